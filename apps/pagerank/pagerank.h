@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+/// PageRank: every vertex shares its score among the vertices it points to.
+///
+/// One step is one iteration of the power method, without the dangling mass:
+/// score = (1 - d)/n + d * sum of score/degree over the in-edges. That fixed
+/// point is the textbook's, up to a factor: spreading the rank of dangling
+/// vertices over all only adds the same constant everywhere, so dividing by
+/// the sum in the end gives it exactly, without a global sum in each step.
+#pragma once
+
+#include <gossamer/polite.h>
+
+#ifndef PAGERANK_REAL
+#define PAGERANK_REAL float
+#endif
+
+namespace pagerank {
+
+using Real = PAGERANK_REAL;
+
+struct State {
+  Real sum;    // received since the last step
+  Real score;
+  Real share;  // damping / out-degree, or 0
+};
+
+struct Params {
+  Real base;           // (1 - damping) / vertices
+  Real tolerance;      // a vertex is content when its score moved by no more than this share of it
+  uint32_t steps;      // stop after so many, if not 0
+  uint32_t most;       // give up on the tolerance after so many
+};
+
+struct Vertex : gossamer::PVertex<State, gossamer::None, Real, Params> {
+  void init() { *readyToSend = gossamer::Pin(0); }
+
+  void send(Real* message) {
+    *message = s->score * s->share;
+    *readyToSend = gossamer::No;
+  }
+
+  void recv(const Real* message, const gossamer::None*) { s->sum += *message; }
+
+  bool step() {
+    const Real score = params->base + s->sum;
+    const Real change = score - s->score;
+    const Real moved = sizeof(Real) == 4 ? __builtin_fabsf(change) : __builtin_fabs(change);
+    s->score = score;
+    s->sum = 0;
+    const uint32_t most = params->steps ? params->steps : params->most;
+    if (time + 1 < most) *readyToSend = gossamer::Pin(0);
+    return time + 1 < most && (params->steps || moved > params->tolerance * score);
+  }
+
+  bool finish(Real* message) {
+    *message = s->score;
+    return true;
+  }
+};
+
+}  // namespace pagerank
+
+GOSSAMER_VERTEX(pagerank::Vertex)
+
+#if __STDC_HOSTED__
+#include <gossamer/app.h>
+
+namespace pagerank {
+
+struct App : gossamer::Application<Vertex> {
+  static constexpr const char* name = sizeof(Real) == 4 ? "pagerank" : "pagerank64";
+  static constexpr const char* summary =
+      sizeof(Real) == 4 ? "importance of vertices by who points to them" : "pagerank in double precision";
+  static constexpr gossamer::Same same = gossamer::Same::within;
+  static constexpr double tolerance = sizeof(Real) == 4 ? 1e-4 : 1e-9;
+
+  double damping = 0.85;
+  double accuracy = sizeof(Real) == 4 ? 1e-4 : 1e-10;
+  uint32_t iterations = 0;
+  bool raw = false;
+
+  void parameters(gossamer::Parameters& p) {
+    p.real("damping", damping, 0, 0.9999, "share of a score that follows the edges");
+    p.real("tolerance", accuracy, 1e-15, 1, "stop when no score moves by more than this share of itself");
+    p.integer("iterations", iterations, 0, 1000000000, "do exactly so many instead (0: until the tolerance)");
+    p.flag("raw", raw, "leave the scores as they are; else they are made to sum to 1");
+  }
+
+  Params params(const gossamer::GraphInfo& g) {
+    return {static_cast<Real>((1 - damping) / g.vertices), static_cast<Real>(accuracy), iterations, most};
+  }
+
+  // The sum of a vertex with very many in-edges is noisy in single precision,
+  // and the noise goes round for ever: a tolerance below it is never met.
+  static constexpr uint32_t most = 1000;
+
+  void init(const gossamer::VertexInfo& v, State& s) {
+    s.sum = 0;
+    s.score = static_cast<Real>(1.0 / v.vertices);
+    s.share = v.degree ? static_cast<Real>(damping / static_cast<double>(v.degree)) : 0;
+  }
+
+  void results(gossamer::Columns<State>& c) {
+    c.add("rank", "score of the vertex", [](const State& s) { return s.score; }).normalised(!raw);
+  }
+};
+
+}  // namespace pagerank
+
+GOSSAMER_APPLICATION(pagerank::App)
+#endif

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The C interface between a compiled application, the library and whoever
+/// loads them (the command, Python through ctypes, a C++ program).
+///
+/// Plain C, no ownership passes through it except where a function says so.
+/// All arrays are in index order: vertex i of the graph is element i.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// Changes whenever a struct or a signature below does.
+#define GS_ABI_VERSION 1
+
+/// Element types of edge weights, parameters and result columns.
+enum gs_type {
+  GS_NONE = 0,
+  GS_I32 = 1,
+  GS_U32 = 2,
+  GS_I64 = 3,
+  GS_U64 = 4,
+  GS_F32 = 5,
+  GS_F64 = 6,
+};
+
+/// Compressed sparse rows: the neighbours of vertex v are
+/// targets[offsets[v]] .. targets[offsets[v + 1] - 1], ascending.
+/// weights is NULL or holds one element per target, in the same order.
+struct gs_csr {
+  const uint64_t* offsets;  // vertices + 1 elements
+  const uint32_t* targets;  // edges elements
+  const void* weights;      // edges elements of gs_graph.weight_type, or NULL
+};
+
+/// The graph is its own transpose: `in` may alias `out`.
+#define GS_GRAPH_SYMMETRIC 1u
+
+/// A graph in memory. Either direction may be absent (offsets == NULL).
+struct gs_graph {
+  uint64_t vertices;
+  uint64_t edges;
+  struct gs_csr out;    // edges by source
+  struct gs_csr in;     // edges by destination
+  int32_t weight_type;  // enum gs_type
+  uint32_t flags;       // GS_GRAPH_*
+  double weight_low;    // the least and the greatest weight; 1 and 1 without weights
+  double weight_high;
+};
+
+/// One parameter of an application, by name. Which of the values counts is
+/// the parameter's kind, as gs_app_describe() tells.
+struct gs_parameter {
+  const char* name;
+  double real;
+  int64_t integer;  // also a vertex's index, and 0 or 1 for a flag
+};
+
+/// How to run an application.
+struct gs_run_options {
+  const char* engine;  // "cpu", "shuffle"
+  uint32_t threads;    // 0: every CPU
+  uint64_t seed;       // of the shuffle engine
+  int* stop;           // set to 1 by another thread: the run ends early
+  uint64_t* progress;  // NULL, or two numbers kept up to date: steps, rounds of messages
+  /// Fills in a missing direction of the graph: in (want_in) or out. May be
+  /// NULL; may be called once for each, on the calling thread.
+  void (*complete)(void* context, struct gs_graph* graph, int want_in);
+  void* context;
+  const struct gs_parameter* parameters;
+  size_t parameter_count;
+};
+
+/// What a compiled application exports. `gs_app_run` returns 0 and a result to
+/// be freed, or a negative code with gs_last_error() set.
+struct gs_result;
+const char* gs_app_describe(void);  // JSON: name, summary, parameters, columns, sizes
+int gs_app_run(const struct gs_graph* graph, const struct gs_run_options* options, struct gs_result** result);
+const char* gs_app_statistics(struct gs_result* result);                      // JSON; lives as long as the result
+size_t gs_app_step_seconds(struct gs_result* result, const float** seconds);  // the count of them
+int gs_app_column(struct gs_result* result, size_t index, void* values);      // one element a vertex
+void gs_app_free(struct gs_result* result);
+
+/// The message of this thread's last failed call; valid until its next one.
+const char* gs_last_error(void);
+/// The version of this interface that the library was built with.
+int gs_abi_version(void);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A few threads that run one function together, again and again.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <thread>
+#include <vector>
+
+namespace gossamer {
+
+/// `pool.run(f)` calls f(0) .. f(size() - 1), one on each thread, the calling
+/// one among them, and returns when all have. Waiting threads spin for some
+/// microseconds, then sleep. `f` must not throw.
+class Pool {
+ public:
+  explicit Pool(unsigned threads);
+  ~Pool();
+  Pool(const Pool&) = delete;
+  Pool& operator=(const Pool&) = delete;
+
+  unsigned size() const { return size_; }
+
+  template <typename F>
+  void run(F&& f) {
+    if (size_ == 1) {
+      f(0u);
+      return;
+    }
+    start([](void* context, unsigned thread) { (*static_cast<std::remove_reference_t<F>*>(context))(thread); }, &f);
+  }
+
+  /// Calls f(begin, end, thread) over chunks of [0, count), handed out as
+  /// threads become free. Every `begin` is a multiple of `grain`.
+  template <typename F>
+  void chunks(size_t count, size_t grain, F&& f) {
+    if (size_ == 1 || count <= grain) {
+      if (count) f(size_t{0}, count, 0u);
+      return;
+    }
+    std::atomic<size_t> next{0};
+    run([&](unsigned thread) {
+      for (;;) {
+        const size_t begin = next.fetch_add(grain, std::memory_order_relaxed);
+        if (begin >= count) return;
+        f(begin, begin + grain < count ? begin + grain : count, thread);
+      }
+    });
+  }
+
+ private:
+  using Task = void (*)(void*, unsigned);
+  void start(Task task, void* context);
+  void work(unsigned thread);
+
+  unsigned size_;
+  unsigned spins_;
+  Task task_ = nullptr;
+  void* context_ = nullptr;
+  alignas(64) std::atomic<uint32_t> round_{0};
+  alignas(64) std::atomic<uint32_t> busy_{0};
+  std::atomic<bool> stop_{false};
+  std::vector<std::thread> threads_;
+};
+
+/// The number of threads to use when nobody said: the CPUs this process may use.
+unsigned defaultThreads();
+
+}  // namespace gossamer

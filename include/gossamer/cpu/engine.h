@@ -1,0 +1,992 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The `cpu` engine: vertices on the threads of this machine.
+///
+/// Result: the values that POLite's semantics give, at the speed of a graph
+/// kernel written by hand. Nothing is known of the handlers but their types.
+///
+/// Tricks, by how many vertices want to send:
+/// - Nearly all: every sender's message goes into a compact array, and each
+///   vertex pulls over its in-edges with its state in registers. Nobody writes
+///   what another reads.
+/// - Where the compiler proves that `recv` never asks to send, such a round ends
+///   with everything still, so the pull, the `step` that follows and the `send`
+///   after it are one pass over the vertices, between two arrays of messages.
+/// - Some: each thread owns a range of receivers and pushes along the out-edges
+///   that end there, senders in index order. No locks, no atomics.
+/// - Few: one thread, straight from sender to receiver.
+/// - With a priority: senders in exact order of priority (BucketQueue), each
+///   bucket in waves, large waves on all threads.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <chrono>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gossamer/core/memory.h"
+#include "gossamer/core/pool.h"
+#include "gossamer/cpu/bucket_queue.h"
+#include "gossamer/engine.h"
+
+namespace gossamer::cpu {
+
+/// One run of one problem.
+template <typename V>
+class Run {
+  using S = typename V::State;
+  using E = typename V::Edge;
+  using M = typename V::Message;
+  using P = typename V::Params;
+
+  static constexpr bool hasPriority = rules::HasPriority<V>;
+  static constexpr bool lazySteps = rules::stepsLazily<V>();
+  static constexpr bool mayPull = rules::ConstantEdges<V>;
+
+  /// Below this many edges a round is over before a second thread has woken.
+  static constexpr uint64_t smallEdges = 16384;
+  /// How many edges ahead a receiver's state is asked for.
+  static constexpr uint64_t ahead = 12;
+  static constexpr size_t mostStepTimes = 100000;
+
+  /// What one thread writes, on cache lines of its own.
+  struct alignas(64) Local {
+    uint64_t sends = 0;
+    uint64_t deliveries = 0;
+    uint64_t stepCalls = 0;
+    uint64_t hostMessages = 0;
+    uint64_t messages = 0;  // put into the array of messages, this round
+    uint64_t edges = 0;     // and the edges that they will travel
+    uint64_t badPin = 0;    // vertex and pin of a send to a pin that is not there
+    bool vote = false;
+    std::vector<M> toHost;
+    std::vector<uint32_t> woken;  // became ready, or changed their priority
+  };
+
+ public:
+  Run(Problem<V>& problem, Array<S>& state, const RunOptions& options)
+      : problem_(problem),
+        net_(problem.network),
+        params_(problem.params),
+        options_(options),
+        n_(net_.vertices),
+        pool_(options.threads ? options.threads : defaultThreads()),
+        threads_(pool_.size()),
+        // Chunks are whole words of every bitmap, small enough to balance.
+        grain_(std::clamp<size_t>(n_ / (threads_ * 32) / 64 * 64, 64, 4096)),
+        locals_(threads_),
+        state_(state),
+        pin_(n_),
+        ready_(n_) {
+    for (const Relation& r : net_.relations) {
+      pins_ = std::max(pins_, r.pin + 1);
+      edges_ += r.out.offsets[n_];
+    }
+    if constexpr (lazySteps) touched_ = Bitmap(n_);
+    shareReceivers();
+  }
+
+  Statistics run() {
+    begun_ = Clock::now();
+    initialise();
+    while (!stopped()) {
+      carry();
+      if (stopped()) break;
+      if (problem_.host) {
+        flushHost();
+        if (problem_.host->waitIdle()) continue;
+      }
+      if (stepped_ && !vote_) break;
+      step();
+    }
+    if (!stopped()) finish();
+    flushHost();
+    return statistics();
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  double elapsed() const { return std::chrono::duration<double>(Clock::now() - begun_).count(); }
+
+  bool stopped() const { return options_.stop && options_.stop->load(std::memory_order_relaxed); }
+
+  Statistics statistics() {
+    Statistics s;
+    s.engine = "cpu";
+    s.threads = threads_;
+    s.vertices = n_;
+    s.edges = edges_;
+    for (const Local& local : locals_) {
+      s.sends += local.sends;
+      s.deliveries += local.deliveries;
+      s.stepCalls += local.stepCalls;
+      s.hostMessages += local.hostMessages;
+    }
+    s.steps = time_;
+    s.pullRounds = pull_rounds_;
+    s.pushRounds = push_rounds_;
+    s.smallRounds = small_rounds_;
+    s.stepSeconds = std::move(step_seconds_);
+    s.stopped = stopped();
+    s.seconds = elapsed();
+    return s;
+  }
+
+  // ---- The graph -----------------------------------------------------------
+
+  V vertex(S* state, PPin* pin) const {
+    V v;
+    v.s = state;
+    v.readyToSend = pin;
+    v.params = &params_;
+    v.numVertices = static_cast<uint32_t>(n_);
+    v.time = static_cast<uint32_t>(time_);
+    return v;
+  }
+
+  /// The value of edge i. A recv that wants it mutable gets what the network
+  /// holds: its builder gave it a copy of its own then.
+  E* edge(const Rows& rows, uint64_t i) const {
+    if constexpr (!std::is_empty_v<E>) {
+      if (rows.values) return const_cast<E*>(static_cast<const E*>(rows.values)) + i;
+    }
+    return const_cast<E*>(&problem_.unit);
+  }
+
+  uint64_t degree(uint32_t v, PPin pin) const {
+    uint64_t sum = 0;
+    for (const Relation& r : net_.relations) {
+      if (Pin(r.pin) == pin) sum += r.out.offsets[v + 1] - r.out.offsets[v];
+    }
+    return sum;
+  }
+
+  bool hasIn() const {
+    return std::all_of(net_.relations.begin(), net_.relations.end(), [](const Relation& r) { return bool(r.in); });
+  }
+  bool hasOut() const {
+    return std::all_of(net_.relations.begin(), net_.relations.end(), [](const Relation& r) { return bool(r.out); });
+  }
+
+  /// Asks once for edges by receiver; they cost about as much as a few rounds.
+  bool askIn() {
+    if (!hasIn() && !asked_in_ && net_.complete) {
+      asked_in_ = true;
+      net_.complete(net_, true);
+    }
+    return hasIn();
+  }
+
+  void needOut() {
+    if (hasOut()) return;
+    if (net_.complete) net_.complete(net_, false);
+    if (!hasOut()) throw std::logic_error("the network has no edges by sender");
+    shareReceivers();
+  }
+
+  /// Each thread's range of receivers, with about the same number of in-edges:
+  /// from a sample of the targets, since in-degrees may not be known.
+  void shareReceivers() {
+    first_.assign(threads_ + 1, 0);
+    first_[threads_] = static_cast<uint32_t>(n_);
+    if (threads_ == 1) return;
+    std::vector<uint32_t> sample;
+    for (const Relation& r : net_.relations) {
+      if (!r.out) continue;
+      const uint64_t count = r.out.offsets[n_];
+      const uint64_t stride = count / 16384 + 1;
+      for (uint64_t i = stride / 2; i < count; i += stride) sample.push_back(r.out.targets[i]);
+    }
+    std::sort(sample.begin(), sample.end());
+    for (unsigned t = 1; t < threads_; ++t) {
+      const size_t at = sample.empty() ? n_ * t / threads_ : sample[sample.size() * t / threads_];
+      const size_t word = std::min<size_t>((at + 32) / 64 * 64, n_);
+      first_[t] = std::max(first_[t - 1], static_cast<uint32_t>(word));
+    }
+  }
+
+  // ---- The host ------------------------------------------------------------
+
+  void toHost(const M& message, Local& local) {
+    ++local.hostMessages;
+    if (problem_.host) local.toHost.push_back(message);
+  }
+
+  [[gnu::noinline]] void flushHost() {
+    for (Local& local : locals_) {
+      for (const M& message : local.toHost) problem_.host->fromVertex(&message);
+      local.toHost.clear();
+    }
+  }
+
+  /// Delivers what the host has said meanwhile.
+  [[gnu::noinline]] void hearHost() {
+    uint32_t to = 0;
+    M message{};
+    bool heard = false;
+    while (problem_.host->toVertex(to, &message)) {
+      heard = true;
+      receive<false>(to, message, edge({}, 0), locals_[0]);
+      ++locals_[0].deliveries;
+    }
+    if (heard) recount();
+  }
+
+  // ---- One vertex ------------------------------------------------------------
+
+  void touch(uint32_t v) {
+    if constexpr (lazySteps) touched_.set(v);
+  }
+
+  /// recv, where the state lies. The caller owns v's word of the bitmaps. With
+  /// KeepList a vertex that wakes, or whose priority changes, is listed.
+  template <bool KeepList>
+  void receive(uint32_t v, M message, E* value, Local& local) {
+    const PPin before = ready_.test(v) ? pin_[v] : No;
+    PPin now = before;
+    V x = vertex(&state_[v], &now);
+    uint32_t rank = 0;
+    if constexpr (KeepList && hasPriority) {
+      if (before != No) rank = x.priority();
+    }
+    x.recv(&message, value);
+    if (now != before) {
+      pin_[v] = now;
+      if (now == No) {
+        ready_.clear(v);
+      } else {
+        ready_.set(v);
+        if (KeepList && before == No) local.woken.push_back(v);
+      }
+    }
+    if constexpr (KeepList && hasPriority) {
+      if (before != No && now != No && x.priority() != rank) local.woken.push_back(v);
+    }
+    touch(v);
+  }
+
+  /// send, where the state lies; gives where the message goes. The caller owns
+  /// v's word of the bitmaps, and clears its ready bit.
+  PPin send(uint32_t v, M& message, Local& local) {
+    const PPin to = pin_[v];
+    V x = vertex(&state_[v], &pin_[v]);
+    x.send(&message);
+    ++local.sends;
+    touch(v);
+    return to;
+  }
+
+  bool pinExists(PPin pin) const { return pin < pins_ + 2; }
+
+  [[noreturn]] void refusePin(uint64_t vertexAndPin) const {
+    throw std::runtime_error("vertex " + std::to_string(vertexAndPin & 0xffffffff) + " sends on pin " +
+                             std::to_string((vertexAndPin >> 32) - 2) + ", but the graph has " +
+                             std::to_string(pins_) + (pins_ == 1 ? " pin" : " pins"));
+  }
+  static uint64_t badPin(uint32_t v, PPin pin) { return uint64_t{pin} << 32 | v; }
+
+  // ---- Phases over all vertices ------------------------------------------------
+
+  /// Calls f(first, last, local), on some thread, for every word of vertices.
+  template <typename F>
+  void forWords(F&& f) {
+    pool_.chunks(n_, grain_, [&](size_t begin, size_t end, unsigned thread) {
+      for (size_t from = begin; from < end; from += 64) f(from, std::min(end, from + 64), locals_[thread]);
+    });
+  }
+
+  void initialise() {
+    forWords([&](size_t from, size_t to, Local&) {
+      for (size_t v = from; v < to; ++v) {
+        V x = vertex(&state_[v], &pin_[v]);
+        x.init();
+        if (pin_[v] != No) ready_.set(v);
+        touch(static_cast<uint32_t>(v));
+      }
+    });
+    recount();
+  }
+
+  void finish() {
+    forWords([&](size_t from, size_t to, Local& local) {
+      for (size_t v = from; v < to; ++v) {
+        PPin pin = No;
+        V x = vertex(&state_[v], &pin);
+        M message{};
+        if (x.finish(&message)) toHost(message, local);
+      }
+    });
+  }
+
+  void noteStep() {
+    stepped_ = true;
+    vote_ = false;
+    for (Local& local : locals_) {
+      vote_ |= local.vote;
+      local.vote = false;
+    }
+    ++time_;
+    if (step_seconds_.size() < mostStepTimes) step_seconds_.push_back(static_cast<float>(elapsed()));
+  }
+
+  [[gnu::noinline]] void step() {
+    bool all = true;
+    if constexpr (lazySteps) {
+      uint64_t count = 0;
+      for (size_t w = 0; w < touched_.words(); ++w) count += static_cast<uint64_t>(std::popcount(touched_.word(w)));
+      all = count > n_ / 2;
+      if (!all && (threads_ == 1 || count < smallEdges / 4)) {
+        stepTouched(0, n_, locals_[0]);
+      } else if (!all) {
+        pool_.chunks(n_, grain_, [&](size_t b, size_t e, unsigned t) { stepTouched(b, e, locals_[t]); });
+      }
+    }
+    if (all) {
+      // Where everyone sent last time, everyone will: send in the same pass.
+      const bool sendToo = everyone_sends_ && !problem_.host;
+      pool_.chunks(n_, grain_, [&](size_t b, size_t e, unsigned t) {
+        if (sendToo) {
+          stepRange<true>(b, e, locals_[t]);
+        } else {
+          stepRange<false>(b, e, locals_[t]);
+        }
+      });
+      if (sendToo) takeOff();
+    }
+    noteStep();
+    recount();
+  }
+
+  template <bool SendToo>
+  [[gnu::flatten]] void stepRange(size_t begin, size_t end, Local& local) {
+    bool vote = false;
+    for (size_t from = begin; from < end; from += 64) {
+      const size_t to = std::min(end, from + 64);
+      uint64_t ready = 0;
+      uint64_t sent = 0;
+      for (size_t v = from; v < to; ++v) {
+        PPin pin = No;
+        V x = vertex(&state_[v], &pin);
+        vote |= x.step();
+        if constexpr (SendToo) {
+          if (pin == Pin(0)) {
+            ++x.time;  // this send comes after the step
+            x.send(&message_[v]);
+            sent |= uint64_t{1} << (v - from);
+          }
+        }
+        if (pin != No) {
+          pin_[v] = pin;
+          ready |= uint64_t{1} << (v - from);
+        }
+      }
+      ready_.word(from / 64) = ready;
+      if constexpr (SendToo) noteSent(from, to, sent, local);
+      if constexpr (lazySteps) touched_.word(from / 64) = sent;
+    }
+    local.vote |= vote;
+    local.stepCalls += end - begin;
+  }
+
+  [[gnu::flatten]] void stepTouched(size_t begin, size_t end, Local& local) {
+    if constexpr (lazySteps) {
+      for (size_t w = begin / 64; w * 64 < end; ++w) {
+        const uint64_t touched = std::exchange(touched_.word(w), 0);
+        for (uint64_t bits = touched; bits; bits &= bits - 1) {
+          const size_t v = w * 64 + static_cast<size_t>(std::countr_zero(bits));
+          PPin pin = No;
+          V x = vertex(&state_[v], &pin);
+          if (x.step()) local.vote = true;
+          if (pin == No) continue;
+          pin_[v] = pin;
+          ready_.set(v);
+        }
+        local.stepCalls += static_cast<uint64_t>(std::popcount(touched));
+      }
+    }
+  }
+
+  // ---- Messages on their way ------------------------------------------------
+
+  /// Books the messages of one word of vertices, sent on pin 0.
+  void noteSent(size_t from, size_t to, uint64_t sent, Local& local) {
+    sent_[0].word(from / 64) = sent;
+    const auto count = static_cast<uint64_t>(std::popcount(sent));
+    local.sends += count;
+    local.messages += count;
+    const uint64_t* offsets = net_.relations[0].out.offsets;
+    if (count == to - from) {
+      local.edges += offsets[to] - offsets[from];
+    } else {
+      for (uint64_t bits = sent; bits; bits &= bits - 1) {
+        const size_t v = from + static_cast<size_t>(std::countr_zero(bits));
+        local.edges += offsets[v + 1] - offsets[v];
+      }
+    }
+  }
+
+  /// Sums up what the threads have sent in this phase.
+  void takeOff() {
+    flying_ = 0;
+    flying_edges_ = 0;
+    for (Local& local : locals_) {
+      if (local.badPin) refusePin(local.badPin);
+      flying_ += std::exchange(local.messages, 0);
+      flying_edges_ += local.edges;
+      local.deliveries += std::exchange(local.edges, 0);
+    }
+    everyone_sends_ =
+        mayPull && flying_ == n_ && net_.relations.size() == 1 && net_.relations[0].pin == 0 && hasIn();
+    flushHost();
+  }
+
+  void landed() {
+    flying_ = 0;
+    flying_edges_ = 0;
+    recount();
+  }
+
+  [[gnu::noinline]] void recount() {
+    uint64_t count = 0;
+    for (size_t w = 0; w < ready_.words(); ++w) count += static_cast<uint64_t>(std::popcount(ready_.word(w)));
+    ready_count_ = count;
+    listed_ = false;
+  }
+
+  /// Rounds of messages until nobody wants to send and none is on its way.
+  void carry() {
+    for (;;) {
+      if (problem_.host) hearHost();
+      if ((!ready_count_ && !flying_) || stopped()) return;
+      options_.note(time_, pull_rounds_ + push_rounds_ + small_rounds_);
+      if constexpr (hasPriority) {
+        inOrder();
+      } else {
+        round();
+      }
+    }
+  }
+
+  void round() {
+    if (!flying_) {
+      bool few = ready_count_ < n_ / 4;
+      if (few && threads_ > 1) few = ready_count_ * (edges_ / n_ + 1) < smallEdges;
+      if (few && hasOut()) return straight();
+      if (threads_ == 1 && hasOut() && !worthPulling(readyEdges())) return straight();
+      produce();
+    }
+    if (!flying_edges_) return landed();
+    if (mayPull && (worthPulling(flying_edges_) || !hasOut()) && hasIn()) {
+      ++pull_rounds_;
+      const bool stepFollows = everyone_sends_ && !ready_count_ && !problem_.host && (!stepped_ || vote_);
+      if (stepFollows && recvIsQuiet()) return pullStepSend();
+      pull();
+    } else {
+      needOut();
+      ++push_rounds_;
+      pool_.run([&](unsigned thread) { push(thread); });
+    }
+    landed();
+  }
+
+  /// A pass over all in-edges reads them in order, a push writes states in
+  /// none; but weights make the pass longer, so it must not be in vain.
+  bool worthPulling(uint64_t edges) {
+    const bool weighted = net_.edgesHaveValues && !std::is_empty_v<E>;
+    const bool worth = weighted ? edges == edges_ : edges * 5 >= edges_ * 3;
+    if (!worth || !mayPull) return false;
+    // The first such round may be the only one: transpose for the second.
+    return hasIn() || (dense_rounds_++ && askIn());
+  }
+
+  [[gnu::noinline]] uint64_t readyEdges() {
+    uint64_t sum = 0;
+    for (size_t w = 0; w < ready_.words(); ++w) {
+      for (uint64_t bits = ready_.word(w); bits; bits &= bits - 1) {
+        const size_t v = w * 64 + static_cast<size_t>(std::countr_zero(bits));
+        sum += degree(static_cast<uint32_t>(v), pin_[v]);
+      }
+    }
+    return sum;
+  }
+
+  // ---- Few senders: straight to the receivers, on this thread ------------------
+
+  [[gnu::noinline]] void straight() {
+    ++small_rounds_;
+    Local& local = locals_[0];
+    everyone_sends_ = false;
+    if (!listed_ && ready_count_ < n_ / 64) enlist();
+    if (listed_) {
+      for (const uint32_t v : list_) {
+        if (ready_.test(v)) forward<true>(v, local);
+        if (ready_.test(v)) local.woken.push_back(v);
+      }
+      takeWoken(local);
+    } else {
+      // In index order; a receiver further on sends what it has gathered in
+      // the same sweep.
+      for (size_t w = 0; w < ready_.words(); ++w) {
+        uint64_t later = ~uint64_t{0};
+        while (const uint64_t bits = ready_.word(w) & later) {
+          const int bit = std::countr_zero(bits);
+          later = bit == 63 ? 0 : ~uint64_t{0} << (bit + 1);
+          forward<false>(static_cast<uint32_t>(w * 64 + static_cast<size_t>(bit)), local);
+        }
+      }
+      recount();
+    }
+    if (!local.toHost.empty()) flushHost();
+  }
+
+  void enlist() {
+    list_.clear();
+    for (size_t w = 0; w < ready_.words(); ++w) {
+      for (uint64_t bits = ready_.word(w); bits; bits &= bits - 1) {
+        list_.push_back(static_cast<uint32_t>(w * 64 + static_cast<size_t>(std::countr_zero(bits))));
+      }
+    }
+    listed_ = true;
+  }
+
+  /// The next list: those woken and still ready, each once.
+  void takeWoken(Local& local) {
+    list_.clear();
+    for (const uint32_t v : local.woken) {
+      if (!ready_.test(v)) continue;
+      ready_.clear(v);
+      list_.push_back(v);
+    }
+    for (const uint32_t v : list_) ready_.set(v);
+    local.woken.clear();
+    ready_count_ = list_.size();
+  }
+
+  /// Sends the message of a ready vertex and delivers it.
+  template <bool KeepList>
+  void forward(uint32_t v, Local& local) {
+    M message{};
+    const PPin to = send(v, message, local);
+    if (pin_[v] == No) ready_.clear(v);
+    if (to == HostPin) return toHost(message, local);
+    if (!pinExists(to)) refusePin(badPin(v, to));
+    deliver<KeepList>(v, to, message, local);
+  }
+
+  template <bool KeepList>
+  [[gnu::flatten]] void deliver(uint32_t from, PPin pin, const M& message, Local& local) {
+    for (const Relation& r : net_.relations) {
+      if (Pin(r.pin) != pin) continue;
+      deliverRow<KeepList>(r.out, r.out.offsets[from], r.out.offsets[from + 1], message, local);
+      local.deliveries += r.out.offsets[from + 1] - r.out.offsets[from];
+    }
+  }
+
+  template <bool KeepList>
+  void deliverRow(const Rows& rows, uint64_t begin, uint64_t end, const M& message, Local& local) {
+    const uint32_t* targets = rows.targets;
+    for (uint64_t i = begin; i < end; ++i) {
+      if (i + ahead < end) __builtin_prefetch(&state_[targets[i + ahead]], 1);
+      receive<KeepList>(targets[i], message, edge(rows, i), local);
+    }
+  }
+
+  // ---- Many senders: into the array of messages, then push or pull --------------
+
+  /// Every ready vertex sends.
+  [[gnu::noinline]] void produce() {
+    needMessages();
+    forWords([&](size_t from, size_t, Local& local) {
+      const size_t w = from / 64;
+      for (Bitmap& sent : sent_) sent.word(w) = 0;
+      uint64_t still = 0;
+      for (uint64_t bits = ready_.word(w); bits; bits &= bits - 1) {
+        const auto v = static_cast<uint32_t>(from + static_cast<size_t>(std::countr_zero(bits)));
+        M message{};
+        const PPin to = send(v, message, local);
+        if (pin_[v] != No) still |= uint64_t{1} << (v - from);
+        book(v, to, message, local);
+      }
+      ready_.word(w) = still;
+    });
+    takeOff();
+    recount();
+  }
+
+  void needMessages() {
+    if (!message_.empty() || !n_) return;
+    message_ = Array<M>(n_);
+    for (unsigned p = 0; p < pins_; ++p) sent_.emplace_back(n_);
+  }
+
+  /// Puts a message where the receivers will find it.
+  void book(uint32_t v, PPin to, const M& message, Local& local) {
+    if (to == HostPin) return toHost(message, local);
+    if (!pinExists(to)) {
+      local.badPin = badPin(v, to);
+      return;
+    }
+    message_[v] = message;
+    sent_[to - 2].set(v);
+    ++local.messages;
+    local.edges += degree(v, to);
+  }
+
+  /// Delivers to the receivers in this thread's range.
+  [[gnu::flatten]] void push(unsigned thread) {
+    const uint32_t low = first_[thread];
+    const uint32_t high = first_[thread + 1];
+    Local& local = locals_[thread];
+    for (const Relation& r : net_.relations) {
+      const Bitmap& sent = sent_[r.pin];
+      for (size_t w = 0; w < sent.words(); ++w) {
+        for (uint64_t bits = sent.word(w); bits; bits &= bits - 1) {
+          const size_t v = w * 64 + static_cast<size_t>(std::countr_zero(bits));
+          const auto [begin, end] = within(r.out, v, low, high);
+          deliverRow<false>(r.out, begin, end, message_[v], local);
+        }
+      }
+    }
+  }
+
+  /// The part of v's row that lies in [low, high): rows ascend.
+  std::pair<uint64_t, uint64_t> within(const Rows& rows, size_t v, uint32_t low, uint32_t high) const {
+    uint64_t begin = rows.offsets[v];
+    uint64_t end = rows.offsets[v + 1];
+    if (threads_ == 1) return {begin, end};
+    const uint32_t* targets = rows.targets;
+    if (end - begin <= 16) {
+      while (begin < end && targets[begin] < low) ++begin;
+      while (begin < end && targets[end - 1] >= high) --end;
+    } else {
+      if (low) begin = static_cast<uint64_t>(std::lower_bound(targets + begin, targets + end, low) - targets);
+      if (high < n_) end = static_cast<uint64_t>(std::lower_bound(targets + begin, targets + end, high) - targets);
+    }
+    return {begin, end};
+  }
+
+  [[gnu::noinline]] void pull() {
+    const bool all = everyone_sends_;
+    pool_.chunks(n_, grain_, [&](size_t begin, size_t end, unsigned thread) {
+      if (stopped()) return;
+      if (all) {
+        pullFull(begin, end, locals_[thread]);
+      } else {
+        pullSome(begin, end, locals_[thread]);
+      }
+    });
+  }
+
+  /// Everyone has sent: every in-edge brings a message.
+  [[gnu::flatten]] void pullFull(size_t begin, size_t end, Local&) {
+    const Rows& in = net_.relations[0].in;
+    for (size_t v = begin; v < end; ++v) {
+      S state = state_[v];
+      PPin pin = ready_.test(v) ? pin_[v] : No;
+      gather(state, pin, in, v);
+      settle(static_cast<uint32_t>(v), state, pin);
+    }
+  }
+
+  [[gnu::flatten]] void pullSome(size_t begin, size_t end, Local&) {
+    for (size_t v = begin; v < end; ++v) {
+      S state = state_[v];
+      PPin pin = ready_.test(v) ? pin_[v] : No;
+      V x = vertex(&state, &pin);
+      bool any = false;
+      for (const Relation& r : net_.relations) {
+        const Bitmap& sent = sent_[r.pin];
+        for (uint64_t i = r.in.offsets[v]; i < r.in.offsets[v + 1]; ++i) {
+          const uint32_t source = r.in.targets[i];
+          if (!sent.test(source)) continue;
+          M message = message_[source];
+          x.recv(&message, edge(r.in, i));
+          any = true;
+        }
+      }
+      if (any) settle(static_cast<uint32_t>(v), state, pin);
+    }
+  }
+
+  /// Puts back the state of a vertex that has received.
+  void settle(uint32_t v, const S& state, PPin pin) {
+    state_[v] = state;
+    touch(v);
+    if (pin == No) {
+      ready_.clear(v);
+    } else {
+      ready_.set(v);
+      pin_[v] = pin;
+    }
+  }
+
+  /// recv for every in-edge of v, from everyone's messages.
+  void gather(S& state, PPin& pin, const Rows& in, size_t v) const {
+    const M* const messages = message_.data();
+    const uint32_t* const sources = in.targets;
+    V x = vertex(&state, &pin);
+    const uint64_t end = in.offsets[v + 1];
+    for (uint64_t i = in.offsets[v]; i < end; ++i) {
+      M message = messages[sources[i]];
+      x.recv(&message, edge(in, i));
+    }
+  }
+
+  // ---- Everyone sends, step after step: one pass a step ---------------------------
+
+  /// Whether `recv` provably leaves *readyToSend alone: the optimiser, with the
+  /// handler inlined, knows what it holds afterwards. False where it does not.
+  [[gnu::flatten, gnu::noinline]] bool recvIsQuiet() const {
+#ifdef __OPTIMIZE__
+    S state = state_[0];
+    PPin pin = No;
+    M message = message_[0];
+    V x = vertex(&state, &pin);
+    x.recv(&message, edge({}, 0));
+    return __builtin_constant_p(pin == No) ? pin == No : false;
+#else
+    return false;
+#endif
+  }
+
+  /// Pulls, steps and sends.
+  [[gnu::noinline]] void pullStepSend() {
+    if (next_message_.empty()) next_message_ = Array<M>(n_);
+    pool_.chunks(n_, grain_, [&](size_t begin, size_t end, unsigned thread) {
+      pullStepSendRange(begin, end, locals_[thread]);
+    });
+    std::swap(message_, next_message_);
+    takeOff();
+    noteStep();
+    recount();
+  }
+
+  [[gnu::flatten]] void pullStepSendRange(size_t begin, size_t end, Local& local) {
+    const Rows in = net_.relations[0].in;
+    M* const messages = next_message_.data();
+    bool vote = false;
+    for (size_t from = begin; from < end; from += 64) {
+      const size_t to = std::min(end, from + 64);
+      uint64_t ready = 0;
+      uint64_t sent = 0;
+      for (size_t v = from; v < to; ++v) {
+        S state = state_[v];
+        PPin pin = No;
+        gather(state, pin, in, v);
+        V x = vertex(&state, &pin);
+        vote |= x.step();
+        if (pin == Pin(0)) {
+          ++x.time;  // this send comes after the step
+          M message{};
+          x.send(&message);
+          messages[v] = message;
+          sent |= uint64_t{1} << (v - from);
+        }
+        if (pin != No) {
+          pin_[v] = pin;
+          ready |= uint64_t{1} << (v - from);
+        }
+        state_[v] = state;
+      }
+      ready_.word(from / 64) = ready;
+      noteSent(from, to, sent, local);
+      if constexpr (lazySteps) touched_.word(from / 64) = sent;
+    }
+    local.vote |= vote;
+    local.stepCalls += end - begin;
+  }
+
+  // ---- By priority ---------------------------------------------------------------
+
+  uint32_t priority(uint32_t v) {
+    V x = vertex(&state_[v], &pin_[v]);
+    return x.priority();
+  }
+
+  /// Carries messages until nobody is ready, the lowest priorities first.
+  [[gnu::noinline]] void inOrder() {
+    const auto keyOf = [this](uint32_t v, uint32_t& key) {
+      if (!ready_.test(v)) return false;
+      key = priority(v);
+      return true;
+    };
+    queue_.restart();
+    for (size_t w = 0; w < ready_.words(); ++w) {
+      for (uint64_t bits = ready_.word(w); bits; bits &= bits - 1) {
+        const auto v = static_cast<uint32_t>(w * 64 + static_cast<size_t>(std::countr_zero(bits)));
+        queue_.push(priority(v), v);
+      }
+    }
+    needOut();
+    Local& local = locals_[0];
+    while (!stopped() && queue_.pop(list_, keyOf)) {
+      if (problem_.host) hearHostInOrder();
+      options_.note(time_, push_rounds_ + small_rounds_);
+      if (threads_ > 1 && list_.size() > threads_ && wave()) continue;
+      for (const uint32_t v : list_) {
+        if (!ready_.test(v)) continue;
+        const uint32_t key = priority(v);
+        if (key > queue_.lowest()) {
+          queue_.push(key, v);
+          continue;
+        }
+        ++small_rounds_;
+        local.woken.clear();
+        forward<true>(v, local);
+        if (ready_.test(v)) local.woken.push_back(v);
+        for (const uint32_t u : local.woken) queue_.push(priority(u), u);
+      }
+      local.woken.clear();
+    }
+    flushHost();
+    recount();
+  }
+
+  /// What the host says while a queue is being worked off joins the queue.
+  void hearHostInOrder() {
+    uint32_t to = 0;
+    M message{};
+    Local& local = locals_[0];
+    local.woken.clear();
+    while (problem_.host->toVertex(to, &message)) {
+      receive<true>(to, message, edge({}, 0), local);
+      ++local.deliveries;
+    }
+    for (const uint32_t u : local.woken) queue_.push(priority(u), u);
+    local.woken.clear();
+    flushHost();
+  }
+
+  /// Takes the vertices of list_ as one wave on all threads; false, with
+  /// nothing done, when they are too few for that.
+  [[gnu::noinline]] bool wave() {
+    uint64_t edges = 0;
+    wave_.clear();
+    for (const uint32_t v : list_) {
+      if (!ready_.test(v)) continue;
+      const uint32_t key = priority(v);
+      if (key > queue_.lowest()) {
+        queue_.push(key, v);
+        continue;
+      }
+      ready_.clear(v);  // so that a vertex listed twice is taken once
+      wave_.push_back(v);
+      edges += degree(v, pin_[v]);
+    }
+    for (const uint32_t v : wave_) ready_.set(v);
+    if (edges < smallEdges) {
+      list_.swap(wave_);
+      return false;
+    }
+    ++push_rounds_;
+    if (wave_message_.size() < wave_.size()) wave_message_ = Array<M>(wave_.size() * 2);
+    wave_pin_.resize(wave_.size());
+    for (const uint32_t v : wave_) ready_.clear(v);
+    pool_.chunks(wave_.size(), 256, [&](size_t begin, size_t end, unsigned thread) {
+      Local& local = locals_[thread];
+      for (size_t i = begin; i < end; ++i) {
+        const uint32_t v = wave_[i];
+        wave_message_[i] = M{};
+        V x = vertex(&state_[v], &pin_[v]);
+        wave_pin_[i] = pin_[v];
+        x.send(&wave_message_[i]);
+        ++local.sends;
+      }
+    });
+    for (size_t i = 0; i < wave_.size(); ++i) {
+      const uint32_t v = wave_[i];
+      touch(v);
+      if (wave_pin_[i] == HostPin) {
+        toHost(wave_message_[i], locals_[0]);
+      } else if (!pinExists(wave_pin_[i])) {
+        refusePin(badPin(v, wave_pin_[i]));
+      }
+      if (pin_[v] != No) {
+        ready_.set(v);
+        queue_.push(priority(v), v);
+      }
+    }
+    pool_.run([&](unsigned thread) { pushWave(thread); });
+    for (Local& local : locals_) {
+      for (const uint32_t u : local.woken) queue_.push(priority(u), u);
+      local.woken.clear();
+    }
+    return true;
+  }
+
+  [[gnu::flatten]] void pushWave(unsigned thread) {
+    const uint32_t low = first_[thread];
+    const uint32_t high = first_[thread + 1];
+    Local& local = locals_[thread];
+    local.woken.clear();
+    for (const Relation& r : net_.relations) {
+      for (size_t i = 0; i < wave_.size(); ++i) {
+        if (wave_pin_[i] != Pin(r.pin)) continue;
+        const auto [begin, end] = within(r.out, wave_[i], low, high);
+        deliverRow<true>(r.out, begin, end, wave_message_[i], local);
+        local.deliveries += end - begin;
+      }
+    }
+  }
+
+  Problem<V>& problem_;
+  Network& net_;
+  const P& params_;
+  const RunOptions& options_;
+  size_t n_;
+  Pool pool_;
+  unsigned threads_;
+  size_t grain_;
+  std::vector<Local> locals_;
+  std::vector<uint32_t> first_;  // receivers first_[t] .. first_[t + 1] are thread t's
+  unsigned pins_ = 1;
+  uint64_t edges_ = 0;
+
+  Array<S>& state_;
+  Array<PPin> pin_;  // meaningful where ready_ is set
+  Bitmap ready_;
+  Bitmap touched_;   // sent or received since the last step; lazy steps only
+  uint64_t ready_count_ = 0;
+  std::vector<uint32_t> list_;  // the ready vertices, while listed_
+  bool listed_ = false;
+
+  Array<M> message_;          // by sender
+  std::vector<Bitmap> sent_;  // by pin: who has a message on its way
+  uint64_t flying_ = 0;
+  uint64_t flying_edges_ = 0;
+  bool everyone_sends_ = false;  // the messages on their way are all vertices', on the one pin
+  Array<M> next_message_;
+  unsigned dense_rounds_ = 0;
+  bool asked_in_ = false;
+
+  BucketQueue queue_;
+  std::vector<uint32_t> wave_;
+  std::vector<PPin> wave_pin_;
+  Array<M> wave_message_;
+
+  Clock::time_point begun_;
+  uint64_t time_ = 0;
+  bool stepped_ = false;
+  bool vote_ = false;
+  uint64_t pull_rounds_ = 0;
+  uint64_t push_rounds_ = 0;
+  uint64_t small_rounds_ = 0;
+  std::vector<float> step_seconds_;
+};
+
+/// Vertices on the threads of this machine.
+template <typename V>
+class Engine final : public gossamer::Engine<V> {
+ public:
+  const char* name() const override { return "cpu"; }
+
+  Statistics run(Problem<V>& problem, Array<typename V::State>& state, const RunOptions& options) override {
+    return Run<V>(problem, state, options).run();
+  }
+};
+
+}  // namespace gossamer::cpu

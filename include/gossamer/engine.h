@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What an engine is given, what it gives back, and the class that all are.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "gossamer/core/memory.h"
+#include "gossamer/polite.h"
+#include "gossamer/vertex_rules.h"
+
+namespace gossamer {
+
+/// The edges of one pin, in compressed rows; borrowed, not owned.
+struct Rows {
+  const uint64_t* offsets = nullptr;  // vertices + 1
+  const uint32_t* targets = nullptr;  // ascending within a row
+  const void* values = nullptr;       // one edge value per target, or null: `unit` stands for each
+  explicit operator bool() const { return offsets && targets; }
+};
+
+/// All edges that messages on one pin travel along. A pin may have several:
+/// the edges of a graph and the same edges backwards, for one.
+struct Relation {
+  unsigned pin = 0;
+  Rows out;  // by sender; needed
+  Rows in;   // by receiver; needed to pull
+};
+
+/// Vertices and their wiring, as an engine sees it.
+struct Network {
+  uint32_t vertices = 0;
+  std::vector<Relation> relations;
+  bool edgesHaveValues = false;
+  /// Called once when an engine would rather pull and a relation has no `in`;
+  /// may fill it. Called again for `out` targets when they were left out.
+  std::function<void(Network&, bool wantIn)> complete;
+};
+
+struct RunOptions {
+  unsigned threads = 0;             // 0: every CPU
+  uint64_t seed = 0;                // of the shuffle engine
+  std::atomic<int>* stop = nullptr; // set to 1 from outside: the run ends early
+  std::atomic<uint64_t>* progress = nullptr;  // two: steps and rounds so far
+
+  void note(uint64_t steps, uint64_t rounds) const {
+    if (!progress) return;
+    progress[0].store(steps, std::memory_order_relaxed);
+    progress[1].store(rounds, std::memory_order_relaxed);
+  }
+};
+
+/// How a run went; the same for every engine.
+struct Statistics {
+  std::string engine;
+  unsigned threads = 1;
+  uint64_t vertices = 0;
+  uint64_t edges = 0;
+  uint64_t sends = 0;          // calls of `send`
+  uint64_t deliveries = 0;     // calls of `recv`
+  uint64_t steps = 0;          // times that everything was still
+  uint64_t stepCalls = 0;      // calls of `step`
+  uint64_t hostMessages = 0;   // to the host
+  uint64_t pullRounds = 0;     // how messages were carried, by round
+  uint64_t pushRounds = 0;
+  uint64_t smallRounds = 0;
+  double seconds = 0;          // init to finish
+  std::vector<float> stepSeconds;  // time up to each step; at most the first 100,000
+  bool stopped = false;        // ended early because it was told to
+};
+
+/// The host's end of a run, type-erased: messages out of and into the graph.
+///
+/// The host takes part in termination: a run goes still only while the host
+/// waits for a message, or has closed its end.
+class HostEnd {
+ public:
+  virtual ~HostEnd() = default;
+  /// A message from a vertex. Called by one thread at a time.
+  virtual void fromVertex(const void* message) = 0;
+  /// The next message for a vertex; false when there is none now.
+  virtual bool toVertex(uint32_t& vertex, void* message) = 0;
+  /// Blocks until there is a message for a vertex (true) or the host is idle
+  /// (false).
+  virtual bool waitIdle() = 0;
+};
+
+/// Everything one run of vertex type V needs.
+template <typename V>
+struct Problem {
+  using S = typename V::State;
+  using P = typename V::Params;
+
+  Network network;
+  P params{};
+  typename V::Edge unit{};   // the value of every edge when the network has none
+  HostEnd* host = nullptr;   // null: nobody listens, messages to the host are only counted
+};
+
+/// An engine runs vertices. Its children differ in where and how, never in
+/// what the handlers may count on.
+template <typename V>
+class Engine {
+ public:
+  using S = typename V::State;
+
+  virtual ~Engine() = default;
+  virtual const char* name() const = 0;
+
+  /// Runs the problem to its end. `state` holds the initial states, one a
+  /// vertex, and in the end the final ones. Throws std::bad_alloc.
+  virtual Statistics run(Problem<V>& problem, Array<S>& state, const RunOptions& options) = 0;
+};
+
+}  // namespace gossamer

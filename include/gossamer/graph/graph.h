@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Graph files and generators: the C interface of the library's graph part.
+///
+/// Every function that returns `int` gives 0, or GS_FAILED with the message in
+/// gs_last_error(): one line, "path:line: what; what to do". Arrays belong to
+/// the caller, who asks for the sizes first. Results do not depend on the
+/// number of threads.
+#pragma once
+
+#include "gossamer/abi.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// Text formats that the parser reads.
+enum gs_graph_format {
+  GS_EDGE_LIST = 1,      // SNAP and plain lists: source target [weight]
+  GS_MATRIX_MARKET = 2,  // coordinate, pattern/integer/real
+  GS_METIS = 3,          // .graph: line i lists the neighbours of vertex i
+  GS_DIMACS = 4,         // .gr: "p sp N M", then "a U V W"
+};
+
+/// Flags of gs_graph_parser_open.
+#define GS_READ_UNDIRECTED 1u  // every edge is stored both ways, a self-loop once
+
+/// What the names of the vertices are.
+enum gs_label_kind {
+  GS_LABELS_NONE = 0,    // index + base
+  GS_LABELS_NUMBER = 1,  // int64, ascending
+  GS_LABELS_STRING = 2,  // UTF-8, in the order of first appearance
+};
+
+/// What gs_graph_parser_finish found: the sizes of the arrays to allocate.
+struct gs_graph_shape {
+  uint64_t vertices;
+  uint64_t edges;               // directed edges as they will be stored
+  uint64_t entries;             // edges as the file lists them
+  uint64_t label_bytes;         // of the label text, for GS_LABELS_STRING
+  uint64_t announced_vertices;  // what a "# Nodes: N Edges: M" comment says, or 0
+  uint64_t announced_edges;
+  uint64_t announced_line;
+  int32_t weight_type;  // enum gs_type: GS_NONE, GS_I32, GS_I64 or GS_F64
+  int32_t label_kind;   // enum gs_label_kind
+  int32_t base;         // label of vertex 0 where there is no label array
+  uint32_t flags;       // GS_GRAPH_SYMMETRIC
+};
+
+/// Starts to read one file. `path` is what messages call it. threads = 0: all cores.
+int gs_graph_parser_open(const char* path, int format, unsigned flags, int threads, void** parser);
+/// Gives the next piece of text; it may end anywhere. Copies what it needs.
+/// Fails as soon as an error is known; finish then says the file's first one.
+int gs_graph_parser_feed(void* parser, const char* text, size_t length);
+/// No more text. Judges counts and gives the sizes.
+int gs_graph_parser_finish(void* parser, struct gs_graph_shape* shape);
+/// Fills offsets[vertices + 1], targets[edges], weights[edges] (NULL without),
+/// and the labels: numbers[vertices], or starts[vertices + 1] and text[label_bytes],
+/// where label i is text[starts[i]] .. text[starts[i + 1] - 2], a newline on
+/// either side. May be called once; what it read is freed as it goes.
+int gs_graph_parser_build(void* parser, uint64_t* offsets, uint32_t* targets, void* weights, int64_t* numbers,
+                          uint64_t* starts, char* text);
+/// Frees everything; stops threads. May be called at any time.
+void gs_graph_parser_close(void* parser);
+
+/// Turns every edge around: rows ascending, parallel edges in the order of their weights.
+int gs_graph_transpose(uint64_t vertices, uint64_t edges, const uint64_t* offsets, const uint32_t* targets,
+                       const void* weights, int weight_type, int threads, uint64_t* new_offsets,
+                       uint32_t* new_targets, void* new_weights);
+
+/// Sorts each row by (target, weight), in place.
+int gs_graph_sort(uint64_t vertices, const uint64_t* offsets, uint32_t* targets, void* weights,
+                  int weight_type, int threads);
+
+#define GS_SIMPLIFY_PARALLEL 1u  // of edges with the same ends keep that of least weight
+#define GS_SIMPLIFY_LOOPS 2u     // drop self-loops
+
+/// Folds edges in place (rows must be ascending); `edges` gets the new count.
+int gs_graph_simplify(uint64_t vertices, uint64_t* offsets, uint32_t* targets, void* weights, int weight_type,
+                      unsigned what, uint64_t* edges);
+
+/// Adds to every edge its reverse, a self-loop once: offsets and targets of the
+/// result, whose edge count is 2 * edges - loops.
+int gs_graph_symmetrise(uint64_t vertices, uint64_t edges, const uint64_t* offsets, const uint32_t* targets,
+                        const void* weights, int weight_type, int threads, uint64_t* new_offsets,
+                        uint32_t* new_targets, void* new_weights);
+
+/// What a pass over a graph finds.
+struct gs_graph_census {
+  uint64_t loops;     // edges from a vertex to itself
+  uint64_t parallel;  // edges beyond the first with the same ends
+  uint64_t isolated;  // vertices that no edge touches
+  uint64_t sinks;     // vertices without out-edges
+  uint64_t sources;   // vertices without in-edges
+  uint64_t most_out;  // greatest out-degree, and whose
+  uint64_t most_out_vertex;
+  uint64_t most_in;
+  uint64_t most_in_vertex;
+};
+
+/// Judges a CSR (offsets ascending and in bounds, targets in range, rows
+/// ascending; fails naming the vertex) and counts.
+int gs_graph_census(uint64_t vertices, uint64_t edges, const uint64_t* offsets, const uint32_t* targets,
+                    struct gs_graph_census* census);
+
+/// Fails naming an edge whose reverse (of the same weight) is missing.
+int gs_graph_check_symmetric(uint64_t vertices, const uint64_t* offsets, const uint32_t* targets,
+                             const void* weights, int weight_type, int threads, uint64_t* vertex,
+                             uint64_t* other);
+
+/// Geometric random graph: `vertices` tasks at random places in the unit square,
+/// numbered band by band; each is joined to `fanout` others drawn without
+/// repetition from those within `radius` (to all of them where they are fewer).
+/// Fills offsets; then *state is passed to gs_graph_generated for the targets.
+int gs_graph_geometric(uint64_t vertices, uint32_t fanout, double radius, int shuffle, uint64_t seed,
+                       int threads, uint64_t* offsets, void** state);
+/// Recursive matrix (RMAT): 2^scale vertices, `edges` edges, their numbers permuted
+/// if `permute`. Parallel edges and self-loops are kept. Fills offsets.
+int gs_graph_rmat(uint32_t scale, uint64_t edges, double a, double b, double c, int permute, uint64_t seed,
+                  int threads, uint64_t* offsets, void** state);
+/// Fills the targets and frees the state; targets == NULL only frees.
+int gs_graph_generated(void* state, uint32_t* targets);
+/// Grid of width x height vertices, vertex y * width + x, each joined to its
+/// four neighbours both ways: offsets[width * height + 1] and targets
+/// [2 * (width - 1) * height + 2 * width * (height - 1)].
+int gs_graph_grid(uint64_t width, uint64_t height, uint64_t* offsets, uint32_t* targets);
+/// Random integer weights in [low, high] that depend on seed and ends alone (and
+/// not on the direction if `symmetric`).
+int gs_graph_random_weights(uint64_t vertices, const uint64_t* offsets, const uint32_t* targets,
+                            int symmetric, int32_t low, int32_t high, uint64_t seed, int threads,
+                            int32_t* weights);
+
+/// A graph on its way into text.
+struct gs_graph_text {
+  uint64_t vertices;
+  const uint64_t* offsets;
+  const uint32_t* targets;
+  const void* weights;     // of weight_type, or NULL
+  const int64_t* numbers;  // labels, or NULL
+  const uint64_t* starts;  // text labels as gs_graph_parser_build gives them, or NULL
+  const char* text;
+  int32_t weight_type;
+  int32_t base;
+  uint32_t flags;  // GS_TEXT_*
+};
+#define GS_TEXT_ROWS 1u   // METIS: a line of neighbours for each vertex; else a line an edge
+#define GS_TEXT_LOWER 2u  // only edges whose target's index is no greater than the source's
+#define GS_TEXT_ARC 4u    // DIMACS: "a" before each edge, weight 1 where there is none
+
+/// Writes as much as fits, from (*row, *edge) on, both 0 at first; done when *row
+/// is the number of vertices.
+int gs_graph_format(const struct gs_graph_text* graph, uint64_t* row, uint64_t* edge, char* buffer,
+                    size_t capacity, size_t* used);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Programs with a host of their own: build a graph, run it, talk to it.
+///
+///     gossamer::PGraph<Vertex> graph;
+///     auto a = graph.newVertex(), b = graph.newVertex();
+///     graph.addLabelledEdge(7, a, 0, b);
+///     graph.state(a).distance = 0;
+///     auto job = graph.start();
+///     while (auto message = job.recv()) ...
+///
+/// `./gossamer run host.cpp` compiles such a program and runs it; the engine is
+/// the one that the command names (GOSSAMER_ENGINE, GOSSAMER_THREADS and
+/// GOSSAMER_SEED in the program's environment).
+#pragma once
+
+#include <condition_variable>
+#include <cstdlib>
+#include <deque>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <numeric>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "gossamer/cpu/engine.h"
+#include "gossamer/engine.h"
+#include "gossamer/shuffle/engine.h"
+
+namespace gossamer {
+
+/// What goes wrong in setting up or running a graph: one sentence.
+class Error : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+using PVertexId = uint32_t;
+
+/// Which engine runs a program, and how.
+struct RunConfig {
+  std::string engine = "cpu";
+  unsigned threads = 0;  // 0: every CPU
+  uint64_t seed = 0;     // of the shuffle engine
+
+  /// As the command that started the program has said. Throws Error.
+  static RunConfig fromEnvironment() {
+    RunConfig config;
+    if (const char* name = std::getenv("GOSSAMER_ENGINE")) config.engine = name;
+    config.threads = static_cast<unsigned>(number("GOSSAMER_THREADS"));
+    config.seed = number("GOSSAMER_SEED");
+    return config;
+  }
+
+ private:
+  static uint64_t number(const char* name) {
+    const char* text = std::getenv(name);
+    if (!text || !*text) return 0;
+    char* end = nullptr;
+    const uint64_t value = std::strtoull(text, &end, 10);
+    if (*end) throw Error(std::string(name) + "=" + text + ": not a number");
+    return value;
+  }
+};
+
+namespace detail {
+
+/// Two queues between the host's thread and the engine's.
+template <typename M>
+class HostQueues final : public HostEnd {
+ public:
+  // The engine's side.
+  void fromVertex(const void* message) override {
+    const std::lock_guard lock(mutex_);
+    up_.push_back(*static_cast<const M*>(message));
+    host_.notify_one();
+  }
+  bool toVertex(uint32_t& vertex, void* message) override {
+    if (!said_.load(std::memory_order_acquire)) return false;
+    const std::lock_guard lock(mutex_);
+    if (down_.empty()) {
+      said_.store(false, std::memory_order_relaxed);
+      return false;
+    }
+    vertex = down_.front().first;
+    *static_cast<M*>(message) = down_.front().second;
+    down_.pop_front();
+    return true;
+  }
+  bool waitIdle() override {
+    std::unique_lock lock(mutex_);
+    engine_.wait(lock, [&] { return !down_.empty() || closed_ || (waiting_ && up_.empty()); });
+    return !down_.empty();
+  }
+  void over() {
+    const std::lock_guard lock(mutex_);
+    over_ = true;
+    host_.notify_all();
+  }
+
+  // The host's side.
+  void send(uint32_t vertex, const M& message) {
+    const std::lock_guard lock(mutex_);
+    down_.emplace_back(vertex, message);
+    said_.store(true, std::memory_order_release);
+    engine_.notify_one();
+  }
+  std::optional<M> recv() {
+    std::unique_lock lock(mutex_);
+    waiting_ = true;
+    engine_.notify_one();
+    host_.wait(lock, [&] { return !up_.empty() || over_; });
+    waiting_ = false;
+    if (up_.empty()) return std::nullopt;
+    M message = up_.front();
+    up_.pop_front();
+    return message;
+  }
+  bool canRecv() {
+    const std::lock_guard lock(mutex_);
+    return !up_.empty();
+  }
+  void close() {
+    const std::lock_guard lock(mutex_);
+    closed_ = true;
+    engine_.notify_one();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable engine_;
+  std::condition_variable host_;
+  std::deque<M> up_;
+  std::deque<std::pair<uint32_t, M>> down_;
+  std::atomic<bool> said_{false};
+  bool waiting_ = false;
+  bool closed_ = false;
+  bool over_ = false;
+};
+
+}  // namespace detail
+
+/// A graph that runs. The host takes part in it: the vertices' `step` and
+/// `finish` wait until the host waits too, in recv(), or has closed its end.
+template <typename V>
+class Job {
+  using S = typename V::State;
+  using M = typename V::Message;
+
+ public:
+  Job(Job&&) = default;
+  Job& operator=(Job&&) = delete;
+  ~Job() {
+    if (!run_ || !run_->thread.joinable()) return;
+    run_->stop.store(1);
+    run_->queues.close();
+    run_->thread.join();
+  }
+
+  /// Sends a message to a vertex, as along an edge with the value E{}. Throws
+  /// Error where there is no such vertex.
+  void send(PVertexId to, const M& message) {
+    if (to >= run_->problem.network.vertices) {
+      throw Error("send: there is no vertex " + std::to_string(to) + "; the graph has " +
+                  std::to_string(run_->problem.network.vertices));
+    }
+    run_->queues.send(to, message);
+  }
+
+  /// The next message to the host; waits for it. Empty when the run is over
+  /// and every message was taken. Throws Error where the run failed.
+  std::optional<M> recv() {
+    std::optional<M> message = run_->queues.recv();
+    if (!message) join();
+    return message;
+  }
+
+  /// Whether recv() would not wait.
+  bool canRecv() { return run_->queues.canRecv(); }
+
+  /// The host has nothing more to send; the run may end without it.
+  void close() { run_->queues.close(); }
+
+  /// Waits for the end; messages to the host stay for recv(). Throws Error
+  /// where the run failed.
+  const Statistics& wait() {
+    close();
+    join();
+    return run_->statistics;
+  }
+
+  /// The state of a vertex, after the end.
+  const S& state(PVertexId v) const { return run_->state[v]; }
+
+ private:
+  template <typename>
+  friend class PGraphOf;
+
+  struct Running {
+    Problem<V> problem;
+    Array<S> state;
+    std::vector<Array<uint64_t>> offsets;
+    std::vector<Array<uint32_t>> targets;
+    std::vector<Array<typename V::Edge>> values;
+    detail::HostQueues<M> queues;
+    Statistics statistics;
+    std::exception_ptr failure;
+    std::atomic<int> stop{0};
+    std::thread thread;
+  };
+
+  explicit Job(std::unique_ptr<Running> run) : run_(std::move(run)) {}
+
+  void join() {
+    if (run_->thread.joinable()) run_->thread.join();
+    if (!run_->failure) return;
+    try {
+      std::rethrow_exception(std::exchange(run_->failure, nullptr));
+    } catch (const std::bad_alloc&) {
+      throw Error("not enough memory for the run");
+    } catch (const std::exception& e) {
+      throw Error(e.what());
+    }
+  }
+
+  std::unique_ptr<Running> run_;
+};
+
+/// Vertices of type V, their edges by pin, and their initial states.
+template <typename V>
+class PGraphOf {
+  static_assert(rules::Check<V>::passed);
+
+ public:
+  using S = typename V::State;
+  using E = typename V::Edge;
+  using M = typename V::Message;
+  using P = typename V::Params;
+
+  /// The same for every vertex of the run.
+  P params{};
+
+  /// Adds a vertex, with the state S{}.
+  PVertexId newVertex() {
+    if (states_.size() >= 0xfffffffe) throw Error("newVertex: a graph has at most 4294967294 vertices");
+    states_.push_back(S{});
+    return static_cast<PVertexId>(states_.size() - 1);
+  }
+
+  /// Adds an edge with the value E{}. Throws Error where a vertex or the pin
+  /// cannot be.
+  void addEdge(PVertexId from, unsigned pin, PVertexId to) { addLabelledEdge(E{}, from, pin, to); }
+
+  void addLabelledEdge(const E& value, PVertexId from, unsigned pin, PVertexId to) {
+    check("addEdge", from);
+    check("addEdge", to);
+    if (pin >= MaxPins) throw Error("addEdge: pin " + std::to_string(pin) + " is above the last, 253");
+    if (pin >= pins_.size()) pins_.resize(pin + 1);
+    pins_[pin].from.push_back(from);
+    pins_[pin].to.push_back(to);
+    if constexpr (!std::is_empty_v<E>) pins_[pin].value.push_back(value);
+  }
+
+  /// The initial state of a vertex. The reference lasts until newVertex().
+  S& state(PVertexId v) {
+    check("state", v);
+    return states_[v];
+  }
+
+  uint32_t numVertices() const { return static_cast<uint32_t>(states_.size()); }
+
+  /// Edges out of and into a vertex, over all pins; both count every edge.
+  uint32_t fanOut(PVertexId v) const { return count(&Edges::from, v); }
+  uint32_t fanIn(PVertexId v) const { return count(&Edges::to, v); }
+
+  /// Starts a run on states and edges as they are now. Throws Error.
+  Job<V> start(const RunConfig& config = RunConfig::fromEnvironment()) const {
+    std::unique_ptr<Engine<V>> engine;
+    if (config.engine == "cpu") engine = std::make_unique<cpu::Engine<V>>();
+    if (config.engine == "shuffle") engine = std::make_unique<shuffle::Engine<V>>();
+    if (!engine) throw Error("there is no engine " + config.engine + "; there are cpu and shuffle");
+
+    auto run = std::make_unique<typename Job<V>::Running>();
+    run->problem.params = params;
+    run->problem.host = &run->queues;
+    wire(*run);
+    run->state = Array<S>(states_.size());
+    for (size_t v = 0; v < states_.size(); ++v) run->state[v] = states_[v];
+
+    RunOptions options;
+    options.threads = config.threads;
+    options.seed = config.seed;
+    options.stop = &run->stop;
+    auto* const r = run.get();
+    run->thread = std::thread([r, options, engine = std::move(engine)] {
+      try {
+        r->statistics = engine->run(r->problem, r->state, options);
+      } catch (...) {
+        r->failure = std::current_exception();
+      }
+      r->queues.over();
+    });
+    return Job<V>(std::move(run));
+  }
+
+ private:
+  struct Edges {
+    std::vector<PVertexId> from;
+    std::vector<PVertexId> to;
+    std::vector<E> value;  // empty when E is
+  };
+
+  void check(const char* what, PVertexId v) const {
+    if (v < states_.size()) return;
+    throw Error(std::string(what) + ": there is no vertex " + std::to_string(v) + "; the graph has " +
+                std::to_string(states_.size()));
+  }
+
+  uint32_t count(std::vector<PVertexId> Edges::*end, PVertexId v) const {
+    check("fan", v);
+    uint32_t sum = 0;
+    for (const Edges& pin : pins_) sum += static_cast<uint32_t>(std::count((pin.*end).begin(), (pin.*end).end(), v));
+    return sum;
+  }
+
+  /// Both directions of every pin. A recv that changes edge values gets only
+  /// the one by sender, so that there is one place where they live.
+  void wire(typename Job<V>::Running& run) const {
+    Network& net = run.problem.network;
+    net.vertices = numVertices();
+    net.edgesHaveValues = !std::is_empty_v<E>;
+    // A graph without an edge still has pin 0.
+    for (size_t p = 0; p < std::max<size_t>(1, pins_.size()); ++p) {
+      static const Edges none;
+      const Edges& edges = p < pins_.size() ? pins_[p] : none;
+      Relation relation;
+      relation.pin = static_cast<unsigned>(p);
+      relation.out = rows(run, edges, edges.from, edges.to);
+      if constexpr (rules::ConstantEdges<V>) relation.in = rows(run, edges, edges.to, edges.from);
+      net.relations.push_back(relation);
+    }
+  }
+
+  /// Edges by `at`, ascending by `other` within a row; equal ones as added.
+  Rows rows(typename Job<V>::Running& run, const Edges& edges, const std::vector<PVertexId>& at,
+            const std::vector<PVertexId>& other) const {
+    std::vector<uint64_t> order(at.size());
+    std::iota(order.begin(), order.end(), uint64_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](uint64_t a, uint64_t b) {
+      return at[a] != at[b] ? at[a] < at[b] : other[a] < other[b];
+    });
+    Array<uint64_t> offsets(states_.size() + 1);
+    for (const PVertexId v : at) ++offsets[v + 1];
+    for (size_t v = 0; v < states_.size(); ++v) offsets[v + 1] += offsets[v];
+    Array<uint32_t> targets(std::max<size_t>(1, order.size()));
+    for (size_t i = 0; i < order.size(); ++i) targets[i] = other[order[i]];
+    Rows result{offsets.data(), targets.data(), nullptr};
+    if constexpr (!std::is_empty_v<E>) {
+      Array<E> values(std::max<size_t>(1, order.size()));
+      for (size_t i = 0; i < order.size(); ++i) values[i] = edges.value[order[i]];
+      result.values = values.data();
+      run.values.push_back(std::move(values));
+    }
+    run.offsets.push_back(std::move(offsets));
+    run.targets.push_back(std::move(targets));
+    return result;
+  }
+
+  std::vector<S> states_;
+  std::vector<Edges> pins_;
+};
+
+/// PGraph<Vertex>, or as the papers write it PGraph<Vertex, State, Edge, Message>.
+template <typename V, typename S = typename V::State, typename E = typename V::Edge, typename M = typename V::Message>
+class PGraph : public PGraphOf<V> {
+  static_assert(std::is_same_v<S, typename V::State> && std::is_same_v<E, typename V::Edge> &&
+                    std::is_same_v<M, typename V::Message>,
+                "the types of the graph are not those of its vertex");
+};
+
+}  // namespace gossamer

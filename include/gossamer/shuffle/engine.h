@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The `shuffle` engine: one thread that delivers in a random order with random
+/// delays, all of it legal. A program whose result depends on the order of its
+/// messages shows itself by another result than the `cpu` engine's.
+#pragma once
+
+#include <chrono>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gossamer/engine.h"
+
+namespace gossamer::shuffle {
+
+/// Nothing is shared with the `cpu` engine but the vertex: no hint is read, no
+/// round exists. The state is a bag of messages on their way and a bag of
+/// vertices that want to send; each event takes a random one from either.
+template <typename V>
+class Engine final : public gossamer::Engine<V> {
+  using S = typename V::State;
+  using E = typename V::Edge;
+  using M = typename V::Message;
+
+  struct Flying {
+    uint32_t to;
+    uint32_t relation;  // or fromHost
+    uint64_t edge;
+    M message;
+  };
+  static constexpr uint32_t fromHost = ~uint32_t{0};
+
+ public:
+  const char* name() const override { return "shuffle"; }
+
+  Statistics run(Problem<V>& problem, Array<S>& state, const RunOptions& options) override {
+    const auto begun = std::chrono::steady_clock::now();
+    Network& net = problem.network;
+    for (const Relation& r : net.relations) {
+      if (!r.out && net.complete) net.complete(net, false);
+    }
+    const uint32_t n = net.vertices;
+    std::mt19937_64 random(options.seed);
+    // Each run has a temper of its own: how far sending may run ahead of
+    // delivery, up to everything at once.
+    const uint64_t eagerness = 1 + random() % 15;
+    const auto pick = [&](uint64_t below) { return random() % below; };
+    const auto stopped = [&] { return options.stop && options.stop->load(std::memory_order_relaxed); };
+
+    Statistics s;
+    s.engine = name();
+    s.vertices = n;
+    unsigned pins = 1;
+    for (const Relation& r : net.relations) {
+      s.edges += r.out.offsets[n];
+      pins = std::max(pins, r.pin + 1);
+    }
+    Array<PPin> pin(n);
+    std::vector<uint32_t> ready;       // a bag
+    std::vector<uint32_t> place(n, 0); // 1 + where in the bag, or 0
+    std::vector<Flying> air;           // a bag
+    uint32_t time = 0;
+
+    const auto vertex = [&](uint32_t v) {
+      V x;
+      x.s = &state[v];
+      x.readyToSend = &pin[v];
+      x.params = &problem.params;
+      x.numVertices = n;
+      x.time = time;
+      return x;
+    };
+    const auto settle = [&](uint32_t v) {
+      if (pin[v] != No && !place[v]) {
+        ready.push_back(v);
+        place[v] = static_cast<uint32_t>(ready.size());
+      } else if (pin[v] == No && place[v]) {
+        ready[place[v] - 1] = ready.back();
+        place[ready.back()] = place[v];
+        ready.pop_back();
+        place[v] = 0;
+      }
+    };
+    const auto toHost = [&](const M& message) {
+      ++s.hostMessages;
+      if (problem.host) problem.host->fromVertex(&message);
+    };
+    const auto hear = [&] {
+      Flying from{0, fromHost, 0, M{}};
+      while (problem.host && problem.host->toVertex(from.to, &from.message)) air.push_back(from);
+    };
+    const auto sendOne = [&](uint32_t v) {
+      const PPin to = pin[v];
+      M message{};
+      V x = vertex(v);
+      x.send(&message);
+      ++s.sends;
+      settle(v);
+      if (to == HostPin) return toHost(message);
+      if (to >= pins + 2) {
+        throw std::runtime_error("vertex " + std::to_string(v) + " sends on pin " + std::to_string(to - 2) +
+                                 ", but the graph has " + std::to_string(pins) + (pins == 1 ? " pin" : " pins"));
+      }
+      for (uint32_t k = 0; k < net.relations.size(); ++k) {
+        const Relation& r = net.relations[k];
+        if (Pin(r.pin) != to) continue;
+        for (uint64_t i = r.out.offsets[v]; i < r.out.offsets[v + 1]; ++i) {
+          air.push_back({r.out.targets[i], k, i, message});
+        }
+      }
+    };
+    const auto deliverOne = [&](size_t at) {
+      Flying f = air[at];
+      air[at] = air.back();
+      air.pop_back();
+      E* edge = &problem.unit;
+      if constexpr (!std::is_empty_v<E>) {
+        if (f.relation != fromHost && net.relations[f.relation].out.values) {
+          edge = const_cast<E*>(static_cast<const E*>(net.relations[f.relation].out.values)) + f.edge;
+        }
+      }
+      V x = vertex(f.to);
+      x.recv(&f.message, edge);
+      ++s.deliveries;
+      settle(f.to);
+    };
+
+    std::vector<uint32_t> order(n);
+    for (uint32_t v = 0; v < n; ++v) order[v] = v;
+    const auto mix = [&] {
+      for (uint32_t v = n; v > 1; --v) std::swap(order[v - 1], order[pick(v)]);
+    };
+    mix();
+    for (const uint32_t v : order) {
+      vertex(v).init();
+      settle(v);
+    }
+    bool stepped = false;
+    bool vote = false;
+    uint64_t events = 0;
+    while (!stopped()) {
+      if ((++events & 1023) == 0) {
+        hear();
+        options.note(time, events);
+      }
+      if (!ready.empty() && (air.empty() || pick(16) < eagerness)) {
+        sendOne(ready[pick(ready.size())]);
+      } else if (!air.empty()) {
+        deliverOne(pick(air.size()));
+      } else {
+        hear();
+        if (!air.empty()) continue;
+        if (problem.host && problem.host->waitIdle()) continue;
+        if (stepped && !vote) break;
+        stepped = true;
+        vote = false;
+        mix();
+        for (const uint32_t v : order) {
+          vote |= vertex(v).step();
+          settle(v);
+        }
+        s.stepCalls += n;
+        ++time;
+      }
+    }
+    if (!stopped()) {
+      for (const uint32_t v : order) {
+        M message{};
+        if (vertex(v).finish(&message)) toHost(message);
+      }
+    }
+    s.steps = time;
+    s.stopped = stopped();
+    s.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+    return s;
+  }
+};
+
+}  // namespace gossamer::shuffle

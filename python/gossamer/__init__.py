@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Gossamer: an open stack for clusters of FPGAs.
+
+    import gossamer as gs
+    result = gs.run("pagerank", gs.read_graph("web.mtx.gz"))
+    result.values  # a NumPy array, one rank a vertex
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+__version__ = "0.1.0"
+
+_PUBLIC = {
+    "Graph": "gossamer.graph",
+    "read_graph": "gossamer.graph",
+    "write_graph": "gossamer.graph",
+    "Result": "gossamer.runs",
+    "run": "gossamer.runs",
+    "GossamerError": "gossamer.errors",
+    "InputError": "gossamer.errors",
+}
+
+__all__ = ["GossamerError", "Graph", "InputError", "Result", "__version__", "read_graph", "run", "write_graph"]
+
+
+def __getattr__(name: str) -> Any:
+    """Loads a public name on first use: `import gossamer` alone costs nothing."""
+    if name not in _PUBLIC:
+        raise AttributeError(f"module 'gossamer' has no attribute {name!r}")
+    import importlib
+
+    value = getattr(importlib.import_module(_PUBLIC[name]), name)
+    globals()[name] = value
+    return value

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where the command starts inside its environment; turns every outcome into one line and an exit code."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+import time
+
+import click
+
+from gossamer.errors import ExitCode, GossamerError
+from gossamer_setup import SetupError
+
+# The environment is at fault, not we, when the system answers with one of these.
+_NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EROFS}
+_SIGPIPE = 128 + 13
+
+
+def _say(text: str) -> None:
+    # An error is one line, whatever the exception had in it.
+    sys.stderr.write(f"gossamer: error: {' '.join(text.split())}\n")
+
+
+def _report_bug(error: BaseException) -> None:
+    """Keeps the traceback in a file, and tells the user where."""
+    import traceback
+
+    from gossamer.paths import STATE
+
+    name = f"bug-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.txt"
+    text = "".join(traceback.format_exception(error))
+    what = f"{type(error).__name__}: {error}"
+    try:
+        STATE.mkdir(exist_ok=True)
+        (STATE / name).write_text(f"$ {' '.join(sys.argv)}\n{text}", encoding="utf-8", errors="replace")
+    except OSError:
+        sys.stderr.write(text)
+        _say(f"a bug of Gossamer's own: {what}; please report it with the lines above")
+    else:
+        _say(f"a bug of Gossamer's own: {what}; please report it with the file {STATE / name}")
+
+
+def run(arguments: list[str] | None = None) -> int:
+    """Runs the command and gives its exit code; never raises."""
+    try:
+        from gossamer.cli import main
+
+        result = main.main(args=arguments, prog_name="./gossamer", standalone_mode=False)
+        sys.stdout.flush()
+        return result if isinstance(result, int) else int(ExitCode.DONE)
+    except GossamerError as error:
+        _say(str(error))
+        return int(error.exit_code)
+    except SetupError as error:
+        _say(str(error))
+        return error.exit_code
+    except click.exceptions.Exit as error:
+        return error.exit_code
+    except click.UsageError as error:
+        path = error.ctx.command_path if error.ctx else "./gossamer"
+        _say(f"{error.format_message().rstrip('.')}; see {path} --help")
+        return int(ExitCode.INPUT)
+    except click.ClickException as error:
+        _say(error.format_message())
+        return int(ExitCode.INPUT)
+    except (KeyboardInterrupt, click.Abort):
+        sys.stderr.write("gossamer: interrupted\n")
+        return int(ExitCode.INTERRUPTED)
+    except BrokenPipeError:
+        # Whoever read our output has gone, quietly so do we, as any program in a pipe does.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return _SIGPIPE
+    except MemoryError:
+        _say("there is not enough memory for this on this machine")
+        return int(ExitCode.INPUT)
+    except SystemExit as error:
+        return error.code if isinstance(error.code, int) else int(bool(error.code))
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno in _NO_ROOM:
+            where = error.filename or "the output"
+            _say(f"cannot write {where}: {error.strerror}; make room or choose another place")
+            return int(ExitCode.INPUT)
+        _report_bug(error)
+        return int(ExitCode.BUG)
+
+
+if __name__ == "__main__":
+    sys.exit(run())

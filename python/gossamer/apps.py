@@ -1,0 +1,275 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Applications: found by name or path, compiled once, loaded.
+
+A compiled application is one shared object with the C interface of
+``include/gossamer/abi.h``. It is kept under ``build/`` and made again when the
+compiler, a flag, or any file that it included has changed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import functools
+import hashlib
+import json
+import os
+import re
+import shlex
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from gossamer import native
+from gossamer.errors import InputError
+from gossamer.paths import APPS, INCLUDE
+
+FLAGS = ("-std=c++20", "-O3", "-march=native", "-fPIC", "-Wall", "-Wextra")
+_COLUMN_TYPES: dict[int, type[np.generic]] = {
+    1: np.int32,
+    2: np.uint32,
+    3: np.int64,
+    4: np.uint64,
+    5: np.float32,
+    6: np.float64,
+}
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of an application; ``kind`` is real, integer, vertex or flag."""
+
+    name: str
+    kind: str
+    low: float
+    high: float
+    default: float
+    help: str
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of an application's result."""
+
+    name: str
+    dtype: np.dtype[np.generic]
+    order: str
+    """largest, smallest or groups: what of it is worth seeing first."""
+    absent: float | None
+    """The value that stands for "there is none"."""
+    help: str
+
+
+@dataclass(frozen=True)
+class App:
+    """A compiled, loaded application."""
+
+    name: str
+    summary: str
+    path: Path
+    library: ctypes.CDLL
+    parameters: tuple[Parameter, ...]
+    columns: tuple[Column, ...]
+    same: str
+    """exact, or within (``tolerance``): what two right results may differ in."""
+    tolerance: float
+    undirected: bool
+    uses_weights: bool
+    state_bytes: int
+    message_bytes: int
+    edge_bytes: int
+
+    def parameter(self, name: str) -> Parameter:
+        """The parameter of that name; InputError with the near ones if there is none."""
+        for parameter in self.parameters:
+            if parameter.name == name:
+                return parameter
+        known = ", ".join(p.name for p in self.parameters) or "none"
+        raise InputError(f"{self.name} has no parameter {name!r}; it has: {known}")
+
+
+def names() -> list[str]:
+    """The applications that come with Gossamer."""
+    return sorted(path.name for path in APPS.iterdir() if (path / f"{path.name}.h").is_file())
+
+
+def find(app: str | os.PathLike[str]) -> Path:
+    """The header of an application: a name of ours, or a path to a header."""
+    text = os.fspath(app)
+    if re.fullmatch(r"[a-z0-9][a-z0-9_-]*", text):
+        header = APPS / text / f"{text}.h"
+        if header.is_file():
+            return header
+    path = Path(text)
+    if path.suffix in {".h", ".hh", ".hpp"}:
+        if path.is_file():
+            return path.resolve()
+        raise InputError(f"{text}: no such file")
+    import difflib
+
+    near = difflib.get_close_matches(text, names(), n=1)
+    hint = f"did you mean {near[0]}?" if near else "they are: " + ", ".join(names())
+    raise InputError(f"there is no application {text!r}; {hint} (or give a header: mine/vertex.h)")
+
+
+@functools.cache
+def _load(header: Path, defines: tuple[str, ...]) -> App:
+    library = ctypes.CDLL(str(_compiled(header, defines)))
+    for missing in ("gs_app_describe", "gs_app_run"):
+        if not hasattr(library, missing):
+            raise InputError(f"{header}: has no descriptor; end it with GOSSAMER_APPLICATION(YourApp)")
+    library.gs_app_describe.restype = ctypes.c_char_p
+    library.gs_app_statistics.restype = ctypes.c_char_p
+    library.gs_app_statistics.argtypes = [ctypes.c_void_p]
+    library.gs_app_step_seconds.restype = ctypes.c_size_t
+    library.gs_app_step_seconds.argtypes = [ctypes.c_void_p, ctypes.POINTER(ctypes.POINTER(ctypes.c_float))]
+    library.gs_app_column.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p]
+    library.gs_app_free.argtypes = [ctypes.c_void_p]
+    about = json.loads(library.gs_app_describe().decode())
+    return App(
+        name=about["name"],
+        summary=about["summary"],
+        path=header,
+        library=library,
+        parameters=tuple(Parameter(**p) for p in about["parameters"]),
+        columns=tuple(
+            Column(c["name"], np.dtype(_COLUMN_TYPES[c["type"]]), c["order"], c["absent"], c["help"])
+            for c in about["columns"]
+        ),
+        same=about["same"],
+        tolerance=about["tolerance"],
+        undirected=about["undirected"],
+        uses_weights=about["uses_weights"],
+        state_bytes=about["state_bytes"],
+        message_bytes=about["message_bytes"],
+        edge_bytes=about["edge_bytes"],
+    )
+
+
+def load(app: str | os.PathLike[str], defines: Sequence[str] = ()) -> App:
+    """Finds, compiles where needed, and loads an application.
+
+    ``app`` is the name of one of ours or the path of an application header;
+    ``defines`` are macros for it, ``NAME=VALUE``. Raises InputError where it is
+    not found, does not compile, or breaks the rule of what a vertex may be.
+    """
+    native.lib()
+    return _load(find(app), tuple(defines))
+
+
+def _compiled(header: Path, defines: tuple[str, ...]) -> Path:
+    tag = hashlib.sha256("\n".join([str(header), *FLAGS, *defines]).encode()).hexdigest()[:12]
+    folder = native.build_dir() / "apps" / f"{header.stem}-{tag}"
+    shared = folder / "app.so"
+    if fresh(folder):
+        return shared
+    with native.lock(f"app-{tag}"):
+        if fresh(folder):
+            return shared
+        folder.mkdir(parents=True, exist_ok=True)
+        source = folder / "app.cc"
+        source.write_text(f'#include <gossamer/app.h>\n#include "{header}"\n')
+        flags = [*FLAGS, *(f"-D{d}" for d in defines), "-shared"]
+        compile_cpp(source, shared, [f"-I{_precompiled()}", *flags], user=header, dependencies=folder / "app.d")
+        remember(folder)
+    return shared
+
+
+def _precompiled() -> Path:
+    """A folder to be searched first, with app.h parsed beforehand; saves a second."""
+    folder = native.build_dir() / "precompiled"
+    if fresh(folder):
+        return folder
+    with native.lock("precompiled"):
+        if fresh(folder):
+            return folder
+        target = folder / "gossamer" / "app.h.gch"
+        target.parent.mkdir(parents=True, exist_ok=True)
+        header = INCLUDE / "gossamer" / "app.h"
+        compile_cpp(header, target, [*FLAGS, "-x", "c++-header"], user=header, dependencies=folder / "app.d")
+        remember(folder)
+    return folder
+
+
+def compile_cpp(
+    source: Path, target: Path, flags: Sequence[str], *, user: Path, dependencies: Path, link: Sequence[str] = ()
+) -> None:
+    """Compiles one file; the target appears whole or not at all.
+
+    Raises InputError with the first error, at the line of ``user`` where it can.
+    """
+    partial = target.with_name(f"{target.name}.{os.getpid()}.part")
+    command = [str(native.compiler()), f"-I{INCLUDE}", *flags, "-MMD", "-MF", str(dependencies), "-MT", "app"]
+    command += ["-o", str(partial), str(source), *link]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+        if done.returncode:
+            log = target.with_name("errors.log")
+            log.write_text(shlex.join(command) + "\n" + done.stderr)
+            raise InputError(f"{_shorten(done.stderr, user)} (all of it in {_relative(log)})")
+        os.replace(partial, target)
+    finally:
+        with contextlib.suppress(OSError):
+            partial.unlink()
+
+
+def _shorten(output: str, user: Path) -> str:
+    """The first error of a compiler's output, at the user's line if there is one."""
+    place = re.compile(r"^(?P<file>[^\s:][^:]*):(?P<line>\d+):(?:\d+:)?\s*(?P<rest>.*)$")
+    users = str(user)
+    first = ""
+    first_at = -1
+    lines = output.splitlines()
+    for at, line in enumerate(lines):
+        found = place.match(line)
+        if found and re.match(r"(fatal )?error:", found["rest"]):
+            message = re.sub(r"^(fatal )?error: (static assertion failed: )?", "", found["rest"])
+            if os.path.realpath(found["file"]) == users:
+                return f"{_relative(user)}:{found['line']}: {message}"
+            if first_at < 0:
+                first, first_at = f"{_relative(Path(found['file']))}:{found['line']}: {message}", at
+    if first_at < 0:
+        return f"{_relative(user)}: does not compile: {lines[-1] if lines else 'the compiler said nothing'}"
+    # An error deep in a template: the user's line is in the notes around it.
+    message = first.split(": ", 1)[1]
+    for line in [*reversed(lines[:first_at]), *lines[first_at:]]:
+        found = place.match(line.replace("In file included from ", "").strip())
+        if found and os.path.realpath(found["file"]) == users:
+            return f"{_relative(user)}:{found['line']}: {message}"
+    return f"{_relative(user)}: {message}"
+
+
+def _relative(path: Path) -> str:
+    """A path as a person would type it from here."""
+    text = os.path.relpath(path)
+    return text if not text.startswith("../..") else str(path)
+
+
+def _stamp(folder: Path) -> Path:
+    return folder / "stamp.json"
+
+
+def _state(path: str) -> list[int]:
+    info = os.stat(path)
+    return [info.st_size, info.st_mtime_ns]
+
+
+def fresh(folder: Path) -> bool:
+    """Whether nothing has changed of what the last compilation read."""
+    try:
+        stamp = json.loads(_stamp(folder).read_text())
+        return all(_state(path) == state for path, state in stamp.items())
+    except (OSError, ValueError):
+        return False
+
+
+def remember(folder: Path) -> None:
+    text = (folder / "app.d").read_text().replace("\\\n", " ").split(":", 1)[1]
+    files = [f for f in shlex.split(text) if not f.startswith("/usr/")]
+    partial = _stamp(folder).with_suffix(".part")
+    partial.write_text(json.dumps({os.path.abspath(f): _state(f) for f in files}))
+    os.replace(partial, _stamp(folder))
+

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What measures are made of: rows, and the context in which a suite makes them.
+
+A suite is a folder ``bench/<suite>/`` whose ``__init__.py`` has ``rows(context)``, which
+yields a ``Row`` (or a list of them) as each is measured, and either ``NAMES`` or
+``expand(context)``: the names of all the rows it can make. A suite asks ``context.wants(name)``
+before it measures, and answers a row it cannot make with ``context.skip(name, why)``.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import platform
+import re
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypedDict
+
+from gossamer.errors import InputError
+
+
+class Reference(TypedDict):
+    """What a row stands beside: a paper's figure or a peer measured in the same run."""
+
+    what: str
+    value: float | None
+    unit: str
+
+
+@dataclass
+class Row:
+    """One measured figure. ``ratio`` > 1 always means better than the reference.
+
+    Shares and overheads are fractions. ``skipped`` says why there is no value.
+    """
+
+    suite: str
+    name: str
+    value: float | None
+    unit: str
+    config: dict[str, Any] = field(default_factory=dict)
+    reference: Reference | None = None
+    ratio: float | None = None
+    skipped: str | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """The row as it stands in the file; what is no finite number becomes null."""
+        reference = None
+        if self.reference is not None:
+            reference = dict(self.reference, value=_finite(self.reference["value"]))
+        row: dict[str, Any] = {
+            "suite": self.suite,
+            "name": self.name,
+            "value": _finite(self.value),
+            "unit": self.unit,
+            "config": self.config,
+            "reference": reference,
+            "ratio": _finite(self.ratio),
+        }
+        if self.skipped is not None:
+            row["skipped"] = self.skipped
+        return row
+
+
+def _finite(value: float | None) -> float | None:
+    if value is None:
+        return None
+    number = float(value)
+    return number if math.isfinite(number) else None
+
+
+@dataclass
+class Context:
+    """What the user asked for: which rows, with what data and peers, how often."""
+
+    suite: str
+    only: str | None = None
+    data: Path | None = None
+    peers: Mapping[str, Path] = field(default_factory=dict)
+    repeat: int | None = None
+    """How often to measure; None leaves it to the suite."""
+    machine: Mapping[str, Any] = field(default_factory=dict)
+
+    def wants(self, name: str) -> bool:
+        """Whether a row is to be measured."""
+        return self.only is None or re.search(self.only, name) is not None
+
+    def row(
+        self,
+        name: str,
+        value: float | None,
+        unit: str,
+        *,
+        reference: Reference | None = None,
+        ratio: float | None = None,
+        **config: Any,
+    ) -> Row:
+        """A measured row; the machine is part of its configuration."""
+        return Row(self.suite, name, value, unit, {**self.machine, **config}, reference, ratio)
+
+    def skip(self, name: str, why: str, unit: str = "", **config: Any) -> Row:
+        """A row that cannot be measured here, and why."""
+        return Row(self.suite, name, None, unit, {**self.machine, **config}, skipped=why)
+
+    def data_file(self, name: str) -> Path | None:
+        """A file in the user's ``--data`` folder, None if it is not there."""
+        path = self.data / name if self.data is not None else None
+        return path if path is not None and path.exists() else None
+
+
+def cpu_model() -> str:
+    """The processor's name, as the system gives it."""
+    try:
+        text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return platform.machine()
+    found = re.search(r"^(?:model name|Model)\s*:\s*(.+)$", text, re.MULTILINE)
+    return found[1].strip() if found else platform.machine()
+
+
+def machine_info() -> dict[str, Any]:
+    """What a figure depends on and a reader of the file cannot see: the machine, the compiler, the day."""
+    from gossamer_setup._system import compiler, compiler_version
+
+    path = compiler()
+    return {
+        "cpu": cpu_model(),
+        "cores": len(os.sched_getaffinity(0)),
+        "compiler": compiler_version(path) if path else "none",
+        "date": time.strftime("%Y-%m-%d"),
+    }
+
+
+def write_rows(path: Path, rows: list[Row]) -> None:
+    """Writes the file of rows, whole or not at all."""
+    partial = path.with_name(f".{path.name}.{os.getpid()}.part")
+    text = "[\n" + ",\n".join(json.dumps(row.as_json(), sort_keys=False) for row in rows) + "\n]\n"
+    try:
+        partial.write_text(text, encoding="utf-8")
+        os.replace(partial, path)
+    except OSError as error:
+        partial.unlink(missing_ok=True)
+        raise InputError(f"cannot write {path}: {error.strerror}; choose another place") from error
+
+
+__all__ = ["Context", "Reference", "Row", "machine_info", "write_rows"]

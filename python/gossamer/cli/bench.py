@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``./gossamer bench``: runs a suite of measures and shows its rows as they come."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from types import ModuleType
+
+import click
+
+from gossamer.bench import Context, Row, machine_info, write_rows
+from gossamer.errors import AnswerNo, InputError
+from gossamer.paths import ROOT
+
+SUITES = ROOT / "bench"
+
+
+def suites() -> list[str]:
+    """The suites that there are."""
+    return sorted(path.parent.name for path in SUITES.glob("*/__init__.py"))
+
+
+def _load(suite: str) -> ModuleType:
+    if suite not in suites():
+        raise InputError(f"no such suite: {suite!r}; there are: {', '.join(suites()) or 'none'}")
+    name = f"gossamer_bench_{suite}"
+    folder = SUITES / suite
+    spec = importlib.util.spec_from_file_location(
+        name, folder / "__init__.py", submodule_search_locations=[str(folder)]
+    )
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def _names(module: ModuleType, context: Context) -> list[str]:
+    expand = getattr(module, "expand", None)
+    return [name for name in (expand(context) if expand else module.NAMES) if context.wants(name)]
+
+
+def _number(value: float | None) -> str:
+    if value is None:
+        return "-"
+    return f"{value:.4g}" if abs(value) < 1e5 else f"{value:.0f}"
+
+
+def _line(row: Row, width: int) -> str:
+    if row.skipped is not None:
+        return f"{row.name:<{width}}  skipped: {row.skipped}"
+    text = f"{row.name:<{width}}  {_number(row.value):>10} {row.unit:<6}"
+    if row.reference is not None:
+        beside = row.reference
+        ratio = f"{row.ratio:.2f}" if row.ratio is not None else "-"
+        text += f"  ratio {ratio:>6}   {beside['what']} {_number(beside['value'])} {beside['unit']}"
+    return text.rstrip()
+
+
+def _peers(pairs: Iterable[str]) -> dict[str, Path]:
+    peers = {}
+    for pair in pairs:
+        name, equals, folder = pair.partition("=")
+        if not (name and equals and folder):
+            raise InputError(f"--peer {pair}: write it as NAME=DIR, for example --peer gapbs=/opt/gapbs")
+        if not Path(folder).is_dir():
+            raise InputError(f"--peer {pair}: there is no folder {folder}; name the one that holds {name}")
+        peers[name] = Path(folder).resolve()
+    return peers
+
+
+@click.command(short_help="Measure, beside what others reach.")
+@click.argument("suite", required=False)
+@click.option("--only", metavar="REGEX", help="Only the rows whose name has a match of REGEX.")
+@click.option(
+    "--json", "json_path", metavar="FILE", type=click.Path(path_type=Path), help="Write the rows here."
+)
+@click.option(
+    "--data", metavar="DIR", type=click.Path(path_type=Path), help="Where data is that cannot be shipped."
+)
+@click.option(
+    "--peer", "peers", metavar="NAME=DIR", multiple=True, help="Where a peer is that cannot be installed."
+)
+@click.option(
+    "--repeat", metavar="N", type=click.IntRange(min=1), help="Measure each row N times, take the median."
+)
+@click.option(
+    "--list", "list_only", is_flag=True, help="Print the names of the rows (or of the suites) and stop."
+)
+def command(
+    suite: str | None,
+    only: str | None,
+    json_path: Path | None,
+    data: Path | None,
+    peers: tuple[str, ...],
+    repeat: int | None,
+    list_only: bool,
+) -> None:
+    """Measure SUITE. A ratio above 1 is better than what the row stands beside.
+
+    A row whose data or peer is not there is printed as skipped, with the reason. Rows measured before
+    Ctrl-C still reach the file of --json.
+
+    \b
+    Examples:
+      ./gossamer bench --list
+      ./gossamer bench graph --only 'pagerank.*t2' --json rows.json
+      ./gossamer bench graph --data ~/graphs --peer gapbs=~/gapbs
+    """
+    if suite is None:
+        if not list_only:
+            raise InputError(f"name a suite; there are: {', '.join(suites()) or 'none'}")
+        click.echo("\n".join(suites()))
+        return
+    try:
+        re.compile(only or "")
+    except re.error as error:
+        raise InputError(f"--only {only}: not a regular expression: {error}") from None
+    if data is not None and not data.is_dir():
+        raise InputError(f"--data {data}: there is no such folder; name the one that holds the data")
+    if json_path is not None and not json_path.absolute().parent.is_dir():
+        raise InputError(
+            f"--json {json_path}: there is no folder {json_path.absolute().parent}; make it first"
+        )
+    context = Context(suite, only, data.resolve() if data else None, _peers(peers), repeat)
+    module = _load(suite)
+    if list_only:
+        click.echo("\n".join(_names(module, context)))
+        return
+    context.machine = machine_info()
+    names = _names(module, context)
+    if not names:
+        raise InputError(
+            f"no row of suite {suite} matches {only!r}; ./gossamer bench {suite} --list shows them"
+        )
+    rows: list[Row] = []
+    click.echo("   ".join(f"{key}: {value}" for key, value in context.machine.items()))
+    try:
+        width = max(map(len, names))
+        for got in module.rows(context):
+            for row in [got] if isinstance(got, Row) else got:
+                if context.wants(row.name):
+                    rows.append(row)
+                    click.echo(_line(row, width))
+    finally:
+        # Also after Ctrl-C and after a failure: what was measured is not lost.
+        if json_path is not None:
+            write_rows(json_path, rows)
+    lacking = sorted(set(names) - {row.name for row in rows})
+    if lacking:
+        raise AnswerNo(f"suite {suite} made no row for {', '.join(lacking)}")

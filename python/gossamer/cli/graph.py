@@ -1,0 +1,299 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``gossamer graph``: look at graph files, convert them, make graphs from a seed."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from gossamer.graph import Graph
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+RULE = (
+    "Every edge of the file is kept: parallel edges and self-loops too (--dedupe and --no-loops fold\n"
+    "them). Symmetric Matrix Market and METIS edges, and with --undirected all, are stored both ways,\n"
+    "a self-loop once. Labels are those of the file."
+)
+"""How edges are taken from files, as ``graph info`` prints it."""
+
+
+@click.group(
+    epilog="""\b
+Files (known by their content; plain or in gzip, zstd, xz, bzip2; "-" is standard input):
+  Matrix Market   coordinate; pattern, integer, real; general, symmetric, skew-symmetric
+  edge lists      SNAP and others: source target [weight]; blanks, tabs or commas; # and % comments
+  adjacency list  first line "# gossamer adjacency list"; a vertex, then its targets
+  METIS           by its ending .graph or .metis
+  DIMACS          p sp VERTICES EDGES, then a SOURCE TARGET WEIGHT
+  .gsg            our own: mapped into memory, opens at once whatever its size
+  gen:KIND:...    no file: a generated graph, such as gen:rmat:scale=18,seed=1
+
+\b
+Examples:
+  gossamer graph info web.mtx.gz
+  gossamer graph convert roads.gr.gz roads.gsg
+  gossamer graph generate rmat --scale 18 -o rmat18.gsg"""
+)
+def command() -> None:
+    """Look at graphs, convert them, make them."""
+
+
+def _reading(function: _Function) -> _Function:
+    """The options of reading a graph."""
+    from_file = click.option(
+        "--format",
+        type=click.Choice(["edges", "mtx", "metis", "dimacs", "adjlist", "gsg"]),
+        help="Form of the input, where content and name do not say it.",
+    )
+    undirected = click.option("--undirected", is_flag=True, help="Store every edge both ways.")
+    dedupe = click.option(
+        "--dedupe", is_flag=True, help="Of edges with the same ends keep the one of least weight."
+    )
+    loops = click.option("--no-loops", is_flag=True, help="Drop self-loops.")
+    threads = click.option("--threads", type=click.IntRange(1, 1024), help="Default: one a core.")
+    return from_file(undirected(dedupe(loops(threads(function)))))
+
+
+def _read(path: str, options: dict[str, Any]) -> Graph:
+    from gossamer.graph import read_graph
+
+    options["drop_loops"] = options.pop("no_loops")
+    return read_graph(path, **options)
+
+
+@command.command(
+    epilog="""\b
+Examples:
+  gossamer graph info web.mtx.gz
+  gossamer graph info web.gsg --check        compares the checksums, too
+  gossamer graph info gen:geo:vertices=1000,fanout=10,radius=0.1
+  zcat edges.txt.gz | gossamer graph info - --undirected --dedupe
+  gossamer graph info web.mtx.gz --json"""
+)
+@click.argument("file")
+@click.option("--json", "as_json", is_flag=True, help="For programs: the same as JSON.")
+@click.option("--check", is_flag=True, help="Of a .gsg: read everything and compare its checksums.")
+@_reading
+def info(file: str, as_json: bool, check: bool, **options: Any) -> None:
+    """Read FILE and print what it holds.
+
+    Prints counts, degrees, weights and labels, and the rule by which edges are taken.
+    """
+    begin = time.perf_counter()
+    graph = _read(file, options)
+    seconds = time.perf_counter() - begin
+    if check:
+        from gossamer.errors import InputError
+        from gossamer.graph import _gsg
+
+        if not file.endswith(".gsg"):
+            raise InputError(f"{file}: --check compares the checksums of a .gsg; this is none")
+        _gsg.check(file)
+    facts = _facts(graph)
+    facts["read_seconds"] = round(seconds, 4)
+    if as_json:
+        click.echo(json.dumps(facts, indent=2))
+        return
+    wide = max(map(len, facts))
+    for key, value in facts.items():
+        if key != "notes":
+            click.echo(f"{key.replace('_', ' '):<{wide}}  {_shown(value)}")
+    for note in graph.notes:
+        click.echo(f"note: {note}")
+    click.echo(f"\n{RULE}")
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, dict):
+        return f"{value['degree']:,} (vertex {value['vertex']})"
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _facts(graph: Graph) -> dict[str, Any]:
+    import numpy as np
+
+    census = graph.census()
+    rows = graph.out
+    kind = "none"
+    if rows.weights is not None:
+        kind = rows.weights.dtype.name
+        if graph.edges:
+            kind += f", {rows.weights.min()} .. {rows.weights.max()}"
+    labels = f"{graph.base} .. {graph.vertices - 1 + graph.base}"
+    if graph.labels is not None:
+        ends = f"{graph.label_of(0)} .. {graph.label_of(graph.vertices - 1)}"
+        labels = f"numbers {ends}, with gaps" if isinstance(graph.labels, np.ndarray) else f"words, {ends}"
+    parts = (rows.offsets, rows.targets, rows.weights)
+    return {
+        "graph": graph.name,
+        "vertices": graph.vertices,
+        "edges": graph.edges,
+        "symmetric": graph.symmetric,
+        "weights": kind,
+        "labels": labels,
+        "self_loops": census["loops"],
+        "parallel_edges": census["parallel"],
+        "without_edges": census["isolated"],
+        "without_out_edges": census["sinks"],
+        "without_in_edges": census["sources"],
+        "most_out_edges": {
+            "degree": census["most_out"],
+            "vertex": graph.label_of(census["most_out_vertex"]),
+        },
+        "most_in_edges": {"degree": census["most_in"], "vertex": graph.label_of(census["most_in_vertex"])},
+        "memory_bytes": sum(part.nbytes for part in parts if part is not None),
+        "notes": list(graph.notes),
+    }
+
+
+@command.command(
+    epilog="""\b
+The ending of OUTPUT says in which form: .gsg .mtx .txt .el (edge list) .graph (METIS) .gr (DIMACS);
+text also with .gz .zst .xz .bz2 behind it.
+
+\b
+Examples:
+  gossamer graph convert web.mtx.gz web.gsg
+  gossamer graph convert soc-LiveJournal1.txt.gz lj.gsg --undirected --dedupe
+  gossamer graph convert roads.gsg roads.gr.gz"""
+)
+@click.argument("input", metavar="INPUT")
+@click.argument("output", metavar="OUTPUT")
+@click.option(
+    "--both/--out-only",
+    default=True,
+    help="Whether a .gsg holds the edges by destination as well (default), or only by source.",
+)
+@click.option("--drop-isolated", is_flag=True, help="An edge list may lose vertices without edges.")
+@_reading
+def convert(input: str, output: str, both: bool, drop_isolated: bool, **options: Any) -> None:
+    """Convert INPUT to OUTPUT, which appears whole or not at all."""
+    from gossamer.graph._write import form_of
+
+    form_of(output)  # a wrong ending is told before the long work
+    _write(_read(input, options), output, both=both, drop_isolated=drop_isolated)
+
+
+def _write(graph: Graph, output: str, **options: Any) -> None:
+    from gossamer.graph import write_graph
+
+    notes = (*graph.notes, *write_graph(graph, output, **options))
+    kind = "symmetric, " if graph.symmetric else ""
+    click.echo(f"{output}: {graph.vertices:,} vertices, {kind}{graph.edges:,} edges")
+    for note in notes:
+        click.echo(f"note: {note}", err=True)
+
+
+@command.group(
+    epilog="""\b
+Examples:
+  gossamer graph generate rmat --scale 18 -o rmat18.gsg
+  gossamer graph generate geometric --vertices 200000 --fanout 100 --radius 0.02 -o geo.mtx.gz
+  gossamer graph generate grid --width 640 --height 625 --weights 1:100 -o grid.gr
+
+\b
+Without a file, wherever a graph is named:
+  gossamer graph info gen:rmat:scale=18,seed=1"""
+)
+def generate() -> None:
+    """Make a graph from a seed; the same on every machine and number of threads."""
+
+
+def _generating(function: _Function) -> _Function:
+    """The options of all generators."""
+    output = click.option("-o", "--output", required=True, metavar="FILE", help="Ending as in convert.")
+    weights = click.option("--weights", metavar="LOW:HIGH", help="Random integer weights, both included.")
+    seed = click.option("--seed", type=int, default=1, show_default=True)
+    threads = click.option(
+        "--threads", type=click.IntRange(1, 1024), default=None, help="Default: one a core."
+    )
+    return output(weights(seed(threads(function))))
+
+
+def _generate(kind: str, output: str, weights: str | None, threads: int | None, **options: Any) -> None:
+    from gossamer.graph import generate as generators
+    from gossamer.graph._write import form_of
+
+    form_of(output)
+    limits = None if weights is None else generators.weight_range(weights)
+    graph = generators.KINDS[kind](weights=limits, threads=threads or 0, **options)
+    _write(graph, output, drop_isolated=True)
+
+
+@generate.command(
+    epilog="""\b
+Example:
+  gossamer graph generate geometric --vertices 200000 --fanout 100 --radius 0.02 -o geo.gsg"""
+)
+@click.option("--vertices", type=int, required=True)
+@click.option("--fanout", type=int, default=100, show_default=True, help="Out-edges of each vertex.")
+@click.option(
+    "--radius",
+    type=float,
+    default=0.02,
+    show_default=True,
+    help="Of the neighbourhood; the square's side is 1.",
+)
+@click.option(
+    "--order",
+    type=click.Choice(["space", "random"]),
+    default="space",
+    show_default=True,
+    help="Whether near vertices have near numbers.",
+)
+@_generating
+def geometric(**options: Any) -> None:
+    """Vertices in a square, joined at random to others near by."""
+    _generate("geometric", **options)
+
+
+@generate.command(
+    epilog="""\b
+Example:
+  gossamer graph generate rmat --scale 18 --symmetric --simple -o rmat18.gsg"""
+)
+@click.option("--scale", type=int, required=True, help="2^SCALE vertices.")
+@click.option("--edge-factor", type=int, default=16, show_default=True, help="Edges a vertex.")
+@click.option("--a", type=float, default=0.57, show_default=True)
+@click.option("--b", type=float, default=0.19, show_default=True)
+@click.option("--c", type=float, default=0.19, show_default=True)
+@click.option("--symmetric", is_flag=True, help="Add the reverse of every edge.")
+@click.option("--simple", is_flag=True, help="Without parallel edges and self-loops.")
+@click.option("--permute/--no-permute", default=True, help="Shuffle the vertices' numbers (default).")
+@_generating
+def rmat(**options: Any) -> None:
+    """Recursive matrix: few vertices with very many edges, as in social networks."""
+    _generate("rmat", **options)
+
+
+@generate.command(
+    epilog="""\b
+Example:
+  gossamer graph generate grid --width 640 --height 625 --weights 1:100 -o grid.gr"""
+)
+@click.option("--width", type=int, required=True)
+@click.option("--height", type=int, required=True)
+@_generating
+def grid(**options: Any) -> None:
+    """Each vertex joined to its four neighbours, both ways."""
+    _generate("grid", **options)
+
+
+@generate.command(
+    epilog="""\b
+Example:
+  gossamer graph generate ring --vertices 1000 -o ring.mtx"""
+)
+@click.option("--vertices", type=int, required=True)
+@_generating
+def ring(**options: Any) -> None:
+    """An edge from each vertex to the next, and from the last to the first."""
+    _generate("ring", **options)

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``./gossamer test``: runs the tests, all or by name, in three sizes."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+
+import click
+
+import gossamer_setup
+from gossamer.errors import AnswerNo, ExitCode, InputError
+from gossamer.paths import ROOT
+
+# What pytest's exit codes mean.
+_FAILED, _STOPPED, _INTERNAL, _USAGE, _NOTHING = 1, 2, 3, 4, 5
+_GRACE_SECONDS = 20.0
+
+
+@click.command(short_help="Run the tests.")
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.option("--quick", "size", flag_value="quick", help="Small counts: a few minutes.")
+@click.option("--full", "size", flag_value="full", help="The counts that the issues name: long.")
+@click.option("-x", "--exitfirst", is_flag=True, help="Stop at the first failure.")
+@click.option("--list", "list_only", is_flag=True, help="Print the tests that would run.")
+def command(names: tuple[str, ...], size: str | None, exitfirst: bool, list_only: bool) -> int:
+    """Run the tests whose file or name has NAME in it (all if none is given).
+
+    Exit code 1 if a test failed. A random test prints its seed; GOSSAMER_TEST_SEED=N repeats it.
+
+    \b
+    Examples:
+      ./gossamer test --quick
+      ./gossamer test pagerank test_setup
+      ./gossamer test --full 'test_cpp.py::test_cpp[pool'
+    """
+    gossamer_setup.require("core", "test")
+    arguments = ["-m", "pytest", "--no-header", "-q", "-rs", "--durations=5", "--durations-min=5"]
+    arguments += [f"--name={name}" for name in names]
+    arguments += ["--exitfirst"] if exitfirst else []
+    arguments += ["--collect-only"] if list_only else []
+    environment = dict(os.environ, GOSSAMER_TEST_SIZE=size or "default")
+    # From the checkout, so that its settings hold; isolated, as the command itself is.
+    child = subprocess.Popen([sys.executable, "-I", *arguments, "tests"], cwd=ROOT, env=environment)
+    try:
+        code = child.wait()
+    except KeyboardInterrupt:
+        # Ctrl-C reached the tests as well: they end what they started, and say how far they came.
+        try:
+            child.wait(_GRACE_SECONDS)
+        except (subprocess.TimeoutExpired, KeyboardInterrupt):
+            child.send_signal(signal.SIGKILL)
+            child.wait()
+        return int(ExitCode.INTERRUPTED)
+    if code == 0:
+        return int(ExitCode.DONE)
+    if code == _NOTHING:
+        wanted = " or ".join(repr(name) for name in names) or "anything"
+        raise InputError(f"no test has {wanted} in its name; ./gossamer test --list shows them")
+    if code in (_INTERNAL, _USAGE) or code < 0:
+        raise RuntimeError(f"pytest ended with {code}")
+    raise AnswerNo("a test failed" if code == _FAILED else "the tests could not be collected")

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Hardware configurations, clusters and the constants that all languages share.
+
+``config/`` is the one source of truth. This package reads it under a schema and
+writes the SystemVerilog package and the C++ header from it:
+
+    import gossamer.config as config
+    de5 = config.load("de5")             # a Config; de5.core.threads_per_core == 16
+    rack = config.load_cluster("rack48") # a Cluster; len(rack.cables) == 82
+    config.generate(de5, "build/de5")    # gossamer_pkg.sv and gossamer/config.h
+
+Numbers that are the same for every configuration (CSRs, packet layouts,
+EtherTypes, error codes) are in ``gossamer.config.constants``.
+
+Importing this package costs nothing: the schema, and pydantic under it, is
+imported by the first call that needs it.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from gossamer.config._cluster import Board, Cable, Cluster, Host
+    from gossamer.config._schema import Config
+
+__all__ = [
+    "Board",
+    "Cable",
+    "Cluster",
+    "Config",
+    "Host",
+    "cluster_names",
+    "generate",
+    "load",
+    "load_cluster",
+    "names",
+]
+
+_LAZY = {
+    "Board": "_cluster",
+    "Cable": "_cluster",
+    "Cluster": "_cluster",
+    "Host": "_cluster",
+    "Config": "_schema",
+}
+
+
+def __getattr__(name: str) -> object:
+    """The classes, imported when somebody asks for them."""
+    if name in _LAZY:
+        from importlib import import_module
+
+        return getattr(import_module(f"gossamer.config.{_LAZY[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def names() -> list[str]:
+    """Names of the hardware configurations in ``config/``, sorted."""
+    from gossamer import paths
+
+    return sorted(path.stem for path in paths.CONFIG.glob("*.toml"))
+
+
+def cluster_names() -> list[str]:
+    """Names of the cluster topologies in ``config/clusters/``, sorted."""
+    from gossamer import paths
+
+    return sorted(path.stem for path in (paths.CONFIG / "clusters").glob("*.toml"))
+
+
+def load(name_or_path: str | os.PathLike[str]) -> Config:
+    """Reads and checks a hardware configuration.
+
+    A plain word is a name in ``config/``; anything with a slash or the ending
+    ``.toml`` is a file. Raises InputError with file, line and key.
+    """
+    from gossamer.config._load import load_config
+
+    return load_config(name_or_path)
+
+
+def load_cluster(name_or_path: str | os.PathLike[str]) -> Cluster:
+    """Reads and checks a cluster topology, with the configurations of its boards.
+
+    A plain word is a name in ``config/clusters/``; anything with a slash or the
+    ending ``.toml`` is a file. Raises InputError with file, line and key.
+    """
+    from gossamer.config._cluster import load_cluster_file
+
+    return load_cluster_file(name_or_path)
+
+
+def generate(config: Config, outdir: str | os.PathLike[str], lang: str = "all") -> list[Path]:
+    """Writes ``gossamer_pkg.sv`` (lang "sv") and ``gossamer/config.h`` (lang "cpp") below outdir.
+
+    Returns the files. Each appears whole or not at all; one that would not
+    change is left alone, so that builds that watch it do not start again.
+    """
+    from gossamer.config._generate import generate_files
+
+    return generate_files(config, Path(outdir), lang)

@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Values of a configuration that are fine one by one and impossible together.
+
+Each complaint comes with the keys that it takes, the one it is about first:
+the file that gives one of them is the file to blame.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from gossamer.config import constants
+
+if TYPE_CHECKING:
+    from gossamer.config._schema import Config
+
+Complaint = tuple[str, str]
+"""Keys separated by blanks, and what is wrong."""
+
+
+def complaints(config: Config) -> Iterator[Complaint]:
+    """Everything that cannot be, the most telling first."""
+    yield from _text(config)
+    yield from _tile(config)
+    yield from _board(config)
+    yield from _memory(config)
+    yield from _fabric(config)
+    yield from _links(config)
+    yield from _endpoints(config)
+
+
+def _text(config: Config) -> Iterator[Complaint]:
+    for key, text in (
+        ("description", config.description),
+        ("board.name", config.board.name),
+        ("board.part", config.board.part),
+    ):
+        if not text.isprintable():
+            yield key, "must be one line of printable text"
+
+
+def _tile(config: Config) -> Iterator[Complaint]:
+    """Threads and messages of one tile."""
+    core, box = config.core, config.mailbox
+    most = constants.layout("link_tile").field("mask").bits
+    if config.threads_per_tile > most:
+        what = (
+            f"{box.cores_per_mailbox} cores of {core.threads_per_core} threads are {config.threads_per_tile}"
+        )
+        keys = "mailbox.cores_per_mailbox core.threads_per_core"
+        yield keys, f"{what} threads a mailbox, more than the {most} that a multicast mask names"
+    payload = constants.layout("flit").field("payload").bits // 8
+    if box.flit_bytes != payload:
+        yield (
+            "mailbox.flit_bytes",
+            f"is {box.flit_bytes}, but the flit of config/constants carries {payload} bytes",
+        )
+    if config.max_message_bytes > box.slot_bytes:
+        what = f"{box.max_flits} flits of {box.flit_bytes} bytes are {config.max_message_bytes} bytes"
+        keys = "mailbox.max_flits mailbox.slot_bytes mailbox.flit_bytes"
+        yield keys, f"{what}, longer than a message slot of {box.slot_bytes} (slot_bytes)"
+    most = 1 << constants.layout("link_header").field("flits").bits
+    if box.max_flits > most:
+        yield "mailbox.max_flits", f"is {box.max_flits}, but the header on a link counts to {most}"
+
+
+def _board(config: Config) -> Iterator[Complaint]:
+    """Units that cores share, and addresses of tiles."""
+    sizes = "mesh.width mesh.height mailbox.cores_per_mailbox"
+    for key, per in (
+        ("fpu.cores_per_fpu", config.fpu.cores_per_fpu),
+        ("cache.cores_per_cache", config.cache.cores_per_cache),
+        ("core.cores_per_instr_mem", config.core.cores_per_instr_mem),
+    ):
+        if config.cores % per:
+            yield f"{key} {sizes}", f"is {per}, which does not divide the {config.cores} cores of the board"
+    count, per = config.memory.dram.count, config.cache.caches_per_dram
+    if config.caches != per * count:
+        has = f"{config.cores} cores with {config.cache.cores_per_cache} a cache have {config.caches} caches"
+        keys = f"cache.caches_per_dram memory.dram.count cache.cores_per_cache {sizes}"
+        yield keys, f"{has}, but {count} DRAM with {per} caches each serve {per * count}"
+    for key, size, field in (
+        ("mesh.width", config.mesh.width, "tile_x"),
+        ("mesh.height", config.mesh.height, "tile_y"),
+    ):
+        most = 1 << constants.layout("address_thread").field(field).bits
+        if size > most:
+            yield key, f"is {size}, but an address names {most} at most"
+
+
+def _memory(config: Config) -> Iterator[Complaint]:
+    line, dram, sram = config.cache.line_bytes, config.memory.dram, config.memory.sram
+    if sram.count % dram.count:
+        keys = "memory.sram.count memory.dram.count"
+        yield (
+            keys,
+            f"is {sram.count}, which the memory ports (one for each of {dram.count} DRAM) cannot share",
+        )
+    if line % dram.port_bytes:
+        keys = "cache.line_bytes memory.dram.port_bytes"
+        yield keys, f"is {line}, not a multiple of what a memory port moves ({dram.port_bytes} bytes)"
+    burst = config.dram_burst_bytes
+    if dram.row_bytes < burst:
+        keys = "memory.dram.row_bytes memory.dram.bus_bits memory.dram.burst_length"
+        yield keys, f"is {dram.row_bytes}, less than a burst of {burst} bytes"
+    if dram.bytes < dram.row_bytes * dram.banks:
+        keys = "memory.dram.bytes memory.dram.row_bytes memory.dram.banks"
+        yield keys, f"is {dram.bytes}, less than {dram.banks} banks of one row ({dram.row_bytes} bytes) each"
+    if dram.ras < dram.rcd:
+        keys = "memory.dram.ras memory.dram.rcd"
+        yield keys, f"is {dram.ras}, shorter than activate to read (rcd is {dram.rcd})"
+    if dram.faw < dram.rrd:
+        keys = "memory.dram.faw memory.dram.rrd"
+        yield keys, f"is {dram.faw}, shorter than one activate to the next (rrd is {dram.rrd})"
+    if dram.refi <= dram.rfc:
+        keys = "memory.dram.refi memory.dram.rfc"
+        yield keys, f"is {dram.refi}: nothing but refresh fits in (rfc is {dram.rfc})"
+    table = config.router.table_bytes
+    if table > config.dram_total_bytes // 2:
+        keys = "router.table_bytes memory.dram.bytes memory.dram.count"
+        yield keys, f"is {table}, more than half of the board's DRAM ({config.dram_total_bytes} bytes)"
+
+
+def _fabric(config: Config) -> Iterator[Complaint]:
+    """Room for the longest packet, and where the multicast router sits."""
+    router, mesh = config.router, config.mesh
+    packet = config.mailbox.max_flits + 1
+    if mesh.buffer_flits < packet:
+        keys = "mesh.buffer_flits mailbox.max_flits"
+        why = f"a packet enters a switch only when complete: up to {packet} flits with its mask"
+        yield keys, f"is {mesh.buffer_flits}, but {why}"
+    if router.buffer_flits < packet:
+        keys = "router.buffer_flits mailbox.max_flits"
+        yield keys, f"is {router.buffer_flits}, less than the longest packet ({packet} flits with its mask)"
+    if router.mesh_ports > mesh.width:
+        yield "router.mesh_ports mesh.width", f"is {router.mesh_ports}, but the mesh has {mesh.width} columns"
+    beat = constants.layout("route_beat").bytes
+    if router.beat_bytes != beat:
+        yield (
+            "router.beat_bytes",
+            f"is {router.beat_bytes}, but config/constants lays out beats of {beat} bytes",
+        )
+
+
+def _links(config: Config) -> Iterator[Complaint]:
+    links = config.links
+    for number, name in enumerate(links.names):
+        key = f"links.names.{number}"
+        if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
+            yield key, f'"{name}" is no name; use small letters, digits and _, a letter first'
+        for other in links.names[:number]:
+            # Generated names drop the underscores.
+            if name.replace("_", "") == other.replace("_", ""):
+                yield key, f"{name} is there twice" + (f" (as {other})" if other != name else "")
+    headers = constants.layout("link_frame").bytes + constants.layout("link_tile").bytes
+    longest = headers + config.max_message_bytes
+    if links.frame_bytes < longest:
+        keys = "links.frame_bytes mailbox.max_flits"
+        yield keys, f"is {links.frame_bytes}, but the longest message takes {longest} bytes with its headers"
+    for key, window, layout in (
+        ("links.window_frames", links.window_frames, "link_frame"),
+        ("shell.window_frames", config.shell.window_frames, "shell_header"),
+    ):
+        most = 1 << (constants.layout(layout).field("seq").bits - 1)
+        if window > most:
+            yield key, f"is {window}, more than half the sequence numbers ({most}): old would look new"
+
+
+def _endpoints(config: Config) -> Iterator[Complaint]:
+    """Streams and the match engine."""
+    stream, match = config.stream, config.match
+    header = constants.layout("stream_header")
+    most = 1 << header.field("port").bits
+    if stream.ports > most:
+        yield "stream.ports", f"is {stream.ports}, but a stream header names {most} at most"
+    if stream.packet_bytes % config.mailbox.flit_bytes:
+        yield (
+            "stream.packet_bytes",
+            f"is {stream.packet_bytes}, not whole flits of {config.mailbox.flit_bytes} bytes",
+        )
+    most = (1 << header.field("valid").bits) - 1
+    if config.stream_payload_bytes > most:
+        what = f"is {stream.packet_bytes}, which holds {config.stream_payload_bytes} elements of a byte"
+        yield "stream.packet_bytes", f"{what}, but its header counts to {most}"
+    if match.lists > match.list_entries:
+        keys = "match.lists match.list_entries"
+        yield keys, f"is {match.lists}, more lists than entries (list_entries is {match.list_entries})"

@@ -1,0 +1,375 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes the SystemVerilog package and the C++ header of a configuration.
+
+Both say the same in their language: every knob, every value that follows from
+them, the shared enumerations, and the bit layouts. They depend on nothing but
+the files in ``config/``: same files, same bytes.
+
+Names: a knob is its section and key, except that a key which says of what and
+per what (``threads_per_core``) stands alone: CacheWays, MailboxMaxFlits,
+ThreadsPerCore in SystemVerilog; cache::ways, mailbox::max_flits,
+core::threads_per_core in C++.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+
+from gossamer.config import constants
+from gossamer.config._schema import Config, Knob, derived_docs, knobs, section_docs
+from gossamer.config._source import near, range_text
+from gossamer.errors import InputError
+
+_LANGUAGES = ("sv", "cpp", "all")
+
+
+def generate_files(config: Config, outdir: Path, lang: str) -> list[Path]:
+    """See `gossamer.config.generate`."""
+    if lang not in _LANGUAGES:
+        raise InputError(f"language {lang}: must be one of {', '.join(_LANGUAGES)}{near(lang, _LANGUAGES)}")
+    texts: dict[Path, str] = {}
+    if lang in ("sv", "all"):
+        texts[outdir / "gossamer_pkg.sv"] = systemverilog(config)
+    if lang in ("cpp", "all"):
+        texts[outdir / "gossamer" / "config.h"] = cpp(config)
+    written: list[tuple[Path, Path]] = []
+    try:
+        for path, text in texts.items():
+            if path.is_file() and path.read_bytes() == text.encode():
+                continue
+            path.parent.mkdir(parents=True, exist_ok=True)
+            aside = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
+            written.append((aside, path))
+            aside.write_bytes(text.encode())
+        for aside, path in written:
+            os.replace(aside, path)
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise InputError(f"{outdir}: cannot write the generated files there: {reason}") from None
+    finally:
+        for aside, _ in written:
+            aside.unlink(missing_ok=True)
+    return list(texts)
+
+
+def camel(name: str) -> str:
+    """``threads_per_core`` as ``ThreadsPerCore``."""
+    return "".join(part[:1].upper() + part[1:] for part in name.split("_"))
+
+
+def sv_name(knob: Knob) -> str:
+    """The SystemVerilog name of a knob."""
+    if "_per_" in knob.path[-1]:
+        return camel(knob.path[-1])
+    return camel("_".join(path for path in knob.path if path != "memory"))
+
+
+def _origin(config: Config) -> str:
+    text = f"configuration {config.name}" + (f" over {config.base}" if config.base else "")
+    return "".join(letter if letter.isprintable() else "?" for letter in text)
+
+
+def _meaning(doc: str, unit: str, may_be: str = "") -> str:
+    """A comment: meaning, unit, range."""
+    notes = [note for note in (unit, may_be) if note]
+    return f"{doc} [{'; '.join(notes)}]" if notes else doc
+
+
+def _hex_bits(bits: int) -> int:
+    return (bits + 3) // 4
+
+
+class _Names:
+    """The names of one package: SystemVerilog has one space for them all."""
+
+    def __init__(self) -> None:
+        self.owner: dict[str, str] = {}
+
+    def claim(self, name: str, what: str) -> str:
+        """The name, if nothing else has it."""
+        if name in self.owner:
+            raise InputError(
+                f"config: {self.owner[name]} and {what} would both be {name} in SystemVerilog; rename one"
+            )
+        self.owner[name] = what
+        return name
+
+
+# ------------------------------------------------------------ SystemVerilog
+
+
+def systemverilog(config: Config) -> str:
+    """The text of ``gossamer_pkg.sv``."""
+    return "\n".join(_sv_lines(config)) + "\n"
+
+
+def _sv_number(name: str, value: int) -> str:
+    if value >= 1 << 32:
+        return f"  localparam longint unsigned {name} = 64'd{value};"
+    return f"  localparam int unsigned {name} = 32'd{value};"
+
+
+def _sv_knob(name: str, value: object) -> str | None:
+    """A knob as a parameter; None for what hardware cannot use (a clock is there in Hz)."""
+    if isinstance(value, bool):
+        return f"  localparam bit {name} = 1'b{int(value)};"
+    if isinstance(value, int):
+        return _sv_number(name, value)
+    if isinstance(value, str):
+        return f'  localparam string {name} = "{_escape(value)}";'
+    return None
+
+
+def _escape(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"')
+
+
+def _sv_lines(config: Config) -> Iterator[str]:
+    shared = constants.everything()
+    yield "// SPDX-License-Identifier: Apache-2.0"
+    yield f"/// Parameters, numbers and layouts of {_origin(config)}."
+    yield "// Generated from config/; change it there."
+    yield ""
+    yield "// Nobody uses all of a package."
+    yield "/* verilator lint_off UNUSEDPARAM */"
+    yield "package gossamer_pkg;"
+    yield f'  localparam string ConfigName = "{_escape(config.name)}";'
+    sections = section_docs(config)
+    names = _Names()
+    names.claim("ConfigName", "the configuration's name")
+    last: tuple[str, ...] = ()
+    for knob in knobs(config):
+        if knob.path[:-1] != last:
+            last = knob.path[:-1]
+            yield ""
+            yield f"  // [{'.'.join(last)}] {sections[last]}"
+        name = sv_name(knob)
+        line = _sv_knob(name, knob.value)
+        if line is None:
+            continue
+        names.claim(name, knob.key)
+        yield f"  /// {_meaning(knob.doc, knob.unit, range_text(knob.field))}"
+        yield line
+    if config.links.names:
+        yield ""
+        yield "  // Numbers of the links, by their names."
+        for number, link in enumerate(config.links.names):
+            yield _sv_number(names.claim(f"LinkIndex{camel(link)}", f"link {link}"), number)
+    yield ""
+    yield "  // Values that follow from those above."
+    for name, (doc, unit) in derived_docs().items():
+        yield f"  /// {_meaning(doc, unit)}"
+        yield _sv_number(names.claim(camel(name), name), getattr(config, name))
+    for plain in shared.values.values():
+        yield f"  /// {_meaning(plain.doc, plain.unit)}"
+        yield _sv_number(names.claim(camel(plain.name), f"const.{plain.name}"), plain.value)
+    for one in shared.enums.values():
+        yield ""
+        yield f"  /// {one.doc}"
+        yield f"  typedef enum logic [{one.bits - 1}:0] {{"
+        entries = list(one.values.items())
+        for number, (key, value) in enumerate(entries):
+            comma = "," if number + 1 < len(entries) else ""
+            note = f" ({one.access[key]})" if key in one.access else ""
+            name = names.claim(camel(one.name) + camel(key), f"enum.{one.name}.{key}")
+            yield f"    /// {one.docs[key]}{note}"
+            yield f"    {name} = {one.bits}'h{value:0{_hex_bits(one.bits)}X}{comma}"
+        yield f"  }} {one.name}_e;"
+    for layout in shared.layouts.values():
+        yield ""
+        yield f"  /// {layout.doc}"
+        yield "  typedef struct packed {"
+        for field in layout.fields:
+            kind = (
+                f"{field.enum}_e"
+                if field.enum
+                else ("logic" if field.bits == 1 else f"logic [{field.bits - 1}:0]")
+            )
+            yield f"    /// {field.doc}"
+            yield f"    {kind} {field.name};"
+        yield f"  }} {layout.name}_t;"
+        yield _sv_number(names.claim(f"{camel(layout.name)}Bits", f"layout.{layout.name}"), layout.bits)
+    yield "endpackage"
+    yield "/* verilator lint_on UNUSEDPARAM */"
+
+
+# ---------------------------------------------------------------------- C++
+
+_CPP_SUPPORT = """\
+/// The value of a layout: 64 bits a word, the lowest word first.
+template <unsigned kBits>
+struct Words {
+  static constexpr unsigned count = (kBits + 63) / 64;
+  uint64_t word[count] = {};
+
+  /// Bits lsb and up, at most 64 of them.
+  constexpr uint64_t get(unsigned lsb, unsigned bits) const {
+    const unsigned at = lsb / 64, shift = lsb % 64;
+    uint64_t value = word[at] >> shift;
+    if (shift + bits > 64) value |= word[at + 1] << (64 - shift);
+    return bits < 64 ? value & ((uint64_t{1} << bits) - 1) : value;
+  }
+
+  /// Sets those bits, which were 0, to the low bits of value; what does not fit is cut off.
+  constexpr void put(unsigned lsb, unsigned bits, uint64_t value) {
+    const unsigned at = lsb / 64, shift = lsb % 64;
+    if (bits < 64) value &= (uint64_t{1} << bits) - 1;
+    word[at] |= value << shift;
+    if (shift + bits > 64) word[at + 1] |= value >> (64 - shift);
+  }
+
+  static constexpr unsigned least(unsigned bits) { return bits < 64 ? bits : 64; }
+
+  /// The same for fields wider than a word.
+  template <unsigned kWide>
+  constexpr Words<kWide> get_wide(unsigned lsb) const {
+    Words<kWide> value;
+    for (unsigned at = 0; at < kWide; at += 64) value.word[at / 64] = get(lsb + at, least(kWide - at));
+    return value;
+  }
+  template <unsigned kWide>
+  constexpr void put_wide(unsigned lsb, const Words<kWide>& value) {
+    for (unsigned at = 0; at < kWide; at += 64) put(lsb + at, least(kWide - at), value.word[at / 64]);
+  }
+};
+"""
+
+
+def cpp(config: Config) -> str:
+    """The text of ``gossamer/config.h``."""
+    return "\n".join(_cpp_lines(config)) + "\n"
+
+
+def _cpp_unsigned(bits: int) -> str:
+    for size in (8, 16, 32):
+        if bits <= size:
+            return f"uint{size}_t"
+    return "uint64_t"
+
+
+def _cpp_knob(name: str, value: object) -> str:
+    if isinstance(value, bool):
+        return f"inline constexpr bool {name} = {str(value).lower()};"
+    if isinstance(value, int):
+        return f"inline constexpr {_cpp_unsigned(max(32, value.bit_length()))} {name} = {value}u;"
+    if isinstance(value, float):
+        return f"inline constexpr double {name} = {value!r};"
+    if isinstance(value, str):
+        return f'inline constexpr char {name}[] = "{_escape(value)}";'
+    assert isinstance(value, tuple)
+    if not value:
+        return f"// {name}: none"
+    items = ", ".join(f'"{_escape(str(item))}"' for item in value)
+    return f"inline constexpr const char* {name}[] = {{{items}}};"
+
+
+def _cpp_lines(config: Config) -> Iterator[str]:
+    shared = constants.everything()
+    yield "// SPDX-License-Identifier: Apache-2.0"
+    yield f"/// Parameters, numbers and layouts of {_origin(config)}."
+    yield "// Generated from config/; change it there. Freestanding C++20."
+    yield "#pragma once"
+    yield ""
+    yield "#include <stdint.h>"
+    yield ""
+    yield "namespace gossamer::config {"
+    yield ""
+    yield f'inline constexpr char name[] = "{_escape(config.name)}";'
+    sections = section_docs(config)
+    last: tuple[str, ...] = ()
+    for knob in knobs(config):
+        section = knob.path[:-1]
+        if section != last:
+            if last:
+                yield f"}}  // namespace {last[-1]}"
+            last = section
+            yield ""
+            yield f"/// {sections[section]}"
+            yield f"namespace {section[-1]} {{"
+        yield f"/// {_meaning(knob.doc, knob.unit, range_text(knob.field))}"
+        yield _cpp_knob(knob.path[-1], knob.value)
+    yield f"}}  // namespace {last[-1]}"
+    yield ""
+    yield "/// Values that follow from those above."
+    yield "namespace derived {"
+    for name, (doc, unit) in derived_docs().items():
+        yield f"/// {_meaning(doc, unit)}"
+        yield _cpp_knob(name, getattr(config, name))
+    yield "}  // namespace derived"
+    yield ""
+    for plain in shared.values.values():
+        yield f"/// {_meaning(plain.doc, plain.unit)}"
+        yield _cpp_knob(plain.name, plain.value)
+    for one in shared.enums.values():
+        title = camel(one.name)
+        yield ""
+        yield f"/// {one.doc}"
+        yield f"enum class {title} : {_cpp_unsigned(one.bits)} {{"
+        for key, value in one.values.items():
+            note = f" ({one.access[key]})" if key in one.access else ""
+            yield f"  /// {one.docs[key]}{note}"
+            yield f"  {camel(key)} = 0x{value:X},"
+        yield "};"
+        yield "/// Its name in config/, or null for a number that has none."
+        yield f"constexpr const char* name_of({title} value) {{"
+        yield "  switch (value) {"
+        for key in one.values:
+            yield f'    case {title}::{camel(key)}: return "{key}";'
+        yield "  }"
+        yield "  return nullptr;"
+        yield "}"
+    yield ""
+    yield _CPP_SUPPORT.rstrip("\n")
+    for layout in shared.layouts.values():
+        yield ""
+        yield from _cpp_layout(layout)
+    yield ""
+    yield "}  // namespace gossamer::config"
+
+
+def _cpp_type(field: constants.Field) -> str:
+    if field.enum:
+        return camel(field.enum)
+    return f"Words<{field.bits}>" if field.bits > 64 else _cpp_unsigned(field.bits)
+
+
+def _cpp_layout(layout: constants.Layout) -> Iterator[str]:
+    title = camel(layout.name)
+    yield f"/// {layout.doc}"
+    yield f"struct {title} {{"
+    for field in layout.fields:
+        yield f"  /// {field.doc} [{field.bits} bit{'s' if field.bits > 1 else ''}]"
+        yield f"  {_cpp_type(field)} {field.name}{{}};"
+    yield ""
+    yield "  /// Width of the whole; place and width of each field in it."
+    yield f"  static constexpr unsigned kBits = {layout.bits};"
+    for field in layout.fields:
+        place = f"k{camel(field.name)}"
+        yield f"  static constexpr unsigned {place}Lsb = {field.lsb}, {place}Bits = {field.bits};"
+    yield ""
+    yield "  /// The fields as one value; bits that do not fit a field are cut off."
+    yield f"  constexpr Words<{layout.bits}> pack() const {{"
+    yield f"    Words<{layout.bits}> to;"
+    for field in layout.fields:
+        place = f"k{camel(field.name)}Lsb"
+        if field.bits > 64:
+            yield f"    to.template put_wide<{field.bits}>({place}, {field.name});"
+        else:
+            yield f"    to.put({place}, {field.bits}, static_cast<uint64_t>({field.name}));"
+    yield "    return to;"
+    yield "  }"
+    yield "  /// The fields of a value that pack() made."
+    yield f"  static constexpr {title} unpack(const Words<{layout.bits}>& from) {{"
+    yield f"    {title} to;"
+    for field in layout.fields:
+        place = f"k{camel(field.name)}Lsb"
+        if field.bits > 64:
+            yield f"    to.{field.name} = from.template get_wide<{field.bits}>({place});"
+        else:
+            yield f"    to.{field.name} = static_cast<{_cpp_type(field)}>(from.get({place}, {field.bits}));"
+    yield "    return to;"
+    yield "  }"
+    yield "};"

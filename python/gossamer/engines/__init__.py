@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Engines: where an application runs. All are children of one class.
+
+``cpu`` runs on the threads of this machine; ``shuffle`` delivers messages in a
+random order with random delays, to find programs that depend on it.
+"""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from gossamer.errors import InputError
+
+if TYPE_CHECKING:
+    from gossamer.apps import App
+    from gossamer.graph import Graph
+    from gossamer.runs import Result
+
+
+class Engine(abc.ABC):
+    """Runs an application on a graph."""
+
+    name: str
+
+    @abc.abstractmethod
+    def run(self, app: App, graph: Graph, parameters: Mapping[str, float], *, threads: int, seed: int) -> Result:
+        """Runs ``app`` to its end.
+
+        ``parameters`` are numbers by name, vertices as indices, all checked.
+        ``threads`` 0 means every CPU. Raises InputError where the application
+        refuses its input, KeyboardInterrupt on Ctrl-C.
+        """
+
+
+def names() -> list[str]:
+    """The engines that work today."""
+    return ["cpu", "shuffle"]
+
+
+def get(name: str) -> Engine:
+    """The engine of that name; InputError where there is none."""
+    if name not in names():
+        raise InputError(f"there is no engine {name!r}; there are: {', '.join(names())}")
+    from gossamer.engines.cpu import InProcess
+
+    return InProcess(name)

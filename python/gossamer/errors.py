@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Errors that reach the user: one clear line each, and the design's exit code.
+
+The command prints ``str(error)`` on one line and exits with ``error.exit_code``.
+Anything that is not a GossamerError is our own bug (exit code 70).
+"""
+
+from __future__ import annotations
+
+import enum
+
+
+class ExitCode(enum.IntEnum):
+    """What the command's exit status means."""
+
+    DONE = 0
+    NO = 1
+    INPUT = 2
+    DIED = 4
+    BUG = 70
+    INTERRUPTED = 130
+
+
+class GossamerError(Exception):
+    """Base of every error meant for the user. ``exit_code`` says which kind."""
+
+    exit_code: ExitCode = ExitCode.BUG
+
+
+class AnswerNo(GossamerError):
+    """The question was understood and the answer is no (a difference, a failed bound)."""
+
+    exit_code = ExitCode.NO
+
+
+class InputError(GossamerError):
+    """The input or the environment is wrong: says what, where, and what to do."""
+
+    exit_code = ExitCode.INPUT
+
+
+class RunDied(GossamerError):
+    """The run died: a rank, a board, a watchdog."""
+
+    exit_code = ExitCode.DIED

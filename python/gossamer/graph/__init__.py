@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Graphs: in memory (Graph, CSR), in files (read_graph, write_graph), and made from a seed (generate)."""
+
+from __future__ import annotations
+
+from gossamer.graph import generate
+from gossamer.graph._adjlist import LabelTable
+from gossamer.graph._graph import CSR, Graph
+from gossamer.graph._read import FORMATS, read_graph
+from gossamer.graph._write import write_graph
+
+__all__ = ["CSR", "FORMATS", "Graph", "LabelTable", "generate", "read_graph", "write_graph"]

@@ -1,0 +1,540 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The graph in memory: compressed sparse rows in either direction, and the vertices' labels."""
+
+from __future__ import annotations
+
+import ctypes
+import difflib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from gossamer.errors import InputError
+from gossamer.graph import _native
+from gossamer.graph._adjlist import LabelTable
+
+if TYPE_CHECKING:
+    import networkx
+    import scipy.sparse
+
+Offsets: TypeAlias = "np.ndarray[Any, np.dtype[np.uint64]]"
+Targets: TypeAlias = "np.ndarray[Any, np.dtype[np.uint32]]"
+Weights: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
+Labels: TypeAlias = "np.ndarray[Any, np.dtype[np.int64]] | Sequence[str]"
+
+MOST_VERTICES = 2**32 - 2
+
+
+@dataclass(frozen=True, slots=True)
+class CSR:
+    """Compressed sparse rows: the neighbours of vertex v are ``targets[offsets[v]:offsets[v + 1]]``."""
+
+    offsets: Offsets
+    """vertices + 1"""
+    targets: Targets
+    """one an edge, ascending within a row"""
+    weights: Weights | None = None
+    """one an edge in the same order: int32, int64, float32 or float64"""
+
+    def degrees(self) -> np.ndarray[Any, np.dtype[np.uint64]]:
+        """The length of every row."""
+        return self.offsets[1:] - self.offsets[:-1]
+
+
+def _array(values: Any, dtype: Any) -> np.ndarray[Any, Any]:
+    return np.ascontiguousarray(values, dtype=dtype)
+
+
+def _weights(values: Any) -> Weights:
+    """Weights in one of the types that the library knows: the smallest that holds them."""
+    array = np.ascontiguousarray(values)
+    if array.dtype in _native.WEIGHT_TYPES.values() and array.dtype.isnative:
+        return array
+    if array.dtype.kind == "b" or (array.dtype.kind in "iu" and array.dtype.itemsize <= 2):
+        return array.astype(np.int32)
+    if array.dtype.kind in "iu":
+        if array.size and array.dtype.kind == "u" and int(array.max()) >= 2**63:
+            raise InputError("a weight does not fit 64 bits with sign; scale the weights down")
+        return array.astype(np.int64)
+    if array.dtype.kind == "f":
+        return array.astype(np.float32 if array.dtype.itemsize <= 4 else np.float64)
+    raise InputError(f"weights of type {array.dtype}; they must be integers or floating-point numbers")
+
+
+class Graph:
+    """A directed graph with labelled vertices; one that is its own transpose is ``symmetric``.
+
+    Parallel edges and self-loops are ordinary edges. Arrays are in index order; ``label_of`` and
+    ``index_of`` go between an index and the name that the file gives the vertex.
+    """
+
+    __slots__ = (
+        "_index",
+        "_into",
+        "_out",
+        "_weight_range",
+        "base",
+        "edges",
+        "labels",
+        "name",
+        "notes",
+        "symmetric",
+        "vertices",
+    )
+
+    vertices: int
+    edges: int
+    """Directed edges as stored: an edge of a symmetric graph counts once each way."""
+    symmetric: bool
+    labels: Labels | None
+    """None (the label is index + base), int64 ascending, or a sequence of str."""
+    base: int
+    """The label of vertex 0 where there are no ``labels``: 0 or 1."""
+    name: str
+    notes: tuple[str, ...]
+    """What a reader noticed and the user may want to know, a line each."""
+
+    def __init__(
+        self,
+        *,
+        out: CSR | None = None,
+        into: CSR | None = None,
+        symmetric: bool = False,
+        labels: Labels | None = None,
+        base: int = 0,
+        name: str = "",
+        notes: tuple[str, ...] = (),
+    ) -> None:
+        """Takes rows as they are, without a look at them; ``from_csr`` checks and converts."""
+        some = out if out is not None else into
+        if some is None:
+            raise ValueError("a graph needs rows in one direction at least")
+        self._out = out
+        self._into = into
+        self.vertices = len(some.offsets) - 1
+        self.edges = len(some.targets)
+        self.symmetric = symmetric
+        self.labels = labels
+        self.base = base
+        self.name = name
+        self.notes = notes
+        self._index: dict[str, int] | None = None
+        self._weight_range: tuple[float, float] | None = None
+
+    @classmethod
+    def from_csr(
+        cls,
+        offsets: Any,
+        targets: Any,
+        weights: Any = None,
+        *,
+        into: CSR | None = None,
+        symmetric: bool = False,
+        labels: Labels | None = None,
+        base: int = 0,
+        name: str = "",
+    ) -> Graph:
+        """A graph from rows of out-edges. Arrays of the right type are used in place, and rows that
+        are not ascending are sorted in a copy. Raises InputError if they are no rows of a graph."""
+        where = name or "graph"
+        starts = _array(offsets, np.uint64)
+        if starts.ndim != 1 or len(starts) < 2:
+            raise InputError(f"{where}: offsets must have vertices + 1 elements, one vertex at least")
+        if len(starts) - 1 > MOST_VERTICES:
+            raise InputError(f"{where}: {len(starts) - 1} vertices; the most is {MOST_VERTICES}")
+        wide = np.asarray(targets)
+        count = len(starts) - 1
+        if wide.ndim != 1 or (wide.dtype.kind not in "iu" and wide.size):
+            raise InputError(f"{where}: targets must be a one-dimensional array of integers")
+        if wide.size and (int(wide.min()) < 0 or int(wide.max()) >= count):
+            raise InputError(f"{where}: a target is outside of 0 .. {count - 1}")
+        ends = _array(wide, np.uint32)
+        if starts[0] != 0 or starts[-1] != len(ends) or bool((starts[1:] < starts[:-1]).any()):
+            raise InputError(f"{where}: offsets must ascend from 0 to the number of edges, {len(ends)}")
+        costs = None if weights is None else _weights(weights)
+        if costs is not None and costs.shape != ends.shape:
+            raise InputError(
+                f"{where}: {costs.size} weights for {len(ends)} edges; there must be one an edge"
+            )
+        if labels is not None and len(labels) != count:
+            raise InputError(f"{where}: {len(labels)} labels for {count} vertices; there must be one each")
+        if isinstance(labels, np.ndarray):
+            labels = _array(labels, np.int64)
+            if bool((labels[1:] <= labels[:-1]).any()):
+                raise InputError(f"{where}: number labels must ascend; give others as str")
+        out = _ascending(CSR(starts, ends, costs))
+        return cls(out=out, into=into, symmetric=symmetric, labels=labels, base=base, name=name)
+
+    # Rows -------------------------------------------------------------------
+
+    @property
+    def out(self) -> CSR:
+        """Edges by source."""
+        if self._out is None:
+            assert self._into is not None
+            self._out = self._into if self.symmetric else transposed(self._into)
+        return self._out
+
+    @property
+    def into(self) -> CSR:
+        """Edges by destination; made when first asked for."""
+        if self._into is None:
+            assert self._out is not None
+            self._into = self._out if self.symmetric else transposed(self._out)
+        return self._into
+
+    @property
+    def has_out(self) -> bool:
+        """Whether ``out`` is there without work."""
+        return self._out is not None or self.symmetric
+
+    @property
+    def has_into(self) -> bool:
+        """Whether ``into`` is there without work."""
+        return self._into is not None or self.symmetric
+
+    @property
+    def weighted(self) -> bool:
+        """Whether edges have weights."""
+        return self._any.weights is not None
+
+    @property
+    def weight_type(self) -> np.dtype[Any] | None:
+        """The type of the weights, or None without."""
+        weights = self._any.weights
+        return None if weights is None else weights.dtype
+
+    @property
+    def weight_range(self) -> tuple[float, float]:
+        """The least and the greatest weight; (1, 1) where there are none. Found when first asked for."""
+        if self._weight_range is None:
+            weights = self._any.weights
+            if weights is None or not weights.size:
+                self._weight_range = (1.0, 1.0)
+            else:
+                self._weight_range = (float(weights.min()), float(weights.max()))
+        return self._weight_range
+
+    @property
+    def weight_type(self) -> np.dtype[Any] | None:
+        """The type of the weights, None without."""
+        weights = self._any.weights
+        return None if weights is None else weights.dtype
+
+    @property
+    def weight_range(self) -> tuple[float, float]:
+        """Least and greatest weight; every edge counts 1 where there are none."""
+        weights = self._any.weights
+        if weights is None or not len(weights):
+            return (1.0, 1.0)
+        return (float(weights.min()), float(weights.max()))
+
+    @property
+    def _any(self) -> CSR:
+        rows = self._out if self._out is not None else self._into
+        assert rows is not None
+        return rows
+
+    def __repr__(self) -> str:
+        dtype = self._any.weights.dtype if self._any.weights is not None else None
+        parts = [f"{self.vertices} vertices", f"{self.edges} edges"]
+        parts += ["symmetric"] if self.symmetric else []
+        parts += [f"{dtype} weights"] if dtype is not None else []
+        return f"<Graph {self.name!r}: {', '.join(parts)}>" if self.name else f"<Graph: {', '.join(parts)}>"
+
+    # Labels -----------------------------------------------------------------
+
+    def label_of(self, index: int) -> str | int:
+        """What the file calls a vertex. Raises IndexError outside of the graph."""
+        i = int(index)
+        if not 0 <= i < self.vertices:
+            raise IndexError(f"vertex index {i} of {self.vertices}")
+        if self.labels is None:
+            return i + self.base
+        label = self.labels[i]
+        return label if isinstance(label, str) else int(label)
+
+    def index_of(self, label: str | int) -> int:
+        """The index of the vertex that the file calls so. Raises InputError if there is none."""
+        where = f"graph {self.name}" if self.name else "the graph"
+        if self.labels is not None and not isinstance(self.labels, np.ndarray):
+            found = self._find(str(label))
+            if found is not None:
+                return found
+            near = difflib.get_close_matches(str(label), self.labels, 1, 0.6)
+            hint = (
+                f"; did you mean {near[0]!r}?"
+                if near
+                else "; its labels are such as "
+                + ", ".join(repr(self.labels[i]) for i in range(min(3, self.vertices)))
+            )
+            raise InputError(f"{where} has no vertex {str(label)!r}{hint}")
+        try:
+            number = int(label)
+        except ValueError:
+            raise InputError(f"{where} has no vertex {label!r}; {self._range()}") from None
+        if self.labels is None:
+            if 0 <= number - self.base < self.vertices:
+                return number - self.base
+        elif -(2**63) <= number < 2**63:
+            at = int(np.searchsorted(self.labels, number))
+            if at < self.vertices and int(self.labels[at]) == number:
+                return at
+            if int(self.labels[0]) < number < int(self.labels[-1]):
+                near_by = (
+                    self.labels[at]
+                    if self.labels[at] - number < number - self.labels[at - 1]
+                    else self.labels[at - 1]
+                )
+                raise InputError(f"{where} has no vertex {number}; the nearest number is {near_by}")
+        raise InputError(f"{where} has no vertex {number}; {self._range()}")
+
+    def _find(self, label: str) -> int | None:
+        if isinstance(self.labels, LabelTable):
+            return self.labels.find(label)
+        assert self.labels is not None
+        if self._index is None:
+            self._index = {str(text): i for i, text in enumerate(self.labels)}
+        return self._index.get(label)
+
+    def _range(self) -> str:
+        return f"vertices are the numbers {self.label_of(0)} .. {self.label_of(self.vertices - 1)}"
+
+    # Other forms ------------------------------------------------------------
+
+    def census(self) -> dict[str, int]:
+        """Counts self-loops, parallel edges and vertices of several kinds; checks that the rows are sound.
+
+        Keys: loops, parallel (edges beyond the first with the same ends), isolated, sinks (no
+        out-edge), sources (no in-edge), most_out and most_in (greatest degrees) and
+        most_out_vertex and most_in_vertex (indexes). Raises InputError for broken rows.
+        """
+        census = _native.Census()
+        rows = self._any
+        try:
+            _native.call(
+                "census",
+                self.vertices,
+                self.edges,
+                _native.pointer(rows.offsets),
+                _native.pointer(rows.targets),
+                ctypes.byref(census),
+            )
+        except InputError as error:
+            raise InputError(
+                f"{self.name or 'graph'}: {error}; the graph is damaged, make it again"
+            ) from None
+        found = {name: int(getattr(census, name)) for name, *_ in census._fields_}
+        if self._out is None and not self.symmetric:
+            for a, b in (
+                ("sinks", "sources"),
+                ("most_out", "most_in"),
+                ("most_out_vertex", "most_in_vertex"),
+            ):
+                found[a], found[b] = found[b], found[a]
+        return found
+
+    def simplified(self, *, parallel: bool = True, loops: bool = True) -> Graph:
+        """Without parallel edges (the one of least weight stays) and without self-loops."""
+        rows = self._any
+        offsets, targets = rows.offsets.copy(), rows.targets.copy()
+        weights = None if rows.weights is None else rows.weights.copy()
+        folded = simplify_in_place(CSR(offsets, targets, weights), parallel=parallel, loops=loops)
+        return self._with(folded, self.symmetric)
+
+    def symmetrised(self) -> Graph:
+        """With every edge both ways (a self-loop once); edges already there both ways become parallel."""
+        if self.symmetric:
+            return self
+        rows = self._any
+        loops = self.census()["loops"]
+        count = 2 * self.edges - loops
+        offsets = np.empty(self.vertices + 1, np.uint64)
+        targets = np.empty(count, np.uint32)
+        weights = None if rows.weights is None else np.empty(count, rows.weights.dtype)
+        _native.call(
+            "symmetrise",
+            self.vertices,
+            self.edges,
+            *map(_native.pointer, (rows.offsets, rows.targets, rows.weights)),
+            _native.weight_type(rows.weights),
+            0,
+            *map(_native.pointer, (offsets, targets, weights)),
+        )
+        return self._with(CSR(offsets, targets, weights), True)
+
+    def with_weights(self, weights: Any) -> Graph:
+        """The same edges with other weights: one for each element of ``out.targets``."""
+        rows = self.out
+        graph = Graph.from_csr(rows.offsets, rows.targets, weights, symmetric=self.symmetric, base=self.base)
+        graph.labels, graph.name, graph.notes = self.labels, self.name, self.notes
+        return graph
+
+    def _with(self, rows: CSR, symmetric: bool) -> Graph:
+        turned = self._out is None and not symmetric
+        return Graph(
+            out=None if turned else rows,
+            into=rows if turned else None,
+            symmetric=symmetric,
+            labels=self.labels,
+            base=self.base,
+            name=self.name,
+            notes=self.notes,
+        )
+
+    @classmethod
+    def from_scipy(
+        cls, matrix: Any, *, symmetric: bool = False, weighted: bool = True, name: str = ""
+    ) -> Graph:
+        """From a square SciPy sparse matrix or array: entry (i, j) is an edge from i to j.
+
+        Entries that are stored and zero are edges. Boolean matrices have no weights.
+        """
+        if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+            raise InputError(f"{name or 'matrix'}: shape {matrix.shape}; the matrix of a graph is square")
+        rows = matrix.tocsr()
+        weights = rows.data if weighted and rows.data.dtype.kind != "b" else None
+        return cls.from_csr(rows.indptr, rows.indices, weights, symmetric=symmetric, name=name)
+
+    def to_scipy(self) -> scipy.sparse.csr_array:
+        """A SciPy CSR array; without weights every edge counts 1. Parallel edges stay apart."""
+        import scipy.sparse
+
+        out = self.out
+        index = np.int32 if max(self.edges, self.vertices) < 2**31 else np.int64
+        # A copy: SciPy changes arrays in place, to add parallel entries up for one.
+        data = np.ones(self.edges) if out.weights is None else out.weights.copy()
+        parts = (data, out.targets.astype(index), out.offsets.astype(index))
+        return scipy.sparse.csr_array(parts, shape=(self.vertices, self.vertices))
+
+    @classmethod
+    def from_networkx(
+        cls, graph: networkx.Graph[Any], *, weight: str | None = "weight", name: str = ""
+    ) -> Graph:
+        """From a NetworkX graph of any class; ``weight`` names the edges' attribute.
+
+        Without it on any edge there are no weights; on some edges alone, it counts 1 elsewhere.
+        Vertices keep the order of ``graph.nodes``: number labels sort first, others become str.
+        """
+        nodes = list(graph.nodes)
+        if not nodes:
+            raise InputError(f"{name or 'graph'}: a graph without vertices; nothing can be computed on it")
+        labels: Labels | None
+        if all(type(node) is int and -(2**63) <= node < 2**63 for node in nodes):
+            nodes.sort()
+            dense = nodes[0] in (0, 1) and nodes[-1] - nodes[0] == len(nodes) - 1
+            labels = None if dense else np.array(nodes, np.int64)
+            base = nodes[0] if dense else 0
+        else:
+            labels, base = [str(node) for node in nodes], 0
+            if len(set(labels)) != len(labels):
+                raise InputError(f"{name or 'graph'}: two vertices have the same name as str; rename them")
+        index = {node: i for i, node in enumerate(nodes)}
+        directed = graph.is_directed()
+        sources, targets, costs, any_cost = [], [], [], False
+        for source, target, data in graph.edges(data=True):
+            cost = data.get(weight) if weight is not None else None
+            any_cost = any_cost or cost is not None
+            ways = (
+                [(source, target)] if directed or source == target else [(source, target), (target, source)]
+            )
+            for a, b in ways:
+                sources.append(index[a])
+                targets.append(index[b])
+                costs.append(1 if cost is None else cost)
+        result = from_edges(len(nodes), sources, targets, costs if any_cost else None)
+        return cls(out=result, symmetric=not directed, labels=labels, base=base, name=name)
+
+    def to_networkx(self) -> networkx.Graph[Any]:
+        """A NetworkX MultiDiGraph, or MultiGraph if symmetric; nodes are labels, weights are ``weight``."""
+        import networkx
+
+        result: networkx.Graph[Any] = networkx.MultiGraph() if self.symmetric else networkx.MultiDiGraph()
+        names = (
+            [self.label_of(i) for i in range(self.vertices)]
+            if self.labels is None
+            else (self.labels.tolist() if isinstance(self.labels, np.ndarray) else list(self.labels))
+        )
+        result.add_nodes_from(names)
+        out = self.out
+        sources = np.repeat(np.arange(self.vertices), out.degrees().astype(np.int64))
+        kept = sources <= out.targets if self.symmetric else slice(None)
+        pairs = zip(sources[kept].tolist(), out.targets[kept].tolist(), strict=True)
+        if out.weights is None:
+            result.add_edges_from((names[a], names[b]) for a, b in pairs)
+        else:
+            costs = out.weights[kept].tolist()
+            result.add_edges_from(
+                (names[a], names[b], {"weight": w}) for (a, b), w in zip(pairs, costs, strict=True)
+            )
+        return result
+
+
+def from_edges(vertices: int, sources: Any, targets: Any, weights: Any = None) -> CSR:
+    """Rows from lists of ends, in any order."""
+    starts, ends = np.asarray(sources, np.int64), np.asarray(targets, np.int64)
+    order = np.argsort(starts, kind="stable")
+    offsets = np.zeros(vertices + 1, np.uint64)
+    np.cumsum(np.bincount(starts, minlength=vertices), out=offsets[1:])
+    costs = None if weights is None else _weights(np.asarray(weights))[order]
+    return _ascending(CSR(offsets, ends[order].astype(np.uint32), costs))
+
+
+def _ascending(rows: CSR) -> CSR:
+    """Rows sorted by (target, weight): themselves, or in a copy."""
+    steps = rows.targets[1:] < rows.targets[:-1]
+    inner = rows.offsets[1:-1]
+    steps[(inner[(inner > 0) & (inner < len(rows.targets))] - np.uint64(1)).astype(np.int64)] = False
+    if not steps.any() and rows.weights is None:
+        return rows
+    targets = rows.targets.copy()
+    weights = None if rows.weights is None else rows.weights.copy()
+    _native.call(
+        "sort",
+        len(rows.offsets) - 1,
+        *map(_native.pointer, (rows.offsets, targets, weights)),
+        _native.weight_type(weights),
+        0,
+    )
+    return CSR(rows.offsets, targets, weights)
+
+
+def transposed(rows: CSR, threads: int = 0) -> CSR:
+    """Every edge turned around. Rows ascend; parallel edges keep the order of their weights."""
+    vertices, edges = len(rows.offsets) - 1, len(rows.targets)
+    offsets = np.empty(vertices + 1, np.uint64)
+    targets = np.empty(edges, np.uint32)
+    weights = None if rows.weights is None else np.empty(edges, rows.weights.dtype)
+    _native.call(
+        "transpose",
+        vertices,
+        edges,
+        *map(_native.pointer, (rows.offsets, rows.targets, rows.weights)),
+        _native.weight_type(rows.weights),
+        threads,
+        *map(_native.pointer, (offsets, targets, weights)),
+    )
+    return CSR(offsets, targets, weights)
+
+
+def simplify_in_place(rows: CSR, *, parallel: bool, loops: bool) -> CSR:
+    """Folds edges in the arrays themselves, which must be the caller's own; they shrink."""
+    count = ctypes.c_uint64()
+    what = (_native.SIMPLIFY_PARALLEL if parallel else 0) | (_native.SIMPLIFY_LOOPS if loops else 0)
+    _native.call(
+        "simplify",
+        len(rows.offsets) - 1,
+        *map(_native.pointer, (rows.offsets, rows.targets, rows.weights)),
+        _native.weight_type(rows.weights),
+        what,
+        ctypes.byref(count),
+    )
+    rows.targets.resize(count.value, refcheck=False)
+    if rows.weights is not None:
+        rows.weights.resize(count.value, refcheck=False)
+    return rows
+
+
+__all__ = ["CSR", "Graph", "LabelTable", "from_edges", "simplify_in_place", "transposed"]

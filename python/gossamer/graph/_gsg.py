@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The binary form (.gsg): a header, a table of sections, and the arrays as they are in memory.
+
+Opening maps the file and looks at the header and at two elements of each offsets array:
+what nobody uses is never read. Numbers are little-endian, sections start at multiples of 64
+bytes. The layout:
+
+====== ===== ==================================================================
+offset bytes
+====== ===== ==================================================================
+0      8     "GOSSGRPH"
+8      4     version, 1
+12     4     0x01020304 (byte order)
+16     8     vertices
+24     8     edges
+32     4     flags: 1 symmetric, 2 labels start at 1
+36     4     type of weights (gs_type of include/gossamer/abi.h), 0 for none
+40     4     number of sections
+44     4     CRC-32 of header and table, computed with this field 0
+48     8     bytes of the whole file
+56     8     0
+64     32 n  table: kind (4), CRC-32 of the section (4), offset (8), bytes (8), 0 (8)
+====== ===== ==================================================================
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import struct
+import sys
+import zlib
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from gossamer.errors import InputError
+from gossamer.graph import _native
+from gossamer.graph._adjlist import LabelTable
+from gossamer.graph._graph import CSR, MOST_VERTICES, Graph, Labels
+from gossamer.graph._stream import whole_file
+
+MAGIC: Final = b"GOSSGRPH"
+_VERSION = 1
+_ORDER = 0x01020304
+_HEADER = struct.Struct("<8sIIQQIIIIQ8x")
+_SECTION = struct.Struct("<IIQQ8x")
+_ALIGN = 64
+_SYMMETRIC, _BASE_1 = 1, 2
+_OUT, _INTO, _NUMBERS, _STARTS, _TEXT, _NAME = 1, 4, 7, 8, 9, 10
+"""Kinds of sections; out and in have three each: offsets, targets, weights."""
+_NAMES = {
+    1: "out offsets", 2: "out targets", 3: "out weights", 4: "in offsets", 5: "in targets", 6: "in weights",
+    7: "number labels", 8: "label starts", 9: "label text", 10: "name",
+}  # fmt: skip
+
+
+def _crc(header: bytes, table: bytes) -> int:
+    return zlib.crc32(table, zlib.crc32(header[:44] + bytes(4) + header[48:]))
+
+
+def write(graph: Graph, path: str | os.PathLike[str], *, both: bool = True) -> None:
+    """Writes the file, whole or not at all. ``both``: with the edges by destination, too."""
+    if sys.byteorder != "little":
+        raise InputError("a .gsg is written on little-endian machines alone; write .mtx")
+    sections: list[tuple[int, np.ndarray[Any, Any] | bytes | bytearray]] = []
+    for first, rows in ((_OUT, graph.out), (_INTO, graph.into if both and not graph.symmetric else None)):
+        if rows is not None:
+            sections += [(first, rows.offsets), (first + 1, rows.targets)]
+            sections += [(first + 2, rows.weights)] if rows.weights is not None else []
+    if isinstance(graph.labels, np.ndarray):
+        sections.append((_NUMBERS, graph.labels))
+    elif graph.labels is not None:
+        starts, text = label_block(graph.labels)
+        sections += [(_STARTS, starts), (_TEXT, text)]
+    sections.append((_NAME, os.fsencode(graph.name)))
+    table = b""
+    end = _HEADER.size + _SECTION.size * len(sections)
+    places = []
+    for kind, data in sections:
+        view = memoryview(np.frombuffer(data, np.uint8).data if len(data) else b"")
+        place = -(-end // _ALIGN) * _ALIGN
+        places.append((place, view))
+        table += _SECTION.pack(kind, zlib.crc32(view), place, len(view))
+        end = place + len(view)
+    flags = (_SYMMETRIC if graph.symmetric else 0) | (_BASE_1 if graph.base else 0)
+    kind = _native.weight_type(graph.out.weights)
+    fields = (MAGIC, _VERSION, _ORDER, graph.vertices, graph.edges, flags, kind, len(sections))
+    header = _HEADER.pack(*fields, 0, end)
+    header = _HEADER.pack(*fields, _crc(header, table), end)
+    with whole_file(path) as file:
+        file.write(header + table)
+        for place, view in places:
+            file.write(bytes(place - file.tell()))
+            for start in range(0, len(view), 1 << 24):  # pieces, so that Ctrl-C is heard
+                file.write(view[start : start + (1 << 24)])
+
+
+def label_block(labels: Sequence[str]) -> tuple[np.ndarray[Any, np.dtype[np.uint64]], bytes | bytearray]:
+    """Text labels as one block: a newline, then each label and a newline; and where each starts."""
+    if isinstance(labels, LabelTable):
+        return labels._offsets, labels._block
+    words = [label.encode() for label in labels]
+    if any(b"\n" in word for word in words):
+        raise InputError("a vertex label has a line feed in it; rename the vertex")
+    starts = np.empty(len(words) + 1, np.uint64)
+    starts[0] = 1
+    np.cumsum([len(word) + 1 for word in words], out=starts[1:])
+    starts[1:] += np.uint64(1)
+    return starts, b"\n" + b"".join(word + b"\n" for word in words)
+
+
+def read(path: str) -> Graph:
+    """Maps a file. Raises InputError where header, table and length do not agree."""
+
+    def bad(what: str) -> InputError:
+        return InputError(f"{path}: {what}; make the file again with: ./gossamer graph convert")
+
+    if sys.byteorder != "little":
+        raise InputError(
+            f"{path}: a .gsg can be mapped on little-endian machines alone; convert it to .mtx on one"
+        )
+    try:
+        with open(path, "rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            if size < _HEADER.size:
+                raise bad(f"{size} bytes are too few for a .gsg")
+            area = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: cannot be mapped: {error}; a .gsg must be an ordinary file") from None
+    header = area[: _HEADER.size]
+    magic, version, order, n, m, flags, weight_type, count, crc, length = _HEADER.unpack(header)
+    if magic != MAGIC:
+        raise bad("no .gsg file (it starts otherwise)")
+    if order != _ORDER:
+        raise bad("written in another byte order")
+    if version != _VERSION:
+        raise bad(f"version {version} of the form; this program reads version {_VERSION}")
+    if count > 64 or _HEADER.size + count * _SECTION.size > size:
+        raise bad("the table of sections is damaged")
+    table = area[_HEADER.size : _HEADER.size + count * _SECTION.size]
+    if _crc(header, table) != crc:
+        raise bad("the header is damaged (its checksum is wrong)")
+    if length != size:
+        raise bad(
+            f"{size} bytes where the header says {length}: the file is cut short or has something after it"
+        )
+    if not 0 < n <= MOST_VERTICES or (weight_type and weight_type not in _native.WEIGHT_TYPES):
+        raise bad("the header has values that cannot be")
+    places = {kind: (at, at + size_of) for kind, _, at, size_of in _SECTION.iter_unpack(table)}
+
+    def array(kind: int, dtype: Any, elements: int) -> np.ndarray[Any, Any]:
+        begin, end = places.get(kind, (0, 0))
+        wanted = elements * np.dtype(dtype).itemsize
+        if kind not in places or end - begin != wanted or end > size or begin % _ALIGN:
+            raise bad(f"the section of {_NAMES[kind]} is missing or has a wrong size")
+        return np.frombuffer(area, dtype, elements, begin)
+
+    def rows(first: int) -> CSR:
+        offsets = array(first, np.uint64, n + 1)
+        if offsets[0] != 0 or offsets[n] != m:
+            raise bad(f"the section of {_NAMES[first]} is damaged")
+        targets = array(first + 1, np.uint32, m)
+        return CSR(
+            offsets, targets, array(first + 2, _native.WEIGHT_TYPES[weight_type], m) if weight_type else None
+        )
+
+    labels: Labels | None = None
+    if _NUMBERS in places:
+        labels = array(_NUMBERS, np.int64, n)
+    elif _STARTS in places and _TEXT in places:
+        begin, end = places[_TEXT]
+        starts = array(_STARTS, np.uint64, n + 1)
+        if end > size or int(starts[0]) != 1 or int(starts[n]) != end - begin:
+            raise bad(f"the section of {_NAMES[_TEXT]} is damaged")
+        labels = LabelTable(area[begin:end], starts)
+    begin, end = places.get(_NAME, (0, 0))
+    return Graph(
+        out=rows(_OUT),
+        into=rows(_INTO) if _INTO in places else None,
+        symmetric=bool(flags & _SYMMETRIC),
+        labels=labels,
+        base=1 if flags & _BASE_1 else 0,
+        name=os.fsdecode(area[begin : min(end, size)]) or path,
+    )
+
+
+def check(path: str) -> None:
+    """Reads every section and compares its checksum. Raises InputError naming a damaged one."""
+    read(path)
+    with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as area:
+        count = _HEADER.unpack(area[: _HEADER.size])[7]
+        table = area[_HEADER.size : _HEADER.size + count * _SECTION.size]
+        for kind, crc, at, size in _SECTION.iter_unpack(table):
+            found = 0
+            for start in range(at, at + size, 1 << 24):
+                found = zlib.crc32(area[start : min(start + (1 << 24), at + size)], found)
+            if found != crc:
+                raise InputError(
+                    f"{path}: the section of {_NAMES.get(kind, str(kind))} is damaged; "
+                    "make the file again with: ./gossamer graph convert"
+                )
+
+
+__all__ = ["MAGIC", "check", "label_block", "read", "write"]

@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Graph files, whatever their form: known by their content, compressed or not."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+from collections.abc import Iterator
+from typing import Any, Final
+
+import numpy as np
+
+from gossamer.errors import InputError
+from gossamer.graph import _gsg, _native
+from gossamer.graph._adjlist import FIRST_LINE, LabelTable, read_adjlist
+from gossamer.graph._graph import CSR, Graph, Labels, simplify_in_place
+from gossamer.graph._stream import Source, bare_suffix
+
+FORMATS: Final = {
+    "edges": _native.EDGE_LIST,
+    "mtx": _native.MATRIX_MARKET,
+    "metis": _native.METIS,
+    "dimacs": _native.DIMACS,
+    "adjlist": 0,
+    "gsg": 0,
+}
+"""Names of the forms that a file can have."""
+
+_LONG = 24 << 20
+"""Bytes of a file from which on reading may take longer than a second."""
+_PEEK = 1 << 16
+
+
+def read_graph(
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,
+    undirected: bool = False,
+    dedupe: bool = False,
+    drop_loops: bool = False,
+    threads: int | None = None,
+) -> Graph:
+    """Reads a graph file, standard input ("-"), or makes one from "gen:KIND:KEY=VALUE,...".
+
+    Forms: Matrix Market coordinate, SNAP and plain edge lists, adjacency lists, METIS, DIMACS .gr;
+    plain or in gzip, zstd, xz or bzip2; and .gsg, which is mapped and not read. ``format`` (a key of
+    FORMATS) says which, where content and name cannot. ``undirected`` stores every edge both ways.
+    ``dedupe`` keeps of parallel edges the one of least weight; ``drop_loops`` drops self-loops;
+    without them all edges are kept. Raises InputError("path:line: what; what to do").
+    """
+    name = os.fspath(path)
+    if format is not None and format not in FORMATS:
+        raise InputError(f"no graph format {format!r}; there are: {', '.join(FORMATS)}")
+    if name.startswith("gen:"):
+        from gossamer.graph import generate
+
+        graph = generate.from_spec(name[4:])
+        fresh = True
+    else:
+        graph, fresh = _read(name, format, undirected, threads or 0)
+    if undirected and not graph.symmetric:
+        graph, fresh = graph.symmetrised(), True
+    if dedupe or drop_loops:
+        if fresh and graph.has_out:
+            rows = simplify_in_place(graph.out, parallel=dedupe, loops=drop_loops)
+            graph = Graph(
+                out=rows, symmetric=graph.symmetric, labels=graph.labels, base=graph.base,
+                name=graph.name, notes=graph.notes,
+            )  # fmt: skip
+        else:
+            graph = graph.simplified(parallel=dedupe, loops=drop_loops)
+    return graph
+
+
+def _read(path: str, format: str | None, undirected: bool, threads: int) -> tuple[Graph, bool]:
+    """The graph, and whether its arrays are its own (not mapped)."""
+    with Source(path) as source:
+        blocks = source.blocks()
+        head = b""
+        for block in blocks:
+            head += block
+            if len(head) >= _PEEK:
+                break
+        kind = format or _kind(source, head)
+        if kind == "gsg":
+            if source.compression:
+                raise InputError(f"{source.name}: a compressed .gsg cannot be mapped; decompress it first")
+            if path == "-":
+                raise InputError("a .gsg is mapped into memory and cannot come through a pipe; name the file")
+            return _gsg.read(path), False
+        if head.startswith(b"\xef\xbb\xbf"):
+            head = head[3:]
+        with _progress(source) as blocks_seen:
+            text = blocks_seen(head, blocks)
+            if kind == "adjlist":
+                return _from_adjlist(source, text), True
+            return _parse(source, FORMATS[kind], text, undirected, threads), True
+
+
+@contextlib.contextmanager
+def _progress(source: Source) -> Iterator[Any]:
+    """Gives a function that passes blocks on, and shows how far they reach if that takes long."""
+
+    def quiet(head: bytes, blocks: Iterator[bytes]) -> Iterator[bytes]:
+        yield head
+        yield from blocks
+
+    weight = 4 if source.compression else 1
+    if source.size is None or source.size * weight < _LONG:
+        yield quiet
+        return
+    from gossamer import progress
+
+    with progress.bar(source.size, f"reading {os.path.basename(source.name)}", "B") as bar:
+
+        def counted(head: bytes, blocks: Iterator[bytes]) -> Iterator[bytes]:
+            before = 0
+            for block in quiet(head, blocks):
+                yield block
+                bar.update(source.taken - before)
+                before = source.taken
+
+        yield counted
+
+
+def _kind(source: Source, head: bytes) -> str:
+    """Which form a file has, from how it begins; its name decides for METIS, which has no mark."""
+    suffix = bare_suffix(source.path)
+    if head.startswith(_gsg.MAGIC) or suffix == ".gsg":
+        return "gsg"
+    if not head:
+        raise InputError(f"{source.name}: the file is empty; there is no graph in it")
+    if head.startswith(b"PK\x03\x04"):
+        raise InputError(f"{source.name}: a zip archive; unpack it first")
+    if head[257:262] == b"ustar":
+        raise InputError(f"{source.name}: a tar archive; unpack it first and name the graph's file")
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise InputError(f"{source.name}:1: text in UTF-16; convert it first: iconv -f UTF-16 -t UTF-8")
+    text = head.removeprefix(b"\xef\xbb\xbf")
+    if text[:14].lower() == b"%%matrixmarket":
+        return "mtx"
+    if suffix == ".mtx":
+        raise InputError(
+            f"{source.name}:1: no %%MatrixMarket at the start of a .mtx; rename it if it is another form"
+        )
+    if text.startswith(FIRST_LINE):
+        return "adjlist"
+    if suffix == ".gr" or _is_dimacs(text):
+        return "dimacs"
+    if suffix in (".graph", ".metis"):
+        return "metis"
+    return "edges"
+
+
+def _is_dimacs(text: bytes) -> bool:
+    for line in text.split(b"\n"):
+        words = line.split(None, 2)
+        if words and words[0] != b"c":
+            return words[0] == b"p" and len(words) > 1 and words[1] == b"sp"
+    return False
+
+
+def _parse(source: Source, kind: int, text: Iterator[bytes], undirected: bool, threads: int) -> Graph:
+    parser = ctypes.c_void_p()
+    flags = _native.READ_UNDIRECTED if undirected else 0
+    name = source.name.encode(errors="surrogateescape")
+    _native.call("parser_open", name, kind, flags, threads, ctypes.byref(parser))
+    try:
+        for block in text:
+            _native.call("parser_feed", parser, block, len(block))
+        shape = _native.Shape()
+        _native.call("parser_finish", parser, ctypes.byref(shape))
+        rows, labels = _build(source, parser, shape)
+    finally:
+        _native.close(parser)
+    return Graph(
+        out=rows,
+        symmetric=bool(shape.flags & _native.SYMMETRIC),
+        labels=labels,
+        base=shape.base,
+        name=source.name,
+        notes=_notes(source, shape),
+    )
+
+
+def _build(source: Source, parser: ctypes.c_void_p, shape: _native.Shape) -> tuple[CSR, Labels | None]:
+    n, m = int(shape.vertices), int(shape.edges)
+    numbers: np.ndarray[Any, np.dtype[np.int64]] | None = None
+    starts: np.ndarray[Any, np.dtype[np.uint64]] | None = None
+    text: bytearray | None = None
+    try:
+        offsets = np.empty(n + 1, np.uint64)
+        targets = np.empty(m, np.uint32)
+        weights = np.empty(m, _native.WEIGHT_TYPES[shape.weight_type]) if shape.weight_type else None
+        if shape.label_kind == _native.LABELS_NUMBER:
+            numbers = np.empty(n, np.int64)
+        elif shape.label_kind == _native.LABELS_STRING:
+            starts = np.empty(n + 1, np.uint64)
+            text = bytearray(int(shape.label_bytes))
+    except MemoryError:
+        raise InputError(f"{source.name}: not enough memory for {n} vertices and {m} edges") from None
+    buffer = None if text is None else np.frombuffer(text, np.uint8)
+    _native.call(
+        "parser_build", parser, *map(_native.pointer, (offsets, targets, weights, numbers, starts, buffer))
+    )
+    labels: Labels | None = numbers
+    if starts is not None and text is not None:
+        labels = LabelTable(text, starts)
+    return CSR(offsets, targets, weights), labels
+
+
+def _notes(source: Source, shape: _native.Shape) -> tuple[str, ...]:
+    """Where a SNAP file's comment tells other counts than the file has."""
+    notes = []
+    for what, announced, found in (
+        ("vertices", shape.announced_vertices, shape.vertices),
+        ("edges", shape.announced_edges, shape.entries),
+    ):
+        if announced and announced != found:
+            notes.append(
+                f"{source.name}:{shape.announced_line}: the comment announces {announced} {what}, "
+                f"the file has {found}; is it cut short?"
+            )
+    return tuple(notes)
+
+
+def _from_adjlist(source: Source, text: Iterator[bytes]) -> Graph:
+    found = read_adjlist(b"".join(text), source.name)
+    return Graph(out=CSR(found.offsets, found.targets), labels=found.labels, name=source.name)
+
+
+__all__ = ["FORMATS", "read_graph"]

@@ -1,0 +1,268 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files as streams of bytes: opened with clear errors, decompressed by what they contain."""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import os
+import sys
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any
+
+from gossamer.errors import InputError
+
+_READ = 1 << 20
+_FIRST = 1 << 16
+"""Read to see what a file is: little, since of a .gsg no more is read."""
+_MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"\xfd7zXZ\x00": "xz", b"BZh": "bzip2"}
+SUFFIXES = {".gz": "gzip", ".zst": "zstd", ".xz": "xz", ".bz2": "bzip2"}
+"""Endings of compressed files."""
+
+
+def _zlib() -> Any:
+    """ISA-L where there is a wheel of it (three times as fast), else zlib."""
+    try:
+        from isal import isal_zlib
+    except ImportError:
+        return zlib
+    return isal_zlib
+
+
+def _zstandard() -> Any:
+    try:
+        import zstandard
+    except ImportError:
+        raise InputError("zstd needs the package zstandard; run: ./gossamer setup core") from None
+    return zstandard
+
+
+class Source:
+    """A file, or standard input for "-", read once from start to end."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = os.fspath(path)
+        self.name = "<stdin>" if self.path == "-" else self.path
+        self.size: int | None = None
+        """Bytes of the file as it is on disk, if that is known."""
+        self.taken = 0
+        """How many of them have been read."""
+        self.compression: str | None = None
+        if self.path == "-":
+            self._file: IO[bytes] = sys.stdin.buffer
+        else:
+            self._file = self._open()
+        try:
+            self._head = self._read_raw(_FIRST)
+            while 0 < len(self._head) < 6:  # a pipe may give a byte at a time
+                more = self._read_raw(_READ)
+                if not more:
+                    break
+                self._head += more
+        except BaseException:
+            self.close()
+            raise
+        self.compression = next(
+            (kind for magic, kind in _MAGIC.items() if self._head.startswith(magic)), None
+        )
+
+    def _open(self) -> IO[bytes]:
+        try:
+            file = open(self.path, "rb", buffering=0)  # noqa: SIM115
+        except FileNotFoundError:
+            raise InputError(f"{self.name}: no such file{self._near()}") from None
+        except IsADirectoryError:
+            raise InputError(f"{self.name}: a directory; name a file in it") from None
+        except PermissionError:
+            raise InputError(f"{self.name}: no permission to read it; see: ls -l") from None
+        except ValueError:
+            raise InputError(f"{self.path!r}: no name of a file") from None
+        except OSError as error:
+            raise InputError(f"{self.name}: cannot be opened: {error.strerror}") from None
+        with contextlib.suppress(OSError):
+            size = os.fstat(file.fileno()).st_size
+            self.size = size if size > 0 else None
+        return file
+
+    def _near(self) -> str:
+        path = Path(self.path)
+        with contextlib.suppress(OSError, ValueError):
+            near = difflib.get_close_matches(path.name, os.listdir(path.parent), 1, 0.6)
+            if near:
+                return f"; did you mean {path.parent / near[0]}?"
+        return "; check the path"
+
+    def _read_raw(self, size: int) -> bytes:
+        try:
+            data = self._file.read(size) or b""
+        except OSError as error:
+            raise InputError(f"{self.name}: reading failed: {error.strerror}") from None
+        self.taken += len(data)
+        return data
+
+    def _raw(self, size: int) -> Iterator[bytes]:
+        data, self._head = self._head, b""
+        for start in range(0, len(data), size):
+            yield data[start : start + size]
+        while block := self._read_raw(size):
+            yield block
+
+    def blocks(self) -> Iterator[bytes]:
+        """The decompressed bytes, in blocks of about a megabyte."""
+        if self.compression is None:
+            return self._raw(_READ)
+        if self.compression == "gzip":
+            return self._gzip()
+        if self.compression == "zstd":
+            return self._frames(
+                lambda: _zstandard().ZstdDecompressor(max_window_size=2**31).decompressobj(), 1 << 15
+            )
+        if self.compression == "xz":
+            import lzma
+
+            return self._frames(lambda: lzma.LZMADecompressor(memlimit=1 << 32), 1 << 18)
+        import bz2
+
+        return self._frames(bz2.BZ2Decompressor, 1 << 18)
+
+    def _damaged(self, error: Exception) -> InputError:
+        reason = " ".join(str(error).split()) or type(error).__name__
+        return InputError(
+            f"{self.name}: the {self.compression} data is damaged ({reason}); fetch the file again"
+        )
+
+    def _cut(self) -> InputError:
+        return InputError(
+            f"{self.name}: the {self.compression} data ends early; the file is cut short, fetch it again"
+        )
+
+    def _gzip(self) -> Iterator[bytes]:
+        module = _zlib()
+        stream: Any = None
+        for raw in self._raw(1 << 18):
+            data = raw
+            while data:
+                if stream is None:
+                    # Members follow one another; zeros after the last are padding of a tape.
+                    data = data.lstrip(b"\0")
+                    if not data:
+                        break
+                    stream = module.decompressobj(31)
+                try:
+                    text = stream.decompress(data, _READ)
+                except (zlib.error, module.error, EOFError) as error:
+                    raise self._damaged(error) from None
+                if text:
+                    yield text
+                if stream.eof:
+                    data, stream = stream.unused_data, None
+                else:
+                    data = stream.unconsumed_tail
+                    if not data and not text:
+                        break
+        while stream is not None:
+            # What the decompressor still holds back when it was given a limit.
+            try:
+                text = stream.decompress(b"", _READ)
+            except (zlib.error, module.error, EOFError) as error:
+                raise self._damaged(error) from None
+            if text:
+                yield text
+            if stream.eof:
+                break
+            if not text:
+                raise self._cut()
+
+    def _frames(self, make: Callable[[], Any], size: int) -> Iterator[bytes]:
+        stream: Any = None
+        for raw in self._raw(size):
+            data = raw
+            while data:
+                if stream is None:
+                    data = data.lstrip(b"\0") if self.compression == "xz" else data
+                    if not data:
+                        break
+                    stream = make()
+                try:
+                    text = stream.decompress(data)
+                except (MemoryError, KeyboardInterrupt, InputError):
+                    raise
+                except Exception as error:
+                    # Each library has its own class of error for bad data.
+                    raise self._damaged(error) from None
+                if text:
+                    yield text
+                data = b""
+                if stream.eof:
+                    data, stream = stream.unused_data, None
+        if stream is not None:
+            raise self._cut()
+
+    def close(self) -> None:
+        """Closes the file; standard input stays open."""
+        if self.path != "-":
+            self._file.close()
+
+    def __enter__(self) -> Source:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def bare_suffix(path: str) -> str:
+    """The ending of a name, in small letters, below that of a compression: ".mtx" of "a.mtx.gz"."""
+    inner = Path(path)
+    if inner.suffix.lower() in SUFFIXES:
+        inner = Path(inner.stem)
+    return inner.suffix.lower()
+
+
+@contextlib.contextmanager
+def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+    """A file that appears under its name whole, when the block ends well, or not at all."""
+    target = Path(path)
+    if target.is_dir():
+        raise InputError(f"{target}: a directory; name a file in it")
+    partial = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        try:
+            with open(partial, "xb") as file:
+                yield file
+            os.replace(partial, target)
+        except OSError as error:
+            if error.filename is None and error.errno is None:
+                raise
+            raise InputError(f"{target}: cannot be written: {error.strerror}") from None
+    finally:
+        with contextlib.suppress(OSError):
+            partial.unlink()
+
+
+@contextlib.contextmanager
+def compressed(file: IO[bytes], suffix: str) -> Iterator[Callable[[bytes | memoryview], object]]:
+    """A function that writes bytes to ``file``, compressed as the suffix says. The same bytes always."""
+    kind = SUFFIXES.get(suffix)
+    if kind is None:
+        yield file.write
+        return
+    coder: Any
+    if kind == "gzip":
+        coder = zlib.compressobj(6, zlib.DEFLATED, 31)
+    elif kind == "zstd":
+        coder = _zstandard().ZstdCompressor(level=9).compressobj()
+    elif kind == "xz":
+        import lzma
+
+        coder = lzma.LZMACompressor()
+    else:
+        import bz2
+
+        coder = bz2.BZ2Compressor()
+    yield lambda data: file.write(coder.compress(data))
+    file.write(coder.flush())

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Graphs into files: the ending of the name says in which form and compression."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gossamer.errors import InputError
+from gossamer.graph import _gsg, _native
+from gossamer.graph._graph import Graph
+from gossamer.graph._stream import SUFFIXES, bare_suffix, compressed, whole_file
+
+WRITTEN = {
+    ".gsg": "gsg",
+    ".mtx": "mtx",
+    ".txt": "edges",
+    ".el": "edges",
+    ".wel": "edges",
+    ".edges": "edges",
+    ".graph": "metis",
+    ".metis": "metis",
+    ".gr": "dimacs",
+}
+"""Forms by the ending of a name."""
+
+_BUFFER = 1 << 20
+
+
+def form_of(name: str) -> str:
+    """The form that the ending of a name asks for. Raises InputError if it asks for none."""
+    form = WRITTEN.get(bare_suffix(name))
+    if form is None:
+        endings = " ".join(WRITTEN)
+        raise InputError(f"{name}: no known ending; it must be one of {endings}, text also with .gz .zst .xz")
+    if form == "gsg" and Path(name).suffix.lower() in SUFFIXES:
+        raise InputError(f"{name}: a compressed .gsg could not be mapped; leave {Path(name).suffix} away")
+    return form
+
+
+def write_graph(
+    graph: Graph, path: str | os.PathLike[str], *, both: bool = True, drop_isolated: bool = False
+) -> tuple[str, ...]:
+    """Writes .gsg, .mtx, .txt/.el (edge list), .graph (METIS) or .gr (DIMACS), text also with .gz,
+    .zst, .xz or .bz2. The file appears whole or not at all. Gives notes about what the form loses.
+
+    ``both``: a .gsg holds the edges by destination as well. ``drop_isolated`` lets an edge list
+    lose the vertices that no edge touches. Raises InputError where the form cannot hold the graph.
+    """
+    name = os.fspath(path)
+    form = form_of(name)
+    suffix = Path(name).suffix.lower()
+    if form == "gsg":
+        _gsg.write(graph, name, both=both)
+        return ()
+    head, flags, notes = _plan(graph, form, name, drop_isolated)
+    with whole_file(name) as file, compressed(file, suffix) as put:
+        put(head.encode())
+        for block in _text(graph, form, flags):
+            put(block)
+        if form == "edges" and graph.labels is not None and not isinstance(graph.labels, np.ndarray):
+            _lone_words(graph, put)
+    return notes
+
+
+def _plan(graph: Graph, form: str, name: str, drop_isolated: bool) -> tuple[str, int, tuple[str, ...]]:
+    """Header, flags of gs_graph_format, and notes."""
+    rows = graph.out
+    notes = []
+    if graph.labels is not None and form != "edges":
+        notes.append(f"{name}: this form numbers vertices from 1; their labels are not in it")
+    if form == "mtx":
+        kind = "pattern" if rows.weights is None else "integer" if rows.weights.dtype.kind in "iu" else "real"
+        entries = graph.edges
+        if graph.symmetric:
+            entries = (graph.edges + graph.census()["loops"]) // 2
+        symmetry = "symmetric" if graph.symmetric else "general"
+        head = f"%%MatrixMarket matrix coordinate {kind} {symmetry}\n"
+        head += f"{graph.vertices} {graph.vertices} {entries}\n"
+        return head, _native.TEXT_LOWER if graph.symmetric else 0, tuple(notes)
+    if form == "dimacs":
+        if rows.weights is None:
+            notes.append(f"{name}: every edge of this form has a weight; 1 is written")
+        return f"p sp {graph.vertices} {graph.edges}\n", _native.TEXT_ARC, tuple(notes)
+    census = graph.census()
+    if form == "metis":
+        if not graph.symmetric:
+            raise InputError(
+                f"{name}: a METIS graph is undirected and this one is not marked so; use --undirected"
+            )
+        if census["loops"]:
+            raise InputError(
+                f"{name}: a METIS graph has no self-loops, this one has {census['loops']}; use --no-loops"
+            )
+        weighted = " 001" if rows.weights is not None else ""
+        return f"{graph.vertices} {graph.edges // 2}{weighted}\n", _native.TEXT_ROWS, tuple(notes)
+    words = graph.labels is not None and not isinstance(graph.labels, np.ndarray)
+    if words:
+        assert graph.labels is not None
+        for label in graph.labels:
+            text = str(label)
+            if not text or text[0] in "#%" or any(c in " \t\r,\x7f" or c < " " for c in text):
+                raise InputError(f"{name}: label {text!r} cannot stand in an edge list; write .gsg")
+    elif census["isolated"]:
+        if not drop_isolated:
+            raise InputError(
+                f"{name}: {census['isolated']} vertices without edges would be lost in an edge list; "
+                "write .mtx or .gsg, or allow it with --drop-isolated"
+            )
+        notes.append(f"{name}: {census['isolated']} vertices without edges are not in it")
+    if graph.symmetric:
+        notes.append(f"{name}: both directions of every edge are written; an edge list is directed")
+    count = graph.vertices if words else graph.vertices - census["isolated"]
+    return f"# Nodes: {count} Edges: {graph.edges}\n", 0, tuple(notes)
+
+
+def _text(graph: Graph, form: str, flags: int) -> Iterator[memoryview]:
+    rows = graph.out
+    numbers = graph.labels if isinstance(graph.labels, np.ndarray) and form == "edges" else None
+    starts: np.ndarray[Any, Any] | None = None
+    label_text: np.ndarray[Any, Any] | None = None
+    if form == "edges" and graph.labels is not None and not isinstance(graph.labels, np.ndarray):
+        starts, block = _gsg.label_block(graph.labels)
+        label_text = np.frombuffer(block, np.uint8)
+    text = _native.Text(
+        graph.vertices,
+        *map(_native.pointer, (rows.offsets, rows.targets, rows.weights, numbers, starts, label_text)),
+        _native.weight_type(rows.weights),
+        graph.base if form == "edges" else 1,
+        flags,
+    )
+    buffer = np.empty(_BUFFER, np.uint8)
+    row, edge, used = ctypes.c_uint64(), ctypes.c_uint64(), ctypes.c_size_t()
+    while row.value < graph.vertices:
+        arguments = (ctypes.byref(row), ctypes.byref(edge), _native.pointer(buffer), _BUFFER)
+        _native.call("format", ctypes.byref(text), *arguments, ctypes.byref(used))
+        yield buffer.data[: used.value]
+
+
+def _lone_words(graph: Graph, put: Callable[[bytes], object]) -> None:
+    """In a list of words, a line of one word declares a vertex that no edge names."""
+    rows = graph.out
+    lone = rows.degrees() == 0
+    lone[rows.targets] = False
+    for index in np.flatnonzero(lone):
+        put(f"{graph.label_of(int(index))}\n".encode())

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Running an application on a graph, and its result."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gossamer import apps, engines
+from gossamer.apps import App, Parameter
+from gossamer.errors import InputError
+from gossamer.graph import Graph
+
+Values = np.ndarray[tuple[int], np.dtype[np.generic]]
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a run gives back; arrays are in index order."""
+
+    app: App
+    graph: Graph
+    columns: dict[str, Values]
+    """One array for each of the application's columns."""
+    stats: dict[str, Any]
+    """Sends, deliveries, steps and the like; the same for every engine."""
+    seconds: float
+    """From the graph in memory to the values."""
+
+    @property
+    def values(self) -> Values:
+        """The first column."""
+        return next(iter(self.columns.values()))
+
+    @property
+    def labels(self) -> Any:
+        """The vertices' own labels, beside the values; None: index + ``graph.base``."""
+        return self.graph.labels
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Where two results are not the same."""
+
+    column: str
+    vertex: int
+    first: float
+    second: float
+    count: int
+
+
+def run(
+    app: str | os.PathLike[str] | App,
+    graph: Graph,
+    *,
+    engine: str = "cpu",
+    threads: int | None = None,
+    seed: int = 0,
+    **parameters: float | str | bool,
+) -> Result:
+    """Runs an application: one of ours by name, or a header by path.
+
+    ``threads`` None uses every CPU. ``parameters`` are the application's own
+    (``./gossamer run APP --help`` lists them); vertices are given by label.
+    Raises InputError where the application, a parameter or the graph is wrong.
+    """
+    compiled = app if isinstance(app, App) else apps.load(app)
+    if not graph.vertices:
+        raise InputError(f"{graph.name or 'the graph'} has no vertices")
+    numbers = check(compiled, graph, parameters)
+    return engines.get(engine).run(compiled, graph, numbers, threads=threads or 0, seed=seed)
+
+
+def check(app: App, graph: Graph, parameters: Mapping[str, float | str | bool]) -> dict[str, float]:
+    """Parameters as numbers, each in its range; vertices as indices."""
+    return {name: _number(app, app.parameter(name), graph, value) for name, value in parameters.items()}
+
+
+def _number(app: App, parameter: Parameter, graph: Graph, value: float | str | bool) -> float:
+    where = f"{app.name}: {parameter.name}"
+    if parameter.kind == "vertex":
+        return graph.index_of(value if isinstance(value, str) else int(value))
+    if parameter.kind == "flag":
+        if str(value).lower() in {"1", "true", "yes"}:
+            return 1
+        if str(value).lower() in {"0", "false", "no"}:
+            return 0
+        raise InputError(f"{where}: {value!r} is neither yes nor no")
+    try:
+        number = float(value)
+    except ValueError:
+        raise InputError(f"{where}: {value!r} is no number") from None
+    if parameter.kind == "integer" and not number.is_integer():
+        raise InputError(f"{where}: {value!r} is no whole number")
+    if not parameter.low <= number <= parameter.high:
+        raise InputError(f"{where}: {value} is not from {parameter.low:g} to {parameter.high:g}")
+    return number
+
+
+def difference(first: Result, second: Result) -> Difference | None:
+    """Where two results differ by more than the application allows, or None.
+
+    Within a tolerance t, a and b are the same if |a - b| <= t * max(|a|, |b|,
+    greatest value / vertices): relative, but for values next to nothing.
+    """
+    tolerance = first.app.tolerance if first.app.same == "within" else 0.0
+    for name, a in first.columns.items():
+        x, y = a.astype(np.float64), second.columns[name].astype(np.float64)
+        if tolerance:
+            floor = float(np.nanmax(np.abs(x), initial=0.0)) / max(1, len(x))
+            near = np.abs(x - y) <= tolerance * np.maximum(np.maximum(np.abs(x), np.abs(y)), floor)
+        else:
+            near = a == second.columns[name]
+        wrong = np.flatnonzero(~(near | (np.isnan(x) & np.isnan(y))))
+        if len(wrong):
+            at = int(wrong[0])
+            return Difference(name, at, float(x[at]), float(y[at]), len(wrong))
+    return None

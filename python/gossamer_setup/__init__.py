@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Set-up of the command: runs on a bare Python 3.10, with nothing installed.
+
+``launch`` is what ``./gossamer`` calls. ``require`` asks for a group of dependencies
+from inside the environment. Everything costly is imported only when there is
+something to set up: a warm start checks two small files and hands over.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from gossamer_setup import _env
+from gossamer_setup._commands import COMMANDS, VERSION, help_text, unknown_command
+from gossamer_setup._env import ROOT, SetupError
+
+TYPE_CHECKING = False  # as typing has it, without the cost of importing it on every start
+if TYPE_CHECKING:
+    from typing import NoReturn
+
+
+def require(*groups: str) -> None:
+    """Sees to it that groups of dependencies are installed in the environment we run in.
+
+    Raises SetupError if they cannot be, or if this Python is not Gossamer's environment.
+    """
+    names = _env.check_groups(list(groups))
+    env = _env.env_dir()
+    if all(_env.installed(env, group) for group in names) and _inside(env):
+        return
+    if not _inside(env):
+        raise SetupError(
+            f"this needs the groups {', '.join(names)}, and {sys.executable} is not Gossamer's own Python; "
+            "use ./gossamer, or .gossamer/env/bin/python after ./gossamer setup"
+        )
+    from gossamer_setup._install import ensure
+
+    ensure(names)
+    import importlib
+
+    importlib.invalidate_caches()
+
+
+def _inside(env: str) -> bool:
+    return os.path.realpath(sys.prefix) == os.path.realpath(env)
+
+
+def launch(arguments: list[str]) -> int:
+    """Runs the command: here what needs no environment, in the environment all the rest."""
+    try:
+        return _launch(arguments)
+    except SetupError as error:
+        sys.stderr.write(f"gossamer: error: {error}\n")
+        return error.exit_code
+    except KeyboardInterrupt:
+        sys.stderr.write("gossamer: interrupted\n")
+        return 130
+    except BrokenPipeError:
+        # Whoever read our output has gone; what is still buffered has nowhere to go either.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
+
+
+def _launch(arguments: list[str]) -> int:
+    if os.name != "posix" or not sys.platform.startswith("linux"):
+        raise SetupError(f"Gossamer runs on Linux; this is {sys.platform}")
+    command = arguments[0] if arguments else "--help"
+    if command in ("--help", "-h", "help"):
+        sys.stdout.write(help_text())
+        sys.stdout.flush()
+        return 0
+    if command == "--version":
+        print(f"gossamer {VERSION}")
+        return 0
+    if command.startswith("-"):
+        raise SetupError(f"no such option: {command}; ./gossamer --help shows what there is")
+    if command not in COMMANDS:
+        raise SetupError(unknown_command(command))
+    if command in ("setup", "doctor"):
+        return run_here(command, arguments[1:])
+    env = _env.env_dir()
+    groups = COMMANDS[command][1]
+    if not all(_env.installed(env, group) for group in groups):
+        from gossamer_setup._install import ensure
+
+        ensure(list(groups))
+    return _hand_over(_env.env_python(env), arguments)
+
+
+def _hand_over(python: str, arguments: list[str]) -> NoReturn:
+    # Isolated: neither the user's modules nor a file in the current folder can take the place of ours.
+    os.execv(python, [python, "-I", "-m", "gossamer", *arguments])
+
+
+def run_here(command: str, arguments: list[str]) -> int:
+    """The sub-commands that must work before there is an environment."""
+    if command == "doctor":
+        from gossamer_setup._doctor import main as doctor
+
+        return doctor(arguments)
+    from gossamer_setup._setup import main as setup
+
+    return setup(arguments)
+
+
+__all__ = ["COMMANDS", "ROOT", "VERSION", "SetupError", "help_text", "launch", "require", "run_here"]

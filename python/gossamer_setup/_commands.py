@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The table of sub-commands: one line of help each, and the groups each one needs.
+
+It stands apart from the commands so that the first page of help, and the answer
+to a misspelt name, cost no imports and need no environment.
+"""
+
+from __future__ import annotations
+
+VERSION = "0.1.0"
+
+# name: (what it does, groups it needs before it starts)
+COMMANDS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "run": ("Run an application on a graph.", ("core",)),
+    "graph": ("Look at graphs, convert them, make them.", ("core",)),
+    "config": ("Show and check hardware configurations and clusters.", ("core",)),
+    "test": ("Run the tests.", ("core", "test")),
+    "bench": ("Measure, beside what others reach.", ("core",)),
+    "setup": ("Install what later commands need, or pack it for a machine without a network.", ()),
+    "doctor": ("Say what is there, what is missing, and the line that fixes it.", ()),
+}
+
+EXAMPLES = """\
+  ./gossamer run pagerank                       rank the packages of Debian by their dependencies
+  ./gossamer run pagerank web.mtx.gz --top 5    a graph of your own
+  ./gossamer graph info web.mtx.gz              what the file holds
+  ./gossamer doctor                             what this machine has and lacks
+"""
+
+
+def help_text() -> str:
+    """The first page of help."""
+    width = max(map(len, COMMANDS))
+    lines = [f"  {name:<{width}}  {summary}" for name, (summary, _) in COMMANDS.items()]
+    return (
+        "Usage: ./gossamer [--version] [--help] COMMAND [ARGUMENTS]...\n\n"
+        "Gossamer runs programs made of many small parts that exchange small messages:\n"
+        "on this machine, and on clusters of FPGAs.\n\n"
+        "Commands:\n" + "\n".join(lines) + "\n\nExamples:\n" + EXAMPLES + "\n"
+        "./gossamer COMMAND --help tells more about one command.\n"
+        "Exit codes: 0 done; 1 the answer is no; 2 input or environment wrong; 4 the run died;\n"
+        "70 a bug of Gossamer's own; 130 Ctrl-C.\n"
+    )
+
+
+def unknown_command(name: str) -> str:
+    """One line for a name that is no command, with the nearest one that is."""
+    import difflib
+
+    near = difflib.get_close_matches(name, COMMANDS, n=1, cutoff=0.5)
+    hint = f"did you mean {near[0]!r}?" if near else "./gossamer --help lists them"
+    return f"no such command: {name!r}; {hint}"

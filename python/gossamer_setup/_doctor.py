@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``./gossamer doctor``: what this machine has, what it lacks, and the line that fixes it."""
+
+from __future__ import annotations
+
+import argparse
+import glob
+import os
+import platform
+import re
+import shutil
+import sys
+
+from gossamer_setup import _env, _system
+from gossamer_setup._commands import VERSION
+from gossamer_setup._setup import Parser
+
+_FEATURES = ("sse4_2", "avx", "avx2", "bmi2", "fma", "avx512f", "avx512vl", "asimd", "sve")
+# Room for the environment with all groups, and for the builds.
+_ROOM_GB = 2.0
+
+
+class _Report:
+    def __init__(self) -> None:
+        self.runs = True
+
+    def line(self, mark: str, what: str, found: str, fix: str = "") -> None:
+        print(f"{mark:<7} {what:<12} {found}")
+        if fix:
+            print(f"{'':<7} {'':<12} -> {fix}")
+
+    def good(self, what: str, found: str) -> None:
+        self.line("ok", what, found)
+
+    def hint(self, what: str, found: str, fix: str = "") -> None:
+        """Something is not there that the main job does without."""
+        self.line("-", what, found, fix)
+
+    def bad(self, what: str, found: str, fix: str) -> None:
+        """The main job cannot run."""
+        self.runs = False
+        self.line("MISSING", what, found, fix)
+
+
+def _read(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read()
+    except OSError:
+        return ""
+
+
+def _python(report: _Report) -> None:
+    found = f"{platform.python_version()} at {_env.base_python()}"
+    if _system.has_venv():
+        report.good("python", f"{found}, with venv")
+    else:
+        report.bad("python", f"{found}, without venv", _system.install_line([_system.venv_package()]))
+
+
+def _compiler(report: _Report) -> None:
+    path = _system.compiler()
+    if path is None:
+        report.bad("compiler", "no g++, c++ or clang++ on the path", _system.install_line(["g++"]))
+    elif not _system.speaks_cxx20(path):
+        found = f"{path}, {_system.compiler_version(path)}, does not speak C++20"
+        report.bad("compiler", found, "install g++ 10 or newer and name it: CXX=g++-12 ./gossamer ...")
+    else:
+        report.good("compiler", f"{path}, {_system.compiler_version(path)}, speaks C++20")
+
+
+def _make(report: _Report) -> None:
+    lacks = [tool for tool in ("make", "perl") if not shutil.which(tool)]
+    if lacks:
+        found = f"no {' and no '.join(lacks)}; only group rtl needs them"
+        report.hint("make", found, _system.install_line(lacks))
+    else:
+        report.good("make", "make and perl are there (group rtl needs them)")
+
+
+def _groups(report: _Report) -> None:
+    env = _env.env_dir()
+    for group, (what, size) in _env.GROUPS.items():
+        if _env.installed(env, group):
+            report.good(f"group {group}", f"installed ({what})")
+        elif os.path.exists(_env.stamp_file(env, group)):
+            report.hint(f"group {group}", "installed for older requirements", f"./gossamer setup {group}")
+        else:
+            found = f"not installed yet ({what}, about {size} MB); installed when first needed"
+            report.hint(f"group {group}", found, f"./gossamer setup {group}")
+
+
+def _disk(report: _Report) -> None:
+    place = _env.STATE if os.path.isdir(_env.STATE) else _env.ROOT
+    free = shutil.disk_usage(place).free / 1e9
+    if not os.access(place, os.W_OK):
+        report.bad(
+            "disk", f"{place} cannot be written", f"make it yours: sudo chown -R $(id -un) {_env.ROOT}"
+        )
+    elif free < _ROOM_GB:
+        found = f"{free:.1f} GB free at {place}, {_ROOM_GB:.0f} are wanted for all groups"
+        report.hint("disk", found, "make room on that disk")
+    else:
+        report.good("disk", f"{free:.0f} GB free at {place}")
+
+
+def _cpu(report: _Report) -> None:
+    info = _read("/proc/cpuinfo")
+    model = re.search(r"^(?:model name|Model)\s*:\s*(.+)$", info, re.MULTILINE)
+    flags = re.search(r"^(?:flags|Features)\s*:\s*(.+)$", info, re.MULTILINE)
+    held = set(flags[1].split()) if flags else set()
+    features = " ".join(name for name in _FEATURES if name in held) or "none of those we look for"
+    report.good("cpu", f"{model[1].strip() if model else platform.machine()}; {features}")
+    usable = len(os.sched_getaffinity(0))
+    report.good("cores", f"{usable} usable of {os.cpu_count()}")
+
+
+def _memory(report: _Report) -> None:
+    found = re.search(r"^MemAvailable:\s*(\d+) kB", _read("/proc/meminfo"), re.MULTILINE)
+    if found:
+        report.good("memory", f"{int(found[1]) / 1e6:.1f} GB available")
+    setting = re.search(r"\[(\w+)\]", _read("/sys/kernel/mm/transparent_hugepage/enabled"))
+    mode = setting[1] if setting else "unknown"
+    if mode in ("always", "madvise"):
+        report.good("huge pages", mode)
+    else:
+        fix = "echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled"
+        report.hint("huge pages", f"{mode}; large graphs run slower", fix if setting else "")
+
+
+def _built(report: _Report) -> None:
+    found = sorted(glob.glob(os.path.join(glob.escape(_env.ROOT), "build", "*", "lib", "libgossamer.so")))
+    if found:
+        report.good("library", ", ".join(os.path.relpath(path, _env.ROOT) for path in found))
+    else:
+        report.hint("library", "not built yet; built when first needed")
+
+
+def main(arguments: list[str]) -> int:
+    """Prints the report; 0 if the main job can run here, else 2."""
+    parser = Parser(
+        prog="./gossamer doctor",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+        description="Say what is there, what is missing, and the line that fixes it. Changes nothing.\n"
+        "Exit code 0 if ./gossamer run can work on this machine, else 2.",
+        epilog="Examples:\n  ./gossamer doctor\n",
+    )
+    try:
+        parser.parse_args(arguments)
+    except SystemExit as leave:  # --help
+        return leave.code if isinstance(leave.code, int) else 2
+    print(f"gossamer {VERSION} in {_env.ROOT}")
+    report = _Report()
+    for check in (_python, _compiler, _make, _groups, _disk, _cpu, _memory, _built):
+        check(report)
+    if report.runs:
+        print("./gossamer run works on this machine")
+    else:
+        print("./gossamer run cannot work until what is MISSING is there")
+    sys.stdout.flush()
+    return 0 if report.runs else 2

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where the environment of this checkout is, and whether a group is installed in it.
+
+There is one environment for each pair of checkout and Python, so that another Python
+never breaks what the first one installed, and a checkout that was moved starts afresh
+(scripts in an environment carry absolute paths). ``.gossamer/env`` is a link to the
+one that was set up last.
+
+A group's stamp is a copy of its requirement file, written when the installation is
+complete. Comparing two small files needs no network, no hashing and no imports, which
+keeps the warm start short, and a changed requirement file shows by itself.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+STATE = os.path.join(ROOT, ".gossamer")
+REQUIREMENTS = os.path.join(ROOT, "requirements")
+LINK = os.path.join(STATE, "env")
+
+# name: (what it is for, megabytes to download, about)
+GROUPS: dict[str, tuple[str, int]] = {
+    "core": ("what every command needs", 57),
+    "test": ("what ./gossamer test needs", 170),
+    "peers": ("what ./gossamer bench graph compares with", 140),
+    "rtl": ("simulation of the hardware", 14),
+    "synth": ("synthesis and proofs of the hardware", 65),
+}
+
+
+class SetupError(Exception):
+    """The environment is wrong: one line that says what, and what to do."""
+
+    exit_code = 2
+
+
+def _read(path: str) -> bytes | None:
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError:
+        return None
+
+
+def _checksum(text: str) -> str:
+    import zlib
+
+    return f"{zlib.crc32(text.encode('utf-8', 'surrogateescape')):08x}"
+
+
+def base_python() -> str:
+    """The interpreter behind this one, links resolved; the same inside and outside the environment."""
+    return os.path.realpath(getattr(sys, "_base_executable", None) or sys.executable)
+
+
+def env_dir() -> str:
+    """The environment for this checkout and this Python."""
+    tag = sys.implementation.cache_tag or f"python-{sys.version_info[0]}{sys.version_info[1]}"
+    return os.path.join(STATE, "envs", f"{tag}-{_checksum(ROOT + chr(0) + base_python())}")
+
+
+def env_python(env: str) -> str:
+    """The interpreter of an environment."""
+    return os.path.join(env, "bin", "python")
+
+
+def requirement_file(group: str) -> str:
+    """The pinned and hashed requirements of a group."""
+    return os.path.join(REQUIREMENTS, f"{group}.txt")
+
+
+def stamp_file(env: str, group: str) -> str:
+    """What says that a group is installed in an environment."""
+    return os.path.join(env, "gossamer-groups", group)
+
+
+def made(env: str) -> bool:
+    """The environment itself was made completely (its groups are another matter)."""
+    return os.path.exists(os.path.join(env, "gossamer-groups")) and os.path.exists(env_python(env))
+
+
+def installed(env: str, group: str) -> bool:
+    """A group is installed completely, and as its requirement file says today."""
+    stamp = _read(stamp_file(env, group))
+    return stamp is not None and stamp == _read(requirement_file(group)) and made(env)
+
+
+def check_groups(names: list[str]) -> list[str]:
+    """Group names as a user typed them, ``all`` spelled out; core comes first."""
+    chosen: list[str] = []
+    for name in names:
+        if name != "all" and name not in GROUPS:
+            raise SetupError(f"no such group: {name!r}; there are {', '.join(GROUPS)}, and all")
+        chosen += GROUPS if name == "all" else [name]
+    return [group for group in GROUPS if group in chosen]

@@ -1,0 +1,299 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Makes the environment and installs groups into it.
+
+Every step may be interrupted at any moment: the environment counts only with the
+folder for its stamps, which is made last; a group counts only with its stamp. A group
+whose mark says that its installation had begun is laid down anew over whatever is
+there, because the installer itself would take a half-copied package for a whole one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import glob
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from types import FrameType
+
+from gossamer_setup import _env, _system
+from gossamer_setup._env import SetupError
+from gossamer_setup._lock import lock
+from gossamer_setup._progress import Meter
+
+LOG = os.path.join(_env.STATE, "setup.log")
+_PIN = re.compile(r"^([A-Za-z0-9][\w.-]*)==", re.MULTILINE)
+_FETCH = re.compile(r"^\s*(Downloading|Using cached) (\S+) \(([\d.]+) (bytes|kB|MB|GB)\)")
+_UNIT = {"bytes": 1e-6, "kB": 1e-3, "MB": 1.0, "GB": 1e3}
+# Settings of the user's installer that would send packages elsewhere or change what is chosen.
+_FOREIGN = ("PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "PIP_USER", "PIP_REQUIREMENT", "PIP_CONSTRAINT")
+
+
+class Stopped(SystemExit):
+    """A signal asked us to end; raised so that everything under way is cleaned up."""
+
+
+@contextlib.contextmanager
+def _signals() -> Iterator[None]:
+    """Lets SIGTERM and SIGHUP unwind like Ctrl-C does."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(number: int, _frame: FrameType | None) -> None:
+        raise Stopped(128 + number)
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _environment() -> dict[str, str]:
+    environment = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in _FOREIGN and not name.startswith("PYTHON")
+    }
+    environment["PIP_DISABLE_PIP_VERSION_CHECK"] = "1"
+    environment["PIP_NO_INPUT"] = "1"
+    environment["PIP_ROOT_USER_ACTION"] = "ignore"
+    return environment
+
+
+@contextlib.contextmanager
+def _child(command: list[str], lock_fd: int) -> Iterator[subprocess.Popen[str]]:
+    """A child that holds the lock with us, and that does not outlive an interruption.
+
+    It gets a session of its own: Ctrl-C then reaches us alone, and we end the whole of it.
+    """
+    child = subprocess.Popen(
+        command,
+        env=_environment(),
+        cwd=_env.ROOT,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        pass_fds=(lock_fd,),
+        start_new_session=True,
+    )
+    try:
+        yield child
+    finally:
+        if child.poll() is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(child.pid, signal.SIGTERM)
+            try:
+                child.wait(5)
+            except subprocess.TimeoutExpired:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(child.pid, signal.SIGKILL)
+                child.wait()
+        if child.stdout:
+            child.stdout.close()
+
+
+class _Pip:
+    """One run of the installer: follows what it prints, and keeps all of it in the log."""
+
+    def __init__(self, group: str, title: str, total: int) -> None:
+        self.group = group
+        self.packages = 0
+        self.fetched = 0.0
+        self.cached = 0.0
+        self.meter = Meter(title, total)
+        self._last_lines: list[str] = []
+
+    def follow(self, line: str) -> None:
+        self._last_lines.append(line)
+        if line.startswith(("Collecting ", "Requirement already satisfied: ")):
+            self.packages += 1
+            self.meter.done = min(self.packages, self.meter.total)
+            self.meter.show(line.split(": ")[-1].removeprefix("Collecting ").split("==")[0])
+        elif line.startswith("Ignoring "):
+            self.meter.total = max(self.meter.total - 1, 1)
+        elif line.startswith("Installing collected packages"):
+            self.meter.show(f"copying ({self.fetched:.0f} MB downloaded)")
+        elif found := _FETCH.match(line):
+            size = float(found[3]) * _UNIT[found[4]]
+            if found[1] == "Downloading":
+                self.fetched += size
+                self.meter.show(f"{found[2].split('-')[0]}, {size:.1f} MB")
+            else:
+                self.cached += size
+
+    def run(self, command: list[str], lock_fd: int) -> None:
+        try:
+            with open(LOG, "a", encoding="utf-8") as log, _child(command, lock_fd) as child:
+                log.write(f"$ {' '.join(command)}\n")
+                assert child.stdout is not None
+                for line in child.stdout:
+                    log.write(line)
+                    self.follow(line.rstrip())
+                code = child.wait()
+        except BaseException:
+            self.meter.abort()
+            raise
+        if code:
+            self.meter.abort()
+            raise SetupError(self._complaint())
+        got = f"{self.fetched:.1f} MB downloaded"
+        if self.cached:
+            got += f", {self.cached:.1f} MB from the installer's cache"
+        self.meter.close(f"{self.packages} packages, {got}")
+
+    def _complaint(self) -> str:
+        text = "\n".join(self._last_lines)
+        errors = [line for line in self._last_lines if line.startswith("ERROR:")]
+        why = errors[0].removeprefix("ERROR:").strip() if errors else (self._last_lines or ["no output"])[-1]
+        unreachable = r"Retrying \(|ProxyError|NewConnectionError|Temporary failure in name resolution"
+        if "No space left on device" in text:
+            why = "the disk is full; make room and call again"
+        elif "DO NOT MATCH THE HASHES" in text:
+            why = "a downloaded package is not the one that is pinned; nothing of it was installed"
+        elif re.search(unreachable, text):
+            why = (
+                "the package registry cannot be reached; connect to a network, or pack a bundle elsewhere "
+                "(./gossamer setup --bundle FILE) and use it here (./gossamer setup --from-bundle FILE)"
+            )
+        return f"installing group {self.group!r} failed: {why} (all of it in {os.path.relpath(LOG)})"
+
+
+def _packages(requirements: str) -> list[str]:
+    return sorted({re.sub(r"[-_.]+", "-", name).lower() for name in _PIN.findall(requirements)})
+
+
+def _site(env: str) -> str:
+    return os.path.join(env, "lib", f"python{sys.version_info[0]}.{sys.version_info[1]}", "site-packages")
+
+
+def _forget(env: str, packages: list[str]) -> None:
+    """Takes away what makes the installer believe that packages are there."""
+    for folder in glob.glob(os.path.join(glob.escape(_site(env)), "*.dist-info")):
+        name = re.sub(r"[-_.]+", "-", os.path.basename(folder).split("-")[0]).lower()
+        if name in packages:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _make(env: str, lock_fd: int) -> None:
+    """A fresh environment with the installer in it."""
+    shutil.rmtree(env, ignore_errors=True)
+    os.makedirs(os.path.dirname(env), exist_ok=True)
+    meter = Meter("environment", 1)
+    try:
+        with _child([_env.base_python(), "-I", "-m", "venv", env], lock_fd) as child:
+            output, _ = child.communicate()
+    except BaseException:
+        meter.abort()
+        raise
+    if child.returncode:
+        meter.abort()
+        last = (output.strip().splitlines() or ["no output"])[-1]
+        raise SetupError(
+            f"making the environment {env} failed: {last}; is {_system.venv_package()} installed?"
+        )
+    # The environment knows the checkout without any variable, so its python works by itself.
+    with open(os.path.join(_site(env), "gossamer.pth"), "w", encoding="utf-8") as file:
+        file.write(os.path.join(_env.ROOT, "python") + "\n")
+    # Scripts in an environment name it by its full path, so one of a moved checkout is useless.
+    with open(os.path.join(env, "gossamer-root"), "w", encoding="utf-8") as file:
+        file.write(_env.ROOT)
+    os.mkdir(os.path.dirname(_env.stamp_file(env, "")))
+    meter.done = 1
+    meter.close(f"made with Python {sys.version.split()[0]}")
+
+
+def _sweep(env: str) -> None:
+    """Removes environments that this checkout had under another path; they cannot work any more."""
+    for other in glob.glob(os.path.join(glob.escape(os.path.dirname(env)), "*")):
+        with (
+            contextlib.suppress(OSError),
+            open(os.path.join(other, "gossamer-root"), encoding="utf-8") as file,
+        ):
+            if file.read() != _env.ROOT:
+                shutil.rmtree(other, ignore_errors=True)
+
+
+def _link(env: str) -> None:
+    """Points ``.gossamer/env`` at the environment, in one step."""
+    target = os.path.relpath(env, _env.STATE)
+    with contextlib.suppress(OSError):
+        if os.readlink(_env.LINK) == target:
+            return
+    partial = f"{_env.LINK}.{os.getpid()}"
+    os.symlink(target, partial)
+    os.replace(partial, _env.LINK)
+
+
+def pip(env: str, *arguments: str) -> list[str]:
+    """The environment's installer; isolated from the user's modules, unbuffered so that we can follow it."""
+    return [_env.env_python(env), "-I", "-u", "-m", "pip", *arguments]
+
+
+def _install(env: str, group: str, lock_fd: int, wheels: str | None) -> None:
+    try:
+        with open(_env.requirement_file(group), encoding="utf-8") as file:
+            requirements = file.read()
+    except OSError as error:
+        raise SetupError(f"cannot read requirements/{group}.txt: {error.strerror}; restore it") from None
+    packages = _packages(requirements)
+    stamp = _env.stamp_file(env, group)
+    mark = os.path.join(env, f"gossamer-installing-{group}")
+    if os.path.exists(mark):
+        _forget(env, packages)
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(stamp)
+    with open(mark, "w", encoding="ascii"):
+        pass
+    options = ["--no-deps", "--only-binary", ":all:", "--require-hashes", "--no-compile", "--retries", "2"]
+    if wheels is not None:
+        options += ["--no-index", "--find-links", wheels]
+    total = len(_PIN.findall(requirements))
+    run = _Pip(group, f"group {group}", total)
+    run.run(pip(env, "install", *options, "-r", _env.requirement_file(group)), lock_fd)
+    partial = f"{mark}.stamp"
+    with open(partial, "w", encoding="utf-8") as file:
+        file.write(requirements)
+    os.replace(partial, stamp)
+    os.unlink(mark)
+
+
+def _disk(error: OSError) -> SetupError:
+    where = f" {error.filename}" if error.filename else ""
+    return SetupError(f"set-up cannot write{where}: {error.strerror}; make room or the checkout writable")
+
+
+def ensure(groups: list[str], wheels: str | None = None) -> str:
+    """Installs the groups that are not there yet; gives the environment.
+
+    ``wheels`` names a folder with all the packages: the network is then not touched.
+    """
+    env = _env.env_dir()
+    if all(_env.installed(env, group) for group in groups):
+        return env
+    with _signals(), lock() as lock_fd:
+        todo = [group for group in groups if not _env.installed(env, group)]
+        if not todo:
+            return env
+        try:
+            _system.prepare(todo)
+            with open(LOG, "w", encoding="utf-8"):
+                pass
+            _sweep(env)
+            if not _env.made(env):
+                _make(env, lock_fd)
+            for group in todo:
+                _install(env, group, lock_fd, wheels)
+            _link(env)
+        except OSError as error:
+            raise _disk(error) from error
+    return env

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the machine itself must bring: Python's venv, and a C++20 compiler."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+
+from gossamer_setup._env import SetupError
+
+_CXX20 = """\
+#include <bit>
+#include <concepts>
+#include <span>
+static_assert(std::integral<int> && std::has_single_bit(8u));
+"""
+COMPILERS = ("g++", "c++", "clang++")
+
+
+def compiler() -> str | None:
+    """The C++ compiler: ``$CXX``, else the first of g++, c++, clang++ on the path."""
+    for name in (os.environ.get("CXX", ""), *COMPILERS):
+        found = shutil.which(name) if name else None
+        if found:
+            return found
+    return None
+
+
+def compiler_version(path: str) -> str:
+    """Its first line of ``--version``."""
+    try:
+        done = subprocess.run([path, "--version"], capture_output=True, text=True, check=False, timeout=20)
+    except (OSError, subprocess.TimeoutExpired):
+        return "does not run"
+    return next(iter(done.stdout.splitlines()), "").strip()
+
+
+def speaks_cxx20(path: str) -> bool:
+    """It compiles a few lines of C++20 with the library's headers."""
+    command = [path, "-std=c++20", "-fsyntax-only", "-x", "c++", "-"]
+    try:
+        done = subprocess.run(command, input=_CXX20, capture_output=True, text=True, check=False, timeout=60)
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return done.returncode == 0
+
+
+def venv_package() -> str:
+    """The Debian package that brings ``venv`` for this Python."""
+    return f"python{sys.version_info[0]}.{sys.version_info[1]}-venv"
+
+
+def has_venv() -> bool:
+    """Python can make environments with an installer in them (Debian splits that off)."""
+    return all(importlib.util.find_spec(name) is not None for name in ("venv", "ensurepip"))
+
+
+def install_line(packages: list[str]) -> str:
+    """What a user types to get Debian packages."""
+    sudo = "" if os.geteuid() == 0 else "sudo "
+    return f"{sudo}apt-get install {' '.join(packages)}"
+
+
+def _apt(packages: list[str]) -> bool:
+    """Installs Debian packages; only root may, and only where apt-get is."""
+    if os.geteuid() != 0 or not shutil.which("apt-get"):
+        return False
+    sys.stderr.write(f"gossamer: installing Debian packages: {' '.join(packages)}\n")
+    sys.stderr.flush()
+    environment = dict(os.environ, DEBIAN_FRONTEND="noninteractive")
+    install = ["apt-get", "install", "-y", "-q", "--no-install-recommends", *packages]
+    # A fresh machine has no package lists, an old one stale ones: update once, then try again.
+    for command in (install, ["apt-get", "update", "-q"], install):
+        try:
+            done = subprocess.run(
+                command, env=environment, stdin=subprocess.DEVNULL, capture_output=True, check=False
+            )
+        except OSError:
+            return False
+        if command is install and done.returncode == 0:
+            return True
+    return False
+
+
+def missing(groups: list[str]) -> dict[str, str]:
+    """Debian package -> why it is needed, for what this machine lacks to install the groups."""
+    lacks: dict[str, str] = {}
+    if not has_venv():
+        lacks[venv_package()] = "this Python cannot make environments"
+    if compiler() is None:
+        lacks["g++"] = "there is no C++ compiler"
+    if "rtl" in groups and not shutil.which("make"):
+        lacks["make"] = "there is no make"
+    if "rtl" in groups and not shutil.which("perl"):
+        lacks["perl"] = "there is no perl"
+    return lacks
+
+
+def prepare(groups: list[str]) -> None:
+    """Sees to it that the machine has what set-up needs; SetupError names what is missing."""
+    lacks = missing(groups)
+    if lacks and _apt(list(lacks)):
+        importlib.invalidate_caches()
+        lacks = missing(groups)
+    if lacks:
+        raise SetupError(f"{'; '.join(lacks.values())}; install with: {install_line(list(lacks))}")
+    path = compiler()
+    if path and not speaks_cxx20(path):
+        version = compiler_version(path)
+        raise SetupError(
+            f"the compiler {path} ({version}) does not speak C++20; install g++ 10 or newer and name it: "
+            "CXX=g++-12 ./gossamer ..."
+        )

@@ -1,0 +1,421 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Rows: built from buckets of edges, sorted, turned around, folded, counted.
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <type_traits>
+
+#include "core/error.h"
+#include "gossamer/graph/graph.h"
+#include "graph/parallel.h"
+#include "graph/store.h"
+
+namespace gossamer::graph {
+
+template <class Weight>
+void sort_row(std::uint32_t* targets, Weight* weights, std::uint64_t count,
+              std::vector<std::pair<std::uint32_t, Weight>>& scratch) {
+  bool sorted = true;
+  for (std::uint64_t i = 1; i < count && sorted; ++i)
+    sorted = targets[i - 1] < targets[i] || (targets[i - 1] == targets[i] && weights[i - 1] <= weights[i]);
+  if (sorted) return;
+  scratch.resize(count);
+  for (std::uint64_t i = 0; i < count; ++i) scratch[i] = {targets[i], weights[i]};
+  std::sort(scratch.begin(), scratch.end());
+  for (std::uint64_t i = 0; i < count; ++i) {
+    targets[i] = scratch[i].first;
+    weights[i] = scratch[i].second;
+  }
+}
+template void sort_row(std::uint32_t*, std::int32_t*, std::uint64_t,
+                       std::vector<std::pair<std::uint32_t, std::int32_t>>&);
+
+namespace {
+
+void sort_row(std::uint32_t* targets, std::uint64_t count) {
+  if (!std::is_sorted(targets, targets + count)) std::sort(targets, targets + count);
+}
+
+/// Calls `body` with a null pointer of the C++ type of a gs_type; void* for GS_NONE.
+template <class Body>
+int with_type(int type, Body&& body) {
+  switch (type) {
+    case GS_NONE:
+      return body(static_cast<void*>(nullptr));
+    case GS_I32:
+      return body(static_cast<std::int32_t*>(nullptr));
+    case GS_U32:
+      return body(static_cast<std::uint32_t*>(nullptr));
+    case GS_I64:
+      return body(static_cast<std::int64_t*>(nullptr));
+    case GS_U64:
+      return body(static_cast<std::uint64_t*>(nullptr));
+    case GS_F32:
+      return body(static_cast<float*>(nullptr));
+    case GS_F64:
+      return body(static_cast<double*>(nullptr));
+    default:
+      return fail("unknown weight type %d", type);
+  }
+}
+
+template <class To>
+To load_weight(const std::uint8_t* at, int type) {
+  if (type == GS_I32) {
+    std::int32_t value;
+    std::memcpy(&value, at, 4);
+    return static_cast<To>(value);
+  }
+  if (type == GS_I64) {
+    std::int64_t value;
+    std::memcpy(&value, at, 8);
+    return static_cast<To>(value);
+  }
+  double value;
+  std::memcpy(&value, at, 8);
+  return static_cast<To>(value);
+}
+
+template <class Weight>
+void build(std::vector<EdgeStore*>& stores, const Numbering& numbering, unsigned threads,
+           std::uint64_t* offsets, std::uint32_t* targets, Weight* weights) {
+  constexpr bool weighted = !std::is_void_v<Weight>;
+  using Stored = std::conditional_t<weighted, Weight, std::int32_t>;
+  std::size_t buckets = 0;
+  unsigned shift = 0;
+  for (auto* store : stores) {
+    buckets = std::max(buckets, store->buckets());
+    shift = store->shift();
+  }
+  const std::uint64_t width = std::uint64_t{1} << shift;
+  std::vector<std::uint64_t> start(buckets + 1, 0);
+  for (std::size_t b = 0; b < buckets; ++b) {
+    start[b + 1] = start[b];
+    for (auto* store : stores) start[b + 1] += store->bucket_edges(b);
+  }
+  const std::uint64_t vertices = numbering.count();
+  offsets[vertices] = start[buckets];
+  std::fill(offsets + std::min<std::uint64_t>(vertices, numbering(buckets * width)), offsets + vertices,
+            start[buckets]);
+
+  in_pieces(threads, buckets, 1, [&](std::uint64_t bucket, std::uint64_t) {
+    thread_local std::vector<std::uint32_t> at;
+    thread_local std::vector<std::pair<std::uint32_t, Stored>> scratch;
+    const std::uint32_t first = numbering(bucket * width);
+    const std::uint32_t end = numbering((bucket + 1) * width);
+    if (first == end) return;
+    if (start[bucket + 1] - start[bucket] > 0xffffffffu) throw std::bad_alloc();
+    std::uint32_t* const mine = targets + start[bucket];
+    at.assign(end - first + 1, 0);
+    auto row = [&](std::uint32_t source) { return numbering(source) - first; };
+    for (auto* store : stores)
+      store->visit(bucket,
+                   [&](std::uint32_t source, std::uint32_t, const std::uint8_t*) { ++at[row(source)]; });
+    std::uint32_t sum = 0;
+    for (std::uint32_t i = 0; i < end - first; ++i) {
+      offsets[first + i] = start[bucket] + sum;
+      sum += std::exchange(at[i], sum);
+    }
+    for (auto* store : stores) {
+      [[maybe_unused]] const int type = store->weight_type();
+      store->drain(bucket, [&](std::uint32_t source, std::uint32_t target,
+                               [[maybe_unused]] const std::uint8_t* weight) {
+        const std::uint32_t to = at[row(source)]++;
+        mine[to] = numbering(target);
+        if constexpr (weighted) weights[start[bucket] + to] = load_weight<Weight>(weight, type);
+      });
+    }
+    std::uint32_t begin = 0;
+    for (std::uint32_t i = 0; i < end - first; ++i) {
+      if constexpr (weighted)
+        graph::sort_row(mine + begin, weights + start[bucket] + begin, at[i] - begin, scratch);
+      else
+        sort_row(mine + begin, at[i] - begin);
+      begin = at[i];
+    }
+    if (scratch.capacity() > (1u << 16)) scratch = {};
+  });
+}
+
+/// Greatest share of the edges that the threads' counters may take.
+unsigned transpose_threads(unsigned threads, std::uint64_t vertices, std::uint64_t edges) {
+  while (threads > 1 && (threads * vertices > 2 * edges || edges < 100000)) --threads;
+  return threads;
+}
+
+}  // namespace
+
+void build_rows(std::vector<EdgeStore*> stores, const Numbering& numbering, unsigned threads,
+                std::uint64_t* offsets, std::uint32_t* targets, void* weights, int weight_type) {
+  if (!weights || weight_type == GS_NONE)
+    build<void>(stores, numbering, threads, offsets, targets, nullptr);
+  else if (weight_type == GS_I32)
+    build(stores, numbering, threads, offsets, targets, static_cast<std::int32_t*>(weights));
+  else if (weight_type == GS_I64)
+    build(stores, numbering, threads, offsets, targets, static_cast<std::int64_t*>(weights));
+  else
+    build(stores, numbering, threads, offsets, targets, static_cast<double*>(weights));
+}
+
+namespace {
+
+template <class Weight>
+void sort_rows(std::uint64_t vertices, const std::uint64_t* offsets, std::uint32_t* targets, Weight* weights,
+               unsigned threads) {
+  in_pieces(threads, vertices, 4096, [&](std::uint64_t begin, std::uint64_t end) {
+    if constexpr (std::is_void_v<Weight>) {
+      for (std::uint64_t v = begin; v < end; ++v) sort_row(targets + offsets[v], offsets[v + 1] - offsets[v]);
+    } else {
+      std::vector<std::pair<std::uint32_t, Weight>> scratch;
+      for (std::uint64_t v = begin; v < end; ++v)
+        graph::sort_row(targets + offsets[v], weights + offsets[v], offsets[v + 1] - offsets[v], scratch);
+    }
+  });
+}
+
+/// Counting sort by target. Each thread owns a run of sources and counts for
+/// itself, so the order within a new row is that of the sources whatever the
+/// number of threads, and no two threads write the same counter.
+template <class Weight>
+void transpose(std::uint64_t vertices, std::uint64_t edges, const std::uint64_t* offsets,
+               const std::uint32_t* targets, const Weight* weights, unsigned threads,
+               std::uint64_t* new_offsets, std::uint32_t* new_targets, Weight* new_weights) {
+  threads = transpose_threads(threads, vertices, edges);
+  std::vector<std::uint64_t> cut(threads + 1);
+  for (unsigned t = 0; t <= threads; ++t)
+    cut[t] = t == threads ? vertices
+                          : static_cast<std::uint64_t>(
+                                std::lower_bound(offsets, offsets + vertices, edges / threads * t) - offsets);
+  if (threads == 1) {
+    std::fill(new_offsets, new_offsets + vertices + 1, 0);
+    for (std::uint64_t e = 0; e < edges; ++e) ++new_offsets[targets[e] + 1];
+    for (std::uint64_t v = 0; v < vertices; ++v) new_offsets[v + 1] += new_offsets[v];
+    // new_offsets[v] serves as the cursor of row v, and ends as the start of row v + 1.
+    for (std::uint64_t v = 0; v < vertices; ++v)
+      for (std::uint64_t e = offsets[v]; e < offsets[v + 1]; ++e) {
+        const std::uint64_t to = new_offsets[targets[e]]++;
+        new_targets[to] = static_cast<std::uint32_t>(v);
+        if constexpr (!std::is_void_v<Weight>) new_weights[to] = weights[e];
+      }
+    for (std::uint64_t v = vertices; v > 0; --v) new_offsets[v] = new_offsets[v - 1];
+    new_offsets[0] = 0;
+    return;
+  }
+  std::vector<std::vector<std::uint32_t>> counts(threads);
+  on_threads(threads, [&](unsigned t) {
+    counts[t].assign(vertices, 0);
+    auto* mine = counts[t].data();
+    for (std::uint64_t e = offsets[cut[t]]; e < offsets[cut[t + 1]]; ++e) ++mine[targets[e]];
+  });
+  std::uint64_t sum = 0;
+  for (std::uint64_t v = 0; v < vertices; ++v) {
+    new_offsets[v] = sum;
+    std::uint32_t row = 0;
+    // Counters become places within the row: 32 bits do, where a row has fewer edges.
+    for (unsigned t = 0; t < threads; ++t) row += std::exchange(counts[t][v], row);
+    sum += row;
+  }
+  new_offsets[vertices] = sum;
+  on_threads(threads, [&](unsigned t) {
+    auto* mine = counts[t].data();
+    for (std::uint64_t v = cut[t]; v < cut[t + 1]; ++v)
+      for (std::uint64_t e = offsets[v]; e < offsets[v + 1]; ++e) {
+        const std::uint64_t to = new_offsets[targets[e]] + mine[targets[e]]++;
+        new_targets[to] = static_cast<std::uint32_t>(v);
+        if constexpr (!std::is_void_v<Weight>) new_weights[to] = weights[e];
+      }
+  });
+}
+
+}  // namespace
+}  // namespace gossamer::graph
+
+using gossamer::fail;
+using gossamer::graph::in_pieces;
+using gossamer::graph::thread_count;
+using gossamer::graph::with_type;
+
+/// Runs body; what it throws becomes a code and a message.
+template <class Body>
+static int guarded(Body&& body) {
+  try {
+    return body();
+  } catch (const std::bad_alloc&) {
+    return fail("not enough memory for this graph; use a smaller one or a machine with more");
+  } catch (const std::exception& error) {
+    return fail("internal error in the graph library: %s", error.what());
+  }
+}
+
+extern "C" {
+
+int gs_graph_transpose(uint64_t vertices, uint64_t edges, const uint64_t* offsets, const uint32_t* targets,
+                       const void* weights, int weight_type, int threads, uint64_t* new_offsets,
+                       uint32_t* new_targets, void* new_weights) {
+  return guarded([&] {
+    return with_type(weights ? weight_type : GS_NONE, [&](auto* type) {
+      using Weight = std::remove_pointer_t<decltype(type)>;
+      gossamer::graph::transpose(vertices, edges, offsets, targets, static_cast<const Weight*>(weights),
+                                 thread_count(threads), new_offsets, new_targets,
+                                 static_cast<Weight*>(new_weights));
+      return 0;
+    });
+  });
+}
+
+int gs_graph_sort(uint64_t vertices, const uint64_t* offsets, uint32_t* targets, void* weights,
+                  int weight_type, int threads) {
+  return guarded([&] {
+    return with_type(weights ? weight_type : GS_NONE, [&](auto* type) {
+      using Weight = std::remove_pointer_t<decltype(type)>;
+      gossamer::graph::sort_rows(vertices, offsets, targets, static_cast<Weight*>(weights),
+                                 thread_count(threads));
+      return 0;
+    });
+  });
+}
+
+int gs_graph_simplify(uint64_t vertices, uint64_t* offsets, uint32_t* targets, void* weights, int weight_type,
+                      unsigned what, uint64_t* edges) {
+  return with_type(weights ? weight_type : GS_NONE, [&](auto* type) {
+    using Weight = std::remove_pointer_t<decltype(type)>;
+    uint64_t to = 0;
+    uint64_t begin = 0;
+    for (uint64_t v = 0; v < vertices; ++v) {
+      const uint64_t end = offsets[v + 1];
+      const uint64_t first = to;
+      for (uint64_t e = begin; e < end; ++e) {
+        if ((what & GS_SIMPLIFY_LOOPS) && targets[e] == v) continue;
+        if ((what & GS_SIMPLIFY_PARALLEL) && to > first && targets[to - 1] == targets[e]) continue;
+        targets[to] = targets[e];
+        if constexpr (!std::is_void_v<Weight>)
+          static_cast<Weight*>(weights)[to] = static_cast<Weight*>(weights)[e];
+        ++to;
+      }
+      begin = end;
+      offsets[v + 1] = to;
+    }
+    *edges = to;
+    return 0;
+  });
+}
+
+int gs_graph_symmetrise(uint64_t vertices, uint64_t edges, const uint64_t* offsets, const uint32_t* targets,
+                        const void* weights, int weight_type, int threads, uint64_t* new_offsets,
+                        uint32_t* new_targets, void* new_weights) {
+  (void)edges;
+  return guarded([&] {
+    return with_type(weights ? weight_type : GS_NONE, [&](auto* type) {
+      using Weight = std::remove_pointer_t<decltype(type)>;
+      std::fill(new_offsets, new_offsets + vertices + 1, 0);
+      for (uint64_t v = 0; v < vertices; ++v)
+        for (uint64_t e = offsets[v]; e < offsets[v + 1]; ++e) {
+          ++new_offsets[v + 1];
+          if (targets[e] != v) ++new_offsets[targets[e] + 1];
+        }
+      for (uint64_t v = 0; v < vertices; ++v) new_offsets[v + 1] += new_offsets[v];
+      auto put = [&](uint64_t from, uint64_t to, [[maybe_unused]] uint64_t e) {
+        const uint64_t place = new_offsets[from]++;
+        new_targets[place] = static_cast<uint32_t>(to);
+        if constexpr (!std::is_void_v<Weight>)
+          static_cast<Weight*>(new_weights)[place] = static_cast<const Weight*>(weights)[e];
+      };
+      for (uint64_t v = 0; v < vertices; ++v)
+        for (uint64_t e = offsets[v]; e < offsets[v + 1]; ++e) {
+          put(v, targets[e], e);
+          if (targets[e] != v) put(targets[e], v, e);
+        }
+      for (uint64_t v = vertices; v > 0; --v) new_offsets[v] = new_offsets[v - 1];
+      new_offsets[0] = 0;
+      gossamer::graph::sort_rows(vertices, new_offsets, new_targets, static_cast<Weight*>(new_weights),
+                                 thread_count(threads));
+      return 0;
+    });
+  });
+}
+
+int gs_graph_census(uint64_t vertices, uint64_t edges, const uint64_t* offsets, const uint32_t* targets,
+                    struct gs_graph_census* census) {
+  return guarded([&] {
+    *census = {};
+    if (offsets[0] != 0)
+      return fail("the first row starts at edge %llu and not at 0", (unsigned long long)offsets[0]);
+    if (offsets[vertices] != edges)
+      return fail("the last row ends at edge %llu of %llu", (unsigned long long)offsets[vertices],
+                  (unsigned long long)edges);
+    std::vector<uint32_t> in(vertices, 0);
+    for (uint64_t v = 0; v < vertices; ++v) {
+      if (offsets[v] > offsets[v + 1] || offsets[v + 1] > edges)
+        return fail("the row of vertex index %llu ends before it starts or past the last edge",
+                    (unsigned long long)v);
+      for (uint64_t e = offsets[v]; e < offsets[v + 1]; ++e) {
+        if (targets[e] >= vertices)
+          return fail("vertex index %llu has an edge to %lu, but there are %llu vertices",
+                      (unsigned long long)v, (unsigned long)targets[e], (unsigned long long)vertices);
+        if (e > offsets[v]) {
+          if (targets[e] < targets[e - 1])
+            return fail("the row of vertex index %llu is not ascending", (unsigned long long)v);
+          if (targets[e] == targets[e - 1]) ++census->parallel;
+        }
+        if (targets[e] == v) ++census->loops;
+        ++in[targets[e]];
+      }
+    }
+    for (uint64_t v = 0; v < vertices; ++v) {
+      const uint64_t out = offsets[v + 1] - offsets[v];
+      census->sinks += out == 0;
+      census->sources += in[v] == 0;
+      census->isolated += out == 0 && in[v] == 0;
+      if (out > census->most_out) {
+        census->most_out = out;
+        census->most_out_vertex = v;
+      }
+      if (in[v] > census->most_in) {
+        census->most_in = in[v];
+        census->most_in_vertex = v;
+      }
+    }
+    return 0;
+  });
+}
+
+int gs_graph_check_symmetric(uint64_t vertices, const uint64_t* offsets, const uint32_t* targets,
+                             const void* weights, int weight_type, int threads, uint64_t* vertex,
+                             uint64_t* other) {
+  return guarded([&] {
+    return with_type(weights ? weight_type : GS_NONE, [&](auto* type) {
+      using Weight = std::remove_pointer_t<decltype(type)>;
+      [[maybe_unused]] const auto* w = static_cast<const Weight*>(weights);
+      std::atomic<uint64_t> first{UINT64_MAX};
+      // Each run of k parallel edges u -> v must meet a run of k edges v -> u with the same weights.
+      in_pieces(thread_count(threads), vertices, 4096, [&](uint64_t begin, uint64_t end) {
+        for (uint64_t v = begin; v < end; ++v)
+          for (uint64_t e = offsets[v]; e < offsets[v + 1];) {
+            const uint32_t to = targets[e];
+            const auto run = static_cast<uint64_t>(
+                std::upper_bound(targets + e, targets + offsets[v + 1], to) - (targets + e));
+            const auto [low, high] =
+                std::equal_range(targets + offsets[to], targets + offsets[to + 1], static_cast<uint32_t>(v));
+            bool same = static_cast<uint64_t>(high - low) == run;
+            if constexpr (!std::is_void_v<Weight>)
+              if (same) same = std::equal(w + e, w + e + run, w + (low - targets));
+            if (!same) {
+              uint64_t seen = first.load();
+              while (e < seen && !first.compare_exchange_weak(seen, e)) {
+              }
+              return;
+            }
+            e += run;
+          }
+      });
+      const uint64_t e = first.load();
+      if (e == UINT64_MAX) return 0;
+      *vertex = static_cast<uint64_t>(std::upper_bound(offsets, offsets + vertices + 1, e) - offsets) - 1;
+      *other = targets[e];
+      return fail("the edge from vertex index %llu to %llu has no reverse of the same weight",
+                  (unsigned long long)*vertex, (unsigned long long)*other);
+    });
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+/// BucketQueue against std::priority_queue, under random operations.
+#include "check.h"
+
+#include <algorithm>
+#include <functional>
+#include <queue>
+#include <random>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "gossamer/cpu/bucket_queue.h"
+
+using gossamer::cpu::BucketQueue;
+
+namespace {
+
+using Entry = std::pair<uint32_t, uint32_t>;  // key, item
+using Reference = std::priority_queue<Entry, std::vector<Entry>, std::greater<>>;
+
+/// All items of the lowest key.
+std::vector<uint32_t> lowestOf(Reference& heap, uint32_t& key) {
+  std::vector<uint32_t> items;
+  if (heap.empty()) return items;
+  key = heap.top().first;
+  while (!heap.empty() && heap.top().first == key) {
+    items.push_back(heap.top().second);
+    heap.pop();
+  }
+  return items;
+}
+
+/// Keys near each other, far from each other, and at the edges of the bytes.
+uint32_t nextKey(std::mt19937_64& random, uint32_t low) {
+  const uint64_t room = uint64_t{0xffffffff} - low;
+  const unsigned bits = static_cast<unsigned>(random() % 33);
+  const uint64_t step = bits ? random() >> (64 - bits) : 0;
+  uint64_t key = low + std::min(step, room);
+  if (random() % 8 == 0) key = std::min<uint64_t>(key | 0xff, 0xffffffff);
+  if (random() % 8 == 0) key = std::max<uint64_t>(key & ~uint64_t{0xff}, low);
+  if (random() % 64 == 0) key = 0xffffffff;
+  return static_cast<uint32_t>(key);
+}
+
+}  // namespace
+
+GS_TEST(an_empty_queue_gives_nothing) {
+  BucketQueue queue;
+  std::vector<uint32_t> items{1, 2, 3};
+  CHECK(!queue.pop(items, [](uint32_t, uint32_t&) { return true; }));
+  CHECK(items.empty());
+}
+
+GS_TEST(keys_come_out_in_exact_order) {
+  std::mt19937_64 random(check::seed);
+  for (int round = 0; round < check::pick(40, 200, 2000); ++round) {
+    BucketQueue queue;
+    Reference heap;
+    std::vector<uint32_t> keys;
+    std::vector<uint32_t> items;
+    uint32_t low = 0;
+    const uint64_t pushes = random() % 12;
+    for (int move = 0; move < 400; ++move) {
+      if (heap.empty() || random() % 12 < pushes) {
+        const auto item = static_cast<uint32_t>(keys.size());
+        keys.push_back(nextKey(random, low));
+        queue.push(keys.back(), item);
+        heap.emplace(keys.back(), item);
+        continue;
+      }
+      std::vector<uint32_t> expected = lowestOf(heap, low);
+      const bool some = queue.pop(items, [&](uint32_t item, uint32_t& key) {
+        key = keys[item];
+        return true;
+      });
+      CHECK(some);
+      std::sort(items.begin(), items.end());
+      CHECK(items == expected);
+      CHECK_EQ(queue.lowest(), low);
+      if (check::failures) return;
+    }
+    while (!heap.empty()) {
+      std::vector<uint32_t> expected = lowestOf(heap, low);
+      CHECK(queue.pop(items, [&](uint32_t item, uint32_t& key) {
+        key = keys[item];
+        return true;
+      }));
+      std::sort(items.begin(), items.end());
+      CHECK(items == expected);
+    }
+    CHECK(!queue.pop(items, [](uint32_t, uint32_t&) { return true; }));
+    queue.restart();
+    queue.push(0, 5);
+    CHECK(queue.pop(items, [](uint32_t, uint32_t& key) { return key = 0, true; }));
+    CHECK_EQ(queue.lowest(), 0u);
+  }
+}
+
+GS_TEST(a_key_below_the_lowest_counts_as_the_lowest) {
+  BucketQueue queue;
+  std::vector<uint32_t> items;
+  const auto keep = [](uint32_t item, uint32_t& key) { return key = item == 1 ? 70000u : 3u, true; };
+  queue.push(70000, 1);
+  CHECK(queue.pop(items, keep));
+  CHECK_EQ(queue.lowest(), 70000u);
+  queue.push(3, 2);
+  queue.push(70000, 1);
+  queue.push(70001, 3);
+  CHECK(queue.pop(items, keep));
+  std::sort(items.begin(), items.end());
+  CHECK(items == (std::vector<uint32_t>{1, 2}));
+  CHECK_EQ(queue.lowest(), 70000u);
+}
+
+/// As the engine uses it: an item whose key changes is pushed again, one that
+/// is no longer wanted is left in; what is popped is judged by its present key.
+GS_TEST(keys_change_and_items_go) {
+  std::mt19937_64 random(check::seed ^ 0x5eed);
+  for (int round = 0; round < check::pick(40, 200, 2000); ++round) {
+    const uint32_t count = 1 + static_cast<uint32_t>(random() % 60);
+    BucketQueue queue;
+    std::vector<uint32_t> key(count);
+    std::vector<bool> wanted(count);
+    std::vector<uint32_t> items;
+    const auto keyOf = [&](uint32_t item, uint32_t& now) {
+      if (!wanted[item]) return false;
+      now = key[item];
+      return true;
+    };
+    uint32_t low = 0;
+    for (int move = 0; move < 500; ++move) {
+      const auto item = static_cast<uint32_t>(random() % count);
+      switch (random() % 4) {
+        case 0:
+        case 1:
+          key[item] = nextKey(random, low);
+          wanted[item] = true;
+          queue.push(key[item], item);
+          break;
+        case 2:
+          wanted[item] = false;
+          break;
+        default: {
+          std::set<uint32_t> expected;
+          uint32_t least = 0xffffffff;
+          for (uint32_t i = 0; i < count; ++i) {
+            if (wanted[i]) least = std::min(least, key[i]);
+          }
+          for (uint32_t i = 0; i < count; ++i) {
+            if (wanted[i] && key[i] == least) expected.insert(i);
+          }
+          // A bucket may hold nothing but leavings; the next one is asked then.
+          std::set<uint32_t> got;
+          while (got.empty()) {
+            if (!queue.pop(items, keyOf)) {
+              // Only leavings were left, and the order so far ends with them.
+              queue.restart();
+              low = 0;
+              break;
+            }
+            CHECK(queue.lowest() >= low);
+            low = queue.lowest();
+            for (const uint32_t i : items) {
+              if (!wanted[i]) continue;
+              if (key[i] > low) {
+                queue.push(key[i], i);
+              } else {
+                got.insert(i);
+              }
+            }
+          }
+          CHECK(got == expected);
+          if (!expected.empty()) CHECK_EQ(low, least);
+          for (const uint32_t i : got) wanted[i] = false;
+        }
+      }
+      if (check::failures) return;
+    }
+  }
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The memory and the threads below every engine: Array, Bitmap, Pool.
+#include "check.h"
+
+#include <atomic>
+#include <random>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "gossamer/core/memory.h"
+#include "gossamer/core/pool.h"
+
+using gossamer::Array;
+using gossamer::Bitmap;
+using gossamer::Pool;
+
+GS_TEST(an_array_starts_zeroed_and_aligned) {
+  // Around the size from which memory comes in huge pages.
+  const size_t huge = size_t{1} << 20;
+  for (const size_t bytes : {size_t{0}, size_t{1}, size_t{63}, size_t{64}, huge - 1, huge, huge + 1, 5 * huge + 17}) {
+    Array<uint8_t> a(bytes);
+    CHECK_EQ(a.size(), bytes);
+    CHECK_EQ(a.empty(), bytes == 0);
+    CHECK_EQ(reinterpret_cast<uintptr_t>(a.data()) % 64, 0u);
+    size_t set = 0;
+    for (size_t i = 0; i < bytes; ++i) set += a[i] != 0;
+    CHECK_EQ(set, 0u);
+    // Every byte can be written, the last one too.
+    for (size_t i = 0; i < bytes; ++i) a[i] = static_cast<uint8_t>(i * 7 + 1);
+    size_t wrong = 0;
+    for (size_t i = 0; i < bytes; ++i) wrong += a[i] != static_cast<uint8_t>(i * 7 + 1);
+    CHECK_EQ(wrong, 0u);
+  }
+}
+
+GS_TEST(memory_that_is_used_again_is_zeroed_again) {
+  for (int round = 0; round < 8; ++round) {
+    Array<uint32_t> a(1000);
+    for (size_t i = 0; i < a.size(); ++i) {
+      CHECK_EQ(a[i], 0u);
+      a[i] = 0xffffffff;
+    }
+  }
+}
+
+GS_TEST(an_array_moves) {
+  Array<uint32_t> a(10);
+  a[3] = 7;
+  const uint32_t* where = a.data();
+  Array<uint32_t> b(std::move(a));
+  CHECK(a.empty());
+  CHECK(b.data() == where);
+  CHECK_EQ(b[3], 7u);
+  Array<uint32_t> c(400000);
+  c[399999] = 9;
+  c = std::move(b);
+  CHECK_EQ(c.size(), 10u);
+  CHECK_EQ(c[3], 7u);
+  Array<uint32_t> none;
+  c = std::move(none);
+  CHECK(c.empty());
+}
+
+GS_TEST(an_array_that_cannot_be_is_refused) {
+  CHECK_THROWS(std::bad_alloc, Array<uint8_t>(size_t{1} << 62));
+}
+
+GS_TEST(a_bitmap_is_a_vector_of_bools) {
+  std::mt19937_64 random(check::seed);
+  for (const size_t bits : {size_t{0}, size_t{1}, size_t{63}, size_t{64}, size_t{65}, size_t{1000}, size_t{4096}}) {
+    Bitmap map(bits);
+    std::vector<bool> expected(bits);
+    CHECK_EQ(map.words(), (bits + 63) / 64);
+    for (int k = 0; bits && k < 5000; ++k) {
+      const size_t i = random() % bits;
+      if (random() % 2) {
+        map.set(i);
+        expected[i] = true;
+      } else {
+        map.clear(i);
+        expected[i] = false;
+      }
+    }
+    size_t wrong = 0;
+    for (size_t i = 0; i < bits; ++i) {
+      wrong += map.test(i) != expected[i];
+      wrong += ((map.word(i / 64) >> (i % 64)) & 1) != static_cast<uint64_t>(expected[i]);
+    }
+    CHECK_EQ(wrong, 0u);
+  }
+}
+
+GS_TEST(a_pool_runs_each_thread_once) {
+  for (const unsigned size : {0u, 1u, 2u, 3u, 8u}) {
+    Pool pool(size);
+    CHECK_EQ(pool.size(), size ? size : 1u);
+    std::vector<uint64_t> calls(pool.size());
+    const uint64_t rounds = check::pick<uint64_t>(300, 2000, 20000);
+    for (uint64_t round = 1; round <= rounds; ++round) {
+      pool.run([&](unsigned thread) { ++calls[thread]; });
+      // What the threads wrote is there, and none is still at it.
+      for (const uint64_t count : calls) CHECK_EQ(count, round);
+    }
+  }
+}
+
+GS_TEST(a_pool_that_slept_wakes) {
+  Pool pool(3);
+  for (int round = 0; round < 20; ++round) {
+    std::atomic<int> calls{0};
+    pool.run([&](unsigned) { ++calls; });
+    CHECK_EQ(calls.load(), 3);
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  Pool unused(4);  // must end without ever having run
+}
+
+GS_TEST(chunks_cover_everything_once) {
+  std::mt19937_64 random(check::seed);
+  for (const unsigned size : {1u, 2u, 3u, 8u}) {
+    Pool pool(size);
+    for (int round = 0; round < check::pick(40, 100, 400); ++round) {
+      const size_t count = round < 4 ? static_cast<size_t>(round) : random() % 3000;
+      const size_t grain = 1 + random() % 200;
+      std::vector<uint8_t> seen(count);
+      std::atomic<size_t> bad{0};
+      pool.chunks(count, grain, [&](size_t begin, size_t end, unsigned thread) {
+        if (begin % grain || begin >= end || end > count || thread >= size) ++bad;
+        for (size_t i = begin; i < end; ++i) ++seen[i];
+      });
+      CHECK_EQ(bad.load(), 0u);
+      size_t wrong = 0;
+      for (const uint8_t times : seen) wrong += times != 1;
+      CHECK_EQ(wrong, 0u);
+    }
+  }
+}
+
+GS_TEST(there_is_a_thread_at_least) { CHECK(gossamer::defaultThreads() >= 1); }

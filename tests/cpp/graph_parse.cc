@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The graph parser, judged by a reader of a few lines that goes through the text with a stringstream;
+/// under the sanitizers, with several threads, text that comes in pieces of any size, and damage.
+#include <algorithm>
+#include <map>
+#include <random>
+#include <sstream>
+#include <tuple>
+
+#include "check.h"
+#include "gossamer/graph/graph.h"
+
+extern "C" const char* gs_last_error();
+
+namespace {
+
+using Random = std::mt19937_64;
+using Edges = std::vector<std::tuple<std::int64_t, std::int64_t, double>>;
+
+struct Read {
+  int code = 0;
+  std::string message;
+  gs_graph_shape shape{};
+  std::vector<std::uint64_t> offsets;
+  std::vector<std::uint32_t> targets;
+  std::vector<double> weights;
+  std::vector<std::int64_t> labels;
+  std::string words;
+};
+
+/// Feeds text in random pieces; `stop_at` < 0 reads to the end, else the parser is closed there.
+Read read(const std::string& text, int format, unsigned flags, int threads, Random& random, long stop_at = -1) {
+  Read result;
+  void* parser = nullptr;
+  result.code = gs_graph_parser_open("file", format, flags, threads, &parser);
+  for (std::size_t at = 0; at < text.size() && result.code == 0;) {
+    if (stop_at >= 0 && at >= static_cast<std::size_t>(stop_at)) {
+      gs_graph_parser_close(parser);
+      return result;
+    }
+    const std::size_t most = random() % 8 ? std::size_t{1} << (random() % 20) : text.size();
+    const std::size_t size = std::min(text.size() - at, 1 + random() % most);
+    const std::vector<char> piece(text.begin() + static_cast<std::ptrdiff_t>(at),
+                                  text.begin() + static_cast<std::ptrdiff_t>(at + size));
+    result.code = gs_graph_parser_feed(parser, piece.data(), piece.size());
+    at += size;
+  }
+  if (result.code == 0) result.code = gs_graph_parser_finish(parser, &result.shape);
+  if (result.code == 0) {
+    const gs_graph_shape& shape = result.shape;
+    result.offsets.resize(shape.vertices + 1);
+    result.targets.resize(shape.edges);
+    std::vector<std::int32_t> small(shape.weight_type == GS_I32 ? shape.edges : 0);
+    std::vector<std::int64_t> large(shape.weight_type == GS_I64 ? shape.edges : 0);
+    result.weights.assign(shape.edges, 0);
+    void* weights = shape.weight_type == GS_NONE  ? nullptr
+                    : shape.weight_type == GS_I32 ? static_cast<void*>(small.data())
+                    : shape.weight_type == GS_I64 ? static_cast<void*>(large.data())
+                                                  : static_cast<void*>(result.weights.data());
+    std::vector<std::uint64_t> starts(shape.label_kind == GS_LABELS_STRING ? shape.vertices + 1 : 0);
+    result.labels.resize(shape.label_kind == GS_LABELS_NUMBER ? shape.vertices : 0);
+    result.words.resize(shape.label_bytes);
+    result.code = gs_graph_parser_build(parser, result.offsets.data(), result.targets.data(), weights,
+                                        result.labels.data(), starts.data(), result.words.data());
+    std::copy(small.begin(), small.end(), result.weights.begin());
+    std::copy(large.begin(), large.end(), result.weights.begin());
+  }
+  if (result.code != 0) result.message = gs_last_error();
+  gs_graph_parser_close(parser);
+  return result;
+}
+
+Edges edges_of(const Read& read) {
+  Edges edges;
+  auto label = [&](std::uint64_t v) {
+    return read.labels.empty() ? static_cast<std::int64_t>(v) + read.shape.base : read.labels[v];
+  };
+  for (std::uint64_t v = 0; v < read.shape.vertices; ++v)
+    for (std::uint64_t e = read.offsets[v]; e < read.offsets[v + 1]; ++e)
+      edges.emplace_back(label(v), label(read.targets[e]), read.weights[e]);
+  std::sort(edges.begin(), edges.end());
+  return edges;
+}
+
+/// The judge: source and target after `skip` words, a weight if there is one.
+Edges judged(const std::string& text, char comment, bool skip_word) {
+  Edges edges;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    std::replace(line.begin(), line.end(), ',', ' ');
+    std::istringstream words(line);
+    std::string word;
+    if (line.find_first_not_of(" \t\r") == std::string::npos || line[0] == comment) continue;
+    if (skip_word) words >> word;
+    std::int64_t source = 0, target = 0;
+    double weight = 0;
+    words >> source >> target;
+    words >> weight;
+    edges.emplace_back(source, target, weight);
+  }
+  std::sort(edges.begin(), edges.end());
+  return edges;
+}
+
+std::string edge_list(Random& random, std::size_t lines, std::uint64_t reach, bool weighted) {
+  std::string text;
+  for (std::size_t i = 0; i < lines; ++i) {
+    if (random() % 16 == 0) text += random() % 2 ? "# comment\n" : "\n";
+    text += std::to_string(random() % reach) + (random() % 2 ? "\t" : " ") + std::to_string(random() % reach);
+    if (weighted) text += "," + std::to_string(static_cast<long long>(random() % 2000000) - 1000000);
+    text += '\n';
+  }
+  return text;
+}
+
+}  // namespace
+
+GS_TEST(edge_lists_in_pieces_on_threads) {
+  Random random(check::seed);
+  const std::size_t lines = check::pick<std::size_t>(20000, 120000, 1000000);
+  for (const std::uint64_t reach : {std::uint64_t{1000}, std::uint64_t{1} << 25, std::uint64_t{1} << 28,
+                                    std::uint64_t{1} << 45})
+    for (const bool weighted : {false, true}) {
+      const std::string text = edge_list(random, lines, reach, weighted);
+      const Edges judge = judged(text, '#', false);
+      for (const int threads : {1, 4}) {
+        const Read got = read(text, GS_EDGE_LIST, 0, threads, random);
+        CHECK_EQ(got.message, std::string());
+        CHECK(edges_of(got) == judge);
+        CHECK(std::is_sorted(got.labels.begin(), got.labels.end()));
+      }
+    }
+}
+
+GS_TEST(undirected_lists_have_both_ways) {
+  Random random(check::seed);
+  const std::string text = edge_list(random, 5000, 300, true);
+  Edges judge = judged(text, '#', false);
+  for (std::size_t i = 0, count = judge.size(); i < count; ++i) {
+    const auto [source, target, weight] = judge[i];
+    if (source != target) judge.emplace_back(target, source, weight);
+  }
+  std::sort(judge.begin(), judge.end());
+  const Read got = read(text, GS_EDGE_LIST, GS_READ_UNDIRECTED, 3, random);
+  CHECK(edges_of(got) == judge);
+  std::uint64_t vertex = 0, other = 0;
+  CHECK_EQ(got.shape.flags, GS_GRAPH_SYMMETRIC);
+  CHECK_EQ(gs_graph_check_symmetric(got.shape.vertices, got.offsets.data(), got.targets.data(),
+                                    got.weights.data(), GS_F64, 2, &vertex, &other),
+           0);
+}
+
+GS_TEST(matrices_and_dimacs) {
+  Random random(check::seed);
+  const std::size_t lines = check::pick<std::size_t>(5000, 150000, 1000000);
+  std::string entries, arcs;
+  for (std::size_t i = 0; i < lines; ++i) {
+    const std::string edge = std::to_string(1 + random() % 50000) + " " + std::to_string(1 + random() % 50000);
+    const std::string weight = std::to_string(random() % 4096) + "." + std::to_string(random() % 1000);
+    entries += edge + " " + weight + "\n";
+    arcs += "a " + edge + " " + std::to_string(random() % 100000) + "\n";
+  }
+  const std::string count = std::to_string(lines) + "\n";
+  const Read matrix = read("%%MatrixMarket matrix coordinate real general\n% c\n50000 50000 " + count + entries,
+                           GS_MATRIX_MARKET, 0, 4, random);
+  CHECK(edges_of(matrix) == judged(entries, '%', false));
+  const Read dimacs = read("c\np sp 50000 " + count + arcs, GS_DIMACS, 0, 4, random);
+  CHECK(edges_of(dimacs) == judged(arcs, 'c', true));
+}
+
+GS_TEST(a_metis_line_may_be_longer_than_a_block) {
+  Random random(check::seed);
+  const int leaves = check::pick(250000, 250000, 1000000);
+  std::string text = std::to_string(leaves + 1) + " " + std::to_string(leaves) + "\n";
+  for (int i = 0; i < leaves; ++i) text += std::to_string(i + 2) + " ";
+  text += "\n";
+  for (int i = 0; i < leaves; ++i) text += "1\n";
+  const Read star = read(text, GS_METIS, 0, 2, random);
+  CHECK_EQ(star.message, std::string());
+  CHECK_EQ(star.shape.edges, 2u * static_cast<unsigned>(leaves));
+  CHECK_EQ(star.offsets[1], static_cast<std::uint64_t>(leaves));
+}
+
+GS_TEST(the_first_bad_line_is_told) {
+  Random random(check::seed);
+  const std::string text = edge_list(random, 300000, 100000, false);
+  for (int round = 0; round < check::pick(3, 8, 40); ++round) {
+    std::string damaged = text;
+    std::size_t first = text.size();
+    for (int faults = 0; faults < 3; ++faults) {
+      const std::size_t line = damaged.find('\n', random() % (text.size() / 2)) + 1;
+      damaged[line] = 'x';
+      first = std::min(first, line);
+    }
+    // The first line says that the file has numbers: leave it alone.
+    if (first < 100) continue;
+    const Read got = read(damaged, GS_EDGE_LIST, 0, 4, random);
+    const auto number = 1 + std::count(damaged.begin(), damaged.begin() + static_cast<std::ptrdiff_t>(first), '\n');
+    CHECK_EQ(got.message.substr(0, got.message.find(": ")), "file:" + std::to_string(number));
+  }
+}
+
+GS_TEST(closing_early_leaves_nothing_behind) {
+  Random random(check::seed);
+  const std::string text = edge_list(random, 300000, 100000, true);
+  for (int round = 0; round < 10; ++round)
+    read(text, GS_EDGE_LIST, 0, 4, random, static_cast<long>(random() % text.size()));
+}
+
+GS_TEST(damage_is_an_error_or_a_graph) {
+  Random random(check::seed);
+  const std::pair<int, std::string> samples[] = {
+      {GS_EDGE_LIST, "# Nodes: 3 Edges: 3\n0 1\n1 2\n3 0\n"},
+      {GS_EDGE_LIST, "1,2,3.5e1\n99999999999,1,-7\n5 5 0\n"},
+      {GS_EDGE_LIST, "\xc3\xa4pfel birne 3\nbirne zitrone 2.5\nallein\n"},
+      {GS_MATRIX_MARKET, "%%MatrixMarket matrix coordinate integer symmetric\n3 3 2\n1 1 5\n3 1 -2\n"},
+      {GS_MATRIX_MARKET, "%%MatrixMarket matrix coordinate real skew-symmetric\n3 3 1\n3 1 1.25e-3\n"},
+      {GS_METIS, "% c\n4 3 011 1\n1 2 7 3 9\n1 1 7\n1 1 9 4 2\n% d\n1 3 2\n"},
+      {GS_DIMACS, "c x\np sp 3 2\na 1 2 3\na 3 1 4\n"},
+  };
+  int errors = 0;
+  for (int round = 0; round < check::pick(2000, 20000, 500000); ++round) {
+    auto [format, text] = samples[random() % std::size(samples)];
+    for (std::uint64_t faults = random() % 4; faults < 4; ++faults) {
+      const std::size_t at = random() % (text.size() + 1);
+      switch (random() % 4) {
+        case 0:
+          text.resize(at);
+          break;
+        case 1:
+          if (at < text.size()) text[at] = static_cast<char>(random());
+          break;
+        case 2:
+          text.insert(at, text.substr(random() % (text.size() + 1), random() % 16));
+          break;
+        default:
+          text.erase(at, random() % 4);
+      }
+    }
+    const unsigned flags = random() % 2;
+    const Read got = read(text, format, flags, 1 + static_cast<int>(random() % 3), random);
+    if (got.code != 0) {
+      ++errors;
+      CHECK(got.message.starts_with("file:"));
+      CHECK(got.message.find('\n') == std::string::npos);
+      continue;
+    }
+    gs_graph_census census;
+    CHECK_EQ(gs_graph_census(got.shape.vertices, got.shape.edges, got.offsets.data(), got.targets.data(), &census),
+             0);
+    CHECK(!got.shape.label_bytes || (got.words.front() == '\n' && got.words.back() == '\n'));
+  }
+  CHECK(errors > 0);
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Rows turned around, folded and made both ways, and the generators, judged by plain lists of edges;
+/// under the sanitizers and on several threads.
+#include <algorithm>
+#include <random>
+#include <set>
+#include <tuple>
+
+#include "check.h"
+#include "gossamer/graph/graph.h"
+
+namespace {
+
+using Edge = std::tuple<std::uint32_t, std::uint32_t, std::int32_t>;
+
+struct Rows {
+  std::vector<std::uint64_t> offsets;
+  std::vector<std::uint32_t> targets;
+  std::vector<std::int32_t> weights;
+  std::uint64_t vertices() const { return offsets.size() - 1; }
+  std::uint64_t edges() const { return targets.size(); }
+};
+
+Rows rows_of(std::uint64_t vertices, std::vector<Edge> edges) {
+  std::sort(edges.begin(), edges.end());
+  Rows rows;
+  rows.offsets.assign(vertices + 1, 0);
+  for (const auto& [source, target, weight] : edges) {
+    ++rows.offsets[source + 1];
+    rows.targets.push_back(target);
+    rows.weights.push_back(weight);
+  }
+  for (std::uint64_t v = 0; v < vertices; ++v) rows.offsets[v + 1] += rows.offsets[v];
+  return rows;
+}
+
+std::vector<Edge> edges_of(const Rows& rows) {
+  std::vector<Edge> edges;
+  for (std::uint64_t v = 0; v < rows.vertices(); ++v)
+    for (std::uint64_t e = rows.offsets[v]; e < rows.offsets[v + 1]; ++e)
+      edges.emplace_back(static_cast<std::uint32_t>(v), rows.targets[e], rows.weights.empty() ? 0 : rows.weights[e]);
+  return edges;
+}
+
+std::vector<Edge> random_edges(std::mt19937_64& random, std::uint64_t vertices, std::size_t count) {
+  std::vector<Edge> edges;
+  for (std::size_t i = 0; i < count; ++i)
+    edges.emplace_back(random() % vertices, random() % (1 + random() % vertices), random() % 5);
+  return edges;
+}
+
+}  // namespace
+
+GS_TEST(transpose_is_a_sort_by_target) {
+  std::mt19937_64 random(check::seed);
+  for (const std::uint64_t vertices : {1u, 7u, 1000u, 60000u})
+    for (const std::size_t count : {std::size_t{0}, std::size_t{50}, check::pick<std::size_t>(110000, 250000, 2000000)})
+      for (const int threads : {1, 2, 5}) {
+        const auto edges = random_edges(random, vertices, count);
+        const Rows rows = rows_of(vertices, edges);
+        std::vector<Edge> turned;
+        for (const auto& [source, target, weight] : edges) turned.emplace_back(target, source, weight);
+        const Rows judge = rows_of(vertices, turned);
+        Rows got{std::vector<std::uint64_t>(vertices + 1), std::vector<std::uint32_t>(count),
+                 std::vector<std::int32_t>(count)};
+        CHECK_EQ(gs_graph_transpose(vertices, count, rows.offsets.data(), rows.targets.data(), rows.weights.data(),
+                                    GS_I32, threads, got.offsets.data(), got.targets.data(), got.weights.data()),
+                 0);
+        CHECK(edges_of(got) == edges_of(judge));
+      }
+}
+
+GS_TEST(simplify_and_symmetrise) {
+  std::mt19937_64 random(check::seed);
+  const auto edges = random_edges(random, 50, 3000);
+  const Rows rows = rows_of(50, edges);
+  Rows folded = rows;
+  std::uint64_t count = 0;
+  CHECK_EQ(gs_graph_simplify(50, folded.offsets.data(), folded.targets.data(), folded.weights.data(), GS_I32,
+                             GS_SIMPLIFY_PARALLEL | GS_SIMPLIFY_LOOPS, &count),
+           0);
+  folded.targets.resize(count);
+  folded.weights.resize(count);
+  std::set<std::pair<std::uint32_t, std::uint32_t>> seen;
+  std::vector<Edge> judge;
+  for (const Edge& edge : edges_of(rows)) {
+    const auto [source, target, weight] = edge;
+    if (source != target && seen.emplace(source, target).second) judge.push_back(edge);
+  }
+  CHECK(edges_of(folded) == judge);
+  judge.clear();
+  for (const auto& [source, target, weight] : edges) {
+    judge.emplace_back(source, target, weight);
+    if (source != target) judge.emplace_back(target, source, weight);
+  }
+  Rows both{std::vector<std::uint64_t>(51), std::vector<std::uint32_t>(judge.size()),
+            std::vector<std::int32_t>(judge.size())};
+  CHECK_EQ(gs_graph_symmetrise(50, edges.size(), rows.offsets.data(), rows.targets.data(), rows.weights.data(),
+                               GS_I32, 3, both.offsets.data(), both.targets.data(), both.weights.data()),
+           0);
+  CHECK(edges_of(both) == edges_of(rows_of(50, judge)));
+  std::uint64_t vertex = 0, other = 0;
+  CHECK_EQ(gs_graph_check_symmetric(50, both.offsets.data(), both.targets.data(), both.weights.data(), GS_I32, 3,
+                                    &vertex, &other),
+           0);
+  ++both.weights[0];
+  CHECK(gs_graph_check_symmetric(50, both.offsets.data(), both.targets.data(), both.weights.data(), GS_I32, 3,
+                                 &vertex, &other) != 0);
+}
+
+GS_TEST(generators_on_any_number_of_threads) {
+  for (const std::uint64_t count : {1u, 2u, 3000u}) {
+    for (const double radius : {0.00001, 0.05, 0.3, 2.0})
+      for (const int shuffle : {0, 1}) {
+        std::vector<std::vector<Edge>> results;
+        for (const int threads : {1, 4}) {
+          Rows rows;
+          rows.offsets.resize(count + 1);
+          void* state = nullptr;
+          CHECK_EQ(gs_graph_geometric(count, 15, radius, shuffle, check::seed, threads, rows.offsets.data(), &state), 0);
+          rows.targets.resize(rows.offsets[count]);
+          CHECK_EQ(gs_graph_generated(state, rows.targets.data()), 0);
+          rows.weights.resize(rows.edges());
+          CHECK_EQ(gs_graph_random_weights(count, rows.offsets.data(), rows.targets.data(), 0, -2, 2, check::seed,
+                                           threads, rows.weights.data()),
+                   0);
+          gs_graph_census census;
+          CHECK_EQ(gs_graph_census(count, rows.edges(), rows.offsets.data(), rows.targets.data(), &census), 0);
+          CHECK_EQ(census.loops + census.parallel, 0u);
+          CHECK(census.most_out <= 15);
+          if (radius == 2.0) CHECK_EQ(rows.edges(), count * std::min<std::uint64_t>(15, count - 1));
+          results.push_back(edges_of(rows));
+        }
+        CHECK(results[0] == results[1]);
+      }
+  }
+  std::vector<std::vector<Edge>> results;
+  for (const int threads : {1, 3}) {
+    Rows rows;
+    rows.offsets.resize((1u << 11) + 1);
+    void* state = nullptr;
+    CHECK_EQ(gs_graph_rmat(11, 20000, 0.57, 0.19, 0.19, 1, check::seed, threads, rows.offsets.data(), &state), 0);
+    rows.targets.resize(20000);
+    CHECK_EQ(gs_graph_generated(state, rows.targets.data()), 0);
+    results.push_back(edges_of(rows));
+  }
+  CHECK_EQ(results[0].size(), 20000u);
+  CHECK(results[0] == results[1]);
+}

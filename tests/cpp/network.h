@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What the tests of engines share: random wirings, and a plain loop that runs
+/// a vertex program as the API's text says, with nothing of an engine in it.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "gossamer/engine.h"
+
+namespace test {
+
+/// A good mix of 64 bits, so that any missing or doubled message shows.
+inline uint64_t mix(uint64_t x) {
+  x ^= x >> 31;
+  x *= 0x7fb5d329728ea185u;
+  x ^= x >> 27;
+  x *= 0x81dadef4bc2dd44du;
+  return x ^ x >> 33;
+}
+
+template <typename E>
+struct Wire {
+  uint32_t pin;
+  uint32_t from;
+  uint32_t to;
+  E value;
+};
+
+/// Wires as a list, and as the rows that an engine takes.
+template <typename E>
+class Wiring {
+ public:
+  struct Side {
+    std::vector<uint64_t> offsets;
+    std::vector<uint32_t> targets;
+    std::vector<E> values;
+  };
+  struct Sides {
+    unsigned pin;
+    Side out;
+    Side in;
+  };
+
+  Wiring(uint32_t n, unsigned pins, std::vector<Wire<E>> list) : vertices(n), pinCount(pins), wires(std::move(list)) {
+    const auto order = [](const Wire<E>& a, const Wire<E>& b) {
+      if (a.pin != b.pin) return a.pin < b.pin;
+      return a.from != b.from ? a.from < b.from : a.to < b.to;
+    };
+    std::stable_sort(wires.begin(), wires.end(), order);
+    for (unsigned p = 0; p < pins; ++p) sides.push_back({p, side(p, false), side(p, true)});
+  }
+
+  gossamer::Network network(bool withIn = true, bool withValues = true) {
+    gossamer::Network net;
+    net.vertices = vertices;
+    net.edgesHaveValues = withValues && !std::is_empty_v<E>;
+    for (Sides& s : sides) {
+      net.relations.push_back({s.pin, rows(s.out, withValues), withIn ? rows(s.in, withValues) : gossamer::Rows{}});
+    }
+    return net;
+  }
+
+  static gossamer::Rows rows(Side& s, bool withValues) {
+    return {s.offsets.data(), s.targets.data(), withValues && !std::is_empty_v<E> ? s.values.data() : nullptr};
+  }
+
+  uint32_t vertices;
+  unsigned pinCount;
+  std::vector<Wire<E>> wires;  // by pin, then sender, then receiver
+  std::vector<Sides> sides;    // by pin; values are copies
+
+ private:
+  Side side(unsigned pin, bool backwards) const {
+    std::vector<const Wire<E>*> mine;
+    for (const Wire<E>& w : wires) {
+      if (w.pin == pin) mine.push_back(&w);
+    }
+    if (backwards) {
+      std::stable_sort(mine.begin(), mine.end(), [](auto* a, auto* b) { return a->to < b->to; });
+    }
+    Side s;
+    s.offsets.assign(vertices + 1, 0);
+    for (const Wire<E>* w : mine) {
+      ++s.offsets[(backwards ? w->to : w->from) + 1];
+      s.targets.push_back(backwards ? w->from : w->to);
+      s.values.push_back(w->value);
+    }
+    for (uint32_t v = 0; v < vertices; ++v) s.offsets[v + 1] += s.offsets[v];
+    if (s.targets.empty()) s.targets.reserve(1);  // a pointer, if to nothing
+    if (s.values.empty()) s.values.reserve(1);
+    return s;
+  }
+};
+
+/// Random wires, some of them double or from a vertex to itself, a few
+/// vertices with very many. `value(pin, random)` gives each its value.
+template <typename E, typename F>
+Wiring<E> randomWiring(std::mt19937_64& random, uint32_t n, unsigned pins, uint64_t count, F&& value) {
+  std::vector<Wire<E>> list;
+  const uint32_t hub = static_cast<uint32_t>(random() % n);
+  for (unsigned p = 0; p < pins; ++p) {
+    for (uint64_t i = 0; i < count; ++i) {
+      auto from = static_cast<uint32_t>(random() % n);
+      auto to = static_cast<uint32_t>(random() % n);
+      if (i % 29 == 0) from = hub;
+      if (i % 31 == 0) to = hub;
+      if (i % 97 == 0) to = from;
+      list.push_back({p, from, to, value(p, random)});
+      if (i % 101 == 0) list.push_back({p, from, to, value(p, random)});
+    }
+  }
+  return Wiring<E>(n, pins, std::move(list));
+}
+
+/// What a run comes to.
+template <typename V>
+struct Outcome {
+  std::vector<typename V::State> state;
+  uint64_t sends = 0;
+  uint64_t deliveries = 0;
+  uint64_t steps = 0;
+  std::vector<typename V::Message> host;
+};
+
+/// Runs a program as its API says, one message after the other.
+template <typename V>
+Outcome<V> plain(Wiring<typename V::Edge>& wiring, std::vector<typename V::State> state,
+                 const typename V::Params& params) {
+  using M = typename V::Message;
+  struct Parcel {
+    typename V::Edge* edge;
+    uint32_t to;
+    M message;
+  };
+  const uint32_t n = wiring.vertices;
+  Outcome<V> o;
+  o.state = std::move(state);
+  std::vector<gossamer::PPin> pins(n, gossamer::No);
+  std::vector<std::vector<Wire<typename V::Edge>*>> leaving(n);
+  for (auto& w : wiring.wires) leaving[w.from].push_back(&w);
+  std::deque<Parcel> air;
+  const auto vertex = [&](uint32_t v) {
+    V x;
+    x.s = &o.state[v];
+    x.readyToSend = &pins[v];
+    x.params = &params;
+    x.numVertices = n;
+    x.time = static_cast<uint32_t>(o.steps);
+    return x;
+  };
+  for (uint32_t v = 0; v < n; ++v) vertex(v).init();
+  bool vote = true;
+  for (bool stepped = false;; stepped = true) {
+    for (bool busy = true; busy;) {
+      busy = false;
+      for (uint32_t v = 0; v < n; ++v) {
+        if (pins[v] == gossamer::No) continue;
+        busy = true;
+        const gossamer::PPin to = pins[v];
+        M message{};
+        vertex(v).send(&message);
+        ++o.sends;
+        if (to == gossamer::HostPin) o.host.push_back(message);
+        for (auto* w : leaving[v]) {
+          if (gossamer::Pin(w->pin) == to) air.push_back({&w->value, w->to, message});
+        }
+      }
+      for (; !air.empty(); air.pop_front()) {
+        Parcel p = air.front();
+        vertex(p.to).recv(&p.message, p.edge);
+        ++o.deliveries;
+        busy = true;
+      }
+    }
+    if (stepped && !vote) break;
+    vote = false;
+    for (uint32_t v = 0; v < n; ++v) vote |= vertex(v).step();
+    ++o.steps;
+  }
+  for (uint32_t v = 0; v < n; ++v) {
+    M message{};
+    if (vertex(v).finish(&message)) o.host.push_back(message);
+  }
+  return o;
+}
+
+}  // namespace test

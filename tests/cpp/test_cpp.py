@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""C++ tests, each built with the library's sources under the sanitizers it names, and run.
+
+One line in TESTS registers tests/cpp/<name>.cc. Objects are kept per compiler and
+sanitizer, and rebuilt by Ninja when a source or header that they read has changed.
+A test names the sources that it links, because sanitizers make some of them slow to compile.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from gossamer.native import build_dir, compiler, lock
+
+ROOT = Path(__file__).resolve().parents[2]
+HERE = Path(__file__).resolve().parent
+
+
+class Cpp(NamedTuple):
+    """The sanitizers a test runs under, and patterns of the library's sources that it links."""
+
+    sanitizers: str
+    sources: str = ""
+
+
+# name -> sanitizers of "address" (with undefined behaviour), "thread", "none"; sources below src/
+TESTS: dict[str, Cpp] = {
+    "check": Cpp("address thread none"),
+}
+
+FLAGS = {
+    "none": "-O2",
+    "address": "-O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all",
+    "thread": "-O1 -g -fno-omit-frame-pointer -fsanitize=thread",
+}
+# A report of a sanitizer must not pass for a failed check of ours, which exits 1.
+SANITIZER_EXIT = 66
+BUILD_RULES = """\
+rule cc
+  command = $cxx -std=c++20 $flags -Wall -Wextra -Wpedantic -Werror -pthread -I$root/include -I$root/src $
+    -MMD -MF $out.d -c $in -o $out
+  depfile = $out.d
+  deps = gcc
+rule link
+  command = $cxx $flags -pthread $in -o $out
+"""
+
+
+def _object(source: Path) -> str:
+    return f"{source.parent.name}-{source.stem}.o"
+
+
+def build(name: str, sanitizer: str) -> Path:
+    """The test's program, built where needed."""
+    folder = build_dir() / f"tests-{sanitizer}"
+    folder.mkdir(parents=True, exist_ok=True)
+
+    def escape(path: object) -> str:
+        return str(path).replace("$", "$$").replace(" ", "$ ").replace(":", "$:")
+
+    lines = [f"cxx = {compiler()}", f"flags = {FLAGS[sanitizer]}", f"root = {ROOT}", BUILD_RULES]
+    for source in sorted((ROOT / "src").glob("*/*.cc")):
+        lines.append(f"build {_object(source)}: cc {escape(source)}")
+    for test, (_, patterns) in TESTS.items():
+        sources = {source for pattern in patterns.split() for source in (ROOT / "src").glob(pattern)}
+        lines.append(f"build {test}.o: cc {escape(HERE / f'{test}.cc')}")
+        lines.append(f"build {test}: link {test}.o {' '.join(sorted(map(_object, sources)))}")
+    with lock(f"tests-{sanitizer}"):
+        text = "\n".join(lines) + "\n"
+        rules = folder / "build.ninja"
+        if not rules.exists() or rules.read_text() != text:
+            rules.write_text(text)
+        ninja = Path(sys.executable).with_name("ninja")
+        done = subprocess.run([ninja, "-C", folder, "-j2", name], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder / name
+
+
+def run(program: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Runs a test program; a data race or a bad access ends it with SANITIZER_EXIT."""
+    # The thread sanitizer wants addresses where it expects them; some kernels scatter them too widely.
+    fixed = ["setarch", "-R"] if shutil.which("setarch") and program.parent.name == "tests-thread" else []
+    options = f"exitcode={SANITIZER_EXIT}:halt_on_error=1"
+    environment = dict(
+        os.environ, ASAN_OPTIONS=options, TSAN_OPTIONS=options, UBSAN_OPTIONS="print_stacktrace=1"
+    )
+    return subprocess.run(
+        [*fixed, program, *arguments],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "sanitizer"),
+    [(name, sanitizer) for name, test in TESTS.items() for sanitizer in test.sanitizers.split()],
+)
+def test_cpp(name: str, sanitizer: str, seed: int) -> None:
+    done = run(build(name, sanitizer), str(seed))
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("fault", "sanitizer", "sign"),
+    [
+        ("check", "none", "is not"),
+        ("overrun", "address", "heap-buffer-overflow"),
+        ("overflow", "address", "signed integer overflow"),
+        ("race", "thread", "data race"),
+    ],
+)
+def test_a_fault_is_seen(fault: str, sanitizer: str, sign: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The check program makes each kind of fault when told to: none may pass."""
+    monkeypatch.setenv("GOSSAMER_TEST_FAULT", fault)
+    done = run(build("check", sanitizer))
+    assert done.returncode != 0
+    assert sign in done.stdout + done.stderr
+
+
+def test_every_file_is_registered() -> None:
+    assert {path.stem for path in HERE.glob("*.cc")} == set(TESTS)

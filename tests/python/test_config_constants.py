@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Shared constants: right numbers, right widths, and wrong files refused."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gossamer import paths
+from gossamer.config import constants
+from gossamer.config._constants import read_constants
+from gossamer.errors import ExitCode, InputError
+
+
+def test_exit_codes_are_those_of_the_command() -> None:
+    assert dict(constants.enumeration("exit_code").values) == {
+        code.name.lower(): int(code) for code in ExitCode
+    }
+
+
+def test_ethertypes_are_safs_table_1() -> None:
+    table = {0x80EF, 0x80AA, 0x80AB, 0x80DD, 0x80DB, 0x80CC, 0x80CB}
+    numbers = set(constants.enumeration("ethertype").values.values())
+    assert table < numbers
+    # The rest is what IEEE 802 keeps for local experiments.
+    assert numbers - table == {0x88B5, 0x88B6}
+
+
+def test_smi_numbers_are_those_of_its_programs() -> None:
+    assert dict(constants.enumeration("smi_type").values) == {
+        "int": 1, "float": 2, "double": 3, "char": 4, "short": 5,
+    }  # fmt: skip
+    assert dict(constants.enumeration("smi_op").values) == {"add": 0, "max": 1, "min": 2}
+
+
+def test_stream_header_is_the_smi_papers() -> None:
+    """4 bytes: two ranks and a port of 8 bits each, 3 bits of operation, 5 of count."""
+    header = constants.layout("stream_header")
+    assert (header.bits, header.bytes) == (32, 4)
+    assert [field.bits for field in header.fields] == [8, 8, 8, 3, 5]
+
+
+def test_tinsel_numbers_are_those_of_its_programs() -> None:
+    assert constants.enumeration("wakeup")["can_send"] == 1
+    assert constants.enumeration("wakeup")["can_receive"] == 2
+    boot = constants.enumeration("boot_command")
+    assert [boot[name] for name in ("set_address", "write_instr", "store", "load", "start")] == [
+        0,
+        1,
+        2,
+        3,
+        4,
+    ]
+
+
+def test_csrs_are_where_risc_v_puts_user_registers() -> None:
+    csr = constants.enumeration("csr")
+    standard = {"fflags": 0x001, "frm": 0x002, "fcsr": 0x003, "cycle": 0xC00, "instret": 0xC02,
+                "cycle_high": 0xC80, "instret_high": 0xC82}  # fmt: skip
+    for name, number in csr.values.items():
+        if name in standard:
+            assert number == standard[name]
+        elif csr.access[name] == "ro":
+            assert 0xCC0 <= number <= 0xCFF, name
+        else:
+            assert 0x800 <= number <= 0x8FF, name
+
+
+def test_routing_keys_and_records_are_the_multicast_papers() -> None:
+    """32-bit keys with 5 bits of size; 256-bit beats; records of 48 to 96 bits."""
+    key = constants.layout("route_key")
+    assert (key.bits, key.field("beats").bits, key.field("beat").bits) == (32, 5, 27)
+    assert constants.layout("route_beat").bits == 256
+    for name in ("thread", "thread_word", "tile", "router", "indirect"):
+        assert constants.layout(f"route_{name}").bits in (48, 96)
+    assert constants.layout("route_tile").field("mask").bits == 64
+
+
+def test_headers_on_links_begin_alike() -> None:
+    """A receiver reads the common part before it knows the kind."""
+    common = [(field.name, field.bits) for field in constants.layout("link_header").fields[:-1]]
+    kinds = {"thread", "tile", "key", "stream", "match", "host"}
+    for kind in kinds:
+        fields = constants.layout(f"link_{kind}").fields
+        assert [(field.name, field.bits) for field in fields[: len(common)]] == common
+    assert kinds < set(constants.enumeration("endpoint").values)
+    # 5 bytes a cycle on the reference link: the shortest header costs one cycle.
+    assert constants.layout("link_thread").bytes == 5
+
+
+def test_addresses_agree_with_headers() -> None:
+    for kind in ("thread", "tile", "match", "host"):
+        address, header = constants.layout(f"address_{kind}"), constants.layout(f"link_{kind}")
+        names = {field.name for field in address.fields} & {field.name for field in header.fields}
+        for name in names - {"kind", "spare"}:
+            assert address.field(name).bits == header.field(name).bits, (kind, name)
+
+
+# ------------------------------------------------------------------ layouts
+
+
+def by_text(layout: constants.Layout, values: dict[str, int]) -> int:
+    """The fields as digits of 0 and 1 in a row: no shift, no mask."""
+    return int("".join(f"{values[field.name]:0{field.bits}b}" for field in layout.fields), 2)
+
+
+@pytest.mark.parametrize("name", constants.everything().layouts)
+def test_pack_and_unpack(name: str, size: Any, seed: int) -> None:
+    layout = constants.layout(name)
+    rng = random.Random(seed)
+    for _ in range(size.pick(20, 200, 5000)):
+        values = {field.name: rng.getrandbits(field.bits) for field in layout.fields}
+        packed = layout.pack(**values)
+        assert packed == by_text(layout, values)
+        assert layout.unpack(packed) == values
+    assert layout.pack() == 0
+    assert layout.unpack((1 << layout.bits) - 1) == {
+        field.name: (1 << field.bits) - 1 for field in layout.fields
+    }
+
+
+def test_what_does_not_fit_is_refused() -> None:
+    header = constants.layout("stream_header")
+    for value in (-1, 32):
+        with pytest.raises(ValueError, match=r"stream_header\.valid is "):
+            header.pack(valid=value)
+    with pytest.raises(KeyError, match="no field prot"):
+        header.pack(prot=1)
+    for value in (-1, 1 << 32):
+        with pytest.raises(ValueError, match="stream_header has 32 bits"):
+            header.unpack(value)
+
+
+def test_names_of_numbers() -> None:
+    trap = constants.enumeration("trap")
+    assert trap.name_of(2) == "illegal_instruction"
+    assert trap.name_of(63) is None
+
+
+def test_no_such_constant() -> None:
+    with pytest.raises(
+        InputError, match=r"config/constants has no layout stream_haeder; did you mean stream_header\?"
+    ):
+        constants.layout("stream_haeder")
+    with pytest.raises(InputError, match="no enum zzz"):
+        constants.enumeration("zzz")
+    with pytest.raises(InputError, match="no value zzz"):
+        constants.value("zzz")
+    assert constants.value("protocol_version") == 1
+
+
+# ------------------------------------------------------------------- errors
+
+ENUM = '[enum.e]\ndoc = "e"\nbits = 2\n[enum.e.values]\na = { value = 1, doc = "a" }\n'
+LAYOUT = '[layout.l]\ndoc = "l"\nbits = 4\nfields = [\n'
+
+WRONG = {
+    # name: (text with `#!` in the line to be blamed, what the error says after file and line)
+    "number twice": (ENUM + 'b = { value = 1, doc = "b" } #!', "enum.e.values.b: is 0x1, which is a already"),
+    "too wide": (
+        ENUM + 'b = { value = 4, doc = "b" } #!',
+        "enum.e.values.b: is 0x4, which does not fit 2 bits",
+    ),
+    "negative": (
+        ENUM + 'b = { value = -1, doc = "b" } #!',
+        "enum.e.values.b.value: is -1, must be at least 0",
+    ),
+    "no meaning": (ENUM + "b = { value = 2 } #!", "enum.e.values.b.doc: missing (what it means)"),
+    "name": (ENUM + 'B = { value = 2, doc = "b" } #!', "enum.e.values.B: B is no name"),
+    "misspelt": (
+        ENUM + 'b = { valeu = 2, doc = "b" } #!',
+        "enum.e.values.b.valeu: unknown key; did you mean value?",
+    ),
+    "access": (
+        '[enum.csr]\ndoc = "c"\nbits = 12\n[enum.csr.values]\n'
+        'a = { value = 0xCC0, doc = "a", access = "rw" } #!',
+        "enum.csr.values.a: CSR 0xcc0 is rw, but those from 0xC00 on are read-only",
+    ),
+    "sum": (
+        '[layout.l]\ndoc = "l"\nbits = 4 #!\nfields = [{ name = "a", bits = 3, doc = "a" }]',
+        "layout.l.bits: is 4, but its fields have 3 bits",
+    ),
+    "field twice": (
+        LAYOUT + '{ name = "a", bits = 2, doc = "a" },\n{ name = "a", bits = 2, doc = "a" }, #!\n]',
+        "layout.l.fields[1]: a is there twice",
+    ),
+    "reserved": (
+        LAYOUT + '{ name = "class", bits = 4, doc = "a" }, #!\n]',
+        "layout.l.fields[0]: class is a reserved word in a language",
+    ),
+    "no enum": (
+        LAYOUT + '{ name = "a", bits = 4, doc = "a", enum = "zzz" }, #!\n]',
+        "layout.l.fields[0]: a: there is no enum zzz",
+    ),
+    "width": (
+        ENUM + LAYOUT + '{ name = "a", bits = 4, doc = "a", enum = "e" }, #!\n]',
+        "layout.l.fields[0]: a has 4 bits, enum e has 2",
+    ),
+    "kind of table": ("[enums.e] #!", "enums: unknown key; did you mean enum?"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_wrong_constants(case: str, tmp_path: Path) -> None:
+    text, says = WRONG[case]
+    (tmp_path / "x.toml").write_text(text + "\n")
+    line = text[: text.index("#!")].count("\n") + 1
+    with pytest.raises(InputError) as caught:
+        read_constants(tmp_path)
+    got = str(caught.value).replace(f"{tmp_path}/", "")
+    assert got.startswith(f"x.toml:{line}: {says}"), got
+
+
+def test_one_name_in_two_files(tmp_path: Path) -> None:
+    (tmp_path / "a.toml").write_text(ENUM)
+    (tmp_path / "b.toml").write_text("\n" + ENUM)
+    with pytest.raises(InputError, match=r"b\.toml:2: enum\.e: also in .*a\.toml; keep one"):
+        read_constants(tmp_path)
+
+
+def test_no_constants_at_all(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no constants here"):
+        read_constants(tmp_path)
+
+
+def test_the_guides_example(tmp_path: Path) -> None:
+    guide = (paths.ROOT / "docs" / "configuration.md").read_text()
+    (tmp_path / "x.toml").write_text(
+        "[enum.colour]" + guide.split("```toml\n[enum.colour]")[1].split("```")[0]
+    )
+    made = read_constants(tmp_path)
+    assert made.layouts["pixel"].pack(colour=2, level=3) == 0x203
+    assert made.values["frames"].value == 60

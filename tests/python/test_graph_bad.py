@@ -1,0 +1,276 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bad graph files: one clear line that names file and line, whatever is wrong with them."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+import os
+import random
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from types import FrameType
+
+import pytest
+import zstandard
+from conftest import Size
+
+from gossamer.errors import InputError
+from gossamer.graph import Graph, read_graph, write_graph
+
+MM = "%%MatrixMarket matrix coordinate"
+BAD: dict[str, tuple[str, str, str]] = {
+    # what: (name of the file, its text, the message after the path; "N:" is the line)
+    "empty": ("a.txt", "", " the file is empty"),
+    "only comments": ("a.txt", "# a\n# b\n", "2: the file ends without an edge"),
+    "negative id": ("a.txt", "0 1\n2 -3\n", "2: vertex '-3' is negative"),
+    "negative first id": ("a.txt", "-1 2\n", "1: vertex '-1' is negative"),
+    "enormous id": ("a.txt", "0 1\n0 99999999999999999999\n", "2: vertex '99999999999999999999' is too large"),
+    "word among numbers": ("a.txt", "0 1\n#\n\nzero 1\n", "4: 'zero' is no vertex number"),
+    "number and letters": ("a.txt", "0 1\n2 3x\n", "2: '3x' is no vertex number"),
+    "decimal id": ("a.txt", "0 1\n2.5 3\n", "2: '2.5' is no vertex number"),
+    "weight is a word": ("a.txt", "0 1 2\n1 2 heavy\n", "2: weight 'heavy' is no finite number"),
+    "weight is nan": ("a.txt", "0 1 2\n1 2 nan\n", "2: weight 'nan' is no finite number"),
+    "weight is infinite": ("a.txt", "0 1 2\n1 2 1e999\n", "2: weight '1e999' is no finite number"),
+    "one column": ("a.txt", "0 1\n2\n", "2: 1 column where line 1 has 2"),
+    "one column at first": ("a.txt", "7\n", "1: one column where an edge needs two"),
+    "four columns": ("a.txt", "0 1 2 3\n", "1: 4 columns"),
+    "a column more": ("a.txt", "0 1\n0 1 2\n", "2: 3 columns where line 1 has 2"),
+    "a column less": ("a.txt", "0 1 5\n0 1\n", "2: 2 columns where line 1 has 3"),
+    "NUL byte": ("a.txt", "0 1\n0 \x002\n", "2: a NUL byte"),
+    "NUL byte at once": ("a.txt", "\x00\x01\n", "1: a NUL byte"),
+    "headings": ("a.csv", "source,target\n1,2\n", "2: vertex numbers after a line of column headings (line 1)"),
+    "control byte in word": ("a.txt", "a b\nc d\x07\n", "2: a control character"),
+    "no UTF-8": ("a.txt", "a b\nc \udce9\n", "2: label '\\xe9' is not UTF-8"),
+    "words, columns differ": ("a.txt", "a b\na b 2\n", "2: 3 columns where line 1 has 2"),
+    "words, weight no number": ("a.txt", "a b 1\na b two\n", "2: weight 'two' is no finite number"),
+    "mtx without banner": ("a.mtx", "3 3 1\n1 1\n", "1: no %%MatrixMarket"),
+    "mtx short banner": ("a.mtx", "%%MatrixMarket matrix\n", "1: the banner must have five words"),
+    "mtx array": ("a.mtx", "%%MatrixMarket matrix array real general\n", "1: format 'array'"),
+    "mtx complex": ("a.mtx", f"{MM} complex general\n", "1: field 'complex'"),
+    "mtx hermitian": ("a.mtx", f"{MM} real hermitian\n", "1: symmetry 'hermitian'"),
+    "mtx no size": ("a.mtx", f"{MM} real general\n% x\n", "2: the file ends within its header"),
+    "mtx bad size": ("a.mtx", f"{MM} real general\n3 3\n", "2: 2 columns where the sizes stand"),
+    "mtx word size": ("a.mtx", f"{MM} real general\n3 3 x\n", "2: 'x' is no count of entries"),
+    "mtx not square": ("a.mtx", f"{MM} pattern general\n3 4 1\n1 1\n", "2: 3 rows and 4 columns"),
+    "mtx no vertices": ("a.mtx", f"{MM} pattern general\n0 0 0\n", "2: a graph without vertices"),
+    "mtx enormous": ("a.mtx", f"{MM} pattern general\n5000000000 5000000000 0\n", "2: 5000000000 vertices announced"),
+    "mtx too few": ("a.mtx", f"{MM} pattern general\n3 3 2\n1 1\n", "2: the header announces 2 entries, but there are 1"),
+    "mtx too many": ("a.mtx", f"{MM} pattern general\n3 3 1\n1 1\n1 2\n", "2: the header announces 1 entries, but"),
+    "mtx outside": ("a.mtx", f"{MM} pattern general\n3 3 1\n4 1\n", "3: vertex '4' is outside of 1 .. 3"),
+    "mtx zero": ("a.mtx", f"{MM} pattern general\n3 3 1\n1 0\n", "3: vertex '0' is outside of 1 .. 3"),
+    "mtx negative": ("a.mtx", f"{MM} pattern general\n3 3 1\n1 -1\n", "3: vertex '-1' is outside of 1 .. 3"),
+    "mtx pattern with weight": ("a.mtx", f"{MM} pattern general\n3 3 1\n1 1 5\n", "3: 3 columns where 2 must stand"),
+    "mtx no weight": ("a.mtx", f"{MM} real general\n3 3 1\n1 1\n", "3: 2 columns where 3 must stand"),
+    "mtx bad weight": ("a.mtx", f"{MM} real general\n3 3 1\n1 1 1,5\n", "3: weight '1,5' is no finite number"),
+    "mtx real in integer": ("a.mtx", f"{MM} integer general\n3 3 1\n1 1 1.5\n", "3: weight '1.5' is no integer"),
+    "metis header": ("a.graph", "3\n", "1: 1 columns where the header stands"),
+    "metis format": ("a.graph", "3 1 7\n", "1: format '7'"),
+    "metis outside": ("a.graph", "2 1\n2\n%\n3\n", "4: vertex '3' is outside of 1 .. 2"),
+    "metis one way": ("a.graph", "3 1\n2 3\n\n\n", "2: vertex 1 lists neighbour 2, which does not list it back"),
+    "metis too few lines": ("a.graph", "3 1\n2\n1\n", "1: the header announces 3 vertices, but there are 2 lines"),
+    "metis too many lines": ("a.graph", "2 1\n2\n1\n1\n", "4: more lines of neighbours than the 2 vertices"),
+    "metis count": ("a.graph", "2 2\n2\n1\n", "1: the header announces 4 neighbours"),
+    "metis no weight": ("a.graph", "2 1 1\n2\n1 5\n", "2: the last neighbour has no weight"),
+    "dimacs problem": ("a.gr", "c x\np max 3 3\n", "2: the problem line must be"),
+    "dimacs none": ("a.gr", "a 1 2 3\n", "1: 'a' before the problem line"),
+    "dimacs line": ("a.gr", "p sp 2 1\ne 1 2\n", "2: a line of kind 'e'"),
+    "dimacs outside": ("a.gr", "p sp 2 1\na 1 3 1\n", "2: vertex '3' is outside of 1 .. 2"),
+    "dimacs weight": ("a.gr", "p sp 2 1\na 1 2\n", "2: 3 columns where 4 must stand"),
+    "dimacs count": ("a.gr", "p sp 2 2\na 1 2 1\n", "1: the header announces 2 edges, but there are 1"),
+    "a long line": ("a.txt", "0 1\n" + "1" * 3000000, "2: no end of line within a megabyte"),
+    "a long line after a bad one": ("a.txt", "0 1\n0 x\n" + "1" * 3000000, "2: 'x' is no vertex number"),
+    "adjacency list": ("a.txt", "# gossamer adjacency list\na b\n", "2:"),
+    "zip": ("a.txt", "PK\x03\x04xyz", " a zip archive"),
+    "utf-16": ("a.txt", "\udcff\udcfe0\x00", "1: text in UTF-16"),
+}
+
+
+def message(path: Path) -> str:
+    with pytest.raises(InputError) as caught:
+        read_graph(path)
+    text = str(caught.value)
+    assert "\n" not in text
+    return text
+
+
+@pytest.mark.parametrize("what", BAD)
+def test_bad_text(tmp_path: Path, what: str) -> None:
+    name, text, expected = BAD[what]
+    path = tmp_path / name
+    path.write_bytes(text.encode(errors="surrogateescape"))
+    assert message(path).startswith(f"{path}:{expected}")
+
+
+@pytest.mark.parametrize("threads", [1, 2, 4])
+def test_the_line_is_right_far_into_a_compressed_file(tmp_path: Path, seed: int, threads: int) -> None:
+    draw = random.Random(seed)
+    lines = [f"{draw.randrange(10**6)} {draw.randrange(10**6)}" for _ in range(400000)]
+    first, second = sorted(draw.sample(range(100, 400000), 2))
+    lines[first], lines[second] = "1 2 3", "x y"
+    for line in draw.sample(range(first), 50):
+        lines[line] = draw.choice(["", "# comment", "   "])
+    lines[0] = "5 6"
+    path = tmp_path / "a.gz"
+    path.write_bytes(gzip.compress("\n".join(lines).encode(), 1))
+    with pytest.raises(InputError) as caught:
+        read_graph(path, threads=threads)
+    assert str(caught.value).startswith(f"{path}:{first + 1}: 3 columns where line 1 has 2")
+
+
+def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+    (tmp_path / "graph.mtx").write_text("x")
+    assert "did you mean" in message(tmp_path / "graf.mtx")
+    assert "a directory" in message(tmp_path)
+    assert "no name of a file" in message(Path("a\0b"))
+    if os.geteuid() == 0:
+        pytest.skip("root may read everything")
+    (tmp_path / "graph.mtx").chmod(0)
+    assert "no permission" in message(tmp_path / "graph.mtx")
+
+
+def test_formats_by_name(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("0 1\n")
+    with pytest.raises(InputError, match="no graph format 'csv'"):
+        read_graph(tmp_path / "a", format="csv")
+    with pytest.raises(InputError, match="the banner"):
+        read_graph(tmp_path / "a", format="mtx")
+
+
+COMPRESSED = {
+    "gzip": gzip.compress,
+    "zstd": zstandard.ZstdCompressor().compress,
+    "xz": lzma.compress,
+    "bzip2": bz2.compress,
+}
+TEXT = "".join(f"{i * 7919 % 1000} {i * i % 1000}\n" for i in range(3000)).encode()
+
+
+@pytest.mark.parametrize("how", COMPRESSED)
+def test_truncated_compression(tmp_path: Path, how: str) -> None:
+    whole = COMPRESSED[how](TEXT)
+    path = tmp_path / "a"
+    for size in (*range(7, 40), len(whole) // 2, len(whole) - 9, len(whole) - 1):
+        path.write_bytes(whole[:size])
+        assert f"the {how} data" in message(path), size
+
+
+@pytest.mark.parametrize("how", COMPRESSED)
+def test_damaged_compression(tmp_path: Path, seed: int, size: Size, how: str) -> None:
+    draw = random.Random(seed)
+    whole = bytearray(COMPRESSED[how](TEXT))
+    path = tmp_path / "a"
+    refused = 0
+    for _ in range(size.pick(20, 100, 2000)):
+        damaged = bytearray(whole)
+        for _ in range(draw.randrange(1, 4)):
+            damaged[draw.randrange(len(whole))] ^= 1 << draw.randrange(8)
+        path.write_bytes(damaged)
+        try:
+            read_graph(path)
+        except InputError as error:
+            assert "\n" not in str(error)
+            refused += 1
+    assert refused > 0
+
+
+def samples() -> Iterator[tuple[str, bytes]]:
+    yield "a.txt", b"# Nodes: 5 Edges: 4\n0 1\n1 2\n2 3\n3 4\n"
+    yield "w.txt", b"0,1,2.5\n1,2,3e4\n700000000000,3,-4\n"
+    yield "words.txt", "äpfel birne\nbirne citrone\nallein\n".encode()
+    yield "a.mtx", f"{MM} real symmetric\n% c\n4 4 3\n1 1 1.5\n2 1 -2\n4 2 1e-3\n".encode()
+    yield "b.mtx", f"{MM} integer skew-symmetric\n4 4 2\n2 1 5\n4 2 99999999999\n".encode()
+    yield "a.graph", b"% c\n4 3 011 1\n1 2 7 3 9\n1 1 7\n1 1 9 4 2\n% d\n1 3 2\n"
+    yield "a.gr", b"c x\np sp 3 2\na 1 2 3\na 3 1 4\n"
+    yield "adj.txt", b"# gossamer adjacency list\na b c\nb\nc a\n"
+
+
+@pytest.mark.parametrize(("name", "text"), list(samples()), ids=[name for name, _ in samples()])
+def test_mutated_text_never_does_worse_than_an_input_error(
+    tmp_path: Path, seed: int, size: Size, name: str, text: bytes
+) -> None:
+    draw = random.Random(seed)
+    path = tmp_path / name
+    path.write_bytes(text)
+    read_graph(path)  # whole it is good
+
+    def hang(_signal: int, _frame: FrameType | None) -> None:
+        raise AssertionError(f"hangs on {path.read_bytes()!r}")
+
+    before = signal.signal(signal.SIGALRM, hang)
+    try:
+        for _ in range(size.pick(50, 400, 20000)):
+            mutated = bytearray(text)
+            for _ in range(draw.randrange(1, 4)):
+                at = draw.randrange(len(mutated) + 1)
+                match draw.randrange(5):
+                    case 0:
+                        del mutated[at:]
+                    case 1:
+                        mutated[at : at + 1] = bytes([draw.randrange(256)])
+                    case 2:
+                        mutated[at:at] = draw.choice([b"-", b"\0", b"999999999999999999999", b"\n", b" ", b"%", b"e"])
+                    case 3:
+                        del mutated[at : at + draw.randrange(1, 5)]
+                    case 4:
+                        mutated[at:at] = mutated[draw.randrange(len(mutated) + 1) :][:20]
+            path.write_bytes(mutated)
+            signal.alarm(20)
+            try:
+                graph = read_graph(path)
+                graph.census()
+                assert graph.into.offsets[-1] == graph.edges
+            except InputError as error:
+                assert "\n" not in str(error)
+                assert str(path) in str(error), mutated
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def test_binary_form_damaged_anywhere(tmp_path: Path, seed: int, size: Size) -> None:
+    draw = random.Random(seed)
+    path = tmp_path / "a.gsg"
+    write_graph(read_graph("gen:rmat:scale=6,seed=2,weights=1:9"), path)
+    whole = path.read_bytes()
+    for cut in (0, 1, 8, 63, 64, 200, len(whole) - 1):
+        path.write_bytes(whole[:cut])
+        assert str(path) in message(path)
+    path.write_bytes(whole + b"x")
+    assert "something after it" in message(path)
+    from gossamer.graph import _gsg
+
+    unseen = 0
+    for _ in range(size.pick(50, 300, 3000)):
+        damaged = bytearray(whole)
+        damaged[draw.randrange(len(whole))] ^= 1 << draw.randrange(8)
+        path.write_bytes(damaged)
+        try:
+            _gsg.check(str(path))
+            unseen += 1
+        except InputError as error:
+            assert "\n" not in str(error)
+    # What no checksum covers is the padding between sections.
+    assert unseen < size.pick(50, 300, 3000) // 4
+    path.write_bytes(gzip.compress(whole))
+    assert "decompress it first" in message(path)
+
+
+def test_graphs_that_a_form_cannot_hold(tmp_path: Path) -> None:
+    graph = Graph.from_csr([0, 1, 1, 1], [1])
+    with pytest.raises(InputError, match="1 vertices without edges would be lost"):
+        write_graph(graph, tmp_path / "a.txt")
+    with pytest.raises(InputError, match="undirected"):
+        write_graph(graph, tmp_path / "a.graph")
+    with pytest.raises(InputError, match="no known ending"):
+        write_graph(graph, tmp_path / "a.png")
+    with pytest.raises(InputError, match="could not be mapped"):
+        write_graph(graph, tmp_path / "a.gsg.gz")
+    with pytest.raises(InputError, match="cannot be written"):
+        write_graph(graph, tmp_path / "none" / "a.mtx")
+    spaced = Graph.from_csr([0, 1, 1], [1], labels=["a b", "c"])
+    with pytest.raises(InputError, match="cannot stand in an edge list"):
+        write_graph(spaced, tmp_path / "a.txt")
+    assert list(tmp_path.iterdir()) == []

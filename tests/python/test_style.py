@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The house style that tools can judge: types, lint, licence lines, and what may not stand in a file."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCES = {".py", ".h", ".hpp", ".cc", ".cpp", ".c", ".S", ".sv", ".svh", ".v", ".vlt", ".f", ".cmake", ".sh"}
+SOURCES |= {".toml", ".in", ".ld", ".yaml", ".yml"}
+NAMES = {"gossamer", "CMakeLists.txt", "run", "update", ".gitignore"}
+NEITHER = {".git", ".gossamer", "build", "__pycache__"}
+LONGEST = 110
+
+
+def files() -> list[Path]:
+    """The files of the checkout (also new ones), without what is made."""
+    found = []
+    for folder, folders, names in os.walk(ROOT):
+        folders[:] = [name for name in folders if name not in NEITHER and not name.endswith("_cache")]
+        found += [Path(folder) / name for name in names]
+    return sorted(found)
+
+
+def sources() -> list[Path]:
+    return [path for path in files() if path.suffix in SOURCES or path.name in NAMES]
+
+
+def run(*arguments: str | Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-I", "-m", *map(str, arguments)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_types() -> None:
+    run("mypy")
+
+
+def test_lint() -> None:
+    run("ruff", "check", "--quiet", ".")
+
+
+def test_every_source_opens_with_its_licence() -> None:
+    without = []
+    for path in sources():
+        lines = path.read_text(encoding="utf-8").splitlines()[:2]
+        first = lines[1:] if lines and lines[0].startswith("#!") else lines
+        if not first or "SPDX-License-Identifier: Apache-2.0" not in first[0]:
+            without.append(str(path.relative_to(ROOT)))
+    assert not without
+
+
+def test_lines_are_not_too_long() -> None:
+    long = []
+    for path in sources():
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            if len(line) > LONGEST and "--hash=" not in line:
+                long.append(f"{path.relative_to(ROOT)}:{number}")
+    assert not long
+
+
+def test_nothing_is_left_undone() -> None:
+    # Put together here, so that this file does not find itself.
+    mark = re.compile(r"\b(" + "|".join(("TO" + "DO", "FIX" + "ME", "X" * 3)) + r")\b")
+    left = [
+        f"{path.relative_to(ROOT)}:{number}"
+        for path in sources()
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if mark.search(line)
+    ]
+    assert not left
+
+
+def test_requirements_name_no_index_and_pin_everything() -> None:
+    for path in (ROOT / "requirements").glob("*.txt"):
+        text = path.read_text(encoding="utf-8")
+        assert "://" not in text, path
+        pins = re.split(r"^(?=[A-Za-z0-9])", text, flags=re.MULTILINE)[1:]
+        assert pins
+        for pin in pins:
+            assert re.match(r"[\w.-]+==\S+", pin) and "--hash=sha256:" in pin, f"{path}: {pin[:60]}"
+
+
+def test_groups_agree_on_versions() -> None:
+    """All groups share one environment, so one package has one version in all of them."""
+    versions: dict[str, set[str]] = {}
+    for path in (ROOT / "requirements").glob("*.txt"):
+        own: dict[str, set[str]] = {}
+        for name, rest in re.findall(
+            r"^([\w.-]+)(==[^\\\n]+)", path.read_text(encoding="utf-8"), re.MULTILINE
+        ):
+            own.setdefault(name, set()).add(rest.strip())
+        for name, pins in own.items():
+            assert versions.setdefault(name, pins) == pins, f"{path}: {name}"
+
+
+@pytest.mark.parametrize("module", ["gossamer.cli", "gossamer.__main__", "gossamer_setup"])
+def test_the_first_steps_import_little(module: str) -> None:
+    """What every call pays for: neither numbers nor schemas, nor the sub-commands."""
+    assert importlib.util.find_spec(module) is not None
+    script = f"import sys, {module}; print(*sorted(sys.modules))"
+    done = subprocess.run([sys.executable, "-I", "-c", script], capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.split())
+    assert module in loaded
+    heavy = {"numpy", "pydantic", "tqdm", "tree_sitter", "gossamer.native", "gossamer.cli.bench", "asyncio"}
+    assert not loaded & heavy

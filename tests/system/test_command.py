@@ -1,0 +1,274 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The frame of the command: help, wrong input, exit codes, and what the suites of measures share."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+import types
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+import pytest
+from conftest import ROOT, Command, Size
+
+import gossamer.__main__ as entry
+import gossamer.cli.bench as bench_cli
+import gossamer.paths
+import gossamer_setup
+
+LAUNCHER = [sys.executable, str(ROOT / "gossamer")]
+NAMES = list(gossamer_setup.COMMANDS)
+
+
+def one_line(text: str) -> str:
+    """An error is one line that opens with the command's name."""
+    assert re.fullmatch(r"gossamer: error: [^\n]+\n", text), text
+    return text
+
+
+@pytest.mark.parametrize("arguments", [[], ["--help"], ["-h"], ["help"]])
+def test_first_page_of_help(command: Command, arguments: list[str]) -> None:
+    done = command(*arguments)
+    assert done.returncode == 0 and not done.stderr
+    assert all(re.search(rf"^  {name} ", done.stdout, re.MULTILINE) for name in NAMES)
+    assert "Examples:" in done.stdout
+
+
+def test_version(command: Command) -> None:
+    done = command("--version")
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"gossamer {gossamer_setup.VERSION}\n", "")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_command_explains_itself_with_examples(command: Command, name: str) -> None:
+    done = command(name, "--help")
+    assert done.returncode == 0, done.stderr
+    assert f"./gossamer {name}" in done.stdout
+    assert re.search("examples?:", done.stdout, re.IGNORECASE), done.stdout
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_module_and_launcher_agree(command: Command, name: str) -> None:
+    """The launcher answers some things by itself; the module started by hand says the same."""
+    module = [sys.executable, "-I", "-m", "gossamer"]
+    done = subprocess.run([*module, name, "--help"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, command(name, "--help").stdout)
+    done = subprocess.run([*module, "--help"], capture_output=True, text=True, check=False)
+    assert done.stdout == command("--help").stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["runn"], "did you mean 'run'?"),
+        (["docter"], "did you mean 'doctor'?"),
+        (["zzzz"], "--help lists them"),
+        (["--nope"], "no such option: --nope"),
+        (["setup", "nope"], "no such group: 'nope'"),
+        (["setup", "--nope"], "./gossamer setup --help"),
+        (["doctor", "extra"], "./gossamer doctor --help"),
+        (["bench", "nope"], "no such suite: 'nope'"),
+        (["bench", "--nope"], "./gossamer bench --help"),
+        (["test", "no-test-is-called-so"], "no test has 'no-test-is-called-so' in its name"),
+    ],
+)
+def test_wrong_input_is_one_line(command: Command, arguments: list[str], says: str) -> None:
+    done = command(*arguments)
+    assert done.returncode == 2
+    assert says in one_line(done.stderr.splitlines(keepends=True)[-1])
+
+
+def test_module_knows_wrong_names_too(capfd: pytest.CaptureFixture[str]) -> None:
+    assert entry.run(["runn"]) == 2
+    assert "did you mean 'run'?" in one_line(capfd.readouterr().err)
+
+
+def test_a_file_in_the_current_folder_is_not_imported(command: Command, tmp_path: Path) -> None:
+    for name in ("click", "numpy", "gossamer", "json", "types"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit(99)\n")
+    done = command("bench", "--list", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+
+
+def test_an_old_python_gets_a_clear_line() -> None:
+    """Any older interpreter that is here; where there is none, at least the syntax stays old."""
+    source = (ROOT / "gossamer").read_text()
+    head = source.split("from gossamer_setup")[0]
+    assert not re.search(r"\bf[\"']|:=|^\s*from __future__|->", head, re.MULTILINE)
+    old = next(filter(None, map(shutil.which, ("python3.9", "python3.8", "python3.7", "python2.7"))), None)
+    if old and subprocess.run([old, "-c", "pass"], capture_output=True, check=False).returncode == 0:
+        done = subprocess.run([old, ROOT / "gossamer"], capture_output=True, text=True, check=False)
+        assert done.returncode == 2
+        assert "needs 3.10 or newer" in one_line(done.stderr)
+
+
+def test_a_reader_that_goes_away_is_no_error() -> None:
+    for arguments in (["--help"], ["bench", "--help"]):
+        reader, writer = os.pipe()
+        os.close(reader)
+        done = subprocess.run(
+            [*LAUNCHER, *arguments], stdout=writer, stderr=subprocess.PIPE, text=True, check=False
+        )
+        os.close(writer)
+        assert (done.returncode, done.stderr) == (141, "")
+
+
+def test_launcher_costs_little(size: Size) -> None:
+    """What the launcher adds to a warm start, beside the start of its own interpreter: at most 40 ms."""
+
+    def best(program: list[str]) -> float:
+        times = []
+        for _ in range(size.pick(8, 15, 30)):
+            start = time.perf_counter()
+            subprocess.run(program, check=True, capture_output=True)
+            times.append(time.perf_counter() - start)
+        return min(times)
+
+    launched = best([*LAUNCHER, "bench", "--list"])
+    direct = best([sys.executable, "-I", "-m", "gossamer", "bench", "--list"])
+    bare = best([sys.executable, "-c", "pass"])
+    print(f"launched {launched:.3f} s, direct {direct:.3f} s, interpreter {bare:.3f} s")
+    assert launched - direct - bare < 0.040
+
+
+@pytest.fixture
+def sub_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[BaseException], int]:
+    """Runs a sub-command that does nothing but raise."""
+
+    def run(error: BaseException) -> int:
+        @click.command()
+        def command() -> None:
+            raise error
+
+        module = types.ModuleType("gossamer.cli.boom")
+        module.__dict__["command"] = command
+        monkeypatch.setitem(sys.modules, "gossamer.cli.boom", module)
+        monkeypatch.setitem(gossamer_setup.COMMANDS, "boom", ("Raise.", ()))
+        monkeypatch.setattr(gossamer.paths, "STATE", tmp_path / "state")
+        return entry.run(["boom"])
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "says"),
+    [
+        (gossamer.errors.AnswerNo("they differ"), 1, "they differ"),
+        (gossamer.errors.InputError("wrong\n  there"), 2, "wrong there"),
+        (gossamer.errors.RunDied("a rank"), 4, "a rank"),
+        (gossamer_setup.SetupError("no compiler"), 2, "no compiler"),
+        (click.FileError("some.file", "gone"), 2, "some.file"),
+        (MemoryError(), 2, "not enough memory"),
+        (OSError(28, "No space left on device", "out.npy"), 2, "cannot write out.npy"),
+    ],
+)
+def test_errors_own_their_exit_codes(
+    sub_command: Callable[[BaseException], int],
+    capfd: pytest.CaptureFixture[str],
+    error: BaseException,
+    code: int,
+    says: str,
+) -> None:
+    assert sub_command(error) == code
+    assert says in one_line(capfd.readouterr().err)
+
+
+def test_interruption(sub_command: Callable[[BaseException], int], capfd: pytest.CaptureFixture[str]) -> None:
+    assert sub_command(KeyboardInterrupt()) == 130
+    assert capfd.readouterr().err == "gossamer: interrupted\n"
+
+
+def test_our_own_bug_is_kept_in_a_file(
+    sub_command: Callable[[BaseException], int], capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    assert sub_command(ZeroDivisionError("of a kind")) == 70
+    line = one_line(capfd.readouterr().err)
+    (report,) = (tmp_path / "state").iterdir()
+    assert str(report) in line and "of a kind" in line
+    assert "Traceback" in report.read_text() and "ZeroDivisionError" in report.read_text()
+
+
+SUITE = """
+from gossamer.bench import Context
+NAMES = ["fast.a", "fast.b", "slow.c"]
+def rows(context):
+    for name in NAMES:
+        if name == "slow.c" and {stop}:
+            raise KeyboardInterrupt
+        if not context.wants(name):
+            continue
+        if name == "fast.b":
+            yield context.skip(name, "no data folder", unit="s")
+        else:
+            yield [context.row(name, 2.5, "s", reference=dict(what="peer", value=5.0, unit="s"), ratio=2.0)]
+"""
+
+
+@pytest.fixture
+def suite(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[bool], Path]:
+    """Puts a suite of three rows in place of the real ones; it may be interrupted before the last."""
+
+    def make(stop: bool) -> Path:
+        folder = tmp_path / "suites" / "demo"
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "__init__.py").write_text(SUITE.format(stop=stop))
+        monkeypatch.setattr(bench_cli, "SUITES", folder.parent)
+        return tmp_path / "rows.json"
+
+    return make
+
+
+def test_bench_writes_its_rows(suite: Callable[[bool], Path], capfd: pytest.CaptureFixture[str]) -> None:
+    path = suite(False)
+    assert entry.run(["bench", "demo", "--json", str(path)]) == 0
+    assert "skipped: no data folder" in capfd.readouterr().out
+    first, second, third = json.loads(path.read_text())
+    assert list(first)[:7] == ["suite", "name", "value", "unit", "config", "reference", "ratio"]
+    assert (first["suite"], first["name"], first["value"], first["ratio"]) == ("demo", "fast.a", 2.5, 2.0)
+    assert first["reference"] == {"what": "peer", "value": 5.0, "unit": "s"}
+    assert {"cpu", "cores", "compiler", "date"} <= set(first["config"])
+    assert (second["value"], second["skipped"]) == (None, "no data folder")
+    assert third["name"] == "slow.c"
+    assert [entry.name for entry in path.parent.iterdir() if ".part" in entry.name] == []
+
+
+def test_bench_keeps_what_was_measured_before_ctrl_c(suite: Callable[[bool], Path]) -> None:
+    path = suite(True)
+    assert entry.run(["bench", "demo", "--json", str(path)]) == 130
+    assert [row["name"] for row in json.loads(path.read_text())] == ["fast.a", "fast.b"]
+
+
+def test_bench_runs_some_rows(suite: Callable[[bool], Path], capfd: pytest.CaptureFixture[str]) -> None:
+    path = suite(False)
+    assert entry.run(["bench", "demo", "--only", "^slow", "--json", str(path)]) == 0
+    assert [row["name"] for row in json.loads(path.read_text())] == ["slow.c"]
+    capfd.readouterr()
+    assert entry.run(["bench", "demo", "--list", "--only", "fast"]) == 0
+    assert capfd.readouterr().out.split() == ["fast.a", "fast.b"]
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--only", "["], "not a regular expression"),
+        (["--only", "nothing-like-it"], "no row of suite demo matches"),
+        (["--data", "/nonexistent"], "there is no such folder"),
+        (["--peer", "gapbs"], "NAME=DIR"),
+        (["--peer", "gapbs=/nonexistent"], "there is no folder /nonexistent"),
+        (["--json", "/nonexistent/rows.json"], "there is no folder /nonexistent"),
+        (["--repeat", "0"], "--repeat"),
+    ],
+)
+def test_bench_refuses_wrong_options(
+    suite: Callable[[bool], Path], capfd: pytest.CaptureFixture[str], options: list[str], says: str
+) -> None:
+    suite(False)
+    assert entry.run(["bench", "demo", *options]) == 2
+    assert says in one_line(capfd.readouterr().err)
