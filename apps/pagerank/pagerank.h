@@ -18,6 +18,9 @@ namespace pagerank {
 
 using Real = PAGERANK_REAL;
 
+inline float magnitude(float x) { return __builtin_fabsf(x); }
+inline double magnitude(double x) { return __builtin_fabs(x); }
+
 struct State {
   Real sum;    // received since the last step
   Real score;
@@ -44,7 +47,7 @@ struct Vertex : gossamer::PVertex<State, gossamer::None, Real, Params> {
   bool step() {
     const Real score = params->base + s->sum;
     const Real change = score - s->score;
-    const Real moved = sizeof(Real) == 4 ? __builtin_fabsf(change) : __builtin_fabs(change);
+    const Real moved = magnitude(change);
     s->score = score;
     s->sum = 0;
     const uint32_t most = params->steps ? params->steps : params->most;

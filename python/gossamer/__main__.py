@@ -47,7 +47,10 @@ def run(arguments: list[str] | None = None) -> int:
     try:
         from gossamer.cli import main
 
-        result = main.main(args=arguments, prog_name="./gossamer", standalone_mode=False)
+        # Not main.main(): it would answer Ctrl-C and a closed pipe in its own way.
+        words = sys.argv[1:] if arguments is None else list(arguments)
+        with main.make_context("./gossamer", words) as context:
+            result = main.invoke(context)
         sys.stdout.flush()
         return result if isinstance(result, int) else int(ExitCode.DONE)
     except GossamerError as error:
@@ -58,6 +61,9 @@ def run(arguments: list[str] | None = None) -> int:
         return error.exit_code
     except click.exceptions.Exit as error:
         return error.exit_code
+    except click.exceptions.NoArgsIsHelpError as error:
+        sys.stderr.write(f"{error.format_message()}\n")
+        return int(ExitCode.INPUT)
     except click.UsageError as error:
         path = error.ctx.command_path if error.ctx else "./gossamer"
         _say(f"{error.format_message().rstrip('.')}; see {path} --help")

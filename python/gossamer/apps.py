@@ -231,6 +231,8 @@ def _shorten(output: str, user: Path) -> str:
                 return f"{_relative(user)}:{found['line']}: {message}"
             if first_at < 0:
                 first, first_at = f"{_relative(Path(found['file']))}:{found['line']}: {message}", at
+                if "static assertion failed" in found["rest"]:
+                    break  # the rule that is broken; what follows from it says less
     if first_at < 0:
         return f"{_relative(user)}: does not compile: {lines[-1] if lines else 'the compiler said nothing'}"
     # An error deep in a template: the user's line is in the notes around it.

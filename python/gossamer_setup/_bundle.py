@@ -92,7 +92,7 @@ def _unpack(path: str, tar: tarfile.TarFile, folder: str) -> dict[str, str]:
             raise SetupError(
                 f"{path} is a bundle for {what} {manifest[what]}, this is {here}; make one for it"
             )
-    for member in tar:
+    while (member := tar.next()) is not None:
         source = tar.extractfile(member) if member.isfile() else None
         if source is None or "/" in member.name or not member.name.endswith(".whl"):
             raise SetupError(f"{path} is no bundle of ours: it holds {member.name!r}; nothing was installed")

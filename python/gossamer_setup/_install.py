@@ -135,6 +135,7 @@ class _Pip:
         try:
             with open(LOG, "a", encoding="utf-8") as log, _child(command, lock_fd) as child:
                 log.write(f"$ {' '.join(command)}\n")
+                log.flush()
                 assert child.stdout is not None
                 for line in child.stdout:
                     log.write(line)

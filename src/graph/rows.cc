@@ -334,8 +334,8 @@ int gs_graph_symmetrise(uint64_t vertices, uint64_t edges, const uint64_t* offse
   });
 }
 
-int gs_graph_census(uint64_t vertices, uint64_t edges, const uint64_t* offsets, const uint32_t* targets,
-                    struct gs_graph_census* census) {
+int gs_graph_count(uint64_t vertices, uint64_t edges, const uint64_t* offsets, const uint32_t* targets,
+                   struct gs_graph_census* census) {
   return guarded([&] {
     *census = {};
     if (offsets[0] != 0)

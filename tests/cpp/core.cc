@@ -18,7 +18,7 @@ using gossamer::Pool;
 GS_TEST(an_array_starts_zeroed_and_aligned) {
   // Around the size from which memory comes in huge pages.
   const size_t huge = size_t{1} << 20;
-  for (const size_t bytes : {size_t{0}, size_t{1}, size_t{63}, size_t{64}, huge - 1, huge, huge + 1, 5 * huge + 17}) {
+  for (const size_t bytes : std::vector<size_t>{0, 1, 63, 64, huge - 1, huge, huge + 1, 5 * huge + 17}) {
     Array<uint8_t> a(bytes);
     CHECK_EQ(a.size(), bytes);
     CHECK_EQ(a.empty(), bytes == 0);
@@ -68,7 +68,7 @@ GS_TEST(an_array_that_cannot_be_is_refused) {
 
 GS_TEST(a_bitmap_is_a_vector_of_bools) {
   std::mt19937_64 random(check::seed);
-  for (const size_t bits : {size_t{0}, size_t{1}, size_t{63}, size_t{64}, size_t{65}, size_t{1000}, size_t{4096}}) {
+  for (const size_t bits : std::vector<size_t>{0, 1, 63, 64, 65, 1000, 4096}) {
     Bitmap map(bits);
     std::vector<bool> expected(bits);
     CHECK_EQ(map.words(), (bits + 63) / 64);

@@ -29,7 +29,8 @@ struct Read {
 };
 
 /// Feeds text in random pieces; `stop_at` < 0 reads to the end, else the parser is closed there.
-Read read(const std::string& text, int format, unsigned flags, int threads, Random& random, long stop_at = -1) {
+Read read(const std::string& text, int format, unsigned flags, int threads, Random& random,
+          long stop_at = -1) {
   Read result;
   void* parser = nullptr;
   result.code = gs_graph_parser_open("file", format, flags, threads, &parser);
@@ -117,19 +118,16 @@ std::string edge_list(Random& random, std::size_t lines, std::uint64_t reach, bo
 
 GS_TEST(edge_lists_in_pieces_on_threads) {
   Random random(check::seed);
-  const std::size_t lines = check::pick<std::size_t>(20000, 120000, 1000000);
-  for (const std::uint64_t reach : {std::uint64_t{1000}, std::uint64_t{1} << 25, std::uint64_t{1} << 28,
-                                    std::uint64_t{1} << 45})
-    for (const bool weighted : {false, true}) {
-      const std::string text = edge_list(random, lines, reach, weighted);
-      const Edges judge = judged(text, '#', false);
-      for (const int threads : {1, 4}) {
-        const Read got = read(text, GS_EDGE_LIST, 0, threads, random);
-        CHECK_EQ(got.message, std::string());
-        CHECK(edges_of(got) == judge);
-        CHECK(std::is_sorted(got.labels.begin(), got.labels.end()));
-      }
-    }
+  const std::size_t lines = check::pick<std::size_t>(20000, 100000, 1000000);
+  for (const std::uint64_t reach :
+       {std::uint64_t{1000}, std::uint64_t{1} << 25, std::uint64_t{1} << 28, std::uint64_t{1} << 45}) {
+    const std::string text = edge_list(random, lines, reach, random() % 2);
+    const Edges judge = judged(text, '#', false);
+    const Read got = read(text, GS_EDGE_LIST, 0, 1 + static_cast<int>(random() % 4), random);
+    CHECK_EQ(got.message, std::string());
+    CHECK(edges_of(got) == judge);
+    CHECK(std::is_sorted(got.labels.begin(), got.labels.end()));
+  }
 }
 
 GS_TEST(undirected_lists_have_both_ways) {
@@ -152,17 +150,19 @@ GS_TEST(undirected_lists_have_both_ways) {
 
 GS_TEST(matrices_and_dimacs) {
   Random random(check::seed);
-  const std::size_t lines = check::pick<std::size_t>(5000, 150000, 1000000);
+  const std::size_t lines = check::pick<std::size_t>(5000, 60000, 1000000);
   std::string entries, arcs;
   for (std::size_t i = 0; i < lines; ++i) {
-    const std::string edge = std::to_string(1 + random() % 50000) + " " + std::to_string(1 + random() % 50000);
+    const std::string edge =
+        std::to_string(1 + random() % 50000) + " " + std::to_string(1 + random() % 50000);
     const std::string weight = std::to_string(random() % 4096) + "." + std::to_string(random() % 1000);
     entries += edge + " " + weight + "\n";
     arcs += "a " + edge + " " + std::to_string(random() % 100000) + "\n";
   }
   const std::string count = std::to_string(lines) + "\n";
-  const Read matrix = read("%%MatrixMarket matrix coordinate real general\n% c\n50000 50000 " + count + entries,
-                           GS_MATRIX_MARKET, 0, 4, random);
+  const Read matrix =
+      read("%%MatrixMarket matrix coordinate real general\n% c\n50000 50000 " + count + entries,
+           GS_MATRIX_MARKET, 0, 4, random);
   CHECK(edges_of(matrix) == judged(entries, '%', false));
   const Read dimacs = read("c\np sp 50000 " + count + arcs, GS_DIMACS, 0, 4, random);
   CHECK(edges_of(dimacs) == judged(arcs, 'c', true));
@@ -183,8 +183,8 @@ GS_TEST(a_metis_line_may_be_longer_than_a_block) {
 
 GS_TEST(the_first_bad_line_is_told) {
   Random random(check::seed);
-  const std::string text = edge_list(random, 300000, 100000, false);
-  for (int round = 0; round < check::pick(3, 8, 40); ++round) {
+  const std::string text = edge_list(random, 200000, 100000, false);
+  for (int round = 0; round < check::pick(2, 4, 40); ++round) {
     std::string damaged = text;
     std::size_t first = text.size();
     for (int faults = 0; faults < 3; ++faults) {
@@ -195,15 +195,16 @@ GS_TEST(the_first_bad_line_is_told) {
     // The first line says that the file has numbers: leave it alone.
     if (first < 100) continue;
     const Read got = read(damaged, GS_EDGE_LIST, 0, 4, random);
-    const auto number = 1 + std::count(damaged.begin(), damaged.begin() + static_cast<std::ptrdiff_t>(first), '\n');
+    const auto number =
+        1 + std::count(damaged.begin(), damaged.begin() + static_cast<std::ptrdiff_t>(first), '\n');
     CHECK_EQ(got.message.substr(0, got.message.find(": ")), "file:" + std::to_string(number));
   }
 }
 
 GS_TEST(closing_early_leaves_nothing_behind) {
   Random random(check::seed);
-  const std::string text = edge_list(random, 300000, 100000, true);
-  for (int round = 0; round < 10; ++round)
+  const std::string text = edge_list(random, 200000, 100000, true);
+  for (int round = 0; round < 5; ++round)
     read(text, GS_EDGE_LIST, 0, 4, random, static_cast<long>(random() % text.size()));
 }
 
@@ -219,7 +220,7 @@ GS_TEST(damage_is_an_error_or_a_graph) {
       {GS_DIMACS, "c x\np sp 3 2\na 1 2 3\na 3 1 4\n"},
   };
   int errors = 0;
-  for (int round = 0; round < check::pick(2000, 20000, 500000); ++round) {
+  for (int round = 0; round < check::pick(1000, 4000, 300000); ++round) {
     auto [format, text] = samples[random() % std::size(samples)];
     for (std::uint64_t faults = random() % 4; faults < 4; ++faults) {
       const std::size_t at = random() % (text.size() + 1);
@@ -246,8 +247,9 @@ GS_TEST(damage_is_an_error_or_a_graph) {
       continue;
     }
     gs_graph_census census;
-    CHECK_EQ(gs_graph_census(got.shape.vertices, got.shape.edges, got.offsets.data(), got.targets.data(), &census),
-             0);
+    CHECK_EQ(
+        gs_graph_count(got.shape.vertices, got.shape.edges, got.offsets.data(), got.targets.data(), &census),
+        0);
     CHECK(!got.shape.label_bytes || (got.words.front() == '\n' && got.words.back() == '\n'));
   }
   CHECK(errors > 0);

@@ -4,13 +4,18 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <random>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
+#include "gossamer/cpu/engine.h"
 #include "gossamer/engine.h"
+#include "gossamer/shuffle/engine.h"
 
 namespace test {
 
@@ -46,7 +51,8 @@ class Wiring {
     Side in;
   };
 
-  Wiring(uint32_t n, unsigned pins, std::vector<Wire<E>> list) : vertices(n), pinCount(pins), wires(std::move(list)) {
+  Wiring(uint32_t n, unsigned pins, std::vector<Wire<E>> list)
+      : vertices(n), pinCount(pins), wires(std::move(list)) {
     const auto order = [](const Wire<E>& a, const Wire<E>& b) {
       if (a.pin != b.pin) return a.pin < b.pin;
       return a.from != b.from ? a.from < b.from : a.to < b.to;
@@ -60,13 +66,15 @@ class Wiring {
     net.vertices = vertices;
     net.edgesHaveValues = withValues && !std::is_empty_v<E>;
     for (Sides& s : sides) {
-      net.relations.push_back({s.pin, rows(s.out, withValues), withIn ? rows(s.in, withValues) : gossamer::Rows{}});
+      const gossamer::Rows in = withIn ? rows(s.in, withValues) : gossamer::Rows{};
+      net.relations.push_back({s.pin, rows(s.out, withValues), in});
     }
     return net;
   }
 
   static gossamer::Rows rows(Side& s, bool withValues) {
-    return {s.offsets.data(), s.targets.data(), withValues && !std::is_empty_v<E> ? s.values.data() : nullptr};
+    const bool some = withValues && !std::is_empty_v<E>;
+    return {s.offsets.data(), s.targets.data(), some ? s.values.data() : nullptr};
   }
 
   uint32_t vertices;
@@ -116,6 +124,9 @@ Wiring<E> randomWiring(std::mt19937_64& random, uint32_t n, unsigned pins, uint6
   }
   return Wiring<E>(n, pins, std::move(list));
 }
+
+/// The value of wires that have none.
+inline gossamer::None noValue(unsigned, std::mt19937_64&) { return {}; }
 
 /// What a run comes to.
 template <typename V>
@@ -187,6 +198,45 @@ Outcome<V> plain(Wiring<typename V::Edge>& wiring, std::vector<typename V::State
     if (vertex(v).finish(&message)) o.host.push_back(message);
   }
   return o;
+}
+
+inline constexpr unsigned threadCounts[] = {1, 2, 3, 8};
+
+/// The host of a run that only listens.
+template <typename M>
+class Listener : public gossamer::HostEnd {
+ public:
+  void fromVertex(const void* message) override { heard.push_back(*static_cast<const M*>(message)); }
+  bool toVertex(uint32_t&, void*) override { return false; }
+  bool waitIdle() override { return false; }
+  std::vector<M> heard;
+};
+
+template <typename V>
+struct Ran {
+  std::vector<typename V::State> state;
+  gossamer::Statistics stats;
+};
+
+template <typename V, template <typename> typename EngineOf = gossamer::cpu::Engine>
+Ran<V> runOn(gossamer::Network network, const std::vector<typename V::State>& state,
+             const typename V::Params& params, unsigned threads, gossamer::HostEnd* host = nullptr,
+             std::atomic<int>* stop = nullptr, uint64_t seed = 1) {
+  gossamer::Problem<V> problem;
+  problem.network = std::move(network);
+  problem.params = params;
+  problem.host = host;
+  gossamer::Array<typename V::State> array(state.size());
+  std::copy(state.begin(), state.end(), array.data());
+  gossamer::RunOptions options;
+  options.threads = threads;
+  options.stop = stop;
+  options.seed = seed;
+  EngineOf<V> engine;
+  Ran<V> ran;
+  ran.stats = engine.run(problem, array, options);
+  ran.state.assign(array.data(), array.data() + array.size());
+  return ran;
 }
 
 }  // namespace test

@@ -2,7 +2,7 @@
 """C++ tests, each built with the library's sources under the sanitizers it names, and run.
 
 One line in TESTS registers tests/cpp/<name>.cc. Objects are kept per compiler and
-sanitizer, and rebuilt by Ninja when a source or header that they read has changed.
+sanitizer, and compiled anew by Ninja when a source or header that they read has changed.
 A test names the sources that it links, because sanitizers make some of them slow to compile.
 """
 
@@ -32,7 +32,13 @@ class Cpp(NamedTuple):
 
 # name -> sanitizers of "address" (with undefined behaviour), "thread", "none"; sources below src/
 TESTS: dict[str, Cpp] = {
+    "bucket_queue": Cpp("address"),
     "check": Cpp("address thread none"),
+    "core": Cpp("address thread", "core/*.cc"),
+    "engine": Cpp("address thread", "core/*.cc"),
+    "engine_rules": Cpp("address thread", "core/*.cc"),
+    "graph_parse": Cpp("address thread", "core/*.cc graph/*.cc"),
+    "graph_rows": Cpp("address thread", "core/*.cc graph/*.cc"),
 }
 
 FLAGS = {
@@ -44,8 +50,8 @@ FLAGS = {
 SANITIZER_EXIT = 66
 BUILD_RULES = """\
 rule cc
-  command = $cxx -std=c++20 $flags -Wall -Wextra -Wpedantic -Werror -pthread -I$root/include -I$root/src $
-    -MMD -MF $out.d -c $in -o $out
+  command = $cxx -std=c++20 $flags -Wall -Wextra -Wpedantic -Werror -pthread "-I$root/include" "-I$root/src" $
+    -MMD -MF $out.d -c "$source" -o $out
   depfile = $out.d
   deps = gcc
 rule link
@@ -53,40 +59,66 @@ rule link
 """
 
 
-def _object(source: Path) -> str:
-    return f"{source.parent.name}-{source.stem}.o"
+def _escape(path: object) -> str:
+    return str(path).replace("$", "$$").replace(" ", "$ ").replace(":", "$:")
+
+
+def _rules() -> str:
+    """The build file: each source and test once for every sanitizer."""
+    text = [f"cxx = {compiler()}", f"root = {str(ROOT).replace('$', '$$')}", BUILD_RULES]
+
+    def compiled(source: Path, sanitizer: str) -> str:
+        target = f"{sanitizer}/{source.parent.name}-{source.stem}.o"
+        text.append(f"build {target}: cc {_escape(source)}")
+        text.append(f"  flags = {FLAGS[sanitizer]}\n  source = {str(source).replace('$', '$$')}")
+        return target
+
+    for sanitizer in FLAGS:
+        library = {path: compiled(path, sanitizer) for path in sorted((ROOT / "src").glob("*/*.cc"))}
+        for name, test in TESTS.items():
+            wanted = {path for pattern in test.sources.split() for path in (ROOT / "src").glob(pattern)}
+            objects = [compiled(HERE / f"{name}.cc", sanitizer), *(library[path] for path in sorted(wanted))]
+            text.append(f"build {sanitizer}/{name}: link {' '.join(objects)}")
+            text.append(f"  flags = {FLAGS[sanitizer]}")
+    return "\n".join(text) + "\n"
+
+
+def _ninja(*arguments: str) -> subprocess.CompletedProcess[str]:
+    folder = build_dir() / "tests"
+    folder.mkdir(parents=True, exist_ok=True)
+    with lock("tests"):
+        rules = folder / "build.ninja"
+        text = _rules()
+        if not rules.exists() or rules.read_text() != text:
+            rules.write_text(text)
+        command = [Path(sys.executable).with_name("ninja"), "-C", folder, "-j2", *arguments]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture(scope="session")
+def built(request: pytest.FixtureRequest) -> None:
+    """Builds all programs that this session will run at once, so that no core idles behind a long one.
+
+    What fails here fails again, with its message, in the tests that need it.
+    """
+    wanted = set()
+    for item in request.session.items:
+        if isinstance(item, pytest.Function) and item.originalname == "test_cpp":
+            wanted.add("{sanitizer}/{name}".format(**item.callspec.params))
+    _ninja("-k0", *sorted(wanted))
 
 
 def build(name: str, sanitizer: str) -> Path:
     """The test's program, built where needed."""
-    folder = build_dir() / f"tests-{sanitizer}"
-    folder.mkdir(parents=True, exist_ok=True)
-
-    def escape(path: object) -> str:
-        return str(path).replace("$", "$$").replace(" ", "$ ").replace(":", "$:")
-
-    lines = [f"cxx = {compiler()}", f"flags = {FLAGS[sanitizer]}", f"root = {ROOT}", BUILD_RULES]
-    for source in sorted((ROOT / "src").glob("*/*.cc")):
-        lines.append(f"build {_object(source)}: cc {escape(source)}")
-    for test, (_, patterns) in TESTS.items():
-        sources = {source for pattern in patterns.split() for source in (ROOT / "src").glob(pattern)}
-        lines.append(f"build {test}.o: cc {escape(HERE / f'{test}.cc')}")
-        lines.append(f"build {test}: link {test}.o {' '.join(sorted(map(_object, sources)))}")
-    with lock(f"tests-{sanitizer}"):
-        text = "\n".join(lines) + "\n"
-        rules = folder / "build.ninja"
-        if not rules.exists() or rules.read_text() != text:
-            rules.write_text(text)
-        ninja = Path(sys.executable).with_name("ninja")
-        done = subprocess.run([ninja, "-C", folder, "-j2", name], capture_output=True, text=True, check=False)
+    done = _ninja(f"{sanitizer}/{name}")
     assert done.returncode == 0, done.stdout + done.stderr
-    return folder / name
+    return build_dir() / "tests" / sanitizer / name
 
 
 def run(program: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Runs a test program; a data race or a bad access ends it with SANITIZER_EXIT."""
     # The thread sanitizer wants addresses where it expects them; some kernels scatter them too widely.
-    fixed = ["setarch", "-R"] if shutil.which("setarch") and program.parent.name == "tests-thread" else []
+    fixed = ["setarch", "-R"] if shutil.which("setarch") and program.parent.name == "thread" else []
     options = f"exitcode={SANITIZER_EXIT}:halt_on_error=1"
     environment = dict(
         os.environ, ASAN_OPTIONS=options, TSAN_OPTIONS=options, UBSAN_OPTIONS="print_stacktrace=1"
@@ -105,6 +137,7 @@ def run(program: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     ("name", "sanitizer"),
     [(name, sanitizer) for name, test in TESTS.items() for sanitizer in test.sanitizers.split()],
 )
+@pytest.mark.usefixtures("built")
 def test_cpp(name: str, sanitizer: str, seed: int) -> None:
     done = run(build(name, sanitizer), str(seed))
     assert done.returncode == 0, done.stdout + done.stderr

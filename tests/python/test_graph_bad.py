@@ -27,7 +27,11 @@ BAD: dict[str, tuple[str, str, str]] = {
     "only comments": ("a.txt", "# a\n# b\n", "2: the file ends without an edge"),
     "negative id": ("a.txt", "0 1\n2 -3\n", "2: vertex '-3' is negative"),
     "negative first id": ("a.txt", "-1 2\n", "1: vertex '-1' is negative"),
-    "enormous id": ("a.txt", "0 1\n0 99999999999999999999\n", "2: vertex '99999999999999999999' is too large"),
+    "enormous id": (
+        "a.txt",
+        "0 1\n0 99999999999999999999\n",
+        "2: vertex '99999999999999999999' is too large",
+    ),
     "word among numbers": ("a.txt", "0 1\n#\n\nzero 1\n", "4: 'zero' is no vertex number"),
     "number and letters": ("a.txt", "0 1\n2 3x\n", "2: '3x' is no vertex number"),
     "decimal id": ("a.txt", "0 1\n2.5 3\n", "2: '2.5' is no vertex number"),
@@ -41,7 +45,11 @@ BAD: dict[str, tuple[str, str, str]] = {
     "a column less": ("a.txt", "0 1 5\n0 1\n", "2: 2 columns where line 1 has 3"),
     "NUL byte": ("a.txt", "0 1\n0 \x002\n", "2: a NUL byte"),
     "NUL byte at once": ("a.txt", "\x00\x01\n", "1: a NUL byte"),
-    "headings": ("a.csv", "source,target\n1,2\n", "2: vertex numbers after a line of column headings (line 1)"),
+    "headings": (
+        "a.csv",
+        "source,target\n1,2\n",
+        "2: vertex numbers after a line of column headings (line 1)",
+    ),
     "control byte in word": ("a.txt", "a b\nc d\x07\n", "2: a control character"),
     "no UTF-8": ("a.txt", "a b\nc \udce9\n", "2: label '\\xe9' is not UTF-8"),
     "words, columns differ": ("a.txt", "a b\na b 2\n", "2: 3 columns where line 1 has 2"),
@@ -56,21 +64,53 @@ BAD: dict[str, tuple[str, str, str]] = {
     "mtx word size": ("a.mtx", f"{MM} real general\n3 3 x\n", "2: 'x' is no count of entries"),
     "mtx not square": ("a.mtx", f"{MM} pattern general\n3 4 1\n1 1\n", "2: 3 rows and 4 columns"),
     "mtx no vertices": ("a.mtx", f"{MM} pattern general\n0 0 0\n", "2: a graph without vertices"),
-    "mtx enormous": ("a.mtx", f"{MM} pattern general\n5000000000 5000000000 0\n", "2: 5000000000 vertices announced"),
-    "mtx too few": ("a.mtx", f"{MM} pattern general\n3 3 2\n1 1\n", "2: the header announces 2 entries, but there are 1"),
-    "mtx too many": ("a.mtx", f"{MM} pattern general\n3 3 1\n1 1\n1 2\n", "2: the header announces 1 entries, but"),
+    "mtx enormous": (
+        "a.mtx",
+        f"{MM} pattern general\n5000000000 5000000000 0\n",
+        "2: 5000000000 vertices announced",
+    ),
+    "mtx too few": (
+        "a.mtx",
+        f"{MM} pattern general\n3 3 2\n1 1\n",
+        "2: the header announces 2 entries, but there are 1",
+    ),
+    "mtx too many": (
+        "a.mtx",
+        f"{MM} pattern general\n3 3 1\n1 1\n1 2\n",
+        "2: the header announces 1 entries, but",
+    ),
     "mtx outside": ("a.mtx", f"{MM} pattern general\n3 3 1\n4 1\n", "3: vertex '4' is outside of 1 .. 3"),
     "mtx zero": ("a.mtx", f"{MM} pattern general\n3 3 1\n1 0\n", "3: vertex '0' is outside of 1 .. 3"),
     "mtx negative": ("a.mtx", f"{MM} pattern general\n3 3 1\n1 -1\n", "3: vertex '-1' is outside of 1 .. 3"),
-    "mtx pattern with weight": ("a.mtx", f"{MM} pattern general\n3 3 1\n1 1 5\n", "3: 3 columns where 2 must stand"),
+    "mtx pattern with weight": (
+        "a.mtx",
+        f"{MM} pattern general\n3 3 1\n1 1 5\n",
+        "3: 3 columns where 2 must stand",
+    ),
     "mtx no weight": ("a.mtx", f"{MM} real general\n3 3 1\n1 1\n", "3: 2 columns where 3 must stand"),
-    "mtx bad weight": ("a.mtx", f"{MM} real general\n3 3 1\n1 1 1,5\n", "3: weight '1,5' is no finite number"),
-    "mtx real in integer": ("a.mtx", f"{MM} integer general\n3 3 1\n1 1 1.5\n", "3: weight '1.5' is no integer"),
+    "mtx bad weight": (
+        "a.mtx",
+        f"{MM} real general\n3 3 1\n1 1 1,5\n",
+        "3: weight '1,5' is no finite number",
+    ),
+    "mtx real in integer": (
+        "a.mtx",
+        f"{MM} integer general\n3 3 1\n1 1 1.5\n",
+        "3: weight '1.5' is no integer",
+    ),
     "metis header": ("a.graph", "3\n", "1: 1 columns where the header stands"),
     "metis format": ("a.graph", "3 1 7\n", "1: format '7'"),
     "metis outside": ("a.graph", "2 1\n2\n%\n3\n", "4: vertex '3' is outside of 1 .. 2"),
-    "metis one way": ("a.graph", "3 1\n2 3\n\n\n", "2: vertex 1 lists neighbour 2, which does not list it back"),
-    "metis too few lines": ("a.graph", "3 1\n2\n1\n", "1: the header announces 3 vertices, but there are 2 lines"),
+    "metis one way": (
+        "a.graph",
+        "3 1\n2 3\n\n\n",
+        "2: vertex 1 lists neighbour 2, which does not list it back",
+    ),
+    "metis too few lines": (
+        "a.graph",
+        "3 1\n2\n1\n",
+        "1: the header announces 3 vertices, but there are 2 lines",
+    ),
     "metis too many lines": ("a.graph", "2 1\n2\n1\n1\n", "4: more lines of neighbours than the 2 vertices"),
     "metis count": ("a.graph", "2 2\n2\n1\n", "1: the header announces 4 neighbours"),
     "metis no weight": ("a.graph", "2 1 1\n2\n1 5\n", "2: the last neighbour has no weight"),
@@ -211,7 +251,9 @@ def test_mutated_text_never_does_worse_than_an_input_error(
                     case 1:
                         mutated[at : at + 1] = bytes([draw.randrange(256)])
                     case 2:
-                        mutated[at:at] = draw.choice([b"-", b"\0", b"999999999999999999999", b"\n", b" ", b"%", b"e"])
+                        mutated[at:at] = draw.choice(
+                            [b"-", b"\0", b"999999999999999999999", b"\n", b" ", b"%", b"e"]
+                        )
                     case 3:
                         del mutated[at : at + draw.randrange(1, 5)]
                     case 4:

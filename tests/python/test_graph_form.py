@@ -50,7 +50,13 @@ def random_graph(seed: int, weights: str, labels: str, symmetric: bool) -> Graph
     weights_in_order = None if costs is None else costs[order]
     base = 1 if labels == "from 1" else 0
     return Graph.from_csr(
-        offsets, pairs[order, 1], weights_in_order, symmetric=symmetric, labels=names, base=base, name="some graph"
+        offsets,
+        pairs[order, 1],
+        weights_in_order,
+        symmetric=symmetric,
+        labels=names,
+        base=base,
+        name="some graph",
     )
 
 
@@ -69,7 +75,9 @@ def assert_equal(a: Graph, b: Graph) -> None:
 @pytest.mark.parametrize("symmetric", [False, True])
 @pytest.mark.parametrize("labels", ["from 0", "from 1", "numbers", "words"])
 @pytest.mark.parametrize("weights", ["none", "int32", "int64", "float32", "float64"])
-def test_binary_form_gives_back_all(tmp_path: Path, seed: int, weights: str, labels: str, symmetric: bool) -> None:
+def test_binary_form_gives_back_all(
+    tmp_path: Path, seed: int, weights: str, labels: str, symmetric: bool
+) -> None:
     graph = random_graph(seed, weights, labels, symmetric)
     assert_sound(graph)
     path = tmp_path / "a.gsg"
@@ -87,7 +95,9 @@ def test_binary_form_gives_back_all(tmp_path: Path, seed: int, weights: str, lab
 @pytest.mark.parametrize("ending", [".mtx", ".mtx.gz", ".txt", ".el.zst", ".gr.xz", ".graph", ".txt.bz2"])
 @pytest.mark.parametrize("weights", ["none", "int64", "float64"])
 @pytest.mark.parametrize("symmetric", [False, True])
-def test_text_gives_back_the_edges(tmp_path: Path, seed: int, weights: str, symmetric: bool, ending: str) -> None:
+def test_text_gives_back_the_edges(
+    tmp_path: Path, seed: int, weights: str, symmetric: bool, ending: str
+) -> None:
     graph = random_graph(seed, weights, "from 1", symmetric)
     if ending == ".graph":
         graph = (graph if graph.symmetric else graph.symmetrised()).simplified(parallel=False)
@@ -178,7 +188,12 @@ def test_names(tmp_path: Path) -> None:
     numbers = Graph.from_csr([0, 1, 1, 1], [1], labels=np.array([3, 10, 200]), name="n")
     words = Graph.from_csr([0, 1, 1], [1], labels=["libc6", "python3"], name="w")
     plain = Graph.from_csr([0, 1, 1], [1], base=1, name="p")
-    assert (numbers.index_of(10), numbers.index_of("200"), words.index_of("python3"), plain.index_of("2")) == (1, 2, 1, 1)
+    assert (
+        numbers.index_of(10),
+        numbers.index_of("200"),
+        words.index_of("python3"),
+        plain.index_of("2"),
+    ) == (1, 2, 1, 1)
     assert (numbers.label_of(2), words.label_of(0), plain.label_of(0)) == (200, "libc6", 1)
     for graph, label, said in (
         (numbers, 9, "no vertex 9; the nearest number is 10"),

@@ -109,24 +109,32 @@ def test_real_metis_graph() -> None:
 @pytest.mark.parametrize("threads", [1, 2, 5])
 @pytest.mark.parametrize("symmetry", ["general", "symmetric", "skew-symmetric"])
 @pytest.mark.parametrize("field", ["pattern", "integer", "real"])
-def test_random_matrices(tmp_path: Path, size: Size, seed: int, field: str, symmetry: str, threads: int) -> None:
+def test_random_matrices(
+    tmp_path: Path, size: Size, seed: int, field: str, symmetry: str, threads: int
+) -> None:
     if (field, symmetry) == ("pattern", "skew-symmetric"):
         pytest.skip("the format has no such matrices")
     draw = np.random.default_rng(seed)
     n = int(draw.choice([1, 2, 300, 70000]))
     pairs = np.unique(draw.integers(1, n + 1, (size.pick(1000, 20000, 2000000), 2)), axis=0)
     if symmetry != "general":
-        pairs = pairs[pairs[:, 0] > pairs[:, 1]] if symmetry != "symmetric" else pairs[pairs[:, 0] >= pairs[:, 1]]
+        pairs = (
+            pairs[pairs[:, 0] > pairs[:, 1]] if symmetry != "symmetric" else pairs[pairs[:, 0] >= pairs[:, 1]]
+        )
     pairs = draw.permutation(pairs)
     path = tmp_path / "a.mtx"
     with open(path, "w", encoding="ascii") as file:
-        file.write(f"%%MatrixMarket matrix coordinate {field} {symmetry}\n% a comment\n\n{n} {n} {len(pairs)}\n")
+        file.write(
+            f"%%MatrixMarket matrix coordinate {field} {symmetry}\n% a comment\n\n{n} {n} {len(pairs)}\n"
+        )
         for i, j in pairs.tolist():
             weight = ""
             if field == "integer":
                 weight = f" {draw.integers(-1000, 1000)}"
             elif field == "real":
-                weight = f" {draw.normal() * 10.0 ** draw.integers(-30, 30)!r}".replace("np.float64(", "").rstrip(")")
+                weight = f" {draw.normal() * 10.0 ** draw.integers(-30, 30)!r}".replace(
+                    "np.float64(", ""
+                ).rstrip(")")
             file.write(f"{i} {j}{weight}\n")
     graph = read_graph(path, threads=threads)
     assert_sound(graph)
@@ -164,7 +172,9 @@ def test_random_edge_lists(tmp_path: Path, size: Size, seed: int, kind: str, wei
             weight = (draw.uniform(-5, 5) if reals else draw.randrange(-(2**40), 2**40),)
         judge[(a, b, *weight)] += 1
         blank = draw.choice([" ", "\t", "  ", ",", ", "])
-        lines.append(draw.choice(["", " "]) + blank.join(map(repr, (a, b, *weight))) + draw.choice(["", " ", "\r"]))
+        lines.append(
+            draw.choice(["", " "]) + blank.join(map(repr, (a, b, *weight))) + draw.choice(["", " ", "\r"])
+        )
     if kind in ("from 0", "from 1"):
         for a in ids:
             judge[(a, a, *((7,) if weighted else ()))] += 1
@@ -226,7 +236,9 @@ def test_words(tmp_path: Path, seed: int) -> None:
     assert graph.index_of("alone") == len(order) - 1
     weighted = tmp_path / "weighted.txt"
     weighted.write_text("a b 1\nb c 2.5\na b 0.25\n")
-    assert edges_of(read_graph(weighted)) == Counter({("a", "b", 0.25): 1, ("a", "b", 1.0): 1, ("b", "c", 2.5): 1})
+    assert edges_of(read_graph(weighted)) == Counter(
+        {("a", "b", 0.25): 1, ("a", "b", 1.0): 1, ("b", "c", 2.5): 1}
+    )
 
 
 def test_dimacs(tmp_path: Path, seed: int) -> None:
@@ -268,7 +280,9 @@ COMPRESS: dict[str, Callable[[bytes], bytes]] = {
     "gzip": gzip.compress,
     "gzip members": _members,
     "zstd": zstandard.ZstdCompressor().compress,
-    "zstd frames": lambda t: zstandard.ZstdCompressor().compress(t) + zstandard.ZstdCompressor().compress(t[:0]),
+    "zstd frames": lambda t: (
+        zstandard.ZstdCompressor().compress(t) + zstandard.ZstdCompressor().compress(t[:0])
+    ),
     "xz": lzma.compress,
     "xz streams": lambda t: lzma.compress(t[: len(t) // 3]) + lzma.compress(t[len(t) // 3 :]),
     "bzip2": bz2.compress,
@@ -312,9 +326,21 @@ def test_byte_order_mark_and_bare_ends(tmp_path: Path) -> None:
 
 def test_decimal_weights_are_the_nearest_doubles(tmp_path: Path, seed: int, size: Size) -> None:
     draw = random.Random(seed)
-    words = ["0.1", "1e22", "1e23", "9007199254740993.0", "123456789012345678901234567890.5", "5e-324", "1e-400", "-0.0"]
+    words = [
+        "0.1",
+        "1e22",
+        "1e23",
+        "9007199254740993.0",
+        "123456789012345678901234567890.5",
+        "5e-324",
+        "1e-400",
+        "-0.0",
+    ]
     words += [".5", "5.", "+2.5", "1E+3", "0.000000000000000000000000000000000001", "17976931348623157e292"]
-    words += [f"{draw.getrandbits(draw.randrange(1, 90))}e{draw.randrange(-340, 280)}" for _ in range(size.pick(99, 9999, 99999))]
+    words += [
+        f"{draw.getrandbits(draw.randrange(1, 90))}e{draw.randrange(-340, 280)}"
+        for _ in range(size.pick(99, 9999, 99999))
+    ]
     words += [repr(draw.uniform(-1, 1)) for _ in range(size.pick(99, 9999, 99999))]
     path = tmp_path / "a.mtx"
     head = f"%%MatrixMarket matrix coordinate real general\n{len(words)} {len(words)} {len(words)}\n"

@@ -230,7 +230,7 @@ class Run {
     bool heard = false;
     while (problem_.host->toVertex(to, &message)) {
       heard = true;
-      receive<false>(to, message, edge({}, 0), locals_[0]);
+      receive<Wake::bitmap>(receivers(), to, message, edge({}, 0), locals_[0]);
       ++locals_[0].deliveries;
     }
     if (heard) recount();
@@ -242,31 +242,50 @@ class Run {
     if constexpr (lazySteps) touched_.set(v);
   }
 
-  /// recv, where the state lies. The caller owns v's word of the bitmaps. With
-  /// KeepList a vertex that wakes, or whose priority changes, is listed.
-  template <bool KeepList>
-  void receive(uint32_t v, M message, E* value, Local& local) {
-    const PPin before = ready_.test(v) ? pin_[v] : No;
+  /// What becomes of a vertex that a message made ready.
+  enum class Wake {
+    bitmap,  // it is ready: its bit says so
+    list,    // and it is listed (with a priority: also if that changed)
+    queue,   // and it goes into the queue under its priority
+  };
+
+  /// The arrays that recv needs, by value: nothing to look up in the loop.
+  struct Receivers {
+    S* state;
+    PPin* pin;
+    Bitmap* touched;
+  };
+  Receivers receivers() { return {state_.data(), pin_.data(), &touched_}; }
+
+  /// recv, where the state lies. The caller owns v's word of the bitmaps.
+  template <Wake How>
+  void receive(const Receivers& at, uint32_t v, M message, E* value, Local& local) {
+    constexpr bool ranked = hasPriority && How != Wake::bitmap;
+    const PPin before = at.pin[v];
     PPin now = before;
-    V x = vertex(&state_[v], &now);
+    V x = vertex(at.state + v, &now);
     uint32_t rank = 0;
-    if constexpr (KeepList && hasPriority) {
-      if (before != No) rank = x.priority();
-    }
+    if constexpr (ranked) rank = x.priority();
     x.recv(&message, value);
-    if (now != before) {
-      pin_[v] = now;
-      if (now == No) {
-        ready_.clear(v);
-      } else {
-        ready_.set(v);
-        if (KeepList && before == No) local.woken.push_back(v);
-      }
+    bool changed = now != before;
+    if constexpr (ranked) changed |= now != No && x.priority() != rank;
+    if constexpr (lazySteps) at.touched->set(v);
+    if (changed) [[unlikely]] wake<How>(v, before, now, local);
+  }
+
+  template <Wake How>
+  [[gnu::noinline]] void wake(uint32_t v, PPin before, PPin now, Local& local) {
+    pin_[v] = now;
+    if (now == No) {
+      ready_.clear(v);
+      return;
     }
-    if constexpr (KeepList && hasPriority) {
-      if (before != No && now != No && x.priority() != rank) local.woken.push_back(v);
+    if (before == No) ready_.set(v);
+    if constexpr (How == Wake::queue) {
+      queue_.push(priority(v), v);
+    } else if constexpr (How == Wake::list) {
+      if (before == No || hasPriority) local.woken.push_back(v);
     }
-    touch(v);
   }
 
   /// send, where the state lies; gives where the message goes. The caller owns
@@ -473,7 +492,7 @@ class Run {
 
   void round() {
     if (!flying_) {
-      bool few = ready_count_ < n_ / 4;
+      bool few = ready_count_ < n_ / 8;
       if (few && threads_ > 1) few = ready_count_ * (edges_ / n_ + 1) < smallEdges;
       if (few && hasOut()) return straight();
       if (threads_ == 1 && hasOut() && !worthPulling(readyEdges())) return straight();
@@ -497,7 +516,7 @@ class Run {
   /// none; but weights make the pass longer, so it must not be in vain.
   bool worthPulling(uint64_t edges) {
     const bool weighted = net_.edgesHaveValues && !std::is_empty_v<E>;
-    const bool worth = weighted ? edges == edges_ : edges * 5 >= edges_ * 3;
+    const bool worth = weighted ? edges == edges_ : edges * 3 >= edges_;
     if (!worth || !mayPull) return false;
     // The first such round may be the only one: transpose for the second.
     return hasIn() || (dense_rounds_++ && askIn());
@@ -523,7 +542,7 @@ class Run {
     if (!listed_ && ready_count_ < n_ / 64) enlist();
     if (listed_) {
       for (const uint32_t v : list_) {
-        if (ready_.test(v)) forward<true>(v, local);
+        if (ready_.test(v)) forward<Wake::list>(v, local);
         if (ready_.test(v)) local.woken.push_back(v);
       }
       takeWoken(local);
@@ -535,7 +554,7 @@ class Run {
         while (const uint64_t bits = ready_.word(w) & later) {
           const int bit = std::countr_zero(bits);
           later = bit == 63 ? 0 : ~uint64_t{0} << (bit + 1);
-          forward<false>(static_cast<uint32_t>(w * 64 + static_cast<size_t>(bit)), local);
+          forward<Wake::bitmap>(static_cast<uint32_t>(w * 64 + static_cast<size_t>(bit)), local);
         }
       }
       recount();
@@ -567,31 +586,32 @@ class Run {
   }
 
   /// Sends the message of a ready vertex and delivers it.
-  template <bool KeepList>
+  template <Wake How>
   void forward(uint32_t v, Local& local) {
     M message{};
     const PPin to = send(v, message, local);
     if (pin_[v] == No) ready_.clear(v);
     if (to == HostPin) return toHost(message, local);
     if (!pinExists(to)) refusePin(badPin(v, to));
-    deliver<KeepList>(v, to, message, local);
-  }
-
-  template <bool KeepList>
-  [[gnu::flatten]] void deliver(uint32_t from, PPin pin, const M& message, Local& local) {
     for (const Relation& r : net_.relations) {
-      if (Pin(r.pin) != pin) continue;
-      deliverRow<KeepList>(r.out, r.out.offsets[from], r.out.offsets[from + 1], message, local);
-      local.deliveries += r.out.offsets[from + 1] - r.out.offsets[from];
+      if (Pin(r.pin) != to) continue;
+      const uint64_t begin = r.out.offsets[v];
+      const uint64_t end = r.out.offsets[v + 1];
+      deliver<How>(r.out, begin, end, message, local);
+      local.deliveries += end - begin;
     }
   }
 
-  template <bool KeepList>
-  void deliverRow(const Rows& rows, uint64_t begin, uint64_t end, const M& message, Local& local) {
-    const uint32_t* targets = rows.targets;
+  /// recv of the targets of these edges.
+  template <Wake How>
+  [[gnu::flatten]] void deliver(const Rows& rows, uint64_t begin, uint64_t end, const M& message, Local& local) {
+    const Receivers at = receivers();
+    const uint32_t* const targets = rows.targets;
+    E* const first = edge(rows, 0);
+    const bool own = rows.values && !std::is_empty_v<E>;
     for (uint64_t i = begin; i < end; ++i) {
-      if (i + ahead < end) __builtin_prefetch(&state_[targets[i + ahead]], 1);
-      receive<KeepList>(targets[i], message, edge(rows, i), local);
+      if (i + ahead < end) __builtin_prefetch(at.state + targets[i + ahead], 1);
+      receive<How>(at, targets[i], message, own ? first + i : first, local);
     }
   }
 
@@ -647,7 +667,7 @@ class Run {
         for (uint64_t bits = sent.word(w); bits; bits &= bits - 1) {
           const size_t v = w * 64 + static_cast<size_t>(std::countr_zero(bits));
           const auto [begin, end] = within(r.out, v, low, high);
-          deliverRow<false>(r.out, begin, end, message_[v], local);
+          deliver<Wake::bitmap>(r.out, begin, end, message_[v], local);
         }
       }
     }
@@ -686,26 +706,39 @@ class Run {
     const Rows& in = net_.relations[0].in;
     for (size_t v = begin; v < end; ++v) {
       S state = state_[v];
-      PPin pin = ready_.test(v) ? pin_[v] : No;
+      PPin pin = pin_[v];
       gather(state, pin, in, v);
       settle(static_cast<uint32_t>(v), state, pin);
     }
   }
 
+  /// Some have sent. Which in-edges bring a message is a coin's toss to the
+  /// branch predictor: so they are picked out first, without a branch.
   [[gnu::flatten]] void pullSome(size_t begin, size_t end, Local&) {
+    constexpr uint64_t block = 256;
+    uint32_t picked[block];
+    const M* const messages = message_.data();
     for (size_t v = begin; v < end; ++v) {
       S state = state_[v];
-      PPin pin = ready_.test(v) ? pin_[v] : No;
+      PPin pin = pin_[v];
       V x = vertex(&state, &pin);
       bool any = false;
       for (const Relation& r : net_.relations) {
         const Bitmap& sent = sent_[r.pin];
-        for (uint64_t i = r.in.offsets[v]; i < r.in.offsets[v + 1]; ++i) {
-          const uint32_t source = r.in.targets[i];
-          if (!sent.test(source)) continue;
-          M message = message_[source];
-          x.recv(&message, edge(r.in, i));
-          any = true;
+        const uint64_t last = r.in.offsets[v + 1];
+        for (uint64_t from = r.in.offsets[v]; from < last; from += block) {
+          const uint32_t* const sources = r.in.targets + from;
+          const auto count = static_cast<uint32_t>(std::min(block, last - from));
+          uint32_t found = 0;
+          for (uint32_t i = 0; i < count; ++i) {
+            picked[found] = i;
+            found += sent.test(sources[i]) ? 1 : 0;
+          }
+          for (uint32_t k = 0; k < found; ++k) {
+            M message = messages[sources[picked[k]]];
+            x.recv(&message, edge(r.in, from + picked[k]));
+          }
+          any |= found != 0;
         }
       }
       if (any) settle(static_cast<uint32_t>(v), state, pin);
@@ -716,11 +749,11 @@ class Run {
   void settle(uint32_t v, const S& state, PPin pin) {
     state_[v] = state;
     touch(v);
+    pin_[v] = pin;
     if (pin == No) {
       ready_.clear(v);
     } else {
       ready_.set(v);
-      pin_[v] = pin;
     }
   }
 
@@ -835,12 +868,9 @@ class Run {
           continue;
         }
         ++small_rounds_;
-        local.woken.clear();
-        forward<true>(v, local);
-        if (ready_.test(v)) local.woken.push_back(v);
-        for (const uint32_t u : local.woken) queue_.push(priority(u), u);
+        forward<Wake::queue>(v, local);
+        if (ready_.test(v)) queue_.push(priority(v), v);
       }
-      local.woken.clear();
     }
     flushHost();
     recount();
@@ -851,13 +881,10 @@ class Run {
     uint32_t to = 0;
     M message{};
     Local& local = locals_[0];
-    local.woken.clear();
     while (problem_.host->toVertex(to, &message)) {
-      receive<true>(to, message, edge({}, 0), local);
+      receive<Wake::queue>(receivers(), to, message, edge({}, 0), local);
       ++local.deliveries;
     }
-    for (const uint32_t u : local.woken) queue_.push(priority(u), u);
-    local.woken.clear();
     flushHost();
   }
 
@@ -927,7 +954,7 @@ class Run {
       for (size_t i = 0; i < wave_.size(); ++i) {
         if (wave_pin_[i] != Pin(r.pin)) continue;
         const auto [begin, end] = within(r.out, wave_[i], low, high);
-        deliverRow<true>(r.out, begin, end, wave_message_[i], local);
+        deliver<Wake::list>(r.out, begin, end, wave_message_[i], local);
         local.deliveries += end - begin;
       }
     }
@@ -947,7 +974,7 @@ class Run {
   uint64_t edges_ = 0;
 
   Array<S>& state_;
-  Array<PPin> pin_;  // meaningful where ready_ is set
+  Array<PPin> pin_;  // not No exactly where ready_ is set
   Bitmap ready_;
   Bitmap touched_;   // sent or received since the last step; lazy steps only
   uint64_t ready_count_ = 0;

@@ -99,8 +99,8 @@ struct gs_graph_census {
 
 /// Judges a CSR (offsets ascending and in bounds, targets in range, rows
 /// ascending; fails naming the vertex) and counts.
-int gs_graph_census(uint64_t vertices, uint64_t edges, const uint64_t* offsets, const uint32_t* targets,
-                    struct gs_graph_census* census);
+int gs_graph_count(uint64_t vertices, uint64_t edges, const uint64_t* offsets, const uint32_t* targets,
+                   struct gs_graph_census* census);
 
 /// Fails naming an edge whose reverse (of the same weight) is missing.
 int gs_graph_check_symmetric(uint64_t vertices, const uint64_t* offsets, const uint32_t* targets,

@@ -315,7 +315,7 @@ class Graph:
         rows = self._any
         try:
             _native.call(
-                "census",
+                "count",
                 self.vertices,
                 self.edges,
                 _native.pointer(rows.offsets),

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the suite measures: its rows by name, and what each must reach."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+GRAPHS: Final = ("geoS", "geoL", "rmat18", "grid400k", "email-Enron")
+THREADS: Final = (1, 2)
+PEERS: Final = {
+    "pagerank": ("graphblas", "networkit", "scipy", "gapbs"),
+    "sssp": ("scipy", "gapbs"),
+    "asp64": ("graphblas", "gapbs"),
+    "hashmin": ("scipy", "networkit"),
+}
+"""The measures, and whom each is compared with."""
+FROM_REGISTRY: Final = ("scipy", "graphblas", "networkit")
+"""Peers that the command installs itself."""
+PEAK: Final = "pagerank.peak-mb"
+START: Final = "start-to-result.email-Enron"
+COMPILE: Final = "compile.vertex-s"
+FIRST: Final = "first-run-s"
+
+
+@dataclass(frozen=True)
+class Beside:
+    """One row that stands beside a peer."""
+
+    measure: str
+    peer: str
+    graph: str
+    threads: int
+
+    @property
+    def name(self) -> str:
+        """As the user types and reads it."""
+        return f"{self.measure}.vs-{self.peer}.{self.graph}.t{self.threads}"
+
+
+def beside() -> list[Beside]:
+    """Every row that stands beside a peer, in the order of the table."""
+    return [
+        Beside(measure, peer, graph, threads)
+        for measure, peers in PEERS.items()
+        for peer in peers
+        for graph in GRAPHS
+        for threads in THREADS
+    ]
+
+
+def names() -> list[str]:
+    """Every row of the suite."""
+    return [row.name for row in beside()] + [PEAK, START, COMPILE, FIRST]
+
+
+_BOUNDS: Final = (
+    (r"pagerank\.vs-gapbs\.", 0.95),
+    (r"pagerank\.vs-graphblas\.geo", 1.6),
+    (r"pagerank\.vs-graphblas\.rmat", 1.5),
+    (r"pagerank\.vs-graphblas\.grid", 1.9),
+    (r"pagerank\.vs-networkit\.", 2.0),
+    (r"sssp\.vs-gapbs\.grid.*\.t2$", 0.7),
+    (r"sssp\.vs-gapbs\.", 0.9),
+    (r"sssp\.vs-scipy\.", 2.0),
+    (r"asp64\.vs-graphblas\.", 10.0),
+    (r"asp64\.vs-gapbs\.grid", 1.0),
+    (r"hashmin\.vs-scipy\.", 1.0),
+)
+
+
+def bound(name: str) -> float | None:
+    """The ratio that a row must reach; None where it is only printed."""
+    return next((least for pattern, least in _BOUNDS if re.match(pattern, name)), None)

@@ -1,0 +1,441 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every application on random and real graphs, judged by NetworkX, SciPy and NumPy."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+import scipy.io
+import scipy.sparse
+from conftest import Size
+from scipy.sparse import csgraph
+
+import gossamer as gs
+from gossamer import apps
+from gossamer.runs import difference
+
+DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data"
+FAR = np.uint32(0xFFFFFFFF)
+
+Edges = tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]
+
+
+def graph_of(
+    vertices: int, edges: Edges, weights: Any = None, *, symmetric: bool = False, labels: Any = None, base: int = 0
+) -> gs.Graph:
+    """A graph of exactly these edges: parallel ones and self-loops stay."""
+    order = np.lexsort((edges[1], edges[0]))
+    offsets = np.concatenate(([0], np.cumsum(np.bincount(edges[0], minlength=vertices))))
+    kept = None if weights is None else np.asarray(weights)[order]
+    return gs.Graph.from_csr(
+        offsets, edges[1][order], kept, symmetric=symmetric, labels=labels, base=base, name="test"
+    )
+
+
+def random_edges(random: np.random.Generator, vertices: int, count: int, *, dangling: bool = True) -> Edges:
+    """Edges with a hub, parallel edges, self-loops and, where wanted, vertices that point nowhere."""
+    sources = random.integers(vertices, size=count)
+    targets = random.integers(vertices, size=count)
+    hub = random.integers(vertices)
+    targets[::17] = hub
+    sources[::23] = hub
+    targets[::31] = sources[::31]
+    if dangling and vertices > 3:
+        sources[sources < vertices // 5] = vertices - 1
+    return np.concatenate((sources, sources[:: 10])), np.concatenate((targets, targets[:: 10]))
+
+
+def both_ways(edges: Edges) -> Edges:
+    """Each edge and its reverse; a self-loop is its own reverse."""
+    other = edges[0] != edges[1]
+    return (
+        np.concatenate((edges[0], edges[1][other])),
+        np.concatenate((edges[1], edges[0][other])),
+    )
+
+
+def multigraph(vertices: int, edges: Edges) -> Any:
+    judge = nx.MultiDiGraph()
+    judge.add_nodes_from(range(vertices))
+    judge.add_edges_from(zip(edges[0].tolist(), edges[1].tolist(), strict=True))
+    return judge
+
+
+def ranks_of(judge: Any, damping: float = 0.85) -> np.ndarray[Any, Any]:
+    ranks = nx.pagerank(judge, alpha=damping, tol=1e-15, max_iter=2000, weight=None)
+    return np.array([ranks[v] for v in range(len(ranks))])
+
+
+def lightest(vertices: int, edges: Edges, weights: Any) -> Any:
+    """A SciPy matrix with the lightest of parallel edges."""
+    order = np.lexsort((weights, edges[1], edges[0]))
+    s, t, w = edges[0][order], edges[1][order], np.asarray(weights)[order]
+    first = np.concatenate(([True], (s[1:] != s[:-1]) | (t[1:] != t[:-1])))
+    return scipy.sparse.csr_array((w[first], (s[first], t[first])), shape=(vertices, vertices))
+
+
+def matrix(vertices: int, edges: Edges) -> Any:
+    ones = np.ones(len(edges[0]))
+    return scipy.sparse.csr_array(scipy.sparse.coo_array((ones, edges), shape=(vertices, vertices)))
+
+
+def close(values: Any, judge: Any, tolerance: float) -> None:
+    """Within a tolerance relative to the value, or to the mean value where it is less than that."""
+    error = np.abs(np.asarray(values, np.float64) - judge) / np.maximum(judge, 1 / len(judge))
+    assert error.max() < tolerance, f"vertex {error.argmax()}: {values[error.argmax()]}, {judge[error.argmax()]}"
+
+
+def smallest_of_component(labels: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    smallest = np.full(labels.max() + 1, len(labels))
+    np.minimum.at(smallest, labels, np.arange(len(labels)))
+    return smallest[labels]
+
+
+def hops(a: Any, sources: Any) -> np.ndarray[Any, Any]:
+    return csgraph.shortest_path(a, method="D", unweighted=True, indices=sources)
+
+
+@pytest.fixture
+def random(seed: int) -> np.random.Generator:
+    return np.random.default_rng(seed)
+
+
+def cases(size: Size, random: np.random.Generator) -> list[tuple[int, int]]:
+    """Vertices and edges: tiny ones, where corners are; and some that all threads work on."""
+    tiny = [(1, 0), (1, 2), (2, 1), (3, 0), (64, 100), (65, 70)]
+    some = [(int(random.integers(2, 300)), int(random.integers(0, 1500))) for _ in range(size.pick(3, 10, 100))]
+    return [*tiny, *some, (3000, size.pick(30000, 60000, 60000))]
+
+
+# PageRank ---------------------------------------------------------------------------------------
+
+
+def test_pagerank_is_networkx_pagerank(size: Size, random: np.random.Generator) -> None:
+    for vertices, count in cases(size, random):
+        directed = random_edges(random, vertices, count)
+        for symmetric in (False, True):
+            edges = both_ways(directed) if symmetric else directed
+            judge = ranks_of(multigraph(vertices, edges))
+            graph = graph_of(vertices, edges, symmetric=symmetric)
+            for threads in (1, 2, 3):
+                exact = gs.run("pagerank64", graph, threads=threads, tolerance=1e-13)
+                assert exact.values.dtype == np.float64
+                close(exact.values, judge, 1e-9)
+                assert exact.values.sum() == pytest.approx(1)
+                single = gs.run("pagerank", graph, threads=threads)
+                assert single.values.dtype == np.float32
+                close(single.values, judge, apps.load("pagerank").tolerance)
+
+
+@pytest.mark.parametrize("kind", [nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph])
+def test_pagerank_of_a_networkx_graph(kind: type[Any], random: np.random.Generator) -> None:
+    judge = kind()
+    judge.add_nodes_from(range(40))
+    edges = random_edges(random, 40, 120)
+    judge.add_edges_from(zip(edges[0].tolist(), edges[1].tolist(), strict=True))
+    result = gs.run("pagerank64", gs.Graph.from_networkx(judge), tolerance=1e-13, damping=0.7)
+    close(result.values, ranks_of(judge, 0.7), 1e-9)
+
+
+def test_pagerank_iterations_are_the_power_methods(random: np.random.Generator) -> None:
+    vertices, iterations, damping = 500, 7, 0.6
+    edges = random_edges(random, vertices, 4000)
+    a = matrix(vertices, edges)
+    degrees = np.bincount(edges[0], minlength=vertices)
+    score = np.full(vertices, 1 / vertices)
+    for _ in range(iterations):
+        share = np.divide(score, degrees, out=np.zeros(vertices), where=degrees > 0)
+        score = (1 - damping) / vertices + damping * (a.T @ share)
+    graph = graph_of(vertices, edges)
+    for threads in (1, 2):
+        given = {"iterations": iterations, "damping": damping}
+        raw = gs.run("pagerank64", graph, threads=threads, raw=True, **given)
+        np.testing.assert_allclose(raw.values, score, rtol=1e-12)
+        scaled = gs.run("pagerank64", graph, threads=threads, **given)
+        np.testing.assert_allclose(scaled.values, score / score.sum(), rtol=1e-12)
+        assert raw.stats["sends"] == iterations * vertices
+        assert raw.stats["deliveries"] == iterations * len(edges[0])
+        assert raw.stats["steps"] == len(raw.stats["step_seconds"]) == iterations
+        assert raw.stats["threads"] == threads
+        assert 0 < sum(raw.stats["step_seconds"]) <= raw.seconds
+
+
+# Shortest paths -----------------------------------------------------------------------------------
+
+
+def test_sssp_is_dijkstra(size: Size, random: np.random.Generator) -> None:
+    for vertices, count in cases(size, random):
+        edges = random_edges(random, vertices, count)
+        heaviest = int(random.choice([1, 3, 200, 2**20]))
+        weights = random.integers(1, heaviest + 1, size=len(edges[0]))
+        source = int(random.integers(vertices))
+        judge = csgraph.dijkstra(lightest(vertices, edges, weights), indices=source)
+        expected = np.where(np.isinf(judge), float(FAR), judge).astype(np.uint32)
+        for kind in (np.int32, np.int64, np.float32, np.float64):
+            graph = graph_of(vertices, edges, weights.astype(kind))
+            for threads in (1, 2, 3):
+                result = gs.run("sssp", graph, threads=threads, source=source)
+                np.testing.assert_array_equal(result.values, expected)
+
+
+def test_sssp_with_weights_of_zero(random: np.random.Generator) -> None:
+    edges = random_edges(random, 200, 600)
+    weights = random.integers(0, 3, size=len(edges[0]))
+    judge = nx.MultiDiGraph()
+    judge.add_nodes_from(range(200))
+    judge.add_weighted_edges_from(zip(*(x.tolist() for x in (*edges, weights)), strict=True))
+    lengths = nx.single_source_dijkstra_path_length(judge, 199)
+    expected = [lengths.get(v, int(FAR)) for v in range(200)]
+    for threads in (1, 2):
+        assert gs.run("sssp", graph_of(200, edges, weights), threads=threads, source=199).values.tolist() == expected
+
+
+def test_sssp_without_weights_counts_edges(random: np.random.Generator) -> None:
+    edges = random_edges(random, 400, 900)
+    judge = hops(matrix(400, edges), 399)
+    expected = np.where(np.isinf(judge), float(FAR), judge).astype(np.uint32)
+    np.testing.assert_array_equal(gs.run("sssp", graph_of(400, edges), source=399).values, expected)
+
+
+def test_a_source_is_given_by_its_label() -> None:
+    edges = np.array([0, 1, 2]), np.array([1, 2, 3])
+    expected = [int(FAR), 0, 1, 2]
+    assert gs.run("sssp", graph_of(4, edges), source=1).values.tolist() == expected
+    assert gs.run("sssp", graph_of(4, edges, base=1), source=2).values.tolist() == expected
+    assert gs.run("sssp", graph_of(4, edges, base=1), source="2").values.tolist() == expected
+    gaps = graph_of(4, edges, labels=np.array([5, 70, 800, 9000]))
+    assert gs.run("sssp", gaps, source=70).values.tolist() == expected
+    named = graph_of(4, edges, labels=["ash", "birch", "cedar", "date palm"])
+    assert gs.run("sssp", named, source="birch").values.tolist() == expected
+    assert gs.run("sssp", named).values.tolist() == [0, 1, 2, 3]  # from the first vertex
+
+
+def test_a_path_too_long_for_32_bits_is_no_path() -> None:
+    top = 2**31 - 1
+    edges = np.array([0, 1, 2, 0]), np.array([1, 2, 3, 4])
+    graph = graph_of(5, edges, np.array([top, top, 5, 1]))
+    assert gs.run("sssp", graph, source=0).values.tolist() == [0, top, 2 * top, int(FAR), 1]
+
+
+# Components ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("app", ["hashmin", "hashmin-sync"])
+def test_hashmin_is_connected_components(app: str, size: Size, random: np.random.Generator) -> None:
+    for vertices, count in [*cases(size, random), (5000, 3000)]:
+        edges = random_edges(random, vertices, count)
+        _, labels = csgraph.connected_components(matrix(vertices, edges), connection="weak")
+        expected = smallest_of_component(labels)
+        for graph in (graph_of(vertices, edges), graph_of(vertices, both_ways(edges), symmetric=True)):
+            for threads in (1, 2, 3):
+                result = gs.run(app, graph, threads=threads)
+                np.testing.assert_array_equal(result.values, expected)
+
+
+# Hops from many sources -----------------------------------------------------------------------------
+
+
+def test_asp_is_breadth_first_search(size: Size, random: np.random.Generator) -> None:
+    for vertices, count in cases(size, random):
+        edges = random_edges(random, vertices, count)
+        wanted = int(random.integers(1, 65))
+        number = min(wanted, vertices)
+        sources = [k * vertices // number for k in range(number)]
+        distance = hops(matrix(vertices, edges), sources)
+        there = np.isfinite(distance)
+        for threads in (1, 2, 3):
+            result = gs.run("asp", graph_of(vertices, edges), threads=threads, sources=wanted)
+            np.testing.assert_array_equal(result.columns["sources"], there.sum(axis=0))
+            np.testing.assert_array_equal(result.columns["sum"], np.where(there, distance, 0).sum(axis=0))
+            assert result.values is result.columns["sum"]
+
+
+# Engines ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("app", apps.names())
+def test_engines_agree(app: str, size: Size, random: np.random.Generator) -> None:
+    for _ in range(size.pick(3, 8, 60)):
+        vertices = int(random.integers(1, 400))
+        edges = random_edges(random, vertices, int(random.integers(0, 2000)))
+        graph = graph_of(vertices, edges, random.integers(1, 9, size=len(edges[0])))
+        first = gs.run(app, graph, threads=1)
+        again = gs.run(app, graph, threads=1)
+        for name, values in first.columns.items():
+            np.testing.assert_array_equal(again.columns[name], values)  # to the last bit
+        for threads in (2, 3, 8):
+            assert difference(first, gs.run(app, graph, threads=threads)) is None
+        shuffled = gs.run(app, graph, engine="shuffle", seed=int(random.integers(2**63)))
+        assert difference(first, shuffled) is None
+        assert shuffled.stats["engine"] == "shuffle"
+
+
+def test_a_difference_is_seen() -> None:
+    path = np.array([0, 1]), np.array([1, 2])
+    graph = graph_of(3, path)
+    for app in ("sssp", "pagerank"):
+        first, second = gs.run(app, graph), gs.run(app, graph)
+        assert difference(first, second) is None
+        second.values[1] += 1
+        found = difference(first, second)
+        assert found is not None
+        assert (found.vertex, found.count) == (1, 1)
+        assert found.first == first.values[1]
+        assert found.second == second.values[1]
+    # Within the tolerance is the same; beyond it is not.
+    second.values[1] = first.values[1] * np.float32(1 + 5e-5)
+    assert difference(first, second) is None
+    second.values[1] = first.values[1] * np.float32(1 + 3e-4)
+    assert difference(first, second) is not None
+
+
+def test_a_graph_with_rows_by_destination_only(random: np.random.Generator) -> None:
+    edges = random_edges(random, 300, 3000)
+    weights = random.integers(1, 9, size=len(edges[0]))
+    there = graph_of(300, edges, weights)
+    back = gs.Graph(into=there.into)
+    for app in apps.names():
+        for threads in (1, 2):
+            assert difference(gs.run(app, there), gs.run(app, back, threads=threads)) is None
+
+
+# Real graphs ----------------------------------------------------------------------------------------
+
+
+def by_scipy(path: Path) -> tuple[int, Edges]:
+    a = scipy.sparse.coo_array(scipy.io.mmread(path))
+    return a.shape[0], (a.row.astype(np.int64), a.col.astype(np.int64))
+
+
+def by_numpy(path: Path) -> tuple[int, Edges]:
+    pairs = np.loadtxt(path, dtype=np.int64, comments="#")
+    labels, ends = np.unique(pairs, return_inverse=True)
+    ends = ends.reshape(pairs.shape)
+    return len(labels), (ends[:, 0], ends[:, 1])
+
+
+def by_hand(path: Path) -> tuple[int, Edges]:
+    """METIS: line k lists the neighbours of vertex k."""
+    with gzip.open(path, "rt") as file:
+        lines = [line for line in file if not line.startswith("%")]
+    rows = [[int(word) - 1 for word in line.split()] for line in lines[1:]]
+    vertices = int(lines[0].split()[0])
+    sources = np.repeat(np.arange(vertices), [len(row) for row in rows[:vertices]])
+    return vertices, (sources, np.array([v for row in rows for v in row]))
+
+
+REAL: list[tuple[str, Callable[[Path], tuple[int, Edges]], bool]] = [
+    ("wiki-Vote.txt.gz", by_numpy, True),
+    ("airfoil1.graph.gz", by_hand, True),
+    ("ca-CondMat.mtx.gz", by_scipy, False),
+    ("cit-HepTh.mtx.gz", by_scipy, False),
+    ("email-Enron.mtx.gz", by_scipy, False),
+]
+
+
+@pytest.mark.parametrize(("name", "reader", "quick"), REAL, ids=[name for name, *_ in REAL])
+def test_real_graphs(
+    name: str, reader: Callable[[Path], tuple[int, Edges]], quick: bool, size: Size, seed: int
+) -> None:
+    path = DATA / name
+    if not path.exists():
+        pytest.skip(f"{path} is not there")
+    if not quick and size.name == "quick":
+        pytest.skip("not in the quick size")
+    vertices, edges = reader(path)
+    graph = gs.read_graph(path)
+    assert (graph.vertices, graph.edges) == (vertices, len(edges[0]))
+    a = matrix(vertices, edges)
+
+    judge = ranks_of(nx.from_scipy_sparse_array(a.astype(int), create_using=nx.DiGraph))
+    _, components = csgraph.connected_components(a, connection="weak")
+    sources = [k * vertices // 64 for k in range(64)]
+    distance = hops(a, sources)
+    there = np.isfinite(distance)
+    source = int(np.random.default_rng(seed).integers(vertices))
+    path_lengths = hops(a, source)
+    for threads in (1, 2):
+        close(gs.run("pagerank64", graph, threads=threads, tolerance=1e-12).values, judge, 1e-8)
+        close(gs.run("pagerank", graph, threads=threads).values, judge, 1e-4)
+        for app in ("hashmin", "hashmin-sync"):
+            values = gs.run(app, graph, threads=threads).values
+            np.testing.assert_array_equal(values, smallest_of_component(components))
+        result = gs.run("asp", graph, threads=threads)
+        np.testing.assert_array_equal(result.columns["sources"], there.sum(axis=0))
+        np.testing.assert_array_equal(result.columns["sum"], np.where(there, distance, 0).sum(axis=0))
+        if not graph.weighted:
+            lengths = gs.run("sssp", graph, threads=threads, source=graph.label_of(source)).values
+            expected = np.where(np.isinf(path_lengths), float(FAR), path_lengths).astype(np.uint32)
+            np.testing.assert_array_equal(lengths, expected)
+
+
+# Bad input ----------------------------------------------------------------------------------------
+
+
+def refusal(app: str, graph: gs.Graph, **given: Any) -> str:
+    with pytest.raises(gs.InputError) as caught:
+        gs.run(app, graph, **given)
+    text = str(caught.value)
+    assert "\n" not in text
+    return text
+
+
+def test_bad_parameters_are_refused() -> None:
+    graph = graph_of(3, (np.array([0, 1]), np.array([1, 2])))
+    assert "nothing" in refusal("sssp", graph, source="nothing")
+    assert "3" in refusal("sssp", graph, source=3)
+    assert "-1" in refusal("sssp", graph, source=-1)
+    assert "damping" in refusal("pagerank", graph, damping=2)
+    assert "damping" in refusal("pagerank", graph, damping=-0.1)
+    assert "damping" in refusal("pagerank", graph, damping=float("nan"))
+    assert "damping" in refusal("pagerank", graph, damping="much")
+    assert "tolerance" in refusal("pagerank", graph, tolerance=0)
+    assert "iterations" in refusal("pagerank", graph, iterations=2.5)
+    assert "iterations" in refusal("pagerank", graph, iterations=-1)
+    assert "raw" in refusal("pagerank", graph, raw="perhaps")
+    assert "sources" in refusal("asp", graph, sources=65)
+    assert "sources" in refusal("asp", graph, sources=0)
+    text = refusal("pagerank", graph, dumping=0.5)
+    assert "dumping" in text and "damping" in text  # what was wrong, and what there is
+    assert "none" in refusal("hashmin", graph, source=1)
+    assert "shuffel" in refusal("sssp", graph, engine="shuffel")
+    assert "pagerank" in refusal("pagerunk", graph)
+    assert "such file" in refusal("no/such/vertex.h", graph)
+
+
+def test_bad_weights_are_refused() -> None:
+    edges = np.array([0, 1]), np.array([1, 2])
+    assert "negative" in refusal("sssp", graph_of(3, edges, np.array([1, -4])))
+    assert "negative" in refusal("sssp", graph_of(3, edges, np.array([1.0, -4.0])))
+    assert "0.5" in refusal("sssp", graph_of(3, edges, np.array([1, 0.5])))
+    assert str(2**31) in refusal("sssp", graph_of(3, edges, np.array([1, 2**31])))
+    assert "nan" in refusal("sssp", graph_of(3, edges, np.array([1, np.nan]))).lower()
+    # Who does not look at weights does not mind them.
+    assert gs.run("hashmin", graph_of(3, edges, np.array([1, -0.5]))).values.tolist() == [0, 0, 0]
+
+
+def test_a_graph_without_vertices_is_refused() -> None:
+    with pytest.raises(gs.InputError):
+        gs.run("pagerank", gs.Graph.from_csr([0], []))
+    with pytest.raises(gs.InputError):
+        gs.run("pagerank", gs.Graph.from_networkx(nx.DiGraph()))
+
+
+def test_what_a_result_holds() -> None:
+    graph = graph_of(3, (np.array([0, 1]), np.array([1, 2])), labels=["a", "b", "c"])
+    result = gs.run("sssp", graph, source="a", threads=1)
+    assert list(result.columns) == ["distance"]
+    assert result.values is result.columns["distance"]
+    assert result.values.dtype == np.uint32
+    assert list(result.labels) == ["a", "b", "c"]
+    assert result.graph is graph
+    assert result.app.name == "sssp"
+    assert result.seconds > 0
+    assert {"sends", "deliveries", "steps", "step_calls", "step_seconds", "threads"} <= result.stats.keys()
+    assert (result.stats["sends"], result.stats["deliveries"], result.stats["host_messages"]) == (3, 2, 3)

@@ -1,0 +1,470 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Set-up in copies of the checkout: first use, no network, interruptions, the lock, bundles.
+
+The copies have small groups (one tiny package each, with the real pins and hashes), so
+that the code under test is the real one and the waiting is short. The real core is set
+up from nothing in the full size.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tarfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from conftest import ROOT, Size
+
+# Nothing listens there: whoever tries the network fails, at once.
+NO_NETWORK = {
+    **dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), "http://127.0.0.1:9"),
+    "no_proxy": "",
+    "NO_PROXY": "",
+    "PIP_NO_CACHE_DIR": "1",
+    "PIP_NO_INDEX": "1",
+    "PIP_FIND_LINKS": "",
+}
+
+
+def pins(group: str, *packages: str) -> str:
+    """The real requirement lines of a few packages."""
+    text = (ROOT / "requirements" / f"{group}.txt").read_text()
+    found = [re.search(rf"^{name}==(?:.*\\\n)+.*\n", text, re.MULTILINE) for name in packages]
+    return "".join(match[0] for match in found if match)
+
+
+class Checkout:
+    """A copy of what the command needs, with small groups."""
+
+    def __init__(self, root: Path, source: Path = ROOT) -> None:
+        self.root = root
+        self.env = root / ".gossamer" / "env"
+        for part in ("python/gossamer", "python/gossamer_setup", "requirements"):
+            shutil.copytree(source / part, root / part, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copy2(source / "gossamer", root / "gossamer")
+        self.requirements = {"core": pins("core", "click")}
+        self.requirements |= {"test": pins("test", "iniconfig"), "peers": pins("test", "pluggy")}
+        self.restore()
+
+    def restore(self) -> None:
+        """The requirement files as they were."""
+        for group, text in self.requirements.items():
+            (self.root / "requirements" / f"{group}.txt").write_text(text)
+
+    def start(self, *arguments: str, **env: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [sys.executable, str(self.root / "gossamer"), *arguments],
+            env={**os.environ, **env},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def __call__(self, *arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
+        child = self.start(*arguments, **env)
+        out, err = child.communicate(timeout=300)
+        return subprocess.CompletedProcess(child.args, child.returncode, out, err)
+
+    def stamp(self, group: str) -> Path:
+        return self.env / "gossamer-groups" / group
+
+    def mark(self, group: str) -> Path:
+        return self.env / f"gossamer-installing-{group}"
+
+    def imports(self, module: str) -> bool:
+        command = [str(self.env / "bin" / "python"), "-I", "-c", f"import {module}"]
+        return subprocess.run(command, capture_output=True, check=False).returncode == 0
+
+    def package(self, name: str) -> Path:
+        (folder,) = self.env.glob(f"lib/python*/site-packages/{name}")
+        return folder
+
+    @contextlib.contextmanager
+    def locked(self) -> Iterator[None]:
+        with open(self.root / ".gossamer" / "lock", "r+") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            yield
+
+    def wait_for(self, path: Path, child: subprocess.Popen[str]) -> None:
+        """Until a file is there; the child must still be at it."""
+        deadline = time.monotonic() + 60
+        while not path.exists():
+            assert child.poll() is None and time.monotonic() < deadline, child.communicate()
+            time.sleep(0.001)
+
+
+@pytest.fixture(scope="module")
+def ready(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
+    """A copy that the first use has set up; the path has a blank in it."""
+    checkout = Checkout(tmp_path_factory.mktemp("first") / "a checkout")
+    assert not (checkout.root / ".gossamer").exists()
+    done = checkout("bench", "--list")
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"group core: 1 packages, [\d.]+ MB", done.stderr)
+    return checkout
+
+
+@pytest.fixture
+def checkout(ready: Checkout) -> Checkout:
+    """The same copy, with nothing but its core."""
+    for group in ("test", "peers"):
+        ready.stamp(group).unlink(missing_ok=True)
+        ready.mark(group).unlink(missing_ok=True)
+    ready.restore()
+    assert ready.stamp("core").exists()
+    return ready
+
+
+def test_before_there_is_an_environment(tmp_path: Path) -> None:
+    """What needs none must not make one, and must not even create the folder."""
+    checkout = Checkout(tmp_path / "new")
+    for arguments in (["--version"], ["--help"], [], ["doctor"], ["setup", "--help"]):
+        assert checkout(*arguments, **NO_NETWORK).returncode == 0
+    for arguments in (["runn"], ["setup", "nope"], ["setup", "--nope"]):
+        assert checkout(*arguments, **NO_NETWORK).returncode == 2
+    assert not (checkout.root / ".gossamer").exists()
+
+
+def test_second_use_touches_no_network_and_says_nothing(checkout: Checkout) -> None:
+    done = checkout("bench", "--list", **NO_NETWORK)
+    assert (done.returncode, done.stderr) == (0, "")
+    done = checkout("setup", **NO_NETWORK)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "already there: core\n", "")
+
+
+def test_a_group_is_installed_when_asked_for(checkout: Checkout) -> None:
+    done = checkout("setup", "test")
+    assert done.returncode == 0, done.stderr
+    assert checkout.imports("iniconfig")
+    assert checkout.stamp("test").read_bytes() == (checkout.root / "requirements/test.txt").read_bytes()
+
+
+def test_require_from_inside(checkout: Checkout) -> None:
+    python = str(checkout.env / "bin" / "python")
+    script = "import gossamer_setup as s; s.require('peers'); import pluggy"
+    done = subprocess.run([python, "-I", "-c", script], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert checkout.stamp("peers").exists()
+    outside = f"import sys; sys.path.insert(0, {str(checkout.root / 'python')!r}); {script}"
+    done = subprocess.run([sys.executable, "-I", "-c", outside], capture_output=True, text=True, check=False)
+    assert "is not Gossamer's own Python" in done.stderr
+
+
+def test_a_changed_requirement_file_concerns_its_group_alone(checkout: Checkout) -> None:
+    assert checkout("setup", "test").returncode == 0
+    core = checkout.stamp("core").stat().st_mtime_ns
+    requirements = checkout.root / "requirements" / "test.txt"
+    requirements.write_text(requirements.read_text() + "# another day\n")
+    assert "installed for older requirements" in checkout("doctor").stdout
+    done = checkout("setup", "test")
+    assert done.returncode == 0
+    assert "group test" in done.stderr and "group core" not in done.stderr
+    assert checkout.stamp("core").stat().st_mtime_ns == core
+    assert checkout.stamp("test").read_bytes() == requirements.read_bytes()
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_interrupted_set_up_is_finished_by_the_next_call(
+    checkout: Checkout, number: signal.Signals, code: int
+) -> None:
+    child = checkout.start("setup", "test")
+    checkout.wait_for(checkout.mark("test"), child)
+    child.send_signal(number)
+    child.communicate(timeout=60)
+    assert child.returncode == code
+    assert not checkout.stamp("test").exists() and checkout.mark("test").exists()
+    # The installer is gone: it would hold the lock.
+    with open(checkout.root / ".gossamer" / "lock") as file:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    assert checkout("setup", "test").returncode == 0
+    assert checkout.imports("iniconfig") and not checkout.mark("test").exists()
+
+
+def test_a_half_copied_package_is_laid_down_anew(checkout: Checkout) -> None:
+    """The installer takes it for a whole one: its record is there, a file is not."""
+    assert checkout("setup", "test").returncode == 0
+    checkout.stamp("test").unlink()
+    checkout.mark("test").touch()
+    (checkout.package("iniconfig") / "__init__.py").unlink()
+    assert (
+        not checkout.imports("iniconfig.exceptions")
+        or not (checkout.package("iniconfig") / "__init__.py").exists()
+    )
+    assert checkout("setup", "test").returncode == 0
+    assert (checkout.package("iniconfig") / "__init__.py").exists()
+
+
+def test_an_installer_left_alone_keeps_the_lock(checkout: Checkout) -> None:
+    """SIGKILL cannot be caught: the next call waits for the installer, and does not install beside it."""
+    child = checkout.start("setup", "test")
+    checkout.wait_for(checkout.mark("test"), child)
+    log = checkout.root / ".gossamer" / "setup.log"
+    while "pip install" not in log.read_text() and child.poll() is None:
+        time.sleep(0.001)
+    child.kill()
+    child.communicate(timeout=60)
+    assert checkout("setup", "test").returncode == 0
+    assert checkout.imports("iniconfig") and checkout.stamp("test").exists()
+
+
+def test_the_lock_names_who_holds_it(checkout: Checkout) -> None:
+    with checkout.locked():
+        (checkout.root / ".gossamer" / "lock").write_text("process 4711, since noon\n")
+        child = checkout.start("setup", "test")
+        assert child.stderr is not None
+        said = child.stderr.readline()
+        assert "waiting" in said and "process 4711, since noon" in said
+        time.sleep(0.2)
+        assert child.poll() is None and not checkout.mark("test").exists()
+        # Ctrl-C while waiting is an answer too.
+        child.send_signal(signal.SIGINT)
+        child.communicate(timeout=60)
+        assert child.returncode == 130
+        child = checkout.start("setup", "test")
+    _, err = child.communicate(timeout=120)
+    assert child.returncode == 0, err
+
+
+def test_no_network_is_one_clear_line(checkout: Checkout) -> None:
+    env = {**NO_NETWORK, "PIP_NO_INDEX": "0"}
+    shutil.rmtree(checkout.package("iniconfig"), ignore_errors=True)
+    checkout.mark("test").touch()
+    done = checkout("setup", "test", **env)
+    assert done.returncode == 2
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith("gossamer: error: ") and "registry cannot be reached" in last
+    assert "--from-bundle" in last and not checkout.stamp("test").exists()
+
+
+def test_another_package_than_the_pinned_one_is_refused(checkout: Checkout) -> None:
+    requirements = checkout.root / "requirements" / "test.txt"
+    requirements.write_text(re.sub(r"sha256:\w{8}", "sha256:00000000", requirements.read_text()))
+    checkout.mark("test").touch()
+    done = checkout("setup", "test")
+    assert done.returncode == 2
+    assert "not the one that is pinned" in done.stderr
+    assert not checkout.stamp("test").exists()
+
+
+def test_bundle(checkout: Checkout, tmp_path: Path) -> None:
+    """Packed here, installed in a checkout that has neither network nor cache."""
+    bundle = tmp_path / "gossamer.tar"
+    done = checkout("setup", "--bundle", str(bundle), "test")
+    assert done.returncode == 0, done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["gossamer.tar"]
+
+    other = Checkout(tmp_path / "other")
+    done = other("setup", "--from-bundle", str(bundle), **NO_NETWORK)
+    assert done.returncode == 0, done.stderr
+    assert other.imports("click") and other.imports("iniconfig")
+    assert other("bench", "--list", **NO_NETWORK).returncode == 0
+    assert [path.name for path in (other.root / ".gossamer").iterdir() if path.name.startswith("tmp")] == []
+
+
+def rewritten(bundle: Path, target: Path, change: Callable[[str, bytes], tuple[str, bytes]]) -> Path:
+    import io
+
+    with tarfile.open(bundle) as source, tarfile.open(target, "w") as result:
+        for member in source:
+            file = source.extractfile(member)
+            assert file is not None
+            name, data = change(member.name, file.read())
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            result.addfile(info, io.BytesIO(data))
+    return target
+
+
+def test_bundles_that_do_not_fit(checkout: Checkout, tmp_path: Path) -> None:
+    bundle = tmp_path / "good.tar"
+    assert checkout("setup", "--bundle", str(bundle)).returncode == 0
+
+    def manifest(**changes: object) -> Callable[[str, bytes], tuple[str, bytes]]:
+        def change(name: str, data: bytes) -> tuple[str, bytes]:
+            if name == "manifest.json":
+                data = json.dumps({**json.loads(data), **changes}).encode()
+            return name, data
+
+        return change
+
+    def escape(name: str, data: bytes) -> tuple[str, bytes]:
+        return (name if name == "manifest.json" else "../escaped.whl"), data
+
+    def refused(path: Path, says: str, *groups: str) -> None:
+        done = checkout("setup", "--from-bundle", str(path), *groups, **NO_NETWORK)
+        assert done.returncode == 2, done.stdout
+        assert says in done.stderr and len(done.stderr.splitlines()) == 1, done.stderr
+
+    refused(rewritten(bundle, tmp_path / "a.tar", manifest(python="cpython 2.7")), "for python cpython 2.7")
+    refused(rewritten(bundle, tmp_path / "b.tar", manifest(groups={"core": "0"})), "other versions")
+    refused(rewritten(bundle, tmp_path / "c.tar", manifest(format=99)), "another version of Gossamer")
+    refused(rewritten(bundle, tmp_path / "d.tar", escape), "holds '../escaped.whl'")
+    refused(bundle, "does not hold group 'test'", "test")
+    (tmp_path / "e.tar").write_bytes(bundle.read_bytes()[:5000])
+    refused(tmp_path / "e.tar", "damaged")
+    (tmp_path / "f.tar").write_bytes(b"no archive at all")
+    refused(tmp_path / "f.tar", "is no bundle")
+    refused(tmp_path / "nothing.tar", "cannot read")
+    assert not (checkout.root / "escaped.whl").exists() and not (tmp_path / "escaped.whl").exists()
+
+
+def test_a_bundle_that_cannot_be_written(checkout: Checkout) -> None:
+    done = checkout("setup", "--bundle", "/nonexistent/file.tar")
+    assert done.returncode == 2 and "cannot write /nonexistent/file.tar" in done.stderr
+
+
+def test_a_broken_or_moved_environment_is_made_again(checkout: Checkout, size: Size, tmp_path: Path) -> None:
+    if size.name == "quick":
+        pytest.skip("makes an environment twice")
+    moved = Checkout(tmp_path / "before")
+    shutil.copytree(checkout.root / ".gossamer", moved.root / ".gossamer", symlinks=True)
+    # An environment that knows itself under another path is no use here.
+    assert moved("bench", "--list").returncode == 0
+    (env,) = (moved.root / ".gossamer" / "envs").iterdir()
+    assert (env / "gossamer-root").read_text() == str(moved.root)
+    # Interrupted while the environment was made: its folder of stamps is not there yet.
+    shutil.rmtree(env / "gossamer-groups")
+    (env / "bin" / "python").unlink()
+    assert moved("bench", "--list").returncode == 0
+
+
+def test_two_checkouts_at_once(checkout: Checkout, size: Size, tmp_path: Path) -> None:
+    if size.name == "quick":
+        pytest.skip("makes two environments")
+    before = sorted(path.relative_to(checkout.root) for path in checkout.root.rglob("*.txt"))
+    pair = [Checkout(tmp_path / name) for name in ("one", "two")]
+    children = [one.start("bench", "--list") for one in pair]
+    for child in children:
+        _, err = child.communicate(timeout=300)
+        assert child.returncode == 0 and "waiting" not in err
+    assert all(one.imports("click") for one in pair)
+    shutil.rmtree(pair[0].root)
+    assert pair[1]("bench", "--list", **NO_NETWORK).returncode == 0
+    assert sorted(path.relative_to(checkout.root) for path in checkout.root.rglob("*.txt")) == before
+
+
+def test_two_first_uses_of_one_checkout(size: Size, tmp_path: Path) -> None:
+    if size.name != "full":
+        pytest.skip("only in --full")
+    checkout = Checkout(tmp_path / "new")
+    children = [checkout.start("bench", "--list") for _ in range(3)]
+    assert [(child.communicate(timeout=300), child.returncode)[1] for child in children] == [0, 0, 0]
+
+
+def test_interrupted_at_any_moment(size: Size, seed: int, tmp_path: Path) -> None:
+    """Killed at random moments of its first set-up, until one goes through."""
+    import random
+
+    if size.name != "full":
+        pytest.skip("only in --full")
+    dice = random.Random(seed)
+    checkout = Checkout(tmp_path / "new")
+    for _ in range(12):
+        child = checkout.start("bench", "--list")
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            child.communicate(timeout=dice.uniform(0.05, 6))
+        if child.poll() is None:
+            child.send_signal(dice.choice([signal.SIGINT, signal.SIGTERM, signal.SIGKILL]))
+            child.communicate(timeout=60)
+        assert child.returncode in (0, 130, 143, -9, -2)
+    assert checkout("bench", "--list").returncode == 0
+    assert checkout.imports("click")
+
+
+def test_the_real_core_from_nothing(size: Size, tmp_path: Path) -> None:
+    """Every package downloaded anew: at most 60 MB."""
+    if size.name != "full":
+        pytest.skip("only in --full")
+    checkout = Checkout(tmp_path / "clone")
+    shutil.copy2(ROOT / "requirements" / "core.txt", checkout.root / "requirements")
+    start = time.monotonic()
+    done = checkout("bench", "--list", PIP_NO_CACHE_DIR="1")
+    assert done.returncode == 0, done.stderr
+    found = re.search(r"([\d.]+) MB downloaded", done.stderr)
+    assert found and 1 < float(found[1]) <= 60
+    print(f"{time.monotonic() - start:.0f} s, {found[1]} MB")
+    for module in ("numpy", "click", "pydantic", "tree_sitter_toml", "tqdm", "zstandard", "isal"):
+        assert checkout.imports(module)
+
+
+def test_a_machine_without_a_compiler(checkout: Checkout, tmp_path: Path) -> None:
+    done = checkout("doctor", PATH=str(tmp_path), CXX="")
+    assert done.returncode == 2
+    assert re.search(r"^MISSING compiler .*\n +-> .*apt-get install g\+\+$", done.stdout, re.MULTILINE)
+    done = checkout("setup", "test", PATH=str(tmp_path), CXX="")
+    assert done.returncode == 2
+    assert "there is no C++ compiler; install with: " in done.stderr and "g++" in done.stderr
+
+
+def test_a_compiler_that_is_too_old(checkout: Checkout, tmp_path: Path) -> None:
+    old = tmp_path / "old-g++"
+    old.write_text("#!/bin/sh\n[ \"$1\" = --version ] && echo 'g++ 7.5.0' && exit 0\nexit 1\n")
+    old.chmod(0o755)
+    done = checkout("doctor", CXX=str(old))
+    assert done.returncode == 2 and "does not speak C++20" in done.stdout
+    done = checkout("setup", "test", CXX=str(old))
+    assert done.returncode == 2 and "g++ 7.5.0" in done.stderr
+
+
+def test_a_python_without_venv(checkout: Checkout, tmp_path: Path) -> None:
+    """As Debian's python3 is without python3-venv."""
+    (tmp_path / "sitecustomize.py").write_text("import sys; sys.modules['ensurepip'] = None\n")
+    done = checkout("doctor", PYTHONPATH=str(tmp_path))
+    package = f"python3.{sys.version_info[1]}-venv"
+    assert done.returncode == 2
+    assert re.search(rf"^MISSING python .*\n +-> .*apt-get install {package}$", done.stdout, re.MULTILINE)
+    done = checkout("setup", "test", PYTHONPATH=str(tmp_path), PATH=str(tmp_path))
+    assert done.returncode == 2 and package in done.stderr
+
+
+def test_doctor_says_what_is_there(checkout: Checkout) -> None:
+    done = checkout("doctor")
+    assert done.returncode == 0
+    for what in (
+        "python",
+        "compiler",
+        "group core",
+        "disk",
+        "cpu",
+        "cores",
+        "memory",
+        "huge pages",
+        "library",
+    ):
+        assert re.search(rf"^(ok|-) +{what} ", done.stdout, re.MULTILINE), what
+    assert re.search(r"^ok +group core +installed", done.stdout, re.MULTILINE)
+    assert "./gossamer setup synth" in done.stdout
+
+
+def test_a_bar_on_a_terminal(checkout: Checkout) -> None:
+    """On a terminal the set-up moves, and leaves one line for each group."""
+    import pty
+
+    terminal, end = pty.openpty()
+    checkout.mark("test").touch()
+    child = subprocess.Popen(
+        [sys.executable, str(checkout.root / "gossamer"), "setup", "test"],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=end,
+    )
+    os.close(end)
+    seen = b""
+    with contextlib.suppress(OSError):
+        while chunk := os.read(terminal, 4096):
+            seen += chunk
+    os.close(terminal)
+    assert child.wait(60) == 0
+    assert b"group test [" in seen and b"/1 iniconfig" in seen
+    assert re.search(rb"\r\x1b\[Kgossamer: group test: 1 packages, ", seen)
