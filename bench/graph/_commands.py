@@ -110,7 +110,9 @@ def _tree_peak(command: Sequence[str]) -> float:
     try:
         while True:
             for pid in _tree(child.pid):
-                peaks[pid] = max(peaks.get(pid, 0), _peak_bytes(str(pid)))
+                # The last look, which is the greatest: but for the time before a new process became
+                # another program, when the kernel tells its parent's figure for it.
+                peaks[pid] = _peak_bytes(str(pid)) or peaks.get(pid, 0)
             pid, status, usage = os.wait4(child.pid, os.WNOHANG)
             if pid:
                 break

@@ -29,6 +29,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <cstdio>
 #include <limits>
 #include <memory>
 #include <stdexcept>
@@ -275,7 +276,9 @@ class GraphNetwork {
       const auto low = static_cast<double>(std::numeric_limits<E>::min());
       const auto high = static_cast<double>(std::numeric_limits<E>::max());
       if (!(weight >= low && weight <= high) || weight != std::floor(weight)) {
-        throw std::invalid_argument(std::string(App::name) + ": the weight " + jsonNumber(weight) +
+        char text[32];  // JSON has no word for what is no number
+        std::snprintf(text, sizeof text, "%.17g", weight);
+        throw std::invalid_argument(std::string(App::name) + ": the weight " + text +
                                     " is no whole number from " + jsonNumber(low) + " to " + jsonNumber(high) +
                                     "; scale the weights of the graph");
       }

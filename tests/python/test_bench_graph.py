@@ -320,7 +320,7 @@ def test_exact_answers(suite: ModuleType) -> None:
 
 def test_memory_of_a_tree_is_that_of_all_its_processes(suite: ModuleType) -> None:
     # A parent that holds 60 MB and a child that holds 90, for long enough to be seen.
-    hold = "import time; x = bytearray(b'x' * {size}); "
+    hold = "import time; x = b'x' * {size}; "
     child = hold.format(size=90_000_000) + "time.sleep(0.5)"
     parent = hold.format(size=60_000_000)
     parent += f"import subprocess, sys; subprocess.run([sys.executable, '-c', {child!r}])"

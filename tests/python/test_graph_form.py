@@ -18,7 +18,6 @@ import scipy.io
 import scipy.sparse
 from conftest import ROOT, Size
 
-import gossamer
 from gossamer.errors import InputError
 from gossamer.graph import CSR, Graph, generate, read_graph, write_graph
 from gossamer.graph._graph import transposed
@@ -315,6 +314,7 @@ def test_only_whole_files_appear(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def test_public_names() -> None:
+    import gossamer
     import gossamer.graph
 
     assert gossamer.read_graph is gossamer.graph.read_graph

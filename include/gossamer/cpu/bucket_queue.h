@@ -48,6 +48,27 @@ class BucketQueue {
     }
   }
 
+  /// Takes one item of the lowest key, the last that was pushed: what it leads
+  /// to is likely to be near it in memory. False when there are none.
+  template <typename KeyOf>
+  bool popOne(uint32_t& item, KeyOf&& keyOf) {
+    for (;;) {
+      std::vector<uint32_t>& bucket = buckets_[0][lowest_ & 255];
+      if (!bucket.empty()) {
+        item = bucket.back();
+        bucket.pop_back();
+        return true;
+      }
+      occupied_[0][(lowest_ & 255) / 64] &= ~(uint64_t{1} << (lowest_ % 64));
+      const int next = first(0);
+      if (next >= 0) {
+        lowest_ = (lowest_ & ~255u) | static_cast<uint32_t>(next);
+      } else if (!spread(keyOf)) {
+        return false;
+      }
+    }
+  }
+
   /// Forgets the order so far: any key may come next. Only when empty.
   void restart() { lowest_ = 0; }
 

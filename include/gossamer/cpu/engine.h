@@ -856,24 +856,37 @@ class Run {
     }
     needOut();
     Local& local = locals_[0];
-    while (!stopped() && queue_.pop(list_, keyOf)) {
-      if (problem_.host) hearHostInOrder();
-      options_.note(time_, push_rounds_ + small_rounds_);
-      if (threads_ > 1 && list_.size() > threads_ && wave()) continue;
-      for (const uint32_t v : list_) {
-        if (!ready_.test(v)) continue;
-        const uint32_t key = priority(v);
-        if (key > queue_.lowest()) {
-          queue_.push(key, v);
-          continue;
-        }
-        ++small_rounds_;
-        forward<Wake::queue>(v, local);
-        if (ready_.test(v)) queue_.push(priority(v), v);
+    if (threads_ == 1) {
+      uint32_t v = 0;
+      for (uint64_t turn = 0; queue_.popOne(v, keyOf); ++turn) {
+        if (turn % 1024 == 0 && rest()) break;
+        inTurn(v, local);
+      }
+    } else {
+      while (!rest() && queue_.pop(list_, keyOf)) {
+        if (list_.size() > threads_ && wave()) continue;
+        for (const uint32_t v : list_) inTurn(v, local);
       }
     }
     flushHost();
     recount();
+  }
+
+  /// Between two turns: hears the host, says how far it is; true to end.
+  bool rest() {
+    if (problem_.host) hearHostInOrder();
+    options_.note(time_, push_rounds_ + small_rounds_);
+    return stopped();
+  }
+
+  /// A vertex from the queue sends, if it is still ready and its turn is now.
+  void inTurn(uint32_t v, Local& local) {
+    if (!ready_.test(v)) return;
+    const uint32_t key = priority(v);
+    if (key > queue_.lowest()) return queue_.push(key, v);
+    ++small_rounds_;
+    forward<Wake::queue>(v, local);
+    if (ready_.test(v)) queue_.push(priority(v), v);
   }
 
   /// What the host says while a queue is being worked off joins the queue.

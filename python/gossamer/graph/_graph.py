@@ -218,20 +218,6 @@ class Graph:
         return self._weight_range
 
     @property
-    def weight_type(self) -> np.dtype[Any] | None:
-        """The type of the weights, None without."""
-        weights = self._any.weights
-        return None if weights is None else weights.dtype
-
-    @property
-    def weight_range(self) -> tuple[float, float]:
-        """Least and greatest weight; every edge counts 1 where there are none."""
-        weights = self._any.weights
-        if weights is None or not len(weights):
-            return (1.0, 1.0)
-        return (float(weights.min()), float(weights.max()))
-
-    @property
     def _any(self) -> CSR:
         rows = self._out if self._out is not None else self._into
         assert rows is not None

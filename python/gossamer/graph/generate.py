@@ -162,7 +162,7 @@ def _value(spec: str, key: str, text: str, annotation: str) -> Any:
 
 
 def weight_range(text: str) -> WeightRange:
-    """LOW:HIGH or LOW..HIGH, both included."""
+    """LOW:HIGH or LOW..HIGH, both included; one number alone is both."""
     low, found, high = text.partition(".." if ".." in text else ":")
     try:
         pair = (int(low), int(high if found else low))
