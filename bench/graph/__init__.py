@@ -13,6 +13,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -102,10 +103,16 @@ def _unusable(context: Context, peers: set[str]) -> dict[str, str]:
 
 
 def _measured(context: Context, wanted: list[Beside], scale: float) -> Iterator[Row]:
-    """Rows of one graph, from a worker."""
+    """Rows of one graph, from a worker. Its files are ours to remove: it may be killed."""
+    with tempfile.TemporaryDirectory(prefix="gossamer-bench-") as scratch:
+        yield from _worked(context, wanted, scale, scratch)
+
+
+def _worked(context: Context, wanted: list[Beside], scale: float, scratch: str) -> Iterator[Row]:
     task = {
         "rows": [dataclasses.asdict(row) for row in wanted],
         "scale": scale,
+        "scratch": scratch,
         "repeat": context.repeat or REPEAT,
         "data": str(context.data) if context.data else None,
         "gapbs": str(context.peers["gapbs"]) if "gapbs" in context.peers else None,

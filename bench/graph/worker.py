@@ -11,9 +11,9 @@ import gc
 import importlib
 import json
 import os
+import signal
 import statistics
 import sys
-import tempfile
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -56,6 +56,8 @@ class _Report:
 
 def main() -> None:
     """Does what standard input asks for."""
+    # Told to end, it ends what it started, as after Ctrl-C.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     task = json.load(sys.stdin)
     report = _Report()
     try:
@@ -79,9 +81,8 @@ def _work(task: Mapping[str, Any], report: _Report) -> None:
         return
     report("begin", total=1, what=f"making {rows[0].graph}")
     it = case(rows[0].graph, task["scale"], data)
-    with tempfile.TemporaryDirectory(prefix="gossamer-bench-") as scratch:
-        for measure in dict.fromkeys(row.measure for row in rows):
-            _measure(measure, it, [r for r in rows if r.measure == measure], task, Path(scratch), report)
+    for measure in dict.fromkeys(row.measure for row in rows):
+        _measure(measure, it, [r for r in rows if r.measure == measure], task, Path(task["scratch"]), report)
 
 
 def _missing(peer: str) -> str | None:

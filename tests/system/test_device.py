@@ -42,8 +42,9 @@ COMMON += ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 CORE = ["-mcpu=generic_rv32+m+f+zicsr", "-mabi=ilp32f"]
 # The C library's target gives the C++ headers; nothing of it is linked, and the layout is the ABI's alone.
 DEVICE = ["-target", "riscv32-linux-musl", *CORE, "-fno-exceptions", "-fno-rtti", "-fno-sanitize=all"]
-# Linking settles the addresses in the debug information, and shows that a handler needs no library.
-LINK = ["-target", "riscv32-freestanding-none", *CORE, "-nostdlib", "-Wl,--entry=handlers"]
+# Linking settles the addresses in the debug information, and shows that a handler needs nothing but
+# the compiler's own arithmetic (doubles, which the core has not).
+LINK = ["-target", "riscv32-freestanding-none", *CORE, "-Wl,--entry=handlers"]
 
 
 def application_headers() -> list[Path]:
@@ -112,7 +113,9 @@ def members(path: str, offset: int, die: Any) -> Iterator[tuple[str, tuple[Any, 
     elif what.tag in {"DW_TAG_structure_type", "DW_TAG_class_type", "DW_TAG_union_type"}:
         yield path, (offset, size, kind.replace("class", "structure"))
         for child in what.iter_children():
-            if child.tag not in {"DW_TAG_member", "DW_TAG_inheritance"} or "DW_AT_external" in child.attributes:
+            if child.tag not in {"DW_TAG_member", "DW_TAG_inheritance"}:
+                continue
+            if "DW_AT_external" in child.attributes:  # a static member is not in the object
                 continue
             name = child.attributes.get("DW_AT_name")
             below = f"{path}.{name.value.decode() if name else child.tag.removeprefix('DW_TAG_')}"

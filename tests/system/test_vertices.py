@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A user's own vertex header: run, found out by --shuffle, or refused in one line at the user's line."""
+
+from __future__ import annotations
+
+import random
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import Command, Size
+
+ROOT = Path(__file__).resolve().parents[2]
+FIXTURES = ROOT / "tests" / "fixtures" / "vertices"
+BAD_INPUT, NO = 2, 1
+
+
+def header(name: str) -> Path:
+    return FIXTURES / f"{name}.h"
+
+
+def edge_list(path: Path, vertices: int, edges: list[tuple[int, int]]) -> Path:
+    """A Matrix Market file of these edges, which are counted from 0 here."""
+    lines = [f"{s + 1} {t + 1}\n" for s, t in edges]
+    head = f"%%MatrixMarket matrix coordinate pattern general\n{vertices} {vertices} {len(edges)}\n"
+    path.write_text(head + "".join(lines))
+    return path
+
+
+@pytest.fixture
+def path_graph(tmp_path: Path) -> Path:
+    return edge_list(tmp_path / "path.mtx", 300, [(v, v + 1) for v in range(299)])
+
+
+@pytest.fixture
+def random_graph(tmp_path: Path, seed: int) -> Path:
+    choice = random.Random(seed)
+    edges = {(choice.randrange(60), choice.randrange(60)) for _ in range(900)}
+    return edge_list(tmp_path / "random.mtx", 60, sorted(edges))
+
+
+def one_line(done: Any) -> str:
+    """What the command has said on stderr: one line, and no Python in it."""
+    assert done.stderr.count("\n") == 1, done.stderr
+    assert done.stderr.startswith("gossamer: error: ")
+    assert "Traceback" not in done.stderr
+    return str(done.stderr).strip()
+
+
+# What is right --------------------------------------------------------------------------------------
+
+
+def test_a_good_vertex_runs(command: Command, tmp_path: Path, random_graph: Path) -> None:
+    lines = random_graph.read_text().splitlines()[2:]
+    edges = [tuple(int(word) - 1 for word in line.split()) for line in lines]
+    expected = [v * 7 for v in range(60)]
+    for _ in range(60):  # as often as a number can have to travel
+        for source, target in edges:
+            expected[target] = max(expected[target], expected[source])
+    output = tmp_path / "largest.npy"
+    done = command("run", header("good"), random_graph, "--factor", "7", "-o", output, "--shuffle", "5")
+    assert done.returncode == 0, done.stderr
+    assert "largest" in done.stdout
+    assert np.load(output).tolist() == expected
+
+
+def test_a_good_vertex_has_help_and_bounds(command: Command, path_graph: Path) -> None:
+    done = command("run", header("good"), "--help")
+    assert done.returncode == 0
+    assert "--factor" in done.stdout
+    assert "the indices are multiplied by it" in done.stdout
+    done = command("run", header("good"), path_graph, "--factor", "1001")
+    assert done.returncode == BAD_INPUT
+    assert "factor" in one_line(done)
+
+
+def test_a_message_of_sixty_bytes_fits(command: Command, path_graph: Path) -> None:
+    done = command("run", header("fitting_message"), path_graph)
+    assert done.returncode == 0, done.stderr
+
+
+# What depends on the order of messages, or breaks a promise ---------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["last_message", "order_hash"])
+def test_dependence_on_order_is_caught(name: str, command: Command, random_graph: Path, size: Size) -> None:
+    for seed in range(1, 1 + size.pick(2, 4, 20)):
+        done = command("run", header(name), random_graph, "--shuffle", str(seed))
+        assert done.returncode == NO, f"shuffle seed {seed}: {done.stdout}{done.stderr}"
+        assert "order" in one_line(done)
+
+
+def test_a_lazy_promise_not_kept_is_caught(command: Command, path_graph: Path) -> None:
+    for threads in ("1", "2"):
+        done = command("run", header("lazy_promise"), path_graph, "--threads", threads, "--shuffle", "1")
+        assert done.returncode == NO, done.stdout + done.stderr
+        one_line(done)
+
+
+@pytest.mark.parametrize("app", ["pagerank", "sssp", "hashmin", "hashmin-sync", "asp"])
+def test_our_own_do_not_depend_on_it(app: str, command: Command, random_graph: Path, seed: int) -> None:
+    done = command("run", app, random_graph, "--shuffle", str(seed))
+    assert done.returncode == 0, done.stderr
+
+
+# What is refused --------------------------------------------------------------------------------------
+
+BROKEN = {
+    "pointer_in_state": "the vertex state holds a pointer",
+    "pointer_in_message": "the message holds a pointer",
+    "large_message": "the message is too large",
+    "no_recv": "needs a handler: void recv",
+    "wrong_step": "needs a handler: bool step()",
+    "not_trivial": "the vertex state must be trivially copyable",
+    "no_vertex": "a vertex derives from gossamer::PVertex",
+    "syntax_error": "expected",
+    "wrong_type": "velue",
+}
+
+
+@pytest.mark.parametrize(("name", "sentence"), BROKEN.items(), ids=BROKEN)
+def test_a_broken_vertex_is_refused(
+    name: str, sentence: str, command: Command, path_graph: Path, tmp_path: Path
+) -> None:
+    lines = header(name).read_text().splitlines()
+    line = 1 + next(at for at, text in enumerate(lines) if text.endswith("// the error"))
+    output = tmp_path / "result.npy"
+    done = command("run", header(name), path_graph, "-o", output, cwd=ROOT)
+    assert done.returncode == BAD_INPUT, done.stderr
+    assert done.stdout == ""
+    text = one_line(done)
+    assert sentence in text
+    assert f"tests/fixtures/vertices/{name}.h:{line}: " in text
+    assert not output.exists()
+    # A second call says the same: what did not compile is not taken from a cache.
+    assert command("run", header(name), path_graph, cwd=ROOT).stderr == done.stderr
+    # The rest of what the compiler said is where the line says.
+    log = re.search(r"\(all of it in ([^)]+)\)", text)
+    assert log
+    assert sentence in (ROOT / log[1]).read_text()
+
+
+def test_a_vertex_without_descriptor_is_refused(command: Command, path_graph: Path) -> None:
+    done = command("run", header("no_descriptor"), path_graph)
+    assert done.returncode == BAD_INPUT
+    text = one_line(done)
+    assert "no_descriptor.h: " in text
+    assert "GOSSAMER_APPLICATION" in text
+
+
+def test_a_pin_that_is_not_there(command: Command, path_graph: Path, tmp_path: Path) -> None:
+    for engine in ("cpu", "shuffle"):
+        output = tmp_path / "result.npy"
+        done = command("run", header("absent_pin"), path_graph, "--engine", engine, "-o", output)
+        assert done.returncode == BAD_INPUT
+        assert "sends on pin 2, but the graph has 1 pin" in one_line(done)
+        assert not output.exists()
+
+
+def test_a_descriptor_may_refuse(command: Command, path_graph: Path) -> None:
+    done = command("run", header("refuses"), path_graph)
+    assert done.returncode == BAD_INPUT
+    assert "more than 3 vertices" in one_line(done)
+
+
+def test_a_header_that_is_not_there(command: Command, tmp_path: Path) -> None:
+    done = command("run", tmp_path / "none.h")
+    assert done.returncode == BAD_INPUT
+    assert "none.h" in one_line(done)
+    (tmp_path / "empty.h").write_text("")
+    done = command("run", tmp_path / "empty.h")
+    assert done.returncode == BAD_INPUT
+    assert "empty.h: " in one_line(done)
+
+
+def test_a_header_that_changed_is_compiled_again(command: Command, tmp_path: Path) -> None:
+    mine = tmp_path / "mine.h"
+    graph = edge_list(tmp_path / "two.mtx", 2, [(0, 1)])
+    output = tmp_path / "values.npy"
+    text = header("good").read_text()
+    for factor in (1, 3):
+        mine.write_text(text.replace("factor = 1", f"factor = {factor}"))
+        assert command("run", mine, graph, "-o", output).returncode == 0
+        assert np.load(output).tolist() == [0, factor]
