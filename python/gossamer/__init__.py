@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Gossamer: an open stack for clusters of FPGAs.
 
-    import gossamer as gs
-    result = gs.run("pagerank", gs.read_graph("web.mtx.gz"))
-    result.values  # a NumPy array, one rank a vertex
+import gossamer as gs
+result = gs.run("pagerank", gs.read_graph("web.mtx.gz"))
+result.values  # a NumPy array, one rank a vertex
 """
 
 from __future__ import annotations
@@ -22,7 +22,16 @@ _PUBLIC = {
     "InputError": "gossamer.errors",
 }
 
-__all__ = ["GossamerError", "Graph", "InputError", "Result", "__version__", "read_graph", "run", "write_graph"]
+__all__ = [
+    "GossamerError",
+    "Graph",
+    "InputError",
+    "Result",
+    "__version__",
+    "read_graph",
+    "run",
+    "write_graph",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -173,7 +173,9 @@ def _compiled(header: Path, defines: tuple[str, ...]) -> Path:
         source = folder / "app.cc"
         source.write_text(f'#include <gossamer/app.h>\n#include "{header}"\n')
         flags = [*FLAGS, *(f"-D{d}" for d in defines), "-shared"]
-        compile_cpp(source, shared, [f"-I{_precompiled()}", *flags], user=header, dependencies=folder / "app.d")
+        compile_cpp(
+            source, shared, [f"-I{_precompiled()}", *flags], user=header, dependencies=folder / "app.d"
+        )
         remember(folder)
     return shared
 
@@ -195,7 +197,13 @@ def _precompiled() -> Path:
 
 
 def compile_cpp(
-    source: Path, target: Path, flags: Sequence[str], *, user: Path, dependencies: Path, link: Sequence[str] = ()
+    source: Path,
+    target: Path,
+    flags: Sequence[str],
+    *,
+    user: Path,
+    dependencies: Path,
+    link: Sequence[str] = (),
 ) -> None:
     """Compiles one file; the target appears whole or not at all.
 
@@ -274,4 +282,3 @@ def remember(folder: Path) -> None:
     partial = _stamp(folder).with_suffix(".part")
     partial.write_text(json.dumps({os.path.abspath(f): _state(f) for f in files}))
     os.replace(partial, _stamp(folder))
-

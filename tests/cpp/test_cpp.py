@@ -35,8 +35,8 @@ TESTS: dict[str, Cpp] = {
     "bucket_queue": Cpp("address"),
     "check": Cpp("address thread none"),
     "core": Cpp("address thread", "core/*.cc"),
-    "engine": Cpp("address thread", "core/*.cc"),
-    "engine_rules": Cpp("address thread", "core/*.cc"),
+    "engine": Cpp("address thread none", "core/*.cc"),
+    "engine_rules": Cpp("thread", "core/*.cc"),
     "graph_parse": Cpp("address thread", "core/*.cc graph/*.cc"),
     "graph_rows": Cpp("address thread", "core/*.cc graph/*.cc"),
 }

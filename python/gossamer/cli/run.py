@@ -192,7 +192,9 @@ def _show_help(app: App | None) -> None:
     for c in app.columns:
         click.echo(f"  {c.name:<22} {c.help} ({c.dtype})")
     click.echo(f"\nA vertex: {app.state_bytes} bytes of state, {app.message_bytes} of message.")
-    click.echo(f"\nExample:\n  ./gossamer run {app.name} graph.mtx.gz --top 20\nOptions: ./gossamer run --help")
+    click.echo(
+        f"\nExample:\n  ./gossamer run {app.name} graph.mtx.gz --top 20\nOptions: ./gossamer run --help"
+    )
 
 
 def _run_app(words: tuple[str, ...]) -> None:
@@ -202,7 +204,9 @@ def _run_app(words: tuple[str, ...]) -> None:
         return
     app = request.compiled
     if app is None:
-        raise InputError("which application? for instance: ./gossamer run pagerank (see ./gossamer run --help)")
+        raise InputError(
+            "which application? for instance: ./gossamer run pagerank (see ./gossamer run --help)"
+        )
     threads = request.number("threads", 0, 1)
     top = request.number("top", 10, 0)
     outputs = [_writer(Path(name)) for name in request.options.get("output", [])]
@@ -254,9 +258,11 @@ def _shuffle(request: _Request, app: App, graph: Graph, result: Result) -> None:
 
 def _show(result: Result, top: int) -> None:
     app, graph, stats = result.app, result.graph, result.stats
-    click.echo(f"{app.name} of {graph.name or 'the graph'}: {graph.vertices:,} vertices, {graph.edges:,} edges")
+    click.echo(
+        f"{app.name} of {graph.name or 'the graph'}: {graph.vertices:,} vertices, {graph.edges:,} edges"
+    )
     for note in graph.notes:
-        click.echo(f"note: {note}")
+        click.echo(f"note: {note}", err=True)
     if top:
         rows = _groups(result, top) if app.columns[0].order == "groups" else _extremes(result, top)
         widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
@@ -292,7 +298,12 @@ def _extremes(result: Result, top: int) -> list[list[str]]:
     order = there[np.argsort(keys, kind="stable")][:top]
     rows = [["vertex", *(c.name for c in result.app.columns)]]
     for v in order:
-        rows.append([str(result.graph.label_of(int(v))), *(_text(result.columns[c.name][v]) for c in result.app.columns)])
+        rows.append(
+            [
+                str(result.graph.label_of(int(v))),
+                *(_text(result.columns[c.name][v]) for c in result.app.columns),
+            ]
+        )
     return rows
 
 
@@ -400,7 +411,12 @@ def _write_stats(path: Path, request: _Request, result: Result, read_seconds: fl
         "read_seconds": read_seconds,
         "run_seconds": result.seconds,
     }
-    _whole(path, lambda file: file.write((json.dumps(about, indent=1) + "\n").encode()) and None)
+    text = (json.dumps(about, indent=1) + "\n").encode()
+
+    def write(file: BinaryIO) -> None:
+        file.write(text)
+
+    _whole(path, write)
 
 
 # ---- Programs with a host of their own -------------------------------------------
