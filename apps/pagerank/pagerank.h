@@ -75,7 +75,7 @@ struct App : gossamer::Application<Vertex> {
   static constexpr const char* summary =
       sizeof(Real) == 4 ? "importance of vertices by who points to them" : "pagerank in double precision";
   static constexpr gossamer::Same same = gossamer::Same::within;
-  static constexpr double tolerance = sizeof(Real) == 4 ? 1e-4 : 1e-9;
+  static constexpr double tolerance = sizeof(Real) == 4 ? 1e-3 : 1e-8;
 
   double damping = 0.85;
   double accuracy = sizeof(Real) == 4 ? 1e-4 : 1e-10;

@@ -120,7 +120,7 @@ def _load(header: Path, defines: tuple[str, ...]) -> App:
     library = ctypes.CDLL(str(_compiled(header, defines)))
     for missing in ("gs_app_describe", "gs_app_run"):
         if not hasattr(library, missing):
-            raise InputError(f"{header}: has no descriptor; end it with GOSSAMER_APPLICATION(YourApp)")
+            raise InputError(f"{_relative(header)}: has no descriptor; end it with GOSSAMER_APPLICATION(YourApp)")
     library.gs_app_describe.restype = ctypes.c_char_p
     library.gs_app_statistics.restype = ctypes.c_char_p
     library.gs_app_statistics.argtypes = [ctypes.c_void_p]

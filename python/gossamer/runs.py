@@ -15,6 +15,8 @@ from gossamer.apps import App, Parameter
 from gossamer.errors import InputError
 from gossamer.graph import Graph
 
+MOST_THREADS = 1024
+
 Values = np.ndarray[tuple[int], np.dtype[np.generic]]
 
 
@@ -71,6 +73,8 @@ def run(
     compiled = app if isinstance(app, App) else apps.load(app)
     if not graph.vertices:
         raise InputError(f"{graph.name or 'the graph'} has no vertices")
+    if threads is not None and not 1 <= threads <= MOST_THREADS:
+        raise InputError(f"threads: {threads} is not from 1 to {MOST_THREADS}")
     numbers = check(compiled, graph, parameters)
     return engines.get(engine).run(compiled, graph, numbers, threads=threads or 0, seed=seed)
 

@@ -38,22 +38,49 @@ class Stopped(SystemExit):
     """A signal asked us to end; raised so that everything under way is cleaned up."""
 
 
-@contextlib.contextmanager
-def _signals() -> Iterator[None]:
-    """Lets SIGTERM and SIGHUP unwind like Ctrl-C does."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
+class _Signals:
+    """Lets SIGTERM and SIGHUP unwind like Ctrl-C does, and holds all of them back where that would harm."""
 
-    def stop(number: int, _frame: FrameType | None) -> None:
-        raise Stopped(128 + number)
+    def __init__(self) -> None:
+        self._held = False
+        self._pending: BaseException | None = None
 
-    before = {number: signal.signal(number, stop) for number in (signal.SIGTERM, signal.SIGHUP)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+    def _stop(self, number: int, _frame: FrameType | None) -> None:
+        error = KeyboardInterrupt() if number == signal.SIGINT else Stopped(128 + number)
+        if not self._held:
+            raise error
+        self._pending = error
+
+    @contextlib.contextmanager
+    def handled(self) -> Iterator[None]:
+        """For all of a set-up. A signal that our caller ignores (nohup) stays ignored."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before = {}
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                before[number] = signal.signal(number, self._stop)
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    @contextlib.contextmanager
+    def held(self) -> Iterator[None]:
+        """A signal that comes in here takes effect at the end."""
+        self._held = True
+        try:
+            yield
+        finally:
+            self._held = False
+        if self._pending is not None:
+            pending, self._pending = self._pending, None
+            raise pending
+
+
+SIGNALS = _Signals()
 
 
 def _environment() -> dict[str, str]:
@@ -68,38 +95,47 @@ def _environment() -> dict[str, str]:
     return environment
 
 
+def _end(child: subprocess.Popen[str]) -> None:
+    """The child and all that it started is gone after this."""
+    if child.poll() is None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(child.pid, signal.SIGTERM)
+        try:
+            child.wait(5)
+        except subprocess.TimeoutExpired:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(child.pid, signal.SIGKILL)
+            child.wait()
+    if child.stdout:
+        child.stdout.close()
+
+
 @contextlib.contextmanager
 def _child(command: list[str], lock_fd: int) -> Iterator[subprocess.Popen[str]]:
     """A child that holds the lock with us, and that does not outlive an interruption.
 
     It gets a session of its own: Ctrl-C then reaches us alone, and we end the whole of it.
     """
-    child = subprocess.Popen(
-        command,
-        env=_environment(),
-        cwd=_env.ROOT,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-        pass_fds=(lock_fd,),
-        start_new_session=True,
-    )
+    child: subprocess.Popen[str] | None = None
     try:
+        # Interrupted between the start of the child and our knowing it, we would leave it behind.
+        with SIGNALS.held():
+            child = subprocess.Popen(
+                command,
+                env=_environment(),
+                cwd=_env.ROOT,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                errors="replace",
+                pass_fds=(lock_fd,),
+                start_new_session=True,
+            )
         yield child
     finally:
-        if child.poll() is None:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(child.pid, signal.SIGTERM)
-            try:
-                child.wait(5)
-            except subprocess.TimeoutExpired:
-                with contextlib.suppress(ProcessLookupError):
-                    os.killpg(child.pid, signal.SIGKILL)
-                child.wait()
-        if child.stdout:
-            child.stdout.close()
+        if child is not None:
+            _end(child)
 
 
 class _Pip:
@@ -281,7 +317,7 @@ def ensure(groups: list[str], wheels: str | None = None) -> str:
     env = _env.env_dir()
     if all(_env.installed(env, group) for group in groups):
         return env
-    with _signals(), lock() as lock_fd:
+    with SIGNALS.handled(), lock() as lock_fd:
         todo = [group for group in groups if not _env.installed(env, group)]
         if not todo:
             return env

@@ -97,6 +97,52 @@ GS_TEST(keys_come_out_in_exact_order) {
   }
 }
 
+/// One at a time and all at once, in turn: the order of keys is the same.
+GS_TEST(one_item_at_a_time_keeps_the_order) {
+  std::mt19937_64 random(check::seed ^ 0x0e);
+  for (int round = 0; round < check::pick(40, 200, 2000); ++round) {
+    BucketQueue queue;
+    std::multiset<Entry> left;
+    std::vector<uint32_t> keys;
+    std::vector<uint32_t> items;
+    uint32_t low = 0;
+    const auto keyOf = [&](uint32_t item, uint32_t& key) {
+      key = keys[item];
+      return true;
+    };
+    const auto take = [&](uint32_t item) {
+      CHECK_EQ(keys[item], left.begin()->first);
+      CHECK_EQ(left.erase({keys[item], item}), 1u);
+    };
+    for (int move = 0; move < 500; ++move) {
+      if (left.empty() || random() % 2) {
+        keys.push_back(nextKey(random, low));
+        const auto item = static_cast<uint32_t>(keys.size() - 1);
+        queue.push(keys.back(), item);
+        left.insert({keys.back(), item});
+      } else if (queue.waiting() > 2) {
+        const size_t waiting = queue.waiting();
+        const uint32_t lowest = queue.lowest();
+        CHECK(queue.pop(items, keyOf));
+        CHECK_EQ(items.size(), waiting);
+        CHECK_EQ(queue.lowest(), lowest);
+        for (const uint32_t item : items) take(item);
+      } else {
+        uint32_t item = 0;
+        CHECK(queue.popOne(item, keyOf));
+        take(item);
+      }
+      low = queue.lowest();
+      if (check::failures) return;
+    }
+    for (uint32_t item = 0; !left.empty() && queue.popOne(item, keyOf);) take(item);
+    CHECK(left.empty());
+    uint32_t none = 0;
+    CHECK(!queue.popOne(none, keyOf));
+    if (check::failures) return;
+  }
+}
+
 GS_TEST(a_key_below_the_lowest_counts_as_the_lowest) {
   BucketQueue queue;
   std::vector<uint32_t> items;

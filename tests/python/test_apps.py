@@ -74,7 +74,8 @@ def multigraph(vertices: int, edges: Edges) -> Any:
 
 
 def ranks_of(judge: Any, damping: float = 0.85) -> np.ndarray[Any, Any]:
-    ranks = nx.pagerank(judge, alpha=damping, tol=1e-15, max_iter=2000, weight=None)
+    # NetworkX stops when all changes sum to less than vertices * tol: near to rounding, but above it.
+    ranks = nx.pagerank(judge, alpha=damping, tol=1e-14 / len(judge), max_iter=5000, weight=None)
     return np.array([ranks[v] for v in range(len(ranks))])
 
 

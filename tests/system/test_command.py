@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -90,6 +91,36 @@ def test_a_name_that_no_test_has(command: Command) -> None:
     done = command("test", name)
     assert done.returncode == 2
     assert f"no test has '{name}' in its name" in one_line(done.stderr.splitlines(keepends=True)[-1])
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_stopping_the_tests_stops_all_of_them(tmp_path: Path, number: signal.Signals) -> None:
+    """The test that runs is interrupted, and no process is left."""
+    # A session of its own tells its processes from all others; the terminal's Ctrl-C goes to all of it.
+    program = [*LAUNCHER, "test", "test_sleeps_until_stopped"]
+    environment = {**os.environ, "GOSSAMER_TEST_SLEEP": str(tmp_path / "asleep")}
+    child = subprocess.Popen(
+        program, env=environment, stdout=subprocess.PIPE, text=True, start_new_session=True
+    )
+    deadline = time.monotonic() + 120
+    while not (tmp_path / "asleep").exists():
+        assert child.poll() is None and time.monotonic() < deadline
+        time.sleep(0.05)
+    if number == signal.SIGINT:
+        os.killpg(child.pid, number)
+    else:
+        child.send_signal(number)
+    child.communicate(timeout=60)
+    assert child.returncode == 130
+    with pytest.raises(ProcessLookupError):
+        os.killpg(child.pid, 0)
+
+
+def test_sleeps_until_stopped() -> None:
+    """For the test above, which runs it by name."""
+    if flag := os.environ.get("GOSSAMER_TEST_SLEEP"):
+        Path(flag).touch()
+        time.sleep(300)
 
 
 def test_module_knows_wrong_names_too(capfd: pytest.CaptureFixture[str]) -> None:

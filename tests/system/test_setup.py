@@ -96,6 +96,11 @@ class Checkout:
             fcntl.flock(file, fcntl.LOCK_EX)
             yield
 
+    def assert_unlocked(self) -> None:
+        """No installer was left behind: it would hold the lock."""
+        with open(self.root / ".gossamer" / "lock") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
     def wait_for(self, path: Path, child: subprocess.Popen[str]) -> None:
         """Until a file is there; the child must still be at it."""
         deadline = time.monotonic() + 60
@@ -174,19 +179,20 @@ def test_a_changed_requirement_file_concerns_its_group_alone(checkout: Checkout)
     assert checkout.stamp("test").read_bytes() == requirements.read_bytes()
 
 
+@pytest.mark.parametrize("delay", [0, 0.002, 0.01, 0.1])
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_interrupted_set_up_is_finished_by_the_next_call(
-    checkout: Checkout, number: signal.Signals, code: int
+    checkout: Checkout, number: signal.Signals, code: int, delay: float
 ) -> None:
+    """The short delays meet the installer while it is being started."""
     child = checkout.start("setup", "test")
     checkout.wait_for(checkout.mark("test"), child)
+    time.sleep(delay)
     child.send_signal(number)
     child.communicate(timeout=60)
     assert child.returncode == code
     assert not checkout.stamp("test").exists() and checkout.mark("test").exists()
-    # The installer is gone: it would hold the lock.
-    with open(checkout.root / ".gossamer" / "lock") as file:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    checkout.assert_unlocked()
     assert checkout("setup", "test").returncode == 0
     assert checkout.imports("iniconfig") and not checkout.mark("test").exists()
 
@@ -375,8 +381,11 @@ def test_interrupted_at_any_moment(size: Size, seed: int, tmp_path: Path) -> Non
         with contextlib.suppress(subprocess.TimeoutExpired):
             child.communicate(timeout=dice.uniform(0.05, 6))
         if child.poll() is None:
-            child.send_signal(dice.choice([signal.SIGINT, signal.SIGTERM, signal.SIGKILL]))
+            number = dice.choice([signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+            child.send_signal(number)
             child.communicate(timeout=60)
+            if number != signal.SIGKILL and (checkout.root / ".gossamer" / "lock").exists():
+                checkout.assert_unlocked()
         assert child.returncode in (0, 130, 143, -9, -2)
     assert checkout("bench", "--list").returncode == 0
     assert checkout.imports("click")

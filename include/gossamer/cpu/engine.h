@@ -302,7 +302,7 @@ class Run {
   bool pinExists(PPin pin) const { return pin < pins_ + 2; }
 
   [[noreturn]] void refusePin(uint64_t vertexAndPin) const {
-    throw std::runtime_error("vertex " + std::to_string(vertexAndPin & 0xffffffff) + " sends on pin " +
+    throw std::runtime_error("the vertex of index " + std::to_string(vertexAndPin & 0xffffffff) + " sends on pin " +
                              std::to_string((vertexAndPin >> 32) - 2) + ", but the graph has " +
                              std::to_string(pins_) + (pins_ == 1 ? " pin" : " pins"));
   }
@@ -394,7 +394,9 @@ class Run {
         if constexpr (SendToo) {
           if (pin == Pin(0)) {
             ++x.time;  // this send comes after the step
-            x.send(&message_[v]);
+            M message{};
+            x.send(&message);
+            message_[v] = message;
             sent |= uint64_t{1} << (v - from);
           }
         }
@@ -502,7 +504,7 @@ class Run {
     if (mayPull && (worthPulling(flying_edges_) || !hasOut()) && hasIn()) {
       ++pull_rounds_;
       const bool stepFollows = everyone_sends_ && !ready_count_ && !problem_.host && (!stepped_ || vote_);
-      if (stepFollows && recvIsQuiet()) return pullStepSend();
+      if (stepFollows && quiet()) return pullStepSend();
       pull();
     } else {
       needOut();
@@ -673,19 +675,25 @@ class Run {
     }
   }
 
+  /// The first of the ascending targets begin .. end that is not below `low`. Where
+  /// that is cannot be predicted, so the search has no branch to mispredict.
+  static uint64_t firstFrom(const uint32_t* targets, uint64_t begin, uint64_t end, uint32_t low) {
+    for (uint64_t count = end - begin; count > 0;) {
+      const uint64_t half = (count + 1) / 2;
+      begin += targets[begin + half - 1] < low ? half : 0;
+      count -= half;
+    }
+    return begin;
+  }
+
   /// The part of v's row that lies in [low, high): rows ascend.
   std::pair<uint64_t, uint64_t> within(const Rows& rows, size_t v, uint32_t low, uint32_t high) const {
     uint64_t begin = rows.offsets[v];
     uint64_t end = rows.offsets[v + 1];
     if (threads_ == 1) return {begin, end};
     const uint32_t* targets = rows.targets;
-    if (end - begin <= 16) {
-      while (begin < end && targets[begin] < low) ++begin;
-      while (begin < end && targets[end - 1] >= high) --end;
-    } else {
-      if (low) begin = static_cast<uint64_t>(std::lower_bound(targets + begin, targets + end, low) - targets);
-      if (high < n_) end = static_cast<uint64_t>(std::lower_bound(targets + begin, targets + end, high) - targets);
-    }
+    if (low) begin = firstFrom(targets, begin, end, low);
+    if (high < n_) end = firstFrom(targets, begin, end, high);
     return {begin, end};
   }
 
@@ -771,15 +779,27 @@ class Run {
 
   // ---- Everyone sends, step after step: one pass a step ---------------------------
 
+  /// recvIsQuiet(), asked once.
+  bool quiet() {
+    if (!asked_quiet_) quiet_ = recvIsQuiet();
+    asked_quiet_ = true;
+    return quiet_;
+  }
+
   /// Whether `recv` provably leaves *readyToSend alone: the optimiser, with the
-  /// handler inlined, knows what it holds afterwards. False where it does not.
+  /// handler inlined, knows what it holds afterwards. False where it does not;
+  /// then the handler has run for nothing, on a copy of a real vertex's state
+  /// and with a real message.
   [[gnu::flatten, gnu::noinline]] bool recvIsQuiet() const {
 #ifdef __OPTIMIZE__
-    S state = state_[0];
+    const Rows& in = net_.relations[0].in;
+    size_t v = 0;
+    while (in.offsets[v + 1] == 0) ++v;
+    S state = state_[v];
     PPin pin = No;
-    M message = message_[0];
+    M message = message_[in.targets[0]];
     V x = vertex(&state, &pin);
-    x.recv(&message, edge({}, 0));
+    x.recv(&message, edge(in, 0));
     return __builtin_constant_p(pin == No) ? pin == No : false;
 #else
     return false;
@@ -848,28 +868,68 @@ class Run {
       return true;
     };
     queue_.restart();
+    const bool sorted = readyAscend();
+    if (!sorted) queueReady();
+    needOut();
+    Local& local = locals_[0];
+    // A bucket is large when its edges keep all threads busy for a while.
+    const uint64_t large = threads_ == 1 ? ~uint64_t{0} : smallEdges / (edges_ / n_ + 1) + 1;
+    uint32_t v = 0;
+    size_t cursor = 0;
+    for (uint64_t turn = 0;; ++turn) {
+      if (turn % 1024 == 0 && rest()) break;
+      if (sorted && !queue_.waiting()) nextReady(cursor);
+      if (queue_.waiting() >= large) {
+        queue_.pop(list_, keyOf);
+        if (wave()) continue;
+        for (const uint32_t u : list_) inTurn(u, local);
+      } else {
+        if (!queue_.popOne(v, keyOf)) break;
+        inTurn(v, local);
+      }
+    }
+    flushHost();
+    recount();
+  }
+
+  /// Whether the ready vertices stand in the order of their priorities already:
+  /// then their bits are as good as a queue.
+  bool readyAscend() {
+    uint32_t last = 0;
+    for (size_t w = 0; w < ready_.words(); ++w) {
+      for (uint64_t bits = ready_.word(w); bits; bits &= bits - 1) {
+        const uint32_t key = priority(static_cast<uint32_t>(w * 64 + static_cast<size_t>(std::countr_zero(bits))));
+        if (key < last) return false;
+        last = key;
+      }
+    }
+    return true;
+  }
+
+  void queueReady() {
     for (size_t w = 0; w < ready_.words(); ++w) {
       for (uint64_t bits = ready_.word(w); bits; bits &= bits - 1) {
         const auto v = static_cast<uint32_t>(w * 64 + static_cast<size_t>(std::countr_zero(bits)));
         queue_.push(priority(v), v);
       }
     }
-    needOut();
-    Local& local = locals_[0];
-    if (threads_ == 1) {
-      uint32_t v = 0;
-      for (uint64_t turn = 0; queue_.popOne(v, keyOf); ++turn) {
-        if (turn % 1024 == 0 && rest()) break;
-        inTurn(v, local);
-      }
-    } else {
-      while (!rest() && queue_.pop(list_, keyOf)) {
-        if (list_.size() > threads_ && wave()) continue;
-        for (const uint32_t v : list_) inTurn(v, local);
-      }
+  }
+
+  /// Queues the next vertex from `cursor` on that was ready from the start, if
+  /// its turn is before whatever the queue holds.
+  void nextReady(size_t& cursor) {
+    for (size_t w = cursor / 64; w < ready_.words(); ++w) {
+      const uint64_t bits = ready_.word(w) & (w == cursor / 64 ? ~uint64_t{0} << (cursor % 64) : ~uint64_t{0});
+      if (!bits) continue;
+      cursor = w * 64 + static_cast<size_t>(std::countr_zero(bits));
+      const auto v = static_cast<uint32_t>(cursor);
+      const uint32_t key = priority(v);
+      if (key > queue_.bound()) return;
+      queue_.push(key, v);
+      ++cursor;
+      return;
     }
-    flushHost();
-    recount();
+    cursor = n_;
   }
 
   /// Between two turns: hears the host, says how far it is; true to end.
@@ -917,15 +977,14 @@ class Run {
       wave_.push_back(v);
       edges += degree(v, pin_[v]);
     }
-    for (const uint32_t v : wave_) ready_.set(v);
     if (edges < smallEdges) {
+      for (const uint32_t v : wave_) ready_.set(v);
       list_.swap(wave_);
       return false;
     }
     ++push_rounds_;
     if (wave_message_.size() < wave_.size()) wave_message_ = Array<M>(wave_.size() * 2);
     wave_pin_.resize(wave_.size());
-    for (const uint32_t v : wave_) ready_.clear(v);
     pool_.chunks(wave_.size(), 256, [&](size_t begin, size_t end, unsigned thread) {
       Local& local = locals_[thread];
       for (size_t i = begin; i < end; ++i) {
@@ -1002,6 +1061,8 @@ class Run {
   Array<M> next_message_;
   unsigned dense_rounds_ = 0;
   bool asked_in_ = false;
+  bool asked_quiet_ = false;
+  bool quiet_ = false;
 
   BucketQueue queue_;
   std::vector<uint32_t> wave_;

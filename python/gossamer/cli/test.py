@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+from types import FrameType
 
 import click
 
@@ -44,10 +45,17 @@ def command(names: tuple[str, ...], size: str | None, exitfirst: bool, list_only
     environment = dict(os.environ, GOSSAMER_TEST_SIZE=size or "default")
     # From the checkout, so that its settings hold; isolated, as the command itself is.
     child = subprocess.Popen([sys.executable, "-I", *arguments, "tests"], cwd=ROOT, env=environment)
+
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        # Unlike Ctrl-C this reaches us alone, and the tests must not go on without us.
+        child.send_signal(signal.SIGINT)
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGTERM, stop)
     try:
         code = child.wait()
     except KeyboardInterrupt:
-        # Ctrl-C reached the tests as well: they end what they started, and say how far they came.
+        # The tests end what they started, and say how far they came.
         try:
             child.wait(_GRACE_SECONDS)
         except (subprocess.TimeoutExpired, KeyboardInterrupt):
