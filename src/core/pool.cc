@@ -28,7 +28,8 @@ unsigned defaultThreads() {
   return count ? count : 1;
 }
 
-Pool::Pool(unsigned threads) : size_(threads ? threads : 1), spins_(threads <= defaultThreads() ? spinsOnOwnCore : 1) {
+Pool::Pool(unsigned threads)
+    : size_(threads ? threads : 1), spins_(size_ <= defaultThreads() ? spinsOnOwnCore : 1), shares_(size_) {
   for (unsigned i = 1; i < size_; ++i) threads_.emplace_back([this, i] { work(i); });
 }
 

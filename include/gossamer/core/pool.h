@@ -32,20 +32,28 @@ class Pool {
     start([](void* context, unsigned thread) { (*static_cast<std::remove_reference_t<F>*>(context))(thread); }, &f);
   }
 
-  /// Calls f(begin, end, thread) over chunks of [0, count), handed out as
-  /// threads become free. Every `begin` is a multiple of `grain`.
+  /// Calls f(begin, end, thread) over chunks of [0, count). Every `begin` is a
+  /// multiple of `grain`. Each thread begins with a share of its own, the same
+  /// in every call, so that what it wrote last time is in its cache; who is
+  /// through first helps the others.
   template <typename F>
   void chunks(size_t count, size_t grain, F&& f) {
     if (size_ == 1 || count <= grain) {
       if (count) f(size_t{0}, count, 0u);
       return;
     }
-    std::atomic<size_t> next{0};
+    const size_t all = (count + grain - 1) / grain;
+    const auto share = [&](unsigned thread) { return all * thread / size_; };
+    for (unsigned t = 0; t < size_; ++t) shares_[t].next.store(share(t), std::memory_order_relaxed);
     run([&](unsigned thread) {
-      for (;;) {
-        const size_t begin = next.fetch_add(grain, std::memory_order_relaxed);
-        if (begin >= count) return;
-        f(begin, begin + grain < count ? begin + grain : count, thread);
+      for (unsigned k = 0; k < size_; ++k) {
+        const unsigned of = (thread + k) % size_;
+        const size_t last = share(of + 1);
+        for (;;) {
+          const size_t chunk = shares_[of].next.fetch_add(1, std::memory_order_relaxed);
+          if (chunk >= last) break;
+          f(chunk * grain, chunk + 1 == all ? count : (chunk + 1) * grain, thread);
+        }
       }
     });
   }
@@ -55,8 +63,13 @@ class Pool {
   void start(Task task, void* context);
   void work(unsigned thread);
 
+  struct alignas(64) Share {
+    std::atomic<size_t> next{0};
+  };
+
   unsigned size_;
   unsigned spins_;
+  std::vector<Share> shares_;
   Task task_ = nullptr;
   void* context_ = nullptr;
   alignas(64) std::atomic<uint32_t> round_{0};
