@@ -381,7 +381,7 @@ class Run {
   }
 
   template <bool SendToo>
-  [[gnu::flatten]] void stepRange(size_t begin, size_t end, Local& local) {
+  [[gnu::flatten, gnu::noinline]] void stepRange(size_t begin, size_t end, Local& local) {
     bool vote = false;
     for (size_t from = begin; from < end; from += 64) {
       const size_t to = std::min(end, from + 64);
@@ -413,7 +413,7 @@ class Run {
     local.stepCalls += end - begin;
   }
 
-  [[gnu::flatten]] void stepTouched(size_t begin, size_t end, Local& local) {
+  [[gnu::flatten, gnu::noinline]] void stepTouched(size_t begin, size_t end, Local& local) {
     if constexpr (lazySteps) {
       for (size_t w = begin / 64; w * 64 < end; ++w) {
         const uint64_t touched = std::exchange(touched_.word(w), 0);
@@ -659,7 +659,7 @@ class Run {
   }
 
   /// Delivers to the receivers in this thread's range.
-  [[gnu::flatten]] void push(unsigned thread) {
+  [[gnu::flatten, gnu::noinline]] void push(unsigned thread) {
     const uint32_t low = first_[thread];
     const uint32_t high = first_[thread + 1];
     Local& local = locals_[thread];
@@ -710,7 +710,7 @@ class Run {
   }
 
   /// Everyone has sent: every in-edge brings a message.
-  [[gnu::flatten]] void pullFull(size_t begin, size_t end, Local&) {
+  [[gnu::flatten, gnu::noinline]] void pullFull(size_t begin, size_t end, Local&) {
     const Rows& in = net_.relations[0].in;
     for (size_t v = begin; v < end; ++v) {
       S state = state_[v];
@@ -722,7 +722,7 @@ class Run {
 
   /// Some have sent. Which in-edges bring a message is a coin's toss to the
   /// branch predictor: so they are picked out first, without a branch.
-  [[gnu::flatten]] void pullSome(size_t begin, size_t end, Local&) {
+  [[gnu::flatten, gnu::noinline]] void pullSome(size_t begin, size_t end, Local&) {
     constexpr uint64_t block = 256;
     uint32_t picked[block];
     const M* const messages = message_.data();
@@ -818,7 +818,7 @@ class Run {
     recount();
   }
 
-  [[gnu::flatten]] void pullStepSendRange(size_t begin, size_t end, Local& local) {
+  [[gnu::flatten, gnu::noinline]] void pullStepSendRange(size_t begin, size_t end, Local& local) {
     const Rows in = net_.relations[0].in;
     M* const messages = next_message_.data();
     bool vote = false;
@@ -873,7 +873,9 @@ class Run {
     needOut();
     Local& local = locals_[0];
     // A bucket is large when its edges keep all threads busy for a while.
-    const uint64_t large = threads_ == 1 ? ~uint64_t{0} : smallEdges / (edges_ / n_ + 1) + 1;
+    // With few edges a vertex, what a thread saves in work it spends on lists.
+    const uint64_t mean = edges_ / n_ + 1;
+    const uint64_t large = threads_ == 1 || mean < 8 ? ~uint64_t{0} : smallEdges / mean + 1;
     uint32_t v = 0;
     size_t cursor = 0;
     for (uint64_t turn = 0;; ++turn) {
@@ -1017,7 +1019,7 @@ class Run {
     return true;
   }
 
-  [[gnu::flatten]] void pushWave(unsigned thread) {
+  [[gnu::flatten, gnu::noinline]] void pushWave(unsigned thread) {
     const uint32_t low = first_[thread];
     const uint32_t high = first_[thread + 1];
     Local& local = locals_[thread];
