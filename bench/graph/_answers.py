@@ -32,9 +32,7 @@ def same_exactly(where: str, ours: Array, theirs: Array) -> str:
     wrong = np.flatnonzero(ours != theirs)
     if len(wrong):
         at = int(wrong[0])
-        raise AnswerNo(
-            f"{where}: vertex {at} has {ours[at]} here and {theirs[at]} there; {len(wrong)} vertices differ"
-        )
+        raise AnswerNo(f"{where}: vertex {at} has {ours[at]} here and {theirs[at]} there; {len(wrong)} vertices differ")
     return "equal"
 
 

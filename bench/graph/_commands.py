@@ -103,9 +103,7 @@ def peak(context: Context, scale: float) -> Row:
 
 def _tree_peak(command: Sequence[str]) -> float:
     """Runs a command; the sum of the peaks of all processes it had, in MB (10**6 bytes)."""
-    child = subprocess.Popen(
-        command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
+    child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     peaks: dict[int, int] = {}
     try:
         while True:
@@ -208,9 +206,7 @@ def first_run(context: Context) -> Row:
     git = shutil.which("git")
     if git is None:
         return context.skip(FIRST, "there is no git to make a fresh clone with", "s")
-    head = subprocess.run(
-        [git, "-C", str(ROOT), "rev-parse", "HEAD"], capture_output=True, text=True, check=False
-    )
+    head = subprocess.run([git, "-C", str(ROOT), "rev-parse", "HEAD"], capture_output=True, text=True, check=False)
     if head.returncode or not (ROOT / ".git").exists():
         return context.skip(FIRST, "this is no clone with a commit, so there is nothing to clone afresh", "s")
     with _folder() as folder, progress.bar(2, FIRST) as bar:

@@ -147,9 +147,7 @@ def _measure(
             report("row", name=row.name, value=middle["ours"], peer_value=middle[row.peer], config=config)
 
 
-def _compared(
-    where: str, session: Mapping[str, Job], used: Mapping[str, int], report: _Report
-) -> dict[str, str]:
+def _compared(where: str, session: Mapping[str, Job], used: Mapping[str, int], report: _Report) -> dict[str, str]:
     """Runs everyone once, which warms up, and holds the answers against ours."""
     mine: Columns = {}
     same = {}

@@ -173,9 +173,7 @@ def _compiled(header: Path, defines: tuple[str, ...]) -> Path:
         source = folder / "app.cc"
         source.write_text(f'#include <gossamer/app.h>\n#include "{header}"\n')
         flags = [*FLAGS, *(f"-D{d}" for d in defines), "-shared"]
-        compile_cpp(
-            source, shared, [f"-I{_precompiled()}", *flags], user=header, dependencies=folder / "app.d"
-        )
+        compile_cpp(source, shared, [f"-I{_precompiled()}", *flags], user=header, dependencies=folder / "app.d")
         remember(folder)
     return shared
 

@@ -87,9 +87,7 @@ def _tool(name: str) -> str:
 
 def _run(command: list[str], log: Path) -> None:
     with open(log, "ab") as out:
-        done = subprocess.run(
-            command, stdout=out, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, check=False
-        )
+        done = subprocess.run(command, stdout=out, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, check=False)
     if done.returncode:
         lines = log.read_text(errors="replace").splitlines()
         first = next((line for line in lines if "error" in line.lower()), lines[-1] if lines else "no output")

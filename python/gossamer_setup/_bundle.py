@@ -41,9 +41,7 @@ def pack(path: str, groups: list[str]) -> int:
     """Downloads the packages of the groups and writes the bundle; gives its size in bytes."""
     target = os.path.abspath(path)
     if os.path.isdir(target) or not os.path.isdir(os.path.dirname(target)):
-        raise SetupError(
-            f"cannot write {path}: it is a folder, or its folder is not there; choose another place"
-        )
+        raise SetupError(f"cannot write {path}: it is a folder, or its folder is not there; choose another place")
     env = _env.env_dir()
     partial = os.path.join(os.path.dirname(target), f".{os.path.basename(target)}.{os.getpid()}.part")
     with _install.SIGNALS.handled(), lock() as lock_fd, tempfile.TemporaryDirectory(dir=_env.STATE) as folder:
@@ -89,9 +87,7 @@ def _unpack(path: str, tar: tarfile.TarFile, folder: str) -> dict[str, str]:
         raise SetupError(f"{path} is a bundle of another version of Gossamer; make it anew with this one")
     for what, here in _kind().items():
         if manifest[what] != here:
-            raise SetupError(
-                f"{path} is a bundle for {what} {manifest[what]}, this is {here}; make one for it"
-            )
+            raise SetupError(f"{path} is a bundle for {what} {manifest[what]}, this is {here}; make one for it")
     while (member := tar.next()) is not None:
         source = tar.extractfile(member) if member.isfile() else None
         if source is None or "/" in member.name or not member.name.endswith(".whl"):

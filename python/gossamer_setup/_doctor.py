@@ -94,9 +94,7 @@ def _disk(report: _Report) -> None:
     place = _env.STATE if os.path.isdir(_env.STATE) else _env.ROOT
     free = shutil.disk_usage(place).free / 1e9
     if not os.access(place, os.W_OK):
-        report.bad(
-            "disk", f"{place} cannot be written", f"make it yours: sudo chown -R $(id -un) {_env.ROOT}"
-        )
+        report.bad("disk", f"{place} cannot be written", f"make it yours: sudo chown -R $(id -un) {_env.ROOT}")
     elif free < _ROOM_GB:
         found = f"{free:.1f} GB free at {place}, {_ROOM_GB:.0f} are wanted for all groups"
         report.hint("disk", found, "make room on that disk")

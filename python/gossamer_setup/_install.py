@@ -85,9 +85,7 @@ SIGNALS = _Signals()
 
 def _environment() -> dict[str, str]:
     environment = {
-        name: value
-        for name, value in os.environ.items()
-        if name not in _FOREIGN and not name.startswith("PYTHON")
+        name: value for name, value in os.environ.items() if name not in _FOREIGN and not name.startswith("PYTHON")
     }
     environment["PIP_DISABLE_PIP_VERSION_CHECK"] = "1"
     environment["PIP_NO_INPUT"] = "1"
@@ -235,9 +233,7 @@ def _make(env: str, lock_fd: int) -> None:
     if child.returncode:
         meter.abort()
         last = (output.strip().splitlines() or ["no output"])[-1]
-        raise SetupError(
-            f"making the environment {env} failed: {last}; is {_system.venv_package()} installed?"
-        )
+        raise SetupError(f"making the environment {env} failed: {last}; is {_system.venv_package()} installed?")
     # The environment knows the checkout without any variable, so its python works by itself.
     with open(os.path.join(_site(env), "gossamer.pth"), "w", encoding="utf-8") as file:
         file.write(os.path.join(_env.ROOT, "python") + "\n")

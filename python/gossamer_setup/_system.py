@@ -75,9 +75,7 @@ def _apt(packages: list[str]) -> bool:
     # A fresh machine has no package lists, an old one stale ones: update once, then try again.
     for command in (install, ["apt-get", "update", "-q"], install):
         try:
-            done = subprocess.run(
-                command, env=environment, stdin=subprocess.DEVNULL, capture_output=True, check=False
-            )
+            done = subprocess.run(command, env=environment, stdin=subprocess.DEVNULL, capture_output=True, check=False)
         except OSError:
             return False
         if command is install and done.returncode == 0:

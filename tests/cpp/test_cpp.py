@@ -123,9 +123,7 @@ def run(program: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     # The thread sanitizer wants addresses where it expects them; some kernels scatter them too widely.
     fixed = ["setarch", "-R"] if shutil.which("setarch") and program.parent.name == "thread" else []
     options = f"exitcode={SANITIZER_EXIT}:halt_on_error=1"
-    environment = dict(
-        os.environ, ASAN_OPTIONS=options, TSAN_OPTIONS=options, UBSAN_OPTIONS="print_stacktrace=1"
-    )
+    environment = dict(os.environ, ASAN_OPTIONS=options, TSAN_OPTIONS=options, UBSAN_OPTIONS="print_stacktrace=1")
     return subprocess.run(
         [*fixed, program, *arguments],
         env=environment,

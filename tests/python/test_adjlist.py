@@ -21,8 +21,7 @@ def rows(read: Adjacency) -> dict[str, list[str]]:
     labels = read.labels.tolist()
     bounds = read.offsets.tolist()
     return {
-        label: [labels[t] for t in read.targets[bounds[v] : bounds[v + 1]].tolist()]
-        for v, label in enumerate(labels)
+        label: [labels[t] for t in read.targets[bounds[v] : bounds[v + 1]].tolist()] for v, label in enumerate(labels)
     }
 
 

@@ -39,9 +39,7 @@ def graph_of(
     order = np.lexsort((edges[1], edges[0]))
     offsets = np.concatenate(([0], np.cumsum(np.bincount(edges[0], minlength=vertices))))
     kept = None if weights is None else np.asarray(weights)[order]
-    return gs.Graph.from_csr(
-        offsets, edges[1][order], kept, symmetric=symmetric, labels=labels, base=base, name="test"
-    )
+    return gs.Graph.from_csr(offsets, edges[1][order], kept, symmetric=symmetric, labels=labels, base=base, name="test")
 
 
 def random_edges(random: np.random.Generator, vertices: int, count: int, *, dangling: bool = True) -> Edges:

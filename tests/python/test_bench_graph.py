@@ -194,9 +194,7 @@ def test_a_peer_that_cannot_be_installed_is_skipped(
     suite: ModuleType, monkeypatch: pytest.MonkeyPatch, tiny: None
 ) -> None:
     found = importlib.util.find_spec
-    monkeypatch.setattr(
-        suite.importlib.util, "find_spec", lambda name: None if name == "networkit" else found(name)
-    )
+    monkeypatch.setattr(suite.importlib.util, "find_spec", lambda name: None if name == "networkit" else found(name))
 
     def refuse(*groups: str) -> None:
         raise suite.gossamer_setup.SetupError("no network")
@@ -225,9 +223,7 @@ def test_tiny_graphs_beside_every_package(suite: ModuleType, graph: str, tiny: N
         json.dumps(row.as_json())
     missing = {"graphblas", "networkit", "scipy"} - set(peers)
     if missing:
-        pytest.skip(
-            f"measured, but not beside {', '.join(sorted(missing))}; ./gossamer setup peers installs them"
-        )
+        pytest.skip(f"measured, but not beside {', '.join(sorted(missing))}; ./gossamer setup peers installs them")
 
 
 @pytest.mark.skipif(not ENRON.exists(), reason="email-Enron.mtx.gz is not beside the checkout")
@@ -355,9 +351,7 @@ def test_the_command_writes_the_rows(tmp_path: Path, command: Any) -> None:
     done = command("bench", "graph", "--only", only, "--repeat", "1", "--json", file, env=TINY)
     assert done.returncode == 0, done.stderr
     rows = json.loads(file.read_text(encoding="utf-8"))
-    assert {row["name"] for row in rows} == {
-        f"{m}.vs-{p}.grid400k.t1" for m, p in PAIRS if p in ("scipy", "gapbs")
-    }
+    assert {row["name"] for row in rows} == {f"{m}.vs-{p}.grid400k.t1" for m, p in PAIRS if p in ("scipy", "gapbs")}
     for row in rows:
         assert ("skipped" in row) == ("gapbs" in row["name"])
         assert row["config"]["cpu"]

@@ -333,9 +333,7 @@ def test_wrong_file(case: str, tmp_path: Path) -> None:
 def every_number() -> list[str]:
     """Key of every number that has a least or a greatest value."""
     de5 = config.load("de5")
-    return [
-        knob.key for knob in knobs(de5) if range_text(knob.field) and isinstance(knob.value, (int, float))
-    ]
+    return [knob.key for knob in knobs(de5) if range_text(knob.field) and isinstance(knob.value, (int, float))]
 
 
 @pytest.mark.parametrize("key", every_number())
@@ -348,12 +346,7 @@ def test_every_number_has_its_limits(key: str, tmp_path: Path) -> None:
         assert isinstance(inner, type)
         holder = inner
     field = holder.model_fields[name]
-    limits = {
-        which: getattr(rule, which)
-        for rule in field.metadata
-        for which in ("ge", "le")
-        if hasattr(rule, which)
-    }
+    limits = {which: getattr(rule, which) for rule in field.metadata for which in ("ge", "le") if hasattr(rule, which)}
     assert set(limits) == {"ge", "le"}, f"{key} has no limit on one side"
     for which, value in (("ge", limits["ge"] - 1), ("le", limits["le"] + 1)):
         text = f"{HEAD}[{'.'.join(section)}]\n\n{name} = {value} # {which}\n"
@@ -405,9 +398,7 @@ def test_absurd_nesting_is_no_stack_trace(tmp_path: Path) -> None:
 def test_damaged_files_are_never_a_stack_trace(tmp_path: Path, size: Any, seed: int) -> None:
     """Files with letters lost, doubled, swapped: either still right or one clear line."""
     rng = random.Random(seed)
-    texts = [
-        path.read_text() for path in sorted(paths.CONFIG.rglob("*.toml")) if path.parent.name != "constants"
-    ]
+    texts = [path.read_text() for path in sorted(paths.CONFIG.rglob("*.toml")) if path.parent.name != "constants"]
     right = 0
     count = size.pick(100, 500, 5_000)
     for number in range(count):

@@ -66,16 +66,12 @@ def test_check_says_what_is_valid(tmp_path: Path) -> None:
     (tmp_path / "x.toml").write_text('base = "de5"\ndescription = "x"\n[core]\nthread_per_core = 16\n')
     with pytest.raises(InputError) as caught:
         run("check", str(tmp_path / "x.toml"))
-    assert str(caught.value).endswith(
-        "x.toml:4: core.thread_per_core: unknown key; did you mean threads_per_core?"
-    )
+    assert str(caught.value).endswith("x.toml:4: core.thread_per_core: unknown key; did you mean threads_per_core?")
     assert caught.value.exit_code is ExitCode.INPUT
 
 
 def test_no_such_name() -> None:
-    with pytest.raises(
-        InputError, match=r"rack49: .*; did you mean rack48\?; `gossamer config show` lists them"
-    ):
+    with pytest.raises(InputError, match=r"rack49: .*; did you mean rack48\?; `gossamer config show` lists them"):
         run("show", "rack49")
 
 

@@ -89,9 +89,7 @@ def test_bus8_is_seven_hops_long() -> None:
 # --------------------------------------------------------------- generators
 
 
-@pytest.mark.parametrize(
-    ("width", "height"), [(1, 1), (1, 5), (5, 1), (2, 2), (3, 2), (2, 3), (7, 5), (64, 64)]
-)
+@pytest.mark.parametrize(("width", "height"), [(1, 1), (1, 5), (5, 1), (2, 2), (3, 2), (2, 3), (7, 5), (64, 64)])
 @pytest.mark.parametrize("kind", ["mesh", "torus"])
 def test_grid(kind: str, width: int, height: int, tmp_path: Path) -> None:
     cluster = load(tmp_path, f'topology = "{kind} {width}x{height}"\nconfig = "de5"')
@@ -114,9 +112,7 @@ def test_grid(kind: str, width: int, height: int, tmp_path: Path) -> None:
         else:
             assert names == ("north", "south")
             assert (b.x, b.y) == (a.x, (a.y + 1) % height)
-    assert [board.name for board in cluster.boards][:2] == ["x0y0", "x1y0" if width > 1 else "x0y1"][
-        : width * height
-    ]
+    assert [board.name for board in cluster.boards][:2] == ["x0y0", "x1y0" if width > 1 else "x0y1"][: width * height]
 
 
 @pytest.mark.parametrize("twist", range(5))
@@ -309,7 +305,5 @@ def test_fault_in_a_boards_configuration_is_that_files(tmp_path: Path) -> None:
 
 
 def test_no_such_cluster() -> None:
-    with pytest.raises(
-        InputError, match=r"no cluster named rack49 in config/clusters; did you mean rack48\?"
-    ):
+    with pytest.raises(InputError, match=r"no cluster named rack49 in config/clusters; did you mean rack48\?"):
         config.load_cluster("rack49")

@@ -16,9 +16,7 @@ from gossamer.errors import ExitCode, InputError
 
 
 def test_exit_codes_are_those_of_the_command() -> None:
-    assert dict(constants.enumeration("exit_code").values) == {
-        code.name.lower(): int(code) for code in ExitCode
-    }
+    assert dict(constants.enumeration("exit_code").values) == {code.name.lower(): int(code) for code in ExitCode}
 
 
 def test_ethertypes_are_safs_table_1() -> None:
@@ -117,9 +115,7 @@ def test_pack_and_unpack(name: str, size: Any, seed: int) -> None:
         assert packed == by_text(layout, values)
         assert layout.unpack(packed) == values
     assert layout.pack() == 0
-    assert layout.unpack((1 << layout.bits) - 1) == {
-        field.name: (1 << field.bits) - 1 for field in layout.fields
-    }
+    assert layout.unpack((1 << layout.bits) - 1) == {field.name: (1 << field.bits) - 1 for field in layout.fields}
 
 
 def test_what_does_not_fit_is_refused() -> None:
@@ -141,9 +137,7 @@ def test_names_of_numbers() -> None:
 
 
 def test_no_such_constant() -> None:
-    with pytest.raises(
-        InputError, match=r"config/constants has no layout stream_haeder; did you mean stream_header\?"
-    ):
+    with pytest.raises(InputError, match=r"config/constants has no layout stream_haeder; did you mean stream_header\?"):
         constants.layout("stream_haeder")
     with pytest.raises(InputError, match="no enum zzz"):
         constants.enumeration("zzz")
@@ -175,8 +169,7 @@ WRONG = {
         "enum.e.values.b.valeu: unknown key; did you mean value?",
     ),
     "access": (
-        '[enum.csr]\ndoc = "c"\nbits = 12\n[enum.csr.values]\n'
-        'a = { value = 0xCC0, doc = "a", access = "rw" } #!',
+        '[enum.csr]\ndoc = "c"\nbits = 12\n[enum.csr.values]\na = { value = 0xCC0, doc = "a", access = "rw" } #!',
         "enum.csr.values.a: CSR 0xcc0 is rw, but those from 0xC00 on are read-only",
     ),
     "sum": (
@@ -228,9 +221,7 @@ def test_no_constants_at_all(tmp_path: Path) -> None:
 
 def test_the_guides_example(tmp_path: Path) -> None:
     guide = (paths.ROOT / "docs" / "configuration.md").read_text()
-    (tmp_path / "x.toml").write_text(
-        "[enum.colour]" + guide.split("```toml\n[enum.colour]")[1].split("```")[0]
-    )
+    (tmp_path / "x.toml").write_text("[enum.colour]" + guide.split("```toml\n[enum.colour]")[1].split("```")[0])
     made = read_constants(tmp_path)
     assert made.layouts["pixel"].pack(colour=2, level=3) == 0x203
     assert made.values["frames"].value == 60

@@ -112,8 +112,7 @@ def test_header_says_what_the_model_says(tmp_path: Path) -> None:
                 checks.append(f'static_assert(std::string_view({place}) == "{knob.value}");')
             else:
                 checks += [
-                    f'static_assert(std::string_view({place}[{at}]) == "{text}");'
-                    for at, text in enumerate(knob.value)
+                    f'static_assert(std::string_view({place}[{at}]) == "{text}");' for at, text in enumerate(knob.value)
                 ]
         checks += [f"static_assert(derived::{key} == {getattr(one, key)});" for key in derived_docs()]
         for each in constants.everything().enums.values():
@@ -188,9 +187,7 @@ def test_cpp_packs_as_python_does(tmp_path: Path, size: Any, seed: int) -> None:
         for one, values in todo:
             if one is layout:
                 lines.append(
-                    "    {"
-                    + ", ".join(cpp_value(field, values[field.name]) for field in layout.fields)
-                    + "},"
+                    "    {" + ", ".join(cpp_value(field, values[field.name]) for field in layout.fields) + "},"
                 )
         lines += ["  };", f"  all({layout.name});"]
         for field in layout.fields:
@@ -286,9 +283,7 @@ int main() {
 def test_the_guides_layout(tmp_path: Path) -> None:
     """The three lines of docs/configuration.md give what its comment says."""
     guide = (paths.ROOT / "docs" / "configuration.md").read_text()
-    python, says = (
-        guide.split("```python\nfrom gossamer.config import constants\n")[1].split("```")[0].split("#")
-    )
+    python, says = guide.split("```python\nfrom gossamer.config import constants\n")[1].split("```")[0].split("#")
     assert eval(python) == int(says, 16)
     body = guide.split("```cpp\n")[1].split("```")[0]
     config.generate(config.load("de5"), tmp_path, "cpp")
@@ -368,9 +363,7 @@ def test_systemverilog_packs_as_python_does(tmp_path: Path, size: Any, seed: int
     lines += ["    end", "    $finish;", "  end", "endmodule", ""]
     (tmp_path / "top.sv").write_text("\n".join(lines))
     # The wheel's makefile leaves these blank; a compiler that runs once need not optimise.
-    flags = (
-        "PYTHON3=python3 CFG_CXXFLAGS_PCH_I=-include CFG_LDLIBS_THREADS=-pthread OPT_FAST=-O0 OPT_SLOW=-O0"
-    )
+    flags = "PYTHON3=python3 CFG_CXXFLAGS_PCH_I=-include CFG_LDLIBS_THREADS=-pthread OPT_FAST=-O0 OPT_SLOW=-O0"
     build = [
         "--binary",
         "--assert",

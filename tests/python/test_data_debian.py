@@ -85,8 +85,7 @@ def test_our_reader_agrees_with_networkx() -> None:
     assert labels == sorted(labels)
     bounds = read.offsets.tolist()
     ours = {
-        label: {labels[t] for t in read.targets[bounds[v] : bounds[v + 1]].tolist()}
-        for v, label in enumerate(labels)
+        label: {labels[t] for t in read.targets[bounds[v] : bounds[v + 1]].tolist()} for v, label in enumerate(labels)
     }
     assert ours == {node: set(neighbours) for node, neighbours in theirs().adjacency()}
 

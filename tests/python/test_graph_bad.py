@@ -251,9 +251,7 @@ def test_mutated_text_never_does_worse_than_an_input_error(
                     case 1:
                         mutated[at : at + 1] = bytes([draw.randrange(256)])
                     case 2:
-                        mutated[at:at] = draw.choice(
-                            [b"-", b"\0", b"999999999999999999999", b"\n", b" ", b"%", b"e"]
-                        )
+                        mutated[at:at] = draw.choice([b"-", b"\0", b"999999999999999999999", b"\n", b" ", b"%", b"e"])
                     case 3:
                         del mutated[at : at + draw.randrange(1, 5)]
                     case 4:

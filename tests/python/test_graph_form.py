@@ -74,9 +74,7 @@ def assert_equal(a: Graph, b: Graph) -> None:
 @pytest.mark.parametrize("symmetric", [False, True])
 @pytest.mark.parametrize("labels", ["from 0", "from 1", "numbers", "words"])
 @pytest.mark.parametrize("weights", ["none", "int32", "int64", "float32", "float64"])
-def test_binary_form_gives_back_all(
-    tmp_path: Path, seed: int, weights: str, labels: str, symmetric: bool
-) -> None:
+def test_binary_form_gives_back_all(tmp_path: Path, seed: int, weights: str, labels: str, symmetric: bool) -> None:
     graph = random_graph(seed, weights, labels, symmetric)
     assert_sound(graph)
     path = tmp_path / "a.gsg"
@@ -94,9 +92,7 @@ def test_binary_form_gives_back_all(
 @pytest.mark.parametrize("ending", [".mtx", ".mtx.gz", ".txt", ".el.zst", ".gr.xz", ".graph", ".txt.bz2"])
 @pytest.mark.parametrize("weights", ["none", "int64", "float64"])
 @pytest.mark.parametrize("symmetric", [False, True])
-def test_text_gives_back_the_edges(
-    tmp_path: Path, seed: int, weights: str, symmetric: bool, ending: str
-) -> None:
+def test_text_gives_back_the_edges(tmp_path: Path, seed: int, weights: str, symmetric: bool, ending: str) -> None:
     graph = random_graph(seed, weights, "from 1", symmetric)
     if ending == ".graph":
         graph = (graph if graph.symmetric else graph.symmetrised()).simplified(parallel=False)

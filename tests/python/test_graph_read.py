@@ -109,32 +109,24 @@ def test_real_metis_graph() -> None:
 @pytest.mark.parametrize("threads", [1, 2, 5])
 @pytest.mark.parametrize("symmetry", ["general", "symmetric", "skew-symmetric"])
 @pytest.mark.parametrize("field", ["pattern", "integer", "real"])
-def test_random_matrices(
-    tmp_path: Path, size: Size, seed: int, field: str, symmetry: str, threads: int
-) -> None:
+def test_random_matrices(tmp_path: Path, size: Size, seed: int, field: str, symmetry: str, threads: int) -> None:
     if (field, symmetry) == ("pattern", "skew-symmetric"):
         pytest.skip("the format has no such matrices")
     draw = np.random.default_rng(seed)
     n = int(draw.choice([1, 2, 300, 70000]))
     pairs = np.unique(draw.integers(1, n + 1, (size.pick(1000, 20000, 2000000), 2)), axis=0)
     if symmetry != "general":
-        pairs = (
-            pairs[pairs[:, 0] > pairs[:, 1]] if symmetry != "symmetric" else pairs[pairs[:, 0] >= pairs[:, 1]]
-        )
+        pairs = pairs[pairs[:, 0] > pairs[:, 1]] if symmetry != "symmetric" else pairs[pairs[:, 0] >= pairs[:, 1]]
     pairs = draw.permutation(pairs)
     path = tmp_path / "a.mtx"
     with open(path, "w", encoding="ascii") as file:
-        file.write(
-            f"%%MatrixMarket matrix coordinate {field} {symmetry}\n% a comment\n\n{n} {n} {len(pairs)}\n"
-        )
+        file.write(f"%%MatrixMarket matrix coordinate {field} {symmetry}\n% a comment\n\n{n} {n} {len(pairs)}\n")
         for i, j in pairs.tolist():
             weight = ""
             if field == "integer":
                 weight = f" {draw.integers(-1000, 1000)}"
             elif field == "real":
-                weight = f" {draw.normal() * 10.0 ** draw.integers(-30, 30)!r}".replace(
-                    "np.float64(", ""
-                ).rstrip(")")
+                weight = f" {draw.normal() * 10.0 ** draw.integers(-30, 30)!r}".replace("np.float64(", "").rstrip(")")
             file.write(f"{i} {j}{weight}\n")
     graph = read_graph(path, threads=threads)
     assert_sound(graph)
@@ -172,9 +164,7 @@ def test_random_edge_lists(tmp_path: Path, size: Size, seed: int, kind: str, wei
             weight = (draw.uniform(-5, 5) if reals else draw.randrange(-(2**40), 2**40),)
         judge[(a, b, *weight)] += 1
         blank = draw.choice([" ", "\t", "  ", ",", ", "])
-        lines.append(
-            draw.choice(["", " "]) + blank.join(map(repr, (a, b, *weight))) + draw.choice(["", " ", "\r"])
-        )
+        lines.append(draw.choice(["", " "]) + blank.join(map(repr, (a, b, *weight))) + draw.choice(["", " ", "\r"]))
     if kind in ("from 0", "from 1"):
         for a in ids:
             judge[(a, a, *((7,) if weighted else ()))] += 1
@@ -236,9 +226,7 @@ def test_words(tmp_path: Path, seed: int) -> None:
     assert graph.index_of("alone") == len(order) - 1
     weighted = tmp_path / "weighted.txt"
     weighted.write_text("a b 1\nb c 2.5\na b 0.25\n")
-    assert edges_of(read_graph(weighted)) == Counter(
-        {("a", "b", 0.25): 1, ("a", "b", 1.0): 1, ("b", "c", 2.5): 1}
-    )
+    assert edges_of(read_graph(weighted)) == Counter({("a", "b", 0.25): 1, ("a", "b", 1.0): 1, ("b", "c", 2.5): 1})
 
 
 def test_dimacs(tmp_path: Path, seed: int) -> None:
@@ -280,9 +268,7 @@ COMPRESS: dict[str, Callable[[bytes], bytes]] = {
     "gzip": gzip.compress,
     "gzip members": _members,
     "zstd": zstandard.ZstdCompressor().compress,
-    "zstd frames": lambda t: (
-        zstandard.ZstdCompressor().compress(t) + zstandard.ZstdCompressor().compress(t[:0])
-    ),
+    "zstd frames": lambda t: zstandard.ZstdCompressor().compress(t) + zstandard.ZstdCompressor().compress(t[:0]),
     "xz": lzma.compress,
     "xz streams": lambda t: lzma.compress(t[: len(t) // 3]) + lzma.compress(t[len(t) // 3 :]),
     "bzip2": bz2.compress,

@@ -18,7 +18,7 @@ SOURCES = {".py", ".h", ".hpp", ".cc", ".cpp", ".c", ".S", ".sv", ".svh", ".v", 
 SOURCES |= {".toml", ".in", ".ld", ".yaml", ".yml"}
 NAMES = {"gossamer", "CMakeLists.txt", "run", "update"}
 NEITHER = {".git", ".gossamer", "build", "__pycache__"}
-LONGEST = 110
+LONGEST = 120
 
 
 def files() -> list[Path]:

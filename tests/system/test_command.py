@@ -99,9 +99,7 @@ def test_stopping_the_tests_stops_all_of_them(tmp_path: Path, number: signal.Sig
     # A session of its own tells its processes from all others; the terminal's Ctrl-C goes to all of it.
     program = [*LAUNCHER, "test", "test_sleeps_until_stopped"]
     environment = {**os.environ, "GOSSAMER_TEST_SLEEP": str(tmp_path / "asleep")}
-    child = subprocess.Popen(
-        program, env=environment, stdout=subprocess.PIPE, text=True, start_new_session=True
-    )
+    child = subprocess.Popen(program, env=environment, stdout=subprocess.PIPE, text=True, start_new_session=True)
     deadline = time.monotonic() + 120
     while not (tmp_path / "asleep").exists():
         assert child.poll() is None and time.monotonic() < deadline
@@ -151,9 +149,7 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
     for arguments in (["--help"], ["bench", "--help"]):
         reader, writer = os.pipe()
         os.close(reader)
-        done = subprocess.run(
-            [*LAUNCHER, *arguments], stdout=writer, stderr=subprocess.PIPE, text=True, check=False
-        )
+        done = subprocess.run([*LAUNCHER, *arguments], stdout=writer, stderr=subprocess.PIPE, text=True, check=False)
         os.close(writer)
         assert (done.returncode, done.stderr) == (141, "")
 

@@ -50,9 +50,7 @@ def test_standard_input(command: Command) -> None:
 
 def test_generate_and_convert(command: Command, tmp_path: Path) -> None:
     made, mapped, text = tmp_path / "a.gsg", tmp_path / "b.mtx.xz", tmp_path / "c.gr"
-    done = command(
-        "graph", "generate", "grid", "--width", "5", "--height", "4", "--weights", "1:9", "-o", made
-    )
+    done = command("graph", "generate", "grid", "--width", "5", "--height", "4", "--weights", "1:9", "-o", made)
     assert (done.returncode, done.stderr) == (0, ""), done.stderr
     assert done.stdout == f"{made}: 20 vertices, symmetric, 62 edges\n"
     assert command("graph", "convert", made, mapped).returncode == 0

@@ -203,10 +203,7 @@ def test_a_half_copied_package_is_laid_down_anew(checkout: Checkout) -> None:
     checkout.stamp("test").unlink()
     checkout.mark("test").touch()
     (checkout.package("iniconfig") / "__init__.py").unlink()
-    assert (
-        not checkout.imports("iniconfig.exceptions")
-        or not (checkout.package("iniconfig") / "__init__.py").exists()
-    )
+    assert not checkout.imports("iniconfig.exceptions") or not (checkout.package("iniconfig") / "__init__.py").exists()
     assert checkout("setup", "test").returncode == 0
     assert (checkout.package("iniconfig") / "__init__.py").exists()
 

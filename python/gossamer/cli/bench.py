@@ -76,21 +76,11 @@ def _peers(pairs: Iterable[str]) -> dict[str, Path]:
 @click.command(short_help="Measure, beside what others reach.")
 @click.argument("suite", required=False)
 @click.option("--only", metavar="REGEX", help="Only the rows whose name has a match of REGEX.")
-@click.option(
-    "--json", "json_path", metavar="FILE", type=click.Path(path_type=Path), help="Write the rows here."
-)
-@click.option(
-    "--data", metavar="DIR", type=click.Path(path_type=Path), help="Where data is that cannot be shipped."
-)
-@click.option(
-    "--peer", "peers", metavar="NAME=DIR", multiple=True, help="Where a peer is that cannot be installed."
-)
-@click.option(
-    "--repeat", metavar="N", type=click.IntRange(min=1), help="Measure each row N times, take the median."
-)
-@click.option(
-    "--list", "list_only", is_flag=True, help="Print the names of the rows (or of the suites) and stop."
-)
+@click.option("--json", "json_path", metavar="FILE", type=click.Path(path_type=Path), help="Write the rows here.")
+@click.option("--data", metavar="DIR", type=click.Path(path_type=Path), help="Where data is that cannot be shipped.")
+@click.option("--peer", "peers", metavar="NAME=DIR", multiple=True, help="Where a peer is that cannot be installed.")
+@click.option("--repeat", metavar="N", type=click.IntRange(min=1), help="Measure each row N times, take the median.")
+@click.option("--list", "list_only", is_flag=True, help="Print the names of the rows (or of the suites) and stop.")
 def command(
     suite: str | None,
     only: str | None,
@@ -123,9 +113,7 @@ def command(
     if data is not None and not data.is_dir():
         raise InputError(f"--data {data}: there is no such folder; name the one that holds the data")
     if json_path is not None and not json_path.absolute().parent.is_dir():
-        raise InputError(
-            f"--json {json_path}: there is no folder {json_path.absolute().parent}; make it first"
-        )
+        raise InputError(f"--json {json_path}: there is no folder {json_path.absolute().parent}; make it first")
     context = Context(suite, only, data.resolve() if data else None, _peers(peers), repeat)
     module = _load(suite)
     if list_only:
@@ -134,9 +122,7 @@ def command(
     context.machine = machine_info()
     names = _names(module, context)
     if not names:
-        raise InputError(
-            f"no row of suite {suite} matches {only!r}; ./gossamer bench {suite} --list shows them"
-        )
+        raise InputError(f"no row of suite {suite} matches {only!r}; ./gossamer bench {suite} --list shows them")
     rows: list[Row] = []
     click.echo("   ".join(f"{key}: {value}" for key, value in context.machine.items()))
     try:

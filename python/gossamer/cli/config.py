@@ -79,9 +79,7 @@ def check(files: tuple[str, ...]) -> None:
         kind, found = _find(file)
         if kind not in ("config", "cluster"):
             raise InputError(f"{file}: is a constant, not a configuration or cluster")
-        click.echo(
-            f"{file}: a valid {'configuration' if kind == 'config' else 'cluster'} ({_summary(found)})"
-        )
+        click.echo(f"{file}: a valid {'configuration' if kind == 'config' else 'cluster'} ({_summary(found)})")
 
 
 @command.command(
@@ -91,9 +89,7 @@ Examples:
   gossamer config generate mine.toml -o build/mine --lang cpp"""
 )
 @click.argument("name")
-@click.option(
-    "-o", "--output", required=True, metavar="DIR", help="Folder for the files; made if it is not there."
-)
+@click.option("-o", "--output", required=True, metavar="DIR", help="Folder for the files; made if it is not there.")
 @click.option(
     "--lang",
     type=click.Choice(["sv", "cpp", "all"]),

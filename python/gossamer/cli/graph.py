@@ -52,9 +52,7 @@ def _reading(function: _Function) -> _Function:
         help="Form of the input, where content and name do not say it.",
     )
     undirected = click.option("--undirected", is_flag=True, help="Store every edge both ways.")
-    dedupe = click.option(
-        "--dedupe", is_flag=True, help="Of edges with the same ends keep the one of least weight."
-    )
+    dedupe = click.option("--dedupe", is_flag=True, help="Of edges with the same ends keep the one of least weight.")
     loops = click.option("--no-loops", is_flag=True, help="Drop self-loops.")
     threads = click.option("--threads", type=click.IntRange(1, 1024), help="Default: one a core.")
     return from_file(undirected(dedupe(loops(threads(function)))))
@@ -212,9 +210,7 @@ def _generating(function: _Function) -> _Function:
     output = click.option("-o", "--output", required=True, metavar="FILE", help="Ending as in convert.")
     weights = click.option("--weights", metavar="LOW:HIGH", help="Random integer weights, both included.")
     seed = click.option("--seed", type=int, default=1, show_default=True)
-    threads = click.option(
-        "--threads", type=click.IntRange(1, 1024), default=None, help="Default: one a core."
-    )
+    threads = click.option("--threads", type=click.IntRange(1, 1024), default=None, help="Default: one a core.")
     return output(weights(seed(threads(function))))
 
 

@@ -192,9 +192,7 @@ def _show_help(app: App | None) -> None:
     for c in app.columns:
         click.echo(f"  {c.name:<22} {c.help} ({c.dtype})")
     click.echo(f"\nA vertex: {app.state_bytes} bytes of state, {app.message_bytes} of message.")
-    click.echo(
-        f"\nExample:\n  ./gossamer run {app.name} graph.mtx.gz --top 20\nOptions: ./gossamer run --help"
-    )
+    click.echo(f"\nExample:\n  ./gossamer run {app.name} graph.mtx.gz --top 20\nOptions: ./gossamer run --help")
 
 
 def _run_app(words: tuple[str, ...]) -> None:
@@ -204,9 +202,7 @@ def _run_app(words: tuple[str, ...]) -> None:
         return
     app = request.compiled
     if app is None:
-        raise InputError(
-            "which application? for instance: ./gossamer run pagerank (see ./gossamer run --help)"
-        )
+        raise InputError("which application? for instance: ./gossamer run pagerank (see ./gossamer run --help)")
     threads = request.number("threads", 0, 1)
     top = request.number("top", 10, 0)
     outputs = [_writer(Path(name)) for name in request.options.get("output", [])]
@@ -258,9 +254,7 @@ def _shuffle(request: _Request, app: App, graph: Graph, result: Result) -> None:
 
 def _show(result: Result, top: int) -> None:
     app, graph, stats = result.app, result.graph, result.stats
-    click.echo(
-        f"{app.name} of {graph.name or 'the graph'}: {graph.vertices:,} vertices, {graph.edges:,} edges"
-    )
+    click.echo(f"{app.name} of {graph.name or 'the graph'}: {graph.vertices:,} vertices, {graph.edges:,} edges")
     for note in graph.notes:
         click.echo(f"note: {note}", err=True)
     if top:

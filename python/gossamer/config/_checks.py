@@ -46,9 +46,7 @@ def _tile(config: Config) -> Iterator[Complaint]:
     core, box = config.core, config.mailbox
     most = constants.layout("link_tile").field("mask").bits
     if config.threads_per_tile > most:
-        what = (
-            f"{box.cores_per_mailbox} cores of {core.threads_per_core} threads are {config.threads_per_tile}"
-        )
+        what = f"{box.cores_per_mailbox} cores of {core.threads_per_core} threads are {config.threads_per_tile}"
         keys = "mailbox.cores_per_mailbox core.threads_per_core"
         yield keys, f"{what} threads a mailbox, more than the {most} that a multicast mask names"
     payload = constants.layout("flit").field("payload").bits // 8

@@ -176,13 +176,9 @@ class _Builder:
 
     def _config(self) -> Config:
         if self.file.config is None:
-            self.source.fail(
-                ("config",), f"missing; {self.file.topology} needs the configuration of its boards"
-            )
+            self.source.fail(("config",), f"missing; {self.file.topology} needs the configuration of its boards")
         if self.file.boards is not None:
-            self.source.fail(
-                ("boards",), f"{self.file.topology} makes its own boards; leave this out, or say custom"
-            )
+            self.source.fail(("boards",), f"{self.file.topology} makes its own boards; leave this out, or say custom")
         return self._load(self.file.config, ("config",))
 
     def _load(self, name: str, key: tuple[str | int, ...]) -> Config:
@@ -213,9 +209,7 @@ class _Builder:
                     )
             return [names.index(name) for name in wanted]
         if len(given) != len(wanted):
-            self.source.fail(
-                ("ports",), f"has {len(given)} links, must name {len(wanted)} ({', '.join(wanted)})"
-            )
+            self.source.fail(("ports",), f"has {len(given)} links, must name {len(wanted)} ({', '.join(wanted)})")
         for number, name in enumerate(given):
             if name not in names:
                 self.source.fail(("ports", number), self._no_link(name, config))
@@ -239,9 +233,7 @@ class _Builder:
         config = self._config()
         self._count(width, height)
         if twist and twist >= width:
-            self.source.fail(
-                ("topology",), f"twist is {twist}, must be less than the {width} boards of a row"
-            )
+            self.source.fail(("topology",), f"twist is {twist}, must be less than the {width} boards of a row")
         north, south, east, west = self._ports(config, _DIRECTIONS)
         for y in range(height):
             for x in range(width):
@@ -270,18 +262,14 @@ class _Builder:
 
     def _custom(self, _: re.Match[str]) -> None:
         if not self.file.boards:
-            self.source.fail(
-                ("boards",), 'missing; custom needs its boards, as in boards = { a = "quad", b = "quad" }'
-            )
+            self.source.fail(("boards",), 'missing; custom needs its boards, as in boards = { a = "quad", b = "quad" }')
         for key, unused in (("config", self.file.config), ("ports", self.file.ports)):
             if unused is not None:
                 self.source.fail((key,), "is for generators; custom says it for each board and cable")
         self._count(len(self.file.boards))
         for name, config in self.file.boards.items():
             if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_.]*", name):
-                self.source.fail(
-                    ("boards", name), "is no name; use letters, digits, _ and dots, a letter first"
-                )
+                self.source.fail(("boards", name), "is no name; use letters, digits, _ and dots, a letter first")
             self.boards.append(Board(len(self.boards), name, self._load(config, ("boards", name))))
 
     # --------------------------------------------------------------- cables
@@ -308,9 +296,7 @@ class _Builder:
 
     def _take(self, board: int, link: int, what: str, key: tuple[str | int, ...]) -> None:
         if (board, link) in self.taken:
-            self.source.fail(
-                key, f"{self._link_name(board, link)} is used twice: {what} and {self.taken[board, link]}"
-            )
+            self.source.fail(key, f"{self._link_name(board, link)} is used twice: {what} and {self.taken[board, link]}")
         self.taken[board, link] = what
 
     def _plug(self, a: int, a_link: int, b: int, b_link: int, key: tuple[str | int, ...]) -> None:

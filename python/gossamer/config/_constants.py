@@ -48,9 +48,7 @@ class _Table(BaseModel):
 class _EnumValue(_Table):
     value: int = Key(ge=0, description="the number")
     doc: str = Key(description="what it means")
-    access: Literal["ro", "rw", "wo"] | None = Key(
-        default=None, description="who may read or write a register"
-    )
+    access: Literal["ro", "rw", "wo"] | None = Key(default=None, description="who may read or write a register")
 
 
 class _Enum(_Table):

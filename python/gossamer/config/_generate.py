@@ -91,9 +91,7 @@ class _Names:
     def claim(self, name: str, what: str) -> str:
         """The name, if nothing else has it."""
         if name in self.owner:
-            raise InputError(
-                f"config: {self.owner[name]} and {what} would both be {name} in SystemVerilog; rename one"
-            )
+            raise InputError(f"config: {self.owner[name]} and {what} would both be {name} in SystemVerilog; rename one")
         self.owner[name] = what
         return name
 
@@ -183,11 +181,7 @@ def _sv_lines(config: Config) -> Iterator[str]:
         yield f"  /// {layout.doc}"
         yield "  typedef struct packed {"
         for field in layout.fields:
-            kind = (
-                f"{field.enum}_e"
-                if field.enum
-                else ("logic" if field.bits == 1 else f"logic [{field.bits - 1}:0]")
-            )
+            kind = f"{field.enum}_e" if field.enum else ("logic" if field.bits == 1 else f"logic [{field.bits - 1}:0]")
             yield f"    /// {field.doc}"
             yield f"    {kind} {field.name};"
         yield f"  }} {layout.name}_t;"

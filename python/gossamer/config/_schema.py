@@ -34,9 +34,7 @@ def impossible(keys: str, message: str) -> PydanticCustomError:
     return PydanticCustomError("combination", cast(Any, message), {"keys": paths})
 
 
-def knob(
-    doc: str, unit: str = "", *, ge: int | None = None, le: int | None = None, pow2: bool = False
-) -> Any:
+def knob(doc: str, unit: str = "", *, ge: int | None = None, le: int | None = None, pow2: bool = False) -> Any:
     """A required value with its meaning, unit and range."""
     return Field(description=doc, ge=ge, le=le, json_schema_extra={"unit": unit, "pow2": pow2})
 
@@ -67,12 +65,8 @@ class BoardSection(Section):
 class CoreSection(Section):
     """Barrel-scheduled RV32IMF core."""
 
-    threads_per_core: int = knob(
-        "hardware threads of a core (ThreadsPerCore)", "threads", ge=2, le=32, pow2=True
-    )
-    instr_mem_bytes: int = knob(
-        "instruction memory (BytesPerInstrMem)", "bytes", ge=1024, le=131072, pow2=True
-    )
+    threads_per_core: int = knob("hardware threads of a core (ThreadsPerCore)", "threads", ge=2, le=32, pow2=True)
+    instr_mem_bytes: int = knob("instruction memory (BytesPerInstrMem)", "bytes", ge=1024, le=131072, pow2=True)
     cores_per_instr_mem: int = knob("cores that share one instruction memory", "cores", ge=1, le=2, pow2=True)
     pipeline_stages: int = knob(
         "stages an instruction passes; as many runnable threads issue one instruction a cycle",
@@ -99,9 +93,7 @@ class FpuSection(Section):
 class CacheSection(Section):
     """Non-blocking write-back data cache, partitioned by thread."""
 
-    cores_per_cache: int = knob(
-        "cores that share one cache (CoresPerDCache)", "cores", ge=1, le=64, pow2=True
-    )
+    cores_per_cache: int = knob("cores that share one cache (CoresPerDCache)", "cores", ge=1, le=64, pow2=True)
     caches_per_dram: int = knob("caches that share one DRAM (DCachesPerDRAM)", "caches", ge=1, le=64)
     ways: int = knob("lines of a set", "lines", ge=1, le=16, pow2=True)
     sets_per_thread: int = knob("sets that a thread has to itself", "sets", ge=1, le=64, pow2=True)
@@ -134,9 +126,7 @@ class RouterSection(Section):
     """Programmable multicast router of the board, with tables in the board's memory."""
 
     mesh_ports: int = knob("columns of the mesh that it joins, from x = 0", "ports", ge=1, le=16)
-    buffer_flits: int = knob(
-        "flits that wait in an expander while records are fetched", "flits", ge=4, le=1024
-    )
+    buffer_flits: int = knob("flits that wait in an expander while records are fetched", "flits", ge=4, le=1024)
     beat_bytes: int = knob("bytes of one beat of routing records", "bytes", ge=16, le=128, pow2=True)
     table_bytes: int = knob("memory kept for routing tables", "bytes", ge=4096, le=1 << 32, pow2=True)
 
@@ -164,9 +154,7 @@ class DramSection(Section):
     rtp: int = knob("read to precharge (tRTP)", "cycles", ge=1, le=64)
     rfc: int = knob("refresh to activate (tRFC)", "cycles", ge=1, le=2048)
     refi: int = knob("refresh to refresh (tREFI)", "cycles", ge=64, le=65536)
-    port_bytes: int = knob(
-        "bytes a cycle between each memory and the caches", "bytes", ge=1, le=128, pow2=True
-    )
+    port_bytes: int = knob("bytes a cycle between each memory and the caches", "bytes", ge=1, le=128, pow2=True)
     controller_latency: int = knob(
         "core cycles through the controller, both ways together, beside the memory's own",
         "cycles",
@@ -208,9 +196,7 @@ class LinksSection(Section):
         "line time lost around a frame: preamble, addresses if sent, check sum, gap", "bytes", ge=0, le=128
     )
     frame_bytes: int = knob("longest frame, without that overhead", "bytes", ge=32, le=9000)
-    window_frames: int = knob(
-        "frames sent before the first must be acknowledged", "frames", ge=1, le=32768, pow2=True
-    )
+    window_frames: int = knob("frames sent before the first must be acknowledged", "frames", ge=1, le=32768, pow2=True)
 
 
 class StreamSection(Section):
@@ -220,9 +206,7 @@ class StreamSection(Section):
     packet_bytes: int = knob("network packet with its header", "bytes", ge=16, le=256, pow2=True)
     fifo_packets: int = knob("packets that a port's FIFO holds", "packets", ge=2, le=4096, pow2=True)
     poll: int = knob("packets read from one source before the next is looked at (R)", "packets", ge=1, le=256)
-    credits: int = knob(
-        "elements of a reduction in flight, and the buffer at its root (C)", "elements", ge=1, le=65536
-    )
+    credits: int = knob("elements of a reduction in flight, and the buffer at its root (C)", "elements", ge=1, le=65536)
 
 
 class MatchSection(Section):
@@ -230,9 +214,7 @@ class MatchSection(Section):
 
     cam_entries: int = knob("entries searched in one cycle; 0 for no engine", "entries", ge=0, le=1024)
     lists: int = knob("lists behind the first level, searched side by side", "lists", ge=1, le=256, pow2=True)
-    list_entries: int = knob(
-        "entries of all lists together, for each queue", "entries", ge=1, le=1 << 20, pow2=True
-    )
+    list_entries: int = knob("entries of all lists together, for each queue", "entries", ge=1, le=1 << 20, pow2=True)
 
 
 class ShellSection(Section):
@@ -242,9 +224,7 @@ class ShellSection(Section):
     product_id: int = knob("product that discovery announces", "", ge=0, le=0xFFFF)
     macs: int = knob("Ethernet ports that the shell answers on; 0 for no shell", "ports", ge=0, le=2)
     rate_mbps: int = knob("line rate of such a port", "Mb/s", ge=10, le=400_000)
-    window_frames: int = knob(
-        "frames sent before the first must be acknowledged", "frames", ge=1, le=32768, pow2=True
-    )
+    window_frames: int = knob("frames sent before the first must be acknowledged", "frames", ge=1, le=32768, pow2=True)
 
 
 class Config(Section):

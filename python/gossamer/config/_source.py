@@ -109,9 +109,7 @@ class Source:
         """Raises the error at `loc`: file, line, key and what is wrong with it."""
         path, line = self.where(loc)
         key = key_text(loc)
-        raise InputError(
-            f"{shown(path)}:{line}: {key}: {message}" if key else f"{shown(path)}:{line}: {message}"
-        )
+        raise InputError(f"{shown(path)}:{line}: {key}: {message}" if key else f"{shown(path)}:{line}: {message}")
 
 
 def read(path: Path, what: str) -> Source:
@@ -147,9 +145,7 @@ def over(child: Source, base: Source) -> Source:
             merged[key] = merge(old, value) if both and old is not None else value
         return merged
 
-    return Source(
-        path=child.path, text=child.text, own=child.own, data=merge(base.data, child.own), base=base
-    )
+    return Source(path=child.path, text=child.text, own=child.own, data=merge(base.data, child.own), base=base)
 
 
 def validate(model: type[ModelT], source: Source, drop: Iterable[str] = ()) -> ModelT:
@@ -379,9 +375,7 @@ def _fail_detail(model: type[BaseModel], source: Source, detail: ErrorDetails) -
         limits = f", {may_be}{unit}" if may_be else ""
         source.fail(loc, f"is {given}, must be {_WANTED[kind]}{limits}")
     if kind == "literal_error":
-        source.fail(
-            loc, f"is {given}, must be one of {may_be}{near(str(detail['input']), may_be.split(', '))}"
-        )
+        source.fail(loc, f"is {given}, must be one of {may_be}{near(str(detail['input']), may_be.split(', '))}")
     if may_be and kind in ("greater_than_equal", "less_than_equal"):
         source.fail(loc, f"is {given}, must be {may_be}{unit}")
     source.fail(loc, f"is {given}: {detail['msg'][:1].lower()}{detail['msg'][1:]}")

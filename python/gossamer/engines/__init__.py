@@ -25,9 +25,7 @@ class Engine(abc.ABC):
     name: str
 
     @abc.abstractmethod
-    def run(
-        self, app: App, graph: Graph, parameters: Mapping[str, float], *, threads: int, seed: int
-    ) -> Result:
+    def run(self, app: App, graph: Graph, parameters: Mapping[str, float], *, threads: int, seed: int) -> Result:
         """Runs ``app`` to its end.
 
         ``parameters`` are numbers by name, vertices as indices, all checked.

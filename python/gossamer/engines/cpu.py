@@ -76,9 +76,7 @@ class InProcess(Engine):
     def __init__(self, name: str) -> None:
         self.name = name
 
-    def run(
-        self, app: App, graph: Graph, parameters: Mapping[str, float], *, threads: int, seed: int
-    ) -> Result:
+    def run(self, app: App, graph: Graph, parameters: Mapping[str, float], *, threads: int, seed: int) -> Result:
         """See Engine.run."""
         low, high = graph.weight_range if app.uses_weights else (1.0, 1.0)
         given = _Graph(
@@ -126,9 +124,7 @@ class InProcess(Engine):
         def work() -> None:
             try:
                 begun = time.perf_counter()
-                native.check(
-                    app.library.gs_app_run(ctypes.byref(given), ctypes.byref(options), ctypes.byref(handle))
-                )
+                native.check(app.library.gs_app_run(ctypes.byref(given), ctypes.byref(options), ctypes.byref(handle)))
                 try:
                     outcome.append(_collect(app, graph, handle, begun))
                 finally:
@@ -159,9 +155,7 @@ def _collect(app: App, graph: Graph, handle: ctypes.c_void_p, begun: float) -> R
     return Result(app=app, graph=graph, columns=columns, stats=stats, seconds=seconds)
 
 
-def _run_interruptibly(
-    work: object, stop: ctypes.c_int, progress: ctypes.Array[ctypes.c_uint64], what: str
-) -> None:
+def _run_interruptibly(work: object, stop: ctypes.c_int, progress: ctypes.Array[ctypes.c_uint64], what: str) -> None:
     """Runs ``work`` on a thread while this one listens for Ctrl-C and shows progress."""
     assert callable(work)
     thread = threading.Thread(target=work, daemon=True)
@@ -171,9 +165,7 @@ def _run_interruptibly(
         thread.join(1.0)
         while thread.is_alive():
             if sys.stderr.isatty():
-                print(
-                    f"\r{what}: step {progress[0]}, {progress[1]} rounds of messages", end="", file=sys.stderr
-                )
+                print(f"\r{what}: step {progress[0]}, {progress[1]} rounds of messages", end="", file=sys.stderr)
                 shown = True
             thread.join(0.25)
     except KeyboardInterrupt:

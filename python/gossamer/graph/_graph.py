@@ -155,9 +155,7 @@ class Graph:
             raise InputError(f"{where}: offsets must ascend from 0 to the number of edges, {len(ends)}")
         costs = None if weights is None else _weights(weights)
         if costs is not None and costs.shape != ends.shape:
-            raise InputError(
-                f"{where}: {costs.size} weights for {len(ends)} edges; there must be one an edge"
-            )
+            raise InputError(f"{where}: {costs.size} weights for {len(ends)} edges; there must be one an edge")
         if labels is not None and len(labels) != count:
             raise InputError(f"{where}: {len(labels)} labels for {count} vertices; there must be one each")
         if isinstance(labels, np.ndarray):
@@ -253,8 +251,7 @@ class Graph:
             hint = (
                 f"; did you mean {near[0]!r}?"
                 if near
-                else "; its labels are such as "
-                + ", ".join(repr(self.labels[i]) for i in range(min(3, self.vertices)))
+                else "; its labels are such as " + ", ".join(repr(self.labels[i]) for i in range(min(3, self.vertices)))
             )
             raise InputError(f"{where} has no vertex {str(label)!r}{hint}")
         try:
@@ -270,9 +267,7 @@ class Graph:
                 return at
             if int(self.labels[0]) < number < int(self.labels[-1]):
                 near_by = (
-                    self.labels[at]
-                    if self.labels[at] - number < number - self.labels[at - 1]
-                    else self.labels[at - 1]
+                    self.labels[at] if self.labels[at] - number < number - self.labels[at - 1] else self.labels[at - 1]
                 )
                 raise InputError(f"{where} has no vertex {number}; the nearest number is {near_by}")
         raise InputError(f"{where} has no vertex {number}; {self._range()}")
@@ -309,9 +304,7 @@ class Graph:
                 ctypes.byref(census),
             )
         except InputError as error:
-            raise InputError(
-                f"{self.name or 'graph'}: {error}; the graph is damaged, make it again"
-            ) from None
+            raise InputError(f"{self.name or 'graph'}: {error}; the graph is damaged, make it again") from None
         found = {name: int(getattr(census, name)) for name, *_ in census._fields_}
         if self._out is None and not self.symmetric:
             for a, b in (
@@ -371,9 +364,7 @@ class Graph:
         )
 
     @classmethod
-    def from_scipy(
-        cls, matrix: Any, *, symmetric: bool = False, weighted: bool = True, name: str = ""
-    ) -> Graph:
+    def from_scipy(cls, matrix: Any, *, symmetric: bool = False, weighted: bool = True, name: str = "") -> Graph:
         """From a square SciPy sparse matrix or array: entry (i, j) is an edge from i to j.
 
         Entries that are stored and zero are edges. Boolean matrices have no weights.
@@ -396,9 +387,7 @@ class Graph:
         return scipy.sparse.csr_array(parts, shape=(self.vertices, self.vertices))
 
     @classmethod
-    def from_networkx(
-        cls, graph: networkx.Graph[Any], *, weight: str | None = "weight", name: str = ""
-    ) -> Graph:
+    def from_networkx(cls, graph: networkx.Graph[Any], *, weight: str | None = "weight", name: str = "") -> Graph:
         """From a NetworkX graph of any class; ``weight`` names the edges' attribute.
 
         Without it on any edge there are no weights; on some edges alone, it counts 1 elsewhere.
@@ -423,9 +412,7 @@ class Graph:
         for source, target, data in graph.edges(data=True):
             cost = data.get(weight) if weight is not None else None
             any_cost = any_cost or cost is not None
-            ways = (
-                [(source, target)] if directed or source == target else [(source, target), (target, source)]
-            )
+            ways = [(source, target)] if directed or source == target else [(source, target), (target, source)]
             for a, b in ways:
                 sources.append(index[a])
                 targets.append(index[b])
@@ -452,9 +439,7 @@ class Graph:
             result.add_edges_from((names[a], names[b]) for a, b in pairs)
         else:
             costs = out.weights[kept].tolist()
-            result.add_edges_from(
-                (names[a], names[b], {"weight": w}) for (a, b), w in zip(pairs, costs, strict=True)
-            )
+            result.add_edges_from((names[a], names[b], {"weight": w}) for (a, b), w in zip(pairs, costs, strict=True))
         return result
 
 

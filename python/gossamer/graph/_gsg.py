@@ -118,9 +118,7 @@ def read(path: str) -> Graph:
         return InputError(f"{path}: {what}; make the file again with: ./gossamer graph convert")
 
     if sys.byteorder != "little":
-        raise InputError(
-            f"{path}: a .gsg can be mapped on little-endian machines alone; convert it to .mtx on one"
-        )
+        raise InputError(f"{path}: a .gsg can be mapped on little-endian machines alone; convert it to .mtx on one")
     try:
         with open(path, "rb") as file:
             size = os.fstat(file.fileno()).st_size
@@ -143,9 +141,7 @@ def read(path: str) -> Graph:
     if _crc(header, table) != crc:
         raise bad("the header is damaged (its checksum is wrong)")
     if length != size:
-        raise bad(
-            f"{size} bytes where the header says {length}: the file is cut short or has something after it"
-        )
+        raise bad(f"{size} bytes where the header says {length}: the file is cut short or has something after it")
     if not 0 < n <= MOST_VERTICES or (weight_type and weight_type not in _native.WEIGHT_TYPES):
         raise bad("the header has values that cannot be")
     places = {kind: (at, at + size_of) for kind, _, at, size_of in _SECTION.iter_unpack(table)}
@@ -162,9 +158,7 @@ def read(path: str) -> Graph:
         if offsets[0] != 0 or offsets[n] != m:
             raise bad(f"the section of {_NAMES[first]} is damaged")
         targets = array(first + 1, np.uint32, m)
-        return CSR(
-            offsets, targets, array(first + 2, _native.WEIGHT_TYPES[weight_type], m) if weight_type else None
-        )
+        return CSR(offsets, targets, array(first + 2, _native.WEIGHT_TYPES[weight_type], m) if weight_type else None)
 
     labels: Labels | None = None
     if _NUMBERS in places:

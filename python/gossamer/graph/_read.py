@@ -141,9 +141,7 @@ def _kind(source: Source, head: bytes) -> str:
     if text[:14].lower() == b"%%matrixmarket":
         return "mtx"
     if suffix == ".mtx":
-        raise InputError(
-            f"{source.name}:1: no %%MatrixMarket at the start of a .mtx; rename it if it is another form"
-        )
+        raise InputError(f"{source.name}:1: no %%MatrixMarket at the start of a .mtx; rename it if it is another form")
     if text.startswith(FIRST_LINE):
         return "adjlist"
     if suffix == ".gr" or _is_dimacs(text):
@@ -201,9 +199,7 @@ def _build(source: Source, parser: ctypes.c_void_p, shape: _native.Shape) -> tup
     except MemoryError:
         raise InputError(f"{source.name}: not enough memory for {n} vertices and {m} edges") from None
     buffer = None if text is None else np.frombuffer(text, np.uint8)
-    _native.call(
-        "parser_build", parser, *map(_native.pointer, (offsets, targets, weights, numbers, starts, buffer))
-    )
+    _native.call("parser_build", parser, *map(_native.pointer, (offsets, targets, weights, numbers, starts, buffer)))
     labels: Labels | None = numbers
     if starts is not None and text is not None:
         labels = LabelTable(text, starts)

@@ -65,9 +65,7 @@ class Source:
         except BaseException:
             self.close()
             raise
-        self.compression = next(
-            (kind for magic, kind in _MAGIC.items() if self._head.startswith(magic)), None
-        )
+        self.compression = next((kind for magic, kind in _MAGIC.items() if self._head.startswith(magic)), None)
 
     def _open(self) -> IO[bytes]:
         try:
@@ -117,9 +115,7 @@ class Source:
         if self.compression == "gzip":
             return self._gzip()
         if self.compression == "zstd":
-            return self._frames(
-                lambda: _zstandard().ZstdDecompressor(max_window_size=2**31).decompressobj(), 1 << 15
-            )
+            return self._frames(lambda: _zstandard().ZstdDecompressor(max_window_size=2**31).decompressobj(), 1 << 15)
         if self.compression == "xz":
             import lzma
 
@@ -130,14 +126,10 @@ class Source:
 
     def _damaged(self, error: Exception) -> InputError:
         reason = " ".join(str(error).split()) or type(error).__name__
-        return InputError(
-            f"{self.name}: the {self.compression} data is damaged ({reason}); fetch the file again"
-        )
+        return InputError(f"{self.name}: the {self.compression} data is damaged ({reason}); fetch the file again")
 
     def _cut(self) -> InputError:
-        return InputError(
-            f"{self.name}: the {self.compression} data ends early; the file is cut short, fetch it again"
-        )
+        return InputError(f"{self.name}: the {self.compression} data ends early; the file is cut short, fetch it again")
 
     def _gzip(self) -> Iterator[bytes]:
         module = _zlib()

@@ -90,13 +90,9 @@ def _plan(graph: Graph, form: str, name: str, drop_isolated: bool) -> tuple[str,
     census = graph.census()
     if form == "metis":
         if not graph.symmetric:
-            raise InputError(
-                f"{name}: a METIS graph is undirected and this one is not marked so; use --undirected"
-            )
+            raise InputError(f"{name}: a METIS graph is undirected and this one is not marked so; use --undirected")
         if census["loops"]:
-            raise InputError(
-                f"{name}: a METIS graph has no self-loops, this one has {census['loops']}; use --no-loops"
-            )
+            raise InputError(f"{name}: a METIS graph has no self-loops, this one has {census['loops']}; use --no-loops")
         weighted = " 001" if rows.weights is not None else ""
         return f"{graph.vertices} {graph.edges // 2}{weighted}\n", _native.TEXT_ROWS, tuple(notes)
     words = graph.labels is not None and not isinstance(graph.labels, np.ndarray)

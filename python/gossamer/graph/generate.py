@@ -95,9 +95,7 @@ def rmat(
     return _finish(rows, symmetric, weights, seed, threads, name)
 
 
-def grid(
-    width: int, height: int, *, seed: int = 1, weights: WeightRange | None = None, threads: int = 0
-) -> Graph:
+def grid(width: int, height: int, *, seed: int = 1, weights: WeightRange | None = None, threads: int = 0) -> Graph:
     """Grid: vertex ``y * width + x`` is joined to its four neighbours, both ways. Symmetric.
 
     ``seed`` is for the weights alone, which are the same in both directions.
@@ -146,9 +144,7 @@ def from_spec(spec: str) -> Graph:
 def _value(spec: str, key: str, text: str, annotation: str) -> Any:
     try:
         if annotation == "bool":
-            return {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}[
-                text.lower()
-            ]
+            return {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}[text.lower()]
         if annotation == "int":
             return int(text)
         if annotation == "float":
@@ -193,9 +189,7 @@ def _made(vertices: int, make: Callable[[int | None, Any], None]) -> CSR:
     return CSR(offsets, targets)
 
 
-def _finish(
-    rows: CSR, symmetric: bool, weights: WeightRange | None, seed: int, threads: int, name: str
-) -> Graph:
+def _finish(rows: CSR, symmetric: bool, weights: WeightRange | None, seed: int, threads: int, name: str) -> Graph:
     if weights is not None:
         low, high = weights
         _within("weight", low, -(2**31), 2**31 - 1)
