@@ -56,7 +56,9 @@ struct App : gossamer::Application<Vertex> {
   void parameters(gossamer::Parameters& p) { p.vertex("source", source, "the vertex that the paths start from"); }
 
   void begin(const gossamer::GraphInfo& g) {
-    if (g.weightLow < 0) throw std::invalid_argument("sssp: the graph has a negative weight; it takes weights from 0 up");
+    if (g.weightLow < 0) {
+      throw std::invalid_argument("sssp: the graph has a negative weight; it takes weights from 0 up");
+    }
   }
 
   void init(const gossamer::VertexInfo& v, State& s) { s.distance = v.index == source ? 0 : Unreached; }
