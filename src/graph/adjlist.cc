@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/error.h"
+#include "gossamer/core/error.h"
 
 namespace gossamer {
 namespace {

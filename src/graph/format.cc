@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "core/error.h"
+#include "gossamer/core/error.h"
 #include "gossamer/graph/graph.h"
 
 namespace {

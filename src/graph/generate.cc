@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "core/error.h"
+#include "gossamer/core/error.h"
 #include "gossamer/graph/graph.h"
 #include "graph/intern.h"
 #include "graph/parallel.h"

@@ -21,7 +21,7 @@
 #include <string>
 #include <thread>
 
-#include "core/error.h"
+#include "gossamer/core/error.h"
 #include "gossamer/graph/graph.h"
 #include "graph/intern.h"
 #include "graph/parallel.h"

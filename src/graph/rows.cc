@@ -5,7 +5,7 @@
 #include <new>
 #include <type_traits>
 
-#include "core/error.h"
+#include "gossamer/core/error.h"
 #include "gossamer/graph/graph.h"
 #include "graph/parallel.h"
 #include "graph/store.h"
