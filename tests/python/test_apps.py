@@ -452,3 +452,12 @@ def test_what_a_result_holds() -> None:
     assert result.seconds > 0
     assert {"sends", "deliveries", "steps", "step_calls", "step_seconds", "threads"} <= result.stats.keys()
     assert (result.stats["sends"], result.stats["deliveries"], result.stats["host_messages"]) == (3, 2, 3)
+
+
+def test_pagerank_ends_where_rounding_never_rests() -> None:
+    """Single precision cannot meet such a tolerance at a vertex with many in-edges."""
+    graph = gs.read_graph("gen:rmat:scale=10,seed=3")
+    result = gs.run("pagerank", graph, tolerance=1e-15, raw=True)
+    assert result.stats["steps"] <= 1000
+    exact = gs.run("pagerank64", graph, iterations=300, raw=True)
+    assert np.allclose(result.values, exact.values, rtol=1e-3)
