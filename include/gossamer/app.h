@@ -41,9 +41,8 @@
 #include "gossamer/abi.h"
 #include "gossamer/core/error.h"
 #include "gossamer/core/memory.h"
-#include "gossamer/cpu/engine.h"
 #include "gossamer/engine.h"
-#include "gossamer/shuffle/engine.h"
+#include "gossamer/engines.h"
 
 namespace gossamer {
 
@@ -348,13 +347,6 @@ class AppHost final : public HostEnd {
   App& app_;
 };
 
-template <typename V>
-std::unique_ptr<Engine<V>> makeEngine(const std::string& name) {
-  if (name == "cpu") return std::make_unique<cpu::Engine<V>>();
-  if (name == "shuffle") return std::make_unique<shuffle::Engine<V>>();
-  throw std::invalid_argument("there is no engine " + name);
-}
-
 }  // namespace detail
 }  // namespace gossamer
 
@@ -443,7 +435,9 @@ int runApp(const gs_graph* graph, const gs_run_options* options, gs_result** out
     }
     AppHost<App> host(app);
     if constexpr (AppHost<App>::listens()) problem.host = &host;
-    Statistics statistics = makeEngine<V>(options->engine)->run(problem, result->state, run);
+    const std::unique_ptr<Engine<V>> engine = makeEngine<V>(options->engine);
+    if (!engine) throw std::invalid_argument(std::string("there is no engine ") + options->engine);
+    Statistics statistics = engine->run(problem, result->state, run);
     result->statistics = statisticsJson(statistics);
     result->stepSeconds = std::move(statistics.stepSeconds);
     app.results(result->columns);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -100,6 +101,12 @@ struct Problem {
   typename V::Edge unit{};   // the value of every edge when the network has none
   HostEnd* host = nullptr;   // null: nobody listens, messages to the host are only counted
 };
+
+/// Refuses a send on a pin that the graph does not have.
+[[noreturn]] inline void refusePin(uint32_t vertex, unsigned pin, unsigned pins) {
+  throw std::runtime_error("the vertex of index " + std::to_string(vertex) + " sends on pin " + std::to_string(pin) +
+                           ", but the graph has " + std::to_string(pins) + (pins == 1 ? " pin" : " pins"));
+}
 
 /// An engine runs vertices. Its children differ in where and how, never in
 /// what the handlers may count on.

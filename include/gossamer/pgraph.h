@@ -28,9 +28,8 @@
 #include <utility>
 #include <vector>
 
-#include "gossamer/cpu/engine.h"
 #include "gossamer/engine.h"
-#include "gossamer/shuffle/engine.h"
+#include "gossamer/engines.h"
 
 namespace gossamer {
 
@@ -280,9 +279,7 @@ class PGraphOf {
 
   /// Starts a run on states and edges as they are now. Throws Error.
   Job<V> start(const RunConfig& config = RunConfig::fromEnvironment()) const {
-    std::unique_ptr<Engine<V>> engine;
-    if (config.engine == "cpu") engine = std::make_unique<cpu::Engine<V>>();
-    if (config.engine == "shuffle") engine = std::make_unique<shuffle::Engine<V>>();
+    std::unique_ptr<Engine<V>> engine = makeEngine<V>(config.engine);
     if (!engine) throw Error("there is no engine " + config.engine + "; there are cpu and shuffle");
 
     auto run = std::make_unique<typename Job<V>::Running>();

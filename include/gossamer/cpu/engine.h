@@ -21,7 +21,6 @@
 #include <algorithm>
 #include <bit>
 #include <chrono>
-#include <cstring>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -301,10 +300,8 @@ class Run {
 
   bool pinExists(PPin pin) const { return pin < pins_ + 2; }
 
-  [[noreturn]] void refusePin(uint64_t vertexAndPin) const {
-    throw std::runtime_error("the vertex of index " + std::to_string(vertexAndPin & 0xffffffff) + " sends on pin " +
-                             std::to_string((vertexAndPin >> 32) - 2) + ", but the graph has " +
-                             std::to_string(pins_) + (pins_ == 1 ? " pin" : " pins"));
+  [[noreturn]] void refuse(uint64_t vertexAndPin) const {
+    refusePin(static_cast<uint32_t>(vertexAndPin), static_cast<unsigned>(vertexAndPin >> 32) - 2, pins_);
   }
   static uint64_t badPin(uint32_t v, PPin pin) { return uint64_t{pin} << 32 | v; }
 
@@ -455,7 +452,7 @@ class Run {
     flying_ = 0;
     flying_edges_ = 0;
     for (Local& local : locals_) {
-      if (local.badPin) refusePin(local.badPin);
+      if (local.badPin) refuse(local.badPin);
       flying_ += std::exchange(local.messages, 0);
       flying_edges_ += local.edges;
       local.deliveries += std::exchange(local.edges, 0);
@@ -594,7 +591,7 @@ class Run {
     const PPin to = send(v, message, local);
     if (pin_[v] == No) ready_.clear(v);
     if (to == HostPin) return toHost(message, local);
-    if (!pinExists(to)) refusePin(badPin(v, to));
+    if (!pinExists(to)) refuse(badPin(v, to));
     for (const Relation& r : net_.relations) {
       if (Pin(r.pin) != to) continue;
       const uint64_t begin = r.out.offsets[v];
@@ -1004,7 +1001,7 @@ class Run {
       if (wave_pin_[i] == HostPin) {
         toHost(wave_message_[i], locals_[0]);
       } else if (!pinExists(wave_pin_[i])) {
-        refusePin(badPin(v, wave_pin_[i]));
+        refuse(badPin(v, wave_pin_[i]));
       }
       if (pin_[v] != No) {
         ready_.set(v);

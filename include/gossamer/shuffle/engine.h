@@ -99,11 +99,7 @@ class Engine final : public gossamer::Engine<V> {
       ++s.sends;
       settle(v);
       if (to == HostPin) return toHost(message);
-      if (to >= pins + 2) {
-        throw std::runtime_error("the vertex of index " + std::to_string(v) +
-                                 " sends on pin " + std::to_string(to - 2) +
-                                 ", but the graph has " + std::to_string(pins) + (pins == 1 ? " pin" : " pins"));
-      }
+      if (to >= pins + 2) refusePin(v, to - 2u, pins);
       for (uint32_t k = 0; k < net.relations.size(); ++k) {
         const Relation& r = net.relations[k];
         if (Pin(r.pin) != to) continue;
