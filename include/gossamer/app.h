@@ -423,16 +423,15 @@ int runApp(const gs_graph* graph, const gs_run_options* options, gs_result** out
     run.seed = options->seed;
     run.stop = reinterpret_cast<std::atomic<int>*>(options->stop);
     run.progress = reinterpret_cast<std::atomic<uint64_t>*>(options->progress);
-    {
-      Pool pool(run.threads ? run.threads : defaultThreads());
-      pool.chunks(info.vertices, 4096, [&](size_t begin, size_t end, unsigned) {
-        for (size_t v = begin; v < end; ++v) {
-          uint64_t degree = 0;
-          for (const Relation& r : problem.network.relations) degree += r.out.offsets[v + 1] - r.out.offsets[v];
-          app.init(VertexInfo{static_cast<uint32_t>(v), degree, info.vertices}, result->state[v]);
-        }
-      });
-    }
+    Pool pool(run.threads ? run.threads : defaultThreads());
+    run.pool = &pool;
+    pool.chunks(info.vertices, 4096, [&](size_t begin, size_t end, unsigned) {
+      for (size_t v = begin; v < end; ++v) {
+        uint64_t degree = 0;
+        for (const Relation& r : problem.network.relations) degree += r.out.offsets[v + 1] - r.out.offsets[v];
+        app.init(VertexInfo{static_cast<uint32_t>(v), degree, info.vertices}, result->state[v]);
+      }
+    });
     AppHost<App> host(app);
     if constexpr (AppHost<App>::listens()) problem.host = &host;
     const std::unique_ptr<Engine<V>> engine = makeEngine<V>(options->engine);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "gossamer/core/memory.h"
+#include "gossamer/core/pool.h"
 #include "gossamer/polite.h"
 #include "gossamer/vertex_rules.h"
 
@@ -44,6 +45,7 @@ struct Network {
 
 struct RunOptions {
   unsigned threads = 0;             // 0: every CPU
+  Pool* pool = nullptr;             // threads to use, if there are some already
   uint64_t seed = 0;                // of the shuffle engine
   std::atomic<int>* stop = nullptr; // set to 1 from outside: the run ends early
   std::atomic<uint64_t>* progress = nullptr;  // two: steps and rounds so far

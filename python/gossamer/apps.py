@@ -120,7 +120,7 @@ def _load(header: Path, defines: tuple[str, ...]) -> App:
     library = ctypes.CDLL(str(_compiled(header, defines)))
     for missing in ("gs_app_describe", "gs_app_run"):
         if not hasattr(library, missing):
-            raise InputError(f"{_relative(header)}: has no descriptor; end it with GOSSAMER_APPLICATION(YourApp)")
+            raise InputError(f"{relative(header)}: has no descriptor; end it with GOSSAMER_APPLICATION(YourApp)")
     library.gs_app_describe.restype = ctypes.c_char_p
     library.gs_app_statistics.restype = ctypes.c_char_p
     library.gs_app_statistics.argtypes = [ctypes.c_void_p]
@@ -215,14 +215,14 @@ def compile_cpp(
         if done.returncode:
             log = target.with_name("errors.log")
             log.write_text(shlex.join(command) + "\n" + done.stderr)
-            raise InputError(f"{_shorten(done.stderr, user)} (all of it in {_relative(log)})")
+            raise InputError(f"{first_error(done.stderr, user)} (all of it in {relative(log)})")
         os.replace(partial, target)
     finally:
         with contextlib.suppress(OSError):
             partial.unlink()
 
 
-def _shorten(output: str, user: Path) -> str:
+def first_error(output: str, user: Path) -> str:
     """The first error of a compiler's output, at the user's line if there is one."""
     place = re.compile(r"^(?P<file>[^\s:][^:]*):(?P<line>\d+):(?:\d+:)?\s*(?P<rest>.*)$")
     users = str(user)
@@ -234,23 +234,23 @@ def _shorten(output: str, user: Path) -> str:
         if found and re.match(r"(fatal )?error:", found["rest"]):
             message = re.sub(r"^(fatal )?error: (static assertion failed: )?", "", found["rest"])
             if os.path.realpath(found["file"]) == users:
-                return f"{_relative(user)}:{found['line']}: {message}"
+                return f"{relative(user)}:{found['line']}: {message}"
             if first_at < 0:
-                first, first_at = f"{_relative(Path(found['file']))}:{found['line']}: {message}", at
+                first, first_at = f"{relative(Path(found['file']))}:{found['line']}: {message}", at
                 if "static assertion failed" in found["rest"]:
                     break  # the rule that is broken; what follows from it says less
     if first_at < 0:
-        return f"{_relative(user)}: does not compile: {lines[-1] if lines else 'the compiler said nothing'}"
+        return f"{relative(user)}: does not compile: {lines[-1] if lines else 'the compiler said nothing'}"
     # An error deep in a template: the user's line is in the notes around it.
     message = first.split(": ", 1)[1]
     for line in [*reversed(lines[:first_at]), *lines[first_at:]]:
         found = place.match(line.replace("In file included from ", "").strip())
         if found and os.path.realpath(found["file"]) == users:
-            return f"{_relative(user)}:{found['line']}: {message}"
-    return f"{_relative(user)}: {message}"
+            return f"{relative(user)}:{found['line']}: {message}"
+    return f"{relative(user)}: {message}"
 
 
-def _relative(path: Path) -> str:
+def relative(path: Path) -> str:
     """A path as a person would type it from here."""
     text = os.path.relpath(path)
     return text if not text.startswith("../..") else str(path)

@@ -29,7 +29,8 @@ unsigned defaultThreads() {
 }
 
 Pool::Pool(unsigned threads)
-    : size_(threads ? threads : 1), spins_(size_ <= defaultThreads() ? spinsOnOwnCore : 1), shares_(size_) {
+    : size_(threads ? threads : 1), roomy_(size_ <= defaultThreads()), shares_(size_) {
+  roomy_ &= sched_getaffinity(0, sizeof cpus_, &cpus_) == 0;
   for (unsigned i = 1; i < size_; ++i) threads_.emplace_back([this, i] { work(i); });
 }
 
@@ -40,38 +41,65 @@ Pool::~Pool() {
   for (std::thread& thread : threads_) thread.join();
 }
 
-void Pool::start(Task task, void* context) {
+/// The scheduler may put a thread where the caller spins, and leave it there for
+/// many milliseconds: it may use every CPU but that one.
+void Pool::keepOff(int cpu) {
+  own_ = cpu;
+  cpu_set_t others = cpus_;
+  if (cpu >= 0 && cpu < CPU_SETSIZE) CPU_CLR(cpu, &others);
+  if (CPU_COUNT(&others) == 0) return;
+  for (std::thread& thread : threads_) pthread_setaffinity_np(thread.native_handle(), sizeof others, &others);
+}
+
+void Pool::start(Task task, const void* context) {
   task_ = task;
   context_ = context;
-  busy_.store(size_ - 1, std::memory_order_relaxed);
+  if (const int cpu = sched_getcpu(); roomy_ && cpu != own_) keepOff(cpu);
+  gate_.store(0, std::memory_order_release);
   round_.fetch_add(1, std::memory_order_release);
   round_.notify_all();
   task(context, 0);
-  for (unsigned spin = 0;; ++spin) {
-    const uint32_t left = busy_.load(std::memory_order_acquire);
-    if (left == 0) return;
-    if (spin < spins_) {
+  // Nothing is left to begin: only those who have begun are waited for.
+  uint32_t inside = gate_.fetch_or(closed, std::memory_order_acq_rel) | closed;
+  const unsigned spins = roomy_ ? spinsOnOwnCore : 1;
+  for (unsigned spin = 0; inside != closed; ++spin) {
+    if (spin < spins) {
       relax();
     } else {
-      busy_.wait(left, std::memory_order_acquire);
+      gate_.wait(inside, std::memory_order_acquire);
     }
+    inside = gate_.load(std::memory_order_acquire);
   }
 }
 
+/// Joins the task that is under way; false when there is none.
+bool Pool::enter() {
+  uint32_t inside = gate_.load(std::memory_order_relaxed);
+  while (!(inside & closed)) {
+    if (gate_.compare_exchange_weak(inside, inside + 1, std::memory_order_acquire, std::memory_order_relaxed)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 void Pool::work(unsigned thread) {
+  const unsigned spins = roomy_ ? spinsOnOwnCore : 1;
   uint32_t seen = 0;
   for (;;) {
-    for (unsigned spin = 0; round_.load(std::memory_order_acquire) == seen; ++spin) {
-      if (spin < spins_) {
+    uint32_t round = 0;
+    for (unsigned spin = 0; (round = round_.load(std::memory_order_acquire)) == seen; ++spin) {
+      if (spin < spins) {
         relax();
       } else {
         round_.wait(seen, std::memory_order_acquire);
       }
     }
-    ++seen;
+    seen = round;
     if (stop_.load(std::memory_order_relaxed)) return;
+    if (!enter()) continue;
     task_(context_, thread);
-    if (busy_.fetch_sub(1, std::memory_order_acq_rel) == 1) busy_.notify_all();
+    if (gate_.fetch_sub(1, std::memory_order_acq_rel) == (closed | 1)) gate_.notify_all();
   }
 }
 

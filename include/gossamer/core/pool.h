@@ -2,6 +2,8 @@
 /// A few threads that run one function together, again and again.
 #pragma once
 
+#include <sched.h>
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -11,9 +13,10 @@
 
 namespace gossamer {
 
-/// `pool.run(f)` calls f(0) .. f(size() - 1), one on each thread, the calling
-/// one among them, and returns when all have. Waiting threads spin for some
-/// microseconds, then sleep. `f` must not throw.
+/// `pool.run(f)` calls f(0) .. f(size() - 1), on the calling thread and those of
+/// the pool, and returns when all have. Who is late is not waited for: the others
+/// do his part, so that a busy machine costs no more than the help that did not
+/// come. Waiting threads spin for some microseconds, then sleep. `f` must not throw.
 class Pool {
  public:
   explicit Pool(unsigned threads);
@@ -25,11 +28,7 @@ class Pool {
 
   template <typename F>
   void run(F&& f) {
-    if (size_ == 1) {
-      f(0u);
-      return;
-    }
-    start([](void* context, unsigned thread) { (*static_cast<std::remove_reference_t<F>*>(context))(thread); }, &f);
+    chunks(size_, 1, [&](size_t part, size_t, unsigned) { f(static_cast<unsigned>(part)); });
   }
 
   /// Calls f(begin, end, thread) over chunks of [0, count). Every `begin` is a
@@ -45,7 +44,7 @@ class Pool {
     const size_t all = (count + grain - 1) / grain;
     const auto share = [&](unsigned thread) { return all * thread / size_; };
     for (unsigned t = 0; t < size_; ++t) shares_[t].next.store(share(t), std::memory_order_relaxed);
-    run([&](unsigned thread) {
+    const auto task = [&](unsigned thread) {
       for (unsigned k = 0; k < size_; ++k) {
         const unsigned of = (thread + k) % size_;
         const size_t last = share(of + 1);
@@ -55,25 +54,33 @@ class Pool {
           f(chunk * grain, chunk + 1 == all ? count : (chunk + 1) * grain, thread);
         }
       }
-    });
+    };
+    start([](const void* context, unsigned thread) { (*static_cast<decltype(&task)>(context))(thread); }, &task);
   }
 
  private:
-  using Task = void (*)(void*, unsigned);
-  void start(Task task, void* context);
+  using Task = void (*)(const void*, unsigned);
+  void start(Task task, const void* context);
   void work(unsigned thread);
+  bool enter();
+  void keepOff(int cpu);
 
   struct alignas(64) Share {
     std::atomic<size_t> next{0};
   };
 
+  /// How many threads of the pool are at the task, and whether more may join.
+  static constexpr uint32_t closed = uint32_t{1} << 31;
+
   unsigned size_;
-  unsigned spins_;
+  bool roomy_;  // there is a CPU for each thread
+  cpu_set_t cpus_;  // those that the threads may use
+  int own_ = -1;    // and the one that is kept for the caller
   std::vector<Share> shares_;
   Task task_ = nullptr;
-  void* context_ = nullptr;
+  const void* context_ = nullptr;
   alignas(64) std::atomic<uint32_t> round_{0};
-  alignas(64) std::atomic<uint32_t> busy_{0};
+  alignas(64) std::atomic<uint32_t> gate_{closed};
   std::atomic<bool> stop_{false};
   std::vector<std::thread> threads_;
 };

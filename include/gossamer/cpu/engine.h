@@ -49,7 +49,16 @@ class Run {
   static constexpr uint64_t smallEdges = 16384;
   /// How many edges ahead a receiver's state is asked for.
   static constexpr uint64_t ahead = 12;
+  /// Mean length of rows from which their ends do not matter.
+  static constexpr uint64_t mostShort = 32;
+  static constexpr size_t mostGrain = 4096;
   static constexpr size_t mostStepTimes = 100000;
+
+  /// A vertex by its place in the chunk, and the number of its in-edges.
+  struct Sorted {
+    uint32_t at;
+    uint32_t length;
+  };
 
   /// What one thread writes, on cache lines of its own.
   struct alignas(64) Local {
@@ -72,10 +81,11 @@ class Run {
         params_(problem.params),
         options_(options),
         n_(net_.vertices),
-        pool_(options.threads ? options.threads : defaultThreads()),
+        own_(options.pool ? 1 : options.threads ? options.threads : defaultThreads()),
+        pool_(options.pool ? *options.pool : own_),
         threads_(pool_.size()),
         // Chunks are whole words of every bitmap, small enough to balance.
-        grain_(std::clamp<size_t>(n_ / (threads_ * 32) / 64 * 64, 64, 4096)),
+        grain_(std::clamp<size_t>(n_ / (threads_ * 32) / 64 * 64, 64, mostGrain)),
         locals_(threads_),
         state_(state),
         pin_(n_),
@@ -806,13 +816,65 @@ class Run {
   /// Pulls, steps and sends.
   [[gnu::noinline]] void pullStepSend() {
     if (next_message_.empty()) next_message_ = Array<M>(n_);
+    // The copy costs about as much as two steps, so one must not be all there is.
+    if (++fused_steps_ == 2 && lengthsVary()) sortByLength();
+    const bool sorted = !by_length_.empty();
     pool_.chunks(n_, grain_, [&](size_t begin, size_t end, unsigned thread) {
-      pullStepSendRange(begin, end, locals_[thread]);
+      if (sorted) {
+        pullStepSendByLength(begin, end, locals_[thread]);
+      } else {
+        pullStepSendRange(begin, end, locals_[thread]);
+      }
     });
     std::swap(message_, next_message_);
     takeOff();
     noteStep();
     recount();
+  }
+
+  /// Whether rows are short and of such different lengths that the processor
+  /// mispredicts the end of most: that costs as much as a dozen reads.
+  bool lengthsVary() const {
+    const Rows& in = net_.relations[0].in;
+    if (in.offsets[n_] / n_ > mostShort || (in.values && !std::is_empty_v<E>)) return false;
+    uint64_t changes = 0;
+    uint64_t last = 0;
+    for (size_t v = 0; v < n_; ++v) {
+      const uint64_t length = in.offsets[v + 1] - in.offsets[v];
+      changes += length != last;
+      last = length;
+    }
+    return changes > n_ / 4;
+  }
+
+  /// Puts the vertices of each chunk in the order of their numbers of in-edges,
+  /// and copies their rows in that order: rows of one length after the other end
+  /// where the processor expects it, and are still read from front to back.
+  [[gnu::noinline]] void sortByLength() {
+    by_length_ = Array<Sorted>(n_);
+    sources_ = Array<uint32_t>(edges_);
+    pool_.chunks(n_, grain_, [&](size_t begin, size_t end, unsigned) {
+      for (size_t from = begin; from < end; from += grain_) sortChunk(from, std::min(end, from + grain_));
+    });
+  }
+
+  void sortChunk(size_t from, size_t to) {
+    constexpr uint64_t longest = 255;  // longer rows stay as they are
+    const Rows& in = net_.relations[0].in;
+    const auto length = [&](size_t v) { return in.offsets[v + 1] - in.offsets[v]; };
+    uint32_t place[longest + 2] = {};
+    for (size_t v = from; v < to; ++v) ++place[std::min(length(v), longest) + 1];
+    for (size_t k = 1; k <= longest; ++k) place[k] += place[k - 1];
+    for (size_t v = from; v < to; ++v) {
+      by_length_[from + place[std::min(length(v), longest)]++] = {static_cast<uint32_t>(v - from),
+                                                                  static_cast<uint32_t>(length(v))};
+    }
+    uint32_t* row = sources_.data() + in.offsets[from];
+    for (size_t k = from; k < to; ++k) {
+      const Sorted& s = by_length_[k];
+      const uint32_t* const old = in.targets + in.offsets[from + s.at];
+      for (uint32_t i = 0; i < s.length; ++i) *row++ = old[i];
+    }
   }
 
   [[gnu::flatten, gnu::noinline]] void pullStepSendRange(size_t begin, size_t end, Local& local) {
@@ -845,6 +907,55 @@ class Run {
       ready_.word(from / 64) = ready;
       noteSent(from, to, sent, local);
       if constexpr (lazySteps) touched_.word(from / 64) = sent;
+    }
+    local.vote |= vote;
+    local.stepCalls += end - begin;
+  }
+
+  /// The same, by length within each chunk.
+  [[gnu::flatten, gnu::noinline]] void pullStepSendByLength(size_t begin, size_t end, Local& local) {
+    const uint64_t* const offsets = net_.relations[0].in.offsets;
+    const M* const received = message_.data();
+    M* const messages = next_message_.data();
+    E* const unit = edge({}, 0);
+    bool vote = false;
+    for (size_t from = begin; from < end; from += grain_) {
+      const size_t to = std::min(end, from + grain_);
+      const Sorted* const sorted = by_length_.data() + from;
+      const uint32_t* source = sources_.data() + offsets[from];
+      uint64_t ready[mostGrain / 64] = {};
+      uint64_t sent[mostGrain / 64] = {};
+      for (size_t k = 0; k < to - from; ++k) {
+        const size_t at = sorted[k].at;
+        const size_t v = from + at;
+        const uint64_t bit = uint64_t{1} << at % 64;
+        S state = state_[v];
+        PPin pin = No;
+        V x = vertex(&state, &pin);
+        for (const uint32_t* const last = source + sorted[k].length; source < last; ++source) {
+          M message = received[*source];
+          x.recv(&message, unit);
+        }
+        vote |= x.step();
+        if (pin == Pin(0)) {
+          ++x.time;  // this send comes after the step
+          M message{};
+          x.send(&message);
+          messages[v] = message;
+          sent[at / 64] |= bit;
+        }
+        if (pin != No) {
+          pin_[v] = pin;
+          ready[at / 64] |= bit;
+        }
+        state_[v] = state;
+      }
+      for (size_t w = 0; w * 64 < to - from; ++w) {
+        const size_t first = from + w * 64;
+        ready_.word(first / 64) = ready[w];
+        noteSent(first, std::min(to, first + 64), sent[w], local);
+        if constexpr (lazySteps) touched_.word(first / 64) = sent[w];
+      }
     }
     local.vote |= vote;
     local.stepCalls += end - begin;
@@ -1036,7 +1147,8 @@ class Run {
   const P& params_;
   const RunOptions& options_;
   size_t n_;
-  Pool pool_;
+  Pool own_;    // where the caller has none
+  Pool& pool_;
   unsigned threads_;
   size_t grain_;
   std::vector<Local> locals_;
@@ -1058,6 +1170,9 @@ class Run {
   uint64_t flying_edges_ = 0;
   bool everyone_sends_ = false;  // the messages on their way are all vertices', on the one pin
   Array<M> next_message_;
+  uint64_t fused_steps_ = 0;
+  Array<Sorted> by_length_;  // the vertices of each chunk, by length
+  Array<uint32_t> sources_;  // and their rows
   unsigned dense_rounds_ = 0;
   bool asked_in_ = false;
   bool asked_quiet_ = false;

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``./gossamer run``: an application on a graph, or a program with a host of its own."""
+"""``./gossamer run``: an application on a graph, a program with a host of its own, or one for a tile."""
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import signal
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
+from gossamer.cli import _files, _tile_program
 from gossamer.errors import AnswerNo, ExitCode, InputError, RunDied
 from gossamer.paths import DATA
 
@@ -28,6 +28,7 @@ BUNDLED = DATA / "debian12.adj.gz"
 
 _HELP = """Usage: ./gossamer run APP [GRAPH] [PARAMETERS] [OPTIONS]
        ./gossamer run PROGRAM.cpp [ARGUMENTS]
+       ./gossamer run PROGRAM.c --engine rtl [OPTIONS]
 
 Runs an application on a graph and shows the most telling part of the result.
 APP is one of ours ({apps}) or
@@ -35,6 +36,8 @@ the header of your own vertex. GRAPH is a file (Matrix Market, edge list, METIS,
 DIMACS, .gsg; plain, gzip, zstd or xz), gen:KIND:... for a made one, or - for
 standard input; without it: the packages of Debian 12 and their dependencies.
 PROGRAM.cpp is a program with a host of its own; its exit code is ours.
+PROGRAM.c (or .cpp, .elf) with --engine rtl runs on the threads of the simulated
+hardware; ./gossamer run PROGRAM.c --help says how.
 
 Options:
   -e, --engine NAME     cpu (default) or shuffle
@@ -57,6 +60,7 @@ Examples:
   ./gossamer run hashmin gen:rmat:scale=16,seed=1 --threads 1
   ./gossamer run mine/vertex.h graph.mtx --shuffle 7
   ./gossamer run examples/paths/host.cpp
+  ./gossamer run programs/hello.c --engine rtl --config tiny
 """
 
 _OPTIONS = {
@@ -86,6 +90,9 @@ def command(words: tuple[str, ...]) -> None:
     The words are parsed here and not by click: which of them are parameters,
     and which of those take a value, is for the application to say.
     """
+    if _tile_program.is_one(words):
+        _tile_program.run(words)
+        return
     program = next((i for i, word in enumerate(words) if word.endswith((".cpp", ".cc", ".cxx"))), None)
     if program is not None:
         sys.exit(_run_program(words[:program], words[program], words[program + 1 :]))
@@ -208,7 +215,7 @@ def _run_app(words: tuple[str, ...]) -> None:
     outputs = [_writer(Path(name)) for name in request.options.get("output", [])]
     stats = request.one("stats")
     if stats is not None:
-        _check_writable(Path(stats))
+        _files.check_writable(Path(stats))
 
     from gossamer import runs as runner
     from gossamer.graph import read_graph
@@ -321,38 +328,13 @@ def _text(value: Any) -> str:
 # ---- What is written -----------------------------------------------------------
 
 
-def _check_writable(path: Path) -> None:
-    """Refuses before the run what could not be written after it."""
-    folder = path.parent
-    if path.is_dir():
-        raise InputError(f"{path}: is a folder; give a file")
-    if not folder.is_dir():
-        raise InputError(f"{path}: there is no folder {folder}; make it first")
-    if not os.access(folder, os.W_OK):
-        raise InputError(f"{path}: cannot write in {folder}; choose another folder")
-
-
-def _whole(path: Path, write: Callable[[BinaryIO], None]) -> None:
-    """Writes a file that appears whole or not at all."""
-    partial = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        with open(partial, "wb") as file:
-            write(file)
-        os.replace(partial, path)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written: {error.strerror}") from None
-    finally:
-        with contextlib.suppress(OSError):
-            partial.unlink()
-
-
 def _writer(path: Path) -> Callable[[Result], None]:
     formats: dict[str, Callable[[Result, BinaryIO], None]] = {".npy": _npy, ".npz": _npz, ".csv": _csv}
     form = formats.get(path.suffix)
     if form is None:
         raise InputError(f"{path}: ends in none of {', '.join(formats)}; the ending says what is written")
-    _check_writable(path)
-    return lambda result: _whole(path, lambda file: form(result, file))
+    _files.check_writable(path)
+    return lambda result: _files.whole(path, lambda file: form(result, file))
 
 
 def _npy(result: Result, file: BinaryIO) -> None:
@@ -410,7 +392,7 @@ def _write_stats(path: Path, request: _Request, result: Result, read_seconds: fl
     def write(file: BinaryIO) -> None:
         file.write(text)
 
-    _whole(path, write)
+    _files.whole(path, write)
 
 
 # ---- Programs with a host of their own -------------------------------------------

@@ -2,7 +2,8 @@
 """Engines: where an application runs. All are children of one class.
 
 ``cpu`` runs on the threads of this machine; ``shuffle`` delivers messages in a
-random order with random delays, to find programs that depend on it.
+random order with random delays, to find programs that depend on it. ``rtl`` runs
+programs on the simulated hardware, and no applications yet; it is not an ``Engine``.
 """
 
 from __future__ import annotations
@@ -41,6 +42,8 @@ def names() -> list[str]:
 
 def get(name: str) -> Engine:
     """The engine of that name; InputError where there is none."""
+    if name == "rtl":
+        raise InputError("the engine rtl runs programs so far (prog.c); applications run on: " + ", ".join(names()))
     if name not in names():
         raise InputError(f"there is no engine {name!r}; there are: {', '.join(names())}")
     from gossamer.engines.cpu import InProcess

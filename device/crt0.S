@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Start of every thread: all of them begin here, at address 0, with nothing in their registers.
+//
+// A thread's own memory is its partition of the upper half of the DRAM:
+//
+//   partition base                                                   base + GS_PARTITION_BYTES
+//   | heap, upwards ...          | guard | ... stack, downwards | thread-local variables |
+//
+// The loader has put .rodata, .data and zeros for .bss in place before any thread starts: a
+// thread cannot know whether another one has begun to use them.
+
+#include <gossamer/device_config.h>
+
+  .section .text.start, "ax"
+  .globl _start
+  .type _start, @function
+_start:
+  .option push
+  .option norelax
+  lui gp, %hi(__global_pointer$)
+  addi gp, gp, %lo(__global_pointer$)
+  .option pop
+
+  // t0 = number of the thread among those that share the DRAM.
+  csrr t0, GS_CSR_THREAD_ID
+  andi t1, t0, (1 << GS_ADDRESS_THREAD_BITS) - 1
+  srli t2, t0, GS_ADDRESS_TILE_Y_LSB
+  andi t2, t2, (1 << GS_ADDRESS_TILE_Y_BITS) - 1
+  srli t3, t0, GS_ADDRESS_TILE_X_LSB
+  andi t3, t3, (1 << GS_ADDRESS_TILE_X_BITS) - 1
+  li t4, GS_MESH_WIDTH
+  mul t2, t2, t4
+  add t2, t2, t3
+  slli t2, t2, GS_LOG_THREADS_PER_TILE
+  add t0, t2, t1
+  li t4, GS_THREADS_PER_DRAM
+  remu t0, t0, t4
+
+  // tp = its thread-local variables, sp = right below them; both on 16 bytes.
+  li t1, GS_PARTITION_BASE
+  slli t0, t0, GS_LOG_PARTITION_BYTES
+  add t0, t0, t1
+  li t1, GS_PARTITION_BYTES
+  add t0, t0, t1
+  la t1, __tls_bytes
+  sub tp, t0, t1
+  mv sp, tp
+
+  // No load or store may touch the line where the stack would run into the heap.
+  li t1, GS_STACK_BYTES
+  sub t0, t0, t1
+  csrw GS_CSR_GUARD, t0
+
+  // The initial values of the thread-local variables, then zeros for the rest; whole words.
+  la t0, __tdata_start
+  la t1, __tdata_bytes
+  add t1, t1, tp
+  mv t2, tp
+1:
+  bgeu t2, t1, 2f
+  lw t3, 0(t0)
+  sw t3, 0(t2)
+  addi t0, t0, 4
+  addi t2, t2, 4
+  j 1b
+2:
+  la t1, __tls_bytes
+  add t1, t1, tp
+3:
+  bgeu t2, t1, 4f
+  sw zero, 0(t2)
+  addi t2, t2, 4
+  j 3b
+4:
+  csrw fcsr, zero
+  mv a0, zero
+  mv a1, zero
+  call main
+  .size _start, . - _start
+
+  // Falls through: what main returns is the exit code.
+  .globl _exit
+  .type _exit, @function
+_exit:
+  csrw GS_CSR_THREAD_STOP, a0
+5:
+  j 5b
+  .size _exit, . - _exit

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What a program on the overlay's threads needs beside tinsel.h: registers, its place, all threads.
+#pragma once
+
+#include <gossamer/device_config.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// Functions that are part of their caller: none of them costs a call.
+#ifndef INLINE
+#define INLINE static inline __attribute__((always_inline))
+#endif
+
+/// Reads a register; `csr` is a constant, GS_CSR_*. "memory" keeps loads and stores on their side of it.
+#define GS_CSR_READ(csr)                                                            \
+  ({                                                                                \
+    uint32_t gs_value_;                                                             \
+    __asm__ volatile("csrr %0, %1" : "=r"(gs_value_) : "i"(csr) : "memory");        \
+    gs_value_;                                                                      \
+  })
+
+/// Writes a register.
+#define GS_CSR_WRITE(csr, value) \
+  __asm__ volatile("csrw %0, %z1" : : "i"(csr), "rJ"((uint32_t)(value)) : "memory")
+
+/// Writes a register and gives what it answers, in one access.
+#define GS_CSR_SWAP(csr, value)                                                             \
+  ({                                                                                        \
+    uint32_t gs_value_;                                                                     \
+    __asm__ volatile("csrrw %0, %1, %z2"                                                    \
+                     : "=r"(gs_value_)                                                      \
+                     : "i"(csr), "rJ"((uint32_t)(value))                                    \
+                     : "memory");                                                           \
+    gs_value_;                                                                              \
+  })
+
+/// Number of the thread with this address on its board, from 0: tile by tile, row by row.
+INLINE uint32_t gossamerNumber(uint32_t address) {
+  uint32_t thread = address & ((1u << GS_ADDRESS_THREAD_BITS) - 1);
+  uint32_t x = (address >> GS_ADDRESS_TILE_X_LSB) & ((1u << GS_ADDRESS_TILE_X_BITS) - 1);
+  uint32_t y = (address >> GS_ADDRESS_TILE_Y_LSB) & ((1u << GS_ADDRESS_TILE_Y_BITS) - 1);
+  return ((y * GS_MESH_WIDTH + x) << GS_LOG_THREADS_PER_TILE) + thread;
+}
+
+/// This thread's number on its board.
+INLINE uint32_t gossamerThread(void) { return gossamerNumber(GS_CSR_READ(GS_CSR_THREAD_ID)); }
+
+/// Threads of the board that take part in this run; their numbers are 0 and up.
+INLINE uint32_t gossamerThreads(void) { return GS_CSR_READ(GS_CSR_THREADS); }
+
+/// Address of the thread with this number on the board that the caller is on.
+INLINE uint32_t gossamerAddress(uint32_t number) {
+  uint32_t mine = GS_CSR_READ(GS_CSR_THREAD_ID);
+  uint32_t board = mine >> GS_ADDRESS_BOARD_LSB << GS_ADDRESS_BOARD_LSB;
+  uint32_t tile = number >> GS_LOG_THREADS_PER_TILE;
+  uint32_t thread = number & (GS_THREADS_PER_TILE - 1);
+#if GS_TILES == 1
+  (void)tile;
+  return board | thread;
+#else
+  uint32_t y = tile / GS_MESH_WIDTH;
+  uint32_t x = tile % GS_MESH_WIDTH;
+  return board | y << GS_ADDRESS_TILE_Y_LSB | x << GS_ADDRESS_TILE_X_LSB | thread;
+#endif
+}
+
+/// First address of the heap of the thread with this number: its partition, interleaved by line.
+INLINE uint32_t gossamerHeapBase(uint32_t number) {
+  return GS_PARTITION_BASE + ((number % GS_THREADS_PER_DRAM) << GS_LOG_PARTITION_BYTES);
+}
+
+/// Bytes of that heap: up to the guard below the stack.
+#define GOSSAMER_HEAP_BYTES (GS_PARTITION_BYTES - GS_STACK_BYTES)
+
+/// First address of that thread's share of the SRAM; of its heap in DRAM where there is no SRAM.
+INLINE uint32_t gossamerHeapBaseSRAM(uint32_t number) {
+#if GS_SRAM_THREAD_BYTES == 0
+  return gossamerHeapBase(number);
+#else
+  return GS_SRAM_BASE + (number % GS_THREADS_PER_DRAM) * GS_SRAM_THREAD_BYTES;
+#endif
+}
+
+/// Ends this thread with an exit code; 0 is good.
+__attribute__((noreturn)) void _exit(int code);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif

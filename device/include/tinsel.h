@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The device API of Tinsel 0.8.3, and the spellings of the papers, on the registers of Gossamer's core.
+//
+// A call is one access to a register (CSR) or two; a multicast, which has a mask, takes four. Where paper
+// and code differ both names work:
+//
+//   tinselAlloc(addr)   the papers' name of tinselFree(addr)
+//   tinselSetLen(n)     n is the number of flits, as in the papers. With GOSSAMER_COMPAT defined before
+//                       this header it is flits less one, as in the code of Tinsel 0.8.3.
+//
+// Loads and stores of a thread, and its messages, happen in the order of the program. What one thread has
+// written to DRAM or SRAM another sees only when the writer has flushed the line and the reader does not
+// hold an older copy: threads share the scratchpad and messages, not memory.
+#pragma once
+
+#include <gossamer/device.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// What tinselWaitUntil can wait for; add them to wait for the first.
+typedef enum TinselWakeupCond {
+  TINSEL_CAN_SEND = 1,
+  TINSEL_CAN_RECV = 2,
+} TinselWakeupCond;
+
+// ------------------------------------------------------------------------------ who and where
+
+/// Address of this thread.
+INLINE uint32_t tinselId(void) { return GS_CSR_READ(GS_CSR_THREAD_ID); }
+
+/// Address of a thread. Boards are numbered row by row, TinselMeshXLenWithinBox in a row.
+INLINE uint32_t tinselToAddr(uint32_t boardX, uint32_t boardY, uint32_t tileX, uint32_t tileY,
+                             uint32_t coreId, uint32_t threadId) {
+  return (boardY * TinselMeshXLenWithinBox + boardX) << GS_ADDRESS_BOARD_LSB |
+         tileY << GS_ADDRESS_TILE_Y_LSB | tileX << GS_ADDRESS_TILE_X_LSB |
+         coreId << TinselLogThreadsPerCore | threadId;
+}
+
+/// The parts of a thread's address.
+INLINE void tinselFromAddr(uint32_t addr, uint32_t* boardX, uint32_t* boardY, uint32_t* tileX,
+                           uint32_t* tileY, uint32_t* coreId, uint32_t* threadId) {
+  uint32_t thread = addr & ((1u << GS_ADDRESS_THREAD_BITS) - 1);
+  uint32_t board = (addr >> GS_ADDRESS_BOARD_LSB) & ((1u << GS_ADDRESS_BOARD_BITS) - 1);
+  *boardX = board % TinselMeshXLenWithinBox;
+  *boardY = board / TinselMeshXLenWithinBox;
+  *tileX = (addr >> GS_ADDRESS_TILE_X_LSB) & ((1u << GS_ADDRESS_TILE_X_BITS) - 1);
+  *tileY = (addr >> GS_ADDRESS_TILE_Y_LSB) & ((1u << GS_ADDRESS_TILE_Y_BITS) - 1);
+  *coreId = thread >> TinselLogThreadsPerCore;
+  *threadId = thread & (TinselThreadsPerCore - 1);
+}
+
+/// Address of the accelerator of a tile.
+INLINE uint32_t tinselAccId(uint32_t boardX, uint32_t boardY, uint32_t tileX, uint32_t tileY) {
+  return GS_ADDRESS_ACCELERATOR | tinselToAddr(boardX, boardY, tileX, tileY, 0, 0);
+}
+
+/// Address of the host of this job.
+INLINE uint32_t tinselHostId(void) { return GS_CSR_READ(GS_CSR_HOST_ID); }
+
+/// Address of the host behind the bridge of a box; boxes are numbered row by row, TinselBoxMeshXLen in a row.
+INLINE uint32_t tinselBridgeId(uint32_t x, uint32_t y) {
+  return GS_ADDRESS_HOST | (y * TinselBoxMeshXLen + x) << GS_ADDRESS_HOST_LSB;
+}
+
+/// Address of the host behind this thread's own bridge.
+INLINE uint32_t tinselMyBridgeId(void) { return tinselHostId(); }
+
+/// Address of the board's multicast router, for who sends to it from outside; a thread calls tinselKeySend.
+INLINE uint32_t tinselUseRoutingKey(void) { return GS_ADDRESS_KEY; }
+
+// ------------------------------------------------------------------------------ messages
+
+/// The nth message slot of this thread, TinselMsgSlotsPerThread of them. The first two are the thread's
+/// own; the others belong to the hardware at the start, which keeps incoming messages in them.
+INLINE volatile void* tinselSlot(uint32_t n) {
+  uint32_t thread = tinselId() & ((1u << GS_ADDRESS_THREAD_BITS) - 1);
+  uint32_t slot = (thread << GS_LOG_SLOTS_PER_THREAD) + n;
+  return (volatile void*)(uintptr_t)(GS_SCRATCHPAD_BASE + (slot << GS_LOG_SLOT_BYTES));
+}
+
+/// A slot to send from, this thread's own.
+INLINE volatile void* tinselSendSlot(void) { return tinselSlot(0); }
+
+/// Another one.
+INLINE volatile void* tinselSendSlotExtra(void) { return tinselSlot(1); }
+
+/// Length of the messages that this thread sends from now on: in flits (GOSSAMER_COMPAT: flits less one).
+INLINE void tinselSetLen(int n) {
+#ifdef GOSSAMER_COMPAT
+  GS_CSR_WRITE(GS_CSR_SEND_LENGTH, n);
+#else
+  GS_CSR_WRITE(GS_CSR_SEND_LENGTH, n - 1);
+#endif
+}
+
+/// 1 if a message may be sent, else 0.
+INLINE int tinselCanSend(void) { return (int)GS_CSR_READ(GS_CSR_CAN_SEND); }
+
+/// 1 if a message is waiting, else 0.
+INLINE int tinselCanRecv(void) { return (int)GS_CSR_READ(GS_CSR_CAN_RECEIVE); }
+
+/// Sends the message in the slot `addr` to a thread or host. Only while tinselCanSend(); the slot may be
+/// written again when tinselCanSend() is 1 again.
+INLINE void tinselSend(int dest, volatile void* addr) {
+  GS_CSR_WRITE(GS_CSR_SEND_SLOT, (uintptr_t)addr);
+  GS_CSR_WRITE(GS_CSR_SEND_DEST, dest);
+}
+
+/// What tinselMulticast calls a mailbox: a thread's address without the thread.
+INLINE uint32_t tinselMailbox(uint32_t address) { return address >> GS_ADDRESS_THREAD_BITS; }
+
+/// Sends the message to the threads of a mailbox that the mask names.
+INLINE void tinselMulticast(uint32_t mboxDest, uint32_t destMaskHigh, uint32_t destMaskLow,
+                            volatile void* addr) {
+  GS_CSR_WRITE(GS_CSR_SEND_MASK_HIGH, destMaskHigh);
+  GS_CSR_WRITE(GS_CSR_SEND_MASK_LOW, destMaskLow);
+  GS_CSR_WRITE(GS_CSR_SEND_SLOT, (uintptr_t)addr);
+  GS_CSR_WRITE(GS_CSR_SEND_TILE, GS_ADDRESS_TILE | mboxDest << GS_ADDRESS_THREAD_BITS);
+}
+
+/// Sends the message through the board's multicast router, to all that its tables have under the key.
+INLINE void tinselKeySend(int key, volatile void* addr) {
+  GS_CSR_WRITE(GS_CSR_SEND_SLOT, (uintptr_t)addr);
+  GS_CSR_WRITE(GS_CSR_SEND_KEY, key);
+}
+
+/// The slot of the next message, which is this thread's until it frees it. Only while tinselCanRecv().
+INLINE volatile void* tinselRecv(void) {
+  return (volatile void*)(uintptr_t)GS_CSR_READ(GS_CSR_RECEIVE);
+}
+
+/// Gives a slot to the hardware, for another message to come in.
+INLINE void tinselFree(volatile void* addr) { GS_CSR_WRITE(GS_CSR_RELEASE, (uintptr_t)addr); }
+
+/// The papers' name of tinselFree; does nothing to a slot that the hardware has already.
+INLINE void tinselAlloc(volatile void* addr) { tinselFree(addr); }
+
+/// Sleeps until one of the events is there; costs nothing meanwhile.
+INLINE void tinselWaitUntil(TinselWakeupCond cond) { GS_CSR_WRITE(GS_CSR_WAIT, cond); }
+
+/// Sleeps until a message is there (0), or until all threads sleep here and no message is on its way (1),
+/// or that and all voted other than 0 (2).
+INLINE int tinselIdle(int vote) { return (int)GS_CSR_SWAP(GS_CSR_IDLE, vote != 0); }
+
+// ------------------------------------------------------------------------------ memory and programs
+
+/// First address of a thread's partition of the DRAM, by the thread's address; GOSSAMER_HEAP_BYTES are its heap.
+INLINE uint32_t tinselHeapBaseGeneric(uint32_t id) { return gossamerHeapBase(gossamerNumber(id)); }
+
+/// First address of this thread's heap.
+INLINE void* tinselHeapBase(void) { return (void*)(uintptr_t)tinselHeapBaseGeneric(tinselId()); }
+
+/// First address of a thread's share of the SRAM; of its heap in DRAM where there is no SRAM.
+INLINE uint32_t tinselHeapBaseSRAMGeneric(uint32_t id) {
+  return gossamerHeapBaseSRAM(gossamerNumber(id));
+}
+
+/// First address of this thread's share of the SRAM.
+INLINE void* tinselHeapBaseSRAM(void) { return (void*)(uintptr_t)tinselHeapBaseSRAMGeneric(tinselId()); }
+
+/// Writes back and drops all that this thread has in the cache; done when it returns.
+INLINE void tinselCacheFlush(void) { GS_CSR_WRITE(GS_CSR_CACHE_FLUSH, GS_CACHE_FLUSH_ALL); }
+
+/// Writes back and drops one line of this thread's part of the cache: way `way` of its set `lineNum`, below
+/// TinselDCacheSetsPerThread.
+INLINE void tinselFlushLine(uint32_t lineNum, uint32_t way) {
+  GS_CSR_WRITE(GS_CSR_CACHE_FLUSH, lineNum * TinselBytesPerLine + way);
+}
+
+/// Writes a word of instruction memory; `addr` in bytes.
+INLINE void tinselWriteInstr(uint32_t addr, uint32_t word) {
+  GS_CSR_WRITE(GS_CSR_INSTR_ADDRESS, addr);
+  GS_CSR_WRITE(GS_CSR_INSTR_WRITE, word);
+}
+
+/// Starts a thread of this core, by its number in the core.
+INLINE void tinselCreateThread(uint32_t id) { GS_CSR_WRITE(GS_CSR_THREAD_START, id); }
+
+/// Ends this thread; its exit code is 0.
+INLINE void tinselKillThread(void) { GS_CSR_WRITE(GS_CSR_THREAD_STOP, 0); }
+
+// ------------------------------------------------------------------------------ talking without messages
+
+/// A word for the simulator's log.
+INLINE void tinselEmit(uint32_t x) { GS_CSR_WRITE(GS_CSR_EMIT, x); }
+
+/// Writes a byte to the debug channel; not 0 if it was taken.
+INLINE uint32_t tinselUartTryPut(uint8_t x) { return GS_CSR_SWAP(GS_CSR_UART_PUT, x); }
+
+/// A byte from the debug channel with bit 8 set, or 0.
+INLINE uint32_t tinselUartTryGet(void) { return GS_CSR_READ(GS_CSR_UART_GET); }
+
+// ------------------------------------------------------------------------------ counters
+
+/// Counters of this thread's core to 0.
+INLINE void tinselPerfCountReset(void) { GS_CSR_WRITE(GS_CSR_PERF_CONTROL, GS_PERF_CLEAR); }
+/// They count from now on.
+INLINE void tinselPerfCountStart(void) { GS_CSR_WRITE(GS_CSR_PERF_CONTROL, GS_PERF_START); }
+/// They stand still from now on.
+INLINE void tinselPerfCountStop(void) { GS_CSR_WRITE(GS_CSR_PERF_CONTROL, GS_PERF_STOP); }
+
+/// Cache misses.
+INLINE uint32_t tinselMissCount(void) { return GS_CSR_READ(GS_CSR_PERF_MISSES); }
+/// Cache hits.
+INLINE uint32_t tinselHitCount(void) { return GS_CSR_READ(GS_CSR_PERF_HITS); }
+/// Lines written back.
+INLINE uint32_t tinselWritebackCount(void) { return GS_CSR_READ(GS_CSR_PERF_WRITEBACKS); }
+/// Cycles in which this core issued nothing, low word.
+INLINE uint32_t tinselCPUIdleCount(void) { return GS_CSR_READ(GS_CSR_PERF_IDLE); }
+/// The same, high word.
+INLINE uint32_t tinselCPUIdleCountU(void) { return GS_CSR_READ(GS_CSR_PERF_IDLE_HIGH); }
+/// Cycles since reset, low word.
+INLINE uint32_t tinselCycleCount(void) { return GS_CSR_READ(GS_CSR_CYCLE); }
+/// The same, high word.
+INLINE uint32_t tinselCycleCountU(void) { return GS_CSR_READ(GS_CSR_CYCLE_HIGH); }
+/// Messages that this board's multicast router sent.
+INLINE uint32_t tinselProgRouterSent(void) { return GS_CSR_READ(GS_CSR_PERF_ROUTED); }
+/// Messages that it sent to other boards.
+INLINE uint32_t tinselProgRouterSentInterBoard(void) { return GS_CSR_READ(GS_CSR_PERF_ROUTED_OFF); }
+
+#ifdef __cplusplus
+}  // extern "C"
+
+/// Both events.
+constexpr TinselWakeupCond operator|(TinselWakeupCond a, TinselWakeupCond b) {
+  return static_cast<TinselWakeupCond>(static_cast<unsigned>(a) | static_cast<unsigned>(b));
+}
+#endif

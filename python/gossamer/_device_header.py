@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the device software is told of a configuration: ``gossamer/device_config.h`` and the memory map.
+
+The header is for C, C++ and assembly alike, so it has macros alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gossamer.config import constants
+from gossamer.errors import InputError
+
+if TYPE_CHECKING:
+    from gossamer.config import Config
+
+_WINDOW = 1 << 31
+"""Bytes of the window of partitions."""
+_DIRECT = 1 << 30
+"""Bytes of the window of DRAM as it is."""
+_MOST_STACK = 64 << 10
+
+
+@dataclass(frozen=True)
+class MemoryMap:
+    """Where a program's parts and its threads' own memory are; bytes and byte addresses."""
+
+    instr_bytes: int
+    """Instruction memory, from address 0."""
+    data_base: int
+    data_bytes: int
+    """Room for constants and variables of the program."""
+    partition_base: int
+    partition_bytes: int
+    """A thread's own part of the upper half of the DRAM."""
+    stack_bytes: int
+    """The upper end of that part; the rest of it is heap."""
+    sram_thread_bytes: int
+    """A thread's own part of the SRAM; 0 for none."""
+    threads_per_dram: int
+
+
+def ceil_log2(value: int) -> int:
+    return (value - 1).bit_length()
+
+
+def memory_map(config: Config) -> MemoryMap:
+    """The memory map of a configuration; InputError if there is no room for programs."""
+    dram, sram = config.memory.dram, config.memory.sram
+    users = config.threads_per_cache * config.cache.caches_per_dram
+    half = dram.bytes // 2
+    partition = min(_WINDOW, half) >> ceil_log2(users)
+    # The multicast router's tables lie at the upper end of the lower half.
+    data = min(_DIRECT, half - config.router.table_bytes)
+    stack = min(partition // 4, _MOST_STACK)
+    if data <= 0 or stack < 1024:
+        raise InputError(f"{config.name}: DRAM of {dram.bytes} bytes has no room for programs of {users} threads")
+    values = constants.everything().values
+    return MemoryMap(
+        instr_bytes=config.core.instr_mem_bytes,
+        data_base=values["dram_base"].value,
+        data_bytes=data,
+        partition_base=values["partition_base"].value,
+        partition_bytes=partition,
+        stack_bytes=stack,
+        sram_thread_bytes=sram.bytes * sram.count // dram.count // users // 16 * 16,
+        threads_per_dram=users,
+    )
+
+
+def header(config: Config) -> str:
+    """The text of ``gossamer/device_config.h``."""
+    lines = [
+        "// SPDX-License-Identifier: Apache-2.0",
+        f"/// Configuration {config.name} as the overlay's programs see it.",
+        "// Generated from config/; change it there.",
+        "#pragma once",
+    ]
+    for title, macros in (
+        ("Gossamer's own names", _own(config)),
+        ("Tinsel's names", _tinsel(config)),
+    ):
+        lines += ["", f"// {title}."]
+        lines += [f"#define {name} {value}" for name, value in macros]
+    return "\n".join(lines) + "\n"
+
+
+def _hex(value: int) -> str:
+    return f"0x{value:X}"
+
+
+def _own(config: Config) -> Iterator[tuple[str, str]]:
+    shared = constants.everything()
+    place = memory_map(config)
+    for name, value in shared.enums["csr"].values.items():
+        yield f"GS_CSR_{name.upper()}", _hex(value)
+    for name, value in shared.enums["perf_command"].values.items():
+        yield f"GS_PERF_{name.upper()}", str(value)
+    thread = shared.layouts["address_thread"]
+    for name in ("thread", "tile_x", "tile_y", "board"):
+        field = thread.field(name)
+        yield f"GS_ADDRESS_{name.upper()}_LSB", str(field.lsb)
+        yield f"GS_ADDRESS_{name.upper()}_BITS", str(field.bits)
+    endpoint = shared.enums["endpoint"]
+    for name in ("tile", "key", "host", "accelerator"):
+        layout = shared.layouts.get(f"address_{name}", thread)  # the kind is at the same place in all
+        yield f"GS_ADDRESS_{name.upper()}", _hex(layout.pack(kind=endpoint[name])) + "u"
+    yield "GS_ADDRESS_HOST_LSB", str(shared.layouts["address_host"].field("host").lsb)
+    yield "GS_CACHE_FLUSH_ALL", "0xFFFFFFFFu"
+    yield "GS_SCRATCHPAD_BASE", _hex(shared.values["scratchpad_base"].value)
+    yield "GS_SCRATCHPAD_BYTES", str(config.scratchpad_bytes)
+    yield "GS_SRAM_BASE", _hex(shared.values["sram_base"].value)
+    yield "GS_SRAM_THREAD_BYTES", str(place.sram_thread_bytes)
+    yield "GS_DRAM_BASE", _hex(place.data_base)
+    yield "GS_PARTITION_BASE", _hex(place.partition_base)
+    yield "GS_PARTITION_BYTES", str(place.partition_bytes)
+    yield "GS_LOG_PARTITION_BYTES", str(ceil_log2(place.partition_bytes))
+    yield "GS_STACK_BYTES", str(place.stack_bytes)
+    yield "GS_THREADS_PER_DRAM", str(place.threads_per_dram)
+    yield "GS_THREADS_PER_TILE", str(config.threads_per_tile)
+    yield "GS_LOG_THREADS_PER_TILE", str(config.log2_threads_per_tile)
+    yield "GS_TILES", str(config.tiles)
+    yield "GS_MESH_WIDTH", str(config.mesh.width)
+    yield "GS_MAX_THREADS", str(config.threads)
+    yield "GS_LOG_SLOT_BYTES", str(config.log2_slot_bytes)
+    yield "GS_LOG_SLOTS_PER_THREAD", str(ceil_log2(config.mailbox.slots_per_thread))
+    yield "GS_FLIT_BYTES", str(config.mailbox.flit_bytes)
+    yield "GS_MAX_FLITS", str(config.mailbox.max_flits)
+    yield "GS_LINE_BYTES", str(config.cache.line_bytes)
+    yield "GS_CLOCK_HZ", str(config.clock_hz)
+
+
+def _tinsel(config: Config) -> Iterator[tuple[str, str]]:
+    core, cache, box, mesh, memory = config.core, config.cache, config.mailbox, config.mesh, config.memory
+    place = memory_map(config)
+    flit, slot = box.flit_bytes, box.max_flits * box.flit_bytes
+    sizes = {
+        "ThreadsPerCore": core.threads_per_core,
+        "InstrsPerCore": config.instr_words,
+        "BytesPerInstrMem": core.instr_mem_bytes,
+        "CoresPerInstrMem": core.cores_per_instr_mem,
+        "CoresPerFPU": config.fpu.cores_per_fpu,
+        "CoresPerDCache": cache.cores_per_cache,
+        "DCachesPerDRAM": cache.caches_per_dram,
+        "ThreadsPerDCache": config.threads_per_cache,
+        "ThreadsPerDRAM": place.threads_per_dram,
+        "BytesPerLine": cache.line_bytes,
+        "WordsPerLine": cache.line_bytes // 4,
+        "DCacheNumWays": cache.ways,
+        "DCacheSetsPerThread": cache.sets_per_thread,
+        "CoresPerMailbox": box.cores_per_mailbox,
+        "ThreadsPerMailbox": config.threads_per_tile,
+        "BytesPerFlit": flit,
+        "WordsPerFlit": flit // 4,
+        "MaxFlitsPerMsg": box.max_flits,
+        "BytesPerMsg": slot,
+        "WordsPerMsg": slot // 4,
+        "MsgSlotsPerThread": box.slots_per_thread,
+        "MsgsPerThread": box.slots_per_thread,
+        "MailboxMeshXLen": mesh.width,
+        "MailboxMeshYLen": mesh.height,
+        "MailboxesPerBoard": config.tiles,
+        "CoresPerBoard": config.cores,
+        "ThreadsPerBoard": config.threads,
+        "DCachesPerBoard": config.caches,
+        "DRAMsPerBoard": memory.dram.count,
+        "BytesPerDRAM": memory.dram.bytes,
+        "BytesPerDRAMPartition": place.partition_bytes,
+        "SRAMsPerBoard": memory.sram.count,
+        "BytesPerSRAM": memory.sram.bytes,
+        "BytesPerSRAMPartition": place.sram_thread_bytes,
+        "MeshXLenWithinBox": 1,
+        "MeshYLenWithinBox": 1,
+        "BoxMeshXLen": 1,
+        "BoxMeshYLen": 1,
+        "MaxThreads": config.threads,
+    }
+    for name, size in sizes.items():
+        yield f"Tinsel{name}", f"{size}u" if size >= 1 << 31 else str(size)
+        if size and size & (size - 1) == 0:
+            yield f"TinselLog{name}", str(size.bit_length() - 1)
+    # Names of the same things with the logarithm in another place.
+    yield "TinselDCacheLogNumWays", "TinselLogDCacheNumWays"
+    yield "TinselDCacheLogSetsPerThread", "TinselLogDCacheSetsPerThread"
+    thread = constants.layout("address_thread")
+    yield "TinselMailboxMeshXBits", str(thread.field("tile_x").bits)
+    yield "TinselMailboxMeshYBits", str(thread.field("tile_y").bits)
+    yield "TinselDRAMBase", _hex(place.data_base)
+    yield "TinselClockFreq", str(config.clock_hz // 1_000_000)

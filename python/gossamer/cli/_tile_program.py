@@ -1,0 +1,363 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``./gossamer run prog.c --engine rtl``: a program on the threads of a simulated tile."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gossamer.cli import _files
+from gossamer.errors import AnswerNo, InputError, RunDied
+
+if TYPE_CHECKING:
+    from gossamer.config import Config
+    from gossamer.device import Image
+    from gossamer.engines.rtl import Run, Trap
+
+ENDINGS = (".c", ".elf")
+"""Programs that are always for a tile."""
+CPP = (".cpp", ".cc", ".cxx")
+"""Programs that are for a tile if the engine is rtl, and have a host of their own otherwise."""
+_CONFIG = "tiny"
+_MOST_CODES = 8
+
+HELP = """Usage: ./gossamer run PROGRAM.c|.cpp|.elf --engine rtl [OPTIONS]
+
+Compiles a program for the threads of a tile, loads it into the simulated hardware,
+and runs main() on all of them. Output stands behind the number of its thread.
+Exit code: 0 if all threads returned 0, 1 if one did not, 4 if one trapped, or the
+run got stuck.
+
+Options:
+  -c, --config NAME     configuration: a name or a file (default tiny)
+  -t, --threads N       threads to start, from 0 up (default: all of the tile)
+      --stats [FILE]    print cycles, instructions and counters; into FILE as JSON
+                        if the next word ends with .json (or: --stats=FILE)
+      --waves FILE      write waves (FST, for GTKWave or Surfer)
+      --trace FILE      write who ran and who waited for what (for ui.perfetto.dev)
+      --least-wait N    cycles of the shortest wait in the trace (default 24)
+      --max-cycles N    give up after so many cycles
+      --watchdog N      give up after so many cycles without an instruction and
+                        without output (default 1,000,000; 0: never)
+      --input FILE      bytes that thread 0 reads from its debug channel
+  -D, --define M=VALUE  a macro for the program
+
+Examples:
+  ./gossamer run programs/hello.c --engine rtl --config tiny
+  ./gossamer run programs/ring.c --engine rtl --stats --trace ring.json
+  ./gossamer run mine.c --engine rtl --threads 4 --max-cycles 100000 --waves mine.fst
+"""
+
+_VALUES = {
+    "--engine": "engine",
+    "-e": "engine",
+    "--config": "config",
+    "-c": "config",
+    "--threads": "threads",
+    "-t": "threads",
+    "--waves": "waves",
+    "--trace": "trace",
+    "--least-wait": "least-wait",
+    "--max-cycles": "max-cycles",
+    "--watchdog": "watchdog",
+    "--input": "input",
+    "--define": "define",
+    "-D": "define",
+}
+
+
+def is_one(words: Sequence[str]) -> bool:
+    """Whether the words ask for a program on a tile."""
+    if any(word.endswith(ENDINGS) and not word.startswith("-") for word in _plain(words)):
+        return True
+    engines = [value for word, value in _options(words) if word in ("--engine", "-e")]
+    return engines[-1:] == ["rtl"] and any(word.endswith(CPP) for word in words)
+
+
+def _options(words: Sequence[str]) -> Iterator[tuple[str, str | None]]:
+    """Options with their values, however they are written; a word that is none has the option ''."""
+    queue = iter(words)
+    for word in queue:
+        name, equals, value = word.partition("=")
+        if word.startswith("--") and equals:
+            yield name, value
+        elif word in _VALUES:
+            yield word, next(queue, None)
+        elif len(word) > 2 and word[:2] in _VALUES:
+            yield word[:2], word[2:]
+        elif word.startswith("-") and len(word) > 1:
+            yield word, None
+        else:
+            yield "", word
+
+
+def _plain(words: Sequence[str]) -> list[str]:
+    return [value for word, value in _options(words) if word == "" and value is not None]
+
+
+@dataclass
+class _Request:
+    """What the words ask for."""
+
+    program: str = ""
+    help: bool = False
+    stats: bool = False
+    stats_file: Path | None = None
+    options: dict[str, list[str]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, words: Sequence[str]) -> _Request:
+        request = cls()
+        after_stats = False
+        for word, value in _options(words):
+            if word == "":
+                assert value is not None
+                if after_stats and value.endswith(".json"):
+                    request.stats_file = Path(value)
+                elif request.program:
+                    raise InputError(f"{value!r}: there is a program already, {request.program!r}")
+                else:
+                    request.program = value
+            elif word == "--stats":
+                request.stats = True
+                request.stats_file = Path(value) if value else None
+            elif word in ("-h", "--help"):
+                request.help = True
+            elif word not in _VALUES:
+                raise InputError(f"there is no option {word} for a program; see ./gossamer run prog.c --help")
+            elif value is None:
+                raise InputError(f"{word}: needs a value; see ./gossamer run prog.c --help")
+            else:
+                request.options.setdefault(_VALUES[word], []).append(value)
+            after_stats = word == "--stats"
+        return request
+
+    def one(self, name: str) -> str | None:
+        return self.options[name][-1] if name in self.options else None
+
+    def number(self, name: str, low: int) -> int | None:
+        """A whole number from ``low`` up, None if it was not given."""
+        text = self.one(name)
+        if text is None:
+            return None
+        digits = text.replace("_", "").replace(",", "")
+        if not digits.isdecimal() or not low <= int(digits) < 2**63:
+            raise InputError(f"--{name}: {text!r} is no whole number from {low} up")
+        return int(digits)
+
+    def file(self, name: str) -> Path | None:
+        """A file that can be written."""
+        text = self.one(name)
+        if text is None:
+            return None
+        _files.check_writable(Path(text))
+        return Path(text)
+
+
+def run(words: Sequence[str]) -> None:
+    """Does what the words ask for. Raises AnswerNo or RunDied where a thread says no, traps or never ends."""
+    request = _Request.of(words)
+    if request.help:
+        click.echo(HELP.rstrip())
+        return
+    engine = request.one("engine") or "rtl"
+    if engine != "rtl":
+        raise InputError(f"{request.program}: a program for threads of a tile runs on engine rtl, not on {engine!r}")
+    waves, trace = request.file("waves"), request.file("trace")
+    if request.stats_file is not None:
+        _files.check_writable(request.stats_file)
+    if waves is not None and waves.suffix != ".fst":
+        raise InputError(f"{waves}: waves are written as FST; give a name that ends with .fst")
+    least_wait = request.number("least-wait", 0)
+    max_cycles = request.number("max-cycles", 1)
+    watchdog = request.number("watchdog", 0)
+    threads = request.number("threads", 1)
+    inputs = {0: _bytes(Path(given))} if (given := request.one("input")) is not None else {}
+
+    from gossamer import config as configs
+    from gossamer import device
+    from gossamer.engines import rtl
+
+    config = configs.load(request.one("config") or _CONFIG)
+    if threads is not None and threads > config.threads_per_tile:
+        raise InputError(f"--threads {threads}: a tile of {config.name} has {config.threads_per_tile} threads")
+    image = device.build([Path(request.program)], config, request.options.get("define", []))
+    console = _Console(Path(request.program).name, image)
+    with rtl.Tile(
+        config,
+        waves=waves,
+        trace=trace,
+        least_wait=rtl.LEAST_WAIT if least_wait is None else least_wait,
+    ) as tile:
+        tile.load_image(image)
+        try:
+            done = tile.run(
+                threads or tile.threads,
+                max_cycles=max_cycles,
+                watchdog=rtl.WATCHDOG if watchdog is None else watchdog,
+                inputs=inputs,
+                on_line=console.line,
+                on_emit=console.emit,
+                on_trap=console.trap,
+                on_progress=console.progress,
+            )
+        finally:
+            console.clear()
+    if request.stats:
+        about = _statistics(request.program, config, done)
+        if request.stats_file is None:
+            click.echo(_table(config, done))
+        else:
+            text = (json.dumps(about, indent=1) + "\n").encode()
+            _files.whole(request.stats_file, lambda file: file.write(text))
+    _judge(request.program, image, done)
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+class _Console:
+    """What is shown while a program runs: its output on stdout, traps and progress on stderr."""
+
+    def __init__(self, name: str, image: Image) -> None:
+        self.name = name
+        self._image = image
+        self._shown = False
+        self._last = (time.monotonic(), 0)
+
+    def line(self, thread: int, text: str, more: bool) -> None:
+        """A line of a thread; one that is too long is broken, and says so with a backslash."""
+        self.clear()
+        sys.stdout.write(f"[{thread}] {text}{chr(92) if more else ''}\n")
+        sys.stdout.flush()
+
+    def emit(self, thread: int, word: int) -> None:
+        """A word that a thread wrote to ``emit``."""
+        self.clear()
+        sys.stdout.write(f"[{thread}] emit {word:#010x}\n")
+        sys.stdout.flush()
+
+    def trap(self, trap: Trap) -> None:
+        self.clear()
+        click.echo(f"[{trap.thread}] trap: {trap.words(self._image.where)}", err=True)
+
+    def progress(self, cycle: int, instructions: int) -> None:
+        if not sys.stderr.isatty():
+            return
+        now = time.monotonic()
+        speed = (cycle - self._last[1]) / max(1e-3, now - self._last[0]) / 1e3
+        self._last = (now, cycle)
+        sys.stderr.write(f"\r{self.name}: {cycle:,} cycles, {instructions:,} instructions, {speed:,.0f} kHz \x1b[K")
+        sys.stderr.flush()
+        self._shown = True
+
+    def clear(self) -> None:
+        """Takes the progress off the screen."""
+        if self._shown:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
+            self._shown = False
+
+
+def _statistics(program: str, config: Config, run: Run) -> dict[str, Any]:
+    cores = config.mailbox.cores_per_mailbox
+    count = dict(run.counters)
+    accesses = count["hits"] + count["misses"]
+    return {
+        "engine": "rtl",
+        "config": config.name,
+        "program": program,
+        "threads": run.threads,
+        "cores": cores,
+        "end": run.reason,
+        "cycles": run.cycles,
+        "instructions": run.instructions,
+        "instructions_per_cycle": run.instructions / max(1, run.cycles),
+        "utilisation": run.instructions / max(1, run.cycles * cores),
+        "cache": {
+            "hits": count["hits"],
+            "misses": count["misses"],
+            "writebacks": count["writebacks"],
+            "hit_share": count["hits"] / accesses if accesses else None,
+        },
+        "mailbox": {name: count[name] for name in ("sent", "received", "flits_out", "flits_in")},
+        "fpu_operations": count["fpu"],
+        "exit_codes": {str(thread): code for thread, code in sorted(run.codes.items())},
+        "traps": [
+            {"thread": trap.thread, "cause": trap.name, "pc": trap.pc, "value": trap.value} for trap in run.traps
+        ],
+        "seconds": run.seconds,
+        "kilohertz": run.cycles / max(1e-9, run.seconds) / 1e3,
+    }
+
+
+def _table(config: Config, run: Run) -> str:
+    about = _statistics("", config, run)
+    cache, mailbox = about["cache"], about["mailbox"]
+    hit_share = "-" if cache["hit_share"] is None else f"{cache['hit_share']:.3f}"
+    micros = run.cycles / config.board.clock_mhz
+    rows = [
+        ("cycles", f"{run.cycles:,}", f"{micros:,.1f} us at {config.board.clock_mhz:g} MHz"),
+        ("instructions", f"{run.instructions:,}", ""),
+        ("instructions a cycle", f"{about['instructions_per_cycle']:.3f}", f"{about['cores']} cores"),
+        ("utilisation", f"{about['utilisation']:.3f}", "share of the cycles of all cores that issued an instruction"),
+        ("cache hits", f"{cache['hits']:,}", f"{hit_share} of all accesses"),
+        ("cache misses", f"{cache['misses']:,}", ""),
+        ("lines written back", f"{cache['writebacks']:,}", ""),
+        ("messages sent", f"{mailbox['sent']:,}", ""),
+        ("messages delivered", f"{mailbox['received']:,}", "once for each thread that got one"),
+        ("flits out, in", f"{mailbox['flits_out']:,}, {mailbox['flits_in']:,}", "to and from other tiles"),
+        ("floating-point operations", f"{about['fpu_operations']:,}", ""),
+        ("simulated at", f"{about['kilohertz']:,.0f} kHz", f"{run.seconds:.3f} s"),
+    ]
+    width = max(len(value) for _, value, _ in rows)
+    lines = [f"rtl engine, one tile of {config.name}: {run.threads} threads"]
+    lines += [f"  {name:<26} {value:>{width}}  {note}".rstrip() for name, value, note in rows]
+    return "\n".join(lines)
+
+
+def _judge(program: str, image: Image, run: Run) -> None:
+    """Raises what the end of the run comes to; nothing if all is well."""
+    from gossamer.engines.rtl import ranges, who_waits
+
+    for line in who_waits(run.still, image.where):
+        click.echo(line, err=True)
+    trapped = {trap.thread for trap in run.traps}
+    also = f"; {_threads(trapped)} trapped" if trapped else ""
+    if run.reason == "max-cycles":
+        count = f"{len(run.still)} of {run.threads} threads"
+        raise RunDied(f"{program}: {count} had not ended after {run.cycles:,} cycles{also}")
+    if run.reason == "deadlock":
+        raise RunDied(f"{program}: deadlock: all threads that run wait for messages, and none is on its way{also}")
+    if run.reason == "stuck":
+        raise RunDied(f"{program}: stuck: no instruction and no output for long, after {run.cycles:,} cycles{also}")
+    if trapped:
+        raise RunDied(f"{program}: {_threads(trapped)} trapped")
+    failed = {thread: code for thread, code in sorted(run.codes.items()) if code}
+    if failed:
+        codes = [f"{thread} with {_signed(code)}" for thread, code in list(failed.items())[:_MOST_CODES]]
+        more = f" and {len(failed) - _MOST_CODES} more" if len(failed) > _MOST_CODES else ""
+        if len(set(failed.values())) == 1 and len(failed) > 1:
+            codes, more = [f"{ranges(failed)} with {_signed(next(iter(failed.values())))}"], ""
+        raise AnswerNo(f"{program}: thread{'s' if len(failed) > 1 else ''} {', '.join(codes)}{more} ended, not with 0")
+
+
+def _threads(numbers: set[int]) -> str:
+    from gossamer.engines.rtl import ranges
+
+    return f"thread{'s' if len(numbers) > 1 else ''} {ranges(numbers)}"
+
+
+def _signed(code: int) -> int:
+    return code - (1 << 32) if code >> 31 else code

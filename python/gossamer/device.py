@@ -1,0 +1,405 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs for the overlay's threads: compiled and linked once, kept under ``build/``, read back as an image.
+
+    image = device.build("programs/hello.c", "tiny")
+    image.instructions          # words from address 0 of instruction memory
+    image.segments              # what goes to data memory before the start
+    image.where(0x1c)           # Place(function='main', file='programs/hello.c', line=12)
+
+A program is C or C++20; every thread begins in its ``main``. ``device/`` has what is linked to it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import importlib.util
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gossamer import _device_header, apps, native
+from gossamer._device_elf import DoesNotFit, Elf, Place, Segment, may_print_fractions
+from gossamer.errors import InputError
+from gossamer.paths import INCLUDE, ROOT
+
+if TYPE_CHECKING:
+    from gossamer.config import Config
+
+__all__ = ["Image", "Place", "Segment", "build", "load"]
+
+DEVICE = ROOT / "device"
+_CPU = ("-mcpu=generic_rv32+m+f+zicsr+relax", "-mabi=ilp32f")
+# The target with a C library gives the headers of C and C++; nothing of that library is linked.
+_FLAGS = (
+    "-target",
+    "riscv32-linux-musl",
+    *_CPU,
+    "-fno-pic",
+    "-g",
+    "-gdwarf-4",
+    "-ffunction-sections",
+    "-fdata-sections",
+    "-fno-common",
+    "-fomit-frame-pointer",
+    "-fno-stack-protector",
+    "-fno-sanitize=all",
+    "-fno-asynchronous-unwind-tables",
+    "-fno-unwind-tables",
+    "-fno-math-errno",
+    "-ftls-model=local-exec",
+    "-Wall",
+    "-UNDEBUG",  # the compiler's driver turns assertions off where it optimizes
+    "-D__GOSSAMER_DEVICE__=1",
+)
+_LANGUAGES: Mapping[str, tuple[str, ...]] = {
+    ".c": ("cc", "-std=gnu17"),
+    ".S": ("cc",),
+    ".cc": ("c++", "-std=gnu++20"),
+    ".cpp": ("c++", "-std=gnu++20"),
+    ".cxx": ("c++", "-std=gnu++20"),
+}
+_COMPILED_STANDARD_LIBRARY = ("algorithm.cpp",)
+"""What of the C++ library is not all in its headers, and needs neither heap nor operating system: sorting."""
+_CPP_FLAGS = ("-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics")
+SUFFIXES = (*_LANGUAGES, ".elf")
+"""What a program's files may end in."""
+
+
+@dataclass(frozen=True)
+class Image:
+    """A linked program."""
+
+    name: str
+    """The file as the user gave it, for messages."""
+    elf: Path
+    instructions: tuple[int, ...]
+    """32-bit words of instruction memory from address 0, where every thread starts."""
+    segments: tuple[Segment, ...]
+    """Contents of data memory, by address; none overlap."""
+    symbols: Mapping[str, int]
+    """Addresses of functions and variables by name."""
+    _elf: Elf = field(repr=False, compare=False)
+
+    def where(self, pc: int) -> Place:
+        """Function, file and line of an instruction; parts that nobody knows are None."""
+        return self._elf.where(pc)
+
+
+def build(
+    sources: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    config: str | Config,
+    defines: Sequence[str] = (),
+    *,
+    optimize: str | None = None,
+) -> Image:
+    """Compiles and links a program for a configuration; an ELF file that is ready is only read.
+
+    ``sources`` are C (.c), C++20 (.cc, .cpp, .cxx) or assembly (.S) files, ``defines`` macros for them
+    (NAME=VALUE), ``optimize`` the compiler's level (0 to 3, s, z); without it 2, or z where the instructions
+    do not fit at 2. Raises InputError, one clear line, where something is not there, does not compile, does not
+    link or does not fit.
+    """
+    if isinstance(config, str):
+        from gossamer import config as configs
+
+        config = configs.load(config)
+    given = [sources] if isinstance(sources, (str, os.PathLike)) else list(sources)
+    paths = [Path(os.fspath(source)) for source in given]
+    if not paths:
+        raise InputError("a program needs at least one source file")
+    for path in paths:
+        if path.suffix not in SUFFIXES:
+            raise InputError(f"{path}: is no program; its name must end in one of {', '.join(SUFFIXES)}")
+        if not path.is_file():
+            raise InputError(f"{path}: no such file")
+    if paths[0].suffix == ".elf":
+        if len(paths) > 1:
+            raise InputError(f"{paths[1]}: an ELF file is a whole program and takes no other files")
+        return load(paths[0], config)
+    if optimize is None:
+        with contextlib.suppress(DoesNotFit):
+            return _built(paths, config, tuple(defines), "2")
+    return _built(paths, config, tuple(defines), optimize or "z")
+
+
+def _built(paths: Sequence[Path], config: Config, defines: tuple[str, ...], optimize: str) -> Image:
+    return _read(_linked(paths, config, defines, optimize), config, str(paths[0]), paths)
+
+
+def load(path: str | os.PathLike[str], config: Config) -> Image:
+    """Reads an ELF file; InputError if it is none, is for another machine, or does not fit."""
+    file = Path(os.fspath(path))
+    if not file.is_file():
+        raise InputError(f"{file}: no such file")
+    return _read(file, config, str(file), [])
+
+
+def _read(file: Path, config: Config, name: str, sources: Sequence[Path]) -> Image:
+    elf = Elf(file, name, sources)
+    place = _device_header.memory_map(config)
+    for place_of in elf.constructors():
+        raise InputError(
+            f"{place_of or name}: a static object needs code to run before main, and no thread could run it for "
+            "the others; make it constexpr or constinit, or make it in main"
+        )
+    other = elf.symbols.get("__gossamer_layout")
+    if other is not None and other != _layout_mark(config):
+        raise InputError(f"{name}: was linked for another configuration than {config.name}; build it again")
+    instructions = elf.instructions(place.instr_bytes, config.name)
+    segments = elf.segments(place.data_base, place.data_bytes, config.name)
+    return Image(name, file, instructions, segments, elf.symbols, elf)
+
+
+def _layout_mark(config: Config) -> int:
+    """A number that changes with everything that a linked program has taken from its configuration."""
+    text = _device_header.header(config).split("\n", 3)[3]  # without the configuration's name
+    return int(hashlib.sha256(text.encode()).hexdigest()[:8], 16)
+
+
+# ---------------------------------------------------------------------- compiling
+
+
+def _environment() -> dict[str, str]:
+    cache = str(native.build_dir() / "zig")
+    kept = {key: value for key, value in os.environ.items() if key not in _DISTURBING}
+    return {**kept, "ZIG_GLOBAL_CACHE_DIR": cache, "ZIG_LOCAL_CACHE_DIR": cache}
+
+
+_DISTURBING = {"CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "LIBRARY_PATH", "ZIG_LIB_DIR"}
+"""Variables of the user's own compilers that would reach ours."""
+
+
+def _compiler_files() -> Path:
+    """The folder of the compiler's own headers and sources."""
+    found = importlib.util.find_spec("ziglang")
+    if found is None or found.origin is None:
+        raise InputError("the compiler for the overlay's threads is missing; run: ./gossamer setup rtl")
+    return Path(found.origin).parent / "lib"
+
+
+def _run(command: Sequence[str], log: Path) -> str | None:
+    """Runs a tool; its messages if it failed, which are kept in a file as well."""
+    done = subprocess.run(
+        [sys.executable, "-I", "-m", "ziglang", *command],
+        env=_environment(),
+        capture_output=True,
+        stdin=subprocess.DEVNULL,
+        text=True,
+        errors="replace",
+        check=False,
+    )
+    if not done.returncode:
+        return None
+    log.parent.mkdir(parents=True, exist_ok=True)
+    log.write_text(shlex.join(command) + "\n" + done.stderr)
+    return done.stderr
+
+
+def _compile(source: Path, target: Path, flags: Sequence[str], user: Path) -> list[str]:
+    """Compiles one file; gives the files that it read. InputError at the user's line."""
+    tool, *standard = _LANGUAGES[source.suffix]
+    if tool == "c++":
+        standard += _CPP_FLAGS
+    dependencies, log = target.with_suffix(".d"), target.with_suffix(".log")
+    search = [f"-I{DEVICE / 'include'}", f"-I{INCLUDE}"]
+    command = [tool, *_FLAGS, *standard, *flags, *search, "-MMD", "-MF", str(dependencies)]
+    errors = _run([*command, "-c", str(source), "-o", str(target)], log)
+    if errors is not None:
+        raise InputError(f"{apps.first_error(errors, user.resolve())} (all of it in {apps.relative(log)})")
+    text = dependencies.read_text().replace("\\\n", " ")
+    return shlex.split(text.split(": ", 1)[1])
+
+
+def _linked(paths: Sequence[Path], config: Config, defines: tuple[str, ...], optimize: str) -> Path:
+    """The program's ELF file, made where it is not up to date."""
+    library = _library(config)
+    flags = [f"-O{optimize}", f"-I{library}", *(f"-D{define}" for define in defines)]
+    resolved = [path.resolve() for path in paths]
+    tag = _tag(*map(str, resolved), *_FLAGS, *flags)
+    folder = native.build_dir() / "device" / f"{paths[0].stem}-{config.name}-{tag}"
+    elf = folder / "program.elf"
+    if _fresh(folder):
+        return elf
+    with native.lock(f"device-{tag}"):
+        if _fresh(folder):
+            return elf
+        folder.mkdir(parents=True, exist_ok=True)
+        read: list[str] = []
+        objects = []
+        for number, (path, user) in enumerate(zip(resolved, paths, strict=True)):
+            target = folder / f"{number}-{path.stem}.o"
+            read += _compile(path, target, flags, user)
+            objects.append(target)
+        _link(objects, elf, library, config, paths)
+        _remember(folder, [*read, str(library / "stamp.json")])
+    return elf
+
+
+def _link(objects: Sequence[Path], elf: Path, library: Path, config: Config, users: Sequence[Path]) -> None:
+    partial = elf.with_name(f"{elf.name}.{os.getpid()}.part")
+    command = ["ld.lld", "-T", str(library / "link.ld"), "--gc-sections", "--relax-gp", "--no-undefined"]
+    # Lines of what was left out must not look like lines at address 0.
+    command += ["-z", "dead-reloc-in-nonalloc=.debug_*=0xffffffff"]
+    command += [f"--defsym=__gossamer_layout={_layout_mark(config)}", "-z", "max-page-size=16", "-o", str(partial)]
+    if any(may_print_fractions(one) for one in objects):
+        command += ["-u", "gossamer_print_float"]
+    command += [str(library / "crt0.o"), *map(str, objects), str(library / "libdevice.a")]
+    if any(path.suffix in _LANGUAGES and _LANGUAGES[path.suffix][0] == "c++" for path in users):
+        command.append(str(_cpp_library()))
+    command.append(str(_arithmetic()))
+    log = elf.with_suffix(".log")
+    try:
+        errors = _run(command, log)
+        if errors is not None:
+            raise InputError(f"{_link_error(errors, users)} (all of it in {apps.relative(log)})")
+        os.replace(partial, elf)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+_KNOWN_MISSING = {
+    "malloc": "there is no heap to take from; tinselHeapBase() is this thread's own memory",
+    "free": "there is no heap; tinselHeapBase() is this thread's own memory",
+    "operator new(unsigned int)": "there is no heap; tinselHeapBase() is this thread's own memory",
+    "operator new[](unsigned int)": "there is no heap; tinselHeapBase() is this thread's own memory",
+    "main": "every thread begins in main",
+}
+
+
+def _link_error(errors: str, users: Sequence[Path]) -> str:
+    """The linker's first complaint, at the user's line where it knows one."""
+    first = re.search(r"ld\.lld: error: (.*)", errors)
+    what = first[1] if first else (errors.strip().splitlines() or ["the linker said nothing"])[-1]
+    missing = re.match(r"undefined symbol: (.*)", what)
+    if not missing:
+        return f"{apps.relative(users[0])}: does not link: {what}"
+    name = missing[1]
+    why = f"; {_KNOWN_MISSING[name]}" if name in _KNOWN_MISSING else ""
+    place = apps.relative(users[0])
+    after = errors[first.end() :] if first else ""
+    # ">>> referenced by ring.c:12 (/full/path/ring.c:12)"
+    for file, line in re.findall(r">>> referenced by \S+ \((.+):(\d+)\)", after.split("ld.lld: error:")[0]):
+        if any(os.path.realpath(file) == os.path.realpath(user) for user in users):
+            place = f"{apps.relative(Path(file))}:{line}"
+            break
+    return f"{place}: does not link: nothing defines {name}{why}"
+
+
+# ---------------------------------------------------------------------- what is linked to every program
+
+
+def _library(config: Config) -> Path:
+    """The folder with header, linker script, start-up code and library of a configuration."""
+    text = _device_header.header(config)
+    folder = native.build_dir() / "device" / f"lib-{config.name}-{_tag(text, *_FLAGS, 'z')}"
+    if _fresh(folder):
+        return folder
+    with native.lock(folder.name):
+        if _fresh(folder):
+            return folder
+        (folder / "gossamer").mkdir(parents=True, exist_ok=True)
+        (folder / "gossamer" / "device_config.h").write_text(text)
+        place = _device_header.memory_map(config)
+        template = DEVICE / "link.ld"
+        script = template.read_text().replace("$data_base", f"0x{place.data_base:X}").replace("$$", "$")
+        (folder / "link.ld").write_text(script)
+        read = [str(template)]
+        objects = []
+        for source in (DEVICE / "crt0.S", *sorted((DEVICE / "lib").iterdir())):
+            if source.suffix not in _LANGUAGES:
+                continue
+            target = folder / f"{source.stem}.o"
+            read += _compile(source, target, ["-Oz", "-fno-builtin", "-Wextra", f"-I{folder}"], source)
+            objects.append(target)
+        _archive(folder / "libdevice.a", [one for one in objects if one.stem != "crt0"], folder)
+        own = str(folder)
+        _remember(folder, [file for file in read if not file.startswith(own)])
+    return folder
+
+
+def _cpp_library() -> Path:
+    """What C++ programs need of their library beside its headers."""
+    top = _compiler_files() / "libcxx" / "src"
+    folder = native.build_dir() / "device" / f"cpp-{_tag(*_FLAGS, *_COMPILED_STANDARD_LIBRARY)}"
+    archive = folder / "libcpp.a"
+    if _fresh(folder):
+        return archive
+    with native.lock(folder.name):
+        if not _fresh(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+            read: list[str] = []
+            objects = []
+            for name in _COMPILED_STANDARD_LIBRARY:
+                objects.append(folder / f"{name}.o")
+                flags = ["-Oz", "-w", "-D_LIBCPP_BUILDING_LIBRARY", f"-I{top}"]
+                read += _compile(top / name, objects[-1], flags, top / name)
+            _archive(archive, objects, folder)
+            _remember(folder, read)
+    return archive
+
+
+def _archive(archive: Path, objects: Sequence[Path], folder: Path) -> None:
+    archive.unlink(missing_ok=True)
+    errors = _run(["ar", "rcs", str(archive), *map(str, objects)], folder / "build.log")
+    if errors is not None:
+        raise InputError(f"{apps.relative(archive)} cannot be made: {errors.strip().splitlines()[-1]}")
+
+
+def _arithmetic() -> Path:
+    """The compiler's own library: arithmetic that the core has not, such as double precision."""
+    source = _compiler_files() / "compiler_rt.zig"
+    options = ["-target", "riscv32-freestanding-none", _CPU[0], "-OReleaseSmall", "-fsingle-threaded", "-fstrip"]
+    options += ["-ffunction-sections", "-fdata-sections"]
+    folder = native.build_dir() / "device" / f"arithmetic-{_tag(*options)}"
+    archive = folder / "libarithmetic.a"
+    if _fresh(folder):
+        return archive
+    with native.lock(folder.name):
+        if not _fresh(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+            member = folder / "arithmetic.o"
+            errors = _run(["build-obj", str(source), *options, f"-femit-bin={member}"], folder / "build.log")
+            if errors is not None:
+                raise InputError(f"the compiler's library cannot be made: {errors.strip().splitlines()[-1]}")
+            _archive(archive, [member], folder)
+            _remember(folder, [str(source)])
+    return archive
+
+
+# ---------------------------------------------------------------------- what is up to date
+
+
+def _tag(*parts: str) -> str:
+    """Twelve hex digits that change with any of the parts, or with the compiler."""
+    info = (_compiler_files() / "compiler_rt.zig").stat()
+    text = "\n".join((*parts, f"{info.st_size} {info.st_mtime_ns}"))
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def _state(path: str) -> list[int]:
+    info = os.stat(path)
+    return [info.st_size, info.st_mtime_ns]
+
+
+def _fresh(folder: Path) -> bool:
+    """Whether nothing has changed of what went into a folder."""
+    try:
+        stamp = json.loads((folder / "stamp.json").read_text())
+        return all(_state(path) == state for path, state in stamp.items())
+    except (OSError, ValueError):
+        return False
+
+
+def _remember(folder: Path, files: Sequence[str]) -> None:
+    partial = folder / f"stamp.json.{os.getpid()}.part"
+    known: Iterator[str] = (os.path.abspath(file) for file in files)
+    partial.write_text(json.dumps({file: _state(file) for file in sorted(set(known))}))
+    os.replace(partial, folder / "stamp.json")

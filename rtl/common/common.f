@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// Blocks that everything else is built of. Paths are relative to rtl/.
++incdir+common
+common/gs_counter.sv
+common/gs_skid.sv
+common/gs_arbiter.sv
+common/gs_stream_mux.sv
+common/gs_stream_demux.sv
+common/gs_stream_arbiter.sv
+common/gs_ram_sdp.sv
+common/gs_ram_tdp.sv
+common/gs_ram_mixed.sv
+common/gs_fifo.sv

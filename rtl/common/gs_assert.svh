@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Assertions. They are active under Verilator (--assert) and, the immediate ones, under formal proof
+// (FORMAL defined); synthesis sees nothing of them. All of them use the clock `clk_i` and are off in reset
+// (`rst_ni`) of the module that they stand in. A name is a sentence with underscores: it is what a failure prints.
+//
+//   `GS_ASSERT(name, property)         a concurrent property; `|->`, `|=>`, `$stable`, `$past` may be used
+//   `GS_ASSERT_NOW(name, expression)   an expression that holds at every clock edge: also proved
+//   `GS_ASSERT_HOLD(name, valid, ready, data)   a payload that waits is stable: also proved
+//   `GS_ASSUME(name, property)         the same as GS_ASSERT, of what comes from outside: not proved
+//   `GS_ASSUME_NOW(name, expression)   an assumption for the solver; checked under Verilator
+//   `GS_ASSUME_HOLD(name, valid, ready, data)   as GS_ASSERT_HOLD, of a stream from outside
+//   `GS_COVER(name, property)          counts under Verilator with coverage
+`ifndef GS_ASSERT_SVH
+`define GS_ASSERT_SVH
+
+`ifdef VERILATOR
+
+`define GS_ASSERT(NAME, PROPERTY) \
+  NAME: assert property (@(posedge clk_i) disable iff (!rst_ni) PROPERTY) \
+    else $error("%m: assertion failed");
+`define GS_ASSERT_NOW(NAME, EXPRESSION) `GS_ASSERT(NAME, EXPRESSION)
+`define GS_ASSERT_HOLD(NAME, VALID, READY, DATA) \
+  `GS_ASSERT(NAME, (VALID) && !(READY) |=> (VALID) && $stable(DATA))
+`define GS_ASSUME(NAME, PROPERTY) `GS_ASSERT(NAME, PROPERTY)
+`define GS_ASSUME_NOW(NAME, EXPRESSION) `GS_ASSERT(NAME, EXPRESSION)
+`define GS_ASSUME_HOLD(NAME, VALID, READY, DATA) `GS_ASSERT_HOLD(NAME, VALID, READY, DATA)
+`define GS_COVER(NAME, PROPERTY) \
+  NAME: cover property (@(posedge clk_i) disable iff (!rst_ni) PROPERTY);
+
+`elsif FORMAL
+
+`define GS_ASSERT(NAME, PROPERTY)
+`define GS_ASSERT_NOW(NAME, EXPRESSION) \
+  always_ff @(posedge clk_i) if (rst_ni) NAME: assert (EXPRESSION);
+`define GS_ASSERT_HOLD(NAME, VALID, READY, DATA) \
+  always_ff @(posedge clk_i) \
+    if (rst_ni && $past(rst_ni) && $past((VALID) && !(READY))) NAME: assert ((VALID) && $stable(DATA));
+`define GS_ASSUME(NAME, PROPERTY)
+`define GS_ASSUME_NOW(NAME, EXPRESSION) \
+  always_ff @(posedge clk_i) if (rst_ni) NAME: assume (EXPRESSION);
+`define GS_ASSUME_HOLD(NAME, VALID, READY, DATA) \
+  always_ff @(posedge clk_i) \
+    if (rst_ni && $past(rst_ni) && $past((VALID) && !(READY))) NAME: assume ((VALID) && $stable(DATA));
+`define GS_COVER(NAME, PROPERTY)
+
+`else
+
+`define GS_ASSERT(NAME, PROPERTY)
+`define GS_ASSERT_NOW(NAME, EXPRESSION)
+`define GS_ASSERT_HOLD(NAME, VALID, READY, DATA)
+`define GS_ASSUME(NAME, PROPERTY)
+`define GS_ASSUME_NOW(NAME, EXPRESSION)
+`define GS_ASSUME_HOLD(NAME, VALID, READY, DATA)
+`define GS_COVER(NAME, PROPERTY)
+
+`endif
+`endif

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// The barrel core and its instruction memory. Paths are relative to rtl/.
+common/common.f
+core/gs_core_pkg.sv
+core/gs_instr_mem.sv
+core/gs_core_sched.sv
+core/gs_core_decode.sv
+core/gs_core_regs.sv
+core/gs_core_mul.sv
+core/gs_core_div.sv
+core/gs_core_fcsr.sv
+core/gs_core_trace.sv
+core/gs_core.sv

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+`include "gs_assert.svh"
+
+/// Divider: a bit a cycle, magnitudes only. The dividend comes as a magnitude, the divisor as it is; the core gives the
+/// result its sign afterwards. Dividing by 0 gives all ones and the dividend, as the ISA wants.
+module gs_core_div #(
+  /// bits of a thread's number
+  parameter int unsigned TidW = 4
+) (
+  input  logic            clk_i,
+  input  logic            rst_ni,
+  input  logic            valid_i,
+  output logic            ready_o,
+  input  logic [TidW-1:0] tid_i,
+  input  logic [31:0]     dividend_i,
+  input  logic [31:0]     divisor_i,
+  /// the divisor is negative: its magnitude is to be divided by
+  input  logic            negative_i,
+  input  logic            remainder_i,
+  // Result: stable until it is taken; data are there in the second cycle after that, else 0.
+  output logic            done_o,
+  output logic [TidW-1:0] tid_o,
+  input  logic            take_i,
+  output logic [31:0]     data_o
+);
+  logic busy_q, done_q, remainder_q, show_q, carry_in_q;
+  logic [4:0] left_q;
+  logic [TidW-1:0] tid_q;
+  logic [31:0] quotient_q, rest_q, minus_q, data_q;
+  logic [34:0] trial;
+  logic start;
+
+  assign start   = valid_i && ready_o;
+  assign ready_o = !busy_q && !show_q;
+  assign done_o  = done_q;
+  assign tid_o   = tid_q;
+  assign data_o  = data_q;
+
+  // The shifted remainder less the divisor's magnitude; the top bit says that it is not below 0.
+  assign trial = {1'b0, rest_q, quotient_q[31], 1'b1} + {1'b0, 1'b1, minus_q, carry_in_q};
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      busy_q <= 1'b0;
+      done_q <= 1'b0;
+      show_q <= 1'b0;
+    end else begin
+      show_q <= take_i;
+      if (start) busy_q <= 1'b1;
+      else if (take_i) busy_q <= 1'b0;
+      if (take_i) done_q <= 1'b0;
+      else if (busy_q && left_q == '0) done_q <= 1'b1;
+    end
+    if (start) begin
+      tid_q       <= tid_i;
+      remainder_q <= remainder_i;
+      carry_in_q  <= !negative_i;
+      minus_q     <= divisor_i ^ {32{!negative_i}};
+    end
+    data_q <= show_q ? (remainder_q ? rest_q : quotient_q) : '0;
+    left_q <= start ? 5'd31 : left_q - 5'd1;
+    if (start) begin
+      quotient_q      <= dividend_i;
+      rest_q <= '0;
+    end else if (busy_q && !done_q) begin
+      quotient_q      <= {quotient_q[30:0], trial[34]};
+      rest_q <= trial[34] ? trial[32:1] : {rest_q[30:0], quotient_q[31]};
+    end
+  end
+
+  logic unused_top;
+  assign unused_top = trial[33] ^ trial[0];
+
+  `GS_ASSERT_NOW(only_a_result_is_taken, !take_i || done_q)
+endmodule

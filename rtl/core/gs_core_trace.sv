@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a simulator's harness sees of a core: what each thread does, and what it has finished. Not synthesized.
+///
+/// A thread's instruction shows in `sim_retire` once; the register that it writes in `sim_write`, then or later.
+module gs_core_trace #(
+  /// threads of the core
+  parameter  int unsigned ThreadsPerCore = 16,
+  /// request of the core
+  parameter  type         x_req_t        = logic,
+  localparam int unsigned TidW           = $clog2(ThreadsPerCore)
+) (
+  input logic                      clk_i,
+  input logic                      rst_ni,
+  // An instruction has been fetched.
+  input logic                      issue_i,
+  input logic [TidW-1:0]           tid_i,
+  input logic [31:0]               pc_i,
+  input logic [31:0]               instr_i,
+  input logic [ThreadsPerCore-1:0] parked_i,
+  // It is done, or waits for its answer; the answer has come.
+  input logic                      retire_i,
+  input logic [TidW-1:0]           done_tid_i,
+  input logic                      back_i,
+  input logic [TidW-1:0]           back_tid_i,
+  // Requests
+  input logic                      x_i,
+  input x_req_t                    x_req_i,
+  input logic                      f_i,
+  input logic                      div_i,
+  // The divide will issue again; what it writes before is not its result.
+  input logic                      again_i,
+  input logic [TidW-1:0]           f_tid_i,
+  // Register write
+  input logic                      write_i,
+  input logic [TidW-1:0]           write_tid_i,
+  input logic [5:0]                write_reg_i,
+  input logic [31:0]               write_data_i
+);
+  typedef enum logic [7:0] {
+    DoesNothing = 8'd0,
+    Runs        = 8'd1,
+    WaitsTile   = 8'd2,
+    WaitsFloat  = 8'd3,
+    WaitsDivide = 8'd4,
+    Parked      = 8'd5
+  } doing_e;
+
+  // For each thread: what it does, pc and word of the instruction that it issued last, its last request.
+  logic [7:0]  sim_state[ThreadsPerCore]  /*verilator public_flat_rd*/;
+  logic [31:0] sim_pc[ThreadsPerCore]  /*verilator public_flat_rd*/;
+  logic [31:0] sim_instr[ThreadsPerCore]  /*verilator public_flat_rd*/;
+  logic [7:0]  sim_xop[ThreadsPerCore]  /*verilator public_flat_rd*/;
+  logic [31:0] sim_xaddr[ThreadsPerCore]  /*verilator public_flat_rd*/;
+  logic [31:0] sim_xdata[ThreadsPerCore]  /*verilator public_flat_rd*/;
+  // Instructions issued since reset
+  logic [63:0] sim_issued  /*verilator public_flat_rd*/;
+  // This cycle's issue, finished instruction and register write
+  logic        sim_issue  /*verilator public_flat_rd*/;
+  logic [7:0]  sim_issue_tid  /*verilator public_flat_rd*/;
+  logic        sim_retire  /*verilator public_flat_rd*/;
+  logic [7:0]  sim_retire_tid  /*verilator public_flat_rd*/;
+  logic        sim_write  /*verilator public_flat_rd*/;
+  logic [7:0]  sim_write_tid  /*verilator public_flat_rd*/;
+  logic [7:0]  sim_write_reg  /*verilator public_flat_rd*/;
+  logic [31:0] sim_write_data  /*verilator public_flat_rd*/;
+  logic [ThreadsPerCore-1:0] parked_q, half_q;
+
+  always_ff @(posedge clk_i) begin
+    sim_issue      <= issue_i;
+    sim_issue_tid  <= 8'(tid_i);
+    sim_retire     <= retire_i;
+    sim_retire_tid <= 8'(done_tid_i);
+    sim_write      <= write_i && !half_q[write_tid_i];
+    sim_write_tid  <= 8'(write_tid_i);
+    sim_write_reg  <= 8'(write_reg_i);
+    sim_write_data <= write_data_i;
+    parked_q       <= parked_i;
+    if (issue_i) begin
+      sim_state[tid_i] <= Runs;
+      sim_pc[tid_i]    <= pc_i;
+      sim_instr[tid_i] <= instr_i;
+    end
+    if (parked_i != parked_q) begin
+      for (int unsigned i = 0; i < ThreadsPerCore; i++) begin
+        if (parked_i[i] != parked_q[i]) sim_state[i] <= parked_i[i] ? Parked : Runs;
+      end
+    end
+    if (write_i) half_q[write_tid_i] <= 1'b0;
+    if (f_i && again_i) half_q[f_tid_i] <= 1'b1;
+    if (back_i) sim_state[back_tid_i] <= Runs;
+    if (f_i) sim_state[f_tid_i] <= div_i ? WaitsDivide : WaitsFloat;
+    if (x_i) begin
+      sim_state[x_req_i.tid] <= WaitsTile;
+      sim_xop[x_req_i.tid]   <= 8'(x_req_i.op);
+      sim_xaddr[x_req_i.tid] <= x_req_i.addr;
+      sim_xdata[x_req_i.tid] <= x_req_i.data;
+    end
+    if (!rst_ni) begin
+      sim_issued <= '0;
+      sim_issue  <= 1'b0;
+      sim_retire <= 1'b0;
+      sim_write  <= 1'b0;
+      parked_q   <= '0;
+      half_q     <= '0;
+      for (int unsigned i = 0; i < ThreadsPerCore; i++) sim_state[i] <= DoesNothing;
+    end else if (issue_i) begin
+      sim_issued <= sim_issued + 64'd1;
+    end
+  end
+
+  // Most harnesses read only some of all this.
+  logic unused_seen;
+  assign unused_seen = ^{sim_issue, sim_issue_tid, sim_retire, sim_retire_tid, sim_write, sim_write_tid, sim_write_reg,
+                         sim_write_data};
+  logic unused_funct3;
+  assign unused_funct3 = ^x_req_i;
+endmodule

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Pointer queues of all threads of a tile: sets of virtual queues that take a pointer each in a cycle.
+///
+/// Thread t has queue t / Sets of set t mod Sets, so that neighbours are served at once.
+module gs_mailbox_queues #(
+  /// threads of the tile, 2 to 64, a power of two
+  parameter  int unsigned Threads   = 64,
+  /// messages that can wait for a thread, a power of two
+  parameter  int unsigned Depth     = 16,
+  /// bits of a slot's number
+  parameter  int unsigned SlotW     = 10,
+  /// 1: a message can be for several threads
+  parameter  bit          Multicast = 1'b1,
+  localparam int unsigned ThreadW   = $clog2(Threads)
+) (
+  input  logic               clk_i,
+  input  logic               rst_ni,
+  /// messages in their slots; the mask is never 0
+  input  logic               in_valid_i,
+  output logic               in_ready_o,
+  input  logic [SlotW-1:0]   in_slot_i,
+  input  logic [Threads-1:0] in_mask_i,
+  /// takes the next message of a thread: pop_some_o in the same cycle, pop_slot_o two clock edges later
+  input  logic               pop_i,
+  input  logic [ThreadW-1:0] pop_thread_i,
+  output logic               pop_some_o,
+  output logic [SlotW-1:0]   pop_slot_o,
+  /// threads that a message waits for
+  output logic [Threads-1:0] some_o,
+  output logic               busy_o,
+  /// the walk after reset is over
+  output logic               ready_o
+);
+  localparam int unsigned Sets = (Threads >= 8) ? 4 : 1;
+  localparam int unsigned SetW = (Sets > 1) ? $clog2(Sets) : 1;
+  localparam int unsigned Queues = Threads / Sets;
+  localparam int unsigned QueueW = $clog2(Queues);
+
+  // The walk after reset: front and back of all queues.
+  logic [QueueW:0] walk_q;
+  assign ready_o = walk_q[QueueW];
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) walk_q <= '0;
+    else if (!ready_o) walk_q <= walk_q + 1'b1;
+  end
+
+  logic [Sets-1:0] job_ready, job_wanted, pop_some, busy;
+  logic [SlotW-1:0] pop_slot[Sets];
+  logic [SetW-1:0] pop_set, pop_set_1_q, pop_set_2_q;
+  logic [QueueW-1:0] pop_queue;
+
+  assign pop_set    = (Sets > 1) ? pop_thread_i[SetW-1:0] : '0;
+  assign pop_queue  = QueueW'(pop_thread_i / ThreadW'(Sets));
+  assign in_ready_o = ready_o && (job_wanted & ~job_ready) == '0;
+  assign pop_some_o = pop_some[pop_set];
+  assign pop_slot_o = pop_slot[pop_set_2_q];
+  assign busy_o     = |busy;
+
+  always_ff @(posedge clk_i) begin
+    pop_set_1_q <= pop_set;
+    pop_set_2_q <= pop_set_1_q;
+  end
+
+  for (genvar s = 0; s < int'(Sets); s++) begin : gen_set
+    logic [Queues-1:0] mask, some;
+    for (genvar q = 0; q < int'(Queues); q++) begin : gen_queue
+      assign mask[q]              = in_mask_i[q*int'(Sets)+s];
+      assign some_o[q*int'(Sets)+s] = some[q];
+    end
+    assign job_wanted[s] = |mask;
+
+    gs_mailbox_set #(
+      .Queues   (Queues),
+      .Depth    (Depth),
+      .SlotW    (SlotW),
+      .Multicast(Multicast)
+    ) u_set (
+      .clk_i,
+      .rst_ni,
+      .clear_i      (!ready_o),
+      .clear_queue_i(walk_q[QueueW-1:0]),
+      .job_valid_i  (in_valid_i && in_ready_o && job_wanted[s]),
+      .job_ready_o  (job_ready[s]),
+      .job_slot_i   (in_slot_i),
+      .job_mask_i   (mask),
+      .pop_i        (pop_i && pop_set == SetW'(s)),
+      .pop_queue_i  (pop_queue),
+      .pop_some_o   (pop_some[s]),
+      .pop_slot_o   (pop_slot[s]),
+      .some_o       (some),
+      .busy_o       (busy[s])
+    );
+  end
+endmodule

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// The mailbox of a tile. Paths are relative to rtl/.
+-f common/common.f
+mailbox/gs_mailbox_pkg.sv
+mailbox/gs_mailbox_scratch.sv
+mailbox/gs_mailbox_refs.sv
+mailbox/gs_mailbox_set.sv
+mailbox/gs_mailbox_queues.sv
+mailbox/gs_mailbox_events.sv
+mailbox/gs_mailbox_decode.sv
+mailbox/gs_mailbox_tx.sv
+mailbox/gs_mailbox_rx.sv
+mailbox/gs_idle_single.sv
+mailbox/gs_mailbox.sv

@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: Apache-2.0
+`include "gs_assert.svh"
+
+/// Turns the requests of thousands of independent threads into an orderly pattern for a DRAM.
+///
+///     in ->[ sort ]-> queues of reads:  bank 0: group 0..G-1 ... bank B-1: group 0..G-1  \
+///              |                                                                          >[ pick ]-> out
+///              +----> queues of writes: the same, and a RAM for their data               /
+///
+/// A group holds the requests to the rows of a bank whose numbers are equal in their low bits: mostly one row.
+/// Picks go round the banks, so that the next rows open while data flow; within a bank they stay in a group,
+/// at most Run at a time, so that an open row is used up. Reads and writes go in batches, as turning the
+/// data bus round costs time. Nobody starves: a batch ends, a run ends, and banks and groups take turns.
+///
+/// The order of requests in one group and direction is kept; a write and a read of the same line are never here
+/// together, as nobody asks for a line whose write-back is not acknowledged (gs_mem_types.svh).
+/// What stands behind must serve requests in the order in which it takes them.
+module gs_mem_scheduler #(
+  /// bits of an id, bytes of a line and of a beat, bits of an address
+  parameter  int unsigned IdW        = 9,
+  parameter  int unsigned LineBytes  = 32,
+  parameter  int unsigned PortBytes  = 32,
+  parameter  int unsigned AddrW      = 32,
+  /// banks of the DRAM, a power of two, 2 or more
+  parameter  int unsigned Banks      = 8,
+  /// bytes of a row, a power of two
+  parameter  int unsigned RowBytes   = 8192,
+  /// bytes after which the next bank follows, a power of two from LineBytes to RowBytes
+  parameter  int unsigned BankBytes  = 1024,
+  /// 1: a bank's number is XORed with its row's, as the controller does it too
+  parameter  bit          BankHash   = 1'b1,
+  /// groups of rows of a bank, a power of two, 2 or more
+  parameter  int unsigned RowGroups  = 4,
+  /// requests that a group queues in each direction, a power of two, 2 or more
+  parameter  int unsigned QueueDepth = 16,
+  /// lines that wait to be written, 4 or more
+  parameter  int unsigned WriteSlots = 64,
+  /// picks from a group before the next of its bank
+  parameter  int unsigned Run        = 16,
+  /// picks in one direction while the other waits
+  parameter  int unsigned Batch      = 32,
+  /// payload: GS_MEM_TYPES(PortBytes, IdW, AddrW)
+  parameter  type         mem_req_t  = logic
+) (
+  input  logic     clk_i,
+  input  logic     rst_ni,
+  input  logic     in_valid_i,
+  output logic     in_ready_o,
+  input  mem_req_t in_i,
+  output logic     out_valid_o,
+  input  logic     out_ready_i,
+  output mem_req_t out_o
+);
+  if (Banks < 2 || 1 << $clog2(Banks) != Banks) begin : gen_illegal_banks
+    $fatal(1, "gs_mem_scheduler: Banks is %0d; it must be a power of two, 2 or more", Banks);
+  end
+  if (RowGroups < 2 || 1 << $clog2(RowGroups) != RowGroups) begin : gen_illegal_groups
+    $fatal(1, "gs_mem_scheduler: RowGroups is %0d; it must be a power of two, 2 or more", RowGroups);
+  end
+  if (BankBytes < LineBytes || BankBytes > RowBytes) begin : gen_illegal_interleave
+    $fatal(1, "gs_mem_scheduler: BankBytes (%0d) is not between a line (%0d) and a row (%0d)",
+           BankBytes, LineBytes, RowBytes);
+  end
+
+  localparam int unsigned OffW = $clog2(LineBytes);
+  localparam int unsigned LineW = AddrW - OffW;
+  localparam int unsigned Beats = LineBytes / PortBytes;
+  localparam int unsigned LogBeats = $clog2(Beats);
+  localparam int unsigned BeatW = (LogBeats > 0) ? LogBeats : 1;
+  localparam int unsigned BankW = $clog2(Banks);
+  localparam int unsigned GroupW = $clog2(RowGroups);
+  localparam int unsigned RowShift = $clog2(RowBytes) + BankW;
+  localparam int unsigned RowW = AddrW - RowShift;
+  localparam int unsigned Queues = Banks * RowGroups;
+  localparam int unsigned QueueW = BankW + GroupW;
+  localparam int unsigned PtrW = $clog2(QueueDepth);
+  localparam int unsigned SlotW = $clog2(WriteSlots);
+  localparam int unsigned DataDepth = (WriteSlots << LogBeats);
+  localparam int unsigned RunW = $clog2(Run + 1);
+  localparam int unsigned BatchW = $clog2(Batch + 1);
+  localparam int unsigned TotalW = $clog2(Queues * QueueDepth + 1);
+  localparam int unsigned OutDepth = 8;
+
+  typedef struct packed {
+    logic [LineW-1:0] line;
+    logic [IdW-1:0]   id;
+    logic             space;
+    logic [SlotW-1:0] slot;
+  } entry_t;
+
+  // Where a line belongs. Folding the whole row into the bank spreads every power of two.
+  function automatic logic [QueueW-1:0] queue_of(logic [AddrW-1:0] addr);
+    logic [BankW-1:0] bank;
+    logic [RowW-1:0]  row;
+    bank = BankW'(addr >> $clog2(BankBytes));
+    row  = RowW'(addr >> RowShift);
+    queue_of[GroupW-1:0] = GroupW'(row);
+    if (BankHash) begin
+      for (int unsigned i = 0; i < RowW; i += BankW) bank ^= BankW'(row >> i);
+    end
+    queue_of[QueueW-1:GroupW] = bank;
+  endfunction
+
+  // Sort: one register, then into the queue of its kind.
+  logic                in_valid_q, in_fire, in_write_first_q;
+  mem_req_t            in_q;
+  logic [QueueW-1:0]   in_queue_q;
+  logic [BeatW-1:0]    in_beat_q;
+  logic                slot_valid, slot_take;
+  logic [SlotW-1:0]    slot, slot_q, in_slot;
+  logic                in_push;
+  entry_t              in_entry;
+
+  // Queues: index {write, bank, group}.
+  logic [2*Queues-1:0]           some_q, some_d, full_q, full_d;
+  logic [2*Queues-1:0][PtrW-1:0] head_q, tail_q;
+  logic [QueueW:0]               push_idx, pick_idx;
+  logic                          pick;
+
+  assign in_ready_o       = !in_valid_q || in_fire;
+  assign in_write_first_q = in_q.write && in_beat_q == '0;
+  assign in_slot          = in_write_first_q ? slot : slot_q;
+  assign push_idx         = {in_q.write, in_queue_q};
+  // The first beat of a write finds place for all of it.
+  assign in_fire          = in_valid_q && (in_q.write ? (!in_write_first_q || slot_valid) : 1'b1) && !full_q[push_idx];
+  assign in_push          = in_fire && in_q.last;
+  assign slot_take        = in_fire && in_write_first_q;
+  assign in_entry         = '{line: LineW'(in_q.addr >> OffW), id: in_q.id, space: in_q.space, slot: in_slot};
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      in_valid_q <= 1'b0;
+      in_beat_q  <= '0;
+    end else begin
+      if (in_ready_o) in_valid_q <= in_valid_i;
+      if (in_fire && in_q.write) in_beat_q <= in_q.last ? '0 : in_beat_q + BeatW'(1);
+    end
+    if (in_ready_o) begin
+      in_q       <= in_i;
+      in_queue_q <= queue_of(in_i.addr);
+    end
+    if (slot_take) slot_q <= slot;
+  end
+
+  // Slots of the write data: each is new once, and then comes back.
+  logic             fresh_q, back_valid, back_space, free_valid;
+  logic [SlotW-1:0] fresh_slot_q, back_slot, free_slot;
+  logic [$clog2(WriteSlots+1)-1:0] unused_free_count;
+
+  assign slot_valid = fresh_q || free_valid;
+  assign slot       = fresh_q ? fresh_slot_q : free_slot;
+
+  gs_fifo #(
+    .data_t(logic [SlotW-1:0]),
+    .Depth (WriteSlots)
+  ) u_free (
+    .clk_i,
+    .rst_ni,
+    .in_valid_i (back_valid),
+    .in_ready_o (back_space),
+    .in_data_i  (back_slot),
+    .out_valid_o(free_valid),
+    .out_ready_i(slot_take && !fresh_q),
+    .out_data_o (free_slot),
+    .count_o    (unused_free_count)
+  );
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      fresh_q      <= 1'b1;
+      fresh_slot_q <= '0;
+    end else if (slot_take && fresh_q) begin
+      fresh_slot_q <= fresh_slot_q + SlotW'(1);
+      fresh_q      <= fresh_slot_q != SlotW'(WriteSlots - 1);
+    end
+  end
+
+  // Pick: the direction.
+  logic              writing_q, turn, has_reads, has_writes, other_waits, many_writes, pick_room;
+  logic [BatchW-1:0] batch_q;
+  logic [TotalW-1:0] writes_q;
+
+  assign has_reads   = some_q[Queues-1:0] != '0;
+  assign has_writes  = some_q[2*Queues-1:Queues] != '0;
+  assign many_writes = writes_q >= TotalW'(WriteSlots / 2);
+  assign other_waits = writing_q ? has_reads : has_writes;
+  // Writes wait until there are many of them, or reads have had their batch, or there is nothing to read.
+  assign turn        = other_waits
+                       && (writing_q ? (!has_writes || batch_q == BatchW'(Batch))
+                                     : (!has_reads || batch_q == BatchW'(Batch) || (many_writes && batch_q >= BatchW'(Batch / 2))));
+
+  // Pick: the group of each bank, then the bank.
+  logic [Banks-1:0][RowGroups-1:0] bank_some;
+  logic [Banks-1:0][GroupW-1:0]    group_q, bank_group;
+  logic [Banks-1:0][RunW-1:0]      run_q;
+  logic [Banks-1:0]                bank_has, unused_grant, bank_stays;
+  logic [BankW-1:0]                bank;
+
+  always_comb begin
+    for (int unsigned b = 0; b < Banks; b++) begin
+      bank_some[b]  = writing_q ? some_q[Queues+b*RowGroups+:RowGroups] : some_q[b*RowGroups+:RowGroups];
+      bank_has[b]   = bank_some[b] != '0;
+      bank_stays[b] = bank_some[b][group_q[b]] && run_q[b] != RunW'(Run);
+      bank_group[b] = group_q[b];
+      if (!bank_stays[b]) begin
+        // The next group round; the far ones first, so that the nearest wins.
+        for (int unsigned g = RowGroups - 1; g > 0; g--) begin
+          if (bank_some[b][GroupW'(32'(group_q[b]) + g)]) bank_group[b] = GroupW'(32'(group_q[b]) + g);
+        end
+      end
+    end
+  end
+
+  gs_arbiter #(
+    .N(Banks)
+  ) u_banks (
+    .clk_i,
+    .rst_ni,
+    .req_i    (bank_has),
+    .gnt_o    (unused_grant),
+    .idx_o    (bank),
+    .advance_i(pick)
+  );
+
+  assign pick     = bank_has != '0 && pick_room && !turn;
+  assign pick_idx = {writing_q, bank, bank_group[bank]};
+
+  always_comb begin
+    some_d = some_q;
+    full_d = full_q;
+    for (int unsigned i = 0; i < 2 * Queues; i++) begin
+      if (pick && pick_idx == (QueueW + 1)'(i)) begin
+        full_d[i] = 1'b0;
+        some_d[i] = (head_q[i] + PtrW'(1)) != tail_q[i];
+      end
+      if (in_push && push_idx == (QueueW + 1)'(i)) begin
+        some_d[i] = 1'b1;
+        if (!(pick && pick_idx == push_idx)) full_d[i] = (tail_q[i] + PtrW'(1)) == head_q[i];
+      end
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      some_q    <= '0;
+      full_q    <= '0;
+      head_q    <= '0;
+      tail_q    <= '0;
+      writing_q <= 1'b0;
+      batch_q   <= '0;
+      writes_q  <= '0;
+      group_q   <= '0;
+      run_q     <= '0;
+    end else begin
+      some_q <= some_d;
+      full_q <= full_d;
+      if (pick) head_q[pick_idx] <= head_q[pick_idx] + PtrW'(1);
+      if (in_push) tail_q[push_idx] <= tail_q[push_idx] + PtrW'(1);
+      if (turn) begin
+        writing_q <= !writing_q;
+        batch_q   <= '0;
+      end else if (pick && batch_q != BatchW'(Batch)) begin
+        batch_q <= batch_q + BatchW'(1);
+      end
+      writes_q <= writes_q + TotalW'(in_push && in_q.write) - TotalW'(pick && writing_q);
+      if (pick) begin
+        group_q[bank] <= bank_group[bank];
+        run_q[bank]   <= bank_stays[bank] ? run_q[bank] + RunW'(1) : RunW'(1);
+      end
+    end
+  end
+
+  // The queues' RAM. A request is picked in the cycle after it came at the earliest: it is in the RAM.
+  entry_t p2_entry, next;
+  logic   p1_valid_q, p2_valid_q, p1_write_q, p2_write_q;
+  logic   next_valid, next_write, next_ready, next_space;
+  logic [3:0] next_count;
+  logic [$bits(entry_t)-1:0] p2_bits;
+
+  gs_ram_sdp #(
+    .Width  ($bits(entry_t)),
+    .Depth  (2 * Queues * QueueDepth),
+    .Latency(2),
+    .Style  ("block")
+  ) u_queues (
+    .clk_i,
+    .we_i   (in_push),
+    .wstrb_i(1'b1),
+    .waddr_i({push_idx, tail_q[push_idx]}),
+    .wdata_i(in_entry),
+    .re_i   (pick),
+    .raddr_i({pick_idx, head_q[pick_idx]}),
+    .rdata_o(p2_bits)
+  );
+  assign p2_entry = entry_t'(p2_bits);
+
+  // Picks under way must find room behind.
+  assign pick_room = next_count + 4'(p1_valid_q) + 4'(p2_valid_q) < 4'(OutDepth - 1);
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      p1_valid_q <= 1'b0;
+      p2_valid_q <= 1'b0;
+    end else begin
+      p1_valid_q <= pick;
+      p2_valid_q <= p1_valid_q;
+    end
+    p1_write_q <= writing_q;
+    p2_write_q <= p1_write_q;
+  end
+
+  gs_fifo #(
+    .data_t(logic [$bits(entry_t):0]),
+    .Depth (OutDepth)
+  ) u_next (
+    .clk_i,
+    .rst_ni,
+    .in_valid_i (p2_valid_q),
+    .in_ready_o (next_space),
+    .in_data_i  ({p2_write_q, p2_entry}),
+    .out_valid_o(next_valid),
+    .out_ready_i(next_ready),
+    .out_data_o ({next_write, next}),
+    .count_o    (next_count)
+  );
+
+  // Out: a beat a cycle; a write's data come out of their RAM on the way.
+  logic             e1_valid_q, e2_valid_q, e_issue, e_last, out_space, e_room;
+  mem_req_t         e_beat, e1_q, e2_q, e2_full;
+  logic [BeatW-1:0] e_beat_q;
+  logic [8*PortBytes-1:0] data;
+  logic [3:0]       out_count;
+
+  assign e_room     = out_count + 4'(e1_valid_q) + 4'(e2_valid_q) < 4'(OutDepth - 1);
+  assign e_issue    = next_valid && e_room;
+  assign e_last     = !next_write || e_beat_q == BeatW'(Beats - 1);
+  assign next_ready = e_room && e_last;
+  assign e_beat     = '{
+    write: next_write, last: e_last, space: next.space, id: next.id, addr: AddrW'(next.line) << OffW, data: '0
+  };
+  assign back_valid = e_issue && e_last && next_write;
+  assign back_slot  = next.slot;
+
+  gs_ram_sdp #(
+    .Width  (8 * PortBytes),
+    .Depth  (DataDepth),
+    .Latency(2),
+    .Style  ("block")
+  ) u_data (
+    .clk_i,
+    .we_i   (in_fire && in_q.write),
+    .wstrb_i(1'b1),
+    .waddr_i(($clog2(DataDepth))'(({{BeatW{1'b0}}, in_slot} << LogBeats) | (SlotW + BeatW)'(in_beat_q))),
+    .wdata_i(in_q.data),
+    .re_i   (e_issue),
+    .raddr_i(($clog2(DataDepth))'(({{BeatW{1'b0}}, next.slot} << LogBeats) | (SlotW + BeatW)'(e_beat_q))),
+    .rdata_o(data)
+  );
+
+  always_comb begin
+    e2_full      = e2_q;
+    e2_full.data = data;
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      e1_valid_q <= 1'b0;
+      e2_valid_q <= 1'b0;
+      e_beat_q   <= '0;
+    end else begin
+      e1_valid_q <= e_issue;
+      e2_valid_q <= e1_valid_q;
+      if (e_issue) e_beat_q <= e_last ? '0 : e_beat_q + BeatW'(1);
+    end
+    e1_q <= e_beat;
+    e2_q <= e1_q;
+  end
+
+  gs_fifo #(
+    .data_t(mem_req_t),
+    .Depth (OutDepth)
+  ) u_out (
+    .clk_i,
+    .rst_ni,
+    .in_valid_i (e2_valid_q),
+    .in_ready_o (out_space),
+    .in_data_i  (e2_full),
+    .out_valid_o(out_valid_o),
+    .out_ready_i(out_ready_i),
+    .out_data_o (out_o),
+    .count_o    (out_count)
+  );
+
+  `GS_ASSERT_NOW(a_slot_that_comes_back_has_a_place, !back_valid || back_space)
+  `GS_ASSERT_NOW(picks_find_room, !p2_valid_q || next_space)
+  `GS_ASSERT_NOW(beats_find_room, !e2_valid_q || out_space)
+  `GS_ASSERT_NOW(only_what_is_there_is_picked, !pick || some_q[pick_idx])
+  `GS_ASSUME_HOLD(a_request_that_waits_is_stable, in_valid_i, in_ready_o, in_i)
+endmodule

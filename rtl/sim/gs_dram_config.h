@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+namespace gossamer::sim {
+
+/// What a DRAM is, as [memory.dram] of a configuration says it. Times count its command clock.
+struct DramConfig {
+  bool doubleRate = true;
+  std::uint64_t bytes = 1ull << 32;
+  std::uint64_t busBytes = 8, burstLength = 8, banks = 8, rowBytes = 8192;
+  std::uint64_t cl = 11, cwl = 8, rcd = 11, rp = 11, ras = 28, rrd = 5, faw = 24, wr = 12, wtr = 6, rtp = 6;
+  std::uint64_t rfc = 208, refi = 6240;
+  /// Command clock and the design's clock, in kHz.
+  std::uint64_t dramKhz = 800000, coreKhz = 250000;
+  /// Through the controller, both ways together, in the design's cycles.
+  std::uint64_t controllerLatency = 20;
+  std::uint64_t lineBytes = 32, portBytes = 32;
+  /// Bytes after which the next bank follows; whether the row's number is folded into the bank's.
+  std::uint64_t bankBytes = 1024;
+  bool bankHash = true;
+};
+
+/// A command on a DRAM's wires. PrechargeAll and Refresh have no bank; columns are of bytes, at a burst's start.
+struct DramCommand {
+  enum Kind { kActivate, kRead, kWrite, kPrecharge, kPrechargeAll, kRefresh };
+  Kind kind;
+  std::uint64_t bank = 0, row = 0, column = 0;
+};
+
+}  // namespace gossamer::sim

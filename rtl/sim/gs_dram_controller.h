@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "gs_dram_checker.h"
+#include "gs_dram_config.h"
+#include "gs_mem_model.h"
+#include "gs_mem_store.h"
+
+namespace gossamer::sim {
+
+/// What stands between two commands, in command clocks: how the controller understands a configuration.
+struct DramTiming {
+  explicit DramTiming(const DramConfig& config);
+  std::uint64_t cl, cwl, rcd, rp, ras, rc, rrd, faw, rtp, rfc, refi;
+  std::uint64_t burst;           // data of one access, and from one access to the next
+  std::uint64_t readToWrite;     // commands
+  std::uint64_t writeToRead;     // commands
+  std::uint64_t writeToCharge;   // command to precharge
+};
+
+/// A DRAM with its controller and its checker.
+///
+/// The controller is a plain one: it moves data strictly in the order of the requests, and looks ahead over the next
+/// kWindow of them to close and open rows in time. Rows stay open. It refreshes on time.
+/// Data lie in the device by bank, row and column of the commands: a wrong command gives wrong data.
+class DramController : public MemoryModel {
+ public:
+  static constexpr std::size_t kMaxBytes = 128;
+  struct Beat {
+    bool ack = false, last = false;
+    std::uint32_t id = 0;
+    std::array<std::uint8_t, kMaxBytes> data{};
+  };
+
+  explicit DramController(const DramConfig& config);
+  /// With a timing that may be wrong, to see whether the checker finds it.
+  DramController(const DramConfig& config, const DramTiming& timing);
+
+  /// Whether a beat is taken in this cycle.
+  bool ready() const { return queue_.size() < kCapacity && answers_.size() < kAnswers; }
+  /// A beat of a request, at this cycle of the design.
+  void put(std::uint64_t cycle, bool write, bool last, std::uint64_t address, std::uint32_t id, const std::uint8_t* data);
+  /// Lives on up to the end of this cycle.
+  void tick(std::uint64_t cycle);
+  /// Whether there is a beat to take after this cycle.
+  bool has(std::uint64_t cycle) const;
+  Beat get();
+  bool quiet() const override { return queue_.empty() && answers_.empty() && acks_.empty(); }
+
+  std::uint64_t size() const override { return store_.size(); }
+  void peek(std::uint64_t address, std::uint8_t* to, std::size_t count) const override;
+  void poke(std::uint64_t address, const std::uint8_t* from, std::size_t count) override;
+
+  const DramChecker& checker() const { return checker_; }
+  /// Command clocks in which data moved, and all.
+  std::uint64_t busyClocks() const { return busy_; }
+  std::uint64_t clocks() const { return clock_; }
+
+ private:
+  // Requests that the controller looks at, holds, and answers that it keeps.
+  static constexpr std::size_t kWindow = 16, kCapacity = 32, kAnswers = 64;
+  struct Place {
+    std::uint64_t bank, row, column;
+  };
+  struct Request {
+    bool write;
+    std::uint32_t id;
+    std::uint64_t address, visible;  // visible: first clock in which the controller sees it
+    Place place;
+    std::uint64_t done = 0;          // bytes
+    std::array<std::uint8_t, kMaxBytes> data{};
+  };
+  struct Answer {
+    std::uint64_t cycle;
+    std::uint32_t id;
+    std::array<std::uint8_t, kMaxBytes> data;
+  };
+  struct Bank {
+    bool open = false;
+    std::uint64_t row = 0;
+    std::uint64_t canActivate = 0, canAccess = 0, canPrecharge = 0;
+  };
+
+  Place placeOf(std::uint64_t address) const;
+  std::uint64_t linear(const Place& place) const { return (place.row * c_.banks + place.bank) * c_.rowBytes + place.column; }
+  void step();
+  bool stepRefresh();
+  bool access(Request& head);
+  bool prepare(const Request& request);
+  void send(const DramCommand& command);
+  void wait(std::uint64_t until) { wake_ = until < wake_ ? until : wake_; }
+
+  DramConfig c_;
+  DramTiming t_;
+  MemoryStore store_;
+  DramChecker checker_;
+  std::vector<Bank> bank_;
+  std::deque<Request> queue_;
+  Request incoming_{};
+  std::uint64_t incomingBytes_ = 0;
+  std::deque<Answer> answers_;
+  std::uint64_t answered_ = 0;       // bytes of the first answer that have gone
+  std::deque<std::pair<std::uint64_t, std::uint32_t>> acks_;
+  std::uint64_t now_ = 0;            // cycle of the last tick
+  std::uint64_t clock_ = 0, wake_ = 0;
+  std::uint64_t refreshDue_;
+  std::uint64_t canRead_ = 0, canWrite_ = 0, canActivate_ = 0;
+  std::deque<std::uint64_t> activates_;
+  std::uint64_t busy_ = 0;
+};
+
+}  // namespace gossamer::sim

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the SystemVerilog sides of the memory models call. A model lives as long as the process.
+#include <svdpi.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <deque>
+#include <map>
+#include <memory>
+#include <sstream>
+#include <string>
+
+#include "gs_dram_controller.h"
+#include "gs_sram_model.h"
+
+namespace gossamer::sim {
+
+namespace {
+
+struct Registry {
+  std::mutex lock;
+  std::deque<std::unique_ptr<MemoryModel>> models;
+};
+
+Registry& registry() {
+  static Registry all;
+  return all;
+}
+
+[[noreturn]] void die(const std::string& what) {
+  std::fprintf(stderr, "simulated memory: %s\n", what.c_str());
+  std::abort();
+}
+
+/// "key=value key=value": every key must be used, and every one asked for be there.
+class Settings {
+ public:
+  explicit Settings(const char* text) {
+    std::istringstream words(text);
+    for (std::string word; words >> word;) {
+      const std::size_t equals = word.find('=');
+      if (equals == std::string::npos) die("setting without a value: " + word);
+      values_[word.substr(0, equals)] = std::stoull(word.substr(equals + 1));
+    }
+  }
+  std::uint64_t operator()(const char* key) {
+    const auto found = values_.find(key);
+    if (found == values_.end()) die(std::string("no setting ") + key);
+    const std::uint64_t value = found->second;
+    values_.erase(found);
+    return value;
+  }
+  void end() const {
+    if (!values_.empty()) die("unknown setting " + values_.begin()->first);
+  }
+
+ private:
+  std::map<std::string, std::uint64_t> values_;
+};
+
+template <typename Model>
+Model* keep(std::unique_ptr<Model> model, const char* name) {
+  model->name = name;
+  Model* const kept = model.get();
+  Registry& all = registry();
+  const std::lock_guard guard(all.lock);
+  all.models.push_back(std::move(model));
+  return kept;
+}
+
+// A status word: what the model can do after this cycle.
+enum : int { kReady = 1, kHas = 2, kBusy = 4, kBroken = 8 };
+
+template <typename Model>
+int status(const Model& model, std::uint64_t cycle) {
+  return (model.ready() ? kReady : 0) | (model.has(cycle) ? kHas : 0) | (model.quiet() ? 0 : kBusy);
+}
+
+template <typename Model>
+void put(void* handle, std::uint64_t cycle, int flags, std::uint64_t address, int id, const svBitVecVal* data) {
+  static_cast<Model*>(handle)->put(cycle, (flags & 1) != 0, (flags & 2) != 0, address, static_cast<std::uint32_t>(id),
+                                   reinterpret_cast<const std::uint8_t*>(data));
+}
+
+template <typename Model>
+int get(void* handle, int* id, svBitVecVal* data) {
+  const auto beat = static_cast<Model*>(handle)->get();
+  *id = static_cast<int>(beat.id);
+  std::memcpy(data, beat.data.data(), beat.data.size());
+  return (beat.ack ? 1 : 0) | (beat.last ? 2 : 0);
+}
+
+}  // namespace
+
+MemoryModel* findMemory(const std::string& nameEnd) {
+  Registry& all = registry();
+  const std::lock_guard guard(all.lock);
+  for (auto model = all.models.rbegin(); model != all.models.rend(); ++model) {
+    const std::string& name = (*model)->name;
+    if (name.size() >= nameEnd.size() && name.compare(name.size() - nameEnd.size(), nameEnd.size(), nameEnd) == 0) {
+      return model->get();
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace gossamer::sim
+
+using namespace gossamer::sim;
+
+extern "C" {
+
+void* gs_dram_new(const char* name, const char* settings) {
+  Settings get(settings);
+  DramConfig c;
+  c.doubleRate = get("double_rate") != 0;
+  c.bytes = get("bytes");
+  c.busBytes = get("bus_bytes");
+  c.burstLength = get("burst_length");
+  c.banks = get("banks");
+  c.rowBytes = get("row_bytes");
+  c.cl = get("cl");
+  c.cwl = get("cwl");
+  c.rcd = get("rcd");
+  c.rp = get("rp");
+  c.ras = get("ras");
+  c.rrd = get("rrd");
+  c.faw = get("faw");
+  c.wr = get("wr");
+  c.wtr = get("wtr");
+  c.rtp = get("rtp");
+  c.rfc = get("rfc");
+  c.refi = get("refi");
+  c.dramKhz = get("dram_khz");
+  c.coreKhz = get("core_khz");
+  c.controllerLatency = get("controller_latency");
+  c.lineBytes = get("line_bytes");
+  c.portBytes = get("port_bytes");
+  c.bankBytes = get("bank_bytes");
+  c.bankHash = get("bank_hash") != 0;
+  get.end();
+  return keep(std::make_unique<DramController>(c), name);
+}
+
+int gs_dram_tick(void* handle, std::uint64_t cycle) {
+  auto& model = *static_cast<DramController*>(handle);
+  model.tick(cycle);
+  int word = status(model, cycle);
+  if (model.checker().count() != 0) {
+    for (const std::string& what : model.checker().violations()) {
+      std::fprintf(stderr, "%s: %s\n", model.name.c_str(), what.c_str());
+    }
+    word |= kBroken;
+  }
+  return word;
+}
+
+void gs_dram_put(void* handle, std::uint64_t cycle, int flags, std::uint64_t address, int id, const svBitVecVal* data) {
+  put<DramController>(handle, cycle, flags, address, id, data);
+}
+
+int gs_dram_get(void* handle, int* id, svBitVecVal* data) { return get<DramController>(handle, id, data); }
+
+void* gs_sram_new(const char* name, const char* settings) {
+  Settings get(settings);
+  SramConfig c;
+  c.bytes = get("bytes");
+  c.dataBytes = get("data_bytes");
+  c.sramKhz = get("sram_khz");
+  c.coreKhz = get("core_khz");
+  c.readLatency = get("read_latency");
+  c.lineBytes = get("line_bytes");
+  c.portBytes = get("port_bytes");
+  get.end();
+  return keep(std::make_unique<SramController>(c), name);
+}
+
+int gs_sram_tick(void* handle, std::uint64_t cycle) {
+  auto& model = *static_cast<SramController*>(handle);
+  model.tick(cycle);
+  return status(model, cycle);
+}
+
+void gs_sram_put(void* handle, std::uint64_t cycle, int flags, std::uint64_t address, int id, const svBitVecVal* data) {
+  put<SramController>(handle, cycle, flags, address, id, data);
+}
+
+int gs_sram_get(void* handle, int* id, svBitVecVal* data) { return get<SramController>(handle, id, data); }
+
+}  // extern "C"

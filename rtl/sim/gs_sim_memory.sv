@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+`include "gs_mem_types.svh"
+
+/// The memories of one memory port of a configuration, for simulation: gs_memory with models behind it.
+module gs_sim_memory
+  import gossamer_pkg::*;
+#(
+  /// caches at this port, bits of a thread's number in its cache
+  parameter int unsigned PortCaches  = 1,
+  parameter int unsigned ThreadW     = $clog2(ThreadsPerCache),
+  /// SRAMs of this port
+  parameter int unsigned Srams       = SramCount / DramCount,
+  /// line [bytes], bits of an address
+  parameter int unsigned LineBytes   = CacheLineBytes,
+  parameter int unsigned AddrW       = 32,
+  /// 0: requests go to the DRAM in the order in which they come
+  parameter bit          Scheduler   = 1'b1,
+  /// payloads: GS_MEM_TYPES(DramPortBytes, ThreadW, AddrW)
+  parameter type         cache_req_t = logic,
+  parameter type         cache_rsp_t = logic
+) (
+  input  logic                    clk_i,
+  input  logic                    rst_ni,
+  input  logic       [PortCaches-1:0] req_valid_i,
+  output logic       [PortCaches-1:0] req_ready_o,
+  input  cache_req_t [PortCaches-1:0] req_i,
+  output logic       [PortCaches-1:0] rsp_valid_o,
+  input  logic       [PortCaches-1:0] rsp_ready_i,
+  output cache_rsp_t [PortCaches-1:0] rsp_o
+);
+  localparam int unsigned IdW = ThreadW + $clog2(PortCaches);
+  localparam int unsigned CoreKhz = ClockHz / 1000;
+  // A line of DRAM holds at least one burst, and consecutive lines change banks before the row ends.
+  localparam int unsigned BankBytes = (DramRowBytes > 1024) ? 1024 : DramRowBytes;
+
+  `GS_MEM_TYPES(DramPortBytes, IdW, AddrW)
+
+  logic     [Srams:0] req_valid, req_ready, rsp_valid, rsp_ready;
+  mem_req_t [Srams:0] req;
+  mem_rsp_t [Srams:0] rsp;
+
+  gs_memory #(
+    .Caches      (PortCaches),
+    .Srams       (Srams),
+    .ThreadW     (ThreadW),
+    .LineBytes   (LineBytes),
+    .PortBytes   (DramPortBytes),
+    .AddrW       (AddrW),
+    .Banks       (DramBanks),
+    .RowBytes    (DramRowBytes),
+    .BankBytes   (BankBytes),
+    .Scheduler   (Scheduler),
+    .cache_req_t (cache_req_t),
+    .cache_rsp_t (cache_rsp_t),
+    .memory_req_t(mem_req_t),
+    .memory_rsp_t(mem_rsp_t)
+  ) u_memory (
+    .clk_i,
+    .rst_ni,
+    .req_valid_i,
+    .req_ready_o,
+    .req_i,
+    .rsp_valid_o,
+    .rsp_ready_i,
+    .rsp_o,
+    .req_valid_o(req_valid),
+    .req_ready_i(req_ready),
+    .req_o      (req),
+    .rsp_valid_i(rsp_valid),
+    .rsp_ready_o(rsp_ready),
+    .rsp_i      (rsp)
+  );
+
+  gs_dram_model #(
+    .DoubleRate       (DramKind != "sdr"),
+    .Bytes            (64'(DramBytes)),
+    .RowBytes         (DramRowBytes),
+    .BurstLength      (DramBurstLength),
+    .Banks            (DramBanks),
+    .BusBits          (DramBusBits),
+    .Cl               (DramCl),
+    .Cwl              (DramCwl),
+    .Rcd              (DramRcd),
+    .Rp               (DramRp),
+    .Ras              (DramRas),
+    .Rrd              (DramRrd),
+    .Faw              (DramFaw),
+    .Wr               (DramWr),
+    .Wtr              (DramWtr),
+    .Rtp              (DramRtp),
+    .Rfc              (DramRfc),
+    .Refi             (DramRefi),
+    .RateMts          (DramRateMts),
+    .CoreKhz          (CoreKhz),
+    .ControllerLatency(DramControllerLatency),
+    .LineBytes        (LineBytes),
+    .PortBytes        (DramPortBytes),
+    .BankBytes        (BankBytes),
+    .mem_req_t        (mem_req_t),
+    .mem_rsp_t        (mem_rsp_t)
+  ) u_dram (
+    .clk_i,
+    .rst_ni,
+    .req_valid_i(req_valid[0]),
+    .req_ready_o(req_ready[0]),
+    .req_i      (req[0]),
+    .rsp_valid_o(rsp_valid[0]),
+    .rsp_ready_i(rsp_ready[0]),
+    .rsp_o      (rsp[0])
+  );
+
+  for (genvar s = 1; s <= Srams; s++) begin : gen_sram
+    gs_sram_model #(
+      .Bytes      (64'(SramBytes)),
+      .DataBits   (SramDataBits),
+      .ClockKhz   (SramClockMhz * 1000),
+      .CoreKhz    (CoreKhz),
+      .ReadLatency(SramReadLatency),
+      .LineBytes  (LineBytes),
+      .PortBytes  (DramPortBytes),
+      .mem_req_t  (mem_req_t),
+      .mem_rsp_t  (mem_rsp_t)
+    ) u_sram (
+      .clk_i,
+      .rst_ni,
+      .req_valid_i(req_valid[s]),
+      .req_ready_o(req_ready[s]),
+      .req_i      (req[s]),
+      .rsp_valid_o(rsp_valid[s]),
+      .rsp_ready_i(rsp_ready[s]),
+      .rsp_o      (rsp[s])
+    );
+  end
+endmodule

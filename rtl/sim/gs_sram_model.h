@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+
+#include "gs_mem_model.h"
+#include "gs_mem_store.h"
+
+namespace gossamer::sim {
+
+/// What a QDR SRAM is, as [memory.sram] of a configuration says it.
+struct SramConfig {
+  std::uint64_t bytes = 1ull << 23, dataBytes = 2;
+  /// Its clock and the design's, in kHz. Each bus moves two items of dataBytes a clock of its own.
+  std::uint64_t sramKhz = 450000, coreKhz = 250000;
+  /// From request to first data, in the design's cycles.
+  std::uint64_t readLatency = 16;
+  std::uint64_t lineBytes = 32, portBytes = 32;
+};
+
+/// A QDR SRAM with its controller: reads and writes each have a bus of their own and are served in order.
+///
+/// Time is counted in parts of a cycle such that a byte on a bus takes coreKhz of them, and a cycle is as many
+/// as a bus moves kilobytes in a second: nothing is rounded.
+class SramController : public MemoryModel {
+ public:
+  static constexpr std::size_t kMaxBytes = 128;
+  struct Beat {
+    bool ack = false, last = false;
+    std::uint32_t id = 0;
+    std::array<std::uint8_t, kMaxBytes> data{};
+  };
+
+  explicit SramController(const SramConfig& config);
+  bool ready() const { return reads_.size() + answers_.size() < kReads && writes_.size() < kWrites; }
+  void put(std::uint64_t cycle, bool write, bool last, std::uint64_t address, std::uint32_t id, const std::uint8_t* data);
+  void tick(std::uint64_t cycle);
+  bool has(std::uint64_t) const { return !answers_.empty() || !acks_.empty(); }
+  Beat get();
+  bool quiet() const override { return reads_.empty() && writes_.empty() && answers_.empty() && acks_.empty(); }
+
+  std::uint64_t size() const override { return store_.size(); }
+  void peek(std::uint64_t address, std::uint8_t* to, std::size_t count) const override { store_.read(address, to, count); }
+  void poke(std::uint64_t address, const std::uint8_t* from, std::size_t count) override {
+    store_.write(address, from, count);
+  }
+  /// Bytes that each bus moved.
+  std::uint64_t readBytes() const { return readBytes_; }
+  std::uint64_t writtenBytes() const { return writtenBytes_; }
+
+ private:
+  static constexpr std::size_t kReads = 64, kWrites = 32;
+  struct Request {
+    std::uint64_t address, begin, end;  // of its time on the bus
+    std::uint32_t id;
+    std::array<std::uint8_t, kMaxBytes> data{};
+  };
+
+  SramConfig c_;
+  MemoryStore store_;
+  std::uint64_t parts_, line_, latency_;  // of a cycle, of a line on a bus, of the way to it
+  std::uint64_t readFree_ = 0, writeFree_ = 0;
+  std::deque<Request> reads_, writes_, answers_;
+  std::deque<std::uint32_t> acks_;
+  Request incoming_{};
+  std::uint64_t incomingBytes_ = 0, answered_ = 0;
+  std::uint64_t readBytes_ = 0, writtenBytes_ = 0;
+};
+
+}  // namespace gossamer::sim

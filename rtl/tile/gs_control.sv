@@ -1,0 +1,516 @@
+// SPDX-License-Identifier: Apache-2.0
+`include "gs_assert.svh"
+
+/// Control unit of a tile: the CSRs that neither core nor mailbox has, traps, start and stop of threads, the debug bus,
+/// and the counters.
+///
+/// A request is answered in the order in which it came; one that must wait for something holds up those behind it.
+/// A thread that stops or traps gets no answer: it stays suspended.
+module gs_control
+  import gs_tile_pkg::*;
+  import gossamer_pkg::*;
+#(
+  /// hash of the configuration, for the host to compare
+  parameter logic [31:0] ConfigHash = '0,
+  /// threads of the board
+  parameter int unsigned BoardThreads = Threads
+) (
+  input  logic                               clk_i,
+  input  logic                               rst_ni,
+  // Who and where
+  input  logic [11:0]                        board_i,
+  input  logic [3:0]                         tile_y_i,
+  input  logic [3:0]                         tile_x_i,
+  input  logic [31:0]                        host_i,
+  input  logic [6:0]                         job_i,
+  // Debug bus
+  input  logic                               dbg_in_valid_i,
+  input  logic [7:0]                         dbg_in_data_i,
+  output logic                               dbg_in_ready_o,
+  output logic                               dbg_out_valid_o,
+  output logic [7:0]                         dbg_out_data_o,
+  input  logic                               dbg_out_ready_i,
+  // Requests of threads, and answers
+  input  logic                               req_valid_i,
+  output logic                               req_ready_o,
+  input  routed_t                            req_i,
+  output logic                               ans_valid_o,
+  input  logic                               ans_ready_i,
+  output answer_t                            ans_o,
+  // Requests of the debug bus
+  output logic                               dbg_req_valid_o,
+  input  logic                               dbg_req_ready_i,
+  output request_t                           dbg_req_o,
+  output logic                               dbg_borrow_o,
+  output logic [ThreadW-1:0]                 dbg_borrow_thread_o,
+  input  logic                               dbg_ans_valid_i,
+  input  answer_t                            dbg_ans_i,
+  // TileCores
+  output logic [TileCores-1:0]                   start_valid_o,
+  output logic [TidW-1:0]                    start_tid_o,
+  input  logic [TileCores-1:0]                   start_ready_i,
+  output logic [(1<<ThreadW)-1:0]            halt_o,
+  input  logic [(1<<ThreadW)-1:0]            parked_i,
+  output logic [TileCores-1:0]                   inject_valid_o,
+  output logic [TidW-1:0]                    inject_tid_o,
+  output logic [31:0]                        inject_instr_o,
+  input  logic [TileCores-1:0]                   inject_ready_i,
+  output logic [InstrMems-1:0]               iwr_valid_o,
+  output logic [Log2InstrWords-1:0]          iwr_addr_o,
+  output logic [31:0]                        iwr_data_o,
+  input  logic [InstrMems-1:0]               iwr_ready_i,
+  // Threads that are started and have neither stopped nor trapped
+  output logic [(1<<ThreadW)-1:0]            active_o,
+  // Events of this cycle, for the counters
+  input  logic [TileCores-1:0]                   issue_i,
+  input  logic [3:0]                         hits_i,
+  input  logic [3:0]                         misses_i,
+  input  logic [3:0]                         writebacks_i,
+  input  logic [3:0]                         sent_i,
+  input  logic [3:0]                         received_i,
+  input  logic                               flit_out_i,
+  input  logic                               flit_in_i,
+  input  logic [3:0]                         fpu_i
+);
+  localparam int unsigned AllThreads = 1 << ThreadW;
+  localparam int unsigned Slots = 32;
+  // Places of the counters: those of the debug bus first, then what threads read and clear.
+  localparam int unsigned SlotHits = 16;
+  localparam int unsigned SlotMisses = 17;
+  localparam int unsigned SlotWritebacks = 18;
+  localparam int unsigned SlotIdle = 24;
+
+  if (TileCores > 8) begin : gen_illegal_cores
+    $fatal(1, "gs_control: a tile has %0d cores; it can have 8", TileCores);
+  end
+
+  logic [63:0] cycles_q;
+  logic [AllThreads-1:0] active_q, active_d, halt_q, trapped_q, told_q, activate;
+  logic [AllThreads-1:0] got_q;
+  logic [7:0] got_byte;
+
+  // ------------------------------------------------------------- reports
+  // Three who report: requests, commands, and parked threads.
+  typedef struct packed {
+    debug_report_e code;
+    logic [7:0]    first;
+    logic [63:0]   rest;
+  } report_t;
+  logic [2:0] report_valid, report_ready;
+  report_t [2:0] report;
+  report_t report_chosen;
+  logic report_some, report_take, nearly_full;
+  logic [1:0] unused_report_idx;
+
+  gs_stream_arbiter #(
+    .N     (3),
+    .data_t(report_t)
+  ) u_reports (
+    .clk_i,
+    .rst_ni,
+    .in_valid_i (report_valid),
+    .in_ready_o (report_ready),
+    .in_data_i  (report),
+    .out_valid_o(report_some),
+    .out_ready_i(report_take),
+    .out_data_o (report_chosen),
+    .out_idx_o  (unused_report_idx)
+  );
+
+  gs_debug_out #(
+    .Hash  (ConfigHash),
+    .Counts({8'(InstrMems), 8'(ThreadsPerCore), 8'(ThreadsPerTile)})
+  ) u_out (
+    .clk_i,
+    .rst_ni,
+    .in_valid_i   (report_some),
+    .in_ready_o   (report_take),
+    .in_code_i    (report_chosen.code),
+    .in_first_i   (report_chosen.first),
+    .in_rest_i    (report_chosen.rest),
+    .nearly_full_o(nearly_full),
+    .out_valid_o  (dbg_out_valid_o),
+    .out_data_o   (dbg_out_data_o),
+    .out_ready_i  (dbg_out_ready_i)
+  );
+
+  // ------------------------------------------------------------ commands
+  logic cmd_start_valid, cmd_start_ready, cmd_halt, cmd_resume, cmd_uart, cmd_inject_valid, cmd_inject_ready;
+  logic cmd_looking;
+  logic [ThreadW-1:0] cmd_start_thread, cmd_thread;
+  logic [7:0] cmd_byte, cmd_counter;
+  logic [InstrMems-1:0] cmd_iwr_valid, cmd_iwr_ready;
+  logic [Log2InstrWords-1:0] cmd_iwr_addr;
+  logic [31:0] cmd_iwr_data;
+  logic [63:0] counter, cmd_counter_value;
+  logic refused;
+
+  gs_command u_command (
+    .clk_i,
+    .rst_ni,
+    .in_valid_i     (dbg_in_valid_i),
+    .in_data_i      (dbg_in_data_i),
+    .in_ready_o     (dbg_in_ready_o),
+    .report_valid_o (report_valid[1]),
+    .report_ready_i (report_ready[1]),
+    .report_code_o  (report[1].code),
+    .report_first_o (report[1].first),
+    .report_rest_o  (report[1].rest),
+    .request_valid_o(dbg_req_valid_o),
+    .request_ready_i(dbg_req_ready_i),
+    .request_o      (dbg_req_o),
+    .borrow_o       (dbg_borrow_o),
+    .borrow_thread_o(dbg_borrow_thread_o),
+    .answer_valid_i (dbg_ans_valid_i),
+    .answer_i       (dbg_ans_i),
+    .refused_i      (refused),
+    .activate_o     (activate),
+    .start_valid_o  (cmd_start_valid),
+    .start_ready_i  (cmd_start_ready),
+    .start_thread_o (cmd_start_thread),
+    .halt_o         (cmd_halt),
+    .resume_o       (cmd_resume),
+    .uart_o         (cmd_uart),
+    .thread_o       (cmd_thread),
+    .byte_o         (cmd_byte),
+    .iwr_valid_o    (cmd_iwr_valid),
+    .iwr_ready_i    (cmd_iwr_ready),
+    .iwr_addr_o     (cmd_iwr_addr),
+    .iwr_data_o     (cmd_iwr_data),
+    .inject_valid_o (cmd_inject_valid),
+    .inject_ready_i (cmd_inject_ready),
+    .inject_instr_o (inject_instr_o),
+    .parked_i       (parked_i),
+    .looking_o      (cmd_looking),
+    .counter_o      (cmd_counter),
+    .counter_i      (cmd_counter_value)
+  );
+
+  assign inject_tid_o = cmd_thread[TidW-1:0];
+  for (genvar c = 0; c < TileCores; c++) begin : gen_inject
+    assign inject_valid_o[c] = cmd_inject_valid && (cmd_thread >> TidW) == ThreadW'(c);
+  end
+  assign cmd_inject_ready = (inject_valid_o & inject_ready_i) != '0;
+
+  // ------------------------------------------------------ requests of threads
+  logic [11:0] csr;
+  logic [31:0] value;
+  logic is_csr, is_trap, writes, known, go, ends, silent, late_for_debug;
+  logic wants_report, wants_start, wants_iwr, wants_counter, slow_done;
+  logic perf_write;
+  logic [31:0] instr_addr;
+  logic [7:0] core_of_req;
+  logic ans_free;
+  logic slow_q;
+  logic [4:0] counter_idx;
+  logic [2:0] counter_wait_q;
+
+  assign csr         = req_i.addr[11:0];
+  assign is_csr      = req_i.op == XCsr;
+  assign is_trap     = req_i.op == XTrap;
+  assign writes      = is_csr && req_i.funct3[0];
+  assign core_of_req = 8'(req_i.thread >> TidW);
+  // A request of the debug bus that memory refused comes as a trap of the thread whose number it borrowed.
+  assign late_for_debug = is_trap && req_i.addr[25:0] == PcUnknown && dbg_borrow_o
+                        && req_i.thread == dbg_borrow_thread_o;
+  assign refused     = req_valid_i && late_for_debug;
+
+  // Each thread's address for writes into instruction memory.
+  gs_ram_sdp #(
+    .Width(Log2InstrWords), .Depth(AllThreads), .Latency(0), .Style("distributed")
+  ) u_instr_addr (
+    .clk_i,
+    .we_i   (go && writes && csr == CsrInstrAddress),
+    .wstrb_i(1'b1),
+    .waddr_i(req_i.thread),
+    .wdata_i(req_i.data[2+:Log2InstrWords]),
+    .re_i   (1'b1),
+    .raddr_i(req_i.thread),
+    .rdata_o(instr_addr[2+:Log2InstrWords])
+  );
+  assign instr_addr[1:0] = '0;
+  assign instr_addr[31:2+Log2InstrWords] = '0;
+
+  // Bytes for uart_get.
+  gs_ram_sdp #(
+    .Width(8), .Depth(AllThreads), .Latency(0), .Style("distributed")
+  ) u_got (
+    .clk_i,
+    .we_i   (cmd_uart),
+    .wstrb_i(1'b1),
+    .waddr_i(cmd_thread),
+    .wdata_i(cmd_byte),
+    .re_i   (1'b1),
+    .raddr_i(req_i.thread),
+    .rdata_o(got_byte)
+  );
+
+  always_comb begin
+    known         = 1'b1;
+    value         = '0;
+    wants_report  = 1'b0;
+    wants_start   = 1'b0;
+    wants_iwr     = 1'b0;
+    wants_counter = 1'b0;
+    silent        = 1'b0;
+    ends          = 1'b0;
+    perf_write    = 1'b0;
+    counter_idx   = 5'(SlotHits);
+    report[0]     = '{code: DebugReportTrap, first: 8'(req_i.thread), rest: {32'd0, req_i.data}};
+    unique case (csr)
+      CsrCycle: value = cycles_q[31:0];
+      CsrCycleHigh: value = cycles_q[63:32];
+      CsrThreadId: value = {EndpointThread, 3'd0, board_i, tile_y_i, tile_x_i, 6'(req_i.thread)};
+      CsrHostId: value = host_i;
+      CsrThreads: value = 32'(BoardThreads);
+      CsrJob: value = 32'(job_i);
+      CsrGuard: value = req_i.data;
+      CsrInstrAddress: value = instr_addr;
+      CsrInstrWrite: wants_iwr = writes;
+      CsrThreadStart: begin
+        wants_start    = writes;
+        wants_report   = writes;
+        report[0].code = DebugReportStarted;
+        report[0].first = 8'({core_of_req[CoreW-1:0], req_i.data[TidW-1:0]});
+      end
+      CsrThreadStop: begin
+        wants_report   = writes;
+        silent         = writes;
+        ends           = writes;
+        report[0].code = DebugReportStopped;
+      end
+      CsrEmit: begin
+        wants_report   = writes;
+        report[0].code = DebugReportEmit;
+      end
+      CsrDebugValue: begin
+        wants_report   = writes;
+        report[0].code = DebugReportDebugValue;
+      end
+      CsrUartPut: begin
+        value          = {31'd0, !nearly_full};
+        wants_report   = writes && !nearly_full;
+        report[0].code = DebugReportUart;
+      end
+      CsrUartGet: begin
+        value          = got_q[req_i.thread] ? {23'd0, 1'b1, got_byte} : '0;
+        wants_report   = got_q[req_i.thread];
+        report[0].code = DebugReportTaken;
+      end
+      CsrPerfControl: perf_write = writes;
+      CsrPerfHits: begin
+        wants_counter = 1'b1;
+      end
+      CsrPerfMisses: begin
+        wants_counter = 1'b1;
+        counter_idx   = 5'(SlotMisses);
+      end
+      CsrPerfWritebacks: begin
+        wants_counter = 1'b1;
+        counter_idx   = 5'(SlotWritebacks);
+      end
+      CsrPerfIdle, CsrPerfIdleHigh: begin
+        wants_counter = 1'b1;
+        counter_idx   = 5'(SlotIdle) + 5'(core_of_req);
+      end
+      // The board's router counts these; a tile alone has none.
+      CsrPerfRouted, CsrPerfRoutedOff: ;
+      default: known = 1'b0;
+    endcase
+    if (wants_counter) value = (csr == CsrPerfIdleHigh) ? counter[63:32] : counter[31:0];
+    if (is_trap || !known) begin
+      wants_report   = !late_for_debug;
+      wants_start    = 1'b0;
+      wants_iwr      = 1'b0;
+      wants_counter  = 1'b0;
+      perf_write     = 1'b0;
+      silent         = 1'b1;
+      ends           = !late_for_debug;
+      report[0].code = DebugReportTrap;
+      report[0].first = 8'(req_i.thread);
+      report[0].rest = is_trap ? {req_i.data, req_i.addr[25:0], req_i.addr[31:26]}
+                     :           {20'd0, csr, PcUnknown, TrapIllegalInstruction};
+    end
+  end
+
+  // Everything that the request needs is there in the cycle in which it goes; the slow ones have been done before.
+  logic start_free, iwr_req_done;
+  assign report_valid[0] = req_valid_i && wants_report && (silent || ans_free) && (!(wants_start || wants_iwr) || slow_q);
+  assign slow_done = !(wants_start || wants_iwr || wants_counter) || slow_q;
+  assign go        = req_valid_i && (silent || ans_free) && slow_done && (!wants_report || report_ready[0]);
+  assign req_ready_o = go;
+
+  // The RAM of the counters has one port for reading: the host goes first.
+  // Start by a thread, writes into instruction memory, and reads of counters take several cycles.
+  logic slow_start, slow_iwr;
+  logic [InstrMems-1:0] req_iwr;
+  assign slow_start = req_valid_i && wants_start && !slow_q;
+  assign slow_iwr   = req_valid_i && wants_iwr && !slow_q;
+  for (genvar i = 0; i < InstrMems; i++) begin : gen_req_iwr
+    assign req_iwr[i] = slow_iwr && (core_of_req / 8'(CoresAMemory)) == 8'(i);
+  end
+
+  // The host writes instructions before threads run; a thread's write waits for the host's.
+  always_comb begin
+    iwr_valid_o   = cmd_iwr_valid;
+    iwr_addr_o    = cmd_iwr_addr;
+    iwr_data_o    = cmd_iwr_data;
+    cmd_iwr_ready = iwr_ready_i;
+    iwr_req_done  = 1'b0;
+    if (cmd_iwr_valid == '0) begin
+      iwr_valid_o   = req_iwr;
+      iwr_addr_o    = instr_addr[2+:Log2InstrWords];
+      iwr_data_o    = req_i.data;
+      cmd_iwr_ready = '0;
+      iwr_req_done  = (req_iwr & iwr_ready_i) != '0;
+    end
+  end
+
+  // The same with starts.
+  logic [ThreadW-1:0] start_thread;
+  logic start_valid, start_ready;
+  assign start_valid  = cmd_start_valid || slow_start;
+  assign start_thread = cmd_start_valid ? cmd_start_thread : {core_of_req, req_i.data[TidW-1:0]}[ThreadW-1:0];
+  assign start_tid_o  = start_thread[TidW-1:0];
+  for (genvar c = 0; c < TileCores; c++) begin : gen_start
+    assign start_valid_o[c] = start_valid && (start_thread >> TidW) == ThreadW'(c);
+  end
+  assign start_ready     = (start_valid_o & start_ready_i) != '0;
+  assign cmd_start_ready = start_ready && cmd_start_valid;
+  assign start_free      = start_ready && !cmd_start_valid;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      slow_q         <= 1'b0;
+      counter_wait_q <= '0;
+    end else begin
+      if (go) slow_q <= 1'b0;
+      else if (start_free || iwr_req_done || counter_wait_q[2]) slow_q <= 1'b1;
+      counter_wait_q <= (req_valid_i && wants_counter && !go && !cmd_looking) ? {counter_wait_q[1:0], 1'b1} : '0;
+    end
+  end
+
+  gs_skid #(
+    .data_t(answer_t)
+  ) u_answer (
+    .clk_i,
+    .rst_ni,
+    .in_valid_i (go && !silent),
+    .in_ready_o (ans_free),
+    .in_data_i  ({req_i.thread, value, 5'd0}),
+    .out_valid_o(ans_valid_o),
+    .out_ready_i(ans_ready_i),
+    .out_data_o (ans_o)
+  );
+
+  // -------------------------------------------------------- states of threads
+  logic [ThreadW-1:0] look_q;
+  logic [AllThreads-1:0] req_one, cmd_one, start_one;
+
+  assign req_one   = AllThreads'(1) << req_i.thread;
+  assign cmd_one   = AllThreads'(1) << cmd_thread;
+  assign start_one = AllThreads'(1) << start_thread;
+  assign active_o  = active_q;
+  assign halt_o    = halt_q | trapped_q;
+
+  always_comb begin
+    active_d = active_q | activate;
+    if (start_free) active_d |= start_one;
+    if (go && ends) active_d &= ~req_one;
+  end
+
+  // One thread a cycle is looked at: is it parked, and has the host not heard of it?
+  assign report_valid[2] = halt_q[look_q] && parked_i[look_q] && !told_q[look_q] && !trapped_q[look_q];
+  assign report[2]       = '{code: DebugReportParked, first: 8'(look_q), rest: '0};
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      active_q  <= '0;
+      halt_q    <= '0;
+      trapped_q <= '0;
+      told_q    <= '0;
+      got_q     <= '0;
+      look_q    <= '0;
+      cycles_q  <= '0;
+    end else begin
+      cycles_q  <= cycles_q + 64'd1;
+      active_q  <= active_d;
+      halt_q    <= (halt_q | (cmd_halt ? cmd_one : '0)) & ~(cmd_resume ? cmd_one : '0);
+      trapped_q <= (trapped_q | ((go && ends && (is_trap || !known)) ? req_one : '0))
+                 & ~((start_valid && start_ready) ? start_one : '0);
+      told_q    <= (told_q | ((report_valid[2] && report_ready[2]) ? AllThreads'(1) << look_q : '0))
+                 & ~((cmd_halt || cmd_resume) ? cmd_one : '0);
+      got_q     <= (got_q & ~((go && is_csr && csr == CsrUartGet) ? req_one : '0)) | (cmd_uart ? cmd_one : '0);
+      if (!report_valid[2] || report_ready[2]) look_q <= look_q + ThreadW'(1);
+    end
+  end
+
+  // ------------------------------------------------------------- counters
+  logic [Slots-1:0][3:0] inc;
+  logic [Slots-1:0] clear;
+  logic [7:0] counting_q;
+  logic [7:0] idle_q;
+  logic [3:0] issued_q, idled_q;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) counting_q <= '1;
+    else if (go && perf_write) begin
+      if (req_i.data[1:0] == PerfCommandStart) counting_q[core_of_req[2:0]] <= 1'b1;
+      if (req_i.data[1:0] == PerfCommandStop) counting_q[core_of_req[2:0]] <= 1'b0;
+    end
+    idle_q   <= 8'(~issue_i);
+    issued_q <= 4'($countones(issue_i));
+    idled_q  <= 4'(TileCores) - 4'($countones(issue_i));
+  end
+
+  always_comb begin
+    inc   = '0;
+    clear = '0;
+    inc[DebugCounterInstructions[4:0]] = issued_q;
+    inc[DebugCounterIdle[4:0]]         = idled_q;
+    inc[DebugCounterHits[4:0]]         = hits_i;
+    inc[DebugCounterMisses[4:0]]       = misses_i;
+    inc[DebugCounterWritebacks[4:0]]   = writebacks_i;
+    inc[DebugCounterSent[4:0]]         = sent_i;
+    inc[DebugCounterReceived[4:0]]     = received_i;
+    inc[DebugCounterFlitsOut[4:0]]     = 4'(flit_out_i);
+    inc[DebugCounterFlitsIn[4:0]]      = 4'(flit_in_i);
+    inc[DebugCounterFpu[4:0]]          = fpu_i;
+    // The cache's are shared: any core that counts lets them count.
+    if (counting_q[TileCores-1:0] != '0) begin
+      inc[SlotHits]       = hits_i;
+      inc[SlotMisses]     = misses_i;
+      inc[SlotWritebacks] = writebacks_i;
+    end
+    for (int unsigned c = 0; c < TileCores; c++) inc[SlotIdle+c] = 4'(idle_q[c] && counting_q[c]);
+    if (go && perf_write && req_i.data[1:0] == PerfCommandClear) begin
+      clear[SlotHits]       = 1'b1;
+      clear[SlotMisses]     = 1'b1;
+      clear[SlotWritebacks] = 1'b1;
+      clear[5'(SlotIdle)+5'(core_of_req)] = 1'b1;
+    end
+  end
+
+  gs_counters #(
+    .Slots(Slots),
+    .IncW (4)
+  ) u_counters (
+    .clk_i,
+    .rst_ni,
+    .inc_i  (inc),
+    .clear_i(clear),
+    .idx_i  (cmd_looking ? cmd_counter[4:0] : counter_idx),
+    .value_o(counter)
+  );
+
+  always_comb begin
+    cmd_counter_value = counter;
+    if (cmd_counter == DebugCounterCycles) cmd_counter_value = cycles_q;
+    else if (cmd_counter > DebugCounterFpu) cmd_counter_value = '0;
+  end
+
+  logic unused;
+  assign unused = ^{req_i.space, req_i.flush_all, req_i.flush};
+
+  `GS_ASSERT_NOW(an_answer_finds_room, !(go && !silent) || ans_free)
+endmodule

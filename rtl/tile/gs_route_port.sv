@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+`include "gs_assert.svh"
+
+/// Finds out whom a request is for, translates its address, and refuses what nobody answers.
+///
+/// A refused load or store goes on as a trap for the control unit. One cycle, one request a cycle.
+///
+///     address                   goes to      as
+///     ScratchpadBase            mailbox      offset in the scratchpad
+///     SramBase                  cache        SRAM
+///     DramBase                  cache        DRAM, lower 1 GB
+///     PartitionBase {p, l, b}   cache        DRAM, upper half, {l, p, b}: line l of every thread p side by side
+module gs_route_port
+  import gs_tile_pkg::*;
+  import gossamer_pkg::*;
+(
+  input  logic                  clk_i,
+  input  logic                  rst_ni,
+  input  logic                  in_valid_i,
+  output logic                  in_ready_o,
+  input  request_t              in_i,
+  /// one of them is 1 if there is a request: the caches', the mailbox', the control unit's
+  output logic [TileCaches-1:0] cache_valid_o,
+  output logic                  mailbox_valid_o,
+  output logic                  control_valid_o,
+  input  logic [TileCaches-1:0] cache_ready_i,
+  input  logic                  mailbox_ready_i,
+  input  logic                  control_ready_i,
+  output routed_t               out_o
+);
+  // The windows' sizes. Partitions: the upper half of the DRAM, at most 2 GB.
+  localparam int unsigned DirectW = (DramW > 30) ? 30 : DramW;
+  localparam int unsigned HalfW = DramW - 1;
+  localparam int unsigned PadW = Log2ScratchpadBytes;
+  localparam int unsigned CacheW = (TileCaches > 1) ? $clog2(TileCaches) : 1;
+
+  if (HalfW < PartitionW + Log2LineBytes + 1) begin : gen_illegal_dram
+    $fatal(1, "gs_route_port: %0d bytes of DRAM are too few for %0d threads", DramBytes, DramThreads);
+  end
+
+  logic in_pad, in_sram, in_direct, in_partition, is_memory, is_csr, guarded;
+  logic to_cache, to_mailbox, to_control;
+  logic [31:0] phys, interleaved;
+  logic [CacheW-1:0] cache;
+  logic [CacheW-1:0] cache_q;
+  logic to_cache_q, to_mailbox_q, to_control_q, free, taken;
+  routed_t out_d, out_q;
+
+  // The line that a thread must not touch. Contents are not reset: a bit beside says whether there is one.
+  logic [31:Log2LineBytes] guard_line, guard_value;
+  logic [(1<<ThreadW)-1:0] guard_set_q;
+  logic is_guard, guard_write;
+
+  gs_ram_sdp #(
+    .Width  (32 - Log2LineBytes),
+    .Depth  (1 << ThreadW),
+    .Latency(0),
+    .Style  ("distributed")
+  ) u_guard (
+    .clk_i,
+    .we_i   (guard_write),
+    .wstrb_i(1'b1),
+    .waddr_i(in_i.thread),
+    .wdata_i(in_i.data[31:Log2LineBytes]),
+    .re_i   (1'b1),
+    .raddr_i(in_i.thread),
+    .rdata_o(guard_line)
+  );
+
+  assign guard_value = guard_line & {(32 - Log2LineBytes) {guard_set_q[in_i.thread]}};
+
+  always_comb begin
+    is_memory    = in_i.op == XLoad || in_i.op == XStore;
+    is_csr       = in_i.op == XCsr;
+    in_pad       = in_i.addr[31:20] == ScratchpadBase[31:20] && in_i.addr[19:0] >> PadW == '0;
+    in_sram      = in_i.addr[31:28] == SramBase[31:28] && in_i.addr[27:0] < 28'(SramReach);
+    in_direct    = in_i.addr[31:30] == DramBase[31:30] && in_i.addr[29:0] >> DirectW == '0;
+    in_partition = in_i.addr[31] && in_i.addr[30:0] >> HalfW == '0;
+    guarded      = guard_set_q[in_i.thread] && in_i.addr[31:Log2LineBytes] == guard_line;
+    is_guard     = is_csr && in_i.addr[11:0] == CsrGuard;
+    guard_write  = taken && is_guard && in_i.funct3[0];
+
+    interleaved  = 32'd1 << HalfW
+                 | 32'(in_i.addr[HalfW-PartitionW-1:Log2LineBytes]) << (Log2LineBytes + PartitionW)
+                 | 32'(in_i.addr[HalfW-1-:PartitionW]) << Log2LineBytes
+                 | 32'(in_i.addr[Log2LineBytes-1:0]);
+    phys         = in_i.addr[31] ? interleaved
+                 : in_i.addr[30] ? {2'b00, in_i.addr[29:0]}
+                 :                 {4'b0000, in_i.addr[27:0]};
+
+    out_d = '{op: in_i.op, funct3: in_i.funct3, thread: in_i.thread, space: !in_i.addr[31] && !in_i.addr[30],
+              flush_all: in_i.data == '1, flush: is_csr, addr: in_i.addr, data: in_i.data};
+    to_cache   = is_memory && (in_sram || in_direct || in_partition) && !guarded;
+    to_mailbox = is_memory && in_pad && !guarded;
+    if (is_csr) begin
+      to_cache   = in_i.addr[11:0] == CsrCacheFlush;
+      to_mailbox = in_i.addr[11:4] == CsrSendDest[11:4] || in_i.addr[11:0] inside {CsrReceive, CsrCanSend, CsrCanReceive};
+    end
+    to_control = !to_cache && !to_mailbox;
+    if (to_cache) out_d.addr = is_csr ? in_i.data : phys;
+    if (is_guard) out_d.data = {guard_value, {Log2LineBytes{1'b0}}};
+    if (is_memory && to_control) begin
+      out_d.op   = XTrap;
+      out_d.addr = {guarded ? TrapStackOverflow : (in_i.op == XStore) ? TrapStoreFault : TrapLoadFault, PcUnknown};
+      out_d.data = in_i.addr;
+    end
+    cache = CacheW'(in_i.thread >> CacheThreadW);
+  end
+
+  assign free       = !(to_cache_q || to_mailbox_q || to_control_q)
+                    || (to_cache_q && cache_ready_i[cache_q])
+                    || (to_mailbox_q && mailbox_ready_i)
+                    || (to_control_q && control_ready_i);
+  assign in_ready_o = free;
+  assign taken      = in_valid_i && free;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      to_cache_q   <= 1'b0;
+      to_mailbox_q <= 1'b0;
+      to_control_q <= 1'b0;
+      guard_set_q  <= '0;
+    end else begin
+      if (free) begin
+        to_cache_q   <= taken && to_cache;
+        to_mailbox_q <= taken && to_mailbox;
+        to_control_q <= taken && to_control;
+      end
+      if (guard_write) guard_set_q[in_i.thread] <= in_i.data[31:Log2LineBytes] != '0;
+    end
+    if (free) begin
+      out_q   <= out_d;
+      cache_q <= cache;
+    end
+  end
+
+  for (genvar i = 0; i < TileCaches; i++) begin : gen_cache
+    assign cache_valid_o[i] = to_cache_q && cache_q == CacheW'(i);
+  end
+  assign mailbox_valid_o = to_mailbox_q;
+  assign control_valid_o = to_control_q;
+  assign out_o           = out_q;
+
+  `GS_ASSERT_NOW(a_request_goes_to_one_place, 2'(to_cache_q) + 2'(to_mailbox_q) + 2'(to_control_q) <= 2'd1)
+  `GS_ASSERT_HOLD(payload_is_stable_while_it_waits, to_cache_q || to_mailbox_q || to_control_q, free, out_q)
+endmodule

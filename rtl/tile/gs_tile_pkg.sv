@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+`include "gs_cache_types.svh"
+
+/// What goes between cores, units and router of a tile, in the widths of the configuration.
+// Nobody uses all of a package.
+/* verilator lint_off UNUSEDPARAM */
+package gs_tile_pkg;
+  import gossamer_pkg::*;
+
+  /// cores of a tile
+  localparam int unsigned TileCores = CoresPerMailbox;
+  /// bits of a thread's number in its core
+  localparam int unsigned TidW = Log2ThreadsPerCore;
+  /// bits of a core's number in its tile, 1 or more
+  localparam int unsigned CoreW = (TileCores > 1) ? $clog2(TileCores) : 1;
+  /// bits of a thread's number in its tile: core, then thread of the core
+  localparam int unsigned ThreadW = Log2ThreadsPerTile;
+  /// cores of the tile that share a cache, and caches of the tile
+  localparam int unsigned CoresACache = (CoresPerCache < TileCores) ? CoresPerCache : TileCores;
+  localparam int unsigned TileCaches = TileCores / CoresACache;
+  /// cores of the tile that share an FPU, and FPUs of the tile
+  localparam int unsigned CoresAnFpu = (CoresPerFpu < TileCores) ? CoresPerFpu : TileCores;
+  localparam int unsigned TileFpus = TileCores / CoresAnFpu;
+  /// instruction memories of the tile
+  localparam int unsigned CoresAMemory = (CoresPerInstrMem < TileCores) ? CoresPerInstrMem : TileCores;
+  localparam int unsigned InstrMems = TileCores / CoresAMemory;
+  /// threads that share a cache of the tile
+  localparam int unsigned CacheThreads = CoresACache * ThreadsPerCore;
+  localparam int unsigned CacheThreadW = $clog2(CacheThreads);
+
+  /// threads that share one DRAM, and the bits that number them
+  localparam int unsigned DramThreads = CachesPerDram * ThreadsPerCache;
+  localparam int unsigned PartitionW = $clog2(DramThreads);
+  /// bits of an address in a tile's DRAM, as far as 32 bits reach
+  localparam int unsigned DramW = ($clog2(DramBytes) > 32) ? 32 : $clog2(DramBytes);
+  /// SRAM that a tile reaches: its share of the board's
+  localparam int unsigned SramReach = SramCount / DramCount * SramBytes;
+
+  /// what a thread asks of its tile
+  typedef enum logic [1:0] {
+    XLoad  = 2'd0,
+    XStore = 2'd1,
+    XCsr   = 2'd2,
+    XTrap  = 2'd3
+  } x_op_e;
+
+  /// A request: load and store with RISC-V's funct3; for a CSR funct3[0] says write, funct3[1] that the answer
+  /// is wanted, and addr is its number; for a trap addr is {cause, pc[25:0]}, pc all ones if it is not known.
+  typedef struct packed {
+    x_op_e              op;
+    logic [2:0]         funct3;
+    logic [ThreadW-1:0] thread;
+    logic [31:0]        addr;
+    logic [31:0]        data;
+  } request_t;
+
+  /// The one answer to a request.
+  typedef struct packed {
+    logic [ThreadW-1:0] thread;
+    logic [31:0]        data;
+    logic [4:0]         flags;
+  } answer_t;
+
+  /// A request behind the router; an address is the unit's own.
+  typedef struct packed {
+    x_op_e              op;
+    logic [2:0]         funct3;
+    logic [ThreadW-1:0] thread;
+    logic               space;
+    logic               flush_all;
+    logic               flush;
+    logic [31:0]        addr;
+    logic [31:0]        data;
+  } routed_t;
+
+  /// What a unit reports of a request that it cannot do; the thread gets no answer.
+  typedef struct packed {
+    logic [ThreadW-1:0] thread;
+    logic [5:0]         cause;
+    logic [31:0]        addr;
+  } late_trap_t;
+
+  /// A request as a core makes it.
+  typedef struct packed {
+    logic [1:0]      op;
+    logic [2:0]      funct3;
+    logic [TidW-1:0] tid;
+    logic [31:0]     addr;
+    logic [31:0]     data;
+  } core_req_t;
+
+  /// An answer as a core takes it.
+  typedef struct packed {
+    logic [TidW-1:0] tid;
+    logic [31:0]     data;
+    logic [4:0]      flags;
+  } core_rsp_t;
+
+  /// An operation for an FPU, and its result; a core is one of those that share the FPU.
+  typedef struct packed {
+    logic [4:0]      op;
+    logic [2:0]      rm;
+    logic [TidW-1:0] tid;
+    logic [31:0]     a;
+    logic [31:0]     b;
+    logic [31:0]     c;
+  } f_req_t;
+  localparam int unsigned FpuCoreW = (CoresAnFpu > 1) ? $clog2(CoresAnFpu) : 1;
+  typedef struct packed {
+    logic [FpuCoreW-1:0] core;
+    logic [TidW-1:0]     tid;
+    logic [31:0]         data;
+    logic [4:0]          flags;
+  } f_rsp_t;
+
+  `GS_CACHE_TYPES(CacheThreadW, 32)
+
+  /// pc of a trap that is not known where it is found
+  localparam logic [25:0] PcUnknown = '1;
+endpackage
+/* verilator lint_on UNUSEDPARAM */

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// A tile with all that is in it. Paths are relative to rtl/.
+-f common/common.f
+-f core/core.f
+-f fpu/fpu.f
+-f cache/cache.f
+-f mailbox/mailbox.f
+tile/gs_tile_pkg.sv
+tile/gs_route_port.sv
+tile/gs_route_merge.sv
+tile/gs_route.sv
+tile/gs_respond.sv
+tile/gs_counters.sv
+tile/gs_debug_in.sv
+tile/gs_debug_out.sv
+tile/gs_command.sv
+tile/gs_control.sv
+tile/gs_packet_arbiter.sv
+tile/gs_tile_switch.sv
+tile/gs_acc_sum.sv
+tile/gs_tile.sv

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A core with its instruction memory and an FPU of its own; the harness is the rest of the tile.
+module core_top #(
+  /// threads of the core
+  parameter  int unsigned ThreadsPerCore = 16,
+  /// words of instruction memory
+  parameter  int unsigned InstrWords     = 32768,
+  localparam int unsigned TidW           = $clog2(ThreadsPerCore),
+  localparam int unsigned PcW            = $clog2(InstrWords)
+) (
+  input  logic                      clk_i,
+  input  logic                      rst_ni,
+  input  logic                      iwr_valid_i,
+  output logic                      iwr_ready_o,
+  input  logic [31:0]               iwr_addr_i,
+  input  logic [31:0]               iwr_data_i,
+  output logic                      x_valid_o,
+  input  logic                      x_ready_i,
+  output logic [7:0]                x_op_o,
+  output logic [7:0]                x_funct3_o,
+  output logic [7:0]                x_tid_o,
+  output logic [31:0]               x_addr_o,
+  output logic [31:0]               x_data_o,
+  input  logic                      rsp_valid_i,
+  output logic                      rsp_ready_o,
+  input  logic [7:0]                rsp_tid_i,
+  input  logic [31:0]               rsp_data_i,
+  // Holds back the FPU, both ways.
+  input  logic                      f_stall_i,
+  input  logic                      start_valid_i,
+  output logic                      start_ready_o,
+  input  logic [7:0]                start_tid_i,
+  input  logic [ThreadsPerCore-1:0] halt_i,
+  output logic [ThreadsPerCore-1:0] parked_o,
+  input  logic                      inject_valid_i,
+  output logic                      inject_ready_o,
+  input  logic [7:0]                inject_tid_i,
+  input  logic [31:0]               inject_instr_i,
+  output logic                      issue_o,
+  output logic                      counted_o,
+  // What has happened
+  output logic                      retire_o,
+  output logic [7:0]                retire_tid_o,
+  output logic [31:0]               retire_pc_o,
+  output logic [31:0]               retire_instr_o,
+  output logic                      write_o,
+  output logic [7:0]                write_tid_o,
+  output logic [7:0]                write_reg_o,
+  output logic [31:0]               write_data_o,
+  output logic [7:0]                state_o[ThreadsPerCore]
+);
+  typedef struct packed {
+    logic [1:0]      op;
+    logic [2:0]      funct3;
+    logic [TidW-1:0] tid;
+    logic [31:0]     addr;
+    logic [31:0]     data;
+  } x_req_t;
+  typedef struct packed {
+    logic [TidW-1:0] tid;
+    logic [31:0]     data;
+    logic [4:0]      flags;
+  } rsp_t;
+  typedef struct packed {
+    logic            core;
+    logic [TidW-1:0] tid;
+    logic [31:0]     data;
+    logic [4:0]      flags;
+  } f_rsp_t;
+
+  logic en, we, f_valid, f_ready, f_rsp_valid, f_rsp_ready, f_unit_ready;
+  logic [PcW-1:0] addr;
+  logic [31:0] wdata, rdata;
+  logic [103+TidW:0] f_req;
+  x_req_t x_req;
+  rsp_t rsp;
+  f_rsp_t f_rsp;
+  logic [TidW-1:0] counted_tid;
+  logic [31:0] unused_rdata;
+  logic unused_tid;
+
+  gs_core #(
+    .ThreadsPerCore(ThreadsPerCore),
+    .InstrWords    (InstrWords)
+  ) u_core (
+    .clk_i,
+    .rst_ni,
+    .imem_en_o   (en),
+    .imem_we_o   (we),
+    .imem_addr_o (addr),
+    .imem_wdata_o(wdata),
+    .imem_rdata_i(rdata),
+    .iwr_valid_i,
+    .iwr_ready_o,
+    .iwr_addr_i  (iwr_addr_i[PcW-1:0]),
+    .iwr_data_i,
+    .x_valid_o,
+    .x_ready_i,
+    .x_req_o     (x_req),
+    .f_valid_o   (f_valid),
+    .f_ready_i   (f_ready),
+    .f_req_o     (f_req),
+    .rsp_valid_i (f_rsp_ready && f_rsp_valid || rsp_ready_o && rsp_valid_i),
+    .rsp_i       (rsp),
+    .start_valid_i,
+    .start_ready_o,
+    .start_tid_i (start_tid_i[TidW-1:0]),
+    .halt_i,
+    .parked_o,
+    .inject_valid_i,
+    .inject_ready_o,
+    .inject_tid_i(inject_tid_i[TidW-1:0]),
+    .inject_instr_i,
+    .issue_o,
+    .retire_o    (counted_o),
+    .retire_tid_o(counted_tid)
+  );
+
+  gs_instr_mem #(
+    .InstrWords(InstrWords)
+  ) u_imem (
+    .clk_i,
+    .a_en_i   (en),
+    .a_we_i   (we),
+    .a_addr_i (addr),
+    .a_wdata_i(wdata),
+    .a_rdata_o(rdata),
+    .b_en_i   (1'b0),
+    .b_we_i   (1'b0),
+    .b_addr_i ('0),
+    .b_wdata_i('0),
+    .b_rdata_o(unused_rdata)
+  );
+
+  gs_fpu #(
+    .NCores        (1),
+    .ThreadsPerCore(ThreadsPerCore)
+  ) u_fpu (
+    .clk_i,
+    .rst_ni,
+    .f_valid_i  (f_valid && !f_stall_i),
+    .f_ready_o  (f_unit_ready),
+    .f_req_i    (f_req),
+    .rsp_valid_o(f_rsp_valid),
+    .rsp_ready_i(f_rsp_ready),
+    .rsp_o      (f_rsp)
+  );
+
+  // The harness's answers come first where it says so.
+  assign f_ready     = f_unit_ready && !f_stall_i;
+  assign f_rsp_ready = !(f_stall_i && rsp_valid_i);
+  assign rsp_ready_o = f_stall_i || !f_rsp_valid;
+
+  always_comb begin
+    rsp = '{tid: f_rsp.tid, data: f_rsp.data, flags: f_rsp.flags};
+    if (!f_rsp_valid || !f_rsp_ready) rsp = '{tid: rsp_tid_i[TidW-1:0], data: rsp_data_i, flags: '0};
+  end
+
+  assign x_op_o         = 8'(x_req.op);
+  assign x_funct3_o     = 8'(x_req.funct3);
+  assign x_tid_o        = 8'(x_req.tid);
+  assign x_addr_o       = x_req.addr;
+  assign x_data_o       = x_req.data;
+  assign retire_o       = u_core.u_trace.sim_retire;
+  assign retire_tid_o   = u_core.u_trace.sim_retire_tid;
+  assign retire_pc_o    = u_core.u_trace.sim_pc[retire_tid_o[TidW-1:0]];
+  assign retire_instr_o = u_core.u_trace.sim_instr[retire_tid_o[TidW-1:0]];
+  assign write_o        = u_core.u_trace.sim_write;
+  assign write_tid_o    = u_core.u_trace.sim_write_tid;
+  assign write_reg_o    = u_core.u_trace.sim_write_reg;
+  assign write_data_o   = u_core.u_trace.sim_write_data;
+  assign state_o        = u_core.u_trace.sim_state;
+  assign unused_tid     = ^{counted_tid, f_rsp.core, rsp_tid_i, start_tid_i, inject_tid_i, iwr_addr_i};
+endmodule

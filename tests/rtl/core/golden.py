@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What Spike, the golden model, does with a program: each instruction with its register and memory writes."""
+
+from __future__ import annotations
+
+import re
+import struct
+import subprocess
+from pathlib import Path
+
+import numpy as np
+from rtl.core.programs import CODE, DATA, SHARE, li
+from rtl.fpu.golden import _tree as device_tree
+from rtl.fpu.golden import spike
+
+COMMIT = np.dtype(
+    [("tid", "u1"), ("reg", "u1"), ("stored", "u1"), ("zero", "u1")]
+    + [(name, "<u4") for name in ("pc", "instr", "value", "address", "data")]
+)
+"""A finished instruction: the register that it wrote (32 and above: floating-point; 255: none), bytes it stored."""
+Commits = np.ndarray[tuple[int], np.dtype[np.void]]
+
+_START = 0x8000
+_HOST = 0xF000
+_LINE = re.compile(
+    rb"^core +0: 3 0x([0-9a-f]{8}) \(0x([0-9a-f]{8})\)(?:.*? ([xf])(\d+) +0x([0-9a-f]+))?"
+    rb"(?:.*? mem 0x([0-9a-f]+)(?: 0x([0-9a-f]+))?)?",
+    re.MULTILINE,
+)
+
+
+def _elf(segments: list[tuple[int, bytes]], tohost: int) -> bytes:
+    """An ELF file with these bytes at these addresses, and the symbol with which a program ends the simulator."""
+    names = b"\0tohost\0"
+    symbols = bytes(16) + struct.pack("<IIIBBH", 1, tohost, 8, 0x11, 0, 0xFFF1)
+    sections = b"\0.symtab\0.strtab\0.shstrtab\0"
+    body = b""
+    heads = b""
+    at = 52 + 32 * len(segments)
+    for address, data in segments:
+        heads += struct.pack("<8I", 1, at + len(body), address, address, len(data), len(data), 7, 4)
+        body += data
+    table = at + len(body)
+    where = table + len(symbols) + len(names) + len(sections)
+    head = b"\x7fELF\x01\x01\x01" + bytes(9)
+    head += struct.pack("<HHIIIIIHHHHHH", 2, 243, 1, segments[0][0], 52, where, 0, 52, 32, len(segments), 40, 4, 3)
+    tail = bytes(40)
+    tail += struct.pack("<10I", 1, 2, 0, 0, table, len(symbols), 2, 1, 4, 16)
+    tail += struct.pack("<10I", 9, 3, 0, 0, table + len(symbols), len(names), 0, 0, 1, 0)
+    tail += struct.pack("<10I", 17, 3, 0, 0, table + len(symbols) + len(names), len(sections), 0, 0, 1, 0)
+    return head + heads + body + symbols + names + sections + tail
+
+
+def commits(tid: int, code: list[int], at: int, folder: Path) -> Commits:
+    """What a thread's program, placed at an address, does until its last word, the jump to itself."""
+    end = at + 4 * (len(code) - 1)
+    # On the way in: floating point on. On the way out: tell the host.
+    way_in = [0x000062B7, 0x3002A073, *li(5, at), 0x00028067]
+    way_out = [_HOST | 5 << 7 | 0x37, 1 << 20 | 6 << 7 | 0x13, 0x0062A023, 0x0002A223, 0x0000006F]
+    offset = _START + 0x100 - end
+    jump = (offset >> 20 & 1) << 31 | (offset >> 1 & 0x3FF) << 21 | (offset >> 11 & 1) << 20
+    words = [*code[:-1], jump | (offset >> 12 & 0xFF) << 12 | 0x6F]
+    start = struct.pack(f"<{len(way_in)}I", *way_in).ljust(0x100, b"\0") + struct.pack(f"<{len(way_out)}I", *way_out)
+    elf = folder / f"thread{tid}.elf"
+    elf.write_bytes(_elf([(_START, start), (_HOST, bytes(16)), (at, struct.pack(f"<{len(words)}I", *words))], _HOST))
+    tree = folder / f"thread{tid}.dtb"
+    base = DATA + tid * SHARE
+    tree.write_bytes(device_tree(SHARE))
+    log = folder / f"thread{tid}.log"
+    memory = f"-m{_START:#x}:{CODE + 0x10000 - _START:#x},{base:#x}:{SHARE:#x}"
+    ran = subprocess.run(
+        [spike(), "--isa=rv32imf_zicsr_zifencei", "--priv=m", memory, f"--dtb={tree}", "--log-commits", f"--log={log}", elf],
+        capture_output=True,
+        timeout=1200,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr.decode(errors="replace")
+    text = log.read_bytes()
+    log.unlink()
+    rows = []
+    for pc, instr, kind, number, value, address, data in _LINE.findall(text):
+        where = int(pc, 16)
+        if not at <= where < end:
+            continue
+        register = 255 if not kind else int(number) + (32 if kind == b"f" else 0)
+        stored = len(data) // 2
+        rows.append(
+            (tid, register, stored, 0, where, int(instr, 16), int(value or b"0", 16) & 0xFFFFFFFF)
+            + (int(address, 16) if stored else 0, int(data or b"0", 16))
+        )
+    return np.array(rows, dtype=COMMIT)

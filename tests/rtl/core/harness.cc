@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Runs programs on one core, with memory and control unit played here.
+///
+///     harness IMAGE COMMITS key=value...
+///
+/// IMAGE: words of the instruction memory. COMMITS: gets a record for each instruction of each thread.
+/// A thread is done when it jumps to itself, has trapped, or writes thread_stop. What happened is printed, a line each.
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <map>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "Vcore_top.h"
+#include "verilated.h"
+
+namespace {
+
+constexpr unsigned kThreadId = 0xCC3, kStop = 0x814, kDebugValue = 0x816, kCycle = 0xC00;
+constexpr uint32_t kSelf = 0x0000006F;  // jal x0, 0
+constexpr uint32_t kMemory = 0x40000000, kShare = 0x10000;
+
+struct Commit {
+  uint8_t tid = 0;
+  uint8_t reg = 255;  // 255: none
+  uint8_t stored = 0;
+  uint8_t zero = 0;
+  uint32_t pc = 0, instr = 0, value = 0, address = 0, data = 0;
+};
+static_assert(sizeof(Commit) == 24);
+
+class Harness {
+ public:
+  Harness(int argc, char** argv) {
+    for (int i = 3; i < argc; ++i) {
+      const char* equals = std::strchr(argv[i], '=');
+      if (equals == nullptr) fail("argument without '='");
+      options_[std::string(argv[i], static_cast<size_t>(equals - argv[i]))] = std::strtoull(equals + 1, nullptr, 0);
+    }
+    random_.seed(get("seed", 1));
+    threads_ = static_cast<unsigned>(get("threads", 16));
+    memory_.assign(threads_, std::vector<uint8_t>(kShare));
+    open_.resize(threads_);
+    done_.assign(threads_, false);
+    commits_.resize(threads_);
+    load(argv[1]);
+    out_ = std::fopen(argv[2], "wb");
+    if (out_ == nullptr) fail("cannot write the commits");
+  }
+
+  int run() {
+    top_.rst_ni = 0;
+    for (int i = 0; i < 4; ++i) tick();
+    top_.rst_ni = 1;
+    for (size_t i = 0; i < image_.size(); ++i) {
+      top_.iwr_valid_i = 1;
+      top_.iwr_addr_i = static_cast<uint32_t>(i);
+      top_.iwr_data_i = image_[i];
+      do tick();
+      while (!taken_iwr_);
+    }
+    top_.iwr_valid_i = 0;
+    for (unsigned t = 0; t < threads_; ++t) {
+      top_.start_valid_i = 1;
+      top_.start_tid_i = static_cast<uint8_t>(t);
+      do tick();
+      while (!taken_start_);
+    }
+    top_.start_valid_i = 0;
+    const uint64_t warm = get("warm", 0), limit = get("cycles", 1'000'000), fixed = get("fixed", 0);
+    uint64_t issued = 0, counted = 0, cycles = 0;
+    live_ = true;
+    while (cycles < limit && (fixed != 0 || left() != 0)) {
+      control(cycles);
+      tick();
+      ++cycles;
+      if (cycles > warm) {
+        issued += top_.issue_o;
+        counted += top_.counted_o;
+      }
+    }
+    for (unsigned t = 0; t < threads_; ++t) {
+      close(t);
+      if (fixed == 0 && !done_[t]) std::printf("unfinished tid=%u state=%u\n", t, static_cast<unsigned>(top_.state_o[t]));
+    }
+    for (int i = 0; i < 64; ++i) tick();
+    for (unsigned t = 0; t < threads_; ++t) std::fwrite(commits_[t].data(), sizeof(Commit), commits_[t].size(), out_);
+    std::fclose(out_);
+    std::printf("end cycles=%llu issued=%llu counted=%llu parks=%llu injections=%llu\n", ull(cycles - warm), ull(issued),
+                ull(counted), ull(parks_), ull(injections_));
+    return 0;
+  }
+
+ private:
+  struct Answer {
+    uint64_t when;
+    uint8_t tid;
+    uint32_t data;
+  };
+
+  [[noreturn]] static void fail(const char* why) {
+    std::fprintf(stderr, "harness: %s\n", why);
+    std::exit(2);
+  }
+  static unsigned long long ull(uint64_t value) { return value; }
+
+  uint64_t get(const char* name, uint64_t otherwise) const {
+    const auto found = options_.find(name);
+    return found == options_.end() ? otherwise : found->second;
+  }
+  bool chance(uint64_t percent) { return random_() % 100 < percent; }
+
+  unsigned left() const {
+    unsigned count = 0;
+    for (bool done : done_) count += !done;
+    return count;
+  }
+
+  void load(const char* path) {
+    FILE* in = std::fopen(path, "rb");
+    if (in == nullptr) fail("cannot read the image");
+    uint32_t word;
+    while (std::fread(&word, 4, 1, in) == 1) image_.push_back(word);
+    std::fclose(in);
+  }
+
+  /// A commit is complete when the thread's next one comes.
+  void close(unsigned tid) {
+    if (open_[tid]) {
+      if (get("quiet", 0) == 0) commits_[tid].push_back(*open_[tid]);
+      open_[tid].reset();
+    }
+  }
+
+  void tick() {
+    // Inputs of the tile side for this cycle.
+    top_.x_ready_i = chance(get("ready", 100));
+    top_.f_stall_i = chance(get("fstall", 0));
+    top_.rsp_valid_i = 0;
+    size_t pick = answers_.size();
+    for (size_t i = 0; i < answers_.size(); ++i) {
+      if (answers_[i].when <= now_) {
+        pick = i;
+        break;
+      }
+    }
+    if (pick != answers_.size()) {
+      top_.rsp_valid_i = 1;
+      top_.rsp_tid_i = answers_[pick].tid;
+      top_.rsp_data_i = answers_[pick].data;
+    }
+    top_.clk_i = 0;
+    top_.eval();
+    taken_iwr_ = top_.iwr_valid_i && top_.iwr_ready_o;
+    taken_start_ = top_.start_valid_i && top_.start_ready_o;
+    taken_inject_ = top_.inject_valid_i && top_.inject_ready_o;
+    if (top_.rst_ni) {
+      if (top_.rsp_valid_i && top_.rsp_ready_o) answers_.erase(answers_.begin() + static_cast<long>(pick));
+      observe();
+      if (top_.x_valid_o && top_.x_ready_i) request();
+    }
+    top_.clk_i = 1;
+    top_.eval();
+    ++now_;
+  }
+
+  /// What the core has finished up to this cycle.
+  void observe() {
+    if (!live_) return;
+    if (top_.write_o && open_[top_.write_tid_o]) {
+      Commit& commit = *open_[top_.write_tid_o];
+      if (commit.reg != 255) std::printf("twice tid=%u pc=%#x\n", commit.tid, commit.pc);
+      commit.reg = top_.write_reg_o;
+      commit.value = top_.write_data_o;
+    }
+    if (top_.retire_o) {
+      const unsigned tid = top_.retire_tid_o;
+      close(tid);
+      Commit commit;
+      commit.tid = static_cast<uint8_t>(tid);
+      commit.pc = top_.retire_pc_o;
+      commit.instr = top_.retire_instr_o;
+      if (!done_[tid] && !injected_[tid]) open_[tid] = commit;
+      injected_[tid] = false;
+      if (commit.instr == kSelf) done_[tid] = true;
+    }
+  }
+
+  void request() {
+    const unsigned tid = top_.x_tid_o, funct3 = top_.x_funct3_o;
+    const uint32_t address = top_.x_addr_o, data = top_.x_data_o;
+    uint32_t answer = 0;
+    if (top_.x_op_o == 3) {
+      std::printf("trap tid=%u cause=%u pc=%#x tval=%#x\n", tid, address >> 26, address & 0x3FFFFFF, data);
+      close(tid);
+      done_[tid] = true;
+      return;
+    }
+    if (top_.x_op_o == 2) {
+      const unsigned number = address & 0xFFF;
+      if (number == kThreadId) answer = tid;
+      if (number == kCycle) answer = static_cast<uint32_t>(now_);
+      if (get("csrs", 0)) std::printf("csr tid=%u number=%#x how=%u data=%#x\n", tid, number, funct3, data);
+      if (number == kStop) {
+        done_[tid] = true;
+        return;
+      }
+      if (number == kDebugValue) std::printf("debug tid=%u value=%#x\n", tid, data);
+    } else {
+      const uint32_t offset = address - kMemory - tid * kShare;
+      const unsigned size = 1U << (funct3 & 3);
+      if (offset >= kShare || offset % size != 0) {
+        std::printf("outside tid=%u address=%#x\n", tid, address);
+        done_[tid] = true;
+        return;
+      }
+      uint8_t* bytes = memory_[tid].data() + offset;
+      if (top_.x_op_o == 1) {
+        std::memcpy(bytes, &data, size);
+        if (open_[tid]) {
+          open_[tid]->stored = static_cast<uint8_t>(size);
+          open_[tid]->address = address;
+          open_[tid]->data = size == 4 ? data : data & ((1U << (8 * size)) - 1);
+        }
+      } else {
+        std::memcpy(&answer, bytes, size);
+        if (funct3 == 0) answer = static_cast<uint32_t>(static_cast<int8_t>(answer));
+        if (funct3 == 1) answer = static_cast<uint32_t>(static_cast<int16_t>(answer));
+      }
+    }
+    const uint64_t least = get("least", 1), most = get("most", 20);
+    answers_.push_back({now_ + least + random_() % (most - least + 1), static_cast<uint8_t>(tid), answer});
+  }
+
+  /// Debugging at random: threads are halted for a while, and some get an instruction that changes nothing.
+  void control(uint64_t cycle) {
+    const uint64_t percent = get("halts", 0);
+    if (top_.inject_valid_i) {
+      if (!taken_inject_) return;
+      top_.inject_valid_i = 0;
+      injecting_ = 8;
+      ++injections_;
+    }
+    if (percent == 0) return;
+    if (injecting_ > 0) {
+      --injecting_;
+      return;
+    }
+    for (unsigned t = 0; t < threads_; ++t) {
+      const bool parked = top_.parked_o >> t & 1;
+      if (halted_[t] == 0) {
+        if (!done_[t] && random_() % 1000 < percent) {
+          halted_[t] = cycle + 1 + random_() % 300;
+          top_.halt_i |= 1ULL << t;
+        }
+      } else if (parked && !top_.inject_valid_i && chance(2)) {
+        // csrrw x0, debug_value, x5 and addi x0, x7, 1: neither changes the thread.
+        top_.inject_valid_i = 1;
+        top_.inject_tid_i = static_cast<uint8_t>(t);
+        top_.inject_instr_i = chance(50) ? 0x81629073 : 0x00138013;
+        injected_[t] = true;
+        close(t);
+        ++parks_;
+        return;
+      } else if (cycle >= halted_[t] && parked && !injected_[t]) {
+        halted_[t] = 0;
+        top_.halt_i &= ~(1ULL << t);
+        ++parks_;
+      }
+    }
+  }
+
+  std::map<std::string, uint64_t> options_;
+  std::mt19937_64 random_;
+  unsigned threads_ = 16;
+  uint64_t now_ = 0, parks_ = 0, injections_ = 0;
+  bool taken_iwr_ = false, taken_start_ = false, taken_inject_ = false, live_ = false;
+  int injecting_ = 0;
+  std::map<unsigned, uint64_t> halted_;
+  std::map<unsigned, bool> injected_;
+  std::vector<uint32_t> image_;
+  std::vector<std::vector<uint8_t>> memory_;
+  std::vector<std::optional<Commit>> open_;
+  std::vector<std::vector<Commit>> commits_;
+  std::vector<bool> done_;
+  std::deque<Answer> answers_;
+  FILE* out_ = nullptr;
+  Vcore_top top_;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 3) {
+    std::fprintf(stderr, "usage: harness IMAGE COMMITS key=value...\n");
+    return 2;
+  }
+  Verilated::commandArgs(1, argv);
+  Harness harness(argc, argv);
+  return harness.run();
+}

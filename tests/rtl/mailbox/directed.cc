@@ -1,0 +1,506 @@
+// SPDX-License-Identifier: Apache-2.0
+// The mailbox's rules, one by one, as the documentation has them.
+#include <algorithm>
+
+#include "harness.h"
+#include "tests.h"
+
+namespace mailbox_test {
+namespace {
+
+/// Own slot n of a thread.
+uint32_t own(unsigned thread, unsigned n) { return slot_address(thread * kSlotsPerThread + n); }
+
+Task expect_trap(Bench& b, unsigned t, Request r, unsigned cause, uint32_t about) {
+  Outcome o = co_await b.request(t, r);
+  CHECK(o.trap, "op %u csr %x data %x: no trap, but %x", r.op, r.addr, r.data, o.data);
+  CHECK(o.cause == cause && o.data == about, "csr %x data %x: trap %u about %x, not %u about %x", r.addr, r.data,
+        o.cause, o.data, cause, about);
+  co_return 0;
+}
+Request write_of(uint32_t csr, uint32_t value) { return {2, 1, csr, value}; }
+Request read_of(uint32_t csr) { return {2, 2, csr, 0}; }
+
+Task value_of(Bench& b, unsigned t, Request r) {
+  Outcome o = co_await b.request(t, r);
+  CHECK(!o.trap, "csr or address %x data %x: trap %u about %x", r.addr, r.data, o.cause, o.data);
+  co_return o.data;
+}
+
+Task fill(Bench& b, unsigned t, uint32_t slot, uint32_t id, unsigned flits) {
+  for (unsigned w = 0; w < flits * 4; w++) co_await value_of(b, t, {1, 2, slot + w * 4, id * 64 + w});
+  co_return 0;
+}
+Task check(Bench& b, unsigned t, uint32_t slot, uint32_t id, unsigned flits) {
+  for (unsigned w = 0; w < flits * 4; w++) {
+    uint32_t got = co_await value_of(b, t, {0, 2, slot + w * 4, 0});
+    CHECK(got == id * 64 + w, "message %u at %x: word %u is %x", id, slot, w, got);
+  }
+  co_return 0;
+}
+Task send(Bench& b, unsigned t, uint32_t slot, unsigned flits, uint32_t csr, uint32_t dest) {
+  co_await value_of(b, t, write_of(kSendSlot, slot));
+  co_await value_of(b, t, write_of(kSendLength, flits - 1));
+  co_await value_of(b, t, write_of(csr, dest));
+  co_return 0;
+}
+Task receive(Bench& b, unsigned t) {
+  co_await value_of(b, t, write_of(kWait, 2));
+  co_return co_await value_of(b, t, read_of(kReceive));
+}
+Task can_send(Bench& b, unsigned t) {
+  co_await value_of(b, t, write_of(kWait, 1));
+  co_return 0;
+}
+
+void alone(Bench& b, std::function<Task(Bench&)> body) {
+  b.start(0, body(b));
+  b.run(200000);
+}
+
+Task loads_and_stores(Bench& b) {
+  uint32_t a = own(0, 0);
+  co_await value_of(b, 0, {1, 2, a, 0x8899aabb});
+  const std::array<std::array<uint32_t, 3>, 11> cases{{{0, 0, 0xffffffbb}, {0, 1, 0xffffffaa}, {0, 2, 0xffffff99},
+      {0, 3, 0xffffff88}, {4, 0, 0xbb}, {4, 3, 0x88}, {1, 0, 0xffffaabb}, {1, 2, 0xffff8899}, {5, 0, 0xaabb},
+      {5, 2, 0x8899}, {2, 0, 0x8899aabb}}};
+  for (auto [funct3, offset, want] : cases) {
+    uint32_t got = co_await value_of(b, 0, {0, funct3, a + offset, 0});
+    CHECK(got == want, "load %u at offset %u gives %x, not %x", funct3, offset, got, want);
+  }
+  co_await value_of(b, 0, {1, 0, a + 1, 0x12345677});
+  co_await value_of(b, 0, {1, 1, a + 2, 0x00006655});
+  uint32_t got = co_await value_of(b, 0, {0, 2, a, 0});
+  CHECK(got == 0x665577bb, "after byte and half-word stores: %x", got);
+  // All of the scratchpad is there, each word at its own place.
+  for (uint32_t w = 0; w < kSlots * kSlotBytes / 4; w++) co_await value_of(b, 0, {1, 2, kBase + w * 4, w * 0x9e3779b9});
+  for (uint32_t w = 0; w < kSlots * kSlotBytes / 4; w++) {
+    got = co_await value_of(b, 0, {0, 2, kBase + w * 4, 0});
+    CHECK(got == w * 0x9e3779b9, "word %u of the scratchpad is %x", w, got);
+  }
+  co_return 0;
+}
+
+Task state(Bench& b) {
+  unsigned t = kThreads - 1;
+  CHECK(co_await value_of(b, t, read_of(kSendSlot)) == own(t, 0), "send_slot after reset");
+  CHECK(co_await value_of(b, t, read_of(kSendLength)) == 0, "send_length after reset");
+  co_await value_of(b, t, write_of(kSendSlot, own(t, 1)));
+  CHECK(co_await value_of(b, t, {2, 3, kSendSlot, own(t, 0)}) == own(t, 1), "swap of send_slot");
+  CHECK(co_await value_of(b, t, read_of(kSendSlot)) == own(t, 0), "send_slot");
+  co_await value_of(b, t, write_of(kSendLength, kMaxFlits - 1));
+  CHECK(co_await value_of(b, t, read_of(kSendLength)) == kMaxFlits - 1, "send_length");
+  if (kMulticast) {
+    for (unsigned u = 0; u < kThreads; u++) {
+      co_await value_of(b, u, write_of(kSendMaskLow, 0x1234'0000 + u));
+      co_await value_of(b, u, write_of(kSendMaskHigh, 0x8765'0000 + u));
+    }
+    for (unsigned u = 0; u < kThreads; u++) {
+      CHECK(co_await value_of(b, u, {2, 3, kSendMaskLow, 0}) == 0x1234'0000 + u, "send_mask_low");
+      CHECK(co_await value_of(b, u, read_of(kSendMaskLow)) == 0, "send_mask_low after a swap");
+      CHECK(co_await value_of(b, u, read_of(kSendMaskHigh)) == 0x8765'0000 + u, "send_mask_high");
+    }
+  }
+  CHECK(co_await value_of(b, t, read_of(kCanSend)) == 1, "can_send after reset");
+  CHECK(co_await value_of(b, t, read_of(kCanReceive)) == 0, "can_receive after reset");
+  CHECK(co_await value_of(b, t, {2, 3, kWait, 3}) == 1, "a wait for what is there already");
+  co_return 0;
+}
+
+Task traps(Bench& b) {
+  uint32_t far = thread_address(0) ^ 1u << 14;
+  co_await expect_trap(b, 0, write_of(kSendSlot, own(0, 0) + 4), kBadSlot, own(0, 0) + 4);
+  co_await expect_trap(b, 0, write_of(kSendSlot, kBase + kSlots * kSlotBytes), kBadSlot, kBase + kSlots * kSlotBytes);
+  co_await expect_trap(b, 0, write_of(kSendSlot, own(0, 0) | 0x8000'0000), kBadSlot, own(0, 0) | 0x8000'0000);
+  co_await expect_trap(b, 0, write_of(kRelease, own(0, 0) + 1), kBadSlot, own(0, 0) + 1);
+  co_await expect_trap(b, 0, write_of(kRelease, 0), kBadSlot, 0);
+  co_await expect_trap(b, 0, write_of(kSendLength, kMaxFlits), kBadLength, kMaxFlits);
+  co_await expect_trap(b, 0, write_of(kSendLength, ~0u), kBadLength, ~0u);
+  co_await expect_trap(b, 0, read_of(kReceive), kNothingToReceive, 0);
+  for (unsigned kind : {1u, 2u, 3u, 4u}) {
+    uint32_t dest = (far & 0x1fff'ffff) | kind << 29;
+    co_await expect_trap(b, 0, write_of(kSendDest, dest), kBadDestination, dest);
+  }
+  co_await expect_trap(b, 0, write_of(kSendDest, far | 1u << 26), kBadDestination, far | 1u << 26);
+  if (kThreads < 64) {
+    co_await expect_trap(b, 0, write_of(kSendDest, thread_address(kThreads)), kBadDestination, thread_address(kThreads));
+  }
+  co_await expect_trap(b, 0, write_of(kSendKey, 0xffff'ffe0), kBadKey, 0xffff'ffe0);
+  for (uint32_t csr : {uint32_t(kReceive), uint32_t(kCanSend), uint32_t(kCanReceive), 0x80Au, 0xCC3u, 0x000u}) {
+    co_await expect_trap(b, 0, write_of(csr, 1), kIllegal, csr);
+  }
+  if (!kMulticast) {
+    co_await expect_trap(b, 0, write_of(kSendMaskLow, 1), kIllegal, kSendMaskLow);
+    co_await expect_trap(b, 0, write_of(kSendTile, tile_address()), kIllegal, kSendTile);
+  } else {
+    // A mask of nobody, here and elsewhere; then a good mask and addresses that are no tile's.
+    co_await value_of(b, 0, write_of(kSendMaskLow, 0));
+    co_await expect_trap(b, 0, write_of(kSendTile, tile_address()), kBadDestination, tile_address());
+    co_await expect_trap(b, 0, write_of(kSendTile, tile_address() ^ 1u << 14), kBadDestination,
+                         tile_address() ^ 1u << 14);
+    co_await value_of(b, 0, write_of(kSendMaskLow, 1));
+    co_await expect_trap(b, 0, write_of(kSendTile, tile_address() | 1), kBadDestination, tile_address() | 1);
+    co_await expect_trap(b, 0, write_of(kSendTile, thread_address(0)), kBadDestination, thread_address(0));
+    if (kThreads < 64) {
+      co_await value_of(b, 0, write_of(kThreads < 32 ? kSendMaskLow : kSendMaskHigh, 1u << kThreads % 32));
+      co_await expect_trap(b, 0, write_of(kSendTile, tile_address()), kBadDestination, tile_address());
+    }
+  }
+  // Sends from slots that the thread does not hold: the hardware's, and a neighbour's.
+  co_await value_of(b, 0, write_of(kSendSlot, own(0, kSendSlots)));
+  co_await expect_trap(b, 0, write_of(kSendDest, far), kNotReceived, own(0, kSendSlots));
+  co_await value_of(b, 0, write_of(kSendSlot, own(1, 0)));
+  co_await expect_trap(b, 0, write_of(kSendDest, far), kNotReceived, own(1, 0));
+  CHECK(co_await value_of(b, 0, read_of(kCanSend)) == 1, "can_send after sends that trapped");
+  // A send while another is under way.
+  b.out_chance = 0;
+  for (int i = 0;; i++) {
+    CHECK(i < 100, "no end of sends though nobody takes them");
+    co_await send(b, 0, own(0, 0), kMaxFlits, kSendDest, far);
+    for (int w = 0; w < 30; w++) co_await value_of(b, 0, read_of(kCanReceive));
+    if (!co_await value_of(b, 0, read_of(kCanSend))) break;
+  }
+  co_await expect_trap(b, 0, write_of(kSendDest, far), kSendNotReady, far);
+  b.out_chance = 256;
+  co_await can_send(b, 0);
+  co_return 0;
+}
+
+/// Fork, forward without a copy, release of a slot whose send is under way.
+Task fork_and_forward(Bench& b) {
+  co_await fill(b, 0, own(0, 0), 77, kMaxFlits);
+  for (unsigned t = 1; t < kThreads; t++) {
+    co_await can_send(b, 0);
+    co_await send(b, 0, own(0, 0), kMaxFlits, kSendDest, thread_address(t));
+  }
+  for (unsigned t = 1; t < kThreads; t++) {
+    uint32_t slot = co_await receive(b, t);
+    co_await check(b, t, slot, 77, kMaxFlits);
+    // On to thread 0, and done with it before it has left.
+    co_await send(b, t, slot, kMaxFlits, kSendDest, thread_address(0));
+    co_await value_of(b, t, write_of(kRelease, slot));
+    co_await value_of(b, t, write_of(kRelease, slot));
+    uint32_t there = co_await receive(b, 0);
+    co_await check(b, 0, there, 77, kMaxFlits);
+    co_await value_of(b, 0, write_of(kRelease, there));
+  }
+  co_return 0;
+}
+
+/// A slot that was released while its send waits is not given to another message before the send has left.
+Task late_release(Bench& b) {
+  uint32_t far = thread_address(0) ^ 1u << 14;
+  std::vector<Packet> seen;
+  b.on_packet = [&](const Packet& p) { seen.push_back(p); };
+  b.out_chance = 0;
+  unsigned blocked = 0;
+  for (; blocked < kThreads - 1; blocked++) {
+    co_await fill(b, blocked, own(blocked, 0), 100 + blocked, kMaxFlits);
+    co_await send(b, blocked, own(blocked, 0), kMaxFlits, kSendDest, far);
+    for (int w = 0; w < 30; w++) co_await value_of(b, blocked, read_of(kCanReceive));
+    if (!co_await value_of(b, blocked, read_of(kCanSend))) break;
+  }
+  CHECK(blocked < kThreads - 1, "no send waited: the queue behind the mailbox is deeper than this test");
+  // The blocked thread gives its slot away; all free slots are taken by messages. None may be this.
+  co_await value_of(b, blocked, write_of(kRelease, own(blocked, 0)));
+  for (unsigned i = 0; i < kSlots; i++) b.bring({Flit{0, true, thread_address(i % kThreads), {1000 + i, 0, 0, 0}}});
+  for (unsigned i = 0; i < kSlots * 3; i++) co_await value_of(b, kThreads - 1, read_of(kCanSend));
+  b.out_chance = 256;
+  co_await can_send(b, blocked);
+  for (unsigned i = 0; i < 100; i++) co_await value_of(b, kThreads - 1, read_of(kCanSend));
+  CHECK(seen.size() == blocked + 1, "%zu packets left, not %u", seen.size(), blocked + 1);
+  for (unsigned w = 0; w < kMaxFlits * 4; w++) {
+    CHECK(seen[blocked][w / 4].payload[w % 4] == (100 + blocked) * 64 + w, "a slot was taken while it was sent from");
+  }
+  // Now it is the hardware's: its owner can no longer send from it.
+  co_await expect_trap(b, blocked, write_of(kSendDest, far), kNotReceived, own(blocked, 0));
+  unsigned left = kSlots;
+  while (left) {
+    for (unsigned t = 0; t < kThreads; t++) {
+      while (co_await value_of(b, t, read_of(kCanReceive))) {
+        uint32_t slot = co_await value_of(b, t, read_of(kReceive));
+        co_await value_of(b, t, write_of(kRelease, slot));
+        left--;
+      }
+    }
+  }
+  co_return 0;
+}
+
+/// The papers' start-up gives all slots but the first to the hardware; the code's gives back what it received.
+/// Messages are already there when a late thread starts: its start-up must not take them from their receivers.
+Task start_ups(Bench& b) {
+  for (unsigned i = 0; i < kSlots; i++) b.bring({Flit{0, true, thread_address(i % kThreads), {5000 + i, 0, 0, 0}}});
+  std::array<std::vector<uint32_t>, kThreads> held;
+  for (unsigned n = 0; n < (kSlotsPerThread - kSendSlots) / 2; n++) {
+    for (unsigned t = 0; t < kThreads; t++) held[t].push_back(co_await receive(b, t));
+  }
+  for (unsigned round = 0; round < 2; round++) {
+    for (unsigned t = 0; t < kThreads; t++) {
+      for (unsigned n = kSendSlots; n < kSlotsPerThread; n++) {
+        bool mine = false;
+        for (uint32_t h : held[t]) mine = mine || h == own(t, n);
+        if (!mine) co_await value_of(b, t, write_of(kRelease, own(t, n)));
+      }
+    }
+  }
+  // Nothing of what they hold has changed or is given out again.
+  std::vector<bool> used(kSlots);
+  unsigned left = kSlots;
+  for (unsigned t = 0; t < kThreads; t++) {
+    for (unsigned n = 0; n < held[t].size(); n++) {
+      uint32_t h = held[t][n];
+      CHECK(!used[(h - kBase) / kSlotBytes], "slot %x was given out twice", h);
+      used[(h - kBase) / kSlotBytes] = true;
+      uint32_t word = co_await value_of(b, t, {0, 2, h, 0});
+      CHECK(word == 5000 + n * kThreads + t, "slot %x of thread %u holds %u", h, t, word);
+    }
+  }
+  for (unsigned t = 0; t < kThreads; t++) {
+    for (uint32_t h : held[t]) {
+      co_await value_of(b, t, write_of(kRelease, h));
+      left--;
+    }
+  }
+  while (left) {
+    for (unsigned t = 0; t < kThreads; t++) {
+      while (co_await value_of(b, t, read_of(kCanReceive))) {
+        uint32_t slot = co_await value_of(b, t, read_of(kReceive));
+        co_await value_of(b, t, write_of(kRelease, slot));
+        left--;
+      }
+    }
+  }
+  co_return 0;
+}
+
+/// As many messages come in as slots are free, and not one more; then all of them again.
+Task every_slot(Bench& b) {
+  unsigned free_slots = kThreads * (kSlotsPerThread - kSendSlots);
+  for (unsigned round = 0; round < 3; round++) {
+    for (unsigned i = 0; i < free_slots + 5; i++) {
+      b.bring({Flit{0, true, thread_address(i % kThreads), {i, round, 0, 0}}});
+    }
+    uint64_t before = b.received;
+    for (unsigned i = 0; i < free_slots * 2 + 50; i++) co_await value_of(b, 0, read_of(kCanSend));
+    unsigned deepest = (free_slots + kThreads - 1) / kThreads;
+    if (kQueueDepth >= deepest) {
+      CHECK(b.received - before == free_slots, "%llu messages came in, with %u slots free",
+            (unsigned long long)(b.received - before), free_slots);
+    }
+    std::vector<bool> seen(free_slots + 5);
+    for (unsigned left = free_slots + 5; left;) {
+      for (unsigned t = 0; t < kThreads; t++) {
+        if (!co_await value_of(b, t, read_of(kCanReceive))) continue;
+        uint32_t slot = co_await value_of(b, t, read_of(kReceive));
+        uint32_t i = co_await value_of(b, t, {0, 2, slot, 0});
+        CHECK(i < seen.size() && !seen[i] && i % kThreads == t, "thread %u received message %u", t, i);
+        CHECK(co_await value_of(b, t, {0, 2, slot + 4, 0}) == round, "a message of an earlier round");
+        seen[i] = true;
+        co_await value_of(b, t, write_of(kRelease, slot));
+        left--;
+      }
+    }
+  }
+  co_return 0;
+}
+
+/// One queue is full: what comes for it waits, nothing is lost, and it goes on when the thread receives.
+Task full_queue(Bench& b) {
+  unsigned n = std::min(kQueueDepth + 3, kThreads * (kSlotsPerThread - kSendSlots));
+  for (unsigned i = 0; i < n; i++) b.bring({Flit{0, true, thread_address(1), {i, 0, 0, 0}}});
+  for (unsigned i = 0; i < 300; i++) co_await value_of(b, 0, read_of(kCanSend));
+  for (unsigned i = 0; i < n; i++) {
+    uint32_t slot = co_await receive(b, 1);
+    uint32_t got = co_await value_of(b, 1, {0, 2, slot, 0});
+    CHECK(got == i, "message %u of a full queue is %u", i, got);
+    co_await value_of(b, 1, write_of(kRelease, slot));
+  }
+  co_return 0;
+}
+
+/// A multicast is stored once, and its slot is free when the last receiver is done, in whatever order.
+Task reference_counts(Bench& b) {
+  uint64_t all = kThreads == 64 ? ~0ull : (1ull << kThreads) - 1;
+  for (unsigned round = 0; round < 4; round++) {
+    uint64_t mask = round == 0 ? all : (b.random() & all) | 1ull << b.below(kThreads);
+    co_await fill(b, 0, own(0, 0), 300 + round, 1);
+    co_await value_of(b, 0, write_of(kSendMaskLow, uint32_t(mask)));
+    co_await value_of(b, 0, write_of(kSendMaskHigh, uint32_t(mask >> 32)));
+    uint64_t before = b.received;
+    co_await send(b, 0, own(0, 0), 1, kSendTile, tile_address());
+    std::vector<unsigned> receivers;
+    uint32_t slot = 0;
+    for (unsigned t = 0; t < kThreads; t++) {
+      if (!(mask >> t & 1)) continue;
+      receivers.push_back(t);
+      uint32_t s = co_await receive(b, t);
+      CHECK(!slot || s == slot, "one multicast in two slots");
+      slot = s;
+    }
+    for (unsigned t = 0; t < kThreads; t++) {
+      uint32_t more = co_await value_of(b, t, read_of(kCanReceive));
+      CHECK(!more, "thread %u received a message twice, or one that was not for it", t);
+    }
+    CHECK(b.received - before == 1, "a multicast counts as %llu", (unsigned long long)(b.received - before));
+    std::shuffle(receivers.begin(), receivers.end(), b.random);
+    // Threads that do not hold it release it as well, and holders do it twice: it stays until the last holder.
+    for (unsigned i = 0; i < receivers.size(); i++) {
+      for (unsigned t = 0; t < kThreads; t++) {
+        if (!(mask >> t & 1)) co_await value_of(b, t, write_of(kRelease, slot));
+      }
+      co_await value_of(b, receivers[i], write_of(kSendSlot, slot));
+      if (i) co_await value_of(b, receivers[i - 1], write_of(kRelease, slot));
+      co_await check(b, receivers[i], slot, 300 + round, 1);
+      co_await value_of(b, receivers[i], write_of(kRelease, slot));
+      co_await expect_trap(b, receivers[i], write_of(kSendDest, thread_address(0)), kNotReceived, slot);
+    }
+  }
+  co_return 0;
+}
+
+/// What is for nobody here is swallowed, and takes no slot.
+Task nobody(Bench& b) {
+  uint64_t before = b.dropped;
+  unsigned n = 0;
+  if (kMulticast) {
+    b.bring({Flit{1, false, tile_address(), {0, 0, 0, 0}}, Flit{0, true, tile_address(), {1, 2, 3, 4}}});
+    b.bring({Flit{1, true, tile_address(), {1, 0, 0, 0}}});
+    n += 2;
+  }
+  if (kThreads < 64) {
+    b.bring({Flit{0, false, thread_address(63), {}}, Flit{0, true, thread_address(63), {}}});
+    n++;
+  }
+  b.bring({Flit{2, false, 4u << 29, {1, 0, 0, 0}}, Flit{0, true, 4u << 29, {}}});
+  b.bring({Flit{3, true, 2u << 29, {1, 0, 0, 0}}});
+  n += 2;
+  b.bring({Flit{0, true, thread_address(1), {42, 0, 0, 0}}});
+  uint32_t slot = co_await receive(b, 1);
+  CHECK(co_await value_of(b, 1, {0, 2, slot, 0}) == 42, "the message behind what was swallowed");
+  CHECK(b.dropped - before == n, "%llu packets were swallowed, not %u", (unsigned long long)(b.dropped - before), n);
+  co_await value_of(b, 1, write_of(kRelease, slot));
+  // A packet longer than a message must not run into the next slot.
+  Packet longer(kMaxFlits + 3, Flit{0, false, thread_address(1), {9, 9, 9, 9}});
+  longer.back().last = true;
+  for (uint32_t s = 0; s < kSlots; s++) {
+    for (unsigned w = 0; w < kSlotBytes; w += 4) co_await value_of(b, 0, {1, 2, slot_address(s) + w, s});
+  }
+  b.bring(longer);
+  slot = co_await receive(b, 1);
+  for (uint32_t s = 0; s < kSlots; s++) {
+    if (slot_address(s) == slot) continue;
+    for (unsigned w = 0; w < kSlotBytes; w += 4) {
+      CHECK(co_await value_of(b, 0, {0, 2, slot_address(s) + w, 0}) == s, "a long packet wrote into slot %u", s);
+    }
+  }
+  co_await value_of(b, 1, write_of(kRelease, slot));
+  co_return 0;
+}
+
+Task idler(Bench& b, unsigned t, bool vote, uint32_t want, uint64_t* released) {
+  uint32_t got = co_await value_of(b, t, {2, 3, kIdle, vote});
+  CHECK(got == want, "thread %u: idle ended with %u, not %u", t, got, want);
+  CHECK(co_await value_of(b, t, read_of(kIdle)) == want, "idle read afterwards");
+  *released = b.cycle;
+  co_return 0;
+}
+Task busy_then_idle(Bench& b, unsigned t, unsigned for_requests, uint64_t* began, uint64_t* released) {
+  for (unsigned i = 0; i < for_requests; i++) co_await value_of(b, t, read_of(kCanSend));
+  co_await fill(b, t, own(t, 0), 9, 1);
+  co_await send(b, t, own(t, 0), 1, kSendDest, thread_address(0));
+  co_await can_send(b, t);
+  *began = b.cycle;
+  uint32_t got = co_await value_of(b, t, {2, 3, kIdle, 1});
+  CHECK(got == 2 || got == 1, "the last thread: idle ended with %u", got);
+  *released = b.cycle;
+  co_return 0;
+}
+Task woken_by_message(Bench& b, bool vote, uint32_t want, uint64_t* released) {
+  uint32_t got = co_await value_of(b, 0, {2, 3, kIdle, 0});
+  CHECK(got == 0, "a message came, and idle ended with %u", got);
+  uint32_t slot = co_await value_of(b, 0, read_of(kReceive));
+  co_await value_of(b, 0, write_of(kRelease, slot));
+  got = co_await value_of(b, 0, {2, 3, kIdle, vote});
+  CHECK(got == want, "thread 0: idle ended with %u, not %u", got, want);
+  *released = b.cycle;
+  co_return 0;
+}
+
+void idleness(Bench& b) {
+  b.detect = true;
+  for (bool vote : {true, false, true}) {
+    std::array<uint64_t, kThreads> released{};
+    uint64_t began = 0;
+    uint32_t want = vote ? 2 : 1;
+    b.start(0, woken_by_message(b, vote, want, &released[0]));
+    for (unsigned t = 1; t + 1 < kThreads; t++) b.start(t, idler(b, t, true, want, &released[t]));
+    b.start(kThreads - 1, busy_then_idle(b, kThreads - 1, 500, &began, &released[kThreads - 1]));
+    b.run(20000);
+    for (uint64_t r : released) CHECK(r >= began, "released before all were idle");
+  }
+  // A thread that does not count is not waited for.
+  b.active &= ~1ull;
+  std::array<uint64_t, kThreads> released{};
+  for (unsigned t = 1; t < kThreads; t++) b.start(t, idler(b, t, true, 2, &released[t]));
+  b.run(20000);
+  b.active |= 1;
+  // Nobody counts: nothing to release.
+  uint64_t before = 0;
+  b.on_release = [&] { before++; };
+  uint64_t active = b.active;
+  b.active = 0;
+  b.idle_cycles(200);
+  CHECK(before == 0, "a release with no thread active");
+  b.active = active;
+  b.detect = false;
+}
+
+Task waiter(Bench& b, unsigned t, uint32_t events, uint32_t want) {
+  uint32_t got = co_await value_of(b, t, {2, 3, kWait, events});
+  CHECK(got == want, "a wait for %u ended with %u, not %u", events, got, want);
+  co_return 0;
+}
+
+void waits(Bench& b) {
+  while (!b.top.ready_o) b.step();
+  b.start(1, waiter(b, 1, 2, 2));
+  b.start(0, waiter(b, 0, 0, 0));
+  b.idle_cycles(500);
+  CHECK(b.suspended(1), "a wait for a message ended without one");
+  b.bring({Flit{0, true, thread_address(1), {1, 0, 0, 0}}});
+  uint64_t from = b.cycle;
+  while (b.suspended(1)) {
+    b.step();
+    CHECK(b.cycle - from < 40, "a message, and its thread sleeps on");
+  }
+  CHECK(b.suspended(0), "a wait for nothing ended");
+}
+
+}  // namespace
+
+void directed(uint64_t seed) {
+  struct Case { const char* name; Task (*body)(Bench&); bool multicast = false; };
+  const Case cases[] = {{"loads and stores", loads_and_stores}, {"state", state}, {"traps", traps},
+                        {"fork and forward", fork_and_forward}, {"late release", late_release},
+                        {"start-ups", start_ups}, {"every slot", every_slot}, {"full queue", full_queue},
+                        {"reference counts", reference_counts, true}, {"nobody", nobody}};
+  for (const Case& c : cases) {
+    if (c.multicast && !kMulticast) continue;
+    Bench b(seed);
+    b.start(0, c.body(b));
+    b.run(3'000'000);
+    std::printf("%s: %llu cycles\n", c.name, (unsigned long long)b.cycle);
+    if (c.body == late_release) continue;
+    // Whatever a test did, it gave back all that it received: no slot may be missing.
+    b.on_packet = [](const Packet&) {};
+    if (c.body != traps) {
+      b.start(0, every_slot(b));
+      b.run(3'000'000);
+    }
+  }
+  { Bench b(seed); idleness(b); }
+  { Bench b(seed); waits(b); }
+}
+
+}  // namespace mailbox_test

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tests of the mailbox that the program in main.cc runs by name.
+#pragma once
+
+#include <cstdint>
+
+namespace mailbox_test {
+
+/// Each rule by itself.
+void directed(uint64_t seed);
+/// Threads that do anything that is allowed, in any order, against a model of messages and slots.
+void random_traffic(uint64_t seed, uint64_t operations);
+/// Flits out and in at once, and pointers dealt out: rates, printed as JSON.
+void rates(uint64_t seed);
+
+}  // namespace mailbox_test

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The words of the `rtl` engine and its command: what needs no simulator."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+
+import pytest
+from conftest import Command
+
+from gossamer.cli import _tile_program
+from gossamer.config import constants
+from gossamer.engines import _rtl_words as words
+
+CSR = constants.enumeration("csr")
+REQUEST, CSR_ACCESS = 2, 2
+
+
+def still(thread: int, address: int, data: int = 0, pc: int = 16, doing: int = REQUEST) -> words.Still:
+    return words.Still(thread, doing, CSR_ACCESS, pc, address, data)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "text"),
+    [([3], "3"), ([1, 0], "0-1"), ([0, 1, 2, 5, 7, 8], "0-2, 5, 7-8"), (range(64), "0-63"), ([], "")],
+)
+def test_ranges(numbers: list[int], text: str) -> None:
+    assert words.ranges(numbers) == text
+
+
+def test_threads_that_wait_for_the_same_share_a_line() -> None:
+    waiting = [still(t, CSR["wait"], 2) for t in (0, 1, 2, 5)] + [still(3, CSR["wait"], 1), still(4, 0, doing=1)]
+    lines = words.who_waits(waiting, lambda pc: f"main at ring.c:{pc}")
+    assert lines == [
+        "threads 0-2, 5 wait for a message (tinselWaitUntil) in main at ring.c:16",
+        "thread 3 waits until it can send (tinselWaitUntil) in main at ring.c:16",
+        "thread 4 runs in main at ring.c:16",
+    ]
+
+
+def test_every_state_has_words() -> None:
+    for doing in range(7):
+        for asked in range(4):
+            one = words.Still(1, doing, asked, 0, 0x4000_0000, 0)
+            first, rest = words.who_waits([one], str)[0], words.who_waits([one, one], str)[0]
+            assert first.startswith("thread 1 ") and rest.startswith("threads 1")
+
+
+def test_many_different_waits_are_not_all_shown() -> None:
+    lines = words.who_waits([still(t, CSR["wait"], 2, pc=t) for t in range(64)], str)
+    assert len(lines) == 17 and lines[-1] == "and 48 more threads that have not ended"
+
+
+def test_stills_are_read_as_the_driver_writes_them() -> None:
+    payload = struct.pack("<BBBBIII", 7, 2, 2, 0, 0x44, CSR["idle"], 1) * 2
+    one, other = words.stills(payload)
+    assert one == other == words.Still(7, 2, 2, 0x44, CSR["idle"], 1)
+    assert one.words() == "waits for idleness (tinselIdle)"
+
+
+@pytest.mark.parametrize("name", list(constants.enumeration("trap").values))
+def test_every_trap_says_cause_and_place(name: str) -> None:
+    cause = constants.enumeration("trap")[name]
+    text = words.Trap(3, 100, cause, 0x40, 0xBAD).words(lambda pc: f"main at t.c:{pc}")
+    assert text.startswith(f"{name}: {constants.enumeration('trap').docs[name]}")
+    assert text.endswith("in main at t.c:64 (pc 0x40)")
+    assert "\n" not in text
+
+
+def test_a_trap_whose_place_nobody_knows() -> None:
+    text = words.Trap(3, 100, 63, words.UNKNOWN_PC, 0).words(str)
+    assert text.startswith("cause 63: ") and text.endswith("place not known")
+
+
+@pytest.mark.parametrize(
+    ("line", "is_one"),
+    [
+        ("prog.c", True),
+        ("prog.c --engine rtl", True),
+        ("--config tiny prog.elf", True),
+        ("a.cpp --engine rtl", True),
+        ("a.cpp --engine=rtl", True),
+        ("-ertl a.cpp", True),
+        ("a.cpp", False),
+        ("a.cpp --engine cpu", False),
+        ("--engine shuffle a.cpp", False),
+        ("pagerank graph.mtx", False),
+    ],
+)
+def test_which_words_are_a_program_for_a_tile(line: str, is_one: bool) -> None:
+    assert _tile_program.is_one(line.split()) == is_one
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--threads", "17"], "a tile of tiny has 16 threads"),
+        (["--threads", "0"], "no whole number from 1 up"),
+        (["--threads", "many"], "no whole number from 1 up"),
+        (["--config", "nope"], "no configuration named nope"),
+        (["--engine", "cpu"], "runs on engine rtl"),
+        (["--waves", "waves.vcd"], "ends with .fst"),
+        (["--waves", "no/where/waves.fst"], "there is no folder"),
+        (["--trace", "no/where/t.json"], "there is no folder"),
+        (["--stats=no/where/s.json"], "there is no folder"),
+        (["--max-cycles", "-3"], "no whole number from 1 up"),
+        (["--bogus"], "no option --bogus"),
+        (["--config"], "needs a value"),
+        (["two.c"], "there is a program already"),
+        (["--input", "nothing-here"], "cannot be read"),
+    ],
+)
+def test_wrong_options_are_one_line(command: Command, arguments: list[str], says: str) -> None:
+    done = command("run", "programs/hello.c", "--engine", "rtl", *arguments)
+    assert done.returncode == 2
+    assert says in done.stderr and done.stderr.count("\n") == 1 and not done.stdout
+
+
+def test_contradictory_configuration(command: Command, tmp_path: Path) -> None:
+    bad = tmp_path / "bad.toml"
+    bad.write_text('base = "tiny"\ndescription = "no such cache"\n[cache]\nways = 3\n', encoding="utf-8")
+    done = command("run", "programs/hello.c", "--engine", "rtl", "--config", bad)
+    assert done.returncode == 2 and "bad.toml" in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_no_such_program(command: Command) -> None:
+    done = command("run", "nowhere/prog.c", "--engine", "rtl")
+    assert (done.returncode, done.stderr) == (2, "gossamer: error: nowhere/prog.c: no such file\n")
+
+
+def test_applications_do_not_run_on_it_yet(command: Command) -> None:
+    done = command("run", "pagerank", "--engine", "rtl")
+    assert done.returncode == 2 and "runs programs so far" in done.stderr
+
+
+def test_it_explains_itself(command: Command) -> None:
+    done = command("run", "prog.c", "--help")
+    assert done.returncode == 0 and "--max-cycles" in done.stdout and "Examples:" in done.stdout

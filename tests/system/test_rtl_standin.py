@@ -1,0 +1,315 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The `rtl` engine on a stand-in for the tile: what a sound tile does, and what only a broken one does.
+
+``standin/gs_sim_tile.sv`` takes an instruction a cycle from threads in turn; it is not the hardware,
+and can be told to go wrong.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import ROOT
+
+import gossamer_setup
+from gossamer import config as configs
+from gossamer import device
+from gossamer.engines.rtl import Run, Tile
+from gossamer.errors import RunDied
+
+STANDIN = Path(__file__).with_name("standin") / "gs_sim_tile.sv"
+TINY = configs.load("tiny")
+HEAD = "#include <stdio.h>\n#include <tinsel.h>\n"
+
+
+@pytest.fixture(scope="module")
+def simulator() -> Path:
+    gossamer_setup.require("rtl")
+    from gossamer.engines import _rtl_build
+
+    return _rtl_build.simulator(TINY, sources=[STANDIN])
+
+
+class Runner:
+    """Runs a program's text and keeps what was said."""
+
+    def __init__(self, simulator: Path, folder: Path) -> None:
+        self.simulator, self.folder = simulator, folder
+        self.said: list[str] = []
+        self.broken: list[bool] = []
+        self.image: device.Image | None = None
+
+    def __call__(
+        self,
+        body: str,
+        *,
+        fault: int = 0,
+        threads: int = 16,
+        trace: Path | None = None,
+        max_cycles: int | None = None,
+        watchdog: int = 100_000,
+        inputs: dict[int, bytes] | None = None,
+        before: Callable[[Tile], object] = lambda tile: None,
+        after: Callable[[Tile], object] = lambda tile: None,
+    ) -> Run:
+        source = self.folder / "prog.c"
+        source.write_text(HEAD + body, encoding="utf-8")
+        self.image = device.build(source, TINY)
+
+        def line(thread: int, text: str, more: bool) -> None:
+            self.said.append(f"[{thread}] {text}")
+            self.broken.append(more)
+
+        with Tile(TINY, simulator=self.simulator, plusargs=[f"+fault={fault}"], trace=trace) as tile:
+            tile.load_image(self.image)
+            before(tile)
+            done = tile.run(
+                threads, max_cycles=max_cycles, watchdog=watchdog, inputs=inputs, on_line=line,
+                on_emit=lambda thread, word: self.said.append(f"[{thread}] emit {word}"),
+            )
+            after(tile)
+        return done
+
+
+@pytest.fixture
+def runner(simulator: Path, tmp_path: Path) -> Runner:
+    return Runner(simulator, tmp_path)
+
+
+def test_every_thread_says_its_own_line(runner: Runner) -> None:
+    done = runner('int main(void) { printf("I am %u\\n", (unsigned)tinselId()); return 0; }')
+    assert sorted(runner.said) == sorted(f"[{t}] I am {t}" for t in range(16))
+    assert done.reason == "done" and done.codes == dict.fromkeys(range(16), 0) and not done.traps
+    assert 0 < done.instructions <= done.cycles <= done.counters["cycles"]
+
+
+def test_a_run_repeats_to_the_cycle(runner: Runner) -> None:
+    body = 'int main(void) { printf("%u\\n", (unsigned)tinselCycleCount()); return 0; }'
+    first, second = runner(body), runner(body)
+    assert (first.cycles, first.instructions) == (second.cycles, second.instructions)
+    assert runner.said[:16] == runner.said[16:]
+
+
+def test_data_arrives_and_can_be_read_back(runner: Runner) -> None:
+    seen: list[int] = []
+
+    def look(tile: Tile) -> None:
+        assert runner.image is not None
+        seen.extend(tile.read(runner.image.symbols["words"], 6).tolist())
+
+    runner(
+        "volatile int words[6] = {1, 2, 3}; volatile int zeros[4];\n"
+        "int main(void) { words[3] = words[2] + zeros[1] + 40; words[4] = -1; return 0; }",
+        threads=1,
+        after=look,
+    )
+    assert seen == [1, 2, 3, 43, 0xFFFF_FFFF, 0]
+
+
+def test_long_and_unended_lines(runner: Runner) -> None:
+    done = runner(
+        'int main(void) { for (int i = 0; i < 1500; i++) putchar("ab"[i & 1]);\n'
+        '  putchar(10); putchar(10); printf("no end"); return 0; }',
+        threads=1,
+    )
+    assert runner.said == ["[0] " + "ab" * 512, "[0] " + "ab" * 238, "[0] ", "[0] no end"]
+    assert runner.broken == [True, False, False, False] and done.reason == "done"
+
+
+def test_an_unended_line_comes_when_its_thread_ends(runner: Runner) -> None:
+    runner(
+        'int main(void) { if (tinselId() == 0) { printf("no end"); return 0; }\n'
+        '  for (volatile int i = 0; i < 3000; i++) {}\n  printf("late\\n"); return 0; }',
+        threads=2,
+    )
+    assert runner.said == ["[0] no end", "[1] late"]
+
+
+def test_exit_codes_and_emit(runner: Runner) -> None:
+    done = runner("int main(void) { tinselEmit(7 + tinselId()); return tinselId() == 2 ? -1 : 0; }", threads=3)
+    assert done.codes == {0: 0, 1: 0, 2: 0xFFFF_FFFF}
+    assert sorted(runner.said) == ["[0] emit 7", "[1] emit 8", "[2] emit 9"]
+
+
+@pytest.mark.parametrize("fault", [0, 4])
+def test_a_trap_stops_its_thread_alone(runner: Runner, fault: int) -> None:
+    """With fault 4 the tile does not know where, and the thread itself has to say."""
+    done = runner(
+        'int main(void) {\n  if (tinselId() == 3) return *(volatile int *)0x20;\n  printf("well\\n");\n  return 0;\n}',
+        fault=fault,
+    )
+    (trap,) = done.traps
+    assert (trap.thread, trap.name, trap.value) == (3, "load_fault", 0x20)
+    assert runner.image is not None
+    place = runner.image.where(trap.pc)
+    assert (place.function, place.line) == ("main", 4)
+    assert len(runner.said) == 15 and done.reason == "done"
+
+
+def test_a_trap_of_a_thread_that_cannot_say_where(runner: Runner) -> None:
+    (trap,) = runner("int main(void) { return *(volatile int *)0x20; }", fault=8, threads=1).traps
+    assert trap.pc == 0xFFFF_FFFF and trap.words(str).endswith("place not known")
+
+
+def test_deadlock_is_seen_at_once(runner: Runner) -> None:
+    done = runner("int main(void) { if (tinselId()) tinselWaitUntil(TINSEL_CAN_RECV); return 0; }", watchdog=10**9)
+    assert done.reason == "deadlock" and done.codes == {0: 0}
+    assert sorted(one.thread for one in done.still) == list(range(1, 16))
+    assert all(one.waits_for_message for one in done.still)
+    assert done.cycles < 60_000
+
+
+def test_waiting_for_a_message_that_comes_is_no_deadlock(runner: Runner) -> None:
+    """One thread computes for longer than the others' silence would be suspicious."""
+    done = runner(
+        "int main(void) {\n"
+        "  if (tinselId() == 1) { tinselWaitUntil(TINSEL_CAN_RECV); return 0; }\n"
+        "  for (volatile int i = 0; i < 3000; i++) {}\n"
+        "  tinselSetLen(1); tinselSend(1, tinselSendSlot()); return 0; }",
+        threads=2,
+    )
+    assert done.reason == "done" and done.counters["sent"] == 1 and done.cycles > 100_000
+
+
+def test_max_cycles(runner: Runner) -> None:
+    done = runner("int main(void) { if (tinselId() == 1) for (;;) __asm__ volatile(\"\"); return 0; }", max_cycles=30_000)
+    assert done.reason == "max-cycles" and done.cycles == 30_000
+    assert [(one.thread, one.words()) for one in done.still] == [(1, "runs")]
+
+
+def test_threads_that_start_threads(runner: Runner) -> None:
+    done = runner(
+        "int main(void) {\n"
+        "  if (tinselId() == 0) { tinselCreateThread(5); return 0; }\n"
+        "  for (volatile int i = 0; i < 1000; i++) {}\n"
+        '  printf("late\\n"); return 4; }',
+        threads=1,
+    )
+    assert done.codes == {0: 0, 5: 4} and runner.said == ["[5] late"]
+
+
+def test_input(runner: Runner) -> None:
+    runner(
+        "int main(void) { unsigned c; do { do c = tinselUartTryGet(); while (!c); putchar(c & 255); } while (c != 266);\n"
+        "  return 0; }",
+        threads=2,
+        inputs={0: b"first\n", 1: b"second line\n"},
+    )
+    assert sorted(runner.said) == ["[0] first", "[1] second line"]
+
+
+def test_trace(runner: Runner, tmp_path: Path) -> None:
+    trace = tmp_path / "trace.json"
+    done = runner(
+        "int main(void) {\n"
+        "  if (tinselId() == 1) { tinselWaitUntil(TINSEL_CAN_RECV); tinselFree((void *)tinselRecv()); return 0; }\n"
+        "  for (volatile int i = 0; i < 100; i++) {}\n"
+        "  tinselSetLen(1); tinselSend(1, tinselSendSlot()); return *(volatile int *)0; }",
+        threads=2,
+        trace=trace,
+    )
+    assert done.reason == "done" and len(done.traps) == 1
+    events = json.loads(trace.read_text())["traceEvents"]
+    spans = [event for event in events if event["ph"] == "X"]
+    marks = {(event["tid"], event["name"]) for event in events if event["ph"] == "i"}
+    assert {(0, "send"), (1, "receive"), (0, "trap"), (1, "ends")} <= marks
+    (wait,) = [span for span in spans if span["name"] == "waits for a message"]
+    assert wait["tid"] == 1 and wait["args"]["function"] == "main" and wait["dur"] > 1.0
+    # Spans of a thread do not overlap.
+    for thread in (0, 1):
+        mine = sorted((s["ts"], s["ts"] + s["dur"]) for s in spans if s["tid"] == thread)
+        assert len(mine) >= 1
+        assert all(end <= begin + 1e-6 for (_, end), (begin, _) in zip(mine, mine[1:], strict=False))
+    assert {event["args"]["name"] for event in events if event["name"] == "thread_name"} >= {"thread 15 (core 1)"}
+    assert not list(tmp_path.glob(".*.part"))
+
+
+# ---- A tile that is not sound ------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("fault", "says"),
+    [(1, "is not one of tiny"), (2, "takes no more bytes"), (5, "packet of an unknown kind"), (7, "has had enough")],
+)
+def test_a_broken_tile_is_one_error(runner: Runner, fault: int, says: str) -> None:
+    with pytest.raises(RunDied, match=says) as raised:
+        runner("int main(void) { for (;;) {} }", fault=fault)
+    assert "\n" not in str(raised.value)
+
+
+def test_threads_that_get_lost_are_found_by_the_watchdog(runner: Runner) -> None:
+    done = runner("int main(void) { for (;;) __asm__ volatile(\"\"); }", fault=3, watchdog=50_000)
+    assert done.reason == "stuck" and len(done.still) == 16
+    assert {one.words() for one in done.still} == {"has no state: it was started and never ran"}
+
+
+def test_a_memory_that_never_answers(runner: Runner) -> None:
+    done = runner("volatile int x; int main(void) { return x; }", fault=6, watchdog=50_000, threads=2)
+    assert done.reason == "stuck"
+    assert all(one.words().startswith("waits for a load from 0x4") for one in done.still)
+
+
+# ---- Ctrl-C --------------------------------------------------------------------------
+
+_LOOP = """
+import sys
+from pathlib import Path
+sys.path.insert(0, {python!r})
+from gossamer import config, device
+from gossamer.engines.rtl import Tile
+tiny = config.load("tiny")
+with Tile(tiny, simulator=Path({simulator!r}), trace=Path({trace!r})) as tile:
+    tile.load_image(device.build({source!r}, tiny))
+    tile.run(16, on_line=lambda *_: print("runs", flush=True))
+"""
+
+
+def test_ctrl_c_leaves_nothing_behind(simulator: Path, tmp_path: Path) -> None:
+    source, trace = tmp_path / "spin.c", tmp_path / "trace.json"
+    source.write_text(HEAD + 'int main(void) { printf("x\\n"); for (;;) __asm__ volatile(""); }', encoding="utf-8")
+    script = _LOOP.format(
+        python=str(ROOT / "python"), simulator=str(simulator), trace=str(trace), source=str(source)
+    )
+    child = subprocess.Popen(
+        [sys.executable, "-I", "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
+    )
+    assert child.stdout is not None and child.stderr is not None
+    assert child.stdout.readline()
+    os.killpg(child.pid, signal.SIGINT)
+    killer = threading.Timer(30, child.kill)
+    killer.start()
+    said = child.stderr.read().decode()
+    child.wait()
+    killer.cancel()
+    assert "KeyboardInterrupt" in said and child.returncode != 0
+    child.stdout.close()
+    child.stderr.close()
+    json.loads(trace.read_text())
+    assert [path.name for path in sorted(tmp_path.iterdir())] == ["spin.c", "trace.json"]
+    assert _session(child.pid) == []
+
+
+def _session(session: int) -> list[str]:
+    """Processes of a session that are still there after a moment."""
+    for _ in range(50):
+        found = []
+        for folder in Path("/proc").glob("[0-9]*"):
+            try:
+                fields = (folder / "stat").read_text().rsplit(")", 1)[1].split()
+            except OSError:
+                continue
+            if int(fields[3]) == session and fields[0] != "Z":
+                found.append(folder.name)
+        if not found:
+            return []
+        time.sleep(0.1)
+    return found

@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Writes docs/hardware/registers.md, the tables of registers, traps and debug packets, from config/constants.
+
+    .gossamer/env/bin/python tools/hardware_tables.py [-o FILE]
+
+A test fails when the page and config/constants differ; run this again then.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = ROOT / "docs" / "hardware" / "registers.md"
+
+_HEAD = """\
+<!-- SPDX-License-Identifier: Apache-2.0 -->
+<!-- Made by tools/hardware_tables.py from config/constants; change it there. -->
+# Registers, traps and packets of a tile
+
+For programmers of threads and of hosts. The names are those of the generated SystemVerilog package and C++ header,
+in their spelling: `send_dest` is `CsrSendDest` and `csr::send_dest`.
+"""
+
+_PARTS = (
+    (
+        "csr",
+        "Control and status registers",
+        "A thread reaches them with the CSR instructions. `fflags`, `frm`, `fcsr` and `instret` are in the core; every "
+        "other one is a request to the tile, and the thread sleeps until it is answered, like a load. Those take "
+        "`csrrw`, or a plain read (`csrrs` with `x0`); setting and clearing bits of them is an illegal instruction.",
+    ),
+    ("trap", "Causes of traps", "A thread that does something illegal stops; these numbers reach the host."),
+    ("wakeup", "Events to wait for", "Written to `wait`."),
+    ("idle_result", "How a wait for idleness ended", "The answer of `idle`."),
+    ("perf_command", "Commands to the counters", "Written to `perf_control`."),
+    ("debug_command", "Debug bus: commands", "Bytes to the tile; what follows the code is in brackets, low byte first."),
+    ("debug_report", "Debug bus: reports", "Bytes from the tile."),
+    ("debug_counter", "Debug bus: counters", "Indices for `read_counter`."),
+)
+
+
+def text() -> str:
+    """The page."""
+    return "\n".join(_lines()) + "\n"
+
+
+def _lines() -> Iterator[str]:
+    sys.path.insert(0, str(ROOT / "python"))
+    from gossamer.config import constants
+
+    yield _HEAD.rstrip("\n")
+    for name, title, about in _PARTS:
+        one = constants.everything().enums[name]
+        access = bool(one.access)
+        yield ""
+        yield f"## {title}"
+        yield ""
+        yield about
+        yield ""
+        yield f"| number | name |{' access |' if access else ''} meaning |"
+        yield f"|---|---|{'---|' if access else ''}---|"
+        digits = (one.bits + 3) // 4
+        for key, value in one.values.items():
+            number = f"0x{value:0{digits}X}" if one.bits > 6 else str(value)
+            who = f" {one.access.get(key, '')} |" if access else ""
+            yield f"| {number} | `{key}` |{who} {one.docs[key]} |"
+
+
+def main() -> None:
+    """The command."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("-o", "--output", type=Path, default=PAGE, help=f"file to write (default {PAGE.name})")
+    arguments = parser.parse_args()
+    arguments.output.write_text(text(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
