@@ -190,16 +190,23 @@ class Elf:
         return (start, size, name) if pc < start + max(size, 4) else None
 
     def where(self, pc: int) -> Place:
-        """Function, file and line of the instruction at ``pc``."""
+        """Function, file and line of the instruction at ``pc``.
+
+        In a function of ours that was put in place of a call in the user's source, it is that call's line.
+        """
         function = self._function(pc)
         name = function[2] if function else None
         rows, starts = self._lines
         at = bisect.bisect_right(starts, pc) - 1
-        if at < 0 or rows[at] is None:
+        row = rows[at] if at >= 0 else None
+        if row is None:
             return Place(name, None, None)
-        file, line = rows[at]
-        inner = self._inlined(pc)
-        return Place(inner or name, self._shown(file), line)
+        frames = self._inlined(pc)
+        if os.path.realpath(row[0]) not in self._sources:
+            for frame, file, line in frames:
+                if os.path.realpath(file) in self._sources:
+                    return Place(frame, self._shown(file), line)
+        return Place(frames[0][0] if frames else name, self._shown(row[0]), row[1])
 
     def _shown(self, file: str) -> str:
         """A path as the user gave it; others as a person would type them from here."""
@@ -234,22 +241,21 @@ class Elf:
         starts = sorted(rows)
         return [rows[start] for start in starts], starts
 
-    def _inlined(self, pc: int) -> str | None:
-        """Name of the innermost function that was put in place of a call, if ``pc`` is in one."""
-        for low, high, name in self._inlines:  # inner ones first
-            if low <= pc < high:
-                return name
-        return None
+    def _inlined(self, pc: int) -> list[tuple[str, str, int]]:
+        """Functions put in place of a call that ``pc`` is in, inner ones first: name, file and line of the call."""
+        return [(name, file, line) for low, high, name, file, line in self._inlines if low <= pc < high]
 
     @functools.cached_property
-    def _inlines(self) -> list[tuple[int, int, str]]:
-        found: list[tuple[int, int, int, str]] = []
+    def _inlines(self) -> list[tuple[int, int, str, str, int]]:
+        found: list[tuple[int, int, int, str, str, int]] = []
         with self._open() as elf:
             info = elf.get_dwarf_info()
             ranges = info.range_lists()
             for unit in info.iter_CUs():
                 top = unit.get_top_DIE()
                 base = top.attributes["DW_AT_low_pc"].value if "DW_AT_low_pc" in top.attributes else 0
+                program = info.line_program_for_CU(unit)
+                files = _files(program, _text(top, "DW_AT_comp_dir")) if program else {}
                 for die in unit.iter_DIEs():
                     if die.tag != "DW_TAG_inlined_subroutine":
                         continue
@@ -259,14 +265,21 @@ class Elf:
                     name = _text(origin, "DW_AT_name")
                     if not name:
                         continue
+                    file = files.get(_number(die, "DW_AT_call_file"), "")
+                    line = _number(die, "DW_AT_call_line")
                     for low, high in _ranges(die, ranges, base):
-                        found.append((high - low, low, high, name))
-        return [(low, high, name) for _, low, high, name in sorted(found)]
+                        found.append((high - low, low, high, name, file, line))
+        return [(low, high, name, file, line) for _, low, high, name, file, line in sorted(found)]
 
 
 def _text(die: Any, attribute: str) -> str:
     found = die.attributes.get(attribute)
     return found.value.decode(errors="replace") if found else ""
+
+
+def _number(die: Any, attribute: str) -> int:
+    found = die.attributes.get(attribute)
+    return int(found.value) if found else 0
 
 
 def _files(program: Any, folder: str) -> dict[int, str]:

@@ -26,7 +26,8 @@ GROUPS: dict[str, tuple[str, int]] = {
     "core": ("what every command needs", 57),
     "test": ("what ./gossamer test needs", 170),
     "peers": ("what ./gossamer bench graph compares with", 140),
-    "rtl": ("simulation of the hardware", 14),
+    "rtl": ("simulation of the hardware, programs for its threads", 130),
+    "golden": ("the golden model that judges the hardware, for tests", 209),
     "synth": ("synthesis and proofs of the hardware", 65),
 }
 

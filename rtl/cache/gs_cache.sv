@@ -350,7 +350,8 @@ module gs_cache
   logic [31:0]            narrow_wdata;
   logic [3:0]             narrow_strobe;
 
-  assign narrow_addr   = (((NarrowW'(s4_set) << LogWays) | NarrowW'(s4_way_q)) << WordW) | NarrowW'(s4_q.addr[OffW-1:2]);
+  assign narrow_addr   = (((NarrowW'(s4_set) << LogWays) | NarrowW'(s4_way_q)) << WordW)
+                         | NarrowW'(s4_q.addr[OffW-1:2]);
   assign narrow_wdata  = store_data(s4_q.data, s4_q.funct3[1:0]);
   assign narrow_strobe = store_strobe(s4_q.funct3[1:0], s4_q.addr[1:0]);
 

@@ -109,7 +109,8 @@ module gs_cache_fill
 
   assign set          = (SetW'(f2_q.id) << LogSets) | SetW'(record.place >> OffW);
   assign write_o      = f2_valid_q && !f2_q.ack;
-  assign write_addr_o = (((WideW'(set) << LogWays) | WideW'(record.way)) << LogBeats) | WideW'(beat_q & BeatW'(Beats - 1));
+  assign write_addr_o = (((WideW'(set) << LogWays) | WideW'(record.way)) << LogBeats)
+                       | WideW'(beat_q & BeatW'(Beats - 1));
   // Which word of which beat the thread asked for.
   assign want_beat    = BeatW'((record.place & (LogSets + OffW)'(LineBytes - 1)) >> $clog2(PortBytes));
   assign want_lane    = LaneW'(record.place >> 2) & LaneW'(Lanes - 1);

@@ -168,7 +168,8 @@ module gs_cache_miss
   assign queue_pop  = state_q == StIdle && queue_valid && open_q != OpenW'(Inflight);
   assign set        = ((ThreadW + LogSets)'(thread_q) << LogSets)
                       | ((ThreadW + LogSets)'(record.addr >> OffW) & (ThreadW + LogSets)'(SetsPerThread - 1));
-  assign read_addr_o = (((WideW'(set) << LogWays) | WideW'(record.way)) << LogBeats) | WideW'(beat_q & BeatW'(Beats - 1));
+  assign read_addr_o = (((WideW'(set) << LogWays) | WideW'(record.way)) << LogBeats)
+                       | WideW'(beat_q & BeatW'(Beats - 1));
 
   // A flush that wrote its line back comes again: it finds the line clean and waits for the acknowledgement.
   // One of all lines then goes on to the next place: the way counts in the low bits of the address, then the set.

@@ -10,6 +10,9 @@
 //   `GS_ASSUME_NOW(name, expression)   an assumption for the solver; checked under Verilator
 //   `GS_ASSUME_HOLD(name, valid, ready, data)   as GS_ASSERT_HOLD, of a stream from outside
 //   `GS_COVER(name, property)          counts under Verilator with coverage
+//
+// Assumptions are for the outermost module of a proof. What a block wants of its surroundings it asserts: an
+// assumption inside would hide the faults of what surrounds it.
 `ifndef GS_ASSERT_SVH
 `define GS_ASSERT_SVH
 

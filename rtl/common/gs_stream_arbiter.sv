@@ -44,7 +44,7 @@ module gs_stream_arbiter #(
   end
 
   `GS_ASSERT_HOLD(payload_is_stable_while_it_waits, out_valid_o, out_ready_i, {out_idx_o, out_data_o})
-  for (genvar i = 0; i < N; i++) begin : gen_assume
-    `GS_ASSUME_HOLD(an_input_that_waits_is_stable, in_valid_i[i], in_ready_o[i], in_data_i[i])
+  for (genvar i = 0; i < N; i++) begin : gen_input
+    `GS_ASSERT_HOLD(an_input_that_waits_is_stable, in_valid_i[i], in_ready_o[i], in_data_i[i])
   end
 endmodule

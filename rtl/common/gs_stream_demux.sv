@@ -36,6 +36,6 @@ module gs_stream_demux #(
     end
   end
 
-  `GS_ASSUME_NOW(an_item_goes_to_an_output_that_exists, !in_valid_i || 32'(sel_i) < N)
-  `GS_ASSUME_HOLD(the_choice_is_stable_while_an_item_waits, in_valid_i, in_ready_o, sel_i)
+  `GS_ASSERT_NOW(an_item_goes_to_an_output_that_exists, !in_valid_i || 32'(sel_i) < N)
+  `GS_ASSERT_HOLD(the_choice_is_stable_while_an_item_waits, in_valid_i, in_ready_o, sel_i)
 endmodule

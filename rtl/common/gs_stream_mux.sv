@@ -38,6 +38,6 @@ module gs_stream_mux #(
     end
   end
 
-  `GS_ASSUME_NOW(an_input_that_exists_is_chosen, 32'(sel_i) < N)
-  `GS_ASSUME_HOLD(the_choice_is_stable_while_an_item_waits, out_valid_o, out_ready_i, sel_i)
+  `GS_ASSERT_NOW(an_input_that_exists_is_chosen, 32'(sel_i) < N)
+  `GS_ASSERT_HOLD(the_choice_is_stable_while_an_item_waits, out_valid_o, out_ready_i, sel_i)
 endmodule

@@ -310,7 +310,8 @@ module gs_core
     c6_again_q   <= c5_negate;
     c6_stop_q    <= c5_stop;
     c6_illegal_q <= (c5_illegal || c5_bad_rm) && !c5_where_q.pc[PcW];
-    c6_sum_en_q  <= c5_ctl.sum || c5_ctl.branch;
+    // The core's own CSRs need no number: what they answer must stand alone.
+    c6_sum_en_q  <= (c5_ctl.sum && (!c5_ctl.csr || c5_tile_csr_q)) || c5_ctl.branch;
     c6_logical_q <= c5_ctl.logical;
     c6_x_q       <= c5_stop || c5_ctl.mem || (c5_ctl.csr && c5_tile_csr_q);
     c6_f_q       <= !c5_stop && (c5_ctl.fpu || c5_divides);
@@ -623,7 +624,7 @@ module gs_core
 
 `ifndef SYNTHESIS
   logic c8_again_q;
-  always_ff @(posedge clk_i) c8_again_q <= c7_again_q;
+  always_ff @(posedge clk_i) c8_again_q <= c7_again_q && c7_write_q;
 
   gs_core_trace #(
     .ThreadsPerCore(ThreadsPerCore),

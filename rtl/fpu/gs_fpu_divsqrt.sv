@@ -7,7 +7,7 @@
 /// divisor, or for a root twice the root so far with the bit in question behind it:
 ///
 ///     bit      27 26 25 . 24 ..................... 0
-///     r         integer   fraction                     a mantissa's leading one starts at bit 25 (a root's perhaps at 26)
+///     r         integer   fraction                 a mantissa's leading one starts at bit 25 (a root's perhaps at 26)
 ///     s         divisor's leading one at 25, or 2 * q + bit
 ///     q               q . fraction                     26 bits; bits still missing show in `sticky_o`
 ///

@@ -197,8 +197,10 @@ module gs_mailbox
   // ---- A: state of the thread ----
   logic [Threads-1:0] sending_q, some;
   logic a_sending, a_some;
-  logic [SlotW-1:0] a_slot, own_slot, sending_slot;
-  logic [LengthW-1:0] own_length;
+  logic [SlotW-1:0] a_slot, own_slot, own_slot_next, sending_slot_next, ref_slot_q;
+  logic [LengthW-1:0] own_length, own_length_next;
+  logic same_slot_q;
+  logic [ThreadW-1:0] next_thread;
   logic a_waits_idle;
   logic [1:0] a_waits_for, a_remember, a_woken;
   logic a_send, a_defer, a_need_refs, refs_thread_ready;
@@ -207,6 +209,18 @@ module gs_mailbox
 
   assign a_sending = sending_q[a_q.thread];
   assign a_slot    = a_q.data[ByteW+:SlotW];
+
+  // What a thread set stands in registers when its request comes to A: nobody but the thread changes it, and
+  // the thread waits. Whether its send is under way may change at any time, and is looked up in A.
+  assign next_thread = wake_valid ? wake_thread : request.thread;
+  always_ff @(posedge clk_i) begin
+    if (a_free) begin
+      own_slot    <= own_slot_next;
+      own_length  <= own_length_next;
+      same_slot_q <= sending_slot_next == request_dest[ByteW+:SlotW];
+      ref_slot_q  <= (request.act == ActSend) ? own_slot_next : request_dest[ByteW+:SlotW];
+    end
+  end
 
   // CSRs that are read where they are checked. The masks are in a block RAM, and come in C.
   logic slot_we, length_we;
@@ -225,8 +239,8 @@ module gs_mailbox
     .waddr_i(walking ? walk_thread : a_q.thread),
     .wdata_i(walking ? SlotW'(32'(walk_thread) * SlotsPerThread) : a_slot),
     .re_i   (1'b1),
-    .raddr_i(a_q.thread),
-    .rdata_o(own_slot)
+    .raddr_i(next_thread),
+    .rdata_o(own_slot_next)
   );
 
   gs_ram_sdp #(
@@ -241,8 +255,8 @@ module gs_mailbox
     .waddr_i(walking ? walk_thread : a_q.thread),
     .wdata_i(walking ? '0 : a_q.data[LengthW-1:0]),
     .re_i   (1'b1),
-    .raddr_i(a_q.thread),
-    .rdata_o(own_length)
+    .raddr_i(next_thread),
+    .rdata_o(own_length_next)
   );
 
   // A release of the slot that the thread's own send stands in waits for the end of the send: it is noted, and
@@ -265,8 +279,8 @@ module gs_mailbox
     .waddr_i(a_q.thread),
     .wdata_i(own_slot),
     .re_i   (1'b1),
-    .raddr_i(a_q.thread),
-    .rdata_o(sending_slot)
+    .raddr_i(next_thread),
+    .rdata_o(sending_slot_next)
   );
 
   gs_ram_sdp #(
@@ -286,7 +300,7 @@ module gs_mailbox
   );
 
   assign a_send  = a_valid_q && a_q.act == ActSend && a_q.ok && !a_sending;
-  assign a_defer = a_valid_q && a_q.act == ActRelease && a_q.ok && a_sending && sending_slot == a_slot;
+  assign a_defer = a_valid_q && a_q.act == ActRelease && a_q.ok && a_sending && same_slot_q;
   assign a_need_refs = a_send || (a_valid_q && a_q.act == ActRelease && a_q.ok && !a_defer);
   assign a_settles   = a_q.act != ActWait && a_q.act != ActIdle;
   assign a_go        = a_valid_q && room && !(done2_valid_q && done2_thread_q == a_q.thread)
@@ -645,7 +659,7 @@ module gs_mailbox
     .thread_valid_i(a_need_refs && room && !(done2_valid_q && done2_thread_q == a_q.thread)),
     .thread_ready_o(refs_thread_ready),
     .thread_op_i   (a_q.act == ActSend ? RefCheck : RefRelease),
-    .thread_slot_i (a_q.act == ActSend ? own_slot : a_slot),
+    .thread_slot_i (ref_slot_q),
     .thread_i      (a_q.thread),
     .held_o        (held),
     .late_valid_i  (done2_late),

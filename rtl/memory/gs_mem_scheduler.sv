@@ -14,7 +14,7 @@
 ///
 /// The order of requests in one group and direction is kept; a write and a read of the same line are never here
 /// together, as nobody asks for a line whose write-back is not acknowledged (gs_mem_types.svh).
-/// What stands behind must serve requests in the order in which it takes them.
+/// Acknowledgements come from what stands behind, when it is sure of its order.
 module gs_mem_scheduler #(
   /// bits of an id, bytes of a line and of a beat, bits of an address
   parameter  int unsigned IdW        = 9,
@@ -185,9 +185,11 @@ module gs_mem_scheduler #(
   assign many_writes = writes_q >= TotalW'(WriteSlots / 2);
   assign other_waits = writing_q ? has_reads : has_writes;
   // Writes wait until there are many of them, or reads have had their batch, or there is nothing to read.
-  assign turn        = other_waits
-                       && (writing_q ? (!has_writes || batch_q == BatchW'(Batch))
-                                     : (!has_reads || batch_q == BatchW'(Batch) || (many_writes && batch_q >= BatchW'(Batch / 2))));
+  always_comb begin
+    if (writing_q) turn = !has_writes || batch_q == BatchW'(Batch);
+    else turn = !has_reads || batch_q == BatchW'(Batch) || (many_writes && batch_q >= BatchW'(Batch / 2));
+    if (!other_waits) turn = 1'b0;
+  end
 
   // Pick: the group of each bank, then the bank.
   logic [Banks-1:0][RowGroups-1:0] bank_some;

@@ -4,4 +4,5 @@
 memory/gs_mem_arbiter.sv
 memory/gs_mem_crossbar.sv
 memory/gs_mem_scheduler.sv
+memory/gs_axi4_port.sv
 memory/gs_memory.sv

@@ -360,8 +360,11 @@ class Simulation {
       }
       case DebugReport::DebugValue:
         // The program counter stood at the instruction behind the one that trapped.
-        if (its.trap.pending) trapped(thread, report.word(1) - 4);
-        return;
+        if (its.trap.pending) {
+          trapped(thread, report.word(1) - 4);
+          return;
+        }
+        [[fallthrough]];
       case DebugReport::Data:
       case DebugReport::Counter:
       case DebugReport::Identity:

@@ -44,7 +44,8 @@ class DramController : public MemoryModel {
   /// Whether a beat is taken in this cycle.
   bool ready() const { return queue_.size() < kCapacity && answers_.size() < kAnswers; }
   /// A beat of a request, at this cycle of the design.
-  void put(std::uint64_t cycle, bool write, bool last, std::uint64_t address, std::uint32_t id, const std::uint8_t* data);
+  void put(std::uint64_t cycle, bool write, bool last, std::uint64_t address, std::uint32_t id,
+           const std::uint8_t* data);
   /// Lives on up to the end of this cycle.
   void tick(std::uint64_t cycle);
   /// Whether there is a beat to take after this cycle.
@@ -87,7 +88,9 @@ class DramController : public MemoryModel {
   };
 
   Place placeOf(std::uint64_t address) const;
-  std::uint64_t linear(const Place& place) const { return (place.row * c_.banks + place.bank) * c_.rowBytes + place.column; }
+  std::uint64_t linear(const Place& place) const {
+    return (place.row * c_.banks + place.bank) * c_.rowBytes + place.column;
+  }
   void step();
   bool stepRefresh();
   bool access(Request& head);

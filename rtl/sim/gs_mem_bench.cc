@@ -75,6 +75,7 @@ int main(int argc, char** argv) {
     context.timeInc(1);
     cycle++;
   };
+  top.passes_i = static_cast<std::uint32_t>(arrays.passes);
   top.rst_ni = 0;
   for (int i = 0; i < 4; i++) clock();
   arrays.each([](MemoryModel* model, std::uint64_t address, std::uint32_t value) {

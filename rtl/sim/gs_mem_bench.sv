@@ -10,13 +10,14 @@ module gs_mem_bench
   parameter int unsigned LineBytes = CacheLineBytes,
   parameter int unsigned Sets      = SetsPerThread,
   parameter int unsigned Lines     = 64,
-  parameter int unsigned Passes    = 2,
   /// 0 DRAM, 1 SRAM
   parameter bit          Space     = 1'b0,
   parameter bit          Scheduler = 1'b1
 ) (
   input  logic        clk_i,
   input  logic        rst_ni,
+  /// times that every array is gone over
+  input  int unsigned passes_i,
   /// totals over the board: lines fetched, lines written back, instructions
   output logic [63:0] fills_o,
   output logic [63:0] writebacks_o,
@@ -69,13 +70,12 @@ module gs_mem_bench
           .Stages     (CorePipelineStages),
           .LineBytes  (LineBytes),
           .Lines      (Lines),
-          .Passes     (Passes),
           .Space      (Space),
           .Base       (Base),
           .cache_req_t(cache_req_t),
           .cache_rsp_t(cache_rsp_t)
         ) u_core (
-          .clk_i, .rst_ni,
+          .clk_i, .rst_ni, .passes_i,
           .req_valid_o(x_valid[k]), .req_ready_i(x_ready[k]), .req_o(x[k]),
           .rsp_valid_i(crsp_valid && 32'(crsp.thread) / ThreadsPerCore == k),
           .rsp_i      (crsp),

@@ -9,7 +9,7 @@
 ///            bne  a0, a1, loop
 ///
 /// At most one instruction is issued a cycle, and a thread has one in the pipeline. After its passes over the
-/// array a thread flushes its part of the cache and is done. Only for simulation: the pattern of requests is the core's.
+/// array a thread flushes its part of the cache and is done. Only for simulation: it asks as a core would.
 module gs_mem_bench_core
   import gs_cache_pkg::CacheLoad, gs_cache_pkg::CacheStore, gs_cache_pkg::CacheFlushAll;
 #(
@@ -21,10 +21,9 @@ module gs_mem_bench_core
   parameter int unsigned AllThreads  = 512,
   /// stages of the pipeline
   parameter int unsigned Stages      = 8,
-  /// line [bytes], lines of an array, times that it is gone over
+  /// line [bytes], lines of an array
   parameter int unsigned LineBytes   = 64,
   parameter int unsigned Lines       = 64,
-  parameter int unsigned Passes      = 2,
   /// where: 0 DRAM, lines of all threads side by side from Base on; 1 SRAM, array after array
   parameter bit          Space       = 1'b0,
   parameter logic [31:0] Base        = 32'h8000_0000,
@@ -34,6 +33,8 @@ module gs_mem_bench_core
 ) (
   input  logic       clk_i,
   input  logic       rst_ni,
+  /// times that an array is gone over
+  input  int unsigned passes_i,
   output logic       req_valid_o,
   input  logic       req_ready_i,
   output cache_req_t req_o,
@@ -142,7 +143,7 @@ module gs_mem_bench_core
           if (word_q[run_tid] == Words) begin
             word_q[run_tid] <= '0;
             pass_q[run_tid] <= pass_q[run_tid] + 1;
-            if (pass_q[run_tid] == Passes - 1) step_q[run_tid] <= 3'd5;
+            if (pass_q[run_tid] == passes_i - 1) step_q[run_tid] <= 3'd5;
           end
         end
         if (step_q[run_tid] == 3'd6) done_q[run_tid] <= 1'b1;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-`include "gs_mem_types.svh"
 
 /// Simulation top: one tile with memories of its own and nobody beside it.
 ///
@@ -23,8 +22,6 @@ module gs_sim_tile
   output logic [7:0] dbg_out_data_o,
   input  logic       dbg_out_ready_i
 );
-  `GS_MEM_TYPES(DramPortBytes, CacheThreadW, 32)
-
   logic     [TileCaches-1:0] req_valid, req_ready, rsp_valid, rsp_ready;
   mem_req_t [TileCaches-1:0] req;
   mem_rsp_t [TileCaches-1:0] rsp;
@@ -36,9 +33,7 @@ module gs_sim_tile
     .ConfigHash  (ConfigHash),
     .BoardThreads(ThreadsPerTile),
     .Accelerator (Accelerator),
-    .Alone       (1'b1),
-    .mem_req_t   (mem_req_t),
-    .mem_rsp_t   (mem_rsp_t)
+    .Alone       (1'b1)
   ) u_tile (
     .clk_i,
     .rst_ni,

@@ -35,14 +35,17 @@ class SramController : public MemoryModel {
 
   explicit SramController(const SramConfig& config);
   bool ready() const { return reads_.size() + answers_.size() < kReads && writes_.size() < kWrites; }
-  void put(std::uint64_t cycle, bool write, bool last, std::uint64_t address, std::uint32_t id, const std::uint8_t* data);
+  void put(std::uint64_t cycle, bool write, bool last, std::uint64_t address, std::uint32_t id,
+           const std::uint8_t* data);
   void tick(std::uint64_t cycle);
   bool has(std::uint64_t) const { return !answers_.empty() || !acks_.empty(); }
   Beat get();
   bool quiet() const override { return reads_.empty() && writes_.empty() && answers_.empty() && acks_.empty(); }
 
   std::uint64_t size() const override { return store_.size(); }
-  void peek(std::uint64_t address, std::uint8_t* to, std::size_t count) const override { store_.read(address, to, count); }
+  void peek(std::uint64_t address, std::uint8_t* to, std::size_t count) const override {
+    store_.read(address, to, count);
+  }
   void poke(std::uint64_t address, const std::uint8_t* from, std::size_t count) override {
     store_.write(address, from, count);
   }

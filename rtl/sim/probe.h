@@ -21,7 +21,7 @@ namespace gossamer::sim {
 /// What a thread is doing; the numbers are those of the cores' `sim_state`.
 enum class Doing : uint8_t { Nothing = 0, Runs = 1, Request = 2, Float = 3, Divide = 4, Parked = 5 };
 
-/// What a thread has asked the tile for; the numbers are those of the cores' requests.
+/// What a thread has asked the tile for; the numbers are those of the cores' `sim_xop`.
 enum class Asked : uint8_t { Load = 0, Store = 1, Csr = 2, Trap = 3 };
 
 /// One thread, as it stands.
@@ -66,8 +66,10 @@ class Probe {
   State state(unsigned thread) const {
     const Core& core = cores_[thread / threads_per_core_];
     const unsigned i = thread % threads_per_core_;
-    return {static_cast<Doing>(core.state[i]), static_cast<Asked>(core.op[i]), core.pc[i], core.address[i],
-            core.data[i]};
+    const auto asked = static_cast<Asked>(core.op[i]);
+    // Above a register's number stand bits that mean nothing.
+    const uint32_t address = asked == Asked::Csr ? core.address[i] & 0xFFF : core.address[i];
+    return {static_cast<Doing>(core.state[i]), asked, core.pc[i], address, core.data[i]};
   }
   /// Only what it does: what a trace looks at in every cycle.
   Doing doing(unsigned thread) const {

@@ -32,6 +32,9 @@ module gs_command
   input  logic                            refused_i,
   /// threads start; they count as users of the tile from `activate_o` on
   output logic [(1<<ThreadW)-1:0]         activate_o,
+  /// a pulse: so many threads are started together
+  output logic                            first_o,
+  output logic [7:0]                      count_o,
   output logic                            start_valid_o,
   input  logic                            start_ready_i,
   output logic [ThreadW-1:0]              start_thread_o,
@@ -92,6 +95,8 @@ module gs_command
   assign inject_instr_o  = args[39:8];
   assign inject_valid_o  = state_q == Inject;
   assign start_valid_o   = state_q == Start;
+  assign first_o         = valid && state_q == Idle && start_many;
+  assign count_o         = args[7:0];
   assign looking_o       = state_q == Look;
   assign counter_o       = args[7:0];
   assign is_flush        = code == DebugCommandFlush;

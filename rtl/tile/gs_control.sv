@@ -85,6 +85,9 @@ module gs_control
   end
 
   logic [63:0] cycles_q;
+  // Threads that take part: all of the board, or, where this tile is the board, as many as the host started.
+  localparam int unsigned BoardW = $clog2(BoardThreads + 1);
+  logic [BoardW-1:0] threads_q;
   logic [AllThreads-1:0] active_q, active_d, halt_q, trapped_q, told_q, activate;
   logic [AllThreads-1:0] got_q;
   logic [7:0] got_byte;
@@ -136,7 +139,8 @@ module gs_control
 
   // ------------------------------------------------------------ commands
   logic cmd_start_valid, cmd_start_ready, cmd_halt, cmd_resume, cmd_uart, cmd_inject_valid, cmd_inject_ready;
-  logic cmd_looking;
+  logic cmd_looking, cmd_first;
+  logic [7:0] cmd_count;
   logic [ThreadW-1:0] cmd_start_thread, cmd_thread;
   logic [7:0] cmd_byte, cmd_counter;
   logic [InstrMems-1:0] cmd_iwr_valid, cmd_iwr_ready;
@@ -165,6 +169,8 @@ module gs_control
     .answer_i       (dbg_ans_i),
     .refused_i      (refused),
     .activate_o     (activate),
+    .first_o        (cmd_first),
+    .count_o        (cmd_count),
     .start_valid_o  (cmd_start_valid),
     .start_ready_i  (cmd_start_ready),
     .start_thread_o (cmd_start_thread),
@@ -262,7 +268,7 @@ module gs_control
       CsrCycleHigh: value = cycles_q[63:32];
       CsrThreadId: value = {EndpointThread, 3'd0, board_i, tile_y_i, tile_x_i, 6'(req_i.thread)};
       CsrHostId: value = host_i;
-      CsrThreads: value = 32'(BoardThreads);
+      CsrThreads: value = 32'(threads_q);
       CsrJob: value = 32'(job_i);
       CsrGuard: value = req_i.data;
       CsrInstrAddress: value = instr_addr;
@@ -432,9 +438,11 @@ module gs_control
       got_q     <= '0;
       look_q    <= '0;
       cycles_q  <= '0;
+      threads_q <= BoardW'(BoardThreads);
     end else begin
       cycles_q  <= cycles_q + 64'd1;
       active_q  <= active_d;
+      if (cmd_first && BoardThreads == ThreadsPerTile) threads_q <= BoardW'(cmd_count);
       halt_q    <= (halt_q | (cmd_halt ? cmd_one : '0)) & ~(cmd_resume ? cmd_one : '0);
       trapped_q <= (trapped_q | ((go && ends && (is_trap || !known)) ? req_one : '0))
                  & ~((start_valid && start_ready) ? start_one : '0);
@@ -453,7 +461,7 @@ module gs_control
   logic [3:0] issued_q, idled_q;
 
   always_ff @(posedge clk_i) begin
-    if (!rst_ni) counting_q <= '1;
+    if (!rst_ni) counting_q <= '0;
     else if (go && perf_write) begin
       if (req_i.data[1:0] == PerfCommandStart) counting_q[core_of_req[2:0]] <= 1'b1;
       if (req_i.data[1:0] == PerfCommandStop) counting_q[core_of_req[2:0]] <= 1'b0;
@@ -510,7 +518,7 @@ module gs_control
   end
 
   logic unused;
-  assign unused = ^{req_i.space, req_i.flush_all, req_i.flush};
+  assign unused = ^{req_i.space, req_i.flush_all, req_i.flush, cmd_count};
 
   `GS_ASSERT_NOW(an_answer_finds_room, !(go && !silent) || ans_free)
 endmodule

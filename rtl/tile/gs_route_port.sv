@@ -46,13 +46,14 @@ module gs_route_port
   logic to_cache_q, to_mailbox_q, to_control_q, free, taken;
   routed_t out_d, out_q;
 
-  // The line that a thread must not touch. Contents are not reset: a bit beside says whether there is one.
-  logic [31:Log2LineBytes] guard_line, guard_value;
+  // The block that a thread must not touch. Contents are not reset: a bit beside says whether there is one.
+  localparam int unsigned GuardW = $clog2(GuardBytes);
+  logic [31:GuardW] guard_block, guard_value;
   logic [(1<<ThreadW)-1:0] guard_set_q;
   logic is_guard, guard_write;
 
   gs_ram_sdp #(
-    .Width  (32 - Log2LineBytes),
+    .Width  (32 - GuardW),
     .Depth  (1 << ThreadW),
     .Latency(0),
     .Style  ("distributed")
@@ -61,22 +62,27 @@ module gs_route_port
     .we_i   (guard_write),
     .wstrb_i(1'b1),
     .waddr_i(in_i.thread),
-    .wdata_i(in_i.data[31:Log2LineBytes]),
+    .wdata_i(in_i.data[31:GuardW]),
     .re_i   (1'b1),
     .raddr_i(in_i.thread),
-    .rdata_o(guard_line)
+    .rdata_o(guard_block)
   );
 
-  assign guard_value = guard_line & {(32 - Log2LineBytes) {guard_set_q[in_i.thread]}};
+  if (SramReach != 0) begin : gen_sram
+    assign in_sram = in_i.addr[31:28] == SramBase[31:28] && in_i.addr[27:0] < 28'(SramReach);
+  end else begin : gen_no_sram
+    assign in_sram = 1'b0;
+  end
+
+  assign guard_value = guard_block & {(32 - GuardW) {guard_set_q[in_i.thread]}};
 
   always_comb begin
     is_memory    = in_i.op == XLoad || in_i.op == XStore;
     is_csr       = in_i.op == XCsr;
     in_pad       = in_i.addr[31:20] == ScratchpadBase[31:20] && in_i.addr[19:0] >> PadW == '0;
-    in_sram      = in_i.addr[31:28] == SramBase[31:28] && in_i.addr[27:0] < 28'(SramReach);
     in_direct    = in_i.addr[31:30] == DramBase[31:30] && in_i.addr[29:0] >> DirectW == '0;
     in_partition = in_i.addr[31] && in_i.addr[30:0] >> HalfW == '0;
-    guarded      = guard_set_q[in_i.thread] && in_i.addr[31:Log2LineBytes] == guard_line;
+    guarded      = guard_set_q[in_i.thread] && in_i.addr[31:GuardW] == guard_block;
     is_guard     = is_csr && in_i.addr[11:0] == CsrGuard;
     guard_write  = taken && is_guard && in_i.funct3[0];
 
@@ -98,7 +104,7 @@ module gs_route_port
     end
     to_control = !to_cache && !to_mailbox;
     if (to_cache) out_d.addr = is_csr ? in_i.data : phys;
-    if (is_guard) out_d.data = {guard_value, {Log2LineBytes{1'b0}}};
+    if (is_guard) out_d.data = {guard_value, {GuardW{1'b0}}};
     if (is_memory && to_control) begin
       out_d.op   = XTrap;
       out_d.addr = {guarded ? TrapStackOverflow : (in_i.op == XStore) ? TrapStoreFault : TrapLoadFault, PcUnknown};
@@ -126,7 +132,7 @@ module gs_route_port
         to_mailbox_q <= taken && to_mailbox;
         to_control_q <= taken && to_control;
       end
-      if (guard_write) guard_set_q[in_i.thread] <= in_i.data[31:Log2LineBytes] != '0;
+      if (guard_write) guard_set_q[in_i.thread] <= in_i.data[31:GuardW] != '0;
     end
     if (free) begin
       out_q   <= out_d;

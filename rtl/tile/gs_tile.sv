@@ -30,10 +30,7 @@ module gs_tile
   /// 0: the mailbox has no local multicast (to compare areas)
   parameter bit Multicast = 1'b1,
   /// thread whose number, and part of the cache, the accelerator uses; it must not ask for memory at the same time
-  parameter int unsigned AcceleratorThread = ThreadsPerTile - 1,
-  /// payloads of the memory streams: GS_MEM_TYPES(DramPortBytes, thread of a cache, 32)
-  parameter type mem_req_t = gs_mem_pkg::mem_req_t,
-  parameter type mem_rsp_t = gs_mem_pkg::mem_rsp_t
+  parameter int unsigned AcceleratorThread = ThreadsPerTile - 1
 ) (
   input  logic                      clk_i,
   input  logic                      rst_ni,

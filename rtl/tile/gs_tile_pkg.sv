@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_cache_types.svh"
+`include "gs_mem_types.svh"
 
 /// What goes between cores, units and router of a tile, in the widths of the configuration.
 // Nobody uses all of a package.
@@ -114,6 +115,7 @@ package gs_tile_pkg;
   } f_rsp_t;
 
   `GS_CACHE_TYPES(CacheThreadW, 32)
+  `GS_MEM_TYPES(DramPortBytes, CacheThreadW, 32)
 
   /// pc of a trap that is not known where it is found
   localparam logic [25:0] PcUnknown = '1;

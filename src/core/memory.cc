@@ -5,8 +5,6 @@
 
 #include <cstdlib>
 #include <cstring>
-#include <mutex>
-#include <vector>
 
 namespace gossamer {
 
@@ -15,50 +13,6 @@ constexpr size_t hugePage = size_t{2} << 20;
 constexpr size_t hugeFrom = size_t{1} << 20;
 
 size_t roundUp(size_t bytes, size_t to) { return (bytes + to - 1) / to * to; }
-
-/// Huge pages that were given back, for the next run in this process: a fresh one
-/// costs several times what zeroing does, on a virtual machine ten times and more.
-class Spare {
- public:
-  Spare() { blocks_.reserve(mostBytes / hugePage); }
-
-  /// Never destroyed: what lives as long as the process may still give memory back.
-  static Spare& instance() {
-    static Spare* const spare = new Spare;
-    return *spare;
-  }
-
-  void* take(size_t bytes) {
-    const std::lock_guard lock(mutex_);
-    for (Block& block : blocks_) {
-      if (block.bytes != bytes) continue;
-      void* memory = block.memory;
-      block = blocks_.back();
-      blocks_.pop_back();
-      total_ -= bytes;
-      return memory;
-    }
-    return nullptr;
-  }
-
-  bool keep(void* memory, size_t bytes) noexcept {
-    const std::lock_guard lock(mutex_);
-    if (total_ + bytes > mostBytes) return false;
-    blocks_.push_back({memory, bytes});
-    total_ += bytes;
-    return true;
-  }
-
- private:
-  static constexpr size_t mostBytes = size_t{32} << 20;
-  struct Block {
-    void* memory;
-    size_t bytes;
-  };
-  std::mutex mutex_;
-  std::vector<Block> blocks_;
-  size_t total_ = 0;
-};
 }  // namespace
 
 void* allocateBytes(size_t bytes) {
@@ -71,7 +25,6 @@ void* allocateBytes(size_t bytes) {
   // A mapping larger by a page, cut to the alignment: the kernel then backs it
   // with huge pages from the first touch.
   const size_t whole = roundUp(bytes, hugePage);
-  if (void* spare = Spare::instance().take(whole)) return std::memset(spare, 0, whole);
   void* raw = mmap(nullptr, whole + hugePage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (raw == MAP_FAILED) throw std::bad_alloc();
   const auto start = reinterpret_cast<uintptr_t>(raw);
@@ -87,8 +40,8 @@ void* allocateBytes(size_t bytes) {
 void releaseBytes(void* memory, size_t bytes) noexcept {
   if (bytes < hugeFrom) {
     std::free(memory);
-  } else if (const size_t whole = roundUp(bytes, hugePage); !Spare::instance().keep(memory, whole)) {
-    munmap(memory, whole);
+  } else {
+    munmap(memory, roundUp(bytes, hugePage));
   }
 }
 

@@ -7,6 +7,7 @@ and can be told to go wrong.
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import signal
@@ -35,8 +36,9 @@ HEAD = "#include <stdio.h>\n#include <tinsel.h>\n"
 def simulator() -> Path:
     gossamer_setup.require("rtl")
     from gossamer.engines import _rtl_build
+    from gossamer.hdl.sources import Sources, package
 
-    return _rtl_build.simulator(TINY, sources=[STANDIN])
+    return _rtl_build.build(TINY, Sources((package(TINY), STANDIN), ()), flags=["-Wno-fatal"])
 
 
 class Runner:
@@ -181,7 +183,8 @@ def test_waiting_for_a_message_that_comes_is_no_deadlock(runner: Runner) -> None
 
 
 def test_max_cycles(runner: Runner) -> None:
-    done = runner("int main(void) { if (tinselId() == 1) for (;;) __asm__ volatile(\"\"); return 0; }", max_cycles=30_000)
+    spin = 'int main(void) { if (tinselId() == 1) for (;;) __asm__ volatile(""); return 0; }'
+    done = runner(spin, max_cycles=30_000)
     assert done.reason == "max-cycles" and done.cycles == 30_000
     assert [(one.thread, one.words()) for one in done.still] == [(1, "runs")]
 
@@ -199,8 +202,8 @@ def test_threads_that_start_threads(runner: Runner) -> None:
 
 def test_input(runner: Runner) -> None:
     runner(
-        "int main(void) { unsigned c; do { do c = tinselUartTryGet(); while (!c); putchar(c & 255); } while (c != 266);\n"
-        "  return 0; }",
+        "int main(void) { unsigned c;\n"
+        "  do { do c = tinselUartTryGet(); while (!c); putchar(c & 255); } while (c != 266); return 0; }",
         threads=2,
         inputs={0: b"first\n", 1: b"second line\n"},
     )
@@ -228,7 +231,7 @@ def test_trace(runner: Runner, tmp_path: Path) -> None:
     for thread in (0, 1):
         mine = sorted((s["ts"], s["ts"] + s["dur"]) for s in spans if s["tid"] == thread)
         assert len(mine) >= 1
-        assert all(end <= begin + 1e-6 for (_, end), (begin, _) in zip(mine, mine[1:], strict=False))
+        assert all(end <= begin + 1e-6 for (_, end), (begin, _) in itertools.pairwise(mine))
     assert {event["args"]["name"] for event in events if event["name"] == "thread_name"} >= {"thread 15 (core 1)"}
     assert not list(tmp_path.glob(".*.part"))
 

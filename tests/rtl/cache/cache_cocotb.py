@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Caches of every kind against a flat memory, with a memory behind them that answers when and in what order it likes."""
+"""Caches of every kind against a flat memory, with a memory behind that answers in any order and at any time."""
 
 from __future__ import annotations
 
@@ -94,9 +94,7 @@ class Bench:
         self.pace = pace
         self.flat: dict[tuple[int, int], int] = {}
         self.memory: dict[tuple[int, int], int] = {}
-        self.sets = [
-            [Set(Tree(kind.ways), [None] * kind.ways) for _ in range(kind.sets)] for _ in range(THREADS)
-        ]
+        self.sets = [[Set(Tree(kind.ways), [None] * kind.ways) for _ in range(kind.sets)] for _ in range(THREADS)]
         self.open: dict[int, Request] = {}
         self.offered: Request | None = None
         self.order: deque[int] = deque()
@@ -436,7 +434,9 @@ class Hits(Bench):
 
     def load(self, thread: int) -> Request:
         space, addr = self.line_of(thread)
-        return Request(LOAD, 2, thread, space, addr, 0, self.word(space, addr, 4), self.touch(thread, space, addr, False))
+        return Request(
+            LOAD, 2, thread, space, addr, 0, self.word(space, addr, 4), self.touch(thread, space, addr, False)
+        )
 
     def look(self, got: dict[str, int]) -> None:
         if self.offered is not None and got["req_ready"]:

@@ -1,2 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Builds the caches and runs their cocotb test."""
+"""The cache, of every kind that a configuration may ask for, against a flat memory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from conftest import Size
+
+from gossamer.hdl import sources, verilate
+
+HERE = Path(__file__).parent
+
+
+@pytest.mark.parametrize("test", ["against_flat_memory", "at_full_speed", "one_request_a_cycle"])
+def test_cache(test: str, size: Size, seed: int) -> None:
+    verilate.cocotb(
+        "cache_top",
+        sources.blocks("cache") + sources.listing(HERE / "cache_top.f"),
+        "rtl.cache.cache_cocotb",
+        environment={"CACHE_SEED": str(seed), "CACHE_REQUESTS": str(size.pick(1000, 2000, 40_000))},
+        only=test,
+    )

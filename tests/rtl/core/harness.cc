@@ -2,6 +2,7 @@
 /// Runs programs on one core, with memory and control unit played here.
 ///
 ///     harness IMAGE COMMITS key=value...
+///     harness WORDS - verdicts=1: each word is injected into thread 0; says which are illegal
 ///
 /// IMAGE: words of the instruction memory. COMMITS: gets a record for each instruction of each thread.
 /// A thread is done when it jumps to itself, has trapped, or writes thread_stop. What happened is printed, a line each.
@@ -49,6 +50,7 @@ class Harness {
     done_.assign(threads_, false);
     commits_.resize(threads_);
     load(argv[1]);
+    if (get("verdicts", 0)) return;
     out_ = std::fopen(argv[2], "wb");
     if (out_ == nullptr) fail("cannot write the commits");
   }
@@ -57,6 +59,7 @@ class Harness {
     top_.rst_ni = 0;
     for (int i = 0; i < 4; ++i) tick();
     top_.rst_ni = 1;
+    if (get("verdicts", 0)) return verdicts();
     for (size_t i = 0; i < image_.size(); ++i) {
       top_.iwr_valid_i = 1;
       top_.iwr_addr_i = static_cast<uint32_t>(i);
@@ -195,6 +198,11 @@ class Harness {
     const unsigned tid = top_.x_tid_o, funct3 = top_.x_funct3_o;
     const uint32_t address = top_.x_addr_o, data = top_.x_data_o;
     uint32_t answer = 0;
+    if (top_.x_op_o == 3 && quiet_) {
+      last_trap_ = static_cast<int>(address >> 26);
+      last_value_ = data;
+      return;
+    }
     if (top_.x_op_o == 3) {
       std::printf("trap tid=%u cause=%u pc=%#x tval=%#x\n", tid, address >> 26, address & 0x3FFFFFF, data);
       close(tid);
@@ -206,16 +214,16 @@ class Harness {
       if (number == kThreadId) answer = tid;
       if (number == kCycle) answer = static_cast<uint32_t>(now_);
       if (get("csrs", 0)) std::printf("csr tid=%u number=%#x how=%u data=%#x\n", tid, number, funct3, data);
-      if (number == kStop) {
+      if (number == kStop && !quiet_) {
         done_[tid] = true;
         return;
       }
-      if (number == kDebugValue) std::printf("debug tid=%u value=%#x\n", tid, data);
+      if (number == kDebugValue && get("csrs", 0)) std::printf("debug tid=%u value=%#x\n", tid, data);
     } else {
       const uint32_t offset = address - kMemory - tid * kShare;
       const unsigned size = 1U << (funct3 & 3);
       if (offset >= kShare || offset % size != 0) {
-        std::printf("outside tid=%u address=%#x\n", tid, address);
+        if (!quiet_) std::printf("outside tid=%u address=%#x\n", tid, address);
         done_[tid] = true;
         return;
       }
@@ -237,6 +245,35 @@ class Harness {
     answers_.push_back({now_ + least + random_() % (most - least + 1), static_cast<uint8_t>(tid), answer});
   }
 
+  /// One letter for each word: i illegal, p parked again, other letters for other traps.
+  int verdicts() {
+    top_.halt_i = 1;
+    quiet_ = true;
+    for (uint32_t word : image_) {
+      // The rounding mode that instructions may take from frm is a legal one.
+      for (uint32_t instr : {0x00205073U, word}) {
+        top_.inject_valid_i = 1;
+        top_.inject_tid_i = 0;
+        top_.inject_instr_i = instr;
+        do tick();
+        while (!taken_inject_);
+        top_.inject_valid_i = 0;
+        last_trap_ = -1;
+        int wait = 0;
+        do {
+          tick();
+          if (++wait > 2000) fail("an instruction neither ended nor trapped");
+        } while (!(top_.parked_o & 1) && last_trap_ < 0 && !done_[0]);
+        if (instr == word && last_trap_ == 2 && last_value_ != word) fail("the trap value is not the instruction");
+        done_[0] = false;
+        for (int i = 0; i < 16; ++i) tick();
+      }
+      std::putchar(last_trap_ < 0 ? 'p' : last_trap_ == 2 ? 'i' : 'a' + last_trap_ % 8);
+    }
+    std::putchar('\n');
+    return 0;
+  }
+
   /// Debugging at random: threads are halted for a while, and some get an instruction that changes nothing.
   void control(uint64_t cycle) {
     const uint64_t percent = get("halts", 0);
@@ -249,10 +286,13 @@ class Harness {
     if (percent == 0) return;
     if (injecting_ > 0) {
       --injecting_;
+      for (unsigned t = 0; t < threads_; ++t) stood_[t] = 0;
       return;
     }
     for (unsigned t = 0; t < threads_; ++t) {
-      const bool parked = top_.parked_o >> t & 1;
+      // What it did last is written by then.
+      stood_[t] = (top_.parked_o >> t & 1) != 0 ? stood_[t] + 1 : 0;
+      const bool parked = stood_[t] > 8;
       if (halted_[t] == 0) {
         if (!done_[t] && random_() % 1000 < percent) {
           halted_[t] = cycle + 1 + random_() % 300;
@@ -280,7 +320,10 @@ class Harness {
   unsigned threads_ = 16;
   uint64_t now_ = 0, parks_ = 0, injections_ = 0;
   bool taken_iwr_ = false, taken_start_ = false, taken_inject_ = false, live_ = false;
-  int injecting_ = 0;
+  bool quiet_ = false;
+  int injecting_ = 0, last_trap_ = -1;
+  uint32_t last_value_ = 0;
+  std::map<unsigned, unsigned> stood_;
   std::map<unsigned, uint64_t> halted_;
   std::map<unsigned, bool> injected_;
   std::vector<uint32_t> image_;

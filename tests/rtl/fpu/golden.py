@@ -219,8 +219,7 @@ def results(operands: list[Words], folder: Path) -> list[tuple[Words, Words]]:
     tree.write_bytes(_tree(memory))
     ran = subprocess.run(
         [spike(), "--isa=rv32imf_zicsr", f"-m{BASE:#x}:{memory:#x}", f"--dtb={tree}", elf],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        capture_output=True,
         timeout=1200,
         check=False,
     )

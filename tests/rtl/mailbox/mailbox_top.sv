@@ -10,7 +10,6 @@ module mailbox_top
   parameter int unsigned MaxFlits       = 4,
   parameter int unsigned QueueDepth     = 16,
   parameter int unsigned SendSlots      = 2,
-  parameter int unsigned Banks          = 2,
   parameter bit          Multicast      = 1'b1
 ) (
   input  logic               clk_i,
@@ -62,7 +61,8 @@ module mailbox_top
   mailbox_rsp_t rsp;
   mailbox_trap_t trap;
   gossamer_pkg::flit_t net_out, net_in;
-  logic agreed;
+  logic agreed, unused_active;
+  assign unused_active = ^active_i;
 
   assign rsp_thread_o  = rsp.thread;
   assign rsp_data_o    = rsp.data;
@@ -91,7 +91,6 @@ module mailbox_top
     .MaxFlits      (MaxFlits),
     .QueueDepth    (QueueDepth),
     .SendSlots     (SendSlots),
-    .Banks         (Banks),
     .Multicast     (Multicast)
   ) u_mailbox (
     .clk_i,

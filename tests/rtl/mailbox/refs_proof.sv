@@ -165,7 +165,17 @@ module refs_proof
 
 `ifdef INDUCTION
   // What holds between the records and the words, for induction: they differ only by what is in the pipeline.
+  localparam int unsigned RecordW = Multicast ? Threads : ThreadW + 1;
   logic [Slots-1:0] changing;
+  // Without multicast a record is a valid bit and the thread's number.
+  function automatic logic [RecordW-1:0] record_of(logic [Threads-1:0] holders);
+    logic [ThreadW-1:0] thread;
+    thread = '0;
+    for (int unsigned t = 0; t < Threads; t++) if (holders[t]) thread |= ThreadW'(t);
+    if (Multicast) record_of = RecordW'(holders);
+    else record_of = (holders == '0) ? '0 : RecordW'({1'b1, thread});
+  endfunction
+
   always_comb begin
     changing = '0;
     if (u_refs.b_valid_q) changing[u_refs.b_slot_q] |= u_refs.b_op_q != RefCheck;
@@ -175,8 +185,9 @@ module refs_proof
     if (rst_ni) begin
       for (int unsigned s = 0; s < Slots; s++) begin
         if ((SlotW + 1)'(s) < walk_q && !changing[s]) begin
-          assert (u_refs.u_records.mem[s] == holders_q[s]);
+          assert (u_refs.u_records.mem[s] == record_of(holders_q[s]));
         end
+        if (!Multicast) assert ((holders_q[s] & (holders_q[s] - Threads'(1))) == '0);
       end
     end
   end

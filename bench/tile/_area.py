@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the blocks of a tile cost, and how fast a tile is on ECP5.
+
+Counts of other families are those of synthesis: Xilinx LUT6 (7 series) and Cyclone V ALUTs, with the parameters of
+`de5`, the papers' machine. The tile on ECP5 is that of `ecp5-85`: four cores of 16 threads, an FPU, 16 KB of cache.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from gossamer import config as configs
+from gossamer.bench import Context, Row
+from gossamer.config import Config
+from gossamer.hdl import sources, synth
+
+FAMILIES = {"xilinx": "xc7", "cyclonev": "cyclonev"}
+BLOCKS = ("core", "fpu", "cache", "mailbox", "mailbox-multicast")
+TILE_MHZ, TILE_CELLS = "tile.ecp5-mhz", "tile.ecp5-cells"
+CELLS_OF_85F = 83_640
+BLOCK_RAMS_OF_85F = 208
+# ALMs of the papers' Figure 6, by the number of such blocks; an ALM holds two ALUTs.
+_PAPER_ALMS = {"core": 51_029 / 64, "fpu": 15_612 / 16, "cache": 7_522 / 16, "mailbox": 4_783 / 16}
+_GRVI_LUTS = 320
+NAMES = (TILE_MHZ, TILE_CELLS, *(f"area.{block}.{family}" for block in BLOCKS for family in FAMILIES))
+
+
+def measure(context: Context) -> Iterator[Row]:
+    """Each row as synthesis ends; results are kept by content, so a second run is quick."""
+    config = configs.load("de5")
+    for block in BLOCKS:
+        for family, option in FAMILIES.items():
+            name = f"area.{block}.{family}"
+            if context.wants(name):
+                yield _area(context, name, block, family, option, config)
+    if context.wants(TILE_MHZ) or context.wants(TILE_CELLS):
+        yield from _tile(context)
+
+
+def _parameters(block: str, config: Config) -> tuple[str, tuple[str, ...], Mapping[str, int]]:
+    """Top, its blocks' lists, its parameters."""
+    threads = config.core.threads_per_core
+    if block == "core":
+        return "gs_core", ("core",), {"ThreadsPerCore": threads, "InstrWords": config.instr_words}
+    if block == "fpu":
+        return "gs_fpu", ("fpu",), {"NCores": config.fpu.cores_per_fpu, "ThreadsPerCore": threads}
+    if block == "cache":
+        cache = config.cache
+        return (
+            "gs_cache",
+            ("cache",),
+            {
+                "Threads": config.threads_per_cache,
+                "Ways": cache.ways,
+                "SetsPerThread": cache.sets_per_thread,
+                "LineBytes": cache.line_bytes,
+                "PortBytes": config.memory.dram.port_bytes,
+                "Inflight": cache.inflight,
+            },
+        )
+    box = config.mailbox
+    return (
+        "gs_mailbox",
+        ("mailbox",),
+        {
+            "Threads": config.threads_per_tile,
+            "SlotsPerThread": box.slots_per_thread,
+            "SlotBytes": box.slot_bytes,
+            "MaxFlits": box.max_flits,
+            "QueueDepth": box.queue_depth,
+            "Multicast": int(block == "mailbox-multicast"),
+        },
+    )
+
+
+def _area(context: Context, name: str, block: str, family: str, option: str, config: Config) -> Row:
+    top, lists, parameters = _parameters(block, config)
+    report = synth.luts(top, sources.blocks(*lists, config=config), option, parameters)
+    reference, ratio = None, None
+    paper = _PAPER_ALMS.get(block)
+    if family == "cyclonev" and paper is not None:
+        reference = {"what": "ALMs of Tinsel on Stratix V, two ALUTs each", "value": 2 * paper, "unit": "ALUTs"}
+        ratio = 2 * paper / report.luts
+    elif family == "xilinx" and block == "core":
+        reference = {"what": "GRVI, RV32I without multiply", "value": float(_GRVI_LUTS), "unit": "LUT6"}
+        ratio = _GRVI_LUTS / report.luts
+    return context.row(
+        name,
+        float(report.luts),
+        "ALUTs" if family == "cyclonev" else "LUT6",
+        reference=reference,
+        ratio=ratio,
+        configuration=config.name,
+        ffs=report.ffs,
+        block_rams=report.block_rams,
+        dsps=report.dsps,
+    )
+
+
+def _tile(context: Context) -> Iterator[Row]:
+    config = configs.load("ecp5-85")
+    lists = sources.blocks("tile", config=config)
+    report = synth.ecp5("gs_tile", lists, {}, seeds=(1,), mhz=110)
+    about = {
+        "configuration": config.name,
+        "ffs": report.ffs,
+        "block_rams": report.block_rams,
+        "dsps": report.dsps,
+        "fits_twice": 2 * report.cells <= CELLS_OF_85F and 2 * report.block_rams <= BLOCK_RAMS_OF_85F,
+    }
+    if context.wants(TILE_MHZ):
+        yield context.row(TILE_MHZ, report.best_mhz, "MHz", seeds=report.mhz, least=110.0, **about)
+    if context.wants(TILE_CELLS):
+        half = CELLS_OF_85F / 2
+        yield context.row(
+            TILE_CELLS,
+            float(report.cells),
+            "cells",
+            reference={"what": "half of an ECP5-85F", "value": half, "unit": "cells"},
+            ratio=half / report.cells,
+            **about,
+        )
+
+
+__all__ = ["NAMES", "measure"]

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rates of the mailbox: flits out and in at once, pointers that a message to all threads is dealt out in.
+
+Flits: half of the threads send messages of full length one after the other, the network brings as many as it can for
+the other half, which receives and releases them: three requests a message, as programs make that find
+messages waiting. Pointers: messages to all threads, from the first to the last that is dealt out.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterator
+
+from gossamer import config as configs
+from gossamer.bench import Context, Row
+from gossamer.errors import RunDied
+from gossamer.hdl import sources, verilate
+from gossamer.paths import ROOT
+
+FLITS = "mailbox.flits-per-cycle"
+POINTERS = "mailbox.pointers-per-cycle"
+NAMES = (FLITS, POINTERS)
+CONFIG = "de5"
+_HARNESS = ROOT / "tests" / "rtl" / "mailbox"
+
+
+def measure(context: Context) -> Iterator[Row]:
+    """Both rows, from one simulation; the rates do not depend on the machine."""
+    if not any(context.wants(name) for name in NAMES):
+        return
+    config = configs.load(CONFIG)
+    shape = {
+        "Threads": config.threads_per_tile,
+        "SlotsPerThread": config.mailbox.slots_per_thread,
+        "SlotBytes": config.mailbox.slot_bytes,
+        "MaxFlits": config.mailbox.max_flits,
+        "QueueDepth": config.mailbox.queue_depth,
+        "SendSlots": 2,
+        "Multicast": 1,
+    }
+    words = ("THREADS", "SLOTS_PER_THREAD", "SLOT_BYTES", "MAX_FLITS", "QUEUE_DEPTH", "SEND_SLOTS", "MULTICAST")
+    simulator = verilate.model(
+        "mailbox_top",
+        sources.blocks("mailbox", config=config) + [_HARNESS / "mailbox_top.sv"],
+        [_HARNESS / name for name in ("main.cc", "directed.cc", "random.cc", "rates.cc")],
+        parameters=shape,
+        optimise="-O1",
+        cxx=[f"-DMAILBOX_{word}={value}" for word, value in zip(words, shape.values(), strict=True)],
+    )
+    done = subprocess.run([simulator, "rates", "1"], capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RunDied(f"the mailbox's rates: {done.stderr.strip()[-500:]}")
+    found = json.loads(done.stdout.splitlines()[0])
+    if context.wants(FLITS):
+        value = min(found["out"], found["in"])
+        yield context.row(
+            FLITS,
+            value,
+            "flits/cycle",
+            reference={"what": "one flit a cycle each way", "value": 1.0, "unit": "flits/cycle"},
+            ratio=value,
+            configuration=CONFIG,
+            out=found["out"],
+            into=found["in"],
+            least=0.9,
+        )
+    if context.wants(POINTERS):
+        yield context.row(
+            POINTERS,
+            found["pointers"],
+            "pointers/cycle",
+            reference={"what": "4 sets of virtual queues, one pointer each", "value": 4.0, "unit": "pointers/cycle"},
+            ratio=found["pointers"] / 4.0,
+            configuration=CONFIG,
+            least=4.0,
+        )
+
+
+__all__ = ["NAMES", "measure"]

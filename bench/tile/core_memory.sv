@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A core with its instruction memory, as a tile has them: what is measured as "the core". The memory's other port
+/// belongs to the other core.
+module core_memory #(
+  /// threads of the core
+  parameter  int unsigned ThreadsPerCore = 16,
+  /// words of instruction memory
+  parameter  int unsigned InstrWords     = 2048,
+  localparam int unsigned TidW           = $clog2(ThreadsPerCore),
+  localparam int unsigned PcW            = $clog2(InstrWords)
+) (
+  input  logic                      clk_i,
+  input  logic                      rst_ni,
+  input  logic                      other_en_i,
+  input  logic                      other_we_i,
+  input  logic [PcW-1:0]            other_addr_i,
+  input  logic [31:0]               other_wdata_i,
+  output logic [31:0]               other_rdata_o,
+  input  logic                      iwr_valid_i,
+  output logic                      iwr_ready_o,
+  input  logic [PcW-1:0]            iwr_addr_i,
+  input  logic [31:0]               iwr_data_i,
+  output logic                      x_valid_o,
+  input  logic                      x_ready_i,
+  output logic [68+TidW:0]          x_req_o,
+  output logic                      f_valid_o,
+  input  logic                      f_ready_i,
+  output logic [103+TidW:0]         f_req_o,
+  input  logic                      rsp_valid_i,
+  input  logic [36+TidW:0]          rsp_i,
+  input  logic                      start_valid_i,
+  output logic                      start_ready_o,
+  input  logic [TidW-1:0]           start_tid_i,
+  input  logic [ThreadsPerCore-1:0] halt_i,
+  output logic [ThreadsPerCore-1:0] parked_o,
+  input  logic                      inject_valid_i,
+  output logic                      inject_ready_o,
+  input  logic [TidW-1:0]           inject_tid_i,
+  input  logic [31:0]               inject_instr_i,
+  output logic                      issue_o,
+  output logic                      retire_o,
+  output logic [TidW-1:0]           retire_tid_o
+);
+  logic en, we;
+  logic [PcW-1:0] addr;
+  logic [31:0] wdata, rdata;
+
+  gs_core #(
+    .ThreadsPerCore(ThreadsPerCore),
+    .InstrWords    (InstrWords)
+  ) u_core (
+    .clk_i,
+    .rst_ni,
+    .imem_en_o   (en),
+    .imem_we_o   (we),
+    .imem_addr_o (addr),
+    .imem_wdata_o(wdata),
+    .imem_rdata_i(rdata),
+    .iwr_valid_i,
+    .iwr_ready_o,
+    .iwr_addr_i,
+    .iwr_data_i,
+    .x_valid_o,
+    .x_ready_i,
+    .x_req_o,
+    .f_valid_o,
+    .f_ready_i,
+    .f_req_o,
+    .rsp_valid_i,
+    .rsp_i,
+    .start_valid_i,
+    .start_ready_o,
+    .start_tid_i,
+    .halt_i,
+    .parked_o,
+    .inject_valid_i,
+    .inject_ready_o,
+    .inject_tid_i,
+    .inject_instr_i,
+    .issue_o,
+    .retire_o,
+    .retire_tid_o
+  );
+
+  gs_instr_mem #(
+    .InstrWords(InstrWords)
+  ) u_memory (
+    .clk_i,
+    .a_en_i   (en),
+    .a_we_i   (we),
+    .a_addr_i (addr),
+    .a_wdata_i(wdata),
+    .a_rdata_o(rdata),
+    .b_en_i   (other_en_i),
+    .b_we_i   (other_we_i),
+    .b_addr_i (other_addr_i),
+    .b_wdata_i(other_wdata_i),
+    .b_rdata_o(other_rdata_o)
+  );
+endmodule

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+`include "gs_assert.svh"
+
+/// Proof of gs_arbiter: no request, whichever it is, waits for more than N-1 grants of others; a grant that is not
+/// used up stays. That a grant is one-hot and asked for is asserted in the arbiter itself.
+module prove_arbiter #(
+  parameter int unsigned N = 5
+) (
+  input logic         clk_i,
+  input logic         rst_ni,
+  input logic [N-1:0] req_i,
+  input logic         advance_i
+);
+  localparam int unsigned IdxW = (N > 1) ? $clog2(N) : 1;
+
+  logic [N-1:0]    gnt;
+  logic [IdxW-1:0] idx;
+
+  gs_arbiter #(
+    .N(N)
+  ) u_arbiter (
+    .clk_i,
+    .rst_ni,
+    .req_i,
+    .gnt_o(gnt),
+    .idx_o(idx),
+    .advance_i
+  );
+
+  // Any one of them: a register without a first value that holds itself.
+  logic [IdxW-1:0] who_q;
+  logic            mine, kept_q;
+  int              waited_q, pointer, distance;
+
+  assign mine = gnt[who_q];
+
+  always_comb begin
+    pointer = 0;
+    for (int i = N - 1; i >= 0; i--) if (u_arbiter.ahead_q[i]) pointer = i;
+    distance = 32'(who_q) - pointer + ((32'(who_q) < pointer) ? N : 0);
+  end
+
+  always_ff @(posedge clk_i) begin
+    who_q  <= who_q;
+    kept_q <= rst_ni && mine && !advance_i;
+    if (!rst_ni || !req_i[who_q] || mine) waited_q <= 0;
+    else if (advance_i) waited_q <= waited_q + 1;
+  end
+
+  `GS_ASSUME_NOW(it_is_one_of_them, 32'(who_q) < N)
+  `GS_ASSERT_NOW(nobody_waits_for_more_than_all_others, waited_q >= 0 && waited_q < N)
+  `GS_ASSERT_NOW(the_index_is_that_of_the_grant, gnt == '0 || gnt == N'(1) << idx)
+  `GS_ASSERT_NOW(a_grant_stays_until_it_is_used_up, !kept_q || !req_i[who_q] || mine)
+  // What induction needs to know of the inside: the pointer comes nearer with each grant.
+  `GS_ASSERT_NOW(the_pointer_comes_nearer, !req_i[who_q] || waited_q + distance < N)
+  for (genvar i = 1; i < N; i++) begin : gen_ahead
+    `GS_ASSERT_NOW(all_behind_the_pointer_are_ahead, !u_arbiter.ahead_q[i-1] || u_arbiter.ahead_q[i])
+  end
+endmodule

@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The core against Spike, its speed, its traps, its debugging, and the proof of its scheduler."""
+
+from __future__ import annotations
+
+import random
+import re
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import Size, current_size
+from rtl.core import golden, legal
+from rtl.core.programs import DATA, SHARE, b_type, i_type, image, j_type, li, place, program, r_type, s_type
+
+from gossamer.hdl import prove, sources, verilate
+from gossamer.paths import ROOT
+
+HERE = Path(__file__).resolve().parent
+THREADS = 16
+ALL_THREADS = current_size().pick((THREADS,), (4, THREADS), (2, 4, 8, THREADS, 32))
+STAGES = 8
+
+
+def _harness(threads: int) -> Path:
+    core = sources.listing(ROOT / "rtl" / "core" / "core.f") + sources.listing(ROOT / "rtl" / "fpu" / "fpu.f")
+    return verilate.model(
+        "core_top",
+        core + [HERE / "core_top.sv"],
+        [HERE / "harness.cc"],
+        parameters={"ThreadsPerCore": threads},
+        optimise="-O0",
+    )
+
+
+class Run:
+    """What a run printed and recorded."""
+
+    def __init__(self, words: list[int], folder: Path, threads: int = THREADS, of: int = THREADS, **options: int):
+        np.array(words, dtype="<u4").tofile(folder / "image")
+        arguments = [f"{name}={value}" for name, value in {"threads": threads, **options}.items()]
+        ran = subprocess.run(
+            [_harness(of), folder / "image", folder / "commits", *arguments],
+            capture_output=True,
+            text=True,
+            timeout=1800,
+            check=False,
+        )
+        assert ran.returncode == 0, ran.stdout + ran.stderr
+        self.text = ran.stdout
+        self.lines = [line for line in ran.stdout.splitlines() if not line.startswith("end ")]
+        self.end = {name: int(value) for name, value in re.findall(r"(\w+)=(\d+)", ran.stdout.split("end ")[-1])}
+        self.commits = np.fromfile(folder / "commits", dtype=golden.COMMIT)
+
+
+def _same(words: list[list[int]], room: int, run: Run, folder: Path) -> int:
+    """Compares all threads' instructions with Spike's; how many they are."""
+    total = 0
+    for tid, code in enumerate(words):
+        at = place(tid, room)
+        commits = run.commits[run.commits["tid"] == tid]
+        commits = commits[(commits["pc"] >= at) & (commits["pc"] < at + 4 * (len(code) - 1))]
+        want = golden.commits(tid, code, at, folder)
+        count = min(len(commits), len(want))
+        differ = np.nonzero(commits[:count] != want[:count])[0]
+        if len(differ):
+            n = int(differ[0])
+            names = golden.COMMIT.names or ()
+            both = [{name: hex(int(commit[name])) for name in names} for commit in (commits[n], want[n])]
+            pytest.fail(f"thread {tid}, instruction {n}: core {both[0]}, Spike {both[1]}")
+        assert len(commits) == len(want), f"thread {tid}: {len(commits)} instructions, Spike {len(want)}"
+        total += count
+    return total
+
+
+def _random(
+    threads: int, goal: int, seed: int, folder: Path, environments: list[dict[str, int]], length: int = 1000
+) -> None:
+    rng = random.Random(seed)
+    room = 0x10000 // threads
+    total = part = 0
+    while total < goal:
+        # A short program runs its own length at least.
+        here = min(length, room // 4)
+        loops = max(1, min(24, (goal - total) // (threads * here)))
+        words = [program(rng, tid, here, loops) for tid in range(threads)]
+        options = environments[part % len(environments)]
+        run = Run(image(words, room), folder, threads, threads, seed=seed + part, cycles=20_000_000, **options)
+        assert run.lines == [], run.text
+        if options.get("halts"):
+            assert run.end["parks"] > threads and run.end["injections"] > 10, run.text
+        total += _same(words, room, run, folder)
+        part += 1
+
+
+ENVIRONMENTS = [
+    {"least": 1, "most": 20},
+    {"least": 1, "most": 1},
+    {"least": 1, "most": 200, "ready": 50, "fstall": 30},
+    {"least": 1, "most": 30, "halts": 2},
+    {"least": 10, "most": 30, "ready": 20, "fstall": 70, "halts": 1},
+]
+
+
+def test_programs_do_what_spike_says(size: Size, seed: int, tmp_path: Path) -> None:
+    """All instructions but what leaves the core; memory, FPU and debugging at random speeds."""
+    _random(THREADS, size.pick(10_000, 60_000, 1_000_000), seed, tmp_path, ENVIRONMENTS, size.pick(280, 600, 1000))
+
+
+@pytest.mark.parametrize("threads", [count for count in ALL_THREADS if count != THREADS])
+def test_any_number_of_threads(threads: int, size: Size, seed: int, tmp_path: Path) -> None:
+    _random(threads, size.pick(2_000, 10_000, 100_000), seed, tmp_path, ENVIRONMENTS[2:4], 500)
+
+
+def _loop(body: list[int]) -> list[int]:
+    """The same endless loop for all threads."""
+    return [*li(30, DATA + 0x800), i_type(0x73, 2, 5, 0, 0xCC3), i_type(0x13, 1, 5, 5, SHARE.bit_length() - 1),
+            r_type(0x33, 0, 0, 30, 30, 5), *body, j_type(0, -4 * len(body))]  # fmt: skip
+
+
+ALU = [r_type(0x33, funct3, 0, 6 + funct3, 7, 8) for funct3 in range(8)] * 2
+LOADS = [*ALU[:3], i_type(0x03, 2, 9, 30, 0), *ALU[3:6], s_type(0x23, 2, 30, 9, 4)]
+FLOATS = [*ALU[:3], r_type(0x53, 0, 0, 1, 2, 3), *ALU[3:6], r_type(0x53, 0, 8, 1, 2, 3)]
+
+
+@pytest.mark.parametrize(
+    ("body", "threads", "bound"),
+    [
+        (ALU, STAGES, 0.99),
+        (ALU, THREADS, 0.99),
+        (ALU, STAGES // 2, 0.49),
+        (LOADS, THREADS, 0.95),
+        (FLOATS, THREADS, 0.9),
+    ],
+    ids=["alu-8", "alu-16", "alu-4", "loads-16", "floats-16"],
+)
+def test_one_instruction_a_cycle(body: list[int], threads: int, bound: float, tmp_path: Path) -> None:
+    """With memory and FPU a few less: answers wait for the places that suspended instructions leave."""
+    run = Run(_loop(body), tmp_path, threads, fixed=1, warm=1000, cycles=6000, least=1, most=4, quiet=1)
+    ipc = run.end["issued"] / run.end["cycles"]
+    print(f"{ipc:.4f} instructions a cycle")
+    assert bound <= ipc <= threads / STAGES
+
+
+def test_an_answer_does_not_starve(tmp_path: Path) -> None:
+    """One thread divides and loads among fifteen that never wait: it goes on, a few cycles later than alone."""
+    waits = [r_type(0x33, 4, 1, 9, 7, 8), i_type(0x03, 2, 9, 30, 0)]
+    busy = ALU[:6]
+    code = _loop([])[:-1]
+    code += [b_type(0, 5, 0, 4 * (len(busy) + 2)), *busy, j_type(0, -4 * len(busy)), *waits, j_type(0, -4 * len(waits))]
+    run = Run(code, tmp_path, fixed=1, warm=0, cycles=20_000, least=1, most=1)
+    first = run.commits[run.commits["tid"] == 0]
+    # A round of 3 instructions among 16 threads: 48 cycles, 34 for the divide, some for the waits.
+    assert np.count_nonzero(first["pc"] == 4 * (len(code) - 1)) > 20_000 / 150
+    assert run.end["issued"] > 0.98 * 20_000
+
+
+TRAPS: list[tuple[str, list[int], int, int, int]] = [
+    # name, code, cause, index of the trapping word, trap value
+    ("load half", [*li(6, DATA + 1), i_type(0x03, 1, 7, 6, 0)], 4, 2, DATA + 1),
+    ("load word", [*li(6, DATA + 2), i_type(0x03, 2, 7, 6, 0)], 4, 2, DATA + 2),
+    ("load float", [*li(6, DATA + 2), i_type(0x07, 2, 7, 6, 1)], 4, 2, DATA + 3),
+    ("store half", [*li(6, DATA + 1), s_type(0x23, 1, 6, 7, 2)], 6, 2, DATA + 3),
+    ("store word", [*li(6, DATA + 1), s_type(0x23, 2, 6, 7, 0)], 6, 2, DATA + 1),
+    ("store float", [*li(6, DATA + 1), s_type(0x27, 2, 6, 7, 0)], 6, 2, DATA + 1),
+    ("jump by 2", [j_type(1, 6)], 0, 0, 6),
+    ("branch by 2", [b_type(0, 0, 0, 6)], 0, 0, 0),
+    ("jump to 2", [i_type(0x67, 0, 1, 0, 6)], 0, 0, 6),
+    ("jump out", [*li(6, 0x80000000), i_type(0x67, 0, 1, 6, 0)], 1, 2, 0x80000000),
+    ("jump to the end", [*li(6, 0x20000), i_type(0x67, 0, 1, 6, 0)], 1, 2, 0x20000),
+    ("jump back", [j_type(0, -8)], 1, 0, 0xFFFFFFF8),
+    ("branch back", [0x13, b_type(0, 0, 0, -8)], 1, 1, 0),
+    ("ecall", [0x00000073], 8, 0, 0),
+    ("ebreak", [0x00100073], 3, 0, 0),
+    ("illegal", [0xFFFFFFFF], 2, 0, 0xFFFFFFFF),
+    ("zero", [0], 2, 0, 0),
+    ("branch, compressed", [b_type(0, 0, 0, 8) & ~1], 2, 0, b_type(0, 0, 0, 8) & ~1),
+    ("mode", [i_type(0x73, 5, 0, 6, 2), r_type(0x53, 7, 0, 1, 2, 3)], 2, 1, r_type(0x53, 7, 0, 1, 2, 3)),
+]
+
+
+@pytest.mark.parametrize("case", TRAPS, ids=[case[0] for case in TRAPS])
+def test_a_trap_stops_its_thread_alone(case: tuple[str, list[int], int, int, int], tmp_path: Path) -> None:
+    """The odd threads trap; the even ones count to 300 and end."""
+    _, bad, cause, index, value = case
+    count = [i_type(0x13, 0, 6, 0, 300), i_type(0x13, 0, 6, 6, -1), b_type(1, 6, 0, -4), 0x6F]
+    head = [i_type(0x73, 2, 5, 0, 0xCC3), i_type(0x13, 7, 5, 5, 1), b_type(1, 5, 0, 4 * (len(count) + 1))]
+    code = [*head, *count, *bad, 0x6F]
+    offset = 4 * (len(head) + len(count))
+    if case[0] in ("jump back", "branch back"):
+        # Only before the start is nothing: these threads all trap.
+        code, offset = [*bad, 0x6F], 0
+    run = Run(code, tmp_path, cycles=100_000)
+    pc = offset + 4 * index
+    # A jump says where it would have gone.
+    tval = (value + pc) % 2**32 if case[0] in ("jump by 2", "jump back") else value
+    who = range(THREADS) if offset == 0 else range(1, THREADS, 2)
+    assert sorted(run.lines) == sorted(f"trap tid={tid} cause={cause} pc={_hex(pc)} tval={_hex(tval)}" for tid in who)
+    for tid in range(0, THREADS, 2):
+        if offset:
+            assert np.count_nonzero(run.commits["tid"][run.commits["pc"] == 4 * (len(head) + 1)] == tid) == 300
+
+
+def _hex(value: int) -> str:
+    return f"{value:#x}" if value else "0"
+
+
+def test_running_off_the_end_traps(tmp_path: Path) -> None:
+    words = [0x13] * 0x8000
+    words[0:3] = [*li(6, 0x20000 - 8), i_type(0x67, 0, 1, 6, 0)]
+    run = Run(words, tmp_path, threads=1)
+    assert run.lines == ["trap tid=0 cause=1 pc=0x20000 tval=0"]
+
+
+def test_requests_for_the_tiles_csrs(tmp_path: Path) -> None:
+    """How a CSR is asked for: write, answer wanted, value."""
+    csr = 0x801
+    code = [i_type(0x13, 0, 6, 0, 77), i_type(0x73, 1, 7, 6, csr), i_type(0x73, 1, 0, 6, csr)]
+    code += [i_type(0x73, 5, 0, 9, csr), i_type(0x73, 2, 7, 0, csr), i_type(0x73, 7, 7, 0, csr)]
+    code += [i_type(0x73, 1, 0, 0, 0x814)]
+    run = Run(code, tmp_path, threads=1, csrs=1)
+    want = [(3, 77), (1, 77), (1, 9), (2, None), (2, None)]
+    lines = [re.fullmatch(r"csr tid=0 number=0x801 how=(\d) data=(\S+)", line) for line in run.lines[:-1]]
+    assert len(lines) == len(want)
+    for line, (how, data) in zip(lines, want, strict=True):
+        assert line is not None and int(line[1]) == how and (data is None or int(line[2], 16) == data)
+
+
+def test_what_is_illegal(size: Size, seed: int, tmp_path: Path) -> None:
+    """Every opcode, funct3 and funct7, and what else the ISA fixes, one bit wrong or at random."""
+    words = legal.words(random.Random(seed), size.pick(2_000, 20_000, 200_000))
+    np.array(words, dtype="<u4").tofile(tmp_path / "words")
+    ran = subprocess.run(
+        [_harness(THREADS), tmp_path / "words", "-", "verdicts=1"], capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 0, ran.stderr
+    verdicts = ran.stdout.strip()
+    assert len(verdicts) == len(words)
+    wrong = [
+        f"{word:#010x} is {'legal' if legal.is_legal(word) else 'illegal'}"
+        for word, verdict in zip(words, verdicts, strict=True)
+        if (verdict != "i") != legal.is_legal(word)
+    ]
+    assert wrong == []
+    assert 0.05 < verdicts.count("i") / len(verdicts) < 0.95
+
+
+@pytest.mark.parametrize("threads", current_size().pick((4,), (4,), (2, 4, 8, 16)))
+def test_no_thread_is_lost_or_doubled(threads: int) -> None:
+    """Proved for any behaviour of instructions, answers and control."""
+    core = sources.listing(ROOT / "rtl" / "core" / "core.f")
+    needs = ("gs_fifo", "gs_ram_sdp", "gs_core_sched")
+    files = tuple(path for path in core.files if path.stem in needs)
+    design = sources.Sources(files, core.include) + [HERE / "sched_proof.sv"]
+    proof = prove.prove("sched_proof", design, depth=2, parameters={"ThreadsPerCore": threads})
+    assert proof.passed, proof.reason

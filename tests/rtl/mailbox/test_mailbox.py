@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The mailbox: its rules one by one, random threads against a model, rates, and the accounting of slots proved."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from conftest import Size
+
+from gossamer import config as configs
+from gossamer.hdl import prove, sources, verilate
+from gossamer.hdl.sources import Sources
+
+HERE = Path(__file__).parent
+HARNESS = [HERE / name for name in ("main.cc", "directed.cc", "random.cc", "rates.cc")]
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A mailbox's parameters."""
+
+    threads: int
+    slots_per_thread: int
+    slot_bytes: int
+    max_flits: int
+    queue_depth: int
+    multicast: int
+
+    def build(self) -> Path:
+        send_slots = 2
+        parameters = {
+            "Threads": self.threads,
+            "SlotsPerThread": self.slots_per_thread,
+            "SlotBytes": self.slot_bytes,
+            "MaxFlits": self.max_flits,
+            "QueueDepth": self.queue_depth,
+            "SendSlots": send_slots,
+            "Multicast": self.multicast,
+        }
+        words = {
+            "THREADS": self.threads,
+            "SLOTS_PER_THREAD": self.slots_per_thread,
+            "SLOT_BYTES": self.slot_bytes,
+            "MAX_FLITS": self.max_flits,
+            "QUEUE_DEPTH": self.queue_depth,
+            "SEND_SLOTS": send_slots,
+            "MULTICAST": self.multicast,
+        }
+        design = sources.blocks("mailbox", config=configs.load("tiny")) + [HERE / "mailbox_top.sv"]
+        return verilate.model(
+            "mailbox_top",
+            design,
+            HARNESS,
+            parameters=parameters,
+            optimise="-O1",
+            cxx=[f"-DMAILBOX_{name}={value}" for name, value in words.items()],
+        )
+
+
+SHAPES = {
+    "tiny": Shape(16, 8, 64, 4, 8, 1),
+    "de5": Shape(64, 16, 64, 4, 16, 1),
+    # Without multicast; a message is shorter than its slot, and queues are full before slots run out.
+    "unicast": Shape(16, 8, 64, 2, 4, 0),
+}
+
+
+def shapes(size: Size) -> list[str]:
+    return size.pick(["tiny"], ["tiny", "de5"], ["tiny", "de5", "unicast"])
+
+
+def run(shape: str, *arguments: object) -> str:
+    simulator = SHAPES[shape].build()
+    done = subprocess.run([simulator, *map(str, arguments)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{shape} {arguments}: {done.stdout[-2000:]}{done.stderr[-2000:]}"
+    return done.stdout
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_rules(shape: str, size: Size, seed: int) -> None:
+    if shape not in shapes(size):
+        pytest.skip(f"{shape} is for a larger size of this test")
+    run(shape, "directed", seed)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_random_traffic(shape: str, size: Size, seed: int) -> None:
+    if shape not in shapes(size):
+        pytest.skip(f"{shape} is for a larger size of this test")
+    for i in range(size.pick(1, 1, 20)):
+        run(shape, "random", seed + i, size.pick(50_000, 300_000, 2_000_000))
+
+
+def test_rates(size: Size, seed: int) -> None:
+    shape = shapes(size)[-1] if size.name == "quick" else "de5"
+    found = json.loads(run(shape, "rates", seed).splitlines()[0])
+    # A packet of few threads takes longer to come in, with its head, than its pointers to be dealt out.
+    threads, flits = SHAPES[shape].threads, SHAPES[shape].max_flits
+    assert found["pointers"] >= min(4.0, threads / (flits + 1))
+    assert min(found["out"], found["in"]) >= (0.9 if shape == "de5" else 0.85)
+
+
+@pytest.mark.parametrize("multicast", [0, 1])
+def test_no_slot_is_lost_or_freed_twice(multicast: int) -> None:
+    wanted = {"gossamer_pkg", "gs_mailbox_pkg", "gs_ram_sdp", "gs_mailbox_refs"}
+    block = sources.blocks("mailbox", config=configs.load("tiny"))
+    design = Sources(tuple(path for path in block.files if path.stem in wanted), block.include)
+    proof = prove.prove(
+        "refs_proof",
+        design + [HERE / "refs_proof.sv"],
+        depth=8,
+        parameters={"Multicast": multicast},
+        defines={"INDUCTION": 1},
+    )
+    assert proof, proof.reason

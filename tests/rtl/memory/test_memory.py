@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What stands between caches and memories, and the models of the memories."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from conftest import Size
+
+from gossamer import native
+from gossamer.hdl import sources, verilate
+
+HERE = Path(__file__).parent
+SIM = sources.RTL / "sim"
+
+
+def compile_harness(folder: Path, name: str, *files: Path) -> Path:
+    """A C++ program of files and the models, without a design."""
+    program = folder / name
+    command = [str(native.compiler()), "-std=c++20", "-O2", "-Wall", "-Wextra", f"-I{SIM}", *map(str, files)]
+    subprocess.run([*command, "-o", str(program)], check=True)
+    return program
+
+
+def run(command: Sequence[object]) -> str:
+    done = subprocess.run([*map(str, command)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
+    return done.stdout
+
+
+def test_dram_rules(tmp_path: Path, size: Size, seed: int) -> None:
+    """No rule is broken, and a controller that breaks one is caught with its name."""
+    program = compile_harness(
+        tmp_path, "rules", HERE / "dram_rules.cc", SIM / "gs_dram_controller.cc", SIM / "gs_dram_checker.cc"
+    )
+    run([program, seed, size.pick(2000, 5000, 100_000)])
+
+
+def test_dram_checker_is_needed(tmp_path: Path, size: Size) -> None:
+    """That test fails if the checker forgets a rule."""
+    text = (SIM / "gs_dram_checker.cc").read_text(encoding="utf-8")
+    for rule in ("tRRD", "tWTR", "tFAW", "tRTP", "tWR", "tCCD", "tRCD")[: size.pick(1, 1, 7)]:
+        lame = tmp_path / f"{rule}.cc"
+        line = next(line for line in text.splitlines() if f'"{rule}")' in line)
+        lame.write_text(text.replace(line, "{}" if "if" in line else ""), encoding="utf-8")
+        program = compile_harness(tmp_path, rule, HERE / "dram_rules.cc", SIM / "gs_dram_controller.cc", lame)
+        done = subprocess.run([program, "1", "2000"], capture_output=True, text=True, check=False)
+        assert done.returncode == 1 and f"{rule} was broken and the checker did not say so" in done.stdout
+
+
+@pytest.fixture(scope="module")
+def harness() -> Path:
+    return verilate.model(
+        "memory_top",
+        sources.blocks("memory") + sources.listing(HERE / "memory_top.f"),
+        [HERE / "memory_harness.cc"],
+        optimise="-O1",
+    )
+
+
+def test_crossbar_scheduler_axi(harness: Path, size: Size, seed: int) -> None:
+    """Data right under every mood; directions in batches; rows used up; nobody waits without end."""
+    requests = size.pick(2000, 6000, 200_000)
+    told = {mood["mood"]: mood for mood in map(json.loads, run([harness, seed, requests]).splitlines())}
+    assert set(told) == {"mixed", "slow memory", "slow caches", "all out", "in step", "hotspot"}
+    # Half of all requests turn the direction if nobody sorts them.
+    assert told["all out"]["turns"] < 0.2
+    assert told["in step"]["turns"] < 0.2
+    # Threads in step meet in rows; at random each request wants another one.
+    assert told["in step"]["rows"] < 0.6 * told["all out"]["rows"]
+    # 128 requests are open and the memory does one in three cycles; a row that is always busy holds up nobody.
+    assert told["all out"]["longest"] < 6000
+    assert told["hotspot"]["longest"] < 300

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every top of the hardware, for configurations of both ends: Verilator's lint and Yosys' elaboration, no warnings.
+
+A block's top is the last module of its list. The waivers are in rtl/common/waivers.vlt.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from gossamer import config
+from gossamer.hdl import sources, synth, verilate
+
+HERE = Path(__file__).resolve().parent
+LISTS = sorted(str(path.relative_to(sources.RTL)) for path in sources.RTL.glob("*/*.f"))
+SYNTHESIZED = [name for name in LISTS if not name.startswith("sim/")]
+CONFIGS = ("tiny", "de5")
+# Tops that are nothing without types from outside, and modules that give them.
+FRAMES = {"memory/memory.f": HERE / "lint_memory.sv"}
+
+
+def design(name: str, configuration: str) -> sources.Sources:
+    found = sources.blocks(name, config=config.load(configuration))
+    return found + [FRAMES[name]] if name in FRAMES else found
+
+
+@pytest.mark.parametrize("configuration", CONFIGS)
+@pytest.mark.parametrize("name", LISTS)
+def test_verilator(name: str, configuration: str) -> None:
+    files = design(name, configuration)
+    assert verilate.lint(files.top, files) == ""
+
+
+@pytest.mark.parametrize("configuration", CONFIGS)
+@pytest.mark.parametrize("name", SYNTHESIZED)
+def test_yosys(name: str, configuration: str) -> None:
+    files = design(name, configuration)
+    assert synth.elaborate(files.top, files) == ""
+
+
+@pytest.mark.parametrize("module", [path.stem for path in sources.listing(sources.RTL / "common" / "common.f").files])
+def test_each_common_block_alone(module: str) -> None:
+    assert verilate.lint(module, sources.blocks()) == ""
+
+
+def test_every_module_is_in_a_list() -> None:
+    listed = {path for name in LISTS for path in sources.listing(sources.RTL / name).files}
+    assert sorted(path for path in sources.RTL.glob("*/*.sv") if path not in listed) == []
+
+
+def test_waivers_stand_in_one_file_each_with_its_reason() -> None:
+    inside = re.compile(r"verilator\s+lint_off|lint_off_begin")
+    assert [path for path in sources.RTL.glob("*/*.sv*") if inside.search(path.read_text(encoding="utf-8"))] == []
+    lines = verilate.WAIVERS.read_text(encoding="utf-8").splitlines()
+    waivers = [number for number, line in enumerate(lines) if line.startswith("lint_off")]
+    assert waivers
+    assert [lines[number] for number in waivers if not lines[number - 1].startswith("//")] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("logic [3:0] wide; assign wide = 5'd17; assign out_o = wide[0];", "WIDTHTRUNC"),
+        ("logic unused; assign unused = clk_i; assign out_o = other;", "not used|Can't find|not found"),
+        ("if (1) begin : gen_bad $fatal(1, \"a sentence\"); end assign out_o = clk_i;", "a sentence"),
+    ],
+)  # fmt: skip
+def test_lint_finds_faults(text: str, said: str, tmp_path: Path) -> None:
+    """The judge itself: designs with faults do not pass."""
+    path = tmp_path / "faulty.sv"
+    path.write_text(f"module faulty (input logic clk_i, output logic out_o);\n{text}\nendmodule\n")
+    assert re.search(said, verilate.lint("faulty", sources.Sources((path,), ())))
+
+
+@pytest.mark.parametrize("block", ["gs_fifo", "gs_arbiter", "gs_counter", "gs_ram_sdp", "gs_ram_tdp", "gs_ram_mixed"])
+def test_an_illegal_parameter_is_refused(block: str) -> None:
+    """By both tools, with a sentence."""
+    wrong = {
+        "gs_fifo": ({"Depth": 1}, "Depth is 1"),
+        "gs_arbiter": ({"N": 0}, "N is 0"),
+        "gs_counter": ({"Width": 0}, "Width is 0"),
+        "gs_ram_sdp": ({"Width": 33, "ByteBits": 8}, "does not divide"),
+        "gs_ram_tdp": ({"Latency": 3}, "Latency is 3"),
+        "gs_ram_mixed": ({"WideBits": 96}, "is not NarrowBits"),
+    }
+    parameters, sentence = wrong[block]
+    assert sentence in verilate.lint(block, sources.blocks(), parameters=parameters)
+    assert sentence in synth.elaborate(block, sources.blocks(), parameters)

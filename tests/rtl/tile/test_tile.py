@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The whole tile behind its debug bus: address map, traps, control unit, accelerator."""
+
+from __future__ import annotations
+
+import random
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from gossamer import config as configs
+from gossamer import device
+from gossamer.config import Config, constants
+from gossamer.engines.rtl import Run, Tile
+
+HERE = Path(__file__).parent
+DIRECT, PARTITIONS, SRAM, SCRATCHPAD = 0x4000_0000, 0x8000_0000, 0x1000_0000, 0x0010_0000
+
+
+@pytest.fixture(scope="module")
+def config() -> Config:
+    return configs.load("tiny")
+
+
+@pytest.fixture
+def tile(config: Config) -> Iterator[Tile]:
+    with Tile(config) as one:
+        yield one
+
+
+def command(name: str, *arguments: bytes) -> bytes:
+    return bytes([constants.enumeration("debug_command")[name]]) + b"".join(arguments)
+
+
+def write(tile: Tile, words: dict[int, int]) -> None:
+    """Stores words as thread 0, and writes its cache back."""
+    stream = b"".join(
+        command("set_address", struct.pack("<I", at)) + command("write_data", struct.pack("<I", word))
+        for at, word in words.items()
+    )
+    tile.ask(stream + command("flush", b"\0"), 1)
+
+
+def run(tile: Tile, name: str, threads: int, **options: object) -> tuple[Run, dict[int, list[str]]]:
+    defines = [
+        f"TinselTestDirectBytes={min(tile.config.memory.dram.bytes, 1 << 30)}u",
+        f"TinselTestHalfBytes={min(tile.config.memory.dram.bytes // 2, 1 << 31)}u",
+        f"TinselTestSramBytes={tile.config.memory.sram.count * tile.config.memory.sram.bytes}u",
+    ]
+    tile.load_image(device.build(HERE / name, tile.config, defines=defines))
+    lines: dict[int, list[str]] = {}
+    done = tile.run(
+        threads, max_cycles=3_000_000, on_line=lambda t, text, _: lines.setdefault(t, []).append(text), **options
+    )
+    return done, lines
+
+
+def test_partitions_are_interleaved_by_line_in_the_upper_half(tile: Tile, seed: int) -> None:
+    """Words stored through the partitions' window are found where the map says, through the direct one."""
+    dram, line = tile.config.memory.dram.bytes, tile.config.cache.line_bytes
+    sharers = tile.config.cache.caches_per_dram * tile.config.threads_per_cache
+    size = dram // 2 // sharers
+    source = random.Random(seed)
+    words, physical = {}, {}
+    for number in range(64):
+        part = number % sharers
+        inside = source.choice([0, 4, line - 4, line, size - 4, source.randrange(size // 4) * 4])
+        at = PARTITIONS + part * size + inside
+        words[at] = source.getrandbits(32)
+        physical[at] = dram // 2 + (inside // line * sharers + part) * line + inside % line
+    assert len(set(physical.values())) == len(physical)
+    write(tile, words)
+    for at, word in words.items():
+        assert tile.read(DIRECT + physical[at], 1)[0] == word, f"{at:#x} is at {physical[at]:#x}"
+
+
+def test_every_window_keeps_what_is_stored(tile: Tile, seed: int) -> None:
+    source = random.Random(seed)
+    sram = tile.config.memory.sram.count * tile.config.memory.sram.bytes
+    places = [SCRATCHPAD, SCRATCHPAD + tile.config.scratchpad_bytes - 4, SRAM, SRAM + sram - 4, DIRECT, DIRECT + 0x1000]
+    words = {at: source.getrandbits(32) for at in places}
+    write(tile, words)
+    for at, word in words.items():
+        assert tile.read(at, 1)[0] == word, hex(at)
+
+
+def test_the_debug_bus_learns_that_nothing_is_there(tile: Tile) -> None:
+    """Its request is refused; it reads 0, and nobody is stopped for it."""
+    before = tile.read(DIRECT, 1)[0]
+    assert tile.read(0x8, 1)[0] == 0
+    write(tile, {0x8: 5, DIRECT: 9})
+    assert tile.read(DIRECT, 1)[0] == 9 != before
+    done, lines = run(tile, "services.c", 1, inputs={0: b"hello"})
+    assert done.reason == "done" and lines[0]
+
+
+def test_each_trap_stops_its_thread_alone(tile: Tile) -> None:
+    done, lines = run(tile, "traps.c", 16)
+    causes = constants.enumeration("trap").values
+    sram_end = SRAM + tile.config.memory.sram.count * tile.config.memory.sram.bytes
+    expected = {
+        0: ("illegal_instruction", 0xFFFF_FFFF),
+        1: ("breakpoint", None),
+        2: ("environment_call", None),
+        3: ("load_misaligned", 0x4000_0002),
+        4: ("store_misaligned", 0x4000_0001),
+        5: ("load_fault", 0x8),
+        6: ("store_fault", 0x3FFF_FFFC),
+        7: ("fetch_fault", None),
+        8: ("fetch_misaligned", None),
+        9: ("stack_overflow", 0x4001_1FFC),
+        10: ("bad_slot", SCRATCHPAD + 10 * tile.config.mailbox.slots_per_thread * tile.config.mailbox.slot_bytes + 4),
+        11: ("bad_length", 4),
+        12: ("bad_destination", None),
+        13: ("nothing_to_receive", None),
+        14: ("illegal_instruction", None),
+        15: ("load_fault", sram_end),
+    }
+    found = {trap.thread: trap for trap in done.traps}
+    assert len(done.traps) == 16 and sorted(found) == list(range(16))
+    for thread, (cause, value) in expected.items():
+        assert found[thread].cause == causes[cause], f"thread {thread}: {found[thread]}"
+        if value is not None:
+            assert found[thread].value == value, f"thread {thread}: {found[thread].value:#x}"
+    assert lines == {15: ["all well"]}
+    assert done.codes == {}
+
+
+def test_services_of_the_control_unit(tile: Tile) -> None:
+    emitted: list[tuple[int, int]] = []
+    done, lines = run(
+        tile, "services.c", 1, inputs={0: b"hello"}, on_emit=lambda thread, word: emitted.append((thread, word))
+    )
+    assert done.reason == "done" and not done.traps
+    patched, started, counts, quick, got = lines[0]
+    assert patched == "41 42"
+    assert started == "thread 1 ran"
+    hits, misses, stopped = map(int, counts.split())
+    # The lines of the heap are fetched; those of the stack are there already.
+    assert misses == 16 * 4 // tile.config.cache.line_bytes and hits >= 16 * 3 - misses and stopped == 1
+    assert quick == "1"
+    assert got == "got hello"
+    assert emitted == [(0, 0x1234_5678)]
+    assert done.codes == {0: 0, 1: 5}
+
+
+def test_accelerator_sums_for_every_thread(tile: Tile) -> None:
+    done, lines = run(tile, "accelerator.c", tile.threads - 1)
+    assert done.reason == "done" and not done.traps and lines == {}
+    assert done.codes == {thread: 0 for thread in range(tile.threads - 1)}
+
+
+def test_halted_thread_is_looked_into_and_goes_on(tile: Tile) -> None:
+    """Stop one thread, read a register and its pc by injected instructions, change a register, let it go on."""
+    # x5 counts up until x6 is not 0; then the host gets x6.
+    stop = constants.enumeration("csr")["thread_stop"]
+    value = constants.enumeration("csr")["debug_value"]
+    program = [
+        0x0000_0293,  # addi x5, x0, 0
+        0x0000_0313,  # addi x6, x0, 0
+        0x0012_8293,  # loop: addi x5, x5, 1
+        0xFE03_0EE3,  # beq x6, x0, loop
+        value << 20 | 6 << 15 | 1 << 12 | 0x73,  # csrw debug_value, x6
+        stop << 20 | 6 << 15 | 1 << 12 | 0x73,  # csrw thread_stop, x6
+    ]
+    tile.load(program)
+    thread = bytes([1])
+
+    def inject(instruction: int) -> bytes:
+        return command("inject", thread, struct.pack("<I", instruction))
+
+    def show(register: int) -> bytes:
+        return inject(value << 20 | register << 15 | 1 << 12 | 0x73)
+
+    # Identities take time, in which the threads count.
+    tile.ask(command("start_first", bytes([2])) + command("ping") * 20, 20)
+    assert tile.ask(command("halt", thread), 1) == [bytes([constants.enumeration("debug_report")["parked"], 1])]
+    first, second = (struct.unpack("<xBI", reply)[1] for reply in tile.ask(show(5) + show(5), 2))
+    assert first == second > 0, "a halted thread counts on"
+    (pc,) = tile.ask(inject(0x0000_0397) + show(7), 1)  # auipc x7, 0
+    assert struct.unpack("<xBI", pc)[1] in (8, 12)
+    ended = tile.ask(inject(0x02A0_0313) + command("resume", thread), 1)  # addi x6, x0, 42
+    assert ended == [struct.pack("<BBI", constants.enumeration("debug_report")["debug_value"], 1, 42)]
+    # Thread 0 was not touched: it counts for ever.
+    again = tile.ask(command("halt", b"\0"), 1)
+    assert again == [bytes([constants.enumeration("debug_report")["parked"], 0])]
