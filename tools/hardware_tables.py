@@ -38,7 +38,7 @@ _PARTS = (
     ("wakeup", "Events to wait for", "Written to `wait`."),
     ("idle_result", "How a wait for idleness ended", "The answer of `idle`."),
     ("perf_command", "Commands to the counters", "Written to `perf_control`."),
-    ("debug_command", "Debug bus: commands", "Bytes to the tile; what follows the code is in brackets, low byte first."),
+    ("debug_command", "Debug bus: commands", "Bytes to the tile; in brackets what follows the code, low byte first."),
     ("debug_report", "Debug bus: reports", "Bytes from the tile."),
     ("debug_counter", "Debug bus: counters", "Indices for `read_counter`."),
 )

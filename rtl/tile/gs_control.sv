@@ -341,7 +341,8 @@ module gs_control
 
   // Everything that the request needs is there in the cycle in which it goes; the slow ones have been done before.
   logic start_free, iwr_req_done;
-  assign report_valid[0] = req_valid_i && wants_report && (silent || ans_free) && (!(wants_start || wants_iwr) || slow_q);
+  assign report_valid[0] = req_valid_i && wants_report && (silent || ans_free)
+                         && (!(wants_start || wants_iwr) || slow_q);
   assign slow_done = !(wants_start || wants_iwr || wants_counter) || slow_q;
   assign go        = req_valid_i && (silent || ans_free) && slow_done && (!wants_report || report_ready[0]);
   assign req_ready_o = go;

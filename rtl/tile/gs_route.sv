@@ -2,8 +2,8 @@
 
 /// Brings the requests of a tile's cores, its debug bus and its accelerator to cache, mailbox and control unit.
 ///
-/// Every source has a gs_route_port of its own; every unit takes one request a cycle, round robin. Units also report what
-/// they cannot do; those reports join the requests of the control unit as traps.
+/// Every source has a gs_route_port of its own; every unit takes one request a cycle, round robin. The mailbox also
+/// reports what it cannot do; those reports join the requests of the control unit as traps.
 module gs_route
   import gs_tile_pkg::*;
 #(

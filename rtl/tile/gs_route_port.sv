@@ -100,7 +100,8 @@ module gs_route_port
     to_mailbox = is_memory && in_pad && !guarded;
     if (is_csr) begin
       to_cache   = in_i.addr[11:0] == CsrCacheFlush;
-      to_mailbox = in_i.addr[11:4] == CsrSendDest[11:4] || in_i.addr[11:0] inside {CsrReceive, CsrCanSend, CsrCanReceive};
+      to_mailbox = in_i.addr[11:4] == CsrSendDest[11:4]
+                || in_i.addr[11:0] inside {CsrReceive, CsrCanSend, CsrCanReceive};
     end
     to_control = !to_cache && !to_mailbox;
     if (to_cache) out_d.addr = is_csr ? in_i.data : phys;

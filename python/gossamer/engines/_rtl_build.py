@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 TOP = "gs_sim_tile"
 _DRIVER = ROOT / "rtl" / "sim" / "driver.cc"
-# Assertions are checked where the blocks are tested; here they would cost a fifth of the speed.
+# Assertions are checked where the blocks are tested; here they would only cost speed.
 _FLAGS = ("--no-assert", "--x-assign", "fast", "--x-initial", "fast")
 
 

@@ -113,8 +113,9 @@ module prove_ram_mixed #(
       `GS_ASSERT_NOW(the_wide_port_gives_what_was_written_last, !w_known_2_q[i] || w_word[i] == w_second_q[i])
       `GS_ASSERT_NOW(it_is_on_its_way_to_the_wide_port, !w_known_q[i] || w_early[i] == w_first_q[i])
       `GS_ASSERT_NOW(it_is_on_its_way_to_the_narrow_port,
-          !n_known_q[i] || (u_ram.gen_two.first_q == lane && (lane ? u_ram.gen_lane[1].u_ram.a_first_q[i]
-                                                                   : u_ram.gen_lane[0].u_ram.a_first_q[i]) == n_first_q[i]))
+          !n_known_q[i] || (u_ram.gen_two.first_q == lane
+                            && (lane ? u_ram.gen_lane[1].u_ram.a_first_q[i] : u_ram.gen_lane[0].u_ram.a_first_q[i])
+                               == n_first_q[i]))
     end
   end
   if (Latency == 1) begin : gen_lane_one

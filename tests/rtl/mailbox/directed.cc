@@ -123,7 +123,8 @@ Task traps(Bench& b) {
   }
   co_await expect_trap(b, 0, write_of(kSendDest, far | 1u << 26), kBadDestination, far | 1u << 26);
   if (kThreads < 64) {
-    co_await expect_trap(b, 0, write_of(kSendDest, thread_address(kThreads)), kBadDestination, thread_address(kThreads));
+    const auto beyond = thread_address(kThreads);
+    co_await expect_trap(b, 0, write_of(kSendDest, beyond), kBadDestination, beyond);
   }
   co_await expect_trap(b, 0, write_of(kSendKey, 0xffff'ffe0), kBadKey, 0xffff'ffe0);
   for (uint32_t csr : {uint32_t(kReceive), uint32_t(kCanSend), uint32_t(kCanReceive), 0x80Au, 0xCC3u, 0x000u}) {

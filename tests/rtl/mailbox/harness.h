@@ -313,8 +313,8 @@ class Bench {
     wanting_.push_back(thread);
   }
   void answer(unsigned thread, Outcome outcome) {
-    CHECK(thread < kThreads && threads_[thread].state == Thread::kUnderWay, "an answer for thread %u, which asked nothing",
-          thread);
+    CHECK(thread < kThreads && threads_[thread].state == Thread::kUnderWay,
+          "an answer for thread %u, which asked nothing", thread);
     Thread& t = threads_[thread];
     t.state = Thread::kNothing;
     t.outcome = outcome;

@@ -10,8 +10,9 @@ int main(int argc, char** argv) {
   using namespace mailbox_test;
   if (argc < 3) return 2;
   uint64_t seed = std::strtoull(argv[2], nullptr, 10);
+  const uint64_t count = argc > 3 ? std::strtoull(argv[3], nullptr, 10) : 10000;
   if (!std::strcmp(argv[1], "directed")) directed(seed);
-  else if (!std::strcmp(argv[1], "random")) random_traffic(seed, argc > 3 ? std::strtoull(argv[3], nullptr, 10) : 10000);
+  else if (!std::strcmp(argv[1], "random")) random_traffic(seed, count);
   else if (!std::strcmp(argv[1], "rates")) rates(seed);
   else return 2;
   std::puts("ok");

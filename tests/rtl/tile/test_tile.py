@@ -149,7 +149,7 @@ def test_services_of_the_control_unit(tile: Tile) -> None:
 def test_accelerator_sums_for_every_thread(tile: Tile) -> None:
     done, lines = run(tile, "accelerator.c", tile.threads - 1)
     assert done.reason == "done" and not done.traps and lines == {}
-    assert done.codes == {thread: 0 for thread in range(tile.threads - 1)}
+    assert done.codes == dict.fromkeys(range(tile.threads - 1), 0)
 
 
 def test_halted_thread_is_looked_into_and_goes_on(tile: Tile) -> None:

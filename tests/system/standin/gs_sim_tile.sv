@@ -17,8 +17,9 @@ module gs_sim_tile
   localparam int unsigned T = ThreadsPerTile;
   localparam int unsigned Slots = SlotsPerThread;
 
-  /// What is wrong with it: 0 nothing, 1 wrong identity, 2 no bytes taken, 3 threads get lost, 4 never knows the pc of a
-  /// trap, 5 an unknown report, 6 loads are never answered, 7 it dies of an assertion, 8 trapped threads are dead
+  /// What is wrong with it: 0 nothing, 1 wrong identity, 2 no bytes taken, 3 threads get lost,
+  /// 4 never knows the pc of a trap, 5 an unknown report, 6 loads are never answered,
+  /// 7 it dies of an assertion, 8 trapped threads are dead
   int unsigned fault;
   initial if ($value$plusargs("fault=%d", fault) == 0) fault = 0;
 
