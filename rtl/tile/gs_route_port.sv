@@ -31,7 +31,6 @@ module gs_route_port
   // The windows' sizes. Partitions: the upper half of the DRAM, at most 2 GB.
   localparam int unsigned DirectW = (DramW > 30) ? 30 : DramW;
   localparam int unsigned HalfW = DramW - 1;
-  localparam int unsigned PadW = Log2ScratchpadBytes;
   localparam int unsigned CacheW = (TileCaches > 1) ? $clog2(TileCaches) : 1;
 
   if (HalfW < PartitionW + Log2LineBytes + 1) begin : gen_illegal_dram
@@ -79,9 +78,9 @@ module gs_route_port
   always_comb begin
     is_memory    = in_i.op == XLoad || in_i.op == XStore;
     is_csr       = in_i.op == XCsr;
-    in_pad       = in_i.addr[31:20] == ScratchpadBase[31:20] && in_i.addr[19:0] >> PadW == '0;
-    in_direct    = in_i.addr[31:30] == DramBase[31:30] && in_i.addr[29:0] >> DirectW == '0;
-    in_partition = in_i.addr[31] && in_i.addr[30:0] >> HalfW == '0;
+    in_pad       = in_i.addr[31:20] == ScratchpadBase[31:20] && {12'd0, in_i.addr[19:0]} < 32'(ScratchpadBytes);
+    in_direct    = in_i.addr[31:30] == DramBase[31:30] && {2'b00, in_i.addr[29:0]} < 32'd1 << DirectW;
+    in_partition = in_i.addr[31] && {1'b0, in_i.addr[30:0]} < 32'd1 << HalfW;
     guarded      = guard_set_q[in_i.thread] && in_i.addr[31:GuardW] == guard_block;
     is_guard     = is_csr && in_i.addr[11:0] == CsrGuard;
     guard_write  = taken && is_guard && in_i.funct3[0];
@@ -111,7 +110,7 @@ module gs_route_port
       out_d.addr = {guarded ? TrapStackOverflow : (in_i.op == XStore) ? TrapStoreFault : TrapLoadFault, PcUnknown};
       out_d.data = in_i.addr;
     end
-    cache = CacheW'(in_i.thread >> CacheThreadW);
+    cache = CacheW'(32'(in_i.thread) >> CacheThreadW);
   end
 
   assign free       = !(to_cache_q || to_mailbox_q || to_control_q)

@@ -3,8 +3,6 @@
 `include "gs_mem_types.svh"
 
 /// What goes between cores, units and router of a tile, in the widths of the configuration.
-// Nobody uses all of a package.
-/* verilator lint_off UNUSEDPARAM */
 package gs_tile_pkg;
   import gossamer_pkg::*;
 
@@ -120,4 +118,3 @@ package gs_tile_pkg;
   /// pc of a trap that is not known where it is found
   localparam logic [25:0] PcUnknown = '1;
 endpackage
-/* verilator lint_on UNUSEDPARAM */
