@@ -65,7 +65,8 @@ package gs_core_pkg;
   /// Index of an instruction in the table: {1, funct5, funct3, bit 20} for OP-FP,
   /// {0, opcode[6:2], funct3, bit 25 or (SYSTEM) bit 20} for the others.
   function automatic logic [9:0] decode_index(
-      input logic [4:0] opcode, input logic [4:0] funct5, input logic [2:0] funct3, input logic bit25, input logic bit20);
+      input logic [4:0] opcode, input logic [4:0] funct5, input logic [2:0] funct3, input logic bit25,
+      input logic bit20);
     logic op_fp;
     op_fp = opcode == 5'b10100;
     return {op_fp, op_fp ? funct5 : opcode, funct3, opcode[4] ? bit20 : bit25};

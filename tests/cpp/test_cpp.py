@@ -129,7 +129,7 @@ def run(program: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
         env=environment,
         capture_output=True,
         text=True,
-        timeout=600,
+        timeout=current_size().pick(300, 600, 2400),
         check=False,
     )
 

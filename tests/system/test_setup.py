@@ -383,7 +383,8 @@ def test_interrupted_at_any_moment(size: Size, seed: int, tmp_path: Path) -> Non
             child.communicate(timeout=60)
             if number != signal.SIGKILL and (checkout.root / ".gossamer" / "lock").exists():
                 checkout.assert_unlocked()
-        assert child.returncode in (0, 130, 143, -9, -2)
+        # -2 and -15: the signal came before the interpreter could take it.
+        assert child.returncode in (0, 130, 143, -9, -2, -15)
     assert checkout("bench", "--list").returncode == 0
     assert checkout.imports("click")
 

@@ -89,13 +89,15 @@ class Harness {
     }
     for (unsigned t = 0; t < threads_; ++t) {
       close(t);
-      if (fixed == 0 && !done_[t]) std::printf("unfinished tid=%u state=%u\n", t, static_cast<unsigned>(top_.state_o[t]));
+      if (fixed == 0 && !done_[t]) {
+        std::printf("unfinished tid=%u state=%u\n", t, static_cast<unsigned>(top_.state_o[t]));
+      }
     }
     for (int i = 0; i < 64; ++i) tick();
     for (unsigned t = 0; t < threads_; ++t) std::fwrite(commits_[t].data(), sizeof(Commit), commits_[t].size(), out_);
     std::fclose(out_);
-    std::printf("end cycles=%llu issued=%llu counted=%llu parks=%llu injections=%llu\n", ull(cycles - warm), ull(issued),
-                ull(counted), ull(parks_), ull(injections_));
+    std::printf("end cycles=%llu issued=%llu counted=%llu parks=%llu injections=%llu\n", ull(cycles - warm),
+                ull(issued), ull(counted), ull(parks_), ull(injections_));
     return 0;
   }
 

@@ -117,7 +117,12 @@ class _Maker:
         return [r_type(0x33, self.rng.randrange(4), 1, self.rd(), self.rs(), self.rs())]
 
     def divide(self) -> Unit:
-        return [r_type(0x33, self.rng.randrange(4, 8), 1, self.rd(), self.rs(), self.rs())]
+        """What registers happen to hold rarely divides well: half of the divisors are small or 0."""
+        divisor, unit = self.rs(), []
+        if self.rng.getrandbits(1):
+            divisor = self.rng.randrange(1, BASE)
+            unit = [i_type(0x13, 0, divisor, 0, self.rng.choice((0, 1, -1, self.rng.randrange(-40, 40))))]
+        return [*unit, r_type(0x33, self.rng.randrange(4, 8), 1, self.rd(), self.rs(), divisor)]
 
     def upper(self) -> Unit:
         return [self.rng.getrandbits(20) << 12 | self.rd() << 7 | self.rng.choice((0x37, 0x17))]

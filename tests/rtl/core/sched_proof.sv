@@ -137,7 +137,8 @@ module sched_proof #(
   `GS_ASSERT_NOW(a_place_is_not_used_twice, !c7_back || !valid[7] || u_sched.c7_stays_q)
   `GS_ASSERT_NOW(who_writes_back_is_who_is_there, c7_back || !valid[7] || c7_wtid == tid[7])
   `GS_ASSERT_NOW(queue_is_full_or_not, !u_sched.u_queue.gen_distributed.full_q || wptr == rptr)
-  `GS_ASSERT_NOW(queue_has_something, u_sched.u_queue.some_q == (wptr != rptr || u_sched.u_queue.gen_distributed.full_q))
+  `GS_ASSERT_NOW(queue_has_something,
+                 u_sched.u_queue.some_q == (wptr != rptr || u_sched.u_queue.gen_distributed.full_q))
 
   logic unused;
   assign unused = ^{c0_tid, c0_start, c0_inject};
