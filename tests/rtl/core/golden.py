@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+import resource
 import struct
 import subprocess
 from pathlib import Path
@@ -22,6 +23,7 @@ Commits = np.ndarray[tuple[int], np.dtype[np.void]]
 
 _START = 0x8000
 _HOST = 0xF000
+_MOST_LOG = 2 << 30
 _LINE = re.compile(
     rb"^core +0: 3 0x([0-9a-f]{8}) \(0x([0-9a-f]{8})\)(?:.*? ([xf])(\d+) +0x([0-9a-f]+))?"
     rb"(?:.*? mem 0x([0-9a-f]+)(?: 0x([0-9a-f]+))?)?",
@@ -75,6 +77,8 @@ def commits(tid: int, code: list[int], at: int, folder: Path) -> Commits:
         capture_output=True,
         timeout=300,
         check=False,
+        # A program that runs astray would fill the disk with what it did.
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (_MOST_LOG, _MOST_LOG)),
     )
     assert ran.returncode == 0, ran.stderr.decode(errors="replace")
     text = log.read_bytes()
