@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import signal
 import subprocess
 import sys
@@ -38,6 +39,10 @@ def command(names: tuple[str, ...], size: str | None, exitfirst: bool, list_only
       ./gossamer test --full 'test_cpp.py::test_cpp[pool'
     """
     gossamer_setup.require("core", "test")
+    if not names and platform.machine() == "x86_64":
+        # All tests: those of the hardware need its tools, which have builds for this machine alone. A test that is
+        # named asks for what it needs itself.
+        gossamer_setup.require("rtl", "golden", "synth")
     arguments = ["-m", "pytest", "--no-header", "-q", "-rs", "--durations=5", "--durations-min=5"]
     arguments += [f"--name={name}" for name in names]
     arguments += ["--exitfirst"] if exitfirst else []
