@@ -30,9 +30,10 @@ _PARTS = (
     (
         "csr",
         "Control and status registers",
-        "A thread reaches them with the CSR instructions. `fflags`, `frm`, `fcsr` and `instret` are in the core; every "
+        "A thread reaches them with the CSR instructions. `fflags`, `frm` and `fcsr` are in the core; every "
         "other one is a request to the tile, and the thread sleeps until it is answered, like a load. Those take "
-        "`csrrw`, or a plain read (`csrrs` with `x0`); setting and clearing bits of them is an illegal instruction.",
+        "`csrrw`, or a plain read (`csrrs` with `x0`); setting and clearing bits of them is an illegal instruction. "
+        "`instret` has its number and no tile has it yet: reading it traps.",
     ),
     ("trap", "Causes of traps", "A thread that does something illegal stops; these numbers reach the host."),
     ("wakeup", "Events to wait for", "Written to `wait`."),

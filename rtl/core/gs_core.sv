@@ -96,6 +96,14 @@ module gs_core
   // Scheduler
   logic c0_start, c0_inject, c6_stays, c7_trap, rsp_take, div_done, div_take;
   logic c7_back, rsp_valid;
+
+  // Where a thread is. Bit PcW of pc is set if it ran over the end; `again` asks for a divide's second pass.
+  typedef struct packed {
+    logic         again;
+    logic [PcW:0] pc;
+  } where_t;
+
+  where_t c0_where, c1_where_q, c7_where;
   logic [7:1] valid;
   tid_t [7:1] tid;
   tid_t c0_tid, c7_wtid, div_tid;
@@ -118,6 +126,7 @@ module gs_core
     .c0_tid_o   (c0_tid),
     .c0_start_o (c0_start),
     .c0_inject_o(c0_inject),
+    .c1_again_i (c1_where_q.again),
     .valid_o    (valid),
     .tid_o      (tid),
     .c6_stays_i (c6_stays),
@@ -132,21 +141,14 @@ module gs_core
     .c7_wtid_o  (c7_wtid)
   );
 
-  assign issue_o     = valid[1];
+  assign issue_o     = valid[2];
   assign iwr_ready_o = 1'b1;
 
   // Not every stage asks.
   logic unused_stages;
   assign unused_stages = ^{valid, tid};
 
-  // C0: pc of the thread. Bit PcW is set if it ran over the end; `again` asks for a divide's second pass.
-  typedef struct packed {
-    logic         again;
-    logic [PcW:0] pc;
-  } where_t;
-
-  where_t c0_where, c7_where;
-
+  // C0: pc of the thread
   gs_ram_sdp #(
     .Width  ($bits(where_t)),
     .Depth  (ThreadsPerCore),
@@ -165,7 +167,7 @@ module gs_core
 
   // C1, C2: fetch
   logic c1_we_q, c1_inject_q, c2_inject_q, c3_inject_q, c4_inject_q, c5_inject_q, c6_inject_q;
-  where_t c1_where_q, c2_where_q, c3_where_q, c4_where_q, c5_where_q;
+  where_t c2_where_q, c3_where_q, c4_where_q, c5_where_q;
   logic [31:0] c1_write_q, c1_given_q, c2_given_q, c3_instr_q;
 
   always_ff @(posedge clk_i) begin

@@ -32,7 +32,9 @@ module gs_core_sched #(
   output logic [TidW-1:0]           c0_tid_o,
   output logic                      c0_start_o,
   output logic                      c0_inject_o,
-  // Threads of the stages
+  // The thread in C1 is between the two passes of a divide: it does not park here.
+  input  logic                      c1_again_i,
+  // Threads of the stages; in C1 also one that will park
   output logic [7:1]                valid_o,
   output logic [7:1][TidW-1:0]      tid_o,
   // The instruction in C6 suspends or stops its thread; the one in C7 traps after all.
@@ -51,7 +53,7 @@ module gs_core_sched #(
 );
   localparam logic [2:0] Patience = 3'd7;
 
-  logic head_valid, issue, pop, push, halted, bubble;
+  logic head_valid, pop, push, sent, park, bubble;
   logic [TidW-1:0] head_tid;
 
   // Control requests wait in one register, so that they are off the issue's path.
@@ -62,6 +64,7 @@ module gs_core_sched #(
   logic wake;
 
   logic [ThreadsPerCore-1:0] parked_q;
+  logic c1_ctl_q, c1_start_q, c1_inject_q;
   logic [7:1] valid_q;
   logic [7:1][TidW-1:0] tid_q;
   logic c7_stays_q, c7_back_q;
@@ -71,16 +74,18 @@ module gs_core_sched #(
 
   // C0
   assign bubble = wait_q == Patience;
-  assign halted = halt_i[head_tid];
   assign ctl_go = ctl_valid_q && !block_i;
   assign pop    = head_valid && !ctl_valid_q && !block_i && !bubble;
 
-  assign issue          = ctl_go || (pop && !halted);
   assign c0_tid_o       = ctl_valid_q ? ctl_tid_q : head_tid;
   assign c0_start_o     = ctl_valid_q && ctl_start_q;
   assign c0_inject_o    = ctl_valid_q && ctl_inject_q;
-  assign start_ready_o  = ctl_go && ctl_start_q;
-  assign inject_ready_o = ctl_go && ctl_inject_q;
+
+  // C1: who is halted parks, or stays parked if it was halted again on its way; but what control has sent goes on.
+  assign sent           = c1_ctl_q && (c1_start_q || c1_inject_q);
+  assign park           = valid_q[1] && !sent && halt_i[tid_q[1]] && !c1_again_i;
+  assign start_ready_o  = c1_ctl_q && c1_start_q;
+  assign inject_ready_o = c1_ctl_q && c1_inject_q;
   assign parked_o       = parked_q;
 
   assign wake = parked_q[scan_q] && !halt_i[scan_q];
@@ -90,20 +95,25 @@ module gs_core_sched #(
       ctl_valid_q  <= 1'b0;
       ctl_start_q  <= 1'b0;
       ctl_inject_q <= 1'b0;
+      c1_ctl_q     <= 1'b0;
       scan_q       <= '0;
       parked_q     <= '0;
     end else begin
+      // What is in C1 still stands at our door.
       if (ctl_valid_q) ctl_valid_q <= !ctl_go;
-      else ctl_valid_q <= start_valid_i || inject_valid_i || wake;
+      else ctl_valid_q <= (start_valid_i || inject_valid_i || wake) && !c1_ctl_q;
+      c1_ctl_q <= ctl_go;
       if (!ctl_valid_q) begin
         ctl_start_q  <= start_valid_i;
         ctl_inject_q <= inject_valid_i && !start_valid_i;
       end
       if (!wake) scan_q <= scan_q + TidW'(1);
       for (int unsigned i = 0; i < ThreadsPerCore; i++) begin
-        if (c0_tid_o == TidW'(i) && (ctl_go || (pop && halted))) parked_q[i] <= !ctl_valid_q;
+        if (tid_q[1] == TidW'(i) && (c1_ctl_q || park)) parked_q[i] <= park;
       end
     end
+    c1_start_q  <= ctl_start_q;
+    c1_inject_q <= ctl_inject_q;
     if (!ctl_valid_q) ctl_tid_q <= start_valid_i ? start_tid_i : (inject_valid_i ? inject_tid_i : scan_q);
   end
 
@@ -119,7 +129,7 @@ module gs_core_sched #(
       c7_back_q <= 1'b0;
       wait_q    <= '0;
     end else begin
-      valid_q   <= {valid_q[6:1], issue};
+      valid_q   <= {valid_q[6:2], valid_q[1] && !park, ctl_go || pop};
       c7_back_q <= div_take_o || rsp_take_o;
       wait_q    <= (waits && !bubble) ? wait_q + 3'd1 : 3'd0;
     end

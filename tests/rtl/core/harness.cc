@@ -68,6 +68,7 @@ class Harness {
       while (!taken_iwr_);
     }
     top_.iwr_valid_i = 0;
+    live_ = true;
     for (unsigned t = 0; t < threads_; ++t) {
       top_.start_valid_i = 1;
       top_.start_tid_i = static_cast<uint8_t>(t);
@@ -77,7 +78,6 @@ class Harness {
     top_.start_valid_i = 0;
     const uint64_t warm = get("warm", 0), limit = get("cycles", 1'000'000), fixed = get("fixed", 0);
     uint64_t issued = 0, counted = 0, cycles = 0;
-    live_ = true;
     while (cycles < limit && (fixed != 0 || left() != 0)) {
       control(cycles);
       tick();

@@ -16,6 +16,7 @@ module sched_proof #(
   input logic                      inject_valid_i,
   input logic [TidW-1:0]           inject_tid_i,
   input logic [ThreadsPerCore-1:0] halt_i,
+  input logic                      c1_again_i,
   input logic                      c6_stays_i,
   input logic                      c7_trap_i,
   // What suspends or traps stops for ever, if this is set.
@@ -48,6 +49,7 @@ module sched_proof #(
     .c0_tid_o      (c0_tid),
     .c0_start_o    (c0_start),
     .c0_inject_o   (c0_inject),
+    .c1_again_i,
     .valid_o       (valid),
     .tid_o         (tid),
     .c6_stays_i,
@@ -90,13 +92,10 @@ module sched_proof #(
     end
   end
 
-  // Control: a stopped thread is started; one that is stopped, or halted and parked, gets an instruction. Who lifts a
-  // halt waits until the thread has left before it injects.
-  logic waking;
-  assign waking = u_sched.ctl_valid_q && !u_sched.ctl_start_q && !u_sched.ctl_inject_q;
+  // Control: a stopped thread is started; one that is stopped, or halted and parked, gets an instruction.
   `GS_ASSUME_NOW(only_the_stopped_are_started, !start_valid_i || stopped_q[start_tid_i])
   `GS_ASSUME_NOW(only_who_stands_is_injected, !inject_valid_i || stopped_q[inject_tid_i] || (parked[inject_tid_i] &&
-      halt_i[inject_tid_i] && !(waking && u_sched.ctl_tid_q == inject_tid_i)))
+      halt_i[inject_tid_i]))
   `GS_ASSUME_NOW(not_both_of_one_thread, !start_valid_i || !inject_valid_i || start_tid_i != inject_tid_i)
   `GS_ASSUME_HOLD(a_start_waits, start_valid_i, start_ready, start_tid_i)
   `GS_ASSUME_HOLD(an_injection_waits, inject_valid_i, inject_ready, inject_tid_i)
@@ -121,7 +120,9 @@ module sched_proof #(
     always_comb begin
       places = 8'(parked[t]) + 8'(stopped_q[t]) + 8'(waiting_q[t]);
       if (c7_back && c7_wtid == TidW'(t)) places = places + 8'd1;
-      for (int unsigned i = 1; i <= 7; i++) if (valid[i] && tid[i] == TidW'(t)) places = places + 8'd1;
+      // Whom control has sent leaves its old place behind C1.
+      if (valid[1] && !u_sched.c1_ctl_q && tid[1] == TidW'(t)) places = places + 8'd1;
+      for (int unsigned i = 2; i <= 7; i++) if (valid[i] && tid[i] == TidW'(t)) places = places + 8'd1;
       for (int unsigned i = 0; i < ThreadsPerCore; i++) begin
         if (used[i] && u_sched.u_queue.u_ram.mem[i] == TidW'(t)) places = places + 8'd1;
       end
@@ -133,6 +134,10 @@ module sched_proof #(
   `GS_ASSERT_NOW(a_control_request_stands, !u_sched.ctl_valid_q ||
       (u_sched.ctl_start_q ? start_valid_i && u_sched.ctl_tid_q == start_tid_i :
       u_sched.ctl_inject_q ? inject_valid_i && u_sched.ctl_tid_q == inject_tid_i : parked[u_sched.ctl_tid_q]))
+  `GS_ASSERT_NOW(a_control_request_still_stands, !u_sched.c1_ctl_q || (valid[1] && !u_sched.ctl_valid_q &&
+      (u_sched.c1_start_q ? start_valid_i && tid[1] == start_tid_i :
+      u_sched.c1_inject_q ? inject_valid_i && tid[1] == inject_tid_i : parked[tid[1]])))
+  `GS_ASSERT_NOW(what_is_sent_is_one, !u_sched.c1_ctl_q || !u_sched.c1_start_q || !u_sched.c1_inject_q)
   `GS_ASSERT_NOW(a_control_request_is_one, !u_sched.ctl_start_q || !u_sched.ctl_inject_q)
   `GS_ASSERT_NOW(a_place_is_not_used_twice, !c7_back || !valid[7] || u_sched.c7_stays_q)
   `GS_ASSERT_NOW(who_writes_back_is_who_is_there, c7_back || !valid[7] || c7_wtid == tid[7])
