@@ -144,6 +144,7 @@ def variants() -> list[tuple[str, str]]:
     ]
 
 
+@pytest.mark.timeout(current_size().pick(900, 900, 3000))
 @pytest.mark.parametrize(("name", "sanitizer"), variants())
 @pytest.mark.usefixtures("built")
 def test_cpp(name: str, sanitizer: str, seed: int) -> None:
