@@ -18,6 +18,7 @@
 /// fills take no request slot. A flush takes one slot more for each line after the first.
 module gs_cache
   import gs_cache_pkg::*;
+  import gs_word_pkg::*;
 #(
   /// threads, a power of two, 2 or more
   parameter  int unsigned Threads       = 64,

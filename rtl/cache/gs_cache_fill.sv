@@ -8,6 +8,7 @@
 ///                                                  |-> word ->[ align ]-> answers
 module gs_cache_fill
   import gs_cache_pkg::*;
+  import gs_word_pkg::*;
 #(
   // as in gs_cache
   parameter  int unsigned Threads       = 64,

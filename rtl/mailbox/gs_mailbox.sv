@@ -12,6 +12,7 @@
 /// through gs_mailbox_rx. gs_mailbox_refs says who holds which slot. docs/hardware/mailbox.md has the picture.
 module gs_mailbox
   import gs_mailbox_pkg::*;
+  import gs_word_pkg::*;
   import gossamer_pkg::flit_t, gossamer_pkg::flit_kind_e, gossamer_pkg::job_tag_t;
 #(
   /// threads of the tile, 2 to 64, a power of two

@@ -459,7 +459,7 @@ module gs_control
   logic [Slots-1:0] clear;
   logic [7:0] counting_q;
   logic [7:0] idle_q;
-  logic [3:0] issued_q, idled_q;
+  logic [3:0] issued_q;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) counting_q <= '0;
@@ -469,14 +469,13 @@ module gs_control
     end
     idle_q   <= 8'(~issue_i);
     issued_q <= 4'($countones(issue_i));
-    idled_q  <= 4'(TileCores) - 4'($countones(issue_i));
   end
 
   always_comb begin
     inc   = '0;
     clear = '0;
     inc[DebugCounterInstructions[4:0]] = issued_q;
-    inc[DebugCounterIdle[4:0]]         = idled_q;
+    inc[DebugCounterIdle[4:0]]         = 4'(TileCores) - issued_q;
     inc[DebugCounterHits[4:0]]         = hits_i;
     inc[DebugCounterMisses[4:0]]       = misses_i;
     inc[DebugCounterWritebacks[4:0]]   = writebacks_i;

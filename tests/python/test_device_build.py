@@ -254,7 +254,7 @@ def test_how_threads_end(tmp_path: Path) -> None:
             assert text in lines[place.line - 1]
     assert places[9].function == "tinselRecv"
     # Threads that trap where the guard is: at the lower end of their own stack.
-    assert ran.traps[5][2] // 32 * 32 == 0x8000_0000 + (6 << 20) - 0x10000
+    assert ran.traps[5][2] // 0x1000 * 0x1000 == 0x8000_0000 + (6 << 20) - 0x10000
 
 
 @pytest.mark.parametrize("length", [1, 4])

