@@ -268,35 +268,46 @@ module gs_cache
       if (init_q) init_set_q <= init_set_q + SetW'(1);
       if (init_last) init_q <= 1'b0;
     end
-    s1_q        <= entry;
-    s2_q        <= s1_q;
-    s3_q        <= s2_q;
-    s3_line_q   <= s2_line;
-    s3_hit_q    <= s2_hit;
-    s3_tree_q   <= s2_tree;
-    s3_tag_q    <= s2_tag;
-    s4_q        <= s3_q;
-    s4_hit_q    <= s3_hit;
-    s4_flush_q  <= s3_flush;
-    s4_way_q    <= s3_way;
-    s4_tree_q   <= s3_tree;
-    s4_tag_q    <= s3_tag_q;
-    // What a flush does not find must not be dropped.
-    s4_line_q   <= s3_line;
-    if (s3_flush && !s3_indexed && !s3_hit) s4_line_q.valid <= 1'b0;
-    s5_load_q   <= s4_q.op == CacheLoad;
-    s5_funct3_q <= s4_q.funct3;
-    s5_offset_q <= s4_q.addr[1:0];
-    s5_thread_q <= s4_q.thread;
-    s6_load_q   <= s5_load_q;
-    s6_funct3_q <= s5_funct3_q;
-    s6_offset_q <= s5_offset_q;
-    s6_thread_q <= s5_thread_q;
-    s7_load_q   <= s6_load_q;
-    s7_funct3_q <= s6_funct3_q;
-    s7_offset_q <= s6_offset_q;
-    s7_thread_q <= s6_thread_q;
-    s7_word_q   <= s6_word;
+    // Stages without a request keep what they have: nobody looks at it.
+    if (entry_valid) s1_q <= entry;
+    if (s1_valid_q) s2_q <= s1_q;
+    if (s2_valid_q) begin
+      s3_q      <= s2_q;
+      s3_line_q <= s2_line;
+      s3_hit_q  <= s2_hit;
+      s3_tree_q <= s2_tree;
+      s3_tag_q  <= s2_tag;
+    end
+    if (s3_valid_q) begin
+      s4_q       <= s3_q;
+      s4_hit_q   <= s3_hit;
+      s4_flush_q <= s3_flush;
+      s4_way_q   <= s3_way;
+      s4_tree_q  <= s3_tree;
+      s4_tag_q   <= s3_tag_q;
+      // What a flush does not find must not be dropped.
+      s4_line_q  <= s3_line;
+      if (s3_flush && !s3_indexed && !s3_hit) s4_line_q.valid <= 1'b0;
+    end
+    if (s4_valid_q) begin
+      s5_load_q   <= s4_q.op == CacheLoad;
+      s5_funct3_q <= s4_q.funct3;
+      s5_offset_q <= s4_q.addr[1:0];
+      s5_thread_q <= s4_q.thread;
+    end
+    if (s5_valid_q) begin
+      s6_load_q   <= s5_load_q;
+      s6_funct3_q <= s5_funct3_q;
+      s6_offset_q <= s5_offset_q;
+      s6_thread_q <= s5_thread_q;
+    end
+    if (s6_valid_q) begin
+      s7_load_q   <= s6_load_q;
+      s7_funct3_q <= s6_funct3_q;
+      s7_offset_q <= s6_offset_q;
+      s7_thread_q <= s6_thread_q;
+      s7_word_q   <= s6_word;
+    end
   end
 
   // Tags, one RAM a way; after reset every line is made invalid.
@@ -508,7 +519,7 @@ module gs_cache
     .rst_ni,
     .in_valid_i ({done_valid, fill_valid, hit_valid}),
     .in_ready_o ({done_ready, fill_ready, hit_ready}),
-    .in_data_i  ({done_rsp, fill_rsp, hit_out}),
+    .in_data_i  ('{hit_out, fill_rsp, done_rsp}),
     .out_valid_o(all_valid),
     .out_ready_i(all_ready),
     .out_data_o (all_rsp),

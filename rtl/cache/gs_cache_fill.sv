@@ -156,13 +156,15 @@ module gs_cache_fill
       ready_q    <= rsp_count < 4'(Depth - 4);
       if (write_o) beat_q <= f2_q.last ? '0 : beat_q + BeatW'(1);
     end
-    f1_q <= mem_rsp_i;
-    f2_q <= f1_q;
+    if (accept) f1_q <= mem_rsp_i;
+    if (f1_valid_q) f2_q <= f1_q;
     if (write_o && here) word_q <= word;
-    f3_load_q   <= !record.store;
-    f3_funct3_q <= record.funct3;
-    f3_offset_q <= record.place[1:0];
-    f3_thread_q <= f2_q.id;
+    if (done_o) begin
+      f3_load_q   <= !record.store;
+      f3_funct3_q <= record.funct3;
+      f3_offset_q <= record.place[1:0];
+      f3_thread_q <= f2_q.id;
+    end
   end
 
   gs_fifo #(

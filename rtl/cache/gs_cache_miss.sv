@@ -264,10 +264,8 @@ module gs_cache_miss
       open_q     <= open_d;
       p1_valid_q <= issue;
       p2_valid_q <= p1_valid_q;
-      for (int unsigned t = 0; t < Threads; t++) begin
-        if (pending_set && thread_q == ThreadW'(t)) pending_q[t] <= 1'b1;
-        if (ack_valid_i && ack_thread_i == ThreadW'(t)) pending_q[t] <= 1'b0;
-      end
+      if (pending_set) pending_q[thread_q] <= 1'b1;
+      if (ack_valid_i) pending_q[ack_thread_i] <= 1'b0;
     end
     thread_q       <= thread_d;
     beat_q         <= beat_d;

@@ -2,6 +2,7 @@
 // Blocks that everything else is built of. Paths are relative to rtl/.
 +incdir+common
 common/gs_word_pkg.sv
+common/gs_clock_gate.sv
 common/gs_counter.sv
 common/gs_skid.sv
 common/gs_arbiter.sv

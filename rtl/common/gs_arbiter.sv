@@ -35,6 +35,10 @@ module gs_arbiter #(
     gnt_o = pick & ~below;
     idx_o = '0;
     for (int unsigned i = 0; i < N; i++) if (gnt_o[i]) idx_o |= IdxW'(i);
+  end
+
+  // Apart, since what advances it may depend on the grant.
+  always_comb begin
     ahead_d = ahead_q;
     if (req_i != '0) ahead_d = advance_i ? below : (below | gnt_o);
   end

@@ -15,7 +15,7 @@ module gs_stream_arbiter #(
   input  logic            rst_ni,
   input  logic  [N-1:0]   in_valid_i,
   output logic  [N-1:0]   in_ready_o,
-  input  data_t [N-1:0]   in_data_i,
+  input  data_t           in_data_i[N],
   output logic            out_valid_o,
   input  logic            out_ready_i,
   output data_t           out_data_o,
@@ -40,7 +40,7 @@ module gs_stream_arbiter #(
     in_ready_o  = gnt & {N{out_ready_i}};
     // The grant is one-hot: AND and OR are smaller than a chain of choices.
     out_data_o  = '0;
-    for (int unsigned i = 0; i < N; i++) out_data_o |= in_data_i[i] & {$bits(data_t) {gnt[i]}};
+    for (int unsigned i = 0; i < N; i++) if (gnt[i]) out_data_o |= in_data_i[i];
   end
 
   `GS_ASSERT_HOLD(payload_is_stable_while_it_waits, out_valid_o, out_ready_i, {out_idx_o, out_data_o})

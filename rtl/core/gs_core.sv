@@ -178,8 +178,8 @@ module gs_core
     if (iwr_valid_i) c1_where_q.pc[PcW-1:0] <= iwr_addr_i;
     else if (c0_start) c1_where_q <= '0;
     c1_write_q  <= iwr_data_i;
-    c1_given_q  <= inject_instr_i;
-    c2_given_q  <= c1_given_q;
+    if (c0_inject) c1_given_q <= inject_instr_i;
+    if (c1_inject_q) c2_given_q <= c1_given_q;
   end
 
   assign imem_en_o    = 1'b1;
@@ -187,14 +187,17 @@ module gs_core
   assign imem_addr_o  = c1_where_q.pc[PcW-1:0];
   assign imem_wdata_o = c1_write_q;
 
+  // Stages without an instruction keep what they have: nobody looks at it.
   always_ff @(posedge clk_i) begin
     {c2_inject_q, c3_inject_q, c4_inject_q, c5_inject_q, c6_inject_q} <=
         {c1_inject_q, c2_inject_q, c3_inject_q, c4_inject_q, c5_inject_q};
-    c2_where_q <= c1_where_q;
-    c3_where_q <= c2_where_q;
-    c4_where_q <= c3_where_q;
-    c5_where_q <= c4_where_q;
-    c3_instr_q <= c2_inject_q ? c2_given_q : imem_rdata_i;
+    if (valid[1]) c2_where_q <= c1_where_q;
+    if (valid[2]) begin
+      c3_where_q <= c2_where_q;
+      c3_instr_q <= c2_inject_q ? c2_given_q : imem_rdata_i;
+    end
+    if (valid[3]) c4_where_q <= c3_where_q;
+    if (valid[4]) c5_where_q <= c4_where_q;
   end
 
   // C3, C4: registers, table
@@ -219,6 +222,8 @@ module gs_core
 
   gs_core_decode u_decode (
     .clk_i,
+    .c3_valid_i  (valid[3]),
+    .c4_valid_i  (valid[4]),
     .c3_instr_i  (c3_instr_q),
     .c5_ctl_o    (c5_ctl),
     .c5_imm_o    (c5_imm),
@@ -233,6 +238,7 @@ module gs_core
     .wtid_i (wb_tid),
     .wreg_i (wb_reg),
     .wdata_i(wb_data),
+    .re_i   (valid[3]),
     .tid_i  (tid[3]),
     .reg1_i (c3_reg1),
     .reg2_i (c3_reg2),
@@ -247,15 +253,19 @@ module gs_core
   logic c4_zimm_q, c4_tile_csr_q, c5_tile_csr_q;
 
   always_ff @(posedge clk_i) begin
-    c4_instr_q    <= c3_instr_q;
-    c5_instr_q    <= c4_instr_q;
-    c6_instr_q    <= c5_instr_q;
-    c4_zimm_q     <= c3_system && c3_instr_q[14];
-    c4_tile_csr_q <= c3_instr_q[31:22] != '0 || c3_instr_q[21:20] == '0;
-    c5_tile_csr_q <= c4_tile_csr_q;
-    c5_data1_q    <= c4_data1;
-    c5_data2_q    <= c4_zimm_q ? {27'd0, c4_instr_q[19:15]} : c4_data2;
-    c5_data3_q    <= c4_data3;
+    if (valid[3]) begin
+      c4_instr_q    <= c3_instr_q;
+      c4_zimm_q     <= c3_system && c3_instr_q[14];
+      c4_tile_csr_q <= c3_instr_q[31:22] != '0 || c3_instr_q[21:20] == '0;
+    end
+    if (valid[4]) begin
+      c5_instr_q    <= c4_instr_q;
+      c5_tile_csr_q <= c4_tile_csr_q;
+      c5_data1_q    <= c4_data1;
+      c5_data2_q    <= c4_zimm_q ? {27'd0, c4_instr_q[19:15]} : c4_data2;
+      c5_data3_q    <= c4_data3;
+    end
+    if (valid[5]) c6_instr_q <= c5_instr_q;
   end
 
   // C5: operands
@@ -292,39 +302,41 @@ module gs_core
   logic unused_ctl;
 
   always_ff @(posedge clk_i) begin
-    c6_ctl_q     <= c5_ctl;
-    c6_funct3_q  <= c5_instr_q[14:12];
-    c6_pc_q      <= c5_where_q.pc;
-    c6_rd_q      <= c5_rd;
-    c6_data2_q   <= c5_data2_q;
-    c6_data3_q   <= c5_data3_q;
-    c6_rm_q      <= c5_ctl.div ? {c5_ctl.fop[1], c5_div_signed && c5_data2_q[31], 1'b0} : c5_rm;
-    c6_a_q       <= c5_data1_q ^ {32{c5_flip}};
-    if (c5_ctl.a_pc) c6_a_q <= 32'({c5_where_q.pc, 2'b00});
-    if (c5_ctl.a_zero) c6_a_q <= '0;
-    c6_b_q       <= (c5_ctl.b_imm ? c5_imm : c5_data2_q) ^ {32{c5_sub}};
-    if (c5_ctl.b_zero) c6_b_q <= '0;
-    c6_carry_q   <= c5_sub || c5_flip;
-    c6_a_sign_q  <= c5_data1_q[31] && !c5_unsigned;
-    c6_b_sign_q  <= c5_unsigned || !(c5_ctl.b_imm ? c5_imm[31] : c5_data2_q[31]);
-    c6_target_q  <= 20'(c5_where_q.pc) + c5_imm[21:2];
-    c6_mul_a_q   <= c5_ctl.mul_a && (!c5_ctl.shift || c5_instr_q[30]);
-    c6_again_q   <= c5_negate;
-    c6_stop_q    <= c5_stop;
-    c6_illegal_q <= (c5_illegal || c5_bad_rm) && !c5_where_q.pc[PcW];
-    // The core's own CSRs need no number: what they answer must stand alone.
-    c6_sum_en_q  <= (c5_ctl.sum && (!c5_ctl.csr || c5_tile_csr_q)) || c5_ctl.branch;
-    c6_logical_q <= c5_ctl.logical;
-    c6_x_q       <= c5_stop || c5_ctl.mem || (c5_ctl.csr && c5_tile_csr_q);
-    c6_f_q       <= !c5_stop && (c5_ctl.fpu || c5_divides);
-    c6_csr_q     <= c5_ctl.csr;
-    c6_fcsr_q    <= !c5_stop && c5_ctl.csr && !c5_tile_csr_q;
-    c6_write_q   <= c5_ctl.rd_write && (c5_ctl.rd_fp || c5_instr_q[11:7] != '0);
-    c6_xfunct3_q <= c5_instr_q[14:12];
-    if (c5_ctl.csr) c6_xfunct3_q <= {1'b0, c5_instr_q[11:7] != '0, !c5_instr_q[13]};
-    if (c5_where_q.pc[PcW]) c6_cause_q <= CauseFetchFault;
-    else if (c5_illegal || c5_bad_rm) c6_cause_q <= CauseIllegal;
-    else c6_cause_q <= c5_instr_q[20] ? CauseBreakpoint : CauseCall;
+    if (valid[5]) begin
+      c6_ctl_q     <= c5_ctl;
+      c6_funct3_q  <= c5_instr_q[14:12];
+      c6_pc_q      <= c5_where_q.pc;
+      c6_rd_q      <= c5_rd;
+      c6_data2_q   <= c5_data2_q;
+      c6_data3_q   <= c5_data3_q;
+      c6_rm_q      <= c5_ctl.div ? {c5_ctl.fop[1], c5_div_signed && c5_data2_q[31], 1'b0} : c5_rm;
+      c6_a_q       <= c5_data1_q ^ {32{c5_flip}};
+      if (c5_ctl.a_pc) c6_a_q <= 32'({c5_where_q.pc, 2'b00});
+      if (c5_ctl.a_zero) c6_a_q <= '0;
+      c6_b_q       <= (c5_ctl.b_imm ? c5_imm : c5_data2_q) ^ {32{c5_sub}};
+      if (c5_ctl.b_zero) c6_b_q <= '0;
+      c6_carry_q   <= c5_sub || c5_flip;
+      c6_a_sign_q  <= c5_data1_q[31] && !c5_unsigned;
+      c6_b_sign_q  <= c5_unsigned || !(c5_ctl.b_imm ? c5_imm[31] : c5_data2_q[31]);
+      c6_target_q  <= 20'(c5_where_q.pc) + c5_imm[21:2];
+      c6_mul_a_q   <= c5_ctl.mul_a && (!c5_ctl.shift || c5_instr_q[30]);
+      c6_again_q   <= c5_negate;
+      c6_stop_q    <= c5_stop;
+      c6_illegal_q <= (c5_illegal || c5_bad_rm) && !c5_where_q.pc[PcW];
+      // The core's own CSRs need no number: what they answer must stand alone.
+      c6_sum_en_q  <= (c5_ctl.sum && (!c5_ctl.csr || c5_tile_csr_q)) || c5_ctl.branch;
+      c6_logical_q <= c5_ctl.logical;
+      c6_x_q       <= c5_stop || c5_ctl.mem || (c5_ctl.csr && c5_tile_csr_q);
+      c6_f_q       <= !c5_stop && (c5_ctl.fpu || c5_divides);
+      c6_csr_q     <= c5_ctl.csr;
+      c6_fcsr_q    <= !c5_stop && c5_ctl.csr && !c5_tile_csr_q;
+      c6_write_q   <= c5_ctl.rd_write && (c5_ctl.rd_fp || c5_instr_q[11:7] != '0);
+      c6_xfunct3_q <= c5_instr_q[14:12];
+      if (c5_ctl.csr) c6_xfunct3_q <= {1'b0, c5_instr_q[11:7] != '0, !c5_instr_q[13]};
+      if (c5_where_q.pc[PcW]) c6_cause_q <= CauseFetchFault;
+      else if (c5_illegal || c5_bad_rm) c6_cause_q <= CauseIllegal;
+      else c6_cause_q <= c5_instr_q[20] ? CauseBreakpoint : CauseCall;
+    end
   end
 
   // Its checks and operands are behind us.
@@ -360,43 +372,45 @@ module gs_core
   logic [31:0] c7_sum_q, c7_logic_q, c7_instr_q, c7_data2_q, c7_data3_q;
 
   always_ff @(posedge clk_i) begin
-    c7_sum_q     <= c6_sum[32:1];
-    if (!c6_sum_en_q || c6_stop_q) c7_sum_q <= '0;
-    c7_logic_q   <= c6_logic;
-    if (!c6_logical_q) c7_logic_q <= '0;
-    c7_instr_q   <= c6_instr_q;
-    if (!c6_illegal_q) c7_instr_q <= '0;
-    c7_less_q    <= c6_sum[33];
-    c7_branch_q  <= c6_ctl_q.branch && !c6_stop_q;
-    c7_jal_q     <= c6_ctl_q.jal;
-    c7_jalr_q    <= c6_ctl_q.jalr;
-    c7_slt_q     <= c6_ctl_q.slt;
-    c7_mem_q     <= c6_ctl_q.mem;
-    c7_store_q   <= c6_ctl_q.store;
-    c7_csr_q     <= c6_csr_q;
-    c7_stop_q    <= c6_stop_q;
     c7_x_q       <= c6_x_q && valid[6];
     c7_f_q       <= c6_f_q && valid[6];
-    c7_cause_q   <= c6_cause_q;
-    c7_outside_q <= c6_target_q[19:PcW] != '0;
-    c7_offset_q  <= c6_ctl_q.jal ? c6_instr_q[21] : c6_instr_q[8];
-    c7_target_q  <= c6_target_q[PcW-1:0];
-    c7_pc_q      <= c6_pc_q;
-    // The next instruction, or this one again.
-    c7_next_q    <= c6_pc_q + {{PcW{1'b0}}, !(c6_again_q || c6_inject_q)};
-    c7_again_q   <= c6_again_q;
-    c7_low_q     <= c6_ctl_q.mul_lo;
-    c7_high_q    <= c6_ctl_q.mul_hi;
     c7_fcsr_q    <= c6_fcsr_q && valid[6];
-    c7_write_q   <= c6_write_q;
-    c7_rd_q      <= c6_rd_q;
-    c7_funct3_q  <= c6_funct3_q;
-    c7_rm_q      <= c6_rm_q;
-    c7_xfunct3_q <= c6_xfunct3_q;
-    c7_fop_q     <= c6_ctl_q.fop;
-    c7_which_q   <= c6_instr_q[21:20];
-    c7_data2_q   <= c6_data2_q;
-    c7_data3_q   <= c6_data3_q;
+    if (valid[6]) begin
+      c7_sum_q     <= c6_sum[32:1];
+      if (!c6_sum_en_q || c6_stop_q) c7_sum_q <= '0;
+      c7_logic_q   <= c6_logic;
+      if (!c6_logical_q) c7_logic_q <= '0;
+      c7_instr_q   <= c6_instr_q;
+      if (!c6_illegal_q) c7_instr_q <= '0;
+      c7_less_q    <= c6_sum[33];
+      c7_branch_q  <= c6_ctl_q.branch && !c6_stop_q;
+      c7_jal_q     <= c6_ctl_q.jal;
+      c7_jalr_q    <= c6_ctl_q.jalr;
+      c7_slt_q     <= c6_ctl_q.slt;
+      c7_mem_q     <= c6_ctl_q.mem;
+      c7_store_q   <= c6_ctl_q.store;
+      c7_csr_q     <= c6_csr_q;
+      c7_stop_q    <= c6_stop_q;
+      c7_cause_q   <= c6_cause_q;
+      c7_outside_q <= c6_target_q[19:PcW] != '0;
+      c7_offset_q  <= c6_ctl_q.jal ? c6_instr_q[21] : c6_instr_q[8];
+      c7_target_q  <= c6_target_q[PcW-1:0];
+      c7_pc_q      <= c6_pc_q;
+      // The next instruction, or this one again.
+      c7_next_q    <= c6_pc_q + {{PcW{1'b0}}, !(c6_again_q || c6_inject_q)};
+      c7_again_q   <= c6_again_q;
+      c7_low_q     <= c6_ctl_q.mul_lo;
+      c7_high_q    <= c6_ctl_q.mul_hi;
+      c7_write_q   <= c6_write_q;
+      c7_rd_q      <= c6_rd_q;
+      c7_funct3_q  <= c6_funct3_q;
+      c7_rm_q      <= c6_rm_q;
+      c7_xfunct3_q <= c6_xfunct3_q;
+      c7_fop_q     <= c6_ctl_q.fop;
+      c7_which_q   <= c6_instr_q[21:20];
+      c7_data2_q   <= c6_data2_q;
+      c7_data3_q   <= c6_data3_q;
+    end
   end
 
   // C7: jumps, traps, next pc
@@ -448,20 +462,25 @@ module gs_core
       c8_x_q <= c7_x_q || (valid[7] && c7_trap);
       c8_f_q <= c7_f_q;
     end
-    c8_x_req_q.op     <= c7_trap ? XTrap : (c7_csr_q ? XCsr : (c7_store_q ? XStore : XLoad));
-    c8_x_req_q.funct3 <= c7_xfunct3_q;
-    c8_x_req_q.tid    <= tid[7];
-    c8_x_req_q.addr   <= c7_trap ? {2'b00, c7_cause, 26'({c7_pc_q, 2'b00})} : c7_sum_q;
-    // What stops has no sum, and what is not illegal no instruction.
-    c8_x_req_q.data   <= c7_trap ? (c7_sum_q | c7_instr_q) : c7_data2_q;
-    // Of a branch's target not enough is known here.
-    if (c7_trap && c7_branch_q) c8_x_req_q.data <= '0;
-    c8_f_req_q.op     <= c7_fop_q;
-    c8_f_req_q.rm     <= c7_rm_q;
-    c8_f_req_q.tid    <= tid[7];
-    c8_f_req_q.a      <= c7_sum_q;
-    c8_f_req_q.b      <= c7_data2_q;
-    c8_f_req_q.c      <= c7_data3_q;
+    // Only what asks or may trap.
+    if (c7_x_q || c7_stop_q || c7_branch_q || c7_jal_q || c7_jalr_q) begin
+      c8_x_req_q.op     <= c7_trap ? XTrap : (c7_csr_q ? XCsr : (c7_store_q ? XStore : XLoad));
+      c8_x_req_q.funct3 <= c7_xfunct3_q;
+      c8_x_req_q.tid    <= tid[7];
+      c8_x_req_q.addr   <= c7_trap ? {2'b00, c7_cause, 26'({c7_pc_q, 2'b00})} : c7_sum_q;
+      // What stops has no sum, and what is not illegal no instruction.
+      c8_x_req_q.data   <= c7_trap ? (c7_sum_q | c7_instr_q) : c7_data2_q;
+      // Of a branch's target not enough is known here.
+      if (c7_trap && c7_branch_q) c8_x_req_q.data <= '0;
+    end
+    if (c7_f_q) begin
+      c8_f_req_q.op  <= c7_fop_q;
+      c8_f_req_q.rm  <= c7_rm_q;
+      c8_f_req_q.tid <= tid[7];
+      c8_f_req_q.a   <= c7_sum_q;
+      c8_f_req_q.b   <= c7_data2_q;
+      c8_f_req_q.c   <= c7_data3_q;
+    end
     c8_sum_q          <= c7_sum_q;
     c8_logic_q        <= c7_logic_q;
     if (c7_jal_q || c7_jalr_q) begin
@@ -517,8 +536,10 @@ module gs_core
 
   gs_core_mul u_mul (
     .clk_i,
+    .c5_shift_i   (c5_ctl.shift),
     .c5_distance_i(c5_ctl.b_imm ? c5_imm[4:0] : c5_data2_q[4:0]),
     .c5_right_i   (c5_instr_q[14]),
+    .c6_uses_i    (c6_ctl_q.mul_lo || c6_ctl_q.mul_hi),
     .c6_a_i       (c6_a_q),
     .c6_a_signed_i(c6_mul_a_q),
     .c6_b_i       (c6_b_q),

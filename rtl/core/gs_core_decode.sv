@@ -9,6 +9,8 @@ module gs_core_decode
   import gs_core_pkg::*;
 (
   input  logic        clk_i,
+  input  logic        c3_valid_i,
+  input  logic        c4_valid_i,
   input  logic [31:0] c3_instr_i,
   output ctl_t        c5_ctl_o,
   output logic [31:0] c5_imm_o,
@@ -36,21 +38,23 @@ module gs_core_decode
   logic [CtlW-1:0] c4_rom_q, c5_rom_q;
 
   always_ff @(posedge clk_i) begin
-    c4_rom_q <= rom[decode_index(op, c3_instr_i[31:27], c3_instr_i[14:12], c3_instr_i[25], c3_instr_i[20])];
-    c5_rom_q <= c4_rom_q;
+    if (c3_valid_i) begin
+      c4_rom_q <= rom[decode_index(op, c3_instr_i[31:27], c3_instr_i[14:12], c3_instr_i[25], c3_instr_i[20])];
+    end
+    if (c4_valid_i) c5_rom_q <= c4_rom_q;
   end
 
   always_comb begin
-    c3_imm[31]    = c3_instr_i[31];
-    c3_imm[30:20] = upper ? c3_instr_i[30:20] : {11{c3_instr_i[31]}};
-    c3_imm[19:12] = (upper || jump) ? c3_instr_i[19:12] : {8{c3_instr_i[31]}};
-    c3_imm[11]    = c3_instr_i[31];
-    if (jump) c3_imm[11] = c3_instr_i[20];
-    if (branch) c3_imm[11] = c3_instr_i[7];
-    c3_imm[10:5] = c3_instr_i[30:25];
-    c3_imm[4:1]  = (store || branch) ? c3_instr_i[11:8] : c3_instr_i[24:21];
-    c3_imm[0]    = store ? c3_instr_i[7] : c3_instr_i[20];
-    if (jump || branch) c3_imm[0] = 1'b0;
+    // Bits 31, 30 to 20, 19 to 12, 11, 10 to 5, 4 to 1, 0
+    c3_imm = {
+      c3_instr_i[31],
+      upper ? c3_instr_i[30:20] : {11{c3_instr_i[31]}},
+      (upper || jump) ? c3_instr_i[19:12] : {8{c3_instr_i[31]}},
+      jump ? c3_instr_i[20] : branch ? c3_instr_i[7] : c3_instr_i[31],
+      c3_instr_i[30:25],
+      (store || branch) ? c3_instr_i[11:8] : c3_instr_i[24:21],
+      (store ? c3_instr_i[7] : c3_instr_i[20]) && !jump && !branch
+    };
     if (upper) c3_imm[11:0] = '0;
   end
 
@@ -64,17 +68,26 @@ module gs_core_decode
   assign rs1_some = c3_instr_i[19:15] != '0;
 
   always_ff @(posedge clk_i) begin
-    c4_imm_q <= c3_imm;
-    c5_imm_q <= c4_imm_q;
-    c4_op7_q <= c3_instr_i[31] || c3_instr_i[29:26] != '0;
-    c4_30_q  <= c3_instr_i[30];
-    c4_fmt_q <= c3_instr_i[26:25] != '0;
-    c4_rs2_q <= c3_instr_i[24:21] != '0;
-    c4_sys_q <= c3_instr_i[31:21] != '0 || rs1_some || c3_instr_i[11:7] != '0;
-    c4_low_q <= c3_instr_i[1:0] != 2'b11;
-    c4_csr_q <= tile_csr && (c3_instr_i[13] ? rs1_some : c3_instr_i[31:30] == 2'b11);
-    {c5_op7_q, c5_30_q, c5_fmt_q, c5_rs2_q, c5_sys_q, c5_low_q, c5_csr_q} <=
-        {c4_op7_q, c4_30_q, c4_fmt_q, c4_rs2_q, c4_sys_q, c4_low_q, c4_csr_q};
+    if (c3_valid_i) begin
+      c4_imm_q <= c3_imm;
+      c4_op7_q <= c3_instr_i[31] || c3_instr_i[29:26] != '0;
+      c4_30_q  <= c3_instr_i[30];
+      c4_fmt_q <= c3_instr_i[26:25] != '0;
+      c4_rs2_q <= c3_instr_i[24:21] != '0;
+      c4_sys_q <= c3_instr_i[31:21] != '0 || rs1_some || c3_instr_i[11:7] != '0;
+      c4_low_q <= c3_instr_i[1:0] != 2'b11;
+      c4_csr_q <= tile_csr && (c3_instr_i[13] ? rs1_some : c3_instr_i[31:30] == 2'b11);
+    end
+    if (c4_valid_i) begin
+      c5_imm_q <= c4_imm_q;
+      c5_op7_q <= c4_op7_q;
+      c5_30_q  <= c4_30_q;
+      c5_fmt_q <= c4_fmt_q;
+      c5_rs2_q <= c4_rs2_q;
+      c5_sys_q <= c4_sys_q;
+      c5_low_q <= c4_low_q;
+      c5_csr_q <= c4_csr_q;
+    end
   end
 
   assign ctl          = ctl_t'(c5_rom_q);

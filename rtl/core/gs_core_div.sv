@@ -37,7 +37,13 @@ module gs_core_div #(
   assign data_o  = data_q;
 
   // The shifted remainder less the divisor's magnitude; the top bit says that it is not below 0.
-  assign trial = {1'b0, rest_q, quotient_q[31], 1'b1} + {1'b0, 1'b1, minus_q, carry_in_q};
+  always_comb begin
+    trial = 'x;
+    if (busy_q) trial = {1'b0, rest_q, quotient_q[31], 1'b1} + {1'b0, 1'b1, minus_q, carry_in_q};
+  end
+
+  logic unused_top;
+  assign unused_top = trial[33] ^ trial[0];
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -58,18 +64,16 @@ module gs_core_div #(
       minus_q     <= divisor_i ^ {32{!negative_i}};
     end
     data_q <= show_q ? (remainder_q ? rest_q : quotient_q) : '0;
-    left_q <= start ? 5'd31 : left_q - 5'd1;
     if (start) begin
-      quotient_q      <= dividend_i;
-      rest_q <= '0;
+      left_q     <= 5'd31;
+      quotient_q <= dividend_i;
+      rest_q     <= '0;
     end else if (busy_q && !done_q) begin
-      quotient_q      <= {quotient_q[30:0], trial[34]};
-      rest_q <= trial[34] ? trial[32:1] : {rest_q[30:0], quotient_q[31]};
+      left_q     <= left_q - 5'd1;
+      quotient_q <= {quotient_q[30:0], trial[34]};
+      rest_q     <= trial[34] ? trial[32:1] : {rest_q[30:0], quotient_q[31]};
     end
   end
-
-  logic unused_top;
-  assign unused_top = trial[33] ^ trial[0];
 
   `GS_ASSERT_NOW(only_a_result_is_taken, !take_i || done_q)
 endmodule

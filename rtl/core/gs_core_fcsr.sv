@@ -28,20 +28,25 @@ module gs_core_fcsr #(
 
   always_comb begin
     operand = c8_data_q;
-    if (c8_which_q == 2'd2) operand[7:5] = c8_data_q[2:0];
-    case (c8_how_q)
-      2'd1:    changed = operand;
-      2'd3:    changed = old & ~operand;
-      default: changed = old | operand;
-    endcase
+    changed = 'x;
+    if (c8_en_q) begin
+      if (c8_which_q == 2'd2) operand[7:5] = c8_data_q[2:0];
+      case (c8_how_q)
+        2'd1:    changed = operand;
+        2'd3:    changed = old & ~operand;
+        default: changed = old | operand;
+      endcase
+    end
   end
 
   always_ff @(posedge clk_i) begin
     c8_en_q    <= c7_en_i;
-    c8_how_q   <= c7_how_i;
-    c8_which_q <= c7_which_i;
-    c8_data_q  <= c7_data_i;
-    c8_tid_q   <= c7_tid_i;
+    if (c7_en_i) begin
+      c8_how_q   <= c7_how_i;
+      c8_which_q <= c7_which_i;
+      c8_data_q  <= c7_data_i;
+      c8_tid_q   <= c7_tid_i;
+    end
     c9_old_q   <= '0;
     if (c8_en_q && c8_how_q != 2'd0) begin
       c9_old_q <= (c8_which_q == 2'd2) ? {5'd0, old[7:5]} : {c8_which_q[1] ? old[7:5] : 3'd0, old[4:0]};

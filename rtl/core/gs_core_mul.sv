@@ -7,9 +7,11 @@
 module gs_core_mul (
   input  logic        clk_i,
   // C5: distance of a shift, and its direction
+  input  logic        c5_shift_i,
   input  logic [4:0]  c5_distance_i,
   input  logic        c5_right_i,
-  // C6: operands, and what to do
+  // C6: operands, and what to do; there is something to do
+  input  logic        c6_uses_i,
   input  logic [31:0] c6_a_i,
   input  logic        c6_a_signed_i,
   input  logic [31:0] c6_b_i,
@@ -40,39 +42,50 @@ module gs_core_mul (
   logic [32:0] c7_a_q;
 
   always_comb begin
-    c6_mask[32] = c6_whole_q;
-    for (int unsigned i = 0; i < 32; i++) c6_mask[i] = c6_coarse_q[i/8] && c6_fine_q[i%8];
+    c6_mask = {c6_whole_q, {4{c6_fine_q}} & {{8{c6_coarse_q[3]}}, {8{c6_coarse_q[2]}}, {8{c6_coarse_q[1]}},
+                                             {8{c6_coarse_q[0]}}}};
   end
 
   logic signed [17:0] a_low, a_high, b_low, b_high;
   logic signed [35:0] c8_ll_q, c8_lh_q, c8_hl_q, c8_hh_q;
   logic signed [35:0] c9_middle_q;
   logic [63:0] c9_outer_q;
-  logic [63:0] c9_sum;
+  logic c7_uses_q, c8_uses_q;
   logic [31:0] c10_low_q, c10_high_q;
 
   assign a_low  = {1'b0, c7_a_q[16:0]};
   assign a_high = {{2{c7_a_q[32]}}, c7_a_q[32:17]};
   assign b_low  = {1'b0, c7_b_q[16:0]};
   assign b_high = {c7_b_q[33], c7_b_q[33:17]};
-  assign c9_sum = {c9_outer_q[63:17] + {{11{c9_middle_q[35]}}, c9_middle_q}, c9_outer_q[16:0]};
 
   always_ff @(posedge clk_i) begin
-    c6_fine_q   <= c5_fine;
-    c6_coarse_q <= c5_coarse;
-    c6_whole_q  <= c5_whole;
-    c7_a_q      <= {c6_a_signed_i && c6_a_i[31], c6_a_i};
-    c7_b_q      <= c6_shift_i ? {1'b0, c6_mask} : {{2{c6_b_signed_i && c6_b_i[31]}}, c6_b_i};
-    c8_ll_q     <= a_low * b_low;
-    c8_lh_q     <= a_low * b_high;
-    c8_hl_q     <= a_high * b_low;
-    c8_hh_q     <= a_high * b_high;
-    c9_middle_q <= c8_lh_q + c8_hl_q;
-    c9_outer_q  <= {c8_hh_q[29:0], c8_ll_q[33:0]};
-    c10_low_q   <= c9_sum[31:0];
-    c10_high_q  <= c9_sum[63:32];
-    if (!c9_low_i) c10_low_q <= '0;
-    if (!c9_high_i) c10_high_q <= '0;
+    if (c5_shift_i) begin
+      c6_fine_q   <= c5_fine;
+      c6_coarse_q <= c5_coarse;
+      c6_whole_q  <= c5_whole;
+    end
+    c7_uses_q <= c6_uses_i;
+    c8_uses_q <= c7_uses_q;
+    if (c6_uses_i) begin
+      c7_a_q <= {c6_a_signed_i && c6_a_i[31], c6_a_i};
+      c7_b_q <= c6_shift_i ? {1'b0, c6_mask} : {{2{c6_b_signed_i && c6_b_i[31]}}, c6_b_i};
+    end
+    if (c7_uses_q) begin
+      c8_ll_q <= a_low * b_low;
+      c8_lh_q <= a_low * b_high;
+      c8_hl_q <= a_high * b_low;
+      c8_hh_q <= a_high * b_high;
+    end
+    if (c8_uses_q) begin
+      c9_middle_q <= c8_lh_q + c8_hl_q;
+      c9_outer_q  <= {c8_hh_q[29:0], c8_ll_q[33:0]};
+    end
+    {c10_high_q, c10_low_q} <= '0;
+    if (c9_low_i || c9_high_i) begin
+      automatic logic [63:0] sum = {c9_outer_q[63:17] + {{11{c9_middle_q[35]}}, c9_middle_q}, c9_outer_q[16:0]};
+      if (c9_low_i) c10_low_q <= sum[31:0];
+      if (c9_high_i) c10_high_q <= sum[63:32];
+    end
   end
 
   assign c10_low_o  = c10_low_q;

@@ -14,6 +14,7 @@ module gs_core_regs #(
   /// 32 and above: floating-point registers
   input  logic [5:0]      wreg_i,
   input  logic [31:0]     wdata_i,
+  input  logic            re_i,
   input  logic [TidW-1:0] tid_i,
   input  logic [5:0]      reg1_i,
   input  logic [5:0]      reg2_i,
@@ -33,7 +34,7 @@ module gs_core_regs #(
     .wstrb_i(1'b1),
     .waddr_i({wtid_i, wreg_i}),
     .wdata_i,
-    .re_i   (1'b1),
+    .re_i,
     .raddr_i({tid_i, reg1_i}),
     .rdata_o(data1_o)
   );
@@ -49,7 +50,7 @@ module gs_core_regs #(
     .wstrb_i(1'b1),
     .waddr_i({wtid_i, wreg_i}),
     .wdata_i,
-    .re_i   (1'b1),
+    .re_i,
     .raddr_i({tid_i, reg2_i}),
     .rdata_o(data2_o)
   );
@@ -65,7 +66,7 @@ module gs_core_regs #(
     .wstrb_i(1'b1),
     .waddr_i({wtid_i, wreg_i[4:0]}),
     .wdata_i,
-    .re_i   (1'b1),
+    .re_i,
     .raddr_i({tid_i, reg3_i}),
     .rdata_o(data3_o)
   );

@@ -108,9 +108,7 @@ module gs_core_sched #(
         ctl_inject_q <= inject_valid_i && !start_valid_i;
       end
       if (!wake) scan_q <= scan_q + TidW'(1);
-      for (int unsigned i = 0; i < ThreadsPerCore; i++) begin
-        if (tid_q[1] == TidW'(i) && (c1_ctl_q || park)) parked_q[i] <= park;
-      end
+      if (c1_ctl_q || park) parked_q[tid_q[1]] <= park;
     end
     c1_start_q  <= ctl_start_q;
     c1_inject_q <= ctl_inject_q;

@@ -66,48 +66,53 @@ module gs_core_trace #(
   logic [31:0] sim_write_data  /*verilator public_flat_rd*/;
   logic [ThreadsPerCore-1:0] parked_q, half_q;
 
-  always_ff @(posedge clk_i) begin
-    sim_issue      <= issue_i;
-    sim_issue_tid  <= 8'(tid_i);
-    sim_retire     <= retire_i;
-    sim_retire_tid <= 8'(done_tid_i);
-    sim_write      <= write_i && !half_q[write_tid_i];
-    sim_write_tid  <= 8'(write_tid_i);
-    sim_write_reg  <= 8'(write_reg_i);
-    sim_write_data <= write_data_i;
-    parked_q       <= parked_i;
+  // What only harnesses read may be written at once, which is less work for the simulator.
+  /* verilator lint_off BLKSEQ */
+  always @(posedge clk_i) begin
+    sim_issue  = issue_i;
+    sim_retire = retire_i;
+    sim_write  = write_i && !half_q[write_tid_i];
+    if (retire_i) sim_retire_tid = 8'(done_tid_i);
+    if (write_i) begin
+      sim_write_tid  = 8'(write_tid_i);
+      sim_write_reg  = 8'(write_reg_i);
+      sim_write_data = write_data_i;
+    end
     if (issue_i) begin
-      sim_state[tid_i] <= Runs;
-      sim_pc[tid_i]    <= pc_i;
-      sim_instr[tid_i] <= instr_i;
+      sim_issue_tid    = 8'(tid_i);
+      sim_state[tid_i] = Runs;
+      sim_pc[tid_i]    = pc_i;
+      sim_instr[tid_i] = instr_i;
     end
     if (parked_i != parked_q) begin
       for (int unsigned i = 0; i < ThreadsPerCore; i++) begin
-        if (parked_i[i] != parked_q[i]) sim_state[i] <= parked_i[i] ? Parked : Runs;
+        if (parked_i[i] != parked_q[i]) sim_state[i] = parked_i[i] ? Parked : Runs;
       end
+      parked_q = parked_i;
     end
-    if (write_i) half_q[write_tid_i] <= 1'b0;
-    if (f_i && again_i) half_q[f_tid_i] <= 1'b1;
-    if (back_i) sim_state[back_tid_i] <= Runs;
-    if (f_i) sim_state[f_tid_i] <= div_i ? WaitsDivide : WaitsFloat;
+    if (write_i) half_q[write_tid_i] = 1'b0;
+    if (f_i && again_i) half_q[f_tid_i] = 1'b1;
+    if (back_i) sim_state[back_tid_i] = Runs;
+    if (f_i) sim_state[f_tid_i] = div_i ? WaitsDivide : WaitsFloat;
     if (x_i) begin
-      sim_state[x_req_i.tid] <= WaitsTile;
-      sim_xop[x_req_i.tid]   <= 8'(x_req_i.op);
-      sim_xaddr[x_req_i.tid] <= x_req_i.addr;
-      sim_xdata[x_req_i.tid] <= x_req_i.data;
+      sim_state[x_req_i.tid] = WaitsTile;
+      sim_xop[x_req_i.tid]   = 8'(x_req_i.op);
+      sim_xaddr[x_req_i.tid] = x_req_i.addr;
+      sim_xdata[x_req_i.tid] = x_req_i.data;
     end
     if (!rst_ni) begin
-      sim_issued <= '0;
-      sim_issue  <= 1'b0;
-      sim_retire <= 1'b0;
-      sim_write  <= 1'b0;
-      parked_q   <= '0;
-      half_q     <= '0;
-      for (int unsigned i = 0; i < ThreadsPerCore; i++) sim_state[i] <= DoesNothing;
+      sim_issued = '0;
+      sim_issue  = 1'b0;
+      sim_retire = 1'b0;
+      sim_write  = 1'b0;
+      parked_q   = '0;
+      half_q     = '0;
+      for (int unsigned i = 0; i < ThreadsPerCore; i++) sim_state[i] = DoesNothing;
     end else if (issue_i) begin
-      sim_issued <= sim_issued + 64'd1;
+      sim_issued = sim_issued + 64'd1;
     end
   end
+  /* verilator lint_on BLKSEQ */
 
   // Most harnesses read only some of all this.
   logic unused_seen;

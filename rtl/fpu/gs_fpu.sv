@@ -47,7 +47,9 @@ module gs_fpu
   input  f_req_t [NCores-1:0] f_req_i,
   output logic                rsp_valid_o,
   input  logic                rsp_ready_i,
-  output f_rsp_t              rsp_o
+  output f_rsp_t              rsp_o,
+  /// something is under way, or was in the last dozen cycles in which the pipeline moved
+  output logic                busy_o
 );
   localparam int unsigned IdW = CoreW + TidW;
 
@@ -103,7 +105,7 @@ module gs_fpu
   always_ff @(posedge clk_i) begin
     if (!rst_ni) valid0_q <= 1'b0;
     else if (en) valid0_q <= accept && wants != '0;
-    if (en) begin
+    if (accept && wants != '0) begin
       s0_q     <= chosen;
       core0_q  <= core;
       short0_q <= is_short(chosen.op);
@@ -236,6 +238,8 @@ module gs_fpu
     .out_ready_i(rsp_ready_i),
     .out_data_o (rsp_o)
   );
+
+  assign busy_o = f_valid_i != '0 || rsp_valid_o || slow_busy || short_out_valid || valid0_q;
 
   `GS_ASSERT_NOW(the_queue_of_short_results_never_fills, short_ready)
   `GS_ASSERT_NOW(short_results_wait_for_at_most_the_places_of_the_pipeline, short_count <= 5'd13)

@@ -70,7 +70,9 @@ module gs_mailbox
   /// one cycle each: a message was sent; one arrived for its threads, however many; one was for nobody here
   output logic               sent_o,
   output logic               received_o,
-  output logic               dropped_o
+  output logic               dropped_o,
+  /// something is under way; what waits for an event from outside is not
+  output logic               busy_o
 );
   localparam int unsigned ThreadW = $clog2(Threads);
   localparam int unsigned Slots = Threads * SlotsPerThread;
@@ -604,11 +606,13 @@ module gs_mailbox
   assign trap_valid_o = outcome_valid && outcome.is_trap;
   assign trap_o       = '{thread: 6'(outcome.thread), cause: outcome.cause, addr: outcome.data};
 
-  for (genvar t = 0; t < int'(Threads); t++) begin : gen_sending
-    always_ff @(posedge clk_i) begin
-      if (!rst_ni) sending_q[t] <= 1'b0;
-      else if (commit && d_q.thread == ThreadW'(t)) sending_q[t] <= 1'b1;
-      else if (done1_go && done1_thread_q == ThreadW'(t)) sending_q[t] <= 1'b0;
+  // Never the same thread in one cycle: it has one send under way at most.
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      sending_q <= '0;
+    end else begin
+      if (done1_go) sending_q[done1_thread_q] <= 1'b0;
+      if (commit) sending_q[d_q.thread] <= 1'b1;
     end
   end
 
@@ -757,7 +761,7 @@ module gs_mailbox
     local_flit  = tx_flit;
   end
 
-  logic rx_busy, net_ready;
+  logic rx_busy, net_ready, sent_q, received_q;
   assign net_ready_o = net_ready && ready_q;
   gs_mailbox_rx #(
     .Threads  (Threads),
@@ -789,6 +793,7 @@ module gs_mailbox
     .busy_o         (rx_busy)
   );
 
+  logic events_busy;
   gs_mailbox_events #(
     .Threads(Threads)
   ) u_events (
@@ -808,10 +813,13 @@ module gs_mailbox
     .active_i,
     .quiet_i       (sending_q == '0 && !tx_busy && !rx_busy && !queues_busy),
     .idle_all_o,
-    .release_i     (idle_release_i)
+    .release_i     (idle_release_i),
+    .busy_o        (events_busy)
   );
 
-  logic sent_q, received_q;
+  assign busy_o = !ready_q || skid_valid || a_valid_q || outcome_valid || done1_valid_q || done2_valid_q || tx_busy
+      || rx_busy || queues_busy || events_busy || sent_q || received_q;
+
   assign sent_o     = sent_q;
   assign received_o = received_q;
   always_ff @(posedge clk_i) begin

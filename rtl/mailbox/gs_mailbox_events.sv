@@ -4,7 +4,8 @@
 /// Threads that wait for an event of the mailbox, and whether all wait in idle.
 ///
 /// A row of 8 threads at a time is looked at; those whose event is there are woken one after the other, then comes the
-/// next row. So nobody is passed over, and a wake-up comes a few cycles after its event.
+/// next row. So nobody is passed over, and a wake-up comes a few cycles after its event. While there is no event at
+/// all, nothing moves.
 /// A release of the idle threads goes once over all rows and wakes those that were idle when their row came.
 module gs_mailbox_events #(
   /// threads of the tile, 2 to 64, a power of two
@@ -33,7 +34,9 @@ module gs_mailbox_events #(
   /// all threads that count are in idle, no message waits for them, nothing is under way
   output logic               idle_all_o,
   /// one cycle: all that are in idle return
-  input  logic               release_i
+  input  logic               release_i,
+  /// threads are about to be woken
+  output logic               busy_o
 );
   localparam int unsigned RowThreads = (Threads < 8) ? Threads : 8;
   localparam int unsigned RowW = $clog2(RowThreads);
@@ -47,7 +50,7 @@ module gs_mailbox_events #(
   // A release: asked for; on its way over the rows, with as many to come after this.
   logic asked_q, going_q, row_release_q;
   logic [RowsW-1:0] left_q;
-  logic wake, load;
+  logic wake, load, any_q;
 
   assign due = (send_q & ~sending_i) | ((receive_q | idle_q) & some_i);
 
@@ -57,7 +60,8 @@ module gs_mailbox_events #(
   assign wake_valid_o   = row_q != '0;
   assign wake_release_o = row_release_q;
   assign wake           = wake_valid_o && wake_ready_i;
-  assign load           = !wake_valid_o;
+  assign load           = !wake_valid_o && any_q;
+  assign busy_o         = any_q || wake_valid_o || asked_q || going_q;
   assign at_next        = (Rows == 1) ? '0 : at_q + RowsW'(1);
 
   always_comb begin
@@ -79,6 +83,7 @@ module gs_mailbox_events #(
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
+      any_q         <= 1'b0;
       row_q         <= '0;
       at_q          <= '0;
       asked_q       <= 1'b0;
@@ -86,6 +91,7 @@ module gs_mailbox_events #(
       row_release_q <= 1'b0;
       left_q        <= '0;
     end else begin
+      any_q <= due != '0 || asked_q || going_q || row_release_q;
       if (load) begin
         row_q         <= row_new;
         at_q          <= at_next;

@@ -179,11 +179,13 @@ module gs_mailbox_set #(
   assign some_o      = some_q;
   assign busy_o      = todo_valid_q || one_valid_q;
 
-  for (genvar i = 0; i < int'(Queues); i++) begin : gen_some
-    always_ff @(posedge clk_i) begin
-      if (!rst_ni) some_q[i] <= 1'b0;
-      else if (one_go && one_queue_q == QueueW'(i)) some_q[i] <= 1'b1;
-      else if (pop_empties && pop_queue_i == QueueW'(i)) some_q[i] <= 1'b0;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      some_q <= '0;
+    end else begin
+      if (pop_empties) some_q[pop_queue_i] <= 1'b0;
+      // One that comes while the last goes is there.
+      if (one_go) some_q[one_queue_q] <= 1'b1;
     end
   end
 

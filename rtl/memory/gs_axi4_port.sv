@@ -191,7 +191,7 @@ module gs_axi4_port #(
 
   // Back: a read's beats stay together.
   logic     [1:0] in_ready;
-  mem_rsp_t [1:0] in_data;
+  mem_rsp_t       in_data[2];
   logic           joined_valid, joined_ready;
   mem_rsp_t       joined;
 

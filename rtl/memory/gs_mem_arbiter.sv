@@ -14,7 +14,7 @@ module gs_mem_arbiter #(
   output logic  [N-1:0] in_ready_o,
   /// the item is the last of its burst
   input  logic  [N-1:0] in_last_i,
-  input  data_t [N-1:0] in_data_i,
+  input  data_t         in_data_i[N],
   output logic          out_valid_o,
   input  logic          out_ready_i,
   output data_t         out_data_o
@@ -44,7 +44,7 @@ module gs_mem_arbiter #(
 
   always_comb begin
     out_data_o = '0;
-    for (int unsigned i = 0; i < N; i++) out_data_o |= in_data_i[i] & {$bits(data_t) {grant[i]}};
+    for (int unsigned i = 0; i < N; i++) if (grant[i]) out_data_o |= in_data_i[i];
     open_d = open_q;
     if (out_valid_o && out_ready_i) open_d = last ? '1 : grant;
   end

@@ -58,7 +58,7 @@ module gs_mem_crossbar #(
 
   // Out.
   logic        [Caches-1:0][Memories-1:0] out_valid, out_ready;
-  memory_req_t [Caches-1:0]               out_req;
+  memory_req_t                            out_req[Caches];
 
   for (genvar c = 0; c < Caches; c++) begin : gen_out
     logic [MemW-1:0] memory;
@@ -120,10 +120,10 @@ module gs_mem_crossbar #(
 
   // Back.
   logic        [Memories-1:0]             back_valid, back_ready;
-  memory_rsp_t [Memories-1:0]             back;
+  memory_rsp_t                            back[Memories];
   logic        [Memories-1:0][Caches-1:0] back_to;
   logic        [Caches-1:0][Memories-1:0] home_ready;
-  cache_rsp_t  [Memories-1:0]             home;
+  cache_rsp_t                             home[Memories];
   logic        [Memories-1:0]             home_last;
 
   for (genvar m = 0; m < Memories; m++) begin : gen_back

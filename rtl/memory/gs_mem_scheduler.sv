@@ -112,8 +112,9 @@ module gs_mem_scheduler #(
   entry_t              in_entry;
 
   // Queues: index {write, bank, group}.
-  logic [2*Queues-1:0]           some_q, some_d, full_q, full_d;
-  logic [2*Queues-1:0][PtrW-1:0] head_q, tail_q;
+  logic [2*Queues-1:0]           some_q, full_q;
+  logic [PtrW-1:0]               head_q[2*Queues], tail_q[2*Queues];
+  logic [PtrW-1:0]               pick_head, push_tail;
   logic [QueueW:0]               push_idx, pick_idx;
   logic                          pick;
 
@@ -135,7 +136,7 @@ module gs_mem_scheduler #(
       if (in_ready_o) in_valid_q <= in_valid_i;
       if (in_fire && in_q.write) in_beat_q <= in_q.last ? '0 : in_beat_q + BeatW'(1);
     end
-    if (in_ready_o) begin
+    if (in_ready_o && in_valid_i) begin
       in_q       <= in_i;
       in_queue_q <= queue_of(in_i.addr);
     end
@@ -192,22 +193,28 @@ module gs_mem_scheduler #(
   end
 
   // Pick: the group of each bank, then the bank.
-  logic [Banks-1:0][RowGroups-1:0] bank_some;
-  logic [Banks-1:0][GroupW-1:0]    group_q, bank_group;
-  logic [Banks-1:0][RunW-1:0]      run_q;
+  logic [Queues-1:0]               some;
+  logic [GroupW-1:0]               group_q[Banks], bank_group[Banks];
+  logic [RunW-1:0]                 run_q[Banks];
   logic [Banks-1:0]                bank_has, unused_grant, bank_stays;
   logic [BankW-1:0]                bank;
 
+  assign some = writing_q ? some_q[2*Queues-1:Queues] : some_q[Queues-1:0];
+
   always_comb begin
+    bank_has   = '0;
+    bank_stays = '0;
     for (int unsigned b = 0; b < Banks; b++) begin
-      bank_some[b]  = writing_q ? some_q[Queues+b*RowGroups+:RowGroups] : some_q[b*RowGroups+:RowGroups];
-      bank_has[b]   = bank_some[b] != '0;
-      bank_stays[b] = bank_some[b][group_q[b]] && run_q[b] != RunW'(Run);
+      automatic logic [RowGroups-1:0] groups = some[b*RowGroups+:RowGroups];
       bank_group[b] = group_q[b];
-      if (!bank_stays[b]) begin
+      if (groups != '0) begin
+        bank_has[b]   = 1'b1;
+        bank_stays[b] = groups[group_q[b]] && run_q[b] != RunW'(Run);
+      end
+      if (groups != '0 && !bank_stays[b]) begin
         // The next group round; the far ones first, so that the nearest wins.
         for (int unsigned g = RowGroups - 1; g > 0; g--) begin
-          if (bank_some[b][GroupW'(32'(group_q[b]) + g)]) bank_group[b] = GroupW'(32'(group_q[b]) + g);
+          if (groups[GroupW'(32'(group_q[b]) + g)]) bank_group[b] = GroupW'(32'(group_q[b]) + g);
         end
       end
     end
@@ -227,37 +234,31 @@ module gs_mem_scheduler #(
   assign pick     = bank_has != '0 && pick_room && !turn;
   assign pick_idx = {writing_q, bank, bank_group[bank]};
 
-  always_comb begin
-    some_d = some_q;
-    full_d = full_q;
-    for (int unsigned i = 0; i < 2 * Queues; i++) begin
-      if (pick && pick_idx == (QueueW + 1)'(i)) begin
-        full_d[i] = 1'b0;
-        some_d[i] = (head_q[i] + PtrW'(1)) != tail_q[i];
-      end
-      if (in_push && push_idx == (QueueW + 1)'(i)) begin
-        some_d[i] = 1'b1;
-        if (!(pick && pick_idx == push_idx)) full_d[i] = (tail_q[i] + PtrW'(1)) == head_q[i];
-      end
-    end
-  end
+  assign pick_head = head_q[pick_idx] + PtrW'(1);
+  assign push_tail = tail_q[push_idx] + PtrW'(1);
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       some_q    <= '0;
       full_q    <= '0;
-      head_q    <= '0;
-      tail_q    <= '0;
+      head_q    <= '{default: '0};
+      tail_q    <= '{default: '0};
       writing_q <= 1'b0;
       batch_q   <= '0;
       writes_q  <= '0;
-      group_q   <= '0;
-      run_q     <= '0;
+      group_q   <= '{default: '0};
+      run_q     <= '{default: '0};
     end else begin
-      some_q <= some_d;
-      full_q <= full_d;
-      if (pick) head_q[pick_idx] <= head_q[pick_idx] + PtrW'(1);
-      if (in_push) tail_q[push_idx] <= tail_q[push_idx] + PtrW'(1);
+      if (pick) begin
+        head_q[pick_idx] <= pick_head;
+        full_q[pick_idx] <= 1'b0;
+        some_q[pick_idx] <= pick_head != tail_q[pick_idx];
+      end
+      if (in_push) begin
+        tail_q[push_idx] <= push_tail;
+        some_q[push_idx] <= 1'b1;
+        if (!(pick && pick_idx == push_idx)) full_q[push_idx] <= push_tail == head_q[push_idx];
+      end
       if (turn) begin
         writing_q <= !writing_q;
         batch_q   <= '0;
@@ -374,8 +375,8 @@ module gs_mem_scheduler #(
       e2_valid_q <= e1_valid_q;
       if (e_issue) e_beat_q <= e_last ? '0 : e_beat_q + BeatW'(1);
     end
-    e1_q <= e_beat;
-    e2_q <= e1_q;
+    if (e_issue) e1_q <= e_beat;
+    if (e1_valid_q) e2_q <= e1_q;
   end
 
   gs_fifo #(

@@ -53,7 +53,7 @@ module gs_mem_bench
 
     for (genvar c = 0; c < CachesPerDram; c++) begin : gen_cache
       logic       [CoresPerCache-1:0] x_valid, x_ready;
-      cache_req_t [CoresPerCache-1:0] x;
+      cache_req_t x[CoresPerCache];
       logic       creq_valid, creq_ready, crsp_valid;
       cache_req_t creq;
       cache_rsp_t crsp;

@@ -57,8 +57,12 @@ module gs_command
   /// counters: the value comes two cycles after the index, and stands until it is reported
   output logic                            looking_o,
   output logic [7:0]                      counter_o,
-  input  logic [63:0]                     counter_i
+  input  logic [63:0]                     counter_i,
+  // A command is under way
+  output logic                            busy_o
 );
+  localparam int unsigned AllThreads = 1 << ThreadW;
+
   typedef enum logic [3:0] {
     Idle, Report, Ask, Wait, Start, Write, Inject, Settle, Look, Done
   } state_e;
@@ -111,10 +115,14 @@ module gs_command
   assign borrow_thread_o = request_o.thread;
   assign report_valid_o  = state_q == Report;
   assign done            = state_q == Done;
+  assign busy_o          = in_valid_i || valid || state_q != Idle;
   // All threads of start_first are users before the first starts: they may wait for each other's idleness.
-  for (genvar i = 0; i < (1 << ThreadW); i++) begin : gen_activate
-    assign activate_o[i] = valid && state_q == Idle
-                         && ((start_many && 8'(i) < args[7:0]) || (code == DebugCommandStart && args[7:0] == 8'(i)));
+  always_comb begin
+    activate_o = '0;
+    if (valid && state_q == Idle) begin
+      if (code == DebugCommandStart && args[7:0] < 8'(AllThreads)) activate_o[thread_o] = 1'b1;
+      if (start_many) activate_o = (args[7:0] < 8'(AllThreads)) ? (AllThreads'(1) << args[7:0]) - AllThreads'(1) : '1;
+    end
   end
 
   always_comb begin

@@ -79,6 +79,9 @@ module gs_control
   localparam int unsigned SlotMisses = 17;
   localparam int unsigned SlotWritebacks = 18;
   localparam int unsigned SlotIdle = 24;
+  // Those that the debug bus reads come first (but for cycles, which is none of them), those of the cores last.
+  localparam logic [Slots-1:0] Counted = Slots'((64'd2 << DebugCounterFpu) - 64'd2)
+      | Slots'(1 << SlotHits | 1 << SlotMisses | 1 << SlotWritebacks) | Slots'(((1 << TileCores) - 1) << SlotIdle);
 
   if (TileCores > 8) begin : gen_illegal_cores
     $fatal(1, "gs_control: a tile has %0d cores; it can have 8", TileCores);
@@ -92,6 +95,15 @@ module gs_control
   logic [AllThreads-1:0] got_q;
   logic [7:0] got_byte;
 
+  // What has to do with requests, commands and reports sleeps without them; what counts does not.
+  logic clk, cmd_busy, report_busy;
+  gs_clock_gate u_gate (
+    .clk_i,
+    .rst_ni,
+    .busy_i(cmd_busy || report_busy || req_valid_i || ans_valid_o || dbg_ans_valid_i || halt_q != '0),
+    .clk_o (clk)
+  );
+
   // ------------------------------------------------------------- reports
   // Three who report: requests, commands, and parked threads.
   typedef struct packed {
@@ -100,7 +112,7 @@ module gs_control
     logic [63:0]   rest;
   } report_t;
   logic [2:0] report_valid, report_ready;
-  report_t [2:0] report;
+  report_t report[3];
   report_t report_chosen;
   logic report_some, report_take, nearly_full;
   logic [1:0] unused_report_idx;
@@ -109,7 +121,7 @@ module gs_control
     .N     (3),
     .data_t(report_t)
   ) u_reports (
-    .clk_i,
+    .clk_i(clk),
     .rst_ni,
     .in_valid_i (report_valid),
     .in_ready_o (report_ready),
@@ -124,7 +136,7 @@ module gs_control
     .Hash  (ConfigHash),
     .Counts({8'(InstrMems), 8'(ThreadsPerCore), 8'(ThreadsPerTile)})
   ) u_out (
-    .clk_i,
+    .clk_i(clk),
     .rst_ni,
     .in_valid_i   (report_some),
     .in_ready_o   (report_take),
@@ -134,7 +146,8 @@ module gs_control
     .nearly_full_o(nearly_full),
     .out_valid_o  (dbg_out_valid_o),
     .out_data_o   (dbg_out_data_o),
-    .out_ready_i  (dbg_out_ready_i)
+    .out_ready_i  (dbg_out_ready_i),
+    .busy_o       (report_busy)
   );
 
   // ------------------------------------------------------------ commands
@@ -150,7 +163,7 @@ module gs_control
   logic refused;
 
   gs_command u_command (
-    .clk_i,
+    .clk_i(clk),
     .rst_ni,
     .in_valid_i     (dbg_in_valid_i),
     .in_data_i      (dbg_in_data_i),
@@ -189,7 +202,8 @@ module gs_control
     .parked_i       (parked_i),
     .looking_o      (cmd_looking),
     .counter_o      (cmd_counter),
-    .counter_i      (cmd_counter_value)
+    .counter_i      (cmd_counter_value),
+    .busy_o         (cmd_busy)
   );
 
   assign inject_tid_o = cmd_thread[TidW-1:0];
@@ -225,7 +239,7 @@ module gs_control
   gs_ram_sdp #(
     .Width(Log2InstrWords), .Depth(AllThreads), .Latency(0), .Style("distributed")
   ) u_instr_addr (
-    .clk_i,
+    .clk_i(clk),
     .we_i   (go && writes && csr == CsrInstrAddress),
     .wstrb_i(1'b1),
     .waddr_i(req_i.thread),
@@ -241,7 +255,7 @@ module gs_control
   gs_ram_sdp #(
     .Width(8), .Depth(AllThreads), .Latency(0), .Style("distributed")
   ) u_got (
-    .clk_i,
+    .clk_i(clk),
     .we_i   (cmd_uart),
     .wstrb_i(1'b1),
     .waddr_i(cmd_thread),
@@ -386,7 +400,7 @@ module gs_control
   assign cmd_start_ready = start_ready && cmd_start_valid;
   assign start_free      = start_ready && !cmd_start_valid;
 
-  always_ff @(posedge clk_i) begin
+  always_ff @(posedge clk) begin
     if (!rst_ni) begin
       slow_q         <= 1'b0;
       counter_wait_q <= '0;
@@ -400,7 +414,7 @@ module gs_control
   gs_skid #(
     .data_t(answer_t)
   ) u_answer (
-    .clk_i,
+    .clk_i(clk),
     .rst_ni,
     .in_valid_i (go && !silent),
     .in_ready_o (ans_free),
@@ -430,7 +444,7 @@ module gs_control
   assign report_valid[2] = halt_q[look_q] && parked_i[look_q] && !told_q[look_q] && !trapped_q[look_q];
   assign report[2]       = '{code: DebugReportParked, first: 8'(look_q), rest: '0};
 
-  always_ff @(posedge clk_i) begin
+  always_ff @(posedge clk) begin
     if (!rst_ni) begin
       active_q  <= '0;
       halt_q    <= '0;
@@ -438,10 +452,8 @@ module gs_control
       told_q    <= '0;
       got_q     <= '0;
       look_q    <= '0;
-      cycles_q  <= '0;
       threads_q <= BoardW'(BoardThreads);
     end else begin
-      cycles_q  <= cycles_q + 64'd1;
       active_q  <= active_d;
       if (cmd_first && BoardThreads == ThreadsPerTile) threads_q <= BoardW'(cmd_count);
       halt_q    <= (halt_q | (cmd_halt ? cmd_one : '0)) & ~(cmd_resume ? cmd_one : '0);
@@ -450,47 +462,59 @@ module gs_control
       told_q    <= (told_q | ((report_valid[2] && report_ready[2]) ? AllThreads'(1) << look_q : '0))
                  & ~((cmd_halt || cmd_resume) ? cmd_one : '0);
       got_q     <= (got_q & ~((go && is_csr && csr == CsrUartGet) ? req_one : '0)) | (cmd_uart ? cmd_one : '0);
-      if (!report_valid[2] || report_ready[2]) look_q <= look_q + ThreadW'(1);
+      if (halt_q != '0 && (!report_valid[2] || report_ready[2])) look_q <= look_q + ThreadW'(1);
     end
   end
 
   // ------------------------------------------------------------- counters
-  logic [Slots-1:0][3:0] inc;
+  logic [3:0] inc[Slots];
   logic [Slots-1:0] clear;
   logic [7:0] counting_q;
   logic [7:0] idle_q;
   logic [3:0] issued_q;
 
-  always_ff @(posedge clk_i) begin
+  always_ff @(posedge clk) begin
     if (!rst_ni) counting_q <= '0;
     else if (go && perf_write) begin
       if (req_i.data[1:0] == PerfCommandStart) counting_q[core_of_req[2:0]] <= 1'b1;
       if (req_i.data[1:0] == PerfCommandStop) counting_q[core_of_req[2:0]] <= 1'b0;
     end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) cycles_q <= '0;
+    else cycles_q <= cycles_q + 64'd1;
     idle_q   <= 8'(~issue_i);
     issued_q <= 4'($countones(issue_i));
   end
 
-  always_comb begin
-    inc   = '0;
-    clear = '0;
-    inc[DebugCounterInstructions[4:0]] = issued_q;
-    inc[DebugCounterIdle[4:0]]         = 4'(TileCores) - issued_q;
-    inc[DebugCounterHits[4:0]]         = hits_i;
-    inc[DebugCounterMisses[4:0]]       = misses_i;
-    inc[DebugCounterWritebacks[4:0]]   = writebacks_i;
-    inc[DebugCounterSent[4:0]]         = sent_i;
-    inc[DebugCounterReceived[4:0]]     = received_i;
-    inc[DebugCounterFlitsOut[4:0]]     = 4'(flit_out_i);
-    inc[DebugCounterFlitsIn[4:0]]      = 4'(flit_in_i);
-    inc[DebugCounterFpu[4:0]]          = fpu_i;
-    // The cache's are shared: any core that counts lets them count.
-    if (counting_q[TileCores-1:0] != '0) begin
-      inc[SlotHits]       = hits_i;
-      inc[SlotMisses]     = misses_i;
-      inc[SlotWritebacks] = writebacks_i;
+  // The cache's are shared: any core that counts lets them count.
+  logic cache_counts;
+  assign cache_counts = counting_q[TileCores-1:0] != '0;
+
+  for (genvar i = 0; i < int'(Slots); i++) begin : gen_inc
+    if (!Counted[i]) begin : gen_none
+      assign inc[i] = '0;
+    end else if (i >= int'(SlotIdle)) begin : gen_idle
+      assign inc[i] = 4'(idle_q[i-int'(SlotIdle)] && counting_q[i-int'(SlotIdle)]);
     end
-    for (int unsigned c = 0; c < TileCores; c++) inc[SlotIdle+c] = 4'(idle_q[c] && counting_q[c]);
+  end
+  assign inc[DebugCounterInstructions[4:0]] = issued_q;
+  assign inc[DebugCounterIdle[4:0]]         = 4'(TileCores) - issued_q;
+  assign inc[DebugCounterHits[4:0]]         = hits_i;
+  assign inc[DebugCounterMisses[4:0]]       = misses_i;
+  assign inc[DebugCounterWritebacks[4:0]]   = writebacks_i;
+  assign inc[DebugCounterSent[4:0]]         = sent_i;
+  assign inc[DebugCounterReceived[4:0]]     = received_i;
+  assign inc[DebugCounterFlitsOut[4:0]]     = 4'(flit_out_i);
+  assign inc[DebugCounterFlitsIn[4:0]]      = 4'(flit_in_i);
+  assign inc[DebugCounterFpu[4:0]]          = fpu_i;
+  assign inc[SlotHits]                      = cache_counts ? hits_i : '0;
+  assign inc[SlotMisses]                    = cache_counts ? misses_i : '0;
+  assign inc[SlotWritebacks]                = cache_counts ? writebacks_i : '0;
+
+  always_comb begin
+    clear = '0;
     if (go && perf_write && req_i.data[1:0] == PerfCommandClear) begin
       clear[SlotHits]       = 1'b1;
       clear[SlotMisses]     = 1'b1;
@@ -501,7 +525,8 @@ module gs_control
 
   gs_counters #(
     .Slots(Slots),
-    .IncW (4)
+    .IncW (4),
+    .Used (Counted)
   ) u_counters (
     .clk_i,
     .rst_ni,

@@ -9,12 +9,14 @@ module gs_counters #(
   parameter  int unsigned Slots = 32,
   /// bits of an event count of one cycle
   parameter  int unsigned IncW  = 4,
+  /// counters that anybody counts with
+  parameter  logic [Slots-1:0] Used = '1,
   localparam int unsigned IdxW  = $clog2(Slots)
 ) (
   input  logic                        clk_i,
   input  logic                        rst_ni,
   /// events of this cycle
-  input  logic [Slots-1:0][IncW-1:0]  inc_i,
+  input  logic [IncW-1:0]             inc_i[Slots],
   /// sets a counter to 0
   input  logic [Slots-1:0]            clear_i,
   /// the value comes a cycle after the index
@@ -24,7 +26,7 @@ module gs_counters #(
   // All events between two visits fit.
   localparam int unsigned AccW = IncW + IdxW;
 
-  logic [Slots-1:0][AccW-1:0] acc_q;
+  logic [AccW-1:0] acc[Slots];
   logic [Slots-1:0] clear_q;
   logic [IdxW-1:0] visit_q, write_q;
   logic write_valid_q, write_clear_q;
@@ -35,7 +37,7 @@ module gs_counters #(
     .Width(64), .Depth(Slots), .Latency(0), .Style("distributed")
   ) u_sum (
     .clk_i,
-    .we_i   (write_valid_q),
+    .we_i   (write_valid_q && (write_clear_q || write_add_q != '0)),
     .wstrb_i(1'b1),
     .waddr_i(write_q),
     .wdata_i(sum),
@@ -48,7 +50,7 @@ module gs_counters #(
     .Width(64), .Depth(Slots), .Latency(0), .Style("distributed")
   ) u_copy (
     .clk_i,
-    .we_i   (write_valid_q),
+    .we_i   (write_valid_q && (write_clear_q || write_add_q != '0)),
     .wstrb_i(1'b1),
     .waddr_i(write_q),
     .wdata_i(sum),
@@ -59,24 +61,34 @@ module gs_counters #(
 
   assign sum = write_clear_q ? '0 : old + 64'(write_add_q);
 
+  for (genvar i = 0; i < int'(Slots); i++) begin : gen_slot
+    if (Used[i]) begin : gen_used
+      logic [AccW-1:0] acc_q;
+      always_ff @(posedge clk_i) begin
+        if (!rst_ni) acc_q <= '0;
+        else acc_q <= ((visit_q == IdxW'(i) || clear_i[i]) ? '0 : acc_q) + AccW'(inc_i[i]);
+      end
+      assign acc[i] = acc_q;
+    end else begin : gen_unused
+      assign acc[i] = '0;
+      logic unused;
+      assign unused = ^inc_i[i];
+    end
+  end
+
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       // After reset every word is cleared in its first visit.
-      acc_q         <= '0;
       clear_q       <= '1;
       visit_q       <= '0;
       write_valid_q <= 1'b0;
     end else begin
       visit_q       <= visit_q + IdxW'(1);
       write_valid_q <= 1'b1;
-      for (int unsigned i = 0; i < Slots; i++) begin
-        acc_q[i] <= (visit_q == IdxW'(i) || clear_i[i]) ? AccW'(inc_i[i]) : acc_q[i] + AccW'(inc_i[i]);
-        if (clear_i[i]) clear_q[i] <= 1'b1;
-        else if (visit_q == IdxW'(i)) clear_q[i] <= 1'b0;
-      end
+      clear_q       <= (clear_q & ~(Slots'(1) << visit_q)) | clear_i;
     end
     write_q       <= visit_q;
-    write_add_q   <= acc_q[visit_q];
+    write_add_q   <= acc[visit_q];
     write_clear_q <= clear_q[visit_q];
     value_o       <= read_value;
   end

@@ -24,7 +24,9 @@ module gs_debug_out
   output logic          nearly_full_o,
   output logic          out_valid_o,
   output logic [7:0]    out_data_o,
-  input  logic          out_ready_i
+  input  logic          out_ready_i,
+  /// reports are under way
+  output logic          busy_o
 );
   typedef struct packed {
     debug_report_e code;
@@ -74,6 +76,7 @@ module gs_debug_out
 
   assign load          = head_valid && (!busy_q || (out_ready_i && left_q == '0));
   assign out_valid_o   = busy_q;
+  assign busy_o        = busy_q || count != '0;
   assign out_data_o    = bytes_q[7:0];
   assign nearly_full_o = count >= CountW'(Depth - 8);
 

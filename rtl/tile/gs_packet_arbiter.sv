@@ -12,7 +12,7 @@ module gs_packet_arbiter
   input  logic          rst_ni,
   input  logic  [N-1:0] in_valid_i,
   output logic  [N-1:0] in_ready_o,
-  input  flit_t [N-1:0] in_i,
+  input  flit_t         in_i[N],
   output logic          out_valid_o,
   input  logic          out_ready_i,
   output flit_t         out_o
@@ -38,7 +38,7 @@ module gs_packet_arbiter
     out_valid_o = valid != '0;
     in_ready_o  = gnt & {N{out_ready_i}};
     out_o       = '0;
-    for (int unsigned i = 0; i < N; i++) out_o |= in_i[i] & {FlitBits{gnt[i]}};
+    for (int unsigned i = 0; i < N; i++) if (gnt[i]) out_o |= in_i[i];
   end
 
   always_ff @(posedge clk_i) begin

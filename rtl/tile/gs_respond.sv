@@ -20,12 +20,12 @@ module gs_respond
   input  logic                                rst_ni,
   input  logic    [Units-1:0]                 in_valid_i,
   output logic    [Units-1:0]                 in_ready_o,
-  input  answer_t [Units-1:0]                 in_i,
+  input  answer_t                             in_i[Units],
   /// a borrower waits for an answer, to this thread
   input  logic    [Borrowers-1:0]             borrowed_i,
   input  logic    [Borrowers-1:0][ThreadW-1:0] borrowed_thread_i,
   output logic    [Destinations-1:0]          out_valid_o,
-  output answer_t [Destinations-1:0]          out_o
+  output answer_t                             out_o[Destinations]
 );
   localparam int unsigned UnitW = (Units > 1) ? $clog2(Units) : 1;
 

@@ -14,10 +14,10 @@ module gs_route
   input  logic                      rst_ni,
   input  logic     [Sources-1:0]    in_valid_i,
   output logic     [Sources-1:0]    in_ready_o,
-  input  request_t [Sources-1:0]    in_i,
+  input  request_t                  in_i[Sources],
   output logic     [TileCaches-1:0] cache_valid_o,
   input  logic     [TileCaches-1:0] cache_ready_i,
-  output routed_t  [TileCaches-1:0] cache_o,
+  output routed_t                   cache_o[TileCaches],
   output logic                      mailbox_valid_o,
   input  logic                      mailbox_ready_i,
   output routed_t                   mailbox_o,
@@ -32,7 +32,7 @@ module gs_route
   logic    [Sources-1:0][TileCaches-1:0] cache_valid, cache_ready;
   logic    [Sources-1:0]                 mailbox_valid, mailbox_ready;
   logic    [Sources:0]                   control_valid, control_ready;
-  routed_t [Sources:0]                   routed;
+  routed_t                               routed[Sources+1];
 
   for (genvar s = 0; s < Sources; s++) begin : gen_port
     gs_route_port u_port (
@@ -67,7 +67,7 @@ module gs_route
       .rst_ni,
       .in_valid_i (valid),
       .in_ready_o (ready),
-      .in_i       (routed[Sources-1:0]),
+      .in_i       (routed[0:Sources-1]),
       .out_valid_o(cache_valid_o[c]),
       .out_ready_i(cache_ready_i[c]),
       .out_o      (cache_o[c])
@@ -79,7 +79,7 @@ module gs_route
     .rst_ni,
     .in_valid_i (mailbox_valid),
     .in_ready_o (mailbox_ready),
-    .in_i       (routed[Sources-1:0]),
+    .in_i       (routed[0:Sources-1]),
     .out_valid_o(mailbox_valid_o),
     .out_ready_i(mailbox_ready_i),
     .out_o      (mailbox_o)

@@ -11,7 +11,7 @@ module gs_route_merge
   input  logic            rst_ni,
   input  logic    [N-1:0] in_valid_i,
   output logic    [N-1:0] in_ready_o,
-  input  routed_t [N-1:0] in_i,
+  input  routed_t         in_i[N],
   output logic            out_valid_o,
   input  logic            out_ready_i,
   output routed_t         out_o

@@ -37,19 +37,17 @@ module gs_route_port
     $fatal(1, "gs_route_port: %0d bytes of DRAM are too few for %0d threads", DramBytes, DramThreads);
   end
 
-  logic in_pad, in_sram, in_direct, in_partition, is_memory, is_csr, guarded;
-  logic to_cache, to_mailbox, to_control;
-  logic [31:0] phys, interleaved;
+  logic in_sram, to_cache, to_mailbox, to_control;
   logic [CacheW-1:0] cache;
   logic [CacheW-1:0] cache_q;
-  logic to_cache_q, to_mailbox_q, to_control_q, free, taken;
+  logic to_cache_q, to_mailbox_q, to_control_q, free;
   routed_t out_d, out_q;
 
   // The block that a thread must not touch. Contents are not reset: a bit beside says whether there is one.
   localparam int unsigned GuardW = $clog2(GuardBytes);
   logic [31:GuardW] guard_block, guard_value;
   logic [(1<<ThreadW)-1:0] guard_set_q;
-  logic is_guard, guard_write;
+  logic guard_write;
 
   gs_ram_sdp #(
     .Width  (32 - GuardW),
@@ -75,42 +73,53 @@ module gs_route_port
 
   assign guard_value = guard_block & {(32 - GuardW) {guard_set_q[in_i.thread]}};
 
+  // Without a request nothing of it matters: the simulator need not look.
   always_comb begin
-    is_memory    = in_i.op == XLoad || in_i.op == XStore;
-    is_csr       = in_i.op == XCsr;
-    in_pad       = in_i.addr[31:20] == ScratchpadBase[31:20] && {12'd0, in_i.addr[19:0]} < 32'(ScratchpadBytes);
-    in_direct    = in_i.addr[31:30] == DramBase[31:30] && {2'b00, in_i.addr[29:0]} < 32'd1 << DirectW;
-    in_partition = in_i.addr[31] && {1'b0, in_i.addr[30:0]} < 32'd1 << HalfW;
-    guarded      = guard_set_q[in_i.thread] && in_i.addr[31:GuardW] == guard_block;
-    is_guard     = is_csr && in_i.addr[11:0] == CsrGuard;
-    guard_write  = taken && is_guard && in_i.funct3[0];
+    automatic logic in_pad, in_direct, in_partition, is_memory, is_csr, is_guard, guarded;
+    automatic logic [31:0] phys, interleaved;
+    out_d       = 'x;
+    cache       = 'x;
+    to_cache    = 1'b0;
+    to_mailbox  = 1'b0;
+    to_control  = 1'b0;
+    guard_write = 1'b0;
+    if (in_valid_i) begin
+      is_memory    = in_i.op == XLoad || in_i.op == XStore;
+      is_csr       = in_i.op == XCsr;
+      in_pad       = in_i.addr[31:20] == ScratchpadBase[31:20] && {12'd0, in_i.addr[19:0]} < 32'(ScratchpadBytes);
+      in_direct    = in_i.addr[31:30] == DramBase[31:30] && {2'b00, in_i.addr[29:0]} < 32'd1 << DirectW;
+      in_partition = in_i.addr[31] && {1'b0, in_i.addr[30:0]} < 32'd1 << HalfW;
+      guarded      = guard_set_q[in_i.thread] && in_i.addr[31:GuardW] == guard_block;
+      is_guard     = is_csr && in_i.addr[11:0] == CsrGuard;
+      guard_write  = free && is_guard && in_i.funct3[0];
 
-    interleaved  = 32'd1 << HalfW
-                 | 32'(in_i.addr[HalfW-PartitionW-1:Log2LineBytes]) << (Log2LineBytes + PartitionW)
-                 | 32'(in_i.addr[HalfW-1-:PartitionW]) << Log2LineBytes
-                 | 32'(in_i.addr[Log2LineBytes-1:0]);
-    phys         = in_i.addr[31] ? interleaved
-                 : in_i.addr[30] ? {2'b00, in_i.addr[29:0]}
-                 :                 {4'b0000, in_i.addr[27:0]};
+      interleaved  = 32'd1 << HalfW
+                   | 32'(in_i.addr[HalfW-PartitionW-1:Log2LineBytes]) << (Log2LineBytes + PartitionW)
+                   | 32'(in_i.addr[HalfW-1-:PartitionW]) << Log2LineBytes
+                   | 32'(in_i.addr[Log2LineBytes-1:0]);
+      phys         = in_i.addr[31] ? interleaved
+                   : in_i.addr[30] ? {2'b00, in_i.addr[29:0]}
+                   :                 {4'b0000, in_i.addr[27:0]};
 
-    out_d = '{op: in_i.op, funct3: in_i.funct3, thread: in_i.thread, space: !in_i.addr[31] && !in_i.addr[30],
-              flush_all: in_i.data == '1, flush: is_csr, addr: in_i.addr, data: in_i.data};
-    to_cache   = is_memory && (in_sram || in_direct || in_partition) && !guarded;
-    to_mailbox = is_memory && in_pad && !guarded;
-    if (is_csr) begin
-      to_cache   = in_i.addr[11:0] == CsrCacheFlush;
-      to_mailbox = in_i.addr[11:4] == CsrSendDest[11:4]
-                || in_i.addr[11:0] inside {CsrReceive, CsrCanSend, CsrCanReceive};
+      out_d = '{op: in_i.op, funct3: in_i.funct3, thread: in_i.thread, space: !in_i.addr[31] && !in_i.addr[30],
+                flush_all: in_i.data == '1, flush: is_csr, addr: in_i.addr, data: in_i.data};
+      to_cache   = is_memory && (in_sram || in_direct || in_partition) && !guarded;
+      to_mailbox = is_memory && in_pad && !guarded;
+      if (is_csr) begin
+        to_cache   = in_i.addr[11:0] == CsrCacheFlush;
+        to_mailbox = in_i.addr[11:4] == CsrSendDest[11:4]
+                  || in_i.addr[11:0] inside {CsrReceive, CsrCanSend, CsrCanReceive};
+      end
+      to_control = !to_cache && !to_mailbox;
+      if (to_cache) out_d.addr = is_csr ? in_i.data : phys;
+      if (is_guard) out_d.data = {guard_value, {GuardW{1'b0}}};
+      if (is_memory && to_control) begin
+        out_d.op   = XTrap;
+        out_d.addr = {guarded ? TrapStackOverflow : (in_i.op == XStore) ? TrapStoreFault : TrapLoadFault, PcUnknown};
+        out_d.data = in_i.addr;
+      end
+      cache = CacheW'(32'(in_i.thread) >> CacheThreadW);
     end
-    to_control = !to_cache && !to_mailbox;
-    if (to_cache) out_d.addr = is_csr ? in_i.data : phys;
-    if (is_guard) out_d.data = {guard_value, {GuardW{1'b0}}};
-    if (is_memory && to_control) begin
-      out_d.op   = XTrap;
-      out_d.addr = {guarded ? TrapStackOverflow : (in_i.op == XStore) ? TrapStoreFault : TrapLoadFault, PcUnknown};
-      out_d.data = in_i.addr;
-    end
-    cache = CacheW'(32'(in_i.thread) >> CacheThreadW);
   end
 
   assign free       = !(to_cache_q || to_mailbox_q || to_control_q)
@@ -118,7 +127,6 @@ module gs_route_port
                     || (to_mailbox_q && mailbox_ready_i)
                     || (to_control_q && control_ready_i);
   assign in_ready_o = free;
-  assign taken      = in_valid_i && free;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -128,9 +136,9 @@ module gs_route_port
       guard_set_q  <= '0;
     end else begin
       if (free) begin
-        to_cache_q   <= taken && to_cache;
-        to_mailbox_q <= taken && to_mailbox;
-        to_control_q <= taken && to_control;
+        to_cache_q   <= to_cache;
+        to_mailbox_q <= to_mailbox;
+        to_control_q <= to_control;
       end
       if (guard_write) guard_set_q[in_i.thread] <= in_i.data[31:GuardW] != '0;
     end

@@ -89,11 +89,11 @@ module gs_tile
   end
 
   logic     [Sources-1:0] req_valid, req_ready;
-  request_t [Sources-1:0] req;
+  request_t req[Sources];
   logic     [Units-1:0]   unit_valid, unit_ready;
-  answer_t  [Units-1:0]   unit_answer;
+  answer_t  unit_answer[Units];
   logic     [Sources-1:0] ans_valid;
-  answer_t  [Sources-1:0] ans;
+  answer_t  ans[Sources];
 
   logic [TileCores-1:0] start_valid, start_ready, inject_valid, inject_ready, issue;
   logic [TidW-1:0] start_tid, inject_tid;
@@ -202,20 +202,24 @@ module gs_tile
 
   for (genvar u = 0; u < TileFpus; u++) begin : gen_fpu
     f_rsp_t rsp;
+    logic clk, busy;
+    gs_clock_gate u_gate (.clk_i, .rst_ni, .busy_i(busy), .clk_o(clk));
+
     gs_fpu #(
       .NCores        (CoresAnFpu),
       .ThreadsPerCore(ThreadsPerCore),
       .f_req_t       (f_req_t),
       .f_rsp_t       (f_rsp_t)
     ) u_fpu (
-      .clk_i,
+      .clk_i      (clk),
       .rst_ni,
       .f_valid_i  (f_valid[u*CoresAnFpu+:CoresAnFpu]),
       .f_ready_o  (f_ready[u*CoresAnFpu+:CoresAnFpu]),
       .f_req_i    (f_req[u*CoresAnFpu+:CoresAnFpu]),
       .rsp_valid_o(unit_valid[UnitFpu+u]),
       .rsp_ready_i(unit_ready[UnitFpu+u]),
-      .rsp_o      (rsp)
+      .rsp_o      (rsp),
+      .busy_o     (busy)
     );
     assign unit_answer[UnitFpu+u] = '{
       thread: (ThreadW'(u * CoresAnFpu + 32'(rsp.core)) << TidW) | ThreadW'(rsp.tid), data: rsp.data, flags: rsp.flags
@@ -224,7 +228,7 @@ module gs_tile
 
   // ------------------------------------------------- requests and answers
   logic    [TileCaches-1:0] cache_valid, cache_ready;
-  routed_t [TileCaches-1:0] cache_req;
+  routed_t cache_req[TileCaches];
   logic mailbox_valid, mailbox_ready, control_valid, control_ready, late_valid, late_ready;
   routed_t mailbox_req, control_req;
   late_trap_t late;
@@ -325,7 +329,7 @@ module gs_tile
   // -------------------------------------------------------------- mailbox
   // Ports of the switch: 0 network, 1 mailbox, 2 accelerator.
   logic  [2:0] sw_in_valid, sw_in_ready, sw_out_valid, sw_out_ready;
-  flit_t [2:0] sw_in, sw_out;
+  flit_t sw_in[3], sw_out[3];
   gs_mailbox_pkg::mailbox_req_t mreq;
   gs_mailbox_pkg::mailbox_rsp_t mrsp;
   gs_mailbox_pkg::mailbox_trap_t mtrap;
@@ -335,6 +339,17 @@ module gs_tile
   assign here = '{kind: EndpointTile, board: board_i, tile_y: tile_y_i, tile_x: tile_x_i, default: '0};
   assign mreq = '{op: gs_mailbox_pkg::mailbox_op_e'(mailbox_req.op), funct3: mailbox_req.funct3,
                   thread: 6'(mailbox_req.thread), addr: mailbox_req.addr, data: mailbox_req.data};
+
+  // It hears of threads that end, too: they count for idleness no more.
+  logic mailbox_clk, mailbox_busy;
+  logic [AllThreads-1:0] active_q;
+  always_ff @(posedge clk_i) active_q <= active;
+  gs_clock_gate #(.Linger(10)) u_mailbox_gate (
+    .clk_i,
+    .rst_ni,
+    .busy_i(mailbox_busy || mailbox_valid || sw_out_valid[1] || idle_release_i || active != active_q),
+    .clk_o (mailbox_clk)
+  );
 
   gs_mailbox #(
     .Threads       (AllThreads),
@@ -346,7 +361,7 @@ module gs_tile
     .Multicast     (Multicast),
     .Alone         (Alone)
   ) u_mailbox (
-    .clk_i,
+    .clk_i         (mailbox_clk),
     .rst_ni,
     .tile_i        (here),
     .job_i         (job_i),
@@ -373,7 +388,8 @@ module gs_tile
     .idle_agreed_i,
     .sent_o        (sent),
     .received_o    (received),
-    .dropped_o     (dropped)
+    .dropped_o     (dropped),
+    .busy_o        (mailbox_busy)
   );
   logic unused_mailbox_req;
   assign unused_mailbox_req = ^{mailbox_req.space, mailbox_req.flush, mailbox_req.flush_all};
@@ -389,8 +405,16 @@ module gs_tile
   assign sw_out_ready[0] = net_out_ready_i;
 
   if (Accelerator) begin : gen_accelerator
-    gs_tile_switch u_switch (
+    logic clk;
+    gs_clock_gate u_gate (
       .clk_i,
+      .rst_ni,
+      .busy_i(sw_in_valid != '0 || sw_out_valid != '0 || req_valid[FromAccelerator] || !sw_out_ready[2]),
+      .clk_o (clk)
+    );
+
+    gs_tile_switch u_switch (
+      .clk_i      (clk),
       .rst_ni,
       .board_i,
       .tile_y_i,
@@ -405,7 +429,7 @@ module gs_tile
 
     request_t acc_req;
     gs_acc_sum u_accelerator (
-      .clk_i,
+      .clk_i          (clk),
       .rst_ni,
       .in_valid_i     (sw_out_valid[2]),
       .in_ready_o     (sw_out_ready[2]),

@@ -18,10 +18,10 @@ module gs_tile_switch
   /// 0 network, 1 mailbox, 2 accelerator
   input  logic  [2:0] in_valid_i,
   output logic  [2:0] in_ready_o,
-  input  flit_t [2:0] in_i,
+  input  flit_t       in_i[3],
   output logic  [2:0] out_valid_o,
   input  logic  [2:0] out_ready_i,
-  output flit_t [2:0] out_o
+  output flit_t       out_o[3]
 );
   // to[i][o]: the packet at input i goes to output o. Kind and place stand in every flit of a packet.
   logic [2:0][2:0] to, take;
@@ -63,7 +63,7 @@ module gs_tile_switch
       .rst_ni,
       .in_valid_i ({in_valid_i[B] && to[B][o], in_valid_i[A] && to[A][o]}),
       .in_ready_o (ready_of),
-      .in_i       ({in_i[B], in_i[A]}),
+      .in_i       ('{in_i[A], in_i[B]}),
       .out_valid_o(valid),
       .out_ready_i(ready),
       .out_o      (flit)

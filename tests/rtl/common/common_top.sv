@@ -151,9 +151,13 @@ module common_top (
     .req_i(arbiter_req_i), .gnt_o(arbiter_gnt_o), .idx_o(arbiter_idx_o), .advance_i(arbiter_advance_i)
   );
 
+  item_t merge_items[3];
+  for (genvar i = 0; i < 3; i++) begin : gen_merge
+    assign merge_items[i] = merge_in_data_i[i];
+  end
   gs_stream_arbiter #(.N(3), .data_t(item_t)) u_merge (
     .clk_i, .rst_ni,
-    .in_valid_i(merge_in_valid_i), .in_ready_o(merge_in_ready_o), .in_data_i(merge_in_data_i),
+    .in_valid_i(merge_in_valid_i), .in_ready_o(merge_in_ready_o), .in_data_i(merge_items),
     .out_valid_o(merge_out_valid_o), .out_ready_i(merge_out_ready_i), .out_data_o(merge_out_data_o),
     .out_idx_o(merge_out_idx_o)
   );

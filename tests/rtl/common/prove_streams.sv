@@ -41,7 +41,7 @@ module prove_streams (
     .rst_ni,
     .in_valid_i,
     .in_ready_o (merge_ready),
-    .in_data_i,
+    .in_data_i  ('{in_data_i[0], in_data_i[1], in_data_i[2]}),
     .out_valid_o(merge_valid),
     .out_ready_i(out_ready_i[0]),
     .out_data_o (merge_data),
