@@ -59,6 +59,12 @@ module gs_control
   output logic [Log2InstrWords-1:0]          iwr_addr_o,
   output logic [31:0]                        iwr_data_o,
   input  logic [InstrMems-1:0]               iwr_ready_i,
+  // Instructions that a thread has finished: gs_instret
+  output logic                               instret_ask_o,
+  output logic [ThreadW-1:0]                 instret_thread_o,
+  output logic                               instret_high_o,
+  input  logic                               instret_valid_i,
+  input  logic [31:0]                        instret_i,
   // Threads that are started and have neither stopped nor trapped
   output logic [(1<<ThreadW)-1:0]            active_o,
   // Events of this cycle, for the counters
@@ -202,7 +208,7 @@ module gs_control
   logic [11:0] csr;
   logic [31:0] value;
   logic is_csr, is_trap, writes, known, go, ends, silent, late_for_debug;
-  logic wants_report, wants_start, wants_iwr, wants_counter, slow_done;
+  logic wants_report, wants_start, wants_iwr, wants_counter, wants_instret, slow_done;
   logic perf_write;
   logic [31:0] instr_addr;
   logic [7:0] core_of_req;
@@ -258,6 +264,7 @@ module gs_control
     wants_start   = 1'b0;
     wants_iwr     = 1'b0;
     wants_counter = 1'b0;
+    wants_instret = 1'b0;
     silent        = 1'b0;
     ends          = 1'b0;
     perf_write    = 1'b0;
@@ -266,6 +273,10 @@ module gs_control
     unique case (csr)
       CsrCycle: value = cycles_q[31:0];
       CsrCycleHigh: value = cycles_q[63:32];
+      CsrInstret, CsrInstretHigh: begin
+        wants_instret = 1'b1;
+        value         = instret_i;
+      end
       CsrThreadId: value = {EndpointThread, 3'd0, board_i, tile_y_i, tile_x_i, 6'(req_i.thread)};
       CsrHostId: value = host_i;
       CsrThreads: value = 32'(threads_q);
@@ -329,6 +340,7 @@ module gs_control
       wants_start    = 1'b0;
       wants_iwr      = 1'b0;
       wants_counter  = 1'b0;
+      wants_instret  = 1'b0;
       perf_write     = 1'b0;
       silent         = 1'b1;
       ends           = !late_for_debug;
@@ -343,9 +355,13 @@ module gs_control
   logic start_free, iwr_req_done;
   assign report_valid[0] = req_valid_i && wants_report && (silent || ans_free)
                          && (!(wants_start || wants_iwr) || slow_q);
-  assign slow_done = !(wants_start || wants_iwr || wants_counter) || slow_q;
+  assign slow_done = !(wants_start || wants_iwr || wants_counter || wants_instret) || slow_q;
   assign go        = req_valid_i && (silent || ans_free) && slow_done && (!wants_report || report_ready[0]);
   assign req_ready_o = go;
+
+  assign instret_ask_o    = req_valid_i && wants_instret && !slow_q;
+  assign instret_thread_o = req_i.thread;
+  assign instret_high_o   = csr == CsrInstretHigh;
 
   // The RAM of the counters has one port for reading: the host goes first.
   // Start by a thread, writes into instruction memory, and reads of counters take several cycles.
@@ -392,7 +408,7 @@ module gs_control
       counter_wait_q <= '0;
     end else begin
       if (go) slow_q <= 1'b0;
-      else if (start_free || iwr_req_done || counter_wait_q[2]) slow_q <= 1'b1;
+      else if (start_free || iwr_req_done || counter_wait_q[2] || instret_valid_i) slow_q <= 1'b1;
       counter_wait_q <= (req_valid_i && wants_counter && !go && !cmd_looking) ? {counter_wait_q[1:0], 1'b1} : '0;
     end
   end

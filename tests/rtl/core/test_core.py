@@ -227,6 +227,23 @@ def test_requests_for_the_tiles_csrs(tmp_path: Path) -> None:
         assert line is not None and int(line[1]) == how and (data is None or int(line[2], 16) == data)
 
 
+@pytest.mark.parametrize(("cores", "threads"), [(4, 16), (8, 8), (1, 2)])
+def test_finished_instructions_are_counted(cores: int, threads: int, size: Size, seed: int) -> None:
+    verilate.cocotb(
+        "gs_instret",
+        sources.listing(ROOT / "rtl" / "core" / "core.f"),
+        "rtl.core.instret_cocotb",
+        parameters={"Cores": cores, "ThreadsPerCore": threads},
+        environment={
+            "INSTRET_CYCLES": str(size.pick(2_000, 10_000, 200_000)),
+            "INSTRET_CORES": str(cores),
+            "INSTRET_THREADS": str(threads),
+        },
+        seed=seed,
+        optimise="-O0",
+    )
+
+
 def test_what_is_illegal(size: Size, seed: int, tmp_path: Path) -> None:
     """Every opcode, funct3 and funct7, and what else the ISA fixes, one bit wrong or at random."""
     words = legal.words(random.Random(seed), size.pick(2_000, 20_000, 200_000))
