@@ -29,8 +29,9 @@ module gs_instret #(
   // A core's thread has finished an instruction
   input  logic [Cores-1:0]           retire_i,
   input  logic [Cores-1:0][TidW-1:0] retire_tid_i,
-  // A thread's count is asked for, until the cycle in which it is there; it stays until the next
+  // A thread's count is asked for, until the cycle in which it is there; it stays as long as it is held, then is 0
   input  logic                       ask_i,
+  input  logic                       hold_i,
   input  logic [ThreadW-1:0]         ask_thread_i,
   input  logic                       ask_high_i,
   output logic                       valid_o,
@@ -146,7 +147,8 @@ module gs_instret #(
     v2_seen_q  <= v1_seen;
     v3_count_q <= v2_count + 32'(v2_step);
     v3_last_q  <= v2_q.high ? {3'd0, v3_count_q[31]} : v2_seen_q;
-    if (v3_q.take) value_o <= v3_count_q;
+    if (!hold_i) value_o <= '0;
+    else if (v3_q.take) value_o <= v3_count_q;
   end
 
 `ifndef SYNTHESIS

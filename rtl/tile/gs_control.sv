@@ -59,8 +59,9 @@ module gs_control
   output logic [Log2InstrWords-1:0]          iwr_addr_o,
   output logic [31:0]                        iwr_data_o,
   input  logic [InstrMems-1:0]               iwr_ready_i,
-  // Instructions that a thread has finished: gs_instret
+  // Instructions that a thread has finished: gs_instret. Its answer is 0 unless it is held.
   output logic                               instret_ask_o,
+  output logic                               instret_hold_o,
   output logic [ThreadW-1:0]                 instret_thread_o,
   output logic                               instret_high_o,
   input  logic                               instret_valid_i,
@@ -273,10 +274,7 @@ module gs_control
     unique case (csr)
       CsrCycle: value = cycles_q[31:0];
       CsrCycleHigh: value = cycles_q[63:32];
-      CsrInstret, CsrInstretHigh: begin
-        wants_instret = 1'b1;
-        value         = instret_i;
-      end
+      CsrInstret, CsrInstretHigh: wants_instret = 1'b1;
       CsrThreadId: value = {EndpointThread, 3'd0, board_i, tile_y_i, tile_x_i, 6'(req_i.thread)};
       CsrHostId: value = host_i;
       CsrThreads: value = 32'(threads_q);
@@ -359,7 +357,8 @@ module gs_control
   assign go        = req_valid_i && (silent || ans_free) && slow_done && (!wants_report || report_ready[0]);
   assign req_ready_o = go;
 
-  assign instret_ask_o    = req_valid_i && wants_instret && !slow_q;
+  assign instret_hold_o   = req_valid_i && wants_instret;
+  assign instret_ask_o    = instret_hold_o && !slow_q;
   assign instret_thread_o = req_i.thread;
   assign instret_high_o   = csr == CsrInstretHigh;
 
@@ -420,7 +419,7 @@ module gs_control
     .rst_ni,
     .in_valid_i (go && !silent),
     .in_ready_o (ans_free),
-    .in_data_i  ({req_i.thread, value, 5'd0}),
+    .in_data_i  ({req_i.thread, value | instret_i, 5'd0}),
     .out_valid_o(ans_valid_o),
     .out_ready_i(ans_ready_i),
     .out_data_o (ans_o)

@@ -196,7 +196,7 @@ module gs_tile
     end
   end
 
-  logic instret_ask, instret_high, instret_valid;
+  logic instret_ask, instret_hold, instret_high, instret_valid;
   logic [ThreadW-1:0] instret_thread;
   logic [31:0] instret;
 
@@ -209,6 +209,7 @@ module gs_tile
     .retire_i    (retire),
     .retire_tid_i(retire_tid),
     .ask_i       (instret_ask),
+    .hold_i      (instret_hold),
     .ask_thread_i(instret_thread),
     .ask_high_i  (instret_high),
     .valid_o     (instret_valid),
@@ -526,6 +527,7 @@ module gs_tile
     .iwr_data_o         (iwr_data),
     .iwr_ready_i        (iwr_ready),
     .instret_ask_o      (instret_ask),
+    .instret_hold_o     (instret_hold),
     .instret_thread_o   (instret_thread),
     .instret_high_o     (instret_high),
     .instret_valid_i    (instret_valid),

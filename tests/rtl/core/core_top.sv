@@ -149,6 +149,7 @@ module core_top #(
     .retire_i    (counted_o),
     .retire_tid_i(counted_tid),
     .ask_i       (instret_ask_i),
+    .hold_i      (instret_ask_i),
     .ask_thread_i(instret_tid_i[TidW-1:0]),
     .ask_high_i  (instret_high_i),
     .valid_o     (instret_valid_o),

@@ -63,7 +63,7 @@ async def counts_are_exact(dut: HierarchyObject) -> None:
     dut.rst_ni.value = 1
     cores = [Core() for _ in range(CORES)]
     asked: int | None = None
-    pause = high = waited = answers = 0
+    pause = high = waited = answers = idle = 0
     for now in range(CYCLES):
         valid = tids = 0
         for number, core in enumerate(cores):
@@ -81,10 +81,15 @@ async def counts_are_exact(dut: HierarchyObject) -> None:
             asked, high, waited = random.randrange(CORES * THREADS), random.getrandbits(1), -2
         # A thread's last instruction has been counted when its request comes.
         dut.ask_i.value = int(asked is not None and waited >= 0)
+        dut.hold_i.value = int(asked is not None and waited >= 0)
         dut.ask_thread_i.value = asked or 0
         dut.ask_high_i.value = high
         await ReadOnly()
-        if asked is not None and waited >= 0 and int(dut.valid_o.value):
+        if asked is None:
+            assert idle < 2 or int(dut.value_o.value) == 0
+            idle += 1
+        elif waited >= 0 and int(dut.valid_o.value):
+            idle = 0
             want = counts[asked] >> 32 & 0xFFFFFFFF if high else counts[asked] & 0xFFFFFFFF
             assert int(dut.value_o.value) == want, f"thread {asked}, high {high}: {int(dut.value_o.value)}, not {want}"
             asked, answers = None, answers + 1
