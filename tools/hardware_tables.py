@@ -33,7 +33,7 @@ _PARTS = (
         "A thread reaches them with the CSR instructions. `fflags`, `frm` and `fcsr` are in the core; every "
         "other one is a request to the tile, and the thread sleeps until it is answered, like a load. Those take "
         "`csrrw`, or a plain read (`csrrs` with `x0`); setting and clearing bits of them is an illegal instruction. "
-        "`instret` has its number and no tile has it yet: reading it traps.",
+        "`instret` does not count the reading instruction, and goes on from where it was when the tile is reset.",
     ),
     ("trap", "Causes of traps", "A thread that does something illegal stops; these numbers reach the host."),
     ("wakeup", "Events to wait for", "Written to `wait`."),

@@ -217,6 +217,10 @@ INLINE uint32_t tinselCPUIdleCountU(void) { return GS_CSR_READ(GS_CSR_PERF_IDLE_
 INLINE uint32_t tinselCycleCount(void) { return GS_CSR_READ(GS_CSR_CYCLE); }
 /// The same, high word.
 INLINE uint32_t tinselCycleCountU(void) { return GS_CSR_READ(GS_CSR_CYCLE_HIGH); }
+/// Instructions that this thread has finished, low word; where the count began only differences tell.
+INLINE uint32_t tinselInstrCount(void) { return GS_CSR_READ(GS_CSR_INSTRET); }
+/// The same, high word.
+INLINE uint32_t tinselInstrCountU(void) { return GS_CSR_READ(GS_CSR_INSTRET_HIGH); }
 /// Messages that this board's multicast router sent.
 INLINE uint32_t tinselProgRouterSent(void) { return GS_CSR_READ(GS_CSR_PERF_ROUTED); }
 /// Messages that it sent to other boards.

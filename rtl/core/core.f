@@ -10,4 +10,5 @@ core/gs_core_mul.sv
 core/gs_core_div.sv
 core/gs_core_fcsr.sv
 core/gs_core_trace.sv
+core/gs_instret.sv
 core/gs_core.sv

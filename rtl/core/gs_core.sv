@@ -434,11 +434,9 @@ module gs_core
     if (c7_jalr_q) c7_where.pc = {1'b0, c7_sum_q[PcW+1:2]};
   end
 
-  // Counted here: what suspends its thread, too, but neither first passes nor what was injected.
-  logic c7_inject_q;
-  always_ff @(posedge clk_i) c7_inject_q <= c6_inject_q;
-  assign retire_o     = valid[7] && !c7_trap && !c7_again_q && !c7_inject_q;
-  assign retire_tid_o = tid[7];
+  // Neither a divide's first pass nor what was injected counts as an instruction.
+  logic c7_counts_q;
+  always_ff @(posedge clk_i) c7_counts_q <= !c6_again_q && !c6_inject_q;
 
   // C8: requests leave; the result goes on
   logic [4:0] c7_rsp_flags_q;
@@ -449,7 +447,7 @@ module gs_core
   logic [7:0] c9_fcsr, c10_fcsr_q;
   tid_t c8_wtid_q, c9_wtid_q, c10_wtid_q;
   logic [5:0] c9_rd, c10_rd_q;
-  logic c9_rd_write, c7_keep;
+  logic c9_rd_write, c9_counts, c10_retire_q, c7_keep;
 
   // Only an instruction that is not suspended or stopped has a result here.
   assign c7_keep = valid[7] && !c7_x_q && !c7_f_q;
@@ -507,13 +505,14 @@ module gs_core
     c10_alu_q         <= c9_alu_q;
     c10_fcsr_q        <= c9_fcsr;
     c10_write_q       <= c9_write_q && c9_rd_write;
+    c10_retire_q      <= c9_write_q && c9_counts;
     c10_rd_q          <= c9_rd;
     c10_wtid_q        <= c9_wtid_q;
   end
 
-  // Where the result of each thread's instruction goes, also when it comes as an answer.
+  // Where the result of each thread's instruction goes, also when it comes as an answer, and whether it counts.
   gs_ram_sdp #(
-    .Width  (7),
+    .Width  (8),
     .Depth  (ThreadsPerCore),
     .Latency(0),
     .Style  ("distributed")
@@ -522,11 +521,15 @@ module gs_core
     .we_i   (valid[7]),
     .wstrb_i(1'b1),
     .waddr_i(tid[7]),
-    .wdata_i({c7_write_q, c7_rd_q}),
+    .wdata_i({c7_counts_q, c7_write_q, c7_rd_q}),
     .re_i   (1'b1),
     .raddr_i(c9_wtid_q),
-    .rdata_o({c9_rd_write, c9_rd})
+    .rdata_o({c9_counts, c9_rd_write, c9_rd})
   );
+
+  // Whatever ends comes by here once: by itself, or with its answer.
+  assign retire_o     = c10_retire_q;
+  assign retire_tid_o = c10_wtid_q;
 
   // C10: write-back
   assign wb_we   = c10_write_q;

@@ -30,27 +30,17 @@ struct DramTiming {
 /// Data lie in the device by bank, row and column of the commands: a wrong command gives wrong data.
 class DramController : public MemoryModel {
  public:
-  static constexpr std::size_t kMaxBytes = 128;
-  struct Beat {
-    bool ack = false, last = false;
-    std::uint32_t id = 0;
-    std::array<std::uint8_t, kMaxBytes> data{};
-  };
-
   explicit DramController(const DramConfig& config);
   /// With a timing that may be wrong, to see whether the checker finds it.
   DramController(const DramConfig& config, const DramTiming& timing);
 
-  /// Whether a beat is taken in this cycle.
-  bool ready() const { return queue_.size() < kCapacity && answers_.size() < kAnswers; }
-  /// A beat of a request, at this cycle of the design.
+  bool ready() const override { return queue_.size() < kCapacity && answers_.size() < kAnswers; }
   void put(std::uint64_t cycle, bool write, bool last, std::uint64_t address, std::uint32_t id,
-           const std::uint8_t* data);
-  /// Lives on up to the end of this cycle.
-  void tick(std::uint64_t cycle);
-  /// Whether there is a beat to take after this cycle.
-  bool has(std::uint64_t cycle) const;
-  Beat get();
+           const std::uint8_t* data) override;
+  void tick(std::uint64_t cycle) override;
+  bool has(std::uint64_t cycle) const override;
+  Beat get() override;
+  const std::vector<std::string>& violations() const override { return checker_.violations(); }
   bool quiet() const override { return queue_.empty() && answers_.empty() && acks_.empty(); }
 
   std::uint64_t size() const override { return store_.size(); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the SystemVerilog sides of the memory models call. A model lives as long as the process.
+// What gs_mem_model.sv calls. A model lives as long as the process.
 #include <svdpi.h>
 
 #include <cstdio>
@@ -58,60 +58,10 @@ class Settings {
   std::map<std::string, std::uint64_t> values_;
 };
 
-template <typename Model>
-Model* keep(std::unique_ptr<Model> model, const char* name) {
-  model->name = name;
-  Model* const kept = model.get();
-  Registry& all = registry();
-  const std::lock_guard guard(all.lock);
-  all.models.push_back(std::move(model));
-  return kept;
-}
-
 // A status word: what the model can do after this cycle.
 enum : int { kReady = 1, kHas = 2, kBusy = 4, kBroken = 8 };
 
-template <typename Model>
-int status(const Model& model, std::uint64_t cycle) {
-  return (model.ready() ? kReady : 0) | (model.has(cycle) ? kHas : 0) | (model.quiet() ? 0 : kBusy);
-}
-
-template <typename Model>
-void put(void* handle, std::uint64_t cycle, int flags, std::uint64_t address, int id, const svBitVecVal* data) {
-  static_cast<Model*>(handle)->put(cycle, (flags & 1) != 0, (flags & 2) != 0, address, static_cast<std::uint32_t>(id),
-                                   reinterpret_cast<const std::uint8_t*>(data));
-}
-
-template <typename Model>
-int get(void* handle, int* id, svBitVecVal* data) {
-  const auto beat = static_cast<Model*>(handle)->get();
-  *id = static_cast<int>(beat.id);
-  std::memcpy(data, beat.data.data(), beat.data.size());
-  return (beat.ack ? 1 : 0) | (beat.last ? 2 : 0);
-}
-
-}  // namespace
-
-MemoryModel* findMemory(const std::string& nameEnd) {
-  Registry& all = registry();
-  const std::lock_guard guard(all.lock);
-  for (auto model = all.models.rbegin(); model != all.models.rend(); ++model) {
-    const std::string& name = (*model)->name;
-    if (name.size() >= nameEnd.size() && name.compare(name.size() - nameEnd.size(), nameEnd.size(), nameEnd) == 0) {
-      return model->get();
-    }
-  }
-  return nullptr;
-}
-
-}  // namespace gossamer::sim
-
-using namespace gossamer::sim;
-
-extern "C" {
-
-void* gs_dram_new(const char* name, const char* settings) {
-  Settings get(settings);
+std::unique_ptr<MemoryModel> makeDram(Settings& get) {
   DramConfig c;
   c.doubleRate = get("double_rate") != 0;
   c.bytes = get("bytes");
@@ -138,31 +88,10 @@ void* gs_dram_new(const char* name, const char* settings) {
   c.portBytes = get("port_bytes");
   c.bankBytes = get("bank_bytes");
   c.bankHash = get("bank_hash") != 0;
-  get.end();
-  return keep(std::make_unique<DramController>(c), name);
+  return std::make_unique<DramController>(c);
 }
 
-int gs_dram_tick(void* handle, std::uint64_t cycle) {
-  auto& model = *static_cast<DramController*>(handle);
-  model.tick(cycle);
-  int word = status(model, cycle);
-  if (model.checker().count() != 0) {
-    for (const std::string& what : model.checker().violations()) {
-      std::fprintf(stderr, "%s: %s\n", model.name.c_str(), what.c_str());
-    }
-    word |= kBroken;
-  }
-  return word;
-}
-
-void gs_dram_put(void* handle, std::uint64_t cycle, int flags, std::uint64_t address, int id, const svBitVecVal* data) {
-  put<DramController>(handle, cycle, flags, address, id, data);
-}
-
-int gs_dram_get(void* handle, int* id, svBitVecVal* data) { return get<DramController>(handle, id, data); }
-
-void* gs_sram_new(const char* name, const char* settings) {
-  Settings get(settings);
+std::unique_ptr<MemoryModel> makeSram(Settings& get) {
   SramConfig c;
   c.bytes = get("bytes");
   c.dataBytes = get("data_bytes");
@@ -171,20 +100,59 @@ void* gs_sram_new(const char* name, const char* settings) {
   c.readLatency = get("read_latency");
   c.lineBytes = get("line_bytes");
   c.portBytes = get("port_bytes");
-  get.end();
-  return keep(std::make_unique<SramController>(c), name);
+  return std::make_unique<SramController>(c);
 }
 
-int gs_sram_tick(void* handle, std::uint64_t cycle) {
-  auto& model = *static_cast<SramController*>(handle);
+}  // namespace
+
+MemoryModel* findMemory(const std::string& nameEnd) {
+  Registry& all = registry();
+  const std::lock_guard guard(all.lock);
+  for (auto model = all.models.rbegin(); model != all.models.rend(); ++model) {
+    const std::string& name = (*model)->name;
+    if (name.size() >= nameEnd.size() && name.compare(name.size() - nameEnd.size(), nameEnd.size(), nameEnd) == 0) {
+      return model->get();
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace gossamer::sim
+
+using namespace gossamer::sim;
+
+extern "C" {
+
+void* gs_mem_new(const char* kind, const char* name, const char* text) {
+  Settings settings(text);
+  const std::string what = kind;
+  if (what != "dram" && what != "sram") die("no such kind: " + what);
+  std::unique_ptr<MemoryModel> model = what == "dram" ? makeDram(settings) : makeSram(settings);
+  settings.end();
+  model->name = name;
+  Registry& all = registry();
+  const std::lock_guard guard(all.lock);
+  return all.models.emplace_back(std::move(model)).get();
+}
+
+int gs_mem_tick(void* handle, std::uint64_t cycle) {
+  auto& model = *static_cast<MemoryModel*>(handle);
   model.tick(cycle);
-  return status(model, cycle);
+  for (const std::string& what : model.violations()) std::fprintf(stderr, "%s: %s\n", model.name.c_str(), what.c_str());
+  return (model.ready() ? kReady : 0) | (model.has(cycle) ? kHas : 0) | (model.quiet() ? 0 : kBusy) |
+         (model.violations().empty() ? 0 : kBroken);
 }
 
-void gs_sram_put(void* handle, std::uint64_t cycle, int flags, std::uint64_t address, int id, const svBitVecVal* data) {
-  put<SramController>(handle, cycle, flags, address, id, data);
+void gs_mem_put(void* handle, std::uint64_t cycle, int flags, std::uint64_t address, int id, const svBitVecVal* data) {
+  static_cast<MemoryModel*>(handle)->put(cycle, (flags & 1) != 0, (flags & 2) != 0, address,
+                                         static_cast<std::uint32_t>(id), reinterpret_cast<const std::uint8_t*>(data));
 }
 
-int gs_sram_get(void* handle, int* id, svBitVecVal* data) { return get<SramController>(handle, id, data); }
+int gs_mem_get(void* handle, int* id, svBitVecVal* data) {
+  const auto beat = static_cast<MemoryModel*>(handle)->get();
+  *id = static_cast<int>(beat.id);
+  std::memcpy(data, beat.data.data(), beat.data.size());
+  return (beat.ack ? 1 : 0) | (beat.last ? 2 : 0);
+}
 
 }  // extern "C"

@@ -29,7 +29,6 @@ module gs_sim_memory
   output cache_rsp_t [PortCaches-1:0] rsp_o
 );
   localparam int unsigned IdW = ThreadW + $clog2(PortCaches);
-  localparam int unsigned CoreKhz = ClockHz / 1000;
   // A line of DRAM holds at least one burst, and consecutive lines change banks before the row ends.
   localparam int unsigned BankBytes = (DramRowBytes > 1024) ? 1024 : DramRowBytes;
 
@@ -71,33 +70,32 @@ module gs_sim_memory
     .rsp_i      (rsp)
   );
 
-  gs_dram_model #(
-    .DoubleRate       (DramKind != "sdr"),
-    .Bytes            (64'(DramBytes)),
-    .RowBytes         (DramRowBytes),
-    .BurstLength      (DramBurstLength),
-    .Banks            (DramBanks),
-    .BusBits          (DramBusBits),
-    .Cl               (DramCl),
-    .Cwl              (DramCwl),
-    .Rcd              (DramRcd),
-    .Rp               (DramRp),
-    .Ras              (DramRas),
-    .Rrd              (DramRrd),
-    .Faw              (DramFaw),
-    .Wr               (DramWr),
-    .Wtr              (DramWtr),
-    .Rtp              (DramRtp),
-    .Rfc              (DramRfc),
-    .Refi             (DramRefi),
-    .RateMts          (DramRateMts),
-    .CoreKhz          (CoreKhz),
-    .ControllerLatency(DramControllerLatency),
-    .LineBytes        (LineBytes),
-    .PortBytes        (DramPortBytes),
-    .BankBytes        (BankBytes),
-    .mem_req_t        (mem_req_t),
-    .mem_rsp_t        (mem_rsp_t)
+  localparam string Sizes = $sformatf(
+    "core_khz=%0d line_bytes=%0d port_bytes=%0d ", ClockHz / 1000, LineBytes, DramPortBytes
+  );
+  localparam string DramSettings = {
+    Sizes,
+    $sformatf("double_rate=%0d bytes=%0d bus_bytes=%0d burst_length=%0d banks=%0d row_bytes=%0d ",
+              DramKind != "sdr", 64'(DramBytes), DramBusBits / 8, DramBurstLength, DramBanks, DramRowBytes),
+    $sformatf("cl=%0d cwl=%0d rcd=%0d rp=%0d ras=%0d rrd=%0d faw=%0d wr=%0d wtr=%0d rtp=%0d rfc=%0d refi=%0d ",
+              DramCl, DramCwl, DramRcd, DramRp, DramRas, DramRrd, DramFaw, DramWr, DramWtr, DramRtp, DramRfc, DramRefi),
+    // Data move at both edges of the command clock, or at one; banks change as in the scheduler.
+    $sformatf("dram_khz=%0d controller_latency=%0d bank_bytes=%0d bank_hash=1",
+              DramKind != "sdr" ? DramRateMts * 500 : DramRateMts * 1000, DramControllerLatency, BankBytes)
+  };
+  localparam string SramSettings = {
+    Sizes,
+    $sformatf("bytes=%0d data_bytes=%0d sram_khz=%0d read_latency=%0d",
+              64'(SramBytes), SramDataBits / 8, SramClockMhz * 1000, SramReadLatency)
+  };
+
+  gs_mem_model #(
+    .Kind     ("dram"),
+    .Settings (DramSettings),
+    .LineBytes(LineBytes),
+    .PortBytes(DramPortBytes),
+    .mem_req_t(mem_req_t),
+    .mem_rsp_t(mem_rsp_t)
   ) u_dram (
     .clk_i,
     .rst_ni,
@@ -110,16 +108,13 @@ module gs_sim_memory
   );
 
   for (genvar s = 1; s <= Srams; s++) begin : gen_sram
-    gs_sram_model #(
-      .Bytes      (64'(SramBytes)),
-      .DataBits   (SramDataBits),
-      .ClockKhz   (SramClockMhz * 1000),
-      .CoreKhz    (CoreKhz),
-      .ReadLatency(SramReadLatency),
-      .LineBytes  (LineBytes),
-      .PortBytes  (DramPortBytes),
-      .mem_req_t  (mem_req_t),
-      .mem_rsp_t  (mem_rsp_t)
+    gs_mem_model #(
+      .Kind     ("sram"),
+      .Settings (SramSettings),
+      .LineBytes(LineBytes),
+      .PortBytes(DramPortBytes),
+      .mem_req_t(mem_req_t),
+      .mem_rsp_t(mem_rsp_t)
     ) u_sram (
       .clk_i,
       .rst_ni,

@@ -26,20 +26,13 @@ struct SramConfig {
 /// as a bus moves kilobytes in a second: nothing is rounded.
 class SramController : public MemoryModel {
  public:
-  static constexpr std::size_t kMaxBytes = 128;
-  struct Beat {
-    bool ack = false, last = false;
-    std::uint32_t id = 0;
-    std::array<std::uint8_t, kMaxBytes> data{};
-  };
-
   explicit SramController(const SramConfig& config);
-  bool ready() const { return reads_.size() + answers_.size() < kReads && writes_.size() < kWrites; }
+  bool ready() const override { return reads_.size() + answers_.size() < kReads && writes_.size() < kWrites; }
   void put(std::uint64_t cycle, bool write, bool last, std::uint64_t address, std::uint32_t id,
-           const std::uint8_t* data);
-  void tick(std::uint64_t cycle);
-  bool has(std::uint64_t) const { return !answers_.empty() || !acks_.empty(); }
-  Beat get();
+           const std::uint8_t* data) override;
+  void tick(std::uint64_t cycle) override;
+  bool has(std::uint64_t) const override { return !answers_.empty() || !acks_.empty(); }
+  Beat get() override;
   bool quiet() const override { return reads_.empty() && writes_.empty() && answers_.empty() && acks_.empty(); }
 
   std::uint64_t size() const override { return store_.size(); }

@@ -4,8 +4,7 @@
 -f cache/cache.f
 +incdir+sim
 sim/gs_mem_bench.vlt
-sim/gs_dram_model.sv
-sim/gs_sram_model.sv
+sim/gs_mem_model.sv
 sim/gs_sim_memory.sv
 sim/gs_mem_bench_core.sv
 sim/gs_mem_bench.sv

@@ -59,6 +59,13 @@ module gs_control
   output logic [Log2InstrWords-1:0]          iwr_addr_o,
   output logic [31:0]                        iwr_data_o,
   input  logic [InstrMems-1:0]               iwr_ready_i,
+  // Instructions that a thread has finished: gs_instret. Its answer is 0 unless it is held.
+  output logic                               instret_ask_o,
+  output logic                               instret_hold_o,
+  output logic [ThreadW-1:0]                 instret_thread_o,
+  output logic                               instret_high_o,
+  input  logic                               instret_valid_i,
+  input  logic [31:0]                        instret_i,
   // Threads that are started and have neither stopped nor trapped
   output logic [(1<<ThreadW)-1:0]            active_o,
   // Events of this cycle, for the counters
@@ -216,7 +223,7 @@ module gs_control
   logic [11:0] csr;
   logic [31:0] value;
   logic is_csr, is_trap, writes, known, go, ends, silent, late_for_debug;
-  logic wants_report, wants_start, wants_iwr, wants_counter, slow_done;
+  logic wants_report, wants_start, wants_iwr, wants_counter, wants_instret, slow_done;
   logic perf_write;
   logic [31:0] instr_addr;
   logic [7:0] core_of_req;
@@ -272,6 +279,7 @@ module gs_control
     wants_start   = 1'b0;
     wants_iwr     = 1'b0;
     wants_counter = 1'b0;
+    wants_instret = 1'b0;
     silent        = 1'b0;
     ends          = 1'b0;
     perf_write    = 1'b0;
@@ -280,6 +288,7 @@ module gs_control
     unique case (csr)
       CsrCycle: value = cycles_q[31:0];
       CsrCycleHigh: value = cycles_q[63:32];
+      CsrInstret, CsrInstretHigh: wants_instret = 1'b1;
       CsrThreadId: value = {EndpointThread, 3'd0, board_i, tile_y_i, tile_x_i, 6'(req_i.thread)};
       CsrHostId: value = host_i;
       CsrThreads: value = 32'(threads_q);
@@ -343,6 +352,7 @@ module gs_control
       wants_start    = 1'b0;
       wants_iwr      = 1'b0;
       wants_counter  = 1'b0;
+      wants_instret  = 1'b0;
       perf_write     = 1'b0;
       silent         = 1'b1;
       ends           = !late_for_debug;
@@ -357,9 +367,14 @@ module gs_control
   logic start_free, iwr_req_done;
   assign report_valid[0] = req_valid_i && wants_report && (silent || ans_free)
                          && (!(wants_start || wants_iwr) || slow_q);
-  assign slow_done = !(wants_start || wants_iwr || wants_counter) || slow_q;
+  assign slow_done = !(wants_start || wants_iwr || wants_counter || wants_instret) || slow_q;
   assign go        = req_valid_i && (silent || ans_free) && slow_done && (!wants_report || report_ready[0]);
   assign req_ready_o = go;
+
+  assign instret_hold_o   = req_valid_i && wants_instret;
+  assign instret_ask_o    = instret_hold_o && !slow_q;
+  assign instret_thread_o = req_i.thread;
+  assign instret_high_o   = csr == CsrInstretHigh;
 
   // The RAM of the counters has one port for reading: the host goes first.
   // Start by a thread, writes into instruction memory, and reads of counters take several cycles.
@@ -406,7 +421,7 @@ module gs_control
       counter_wait_q <= '0;
     end else begin
       if (go) slow_q <= 1'b0;
-      else if (start_free || iwr_req_done || counter_wait_q[2]) slow_q <= 1'b1;
+      else if (start_free || iwr_req_done || counter_wait_q[2] || instret_valid_i) slow_q <= 1'b1;
       counter_wait_q <= (req_valid_i && wants_counter && !go && !cmd_looking) ? {counter_wait_q[1:0], 1'b1} : '0;
     end
   end
@@ -418,7 +433,7 @@ module gs_control
     .rst_ni,
     .in_valid_i (go && !silent),
     .in_ready_o (ans_free),
-    .in_data_i  ({req_i.thread, value, 5'd0}),
+    .in_data_i  ({req_i.thread, value | instret_i, 5'd0}),
     .out_valid_o(ans_valid_o),
     .out_ready_i(ans_ready_i),
     .out_data_o (ans_o)

@@ -109,12 +109,12 @@ module gs_tile
   logic [TileCores-1:0][Log2InstrWords-1:0] imem_addr;
   logic [TileCores-1:0][31:0] imem_wdata, imem_rdata;
   logic [TileCores-1:0] core_iwr_ready;
+  logic [TileCores-1:0] retire;
+  logic [TileCores-1:0][TidW-1:0] retire_tid;
 
   for (genvar c = 0; c < TileCores; c++) begin : gen_core
     localparam int unsigned Mem = c / CoresAMemory;
     core_req_t x_req;
-    logic unused_retire;
-    logic [TidW-1:0] unused_retire_tid;
 
     gs_core #(
       .ThreadsPerCore(ThreadsPerCore),
@@ -153,8 +153,8 @@ module gs_tile
       .inject_instr_i(inject_instr),
       .inject_ready_o(inject_ready[c]),
       .issue_o       (issue[c]),
-      .retire_o      (unused_retire),
-      .retire_tid_o  (unused_retire_tid)
+      .retire_o      (retire[c]),
+      .retire_tid_o  (retire_tid[c])
     );
 
     assign req[c] = '{op: x_op_e'(x_req.op), funct3: x_req.funct3, thread: (ThreadW'(c) << TidW) | ThreadW'(x_req.tid),
@@ -195,6 +195,26 @@ module gs_tile
       );
     end
   end
+
+  logic instret_ask, instret_hold, instret_high, instret_valid;
+  logic [ThreadW-1:0] instret_thread;
+  logic [31:0] instret;
+
+  gs_instret #(
+    .Cores         (TileCores),
+    .ThreadsPerCore(ThreadsPerCore)
+  ) u_instret (
+    .clk_i,
+    .rst_ni,
+    .retire_i    (retire),
+    .retire_tid_i(retire_tid),
+    .ask_i       (instret_ask),
+    .hold_i      (instret_hold),
+    .ask_thread_i(instret_thread),
+    .ask_high_i  (instret_high),
+    .valid_o     (instret_valid),
+    .value_o     (instret)
+  );
 
   // ----------------------------------------------------------------- FPUs
   logic [3:0] fpu_started_q;
@@ -530,6 +550,12 @@ module gs_tile
     .iwr_addr_o         (iwr_addr),
     .iwr_data_o         (iwr_data),
     .iwr_ready_i        (iwr_ready),
+    .instret_ask_o      (instret_ask),
+    .instret_hold_o     (instret_hold),
+    .instret_thread_o   (instret_thread),
+    .instret_high_o     (instret_high),
+    .instret_valid_i    (instret_valid),
+    .instret_i          (instret),
     .active_o           (active),
     .issue_i            (issue),
     .hits_i             (4'($countones(hit))),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A core with its instruction memory and an FPU of its own; the harness is the rest of the tile.
+/// A core with its instruction memory, an FPU of its own, and who counts its instructions; the harness is the rest of
+/// the tile.
 module core_top #(
   /// threads of the core
   parameter  int unsigned ThreadsPerCore = 16,
@@ -38,7 +39,13 @@ module core_top #(
   input  logic [7:0]                inject_tid_i,
   input  logic [31:0]               inject_instr_i,
   output logic                      issue_o,
+  // An instruction was counted; a count is asked for, and comes
   output logic                      counted_o,
+  input  logic                      instret_ask_i,
+  input  logic [7:0]                instret_tid_i,
+  input  logic                      instret_high_i,
+  output logic                      instret_valid_o,
+  output logic [31:0]               instret_o,
   // What has happened
   output logic                      retire_o,
   output logic [7:0]                retire_tid_o,
@@ -133,6 +140,22 @@ module core_top #(
     .b_rdata_o(unused_rdata)
   );
 
+  gs_instret #(
+    .Cores         (1),
+    .ThreadsPerCore(ThreadsPerCore)
+  ) u_instret (
+    .clk_i,
+    .rst_ni,
+    .retire_i    (counted_o),
+    .retire_tid_i(counted_tid),
+    .ask_i       (instret_ask_i),
+    .hold_i      (instret_ask_i),
+    .ask_thread_i(instret_tid_i[TidW-1:0]),
+    .ask_high_i  (instret_high_i),
+    .valid_o     (instret_valid_o),
+    .value_o     (instret_o)
+  );
+
   gs_fpu #(
     .NCores        (1),
     .ThreadsPerCore(ThreadsPerCore)
@@ -171,5 +194,5 @@ module core_top #(
   assign write_reg_o    = u_core.u_trace.sim_write_reg;
   assign write_data_o   = u_core.u_trace.sim_write_data;
   assign state_o        = u_core.u_trace.sim_state;
-  assign unused_tid     = ^{counted_tid, f_rsp.core, rsp_tid_i, start_tid_i, inject_tid_i, iwr_addr_i};
+  assign unused_tid     = ^{f_rsp.core, rsp_tid_i, start_tid_i, inject_tid_i, instret_tid_i, iwr_addr_i};
 endmodule

@@ -10,7 +10,7 @@ import subprocess
 from pathlib import Path
 
 import numpy as np
-from rtl.core.programs import CODE, DATA, SHARE, li
+from rtl.core.programs import CODE, DATA, SHARE, WAY, i_type, li
 from rtl.fpu.golden import device_tree, spike
 
 COMMIT = np.dtype(
@@ -56,8 +56,9 @@ def _elf(segments: list[tuple[int, bytes]], tohost: int) -> bytes:
 def commits(tid: int, code: list[int], at: int, folder: Path) -> Commits:
     """What a thread's program, placed at an address, does until its last word, the jump to itself."""
     end = at + 4 * (len(code) - 1)
-    # On the way in: floating point on. On the way out: tell the host.
-    way_in = [0x000062B7, 0x3002A073, *li(5, at), 0x00028067]
+    # On the way in: floating point on, as many instructions counted as the core has had. On the way out: tell the host.
+    jump_in = [*li(5, at), 0x00028067]
+    way_in = [0x000062B7, 0x3002A073, i_type(0x73, 5, 0, WAY - len(jump_in), 0xB02), *jump_in]
     way_out = [_HOST | 5 << 7 | 0x37, 1 << 20 | 6 << 7 | 0x13, 0x0062A023, 0x0002A223, 0x0000006F]
     offset = _START + 0x100 - end
     jump = (offset >> 20 & 1) << 31 | (offset >> 1 & 0x3FF) << 21 | (offset >> 11 & 1) << 20
@@ -70,7 +71,7 @@ def commits(tid: int, code: list[int], at: int, folder: Path) -> Commits:
     tree.write_bytes(device_tree(SHARE))
     log = folder / f"thread{tid}.log"
     memory = f"-m{_START:#x}:{CODE + 0x10000 - _START:#x},{base:#x}:{SHARE:#x}"
-    how = ["--isa=rv32imf_zicsr_zifencei", "--priv=m", "--log-commits"]
+    how = ["--isa=rv32imf_zicsr_zifencei_zicntr", "--priv=m", "--log-commits"]
     ran = subprocess.run(
         [spike(), *how, memory, f"--dtb={tree}", f"--log={log}", elf],
         capture_output=True,

@@ -22,7 +22,8 @@
 
 namespace {
 
-constexpr unsigned kThreadId = 0xCC3, kStop = 0x814, kDebugValue = 0x816, kCycle = 0xC00;
+constexpr unsigned kThreadId = 0xCC3, kStop = 0x814, kDebugValue = 0x816, kCycle = 0xC00,
+                   kInstret = 0xC02, kInstretHigh = 0xC82;
 constexpr uint32_t kSelf = 0x0000006F;  // jal x0, 0
 constexpr uint32_t kMemory = 0x40000000, kShare = 0x10000;
 
@@ -107,6 +108,10 @@ class Harness {
     uint8_t tid;
     uint32_t data;
   };
+  struct Count {
+    uint8_t tid;
+    bool high;
+  };
 
   [[noreturn]] static void fail(const char* why) {
     std::fprintf(stderr, "harness: %s\n", why);
@@ -159,6 +164,11 @@ class Harness {
       top_.rsp_tid_i = answers_[pick].tid;
       top_.rsp_data_i = answers_[pick].data;
     }
+    top_.instret_ask_i = !counts_.empty();
+    if (!counts_.empty()) {
+      top_.instret_tid_i = counts_.front().tid;
+      top_.instret_high_i = counts_.front().high;
+    }
     top_.clk_i = 0;
     top_.eval();
     taken_iwr_ = top_.iwr_valid_i && top_.iwr_ready_o;
@@ -167,6 +177,10 @@ class Harness {
     if (top_.rst_ni) {
       if (top_.rsp_valid_i && top_.rsp_ready_o) answers_.erase(answers_.begin() + static_cast<long>(pick));
       observe();
+      if (!counts_.empty() && top_.instret_valid_o) {
+        answer(counts_.front().tid, top_.instret_o);
+        counts_.pop_front();
+      }
       if (top_.x_valid_o && top_.x_ready_i) request();
     }
     top_.clk_i = 1;
@@ -199,7 +213,7 @@ class Harness {
   void request() {
     const unsigned tid = top_.x_tid_o, funct3 = top_.x_funct3_o;
     const uint32_t address = top_.x_addr_o, data = top_.x_data_o;
-    uint32_t answer = 0;
+    uint32_t value = 0;
     if (top_.x_op_o == 3 && quiet_) {
       last_trap_ = static_cast<int>(address >> 26);
       last_value_ = data;
@@ -213,8 +227,12 @@ class Harness {
     }
     if (top_.x_op_o == 2) {
       const unsigned number = address & 0xFFF;
-      if (number == kThreadId) answer = tid;
-      if (number == kCycle) answer = static_cast<uint32_t>(now_);
+      if (number == kThreadId) value = tid;
+      if (number == kCycle) value = static_cast<uint32_t>(now_);
+      if (number == kInstret || number == kInstretHigh) {
+        counts_.push_back({static_cast<uint8_t>(tid), number == kInstretHigh});
+        return;
+      }
       if (get("csrs", 0)) std::printf("csr tid=%u number=%#x how=%u data=%#x\n", tid, number, funct3, data);
       if (number == kStop && !quiet_) {
         done_[tid] = true;
@@ -238,13 +256,18 @@ class Harness {
           open_[tid]->data = size == 4 ? data : data & ((1U << (8 * size)) - 1);
         }
       } else {
-        std::memcpy(&answer, bytes, size);
-        if (funct3 == 0) answer = static_cast<uint32_t>(static_cast<int8_t>(answer));
-        if (funct3 == 1) answer = static_cast<uint32_t>(static_cast<int16_t>(answer));
+        std::memcpy(&value, bytes, size);
+        if (funct3 == 0) value = static_cast<uint32_t>(static_cast<int8_t>(value));
+        if (funct3 == 1) value = static_cast<uint32_t>(static_cast<int16_t>(value));
       }
     }
+    answer(tid, value);
+  }
+
+  /// Sends an answer, some time later.
+  void answer(unsigned tid, uint32_t value) {
     const uint64_t least = get("least", 1), most = get("most", 20);
-    answers_.push_back({now_ + least + random_() % (most - least + 1), static_cast<uint8_t>(tid), answer});
+    answers_.push_back({now_ + least + random_() % (most - least + 1), static_cast<uint8_t>(tid), value});
   }
 
   /// One letter for each word: i illegal, p parked again, other letters for other traps.
@@ -334,6 +357,7 @@ class Harness {
   std::vector<std::vector<Commit>> commits_;
   std::vector<bool> done_;
   std::deque<Answer> answers_;
+  std::deque<Count> counts_;
   FILE* out_ = nullptr;
   Vcore_top top_;
 };

@@ -67,6 +67,7 @@ class _Maker:
             (5, self.fused),
             (6, self.float_other),
             (4, self.status),
+            (2, self.count),
             (4, self.constant),
             (4, self.float_constant),
             (1, self.fence),
@@ -179,6 +180,10 @@ class _Maker:
             unit.append(i_type(0x73, 5, self.rd(), self.rng.randrange(5), 2))
         return unit
 
+    def count(self) -> Unit:
+        """How many instructions the thread has finished."""
+        return [i_type(0x73, 2, self.rd(), 0, self.rng.choice((0xC02, 0xC02, 0xC82)))]
+
     def constant(self) -> Unit:
         return li(self.rd(), self.integer())
 
@@ -238,6 +243,10 @@ def program(rng: random.Random, tid: int, length: int, loops: int) -> list[int]:
     return code
 
 
+WAY = 5
+"""Instructions of a thread before its program."""
+
+
 def image(programs: list[list[int]], room: int) -> list[int]:
     """Words of an instruction memory: each thread's program at its place, `room` bytes apart (a power of two)."""
     words = [
@@ -247,6 +256,7 @@ def image(programs: list[list[int]], room: int) -> list[int]:
         r_type(0x33, 0, 0, 5, 5, 6),
         i_type(0x67, 0, 0, 5, 0),
     ]
+    assert len(words) == WAY
     words += [0] * (CODE // 4 - len(words))
     for code in programs:
         words += code + [0] * (room // 4 - len(code))

@@ -14,6 +14,7 @@ from conftest import Size, current_size
 from rtl.core import golden, legal
 from rtl.core.programs import DATA, SHARE, b_type, i_type, image, j_type, li, place, program, r_type, s_type
 
+from gossamer import config
 from gossamer.hdl import prove, sources, verilate
 from gossamer.paths import ROOT
 
@@ -21,6 +22,7 @@ HERE = Path(__file__).resolve().parent
 THREADS = 16
 ALL_THREADS = current_size().pick((THREADS,), (4, THREADS), (2, 4, 8, THREADS, 32))
 STAGES = 8
+SHIPPED = sorted(path.stem for path in (ROOT / "config").glob("*.toml"))
 
 
 def _harness(threads: int) -> Path:
@@ -143,6 +145,38 @@ def test_one_instruction_a_cycle(body: list[int], threads: int, bound: float, tm
     assert bound <= ipc <= threads / STAGES
 
 
+def _cycles(body: list[int], threads: int, folder: Path) -> int:
+    """Cycles that a thread alone spends on a body, from its first issue to the next one behind it."""
+
+    def between(words: list[int]) -> int:
+        code = [*li(6, 1000), *li(7, 7), *li(8, -7 % 2**32), 0x13, i_type(0x73, 2, 10, 0, 0xC00), *words]
+        code += [i_type(0x73, 2, 11, 0, 0xC00), 0x6F]
+        run = Run(code, folder, 1, threads, least=1, most=1)
+        assert run.lines == [], run.text
+        first, second = (run.commits["value"][run.commits["reg"] == register][-1] for register in (10, 11))
+        return int(second) - int(first)
+
+    once, twice = between(body) - between([]), between(body * 2) - between([])
+    assert twice == 2 * once
+    return once
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_latencies_are_the_configurations(name: str, tmp_path: Path) -> None:
+    """What config/ says of the core's instructions is what they take."""
+    core = config.load(name).core
+    mul, div, divu, rem, remu = (r_type(0x33, funct3, 1, 9, 6, 7) for funct3 in (0, 4, 5, 6, 7))
+    assert _cycles([ALU[0]], core.threads_per_core, tmp_path) == core.pipeline_stages
+    for funct3 in range(4):
+        assert _cycles([mul | funct3 << 12], core.threads_per_core, tmp_path) == core.mul_latency
+    for instruction in (div, divu, rem, remu):
+        assert _cycles([instruction], core.threads_per_core, tmp_path) == core.div_latency
+    # By a negative number: the quotient is negative, the remainder is not.
+    again = core.div_latency + core.pipeline_stages
+    assert _cycles([r_type(0x33, 4, 1, 9, 6, 8)], core.threads_per_core, tmp_path) == again
+    assert _cycles([r_type(0x33, 6, 1, 9, 6, 8)], core.threads_per_core, tmp_path) == core.div_latency
+
+
 def test_an_answer_does_not_starve(tmp_path: Path) -> None:
     """One thread divides and loads among fifteen that never wait: it goes on, a few cycles later than alone."""
     waits = [r_type(0x33, 4, 1, 9, 7, 8), i_type(0x03, 2, 9, 30, 0)]
@@ -225,6 +259,23 @@ def test_requests_for_the_tiles_csrs(tmp_path: Path) -> None:
     assert len(lines) == len(want)
     for line, (how, data) in zip(lines, want, strict=True):
         assert line is not None and int(line[1]) == how and (data is None or int(line[2], 16) == data)
+
+
+@pytest.mark.parametrize(("cores", "threads"), [(4, 16), (8, 8), (1, 2)])
+def test_finished_instructions_are_counted(cores: int, threads: int, size: Size, seed: int) -> None:
+    verilate.cocotb(
+        "gs_instret",
+        sources.listing(ROOT / "rtl" / "core" / "core.f"),
+        "rtl.core.instret_cocotb",
+        parameters={"Cores": cores, "ThreadsPerCore": threads},
+        environment={
+            "INSTRET_CYCLES": str(size.pick(2_000, 10_000, 200_000)),
+            "INSTRET_CORES": str(cores),
+            "INSTRET_THREADS": str(threads),
+        },
+        seed=seed,
+        optimise="-O0",
+    )
 
 
 def test_what_is_illegal(size: Size, seed: int, tmp_path: Path) -> None:

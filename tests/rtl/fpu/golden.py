@@ -93,7 +93,7 @@ def device_tree(memory: int) -> bytes:
     prop("reg", cells(0))
     prop("status", b"okay\0")
     prop("compatible", b"riscv\0")
-    prop("riscv,isa", b"rv32imf_zicsr\0")
+    prop("riscv,isa", b"rv32imf_zicsr_zicntr\0")
     prop("mmu-type", b"riscv,sv32\0")
     prop("riscv,pmpregions", cells(16))
     prop("riscv,pmpgranularity", cells(4))

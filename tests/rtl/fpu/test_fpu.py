@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,9 @@ import pytest
 from conftest import Size
 from rtl.fpu import golden, vectors
 
+from gossamer import config
 from gossamer.hdl import sources, verilate
+from gossamer.paths import ROOT
 
 HERE = Path(__file__).resolve().parent
 RECORD = np.dtype(
@@ -21,10 +24,11 @@ RECORD = np.dtype(
 )
 SLOW = ("div", "sqrt")
 SHORT = ("sgnj", "sgnjn", "sgnjx", "min", "max", "eq", "lt", "le", "class")
-LATENCY = 14
-SHORT_LATENCY = 4
-SLOW_LATENCY = 30
+FPU = config.load("de5").fpu
+LATENCY, SHORT_LATENCY, SLOW_LATENCY = FPU.add_latency, FPU.compare_latency, FPU.div_latency
+SHIPPED = sorted(path.stem for path in (ROOT / "config").glob("*.toml"))
 Records = np.ndarray[tuple[int], np.dtype[np.void]]
+Make = Callable[[np.random.Generator, str, int], golden.Words]
 
 
 @pytest.fixture(scope="session")
@@ -35,9 +39,9 @@ def harness() -> Path:
     return verilate.model("gs_fpu_bench", design, [HERE / "harness.cc"], optimise="-O1")
 
 
-def _records(rng: np.random.Generator, counts: dict[str, int], folder: Path) -> Records:
+def _records(rng: np.random.Generator, counts: dict[str, int], folder: Path, make: Make = vectors.operands) -> Records:
     """Records of all rounding modes for so many operands of each operation, as Spike answers them, shuffled."""
-    operands = [vectors.operands(rng, name, counts.get(name, 0)) for name in golden.NAMES]
+    operands = [make(rng, name, counts.get(name, 0)) for name in golden.NAMES]
     parts = []
     for op, (words, (values, flags)) in enumerate(zip(operands, golden.results(operands, folder), strict=True)):
         part = np.zeros((len(words), golden.MODES), dtype=RECORD)
@@ -156,6 +160,25 @@ def test_how_long_divide_and_root_take(harness: Path, size: Size, seed: int, tmp
     run = _drive(harness, records[~ordinary], tmp_path, seed, valid=1)
     for name in SLOW:
         assert run.least[name] == LATENCY  # zeros, infinities, NaNs, roots of negative numbers do not iterate
+
+
+def _ordinary(rng: np.random.Generator, name: str, count: int) -> golden.Words:
+    """Operands from 1 to 4; as integers they are large."""
+    del name
+    return rng.integers(0x3F800000, 0x40800000, (count, 3), dtype=np.uint32)
+
+
+def test_latencies_are_the_configurations(harness: Path, seed: int, tmp_path: Path) -> None:
+    """What config/ says of the unit is what each operation takes, alone and on ordinary operands."""
+    records = _records(np.random.default_rng(seed), dict.fromkeys(golden.NAMES, 20), tmp_path, _ordinary)
+    found = _drive(harness, records, tmp_path, seed, valid=1).least
+    for name in SHIPPED:
+        fpu = config.load(name).fpu
+        want = dict.fromkeys(("add", "sub", "madd", "msub", "nmsub", "nmadd"), fpu.add_latency)
+        want |= {"mul": fpu.mul_latency, "div": fpu.div_latency, "sqrt": fpu.sqrt_latency}
+        want |= dict.fromkeys(("cvt.w.s", "cvt.wu.s", "cvt.s.w", "cvt.s.wu"), fpu.convert_latency)
+        want |= dict.fromkeys(SHORT, fpu.compare_latency)
+        assert found == want, name
 
 
 def test_a_wrong_result_is_noticed(harness: Path, seed: int, tmp_path: Path) -> None:

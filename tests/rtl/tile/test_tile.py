@@ -146,6 +146,14 @@ def test_services_of_the_control_unit(tile: Tile) -> None:
     assert done.codes == {0: 0, 1: 5}
 
 
+def test_instructions_are_counted_one_by_one(tile: Tile) -> None:
+    """In every thread, while all of them run; what waits counts once, and a divide in two passes does."""
+    done, lines = run(tile, "instret.c", tile.threads)
+    assert done.reason == "done" and not done.traps
+    assert lines == {me: [f"1 4 7 7 {3 + 200 * (me + 1)} 0"] for me in range(tile.threads)}
+    assert done.codes == dict.fromkeys(range(tile.threads), 0)
+
+
 def test_accelerator_sums_for_every_thread(tile: Tile) -> None:
     done, lines = run(tile, "accelerator.c", tile.threads - 1)
     assert done.reason == "done" and not done.traps and lines == {}

@@ -1,22 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Simulated QDR SRAM: a bus to read and one to write; see gs_sram_model.h.
-module gs_sram_model #(
-  /// size [bytes]
-  parameter longint unsigned Bytes       = 64'h80_0000,
-  /// data of each bus [bits]
-  parameter int unsigned     DataBits    = 16,
-  /// its clock, two transfers each way [kHz], and the design's
-  parameter int unsigned     ClockKhz    = 450_000,
-  parameter int unsigned     CoreKhz     = 250_000,
-  /// from request to first data [cycles of the design]
-  parameter int unsigned     ReadLatency = 16,
+/// A simulated memory in C++: a DRAM with its controller and a checker of every command (gs_dram_controller.h), or a
+/// QDR SRAM (gs_sram_model.h). A broken rule ends the simulation.
+module gs_mem_model #(
+  /// "dram" or "sram"
+  parameter string       Kind      = "dram",
+  /// what gs_mem_dpi.cc wants to know of that kind, as "key=value key=value"
+  parameter string       Settings  = "",
   /// line and beat [bytes]
-  parameter int unsigned     LineBytes   = 32,
-  parameter int unsigned     PortBytes   = 32,
+  parameter int unsigned LineBytes = 32,
+  parameter int unsigned PortBytes = 32,
   /// payloads: GS_MEM_TYPES
-  parameter type             mem_req_t   = logic,
-  parameter type             mem_rsp_t   = logic
+  parameter type         mem_req_t = logic,
+  parameter type         mem_rsp_t = logic
 ) (
   input  logic     clk_i,
   input  logic     rst_ni,
@@ -28,29 +24,25 @@ module gs_sram_model #(
   output mem_rsp_t rsp_o
 );
   if (LineBytes > 128 || PortBytes > 128) begin : gen_illegal_line
-    $fatal(1, "gs_sram_model: LineBytes (%0d) or PortBytes (%0d) is above 128", LineBytes, PortBytes);
+    $fatal(1, "gs_mem_model: LineBytes (%0d) or PortBytes (%0d) is above 128", LineBytes, PortBytes);
   end
 
-  import "DPI-C" function chandle gs_sram_new(input string name, input string settings);
-  import "DPI-C" function int gs_sram_tick(input chandle model, input longint unsigned cycle);
-  import "DPI-C" function void gs_sram_put(
+  import "DPI-C" function chandle gs_mem_new(input string kind, input string name, input string settings);
+  import "DPI-C" function int gs_mem_tick(input chandle model, input longint unsigned cycle);
+  import "DPI-C" function void gs_mem_put(
     input chandle model, input longint unsigned cycle, input int flags, input longint unsigned address, input int id,
     input bit [1023:0] data
   );
-  import "DPI-C" function int gs_sram_get(input chandle model, output int id, output bit [1023:0] data);
+  import "DPI-C" function int gs_mem_get(input chandle model, output int id, output bit [1023:0] data);
 
-  localparam string Settings = $sformatf(
-    "bytes=%0d data_bytes=%0d sram_khz=%0d core_khz=%0d read_latency=%0d line_bytes=%0d port_bytes=%0d",
-    Bytes, DataBits / 8, ClockKhz, CoreKhz, ReadLatency, LineBytes, PortBytes
-  );
-  localparam int unsigned Has = 1, Busy = 2;
+  localparam int unsigned Has = 1, Busy = 2, Broken = 3;
 
   chandle           model;
   longint unsigned  cycle;
   logic             ready_q, busy_q, valid_q;
   mem_rsp_t         rsp_q;
 
-  initial model = gs_sram_new($sformatf("%m"), Settings);
+  initial model = gs_mem_new(Kind, $sformatf("%m"), Settings);
 
   assign req_ready_o = ready_q;
   assign rsp_valid_o = valid_q;
@@ -69,14 +61,15 @@ module gs_sram_model #(
     end else begin
       if (req_valid_i && ready_q) begin
         beat = 1024'(req_i.data);
-        gs_sram_put(model, cycle, {30'd0, req_i.last, req_i.write}, 64'(req_i.addr), 32'(req_i.id), beat);
+        gs_mem_put(model, cycle, {30'd0, req_i.last, req_i.write}, 64'(req_i.addr), 32'(req_i.id), beat);
       end
       if (rsp_ready_i) valid_q <= 1'b0;
       // While nothing is queued time stands still in there, and is made up for later.
       if (busy_q || (req_valid_i && ready_q)) begin
-        state = gs_sram_tick(model, cycle);
+        state = gs_mem_tick(model, cycle);
+        if (state[Broken]) $fatal(1, "%m: the memory's rules were broken");
         if (state[Has] && (!valid_q || rsp_ready_i)) begin
-          flags = 2'(gs_sram_get(model, id, beat));
+          flags = 2'(gs_mem_get(model, id, beat));
           valid_q <= 1'b1;
           if (id >> $bits(rsp_q.id) != 0) $fatal(1, "%m: an answer that nobody asked for");
           rsp_q   <= '{ack: flags[0], last: flags[1], id: ($bits(rsp_q.id))'(id), data: ($bits(rsp_q.data))'(beat)};

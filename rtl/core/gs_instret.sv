@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+`include "gs_assert.svh"
+
+/// Counts the instructions that each thread of a tile has finished, in 64 bits, for the CSRs instret and instreth.
+///
+/// The cores count in 4 bits a thread. A finger runs over the threads and adds what a thread's 4 bits have gone on by
+/// to its count in a block RAM: soon enough, as a thread finishes an instruction in 8 cycles at most. Counts are in
+/// two words, one after the other through one adder:
+///
+///     low:  {bits 31 to 0,  the 4 bits when it was last added up}
+///     high: {bits 63 to 32, 000, bit 31 of the low word when it was last added up}
+///
+///     phase     0        1         2    3    4    5          6    7
+///     thread    asked's  asked's   v    v+1  v+2  v+2's      v+3  v+4, and so on
+///     word      low      high      low  low  low  high       low  low
+///
+/// What is asked for is added up, too, and so exact, but not written: no read meets a write of the same word.
+/// Reset leaves the counts as they are.
+module gs_instret #(
+  /// cores, a power of two
+  parameter  int unsigned Cores          = 4,
+  /// threads of a core, a power of two; 64 in all at most
+  parameter  int unsigned ThreadsPerCore = 16,
+  localparam int unsigned TidW           = $clog2(ThreadsPerCore),
+  localparam int unsigned ThreadW        = $clog2(Cores * ThreadsPerCore)
+) (
+  input  logic                       clk_i,
+  input  logic                       rst_ni,
+  // A core's thread has finished an instruction
+  input  logic [Cores-1:0]           retire_i,
+  input  logic [Cores-1:0][TidW-1:0] retire_tid_i,
+  // A thread's count is asked for, until the cycle in which it is there; it stays as long as it is held, then is 0
+  input  logic                       ask_i,
+  input  logic                       hold_i,
+  input  logic [ThreadW-1:0]         ask_thread_i,
+  input  logic                       ask_high_i,
+  output logic                       valid_o,
+  output logic [31:0]                value_o
+);
+  // With fewer than four threads the finger goes over some that there are not: it must not meet its own writes.
+  localparam int unsigned VisitW = (ThreadW < 2) ? 2 : ThreadW;
+
+  if (Cores * ThreadsPerCore > 64) begin : gen_illegal_threads
+    $fatal(1, "gs_instret: %0d cores of %0d threads; it counts for 64 threads at most", Cores, ThreadsPerCore);
+  end
+
+  // Who and which word: its address, its 4 bits, its word, the sum
+  typedef struct packed {
+    logic              write;
+    logic              take;
+    logic              high;
+    logic [VisitW-1:0] thread;
+  } visit_t;
+
+  visit_t v0, v1_q, v2_q, v3_q;
+  logic [2:0] phase_q;
+  logic [VisitW-1:0] finger_q;
+  logic asked_q;
+  logic [Cores-1:0][3:0] seen;
+  logic [3:0] v1_seen, v2_seen_q, v2_step, v3_last_q;
+  logic [31:0] v2_count, v3_count_q;
+  logic [3:0] v2_last;
+
+  for (genvar c = 0; c < Cores; c++) begin : gen_core
+    logic [3:0] old;
+
+    gs_ram_sdp #(
+      .Width(4), .Depth(ThreadsPerCore), .Latency(0), .Style("distributed")
+    ) u_count (
+      .clk_i,
+      .we_i   (retire_i[c]),
+      .wstrb_i(1'b1),
+      .waddr_i(retire_tid_i[c]),
+      .wdata_i(old + 4'd1),
+      .re_i   (1'b1),
+      .raddr_i(retire_tid_i[c]),
+      .rdata_o(old)
+    );
+
+    gs_ram_sdp #(
+      .Width(4), .Depth(ThreadsPerCore), .Latency(0), .Style("distributed")
+    ) u_copy (
+      .clk_i,
+      .we_i   (retire_i[c]),
+      .wstrb_i(1'b1),
+      .waddr_i(retire_tid_i[c]),
+      .wdata_i(old + 4'd1),
+      .re_i   (1'b1),
+      .raddr_i(v1_q.thread[TidW-1:0]),
+      .rdata_o(seen[c])
+    );
+  end
+
+  if (Cores > 1) begin : gen_cores
+    assign v1_seen = seen[v1_q.thread[ThreadW-1:TidW]];
+  end else begin : gen_one_core
+    assign v1_seen = seen[0];
+  end
+
+  always_comb begin
+    v0.write  = phase_q[2:1] != 2'd0;
+    v0.take   = phase_q[2:1] == 2'd0 && asked_q && phase_q[0] == ask_high_i;
+    v0.high   = phase_q[1:0] == 2'd1;
+    v0.thread = (phase_q[2:1] == 2'd0) ? VisitW'(ask_thread_i) : finger_q;
+  end
+
+  gs_ram_sdp #(
+    .Width(36), .Depth(2 << VisitW), .Latency(2), .Style("block")
+  ) u_sums (
+    .clk_i,
+    .we_i   (v3_q.write),
+    .wstrb_i(1'b1),
+    .waddr_i({v3_q.thread, v3_q.high}),
+    .wdata_i({v3_count_q, v3_last_q}),
+    .re_i   (1'b1),
+    .raddr_i({v0.thread, v0.high}),
+    .rdata_o({v2_count, v2_last})
+  );
+
+  // Just before a high word its low one was added up.
+  assign v2_step = v2_q.high ? {3'd0, v2_last[0] && !v3_count_q[31]} : v2_seen_q - v2_last;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      phase_q    <= '0;
+      finger_q   <= '0;
+      asked_q    <= 1'b0;
+      valid_o    <= 1'b0;
+      v1_q.write <= 1'b0;
+      v2_q.write <= 1'b0;
+      v3_q.write <= 1'b0;
+      v1_q.take  <= 1'b0;
+      v2_q.take  <= 1'b0;
+      v3_q.take  <= 1'b0;
+    end else begin
+      phase_q <= phase_q + 3'd1;
+      if (v0.write && phase_q != 3'd4) finger_q <= finger_q + VisitW'(1);
+      if (phase_q == 3'd7) asked_q <= ask_i;
+      {v1_q.write, v1_q.take} <= {v0.write, v0.take};
+      {v2_q.write, v2_q.take} <= {v1_q.write, v1_q.take};
+      {v3_q.write, v3_q.take} <= {v2_q.write, v2_q.take};
+      valid_o                 <= v3_q.take;
+    end
+    {v1_q.high, v1_q.thread} <= {v0.high, v0.thread};
+    {v2_q.high, v2_q.thread} <= {v1_q.high, v1_q.thread};
+    {v3_q.high, v3_q.thread} <= {v2_q.high, v2_q.thread};
+    v2_seen_q  <= v1_seen;
+    v3_count_q <= v2_count + 32'(v2_step);
+    v3_last_q  <= v2_q.high ? {3'd0, v3_count_q[31]} : v2_seen_q;
+    if (!hold_i) value_o <= '0;
+    else if (v3_q.take) value_o <= v3_count_q;
+  end
+
+`ifndef SYNTHESIS
+  // Words that nobody wrote yet may hold anything.
+  logic [2**VisitW-1:0] known_q;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) known_q <= '0;
+    else if (v3_q.write) known_q[v3_q.thread] <= 1'b1;
+  end
+  // Of 64 threads each is looked at every 104 cycles at least.
+  `GS_ASSERT_NOW(four_bits_are_enough, v2_q.high || !known_q[v2_q.thread] || v2_step < 4'd15)
+`endif
+endmodule
