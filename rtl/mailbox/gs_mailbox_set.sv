@@ -107,7 +107,7 @@ module gs_mailbox_set #(
   logic [QueueW-1:0] front_waddr, back_waddr;
   logic [PtrW-1:0] front_wdata, back_wdata;
 
-  assign one_go         = one_valid_q && PtrW'(push_back - push_front) != PtrW'(Depth);
+  assign one_go         = one_valid_q && (push_back ^ push_front) != PtrW'(Depth);
   assign pop_some_o     = pop_front != pop_back;
   assign pop_go         = pop_i && pop_some_o;
   assign pop_front_next = pop_front + PtrW'(1);

@@ -219,8 +219,8 @@ module gs_mailbox_tx
     logic [31:0]  dest;
     logic [127:0] payload;
   } out_t;
-  out_t out_in, out;
-  logic out_valid;
+  out_t out_in, out, out_q;
+  logic out_valid, out_valid_q, out_free;
 
   assign out_in = '{
           kind: beside_2_q.is_head ? beside_2_q.kind : gossamer_pkg::FlitKindBody,
@@ -242,24 +242,31 @@ module gs_mailbox_tx
     .in_ready_o (out_ready_unused),
     .in_data_i  (out_in),
     .out_valid_o(out_valid),
-    .out_ready_i(out.to_local ? local_ready_i : net_ready_i),
+    .out_ready_i(out_free),
     .out_data_o (out),
     .count_o    (out_count_unused)
   );
 
-  assign out_pop       = out_valid && (out.to_local ? local_ready_i : net_ready_i);
-  assign net_valid_o   = out_valid && !out.to_local;
-  assign local_valid_o = out_valid && out.to_local;
+  assign out_free      = !out_valid_q || (out_q.to_local ? local_ready_i : net_ready_i);
+  assign out_pop       = out_valid && out_free;
+  assign net_valid_o   = out_valid_q && !out_q.to_local;
+  assign local_valid_o = out_valid_q && out_q.to_local;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) out_valid_q <= 1'b0;
+    else if (out_free) out_valid_q <= out_valid;
+    if (out_free) out_q <= out;
+  end
   assign flit_o        = '{
-          kind: out.kind,
-          last: out.last,
+          kind: out_q.kind,
+          last: out_q.last,
           vnet: gossamer_pkg::VnetMailbox,
           job: '0,
           epoch: '0,
-          dest: out.dest,
-          payload: out.payload
+          dest: out_q.dest,
+          payload: out_q.payload
       };
-  assign busy_o        = order_valid || coming_q || come_q || entry_valid_q || room_q != 5'(QueueDepth);
+  assign busy_o        = order_valid || coming_q || come_q || entry_valid_q || room_q != 5'(QueueDepth)
+      || out_valid_q;
 
   `GS_ASSERT_NOW(the_queue_has_room_for_what_is_read, !beside_2_valid_q || out_ready_unused)
   `GS_ASSERT_NOW(a_thread_has_one_send_under_way, !send_i || order_ready_unused)
