@@ -3,7 +3,9 @@
 
 /// Finds out whom a request is for, translates its address, and refuses what nobody answers.
 ///
-/// A refused load or store goes on as a trap for the control unit. One cycle, one request a cycle.
+/// A refused load or store goes on as a trap for the control unit. Two cycles, one request a cycle.
+///
+///     request ->[ request, guard ]-> decode, translate ->[ routed ]-> units
 ///
 ///     address                   goes to      as
 ///     ScratchpadBase            mailbox      offset in the scratchpad
@@ -45,9 +47,13 @@ module gs_route_port
   logic to_cache_q, to_mailbox_q, to_control_q, free, taken;
   routed_t out_d, out_q;
 
+  // The request, and beside it what its thread's guard is: nobody but the thread changes that, and the thread waits.
+  logic valid_q, guard_set;
+  request_t req_q;
+
   // The block that a thread must not touch. Contents are not reset: a bit beside says whether there is one.
   localparam int unsigned GuardW = $clog2(GuardBytes);
-  logic [31:GuardW] guard_block, guard_value;
+  logic [31:GuardW] guard_block_next, guard_block, guard_value;
   logic [(1<<ThreadW)-1:0] guard_set_q;
   logic is_guard, guard_write;
 
@@ -60,65 +66,75 @@ module gs_route_port
     .clk_i,
     .we_i   (guard_write),
     .wstrb_i(1'b1),
-    .waddr_i(in_i.thread),
-    .wdata_i(in_i.data[31:GuardW]),
+    .waddr_i(req_q.thread),
+    .wdata_i(req_q.data[31:GuardW]),
     .re_i   (1'b1),
     .raddr_i(in_i.thread),
-    .rdata_o(guard_block)
+    .rdata_o(guard_block_next)
   );
 
+  assign in_ready_o = !valid_q || free;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) valid_q <= 1'b0;
+    else if (in_ready_o) valid_q <= in_valid_i;
+    if (in_ready_o) begin
+      req_q       <= in_i;
+      guard_block <= guard_block_next;
+      guard_set   <= guard_set_q[in_i.thread];
+    end
+  end
+
   if (SramReach != 0) begin : gen_sram
-    assign in_sram = in_i.addr[31:28] == SramBase[31:28] && in_i.addr[27:0] < 28'(SramReach);
+    assign in_sram = req_q.addr[31:28] == SramBase[31:28] && req_q.addr[27:0] < 28'(SramReach);
   end else begin : gen_no_sram
     assign in_sram = 1'b0;
   end
 
-  assign guard_value = guard_block & {(32 - GuardW) {guard_set_q[in_i.thread]}};
+  assign guard_value = guard_block & {(32 - GuardW) {guard_set}};
 
   always_comb begin
-    is_memory    = in_i.op == XLoad || in_i.op == XStore;
-    is_csr       = in_i.op == XCsr;
-    in_pad       = in_i.addr[31:20] == ScratchpadBase[31:20] && {12'd0, in_i.addr[19:0]} < 32'(ScratchpadBytes);
-    in_direct    = in_i.addr[31:30] == DramBase[31:30] && {2'b00, in_i.addr[29:0]} < 32'd1 << DirectW;
-    in_partition = in_i.addr[31] && {1'b0, in_i.addr[30:0]} < 32'd1 << HalfW;
-    guarded      = guard_set_q[in_i.thread] && in_i.addr[31:GuardW] == guard_block;
-    is_guard     = is_csr && in_i.addr[11:0] == CsrGuard;
-    guard_write  = taken && is_guard && in_i.funct3[0];
+    is_memory    = req_q.op == XLoad || req_q.op == XStore;
+    is_csr       = req_q.op == XCsr;
+    in_pad       = req_q.addr[31:20] == ScratchpadBase[31:20] && {12'd0, req_q.addr[19:0]} < 32'(ScratchpadBytes);
+    in_direct    = req_q.addr[31:30] == DramBase[31:30] && {2'b00, req_q.addr[29:0]} < 32'd1 << DirectW;
+    in_partition = req_q.addr[31] && {1'b0, req_q.addr[30:0]} < 32'd1 << HalfW;
+    guarded      = guard_set && req_q.addr[31:GuardW] == guard_block;
+    is_guard     = is_csr && req_q.addr[11:0] == CsrGuard;
+    guard_write  = taken && is_guard && req_q.funct3[0];
 
     interleaved  = 32'd1 << HalfW
-                 | 32'(in_i.addr[HalfW-PartitionW-1:Log2LineBytes]) << (Log2LineBytes + PartitionW)
-                 | 32'(in_i.addr[HalfW-1-:PartitionW]) << Log2LineBytes
-                 | 32'(in_i.addr[Log2LineBytes-1:0]);
-    phys         = in_i.addr[31] ? interleaved
-                 : in_i.addr[30] ? {2'b00, in_i.addr[29:0]}
-                 :                 {4'b0000, in_i.addr[27:0]};
+                 | 32'(req_q.addr[HalfW-PartitionW-1:Log2LineBytes]) << (Log2LineBytes + PartitionW)
+                 | 32'(req_q.addr[HalfW-1-:PartitionW]) << Log2LineBytes
+                 | 32'(req_q.addr[Log2LineBytes-1:0]);
+    phys         = req_q.addr[31] ? interleaved
+                 : req_q.addr[30] ? {2'b00, req_q.addr[29:0]}
+                 :                 {4'b0000, req_q.addr[27:0]};
 
-    out_d = '{op: in_i.op, funct3: in_i.funct3, thread: in_i.thread, space: !in_i.addr[31] && !in_i.addr[30],
-              flush_all: in_i.data == '1, flush: is_csr, addr: in_i.addr, data: in_i.data};
+    out_d = '{op: req_q.op, funct3: req_q.funct3, thread: req_q.thread, space: !req_q.addr[31] && !req_q.addr[30],
+              flush_all: req_q.data == '1, flush: is_csr, addr: req_q.addr, data: req_q.data};
     to_cache   = is_memory && (in_sram || in_direct || in_partition) && !guarded;
     to_mailbox = is_memory && in_pad && !guarded;
     if (is_csr) begin
-      to_cache   = in_i.addr[11:0] == CsrCacheFlush;
-      to_mailbox = in_i.addr[11:4] == CsrSendDest[11:4]
-                || in_i.addr[11:0] inside {CsrReceive, CsrCanSend, CsrCanReceive};
+      to_cache   = req_q.addr[11:0] == CsrCacheFlush;
+      to_mailbox = req_q.addr[11:4] == CsrSendDest[11:4]
+                || req_q.addr[11:0] inside {CsrReceive, CsrCanSend, CsrCanReceive};
     end
     to_control = !to_cache && !to_mailbox;
-    if (to_cache) out_d.addr = is_csr ? in_i.data : phys;
+    if (to_cache) out_d.addr = is_csr ? req_q.data : phys;
     if (is_guard) out_d.data = {guard_value, {GuardW{1'b0}}};
     if (is_memory && to_control) begin
       out_d.op   = XTrap;
-      out_d.addr = {guarded ? TrapStackOverflow : (in_i.op == XStore) ? TrapStoreFault : TrapLoadFault, PcUnknown};
-      out_d.data = in_i.addr;
+      out_d.addr = {guarded ? TrapStackOverflow : (req_q.op == XStore) ? TrapStoreFault : TrapLoadFault, PcUnknown};
+      out_d.data = req_q.addr;
     end
-    cache = CacheW'(32'(in_i.thread) >> CacheThreadW);
+    cache = CacheW'(32'(req_q.thread) >> CacheThreadW);
   end
 
   assign free       = !(to_cache_q || to_mailbox_q || to_control_q)
                     || (to_cache_q && cache_ready_i[cache_q])
                     || (to_mailbox_q && mailbox_ready_i)
                     || (to_control_q && control_ready_i);
-  assign in_ready_o = free;
-  assign taken      = in_valid_i && free;
+  assign taken      = valid_q && free;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -132,7 +148,7 @@ module gs_route_port
         to_mailbox_q <= taken && to_mailbox;
         to_control_q <= taken && to_control;
       end
-      if (guard_write) guard_set_q[in_i.thread] <= in_i.data[31:GuardW] != '0;
+      if (guard_write) guard_set_q[req_q.thread] <= req_q.data[31:GuardW] != '0;
     end
     if (free) begin
       out_q   <= out_d;
