@@ -610,8 +610,7 @@ module gs_core
 
   gs_fifo #(
     .data_t(rsp_t),
-    .Depth (ThreadsPerCore),
-    .Block (1'b1)
+    .Depth (ThreadsPerCore)
   ) u_rsp_queue (
     .clk_i,
     .rst_ni,

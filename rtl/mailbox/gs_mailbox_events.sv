@@ -49,7 +49,8 @@ module gs_mailbox_events #(
   logic [RowsW-1:0] left_q;
   logic wake, load, some_row;
 
-  assign due = (send_q & ~sending_i) | ((receive_q | idle_q) & some_i);
+  // Who is in idle waits for messages, too.
+  assign due = (send_q & ~sending_i) | (receive_q & some_i);
 
   logic wake_valid_q, wake_release_q;
   logic [ThreadW-1:0] wake_thread_q;
@@ -128,7 +129,7 @@ module gs_mailbox_events #(
       idle_q    <= '0;
     end else begin
       send_q    <= (send_q | (set & {Threads{wait_send_i}})) & ~clear;
-      receive_q <= (receive_q | (set & {Threads{wait_receive_i}})) & ~clear;
+      receive_q <= (receive_q | (set & {Threads{wait_receive_i || wait_idle_i}})) & ~clear;
       idle_q    <= (idle_q | (set & {Threads{wait_idle_i}})) & ~clear;
     end
   end

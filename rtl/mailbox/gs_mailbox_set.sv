@@ -64,11 +64,11 @@ module gs_mailbox_set #(
 
   if (Multicast) begin : gen_mask
     logic [Queues-1:0] todo_mask_q, todo_rest;
+    assign todo_rest = todo_mask_q & (todo_mask_q - Queues'(1));
     always_comb begin
       todo_queue = '0;
-      for (int i = int'(Queues) - 1; i >= 0; i--) if (todo_mask_q[i]) todo_queue = QueueW'(i);
+      for (int unsigned i = 0; i < Queues; i++) if (todo_mask_q[i] && !todo_rest[i]) todo_queue |= QueueW'(i);
     end
-    assign todo_rest = todo_mask_q & (todo_mask_q - Queues'(1));
     assign todo_last = todo_rest == '0;
     always_ff @(posedge clk_i) begin
       if (job_ready_o) todo_mask_q <= job_mask_i;

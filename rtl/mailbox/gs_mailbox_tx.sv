@@ -6,7 +6,7 @@
 /// A thread has one send under way at most; so the sends wait in a RAM by thread, and a queue of thread numbers
 /// keeps their order. The next send is fetched while the flits of one are read.
 ///
-///     order ->[ sends ]->[ entry ]-> head, flits ->[ scratchpad ]->[ queue ]-> packet, for others or for this tile
+///     order ->[ sends ]->[ entry ]->[ head, flit ]->[ scratchpad ]->[ queue ]-> packet, for others or for this tile
 module gs_mailbox_tx
   import gossamer_pkg::flit_t, gossamer_pkg::flit_kind_e;
 #(
@@ -151,19 +151,13 @@ module gs_mailbox_tx
   // Flits: the head, if there is one, then those of the slot. As many are under way as the queue has room for.
   localparam int unsigned QueueDepth = 16;
   logic [4:0] room_q;
-  logic headed_q, beat, beat_head, beat_last, out_pop;
+  logic headed_q, beat, beat_head, beat_last, step_free, out_pop;
   logic [LengthW-1:0] index_q;
 
-  assign beat_head    = entry_q.kind != gossamer_pkg::FlitKindBody && !headed_q;
-  assign beat_last    = !beat_head && index_q == entry_q.length;
-  assign read_valid_o = entry_valid_q && room_q != '0 && !beat_head && (!beat_last || done_ready_i);
-  assign read_flit_o  = (LinW'(entry_q.slot) << FlitW) | LinW'(index_q);
-  assign beat         = beat_head ? entry_valid_q && room_q != '0 : read_valid_o && read_ready_i;
-  assign entry_end    = beat && beat_last;
-
-  assign done_valid_o  = entry_end;
-  assign done_thread_o = entry_thread_q;
-  assign done_slot_o   = entry_q.slot;
+  assign beat_head = entry_q.kind != gossamer_pkg::FlitKindBody && !headed_q;
+  assign beat_last = !beat_head && index_q == entry_q.length;
+  assign beat      = entry_valid_q && room_q != '0 && step_free;
+  assign entry_end = beat && beat_last;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -181,7 +175,8 @@ module gs_mailbox_tx
     end
   end
 
-  // What goes beside a flit while the scratchpad is read.
+  // One flit at the scratchpad, so that what decides who reads or writes a bank comes from registers; and what goes
+  // beside a flit while it is read.
   typedef struct packed {
     logic             is_head;
     flit_kind_e       kind;
@@ -190,25 +185,42 @@ module gs_mailbox_tx
     logic [31:0]      dest;
     logic [HeadW-1:0] head;
   } beside_t;
-  beside_t beside_1_q, beside_2_q;
-  logic beside_1_valid_q, beside_2_valid_q;
+  beside_t step_q, beside_1_q, beside_2_q;
+  logic step_valid_q, step_go, beside_1_valid_q, beside_2_valid_q;
+  logic [LinW-1:0] step_flit_q;
+  logic [ThreadW-1:0] step_thread_q;
+
+  assign read_valid_o  = step_valid_q && !step_q.is_head && (!step_q.last || done_ready_i);
+  assign read_flit_o   = step_flit_q;
+  assign step_go       = step_valid_q && (step_q.is_head || (read_valid_o && read_ready_i));
+  assign step_free     = !step_valid_q || step_go;
+  assign done_valid_o  = step_go && step_q.last;
+  assign done_thread_o = step_thread_q;
+  assign done_slot_o   = SlotW'(step_flit_q >> FlitW);
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
+      step_valid_q     <= 1'b0;
       beside_1_valid_q <= 1'b0;
       beside_2_valid_q <= 1'b0;
     end else begin
-      beside_1_valid_q <= beat;
+      if (step_free) step_valid_q <= beat;
+      beside_1_valid_q <= step_go;
       beside_2_valid_q <= beside_1_valid_q;
     end
-    beside_1_q <= '{
-        is_head: beat_head,
-        kind: entry_q.kind,
-        last: beat_last,
-        to_local: entry_q.to_local,
-        dest: entry_q.dest,
-        head: entry_q.head
-    };
+    if (step_free) begin
+      step_q <= '{
+          is_head: beat_head,
+          kind: entry_q.kind,
+          last: beat_last,
+          to_local: entry_q.to_local,
+          dest: entry_q.dest,
+          head: entry_q.head
+      };
+      step_flit_q   <= (LinW'(entry_q.slot) << FlitW) | LinW'(index_q);
+      step_thread_q <= entry_thread_q;
+    end
+    beside_1_q <= step_q;
     beside_2_q <= beside_1_q;
   end
 

@@ -15,7 +15,10 @@
 module gs_route_port
   import gs_tile_pkg::*;
   import gossamer_pkg::*;
-(
+#(
+  /// 1: requests are those of one core, whose threads can have guards
+  parameter bit Guarded = 1'b1
+) (
   input  logic                  clk_i,
   input  logic                  rst_ni,
   input  logic                  in_valid_i,
@@ -51,27 +54,50 @@ module gs_route_port
   logic valid_q, guard_set;
   request_t req_q;
 
-  // The block that a thread must not touch. Contents are not reset: a bit beside says whether there is one.
+  // The block that a thread must not touch. Contents are not reset: a bit beside says whether there is one. What a
+  // thread writes is there when its next request comes.
   localparam int unsigned GuardW = $clog2(GuardBytes);
   logic [31:GuardW] guard_block_next, guard_block, guard_value;
-  logic [(1<<ThreadW)-1:0] guard_set_q;
-  logic is_guard, guard_write;
+  logic guard_set_next, is_guard;
 
-  gs_ram_sdp #(
-    .Width  (32 - GuardW),
-    .Depth  (1 << ThreadW),
-    .Latency(0),
-    .Style  ("distributed")
-  ) u_guard (
-    .clk_i,
-    .we_i   (guard_write),
-    .wstrb_i(1'b1),
-    .waddr_i(req_q.thread),
-    .wdata_i(req_q.data[31:GuardW]),
-    .re_i   (1'b1),
-    .raddr_i(in_i.thread),
-    .rdata_o(guard_block_next)
-  );
+  if (Guarded) begin : gen_guard
+    logic [ThreadsPerCore-1:0] set_q;
+    logic we_q;
+    logic [TidW-1:0] tid_q;
+    logic [31:GuardW] data_q;
+
+    always_ff @(posedge clk_i) begin
+      if (!rst_ni) begin
+        we_q  <= 1'b0;
+        set_q <= '0;
+      end else begin
+        we_q <= taken && is_guard && req_q.funct3[0];
+        if (we_q) set_q[tid_q] <= data_q != '0;
+      end
+      tid_q  <= req_q.thread[TidW-1:0];
+      data_q <= req_q.data[31:GuardW];
+    end
+
+    assign guard_set_next = set_q[in_i.thread[TidW-1:0]];
+    gs_ram_sdp #(
+      .Width  (32 - GuardW),
+      .Depth  (ThreadsPerCore),
+      .Latency(0),
+      .Style  ("distributed")
+    ) u_guard (
+      .clk_i,
+      .we_i   (we_q),
+      .wstrb_i(1'b1),
+      .waddr_i(tid_q),
+      .wdata_i(data_q),
+      .re_i   (1'b1),
+      .raddr_i(in_i.thread[TidW-1:0]),
+      .rdata_o(guard_block_next)
+    );
+  end else begin : gen_no_guard
+    assign guard_set_next   = 1'b0;
+    assign guard_block_next = '0;
+  end
 
   assign in_ready_o = !valid_q || free;
   always_ff @(posedge clk_i) begin
@@ -80,7 +106,7 @@ module gs_route_port
     if (in_ready_o) begin
       req_q       <= in_i;
       guard_block <= guard_block_next;
-      guard_set   <= guard_set_q[in_i.thread];
+      guard_set   <= guard_set_next;
     end
   end
 
@@ -100,7 +126,6 @@ module gs_route_port
     in_partition = req_q.addr[31] && {1'b0, req_q.addr[30:0]} < 32'd1 << HalfW;
     guarded      = guard_set && req_q.addr[31:GuardW] == guard_block;
     is_guard     = is_csr && req_q.addr[11:0] == CsrGuard;
-    guard_write  = taken && is_guard && req_q.funct3[0];
 
     interleaved  = 32'd1 << HalfW
                  | 32'(req_q.addr[HalfW-PartitionW-1:Log2LineBytes]) << (Log2LineBytes + PartitionW)
@@ -141,14 +166,10 @@ module gs_route_port
       to_cache_q   <= 1'b0;
       to_mailbox_q <= 1'b0;
       to_control_q <= 1'b0;
-      guard_set_q  <= '0;
-    end else begin
-      if (free) begin
-        to_cache_q   <= taken && to_cache;
-        to_mailbox_q <= taken && to_mailbox;
-        to_control_q <= taken && to_control;
-      end
-      if (guard_write) guard_set_q[req_q.thread] <= req_q.data[31:GuardW] != '0;
+    end else if (free) begin
+      to_cache_q   <= taken && to_cache;
+      to_mailbox_q <= taken && to_mailbox;
+      to_control_q <= taken && to_control;
     end
     if (free) begin
       out_q   <= out_d;
