@@ -39,7 +39,7 @@ module gs_mailbox_tx
   input  logic [31:0]             send_dest_i,
   /// mask or key of the head flit
   input  logic [63:0]             send_head_i,
-  /// flits of the scratchpad; data come two clock edges later
+  /// flits of the scratchpad; data come three clock edges later
   output logic                    read_valid_o,
   input  logic                    read_ready_i,
   output logic [LinW-1:0]         read_flit_o,
@@ -185,8 +185,8 @@ module gs_mailbox_tx
     logic [31:0]      dest;
     logic [HeadW-1:0] head;
   } beside_t;
-  beside_t step_q, beside_1_q, beside_2_q;
-  logic step_valid_q, step_go, beside_1_valid_q, beside_2_valid_q;
+  beside_t step_q, beside_1_q, beside_2_q, beside_3_q;
+  logic step_valid_q, step_go, beside_1_valid_q, beside_2_valid_q, beside_3_valid_q;
   logic [LinW-1:0] step_flit_q;
   logic [ThreadW-1:0] step_thread_q;
 
@@ -203,10 +203,12 @@ module gs_mailbox_tx
       step_valid_q     <= 1'b0;
       beside_1_valid_q <= 1'b0;
       beside_2_valid_q <= 1'b0;
+      beside_3_valid_q <= 1'b0;
     end else begin
       if (step_free) step_valid_q <= beat;
       beside_1_valid_q <= step_go;
       beside_2_valid_q <= beside_1_valid_q;
+      beside_3_valid_q <= beside_2_valid_q;
     end
     if (step_free) begin
       step_q <= '{
@@ -222,6 +224,7 @@ module gs_mailbox_tx
     end
     beside_1_q <= step_q;
     beside_2_q <= beside_1_q;
+    beside_3_q <= beside_2_q;
   end
 
   typedef struct packed {
@@ -235,11 +238,11 @@ module gs_mailbox_tx
   logic out_valid, out_valid_q, out_free;
 
   assign out_in = '{
-          kind: beside_2_q.is_head ? beside_2_q.kind : gossamer_pkg::FlitKindBody,
-          last: beside_2_q.last,
-          to_local: beside_2_q.to_local,
-          dest: beside_2_q.dest,
-          payload: beside_2_q.is_head ? 128'(beside_2_q.head) : read_data_i
+          kind: beside_3_q.is_head ? beside_3_q.kind : gossamer_pkg::FlitKindBody,
+          last: beside_3_q.last,
+          to_local: beside_3_q.to_local,
+          dest: beside_3_q.dest,
+          payload: beside_3_q.is_head ? 128'(beside_3_q.head) : read_data_i
       };
 
   logic out_ready_unused;
@@ -250,7 +253,7 @@ module gs_mailbox_tx
   ) u_out (
     .clk_i,
     .rst_ni,
-    .in_valid_i (beside_2_valid_q),
+    .in_valid_i (beside_3_valid_q),
     .in_ready_o (out_ready_unused),
     .in_data_i  (out_in),
     .out_valid_o(out_valid),
@@ -280,6 +283,6 @@ module gs_mailbox_tx
   assign busy_o        = order_valid || coming_q || come_q || entry_valid_q || room_q != 5'(QueueDepth)
       || out_valid_q;
 
-  `GS_ASSERT_NOW(the_queue_has_room_for_what_is_read, !beside_2_valid_q || out_ready_unused)
+  `GS_ASSERT_NOW(the_queue_has_room_for_what_is_read, !beside_3_valid_q || out_ready_unused)
   `GS_ASSERT_NOW(a_thread_has_one_send_under_way, !send_i || order_ready_unused)
 endmodule

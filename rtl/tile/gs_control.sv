@@ -496,7 +496,8 @@ module gs_control
                  & ~((start_valid && start_ready) ? start_one : '0);
       told_q    <= (told_q | (tell ? AllThreads'(1) << seen_thread_q : '0))
                  & ~((cmd_halt || cmd_resume) ? cmd_one : '0);
-      got_q     <= (got_q & ~((go && plan_q.code == DebugReportTaken && plan_q.report) ? req_one : '0)) | (cmd_uart ? cmd_one : '0);
+      got_q     <= (got_q & ~((go && plan_q.code == DebugReportTaken && plan_q.report) ? req_one : '0))
+                 | (cmd_uart ? cmd_one : '0);
       // Not while one is being told about: that it is shows a cycle later.
       if (!seen_q) look_q <= look_q + ThreadW'(1);
       seen_q <= seen_q ? told_valid_q
