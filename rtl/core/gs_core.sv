@@ -360,7 +360,8 @@ module gs_core
     endcase
   end
 
-  logic c7_less_q, c7_branch_q, c7_jal_q, c7_jalr_q, c7_slt_q, c7_mem_q, c7_stop_q, c7_x_q, c7_f_q, c7_outside_q;
+  logic c7_less_q, c7_equal_q, c7_branch_q, c7_jal_q, c7_jalr_q, c7_slt_q, c7_mem_q, c7_stop_q, c7_x_q, c7_f_q;
+  logic c7_outside_q;
   logic c7_low_q, c7_high_q, c7_fcsr_q, c7_write_q, c7_again_q, c7_store_q, c7_csr_q, c7_offset_q;
   logic [3:0] c7_cause_q;
   logic [2:0] c7_funct3_q, c7_rm_q, c7_xfunct3_q;
@@ -383,6 +384,8 @@ module gs_core
       c7_instr_q   <= c6_instr_q;
       if (!c6_illegal_q) c7_instr_q <= '0;
       c7_less_q    <= c6_sum[33];
+      // A branch subtracts: its second operand is inverted. That the sum is 0 would come too late.
+      c7_equal_q   <= (c6_a_q ^ c6_b_q) == '1;
       c7_branch_q  <= c6_ctl_q.branch && !c6_stop_q;
       c7_jal_q     <= c6_ctl_q.jal;
       c7_jalr_q    <= c6_ctl_q.jalr;
@@ -418,7 +421,7 @@ module gs_core
   logic [3:0] c7_cause;
 
   always_comb begin
-    c7_taken    = c7_branch_q && ((c7_funct3_q[2] ? c7_less_q : c7_sum_q == '0) ^ c7_funct3_q[0]);
+    c7_taken    = c7_branch_q && ((c7_funct3_q[2] ? c7_less_q : c7_equal_q) ^ c7_funct3_q[0]);
     c7_jumps    = c7_taken || c7_jal_q;
     c7_bad_mem  = c7_mem_q && ((c7_funct3_q[1] && c7_sum_q[1:0] != '0) || (c7_funct3_q[0] && c7_sum_q[0]));
     c7_odd_jump = c7_jalr_q ? c7_sum_q[1] : c7_offset_q;
@@ -634,8 +637,7 @@ module gs_core
 
   gs_fifo #(
     .data_t(rsp_t),
-    .Depth (ThreadsPerCore),
-    .Block (1'b1)
+    .Depth (ThreadsPerCore)
   ) u_rsp_queue (
     .clk_i,
     .rst_ni,

@@ -202,26 +202,31 @@ module gs_mailbox
   logic a_sending, a_some;
   logic [SlotW-1:0] a_slot, own_slot, own_slot_next, sending_slot_next, ref_slot_q;
   logic [LengthW-1:0] own_length, own_length_next;
-  logic same_slot_q;
+  logic same_slot_q, sending_next;
   logic [ThreadW-1:0] next_thread;
   logic a_waits_idle;
   logic [1:0] a_waits_for, a_remember, a_woken;
-  logic a_send, a_defer, a_need_refs, refs_thread_ready;
+  logic a_send, a_defer, a_need_refs, refs_wait;
   logic agreed_q;
   logic room, a_settles, outcome_pop;
 
-  assign a_sending = sending_q[a_q.thread];
   assign a_slot    = a_q.data[ByteW+:SlotW];
 
   // What a thread set stands in registers when its request comes to A: nobody but the thread changes it, and
-  // the thread waits. Whether its send is under way may change at any time, and is looked up in A.
-  assign next_thread = wake_valid ? wake_thread : request.thread;
+  // the thread waits. Its send may end at any time; the register follows.
+  logic done1_valid_q, done2_valid_q, done1_go, done2_go, done2_late, note;
+  logic [ThreadW-1:0] done1_thread_q, done2_thread_q;
+  assign next_thread  = wake_valid ? wake_thread : request.thread;
+  assign sending_next = sending_q[next_thread] && !(done1_go && done1_thread_q == next_thread);
   always_ff @(posedge clk_i) begin
     if (a_free) begin
       own_slot    <= own_slot_next;
       own_length  <= own_length_next;
       same_slot_q <= sending_slot_next == request_dest[ByteW+:SlotW];
       ref_slot_q  <= (request.act == ActSend) ? own_slot_next : request_dest[ByteW+:SlotW];
+      a_sending   <= sending_next;
+    end else if (done1_go && done1_thread_q == a_q.thread) begin
+      a_sending <= 1'b0;
     end
   end
 
@@ -242,7 +247,7 @@ module gs_mailbox
     .waddr_i(walking ? walk_thread : a_q.thread),
     .wdata_i(walking ? SlotW'(32'(walk_thread) * SlotsPerThread) : a_slot),
     .re_i   (1'b1),
-    .raddr_i(next_thread),
+    .raddr_i(request.thread),
     .rdata_o(own_slot_next)
   );
 
@@ -258,15 +263,14 @@ module gs_mailbox
     .waddr_i(walking ? walk_thread : a_q.thread),
     .wdata_i(walking ? '0 : a_q.data[LengthW-1:0]),
     .re_i   (1'b1),
-    .raddr_i(next_thread),
+    .raddr_i(request.thread),
     .rdata_o(own_length_next)
   );
 
   // A release of the slot that the thread's own send stands in waits for the end of the send: it is noted, and
   // whoever ends the send finds the note. The send is no longer under way when the note is read, so none comes late.
-  logic done1_valid_q, done2_valid_q, done1_go, done2_go, done2_late, note;
   logic tx_done_valid;
-  logic [ThreadW-1:0] tx_done_thread, done1_thread_q, done2_thread_q;
+  logic [ThreadW-1:0] tx_done_thread;
   logic [SlotW-1:0] tx_done_slot, done1_slot_q, done2_slot_q;
   logic late_ready;
 
@@ -282,7 +286,7 @@ module gs_mailbox
     .waddr_i(a_q.thread),
     .wdata_i(own_slot),
     .re_i   (1'b1),
-    .raddr_i(next_thread),
+    .raddr_i(request.thread),
     .rdata_o(sending_slot_next)
   );
 
@@ -306,10 +310,10 @@ module gs_mailbox
   assign a_defer = a_valid_q && a_q.act == ActRelease && a_q.ok && a_sending && same_slot_q;
   assign a_need_refs = a_send || (a_valid_q && a_q.act == ActRelease && a_q.ok && !a_defer);
   assign a_settles   = a_q.act != ActWait && a_q.act != ActIdle;
-  assign a_go        = a_valid_q && room && !(done2_valid_q && done2_thread_q == a_q.thread)
-      && (!a_need_refs || refs_thread_ready);
+  // Whether a request goes on depends on registers alone.
+  assign a_go        = a_valid_q && room && !refs_wait && !(done2_valid_q && done2_thread_q == a_q.thread);
 
-  assign done1_go   = done1_valid_q && (!done2_valid_q || done2_go);
+  assign done1_go   = done1_valid_q && !done2_valid_q;
   assign done2_late = done2_valid_q && note;
   assign done2_go   = done2_valid_q && (!note || late_ready);
   always_ff @(posedge clk_i) begin
@@ -585,6 +589,9 @@ module gs_mailbox
     else if (outcome_pop && !(a_go && a_settles)) room_q <= room_q + 5'd1;
   end
 
+  outcome_t last_q;
+  logic last_valid_q, outcome_free;
+
   gs_fifo #(
     .data_t(outcome_t),
     .Depth (Outcomes)
@@ -595,16 +602,23 @@ module gs_mailbox
     .in_ready_o (outcome_ready_unused),
     .in_data_i  (d_outcome),
     .out_valid_o(outcome_valid),
-    .out_ready_i(outcome.is_trap ? trap_ready_i : rsp_ready_i),
+    .out_ready_i(outcome_free),
     .out_data_o (outcome),
     .count_o    (outcome_count_unused)
   );
 
-  assign outcome_pop  = outcome_valid && (outcome.is_trap ? trap_ready_i : rsp_ready_i);
-  assign rsp_valid_o  = outcome_valid && !outcome.is_trap;
-  assign rsp_o        = '{thread: 6'(outcome.thread), data: outcome.data};
-  assign trap_valid_o = outcome_valid && outcome.is_trap;
-  assign trap_o       = '{thread: 6'(outcome.thread), cause: outcome.cause, addr: outcome.data};
+  // The queue's RAM is not to stand before what comes behind the mailbox.
+  assign outcome_free = !last_valid_q || (last_q.is_trap ? trap_ready_i : rsp_ready_i);
+  assign outcome_pop  = outcome_valid && outcome_free;
+  assign rsp_valid_o  = last_valid_q && !last_q.is_trap;
+  assign rsp_o        = '{thread: 6'(last_q.thread), data: last_q.data};
+  assign trap_valid_o = last_valid_q && last_q.is_trap;
+  assign trap_o       = '{thread: 6'(last_q.thread), cause: last_q.cause, addr: last_q.data};
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) last_valid_q <= 1'b0;
+    else if (outcome_free) last_valid_q <= outcome_valid;
+    if (outcome_free) last_q <= outcome;
+  end
 
   // Never the same thread in one cycle: it has one send under way at most.
   always_ff @(posedge clk_i) begin
@@ -661,8 +675,8 @@ module gs_mailbox
   ) u_refs (
     .clk_i,
     .rst_ni,
-    .thread_valid_i(a_need_refs && room && !(done2_valid_q && done2_thread_q == a_q.thread)),
-    .thread_ready_o(refs_thread_ready),
+    .thread_valid_i(a_go && a_need_refs),
+    .thread_wait_o (refs_wait),
     .thread_op_i   (a_q.act == ActSend ? RefCheck : RefRelease),
     .thread_slot_i (ref_slot_q),
     .thread_i      (a_q.thread),
@@ -834,5 +848,6 @@ module gs_mailbox
 
   `GS_ASSERT_NOW(outcomes_have_room, !d_valid_q || outcome_ready_unused)
   `GS_ASSERT_NOW(every_slot_has_its_place_among_the_free_ones, !freed_valid || freed_ready_unused)
+  `GS_ASSERT_NOW(the_end_of_a_send_is_not_missed, !a_valid_q || a_sending == sending_q[a_q.thread])
   `GS_ASSERT_NOW(a_message_is_dealt_out_once, message_go == (message_valid && message_ready))
 endmodule

@@ -50,18 +50,21 @@ module gs_mailbox_events #(
   // A release: asked for; on its way over the rows, with as many to come after this.
   logic asked_q, going_q, row_release_q;
   logic [RowsW-1:0] left_q;
-  logic wake, load, any_q;
+  logic wake, load, some_row, any_q;
 
-  assign due = (send_q & ~sending_i) | ((receive_q | idle_q) & some_i);
+  // Who is in idle waits for messages, too.
+  assign due = (send_q & ~sending_i) | (receive_q & some_i);
+
+  logic wake_valid_q, wake_release_q;
+  logic [ThreadW-1:0] wake_thread_q;
 
   // The row in work.
   assign row_first      = row_q & ~row_next;
   assign row_next       = row_q & (row_q - RowThreads'(1));
-  assign wake_valid_o   = row_q != '0;
-  assign wake_release_o = row_release_q;
-  assign wake           = wake_valid_o && wake_ready_i;
-  assign load           = !wake_valid_o && any_q;
-  assign busy_o         = any_q || wake_valid_o || asked_q || going_q;
+  assign some_row       = row_q != '0;
+  assign wake           = some_row && (!wake_valid_q || wake_ready_i);
+  assign load           = !some_row && any_q;
+  assign busy_o         = any_q || some_row || wake_valid_q || asked_q || going_q;
   assign at_next        = (Rows == 1) ? '0 : at_q + RowsW'(1);
 
   always_comb begin
@@ -75,10 +78,18 @@ module gs_mailbox_events #(
     end
   end
 
-  if (Rows > 1) begin : gen_rows
-    assign wake_thread_o = {at_q, row_thread};
-  end else begin : gen_row
-    assign wake_thread_o = row_thread;
+  // The thread that is woken stands in a register.
+  assign wake_valid_o   = wake_valid_q;
+  assign wake_thread_o  = wake_thread_q;
+  assign wake_release_o = wake_release_q;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) wake_valid_q <= 1'b0;
+    else if (!wake_valid_q || wake_ready_i) wake_valid_q <= some_row;
+    if (!wake_valid_q || wake_ready_i) begin
+      wake_thread_q  <= ThreadW'({at_q, row_thread});
+      wake_release_q <= row_release_q;
+    end
   end
 
   always_ff @(posedge clk_i) begin
@@ -124,7 +135,7 @@ module gs_mailbox_events #(
       idle_q    <= '0;
     end else begin
       send_q    <= (send_q | (set & {Threads{wait_send_i}})) & ~clear;
-      receive_q <= (receive_q | (set & {Threads{wait_receive_i}})) & ~clear;
+      receive_q <= (receive_q | (set & {Threads{wait_receive_i || wait_idle_i}})) & ~clear;
       idle_q    <= (idle_q | (set & {Threads{wait_idle_i}})) & ~clear;
     end
   end

@@ -45,30 +45,44 @@ module gs_mailbox_queues #(
     else if (!ready_o) walk_q <= walk_q + 1'b1;
   end
 
-  logic [Sets-1:0] job_ready, job_wanted, pop_some, busy;
+  // A message stands here until all sets that it is for have taken their part; the next one comes meanwhile.
+  logic [Sets-1:0] job_ready, in_wanted, wanted_q, pop_some, busy;
+  logic [SlotW-1:0] slot_q;
+  logic [Threads-1:0] mask_q;
   logic [SlotW-1:0] pop_slot[Sets];
   logic [SetW-1:0] pop_set, pop_set_1_q, pop_set_2_q;
   logic [QueueW-1:0] pop_queue;
 
   assign pop_set    = (Sets > 1) ? pop_thread_i[SetW-1:0] : '0;
   assign pop_queue  = QueueW'(pop_thread_i / ThreadW'(Sets));
-  assign in_ready_o = ready_o && (job_wanted & ~job_ready) == '0;
+  assign in_ready_o = ready_o && wanted_q == '0;
   assign pop_some_o = pop_some[pop_set];
   assign pop_slot_o = pop_slot[pop_set_2_q];
-  assign busy_o     = |busy;
+  assign busy_o     = |busy || wanted_q != '0;
 
   always_ff @(posedge clk_i) begin
     pop_set_1_q <= pop_set;
     pop_set_2_q <= pop_set_1_q;
   end
 
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) wanted_q <= '0;
+    else if (in_ready_o) wanted_q <= in_wanted & {Sets{in_valid_i}};
+    else wanted_q <= wanted_q & ~job_ready;
+    if (in_ready_o) begin
+      slot_q <= in_slot_i;
+      mask_q <= in_mask_i;
+    end
+  end
+
   for (genvar s = 0; s < int'(Sets); s++) begin : gen_set
-    logic [Queues-1:0] mask, some;
+    logic [Queues-1:0] in_mask, mask, some;
     for (genvar q = 0; q < int'(Queues); q++) begin : gen_queue
-      assign mask[q]              = in_mask_i[q*int'(Sets)+s];
+      assign in_mask[q]             = in_mask_i[q*int'(Sets)+s];
+      assign mask[q]                = mask_q[q*int'(Sets)+s];
       assign some_o[q*int'(Sets)+s] = some[q];
     end
-    assign job_wanted[s] = |mask;
+    assign in_wanted[s] = |in_mask;
 
     gs_mailbox_set #(
       .Queues   (Queues),
@@ -80,9 +94,9 @@ module gs_mailbox_queues #(
       .rst_ni,
       .clear_i      (!ready_o),
       .clear_queue_i(walk_q[QueueW-1:0]),
-      .job_valid_i  (in_valid_i && in_ready_o && job_wanted[s]),
+      .job_valid_i  (wanted_q[s]),
       .job_ready_o  (job_ready[s]),
-      .job_slot_i   (in_slot_i),
+      .job_slot_i   (slot_q),
       .job_mask_i   (mask),
       .pop_i        (pop_i && pop_set == SetW'(s)),
       .pop_queue_i  (pop_queue),

@@ -10,7 +10,9 @@
 ///
 ///     cycle   A: request, read   B: wait   C: judge, write   D: result, slot becomes free
 ///
-/// One request a cycle. A request for a slot that stands in B or C with a change waits in A.
+/// One request a cycle, and none waits for another slot's or its own: what stands in C or D and is about the same slot
+/// is passed on to who comes behind. Threads go first, so that their pipeline never waits for this one; when others had
+/// to wait for them, they let a cycle pass (`thread_wait_o`).
 /// After reset it walks over all slots: the first of each thread are held by it, the rest become free.
 module gs_mailbox_refs
   import gs_mailbox_pkg::*;
@@ -29,9 +31,9 @@ module gs_mailbox_refs
 ) (
   input  logic               clk_i,
   input  logic               rst_ni,
-  /// requests of threads: RefCheck and RefRelease
+  /// requests of threads, RefCheck and RefRelease: always taken, but not while threads are to wait
   input  logic               thread_valid_i,
-  output logic               thread_ready_o,
+  output logic               thread_wait_o,
   input  ref_op_e            thread_op_i,
   input  logic [SlotW-1:0]   thread_slot_i,
   input  logic [ThreadW-1:0] thread_i,
@@ -75,34 +77,36 @@ module gs_mailbox_refs
     else if (walking) walk_q <= walk_q + 1'b1;
   end
 
-  // Cycle A. A late release goes first: its thread may believe that it is done. Then messages that arrive.
-  logic a_valid, hazard;
+  // Cycle A. Threads, then late releases, then messages that arrive.
+  logic a_valid, a_late, a_hold;
   ref_op_e a_op;
-  logic [SlotW-1:0] a_read_slot, a_slot;
+  logic [SlotW-1:0] a_slot;
   logic [ThreadW-1:0] a_thread;
-  logic b_valid_q, c_valid_q;
+  logic b_valid_q, c_valid_q, c_change, d_change_q, wait_q;
   ref_op_e b_op_q, c_op_q;
-  logic [SlotW-1:0] b_slot_q, c_slot_q;
+  logic [SlotW-1:0] b_slot_q, c_slot_q, d_slot_q;
 
-  assign a_read_slot = late_valid_i ? late_slot_i : thread_slot_i;
-  assign hazard = (b_valid_q && b_op_q != RefCheck && b_slot_q == a_read_slot)
-      || (c_valid_q && c_op_q != RefCheck && c_slot_q == a_read_slot);
-  assign late_ready_o   = !walking && !hazard;
-  assign hold_ready_o   = !walking && !late_valid_i;
-  assign thread_ready_o = !walking && !late_valid_i && !hold_valid_i && !hazard;
+  assign late_ready_o  = !walking && !thread_valid_i;
+  assign hold_ready_o  = !walking && !thread_valid_i && !late_valid_i;
+  assign a_late        = late_valid_i && late_ready_o;
+  assign a_hold        = hold_valid_i && hold_ready_o;
+  assign thread_wait_o = wait_q;
 
   always_comb begin
-    a_valid  = (late_valid_i || thread_valid_i) && !hazard;
-    a_op     = late_valid_i ? RefRelease : thread_op_i;
-    a_slot   = a_read_slot;
-    a_thread = late_valid_i ? late_thread_i : thread_i;
-    if (!late_valid_i && hold_valid_i) begin
-      a_valid = 1'b1;
-      a_op    = RefHold;
-      a_slot  = hold_slot_i;
+    a_valid  = thread_valid_i || late_valid_i || hold_valid_i || walking;
+    a_op     = thread_op_i;
+    a_slot   = thread_slot_i;
+    a_thread = thread_i;
+    if (a_late) begin
+      a_op     = RefRelease;
+      a_slot   = late_slot_i;
+      a_thread = late_thread_i;
+    end
+    if (a_hold) begin
+      a_op   = RefHold;
+      a_slot = hold_slot_i;
     end
     if (walking) begin
-      a_valid  = 1'b1;
       a_op     = walk_held ? RefHold : RefFree;
       a_slot   = walk_slot;
       a_thread = ThreadW'(32'(walk_slot) / SlotsPerThread);
@@ -111,21 +115,36 @@ module gs_mailbox_refs
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      b_valid_q <= 1'b0;
-      c_valid_q <= 1'b0;
+      b_valid_q  <= 1'b0;
+      c_valid_q  <= 1'b0;
+      d_change_q <= 1'b0;
+      wait_q     <= 1'b0;
     end else begin
-      b_valid_q <= a_valid;
-      c_valid_q <= b_valid_q;
+      b_valid_q  <= a_valid;
+      c_valid_q  <= b_valid_q;
+      d_change_q <= c_change;
+      wait_q     <= thread_valid_i && (late_valid_i || hold_valid_i);
     end
     b_op_q   <= a_op;
     c_op_q   <= b_op_q;
     b_slot_q <= a_slot;
     c_slot_q <= b_slot_q;
+    d_slot_q <= c_slot_q;
   end
 
-  // Cycle C.
-  logic [RecordW-1:0] record, record_next;
-  logic c_held, c_rest;
+  // Cycle C. The RAM does not know yet what the two requests before this one have made of the same slot.
+  logic [RecordW-1:0] stored, record, record_next, d_record_q, passed_q;
+  logic c_held, c_rest, c_passed_q, b_after_c;
+
+  assign c_change  = c_valid_q && c_op_q != RefCheck;
+  assign b_after_c = c_change && c_slot_q == b_slot_q;
+  assign record    = c_passed_q ? passed_q : stored;
+
+  always_ff @(posedge clk_i) begin
+    c_passed_q <= b_after_c || (d_change_q && d_slot_q == b_slot_q);
+    passed_q   <= b_after_c ? record_next : d_record_q;
+    d_record_q <= record_next;
+  end
 
   gs_ram_sdp #(
     .Width  (RecordW),
@@ -134,13 +153,13 @@ module gs_mailbox_refs
     .Style  ("block")
   ) u_records (
     .clk_i,
-    .we_i   (c_valid_q && c_op_q != RefCheck),
+    .we_i   (c_change),
     .wstrb_i(1'b1),
     .waddr_i(c_slot_q),
     .wdata_i(record_next),
     .re_i   (1'b1),
-    .raddr_i(a_read_slot),
-    .rdata_o(record)
+    .raddr_i(thread_valid_i ? thread_slot_i : late_slot_i),
+    .rdata_o(stored)
   );
 
   if (Multicast) begin : gen_mask
@@ -157,7 +176,7 @@ module gs_mailbox_refs
     always_ff @(posedge clk_i) begin
       b_thread_q <= a_thread;
       b_mask_q   <= hold_mask_i;
-      b_whole_q  <= a_op == RefHold && !walking;
+      b_whole_q  <= a_hold;
       c_bits_q   <= b_whole_q ? b_mask_q : b_bit;
     end
 
@@ -181,7 +200,7 @@ module gs_mailbox_refs
     end
 
     always_ff @(posedge clk_i) begin
-      b_thread_q <= (a_op == RefHold && !walking) ? hold_thread : a_thread;
+      b_thread_q <= a_hold ? hold_thread : a_thread;
       c_thread_q <= b_thread_q;
     end
 
@@ -200,7 +219,6 @@ module gs_mailbox_refs
 
   // Cycle D.
   logic d_free_q, d_held_q;
-  logic [SlotW-1:0] d_slot_q;
   assign free_valid_o = d_free_q;
   assign free_slot_o  = d_slot_q;
   assign held_o       = d_held_q;
@@ -208,9 +226,9 @@ module gs_mailbox_refs
   always_ff @(posedge clk_i) begin
     if (!rst_ni) d_free_q <= 1'b0;
     else d_free_q <= c_valid_q && (c_op_q == RefFree || (c_op_q == RefRelease && c_held && !c_rest));
-    d_slot_q <= c_slot_q;
     d_held_q <= c_held;
   end
 
+  `GS_ASSERT_NOW(threads_wait_when_they_should, !(thread_valid_i && (wait_q || walking)))
   `GS_ASSERT_NOW(a_message_is_for_somebody, !hold_valid_i || hold_mask_i != '0)
 endmodule

@@ -9,7 +9,8 @@
 /// are in different banks for the rest of their messages.
 ///
 ///     flit f of slot s -> bank (f ^ s) mod Banks
-///     data come two clock edges after the request, on the cores' port and for flits
+///     data come two clock edges after the request on the cores' port, and three for flits, whose banks have a
+///     register in front: who goes where is found out late
 module gs_mailbox_scratch #(
   /// slots of the tile, a power of two
   parameter  int unsigned Slots     = 1024,
@@ -68,14 +69,24 @@ module gs_mailbox_scratch #(
     else if (meet) in_first_q <= !in_first_q;
   end
 
+  logic [127:0] in_data_q;
+  always_ff @(posedge clk_i) in_data_q <= in_data_i;
+
   logic [127:0] core_bank_data[Banks];
   logic [127:0] out_bank_data[Banks];
 
   for (genvar b = 0; b < int'(Banks); b++) begin : gen_bank
-    logic core_here, out_here, in_here;
+    logic core_here, out_here, in_here, flit_q, write_q;
+    logic [RowW-1:0] row_q;
     assign core_here = core_valid_i && core_bank == BankW'(b);
     assign out_here  = out_valid_i && out_bank == BankW'(b) && out_ready_o;
     assign in_here   = in_valid_i && in_bank == BankW'(b) && in_ready_o;
+
+    always_ff @(posedge clk_i) begin
+      flit_q  <= rst_ni && (out_here || in_here);
+      write_q <= in_here;
+      row_q   <= in_here ? in_flit_i[LinW-1-:RowW] : out_flit_i[LinW-1-:RowW];
+    end
 
     gs_ram_tdp #(
       .Width   (128),
@@ -90,17 +101,17 @@ module gs_mailbox_scratch #(
       .a_addr_i (core_word_i[LinW+1-:RowW]),
       .a_wdata_i({4{core_wdata_i}}),
       .a_rdata_o(core_bank_data[b]),
-      .b_en_i   (out_here || in_here),
-      .b_we_i   (in_here),
+      .b_en_i   (flit_q),
+      .b_we_i   (write_q),
       .b_strb_i ('1),
-      .b_addr_i (in_here ? in_flit_i[LinW-1-:RowW] : out_flit_i[LinW-1-:RowW]),
-      .b_wdata_i(in_data_i),
+      .b_addr_i (row_q),
+      .b_wdata_i(in_data_q),
       .b_rdata_o(out_bank_data[b])
     );
   end
 
   // Bank and lane of what comes out now.
-  logic [BankW-1:0] core_bank_1_q, core_bank_2_q, out_bank_1_q, out_bank_2_q;
+  logic [BankW-1:0] core_bank_1_q, core_bank_2_q, out_bank_1_q, out_bank_2_q, out_bank_3_q;
   logic [1:0] lane_1_q, lane_2_q;
 
   always_ff @(posedge clk_i) begin
@@ -110,10 +121,11 @@ module gs_mailbox_scratch #(
     lane_2_q      <= lane_1_q;
     out_bank_1_q  <= out_bank;
     out_bank_2_q  <= out_bank_1_q;
+    out_bank_3_q  <= out_bank_2_q;
   end
 
   logic [127:0] core_row;
   assign core_row     = core_bank_data[core_bank_2_q];
   assign core_rdata_o = core_row[lane_2_q*32+:32];
-  assign out_data_o   = out_bank_data[out_bank_2_q];
+  assign out_data_o   = out_bank_data[out_bank_3_q];
 endmodule

@@ -64,11 +64,11 @@ module gs_mailbox_set #(
 
   if (Multicast) begin : gen_mask
     logic [Queues-1:0] todo_mask_q, todo_rest;
+    assign todo_rest = todo_mask_q & (todo_mask_q - Queues'(1));
     always_comb begin
       todo_queue = '0;
-      for (int i = int'(Queues) - 1; i >= 0; i--) if (todo_mask_q[i]) todo_queue = QueueW'(i);
+      for (int unsigned i = 0; i < Queues; i++) if (todo_mask_q[i] && !todo_rest[i]) todo_queue |= QueueW'(i);
     end
-    assign todo_rest = todo_mask_q & (todo_mask_q - Queues'(1));
     assign todo_last = todo_rest == '0;
     always_ff @(posedge clk_i) begin
       if (job_ready_o) todo_mask_q <= job_mask_i;
@@ -107,7 +107,7 @@ module gs_mailbox_set #(
   logic [QueueW-1:0] front_waddr, back_waddr;
   logic [PtrW-1:0] front_wdata, back_wdata;
 
-  assign one_go         = one_valid_q && PtrW'(push_back - push_front) != PtrW'(Depth);
+  assign one_go         = one_valid_q && (push_back ^ push_front) != PtrW'(Depth);
   assign pop_some_o     = pop_front != pop_back;
   assign pop_go         = pop_i && pop_some_o;
   assign pop_front_next = pop_front + PtrW'(1);

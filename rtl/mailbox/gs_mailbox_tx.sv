@@ -6,7 +6,7 @@
 /// A thread has one send under way at most; so the sends wait in a RAM by thread, and a queue of thread numbers
 /// keeps their order. The next send is fetched while the flits of one are read.
 ///
-///     order ->[ sends ]->[ entry ]-> head, flits ->[ scratchpad ]->[ queue ]-> packet, for others or for this tile
+///     order ->[ sends ]->[ entry ]->[ head, flit ]->[ scratchpad ]->[ queue ]-> packet, for others or for this tile
 module gs_mailbox_tx
   import gossamer_pkg::flit_t, gossamer_pkg::flit_kind_e;
 #(
@@ -39,7 +39,7 @@ module gs_mailbox_tx
   input  logic [31:0]             send_dest_i,
   /// mask or key of the head flit
   input  logic [63:0]             send_head_i,
-  /// flits of the scratchpad; data come two clock edges later
+  /// flits of the scratchpad; data come three clock edges later
   output logic                    read_valid_o,
   input  logic                    read_ready_i,
   output logic [LinW-1:0]         read_flit_o,
@@ -151,19 +151,13 @@ module gs_mailbox_tx
   // Flits: the head, if there is one, then those of the slot. As many are under way as the queue has room for.
   localparam int unsigned QueueDepth = 16;
   logic [4:0] room_q;
-  logic headed_q, beat, beat_head, beat_last, out_pop;
+  logic headed_q, beat, beat_head, beat_last, step_free, out_pop;
   logic [LengthW-1:0] index_q;
 
-  assign beat_head    = entry_q.kind != gossamer_pkg::FlitKindBody && !headed_q;
-  assign beat_last    = !beat_head && index_q == entry_q.length;
-  assign read_valid_o = entry_valid_q && room_q != '0 && !beat_head && (!beat_last || done_ready_i);
-  assign read_flit_o  = (LinW'(entry_q.slot) << FlitW) | LinW'(index_q);
-  assign beat         = beat_head ? entry_valid_q && room_q != '0 : read_valid_o && read_ready_i;
-  assign entry_end    = beat && beat_last;
-
-  assign done_valid_o  = entry_end;
-  assign done_thread_o = entry_thread_q;
-  assign done_slot_o   = entry_q.slot;
+  assign beat_head = entry_q.kind != gossamer_pkg::FlitKindBody && !headed_q;
+  assign beat_last = !beat_head && index_q == entry_q.length;
+  assign beat      = entry_valid_q && room_q != '0 && step_free;
+  assign entry_end = beat && beat_last;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -181,7 +175,8 @@ module gs_mailbox_tx
     end
   end
 
-  // What goes beside a flit while the scratchpad is read.
+  // One flit at the scratchpad, so that what decides who reads or writes a bank comes from registers; and what goes
+  // beside a flit while it is read.
   typedef struct packed {
     logic             is_head;
     flit_kind_e       kind;
@@ -190,26 +185,46 @@ module gs_mailbox_tx
     logic [31:0]      dest;
     logic [HeadW-1:0] head;
   } beside_t;
-  beside_t beside_1_q, beside_2_q;
-  logic beside_1_valid_q, beside_2_valid_q;
+  beside_t step_q, beside_1_q, beside_2_q, beside_3_q;
+  logic step_valid_q, step_go, beside_1_valid_q, beside_2_valid_q, beside_3_valid_q;
+  logic [LinW-1:0] step_flit_q;
+  logic [ThreadW-1:0] step_thread_q;
+
+  assign read_valid_o  = step_valid_q && !step_q.is_head && (!step_q.last || done_ready_i);
+  assign read_flit_o   = step_flit_q;
+  assign step_go       = step_valid_q && (step_q.is_head || (read_valid_o && read_ready_i));
+  assign step_free     = !step_valid_q || step_go;
+  assign done_valid_o  = step_go && step_q.last;
+  assign done_thread_o = step_thread_q;
+  assign done_slot_o   = SlotW'(step_flit_q >> FlitW);
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
+      step_valid_q     <= 1'b0;
       beside_1_valid_q <= 1'b0;
       beside_2_valid_q <= 1'b0;
+      beside_3_valid_q <= 1'b0;
     end else begin
-      beside_1_valid_q <= beat;
+      if (step_free) step_valid_q <= beat;
+      beside_1_valid_q <= step_go;
       beside_2_valid_q <= beside_1_valid_q;
+      beside_3_valid_q <= beside_2_valid_q;
     end
-    beside_1_q <= '{
-        is_head: beat_head,
-        kind: entry_q.kind,
-        last: beat_last,
-        to_local: entry_q.to_local,
-        dest: entry_q.dest,
-        head: entry_q.head
-    };
+    if (step_free) begin
+      step_q <= '{
+          is_head: beat_head,
+          kind: entry_q.kind,
+          last: beat_last,
+          to_local: entry_q.to_local,
+          dest: entry_q.dest,
+          head: entry_q.head
+      };
+      step_flit_q   <= (LinW'(entry_q.slot) << FlitW) | LinW'(index_q);
+      step_thread_q <= entry_thread_q;
+    end
+    beside_1_q <= step_q;
     beside_2_q <= beside_1_q;
+    beside_3_q <= beside_2_q;
   end
 
   typedef struct packed {
@@ -219,15 +234,15 @@ module gs_mailbox_tx
     logic [31:0]  dest;
     logic [127:0] payload;
   } out_t;
-  out_t out_in, out;
-  logic out_valid;
+  out_t out_in, out, out_q;
+  logic out_valid, out_valid_q, out_free;
 
   assign out_in = '{
-          kind: beside_2_q.is_head ? beside_2_q.kind : gossamer_pkg::FlitKindBody,
-          last: beside_2_q.last,
-          to_local: beside_2_q.to_local,
-          dest: beside_2_q.dest,
-          payload: beside_2_q.is_head ? 128'(beside_2_q.head) : read_data_i
+          kind: beside_3_q.is_head ? beside_3_q.kind : gossamer_pkg::FlitKindBody,
+          last: beside_3_q.last,
+          to_local: beside_3_q.to_local,
+          dest: beside_3_q.dest,
+          payload: beside_3_q.is_head ? 128'(beside_3_q.head) : read_data_i
       };
 
   logic out_ready_unused;
@@ -238,29 +253,36 @@ module gs_mailbox_tx
   ) u_out (
     .clk_i,
     .rst_ni,
-    .in_valid_i (beside_2_valid_q),
+    .in_valid_i (beside_3_valid_q),
     .in_ready_o (out_ready_unused),
     .in_data_i  (out_in),
     .out_valid_o(out_valid),
-    .out_ready_i(out.to_local ? local_ready_i : net_ready_i),
+    .out_ready_i(out_free),
     .out_data_o (out),
     .count_o    (out_count_unused)
   );
 
-  assign out_pop       = out_valid && (out.to_local ? local_ready_i : net_ready_i);
-  assign net_valid_o   = out_valid && !out.to_local;
-  assign local_valid_o = out_valid && out.to_local;
+  assign out_free      = !out_valid_q || (out_q.to_local ? local_ready_i : net_ready_i);
+  assign out_pop       = out_valid && out_free;
+  assign net_valid_o   = out_valid_q && !out_q.to_local;
+  assign local_valid_o = out_valid_q && out_q.to_local;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) out_valid_q <= 1'b0;
+    else if (out_free) out_valid_q <= out_valid;
+    if (out_free) out_q <= out;
+  end
   assign flit_o        = '{
-          kind: out.kind,
-          last: out.last,
+          kind: out_q.kind,
+          last: out_q.last,
           vnet: gossamer_pkg::VnetMailbox,
           job: '0,
           epoch: '0,
-          dest: out.dest,
-          payload: out.payload
+          dest: out_q.dest,
+          payload: out_q.payload
       };
-  assign busy_o        = order_valid || coming_q || come_q || entry_valid_q || room_q != 5'(QueueDepth);
+  assign busy_o        = order_valid || coming_q || come_q || entry_valid_q || room_q != 5'(QueueDepth)
+      || out_valid_q;
 
-  `GS_ASSERT_NOW(the_queue_has_room_for_what_is_read, !beside_2_valid_q || out_ready_unused)
+  `GS_ASSERT_NOW(the_queue_has_room_for_what_is_read, !beside_3_valid_q || out_ready_unused)
   `GS_ASSERT_NOW(a_thread_has_one_send_under_way, !send_i || order_ready_unused)
 endmodule

@@ -76,7 +76,7 @@ module gs_command
   logic [InstrMems-1:0] write_q, write_d;
   logic [63:0] count_q, count_d;
   logic [9:0] patience_q;
-  logic step, is_flush, is_store, start_many, selected;
+  logic step, is_flush, is_store, start_many, selected, parked_q;
 
   gs_debug_in u_in (
     .clk_i,
@@ -203,7 +203,7 @@ module gs_command
       end
       Inject: if (inject_ready_i) state_d = Settle;
       // The instruction is over when the thread is parked again; one that waits for ever must not stop the host.
-      Settle: if ((patience_q > 10'd8 && parked_i[thread_o]) || patience_q == '1) state_d = Done;
+      Settle: if ((patience_q > 10'd8 && parked_q) || patience_q == '1) state_d = Done;
       default: state_d = Idle;
     endcase
   end
@@ -218,9 +218,10 @@ module gs_command
       patience_q <= (state_d != state_q) ? '0 : patience_q + 10'd1;
       if (valid && code == DebugCommandSelectInstr) group_q <= args[7:0];
     end
-    next_q  <= next_d;
-    write_q <= write_d;
-    count_q <= count_d;
+    next_q   <= next_d;
+    parked_q <= parked_i[thread_o];
+    write_q  <= write_d;
+    count_q  <= count_d;
     if (step) address_q <= address_q + 32'd4;
     else if (valid && code == DebugCommandSetAddress) address_q <= args[31:0];
     if (state_q == Wait) word_q <= refused_i ? '0 : answer_i.data;

@@ -5,6 +5,8 @@
 /// and the counters.
 ///
 /// A request is answered in the order in which it came; one that must wait for something holds up those behind it.
+///
+///     request ->[ request, what it needs ]-> answer, report
 /// A thread that stops or traps gets no answer: it stays suspended.
 module gs_control
   import gs_tile_pkg::*;
@@ -103,11 +105,12 @@ module gs_control
   logic [7:0] got_byte;
 
   // What has to do with requests, commands and reports sleeps without them; what counts does not.
-  logic clk, cmd_busy, report_busy;
+  logic clk, cmd_busy, report_busy, valid_q, report_valid_q;
   gs_clock_gate u_gate (
     .clk_i,
     .rst_ni,
-    .busy_i(cmd_busy || report_busy || req_valid_i || ans_valid_o || dbg_ans_valid_i || halt_q != '0),
+    .busy_i(cmd_busy || report_busy || report_valid_q || req_valid_i || valid_q || ans_valid_o || dbg_ans_valid_i
+            || halt_q != '0),
     .clk_o (clk)
   );
 
@@ -220,39 +223,64 @@ module gs_control
   assign cmd_inject_ready = (inject_valid_o & inject_ready_i) != '0;
 
   // ------------------------------------------------------ requests of threads
-  logic [11:0] csr;
+  // What a request needs is found out before it stands in its register; the answer is made behind that.
+  typedef struct packed {
+    logic          is_trap;
+    logic          known;
+    logic          writes;
+    logic          late_for_debug;
+    logic          silent;
+    logic          ends;
+    logic          report;
+    debug_report_e code;
+    logic          start;
+    logic          iwr;
+    logic          counter;
+    logic          instret;
+    logic [4:0]    counter_idx;
+    logic          perf_write;
+    // uart_put: there is room; uart_get: there is a byte
+    logic          room;
+    logic          got;
+    logic [7:0]    got_byte;
+  } plan_t;
+  plan_t plan, plan_q;
+  routed_t req;
+  report_t req_report, report_q;
+  logic [11:0] csr, csr_in;
   logic [31:0] value;
-  logic is_csr, is_trap, writes, known, go, ends, silent, late_for_debug;
-  logic wants_report, wants_start, wants_iwr, wants_counter, wants_instret, slow_done;
-  logic perf_write;
+  logic go, slow_done;
   logic [31:0] instr_addr;
   logic [7:0] core_of_req;
   logic ans_free;
   logic slow_q;
-  logic [4:0] counter_idx;
   logic [2:0] counter_wait_q;
 
-  assign csr         = req_i.addr[11:0];
-  assign is_csr      = req_i.op == XCsr;
-  assign is_trap     = req_i.op == XTrap;
-  assign writes      = is_csr && req_i.funct3[0];
-  assign core_of_req = 8'(req_i.thread >> TidW);
-  // A request of the debug bus that memory refused comes as a trap of the thread whose number it borrowed.
-  assign late_for_debug = is_trap && req_i.addr[25:0] == PcUnknown && dbg_borrow_o
-                        && req_i.thread == dbg_borrow_thread_o;
-  assign refused     = req_valid_i && late_for_debug;
+  assign req_ready_o = !valid_q || go;
+  assign csr         = req.addr[11:0];
+  assign core_of_req = 8'(req.thread >> TidW);
+  assign refused     = valid_q && plan_q.late_for_debug;
+
+  always_ff @(posedge clk) begin
+    if (!rst_ni) valid_q <= 1'b0;
+    else if (req_ready_o) valid_q <= req_valid_i;
+    if (req_ready_o) begin
+      req    <= req_i;
+      plan_q <= plan;
+    end
+  end
 
   // Each thread's address for writes into instruction memory.
   gs_ram_sdp #(
     .Width(Log2InstrWords), .Depth(AllThreads), .Latency(0), .Style("distributed")
   ) u_instr_addr (
     .clk_i(clk),
-    .we_i   (go && writes && csr == CsrInstrAddress),
+    .we_i   (go && plan_q.writes && csr == CsrInstrAddress),
     .wstrb_i(1'b1),
-    .waddr_i(req_i.thread),
-    .wdata_i(req_i.data[2+:Log2InstrWords]),
+    .waddr_i(req.thread),
+    .wdata_i(req.data[2+:Log2InstrWords]),
     .re_i   (1'b1),
-    .raddr_i(req_i.thread),
+    .raddr_i(req.thread),
     .rdata_o(instr_addr[2+:Log2InstrWords])
   );
   assign instr_addr[1:0] = '0;
@@ -272,116 +300,130 @@ module gs_control
     .rdata_o(got_byte)
   );
 
+  assign csr_in = req_i.addr[11:0];
   always_comb begin
-    known         = 1'b1;
-    value         = '0;
-    wants_report  = 1'b0;
-    wants_start   = 1'b0;
-    wants_iwr     = 1'b0;
-    wants_counter = 1'b0;
-    wants_instret = 1'b0;
-    silent        = 1'b0;
-    ends          = 1'b0;
-    perf_write    = 1'b0;
-    counter_idx   = 5'(SlotHits);
-    report[0]     = '{code: DebugReportTrap, first: 8'(req_i.thread), rest: {32'd0, req_i.data}};
-    unique case (csr)
-      CsrCycle: value = cycles_q[31:0];
-      CsrCycleHigh: value = cycles_q[63:32];
-      CsrInstret, CsrInstretHigh: wants_instret = 1'b1;
-      CsrThreadId: value = {EndpointThread, 3'd0, board_i, tile_y_i, tile_x_i, 6'(req_i.thread)};
-      CsrHostId: value = host_i;
-      CsrThreads: value = 32'(threads_q);
-      CsrJob: value = 32'(job_i);
-      CsrGuard: value = req_i.data;
-      CsrInstrAddress: value = instr_addr;
-      CsrInstrWrite: wants_iwr = writes;
+    plan             = '{code: DebugReportTrap, default: '0};
+    plan.known       = 1'b1;
+    plan.is_trap     = req_i.op == XTrap;
+    plan.writes      = req_i.op == XCsr && req_i.funct3[0];
+    plan.room        = !nearly_full;
+    plan.got         = got_q[req_i.thread];
+    plan.got_byte    = got_byte;
+    plan.counter_idx = 5'(SlotHits);
+    // A request of the debug bus that memory refused comes as a trap of the thread whose number it borrowed.
+    plan.late_for_debug = plan.is_trap && req_i.addr[25:0] == PcUnknown && dbg_borrow_o
+                        && req_i.thread == dbg_borrow_thread_o;
+    unique case (csr_in)
+      CsrCycle, CsrCycleHigh, CsrThreadId, CsrHostId, CsrThreads, CsrJob, CsrGuard, CsrInstrAddress: ;
+      CsrInstret, CsrInstretHigh: plan.instret = 1'b1;
+      CsrInstrWrite: plan.iwr = plan.writes;
       CsrThreadStart: begin
-        wants_start    = writes;
-        wants_report   = writes;
-        report[0].code = DebugReportStarted;
-        report[0].first = 8'({core_of_req[CoreW-1:0], req_i.data[TidW-1:0]});
+        plan.start  = plan.writes;
+        plan.report = plan.writes;
+        plan.code   = DebugReportStarted;
       end
       CsrThreadStop: begin
-        wants_report   = writes;
-        silent         = writes;
-        ends           = writes;
-        report[0].code = DebugReportStopped;
+        plan.report = plan.writes;
+        plan.silent = plan.writes;
+        plan.ends   = plan.writes;
+        plan.code   = DebugReportStopped;
       end
       CsrEmit: begin
-        wants_report   = writes;
-        report[0].code = DebugReportEmit;
+        plan.report = plan.writes;
+        plan.code   = DebugReportEmit;
       end
       CsrDebugValue: begin
-        wants_report   = writes;
-        report[0].code = DebugReportDebugValue;
+        plan.report = plan.writes;
+        plan.code   = DebugReportDebugValue;
       end
       CsrUartPut: begin
-        value          = {31'd0, !nearly_full};
-        wants_report   = writes && !nearly_full;
-        report[0].code = DebugReportUart;
+        plan.report = plan.writes && plan.room;
+        plan.code   = DebugReportUart;
       end
       CsrUartGet: begin
-        value          = got_q[req_i.thread] ? {23'd0, 1'b1, got_byte} : '0;
-        wants_report   = got_q[req_i.thread];
-        report[0].code = DebugReportTaken;
+        plan.report = plan.got;
+        plan.code   = DebugReportTaken;
       end
-      CsrPerfControl: perf_write = writes;
-      CsrPerfHits: begin
-        wants_counter = 1'b1;
-      end
+      CsrPerfControl: plan.perf_write = plan.writes;
+      CsrPerfHits: plan.counter = 1'b1;
       CsrPerfMisses: begin
-        wants_counter = 1'b1;
-        counter_idx   = 5'(SlotMisses);
+        plan.counter     = 1'b1;
+        plan.counter_idx = 5'(SlotMisses);
       end
       CsrPerfWritebacks: begin
-        wants_counter = 1'b1;
-        counter_idx   = 5'(SlotWritebacks);
+        plan.counter     = 1'b1;
+        plan.counter_idx = 5'(SlotWritebacks);
       end
       CsrPerfIdle, CsrPerfIdleHigh: begin
-        wants_counter = 1'b1;
-        counter_idx   = 5'(SlotIdle) + 5'(core_of_req);
+        plan.counter     = 1'b1;
+        plan.counter_idx = 5'(SlotIdle) + 5'(req_i.thread >> TidW);
       end
       // The board's router counts these; a tile alone has none.
       CsrPerfRouted, CsrPerfRoutedOff: ;
-      default: known = 1'b0;
+      default: plan.known = 1'b0;
     endcase
-    if (wants_counter) value = (csr == CsrPerfIdleHigh) ? counter[63:32] : counter[31:0];
-    if (is_trap || !known) begin
-      wants_report   = !late_for_debug;
-      wants_start    = 1'b0;
-      wants_iwr      = 1'b0;
-      wants_counter  = 1'b0;
-      wants_instret  = 1'b0;
-      perf_write     = 1'b0;
-      silent         = 1'b1;
-      ends           = !late_for_debug;
-      report[0].code = DebugReportTrap;
-      report[0].first = 8'(req_i.thread);
-      report[0].rest = is_trap ? {req_i.data, req_i.addr[25:0], req_i.addr[31:26]}
-                     :           {20'd0, csr, PcUnknown, TrapIllegalInstruction};
+    if (plan.is_trap || !plan.known) begin
+      plan.report     = !plan.late_for_debug;
+      plan.start      = 1'b0;
+      plan.iwr        = 1'b0;
+      plan.counter    = 1'b0;
+      plan.instret    = 1'b0;
+      plan.perf_write = 1'b0;
+      plan.silent     = 1'b1;
+      plan.ends       = !plan.late_for_debug;
+      plan.code       = DebugReportTrap;
     end
   end
 
-  // Everything that the request needs is there in the cycle in which it goes; the slow ones have been done before.
-  logic start_free, iwr_req_done;
-  assign report_valid[0] = req_valid_i && wants_report && (silent || ans_free)
-                         && (!(wants_start || wants_iwr) || slow_q);
-  assign slow_done = !(wants_start || wants_iwr || wants_counter || wants_instret) || slow_q;
-  assign go        = req_valid_i && (silent || ans_free) && slow_done && (!wants_report || report_ready[0]);
-  assign req_ready_o = go;
+  always_comb begin
+    value = '0;
+    unique case (csr)
+      CsrCycle: value = cycles_q[31:0];
+      CsrCycleHigh: value = cycles_q[63:32];
+      CsrThreadId: value = {EndpointThread, 3'd0, board_i, tile_y_i, tile_x_i, 6'(req.thread)};
+      CsrHostId: value = host_i;
+      CsrThreads: value = 32'(threads_q);
+      CsrJob: value = 32'(job_i);
+      CsrGuard: value = req.data;
+      CsrInstrAddress: value = instr_addr;
+      CsrUartPut: value = {31'd0, plan_q.room};
+      CsrUartGet: value = plan_q.got ? {23'd0, 1'b1, plan_q.got_byte} : '0;
+      CsrPerfHits, CsrPerfMisses, CsrPerfWritebacks, CsrPerfIdle: value = counter[31:0];
+      CsrPerfIdleHigh: value = counter[63:32];
+      default: ;
+    endcase
+    req_report = '{code: plan_q.code, first: 8'(req.thread), rest: {32'd0, req.data}};
+    if (plan_q.start) req_report.first = 8'({core_of_req[CoreW-1:0], req.data[TidW-1:0]});
+    if (plan_q.is_trap) req_report.rest = {req.data, req.addr[25:0], req.addr[31:26]};
+    else if (!plan_q.known) req_report.rest = {20'd0, csr, PcUnknown, TrapIllegalInstruction};
+  end
 
-  assign instret_hold_o   = req_valid_i && wants_instret;
+  // Everything that the request needs is there in the cycle in which it goes; the slow ones have been done before.
+  // Its report waits in a register of its own.
+  logic start_free, iwr_req_done;
+  assign slow_done = !(plan_q.start || plan_q.iwr || plan_q.counter || plan_q.instret) || slow_q;
+  assign go        = valid_q && (plan_q.silent || ans_free) && slow_done && (!plan_q.report || !report_valid_q);
+  assign report_valid[0] = report_valid_q;
+  assign report[0]       = report_q;
+
+  always_ff @(posedge clk) begin
+    if (!rst_ni) report_valid_q <= 1'b0;
+    else if (!report_valid_q) report_valid_q <= go && plan_q.report;
+    else if (report_ready[0]) report_valid_q <= 1'b0;
+    if (!report_valid_q) report_q <= req_report;
+  end
+
+  assign instret_hold_o   = valid_q && plan_q.instret;
   assign instret_ask_o    = instret_hold_o && !slow_q;
-  assign instret_thread_o = req_i.thread;
+  assign instret_thread_o = req.thread;
   assign instret_high_o   = csr == CsrInstretHigh;
 
   // The RAM of the counters has one port for reading: the host goes first.
   // Start by a thread, writes into instruction memory, and reads of counters take several cycles.
   logic slow_start, slow_iwr;
   logic [InstrMems-1:0] req_iwr;
-  assign slow_start = req_valid_i && wants_start && !slow_q;
-  assign slow_iwr   = req_valid_i && wants_iwr && !slow_q;
+  assign slow_start = valid_q && plan_q.start && !slow_q;
+  assign slow_iwr   = valid_q && plan_q.iwr && !slow_q;
   for (genvar i = 0; i < InstrMems; i++) begin : gen_req_iwr
     assign req_iwr[i] = slow_iwr && (core_of_req / 8'(CoresAMemory)) == 8'(i);
   end
@@ -396,7 +438,7 @@ module gs_control
     if (cmd_iwr_valid == '0) begin
       iwr_valid_o   = req_iwr;
       iwr_addr_o    = instr_addr[2+:Log2InstrWords];
-      iwr_data_o    = req_i.data;
+      iwr_data_o    = req.data;
       cmd_iwr_ready = '0;
       iwr_req_done  = (req_iwr & iwr_ready_i) != '0;
     end
@@ -406,7 +448,7 @@ module gs_control
   logic [ThreadW-1:0] start_thread;
   logic start_valid, start_ready;
   assign start_valid  = cmd_start_valid || slow_start;
-  assign start_thread = cmd_start_valid ? cmd_start_thread : {core_of_req, req_i.data[TidW-1:0]}[ThreadW-1:0];
+  assign start_thread = cmd_start_valid ? cmd_start_thread : {core_of_req, req.data[TidW-1:0]}[ThreadW-1:0];
   assign start_tid_o  = start_thread[TidW-1:0];
   for (genvar c = 0; c < TileCores; c++) begin : gen_start
     assign start_valid_o[c] = start_valid && (start_thread >> TidW) == ThreadW'(c);
@@ -422,7 +464,7 @@ module gs_control
     end else begin
       if (go) slow_q <= 1'b0;
       else if (start_free || iwr_req_done || counter_wait_q[2] || instret_valid_i) slow_q <= 1'b1;
-      counter_wait_q <= (req_valid_i && wants_counter && !go && !cmd_looking) ? {counter_wait_q[1:0], 1'b1} : '0;
+      counter_wait_q <= (valid_q && plan_q.counter && !go && !cmd_looking) ? {counter_wait_q[1:0], 1'b1} : '0;
     end
   end
 
@@ -431,9 +473,9 @@ module gs_control
   ) u_answer (
     .clk_i(clk),
     .rst_ni,
-    .in_valid_i (go && !silent),
+    .in_valid_i (go && !plan_q.silent),
     .in_ready_o (ans_free),
-    .in_data_i  ({req_i.thread, value | instret_i, 5'd0}),
+    .in_data_i  ({req.thread, value | instret_i, 5'd0}),
     .out_valid_o(ans_valid_o),
     .out_ready_i(ans_ready_i),
     .out_data_o (ans_o)
@@ -443,7 +485,7 @@ module gs_control
   logic [ThreadW-1:0] look_q;
   logic [AllThreads-1:0] req_one, cmd_one, start_one;
 
-  assign req_one   = AllThreads'(1) << req_i.thread;
+  assign req_one   = AllThreads'(1) << req.thread;
   assign cmd_one   = AllThreads'(1) << cmd_thread;
   assign start_one = AllThreads'(1) << start_thread;
   assign active_o  = active_q;
@@ -452,12 +494,15 @@ module gs_control
   always_comb begin
     active_d = active_q | activate;
     if (start_free) active_d |= start_one;
-    if (go && ends) active_d &= ~req_one;
+    if (go && plan_q.ends) active_d &= ~req_one;
   end
 
   // One thread a cycle is looked at: is it parked, and has the host not heard of it?
-  assign report_valid[2] = halt_q[look_q] && parked_i[look_q] && !told_q[look_q] && !trapped_q[look_q];
-  assign report[2]       = '{code: DebugReportParked, first: 8'(look_q), rest: '0};
+  logic seen_q, told_valid_q, tell;
+  logic [ThreadW-1:0] seen_thread_q, told_thread_q;
+  assign tell            = seen_q && !told_valid_q;
+  assign report_valid[2] = told_valid_q;
+  assign report[2]       = '{code: DebugReportParked, first: 8'(told_thread_q), rest: '0};
 
   always_ff @(posedge clk) begin
     if (!rst_ni) begin
@@ -467,18 +512,28 @@ module gs_control
       told_q    <= '0;
       got_q     <= '0;
       look_q    <= '0;
+      seen_q       <= 1'b0;
+      told_valid_q <= 1'b0;
       threads_q <= BoardW'(BoardThreads);
     end else begin
       active_q  <= active_d;
       if (cmd_first && BoardThreads == ThreadsPerTile) threads_q <= BoardW'(cmd_count);
       halt_q    <= (halt_q | (cmd_halt ? cmd_one : '0)) & ~(cmd_resume ? cmd_one : '0);
-      trapped_q <= (trapped_q | ((go && ends && (is_trap || !known)) ? req_one : '0))
+      trapped_q <= (trapped_q | ((go && plan_q.ends && (plan_q.is_trap || !plan_q.known)) ? req_one : '0))
                  & ~((start_valid && start_ready) ? start_one : '0);
-      told_q    <= (told_q | ((report_valid[2] && report_ready[2]) ? AllThreads'(1) << look_q : '0))
+      told_q    <= (told_q | (tell ? AllThreads'(1) << seen_thread_q : '0))
                  & ~((cmd_halt || cmd_resume) ? cmd_one : '0);
-      got_q     <= (got_q & ~((go && is_csr && csr == CsrUartGet) ? req_one : '0)) | (cmd_uart ? cmd_one : '0);
-      if (halt_q != '0 && (!report_valid[2] || report_ready[2])) look_q <= look_q + ThreadW'(1);
+      got_q     <= (got_q & ~((go && plan_q.code == DebugReportTaken && plan_q.report) ? req_one : '0))
+                 | (cmd_uart ? cmd_one : '0);
+      // Not while one is being told about: that it is shows a cycle later.
+      if (halt_q != '0 && !seen_q) look_q <= look_q + ThreadW'(1);
+      seen_q <= seen_q ? told_valid_q
+              : halt_q[look_q] && parked_i[look_q] && !told_q[look_q] && !trapped_q[look_q];
+      if (!told_valid_q) told_valid_q <= seen_q;
+      else if (report_ready[2]) told_valid_q <= 1'b0;
     end
+    if (!seen_q) seen_thread_q <= look_q;
+    if (!told_valid_q) told_thread_q <= seen_thread_q;
   end
 
   // ------------------------------------------------------------- counters
@@ -490,9 +545,9 @@ module gs_control
 
   always_ff @(posedge clk) begin
     if (!rst_ni) counting_q <= '0;
-    else if (go && perf_write) begin
-      if (req_i.data[1:0] == PerfCommandStart) counting_q[core_of_req[2:0]] <= 1'b1;
-      if (req_i.data[1:0] == PerfCommandStop) counting_q[core_of_req[2:0]] <= 1'b0;
+    else if (go && plan_q.perf_write) begin
+      if (req.data[1:0] == PerfCommandStart) counting_q[core_of_req[2:0]] <= 1'b1;
+      if (req.data[1:0] == PerfCommandStop) counting_q[core_of_req[2:0]] <= 1'b0;
     end
   end
 
@@ -530,7 +585,7 @@ module gs_control
 
   always_comb begin
     clear = '0;
-    if (go && perf_write && req_i.data[1:0] == PerfCommandClear) begin
+    if (go && plan_q.perf_write && req.data[1:0] == PerfCommandClear) begin
       clear[SlotHits]       = 1'b1;
       clear[SlotMisses]     = 1'b1;
       clear[SlotWritebacks] = 1'b1;
@@ -547,7 +602,7 @@ module gs_control
     .rst_ni,
     .inc_i  (inc),
     .clear_i(clear),
-    .idx_i  (cmd_looking ? cmd_counter[4:0] : counter_idx),
+    .idx_i  (cmd_looking ? cmd_counter[4:0] : plan_q.counter_idx),
     .value_o(counter)
   );
 
@@ -558,7 +613,7 @@ module gs_control
   end
 
   logic unused;
-  assign unused = ^{req_i.space, req_i.flush_all, req_i.flush, cmd_count};
+  assign unused = ^{req.op, req.funct3, req.space, req.flush_all, req.flush, cmd_count};
 
-  `GS_ASSERT_NOW(an_answer_finds_room, !(go && !silent) || ans_free)
+  `GS_ASSERT_NOW(an_answer_finds_room, !(go && !plan_q.silent) || ans_free)
 endmodule

@@ -4,8 +4,8 @@
 module gs_debug_out
   import gossamer_pkg::*;
 #(
-  /// reports that can wait; a few hundred cost no more than a few
-  parameter int unsigned Depth  = 256,
+  /// reports that can wait, more than 8; in distributed RAM, since a tile is short of blocks
+  parameter int unsigned Depth  = 32,
   /// first arguments of identity: hash of the configuration
   parameter logic [31:0] Hash   = '0,
   /// and what the tile has: instruction memories, threads of a core, threads
@@ -46,8 +46,7 @@ module gs_debug_out
 
   gs_fifo #(
     .data_t(report_t),
-    .Depth (Depth),
-    .Block (1'b1)
+    .Depth (Depth)
   ) u_queue (
     .clk_i,
     .rst_ni,

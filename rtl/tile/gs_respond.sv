@@ -5,7 +5,7 @@
 /// A destination takes one answer a cycle, always; units that have one for the same destination take turns.
 /// The debug bus and the accelerator borrow a thread's number: while they wait for an answer, it is theirs.
 ///
-///     units ==> by destination ==> round robin ==> [register] ==> cores, debug bus, accelerator
+///     units ==>[ answer, destination ]==> round robin ==>[ register ]==> cores, debug bus, accelerator
 module gs_respond
   import gs_tile_pkg::*;
 #(
@@ -29,18 +29,27 @@ module gs_respond
 );
   localparam int unsigned UnitW = (Units > 1) ? $clog2(Units) : 1;
 
-  logic [Units-1:0][Destinations-1:0] wants, granted;
+  // An answer waits beside its destination, one bit of which is 1 if there is an answer.
+  logic    [Units-1:0][Destinations-1:0] wants_q, granted;
+  answer_t                               answer_q[Units];
 
   for (genvar u = 0; u < Units; u++) begin : gen_unit
     logic [Borrowers-1:0] borrowed;
+    logic [Destinations-1:0] wants;
     for (genvar b = 0; b < Borrowers; b++) begin : gen_borrower
       assign borrowed[b] = borrowed_i[b] && in_i[u].thread == borrowed_thread_i[b];
     end
-    assign wants[u][Destinations-1:TileCores] = borrowed & {Borrowers{in_valid_i[u]}};
+    assign wants[Destinations-1:TileCores] = borrowed & {Borrowers{in_valid_i[u]}};
     for (genvar c = 0; c < TileCores; c++) begin : gen_core
-      assign wants[u][c] = in_valid_i[u] && borrowed == '0 && (in_i[u].thread >> TidW) == ThreadW'(c);
+      assign wants[c] = in_valid_i[u] && borrowed == '0 && (in_i[u].thread >> TidW) == ThreadW'(c);
     end
-    assign in_ready_o[u] = granted[u] != '0;
+    assign in_ready_o[u] = wants_q[u] == '0 || granted[u] != '0;
+
+    always_ff @(posedge clk_i) begin
+      if (!rst_ni) wants_q[u] <= '0;
+      else if (in_ready_o[u]) wants_q[u] <= wants;
+      if (in_ready_o[u] && in_valid_i[u]) answer_q[u] <= in_i[u];
+    end
   end
 
   for (genvar d = 0; d < Destinations; d++) begin : gen_destination
@@ -50,7 +59,7 @@ module gs_respond
     answer_t chosen;
 
     for (genvar u = 0; u < Units; u++) begin : gen_valid
-      assign valid[u]      = wants[u][d];
+      assign valid[u]      = wants_q[u][d];
       assign granted[u][d] = ready[u];
     end
 
@@ -62,7 +71,7 @@ module gs_respond
       .rst_ni,
       .in_valid_i (valid),
       .in_ready_o (ready),
-      .in_data_i  (in_i),
+      .in_data_i  (answer_q),
       .out_valid_o(some),
       .out_ready_i(1'b1),
       .out_data_o (chosen),

@@ -35,7 +35,9 @@ module gs_route
   routed_t                               routed[Sources+1];
 
   for (genvar s = 0; s < Sources; s++) begin : gen_port
-    gs_route_port u_port (
+    gs_route_port #(
+      .Guarded(s < TileCores)
+    ) u_port (
       .clk_i,
       .rst_ni,
       .in_valid_i     (in_valid_i[s]),

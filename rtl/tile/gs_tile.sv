@@ -364,7 +364,7 @@ module gs_tile
   logic mailbox_clk, mailbox_busy;
   logic [AllThreads-1:0] active_q;
   always_ff @(posedge clk_i) active_q <= active;
-  gs_clock_gate #(.Linger(10)) u_mailbox_gate (
+  gs_clock_gate u_mailbox_gate (
     .clk_i,
     .rst_ni,
     .busy_i(mailbox_busy || mailbox_valid || sw_out_valid[1] || idle_release_i || active != active_q),

@@ -36,8 +36,11 @@ module refs_proof
   always_ff @(posedge clk_i) started_q <= 1'b1;
   assign rst_ni = started_q;
 
-  logic thread_ready, late_ready, hold_ready, held, free_valid, ready;
+  logic thread_valid, thread_wait, late_ready, hold_ready, held, free_valid, ready;
   logic [SlotW-1:0] free_slot;
+
+  // Threads ask whenever they may.
+  assign thread_valid = thread_valid_i && ready && !thread_wait;
 
   gs_mailbox_refs #(
     .Threads       (Threads),
@@ -47,8 +50,8 @@ module refs_proof
   ) u_refs (
     .clk_i,
     .rst_ni,
-    .thread_valid_i,
-    .thread_ready_o(thread_ready),
+    .thread_valid_i(thread_valid),
+    .thread_wait_o (thread_wait),
     .thread_op_i   (thread_release_i ? RefRelease : RefCheck),
     .thread_slot_i,
     .thread_i,
@@ -82,7 +85,7 @@ module refs_proof
   logic [ThreadW-1:0] who;
   logic [Threads-1:0] rest;
   assign go_late   = late_valid_i && late_ready;
-  assign go_thread = thread_valid_i && thread_ready;
+  assign go_thread = thread_valid;
   assign go_hold   = hold_valid_i && hold_ready;
 
   always_comb begin
@@ -146,6 +149,8 @@ module refs_proof
 
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
+      // Nobody waits for threads more than a cycle.
+      others_have_their_turn: assert (!($past(late_valid_i || hold_valid_i) && $past(thread_valid)) || !thread_valid);
       one_request_a_cycle: assert (32'(go_thread) + 32'(go_late) + 32'(go_hold) <= 1);
       requests_wait_for_the_walk: assert (!walking || !(go_thread || go_late || go_hold));
       the_walk_ends: assert (ready == !walking);
@@ -176,6 +181,31 @@ module refs_proof
     else record_of = (holders == '0) ? '0 : RecordW'({1'b1, thread});
   endfunction
 
+  // What a request that is under way makes of what was there.
+  function automatic logic [RecordW-1:0] after(logic [RecordW-1:0] old, ref_op_e op, logic [Threads-1:0] bits);
+    logic [RecordW-1:0] mine;
+    mine  = record_of(bits);
+    after = old;
+    if (op == RefHold) after = mine;
+    if (op == RefFree) after = '0;
+    if (op == RefRelease) after = Multicast ? old & ~mine : (old == mine) ? '0 : old;
+  endfunction
+
+  logic [Threads-1:0] b_bits, c_bits;
+  if (Multicast) begin : gen_mask_bits
+    assign b_bits = u_refs.gen_mask.b_whole_q ? u_refs.gen_mask.b_mask_q : u_refs.gen_mask.b_bit;
+    assign c_bits = u_refs.gen_mask.c_bits_q;
+  end else begin : gen_one_bits
+    assign b_bits = Threads'(1) << u_refs.gen_one.b_thread_q;
+    assign c_bits = Threads'(1) << u_refs.gen_one.c_thread_q;
+  end
+
+  // b_now: what the slot of the request in B holds once the one in C is through.
+  logic [RecordW-1:0] b_now, c_next;
+  assign c_next = after(u_refs.u_records.mem[u_refs.c_slot_q], u_refs.c_op_q, c_bits);
+  assign b_now  = (u_refs.c_valid_q && u_refs.c_slot_q == u_refs.b_slot_q) ? c_next
+                : u_refs.u_records.mem[u_refs.b_slot_q];
+
   always_comb begin
     changing = '0;
     if (u_refs.b_valid_q) changing[u_refs.b_slot_q] |= u_refs.b_op_q != RefCheck;
@@ -188,6 +218,23 @@ module refs_proof
           assert (u_refs.u_records.mem[s] == record_of(holders_q[s]));
         end
         if (!Multicast) assert ((holders_q[s] & (holders_q[s] - Threads'(1))) == '0);
+      end
+      // A request is judged by what the RAM will hold once those before it are through.
+      if (u_refs.c_valid_q && (u_refs.c_op_q == RefCheck || u_refs.c_op_q == RefRelease)) begin
+        assert (u_refs.record == u_refs.u_records.mem[u_refs.c_slot_q]);
+      end
+      if (u_refs.c_change) assert (u_refs.record_next == c_next);
+      if (u_refs.d_change_q) assert (u_refs.d_record_q == u_refs.u_records.mem[u_refs.d_slot_q]);
+      if (u_refs.b_valid_q && (u_refs.b_op_q == RefCheck || u_refs.b_op_q == RefRelease)
+          && !u_refs.b_after_c && !(u_refs.d_change_q && u_refs.d_slot_q == u_refs.b_slot_q)) begin
+        assert (u_refs.u_records.gen_registered.first_q == u_refs.u_records.mem[u_refs.b_slot_q]);
+      end
+      // And with what is under way it is what the words say.
+      if (u_refs.c_change && !(u_refs.b_valid_q && u_refs.b_slot_q == u_refs.c_slot_q)) begin
+        assert (c_next == record_of(holders_q[u_refs.c_slot_q]));
+      end
+      if (u_refs.b_valid_q) begin
+        assert (after(b_now, u_refs.b_op_q, b_bits) == record_of(holders_q[u_refs.b_slot_q]));
       end
     end
   end
