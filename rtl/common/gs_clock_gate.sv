@@ -4,7 +4,8 @@
 ///
 /// What the block does is the same with and without: while it sleeps, another clock edge would change nothing.
 /// `busy_i` must be 1 in every cycle in which an input wants something or a state will change by itself, but for
-/// Linger cycles that the clock goes on after it, in which what is in pipelines comes to rest.
+/// Linger cycles that the clock goes on after it, in which what is in pipelines comes to rest. It must be settled when
+/// the clock falls.
 /// Hardware gets the clock as it is. So does Verilator with GS_NO_CLOCK_GATES, for a test that compares the two.
 ///
 ///     clk_i   __/~~\__/~~\__/~~\__/~~\__/~~\__
@@ -41,6 +42,6 @@ module gs_clock_gate #(
 `else
   assign clk_o = clk_i;
   logic unused;
-  assign unused = ^{rst_ni, busy_i};
+  assign unused = ^{rst_ni, busy_i} && Linger == 0;
 `endif
 endmodule

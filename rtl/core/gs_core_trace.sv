@@ -67,7 +67,6 @@ module gs_core_trace #(
   logic [ThreadsPerCore-1:0] parked_q, half_q;
 
   // What only harnesses read may be written at once, which is less work for the simulator.
-  /* verilator lint_off BLKSEQ */
   always @(posedge clk_i) begin
     sim_issue  = issue_i;
     sim_retire = retire_i;
@@ -112,7 +111,6 @@ module gs_core_trace #(
       sim_issued = sim_issued + 64'd1;
     end
   end
-  /* verilator lint_on BLKSEQ */
 
   // Most harnesses read only some of all this.
   logic unused_seen;

@@ -831,8 +831,8 @@ module gs_mailbox
     .busy_o        (events_busy)
   );
 
-  assign busy_o = !ready_q || skid_valid || a_valid_q || outcome_valid || done1_valid_q || done2_valid_q || tx_busy
-      || rx_busy || queues_busy || events_busy || sent_q || received_q;
+  assign busy_o = !ready_q || skid_valid || a_valid_q || room_q != 5'(Outcomes) || last_valid_q || done1_valid_q
+      || done2_valid_q || tx_busy || rx_busy || queues_busy || events_busy || sent_q || received_q;
 
   assign sent_o     = sent_q;
   assign received_o = received_q;

@@ -45,6 +45,9 @@ module gs_mem_arbiter #(
   always_comb begin
     out_data_o = '0;
     for (int unsigned i = 0; i < N; i++) if (grant[i]) out_data_o |= in_data_i[i];
+  end
+
+  always_comb begin
     open_d = open_q;
     if (out_valid_o && out_ready_i) open_d = last ? '1 : grant;
   end

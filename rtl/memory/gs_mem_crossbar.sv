@@ -139,12 +139,12 @@ module gs_mem_crossbar #(
       .out_ready_i(back_ready[m]),
       .out_data_o (back[m])
     );
+    for (genvar c = 0; c < Caches; c++) begin : gen_to
+      assign back_to[m][c] = (back[m].id >> ThreadW) == IdW'(c);
+    end
     always_comb begin
       back_ready[m] = 1'b0;
-      for (int unsigned c = 0; c < Caches; c++) begin
-        back_to[m][c] = (back[m].id >> ThreadW) == IdW'(c);
-        if (back_to[m][c]) back_ready[m] = home_ready[c][m];
-      end
+      for (int unsigned c = 0; c < Caches; c++) if (back_to[m][c]) back_ready[m] = home_ready[c][m];
     end
     assign home[m]      = '{ack: back[m].ack, last: back[m].last, id: ThreadW'(back[m].id), data: back[m].data};
     assign home_last[m] = back[m].last;

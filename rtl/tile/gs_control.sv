@@ -413,8 +413,9 @@ module gs_control
     if (!report_valid_q) report_q <= req_report;
   end
 
-  assign instret_hold_o   = valid_q && plan_q.instret;
-  assign instret_ask_o    = instret_hold_o && !slow_q;
+  // Given up with the answer: in the next cycle it must not stand beside another.
+  assign instret_hold_o   = valid_q && plan_q.instret && !go;
+  assign instret_ask_o    = valid_q && plan_q.instret && !slow_q;
   assign instret_thread_o = req.thread;
   assign instret_high_o   = csr == CsrInstretHigh;
 

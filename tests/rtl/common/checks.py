@@ -14,7 +14,7 @@ from collections.abc import Callable
 import cocotb
 from cocotb.clock import Clock
 from cocotb.handle import HierarchyObject
-from cocotb.triggers import FallingEdge, ReadOnly
+from cocotb.triggers import FallingEdge, ReadOnly, RisingEdge
 
 CYCLES = int(os.environ.get("CHECKS_CYCLES", "2000"))
 MASK = 2**32 - 1
@@ -123,6 +123,30 @@ async def queue(dut: HierarchyObject, name: str, capacity: int, longest: int, co
         await block.settle()
         assert block.get("in_ready_o") and block.get("out_valid_o"), "a gap at full pace"
         await block.step()
+
+
+@cocotb.test()
+async def clock_gate(dut: HierarchyObject) -> None:
+    """A clock edge for every cycle in which it is busy, for the 3 after it, and for no other."""
+    block = Block(dut, "gate")
+    await block.begin()
+    await RisingEdge(dut.clk_i)
+    left, edges, slept = 3, 0, 0
+    for _ in range(CYCLES):
+        await block.settle()
+        edges = block.get("edges_o") if edges == 0 else edges
+        assert block.get("edges_o") == edges
+        await FallingEdge(dut.clk_i)
+        busy = block.get("busy_i")
+        if busy or left:
+            edges += 1
+        else:
+            slept += 1
+        left = 3 if busy else max(left - 1, 0)
+        await RisingEdge(dut.clk_i)
+        # From a register, as in a tile: it changes behind the edge.
+        block.set(busy_i=random.random() < 0.2)
+    assert slept > CYCLES // 20 and edges > CYCLES // 4
 
 
 @cocotb.test()

@@ -10,6 +10,9 @@ module common_top (
   input  logic         counter_en_i,
   output logic [4:0]   counter_count_o,
 
+  input  logic         gate_busy_i,
+  output logic [31:0]  gate_edges_o,
+
   input  logic         skid_in_valid_i,
   output logic         skid_in_ready_o,
   input  logic [31:0]  skid_in_data_i,
@@ -118,6 +121,13 @@ module common_top (
   gs_counter #(.Width(5)) u_counter (
     .clk_i, .rst_ni, .clear_i(counter_clear_i), .en_i(counter_en_i), .count_o(counter_count_o)
   );
+
+  logic gate_clk;
+  gs_clock_gate #(.Linger(3)) u_gate (.clk_i, .rst_ni, .busy_i(gate_busy_i), .clk_o(gate_clk));
+  always_ff @(posedge gate_clk) begin
+    if (!rst_ni) gate_edges_o <= '0;
+    else gate_edges_o <= gate_edges_o + 32'd1;
+  end
 
   gs_skid #(.data_t(item_t)) u_skid (
     .clk_i, .rst_ni,

@@ -13,7 +13,10 @@ import pytest
 from gossamer import config as configs
 from gossamer import device
 from gossamer.config import Config, constants
+from gossamer.engines import _rtl_build
 from gossamer.engines.rtl import Run, Tile
+from gossamer.hdl import sources
+from gossamer.paths import ROOT
 
 HERE = Path(__file__).parent
 DIRECT, PARTITIONS, SRAM, SCRATCHPAD = 0x4000_0000, 0x8000_0000, 0x1000_0000, 0x0010_0000
@@ -194,3 +197,20 @@ def test_halted_thread_is_looked_into_and_goes_on(tile: Tile) -> None:
     # Thread 0 was not touched: it counts for ever.
     again = tile.ask(command("halt", b"\0"), 1)
     assert again == [bytes([constants.enumeration("debug_report")["parked"], 0])]
+
+
+@pytest.mark.parametrize("program", ["heat", "sort", "ring", "memory"])
+def test_blocks_that_sleep_change_nothing(config: Config, program: str) -> None:
+    """The same to the cycle with clock gates and without: end, output, counters, exit codes."""
+    awake = _rtl_build.build(
+        config, sources.blocks("sim/sim_tile.f", config=config), flags=["-DGS_NO_CLOCK_GATES"], told="all awake"
+    )
+    image = device.build(ROOT / "programs" / f"{program}.c", config)
+    seen = []
+    for simulator in (None, awake):
+        said: list[tuple[int, str, bool]] = []
+        with Tile(config, simulator=simulator) as one:
+            one.load_image(image)
+            done = one.run(one.threads, on_line=lambda t, text, more, said=said: said.append((t, text, more)))
+        seen.append((done.reason, done.cycles, done.instructions, done.counters, done.codes, said))
+    assert seen[0][0] == "done" and seen[0] == seen[1]
