@@ -357,8 +357,9 @@ module gs_control
   assign go        = req_valid_i && (silent || ans_free) && slow_done && (!wants_report || report_ready[0]);
   assign req_ready_o = go;
 
-  assign instret_hold_o   = req_valid_i && wants_instret;
-  assign instret_ask_o    = instret_hold_o && !slow_q;
+  // The next request's answer, perhaps in the next cycle, must not find it.
+  assign instret_hold_o   = req_valid_i && wants_instret && !go;
+  assign instret_ask_o    = req_valid_i && wants_instret && !slow_q;
   assign instret_thread_o = req_i.thread;
   assign instret_high_o   = csr == CsrInstretHigh;
 
@@ -535,5 +536,6 @@ module gs_control
   logic unused;
   assign unused = ^{req_i.space, req_i.flush_all, req_i.flush, cmd_count};
 
+  `GS_ASSERT_NOW(a_count_is_for_who_asked, instret_i == '0 || (req_valid_i && wants_instret))
   `GS_ASSERT_NOW(an_answer_finds_room, !(go && !silent) || ans_free)
 endmodule
