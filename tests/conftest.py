@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import random
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -17,6 +18,10 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 SIZES = ("quick", "default", "full")
 T = TypeVar("T")
+
+
+# A shell's background job starts with this signal ignored, and so would the commands whose Ctrl-C is tested.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -19,8 +19,10 @@ BLOCKS = ("core", "fpu", "cache", "mailbox", "mailbox-multicast")
 TILE_MHZ, TILE_CELLS = "tile.ecp5-mhz", "tile.ecp5-cells"
 CELLS_OF_85F = 83_640
 BLOCK_RAMS_OF_85F = 208
-# ALMs of the papers' Figure 6, by the number of such blocks; an ALM holds two ALUTs.
+# ALMs of the FPL 2019 paper's Figure 6, by the number of such blocks; an ALM holds two ALUTs.
 _PAPER_ALMS = {"core": 51_029 / 64, "fpu": 15_612 / 16, "cache": 7_522 / 16, "mailbox": 4_783 / 16}
+# What local multicast adds to a tile, by the multicast paper's Figure 6: in mailbox and, for longer flits, elsewhere.
+_MULTICAST_ALMS = (173_718 - 155_935) / 16
 _GRVI_LUTS = 320
 NAMES = (TILE_MHZ, TILE_CELLS, *(f"area.{block}.{family}" for block in BLOCKS for family in FAMILIES))
 
@@ -77,10 +79,14 @@ def _area(context: Context, name: str, block: str, family: str, option: str, con
     top, lists, parameters = _parameters(block, config)
     report = synth.luts(top, sources.blocks(*lists, config=config), option, parameters)
     reference, ratio = None, None
-    paper = _PAPER_ALMS.get(block)
-    if family == "cyclonev" and paper is not None:
-        reference = {"what": "ALMs of Tinsel on Stratix V, two ALUTs each", "value": 2 * paper, "unit": "ALUTs"}
-        ratio = 2 * paper / report.luts
+    if family == "cyclonev":
+        alms = _PAPER_ALMS[block.removesuffix("-multicast")]
+        what = "ALMs of Tinsel on Stratix V, two ALUTs each"
+        if block.endswith("-multicast"):
+            alms += _MULTICAST_ALMS
+            what = "the same and what local multicast adds to a tile"
+        reference = {"what": what, "value": 2 * alms, "unit": "ALUTs"}
+        ratio = 2 * alms / report.luts
     elif family == "xilinx" and block == "core":
         reference = {"what": "GRVI, RV32I without multiply", "value": float(_GRVI_LUTS), "unit": "LUT6"}
         ratio = _GRVI_LUTS / report.luts

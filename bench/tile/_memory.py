@@ -1,26 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
 """What all threads of a board draw from its memories together: each increments an array of its own.
 
-Behind them are the design's caches, crossbar and scheduler, and the models of `de5`'s memories. Every word of
-every array is checked at the end.
+Whole tiles run a compiled program; behind them are the design's crossbar and scheduler, and the models of `de5`'s
+memories. Every word of every array is checked at the end. The same with models of cores, which run the loop as a
+barrel core would in front of real caches, stands beside: a test holds the two together.
 """
 
 from __future__ import annotations
 
 import json
+import struct
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from gossamer import config as configs
+from gossamer import device
 from gossamer.bench import Context, Row
+from gossamer.config import Config, constants
 from gossamer.errors import RunDied
 from gossamer.paths import ROOT
 
 DDR3, QDR = "memory.ddr3-share", "memory.qdr-share"
 NAMES = (DDR3, QDR)
 CONFIG = "de5"
+PROGRAM = Path(__file__).parent / "increment.c"
 HARNESS = ("gs_mem_bench.cc", "gs_mem_dpi.cc", "gs_dram_controller.cc", "gs_dram_checker.cc", "gs_sram_model.cc")
 
 
@@ -55,33 +61,45 @@ def measure(context: Context) -> Iterator[Row]:
             yield _row(context, case)
 
 
-def simulator(case: Case, *, scheduler: bool = True) -> Path:
-    """The benchmark's executable for a row."""
+def configuration(case: Case, base: str = CONFIG) -> Config:
+    """A configuration with the case's caches."""
+    text = f"""
+base = "{base}"
+description = "{base} with the caches of {case.name}"
+[cache]
+line_bytes = {case.line_bytes}
+sets_per_thread = {case.sets}
+"""
+    with tempfile.TemporaryDirectory(prefix="gossamer-bench-") as scratch:
+        file = Path(scratch) / f"{base}-{case.line_bytes}.toml"
+        file.write_text(text, encoding="utf-8")
+        return configs.load(file)
+
+
+def simulator(case: Case, config: Config, *, tiles: bool, scheduler: bool = True) -> Path:
+    """The benchmark's executable: of whole tiles, or of models of cores."""
     from gossamer.hdl import sources, verilate
 
-    config = configs.load(CONFIG)
-    parameters = {
-        "LineBytes": case.line_bytes,
-        "Sets": case.sets,
-        "Lines": case.lines,
-        "Space": int(case.sram),
-        "Scheduler": int(scheduler),
-    }
+    top = "gs_mem_tiles" if tiles else "gs_mem_bench"
+    models = {"Lines": case.lines, "Space": int(case.sram)}
     return verilate.model(
-        "gs_mem_bench",
-        sources.blocks("sim/mem_bench.f", config=config),
+        top,
+        sources.blocks("sim/mem_tiles.f" if tiles else "sim/mem_bench.f", config=config),
         [ROOT / "rtl" / "sim" / name for name in HARNESS],
-        parameters=parameters,
+        parameters={"Scheduler": int(scheduler)} | ({} if tiles else models),
         assertions=False,
         optimise="-O2",
+        flags=["--prefix", "Vgs_mem_bench"],
     )
 
 
-def run(case: Case, executable: Path) -> dict[str, int]:
+def run(case: Case, config: Config, *, tiles: bool = True, scheduler: bool = True) -> dict[str, int]:
     """Runs it: counts of the window, of lines and instructions."""
-    config = configs.load(CONFIG)
+    executable = simulator(case, config, tiles=tiles, scheduler=scheduler)
     dram, sram = config.memory.dram, config.memory.sram
     threads = config.threads // dram.count
+    # Models of cores have array after array; programs have all of a thread's part of the SRAM between them.
+    apart = sram.bytes * sram.count // config.threads // case.line_bytes if tiles else case.lines
     values = (
         int(case.sram),
         case.line_bytes,
@@ -94,8 +112,15 @@ def run(case: Case, executable: Path) -> dict[str, int]:
         case.warm,
         case.window,
         5_000_000,
+        apart,
     )
-    done = subprocess.run([executable, *map(str, values)], capture_output=True, text=True, check=False)
+    with tempfile.TemporaryDirectory(prefix="gossamer-bench-") as scratch:
+        command: list[object] = [executable, *values]
+        if tiles:
+            stream = Path(scratch) / "stream"
+            stream.write_bytes(_stream(case, config))
+            command.append(f"+stream={stream}")
+        done = subprocess.run([*map(str, command)], capture_output=True, text=True, check=False)
     if done.returncode:
         raise RunDied(f"{case.name}: the memory benchmark ended with {done.returncode}: {done.stderr.strip()[-500:]}")
     told: dict[str, int] = json.loads(done.stdout)
@@ -104,34 +129,52 @@ def run(case: Case, executable: Path) -> dict[str, int]:
     return told
 
 
-def _row(context: Context, case: Case) -> Row:
-    config = configs.load(CONFIG)
-    told = run(case, simulator(case))
-    moved = (told["fills"] + told["writebacks"]) * case.line_bytes
-    cycle = moved / told["window"]
+def _stream(case: Case, config: Config) -> bytes:
+    """What a tile's debug bus gets: the program, and the start of all threads."""
+    words = case.lines * case.line_bytes // 4
+    defines = [f"PASSES={case.passes}", f"WORDS={words}", f"SRAM={int(case.sram)}"]
+    image = device.build(PROGRAM, config, defines=defines)
+    if image.segments:
+        raise RunDied(f"{PROGRAM.name} has data of its own; only its instructions are loaded")
+    codes = constants.enumeration("debug_command")
+    stream = bytes([codes["select_instr"], 0xFF]) + struct.pack("<BI", codes["set_address"], 0)
+    stream += b"".join(struct.pack("<BI", codes["write_instr"], word) for word in image.instructions)
+    return stream + bytes([codes["start_first"], config.threads_per_tile])
+
+
+def share(case: Case, config: Config, told: dict[str, int]) -> float:
+    """Of what the memories can move, what they moved."""
+    return (told["fills"] + told["writebacks"]) * case.line_bytes / told["window"] / _peak(case, config)
+
+
+def _peak(case: Case, config: Config) -> float:
+    """Bytes a cycle."""
     if case.sram:
-        peak = config.sram_mbytes_per_s / config.board.clock_mhz
-        of = "the SRAMs' peak, reads and writes"
-    else:
-        peak = float(config.memory.dram.count * config.memory.dram.port_bytes)
-        of = "32 bytes a cycle a DIMM"
-    share = cycle / peak
+        return config.sram_mbytes_per_s / config.board.clock_mhz
+    return float(config.memory.dram.count * config.memory.dram.port_bytes)
+
+
+def _row(context: Context, case: Case) -> Row:
+    config = configuration(case)
+    told = run(case, config)
+    value = share(case, config, told)
     return context.row(
         case.name,
-        share,
+        value,
         "share",
         reference={"what": "FPL 2019 paper, figure 9", "value": case.paper, "unit": "share"},
-        ratio=share / case.paper,
+        ratio=value / case.paper,
         configuration=CONFIG,
-        of=of,
+        of="the SRAMs' peak, reads and writes" if case.sram else "32 bytes a cycle a DIMM",
         line_bytes=case.line_bytes,
         cache_bytes=case.line_bytes * config.cache.ways * case.sets * config.threads_per_cache,
         threads=config.threads,
-        bytes_a_cycle=round(cycle, 3),
+        bytes_a_cycle=round(value * _peak(case, config), 3),
         instructions_a_cycle=round(told["instructions"] / told["window"], 3),
         cycles=told["window"],
+        with_models_of_cores=round(share(case, config, run(case, config, tiles=False)), 5),
         least=case.least,
     )
 
 
-__all__ = ["CASES", "DDR3", "NAMES", "QDR", "Case", "measure", "run", "simulator"]
+__all__ = ["CASES", "DDR3", "NAMES", "QDR", "Case", "configuration", "measure", "run", "share", "simulator"]

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs gs_mem_bench to its end: counts over a window in the middle, and checks every word of every array at last.
-// Arguments: space line_bytes lines passes threads_of_a_port ports port_parts memory_half warm window limit
+// Runs gs_mem_bench, or gs_mem_tiles under that name, to its end: counts over a window in the middle, and checks every
+// word of every array at last.
+// Arguments: space line_bytes lines passes threads_of_a_port ports port_parts memory_half warm window limit apart
+// (apart: in the SRAM, lines from one array to the next), then plusargs.
 #include <verilated.h>
 
 #include <cstdint>
@@ -18,7 +20,7 @@ namespace {
 using gossamer::sim::MemoryModel;
 
 struct Arrays {
-  std::uint64_t space, line, lines, passes, threads, ports, parts, half;
+  std::uint64_t space, line, lines, passes, threads, ports, parts, half, apart;
 
   std::uint64_t words() const { return lines * line / 4; }
   MemoryModel* model(std::uint64_t port, std::uint64_t part) const {
@@ -44,7 +46,7 @@ struct Arrays {
           const std::uint32_t value = static_cast<std::uint32_t>(values());
           if (space) {
             // Array after array; lines take turns between the parts.
-            const std::uint64_t all = thread * lines + number;
+            const std::uint64_t all = thread * apart + number;
             visit(models[all % parts], all / parts * line + offset, value);
           } else {
             visit(models[0], half + (number * threads + thread) * line + offset, value);
@@ -58,10 +60,10 @@ struct Arrays {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 12) return 2;
+  if (argc < 13) return 2;
   std::vector<std::uint64_t> a;
-  for (int i = 1; i < argc; i++) a.push_back(std::strtoull(argv[i], nullptr, 0));
-  const Arrays arrays{a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7]};
+  for (int i = 1; i < 13; i++) a.push_back(std::strtoull(argv[i], nullptr, 0));
+  const Arrays arrays{a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[11]};
   const std::uint64_t warm = a[8], window = a[9], limit = a[10];
   VerilatedContext context;
   context.commandArgs(argc, argv);

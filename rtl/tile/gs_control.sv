@@ -616,5 +616,6 @@ module gs_control
   logic unused;
   assign unused = ^{req.op, req.funct3, req.space, req.flush_all, req.flush, cmd_count};
 
+  `GS_ASSERT_NOW(a_count_is_for_who_asked, instret_i == '0 || (valid_q && plan_q.instret))
   `GS_ASSERT_NOW(an_answer_finds_room, !(go && !plan_q.silent) || ans_free)
 endmodule

@@ -3,16 +3,21 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import subprocess
+import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from types import ModuleType
 
 import pytest
-from conftest import Size
+from conftest import Size, current_size
 
 from gossamer import native
 from gossamer.hdl import sources, verilate
+from gossamer.paths import ROOT
 
 HERE = Path(__file__).parent
 SIM = sources.RTL / "sim"
@@ -75,3 +80,26 @@ def test_crossbar_scheduler_axi(harness: Path, size: Size, seed: int) -> None:
     # 128 requests are open and the memory does one in three cycles; a row that is always busy holds up nobody.
     assert told["all out"]["longest"] < 6000
     assert told["hotspot"]["longest"] < 300
+
+
+@pytest.fixture(scope="module")
+def bench() -> ModuleType:
+    """The benchmark of the suite `tile`."""
+    name = "gossamer_bench_memory_tested"
+    spec = importlib.util.spec_from_file_location(name, ROOT / "bench" / "tile" / "_memory.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("row", current_size().pick((), (0,), (0, 1)))
+def test_cores_draw_what_models_of_them_do(bench: ModuleType, row: int) -> None:
+    """Whole tiles that run a compiled program, and models of cores in front of caches: a quarter of the board."""
+    case = bench.CASES[row]
+    case = replace(case, warm=case.warm // 2, window=case.window // 4, passes=2)
+    config = bench.configuration(case, "quad")
+    cores, models = (bench.share(case, config, bench.run(case, config, tiles=tiles)) for tiles in (True, False))
+    print(f"{case.name}: {cores:.4f} of the peak, with models of cores {models:.4f}")
+    assert cores == pytest.approx(models, rel=0.03)

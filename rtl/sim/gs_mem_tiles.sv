@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The memory benchmark with whole tiles: real cores run a compiled program that increments arrays. Ports and
+/// results are those of gs_mem_bench, whose harness drives it; the program's own number of passes counts.
+///
+/// Every tile gets the same bytes over its debug bus: `+stream=FILE`, commands that load the program and start all
+/// threads. Tiles stand in the mesh row by row; there is no network.
+module gs_mem_tiles
+  import gs_tile_pkg::*;
+  import gossamer_pkg::*;
+#(
+  /// 0: requests go to the DRAM in the order in which they come
+  parameter bit          Scheduler = 1'b1,
+  /// bytes of the stream, at most
+  parameter int unsigned MostBytes = 65536
+) (
+  input  logic        clk_i,
+  input  logic        rst_ni,
+  input  int unsigned passes_i,
+  /// totals over the board: lines fetched, lines written back, instructions
+  output logic [63:0] fills_o,
+  output logic [63:0] writebacks_o,
+  output logic [63:0] instructions_o,
+  output logic        all_done_o,
+  output logic        any_done_o
+);
+  if (TileCaches != 1 || Tiles != DramCount * CachesPerDram) begin : gen_illegal_caches
+    $fatal(1, "gs_mem_tiles: a tile has %0d caches, and a DRAM %0d of %0d tiles; each tile must have its own",
+           TileCaches, CachesPerDram, Tiles);
+  end
+
+  logic [DramCount-1:0][CachesPerDram-1:0] fill, writeback, all_done, any_done;
+  logic [Tiles-1:0][TileCores-1:0] issue;
+
+  byte stream[MostBytes];
+  int length;
+  initial begin
+    automatic string name;
+    automatic int file;
+    if (!$value$plusargs("stream=%s", name)) $fatal(1, "gs_mem_tiles: +stream=FILE is missing");
+    file = $fopen(name, "rb");
+    if (file == 0) $fatal(1, "gs_mem_tiles: cannot read %s", name);
+    length = $fread(stream, file);
+    $fclose(file);
+  end
+
+  for (genvar p = 0; p < DramCount; p++) begin : gen_port
+    logic     [CachesPerDram-1:0] req_valid, req_ready, rsp_valid, rsp_ready;
+    mem_req_t [CachesPerDram-1:0] req;
+    mem_rsp_t [CachesPerDram-1:0] rsp;
+
+    gs_sim_memory #(
+      .PortCaches (CachesPerDram),
+      .ThreadW    (CacheThreadW),
+      .Scheduler  (Scheduler),
+      .cache_req_t(mem_req_t),
+      .cache_rsp_t(mem_rsp_t)
+    ) u_memory (
+      .clk_i, .rst_ni,
+      .req_valid_i(req_valid), .req_ready_o(req_ready), .req_i(req),
+      .rsp_valid_o(rsp_valid), .rsp_ready_i(rsp_ready), .rsp_o(rsp)
+    );
+
+    for (genvar c = 0; c < CachesPerDram; c++) begin : gen_tile
+      localparam int unsigned Tile = p * CachesPerDram + c;
+      int unsigned at_q;
+      logic [7:0] wait_q;
+      logic feeds, takes, begun_q;
+      logic [(1<<ThreadW)-1:0] active;
+      logic unused_dbg_out, unused_net_in, unused_net_out, unused_all, unused_votes, unused_busy;
+      logic [7:0] unused_dbg_data;
+      logic [1:0] unused_sent, unused_received, unused_dropped;
+      flit_t unused_flit;
+
+      // Not before the tile has cleared what it must.
+      assign feeds = wait_q == '1 && at_q < 32'(length);
+      always_ff @(posedge clk_i) begin
+        if (!rst_ni) begin
+          at_q    <= '0;
+          wait_q  <= '0;
+          begun_q <= 1'b0;
+        end else begin
+          if (wait_q != '1) wait_q <= wait_q + 8'd1;
+          if (feeds && takes) at_q <= at_q + 32'd1;
+          if (active == '1) begun_q <= 1'b1;
+        end
+      end
+      assign all_done[p][c] = begun_q && active == '0;
+      assign any_done[p][c] = begun_q && active != '1;
+
+      gs_tile #(
+        .Alone(1'b1)
+      ) u_tile (
+        .clk_i,
+        .rst_ni,
+        .board_i        ('0),
+        .tile_y_i       (4'(Tile / MeshWidth)),
+        .tile_x_i       (4'(Tile % MeshWidth)),
+        .host_i         ({EndpointHost, 29'd0}),
+        .job_i          ('0),
+        .dbg_in_valid_i (feeds),
+        .dbg_in_data_i  (stream[at_q[$clog2(MostBytes)-1:0]]),
+        .dbg_in_ready_o (takes),
+        .dbg_out_valid_o(unused_dbg_out),
+        .dbg_out_data_o (unused_dbg_data),
+        .dbg_out_ready_i(1'b1),
+        .mem_req_valid_o(req_valid[c]),
+        .mem_req_ready_i(req_ready[c]),
+        .mem_req_o      (req[c]),
+        .mem_rsp_valid_i(rsp_valid[c]),
+        .mem_rsp_ready_o(rsp_ready[c]),
+        .mem_rsp_i      (rsp[c]),
+        .net_in_valid_i (1'b0),
+        .net_in_ready_o (unused_net_in),
+        .net_in_i       ('0),
+        .net_out_valid_o(unused_net_out),
+        .net_out_ready_i(1'b1),
+        .net_out_o      (unused_flit),
+        .idle_all_o     (unused_all),
+        .idle_votes_o   (unused_votes),
+        .idle_busy_o    (unused_busy),
+        .idle_sent_o    (unused_sent),
+        .idle_received_o(unused_received),
+        .idle_dropped_o (unused_dropped),
+        .idle_release_i (1'b0),
+        .idle_agreed_i  (1'b0)
+      );
+      assign active      = u_tile.active;
+      assign issue[Tile] = u_tile.issue;
+
+      // A line counts when its last beat has come, or when its write-back is acknowledged.
+      assign fill[p][c]      = rsp_valid[c] && rsp_ready[c] && rsp[c].last && !rsp[c].ack;
+      assign writeback[p][c] = rsp_valid[c] && rsp_ready[c] && rsp[c].ack;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      fills_o        <= '0;
+      writebacks_o   <= '0;
+      instructions_o <= '0;
+    end else begin
+      fills_o        <= fills_o + 64'($countones(fill));
+      writebacks_o   <= writebacks_o + 64'($countones(writeback));
+      instructions_o <= instructions_o + 64'($countones(issue));
+    end
+  end
+  assign all_done_o = all_done == '1;
+  assign any_done_o = any_done != '0;
+
+  logic unused_passes;
+  assign unused_passes = ^passes_i;
+endmodule
