@@ -208,7 +208,7 @@ module gs_mailbox
   logic [1:0] a_waits_for, a_remember, a_woken;
   logic a_send, a_defer, a_need_refs, refs_wait;
   logic agreed_q;
-  logic room, a_settles, outcome_pop;
+  logic room, a_settles, outcome_pop, popped_q;
 
   assign a_slot    = a_q.data[ByteW+:SlotW];
 
@@ -584,9 +584,14 @@ module gs_mailbox
   logic [$clog2(Outcomes+1)-1:0] outcome_count_unused;
   assign room = room_q != '0;
   always_ff @(posedge clk_i) begin
-    if (!rst_ni) room_q <= 5'(Outcomes);
-    else if (a_go && a_settles && !outcome_pop) room_q <= room_q - 5'd1;
-    else if (outcome_pop && !(a_go && a_settles)) room_q <= room_q + 5'd1;
+    if (!rst_ni) begin
+      room_q   <= 5'(Outcomes);
+      popped_q <= 1'b0;
+    end else begin
+      popped_q <= outcome_pop;
+      if (a_go && a_settles && !popped_q) room_q <= room_q - 5'd1;
+      else if (popped_q && !(a_go && a_settles)) room_q <= room_q + 5'd1;
+    end
   end
 
   outcome_t last_q;
@@ -642,7 +647,8 @@ module gs_mailbox
   ) u_scratch (
     .clk_i,
     .rst_ni,
-    .core_valid_i(a_go && (a_q.act == ActLoad || a_q.act == ActStore)),
+    // One that waits in A does the same again: nobody has seen it yet.
+    .core_valid_i(a_valid_q && (a_q.act == ActLoad || a_q.act == ActStore)),
     .core_we_i   (a_q.act == ActStore),
     .core_strb_i (store_strobe(a_q.funct3[1:0], a_q.addr[1:0])),
     .core_word_i (a_q.addr[LinW+3:2]),

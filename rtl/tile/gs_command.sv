@@ -76,7 +76,8 @@ module gs_command
   logic [InstrMems-1:0] write_q, write_d;
   logic [63:0] count_q, count_d;
   logic [9:0] patience_q;
-  logic step, is_flush, is_store, start_many, selected, parked_q;
+  logic step, is_flush, is_store, start_many, selected, parked_q, borrow_q;
+  logic [ThreadW-1:0] borrow_thread_q;
 
   gs_debug_in u_in (
     .clk_i,
@@ -111,8 +112,8 @@ module gs_command
                              thread: is_flush ? thread_o : '0,
                              addr: is_flush ? {20'd0, CsrCacheFlush} : address_q,
                              data: is_flush ? '1 : args[31:0]};
-  assign borrow_o        = state_q == Ask || state_q == Wait;
-  assign borrow_thread_o = request_o.thread;
+  assign borrow_o        = borrow_q;
+  assign borrow_thread_o = borrow_thread_q;
   assign report_valid_o  = state_q == Report;
   assign done            = state_q == Done;
   assign busy_o          = in_valid_i || valid || state_q != Idle;
@@ -213,13 +214,17 @@ module gs_command
       state_q    <= Idle;
       group_q    <= 8'hFF;
       patience_q <= '0;
+      borrow_q   <= 1'b0;
     end else begin
+      // No answer comes as soon as the request goes.
+      borrow_q   <= state_q == Ask || state_q == Wait;
       state_q    <= state_d;
-      patience_q <= (state_d != state_q) ? '0 : patience_q + 10'd1;
+      patience_q <= (state_q == Look || state_q == Settle) ? patience_q + 10'd1 : '0;
       if (valid && code == DebugCommandSelectInstr) group_q <= args[7:0];
     end
     next_q   <= next_d;
     parked_q <= parked_i[thread_o];
+    borrow_thread_q <= request_o.thread;
     write_q  <= write_d;
     count_q  <= count_d;
     if (step) address_q <= address_q + 32'd4;

@@ -124,7 +124,7 @@ module gs_control
   logic [2:0] report_valid, report_ready;
   report_t report[3];
   report_t report_chosen;
-  logic report_some, report_take, nearly_full;
+  logic report_some, report_take, nearly_full, nearly_full_q;
   logic [1:0] unused_report_idx;
 
   gs_stream_arbiter #(
@@ -306,7 +306,7 @@ module gs_control
     plan.known       = 1'b1;
     plan.is_trap     = req_i.op == XTrap;
     plan.writes      = req_i.op == XCsr && req_i.funct3[0];
-    plan.room        = !nearly_full;
+    plan.room        = !nearly_full_q;
     plan.got         = got_q[req_i.thread];
     plan.got_byte    = got_byte;
     plan.counter_idx = 5'(SlotHits);
@@ -407,6 +407,7 @@ module gs_control
   assign report[0]       = report_q;
 
   always_ff @(posedge clk) begin
+    nearly_full_q <= nearly_full;
     if (!rst_ni) report_valid_q <= 1'b0;
     else if (!report_valid_q) report_valid_q <= go && plan_q.report;
     else if (report_ready[0]) report_valid_q <= 1'b0;
@@ -486,16 +487,36 @@ module gs_control
   logic [ThreadW-1:0] look_q;
   logic [AllThreads-1:0] req_one, cmd_one, start_one;
 
+  // What befalls a thread shows a cycle later.
+  logic ends_q, traps_q, started_q, own_start_q;
+  logic [ThreadW-1:0] end_thread_q, started_thread_q;
+  logic [AllThreads-1:0] activate_q, end_one;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      {ends_q, traps_q, started_q, own_start_q} <= '0;
+      activate_q <= '0;
+    end else begin
+      ends_q      <= go && plan_q.ends;
+      traps_q     <= go && plan_q.ends && (plan_q.is_trap || !plan_q.known);
+      started_q   <= start_valid && start_ready;
+      own_start_q <= start_free;
+      activate_q  <= activate;
+    end
+    end_thread_q     <= req.thread;
+    started_thread_q <= start_thread;
+  end
+
   assign req_one   = AllThreads'(1) << req.thread;
+  assign end_one   = AllThreads'(1) << end_thread_q;
   assign cmd_one   = AllThreads'(1) << cmd_thread;
-  assign start_one = AllThreads'(1) << start_thread;
+  assign start_one = AllThreads'(1) << started_thread_q;
   assign active_o  = active_q;
   assign halt_o    = halt_q | trapped_q;
 
   always_comb begin
-    active_d = active_q | activate;
-    if (start_free) active_d |= start_one;
-    if (go && plan_q.ends) active_d &= ~req_one;
+    active_d = active_q | activate_q;
+    if (own_start_q) active_d |= start_one;
+    if (ends_q) active_d &= ~end_one;
   end
 
   // One thread a cycle is looked at: is it parked, and has the host not heard of it?
@@ -520,8 +541,8 @@ module gs_control
       active_q  <= active_d;
       if (cmd_first && BoardThreads == ThreadsPerTile) threads_q <= BoardW'(cmd_count);
       halt_q    <= (halt_q | (cmd_halt ? cmd_one : '0)) & ~(cmd_resume ? cmd_one : '0);
-      trapped_q <= (trapped_q | ((go && plan_q.ends && (plan_q.is_trap || !plan_q.known)) ? req_one : '0))
-                 & ~((start_valid && start_ready) ? start_one : '0);
+      trapped_q <= (trapped_q | (traps_q ? end_one : '0))
+                 & ~(started_q ? start_one : '0);
       told_q    <= (told_q | (tell ? AllThreads'(1) << seen_thread_q : '0))
                  & ~((cmd_halt || cmd_resume) ? cmd_one : '0);
       got_q     <= (got_q & ~((go && plan_q.code == DebugReportTaken && plan_q.report) ? req_one : '0))

@@ -36,6 +36,10 @@ module gs_debug_out
 
   localparam int unsigned CountW = $clog2(Depth + 1);
 
+  if (Depth <= 8) begin : gen_illegal_depth
+    $fatal(1, "gs_debug_out: Depth is %0d; it must be more than 8, which are kept for reports that cannot wait", Depth);
+  end
+
   report_t head;
   logic head_valid, load;
   logic [CountW-1:0] count;

@@ -103,8 +103,10 @@ module gs_tile
   logic [Log2InstrWords-1:0] iwr_addr;
 
   // ---------------------------------------------------------------- cores
-  logic [TileCores-1:0] f_valid, f_ready;
-  f_req_t [TileCores-1:0] f_req;
+  // Registers between each core and what it asks: its queues, of block RAM, are not to wait for far decisions.
+  logic [TileCores-1:0] f_valid, f_ready, core_f_valid, core_f_ready, core_x_valid, core_x_ready;
+  f_req_t [TileCores-1:0] f_req, core_f_req;
+  request_t [TileCores-1:0] core_x_req;
   logic [TileCores-1:0] imem_en, imem_we;
   logic [TileCores-1:0][Log2InstrWords-1:0] imem_addr;
   logic [TileCores-1:0][31:0] imem_wdata, imem_rdata;
@@ -135,12 +137,12 @@ module gs_tile
       .iwr_ready_o   (core_iwr_ready[c]),
       .iwr_addr_i    (iwr_addr),
       .iwr_data_i    (iwr_data),
-      .x_valid_o     (req_valid[c]),
-      .x_ready_i     (req_ready[c]),
+      .x_valid_o     (core_x_valid[c]),
+      .x_ready_i     (core_x_ready[c]),
       .x_req_o       (x_req),
-      .f_valid_o     (f_valid[c]),
-      .f_ready_i     (f_ready[c]),
-      .f_req_o       (f_req[c]),
+      .f_valid_o     (core_f_valid[c]),
+      .f_ready_i     (core_f_ready[c]),
+      .f_req_o       (core_f_req[c]),
       .rsp_valid_i   (ans_valid[c]),
       .rsp_i         ({ans[c].thread[TidW-1:0], ans[c].data, ans[c].flags}),
       .start_valid_i (start_valid[c]),
@@ -157,8 +159,30 @@ module gs_tile
       .retire_tid_o  (retire_tid[c])
     );
 
-    assign req[c] = '{op: x_op_e'(x_req.op), funct3: x_req.funct3, thread: (ThreadW'(c) << TidW) | ThreadW'(x_req.tid),
-                      addr: x_req.addr, data: x_req.data};
+    assign core_x_req[c] = '{op: x_op_e'(x_req.op), funct3: x_req.funct3,
+                             thread: (ThreadW'(c) << TidW) | ThreadW'(x_req.tid), addr: x_req.addr, data: x_req.data};
+
+    gs_skid #(.data_t(request_t)) u_x (
+      .clk_i,
+      .rst_ni,
+      .in_valid_i (core_x_valid[c]),
+      .in_ready_o (core_x_ready[c]),
+      .in_data_i  (core_x_req[c]),
+      .out_valid_o(req_valid[c]),
+      .out_ready_i(req_ready[c]),
+      .out_data_o (req[c])
+    );
+
+    gs_skid #(.data_t(f_req_t)) u_f (
+      .clk_i,
+      .rst_ni,
+      .in_valid_i (core_f_valid[c]),
+      .in_ready_o (core_f_ready[c]),
+      .in_data_i  (core_f_req[c]),
+      .out_valid_o(f_valid[c]),
+      .out_ready_i(f_ready[c]),
+      .out_data_o (f_req[c])
+    );
   end
 
   for (genvar m = 0; m < InstrMems; m++) begin : gen_instr_mem
