@@ -491,7 +491,7 @@ module gs_control
   logic ends_q, traps_q, started_q, own_start_q;
   logic [ThreadW-1:0] end_thread_q, started_thread_q;
   logic [AllThreads-1:0] activate_q, end_one;
-  always_ff @(posedge clk_i) begin
+  always_ff @(posedge clk) begin
     if (!rst_ni) begin
       {ends_q, traps_q, started_q, own_start_q} <= '0;
       activate_q <= '0;
