@@ -156,18 +156,23 @@ module core_top #(
     .value_o     (instret_o)
   );
 
+  // It sleeps as it does in a tile.
+  logic f_clk, f_busy;
+  gs_clock_gate u_f_gate (.clk_i, .rst_ni, .busy_i(f_busy), .clk_o(f_clk));
+
   gs_fpu #(
     .NCores        (1),
     .ThreadsPerCore(ThreadsPerCore)
   ) u_fpu (
-    .clk_i,
+    .clk_i      (f_clk),
     .rst_ni,
     .f_valid_i  (f_valid && !f_stall_i),
     .f_ready_o  (f_unit_ready),
     .f_req_i    (f_req),
     .rsp_valid_o(f_rsp_valid),
     .rsp_ready_i(f_rsp_ready),
-    .rsp_o      (f_rsp)
+    .rsp_o      (f_rsp),
+    .busy_o     (f_busy)
   );
 
   // The harness's answers come first where it says so.

@@ -36,6 +36,7 @@ module gs_fpu_bench (
     .f_req_i    (requests),
     .rsp_valid_o,
     .rsp_ready_i,
-    .rsp_o      ({rsp_core_o, rsp_tid_o, rsp_data_o, rsp_flags_o})
+    .rsp_o      ({rsp_core_o, rsp_tid_o, rsp_data_o, rsp_flags_o}),
+    .busy_o     ()
   );
 endmodule

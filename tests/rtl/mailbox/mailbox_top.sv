@@ -84,6 +84,17 @@ module mailbox_top
           payload: in_payload_i
       };
 
+  // It sleeps as it does in a tile.
+  logic clk, busy;
+  logic [63:0] active_q;
+  always_ff @(posedge clk_i) active_q <= active_i;
+  gs_clock_gate u_gate (
+    .clk_i,
+    .rst_ni,
+    .busy_i(busy || req_valid_i || in_valid_i || release_o || active_i != active_q),
+    .clk_o (clk)
+  );
+
   gs_mailbox #(
     .Threads       (Threads),
     .SlotsPerThread(SlotsPerThread),
@@ -93,7 +104,7 @@ module mailbox_top
     .SendSlots     (SendSlots),
     .Multicast     (Multicast)
   ) u_mailbox (
-    .clk_i,
+    .clk_i         (clk),
     .rst_ni,
     .tile_i,
     .job_i,
@@ -126,7 +137,8 @@ module mailbox_top
     .idle_agreed_i (agreed),
     .sent_o,
     .received_o,
-    .dropped_o
+    .dropped_o,
+    .busy_o        (busy)
   );
 
   gs_idle_single #(
