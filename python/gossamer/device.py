@@ -25,6 +25,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import gossamer_setup
 from gossamer import _device_header, apps, native
 from gossamer._device_elf import DoesNotFit, Elf, Place, Segment, may_print_fractions
 from gossamer.errors import InputError
@@ -179,6 +180,7 @@ _DISTURBING = {"CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "LIBRARY_PATH", 
 
 def _compiler_files() -> Path:
     """The folder of the compiler's own headers and sources."""
+    gossamer_setup.require("rtl")
     found = importlib.util.find_spec("ziglang")
     if found is None or found.origin is None:
         raise InputError("the compiler for the overlay's threads is missing; run: ./gossamer setup rtl")

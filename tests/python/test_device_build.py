@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+import gossamer_setup
 from gossamer import device
 from gossamer.config import load as load_config
 from gossamer.errors import ExitCode, InputError
@@ -533,3 +534,13 @@ def test_where_an_instruction_is_from() -> None:
     for at in range(len(image.instructions)):
         place = image.where(4 * at)
         assert place.function and place.file and place.line, f"{4 * at:x}: {place}"
+
+
+def test_the_compiler_comes_when_it_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a fresh clone the first program brings the group that its compiler is in."""
+    asked: list[str] = []
+    monkeypatch.setattr(gossamer_setup, "require", lambda *groups: asked.extend(groups))
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(InputError, match="setup rtl"):
+        device._compiler_files()
+    assert asked == ["rtl"]
