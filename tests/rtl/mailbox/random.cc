@@ -38,6 +38,9 @@ struct World {
   uint64_t operations = 0, sends = 0, receives = 0, forwards = 0, forks = 0, multicasts = 0, incoming = 0, late = 0;
   std::multimap<uint32_t, std::shared_ptr<Instance>> flying;
   std::array<std::shared_ptr<Instance>, kSlots> in_slot;
+  /// Releases by others that are under way: until they are over the slot must not become free, as a message for one
+  /// of those others could come into it, and they would release that.
+  std::array<unsigned, kSlots> strays{};
   std::list<Abroad> abroad;
   unsigned idle = 0;
   bool all_vote_yes = true;
@@ -169,8 +172,10 @@ Task let_go(World& w, unsigned t, std::vector<Held>& held, unsigned which) {
   unsigned i = w.bench.below(h.flits * 4);
   uint32_t got = co_await good(w, t, {0, 2, h.slot + i * 4, 0});
   CHECK(got == word_of(h.id, i), "message %u in slot %x was overwritten: word %u is %x", h.id, h.slot, i, got);
+  const unsigned slot = (h.slot - kBase) / kSlotBytes;
+  while (w.strays[slot]) co_await good(w, t, {0, 2, h.slot, 0});
   // The model lets go before the mailbox can.
-  auto& instance = w.in_slot[(h.slot - kBase) / kSlotBytes];
+  auto& instance = w.in_slot[slot];
   CHECK(instance, "the test itself: release of an empty slot");
   instance->to_release &= ~(1ull << t);
   if (!instance->to_release) instance.reset();
@@ -285,9 +290,14 @@ Task agent(World& w, unsigned t, unsigned phases) {
           for (const Held& h : held) holds = holds || h.slot == other;
           if (!holds) {
             // Only if no message for this thread is in it: then it would be a release too early.
-            const auto& i = w.in_slot[(other - kBase) / kSlotBytes];
+            const unsigned slot = (other - kBase) / kSlotBytes;
+            const auto& i = w.in_slot[slot];
             bool coming = i && (i->to_receive >> t & 1);
-            if (i && !coming) co_await good(w, t, {2, 1, kRelease, other});
+            if (i && !coming) {
+              w.strays[slot]++;
+              co_await good(w, t, {2, 1, kRelease, other});
+              w.strays[slot]--;
+            }
           }
           break;
         }
