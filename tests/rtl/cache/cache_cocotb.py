@@ -178,9 +178,9 @@ class Bench:
             return self.flush(thread, FLUSH_ALL)
         self.left -= 1
         chance = rng.random()
-        if chance < 0.004:
+        if chance < 0.01:
             return self.flush(thread, FLUSH_ALL)
-        if chance < 0.03:
+        if chance < 0.06:
             return self.flush(thread, FLUSH_LINE)
         space, base = self.line_of(thread)
         size = rng.choice((0, 1, 2, 2))
@@ -274,7 +274,11 @@ class Bench:
         return word
 
     def due(self) -> int:
-        return self.cycle + (self.rng.randrange(20, 30) if self.pace == "fast" else self.rng.randrange(80))
+        # Long enough for all fills to be open before the first comes back, each behind a write-back.
+        kind = self.kind
+        reach = 2 * kind.inflight * (kind.line // kind.port + 1)
+        fast = self.pace == "fast"
+        return self.cycle + (self.rng.randrange(reach, reach + 10) if fast else self.rng.randrange(max(80, reach)))
 
     def serve(self, index: int) -> None:
         _, ident, line, space, addr = self.jobs.pop(index)
