@@ -28,9 +28,9 @@ module gs_skid #(
 
   always_comb begin
     out_free      = !out_valid_q || out_ready_i;
-    // By what came alone, not by where it goes: the receiver's answer is late.
-    spare_load    = in_valid_i && in_ready_o;
     out_load      = out_free && (spare_valid_q || in_valid_i);
+    // Loaded by what came alone, not by where it goes: the receiver's answer is late.
+    spare_load    = in_valid_i && in_ready_o;
     out_valid_d   = out_valid_q;
     spare_valid_d = spare_valid_q;
     if (out_free) begin

@@ -62,33 +62,26 @@ module gs_instret #(
   logic [3:0] v2_last;
 
   for (genvar c = 0; c < Cores; c++) begin : gen_core
-    logic [3:0] old;
+    // One port to count, one for the finger
+    logic [1:0][TidW-1:0] read_tid;
+    logic [1:0][3:0] read_count;
 
-    gs_ram_sdp #(
-      .Width(4), .Depth(ThreadsPerCore), .Latency(0), .Style("distributed")
-    ) u_count (
-      .clk_i,
-      .we_i   (retire_i[c]),
-      .wstrb_i(1'b1),
-      .waddr_i(retire_tid_i[c]),
-      .wdata_i(old + 4'd1),
-      .re_i   (1'b1),
-      .raddr_i(retire_tid_i[c]),
-      .rdata_o(old)
-    );
-
-    gs_ram_sdp #(
-      .Width(4), .Depth(ThreadsPerCore), .Latency(0), .Style("distributed")
-    ) u_copy (
-      .clk_i,
-      .we_i   (retire_i[c]),
-      .wstrb_i(1'b1),
-      .waddr_i(retire_tid_i[c]),
-      .wdata_i(old + 4'd1),
-      .re_i   (1'b1),
-      .raddr_i(v1_q.thread[TidW-1:0]),
-      .rdata_o(seen[c])
-    );
+    assign read_tid = {v1_q.thread[TidW-1:0], retire_tid_i[c]};
+    assign seen[c]  = read_count[1];
+    for (genvar i = 0; i < 2; i++) begin : gen_port
+      gs_ram_sdp #(
+        .Width(4), .Depth(ThreadsPerCore), .Latency(0), .Style("distributed")
+      ) u_count (
+        .clk_i,
+        .we_i   (retire_i[c]),
+        .wstrb_i(1'b1),
+        .waddr_i(retire_tid_i[c]),
+        .wdata_i(read_count[0] + 4'd1),
+        .re_i   (1'b1),
+        .raddr_i(read_tid[i]),
+        .rdata_o(read_count[i])
+      );
+    end
   end
 
   if (Cores > 1) begin : gen_cores

@@ -3,7 +3,9 @@
 /// Wide event counters in one small RAM.
 ///
 /// Each counter has a narrow accumulator; one counter a cycle is visited, and its accumulator added to its word in the
-/// RAM. So a value is up to Slots cycles old, and nothing is lost.
+/// RAM. So a value is a few cycles more than Slots old at most, and nothing is lost.
+///
+///     visit ->[ accumulator ]-> + word ->[ sum ]-> RAM
 module gs_counters #(
   /// counters, a power of two
   parameter  int unsigned Slots = 32,
@@ -28,38 +30,29 @@ module gs_counters #(
 
   logic [AccW-1:0] acc[Slots];
   logic [Slots-1:0] clear_q;
-  logic [IdxW-1:0] visit_q, write_q;
-  logic write_valid_q, write_clear_q;
-  logic [AccW-1:0] write_add_q;
-  logic [63:0] old, sum, read_value;
+  logic [IdxW-1:0] visit_q, add_idx_q, write_idx_q;
+  logic add_valid_q, add_clear_q, write_q;
+  logic [AccW-1:0] add_q;
+  logic [63:0] sum_q;
+  // One port to add, one to read
+  logic [1:0][IdxW-1:0] read_idx;
+  logic [1:0][63:0] read_value;
 
-  gs_ram_sdp #(
-    .Width(64), .Depth(Slots), .Latency(0), .Style("distributed")
-  ) u_sum (
-    .clk_i,
-    .we_i   (write_valid_q && (write_clear_q || write_add_q != '0)),
-    .wstrb_i(1'b1),
-    .waddr_i(write_q),
-    .wdata_i(sum),
-    .re_i   (1'b1),
-    .raddr_i(write_q),
-    .rdata_o(old)
-  );
-
-  gs_ram_sdp #(
-    .Width(64), .Depth(Slots), .Latency(0), .Style("distributed")
-  ) u_copy (
-    .clk_i,
-    .we_i   (write_valid_q && (write_clear_q || write_add_q != '0)),
-    .wstrb_i(1'b1),
-    .waddr_i(write_q),
-    .wdata_i(sum),
-    .re_i   (1'b1),
-    .raddr_i(idx_i),
-    .rdata_o(read_value)
-  );
-
-  assign sum = write_clear_q ? '0 : old + 64'(write_add_q);
+  assign read_idx = {idx_i, add_idx_q};
+  for (genvar i = 0; i < 2; i++) begin : gen_port
+    gs_ram_sdp #(
+      .Width(64), .Depth(Slots), .Latency(0), .Style("distributed")
+    ) u_sum (
+      .clk_i,
+      .we_i   (write_q),
+      .wstrb_i(1'b1),
+      .waddr_i(write_idx_q),
+      .wdata_i(sum_q),
+      .re_i   (1'b1),
+      .raddr_i(read_idx[i]),
+      .rdata_o(read_value[i])
+    );
+  end
 
   for (genvar i = 0; i < int'(Slots); i++) begin : gen_slot
     if (Used[i]) begin : gen_used
@@ -79,17 +72,21 @@ module gs_counters #(
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       // After reset every word is cleared in its first visit.
-      clear_q       <= '1;
-      visit_q       <= '0;
-      write_valid_q <= 1'b0;
+      clear_q     <= '1;
+      visit_q     <= '0;
+      add_valid_q <= 1'b0;
+      write_q     <= 1'b0;
     end else begin
-      visit_q       <= visit_q + IdxW'(1);
-      write_valid_q <= 1'b1;
-      clear_q       <= (clear_q & ~(Slots'(1) << visit_q)) | clear_i;
+      visit_q     <= visit_q + IdxW'(1);
+      add_valid_q <= 1'b1;
+      clear_q     <= (clear_q & ~(Slots'(1) << visit_q)) | clear_i;
+      write_q     <= add_valid_q && (add_clear_q || add_q != '0);
     end
-    write_q       <= visit_q;
-    write_add_q   <= acc[visit_q];
-    write_clear_q <= clear_q[visit_q];
-    value_o       <= read_value;
+    add_idx_q   <= visit_q;
+    add_q       <= acc[visit_q];
+    add_clear_q <= clear_q[visit_q];
+    write_idx_q <= add_idx_q;
+    sum_q       <= add_clear_q ? '0 : read_value[0] + 64'(add_q);
+    value_o     <= read_value[1];
   end
 endmodule

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "gs_assert.svh"
 
 /// Brings the units' answers back to those who asked, any number of them in the same cycle.
 ///
 /// A destination takes one answer a cycle, always; units that have one for the same destination take turns.
 /// The debug bus and the accelerator borrow a thread's number: while they wait for an answer, it is theirs.
 ///
-///     units ==>[ answer, destination ]==> round robin ==>[ register ]==> cores, debug bus, accelerator
+///     units ==>[ two places ]==> round robin ==>[ register ]==> cores, debug bus, accelerator
 module gs_respond
   import gs_tile_pkg::*;
 #(
@@ -29,27 +30,48 @@ module gs_respond
 );
   localparam int unsigned UnitW = (Units > 1) ? $clog2(Units) : 1;
 
-  // An answer waits beside its destination, one bit of which is 1 if there is an answer.
-  logic    [Units-1:0][Destinations-1:0] wants_q, granted;
-  answer_t                               answer_q[Units];
+  // An answer waits beside its destination, one bit of which is 1. In a queue, although two places are all that is
+  // needed: who is granted comes late, and moves a pointer instead of loading a register as wide as an answer.
+  typedef struct packed {
+    logic [Destinations-1:0] wants;
+    answer_t                 answer;
+  } sorted_t;
+  logic    [Units-1:0][Destinations-1:0] wants, granted;
+  answer_t                               answer[Units];
 
   for (genvar u = 0; u < Units; u++) begin : gen_unit
     logic [Borrowers-1:0] borrowed;
-    logic [Destinations-1:0] wants;
+    sorted_t sorted, head;
+    logic head_valid;
+    logic [1:0] unused_count;
+
     for (genvar b = 0; b < Borrowers; b++) begin : gen_borrower
       assign borrowed[b] = borrowed_i[b] && in_i[u].thread == borrowed_thread_i[b];
     end
-    assign wants[Destinations-1:TileCores] = borrowed & {Borrowers{in_valid_i[u]}};
+    assign sorted.answer                          = in_i[u];
+    assign sorted.wants[Destinations-1:TileCores] = borrowed;
     for (genvar c = 0; c < TileCores; c++) begin : gen_core
-      assign wants[c] = in_valid_i[u] && borrowed == '0 && (in_i[u].thread >> TidW) == ThreadW'(c);
+      assign sorted.wants[c] = borrowed == '0 && (in_i[u].thread >> TidW) == ThreadW'(c);
     end
-    assign in_ready_o[u] = wants_q[u] == '0 || granted[u] != '0;
 
-    always_ff @(posedge clk_i) begin
-      if (!rst_ni) wants_q[u] <= '0;
-      else if (in_ready_o[u]) wants_q[u] <= wants;
-      if (in_ready_o[u] && in_valid_i[u]) answer_q[u] <= in_i[u];
-    end
+    gs_fifo #(
+      .data_t(sorted_t),
+      .Depth (2)
+    ) u_sorted (
+      .clk_i,
+      .rst_ni,
+      .in_valid_i (in_valid_i[u]),
+      .in_ready_o (in_ready_o[u]),
+      .in_data_i  (sorted),
+      .out_valid_o(head_valid),
+      .out_ready_i(granted[u] != '0),
+      .out_data_o (head),
+      .count_o    (unused_count)
+    );
+    assign wants[u]  = head.wants & {Destinations{head_valid}};
+    assign answer[u] = head.answer;
+
+    `GS_ASSERT_NOW(somebody_gets_the_answer, !head_valid || head.wants != '0)
   end
 
   for (genvar d = 0; d < Destinations; d++) begin : gen_destination
@@ -59,7 +81,7 @@ module gs_respond
     answer_t chosen;
 
     for (genvar u = 0; u < Units; u++) begin : gen_valid
-      assign valid[u]      = wants_q[u][d];
+      assign valid[u]      = wants[u][d];
       assign granted[u][d] = ready[u];
     end
 
@@ -71,7 +93,7 @@ module gs_respond
       .rst_ni,
       .in_valid_i (valid),
       .in_ready_o (ready),
-      .in_data_i  (answer_q),
+      .in_data_i  (answer),
       .out_valid_o(some),
       .out_ready_i(1'b1),
       .out_data_o (chosen),

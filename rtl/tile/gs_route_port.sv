@@ -5,7 +5,7 @@
 ///
 /// A refused load or store goes on as a trap for the control unit. Two cycles, one request a cycle.
 ///
-///     request ->[ request, guard ]-> decode, translate ->[ routed ]-> units
+///     request ->[ request, guard ]-> decode, translate ->[ two places ]-> units
 ///
 ///     address                   goes to      as
 ///     ScratchpadBase            mailbox      offset in the scratchpad
@@ -45,9 +45,8 @@ module gs_route_port
   logic in_sram;
   logic to_cache, to_mailbox, to_control;
   logic [CacheW-1:0] cache;
-  logic [CacheW-1:0] cache_q;
-  logic to_cache_q, to_mailbox_q, to_control_q, free, taken;
-  routed_t out_d, out_q;
+  logic free;
+  routed_t out_d;
 
   // The request, and beside it what its thread's guard is: nobody but the thread changes that, and the thread waits.
   logic valid_q, guard_set;
@@ -70,7 +69,7 @@ module gs_route_port
         we_q  <= 1'b0;
         set_q <= '0;
       end else begin
-        we_q <= taken && is_guard && req_q.funct3[0];
+        we_q <= valid_q && free && is_guard && req_q.funct3[0];
         if (we_q) set_q[tid_q] <= data_q != '0;
       end
       tid_q  <= req_q.thread[TidW-1:0];
@@ -165,35 +164,41 @@ module gs_route_port
     end
   end
 
-  assign free       = !(to_cache_q || to_mailbox_q || to_control_q)
-                    || (to_cache_q && cache_ready_i[cache_q])
-                    || (to_mailbox_q && mailbox_ready_i)
-                    || (to_control_q && control_ready_i);
-  assign taken      = valid_q && free;
+  // A queue, although two places are all that is needed: who is granted comes late, and moves a pointer instead of
+  // loading a register as wide as a request.
+  typedef struct packed {
+    logic [TileCaches-1:0] cache;
+    logic                  mailbox;
+    logic                  control;
+    routed_t               request;
+  } sorted_t;
+  sorted_t sorted, head;
+  logic head_valid, head_taken;
+  logic [1:0] unused_count;
 
-  always_ff @(posedge clk_i) begin
-    if (!rst_ni) begin
-      to_cache_q   <= 1'b0;
-      to_mailbox_q <= 1'b0;
-      to_control_q <= 1'b0;
-    end else if (free) begin
-      to_cache_q   <= to_cache;
-      to_mailbox_q <= to_mailbox;
-      to_control_q <= to_control;
-    end
-    if (taken) begin
-      out_q   <= out_d;
-      cache_q <= cache;
-    end
-  end
+  assign sorted = '{cache: TileCaches'(to_cache) << cache, mailbox: to_mailbox, control: to_control, request: out_d};
 
-  for (genvar i = 0; i < TileCaches; i++) begin : gen_cache
-    assign cache_valid_o[i] = to_cache_q && cache_q == CacheW'(i);
-  end
-  assign mailbox_valid_o = to_mailbox_q;
-  assign control_valid_o = to_control_q;
-  assign out_o           = out_q;
+  gs_fifo #(
+    .data_t(sorted_t),
+    .Depth (2)
+  ) u_sorted (
+    .clk_i,
+    .rst_ni,
+    .in_valid_i (valid_q),
+    .in_ready_o (free),
+    .in_data_i  (sorted),
+    .out_valid_o(head_valid),
+    .out_ready_i(head_taken),
+    .out_data_o (head),
+    .count_o    (unused_count)
+  );
 
-  `GS_ASSERT_NOW(a_request_goes_to_one_place, 2'(to_cache_q) + 2'(to_mailbox_q) + 2'(to_control_q) <= 2'd1)
-  `GS_ASSERT_HOLD(payload_is_stable_while_it_waits, to_cache_q || to_mailbox_q || to_control_q, free, out_q)
+  assign cache_valid_o   = head.cache & {TileCaches{head_valid}};
+  assign mailbox_valid_o = head.mailbox && head_valid;
+  assign control_valid_o = head.control && head_valid;
+  assign head_taken      = (cache_ready_i & head.cache) != '0 || (mailbox_ready_i && head.mailbox)
+                        || (control_ready_i && head.control);
+  assign out_o           = head.request;
+
+  `GS_ASSERT_NOW(a_request_goes_to_one_place, !head_valid || $onehot({head.cache, head.mailbox, head.control}))
 endmodule
