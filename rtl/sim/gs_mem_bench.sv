@@ -31,7 +31,8 @@ module gs_mem_bench
   `GS_CACHE_TYPES(ThreadW, 32)
   `GS_MEM_TYPES(DramPortBytes, ThreadW, 32)
 
-  logic [DramCount-1:0][CachesPerDram-1:0] fill, writeback;
+  logic     [DramCount-1:0][CachesPerDram-1:0] taken;
+  mem_rsp_t [DramCount-1:0][CachesPerDram-1:0] told;
   logic [DramCount-1:0][CachesPerDram-1:0][CoresPerCache-1:0] issue, done;
 
   for (genvar p = 0; p < DramCount; p++) begin : gen_port
@@ -111,23 +112,20 @@ module gs_mem_bench
         .event_writeback_o(unused_writeback), .writeback_thread_o(unused_writeback_thread)
       );
 
-      // A line counts when its last beat has come, or when its write-back is acknowledged.
-      assign fill[p][c]      = rsp_valid[c] && rsp_ready[c] && rsp[c].last && !rsp[c].ack;
-      assign writeback[p][c] = rsp_valid[c] && rsp_ready[c] && rsp[c].ack;
+      assign taken[p][c] = rsp_valid[c] && rsp_ready[c];
+      assign told[p][c]  = rsp[c];
     end
   end
 
-  always_ff @(posedge clk_i) begin
-    if (!rst_ni) begin
-      fills_o        <= '0;
-      writebacks_o   <= '0;
-      instructions_o <= '0;
-    end else begin
-      fills_o        <= fills_o + 64'($countones(fill));
-      writebacks_o   <= writebacks_o + 64'($countones(writeback));
-      instructions_o <= instructions_o + 64'($countones(issue));
-    end
-  end
+  gs_mem_totals #(
+    .Caches   (DramCount * CachesPerDram),
+    .Cores    (DramCount * CachesPerDram * CoresPerCache),
+    .mem_rsp_t(mem_rsp_t)
+  ) u_totals (
+    .clk_i, .rst_ni,
+    .rsp_taken_i(taken), .rsp_i(told), .issue_i(issue),
+    .fills_o, .writebacks_o, .instructions_o
+  );
   assign all_done_o = done == '1;
   assign any_done_o = done != '0;
 endmodule

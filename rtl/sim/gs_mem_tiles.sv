@@ -29,7 +29,8 @@ module gs_mem_tiles
            TileCaches, CachesPerDram, Tiles);
   end
 
-  logic [DramCount-1:0][CachesPerDram-1:0] fill, writeback, all_done, any_done;
+  logic     [DramCount-1:0][CachesPerDram-1:0] taken, all_done, any_done;
+  mem_rsp_t [DramCount-1:0][CachesPerDram-1:0] told;
   logic [Tiles-1:0][TileCores-1:0] issue;
 
   byte stream[MostBytes];
@@ -128,23 +129,20 @@ module gs_mem_tiles
       assign active      = u_tile.active;
       assign issue[Tile] = u_tile.issue;
 
-      // A line counts when its last beat has come, or when its write-back is acknowledged.
-      assign fill[p][c]      = rsp_valid[c] && rsp_ready[c] && rsp[c].last && !rsp[c].ack;
-      assign writeback[p][c] = rsp_valid[c] && rsp_ready[c] && rsp[c].ack;
+      assign taken[p][c] = rsp_valid[c] && rsp_ready[c];
+      assign told[p][c]  = rsp[c];
     end
   end
 
-  always_ff @(posedge clk_i) begin
-    if (!rst_ni) begin
-      fills_o        <= '0;
-      writebacks_o   <= '0;
-      instructions_o <= '0;
-    end else begin
-      fills_o        <= fills_o + 64'($countones(fill));
-      writebacks_o   <= writebacks_o + 64'($countones(writeback));
-      instructions_o <= instructions_o + 64'($countones(issue));
-    end
-  end
+  gs_mem_totals #(
+    .Caches   (DramCount * CachesPerDram),
+    .Cores    (Tiles * TileCores),
+    .mem_rsp_t(mem_rsp_t)
+  ) u_totals (
+    .clk_i, .rst_ni,
+    .rsp_taken_i(taken), .rsp_i(told), .issue_i(issue),
+    .fills_o, .writebacks_o, .instructions_o
+  );
   assign all_done_o = all_done == '1;
   assign any_done_o = any_done != '0;
 

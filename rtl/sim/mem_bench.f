@@ -6,5 +6,6 @@
 sim/gs_mem_bench.vlt
 sim/gs_mem_model.sv
 sim/gs_sim_memory.sv
+sim/gs_mem_totals.sv
 sim/gs_mem_bench_core.sv
 sim/gs_mem_bench.sv

@@ -6,4 +6,5 @@
 sim/gs_mem_tiles.vlt
 sim/gs_mem_model.sv
 sim/gs_sim_memory.sv
+sim/gs_mem_totals.sv
 sim/gs_mem_tiles.sv
