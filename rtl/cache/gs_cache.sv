@@ -264,7 +264,8 @@ module gs_cache
       s6_valid_q <= s5_valid_q;
       s7_valid_q <= s6_valid_q;
       hits_q     <= hits_d;
-      room_q     <= hits_d < 5'(HitDepth) && !init_q;
+      // A cycle old: the request that comes now may not be counted yet.
+      room_q     <= hits_q < 5'(HitDepth - 1) && !init_q;
       if (init_q) init_set_q <= init_set_q + SetW'(1);
       if (init_last) init_q <= 1'b0;
     end

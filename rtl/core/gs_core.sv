@@ -471,8 +471,8 @@ module gs_core
       c8_x_req_q.addr   <= c7_trap ? {2'b00, c7_cause, 26'({c7_pc_q, 2'b00})} : c7_sum_q;
       // What stops has no sum, and what is not illegal no instruction.
       c8_x_req_q.data   <= c7_trap ? (c7_sum_q | c7_instr_q) : c7_data2_q;
-      // Of a branch's target not enough is known here.
-      if (c7_trap && c7_branch_q) c8_x_req_q.data <= '0;
+      // Of a branch's target not enough is known here; that it is taken is what makes it trap.
+      if (c7_branch_q && c7_taken) c8_x_req_q.data <= '0;
     end
     if (c7_f_q) begin
       c8_f_req_q.op  <= c7_fop_q;

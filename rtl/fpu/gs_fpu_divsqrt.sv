@@ -42,7 +42,8 @@ module gs_fpu_divsqrt (
   logic        [23:0] d_q, d_d;
   logic        [25:0] q_q, q_d, first, second;
   logic        [12:0] pair_q, pair_d;                  // the pair of bits that is next
-  logic        [27:0] s, s_after_0, s_after_1;
+  logic        [25:0] first_next;
+  logic        [27:0] s_q, s_after_0, s_after_1;
   logic        [27:0] rest, rest_after_0, rest_after_1;  // within -2^27 and 2^27: bit 27 is the sign
   logic               a_low, b_low, fits, fits_second;
 
@@ -53,13 +54,13 @@ module gs_fpu_divsqrt (
     for (int unsigned i = 0; i < 13; i++) begin
       first[2*i+:2]  = {pair_q[i], 1'b0};
       second[2*i+:2] = {1'b0, pair_q[i]};
+      first_next[2*i+:2] = {pair_d[i], 1'b0};
     end
   end
 
-  assign s            = sqrt_q ? {1'b0, q_q, 1'b0} | {2'b0, first} : {2'b0, d_q, 2'b0};
   assign s_after_0    = sqrt_q ? {1'b0, q_q, 1'b0} | {2'b0, second} : {2'b0, d_q, 2'b0};
   assign s_after_1    = sqrt_q ? {1'b0, q_q | first, 1'b0} | {2'b0, second} : {2'b0, d_q, 2'b0};
-  assign rest         = r_q - s;
+  assign rest         = r_q - s_q;
   assign rest_after_0 = {r_q[26:0], 1'b0} - s_after_0;
   assign rest_after_1 = {rest[26:0], 1'b0} - s_after_1;
   assign fits         = !rest[27];
@@ -115,6 +116,8 @@ module gs_fpu_divsqrt (
     d_q    <= d_d;
     q_q    <= q_d;
     pair_q <= pair_d;
+    // What is subtracted next stands ready: two subtractions in a row are long enough.
+    s_q    <= sqrt_q ? {1'b0, q_d, 1'b0} | {2'b0, first_next} : {2'b0, d_d, 2'b0};
   end
 
   assign busy_o     = state_q != Idle;

@@ -185,44 +185,60 @@ module gs_mailbox_tx
     logic [31:0]      dest;
     logic [HeadW-1:0] head;
   } beside_t;
-  beside_t step_q, beside_1_q, beside_2_q, beside_3_q;
-  logic step_valid_q, step_go, beside_1_valid_q, beside_2_valid_q, beside_3_valid_q;
-  logic [LinW-1:0] step_flit_q;
-  logic [ThreadW-1:0] step_thread_q;
+  typedef struct packed {
+    logic [ThreadW-1:0] thread;
+    logic [LinW-1:0]    flit;
+    beside_t            beside;
+  } step_t;
+  step_t step_in, step;
+  beside_t beside_1_q, beside_2_q, beside_3_q;
+  logic step_valid, step_go, step_ready, beside_1_valid_q, beside_2_valid_q, beside_3_valid_q;
 
-  assign read_valid_o  = step_valid_q && !step_q.is_head && (!step_q.last || done_ready_i);
-  assign read_flit_o   = step_flit_q;
-  assign step_go       = step_valid_q && (step_q.is_head || (read_valid_o && read_ready_i));
-  assign step_free     = !step_valid_q || step_go;
-  assign done_valid_o  = step_go && step_q.last;
-  assign done_thread_o = step_thread_q;
-  assign done_slot_o   = SlotW'(step_flit_q >> FlitW);
+  assign step_in = '{
+          thread: entry_thread_q,
+          flit: (LinW'(entry_q.slot) << FlitW) | LinW'(index_q),
+          beside: '{
+              is_head: beat_head,
+              kind: entry_q.kind,
+              last: beat_last,
+              to_local: entry_q.to_local,
+              dest: entry_q.dest,
+              head: entry_q.head
+          }
+      };
+
+  gs_skid #(
+    .data_t(step_t)
+  ) u_step (
+    .clk_i,
+    .rst_ni,
+    .in_valid_i (entry_valid_q && room_q != '0),
+    .in_ready_o (step_free),
+    .in_data_i  (step_in),
+    .out_valid_o(step_valid),
+    .out_ready_i(step_ready),
+    .out_data_o (step)
+  );
+
+  assign read_valid_o  = step_valid && !step.beside.is_head && (!step.beside.last || done_ready_i);
+  assign read_flit_o   = step.flit;
+  assign step_ready    = step.beside.is_head || (read_ready_i && (!step.beside.last || done_ready_i));
+  assign step_go       = step_valid && step_ready;
+  assign done_valid_o  = step_go && step.beside.last;
+  assign done_thread_o = step.thread;
+  assign done_slot_o   = SlotW'(step.flit >> FlitW);
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      step_valid_q     <= 1'b0;
       beside_1_valid_q <= 1'b0;
       beside_2_valid_q <= 1'b0;
       beside_3_valid_q <= 1'b0;
     end else begin
-      if (step_free) step_valid_q <= beat;
       beside_1_valid_q <= step_go;
       beside_2_valid_q <= beside_1_valid_q;
       beside_3_valid_q <= beside_2_valid_q;
     end
-    if (step_free) begin
-      step_q <= '{
-          is_head: beat_head,
-          kind: entry_q.kind,
-          last: beat_last,
-          to_local: entry_q.to_local,
-          dest: entry_q.dest,
-          head: entry_q.head
-      };
-      step_flit_q   <= (LinW'(entry_q.slot) << FlitW) | LinW'(index_q);
-      step_thread_q <= entry_thread_q;
-    end
-    beside_1_q <= step_q;
+    beside_1_q <= step.beside;
     beside_2_q <= beside_1_q;
     beside_3_q <= beside_2_q;
   end
@@ -280,6 +296,7 @@ module gs_mailbox_tx
           dest: out_q.dest,
           payload: out_q.payload
       };
+  // What stands at the scratchpad has taken room.
   assign busy_o        = order_valid || coming_q || come_q || entry_valid_q || room_q != 5'(QueueDepth)
       || out_valid_q;
 

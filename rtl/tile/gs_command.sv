@@ -122,7 +122,7 @@ module gs_command
     activate_o = '0;
     if (valid && state_q == Idle) begin
       if (code == DebugCommandStart && args[7:0] < 8'(AllThreads)) activate_o[thread_o] = 1'b1;
-      if (start_many) activate_o = (args[7:0] < 8'(AllThreads)) ? (AllThreads'(1) << args[7:0]) - AllThreads'(1) : '1;
+      if (start_many) activate_o = (args[7:0] < 8'(AllThreads)) ? ~('1 << args[7:0]) : '1;
     end
   end
 

@@ -217,8 +217,11 @@ module gs_control
   );
 
   assign inject_tid_o = cmd_thread[TidW-1:0];
+  // The command stands there a cycle before it injects.
+  logic [TileCores-1:0] cmd_core_q;
   for (genvar c = 0; c < TileCores; c++) begin : gen_inject
-    assign inject_valid_o[c] = cmd_inject_valid && (cmd_thread >> TidW) == ThreadW'(c);
+    always_ff @(posedge clk) cmd_core_q[c] <= (cmd_thread >> TidW) == ThreadW'(c);
+    assign inject_valid_o[c] = cmd_inject_valid && cmd_core_q[c];
   end
   assign cmd_inject_ready = (inject_valid_o & inject_ready_i) != '0;
 
@@ -446,18 +449,24 @@ module gs_control
     end
   end
 
-  // The same with starts.
-  logic [ThreadW-1:0] start_thread;
-  logic start_valid, start_ready;
-  assign start_valid  = cmd_start_valid || slow_start;
-  assign start_thread = cmd_start_valid ? cmd_start_thread : {core_of_req, req.data[TidW-1:0]}[ThreadW-1:0];
-  assign start_tid_o  = start_thread[TidW-1:0];
+  // The same with starts; who starts stands in a register until the core has taken it.
+  logic [ThreadW-1:0] start_thread_q;
+  logic start_valid_q, start_cmd_q, start_ready;
+  always_ff @(posedge clk) begin
+    if (!rst_ni) start_valid_q <= 1'b0;
+    else start_valid_q <= start_valid_q ? !start_ready : cmd_start_valid || slow_start;
+    if (!start_valid_q) begin
+      start_cmd_q    <= cmd_start_valid;
+      start_thread_q <= cmd_start_valid ? cmd_start_thread : {core_of_req, req.data[TidW-1:0]}[ThreadW-1:0];
+    end
+  end
+  assign start_tid_o = start_thread_q[TidW-1:0];
   for (genvar c = 0; c < TileCores; c++) begin : gen_start
-    assign start_valid_o[c] = start_valid && (start_thread >> TidW) == ThreadW'(c);
+    assign start_valid_o[c] = start_valid_q && (start_thread_q >> TidW) == ThreadW'(c);
   end
   assign start_ready     = (start_valid_o & start_ready_i) != '0;
-  assign cmd_start_ready = start_ready && cmd_start_valid;
-  assign start_free      = start_ready && !cmd_start_valid;
+  assign cmd_start_ready = start_ready && start_cmd_q;
+  assign start_free      = start_ready && !start_cmd_q;
 
   always_ff @(posedge clk) begin
     if (!rst_ni) begin
@@ -498,12 +507,12 @@ module gs_control
     end else begin
       ends_q      <= go && plan_q.ends;
       traps_q     <= go && plan_q.ends && (plan_q.is_trap || !plan_q.known);
-      started_q   <= start_valid && start_ready;
+      started_q   <= start_ready;
       own_start_q <= start_free;
       activate_q  <= activate;
     end
     end_thread_q     <= req.thread;
-    started_thread_q <= start_thread;
+    started_thread_q <= start_thread_q;
   end
 
   assign req_one   = AllThreads'(1) << req.thread;
@@ -560,7 +569,7 @@ module gs_control
 
   // ------------------------------------------------------------- counters
   logic [3:0] inc[Slots];
-  logic [Slots-1:0] clear;
+  logic [Slots-1:0] clear, clear_q;
   logic [7:0] counting_q;
   logic [7:0] idle_q;
   logic [3:0] issued_q;
@@ -615,6 +624,8 @@ module gs_control
     end
   end
 
+  always_ff @(posedge clk_i) clear_q <= rst_ni ? clear : '0;
+
   gs_counters #(
     .Slots(Slots),
     .IncW (4),
@@ -623,7 +634,7 @@ module gs_control
     .clk_i,
     .rst_ni,
     .inc_i  (inc),
-    .clear_i(clear),
+    .clear_i(clear_q),
     .idx_i  (cmd_looking ? cmd_counter[4:0] : plan_q.counter_idx),
     .value_o(counter)
   );

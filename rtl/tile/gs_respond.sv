@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-`include "gs_assert.svh"
 
 /// Brings the units' answers back to those who asked, any number of them in the same cycle.
 ///
@@ -30,48 +29,35 @@ module gs_respond
 );
   localparam int unsigned UnitW = (Units > 1) ? $clog2(Units) : 1;
 
-  // An answer waits beside its destination, one bit of which is 1. In a queue, although two places are all that is
-  // needed: who is granted comes late, and moves a pointer instead of loading a register as wide as an answer.
-  typedef struct packed {
-    logic [Destinations-1:0] wants;
-    answer_t                 answer;
-  } sorted_t;
   logic    [Units-1:0][Destinations-1:0] wants, granted;
   answer_t                               answer[Units];
 
   for (genvar u = 0; u < Units; u++) begin : gen_unit
     logic [Borrowers-1:0] borrowed;
-    sorted_t sorted, head;
-    logic head_valid;
-    logic [1:0] unused_count;
+    logic [Destinations-1:0] to;
 
     for (genvar b = 0; b < Borrowers; b++) begin : gen_borrower
       assign borrowed[b] = borrowed_i[b] && in_i[u].thread == borrowed_thread_i[b];
     end
-    assign sorted.answer                          = in_i[u];
-    assign sorted.wants[Destinations-1:TileCores] = borrowed;
+    assign to[Destinations-1:TileCores] = borrowed;
     for (genvar c = 0; c < TileCores; c++) begin : gen_core
-      assign sorted.wants[c] = borrowed == '0 && (in_i[u].thread >> TidW) == ThreadW'(c);
+      assign to[c] = borrowed == '0 && (in_i[u].thread >> TidW) == ThreadW'(c);
     end
 
-    gs_fifo #(
-      .data_t(sorted_t),
-      .Depth (2)
+    gs_sort_queue #(
+      .N     (Destinations),
+      .data_t(answer_t)
     ) u_sorted (
       .clk_i,
       .rst_ni,
       .in_valid_i (in_valid_i[u]),
       .in_ready_o (in_ready_o[u]),
-      .in_data_i  (sorted),
-      .out_valid_o(head_valid),
-      .out_ready_i(granted[u] != '0),
-      .out_data_o (head),
-      .count_o    (unused_count)
+      .in_to_i    (to),
+      .in_data_i  (in_i[u]),
+      .out_valid_o(wants[u]),
+      .out_ready_i(granted[u]),
+      .out_data_o (answer[u])
     );
-    assign wants[u]  = head.wants & {Destinations{head_valid}};
-    assign answer[u] = head.answer;
-
-    `GS_ASSERT_NOW(somebody_gets_the_answer, !head_valid || head.wants != '0)
   end
 
   for (genvar d = 0; d < Destinations; d++) begin : gen_destination

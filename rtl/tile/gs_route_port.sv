@@ -164,41 +164,21 @@ module gs_route_port
     end
   end
 
-  // A queue, although two places are all that is needed: who is granted comes late, and moves a pointer instead of
-  // loading a register as wide as a request.
-  typedef struct packed {
-    logic [TileCaches-1:0] cache;
-    logic                  mailbox;
-    logic                  control;
-    routed_t               request;
-  } sorted_t;
-  sorted_t sorted, head;
-  logic head_valid, head_taken;
-  logic [1:0] unused_count;
+  logic [TileCaches-1:0] to_caches;
+  assign to_caches = TileCaches'(to_cache) << cache;
 
-  assign sorted = '{cache: TileCaches'(to_cache) << cache, mailbox: to_mailbox, control: to_control, request: out_d};
-
-  gs_fifo #(
-    .data_t(sorted_t),
-    .Depth (2)
+  gs_sort_queue #(
+    .N     (TileCaches + 2),
+    .data_t(routed_t)
   ) u_sorted (
     .clk_i,
     .rst_ni,
     .in_valid_i (valid_q),
     .in_ready_o (free),
-    .in_data_i  (sorted),
-    .out_valid_o(head_valid),
-    .out_ready_i(head_taken),
-    .out_data_o (head),
-    .count_o    (unused_count)
+    .in_to_i    ({to_caches, to_mailbox, to_control}),
+    .in_data_i  (out_d),
+    .out_valid_o({cache_valid_o, mailbox_valid_o, control_valid_o}),
+    .out_ready_i({cache_ready_i, mailbox_ready_i, control_ready_i}),
+    .out_data_o (out_o)
   );
-
-  assign cache_valid_o   = head.cache & {TileCaches{head_valid}};
-  assign mailbox_valid_o = head.mailbox && head_valid;
-  assign control_valid_o = head.control && head_valid;
-  assign head_taken      = (cache_ready_i & head.cache) != '0 || (mailbox_ready_i && head.mailbox)
-                        || (control_ready_i && head.control);
-  assign out_o           = head.request;
-
-  `GS_ASSERT_NOW(a_request_goes_to_one_place, !head_valid || $onehot({head.cache, head.mailbox, head.control}))
 endmodule

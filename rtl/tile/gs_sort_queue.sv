@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+`include "gs_assert.svh"
+
+/// A stream's way to one of several receivers: a queue of two places that tells each receiver whether its head is for it.
+///
+/// One item in and one out a cycle. Two places, so that both handshakes come from flip-flops; and a queue instead of
+/// a register slice, as receivers answer late (they arbitrate): that moves a bit instead of loading a wide register.
+module gs_sort_queue #(
+  /// receivers
+  parameter int unsigned N      = 2,
+  /// payload
+  parameter type         data_t = logic [31:0]
+) (
+  input  logic         clk_i,
+  input  logic         rst_ni,
+  input  logic         in_valid_i,
+  output logic         in_ready_o,
+  /// whom it is for: one bit is 1
+  input  logic [N-1:0] in_to_i,
+  input  data_t        in_data_i,
+  /// one bit is 1 if there is an item
+  output logic [N-1:0] out_valid_o,
+  input  logic [N-1:0] out_ready_i,
+  output data_t        out_data_o
+);
+  // Whom the item in a place is for; nobody if there is none.
+  logic [1:0][N-1:0] to_q;
+  logic put_q, take_q, full_q, push, pop;
+
+  assign in_ready_o  = !full_q;
+  assign out_valid_o = to_q[take_q];
+  assign push        = in_valid_i && !full_q;
+  assign pop         = (out_valid_o & out_ready_i) != '0;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      to_q   <= '0;
+      put_q  <= 1'b0;
+      take_q <= 1'b0;
+      full_q <= 1'b0;
+    end else begin
+      if (push) begin
+        to_q[put_q] <= in_to_i;
+        put_q       <= !put_q;
+      end
+      // Never the place of the push: with one item they differ, and a full queue takes nothing.
+      if (pop) begin
+        to_q[take_q] <= '0;
+        take_q       <= !take_q;
+      end
+      if (pop) full_q <= 1'b0;
+      else if (push) full_q <= to_q[!put_q] != '0;
+    end
+  end
+
+  gs_ram_sdp #(
+    .Width  ($bits(data_t)),
+    .Depth  (2),
+    .Latency(0),
+    .Style  ("distributed")
+  ) u_items (
+    .clk_i,
+    .we_i   (push),
+    .wstrb_i(1'b1),
+    .waddr_i(put_q),
+    .wdata_i(in_data_i),
+    .re_i   (1'b1),
+    .raddr_i(take_q),
+    .rdata_o(out_data_o)
+  );
+
+  `GS_ASSERT_NOW(an_item_is_for_one_receiver, !push || $onehot(in_to_i))
+  `GS_ASSERT_HOLD(payload_is_stable_while_it_waits, out_valid_o != '0, pop, {out_valid_o, out_data_o})
+endmodule
