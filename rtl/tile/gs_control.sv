@@ -47,16 +47,16 @@ module gs_control
   output logic [ThreadW-1:0]                 dbg_borrow_thread_o,
   input  logic                               dbg_ans_valid_i,
   input  answer_t                            dbg_ans_i,
-  // TileCores
-  output logic [TileCores-1:0]                   start_valid_o,
+  // Cores
+  output logic [TileCores-1:0]               start_valid_o,
   output logic [TidW-1:0]                    start_tid_o,
-  input  logic [TileCores-1:0]                   start_ready_i,
+  input  logic [TileCores-1:0]               start_ready_i,
   output logic [(1<<ThreadW)-1:0]            halt_o,
   input  logic [(1<<ThreadW)-1:0]            parked_i,
-  output logic [TileCores-1:0]                   inject_valid_o,
+  output logic [TileCores-1:0]               inject_valid_o,
   output logic [TidW-1:0]                    inject_tid_o,
   output logic [31:0]                        inject_instr_o,
-  input  logic [TileCores-1:0]                   inject_ready_i,
+  input  logic [TileCores-1:0]               inject_ready_i,
   output logic [InstrMems-1:0]               iwr_valid_o,
   output logic [Log2InstrWords-1:0]          iwr_addr_o,
   output logic [31:0]                        iwr_data_o,
@@ -71,7 +71,7 @@ module gs_control
   // Threads that are started and have neither stopped nor trapped
   output logic [(1<<ThreadW)-1:0]            active_o,
   // Events of this cycle, for the counters
-  input  logic [TileCores-1:0]                   issue_i,
+  input  logic [TileCores-1:0]               issue_i,
   input  logic [3:0]                         hits_i,
   input  logic [3:0]                         misses_i,
   input  logic [3:0]                         writebacks_i,
