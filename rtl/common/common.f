@@ -13,3 +13,4 @@ common/gs_ram_sdp.sv
 common/gs_ram_tdp.sv
 common/gs_ram_mixed.sv
 common/gs_fifo.sv
+common/gs_sort_queue.sv

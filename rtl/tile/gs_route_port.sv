@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-`include "gs_assert.svh"
 
 /// Finds out whom a request is for, translates its address, and refuses what nobody answers.
 ///

@@ -6,7 +6,6 @@
 -f cache/cache.f
 -f mailbox/mailbox.f
 tile/gs_tile_pkg.sv
-tile/gs_sort_queue.sv
 tile/gs_route_port.sv
 tile/gs_route_merge.sv
 tile/gs_route.sv

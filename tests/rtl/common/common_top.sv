@@ -20,6 +20,14 @@ module common_top (
   input  logic         skid_out_ready_i,
   output logic [31:0]  skid_out_data_o,
 
+  input  logic         sort_in_valid_i,
+  output logic         sort_in_ready_o,
+  input  logic [2:0]   sort_in_to_i,
+  input  logic [31:0]  sort_in_data_i,
+  output logic [2:0]   sort_out_valid_o,
+  input  logic [2:0]   sort_out_ready_i,
+  output logic [31:0]  sort_out_data_o,
+
   input  logic         fifo_in_valid_i,
   output logic         fifo_in_ready_o,
   input  logic [31:0]  fifo_in_data_i,
@@ -133,6 +141,12 @@ module common_top (
     .clk_i, .rst_ni,
     .in_valid_i(skid_in_valid_i), .in_ready_o(skid_in_ready_o), .in_data_i(skid_in_data_i),
     .out_valid_o(skid_out_valid_o), .out_ready_i(skid_out_ready_i), .out_data_o(skid_out_data_o)
+  );
+
+  gs_sort_queue #(.N(3), .data_t(item_t)) u_sort (
+    .clk_i, .rst_ni,
+    .in_valid_i(sort_in_valid_i), .in_ready_o(sort_in_ready_o), .in_to_i(sort_in_to_i), .in_data_i(sort_in_data_i),
+    .out_valid_o(sort_out_valid_o), .out_ready_i(sort_out_ready_i), .out_data_o(sort_out_data_o)
   );
 
   gs_fifo #(.data_t(item_t)) u_fifo (
