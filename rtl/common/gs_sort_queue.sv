@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// A stream's way to one of several receivers: a queue of two places that tells each receiver whether its head is for it.
+/// A stream's way to one of several receivers: a queue of two places that tells each whether its head is for it.
 ///
 /// One item in and one out a cycle. Two places, so that both handshakes come from flip-flops; and a queue instead of
 /// a register slice, as receivers answer late (they arbitrate): that moves a bit instead of loading a wide register.
