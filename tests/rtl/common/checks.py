@@ -284,7 +284,7 @@ async def stream_demux(dut: HierarchyObject) -> None:
 
 @cocotb.test()
 async def sort_queue(dut: HierarchyObject) -> None:
-    """Two items fit; the first is offered to the receiver that it is for, and no other; an item a cycle at full pace."""
+    """Two items fit; the first is offered to the receiver that it is for and no other, an item a cycle at full pace."""
     block = Block(dut, "sort")
     await block.begin()
     pace, held, passed = paces(), deque[tuple[int, int]](), 0
