@@ -13,7 +13,7 @@ module prove_sort_queue (
   /// watch the item that comes now
   input logic       watch_i
 );
-  logic       in_ready, push, pop;
+  logic       in_ready;
   logic [2:0] in_to, out_valid, out_data;
 
   // One of three.
@@ -34,48 +34,38 @@ module prove_sort_queue (
     .out_data_o (out_data)
   );
 
-  assign push = in_valid_i && in_ready;
-  assign pop  = (out_valid & out_ready_i) != '0;
+  // An item is the payload and whom it is for.
+  logic [1:0] held;
+  logic       watching, second;
+  logic [2:0] item, to;
 
-  logic [1:0] inside_q;
-  logic       watching_q, second_q;
-  logic [2:0] item_q, to_q;
+  prove_pair #(
+    .Width(6)
+  ) u_pair (
+    .clk_i,
+    .rst_ni,
+    .in_valid_i,
+    .in_ready_i (in_ready),
+    .in_item_i  ({in_to, in_data_i}),
+    .out_valid_i(out_valid != '0),
+    .pop_i      ((out_valid & out_ready_i) != '0),
+    .out_item_i ({out_valid, out_data}),
+    .watch_i,
+    .inside_o   (held),
+    .watching_o (watching),
+    .second_o   (second),
+    .item_o     ({to, item})
+  );
 
-  always_ff @(posedge clk_i) begin
-    if (!rst_ni) begin
-      inside_q   <= '0;
-      watching_q <= 1'b0;
-    end else begin
-      inside_q <= inside_q + 2'(push) - 2'(pop);
-      if (watching_q && pop) begin
-        second_q <= 1'b0;
-        if (!second_q) watching_q <= 1'b0;
-      end
-      if (!watching_q && watch_i && push) begin
-        watching_q <= 1'b1;
-        item_q     <= in_data_i;
-        to_q       <= in_to;
-        second_q   <= inside_q != 2'(pop);
-      end
-    end
-  end
-
-  `GS_ASSERT_NOW(there_is_room_for_two, in_ready == (inside_q < 2'd2))
-  `GS_ASSERT_NOW(what_is_inside_is_at_the_output, (out_valid != '0) == (inside_q != 2'd0))
   `GS_ASSERT_NOW(one_receiver_is_told, (out_valid & (out_valid - 3'd1)) == '0)
-  `GS_ASSERT_NOW(the_item_comes_out_as_it_went_in,
-      !watching_q || second_q || (out_valid == to_q && out_data == item_q))
   // What induction needs to know of the inside.
   logic here, there;
   assign here  = u_queue.take_q;
   assign there = !u_queue.take_q;
-  `GS_ASSERT_NOW(there_are_two_at_most, inside_q <= 2'd2)
-  `GS_ASSERT_NOW(the_item_is_inside, !watching_q || inside_q != 2'd0)
-  `GS_ASSERT_NOW(the_item_stands_behind_another, !watching_q || !second_q || inside_q == 2'd2)
-  `GS_ASSERT_NOW(the_first_place_is_full, (u_queue.to_q[here] != '0) == (inside_q != 2'd0))
-  `GS_ASSERT_NOW(the_second_place_is_full, (u_queue.to_q[there] != '0) == (inside_q == 2'd2))
+  `GS_ASSERT_NOW(the_first_place_is_full, (u_queue.to_q[here] != '0) == (held != 2'd0))
+  `GS_ASSERT_NOW(the_second_place_is_full, (u_queue.to_q[there] != '0) == (held == 2'd2))
   `GS_ASSERT_NOW(each_is_for_one, (u_queue.to_q[there] & (u_queue.to_q[there] - 3'd1)) == '0)
-  `GS_ASSERT_NOW(pointers_are_as_far_apart_as_items, u_queue.put_q == (u_queue.take_q ^ inside_q[0]))
-  `GS_ASSERT_NOW(the_second_item_is_kept, !watching_q || !second_q
-      || (u_queue.to_q[there] == to_q && u_queue.u_items.mem[there] == item_q))
+  `GS_ASSERT_NOW(pointers_are_as_far_apart_as_items, u_queue.put_q == (u_queue.take_q ^ held[0]))
+  `GS_ASSERT_NOW(the_second_item_is_kept, !watching || !second
+      || (u_queue.to_q[there] == to && u_queue.u_items.mem[there] == item))
 endmodule
