@@ -99,10 +99,17 @@ def _own(config: Config) -> Iterator[tuple[str, str]]:
     for name, value in shared.enums["perf_command"].values.items():
         yield f"GS_PERF_{name.upper()}", str(value)
     thread = shared.layouts["address_thread"]
-    for name in ("thread", "tile_x", "tile_y", "board"):
-        field = thread.field(name)
-        yield f"GS_ADDRESS_{name.upper()}_LSB", str(field.lsb)
-        yield f"GS_ADDRESS_{name.upper()}_BITS", str(field.bits)
+    # In a program the fields follow each other without gaps (rtl/fabric/gs_address_pkg.sv).
+    lsb = 0
+    for name, bits in (
+        ("thread", config.log2_threads_per_tile),
+        ("tile_x", config.log2_mesh_width),
+        ("tile_y", config.log2_mesh_height),
+        ("board", thread.field("board").bits),
+    ):
+        yield f"GS_ADDRESS_{name.upper()}_LSB", str(lsb)
+        yield f"GS_ADDRESS_{name.upper()}_BITS", str(bits)
+        lsb += bits
     endpoint = shared.enums["endpoint"]
     for name in ("tile", "key", "host", "accelerator"):
         layout = shared.layouts.get(f"address_{name}", thread)  # the kind is at the same place in all
@@ -184,8 +191,7 @@ def _tinsel(config: Config) -> Iterator[tuple[str, str]]:
     # Names of the same things with the logarithm in another place.
     yield "TinselDCacheLogNumWays", "TinselLogDCacheNumWays"
     yield "TinselDCacheLogSetsPerThread", "TinselLogDCacheSetsPerThread"
-    thread = constants.layout("address_thread")
-    yield "TinselMailboxMeshXBits", str(thread.field("tile_x").bits)
-    yield "TinselMailboxMeshYBits", str(thread.field("tile_y").bits)
+    yield "TinselMailboxMeshXBits", str(config.log2_mesh_width)
+    yield "TinselMailboxMeshYBits", str(config.log2_mesh_height)
     yield "TinselDRAMBase", _hex(place.data_base)
     yield "TinselClockFreq", str(config.clock_hz // 1_000_000)

@@ -34,7 +34,11 @@ module gs_mailbox
   /// 1: messages to any set of threads of a tile; 0 leaves that out
   parameter bit          Multicast      = 1'b1,
   /// 1: the tile has no network; who sends to anything else is stopped
-  parameter bit          Alone          = 1'b0
+  parameter bit          Alone          = 1'b0,
+  /// bits of thread, column and row of a tile in a program's addresses (gs_address_pkg)
+  parameter int unsigned ThreadBits     = 6,
+  parameter int unsigned XBits          = 4,
+  parameter int unsigned YBits          = 4
 ) (
   input  logic               clk_i,
   input  logic               rst_ni,
@@ -160,7 +164,10 @@ module gs_mailbox
     .MaxFlits (MaxFlits),
     .Base     (Base),
     .Multicast(Multicast),
-    .Alone    (Alone)
+    .Alone    (Alone),
+    .ThreadBits(ThreadBits),
+    .XBits    (XBits),
+    .YBits    (YBits)
   ) u_decode (
     .req_i  (skid),
     .tile_i,

@@ -18,7 +18,11 @@ module gs_mailbox_decode
   /// 1: messages with a mask
   parameter bit          Multicast = 1'b1,
   /// 1: the tile has no network; nothing but the tile itself can be sent to
-  parameter bit          Alone     = 1'b0
+  parameter bit          Alone     = 1'b0,
+  /// bits of thread, column and row of a tile in a program's addresses (gs_address_pkg)
+  parameter int unsigned ThreadBits = 6,
+  parameter int unsigned XBits      = 4,
+  parameter int unsigned YBits      = 4
 ) (
   input  mailbox_req_t  req_i,
   /// address of this tile; its kind does not matter
@@ -40,7 +44,7 @@ module gs_mailbox_decode
   gossamer_pkg::address_thread_t dest;
   gossamer_pkg::address_thread_t here;
   logic slot_ok, is_here;
-  assign dest    = req_i.data;
+  assign dest    = gs_address_pkg::gs_wire_address(req_i.data, ThreadBits, XBits, YBits);
   assign here    = tile_i;
   assign slot_ok = req_i.data[ByteW-1:0] == '0 && req_i.data[31:SpaceW] == Base[31:SpaceW];
   assign is_here = dest.board == here.board && dest.tile_y == here.tile_y && dest.tile_x == here.tile_x;
@@ -64,6 +68,7 @@ module gs_mailbox_decode
         unique case (req_i.addr[11:0])
           gossamer_pkg::CsrSendDest: begin
             if (write_o) act_o = ActSend;
+            dest_o  = dest;
             local_o = dest.kind == gossamer_pkg::EndpointThread && is_here;
             unique case (dest.kind)
               gossamer_pkg::EndpointHost, gossamer_pkg::EndpointControl: ok_o = dest.spare == '0 && !Alone;
@@ -75,6 +80,7 @@ module gs_mailbox_decode
           end
           gossamer_pkg::CsrSendTile: begin
             if (write_o) act_o = Multicast ? ActSend : ActIllegal;
+            dest_o  = dest;
             kind_o  = gossamer_pkg::FlitKindMask;
             local_o = is_here;
             ok_o    = dest.spare == '0 && dest.kind == gossamer_pkg::EndpointTile && dest.thread == '0

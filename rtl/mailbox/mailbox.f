@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The mailbox of a tile. Paths are relative to rtl/.
 -f common/common.f
+-f fabric/fabric.f
 mailbox/gs_mailbox_pkg.sv
 mailbox/gs_mailbox_scratch.sv
 mailbox/gs_mailbox_refs.sv

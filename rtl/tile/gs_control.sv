@@ -383,7 +383,13 @@ module gs_control
     unique case (csr)
       CsrCycle: value = cycles_q[31:0];
       CsrCycleHigh: value = cycles_q[63:32];
-      CsrThreadId: value = {EndpointThread, 3'd0, board_i, tile_y_i, tile_x_i, 6'(req.thread)};
+      CsrThreadId: begin
+        value = gs_address_pkg::gs_program_address(
+            '{kind: EndpointThread, spare: '0, board: board_i, tile_y: tile_y_i, tile_x: tile_x_i,
+              thread: 6'(req.thread)},
+            Log2ThreadsPerTile, Log2MeshWidth, Log2MeshHeight
+        );
+      end
       CsrHostId: value = host_i;
       CsrThreads: value = 32'(threads_q);
       CsrJob: value = 32'(job_i);

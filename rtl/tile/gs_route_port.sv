@@ -147,9 +147,8 @@ module gs_route_port
       to_cache   = is_memory && (in_sram || in_direct || in_partition) && !guarded;
       to_mailbox = is_memory && in_pad && !guarded;
       if (is_csr) begin
-        to_cache   = req_q.addr[11:0] == CsrCacheFlush;
-        to_mailbox = req_q.addr[11:4] == CsrSendDest[11:4]
-                  || req_q.addr[11:0] inside {CsrReceive, CsrCanSend, CsrCanReceive};
+        to_cache   = csr_unit(req_q.addr[11:0]) == CsrUnitCache;
+        to_mailbox = csr_unit(req_q.addr[11:0]) == CsrUnitMailbox;
       end
       to_control = !to_cache && !to_mailbox;
       if (to_cache) out_d.addr = is_csr ? req_q.data : phys;

@@ -403,7 +403,10 @@ module gs_tile
     .QueueDepth    (MailboxQueueDepth),
     .Base          (ScratchpadBase),
     .Multicast     (Multicast),
-    .Alone         (Alone)
+    .Alone         (Alone),
+    .ThreadBits    (Log2ThreadsPerTile),
+    .XBits         (Log2MeshWidth),
+    .YBits         (Log2MeshHeight)
   ) u_mailbox (
     .clk_i         (mailbox_clk),
     .rst_ni,

@@ -172,6 +172,20 @@ WRONG = {
         '[enum.csr]\ndoc = "c"\nbits = 12\n[enum.csr.values]\na = { value = 0xCC0, doc = "a", access = "rw" } #!',
         "enum.csr.values.a: CSR 0xcc0 is rw, but those from 0xC00 on are read-only",
     ),
+    "no unit": (
+        '[enum.csr]\ndoc = "c"\nbits = 12\n[enum.csr.values]\na = { value = 0xCC0, doc = "a", access = "ro" } #!',
+        "enum.csr.values.a: is in 0 of the lists in units; a register is in one",
+    ),
+    "two units": (
+        '[enum.csr]\ndoc = "c"\nbits = 12\n[enum.csr.units]\nx = ["a"]\ny = ["a"]\n'
+        '[enum.csr.values]\na = { value = 0xCC0, doc = "a", access = "ro" } #!',
+        "enum.csr.values.a: is in 2 of the lists in units; a register is in one",
+    ),
+    "unit of nothing": (
+        '[enum.csr]\ndoc = "c"\nbits = 12\n[enum.csr.units]\nx = ["b"] #!\n'
+        '[enum.csr.values]\na = { value = 1, doc = "a" }',
+        "enum.csr.units.x: there is no register b",
+    ),
     "sum": (
         '[layout.l]\ndoc = "l"\nbits = 4 #!\nfields = [{ name = "a", bits = 3, doc = "a" }]',
         "layout.l.bits: is 4, but its fields have 3 bits",

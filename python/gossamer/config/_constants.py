@@ -55,6 +55,7 @@ class _Enum(_Table):
     doc: str = Key(description="what it numbers")
     bits: int = Key(ge=1, le=64, description="width of its numbers")
     values: dict[str, _EnumValue] = Key(min_length=1, description="names and numbers")
+    units: dict[str, list[str]] = Key(default={}, description="units, and the registers that each has")
 
 
 class _Field(_Table):
@@ -128,8 +129,16 @@ def _enumeration(name: str, one: _Enum) -> Enumeration:
     numbers = {key: entry.value for key, entry in one.values.items()}
     docs = {key: entry.doc for key, entry in one.values.items()}
     access = {key: entry.access for key, entry in one.values.items() if entry.access is not None}
+    unit_of = {key: unit for unit, keys in one.units.items() for key in keys}
+    units = {key: unit_of[key] for key in one.values if key in unit_of}
     return Enumeration(
-        name, one.bits, one.doc, MappingProxyType(numbers), MappingProxyType(docs), MappingProxyType(access)
+        name,
+        one.bits,
+        one.doc,
+        MappingProxyType(numbers),
+        MappingProxyType(docs),
+        MappingProxyType(access),
+        MappingProxyType(units),
     )
 
 
@@ -162,6 +171,10 @@ def _wrong(model: _File) -> Iterator[tuple[Loc, str]]:
             if trouble := _name_trouble(name):
                 yield (kind, name), trouble
     for name, one in model.enum.items():
+        for unit, keys in one.units.items():
+            for key in keys:
+                if key not in one.values:
+                    yield ("enum", name, "units", unit), f"there is no register {key}"
         taken: dict[int, str] = {}
         for key, entry in one.values.items():
             at: Loc = ("enum", name, "values", key)
@@ -179,6 +192,9 @@ def _wrong(model: _File) -> Iterator[tuple[Loc, str]]:
                     at,
                     f"CSR {entry.value:#x} is {entry.access}, but those from 0xC00 on are read-only",
                 )
+            units = [unit for unit, keys in one.units.items() if key in keys]
+            if len(units) != (0 if entry.access is None else 1):
+                yield at, f"is in {len(units)} of the lists in units; a register is in one, another number in none"
     for name, shape in model.layout.items():
         total = sum(field.bits for field in shape.fields)
         if total != shape.bits:

@@ -176,6 +176,8 @@ def _sv_lines(config: Config) -> Iterator[str]:
             yield f"    /// {one.docs[key]}{note}"
             yield f"    {name} = {one.bits}'h{value:0{_hex_bits(one.bits)}X}{comma}"
         yield f"  }} {one.name}_e;"
+        if one.units:
+            yield from _sv_registers(one, names)
     for layout in shared.layouts.values():
         yield ""
         yield f"  /// {layout.doc}"
@@ -188,6 +190,45 @@ def _sv_lines(config: Config) -> Iterator[str]:
         yield _sv_number(names.claim(f"{camel(layout.name)}Bits", f"layout.{layout.name}"), layout.bits)
     yield "endpackage"
     yield "/* verilator lint_on UNUSEDPARAM */"
+
+
+def _sv_registers(one: constants.Enumeration, names: _Names) -> Iterator[str]:
+    """Which unit has a register, and whether it can be read and written, as functions of its number."""
+    title = camel(one.name)
+    units = sorted(set(one.units.values()))
+    bits = len(units).bit_length()
+    none = names.claim(f"{title}UnitNone", f"enum.{one.name}")
+    members = {unit: names.claim(f"{title}Unit{camel(unit)}", f"enum.{one.name}, unit {unit}") for unit in units}
+    yield ""
+    yield f"  /// Units that have registers of {one.name}_e"
+    yield f"  typedef enum logic [{bits - 1}:0] {{"
+    entries = [none, *members.values()]
+    for number, member in enumerate(entries):
+        yield f"    {member} = {bits}'d{number}{',' if number + 1 < len(entries) else ''}"
+    yield f"  }} {names.claim(f'{one.name}_unit_e', f'enum.{one.name}')};"
+
+    def function(name: str, kind: str, doc: str, choices: dict[str, list[str]], otherwise: str) -> Iterator[str]:
+        yield ""
+        yield f"  /// {doc}"
+        yield f"  function automatic {kind} {names.claim(name, f'enum.{one.name}')}(logic [{one.bits - 1}:0] number);"
+        yield "    case (number)"
+        for result, keys in choices.items():
+            for key in keys[:-1]:
+                yield f"      {title}{camel(key)},"
+            yield f"      {title}{camel(keys[-1])}: {name} = {result};"
+        yield f"      default: {name} = {otherwise};"
+        yield "    endcase"
+        yield "  endfunction"
+
+    by_unit = {members[unit]: [key for key, its in one.units.items() if its == unit] for unit in units}
+    readable = [key for key, access in one.access.items() if access != "wo"]
+    writable = [key for key, access in one.access.items() if access != "ro"]
+    yield from function(
+        f"{one.name}_unit", f"{one.name}_unit_e", "The unit that has the register of a number", by_unit, none
+    )
+    for can, keys in (("readable", readable), ("writable", writable)):
+        doc = f"Whether there is a register of a number and it is {can}"
+        yield from function(f"{one.name}_{can}", "logic", doc, {"1'b1": keys}, "1'b0")
 
 
 # ---------------------------------------------------------------------- C++

@@ -85,6 +85,8 @@ class Enumeration:
     docs: Mapping[str, str]
     access: Mapping[str, str]
     """For registers: who may read or write (ro, rw, wo)."""
+    units: Mapping[str, str]
+    """For registers: the unit that has it (core, mailbox, cache, control)."""
 
     def __getitem__(self, name: str) -> int:
         return self.values[name]

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Addresses: as programs have them, as they are on the wire, and the virtual network of each kind.
+///
+///     on the wire (address_*)      kind[3] spare[3] board[12] tile_y[4] tile_x[4] thread[6]
+///     in a program, as Tinsel's    kind[3] 0        board[12] tile_y tile_x thread, as wide as the configuration needs
+///
+/// Thread, tile and accelerator addresses are packed without gaps in a program, so thread numbers of a board follow
+/// each other. All other kinds are the same in both. With constant widths the change is wiring.
+package gs_address_pkg;
+  import gossamer_pkg::*;
+
+  /// Size of the cluster: boards and hosts are numbered from 0.
+  typedef struct packed {
+    logic [12:0] boards;
+    logic [12:0] hosts;
+  } cluster_t;
+
+  /// Kinds whose address names a tile
+  function automatic logic names_tile(endpoint_e kind);
+    return kind inside {EndpointThread, EndpointTile, EndpointAccelerator};
+  endfunction
+
+  /// A program's address as it is on the wire. `spare` is not 0 if bits above the board are set.
+  function automatic logic [31:0] gs_wire_address(
+      logic [31:0] address, int unsigned thread_bits, int unsigned x_bits, int unsigned y_bits);
+    automatic address_thread_t wire_address;
+    automatic logic [28:0] rest;
+    wire_address      = address;
+    if (names_tile(wire_address.kind)) begin
+      rest = address[28:0];
+      wire_address.thread = 6'(rest & ((29'd1 << thread_bits) - 29'd1));
+      rest = rest >> thread_bits;
+      wire_address.tile_x = 4'(rest & ((29'd1 << x_bits) - 29'd1));
+      rest = rest >> x_bits;
+      wire_address.tile_y = 4'(rest & ((29'd1 << y_bits) - 29'd1));
+      rest = rest >> y_bits;
+      wire_address.board = rest[11:0];
+      wire_address.spare = {2'b00, rest[28:12] != '0};
+    end
+    return wire_address;
+  endfunction
+
+  /// The address of a thread, tile or accelerator on the wire as programs have it.
+  function automatic logic [31:0] gs_program_address(
+      address_thread_t wire_address, int unsigned thread_bits, int unsigned x_bits, int unsigned y_bits);
+    automatic logic [28:0] rest;
+    if (!names_tile(wire_address.kind)) return wire_address;
+    rest = 29'(wire_address.board);
+    rest = rest << y_bits | 29'(wire_address.tile_y);
+    rest = rest << x_bits | 29'(wire_address.tile_x);
+    rest = rest << thread_bits | 29'(wire_address.thread);
+    return {wire_address.kind, rest};
+  endfunction
+
+  /// The virtual network in which messages to a kind of endpoint travel.
+  function automatic vnet_e vnet_of(endpoint_e kind);
+    case (kind)
+      EndpointAccelerator, EndpointStream, EndpointMatch: return VnetRequest;
+      EndpointHost:                                       return VnetReply;
+      EndpointControl:                                    return VnetControl;
+      default:                                            return VnetMailbox;
+    endcase
+  endfunction
+endpackage
