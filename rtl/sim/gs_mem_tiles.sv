@@ -52,7 +52,7 @@ module gs_mem_tiles
 
     gs_sim_memory #(
       .PortCaches (CachesPerDram),
-      .ThreadW    (CacheThreadW),
+      .ThreadW    (MemIdW),
       .Scheduler  (Scheduler),
       .cache_req_t(mem_req_t),
       .cache_rsp_t(mem_rsp_t)
@@ -68,7 +68,8 @@ module gs_mem_tiles
       logic [7:0] wait_q;
       logic feeds, takes, begun_q;
       logic [(1<<ThreadW)-1:0] active;
-      logic unused_dbg_out, unused_net_in, unused_net_out, unused_all, unused_votes, unused_busy;
+      logic unused_dbg_out, unused_all, unused_votes, unused_busy;
+      logic [3:0] unused_net_in, unused_net_out;
       logic [7:0] unused_dbg_data;
       logic [1:0] unused_sent, unused_received, unused_dropped;
       flit_t unused_flit;
@@ -111,12 +112,13 @@ module gs_mem_tiles
         .mem_rsp_valid_i(rsp_valid[c]),
         .mem_rsp_ready_o(rsp_ready[c]),
         .mem_rsp_i      (rsp[c]),
-        .net_in_valid_i (1'b0),
+        .net_in_valid_i ('0),
         .net_in_ready_o (unused_net_in),
         .net_in_i       ('0),
         .net_out_valid_o(unused_net_out),
-        .net_out_ready_i(1'b1),
+        .net_out_ready_i('1),
         .net_out_o      (unused_flit),
+        .cluster_i      ('{boards: 13'd1, hosts: 13'd1}),
         .idle_all_o     (unused_all),
         .idle_votes_o   (unused_votes),
         .idle_busy_o    (unused_busy),

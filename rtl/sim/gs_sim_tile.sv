@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Simulation top: one tile with memories of its own and nobody beside it.
+/// Simulation top: one tile with memories of its own, alone in its network but for a host.
 ///
-/// Messages that leave the tile are lost; the mailbox, told that it is alone, refuses to send them.
+/// The host is the driver: its packets enter the request network, and it takes what the tile sends, always.
 module gs_sim_tile
   import gs_tile_pkg::*;
   import gossamer_pkg::*;
@@ -20,14 +20,19 @@ module gs_sim_tile
   output logic       dbg_in_ready_o,
   output logic       dbg_out_valid_o,
   output logic [7:0] dbg_out_data_o,
-  input  logic       dbg_out_ready_i
+  input  logic       dbg_out_ready_i,
+  // Network, the host's end: a handshake for each virtual network into the tile; what comes out is taken
+  input  logic [3:0] net_in_valid_i,
+  output logic [3:0] net_in_ready_o,
+  input  flit_t      net_in_i,
+  output logic [3:0] net_out_valid_o,
+  output flit_t      net_out_o
 );
   logic     [TileCaches-1:0] req_valid, req_ready, rsp_valid, rsp_ready;
   mem_req_t [TileCaches-1:0] req;
   mem_rsp_t [TileCaches-1:0] rsp;
-  logic idle_all, idle_votes, idle_busy, release_all, agreed, net_out_valid, unused_net_in_ready;
+  logic idle_all, idle_votes, idle_busy, release_all, agreed;
   logic [1:0] sent, received, dropped;
-  flit_t net_out;
 
   gs_tile #(
     .ConfigHash  (ConfigHash),
@@ -54,12 +59,13 @@ module gs_sim_tile
     .mem_rsp_valid_i(rsp_valid),
     .mem_rsp_ready_o(rsp_ready),
     .mem_rsp_i      (rsp),
-    .net_in_valid_i (1'b0),
-    .net_in_ready_o (unused_net_in_ready),
-    .net_in_i       ('0),
-    .net_out_valid_o(net_out_valid),
-    .net_out_ready_i(1'b1),
-    .net_out_o      (net_out),
+    .net_in_valid_i,
+    .net_in_ready_o,
+    .net_in_i,
+    .net_out_valid_o,
+    .net_out_ready_i('1),
+    .net_out_o,
+    .cluster_i      ('{boards: 13'd1, hosts: 13'd1}),
     .idle_all_o     (idle_all),
     .idle_votes_o   (idle_votes),
     .idle_busy_o    (idle_busy),
@@ -70,6 +76,16 @@ module gs_sim_tile
     .idle_agreed_i  (agreed)
   );
 
+  // A message to the host has arrived. Replies of the loader are none.
+  logic arrived, first_q, reply_q, is_reply;
+  assign is_reply = first_q ? net_out_o.kind == FlitKindHeader : reply_q;
+  assign arrived  = net_out_valid_o[VnetReply] && net_out_o.last && !is_reply;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) first_q <= 1'b1;
+    else if (net_out_valid_o[VnetReply]) first_q <= net_out_o.last;
+    if (net_out_valid_o[VnetReply]) reply_q <= is_reply;
+  end
+
   gs_idle_single #(.Sources(3)) u_idle (
     .clk_i,
     .rst_ni,
@@ -78,14 +94,14 @@ module gs_sim_tile
     .busy_i      (idle_busy),
     .sent_i      ({1'b0, sent}),
     .received_i  ({1'b0, received}),
-    .dropped_i   ({net_out_valid && net_out.last, dropped}),
+    .dropped_i   ({arrived, dropped}),
     .release_o   (release_all),
     .agreed_o    (agreed)
   );
 
   gs_sim_memory #(
     .PortCaches (TileCaches),
-    .ThreadW    (CacheThreadW),
+    .ThreadW    (MemIdW),
     .cache_req_t(mem_req_t),
     .cache_rsp_t(mem_rsp_t)
   ) u_memory (
@@ -98,7 +114,4 @@ module gs_sim_tile
     .rsp_ready_i(rsp_ready),
     .rsp_o      (rsp)
   );
-
-  logic unused_net_out;
-  assign unused_net_out = ^net_out;
 endmodule

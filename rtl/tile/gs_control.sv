@@ -35,7 +35,7 @@ module gs_control
   // Requests of threads, and answers
   input  logic                               req_valid_i,
   output logic                               req_ready_o,
-  input  routed_t                            req_i,
+  input  to_control_t                        req_i,
   output logic                               ans_valid_o,
   input  logic                               ans_ready_i,
   output answer_t                            ans_o,
@@ -248,7 +248,7 @@ module gs_control
     logic [7:0]    got_byte;
   } plan_t;
   plan_t plan, plan_q;
-  routed_t req;
+  to_control_t req;
   report_t req_report, report_q;
   logic [11:0] csr, csr_in;
   logic [31:0] value;
@@ -652,7 +652,7 @@ module gs_control
   end
 
   logic unused;
-  assign unused = ^{req.op, req.funct3, req.space, req.flush_all, req.flush, cmd_count};
+  assign unused = ^{req.op, req.funct3, cmd_count};
 
   `GS_ASSERT_NOW(a_count_is_for_who_asked, instret_i == '0 || (valid_q && plan_q.instret))
   `GS_ASSERT_NOW(an_answer_finds_room, !(go && !plan_q.silent) || ans_free)

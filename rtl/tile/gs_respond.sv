@@ -1,95 +1,86 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "gs_assert.svh"
 
-/// Brings the units' answers back to those who asked, any number of them in the same cycle.
+/// Brings the units' answers back to the cores, over two buses that reach every core.
 ///
-/// A destination takes one answer a cycle, always; units that have one for the same destination take turns.
-/// The debug bus and the accelerator borrow a thread's number: while they wait for an answer, it is theirs.
+/// Units that share a bus take turns on it. A core takes one answer a cycle, always; when both buses have one for the
+/// same core, one of them waits a cycle, in turn.
 ///
-///     units ==>[ two places ]==> round robin ==>[ register ]==> cores, debug bus, accelerator
+///     caches, control ==[ round robin ]==[ register ]==+==> every core: [ register ]
+///     FPUs, mailbox   ==[ round robin ]==[ register ]==+
 module gs_respond
   import gs_tile_pkg::*;
 #(
-  /// units that answer
-  parameter  int unsigned Units        = 3,
-  /// who asks beside the cores
-  parameter  int unsigned Borrowers    = 2,
-  /// all who get answers: cores first; not to be set
-  localparam int unsigned Destinations = TileCores + Borrowers
+  /// units of the first bus and of the second
+  parameter  int unsigned UnitsA = 2,
+  parameter  int unsigned UnitsB = 2,
+  /// all units: those of the first bus first; not to be set
+  localparam int unsigned Units  = UnitsA + UnitsB
 ) (
-  input  logic                                clk_i,
-  input  logic                                rst_ni,
-  input  logic    [Units-1:0]                 in_valid_i,
-  output logic    [Units-1:0]                 in_ready_o,
-  input  answer_t                             in_i[Units],
-  /// a borrower waits for an answer, to this thread
-  input  logic    [Borrowers-1:0]             borrowed_i,
-  input  logic    [Borrowers-1:0][ThreadW-1:0] borrowed_thread_i,
-  output logic    [Destinations-1:0]          out_valid_o,
-  output answer_t                             out_o[Destinations]
+  input  logic                    clk_i,
+  input  logic                    rst_ni,
+  input  logic    [Units-1:0]     in_valid_i,
+  output logic    [Units-1:0]     in_ready_o,
+  input  answer_t                 in_i[Units],
+  output logic    [TileCores-1:0] out_valid_o,
+  output answer_t                 out_o[TileCores]
 );
-  localparam int unsigned UnitW = (Units > 1) ? $clog2(Units) : 1;
+  logic    [1:0] bus_valid_q, bus_valid, waits;
+  answer_t       bus_q[2], bus[2];
+  // The bus that goes first when both are for one core.
+  logic          first_q, conflict;
 
-  logic    [Units-1:0][Destinations-1:0] wants, granted;
-  answer_t                               answer[Units];
-
-  for (genvar u = 0; u < Units; u++) begin : gen_unit
-    logic [Borrowers-1:0] borrowed;
-    logic [Destinations-1:0] to;
-
-    for (genvar b = 0; b < Borrowers; b++) begin : gen_borrower
-      assign borrowed[b] = borrowed_i[b] && in_i[u].thread == borrowed_thread_i[b];
-    end
-    assign to[Destinations-1:TileCores] = borrowed;
-    for (genvar c = 0; c < TileCores; c++) begin : gen_core
-      assign to[c] = borrowed == '0 && (in_i[u].thread >> TidW) == ThreadW'(c);
-    end
-
-    gs_sort_queue #(
-      .N     (Destinations),
-      .data_t(answer_t)
-    ) u_sorted (
-      .clk_i,
-      .rst_ni,
-      .in_valid_i (in_valid_i[u]),
-      .in_ready_o (in_ready_o[u]),
-      .in_to_i    (to),
-      .in_data_i  (in_i[u]),
-      .out_valid_o(wants[u]),
-      .out_ready_i(granted[u]),
-      .out_data_o (answer[u])
-    );
+  assign conflict = bus_valid_q == '1 && bus_q[0].thread >> TidW == bus_q[1].thread >> TidW;
+  assign waits    = {conflict && !first_q, conflict && first_q};
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) first_q <= 1'b0;
+    else if (conflict) first_q <= !first_q;
   end
 
-  for (genvar d = 0; d < Destinations; d++) begin : gen_destination
-    logic [Units-1:0] valid, ready;
-    logic [UnitW-1:0] unused_idx;
-    logic some;
-    answer_t chosen;
+  for (genvar b = 0; b < 2; b++) begin : gen_bus
+    localparam int unsigned From = (b == 0) ? 0 : UnitsA;
+    localparam int unsigned N = (b == 0) ? UnitsA : UnitsB;
+    localparam int unsigned IdxW = (N > 1) ? $clog2(N) : 1;
+    answer_t of_units[N];
+    logic ready;
+    logic [IdxW-1:0] unused_idx;
 
-    for (genvar u = 0; u < Units; u++) begin : gen_valid
-      assign valid[u]      = wants[u][d];
-      assign granted[u][d] = ready[u];
+    for (genvar u = 0; u < N; u++) begin : gen_unit
+      assign of_units[u] = in_i[From+u];
     end
+    assign ready = !waits[b];
 
     gs_stream_arbiter #(
-      .N     (Units),
+      .N     (N),
       .data_t(answer_t)
     ) u_arbiter (
       .clk_i,
       .rst_ni,
-      .in_valid_i (valid),
-      .in_ready_o (ready),
-      .in_data_i  (answer),
-      .out_valid_o(some),
-      .out_ready_i(1'b1),
-      .out_data_o (chosen),
+      .in_valid_i (in_valid_i[From+:N]),
+      .in_ready_o (in_ready_o[From+:N]),
+      .in_data_i  (of_units),
+      .out_valid_o(bus_valid[b]),
+      .out_ready_i(ready),
+      .out_data_o (bus[b]),
       .out_idx_o  (unused_idx)
     );
 
     always_ff @(posedge clk_i) begin
-      if (!rst_ni) out_valid_o[d] <= 1'b0;
-      else out_valid_o[d] <= some;
-      out_o[d] <= chosen;
+      if (!rst_ni) bus_valid_q[b] <= 1'b0;
+      else if (ready) bus_valid_q[b] <= bus_valid[b];
+      if (ready && bus_valid[b]) bus_q[b] <= bus[b];
     end
+  end
+
+  for (genvar c = 0; c < TileCores; c++) begin : gen_core
+    logic [1:0] here;
+    for (genvar b = 0; b < 2; b++) begin : gen_here
+      assign here[b] = bus_valid_q[b] && !waits[b] && (bus_q[b].thread >> TidW) == ThreadW'(c);
+    end
+    always_ff @(posedge clk_i) begin
+      out_valid_o[c] <= here != '0 && rst_ni;
+      if (here != '0) out_o[c] <= here[1] ? bus_q[1] : bus_q[0];
+    end
+    `GS_ASSERT_NOW(a_core_takes_one_answer_a_cycle, here != '1)
   end
 endmodule

@@ -28,9 +28,7 @@ module gs_tile
   /// 1: there is no network: a thread that sends beyond the tile is stopped
   parameter bit Alone = 1'b0,
   /// 0: the mailbox has no local multicast (to compare areas)
-  parameter bit Multicast = 1'b1,
-  /// thread whose number, and part of the cache, the accelerator uses; it must not ask for memory at the same time
-  parameter int unsigned AcceleratorThread = ThreadsPerTile - 1
+  parameter bit Multicast = 1'b1
 ) (
   input  logic                      clk_i,
   input  logic                      rst_ni,
@@ -54,13 +52,16 @@ module gs_tile
   input  logic     [TileCaches-1:0] mem_rsp_valid_i,
   output logic     [TileCaches-1:0] mem_rsp_ready_o,
   input  mem_rsp_t [TileCaches-1:0] mem_rsp_i,
-  // Network
-  input  logic                      net_in_valid_i,
-  output logic                      net_in_ready_o,
+  // Network: a flit a cycle each way, shared data, a handshake for each virtual network. At most one valid bit is 1;
+  // readiness does not depend on it. What leaves is valid only where it is taken.
+  input  logic     [3:0]            net_in_valid_i,
+  output logic     [3:0]            net_in_ready_o,
   input  flit_t                     net_in_i,
-  output logic                      net_out_valid_o,
-  input  logic                      net_out_ready_i,
+  output logic     [3:0]            net_out_valid_o,
+  input  logic     [3:0]            net_out_ready_i,
   output flit_t                     net_out_o,
+  // Size of the cluster, for destinations
+  input  gs_address_pkg::cluster_t  cluster_i,
   // Idle detection: all started threads wait for idleness and nothing is under way in the mailbox; all of them voted
   // yes; one bit each for mailbox and accelerator: it sent a message, it got one, it got one for nobody; the
   // release, and whether everybody agreed
@@ -73,14 +74,11 @@ module gs_tile
   input  logic                      idle_release_i,
   input  logic                      idle_agreed_i
 );
-  // Who asks: cores, debug bus, accelerator. Who answers: caches, mailbox, control unit, FPUs.
-  localparam int unsigned Sources = TileCores + 2;
-  localparam int unsigned FromDebug = TileCores;
-  localparam int unsigned FromAccelerator = TileCores + 1;
-  localparam int unsigned UnitMailbox = TileCaches;
-  localparam int unsigned UnitControl = TileCaches + 1;
-  localparam int unsigned UnitFpu = TileCaches + 2;
-  localparam int unsigned Units = UnitFpu + TileFpus;
+  // Units that answer: caches and control unit over one bus, FPUs and mailbox over the other.
+  localparam int unsigned UnitControl = TileCaches;
+  localparam int unsigned UnitFpu = TileCaches + 1;
+  localparam int unsigned UnitMailbox = UnitFpu + TileFpus;
+  localparam int unsigned Units = UnitMailbox + 1;
   localparam int unsigned AllThreads = 1 << ThreadW;
 
   if (AllThreads != TileCores * ThreadsPerCore || TileCores * ThreadsPerCore > 64) begin : gen_illegal_threads
@@ -88,12 +86,12 @@ module gs_tile
            TileCores, ThreadsPerCore);
   end
 
-  logic     [Sources-1:0] req_valid, req_ready;
-  request_t req[Sources];
-  logic     [Units-1:0]   unit_valid, unit_ready;
+  logic     [TileCores-1:0] req_valid, req_ready;
+  request_t req[TileCores];
+  logic     [Units-1:0]     unit_valid, unit_ready;
   answer_t  unit_answer[Units];
-  logic     [Sources-1:0] ans_valid;
-  answer_t  ans[Sources];
+  logic     [TileCores-1:0] ans_valid;
+  answer_t  ans[TileCores];
 
   logic [TileCores-1:0] start_valid, start_ready, inject_valid, inject_ready, issue;
   logic [TidW-1:0] start_tid, inject_tid;
@@ -102,8 +100,12 @@ module gs_tile
   logic [InstrMems-1:0] iwr_valid, iwr_ready;
   logic [Log2InstrWords-1:0] iwr_addr;
 
+  logic [InstrMems-1:0] load_iwr_valid;
+  logic load_iwr_ready, load_iwr_write, load_iwr_rvalid;
+  logic [Log2InstrWords-1:0] load_iwr_addr;
+  logic [31:0] load_iwr_data, load_iwr_rdata;
+
   // ---------------------------------------------------------------- cores
-  // Registers between each core and what it asks: its queues, of block RAM, are not to wait for far decisions.
   logic [TileCores-1:0] f_valid, f_ready, core_f_valid, core_f_ready, core_x_valid, core_x_ready;
   f_req_t [TileCores-1:0] f_req, core_f_req;
   request_t [TileCores-1:0] core_x_req;
@@ -111,6 +113,9 @@ module gs_tile
   logic [TileCores-1:0][Log2InstrWords-1:0] imem_addr;
   logic [TileCores-1:0][31:0] imem_wdata, imem_rdata;
   logic [TileCores-1:0] core_iwr_ready;
+  logic dbg_req_valid, dbg_borrow;
+  request_t dbg_req;
+  logic [ThreadW-1:0] dbg_borrow_thread;
   logic [TileCores-1:0] retire;
   logic [TileCores-1:0][TidW-1:0] retire_tid;
 
@@ -133,10 +138,10 @@ module gs_tile
       .imem_wdata_o  (imem_wdata[c]),
       .imem_rdata_i  (imem_rdata[c]),
       // The first core of a memory writes for all of them.
-      .iwr_valid_i   (iwr_valid[Mem] && c % CoresAMemory == 0),
+      .iwr_valid_i   ((iwr_valid[Mem] || load_iwr_valid[Mem]) && c % CoresAMemory == 0),
       .iwr_ready_o   (core_iwr_ready[c]),
-      .iwr_addr_i    (iwr_addr),
-      .iwr_data_i    (iwr_data),
+      .iwr_addr_i    ((iwr_valid != '0) ? iwr_addr : load_iwr_addr),
+      .iwr_data_i    ((iwr_valid != '0) ? iwr_data : load_iwr_data),
       .x_valid_o     (core_x_valid[c]),
       .x_ready_i     (core_x_ready[c]),
       .x_req_o       (x_req),
@@ -162,27 +167,24 @@ module gs_tile
     assign core_x_req[c] = '{op: x_op_e'(x_req.op), funct3: x_req.funct3,
                              thread: (ThreadW'(c) << TidW) | ThreadW'(x_req.tid), addr: x_req.addr, data: x_req.data};
 
-    gs_skid #(.data_t(request_t)) u_x (
-      .clk_i,
-      .rst_ni,
-      .in_valid_i (core_x_valid[c]),
-      .in_ready_o (core_x_ready[c]),
-      .in_data_i  (core_x_req[c]),
-      .out_valid_o(req_valid[c]),
-      .out_ready_i(req_ready[c]),
-      .out_data_o (req[c])
-    );
+    // The debug bus enters through the first core's port.
+    if (c == 0) begin : gen_debug
+      assign req_valid[c]    = dbg_req_valid || core_x_valid[c];
+      assign core_x_ready[c] = req_ready[c] && !dbg_req_valid;
+      assign req[c]          = dbg_req_valid ? dbg_req : core_x_req[c];
+    end else begin : gen_core_alone
+      assign req_valid[c]    = core_x_valid[c];
+      assign core_x_ready[c] = req_ready[c];
+      assign req[c]          = core_x_req[c];
+    end
 
-    gs_skid #(.data_t(f_req_t)) u_f (
-      .clk_i,
-      .rst_ni,
-      .in_valid_i (core_f_valid[c]),
-      .in_ready_o (core_f_ready[c]),
-      .in_data_i  (core_f_req[c]),
-      .out_valid_o(f_valid[c]),
-      .out_ready_i(f_ready[c]),
-      .out_data_o (f_req[c])
-    );
+    // A register before the FPU, which is far.
+    assign core_f_ready[c] = !f_valid[c] || f_ready[c];
+    always_ff @(posedge clk_i) begin
+      if (!rst_ni) f_valid[c] <= 1'b0;
+      else if (core_f_ready[c]) f_valid[c] <= core_f_valid[c];
+      if (core_f_ready[c] && core_f_valid[c]) f_req[c] <= core_f_req[c];
+    end
   end
 
   for (genvar m = 0; m < InstrMems; m++) begin : gen_instr_mem
@@ -271,15 +273,14 @@ module gs_tile
   end
 
   // ------------------------------------------------- requests and answers
-  logic    [TileCaches-1:0] cache_valid, cache_ready;
-  routed_t cache_req[TileCaches];
+  logic        [TileCaches-1:0] cache_valid, cache_ready;
+  to_cache_t   cache_req[TileCaches];
   logic mailbox_valid, mailbox_ready, control_valid, control_ready, late_valid, late_ready;
-  routed_t mailbox_req, control_req;
+  to_mailbox_t mailbox_req;
+  to_control_t control_req;
   late_trap_t late;
-  logic dbg_borrow, acc_borrow;
-  logic [ThreadW-1:0] dbg_borrow_thread;
 
-  gs_route #(.Sources(Sources)) u_route (
+  gs_route u_route (
     .clk_i,
     .rst_ni,
     .in_valid_i     (req_valid),
@@ -300,36 +301,43 @@ module gs_tile
   );
 
   gs_respond #(
-    .Units    (Units),
-    .Borrowers(2)
+    .UnitsA(TileCaches + 1),
+    .UnitsB(TileFpus + 1)
   ) u_respond (
     .clk_i,
     .rst_ni,
-    .in_valid_i       (unit_valid),
-    .in_ready_o       (unit_ready),
-    .in_i             (unit_answer),
-    .borrowed_i       ({acc_borrow, dbg_borrow}),
-    .borrowed_thread_i({ThreadW'(AcceleratorThread), dbg_borrow_thread}),
-    .out_valid_o      (ans_valid),
-    .out_o            (ans)
+    .in_valid_i (unit_valid),
+    .in_ready_o (unit_ready),
+    .in_i       (unit_answer),
+    .out_valid_o(ans_valid),
+    .out_o      (ans)
   );
 
   // --------------------------------------------------------------- caches
-  logic [TileCaches-1:0] hit, miss, writeback;
+  logic [TileCaches-1:0] hit, miss, writeback, dbg_answers;
+  answer_t dbg_answer[TileCaches];
+
+  // Memory accesses past the caches, over the first cache's stream: 0 loader, 1 accelerator
+  logic     [1:0] direct_valid, direct_ready, direct_rsp_valid;
+  mem_req_t direct[2];
 
   for (genvar c = 0; c < TileCaches; c++) begin : gen_cache
     cache_req_t creq;
     cache_rsp_t crsp;
     logic [CacheThreadW-1:0] unused_event_thread, unused_writeback_thread;
 
+    gs_tile_cache_pkg::mem_req_t cache_mreq;
+    gs_tile_cache_pkg::mem_rsp_t cache_mrsp;
+    logic cache_mreq_valid, cache_mreq_ready, cache_mrsp_valid, cache_mrsp_ready, rsp_valid, rsp_ready;
+    mem_req_t own;
+
     assign creq = '{
       op: cache_req[c].flush
         ? (cache_req[c].flush_all ? gs_cache_pkg::CacheFlushAll : gs_cache_pkg::CacheFlushLine)
-        : (cache_req[c].op == XStore) ? gs_cache_pkg::CacheStore : gs_cache_pkg::CacheLoad,
+        : cache_req[c].store ? gs_cache_pkg::CacheStore : gs_cache_pkg::CacheLoad,
       // A line to flush is named by its place.
       funct3: cache_req[c].flush ? 3'b001 : cache_req[c].funct3,
-      thread: cache_req[c].thread[CacheThreadW-1:0], space: cache_req[c].space,
-      addr: cache_req[c].addr, data: cache_req[c].data
+      thread: cache_req[c].thread, space: cache_req[c].space, addr: cache_req[c].addr, data: cache_req[c].data
     };
 
     gs_cache #(
@@ -342,23 +350,23 @@ module gs_tile
       .AddrW        (32),
       .cache_req_t  (cache_req_t),
       .cache_rsp_t  (cache_rsp_t),
-      .mem_req_t    (mem_req_t),
-      .mem_rsp_t    (mem_rsp_t)
+      .mem_req_t    (gs_tile_cache_pkg::mem_req_t),
+      .mem_rsp_t    (gs_tile_cache_pkg::mem_rsp_t)
     ) u_cache (
       .clk_i,
       .rst_ni,
       .req_valid_i       (cache_valid[c]),
       .req_ready_o       (cache_ready[c]),
       .req_i             (creq),
-      .rsp_valid_o       (unit_valid[c]),
-      .rsp_ready_i       (unit_ready[c]),
+      .rsp_valid_o       (rsp_valid),
+      .rsp_ready_i       (rsp_ready),
       .rsp_o             (crsp),
-      .mem_req_valid_o   (mem_req_valid_o[c]),
-      .mem_req_ready_i   (mem_req_ready_i[c]),
-      .mem_req_o         (mem_req_o[c]),
-      .mem_rsp_valid_i   (mem_rsp_valid_i[c]),
-      .mem_rsp_ready_o   (mem_rsp_ready_o[c]),
-      .mem_rsp_i         (mem_rsp_i[c]),
+      .mem_req_valid_o   (cache_mreq_valid),
+      .mem_req_ready_i   (cache_mreq_ready),
+      .mem_req_o         (cache_mreq),
+      .mem_rsp_valid_i   (cache_mrsp_valid),
+      .mem_rsp_ready_o   (cache_mrsp_ready),
+      .mem_rsp_i         (cache_mrsp),
       .event_hit_o       (hit[c]),
       .event_miss_o      (miss[c]),
       .event_thread_o    (unused_event_thread),
@@ -368,12 +376,67 @@ module gs_tile
     assign unit_answer[c] = '{
       thread: ThreadW'(c * CacheThreads) | ThreadW'(crsp.thread), data: crsp.data, flags: '0
     };
+    // While the debug bus waits for a cache, the answer to its thread is for it: that thread has none under way here.
+    assign dbg_answers[c] = rsp_valid && dbg_borrow && unit_answer[c].thread == dbg_borrow_thread;
+    assign unit_valid[c]  = rsp_valid && !dbg_answers[c];
+    assign rsp_ready      = unit_ready[c] || dbg_answers[c];
+    assign dbg_answer[c]  = unit_answer[c];
+
+    // Its memory stream; the first cache shares its own with the accesses past the caches.
+    assign own = '{write: cache_mreq.write, last: cache_mreq.last, space: cache_mreq.space, id: MemIdW'(cache_mreq.id),
+                   addr: cache_mreq.addr, data: cache_mreq.data};
+    assign cache_mrsp = '{ack: mem_rsp_i[c].ack, last: mem_rsp_i[c].last, id: mem_rsp_i[c].id[CacheThreadW-1:0],
+                          data: mem_rsp_i[c].data};
+    if (c == 0) begin : gen_shared
+      localparam int unsigned N = Accelerator ? 3 : 2;
+      logic [N-1:0] valid, ready, last;
+      mem_req_t all[N];
+      logic direct_rsp;
+      assign direct_rsp          = mem_rsp_i[c].id[MemIdW-1];
+      assign cache_mrsp_valid    = mem_rsp_valid_i[c] && !direct_rsp;
+      assign mem_rsp_ready_o[c]  = direct_rsp || cache_mrsp_ready;
+      assign direct_rsp_valid[0] = mem_rsp_valid_i[c] && direct_rsp && !mem_rsp_i[c].id[4];
+      assign direct_rsp_valid[1] = mem_rsp_valid_i[c] && direct_rsp && mem_rsp_i[c].id[4];
+      assign cache_mreq_ready    = ready[0];
+      assign all[0]              = own;
+      assign all[1]              = direct[0];
+      if (Accelerator) begin : gen_three
+        assign all[2]       = direct[1];
+        assign valid        = {direct_valid, cache_mreq_valid};
+        assign direct_ready = ready[2:1];
+      end else begin : gen_two
+        assign valid        = {direct_valid[0], cache_mreq_valid};
+        assign direct_ready = {1'b0, ready[1]};
+      end
+      for (genvar i = 0; i < N; i++) begin : gen_last
+        assign last[i] = all[i].last;
+      end
+      gs_mem_arbiter #(
+        .N     (N),
+        .data_t(mem_req_t)
+      ) u_memory (
+        .clk_i,
+        .rst_ni,
+        .in_valid_i (valid),
+        .in_ready_o (ready),
+        .in_last_i  (last),
+        .in_data_i  (all),
+        .out_valid_o(mem_req_valid_o[c]),
+        .out_ready_i(mem_req_ready_i[c]),
+        .out_data_o (mem_req_o[c])
+      );
+    end else begin : gen_own
+      assign mem_req_valid_o[c] = cache_mreq_valid;
+      assign cache_mreq_ready   = mem_req_ready_i[c];
+      assign mem_req_o[c]       = own;
+      assign cache_mrsp_valid   = mem_rsp_valid_i[c];
+      assign mem_rsp_ready_o[c] = cache_mrsp_ready;
+    end
   end
 
   // -------------------------------------------------------------- mailbox
-  // Ports of the switch: 0 network, 1 mailbox, 2 accelerator.
-  logic  [2:0] sw_in_valid, sw_in_ready, sw_out_valid, sw_out_ready;
-  flit_t sw_in[3], sw_out[3];
+  logic box_in_valid, box_in_ready, box_out_valid, box_out_ready, far_out_valid, far_out_ready;
+  flit_t box_in, box_out, far_out;
   gs_mailbox_pkg::mailbox_req_t mreq;
   gs_mailbox_pkg::mailbox_rsp_t mrsp;
   gs_mailbox_pkg::mailbox_trap_t mtrap;
@@ -382,7 +445,7 @@ module gs_tile
 
   assign here = '{kind: EndpointTile, board: board_i, tile_y: tile_y_i, tile_x: tile_x_i, default: '0};
   assign mreq = '{op: gs_mailbox_pkg::mailbox_op_e'(mailbox_req.op), funct3: mailbox_req.funct3,
-                  thread: 6'(mailbox_req.thread), addr: mailbox_req.addr, data: mailbox_req.data};
+                  thread: 6'(mailbox_req.thread), addr: 32'(mailbox_req.addr), data: mailbox_req.data};
 
   // It hears of threads that end, too: they count for idleness no more.
   logic mailbox_clk, mailbox_busy;
@@ -391,7 +454,7 @@ module gs_tile
   gs_clock_gate u_mailbox_gate (
     .clk_i,
     .rst_ni,
-    .busy_i(mailbox_busy || mailbox_valid || sw_out_valid[1] || idle_release_i || active != active_q),
+    .busy_i(mailbox_busy || mailbox_valid || box_in_valid || idle_release_i || active != active_q),
     .clk_o (mailbox_clk)
   );
 
@@ -422,12 +485,12 @@ module gs_tile
     .trap_valid_o  (late_valid),
     .trap_ready_i  (late_ready),
     .trap_o        (mtrap),
-    .net_valid_o   (sw_in_valid[1]),
-    .net_ready_i   (sw_in_ready[1]),
-    .net_o         (sw_in[1]),
-    .net_valid_i   (sw_out_valid[1]),
-    .net_ready_o   (sw_out_ready[1]),
-    .net_i         (sw_out[1]),
+    .net_valid_o   (mix_valid),
+    .net_ready_i   (mix_ready),
+    .net_o         (mix),
+    .net_valid_i   (box_in_valid),
+    .net_ready_o   (box_in_ready),
+    .net_i         (box_in),
     .active_i      (active),
     .idle_all_o,
     .idle_votes_o,
@@ -438,100 +501,189 @@ module gs_tile
     .dropped_o     (dropped),
     .busy_o        (mailbox_busy)
   );
-  logic unused_mailbox_req;
-  assign unused_mailbox_req = ^{mailbox_req.space, mailbox_req.flush, mailbox_req.flush_all};
+  logic mix_valid, mix_ready;
+  flit_t mix;
+  address_thread_t mix_dest;
+  vnet_e mix_vnet;
+  assign mix_dest      = mix.dest;
+  assign mix_vnet      = gs_address_pkg::vnet_of(mix_dest.kind);
+  assign box_out_valid = mix_valid && mix_vnet == VnetMailbox;
+  assign far_out_valid = mix_valid && mix_vnet != VnetMailbox;
+  assign mix_ready     = (mix_vnet == VnetMailbox) ? box_out_ready : far_out_ready;
+  assign box_out       = mix;
+  always_comb begin
+    far_out      = mix;
+    far_out.vnet = mix_vnet;
+  end
   assign unit_answer[UnitMailbox] = '{thread: mrsp.thread[ThreadW-1:0], data: mrsp.data, flags: '0};
   assign late = '{thread: mtrap.thread[ThreadW-1:0], cause: mtrap.cause, addr: mtrap.addr};
 
-  // -------------------------------------------- network and accelerator
-  assign sw_in_valid[0]  = net_in_valid_i;
-  assign sw_in[0]        = net_in_i;
-  assign net_in_ready_o  = sw_in_ready[0];
-  assign net_out_valid_o = sw_out_valid[0];
-  assign net_out_o       = sw_out[0];
-  assign sw_out_ready[0] = net_out_ready_i;
+  // -------------------------------------------------------------- loader
+  logic load_in_valid, load_in_ready, load_out_valid, load_out_ready, load_refused, load_busy, load_clk;
+  flit_t load_in, load_out;
+  assign load_iwr_ready = iwr_valid == '0;
+  assign {load_iwr_rvalid, load_iwr_rdata} = '0;
+  logic unused_load_write;
+  assign unused_load_write = load_iwr_write;
+
+  gs_clock_gate u_load_gate (
+    .clk_i,
+    .rst_ni,
+    .busy_i(load_busy || load_in_valid || direct_rsp_valid[0]),
+    .clk_o (load_clk)
+  );
+
+  gs_tile_load u_load (
+    .clk_i          (load_clk),
+    .rst_ni,
+    .job_i          (job_i[6:2]),
+    .in_valid_i     (load_in_valid),
+    .in_ready_o     (load_in_ready),
+    .in_i           (load_in),
+    .out_valid_o    (load_out_valid),
+    .out_ready_i    (load_out_ready),
+    .out_o          (load_out),
+    .mem_req_valid_o(direct_valid[0]),
+    .mem_req_ready_i(direct_ready[0]),
+    .mem_req_o      (direct[0]),
+    .mem_rsp_valid_i(direct_rsp_valid[0]),
+    .mem_rsp_i      (mem_rsp_i[0]),
+    .instr_valid_o  (load_iwr_valid),
+    .instr_write_o  (load_iwr_write),
+    .instr_addr_o   (load_iwr_addr),
+    .instr_wdata_o  (load_iwr_data),
+    .instr_ready_i  (load_iwr_ready),
+    .instr_rvalid_i (load_iwr_rvalid),
+    .instr_rdata_i  (load_iwr_rdata),
+    .refused_o      (load_refused),
+    .busy_o         (load_busy)
+  );
+
+  // --------------------------------------------------------- accelerator
+  logic acc_in_valid, acc_in_ready, acc_out_valid, acc_out_ready, fault_valid, fault_ready, acc_dropped, switch_refused;
+  logic acc_busy, switch_clk;
+  flit_t acc_in, acc_out, fault;
 
   if (Accelerator) begin : gen_accelerator
-    logic clk;
+    logic request_valid, request_ready, answer_valid;
+    request_t request;
+    answer_t answer;
+    address_accelerator_t acc_here;
+    assign acc_here = '{kind: EndpointAccelerator, board: board_i, tile_y: tile_y_i, tile_x: tile_x_i, default: '0};
+
     gs_clock_gate u_gate (
       .clk_i,
       .rst_ni,
-      .busy_i(sw_in_valid != '0 || sw_out_valid != '0 || req_valid[FromAccelerator] || !sw_out_ready[2]),
-      .clk_o (clk)
+      .busy_i(net_in_valid_i != '0 || box_in_valid || box_out_valid || far_out_valid || load_out_valid || acc_in_valid
+              || acc_busy),
+      .clk_o (switch_clk)
     );
 
-    gs_tile_switch u_switch (
-      .clk_i      (clk),
-      .rst_ni,
-      .board_i,
-      .tile_y_i,
-      .tile_x_i,
-      .in_valid_i (sw_in_valid),
-      .in_ready_o (sw_in_ready),
-      .in_i       (sw_in),
-      .out_valid_o(sw_out_valid),
-      .out_ready_i(sw_out_ready),
-      .out_o      (sw_out)
-    );
-
-    request_t acc_req;
     gs_acc_sum u_accelerator (
-      .clk_i          (clk),
+      .clk_i          (switch_clk),
       .rst_ni,
-      .in_valid_i     (sw_out_valid[2]),
-      .in_ready_o     (sw_out_ready[2]),
-      .in_i           (sw_out[2]),
-      .out_valid_o    (sw_in_valid[2]),
-      .out_ready_i    (sw_in_ready[2]),
-      .out_o          (sw_in[2]),
-      .request_valid_o(req_valid[FromAccelerator]),
-      .request_ready_i(req_ready[FromAccelerator]),
-      .request_o      (acc_req),
-      .answer_valid_i (ans_valid[FromAccelerator]),
-      .answer_i       (ans[FromAccelerator])
+      .in_valid_i     (acc_in_valid),
+      .in_ready_o     (acc_in_ready),
+      .in_i           (acc_in),
+      .out_valid_o    (acc_out_valid),
+      .out_ready_i    (acc_out_ready),
+      .out_o          (acc_out),
+      .request_valid_o(request_valid),
+      .request_ready_i(request_ready),
+      .request_o      (request),
+      .answer_valid_i (answer_valid),
+      .answer_i       (answer),
+      .busy_o         (acc_busy)
     );
-    assign req[FromAccelerator] = '{op: acc_req.op, funct3: acc_req.funct3, thread: ThreadW'(AcceleratorThread),
-                                    addr: acc_req.addr, data: acc_req.data};
-    logic unused_thread;
-    assign unused_thread = ^acc_req.thread;
 
-    // From its request until the answer, the thread's number is the accelerator's.
-    logic asked_q;
-    assign acc_borrow = asked_q || req_valid[FromAccelerator];
-    always_ff @(posedge clk_i) begin
-      if (!rst_ni) asked_q <= 1'b0;
-      else if (req_valid[FromAccelerator]) asked_q <= 1'b1;
-      else if (ans_valid[FromAccelerator]) asked_q <= 1'b0;
-    end
-
-    // A message is received when its last flit is, and sent when its last flit is. What is in its hands counts
-    // as busy: its answer is still to come.
-    assign idle_sent_o     = {sw_in_valid[2] && sw_in_ready[2] && sw_in[2].last, sent};
-    assign idle_received_o = {sw_out_valid[2] && sw_out_ready[2] && sw_out[2].last, received};
-    assign idle_busy_o     = !sw_out_ready[2];
+    gs_acc_memory u_memory (
+      .clk_i          (switch_clk),
+      .rst_ni,
+      .here_i         (acc_here),
+      .host_i,
+      .job_i          (job_i[6:2]),
+      .request_valid_i(request_valid),
+      .request_ready_o(request_ready),
+      .request_i      (request),
+      .answer_valid_o (answer_valid),
+      .answer_o       (answer),
+      .mem_req_valid_o(direct_valid[1]),
+      .mem_req_ready_i(direct_ready[1]),
+      .mem_req_o      (direct[1]),
+      .mem_rsp_valid_i(direct_rsp_valid[1]),
+      .mem_rsp_i      (mem_rsp_i[0]),
+      .fault_valid_o  (fault_valid),
+      .fault_ready_i  (fault_ready),
+      .fault_o        (fault)
+    );
+    // A message is received when its last flit is, and sent when its last flit is. While one is being worked on the
+    // accelerator is busy: its answer is still to come.
+    assign idle_sent_o     = {acc_out_valid && acc_out_ready && acc_out.last && !acc_dropped, sent};
+    assign idle_received_o = {acc_in_valid && acc_in_ready && acc_in.last, received};
+    assign idle_busy_o     = acc_busy || load_busy;
   end else begin : gen_no_accelerator
-    assign sw_out_valid[0]            = sw_in_valid[1];
-    assign sw_out[0]                  = sw_in[1];
-    assign sw_in_ready[1]             = sw_out_ready[0];
-    assign sw_out_valid[1]            = sw_in_valid[0];
-    assign sw_out[1]                  = sw_in[0];
-    assign sw_in_ready[0]             = sw_out_ready[1];
-    assign {sw_out_valid[2], sw_in_valid[2]} = '0;
-    assign {sw_out_ready[2], sw_in_ready[2]} = '0;
-    assign sw_in[2]                   = '0;
-    assign sw_out[2]                  = '0;
-    assign req_valid[FromAccelerator] = 1'b0;
-    assign req[FromAccelerator]       = '0;
-    assign acc_borrow                 = 1'b0;
-    assign idle_sent_o                = {1'b0, sent};
-    assign idle_received_o            = {1'b0, received};
-    assign idle_busy_o                = 1'b0;
+    assign switch_clk      = clk_i;
+    assign direct_valid[1] = 1'b0;
+    assign direct[1]       = '0;
+    assign {acc_in_ready, acc_out_valid, fault_valid, acc_busy} = '0;
+    assign {acc_out, fault} = '0;
+    assign idle_sent_o     = {1'b0, sent};
+    assign idle_received_o = {1'b0, received};
+    assign idle_busy_o     = load_busy;
     logic unused_accelerator;
-    assign unused_accelerator = ^{req_ready[FromAccelerator], ans_valid[FromAccelerator], ans[FromAccelerator],
-                                  sw_out_valid[2], sw_in_valid[2], sw_out_ready[2], sw_in_ready[2], sw_in[2],
-                                  sw_out[2]};
+    assign unused_accelerator = ^{acc_in_valid, acc_in, acc_out_ready, fault_ready, acc_busy, direct_ready[1],
+                                  direct_rsp_valid[1], acc_dropped};
   end
   assign idle_dropped_o = {1'b0, dropped};
+
+  // ------------------------------------------------------------- network
+  gs_tile_switch #(
+    .Accelerator(Accelerator),
+    .Alone      (Alone)
+  ) u_switch (
+    .clk_i          (switch_clk),
+    .rst_ni,
+    .board_i,
+    .tile_y_i,
+    .tile_x_i,
+    .job_i          (job_i[6:2]),
+    .epoch_i        (job_i[1:0]),
+    .cluster_i,
+    .net_in_valid_i,
+    .net_in_ready_o,
+    .net_in_i,
+    .net_out_valid_o,
+    .net_out_ready_i,
+    .net_out_o,
+    .box_in_valid_o (box_in_valid),
+    .box_in_ready_i (box_in_ready),
+    .box_in_o       (box_in),
+    .box_out_valid_i(box_out_valid),
+    .box_out_ready_o(box_out_ready),
+    .box_out_i      (box_out),
+    .far_out_valid_i(far_out_valid),
+    .far_out_ready_o(far_out_ready),
+    .far_out_i      (far_out),
+    .load_in_valid_o(load_in_valid),
+    .load_in_ready_i(load_in_ready),
+    .load_in_o      (load_in),
+    .load_out_valid_i(load_out_valid),
+    .load_out_ready_o(load_out_ready),
+    .load_out_i     (load_out),
+    .acc_in_valid_o (acc_in_valid),
+    .acc_in_ready_i (acc_in_ready),
+    .acc_in_o       (acc_in),
+    .acc_out_valid_i(acc_out_valid),
+    .acc_out_ready_o(acc_out_ready),
+    .acc_out_i      (acc_out),
+    .fault_valid_i  (fault_valid),
+    .fault_ready_o  (fault_ready),
+    .fault_i        (fault),
+    .acc_dropped_o  (acc_dropped),
+    .refused_o      (switch_refused)
+  );
+  logic unused_refused;
+  assign unused_refused = ^{load_refused, switch_refused};
 
   // --------------------------------------------------------- control unit
   gs_control #(
@@ -557,13 +709,13 @@ module gs_tile
     .ans_valid_o        (unit_valid[UnitControl]),
     .ans_ready_i        (unit_ready[UnitControl]),
     .ans_o              (unit_answer[UnitControl]),
-    .dbg_req_valid_o    (req_valid[FromDebug]),
-    .dbg_req_ready_i    (req_ready[FromDebug]),
-    .dbg_req_o          (req[FromDebug]),
+    .dbg_req_valid_o    (dbg_req_valid),
+    .dbg_req_ready_i    (req_ready[0]),
+    .dbg_req_o          (dbg_req),
     .dbg_borrow_o       (dbg_borrow),
     .dbg_borrow_thread_o(dbg_borrow_thread),
-    .dbg_ans_valid_i    (ans_valid[FromDebug]),
-    .dbg_ans_i          (ans[FromDebug]),
+    .dbg_ans_valid_i    (dbg_answers != '0),
+    .dbg_ans_i          (dbg_answer[0]),
     .start_valid_o      (start_valid),
     .start_tid_o        (start_tid),
     .start_ready_i      (start_ready),
@@ -590,8 +742,8 @@ module gs_tile
     .writebacks_i       (4'($countones(writeback))),
     .sent_i             (4'(sent)),
     .received_i         (4'(received)),
-    .flit_out_i         (net_out_valid_o && net_out_ready_i),
-    .flit_in_i          (net_in_valid_i && net_in_ready_o),
+    .flit_out_i         (net_out_valid_o != '0),
+    .flit_in_i          ((net_in_valid_i & net_in_ready_o) != '0),
     .fpu_i              (fpu_started_q)
   );
 endmodule

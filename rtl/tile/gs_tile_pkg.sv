@@ -35,6 +35,38 @@ package gs_tile_pkg;
   /// SRAM that a tile reaches: its share of the board's
   localparam int unsigned SramReach = SramCount / DramCount * SramBytes;
 
+  // The address map: what a load or store reaches.
+  //
+  //     window                    as
+  //     SramBase                  SRAM
+  //     DramBase                  DRAM, lower 1 GB
+  //     PartitionBase {p, l, b}   DRAM, upper half at most 2 GB, {l, p, b}: line l of every thread p side by side
+  localparam int unsigned DirectW = (DramW > 30) ? 30 : DramW;
+  localparam int unsigned HalfW = DramW - 1;
+
+  /// The address is memory.
+  function automatic logic is_mapped(logic [31:0] addr);
+    if (addr[31]) return {1'b0, addr[30:0]} < 32'd1 << HalfW;
+    if (addr[30]) return {2'b00, addr[29:0]} < 32'd1 << DirectW;
+    return SramReach != 0 && addr[31:28] == SramBase[31:28] && {4'h0, addr[27:0]} < 32'(SramReach);
+  endfunction
+
+  /// Of an address of memory: SRAM, not DRAM.
+  function automatic logic is_sram(logic [31:30] addr);
+    return addr == 2'b00;
+  endfunction
+
+  /// An address of memory in its space.
+  function automatic logic [31:0] physical(logic [31:0] addr);
+    if (addr[31]) begin
+      return 32'd1 << HalfW
+           | 32'(addr[HalfW-PartitionW-1:Log2LineBytes]) << (Log2LineBytes + PartitionW)
+           | 32'(addr[HalfW-1-:PartitionW]) << Log2LineBytes
+           | 32'(addr[Log2LineBytes-1:0]);
+    end
+    return addr[30] ? {2'b00, addr[29:0]} : {4'h0, addr[27:0]};
+  endfunction
+
   /// what a thread asks of its tile
   typedef enum logic [1:0] {
     XLoad  = 2'd0,
@@ -60,17 +92,46 @@ package gs_tile_pkg;
     logic [4:0]         flags;
   } answer_t;
 
-  /// A request behind the router; an address is the unit's own.
+  /// A request whose unit is known; guarded: it is in its thread's guard block.
+  typedef struct packed {
+    x_op_e              op;
+    logic [2:0]         funct3;
+    logic               guarded;
+    logic [ThreadW-1:0] thread;
+    logic [31:0]        addr;
+    logic [31:0]        data;
+  } routed_t;
+
+  /// A request at a cache, the address in its space.
+  typedef struct packed {
+    logic                    flush;
+    logic                    flush_all;
+    logic                    store;
+    logic [2:0]              funct3;
+    logic [CacheThreadW-1:0] thread;
+    logic                    space;
+    logic [31:0]             addr;
+    logic [31:0]             data;
+  } to_cache_t;
+
+  /// A request at the mailbox: place in the scratchpad, or a register's number.
+  localparam int unsigned PadW = ($clog2(ScratchpadBytes) > 12) ? $clog2(ScratchpadBytes) : 12;
   typedef struct packed {
     x_op_e              op;
     logic [2:0]         funct3;
     logic [ThreadW-1:0] thread;
-    logic               space;
-    logic               flush_all;
-    logic               flush;
+    logic [PadW-1:0]    addr;
+    logic [31:0]        data;
+  } to_mailbox_t;
+
+  /// A request at the control unit: a register's, or a trap.
+  typedef struct packed {
+    x_op_e              op;
+    logic [2:0]         funct3;
+    logic [ThreadW-1:0] thread;
     logic [31:0]        addr;
     logic [31:0]        data;
-  } routed_t;
+  } to_control_t;
 
   /// What a unit reports of a request that it cannot do; the thread gets no answer.
   typedef struct packed {
@@ -113,7 +174,13 @@ package gs_tile_pkg;
   } f_rsp_t;
 
   `GS_CACHE_TYPES(CacheThreadW, 32)
-  `GS_MEM_TYPES(DramPortBytes, CacheThreadW, 32)
+
+  /// bits of an id on a tile's memory streams: the top bit tells accesses past the cache from the cache's own
+  localparam int unsigned MemIdW = 1 + ((CacheThreadW > 5) ? CacheThreadW : 5);
+  localparam logic [MemIdW-1:0] DirectId = MemIdW'(1 << (MemIdW - 1));
+  /// of those accesses: the accelerator's
+  localparam logic [MemIdW-1:0] AcceleratorId = DirectId | MemIdW'(16);
+  `GS_MEM_TYPES(DramPortBytes, MemIdW, 32)
 
   /// pc of a trap that is not known where it is found
   localparam logic [25:0] PcUnknown = '1;

@@ -1,83 +1,280 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "gs_assert.svh"
 
-/// Joins a tile's mailbox and accelerator with the network: each of the three sends packets to the other two.
+/// Joins mailbox, loader and accelerator of a tile with the network's four virtual networks.
 ///
-///     network ==> mailbox, accelerator      by the kind of address
-///     mailbox ==> network, accelerator      an accelerator of this tile never meets the network
-///     accelerator ==> network, mailbox
+///     network, mailbox    ==> mailbox                          (the mailbox checks its packets itself)
+///     network, request    ==> loader, accelerator              by kind of address; others are refused
+///     network, reply and control: nothing in a tile takes them; refused
+///     mailbox             ==> network; its own accelerator
+///     loader, faults      ==> network, reply
+///     accelerator         ==> network; its own mailbox
 ///
-/// No two of the paths share a buffer, so none holds up what it waits for.
+/// A refused packet is dropped whole and counted. Packets of different virtual networks share no buffer: none waits for
+/// a packet that waits for it. The accelerator waits for the mailbox network alone, which always drains.
 module gs_tile_switch
   import gossamer_pkg::*;
-(
+  import gs_address_pkg::*;
+#(
+  /// 1: there is an accelerator
+  parameter bit Accelerator = 1'b0,
+  /// 1: there is no network: the accelerator reaches its own tile and hosts only
+  parameter bit Alone       = 1'b0
+) (
   input  logic        clk_i,
   input  logic        rst_ni,
   input  logic [11:0] board_i,
   input  logic [3:0]  tile_y_i,
   input  logic [3:0]  tile_x_i,
-  /// 0 network, 1 mailbox, 2 accelerator
-  input  logic  [2:0] in_valid_i,
-  output logic  [2:0] in_ready_o,
-  input  flit_t       in_i[3],
-  output logic  [2:0] out_valid_o,
-  input  logic  [2:0] out_ready_i,
-  output flit_t       out_o[3]
+  input  logic [4:0]  job_i,
+  input  logic [1:0]  epoch_i,
+  input  cluster_t    cluster_i,
+  // network: a handshake for each virtual network, shared data
+  input  logic [3:0]  net_in_valid_i,
+  output logic [3:0]  net_in_ready_o,
+  input  flit_t       net_in_i,
+  output logic [3:0]  net_out_valid_o,
+  input  logic [3:0]  net_out_ready_i,
+  output flit_t       net_out_o,
+  // mailbox: in, out in its network, out in the others
+  output logic        box_in_valid_o,
+  input  logic        box_in_ready_i,
+  output flit_t       box_in_o,
+  input  logic        box_out_valid_i,
+  output logic        box_out_ready_o,
+  input  flit_t       box_out_i,
+  input  logic        far_out_valid_i,
+  output logic        far_out_ready_o,
+  input  flit_t       far_out_i,
+  // loader
+  output logic        load_in_valid_o,
+  input  logic        load_in_ready_i,
+  output flit_t       load_in_o,
+  input  logic        load_out_valid_i,
+  output logic        load_out_ready_o,
+  input  flit_t       load_out_i,
+  // accelerator: in, out, faults of its memory accesses
+  output logic        acc_in_valid_o,
+  input  logic        acc_in_ready_i,
+  output flit_t       acc_in_o,
+  input  logic        acc_out_valid_i,
+  output logic        acc_out_ready_o,
+  input  flit_t       acc_out_i,
+  input  logic        fault_valid_i,
+  output logic        fault_ready_o,
+  input  flit_t       fault_i,
+  // a message that the accelerator took, or sent to a destination that is nothing; a packet was refused
+  output logic        acc_dropped_o,
+  output logic        refused_o
 );
-  // to[i][o]: the packet at input i goes to output o. Kind and place stand in every flit of a packet.
-  logic [2:0][2:0] to, take;
+  // ------------------------------------------------------------ from network
+  // Its head says for the whole packet of the request network where it goes: loader, accelerator or nowhere.
+  address_accelerator_t dest;
+  logic here, everywhere, first_q, to_load, to_acc, to_load_q, to_acc_q, in_load, in_acc, taken;
+  logic acc_net_ready, acc_net_valid;
+  logic [2:0] refused;
 
-  for (genvar i = 0; i < 3; i++) begin : gen_in
-    address_accelerator_t addr;
-    logic here, accelerator;
-    assign addr        = address_accelerator_t'(in_i[i].dest);
-    assign here        = {addr.board, addr.tile_y, addr.tile_x} == {board_i, tile_y_i, tile_x_i};
-    assign accelerator = addr.kind == EndpointAccelerator;
-    if (i == 0) begin : gen_network
-      assign to[i] = accelerator ? 3'b100 : 3'b010;
-      logic unused_here;
-      assign unused_here = here;
-    end else if (i == 1) begin : gen_mailbox
-      assign to[i] = (accelerator && here) ? 3'b100 : 3'b001;
-    end else begin : gen_accelerator
-      assign to[i] = (here && addr.kind inside {EndpointThread, EndpointTile}) ? 3'b010 : 3'b001;
+  assign dest       = net_in_i.dest;
+  assign here       = {dest.board, dest.tile_y, dest.tile_x} == {board_i, tile_y_i, tile_x_i};
+  assign everywhere = {dest.board, dest.tile_y, dest.tile_x} == '1;
+  assign to_load    = dest.kind == EndpointTile && (here || everywhere);
+  assign to_acc     = Accelerator && dest.kind == EndpointAccelerator && here && net_in_i.job == job_i;
+  assign in_load    = first_q ? to_load : to_load_q;
+  assign in_acc     = first_q ? to_acc : to_acc_q;
+
+  // Both must be ready: readiness must not depend on what comes.
+  assign net_in_ready_o[VnetRequest] = load_in_ready_i && acc_net_ready;
+  assign taken                       = net_in_valid_i[VnetRequest] && net_in_ready_o[VnetRequest];
+  assign load_in_valid_o             = taken && in_load;
+  assign load_in_o                   = net_in_i;
+  assign acc_net_valid               = taken && in_acc;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) first_q <= 1'b1;
+    else if (taken) first_q <= net_in_i.last;
+    if (taken && first_q) begin
+      to_load_q <= to_load;
+      to_acc_q  <= to_acc;
     end
-    logic unused;
-    assign unused        = ^{addr.spare, addr.port, accelerator};
-    assign in_ready_o[i] = take[i] != '0;
   end
 
-  for (genvar o = 0; o < 3; o++) begin : gen_out
-    // The two others.
-    localparam int unsigned A = (o + 1) % 3;
-    localparam int unsigned B = (o + 2) % 3;
-    logic valid, ready;
-    flit_t flit;
-    logic [1:0] ready_of;
+  assign net_in_ready_o[VnetReply]   = 1'b1;
+  assign net_in_ready_o[VnetControl] = 1'b1;
+  assign refused = {taken && first_q && !to_load && !to_acc, net_in_valid_i[VnetReply] && net_in_i.last,
+                    net_in_valid_i[VnetControl] && net_in_i.last};
+  assign refused_o = refused != '0;
 
-    assign take[A][o] = ready_of[0];
-    assign take[B][o] = ready_of[1];
-    assign take[o][o] = 1'b0;
+  // ------------------------------------------------------------ accelerator
+  logic far_net_valid, far_net_ready, acc_far_valid, acc_far_ready;
+  flit_t acc_flit;
 
-    gs_packet_arbiter #(.N(2)) u_arbiter (
+  if (Accelerator) begin : gen_accelerator
+    address_accelerator_t far_dest;
+    address_thread_t acc_dest;
+    logic acc_here, acc_legal, acc_to_box, acc_drop;
+    logic box_acc_ready;
+    logic [1:0] ready_box, ready_acc;
+    logic [3:0] box_valid, acc_valid;
+    logic net_acc_valid, net_acc_ready, box_net_valid, box_net_ready;
+    flit_t net_acc, box_net, box_flit, acc_in_flit;
+    logic box_ready, acc_ready;
+
+    // From the mailbox: to the own accelerator, or away.
+    assign far_dest = far_out_i.dest;
+    logic far_acc;
+    assign far_acc         = far_dest.kind == EndpointAccelerator
+                          && {far_dest.board, far_dest.tile_y, far_dest.tile_x} == {board_i, tile_y_i, tile_x_i};
+    assign far_net_valid   = far_out_valid_i && !far_acc;
+    assign far_out_ready_o = far_acc ? ready_acc[1] : far_net_ready;
+
+    // From the accelerator: to the own mailbox, away, or nowhere. Its flits carry network, job and epoch of the tile.
+    assign acc_dest = acc_out_i.dest;
+    always_comb begin
+      acc_flit       = acc_out_i;
+      acc_flit.vnet  = vnet_of(acc_dest.kind);
+      acc_flit.job   = job_i;
+      acc_flit.epoch = epoch_i;
+    end
+    assign acc_here = {acc_dest.board, acc_dest.tile_y, acc_dest.tile_x} == {board_i, tile_y_i, tile_x_i};
+    always_comb begin
+      acc_legal = acc_dest.spare == '0;
+      unique case (acc_dest.kind)
+        EndpointThread, EndpointTile, EndpointAccelerator: begin
+          if (acc_dest.kind == EndpointThread && 32'(acc_dest.thread) >= ThreadsPerTile) acc_legal = 1'b0;
+          if (Alone ? !acc_here : (13'(acc_dest.board) >= cluster_i.boards || 32'(acc_dest.tile_y) >= MeshHeight
+                                   || 32'(acc_dest.tile_x) >= MeshWidth)) acc_legal = 1'b0;
+        end
+        EndpointHost: if (13'(acc_out_i.dest[25:14]) >= cluster_i.hosts) acc_legal = 1'b0;
+        default: acc_legal = 1'b0;
+      endcase
+    end
+    assign acc_to_box    = acc_here && acc_dest.kind inside {EndpointThread, EndpointTile};
+    assign acc_drop      = acc_out_valid_i && !acc_legal;
+    assign acc_far_valid = acc_out_valid_i && acc_legal && !acc_to_box;
+    always_comb begin
+      acc_out_ready_o = acc_far_ready;
+      if (acc_to_box) acc_out_ready_o = box_acc_ready;
+      if (!acc_legal) acc_out_ready_o = 1'b1;
+    end
+    assign acc_dropped_o = acc_drop && acc_out_i.last;
+
+    // Into the mailbox
+    gs_skid #(.data_t(flit_t)) u_box_net (
       .clk_i,
       .rst_ni,
-      .in_valid_i ({in_valid_i[B] && to[B][o], in_valid_i[A] && to[A][o]}),
-      .in_ready_o (ready_of),
-      .in_i       ('{in_i[A], in_i[B]}),
-      .out_valid_o(valid),
-      .out_ready_i(ready),
-      .out_o      (flit)
+      .in_valid_i (net_in_valid_i[VnetMailbox]),
+      .in_ready_o (net_in_ready_o[VnetMailbox]),
+      .in_data_i  (net_in_i),
+      .out_valid_o(box_net_valid),
+      .out_ready_i(box_net_ready),
+      .out_data_o (box_net)
     );
-
-    gs_skid #(.data_t(flit_t)) u_skid (
+    gs_packet_arbiter #(.N(2)) u_box (
       .clk_i,
       .rst_ni,
-      .in_valid_i (valid),
-      .in_ready_o (ready),
-      .in_data_i  (flit),
-      .out_valid_o(out_valid_o[o]),
-      .out_ready_i(out_ready_i[o]),
-      .out_data_o (out_o[o])
+      .in_valid_i ({acc_out_valid_i && acc_legal && acc_to_box, box_net_valid}),
+      .in_ready_o (ready_box),
+      .in_i       ('{box_net, acc_flit}),
+      .out_valid_o(box_valid),
+      .out_ready_i({4{box_ready}}),
+      .out_o      (box_flit)
     );
+    assign {box_acc_ready, box_net_ready} = ready_box;
+    gs_skid #(.data_t(flit_t)) u_box_in (
+      .clk_i,
+      .rst_ni,
+      .in_valid_i (box_valid != '0),
+      .in_ready_o (box_ready),
+      .in_data_i  (box_flit),
+      .out_valid_o(box_in_valid_o),
+      .out_ready_i(box_in_ready_i),
+      .out_data_o (box_in_o)
+    );
+
+    // Into the accelerator
+    gs_skid #(.data_t(flit_t)) u_acc_net (
+      .clk_i,
+      .rst_ni,
+      .in_valid_i (acc_net_valid),
+      .in_ready_o (acc_net_ready),
+      .in_data_i  (net_in_i),
+      .out_valid_o(net_acc_valid),
+      .out_ready_i(net_acc_ready),
+      .out_data_o (net_acc)
+    );
+    gs_packet_arbiter #(.N(2)) u_acc (
+      .clk_i,
+      .rst_ni,
+      .in_valid_i ({far_out_valid_i && far_acc, net_acc_valid}),
+      .in_ready_o (ready_acc),
+      .in_i       ('{net_acc, far_out_i}),
+      .out_valid_o(acc_valid),
+      .out_ready_i({4{acc_ready}}),
+      .out_o      (acc_in_flit)
+    );
+    assign net_acc_ready = ready_acc[0];
+    gs_skid #(.data_t(flit_t)) u_acc_in (
+      .clk_i,
+      .rst_ni,
+      .in_valid_i (acc_valid != '0),
+      .in_ready_o (acc_ready),
+      .in_data_i  (acc_in_flit),
+      .out_valid_o(acc_in_valid_o),
+      .out_ready_i(acc_in_ready_i),
+      .out_data_o (acc_in_o)
+    );
+    logic unused_here;
+    assign unused_here = ^{far_dest.spare, far_dest.port};
+  end else begin : gen_no_accelerator
+    assign box_in_valid_o              = net_in_valid_i[VnetMailbox];
+    assign net_in_ready_o[VnetMailbox] = box_in_ready_i;
+    assign box_in_o                    = net_in_i;
+    assign far_net_valid               = far_out_valid_i;
+    assign far_out_ready_o             = far_net_ready;
+    assign acc_net_ready               = 1'b1;
+    assign acc_in_valid_o              = 1'b0;
+    assign acc_in_o                    = '0;
+    assign acc_out_ready_o             = 1'b0;
+    assign acc_far_valid               = 1'b0;
+    assign acc_flit                    = '0;
+    assign acc_dropped_o               = 1'b0;
+    logic unused_accelerator;
+    assign unused_accelerator = ^{acc_net_valid, acc_in_ready_i, acc_out_valid_i, acc_out_i, acc_far_ready, cluster_i,
+                                  epoch_i, job_i};
   end
+
+  // -------------------------------------------------------------- to network
+  // In the mailbox network the mailbox, in the others all but it.
+  localparam int unsigned Sources = Accelerator ? 5 : 3;
+  logic [Sources-1:0] out_valid, out_ready;
+  flit_t out[Sources];
+  assign out_valid[2:0] = {load_out_valid_i, far_net_valid, box_out_valid_i};
+  assign {load_out_ready_o, far_net_ready, box_out_ready_o} = out_ready[2:0];
+  assign out[0] = box_out_i;
+  assign out[1] = far_out_i;
+  assign out[2] = load_out_i;
+  if (Accelerator) begin : gen_accelerator_out
+    assign out_valid[4:3] = {fault_valid_i, acc_far_valid};
+    assign {fault_ready_o, acc_far_ready} = out_ready[4:3];
+    assign out[3] = acc_flit;
+    assign out[4] = fault_i;
+  end else begin : gen_no_accelerator_out
+    assign {fault_ready_o, acc_far_ready} = '0;
+    logic unused_out;
+    assign unused_out = ^{fault_valid_i, fault_i, acc_far_valid, acc_flit};
+  end
+
+  gs_packet_arbiter #(.N(Sources)) u_out (
+    .clk_i,
+    .rst_ni,
+    .in_valid_i (out_valid),
+    .in_ready_o (out_ready),
+    .in_i       (out),
+    .out_valid_o(net_out_valid_o),
+    .out_ready_i(net_out_ready_i),
+    .out_o      (net_out_o)
+  );
+
+  logic unused_dest;
+  assign unused_dest = ^{dest.spare, dest.port};
 endmodule

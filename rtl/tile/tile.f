@@ -4,8 +4,11 @@
 -f core/core.f
 -f fpu/fpu.f
 -f cache/cache.f
+-f fabric/fabric.f
 -f mailbox/mailbox.f
+memory/gs_mem_arbiter.sv
 tile/gs_tile_pkg.sv
+tile/gs_tile_cache_pkg.sv
 tile/gs_route_port.sv
 tile/gs_route_merge.sv
 tile/gs_route.sv
@@ -17,5 +20,7 @@ tile/gs_command.sv
 tile/gs_control.sv
 tile/gs_packet_arbiter.sv
 tile/gs_tile_switch.sv
+tile/gs_acc_memory.sv
 tile/gs_acc_sum.sv
+tile/gs_tile_load.sv
 tile/gs_tile.sv

@@ -1,0 +1,416 @@
+// SPDX-License-Identifier: Apache-2.0
+`include "gs_assert.svh"
+
+/// Memory access by messages: packets of the request network write, fill and read the tile's memories and its
+/// instruction memories; replies leave in the reply network.
+///
+///     request ->[ header ]-> check ->[ operation ]-> memory, instruction memories
+///                   | data flits          ^ |
+///                   +->[ buffer, 16 flits ]<+-> reply
+///
+/// A packet is checked when its last flit has come, and has no effect if it is refused. Packets are executed in order.
+/// While one packet's data go to memory the next one's arrive. Memory is accessed in whole lines and past the caches.
+/// The status of a reply is that of its own packet, or else the last refusal since the reply before: so a host asks
+/// for one reply behind many packets.
+module gs_tile_load
+  import gs_tile_pkg::*;
+  import gossamer_pkg::*;
+(
+  input  logic                      clk_i,
+  input  logic                      rst_ni,
+  input  logic [4:0]                job_i,
+  // packets for this tile
+  input  logic                      in_valid_i,
+  output logic                      in_ready_o,
+  input  flit_t                     in_i,
+  // replies; a packet does not pause inside
+  output logic                      out_valid_o,
+  input  logic                      out_ready_i,
+  output flit_t                     out_o,
+  // memory; responses are always taken. Of an id the bits of a line's number in a packet are used
+  output logic                      mem_req_valid_o,
+  input  logic                      mem_req_ready_i,
+  output mem_req_t                  mem_req_o,
+  input  logic                      mem_rsp_valid_i,
+  input  mem_rsp_t                  mem_rsp_i,
+  // instruction memories: a bit for each to write, or for the one to read; what is read comes with instr_rvalid_i
+  output logic [InstrMems-1:0]      instr_valid_o,
+  output logic                      instr_write_o,
+  output logic [Log2InstrWords-1:0] instr_addr_o,
+  output logic [31:0]               instr_wdata_o,
+  input  logic                      instr_ready_i,
+  input  logic                      instr_rvalid_i,
+  input  logic [31:0]               instr_rdata_i,
+  // a packet was refused; something is under way
+  output logic                      refused_o,
+  output logic                      busy_o
+);
+  // The buffer: 64 words in rows as wide as the wider of flit and beat.
+  localparam int unsigned BufferFlits = 16;
+  localparam int unsigned RowBytes = (DramPortBytes > 16) ? DramPortBytes : 16;
+  localparam int unsigned RowWords = RowBytes / 4;
+  localparam int unsigned LogRowWords = $clog2(RowWords);
+  localparam int unsigned Rows = 16 * BufferFlits / RowBytes;
+  localparam int unsigned RowW = $clog2(Rows);
+  localparam int unsigned BeatWords = DramPortBytes / 4;
+  localparam int unsigned LineBeats = CacheLineBytes / DramPortBytes;
+  localparam int unsigned BeatW = (LineBeats > 1) ? $clog2(LineBeats) : 1;
+  localparam int unsigned OffW = Log2LineBytes;
+  // Write-backs that may be under way.
+  localparam int unsigned MostWrites = 64;
+
+  if (CacheLineBytes < 16 || RowBytes > 128) begin : gen_illegal_line
+    $fatal(1, "gs_tile_load: a line has %0d bytes, a beat %0d; a line must have 16 or more, a beat at most 128",
+           CacheLineBytes, DramPortBytes);
+  end
+
+  // ------------------------------------------------------------- reception
+  typedef enum logic [1:0] {RxHead, RxData, RxCheck} rx_state_e;
+  rx_state_e rx_state_q, rx_state_d;
+  load_header_t rx_q;
+  logic rx_kind_q, rx_job_q;
+  // Data flits of this packet; 17 means more than fit.
+  logic [4:0] rx_count_q, rx_count_d;
+  // Word behind the last, and before the first, of this packet; flits in the buffer.
+  logic [5:0] put_q, put_d, first_q, first_d;
+  logic [4:0] fill_q, fill_d;
+  logic take, push, accept, reject, head;
+
+  // Ends a packet: what is wrong with it, or 0.
+  logic [3:0] status;
+  logic is_memory, has_data, in_dram, in_sram, misaligned, beyond;
+  logic [32:0] end_of;
+  logic [31:0] dram_end, sram_end;
+
+  typedef enum logic [3:0] {Idle, Write, Read, Collect, WriteInstr, ReadInstr, Settle, Head, Data} state_e;
+  state_e state_q, state_d;
+  logic reads;
+  logic [3:0] freed;
+
+  // Nothing here depends on what comes.
+  always_comb begin
+    in_ready_o = 1'b0;
+    unique case (rx_state_q)
+      RxHead: in_ready_o = 1'b1;
+      // What does not fit in any case is dropped.
+      RxData: in_ready_o = !reads && (!fill_q[4] || rx_count_q[4]);
+      default: ;
+    endcase
+  end
+
+  assign take = in_valid_i && in_ready_o;
+  assign head = take && rx_state_q == RxHead;
+  assign push = take && rx_state_q == RxData && !rx_count_q[4];
+
+  always_comb begin
+    rx_state_d = rx_state_q;
+    rx_count_d = rx_count_q;
+    put_d      = put_q;
+    first_d    = first_q;
+    unique case (rx_state_q)
+      RxHead: begin
+        rx_count_d = '0;
+        if (take) rx_state_d = in_i.last ? RxCheck : RxData;
+      end
+      RxData: if (take) begin
+        if (rx_count_q != 5'd17) rx_count_d = rx_count_q + 5'd1;
+        if (push) put_d = put_q + 6'd4;
+        if (in_i.last) rx_state_d = RxCheck;
+      end
+      default: if (state_q == Idle) begin
+        rx_state_d = RxHead;
+        // A refused packet's data are forgotten.
+        if (reject) put_d = first_q;
+        first_d = put_d;
+      end
+    endcase
+    fill_d = fill_q + 5'(push) - 5'(freed);
+    if (reject) fill_d = fill_d - (rx_count_q[4] ? 5'd16 : rx_count_q);
+  end
+
+  // --------------------------------------------------------------- check
+  assign dram_end = DramBase + (32'd1 << DirectW);
+  assign sram_end = SramBase + 32'(SramReach);
+  always_comb begin
+    is_memory  = rx_q.op inside {LoadOpWrite, LoadOpFill, LoadOpRead};
+    has_data   = rx_q.op inside {LoadOpWrite, LoadOpWriteInstr};
+    end_of     = {1'b0, rx_q.address} + {1'b0, rx_q.length};
+    in_dram    = rx_q.address >= DramBase && end_of <= {1'b0, dram_end};
+    in_sram    = SramReach != 0 && rx_q.address >= SramBase && end_of <= {1'b0, sram_end};
+    misaligned = is_memory ? {rx_q.address[OffW-1:0], rx_q.length[OffW-1:0]} != '0
+                           : {rx_q.address[3:0], rx_q.length[3:0]} != '0;
+    beyond     = is_memory ? !in_dram && !in_sram : end_of > 33'd4 << Log2InstrWords;
+    status     = '0;
+    if (!rx_kind_q || rx_q.op > LoadOpReadInstr) status = RefusalKind;
+    else if (rx_job_q) status = RefusalJob;
+    else if (rx_q.length == '0 || (has_data ? rx_q.length[31:4] != 28'(rx_count_q) || rx_count_q > 5'd16
+                                            : rx_count_q != '0)) status = RefusalLength;
+    else if (misaligned || beyond || (!is_memory && mems == '0)) status = RefusalAddress;
+  end
+  assign accept = rx_state_q == RxCheck && state_q == Idle;
+  assign reject = accept && status != '0;
+
+  // ----------------------------------------------------------- operation
+  load_op_e op_q;
+  logic [7:0] tag_q;
+  logic [3:0] status_q, group_q;
+  logic [31:0] address_q, address_d, length_q, length_d, reply_q;
+  // Where the reply's data began, and how many there are.
+  logic [31:0] from_q, from_d;
+  logic [4:0] size_q, size_d;
+  // Word of the buffer that is read; words that came; beat of a line; lines asked for; writes without acknowledgement
+  logic [5:0] get_q, get_d;
+  logic [6:0] came_q, came_d;
+  logic [BeatW-1:0] beat_q, beat_d, back_q;
+  logic [3:0] line_q, line_d;
+  logic [6:0] writes_q;
+  logic [InstrMems-1:0] mems_q, mems;
+  logic mem_fire, line_ends, acked, line_back, out_fire, asked_q, asked_d;
+  logic [8*RowBytes-1:0] row;
+
+  assign reads      = state_q inside {Read, Collect, ReadInstr, Settle, Head, Data};
+  assign mem_fire   = mem_req_valid_o && mem_req_ready_i;
+  assign line_ends  = beat_q == BeatW'(LineBeats - 1);
+  assign acked      = mem_rsp_valid_i && mem_rsp_i.ack;
+  assign line_back  = mem_rsp_valid_i && !mem_rsp_i.ack;
+  assign out_fire   = out_valid_o && out_ready_i;
+  // All of them, or those of the mask; one is read, the first.
+  assign mems       = (rx_q.op == LoadOpReadInstr) ? InstrMems'(rx_q.group & -rx_q.group)
+                    : (rx_q.group == '1) ? '1 : InstrMems'(rx_q.group);
+
+  always_comb begin
+    state_d   = state_q;
+    address_d = address_q;
+    length_d  = length_q;
+    from_d    = from_q;
+    size_d    = size_q;
+    get_d     = get_q;
+    came_d    = came_q;
+    beat_d    = beat_q;
+    line_d    = line_q;
+    asked_d   = asked_q;
+    freed     = '0;
+    unique case (state_q)
+      Idle: begin
+        beat_d    = '0;
+        came_d    = '0;
+        line_d    = '0;
+        asked_d   = 1'b0;
+        size_d    = '0;
+        get_d     = first_q;
+        address_d = rx_q.address;
+        from_d    = rx_q.address;
+        length_d  = rx_q.length;
+        if (accept) begin
+          unique case (rx_q.op)
+            LoadOpWrite, LoadOpFill: state_d = Write;
+            LoadOpWriteInstr: state_d = WriteInstr;
+            // What was written before must be read: memory does not see to it.
+            default: state_d = Settle;
+          endcase
+          if (reject) state_d = (rx_q.reply != '0) ? Head : Idle;
+        end
+      end
+      Write: if (mem_fire) begin
+        beat_d = line_ends ? '0 : beat_q + BeatW'(1);
+        if (op_q == LoadOpWrite) begin
+          get_d = get_q + 6'(BeatWords);
+          freed = (BeatWords >= 4) ? 4'(BeatWords / 4) : 4'((get_d & 6'd3) == '0);
+        end
+        if (line_ends) begin
+          address_d = address_q + CacheLineBytes;
+          length_d  = length_q - CacheLineBytes;
+          if (length_d == '0) state_d = (reply_q != '0) ? Settle : Idle;
+        end
+      end
+      WriteInstr: begin
+        if (instr_ready_i) begin
+          get_d     = get_q + 6'd1;
+          freed     = 4'(get_q[1:0] == '1);
+          address_d = address_q + 32'd4;
+          length_d  = length_q - 32'd4;
+          if (length_d == '0) state_d = (reply_q != '0) ? Settle : Idle;
+        end
+      end
+      Settle: begin
+        get_d = '0;
+        if (writes_q == '0) begin
+          unique case (op_q)
+            LoadOpRead: state_d = Read;
+            LoadOpReadInstr: state_d = ReadInstr;
+            default: state_d = Head;
+          endcase
+        end
+      end
+      // The lines of a reply's packet are asked for, one a cycle.
+      Read: if (mem_fire) begin
+        line_d    = line_q + 4'd1;
+        address_d = address_q + CacheLineBytes;
+        length_d  = length_q - CacheLineBytes;
+        size_d    = size_q + 5'(CacheLineBytes / 16);
+        if (length_d == '0 || size_d == 5'(BufferFlits)) state_d = Collect;
+      end
+      Collect: if (came_q == {size_q, 2'b00}) state_d = Head;
+      ReadInstr: begin
+        if (instr_ready_i) asked_d = 1'b1;
+        if (instr_rvalid_i) begin
+          asked_d   = 1'b0;
+          address_d = address_q + 32'd4;
+          length_d  = length_q - 32'd4;
+          if (came_q[1:0] == '1) size_d = size_q + 5'd1;
+          if (length_d == '0 || size_d == 5'(BufferFlits)) state_d = Head;
+        end
+      end
+      Head: if (out_fire) begin
+        get_d   = '0;
+        from_d  = address_q;
+        state_d = (size_q != '0) ? Data : Idle;
+      end
+      Data: if (out_fire) begin
+        get_d = get_q + 6'd4;
+        if (out_o.last) begin
+          came_d  = '0;
+          line_d  = '0;
+          size_d  = '0;
+          get_d   = '0;
+          state_d = (length_q == '0) ? Idle : (op_q == LoadOpRead) ? Read : ReadInstr;
+        end
+      end
+      default: state_d = Idle;
+    endcase
+    if (line_back) came_d = came_q + 7'(BeatWords);
+    if (instr_rvalid_i) came_d = came_q + 7'd1;
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      rx_state_q <= RxHead;
+      state_q    <= Idle;
+      put_q      <= '0;
+      first_q    <= '0;
+      fill_q     <= '0;
+      writes_q   <= '0;
+      back_q     <= '0;
+      status_q   <= '0;
+    end else begin
+      rx_state_q <= rx_state_d;
+      state_q    <= state_d;
+      put_q      <= put_d;
+      first_q    <= first_d;
+      fill_q     <= fill_d;
+      writes_q   <= writes_q + 7'(mem_fire && state_q == Write && line_ends) - 7'(acked);
+      if (line_back) back_q <= mem_rsp_i.last ? '0 : back_q + BeatW'(1);
+      if (reject) status_q <= status;
+      else if (state_q == Head && out_fire) status_q <= '0;
+    end
+    rx_count_q <= rx_count_d;
+    if (head) begin
+      rx_q      <= in_i.payload;
+      rx_kind_q <= in_i.kind == FlitKindHeader;
+      rx_job_q  <= in_i.job != job_i;
+    end
+    if (accept) begin
+      op_q    <= load_op_e'(rx_q.op);
+      tag_q   <= rx_q.tag;
+      group_q <= rx_q.group;
+      reply_q <= rx_q.reply;
+      mems_q  <= mems;
+    end
+    address_q <= address_d;
+    length_q  <= length_d;
+    from_q    <= from_d;
+    size_q    <= size_d;
+    get_q     <= get_d;
+    came_q    <= came_d;
+    beat_q    <= beat_d;
+    line_q    <= line_d;
+    asked_q   <= asked_d;
+  end
+
+  // -------------------------------------------------------------- buffer
+  logic buffer_we;
+  logic [5:0] buffer_put;
+  logic [RowWords-1:0] buffer_strobe;
+  logic [8*RowBytes-1:0] buffer_in;
+
+  always_comb begin
+    // Flits come while nothing is read, and the other way round.
+    buffer_we     = push || line_back || instr_rvalid_i;
+    buffer_put    = put_q;
+    buffer_in     = {(RowWords / 4) {in_i.payload}};
+    buffer_strobe = RowWords'(4'hF) << (put_q & 6'(RowWords - 1));
+    if (state_q == Collect || state_q == Read) begin
+      buffer_put    = 6'(32'(mem_rsp_i.id[3:0]) * (CacheLineBytes / 4) + 32'(back_q) * BeatWords);
+      buffer_in     = {(RowWords / BeatWords) {mem_rsp_i.data}};
+      buffer_strobe = RowWords'((33'd1 << BeatWords) - 33'd1) << (buffer_put & 6'(RowWords - 1));
+    end
+    if (state_q == ReadInstr) begin
+      buffer_put    = came_q[5:0];
+      buffer_in     = {RowWords {instr_rdata_i}};
+      buffer_strobe = RowWords'(1) << (buffer_put & 6'(RowWords - 1));
+    end
+  end
+
+  gs_ram_sdp #(
+    .Width   (8 * RowBytes),
+    .Depth   (Rows),
+    .ByteBits(32),
+    .Latency (0),
+    .Style   ("distributed")
+  ) u_buffer (
+    .clk_i,
+    .we_i   (buffer_we),
+    .wstrb_i(buffer_strobe),
+    .waddr_i(RowW'(buffer_put >> LogRowWords)),
+    .wdata_i(buffer_in),
+    .re_i   (1'b1),
+    .raddr_i(RowW'(get_q >> LogRowWords)),
+    .rdata_o(row)
+  );
+
+  // -------------------------------------------------------------- outputs
+  logic [31:0] word;
+  assign word = row[32*(get_q & 6'(RowWords - 1))+:32];
+
+  always_comb begin
+    mem_req_valid_o = (state_q == Write && writes_q != 7'(MostWrites)) || state_q == Read;
+    // The address map's windows: DRAM as it is, and SRAM.
+    mem_req_o       = '{
+      write: state_q == Write, last: state_q == Read || line_ends, space: !address_q[30],
+      id: DirectId | MemIdW'(line_q), addr: address_q[30] ? {2'b00, address_q[29:0]} : {4'h0, address_q[27:0]},
+      data: '0
+    };
+    if (op_q == LoadOpWrite) mem_req_o.data = row[32*(get_q & 6'(RowWords - BeatWords))+:8*DramPortBytes];
+  end
+
+  assign instr_valid_o = (state_q == WriteInstr || (state_q == ReadInstr && !asked_q)) ? mems_q : '0;
+  assign instr_write_o = state_q == WriteInstr;
+  assign instr_addr_o  = address_q[2+:Log2InstrWords];
+  assign instr_wdata_o = word;
+
+  assign out_valid_o = state_q == Head || state_q == Data;
+  always_comb begin
+    automatic load_header_t header;
+    header = '{reply: '0, length: 32'(size_q) << 4, address: from_q, spare: '0, status: status_q, tag: tag_q,
+               group: group_q, op: op_q};
+    out_o  = '{kind: FlitKindHeader, last: size_q == '0, vnet: VnetReply, job: job_i, epoch: '0, dest: reply_q,
+               payload: header};
+    if (state_q == Data) begin
+      out_o.kind    = FlitKindBody;
+      out_o.last    = get_q[5:2] == 4'(size_q - 5'd1);
+      out_o.payload = row[32*(get_q & 6'(RowWords - 4))+:128];
+    end
+  end
+
+  assign refused_o = reject;
+  assign busy_o    = rx_state_q != RxHead || state_q != Idle || writes_q != '0;
+
+  logic unused;
+  assign unused = ^{in_i.vnet, in_i.epoch, in_i.dest, rx_q.spare, rx_q.status, mem_rsp_i.id};
+
+  `GS_ASSERT_NOW(flits_find_room, !push || !fill_q[4])
+  `GS_ASSERT_NOW(an_acknowledgement_is_of_a_write, !acked || writes_q != '0)
+  `GS_ASSERT_NOW(data_come_only_when_asked_for, !line_back || state_q inside {Read, Collect})
+  `GS_ASSERT_NOW(instructions_come_only_when_asked_for, !instr_rvalid_i || (state_q == ReadInstr && asked_q))
+  `GS_ASSERT_HOLD(payload_is_stable_while_it_waits, out_valid_o, out_ready_i, out_o)
+endmodule
