@@ -97,7 +97,9 @@ module gs_tile
   logic [TidW-1:0] start_tid, inject_tid;
   logic [31:0] inject_instr, iwr_data;
   logic [AllThreads-1:0] halt, parked, active;
-  logic [InstrMems-1:0] iwr_valid, iwr_ready;
+  logic [InstrMems-1:0] iwr_valid;
+  logic iwr_write;
+  logic [InstrMems-1:0][31:0] iwr_rdata;
   logic [Log2InstrWords-1:0] iwr_addr;
 
   logic [InstrMems-1:0] load_iwr_valid;
@@ -112,7 +114,6 @@ module gs_tile
   logic [TileCores-1:0] imem_en, imem_we;
   logic [TileCores-1:0][Log2InstrWords-1:0] imem_addr;
   logic [TileCores-1:0][31:0] imem_wdata, imem_rdata;
-  logic [TileCores-1:0] core_iwr_ready;
   logic dbg_req_valid, dbg_borrow;
   request_t dbg_req;
   logic [ThreadW-1:0] dbg_borrow_thread;
@@ -138,10 +139,10 @@ module gs_tile
       .imem_wdata_o  (imem_wdata[c]),
       .imem_rdata_i  (imem_rdata[c]),
       // The first core of a memory writes for all of them.
-      .iwr_valid_i   ((iwr_valid[Mem] || load_iwr_valid[Mem]) && c % CoresAMemory == 0),
-      .iwr_ready_o   (core_iwr_ready[c]),
-      .iwr_addr_i    ((iwr_valid != '0) ? iwr_addr : load_iwr_addr),
-      .iwr_data_i    ((iwr_valid != '0) ? iwr_data : load_iwr_data),
+      .iwr_valid_i   (iwr_valid[Mem] && c % CoresAMemory == 0),
+      .iwr_write_i   (iwr_write),
+      .iwr_addr_i    (iwr_addr),
+      .iwr_data_i    (iwr_data),
       .x_valid_o     (core_x_valid[c]),
       .x_ready_i     (core_x_ready[c]),
       .x_req_o       (x_req),
@@ -189,7 +190,7 @@ module gs_tile
 
   for (genvar m = 0; m < InstrMems; m++) begin : gen_instr_mem
     localparam int unsigned A = m * CoresAMemory;
-    assign iwr_ready[m] = core_iwr_ready[A];
+    assign iwr_rdata[m] = imem_rdata[A];
     if (CoresAMemory == 2) begin : gen_two
       gs_instr_mem #(.InstrWords(InstrWords)) u_instr_mem (
         .clk_i,
@@ -521,11 +522,6 @@ module gs_tile
   // -------------------------------------------------------------- loader
   logic load_in_valid, load_in_ready, load_out_valid, load_out_ready, load_refused, load_busy, load_clk;
   flit_t load_in, load_out;
-  assign load_iwr_ready = iwr_valid == '0;
-  assign {load_iwr_rvalid, load_iwr_rdata} = '0;
-  logic unused_load_write;
-  assign unused_load_write = load_iwr_write;
-
   gs_clock_gate u_load_gate (
     .clk_i,
     .rst_ni,
@@ -726,9 +722,17 @@ module gs_tile
     .inject_instr_o     (inject_instr),
     .inject_ready_i     (inject_ready),
     .iwr_valid_o        (iwr_valid),
+    .iwr_write_o        (iwr_write),
     .iwr_addr_o         (iwr_addr),
     .iwr_data_o         (iwr_data),
-    .iwr_ready_i        (iwr_ready),
+    .imem_rdata_i       (iwr_rdata),
+    .load_iwr_valid_i   (load_iwr_valid),
+    .load_iwr_ready_o   (load_iwr_ready),
+    .load_iwr_write_i   (load_iwr_write),
+    .load_iwr_addr_i    (load_iwr_addr),
+    .load_iwr_data_i    (load_iwr_data),
+    .load_iwr_rvalid_o  (load_iwr_rvalid),
+    .load_iwr_rdata_o   (load_iwr_rdata),
     .instret_ask_o      (instret_ask),
     .instret_hold_o     (instret_hold),
     .instret_thread_o   (instret_thread),
