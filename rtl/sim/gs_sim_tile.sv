@@ -25,8 +25,9 @@ module gs_sim_tile
   logic     [TileCaches-1:0] req_valid, req_ready, rsp_valid, rsp_ready;
   mem_req_t [TileCaches-1:0] req;
   mem_rsp_t [TileCaches-1:0] rsp;
-  logic idle_all, idle_votes, idle_busy, release_all, agreed, net_out_valid, unused_net_in_ready;
-  logic [1:0] sent, received, dropped;
+  gs_idle_pkg::idle_status_t idle, idle_alone;
+  logic started, release_all, agreed, net_out_valid, unused_net_in_ready;
+  logic [31:0] lost_q;
   flit_t net_out;
 
   gs_tile #(
@@ -60,27 +61,30 @@ module gs_sim_tile
     .net_out_valid_o(net_out_valid),
     .net_out_ready_i(1'b1),
     .net_out_o      (net_out),
-    .idle_all_o     (idle_all),
-    .idle_votes_o   (idle_votes),
-    .idle_busy_o    (idle_busy),
-    .idle_sent_o    (sent),
-    .idle_received_o(received),
-    .idle_dropped_o (dropped),
+    .cluster_i      ('{boards: 13'd1, hosts: 13'd1}),
+    .idle_o         (idle),
+    .started_o      (started),
     .idle_release_i (release_all),
     .idle_agreed_i  (agreed)
   );
 
-  gs_idle_single #(.Sources(3)) u_idle (
+  // What leaves the tile counts as received: it is lost.
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) lost_q <= '0;
+    else if (net_out_valid && net_out.last) lost_q <= lost_q + 32'd1;
+  end
+  always_comb begin
+    idle_alone          = idle;
+    idle_alone.received = idle.received + lost_q;
+  end
+
+  gs_idle_single u_idle (
     .clk_i,
     .rst_ni,
-    .idle_all_i  (idle_all),
-    .idle_votes_i(idle_votes),
-    .busy_i      (idle_busy),
-    .sent_i      ({1'b0, sent}),
-    .received_i  ({1'b0, received}),
-    .dropped_i   ({net_out_valid && net_out.last, dropped}),
-    .release_o   (release_all),
-    .agreed_o    (agreed)
+    .idle_i   (idle_alone),
+    .hold_i   (!started),
+    .release_o(release_all),
+    .agreed_o (agreed)
   );
 
   gs_sim_memory #(

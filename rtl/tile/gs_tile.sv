@@ -61,15 +61,12 @@ module gs_tile
   output logic                      net_out_valid_o,
   input  logic                      net_out_ready_i,
   output flit_t                     net_out_o,
-  // Idle detection: all started threads wait for idleness and nothing is under way in the mailbox; all of them voted
-  // yes; one bit each for mailbox and accelerator: it sent a message, it got one, it got one for nobody; the
-  // release, and whether everybody agreed
-  output logic                      idle_all_o,
-  output logic                      idle_votes_o,
-  output logic                      idle_busy_o,
-  output logic     [1:0]            idle_sent_o,
-  output logic     [1:0]            idle_received_o,
-  output logic     [1:0]            idle_dropped_o,
+  // Size of the cluster
+  input  gs_address_pkg::cluster_t  cluster_i,
+  // Idle detection: the state of mailbox and accelerator in one cycle; a thread is started; the release, and whether
+  // everybody agreed
+  output gs_idle_pkg::idle_status_t idle_o,
+  output logic                      started_o,
   input  logic                      idle_release_i,
   input  logic                      idle_agreed_i
 );
@@ -378,7 +375,14 @@ module gs_tile
   gs_mailbox_pkg::mailbox_rsp_t mrsp;
   gs_mailbox_pkg::mailbox_trap_t mtrap;
   address_tile_t here;
-  logic unused_mailbox_awake, sent, received, dropped;
+  logic unused_mailbox_awake, sent, received, unused_refused;
+  refusal_e unused_refusal;
+  gs_idle_pkg::idle_status_t mailbox_idle;
+  logic [31:0] acc_sent_q, acc_received_q;
+  logic acc_busy;
+  logic [ThreadW:0] started_q;
+  logic [1:0] box_valid, box_ready;
+  flit_t box[2];
 
   assign here = '{kind: EndpointTile, board: board_i, tile_y: tile_y_i, tile_x: tile_x_i, default: '0};
   assign mreq = '{op: gs_mailbox_pkg::mailbox_op_e'(mailbox_req.op), funct3: mailbox_req.funct3,
@@ -387,7 +391,11 @@ module gs_tile
   // It hears of threads that end, too: they count for idleness no more.
   logic mailbox_clk, mailbox_busy;
   logic [AllThreads-1:0] active_q;
-  always_ff @(posedge clk_i) active_q <= active;
+  always_ff @(posedge clk_i) begin
+    active_q  <= active;
+    started_q <= rst_ni ? (ThreadW + 1)'($countones(active)) : '0;
+  end
+  assign started_o = started_q != '0;
   gs_clock_gate u_mailbox_gate (
     .clk_i,
     .rst_ni,
@@ -411,7 +419,8 @@ module gs_tile
     .clk_i         (mailbox_clk),
     .rst_ni,
     .tile_i        (here),
-    .job_i         (job_i),
+    .job_i         (job_i[6:2]),
+    .cluster_i,
     .ready_o       (unused_mailbox_awake),
     .req_valid_i   (mailbox_valid),
     .req_ready_o   (mailbox_ready),
@@ -422,26 +431,41 @@ module gs_tile
     .trap_valid_o  (late_valid),
     .trap_ready_i  (late_ready),
     .trap_o        (mtrap),
-    .net_valid_o   (sw_in_valid[1]),
-    .net_ready_i   (sw_in_ready[1]),
-    .net_o         (sw_in[1]),
-    .net_valid_i   (sw_out_valid[1]),
-    .net_ready_o   (sw_out_ready[1]),
-    .net_i         (sw_out[1]),
-    .active_i      (active),
-    .idle_all_o,
-    .idle_votes_o,
+    .net_out_valid_o(box_valid[0]),
+    .net_out_ready_i(box_ready[0]),
+    .net_out_o     (box[0]),
+    .far_out_valid_o(box_valid[1]),
+    .far_out_ready_i(box_ready[1]),
+    .far_out_o     (box[1]),
+    .net_in_valid_i(sw_out_valid[1]),
+    .net_in_ready_o(sw_out_ready[1]),
+    .net_in_i      (sw_out[1]),
+    .started_i     (started_q),
+    .idle_o        (mailbox_idle),
     .idle_release_i,
     .idle_agreed_i,
     .sent_o        (sent),
     .received_o    (received),
-    .dropped_o     (dropped),
+    .refused_valid_o(unused_refused),
+    .refused_o     (unused_refusal),
     .busy_o        (mailbox_busy)
   );
   logic unused_mailbox_req;
   assign unused_mailbox_req = ^{mailbox_req.space, mailbox_req.flush, mailbox_req.flush_all};
   assign unit_answer[UnitMailbox] = '{thread: mrsp.thread[ThreadW-1:0], data: mrsp.data, flags: '0};
   assign late = '{thread: mtrap.thread[ThreadW-1:0], cause: mtrap.cause, addr: mtrap.addr};
+
+  // Both streams of the mailbox share the switch's port.
+  gs_packet_arbiter u_box (
+    .clk_i,
+    .rst_ni,
+    .in_valid_i (box_valid),
+    .in_ready_o (box_ready),
+    .in_i       (box),
+    .out_valid_o(sw_in_valid[1]),
+    .out_ready_i(sw_in_ready[1]),
+    .out_o      (sw_in[1])
+  );
 
   // -------------------------------------------- network and accelerator
   assign sw_in_valid[0]  = net_in_valid_i;
@@ -506,9 +530,16 @@ module gs_tile
 
     // A message is received when its last flit is, and sent when its last flit is. What is in its hands counts
     // as busy: its answer is still to come.
-    assign idle_sent_o     = {sw_in_valid[2] && sw_in_ready[2] && sw_in[2].last, sent};
-    assign idle_received_o = {sw_out_valid[2] && sw_out_ready[2] && sw_out[2].last, received};
-    assign idle_busy_o     = !sw_out_ready[2];
+    always_ff @(posedge clk_i) begin
+      if (!rst_ni) begin
+        acc_sent_q     <= '0;
+        acc_received_q <= '0;
+      end else begin
+        if (sw_in_valid[2] && sw_in_ready[2] && sw_in[2].last) acc_sent_q <= acc_sent_q + 32'd1;
+        if (sw_out_valid[2] && sw_out_ready[2] && sw_out[2].last) acc_received_q <= acc_received_q + 32'd1;
+      end
+    end
+    assign acc_busy = !sw_out_ready[2];
   end else begin : gen_no_accelerator
     assign sw_out_valid[0]            = sw_in_valid[1];
     assign sw_out[0]                  = sw_in[1];
@@ -523,15 +554,18 @@ module gs_tile
     assign req_valid[FromAccelerator] = 1'b0;
     assign req[FromAccelerator]       = '0;
     assign acc_borrow                 = 1'b0;
-    assign idle_sent_o                = {1'b0, sent};
-    assign idle_received_o            = {1'b0, received};
-    assign idle_busy_o                = 1'b0;
+    assign acc_sent_q                 = '0;
+    assign acc_received_q             = '0;
+    assign acc_busy                   = 1'b0;
     logic unused_accelerator;
     assign unused_accelerator = ^{req_ready[FromAccelerator], ans_valid[FromAccelerator], ans[FromAccelerator],
                                   sw_out_valid[2], sw_in_valid[2], sw_out_ready[2], sw_in_ready[2], sw_in[2],
                                   sw_out[2]};
   end
-  assign idle_dropped_o = {1'b0, dropped};
+  assign idle_o = '{
+    idle: mailbox_idle.idle && !acc_busy, vote: mailbox_idle.vote, epoch: mailbox_idle.epoch,
+    sent: mailbox_idle.sent + acc_sent_q, received: mailbox_idle.received + acc_received_q
+  };
 
   // --------------------------------------------------------- control unit
   gs_control #(
