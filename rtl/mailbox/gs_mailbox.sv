@@ -13,7 +13,8 @@
 module gs_mailbox
   import gs_mailbox_pkg::*;
   import gs_word_pkg::*;
-  import gossamer_pkg::flit_t, gossamer_pkg::flit_kind_e, gossamer_pkg::job_tag_t;
+  import gs_idle_pkg::idle_status_t, gs_address_pkg::cluster_t;
+  import gossamer_pkg::flit_t, gossamer_pkg::flit_kind_e, gossamer_pkg::refusal_e;
 #(
   /// threads of the tile, 2 to 64, a power of two
   parameter int unsigned Threads        = 64,
@@ -38,13 +39,15 @@ module gs_mailbox
   /// bits of thread, column and row of a tile in a program's addresses (gs_address_pkg)
   parameter int unsigned ThreadBits     = 6,
   parameter int unsigned XBits          = 4,
-  parameter int unsigned YBits          = 4
+  parameter int unsigned YBits          = 4,
+  localparam int unsigned ThreadW       = $clog2(Threads)
 ) (
   input  logic               clk_i,
   input  logic               rst_ni,
-  /// address of this tile (address_thread or address_tile; only board, tile_y and tile_x count), job and epoch
+  /// wire address of this tile (only board, tile_y and tile_x count), its job, the size of the cluster
   input  logic [31:0]        tile_i,
-  input  job_tag_t           job_i,
+  input  logic [4:0]         job_i,
+  input  cluster_t           cluster_i,
   /// the walk over all slots after reset is over; requests and flits wait for it
   output logic               ready_o,
   /// threads
@@ -57,28 +60,32 @@ module gs_mailbox
   output logic               trap_valid_o,
   input  logic               trap_ready_i,
   output mailbox_trap_t      trap_o,
-  /// network
-  output logic               net_valid_o,
-  input  logic               net_ready_i,
-  output flit_t              net_o,
-  input  logic               net_valid_i,
-  output logic               net_ready_o,
-  input  flit_t              net_i,
-  /// idleness: threads that count; all of them are in idle with nothing under way here; all of them voted yes
-  input  logic [Threads-1:0] active_i,
-  output logic               idle_all_o,
-  output logic               idle_votes_o,
-  /// one cycle: all threads in idle return, and learn whether all voted yes
+  /// mailbox network
+  output logic               net_out_valid_o,
+  input  logic               net_out_ready_i,
+  output flit_t              net_out_o,
+  input  logic               net_in_valid_i,
+  output logic               net_in_ready_o,
+  input  flit_t              net_in_i,
+  /// all other virtual networks; the flit says which. Neither this stream nor net_out waits for the other
+  output logic               far_out_valid_o,
+  input  logic               far_out_ready_i,
+  output flit_t              far_out_o,
+  /// idleness: how many threads are started; all fields of the status are of the same cycle
+  input  logic [ThreadW:0]   started_i,
+  output idle_status_t       idle_o,
+  /// one cycle: all threads in idle return, and learn whether all voted yes; the next epoch begins
   input  logic               idle_release_i,
   input  logic               idle_agreed_i,
-  /// one cycle each: a message was sent; one arrived for its threads, however many; one was for nobody here
+  /// one cycle each: a message was sent; one arrived for its threads, however many
   output logic               sent_o,
   output logic               received_o,
-  output logic               dropped_o,
+  /// one cycle: a packet from the network was refused, and why
+  output logic               refused_valid_o,
+  output refusal_e           refused_o,
   /// something is under way; what waits for an event from outside is not
   output logic               busy_o
 );
-  localparam int unsigned ThreadW = $clog2(Threads);
   localparam int unsigned Slots = Threads * SlotsPerThread;
   localparam int unsigned SlotW = $clog2(Slots);
   localparam int unsigned SlotFlits = SlotBytes / 16;
@@ -371,10 +378,10 @@ module gs_mailbox
 
   // Threads in idle that voted no.
   logic [ThreadW:0] no_q;
-  logic no_comes, no_goes;
+  logic no_comes, no_goes, no_votes;
   assign no_comes     = a_go && a_q.act == ActIdle && a_q.data == '0;
   assign no_goes      = a_go && a_q.act == ActWake && a_waits_idle && !a_waits_for[0];
-  assign idle_votes_o = no_q == '0;
+  assign no_votes = no_q == '0;
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       no_q     <= '0;
@@ -746,7 +753,9 @@ module gs_mailbox
     .ready_o     (queues_ready)
   );
 
-  flit_t tx_flit, local_flit;
+  logic [1:0] epoch_q;
+  flit_t tx_flit, tx_net, local_flit;
+  logic tx_net_valid, tx_net_ready;
   logic local_valid, local_ready, tx_busy;
   gs_mailbox_tx #(
     .Threads  (Threads),
@@ -773,8 +782,8 @@ module gs_mailbox
     .done_ready_i (!done1_valid_q),
     .done_thread_o(tx_done_thread),
     .done_slot_o  (tx_done_slot),
-    .net_valid_o,
-    .net_ready_i,
+    .net_valid_o  (tx_net_valid),
+    .net_ready_i  (tx_net_ready),
     .local_valid_o(local_valid),
     .local_ready_i(local_ready),
     .flit_o       (tx_flit),
@@ -782,14 +791,20 @@ module gs_mailbox
   );
 
   always_comb begin
-    net_o       = tx_flit;
-    net_o.job   = job_i.job;
-    net_o.epoch = job_i.epoch;
+    tx_net       = tx_flit;
+    tx_net.job   = job_i;
+    tx_net.epoch = epoch_q;
+    tx_net.vnet  = gs_address_pkg::vnet_of(gossamer_pkg::endpoint_e'(tx_flit.dest[31:29]));
     local_flit  = tx_flit;
   end
+  assign net_out_o       = tx_net;
+  assign far_out_o       = tx_net;
+  assign net_out_valid_o = tx_net_valid && tx_net.vnet == gossamer_pkg::VnetMailbox;
+  assign far_out_valid_o = tx_net_valid && tx_net.vnet != gossamer_pkg::VnetMailbox;
+  assign tx_net_ready    = (tx_net.vnet == gossamer_pkg::VnetMailbox) ? net_out_ready_i : far_out_ready_i;
 
   logic rx_busy, net_ready, sent_q, received_q;
-  assign net_ready_o = net_ready && ready_q;
+  assign net_in_ready_o = net_ready && ready_q;
   gs_mailbox_rx #(
     .Threads  (Threads),
     .Slots    (Slots),
@@ -799,9 +814,9 @@ module gs_mailbox
   ) u_rx (
     .clk_i,
     .rst_ni,
-    .net_valid_i    (net_valid_i && ready_q),
+    .net_valid_i    (net_in_valid_i && ready_q),
     .net_ready_o    (net_ready),
-    .net_i,
+    .net_i          (net_in_i),
     .local_valid_i  (local_valid),
     .local_ready_o  (local_ready),
     .local_i        (local_flit),
@@ -816,11 +831,11 @@ module gs_mailbox
     .message_ready_i(message_ready),
     .message_slot_o (message_slot),
     .message_mask_o (message_mask),
-    .dropped_o,
+    .dropped_o      (refused_valid_o),
     .busy_o         (rx_busy)
   );
 
-  logic events_busy;
+  logic events_busy, idle_all;
   gs_mailbox_events #(
     .Threads(Threads)
   ) u_events (
@@ -837,15 +852,39 @@ module gs_mailbox
     .wake_ready_i  (wake_ready),
     .wake_thread_o (wake_thread),
     .wake_release_o(wake_release),
-    .active_i,
+    .started_i,
     .quiet_i       (sending_q == '0 && !tx_busy && !rx_busy && !queues_busy),
-    .idle_all_o,
+    .idle_all_o    (idle_all),
     .release_i     (idle_release_i),
     .busy_o        (events_busy)
   );
 
   assign busy_o = !ready_q || skid_valid || a_valid_q || room_q != 5'(Outcomes) || last_valid_q || done1_valid_q
       || done2_valid_q || tx_busy || rx_busy || queues_busy || events_busy || sent_q || received_q;
+
+  logic [31:0] sent_count_q, received_count_q;
+  assign refused_o = gossamer_pkg::RefusalPlace;
+  assign idle_o    = '{
+          idle: idle_all && !sent_q && !received_q,
+          vote: no_votes,
+          epoch: epoch_q,
+          sent: sent_count_q,
+          received: received_count_q
+      };
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      epoch_q          <= '0;
+      sent_count_q     <= '0;
+      received_count_q <= '0;
+    end else begin
+      if (idle_release_i) epoch_q <= epoch_q + 2'd1;
+      if (commit) sent_count_q <= sent_count_q + 32'd1;
+      if (message_go) received_count_q <= received_count_q + 32'd1;
+    end
+  end
+
+  logic unused_cluster;
+  assign unused_cluster = &{1'b0, cluster_i};
 
   assign sent_o     = sent_q;
   assign received_o = received_q;

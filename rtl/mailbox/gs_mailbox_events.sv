@@ -28,8 +28,8 @@ module gs_mailbox_events #(
   input  logic               wake_ready_i,
   output logic [ThreadW-1:0] wake_thread_o,
   output logic               wake_release_o,
-  /// threads that count for idleness, and nothing is under way in the mailbox
-  input  logic [Threads-1:0] active_i,
+  /// how many threads are started, and nothing is under way in the mailbox
+  input  logic [ThreadW:0]   started_i,
   input  logic               quiet_i,
   /// all threads that count are in idle, no message waits for them, nothing is under way
   output logic               idle_all_o,
@@ -147,7 +147,7 @@ module gs_mailbox_events #(
     if (!rst_ni) begin
       idle_all_q <= 1'b0;
     end else begin
-      idle_all_q <= active_i != '0 && (active_i & ~(idle_q & ~some_i)) == '0 && quiet_i
+      idle_all_q <= (ThreadW + 1)'($countones(idle_q & ~some_i)) == started_i && quiet_i
           && !release_i && !asked_q && !going_q && !row_release_q;
     end
   end

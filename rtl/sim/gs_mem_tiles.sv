@@ -68,10 +68,10 @@ module gs_mem_tiles
       logic [7:0] wait_q;
       logic feeds, takes, begun_q;
       logic [(1<<ThreadW)-1:0] active;
-      logic unused_dbg_out, unused_all, unused_votes, unused_busy;
+      logic unused_dbg_out, unused_started;
       logic [3:0] unused_net_in, unused_net_out;
       logic [7:0] unused_dbg_data;
-      logic [1:0] unused_sent, unused_received, unused_dropped;
+      gs_idle_pkg::idle_status_t unused_idle;
       flit_t unused_flit;
 
       // Not before the tile has cleared what it must.
@@ -119,12 +119,8 @@ module gs_mem_tiles
         .net_out_ready_i('1),
         .net_out_o      (unused_flit),
         .cluster_i      ('{boards: 13'd1, hosts: 13'd1}),
-        .idle_all_o     (unused_all),
-        .idle_votes_o   (unused_votes),
-        .idle_busy_o    (unused_busy),
-        .idle_sent_o    (unused_sent),
-        .idle_received_o(unused_received),
-        .idle_dropped_o (unused_dropped),
+        .idle_o         (unused_idle),
+        .started_o      (unused_started),
         .idle_release_i (1'b0),
         .idle_agreed_i  (1'b0)
       );

@@ -31,8 +31,8 @@ module gs_sim_tile
   logic     [TileCaches-1:0] req_valid, req_ready, rsp_valid, rsp_ready;
   mem_req_t [TileCaches-1:0] req;
   mem_rsp_t [TileCaches-1:0] rsp;
-  logic idle_all, idle_votes, idle_busy, release_all, agreed;
-  logic [1:0] sent, received, dropped;
+  gs_idle_pkg::idle_status_t idle, idle_all;
+  logic started, release_all, agreed;
 
   gs_tile #(
     .ConfigHash  (ConfigHash),
@@ -66,37 +66,38 @@ module gs_sim_tile
     .net_out_ready_i('1),
     .net_out_o,
     .cluster_i      ('{boards: 13'd1, hosts: 13'd1}),
-    .idle_all_o     (idle_all),
-    .idle_votes_o   (idle_votes),
-    .idle_busy_o    (idle_busy),
-    .idle_sent_o    (sent),
-    .idle_received_o(received),
-    .idle_dropped_o (dropped),
+    .idle_o         (idle),
+    .started_o      (started),
     .idle_release_i (release_all),
     .idle_agreed_i  (agreed)
   );
 
-  // A message to the host has arrived. Replies of the loader are none.
-  logic arrived, first_q, reply_q, is_reply;
-  assign is_reply = first_q ? net_out_o.kind == FlitKindHeader : reply_q;
-  assign arrived  = net_out_valid_o[VnetReply] && net_out_o.last && !is_reply;
+  // What leaves the tile is received by the host, but for replies and reports of faults, which are no messages.
+  logic first_q, told_q, is_told;
+  logic [31:0] received_q;
+  assign is_told = first_q ? net_out_o.kind == FlitKindHeader : told_q;
   always_ff @(posedge clk_i) begin
-    if (!rst_ni) first_q <= 1'b1;
-    else if (net_out_valid_o[VnetReply]) first_q <= net_out_o.last;
-    if (net_out_valid_o[VnetReply]) reply_q <= is_reply;
+    if (!rst_ni) begin
+      first_q    <= 1'b1;
+      received_q <= '0;
+    end else if (net_out_valid_o[VnetReply]) begin
+      first_q <= net_out_o.last;
+      if (net_out_o.last && !is_told) received_q <= received_q + 32'd1;
+    end
+    if (net_out_valid_o[VnetReply]) told_q <= is_told;
+  end
+  always_comb begin
+    idle_all          = idle;
+    idle_all.received = idle.received + received_q;
   end
 
-  gs_idle_single #(.Sources(3)) u_idle (
+  gs_idle_single u_idle (
     .clk_i,
     .rst_ni,
-    .idle_all_i  (idle_all),
-    .idle_votes_i(idle_votes),
-    .busy_i      (idle_busy),
-    .sent_i      ({1'b0, sent}),
-    .received_i  ({1'b0, received}),
-    .dropped_i   ({arrived, dropped}),
-    .release_o   (release_all),
-    .agreed_o    (agreed)
+    .idle_i   (idle_all),
+    .hold_i   (!started),
+    .release_o(release_all),
+    .agreed_o (agreed)
   );
 
   gs_sim_memory #(

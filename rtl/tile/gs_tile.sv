@@ -62,15 +62,10 @@ module gs_tile
   output flit_t                     net_out_o,
   // Size of the cluster, for destinations
   input  gs_address_pkg::cluster_t  cluster_i,
-  // Idle detection: all started threads wait for idleness and nothing is under way in the mailbox; all of them voted
-  // yes; one bit each for mailbox and accelerator: it sent a message, it got one, it got one for nobody; the
-  // release, and whether everybody agreed
-  output logic                      idle_all_o,
-  output logic                      idle_votes_o,
-  output logic                      idle_busy_o,
-  output logic     [1:0]            idle_sent_o,
-  output logic     [1:0]            idle_received_o,
-  output logic     [1:0]            idle_dropped_o,
+  // Idle detection: the state of mailbox and accelerator in one cycle; a thread is started; the release, and whether
+  // everybody agreed
+  output gs_idle_pkg::idle_status_t idle_o,
+  output logic                      started_o,
   input  logic                      idle_release_i,
   input  logic                      idle_agreed_i
 );
@@ -442,7 +437,10 @@ module gs_tile
   gs_mailbox_pkg::mailbox_rsp_t mrsp;
   gs_mailbox_pkg::mailbox_trap_t mtrap;
   address_tile_t here;
-  logic unused_mailbox_awake, sent, received, dropped;
+  logic unused_mailbox_awake, sent, received, box_refused;
+  refusal_e unused_refusal;
+  gs_idle_pkg::idle_status_t mailbox_idle;
+  logic [ThreadW:0] started_q;
 
   assign here = '{kind: EndpointTile, board: board_i, tile_y: tile_y_i, tile_x: tile_x_i, default: '0};
   assign mreq = '{op: gs_mailbox_pkg::mailbox_op_e'(mailbox_req.op), funct3: mailbox_req.funct3,
@@ -451,7 +449,11 @@ module gs_tile
   // It hears of threads that end, too: they count for idleness no more.
   logic mailbox_clk, mailbox_busy;
   logic [AllThreads-1:0] active_q;
-  always_ff @(posedge clk_i) active_q <= active;
+  always_ff @(posedge clk_i) begin
+    active_q  <= active;
+    started_q <= rst_ni ? (ThreadW + 1)'($countones(active)) : '0;
+  end
+  assign started_o = started_q != '0;
   gs_clock_gate u_mailbox_gate (
     .clk_i,
     .rst_ni,
@@ -475,7 +477,8 @@ module gs_tile
     .clk_i         (mailbox_clk),
     .rst_ni,
     .tile_i        (here),
-    .job_i         (job_i),
+    .job_i         (job_i[6:2]),
+    .cluster_i,
     .ready_o       (unused_mailbox_awake),
     .req_valid_i   (mailbox_valid),
     .req_ready_o   (mailbox_ready),
@@ -486,36 +489,25 @@ module gs_tile
     .trap_valid_o  (late_valid),
     .trap_ready_i  (late_ready),
     .trap_o        (mtrap),
-    .net_valid_o   (mix_valid),
-    .net_ready_i   (mix_ready),
-    .net_o         (mix),
-    .net_valid_i   (box_in_valid),
-    .net_ready_o   (box_in_ready),
-    .net_i         (box_in),
-    .active_i      (active),
-    .idle_all_o,
-    .idle_votes_o,
+    .net_out_valid_o(box_out_valid),
+    .net_out_ready_i(box_out_ready),
+    .net_out_o     (box_out),
+    .far_out_valid_o(far_out_valid),
+    .far_out_ready_i(far_out_ready),
+    .far_out_o     (far_out),
+    .net_in_valid_i(box_in_valid),
+    .net_in_ready_o(box_in_ready),
+    .net_in_i      (box_in),
+    .started_i     (started_q),
+    .idle_o        (mailbox_idle),
     .idle_release_i,
     .idle_agreed_i,
     .sent_o        (sent),
     .received_o    (received),
-    .dropped_o     (dropped),
+    .refused_valid_o(box_refused),
+    .refused_o     (unused_refusal),
     .busy_o        (mailbox_busy)
   );
-  logic mix_valid, mix_ready;
-  flit_t mix;
-  address_thread_t mix_dest;
-  vnet_e mix_vnet;
-  assign mix_dest      = mix.dest;
-  assign mix_vnet      = gs_address_pkg::vnet_of(mix_dest.kind);
-  assign box_out_valid = mix_valid && mix_vnet == VnetMailbox;
-  assign far_out_valid = mix_valid && mix_vnet != VnetMailbox;
-  assign mix_ready     = (mix_vnet == VnetMailbox) ? box_out_ready : far_out_ready;
-  assign box_out       = mix;
-  always_comb begin
-    far_out      = mix;
-    far_out.vnet = mix_vnet;
-  end
   assign unit_answer[UnitMailbox] = '{thread: mrsp.thread[ThreadW-1:0], data: mrsp.data, flags: '0};
   assign late = '{thread: mtrap.thread[ThreadW-1:0], cause: mtrap.cause, addr: mtrap.addr};
 
@@ -557,7 +549,7 @@ module gs_tile
 
   // --------------------------------------------------------- accelerator
   logic acc_in_valid, acc_in_ready, acc_out_valid, acc_out_ready, fault_valid, fault_ready, acc_dropped, switch_refused;
-  logic acc_busy, switch_clk;
+  logic acc_busy, switch_clk, beside_sent, beside_came, switch_refused_own;
   flit_t acc_in, acc_out, fault;
 
   if (Accelerator) begin : gen_accelerator
@@ -612,25 +604,36 @@ module gs_tile
       .fault_ready_i  (fault_ready),
       .fault_o        (fault)
     );
-    // A message is received when its last flit is, and sent when its last flit is. While one is being worked on the
-    // accelerator is busy: its answer is still to come.
-    assign idle_sent_o     = {acc_out_valid && acc_out_ready && acc_out.last && !acc_dropped, sent};
-    assign idle_received_o = {acc_in_valid && acc_in_ready && acc_in.last, received};
-    assign idle_busy_o     = acc_busy || load_busy;
+    // A message is received, or sent, when its last flit is. Until the answer has left the accelerator is busy.
+    assign beside_sent = acc_out_valid && acc_out_ready && acc_out.last && !acc_dropped;
+    assign beside_came = acc_in_valid && acc_in_ready && acc_in.last;
   end else begin : gen_no_accelerator
     assign switch_clk      = clk_i;
     assign direct_valid[1] = 1'b0;
     assign direct[1]       = '0;
     assign {acc_in_ready, acc_out_valid, fault_valid, acc_busy} = '0;
     assign {acc_out, fault} = '0;
-    assign idle_sent_o     = {1'b0, sent};
-    assign idle_received_o = {1'b0, received};
-    assign idle_busy_o     = load_busy;
+    assign {beside_sent, beside_came} = '0;
     logic unused_accelerator;
     assign unused_accelerator = ^{acc_in_valid, acc_in, acc_out_ready, fault_ready, acc_busy, direct_ready[1],
                                   direct_rsp_valid[1], acc_dropped};
   end
-  assign idle_dropped_o = {1'b0, dropped};
+
+  // Messages beside the mailbox: the accelerator's, and those that the switch refused.
+  logic [31:0] beside_sent_q, beside_received_q;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      beside_sent_q     <= '0;
+      beside_received_q <= '0;
+    end else begin
+      if (beside_sent) beside_sent_q <= beside_sent_q + 32'd1;
+      if (beside_came || switch_refused_own) beside_received_q <= beside_received_q + 32'd1;
+    end
+  end
+  assign idle_o = '{
+    idle: mailbox_idle.idle && !acc_busy && !load_busy, vote: mailbox_idle.vote, epoch: mailbox_idle.epoch,
+    sent: mailbox_idle.sent + beside_sent_q, received: mailbox_idle.received + beside_received_q
+  };
 
   // ------------------------------------------------------------- network
   gs_tile_switch #(
@@ -643,7 +646,7 @@ module gs_tile
     .tile_y_i,
     .tile_x_i,
     .job_i          (job_i[6:2]),
-    .epoch_i        (job_i[1:0]),
+    .epoch_i        (mailbox_idle.epoch),
     .cluster_i,
     .net_in_valid_i,
     .net_in_ready_o,
@@ -676,10 +679,11 @@ module gs_tile
     .fault_ready_o  (fault_ready),
     .fault_i        (fault),
     .acc_dropped_o  (acc_dropped),
-    .refused_o      (switch_refused)
+    .refused_o      (switch_refused),
+    .refused_own_o  (switch_refused_own)
   );
   logic unused_refused;
-  assign unused_refused = ^{load_refused, switch_refused};
+  assign unused_refused = ^{load_refused, switch_refused, box_refused, job_i[1:0]};
 
   // --------------------------------------------------------- control unit
   gs_control #(

@@ -65,14 +65,15 @@ module gs_tile_switch
   input  flit_t       fault_i,
   // a message that the accelerator took, or sent to a destination that is nothing; a packet was refused
   output logic        acc_dropped_o,
-  output logic        refused_o
+  output logic        refused_o,
+  // that packet was a message of this job, which counts as received
+  output logic        refused_own_o
 );
   // ------------------------------------------------------------ from network
   // Its head says for the whole packet of the request network where it goes: loader, accelerator or nowhere.
   address_accelerator_t dest;
   logic here, everywhere, first_q, to_load, to_acc, to_load_q, to_acc_q, in_load, in_acc, taken;
   logic acc_net_ready, acc_net_valid;
-  logic [2:0] refused;
 
   assign dest       = net_in_i.dest;
   assign here       = {dest.board, dest.tile_y, dest.tile_x} == {board_i, tile_y_i, tile_x_i};
@@ -100,9 +101,10 @@ module gs_tile_switch
 
   assign net_in_ready_o[VnetReply]   = 1'b1;
   assign net_in_ready_o[VnetControl] = 1'b1;
-  assign refused = {taken && first_q && !to_load && !to_acc, net_in_valid_i[VnetReply] && net_in_i.last,
-                    net_in_valid_i[VnetControl] && net_in_i.last};
-  assign refused_o = refused != '0;
+  assign refused_o     = (taken && first_q && !to_load && !to_acc) || net_in_valid_i[VnetReply] && net_in_i.last
+                      || net_in_valid_i[VnetControl] && net_in_i.last;
+  assign refused_own_o = taken && first_q && !to_load && !to_acc && dest.kind == EndpointAccelerator
+                      && net_in_i.job == job_i;
 
   // ------------------------------------------------------------ accelerator
   logic far_net_valid, far_net_ready, acc_far_valid, acc_far_ready;

@@ -44,6 +44,8 @@ enum Cause : unsigned {
 
 inline constexpr uint32_t kTile = 0u << 29 | 5u << 14 | 2u << 10 | 3u << 6;  // board 5, row 2, column 3
 
+inline constexpr unsigned kJob = 0x0B;
+
 inline uint32_t thread_address(unsigned thread) { return kTile | thread; }
 inline uint32_t tile_address() { return kTile | 1u << 29; }
 inline uint32_t slot_address(unsigned slot) { return kBase + slot * kSlotBytes; }
@@ -61,12 +63,17 @@ template <class... A>
 #define CHECK(condition, ...) \
   do { if (!(condition)) ::mailbox_test::failf(__VA_ARGS__); } while (0)
 
+inline constexpr unsigned kOwnTags = ~0u;
+
 struct Flit {
   unsigned kind = 0;
   bool last = false;
   uint32_t dest = 0;
   std::array<uint32_t, 4> payload{};
-  unsigned tags = 0;
+  /// What left: network, job and epoch. What comes in: job and epoch, or those that the mailbox has then.
+  unsigned tags = kOwnTags;
+  /// which stream it left by
+  bool far = false;
 };
 using Packet = std::vector<Flit>;
 
@@ -123,12 +130,15 @@ class Bench {
   uint64_t cycle = 0;
   uint64_t active = kThreads == 64 ? ~0ull : (1ull << kThreads) - 1;
   /// Chances in 256 that a side moves in a cycle.
-  unsigned request_chance = 256, response_chance = 256, out_chance = 256, in_chance = 256;
+  unsigned request_chance = 256, response_chance = 256, out_chance = 256, in_chance = 256,
+           far_chance = 256;
+  unsigned epoch = 0;
   bool detect = false;
   std::function<void(const Packet&)> on_packet = [](const Packet&) {};
   std::function<void()> on_release = [] {};
   std::deque<Packet> incoming;
   uint64_t sent = 0, received = 0, dropped = 0, in_flits = 0, out_flits = 0;
+  std::array<uint64_t, 16> refusals{};
 
   bool chance(unsigned of_256) { return of_256 >= 256 || (random() & 255) < of_256; }
   unsigned below(unsigned n) { return unsigned(random() % n); }
@@ -188,7 +198,10 @@ class Bench {
   void reset() {
     top.rst_ni = 0;
     top.tile_i = kTile;
-    top.job_i = 0x2D;
+    top.job_i = kJob;
+    top.boards_i = 4096;
+    top.hosts_i = 4096;
+    epoch = 0;
     req_valid_ = false;
     for (int i = 0; i < 4; i++) {
       top.clk_i = 0; top.eval();
@@ -217,12 +230,14 @@ class Bench {
     top.rsp_ready_i = chance(response_chance);
     top.trap_ready_i = chance(response_chance);
     top.out_ready_i = chance(out_chance);
+    top.far_ready_i = chance(far_chance);
     if (!in_valid_ && !incoming.empty() && chance(in_chance)) {
       const Flit& f = incoming.front()[in_at_];
       in_valid_ = true;
       top.in_kind_i = f.kind;
       top.in_last_i = f.last;
       top.in_dest_i = f.dest;
+      top.in_tags_i = f.tags == kOwnTags ? kJob << 2 | epoch : f.tags;
       for (int i = 0; i < 4; i++) top.in_payload_i[i] = f.payload[i];
     }
     top.in_valid_i = in_valid_;
@@ -231,7 +246,7 @@ class Bench {
     top.outside_sent_i = outside_sent_ > 0;
     outside_sent_ -= outside_sent_ > 0;
     top.outside_received_i = outside_received_;
-    outside_received_ = false;
+    outside_received_ = 0;
     top.clk_i = 0;
     top.eval();
 
@@ -241,20 +256,26 @@ class Bench {
     bool took_in = in_valid_ && top.in_ready_o;
     unsigned rsp_thread = top.rsp_thread_o, trap_thread = top.trap_thread_o;
     Outcome good{false, top.rsp_data_o, 0, cycle}, bad{true, top.trap_addr_o, top.trap_cause_o, cycle};
-    if (top.out_valid_o && top.out_ready_i) {
-      Flit f;
-      f.kind = top.out_kind_o;
-      f.last = top.out_last_o;
-      f.dest = top.out_dest_o;
-      f.tags = top.out_tags_o;
-      for (int i = 0; i < 4; i++) f.payload[i] = top.out_payload_o[i];
-      out_packet_.push_back(f);
+    auto leaves = [&](bool far, unsigned kind, bool last, uint32_t dest, unsigned tags, const auto& payload) {
+      Flit f{kind, last, dest, {payload[0], payload[1], payload[2], payload[3]}, tags, far};
+      Packet& packet = out_packet_[far];
+      packet.push_back(f);
       out_flits++;
-      if (f.last) {
-        outside_received_ = true;
-        on_packet(out_packet_);
-        out_packet_.clear();
-      }
+      if (!last) return;
+      outside_received_++;
+      Packet whole;
+      std::swap(whole, packet);
+      on_packet(whole);
+    };
+    // Packets leave whole: one that has begun does not pause by itself.
+    static constexpr bool kWhole = false;
+    CHECK(!kWhole || top.out_valid_o || out_packet_[0].empty(), "a packet pauses on its way out");
+    CHECK(!kWhole || top.far_valid_o || out_packet_[1].empty(), "a far packet pauses on its way out");
+    if (top.out_valid_o && top.out_ready_i) {
+      leaves(false, top.out_kind_o, top.out_last_o, top.out_dest_o, top.out_tags_o, top.out_payload_o);
+    }
+    if (top.far_valid_o && top.far_ready_i) {
+      leaves(true, top.far_kind_o, top.far_last_o, top.far_dest_o, top.far_tags_o, top.far_payload_o);
     }
     if (took_in) {
       in_valid_ = false;
@@ -266,7 +287,9 @@ class Bench {
     }
     sent += top.sent_o;
     received += top.received_o;
-    dropped += top.dropped_o;
+    dropped += top.refused_o;
+    if (top.refused_o) refusals[top.refusal_o]++;
+    epoch = top.epoch_o;
     bool released = top.release_o;
     top.clk_i = 1;
     top.eval();
@@ -298,11 +321,11 @@ class Bench {
   std::array<Thread, kThreads> threads_;
   std::vector<unsigned> wanting_;
   std::deque<Task> tasks_;
-  bool req_valid_ = false, in_valid_ = false, outside_received_ = false;
-  unsigned outside_sent_ = 0;
+  bool req_valid_ = false, in_valid_ = false;
+  unsigned outside_sent_ = 0, outside_received_ = 0;
   unsigned req_thread_ = 0;
   size_t in_at_ = 0;
-  Packet out_packet_;
+  std::array<Packet, 2> out_packet_;
 
   void post(unsigned thread, Request r, std::coroutine_handle<> handle) {
     Thread& t = threads_[thread];

@@ -15,7 +15,9 @@ module mailbox_top
   input  logic               clk_i,
   input  logic               rst_ni,
   input  logic [31:0]        tile_i,
-  input  logic [6:0]         job_i,
+  input  logic [4:0]         job_i,
+  input  logic [12:0]        boards_i,
+  input  logic [12:0]        hosts_i,
   output logic               ready_o,
   input  logic               req_valid_i,
   output logic               req_ready_o,
@@ -40,27 +42,41 @@ module mailbox_top
   output logic [8:0]         out_tags_o,
   output logic [31:0]        out_dest_o,
   output logic [127:0]       out_payload_o,
+  output logic               far_valid_o,
+  input  logic               far_ready_i,
+  output logic [1:0]         far_kind_o,
+  output logic               far_last_o,
+  output logic [8:0]         far_tags_o,
+  output logic [31:0]        far_dest_o,
+  output logic [127:0]       far_payload_o,
   input  logic               in_valid_i,
   output logic               in_ready_o,
   input  logic [1:0]         in_kind_i,
   input  logic               in_last_i,
   input  logic [31:0]        in_dest_i,
+  input  logic [6:0]         in_tags_i,
   input  logic [127:0]       in_payload_i,
   input  logic [63:0]        active_i,
   input  logic               detect_i,
-  output logic               idle_all_o,
-  output logic               idle_votes_o,
+  output logic               idle_o,
+  output logic               vote_o,
+  output logic [1:0]         epoch_o,
+  output logic [31:0]        sent_count_o,
+  output logic [31:0]        received_count_o,
   output logic               release_o,
   output logic               sent_o,
   output logic               received_o,
-  output logic               dropped_o,
+  output logic               refused_o,
+  output logic [3:0]         refusal_o,
   /// the harness's own messages that left or came, so that the detector knows them
   input  logic               outside_sent_i,
-  input  logic               outside_received_i
+  input  logic [1:0]         outside_received_i
 );
   mailbox_rsp_t rsp;
   mailbox_trap_t trap;
-  gossamer_pkg::flit_t net_out, net_in;
+  gossamer_pkg::flit_t net_out, far_out, net_in;
+  gs_idle_pkg::idle_status_t idle, idle_all;
+  gossamer_pkg::refusal_e refusal;
   logic agreed, unused_active;
   assign unused_active = ^active_i;
 
@@ -74,12 +90,23 @@ module mailbox_top
   assign out_tags_o    = {net_out.vnet, net_out.job, net_out.epoch};
   assign out_dest_o    = net_out.dest;
   assign out_payload_o = net_out.payload;
+  assign far_kind_o       = far_out.kind;
+  assign far_last_o       = far_out.last;
+  assign far_tags_o       = {far_out.vnet, far_out.job, far_out.epoch};
+  assign far_dest_o       = far_out.dest;
+  assign far_payload_o    = far_out.payload;
+  assign idle_o           = idle.idle;
+  assign vote_o           = idle.vote;
+  assign epoch_o          = idle.epoch;
+  assign sent_count_o     = idle.sent;
+  assign received_count_o = idle.received;
+  assign refusal_o        = refusal;
   assign net_in        = '{
           kind: gossamer_pkg::flit_kind_e'(in_kind_i),
           last: in_last_i,
           vnet: gossamer_pkg::VnetMailbox,
-          job: '0,
-          epoch: '0,
+          job: in_tags_i[6:2],
+          epoch: in_tags_i[1:0],
           dest: in_dest_i,
           payload: in_payload_i
       };
@@ -87,7 +114,11 @@ module mailbox_top
   // It sleeps as it does in a tile.
   logic clk, busy;
   logic [63:0] active_q;
-  always_ff @(posedge clk_i) active_q <= active_i;
+  logic [$clog2(Threads):0] started_q;
+  always_ff @(posedge clk_i) begin
+    active_q  <= active_i;
+    started_q <= rst_ni ? ($clog2(Threads) + 1)'($countones(active_i[Threads-1:0])) : '0;
+  end
   gs_clock_gate u_gate (
     .clk_i,
     .rst_ni,
@@ -108,6 +139,7 @@ module mailbox_top
     .rst_ni,
     .tile_i,
     .job_i,
+    .cluster_i     ('{boards: boards_i, hosts: hosts_i}),
     .ready_o,
     .req_valid_i,
     .req_ready_o,
@@ -124,35 +156,49 @@ module mailbox_top
     .trap_valid_o,
     .trap_ready_i,
     .trap_o        (trap),
-    .net_valid_o   (out_valid_o),
-    .net_ready_i   (out_ready_i),
-    .net_o         (net_out),
-    .net_valid_i   (in_valid_i),
-    .net_ready_o   (in_ready_o),
-    .net_i         (net_in),
-    .active_i      (active_i[Threads-1:0]),
-    .idle_all_o,
-    .idle_votes_o,
-    .idle_release_i(release_o),
-    .idle_agreed_i (agreed),
+    .net_out_valid_o(out_valid_o),
+    .net_out_ready_i(out_ready_i),
+    .net_out_o      (net_out),
+    .far_out_valid_o(far_valid_o),
+    .far_out_ready_i(far_ready_i),
+    .far_out_o      (far_out),
+    .net_in_valid_i (in_valid_i),
+    .net_in_ready_o (in_ready_o),
+    .net_in_i       (net_in),
+    .started_i      (started_q),
+    .idle_o         (idle),
+    .idle_release_i (release_o),
+    .idle_agreed_i  (agreed),
     .sent_o,
     .received_o,
-    .dropped_o,
-    .busy_o        (busy)
+    .refused_valid_o(refused_o),
+    .refused_o      (refusal),
+    .busy_o         (busy)
   );
 
-  gs_idle_single #(
-    .Sources(2)
-  ) u_idle (
+  // The harness's own messages: it has sent what comes in, and received what has left.
+  logic [31:0] sent_q, received_q;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      sent_q     <= '0;
+      received_q <= '0;
+    end else begin
+      sent_q     <= sent_q + 32'(outside_sent_i);
+      received_q <= received_q + 32'(outside_received_i);
+    end
+  end
+  always_comb begin
+    idle_all          = idle;
+    idle_all.sent     = idle.sent + sent_q;
+    idle_all.received = idle.received + received_q;
+  end
+
+  gs_idle_single u_idle (
     .clk_i,
     .rst_ni,
-    .idle_all_i  (idle_all_o),
-    .idle_votes_i(idle_votes_o),
-    .busy_i      (!detect_i),
-    .sent_i      ({outside_sent_i, sent_o}),
-    .received_i  ({outside_received_i, received_o}),
-    .dropped_i   ({1'b0, dropped_o}),
+    .idle_i   (idle_all),
+    .hold_i   (!detect_i || started_q == '0),
     .release_o,
-    .agreed_o    (agreed)
+    .agreed_o (agreed)
   );
 endmodule

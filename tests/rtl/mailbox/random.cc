@@ -31,6 +31,12 @@ struct Abroad {
   uint64_t head;
 };
 
+/// Mailbox 0, request 1, reply 2, control 3.
+unsigned vnet_of(uint32_t dest) {
+  const unsigned of_kind[] = {0, 0, 1, 1, 0, 2, 3, 1};
+  return of_kind[dest >> 29];
+}
+
 struct World {
   explicit World(uint64_t seed) : bench(seed) {}
   Bench bench;
@@ -98,7 +104,7 @@ struct World {
       CHECK(p.size() == at + i->flits, "message %u left with %zu flits, not %u", id, p.size() - at, i->flits);
       for (size_t f = 0; f < p.size(); f++) {
         CHECK(p[f].dest == i->dest && p[f].last == (f + 1 == p.size()) && (f < at || p[f].kind == 0) &&
-              p[f].tags == 0x2D, "message %u: flit %zu is not as it was sent", id, f);
+              (p[f].tags >> 2 & 31) == kJob && p[f].far == (vnet_of(i->dest) != 0) && p[f].tags >> 7 == vnet_of(i->dest), "message %u: flit %zu is not as it was sent", id, f);
         for (unsigned w = 0; f >= at && w < 4; w++) {
           CHECK(p[f].payload[w] == word_of(id, unsigned(f - at) * 4 + w), "message %u left with other words", id);
         }
@@ -351,6 +357,7 @@ void random_traffic(uint64_t seed, uint64_t operations) {
     b.request_chance = chances[b.below(4)];
     b.response_chance = chances[b.below(5)];
     b.out_chance = chances[b.below(6)];
+    b.far_chance = chances[b.below(6)];
     b.in_chance = chances[b.below(6)];
     unsigned bring_chance = b.below(2) ? 20 : 3;
     b.detect = false;
