@@ -11,6 +11,8 @@
 /// A request is {kind[8], 0[24], length[32]} and its payload, low bytes first:
 ///   'S'  bytes: send them over the debug bus; answered by Done when the tile has taken all
 ///   'Q'  count[32], bytes: the same, then wait for that many replies; each comes as a Reply, then Done
+///   'N'  replies[32], flits (network.h): send them into the tile's network, wait for so many replies of its loader; each
+///        comes as a Packet, then Done
 ///   'I'  thread[32], bytes: input of a thread, given to it as it reads
 ///   'Y'  symbols for the trace: {begin[32], end[32], length[32], name} each, in the order of their begins
 ///   'R'  threads[32], 0[32], most cycles[64], watchdog[64]: start that many threads, run to the end; answered by End
@@ -30,6 +32,7 @@
 
 #include "Vgs_sim_tile.h"
 #include "bus.h"
+#include "network.h"
 #include "probe.h"
 #include "trace.h"
 #if VM_TRACE
@@ -67,6 +70,7 @@ enum class Kind : uint8_t {
   End = 7,       ///< reason[32], count[32], first cycle[64], instructions[64], then a Still each
   Failed = 8,    ///< text
   Progress = 9,  ///< instructions[64]
+  Packet = 10,   ///< the flits of a packet to the host (network.h)
 };
 
 enum class Reason : uint32_t { AllEnded = 0, MostCycles = 1, Deadlock = 2, Stuck = 3, Stopped = 4 };
@@ -115,6 +119,7 @@ class Simulation {
     model_.dbg_in_valid_i = 0;
     model_.dbg_in_data_i = 0;
     model_.dbg_out_ready_i = 1;
+    model_.net_in_valid_i = 0;
 #if VM_TRACE
     if (waves_) context_.traceEverOn(true);
 #else
@@ -149,6 +154,12 @@ class Simulation {
           replies_ = request.word(0);
           bus_.send(request.payload.data() + 4, request.payload.size() - 4);
           if (!drain() || !hear()) return;
+          put(Kind::Done, 0, nullptr, 0);
+          break;
+        case 'N':
+          packets_ = request.word(0);
+          network_.send(request.payload.data() + 4, request.payload.size() - 4);
+          if (!enter() || !collect()) return;
           put(Kind::Done, 0, nullptr, 0);
           break;
         case 'I': {
@@ -187,9 +198,16 @@ class Simulation {
     const bool sends = bus_.pending() && model_.rst_ni;
     model_.dbg_in_valid_i = sends;
     if (sends) model_.dbg_in_data_i = bus_.head();
+    const bool flit = network_.pending() && model_.rst_ni;
+    model_.net_in_valid_i = flit ? 1U << network_.head().network() : 0;
+    if (flit) std::memcpy(&model_.net_in_i[0], network_.head().words.data(), sizeof(Flit));
     model_.eval();
     const bool taken = sends && model_.dbg_in_ready_o;
+    const bool entered = model_.net_in_valid_i & model_.net_in_ready_o;
     const bool heard = model_.dbg_out_valid_o;
+    const bool arrived = model_.net_out_valid_o && model_.rst_ni;
+    Flit arrival;
+    if (arrived) std::memcpy(arrival.words.data(), &model_.net_out_o[0], sizeof arrival);
     const uint8_t byte = model_.dbg_out_data_o;
 #if VM_TRACE
     if constexpr (kWaves) fst_->dump(cycle_ * 2);
@@ -201,6 +219,10 @@ class Simulation {
 #endif
     ++cycle_;
     if (taken) bus_.pop();
+    if (entered) network_.pop();
+    if (arrived) {
+      if (const auto packet = network_.take(arrival); !packet.empty()) handle(packet);
+    }
     if (heard && model_.rst_ni) {
       Report report;
       if (bus_.take(byte, report)) handle(report);
@@ -224,6 +246,30 @@ class Simulation {
     for (const uint64_t until = cycle_ + kPatience; replies_;) {
       cycle<false>();
       if (cycle_ >= until) return fail("the tile does not answer on the debug bus");
+    }
+    return true;
+  }
+
+  /// Goes on until the tile has taken all flits. False if it does not.
+  bool enter() {
+    uint64_t until = cycle_ + kPatience;
+    while (network_.pending()) {
+      const size_t left = network_.left();
+      cycle<false>();
+      if (network_.left() != left) until = cycle_ + kPatience;
+      if (cycle_ >= until) return fail("the tile takes no more flits from the network");
+    }
+    return true;
+  }
+
+  /// Goes on until all replies of the loader have come. False if they do not.
+  bool collect() {
+    uint64_t until = cycle_ + kPatience;
+    while (packets_) {
+      const uint32_t left = packets_;
+      cycle<false>();
+      if (packets_ != left) until = cycle_ + kPatience;
+      if (cycle_ >= until) return fail("the tile's loader does not answer");
     }
     return true;
   }
@@ -320,6 +366,15 @@ class Simulation {
   }
 
   // ---- What the tile says ----
+
+  void handle(const std::vector<Flit>& packet) {
+    progress_ = cycle_;
+    put(Kind::Packet, 0, packet.data(), packet.size() * sizeof(Flit));
+    // Of a header the operation stands in the lowest bits.
+    const Flit& head = packet.front();
+    if (static_cast<config::FlitKind>(head.kind()) != config::FlitKind::Header) return;
+    if (static_cast<config::LoadOp>(head.words[0] & 0xF) != config::LoadOp::Fault && packets_) --packets_;
+  }
 
   void handle(const Report& report) {
     progress_ = cycle_;
@@ -509,6 +564,7 @@ class Simulation {
   std::unique_ptr<VerilatedFstC> fst_;
 #endif
   Bus bus_;
+  Network network_;
   Probe probe_;
   Trace trace_;
   Thread threads_[kThreads];
@@ -519,6 +575,7 @@ class Simulation {
   uint64_t running_ = 0;        ///< threads that have started and not ended
   unsigned asking_ = 0;         ///< trapped threads that have not yet said where
   uint32_t replies_ = 0;        ///< replies that the host still waits for
+  uint32_t packets_ = 0;        ///< replies of the loader that it waits for
 };
 
 }  // namespace

@@ -615,7 +615,7 @@ module gs_tile
     assign {acc_out, fault} = '0;
     assign {beside_sent, beside_came} = '0;
     logic unused_accelerator;
-    assign unused_accelerator = ^{acc_in_valid, acc_in, acc_out_ready, fault_ready, acc_busy, direct_ready[1],
+    assign unused_accelerator = ^{acc_in_valid, acc_in, acc_out_ready, fault_ready, acc_busy, direct_ready[1], direct_valid[1],
                                   direct_rsp_valid[1], acc_dropped};
   end
 

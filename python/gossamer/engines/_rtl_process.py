@@ -39,6 +39,7 @@ class Kind(enum.IntEnum):
     END = 7
     FAILED = 8
     PROGRESS = 9
+    PACKET = 10
 
 
 @dataclass(frozen=True)

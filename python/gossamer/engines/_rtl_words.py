@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from gossamer.config import constants
 
 UNKNOWN_PC = 0xFFFF_FFFF
+ACCELERATOR = -1
+"""In a trap's place of a thread: the tile's accelerator, whose load or store failed."""
 _STILL = struct.Struct("<BBBBIII")
 
 Where = Callable[[int], object]
@@ -128,13 +130,19 @@ def ranges(numbers: Iterable[int]) -> str:
 
 @dataclass(frozen=True)
 class Trap:
-    """Why a thread stopped before its end."""
+    """Why a thread stopped before its end, or what the accelerator could not load or store."""
 
     thread: int
+    """The thread, or ACCELERATOR, which goes on."""
     cycle: int
     cause: int
     pc: int
     value: int
+
+    @property
+    def who(self) -> str:
+        """The number of the thread, or ``accelerator``."""
+        return "accelerator" if self.thread == ACCELERATOR else str(self.thread)
 
     @property
     def name(self) -> str:
@@ -148,9 +156,11 @@ class Trap:
         text = f"{self.name}: {doc}"
         if label := _VALUES.get(self.name, "address"):
             text += f"; {label} {self.value:#010x}"
+        if self.thread == ACCELERATOR:
+            return text
         if self.pc == UNKNOWN_PC:
             return f"{text}, place not known"
         return f"{text}, in {where(self.pc)} (pc {self.pc:#x})"
 
 
-__all__ = ["Still", "Trap", "Where", "ranges", "stills", "who_waits"]
+__all__ = ["ACCELERATOR", "Still", "Trap", "Where", "ranges", "stills", "who_waits"]

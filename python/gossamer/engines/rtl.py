@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The ``rtl`` engine: the hardware itself, simulated cycle for cycle.
 
-A ``Tile`` is one simulated tile behind its debug bus: programs and data go in, text,
-ends and traps come out, as with a tile on a board. Everything that happens depends on
+A ``Tile`` is one simulated tile behind its network and its debug bus: programs and data
+go in, messages, text, ends and traps come out, as with a tile on a board. Everything that happens depends on
 what is loaded alone, so a run repeats to the cycle.
 
     with Tile(config.load("tiny")) as tile:
@@ -25,9 +25,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gossamer.config import constants
-from gossamer.engines import _rtl_build
+from gossamer.engines import _rtl_build, _rtl_network
+from gossamer.engines._rtl_network import Message
 from gossamer.engines._rtl_process import Kind, Record, Simulator
-from gossamer.engines._rtl_words import Still, Trap, ranges, stills, who_waits
+from gossamer.engines._rtl_words import ACCELERATOR, UNKNOWN_PC, Still, Trap, ranges, stills, who_waits
 from gossamer.errors import InputError, RunDied
 
 if TYPE_CHECKING:
@@ -38,7 +39,10 @@ WATCHDOG = 1_000_000
 """Cycles without an instruction and without output after which a run is given up."""
 LEAST_WAIT = 24
 """Cycles of the shortest wait that a trace shows."""
-_ALL = 0xFF
+_CHUNK = 1 << 20
+"""Bytes that are loaded between two reports of progress."""
+_READ = 1 << 16
+"""Bytes that are read with one request."""
 _END = struct.Struct("<IIQQ")
 _REASONS = ("done", "max-cycles", "deadlock", "stuck", "stopped")
 _PATIENCE = 10.0
@@ -70,6 +74,8 @@ class Run:
     traps: Sequence[Trap]
     still: Sequence[Still]
     """The threads that had not ended."""
+    messages: Sequence[Message]
+    """What was sent to the host, in the order in which it arrived."""
     seconds: float
 
 
@@ -79,8 +85,10 @@ class _Listeners:
     emit: Callable[[int, int], object] = _silent
     trap: Callable[[Trap], object] = _silent
     progress: Callable[[int, int], object] = _silent
+    message: Callable[[Message], object] = _silent
     codes: dict[int, int] = field(default_factory=dict)
     traps: list[Trap] = field(default_factory=list)
+    messages: list[Message] = field(default_factory=list)
 
     def hear(self, record: Record) -> None:
         """Hands a record on to whom it is for."""
@@ -94,8 +102,19 @@ class _Listeners:
             cause, pc, value = record.words()
             self.traps.append(Trap(record.thread, record.cycle, cause, pc, value))
             self.trap(self.traps[-1])
+        elif record.kind == Kind.PACKET:
+            self._packet(record)
         elif record.kind == Kind.PROGRESS:
             self.progress(record.cycle, int.from_bytes(record.payload, "little"))
+
+    def _packet(self, record: Record) -> None:
+        flits = _rtl_network.flits(record.payload)
+        if not _rtl_network.is_header(flits):
+            self.messages.append(_rtl_network.message(flits, record.cycle))
+            self.message(self.messages[-1])
+        elif (told := _rtl_network.reply(flits)).op == constants.enumeration("load_op")["fault"]:
+            self.traps.append(Trap(ACCELERATOR, record.cycle, told.tag, UNKNOWN_PC, told.address))
+            self.trap(self.traps[-1])
 
 
 class Tile:
@@ -174,28 +193,52 @@ class Tile:
         if (magic, version, threads) != expected or threads_per_core != self.config.core.threads_per_core:
             raise RunDied(f"the simulated tile is not one of {self.config.name}: it answered {reply.hex()}")
 
+    def exchange(self, flits: _rtl_network.Flits, replies: int) -> list[_rtl_network.Reply]:
+        """Sends flits into the network and waits for so many replies of the tile's loader."""
+        self._simulator.request("N", struct.pack("<I", replies) + flits.tobytes())
+        packets = [record for record in self._simulator.until_done() if record.kind == Kind.PACKET]
+        return [_rtl_network.reply(_rtl_network.flits(record.payload)) for record in packets]
+
     def load(
         self,
         instructions: Sequence[int],
         segments: Iterable[tuple[int, bytes]] = (),
         symbols: Iterable[tuple[int, int, str]] = (),
+        *,
+        zeroes: Iterable[tuple[int, int]] = (),
+        on_progress: Callable[[int, int], object] = _silent,
     ) -> None:
         """Loads instructions from address 0, and data at addresses of DRAM as it is or of SRAM.
 
-        ``symbols`` are functions for the trace: begin, end, name. Raises InputError if the
-        program is larger than the instruction memory.
+        ``zeroes`` are addresses and sizes of what is filled with zeroes, which are not sent.
+        ``symbols`` are functions for the trace: begin, end, name. ``on_progress`` is told of
+        bytes that are loaded, of how many. Raises InputError if the program is larger than the
+        instruction memory, or if there is no memory at an address.
         """
         words = np.asarray(instructions, dtype="<u4")
         room = self.config.instr_words
         if len(words) > room:
             raise InputError(f"the program has {len(words)} instructions, {len(words) - room} more than fit")
-        stream = [_packet("select_instr", _ALL), _packet("set_address", 0), _words("write_instr", words)]
+        if self._ran:
+            self.flush()
+        segments, zeroes = list(segments), list(zeroes)
+        total = words.nbytes + sum(len(data) for _, data in segments) + sum(size for _, size in zeroes)
+        done = 0
+
+        def more(count: int) -> None:
+            nonlocal done
+            done += count
+            on_progress(done, total)
+
+        code = words.tobytes()
+        if code:
+            code += bytes(-len(code) % _rtl_network.PAYLOAD)
+            self._accepted(_rtl_network.writes(0, code, op="write_instr", group=_rtl_network.ALL_GROUPS))
+            more(words.nbytes)
         for address, data in segments:
-            if address % 4:
-                raise InputError(f"data at {address:#x}: an address is a multiple of 4")
-            padded = np.frombuffer(data + bytes(-len(data) % 4), dtype="<u4")
-            stream += [_packet("set_address", address), _words("write_data", padded)]
-        self.ask(b"".join(stream) + _packet("flush", 0), 1)
+            self._write(address, data, more)
+        for address, size in zeroes:
+            self._zero(address, size, more)
         if "trace" in self._files:
             table = b"".join(
                 struct.pack("<III", begin, end, len(name.encode())) + name.encode()
@@ -203,21 +246,77 @@ class Tile:
             )
             self._simulator.request("Y", table)
 
-    def load_image(self, image: Image) -> None:
+    def load_image(self, image: Image, *, on_progress: Callable[[int, int], object] = _silent) -> None:
         """Loads a program that ``gossamer.device`` has built for this configuration."""
         functions = sorted((at, name) for name, at in image.symbols.items() if at < 4 * len(image.instructions))
         ends = [at for at, _ in functions[1:]] + [4 * len(image.instructions)]
         self.load(
             image.instructions,
-            [(segment.address, segment.data.ljust(segment.size, b"\0")) for segment in image.segments],
+            [(part.address, part.data) for part in image.segments],
             [(begin, end, name) for (begin, name), end in zip(functions, ends, strict=True)],
+            zeroes=[(part.address + len(part.data), part.size - len(part.data)) for part in image.segments],
+            on_progress=on_progress,
         )
 
-    def read(self, address: int, words: int) -> np.ndarray[tuple[int], np.dtype[np.uint32]]:
-        """Words of memory, after what threads have in their caches was written back."""
+    def flush(self) -> None:
+        """Writes back and drops what threads have in their caches; all must stand still."""
         self.ask(b"".join(_packet("flush", thread) for thread in range(self.threads)), self.threads)
-        replies = self.ask(_packet("set_address", address) + _packet("read_data") * words, words)
-        return np.array([int.from_bytes(reply[1:], "little") for reply in replies], np.uint32)
+
+    def read(self, address: int, words: int) -> np.ndarray[tuple[int], np.dtype[np.uint32]]:
+        """Words of memory, after what threads have in their caches was written back.
+
+        DRAM as it is and SRAM are read; InputError for any other address.
+        """
+        self.flush()
+        line = self.config.cache.line_bytes
+        begin, end = address // line * line, -(-(address + 4 * words) // line) * line
+        data = self._lines(begin, end - begin)
+        return np.frombuffer(data[address - begin :], np.uint32, words).copy()
+
+    def write(self, address: int, data: bytes) -> None:
+        """Writes memory, past the caches: threads see it that hold no older line."""
+        self._write(address, data, _silent)
+
+    def _lines(self, address: int, size: int) -> bytes:
+        parts = []
+        for at in range(0, size, _READ):
+            length = min(_READ, size - at)
+            packets = -(-length // _rtl_network.PACKET)
+            replies = self._accepted(_rtl_network.request("read", address + at, length), packets)
+            parts += [reply.data for reply in replies]
+        return b"".join(parts)
+
+    def _write(self, address: int, data: bytes, done: Callable[[int], object]) -> None:
+        line = self.config.cache.line_bytes
+        begin, end = address // line * line, -(-(address + len(data)) // line) * line
+        # Memory has whole lines: what stands beside the data in the first and the last stays.
+        head = self._lines(begin, line)[: address - begin] if address != begin and data else b""
+        tail = self._lines(end - line, line)[address + len(data) - end :] if address + len(data) != end else b""
+        whole = head + data + tail
+        for at in range(0, len(whole), _CHUNK):
+            part = whole[at : at + _CHUNK]
+            self._accepted(_rtl_network.writes(begin + at, part))
+            done(min(len(part), len(data)))
+
+    def _zero(self, address: int, size: int, done: Callable[[int], object]) -> None:
+        line = self.config.cache.line_bytes
+        begin, end = -(-address // line) * line, (address + size) // line * line
+        if begin >= end:
+            self._write(address, bytes(size), done)
+            return
+        self._write(address, bytes(begin - address), done)
+        for at in range(begin, end, _CHUNK):
+            part = min(_CHUNK, end - at)
+            self._accepted(_rtl_network.request("fill", at, part))
+            done(part)
+        self._write(end, bytes(address + size - end), done)
+
+    def _accepted(self, flits: _rtl_network.Flits, replies: int = 1) -> list[_rtl_network.Reply]:
+        """Sends packets to the loader, the last of which asks for a reply; none may be refused."""
+        got = self.exchange(flits, replies)
+        if got and got[0].refusal:
+            raise InputError(f"there is no memory at {got[0].address:#x}, or not all of it ({got[0].refusal})")
+        return got
 
     def counters(self) -> dict[str, int]:
         """The tile's counters since reset, by name."""
@@ -238,6 +337,7 @@ class Tile:
         on_emit: Callable[[int, int], object] = _silent,
         on_trap: Callable[[Trap], object] = _silent,
         on_progress: Callable[[int, int], object] = _silent,
+        on_message: Callable[[Message], object] = _silent,
     ) -> Run:
         """Starts threads 0 to ``threads`` - 1 and waits for the end of all.
 
@@ -250,7 +350,7 @@ class Tile:
         before = self.counters()
         for thread, data in (inputs or {}).items():
             self._simulator.request("I", struct.pack("<I", thread) + data)
-        listeners = _Listeners(on_line, on_emit, on_trap, on_progress)
+        listeners = _Listeners(on_line, on_emit, on_trap, on_progress, on_message)
         begun = time.perf_counter()
         self._simulator.request("R", struct.pack("<IIQQ", threads, 0, max_cycles or 0, watchdog))
         try:
@@ -277,6 +377,7 @@ class Tile:
             codes=listeners.codes,
             traps=listeners.traps,
             still=found,
+            messages=listeners.messages,
             seconds=seconds,
         )
 
@@ -297,12 +398,4 @@ def _packet(name: str, *arguments: int) -> bytes:
     return bytes([code]) + b"".join(parts)
 
 
-def _words(name: str, words: np.ndarray[Any, np.dtype[np.uint32]]) -> bytes:
-    """The same command for each word."""
-    packets = np.empty((len(words), 5), np.uint8)
-    packets[:, 0] = constants.enumeration("debug_command")[name]
-    packets[:, 1:] = words.view(np.uint8).reshape(-1, 4)
-    return packets.tobytes()
-
-
-__all__ = ["LEAST_WAIT", "WATCHDOG", "Run", "Still", "Tile", "Trap", "ranges", "who_waits"]
+__all__ = ["ACCELERATOR", "LEAST_WAIT", "WATCHDOG", "Message", "Run", "Still", "Tile", "Trap", "ranges", "who_waits"]

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Packets between a host and a tile: flits, requests to the tile's loader and its replies, messages of threads.
+
+A flit is six 32-bit words, the payload's four first, then the destination, then what travels beside it
+(``config/constants/fabric.toml``, layouts ``flit`` and ``load_header``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gossamer.config import constants
+
+FLIT_BYTES = 24
+PAYLOAD = 16
+PACKET = 256
+"""Bytes of data in one packet of the loader at most."""
+_ENDPOINT = constants.enumeration("endpoint")
+_KIND = constants.enumeration("flit_kind")
+_OP = constants.enumeration("load_op")
+TILE = _ENDPOINT["tile"] << 29
+"""The tile at the origin of board 0."""
+EVERY_TILE = TILE | (1 << 26) - (1 << 6)
+"""All tiles that the packet meets."""
+HOST = _ENDPOINT["host"] << 29
+ALL_GROUPS = 0xF
+
+Flits = NDArray[np.uint32]
+"""One row a flit."""
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What a loader answered, or an accelerator's fault."""
+
+    op: int
+    tag: int
+    status: int
+    address: int
+    length: int
+    sender: int
+    """Of a fault: the accelerator's address; else 0."""
+    data: bytes
+
+    @property
+    def refusal(self) -> str:
+        """Why it was refused, as config/ calls it; empty if it was not."""
+        values = constants.enumeration("refusal").values
+        return next((name for name, value in values.items() if value == self.status), "")
+
+
+@dataclass(frozen=True)
+class Message:
+    """What a thread or an accelerator sent to the host."""
+
+    cycle: int
+    host: int
+    job: int
+    epoch: int
+    data: bytes
+
+
+def side(kind: str, *, last: bool, vnet: str, job: int = 0, epoch: int = 0) -> int:
+    """The word beside a flit's payload and destination."""
+    network = constants.enumeration("vnet")[vnet]
+    return _KIND[kind] << 10 | int(last) << 9 | network << 7 | job << 2 | epoch
+
+
+def packet(head: Flits, data: bytes = b"", *, dest: int = TILE, job: int = 0, vnet: str = "request") -> Flits:
+    """A packet of a head flit's payload and of data flits."""
+    rows = len(data) // PAYLOAD
+    flits = np.zeros((1 + rows, 6), np.uint32)
+    flits[0, :4] = head
+    if rows:
+        flits[1:, :4] = np.frombuffer(data, np.uint32).reshape(rows, 4)
+        flits[1:, 5] = side("body", last=False, vnet=vnet, job=job)
+    flits[:, 4] = dest
+    flits[0, 5] = side("header", last=False, vnet=vnet, job=job)
+    flits[-1, 5] |= 1 << 9
+    return flits
+
+
+def header(op: str, address: int, length: int, *, reply: int = 0, tag: int = 0, group: int = 0) -> Flits:
+    """Payload of a head flit for the loader."""
+    return np.array([_OP[op] | group << 4 | tag << 8, address, length, reply], np.uint32)
+
+
+def writes(address: int, data: bytes, *, op: str = "write", group: int = 0, dest: int = TILE) -> Flits:
+    """Packets that write data; the last asks for a reply."""
+    parts = []
+    for at in range(0, len(data), PACKET):
+        part = data[at : at + PACKET]
+        reply = HOST if at + PACKET >= len(data) else 0
+        parts.append(packet(header(op, address + at, len(part), reply=reply, group=group), part, dest=dest))
+    return np.concatenate(parts)
+
+
+def request(op: str, address: int, length: int, *, group: int = 0, dest: int = TILE, tag: int = 0) -> Flits:
+    """A packet without data that asks for a reply."""
+    return packet(header(op, address, length, reply=HOST, group=group, tag=tag), dest=dest)
+
+
+def is_header(flits: Flits) -> bool:
+    """Whether a packet from the tile is a loader's or tells a fault, not a message."""
+    return int(flits[0, 5]) >> 10 & 3 == _KIND["header"]
+
+
+def reply(flits: Flits) -> Reply:
+    """Such a packet, taken apart."""
+    first, address, length, sender = (int(word) for word in flits[0, :4])
+    return Reply(
+        op=first & 0xF,
+        tag=first >> 8 & 0xFF,
+        status=first >> 16 & 0xF,
+        address=address,
+        length=length,
+        sender=sender,
+        data=flits[1:, :4].tobytes(),
+    )
+
+
+def message(flits: Flits, cycle: int) -> Message:
+    """A message to the host, taken apart."""
+    beside = int(flits[0, 5])
+    return Message(
+        cycle=cycle,
+        host=int(flits[0, 4]) >> 14 & 0xFFF,
+        job=beside >> 2 & 0x1F,
+        epoch=beside & 3,
+        data=flits[:, :4].tobytes(),
+    )
+
+
+def flits(payload: bytes) -> Flits:
+    """The flits of a record."""
+    return np.frombuffer(payload, np.uint32).reshape(-1, 6)
+
+
+__all__ = [
+    "ALL_GROUPS", "EVERY_TILE", "FLIT_BYTES", "HOST", "PACKET", "PAYLOAD", "TILE", "Flits", "Message", "Reply",
+    "flits", "header", "is_header", "message", "packet", "reply", "request", "side", "writes",
+]  # fmt: skip
