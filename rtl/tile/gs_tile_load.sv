@@ -49,6 +49,7 @@ module gs_tile_load
   localparam int unsigned BufferFlits = 16;
   localparam int unsigned RowBytes = (DramPortBytes > 16) ? DramPortBytes : 16;
   localparam int unsigned RowWords = RowBytes / 4;
+  localparam int unsigned RowFlits = RowBytes / 16;
   localparam int unsigned LogRowWords = $clog2(RowWords);
   localparam int unsigned Rows = 16 * BufferFlits / RowBytes;
   localparam int unsigned RowW = $clog2(Rows);
@@ -75,12 +76,15 @@ module gs_tile_load
   logic [5:0] put_q, put_d, first_q, first_d;
   logic [4:0] fill_q, fill_d;
   logic take, push, accept, reject, head;
+  // Every packet begins with a row: flits that stay empty behind this one, behind the one that is executed
+  logic [3:0] pad, pad_q;
 
   // Ends a packet: what is wrong with it, or 0.
   logic [3:0] status;
   logic is_memory, has_data, in_dram, in_sram, misaligned, beyond;
   logic [32:0] end_of;
   logic [31:0] dram_end, sram_end;
+  logic [InstrMems-1:0] mems;
 
   typedef enum logic [3:0] {Idle, Write, Read, Collect, WriteInstr, ReadInstr, Settle, Head, Data} state_e;
   state_e state_q, state_d;
@@ -99,6 +103,7 @@ module gs_tile_load
   end
 
   assign take = in_valid_i && in_ready_o;
+  assign pad  = 4'((RowFlits - 32'(rx_count_q) % RowFlits) % RowFlits);
   assign head = take && rx_state_q == RxHead;
   assign push = take && rx_state_q == RxData && !rx_count_q[4];
 
@@ -121,10 +126,12 @@ module gs_tile_load
         rx_state_d = RxHead;
         // A refused packet's data are forgotten.
         if (reject) put_d = first_q;
+        else if (accept) put_d = put_q + 6'({pad, 2'b00});
         first_d = put_d;
       end
     endcase
     fill_d = fill_q + 5'(push) - 5'(freed);
+    if (accept && !reject) fill_d = fill_d + 5'(pad);
     if (reject) fill_d = fill_d - (rx_count_q[4] ? 5'd16 : rx_count_q);
   end
 
@@ -164,7 +171,7 @@ module gs_tile_load
   logic [BeatW-1:0] beat_q, beat_d, back_q;
   logic [3:0] line_q, line_d;
   logic [6:0] writes_q;
-  logic [InstrMems-1:0] mems_q, mems;
+  logic [InstrMems-1:0] mems_q;
   logic mem_fire, line_ends, acked, line_back, out_fire, asked_q, asked_d;
   logic [8*RowBytes-1:0] row;
 
@@ -229,7 +236,10 @@ module gs_tile_load
           freed     = 4'(get_q[1:0] == '1);
           address_d = address_q + 32'd4;
           length_d  = length_q - 32'd4;
-          if (length_d == '0) state_d = (reply_q != '0) ? Settle : Idle;
+          if (length_d == '0) begin
+            freed   = 4'd1 + pad_q;
+            state_d = (reply_q != '0) ? Settle : Idle;
+          end
         end
       end
       Settle: begin
@@ -314,6 +324,7 @@ module gs_tile_load
       tag_q   <= rx_q.tag;
       group_q <= rx_q.group;
       reply_q <= rx_q.reply;
+      pad_q   <= pad;
       mems_q  <= mems;
     end
     address_q <= address_d;

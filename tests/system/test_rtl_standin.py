@@ -25,7 +25,7 @@ import gossamer_setup
 from gossamer import config as configs
 from gossamer import device
 from gossamer.engines.rtl import Run, Tile
-from gossamer.errors import RunDied
+from gossamer.errors import InputError, RunDied
 
 STANDIN = Path(__file__).with_name("standin") / "gs_sim_tile.sv"
 TINY = configs.load("tiny")
@@ -241,12 +241,23 @@ def test_trace(runner: Runner, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("fault", "says"),
-    [(1, "is not one of tiny"), (2, "takes no more bytes"), (5, "packet of an unknown kind"), (7, "has had enough")],
+    [
+        (1, "is not one of tiny"),
+        (2, "takes no more bytes"),
+        (5, "packet of an unknown kind"),
+        (7, "has had enough"),
+        (9, "loader does not answer"),
+    ],
 )
 def test_a_broken_tile_is_one_error(runner: Runner, fault: int, says: str) -> None:
     with pytest.raises(RunDied, match=says) as raised:
         runner("int main(void) { for (;;) {} }", fault=fault)
     assert "\n" not in str(raised.value)
+
+
+def test_a_refusal_of_the_loader_is_one_error(runner: Runner) -> None:
+    with pytest.raises(InputError, match="no memory at 0x0, or not all of it .address."):
+        runner("int main(void) { return 0; }", fault=10)
 
 
 def test_threads_that_get_lost_are_found_by_the_watchdog(runner: Runner) -> None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import struct
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -13,13 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gossamer import progress
 from gossamer.cli import _files
 from gossamer.errors import AnswerNo, InputError, RunDied
 
 if TYPE_CHECKING:
     from gossamer.config import Config
     from gossamer.device import Image
-    from gossamer.engines.rtl import Run, Trap
+    from gossamer.engines.rtl import Message, Run, Tile, Trap
 
 ENDINGS = (".c", ".elf")
 """Programs that are always for a tile."""
@@ -196,7 +198,7 @@ def run(words: Sequence[str]) -> None:
         trace=trace,
         least_wait=rtl.LEAST_WAIT if least_wait is None else least_wait,
     ) as tile:
-        tile.load_image(image)
+        _load(tile, image)
         try:
             done = tile.run(
                 threads or tile.threads,
@@ -206,6 +208,7 @@ def run(words: Sequence[str]) -> None:
                 on_line=console.line,
                 on_emit=console.emit,
                 on_trap=console.trap,
+                on_message=console.message,
                 on_progress=console.progress,
             )
         finally:
@@ -227,6 +230,19 @@ def _bytes(path: Path) -> bytes:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from None
 
 
+def _load(tile: Tile, image: Image) -> None:
+    """Loads a program, with a bar where that takes long."""
+    with progress.bar(sum(part.size for part in image.segments) + 4 * len(image.instructions), "loading", "B") as bar:
+        done = 0
+
+        def show(now: int, _: int) -> None:
+            nonlocal done
+            bar.update(now - done)
+            done = now
+
+        tile.load_image(image, on_progress=show)
+
+
 class _Console:
     """What is shown while a program runs: its output on stdout, traps and progress on stderr."""
 
@@ -242,6 +258,13 @@ class _Console:
         sys.stdout.write(f"[{thread}] {text}{chr(92) if more else ''}\n")
         sys.stdout.flush()
 
+    def message(self, message: Message) -> None:
+        """A message to the host, as words."""
+        self.clear()
+        words = struct.unpack(f"<{len(message.data) // 4}I", message.data)
+        sys.stdout.write(f"[host] message {' '.join(f'{word:08x}' for word in words)}\n")
+        sys.stdout.flush()
+
     def emit(self, thread: int, word: int) -> None:
         """A word that a thread wrote to ``emit``."""
         self.clear()
@@ -250,7 +273,7 @@ class _Console:
 
     def trap(self, trap: Trap) -> None:
         self.clear()
-        click.echo(f"[{trap.thread}] trap: {trap.words(self._image.where)}", err=True)
+        click.echo(f"[{trap.who}] trap: {trap.words(self._image.where)}", err=True)
 
     def progress(self, cycle: int, instructions: int) -> None:
         if not sys.stderr.isatty():
@@ -354,9 +377,11 @@ def _judge(program: str, image: Image, run: Run) -> None:
 
 
 def _threads(numbers: set[int]) -> str:
-    from gossamer.engines.rtl import ranges
+    from gossamer.engines.rtl import ACCELERATOR, ranges
 
-    return f"thread{'s' if len(numbers) > 1 else ''} {ranges(numbers)}"
+    accelerator, threads = ACCELERATOR in numbers, numbers - {ACCELERATOR}
+    named = [f"thread{'s' if len(threads) > 1 else ''} {ranges(threads)}"] if threads else []
+    return " and ".join(named + ["the accelerator"] * accelerator)
 
 
 def _signed(code: int) -> int:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A stand-in for the simulated tile, behavioural and without timing: RV32IM threads that take turns, with just enough
-/// of a mailbox, behind the debug bus. Tests of the `rtl` engine run on it what the hardware never does: wrong answers,
+/// of a mailbox and of a loader, behind debug bus and network. Tests of the `rtl` engine run on it what the hardware never does: wrong answers,
 /// lost threads, silence (+fault=N). It shares nothing with the hardware but the generated package.
 module gs_sim_tile
   import gossamer_pkg::*;
@@ -12,14 +12,19 @@ module gs_sim_tile
     output logic       dbg_in_ready_o,
     output logic       dbg_out_valid_o,
     output logic [7:0] dbg_out_data_o,
-    input  logic       dbg_out_ready_i
+    input  logic       dbg_out_ready_i,
+    input  logic [3:0] net_in_valid_i,
+    output logic [3:0] net_in_ready_o,
+    input  flit_t      net_in_i,
+    output logic [3:0] net_out_valid_o,
+    output flit_t      net_out_o
 );
   localparam int unsigned T = ThreadsPerTile;
   localparam int unsigned Slots = SlotsPerThread;
 
   /// What is wrong with it: 0 nothing, 1 wrong identity, 2 no bytes taken, 3 threads get lost,
   /// 4 never knows the pc of a trap, 5 an unknown report, 6 loads are never answered,
-  /// 7 it dies of an assertion, 8 trapped threads are dead
+  /// 7 it dies of an assertion, 8 trapped threads are dead, 9 its loader does not answer, 10 it refuses what is loaded
   int unsigned fault;
   initial if ($value$plusargs("fault=%d", fault) == 0) fault = 0;
 
@@ -40,9 +45,61 @@ module gs_sim_tile
   logic [7:0] out[$];
   logic [7:0] packet[8];
   int unsigned got, turn, started;
+  flit_t net_out[$];
+  load_header_t load;
+  logic loading;
+  logic [31:0] load_at;
   logic [31:0] address;
 
   assign dbg_in_ready_o = rst_ni && fault != 2;
+  assign net_in_ready_o = {4{rst_ni}};
+
+  function automatic void load_word(input logic [31:0] at, input logic [31:0] word);
+    if (load.op == LoadOpWriteInstr) imem[at[$clog2(InstrWords)+1:2]] = word;
+    else mem[at] = word;
+  endfunction
+
+  function automatic void load_reply();
+    flit_t flit;
+    logic [31:0] left, at;
+    if (fault == 9) return;
+    left = load.length;
+    at = load.address;
+    do begin
+      flit = '{kind: FlitKindHeader, last: 1'b1, vnet: VnetReply, dest: load.reply, default: '0};
+      if (load.op == LoadOpRead) begin
+        flit.payload = load_header_t'{address: at, op: LoadOpRead, default: '0};
+        flit.last = 1'b0;
+        net_out.push_back(flit);
+        flit.kind = FlitKindBody;
+        for (int i = 0; i < 16 && left != 0; i++) begin
+          for (int w = 0; w < 4; w++) flit.payload[32*w+:32] = memory(at + 32'(4 * w));
+          at = at + 32'd16;
+          left = left - 32'd16;
+          flit.last = i == 15 || left == 0;
+          net_out.push_back(flit);
+        end
+      end else begin
+        flit.payload = load_header_t'{address: at, op: load.op, status: fault == 10 ? RefusalAddress : 4'd0, default: '0};
+        net_out.push_back(flit);
+        left = '0;
+      end
+    end while (left != 0);
+  endfunction
+
+  function automatic void load_flit();
+    if (!loading) begin
+      load = load_header_t'(net_in_i.payload);
+      load_at = load.address;
+      if (load.op == LoadOpFill)
+        for (logic [31:0] i = 0; i < load.length; i += 4) if (mem.exists(load_at + i)) mem.delete(load_at + i);
+    end else begin
+      for (int w = 0; w < 4; w++) load_word(load_at + 32'(4 * w), net_in_i.payload[32*w+:32]);
+      load_at = load_at + 32'd16;
+    end
+    loading = !net_in_i.last;
+    if (net_in_i.last && load.reply != 0) load_reply();
+  endfunction
 
   function automatic void put32(input logic [31:0] word);
     for (int i = 0; i < 4; i++) out.push_back(word[8*i+:8]);
@@ -321,7 +378,15 @@ module gs_sim_tile
       messages = '0;
       got = 0;
       turn = 0;
+      loading = 1'b0;
+      net_out_valid_o <= '0;
     end else begin
+      if (net_in_valid_i[VnetRequest]) load_flit();
+      net_out_valid_o <= '0;
+      if (net_out.size() != 0) begin
+        net_out_valid_o <= 4'b0001 << VnetReply;
+        net_out_o <= net_out.pop_front();
+      end
       cycles = cycles + 64'd1;
       if (fault == 7 && cycles[13]) $fatal(1, "the model has had enough");
       if (dbg_in_valid_i && dbg_in_ready_o) begin

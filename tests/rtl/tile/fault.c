@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Asks the accelerator for sums of what it cannot read, then for one that it can; then tells the host.
+#include <stdint.h>
+#include <tinsel.h>
+
+static const uint32_t places[] = {0x8, 0x40000002, 0x00100000, 0x40000000};
+
+int main(void) {
+  volatile uint32_t* request = tinselSendSlot();
+  for (uint32_t i = 0; i < 4; i++) {
+    tinselWaitUntil(TINSEL_CAN_SEND);
+    request[0] = places[i];
+    request[1] = 2;
+    request[2] = tinselId();
+    request[3] = i;
+    tinselSetLen(1);
+    tinselSend(tinselAccId(0, 0, 0, 0), request);
+    tinselWaitUntil(TINSEL_CAN_RECV);
+    volatile uint32_t* reply = tinselRecv();
+    uint32_t failed = reply[2], mark = reply[3];
+    tinselFree(reply);
+    if (failed != (i < 3) || mark != i) return 1 + i;
+  }
+  // An answer to nowhere is dropped; the accelerator goes on.
+  tinselWaitUntil(TINSEL_CAN_SEND);
+  request[1] = 0;
+  request[2] = 0x1FFFFFFFu;
+  tinselSend(tinselAccId(0, 0, 0, 0), request);
+  for (uint32_t i = 0; i < 2; i++) {
+    tinselWaitUntil(TINSEL_CAN_SEND);
+    request[0] = 0xC0FFEE00u + i;
+    request[1] = 1;
+    request[2] = 2;
+    request[3] = 3;
+    tinselSend(tinselHostId(), request);
+  }
+  // The accelerator's answer may go to the host, too.
+  tinselWaitUntil(TINSEL_CAN_SEND);
+  request[1] = 0;
+  request[2] = tinselHostId();
+  request[3] = 99;
+  tinselSend(tinselAccId(0, 0, 0, 0), request);
+  return tinselIdle(1) == 2 ? 0 : 9;
+}

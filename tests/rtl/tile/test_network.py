@@ -1,0 +1,287 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tile's network port: the loader, packets that are refused, messages to the host, traffic while threads run."""
+
+from __future__ import annotations
+
+import random
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import Size
+
+from gossamer import config as configs
+from gossamer import device
+from gossamer.config import Config, constants
+from gossamer.engines import _rtl_network as network
+from gossamer.engines.rtl import ACCELERATOR, Tile
+from gossamer.errors import InputError
+
+HERE = Path(__file__).parent
+DRAM, SRAM = 0x4000_0000, 0x1000_0000
+REFUSAL = constants.enumeration("refusal")
+
+
+@pytest.fixture(scope="module", params=["tiny", "quad"])
+def config(request: pytest.FixtureRequest) -> Config:
+    return configs.load(request.param)
+
+
+@pytest.fixture
+def tile(config: Config) -> Iterator[Tile]:
+    with Tile(config) as one:
+        yield one
+
+
+def command(name: str, *arguments: bytes) -> bytes:
+    return bytes([constants.enumeration("debug_command")[name]]) + b"".join(arguments)
+
+
+def dram(tile: Tile) -> int:
+    return min(tile.config.memory.dram.bytes, 1 << 30)
+
+
+def sram(tile: Tile) -> int:
+    return tile.config.memory.sram.count // tile.config.memory.dram.count * tile.config.memory.sram.bytes
+
+
+class Model:
+    """What memory should hold: bytes at addresses."""
+
+    def __init__(self) -> None:
+        self.lines: dict[int, bytes] = {}
+
+    def write(self, address: int, data: bytes, line: int) -> None:
+        for at in range(0, len(data), line):
+            self.lines[address + at] = data[at : at + line]
+
+    def read(self, address: int, length: int, line: int) -> bytes:
+        return b"".join(self.lines.get(address + at, bytes(line)) for at in range(0, length, line))
+
+
+def places(tile: Tile, source: random.Random) -> tuple[int, int]:
+    """An address and a number of lines that fit there: the ends of the memories, and few others, so that they meet."""
+    line = tile.config.cache.line_bytes
+    base, size = source.choice([(DRAM, dram(tile)), (SRAM, sram(tile))])
+    count = source.randint(1, 40)
+    inside = source.choice([0, size - count * line, source.randrange(64) * line])
+    return base + inside, count * line
+
+
+def test_what_is_written_and_filled_is_read(tile: Tile, size: Size, seed: int) -> None:
+    """Writes without replies, fills and reads one after the other, in packets of all lengths; order is kept.
+
+    Packets of an odd number of flits come between them.
+    """
+    source, line, model = random.Random(seed), tile.config.cache.line_bytes, Model()
+    for _ in range(size.pick(5, 15, 200)):
+        flits, expected = [], []
+        for tag in range(12):
+            address, length = places(tile, source)
+            what = source.choice(["write", "write", "write_instr", "fill", "read"])
+            if what == "write_instr":
+                code = source.randbytes(16 * source.randint(1, 16))
+                flits.append(network.packet(network.header("write_instr", 0, len(code), group=0xF), code))
+            elif what == "write":
+                data = source.randbytes(min(length, network.PACKET))
+                flits.append(network.packet(network.header("write", address, len(data)), data))
+                model.write(address, data, line)
+            elif what == "fill":
+                flits.append(network.packet(network.header("fill", address, length)))
+                model.write(address, bytes(length), line)
+            else:
+                flits.append(network.request("read", address, length, tag=tag))
+                expected += [
+                    (tag, address + at, model.read(address + at, min(network.PACKET, length - at), line))
+                    for at in range(0, length, network.PACKET)
+                ]
+        replies = tile.exchange(np.concatenate(flits), len(expected))
+        assert all(reply.status == 0 and reply.length == len(reply.data) for reply in replies)
+        assert [(reply.tag, reply.address, reply.data) for reply in replies] == expected
+
+
+def test_writes_of_a_host_need_not_be_aligned(tile: Tile, seed: int) -> None:
+    source = random.Random(seed)
+    image = bytearray(4096)
+    for _ in range(20):
+        at = source.randrange(3000)
+        data = source.randbytes(source.choice([1, 3, 31, 32, 33, 1000]))
+        tile.write(DRAM + 0x1_0000 + at, data)
+        image[at : at + len(data)] = data
+    assert tile.read(DRAM + 0x1_0000, 1024).tobytes() == bytes(image)
+
+
+def test_instruction_memories_are_written_together_or_alone(tile: Tile, seed: int) -> None:
+    source = random.Random(seed)
+    memories = tile.config.core.cores_per_instr_mem
+    memories = max(1, tile.config.mailbox.cores_per_mailbox // memories)
+    size = 4 * tile.config.instr_words
+    everything = source.randbytes(size)
+    assert tile.exchange(network.writes(0, everything, op="write_instr", group=network.ALL_GROUPS), 1)[0].status == 0
+    held = [bytearray(everything) for _ in range(memories)]
+    for _ in range(8):
+        group = source.randrange(1, 1 << memories)
+        at = source.randrange(size // 16 - 4) * 16
+        data = source.randbytes(source.randint(1, 4) * 16)
+        assert tile.exchange(network.writes(at, data, op="write_instr", group=group), 1)[0].status == 0
+        for memory in range(memories):
+            if group >> memory & 1:
+                held[memory][at : at + len(data)] = data
+    for memory in range(memories):
+        replies = tile.exchange(network.request("read_instr", 0, size, group=1 << memory), size // network.PACKET)
+        assert b"".join(reply.data for reply in replies) == bytes(held[memory])
+
+
+def broken(tile: Tile, source: random.Random) -> tuple[network.Flits, int | None]:
+    """A packet that must be refused, and the status in its reply; None if no reply comes."""
+    line = tile.config.cache.line_bytes
+    where = DRAM + source.randrange(64) * line
+    data = source.randbytes(source.randint(1, 8) * line)
+    good = network.header("write", where, len(data), reply=network.HOST)
+    kind = source.randrange(15)
+    if kind == 0:  # cut short
+        return network.packet(good, data[: source.randrange(0, len(data), 16)]), REFUSAL["length"]
+    if kind == 1:  # too many flits, up to more than the buffer has
+        return network.packet(good, data + bytes(16 * source.choice([1, 2, 16, 40]))), REFUSAL["length"]
+    if kind == 2:  # a length that no packet has
+        wrong = network.header("write", where, source.choice([0, 8, 1 << 31, 0xFFFF_FFE0]), reply=network.HOST)
+        return network.packet(wrong, data), REFUSAL["length"]
+    if kind == 3:
+        wrong = network.header("write", where + source.choice([4, 8, 16 % line or 4]), len(data), reply=network.HOST)
+        return network.packet(wrong, data), REFUSAL["address"]
+    if kind == 4:  # beyond the ends of the windows, or over them
+        place = source.choice(
+            [0, SRAM - line, SRAM + sram(tile), DRAM + dram(tile), DRAM + dram(tile) - len(data) + line, 0x8000_0000,
+             0xFFFF_FFE0, 0x0010_0000]
+        )  # fmt: skip
+        return network.packet(network.header("write", place, len(data), reply=network.HOST), data), REFUSAL["address"]
+    if kind == 5:  # reads and fills over the end; a length that wraps around
+        operation = source.choice(["read", "fill"])
+        return network.request(operation, where, source.choice([1 << 31, 0xFFFF_FFE0, dram(tile) + line])), (
+            REFUSAL["address"]
+        )
+    if kind == 6:
+        head = network.header("write", where, len(data), reply=network.HOST)
+        head[0] |= source.randint(5, 15)
+        return network.packet(head, data), REFUSAL["kind"]
+    if kind == 7:  # data behind what has none
+        head = network.header(source.choice(["read", "fill"]), where, len(data), reply=network.HOST)
+        return network.packet(head, data), REFUSAL["length"]
+    if kind == 8:  # instructions beyond the memory, or misaligned
+        size = 4 * tile.config.instr_words
+        at = source.choice([size, size - 16, 4, 0xFFFF_FFF0])
+        head = network.header("write_instr", at, 32, reply=network.HOST, group=0xF)
+        return network.packet(head, bytes(32)), REFUSAL["address"]
+    if kind == 9:
+        return network.packet(good, data, job=source.randint(1, 31)), REFUSAL["job"]
+    if kind == 10:  # for another tile or board
+        return network.packet(good, data, dest=network.TILE | 1 << source.randrange(6, 26)), None
+    if kind == 11:  # of a kind that no tile takes
+        dest = constants.enumeration("endpoint")[source.choice(["stream", "match", "key", "host", "control"])] << 29
+        return network.packet(good, data, dest=dest), None
+    if kind == 12:  # a reply or a control packet: nothing here takes them
+        return network.packet(good, data, vnet=source.choice(["reply", "control"])), None
+    if kind == 13:  # a message where the head should be
+        flits = network.packet(good, data)
+        flits[0, 5] = flits[1, 5] & ~np.uint32(1 << 9) | np.uint32(flits[0, 5] & 1 << 9)
+        return flits, REFUSAL["kind"]
+    # to the accelerator, of another job or of another tile
+    dest = constants.enumeration("endpoint")["accelerator"] << 29
+    if source.random() < 0.5:
+        return network.packet(good, data, dest=dest | 1 << 6), None
+    return network.packet(good, data, dest=dest, job=3), None
+
+
+def test_broken_packets_change_nothing(tile: Tile, size: Size, seed: int) -> None:
+    """Packets that are wrong in every way, between sound ones: each is refused, and the sound ones are done."""
+    source, line, model = random.Random(seed), tile.config.cache.line_bytes, Model()
+    for _ in range(size.pick(5, 20, 300)):
+        flits, expected = [], []
+        for _ in range(10):
+            if source.random() < 0.4:
+                address = DRAM + source.randrange(64) * line
+                data = source.randbytes(source.randint(1, network.PACKET // line) * line)
+                flits.append(network.packet(network.header("write", address, len(data), reply=network.HOST), data))
+                model.write(address, data, line)
+                expected.append(0)
+            else:
+                packet, status = broken(tile, source)
+                flits.append(packet)
+                if status is not None:
+                    expected.append(status)
+        replies = tile.exchange(np.concatenate(flits), len(expected))
+        assert [reply.status for reply in replies] == expected
+        found = tile.exchange(network.request("read", DRAM, 80 * line), -(-80 * line // network.PACKET))
+        assert b"".join(reply.data for reply in found) == model.read(DRAM, 80 * line, line)
+
+
+def test_a_refusal_without_reply_is_told_in_the_next(tile: Tile) -> None:
+    """So a host that asks for one reply behind many packets learns of each."""
+    line = tile.config.cache.line_bytes
+    silent = network.packet(network.header("write", 0, line), bytes(line))
+    sound = network.writes(DRAM, bytes(line))
+    assert [reply.refusal for reply in tile.exchange(np.concatenate([silent, sound]), 1)] == ["address"]
+    assert [reply.refusal for reply in tile.exchange(sound, 1)] == [""]
+    with pytest.raises(InputError, match="no memory"):
+        tile.write(DRAM + dram(tile) - 4, bytes(8))
+
+
+def test_a_broadcast_is_for_every_tile(tile: Tile) -> None:
+    line = tile.config.cache.line_bytes
+    data = bytes(range(line))
+    assert tile.exchange(network.writes(DRAM, data, dest=network.EVERY_TILE), 1)[0].status == 0
+    assert tile.exchange(network.request("read", DRAM, line), 1)[0].data == data
+
+
+def test_faults_of_the_accelerator_are_its_own(tile: Tile) -> None:
+    """It is named as itself, the thread that asked goes on; messages for the host reach it, also the accelerator's."""
+    image = device.build(HERE / "fault.c", tile.config)
+    tile.load_image(image)
+    done = tile.run(1, max_cycles=1_000_000)
+    assert (done.reason, done.codes) == ("done", {0: 0})
+    causes = constants.enumeration("trap")
+    assert [(trap.thread, trap.cause, trap.value) for trap in done.traps] == [
+        (ACCELERATOR, causes["load_fault"], 0x8),
+        (ACCELERATOR, causes["load_misaligned"], 0x4000_0002),
+        (ACCELERATOR, causes["load_fault"], 0x0010_0000),
+    ]
+    words = [struct.unpack("<4I", message.data) for message in done.messages]
+    assert words == [(0xC0FF_EE00, 1, 2, 3), (0xC0FF_EE01, 1, 2, 3), (0, 0, 0, 99)]
+    assert [message.host for message in done.messages] == [0, 0, 0]
+
+
+def test_traffic_of_the_loader_and_of_threads_share_memory(tile: Tile, seed: int) -> None:
+    """While every thread rewrites memory, the loader writes and reads other lines: both get on, and both are right."""
+    source = random.Random(seed)
+    image = device.build(HERE / "spin.c", tile.config)
+    tile.load_image(image)
+    line, region = tile.config.cache.line_bytes, DRAM + dram(tile) // 4
+    tile.ask(command("start_first", bytes([tile.threads])) + command("ping"), 1)
+    passes = image.symbols["passes"]
+
+    def progress() -> list[int]:
+        replies = tile.exchange(network.request("read", passes, 64 * 32), 64 * 32 // network.PACKET)
+        return [*struct.unpack_from(f"<{64 * 8}I", b"".join(reply.data for reply in replies))[:: 8]][: tile.threads]
+
+    model = Model()
+    seen = progress()
+    for _ in range(6):
+        flits = []
+        for _ in range(100):
+            at, data = region + source.randrange(256) * line, source.randbytes(network.PACKET)
+            flits.append(network.packet(network.header("write", at, len(data)), data))
+            model.write(at, data, line)
+        flits.append(network.request("read", region, 264 * line))
+        replies = tile.exchange(np.concatenate(flits), 264 * line // network.PACKET)
+        assert b"".join(reply.data for reply in replies) == model.read(region, 264 * line, line)
+    # 600 packets of 17 flits: no thread has stood still meanwhile.
+    for _ in range(20):
+        now = progress()
+        if all(later > before for later, before in zip(now, seen, strict=True)):
+            break
+    else:
+        pytest.fail(f"threads stood still: {seen}, then {now}")
+    wrong = tile.exchange(network.request("read", image.symbols["wrong"], 64 * 32), 64 * 32 // network.PACKET)
+    assert not any(b"".join(reply.data for reply in wrong))
