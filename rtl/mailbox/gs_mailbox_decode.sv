@@ -71,7 +71,8 @@ module gs_mailbox_decode
             dest_o  = dest;
             local_o = dest.kind == gossamer_pkg::EndpointThread && is_here;
             unique case (dest.kind)
-              gossamer_pkg::EndpointHost, gossamer_pkg::EndpointControl: ok_o = dest.spare == '0 && !Alone;
+              gossamer_pkg::EndpointHost: ok_o = dest.spare == '0;
+              gossamer_pkg::EndpointControl: ok_o = dest.spare == '0 && !Alone;
               gossamer_pkg::EndpointAccelerator: ok_o = dest.spare == '0 && (is_here || !Alone);
               gossamer_pkg::EndpointThread:
                 ok_o = dest.spare == '0 && (is_here ? 32'(dest.thread) < Threads : !Alone);
