@@ -53,10 +53,21 @@ module gs_sort_queue #(
     end
   end
 
-  // Two registers and a multiplexer are less than a RAM of two words.
-  data_t items_q[2];
-  always_ff @(posedge clk_i) if (push) items_q[put_q] <= in_data_i;
-  assign out_data_o = items_q[take_q];
+  gs_ram_sdp #(
+    .Width  ($bits(data_t)),
+    .Depth  (2),
+    .Latency(0),
+    .Style  ("distributed")
+  ) u_items (
+    .clk_i,
+    .we_i   (push),
+    .wstrb_i(1'b1),
+    .waddr_i(put_q),
+    .wdata_i(in_data_i),
+    .re_i   (1'b1),
+    .raddr_i(take_q),
+    .rdata_o(out_data_o)
+  );
 
   `GS_ASSERT_NOW(an_item_is_for_one_receiver, !push || $onehot(in_to_i))
   `GS_ASSERT_HOLD(payload_is_stable_while_it_waits, out_valid_o != '0, pop, {out_valid_o, out_data_o})

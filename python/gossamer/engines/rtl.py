@@ -112,7 +112,7 @@ class _Listeners:
         if not _rtl_network.is_header(flits):
             self.messages.append(_rtl_network.message(flits, record.cycle))
             self.message(self.messages[-1])
-        elif (told := _rtl_network.reply(flits)).op == constants.enumeration("load_op")["fault"]:
+        elif (told := _rtl_network.reply(flits, record.cycle)).op == constants.enumeration("load_op")["fault"]:
             self.traps.append(Trap(ACCELERATOR, record.cycle, told.tag, UNKNOWN_PC, told.address))
             self.trap(self.traps[-1])
 
@@ -197,7 +197,7 @@ class Tile:
         """Sends flits into the network and waits for so many replies of the tile's loader."""
         self._simulator.request("N", struct.pack("<I", replies) + flits.tobytes())
         packets = [record for record in self._simulator.until_done() if record.kind == Kind.PACKET]
-        return [_rtl_network.reply(_rtl_network.flits(record.payload)) for record in packets]
+        return [_rtl_network.reply(_rtl_network.flits(record.payload), record.cycle) for record in packets]
 
     def load(
         self,
