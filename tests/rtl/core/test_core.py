@@ -14,15 +14,16 @@ from conftest import Size, current_size
 from rtl.core import golden, legal
 from rtl.core.programs import DATA, SHARE, b_type, i_type, image, j_type, li, place, program, r_type, s_type
 
-from gossamer import config
+from gossamer.config import constants
 from gossamer.hdl import prove, sources, verilate
 from gossamer.paths import ROOT
 
 HERE = Path(__file__).resolve().parent
 THREADS = 16
 ALL_THREADS = current_size().pick((THREADS,), (4, THREADS), (2, 4, 8, THREADS, 32))
-STAGES = 8
-SHIPPED = sorted(path.stem for path in (ROOT / "config").glob("*.toml"))
+STAGES, MUL_LATENCY, DIV_LATENCY = (
+    constants.value(f"core_{name}") for name in ("pipeline_stages", "mul_latency", "div_latency")
+)
 
 
 def _harness(threads: int) -> Path:
@@ -161,20 +162,18 @@ def _cycles(body: list[int], threads: int, folder: Path) -> int:
     return once
 
 
-@pytest.mark.parametrize("name", SHIPPED)
-def test_latencies_are_the_configurations(name: str, tmp_path: Path) -> None:
-    """What config/ says of the core's instructions is what they take."""
-    core = config.load(name).core
+def test_latencies_are_the_constants(tmp_path: Path) -> None:
+    """What config/constants says of the core's instructions is what they take."""
     mul, div, divu, rem, remu = (r_type(0x33, funct3, 1, 9, 6, 7) for funct3 in (0, 4, 5, 6, 7))
-    assert _cycles([ALU[0]], core.threads_per_core, tmp_path) == core.pipeline_stages
+    assert _cycles([ALU[0]], THREADS, tmp_path) == STAGES
     for funct3 in range(4):
-        assert _cycles([mul | funct3 << 12], core.threads_per_core, tmp_path) == core.mul_latency
+        assert _cycles([mul | funct3 << 12], THREADS, tmp_path) == MUL_LATENCY
     for instruction in (div, divu, rem, remu):
-        assert _cycles([instruction], core.threads_per_core, tmp_path) == core.div_latency
+        assert _cycles([instruction], THREADS, tmp_path) == DIV_LATENCY
     # By a negative number: the quotient is negative, the remainder is not.
-    again = core.div_latency + core.pipeline_stages
-    assert _cycles([r_type(0x33, 4, 1, 9, 6, 8)], core.threads_per_core, tmp_path) == again
-    assert _cycles([r_type(0x33, 6, 1, 9, 6, 8)], core.threads_per_core, tmp_path) == core.div_latency
+    again = DIV_LATENCY + STAGES
+    assert _cycles([r_type(0x33, 4, 1, 9, 6, 8)], THREADS, tmp_path) == again
+    assert _cycles([r_type(0x33, 6, 1, 9, 6, 8)], THREADS, tmp_path) == DIV_LATENCY
 
 
 def test_an_answer_does_not_starve(tmp_path: Path) -> None:
