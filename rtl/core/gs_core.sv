@@ -52,9 +52,9 @@ module gs_core
   output logic [PcW-1:0]            imem_addr_o,
   output logic [31:0]               imem_wdata_o,
   input  logic [31:0]               imem_rdata_i,
-  // Write of the instruction memory: takes a fetch slot
+  // Access to the instruction memory: takes a fetch slot. A word that is read is in imem_rdata_i two cycles later.
   input  logic                      iwr_valid_i,
-  output logic                      iwr_ready_o,
+  input  logic                      iwr_write_i,
   input  logic [PcW-1:0]            iwr_addr_i,
   input  logic [31:0]               iwr_data_i,
   // Requests and answers
@@ -141,8 +141,7 @@ module gs_core
     .c7_wtid_o  (c7_wtid)
   );
 
-  assign issue_o     = valid[2];
-  assign iwr_ready_o = 1'b1;
+  assign issue_o = valid[2];
 
   // Not every stage asks.
   logic unused_stages;
@@ -172,7 +171,7 @@ module gs_core
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) c1_we_q <= 1'b0;
-    else c1_we_q <= iwr_valid_i;
+    else c1_we_q <= iwr_valid_i && iwr_write_i;
     c1_inject_q <= c0_inject;
     c1_where_q  <= c0_where;
     if (iwr_valid_i) c1_where_q.pc[PcW-1:0] <= iwr_addr_i;

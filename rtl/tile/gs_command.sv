@@ -46,7 +46,7 @@ module gs_command
   output logic [7:0]                      byte_o,
   /// writes into instruction memories
   output logic [InstrMems-1:0]            iwr_valid_o,
-  input  logic [InstrMems-1:0]            iwr_ready_i,
+  input  logic                            iwr_ready_i,
   output logic [Log2InstrWords-1:0]       iwr_addr_o,
   output logic [31:0]                     iwr_data_o,
   /// one instruction into a thread that stands still
@@ -195,12 +195,9 @@ module gs_command
         next_d = next_q + ThreadW'(1);
         if (!start_many || 8'(next_q) == args[7:0] - 8'd1) state_d = Done;
       end
-      Write: begin
-        write_d = write_q & ~iwr_ready_i;
-        if (write_d == '0) begin
-          step    = 1'b1;
-          state_d = Done;
-        end
+      Write: if (iwr_ready_i) begin
+        step    = 1'b1;
+        state_d = Done;
       end
       Inject: if (inject_ready_i) state_d = Settle;
       // The instruction is over when the thread is parked again; one that waits for ever must not stop the host.

@@ -58,9 +58,18 @@ module gs_control
   output logic [31:0]                        inject_instr_o,
   input  logic [TileCores-1:0]               inject_ready_i,
   output logic [InstrMems-1:0]               iwr_valid_o,
+  output logic                               iwr_write_o,
   output logic [Log2InstrWords-1:0]          iwr_addr_o,
   output logic [31:0]                        iwr_data_o,
-  input  logic [InstrMems-1:0]               iwr_ready_i,
+  input  logic [InstrMems-1:0][31:0]         imem_rdata_i,
+  // Instruction memories for the loader: a bit for each memory to write, or the one to read; words in order of reads
+  input  logic [InstrMems-1:0]               load_iwr_valid_i,
+  output logic                               load_iwr_ready_o,
+  input  logic                               load_iwr_write_i,
+  input  logic [Log2InstrWords-1:0]          load_iwr_addr_i,
+  input  logic [31:0]                        load_iwr_data_i,
+  output logic                               load_iwr_rvalid_o,
+  output logic [31:0]                        load_iwr_rdata_o,
   // Instructions that a thread has finished: gs_instret. Its answer is 0 unless it is held.
   output logic                               instret_ask_o,
   output logic                               instret_hold_o,
@@ -166,7 +175,8 @@ module gs_control
   logic [7:0] cmd_count;
   logic [ThreadW-1:0] cmd_start_thread, cmd_thread;
   logic [7:0] cmd_byte, cmd_counter;
-  logic [InstrMems-1:0] cmd_iwr_valid, cmd_iwr_ready;
+  logic [InstrMems-1:0] cmd_iwr_valid;
+  logic cmd_iwr_ready;
   logic [Log2InstrWords-1:0] cmd_iwr_addr;
   logic [31:0] cmd_iwr_data;
   logic [63:0] counter, cmd_counter_value;
@@ -439,21 +449,34 @@ module gs_control
     assign req_iwr[i] = slow_iwr && (core_of_req / 8'(CoresAMemory)) == 8'(i);
   end
 
-  // The host writes instructions before threads run; a thread's write waits for the host's.
-  always_comb begin
-    iwr_valid_o   = cmd_iwr_valid;
-    iwr_addr_o    = cmd_iwr_addr;
-    iwr_data_o    = cmd_iwr_data;
-    cmd_iwr_ready = iwr_ready_i;
-    iwr_req_done  = 1'b0;
-    if (cmd_iwr_valid == '0) begin
-      iwr_valid_o   = req_iwr;
-      iwr_addr_o    = instr_addr[2+:Log2InstrWords];
-      iwr_data_o    = req.data;
-      cmd_iwr_ready = '0;
-      iwr_req_done  = (req_iwr & iwr_ready_i) != '0;
-    end
-  end
+  logic iwr_req_ready;
+  assign iwr_req_done = req_iwr != '0 && iwr_req_ready;
+
+  // It does not sleep: the loader works while nothing else does.
+  gs_instr_access u_instr_access (
+    .clk_i,
+    .rst_ni,
+    .dbg_valid_i   (cmd_iwr_valid),
+    .dbg_ready_o   (cmd_iwr_ready),
+    .dbg_addr_i    (cmd_iwr_addr),
+    .dbg_data_i    (cmd_iwr_data),
+    .thread_valid_i(req_iwr),
+    .thread_ready_o(iwr_req_ready),
+    .thread_addr_i (instr_addr[2+:Log2InstrWords]),
+    .thread_data_i (req.data),
+    .load_valid_i  (load_iwr_valid_i),
+    .load_ready_o  (load_iwr_ready_o),
+    .load_write_i  (load_iwr_write_i),
+    .load_addr_i   (load_iwr_addr_i),
+    .load_data_i   (load_iwr_data_i),
+    .load_rvalid_o (load_iwr_rvalid_o),
+    .load_rdata_o  (load_iwr_rdata_o),
+    .iwr_valid_o,
+    .iwr_write_o,
+    .iwr_addr_o,
+    .iwr_data_o,
+    .imem_rdata_i
+  );
 
   // The same with starts; who starts stands in a register until the core has taken it.
   logic [ThreadW-1:0] start_thread_q;

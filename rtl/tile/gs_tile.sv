@@ -99,7 +99,9 @@ module gs_tile
   logic [TidW-1:0] start_tid, inject_tid;
   logic [31:0] inject_instr, iwr_data;
   logic [AllThreads-1:0] halt, parked, active;
-  logic [InstrMems-1:0] iwr_valid, iwr_ready;
+  logic [InstrMems-1:0] iwr_valid;
+  logic iwr_write;
+  logic [InstrMems-1:0][31:0] iwr_rdata;
   logic [Log2InstrWords-1:0] iwr_addr;
 
   // ---------------------------------------------------------------- cores
@@ -110,7 +112,6 @@ module gs_tile
   logic [TileCores-1:0] imem_en, imem_we;
   logic [TileCores-1:0][Log2InstrWords-1:0] imem_addr;
   logic [TileCores-1:0][31:0] imem_wdata, imem_rdata;
-  logic [TileCores-1:0] core_iwr_ready;
   logic [TileCores-1:0] retire;
   logic [TileCores-1:0][TidW-1:0] retire_tid;
 
@@ -134,7 +135,7 @@ module gs_tile
       .imem_rdata_i  (imem_rdata[c]),
       // The first core of a memory writes for all of them.
       .iwr_valid_i   (iwr_valid[Mem] && c % CoresAMemory == 0),
-      .iwr_ready_o   (core_iwr_ready[c]),
+      .iwr_write_i   (iwr_write),
       .iwr_addr_i    (iwr_addr),
       .iwr_data_i    (iwr_data),
       .x_valid_o     (core_x_valid[c]),
@@ -187,7 +188,7 @@ module gs_tile
 
   for (genvar m = 0; m < InstrMems; m++) begin : gen_instr_mem
     localparam int unsigned A = m * CoresAMemory;
-    assign iwr_ready[m] = core_iwr_ready[A];
+    assign iwr_rdata[m] = imem_rdata[A];
     if (CoresAMemory == 2) begin : gen_two
       gs_instr_mem #(.InstrWords(InstrWords)) u_instr_mem (
         .clk_i,
@@ -534,6 +535,8 @@ module gs_tile
   assign idle_dropped_o = {1'b0, dropped};
 
   // --------------------------------------------------------- control unit
+  logic unused_load_ready, unused_load_rvalid;
+  logic [31:0] unused_load_rdata;
   gs_control #(
     .ConfigHash  (ConfigHash),
     .BoardThreads(BoardThreads)
@@ -574,9 +577,17 @@ module gs_tile
     .inject_instr_o     (inject_instr),
     .inject_ready_i     (inject_ready),
     .iwr_valid_o        (iwr_valid),
+    .iwr_write_o        (iwr_write),
     .iwr_addr_o         (iwr_addr),
     .iwr_data_o         (iwr_data),
-    .iwr_ready_i        (iwr_ready),
+    .imem_rdata_i       (iwr_rdata),
+    .load_iwr_valid_i   ('0),
+    .load_iwr_ready_o   (unused_load_ready),
+    .load_iwr_write_i   (1'b0),
+    .load_iwr_addr_i    ('0),
+    .load_iwr_data_i    ('0),
+    .load_iwr_rvalid_o  (unused_load_rvalid),
+    .load_iwr_rdata_o   (unused_load_rdata),
     .instret_ask_o      (instret_ask),
     .instret_hold_o     (instret_hold),
     .instret_thread_o   (instret_thread),

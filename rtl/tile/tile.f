@@ -14,6 +14,7 @@ tile/gs_counters.sv
 tile/gs_debug_in.sv
 tile/gs_debug_out.sv
 tile/gs_command.sv
+tile/gs_instr_access.sv
 tile/gs_control.sv
 tile/gs_packet_arbiter.sv
 tile/gs_tile_switch.sv

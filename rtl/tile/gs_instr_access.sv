@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+`include "gs_assert.svh"
+
+/// Reads and writes of a tile's instruction memories: by the debug bus, by a thread, by the loader, in this order.
+///
+/// A memory gives up a fetch slot for each access. There is one access every other cycle at most, so that the loader
+/// never keeps a core from issuing.
+///
+///     requests ->[ access ]-> core, C0 ->[ C1: address ]-> memory ->[ word ]-> the loader
+module gs_instr_access
+  import gs_tile_pkg::*;
+  import gossamer_pkg::*;
+(
+  input  logic                       clk_i,
+  input  logic                       rst_ni,
+  /// writes of the debug bus: one bit for each memory, all at once
+  input  logic [InstrMems-1:0]       dbg_valid_i,
+  output logic                       dbg_ready_o,
+  input  logic [Log2InstrWords-1:0]  dbg_addr_i,
+  input  logic [31:0]                dbg_data_i,
+  /// of a thread
+  input  logic [InstrMems-1:0]       thread_valid_i,
+  output logic                       thread_ready_o,
+  input  logic [Log2InstrWords-1:0]  thread_addr_i,
+  input  logic [31:0]                thread_data_i,
+  /// of the loader, which reads too: one memory at a time. Words come in the order of the reads, 4 cycles later.
+  input  logic [InstrMems-1:0]       load_valid_i,
+  output logic                       load_ready_o,
+  input  logic                       load_write_i,
+  input  logic [Log2InstrWords-1:0]  load_addr_i,
+  input  logic [31:0]                load_data_i,
+  output logic                       load_rvalid_o,
+  output logic [31:0]                load_rdata_o,
+  /// the first core of each memory
+  output logic [InstrMems-1:0]       iwr_valid_o,
+  output logic                       iwr_write_o,
+  output logic [Log2InstrWords-1:0]  iwr_addr_o,
+  output logic [31:0]                iwr_data_o,
+  input  logic [InstrMems-1:0][31:0] imem_rdata_i
+);
+  logic [InstrMems-1:0] valid_q, valid_d;
+  logic write_q, from_dbg, from_thread;
+  logic [Log2InstrWords-1:0] addr_q;
+  logic [31:0] data_q, word, rdata_q;
+  logic free;
+  // A read in C1, in which the memory gets its address, and in C2, in which it has its word
+  logic [InstrMems-1:0] c1_read_q, c2_read_q;
+  logic rvalid_q;
+
+  assign free           = valid_q == '0;
+  assign from_dbg       = dbg_valid_i != '0;
+  assign from_thread    = !from_dbg && thread_valid_i != '0;
+  assign dbg_ready_o    = free;
+  assign thread_ready_o = free && !from_dbg;
+  assign load_ready_o   = free && !from_dbg && thread_valid_i == '0;
+  assign valid_d        = from_dbg ? dbg_valid_i : from_thread ? thread_valid_i : load_valid_i;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      valid_q   <= '0;
+      c1_read_q <= '0;
+      c2_read_q <= '0;
+      rvalid_q  <= 1'b0;
+    end else begin
+      valid_q   <= free ? valid_d : '0;
+      c1_read_q <= write_q ? '0 : valid_q;
+      c2_read_q <= c1_read_q;
+      rvalid_q  <= c2_read_q != '0;
+    end
+    if (free) begin
+      write_q <= from_dbg || from_thread || load_write_i;
+      addr_q  <= from_dbg ? dbg_addr_i : from_thread ? thread_addr_i : load_addr_i;
+      data_q  <= from_dbg ? dbg_data_i : from_thread ? thread_data_i : load_data_i;
+    end
+    rdata_q <= word;
+  end
+
+  always_comb begin
+    word = '0;
+    for (int unsigned i = 0; i < InstrMems; i++) if (c2_read_q[i]) word |= imem_rdata_i[i];
+  end
+
+  assign iwr_valid_o   = valid_q;
+  assign iwr_write_o   = write_q;
+  assign iwr_addr_o    = addr_q;
+  assign iwr_data_o    = data_q;
+  assign load_rvalid_o = rvalid_q;
+  assign load_rdata_o  = rdata_q;
+
+  `GS_ASSERT_NOW(a_word_is_read_of_one_memory, $countones(c2_read_q) <= 1)
+endmodule
