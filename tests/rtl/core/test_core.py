@@ -93,6 +93,8 @@ def _random(
         assert run.lines == [], run.text
         if options.get("halts"):
             assert run.end["parks"] > threads and run.end["injections"] > 10, run.text
+        # Threads that run are not started, and get no instruction.
+        assert (run.end["refusals"] > 10) == (options.get("wrong", 0) > 0), run.text
         total += _same(words, room, run, folder)
         part += 1
 
@@ -103,6 +105,7 @@ ENVIRONMENTS = [
     {"least": 1, "most": 200, "ready": 50, "fstall": 30},
     {"least": 1, "most": 30, "halts": 2},
     {"least": 10, "most": 30, "ready": 20, "fstall": 70, "halts": 1},
+    {"least": 1, "most": 30, "halts": 2, "wrong": 5},
 ]
 
 
@@ -113,7 +116,7 @@ def test_programs_do_what_spike_says(size: Size, seed: int, tmp_path: Path) -> N
 
 @pytest.mark.parametrize("threads", [count for count in ALL_THREADS if count != THREADS])
 def test_any_number_of_threads(threads: int, size: Size, seed: int, tmp_path: Path) -> None:
-    _random(threads, size.pick(2_000, 10_000, 100_000), seed, tmp_path, ENVIRONMENTS[2:4], 500)
+    _random(threads, size.pick(2_000, 10_000, 100_000), seed, tmp_path, ENVIRONMENTS[2:6:3], 500)
 
 
 def _loop(body: list[int]) -> list[int]:
@@ -296,12 +299,22 @@ def test_what_is_illegal(size: Size, seed: int, tmp_path: Path) -> None:
     assert 0.05 < verdicts.count("i") / len(verdicts) < 0.95
 
 
+def _scheduler() -> sources.Sources:
+    """The scheduler, its queue and its states, and their proof."""
+    core = sources.listing(ROOT / "rtl" / "core" / "core.f")
+    needs = ("gs_thread_pkg", "gs_fifo", "gs_ram_sdp", "gs_core_sched")
+    files = tuple(path for path in core.files if path.stem in needs)
+    return sources.Sources(files, core.include) + [HERE / "sched_proof.sv"]
+
+
 @pytest.mark.parametrize("threads", current_size().pick((4,), (4,), (2, 4)))
 def test_no_thread_is_lost_or_doubled(threads: int) -> None:
     """Proved for any behaviour of instructions, answers and control."""
-    core = sources.listing(ROOT / "rtl" / "core" / "core.f")
-    needs = ("gs_fifo", "gs_ram_sdp", "gs_core_sched")
-    files = tuple(path for path in core.files if path.stem in needs)
-    design = sources.Sources(files, core.include) + [HERE / "sched_proof.sv"]
-    proof = prove.prove("sched_proof", design, depth=2, parameters={"ThreadsPerCore": threads})
+    proof = prove.prove("sched_proof", _scheduler(), depth=2, parameters={"ThreadsPerCore": threads})
+    assert proof.passed, proof.reason
+
+
+def test_all_that_threads_can_do_is_reached() -> None:
+    """The proof's assumptions leave room for every start, park, injection, refusal and end."""
+    proof = prove.prove("sched_proof", _scheduler(), mode="cover", depth=32, parameters={"ThreadsPerCore": 2})
     assert proof.passed, proof.reason
