@@ -192,6 +192,47 @@ def test_an_answer_does_not_starve(tmp_path: Path) -> None:
     assert run.end["issued"] > 0.98 * 20_000
 
 
+def test_every_change_of_the_rounding_mode_counts(tmp_path: Path) -> None:
+    """Writing, setting and clearing bits of frm and fcsr, by register and by immediate: the next division rounds so."""
+    code = [*li(1, 0x3F800000), r_type(0x53, 0, 0x78, 1, 1, 0), *li(2, 0x40400000), r_type(0x53, 0, 0x78, 2, 2, 0)]
+    code += [*li(3, 0xBF800000), r_type(0x53, 0, 0x78, 3, 3, 0)]
+    for number, shift in ((2, 0), (3, 5)):
+        for before in range(4):
+            for funct3 in (1, 2, 3, 5, 6, 7):
+                # Modes 0 to 3 alone come of it; immediates have no room for those in fcsr.
+                bits = (before + funct3) % 4
+                immediate = funct3 >= 5
+                code += [i_type(0x73, 5, 0, before, 2)]
+                code += [] if immediate else li(4, bits << shift)
+                code += [i_type(0x73, funct3, 5, bits if immediate else 4, 2 if immediate else number)]
+                code += [r_type(0x53, 7, 0x0C, 6, 1, 2), r_type(0x53, 7, 0x0C, 7, 3, 2)]
+    code += [0x6F]
+    room = 0x10000 // THREADS
+    assert 4 * len(code) <= room
+    words = [code] * THREADS
+    run = Run(image(words, room), tmp_path, cycles=20_000_000, least=1, most=20)
+    assert run.lines == [], run.text
+    _same(words, room, run, tmp_path)
+
+
+def test_a_divide_is_not_seen_half_done(tmp_path: Path) -> None:
+    """Threads of a full core divide with negative results; whenever they are parked, the register is old or new."""
+    old, new = 0x55, -(1000 // 7) % 2**32
+    code = [*li(6, 1000), *li(8, -7 % 2**32), *li(9, old), r_type(0x33, 4, 1, 9, 6, 8), j_type(0, -8)]
+    run = Run(code, tmp_path, fixed=1, warm=0, cycles=60_000, halts=20, show=9, csrs=1, quiet=1, least=1, most=1)
+    seen: dict[int, list[int]] = {}
+    for line in run.lines:
+        if found := re.fullmatch(r"debug tid=(\d+) value=(\S+)", line):
+            seen.setdefault(int(found[1]), []).append(int(found[2], 16))
+    for tid, values in seen.items():
+        # What a thread had before its first instructions does not matter.
+        while values and values[0] not in (old, new):
+            values.pop(0)
+        assert set(values) <= {old, new}, f"thread {tid}: {[hex(value) for value in set(values)]}"
+    together = [value for values in seen.values() for value in values]
+    assert together.count(old) > 20 and together.count(new) > 20, run.text[-300:]
+
+
 TRAPS: list[tuple[str, list[int], int, int, int]] = [
     # name, code, cause, index of the trapping word, trap value
     ("load half", [*li(6, DATA + 1), i_type(0x03, 1, 7, 6, 0)], 4, 2, DATA + 1),
