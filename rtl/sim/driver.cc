@@ -424,6 +424,7 @@ class Simulation {
       case DebugReport::Counter:
       case DebugReport::Identity:
       case DebugReport::Flushed:
+      case DebugReport::Refused:
       case DebugReport::Parked: {
         uint8_t bytes[16] = {report.code};
         std::memcpy(bytes + 1, report.argument, report.bytes);

@@ -88,10 +88,12 @@ module gs_tile
   logic     [TileCores-1:0] ans_valid;
   answer_t  ans[TileCores];
 
-  logic [TileCores-1:0] start_valid, start_ready, inject_valid, inject_ready, issue;
-  logic [TidW-1:0] start_tid, inject_tid;
-  logic [31:0] inject_instr, iwr_data;
-  logic [AllThreads-1:0] halt, parked, active;
+  logic [TileCores-1:0] ctl_valid, ctl_ready, ctl_allowed, ctl_trapped, park, issue;
+  gs_thread_pkg::thread_op_e ctl_op;
+  logic [TidW-1:0] ctl_tid;
+  logic [TileCores-1:0][TidW-1:0] park_tid;
+  logic [31:0] ctl_instr, iwr_data;
+  logic [AllThreads-1:0] active;
   logic [InstrMems-1:0] iwr_valid;
   logic iwr_write;
   logic [InstrMems-1:0][31:0] iwr_rdata;
@@ -146,15 +148,15 @@ module gs_tile
       .f_req_o       (core_f_req[c]),
       .rsp_valid_i   (ans_valid[c]),
       .rsp_i         ({ans[c].thread[TidW-1:0], ans[c].data, ans[c].flags}),
-      .start_valid_i (start_valid[c]),
-      .start_tid_i   (start_tid),
-      .start_ready_o (start_ready[c]),
-      .halt_i        (halt[c*ThreadsPerCore+:ThreadsPerCore]),
-      .parked_o      (parked[c*ThreadsPerCore+:ThreadsPerCore]),
-      .inject_valid_i(inject_valid[c]),
-      .inject_tid_i  (inject_tid),
-      .inject_instr_i(inject_instr),
-      .inject_ready_o(inject_ready[c]),
+      .ctl_valid_i   (ctl_valid[c]),
+      .ctl_ready_o   (ctl_ready[c]),
+      .ctl_op_i      (ctl_op),
+      .ctl_tid_i     (ctl_tid),
+      .ctl_instr_i   (ctl_instr),
+      .ctl_allowed_o (ctl_allowed[c]),
+      .ctl_trapped_o (ctl_trapped[c]),
+      .park_o        (park[c]),
+      .park_tid_o    (park_tid[c]),
       .issue_o       (issue[c]),
       .retire_o      (retire[c]),
       .retire_tid_o  (retire_tid[c])
@@ -716,15 +718,15 @@ module gs_tile
     .dbg_borrow_thread_o(dbg_borrow_thread),
     .dbg_ans_valid_i    (dbg_answers != '0),
     .dbg_ans_i          (dbg_answer[0]),
-    .start_valid_o      (start_valid),
-    .start_tid_o        (start_tid),
-    .start_ready_i      (start_ready),
-    .halt_o             (halt),
-    .parked_i           (parked),
-    .inject_valid_o     (inject_valid),
-    .inject_tid_o       (inject_tid),
-    .inject_instr_o     (inject_instr),
-    .inject_ready_i     (inject_ready),
+    .ctl_valid_o        (ctl_valid),
+    .ctl_ready_i        (ctl_ready),
+    .ctl_op_o           (ctl_op),
+    .ctl_tid_o          (ctl_tid),
+    .ctl_instr_o        (ctl_instr),
+    .ctl_allowed_i      (ctl_allowed),
+    .ctl_trapped_i      (ctl_trapped),
+    .park_i             (park),
+    .park_tid_i         (park_tid),
     .iwr_valid_o        (iwr_valid),
     .iwr_write_o        (iwr_write),
     .iwr_addr_o         (iwr_addr),

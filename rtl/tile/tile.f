@@ -13,11 +13,16 @@ tile/gs_route_port.sv
 tile/gs_route_merge.sv
 tile/gs_route.sv
 tile/gs_respond.sv
+tile/gs_control_pkg.sv
 tile/gs_counters.sv
+tile/gs_tile_counters.sv
 tile/gs_debug_in.sv
 tile/gs_debug_out.sv
+tile/gs_report_queue.sv
 tile/gs_command.sv
 tile/gs_instr_access.sv
+tile/gs_thread_control.sv
+tile/gs_control_decode.sv
 tile/gs_control.sv
 tile/gs_packet_arbiter.sv
 tile/gs_tile_switch.sv
