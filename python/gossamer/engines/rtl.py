@@ -287,10 +287,12 @@ class Tile:
         return b"".join(parts)
 
     def _write(self, address: int, data: bytes, done: Callable[[int], object]) -> None:
+        if not data:
+            return
         line = self.config.cache.line_bytes
         begin, end = address // line * line, -(-(address + len(data)) // line) * line
         # Memory has whole lines: what stands beside the data in the first and the last stays.
-        head = self._lines(begin, line)[: address - begin] if address != begin and data else b""
+        head = self._lines(begin, line)[: address - begin] if address != begin else b""
         tail = self._lines(end - line, line)[address + len(data) - end :] if address + len(data) != end else b""
         whole = head + data + tail
         for at in range(0, len(whole), _CHUNK):
