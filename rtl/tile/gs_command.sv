@@ -198,7 +198,7 @@ module gs_command
         endcase
         if (bad) state_d = Refuse;
       end
-      Look: if (counter == DebugCounterCycles || counter > DebugCounterFpu || (low_q && is_slot && high_i)) begin
+      Look: if (counter == DebugCounterCycles || counter > DebugCounterRefused || (low_q && is_slot && high_i)) begin
         state_d = Report;
       end
       Ask: if (request_ready_i) state_d = Wait;
@@ -253,7 +253,7 @@ module gs_command
       if (is_slot && !high_i) value_q[31:0] <= word_i;
       if (is_slot && high_i) value_q[63:32] <= word_i;
       if (counter == DebugCounterCycles) value_q <= cycles_i;
-      else if (counter > DebugCounterFpu) value_q <= '0;
+      else if (counter > DebugCounterRefused) value_q <= '0;
     end
   end
 

@@ -93,7 +93,8 @@ module gs_control
   input  logic [3:0]                         received_i,
   input  logic                               flit_out_i,
   input  logic                               flit_in_i,
-  input  logic [3:0]                         fpu_i
+  input  logic [3:0]                         fpu_i,
+  input  logic [3:0]                         refused_i
 );
   localparam int unsigned AllThreads = 1 << ThreadW;
   // Threads that take part: all of the board, or, where this tile is the board, as many as the host started.
@@ -468,6 +469,7 @@ module gs_control
     .writebacks_i,
     .sent_i,
     .received_i,
+    .refused_i,
     .flit_out_i,
     .flit_in_i,
     .fpu_i,

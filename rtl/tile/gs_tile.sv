@@ -684,8 +684,8 @@ module gs_tile
     .refused_o      (switch_refused),
     .refused_own_o  (switch_refused_own)
   );
-  logic unused_refused;
-  assign unused_refused = ^{load_refused, switch_refused, box_refused, job_i[1:0]};
+  logic unused_epoch;
+  assign unused_epoch = ^job_i[1:0];
 
   // --------------------------------------------------------- control unit
   gs_control #(
@@ -754,6 +754,7 @@ module gs_tile
     .received_i         (4'(received)),
     .flit_out_i         (net_out_valid_o != '0),
     .flit_in_i          ((net_in_valid_i & net_in_ready_o) != '0),
-    .fpu_i              (fpu_started_q)
+    .fpu_i              (fpu_started_q),
+    .refused_i          (4'(load_refused) + 4'(switch_refused) + 4'(box_refused))
   );
 endmodule

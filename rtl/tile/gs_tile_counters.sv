@@ -22,6 +22,7 @@ module gs_tile_counters
   input  logic                 flit_out_i,
   input  logic                 flit_in_i,
   input  logic [3:0]           fpu_i,
+  input  logic [3:0]           refused_i,
   /// cycles since reset
   output logic [63:0]          cycles_o,
   /// one word of the counters after the other
@@ -50,6 +51,7 @@ module gs_tile_counters
     widths[DebugCounterFlitsOut[SlotW-1:0]]     = 3'd1;
     widths[DebugCounterFlitsIn[SlotW-1:0]]      = 3'd1;
     widths[DebugCounterFpu[SlotW-1:0]]          = FpuW;
+    widths[DebugCounterRefused[SlotW-1:0]]      = 3'd2;
     widths[SlotHits]                            = CachesW;
     widths[SlotMisses]                          = CachesW;
     widths[SlotWritebacks]                      = CachesW;
@@ -107,6 +109,7 @@ module gs_tile_counters
     inc[DebugCounterFlitsOut[SlotW-1:0]]     = 4'(flit_out_i);
     inc[DebugCounterFlitsIn[SlotW-1:0]]      = 4'(flit_in_i);
     inc[DebugCounterFpu[SlotW-1:0]]          = fpu_i;
+    inc[DebugCounterRefused[SlotW-1:0]]      = refused_i;
     if (cache_counts) begin
       inc[SlotHits]       = hits_i;
       inc[SlotMisses]     = misses_i;

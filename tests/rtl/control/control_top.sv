@@ -135,6 +135,7 @@ module control_top
     .writebacks_i       ('0),
     .sent_i             ('0),
     .received_i         ('0),
+    .refused_i          ('0),
     .flit_out_i         (1'b0),
     .flit_in_i          (1'b0),
     .fpu_i              ('0)

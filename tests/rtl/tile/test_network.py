@@ -140,7 +140,7 @@ def broken(tile: Tile, source: random.Random) -> tuple[network.Flits, int | None
     where = DRAM + source.randrange(64) * line
     data = source.randbytes(source.randint(1, 8) * line)
     good = network.header("write", where, len(data), reply=network.HOST)
-    kind = source.randrange(15)
+    kind = source.randrange(16)
     if kind == 0:  # cut short
         return network.packet(good, data[: source.randrange(0, len(data), 16)]), REFUSAL["length"]
     if kind == 1:  # too many flits, up to more than the buffer has
@@ -187,6 +187,19 @@ def broken(tile: Tile, source: random.Random) -> tuple[network.Flits, int | None
         flits = network.packet(good, data)
         flits[0, 5] = flits[1, 5] & ~np.uint32(1 << 9) | np.uint32(flits[0, 5] & 1 << 9)
         return flits, None
+    if kind == 15:  # messages to threads: of another tile or job, to nobody, longer than a slot
+        thread = constants.enumeration("endpoint")["thread"] << 29
+        flits = network.packet(good, bytes(16 * source.randrange(0, 3)), dest=thread, vnet="mailbox")
+        flits[0, 5] &= ~np.uint32(3 << 10)
+        wrong = source.randrange(3)
+        if wrong == 0:
+            flits[:, 4] |= 1 << source.randrange(6, 26)
+        elif wrong == 1:
+            flits[:, 5] |= source.randint(1, 31) << 2
+        else:
+            flits = network.packet(good, bytes(16 * 20), dest=thread, vnet="mailbox")
+            flits[0, 5] &= ~np.uint32(3 << 10)
+        return flits, None
     # to the accelerator, of another job or of another tile
     dest = constants.enumeration("endpoint")["accelerator"] << 29
     if source.random() < 0.5:
@@ -195,8 +208,9 @@ def broken(tile: Tile, source: random.Random) -> tuple[network.Flits, int | None
 
 
 def test_broken_packets_change_nothing(tile: Tile, size: Size, seed: int) -> None:
-    """Packets that are wrong in every way, between sound ones: each is refused, and the sound ones are done."""
+    """Packets that are wrong in every way, between sound ones: each is refused and counted, the sound ones are done."""
     source, line, model = random.Random(seed), tile.config.cache.line_bytes, Model()
+    refused = 0
     for _ in range(size.pick(5, 20, 300)):
         flits, expected = [], []
         for _ in range(10):
@@ -209,6 +223,7 @@ def test_broken_packets_change_nothing(tile: Tile, size: Size, seed: int) -> Non
             else:
                 packet, status = broken(tile, source)
                 flits.append(packet)
+                refused += 1
                 if status is not None:
                     expected.append(status)
         # A refusal without a reply shows in the next one, where that has none of its own; so every round ends with two.
@@ -217,6 +232,7 @@ def test_broken_packets_change_nothing(tile: Tile, size: Size, seed: int) -> Non
         told = [reply.status for reply in replies]
         assert told[-1] == 0
         assert all(found == wanted or (wanted == 0 and found == REFUSAL["kind"]) for found, wanted in zip(told, expected))
+        assert tile.counters()["refused"] == refused
         found = tile.exchange(network.request("read", DRAM, 80 * line), -(-80 * line // network.PACKET))
         assert b"".join(reply.data for reply in found) == model.read(DRAM, 80 * line, line)
 
