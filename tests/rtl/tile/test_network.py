@@ -231,7 +231,8 @@ def test_broken_packets_change_nothing(tile: Tile, size: Size, seed: int) -> Non
         replies = tile.exchange(np.concatenate(flits + last), len(expected) + 2)
         told = [reply.status for reply in replies]
         assert told[-1] == 0
-        assert all(found == wanted or (wanted == 0 and found == REFUSAL["kind"]) for found, wanted in zip(told, expected))
+        for found, wanted in zip(told[:-2], expected, strict=True):
+            assert found == wanted or (wanted == 0 and found == REFUSAL["kind"])
         assert tile.counters()["refused"] == refused
         found = tile.exchange(network.request("read", DRAM, 80 * line), -(-80 * line // network.PACKET))
         assert b"".join(reply.data for reply in found) == model.read(DRAM, 80 * line, line)
@@ -283,7 +284,7 @@ def test_traffic_of_the_loader_and_of_threads_share_memory(tile: Tile, seed: int
 
     def progress() -> list[int]:
         replies = tile.exchange(network.request("read", passes, 64 * 32), 64 * 32 // network.PACKET)
-        return [*struct.unpack_from(f"<{64 * 8}I", b"".join(reply.data for reply in replies))[:: 8]][: tile.threads]
+        return [*struct.unpack_from(f"<{64 * 8}I", b"".join(reply.data for reply in replies))[::8]][: tile.threads]
 
     model = Model()
     seen = progress()
