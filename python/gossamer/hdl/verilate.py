@@ -18,7 +18,7 @@ from pathlib import Path
 import gossamer_setup
 from gossamer import native
 from gossamer.errors import InputError
-from gossamer.hdl import _run
+from gossamer.hdl import _mutants, _run
 from gossamer.hdl.sources import RTL, Sources
 
 WAIVERS = RTL / "common" / "waivers.vlt"
@@ -47,6 +47,9 @@ def model(
     errors. Raises InputError with the first line of what went wrong, and the name of the log.
     """
     gossamer_setup.require("rtl")
+    replaced = _mutants.mutated(top, sources, parameters, defines)
+    if replaced is not None:
+        sources, flags, optimise = replaced, [*flags, *_mutants.VERILATOR_FLAGS], "-O1"
     options = ["--cc", "--exe", "--build", "-j", "2", "-O3", "-Wall"]
     options += ["--assert", "--timing"] if assertions else ["--no-timing"]
     options += ["--trace-fst", "--trace-structs"] if waves else []
@@ -91,8 +94,13 @@ def cocotb(
 
     libraries, share = Path(config.libs_dir), Path(config.share_dir)
     driver = share / "lib" / "verilator" / "verilator.cpp"
+    replaced = _mutants.mutated(top, sources, parameters, defines)
+    if replaced is not None:
+        sources, flags = replaced, [*flags, *_mutants.VERILATOR_FLAGS]
     options = ["--cc", "--exe", "--build", "-j", "2", "-O3", "-Wall", "--assert", "--timing"]
-    options += ["--timescale", "1ns/1ps", "--vpi", "--public-flat-rw", "--prefix", "Vtop"]
+    options += ["--timescale", "1ns/1ps", "--vpi", "--prefix", "Vtop"]
+    # Of a netlist the ports alone are seen: its file of settings says so.
+    options += ["--public-flat-rw"] if replaced is None else []
     options += ["--output-split", "10000", *_values(parameters, defines), *flags]
     key = sources.digest(
         top, *options, optimise, _run.version("verilator"), _run.version("cocotb"), also=[driver, WAIVERS]

