@@ -62,6 +62,8 @@ class Mutation:
     """Where in it: line.column-line.column, of the cell and what surrounds it."""
     cell: str
     """Yosys' name of the operation, $mux for one."""
+    signal: str
+    """The variable that it makes, or makes a part of."""
     port: str
     bit: int
     mode: str
@@ -102,7 +104,7 @@ class Mutation:
         return f"bit {self.bit} of {self.cell.removeprefix('$')}.{self.port} {what[self.mode]}"
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}: {self.fault}: {self.text[:100]}"
+        return f"{self.file}:{self.line}: {self.signal}: {self.fault}: {self.text[:80]}"
 
 
 @dataclass(frozen=True)
@@ -139,37 +141,92 @@ def concerned(plan: Plan, sources: Sources) -> bool:
     return any(str(path) in plan.files for path in sources.files)
 
 
-# What a design has: cells by place.
-Places = dict[tuple[str, str, str], list[tuple[str, dict[str, list[int | str]]]]]
-
-
-def _places(design: Mapping[str, Any], top: str, files: Iterable[str]) -> Places:
-    """Cells of the files' code by file, place and kind; each with its ports' bits."""
-    found: Places = defaultdict(list)
-    wanted = {_staged(Path(file)) for file in files}
-    for name, cell in design["modules"][top]["cells"].items():
-        source = cell["attributes"].get("src", "")
-        file, _, at = source.partition("|")[0].partition(":")
-        if file in wanted and cell["type"] not in ("$check", "$print", "$scopeinfo"):
-            places = "|".join(part.partition(":")[2] for part in source.split("|"))
-            found[file, places or at, cell["type"]].append((name, cell["connections"]))
-    return found
-
-
 def _staged(path: Path) -> str:
     """Where `_yosys.stage` puts a file."""
     return f"src/{path.parent.name}/{path.name}"
 
 
-def _cells(places: Places, mutation: Mutation) -> list[str]:
-    """The cells of a design that a mutation is in."""
-    key = (_staged(Path(mutation.file)), mutation.at, mutation.cell)
-    names = []
-    for name, ports in places.get(key, []):
-        width = len(ports.get(mutation.port, ()))
-        if mutation.bit < width and (not mutation.mode.startswith("cnot") or mutation.control < width):
-            names.append(name)
-    return names
+class Design:
+    """A flat module as Yosys writes it in JSON: its cells by what they are in the source."""
+
+    def __init__(self, module: Mapping[str, Any], files: Iterable[str]) -> None:
+        self.cells: Mapping[str, Any] = module["cells"]
+        self._files = {_staged(Path(file)) for file in files}
+        self._readers: dict[int, list[str]] = defaultdict(list)
+        self.used: set[int] = set()
+        for port in module["ports"].values():
+            if port["direction"] != "input":
+                self.used.update(bit for bit in port["bits"] if isinstance(bit, int))
+        for name, cell in self.cells.items():
+            for port, bits in cell["connections"].items():
+                if cell["port_directions"].get(port) != "output":
+                    self.used.update(bit for bit in bits if isinstance(bit, int))
+                    for bit in dict.fromkeys(bits):
+                        self._readers[bit].append(name)
+        self._candidates: dict[int, list[tuple[str, str]]] = defaultdict(list)
+        for name, net in module["netnames"].items():
+            if net["hide_name"]:
+                continue
+            file = net["attributes"].get("src", "").partition(":")[0]
+            short = re.sub(r"\[\d+\]", "", name).rpartition(".")[2]
+            for bit in net["bits"]:
+                self._candidates[bit].append((file, short))
+
+    def place(self, name: str) -> tuple[str, str]:
+        """File and place of a cell; both empty where it is not of the files."""
+        source = self.cells[name]["attributes"].get("src", "")
+        file = source.partition("|")[0].partition(":")[0]
+        if file not in self._files or self.cells[name]["type"] in ("$check", "$print", "$scopeinfo"):
+            return "", ""
+        return file, "|".join(part.partition(":")[2] for part in source.split("|"))
+
+    def signal(self, name: str) -> str:
+        """The variable that a cell makes a part of: the next one behind it that has a name in the source."""
+        file = self.place(name)[0]
+        seen = {name}
+        layer = [name]
+        for _ in range(40):
+            further: list[str] = []
+            for one in layer:
+                cell = self.cells[one]
+                memory = cell.get("parameters", {}).get("MEMID") if cell["type"].startswith("$memwr") else None
+                if memory:
+                    return re.sub(r"\[\d+\]", "", str(memory).strip("\\")).rpartition(".")[2]
+                outputs = [
+                    bit for port, bits in cell["connections"].items()
+                    if cell["port_directions"].get(port) == "output" for bit in bits
+                ]  # fmt: skip
+                named = [pair for bit in outputs for pair in self._candidates.get(bit, ())]
+                if named:
+                    return min((pair[0] != file, len(pair[1]), pair[1]) for pair in named)[2]
+                for bit in outputs:
+                    for reader in self._readers.get(bit, ()):
+                        if reader not in seen:
+                            seen.add(reader)
+                            further.append(reader)
+            if not further:
+                break
+            layer = further
+        return ""
+
+    def found(self, mutations: Sequence[Mutation]) -> dict[int, list[str]]:
+        """The cells that each mutation is in, by its number from 1."""
+        by_place: dict[tuple[str, str, str], list[int]] = defaultdict(list)
+        for number, mutation in enumerate(mutations, 1):
+            by_place[_staged(Path(mutation.file)), mutation.at, mutation.cell].append(number)
+        cells: dict[int, list[str]] = defaultdict(list)
+        for name, cell in self.cells.items():
+            for number in by_place.get((*self.place(name), cell["type"]), ()):
+                mutation = mutations[number - 1]
+                width = len(cell["connections"].get(mutation.port, ()))
+                reach = max(mutation.bit, mutation.control if mutation.mode.startswith("cnot") else 0)
+                if reach < width and mutation.signal == self.signal(name):
+                    cells[number].append(name)
+        return cells
+
+
+def _loaded(file: Path, top: str, files: Iterable[str]) -> Design:
+    return Design(json.loads(file.read_text(encoding="utf-8"))["modules"][top], files)
 
 
 def _command(top: str, mutation: Mutation, cell: str, number: int | None) -> str:
@@ -211,40 +268,32 @@ def offer(
     lone += ["select -none"] + [f"select -add a:src={name}:*" for name in files]
     lone += ["select -set mine %", f"mutate -list {8 * wanted.count} -seed {wanted.seed} -o offered.txt @mine"]
     _read(folder, top, sources, parameters, defines, lone, "offer.log")
-    design = json.loads((folder / "offered.json").read_text(encoding="utf-8"))
-    cells = design["modules"][top]["cells"]
-    used = _used(design["modules"][top])
+    design = _loaded(folder / "offered.json", top, wanted.files)
     found: dict[Mutation, None] = {}
     for line in (folder / "offered.txt").read_text(encoding="utf-8").splitlines():
         word = dict(re.findall(r"-(mode|cell|port|portbit|ctrlbit) (\S+)", line))
-        cell = cells.get(word["cell"])
-        if cell is None:
+        cell = design.cells.get(word["cell"])
+        file, at = design.place(word["cell"]) if cell is not None else ("", "")
+        if cell is None or not file:
             continue
-        source = cell["attributes"].get("src", "")
-        file = source.partition("|")[0].partition(":")[0]
         port, bit, control = word["port"], int(word["portbit"]), int(word.get("ctrlbit", 0))
         net = cell["connections"][port][bit]
-        dead = cell["port_directions"][port] == "output" and net not in used
-        if file not in files or dead or isinstance(net, str) or (word["mode"].startswith("cnot") and bit == control):
+        dead = cell["port_directions"][port] == "output" and net not in design.used
+        if dead or isinstance(net, str) or (word["mode"].startswith("cnot") and bit == control):
             continue
-        at = "|".join(part.partition(":")[2] for part in source.split("|"))
         path = files[file]
-        place = str(path.relative_to(ROOT) if path.is_relative_to(ROOT) else path)
-        found[Mutation(place, at, cell["type"], port, bit, word["mode"], control)] = None
+        mutation = Mutation(
+            file=str(path.relative_to(ROOT) if path.is_relative_to(ROOT) else path),
+            at=at,
+            cell=cell["type"],
+            signal=design.signal(word["cell"]),
+            port=port,
+            bit=bit,
+            mode=word["mode"],
+            control=control,
+        )
+        found[mutation] = None
     return list(found)
-
-
-def _used(module: Mapping[str, Any]) -> set[int | str]:
-    """Nets that something reads."""
-    used: set[int | str] = set()
-    for port in module["ports"].values():
-        if port["direction"] != "input":
-            used.update(port["bits"])
-    for cell in module["cells"].values():
-        for name, bits in cell["connections"].items():
-            if cell["port_directions"][name] != "output":
-                used.update(bits)
-    return used
 
 
 def mutated(
@@ -297,20 +346,18 @@ def _netlist(
     now: Plan,
 ) -> None:
     again = _read(folder, top, sources, parameters, defines, ["write_json design.json"], "read.log")
-    design = json.loads((folder / "design.json").read_text(encoding="utf-8"))
-    places = _places(design, top, now.files)
+    module = json.loads((folder / "design.json").read_text(encoding="utf-8"))["modules"][top]
+    found = Design(module, now.files).found(now.mutations)
     script = [again]
-    # Always there, so that the netlist has the port even if no mutation is in it.
-    for number, mutation in enumerate(now.mutations, 1):
-        script += [_command(top, mutation, cell, number) for cell in _cells(places, mutation)]
+    for number, cells in sorted(found.items()):
+        script += [_command(top, now.mutations[number - 1], cell, number) for cell in cells]
     script += [f"rename {top} {top}_netlist", "opt_clean", "simplemap t:$bwmux"]
     script += ["write_verilog -noattr netlist.v"]
     if _yosys.yosys(folder, "\n".join(script), "mutate.log"):
         raise InputError(f"mutating {top} failed: {_run.first_error(folder / 'mutate.log')}")
     file = next(path for path in sources.verilog if path.stem == top)
-    ports = {name: len(port["bits"]) for name, port in design["modules"][top]["ports"].items()}
-    hit = any(_cells(places, mutation) for mutation in now.mutations)
-    (folder / "wrapper.sv").write_text(_wrapper(file, top, ports, hit), encoding="utf-8")
+    ports = {name: len(port["bits"]) for name, port in module["ports"].items()}
+    (folder / "wrapper.sv").write_text(_wrapper(file, top, ports, bool(found)), encoding="utf-8")
     (folder / "gs_mutant.cc").write_text(_SELECTOR, encoding="utf-8")
     (folder / "public.vlt").write_text(f'`verilator_config\npublic_flat_rw -module "{top}" -var "*"\n')
     (folder / "design.il").unlink()
@@ -367,8 +414,7 @@ def script(top: str, folder: Path, sources: Sources, read: str) -> list[str] | N
     mutation = now.mutations[number - 1]
     if _yosys.yosys(folder, "\n".join([read, *_PASSES, "write_json places.json"]), "places.log"):
         raise InputError(f"reading {top} failed: {_run.first_error(folder / 'places.log')}")
-    places = _places(json.loads((folder / "places.json").read_text(encoding="utf-8")), top, now.files)
-    cells = _cells(places, mutation)
+    cells = _loaded(folder / "places.json", top, now.files).found([mutation])[1]
     return [*_PASSES, *(_command(top, mutation, cell, None) for cell in cells)] if cells else None
 
 

@@ -59,15 +59,16 @@ class Equivalent:
     """Mutations of which somebody has argued that they change nothing that matters."""
 
     file: str
+    signal: str
     text: str
-    """The source at their place, blanks folded: a line that moves stays argued, one that changes does not."""
+    """How the source at their place begins, blanks folded: what moves stays argued, what changes does not."""
     why: str
     faults: tuple[str, ...] = ()
-    """As `Mutation.fault` words them, as far as given; none: any fault at that place."""
+    """Parts of `Mutation.fault` of which one must be there; none: any fault at that place."""
 
     def covers(self, mutation: Mutation) -> bool:
         """Whether this mutation is argued."""
-        if mutation.file != self.file or mutation.text != self.text:
+        if (mutation.file, mutation.signal) != (self.file, self.signal) or not mutation.text.startswith(self.text):
             return False
         return not self.faults or any(fault in mutation.fault for fault in self.faults)
 
@@ -134,10 +135,10 @@ def equivalents(path: Path = EQUIVALENTS) -> list[Equivalent]:
         return []
     found = []
     for number, entry in enumerate(tomllib.loads(path.read_text(encoding="utf-8")).get("equivalent", []), 1):
-        unknown = set(entry) - {"file", "text", "why", "faults"}
-        if unknown or not all(entry.get(key) for key in ("file", "text", "why")):
-            raise InputError(f"{path}: entry {number}: it has file, text, why and, if need be, faults; nothing else")
-        found.append(Equivalent(entry["file"], entry["text"], entry["why"], tuple(entry.get("faults", ()))))
+        keys = ("file", "signal", "text", "why")
+        if set(entry) - {*keys, "faults"} or not all(isinstance(entry.get(key), str) and entry[key] for key in keys):
+            raise InputError(f"{path}: entry {number}: it has {', '.join(keys)} and, if need be, faults; nothing else")
+        found.append(Equivalent(*(entry[key] for key in keys), tuple(entry.get("faults", ()))))
     return found
 
 

