@@ -398,6 +398,15 @@ def _shim(unit: str, top: str, sources: Sources) -> Sources:
     raise NotImplementedError
 
 
+def mark(sources: Sources) -> str:
+    """What keeps the proof of a mutant apart from another's."""
+    now = plan()
+    if now is None or not concerned(now, sources):
+        return ""
+    number = int(os.environ.get(NUMBER, "0"))
+    return f"{asdict(now.mutations[number - 1])}" if 0 < number <= len(now.mutations) else ""
+
+
 def script(top: str, folder: Path, sources: Sources, read: str) -> list[str] | None:
     """For a proof: what brings the mutant that is on into a design; None if the mutant is not in it.
 
@@ -418,4 +427,4 @@ def script(top: str, folder: Path, sources: Sources, read: str) -> list[str] | N
     return [*_PASSES, *(_command(top, mutation, cell, None) for cell in cells)] if cells else None
 
 
-__all__ = ["NUMBER", "PLAN", "Mutation", "Plan", "Scouted", "concerned", "mutated", "offer", "plan", "script"]
+__all__ = ["NUMBER", "PLAN", "Mutation", "Plan", "Scouted", "mark", "mutated", "script"]
