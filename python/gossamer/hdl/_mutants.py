@@ -279,7 +279,7 @@ def offer(
         port, bit, control = word["port"], int(word["portbit"]), int(word.get("ctrlbit", 0))
         net = cell["connections"][port][bit]
         dead = cell["port_directions"][port] == "output" and net not in design.used
-        if dead or isinstance(net, str) or (word["mode"].startswith("cnot") and bit == control):
+        if dead or isinstance(net, str) or _masked(cell, port, word["mode"], bit, control):
             continue
         path = files[file]
         mutation = Mutation(
@@ -294,6 +294,26 @@ def offer(
         )
         found[mutation] = None
     return list(found)
+
+
+def _masked(cell: Mapping[str, Any], port: str, mode: str, bit: int, control: int) -> bool:
+    """Whether the operation's result cannot depend on the bit whenever the mutation changes it."""
+    if not mode.startswith("cnot"):
+        return False
+    value = mode[-1]
+    kind = cell["type"]
+    if kind in ("$reduce_bool", "$reduce_or", "$logic_not", "$logic_and", "$logic_or"):
+        # One bit that is 1 decides.
+        masked = value == "1" and port != "Y"
+    elif kind == "$reduce_and":
+        masked = value == "0" and port != "Y"
+    elif kind in ("$eq", "$ne") and port in ("A", "B"):
+        other = cell["connections"]["B" if port == "A" else "A"]
+        # Bits that differ decide.
+        masked = control < len(other) and other[control] == ("0" if value == "1" else "1")
+    else:
+        masked = False
+    return masked or bit == control
 
 
 def mutated(

@@ -81,11 +81,15 @@ def cocotb(
     defines: Mapping[str, Value] | None = None,
     environment: Mapping[str, str] | None = None,
     seed: int | None = None,
+    scramble: int | None = None,
     only: str | None = None,
     flags: Sequence[str] = (),
     optimise: str = "-O1",
 ) -> None:
     """Builds a design for cocotb, and runs a module of tests (``rtl.common.checks``) or those whose name is ``only``.
+
+    With ``scramble``, a seed, memories and registers begin with random contents. So do the inputs: a design for such
+    tests stays in reset until it was reset.
 
     Raises AssertionError, with the end of what they printed, if one fails or none ran.
     """
@@ -133,8 +137,9 @@ def cocotb(
         **({"COCOTB_TEST_FILTER": rf"\.{only}$"} if only is not None else {}),
         **(environment or {}),
     }
+    start = ["+verilator+rand+reset+2", f"+verilator+seed+{scramble % 2**31 or 1}"] if scramble is not None else []
     done = subprocess.run(
-        [str(folder / "simulator")],
+        [str(folder / "simulator"), *start],
         cwd=folder,
         env={**os.environ, **variables},
         stdin=subprocess.DEVNULL,
