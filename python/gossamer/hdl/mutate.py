@@ -168,8 +168,9 @@ class _Runner:
         with tempfile.TemporaryDirectory(prefix="run-", dir=self.folder) as scratch:
             outcomes, log = Path(scratch) / "outcomes", Path(scratch) / "log"
             outcomes.touch()
+            root = ROOT if self.target.tests.is_relative_to(ROOT) else self.target.tests
             command = [sys.executable, "-I", "-m", "pytest", "-p", "gossamer.hdl._outcomes"]
-            command += ["-o", f"cache_dir={scratch}/cache", "--no-header", "-q", "--rootdir", str(ROOT), "-c", str(ROOT / "pyproject.toml")]
+            command += ["-o", f"cache_dir={scratch}/cache", "--no-header", "-q", "--rootdir", str(root), "-c", str(ROOT / "pyproject.toml")]
             command += [f"--basetemp={scratch}/tmp", *(["--exitfirst"] if first else [])]
             command += list(only) if only else [str(self.target.tests)]
             environment = {
@@ -185,7 +186,7 @@ class _Runner:
                     if self.ending:
                         return [], False
                     child = subprocess.Popen(
-                        command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=out, stderr=out,
+                        command, cwd=root, env=environment, stdin=subprocess.DEVNULL, stdout=out, stderr=out,
                         start_new_session=True,
                     )  # fmt: skip
                     self.children.add(child)
