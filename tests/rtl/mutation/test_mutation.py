@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tool that counts the faults which tests notice: on a design of two lines, with tests that are known to be weak."""
+"""Mutation testing, tried on a design of a few lines with tests that are known to be weak."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def test_tests_that_fail_without_a_mutant_are_told(target: Callable[..., mutate.
 
 
 def test_what_is_argued_is_in_the_source() -> None:
-    """Each entry names a file, a variable and a text that are there; so a change of the code asks for a new argument."""
+    """Each entry names what the source has; so a change of the source asks for a new argument."""
     for entry in mutate.equivalents():
         text = " ".join((mutate.ROOT / entry.file).read_text(encoding="utf-8").split())
         assert entry.text in text, f"{entry.file} no longer has {entry.text!r}"
