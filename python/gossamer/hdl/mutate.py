@@ -274,7 +274,10 @@ def _scout(
     for size in sizes:
         outcomes, _ = runner.tests(plan, 0, size, (), first=False, limit=None)
         found[size] = [str(one["test"]) for one in outcomes if "is to be mutated" in str(one["why"])]
-    if not any(found.values()) or not any(offers.iterdir()):
+    unread = [folder.name for folder in offers.iterdir() if not (folder / "offers.json").exists()]
+    if unread:
+        tell(f"{target.name}: left out, as Yosys cannot read them: tests of {', '.join(sorted(unread))}")
+    if not any(found.values()) or not any(offers.glob("*/offers.json")):
         raise InputError(f"no test in {target.tests} builds anything of {target.name}")
     tell(f"{target.name}: {len(found[sizes[-1]])} tests use it")
     return found
@@ -282,7 +285,8 @@ def _scout(
 
 def _choose(offers: Path, count: int, seed: int) -> list[Mutation]:
     """From the largest design, and from others only for files that are in none that is larger."""
-    designs = sorted(offers.iterdir(), key=lambda folder: -(folder / "offered.json").stat().st_size)
+    designs = [file.parent for file in offers.glob("*/offers.json")]
+    designs.sort(key=lambda folder: (-(folder / "offered.json").stat().st_size, folder.name))
     found: list[Mutation] = []
     for folder in designs:
         known = {mutation.file for mutation in found}

@@ -70,7 +70,7 @@ def test_many():
 """
 PROOF = """
 def test_proof():
-    assert prove.prove("tiny_proof", DESIGN + [HERE / "tiny_proof.sv"], mode="bmc", depth=4)
+    assert prove.prove("tiny_proof", DESIGN + [HERE / "tiny_proof.sv"], mode="bmc", depth=14)
 """
 PROOF_DESIGN = """
 `include "gs_assert.svh"
