@@ -24,7 +24,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import gossamer_setup
@@ -138,7 +138,8 @@ def equivalents(path: Path = EQUIVALENTS) -> list[Equivalent]:
         keys = ("file", "signal", "text", "why")
         if set(entry) - {*keys, "faults"} or not all(isinstance(entry.get(key), str) and entry[key] for key in keys):
             raise InputError(f"{path}: entry {number}: it has {', '.join(keys)} and, if need be, faults; nothing else")
-        found.append(Equivalent(*(entry[key] for key in keys), tuple(entry.get("faults", ()))))
+        file, signal, text, why = (entry[key] for key in keys)
+        found.append(Equivalent(file, signal, text, why, tuple(entry.get("faults", ()))))
     return found
 
 
