@@ -68,7 +68,8 @@ def prove(
 
     Assumptions that contradict each other prove anything, and so does an assertion whose condition never comes true.
     Therefore every cover statement (`GS_COVER_NOW`) must be reached in ``cover_depth`` cycles after prove and bmc, and
-    a design without one does not pass.
+    a design without one does not pass. Where that takes too long, the depth is 0, and the same design with smaller
+    parameters is a proof of its own in mode cover.
 
     Raises InputError where the design cannot be read.
     """
@@ -86,11 +87,11 @@ def prove(
             return Proof(True, "", folder / "task" / "logfile.txt")
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
-        decided = _design(folder, top, sources, parameters, defines, script)
+        decided = _design(folder, top, sources, parameters, defines, script, cover_depth > 0 or mode == "cover")
         if decided is not None:
             return decided
         proof = _solve(folder, "task", mode, depth, engine, timeout)
-        if proof and mode != "cover":
+        if proof and mode != "cover" and cover_depth:
             covers = _solve(folder, "covers", "cover", cover_depth, engine, timeout)
             proof = proof if covers else covers
         if proof:
@@ -105,6 +106,7 @@ def _design(
     parameters: Mapping[str, Value] | None,
     defines: Mapping[str, Value] | None,
     script: Sequence[str],
+    covered: bool,
 ) -> Proof | None:
     """Reads the design for the solver: ``design.il`` and ``frame.v``; a verdict where there is nothing to solve."""
     names, folders = _yosys.stage(sources, folder)
@@ -118,7 +120,7 @@ def _design(
         raise InputError(f"reading {top} failed: {_run.first_error(folder / 'read.log')}")
     text = (folder / "design.il").read_text()
     (folder / "frame.v").write_text(_frame(top, _yosys.ports(text, top)), encoding="utf-8")
-    if not re.search(r'FLAVOR "cover"|^  cell \$cover ', text, re.MULTILINE):
+    if covered and not re.search(r'FLAVOR "cover"|^  cell \$cover ', text, re.MULTILINE):
         return Proof(False, f"{top} has no cover statement (GS_COVER_NOW): its assumptions may allow nothing", folder)
     links = folder / "bin"
     links.mkdir()
