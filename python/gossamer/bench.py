@@ -84,6 +84,8 @@ class Context:
     repeat: int | None = None
     """How often to measure; None leaves it to the suite."""
     machine: Mapping[str, Any] = field(default_factory=dict)
+    full: bool = False
+    """Rows that take long are asked for, too; else a suite skips them."""
 
     def wants(self, name: str) -> bool:
         """Whether a row is to be measured."""

@@ -10,6 +10,7 @@
 //   `GS_ASSUME_NOW(name, expression)   an assumption for the solver; checked under Verilator
 //   `GS_ASSUME_HOLD(name, valid, ready, data)   as GS_ASSERT_HOLD, of a stream from outside
 //   `GS_COVER(name, property)          counts under Verilator with coverage
+//   `GS_COVER_NOW(name, expression)    the same; and a proof must find a way to it
 //
 // Assumptions are for the outermost module of a proof. What a block wants of its surroundings it asserts: an
 // assumption inside would hide the faults of what surrounds it.
@@ -29,6 +30,7 @@
 `define GS_ASSUME_HOLD(NAME, VALID, READY, DATA) `GS_ASSERT_HOLD(NAME, VALID, READY, DATA)
 `define GS_COVER(NAME, PROPERTY) \
   NAME: cover property (@(posedge clk_i) disable iff (!rst_ni) PROPERTY);
+`define GS_COVER_NOW(NAME, EXPRESSION) `GS_COVER(NAME, EXPRESSION)
 
 `elsif FORMAL
 
@@ -45,6 +47,8 @@
   always_ff @(posedge clk_i) \
     if (rst_ni && $past(rst_ni) && $past((VALID) && !(READY))) NAME: assume ((VALID) && $stable(DATA));
 `define GS_COVER(NAME, PROPERTY)
+`define GS_COVER_NOW(NAME, EXPRESSION) \
+  always_ff @(posedge clk_i) if (rst_ni) NAME: cover (EXPRESSION);
 
 `else
 
@@ -55,6 +59,7 @@
 `define GS_ASSUME_NOW(NAME, EXPRESSION)
 `define GS_ASSUME_HOLD(NAME, VALID, READY, DATA)
 `define GS_COVER(NAME, PROPERTY)
+`define GS_COVER_NOW(NAME, EXPRESSION)
 
 `endif
 `endif

@@ -80,6 +80,7 @@ def _peers(pairs: Iterable[str]) -> dict[str, Path]:
 @click.option("--data", metavar="DIR", type=click.Path(path_type=Path), help="Where data is that cannot be shipped.")
 @click.option("--peer", "peers", metavar="NAME=DIR", multiple=True, help="Where a peer is that cannot be installed.")
 @click.option("--repeat", metavar="N", type=click.IntRange(min=1), help="Measure each row N times, take the median.")
+@click.option("--full", is_flag=True, help="Also the rows that take a quarter of an hour each.")
 @click.option("--list", "list_only", is_flag=True, help="Print the names of the rows (or of the suites) and stop.")
 def command(
     suite: str | None,
@@ -88,6 +89,7 @@ def command(
     data: Path | None,
     peers: tuple[str, ...],
     repeat: int | None,
+    full: bool,
     list_only: bool,
 ) -> None:
     """Measure SUITE. A ratio above 1 is better than what the row stands beside.
@@ -114,7 +116,7 @@ def command(
         raise InputError(f"--data {data}: there is no such folder; name the one that holds the data")
     if json_path is not None and not json_path.absolute().parent.is_dir():
         raise InputError(f"--json {json_path}: there is no folder {json_path.absolute().parent}; make it first")
-    context = Context(suite, only, data.resolve() if data else None, _peers(peers), repeat)
+    context = Context(suite, only, data.resolve() if data else None, _peers(peers), repeat, full=full)
     module = _load(suite)
     if list_only:
         click.echo("\n".join(_names(module, context)))

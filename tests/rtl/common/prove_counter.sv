@@ -29,4 +29,6 @@ module prove_counter #(
   end
 
   `GS_ASSERT_NOW(every_event_is_counted_once, 32'(count) == events_q % (1 << Width))
+
+  `GS_COVER_NOW(it_wraps, events_q == 1 << Width)
 endmodule

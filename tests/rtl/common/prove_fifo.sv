@@ -106,4 +106,8 @@ module prove_fifo #(
           || u_fifo.u_ram.mem[i] == item_q)
     end
   end
+
+  `GS_COVER_NOW(it_is_full, inside_q == Depth && !in_ready)
+  `GS_COVER_NOW(the_last_of_many_comes_out, watching_q && ahead_q == 0 && pop && u_fifo.wptr_q == '0)
+  `GS_COVER_NOW(it_is_empty_again, inside_q == 0 && u_fifo.wptr_q != '0)
 endmodule

@@ -52,4 +52,8 @@ module prove_pair #(
       !watching_o || second_o || (out_valid_i && out_item_i == item_o))
   `GS_ASSERT_NOW(the_item_stands_behind_another, !watching_o || !second_o || inside_o == 2'd2)
   `GS_ASSERT_NOW(there_are_two_at_most, inside_o <= 2'd2)
+
+  `GS_COVER_NOW(both_places_are_taken, inside_o == 2'd2 && !in_ready_i)
+  `GS_COVER_NOW(the_item_is_behind_another, watching_o && second_o && pop_i)
+  `GS_COVER_NOW(the_item_comes_out, watching_o && !second_o && pop_i)
 endmodule

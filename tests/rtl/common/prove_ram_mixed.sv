@@ -121,4 +121,8 @@ module prove_ram_mixed #(
   if (Latency == 1) begin : gen_lane_one
     `GS_ASSERT_NOW(the_lane_is_remembered, n_known_q == '0 || u_ram.lane_q == lane)
   end
+
+  `GS_COVER_NOW(the_narrow_port_reads_what_the_wide_one_wrote, n_known_2_q == '1 && lane)
+  `GS_COVER_NOW(the_wide_port_reads_what_was_written, w_known_2_q == '1 && !lane)
+  `GS_COVER_NOW(both_ports_read_a_word, n_known_q != '0 && w_known_q != '0)
 endmodule

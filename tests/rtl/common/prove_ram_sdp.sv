@@ -81,4 +81,7 @@ module prove_ram_sdp #(
           !first_known_q[i] || u_ram.gen_registered.first_q[2*i+:2] == first_q[2*i+:2])
     end
   end
+
+  `GS_COVER_NOW(bytes_of_two_writes_are_read, reads && known_q == '1 && value_q[1:0] != value_q[3:2])
+  `GS_COVER_NOW(a_read_meets_a_write, reads && we_i && waddr_i == raddr_i && known_q != '0)
 endmodule

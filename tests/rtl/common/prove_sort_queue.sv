@@ -68,4 +68,6 @@ module prove_sort_queue (
   `GS_ASSERT_NOW(pointers_are_as_far_apart_as_items, u_queue.put_q == (u_queue.take_q ^ held[0]))
   `GS_ASSERT_NOW(the_second_item_is_kept, !watching || !second
       || (u_queue.to_q[there] == to && u_queue.u_items.mem[there] == item))
+
+  `GS_COVER_NOW(receivers_take_turns, held == 2'd2 && u_queue.to_q[here] != u_queue.to_q[there])
 endmodule

@@ -107,4 +107,8 @@ module prove_streams (
   `GS_ASSERT_NOW(the_chosen_output_alone_has_it, demux_valid == 3'(in_valid_i[0]) << sel_i)
   `GS_ASSERT_NOW(it_is_taken_there, demux_ready == out_ready_i[sel_i])
   `GS_ASSERT_NOW(it_is_the_same, demux_data[sel_i] == in_data_i[0])
+
+  `GS_COVER_NOW(an_item_waits_for_two_others, waited_q == 2 && merge_ready[who_q])
+  `GS_COVER_NOW(the_last_input_goes_through_the_mux, mux_valid && out_ready_i[1] && sel_i == 2'd2)
+  `GS_COVER_NOW(the_last_output_takes_an_item, demux_valid[2] && demux_ready)
 endmodule

@@ -113,6 +113,7 @@ def test_no_slot_is_lost_or_freed_twice(multicast: int) -> None:
         "refs_proof",
         design + [HERE / "refs_proof.sv"],
         depth=8,
+        cover_depth=0,
         parameters={"Multicast": multicast},
         defines={"INDUCTION": 1},
     )

@@ -1,0 +1,369 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Mutation testing of hardware: how many faults that Yosys puts into a block its tests and proofs notice.
+
+    report = mutate.run(mutate.block("cache"), 60, seed=1)
+    print(report.share, report.escaped)
+
+The tests run as they are. First they are asked which designs they build (`_mutants.Scouted`); of these Yosys samples
+mutations; then each design is built once, as a netlist with all mutants in it, and the tests run once for each, the
+quick ones first, until one fails. What passes them runs them again at their default size. A test that hangs has failed.
+docs/hardware/testing.md tells it at length.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import gossamer_setup
+from gossamer import native
+from gossamer.errors import InputError
+from gossamer.hdl import _mutants, _outcomes
+from gossamer.hdl._mutants import Mutation, Plan
+from gossamer.hdl.sources import RTL
+from gossamer.paths import ROOT
+
+BLOCKS = ("core", "fpu", "cache", "mailbox", "memory", "tile", "common")
+COUNT = 60
+LEAST = 0.95
+"""The share of mutants that are not equivalent which tests must notice."""
+EQUIVALENTS = ROOT / "tests" / "rtl" / "equivalents.toml"
+_PATIENCE = 4.0
+_GRACE_SECONDS = 60.0
+_SIZES = ("quick", "default")
+
+
+@dataclass(frozen=True)
+class Target:
+    """What is mutated, and what should notice."""
+
+    name: str
+    files: tuple[Path, ...]
+    tests: Path
+
+
+@dataclass(frozen=True)
+class Equivalent:
+    """Mutations of which somebody has argued that they change nothing that matters."""
+
+    file: str
+    signal: str
+    text: str
+    """How the source at their place begins, blanks folded: what moves stays argued, what changes does not."""
+    why: str
+    faults: tuple[str, ...] = ()
+    """Parts of `Mutation.fault` of which one must be there; none: any fault at that place."""
+
+    def covers(self, mutation: Mutation) -> bool:
+        """Whether this mutation is argued."""
+        if (mutation.file, mutation.signal) != (self.file, self.signal) or not mutation.text.startswith(self.text):
+            return False
+        return not self.faults or any(fault in mutation.fault for fault in self.faults)
+
+
+@dataclass
+class Verdict:
+    """What became of a mutant."""
+
+    number: int
+    mutation: Mutation
+    caught: str = ""
+    """The test that failed or hung; empty: none did."""
+    size: str = ""
+    seconds: float = 0.0
+    equivalent: str = ""
+    """Why it is no fault."""
+
+
+@dataclass
+class Report:
+    """A block's mutants and what became of them."""
+
+    block: str
+    seed: int
+    verdicts: list[Verdict] = field(default_factory=list)
+    seconds: float = 0.0
+
+    @property
+    def escaped(self) -> list[Verdict]:
+        """Faults that no test has noticed."""
+        return [verdict for verdict in self.verdicts if not verdict.caught and not verdict.equivalent]
+
+    @property
+    def judged(self) -> list[Verdict]:
+        """All but the equivalents."""
+        return [verdict for verdict in self.verdicts if not verdict.equivalent]
+
+    @property
+    def share(self) -> float:
+        """Of the mutants that are not equivalent, those that were noticed."""
+        return 1 - len(self.escaped) / len(self.judged) if self.judged else 1.0
+
+
+def block(name: str) -> Target:
+    """A block of `rtl/` with the tests of the same name.
+
+    Raises InputError if there is none.
+    """
+    if name not in BLOCKS:
+        raise InputError(f"no block {name!r} to mutate; there are: {', '.join(BLOCKS)}")
+    return Target(name, tuple(sorted((RTL / name).glob("*.sv"))), ROOT / "tests" / "rtl" / name)
+
+
+def equivalents(path: Path = EQUIVALENTS) -> list[Equivalent]:
+    """What the file argues.
+
+    Raises InputError where an entry is not complete.
+    """
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
+    if not path.exists():
+        return []
+    found = []
+    for number, entry in enumerate(tomllib.loads(path.read_text(encoding="utf-8")).get("equivalent", []), 1):
+        keys = ("file", "signal", "text", "why")
+        if set(entry) - {*keys, "faults"} or not all(isinstance(entry.get(key), str) and entry[key] for key in keys):
+            raise InputError(f"{path}: entry {number}: it has {', '.join(keys)} and, if need be, faults; nothing else")
+        file, signal, text, why = (entry[key] for key in keys)
+        found.append(Equivalent(file, signal, text, why, tuple(entry.get("faults", ()))))
+    return found
+
+
+class _Runner:
+    """Runs a target's tests as children, any number at once, and ends them all when it is left."""
+
+    def __init__(self, target: Target, folder: Path, seed: int) -> None:
+        self.target = target
+        self.folder = folder
+        self.seed = seed
+        self.children: set[subprocess.Popen[bytes]] = set()
+        self.lock = threading.Lock()
+        self.ending = False
+
+    def end(self) -> None:
+        """Stops what runs."""
+        with self.lock:
+            self.ending = True
+            children = list(self.children)
+        for child in children:
+            _kill(child)
+
+    def tests(
+        self, plan: Path, number: int, size: str, only: Sequence[str], *, first: bool, limit: float | None
+    ) -> tuple[list[dict[str, object]], bool]:
+        """What became of each test that ran, and whether time ran out. ``first``: stops at the first failure."""
+        with tempfile.TemporaryDirectory(prefix="run-", dir=self.folder) as scratch:
+            outcomes, log = Path(scratch) / "outcomes", Path(scratch) / "log"
+            outcomes.touch()
+            root = ROOT if self.target.tests.is_relative_to(ROOT) else self.target.tests
+            command = [sys.executable, "-I", "-m", "pytest", "-p", "gossamer.hdl._outcomes"]
+            command += ["-o", f"cache_dir={scratch}/cache", "--no-header", "-q"]
+            command += ["--rootdir", str(root), "-c", str(ROOT / "pyproject.toml")]
+            command += [f"--basetemp={scratch}/tmp", *(["--exitfirst"] if first else [])]
+            command += list(only) if only else [str(self.target.tests)]
+            environment = {
+                **os.environ,
+                "GOSSAMER_TEST_SIZE": size,
+                "GOSSAMER_TEST_SEED": str(self.seed),
+                _mutants.PLAN: str(plan),
+                _mutants.NUMBER: str(number),
+                _outcomes.FILE: str(outcomes),
+            }
+            with open(log, "wb") as out:
+                with self.lock:
+                    if self.ending:
+                        return [], False
+                    child = subprocess.Popen(
+                        command, cwd=root, env=environment, stdin=subprocess.DEVNULL, stdout=out, stderr=out,
+                        start_new_session=True,
+                    )  # fmt: skip
+                    self.children.add(child)
+                late = False
+                try:
+                    code = child.wait(limit)
+                except subprocess.TimeoutExpired:
+                    late, code = True, 0
+                finally:
+                    _kill(child)
+                    with self.lock:
+                        self.children.discard(child)
+            if code not in (0, 1, 5) and not self.ending:
+                tail = log.read_text(errors="replace")[-2000:]
+                raise InputError(f"the tests of {self.target.name} could not be run (pytest: {code}):\n{tail}")
+            return [json.loads(line) for line in outcomes.read_text(encoding="utf-8").splitlines()], late
+
+
+def _kill(child: subprocess.Popen[bytes]) -> None:
+    """Ends a child and what it started."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(child.pid, signal.SIGKILL)
+    child.wait()
+
+
+def run(
+    target: Target,
+    count: int = COUNT,
+    *,
+    seed: int = 1,
+    jobs: int | None = None,
+    tell: Callable[[str], None] = lambda _: None,
+    known: Sequence[Equivalent] | None = None,
+    sizes: Sequence[str] = _SIZES,
+) -> Report:
+    """Makes ``count`` mutants and runs the target's tests against each; ``tell`` gets a line as each is judged.
+
+    Raises InputError where the tests build nothing of the target, or fail without a mutant.
+    """
+    gossamer_setup.require("core", "test", "rtl", "golden", "synth")
+    began = time.monotonic()
+    known = equivalents() if known is None else known
+    base = native.build_dir() / "hdl" / "mutation"
+    base.mkdir(parents=True, exist_ok=True)
+    report = Report(target.name, seed)
+    with tempfile.TemporaryDirectory(prefix=f"{target.name}-", dir=base) as scratch:
+        runner = _Runner(target, Path(scratch), seed)
+        with _ending(runner):
+            stages = _scout(runner, target, count, seed, sizes, tell)
+            plan = Path(scratch) / "plan.json"
+            chosen = _choose(Path(scratch) / "offers", count, seed)
+            Plan(tuple(map(str, target.files)), count, seed, tuple(chosen)).write(plan)
+            report.verdicts = [Verdict(number, mutation) for number, mutation in enumerate(chosen, 1)]
+            for verdict in report.verdicts:
+                verdict.equivalent = next((entry.why for entry in known if entry.covers(verdict.mutation)), "")
+            left = report.verdicts
+            for size in sizes:
+                _stage(runner, plan, size, stages[size], left, jobs, tell)
+                # What is argued and not noticed by the quick tests is left at that.
+                left = [verdict for verdict in left if not verdict.caught and not verdict.equivalent]
+                if not left:
+                    break
+    report.seconds = time.monotonic() - began
+    return report
+
+
+@contextlib.contextmanager
+def _ending(runner: _Runner) -> Iterator[None]:
+    try:
+        yield
+    finally:
+        runner.end()
+
+
+def _scout(
+    runner: _Runner, target: Target, count: int, seed: int, sizes: Sequence[str], tell: Callable[[str], None]
+) -> dict[str, list[str]]:
+    """The tests that build something of the target, in each size; what the designs offer is in ``offers``."""
+    offers = runner.folder / "offers"
+    offers.mkdir()
+    plan = runner.folder / "scout.json"
+    Plan(tuple(map(str, target.files)), count, seed, (), str(offers)).write(plan)
+    found = {}
+    for size in sizes:
+        outcomes, _ = runner.tests(plan, 0, size, (), first=False, limit=None)
+        found[size] = [str(one["test"]) for one in outcomes if "is to be mutated" in str(one["why"])]
+    unread = [folder.name for folder in offers.iterdir() if not (folder / "offers.json").exists()]
+    if unread:
+        tell(f"{target.name}: left out, as Yosys cannot read them: tests of {', '.join(sorted(unread))}")
+    if not any(found.values()) or not any(offers.glob("*/offers.json")):
+        raise InputError(f"no test in {target.tests} builds anything of {target.name}")
+    tell(f"{target.name}: {len(found[sizes[-1]])} tests use it")
+    return found
+
+
+def _choose(offers: Path, count: int, seed: int) -> list[Mutation]:
+    """From the largest design, and from others only for files that are in none that is larger."""
+    designs = [file.parent for file in offers.glob("*/offers.json")]
+    designs.sort(key=lambda folder: (-(folder / "offered.json").stat().st_size, folder.name))
+    found: list[Mutation] = []
+    for folder in designs:
+        known = {mutation.file for mutation in found}
+        offered = [Mutation(**one) for one in json.loads((folder / "offers.json").read_text(encoding="utf-8"))]
+        found += [mutation for mutation in offered if mutation.file not in known]
+    random.Random(seed).shuffle(found)
+    return found[:count]
+
+
+def _stage(
+    runner: _Runner,
+    plan: Path,
+    size: str,
+    tests: Sequence[str],
+    verdicts: Sequence[Verdict],
+    jobs: int | None,
+    tell: Callable[[str], None],
+) -> None:
+    """Runs the tests of a size for each mutant; the short ones first."""
+    began = time.monotonic()
+    outcomes, _ = runner.tests(plan, 0, size, tests, first=False, limit=None)
+    failed = [one for one in outcomes if one["outcome"] == "failed"]
+    if failed:
+        raise InputError(
+            f"{len(failed)} tests fail without a mutant, {failed[0]['test']} for one: {failed[0]['why']}"
+        )
+    # Once more, as everything is built now: to know how long they take.
+    built = time.monotonic()
+    outcomes, _ = runner.tests(plan, 0, size, tests, first=False, limit=None)
+    took = time.monotonic() - built
+    passed = [one for one in outcomes if one["outcome"] == "passed"]
+    order = [str(one["test"]) for one in sorted(passed, key=lambda one: float(str(one["seconds"])))]
+    tell(f"{size} tests: built in {built - began - took:.0f} s, {len(order)} run in {took:.1f} s")
+    limit = _PATIENCE * took + _GRACE_SECONDS
+    done = 0
+
+    def judge(verdict: Verdict) -> None:
+        nonlocal done
+        start = time.monotonic()
+        seen, late = runner.tests(plan, verdict.number, size, order, first=True, limit=limit)
+        if runner.ending:
+            return
+        verdict.seconds += time.monotonic() - start
+        failure = next((str(one["test"]) for one in seen if one["outcome"] == "failed"), "")
+        if late:
+            finished = {str(one["test"]) for one in seen}
+            failure = next((test for test in order if test not in finished), order[-1]) + " (it hangs)"
+        verdict.caught, verdict.size = failure, size
+        done += 1
+        end = f"caught by {failure.partition('::')[2]}" if failure else "passes"
+        argued = " (argued to be equivalent)" if verdict.equivalent else ""
+        tell(f"[{done}/{len(verdicts)}] {verdict.mutation}: {end}{argued} ({verdict.seconds:.0f} s)")
+
+    pool = ThreadPoolExecutor(jobs or len(os.sched_getaffinity(0)))
+    try:
+        for future in [pool.submit(judge, verdict) for verdict in verdicts]:
+            future.result()
+    finally:
+        # Also after Ctrl-C: what runs ends, what does not run never will.
+        pool.shutdown(wait=False, cancel_futures=True)
+        if sys.exc_info()[0] is not None:
+            runner.end()
+        pool.shutdown(wait=True)
+
+
+__all__ = [
+    "BLOCKS",
+    "COUNT",
+    "EQUIVALENTS",
+    "LEAST",
+    "Equivalent",
+    "Mutation",
+    "Report",
+    "Target",
+    "Verdict",
+    "block",
+    "equivalents",
+    "run",
+]

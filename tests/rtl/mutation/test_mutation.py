@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Mutation testing, tried on a design of a few lines with tests that are known to be weak."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from gossamer.errors import InputError
+from gossamer.hdl import mutate
+from gossamer.hdl._mutants import Mutation
+
+DESIGN = """
+/// Counts events, and says when there are many: `many_o` is what the test looks at, `odd_o` what it forgets.
+module tiny (
+  input  logic       clk_i,
+  input  logic       rst_ni,
+  input  logic       event_i,
+  output logic       many_o,
+  output logic [1:0] odd_o[2]
+);
+  logic [2:0] count_q;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) count_q <= '0;
+    else count_q <= count_q + 3'(event_i);
+  end
+  assign many_o   = count_q >= 3'd5;
+  assign odd_o[0] = {1'b0, ^count_q};
+  assign odd_o[1] = 2'd2;
+endmodule
+"""
+HARNESS = """
+#include "Vtiny.h"
+int main(int argc, char** argv) {
+  Vtiny top;
+  const bool hang = argc > 1;
+  int events = 0;
+  for (int cycle = 0; cycle < 100; cycle++) {
+    top.clk_i = 0, top.rst_ni = cycle > 2, top.event_i = cycle % 3 == 0 && cycle > 2;
+    top.eval();
+    if (cycle > 2 && top.many_o != (events % 8 >= 5)) {
+      if (!hang) return 1;
+      for (;;) top.eval();
+    }
+    if (top.odd_o[1] != 2) return 2;
+    events += top.event_i;
+    top.clk_i = 1;
+    top.eval();
+  }
+  return 0;
+}
+"""
+TESTS = """
+import subprocess
+from pathlib import Path
+from gossamer.hdl import prove, sources, verilate
+
+HERE = Path(__file__).parent
+DESIGN = sources.blocks() + [HERE / "tiny.sv"]
+
+def test_of_something_else():
+    assert not (HERE / "tiny.sv").samefile(__file__)
+
+def test_many():
+    simulator = verilate.model("tiny", DESIGN, [HERE / "harness.cc"], optimise="-O0")
+    subprocess.run([simulator, *ARGUMENTS], check=True, stdin=subprocess.DEVNULL)
+"""
+PROOF = """
+def test_proof():
+    assert prove.prove("tiny_proof", DESIGN + [HERE / "tiny_proof.sv"], mode="bmc", depth=14)
+"""
+PROOF_DESIGN = """
+`include "gs_assert.svh"
+module tiny_proof (input logic clk_i, input logic rst_ni, input logic event_i);
+  logic many;
+  logic [1:0] odd[2];
+  tiny u_tiny (.clk_i, .rst_ni, .event_i, .many_o(many), .odd_o(odd));
+  `GS_ASSERT_NOW(odd_is_odd, odd[0][0] == ^u_tiny.count_q)
+  `GS_COVER_NOW(it_is_odd, odd[0][0])
+endmodule
+"""
+
+
+@pytest.fixture
+def target(tmp_path: Path) -> Callable[..., mutate.Target]:
+    def make(proof: bool = False, arguments: str = "[]") -> mutate.Target:
+        spdx = "// SPDX-License-Identifier: Apache-2.0\n"
+        (tmp_path / "tiny.sv").write_text(spdx + textwrap.dedent(DESIGN))
+        (tmp_path / "tiny_proof.sv").write_text(spdx + PROOF_DESIGN)
+        (tmp_path / "harness.cc").write_text(HARNESS)
+        tests = TESTS + (PROOF if proof else "") + f"\nARGUMENTS = {arguments}\n"
+        (tmp_path / "test_tiny.py").write_text(tests)
+        return mutate.Target("tiny", (tmp_path / "tiny.sv",), tmp_path)
+
+    return make
+
+
+def test_what_tests_forget_escapes_and_proofs_count(target: Callable[..., mutate.Target]) -> None:
+    told: list[str] = []
+    weak = mutate.run(target(), 12, seed=3, known=(), tell=told.append, sizes=("quick",))
+    assert len(weak.verdicts) == 12
+    odd = {verdict.number for verdict in weak.verdicts if verdict.mutation.signal == "odd_o"}
+    escaped = {verdict.number for verdict in weak.escaped}
+    assert odd and escaped >= odd
+    caught = [verdict for verdict in weak.verdicts if verdict.caught]
+    assert {verdict.mutation.signal for verdict in caught} >= {"count_q", "many_o"}
+    assert all("test_many" in verdict.caught for verdict in caught)
+    assert weak.share == pytest.approx(len(caught) / len(weak.verdicts)) and weak.share < 0.95
+    assert any("[1/" in line for line in told)
+
+    # The same mutants with a proof of what the test forgets, and one argued: they no longer escape.
+    known = [
+        mutate.Equivalent(verdict.mutation.file, verdict.mutation.signal, verdict.mutation.text, "not looked at")
+        for verdict in weak.escaped
+        if verdict.mutation.signal != "odd_o"
+    ]
+    strong = mutate.run(target(proof=True), 12, seed=3, known=known, sizes=("quick",))
+    assert [verdict.mutation for verdict in strong.verdicts] == [verdict.mutation for verdict in weak.verdicts]
+    by_proof = {verdict.number for verdict in strong.verdicts if "test_proof" in verdict.caught}
+    assert by_proof & odd and strong.share > weak.share
+    assert all(verdict.mutation.signal == "odd_o" for verdict in strong.escaped)
+
+
+def test_a_hang_is_noticed(target: Callable[..., mutate.Target], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mutate, "_GRACE_SECONDS", 3.0)
+    report = mutate.run(target(arguments='["hang"]'), 4, seed=3, known=(), sizes=("quick",))
+    assert any(verdict.caught.endswith("(it hangs)") for verdict in report.verdicts)
+
+
+def test_tests_that_fail_without_a_mutant_are_told(target: Callable[..., mutate.Target]) -> None:
+    broken = target(arguments="None")
+    with pytest.raises(InputError, match="fail without a mutant"):
+        mutate.run(broken, 4, known=(), sizes=("quick",))
+
+
+def test_what_is_argued_is_in_the_source() -> None:
+    """Each entry names what the source has; so a change of the source asks for a new argument."""
+    for entry in mutate.equivalents():
+        text = " ".join((mutate.ROOT / entry.file).read_text(encoding="utf-8").split())
+        assert entry.text in text, f"{entry.file} no longer has {entry.text!r}"
+        assert entry.signal in text and len(entry.why) > 20
+
+
+def test_an_equivalent_follows_its_source() -> None:
+    mutation = Mutation("rtl/common/gs_arbiter.sv", "1.1-1.4", "$mux", "x_q", "A", 3, "const1", 0)
+    entry = mutate.Equivalent(mutation.file, "x_q", mutation.text, "because")
+    assert entry.covers(mutation) and mutation.fault == "bit 3 of mux.A stuck at 1"
+    assert not mutate.Equivalent(mutation.file, "y_q", mutation.text, "because").covers(mutation)
+    assert not mutate.Equivalent(mutation.file, "x_q", "other text", "because").covers(mutation)
+    assert not mutate.Equivalent(mutation.file, "x_q", mutation.text, "because", ("stuck at 0",)).covers(mutation)
