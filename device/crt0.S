@@ -46,8 +46,8 @@ _start:
   sub tp, t0, t1
   mv sp, tp
 
-  // No load or store may touch the line where the stack would run into the heap.
-  li t1, GS_STACK_BYTES
+  // No load or store may touch the block where the stack would run into the heap.
+  la t1, __gossamer_top_bytes
   sub t0, t0, t1
   csrw GS_CSR_GUARD, t0
 

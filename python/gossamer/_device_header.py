@@ -36,7 +36,7 @@ class MemoryMap:
     partition_bytes: int
     """A thread's own part of the upper half of the DRAM."""
     stack_bytes: int
-    """The upper end of that part; the rest of it is heap."""
+    """Stack and the guard at its lower end; above it are thread-local variables, below it is heap."""
     sram_thread_bytes: int
     """A thread's own part of the SRAM; 0 for none."""
     threads_per_dram: int
@@ -55,7 +55,7 @@ def memory_map(config: Config) -> MemoryMap:
     # The multicast router's tables lie at the upper end of the lower half.
     data = min(_DIRECT, half - config.router.table_bytes)
     stack = min(partition // 4, _MOST_STACK)
-    if data <= 0 or stack < 1024:
+    if data <= 0 or stack < 2 * constants.value("guard_bytes"):
         raise InputError(f"{config.name}: DRAM of {dram.bytes} bytes has no room for programs of {users} threads")
     values = constants.everything().values
     return MemoryMap(

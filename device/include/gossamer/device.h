@@ -72,8 +72,10 @@ INLINE uint32_t gossamerHeapBase(uint32_t number) {
   return GS_PARTITION_BASE + ((number % GS_THREADS_PER_DRAM) << GS_LOG_PARTITION_BYTES);
 }
 
-/// Bytes of that heap: up to the guard below the stack.
-#define GOSSAMER_HEAP_BYTES (GS_PARTITION_BYTES - GS_STACK_BYTES)
+/// Bytes of that heap: up to the guard below the stack, which is lower the more thread-local variables there are.
+/// The linker knows it, so it is no constant for the preprocessor.
+#define GOSSAMER_HEAP_BYTES ((uint32_t)(uintptr_t)__gossamer_heap_bytes)
+extern char __gossamer_heap_bytes[];
 
 /// First address of that thread's share of the SRAM; of its heap in DRAM where there is no SRAM.
 INLINE uint32_t gossamerHeapBaseSRAM(uint32_t number) {
