@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import gossamer_setup
-from gossamer import _device_header, _device_sources, apps, native
+from gossamer import _device_elf, _device_header, _device_sources, apps, native
 from gossamer._device_elf import DoesNotFit, Elf, Place, Segment, may_print_fractions
 from gossamer._device_sources import LANGUAGES, OBJECT, SUFFIXES
 from gossamer.config import constants
@@ -88,6 +88,10 @@ class Image:
     def where(self, pc: int) -> Place:
         """Function, file and line of an instruction; parts that nobody knows are None."""
         return self._elf.where(pc)
+
+    def instruction(self, pc: int) -> int | None:
+        """The instruction at an address; None outside of the program."""
+        return self.instructions[pc // 4] if pc % 4 == 0 and 0 <= pc < 4 * len(self.instructions) else None
 
 
 def build(
@@ -408,9 +412,10 @@ def _arithmetic() -> Path:
 
 
 def _tag(*parts: str) -> str:
-    """Twelve hex digits that change with any of the parts, or with the compiler."""
-    info = (_compiler_files() / "compiler_rt.zig").stat()
-    text = "\n".join((*parts, f"{info.st_size} {info.st_mtime_ns}"))
+    """Twelve hex digits that change with any of the parts, with the compiler, or with how it is called."""
+    ours = (__file__, _device_sources.__file__, _device_elf.__file__)
+    states = [_state(file) for file in (str(_compiler_files() / "compiler_rt.zig"), *ours)]
+    text = "\n".join((*parts, str(states)))
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
