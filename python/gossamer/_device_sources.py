@@ -33,10 +33,10 @@ def collect(given: Sequence[str | os.PathLike[str]]) -> list[Path]:
     for path in (Path(os.fspath(one)) for one in given):
         if path.is_dir():
             files += _of_folder(path)
-        elif path.suffix not in SUFFIXES:
-            raise InputError(f"{path}: is no program; its name must end in one of {', '.join(SUFFIXES)}")
         elif not path.is_file():
             raise InputError(f"{path}: no such file")
+        elif path.suffix not in SUFFIXES:
+            raise InputError(f"{path}: is no program; its name must end in one of {', '.join(SUFFIXES)}")
         else:
             files.append(path)
     if not files:

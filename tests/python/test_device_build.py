@@ -92,7 +92,7 @@ def test_every_program_has_a_check_and_a_page() -> None:
     }
 
 
-@pytest.mark.parametrize("program", sorted(checks.CHECKS))
+@pytest.mark.parametrize("program", sorted(set(checks.CHECKS) - checks.ON_HARDWARE))
 def test_program(program: str, tmp_path: Path, size: Size, seed: int) -> None:
     """In any order of threads and messages, on any number of threads."""
     chance = random.Random(seed)

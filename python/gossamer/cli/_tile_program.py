@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from gossamer.device import Image
     from gossamer.engines.rtl import Run, Trap
 
-ENDINGS = (".c", ".S", ".elf")
+ENDINGS = (".c", ".S", ".o", ".elf")
 """Programs that are always for a tile. Others are if the engine is rtl, and have a host of their own otherwise."""
 _CONFIG = "tiny"
 _MOST_CODES = 8
@@ -88,14 +88,24 @@ def is_one(words: Sequence[str]) -> bool:
     plain = _plain(words)
     if any(word.endswith(ENDINGS) for word in plain):
         return True
+    first = plain[0] if plain else ""
     engines = [value for word, value in _options(words) if word in ("--engine", "-e")]
     if engines[-1:] == ["rtl"]:
-        from gossamer.device import SUFFIXES
-
-        return any(os.path.isdir(word) or Path(word).suffix in SUFFIXES for word in plain)
-    if plain and os.path.isdir(plain[0]):
-        raise InputError(f"{plain[0]}: is a folder; one with a program for threads of a tile runs with --engine rtl")
+        # What looks like a file and is no header of a vertex; whether it is a program is seen where it is read.
+        looks = ("/" in first or "." in first) and not first.endswith((".h", ".hpp"))
+        return looks or _is_folder(first)
+    if _is_folder(first):
+        raise InputError(f"{first}: is a folder; one with a program for threads of a tile runs with --engine rtl")
     return False
+
+
+def _is_folder(word: str) -> bool:
+    """Whether a word is a folder and not the name of an application."""
+    if not os.path.isdir(word):
+        return False
+    from gossamer import apps
+
+    return word not in apps.names()
 
 
 def _options(words: Sequence[str]) -> Iterator[tuple[str, str | None]]:
@@ -266,7 +276,7 @@ def visible(text: str) -> str:
 
 
 _ESCAPES = {chr(code): f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0))}
-_ESCAPES |= {f"{mark}": f"\\u{ord(mark):04x}" for mark in "\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"}
+_ESCAPES |= {chr(code): f"\\u{code:04x}" for code in (*range(0x2028, 0x202F), *range(0x2066, 0x206A))}
 _ESCAPES |= {"\r": "\\r"}
 del _ESCAPES["\t"]
 """The controls of ASCII and Latin-1, line separators, and what turns the direction of text."""

@@ -176,6 +176,8 @@ class Trap:
             assert instruction is not None
             text = f"{self.name}: {_about_register(instruction)}"
         elif label := _VALUES.get(self.name, "address"):
+            if self.name == "illegal_instruction" and instruction is None:
+                label = "instruction, or number of the register,"
             text += f"; {label} {self.value:#010x}"
         if self.pc == UNKNOWN_PC:
             return f"{text}, place not known"
