@@ -6,6 +6,7 @@ The header is for C, C++ and assembly alike, so it has macros alone.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -144,7 +145,6 @@ def _tinsel(config: Config) -> Iterator[tuple[str, str]]:
     place = memory_map(config)
     flit, slot = box.flit_bytes, box.max_flits * box.flit_bytes
     beat = memory.dram.port_bytes
-    fpu = config.fpu
     # Bits of a thread's number on its board: more than the threads need where a side of the mesh is no power of two.
     board_bits = config.log2_threads_per_tile + config.log2_mesh_width + config.log2_mesh_height
     sizes = {
@@ -215,8 +215,9 @@ def _tinsel(config: Config) -> Iterator[tuple[str, str]]:
     # Programs begin at address 0 of instruction memory: nothing of a boot loader stays there.
     yield "TinselMaxBootImageBytes", "0"
     yield "TinselEnablePerfCount", "1"
-    latencies = (fpu.add_latency, fpu.mul_latency, fpu.div_latency, fpu.sqrt_latency, fpu.convert_latency)
-    yield "TinselFPUOpMaxLatency", str(max(*latencies, fpu.compare_latency))
+    known = constants.everything().values
+    latencies = [value.value for name, value in known.items() if re.fullmatch(r"fpu_\w+_latency", name)]
+    yield "TinselFPUOpMaxLatency", str(max(latencies))
     # Where the multicast router's tables are, as a program's address.
     yield "TinselPOLiteProgRouterBase", _hex(place.data_base + place.data_bytes)
     yield "TinselPOLiteProgRouterLength", str(config.router.table_bytes)

@@ -75,7 +75,7 @@ INLINE uint32_t gossamerHeapBase(uint32_t number) {
 /// Bytes of that heap: up to the guard below the stack, which is lower the more thread-local variables there are.
 /// The linker knows it, so it is no constant for the preprocessor.
 #define GOSSAMER_HEAP_BYTES ((uint32_t)(uintptr_t)__gossamer_heap_bytes)
-extern char __gossamer_heap_bytes[];
+extern char __gossamer_heap_bytes[] __attribute__((weak));  // weak: it may be 0
 
 /// First address of that thread's share of the SRAM; of its heap in DRAM where there is no SRAM.
 INLINE uint32_t gossamerHeapBaseSRAM(uint32_t number) {
