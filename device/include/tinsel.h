@@ -118,7 +118,8 @@ INLINE void tinselSend(int dest, volatile void* addr) {
   GS_CSR_WRITE(GS_CSR_SEND_DEST, dest);
 }
 
-/// What tinselMulticast calls a mailbox: a thread's address without the thread, tinselId() >> TinselLogThreadsPerMailbox.
+/// What tinselMulticast calls a mailbox: a thread's address without the thread, or tinselId() >>
+/// TinselLogThreadsPerMailbox.
 INLINE uint32_t tinselMailbox(uint32_t address) { return address >> GS_ADDRESS_THREAD_BITS; }
 
 /// Sends the message to the threads of a mailbox that the mask names.

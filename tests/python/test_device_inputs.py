@@ -93,7 +93,8 @@ def test_an_object_is_part_of_a_program(tmp_path: Path) -> None:
     # An object that is made again is linked again.
     kept.write_bytes(b"noise")
     assert refused([main, kept]) == f"{kept}: is not an object file, or is damaged"
-    subprocess.run(["cc", "-c", str(written(tmp_path, "here.c", "int part(void) { return 1; }")), "-o", kept], check=True)
+    here = written(tmp_path, "here.c", "int part(void) { return 1; }\n")
+    subprocess.run(["cc", "-c", str(here), "-o", str(kept)], check=True)
     assert refused([main, kept]) == f"{kept}: is for another machine; the threads are 32-bit RISC-V (rv32imf)"
     kept.write_bytes(whole.elf.read_bytes())
     assert refused([main, kept]) == f"{kept}: is no object file; a linked program is named .elf"

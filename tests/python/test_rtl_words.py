@@ -94,6 +94,10 @@ class Nowhere:
         return f"main at x.c:{pc}"
 
 
+def judge(done: Run) -> None:
+    _tile_program._judge("x.c", Nowhere(), done)  # type: ignore[arg-type]
+
+
 def run(reason: str, codes: dict[int, int], traps: list[int], still: list[int]) -> Run:
     return Run(
         reason=reason,
@@ -120,7 +124,7 @@ def test_the_last_line_names_all_that_went_wrong(
     reason: str, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(RunDied) as error:
-        _tile_program._judge("x.c", Nowhere(), run(reason, {0: 0, 1: 7, 2: 0xFFFFFFFF}, [5, 6], [3, 4]))  # type: ignore[arg-type]
+        judge(run(reason, {0: 0, 1: 7, 2: 0xFFFFFFFF}, [5, 6], [3, 4]))
     text = str(error.value)
     assert said in text and "threads 5-6 trapped" in text and "threads 1 with 7, 2 with -1 ended" in text
     assert capsys.readouterr().err == "threads 3-4 wait for a load from 0x40000000 in main at x.c:4\n"
@@ -128,11 +132,11 @@ def test_the_last_line_names_all_that_went_wrong(
 
 def test_a_trap_hides_no_exit_code() -> None:
     with pytest.raises(RunDied, match=r"^x.c: thread 5 trapped; threads 1-2 with 7 ended, not with 0$"):
-        _tile_program._judge("x.c", Nowhere(), run("done", {0: 0, 1: 7, 2: 7}, [5], []))  # type: ignore[arg-type]
+        judge(run("done", {0: 0, 1: 7, 2: 7}, [5], []))
     with pytest.raises(AnswerNo, match=r"^x.c: thread 1 with 7 ended, not with 0$"):
-        _tile_program._judge("x.c", Nowhere(), run("done", {0: 0, 1: 7}, [], []))  # type: ignore[arg-type]
+        judge(run("done", {0: 0, 1: 7}, [], []))
     with pytest.raises(RunDied, match=r"stuck: .*; all threads had ended, but not all had said so$"):
-        _tile_program._judge("x.c", Nowhere(), run("stuck", {}, [], []))  # type: ignore[arg-type]
+        judge(run("stuck", {}, [], []))
 
 
 def test_text_of_a_thread_is_no_command_to_the_terminal() -> None:
