@@ -127,6 +127,7 @@ def _own(config: Config) -> Iterator[tuple[str, str]]:
     yield "GS_LOG_PARTITION_BYTES", str(ceil_log2(place.partition_bytes))
     yield "GS_STACK_BYTES", str(place.stack_bytes)
     yield "GS_THREADS_PER_DRAM", str(place.threads_per_dram)
+    yield "GS_LOG_THREADS_PER_DRAM", str(ceil_log2(place.threads_per_dram))
     yield "GS_THREADS_PER_TILE", str(config.threads_per_tile)
     yield "GS_LOG_THREADS_PER_TILE", str(config.log2_threads_per_tile)
     yield "GS_TILES", str(config.tiles)

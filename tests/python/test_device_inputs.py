@@ -265,6 +265,30 @@ def test_the_router_has_its_tables_behind_the_data(tmp_path: Path) -> None:
         assert end == min(config.memory.dram.bytes // 2, 1 << 30)
 
 
+def test_a_mesh_whose_width_is_no_power_of_two(tmp_path: Path) -> None:
+    """Addresses have gaps then, numbers and partitions have none."""
+    changes = "[mesh]\nwidth = 3\nheight = 1\n[cache]\ncaches_per_dram = 3\n"
+    path = written(tmp_path, "three.toml", f'base = "quad"\ndescription = "three tiles"\n{changes}')
+    config = load_config(path)
+    text = _device_header.header(config)
+    assert "#define TinselThreadsPerBoard 192\n#define TinselLogThreadsPerBoard 8\n" in text
+    assert "#define TinselMaxThreads 256\n" in text
+    ran = model.run(FIXTURES / "threads.c", tmp_path, str(path), steps=400_000_000)
+    assert ran.codes == {thread: thread for thread in range(64)}, (ran.end, ran.text)
+    source = written(
+        tmp_path,
+        "numbers.c",
+        "#include <gossamer/device.h>\n"
+        "int main(void) {\n"
+        "  for (uint32_t n = 0; n < 192; ++n) {\n"
+        "    if (gossamerNumber(gossamerAddress(n)) != n || gossamerAddress(n) != n) return 1 + (int)n;\n"
+        "    if (gossamerHeapBase(n) != GS_PARTITION_BASE + n * GS_PARTITION_BYTES) return 201;\n"
+        "  }\n"
+        "  return 0;\n}\n",
+    )
+    assert set(model.run(source, tmp_path, str(path), threads=2).codes.values()) == {0}
+
+
 @pytest.mark.parametrize(
     ("headers", "said"),
     [
