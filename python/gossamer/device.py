@@ -20,7 +20,6 @@ import re
 import shlex
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -167,9 +166,10 @@ def _layout_mark(config: Config) -> int:
 # ---------------------------------------------------------------------- compiling
 
 
-def _environment(cache: str) -> dict[str, str]:
+def _environment() -> dict[str, str]:
+    cache = str(native.build_dir() / "zig")
     kept = {key: value for key, value in os.environ.items() if key not in _DISTURBING}
-    return {**kept, "ZIG_GLOBAL_CACHE_DIR": str(native.build_dir() / "zig"), "ZIG_LOCAL_CACHE_DIR": cache}
+    return {**kept, "ZIG_GLOBAL_CACHE_DIR": cache, "ZIG_LOCAL_CACHE_DIR": cache}
 
 
 _DISTURBING = {"CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "LIBRARY_PATH", "ZIG_LIB_DIR"}
@@ -185,11 +185,11 @@ def _compiler_files() -> Path:
     return Path(found.origin).parent / "lib"
 
 
-def _run(command: Sequence[str], log: Path, cache: str = "") -> tuple[bool, str]:
+def _run(command: Sequence[str], log: Path) -> tuple[bool, str]:
     """Runs a tool: whether it went well, and its messages, which are kept in a file as well if it did not."""
     done = subprocess.run(
         [sys.executable, "-I", "-m", "ziglang", *command],
-        env=_environment(cache or str(native.build_dir() / "zig")),
+        env=_environment(),
         capture_output=True,
         stdin=subprocess.DEVNULL,
         text=True,
@@ -210,9 +210,8 @@ def _compile(source: Path, target: Path, flags: Sequence[str], user: Path) -> tu
     dependencies, log = target.with_suffix(".d"), target.with_suffix(".log")
     search = [f"-I{DEVICE / 'include'}", f"-I{INCLUDE}"]
     command = [tool, *_FLAGS, *standard, *flags, *search, "-MMD", "-MF", str(dependencies)]
-    # Out of its cache the compiler would give the object without the warnings.
-    with tempfile.TemporaryDirectory(prefix="cache-", dir=target.parent) as cache:
-        good, said = _run([*command, "-c", str(source), "-o", str(target)], log, cache)
+    # With a file of dependencies the compiler leaves its cache alone, out of which it gives no warnings.
+    good, said = _run([*command, "-c", str(source), "-o", str(target)], log)
     if not good:
         raise InputError(f"{apps.first_error(said, user.resolve())} (all of it in {apps.relative(log)})")
     text = dependencies.read_text().replace("\\\n", " ")

@@ -200,6 +200,34 @@ def test_printf_is_that_of_a_c_library(tmp_path: Path, size: Size, seed: int) ->
     assert len(got) == len(right)
 
 
+def test_a_long_double_is_rounded_once(tmp_path: Path) -> None:
+    """To single precision, right above and below the middle between two; what is too large is infinite."""
+    step = 2.0**-23
+    cases = [
+        ("0x1.000001p0L", "1.00000000"),  # the middle: to the even one
+        ("0x1.0000010000000000000000000001p0L", f"{1 + step:.8f}"),
+        ("-0x1.0000010000000000000000000001p0L", f"{-1 - step:.8f}"),
+        ("0x1.000003p0L", f"{1 + 2 * step:.8f}"),
+        ("0x1.0000029fffffffffffffffffffffp0L", f"{1 + step:.8f}"),
+        ("1e39L", "inf"),
+        ("1e400L", "inf"),
+        ("-1e4000L", "-inf"),
+        ("1e-4000L", "0.00000000"),
+        ("__builtin_infl()", "inf"),
+        ("__builtin_nanl(\"\")", "nan"),
+    ]
+    values = ", ".join(value for value, _ in cases)
+    source = written(
+        tmp_path,
+        "rounded.c",
+        f"#include <stdio.h>\nstatic const long double values[] = {{{values}}};\n"
+        "int main(void) {\n  for (unsigned i = 0; i < sizeof values / sizeof *values; ++i)"
+        ' printf("%.8Lf %u\\n", values[i], i);\n  return 0;\n}\n',
+    )
+    ran = model.run(source, tmp_path, threads=1)
+    assert ran.text[0].splitlines() == [f"{wanted} {number}" for number, (_, wanted) in enumerate(cases)]
+
+
 def test_the_library_is_that_of_this_machine(tmp_path: Path) -> None:
     source = FIXTURES / "library_check.c"
     right = on_this_machine(source, tmp_path)
