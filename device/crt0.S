@@ -23,6 +23,11 @@ _start:
 
   // t0 = number of the thread among those that share the DRAM.
   csrr t0, GS_CSR_THREAD_ID
+#if GS_MESH_WIDTH == (1 << GS_ADDRESS_TILE_X_BITS) && GS_THREADS_PER_DRAM == (1 << GS_LOG_THREADS_PER_DRAM)
+  // Addresses count the threads of the board without gaps.
+  slli t0, t0, 32 - GS_LOG_THREADS_PER_DRAM
+  srli t0, t0, 32 - GS_LOG_THREADS_PER_DRAM
+#else
   andi t1, t0, (1 << GS_ADDRESS_THREAD_BITS) - 1
   srli t2, t0, GS_ADDRESS_TILE_Y_LSB
   andi t2, t2, (1 << GS_ADDRESS_TILE_Y_BITS) - 1
@@ -35,6 +40,7 @@ _start:
   add t0, t2, t1
   li t4, GS_THREADS_PER_DRAM
   remu t0, t0, t4
+#endif
 
   // tp = its thread-local variables, sp = right below them; both on 16 bytes.
   li t1, GS_PARTITION_BASE
@@ -46,8 +52,8 @@ _start:
   sub tp, t0, t1
   mv sp, tp
 
-  // No load or store may touch the line where the stack would run into the heap.
-  li t1, GS_STACK_BYTES
+  // No load or store may touch the block where the stack would run into the heap.
+  la t1, __gossamer_top_bytes
   sub t0, t0, t1
   csrw GS_CSR_GUARD, t0
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Tinsel's own output. Its puts adds no newline, unlike C's: where this header is included, it is this one.
-#pragma once
+/// Tinsel's own output, which tinsel.h brings. Its puts adds no newline, unlike C's: that of the header (this one or
+/// stdio.h) which the program includes last, tinsel.h not counted.
+#ifndef GOSSAMER_IO_H
+#define GOSSAMER_IO_H
 
 #ifdef __cplusplus
 extern "C" {
@@ -10,7 +12,7 @@ extern "C" {
 int putchar(int c);
 
 /// Writes a string as it is.
-int puts(const char* s) __asm__("gossamer_puts");
+int gossamer_puts(const char* s);
 
 /// Writes a word as 8 hexadecimal digits.
 int puthex(unsigned x);
@@ -21,4 +23,11 @@ int printf(const char* format, ...) __attribute__((format(printf, 1, 2)));
 
 #ifdef __cplusplus
 }  // extern "C"
+#endif
+
+#endif
+
+#ifndef GOSSAMER_KEEP_PUTS
+#undef puts
+#define puts gossamer_puts
 #endif

@@ -17,6 +17,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#ifdef GOSSAMER_STDIO_H
+#define GOSSAMER_KEEP_PUTS
+#endif
+#include <io.h>
+#undef GOSSAMER_KEEP_PUTS
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -32,12 +38,14 @@ typedef enum TinselWakeupCond {
 /// Address of this thread.
 INLINE uint32_t tinselId(void) { return GS_CSR_READ(GS_CSR_THREAD_ID); }
 
-/// Address of a thread. Boards are numbered row by row, TinselMeshXLenWithinBox in a row.
+// Kind, board, tile and thread of an address stand one beside the other without gaps, each with as many bits as this
+// configuration needs: the next thread of the next tile is tinselId() + 1.
+
+/// Address of a thread. A board's number is its row, then TinselMeshXBits bits of its column.
 INLINE uint32_t tinselToAddr(uint32_t boardX, uint32_t boardY, uint32_t tileX, uint32_t tileY,
                              uint32_t coreId, uint32_t threadId) {
-  return (boardY * TinselMeshXLenWithinBox + boardX) << GS_ADDRESS_BOARD_LSB |
-         tileY << GS_ADDRESS_TILE_Y_LSB | tileX << GS_ADDRESS_TILE_X_LSB |
-         coreId << TinselLogThreadsPerCore | threadId;
+  return (boardY << TinselMeshXBits | boardX) << GS_ADDRESS_BOARD_LSB | tileY << GS_ADDRESS_TILE_Y_LSB |
+         tileX << GS_ADDRESS_TILE_X_LSB | coreId << TinselLogThreadsPerCore | threadId;
 }
 
 /// The parts of a thread's address.
@@ -45,8 +53,8 @@ INLINE void tinselFromAddr(uint32_t addr, uint32_t* boardX, uint32_t* boardY, ui
                            uint32_t* tileY, uint32_t* coreId, uint32_t* threadId) {
   uint32_t thread = addr & ((1u << GS_ADDRESS_THREAD_BITS) - 1);
   uint32_t board = (addr >> GS_ADDRESS_BOARD_LSB) & ((1u << GS_ADDRESS_BOARD_BITS) - 1);
-  *boardX = board % TinselMeshXLenWithinBox;
-  *boardY = board / TinselMeshXLenWithinBox;
+  *boardX = board & ((1u << TinselMeshXBits) - 1);
+  *boardY = board >> TinselMeshXBits;
   *tileX = (addr >> GS_ADDRESS_TILE_X_LSB) & ((1u << GS_ADDRESS_TILE_X_BITS) - 1);
   *tileY = (addr >> GS_ADDRESS_TILE_Y_LSB) & ((1u << GS_ADDRESS_TILE_Y_BITS) - 1);
   *coreId = thread >> TinselLogThreadsPerCore;
@@ -110,7 +118,8 @@ INLINE void tinselSend(int dest, volatile void* addr) {
   GS_CSR_WRITE(GS_CSR_SEND_DEST, dest);
 }
 
-/// What tinselMulticast calls a mailbox: a thread's address without the thread.
+/// What tinselMulticast calls a mailbox: a thread's address without the thread, or tinselId() >>
+/// TinselLogThreadsPerMailbox.
 INLINE uint32_t tinselMailbox(uint32_t address) { return address >> GS_ADDRESS_THREAD_BITS; }
 
 /// Sends the message to the threads of a mailbox that the mask names.

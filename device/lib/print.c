@@ -2,7 +2,8 @@
 // printf and its kin: to the debug channel, or into memory. Small, for it shares 8 KB with the program.
 //
 // Formats: %d %i %u %x %X %o %c %s %p %f %F %e %E %g %G %%, the flags - + blank # 0, width and precision
-// (also *), the lengths hh h l ll j z t. Those with a fraction are in print_float.c.
+// (also *), the lengths hh h l ll j z t L. Those with a fraction are in print_float.c. %a takes its argument and
+// prints a question mark; what is no conversion at all is printed as it is.
 
 #include <gossamer/device.h>
 #include <stdarg.h>
@@ -103,14 +104,14 @@ static void format(Out* out, const char* text, va_list* list) {
         break;
       }
     }
-    int wide = 0;   // bytes of the argument, as a shift: 2 for 4 bytes
+    int wide = 0;   // 1 for an integer of 8 bytes, or a long double of 16
     int small = 0;  // bits that h and hh leave out
     for (;; ++text) {
       if (*text == 'h') {
         small = small ? 24 : 16;
-      } else if (*text == 'j' || (*text == 'l' && text[1] == 'l')) {
+      } else if (*text == 'j' || *text == 'L' || (*text == 'l' && text[1] == 'l')) {
         wide = 1;
-      } else if (*text != 'l' && *text != 'z' && *text != 't' && *text != 'L') {
+      } else if (*text != 'l' && *text != 'z' && *text != 't') {
         break;
       }
     }
@@ -155,15 +156,23 @@ static void format(Out* out, const char* text, va_list* list) {
         integer(out, &spec, high, low, base);
         break;
       }
+      case 'a':  // no hexadecimal fractions here: a question mark, and what follows stays right
       case 'e':
       case 'f':
       case 'g': {
         union {
           double value;
-          uint32_t word[2];
-        } given = {va_arg(*list, double)};
+          long double longer;
+          uint32_t word[4];
+        } given;
+        if (wide) {
+          given.longer = va_arg(*list, long double);
+          if (gossamer_narrow) gossamer_narrow(given.word);
+        } else {
+          given.value = va_arg(*list, double);
+        }
         spec.sign = sign_of(&spec, given.word[1] >> 31);
-        if (gossamer_print_float) {
+        if (gossamer_print_float && lower != 'a') {
           gossamer_print_float(out, &spec, given.word[1], given.word[0], lower);
         } else {
           gossamer_print_field(out, &spec, "?", 1, 0);
@@ -185,7 +194,8 @@ static void format(Out* out, const char* text, va_list* list) {
         gossamer_print_field(out, &spec, body, length, 0);
         break;
       }
-      default:  // %%, and what nobody knows
+      default:
+        if (c != '%') put(out, '%');
         put(out, c);
     }
   }

@@ -27,3 +27,7 @@ void gossamer_print_field(Out* out, const Spec* spec, const char* body, int leng
 /// %f, %e and %g of a double given as two words; `style` is one of the letters. Linked where a string of the
 /// program has such a format in it: it is larger than all the rest.
 void gossamer_print_float(Out* out, Spec* spec, uint32_t high, uint32_t low, int style) __attribute__((weak));
+
+/// Makes a double (two words) of a long double (four), rounded such that a second rounding to single precision is
+/// right. Linked together with gossamer_print_float.
+void gossamer_narrow(uint32_t word[4]) __attribute__((weak));

@@ -24,6 +24,26 @@ static uint32_t narrow(uint32_t high, uint32_t low) {
   return (biased << 23) + mantissa;  // a carry makes the exponent right, up to infinity
 }
 
+void gossamer_narrow(uint32_t word[4]) {
+  // From a sign, 15 bits of exponent and 112 of fraction to a sign, 11 and 52; the lowest bit of those says whether
+  // anything is left of the other 60.
+  const uint32_t sign = word[3] & 0x80000000u;
+  const int exponent = (int)(word[3] >> 16 & 0x7FFF) - 16383;
+  uint32_t high = (word[3] & 0xFFFF) << 4 | word[2] >> 28;
+  uint32_t low = word[2] << 4 | word[1] >> 28;
+  if (word[1] << 4 | word[0]) low |= 1;
+  if (exponent > 1023) {
+    if (exponent < 16384) high = low = 0;  // too large for a double: infinity
+    high |= 0x7FF00000u;
+  } else if (exponent < -1022) {
+    high = low = 0;  // far below what single precision has
+  } else {
+    high |= (uint32_t)(exponent + 1023) << 20;
+  }
+  word[1] = sign | high;
+  word[0] = low;
+}
+
 enum {
   kFraction = 10,  // half-words: 160 bits behind the point, a float has 149
   kWhole = 8,      // half-words: 128 bits in front of it

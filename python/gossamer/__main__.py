@@ -44,6 +44,32 @@ def _report_bug(error: BaseException) -> None:
 
 def run(arguments: list[str] | None = None) -> int:
     """Runs the command and gives its exit code; never raises."""
+    if sys.stdout is None:  # closed by whoever started us: nobody wants what we write
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    code = _run(arguments)
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _drop_output()
+        return code or _SIGPIPE
+    except OSError as error:
+        _no_room(error)
+        return code or int(ExitCode.INPUT)
+    return code
+
+
+def _drop_output() -> None:
+    """What is still buffered has nowhere to go, and the interpreter is not to try again at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+
+
+def _no_room(error: OSError) -> None:
+    if error.filename is None:
+        _drop_output()
+    _say(f"cannot write {error.filename or 'the output'}: {error.strerror}; make room or choose another place")
+
+
+def _run(arguments: list[str] | None) -> int:
     try:
         from gossamer.cli import main
 
@@ -76,7 +102,7 @@ def run(arguments: list[str] | None = None) -> int:
         return int(ExitCode.INTERRUPTED)
     except BrokenPipeError:
         # Whoever read our output has gone, quietly so do we, as any program in a pipe does.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        _drop_output()
         return _SIGPIPE
     except MemoryError:
         _say("there is not enough memory for this on this machine")
@@ -85,8 +111,7 @@ def run(arguments: list[str] | None = None) -> int:
         return error.code if isinstance(error.code, int) else int(bool(error.code))
     except Exception as error:
         if isinstance(error, OSError) and error.errno in _NO_ROOM:
-            where = error.filename or "the output"
-            _say(f"cannot write {where}: {error.strerror}; make room or choose another place")
+            _no_room(error)
             return int(ExitCode.INPUT)
         _report_bug(error)
         return int(ExitCode.BUG)

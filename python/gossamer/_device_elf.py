@@ -21,6 +21,10 @@ _RVC, _FLOAT_ABI, _FLOAT_SINGLE, _RVE = 0x1, 0x6, 0x2, 0x8
 """Bits of a RISC-V ELF file's flags."""
 _ALLOCATED, _EXECUTABLE = 0x2, 0x4
 """Bits of a section's flags."""
+_MOST_TLS_ALIGNMENT = 128
+"""What device/link.ld aligns thread-local variables to."""
+_NEAR = 64
+"""Rows of the line table among which a line is looked for."""
 _FRACTION = re.compile(rb"%[-+ #0]*[0-9*]*(\.[0-9*]*)?[hlLjzt]*[eEfFgG]")
 
 
@@ -39,16 +43,29 @@ class Segment:
 
 @dataclass(frozen=True)
 class Place:
-    """Where in a program an instruction is from; None for what is not known."""
+    """Where in a program an instruction is from; None for what is not known.
+
+    File and line are inside of the function. Where the compiler has put that function in place of a call,
+    ``into`` is the place of the call, and so on outwards.
+    """
 
     function: str | None
     file: str | None
     line: int | None
+    into: Place | None = None
 
     def __str__(self) -> str:
-        """``function at file:line``, or as much of it as is known."""
+        """``function at file:line``, or as much of it as is known, and what it is inlined into."""
         spot = f"{self.file}:{self.line}" if self.file and self.line else self.file
-        return " at ".join(part for part in (self.function, spot) if part) or "unknown code"
+        own = " at ".join(part for part in (self.function, spot) if part) or "unknown code"
+        return f"{own}, inlined into {self.into}" if self.into else own
+
+    def chain(self) -> Iterator[Place]:
+        """This place and those of the calls that it is inlined into, outwards."""
+        place: Place | None = self
+        while place is not None:
+            yield place
+            place = place.into
 
 
 class DoesNotFit(InputError):
@@ -80,6 +97,7 @@ class Elf:
                 for part in elf.iter_segments("PT_LOAD")
                 if part["p_memsz"]
             ]
+            self._tls_alignment = max((part["p_align"] for part in elf.iter_segments("PT_TLS")), default=0)
             self._entry = elf["e_entry"]
             self._constructors: bytes = b""
             table = elf.get_section_by_name(".init_array")
@@ -87,6 +105,7 @@ class Elf:
                 self._constructors = table.data()
             self.symbols: Mapping[str, int] = {}
             self._functions: list[tuple[int, int, str]] = []
+            self._objects: list[tuple[str, int, str]] = []
             symbols = elf.get_section_by_name(".symtab")
             if symbols is not None:
                 self._read_symbols(symbols)
@@ -128,6 +147,8 @@ class Elf:
                 continue
             if kind in {"STT_FUNC", "STT_OBJECT", "STT_NOTYPE"}:
                 found[name] = symbol["st_value"]
+            if kind in {"STT_OBJECT", "STT_TLS"}:
+                self._objects.append((kind, symbol["st_size"], name))
             if kind == "STT_FUNC":
                 self._functions.append((symbol["st_value"], symbol["st_size"], name))
         self._functions.sort()
@@ -166,8 +187,29 @@ class Elf:
                 raise InputError(
                     f"{self._name}: does not fit: {segment.end - base:,} bytes of data are "
                     f"{segment.end - base - room:,} more than the {room:,} of {config}'s memory"
+                    f"{self._largest('STT_OBJECT')}"
                 )
         return tuple(sorted(found, key=lambda segment: segment.address))
+
+    def thread_local(self, partition: int, stack: int, config: str) -> None:
+        """InputError if thread-local variables and a stack are more than the ``partition`` bytes of a thread."""
+        size, at = self.symbols.get("__tls_bytes", 0), self.symbols.get("__gossamer_top_bytes", 0)
+        if at > partition:
+            raise InputError(
+                f"{self._name}: does not fit: {size:,} bytes of thread-local variables and {stack:,} of stack are "
+                f"{at - partition:,} more than the {partition:,} of a thread's memory in {config}"
+                f"{self._largest('STT_TLS')}"
+            )
+        if self._tls_alignment > _MOST_TLS_ALIGNMENT:
+            raise InputError(
+                f"{self._name}: thread-local variables are aligned to {self._tls_alignment:,} bytes, but threads "
+                f"align them to {_MOST_TLS_ALIGNMENT} at most"
+            )
+
+    def _largest(self, kind: str) -> str:
+        """Names the largest variable of a kind, as the end of a sentence."""
+        size, name = max(((size, name) for found, size, name in self._objects if found == kind), default=(0, ""))
+        return f"; the largest, {name}, has {size:,}" if size else ""
 
     def constructors(self) -> Iterator[Place | None]:
         """Functions that would have to run before main, by the lines that ask for them."""
@@ -176,9 +218,28 @@ class Elf:
             start, size, _ = self._function(pc) or (pc, 4, "")
             places = (self.where(start + step) for step in range(0, max(size, 4), 4))
             yield next(
-                (Place(None, place.file, place.line) for place in places if place.file in self._sources.values()),
+                (
+                    Place(None, one.file, one.line)
+                    for place in places
+                    for one in place.chain()
+                    if one.file in self._sources.values()
+                ),
                 None,
             )
+
+    def with_parameters(self, function: str) -> tuple[str, int] | None:
+        """File and line of a function that has parameters; None if it has none, or nothing is known of it."""
+        with self._open() as elf:
+            for unit in elf.get_dwarf_info().iter_CUs():
+                top = unit.get_top_DIE()
+                for die in top.iter_children():
+                    if die.tag != "DW_TAG_subprogram" or _text(die, "DW_AT_name") != function:
+                        continue
+                    if any(child.tag == "DW_TAG_formal_parameter" for child in die.iter_children()):
+                        program = unit.dwarfinfo.line_program_for_CU(unit)
+                        files = _files(program, _text(top, "DW_AT_comp_dir")) if program else {}
+                        return files.get(_number(die, "DW_AT_decl_file"), ""), _number(die, "DW_AT_decl_line")
+        return None
 
     # ------------------------------------------------------------------ which line
 
@@ -190,23 +251,44 @@ class Elf:
         return (start, size, name) if pc < start + max(size, 4) else None
 
     def where(self, pc: int) -> Place:
-        """Function, file and line of the instruction at ``pc``.
-
-        In a function of ours that was put in place of a call in the user's source, it is that call's line.
-        """
+        """Function, file and line of the instruction at ``pc``, and of the calls that it is inlined into."""
         function = self._function(pc)
-        name = function[2] if function else None
-        rows, starts = self._lines
-        at = bisect.bisect_right(starts, pc) - 1
-        row = rows[at] if at >= 0 else None
+        name = self._names.get(function[0], function[2]) if function else None
+        row = self._row(pc)
         if row is None:
             return Place(name, None, None)
         frames = self._inlined(pc)
-        if os.path.realpath(row[0]) not in self._sources:
-            for frame, file, line in frames:
-                if os.path.realpath(file) in self._sources:
-                    return Place(frame, self._shown(file), line)
-        return Place(frames[0][0] if frames else name, self._shown(row[0]), row[1])
+        file, line = row
+        # Outwards: each call stands in the function that the next frame names, the last one in the outermost.
+        names = [frame[0] for frame in frames] + [name]
+        spots = [(file, line)] + [(frame[1], frame[2]) for frame in frames]
+        place = None
+        for inside, (at, number) in reversed(list(zip(names, spots, strict=True))):
+            place = Place(inside, self._shown(at), number, place)
+        assert place is not None
+        return place
+
+    def _row(self, pc: int) -> tuple[str, int] | None:
+        """File and line of an instruction.
+
+        Where the compiler gives none, it is the nearest line of the same function at the same depth of inlining.
+        """
+        rows, starts = self._lines
+        at = bisect.bisect_right(starts, pc) - 1
+        row = rows[at] if at >= 0 else None
+        if row is None or row[1]:
+            return row
+        frames, function = self._inlined(pc), self._function(pc)
+        nearest: tuple[str, int] | None = None
+        for step in range(1, _NEAR):
+            for near in (at - step, at + step):
+                found = rows[near] if 0 <= near < len(rows) else None
+                if found is None or not found[1] or self._function(starts[near]) != function:
+                    continue
+                if self._inlined(starts[near]) == frames:
+                    return found
+                nearest = nearest or found
+        return nearest or row
 
     def _shown(self, file: str) -> str:
         """A path as the user gave it; others as a person would type them from here."""
@@ -236,8 +318,8 @@ class Elf:
                         continue
                     if state.end_sequence:
                         rows.setdefault(state.address, None)
-                    elif state.line:
-                        rows[state.address] = (files[state.file], state.line)
+                    else:
+                        rows[state.address] = (files.get(state.file, ""), state.line)
         starts = sorted(rows)
         return [rows[start] for start in starts], starts
 
@@ -247,8 +329,21 @@ class Elf:
 
     @functools.cached_property
     def _inlines(self) -> list[tuple[int, int, str, str, int]]:
-        found: list[tuple[int, int, int, str, str, int]] = []
+        """Inner ones before those that they are in, as an inner one stands behind its outer one in the file."""
+        return self._scopes[0][::-1]
+
+    @property
+    def _names(self) -> Mapping[int, str]:
+        """Functions by their first address, as the source calls them."""
+        return self._scopes[1]
+
+    @functools.cached_property
+    def _scopes(self) -> tuple[list[tuple[int, int, str, str, int]], dict[int, str]]:
+        found: list[tuple[int, int, str, str, int]] = []
+        names: dict[int, str] = {}
         with self._open() as elf:
+            if not elf.has_dwarf_info():
+                return found, names
             info = elf.get_dwarf_info()
             ranges = info.range_lists()
             for unit in info.iter_CUs():
@@ -257,19 +352,23 @@ class Elf:
                 program = info.line_program_for_CU(unit)
                 files = _files(program, _text(top, "DW_AT_comp_dir")) if program else {}
                 for die in unit.iter_DIEs():
-                    if die.tag != "DW_TAG_inlined_subroutine":
-                        continue
-                    origin = die.get_DIE_from_attribute("DW_AT_abstract_origin")
-                    if "DW_AT_specification" in origin.attributes:
-                        origin = origin.get_DIE_from_attribute("DW_AT_specification")
-                    name = _text(origin, "DW_AT_name")
-                    if not name:
+                    if die.tag == "DW_TAG_subprogram" and "DW_AT_low_pc" in die.attributes:
+                        names.setdefault(die.attributes["DW_AT_low_pc"].value, _name(die))
+                    if die.tag != "DW_TAG_inlined_subroutine" or not (name := _name(die)):
                         continue
                     file = files.get(_number(die, "DW_AT_call_file"), "")
                     line = _number(die, "DW_AT_call_line")
                     for low, high in _ranges(die, ranges, base):
-                        found.append((high - low, low, high, name, file, line))
-        return [(low, high, name, file, line) for _, low, high, name, file, line in sorted(found)]
+                        found.append((low, high, name, file, line))
+        return found, {at: name for at, name in names.items() if name}
+
+
+def _name(die: Any) -> str:
+    """A function's name, also where it is declared elsewhere."""
+    for attribute in ("DW_AT_abstract_origin", "DW_AT_specification"):
+        if attribute in die.attributes:
+            die = die.get_DIE_from_attribute(attribute)
+    return _text(die, "DW_AT_name")
 
 
 def _text(die: Any, attribute: str) -> str:

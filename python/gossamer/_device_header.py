@@ -6,6 +6,7 @@ The header is for C, C++ and assembly alike, so it has macros alone.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -36,7 +37,7 @@ class MemoryMap:
     partition_bytes: int
     """A thread's own part of the upper half of the DRAM."""
     stack_bytes: int
-    """The upper end of that part; the rest of it is heap."""
+    """Stack and the guard at its lower end; above it are thread-local variables, below it is heap."""
     sram_thread_bytes: int
     """A thread's own part of the SRAM; 0 for none."""
     threads_per_dram: int
@@ -52,10 +53,10 @@ def memory_map(config: Config) -> MemoryMap:
     users = config.threads_per_cache * config.cache.caches_per_dram
     half = dram.bytes // 2
     partition = min(_WINDOW, half) >> ceil_log2(users)
-    # The multicast router's tables lie at the upper end of the lower half.
-    data = min(_DIRECT, half - config.router.table_bytes)
+    # The multicast router's tables lie at the upper end of what programs reach of the lower half.
+    data = min(_DIRECT, half) - config.router.table_bytes
     stack = min(partition // 4, _MOST_STACK)
-    if data <= 0 or stack < 1024:
+    if data <= 0 or stack < 2 * constants.value("guard_bytes"):
         raise InputError(f"{config.name}: DRAM of {dram.bytes} bytes has no room for programs of {users} threads")
     values = constants.everything().values
     return MemoryMap(
@@ -126,6 +127,7 @@ def _own(config: Config) -> Iterator[tuple[str, str]]:
     yield "GS_LOG_PARTITION_BYTES", str(ceil_log2(place.partition_bytes))
     yield "GS_STACK_BYTES", str(place.stack_bytes)
     yield "GS_THREADS_PER_DRAM", str(place.threads_per_dram)
+    yield "GS_LOG_THREADS_PER_DRAM", str(ceil_log2(place.threads_per_dram))
     yield "GS_THREADS_PER_TILE", str(config.threads_per_tile)
     yield "GS_LOG_THREADS_PER_TILE", str(config.log2_threads_per_tile)
     yield "GS_TILES", str(config.tiles)
@@ -143,16 +145,26 @@ def _tinsel(config: Config) -> Iterator[tuple[str, str]]:
     core, cache, box, mesh, memory = config.core, config.cache, config.mailbox, config.mesh, config.memory
     place = memory_map(config)
     flit, slot = box.flit_bytes, box.max_flits * box.flit_bytes
+    beat = memory.dram.port_bytes
+    # Bits of a thread's number on its board: more than the threads need where a side of the mesh is no power of two.
+    board_bits = config.log2_threads_per_tile + config.log2_mesh_width + config.log2_mesh_height
     sizes = {
         "ThreadsPerCore": core.threads_per_core,
         "InstrsPerCore": config.instr_words,
+        "BytesPerWord": 4,
         "BytesPerInstrMem": core.instr_mem_bytes,
         "CoresPerInstrMem": core.cores_per_instr_mem,
         "CoresPerFPU": config.fpu.cores_per_fpu,
         "CoresPerDCache": cache.cores_per_cache,
         "DCachesPerDRAM": cache.caches_per_dram,
+        "CoresPerDRAM": cache.cores_per_cache * cache.caches_per_dram,
         "ThreadsPerDCache": config.threads_per_cache,
         "ThreadsPerDRAM": place.threads_per_dram,
+        "BytesPerBeat": beat,
+        "WordsPerBeat": beat // 4,
+        "BeatsPerLine": max(1, cache.line_bytes // beat),
+        "BeatsPerDRAM": memory.dram.bytes // beat,
+        "LinesPerDRAM": memory.dram.bytes // cache.line_bytes,
         "BytesPerLine": cache.line_bytes,
         "WordsPerLine": cache.line_bytes // 4,
         "DCacheNumWays": cache.ways,
@@ -166,6 +178,7 @@ def _tinsel(config: Config) -> Iterator[tuple[str, str]]:
         "WordsPerMsg": slot // 4,
         "MsgSlotsPerThread": box.slots_per_thread,
         "MsgsPerThread": box.slots_per_thread,
+        "MsgsPerMailbox": config.slots_per_tile,
         "MailboxMeshXLen": mesh.width,
         "MailboxMeshYLen": mesh.height,
         "MailboxesPerBoard": config.tiles,
@@ -180,18 +193,35 @@ def _tinsel(config: Config) -> Iterator[tuple[str, str]]:
         "BytesPerSRAMPartition": place.sram_thread_bytes,
         "MeshXLenWithinBox": 1,
         "MeshYLenWithinBox": 1,
+        "BoardsPerBox": 1,
         "BoxMeshXLen": 1,
         "BoxMeshYLen": 1,
-        "MaxThreads": config.threads,
+        "MaxThreads": 1 << board_bits,
     }
     for name, size in sizes.items():
         yield f"Tinsel{name}", f"{size}u" if size >= 1 << 31 else str(size)
-        if size and size & (size - 1) == 0:
+        if name == "ThreadsPerBoard":
+            yield "TinselLogThreadsPerBoard", str(board_bits)
+        elif size and size & (size - 1) == 0:
             yield f"TinselLog{name}", str(size.bit_length() - 1)
     # Names of the same things with the logarithm in another place.
     yield "TinselDCacheLogNumWays", "TinselLogDCacheNumWays"
     yield "TinselDCacheLogSetsPerThread", "TinselLogDCacheSetsPerThread"
     yield "TinselMailboxMeshXBits", str(config.log2_mesh_width)
     yield "TinselMailboxMeshYBits", str(config.log2_mesh_height)
+    for axis in "XY":
+        yield f"TinselMesh{axis}Bits", "0"
+        yield f"TinselMesh{axis}BitsWithinBox", "0"
+    yield "TinselSharedInstrMem", str(int(core.cores_per_instr_mem > 1))
+    # Programs begin at address 0 of instruction memory: nothing of a boot loader stays there.
+    yield "TinselMaxBootImageBytes", "0"
+    yield "TinselEnablePerfCount", "1"
+    known = constants.everything().values
+    latencies = [value.value for name, value in known.items() if re.fullmatch(r"fpu_\w+_latency", name)]
+    yield "TinselFPUOpMaxLatency", str(max(latencies))
+    # Where the multicast router's tables are, as a program's address.
+    yield "TinselPOLiteProgRouterBase", _hex(place.data_base + place.data_bytes)
+    yield "TinselPOLiteProgRouterLength", str(config.router.table_bytes)
+    yield "TinselProgRouterMaxBurst", str((1 << constants.layout("route_key").field("beats").bits) - 1)
     yield "TinselDRAMBase", _hex(place.data_base)
     yield "TinselClockFreq", str(config.clock_hz // 1_000_000)

@@ -26,15 +26,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import gossamer_setup
-from gossamer import _device_header, apps, native
+from gossamer import _device_elf, _device_header, _device_sources, apps, native
 from gossamer._device_elf import DoesNotFit, Elf, Place, Segment, may_print_fractions
+from gossamer._device_sources import LANGUAGES, OBJECT, SUFFIXES
+from gossamer.config import constants
 from gossamer.errors import InputError
 from gossamer.paths import INCLUDE, ROOT
 
 if TYPE_CHECKING:
     from gossamer.config import Config
 
-__all__ = ["Image", "Place", "Segment", "build", "load"]
+__all__ = ["SUFFIXES", "Image", "Place", "Segment", "build", "load"]
 
 DEVICE = ROOT / "device"
 _CPU = ("-mcpu=generic_rv32+m+f+zicsr+relax", "-mabi=ilp32f")
@@ -60,18 +62,9 @@ _FLAGS = (
     "-UNDEBUG",  # the compiler's driver turns assertions off where it optimizes
     "-D__GOSSAMER_DEVICE__=1",
 )
-_LANGUAGES: Mapping[str, tuple[str, ...]] = {
-    ".c": ("cc", "-std=gnu17"),
-    ".S": ("cc",),
-    ".cc": ("c++", "-std=gnu++20"),
-    ".cpp": ("c++", "-std=gnu++20"),
-    ".cxx": ("c++", "-std=gnu++20"),
-}
 _COMPILED_STANDARD_LIBRARY = ("algorithm.cpp",)
 """What of the C++ library is not all in its headers, and needs neither heap nor operating system: sorting."""
 _CPP_FLAGS = ("-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics")
-SUFFIXES = (*_LANGUAGES, ".elf")
-"""What a program's files may end in."""
 
 
 @dataclass(frozen=True)
@@ -87,11 +80,17 @@ class Image:
     """Contents of data memory, by address; none overlap."""
     symbols: Mapping[str, int]
     """Addresses of functions and variables by name."""
+    warnings: tuple[str, ...]
+    """What the compiler has to say about the sources, a line each: ``file:line: warning: text``."""
     _elf: Elf = field(repr=False, compare=False)
 
     def where(self, pc: int) -> Place:
         """Function, file and line of an instruction; parts that nobody knows are None."""
         return self._elf.where(pc)
+
+    def instruction(self, pc: int) -> int | None:
+        """The instruction at an address; None outside of the program."""
+        return self.instructions[pc // 4] if pc % 4 == 0 and 0 <= pc < 4 * len(self.instructions) else None
 
 
 def build(
@@ -99,12 +98,14 @@ def build(
     config: str | Config,
     defines: Sequence[str] = (),
     *,
+    includes: Sequence[str | os.PathLike[str]] = (),
     optimize: str | None = None,
 ) -> Image:
     """Compiles and links a program for a configuration; an ELF file that is ready is only read.
 
-    ``sources`` are C (.c), C++20 (.cc, .cpp, .cxx) or assembly (.S) files, ``defines`` macros for them
-    (NAME=VALUE), ``optimize`` the compiler's level (0 to 3, s, z); without it 2, or z where the instructions
+    ``sources`` are C (.c), C++20 (.cc, .cpp, .cxx) or assembly (.S) files, objects (.o), or folders, each of which
+    stands for the sources directly in it. ``defines`` are macros for them (NAME=VALUE), ``includes`` folders with
+    their headers, ``optimize`` the compiler's level (0 to 3, s, z); without it 2, or z where the instructions
     do not fit at 2. Raises InputError, one clear line, where something is not there, does not compile, does not
     link or does not fit.
     """
@@ -113,26 +114,22 @@ def build(
 
         config = configs.load(config)
     given = [sources] if isinstance(sources, (str, os.PathLike)) else list(sources)
-    paths = [Path(os.fspath(source)) for source in given]
-    if not paths:
-        raise InputError("a program needs at least one source file")
-    for path in paths:
-        if path.suffix not in SUFFIXES:
-            raise InputError(f"{path}: is no program; its name must end in one of {', '.join(SUFFIXES)}")
-        if not path.is_file():
-            raise InputError(f"{path}: no such file")
+    paths = _device_sources.collect(given)
     if paths[0].suffix == ".elf":
-        if len(paths) > 1:
-            raise InputError(f"{paths[1]}: an ELF file is a whole program and takes no other files")
         return load(paths[0], config)
+    # A folder's own headers are found as those beside a source are.
+    folders = [*includes, *(one for one in given if os.path.isdir(one))]
+    flags = (*_device_sources.search(folders), *_device_sources.macros(defines))
     if optimize is None:
         with contextlib.suppress(DoesNotFit):
-            return _built(paths, config, tuple(defines), "2")
-    return _built(paths, config, tuple(defines), optimize or "z")
+            return _built(paths, config, flags, "2")
+    return _built(paths, config, flags, optimize or "z")
 
 
-def _built(paths: Sequence[Path], config: Config, defines: tuple[str, ...], optimize: str) -> Image:
-    return _read(_linked(paths, config, defines, optimize), config, str(paths[0]), paths)
+def _built(paths: Sequence[Path], config: Config, flags: Sequence[str], optimize: str) -> Image:
+    elf = _linked(paths, config, flags, optimize)
+    warned = [tuple(one) for one in json.loads((elf.parent / "warnings.json").read_text())]
+    return _read(elf, config, str(paths[0]), paths, _device_sources.shown(warned, paths))
 
 
 def load(path: str | os.PathLike[str], config: Config) -> Image:
@@ -143,7 +140,7 @@ def load(path: str | os.PathLike[str], config: Config) -> Image:
     return _read(file, config, str(file), [])
 
 
-def _read(file: Path, config: Config, name: str, sources: Sequence[Path]) -> Image:
+def _read(file: Path, config: Config, name: str, sources: Sequence[Path], warned: tuple[str, ...] = ()) -> Image:
     elf = Elf(file, name, sources)
     place = _device_header.memory_map(config)
     for place_of in elf.constructors():
@@ -156,7 +153,8 @@ def _read(file: Path, config: Config, name: str, sources: Sequence[Path]) -> Ima
         raise InputError(f"{name}: was linked for another configuration than {config.name}; build it again")
     instructions = elf.instructions(place.instr_bytes, config.name)
     segments = elf.segments(place.data_base, place.data_bytes, config.name)
-    return Image(name, file, instructions, segments, elf.symbols, elf)
+    elf.thread_local(place.partition_bytes, place.stack_bytes, config.name)
+    return Image(name, file, instructions, segments, elf.symbols, warned, elf)
 
 
 def _layout_mark(config: Config) -> int:
@@ -187,8 +185,8 @@ def _compiler_files() -> Path:
     return Path(found.origin).parent / "lib"
 
 
-def _run(command: Sequence[str], log: Path) -> str | None:
-    """Runs a tool; its messages if it failed, which are kept in a file as well."""
+def _run(command: Sequence[str], log: Path) -> tuple[bool, str]:
+    """Runs a tool: whether it went well, and its messages, which are kept in a file as well if it did not."""
     done = subprocess.run(
         [sys.executable, "-I", "-m", "ziglang", *command],
         env=_environment(),
@@ -198,32 +196,32 @@ def _run(command: Sequence[str], log: Path) -> str | None:
         errors="replace",
         check=False,
     )
-    if not done.returncode:
-        return None
-    log.parent.mkdir(parents=True, exist_ok=True)
-    log.write_text(shlex.join(command) + "\n" + done.stderr)
-    return done.stderr
+    if done.returncode:
+        log.parent.mkdir(parents=True, exist_ok=True)
+        log.write_text(shlex.join(command) + "\n" + done.stderr)
+    return not done.returncode, done.stderr
 
 
-def _compile(source: Path, target: Path, flags: Sequence[str], user: Path) -> list[str]:
-    """Compiles one file; gives the files that it read. InputError at the user's line."""
-    tool, *standard = _LANGUAGES[source.suffix]
+def _compile(source: Path, target: Path, flags: Sequence[str], user: Path) -> tuple[list[str], str]:
+    """Compiles one file; gives the files that it read, and the compiler's messages. InputError at the user's line."""
+    tool, *standard = LANGUAGES[source.suffix]
     if tool == "c++":
         standard += _CPP_FLAGS
     dependencies, log = target.with_suffix(".d"), target.with_suffix(".log")
     search = [f"-I{DEVICE / 'include'}", f"-I{INCLUDE}"]
     command = [tool, *_FLAGS, *standard, *flags, *search, "-MMD", "-MF", str(dependencies)]
-    errors = _run([*command, "-c", str(source), "-o", str(target)], log)
-    if errors is not None:
-        raise InputError(f"{apps.first_error(errors, user.resolve())} (all of it in {apps.relative(log)})")
+    # With a file of dependencies the compiler leaves its cache alone, out of which it gives no warnings.
+    good, said = _run([*command, "-c", str(source), "-o", str(target)], log)
+    if not good:
+        raise InputError(f"{apps.first_error(said, user.resolve())} (all of it in {apps.relative(log)})")
     text = dependencies.read_text().replace("\\\n", " ")
-    return shlex.split(text.split(": ", 1)[1])
+    return shlex.split(text.split(": ", 1)[1]), said
 
 
-def _linked(paths: Sequence[Path], config: Config, defines: tuple[str, ...], optimize: str) -> Path:
-    """The program's ELF file, made where it is not up to date."""
+def _linked(paths: Sequence[Path], config: Config, given: Sequence[str], optimize: str) -> Path:
+    """The program's ELF file, made where it is not up to date; beside it are the warnings of its sources."""
     library = _library(config)
-    flags = [f"-O{optimize}", f"-I{library}", *(f"-D{define}" for define in defines)]
+    flags = [f"-O{optimize}", *given, f"-I{library}", *_frame_limit(config)]
     resolved = [path.resolve() for path in paths]
     tag = _tag(*map(str, resolved), *_FLAGS, *flags)
     folder = native.build_dir() / "device" / f"{paths[0].stem}-{config.name}-{tag}"
@@ -236,13 +234,36 @@ def _linked(paths: Sequence[Path], config: Config, defines: tuple[str, ...], opt
         folder.mkdir(parents=True, exist_ok=True)
         read: list[str] = []
         objects = []
+        warned: list[tuple[str, int, str]] = []
         for number, (path, user) in enumerate(zip(resolved, paths, strict=True)):
+            if path.suffix == OBJECT:
+                objects.append(path)
+                read.append(str(path))
+                continue
             target = folder / f"{number}-{path.stem}.o"
-            read += _compile(path, target, flags, user)
+            files, said = _compile(path, target, flags, user)
+            read += files
+            warned += _device_sources.warnings(said)
             objects.append(target)
         _link(objects, elf, library, config, paths)
+        warned += _arguments_of_main(elf, paths)
+        (folder / "warnings.json").write_text(json.dumps(warned))
         _remember(folder, [*read, str(library / "stamp.json")])
     return elf
+
+
+def _frame_limit(config: Config) -> tuple[str, ...]:
+    """A function whose variables are more than the stack would step over the guard below it: an error."""
+    room = _device_header.memory_map(config).stack_bytes - constants.value("guard_bytes")
+    return (f"-Wframe-larger-than={room}", "-Werror=frame-larger-than")
+
+
+def _arguments_of_main(elf: Path, users: Sequence[Path]) -> list[tuple[str, int, str]]:
+    place = Elf(elf, str(users[0]), users).with_parameters("main")
+    if place is None:
+        return []
+    text = "main has parameters, but a thread is given no arguments: argc is 0 and argv is null"
+    return [(os.path.realpath(place[0]), place[1], text)]
 
 
 def _link(objects: Sequence[Path], elf: Path, library: Path, config: Config, users: Sequence[Path]) -> None:
@@ -254,14 +275,14 @@ def _link(objects: Sequence[Path], elf: Path, library: Path, config: Config, use
     if any(may_print_fractions(one) for one in objects):
         command += ["-u", "gossamer_print_float"]
     command += [str(library / "crt0.o"), *map(str, objects), str(library / "libdevice.a")]
-    if any(path.suffix in _LANGUAGES and _LANGUAGES[path.suffix][0] == "c++" for path in users):
+    if any(path.suffix == OBJECT or LANGUAGES[path.suffix][0] == "c++" for path in users):
         command.append(str(_cpp_library()))
     command.append(str(_arithmetic()))
     log = elf.with_suffix(".log")
     try:
-        errors = _run(command, log)
-        if errors is not None:
-            raise InputError(f"{_link_error(errors, users)} (all of it in {apps.relative(log)})")
+        good, said = _run(command, log)
+        if not good:
+            raise InputError(f"{_link_error(said, users)} (all of it in {apps.relative(log)})")
         os.replace(partial, elf)
     finally:
         partial.unlink(missing_ok=True)
@@ -280,6 +301,12 @@ def _link_error(errors: str, users: Sequence[Path]) -> str:
     """The linker's first complaint, at the user's line where it knows one."""
     first = re.search(r"ld\.lld: error: (.*)", errors)
     what = first[1] if first else (errors.strip().splitlines() or ["the linker said nothing"])[-1]
+    twice = re.match(r"duplicate symbol: (.*)", what)
+    if twice:
+        found = re.findall(r">>> defined at (?:\S+ \((.+):(\d+)\)|(\S+))", errors)[:2]
+        places = [f"{apps.relative(Path(file))}:{line}" if line else other for file, line, other in found]
+        first_place, second = [*places, apps.relative(users[0]), "another file"][:2]
+        return f"{first_place}: does not link: {twice[1]} is defined here and again in {second}; keep one of them"
     missing = re.match(r"undefined symbol: (.*)", what)
     if not missing:
         return f"{apps.relative(users[0])}: does not link: {what}"
@@ -311,15 +338,19 @@ def _library(config: Config) -> Path:
         (folder / "gossamer" / "device_config.h").write_text(text)
         place = _device_header.memory_map(config)
         template = DEVICE / "link.ld"
-        script = template.read_text().replace("$data_base", f"0x{place.data_base:X}").replace("$$", "$")
+        script = template.read_text()
+        for name in ("data_base", "stack_bytes", "partition_bytes"):
+            script = script.replace(f"${name}", f"0x{getattr(place, name):X}")
+        script = script.replace("$guard_bytes", f"0x{constants.value('guard_bytes'):X}").replace("$$", "$")
         (folder / "link.ld").write_text(script)
         read = [str(template)]
         objects = []
         for source in (DEVICE / "crt0.S", *sorted((DEVICE / "lib").iterdir())):
-            if source.suffix not in _LANGUAGES:
+            if source.suffix not in LANGUAGES:
                 continue
             target = folder / f"{source.stem}.o"
-            read += _compile(source, target, ["-Oz", "-fno-builtin", "-Wextra", f"-I{folder}"], source)
+            flags = ["-Oz", "-fno-builtin", "-Wextra", f"-I{folder}"]
+            read += _compile(source, target, flags, source)[0]
             objects.append(target)
         _archive(folder / "libdevice.a", [one for one in objects if one.stem != "crt0"], folder)
         own = str(folder)
@@ -342,7 +373,7 @@ def _cpp_library() -> Path:
             for name in _COMPILED_STANDARD_LIBRARY:
                 objects.append(folder / f"{name}.o")
                 flags = ["-Oz", "-w", "-D_LIBCPP_BUILDING_LIBRARY", f"-I{top}"]
-                read += _compile(top / name, objects[-1], flags, top / name)
+                read += _compile(top / name, objects[-1], flags, top / name)[0]
             _archive(archive, objects, folder)
             _remember(folder, read)
     return archive
@@ -350,9 +381,9 @@ def _cpp_library() -> Path:
 
 def _archive(archive: Path, objects: Sequence[Path], folder: Path) -> None:
     archive.unlink(missing_ok=True)
-    errors = _run(["ar", "rcs", str(archive), *map(str, objects)], folder / "build.log")
-    if errors is not None:
-        raise InputError(f"{apps.relative(archive)} cannot be made: {errors.strip().splitlines()[-1]}")
+    good, said = _run(["ar", "rcs", str(archive), *map(str, objects)], folder / "build.log")
+    if not good:
+        raise InputError(f"{apps.relative(archive)} cannot be made: {said.strip().splitlines()[-1]}")
 
 
 def _arithmetic() -> Path:
@@ -368,9 +399,9 @@ def _arithmetic() -> Path:
         if not _fresh(folder):
             folder.mkdir(parents=True, exist_ok=True)
             member = folder / "arithmetic.o"
-            errors = _run(["build-obj", str(source), *options, f"-femit-bin={member}"], folder / "build.log")
-            if errors is not None:
-                raise InputError(f"the compiler's library cannot be made: {errors.strip().splitlines()[-1]}")
+            good, said = _run(["build-obj", str(source), *options, f"-femit-bin={member}"], folder / "build.log")
+            if not good:
+                raise InputError(f"the compiler's library cannot be made: {said.strip().splitlines()[-1]}")
             _archive(archive, [member], folder)
             _remember(folder, [str(source)])
     return archive
@@ -380,9 +411,10 @@ def _arithmetic() -> Path:
 
 
 def _tag(*parts: str) -> str:
-    """Twelve hex digits that change with any of the parts, or with the compiler."""
-    info = (_compiler_files() / "compiler_rt.zig").stat()
-    text = "\n".join((*parts, f"{info.st_size} {info.st_mtime_ns}"))
+    """Twelve hex digits that change with any of the parts, with the compiler, or with how it is called."""
+    ours = (__file__, _device_sources.__file__, _device_elf.__file__)
+    states = [_state(file) for file in (str(_compiler_files() / "compiler_rt.zig"), *ours)]
+    text = "\n".join((*parts, str(states)))
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 

@@ -4,11 +4,15 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
 from gossamer import apps, native
 from gossamer.errors import InputError
+
+_FOR_THREADS = re.compile(r"\W((tinsel|io|gossamer/device)\.h)\b.*(No such file|not found)")
+"""Headers of the overlay's threads, which a program with a host of its own does not find."""
 
 
 def compile_program(source: Path, defines: Sequence[str] = ()) -> Path:
@@ -30,6 +34,12 @@ def compile_program(source: Path, defines: Sequence[str] = ()) -> Path:
         if not apps.fresh(folder):
             folder.mkdir(parents=True, exist_ok=True)
             link = [str(library), f"-Wl,-rpath,{library.parent}", "-pthread"]
-            apps.compile_cpp(path, binary, flags, user=path, dependencies=folder / "app.d", link=link)
+            try:
+                apps.compile_cpp(path, binary, flags, user=path, dependencies=folder / "app.d", link=link)
+            except InputError as error:
+                if missing := _FOR_THREADS.search(str(error)):
+                    text = f"{source}: includes {missing[1]}, so it is for threads of a tile; run it with --engine rtl"
+                    raise InputError(text) from None
+                raise
             apps.remember(folder)
     return binary

@@ -49,7 +49,9 @@ def _inside(env: str) -> bool:
 def launch(arguments: list[str]) -> int:
     """Runs the command: here what needs no environment, in the environment all the rest."""
     try:
-        return _launch(arguments)
+        code = _launch(arguments)
+        sys.stdout.flush()
+        return code
     except SetupError as error:
         sys.stderr.write(f"gossamer: error: {error}\n")
         return error.exit_code
@@ -60,6 +62,14 @@ def launch(arguments: list[str]) -> int:
         # Whoever read our output has gone; what is still buffered has nowhere to go either.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
+    except OSError as error:
+        if error.filename is not None:
+            raise
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.stderr.write(
+            f"gossamer: error: cannot write the output: {error.strerror}; make room or choose another place\n"
+        )
+        return 2
 
 
 def _launch(arguments: list[str]) -> int:

@@ -105,6 +105,15 @@ def queens(lines: Lines, threads: int) -> None:
     assert 0 < int(groups[1]) <= min(threads, 42)
 
 
+def accelerator(lines: Lines, threads: int) -> None:
+    found = _matches(r"array (\d+): (\d+) words, sum ([0-9a-f]{8}), (\d+) cycles", lines)
+    assert [int(groups[0]) for _, groups in found] == list(range(threads))
+    for thread, (array, count, total, cycles) in found:
+        assert (thread, int(count)) == (0, 64)
+        assert int(total, 16) == sum((int(array) + 1) * 1000003 + i * i for i in range(64)) % 2**32
+        assert 64 < int(cycles) < 1_000_000
+
+
 CHECKS: dict[str, Callable[[Lines, int], None]] = {
     "hello.c": hello,
     "ping.c": ping,
@@ -113,4 +122,7 @@ CHECKS: dict[str, Callable[[Lines, int], None]] = {
     "memory.c": memory,
     "sort.c": sort,
     "queens.cpp": queens,
+    "accelerator.c": accelerator,
 }
+ON_HARDWARE = {"accelerator.c"}
+"""Programs that need what the instruction-set model has not."""

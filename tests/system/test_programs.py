@@ -6,6 +6,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import re
+import shlex
 import sys
 from pathlib import Path
 from typing import Any
@@ -71,3 +72,67 @@ def test_what_a_thread_starts_with_on_the_rtl(command: Command) -> None:
     assert "assertion" not in done.stdout
     found = {thread: line.split()[2] for thread, line in lines_of(done.stdout)}
     assert found == {thread: str(17 + thread) for thread in range(16)}
+
+
+def test_addresses_on_the_rtl(command: Command, size: Size) -> None:
+    """Packed as programs for Tinsel expect: counted, taken apart, and sent to, one by one and by mask."""
+    for config, threads in size.pick([("tiny", 16)], [("tiny", 16), ("quad", 64)], [("tiny", 16), ("quad", 64)]):
+        done = command("run", FIXTURES / "addresses.c", "--engine", "rtl", "--config", config)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert sorted(lines_of(done.stdout)) == [(t, f"{t} of {threads} well") for t in range(threads)]
+
+
+# ---------------------------------------------------------------------- what their pages show
+
+CYCLES = r"\b\d+(?= cycles)"
+"""Times change with the hardware: a page may be out by a fifth."""
+
+
+def blocks(page: str) -> tuple[list[str], list[str]]:
+    """The words of a page's command, and the lines of the output that it shows."""
+    shown = page.split("```")[1::2]
+    assert len(shown) >= 2
+    words = shlex.split(shown[0])
+    assert words[:2] == ["./gossamer", "run"]
+    return words[2:], shown[1].strip().splitlines()
+
+
+def alike(sample: str, printed: str) -> bool:
+    """Whether a line of a page is one that was printed, but for times and what it leaves out behind three dots."""
+    cut = sample.endswith(" ...")
+    times = [(int(a), int(b)) for a, b in zip(re.findall(CYCLES, sample), re.findall(CYCLES, printed), strict=False)]
+    sample, printed = (re.sub(CYCLES, "N", text) for text in (sample.removesuffix(" ..."), printed))
+    same = printed.startswith(sample + " ") if cut else printed == sample
+    return same and all(4 * b <= 5 * a + 20 <= 6 * b + 40 for a, b in times)
+
+
+def missing(samples: list[str], printed: list[str]) -> list[str]:
+    """Lines of a page that were not printed, or not in that order where the output has one."""
+    whole = samples[-1] != "..."
+    wanted = [line for line in samples if line != "..."]
+    lost = [line for line in wanted if not any(alike(line, other) for other in printed)]
+    if whole and len(wanted) != len(printed):
+        lost.append(f"{len(printed)} lines were printed, {len(wanted)} are shown")
+    return lost
+
+
+@pytest.mark.parametrize("program", sorted(CHECKS))
+def test_the_page_shows_what_the_program_prints(program: str, command: Command) -> None:
+    page = ROOT / "docs" / "programs" / f"{Path(program).stem}.md"
+    words, samples = blocks(page.read_text())
+    assert words[0] == f"programs/{program}"
+    done = command("run", *words, cwd=ROOT)
+    assert done.returncode == 0, done.stdout + done.stderr
+    printed = [line for line in done.stdout.splitlines() if line.startswith("[")]
+    lost = missing(samples, printed)
+    near = {line: [other for other in printed if other.split()[:2] == line.split()[:2]][:2] for line in lost}
+    assert not lost, f"{page.name} shows what is not printed: {near}"
+
+
+def test_a_stale_page_is_seen() -> None:
+    printed = ["[0] 7 hops, sum 12, 100 cycles a hop", "[1] keys 1 2 3"]
+    assert not missing(["[0] 7 hops, sum 12, 115 cycles a hop", "[1] keys 1 ..."], printed)
+    assert not missing(["[1] keys 1 2 3", "..."], printed)
+    for stale in ("[0] 7 hops, sum 13, 100 cycles a hop", "[0] 7 hops, sum 12, 135 cycles a hop", "[1] keys 1 3 ..."):
+        assert missing([stale, "..."], printed) == [stale]
+    assert missing(["[1] keys 1 2 3"], printed)

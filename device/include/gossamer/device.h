@@ -39,10 +39,14 @@ extern "C" {
 
 /// Number of the thread with this address on its board, from 0: tile by tile, row by row.
 INLINE uint32_t gossamerNumber(uint32_t address) {
+#if GS_MESH_WIDTH == 1 << GS_ADDRESS_TILE_X_BITS
+  return address & ((1u << GS_ADDRESS_BOARD_LSB) - 1);
+#else
   uint32_t thread = address & ((1u << GS_ADDRESS_THREAD_BITS) - 1);
   uint32_t x = (address >> GS_ADDRESS_TILE_X_LSB) & ((1u << GS_ADDRESS_TILE_X_BITS) - 1);
   uint32_t y = (address >> GS_ADDRESS_TILE_Y_LSB) & ((1u << GS_ADDRESS_TILE_Y_BITS) - 1);
   return ((y * GS_MESH_WIDTH + x) << GS_LOG_THREADS_PER_TILE) + thread;
+#endif
 }
 
 /// This thread's number on its board.
@@ -55,12 +59,11 @@ INLINE uint32_t gossamerThreads(void) { return GS_CSR_READ(GS_CSR_THREADS); }
 INLINE uint32_t gossamerAddress(uint32_t number) {
   uint32_t mine = GS_CSR_READ(GS_CSR_THREAD_ID);
   uint32_t board = mine >> GS_ADDRESS_BOARD_LSB << GS_ADDRESS_BOARD_LSB;
+#if GS_MESH_WIDTH == 1 << GS_ADDRESS_TILE_X_BITS
+  return board | number;
+#else
   uint32_t tile = number >> GS_LOG_THREADS_PER_TILE;
   uint32_t thread = number & (GS_THREADS_PER_TILE - 1);
-#if GS_TILES == 1
-  (void)tile;
-  return board | thread;
-#else
   uint32_t y = tile / GS_MESH_WIDTH;
   uint32_t x = tile % GS_MESH_WIDTH;
   return board | y << GS_ADDRESS_TILE_Y_LSB | x << GS_ADDRESS_TILE_X_LSB | thread;
@@ -72,8 +75,10 @@ INLINE uint32_t gossamerHeapBase(uint32_t number) {
   return GS_PARTITION_BASE + ((number % GS_THREADS_PER_DRAM) << GS_LOG_PARTITION_BYTES);
 }
 
-/// Bytes of that heap: up to the guard below the stack.
-#define GOSSAMER_HEAP_BYTES (GS_PARTITION_BYTES - GS_STACK_BYTES)
+/// Bytes of that heap: up to the guard below the stack, which is lower the more thread-local variables there are.
+/// The linker knows it, so it is no constant for the preprocessor.
+#define GOSSAMER_HEAP_BYTES ((uint32_t)(uintptr_t)__gossamer_heap_bytes)
+extern char __gossamer_heap_bytes[] __attribute__((weak));  // weak: it may be 0
 
 /// First address of that thread's share of the SRAM; of its heap in DRAM where there is no SRAM.
 INLINE uint32_t gossamerHeapBaseSRAM(uint32_t number) {

@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 import json
+import os
 import struct
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,19 +24,22 @@ if TYPE_CHECKING:
     from gossamer.device import Image
     from gossamer.engines.rtl import Message, Run, Tile, Trap
 
-ENDINGS = (".c", ".elf")
-"""Programs that are always for a tile."""
-CPP = (".cpp", ".cc", ".cxx")
-"""Programs that are for a tile if the engine is rtl, and have a host of their own otherwise."""
+ENDINGS = (".c", ".S", ".o", ".elf")
+"""Programs that are always for a tile. Others are if the engine is rtl, and have a host of their own otherwise."""
 _CONFIG = "tiny"
 _MOST_CODES = 8
+_MOST_WARNINGS = 20
 
-HELP = """Usage: ./gossamer run PROGRAM.c|.cpp|.elf --engine rtl [OPTIONS]
+HELP = """Usage: ./gossamer run FILE... --engine rtl [OPTIONS]
+       ./gossamer run FOLDER --engine rtl [OPTIONS]
 
 Compiles a program for the threads of a tile, loads it into the simulated hardware,
-and runs main() on all of them. Output stands behind the number of its thread.
-Exit code: 0 if all threads returned 0, 1 if one did not, 4 if one trapped, or the
-run got stuck.
+and runs main() on all of them. FILEs are C (.c), C++ (.cpp, .cc, .cxx), assembly
+(.S) or objects (.o) of one program, or one .elf. A FOLDER stands for all sources
+directly in it. Output stands behind the number of its thread, warnings of the
+compiler and traps go to standard error.
+Exit code: 0 if all threads returned 0, 1 if one did not, 2 if there was nothing to
+run, 4 if a thread trapped or the run got stuck.
 
 Options:
   -c, --config NAME     configuration: a name or a file (default tiny)
@@ -49,12 +53,16 @@ Options:
       --watchdog N      give up after so many cycles without an instruction and
                         without output (default 1,000,000; 0: never)
       --input FILE      bytes that thread 0 reads from its debug channel
+      --raw-text        write what threads print as it is; without it control
+                        characters other than tabs are shown as \\x1b and the like
   -D, --define M=VALUE  a macro for the program
+  -I, --include FOLDER  a folder with headers of the program
 
 Examples:
   ./gossamer run programs/hello.c --engine rtl --config tiny
   ./gossamer run programs/ring.c --engine rtl --stats --trace ring.json
-  ./gossamer run mine.c --engine rtl --threads 4 --max-cycles 100000 --waves mine.fst
+  ./gossamer run main.c fast.S -I include --engine rtl
+  ./gossamer run mine/ --engine rtl --threads 4 --max-cycles 100000 --waves mine.fst
 """
 
 _VALUES = {
@@ -72,15 +80,34 @@ _VALUES = {
     "--input": "input",
     "--define": "define",
     "-D": "define",
+    "--include": "include",
+    "-I": "include",
 }
 
 
 def is_one(words: Sequence[str]) -> bool:
     """Whether the words ask for a program on a tile."""
-    if any(word.endswith(ENDINGS) and not word.startswith("-") for word in _plain(words)):
+    plain = _plain(words)
+    if any(word.endswith(ENDINGS) for word in plain):
         return True
+    first = plain[0] if plain else ""
     engines = [value for word, value in _options(words) if word in ("--engine", "-e")]
-    return engines[-1:] == ["rtl"] and any(word.endswith(CPP) for word in words)
+    if engines[-1:] == ["rtl"]:
+        # What looks like a file and is no header of a vertex; whether it is a program is seen where it is read.
+        looks = ("/" in first or "." in first) and not first.endswith((".h", ".hpp"))
+        return looks or _is_folder(first)
+    if _is_folder(first):
+        raise InputError(f"{first}: is a folder; one with a program for threads of a tile runs with --engine rtl")
+    return False
+
+
+def _is_folder(word: str) -> bool:
+    """Whether a word is a folder and not the name of an application."""
+    if not os.path.isdir(word):
+        return False
+    from gossamer import apps
+
+    return word not in apps.names()
 
 
 def _options(words: Sequence[str]) -> Iterator[tuple[str, str | None]]:
@@ -108,8 +135,9 @@ def _plain(words: Sequence[str]) -> list[str]:
 class _Request:
     """What the words ask for."""
 
-    program: str = ""
+    programs: list[str] = field(default_factory=list)
     help: bool = False
+    raw: bool = False
     stats: bool = False
     stats_file: Path | None = None
     options: dict[str, list[str]] = field(default_factory=dict)
@@ -123,15 +151,15 @@ class _Request:
                 assert value is not None
                 if after_stats and value.endswith(".json"):
                     request.stats_file = Path(value)
-                elif request.program:
-                    raise InputError(f"{value!r}: there is a program already, {request.program!r}")
                 else:
-                    request.program = value
+                    request.programs.append(value)
             elif word == "--stats":
                 request.stats = True
                 request.stats_file = Path(value) if value else None
             elif word in ("-h", "--help"):
                 request.help = True
+            elif word == "--raw-text":
+                request.raw = True
             elif word not in _VALUES:
                 raise InputError(f"there is no option {word} for a program; see ./gossamer run prog.c --help")
             elif value is None:
@@ -140,6 +168,11 @@ class _Request:
                 request.options.setdefault(_VALUES[word], []).append(value)
             after_stats = word == "--stats"
         return request
+
+    @property
+    def program(self) -> str:
+        """What the program is called in messages: the first of its files."""
+        return self.programs[0]
 
     def one(self, name: str) -> str | None:
         return self.options[name][-1] if name in self.options else None
@@ -187,11 +220,21 @@ def run(words: Sequence[str]) -> None:
     from gossamer import device
     from gossamer.engines import rtl
 
+    if waves is not None:
+        from gossamer.hdl import verilate
+
+        verilate.require_waves()
     config = configs.load(request.one("config") or _CONFIG)
     if threads is not None and threads > config.threads_per_tile:
         raise InputError(f"--threads {threads}: a tile of {config.name} has {config.threads_per_tile} threads")
-    image = device.build([Path(request.program)], config, request.options.get("define", []))
-    console = _Console(Path(request.program).name, image)
+    image = device.build(
+        request.programs, config, request.options.get("define", []), includes=request.options.get("include", [])
+    )
+    for warning in image.warnings[:_MOST_WARNINGS]:
+        click.echo(visible(warning), err=True)
+    if len(image.warnings) > _MOST_WARNINGS:
+        click.echo(f"and {len(image.warnings) - _MOST_WARNINGS} more warnings", err=True)
+    console = _Console(Path(request.program).name, image, request.raw)
     with rtl.Tile(
         config,
         waves=waves,
@@ -243,11 +286,24 @@ def _load(tile: Tile, image: Image) -> None:
         tile.load_image(image, on_progress=show)
 
 
+def visible(text: str) -> str:
+    """Text without what a terminal would obey: control characters other than tabs, as escapes."""
+    return "".join(_ESCAPES.get(c, c) for c in text)
+
+
+_ESCAPES = {chr(code): f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0))}
+_ESCAPES |= {chr(code): f"\\u{code:04x}" for code in (*range(0x2028, 0x202F), *range(0x2066, 0x206A))}
+_ESCAPES |= {"\r": "\\r"}
+del _ESCAPES["\t"]
+"""The controls of ASCII and Latin-1, line separators, and what turns the direction of text."""
+
+
 class _Console:
     """What is shown while a program runs: its output on stdout, traps and progress on stderr."""
 
-    def __init__(self, name: str, image: Image) -> None:
+    def __init__(self, name: str, image: Image, raw: bool = False) -> None:
         self.name = name
+        self._raw = raw
         self._image = image
         self._shown = False
         self._last = (time.monotonic(), 0)
@@ -255,6 +311,7 @@ class _Console:
     def line(self, thread: int, text: str, more: bool) -> None:
         """A line of a thread; one that is too long is broken, and says so with a backslash."""
         self.clear()
+        text = text if self._raw else visible(text)
         sys.stdout.write(f"[{thread}] {text}{chr(92) if more else ''}\n")
         sys.stdout.flush()
 
@@ -273,7 +330,8 @@ class _Console:
 
     def trap(self, trap: Trap) -> None:
         self.clear()
-        click.echo(f"[{trap.who}] trap: {trap.words(self._image.where)}", err=True)
+        said = trap.words(self._image.where, self._image.instruction)
+        click.echo(f"[{trap.who}] trap: {visible(said)}", err=True)
 
     def progress(self, cycle: int, instructions: int) -> None:
         if not sys.stderr.isatty():
@@ -355,25 +413,39 @@ def _judge(program: str, image: Image, run: Run) -> None:
     from gossamer.engines.rtl import ranges, who_waits
 
     for line in who_waits(run.still, image.where):
-        click.echo(line, err=True)
+        click.echo(visible(line), err=True)
     trapped = {trap.thread for trap in run.traps}
-    also = f"; {_threads(trapped)} trapped" if trapped else ""
+    failed = {thread: code for thread, code in sorted(run.codes.items()) if code}
+    waiting = {one.thread for one in run.still}
+    ended = [f"{_threads(trapped)} trapped"] if trapped else []
+    ended += [_failed(failed)] if failed else []
+    also = "".join(f"; {what}" for what in ended)
     if run.reason == "max-cycles":
         count = f"{len(run.still)} of {run.threads} threads"
         raise RunDied(f"{program}: {count} had not ended after {run.cycles:,} cycles{also}")
     if run.reason == "deadlock":
-        raise RunDied(f"{program}: deadlock: all threads that run wait for messages, and none is on its way{also}")
+        who = f"all threads that run ({ranges(waiting)}) wait for messages"
+        raise RunDied(f"{program}: deadlock: {who}, and none is on its way{also}")
     if run.reason == "stuck":
-        raise RunDied(f"{program}: stuck: no instruction and no output for long, after {run.cycles:,} cycles{also}")
+        who = f"{_threads(waiting)} had not ended" if waiting else "all threads had ended, but not all had said so"
+        raise RunDied(
+            f"{program}: stuck: no instruction and no output for long, after {run.cycles:,} cycles; {who}{also}"
+        )
     if trapped:
-        raise RunDied(f"{program}: {_threads(trapped)} trapped")
-    failed = {thread: code for thread, code in sorted(run.codes.items()) if code}
+        raise RunDied(f"{program}: {'; '.join(ended)}")
     if failed:
-        codes = [f"{thread} with {_signed(code)}" for thread, code in list(failed.items())[:_MOST_CODES]]
-        more = f" and {len(failed) - _MOST_CODES} more" if len(failed) > _MOST_CODES else ""
-        if len(set(failed.values())) == 1 and len(failed) > 1:
-            codes, more = [f"{ranges(failed)} with {_signed(next(iter(failed.values())))}"], ""
-        raise AnswerNo(f"{program}: thread{'s' if len(failed) > 1 else ''} {', '.join(codes)}{more} ended, not with 0")
+        raise AnswerNo(f"{program}: {_failed(failed)}")
+
+
+def _failed(codes: Mapping[int, int]) -> str:
+    """Threads that ended with another code than 0, with their codes."""
+    from gossamer.engines.rtl import ranges
+
+    told = [f"{thread} with {_signed(code)}" for thread, code in list(codes.items())[:_MOST_CODES]]
+    more = f" and {len(codes) - _MOST_CODES} more" if len(codes) > _MOST_CODES else ""
+    if len(set(codes.values())) == 1:
+        told, more = [f"{ranges(codes)} with {_signed(next(iter(codes.values())))}"], ""
+    return f"thread{'s' if len(codes) > 1 else ''} {', '.join(told)}{more} ended, not with 0"
 
 
 def _threads(numbers: set[int]) -> str:

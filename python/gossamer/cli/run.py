@@ -28,7 +28,7 @@ BUNDLED = DATA / "debian12.adj.gz"
 
 _HELP = """Usage: ./gossamer run APP [GRAPH] [PARAMETERS] [OPTIONS]
        ./gossamer run PROGRAM.cpp [ARGUMENTS]
-       ./gossamer run PROGRAM.c --engine rtl [OPTIONS]
+       ./gossamer run FILE.c... | FOLDER --engine rtl [OPTIONS]
 
 Runs an application on a graph and shows the most telling part of the result.
 APP is one of ours ({apps}) or
@@ -36,8 +36,8 @@ the header of your own vertex. GRAPH is a file (Matrix Market, edge list, METIS,
 DIMACS, .gsg; plain, gzip, zstd or xz), gen:KIND:... for a made one, or - for
 standard input; without it: the packages of Debian 12 and their dependencies.
 PROGRAM.cpp is a program with a host of its own; its exit code is ours.
-PROGRAM.c (or .cpp, .elf) with --engine rtl runs on the threads of the simulated
-hardware; ./gossamer run PROGRAM.c --help says how.
+FILEs (.c, .cpp, .S, .o, .elf) or a FOLDER of them with --engine rtl are a program
+for threads of the simulated hardware; ./gossamer run PROGRAM.c --help says how.
 
 Options:
   -e, --engine NAME     cpu (default) or shuffle

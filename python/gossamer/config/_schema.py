@@ -163,7 +163,10 @@ class MemorySection(Section):
     """Memory beside the FPGA."""
 
     dram: DramSection = Field(description="DRAM of the board")
-    sram: SramSection = Field(description="SRAM of the board")
+    sram: SramSection = Field(
+        description="SRAM of the board",
+        default=SramSection(count=0, bytes=1024, data_bits=8, clock_mhz=1, read_latency=1),
+    )
 
 
 class LinksSection(Section):
@@ -213,8 +216,17 @@ class ShellSection(Section):
     window_frames: int = knob("frames sent before the first must be acknowledged", "frames", ge=1, le=32768, pow2=True)
 
 
+# What stands for a table that a configuration leaves out: none of it, and the least of everything else.
+_NO_LINKS = LinksSection(
+    names=(), rate_mbps=10, flight_cycles=1, overhead_bytes=0, frame_bytes=9000, window_frames=1
+)
+_NO_STREAMS = StreamSection(ports=0, packet_bytes=32, fifo_packets=2, poll=1, credits=1)
+_NO_MATCH = MatchSection(cam_entries=0, lists=1, list_entries=1)
+_NO_SHELL = ShellSection(vendor_id=0, product_id=0, macs=0, rate_mbps=10, window_frames=1)
+
+
 class Config(Section):
-    """A hardware configuration, checked."""
+    """A hardware configuration, checked. Tables of what a board need not have may be left out."""
 
     description: str = Field(description="what it is, in a line")
     base: str | None = Field(default=None, description="the configuration that this one changes")
@@ -226,10 +238,10 @@ class Config(Section):
     mesh: MeshSection = Field(description="mesh of tiles")
     router: RouterSection = Field(description="multicast router")
     memory: MemorySection = Field(description="memories")
-    links: LinksSection = Field(description="links between boards")
-    stream: StreamSection = Field(description="streaming ports")
-    match: MatchSection = Field(description="match engine")
-    shell: ShellSection = Field(description="shell")
+    links: LinksSection = Field(description="links between boards", default=_NO_LINKS)
+    stream: StreamSection = Field(description="streaming ports", default=_NO_STREAMS)
+    match: MatchSection = Field(description="match engine", default=_NO_MATCH)
+    shell: ShellSection = Field(description="shell", default=_NO_SHELL)
 
     _name: str = PrivateAttr(default="unnamed")
 

@@ -16,6 +16,10 @@ _STILL = struct.Struct("<BBBBIII")
 
 Where = Callable[[int], object]
 """A program counter's place, which as a string is ``function at file:line``."""
+Fetch = Callable[[int], "int | None"]
+"""The instruction at an address, where it is known."""
+_SYSTEM = 0x73
+"""Opcode of the instructions that access registers (CSRs)."""
 
 # As the cores number them (docs/engine-rtl.md); the driver passes them on as they are.
 _NOTHING, _RUNS, _REQUEST, _FLOAT, _DIVIDE, _PARKED = range(6)
@@ -82,8 +86,7 @@ class Still:
             return _WAITS[self.data & 3]
         if self.address == csr["idle"]:
             return "waits for idleness (tinselIdle)"
-        name = next((name for name, number in csr.values.items() if number == self.address), f"{self.address:#x}")
-        return f"waits for the register {name}"
+        return f"waits for the register {_register(self.address)}"
 
 
 def stills(payload: bytes) -> list[Still]:
@@ -100,15 +103,37 @@ def who_waits(threads: Iterable[Still], where: Where) -> list[str]:
     for one in threads:
         place = "" if one.doing == _NOTHING else f" in {where(one.pc)}"
         groups.setdefault(one.words() + place, []).append(one.thread)
-    lines = []
-    for what, who in list(groups.items())[:_MOST]:
-        if len(who) > 1:
-            what = _plural(what)
-        lines.append(f"{'threads' if len(who) > 1 else 'thread'} {ranges(who)} {what}")
-    if len(groups) > _MOST:
-        rest = sum(len(who) for who in list(groups.values())[_MOST:])
-        lines.append(f"and {rest} more threads that have not ended")
+    # The largest groups first, so that what is cut short are threads on their own.
+    known = sorted(groups.items(), key=lambda group: (-len(group[1]), group[1][0]))
+    lines = [_sentence(who, what) for what, who in known[:_MOST]]
+    if len(known) > _MOST:
+        rest: dict[str, list[int]] = {}
+        for what, who in known[_MOST:]:
+            rest.setdefault(what.split(" in ")[0], []).extend(who)
+        lines += [_sentence(who, what) + ", in other places" for what, who in rest.items()]
     return lines
+
+
+def _sentence(who: list[int], what: str) -> str:
+    return f"threads {ranges(who)} {_plural(what)}" if len(who) > 1 else f"thread {who[0]} {what}"
+
+
+def _register(number: int) -> str:
+    """A register by its name and number, or the number alone."""
+    values = constants.enumeration("csr").values
+    name = next((name for name, value in values.items() if value == number), "")
+    return f"{name} ({number:#05x})" if name else f"{number:#05x}"
+
+
+def _about_register(instruction: int) -> str:
+    """What is wrong with an access to a register."""
+    number, operation, source = instruction >> 20, instruction >> 12 & 7, instruction >> 15 & 31
+    csr = constants.enumeration("csr")
+    if number not in csr.values.values():
+        return f"this core has no register {number:#05x}"
+    # Of the six forms two write in any case; the others only where they have bits to change.
+    writes = operation & 3 == 1 or source != 0
+    return f"register {_register(number)} cannot be {'written' if writes else 'read'} here"
 
 
 def _plural(what: str) -> str:
@@ -150,17 +175,27 @@ class Trap:
         values = constants.enumeration("trap").values
         return next((name for name, number in values.items() if number == self.cause), f"cause {self.cause}")
 
-    def words(self, where: Where) -> str:
-        """Cause, value and place, as one line."""
+    def words(self, where: Where, fetch: Fetch = lambda pc: None) -> str:
+        """Cause, value and place, as one line. ``fetch`` tells an access to a register from other instructions."""
         doc = constants.enumeration("trap").docs.get(self.name, "of a kind that is not known")
         text = f"{self.name}: {doc}"
-        if label := _VALUES.get(self.name, "address"):
+        instruction = None if self.pc == UNKNOWN_PC else fetch(self.pc)
+        if self.name == "illegal_instruction" and _reaches_register(instruction):
+            assert instruction is not None
+            text = f"{self.name}: {_about_register(instruction)}"
+        elif label := _VALUES.get(self.name, "address"):
+            if self.name == "illegal_instruction" and instruction is None:
+                label = "instruction, or number of the register,"
             text += f"; {label} {self.value:#010x}"
         if self.thread == ACCELERATOR:
             return text
         if self.pc == UNKNOWN_PC:
             return f"{text}, place not known"
         return f"{text}, in {where(self.pc)} (pc {self.pc:#x})"
+
+
+def _reaches_register(instruction: int | None) -> bool:
+    return instruction is not None and instruction & 0x7F == _SYSTEM and instruction >> 12 & 3 != 0
 
 
 __all__ = ["ACCELERATOR", "Still", "Trap", "Where", "ranges", "stills", "who_waits"]

@@ -50,6 +50,8 @@ def model(
     replaced = _mutants.mutated(top, sources, parameters, defines)
     if replaced is not None:
         sources, flags, optimise = replaced, [*flags, *_mutants.VERILATOR_FLAGS], "-O1"
+    if waves:
+        require_waves()
     options = ["--cc", "--exe", "--build", "-j", "2", "-O3", "-Wall"]
     options += ["--assert", "--timing"] if assertions else ["--no-timing"]
     options += ["--trace-fst", "--trace-structs"] if waves else []
@@ -70,6 +72,19 @@ def model(
         _build(command, folder)
 
     return _run.kept("model", f"{top}-{key}", make) / "simulator"
+
+
+def require_waves() -> None:
+    """InputError if what a model with waves is compiled with is not there: known before anything is built."""
+    probe = [str(native.compiler()), "-fsyntax-only", "-x", "c++", "-"]
+    include = "".join(f"#include <{header}>\n" for header in _WAVES)
+    done = subprocess.run(probe, input=include, text=True, errors="replace", capture_output=True, check=False)
+    if done.returncode:
+        raise InputError(f"waves need the headers of two libraries: apt-get install {' '.join(_WAVES.values())}")
+
+
+_WAVES = {"lz4.h": "liblz4-dev", "zlib.h": "zlib1g-dev"}
+"""Headers that Verilator's FST writer includes, and the packages that they are in."""
 
 
 def cocotb(
@@ -215,10 +230,7 @@ def _inputs(sources: Sources) -> list[str]:
 def _build(command: Sequence[str], folder: Path) -> None:
     log = folder / "build.log"
     if _run.run(command, log, folder, _environment()):
-        text = log.read_text(errors="replace")
-        if "lz4.h" in text or "zlib.h" in text:
-            raise InputError("waves need the headers of two libraries: apt-get install liblz4-dev zlib1g-dev")
         raise InputError(f"building the simulator failed: {_run.first_error(log)} (all of it in {log})")
 
 
-__all__ = ["WAIVERS", "cocotb", "lint", "model"]
+__all__ = ["WAIVERS", "cocotb", "lint", "model", "require_waves"]

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the rtl engine says of threads: who waits and where, and why a thread trapped."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from gossamer.cli import _tile_program
+from gossamer.config import constants
+from gossamer.engines._rtl_words import UNKNOWN_PC, Still, Trap, who_waits
+from gossamer.engines.rtl import Run
+from gossamer.errors import AnswerNo, RunDied
+
+ROOT = Path(__file__).resolve().parents[2]
+CSR = constants.enumeration("csr")
+REQUEST, LOAD, CSR_ACCESS = 2, 0, 2
+ILLEGAL = constants.enumeration("trap")["illegal_instruction"]
+
+
+def named(lines: list[str]) -> set[int]:
+    """The threads that lines name."""
+    found: set[int] = set()
+    for line in lines:
+        match = re.match(r"threads? ([\d, -]+) ", line)
+        assert match, line
+        for part in match[1].split(", "):
+            low, _, high = part.partition("-")
+            found |= set(range(int(low), int(high or low) + 1))
+    return found
+
+
+@pytest.mark.parametrize("places", [1, 5, 16, 17, 64])
+def test_every_thread_that_waits_is_named(places: int) -> None:
+    """However many places they wait in."""
+    threads = [Still(t, REQUEST, LOAD, 4 * (t % places), 0x4000_0000 + t % places, 0) for t in range(64)]
+    lines = who_waits(threads, lambda pc: f"f at x.c:{pc}")
+    assert named(lines) == set(range(64))
+    assert len(lines) == len(set(lines))
+
+
+def test_what_a_thread_waits_for_has_a_name_and_a_number() -> None:
+    (line,) = who_waits([Still(3, REQUEST, CSR_ACCESS, 0, CSR["uart_put"], 0)], lambda pc: "main at x.c:5")
+    assert line == "thread 3 waits for the register uart_put (0x821) in main at x.c:5"
+    (line,) = who_waits([Still(3, REQUEST, CSR_ACCESS, 0, 0x123, 0)], lambda pc: "main at x.c:5")
+    assert line == "thread 3 waits for the register 0x123 in main at x.c:5"
+
+
+@pytest.mark.parametrize(
+    ("instruction", "value", "said"),
+    [
+        (0x7C0_02573, 0x7C0, "this core has no register 0x7c0"),  # csrr a0
+        (0xC00_51073, 0xC00, "register cycle (0xc00) cannot be written here"),  # csrw
+        (0x800_02573, 0x800, "register send_dest (0x800) cannot be read here"),  # csrr
+        (0xC01_02573, 0xC01, "this core has no register 0xc01"),
+        (0x0000_0000, 0, "not an instruction of this core, or a register that it has not; instruction 0x00000000"),
+        (0x0000_2073, 0x0000_2073, "this core has no register 0x000"),
+    ],
+)
+def test_a_register_is_no_instruction(instruction: int, value: int, said: str) -> None:
+    trap = Trap(1, 0, ILLEGAL, 0x40, value)
+    words = trap.words(lambda pc: "main at x.c:5", {0x40: instruction}.get)
+    assert words == f"illegal_instruction: {said}, in main at x.c:5 (pc 0x40)"
+
+
+def test_a_trap_whose_place_is_not_known() -> None:
+    words = Trap(1, 0, ILLEGAL, UNKNOWN_PC, 0x7C0).words(lambda pc: "nowhere", {}.get)
+    assert words.endswith("place not known") and "0x7c0" in words.replace("0x000007c0", "0x7c0")
+
+
+def test_the_cause_of_a_trap_is_what_happened() -> None:
+    """Sending from a slot of somebody else's is not releasing it."""
+    trap = Trap(1, 0, constants.enumeration("trap")["not_received"], 0x40, 0x10_0040)
+    text = trap.words(lambda pc: "main at x.c:5")
+    assert text == (
+        "not_received: used a slot that this thread does not hold: not received yet, or released already; "
+        "address 0x00100040, in main at x.c:5 (pc 0x40)"
+    )
+
+
+def test_the_guide_lists_every_cause() -> None:
+    """With the same names as config/ has, each once."""
+    text = (ROOT / "docs" / "programming-device.md").read_text()
+    table = text.split("| cause | what it usually is |")[1].split("\n\n")[0]
+    causes = [row.split("|")[1] for row in table.splitlines() if row.startswith("|")]
+    listed = [name for cause in causes for name in re.findall(r"`(\w+)`", cause)]
+    assert sorted(listed) == sorted(constants.enumeration("trap").values)
+
+
+class Nowhere:
+    def where(self, pc: int) -> str:
+        return f"main at x.c:{pc}"
+
+
+def judge(done: Run) -> None:
+    _tile_program._judge("x.c", Nowhere(), done)  # type: ignore[arg-type]
+
+
+def run(reason: str, codes: dict[int, int], traps: list[int], still: list[int]) -> Run:
+    return Run(
+        reason=reason,
+        threads=16,
+        cycles=1000,
+        instructions=10,
+        counters={},
+        codes=codes,
+        traps=[Trap(t, 0, ILLEGAL, 0x40, 0) for t in traps],
+        still=[Still(t, REQUEST, LOAD, 4, 0x4000_0000, 0) for t in still],
+        seconds=1,
+    )
+
+
+@pytest.mark.parametrize(
+    ("reason", "said"),
+    [
+        ("stuck", "stuck: no instruction and no output for long, after 1,000 cycles; threads 3-4 had not ended"),
+        ("deadlock", "deadlock: all threads that run (3-4) wait for messages"),
+        ("max-cycles", "2 of 16 threads had not ended after 1,000 cycles"),
+    ],
+)
+def test_the_last_line_names_all_that_went_wrong(
+    reason: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(RunDied) as error:
+        judge(run(reason, {0: 0, 1: 7, 2: 0xFFFFFFFF}, [5, 6], [3, 4]))
+    text = str(error.value)
+    assert said in text and "threads 5-6 trapped" in text and "threads 1 with 7, 2 with -1 ended" in text
+    assert capsys.readouterr().err == "threads 3-4 wait for a load from 0x40000000 in main at x.c:4\n"
+
+
+def test_a_trap_hides_no_exit_code() -> None:
+    with pytest.raises(RunDied, match=r"^x.c: thread 5 trapped; threads 1-2 with 7 ended, not with 0$"):
+        judge(run("done", {0: 0, 1: 7, 2: 7}, [5], []))
+    with pytest.raises(AnswerNo, match=r"^x.c: thread 1 with 7 ended, not with 0$"):
+        judge(run("done", {0: 0, 1: 7}, [], []))
+    with pytest.raises(RunDied, match=r"stuck: .*; all threads had ended, but not all had said so$"):
+        judge(run("stuck", {}, [], []))
+
+
+def test_text_of_a_thread_is_no_command_to_the_terminal() -> None:
+    assert _tile_program.visible("a\tb \u00fc \u4e16 \\") == "a\tb \u00fc \u4e16 \\"
+    assert _tile_program.visible("\x1b[2J\r\b\x00\x7f\x9b1m\u202e") == r"\x1b[2J\r\x08\x00\x7f\x9b1m\u202e"
