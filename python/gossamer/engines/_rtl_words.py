@@ -31,6 +31,7 @@ _VALUES = {
     "bad_length": "length",
     "bad_destination": "destination",
     "bad_key": "key",
+    "bad_thread": "thread",
     "breakpoint": "",
     "environment_call": "",
     "send_not_ready": "",
@@ -125,12 +126,14 @@ def _register(number: int) -> str:
     return f"{name} ({number:#05x})" if name else f"{number:#05x}"
 
 
-def _about_register(instruction: int) -> str:
-    """What is wrong with an access to a register."""
-    number, operation, source = instruction >> 20, instruction >> 12 & 7, instruction >> 15 & 31
+def _about_register(number: int, instruction: int | None) -> str:
+    """What is wrong with an access to a register; ``instruction`` where it is known."""
     csr = constants.enumeration("csr")
     if number not in csr.values.values():
         return f"this core has no register {number:#05x}"
+    if instruction is None:
+        return f"register {_register(number)} cannot be read or written like that"
+    operation, source = instruction >> 12 & 7, instruction >> 15 & 31
     # Of the six forms two write in any case; the others only where they have bits to change.
     writes = operation & 3 == 1 or source != 0
     return f"register {_register(number)} cannot be {'written' if writes else 'read'} here"
@@ -180,12 +183,12 @@ class Trap:
         doc = constants.enumeration("trap").docs.get(self.name, "of a kind that is not known")
         text = f"{self.name}: {doc}"
         instruction = None if self.pc == UNKNOWN_PC else fetch(self.pc)
-        if self.name == "illegal_instruction" and _reaches_register(instruction):
+        if self.name == "bad_register":
+            text = f"{self.name}: {_about_register(self.value & 0xFFF, instruction)}"
+        elif self.name == "illegal_instruction" and _reaches_register(instruction):
             assert instruction is not None
-            text = f"{self.name}: {_about_register(instruction)}"
+            text = f"{self.name}: {_about_register(instruction >> 20, instruction)}"
         elif label := _VALUES.get(self.name, "address"):
-            if self.name == "illegal_instruction" and instruction is None:
-                label = "instruction, or number of the register,"
             text += f"; {label} {self.value:#010x}"
         if self.thread == ACCELERATOR:
             return text
