@@ -2,8 +2,8 @@
 
 /// The caches of a tile, and the way past them into memory.
 ///
-/// Loader and accelerator access memory past the caches, over the first cache's stream; the top bit of an id tells their
-/// accesses from the cache's. The debug bus uses a cache with a thread's number; the answer is taken off here.
+/// Loader and accelerator access memory past the caches, over the first cache's stream; the top bit of an id tells
+/// their accesses from the cache's. The debug bus uses a cache with a thread's number; the answer is taken off here.
 module gs_tile_memory
   import gs_tile_pkg::*;
   import gossamer_pkg::*;
