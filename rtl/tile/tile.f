@@ -29,4 +29,6 @@ tile/gs_tile_switch.sv
 tile/gs_acc_memory.sv
 tile/gs_acc_sum.sv
 tile/gs_tile_load.sv
+tile/gs_tile_cores.sv
+tile/gs_tile_memory.sv
 tile/gs_tile.sv
