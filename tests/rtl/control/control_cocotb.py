@@ -321,7 +321,9 @@ async def instructions_reach_their_memory(dut: HierarchyObject) -> None:
         want[thread // (TIDS * CORES // MEMORIES)][word] = data
         todo[thread] += [write(thread, "instr_address", 4 * word), write(thread, "instr_write", data)]
         if thread % 4 == 3:
-            bad = random.choice([4 * word + random.randrange(1, 4), 4 * WORDS, 4 * (word + WORDS), 0x80000000 | 4 * word])
+            bad = random.choice(
+                [4 * word + random.randrange(1, 4), 4 * WORDS, 4 * (word + WORDS), 0x80000000 | 4 * word]
+            )
             todo[thread] += [write(thread, "instr_address", bad), write(thread, "instr_write", 0xBAD)]
     bench.command("start_first", bytes([THREADS]))
     for group in [*range(MEMORIES), 0xFF]:

@@ -26,7 +26,9 @@ def test_a_start_of_a_running_thread_traps() -> None:
     with Tile(config) as tile:
         image = device.build(HERE / "threads.c", config, defines=defines)
         tile.load_image(image)
-        done = tile.run(tile.threads, max_cycles=3_000_000, on_line=lambda thread, text, _: lines.append((thread, text)))
+        done = tile.run(
+            tile.threads, max_cycles=3_000_000, on_line=lambda thread, text, _: lines.append((thread, text))
+        )
     causes = constants.enumeration("trap").values
     expected = {
         1: ("bad_thread", 0),
@@ -64,12 +66,22 @@ def test_the_debug_bus_is_refused() -> None:
         tile.load([0x0000_006F])  # jal x0, 0
         never = [("inject", 1)]
         assert tile.ask(b"".join(command(*one) for one in never), 1) == refusals(*never)
-        wrong = [("start", 0), ("inject", 0), ("start", FAR), ("halt", FAR), ("resume", FAR), ("flush", FAR), ("uart", FAR)]
+        wrong = [
+            ("start", 0),
+            ("inject", 0),
+            ("start", FAR),
+            ("halt", FAR),
+            ("resume", FAR),
+            ("flush", FAR),
+            ("uart", FAR),
+        ]
         wrong += [("inject", FAR), ("start_first", FAR)]
         stream = command("start_first", 1) + b"".join(command(*one) for one in wrong)
         assert tile.ask(stream, len(wrong)) == refusals(*wrong)
         # Of several that are started together those that run go on.
-        assert tile.ask(command("start_first", 3) + command("start", 2), 2) == refusals(("start_first", 0), ("start", 2))
+        assert tile.ask(command("start_first", 3) + command("start", 2), 2) == refusals(
+            ("start_first", 0), ("start", 2)
+        )
         # A second memory that there is not, and an address outside.
         place = bytes([codes["set_address"]]) + (4 * tile.config.instr_words).to_bytes(4, "little")
         word = bytes([codes["write_instr"]]) + bytes(4)
