@@ -41,7 +41,7 @@ module gs_core_sched
   output logic                 c0_inject_o,
   // The thread in C1 is between the two passes of a divide: it does not park here.
   input  logic                 c1_again_i,
-  // Threads of the stages; in C1 also one that will park
+  // Threads of the stages; in C1 also one that parks, and one of an operation that does not issue
   output logic [7:1]           valid_o,
   output logic [7:1][TidW-1:0] tid_o,
   // The instruction in C6 suspends or stops its thread; the one in C7 traps after all.
@@ -69,10 +69,10 @@ module gs_core_sched
   thread_op_e ctl_op_q;
   logic [TidW-1:0] ctl_tid_q;
   thread_state_t c0_state;
-  thread_step_t c0_step;
 
-  logic c1_ctl_q, c1_allowed_q, c1_parks_q;
-  thread_state_t c1_state_q;
+  logic c1_ctl_q, idles;
+  thread_state_t c1_old_q, c1_state;
+  thread_step_t c1_step;
   logic [7:1] valid_q;
   logic [7:1][TidW-1:0] tid_q;
   logic c7_stays_q, c7_back_q;
@@ -99,13 +99,11 @@ module gs_core_sched
     .we_i   (c1_ctl_q || park),
     .wstrb_i(1'b1),
     .waddr_i(tid_q[1]),
-    .wdata_i(c1_state_q),
+    .wdata_i(c1_state),
     .re_i   (1'b1),
     .raddr_i(c0_tid_o),
     .rdata_o(c0_state)
   );
-
-  assign c0_step = thread_step(ctl_op_q, c0_state);
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -130,19 +128,23 @@ module gs_core_sched
         ctl_tid_q <= ctl_tid_i;
       end
     end
-    c1_allowed_q <= c0_step.allowed;
-    c1_parks_q   <= c0_state.halted || c0_state.trapped;
-    c1_state_q   <= c0_step.state;
-    if (!ctl_valid_q) c1_state_q <= '{place: PlaceParked, halted: c0_state.halted, trapped: c0_state.trapped,
-                                      told: c0_state.told};
+    c1_old_q <= c0_state;
   end
 
-  // C1: a halted thread parks, but not what control has sent.
-  assign park          = valid_q[1] && !c1_ctl_q && c1_parks_q && !c1_again_i;
+  // C1: an operation is done, and issues or does not; a halted thread parks.
+  assign c1_step = thread_step(ctl_op_q, c1_old_q);
+  always_comb begin
+    c1_state       = c1_old_q;
+    c1_state.place = PlaceParked;
+    if (c1_ctl_q) c1_state = c1_step.state;
+  end
+
+  assign park          = valid_q[1] && !c1_ctl_q && (c1_old_q.halted || c1_old_q.trapped) && !c1_again_i;
+  assign idles         = park || (c1_ctl_q && !c1_step.issues);
   assign park_o        = park;
   assign ctl_ready_o   = c1_ctl_q && !clearing_q;
-  assign ctl_allowed_o = c1_allowed_q;
-  assign ctl_trapped_o = c1_state_q.trapped;
+  assign ctl_allowed_o = c1_step.allowed;
+  assign ctl_trapped_o = c1_step.state.trapped;
 
   // C1 to C7
   assign free       = !valid_q[6] || c6_stays_i;
@@ -156,7 +158,7 @@ module gs_core_sched
       c7_back_q <= 1'b0;
       wait_q    <= '0;
     end else begin
-      valid_q   <= {valid_q[6:2], valid_q[1] && !park, (ctl_go && c0_step.issues) || pop};
+      valid_q   <= {valid_q[6:2], valid_q[1] && !idles, ctl_go || pop};
       c7_back_q <= div_take_o || rsp_take_o;
       wait_q    <= (waits && !bubble) ? wait_q + 3'd1 : 3'd0;
     end

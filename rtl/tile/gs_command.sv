@@ -54,8 +54,9 @@ module gs_command
   /// threads that park in this cycle
   input  logic [TileCores-1:0]      park_i,
   input  logic [TileCores-1:0][TidW-1:0] park_tid_i,
-  /// a pulse: a byte for a thread
-  output logic                      uart_o,
+  /// a byte for a thread
+  output logic                      uart_valid_o,
+  input  logic                      uart_ready_i,
   output logic [ThreadW-1:0]        thread_o,
   output logic [7:0]                byte_o,
   /// writes into instruction memories
@@ -63,11 +64,10 @@ module gs_command
   input  logic                      iwr_ready_i,
   output logic [Log2InstrWords-1:0] iwr_addr_o,
   output logic [31:0]               iwr_data_o,
-  /// words of the counters come by, one after the other; cycles are there at once
+  /// words of the counters come by, one after the other
   input  logic [SlotW-1:0]          slot_i,
   input  logic                      high_i,
   input  logic [31:0]               word_i,
-  input  logic [63:0]               cycles_i,
   // A command is under way
   output logic                      busy_o
 );
@@ -123,6 +123,7 @@ module gs_command
   assign borrow_o        = borrow_q;
   assign borrow_thread_o = borrow_thread_q;
   assign done            = state_q == Done;
+  assign uart_valid_o    = valid && state_q == Idle && code == DebugCommandUart && !bad && uart_ready_i;
   assign busy_o          = in_valid_i || valid || state_q != Idle;
 
   // What is refused at once
@@ -135,6 +136,7 @@ module gs_command
       DebugCommandStart, DebugCommandHalt, DebugCommandResume, DebugCommandFlush, DebugCommandUart,
       DebugCommandInject: bad = far_thread;
       DebugCommandStartFirst: bad = far_count;
+      DebugCommandReadCounter: bad = counter > DebugCounterFpu;
       DebugCommandWriteInstr: bad = far_address || group == '0;
       default: bad = 1'b0;
     endcase
@@ -178,7 +180,6 @@ module gs_command
 
   always_comb begin
     state_d = state_q;
-    uart_o  = 1'b0;
     step    = 1'b0;
     unique case (state_q)
       Idle: if (valid) begin
@@ -188,19 +189,14 @@ module gs_command
           DebugCommandStartFirst, DebugCommandStart: state_d = !starts ? Done : activate_ready_i ? Operate : Idle;
           DebugCommandHalt, DebugCommandResume, DebugCommandInject: state_d = Operate;
           DebugCommandReadCounter: state_d = Look;
-          DebugCommandUart: begin
-            uart_o  = !bad;
-            state_d = Done;
-          end
+          DebugCommandUart: state_d = uart_ready_i ? Done : Idle;
           DebugCommandWriteInstr: state_d = Write;
           // set_address and select_instr are done below; what is not known is skipped.
           default: state_d = Done;
         endcase
         if (bad) state_d = Refuse;
       end
-      Look: if (counter == DebugCounterCycles || counter > DebugCounterRefused || (low_q && is_slot && high_i)) begin
-        state_d = Report;
-      end
+      Look: if (low_q && is_slot && high_i) state_d = Report;
       Ask: if (request_ready_i) state_d = Wait;
       Wait: if (answer_valid_i || refused_i) begin
         step    = !is_flush;
@@ -252,8 +248,6 @@ module gs_command
     if (state_q == Look) begin
       if (is_slot && !high_i) value_q[31:0] <= word_i;
       if (is_slot && high_i) value_q[63:32] <= word_i;
-      if (counter == DebugCounterCycles) value_q <= cycles_i;
-      else if (counter > DebugCounterRefused) value_q <= '0;
     end
   end
 

@@ -111,7 +111,7 @@ module gs_control
   );
 
   // --------------------------------------------------------- debug bus: commands
-  logic cmd_report_valid, cmd_report_ready, cmd_op_valid, cmd_op_ready, cmd_starts, cmd_first, cmd_uart;
+  logic cmd_report_valid, cmd_report_ready, cmd_op_valid, cmd_op_ready, cmd_starts, cmd_first, cmd_uart, cmd_uart_ready;
   logic cmd_iwr_ready, op_allowed, activate_valid, activate_ready, refused;
   debug_report_e cmd_report_code;
   logic [7:0] cmd_report_first, cmd_byte;
@@ -159,7 +159,8 @@ module gs_control
     .count_o          (cmd_count),
     .park_i,
     .park_tid_i,
-    .uart_o           (cmd_uart),
+    .uart_valid_o     (cmd_uart),
+    .uart_ready_i     (cmd_uart_ready),
     .thread_o         (cmd_thread),
     .byte_o           (cmd_byte),
     .iwr_valid_o      (cmd_iwr_valid),
@@ -169,7 +170,6 @@ module gs_control
     .slot_i           (slot),
     .high_i           (slot_high),
     .word_i           (slot_word),
-    .cycles_i         (cycles),
     .busy_o           (cmd_busy)
   );
 
@@ -195,37 +195,39 @@ module gs_control
     end
   end
 
-  // Bytes for uart_get.
-  logic [AllThreads-1:0] got_q;
+  // Bytes for uart_get, and whether there is one: cleared after reset, set by the host, and taken.
+  logic got, got_we, take_got, clearing_q;
   logic [7:0] got_byte;
+  logic [ThreadW-1:0] clear_q, got_thread;
+
+  assign take_got       = go && plan_q.report && plan_q.code == DebugReportTaken;
+  assign cmd_uart_ready = !clearing_q && !take_got;
+  assign got_we         = clearing_q || take_got || cmd_uart;
+  assign got_thread     = clearing_q ? clear_q : take_got ? req_q.thread : cmd_thread;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) {clearing_q, clear_q} <= {1'b1, ThreadW'(0)};
+    else if (clearing_q) {clearing_q, clear_q} <= {clear_q != '1, clear_q + ThreadW'(1)};
+  end
 
   gs_ram_sdp #(
-    .Width(8), .Depth(AllThreads), .Latency(0), .Style("distributed")
+    .Width(9), .Depth(AllThreads), .Latency(0), .Style("distributed")
   ) u_got (
-    .clk_i  (clk),
-    .we_i   (cmd_uart),
+    .clk_i,
+    .we_i   (got_we),
     .wstrb_i(1'b1),
-    .waddr_i(cmd_thread),
-    .wdata_i(cmd_byte),
+    .waddr_i(got_thread),
+    .wdata_i({cmd_uart_ready, cmd_byte}),
     .re_i   (1'b1),
     .raddr_i(req_i.thread),
-    .rdata_o(got_byte)
+    .rdata_o({got, got_byte})
   );
-
-  always_ff @(posedge clk) begin
-    if (!rst_ni) begin
-      got_q <= '0;
-    end else begin
-      if (go && !traps && plan_q.report && plan_q.code == DebugReportTaken) got_q[req_q.thread] <= 1'b0;
-      if (cmd_uart) got_q[cmd_thread] <= 1'b1;
-    end
-  end
 
   gs_control_decode u_decode (
     .req_i,
     .borrow_i       (dbg_borrow_o),
     .borrow_thread_i(dbg_borrow_thread_o),
-    .got_i          (got_q[req_i.thread]),
+    .got_i          (got),
     .got_byte_i     (got_byte),
     .plan_o         (plan)
   );

@@ -55,9 +55,11 @@ module gs_counters #(
     if (IncWidths[i] != '0) begin : gen_used
       localparam int unsigned Inc = 32'(IncWidths[i]);
       logic [Inc+RoundW-1:0] events_q;
+      logic restart;
+      assign restart = read_q == {IdxW'(i), 1'b0} || clear_i[i];
       always_ff @(posedge clk_i) begin
         if (!rst_ni) events_q <= '0;
-        else events_q <= ((read_q == {IdxW'(i), 1'b0} || clear_i[i]) ? '0 : events_q) + (Inc + RoundW)'(inc_i[i][Inc-1:0]);
+        else events_q <= (restart ? '0 : events_q) + (Inc + RoundW)'(inc_i[i][Inc-1:0]);
       end
       assign acc[i] = AccW'(events_q);
       if (Inc < 4) begin : gen_narrow

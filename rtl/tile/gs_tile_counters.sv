@@ -41,6 +41,7 @@ module gs_tile_counters
 
   function automatic logic [CounterSlots-1:0][2:0] widths();
     widths = '0;
+    widths[DebugCounterCycles[SlotW-1:0]]       = 3'd1;
     widths[DebugCounterInstructions[SlotW-1:0]] = CoresW;
     widths[DebugCounterIdle[SlotW-1:0]]         = CoresW;
     widths[DebugCounterHits[SlotW-1:0]]         = CachesW;
@@ -99,6 +100,7 @@ module gs_tile_counters
 
   always_comb begin
     inc = '0;
+    inc[DebugCounterCycles[SlotW-1:0]]       = 4'd1;
     inc[DebugCounterInstructions[SlotW-1:0]] = issued_q;
     inc[DebugCounterIdle[SlotW-1:0]]         = 4'(TileCores) - issued_q;
     inc[DebugCounterHits[SlotW-1:0]]         = hits_i;

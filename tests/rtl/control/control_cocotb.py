@@ -261,12 +261,12 @@ async def threads_start_once(dut: HierarchyObject) -> None:
     handled = refused = trapped = 0
     bench.command("start_first", bytes([THREADS]))
     await bench.until(lambda: len(bench.issues) == THREADS, BOUND, "a thread did not start")
-    while bench.now < CYCLES:
-        if not bench.bytes and random.random() < 0.02:
+    while bench.now < 2 * CYCLES:
+        if not bench.bytes and random.random() < 0.1:
             target = random.choice([random.randrange(THREADS), THREADS, 255])
             if target >= THREADS:
                 bench.command(random.choice(["start", "halt", "resume", "flush"]), bytes([target]))
-            elif random.random() < 0.2:
+            elif random.random() < 0.6:
                 bench.command("start", bytes([target]))
             else:
                 # Refused unless the thread has trapped: none is parked.
@@ -289,7 +289,7 @@ async def threads_start_once(dut: HierarchyObject) -> None:
             elif name == "refused":
                 refused += 1
         handled = len(bench.reports)
-    assert trapped > 10 and refused > 3 and sum(starts.values()) > 10, (trapped, refused, sum(starts.values()))
+    assert trapped > 10 and refused > 3 and sum(starts.values()) > 3, (trapped, refused, sum(starts.values()))
 
 
 @cocotb.test()

@@ -94,7 +94,8 @@ class Harness {
     for (int i = 0; i < 64; ++i) tick();
     for (unsigned t = 0; t < threads_; ++t) std::fwrite(commits_[t].data(), sizeof(Commit), commits_[t].size(), out_);
     std::fclose(out_);
-    std::printf("end cycles=%llu issued=%llu counted=%llu parks=%llu injections=%llu refusals=%llu\n", ull(cycles - warm),
+    std::printf("end cycles=%llu issued=%llu counted=%llu parks=%llu injections=%llu refusals=%llu\n",
+                ull(cycles - warm),
                 ull(issued), ull(counted), ull(parks_), ull(injections_), ull(refusals_));
     return 0;
   }

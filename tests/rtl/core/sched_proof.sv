@@ -130,22 +130,17 @@ module sched_proof
   end
 
   `GS_ASSERT_NOW(clearing_is_alone, !u_sched.clearing_q || (u_sched.ctl_op_q == ThreadForget && valid[7:2] == '0
-      && !valid[1] && !c7_back && used == '0))
+      && !c7_back && (!valid[1] || u_sched.c1_ctl_q) && used == '0))
   `GS_ASSERT_NOW(an_operation_is_alone, !u_sched.ctl_alone_q || (u_sched.ctl_valid_q && !valid[1]))
   `GS_ASSERT_NOW(an_operation_keeps_others_out, u_sched.ctl_busy_q == (u_sched.ctl_valid_q || u_sched.c1_ctl_q))
   `GS_ASSERT_NOW(one_operation_at_a_time, !u_sched.ctl_valid_q || !u_sched.c1_ctl_q)
   `GS_ASSERT_NOW(an_operation_is_offered, !u_sched.ctl_busy_q || u_sched.clearing_q
       || (ctl_valid_i && u_sched.ctl_op_q == op && u_sched.ctl_tid_q == ctl_tid_i))
-  // In C1 is what the thread's state made of it in C0.
-  thread_state_t c1_old;
-  thread_step_t c1_step;
-  assign c1_old  = u_sched.u_states.mem[tid[1]];
-  assign c1_step = thread_step(u_sched.ctl_op_q, c1_old);
-  `GS_ASSERT_NOW(an_operation_meets_no_change, !u_sched.c1_ctl_q || (tid[1] == u_sched.ctl_tid_q
-      && allowed == c1_step.allowed && u_sched.c1_state_q == c1_step.state && valid[1] == c1_step.issues))
-  `GS_ASSERT_NOW(parking_meets_no_change, !valid[1] || u_sched.c1_ctl_q || (c1_old.place == PlaceActive
-      && u_sched.c1_parks_q == (c1_old.halted || c1_old.trapped)
-      && u_sched.c1_state_q == {PlaceParked, c1_old.halted, c1_old.trapped, c1_old.told}))
+  // The state that was read in C0 is still the thread's in C1.
+  `GS_ASSERT_NOW(a_state_does_not_change_between, !valid[1] || u_sched.c1_old_q == u_sched.u_states.mem[tid[1]])
+  `GS_ASSERT_NOW(an_operation_is_in_its_place, !u_sched.c1_ctl_q || (valid[1] && tid[1] == u_sched.ctl_tid_q))
+  `GS_ASSERT_NOW(an_active_thread_left_the_queue, !valid[1] || u_sched.c1_ctl_q
+      || u_sched.c1_old_q.place == PlaceActive)
   `GS_ASSERT_NOW(a_place_is_not_used_twice, !c7_back || !valid[7] || u_sched.c7_stays_q)
   `GS_ASSERT_NOW(the_thread_there_writes_back, c7_back || !valid[7] || c7_wtid == tid[7])
   `GS_ASSERT_NOW(queue_is_full_or_not, !u_sched.u_queue.gen_distributed.full_q || wptr == rptr)
@@ -179,10 +174,10 @@ module sched_proof
     a_parked_thread_gets_an_instruction : cover (done && op == ThreadInject && allowed && !trapped);
     a_trapped_thread_gets_an_instruction : cover (done && op == ThreadInject && allowed && trapped);
     a_thread_parks : cover (rst_ni && park);
-    a_parked_thread_goes_on : cover (done && op == ThreadResume && valid[1]);
+    a_parked_thread_goes_on : cover (done && op == ThreadResume && !u_sched.idles);
     a_thread_is_told_of : cover (done && op == ThreadTell && allowed);
     a_thread_is_told_of_once : cover (done && op == ThreadTell && !allowed && parked_q);
-    a_divide_does_not_park : cover (rst_ni && valid[1] && u_sched.c1_parks_q && !u_sched.c1_ctl_q && !park);
+    a_divide_does_not_park : cover (rst_ni && valid[1] && u_sched.c1_old_q.halted && !u_sched.c1_ctl_q && !park);
     the_queue_is_full : cover (rst_ni && u_sched.u_queue.gen_distributed.full_q);
   end
 `endif

@@ -218,7 +218,7 @@ def test_every_change_of_the_rounding_mode_counts(tmp_path: Path) -> None:
 def test_a_divide_is_not_seen_half_done(tmp_path: Path) -> None:
     """Threads of a full core divide with negative results; whenever they are parked, the register is old or new."""
     old, new = 0x55, -(1000 // 7) % 2**32
-    code = [*li(6, 1000), *li(8, -7 % 2**32), *li(9, old), r_type(0x33, 4, 1, 9, 6, 8), j_type(0, -8)]
+    code = [*li(6, 1000), *li(8, -7 % 2**32), i_type(0x13, 0, 9, 0, old), r_type(0x33, 4, 1, 9, 6, 8), j_type(0, -8)]
     run = Run(code, tmp_path, fixed=1, warm=0, cycles=60_000, halts=20, show=9, csrs=1, quiet=1, least=1, most=1)
     seen: dict[int, list[int]] = {}
     for line in run.lines:

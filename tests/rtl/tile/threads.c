@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads start others that run, themselves, and numbers that there are not; the others do not notice. Each first thread
-// of a core starts its second one three times, when that has ended each time.
+// Threads start others that run, themselves, and numbers that there are not, and write outside of instruction memory.
+// The first thread of each core works on all the same.
 #include <io.h>
 #include <stdint.h>
 #include <tinsel.h>
