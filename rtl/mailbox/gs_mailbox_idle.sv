@@ -81,8 +81,7 @@ module gs_mailbox_idle
       idle_q     <= in_idle_q == started_i && quiet_i && !release_i && !releasing_q;
       vote_q     <= noes_q == '0;
       sent_q     <= sent_q + 32'(sent_i);
-      // Both at once: the second is the adder's carry.
-      received_q <= received_q + 32'(received_i) + 32'(refused_i);
+      received_q <= received_q + 32'(2'(received_i) + 2'(refused_i));
       if (release_i) begin
         epoch_q     <= epoch_q + 2'd1;
         agreed_q    <= agreed_i;
