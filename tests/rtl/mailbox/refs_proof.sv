@@ -215,8 +215,8 @@ module refs_proof #(
       assert (32'(walk_q) <= Slots * Steps);
       assert (!walking || (!a.release_it && !a.receive && !b_q.release_it && !b_q.receive && !c_q.release_it
                            && !c_q.receive));
-      assert (u_refs.b_slot_q == b_q.slot && u_refs.b_thread_q == b_q.thread);
-      assert (u_refs.c_slot_q == c_q.slot && u_refs.c_thread_q == c_q.thread);
+      if (b_q.release_it || b_q.receive) assert (u_refs.b_slot_q == b_q.slot && u_refs.b_thread_q == b_q.thread);
+      if (c_q.release_it || c_q.receive) assert (u_refs.c_slot_q == c_q.slot && u_refs.c_thread_q == c_q.thread);
       assert (!(b_q.release_it && b_q.receive) && !(c_q.release_it && c_q.receive));
       if (b_q.release_it || b_q.receive) begin
         assert (!(c_q.release_it || c_q.receive) || b_q.thread != c_q.thread);
@@ -225,6 +225,7 @@ module refs_proof #(
       if (c_q.release_it) assert (c_read == c_bit);
       for (int unsigned s = 0; s < Slots; s++) begin
         assert (known_q[s] == (s < 32'(walk_q) / Steps));
+        if (!Multicast) assert (count(holders_q[s] | queued_q[s]) <= 1);
         for (int unsigned t = 0; t < Threads; t++) begin
           if (known_q[s]) begin
             if (t % 2 == 0) assert (u_refs.gen_bank[0].u_bits.mem[place(SlotW'(s), ThreadW'(t))] == holders_q[s][t]);
