@@ -233,7 +233,7 @@ module gs_mailbox
 
   logic message_valid, message_ready, message_go, message_masked, queues_free, releasing;
   logic [SlotW-1:0] message_slot, freed_slot, free_slot;
-  logic [ThreadW-1:0] message_thread, message_others;
+  logic [ThreadW-1:0] message_thread, message_count;
   logic [Threads-1:0] message_mask;
   logic freed_valid, freed_ready, slot_valid, slot_ready;
 
@@ -242,12 +242,10 @@ module gs_mailbox
   assign message_ready = queues_free && !releasing;
   assign message_go    = message_valid && message_ready;
 
-  if (Multicast) begin : gen_others
-    logic [ThreadW:0] receivers;
-    assign receivers      = (ThreadW + 1)'(bit_count(64'(message_mask)));
-    assign message_others = message_masked ? ThreadW'(receivers - 1'b1) : '0;
-  end else begin : gen_no_others
-    assign message_others = '0;
+  if (Multicast) begin : gen_count
+    assign message_count = message_masked ? ThreadW'(bit_count(64'(message_mask))) : ThreadW'(1);
+  end else begin : gen_no_count
+    assign message_count = ThreadW'(1);
   end
 
   gs_mailbox_refs #(
@@ -266,7 +264,7 @@ module gs_mailbox
     .c_receive_slot_i(c_popped),
     .hold_i          (message_go),
     .hold_slot_i     (message_slot),
-    .hold_others_i   (message_others),
+    .hold_count_i    (message_count),
     .free_valid_o    (freed_valid),
     .free_slot_o     (freed_slot),
     .ready_o         (refs_ready)

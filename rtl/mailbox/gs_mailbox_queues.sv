@@ -65,7 +65,7 @@ module gs_mailbox_queues #(
   logic [QueueW-1:0] pop_queue;
 
   assign pop_set    = (Sets > 1) ? pop_thread_i[SetW-1:0] : '0;
-  assign pop_queue  = ready_o ? QueueW'(pop_thread_i / ThreadW'(Sets)) : walk_q[QueueW-1:0];
+  assign pop_queue  = QueueW'(pop_thread_i / ThreadW'(Sets));
   assign in_ready_o = ready_o && wanted_q == '0;
   assign pop_some_o = pop_some[pop_set];
   assign pop_coming_o = pop_coming[pop_set];
@@ -117,6 +117,7 @@ module gs_mailbox_queues #(
       .clk_i,
       .rst_ni,
       .clear_i      (!ready_o),
+      .clear_queue_i(walk_q[QueueW-1:0]),
       .job_valid_i  (wanted_q[s]),
       .job_ready_o  (job_ready[s]),
       .job_slot_i   (slot_q),

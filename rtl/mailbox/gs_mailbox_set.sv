@@ -25,8 +25,9 @@ module gs_mailbox_set #(
 ) (
   input  logic              clk_i,
   input  logic              rst_ni,
-  /// after reset: empties the queue of pop_queue_i
+  /// after reset: empties a queue
   input  logic              clear_i,
+  input  logic [QueueW-1:0] clear_queue_i,
   /// jobs; a mask is never 0
   input  logic              job_valid_i,
   output logic              job_ready_o,
@@ -143,10 +144,10 @@ module gs_mailbox_set #(
   assign pop_go         = pop_i && pop_some_o;
   assign pop_front_next = pop_front + PtrW'(1);
   assign front_we       = pop_go || clear_i;
-  assign front_waddr    = pop_queue_i;
+  assign front_waddr    = clear_i ? clear_queue_i : pop_queue_i;
   assign front_wdata    = clear_i ? '0 : pop_front_next;
   assign back_we        = push_go || clear_i;
-  assign back_waddr     = clear_i ? pop_queue_i : push_queue_q;
+  assign back_waddr     = clear_i ? clear_queue_i : push_queue_q;
   assign back_wdata     = clear_i ? '0 : push_back + PtrW'(1);
 
   for (genvar side = 0; side < 2; side++) begin : gen_side

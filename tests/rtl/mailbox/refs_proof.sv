@@ -87,7 +87,7 @@ module refs_proof #(
     .c_receive_slot_i,
     .hold_i,
     .hold_slot_i,
-    .hold_others_i   (ThreadW'(count(hold_mask_i) - 1'b1)),
+    .hold_count_i    (ThreadW'(count(hold_mask_i))),
     .free_valid_o    (free_valid),
     .free_slot_o     (free_slot),
     .ready_o         (ready)
@@ -249,17 +249,18 @@ module refs_proof #(
         for (int unsigned s = 0; s < Slots; s++) begin
           if (known_q[s]) begin
             if ((holders_q[s] | queued_q[s]) != '0) begin
-              assert (32'(u_refs.gen_count.u_gone.mem[s]) + 32'(count(holders_q[s] | queued_q[s]))
-                      == 32'(u_refs.gen_count.u_others.mem[s]) + 1);
+              assert (ThreadW'((ThreadW + 1)'(u_refs.gen_count.u_gone.mem[s]) + count(holders_q[s] | queued_q[s]))
+                      == u_refs.gen_count.u_counts.mem[s]);
+              assert (32'(u_refs.gen_count.u_gone.mem[s]) + 32'(count(holders_q[s] | queued_q[s])) <= Threads);
             end else begin
               assert (u_refs.gen_count.u_gone.mem[s] == '0);
             end
           end else if (walking && s == 32'(walk_q) / Steps && 32'(walk_q) % Steps != 0) begin
-            assert (u_refs.gen_count.u_gone.mem[s] == '0 && u_refs.gen_count.u_others.mem[s] == '0);
+            assert (u_refs.gen_count.u_gone.mem[s] == '0 && u_refs.gen_count.u_counts.mem[s] == ThreadW'(1));
           end
         end
         if (c_q.release_it) assert (u_refs.gen_count.gone == u_refs.gen_count.u_gone.mem[c_q.slot]);
-        if (c_q.release_it && held) assert (u_refs.gen_count.others == u_refs.gen_count.u_others.mem[c_q.slot]);
+        if (c_q.release_it && held) assert (u_refs.gen_count.counted == u_refs.gen_count.u_counts.mem[c_q.slot]);
         if (u_refs.gen_count.d_change_q) begin
           assert (u_refs.gen_count.d_gone_q == u_refs.gen_count.u_gone.mem[u_refs.gen_count.d_slot_q]);
         end
@@ -267,7 +268,7 @@ module refs_proof #(
           assert (u_refs.gen_count.u_gone.gen_registered.first_q == u_refs.gen_count.u_gone.mem[b_q.slot]);
         end
         if (b_q.release_it && (holders_q[b_q.slot] & Threads'(1) << b_q.thread) != '0) begin
-          assert (u_refs.gen_count.u_others.gen_registered.first_q == u_refs.gen_count.u_others.mem[b_q.slot]);
+          assert (u_refs.gen_count.u_counts.gen_registered.first_q == u_refs.gen_count.u_counts.mem[b_q.slot]);
         end
       end
     end

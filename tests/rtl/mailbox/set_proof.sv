@@ -70,6 +70,7 @@ module set_proof #(
     .clk_i,
     .rst_ni,
     .clear_i     (clear),
+    .clear_queue_i(walk_q[QueueW-1:0]),
     .job_valid_i (job_valid),
     .job_ready_o (job_ready),
     .job_slot_i,
