@@ -3,8 +3,8 @@
 
 /// Idleness of a mailbox: who waits in idle, votes, counts of messages, the epoch, and the release of all.
 ///
-/// A release begins the next epoch at once. It then asks A once for each thread (ActFree) to let it go if it is in idle;
-/// until the last was asked no message is dealt out (releasing_o), so all of them learn of the release
+/// A release begins the next epoch at once. It then asks A once for each thread (ActFree) to let it go if it is in
+/// idle; until the last was asked no message is dealt out (releasing_o), so all of them learn of the release
 /// before any of them sees a message of the new epoch.
 module gs_mailbox_idle
   import gs_idle_pkg::idle_status_t;
