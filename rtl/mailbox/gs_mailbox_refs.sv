@@ -47,8 +47,9 @@ module gs_mailbox_refs #(
   /// slots that become free; the queue behind it has room for all
   output logic               free_valid_o,
   output logic [SlotW-1:0]   free_slot_o,
-  /// the walk after reset is over
-  output logic               ready_o
+  /// the walk after reset is over; while it is not: a count over all threads, again and again
+  output logic               ready_o,
+  output logic [ThreadW-1:0] walk_thread_o
 );
   localparam int unsigned BankW = (Banks > 1) ? $clog2(Banks) : 1;
   localparam int unsigned BitW = SlotW + ThreadW - ((Banks > 1) ? BankW : 0);
@@ -74,6 +75,7 @@ module gs_mailbox_refs #(
   assign walk_held = (32'(walk_slot) % SlotsPerThread) < SendSlots;
   assign walk_ends = (32'(walk_q[BitW-1:0]) + 1) * Banks % Threads == 0;
   assign ready_o   = !walking;
+  assign walk_thread_o = walk_q[ThreadW-1:0];
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) walk_q <= '0;
