@@ -43,7 +43,7 @@ def measure(context: Context) -> Iterator[Row]:
     simulator = verilate.model(
         "mailbox_top",
         sources.blocks("mailbox", config=config) + [_HARNESS / "mailbox_top.sv"],
-        [_HARNESS / name for name in ("main.cc", "directed.cc", "random.cc", "rates.cc")],
+        [_HARNESS / name for name in ("main.cc", "directed.cc", "network.cc", "random.cc", "rates.cc")],
         parameters=shape,
         optimise="-O1",
         cxx=[f"-DMAILBOX_{word}={value}" for word, value in zip(words, shape.values(), strict=True)],

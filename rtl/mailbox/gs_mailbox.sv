@@ -102,18 +102,13 @@ module gs_mailbox
   end
 
   // After reset: what threads begin with.
-  logic [ThreadW:0] walk_q;
-  logic walking, refs_ready, queues_ready, ready_q;
-  assign walking = !walk_q[ThreadW];
+  logic walking, refs_ready, ready_q;
+  logic [ThreadW-1:0] walk_thread;
+  assign walking = !refs_ready;
   assign ready_o = ready_q;
   always_ff @(posedge clk_i) begin
-    if (!rst_ni) begin
-      walk_q  <= '0;
-      ready_q <= 1'b0;
-    end else begin
-      if (walking) walk_q <= walk_q + 1'b1;
-      ready_q <= !walking && refs_ready && queues_ready;
-    end
+    if (!rst_ni) ready_q <= 1'b0;
+    else ready_q <= refs_ready;
   end
 
   // ---- Requests of threads ----
@@ -153,7 +148,7 @@ module gs_mailbox
     .tile_i,
     .cluster_i,
     .clear_i       (walking),
-    .clear_thread_i(walk_q[ThreadW-1:0]),
+    .clear_thread_i(walk_thread),
     .ready_i       (ready_q),
     .req_valid_i,
     .req_ready_o,
@@ -233,7 +228,7 @@ module gs_mailbox
 
   logic message_valid, message_ready, message_go, message_masked, queues_free, releasing;
   logic [SlotW-1:0] message_slot, freed_slot, free_slot;
-  logic [ThreadW-1:0] message_thread, message_others;
+  logic [ThreadW-1:0] message_thread, message_count;
   logic [Threads-1:0] message_mask;
   logic freed_valid, freed_ready, slot_valid, slot_ready;
 
@@ -242,12 +237,10 @@ module gs_mailbox
   assign message_ready = queues_free && !releasing;
   assign message_go    = message_valid && message_ready;
 
-  if (Multicast) begin : gen_others
-    logic [ThreadW:0] receivers;
-    assign receivers      = (ThreadW + 1)'(bit_count(64'(message_mask)));
-    assign message_others = message_masked ? ThreadW'(receivers - 1'b1) : '0;
-  end else begin : gen_no_others
-    assign message_others = '0;
+  if (Multicast) begin : gen_count
+    assign message_count = message_masked ? ThreadW'(bit_count(64'(message_mask))) : ThreadW'(1);
+  end else begin : gen_no_count
+    assign message_count = ThreadW'(1);
   end
 
   gs_mailbox_refs #(
@@ -266,10 +259,11 @@ module gs_mailbox
     .c_receive_slot_i(c_popped),
     .hold_i          (message_go),
     .hold_slot_i     (message_slot),
-    .hold_others_i   (message_others),
+    .hold_count_i    (message_count),
     .free_valid_o    (freed_valid),
     .free_slot_o     (freed_slot),
-    .ready_o         (refs_ready)
+    .ready_o         (refs_ready),
+    .walk_thread_o   (walk_thread)
   );
 
   logic [$clog2(Slots+1)-1:0] slots_unused;
@@ -315,7 +309,8 @@ module gs_mailbox
     .wake_ready_i (wake_ready),
     .wake_thread_o(wake_thread),
     .busy_o       (queues_busy),
-    .ready_o      (queues_ready)
+    .clear_i      (walking),
+    .clear_thread_i(walk_thread)
   );
 
   // ---- Flits ----

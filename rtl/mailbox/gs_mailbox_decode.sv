@@ -53,7 +53,8 @@ module gs_mailbox_decode
   assign in_cluster = dest.spare == '0 && 13'(dest.board) < limit
       && (!gs_address_pkg::names_tile(dest.kind)
           || (5'(dest.tile_y) < 5'(MeshHeight) && 5'(dest.tile_x) < 5'(MeshWidth)));
-  assign legal      = (is_write && gossamer_pkg::csr_writable(number)) || (is_read && gossamer_pkg::csr_readable(number));
+  assign legal      = (is_write && gossamer_pkg::csr_writable(number))
+      || (is_read && gossamer_pkg::csr_readable(number));
 
   logic unused;
   assign unused = &{1'b0, here.kind, here.spare, here.thread, req_i.funct3[2:1], req_i.thread, req_i.addr[31:12]};
@@ -76,7 +77,8 @@ module gs_mailbox_decode
           gossamer_pkg::CsrSendDest: begin
             decoded_o.act = ActSend;
             unique case (dest.kind)
-              gossamer_pkg::EndpointThread:      decoded_o.ok = in_cluster && 7'(dest.thread) < 7'(Threads) && (is_here || !Alone);
+              gossamer_pkg::EndpointThread:
+                decoded_o.ok = in_cluster && 7'(dest.thread) < 7'(Threads) && (is_here || !Alone);
               gossamer_pkg::EndpointAccelerator: decoded_o.ok = in_cluster && (is_here || !Alone);
               gossamer_pkg::EndpointHost:        decoded_o.ok = in_cluster;
               gossamer_pkg::EndpointControl:     decoded_o.ok = in_cluster && !Alone;
@@ -87,7 +89,8 @@ module gs_mailbox_decode
           gossamer_pkg::CsrSendTile: begin
             decoded_o.act  = ActSend;
             decoded_o.kind = gossamer_pkg::FlitKindMask;
-            decoded_o.ok   = in_cluster && dest.kind == gossamer_pkg::EndpointTile && dest.thread == '0 && (is_here || !Alone);
+            decoded_o.ok   = in_cluster && dest.kind == gossamer_pkg::EndpointTile && dest.thread == '0
+                && (is_here || !Alone);
           end
           gossamer_pkg::CsrSendKey: begin
             decoded_o.act   = ActSend;
@@ -124,7 +127,9 @@ module gs_mailbox_decode
           default:       decoded_o.act = ActIllegal;
         endcase
         // Who may read and write a register stands in its description alone.
-        if (!legal || (!Multicast && number inside {gossamer_pkg::CsrSendTile, gossamer_pkg::CsrSendMaskLow, gossamer_pkg::CsrSendMaskHigh})) begin
+        if (!legal || (!Multicast && number inside {
+              gossamer_pkg::CsrSendTile, gossamer_pkg::CsrSendMaskLow, gossamer_pkg::CsrSendMaskHigh
+            })) begin
           decoded_o.act = ActIllegal;
         end
       end

@@ -3,8 +3,8 @@
 
 /// Idleness of a mailbox: who waits in idle, votes, counts of messages, the epoch, and the release of all.
 ///
-/// A release begins the next epoch at once. It then asks A once for each thread (ActFree) to let it go if it is in idle;
-/// until the last was asked no message is dealt out (releasing_o), so all of them learn of the release
+/// A release begins the next epoch at once. It then asks A once for each thread (ActFree) to let it go if it is in
+/// idle; until the last was asked no message is dealt out (releasing_o), so all of them learn of the release
 /// before any of them sees a message of the new epoch.
 module gs_mailbox_idle
   import gs_idle_pkg::idle_status_t;
@@ -81,8 +81,7 @@ module gs_mailbox_idle
       idle_q     <= in_idle_q == started_i && quiet_i && !release_i && !releasing_q;
       vote_q     <= noes_q == '0;
       sent_q     <= sent_q + 32'(sent_i);
-      // Both at once: the second is the adder's carry.
-      received_q <= received_q + 32'(received_i) + 32'(refused_i);
+      received_q <= received_q + 32'(2'(received_i) + 2'(refused_i));
       if (release_i) begin
         epoch_q     <= epoch_q + 2'd1;
         agreed_q    <= agreed_i;

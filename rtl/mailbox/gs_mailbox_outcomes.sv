@@ -65,7 +65,7 @@ module gs_mailbox_outcomes
   assign trap_valid_o = out_valid_q && out_q.is_trap;
   assign trap_o       = '{thread: 6'(out_q.thread), cause: out_q.cause, addr: out_q.data};
   assign room_o       = room_q != '0;
-  assign busy_o       = room_q != RoomW'(Outcomes) || out_valid_q || popped_q;
+  assign busy_o       = room_q != RoomW'(Outcomes) || out_valid_q;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin

@@ -94,6 +94,18 @@ package gs_mailbox_pkg;
 
   localparam int unsigned Routes = 3;
 
+  /// How many of six bits are 1: a table for each bit of the number.
+  function automatic logic [2:0] bit_count_of_six(logic [5:0] bits);
+    logic sum_low, sum_high, both, carry_low, carry_high;
+    sum_low    = ^bits[2:0];
+    sum_high   = ^bits[5:3];
+    carry_low  = (bits[0] & bits[1]) | (bits[2] & (bits[0] ^ bits[1]));
+    carry_high = (bits[3] & bits[4]) | (bits[5] & (bits[3] ^ bits[4]));
+    both       = sum_low & sum_high;
+    return {(carry_low & carry_high) | (both & (carry_low ^ carry_high)), carry_low ^ carry_high ^ both,
+            sum_low ^ sum_high};
+  endfunction
+
   /// How many of 64 bits are 1: six at a time, then a tree.
   function automatic logic [6:0] bit_count(logic [63:0] bits);
     logic [65:0] padded;
@@ -102,9 +114,7 @@ package gs_mailbox_pkg;
     logic [2:0][4:0] twenty_four;
     padded = 66'(bits);
     six    = '0;
-    for (int unsigned i = 0; i < 11; i++) begin
-      for (int unsigned b = 0; b < 6; b++) six[i] = six[i] + 3'(padded[i*6+b]);
-    end
+    for (int unsigned i = 0; i < 11; i++) six[i] = bit_count_of_six(padded[i*6+:6]);
     for (int unsigned i = 0; i < 6; i++) twelve[i] = 4'(six[2*i]) + 4'(six[2*i+1]);
     for (int unsigned i = 0; i < 3; i++) twenty_four[i] = 5'(twelve[2*i]) + 5'(twelve[2*i+1]);
     return 7'(twenty_four[0]) + 7'(twenty_four[1]) + 7'(twenty_four[2]);

@@ -38,21 +38,14 @@ module gs_mailbox_queues #(
   input  logic               wake_ready_i,
   output logic [ThreadW-1:0] wake_thread_o,
   output logic               busy_o,
-  /// the walk after reset is over
-  output logic               ready_o
+  /// after reset: empties the queue of each thread
+  input  logic               clear_i,
+  input  logic [ThreadW-1:0] clear_thread_i
 );
   localparam int unsigned Sets = (Threads >= 8) ? 4 : 1;
   localparam int unsigned SetW = (Sets > 1) ? $clog2(Sets) : 1;
   localparam int unsigned Queues = Threads / Sets;
   localparam int unsigned QueueW = $clog2(Queues);
-
-  // The walk after reset: front and back of all queues.
-  logic [QueueW:0] walk_q;
-  assign ready_o = walk_q[QueueW];
-  always_ff @(posedge clk_i) begin
-    if (!rst_ni) walk_q <= '0;
-    else if (!ready_o) walk_q <= walk_q + 1'b1;
-  end
 
   // A message stands here until all sets that it is for have taken their part; the next one comes meanwhile.
   logic [Sets-1:0] job_ready, in_wanted, wanted_q, pop_some, pop_coming, busy, wake_valid, wake_first;
@@ -61,12 +54,16 @@ module gs_mailbox_queues #(
   logic [QueueW-1:0] queue_q, wake_queue[Sets];
   logic [Threads-1:0] mask_q;
   logic [SlotW-1:0] pop_slot[Sets];
+  // As many of its bits as there are queues in a set.
+  logic unused_clear;
+  assign unused_clear = ^clear_thread_i;
+
   logic [SetW-1:0] pop_set, pop_set_1_q, pop_set_2_q;
   logic [QueueW-1:0] pop_queue;
 
   assign pop_set    = (Sets > 1) ? pop_thread_i[SetW-1:0] : '0;
   assign pop_queue  = QueueW'(pop_thread_i / ThreadW'(Sets));
-  assign in_ready_o = ready_o && wanted_q == '0;
+  assign in_ready_o = !clear_i && wanted_q == '0;
   assign pop_some_o = pop_some[pop_set];
   assign pop_coming_o = pop_coming[pop_set];
   assign pop_slot_o = pop_slot[pop_set_2_q];
@@ -116,8 +113,8 @@ module gs_mailbox_queues #(
     ) u_set (
       .clk_i,
       .rst_ni,
-      .clear_i      (!ready_o),
-      .clear_queue_i(walk_q[QueueW-1:0]),
+      .clear_i,
+      .clear_queue_i(QueueW'(clear_thread_i)),
       .job_valid_i  (wanted_q[s]),
       .job_ready_o  (job_ready[s]),
       .job_slot_i   (slot_q),

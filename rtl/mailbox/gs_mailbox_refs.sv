@@ -40,15 +40,16 @@ module gs_mailbox_refs #(
   input  logic               c_release_i,
   input  logic               c_receive_i,
   input  logic [SlotW-1:0]   c_receive_slot_i,
-  /// a message is in a slot; how many threads it is for, less one
+  /// a message is in a slot; how many threads it is for, modulo Threads: 0 is all of them
   input  logic               hold_i,
   input  logic [SlotW-1:0]   hold_slot_i,
-  input  logic [ThreadW-1:0] hold_others_i,
+  input  logic [ThreadW-1:0] hold_count_i,
   /// slots that become free; the queue behind it has room for all
   output logic               free_valid_o,
   output logic [SlotW-1:0]   free_slot_o,
-  /// the walk after reset is over
-  output logic               ready_o
+  /// the walk after reset is over; while it is not: a count over all threads, again and again
+  output logic               ready_o,
+  output logic [ThreadW-1:0] walk_thread_o
 );
   localparam int unsigned BankW = (Banks > 1) ? $clog2(Banks) : 1;
   localparam int unsigned BitW = SlotW + ThreadW - ((Banks > 1) ? BankW : 0);
@@ -74,6 +75,7 @@ module gs_mailbox_refs #(
   assign walk_held = (32'(walk_slot) % SlotsPerThread) < SendSlots;
   assign walk_ends = (32'(walk_q[BitW-1:0]) + 1) * Banks % Threads == 0;
   assign ready_o   = !walking;
+  assign walk_thread_o = walk_q[ThreadW-1:0];
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) walk_q <= '0;
@@ -122,7 +124,7 @@ module gs_mailbox_refs #(
   assign c_gone = c_release_i && c_held_o;
 
   if (Multicast) begin : gen_count
-    logic [ThreadW-1:0] others, stored_gone, gone, gone_next, d_gone_q, passed_q;
+    logic [ThreadW-1:0] counted, stored_gone, gone, gone_one_more, gone_next, d_gone_q, passed_q;
     logic d_change_q, c_passed_q, b_after_c, b_after_d;
     logic [SlotW-1:0] d_slot_q;
 
@@ -131,15 +133,15 @@ module gs_mailbox_refs #(
       .Depth  (Slots),
       .Latency(2),
       .Style  ("block")
-    ) u_others (
+    ) u_counts (
       .clk_i,
       .we_i   (walking || hold_i),
       .wstrb_i(1'b1),
       .waddr_i(walking ? walk_slot : hold_slot_i),
-      .wdata_i(walking ? '0 : hold_others_i),
+      .wdata_i(walking ? ThreadW'(1) : hold_count_i),
       .re_i   (1'b1),
       .raddr_i(a_slot_i),
-      .rdata_o(others)
+      .rdata_o(counted)
     );
 
     gs_ram_sdp #(
@@ -162,8 +164,9 @@ module gs_mailbox_refs #(
     assign b_after_c = c_gone && c_slot_q == b_slot_q;
     assign b_after_d = d_change_q && d_slot_q == b_slot_q;
     assign gone      = c_passed_q ? passed_q : stored_gone;
-    assign c_last    = gone == others;
-    assign gone_next = c_last ? '0 : gone + ThreadW'(1);
+    assign c_last    = gone_one_more == counted;
+    assign gone_next = c_last ? '0 : gone_one_more;
+    assign gone_one_more = gone + ThreadW'(1);
 
     always_ff @(posedge clk_i) begin
       if (!rst_ni) d_change_q <= 1'b0;
@@ -176,7 +179,7 @@ module gs_mailbox_refs #(
   end else begin : gen_one
     assign c_last = 1'b1;
     logic unused_hold;
-    assign unused_hold = ^{hold_i, hold_slot_i, hold_others_i};
+    assign unused_hold = ^{hold_i, hold_slot_i, hold_count_i};
   end
 
   // Cycle D.

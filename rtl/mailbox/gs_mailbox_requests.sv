@@ -162,18 +162,17 @@ module gs_mailbox_requests
   act_e end_act, internal_act;
   logic [ThreadW-1:0] end_thread, internal_thread, next_thread;
 
-  gs_skid #(
-    .data_t(mailbox_req_t)
-  ) u_skid (
-    .clk_i,
-    .rst_ni,
-    .in_valid_i (req_valid_i),
-    .in_ready_o (req_ready_o),
-    .in_data_i  (req_i),
-    .out_valid_o(req_valid),
-    .out_ready_i(req_ready),
-    .out_data_o (req)
-  );
+  // One register, and A behind it: what decides whether a request is taken comes from registers.
+  logic req_valid_q;
+  mailbox_req_t req_q;
+  assign req_valid   = req_valid_q;
+  assign req         = req_q;
+  assign req_ready_o = !req_valid_q || req_ready;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) req_valid_q <= 1'b0;
+    else if (req_ready_o) req_valid_q <= req_valid_i;
+    if (req_ready_o) req_q <= req_i;
+  end
 
   gs_mailbox_decode #(
     .Threads   (Threads),

@@ -3,8 +3,8 @@
 
 /// Receiving side of a mailbox: packets of the network and of this tile, by turns, into free slots.
 ///
-/// A packet from the network is checked before anything of it counts; one that is refused is swallowed whole, and takes no
-/// slot. One of the next epoch waits in front. A packet of this tile was checked when it was sent.
+/// A packet from the network is checked before anything of it counts; one that is refused is swallowed whole, and takes
+/// no slot. One of the next epoch waits in front. A packet of this tile was checked when it was sent.
 /// An accepted packet is written into the slot that is free next. When its last flit is written, slot and threads
 /// stand in a register until the pointer queues take them; meanwhile the flits of the next are written.
 ///
@@ -83,7 +83,8 @@ module gs_mailbox_rx
   assign net_dest       = net_q.dest;
   assign here           = tile_i;
   assign net_to_thread  = net_dest.kind == gossamer_pkg::EndpointThread && net_q.kind == gossamer_pkg::FlitKindBody;
-  assign net_to_mask    = Multicast && net_dest.kind == gossamer_pkg::EndpointTile && net_q.kind == gossamer_pkg::FlitKindMask;
+  assign net_to_mask    = Multicast && net_dest.kind == gossamer_pkg::EndpointTile
+      && net_q.kind == gossamer_pkg::FlitKindMask;
   assign net_next_epoch = net_q.job == job_i && net_q.epoch == epoch_i + 2'd1;
   // Bits of a mask beyond the threads of this tile.
   assign net_unknown    = 128'(net_q.payload[63:0] >> Threads);
@@ -97,7 +98,8 @@ module gs_mailbox_rx
     else if ({net_dest.spare, net_dest.board, net_dest.tile_y, net_dest.tile_x}
              != {3'd0, here.board, here.tile_y, here.tile_x}) net_refusal = gossamer_pkg::RefusalPlace;
     else if (net_to_thread && 7'(net_dest.thread) >= 7'(Threads)) net_refusal = gossamer_pkg::RefusalThread;
-    else if (net_to_mask && (net_q.payload[Threads-1:0] == '0 || net_unknown != '0)) net_refusal = gossamer_pkg::RefusalMask;
+    else if (net_to_mask && (net_q.payload[Threads-1:0] == '0 || net_unknown != '0))
+      net_refusal = gossamer_pkg::RefusalMask;
     else if (net_to_mask && net_q.last) net_refusal = gossamer_pkg::RefusalLength;
     else net_refused = 1'b0;
   end

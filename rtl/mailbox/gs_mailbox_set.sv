@@ -75,20 +75,36 @@ module gs_mailbox_set #(
   assign job_ready_o = !todo_valid_q || (todo_go && todo_last);
 
   if (Multicast) begin : gen_mask
-    logic [Queues-1:0] todo_mask_q, todo_rest;
-    logic [QueueW-1:0] lowest;
+    // The lowest queue: first the lowest four with one in it, then the lowest of these.
+    localparam int unsigned Fours = (Queues + 3) / 4;
+    localparam int unsigned FourW = (Fours > 1) ? $clog2(Fours) : 1;
+    logic [Fours*4-1:0] todo_mask_q, lowest_bit;
+    logic [Fours-1:0] some, other;
+    logic [FourW-1:0] four;
+    logic [3:0] bits, lowest_of_four;
+    logic [1:0] bit_of_four;
     logic todo_masked_q;
-    assign todo_rest = todo_mask_q & (todo_mask_q - Queues'(1));
+
     always_comb begin
-      lowest = '0;
-      for (int unsigned i = 0; i < Queues; i++) if (todo_mask_q[i] && !todo_rest[i]) lowest |= QueueW'(i);
+      four = '0;
+      for (int i = int'(Fours) - 1; i >= 0; i--) begin
+        some[i] = todo_mask_q[i*4+:4] != '0;
+        if (some[i]) four = FourW'(i);
+      end
+      bits           = todo_mask_q[four*4+:4];
+      lowest_of_four = {bits[3] & ~|bits[2:0], bits[2] & ~|bits[1:0], bits[1] & ~bits[0], bits[0]};
+      bit_of_four    = {lowest_of_four[3] | lowest_of_four[2], lowest_of_four[3] | lowest_of_four[1]};
+      for (int unsigned i = 0; i < Fours; i++) begin
+        other[i]            = some[i] && four != FourW'(i);
+        lowest_bit[i*4+:4]  = (four == FourW'(i)) ? lowest_of_four : '0;
+      end
     end
-    assign todo_queue = todo_masked_q ? lowest : todo_queue_q;
-    assign todo_last  = !todo_masked_q || todo_rest == '0;
+    assign todo_queue = todo_masked_q ? QueueW'({four, bit_of_four}) : todo_queue_q;
+    assign todo_last  = !todo_masked_q || (other == '0 && bits == lowest_of_four);
     always_ff @(posedge clk_i) begin
       if (job_ready_o) todo_masked_q <= job_masked_i;
-      if (job_ready_o) todo_mask_q <= job_mask_i;
-      else if (todo_go) todo_mask_q <= todo_rest;
+      if (job_ready_o) todo_mask_q <= (Fours * 4)'(job_mask_i);
+      else if (todo_go) todo_mask_q <= todo_mask_q & ~lowest_bit;
     end
   end else begin : gen_one
     assign todo_queue = todo_queue_q;

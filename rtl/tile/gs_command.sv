@@ -136,7 +136,7 @@ module gs_command
       DebugCommandStart, DebugCommandHalt, DebugCommandResume, DebugCommandFlush, DebugCommandUart,
       DebugCommandInject: bad = far_thread;
       DebugCommandStartFirst: bad = far_count;
-      DebugCommandReadCounter: bad = counter > DebugCounterFpu;
+      DebugCommandReadCounter: bad = counter > DebugCounterRefused;
       DebugCommandWriteInstr: bad = far_address || group == '0;
       default: bad = 1'b0;
     endcase

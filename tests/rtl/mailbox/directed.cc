@@ -525,7 +525,8 @@ void directed(uint64_t seed) {
   const Case cases[] = {{"loads and stores", loads_and_stores}, {"state", state}, {"traps", traps},
                         {"fork and forward", fork_and_forward}, {"late release", late_release},
                         {"start-ups", start_ups}, {"early release", early_release},
-                        {"release, then send", release_then_send}, {"every slot", every_slot}, {"full queue", full_queue},
+                        {"release, then send", release_then_send}, {"every slot", every_slot},
+                        {"full queue", full_queue},
                         {"reference counts", reference_counts, true}};
   for (const Case& c : cases) {
     if (c.multicast && !kMulticast) continue;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// mailbox directed SEED | random SEED OPERATIONS | rates SEED
+// mailbox directed SEED | random SEED OPERATIONS | rates SEED | network SEED | fuzz SEED ROUNDS
 #include <cstdlib>
 #include <cstring>
 
@@ -14,6 +14,8 @@ int main(int argc, char** argv) {
   if (!std::strcmp(argv[1], "directed")) directed(seed);
   else if (!std::strcmp(argv[1], "random")) random_traffic(seed, count);
   else if (!std::strcmp(argv[1], "rates")) rates(seed);
+  else if (!std::strcmp(argv[1], "network")) network(seed);
+  else if (!std::strcmp(argv[1], "fuzz")) fuzz(seed, count);
   else return 2;
   std::puts("ok");
 }

@@ -104,7 +104,9 @@ struct World {
       CHECK(p.size() == at + i->flits, "message %u left with %zu flits, not %u", id, p.size() - at, i->flits);
       for (size_t f = 0; f < p.size(); f++) {
         CHECK(p[f].dest == i->dest && p[f].last == (f + 1 == p.size()) && (f < at || p[f].kind == 0) &&
-              (p[f].tags >> 2 & 31) == kJob && p[f].far == (vnet_of(i->dest) != 0) && p[f].tags >> 7 == vnet_of(i->dest), "message %u: flit %zu is not as it was sent", id, f);
+              (p[f].tags >> 2 & 31) == kJob && p[f].far == (vnet_of(i->dest) != 0) &&
+              p[f].tags >> 7 == vnet_of(i->dest),
+              "message %u: flit %zu is not as it was sent", id, f);
         for (unsigned w = 0; f >= at && w < 4; w++) {
           CHECK(p[f].payload[w] == word_of(id, unsigned(f - at) * 4 + w), "message %u left with other words", id);
         }
@@ -114,7 +116,8 @@ struct World {
     }
     for (const Abroad& i : abroad) {
       if (i.dest == p[0].dest || i.id == id) {
-        std::fprintf(stderr, "still to leave: message %u of %u flits for %x, kind %u, head %llx\n", i.id, i.flits, i.dest,
+        std::fprintf(stderr, "still to leave: message %u of %u flits for %x, kind %u, head %llx\n", i.id, i.flits,
+                     i.dest,
                      i.kind, (unsigned long long)i.head);
       }
     }
@@ -197,7 +200,9 @@ Task let_go(World& w, unsigned t, std::vector<Held>& held, unsigned which) {
 }
 
 /// Place of a tile on another board.
-uint32_t elsewhere(Bench& b) { return (b.below(4000) + 6) << 14 | b.below(kMeshHeight) << 10 | b.below(kMeshWidth) << 6; }
+uint32_t elsewhere(Bench& b) {
+  return (b.below(4000) + 6) << 14 | b.below(kMeshHeight) << 10 | b.below(kMeshWidth) << 6;
+}
 
 /// Sends a slot to anywhere; `simple`: to one thread, since copies of one message to masks could not be told apart.
 Task dispatch(World& w, unsigned t, uint32_t slot, uint32_t id, unsigned flits, bool simple) {

@@ -1,127 +1,148 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is proved of the accounting of slots: none is lost, none becomes free twice.
+/// What is proved of the accounting of slots: none is lost, none becomes free twice, and none becomes free while a
+/// thread has still to receive or to release its message.
 ///
-/// Beside it stands what the words say, without any pipeline: for each slot who holds it, whether a message comes
-/// into it, whether it is free. Threads ask for anything at any time; messages come into any slot that is free, in
-/// any order, which covers every order that a queue could have.
-module refs_proof
-  import gs_mailbox_pkg::*;
-#(
+/// Beside it stands what the words say, without any pipeline: for each slot the threads that have still to receive its
+/// message, those that hold it, whether a message comes into it, whether it is free. Threads release and send from
+/// anything at any time, and receive any message that is for them; messages come into any slot that is free.
+module refs_proof #(
   parameter  bit          Multicast      = 1'b1,
-  parameter  int unsigned Threads        = 2,
-  parameter  int unsigned SlotsPerThread = 2,
+  parameter  int unsigned Threads        = 4,
+  parameter  int unsigned SlotsPerThread = 1,
   localparam int unsigned ThreadW        = $clog2(Threads),
   localparam int unsigned Slots          = Threads * SlotsPerThread,
   localparam int unsigned SlotW          = $clog2(Slots)
 ) (
   input logic               clk_i,
-  input logic               thread_valid_i,
-  input logic               thread_release_i,
-  input logic [SlotW-1:0]   thread_slot_i,
-  input logic [ThreadW-1:0] thread_i,
-  input logic               late_valid_i,
-  input logic [SlotW-1:0]   late_slot_i,
-  input logic [ThreadW-1:0] late_thread_i,
-  input logic               hold_valid_i,
+  input logic               a_release_i,
+  input logic               a_receive_i,
+  input logic [SlotW-1:0]   a_slot_i,
+  input logic [ThreadW-1:0] a_thread_i,
+  input logic [SlotW-1:0]   c_receive_slot_i,
+  input logic               hold_i,
   input logic [SlotW-1:0]   hold_slot_i,
   input logic [Threads-1:0] hold_mask_i,
   input logic               take_i,
   input logic [SlotW-1:0]   take_slot_i
 );
-  localparam int unsigned SendSlots = 1;
+  // Some threads begin with a slot, the others with none.
+  localparam int unsigned SendSlots = (SlotsPerThread > 1) ? 1 : 0;
 
   logic started_q = 1'b0;
   logic rst_ni;
   always_ff @(posedge clk_i) started_q <= 1'b1;
   assign rst_ni = started_q;
 
-  logic thread_valid, thread_wait, late_ready, hold_ready, held, free_valid, ready;
+  // Requests on their way to C. No thread has two.
+  typedef struct packed {
+    logic               release_it;
+    logic               receive;
+    logic [SlotW-1:0]   slot;
+    logic [ThreadW-1:0] thread;
+  } step_t;
+  step_t a, b_q, c_q;
+  logic ready, held, free_valid;
   logic [SlotW-1:0] free_slot;
 
-  // Threads ask whenever they may.
-  assign thread_valid = thread_valid_i && ready && !thread_wait;
+  assign a = '{
+      release_it: a_release_i && !a_receive_i && ready,
+      receive: a_receive_i && ready,
+      slot: a_slot_i,
+      thread: a_thread_i
+  };
+  always_ff @(posedge clk_i) begin
+    b_q <= a;
+    c_q <= b_q;
+    if (!rst_ni) begin
+      b_q.release_it <= 1'b0;
+      b_q.receive    <= 1'b0;
+      c_q.release_it <= 1'b0;
+      c_q.receive    <= 1'b0;
+    end
+  end
+
+  function automatic logic [ThreadW:0] count(logic [Threads-1:0] mask);
+    count = '0;
+    for (int unsigned t = 0; t < Threads; t++) count = count + (ThreadW + 1)'(mask[t]);
+  endfunction
+
+  logic [SlotW-1:0] c_slot;
+  assign c_slot = c_q.receive ? c_receive_slot_i : c_q.slot;
 
   gs_mailbox_refs #(
     .Threads       (Threads),
     .SlotsPerThread(SlotsPerThread),
     .SendSlots     (SendSlots),
-    .Multicast     (Multicast)
+    .Multicast     (Multicast),
+    .Banks         (2)
   ) u_refs (
     .clk_i,
     .rst_ni,
-    .thread_valid_i(thread_valid),
-    .thread_wait_o (thread_wait),
-    .thread_op_i   (thread_release_i ? RefRelease : RefCheck),
-    .thread_slot_i,
-    .thread_i,
-    .held_o        (held),
-    .late_valid_i,
-    .late_ready_o  (late_ready),
-    .late_slot_i,
-    .late_thread_i,
-    .hold_valid_i,
-    .hold_ready_o  (hold_ready),
+    .a_slot_i        (a.slot),
+    .a_thread_i      (a.thread),
+    .c_held_o        (held),
+    .c_release_i     (c_q.release_it),
+    .c_receive_i     (c_q.receive),
+    .c_receive_slot_i,
+    .hold_i,
     .hold_slot_i,
-    .hold_mask_i,
-    .free_valid_o  (free_valid),
-    .free_slot_o   (free_slot),
-    .ready_o       (ready)
+    .hold_count_i    (ThreadW'(count(hold_mask_i))),
+    .free_valid_o    (free_valid),
+    .free_slot_o     (free_slot),
+    .ready_o         (ready)
   );
 
   // What the words say. A slot that the walk has not reached is in none of the states.
+  logic [Threads-1:0] queued_q[Slots];
   logic [Threads-1:0] holders_q[Slots];
-  logic [Slots-1:0] freed_q, free_q, filling_q;
-  logic [SlotW:0] walk_q;
-  logic walking;
-  assign walking = !walk_q[SlotW];
+  logic [Slots-1:0] freed_q, free_q, filling_q, known_q;
+  logic frees, will_free_q;
+  logic [SlotW-1:0] will_slot_q;
+  logic [Threads-1:0] me, rest;
 
-  // What must come out three cycles after what went in.
-  logic [2:0] will_free_q, check_q, check_held_q;
-  logic [SlotW-1:0] will_slot_q[3];
+  assign me    = Threads'(1) << c_q.thread;
+  assign rest  = (holders_q[c_slot] | queued_q[c_slot]) & ~me;
+  assign frees = c_q.release_it && (holders_q[c_slot] & me) != '0 && rest == '0;
 
-  logic go_thread, go_late, go_hold, frees;
-  logic [SlotW-1:0] slot;
-  logic [ThreadW-1:0] who;
-  logic [Threads-1:0] rest;
-  assign go_late   = late_valid_i && late_ready;
-  assign go_thread = thread_valid;
-  assign go_hold   = hold_valid_i && hold_ready;
-
-  always_comb begin
-    slot      = go_late ? late_slot_i : thread_slot_i;
-    who       = go_late ? late_thread_i : thread_i;
-    rest      = holders_q[slot];
-    rest[who] = 1'b0;
-    frees     = (go_late || (go_thread && thread_release_i)) && holders_q[slot][who] && rest == '0;
-    if (walking) begin
-      slot  = walk_q[SlotW-1:0];
-      frees = (32'(slot) % SlotsPerThread) >= SendSlots;
-    end
-  end
+  // The walk: a slot is known when its last bit is written.
+  localparam int unsigned Steps = Threads / 2;
+  logic [SlotW+ThreadW-1:0] walk_q;
+  logic walking, walk_known, walk_held;
+  logic [SlotW-1:0] walk_slot;
+  assign walking    = 32'(walk_q) < Slots * Steps;
+  assign walk_slot  = SlotW'(32'(walk_q) / Steps);
+  assign walk_known = walking && 32'(walk_q) % Steps == Steps - 1;
+  assign walk_held  = 32'(walk_slot) % SlotsPerThread < SendSlots;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       freed_q     <= '0;
       free_q      <= '0;
       filling_q   <= '0;
+      known_q     <= '0;
       walk_q      <= '0;
-      will_free_q <= '0;
-      check_q     <= '0;
-      for (int unsigned s = 0; s < Slots; s++) holders_q[s] <= '0;
-    end else begin
-      will_free_q  <= {will_free_q[1:0], frees};
-      check_q      <= {check_q[1:0], go_thread && !thread_release_i};
-      check_held_q <= {check_held_q[1:0], holders_q[thread_slot_i][thread_i]};
-      if (walking) begin
-        walk_q <= walk_q + 1'b1;
-        if (!frees) holders_q[slot] <= Threads'(1) << (32'(slot) / SlotsPerThread);
-      end else if (go_late || (go_thread && thread_release_i)) begin
-        holders_q[slot] <= rest;
+      will_free_q <= 1'b0;
+      for (int unsigned s = 0; s < Slots; s++) begin
+        holders_q[s] <= '0;
+        queued_q[s]  <= '0;
       end
-      if (frees) freed_q[slot] <= 1'b1;
-      if (go_hold) begin
-        holders_q[hold_slot_i] <= hold_mask_i;
+    end else begin
+      if (walking) walk_q <= walk_q + 1'b1;
+      will_free_q <= frees || (walk_known && !walk_held);
+      if (walk_known) begin
+        known_q[walk_slot] <= 1'b1;
+        if (walk_held) holders_q[walk_slot] <= Threads'(1) << (32'(walk_slot) / SlotsPerThread);
+        else freed_q[walk_slot] <= 1'b1;
+      end
+      if (c_q.release_it) holders_q[c_slot] <= holders_q[c_slot] & ~me;
+      if (c_q.receive) begin
+        queued_q[c_slot]  <= queued_q[c_slot] & ~me;
+        holders_q[c_slot] <= holders_q[c_slot] | me;
+      end
+      if (frees) freed_q[c_slot] <= 1'b1;
+      if (hold_i) begin
+        queued_q[hold_slot_i]  <= hold_mask_i;
         filling_q[hold_slot_i] <= 1'b0;
       end
       if (take_i) begin
@@ -133,108 +154,122 @@ module refs_proof
         free_q[free_slot]  <= 1'b1;
       end
     end
-    will_slot_q[0] <= slot;
-    will_slot_q[1] <= will_slot_q[0];
-    will_slot_q[2] <= will_slot_q[1];
+    will_slot_q <= walking ? walk_slot : c_slot;
   end
 
-  // What the surroundings keep to: only a free slot is taken, a message goes only into a slot that was taken.
+  // What the surroundings keep to.
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      assume (!take_i || free_q[take_slot_i]);
-      assume (!hold_valid_i || (filling_q[hold_slot_i] && hold_mask_i != '0));
-      if (!Multicast) assume ((hold_mask_i & (hold_mask_i - Threads'(1))) == '0);
+      no_thread_has_two_requests: assume (a.thread != b_q.thread && a.thread != c_q.thread);
+      what_is_received_was_queued: assume (!c_q.receive || (queued_q[c_slot] & me) != '0);
+      only_what_is_free_is_taken: assume (!take_i || free_q[take_slot_i]);
+      only_what_was_taken_is_filled: assume (!hold_i || (ready && filling_q[hold_slot_i] && hold_mask_i != '0));
+      if (!Multicast) assume (!hold_i || count(hold_mask_i) == 1);
     end
   end
 
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      // Nobody waits for threads more than a cycle.
-      others_have_their_turn: assert (!($past(late_valid_i || hold_valid_i) && $past(thread_valid)) || !thread_valid);
-      one_request_a_cycle: assert (32'(go_thread) + 32'(go_late) + 32'(go_hold) <= 1);
-      requests_wait_for_the_walk: assert (!walking || !(go_thread || go_late || go_hold));
       the_walk_ends: assert (ready == !walking);
+      holding_is_answered_rightly: assert (!ready || !known_q[c_q.slot] || c_q.receive || !c_q.release_it
+                                           || held == ((holders_q[c_slot] & me) != '0));
       // What becomes free is exactly what should: so none is lost and none comes twice.
-      a_slot_becomes_free_when_it_should: assert (free_valid == will_free_q[2]);
-      it_is_the_right_slot: assert (!free_valid || free_slot == will_slot_q[2]);
-      holding_is_answered_rightly: assert (!check_q[2] || held == check_held_q[2]);
+      a_slot_becomes_free_when_it_should: assert (free_valid == will_free_q);
+      it_is_the_right_slot: assert (!free_valid || free_slot == will_slot_q);
+      a_free_slot_is_not_freed: assert (!free_valid || (freed_q[free_slot] && !free_q[free_slot]));
       for (int unsigned s = 0; s < Slots; s++) begin
         // Each slot is in one state. (A label would be the same for all slots.)
-        assert (
-          32'(freed_q[s]) + 32'(free_q[s]) + 32'(filling_q[s]) + 32'(holders_q[s] != '0)
-            == ((SlotW + 1)'(s) < walk_q ? 1 : 0));
+        assert (32'(freed_q[s]) + 32'(free_q[s]) + 32'(filling_q[s]) + 32'((holders_q[s] | queued_q[s]) != '0)
+                == 32'(known_q[s]));
+        assert ((holders_q[s] & queued_q[s]) == '0);
       end
-      a_free_slot_is_not_freed: assert (!free_valid || (freed_q[free_slot] && !free_q[free_slot]));
+
+      // Reached: a slot whose last thread releases it behind others in consecutive cycles, and it is filled again.
+      if (Multicast) begin
+        c_three_release: cover (will_free_q && $past(c_q.release_it && held, 1) && $past(c_q.release_it && held, 2)
+                                && $past(c_q.release_it && held, 3) && $past(c_q.slot, 2) == free_slot
+                                && $past(c_q.slot, 3) == free_slot);
+      end
+      c_early: cover (ready && c_q.release_it && (queued_q[c_slot] & me) != '0);
+      c_again: cover (hold_i && $past(free_valid && free_slot == hold_slot_i, 2));
     end
   end
 
 `ifdef INDUCTION
-  // What holds between the records and the words, for induction: they differ only by what is in the pipeline.
-  localparam int unsigned RecordW = Multicast ? Threads : ThreadW + 1;
-  logic [Slots-1:0] changing;
-  // Without multicast a record is a valid bit and the thread's number.
-  function automatic logic [RecordW-1:0] record_of(logic [Threads-1:0] holders);
-    logic [ThreadW-1:0] thread;
-    thread = '0;
-    for (int unsigned t = 0; t < Threads; t++) if (holders[t]) thread |= ThreadW'(t);
-    if (Multicast) record_of = RecordW'(holders);
-    else record_of = (holders == '0) ? '0 : RecordW'({1'b1, thread});
+  // What holds between the memories and the words.
+  localparam int unsigned BitW = SlotW + ThreadW - 1;
+  function automatic logic [BitW-1:0] place(logic [SlotW-1:0] slot, logic [ThreadW-1:0] thread);
+    return {slot, thread[ThreadW-1:1]};
   endfunction
-
-  // What a request that is under way makes of what was there.
-  function automatic logic [RecordW-1:0] after(logic [RecordW-1:0] old, ref_op_e op, logic [Threads-1:0] bits);
-    logic [RecordW-1:0] mine;
-    mine  = record_of(bits);
-    after = old;
-    if (op == RefHold) after = mine;
-    if (op == RefFree) after = '0;
-    if (op == RefRelease) after = Multicast ? old & ~mine : (old == mine) ? '0 : old;
-  endfunction
-
-  logic [Threads-1:0] b_bits, c_bits;
-  if (Multicast) begin : gen_mask_bits
-    assign b_bits = u_refs.gen_mask.b_whole_q ? u_refs.gen_mask.b_mask_q : u_refs.gen_mask.b_bit;
-    assign c_bits = u_refs.gen_mask.c_bits_q;
-  end else begin : gen_one_bits
-    assign b_bits = Threads'(1) << u_refs.gen_one.b_thread_q;
-    assign c_bits = Threads'(1) << u_refs.gen_one.c_thread_q;
-  end
-
-  // b_now: what the slot of the request in B holds once the one in C is through.
-  logic [RecordW-1:0] b_now, c_next;
-  assign c_next = after(u_refs.u_records.mem[u_refs.c_slot_q], u_refs.c_op_q, c_bits);
-  assign b_now  = (u_refs.c_valid_q && u_refs.c_slot_q == u_refs.b_slot_q) ? c_next
-                : u_refs.u_records.mem[u_refs.b_slot_q];
-
-  always_comb begin
-    changing = '0;
-    if (u_refs.b_valid_q) changing[u_refs.b_slot_q] |= u_refs.b_op_q != RefCheck;
-    if (u_refs.c_valid_q) changing[u_refs.c_slot_q] |= u_refs.c_op_q != RefCheck;
-  end
+  logic b_bit, c_bit, b_read, c_read;
+  assign b_bit  = b_q.thread[0] ? u_refs.gen_bank[1].u_bits.mem[place(b_q.slot, b_q.thread)]
+                                : u_refs.gen_bank[0].u_bits.mem[place(b_q.slot, b_q.thread)];
+  assign c_bit  = c_q.thread[0] ? u_refs.gen_bank[1].u_bits.mem[place(c_q.slot, c_q.thread)]
+                                : u_refs.gen_bank[0].u_bits.mem[place(c_q.slot, c_q.thread)];
+  assign b_read = b_q.thread[0] ? u_refs.gen_bank[1].u_bits.gen_registered.first_q
+                                : u_refs.gen_bank[0].u_bits.gen_registered.first_q;
+  assign c_read = held;
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
+      assert (u_refs.walk_q == (BitW + 1)'(walk_q) || !walking);
+      assert (32'(walk_q) <= Slots * Steps);
+      assert (!walking || (!a.release_it && !a.receive && !b_q.release_it && !b_q.receive && !c_q.release_it
+                           && !c_q.receive));
+      if (b_q.release_it || b_q.receive) assert (u_refs.b_slot_q == b_q.slot && u_refs.b_thread_q == b_q.thread);
+      if (c_q.release_it || c_q.receive) assert (u_refs.c_slot_q == c_q.slot && u_refs.c_thread_q == c_q.thread);
+      assert (!(b_q.release_it && b_q.receive) && !(c_q.release_it && c_q.receive));
+      if (b_q.release_it || b_q.receive) begin
+        assert (!(c_q.release_it || c_q.receive) || b_q.thread != c_q.thread);
+        assert (b_read == b_bit);
+      end
+      if (c_q.release_it) assert (c_read == c_bit);
       for (int unsigned s = 0; s < Slots; s++) begin
-        if ((SlotW + 1)'(s) < walk_q && !changing[s]) begin
-          assert (u_refs.u_records.mem[s] == record_of(holders_q[s]));
+        assert (known_q[s] == (s < 32'(walk_q) / Steps));
+        if (!Multicast) assert (count(holders_q[s] | queued_q[s]) <= 1);
+        for (int unsigned t = 0; t < Threads; t++) begin
+          if (known_q[s]) begin
+            if (t % 2 == 0) assert (u_refs.gen_bank[0].u_bits.mem[place(SlotW'(s), ThreadW'(t))] == holders_q[s][t]);
+            else assert (u_refs.gen_bank[1].u_bits.mem[place(SlotW'(s), ThreadW'(t))] == holders_q[s][t]);
+          end else if (walking && s == 32'(walk_q) / Steps && t / 2 < 32'(walk_q) % Steps) begin
+            if (t % 2 == 0) begin
+              assert (u_refs.gen_bank[0].u_bits.mem[place(SlotW'(s), ThreadW'(t))]
+                      == (walk_held && t == s / SlotsPerThread));
+            end else begin
+              assert (u_refs.gen_bank[1].u_bits.mem[place(SlotW'(s), ThreadW'(t))]
+                      == (walk_held && t == s / SlotsPerThread));
+            end
+          end
         end
-        if (!Multicast) assert ((holders_q[s] & (holders_q[s] - Threads'(1))) == '0);
       end
-      // A request is judged by what the RAM will hold once those before it are through.
-      if (u_refs.c_valid_q && (u_refs.c_op_q == RefCheck || u_refs.c_op_q == RefRelease)) begin
-        assert (u_refs.record == u_refs.u_records.mem[u_refs.c_slot_q]);
-      end
-      if (u_refs.c_change) assert (u_refs.record_next == c_next);
-      if (u_refs.d_change_q) assert (u_refs.d_record_q == u_refs.u_records.mem[u_refs.d_slot_q]);
-      if (u_refs.b_valid_q && (u_refs.b_op_q == RefCheck || u_refs.b_op_q == RefRelease)
-          && !u_refs.b_after_c && !(u_refs.d_change_q && u_refs.d_slot_q == u_refs.b_slot_q)) begin
-        assert (u_refs.u_records.gen_registered.first_q == u_refs.u_records.mem[u_refs.b_slot_q]);
-      end
-      // And with what is under way it is what the words say.
-      if (u_refs.c_change && !(u_refs.b_valid_q && u_refs.b_slot_q == u_refs.c_slot_q)) begin
-        assert (c_next == record_of(holders_q[u_refs.c_slot_q]));
-      end
-      if (u_refs.b_valid_q) begin
-        assert (after(b_now, u_refs.b_op_q, b_bits) == record_of(holders_q[u_refs.b_slot_q]));
+    end
+  end
+  if (Multicast) begin : gen_counts
+    always_ff @(posedge clk_i) begin
+      if (rst_ni) begin
+        for (int unsigned s = 0; s < Slots; s++) begin
+          if (known_q[s]) begin
+            if ((holders_q[s] | queued_q[s]) != '0) begin
+              assert (ThreadW'((ThreadW + 1)'(u_refs.gen_count.u_gone.mem[s]) + count(holders_q[s] | queued_q[s]))
+                      == u_refs.gen_count.u_counts.mem[s]);
+              assert (32'(u_refs.gen_count.u_gone.mem[s]) + 32'(count(holders_q[s] | queued_q[s])) <= Threads);
+            end else begin
+              assert (u_refs.gen_count.u_gone.mem[s] == '0);
+            end
+          end else if (walking && s == 32'(walk_q) / Steps && 32'(walk_q) % Steps != 0) begin
+            assert (u_refs.gen_count.u_gone.mem[s] == '0 && u_refs.gen_count.u_counts.mem[s] == ThreadW'(1));
+          end
+        end
+        if (c_q.release_it) assert (u_refs.gen_count.gone == u_refs.gen_count.u_gone.mem[c_q.slot]);
+        if (c_q.release_it && held) assert (u_refs.gen_count.counted == u_refs.gen_count.u_counts.mem[c_q.slot]);
+        if (u_refs.gen_count.d_change_q) begin
+          assert (u_refs.gen_count.d_gone_q == u_refs.gen_count.u_gone.mem[u_refs.gen_count.d_slot_q]);
+        end
+        if ((b_q.release_it || b_q.receive) && !u_refs.gen_count.b_after_c && !u_refs.gen_count.b_after_d) begin
+          assert (u_refs.gen_count.u_gone.gen_registered.first_q == u_refs.gen_count.u_gone.mem[b_q.slot]);
+        end
+        if (b_q.release_it && (holders_q[b_q.slot] & Threads'(1) << b_q.thread) != '0) begin
+          assert (u_refs.gen_count.u_counts.gen_registered.first_q == u_refs.gen_count.u_counts.mem[b_q.slot]);
+        end
       end
     end
   end

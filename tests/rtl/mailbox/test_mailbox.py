@@ -16,7 +16,7 @@ from gossamer.hdl import prove, sources, verilate
 from gossamer.hdl.sources import Sources
 
 HERE = Path(__file__).parent
-HARNESS = [HERE / name for name in ("main.cc", "directed.cc", "random.cc", "rates.cc")]
+HARNESS = [HERE / name for name in ("main.cc", "directed.cc", "network.cc", "random.cc", "rates.cc")]
 
 
 @dataclass(frozen=True)
@@ -104,17 +104,52 @@ def test_rates(size: Size, seed: int) -> None:
     assert min(found["out"], found["in"]) >= (0.9 if shape == "de5" else 0.85)
 
 
+@pytest.mark.parametrize("shape", SHAPES)
+def test_network(shape: str, size: Size, seed: int) -> None:
+    if shape not in shapes(size):
+        pytest.skip(f"{shape} is for a larger size of this test")
+    run(shape, "network", seed)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_random_packets(shape: str, size: Size, seed: int) -> None:
+    if shape not in shapes(size):
+        pytest.skip(f"{shape} is for a larger size of this test")
+    run(shape, "fuzz", seed, size.pick(2, 6, 60))
+
+
+@dataclass(frozen=True)
+class Proved:
+    """A proof: its top, the modules below it, the depth of the induction, the cycles in which the covers come."""
+
+    top: str
+    modules: tuple[str, ...]
+    depth: int
+    cover: int
+
+
+PROOFS = {
+    "slots": Proved("refs_proof", ("gs_mailbox_refs",), 5, 30),
+    "queues": Proved("set_proof", ("gs_mailbox_set",), 4, 30),
+}
+
+
 @pytest.mark.parametrize("multicast", [0, 1])
-def test_no_slot_is_lost_or_freed_twice(multicast: int) -> None:
-    wanted = {"gossamer_pkg", "gs_mailbox_pkg", "gs_ram_sdp", "gs_mailbox_refs"}
+@pytest.mark.parametrize("name", PROOFS)
+def test_proof(name: str, multicast: int) -> None:
+    proved = PROOFS[name]
+    wanted = {"gossamer_pkg", "gs_address_pkg", "gs_mailbox_pkg", "gs_ram_sdp", *proved.modules}
     block = sources.blocks("mailbox", config=configs.load("tiny"))
     design = Sources(tuple(path for path in block.files if path.stem in wanted), block.include)
-    proof = prove.prove(
-        "refs_proof",
-        design + [HERE / "refs_proof.sv"],
-        depth=8,
-        cover_depth=0,
-        parameters={"Multicast": multicast},
-        defines={"INDUCTION": 1},
-    )
-    assert proof, proof.reason
+    design += [HERE / f"{proved.top}.sv"]
+    for mode, depth in (("prove", proved.depth), ("cover", proved.cover)):
+        proof = prove.prove(
+            proved.top,
+            design,
+            mode=mode,
+            depth=depth,
+            cover_depth=0,
+            parameters={"Multicast": multicast},
+            defines={"INDUCTION": 1},
+        )
+        assert proof, f"{mode}: {proof.reason}"

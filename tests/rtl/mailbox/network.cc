@@ -1,0 +1,484 @@
+// SPDX-License-Identifier: Apache-2.0
+// The mailbox towards the network: what it refuses, epochs, independent streams, fairness, and random packets.
+#include <algorithm>
+#include <map>
+
+#include "harness.h"
+#include "tests.h"
+
+namespace mailbox_test {
+namespace {
+
+// From the specification (config/constants/fabric.toml), typed once more on purpose.
+enum Refusal : unsigned { kNone, kJobOf, kEpoch, kPlace, kThread, kKind, kLength, kMask };
+enum FlitKind : unsigned { kBody, kMaskHead, kKeyHead, kHeader };
+
+uint32_t own(unsigned thread, unsigned n) { return slot_address(thread * kSlotsPerThread + n); }
+unsigned tags(unsigned job, unsigned epoch) { return job << 2 | (epoch & 3); }
+
+Task ask(Bench& b, unsigned t, Request r) {
+  Outcome o = co_await b.request(t, r);
+  CHECK(!o.trap, "csr or address %x data %x: trap %u about %x", r.addr, r.data, o.cause, o.data);
+  co_return o.data;
+}
+Task set(Bench& b, unsigned t, uint32_t csr, uint32_t value) { co_return co_await ask(b, t, {2, 1, csr, value}); }
+Task get(Bench& b, unsigned t, uint32_t csr) { co_return co_await ask(b, t, {2, 2, csr, 0}); }
+Task receive(Bench& b, unsigned t) {
+  co_await set(b, t, kWait, 2);
+  co_return co_await get(b, t, kReceive);
+}
+/// Takes the next message of a thread: its first word.
+Task take(Bench& b, unsigned t) {
+  uint32_t slot = co_await receive(b, t);
+  uint32_t word = co_await ask(b, t, {0, 2, slot, 0});
+  co_await set(b, t, kRelease, slot);
+  co_return word;
+}
+Task trapped(Bench& b, unsigned t, uint32_t csr, uint32_t value, unsigned cause) {
+  Outcome o = co_await b.request(t, {2, 1, csr, value});
+  CHECK(o.trap && o.cause == cause && o.data == value, "write of %x to %x: %s %u about %x, not trap %u", value, csr,
+        o.trap ? "trap" : "no trap", o.cause, o.data, cause);
+  co_return 0;
+}
+
+Packet message(unsigned thread, uint32_t word, unsigned flits = 1) {
+  Packet p(flits, Flit{0, false, thread_address(thread), {word, 0, 0, 0}});
+  p.back().last = true;
+  return p;
+}
+Packet masked(uint64_t mask, uint32_t word, unsigned flits = 1) {
+  Packet p(flits + 1, Flit{0, false, tile_address(), {word, 0, 0, 0}});
+  p[0] = {kMaskHead, false, tile_address(), {uint32_t(mask), uint32_t(mask >> 32), 0, 0}};
+  p.back().last = true;
+  return p;
+}
+Packet tagged(Packet p, unsigned tag) {
+  for (Flit& f : p) f.tags = tag;
+  return p;
+}
+Packet to(Packet p, uint32_t dest) {
+  for (Flit& f : p) f.dest = dest;
+  return p;
+}
+
+/// Everything that is refused, one by one: told with its reason, counted, of no effect; a good message comes through
+/// behind each.
+Task refusals(Bench& b) {
+  while (!b.top.ready_o) co_await get(b, 0, kCanSend);
+  struct Case { Packet packet; unsigned why; };
+  std::vector<Case> cases;
+  auto add = [&](Packet p, unsigned why) { cases.push_back({std::move(p), why}); };
+  add(tagged(message(1, 9), tags(kJob ^ 1, 0)), kJobOf);
+  add(tagged(message(1, 9), tags(kJob ^ 16, 1)), kJobOf);
+  add(tagged(message(1, 9), tags(kJob, 2)), kEpoch);
+  add(tagged(message(1, 9, kMaxFlits), tags(kJob, 3)), kEpoch);
+  for (unsigned bit : {6u, 9u, 10u, 13u, 14u, 25u, 26u, 28u}) {
+    add(to(message(1, 9), thread_address(1) ^ 1u << bit), kPlace);
+  }
+  if (kThreads < 64) {
+    add(to(message(1, 9), thread_address(kThreads)), kThread);
+    add(to(message(1, 9, kMaxFlits), thread_address(63)), kThread);
+  }
+  for (unsigned kind : {2u, 3u, 4u, 5u, 6u, 7u}) {
+    add(to(message(1, 9), (thread_address(1) & 0x1fff'ffff) | kind << 29), kKind);
+  }
+  add({Flit{kBody, true, tile_address(), {1, 2, 3, 4}}}, kKind);
+  for (unsigned kind : {kMaskHead, kKeyHead, kHeader}) {
+    add({Flit{kind, true, thread_address(1), {3, 0, 0, 0}}}, kKind);
+    Packet headed = message(1, 9, 2);
+    headed[0].kind = kind;
+    add(headed, kKind);
+    Packet late = message(1, 9, 2);
+    late[1].kind = kind;
+    add(late, kKind);
+  }
+  add(message(1, 9, kMaxFlits + 1), kLength);
+  add(message(1, 9, kMaxFlits + 7), kLength);
+  if (kMulticast) {
+    add(masked(0, 9), kMask);
+    if (kThreads < 64) add(masked(1ull << kThreads | 1, 9), kMask);
+    add({Flit{kMaskHead, true, tile_address(), {1, 0, 0, 0}}}, kLength);
+    add(masked(3, 9, kMaxFlits + 1), kLength);
+    add(to(masked(3, 9), tile_address() ^ 1u << 14), kPlace);
+  } else {
+    add(masked(3, 9), kKind);
+  }
+  // Nothing but the slot of the good message may change.
+  for (uint32_t s = 0; s < kSlots; s++) {
+    for (unsigned w = 0; w < kSlotBytes; w += 4) co_await ask(b, 0, {1, 2, slot_address(s) + w, s});
+  }
+  uint32_t count = 0;
+  for (const Case& c : cases) {
+    const uint32_t received = b.top.received_count_o;
+    const auto before = b.refusals;
+    b.bring(c.packet);
+    b.bring(message(1, 0x4000 + count));
+    uint32_t slot = co_await receive(b, 1);
+    uint32_t word = co_await ask(b, 1, {0, 2, slot, 0});
+    CHECK(word == 0x4000 + count, "behind refused packet %u came %x", count, word);
+    for (unsigned w = 1; w < 16; w++) {
+      const bool told = b.refusals[w] == before[w] + (w == c.why);
+      CHECK(told, "packet %u, to be refused for %u: reason %u was told %lu times", count, c.why, w,
+            (unsigned long)(b.refusals[w] - before[w]));
+    }
+    const uint32_t counted = b.top.received_count_o - received;
+    CHECK(counted == 1u + (c.why != kJobOf), "refused packet %u and a good one count as %u", count, counted);
+    for (unsigned t = 0; t < kThreads; t++) {
+      CHECK(!co_await get(b, t, kCanReceive), "thread %u received a refused packet", t);
+    }
+    co_await set(b, 1, kRelease, slot);
+    count++;
+  }
+  co_return 0;
+}
+
+/// An over-long packet stays within the slot that was free.
+Task too_long(Bench& b) {
+  for (uint32_t s = 0; s < kSlots; s++) {
+    for (unsigned w = 0; w < kSlotBytes; w += 4) co_await ask(b, 0, {1, 2, slot_address(s) + w, s});
+  }
+  b.bring(message(1, 9, kMaxFlits + 3));
+  b.bring(message(1, 42));
+  uint32_t slot = co_await receive(b, 1);
+  CHECK(co_await ask(b, 1, {0, 2, slot, 0}) == 42, "an over-long packet was received");
+  for (uint32_t s = 0; s < kSlots; s++) {
+    if (slot_address(s) == slot) continue;
+    for (unsigned w = 0; w < kSlotBytes; w += 4) {
+      CHECK(co_await ask(b, 0, {0, 2, slot_address(s) + w, 0}) == s, "a long packet wrote into slot %u", s);
+    }
+  }
+  co_await set(b, 1, kRelease, slot);
+  co_return 0;
+}
+
+/// Destinations: boards, tiles and hosts that the cluster has not.
+Task cluster(Bench& b) {
+  b.top.boards_i = 9;
+  b.top.hosts_i = 2;
+  unsigned left = 0;
+  b.on_packet = [&](const Packet&) { left++; };
+  auto thread = [](unsigned board, unsigned y, unsigned x, unsigned t) { return board << 14 | y << 10 | x << 6 | t; };
+  unsigned good = 0;
+  const std::vector<uint32_t> fine{thread(8, 0, 0, 0), thread(0, kMeshHeight - 1, kMeshWidth - 1, kThreads - 1),
+      7u << 29 | thread(8, 0, 0, 63), 6u << 29 | 8u << 14, 5u << 29 | 1u << 14};
+  for (uint32_t dest : fine) {
+    co_await set(b, 0, kWait, 1);
+    co_await set(b, 0, kSendDest, dest);
+    good++;
+  }
+  std::vector<uint32_t> bad{thread(9, 0, 0, 0), thread(4095, 0, 0, 0), thread(0, kMeshHeight, 0, 0),
+      thread(0, 0, kMeshWidth, 0), thread(0, 15, 0, 0), 7u << 29 | thread(9, 0, 0, 0),
+      7u << 29 | thread(0, kMeshHeight, 0, 0), 6u << 29 | 9u << 14, 5u << 29 | 2u << 14, 5u << 29 | 4095u << 14};
+  if (kThreads < 64) bad.push_back(thread(1, 0, 0, kThreads));
+  co_await set(b, 0, kWait, 1);
+  for (uint32_t dest : bad) co_await trapped(b, 0, kSendDest, dest, kBadDestination);
+  if (kMulticast) {
+    co_await set(b, 0, kSendMaskLow, 1);
+    co_await trapped(b, 0, kSendTile, 1u << 29 | thread(9, 0, 0, 0), kBadDestination);
+    co_await trapped(b, 0, kSendTile, 1u << 29 | thread(0, kMeshHeight, 0, 0), kBadDestination);
+    co_await set(b, 0, kSendTile, 1u << 29 | thread(8, 0, 0, 0));
+    good++;
+  }
+  co_await set(b, 0, kWait, 1);
+  for (unsigned i = 0; i < 60; i++) co_await get(b, 0, kCanSend);
+  CHECK(left == good, "%u packets left, not %u", left, good);
+  b.top.boards_i = 4096;
+  b.top.hosts_i = 4096;
+  co_return 0;
+}
+
+Task sender(Bench& b, unsigned t, uint32_t dest, unsigned count, uint64_t* last) {
+  co_await set(b, t, kSendLength, kMaxFlits - 1);
+  for (unsigned i = 0; i < count; i++) {
+    co_await set(b, t, kWait, 1);
+    co_await set(b, t, kSendDest, dest);
+    *last = b.cycle;
+  }
+  co_return 0;
+}
+Task drain(Bench& b, unsigned t, unsigned count, uint64_t* last) {
+  for (unsigned i = 0; i < count; i++) {
+    co_await take(b, t);
+    *last = b.cycle;
+  }
+  co_return 0;
+}
+
+/// One stream stands still for ever; the others and this tile's own messages go on.
+void streams() {
+  const uint32_t near_dest = thread_address(0) ^ 1u << 14, far_dest = 5u << 29 | 1u << 14;
+  // 0: the network, 1: far, 2: this tile (its receiver has full queues)
+  for (unsigned blocked : {0u, 1u, 2u}) {
+    Bench b(blocked + 1);
+    while (!b.top.ready_o) b.step();
+    uint64_t last[4] = {};
+    const unsigned count = 50, many = 1000;
+    if (blocked == 0) b.out_chance = 0;
+    if (blocked == 1) b.far_chance = 0;
+    // Two threads for each way, the last one is the receiver. What is blocked has more to send than has room.
+    unsigned t = 0;
+    std::array<bool, kThreads> stuck{};
+    for (unsigned way : {0u, 1u, 2u}) {
+      const uint32_t dest = way == 0 ? near_dest : way == 1 ? far_dest : thread_address(kThreads - 1);
+      for (unsigned i = 0; i < 2; i++, t++) {
+        stuck[t] = way == blocked;
+        b.start(t, sender(b, t, dest, way == blocked ? many : count, &last[way]));
+      }
+    }
+    if (blocked != 2) b.start(kThreads - 1, drain(b, kThreads - 1, 2 * count, &last[3]));
+    unsigned seen[2] = {};
+    b.on_packet = [&](const Packet& p) { seen[p[0].far]++; };
+    b.idle_cycles(6000);
+    for (unsigned way : {0u, 1u}) {
+      CHECK(seen[way] == (way == blocked ? 0u : 2 * count), "with way %u blocked %u packets left by way %u", blocked,
+            seen[way], way);
+    }
+    if (blocked != 2) CHECK(b.top.received_count_o == 2 * count, "with way %u blocked local messages stopped", blocked);
+    // And the network's input goes on unless the tile itself is full.
+    if (blocked != 2) {
+      const uint32_t before = b.top.received_count_o;
+      for (unsigned i = 0; i < kQueueDepth; i++) b.bring(message(kThreads - 2, i));
+      b.idle_cycles(200);
+      CHECK(b.top.received_count_o - before == kQueueDepth, "with way %u blocked nothing comes in",
+            blocked);
+    }
+  }
+}
+
+Task in_idle(Bench& b, unsigned t, uint32_t want) {
+  uint32_t got = co_await ask(b, t, {2, 3, kIdle, 1});
+  CHECK(got == want, "thread %u: idle ended with %u, not %u", t, got, want);
+  co_return 0;
+}
+Task late_message(Bench& b, uint32_t want) {
+  uint32_t got = co_await take(b, 0);
+  CHECK(got == want, "not the message of the next epoch, but %u", got);
+  co_return 0;
+}
+
+/// Messages of the next epoch wait, whatever else goes on, and come when it begins; it begins with the release.
+void epochs() {
+  Bench b(5);
+  while (!b.top.ready_o) b.step();
+  for (unsigned epoch = 0; epoch < 6; epoch++) {
+    CHECK(b.top.epoch_o == (epoch & 3), "epoch %u is told as %u", epoch, b.top.epoch_o);
+    b.detect = false;
+    // Another tile has had its release already: its message is early. (The harness does not count it as sent yet.)
+    b.incoming.push_back(tagged(message(0, 100 + epoch), tags(kJob, epoch + 1)));
+    for (unsigned t = 0; t < kThreads; t++) b.start(t, in_idle(b, t, 2));
+    b.idle_cycles(300);
+    CHECK(!b.all_done() && b.top.idle_o, "a message of the next epoch came in before its time");
+    b.detect = true;
+    unsigned releases = 0;
+    b.on_release = [&releases, &b] {
+      releases++;
+      b.detect = false;
+    };
+    b.run(2000);
+    b.on_release = [] {};
+    CHECK(releases == 1, "%u releases", releases);
+    b.count_sent();
+    b.start(0, late_message(b, 100 + epoch));
+    b.run(2000);
+  }
+  // It does not stand in the way of this tile's own messages.
+  b.incoming.push_back(tagged(message(0, 7), tags(kJob, b.top.epoch_o + 1)));
+  uint64_t last = 0, got = 0;
+  b.start(1, sender(b, 1, thread_address(2), 20, &last));
+  b.start(2, drain(b, 2, 20, &got));
+  b.run(5000);
+  // With no thread started the tile is idle; a release then is one of all of them.
+  b.active = 0;
+  b.idle_cycles(100);
+  CHECK(b.top.idle_o, "a tile without threads is not idle");
+}
+
+/// Local messages and the network's have their turns, however many there are of the other; so have the requests.
+void fairness() {
+  Bench b(6);
+  while (!b.top.ready_o) b.step();
+  uint64_t last = 0;
+  const unsigned senders = kThreads / 2;
+  for (unsigned t = 0; t < senders; t++) b.start(t, sender(b, t, thread_address(kThreads / 2 + t), 1'000'000, &last));
+  std::array<uint64_t, kThreads> local{}, net{};
+  struct Count {
+    static Task loop(Bench& b, unsigned t, uint64_t* local, uint64_t* net) {
+      for (;;) {
+        uint32_t slot = co_await receive(b, t);
+        uint32_t word = co_await ask(b, t, {0, 2, slot, 0});
+        (word == 0x7777 ? *net : *local)++;
+        co_await set(b, t, kRelease, slot);
+      }
+      co_return 0;
+    }
+  };
+  for (unsigned t = senders; t < kThreads; t++) b.start(t, Count::loop(b, t, &local[t], &net[t]));
+  uint64_t cycles = 20'000, brought = 0;
+  std::array<uint64_t, kThreads> quiet{};
+  uint64_t worst = 0;
+  std::array<uint64_t, kThreads> seen{};
+  for (uint64_t c = 0; c < cycles; c++) {
+    while (b.incoming.size() < 4) b.bring(message(senders + unsigned(brought++ % senders), 0x7777, kMaxFlits));
+    b.step();
+    for (unsigned t = senders; t < kThreads; t++) {
+      if (local[t] + net[t] != seen[t]) quiet[t] = 0;
+      seen[t] = local[t] + net[t];
+      worst = std::max(worst, ++quiet[t]);
+    }
+  }
+  for (unsigned t = senders; t < kThreads; t++) {
+    CHECK(local[t] * 5 > net[t] && net[t] * 5 > local[t],
+          "thread %u got %llu local messages and %llu of the network", t,
+          (unsigned long long)local[t], (unsigned long long)net[t]);
+  }
+  CHECK(worst < kThreads * 80, "a thread got no message for %llu cycles", (unsigned long long)worst);
+}
+
+/// Random packets, good and bad, with pauses on every side: what is received is what the model says, in order.
+struct Fuzz {
+  std::array<std::deque<uint32_t>, kThreads> expected;
+  std::array<uint64_t, 16> refusals{};
+  uint64_t left = 0, good = 0;
+};
+
+unsigned verdict(const Packet& p) {
+  const Flit& h = p[0];
+  const unsigned kind = h.dest >> 29;
+  if (h.tags >> 2 != kJob) return kJobOf;
+  if ((h.tags & 3) != 0) return kEpoch;
+  const bool thread = kind == 0 && h.kind == kBody, tile = kMulticast && kind == 1 && h.kind == kMaskHead;
+  if (!thread && !tile) return kKind;
+  if ((h.dest ^ kTile) & 0x1fff'ffc0) return kPlace;
+  if (thread && (h.dest & 63) >= kThreads) return kThread;
+  const uint64_t mask = h.payload[0] | uint64_t(h.payload[1]) << 32;
+  if (tile && (mask == 0 || (kThreads < 64 && mask >> (kThreads & 63)))) return kMask;
+  if (tile && p.size() == 1) return kLength;
+  for (size_t f = 1; f < p.size(); f++) {
+    if (p[f].kind != kBody) return kKind;
+    if (f - tile >= kMaxFlits) return kLength;
+  }
+  return kNone;
+}
+
+Task fuzz_receiver(Bench& b, Fuzz& f, unsigned t) {
+  while (f.left || !f.expected[t].empty()) {
+    if (!co_await get(b, t, kCanReceive)) continue;
+    uint32_t slot = co_await get(b, t, kReceive);
+    uint32_t id = co_await ask(b, t, {0, 2, slot, 0});
+    CHECK(!f.expected[t].empty() && f.expected[t].front() == id, "thread %u received message %u out of its turn", t,
+          id);
+    f.expected[t].pop_front();
+    const unsigned flits = id & 15;
+    for (unsigned w = 1; w < flits * 4; w++) {
+      uint32_t got = co_await ask(b, t, {0, 2, slot + w * 4, 0});
+      CHECK(got == id * 31 + w, "message %u: word %u is %x", id, w, got);
+    }
+    co_await set(b, t, kRelease, slot);
+  }
+  co_return 0;
+}
+
+void fuzz_round(uint64_t seed) {
+  Bench b(seed);
+  Fuzz f;
+  f.left = 3000;
+  const unsigned chances[] = {256, 200, 100, 20};
+  b.in_chance = chances[b.below(4)];
+  b.request_chance = chances[b.below(3)];
+  b.response_chance = chances[b.below(4)];
+  uint32_t next = 1;
+  for (unsigned t = 0; t < kThreads; t++) b.start(t, fuzz_receiver(b, f, t));
+  std::array<uint64_t, 16> want{};
+  uint64_t of_job = 0;
+  while (!b.all_done()) {
+    if (f.left && b.incoming.size() < 3) {
+      f.left--;
+      // Nearly right, so that each check stands alone.
+      unsigned flits = b.chance(220) ? 1 + b.below(kMaxFlits) : kMaxFlits + 1 + b.below(5);
+      const uint32_t id = next++ << 4 | (flits & 15);
+      const bool mask_head = b.chance(kMulticast ? 90 : 10);
+      uint32_t dest = mask_head ? tile_address() : thread_address(b.below(kThreads));
+      Packet p;
+      if (mask_head) {
+        uint64_t mask = b.random() & b.random();
+        if (kThreads < 64 && b.chance(240)) mask &= (1ull << (kThreads & 63)) - 1;
+        if (b.chance(20)) mask = 0;
+        p.push_back({kMaskHead, false, dest, {uint32_t(mask), uint32_t(mask >> 32), 0, 0}});
+      }
+      for (unsigned i = 0; i < flits; i++) {
+        Flit flit{0, false, dest, {}};
+        for (unsigned w = 0; w < 4; w++) flit.payload[w] = i + w ? id * 31 + i * 4 + w : id;
+        p.push_back(flit);
+      }
+      unsigned tag = tags(kJob, 0);
+      if (b.chance(16)) tag = tags(b.below(32), b.below(4));
+      if (b.chance(8)) tag = tags(kJob, 2 + b.below(2));
+      if (tag == tags(kJob, 1)) tag = tags(kJob, 2);
+      if (b.chance(8)) dest ^= 1u << b.below(32);
+      if (b.chance(8)) p[b.below(unsigned(p.size()))].kind = b.below(4);
+      if (b.chance(4)) p.resize(1);
+      for (Flit& flit : p) {
+        flit.tags = tag;
+        flit.dest = dest;
+        flit.last = false;
+      }
+      p.back().last = true;
+      const unsigned why = verdict(p);
+      want[why]++;
+      of_job += why != kJobOf;
+      if (why == kNone) {
+        f.good++;
+        if (p[0].kind == kMaskHead) {
+          const uint64_t mask = p[0].payload[0] | uint64_t(p[0].payload[1]) << 32;
+          for (unsigned t = 0; t < kThreads; t++) if (mask >> t & 1) f.expected[t].push_back(p[1].payload[0]);
+        } else {
+          if (p.size() != (p[0].payload[0] & 15)) {
+            // Cut short: its first word says how long it is.
+            const uint32_t cut = (p[0].payload[0] & ~15u) | unsigned(p.size());
+            for (unsigned w = 0; w < 4; w++) p[0].payload[w] = w ? cut * 31 + w : cut;
+          }
+          f.expected[dest & 63].push_back(p[0].payload[0]);
+        }
+      }
+      b.bring(p);
+    }
+    b.step();
+    CHECK(b.cycle < 10'000'000, "the fuzzing does not end");
+  }
+  b.idle_cycles(300);
+  for (unsigned w = 1; w < 16; w++) {
+    CHECK(b.refusals[w] == want[w], "seed %llu: reason %u was told %llu times, not %llu", (unsigned long long)seed, w,
+          (unsigned long long)b.refusals[w], (unsigned long long)want[w]);
+  }
+  CHECK(b.received == f.good, "%llu of %llu good messages came in", (unsigned long long)b.received,
+        (unsigned long long)f.good);
+  CHECK(b.top.received_count_o == of_job, "%u messages were counted, not %llu", b.top.received_count_o,
+        (unsigned long long)of_job);
+}
+
+void alone(uint64_t seed, const char* name, Task (*body)(Bench&)) {
+  Bench b(seed);
+  b.start(0, body(b));
+  b.run(3'000'000);
+  std::printf("%s: %llu cycles\n", name, (unsigned long long)b.cycle);
+}
+
+}  // namespace
+
+void network(uint64_t seed) {
+  alone(seed, "refusals", refusals);
+  alone(seed, "too long", too_long);
+  alone(seed, "cluster", cluster);
+  streams();
+  std::puts("streams");
+  epochs();
+  std::puts("epochs");
+  fairness();
+  std::puts("fairness");
+}
+
+void fuzz(uint64_t seed, uint64_t rounds) {
+  for (uint64_t i = 0; i < rounds; i++) fuzz_round(seed + i);
+}
+
+}  // namespace mailbox_test
