@@ -36,6 +36,8 @@ from gossamer.hdl.sources import RTL
 from gossamer.paths import ROOT
 
 BLOCKS = ("core", "fpu", "cache", "mailbox", "memory", "tile", "common")
+# Modules for simulation alone.
+_NO_HARDWARE = {"gs_core_trace"}
 COUNT = 60
 LEAST = 0.95
 """The share of mutants that are not equivalent which tests must notice."""
@@ -119,7 +121,8 @@ def block(name: str) -> Target:
     """
     if name not in BLOCKS:
         raise InputError(f"no block {name!r} to mutate; there are: {', '.join(BLOCKS)}")
-    return Target(name, tuple(sorted((RTL / name).glob("*.sv"))), ROOT / "tests" / "rtl" / name)
+    files = tuple(path for path in sorted((RTL / name).glob("*.sv")) if path.stem not in _NO_HARDWARE)
+    return Target(name, files, ROOT / "tests" / "rtl" / name)
 
 
 def equivalents(path: Path = EQUIVALENTS) -> list[Equivalent]:
