@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 
 from gossamer.bench import Context, Row
+from gossamer.errors import InputError
 from gossamer.hdl import mutate
 
 BLOCKS = ("core", "fpu", "cache", "mailbox", "memory", "tile")
@@ -22,7 +23,11 @@ def measure(context: Context) -> Iterator[Row]:
         if not context.full:
             yield context.skip(name, "takes up to a quarter of an hour; ask for it with --full")
             continue
-        report = mutate.run(mutate.block(block), mutate.COUNT, seed=SEED, tell=_tell)
+        try:
+            report = mutate.run(mutate.block(block), mutate.COUNT, seed=SEED, tell=_tell)
+        except InputError as error:
+            yield context.skip(name, str(error).splitlines()[0])
+            continue
         yield context.row(
             name,
             report.share,

@@ -398,5 +398,6 @@ module gs_mem_scheduler #(
   `GS_ASSERT_NOW(picks_find_room, !p2_valid_q || next_space)
   `GS_ASSERT_NOW(beats_find_room, !e2_valid_q || out_space)
   `GS_ASSERT_NOW(only_what_is_there_is_picked, !pick || some_q[pick_idx])
+  `GS_ASSERT_NOW(a_batch_that_ends_takes_no_more, !pick || !turn)
   `GS_ASSUME_HOLD(a_request_that_waits_is_stable, in_valid_i, in_ready_o, in_i)
 endmodule

@@ -63,6 +63,7 @@ struct Mood {
   double sram;                             // share of requests to SRAM
   bool hotspot = false;                    // all threads but the last keep one row of one bank busy
   bool steps = false;                      // threads walk over lines side by side
+  double writes = 0.5;                     // share of requests that write
 };
 
 /// A burst on its way into a memory.
@@ -180,6 +181,8 @@ class AxiMemory {
   Contents contents;
   // How requests came out: how often the direction turned, and how often a bank's row changed, by its number.
   std::uint64_t turns = 0, rowChanges = 0, served = 0;
+  // Requests of one direction in a row: at most, and reads at least.
+  std::uint64_t longestRun = 0, shortestReads = ~0ull;
 
  private:
   struct Seen {
@@ -202,7 +205,13 @@ class AxiMemory {
     std::uint64_t bank = at / 256 % 8;
     for (std::uint64_t fold = row; fold; fold /= 8) bank ^= fold % 8;
     served++;
-    turns += write != lastWrite_;
+    if (write != lastWrite_) {
+      // The run before the first turn began in another mood.
+      if (turns > 0) longestRun = std::max(longestRun, run_);
+      if (turns > 0 && !lastWrite_) shortestReads = std::min(shortestReads, run_);
+      run_ = 0, turns++;
+    }
+    run_++;
     lastWrite_ = write;
     rowChanges += row_[bank] != row;
     row_[bank] = row;
@@ -212,7 +221,7 @@ class AxiMemory {
   Seen aw_, w_, ar_;
   std::deque<std::uint64_t> writes_, reads_;
   std::deque<Beat> data_, r_;
-  std::uint64_t inBurst_ = 0, whole_ = 0;
+  std::uint64_t inBurst_ = 0, whole_ = 0, run_ = 0;
   bool b_ = false, rShown_ = false, lastWrite_ = false, bWaits_ = false, rWaits_ = false;
   std::map<std::uint64_t, std::uint64_t> row_;
 };
@@ -361,7 +370,7 @@ class Cache {
   void ask(const Mood& mood) {
     const int id = static_cast<int>(rng() % kThreads);
     Thread& thread = threads_[static_cast<std::size_t>(id)];
-    bool write = chance(0.5);
+    bool write = chance(mood.writes);
     // A line is written back some steps after it was read, as a cache does.
     if (mood.steps) write = thread.read > thread.wrote + 8 && !thread.writing;
     if (write ? thread.writing : thread.reading) return;
@@ -454,16 +463,19 @@ int main(int argc, char** argv) {
       {"all out", 1.0, 1.0, 1.0, 1.0, 400, 0.0},
       {"in step", 1.0, 1.0, 1.0, 1.0, 1, 0.0, false, true},
       {"hotspot", 1.0, 1.0, 1.0, 1.0, 1, 0.0, true},
+      {"few writes", 1.0, 1.0, 1.0, 1.0, 400, 0.0, false, false, 0.005},
   };
   for (const Mood& mood : moods) {
-    axi.turns = axi.rowChanges = axi.served = 0;
+    axi.turns = axi.rowChanges = axi.served = axi.longestRun = 0;
+    axi.shortestReads = ~0ull;
     for (Cache& cache : caches) cache.longest = cache.done = 0;
     const std::uint64_t begin = cycle;
-    std::uint64_t done = 0;
+    std::uint64_t done = 0, measured = 0, longestRun = 0, reads = 0;
     while (true) {
       done = 0;
       bool quiet = axi.quiet() && srams[0].quiet() && srams[1].quiet();
       for (Cache& cache : caches) done += cache.done, quiet = quiet && cache.quiet();
+      if (done >= requests && measured == 0) measured = cycle, longestRun = axi.longestRun, reads = axi.shortestReads;
       if (done >= requests && quiet) break;
       if (cycle - begin > requests * 300 + 20000) fail(std::string(mood.name) + ": it stands still");
       // Inputs change after the edge; what is handed over at the next one is seen when they have settled.
@@ -485,10 +497,11 @@ int main(int argc, char** argv) {
     for (Cache& cache : caches) longest = std::max(longest, cache.longest);
     const double served = static_cast<double>(axi.served);
     std::printf("{\"mood\": \"%s\", \"requests\": %llu, \"cycles\": %llu, \"longest\": %llu, "
-                "\"turns\": %.4f, \"rows\": %.4f}\n",
+                "\"turns\": %.4f, \"rows\": %.4f, \"run\": %llu, \"reads\": %llu}\n",
                 mood.name, static_cast<unsigned long long>(done), static_cast<unsigned long long>(cycle - begin),
                 static_cast<unsigned long long>(longest), static_cast<double>(axi.turns) / served,
-                static_cast<double>(axi.rowChanges) / served);
+                static_cast<double>(axi.rowChanges) / served, static_cast<unsigned long long>(longestRun),
+                static_cast<unsigned long long>(reads));
   }
   top.final();
   return 0;

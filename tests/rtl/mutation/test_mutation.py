@@ -132,7 +132,7 @@ def test_a_hang_is_noticed(target: Callable[..., mutate.Target], monkeypatch: py
 
 def test_tests_that_fail_without_a_mutant_are_told(target: Callable[..., mutate.Target]) -> None:
     broken = target(arguments="None")
-    with pytest.raises(InputError, match="fail without a mutant"):
+    with pytest.raises(InputError, match="tests fail without a mutant"):
         mutate.run(broken, 4, known=(), sizes=("quick",))
 
 
