@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 TOP = "gs_sim_tile"
 _DRIVER = ROOT / "rtl" / "sim" / "driver.cc"
+_MANY = ROOT / "rtl" / "sim" / "gs_sim_tiles.cc"
 # Assertions are checked where the blocks are tested; here they would only cost speed.
 _FLAGS = ("--no-assert", "--x-assign", "fast", "--x-initial", "fast")
 
@@ -33,10 +34,31 @@ def simulator(config: Config, *, waves: bool = False) -> Path:
     return build(config, sources.blocks("sim/sim_tile.f", config=config), waves=waves, told=config.name)
 
 
+def simulator_of_many(config: Config) -> Path:
+    """The executable that simulates many such tiles on one thread: rtl/sim/gs_sim_tiles.cc says how it is used.
+
+    Raises InputError where it cannot be built.
+    """
+    from gossamer.hdl import sources
+
+    told = f"many tiles of {config.name}"
+    return build(config, sources.blocks("sim/sim_tile.f", config=config), many=True, told=told)
+
+
 def build(
-    config: Config, sources: Sources, *, waves: bool = False, flags: Sequence[str] = (), told: str = ""
+    config: Config,
+    sources: Sources,
+    *,
+    waves: bool = False,
+    fast: bool = True,
+    many: bool = False,
+    flags: Sequence[str] = (),
+    told: str = "",
 ) -> Path:
-    """The same of any design whose top has that name and those ports; ``told`` is what the user is told."""
+    """The same of any design whose top has that name and those ports; ``told`` is what the user is told.
+
+    Without ``fast`` it is built as Verilator builds models; with ``many`` its harness is that of many tiles.
+    """
     gossamer_setup.require("rtl")
     from gossamer.hdl import sources as lists
     from gossamer.hdl import verilate
@@ -45,11 +67,13 @@ def build(
         return verilate.model(
             TOP,
             sources,
-            [_DRIVER],
+            [_MANY if many else _DRIVER],
             assertions=False,
             waves=waves,
             flags=[*_FLAGS, *flags],
             cxx=[f"-I{lists.package(config).parent}"],
+            fast=fast,
+            many=many,
         )
 
 
@@ -67,4 +91,4 @@ def _telling(text: str) -> Iterator[None]:
         timer.cancel()
 
 
-__all__ = ["build", "simulator"]
+__all__ = ["build", "simulator", "simulator_of_many"]

@@ -71,6 +71,8 @@ class Simulator:
             bufsize=0,
         )
         self._buffer = bytearray()
+        self.sent: list[tuple[str, bytes]] | None = None
+        """A list here gets all further requests, for another simulator."""
 
     def __enter__(self) -> Simulator:
         return self
@@ -82,6 +84,8 @@ class Simulator:
 
     def request(self, kind: str, payload: bytes = b"") -> None:
         """Sends a request; RunDied if nobody is there to take it."""
+        if self.sent is not None:
+            self.sent.append((kind, payload))
         assert self._child.stdin is not None
         data = memoryview(_REQUEST.pack(ord(kind), len(payload)) + payload)
         try:

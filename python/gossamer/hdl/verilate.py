@@ -18,7 +18,7 @@ from pathlib import Path
 import gossamer_setup
 from gossamer import native
 from gossamer.errors import InputError
-from gossamer.hdl import _mutants, _run
+from gossamer.hdl import _clang, _generated, _mutants, _run
 from gossamer.hdl.sources import RTL, Sources
 
 WAIVERS = RTL / "common" / "waivers.vlt"
@@ -39,12 +39,17 @@ def model(
     optimise: str = "-O3",
     flags: Sequence[str] = (),
     cxx: Sequence[str] = (),
+    fast: bool = False,
+    many: bool = False,
 ) -> Path:
     """The executable of a design and its C++ (``harness``, with a ``main`` that drives ``V<top>``).
 
     ``optimise`` is the C++ compiler's level: -O1 builds faster, -O3 runs faster. ``flags`` are further ones of
     Verilator, ``cxx`` of the C++ compiler. With ``waves`` the model can write FST. Verilator's warnings are
     errors. Raises InputError with the first line of what went wrong, and the name of the log.
+
+    ``fast``, without assertions and waves: built by clang, its branches made fewer; the same cycles at more of them a
+    second. ``many``: with gs_eval_together for harnesses that drive many instances, which needs ``fast``.
     """
     gossamer_setup.require("rtl")
     replaced = _mutants.mutated(top, sources, parameters, defines)
@@ -52,20 +57,32 @@ def model(
         sources, flags, optimise = replaced, [*flags, *_mutants.VERILATOR_FLAGS], "-O1"
     if waves:
         require_waves()
+    fast = fast and not assertions and not waves and _clang.available()
+    if many and not fast:
+        raise InputError(f"{top}: many instances are evaluated together on x86-64 alone, without assertions and waves")
     options = ["--cc", "--exe", "--build", "-j", "2", "-O3", "-Wall"]
     options += ["--assert", "--timing"] if assertions else ["--no-timing"]
     options += ["--trace-fst", "--trace-structs"] if waves else []
     options += ["--output-split", "10000", *_values(parameters, defines), *flags]
     compile_flags = ["-std=c++20", "-fcoroutines", "-march=native", *cxx]
+    passes = [Path(_clang.__file__), Path(_generated.__file__)] if fast else []
     own = [path for path in sources.files if path.suffix in (".cc", ".cpp")]
     folders = tuple(sorted({path.parent for path in (*own, *harness)}))
     headers = [path for folder in folders for path in sorted(folder.glob("*.h"))]
     key = sources.digest(
-        top, *options, *compile_flags, optimise, _run.version("verilator"), *harness, also=[*harness, *headers, WAIVERS]
+        *(top, *options, *compile_flags, optimise, _run.version("verilator"), *harness),
+        *((_run.version("ziglang"), many) if fast else ()),
+        also=[*harness, *headers, WAIVERS, *passes],
     )
     compile_flags += [f"-I{folder}" for folder in folders]
 
     def make(folder: Path) -> None:
+        if fast:
+            command = [*_verilator(), *(word for word in options if word not in ("--exe", "--build"))]
+            _build([*command, "--top-module", top, "--Mdir", "model", *_inputs(sources, own)], folder)
+            include = [*cxx, *(f"-I{path}" for path in folders)]
+            _clang.build(folder, folder / "model", top, [*own, *harness], _root(), include, many)
+            return
         command = [*_verilator(), *options, "--top-module", top, "--Mdir", "model", "-o", "../simulator"]
         command += ["-CFLAGS", " ".join(compile_flags), "-MAKEFLAGS", _MAKE.format(optimise)]
         command += [*_inputs(sources), *map(str, harness)]
@@ -222,9 +239,10 @@ def _values(parameters: Mapping[str, Value] | None, defines: Mapping[str, Value]
     return options
 
 
-def _inputs(sources: Sources) -> list[str]:
+def _inputs(sources: Sources, without: Sequence[Path] = ()) -> list[str]:
     waivers = [str(WAIVERS)] if WAIVERS.exists() else []
-    return [*(f"-I{folder}" for folder in sources.include), *waivers, *map(str, sources.files)]
+    files = [str(path) for path in sources.files if path not in without]
+    return [*(f"-I{folder}" for folder in sources.include), *waivers, *files]
 
 
 def _build(command: Sequence[str], folder: Path) -> None:
