@@ -11,9 +11,9 @@ from collections.abc import Iterator
 import gossamer_setup
 from gossamer.bench import Context, Row
 
-from . import _area, _core, _mailbox, _memory, _simspeed
+from . import _area, _core, _load, _mailbox, _memory, _simspeed
 
-_PARTS = (_core, _memory, _mailbox, _area, _simspeed)
+_PARTS = (_core, _memory, _mailbox, _load, _area, _simspeed)
 NAMES = tuple(name for part in _PARTS for name in part.NAMES)
 
 

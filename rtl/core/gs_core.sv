@@ -13,6 +13,7 @@
 /// instruction issues again to negate it.
 module gs_core
   import gs_core_pkg::*;
+  import gs_thread_pkg::*;
 #(
   /// hardware threads, 2 to 32, a power of two
   parameter  int unsigned ThreadsPerCore = 16,
@@ -66,19 +67,19 @@ module gs_core
   output f_req_t                    f_req_o,
   input  logic                      rsp_valid_i,
   input  rsp_t                      rsp_i,
-  // Start of a stopped thread at pc 0
-  input  logic                      start_valid_i,
-  output logic                      start_ready_o,
-  input  logic [TidW-1:0]           start_tid_i,
-  // A halted thread parks instead of issuing, until it is halted no more
-  input  logic [ThreadsPerCore-1:0] halt_i,
-  output logic [ThreadsPerCore-1:0] parked_o,
-  // One instruction for a thread that is halted, and parked or trapped. It parks afterwards; its pc stays, unless
-  // the instruction jumps. Divides are not to be injected.
-  input  logic                      inject_valid_i,
-  output logic                      inject_ready_o,
-  input  logic [TidW-1:0]           inject_tid_i,
-  input  logic [31:0]               inject_instr_i,
+  // Control of threads (gs_thread_pkg); in the cycle of `ready`, whether the operation was allowed, and whether the
+  // thread has trapped since its last start. An injected instruction executes as if it stood at the thread's pc,
+  // which stays unless it jumps.
+  input  logic                      ctl_valid_i,
+  output logic                      ctl_ready_o,
+  input  thread_op_e                ctl_op_i,
+  input  logic [TidW-1:0]           ctl_tid_i,
+  input  logic [31:0]               ctl_instr_i,
+  output logic                      ctl_allowed_o,
+  output logic                      ctl_trapped_o,
+  // A thread parks
+  output logic                      park_o,
+  output logic [TidW-1:0]           park_tid_o,
   // An instruction was issued; one was finished, by this thread (answers count when they come)
   output logic                      issue_o,
   output logic                      retire_o,
@@ -115,14 +116,13 @@ module gs_core
     .clk_i,
     .rst_ni,
     .block_i    (iwr_valid_i),
-    .start_valid_i,
-    .start_tid_i,
-    .start_ready_o,
-    .inject_valid_i,
-    .inject_tid_i,
-    .inject_ready_o,
-    .halt_i,
-    .parked_o,
+    .ctl_valid_i,
+    .ctl_ready_o,
+    .ctl_op_i,
+    .ctl_tid_i,
+    .ctl_allowed_o,
+    .ctl_trapped_o,
+    .park_o,
     .c0_tid_o   (c0_tid),
     .c0_start_o (c0_start),
     .c0_inject_o(c0_inject),
@@ -141,7 +141,8 @@ module gs_core
     .c7_wtid_o  (c7_wtid)
   );
 
-  assign issue_o = valid[2];
+  assign issue_o    = valid[2];
+  assign park_tid_o = tid[1];
 
   // Not every stage asks.
   logic unused_stages;
@@ -177,7 +178,7 @@ module gs_core
     if (iwr_valid_i) c1_where_q.pc[PcW-1:0] <= iwr_addr_i;
     else if (c0_start) c1_where_q <= '0;
     c1_write_q  <= iwr_data_i;
-    if (c0_inject) c1_given_q <= inject_instr_i;
+    if (c0_inject) c1_given_q <= ctl_instr_i;
     if (c1_inject_q) c2_given_q <= c1_given_q;
   end
 
@@ -663,7 +664,8 @@ module gs_core
     .tid_i     (tid[3]),
     .pc_i      (32'({c3_where_q.pc, 2'b00})),
     .instr_i   (c3_instr_q),
-    .parked_i  (parked_o),
+    .park_i    (park_o),
+    .park_tid_i(tid[1]),
     .retire_i  (valid[7] && !c7_trap && !c7_again_q),
     .done_tid_i(tid[7]),
     .back_i    (c7_back),

@@ -17,7 +17,9 @@ module gs_core_trace #(
   input logic [TidW-1:0]           tid_i,
   input logic [31:0]               pc_i,
   input logic [31:0]               instr_i,
-  input logic [ThreadsPerCore-1:0] parked_i,
+  // A thread parks.
+  input logic                      park_i,
+  input logic [TidW-1:0]           park_tid_i,
   // It is done, or waits for its answer; the answer has come.
   input logic                      retire_i,
   input logic [TidW-1:0]           done_tid_i,
@@ -64,7 +66,7 @@ module gs_core_trace #(
   logic [7:0]  sim_write_tid  /*verilator public_flat_rd*/;
   logic [7:0]  sim_write_reg  /*verilator public_flat_rd*/;
   logic [31:0] sim_write_data  /*verilator public_flat_rd*/;
-  logic [ThreadsPerCore-1:0] parked_q, half_q;
+  logic [ThreadsPerCore-1:0] half_q;
 
   // What only harnesses read may be written at once, which is less work for the simulator.
   always @(posedge clk_i) begin
@@ -83,12 +85,7 @@ module gs_core_trace #(
       sim_pc[tid_i]    = pc_i;
       sim_instr[tid_i] = instr_i;
     end
-    if (parked_i != parked_q) begin
-      for (int unsigned i = 0; i < ThreadsPerCore; i++) begin
-        if (parked_i[i] != parked_q[i]) sim_state[i] = parked_i[i] ? Parked : Runs;
-      end
-      parked_q = parked_i;
-    end
+    if (park_i) sim_state[park_tid_i] = Parked;
     if (write_i) half_q[write_tid_i] = 1'b0;
     if (f_i && again_i) half_q[f_tid_i] = 1'b1;
     if (back_i) sim_state[back_tid_i] = Runs;
@@ -104,7 +101,6 @@ module gs_core_trace #(
       sim_issue  = 1'b0;
       sim_retire = 1'b0;
       sim_write  = 1'b0;
-      parked_q   = '0;
       half_q     = '0;
       for (int unsigned i = 0; i < ThreadsPerCore; i++) sim_state[i] = DoesNothing;
     end else if (issue_i) begin

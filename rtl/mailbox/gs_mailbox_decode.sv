@@ -3,7 +3,7 @@
 /// What a request to the mailbox asks for, and all that can be said about it without any state.
 module gs_mailbox_decode
   import gs_mailbox_pkg::*;
-  import gossamer_pkg::flit_kind_e;
+  import gossamer_pkg::address_thread_t;
 #(
   /// threads of the tile, 2 to 64, a power of two
   parameter int unsigned Threads   = 64,
@@ -19,119 +19,114 @@ module gs_mailbox_decode
   parameter bit          Multicast = 1'b1,
   /// 1: the tile has no network; nothing but the tile itself can be sent to
   parameter bit          Alone     = 1'b0,
+  /// columns and rows of a board's mesh
+  parameter int unsigned MeshWidth  = gossamer_pkg::MeshWidth,
+  parameter int unsigned MeshHeight = gossamer_pkg::MeshHeight,
   /// bits of thread, column and row of a tile in a program's addresses (gs_address_pkg)
   parameter int unsigned ThreadBits = 6,
   parameter int unsigned XBits      = 4,
   parameter int unsigned YBits      = 4
 ) (
-  input  mailbox_req_t  req_i,
+  input  mailbox_req_t             req_i,
   /// address of this tile; its kind does not matter
-  input  logic [31:0]   tile_i,
-  output act_e          act_o,
-  output state_e        state_o,
-  output logic          write_o,
-  /// what is written, sent to or released makes sense
-  output logic          ok_o,
-  /// a send: kind of its head flit, for threads of this tile, where to, the trap if it makes no sense
-  output flit_kind_e    kind_o,
-  output logic          local_o,
-  output logic [31:0]   dest_o,
-  output logic [5:0]    cause_o
+  input  logic [31:0]              tile_i,
+  input  gs_address_pkg::cluster_t cluster_i,
+  output decoded_t                 decoded_o
 );
   localparam int unsigned ByteW = $clog2(SlotBytes);
   localparam int unsigned SpaceW = $clog2(Slots * SlotBytes);
 
-  gossamer_pkg::address_thread_t dest;
-  gossamer_pkg::address_thread_t here;
-  logic slot_ok, is_here;
-  assign dest    = gs_address_pkg::gs_wire_address(req_i.data, ThreadBits, XBits, YBits);
-  assign here    = tile_i;
-  assign slot_ok = req_i.data[ByteW-1:0] == '0 && req_i.data[31:SpaceW] == Base[31:SpaceW];
-  assign is_here = dest.board == here.board && dest.tile_y == here.tile_y && dest.tile_x == here.tile_x;
+  address_thread_t dest, here;
+  logic slot_ok, is_here, in_cluster, is_write, is_read, legal;
+  logic [11:0] number;
+  logic [12:0] limit;
 
-  logic unused_here;
-  assign unused_here = &{1'b0, here.kind, here.spare, here.thread, req_i.funct3[2:1], req_i.thread, req_i.addr[31:12]};
+  assign dest     = gs_address_pkg::gs_wire_address(req_i.data, ThreadBits, XBits, YBits);
+  assign here     = tile_i;
+  assign number   = req_i.addr[11:0];
+  assign is_write = req_i.funct3[0];
+  assign is_read  = !is_write;
+  assign slot_ok  = req_i.data[ByteW-1:0] == '0 && req_i.data[31:SpaceW] == Base[31:SpaceW];
+  assign is_here  = dest.board == here.board && dest.tile_y == here.tile_y && dest.tile_x == here.tile_x;
+  // A host's number stands where other addresses have the board's.
+  assign limit      = (dest.kind == gossamer_pkg::EndpointHost) ? cluster_i.hosts : cluster_i.boards;
+  assign in_cluster = dest.spare == '0 && 13'(dest.board) < limit
+      && (!gs_address_pkg::names_tile(dest.kind)
+          || (5'(dest.tile_y) < 5'(MeshHeight) && 5'(dest.tile_x) < 5'(MeshWidth)));
+  assign legal      = (is_write && gossamer_pkg::csr_writable(number)) || (is_read && gossamer_pkg::csr_readable(number));
+
+  logic unused;
+  assign unused = &{1'b0, here.kind, here.spare, here.thread, req_i.funct3[2:1], req_i.thread, req_i.addr[31:12]};
 
   always_comb begin
-    act_o   = ActState;
-    state_o = StateNone;
-    write_o = req_i.funct3[0];
-    ok_o    = 1'b1;
-    kind_o  = gossamer_pkg::FlitKindBody;
-    local_o = 1'b0;
-    dest_o  = req_i.data;
-    cause_o = gossamer_pkg::TrapBadDestination;
+    decoded_o = '{
+        act: ActState,
+        state: StateNone,
+        write: is_write,
+        ok: 1'b1,
+        cause: gossamer_pkg::TrapBadDestination,
+        kind: gossamer_pkg::FlitKindBody,
+        route: is_here ? RouteLocal : RouteNet
+    };
     unique case (req_i.op)
-      MailboxLoad:  act_o = ActLoad;
-      MailboxStore: act_o = ActStore;
+      MailboxLoad:  decoded_o.act = ActLoad;
+      MailboxStore: decoded_o.act = ActStore;
       default: begin
-        unique case (req_i.addr[11:0])
+        unique case (number)
           gossamer_pkg::CsrSendDest: begin
-            if (write_o) act_o = ActSend;
-            dest_o  = dest;
-            local_o = dest.kind == gossamer_pkg::EndpointThread && is_here;
+            decoded_o.act = ActSend;
             unique case (dest.kind)
-              gossamer_pkg::EndpointHost: ok_o = dest.spare == '0;
-              gossamer_pkg::EndpointControl: ok_o = dest.spare == '0 && !Alone;
-              gossamer_pkg::EndpointAccelerator: ok_o = dest.spare == '0 && (is_here || !Alone);
-              gossamer_pkg::EndpointThread:
-                ok_o = dest.spare == '0 && (is_here ? 32'(dest.thread) < Threads : !Alone);
-              default: ok_o = 1'b0;
+              gossamer_pkg::EndpointThread:      decoded_o.ok = in_cluster && 7'(dest.thread) < 7'(Threads) && (is_here || !Alone);
+              gossamer_pkg::EndpointAccelerator: decoded_o.ok = in_cluster && (is_here || !Alone);
+              gossamer_pkg::EndpointHost:        decoded_o.ok = in_cluster;
+              gossamer_pkg::EndpointControl:     decoded_o.ok = in_cluster && !Alone;
+              default:             decoded_o.ok = 1'b0;
             endcase
+            if (dest.kind != gossamer_pkg::EndpointThread) decoded_o.route = RouteFar;
           end
           gossamer_pkg::CsrSendTile: begin
-            if (write_o) act_o = Multicast ? ActSend : ActIllegal;
-            dest_o  = dest;
-            kind_o  = gossamer_pkg::FlitKindMask;
-            local_o = is_here;
-            ok_o    = dest.spare == '0 && dest.kind == gossamer_pkg::EndpointTile && dest.thread == '0
-                      && (is_here || !Alone);
+            decoded_o.act  = ActSend;
+            decoded_o.kind = gossamer_pkg::FlitKindMask;
+            decoded_o.ok   = in_cluster && dest.kind == gossamer_pkg::EndpointTile && dest.thread == '0 && (is_here || !Alone);
           end
           gossamer_pkg::CsrSendKey: begin
-            if (write_o) act_o = ActSend;
-            kind_o  = gossamer_pkg::FlitKindKey;
-            ok_o    = req_i.data[4:0] != '0 && !Alone;
-            cause_o = gossamer_pkg::TrapBadKey;
+            decoded_o.act   = ActSend;
+            decoded_o.kind  = gossamer_pkg::FlitKindKey;
+            decoded_o.route = RouteNet;
+            decoded_o.ok    = req_i.data[4:0] != '0 && !Alone;
+            decoded_o.cause = gossamer_pkg::TrapBadKey;
           end
           gossamer_pkg::CsrSendSlot: begin
-            state_o = StateSlot;
-            ok_o    = slot_ok;
-            cause_o = gossamer_pkg::TrapBadSlot;
+            decoded_o.state = StateSlot;
+            decoded_o.ok    = slot_ok;
+            decoded_o.cause = gossamer_pkg::TrapBadSlot;
           end
           gossamer_pkg::CsrSendLength: begin
-            state_o = StateLength;
-            ok_o    = req_i.data < MaxFlits;
-            cause_o = gossamer_pkg::TrapBadLength;
+            decoded_o.state = StateLength;
+            decoded_o.ok    = req_i.data < MaxFlits;
+            decoded_o.cause = gossamer_pkg::TrapBadLength;
           end
-          gossamer_pkg::CsrSendMaskLow: begin
-            if (!Multicast) act_o = ActIllegal;
-            state_o = StateMaskLow;
-          end
-          gossamer_pkg::CsrSendMaskHigh: begin
-            if (!Multicast) act_o = ActIllegal;
-            state_o = StateMaskHigh;
-          end
+          gossamer_pkg::CsrSendMaskLow:  decoded_o.state = StateMaskLow;
+          gossamer_pkg::CsrSendMaskHigh: decoded_o.state = StateMaskHigh;
           gossamer_pkg::CsrRelease: begin
-            if (write_o) act_o = ActRelease;
-            ok_o    = slot_ok;
-            cause_o = gossamer_pkg::TrapBadSlot;
+            decoded_o.act   = ActRelease;
+            decoded_o.ok    = slot_ok;
+            decoded_o.cause = gossamer_pkg::TrapBadSlot;
           end
-          gossamer_pkg::CsrWait: if (write_o) act_o = ActWait;
+          gossamer_pkg::CsrWait: decoded_o.act = ActWait;
           gossamer_pkg::CsrIdle: begin
-            if (write_o) act_o = ActIdle;
-            state_o = StateIdle;
+            if (is_write) decoded_o.act = ActIdle;
+            decoded_o.state = StateIdle;
           end
-          gossamer_pkg::CsrReceive: act_o = write_o ? ActIllegal : ActReceive;
-          gossamer_pkg::CsrCanSend: begin
-            if (write_o) act_o = ActIllegal;
-            state_o = StateCanSend;
-          end
-          gossamer_pkg::CsrCanReceive: begin
-            if (write_o) act_o = ActIllegal;
-            state_o = StateCanReceive;
-          end
-          default: act_o = ActIllegal;
+          gossamer_pkg::CsrReceive:    decoded_o.act = ActReceive;
+          gossamer_pkg::CsrCanSend:    decoded_o.state = StateCanSend;
+          gossamer_pkg::CsrCanReceive: decoded_o.state = StateCanReceive;
+          default:       decoded_o.act = ActIllegal;
         endcase
+        // Who may read and write a register stands in its description alone.
+        if (!legal || (!Multicast && number inside {gossamer_pkg::CsrSendTile, gossamer_pkg::CsrSendMaskLow, gossamer_pkg::CsrSendMaskHigh})) begin
+          decoded_o.act = ActIllegal;
+        end
       end
     endcase
   end

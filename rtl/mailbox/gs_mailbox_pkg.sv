@@ -47,9 +47,13 @@ package gs_mailbox_pkg;
     ActReceive,
     ActWait,
     ActIdle,
-    /// from inside: end the wait of a thread
+    ActIllegal,
+    /// from inside: end the wait of a thread if its event is there
     ActWake,
-    ActIllegal
+    /// from inside: the same for a thread in idle, by a release
+    ActFree,
+    /// from inside: the end of a send whose slot was released meanwhile
+    ActEnd
   } act_e;
 
   /// Which state a CSR access is about.
@@ -64,15 +68,45 @@ package gs_mailbox_pkg;
     StateIdle
   } state_e;
 
-  /// What the accounting of slots is asked for.
+  /// Where a message leaves the mailbox.
   typedef enum logic [1:0] {
-    /// does the thread hold the slot?
-    RefCheck,
-    /// the thread is done with the slot
-    RefRelease,
-    /// a message in the slot is for these threads
-    RefHold,
-    /// start-up: nobody holds the slot
-    RefFree
-  } ref_op_e;
+    /// to threads of this tile
+    RouteLocal,
+    /// the mailbox network
+    RouteNet,
+    /// all other virtual networks
+    RouteFar
+  } route_e;
+
+  /// A request as gs_mailbox_decode sees it.
+  typedef struct packed {
+    act_e                     act;
+    state_e                   state;
+    logic                     write;
+    /// what is written, sent to or released makes sense
+    logic                     ok;
+    /// the trap if it does not
+    logic [5:0]               cause;
+    /// a send: kind of its head flit (body: it has none), and where it leaves
+    gossamer_pkg::flit_kind_e kind;
+    route_e                   route;
+  } decoded_t;
+
+  localparam int unsigned Routes = 3;
+
+  /// How many of 64 bits are 1: six at a time, then a tree.
+  function automatic logic [6:0] bit_count(logic [63:0] bits);
+    logic [65:0] padded;
+    logic [11:0][2:0] six;
+    logic [5:0][3:0] twelve;
+    logic [2:0][4:0] twenty_four;
+    padded = 66'(bits);
+    six    = '0;
+    for (int unsigned i = 0; i < 11; i++) begin
+      for (int unsigned b = 0; b < 6; b++) six[i] = six[i] + 3'(padded[i*6+b]);
+    end
+    for (int unsigned i = 0; i < 6; i++) twelve[i] = 4'(six[2*i]) + 4'(six[2*i+1]);
+    for (int unsigned i = 0; i < 3; i++) twenty_four[i] = 5'(twelve[2*i]) + 5'(twelve[2*i+1]);
+    return 7'(twenty_four[0]) + 7'(twenty_four[1]) + 7'(twenty_four[2]);
+  endfunction
 endpackage

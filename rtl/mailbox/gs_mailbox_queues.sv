@@ -16,18 +16,27 @@ module gs_mailbox_queues #(
 ) (
   input  logic               clk_i,
   input  logic               rst_ni,
-  /// messages in their slots; the mask is never 0
+  /// messages in their slots, each for one thread, or for several by a mask that is never 0
   input  logic               in_valid_i,
   output logic               in_ready_o,
   input  logic [SlotW-1:0]   in_slot_i,
+  input  logic               in_masked_i,
+  input  logic [ThreadW-1:0] in_thread_i,
   input  logic [Threads-1:0] in_mask_i,
-  /// takes the next message of a thread: pop_some_o in the same cycle, pop_slot_o two clock edges later
+  /// takes the next message of a thread: pop_some_o in the same cycle, pop_slot_o two clock edges later; pop_coming_o:
+  /// there is one, or there will be in the next cycle
   input  logic               pop_i,
   input  logic [ThreadW-1:0] pop_thread_i,
   output logic               pop_some_o,
+  output logic               pop_coming_o,
   output logic [SlotW-1:0]   pop_slot_o,
-  /// threads that a message waits for
-  output logic [Threads-1:0] some_o,
+  /// the thread of pop_thread_i waits for a message, or does so no more
+  input  logic               want_we_i,
+  input  logic               want_i,
+  /// a thread that waited has a message
+  output logic               wake_valid_o,
+  input  logic               wake_ready_i,
+  output logic [ThreadW-1:0] wake_thread_o,
   output logic               busy_o,
   /// the walk after reset is over
   output logic               ready_o
@@ -46,8 +55,10 @@ module gs_mailbox_queues #(
   end
 
   // A message stands here until all sets that it is for have taken their part; the next one comes meanwhile.
-  logic [Sets-1:0] job_ready, in_wanted, wanted_q, pop_some, busy;
+  logic [Sets-1:0] job_ready, in_wanted, wanted_q, pop_some, pop_coming, busy, wake_valid, wake_first;
   logic [SlotW-1:0] slot_q;
+  logic masked_q;
+  logic [QueueW-1:0] queue_q, wake_queue[Sets];
   logic [Threads-1:0] mask_q;
   logic [SlotW-1:0] pop_slot[Sets];
   logic [SetW-1:0] pop_set, pop_set_1_q, pop_set_2_q;
@@ -57,8 +68,20 @@ module gs_mailbox_queues #(
   assign pop_queue  = QueueW'(pop_thread_i / ThreadW'(Sets));
   assign in_ready_o = ready_o && wanted_q == '0;
   assign pop_some_o = pop_some[pop_set];
+  assign pop_coming_o = pop_coming[pop_set];
   assign pop_slot_o = pop_slot[pop_set_2_q];
   assign busy_o     = |busy || wanted_q != '0;
+
+  // Of several sets with a thread to wake the first is served. None starves: a thread that is woken must ask to wait
+  // again before it can be woken again, and requests are taken only when there is nobody to wake.
+  assign wake_first   = wake_valid & (~wake_valid + Sets'(1));
+  assign wake_valid_o = wake_valid != '0;
+  always_comb begin
+    wake_thread_o = '0;
+    for (int unsigned s = 0; s < Sets; s++) begin
+      if (wake_first[s]) wake_thread_o |= ThreadW'(32'(wake_queue[s]) * Sets + s);
+    end
+  end
 
   always_ff @(posedge clk_i) begin
     pop_set_1_q <= pop_set;
@@ -70,19 +93,20 @@ module gs_mailbox_queues #(
     else if (in_ready_o) wanted_q <= in_wanted & {Sets{in_valid_i}};
     else wanted_q <= wanted_q & ~job_ready;
     if (in_ready_o) begin
-      slot_q <= in_slot_i;
-      mask_q <= in_mask_i;
+      slot_q   <= in_slot_i;
+      masked_q <= in_masked_i;
+      queue_q  <= QueueW'(in_thread_i / ThreadW'(Sets));
+      mask_q   <= in_mask_i;
     end
   end
 
   for (genvar s = 0; s < int'(Sets); s++) begin : gen_set
-    logic [Queues-1:0] in_mask, mask, some;
+    logic [Queues-1:0] in_mask, mask;
     for (genvar q = 0; q < int'(Queues); q++) begin : gen_queue
-      assign in_mask[q]             = in_mask_i[q*int'(Sets)+s];
-      assign mask[q]                = mask_q[q*int'(Sets)+s];
-      assign some_o[q*int'(Sets)+s] = some[q];
+      assign in_mask[q] = in_mask_i[q*int'(Sets)+s];
+      assign mask[q]    = mask_q[q*int'(Sets)+s];
     end
-    assign in_wanted[s] = |in_mask;
+    assign in_wanted[s] = (Multicast && in_masked_i) ? |in_mask : in_thread_i % ThreadW'(Sets) == ThreadW'(s);
 
     gs_mailbox_set #(
       .Queues   (Queues),
@@ -97,12 +121,19 @@ module gs_mailbox_queues #(
       .job_valid_i  (wanted_q[s]),
       .job_ready_o  (job_ready[s]),
       .job_slot_i   (slot_q),
+      .job_masked_i (masked_q),
+      .job_queue_i  (queue_q),
       .job_mask_i   (mask),
       .pop_i        (pop_i && pop_set == SetW'(s)),
       .pop_queue_i  (pop_queue),
       .pop_some_o   (pop_some[s]),
+      .pop_coming_o (pop_coming[s]),
       .pop_slot_o   (pop_slot[s]),
-      .some_o       (some),
+      .want_we_i    (want_we_i && pop_set == SetW'(s)),
+      .want_i,
+      .wake_valid_o (wake_valid[s]),
+      .wake_ready_i (wake_ready_i && wake_first[s]),
+      .wake_queue_o (wake_queue[s]),
       .busy_o       (busy[s])
     );
   end

@@ -1,22 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Accounting of message slots: who holds each of them, and which become free.
+/// Accounting of message slots: which thread holds which slot, and which slots become free.
 ///
-/// A slot is in exactly one of three states: free (in the free-slot queue outside of this module), being filled
-/// with a message that arrives, or held by threads. With multicast the record of a slot has one bit
-/// a thread; the bits that are set are the reference count, and they tell whose references they are, so that a
-/// release by a thread that does not hold the slot does nothing. When the last bit goes, the slot becomes free.
+/// A thread holds a slot from the moment in which it takes the message's pointer off its queue until it releases the
+/// slot. That is one bit for each slot and thread in block RAM: receiving sets it, releasing clears it, and a release
+/// that finds 0 does nothing. So no release can free a slot whose message somebody has still to receive.
+/// With multicast a slot has several receivers: their number is stored when the message arrives, the effective releases
+/// are counted, and the slot becomes free with the last.
 ///
-///     cycle   A: request, read   B: wait   C: judge, write   D: result, slot becomes free
+///     cycle   A: read   B: wait   C: judge, write   D: slot becomes free
 ///
-/// One request a cycle, and none waits for another slot's or its own: what stands in C or D and is about the same slot
-/// is passed on to who comes behind. Threads go first, so that their pipeline never waits for this one; when others had
-/// to wait for them, they let a cycle pass (`thread_wait_o`).
-/// After reset it walks over all slots: the first of each thread are held by it, the rest become free.
-module gs_mailbox_refs
-  import gs_mailbox_pkg::*;
-#(
+/// One request a cycle. No thread has two requests within these cycles, so its bit is never changed behind
+/// a read; the releases of a slot by several threads can follow each other, and their count is passed on.
+/// After reset it walks over all bits: the first slots of each thread are held by it, the rest become free.
+module gs_mailbox_refs #(
   /// threads of the tile, 2 to 64, a power of two
   parameter  int unsigned Threads        = 64,
   /// slots of a thread, a power of two
@@ -25,51 +23,56 @@ module gs_mailbox_refs
   parameter  int unsigned SendSlots      = 2,
   /// 1: several threads can hold a slot
   parameter  bit          Multicast      = 1'b1,
+  /// memories that the bits are spread over by thread, a power of two: the walk takes Threads * Slots / Banks cycles
+  parameter  int unsigned Banks          = (Threads * Threads * SlotsPerThread >= 65536) ? 4 : 1,
   localparam int unsigned ThreadW        = $clog2(Threads),
   localparam int unsigned Slots          = Threads * SlotsPerThread,
   localparam int unsigned SlotW          = $clog2(Slots)
 ) (
   input  logic               clk_i,
   input  logic               rst_ni,
-  /// requests of threads, RefCheck and RefRelease: always taken, but not while threads are to wait
-  input  logic               thread_valid_i,
-  output logic               thread_wait_o,
-  input  ref_op_e            thread_op_i,
-  input  logic [SlotW-1:0]   thread_slot_i,
-  input  logic [ThreadW-1:0] thread_i,
-  /// in cycle D of a request of a thread: it held the slot
-  output logic               held_o,
-  /// releases that waited for the end of a send
-  input  logic               late_valid_i,
-  output logic               late_ready_o,
-  input  logic [SlotW-1:0]   late_slot_i,
-  input  logic [ThreadW-1:0] late_thread_i,
-  /// a message is in a slot; without multicast the mask has one bit
-  input  logic               hold_valid_i,
-  output logic               hold_ready_o,
+  /// cycle A: whose bit will be looked at
+  input  logic [SlotW-1:0]   a_slot_i,
+  input  logic [ThreadW-1:0] a_thread_i,
+  /// cycle C, two later: the thread held the slot
+  output logic               c_held_o,
+  /// cycle C: it releases that slot, or has received this one
+  input  logic               c_release_i,
+  input  logic               c_receive_i,
+  input  logic [SlotW-1:0]   c_receive_slot_i,
+  /// a message is in a slot; how many threads it is for, less one
+  input  logic               hold_i,
   input  logic [SlotW-1:0]   hold_slot_i,
-  input  logic [Threads-1:0] hold_mask_i,
+  input  logic [ThreadW-1:0] hold_others_i,
   /// slots that become free; the queue behind it has room for all
   output logic               free_valid_o,
   output logic [SlotW-1:0]   free_slot_o,
   /// the walk after reset is over
   output logic               ready_o
 );
+  localparam int unsigned BankW = (Banks > 1) ? $clog2(Banks) : 1;
+  localparam int unsigned BitW = SlotW + ThreadW - ((Banks > 1) ? BankW : 0);
+
   if (Slots != 1 << SlotW || SendSlots > SlotsPerThread) begin : gen_illegal_slots
     $fatal(1, "gs_mailbox_refs: %0d threads with %0d slots, %0d to send from; powers of two, and no more to send from",
            Threads, SlotsPerThread, SendSlots);
   end
+  if (Banks > Threads || Banks != 1 << $clog2(Banks)) begin : gen_illegal_banks
+    $fatal(1, "gs_mailbox_refs: Banks is %0d; it must be a power of two up to the %0d threads", Banks, Threads);
+  end
 
-  localparam int unsigned RecordW = Multicast ? Threads : ThreadW + 1;
+  function automatic logic [BitW-1:0] place(logic [SlotW-1:0] slot, logic [ThreadW-1:0] thread);
+    return BitW'(32'({slot, thread}) / Banks);
+  endfunction
 
-  // The walk over all slots.
-  logic [SlotW:0] walk_q;
-  logic walking;
+  // The walk: all bits of a slot, then the slot becomes free, or not.
+  logic [BitW:0] walk_q;
+  logic walking, walk_held, walk_ends;
   logic [SlotW-1:0] walk_slot;
-  logic walk_held;
-  assign walking   = !walk_q[SlotW];
-  assign walk_slot = walk_q[SlotW-1:0];
+  assign walking   = !walk_q[BitW];
+  assign walk_slot = SlotW'(32'(walk_q[BitW-1:0]) * Banks / Threads);
   assign walk_held = (32'(walk_slot) % SlotsPerThread) < SendSlots;
+  assign walk_ends = (32'(walk_q[BitW-1:0]) + 1) * Banks % Threads == 0;
   assign ready_o   = !walking;
 
   always_ff @(posedge clk_i) begin
@@ -77,158 +80,117 @@ module gs_mailbox_refs
     else if (walking) walk_q <= walk_q + 1'b1;
   end
 
-  // Cycle A. Threads, then late releases, then messages that arrive.
-  logic a_valid, a_late, a_hold;
-  ref_op_e a_op;
-  logic [SlotW-1:0] a_slot;
-  logic [ThreadW-1:0] a_thread;
-  logic b_valid_q, c_valid_q, c_change, d_change_q, wait_q;
-  ref_op_e b_op_q, c_op_q;
-  logic [SlotW-1:0] b_slot_q, c_slot_q, d_slot_q;
-
-  assign late_ready_o  = !walking && !thread_valid_i;
-  assign hold_ready_o  = !walking && !thread_valid_i && !late_valid_i;
-  assign a_late        = late_valid_i && late_ready_o;
-  assign a_hold        = hold_valid_i && hold_ready_o;
-  assign thread_wait_o = wait_q;
-
-  always_comb begin
-    a_valid  = thread_valid_i || late_valid_i || hold_valid_i || walking;
-    a_op     = thread_op_i;
-    a_slot   = thread_slot_i;
-    a_thread = thread_i;
-    if (a_late) begin
-      a_op     = RefRelease;
-      a_slot   = late_slot_i;
-      a_thread = late_thread_i;
-    end
-    if (a_hold) begin
-      a_op   = RefHold;
-      a_slot = hold_slot_i;
-    end
-    if (walking) begin
-      a_op     = walk_held ? RefHold : RefFree;
-      a_slot   = walk_slot;
-      a_thread = ThreadW'(32'(walk_slot) / SlotsPerThread);
-    end
-  end
-
+  // Cycles B and C.
+  logic [SlotW-1:0] b_slot_q, c_slot_q;
+  logic [ThreadW-1:0] b_thread_q, c_thread_q;
   always_ff @(posedge clk_i) begin
-    if (!rst_ni) begin
-      b_valid_q  <= 1'b0;
-      c_valid_q  <= 1'b0;
-      d_change_q <= 1'b0;
-      wait_q     <= 1'b0;
-    end else begin
-      b_valid_q  <= a_valid;
-      c_valid_q  <= b_valid_q;
-      d_change_q <= c_change;
-      wait_q     <= thread_valid_i && (late_valid_i || hold_valid_i);
-    end
-    b_op_q   <= a_op;
-    c_op_q   <= b_op_q;
-    b_slot_q <= a_slot;
-    c_slot_q <= b_slot_q;
-    d_slot_q <= c_slot_q;
+    b_slot_q   <= a_slot_i;
+    b_thread_q <= a_thread_i;
+    c_slot_q   <= b_slot_q;
+    c_thread_q <= b_thread_q;
   end
 
-  // Cycle C. The RAM does not know yet what the two requests before this one have made of the same slot.
-  logic [RecordW-1:0] stored, record, record_next, d_record_q, passed_q;
-  logic c_held, c_rest, c_passed_q, b_after_c;
+  // The bits.
+  logic [Banks-1:0] stored;
+  logic [BankW-1:0] c_bank;
+  assign c_bank   = (Banks > 1) ? c_thread_q[BankW-1:0] : '0;
+  assign c_held_o = stored[c_bank];
 
-  assign c_change  = c_valid_q && c_op_q != RefCheck;
-  assign b_after_c = c_change && c_slot_q == b_slot_q;
-  assign record    = c_passed_q ? passed_q : stored;
-
-  always_ff @(posedge clk_i) begin
-    c_passed_q <= b_after_c || (d_change_q && d_slot_q == b_slot_q);
-    passed_q   <= b_after_c ? record_next : d_record_q;
-    d_record_q <= record_next;
+  for (genvar b = 0; b < int'(Banks); b++) begin : gen_bank
+    logic walk_bit;
+    // The thread whose bit this is at this step of the walk.
+    assign walk_bit = walk_held && 32'(walk_q[BitW-1:0]) * Banks % Threads + b == 32'(walk_slot) / SlotsPerThread;
+    gs_ram_sdp #(
+      .Width  (1),
+      .Depth  (1 << BitW),
+      .Latency(2),
+      .Style  ("block")
+    ) u_bits (
+      .clk_i,
+      .we_i   (walking || ((c_release_i || c_receive_i) && c_bank == BankW'(b))),
+      .wstrb_i(1'b1),
+      .waddr_i(walking ? walk_q[BitW-1:0] : place(c_receive_i ? c_receive_slot_i : c_slot_q, c_thread_q)),
+      .wdata_i(walking ? walk_bit : c_receive_i),
+      .re_i   (1'b1),
+      .raddr_i(place(a_slot_i, a_thread_i)),
+      .rdata_o(stored[b])
+    );
   end
 
-  gs_ram_sdp #(
-    .Width  (RecordW),
-    .Depth  (Slots),
-    .Latency(2),
-    .Style  ("block")
-  ) u_records (
-    .clk_i,
-    .we_i   (c_change),
-    .wstrb_i(1'b1),
-    .waddr_i(c_slot_q),
-    .wdata_i(record_next),
-    .re_i   (1'b1),
-    .raddr_i(thread_valid_i ? thread_slot_i : late_slot_i),
-    .rdata_o(stored)
-  );
+  // Receivers and effective releases. The arrival of a message writes the one number, releases write the other.
+  logic c_gone, c_last;
+  assign c_gone = c_release_i && c_held_o;
 
-  if (Multicast) begin : gen_mask
-    // The bits that a request sets or clears. One that reads has one bit, decoded between A and B.
-    logic [ThreadW-1:0] b_thread_q;
-    logic [Threads-1:0] b_mask_q, b_bit, c_bits_q;
-    logic b_whole_q;
+  if (Multicast) begin : gen_count
+    logic [ThreadW-1:0] others, stored_gone, gone, gone_next, d_gone_q, passed_q;
+    logic d_change_q, c_passed_q, b_after_c, b_after_d;
+    logic [SlotW-1:0] d_slot_q;
 
-    always_comb begin
-      b_bit             = '0;
-      b_bit[b_thread_q] = 1'b1;
-    end
+    gs_ram_sdp #(
+      .Width  (ThreadW),
+      .Depth  (Slots),
+      .Latency(2),
+      .Style  ("block")
+    ) u_others (
+      .clk_i,
+      .we_i   (walking || hold_i),
+      .wstrb_i(1'b1),
+      .waddr_i(walking ? walk_slot : hold_slot_i),
+      .wdata_i(walking ? '0 : hold_others_i),
+      .re_i   (1'b1),
+      .raddr_i(a_slot_i),
+      .rdata_o(others)
+    );
+
+    gs_ram_sdp #(
+      .Width  (ThreadW),
+      .Depth  (Slots),
+      .Latency(2),
+      .Style  ("block")
+    ) u_gone (
+      .clk_i,
+      .we_i   (walking || c_gone),
+      .wstrb_i(1'b1),
+      .waddr_i(walking ? walk_slot : c_slot_q),
+      .wdata_i(walking ? '0 : gone_next),
+      .re_i   (1'b1),
+      .raddr_i(a_slot_i),
+      .rdata_o(stored_gone)
+    );
+
+    // What the RAM does not know yet, of the two requests before this one.
+    assign b_after_c = c_gone && c_slot_q == b_slot_q;
+    assign b_after_d = d_change_q && d_slot_q == b_slot_q;
+    assign gone      = c_passed_q ? passed_q : stored_gone;
+    assign c_last    = gone == others;
+    assign gone_next = c_last ? '0 : gone + ThreadW'(1);
 
     always_ff @(posedge clk_i) begin
-      b_thread_q <= a_thread;
-      b_mask_q   <= hold_mask_i;
-      b_whole_q  <= a_hold;
-      c_bits_q   <= b_whole_q ? b_mask_q : b_bit;
-    end
-
-    assign c_held = (record & c_bits_q) != '0;
-    assign c_rest = (record & ~c_bits_q) != '0;
-
-    always_comb begin
-      record_next = '0;
-      unique case (c_op_q)
-        RefHold: record_next = c_bits_q;
-        RefFree: record_next = '0;
-        default: record_next = record & ~c_bits_q;
-      endcase
+      if (!rst_ni) d_change_q <= 1'b0;
+      else d_change_q <= c_gone;
+      c_passed_q <= b_after_c || b_after_d;
+      passed_q   <= b_after_c ? gone_next : d_gone_q;
+      d_gone_q   <= gone_next;
+      d_slot_q   <= c_slot_q;
     end
   end else begin : gen_one
-    logic [ThreadW-1:0] hold_thread, b_thread_q, c_thread_q;
-
-    always_comb begin
-      hold_thread = '0;
-      for (int unsigned i = 0; i < Threads; i++) if (hold_mask_i[i]) hold_thread |= ThreadW'(i);
-    end
-
-    always_ff @(posedge clk_i) begin
-      b_thread_q <= a_hold ? hold_thread : a_thread;
-      c_thread_q <= b_thread_q;
-    end
-
-    assign c_held = record == {1'b1, c_thread_q};
-    assign c_rest = 1'b0;
-
-    always_comb begin
-      record_next = record;
-      unique case (c_op_q)
-        RefHold: record_next = {1'b1, c_thread_q};
-        RefFree: record_next = '0;
-        default: if (c_held) record_next = '0;
-      endcase
-    end
+    assign c_last = 1'b1;
+    logic unused_hold;
+    assign unused_hold = ^{hold_i, hold_slot_i, hold_others_i};
   end
 
   // Cycle D.
-  logic d_free_q, d_held_q;
+  logic d_free_q;
+  logic [SlotW-1:0] d_free_slot_q;
   assign free_valid_o = d_free_q;
-  assign free_slot_o  = d_slot_q;
-  assign held_o       = d_held_q;
+  assign free_slot_o  = d_free_slot_q;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) d_free_q <= 1'b0;
-    else d_free_q <= c_valid_q && (c_op_q == RefFree || (c_op_q == RefRelease && c_held && !c_rest));
-    d_held_q <= c_held;
+    else d_free_q <= walking ? walk_ends && !walk_held : c_gone && c_last;
+    d_free_slot_q <= walking ? walk_slot : c_slot_q;
   end
 
-  `GS_ASSERT_NOW(threads_wait_when_they_should, !(thread_valid_i && (wait_q || walking)))
-  `GS_ASSERT_NOW(a_message_is_for_somebody, !hold_valid_i || hold_mask_i != '0)
+  `GS_ASSERT_NOW(a_request_is_one_of_both, !(c_release_i && c_receive_i))
+  `GS_ASSERT_NOW(requests_wait_for_the_walk, !walking || !(c_release_i || c_receive_i || hold_i))
 endmodule

@@ -3,13 +3,15 @@
 
 /// Receiving side of a mailbox: packets of the network and of this tile, by turns, into free slots.
 ///
-/// A packet waits at the door while no slot is free. When its last flit is written, slot and mask stand in a
-/// register until the pointer queues take them; meanwhile the flits of the next are written.
+/// A packet from the network is checked before anything of it counts; one that is refused is swallowed whole, and takes no
+/// slot. One of the next epoch waits in front. A packet of this tile was checked when it was sent.
+/// An accepted packet is written into the slot that is free next. When its last flit is written, slot and threads
+/// stand in a register until the pointer queues take them; meanwhile the flits of the next are written.
 ///
-///     network, tile ->[ flit ]-> scratchpad ... ->[ message ]-> queues
-/// A packet that is for no thread of this tile is swallowed.
+///     network ->[ flit ]--+-> scratchpad ... ->[ message ]-> queues
+///     this tile ----------+
 module gs_mailbox_rx
-  import gossamer_pkg::flit_t;
+  import gossamer_pkg::flit_t, gossamer_pkg::refusal_e, gossamer_pkg::address_thread_t;
 #(
   /// threads of the tile, 2 to 64, a power of two
   parameter  int unsigned Threads   = 64,
@@ -21,11 +23,16 @@ module gs_mailbox_rx
   parameter  int unsigned MaxFlits  = 4,
   /// 1: messages with a mask
   parameter  bit          Multicast = 1'b1,
+  localparam int unsigned ThreadW   = $clog2(Threads),
   localparam int unsigned SlotW     = $clog2(Slots),
   localparam int unsigned LinW      = $clog2(Slots * SlotFlits)
 ) (
   input  logic               clk_i,
   input  logic               rst_ni,
+  /// what a packet from the network must be for; kind and thread do not matter
+  input  logic [31:0]        tile_i,
+  input  logic [4:0]         job_i,
+  input  logic [1:0]         epoch_i,
   input  logic               net_valid_i,
   output logic               net_ready_o,
   input  flit_t              net_i,
@@ -41,138 +48,171 @@ module gs_mailbox_rx
   input  logic               write_ready_i,
   output logic [LinW-1:0]    write_flit_o,
   output logic [127:0]       write_data_o,
-  /// messages in their slots
+  /// messages in their slots: for one thread, or for those of a mask
   output logic               message_valid_o,
   input  logic               message_ready_i,
   output logic [SlotW-1:0]   message_slot_o,
+  output logic               message_masked_o,
+  output logic [ThreadW-1:0] message_thread_o,
   output logic [Threads-1:0] message_mask_o,
-  /// a packet was swallowed
-  output logic               dropped_o,
-  /// something is under way
+  /// one cycle: a packet was refused
+  output logic               refused_valid_o,
+  output refusal_e           refused_o,
+  /// something is under way; a packet that waits for the next epoch is not
   output logic               busy_o
 );
   localparam int unsigned FlitW = LinW - SlotW;
+  localparam int unsigned IndexW = $clog2(MaxFlits + 1);
 
-  // The door: a packet holds it until its last flit is through.
-  logic inside_q, from_local_q, local_next_q, from_local;
-  flit_t door;
-  logic door_valid, door_ready, door_go, first;
+  // A flit of the network stands in a register, so that its checks begin there.
+  flit_t net_q;
+  logic net_valid_q, net_go;
+  assign net_ready_o = !net_valid_q || net_go;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) net_valid_q <= 1'b0;
+    else if (net_ready_o) net_valid_q <= net_valid_i;
+    if (net_ready_o) net_q <= net_i;
+  end
 
-  assign from_local = inside_q ? from_local_q : local_valid_i && (local_next_q || !net_valid_i);
-  assign door       = from_local ? local_i : net_i;
-  assign door_valid = from_local ? local_valid_i : net_valid_i;
-  assign door_go    = door_valid && door_ready;
+  // What a first flit of the network says about its packet.
+  address_thread_t net_dest, here;
+  logic net_to_thread, net_to_mask, net_next_epoch, net_refused;
+  logic [127:0] net_unknown;
+  refusal_e net_refusal;
+
+  assign net_dest       = net_q.dest;
+  assign here           = tile_i;
+  assign net_to_thread  = net_dest.kind == gossamer_pkg::EndpointThread && net_q.kind == gossamer_pkg::FlitKindBody;
+  assign net_to_mask    = Multicast && net_dest.kind == gossamer_pkg::EndpointTile && net_q.kind == gossamer_pkg::FlitKindMask;
+  assign net_next_epoch = net_q.job == job_i && net_q.epoch == epoch_i + 2'd1;
+  // Bits of a mask beyond the threads of this tile.
+  assign net_unknown    = 128'(net_q.payload[63:0] >> Threads);
+
+  always_comb begin
+    net_refused = 1'b1;
+    net_refusal = gossamer_pkg::RefusalJob;
+    if (net_q.job != job_i) net_refusal = gossamer_pkg::RefusalJob;
+    else if (net_q.epoch != epoch_i) net_refusal = gossamer_pkg::RefusalEpoch;
+    else if (!net_to_thread && !net_to_mask) net_refusal = gossamer_pkg::RefusalKind;
+    else if ({net_dest.spare, net_dest.board, net_dest.tile_y, net_dest.tile_x}
+             != {3'd0, here.board, here.tile_y, here.tile_x}) net_refusal = gossamer_pkg::RefusalPlace;
+    else if (net_to_thread && 7'(net_dest.thread) >= 7'(Threads)) net_refusal = gossamer_pkg::RefusalThread;
+    else if (net_to_mask && (net_q.payload[Threads-1:0] == '0 || net_unknown != '0)) net_refusal = gossamer_pkg::RefusalMask;
+    else if (net_to_mask && net_q.last) net_refusal = gossamer_pkg::RefusalLength;
+    else net_refused = 1'b0;
+  end
+
+  // Whose packet it is: the one that has begun, else they take turns.
+  logic inside_q, from_local_q, local_next_q, from_local, first, net_open;
+  flit_t front;
+  logic front_valid, front_go;
+
   assign first      = !inside_q;
-  assign net_ready_o   = door_ready && !from_local;
-  assign local_ready_o = door_ready && from_local;
+  // Nothing but the job's next epoch waits.
+  assign net_open   = net_valid_q && !net_next_epoch;
+  assign from_local = inside_q ? from_local_q : local_valid_i && (local_next_q || !net_open);
+  assign front       = from_local ? local_i : net_q;
+  assign front_valid = from_local ? local_valid_i : (inside_q ? net_valid_q : net_open);
+  assign net_go        = front_go && !from_local;
+  assign local_ready_o = front_go && from_local;
 
-  // What it is.
-  logic [Threads-1:0] head_mask;
-  logic is_head, nobody, drop, drop_q;
+  // What becomes of its flit.
+  logic is_head, too_long, refuse, refused_q, writes, ends, message_free;
+  logic [IndexW-1:0] index_q;
+  refusal_e refusal, refusal_q;
 
-  assign is_head = Multicast && first && door.kind == gossamer_pkg::FlitKindMask;
-  assign nobody  = is_head ? door.last || head_mask == '0
-                           : 7'(door.dest[5:0]) >= 7'(Threads) || door.kind != gossamer_pkg::FlitKindBody;
-  assign drop    = first ? nobody : drop_q;
+  assign is_head  = Multicast && first && front.kind == gossamer_pkg::FlitKindMask;
+  assign too_long = index_q == IndexW'(MaxFlits);
+  always_comb begin
+    refuse  = refused_q;
+    refusal = refusal_q;
+    if (first) begin
+      refuse  = net_refused && !from_local;
+      refusal = net_refusal;
+    end else if (!refused_q && !from_local) begin
+      refuse  = front.kind != gossamer_pkg::FlitKindBody || too_long;
+      refusal = (front.kind != gossamer_pkg::FlitKindBody) ? gossamer_pkg::RefusalKind : gossamer_pkg::RefusalLength;
+    end
+  end
+
+  assign writes   = !is_head && !refuse;
+  assign ends     = writes && front.last;
+  assign front_go = front_valid && (!writes || (free_valid_i && write_ready_i && (!front.last || message_free)));
+
+  assign write_valid_o = front_valid && writes && free_valid_i && (!front.last || message_free);
+  assign write_flit_o  = (LinW'(free_slot_i) << FlitW) | LinW'(index_q);
+  assign write_data_o  = front.payload;
+  assign free_ready_o  = front_go && ends;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       inside_q     <= 1'b0;
       local_next_q <= 1'b0;
-    end else if (door_go) begin
-      inside_q <= !door.last;
-      if (door.last) local_next_q <= !from_local;
+      refused_q    <= 1'b0;
+      index_q      <= '0;
+    end else if (front_go) begin
+      inside_q  <= !front.last;
+      refused_q <= refuse && !front.last;
+      if (front.last) local_next_q <= !from_local;
+      if (front.last) index_q <= '0;
+      else if (writes) index_q <= index_q + IndexW'(1);
     end
     if (first) from_local_q <= from_local;
-    if (door_go && first) drop_q <= nobody;
+    if (front_go) refusal_q <= refusal;
   end
 
-  // The flit that is inside.
-  localparam int unsigned IndexW = $clog2(MaxFlits + 1);
-  logic valid_q, last_q, ends_q, is_head_q, body_q, may_go, go, writes;
-  logic [5:0] thread_q;
-  logic [127:0] payload_q;
-  logic [IndexW-1:0] index_q;
-  logic message_free;
-
-  assign door_ready = !valid_q || go;
-
-  always_ff @(posedge clk_i) begin
-    if (!rst_ni) valid_q <= 1'b0;
-    else if (door_ready) valid_q <= door_valid;
-    if (door_ready) begin
-      payload_q <= door.payload;
-      thread_q  <= door.dest[5:0];
-      is_head_q <= is_head;
-      last_q    <= door.last;
-      ends_q    <= door.last && !drop;
-      body_q    <= !is_head && !drop;
-    end
-  end
-
-  // Where it goes. Flits that a message must not have are not written.
-  assign writes        = body_q && index_q != IndexW'(MaxFlits);
-  assign may_go        = valid_q && (!body_q || free_valid_i) && (!ends_q || message_free);
-  assign go            = may_go && (!writes || write_ready_i);
-  assign write_valid_o = may_go && writes;
-  assign write_flit_o  = (LinW'(free_slot_i) << FlitW) | LinW'(index_q);
-  assign write_data_o  = payload_q;
-  assign free_ready_o  = go && ends_q;
-
-  always_ff @(posedge clk_i) begin
-    if (!rst_ni) index_q <= '0;
-    else if (go && (last_q || is_head_q)) index_q <= '0;
-    else if (go && writes) index_q <= index_q + IndexW'(1);
-  end
-
-  // The message that waits for the pointer queues. Threads take one in two cycles at most, as each takes them two
-  // requests; so the register need not be emptied and filled in the same cycle.
-  logic message_q;
+  // The message that waits for the pointer queues.
+  logic message_q, masked_q, head_seen_q;
   logic [SlotW-1:0] slot_q;
-  logic [Threads-1:0] mask_q, one_mask;
-  assign message_free    = !message_q;
-  assign message_valid_o = message_q;
-  assign message_slot_o  = slot_q;
-  assign message_mask_o  = mask_q;
+  logic [ThreadW-1:0] thread_q, first_thread_q;
+  assign message_free     = !message_q;
+  assign message_valid_o  = message_q;
+  assign message_slot_o   = slot_q;
+  assign message_masked_o = masked_q;
+  assign message_thread_o = thread_q;
 
-  always_comb begin
-    one_mask = '0;
-    for (int unsigned t = 0; t < Threads; t++) one_mask[t] = thread_q == 6'(t);
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) message_q <= 1'b0;
+    else if (message_free) message_q <= front_go && ends;
+    else if (message_ready_i) message_q <= 1'b0;
+    if (first) first_thread_q <= front.dest[ThreadW-1:0];
+    if (message_free) begin
+      slot_q   <= free_slot_i;
+      thread_q <= first ? front.dest[ThreadW-1:0] : first_thread_q;
+      masked_q <= head_seen_q && !first;
+    end
   end
 
   if (Multicast) begin : gen_mask
-    logic [Threads-1:0] packet_mask_q;
-    logic masked_q;
-    assign head_mask = door.payload[Threads-1:0];
+    logic [Threads-1:0] head_q, mask_q;
+    assign message_mask_o = mask_q;
     always_ff @(posedge clk_i) begin
-      if (go && is_head_q) packet_mask_q <= payload_q[Threads-1:0];
-      if (go) masked_q <= !last_q && (is_head_q || masked_q);
-      if (!rst_ni) masked_q <= 1'b0;
-      if (message_free) mask_q <= masked_q ? packet_mask_q : one_mask;
+      if (first) head_seen_q <= is_head;
+      if (first) head_q <= front.payload[Threads-1:0];
+      if (message_free) mask_q <= head_q;
     end
   end else begin : gen_one
-    assign head_mask = '0;
-    always_ff @(posedge clk_i) if (message_free) mask_q <= one_mask;
+    assign message_mask_o = '0;
+    assign head_seen_q    = 1'b0;
   end
 
-  logic dropped_q;
-  assign dropped_o = dropped_q;
+  // A refused packet is told of when its last flit is through.
+  logic refused_valid_q;
+  refusal_e refused_why_q;
+  assign refused_valid_o = refused_valid_q;
+  assign refused_o       = refused_why_q;
   always_ff @(posedge clk_i) begin
-    if (!rst_ni) begin
-      message_q <= 1'b0;
-      dropped_q <= 1'b0;
-    end else begin
-      if (message_free) message_q <= go && ends_q;
-      else if (message_ready_i) message_q <= 1'b0;
-      dropped_q <= go && last_q && !ends_q;
-    end
-    if (message_free) slot_q <= free_slot_i;
+    if (!rst_ni) refused_valid_q <= 1'b0;
+    else refused_valid_q <= front_go && front.last && refuse;
+    refused_why_q <= refusal;
   end
 
-  assign busy_o = inside_q || net_valid_i || local_valid_i || valid_q || message_q || dropped_q;
+  assign busy_o = inside_q || net_open || local_valid_i || message_q || refused_valid_q;
 
-  logic unused_flit;
-  assign unused_flit = &{1'b0, door.vnet, door.job, door.epoch, door.dest[31:6]};
+  logic unused;
+  assign unused = &{1'b0, here.kind, here.spare, here.thread, net_q.vnet, front.vnet, front.job, front.epoch,
+                    front.dest[31:ThreadW]};
 
-  `GS_ASSERT_NOW(a_message_is_for_somebody, !message_valid_o || message_mask_o != '0)
+  `GS_ASSERT_NOW(a_message_is_for_somebody, !message_q || !masked_q || message_mask_o != '0)
+  `GS_ASSERT_NOW(no_flit_beyond_the_slot, !write_valid_o || !too_long)
 endmodule

@@ -1,23 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-`include "gs_assert.svh"
 
 /// Scratchpad of a mailbox: a 32-bit port for the cores, a flit out and a flit in, all in one cycle.
 ///
-/// Three ports out of RAM with two: the flits are spread over banks, so that the flits of a slot are in different
-/// banks by turns, and neighbouring slots begin in different banks. One port of each bank is the cores', which
-/// never wait; the other is for flits. Two flits that meet in a bank take turns, and after that they
-/// are in different banks for the rest of their messages.
+/// Three ports out of RAM with two: even and odd flits of all slots are in two banks. One port of each bank is the
+/// cores', which never wait; the other is for flits. A flit that is read never waits, so a message that is being read
+/// comes out without a pause; a flit that is written waits for one that is read in its bank. Messages alternate
+/// between the banks, so two of them that meet go on side by side after one cycle.
 ///
-///     flit f of slot s -> bank (f ^ s) mod Banks
 ///     data come two clock edges after the request on the cores' port, and three for flits, whose banks have a
-///     register in front: who goes where is found out late
+///     register in front
 module gs_mailbox_scratch #(
   /// slots of the tile, a power of two
   parameter  int unsigned Slots     = 1024,
-  /// flits that a slot has room for, a power of two
+  /// flits that a slot has room for, a power of two; one: slots alternate between the banks
   parameter  int unsigned SlotFlits = 4,
-  /// banks, 2 or 4
-  parameter  int unsigned Banks     = 2,
   localparam int unsigned LinW      = $clog2(Slots * SlotFlits)
 ) (
   input  logic            clk_i,
@@ -29,63 +25,46 @@ module gs_mailbox_scratch #(
   input  logic [LinW+1:0] core_word_i,
   input  logic [31:0]     core_wdata_i,
   output logic [31:0]     core_rdata_o,
-  /// flits that are read
+  /// a flit is read
   input  logic            out_valid_i,
-  output logic            out_ready_o,
   input  logic [LinW-1:0] out_flit_i,
   output logic [127:0]    out_data_o,
-  /// flits that are written
+  /// a flit is written
   input  logic            in_valid_i,
   output logic            in_ready_o,
   input  logic [LinW-1:0] in_flit_i,
   input  logic [127:0]    in_data_i
 );
-  localparam int unsigned BankW = $clog2(Banks);
-  localparam int unsigned RowW = LinW - BankW;
-  // Where the slot's number begins in a flit's, but never within the bits that name the bank: they must not cancel.
-  localparam int unsigned SlotFlitsW = $clog2(SlotFlits);
-  localparam int unsigned Fold = (SlotFlitsW > BankW) ? SlotFlitsW : BankW;
+  localparam int unsigned Banks = 2;
+  localparam int unsigned RowW = LinW - 1;
 
-  if (Banks != 2 && Banks != 4) begin : gen_illegal_banks
-    $fatal(1, "gs_mailbox_scratch: Banks is %0d; it is 2 or 4", Banks);
-  end
-  if (LinW < Fold + BankW || Slots * SlotFlits != 1 << LinW) begin : gen_illegal_slots
+  if (LinW < 2 || Slots * SlotFlits != 1 << LinW) begin : gen_illegal_slots
     $fatal(1, "gs_mailbox_scratch: %0d slots of %0d flits; powers of two, and more than the banks", Slots, SlotFlits);
   end
 
-  logic [BankW-1:0] core_bank, out_bank, in_bank;
-  assign core_bank = core_word_i[2+:BankW] ^ core_word_i[2+Fold+:BankW];
-  assign out_bank  = out_flit_i[BankW-1:0] ^ out_flit_i[Fold+:BankW];
-  assign in_bank   = in_flit_i[BankW-1:0] ^ in_flit_i[Fold+:BankW];
-
-  // Who wins when two flits meet: by turns.
-  logic in_first_q, meet;
-  assign meet        = out_valid_i && in_valid_i && out_bank == in_bank;
-  assign out_ready_o = !(meet && in_first_q);
-  assign in_ready_o  = !(meet && !in_first_q);
-
-  always_ff @(posedge clk_i) begin
-    if (!rst_ni) in_first_q <= 1'b0;
-    else if (meet) in_first_q <= !in_first_q;
-  end
+  logic core_bank, out_bank, in_bank;
+  assign core_bank  = core_word_i[2];
+  assign out_bank   = out_flit_i[0];
+  assign in_bank    = in_flit_i[0];
+  assign in_ready_o = !(out_valid_i && out_bank == in_bank);
 
   logic [127:0] in_data_q;
   always_ff @(posedge clk_i) in_data_q <= in_data_i;
 
-  logic [127:0] core_bank_data[Banks];
-  logic [127:0] out_bank_data[Banks];
+  logic [127:0] core_row[Banks];
+  logic [127:0] out_row[Banks];
 
   for (genvar b = 0; b < int'(Banks); b++) begin : gen_bank
     logic core_here, out_here, in_here, flit_q, write_q;
     logic [RowW-1:0] row_q;
-    assign core_here = core_valid_i && core_bank == BankW'(b);
-    assign out_here  = out_valid_i && out_bank == BankW'(b) && out_ready_o;
-    assign in_here   = in_valid_i && in_bank == BankW'(b) && in_ready_o;
+    assign core_here = core_valid_i && core_bank == 1'(b);
+    assign out_here  = out_valid_i && out_bank == 1'(b);
+    assign in_here   = in_valid_i && in_bank == 1'(b) && in_ready_o;
 
     always_ff @(posedge clk_i) begin
       flit_q  <= rst_ni && (out_here || in_here);
-      write_q <= in_here;
-      row_q   <= in_here ? in_flit_i[LinW-1-:RowW] : out_flit_i[LinW-1-:RowW];
+      write_q <= !out_here;
+      row_q   <= out_here ? out_flit_i[LinW-1:1] : in_flit_i[LinW-1:1];
     end
 
     gs_ram_tdp #(
@@ -98,34 +77,32 @@ module gs_mailbox_scratch #(
       .a_en_i   (core_here),
       .a_we_i   (core_we_i),
       .a_strb_i (16'(core_strb_i) << {core_word_i[1:0], 2'b00}),
-      .a_addr_i (core_word_i[LinW+1-:RowW]),
+      .a_addr_i (core_word_i[LinW+1:3]),
       .a_wdata_i({4{core_wdata_i}}),
-      .a_rdata_o(core_bank_data[b]),
+      .a_rdata_o(core_row[b]),
       .b_en_i   (flit_q),
       .b_we_i   (write_q),
       .b_strb_i ('1),
       .b_addr_i (row_q),
       .b_wdata_i(in_data_q),
-      .b_rdata_o(out_bank_data[b])
+      .b_rdata_o(out_row[b])
     );
   end
 
-  // Bank and lane of what comes out now.
-  logic [BankW-1:0] core_bank_1_q, core_bank_2_q, out_bank_1_q, out_bank_2_q, out_bank_3_q;
-  logic [1:0] lane_1_q, lane_2_q;
+  // Bank and lane of what comes out now, by the cycle of its request.
+  logic [2:0] core_lane_b_q, core_lane_c_q;
+  logic out_bank_1_q, out_bank_2_q, out_bank_3_q;
 
   always_ff @(posedge clk_i) begin
-    core_bank_1_q <= core_bank;
-    core_bank_2_q <= core_bank_1_q;
-    lane_1_q      <= core_word_i[1:0];
-    lane_2_q      <= lane_1_q;
+    core_lane_b_q <= core_word_i[2:0];
+    core_lane_c_q <= core_lane_b_q;
     out_bank_1_q  <= out_bank;
     out_bank_2_q  <= out_bank_1_q;
     out_bank_3_q  <= out_bank_2_q;
   end
 
-  logic [127:0] core_row;
-  assign core_row     = core_bank_data[core_bank_2_q];
-  assign core_rdata_o = core_row[lane_2_q*32+:32];
-  assign out_data_o   = out_bank_data[out_bank_3_q];
+  logic [255:0] core_rows;
+  assign core_rows    = {core_row[1], core_row[0]};
+  assign core_rdata_o = core_rows[core_lane_c_q*32+:32];
+  assign out_data_o   = out_row[out_bank_3_q];
 endmodule

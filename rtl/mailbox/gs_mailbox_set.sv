@@ -3,11 +3,15 @@
 
 /// One set of virtual pointer queues of a mailbox: the queues of several threads in one block RAM.
 ///
-/// A job is a slot and the queues that its number goes into; one of them a cycle, the lowest first. If a queue is
-/// full, the job waits, and those behind it.
+/// A job is a slot and the queues that its number goes into: one queue, or several by a mask, one of them a cycle, the
+/// lowest first. If a queue is full, the job waits, and those behind it.
+/// A pointer for a thread that waits for one wakes it: the thread's number goes out by wake_*.
 ///
-///     job ->[ queues to go ]-> pick ->[ one queue ]-> full? -> RAM ... -> slot
+///     job ->[ queues to go ]-> pick ->[ queue, slot ]-> full? -> RAM ... -> slot
 ///     pop_i, pop_queue_i: pop_some_o in the same cycle, pop_slot_o two clock edges later
+///
+/// A thread begins to wait (want_i) only in a cycle in which pop_coming_o is 0: no pointer is there and none is being
+/// written. Whatever is written later finds the thread's wish. So no wake-up is lost; one too many may come.
 module gs_mailbox_set #(
   /// queues, 2 or more
   parameter  int unsigned Queues    = 16,
@@ -24,19 +28,27 @@ module gs_mailbox_set #(
   /// after reset: empties a queue
   input  logic              clear_i,
   input  logic [QueueW-1:0] clear_queue_i,
-  /// jobs; the mask is never 0, and has one bit without multicast
+  /// jobs; a mask is never 0
   input  logic              job_valid_i,
   output logic              job_ready_o,
   input  logic [SlotW-1:0]  job_slot_i,
+  input  logic              job_masked_i,
+  input  logic [QueueW-1:0] job_queue_i,
   input  logic [Queues-1:0] job_mask_i,
   /// takes the oldest pointer of a queue, if there is one
   input  logic              pop_i,
   input  logic [QueueW-1:0] pop_queue_i,
   output logic              pop_some_o,
+  output logic              pop_coming_o,
   output logic [SlotW-1:0]  pop_slot_o,
-  /// queues with something in them
-  output logic [Queues-1:0] some_o,
-  /// jobs are under way
+  /// the thread of pop_queue_i waits for a pointer, or does so no more
+  input  logic              want_we_i,
+  input  logic              want_i,
+  /// a thread that waited has a pointer
+  output logic              wake_valid_o,
+  input  logic              wake_ready_i,
+  output logic [QueueW-1:0] wake_queue_o,
+  /// jobs or wake-ups are under way
   output logic              busy_o
 );
   if (Depth != 1 << $clog2(Depth)) begin : gen_illegal_depth
@@ -51,71 +63,75 @@ module gs_mailbox_set #(
     return AddrW'(32'(queue) * Depth + 32'(pointer) % Depth);
   endfunction
 
-  // What is to do, one queue after the other.
+  // The job, and the queue that is next.
   logic todo_valid_q, todo_last, todo_go;
   logic [SlotW-1:0] todo_slot_q;
-  logic [QueueW-1:0] todo_queue;
-  logic one_valid_q, one_go;
-  logic [SlotW-1:0] one_slot_q;
-  logic [QueueW-1:0] one_queue_q;
+  logic [QueueW-1:0] todo_queue, todo_queue_q;
+  logic push_valid_q, push_go;
+  logic [SlotW-1:0] push_slot_q;
+  logic [QueueW-1:0] push_queue_q;
 
-  assign todo_go     = todo_valid_q && (!one_valid_q || one_go);
+  assign todo_go     = todo_valid_q && (!push_valid_q || push_go);
   assign job_ready_o = !todo_valid_q || (todo_go && todo_last);
 
   if (Multicast) begin : gen_mask
     logic [Queues-1:0] todo_mask_q, todo_rest;
+    logic [QueueW-1:0] lowest;
+    logic todo_masked_q;
     assign todo_rest = todo_mask_q & (todo_mask_q - Queues'(1));
     always_comb begin
-      todo_queue = '0;
-      for (int unsigned i = 0; i < Queues; i++) if (todo_mask_q[i] && !todo_rest[i]) todo_queue |= QueueW'(i);
+      lowest = '0;
+      for (int unsigned i = 0; i < Queues; i++) if (todo_mask_q[i] && !todo_rest[i]) lowest |= QueueW'(i);
     end
-    assign todo_last = todo_rest == '0;
+    assign todo_queue = todo_masked_q ? lowest : todo_queue_q;
+    assign todo_last  = !todo_masked_q || todo_rest == '0;
     always_ff @(posedge clk_i) begin
+      if (job_ready_o) todo_masked_q <= job_masked_i;
       if (job_ready_o) todo_mask_q <= job_mask_i;
       else if (todo_go) todo_mask_q <= todo_rest;
     end
   end else begin : gen_one
-    logic [QueueW-1:0] job_queue, todo_queue_q;
-    always_comb begin
-      job_queue = '0;
-      for (int unsigned i = 0; i < Queues; i++) if (job_mask_i[i]) job_queue |= QueueW'(i);
-    end
     assign todo_queue = todo_queue_q;
     assign todo_last  = 1'b1;
-    always_ff @(posedge clk_i) if (job_ready_o) todo_queue_q <= job_queue;
+    logic unused_mask;
+    assign unused_mask = ^{job_masked_i, job_mask_i};
   end
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       todo_valid_q <= 1'b0;
-      one_valid_q  <= 1'b0;
+      push_valid_q <= 1'b0;
     end else begin
       if (job_ready_o) todo_valid_q <= job_valid_i;
-      if (!one_valid_q || one_go) one_valid_q <= todo_valid_q;
+      if (!push_valid_q || push_go) push_valid_q <= todo_valid_q;
     end
-    if (job_ready_o) todo_slot_q <= job_slot_i;
-    if (!one_valid_q || one_go) begin
-      one_slot_q  <= todo_slot_q;
-      one_queue_q <= todo_queue;
+    if (job_ready_o) begin
+      todo_slot_q  <= job_slot_i;
+      todo_queue_q <= job_queue_i;
+    end
+    if (!push_valid_q || push_go) begin
+      push_slot_q  <= todo_slot_q;
+      push_queue_q <= todo_queue;
     end
   end
 
   // Front and back of each queue, each with a copy for either side.
-  logic pop_go;
+  logic pop_go, wanted, wake_valid_q;
   logic [PtrW-1:0] push_front, push_back, pop_front, pop_back, pop_front_next;
   logic front_we, back_we;
   logic [QueueW-1:0] front_waddr, back_waddr;
   logic [PtrW-1:0] front_wdata, back_wdata;
 
-  assign one_go         = one_valid_q && (push_back ^ push_front) != PtrW'(Depth);
+  assign push_go        = push_valid_q && (push_back ^ push_front) != PtrW'(Depth) && !(wanted && wake_valid_q);
   assign pop_some_o     = pop_front != pop_back;
+  assign pop_coming_o   = pop_some_o || (push_valid_q && push_queue_q == pop_queue_i);
   assign pop_go         = pop_i && pop_some_o;
   assign pop_front_next = pop_front + PtrW'(1);
   assign front_we       = pop_go || clear_i;
   assign front_waddr    = clear_i ? clear_queue_i : pop_queue_i;
   assign front_wdata    = clear_i ? '0 : pop_front_next;
-  assign back_we        = one_go || clear_i;
-  assign back_waddr     = clear_i ? clear_queue_i : one_queue_q;
+  assign back_we        = push_go || clear_i;
+  assign back_waddr     = clear_i ? clear_queue_i : push_queue_q;
   assign back_wdata     = clear_i ? '0 : push_back + PtrW'(1);
 
   for (genvar side = 0; side < 2; side++) begin : gen_side
@@ -132,7 +148,7 @@ module gs_mailbox_set #(
       .waddr_i(front_waddr),
       .wdata_i(front_wdata),
       .re_i   (1'b1),
-      .raddr_i(side == 0 ? one_queue_q : pop_queue_i),
+      .raddr_i(side == 0 ? push_queue_q : pop_queue_i),
       .rdata_o(front)
     );
     gs_ram_sdp #(
@@ -147,7 +163,7 @@ module gs_mailbox_set #(
       .waddr_i(back_waddr),
       .wdata_i(back_wdata),
       .re_i   (1'b1),
-      .raddr_i(side == 0 ? one_queue_q : pop_queue_i),
+      .raddr_i(side == 0 ? push_queue_q : pop_queue_i),
       .rdata_o(back)
     );
   end
@@ -163,32 +179,45 @@ module gs_mailbox_set #(
     .Style  ("block")
   ) u_pointers (
     .clk_i,
-    .we_i   (one_go),
+    .we_i   (push_go),
     .wstrb_i(1'b1),
-    .waddr_i(place(one_queue_q, push_back)),
-    .wdata_i(one_slot_q),
+    .waddr_i(place(push_queue_q, push_back)),
+    .wdata_i(push_slot_q),
     .re_i   (pop_i),
     .raddr_i(place(pop_queue_i, pop_front)),
     .rdata_o(pop_slot_o)
   );
 
-  // One flip-flop a queue, for whoever waits.
-  logic [Queues-1:0] some_q;
-  logic pop_empties;
-  assign pop_empties = pop_go && pop_front_next == pop_back;
-  assign some_o      = some_q;
-  assign busy_o      = todo_valid_q || one_valid_q;
+  // Threads that wait for a pointer. A wake-up stands in a register; the next one waits for it, and its pointer.
+  logic [QueueW-1:0] wake_queue_q;
+  gs_ram_sdp #(
+    .Width  (1),
+    .Depth  (Queues),
+    .Latency(0),
+    .Style  ("distributed")
+  ) u_wants (
+    .clk_i,
+    .we_i   (want_we_i || clear_i),
+    .wstrb_i(1'b1),
+    .waddr_i(front_waddr),
+    .wdata_i(want_i && !clear_i),
+    .re_i   (1'b1),
+    .raddr_i(push_queue_q),
+    .rdata_o(wanted)
+  );
+
+  assign wake_valid_o = wake_valid_q;
+  assign wake_queue_o = wake_queue_q;
+  assign busy_o       = todo_valid_q || push_valid_q || wake_valid_q;
 
   always_ff @(posedge clk_i) begin
-    if (!rst_ni) begin
-      some_q <= '0;
-    end else begin
-      if (pop_empties) some_q[pop_queue_i] <= 1'b0;
-      // One that comes while the last goes is there.
-      if (one_go) some_q[one_queue_q] <= 1'b1;
-    end
+    if (!rst_ni) wake_valid_q <= 1'b0;
+    else if (push_go && wanted) wake_valid_q <= 1'b1;
+    else if (wake_ready_i) wake_valid_q <= 1'b0;
+    if (!wake_valid_q) wake_queue_q <= push_queue_q;
   end
 
-  `GS_ASSERT_NOW(a_job_is_for_somebody, !job_valid_i || job_mask_i != '0)
-  `GS_ASSERT_NOW(no_more_pointers_than_fit, !one_valid_q || PtrW'(push_back - push_front) <= PtrW'(Depth))
+  `GS_ASSERT_NOW(a_masked_job_is_for_somebody, !job_valid_i || !job_masked_i || !Multicast || job_mask_i != '0)
+  `GS_ASSERT_NOW(no_more_pointers_than_fit, !push_valid_q || PtrW'(push_back - push_front) <= PtrW'(Depth))
+  `GS_ASSERT_NOW(nobody_begins_to_wait_for_what_comes, !want_we_i || !want_i || !pop_coming_o)
 endmodule

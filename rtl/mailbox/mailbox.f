@@ -7,9 +7,15 @@ mailbox/gs_mailbox_scratch.sv
 mailbox/gs_mailbox_refs.sv
 mailbox/gs_mailbox_set.sv
 mailbox/gs_mailbox_queues.sv
-mailbox/gs_mailbox_events.sv
 mailbox/gs_mailbox_decode.sv
+mailbox/gs_mailbox_threads.sv
+mailbox/gs_mailbox_ends.sv
+mailbox/gs_mailbox_outcomes.sv
+mailbox/gs_mailbox_requests.sv
+mailbox/gs_mailbox_order.sv
+mailbox/gs_mailbox_out.sv
 mailbox/gs_mailbox_tx.sv
 mailbox/gs_mailbox_rx.sv
+mailbox/gs_mailbox_idle.sv
 mailbox/gs_idle_single.sv
 mailbox/gs_mailbox.sv

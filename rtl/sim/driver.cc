@@ -11,8 +11,8 @@
 /// A request is {kind[8], 0[24], length[32]} and its payload, low bytes first:
 ///   'S'  bytes: send them over the debug bus; answered by Done when the tile has taken all
 ///   'Q'  count[32], bytes: the same, then wait for that many replies; each comes as a Reply, then Done
-///   'N'  replies[32], flits (network.h): send them into the tile's network, wait for so many replies of its loader; each
-///        comes as a Packet, then Done
+///   'N'  replies[32], flits (network.h): send them into the tile's network, wait for so many replies of its loader;
+///        each comes as a Packet, then Done
 ///   'I'  thread[32], bytes: input of a thread, given to it as it reads
 ///   'Y'  symbols for the trace: {begin[32], end[32], length[32], name} each, in the order of their begins
 ///   'R'  threads[32], 0[32], most cycles[64], watchdog[64]: start that many threads, run to the end; answered by End
@@ -424,6 +424,7 @@ class Simulation {
       case DebugReport::Counter:
       case DebugReport::Identity:
       case DebugReport::Flushed:
+      case DebugReport::Refused:
       case DebugReport::Parked: {
         uint8_t bytes[16] = {report.code};
         std::memcpy(bytes + 1, report.argument, report.bytes);

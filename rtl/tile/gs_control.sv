@@ -5,10 +5,15 @@
 /// and the counters.
 ///
 /// A request is answered in the order in which it came; one that must wait for something holds up those behind it.
+/// Nothing waits for the host: a report has its place (gs_report_queue), and its thread alone waits until it has left.
 ///
-///     request ->[ request, what it needs ]-> answer, report
+///     request ->[ request, plan ]-> answer
+///                               +-> report queue -> debug bus -> answer
 /// A thread that stops or traps gets no answer: it stays suspended.
 module gs_control
+  import gs_control_pkg::*;
+  import gs_core_pkg::*;
+  import gs_thread_pkg::*;
   import gs_tile_pkg::*;
   import gossamer_pkg::*;
 #(
@@ -47,16 +52,16 @@ module gs_control
   output logic [ThreadW-1:0]                 dbg_borrow_thread_o,
   input  logic                               dbg_ans_valid_i,
   input  answer_t                            dbg_ans_i,
-  // Cores
-  output logic [TileCores-1:0]               start_valid_o,
-  output logic [TidW-1:0]                    start_tid_o,
-  input  logic [TileCores-1:0]               start_ready_i,
-  output logic [(1<<ThreadW)-1:0]            halt_o,
-  input  logic [(1<<ThreadW)-1:0]            parked_i,
-  output logic [TileCores-1:0]               inject_valid_o,
-  output logic [TidW-1:0]                    inject_tid_o,
-  output logic [31:0]                        inject_instr_o,
-  input  logic [TileCores-1:0]               inject_ready_i,
+  // Cores: operations on threads (gs_thread_pkg), threads that park, instruction memories
+  output logic [TileCores-1:0]               ctl_valid_o,
+  input  logic [TileCores-1:0]               ctl_ready_i,
+  output thread_op_e                         ctl_op_o,
+  output logic [TidW-1:0]                    ctl_tid_o,
+  output logic [31:0]                        ctl_instr_o,
+  input  logic [TileCores-1:0]               ctl_allowed_i,
+  input  logic [TileCores-1:0]               ctl_trapped_i,
+  input  logic [TileCores-1:0]               park_i,
+  input  logic [TileCores-1:0][TidW-1:0]     park_tid_i,
   output logic [InstrMems-1:0]               iwr_valid_o,
   output logic                               iwr_write_o,
   output logic [Log2InstrWords-1:0]          iwr_addr_o,
@@ -88,222 +93,116 @@ module gs_control
   input  logic [3:0]                         received_i,
   input  logic                               flit_out_i,
   input  logic                               flit_in_i,
-  input  logic [3:0]                         fpu_i
+  input  logic [3:0]                         fpu_i,
+  input  logic [3:0]                         refused_i
 );
   localparam int unsigned AllThreads = 1 << ThreadW;
-  localparam int unsigned Slots = 32;
-  // Places of the counters: those of the debug bus first, then what threads read and clear.
-  localparam int unsigned SlotHits = 16;
-  localparam int unsigned SlotMisses = 17;
-  localparam int unsigned SlotWritebacks = 18;
-  localparam int unsigned SlotIdle = 24;
-  // Those that the debug bus reads come first (but for cycles, which is none of them), those of the cores last.
-  localparam logic [Slots-1:0] Counted = Slots'((64'd2 << DebugCounterFpu) - 64'd2)
-      | Slots'(1 << SlotHits | 1 << SlotMisses | 1 << SlotWritebacks) | Slots'(((1 << TileCores) - 1) << SlotIdle);
-
-  if (TileCores > 8) begin : gen_illegal_cores
-    $fatal(1, "gs_control: a tile has %0d cores; it can have 8", TileCores);
-  end
-
-  logic [63:0] cycles_q;
   // Threads that take part: all of the board, or, where this tile is the board, as many as the host started.
   localparam int unsigned BoardW = $clog2(BoardThreads + 1);
-  logic [BoardW-1:0] threads_q;
-  logic [AllThreads-1:0] active_q, active_d, halt_q, trapped_q, told_q, activate;
-  logic [AllThreads-1:0] got_q;
-  logic [7:0] got_byte;
 
   // What has to do with requests, commands and reports sleeps without them; what counts does not.
-  logic clk, cmd_busy, report_busy, valid_q, report_valid_q;
+  logic clk, cmd_busy, threads_busy, reports_busy, out_busy, valid_q;
   gs_clock_gate u_gate (
     .clk_i,
     .rst_ni,
-    .busy_i(cmd_busy || report_busy || report_valid_q || req_valid_i || valid_q || ans_valid_o || dbg_ans_valid_i
-            || halt_q != '0),
+    .busy_i(cmd_busy || threads_busy || reports_busy || out_busy || req_valid_i || valid_q || ans_valid_o
+            || dbg_ans_valid_i),
     .clk_o (clk)
   );
 
-  // ------------------------------------------------------------- reports
-  // Three who report: requests, commands, and parked threads.
-  typedef struct packed {
-    debug_report_e code;
-    logic [7:0]    first;
-    logic [63:0]   rest;
-  } report_t;
-  logic [2:0] report_valid, report_ready;
-  report_t report[3];
-  report_t report_chosen;
-  logic report_some, report_take, nearly_full, nearly_full_q;
-  logic [1:0] unused_report_idx;
-
-  gs_stream_arbiter #(
-    .N     (3),
-    .data_t(report_t)
-  ) u_reports (
-    .clk_i(clk),
-    .rst_ni,
-    .in_valid_i (report_valid),
-    .in_ready_o (report_ready),
-    .in_data_i  (report),
-    .out_valid_o(report_some),
-    .out_ready_i(report_take),
-    .out_data_o (report_chosen),
-    .out_idx_o  (unused_report_idx)
-  );
-
-  gs_debug_out #(
-    .Hash  (ConfigHash),
-    .Counts({8'(InstrMems), 8'(ThreadsPerCore), 8'(ThreadsPerTile)})
-  ) u_out (
-    .clk_i(clk),
-    .rst_ni,
-    .in_valid_i   (report_some),
-    .in_ready_o   (report_take),
-    .in_code_i    (report_chosen.code),
-    .in_first_i   (report_chosen.first),
-    .in_rest_i    (report_chosen.rest),
-    .nearly_full_o(nearly_full),
-    .out_valid_o  (dbg_out_valid_o),
-    .out_data_o   (dbg_out_data_o),
-    .out_ready_i  (dbg_out_ready_i),
-    .busy_o       (report_busy)
-  );
-
-  // ------------------------------------------------------------ commands
-  logic cmd_start_valid, cmd_start_ready, cmd_halt, cmd_resume, cmd_uart, cmd_inject_valid, cmd_inject_ready;
-  logic cmd_looking, cmd_first;
-  logic [7:0] cmd_count;
-  logic [ThreadW-1:0] cmd_start_thread, cmd_thread;
-  logic [7:0] cmd_byte, cmd_counter;
+  // --------------------------------------------------------- debug bus: commands
+  logic cmd_report_valid, cmd_report_ready, cmd_op_valid, cmd_op_ready, cmd_starts, cmd_first, cmd_uart;
+  logic cmd_iwr_ready, op_allowed, activate_valid, activate_ready, refused;
+  debug_report_e cmd_report_code;
+  logic [7:0] cmd_report_first, cmd_byte;
+  logic [63:0] cmd_report_rest, cycles;
+  thread_op_e cmd_op;
+  logic [ThreadW-1:0] cmd_op_thread, activate_thread, cmd_thread;
+  logic [ThreadW:0] cmd_count;
   logic [InstrMems-1:0] cmd_iwr_valid;
-  logic cmd_iwr_ready;
   logic [Log2InstrWords-1:0] cmd_iwr_addr;
   logic [31:0] cmd_iwr_data;
-  logic [63:0] counter, cmd_counter_value;
-  logic refused;
+  logic [SlotW-1:0] slot;
+  logic slot_high;
+  logic [31:0] slot_word;
 
   gs_command u_command (
-    .clk_i(clk),
+    .clk_i            (clk),
     .rst_ni,
-    .in_valid_i     (dbg_in_valid_i),
-    .in_data_i      (dbg_in_data_i),
-    .in_ready_o     (dbg_in_ready_o),
-    .report_valid_o (report_valid[1]),
-    .report_ready_i (report_ready[1]),
-    .report_code_o  (report[1].code),
-    .report_first_o (report[1].first),
-    .report_rest_o  (report[1].rest),
-    .request_valid_o(dbg_req_valid_o),
-    .request_ready_i(dbg_req_ready_i),
-    .request_o      (dbg_req_o),
-    .borrow_o       (dbg_borrow_o),
-    .borrow_thread_o(dbg_borrow_thread_o),
-    .answer_valid_i (dbg_ans_valid_i),
-    .answer_i       (dbg_ans_i),
-    .refused_i      (refused),
-    .activate_o     (activate),
-    .first_o        (cmd_first),
-    .count_o        (cmd_count),
-    .start_valid_o  (cmd_start_valid),
-    .start_ready_i  (cmd_start_ready),
-    .start_thread_o (cmd_start_thread),
-    .halt_o         (cmd_halt),
-    .resume_o       (cmd_resume),
-    .uart_o         (cmd_uart),
-    .thread_o       (cmd_thread),
-    .byte_o         (cmd_byte),
-    .iwr_valid_o    (cmd_iwr_valid),
-    .iwr_ready_i    (cmd_iwr_ready),
-    .iwr_addr_o     (cmd_iwr_addr),
-    .iwr_data_o     (cmd_iwr_data),
-    .inject_valid_o (cmd_inject_valid),
-    .inject_ready_i (cmd_inject_ready),
-    .inject_instr_o (inject_instr_o),
-    .parked_i       (parked_i),
-    .looking_o      (cmd_looking),
-    .counter_o      (cmd_counter),
-    .counter_i      (cmd_counter_value),
-    .busy_o         (cmd_busy)
+    .in_valid_i       (dbg_in_valid_i),
+    .in_data_i        (dbg_in_data_i),
+    .in_ready_o       (dbg_in_ready_o),
+    .report_valid_o   (cmd_report_valid),
+    .report_ready_i   (cmd_report_ready),
+    .report_code_o    (cmd_report_code),
+    .report_first_o   (cmd_report_first),
+    .report_rest_o    (cmd_report_rest),
+    .request_valid_o  (dbg_req_valid_o),
+    .request_ready_i  (dbg_req_ready_i),
+    .request_o        (dbg_req_o),
+    .borrow_o         (dbg_borrow_o),
+    .borrow_thread_o  (dbg_borrow_thread_o),
+    .answer_valid_i   (dbg_ans_valid_i),
+    .answer_i         (dbg_ans_i),
+    .refused_i        (refused),
+    .op_valid_o       (cmd_op_valid),
+    .op_ready_i       (cmd_op_ready),
+    .op_o             (cmd_op),
+    .op_thread_o      (cmd_op_thread),
+    .op_allowed_i     (op_allowed),
+    .instr_o          (ctl_instr_o),
+    .starts_i         (cmd_starts),
+    .activate_valid_o (activate_valid),
+    .activate_ready_i (activate_ready),
+    .activate_thread_o(activate_thread),
+    .first_o          (cmd_first),
+    .count_o          (cmd_count),
+    .park_i,
+    .park_tid_i,
+    .uart_o           (cmd_uart),
+    .thread_o         (cmd_thread),
+    .byte_o           (cmd_byte),
+    .iwr_valid_o      (cmd_iwr_valid),
+    .iwr_ready_i      (cmd_iwr_ready),
+    .iwr_addr_o       (cmd_iwr_addr),
+    .iwr_data_o       (cmd_iwr_data),
+    .slot_i           (slot),
+    .high_i           (slot_high),
+    .word_i           (slot_word),
+    .cycles_i         (cycles),
+    .busy_o           (cmd_busy)
   );
 
-  assign inject_tid_o = cmd_thread[TidW-1:0];
-  // The command stands there a cycle before it injects.
-  logic [TileCores-1:0] cmd_core_q;
-  for (genvar c = 0; c < TileCores; c++) begin : gen_inject
-    always_ff @(posedge clk) cmd_core_q[c] <= (cmd_thread >> TidW) == ThreadW'(c);
-    assign inject_valid_o[c] = cmd_inject_valid && cmd_core_q[c];
-  end
-  assign cmd_inject_ready = (inject_valid_o & inject_ready_i) != '0;
-
   // ------------------------------------------------------ requests of threads
-  // What a request needs is found out before it stands in its register; the answer is made behind that.
-  typedef struct packed {
-    logic          is_trap;
-    logic          known;
-    logic          writes;
-    logic          late_for_debug;
-    logic          silent;
-    logic          ends;
-    logic          report;
-    debug_report_e code;
-    logic          start;
-    logic          iwr;
-    logic          counter;
-    logic          instret;
-    logic [4:0]    counter_idx;
-    logic          perf_write;
-    // uart_put: there is room; uart_get: there is a byte
-    logic          room;
-    logic          got;
-    logic [7:0]    got_byte;
-  } plan_t;
   plan_t plan, plan_q;
-  to_control_t req;
-  report_t req_report, report_q;
-  logic [11:0] csr, csr_in;
-  logic [31:0] value;
-  logic go, slow_done;
-  logic [31:0] instr_addr;
+  to_control_t req_q;
+  logic [11:0] csr;
+  logic go, done_q, start_refused_q, traps, ans_free, ans_valid;
   logic [7:0] core_of_req;
-  logic ans_free;
-  logic slow_q;
-  logic [2:0] counter_wait_q;
 
+  assign csr         = req_q.addr[11:0];
+  assign core_of_req = 8'(req_q.thread >> TidW);
   assign req_ready_o = !valid_q || go;
-  assign csr         = req.addr[11:0];
-  assign core_of_req = 8'(req.thread >> TidW);
-  assign refused     = valid_q && plan_q.late_for_debug;
+  assign refused     = valid_q && plan_q.for_debug;
+  assign traps       = plan_q.traps || start_refused_q;
 
   always_ff @(posedge clk) begin
     if (!rst_ni) valid_q <= 1'b0;
     else if (req_ready_o) valid_q <= req_valid_i;
     if (req_ready_o) begin
-      req    <= req_i;
+      req_q  <= req_i;
       plan_q <= plan;
     end
   end
 
-  // Each thread's address for writes into instruction memory.
-  gs_ram_sdp #(
-    .Width(Log2InstrWords), .Depth(AllThreads), .Latency(0), .Style("distributed")
-  ) u_instr_addr (
-    .clk_i(clk),
-    .we_i   (go && plan_q.writes && csr == CsrInstrAddress),
-    .wstrb_i(1'b1),
-    .waddr_i(req.thread),
-    .wdata_i(req.data[2+:Log2InstrWords]),
-    .re_i   (1'b1),
-    .raddr_i(req.thread),
-    .rdata_o(instr_addr[2+:Log2InstrWords])
-  );
-  assign instr_addr[1:0] = '0;
-  assign instr_addr[31:2+Log2InstrWords] = '0;
-
   // Bytes for uart_get.
+  logic [AllThreads-1:0] got_q;
+  logic [7:0] got_byte;
+
   gs_ram_sdp #(
     .Width(8), .Depth(AllThreads), .Latency(0), .Style("distributed")
   ) u_got (
-    .clk_i(clk),
+    .clk_i  (clk),
     .we_i   (cmd_uart),
     .wstrb_i(1'b1),
     .waddr_i(cmd_thread),
@@ -313,145 +212,180 @@ module gs_control
     .rdata_o(got_byte)
   );
 
-  assign csr_in = req_i.addr[11:0];
-  always_comb begin
-    plan             = '{code: DebugReportTrap, default: '0};
-    plan.known       = 1'b1;
-    plan.is_trap     = req_i.op == XTrap;
-    plan.writes      = req_i.op == XCsr && req_i.funct3[0];
-    plan.room        = !nearly_full_q;
-    plan.got         = got_q[req_i.thread];
-    plan.got_byte    = got_byte;
-    plan.counter_idx = 5'(SlotHits);
-    // A request of the debug bus that memory refused comes as a trap of the thread whose number it borrowed.
-    plan.late_for_debug = plan.is_trap && req_i.addr[25:0] == PcUnknown && dbg_borrow_o
-                        && req_i.thread == dbg_borrow_thread_o;
-    unique case (csr_in)
-      CsrCycle, CsrCycleHigh, CsrThreadId, CsrHostId, CsrThreads, CsrJob, CsrGuard, CsrInstrAddress: ;
-      CsrInstret, CsrInstretHigh: plan.instret = 1'b1;
-      CsrInstrWrite: plan.iwr = plan.writes;
-      CsrThreadStart: begin
-        plan.start  = plan.writes;
-        plan.report = plan.writes;
-        plan.code   = DebugReportStarted;
-      end
-      CsrThreadStop: begin
-        plan.report = plan.writes;
-        plan.silent = plan.writes;
-        plan.ends   = plan.writes;
-        plan.code   = DebugReportStopped;
-      end
-      CsrEmit: begin
-        plan.report = plan.writes;
-        plan.code   = DebugReportEmit;
-      end
-      CsrDebugValue: begin
-        plan.report = plan.writes;
-        plan.code   = DebugReportDebugValue;
-      end
-      CsrUartPut: begin
-        plan.report = plan.writes && plan.room;
-        plan.code   = DebugReportUart;
-      end
-      CsrUartGet: begin
-        plan.report = plan.got;
-        plan.code   = DebugReportTaken;
-      end
-      CsrPerfControl: plan.perf_write = plan.writes;
-      CsrPerfHits: plan.counter = 1'b1;
-      CsrPerfMisses: begin
-        plan.counter     = 1'b1;
-        plan.counter_idx = 5'(SlotMisses);
-      end
-      CsrPerfWritebacks: begin
-        plan.counter     = 1'b1;
-        plan.counter_idx = 5'(SlotWritebacks);
-      end
-      CsrPerfIdle, CsrPerfIdleHigh: begin
-        plan.counter     = 1'b1;
-        plan.counter_idx = 5'(SlotIdle) + 5'(req_i.thread >> TidW);
-      end
-      // The board's router counts these; a tile alone has none.
-      CsrPerfRouted, CsrPerfRoutedOff: ;
-      default: plan.known = 1'b0;
-    endcase
-    if (plan.is_trap || !plan.known) begin
-      plan.report     = !plan.late_for_debug;
-      plan.start      = 1'b0;
-      plan.iwr        = 1'b0;
-      plan.counter    = 1'b0;
-      plan.instret    = 1'b0;
-      plan.perf_write = 1'b0;
-      plan.silent     = 1'b1;
-      plan.ends       = !plan.late_for_debug;
-      plan.code       = DebugReportTrap;
+  always_ff @(posedge clk) begin
+    if (!rst_ni) begin
+      got_q <= '0;
+    end else begin
+      if (go && !traps && plan_q.report && plan_q.code == DebugReportTaken) got_q[req_q.thread] <= 1'b0;
+      if (cmd_uart) got_q[cmd_thread] <= 1'b1;
     end
+  end
+
+  gs_control_decode u_decode (
+    .req_i,
+    .borrow_i       (dbg_borrow_o),
+    .borrow_thread_i(dbg_borrow_thread_o),
+    .got_i          (got_q[req_i.thread]),
+    .got_byte_i     (got_byte),
+    .plan_o         (plan)
+  );
+
+  // Each thread's address for writes into instruction memory.
+  logic [Log2InstrWords-1:0] instr_word;
+  gs_ram_sdp #(
+    .Width(Log2InstrWords), .Depth(AllThreads), .Latency(0), .Style("distributed")
+  ) u_instr_addr (
+    .clk_i  (clk),
+    .we_i   (go && plan_q.instr_address),
+    .wstrb_i(1'b1),
+    .waddr_i(req_q.thread),
+    .wdata_i(req_q.data[2+:Log2InstrWords]),
+    .re_i   (1'b1),
+    .raddr_i(req_q.thread),
+    .rdata_o(instr_word)
+  );
+
+  // What takes several cycles: an operation on a thread, a write into instruction memory, a count. A count comes by in
+  // one cycle, in which the request goes, or later again.
+  logic op_valid, op_ready, iwr_valid, iwr_ready, counted;
+  logic [InstrMems-1:0] req_iwr;
+  logic [SlotW-1:0] want_slot;
+  logic want_high;
+
+  assign op_valid  = valid_q && (plan_q.start || plan_q.ends) && !done_q;
+  assign iwr_valid = valid_q && plan_q.iwr && !done_q;
+  for (genvar i = 0; i < InstrMems; i++) begin : gen_req_iwr
+    assign req_iwr[i] = iwr_valid && (core_of_req / 8'(CoresAMemory)) == 8'(i);
+  end
+
+  always_comb begin
+    unique case (csr)
+      CsrPerfHits: want_slot = SlotHits;
+      CsrPerfMisses: want_slot = SlotMisses;
+      CsrPerfWritebacks: want_slot = SlotWritebacks;
+      default: want_slot = SlotIdle + SlotW'(core_of_req);
+    endcase
+    want_high = csr == CsrPerfIdleHigh;
+  end
+  assign counted = slot == want_slot && slot_high == want_high;
+
+  always_ff @(posedge clk) begin
+    if (!rst_ni || go) begin
+      done_q          <= 1'b0;
+      start_refused_q <= 1'b0;
+    end else if (op_ready && plan_q.start && !start_refused_q && !op_allowed) begin
+      // The thread that wanted to start another one traps instead.
+      start_refused_q <= 1'b1;
+    end else if (op_ready || (iwr_valid && iwr_ready) || instret_valid_i) begin
+      done_q <= 1'b1;
+    end
+  end
+
+  // A report's answer comes behind it.
+  logic report_ready, report_ans_valid, report_ans_ready;
+  logic [ThreadW-1:0] report_ans_thread;
+  logic [31:0] report_ans_data, value;
+  report_t report;
+
+  assign ans_valid = !plan_q.report && !plan_q.ends && !plan_q.for_debug;
+  always_comb begin
+    go = valid_q && (!ans_valid || (ans_free && !report_ans_valid)) && (!plan_q.report || report_ready);
+    if (plan_q.start || plan_q.ends || plan_q.iwr || plan_q.instret) go &= done_q;
+    if (plan_q.counter) go &= counted;
+  end
+
+  always_comb begin
+    report          = '{code: traps ? DebugReportTrap : plan_q.code, thread: req_q.thread, about: plan_q.cause,
+                        pc_known: plan_q.trap_has_pc, pc: req_q.addr[2+:PcWordW], data: req_q.data};
+    if (plan_q.trap_is_csr) report.data = {20'd0, csr};
+    if (plan_q.start && !start_refused_q) report.about = 6'({core_of_req[CoreW-1:0], req_q.data[TidW-1:0]});
+    if (plan_q.got && csr == CsrUartGet && !traps) report.data = {23'd0, 1'b1, plan_q.got_byte};
+  end
+
+  // Given up with the answer: in the next cycle it must not be there together with another.
+  assign instret_hold_o   = valid_q && plan_q.instret && !go;
+  assign instret_ask_o    = valid_q && plan_q.instret && !done_q;
+  assign instret_thread_o = req_q.thread;
+  assign instret_high_o   = csr == CsrInstretHigh;
+
+  logic [BoardW-1:0] threads_q;
+  always_ff @(posedge clk) begin
+    if (!rst_ni) threads_q <= BoardW'(BoardThreads);
+    else if (cmd_first && BoardThreads == ThreadsPerTile) threads_q <= BoardW'(cmd_count);
   end
 
   always_comb begin
     value = '0;
     unique case (csr)
-      CsrCycle: value = cycles_q[31:0];
-      CsrCycleHigh: value = cycles_q[63:32];
+      CsrCycle: value = cycles[31:0];
+      CsrCycleHigh: value = cycles[63:32];
       CsrThreadId: begin
         value = gs_address_pkg::gs_program_address(
             '{kind: EndpointThread, spare: '0, board: board_i, tile_y: tile_y_i, tile_x: tile_x_i,
-              thread: 6'(req.thread)},
+              thread: 6'(req_q.thread)},
             Log2ThreadsPerTile, Log2MeshWidth, Log2MeshHeight
         );
       end
       CsrHostId: value = host_i;
       CsrThreads: value = 32'(threads_q);
       CsrJob: value = 32'(job_i);
-      CsrGuard: value = req.data;
-      CsrInstrAddress: value = instr_addr;
-      CsrUartPut: value = {31'd0, plan_q.room};
-      CsrUartGet: value = plan_q.got ? {23'd0, 1'b1, plan_q.got_byte} : '0;
-      CsrPerfHits, CsrPerfMisses, CsrPerfWritebacks, CsrPerfIdle: value = counter[31:0];
-      CsrPerfIdleHigh: value = counter[63:32];
+      CsrGuard: value = req_q.data;
+      CsrInstrAddress: value = 32'({instr_word, 2'b00});
+      CsrPerfHits, CsrPerfMisses, CsrPerfWritebacks, CsrPerfIdle, CsrPerfIdleHigh: value = slot_word;
       default: ;
     endcase
-    req_report = '{code: plan_q.code, first: 8'(req.thread), rest: {32'd0, req.data}};
-    if (plan_q.start) req_report.first = 8'({core_of_req[CoreW-1:0], req.data[TidW-1:0]});
-    if (plan_q.is_trap) req_report.rest = {req.data, req.addr[25:0], req.addr[31:26]};
-    else if (!plan_q.known) req_report.rest = {20'd0, csr, PcUnknown, TrapIllegalInstruction};
   end
 
-  // Everything that the request needs is there in the cycle in which it goes; the slow ones have been done before.
-  // Its report waits in a register of its own.
-  logic start_free, iwr_req_done;
-  assign slow_done = !(plan_q.start || plan_q.iwr || plan_q.counter || plan_q.instret) || slow_q;
-  assign go        = valid_q && (plan_q.silent || ans_free) && slow_done && (!plan_q.report || !report_valid_q);
-  assign report_valid[0] = report_valid_q;
-  assign report[0]       = report_q;
+  gs_skid #(
+    .data_t(answer_t)
+  ) u_answer (
+    .clk_i      (clk),
+    .rst_ni,
+    .in_valid_i (report_ans_valid || (go && ans_valid)),
+    .in_ready_o (ans_free),
+    .in_data_i  (report_ans_valid ? {report_ans_thread, report_ans_data, 5'd0}
+                                  : {req_q.thread, value | instret_i, 5'd0}),
+    .out_valid_o(ans_valid_o),
+    .out_ready_i(ans_ready_i),
+    .out_data_o (ans_o)
+  );
+  assign report_ans_ready = ans_free;
 
-  always_ff @(posedge clk) begin
-    nearly_full_q <= nearly_full;
-    if (!rst_ni) report_valid_q <= 1'b0;
-    else if (!report_valid_q) report_valid_q <= go && plan_q.report;
-    else if (report_ready[0]) report_valid_q <= 1'b0;
-    if (!report_valid_q) report_q <= req_report;
-  end
+  // ------------------------------------------------------------- threads
+  logic parked_valid, parked_ready;
+  logic [ThreadW-1:0] parked_thread;
 
-  // Given up with the answer: in the next cycle it must not stand beside another.
-  assign instret_hold_o   = valid_q && plan_q.instret && !go;
-  assign instret_ask_o    = valid_q && plan_q.instret && !slow_q;
-  assign instret_thread_o = req.thread;
-  assign instret_high_o   = csr == CsrInstretHigh;
+  gs_thread_control u_threads (
+    .clk_i            (clk),
+    .rst_ni,
+    .req_valid_i      (op_valid),
+    .req_ready_o      (op_ready),
+    .req_op_i         (traps ? ThreadTrap : plan_q.start ? ThreadStart : ThreadEnd),
+    .req_thread_i     ((plan_q.start && !start_refused_q)
+                       ? ThreadW'({core_of_req[CoreW-1:0], req_q.data[TidW-1:0]}) : req_q.thread),
+    .cmd_valid_i      (cmd_op_valid),
+    .cmd_ready_o      (cmd_op_ready),
+    .cmd_op_i         (cmd_op),
+    .cmd_thread_i     (cmd_op_thread),
+    .allowed_o        (op_allowed),
+    .activate_valid_i (activate_valid),
+    .activate_ready_o (activate_ready),
+    .activate_thread_i(activate_thread),
+    .active_o,
+    .parked_valid_o   (parked_valid),
+    .parked_ready_i   (parked_ready),
+    .parked_thread_o  (parked_thread),
+    .ctl_valid_o,
+    .ctl_ready_i,
+    .ctl_op_o,
+    .ctl_tid_o,
+    .ctl_allowed_i,
+    .ctl_trapped_i,
+    .park_i,
+    .busy_o           (threads_busy)
+  );
 
-  // The RAM of the counters has one port for reading: the host goes first.
-  // Start by a thread, writes into instruction memory, and reads of counters take several cycles.
-  logic slow_start, slow_iwr;
-  logic [InstrMems-1:0] req_iwr;
-  assign slow_start = valid_q && plan_q.start && !slow_q;
-  assign slow_iwr   = valid_q && plan_q.iwr && !slow_q;
-  for (genvar i = 0; i < InstrMems; i++) begin : gen_req_iwr
-    assign req_iwr[i] = slow_iwr && (core_of_req / 8'(CoresAMemory)) == 8'(i);
-  end
-
-  logic iwr_req_ready;
-  assign iwr_req_done = req_iwr != '0 && iwr_req_ready;
-
+  // --------------------------------------------------- instruction memories
   // It does not sleep: the loader works while nothing else does.
   gs_instr_access u_instr_access (
     .clk_i,
@@ -461,9 +395,9 @@ module gs_control
     .dbg_addr_i    (cmd_iwr_addr),
     .dbg_data_i    (cmd_iwr_data),
     .thread_valid_i(req_iwr),
-    .thread_ready_o(iwr_req_ready),
-    .thread_addr_i (instr_addr[2+:Log2InstrWords]),
-    .thread_data_i (req.data),
+    .thread_ready_o(iwr_ready),
+    .thread_addr_i (instr_word),
+    .thread_data_i (req_q.data),
     .load_valid_i  (load_iwr_valid_i),
     .load_ready_o  (load_iwr_ready_o),
     .load_write_i  (load_iwr_write_i),
@@ -478,205 +412,76 @@ module gs_control
     .imem_rdata_i
   );
 
-  // The same with starts; who starts stands in a register until the core has taken it.
-  logic [ThreadW-1:0] start_thread_q;
-  logic start_valid_q, start_cmd_q, start_ready;
-  always_ff @(posedge clk) begin
-    if (!rst_ni) start_valid_q <= 1'b0;
-    else start_valid_q <= start_valid_q ? !start_ready : cmd_start_valid || slow_start;
-    if (!start_valid_q) begin
-      start_cmd_q    <= cmd_start_valid;
-      start_thread_q <= cmd_start_valid ? cmd_start_thread : {core_of_req, req.data[TidW-1:0]}[ThreadW-1:0];
-    end
-  end
-  assign start_tid_o = start_thread_q[TidW-1:0];
-  for (genvar c = 0; c < TileCores; c++) begin : gen_start
-    assign start_valid_o[c] = start_valid_q && (start_thread_q >> TidW) == ThreadW'(c);
-  end
-  assign start_ready     = (start_valid_o & start_ready_i) != '0;
-  assign cmd_start_ready = start_ready && start_cmd_q;
-  assign start_free      = start_ready && !start_cmd_q;
+  // ------------------------------------------------------------- reports
+  logic queued_valid, queued_ready;
+  report_word_t queued;
 
-  always_ff @(posedge clk) begin
-    if (!rst_ni) begin
-      slow_q         <= 1'b0;
-      counter_wait_q <= '0;
-    end else begin
-      if (go) slow_q <= 1'b0;
-      else if (start_free || iwr_req_done || counter_wait_q[2] || instret_valid_i) slow_q <= 1'b1;
-      counter_wait_q <= (valid_q && plan_q.counter && !go && !cmd_looking) ? {counter_wait_q[1:0], 1'b1} : '0;
-    end
-  end
-
-  gs_skid #(
-    .data_t(answer_t)
-  ) u_answer (
-    .clk_i(clk),
+  gs_report_queue u_reports (
+    .clk_i      (clk),
     .rst_ni,
-    .in_valid_i (go && !plan_q.silent),
-    .in_ready_o (ans_free),
-    .in_data_i  ({req.thread, value | instret_i, 5'd0}),
-    .out_valid_o(ans_valid_o),
-    .out_ready_i(ans_ready_i),
-    .out_data_o (ans_o)
+    .in_valid_i (go && plan_q.report),
+    .in_ready_o (report_ready),
+    .in_i       (report),
+    .out_valid_o(queued_valid),
+    .out_ready_i(queued_ready),
+    .out_o      (queued),
+    .starts_o   (cmd_starts),
+    .busy_o     (reports_busy)
   );
 
-  // -------------------------------------------------------- states of threads
-  logic [ThreadW-1:0] look_q;
-  logic [AllThreads-1:0] req_one, cmd_one, start_one;
-
-  // What befalls a thread shows a cycle later.
-  logic ends_q, traps_q, started_q, own_start_q;
-  logic [ThreadW-1:0] end_thread_q, started_thread_q;
-  logic [AllThreads-1:0] activate_q, end_one;
-  always_ff @(posedge clk) begin
-    if (!rst_ni) begin
-      {ends_q, traps_q, started_q, own_start_q} <= '0;
-      activate_q <= '0;
-    end else begin
-      ends_q      <= go && plan_q.ends;
-      traps_q     <= go && plan_q.ends && (plan_q.is_trap || !plan_q.known);
-      started_q   <= start_ready;
-      own_start_q <= start_free;
-      activate_q  <= activate;
-    end
-    end_thread_q     <= req.thread;
-    started_thread_q <= start_thread_q;
-  end
-
-  assign req_one   = AllThreads'(1) << req.thread;
-  assign end_one   = AllThreads'(1) << end_thread_q;
-  assign cmd_one   = AllThreads'(1) << cmd_thread;
-  assign start_one = AllThreads'(1) << started_thread_q;
-  assign active_o  = active_q;
-  assign halt_o    = halt_q | trapped_q;
-
-  always_comb begin
-    active_d = active_q | activate_q;
-    if (own_start_q) active_d |= start_one;
-    if (ends_q) active_d &= ~end_one;
-  end
-
-  // One thread a cycle is looked at: is it parked, and has the host not heard of it?
-  logic seen_q, told_valid_q, tell;
-  logic [ThreadW-1:0] seen_thread_q, told_thread_q;
-  assign tell            = seen_q && !told_valid_q;
-  assign report_valid[2] = told_valid_q;
-  assign report[2]       = '{code: DebugReportParked, first: 8'(told_thread_q), rest: '0};
-
-  always_ff @(posedge clk) begin
-    if (!rst_ni) begin
-      active_q  <= '0;
-      halt_q    <= '0;
-      trapped_q <= '0;
-      told_q    <= '0;
-      got_q     <= '0;
-      look_q    <= '0;
-      seen_q       <= 1'b0;
-      told_valid_q <= 1'b0;
-      threads_q <= BoardW'(BoardThreads);
-    end else begin
-      active_q  <= active_d;
-      if (cmd_first && BoardThreads == ThreadsPerTile) threads_q <= BoardW'(cmd_count);
-      halt_q    <= (halt_q | (cmd_halt ? cmd_one : '0)) & ~(cmd_resume ? cmd_one : '0);
-      trapped_q <= (trapped_q | (traps_q ? end_one : '0))
-                 & ~(started_q ? start_one : '0);
-      told_q    <= (told_q | (tell ? AllThreads'(1) << seen_thread_q : '0))
-                 & ~((cmd_halt || cmd_resume) ? cmd_one : '0);
-      got_q     <= (got_q & ~((go && plan_q.code == DebugReportTaken && plan_q.report) ? req_one : '0))
-                 | (cmd_uart ? cmd_one : '0);
-      // Not while one is being told about: that it is shows a cycle later.
-      if (halt_q != '0 && !seen_q) look_q <= look_q + ThreadW'(1);
-      seen_q <= seen_q ? told_valid_q
-              : halt_q[look_q] && parked_i[look_q] && !told_q[look_q] && !trapped_q[look_q];
-      if (!told_valid_q) told_valid_q <= seen_q;
-      else if (report_ready[2]) told_valid_q <= 1'b0;
-    end
-    if (!seen_q) seen_thread_q <= look_q;
-    if (!told_valid_q) told_thread_q <= seen_thread_q;
-  end
+  gs_debug_out #(
+    .Hash  (ConfigHash),
+    .Counts({8'(InstrMems), 8'(ThreadsPerCore), 8'(ThreadsPerTile)})
+  ) u_out (
+    .clk_i          (clk),
+    .rst_ni,
+    .cmd_valid_i    (cmd_report_valid),
+    .cmd_ready_o    (cmd_report_ready),
+    .cmd_code_i     (cmd_report_code),
+    .cmd_first_i    (cmd_report_first),
+    .cmd_rest_i     (cmd_report_rest),
+    .parked_valid_i (parked_valid),
+    .parked_ready_o (parked_ready),
+    .parked_thread_i(parked_thread),
+    .thread_valid_i (queued_valid),
+    .thread_ready_o (queued_ready),
+    .thread_i       (queued),
+    .ans_valid_o    (report_ans_valid),
+    .ans_ready_i    (report_ans_ready),
+    .ans_thread_o   (report_ans_thread),
+    .ans_data_o     (report_ans_data),
+    .out_valid_o    (dbg_out_valid_o),
+    .out_data_o     (dbg_out_data_o),
+    .out_ready_i    (dbg_out_ready_i),
+    .busy_o         (out_busy)
+  );
 
   // ------------------------------------------------------------- counters
-  logic [3:0] inc[Slots];
-  logic [Slots-1:0] clear, clear_q;
-  logic [7:0] counting_q;
-  logic [7:0] idle_q;
-  logic [3:0] issued_q;
-
-  always_ff @(posedge clk) begin
-    if (!rst_ni) counting_q <= '0;
-    else if (go && plan_q.perf_write) begin
-      if (req.data[1:0] == PerfCommandStart) counting_q[core_of_req[2:0]] <= 1'b1;
-      if (req.data[1:0] == PerfCommandStop) counting_q[core_of_req[2:0]] <= 1'b0;
-    end
-  end
-
-  always_ff @(posedge clk_i) begin
-    if (!rst_ni) cycles_q <= '0;
-    else cycles_q <= cycles_q + 64'd1;
-    idle_q   <= 8'(~issue_i);
-    issued_q <= 4'($countones(issue_i));
-  end
-
-  // The cache's are shared: any core that counts lets them count.
-  logic cache_counts;
-  assign cache_counts = counting_q[TileCores-1:0] != '0;
-
-  for (genvar i = 0; i < int'(Slots); i++) begin : gen_inc
-    if (!Counted[i]) begin : gen_none
-      assign inc[i] = '0;
-    end else if (i >= int'(SlotIdle)) begin : gen_idle
-      assign inc[i] = 4'(idle_q[i-int'(SlotIdle)] && counting_q[i-int'(SlotIdle)]);
-    end
-  end
-  assign inc[DebugCounterInstructions[4:0]] = issued_q;
-  assign inc[DebugCounterIdle[4:0]]         = 4'(TileCores) - issued_q;
-  assign inc[DebugCounterHits[4:0]]         = hits_i;
-  assign inc[DebugCounterMisses[4:0]]       = misses_i;
-  assign inc[DebugCounterWritebacks[4:0]]   = writebacks_i;
-  assign inc[DebugCounterSent[4:0]]         = sent_i;
-  assign inc[DebugCounterReceived[4:0]]     = received_i;
-  assign inc[DebugCounterFlitsOut[4:0]]     = 4'(flit_out_i);
-  assign inc[DebugCounterFlitsIn[4:0]]      = 4'(flit_in_i);
-  assign inc[DebugCounterFpu[4:0]]          = fpu_i;
-  assign inc[SlotHits]                      = cache_counts ? hits_i : '0;
-  assign inc[SlotMisses]                    = cache_counts ? misses_i : '0;
-  assign inc[SlotWritebacks]                = cache_counts ? writebacks_i : '0;
-
-  always_comb begin
-    clear = '0;
-    if (go && plan_q.perf_write && req.data[1:0] == PerfCommandClear) begin
-      clear[SlotHits]       = 1'b1;
-      clear[SlotMisses]     = 1'b1;
-      clear[SlotWritebacks] = 1'b1;
-      clear[5'(SlotIdle)+5'(core_of_req)] = 1'b1;
-    end
-  end
-
-  always_ff @(posedge clk_i) clear_q <= rst_ni ? clear : '0;
-
-  gs_counters #(
-    .Slots(Slots),
-    .IncW (4),
-    .Used (Counted)
-  ) u_counters (
+  gs_tile_counters u_counters (
     .clk_i,
     .rst_ni,
-    .inc_i  (inc),
-    .clear_i(clear_q),
-    .idx_i  (cmd_looking ? cmd_counter[4:0] : plan_q.counter_idx),
-    .value_o(counter)
+    .control_i  (go && plan_q.perf_control),
+    .command_i  (perf_command_e'(req_q.data[1:0])),
+    .core_i     (core_of_req[CoreW-1:0]),
+    .issue_i,
+    .hits_i,
+    .misses_i,
+    .writebacks_i,
+    .sent_i,
+    .received_i,
+    .refused_i,
+    .flit_out_i,
+    .flit_in_i,
+    .fpu_i,
+    .cycles_o   (cycles),
+    .slot_o     (slot),
+    .high_o     (slot_high),
+    .word_o     (slot_word)
   );
 
-  always_comb begin
-    cmd_counter_value = counter;
-    if (cmd_counter == DebugCounterCycles) cmd_counter_value = cycles_q;
-    else if (cmd_counter > DebugCounterFpu) cmd_counter_value = '0;
-  end
-
   logic unused;
-  assign unused = ^{req.op, req.funct3, cmd_count};
+  assign unused = ^{req_q.op, req_q.funct3, cmd_count};
 
-  `GS_ASSERT_NOW(a_count_is_for_who_asked, instret_i == '0 || (valid_q && plan_q.instret))
-  `GS_ASSERT_NOW(an_answer_finds_room, !(go && !plan_q.silent) || ans_free)
+  `GS_ASSERT_NOW(a_count_is_for_its_request, instret_i == '0 || (valid_q && plan_q.instret))
+  `GS_ASSERT_NOW(an_answer_finds_room, !(go && ans_valid) || ans_free)
 endmodule

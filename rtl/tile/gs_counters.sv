@@ -2,91 +2,96 @@
 
 /// Wide event counters in one small RAM.
 ///
-/// Each counter has a narrow accumulator; one counter a cycle is visited, and its accumulator added to its word in the
-/// RAM. So a value is a few cycles more than Slots old at most, and nothing is lost.
+/// Each counter has a narrow accumulator. One counter after the other is visited, and its accumulator added to its
+/// two words in the RAM through one adder, the low word first. So a count is a round of visits old at most, and
+/// nothing is lost. Each sum shows at the output when it is made: a reader waits for it there.
 ///
-///     visit ->[ accumulator ]-> + word ->[ sum ]-> RAM
+///     visit ->[ accumulator, word ]-> + ->[ sum ]-> RAM, word_o
 module gs_counters #(
-  /// counters, a power of two
+  /// counters, a power of two, 4 or more
   parameter  int unsigned Slots = 32,
-  /// bits of an event count of one cycle
-  parameter  int unsigned IncW  = 4,
-  /// counters that anybody counts with
-  parameter  logic [Slots-1:0] Used = '1,
+  /// bits of the events of one cycle, for each counter; 0: there is none
+  parameter  logic [Slots-1:0][2:0] IncWidths = '1,
   localparam int unsigned IdxW  = $clog2(Slots)
 ) (
-  input  logic                        clk_i,
-  input  logic                        rst_ni,
+  input  logic                  clk_i,
+  input  logic                  rst_ni,
   /// events of this cycle
-  input  logic [IncW-1:0]             inc_i[Slots],
+  input  logic [Slots-1:0][3:0] inc_i,
   /// sets a counter to 0
-  input  logic [Slots-1:0]            clear_i,
-  /// the value comes a cycle after the index
-  input  logic [IdxW-1:0]             idx_i,
-  output logic [63:0]                 value_o
+  input  logic [Slots-1:0]      clear_i,
+  /// this counter's low or high word
+  output logic [IdxW-1:0]       idx_o,
+  output logic                  high_o,
+  output logic [31:0]           word_o
 );
-  // All events between two visits fit.
-  localparam int unsigned AccW = IncW + IdxW;
+  // All events of a round of visits, two cycles each, fit.
+  localparam int unsigned RoundW = IdxW + 1;
+  localparam int unsigned AccW = 4 + RoundW;
 
-  logic [AccW-1:0] acc[Slots];
+  logic [Slots-1:0][AccW-1:0] acc;
   logic [Slots-1:0] clear_q;
-  logic [IdxW-1:0] visit_q, add_idx_q, write_idx_q;
-  logic add_valid_q, add_clear_q, write_q;
-  logic [AccW-1:0] add_q;
-  logic [63:0] sum_q;
-  // One port to add, one to read
-  logic [1:0][IdxW-1:0] read_idx;
-  logic [1:0][63:0] read_value;
+  // The word that is read; the one that is added to; the one that is written
+  logic [RoundW-1:0] read_q, add_q, write_q;
+  logic [AccW-1:0] acc_q;
+  logic add_clear_q, carry_q;
+  logic [31:0] word, sum_q;
+  logic [32:0] sum;
 
-  assign read_idx = {idx_i, add_idx_q};
-  for (genvar i = 0; i < 2; i++) begin : gen_port
-    gs_ram_sdp #(
-      .Width(64), .Depth(Slots), .Latency(0), .Style("distributed")
-    ) u_sum (
-      .clk_i,
-      .we_i   (write_q),
-      .wstrb_i(1'b1),
-      .waddr_i(write_idx_q),
-      .wdata_i(sum_q),
-      .re_i   (1'b1),
-      .raddr_i(read_idx[i]),
-      .rdata_o(read_value[i])
-    );
-  end
+  gs_ram_sdp #(
+    .Width(32), .Depth(2 * Slots), .Latency(1), .Style("block")
+  ) u_words (
+    .clk_i,
+    .we_i   (1'b1),
+    .wstrb_i(1'b1),
+    .waddr_i(write_q),
+    .wdata_i(sum_q),
+    .re_i   (1'b1),
+    .raddr_i(read_q),
+    .rdata_o(word)
+  );
 
   for (genvar i = 0; i < int'(Slots); i++) begin : gen_slot
-    if (Used[i]) begin : gen_used
-      logic [AccW-1:0] acc_q;
+    if (IncWidths[i] != '0) begin : gen_used
+      localparam int unsigned Inc = 32'(IncWidths[i]);
+      logic [Inc+RoundW-1:0] events_q;
       always_ff @(posedge clk_i) begin
-        if (!rst_ni) acc_q <= '0;
-        else acc_q <= ((visit_q == IdxW'(i) || clear_i[i]) ? '0 : acc_q) + AccW'(inc_i[i]);
+        if (!rst_ni) events_q <= '0;
+        else events_q <= ((read_q == {IdxW'(i), 1'b0} || clear_i[i]) ? '0 : events_q) + (Inc + RoundW)'(inc_i[i][Inc-1:0]);
       end
-      assign acc[i] = acc_q;
-    end else begin : gen_unused
+      assign acc[i] = AccW'(events_q);
+      if (Inc < 4) begin : gen_narrow
+        logic unused;
+        assign unused = ^inc_i[i];
+      end
+    end else begin : gen_none
       assign acc[i] = '0;
       logic unused;
       assign unused = ^inc_i[i];
     end
   end
 
+  // The low word is increased by the events, the high one by the carry.
+  assign sum = (add_clear_q ? '0 : {1'b0, word}) + (add_q[0] ? 33'(carry_q) : 33'(acc_q));
+
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      // After reset every word is cleared in its first visit.
-      clear_q     <= '1;
-      visit_q     <= '0;
-      add_valid_q <= 1'b0;
-      write_q     <= 1'b0;
+      // After reset every counter is cleared in its first visit.
+      clear_q <= '1;
+      read_q  <= '0;
     end else begin
-      visit_q     <= visit_q + IdxW'(1);
-      add_valid_q <= 1'b1;
-      clear_q     <= (clear_q & ~(Slots'(1) << visit_q)) | clear_i;
-      write_q     <= add_valid_q && (add_clear_q || add_q != '0);
+      read_q  <= read_q + RoundW'(1);
+      clear_q <= (clear_q & ~(Slots'(!read_q[0]) << read_q[RoundW-1:1])) | clear_i;
     end
-    add_idx_q   <= visit_q;
-    add_q       <= acc[visit_q];
-    add_clear_q <= clear_q[visit_q];
-    write_idx_q <= add_idx_q;
-    sum_q       <= add_clear_q ? '0 : read_value[0] + 64'(add_q);
-    value_o     <= read_value[1];
+    acc_q       <= acc[read_q[RoundW-1:1]];
+    // Both words are cleared, or none.
+    if (!read_q[0]) add_clear_q <= clear_q[read_q[RoundW-1:1]];
+    add_q       <= read_q;
+    write_q     <= add_q;
+    sum_q       <= sum[31:0];
+    carry_q     <= sum[32];
   end
+
+  assign {idx_o, high_o} = write_q;
+  assign word_o          = sum_q;
 endmodule

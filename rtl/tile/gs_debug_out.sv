@@ -1,98 +1,166 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "gs_assert.svh"
 
-/// Queue of reports to the debug bus, and their way out byte by byte.
+/// Sends reports over the debug bus, byte by byte: answers to commands first, then threads that have parked, then the
+/// reports of threads. A thread that waits for its report is answered when that has left.
 module gs_debug_out
+  import gs_control_pkg::*;
+  import gs_tile_pkg::*;
   import gossamer_pkg::*;
 #(
-  /// reports that can wait, more than 8; in distributed RAM, since a tile is short of blocks
-  parameter int unsigned Depth  = 32,
   /// first arguments of identity: hash of the configuration
   parameter logic [31:0] Hash   = '0,
   /// and what the tile has: instruction memories, threads of a core, threads
   parameter logic [23:0] Counts = '0
 ) (
-  input  logic          clk_i,
-  input  logic          rst_ni,
-  input  logic          in_valid_i,
-  output logic          in_ready_o,
-  input  debug_report_e in_code_i,
-  /// first argument
-  input  logic [7:0]    in_first_i,
-  /// the others, or all if there is no such first one
-  input  logic [63:0]   in_rest_i,
-  /// so few places are left that reports which can wait should
-  output logic          nearly_full_o,
-  output logic          out_valid_o,
-  output logic [7:0]    out_data_o,
-  input  logic          out_ready_i,
+  input  logic               clk_i,
+  input  logic               rst_ni,
+  /// a report of a command: its code, first argument, and the others
+  input  logic               cmd_valid_i,
+  output logic               cmd_ready_o,
+  input  debug_report_e      cmd_code_i,
+  input  logic [7:0]         cmd_first_i,
+  input  logic [63:0]        cmd_rest_i,
+  /// a thread has parked
+  input  logic               parked_valid_i,
+  output logic               parked_ready_o,
+  input  logic [ThreadW-1:0] parked_thread_i,
+  /// reports of threads, from gs_report_queue: two words each
+  input  logic               thread_valid_i,
+  output logic               thread_ready_o,
+  input  report_word_t       thread_i,
+  /// the answer of a thread that waited for its report
+  output logic               ans_valid_o,
+  input  logic               ans_ready_i,
+  output logic [ThreadW-1:0] ans_thread_o,
+  output logic [31:0]        ans_data_o,
+  output logic               out_valid_o,
+  output logic [7:0]         out_data_o,
+  input  logic               out_ready_i,
   /// reports are under way
-  output logic          busy_o
+  output logic               busy_o
 );
-  typedef struct packed {
-    debug_report_e code;
-    logic [7:0]    first;
-    logic [63:0]   rest;
-  } report_t;
+  typedef enum logic [2:0] {Pick, Command, Parked, Head, Data} state_e;
 
-  localparam int unsigned CountW = $clog2(Depth + 1);
+  state_e state_q, state_d;
+  // Bytes of this part that have been sent
+  logic [3:0] sent_q;
+  logic byte_valid, last, free;
+  logic [7:0] data, data_q;
+  logic valid_q;
 
-  if (Depth <= 8) begin : gen_illegal_depth
-    $fatal(1, "gs_debug_out: Depth is %0d; it must be more than 8, which are kept for reports that cannot wait", Depth);
-  end
-
+  // The first word of a thread's report; what is still needed with the second
   report_t head;
-  logic head_valid, load;
-  logic [CountW-1:0] count;
-  // Bytes under way, the next in the low bits, and how many there are behind it.
-  logic [103:0] bytes_q, bytes;
-  logic [3:0] left_q;
-  logic busy_q;
+  debug_report_e code_q;
+  logic [ThreadW-1:0] thread_q;
+  logic [3:0] data_bytes;
+  logic [31:0] pc;
 
-  gs_fifo #(
-    .data_t(report_t),
-    .Depth (Depth)
-  ) u_queue (
-    .clk_i,
-    .rst_ni,
-    .in_valid_i,
-    .in_ready_o,
-    .in_data_i  ({in_code_i, in_first_i, in_rest_i}),
-    .out_valid_o(head_valid),
-    .out_ready_i(load),
-    .out_data_o (head),
-    .count_o    (count)
-  );
+  assign head = {thread_i[HeadW-1:0], 32'd0};
+  assign pc   = head.pc_known ? 32'({head.pc, 2'b00}) : '1;
+
+  logic [95:0] identity;
+  assign identity = {Counts, 8'(DebugVersion), Hash, 32'(DebugMagic)};
 
   always_comb begin
-    bytes = {24'd0, head.rest, head.first, head.code};
-    unique case (head.code)
-      DebugReportData: bytes = {64'd0, head.rest[31:0], head.code};
-      DebugReportTrap: begin
-        // {value, pc, cause}: a pc that is not known is all ones, whatever its width here.
-        bytes = {16'd0, head.rest[63:32], (head.rest[31:6] == '1) ? 32'hFFFF_FFFF : {6'd0, head.rest[31:6]},
-                 2'd0, head.rest[5:0], head.first, head.code};
-      end
-      DebugReportIdentity: bytes = {Counts, 8'(DebugVersion), Hash, 32'(DebugMagic), head.code};
-      default: ;
+    unique case (code_q)
+      DebugReportUart: data_bytes = 4'd1;
+      DebugReportTaken, DebugReportStarted: data_bytes = 4'd0;
+      default: data_bytes = 4'd4;
     endcase
   end
 
-  assign load          = head_valid && (!busy_q || (out_ready_i && left_q == '0));
-  assign out_valid_o   = busy_q;
-  assign busy_o        = busy_q || count != '0;
-  assign out_data_o    = bytes_q[7:0];
-  assign nearly_full_o = count >= CountW'(Depth - 8);
+  assign free = !valid_q || out_ready_i;
+
+  always_comb begin
+    state_d        = state_q;
+    byte_valid     = 1'b0;
+    last           = 1'b0;
+    data           = '0;
+    cmd_ready_o    = 1'b0;
+    parked_ready_o = 1'b0;
+    thread_ready_o = 1'b0;
+    ans_valid_o    = 1'b0;
+    unique case (state_q)
+      Pick: begin
+        if (cmd_valid_i) state_d = Command;
+        else if (parked_valid_i) state_d = Parked;
+        else if (thread_valid_i) state_d = Head;
+      end
+      Command: begin
+        byte_valid = 1'b1;
+        last       = sent_q == cmd_code_i[7:4];
+        if (sent_q == 4'd0) data = cmd_code_i;
+        else if (cmd_code_i == DebugReportIdentity) data = identity[8*(sent_q-4'd1)+:8];
+        else if (cmd_code_i == DebugReportData) data = cmd_rest_i[8*2'(sent_q-4'd1)+:8];
+        else if (sent_q == 4'd1) data = cmd_first_i;
+        else data = cmd_rest_i[8*3'(sent_q-4'd2)+:8];
+        if (free && last) begin
+          cmd_ready_o = 1'b1;
+          state_d     = Pick;
+        end
+      end
+      Parked: begin
+        byte_valid = 1'b1;
+        last       = sent_q == 4'd1;
+        data       = (sent_q == 4'd0) ? DebugReportParked : 8'(parked_thread_i);
+        if (free && last) begin
+          parked_ready_o = 1'b1;
+          state_d        = Pick;
+        end
+      end
+      Head: begin
+        byte_valid = 1'b1;
+        last       = sent_q == ((head.code == DebugReportTrap) ? 4'd6 : 4'd1);
+        unique case (sent_q)
+          4'd0: data = head.code;
+          4'd1: data = (head.code == DebugReportStarted) ? 8'(head.about) : 8'(head.thread);
+          4'd2: data = 8'(head.about);
+          default: data = pc[8*2'(sent_q-4'd3)+:8];
+        endcase
+        if (free && last) begin
+          thread_ready_o = 1'b1;
+          state_d        = Data;
+        end
+      end
+      Data: if (thread_valid_i) begin
+        data       = thread_i[8*2'(sent_q)+:8];
+        byte_valid = sent_q != data_bytes;
+        if (sent_q == data_bytes) begin
+          ans_valid_o    = report_answers(code_q);
+          thread_ready_o = ans_ready_i || !ans_valid_o;
+          if (thread_ready_o) state_d = Pick;
+        end
+      end
+      default: state_d = Pick;
+    endcase
+  end
 
   always_ff @(posedge clk_i) begin
-    if (!rst_ni) busy_q <= 1'b0;
-    else if (load) busy_q <= 1'b1;
-    else if (out_ready_i && left_q == '0) busy_q <= 1'b0;
-    if (load) begin
-      bytes_q <= bytes;
-      left_q  <= head.code[7:4];
-    end else if (busy_q && out_ready_i) begin
-      bytes_q <= bytes_q >> 8;
-      left_q  <= left_q - 4'd1;
+    if (!rst_ni) begin
+      state_q <= Pick;
+      valid_q <= 1'b0;
+      sent_q  <= '0;
+    end else begin
+      state_q <= state_d;
+      if (free) valid_q <= byte_valid;
+      if (state_d != state_q) sent_q <= '0;
+      else if (free && byte_valid) sent_q <= sent_q + 4'd1;
+    end
+    if (free) data_q <= data;
+    if (state_q == Head) begin
+      code_q   <= head.code;
+      thread_q <= head.thread;
     end
   end
+
+  assign out_valid_o  = valid_q;
+  assign out_data_o   = data_q;
+  assign ans_thread_o = thread_q;
+  // uart_put: taken; uart_get: the byte
+  assign ans_data_o   = (code_q == DebugReportUart) ? 32'd1 : (code_q == DebugReportTaken) ? thread_i[31:0] : '0;
+  assign busy_o       = state_q != Pick || valid_q || cmd_valid_i || parked_valid_i || thread_valid_i;
+
+  logic unused;
+  assign unused = ^head.data;
 endmodule

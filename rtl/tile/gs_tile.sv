@@ -1,20 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A tile: barrel cores, FPUs, caches, mailbox, control unit, and a slot for an accelerator.
+/// A tile: barrel cores, FPUs, caches, mailbox, control unit, loader, and a slot for an accelerator.
 ///
-///     debug bus <=> control ----+----------------+
-///                     ^         | start, halt,   |
-///                     |         v inject         v instructions
-///     +------------ route <== cores ==> FPUs   instruction memories
-///     |     |         ^        ^  ^      |
-///     v     v         |        |  +------+ respond
-///  caches  mailbox ==================== answers
-///     |      ^
-///  memory    +== switch <=> accelerator
-///                  |
-///               network
-///
-/// Requests of a core go out through one stream, by address to whom they concern; the answer wakes the thread.
+/// Requests of a core go out through one stream, to the unit that their address or register names; the answer wakes the
+/// thread. The picture is in docs/hardware/tile.md.
 module gs_tile
   import gs_tile_pkg::*;
   import gossamer_pkg::*;
@@ -88,10 +77,12 @@ module gs_tile
   logic     [TileCores-1:0] ans_valid;
   answer_t  ans[TileCores];
 
-  logic [TileCores-1:0] start_valid, start_ready, inject_valid, inject_ready, issue;
-  logic [TidW-1:0] start_tid, inject_tid;
-  logic [31:0] inject_instr, iwr_data;
-  logic [AllThreads-1:0] halt, parked, active;
+  logic [TileCores-1:0] ctl_valid, ctl_ready, ctl_allowed, ctl_trapped, park, issue;
+  gs_thread_pkg::thread_op_e ctl_op;
+  logic [TidW-1:0] ctl_tid;
+  logic [TileCores-1:0][TidW-1:0] park_tid;
+  logic [31:0] ctl_instr, iwr_data;
+  logic [AllThreads-1:0] active;
   logic [InstrMems-1:0] iwr_valid;
   logic iwr_write;
   logic [InstrMems-1:0][31:0] iwr_rdata;
@@ -103,169 +94,53 @@ module gs_tile
   logic [31:0] load_iwr_data, load_iwr_rdata;
 
   // ---------------------------------------------------------------- cores
-  logic [TileCores-1:0] f_valid, f_ready, core_f_valid, core_f_ready, core_x_valid, core_x_ready;
-  f_req_t [TileCores-1:0] f_req, core_f_req;
-  request_t [TileCores-1:0] core_x_req;
-  logic [TileCores-1:0] imem_en, imem_we;
-  logic [TileCores-1:0][Log2InstrWords-1:0] imem_addr;
-  logic [TileCores-1:0][31:0] imem_wdata, imem_rdata;
   logic dbg_req_valid, dbg_borrow;
   request_t dbg_req;
   logic [ThreadW-1:0] dbg_borrow_thread;
-  logic [TileCores-1:0] retire;
-  logic [TileCores-1:0][TidW-1:0] retire_tid;
-
-  for (genvar c = 0; c < TileCores; c++) begin : gen_core
-    localparam int unsigned Mem = c / CoresAMemory;
-    core_req_t x_req;
-
-    gs_core #(
-      .ThreadsPerCore(ThreadsPerCore),
-      .InstrWords    (InstrWords),
-      .x_req_t       (core_req_t),
-      .f_req_t       (f_req_t),
-      .rsp_t         (core_rsp_t)
-    ) u_core (
-      .clk_i,
-      .rst_ni,
-      .imem_en_o     (imem_en[c]),
-      .imem_we_o     (imem_we[c]),
-      .imem_addr_o   (imem_addr[c]),
-      .imem_wdata_o  (imem_wdata[c]),
-      .imem_rdata_i  (imem_rdata[c]),
-      // The first core of a memory writes for all of them.
-      .iwr_valid_i   (iwr_valid[Mem] && c % CoresAMemory == 0),
-      .iwr_write_i   (iwr_write),
-      .iwr_addr_i    (iwr_addr),
-      .iwr_data_i    (iwr_data),
-      .x_valid_o     (core_x_valid[c]),
-      .x_ready_i     (core_x_ready[c]),
-      .x_req_o       (x_req),
-      .f_valid_o     (core_f_valid[c]),
-      .f_ready_i     (core_f_ready[c]),
-      .f_req_o       (core_f_req[c]),
-      .rsp_valid_i   (ans_valid[c]),
-      .rsp_i         ({ans[c].thread[TidW-1:0], ans[c].data, ans[c].flags}),
-      .start_valid_i (start_valid[c]),
-      .start_tid_i   (start_tid),
-      .start_ready_o (start_ready[c]),
-      .halt_i        (halt[c*ThreadsPerCore+:ThreadsPerCore]),
-      .parked_o      (parked[c*ThreadsPerCore+:ThreadsPerCore]),
-      .inject_valid_i(inject_valid[c]),
-      .inject_tid_i  (inject_tid),
-      .inject_instr_i(inject_instr),
-      .inject_ready_o(inject_ready[c]),
-      .issue_o       (issue[c]),
-      .retire_o      (retire[c]),
-      .retire_tid_o  (retire_tid[c])
-    );
-
-    assign core_x_req[c] = '{op: x_op_e'(x_req.op), funct3: x_req.funct3,
-                             thread: (ThreadW'(c) << TidW) | ThreadW'(x_req.tid), addr: x_req.addr, data: x_req.data};
-
-    // The debug bus enters through the first core's port.
-    if (c == 0) begin : gen_debug
-      assign req_valid[c]    = dbg_req_valid || core_x_valid[c];
-      assign core_x_ready[c] = req_ready[c] && !dbg_req_valid;
-      assign req[c]          = dbg_req_valid ? dbg_req : core_x_req[c];
-    end else begin : gen_core_alone
-      assign req_valid[c]    = core_x_valid[c];
-      assign core_x_ready[c] = req_ready[c];
-      assign req[c]          = core_x_req[c];
-    end
-
-    // A register before the FPU, which is far.
-    assign core_f_ready[c] = !f_valid[c] || f_ready[c];
-    always_ff @(posedge clk_i) begin
-      if (!rst_ni) f_valid[c] <= 1'b0;
-      else if (core_f_ready[c]) f_valid[c] <= core_f_valid[c];
-      if (core_f_ready[c] && core_f_valid[c]) f_req[c] <= core_f_req[c];
-    end
-  end
-
-  for (genvar m = 0; m < InstrMems; m++) begin : gen_instr_mem
-    localparam int unsigned A = m * CoresAMemory;
-    assign iwr_rdata[m] = imem_rdata[A];
-    if (CoresAMemory == 2) begin : gen_two
-      gs_instr_mem #(.InstrWords(InstrWords)) u_instr_mem (
-        .clk_i,
-        .a_en_i   (imem_en[A]),
-        .a_we_i   (imem_we[A]),
-        .a_addr_i (imem_addr[A]),
-        .a_wdata_i(imem_wdata[A]),
-        .a_rdata_o(imem_rdata[A]),
-        .b_en_i   (imem_en[A+1]),
-        .b_we_i   (imem_we[A+1]),
-        .b_addr_i (imem_addr[A+1]),
-        .b_wdata_i(imem_wdata[A+1]),
-        .b_rdata_o(imem_rdata[A+1])
-      );
-    end else begin : gen_one
-      logic [31:0] unused_rdata;
-      gs_instr_mem #(.InstrWords(InstrWords)) u_instr_mem (
-        .clk_i,
-        .a_en_i   (imem_en[A]),
-        .a_we_i   (imem_we[A]),
-        .a_addr_i (imem_addr[A]),
-        .a_wdata_i(imem_wdata[A]),
-        .a_rdata_o(imem_rdata[A]),
-        .b_en_i   (1'b0),
-        .b_we_i   (1'b0),
-        .b_addr_i ('0),
-        .b_wdata_i('0),
-        .b_rdata_o(unused_rdata)
-      );
-    end
-  end
-
   logic instret_ask, instret_hold, instret_high, instret_valid;
   logic [ThreadW-1:0] instret_thread;
   logic [31:0] instret;
+  logic [3:0] fpu_started;
+  answer_t fpu_answer[TileFpus];
 
-  gs_instret #(
-    .Cores         (TileCores),
-    .ThreadsPerCore(ThreadsPerCore)
-  ) u_instret (
+  gs_tile_cores u_cores (
     .clk_i,
     .rst_ni,
-    .retire_i    (retire),
-    .retire_tid_i(retire_tid),
-    .ask_i       (instret_ask),
-    .hold_i      (instret_hold),
-    .ask_thread_i(instret_thread),
-    .ask_high_i  (instret_high),
-    .valid_o     (instret_valid),
-    .value_o     (instret)
+    .req_valid_o     (req_valid),
+    .req_ready_i     (req_ready),
+    .req_o           (req),
+    .dbg_req_valid_i (dbg_req_valid),
+    .dbg_req_i       (dbg_req),
+    .ans_valid_i     (ans_valid),
+    .ans_i           (ans),
+    .fpu_valid_o     (unit_valid[UnitFpu+:TileFpus]),
+    .fpu_ready_i     (unit_ready[UnitFpu+:TileFpus]),
+    .fpu_o           (fpu_answer),
+    .fpu_started_o   (fpu_started),
+    .ctl_valid_i     (ctl_valid),
+    .ctl_ready_o     (ctl_ready),
+    .ctl_op_i        (ctl_op),
+    .ctl_tid_i       (ctl_tid),
+    .ctl_instr_i     (ctl_instr),
+    .ctl_allowed_o   (ctl_allowed),
+    .ctl_trapped_o   (ctl_trapped),
+    .park_o          (park),
+    .park_tid_o      (park_tid),
+    .issue_o         (issue),
+    .iwr_valid_i     (iwr_valid),
+    .iwr_write_i     (iwr_write),
+    .iwr_addr_i      (iwr_addr),
+    .iwr_data_i      (iwr_data),
+    .iwr_rdata_o     (iwr_rdata),
+    .instret_ask_i   (instret_ask),
+    .instret_hold_i  (instret_hold),
+    .instret_thread_i(instret_thread),
+    .instret_high_i  (instret_high),
+    .instret_valid_o (instret_valid),
+    .instret_o       (instret)
   );
-
-  // ----------------------------------------------------------------- FPUs
-  logic [3:0] fpu_started_q;
-  always_ff @(posedge clk_i) fpu_started_q <= 4'($countones(f_valid & f_ready));
-
   for (genvar u = 0; u < TileFpus; u++) begin : gen_fpu
-    f_rsp_t rsp;
-    logic clk, busy;
-    gs_clock_gate u_gate (.clk_i, .rst_ni, .busy_i(busy), .clk_o(clk));
-
-    gs_fpu #(
-      .NCores        (CoresAnFpu),
-      .ThreadsPerCore(ThreadsPerCore),
-      .f_req_t       (f_req_t),
-      .f_rsp_t       (f_rsp_t)
-    ) u_fpu (
-      .clk_i      (clk),
-      .rst_ni,
-      .f_valid_i  (f_valid[u*CoresAnFpu+:CoresAnFpu]),
-      .f_ready_o  (f_ready[u*CoresAnFpu+:CoresAnFpu]),
-      .f_req_i    (f_req[u*CoresAnFpu+:CoresAnFpu]),
-      .rsp_valid_o(unit_valid[UnitFpu+u]),
-      .rsp_ready_i(unit_ready[UnitFpu+u]),
-      .rsp_o      (rsp),
-      .busy_o     (busy)
-    );
-    assign unit_answer[UnitFpu+u] = '{
-      thread: (ThreadW'(u * CoresAnFpu + 32'(rsp.core)) << TidW) | ThreadW'(rsp.tid), data: rsp.data, flags: rsp.flags
-    };
+    assign unit_answer[UnitFpu+u] = fpu_answer[u];
   end
 
   // ------------------------------------------------- requests and answers
@@ -309,125 +184,41 @@ module gs_tile
     .out_o      (ans)
   );
 
-  // --------------------------------------------------------------- caches
-  logic [TileCaches-1:0] hit, miss, writeback, dbg_answers;
-  answer_t dbg_answer[TileCaches];
-
-  // Memory accesses past the caches, over the first cache's stream: 0 loader, 1 accelerator
+  // --------------------------------------------------------------- memory
+  logic [TileCaches-1:0] hit, miss, writeback;
+  logic dbg_ans_valid;
+  answer_t cache_answer[TileCaches];
   logic     [1:0] direct_valid, direct_ready, direct_rsp_valid;
   mem_req_t direct[2];
 
+  gs_tile_memory #(.Accelerator(Accelerator)) u_memory (
+    .clk_i,
+    .rst_ni,
+    .req_valid_i        (cache_valid),
+    .req_ready_o        (cache_ready),
+    .req_i              (cache_req),
+    .ans_valid_o        (unit_valid[TileCaches-1:0]),
+    .ans_ready_i        (unit_ready[TileCaches-1:0]),
+    .ans_o              (cache_answer),
+    .dbg_borrow_i       (dbg_borrow),
+    .dbg_borrow_thread_i(dbg_borrow_thread),
+    .dbg_ans_valid_o    (dbg_ans_valid),
+    .direct_valid_i     (direct_valid),
+    .direct_ready_o     (direct_ready),
+    .direct_i           (direct),
+    .direct_rsp_valid_o (direct_rsp_valid),
+    .mem_req_valid_o,
+    .mem_req_ready_i,
+    .mem_req_o,
+    .mem_rsp_valid_i,
+    .mem_rsp_ready_o,
+    .mem_rsp_i,
+    .hit_o              (hit),
+    .miss_o             (miss),
+    .writeback_o        (writeback)
+  );
   for (genvar c = 0; c < TileCaches; c++) begin : gen_cache
-    cache_req_t creq;
-    cache_rsp_t crsp;
-    logic [CacheThreadW-1:0] unused_event_thread, unused_writeback_thread;
-
-    gs_tile_cache_pkg::mem_req_t cache_mreq;
-    gs_tile_cache_pkg::mem_rsp_t cache_mrsp;
-    logic cache_mreq_valid, cache_mreq_ready, cache_mrsp_valid, cache_mrsp_ready, rsp_valid, rsp_ready;
-    mem_req_t own;
-
-    assign creq = '{
-      op: cache_req[c].flush
-        ? (cache_req[c].flush_all ? gs_cache_pkg::CacheFlushAll : gs_cache_pkg::CacheFlushLine)
-        : cache_req[c].store ? gs_cache_pkg::CacheStore : gs_cache_pkg::CacheLoad,
-      // A line to flush is named by its place.
-      funct3: cache_req[c].flush ? 3'b001 : cache_req[c].funct3,
-      thread: cache_req[c].thread, space: cache_req[c].space, addr: cache_req[c].addr, data: cache_req[c].data
-    };
-
-    gs_cache #(
-      .Threads      (CacheThreads),
-      .Ways         (CacheWays),
-      .SetsPerThread(SetsPerThread),
-      .LineBytes    (CacheLineBytes),
-      .PortBytes    (DramPortBytes),
-      .Inflight     (CacheInflight),
-      .AddrW        (32),
-      .cache_req_t  (cache_req_t),
-      .cache_rsp_t  (cache_rsp_t),
-      .mem_req_t    (gs_tile_cache_pkg::mem_req_t),
-      .mem_rsp_t    (gs_tile_cache_pkg::mem_rsp_t)
-    ) u_cache (
-      .clk_i,
-      .rst_ni,
-      .req_valid_i       (cache_valid[c]),
-      .req_ready_o       (cache_ready[c]),
-      .req_i             (creq),
-      .rsp_valid_o       (rsp_valid),
-      .rsp_ready_i       (rsp_ready),
-      .rsp_o             (crsp),
-      .mem_req_valid_o   (cache_mreq_valid),
-      .mem_req_ready_i   (cache_mreq_ready),
-      .mem_req_o         (cache_mreq),
-      .mem_rsp_valid_i   (cache_mrsp_valid),
-      .mem_rsp_ready_o   (cache_mrsp_ready),
-      .mem_rsp_i         (cache_mrsp),
-      .event_hit_o       (hit[c]),
-      .event_miss_o      (miss[c]),
-      .event_thread_o    (unused_event_thread),
-      .event_writeback_o (writeback[c]),
-      .writeback_thread_o(unused_writeback_thread)
-    );
-    assign unit_answer[c] = '{
-      thread: ThreadW'(c * CacheThreads) | ThreadW'(crsp.thread), data: crsp.data, flags: '0
-    };
-    // While the debug bus waits for a cache, the answer to its thread is for it: that thread has none under way here.
-    assign dbg_answers[c] = rsp_valid && dbg_borrow && unit_answer[c].thread == dbg_borrow_thread;
-    assign unit_valid[c]  = rsp_valid && !dbg_answers[c];
-    assign rsp_ready      = unit_ready[c] || dbg_answers[c];
-    assign dbg_answer[c]  = unit_answer[c];
-
-    // Its memory stream; the first cache shares its own with the accesses past the caches.
-    assign own = '{write: cache_mreq.write, last: cache_mreq.last, space: cache_mreq.space, id: MemIdW'(cache_mreq.id),
-                   addr: cache_mreq.addr, data: cache_mreq.data};
-    assign cache_mrsp = '{ack: mem_rsp_i[c].ack, last: mem_rsp_i[c].last, id: mem_rsp_i[c].id[CacheThreadW-1:0],
-                          data: mem_rsp_i[c].data};
-    if (c == 0) begin : gen_shared
-      localparam int unsigned N = Accelerator ? 3 : 2;
-      logic [N-1:0] valid, ready, last;
-      mem_req_t all[N];
-      logic direct_rsp;
-      assign direct_rsp          = mem_rsp_i[c].id[MemIdW-1];
-      assign cache_mrsp_valid    = mem_rsp_valid_i[c] && !direct_rsp;
-      assign mem_rsp_ready_o[c]  = direct_rsp || cache_mrsp_ready;
-      assign direct_rsp_valid[0] = mem_rsp_valid_i[c] && direct_rsp && !mem_rsp_i[c].id[4];
-      assign direct_rsp_valid[1] = mem_rsp_valid_i[c] && direct_rsp && mem_rsp_i[c].id[4];
-      assign cache_mreq_ready    = ready[0];
-      assign all[0]              = own;
-      assign all[1]              = direct[0];
-      if (Accelerator) begin : gen_three
-        assign all[2]       = direct[1];
-        assign valid        = {direct_valid, cache_mreq_valid};
-        assign direct_ready = ready[2:1];
-      end else begin : gen_two
-        assign valid        = {direct_valid[0], cache_mreq_valid};
-        assign direct_ready = {1'b0, ready[1]};
-      end
-      for (genvar i = 0; i < N; i++) begin : gen_last
-        assign last[i] = all[i].last;
-      end
-      gs_mem_arbiter #(
-        .N     (N),
-        .data_t(mem_req_t)
-      ) u_memory (
-        .clk_i,
-        .rst_ni,
-        .in_valid_i (valid),
-        .in_ready_o (ready),
-        .in_last_i  (last),
-        .in_data_i  (all),
-        .out_valid_o(mem_req_valid_o[c]),
-        .out_ready_i(mem_req_ready_i[c]),
-        .out_data_o (mem_req_o[c])
-      );
-    end else begin : gen_own
-      assign mem_req_valid_o[c] = cache_mreq_valid;
-      assign cache_mreq_ready   = mem_req_ready_i[c];
-      assign mem_req_o[c]       = own;
-      assign cache_mrsp_valid   = mem_rsp_valid_i[c];
-      assign mem_rsp_ready_o[c] = cache_mrsp_ready;
-    end
+    assign unit_answer[c] = cache_answer[c];
   end
 
   // -------------------------------------------------------------- mailbox
@@ -615,8 +406,8 @@ module gs_tile
     assign {acc_out, fault} = '0;
     assign {beside_sent, beside_came} = '0;
     logic unused_accelerator;
-    assign unused_accelerator = ^{acc_in_valid, acc_in, acc_out_ready, fault_ready, acc_busy, direct_ready[1], direct_valid[1],
-                                  direct_rsp_valid[1], acc_dropped};
+    assign unused_accelerator = ^{acc_in_valid, acc_in, acc_out_ready, fault_ready, acc_busy, direct_ready[1],
+                                  direct_valid[1], direct_rsp_valid[1], acc_dropped};
   end
 
   // Messages beside the mailbox: the accelerator's, and those that the switch refused.
@@ -682,8 +473,8 @@ module gs_tile
     .refused_o      (switch_refused),
     .refused_own_o  (switch_refused_own)
   );
-  logic unused_refused;
-  assign unused_refused = ^{load_refused, switch_refused, box_refused, job_i[1:0]};
+  logic unused_epoch;
+  assign unused_epoch = ^job_i[1:0];
 
   // --------------------------------------------------------- control unit
   gs_control #(
@@ -714,17 +505,17 @@ module gs_tile
     .dbg_req_o          (dbg_req),
     .dbg_borrow_o       (dbg_borrow),
     .dbg_borrow_thread_o(dbg_borrow_thread),
-    .dbg_ans_valid_i    (dbg_answers != '0),
-    .dbg_ans_i          (dbg_answer[0]),
-    .start_valid_o      (start_valid),
-    .start_tid_o        (start_tid),
-    .start_ready_i      (start_ready),
-    .halt_o             (halt),
-    .parked_i           (parked),
-    .inject_valid_o     (inject_valid),
-    .inject_tid_o       (inject_tid),
-    .inject_instr_o     (inject_instr),
-    .inject_ready_i     (inject_ready),
+    .dbg_ans_valid_i    (dbg_ans_valid),
+    .dbg_ans_i          (cache_answer[0]),
+    .ctl_valid_o        (ctl_valid),
+    .ctl_ready_i        (ctl_ready),
+    .ctl_op_o           (ctl_op),
+    .ctl_tid_o          (ctl_tid),
+    .ctl_instr_o        (ctl_instr),
+    .ctl_allowed_i      (ctl_allowed),
+    .ctl_trapped_i      (ctl_trapped),
+    .park_i             (park),
+    .park_tid_i         (park_tid),
     .iwr_valid_o        (iwr_valid),
     .iwr_write_o        (iwr_write),
     .iwr_addr_o         (iwr_addr),
@@ -752,6 +543,7 @@ module gs_tile
     .received_i         (4'(received)),
     .flit_out_i         (net_out_valid_o != '0),
     .flit_in_i          ((net_in_valid_i & net_in_ready_o) != '0),
-    .fpu_i              (fpu_started_q)
+    .fpu_i              (fpu_started),
+    .refused_i          (4'(load_refused) + 4'(switch_refused) + 4'(box_refused))
   );
 endmodule

@@ -65,6 +65,19 @@ module gs_tile_load
            CacheLineBytes, DramPortBytes);
   end
 
+  if (SramReach != 0 && SramReach != 1 << $clog2(SramReach)) begin : gen_illegal_sram
+    $fatal(1, "gs_tile_load: a tile reaches %0d bytes of SRAM; it must be a power of two", SramReach);
+  end
+
+  // An access lies in a window of 2^bits bytes.
+  function automatic logic fits(logic [31:0] first, logic [32:0] behind, logic [31:0] base, int unsigned bits);
+    automatic logic [32:0] window, number;
+    window = {1'b0, base} >> bits;
+    number = behind >> bits;
+    return {1'b0, first} >> bits == window
+        && (number == window || (number == window + 33'd1 && (behind & ((33'd1 << bits) - 33'd1)) == '0));
+  endfunction
+
   // ------------------------------------------------------------- reception
   typedef enum logic [1:0] {RxHead, RxData, RxCheck} rx_state_e;
   rx_state_e rx_state_q, rx_state_d;
@@ -81,9 +94,9 @@ module gs_tile_load
 
   // Ends a packet: what is wrong with it, or 0.
   logic [3:0] status;
-  logic is_memory, has_data, in_dram, in_sram, misaligned, beyond;
+  logic is_memory, has_data, misaligned, fitting;
+  // First byte behind the access; a window ends where a multiple of its size does.
   logic [32:0] end_of;
-  logic [31:0] dram_end, sram_end;
   logic [InstrMems-1:0] mems;
 
   typedef enum logic [3:0] {Idle, Write, Read, Collect, WriteInstr, ReadInstr, Settle, Head, Data} state_e;
@@ -136,23 +149,23 @@ module gs_tile_load
   end
 
   // --------------------------------------------------------------- check
-  assign dram_end = DramBase + (32'd1 << DirectW);
-  assign sram_end = SramBase + 32'(SramReach);
   always_comb begin
     is_memory  = rx_q.op inside {LoadOpWrite, LoadOpFill, LoadOpRead};
     has_data   = rx_q.op inside {LoadOpWrite, LoadOpWriteInstr};
-    end_of     = {1'b0, rx_q.address} + {1'b0, rx_q.length};
-    in_dram    = rx_q.address >= DramBase && end_of <= {1'b0, dram_end};
-    in_sram    = SramReach != 0 && rx_q.address >= SramBase && end_of <= {1'b0, sram_end};
+    end_of     = {{1'b0, rx_q.address[31:4]} + {1'b0, rx_q.length[31:4]}, 4'd0};
+    fitting    = fits(rx_q.address, end_of, 32'd0, Log2InstrWords + 2);
+    if (is_memory) begin
+      fitting = fits(rx_q.address, end_of, DramBase, DirectW)
+          || (SramReach != 0 && fits(rx_q.address, end_of, SramBase, $clog2(SramReach)));
+    end
     misaligned = is_memory ? {rx_q.address[OffW-1:0], rx_q.length[OffW-1:0]} != '0
                            : {rx_q.address[3:0], rx_q.length[3:0]} != '0;
-    beyond     = is_memory ? !in_dram && !in_sram : end_of > 33'd4 << Log2InstrWords;
     status     = '0;
     if (!rx_kind_q || rx_q.op > LoadOpReadInstr) status = RefusalKind;
     else if (rx_job_q) status = RefusalJob;
     else if (rx_q.length == '0 || (has_data ? rx_q.length[31:4] != 28'(rx_count_q) || rx_count_q > 5'd16
                                             : rx_count_q != '0)) status = RefusalLength;
-    else if (misaligned || beyond || (!is_memory && mems == '0)) status = RefusalAddress;
+    else if (misaligned || !fitting || (!is_memory && mems == '0)) status = RefusalAddress;
   end
   assign accept = rx_state_q == RxCheck && state_q == Idle;
   assign reject = accept && status != '0;
@@ -164,6 +177,8 @@ module gs_tile_load
   logic [31:0] address_q, address_d, length_q, length_d, reply_q;
   // Where the reply's data began, and how many there are.
   logic [31:0] from_q, from_d;
+  // The next word or line, and what is left then.
+  logic [31:0] step, address_next, length_next;
   logic [4:0] size_q, size_d;
   // Word of the buffer that is read; words that came; beat of a line; lines asked for; writes without acknowledgement
   logic [5:0] get_q, get_d;
@@ -178,6 +193,9 @@ module gs_tile_load
   assign reads      = state_q inside {Read, Collect, ReadInstr, Settle, Head, Data};
   assign mem_fire   = mem_req_valid_o && mem_req_ready_i;
   assign line_ends  = beat_q == BeatW'(LineBeats - 1);
+  assign step       = (state_q == WriteInstr || state_q == ReadInstr) ? 32'd4 : CacheLineBytes;
+  assign address_next = address_q + step;
+  assign length_next  = length_q - step;
   assign acked      = mem_rsp_valid_i && mem_rsp_i.ack;
   assign line_back  = mem_rsp_valid_i && !mem_rsp_i.ack;
   assign out_fire   = out_valid_o && out_ready_i;
@@ -215,7 +233,8 @@ module gs_tile_load
             // What was written before must be read: memory does not see to it.
             default: state_d = Settle;
           endcase
-          if (reject) state_d = (rx_q.reply != '0) ? Head : Idle;
+          // What is no header names no reply.
+          if (reject) state_d = (rx_q.reply != '0 && rx_kind_q) ? Head : Idle;
         end
       end
       Write: if (mem_fire) begin
@@ -225,18 +244,18 @@ module gs_tile_load
           freed = (BeatWords >= 4) ? 4'(BeatWords / 4) : 4'((get_d & 6'd3) == '0);
         end
         if (line_ends) begin
-          address_d = address_q + CacheLineBytes;
-          length_d  = length_q - CacheLineBytes;
-          if (length_d == '0) state_d = (reply_q != '0) ? Settle : Idle;
+          address_d = address_next;
+          length_d  = length_next;
+          if (length_next == '0) state_d = (reply_q != '0) ? Settle : Idle;
         end
       end
       WriteInstr: begin
         if (instr_ready_i) begin
           get_d     = get_q + 6'd1;
           freed     = 4'(get_q[1:0] == '1);
-          address_d = address_q + 32'd4;
-          length_d  = length_q - 32'd4;
-          if (length_d == '0) begin
+          address_d = address_next;
+          length_d  = length_next;
+          if (length_next == '0) begin
             freed   = 4'd1 + pad_q;
             state_d = (reply_q != '0) ? Settle : Idle;
           end
@@ -255,20 +274,20 @@ module gs_tile_load
       // The lines of a reply's packet are asked for, one a cycle.
       Read: if (mem_fire) begin
         line_d    = line_q + 4'd1;
-        address_d = address_q + CacheLineBytes;
-        length_d  = length_q - CacheLineBytes;
+        address_d = address_next;
+        length_d  = length_next;
         size_d    = size_q + 5'(CacheLineBytes / 16);
-        if (length_d == '0 || size_d == 5'(BufferFlits)) state_d = Collect;
+        if (length_next == '0 || size_d == 5'(BufferFlits)) state_d = Collect;
       end
       Collect: if (came_q == {size_q, 2'b00}) state_d = Head;
       ReadInstr: begin
         if (instr_ready_i) asked_d = 1'b1;
         if (instr_rvalid_i) begin
           asked_d   = 1'b0;
-          address_d = address_q + 32'd4;
-          length_d  = length_q - 32'd4;
+          address_d = address_next;
+          length_d  = length_next;
           if (came_q[1:0] == '1) size_d = size_q + 5'd1;
-          if (length_d == '0 || size_d == 5'(BufferFlits)) state_d = Head;
+          if (length_next == '0 || size_d == 5'(BufferFlits)) state_d = Head;
         end
       end
       Head: if (out_fire) begin
@@ -343,21 +362,21 @@ module gs_tile_load
   logic [5:0] buffer_put;
   logic [RowWords-1:0] buffer_strobe;
   logic [8*RowBytes-1:0] buffer_in;
+  logic [8*DramPortBytes-1:0] beat;
 
   always_comb begin
     // Flits come while nothing is read, and the other way round.
     buffer_we     = push || line_back || instr_rvalid_i;
     buffer_put    = put_q;
-    buffer_in     = {(RowWords / 4) {in_i.payload}};
+    beat          = (state_q == ReadInstr) ? {BeatWords{instr_rdata_i}} : mem_rsp_i.data;
+    buffer_in     = reads ? {(RowWords / BeatWords) {beat}} : {(RowWords / 4) {in_i.payload}};
     buffer_strobe = RowWords'(4'hF) << (put_q & 6'(RowWords - 1));
     if (state_q == Collect || state_q == Read) begin
       buffer_put    = 6'(32'(mem_rsp_i.id[3:0]) * (CacheLineBytes / 4) + 32'(back_q) * BeatWords);
-      buffer_in     = {(RowWords / BeatWords) {mem_rsp_i.data}};
       buffer_strobe = RowWords'((33'd1 << BeatWords) - 33'd1) << (buffer_put & 6'(RowWords - 1));
     end
     if (state_q == ReadInstr) begin
       buffer_put    = came_q[5:0];
-      buffer_in     = {RowWords {instr_rdata_i}};
       buffer_strobe = RowWords'(1) << (buffer_put & 6'(RowWords - 1));
     end
   end

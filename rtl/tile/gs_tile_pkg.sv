@@ -68,12 +68,8 @@ package gs_tile_pkg;
   endfunction
 
   /// what a thread asks of its tile
-  typedef enum logic [1:0] {
-    XLoad  = 2'd0,
-    XStore = 2'd1,
-    XCsr   = 2'd2,
-    XTrap  = 2'd3
-  } x_op_e;
+  import gs_core_pkg::x_op_e, gs_core_pkg::XLoad, gs_core_pkg::XStore, gs_core_pkg::XCsr, gs_core_pkg::XTrap;
+  export gs_core_pkg::x_op_e, gs_core_pkg::XLoad, gs_core_pkg::XStore, gs_core_pkg::XCsr, gs_core_pkg::XTrap;
 
   /// A request: load and store with RISC-V's funct3; for a CSR funct3[0] says write, funct3[1] that the answer
   /// is wanted, and addr is its number; for a trap addr is {cause, pc[25:0]}, pc all ones if it is not known.

@@ -307,14 +307,14 @@ WRONG = {
     ),
     "lists": ("[match]\nlists = 64 #!\nlist_entries = 32", "match.lists: is 64, more lists than entries"),
     "twice": (
-        "[core]\nmul_latency = 4\nmul_latency = 5 #!",
-        "core.mul_latency: given twice (first in line 4); keep one",
+        "[core]\nthreads_per_core = 4\nthreads_per_core = 8 #!",
+        "core.threads_per_core: given twice (first in line 4); keep one",
     ),
     "table twice": (
-        "[core]\nmul_latency = 4\n[core] #!\ndiv_latency = 5",
+        "[core]\nthreads_per_core = 4\n[core] #!\ncores_per_instr_mem = 1",
         "core: given twice (first in line 3); keep one",
     ),
-    "not TOML": ("[core]\nmul_latency = = 4 #!", "not valid TOML: "),
+    "not TOML": ("[core]\nthreads_per_core = = 4 #!", "not valid TOML: "),
 }
 
 
@@ -427,10 +427,10 @@ def test_empty_file(text: str, tmp_path: Path) -> None:
 
 def test_bytes_of_other_systems_are_read(tmp_path: Path) -> None:
     path = tmp_path / "x.toml"
-    path.write_bytes(("\ufeff" + HEAD + "[core]\nmul_latency = 5\n").replace("\n", "\r\n").encode())
-    assert config.load(path).core.mul_latency == 5
-    path.write_bytes((HEAD + "[core]\nmul_latency = 500\n").replace("\n", "\r\n").encode())
-    assert "x.toml:4: core.mul_latency: is 500" in error_of(path)
+    path.write_bytes(("\ufeff" + HEAD + "[board]\nclock_mhz = 5\n").replace("\n", "\r\n").encode())
+    assert config.load(path).board.clock_mhz == 5
+    path.write_bytes((HEAD + "[board]\nclock_mhz = 5000\n").replace("\n", "\r\n").encode())
+    assert "x.toml:4: board.clock_mhz: is 5000" in error_of(path)
 
 
 @pytest.mark.parametrize(

@@ -256,7 +256,7 @@ def test_a_broken_tile_is_one_error(runner: Runner, fault: int, says: str) -> No
 
 
 def test_a_refusal_of_the_loader_is_one_error(runner: Runner) -> None:
-    with pytest.raises(InputError, match="no memory at 0x0, or not all of it .address."):
+    with pytest.raises(InputError, match=r"no memory at 0x0, or not all of it \(address\)"):
         runner("int main(void) { return 0; }", fault=10)
 
 

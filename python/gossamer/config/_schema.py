@@ -63,36 +63,17 @@ class BoardSection(Section):
 
 
 class CoreSection(Section):
-    """Barrel-scheduled RV32IMF core; latencies as rtl/core has them."""
+    """Barrel-scheduled RV32IMF core."""
 
     threads_per_core: int = knob("hardware threads of a core (ThreadsPerCore)", "threads", ge=2, le=32, pow2=True)
     instr_mem_bytes: int = knob("instruction memory (BytesPerInstrMem)", "bytes", ge=1024, le=131072, pow2=True)
     cores_per_instr_mem: int = knob("cores that share one instruction memory", "cores", ge=1, le=2, pow2=True)
-    pipeline_stages: int = knob(
-        "stages an instruction passes; as many runnable threads issue one instruction a cycle",
-        "cycles",
-        ge=4,
-        le=16,
-    )
-    mul_latency: int = knob("integer multiply, from issue to the thread's next issue", "cycles", ge=1, le=32)
-    div_latency: int = knob(
-        "integer divide, the same if no other is under way; pipeline_stages more for a negative result",
-        "cycles",
-        ge=1,
-        le=64,
-    )
 
 
 class FpuSection(Section):
-    """Single-precision unit, shared by cores; latencies from request to result, as rtl/fpu has them."""
+    """Single-precision unit, shared by cores."""
 
     cores_per_fpu: int = knob("cores that share one FPU (CoresPerFPU)", "cores", ge=1, le=64, pow2=True)
-    add_latency: int = knob("add and subtract, fused multiply-add; in the unit alone", "cycles", ge=1, le=64)
-    mul_latency: int = knob("multiply", "cycles", ge=1, le=64)
-    div_latency: int = knob("divide of normal numbers; one divide or root at a time", "cycles", ge=1, le=64)
-    sqrt_latency: int = knob("square root of a normal number", "cycles", ge=1, le=64)
-    convert_latency: int = knob("between integer and float", "cycles", ge=1, le=64)
-    compare_latency: int = knob("compare, minimum, maximum, sign, class", "cycles", ge=1, le=64)
 
 
 class CacheSection(Section):

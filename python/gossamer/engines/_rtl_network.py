@@ -44,6 +44,8 @@ class Reply:
     sender: int
     """Of a fault: the accelerator's address; else 0."""
     data: bytes
+    cycle: int
+    """In which it had arrived."""
 
     @property
     def refusal(self) -> str:
@@ -108,7 +110,7 @@ def is_header(flits: Flits) -> bool:
     return int(flits[0, 5]) >> 10 & 3 == _KIND["header"]
 
 
-def reply(flits: Flits) -> Reply:
+def reply(flits: Flits, cycle: int) -> Reply:
     """Such a packet, taken apart."""
     first, address, length, sender = (int(word) for word in flits[0, :4])
     return Reply(
@@ -119,6 +121,7 @@ def reply(flits: Flits) -> Reply:
         length=length,
         sender=sender,
         data=flits[1:, :4].tobytes(),
+        cycle=cycle,
     )
 
 

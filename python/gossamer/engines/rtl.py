@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -112,7 +112,7 @@ class _Listeners:
         if not _rtl_network.is_header(flits):
             self.messages.append(_rtl_network.message(flits, record.cycle))
             self.message(self.messages[-1])
-        elif (told := _rtl_network.reply(flits)).op == constants.enumeration("load_op")["fault"]:
+        elif (told := _rtl_network.reply(flits, record.cycle)).op == constants.enumeration("load_op")["fault"]:
             self.traps.append(Trap(ACCELERATOR, record.cycle, told.tag, UNKNOWN_PC, told.address))
             self.trap(self.traps[-1])
 
@@ -197,7 +197,7 @@ class Tile:
         """Sends flits into the network and waits for so many replies of the tile's loader."""
         self._simulator.request("N", struct.pack("<I", replies) + flits.tobytes())
         packets = [record for record in self._simulator.until_done() if record.kind == Kind.PACKET]
-        return [_rtl_network.reply(_rtl_network.flits(record.payload)) for record in packets]
+        return [_rtl_network.reply(_rtl_network.flits(record.payload), record.cycle) for record in packets]
 
     def load(
         self,
@@ -287,10 +287,12 @@ class Tile:
         return b"".join(parts)
 
     def _write(self, address: int, data: bytes, done: Callable[[int], object]) -> None:
+        if not data:
+            return
         line = self.config.cache.line_bytes
         begin, end = address // line * line, -(-(address + len(data)) // line) * line
         # Memory has whole lines: what stands beside the data in the first and the last stays.
-        head = self._lines(begin, line)[: address - begin] if address != begin and data else b""
+        head = self._lines(begin, line)[: address - begin] if address != begin else b""
         tail = self._lines(end - line, line)[address + len(data) - end :] if address + len(data) != end else b""
         whole = head + data + tail
         for at in range(0, len(whole), _CHUNK):

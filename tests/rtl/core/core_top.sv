@@ -28,15 +28,13 @@ module core_top #(
   input  logic [31:0]               rsp_data_i,
   // Holds back the FPU, both ways.
   input  logic                      f_stall_i,
-  input  logic                      start_valid_i,
-  output logic                      start_ready_o,
-  input  logic [7:0]                start_tid_i,
-  input  logic [ThreadsPerCore-1:0] halt_i,
-  output logic [ThreadsPerCore-1:0] parked_o,
-  input  logic                      inject_valid_i,
-  output logic                      inject_ready_o,
-  input  logic [7:0]                inject_tid_i,
-  input  logic [31:0]               inject_instr_i,
+  // Control: an operation of gs_thread_pkg
+  input  logic                      ctl_valid_i,
+  output logic                      ctl_ready_o,
+  input  logic [2:0]                ctl_op_i,
+  input  logic [7:0]                ctl_tid_i,
+  input  logic [31:0]               ctl_instr_i,
+  output logic                      ctl_allowed_o,
   output logic                      issue_o,
   // An instruction was counted; a count is asked for, and comes
   output logic                      counted_o,
@@ -84,7 +82,8 @@ module core_top #(
   f_rsp_t f_rsp;
   logic [TidW-1:0] counted_tid;
   logic [31:0] unused_rdata;
-  logic unused_tid;
+  logic unused_tid, unused_trapped, unused_park;
+  logic [TidW-1:0] unused_park_tid;
 
   gs_core #(
     .ThreadsPerCore(ThreadsPerCore),
@@ -109,15 +108,15 @@ module core_top #(
     .f_req_o     (f_req),
     .rsp_valid_i (f_rsp_ready && f_rsp_valid || rsp_ready_o && rsp_valid_i),
     .rsp_i       (rsp),
-    .start_valid_i,
-    .start_ready_o,
-    .start_tid_i (start_tid_i[TidW-1:0]),
-    .halt_i,
-    .parked_o,
-    .inject_valid_i,
-    .inject_ready_o,
-    .inject_tid_i(inject_tid_i[TidW-1:0]),
-    .inject_instr_i,
+    .ctl_valid_i,
+    .ctl_ready_o,
+    .ctl_op_i    (gs_thread_pkg::thread_op_e'(ctl_op_i)),
+    .ctl_tid_i   (ctl_tid_i[TidW-1:0]),
+    .ctl_instr_i,
+    .ctl_allowed_o,
+    .ctl_trapped_o(unused_trapped),
+    .park_o      (unused_park),
+    .park_tid_o  (unused_park_tid),
     .issue_o,
     .retire_o    (counted_o),
     .retire_tid_o(counted_tid)
@@ -198,5 +197,5 @@ module core_top #(
   assign write_reg_o    = u_core.u_trace.sim_write_reg;
   assign write_data_o   = u_core.u_trace.sim_write_data;
   assign state_o        = u_core.u_trace.sim_state;
-  assign unused_tid     = ^{f_rsp.core, rsp_tid_i, start_tid_i, inject_tid_i, instret_tid_i, iwr_addr_i};
+  assign unused_tid     = ^{f_rsp.core, rsp_tid_i, ctl_tid_i, instret_tid_i, iwr_addr_i};
 endmodule

@@ -25,6 +25,7 @@ namespace {
 constexpr unsigned kThreadId = 0xCC3, kStop = 0x814, kDebugValue = 0x816, kCycle = 0xC00,
                    kInstret = 0xC02, kInstretHigh = 0xC82;
 constexpr uint32_t kSelf = 0x0000006F;  // jal x0, 0
+constexpr unsigned kParked = 5;  // of gs_core_trace
 constexpr uint32_t kMemory = 0x40000000, kShare = 0x10000;
 
 struct Commit {
@@ -70,12 +71,9 @@ class Harness {
     top_.iwr_valid_i = 0;
     live_ = true;
     for (unsigned t = 0; t < threads_; ++t) {
-      top_.start_valid_i = 1;
-      top_.start_tid_i = static_cast<uint8_t>(t);
-      do tick();
-      while (!taken_start_);
+      ask(Op::Start, t);
+      while (!operate()) tick();
     }
-    top_.start_valid_i = 0;
     const uint64_t warm = get("warm", 0), limit = get("cycles", 1'000'000), fixed = get("fixed", 0);
     uint64_t issued = 0, counted = 0, cycles = 0;
     while (cycles < limit && (fixed != 0 || left() != 0)) {
@@ -96,8 +94,8 @@ class Harness {
     for (int i = 0; i < 64; ++i) tick();
     for (unsigned t = 0; t < threads_; ++t) std::fwrite(commits_[t].data(), sizeof(Commit), commits_[t].size(), out_);
     std::fclose(out_);
-    std::printf("end cycles=%llu issued=%llu counted=%llu parks=%llu injections=%llu\n", ull(cycles - warm),
-                ull(issued), ull(counted), ull(parks_), ull(injections_));
+    std::printf("end cycles=%llu issued=%llu counted=%llu parks=%llu injections=%llu refusals=%llu\n", ull(cycles - warm),
+                ull(issued), ull(counted), ull(parks_), ull(injections_), ull(refusals_));
     return 0;
   }
 
@@ -170,8 +168,8 @@ class Harness {
     }
     top_.clk_i = 0;
     top_.eval();
-    taken_start_ = top_.start_valid_i && top_.start_ready_o;
-    taken_inject_ = top_.inject_valid_i && top_.inject_ready_o;
+    taken_ = top_.ctl_valid_i && top_.ctl_ready_o;
+    allowed_ = top_.ctl_allowed_o;
     if (top_.rst_ni) {
       if (top_.rsp_valid_i && top_.rsp_ready_o) answers_.erase(answers_.begin() + static_cast<long>(pick));
       observe();
@@ -270,24 +268,21 @@ class Harness {
 
   /// One letter for each word: i illegal, p parked again, other letters for other traps.
   int verdicts() {
-    top_.halt_i = 1;
     quiet_ = true;
+    // Only a thread that has trapped, or is parked, gets instructions.
+    wait(Op::Trap, 0);
     for (uint32_t word : image_) {
       // The rounding mode that instructions may take from frm is a legal one.
       for (uint32_t instr : {0x00205073U, word}) {
-        top_.inject_valid_i = 1;
-        top_.inject_tid_i = 0;
-        top_.inject_instr_i = instr;
-        do tick();
-        while (!taken_inject_);
-        top_.inject_valid_i = 0;
         last_trap_ = -1;
-        int wait = 0;
-        do {
-          tick();
+        wait(Op::Inject, 0, instr);
+        // From here on the trace shows that it is no longer parked.
+        for (int i = 0; i < 8; ++i) tick();
+        for (int wait = 0; !parked(0) && last_trap_ < 0 && !done_[0]; tick()) {
           if (++wait > 2000) fail("an instruction neither ended nor trapped");
-        } while (!(top_.parked_o & 1) && last_trap_ < 0 && !done_[0]);
+        }
         if (instr == word && last_trap_ == 2 && last_value_ != word) fail("the trap value is not the instruction");
+        if (!parked(0)) wait(Op::Trap, 0);
         done_[0] = false;
         for (int i = 0; i < 16; ++i) tick();
       }
@@ -297,42 +292,92 @@ class Harness {
     return 0;
   }
 
-  /// Debugging at random: threads are halted for a while, and some get an instruction that changes nothing.
-  void control(uint64_t cycle) {
-    const uint64_t percent = get("halts", 0);
-    if (top_.inject_valid_i) {
-      if (!taken_inject_) return;
-      top_.inject_valid_i = 0;
-      injecting_ = 8;
-      ++injections_;
+  // ---- Operations on threads ----
+
+  /// As in gs_thread_pkg.
+  enum class Op : uint8_t { Forget, End, Trap, Start, Inject, Halt, Resume, Tell };
+  struct Operation {
+    Op op;
+    unsigned tid;
+    uint32_t instr;
+    /// It is right that this one is not allowed.
+    bool wrong;
+  };
+
+  void ask(Op op, unsigned tid, uint32_t instr = 0, bool wrong = false) {
+    operations_.push_back({op, tid, instr, wrong});
+  }
+
+  void wait(Op op, unsigned tid, uint32_t instr = 0) {
+    ask(op, tid, instr);
+    while (!operate()) tick();
+  }
+
+  bool parked(unsigned tid) const { return top_.state_o[tid] == kParked; }
+
+  /// Offers the first operation. True if all are done.
+  bool operate() {
+    if (taken_) {
+      const Operation& done = operations_.front();
+      if (allowed_ == done.wrong) {
+        std::printf("%s tid=%u op=%u\n", allowed_ ? "allowed" : "refused", done.tid, static_cast<unsigned>(done.op));
+      }
+      if (done.op == Op::Inject && allowed_) {
+        injecting_ = 8;
+        ++injections_;
+      }
+      refusals_ += !allowed_;
+      operations_.pop_front();
+      taken_ = false;
     }
+    top_.ctl_valid_i = !operations_.empty();
+    if (operations_.empty()) return true;
+    top_.ctl_op_i = static_cast<uint8_t>(operations_.front().op);
+    top_.ctl_tid_i = static_cast<uint8_t>(operations_.front().tid);
+    top_.ctl_instr_i = operations_.front().instr;
+    return false;
+  }
+
+  /// Debugging at random: threads are halted for a while, and some get an instruction that changes nothing. Threads
+  /// that run are started, and those that are not parked get instructions: both must be refused.
+  void control(uint64_t cycle) {
+    if (!operate()) return;
+    const uint64_t percent = get("halts", 0);
     if (percent == 0) return;
     if (injecting_ > 0) {
       --injecting_;
       for (unsigned t = 0; t < threads_; ++t) stood_[t] = 0;
       return;
     }
+    if (chance(get("wrong", 0))) {
+      const unsigned t = random_() % threads_;
+      if (chance(50)) {
+        ask(Op::Start, t, 0, true);
+      } else if (halted_[t] == 0) {
+        ask(Op::Inject, t, 0x00138393, true);  // addi x7, x7, 1
+      }
+      return;
+    }
     for (unsigned t = 0; t < threads_; ++t) {
       // What it did last is written by then.
-      stood_[t] = (top_.parked_o >> t & 1) != 0 ? stood_[t] + 1 : 0;
-      const bool parked = stood_[t] > 8;
+      stood_[t] = parked(t) ? stood_[t] + 1 : 0;
+      const bool stands = stood_[t] > 8;
       if (halted_[t] == 0) {
         if (!done_[t] && random_() % 1000 < percent) {
           halted_[t] = cycle + 1 + random_() % 300;
-          top_.halt_i |= 1ULL << t;
+          ask(Op::Halt, t);
         }
-      } else if (parked && !top_.inject_valid_i && chance(2)) {
-        // csrrw x0, debug_value, x5 and addi x0, x7, 1: neither changes the thread.
-        top_.inject_valid_i = 1;
-        top_.inject_tid_i = static_cast<uint8_t>(t);
-        top_.inject_instr_i = chance(50) ? 0x81629073 : 0x00138013;
+      } else if (stands && chance(2)) {
+        // csrrw x0, debug_value, x5 (or what is to be shown) and addi x0, x7, 1: neither changes the thread.
+        const uint32_t show = 0x81601073 | static_cast<uint32_t>(get("show", 5)) << 15;
+        ask(Op::Inject, t, get("show", 0) || chance(50) ? show : 0x00138013);
         injected_[t] = true;
         close(t);
         ++parks_;
         return;
-      } else if (cycle >= halted_[t] && parked && !injected_[t]) {
+      } else if (cycle >= halted_[t] && stands && !injected_[t]) {
         halted_[t] = 0;
-        top_.halt_i &= ~(1ULL << t);
+        ask(Op::Resume, t);
         ++parks_;
       }
     }
@@ -341,8 +386,9 @@ class Harness {
   std::map<std::string, uint64_t> options_;
   std::mt19937_64 random_;
   unsigned threads_ = 16;
-  uint64_t now_ = 0, parks_ = 0, injections_ = 0;
-  bool taken_start_ = false, taken_inject_ = false, live_ = false;
+  uint64_t now_ = 0, parks_ = 0, injections_ = 0, refusals_ = 0;
+  bool taken_ = false, allowed_ = false, live_ = false;
+  std::deque<Operation> operations_;
   bool quiet_ = false;
   int injecting_ = 0, last_trap_ = -1;
   uint32_t last_value_ = 0;

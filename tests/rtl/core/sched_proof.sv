@@ -2,35 +2,36 @@
 `include "gs_assert.svh"
 
 /// Proof of the core's scheduler: every thread is in exactly one place at any time, whatever instructions, answers and
-/// control do. So none is lost, and none is twice in the pipeline or the queue.
-module sched_proof #(
+/// control do. So none is lost, and none is twice in the pipeline or the queue. Control may ask for anything at any
+/// time, but for the end of a thread that has not asked for it. Covers show what can happen, and so that the
+/// assumptions leave room for it.
+module sched_proof
+  import gs_thread_pkg::*;
+#(
   /// threads
   parameter  int unsigned ThreadsPerCore = 4,
   localparam int unsigned TidW           = $clog2(ThreadsPerCore)
 ) (
-  input logic                      clk_i,
-  input logic                      rst_ni,
-  input logic                      block_i,
-  input logic                      start_valid_i,
-  input logic [TidW-1:0]           start_tid_i,
-  input logic                      inject_valid_i,
-  input logic [TidW-1:0]           inject_tid_i,
-  input logic [ThreadsPerCore-1:0] halt_i,
-  input logic                      c1_again_i,
-  input logic                      c6_stays_i,
-  input logic                      c7_trap_i,
-  // What suspends or traps stops for ever, if this is set.
-  input logic                      stops_i,
-  input logic                      rsp_valid_i,
-  input logic [TidW-1:0]           rsp_tid_i,
-  input logic                      div_valid_i,
-  input logic [TidW-1:0]           div_tid_i
+  input logic            clk_i,
+  input logic            rst_ni,
+  input logic            block_i,
+  input logic            ctl_valid_i,
+  input logic [2:0]      ctl_op_i,
+  input logic [TidW-1:0] ctl_tid_i,
+  input logic            c1_again_i,
+  input logic            c6_stays_i,
+  input logic            c7_trap_i,
+  input logic            rsp_valid_i,
+  input logic [TidW-1:0] rsp_tid_i,
+  input logic            div_valid_i,
+  input logic [TidW-1:0] div_tid_i
 );
-  logic [ThreadsPerCore-1:0] parked;
-  logic start_ready, inject_ready, rsp_take, div_take, c7_back, c0_start, c0_inject;
+  logic ctl_ready, allowed, trapped, park, rsp_take, div_take, c7_back, c0_start, c0_inject;
   logic [TidW-1:0] c0_tid, c7_wtid;
   logic [7:1] valid;
   logic [7:1][TidW-1:0] tid;
+  thread_op_e op;
+  assign op = thread_op_e'(ctl_op_i);
 
   gs_core_sched #(
     .ThreadsPerCore(ThreadsPerCore)
@@ -38,70 +39,59 @@ module sched_proof #(
     .clk_i,
     .rst_ni,
     .block_i,
-    .start_valid_i,
-    .start_tid_i,
-    .start_ready_o (start_ready),
-    .inject_valid_i,
-    .inject_tid_i,
-    .inject_ready_o(inject_ready),
-    .halt_i,
-    .parked_o      (parked),
-    .c0_tid_o      (c0_tid),
-    .c0_start_o    (c0_start),
-    .c0_inject_o   (c0_inject),
+    .ctl_valid_i,
+    .ctl_ready_o  (ctl_ready),
+    .ctl_op_i     (op),
+    .ctl_tid_i,
+    .ctl_allowed_o(allowed),
+    .ctl_trapped_o(trapped),
+    .park_o       (park),
+    .c0_tid_o     (c0_tid),
+    .c0_start_o   (c0_start),
+    .c0_inject_o  (c0_inject),
     .c1_again_i,
-    .valid_o       (valid),
-    .tid_o         (tid),
+    .valid_o      (valid),
+    .tid_o        (tid),
     .c6_stays_i,
     .c7_trap_i,
     .rsp_valid_i,
     .rsp_tid_i,
-    .rsp_take_o    (rsp_take),
+    .rsp_take_o   (rsp_take),
     .div_valid_i,
     .div_tid_i,
-    .div_take_o    (div_take),
-    .c7_back_o     (c7_back),
-    .c7_wtid_o     (c7_wtid)
+    .div_take_o   (div_take),
+    .c7_back_o    (c7_back),
+    .c7_wtid_o    (c7_wtid)
   );
 
-  // The two places outside: stopped (all are, at first), and waiting for an answer.
-  logic [ThreadsPerCore-1:0] stopped_q, stopped_d, waiting_q, waiting_d;
+  // The place outside: waiting for an answer, or for its end.
+  logic [ThreadsPerCore-1:0] waiting_q, waiting_d;
+  logic ends;
+  assign ends = ctl_valid_i && (op == ThreadEnd || op == ThreadTrap);
 
   always_comb begin
-    stopped_d = stopped_q;
     waiting_d = waiting_q;
     if (rsp_take) waiting_d[rsp_tid_i] = 1'b0;
     if (div_take) waiting_d[div_tid_i] = 1'b0;
-    if (valid[7] && u_sched.c7_stays_q) begin
-      if (stops_i) stopped_d[tid[7]] = 1'b1;
-      else waiting_d[tid[7]] = 1'b1;
-    end else if (valid[7] && c7_trap_i) begin
-      stopped_d[tid[7]] = 1'b1;
-    end
-    if (start_valid_i && start_ready) stopped_d[start_tid_i] = 1'b0;
-    if (inject_valid_i && inject_ready) stopped_d[inject_tid_i] = 1'b0;
+    if (valid[7] && (u_sched.c7_stays_q || c7_trap_i)) waiting_d[tid[7]] = 1'b1;
+    if (ends && ctl_ready) waiting_d[ctl_tid_i] = 1'b0;
   end
 
   always_ff @(posedge clk_i) begin
-    if (!rst_ni) begin
-      stopped_q <= '1;
-      waiting_q <= '0;
-    end else begin
-      stopped_q <= stopped_d;
-      waiting_q <= waiting_d;
-    end
+    if (!rst_ni) waiting_q <= '0;
+    else waiting_q <= waiting_d;
   end
 
-  // Control: a stopped thread is started; one that is stopped, or halted and parked, gets an instruction.
-  `GS_ASSUME_NOW(only_the_stopped_are_started, !start_valid_i || stopped_q[start_tid_i])
-  `GS_ASSUME_NOW(only_who_stands_is_injected, !inject_valid_i || stopped_q[inject_tid_i] || (parked[inject_tid_i] &&
-      halt_i[inject_tid_i]))
-  `GS_ASSUME_NOW(not_both_of_one_thread, !start_valid_i || !inject_valid_i || start_tid_i != inject_tid_i)
-  `GS_ASSUME_HOLD(a_start_waits, start_valid_i, start_ready, start_tid_i)
-  `GS_ASSUME_HOLD(an_injection_waits, inject_valid_i, inject_ready, inject_tid_i)
-  `GS_ASSUME_NOW(answers_are_for_who_waits, !rsp_valid_i || waiting_q[rsp_tid_i])
-  `GS_ASSUME_NOW(quotients_are_for_who_waits, !div_valid_i || waiting_q[div_tid_i])
+  // Control: an operation is offered until it is done; only what follows on a reset forgets threads. A thread has one
+  // request under way, which ends in an answer or in its end.
+  `GS_ASSUME_HOLD(an_operation_waits, ctl_valid_i, ctl_ready, {ctl_op_i, ctl_tid_i})
+  `GS_ASSUME_NOW(nothing_is_forgotten, !ctl_valid_i || op != ThreadForget)
+  `GS_ASSUME_NOW(threads_end_that_wait, !ends || waiting_q[ctl_tid_i])
+  `GS_ASSUME_NOW(answers_are_for_threads_that_wait, !rsp_valid_i || waiting_q[rsp_tid_i])
+  `GS_ASSUME_NOW(quotients_are_for_threads_that_wait, !div_valid_i || waiting_q[div_tid_i])
   `GS_ASSUME_NOW(one_answer_each, !rsp_valid_i || !div_valid_i || rsp_tid_i != div_tid_i)
+  `GS_ASSUME_NOW(no_answer_to_an_end, !ends || !((rsp_valid_i && rsp_tid_i == ctl_tid_i) || (div_valid_i && div_tid_i
+      == ctl_tid_i)))
 
   // Places of the queue that are in use.
   logic [ThreadsPerCore-1:0] used;
@@ -116,11 +106,15 @@ module sched_proof #(
   end
 
   for (genvar t = 0; t < ThreadsPerCore; t++) begin : gen_thread
+    thread_state_t state;
     logic [7:0] places;
+    logic left;
+    // A thread that control sends leaves its old place behind C1. While states are cleared there are no threads.
+    assign state = u_sched.u_states.mem[t];
+    assign left  = !u_sched.clearing_q;
     always_comb begin
-      places = 8'(parked[t]) + 8'(stopped_q[t]) + 8'(waiting_q[t]);
+      places = 8'(!left || state.place == PlaceNone) + 8'(left && state.place == PlaceParked) + 8'(waiting_q[t]);
       if (c7_back && c7_wtid == TidW'(t)) places = places + 8'd1;
-      // Whom control has sent leaves its old place behind C1.
       if (valid[1] && !u_sched.c1_ctl_q && tid[1] == TidW'(t)) places = places + 8'd1;
       for (int unsigned i = 2; i <= 7; i++) if (valid[i] && tid[i] == TidW'(t)) places = places + 8'd1;
       for (int unsigned i = 0; i < ThreadsPerCore; i++) begin
@@ -128,22 +122,70 @@ module sched_proof #(
       end
     end
     `GS_ASSERT_NOW(a_thread_is_in_one_place, places == 8'd1)
+    `GS_ASSERT_NOW(a_parked_thread_was_halted_or_has_trapped, u_sched.clearing_q || state.place != PlaceParked
+                   || state.halted || state.trapped)
+    // What induction has to know besides.
+    `GS_ASSERT_NOW(a_place_is_known, u_sched.clearing_q || state.place inside {PlaceNone, PlaceActive, PlaceParked})
+    `GS_ASSERT_NOW(states_are_cleared_in_order, !u_sched.clearing_q || TidW'(t) >= u_sched.ctl_tid_q || state == '0)
   end
 
-  // What induction has to know besides.
-  `GS_ASSERT_NOW(a_control_request_stands, !u_sched.ctl_valid_q ||
-      (u_sched.ctl_start_q ? start_valid_i && u_sched.ctl_tid_q == start_tid_i :
-      u_sched.ctl_inject_q ? inject_valid_i && u_sched.ctl_tid_q == inject_tid_i : parked[u_sched.ctl_tid_q]))
-  `GS_ASSERT_NOW(a_control_request_still_stands, !u_sched.c1_ctl_q || (valid[1] && !u_sched.ctl_valid_q &&
-      (u_sched.c1_start_q ? start_valid_i && tid[1] == start_tid_i :
-      u_sched.c1_inject_q ? inject_valid_i && tid[1] == inject_tid_i : parked[tid[1]])))
-  `GS_ASSERT_NOW(what_is_sent_is_one, !u_sched.c1_ctl_q || !u_sched.c1_start_q || !u_sched.c1_inject_q)
-  `GS_ASSERT_NOW(a_control_request_is_one, !u_sched.ctl_start_q || !u_sched.ctl_inject_q)
+  `GS_ASSERT_NOW(clearing_is_alone, !u_sched.clearing_q || (u_sched.ctl_op_q == ThreadForget && valid[7:2] == '0
+      && !valid[1] && !c7_back && used == '0))
+  `GS_ASSERT_NOW(an_operation_is_alone, !u_sched.ctl_alone_q || (u_sched.ctl_valid_q && !valid[1]))
+  `GS_ASSERT_NOW(an_operation_keeps_others_out, u_sched.ctl_busy_q == (u_sched.ctl_valid_q || u_sched.c1_ctl_q))
+  `GS_ASSERT_NOW(one_operation_at_a_time, !u_sched.ctl_valid_q || !u_sched.c1_ctl_q)
+  `GS_ASSERT_NOW(an_operation_is_offered, !u_sched.ctl_busy_q || u_sched.clearing_q
+      || (ctl_valid_i && u_sched.ctl_op_q == op && u_sched.ctl_tid_q == ctl_tid_i))
+  // In C1 is what the thread's state made of it in C0.
+  thread_state_t c1_old;
+  thread_step_t c1_step;
+  assign c1_old  = u_sched.u_states.mem[tid[1]];
+  assign c1_step = thread_step(u_sched.ctl_op_q, c1_old);
+  `GS_ASSERT_NOW(an_operation_meets_no_change, !u_sched.c1_ctl_q || (tid[1] == u_sched.ctl_tid_q
+      && allowed == c1_step.allowed && u_sched.c1_state_q == c1_step.state && valid[1] == c1_step.issues))
+  `GS_ASSERT_NOW(parking_meets_no_change, !valid[1] || u_sched.c1_ctl_q || (c1_old.place == PlaceActive
+      && u_sched.c1_parks_q == (c1_old.halted || c1_old.trapped)
+      && u_sched.c1_state_q == {PlaceParked, c1_old.halted, c1_old.trapped, c1_old.told}))
   `GS_ASSERT_NOW(a_place_is_not_used_twice, !c7_back || !valid[7] || u_sched.c7_stays_q)
-  `GS_ASSERT_NOW(who_writes_back_is_who_is_there, c7_back || !valid[7] || c7_wtid == tid[7])
+  `GS_ASSERT_NOW(the_thread_there_writes_back, c7_back || !valid[7] || c7_wtid == tid[7])
   `GS_ASSERT_NOW(queue_is_full_or_not, !u_sched.u_queue.gen_distributed.full_q || wptr == rptr)
   `GS_ASSERT_NOW(queue_has_something,
                  u_sched.u_queue.some_q == (wptr != rptr || u_sched.u_queue.gen_distributed.full_q))
+
+`ifdef FORMAL
+  // What is to be seen at least once.
+  logic done;
+  assign done = rst_ni && ctl_ready;
+  // The thread of an operation before it
+  logic again_q, trapped_q, active_q, parked_q;
+  thread_state_t old;
+  logic [ThreadsPerCore-1:0] ended_q;
+  assign old = u_sched.u_states.mem[u_sched.ctl_tid_q];
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) ended_q <= '0;
+    else if (done && op == ThreadEnd) ended_q[ctl_tid_i] <= 1'b1;
+    again_q <= ended_q[u_sched.ctl_tid_q];
+    trapped_q <= old.trapped && old.place == PlaceNone;
+    active_q <= old.place == PlaceActive;
+    parked_q <= old.place == PlaceParked;
+  end
+
+  always_ff @(posedge clk_i) begin
+    a_thread_starts : cover (done && op == ThreadStart && allowed);
+    a_start_of_a_thread_that_runs_is_refused : cover (done && op == ThreadStart && !allowed);
+    a_thread_starts_again_after_its_end : cover (done && op == ThreadStart && allowed && again_q);
+    a_thread_starts_again_after_a_trap : cover (done && op == ThreadStart && trapped_q && allowed);
+    a_thread_that_runs_gets_no_instruction : cover (done && op == ThreadInject && !allowed && active_q);
+    a_parked_thread_gets_an_instruction : cover (done && op == ThreadInject && allowed && !trapped);
+    a_trapped_thread_gets_an_instruction : cover (done && op == ThreadInject && allowed && trapped);
+    a_thread_parks : cover (rst_ni && park);
+    a_parked_thread_goes_on : cover (done && op == ThreadResume && valid[1]);
+    a_thread_is_told_of : cover (done && op == ThreadTell && allowed);
+    a_thread_is_told_of_once : cover (done && op == ThreadTell && !allowed && parked_q);
+    a_divide_does_not_park : cover (rst_ni && valid[1] && u_sched.c1_parks_q && !u_sched.c1_ctl_q && !park);
+    the_queue_is_full : cover (rst_ni && u_sched.u_queue.gen_distributed.full_q);
+  end
+`endif
 
   logic unused;
   assign unused = ^{c0_tid, c0_start, c0_inject};

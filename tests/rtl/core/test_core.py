@@ -14,15 +14,16 @@ from conftest import Size, current_size
 from rtl.core import golden, legal
 from rtl.core.programs import DATA, SHARE, b_type, i_type, image, j_type, li, place, program, r_type, s_type
 
-from gossamer import config
+from gossamer.config import constants
 from gossamer.hdl import prove, sources, verilate
 from gossamer.paths import ROOT
 
 HERE = Path(__file__).resolve().parent
 THREADS = 16
 ALL_THREADS = current_size().pick((THREADS,), (4, THREADS), (2, 4, 8, THREADS, 32))
-STAGES = 8
-SHIPPED = sorted(path.stem for path in (ROOT / "config").glob("*.toml"))
+STAGES, MUL_LATENCY, DIV_LATENCY = (
+    constants.value(f"core_{name}") for name in ("pipeline_stages", "mul_latency", "div_latency")
+)
 
 
 def _harness(threads: int) -> Path:
@@ -92,6 +93,8 @@ def _random(
         assert run.lines == [], run.text
         if options.get("halts"):
             assert run.end["parks"] > threads and run.end["injections"] > 10, run.text
+        # Threads that run are not started, and get no instruction.
+        assert (run.end["refusals"] > 10) == (options.get("wrong", 0) > 0), run.text
         total += _same(words, room, run, folder)
         part += 1
 
@@ -102,6 +105,7 @@ ENVIRONMENTS = [
     {"least": 1, "most": 200, "ready": 50, "fstall": 30},
     {"least": 1, "most": 30, "halts": 2},
     {"least": 10, "most": 30, "ready": 20, "fstall": 70, "halts": 1},
+    {"least": 1, "most": 30, "halts": 2, "wrong": 5},
 ]
 
 
@@ -112,7 +116,7 @@ def test_programs_do_what_spike_says(size: Size, seed: int, tmp_path: Path) -> N
 
 @pytest.mark.parametrize("threads", [count for count in ALL_THREADS if count != THREADS])
 def test_any_number_of_threads(threads: int, size: Size, seed: int, tmp_path: Path) -> None:
-    _random(threads, size.pick(2_000, 10_000, 100_000), seed, tmp_path, ENVIRONMENTS[2:4], 500)
+    _random(threads, size.pick(2_000, 10_000, 100_000), seed, tmp_path, ENVIRONMENTS[2:6:3], 500)
 
 
 def _loop(body: list[int]) -> list[int]:
@@ -161,20 +165,18 @@ def _cycles(body: list[int], threads: int, folder: Path) -> int:
     return once
 
 
-@pytest.mark.parametrize("name", SHIPPED)
-def test_latencies_are_the_configurations(name: str, tmp_path: Path) -> None:
-    """What config/ says of the core's instructions is what they take."""
-    core = config.load(name).core
+def test_latencies_are_the_constants(tmp_path: Path) -> None:
+    """What config/constants says of the core's instructions is what they take."""
     mul, div, divu, rem, remu = (r_type(0x33, funct3, 1, 9, 6, 7) for funct3 in (0, 4, 5, 6, 7))
-    assert _cycles([ALU[0]], core.threads_per_core, tmp_path) == core.pipeline_stages
+    assert _cycles([ALU[0]], THREADS, tmp_path) == STAGES
     for funct3 in range(4):
-        assert _cycles([mul | funct3 << 12], core.threads_per_core, tmp_path) == core.mul_latency
+        assert _cycles([mul | funct3 << 12], THREADS, tmp_path) == MUL_LATENCY
     for instruction in (div, divu, rem, remu):
-        assert _cycles([instruction], core.threads_per_core, tmp_path) == core.div_latency
+        assert _cycles([instruction], THREADS, tmp_path) == DIV_LATENCY
     # By a negative number: the quotient is negative, the remainder is not.
-    again = core.div_latency + core.pipeline_stages
-    assert _cycles([r_type(0x33, 4, 1, 9, 6, 8)], core.threads_per_core, tmp_path) == again
-    assert _cycles([r_type(0x33, 6, 1, 9, 6, 8)], core.threads_per_core, tmp_path) == core.div_latency
+    again = DIV_LATENCY + STAGES
+    assert _cycles([r_type(0x33, 4, 1, 9, 6, 8)], THREADS, tmp_path) == again
+    assert _cycles([r_type(0x33, 6, 1, 9, 6, 8)], THREADS, tmp_path) == DIV_LATENCY
 
 
 def test_an_answer_does_not_starve(tmp_path: Path) -> None:
@@ -188,6 +190,47 @@ def test_an_answer_does_not_starve(tmp_path: Path) -> None:
     # A round of 3 instructions among 16 threads: 48 cycles, 34 for the divide, some for the waits.
     assert np.count_nonzero(first["pc"] == 4 * (len(code) - 1)) > 20_000 / 150
     assert run.end["issued"] > 0.98 * 20_000
+
+
+def test_every_change_of_the_rounding_mode_counts(tmp_path: Path) -> None:
+    """Writing, setting and clearing bits of frm and fcsr, by register and by immediate: the next division rounds so."""
+    code = [*li(1, 0x3F800000), r_type(0x53, 0, 0x78, 1, 1, 0), *li(2, 0x40400000), r_type(0x53, 0, 0x78, 2, 2, 0)]
+    code += [*li(3, 0xBF800000), r_type(0x53, 0, 0x78, 3, 3, 0)]
+    for number, shift in ((2, 0), (3, 5)):
+        for before in range(4):
+            for funct3 in (1, 2, 3, 5, 6, 7):
+                # Modes 0 to 3 alone come of it; immediates have no room for those in fcsr.
+                bits = (before + funct3) % 4
+                immediate = funct3 >= 5
+                code += [i_type(0x73, 5, 0, before, 2)]
+                code += [] if immediate else li(4, bits << shift)
+                code += [i_type(0x73, funct3, 5, bits if immediate else 4, 2 if immediate else number)]
+                code += [r_type(0x53, 7, 0x0C, 6, 1, 2), r_type(0x53, 7, 0x0C, 7, 3, 2)]
+    code += [0x6F]
+    room = 0x10000 // THREADS
+    assert 4 * len(code) <= room
+    words = [code] * THREADS
+    run = Run(image(words, room), tmp_path, cycles=20_000_000, least=1, most=20)
+    assert run.lines == [], run.text
+    _same(words, room, run, tmp_path)
+
+
+def test_a_divide_is_not_seen_half_done(tmp_path: Path) -> None:
+    """Threads of a full core divide with negative results; whenever they are parked, the register is old or new."""
+    old, new = 0x55, -(1000 // 7) % 2**32
+    code = [*li(6, 1000), *li(8, -7 % 2**32), *li(9, old), r_type(0x33, 4, 1, 9, 6, 8), j_type(0, -8)]
+    run = Run(code, tmp_path, fixed=1, warm=0, cycles=60_000, halts=20, show=9, csrs=1, quiet=1, least=1, most=1)
+    seen: dict[int, list[int]] = {}
+    for line in run.lines:
+        if found := re.fullmatch(r"debug tid=(\d+) value=(\S+)", line):
+            seen.setdefault(int(found[1]), []).append(int(found[2], 16))
+    for tid, values in seen.items():
+        # What a thread had before its first instructions does not matter.
+        while values and values[0] not in (old, new):
+            values.pop(0)
+        assert set(values) <= {old, new}, f"thread {tid}: {[hex(value) for value in set(values)]}"
+    together = [value for values in seen.values() for value in values]
+    assert together.count(old) > 20 and together.count(new) > 20, run.text[-300:]
 
 
 TRAPS: list[tuple[str, list[int], int, int, int]] = [
@@ -297,12 +340,22 @@ def test_what_is_illegal(size: Size, seed: int, tmp_path: Path) -> None:
     assert 0.05 < verdicts.count("i") / len(verdicts) < 0.95
 
 
+def _scheduler() -> sources.Sources:
+    """The scheduler, its queue and its states, and their proof."""
+    core = sources.listing(ROOT / "rtl" / "core" / "core.f")
+    needs = ("gs_thread_pkg", "gs_fifo", "gs_ram_sdp", "gs_core_sched")
+    files = tuple(path for path in core.files if path.stem in needs)
+    return sources.Sources(files, core.include) + [HERE / "sched_proof.sv"]
+
+
 @pytest.mark.parametrize("threads", current_size().pick((4,), (4,), (2, 4)))
 def test_no_thread_is_lost_or_doubled(threads: int) -> None:
     """Proved for any behaviour of instructions, answers and control."""
-    core = sources.listing(ROOT / "rtl" / "core" / "core.f")
-    needs = ("gs_fifo", "gs_ram_sdp", "gs_core_sched")
-    files = tuple(path for path in core.files if path.stem in needs)
-    design = sources.Sources(files, core.include) + [HERE / "sched_proof.sv"]
-    proof = prove.prove("sched_proof", design, depth=2, parameters={"ThreadsPerCore": threads})
+    proof = prove.prove("sched_proof", _scheduler(), depth=2, parameters={"ThreadsPerCore": threads})
+    assert proof.passed, proof.reason
+
+
+def test_all_that_threads_can_do_is_reached() -> None:
+    """The proof's assumptions leave room for every start, park, injection, refusal and end."""
+    proof = prove.prove("sched_proof", _scheduler(), mode="cover", depth=32, parameters={"ThreadsPerCore": 2})
     assert proof.passed, proof.reason

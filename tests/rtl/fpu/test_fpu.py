@@ -13,9 +13,8 @@ import pytest
 from conftest import Size
 from rtl.fpu import golden, vectors
 
-from gossamer import config
+from gossamer.config import constants
 from gossamer.hdl import sources, verilate
-from gossamer.paths import ROOT
 
 HERE = Path(__file__).resolve().parent
 RECORD = np.dtype(
@@ -24,9 +23,7 @@ RECORD = np.dtype(
 )
 SLOW = ("div", "sqrt")
 SHORT = ("sgnj", "sgnjn", "sgnjx", "min", "max", "eq", "lt", "le", "class")
-FPU = config.load("de5").fpu
-LATENCY, SHORT_LATENCY, SLOW_LATENCY = FPU.add_latency, FPU.compare_latency, FPU.div_latency
-SHIPPED = sorted(path.stem for path in (ROOT / "config").glob("*.toml"))
+LATENCY, SHORT_LATENCY, SLOW_LATENCY = (constants.value(f"fpu_{name}_latency") for name in ("add", "compare", "div"))
 Records = np.ndarray[tuple[int], np.dtype[np.void]]
 Make = Callable[[np.random.Generator, str, int], golden.Words]
 
@@ -168,17 +165,15 @@ def _ordinary(rng: np.random.Generator, name: str, count: int) -> golden.Words:
     return rng.integers(0x3F800000, 0x40800000, (count, 3), dtype=np.uint32)
 
 
-def test_latencies_are_the_configurations(harness: Path, seed: int, tmp_path: Path) -> None:
-    """What config/ says of the unit is what each operation takes, alone and on ordinary operands."""
+def test_latencies_are_the_constants(harness: Path, seed: int, tmp_path: Path) -> None:
+    """What config/constants says of the unit is what each operation takes, alone and on ordinary operands."""
     records = _records(np.random.default_rng(seed), dict.fromkeys(golden.NAMES, 20), tmp_path, _ordinary)
     found = _drive(harness, records, tmp_path, seed, valid=1).least
-    for name in SHIPPED:
-        fpu = config.load(name).fpu
-        want = dict.fromkeys(("add", "sub", "madd", "msub", "nmsub", "nmadd"), fpu.add_latency)
-        want |= {"mul": fpu.mul_latency, "div": fpu.div_latency, "sqrt": fpu.sqrt_latency}
-        want |= dict.fromkeys(("cvt.w.s", "cvt.wu.s", "cvt.s.w", "cvt.s.wu"), fpu.convert_latency)
-        want |= dict.fromkeys(SHORT, fpu.compare_latency)
-        assert found == want, name
+    want = dict.fromkeys(("add", "sub", "madd", "msub", "nmsub", "nmadd"), LATENCY)
+    want |= {name: constants.value(f"fpu_{name}_latency") for name in ("mul", "div", "sqrt")}
+    want |= dict.fromkeys(("cvt.w.s", "cvt.wu.s", "cvt.s.w", "cvt.s.wu"), constants.value("fpu_convert_latency"))
+    want |= dict.fromkeys(SHORT, SHORT_LATENCY)
+    assert found == want
 
 
 def test_a_wrong_result_is_noticed(harness: Path, seed: int, tmp_path: Path) -> None:

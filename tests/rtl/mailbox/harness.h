@@ -44,7 +44,8 @@ enum Cause : unsigned {
 
 inline constexpr uint32_t kTile = 0u << 29 | 5u << 14 | 2u << 10 | 3u << 6;  // board 5, row 2, column 3
 
-inline constexpr unsigned kJob = 0x0B;
+// As mailbox_top.sv has them.
+inline constexpr unsigned kJob = 0x0B, kMeshWidth = 5, kMeshHeight = 3;
 
 inline uint32_t thread_address(unsigned thread) { return kTile | thread; }
 inline uint32_t tile_address() { return kTile | 1u << 29; }
@@ -263,14 +264,17 @@ class Bench {
       out_flits++;
       if (!last) return;
       outside_received_++;
+      stalled_[far] = false;
       Packet whole;
       std::swap(whole, packet);
       on_packet(whole);
     };
-    // Packets leave whole: one that has begun does not pause by itself.
-    static constexpr bool kWhole = false;
-    CHECK(!kWhole || top.out_valid_o || out_packet_[0].empty(), "a packet pauses on its way out");
-    CHECK(!kWhole || top.far_valid_o || out_packet_[1].empty(), "a far packet pauses on its way out");
+    // Packets leave whole: one that has begun does not pause unless its receiver did.
+    for (bool far : {false, true}) {
+      bool valid = far ? top.far_valid_o : top.out_valid_o, ready = far ? top.far_ready_i : top.out_ready_i;
+      CHECK(valid || stalled_[far] || out_packet_[far].empty(), "a packet pauses on its way out");
+      stalled_[far] = stalled_[far] || (valid && !ready);
+    }
     if (top.out_valid_o && top.out_ready_i) {
       leaves(false, top.out_kind_o, top.out_last_o, top.out_dest_o, top.out_tags_o, top.out_payload_o);
     }
@@ -299,7 +303,16 @@ class Bench {
       req_valid_ = false;
       threads_[req_thread_].state = Thread::kUnderWay;
     }
-    if (released) on_release();
+    if (released) {
+      on_release();
+      for (unsigned t = 0; t < kThreads; t++) {
+        to_leave_[t] = threads_[t].state == Thread::kUnderWay && threads_[t].request.addr == kIdle;
+      }
+    }
+    // Idle again only when the release has reached the last thread.
+    if (top.idle_o) {
+      for (unsigned t = 0; t < kThreads; t++) CHECK(!to_leave_[t], "idle while thread %u is still to be released", t);
+    }
     if (response) answer(rsp_thread, good);
     if (trap) answer(trap_thread, bad);
   }
@@ -319,6 +332,7 @@ class Bench {
     std::coroutine_handle<> handle;
   };
   std::array<Thread, kThreads> threads_;
+  std::array<bool, kThreads> to_leave_{};
   std::vector<unsigned> wanting_;
   std::deque<Task> tasks_;
   bool req_valid_ = false, in_valid_ = false;
@@ -326,6 +340,7 @@ class Bench {
   unsigned req_thread_ = 0;
   size_t in_at_ = 0;
   std::array<Packet, 2> out_packet_;
+  std::array<bool, 2> stalled_{};
 
   void post(unsigned thread, Request r, std::coroutine_handle<> handle) {
     Thread& t = threads_[thread];
@@ -340,6 +355,8 @@ class Bench {
           "an answer for thread %u, which asked nothing", thread);
     Thread& t = threads_[thread];
     t.state = Thread::kNothing;
+    if (to_leave_[thread]) CHECK(outcome.data, "thread %u was to be released, and got a message", thread);
+    to_leave_[thread] = false;
     t.outcome = outcome;
     t.handle.resume();
   }

@@ -133,7 +133,9 @@ module mailbox_top
     .MaxFlits      (MaxFlits),
     .QueueDepth    (QueueDepth),
     .SendSlots     (SendSlots),
-    .Multicast     (Multicast)
+    .Multicast     (Multicast),
+    .MeshWidth     (5),
+    .MeshHeight    (3)
   ) u_mailbox (
     .clk_i         (clk),
     .rst_ni,

@@ -112,7 +112,14 @@ struct World {
       abroad.erase(i);
       return;
     }
-    failf("message %u left for %x, which nobody sent", id, p[0].dest);
+    for (const Abroad& i : abroad) {
+      if (i.dest == p[0].dest || i.id == id) {
+        std::fprintf(stderr, "still to leave: message %u of %u flits for %x, kind %u, head %llx\n", i.id, i.flits, i.dest,
+                     i.kind, (unsigned long long)i.head);
+      }
+    }
+    failf("message %u left for %x with kind %u and head %llx in %zu flits, which nobody sent", id, p[0].dest, kind,
+          (unsigned long long)head, p.size());
   }
   void bring() {
     Bench& b = bench;
@@ -189,6 +196,9 @@ Task let_go(World& w, unsigned t, std::vector<Held>& held, unsigned which) {
   co_return 0;
 }
 
+/// Place of a tile on another board.
+uint32_t elsewhere(Bench& b) { return (b.below(4000) + 6) << 14 | b.below(kMeshHeight) << 10 | b.below(kMeshWidth) << 6; }
+
 /// Sends a slot to anywhere; `simple`: to one thread, since copies of one message to masks could not be told apart.
 Task dispatch(World& w, unsigned t, uint32_t slot, uint32_t id, unsigned flits, bool simple) {
   Bench& b = w.bench;
@@ -202,7 +212,7 @@ Task dispatch(World& w, unsigned t, uint32_t slot, uint32_t id, unsigned flits, 
     w.to_here(id, flits, 1ull << to);
     co_await good(w, t, {2, 1, kSendDest, thread_address(to)});
   } else if (where < 4) {
-    uint32_t dest = (where == 2 ? 0u : 5u << 29) | (b.below(4000) + 6) << 14 | (where == 2 ? b.below(1 << 14) : 0);
+    uint32_t dest = where == 2 ? elsewhere(b) | b.below(kThreads) : 5u << 29 | b.below(4096) << 14;
     w.abroad.push_back({id, dest, flits, 0, 0});
     co_await good(w, t, {2, 1, kSendDest, dest});
   } else if (where < 7) {
@@ -213,11 +223,11 @@ Task dispatch(World& w, unsigned t, uint32_t slot, uint32_t id, unsigned flits, 
     bool here = where != 7;
     uint64_t mask = b.random();
     if (b.chance(170)) mask &= b.random() & b.random();
-    if (here) mask &= all;
+    mask &= all;
     mask |= 1ull << b.below(kThreads);
     co_await good(w, t, {2, 1, kSendMaskLow, uint32_t(mask)});
     co_await good(w, t, {2, 1, kSendMaskHigh, uint32_t(mask >> 32)});
-    uint32_t dest = here ? tile_address() : 1u << 29 | (b.below(4000) + 6) << 14 | b.below(256) << 6;
+    uint32_t dest = here ? tile_address() : 1u << 29 | elsewhere(b);
     if (here) w.to_here(id, flits, mask);
     else w.abroad.push_back({id, dest, flits, 1, mask});
     w.multicasts++;

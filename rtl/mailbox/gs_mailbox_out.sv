@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+`include "gs_assert.svh"
+
+/// Output queues of a mailbox, one for each way out, in one memory; a flit in and a flit out in a cycle.
+///
+/// Whoever writes has reserved room for the whole packet before (take_i), so a flit always finds its place and no way
+/// out holds up another. A packet's flits come one a cycle; once it has begun to leave, the memory's port is its own as
+/// long as its receiver takes a flit a cycle. So a packet pauses only after its receiver did.
+///
+///     in ->[ ring of each way ]-> one of them ->[ flit ] [ flit ] [ flit ]-> local, net, far
+module gs_mailbox_out
+  import gs_mailbox_pkg::*;
+#(
+  /// one flit with what goes beside it; bit 0 says that it is the last of its packet
+  parameter  type         data_t    = logic [31:0],
+  /// flits of the longest packet
+  parameter  int unsigned MaxPacket = 5,
+  localparam int unsigned SizeW     = $clog2(MaxPacket + 1)
+) (
+  input  logic              clk_i,
+  input  logic              rst_ni,
+  /// ways with room for a longest packet; room is taken for one of some flits
+  output logic [Routes-1:0] room_o,
+  input  logic              take_i,
+  input  route_e            take_route_i,
+  input  logic [SizeW-1:0]  take_size_i,
+  /// a flit of a packet that has room
+  input  logic              in_valid_i,
+  input  route_e            in_route_i,
+  input  data_t             in_data_i,
+  output logic [Routes-1:0] out_valid_o,
+  input  logic [Routes-1:0] out_ready_i,
+  output data_t             out_data_o[Routes],
+  /// a packet has room taken, or its flits are here
+  output logic              busy_o
+);
+  // Half of the memory is the network's, which must stream; a quarter has room for one packet.
+  localparam int unsigned QuarterW = ($clog2(MaxPacket) > 3) ? $clog2(MaxPacket) : 3;
+  localparam int unsigned AddrW = QuarterW + 2;
+  localparam int unsigned PtrW = AddrW;
+
+  logic [Routes-1:0] some, free, want, grant, valid_q, lock_q;
+  logic [Routes-1:0][PtrW-1:0] wptr_q, rptr_q, room_q;
+  logic [AddrW-1:0] waddr, raddr;
+  logic [Routes-1:0][AddrW-1:0] wplace, rplace;
+  logic [Routes-1:0] first_q;
+  data_t rdata;
+  logic [Routes-1:0] full_room;
+
+  // A pointer counts once more than its ring has places; this is the place.
+  function automatic logic [AddrW-1:0] place(int unsigned r, logic [PtrW-2:0] pointer);
+    if (r == 32'(RouteNet)) place = {1'b0, pointer[AddrW-2:0]};
+    else place = {1'b1, r == 32'(RouteFar), pointer[QuarterW-1:0]};
+  endfunction
+
+  for (genvar r = 0; r < int'(Routes); r++) begin : gen_route
+    localparam int unsigned Depth = (r == int'(RouteNet)) ? 2 << QuarterW : 1 << QuarterW;
+    localparam int unsigned RingW = $clog2(Depth) + 1;
+    logic take;
+    logic [RingW-1:0] room_d;
+
+    assign some[r]      = wptr_q[r][RingW-1:0] != rptr_q[r][RingW-1:0];
+    assign free[r]      = !valid_q[r] || out_ready_i[r];
+    assign want[r]      = some[r] && free[r];
+    assign take         = take_i && take_route_i == route_e'(r);
+    assign room_d       = room_q[r][RingW-1:0] - (take ? RingW'(take_size_i) : '0) + RingW'(grant[r]);
+    assign full_room[r] = room_q[r][RingW-1:0] == RingW'(Depth);
+    assign room_o[r]    = room_q[r][RingW-1:0] >= RingW'(MaxPacket);
+    assign wplace[r]    = place(r, wptr_q[r][PtrW-2:0]);
+    assign rplace[r]    = place(r, rptr_q[r][PtrW-2:0]);
+
+    always_ff @(posedge clk_i) begin
+      if (!rst_ni) begin
+        wptr_q[r] <= '0;
+        rptr_q[r] <= '0;
+        room_q[r] <= PtrW'(Depth);
+      end else begin
+        if (in_valid_i && in_route_i == route_e'(r)) wptr_q[r] <= PtrW'(RingW'(wptr_q[r] + PtrW'(1)));
+        if (grant[r]) rptr_q[r] <= PtrW'(RingW'(rptr_q[r] + PtrW'(1)));
+        room_q[r] <= PtrW'(room_d);
+      end
+    end
+
+    `GS_ASSERT_NOW(room_is_taken_where_it_is, !take || RingW'(take_size_i) <= room_q[r][RingW-1:0])
+    `GS_ASSERT_NOW(a_flit_has_its_place,
+                   !(in_valid_i && in_route_i == route_e'(r))
+                   || RingW'(wptr_q[r][RingW-1:0] - rptr_q[r][RingW-1:0]) < RingW'(Depth))
+  end
+
+  // A packet that has begun goes first; else the ways take turns.
+  always_comb begin
+    grant = '0;
+    if ((want & lock_q) != '0) grant = lock_q;
+    else if ((want & first_q) != '0) grant = first_q;
+    else if ((want & {first_q[1:0], first_q[2]}) != '0) grant = {first_q[1:0], first_q[2]};
+    else if ((want & {first_q[0], first_q[2:1]}) != '0) grant = {first_q[0], first_q[2:1]};
+    waddr = '0;
+    raddr = '0;
+    for (int unsigned r = 0; r < Routes; r++) begin
+      if (in_route_i == route_e'(r)) waddr |= wplace[r];
+      if (grant[r]) raddr |= rplace[r];
+    end
+  end
+
+  gs_ram_sdp #(
+    .Width  ($bits(data_t)),
+    .Depth  (1 << AddrW),
+    .Latency(0),
+    .Style  ("distributed")
+  ) u_flits (
+    .clk_i,
+    .we_i   (in_valid_i),
+    .wstrb_i(1'b1),
+    .waddr_i(waddr),
+    .wdata_i(in_data_i),
+    .re_i   (1'b1),
+    .raddr_i(raddr),
+    .rdata_o(rdata)
+  );
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      valid_q <= '0;
+      lock_q  <= '0;
+      first_q <= Routes'(1);
+    end else begin
+      valid_q <= grant | (valid_q & ~out_ready_i);
+      if (grant != '0) lock_q <= 1'(rdata) ? '0 : grant;
+      if (grant != '0) first_q <= {grant[1:0], grant[2]};
+    end
+  end
+
+  for (genvar r = 0; r < int'(Routes); r++) begin : gen_out
+    data_t data_q;
+    always_ff @(posedge clk_i) if (grant[r]) data_q <= rdata;
+    assign out_data_o[r] = data_q;
+  end
+  assign out_valid_o = valid_q;
+  assign busy_o      = full_room != '1 || valid_q != '0;
+
+  `GS_ASSERT_NOW(a_way_at_a_time, (grant & (grant - Routes'(1))) == '0)
+endmodule

@@ -1,0 +1,545 @@
+// SPDX-License-Identifier: Apache-2.0
+`include "gs_assert.svh"
+
+/// Requests of a mailbox's threads: a pipeline that never stops behind A.
+///
+///     request, inside -> A: state of the thread, checks, pointer queue   B   C: scratchpad, masks, pointer, holder
+///                     -> D: result, send -> outcomes -> response or trap
+///
+/// A request from inside looks again whether the event that a thread waits for is there: ends of sends (ActEnd,
+/// ActWake), messages (ActWake), the release of the idle (ActFree). It goes first. One too many changes nothing. A wait
+/// whose event is there already ends at once; so does idle with a message there.
+/// A thread has one request under way.
+module gs_mailbox_requests
+  import gs_mailbox_pkg::*;
+  import gs_word_pkg::*;
+  import gossamer_pkg::flit_kind_e;
+#(
+  /// threads of the tile, 2 to 64, a power of two
+  parameter  int unsigned Threads        = 64,
+  /// slots of a thread, a power of two
+  parameter  int unsigned SlotsPerThread = 16,
+  /// bytes of a slot, a power of two, 16 or more
+  parameter  int unsigned SlotBytes      = 64,
+  /// longest message in flits
+  parameter  int unsigned MaxFlits       = 4,
+  /// first address of the scratchpad, a multiple of its size
+  parameter  logic [31:0] Base           = 32'h0010_0000,
+  /// 1: messages to any set of threads of a tile
+  parameter  bit          Multicast      = 1'b1,
+  /// 1: the tile has no network
+  parameter  bit          Alone          = 1'b0,
+  /// columns and rows of a board's mesh
+  parameter  int unsigned MeshWidth      = gossamer_pkg::MeshWidth,
+  parameter  int unsigned MeshHeight     = gossamer_pkg::MeshHeight,
+  /// bits of thread, column and row of a tile in a program's addresses (gs_address_pkg)
+  parameter  int unsigned ThreadBits     = 6,
+  parameter  int unsigned XBits          = 4,
+  parameter  int unsigned YBits          = 4,
+  localparam int unsigned ThreadW        = $clog2(Threads),
+  localparam int unsigned SlotW          = $clog2(Threads * SlotsPerThread),
+  localparam int unsigned LengthW        = (MaxFlits > 1) ? $clog2(MaxFlits) : 1,
+  localparam int unsigned WordW          = $clog2(Threads * SlotsPerThread * SlotBytes / 4)
+) (
+  input  logic                     clk_i,
+  input  logic                     rst_ni,
+  input  logic [31:0]              tile_i,
+  input  gs_address_pkg::cluster_t cluster_i,
+  /// after reset: threads begin; requests wait
+  input  logic                     clear_i,
+  input  logic [ThreadW-1:0]       clear_thread_i,
+  input  logic                     ready_i,
+  /// threads
+  input  logic                     req_valid_i,
+  output logic                     req_ready_o,
+  input  mailbox_req_t             req_i,
+  output logic                     rsp_valid_o,
+  input  logic                     rsp_ready_i,
+  output mailbox_rsp_t             rsp_o,
+  output logic                     trap_valid_o,
+  input  logic                     trap_ready_i,
+  output mailbox_trap_t            trap_o,
+  /// from inside: messages for threads that wait; the release of the idle, and how it ends
+  input  logic                     wake_valid_i,
+  output logic                     wake_ready_o,
+  input  logic [ThreadW-1:0]       wake_thread_i,
+  input  logic                     free_valid_i,
+  output logic                     free_ready_o,
+  input  logic [ThreadW-1:0]       free_thread_i,
+  input  logic                     agreed_i,
+  /// A: the thread's queue of messages; a pointer comes two cycles after its pop
+  output logic [ThreadW-1:0]       a_thread_o,
+  output logic                     a_pop_o,
+  input  logic                     a_some_i,
+  input  logic                     a_coming_i,
+  input  logic [SlotW-1:0]         c_popped_i,
+  /// A: it waits for a message, or does so no more
+  output logic                     a_want_we_o,
+  output logic                     a_want_o,
+  /// A: it begins to wait in idle, or leaves it
+  output logic                     a_enter_o,
+  output logic                     a_leave_o,
+  output logic                     a_vote_o,
+  /// A: a word of the scratchpad, which comes two cycles later
+  output logic                     a_core_valid_o,
+  output logic                     a_core_we_o,
+  output logic [3:0]               a_core_strb_o,
+  output logic [WordW-1:0]         a_core_word_o,
+  output logic [31:0]              a_core_wdata_o,
+  input  logic [31:0]              c_core_rdata_i,
+  /// A: the slot that is sent from or released; C: the thread held it, and releases it, or has received another
+  output logic [SlotW-1:0]         a_slot_o,
+  input  logic                     c_held_i,
+  output logic                     c_release_o,
+  output logic                     c_receive_o,
+  /// D: a send
+  output logic                     send_o,
+  output logic [ThreadW-1:0]       send_thread_o,
+  output logic [SlotW-1:0]         send_slot_o,
+  output logic [LengthW-1:0]       send_length_o,
+  output flit_kind_e               send_kind_o,
+  output route_e                   send_route_o,
+  output logic [31:0]              send_dest_o,
+  output logic [63:0]              send_head_o,
+  /// sends that were read wholly
+  input  logic                     done_valid_i,
+  output logic                     done_ready_o,
+  input  logic [ThreadW-1:0]       done_thread_i,
+  /// something is under way; a thread that waits is not
+  output logic                     busy_o
+);
+  localparam int unsigned ByteW = $clog2(SlotBytes);
+  // Enough of an address for a place in the scratchpad or the number of a CSR.
+  localparam int unsigned AddrW = (WordW + 2 > 12) ? WordW + 2 : 12;
+
+  function automatic logic [31:0] slot_address(logic [SlotW-1:0] slot);
+    return Base | (32'(slot) << ByteW);
+  endfunction
+
+  // What goes on from A.
+  typedef struct packed {
+    decoded_t           what;
+    logic               is_trap;
+    logic               begun;
+    logic [2:0]         funct3;
+    logic [1:0]         offset;
+    logic [ThreadW-1:0] thread;
+    logic [SlotW-1:0]   slot;
+    logic [LengthW-1:0] length;
+    logic [31:0]        data;
+  } step_t;
+  step_t a_step, b_q, c_q;
+  logic b_valid_q, c_valid_q, b_write_q, b_release_q, c_release_q, b_receive_q, c_receive_q, ends_busy;
+  logic [63:0] masks;
+
+  typedef struct packed {
+    logic               is_send;
+    logic               is_trap;
+    logic               begun;
+    logic [5:0]         cause;
+    flit_kind_e         kind;
+    route_e             route;
+    logic [ThreadW-1:0] thread;
+    logic [SlotW-1:0]   slot;
+    logic [LengthW-1:0] length;
+    logic [31:0]        data;
+  } last_t;
+  last_t c_last, d_q;
+
+  // ---- Into A ----
+  typedef struct packed {
+    decoded_t           what;
+    logic [2:0]         funct3;
+    logic [ThreadW-1:0] thread;
+    logic [AddrW-1:0]   addr;
+    logic [31:0]        data;
+  } request_t;
+
+  logic req_valid, req_ready, a_valid_q, a_go, a_free, end_valid, end_ready, internal;
+  mailbox_req_t req;
+  decoded_t decoded;
+  request_t a_q;
+  act_e end_act, internal_act;
+  logic [ThreadW-1:0] end_thread, internal_thread, next_thread;
+
+  gs_skid #(
+    .data_t(mailbox_req_t)
+  ) u_skid (
+    .clk_i,
+    .rst_ni,
+    .in_valid_i (req_valid_i),
+    .in_ready_o (req_ready_o),
+    .in_data_i  (req_i),
+    .out_valid_o(req_valid),
+    .out_ready_i(req_ready),
+    .out_data_o (req)
+  );
+
+  gs_mailbox_decode #(
+    .Threads   (Threads),
+    .Slots     (Threads * SlotsPerThread),
+    .SlotBytes (SlotBytes),
+    .MaxFlits  (MaxFlits),
+    .Base      (Base),
+    .Multicast (Multicast),
+    .Alone     (Alone),
+    .MeshWidth (MeshWidth),
+    .MeshHeight(MeshHeight),
+    .ThreadBits(ThreadBits),
+    .XBits     (XBits),
+    .YBits     (YBits)
+  ) u_decode (
+    .req_i    (req),
+    .tile_i,
+    .cluster_i,
+    .decoded_o(decoded)
+  );
+  logic unused_req;
+  assign unused_req = &{1'b0, req.op, req.thread, req.addr};
+
+  assign internal      = end_valid || wake_valid_i || free_valid_i;
+  assign internal_act    = end_valid ? end_act : wake_valid_i ? ActWake : ActFree;
+  assign internal_thread = end_valid ? end_thread : wake_valid_i ? wake_thread_i : free_thread_i;
+  assign a_free        = !a_valid_q || a_go;
+  assign end_ready     = a_free;
+  assign wake_ready_o  = a_free && !end_valid;
+  assign free_ready_o  = a_free && !end_valid && !wake_valid_i;
+  assign req_ready     = a_free && !internal && ready_i;
+  assign next_thread   = internal ? internal_thread : req.thread[ThreadW-1:0];
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) a_valid_q <= 1'b0;
+    else if (a_free) a_valid_q <= internal || (req_valid && ready_i);
+    if (a_free) begin
+      a_q <= '{
+          what: decoded,
+          funct3: req.funct3,
+          thread: next_thread,
+          addr: req.addr[AddrW-1:0],
+          data: req.data
+      };
+      if (internal) a_q.what.act <= internal_act;
+    end
+  end
+
+  // ---- A ----
+  act_e act;
+  logic a_room, a_hold, a_sending, a_begun, a_defer, a_send, a_end, a_release, a_settles;
+  logic [SlotW-1:0] own_slot, sending_slot, named_slot;
+  logic [LengthW-1:0] own_length;
+  logic [1:0] after_end_q;
+
+  assign act        = a_q.what.act;
+  assign a_thread_o = a_q.thread;
+  assign named_slot = a_q.data[ByteW+:SlotW];
+  // Behind the late release of a slot nothing may look at it until it is written. Whether a request goes on depends on
+  // registers and on the end of a send alone.
+  assign a_go       = a_valid_q && a_room && !a_hold && after_end_q == '0;
+  assign a_send     = a_go && act == ActSend && a_q.what.ok && !a_sending;
+  assign a_end      = a_go && act == ActEnd;
+  assign a_defer    = a_go && act == ActRelease && a_q.what.ok && a_sending && sending_slot == named_slot;
+  assign a_release  = a_end || (a_go && act == ActRelease && a_q.what.ok && !a_defer);
+  assign a_pop_o    = a_go && act == ActReceive;
+  assign a_slot_o   = (act == ActSend) ? own_slot : (act == ActEnd) ? sending_slot : named_slot;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) after_end_q <= '0;
+    else after_end_q <= {after_end_q[0], a_end};
+  end
+
+  // A request that waits in A repeats its access; nothing has been made of it yet.
+  assign a_core_valid_o = a_valid_q && act inside {ActLoad, ActStore};
+  assign a_core_we_o    = act == ActStore;
+  assign a_core_strb_o  = store_strobe(a_q.funct3[1:0], a_q.addr[1:0]);
+  assign a_core_word_o  = a_q.addr[WordW+1:2];
+  assign a_core_wdata_o = store_data(a_q.data, a_q.funct3[1:0]);
+
+  // What the thread waits for, or its vote in idle; afterwards how the wait ended.
+  typedef struct packed {
+    logic       waiting;
+    logic       idle;
+    logic [1:0] remembered;
+  } wait_t;
+  wait_t a_wait, a_wait_next;
+  logic a_begins, a_hit, a_wait_we;
+  logic [1:0] a_events, a_woken;
+
+  // Events as they are now: a message, no send.
+  assign a_events = {(act inside {ActWait, ActIdle}) ? a_coming_i : a_some_i, !a_sending || act == ActEnd};
+
+  always_comb begin
+    // From inside: does the wait end?
+    a_woken = a_wait.remembered & a_events;
+    a_hit   = a_wait.waiting && a_woken != '0;
+    if (a_wait.idle) begin
+      a_hit   = a_wait.waiting && a_events[1];
+      a_woken = gossamer_pkg::IdleResultMessage;
+    end
+    if (act == ActFree) begin
+      a_hit   = a_wait.waiting && a_wait.idle;
+      a_woken = agreed_i ? gossamer_pkg::IdleResultAgreed : gossamer_pkg::IdleResultIdle;
+    end
+    // Of the thread: does it begin?
+    a_begins = 1'b0;
+    if (act == ActWait) begin
+      a_woken  = a_q.data[1:0] & a_events;
+      a_begins = a_woken == '0;
+    end
+    if (act == ActIdle) begin
+      a_woken  = gossamer_pkg::IdleResultMessage;
+      a_begins = !a_events[1];
+    end
+    a_settles   = (act inside {ActWake, ActFree, ActEnd}) ? a_hit : !a_begins;
+    a_wait_we   = a_go && ((act inside {ActWake, ActFree, ActEnd}) ? a_hit : act inside {ActWait, ActIdle});
+    a_wait_next = '{waiting: a_begins, idle: act == ActIdle, remembered: a_woken};
+    if (a_begins) a_wait_next.remembered = (act == ActIdle) ? {1'b0, a_q.data != '0} : a_q.data[1:0];
+  end
+
+  gs_ram_sdp #(
+    .Width  ($bits(wait_t)),
+    .Depth  (Threads),
+    .Latency(0),
+    .Style  ("distributed")
+  ) u_waits (
+    .clk_i,
+    .we_i   (a_wait_we || clear_i),
+    .wstrb_i(1'b1),
+    .waddr_i(clear_i ? clear_thread_i : a_q.thread),
+    .wdata_i(clear_i ? '0 : a_wait_next),
+    .re_i   (1'b1),
+    .raddr_i(a_q.thread),
+    .rdata_o(a_wait)
+  );
+
+  assign a_want_we_o = a_wait_we;
+  assign a_want_o    = a_begins && (act == ActIdle || a_q.data[1]);
+  assign a_enter_o   = a_go && act == ActIdle && a_begins;
+  assign a_leave_o   = a_go && (act inside {ActWake, ActFree, ActEnd}) && a_hit && a_wait.idle;
+  assign a_vote_o    = (act == ActIdle) ? a_q.data != '0 : a_wait.remembered[0];
+
+  gs_mailbox_ends #(
+    .Threads(Threads)
+  ) u_ends (
+    .clk_i,
+    .rst_ni,
+    .clear_i,
+    .clear_thread_i,
+    .a_thread_i     (a_q.thread),
+    .a_sending_o    (a_sending),
+    .a_begun_o      (a_begun),
+    .a_send_i       (a_send),
+    .a_defer_i      (a_defer),
+    .a_end_i        (a_end),
+    .a_is_end_i     (a_valid_q && act == ActEnd),
+    .a_want_we_i    (a_wait_we),
+    .a_want_i       (a_begins && act == ActWait && a_q.data[0]),
+    .a_hold_o       (a_hold),
+    .commit_i       (send_o),
+    .commit_thread_i(d_q.thread),
+    .commit_begun_i (d_q.begun),
+    .done_valid_i,
+    .done_ready_o,
+    .done_thread_i,
+    .inside_valid_o (end_valid),
+    .inside_ready_i (end_ready),
+    .inside_act_o   (end_act),
+    .inside_thread_o(end_thread),
+    .busy_o         (ends_busy)
+  );
+
+  logic state_we;
+  assign state_we = a_go && act == ActState && a_q.what.write && a_q.what.ok;
+
+  gs_mailbox_threads #(
+    .Threads       (Threads),
+    .SlotsPerThread(SlotsPerThread),
+    .LengthW       (LengthW),
+    .Multicast     (Multicast)
+  ) u_threads (
+    .clk_i,
+    .clear_i,
+    .clear_thread_i,
+    .next_i          (a_free),
+    .next_thread_i   (next_thread),
+    .a_thread_i      (a_q.thread),
+    .a_slot_o        (own_slot),
+    .a_length_o      (own_length),
+    .a_sending_slot_o(sending_slot),
+    .a_slot_we_i     (state_we && a_q.what.state == StateSlot),
+    .a_length_we_i   (state_we && a_q.what.state == StateLength),
+    .a_sending_we_i  (a_send),
+    .a_slot_i        (named_slot),
+    .a_length_i      (a_q.data[LengthW-1:0]),
+    .b_low_we_i      (b_write_q && b_q.what.state == StateMaskLow),
+    .b_high_we_i     (b_write_q && b_q.what.state == StateMaskHigh),
+    .b_thread_i      (b_q.thread),
+    .b_data_i        (b_q.data),
+    .c_masks_o       (masks)
+  );
+
+  // ---- A to B: what can be said now ----
+  always_comb begin
+    a_step = '{
+        what: a_q.what,
+        is_trap: !a_q.what.ok,
+        begun: a_begun,
+        funct3: a_q.funct3,
+        offset: a_q.addr[1:0],
+        thread: a_q.thread,
+        slot: own_slot,
+        length: own_length,
+        data: a_q.data
+    };
+    unique case (act)
+      ActState: begin
+        // A wrong value is a trap only if it is written.
+        a_step.is_trap = !a_q.what.ok && a_q.what.write;
+        if (!a_step.is_trap) begin
+          unique case (a_q.what.state)
+            StateSlot:       a_step.data = slot_address(own_slot);
+            StateLength:     a_step.data = 32'(own_length);
+            StateCanSend:    a_step.data = 32'(!a_sending);
+            StateCanReceive: a_step.data = 32'(a_some_i);
+            StateIdle:       a_step.data = 32'(a_wait.remembered);
+            default:         ;
+          endcase
+        end
+      end
+      ActSend: begin
+        if (a_q.what.ok && a_sending) begin
+          a_step.is_trap    = 1'b1;
+          a_step.what.cause = gossamer_pkg::TrapSendNotReady;
+        end
+      end
+      ActReceive: begin
+        a_step.is_trap    = !a_some_i;
+        a_step.what.cause = gossamer_pkg::TrapNothingToReceive;
+        a_step.data       = '0;
+      end
+      ActWait, ActIdle, ActWake, ActFree, ActEnd: begin
+        a_step.is_trap = 1'b0;
+        a_step.data    = 32'(a_woken);
+      end
+      ActIllegal: begin
+        a_step.is_trap    = 1'b1;
+        a_step.what.cause = gossamer_pkg::TrapIllegalInstruction;
+        a_step.data       = 32'(a_q.addr[11:0]);
+      end
+      default: ;
+    endcase
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      b_valid_q   <= 1'b0;
+      c_valid_q   <= 1'b0;
+      b_write_q   <= 1'b0;
+      b_release_q <= 1'b0;
+      c_release_q <= 1'b0;
+      b_receive_q <= 1'b0;
+      c_receive_q <= 1'b0;
+    end else begin
+      b_valid_q   <= a_go && a_settles;
+      c_valid_q   <= b_valid_q;
+      b_write_q   <= a_go && act == ActState && a_q.what.write;
+      b_release_q <= a_release;
+      c_release_q <= b_release_q;
+      b_receive_q <= a_pop_o && a_some_i;
+      c_receive_q <= b_receive_q;
+    end
+    b_q <= a_step;
+    c_q <= b_q;
+  end
+  assign c_release_o = c_release_q;
+  assign c_receive_o = c_receive_q;
+
+  // ---- C: what the RAMs answered ----
+  logic d_valid_q, empty_mask;
+  logic [63:0] d_head_q;
+
+  // Bits of a mask beyond the threads of a tile name no thread.
+  always_comb begin
+    empty_mask = masks == '0;
+    for (int unsigned t = Threads; t < 64; t++) if (masks[t]) empty_mask = 1'b1;
+  end
+
+  always_comb begin
+    c_last = '{
+        is_send: c_q.what.act == ActSend,
+        is_trap: c_q.is_trap,
+        begun: c_q.begun,
+        cause: c_q.what.cause,
+        kind: c_q.what.kind,
+        route: c_q.what.route,
+        thread: c_q.thread,
+        slot: c_q.slot,
+        length: c_q.length,
+        data: c_q.data
+    };
+    unique case (c_q.what.act)
+      ActLoad:    c_last.data = load_value(c_core_rdata_i, c_q.funct3, c_q.offset);
+      ActReceive: if (!c_q.is_trap) c_last.data = slot_address(c_popped_i);
+      ActState: begin
+        if (c_q.what.state == StateMaskLow) c_last.data = masks[31:0];
+        if (c_q.what.state == StateMaskHigh) c_last.data = masks[63:32];
+      end
+      ActSend: begin
+        if (c_q.what.kind == gossamer_pkg::FlitKindMask && empty_mask) c_last.is_trap = 1'b1;
+        else if (!c_q.is_trap && !c_held_i) begin
+          c_last.is_trap = 1'b1;
+          c_last.cause   = gossamer_pkg::TrapNotReceived;
+          c_last.data    = slot_address(c_q.slot);
+        end
+      end
+      default: ;
+    endcase
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) d_valid_q <= 1'b0;
+    else d_valid_q <= c_valid_q;
+    d_q      <= c_last;
+    d_head_q <= (c_q.what.kind == gossamer_pkg::FlitKindKey) ? 64'(c_q.data) : masks;
+  end
+
+  // ---- D: sends are on their way, outcomes wait to be fetched ----
+  logic outcomes_busy;
+
+  assign send_o        = d_valid_q && d_q.is_send && !d_q.is_trap;
+  assign send_thread_o = d_q.thread;
+  assign send_slot_o   = d_q.slot;
+  assign send_length_o = d_q.length;
+  assign send_kind_o   = d_q.kind;
+  assign send_route_o  = d_q.route;
+  assign send_head_o   = d_head_q;
+  // A key goes to the router of this board.
+  assign send_dest_o   = (d_q.kind == gossamer_pkg::FlitKindKey)
+      ? {gossamer_pkg::EndpointKey, 3'd0, tile_i[25:14], 14'd0}
+      : gs_address_pkg::gs_wire_address(d_q.data, ThreadBits, XBits, YBits);
+
+  gs_mailbox_outcomes #(
+    .ThreadW(ThreadW)
+  ) u_outcomes (
+    .clk_i,
+    .rst_ni,
+    .room_o     (a_room),
+    .take_i     (a_go && a_settles),
+    .in_valid_i (d_valid_q),
+    .in_trap_i  (d_q.is_trap),
+    .in_thread_i(d_q.thread),
+    .in_cause_i (d_q.cause),
+    .in_data_i  (d_q.data),
+    .rsp_valid_o,
+    .rsp_ready_i,
+    .rsp_o,
+    .trap_valid_o,
+    .trap_ready_i,
+    .trap_o,
+    .busy_o     (outcomes_busy)
+  );
+
+  assign busy_o = req_valid || a_valid_q || outcomes_busy || ends_busy || c_release_q || b_release_q;
+
+  `GS_ASSERT_NOW(a_thread_has_one_request_under_way,
+                 !(a_valid_q && b_valid_q && a_q.thread == b_q.thread && !(act inside {ActWake, ActFree, ActEnd})))
+endmodule

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What the parts of the control unit share.
+package gs_control_pkg;
+  import gs_tile_pkg::*;
+  import gossamer_pkg::*;
+
+  /// bits of a program counter in words: an address of the instruction memory, or its end
+  localparam int unsigned PcWordW = Log2InstrWords + 1;
+
+  /// What a thread's request tells the host.
+  typedef struct packed {
+    debug_report_e      code;
+    logic [ThreadW-1:0] thread;
+    logic [5:0]         about;     // trap: its cause; started: the other thread
+    logic               pc_known;
+    logic [PcWordW-1:0] pc;
+    logic [31:0]        data;
+  } report_t;
+
+  /// A report waits in two words: all but its data, then its data.
+  localparam int unsigned HeadW = $bits(report_t) - 32;
+  localparam int unsigned ReportWordW = (HeadW > 32) ? HeadW : 32;
+  typedef logic [ReportWordW-1:0] report_word_t;
+
+  /// What a request of a thread needs, found out before it is carried out.
+  typedef struct packed {
+    logic       for_debug;    // a refused access of the debug bus, under a thread's number
+    logic       traps;
+    logic       trap_is_csr;  // the trap's value is the number of a register
+    logic       trap_has_pc;
+    logic [5:0] cause;
+    logic       ends;         // the thread runs no more: thread_stop, or a trap
+    logic       report;       // the answer, if any, comes when the report has left
+    debug_report_e code;
+    logic       start;
+    logic       instr_address;
+    logic       iwr;
+    logic       counter;
+    logic       instret;
+    logic       perf_control;
+    logic       got;          // uart_get: there is a byte
+    logic [7:0] got_byte;
+  } plan_t;
+
+  /// Places of the counters: those of the debug bus first, then what threads read and clear.
+  localparam int unsigned CounterSlots = 32;
+  localparam int unsigned SlotW = $clog2(CounterSlots);
+  localparam logic [SlotW-1:0] SlotHits = 5'd16;
+  localparam logic [SlotW-1:0] SlotMisses = 5'd17;
+  localparam logic [SlotW-1:0] SlotWritebacks = 5'd18;
+  /// the first core's; those of the others follow
+  localparam logic [SlotW-1:0] SlotIdle = 5'd24;
+
+  /// Whether a thread waits until its report has left. One that has ended does not.
+  function automatic logic report_answers(input debug_report_e code);
+    return code != DebugReportStopped && code != DebugReportTrap;
+  endfunction
+endpackage

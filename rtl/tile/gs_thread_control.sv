@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+`include "gs_assert.svh"
+
+/// Brings operations on threads (gs_thread_pkg) to the cores, one after the other: those of threads, of the debug bus,
+/// and its own, with which it finds out which threads have parked. It knows which threads are users of the tile.
+///
+/// A requester holds its operation until `ready`; in that cycle `allowed_o` says whether it was done.
+module gs_thread_control
+  import gs_tile_pkg::*;
+  import gs_thread_pkg::*;
+(
+  input  logic                    clk_i,
+  input  logic                    rst_ni,
+  /// of a thread's request: start another thread, end or trap this one
+  input  logic                    req_valid_i,
+  output logic                    req_ready_o,
+  input  thread_op_e              req_op_i,
+  input  logic [ThreadW-1:0]      req_thread_i,
+  /// of the debug bus
+  input  logic                    cmd_valid_i,
+  output logic                    cmd_ready_o,
+  input  thread_op_e              cmd_op_i,
+  input  logic [ThreadW-1:0]      cmd_thread_i,
+  output logic                    allowed_o,
+  /// this thread is a user from now on, and will be started
+  input  logic                    activate_valid_i,
+  output logic                    activate_ready_o,
+  input  logic [ThreadW-1:0]      activate_thread_i,
+  /// threads that are started and have neither ended nor trapped
+  output logic [(1<<ThreadW)-1:0] active_o,
+  /// threads that have parked since they were halted
+  output logic                    parked_valid_o,
+  input  logic                    parked_ready_i,
+  output logic [ThreadW-1:0]      parked_thread_o,
+  // Cores; a thread of them parks
+  output logic [TileCores-1:0]    ctl_valid_o,
+  input  logic [TileCores-1:0]    ctl_ready_i,
+  output thread_op_e              ctl_op_o,
+  output logic [TidW-1:0]         ctl_tid_o,
+  input  logic [TileCores-1:0]    ctl_allowed_i,
+  input  logic [TileCores-1:0]    ctl_trapped_i,
+  input  logic [TileCores-1:0]    park_i,
+  // Something is under way
+  output logic                    busy_o
+);
+  localparam int unsigned AllThreads = 1 << ThreadW;
+
+  typedef enum logic [1:0] {FromRequest, FromCommand, FromSearch} from_e;
+
+  // The operation under way, and the cycle in which it is done
+  logic [TileCores-1:0] valid_q;
+  logic done_q, allowed_q, trapped_q, last_request_q;
+  from_e from_q, from_d;
+  thread_op_e op_q;
+  logic [ThreadW-1:0] thread_q, thread_d;
+  logic free, some, search;
+  logic [AllThreads-1:0] active_q;
+  logic change, becomes;
+  logic [ThreadW-1:0] changes;
+
+  // After each halt, and each time that a thread parks, all threads are gone over once.
+  logic [ThreadW:0] left_q;
+  logic [ThreadW-1:0] search_q, parked_thread_q;
+  logic parked_valid_q;
+
+  assign free   = valid_q == '0 && !done_q;
+  assign search = left_q != '0 && !parked_valid_q;
+  assign some   = req_valid_i || cmd_valid_i || search;
+
+  always_comb begin
+    from_d   = FromSearch;
+    thread_d = search_q;
+    if (cmd_valid_i && (!req_valid_i || last_request_q)) begin
+      from_d   = FromCommand;
+      thread_d = cmd_thread_i;
+    end else if (req_valid_i) begin
+      from_d   = FromRequest;
+      thread_d = req_thread_i;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      valid_q        <= '0;
+      done_q         <= 1'b0;
+      last_request_q <= 1'b0;
+      parked_valid_q <= 1'b0;
+      left_q         <= '0;
+      active_q       <= '0;
+    end else begin
+      valid_q <= '0;
+      if (free && some) begin
+        for (int unsigned c = 0; c < TileCores; c++) valid_q[c] <= (thread_d >> TidW) == ThreadW'(c);
+        last_request_q <= from_d == FromRequest;
+      end else if ((valid_q & ctl_ready_i) == '0) begin
+        valid_q <= valid_q;
+      end
+      done_q <= (valid_q & ctl_ready_i) != '0;
+
+      if (park_i != '0 || (done_q && op_q == ThreadHalt)) left_q <= (ThreadW + 1)'(AllThreads);
+      else if (done_q && from_q == FromSearch) left_q <= left_q - (ThreadW + 1)'(1);
+      if (done_q && from_q == FromSearch && allowed_q) parked_valid_q <= 1'b1;
+      else if (parked_ready_i) parked_valid_q <= 1'b0;
+
+      for (int unsigned t = 0; t < AllThreads; t++) if (change && changes == ThreadW'(t)) active_q[t] <= becomes;
+    end
+    if (free) begin
+      from_q   <= from_d;
+      thread_q <= thread_d;
+      op_q     <= (from_d == FromCommand) ? cmd_op_i : (from_d == FromRequest) ? req_op_i : ThreadTell;
+    end
+    allowed_q <= (valid_q & ctl_allowed_i) != '0;
+    trapped_q <= (valid_q & ctl_trapped_i) != '0;
+    if (done_q && from_q == FromSearch) begin
+      search_q        <= search_q + ThreadW'(1);
+      parked_thread_q <= search_q;
+    end
+    if (!rst_ni) search_q <= '0;
+  end
+
+  // A start that is refused because of an injected instruction makes no user of a trapped thread.
+  always_comb begin
+    change  = done_q ? op_q inside {ThreadStart, ThreadEnd, ThreadTrap} : activate_valid_i;
+    changes = done_q ? thread_q : activate_thread_i;
+    becomes = !done_q || (op_q == ThreadStart && (allowed_q || !trapped_q));
+  end
+
+  assign activate_ready_o = !done_q;
+  assign req_ready_o     = done_q && from_q == FromRequest;
+  assign cmd_ready_o     = done_q && from_q == FromCommand;
+  assign allowed_o       = allowed_q;
+  assign ctl_valid_o     = valid_q;
+  assign ctl_op_o        = op_q;
+  assign ctl_tid_o       = thread_q[TidW-1:0];
+  assign active_o        = active_q;
+  assign parked_valid_o  = parked_valid_q;
+  assign parked_thread_o = parked_thread_q;
+  assign busy_o          = some || !free || parked_valid_q || park_i != '0;
+
+  `GS_ASSERT_NOW(threads_end_that_asked, !done_q || allowed_q || op_q inside {ThreadStart, ThreadInject, ThreadTell})
+endmodule

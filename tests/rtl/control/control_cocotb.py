@@ -1,0 +1,409 @@
+# SPDX-License-Identifier: Apache-2.0
+"""cocotb tests of the control unit: threads that ask for anything at any time, and hosts that are slow or wrong."""
+
+from __future__ import annotations
+
+import os
+import random
+import struct
+from collections import defaultdict, deque
+from collections.abc import Callable
+
+import cocotb
+from cocotb.clock import Clock
+from cocotb.handle import HierarchyObject
+from cocotb.triggers import FallingEdge, ReadOnly
+
+from gossamer.config import constants
+
+CYCLES = int(os.environ.get("CONTROL_CYCLES", "6000"))
+CORES = int(os.environ.get("CONTROL_CORES", "4"))
+TIDS = int(os.environ.get("CONTROL_TIDS", "16"))
+MEMORIES = int(os.environ.get("CONTROL_MEMORIES", "2"))
+WORDS = int(os.environ.get("CONTROL_WORDS", "2048"))
+THREADS = CORES * TIDS
+
+CSR = constants.enumeration("csr")
+COMMAND = constants.enumeration("debug_command")
+REPORT = constants.enumeration("debug_report")
+NAMES = {code: name for name, code in REPORT.values.items()}
+TRAP = constants.enumeration("trap")
+X_LOAD, X_CSR, X_TRAP = 0, 2, 3
+PC_UNKNOWN = 0x3FFFFFF
+# Cycles in which a request that waits for nothing is answered, however many others there are.
+BOUND = 40 * THREADS
+
+
+class Request:
+    """What a thread asks of the control unit."""
+
+    def __init__(self, thread: int, name: str, funct3: int, data: int = 0) -> None:
+        self.thread, self.name, self.data = thread, name, data
+        self.op = X_TRAP if name == "trap" else X_CSR
+        self.funct3 = funct3
+        self.addr = CSR[name] if self.op == X_CSR else TRAP["load_fault"] << 26 | PC_UNKNOWN
+
+
+class Bench:
+    """Threads, host and memory around the control unit, cycle by cycle."""
+
+    def __init__(self, dut: HierarchyObject, act: Callable[[Bench, int], Request | None]) -> None:
+        self.dut, self.act = dut, act
+        self.now = 0
+        self.requests: deque[Request] = deque()
+        self.asked: dict[int, tuple[Request, int]] = {}  # requests that the control unit has taken, and when
+        self.running: set[int] = set()  # threads that have issued, and neither got their answer nor ended
+        self.endings: dict[int, deque[Request]] = defaultdict(deque)  # requests that ended their threads
+        self.local: list[tuple[int, int]] = []  # when a thread's load is answered, and the thread
+        self.answers: list[deque[int]] = [deque() for _ in range(CORES)]
+        self.answered: list[tuple[int, str, int]] = []  # thread, what it asked for, the answer
+        self.loads = 0
+        self.reads: dict[str, int] = defaultdict(int)
+        self.slowest = 0
+        self.issues: dict[int, int] = defaultdict(int)
+        self.bytes: deque[int] = deque()
+        self.heard = bytearray()
+        self.reports: list[bytes] = []
+        self.host_reads: Callable[[], bool] = lambda: True
+        self.words: list[int] = []
+
+    async def begin(self) -> None:
+        cocotb.start_soon(Clock(self.dut.clk_i, 10, unit="ns").start())
+        for name in ("dbg_in_valid_i", "req_valid_i", "rsp_valid_i", "load_valid_i", "dbg_out_ready_i", "rst_ni"):
+            getattr(self.dut, name).value = 0
+        for _ in range(4):
+            await FallingEdge(self.dut.clk_i)
+        self.dut.rst_ni.value = 1
+
+    def command(self, name: str, *arguments: bytes) -> None:
+        self.bytes.extend(bytes([COMMAND[name]]) + b"".join(arguments))
+
+    async def cycle(self) -> None:
+        """Inputs, then what the cycle shows, then its edge."""
+        dut = self.dut
+        dut.dbg_in_valid_i.value = int(bool(self.bytes))
+        if self.bytes:
+            dut.dbg_in_data_i.value = self.bytes[0]
+        dut.dbg_out_ready_i.value = int(self.host_reads())
+        dut.req_valid_i.value = int(bool(self.requests))
+        if self.requests:
+            first = self.requests[0]
+            dut.req_op_i.value, dut.req_funct3_i.value = first.op, first.funct3
+            dut.req_thread_i.value, dut.req_addr_i.value = first.thread, first.addr
+            dut.req_data_i.value = first.data
+        for when, thread in [due for due in self.local if due[0] <= self.now]:
+            self.local.remove((when, thread))
+            self.answers[thread // TIDS].append(thread)
+            self.loads += 1
+        valid = 0
+        for core, queue in enumerate(self.answers):
+            if queue:
+                valid |= 1 << core
+                dut.rsp_tid_i[core].value = queue[0] % TIDS
+        dut.rsp_valid_i.value = valid
+        await ReadOnly()
+        taken = int(dut.rsp_taken_o.value)
+        for core, queue in enumerate(self.answers):
+            if queue and taken >> core & 1:
+                self.running.discard(queue.popleft())
+        if self.bytes and int(dut.dbg_in_ready_o.value):
+            self.bytes.popleft()
+        if int(dut.dbg_out_valid_o.value) and int(dut.dbg_out_ready_i.value):
+            self.heard.append(int(dut.dbg_out_data_o.value))
+            if len(self.heard) == 1 + (self.heard[0] >> 4):
+                self.reports.append(bytes(self.heard))
+                self.heard.clear()
+        if self.requests and int(dut.req_ready_o.value):
+            request = self.requests.popleft()
+            self.asked[request.thread] = (request, self.now)
+        if int(dut.ans_valid_o.value):
+            thread = int(dut.ans_thread_o.value)
+            request, when = self.asked.pop(thread)
+            self.answered.append((thread, request.name, int(dut.ans_data_o.value)))
+            if request.name in ("cycle", "job"):
+                self.reads[request.name] += 1
+                self.slowest = max(self.slowest, self.now - when)
+            self.answers[thread // TIDS].append(thread)
+        ended = int(dut.ended_o.value)
+        for core in range(CORES):
+            if ended >> core & 1:
+                thread = core * TIDS + int(dut.ended_tid_o.value)
+                assert thread in self.running
+                self.running.discard(thread)
+                self.endings[thread].append(self.asked.pop(thread)[0])
+        issued, injected = int(dut.issued_o.value), int(dut.injected_o.value)
+        for core in range(CORES):
+            if issued >> core & 1:
+                thread = core * TIDS + int(dut.issued_tid_o[core].value)
+                # By construction: a thread is in the pipeline once.
+                assert thread not in self.running, f"thread {thread} runs twice"
+                self.running.add(thread)
+                self.issues[thread] += 1
+                request = None if injected >> core & 1 else self.act(self, thread)
+                if request is None:
+                    self.local.append((self.now + random.randrange(1, 20), thread))
+                else:
+                    self.requests.append(request)
+        if int(dut.load_rvalid_o.value):
+            self.words.append(int(dut.load_rdata_o.value))
+        await FallingEdge(dut.clk_i)
+        self.now += 1
+
+    async def cycles(self, count: int) -> None:
+        for _ in range(count):
+            await self.cycle()
+
+    async def until(self, what: Callable[[], bool], most: int, why: str) -> None:
+        for _ in range(most):
+            if what():
+                return
+            await self.cycle()
+        raise AssertionError(f"in {most} cycles: {why}")
+
+    def of(self, name: str) -> list[bytes]:
+        return [report for report in self.reports if NAMES[report[0]] == name]
+
+
+def write(thread: int, name: str, data: int) -> Request:
+    return Request(thread, name, 0b001, data)
+
+
+def read(thread: int, name: str) -> Request:
+    return Request(thread, name, 0b010)
+
+
+@cocotb.test()
+async def a_host_that_does_not_read_holds_up_nothing(dut: HierarchyObject) -> None:
+    """Loads and other registers go on; afterwards every report comes, in order for each thread."""
+    made: dict[int, list[bytes]] = defaultdict(list)
+    final: set[int] = set()
+
+    def act(bench: Bench, thread: int) -> Request | None:
+        what = random.random()
+        talks = thread % 3 != 0
+        if talks and what < 0.2:
+            name = random.choice(["emit", "debug_value"])
+            data = random.getrandbits(32)
+            made[thread].append(struct.pack("<BBI", REPORT[name], thread, data))
+            return write(thread, name, data)
+        if talks and what < 0.5:
+            byte = random.getrandbits(8)
+            made[thread].append(bytes([REPORT["uart"], thread, byte]))
+            return Request(thread, "uart_put", 0b011, byte)
+        if thread % 6 == 1 and what < 0.6:
+            data = random.getrandbits(32)
+            made[thread].append(struct.pack("<BBI", REPORT["stopped"], thread, data))
+            final.add(thread)
+            return write(thread, "thread_stop", data)
+        if thread % 6 == 5 and what < 0.6:
+            data = random.getrandbits(32)
+            head = bytes([REPORT["trap"], thread, TRAP["load_fault"]])
+            made[thread].append(head + struct.pack("<II", 0xFFFFFFFF, data))
+            final.add(thread)
+            return Request(thread, "trap", 0, data)
+        if what < 0.8:
+            return read(thread, random.choice(["cycle", "job"]))
+        return None
+
+    bench = Bench(dut, act)
+    await bench.begin()
+    bench.host_reads = lambda: False
+    bench.command("start_first", bytes([THREADS]))
+    await bench.cycles(CYCLES // 2)
+    assert bench.reports == []
+    quiet = [thread for thread in range(THREADS) if thread % 3 == 0]
+    before, loads, reads = dict(bench.issues), bench.loads, sum(bench.reads.values())
+    assert set(bench.issues) == set(range(THREADS)), "not all threads were started"
+    await bench.cycles(CYCLES // 2)
+    # All that talk wait by now, each for itself; the quiet ones run.
+    assert all(bench.issues[thread] > before[thread] + CYCLES // 200 for thread in quiet)
+    assert bench.loads > loads and sum(bench.reads.values()) > reads
+    assert bench.slowest < BOUND, f"a read took {bench.slowest} cycles"
+    talkers = [thread for thread in range(THREADS) if thread % 3 != 0]
+    assert all(len(made[thread]) == 1 for thread in talkers), "a thread did not wait for its report"
+    bench.host_reads = lambda: random.random() < 0.7
+    bench.act = lambda _, thread: read(thread, "cycle")
+    await bench.until(lambda: len(bench.reports) >= len(talkers), 40_000, "not every report came")
+    await bench.cycles(200)
+    heard: dict[int, list[bytes]] = defaultdict(list)
+    for report in bench.reports:
+        heard[report[1]].append(report)
+    assert heard == {thread: made[thread] for thread in talkers}
+    # They go on but for those that have ended.
+    before = dict(bench.issues)
+    await bench.cycles(1000)
+    assert all((bench.issues[thread] > before[thread]) == (thread not in final) for thread in range(THREADS))
+    taken = [data for _, name, data in bench.answered if name == "uart_put"]
+    assert taken == [1] * len(taken)
+
+
+@cocotb.test()
+async def threads_start_once(dut: HierarchyObject) -> None:
+    """Threads and the host start threads that run, that have ended or trapped, and none: one start for each end."""
+    starts: dict[int, int] = defaultdict(int)
+
+    def act(bench: Bench, thread: int) -> Request | None:
+        what = random.random()
+        core = thread // TIDS
+        if what < 0.25:
+            target = random.choice([thread % TIDS, random.randrange(TIDS), random.randrange(TIDS), TIDS, TIDS + 1])
+            if random.random() < 0.05:
+                target = random.getrandbits(32)
+            return write(thread, "thread_start", target)
+        if what < 0.35:
+            return write(thread, "thread_stop", core)
+        if what < 0.40:
+            return Request(thread, "trap", 0, 7)
+        return None if what < 0.8 else read(thread, "job")
+
+    bench = Bench(dut, act)
+    await bench.begin()
+    handled = refused = trapped = 0
+    bench.command("start_first", bytes([THREADS]))
+    await bench.until(lambda: len(bench.issues) == THREADS, BOUND, "a thread did not start")
+    while bench.now < CYCLES:
+        if not bench.bytes and random.random() < 0.02:
+            target = random.choice([random.randrange(THREADS), THREADS, 255])
+            if target >= THREADS:
+                bench.command(random.choice(["start", "halt", "resume", "flush"]), bytes([target]))
+            elif random.random() < 0.2:
+                bench.command("start", bytes([target]))
+            else:
+                # Refused unless the thread has trapped: none is parked.
+                bench.command("inject", bytes([target]), struct.pack("<I", 0x13))
+        await bench.cycle()
+        for report in bench.reports[handled:]:
+            name, thread = NAMES[report[0]], report[1]
+            if name == "stopped":
+                assert bench.endings[thread].popleft().name == "thread_stop"
+            elif name == "trap":
+                cause, _, value = struct.unpack("<xxBII", report)
+                request = bench.endings[thread].popleft()
+                if cause == TRAP["bad_thread"]:
+                    assert request.name == "thread_start" and value == request.data
+                    trapped += 1
+                else:
+                    assert request.name == "trap" and value == 7
+            elif name == "started":
+                starts[thread] += 1
+            elif name == "refused":
+                refused += 1
+        handled = len(bench.reports)
+    assert trapped > 10 and refused > 3 and sum(starts.values()) > 10, (trapped, refused, sum(starts.values()))
+
+
+@cocotb.test()
+async def instructions_reach_their_memory(dut: HierarchyObject) -> None:
+    """A thread's write goes to the memory of its core, the host's to those that it chose, the loader's likewise."""
+    todo: dict[int, deque[Request]] = defaultdict(deque)
+
+    def act(bench: Bench, thread: int) -> Request | None:
+        return todo[thread].popleft() if todo[thread] else read(thread, "job")
+
+    bench = Bench(dut, act)
+    await bench.begin()
+    memories = [getattr(dut, f"gen_memory[{number}]").mem for number in range(MEMORIES)]
+    want = [[0] * WORDS for _ in range(MEMORIES)]
+    used: set[int] = set()
+    for memory in memories:
+        for word in range(WORDS):
+            memory[word].value = 0
+
+    def place() -> int:
+        number = random.choice([random.randrange(WORDS), 0, WORDS - 1])
+        while number in used:
+            number = random.randrange(WORDS)
+        used.add(number)
+        return number
+
+    for thread in range(THREADS):
+        word, data = place(), random.getrandbits(32)
+        want[thread // (TIDS * CORES // MEMORIES)][word] = data
+        todo[thread] += [write(thread, "instr_address", 4 * word), write(thread, "instr_write", data)]
+        if thread % 4 == 3:
+            bad = random.choice([4 * word + random.randrange(1, 4), 4 * WORDS, 4 * (word + WORDS), 0x80000000 | 4 * word])
+            todo[thread] += [write(thread, "instr_address", bad), write(thread, "instr_write", 0xBAD)]
+    bench.command("start_first", bytes([THREADS]))
+    for group in [*range(MEMORIES), 0xFF]:
+        word, data = place(), random.getrandbits(32)
+        for number in range(MEMORIES):
+            if group in (number, 0xFF):
+                want[number][word] = data
+        bench.command("select_instr", bytes([group]))
+        bench.command("set_address", struct.pack("<I", 4 * word))
+        bench.command("write_instr", struct.pack("<I", data))
+    for address in (4 * WORDS, 2, 0x80000000):
+        bench.command("set_address", struct.pack("<I", address))
+        bench.command("write_instr", struct.pack("<I", 0xBAD))
+    bench.command("select_instr", bytes([MEMORIES]))
+    bench.command("set_address", bytes(4))
+    bench.command("write_instr", struct.pack("<I", 0xBAD))
+
+    async def load(memory: int, word: int, data: int | None) -> None:
+        dut.load_valid_i.value = memory
+        dut.load_write_i.value = int(data is not None)
+        dut.load_addr_i.value = word
+        dut.load_data_i.value = data or 0
+        await bench.until(lambda: int(dut.load_ready_o.value) == 1, 50, "the loader is not served")
+        await bench.cycle()
+        dut.load_valid_i.value = 0
+
+    for mask in range(1, 1 << MEMORIES):
+        word, data = place(), random.getrandbits(32)
+        for number in range(MEMORIES):
+            if mask >> number & 1:
+                want[number][word] = data
+        await load(mask, word, data)
+    await bench.until(lambda: len(bench.of("trap")) == THREADS // 4 and not bench.bytes, 60 * THREADS, "all have asked")
+    await bench.cycles(300)
+    for report in bench.of("trap"):
+        assert report[2] == TRAP["bad_instr_address"]
+    assert [report[1] for report in bench.of("refused")] == [COMMAND["write_instr"]] * 4
+    for number, memory in enumerate(memories):
+        found = [int(memory[word].value) for word in sorted(used | {2})]
+        assert found == [want[number][word] for word in sorted(used | {2})], f"memory {number}"
+    # The loader reads what is there, in order.
+    asked = []
+    for word in random.sample(sorted(used), min(12, len(used))):
+        number = random.randrange(MEMORIES)
+        asked.append(want[number][word])
+        await load(1 << number, word, None)
+    await bench.cycles(20)
+    assert bench.words == asked
+
+
+@cocotb.test()
+async def a_busy_loader_starves_nobody(dut: HierarchyObject) -> None:
+    """It writes in every cycle that it gets; threads issue, start, stop and write instructions all the same."""
+
+    def act(bench: Bench, thread: int) -> Request | None:
+        what = random.random()
+        if what < 0.1:
+            return write(thread, "instr_address", 4 * thread)
+        return write(thread, "instr_write", thread) if what < 0.2 else None
+
+    bench = Bench(dut, act)
+    await bench.begin()
+    dut.load_write_i.value = 1
+    dut.load_addr_i.value = 5
+    dut.load_valid_i.value = (1 << MEMORIES) - 1
+    bench.command("start_first", bytes([THREADS]))
+    await bench.until(lambda: len(bench.issues) == THREADS, BOUND, "a thread did not start")
+    before = dict(bench.issues)
+    # Halted threads park, get an instruction, and go on.
+    for thread in range(0, THREADS, 5):
+        bench.command("halt", bytes([thread]))
+    halted = list(range(0, THREADS, 5))
+    await bench.until(lambda: len(bench.of("parked")) == len(halted), 8 * BOUND, "a halted thread did not park")
+    assert sorted(report[1] for report in bench.of("parked")) == halted
+    stood = {thread: bench.issues[thread] for thread in halted}
+    bench.command("inject", bytes([halted[1]]), struct.pack("<I", 0x13))
+    await bench.until(lambda: not bench.bytes, 4000, "commands are not taken")
+    await bench.cycles(400)
+    assert {thread: bench.issues[thread] for thread in halted} == stood | {halted[1]: stood[halted[1]] + 1}
+    for thread in halted:
+        bench.command("resume", bytes([thread]))
+    await bench.cycles(BOUND)
+    assert all(bench.issues[thread] > stood[thread] + 1 for thread in halted)
+    assert all(bench.issues[thread] > before[thread] + BOUND // 200 for thread in range(THREADS))
+    assert len(bench.of("parked")) == len(halted) and not bench.of("refused")

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The control unit with the schedulers of its cores and its instruction memories. Every instruction that issues
+/// suspends its thread: the bench decides what it asked for, and answers.
+module control_top
+  import gs_core_pkg::*;
+  import gs_thread_pkg::*;
+  import gs_tile_pkg::*;
+  import gossamer_pkg::*;
+(
+  input  logic                 clk_i,
+  input  logic                 rst_ni,
+  input  logic                 dbg_in_valid_i,
+  input  logic [7:0]           dbg_in_data_i,
+  output logic                 dbg_in_ready_o,
+  output logic                 dbg_out_valid_o,
+  output logic [7:0]           dbg_out_data_o,
+  input  logic                 dbg_out_ready_i,
+  // Requests of threads to the control unit, and answers
+  input  logic                 req_valid_i,
+  output logic                 req_ready_o,
+  input  logic [1:0]           req_op_i,
+  input  logic [2:0]           req_funct3_i,
+  input  logic [ThreadW-1:0]   req_thread_i,
+  input  logic [31:0]          req_addr_i,
+  input  logic [31:0]          req_data_i,
+  output logic                 ans_valid_o,
+  output logic [ThreadW-1:0]   ans_thread_o,
+  output logic [31:0]          ans_data_o,
+  // A thread of a core has issued; one gets its answer
+  output logic [TileCores-1:0] issued_o,
+  output logic [7:0]           issued_tid_o[TileCores],
+  output logic [TileCores-1:0] injected_o,
+  // The scheduler hears that a thread has ended.
+  output logic [TileCores-1:0] ended_o,
+  output logic [7:0]           ended_tid_o,
+  input  logic [TileCores-1:0] rsp_valid_i,
+  input  logic [7:0]           rsp_tid_i[TileCores],
+  output logic [TileCores-1:0] rsp_taken_o,
+  output logic [63:0]          active_o,
+  // The loader's port
+  input  logic [InstrMems-1:0] load_valid_i,
+  output logic                 load_ready_o,
+  input  logic                 load_write_i,
+  input  logic [31:0]          load_addr_i,
+  input  logic [31:0]          load_data_i,
+  output logic                 load_rvalid_o,
+  output logic [31:0]          load_rdata_o
+);
+  logic [TileCores-1:0] ctl_valid, ctl_ready, ctl_allowed, ctl_trapped, park;
+  thread_op_e ctl_op;
+  logic [TidW-1:0] ctl_tid;
+  logic [31:0] unused_instr, iwr_data;
+  logic [TileCores-1:0][TidW-1:0] park_tid;
+  logic [InstrMems-1:0] iwr_valid;
+  logic iwr_write;
+  logic [Log2InstrWords-1:0] iwr_addr;
+  logic [InstrMems-1:0][31:0] imem_rdata;
+  answer_t ans;
+  routed_t req;
+  request_t unused_dbg_req;
+  logic unused_dbg_valid, unused_borrow, ask, hold, high;
+  logic [ThreadW-1:0] unused_borrow_thread, ask_thread;
+  logic [(1<<ThreadW)-1:0] active;
+
+  assign req = '{op: x_op_e'(req_op_i), funct3: req_funct3_i, thread: req_thread_i, space: 1'b0, flush_all: 1'b0,
+                 flush: 1'b0, addr: req_addr_i, data: req_data_i};
+  assign ans_thread_o = ans.thread;
+  assign ans_data_o   = ans.data;
+  assign active_o     = 64'(active);
+  assign ended_tid_o  = 8'(ctl_tid);
+
+  // Each thread has finished as many instructions as its number says.
+  logic instret_valid_q;
+  always_ff @(posedge clk_i) instret_valid_q <= ask && rst_ni && !instret_valid_q;
+
+  gs_control u_control (
+    .clk_i,
+    .rst_ni,
+    .board_i            (12'd0),
+    .tile_y_i           (4'd0),
+    .tile_x_i           (4'd0),
+    .host_i             (32'h1234_0000),
+    .job_i              (7'd5),
+    .dbg_in_valid_i,
+    .dbg_in_data_i,
+    .dbg_in_ready_o,
+    .dbg_out_valid_o,
+    .dbg_out_data_o,
+    .dbg_out_ready_i,
+    .req_valid_i,
+    .req_ready_o,
+    .req_i              (req),
+    .ans_valid_o,
+    .ans_ready_i        (1'b1),
+    .ans_o              (ans),
+    .dbg_req_valid_o    (unused_dbg_valid),
+    .dbg_req_ready_i    (1'b0),
+    .dbg_req_o          (unused_dbg_req),
+    .dbg_borrow_o       (unused_borrow),
+    .dbg_borrow_thread_o(unused_borrow_thread),
+    .dbg_ans_valid_i    (1'b0),
+    .dbg_ans_i          ('0),
+    .ctl_valid_o        (ctl_valid),
+    .ctl_ready_i        (ctl_ready),
+    .ctl_op_o           (ctl_op),
+    .ctl_tid_o          (ctl_tid),
+    .ctl_instr_o        (unused_instr),
+    .ctl_allowed_i      (ctl_allowed),
+    .ctl_trapped_i      (ctl_trapped),
+    .park_i             (park),
+    .park_tid_i         (park_tid),
+    .iwr_valid_o        (iwr_valid),
+    .iwr_write_o        (iwr_write),
+    .iwr_addr_o         (iwr_addr),
+    .iwr_data_o         (iwr_data),
+    .imem_rdata_i       (imem_rdata),
+    .load_iwr_valid_i   (load_valid_i),
+    .load_iwr_ready_o   (load_ready_o),
+    .load_iwr_write_i   (load_write_i),
+    .load_iwr_addr_i    (load_addr_i[Log2InstrWords-1:0]),
+    .load_iwr_data_i    (load_data_i),
+    .load_iwr_rvalid_o  (load_rvalid_o),
+    .load_iwr_rdata_o   (load_rdata_o),
+    .instret_ask_o      (ask),
+    .instret_hold_o     (hold),
+    .instret_thread_o   (ask_thread),
+    .instret_high_o     (high),
+    .instret_valid_i    (instret_valid_q),
+    .instret_i          ((hold && !high) ? 32'(ask_thread) : '0),
+    .active_o           (active),
+    .issue_i            (issued_o),
+    .hits_i             ('0),
+    .misses_i           ('0),
+    .writebacks_i       ('0),
+    .sent_i             ('0),
+    .received_i         ('0),
+    .refused_i          ('0),
+    .flit_out_i         (1'b0),
+    .flit_in_i          (1'b0),
+    .fpu_i              ('0)
+  );
+
+  for (genvar c = 0; c < TileCores; c++) begin : gen_core
+    logic [7:1] valid, injected_q;
+    logic [7:1][TidW-1:0] tid;
+    logic inject, unused_start, unused_div, unused_back;
+    logic [TidW-1:0] unused_c0, unused_wtid;
+
+    gs_core_sched #(
+      .ThreadsPerCore(ThreadsPerCore)
+    ) u_sched (
+      .clk_i,
+      .rst_ni,
+      .block_i      (iwr_valid[c/CoresAMemory] && c % CoresAMemory == 0),
+      .ctl_valid_i  (ctl_valid[c]),
+      .ctl_ready_o  (ctl_ready[c]),
+      .ctl_op_i     (ctl_op),
+      .ctl_tid_i    (ctl_tid),
+      .ctl_allowed_o(ctl_allowed[c]),
+      .ctl_trapped_o(ctl_trapped[c]),
+      .park_o       (park[c]),
+      .c0_tid_o     (unused_c0),
+      .c0_start_o   (unused_start),
+      .c0_inject_o  (inject),
+      .c1_again_i   (1'b0),
+      .valid_o      (valid),
+      .tid_o        (tid),
+      .c6_stays_i   (1'b1),
+      .c7_trap_i    (1'b0),
+      .rsp_valid_i  (rsp_valid_i[c]),
+      .rsp_tid_i    (rsp_tid_i[c][TidW-1:0]),
+      .rsp_take_o   (rsp_taken_o[c]),
+      .div_valid_i  (1'b0),
+      .div_tid_i    ('0),
+      .div_take_o   (unused_div),
+      .c7_back_o    (unused_back),
+      .c7_wtid_o    (unused_wtid)
+    );
+    always_ff @(posedge clk_i) injected_q <= {injected_q[6:1], inject};
+    assign park_tid[c]     = tid[1];
+    assign issued_o[c]     = valid[7];
+    assign issued_tid_o[c] = 8'(tid[7]);
+    assign injected_o[c]   = injected_q[7];
+    assign ended_o[c]      = ctl_ready[c] && (ctl_op == ThreadEnd || ctl_op == ThreadTrap);
+    logic unused;
+    assign unused = ^{valid[6:1], tid[6:2], rsp_tid_i[c][7:TidW]};
+  end
+
+  // The memory takes the address of C1, and has the word in C2.
+  for (genvar m = 0; m < InstrMems; m++) begin : gen_memory
+    logic [31:0] mem[InstrWords];
+    logic [31:0] word_q;
+    logic c1_write_q;
+    logic [Log2InstrWords-1:0] c1_addr_q;
+    logic [31:0] c1_data_q;
+    always_ff @(posedge clk_i) begin
+      c1_write_q <= iwr_valid[m] && iwr_write;
+      c1_addr_q  <= iwr_addr;
+      c1_data_q  <= iwr_data;
+      if (c1_write_q) mem[c1_addr_q] <= c1_data_q;
+      word_q <= mem[c1_addr_q];
+    end
+    assign imem_rdata[m] = word_q;
+  end
+
+  logic unused;
+  assign unused = ^{load_addr_i[31:Log2InstrWords], ans.flags};
+endmodule
