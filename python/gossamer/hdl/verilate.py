@@ -57,7 +57,7 @@ def model(
         sources, flags, optimise = replaced, [*flags, *_mutants.VERILATOR_FLAGS], "-O1"
     if waves:
         require_waves()
-    fast = fast and not assertions and not waves and _clang.available()
+    fast = fast and replaced is None and not assertions and not waves and _clang.available()
     if many and not fast:
         raise InputError(f"{top}: many instances are evaluated together on x86-64 alone, without assertions and waves")
     options = ["--cc", "--exe", "--build", "-j", "2", "-O3", "-Wall"]
