@@ -57,14 +57,14 @@ module control_top
   logic [Log2InstrWords-1:0] iwr_addr;
   logic [InstrMems-1:0][31:0] imem_rdata;
   answer_t ans;
-  routed_t req;
+  to_control_t req;
   request_t unused_dbg_req;
   logic unused_dbg_valid, unused_borrow, ask, hold, high;
   logic [ThreadW-1:0] unused_borrow_thread, ask_thread;
   logic [(1<<ThreadW)-1:0] active;
 
-  assign req = '{op: x_op_e'(req_op_i), funct3: req_funct3_i, thread: req_thread_i, space: 1'b0, flush_all: 1'b0,
-                 flush: 1'b0, addr: req_addr_i, data: req_data_i};
+  assign req = '{op: x_op_e'(req_op_i), funct3: req_funct3_i, thread: req_thread_i,
+                 addr: req_addr_i, data: req_data_i};
   assign ans_thread_o = ans.thread;
   assign ans_data_o   = ans.data;
   assign active_o     = 64'(active);
