@@ -469,6 +469,7 @@ Task woken_by_message(Bench& b, bool vote, uint32_t want, uint64_t* released) {
 }
 
 void idleness(Bench& b) {
+  while (!b.top.ready_o) b.step();
   b.detect = true;
   for (bool vote : {true, false, true}) {
     std::array<uint64_t, kThreads> released{};
