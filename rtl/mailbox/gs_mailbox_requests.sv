@@ -421,7 +421,7 @@ module gs_mailbox_requests
       end
       ActIllegal: begin
         a_step.is_trap    = 1'b1;
-        a_step.what.cause = gossamer_pkg::TrapIllegalInstruction;
+        a_step.what.cause = gossamer_pkg::TrapBadRegister;
         a_step.data       = 32'(a_q.addr[11:0]);
       end
       default: ;

@@ -128,11 +128,11 @@ Task traps(Bench& b) {
   }
   co_await expect_trap(b, 0, write_of(kSendKey, 0xffff'ffe0), kBadKey, 0xffff'ffe0);
   for (uint32_t csr : {uint32_t(kReceive), uint32_t(kCanSend), uint32_t(kCanReceive), 0x80Au, 0xCC3u, 0x000u}) {
-    co_await expect_trap(b, 0, write_of(csr, 1), kIllegal, csr);
+    co_await expect_trap(b, 0, write_of(csr, 1), kBadRegister, csr);
   }
   if (!kMulticast) {
-    co_await expect_trap(b, 0, write_of(kSendMaskLow, 1), kIllegal, kSendMaskLow);
-    co_await expect_trap(b, 0, write_of(kSendTile, tile_address()), kIllegal, kSendTile);
+    co_await expect_trap(b, 0, write_of(kSendMaskLow, 1), kBadRegister, kSendMaskLow);
+    co_await expect_trap(b, 0, write_of(kSendTile, tile_address()), kBadRegister, kSendTile);
   } else {
     // A mask of nobody, here and elsewhere; then a good mask and addresses that are no tile's.
     co_await value_of(b, 0, write_of(kSendMaskLow, 0));

@@ -39,7 +39,7 @@ enum Csr : uint32_t {
   kReceive = 0xCC0, kCanSend, kCanReceive
 };
 enum Cause : unsigned {
-  kIllegal = 2, kSendNotReady = 24, kBadSlot, kBadLength, kBadDestination, kNotReceived, kNothingToReceive, kBadKey
+  kBadRegister = 34, kSendNotReady = 24, kBadSlot, kBadLength, kBadDestination, kNotReceived, kNothingToReceive, kBadKey
 };
 
 inline constexpr uint32_t kTile = 0u << 29 | 5u << 14 | 2u << 10 | 3u << 6;  // board 5, row 2, column 3
