@@ -7,8 +7,9 @@
 /// Arguments: FILE TILES STAGGER MOST APART. FILE holds requests as driver.cc reads them: 'Q', 'N' and the first 'R',
 /// which is the end. The run ends when all threads of all tiles have ended, or MOST cycles after the last tile's
 /// start. APART 1: each tile is evaluated by itself, for a comparison. Prints a line for each tile,
-/// `tile NUMBER cycles CYCLES ended THREADS sum SUM`: cycles from its start to the end of its last thread or of the run,
-/// and a sum over all that it told and when; then `speed CYCLES SECONDS`, of the processor's time, while all tiles ran.
+/// `tile NUMBER cycles CYCLES ended THREADS sum SUM`: cycles from its start to the end of its last thread or of the
+/// run, and a sum over all that it told and when; then `speed CYCLES SECONDS`, of the processor's time, while all
+/// tiles ran.
 #include <ctime>
 
 #include <cstdio>

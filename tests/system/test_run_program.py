@@ -84,7 +84,7 @@ def test_what_went_wrong_is_told_in_full(command: Command, tmp_path: Path) -> No
     *traps, last = done.stderr.splitlines()
     said = {int(re.match(r"\[(\d+)\]", line)[1]): line for line in traps}  # type: ignore[index]
     assert re.search(rf"in peek at {source}:3, inlined into main at {source}:7 \(pc", said[1])
-    assert "illegal_instruction: this core has no register 0x7c0, in main" in said[2]
+    assert "bad_register: this core has no register 0x7c0, in main" in said[2]
     assert "illegal_instruction: register cycle (0xc00) cannot be written here, in main" in said[3]
     assert last == f"gossamer: error: {source}: threads 1-3 trapped; threads 4-5 with 9 ended, not with 0"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A stand-in for the simulated tile, behavioural and without timing: RV32IM threads that take turns, with just enough
-/// of a mailbox and of a loader, behind debug bus and network. Tests of the `rtl` engine run on it what the hardware never does: wrong answers,
+/// of a mailbox and of a loader, behind debug bus and network.
+/// Tests of the `rtl` engine run on it what the hardware never does: wrong answers,
 /// lost threads, silence (+fault=N). It shares nothing with the hardware but the generated package.
 module gs_sim_tile
   import gossamer_pkg::*;
@@ -80,7 +81,8 @@ module gs_sim_tile
           net_out.push_back(flit);
         end
       end else begin
-        flit.payload = load_header_t'{address: at, op: load.op, status: fault == 10 ? RefusalAddress : 4'd0, default: '0};
+        flit.payload = load_header_t'{
+          address: at, op: load.op, status: fault == 10 ? RefusalAddress : 4'd0, default: '0};
         net_out.push_back(flit);
         left = '0;
       end
