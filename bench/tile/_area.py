@@ -15,12 +15,14 @@ from gossamer.config import Config
 from gossamer.hdl import sources, synth
 
 FAMILIES = {"xilinx": "xc7", "cyclonev": "cyclonev"}
-BLOCKS = ("core", "fpu", "cache", "mailbox", "mailbox-multicast")
+BLOCKS = ("core", "fpu", "cache", "mailbox", "mailbox-multicast", "tile")
 TILE_MHZ, TILE_CELLS = "tile.ecp5-mhz", "tile.ecp5-cells"
 CELLS_OF_85F = 83_640
 BLOCK_RAMS_OF_85F = 208
 # ALMs of the FPL 2019 paper's Figure 6, by the number of such blocks; an ALM holds two ALUTs.
 _PAPER_ALMS = {"core": 51_029 / 64, "fpu": 15_612 / 16, "cache": 7_522 / 16, "mailbox": 4_783 / 16}
+# A tile of theirs: all of these, and a sixteenth of what the figure calls interconnect.
+_PAPER_ALMS["tile"] = (51_029 + 15_612 + 7_522 + 4_783 + 37_660) / 16
 # What local multicast adds to a tile, by the multicast paper's Figure 6: in mailbox and, for longer flits, elsewhere.
 _MULTICAST_ALMS = (173_718 - 155_935) / 16
 _GRVI_LUTS = 320
@@ -60,6 +62,8 @@ def _parameters(block: str, config: Config) -> tuple[str, tuple[str, ...], Mappi
                 "Inflight": cache.inflight,
             },
         )
+    if block == "tile":
+        return "gs_tile", ("tile",), {}
     box = config.mailbox
     return (
         "gs_mailbox",
