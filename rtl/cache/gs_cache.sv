@@ -338,7 +338,7 @@ module gs_cache
       .Width  (TreeW),
       .Depth  (Threads * SetsPerThread),
       .Latency(2),
-      .Style  ("block")
+      .Style  ((Threads * SetsPerThread > 128) ? "block" : "distributed")
     ) u_tree (
       .clk_i,
       .we_i   (init_q || (s4_valid_q && !s4_flush_q)),

@@ -148,7 +148,7 @@ module gs_cache_miss
   gs_fifo #(
     .data_t(logic [ThreadW-1:0]),
     .Depth (Threads),
-    .Block (Threads > 32)
+    .Block (Threads > 64)
   ) u_queue (
     .clk_i,
     .rst_ni,

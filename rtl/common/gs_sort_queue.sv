@@ -15,7 +15,7 @@ module gs_sort_queue #(
   input  logic         rst_ni,
   input  logic         in_valid_i,
   output logic         in_ready_o,
-  /// whom it is for: one bit is 1
+  /// its receiver: one bit is 1
   input  logic [N-1:0] in_to_i,
   input  data_t        in_data_i,
   /// one bit is 1 if there is an item
@@ -23,34 +23,29 @@ module gs_sort_queue #(
   input  logic [N-1:0] out_ready_i,
   output data_t        out_data_o
 );
-  // Whom the item in a place is for; nobody if there is none.
-  logic [1:0][N-1:0] to_q;
+  // The receivers of the first item and of the second; none if there is none.
+  logic [N-1:0] first_q, second_q;
   logic put_q, take_q, full_q, push, pop;
 
   assign in_ready_o  = !full_q;
-  assign out_valid_o = to_q[take_q];
+  assign out_valid_o = first_q;
   assign push        = in_valid_i && !full_q;
   assign pop         = (out_valid_o & out_ready_i) != '0;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      to_q   <= '0;
-      put_q  <= 1'b0;
-      take_q <= 1'b0;
-      full_q <= 1'b0;
+      first_q <= '0;
+      put_q   <= 1'b0;
+      take_q  <= 1'b0;
+      full_q  <= 1'b0;
     end else begin
-      if (push) begin
-        to_q[put_q] <= in_to_i;
-        put_q       <= !put_q;
-      end
-      // Never the place of the push: with one item they differ, and a full queue takes nothing.
-      if (pop) begin
-        to_q[take_q] <= '0;
-        take_q       <= !take_q;
-      end
+      if (push) put_q <= !put_q;
+      if (pop) take_q <= !take_q;
+      if (pop || first_q == '0) first_q <= full_q ? second_q : in_to_i & {N{in_valid_i}};
       if (pop) full_q <= 1'b0;
-      else if (push) full_q <= to_q[!put_q] != '0;
+      else if (push) full_q <= first_q != '0;
     end
+    if (!full_q) second_q <= in_to_i;
   end
 
   gs_ram_sdp #(

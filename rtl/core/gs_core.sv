@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-`include "gs_assert.svh"
 
 /// Barrel-scheduled RV32IMF core with Zicsr. At most one instruction of a thread is in the pipeline; one that has to
 /// wait (memory, CSR of the tile, FPU, divide) suspends its thread until the answer comes.
 ///
-///     C0 schedule, pc     C3 register and table addresses   C6 add, logic, jump target
-///     C1 fetch            C4 registers, table               C7 jump, trap, next pc, back to the run queue
-///     C2 instruction      C5 operands                       C8 requests leave; C8 to C10 result, write-back
+///     stage     what happens                           module
+///     Pick      the thread that issues; its pc         gs_core_sched, gs_core_fetch
+///     Fetch     address to the instruction memory      gs_core_fetch
+///     Word      instruction                            gs_core_fetch
+///     Decode    addresses of registers and table       gs_core_decode, gs_core_read
+///     Read      registers, control signals             gs_core_decode, gs_core_read
+///     Operand   operands; illegal?                     gs_core_operands
+///     Exec      add, compare, logic; multiplier        gs_core_execute, gs_core_mul
+///     Resolve   jump, trap, next pc; to the run queue  gs_core_resolve
+///     Send      requests leave                         gs_core_requests
+///     Join      results meet                           gs_core_results
+///     Write     register write                         gs_core_results
 ///
 /// So a thread issues every 8 cycles at most. Two request queues, X and F, have room for all threads: the pipeline
 /// never stalls. A negative quotient or remainder takes a second pass: the divider's magnitude goes to rd, and the
@@ -20,30 +28,7 @@ module gs_core
   /// words of the instruction memory, 64 to 32768, a power of two
   parameter  int unsigned InstrWords     = 2048,
   localparam int unsigned TidW           = $clog2(ThreadsPerCore),
-  localparam int unsigned PcW            = $clog2(InstrWords),
-  /// memory, CSRs of the tile, traps; not to be set
-  parameter  type         x_req_t        = struct packed {
-    logic [1:0]      op;      // x_op_e
-    logic [2:0]      funct3;  // of a load or store; XCsr: bit 0 = write, bit 1 = rd is wanted
-    logic [TidW-1:0] tid;
-    logic [31:0]     addr;    // address; number of a CSR in [11:0]; XTrap: {cause, pc[25:0]}
-    logic [31:0]     data;    // what to store or write; XTrap: trap value
-  },
-  /// operations of the FPU; not to be set
-  parameter  type         f_req_t        = struct packed {
-    logic [4:0]      op;
-    logic [2:0]      rm;  // never 7
-    logic [TidW-1:0] tid;
-    logic [31:0]     a;
-    logic [31:0]     b;
-    logic [31:0]     c;
-  },
-  /// answers; not to be set
-  parameter  type         rsp_t          = struct packed {
-    logic [TidW-1:0] tid;
-    logic [31:0]     data;
-    logic [4:0]      flags;  // exceptions to accrue
-  }
+  localparam int unsigned PcW            = $clog2(InstrWords)
 ) (
   input  logic                      clk_i,
   input  logic                      rst_ni,
@@ -58,14 +43,17 @@ module gs_core
   input  logic                      iwr_write_i,
   input  logic [PcW-1:0]            iwr_addr_i,
   input  logic [31:0]               iwr_data_i,
-  // Requests and answers
+  // Requests and answers, with their threads
   output logic                      x_valid_o,
   input  logic                      x_ready_i,
+  output logic [TidW-1:0]           x_tid_o,
   output x_req_t                    x_req_o,
   output logic                      f_valid_o,
   input  logic                      f_ready_i,
+  output logic [TidW-1:0]           f_tid_o,
   output f_req_t                    f_req_o,
   input  logic                      rsp_valid_i,
+  input  logic [TidW-1:0]           rsp_tid_i,
   input  rsp_t                      rsp_i,
   // Control of threads (gs_thread_pkg); in the cycle of `ready`, whether the operation was allowed, and whether the
   // thread has trapped since its last start. An injected instruction executes as if it stood at the thread's pc,
@@ -94,28 +82,58 @@ module gs_core
 
   typedef logic [TidW-1:0] tid_t;
 
-  // Scheduler
-  logic c0_start, c0_inject, c6_stays, c7_trap, rsp_take, div_done, div_take;
-  logic c7_back, rsp_valid;
+  // Threads of the stages, as far as the scheduler follows them
+  logic [ResolveStage:FetchStage] valid;
+  tid_t [ResolveStage:FetchStage] tid;
+  logic unused_stages;
+  assign unused_stages = ^{valid, tid};
 
-  // Where a thread is. Bit PcW of pc is set if it ran over the end; `again` asks for a divide's second pass.
-  typedef struct packed {
-    logic         again;
-    logic [PcW:0] pc;
-  } where_t;
+  // Pick to Read
+  logic pick_start, pick_inject, fetch_again, decode_again;
+  tid_t pick_tid;
+  logic [31:0] decode_instr;
+  logic [PcW:0] decode_pc;
 
-  where_t c0_where, c1_where_q, c7_where;
-  logic [7:1] valid;
-  tid_t [7:1] tid;
-  tid_t c0_tid, c7_wtid, div_tid;
-  rsp_t rsp;
+  // Operand
+  ctl_t operand_ctl;
+  logic [31:0] operand_instr, operand_imm, operand_data1, operand_data2, operand_data3;
+  logic operand_illegal, operand_tile_csr, operand_inject, operand_again;
+  logic [PcW:0] operand_pc;
+  logic [2:0] operand_frm;
+
+  // Exec
+  exec_t exec;
+  logic exec_stays;
+  logic [31:0] exec_instr, exec_a, exec_b, exec_data2, exec_data3;
+  logic [PcW:0] exec_pc;
+  logic [19:0] exec_target;
+
+  // Resolve
+  resolve_t resolve;
+  logic resolve_x, resolve_f, resolve_fcsr, resolve_taken, resolve_trap, resolve_back;
+  logic [3:0] resolve_cause;
+  logic [31:0] resolve_sum, resolve_logic, resolve_instr, resolve_data2, resolve_data3;
+  logic [PcW:0] resolve_pc, resolve_next, resolve_goes_on;
+  logic [PcW-1:0] resolve_target;
+  tid_t resolve_wtid;
+
+  // Send to Write
+  logic send_x, send_f, send_divides, join_low, join_high, write_en;
+  x_req_t send_x_req;
+  tid_t send_x_tid, send_f_tid, write_tid;
+  logic [31:0] send_div_data, write_low, write_high, write_data;
+  logic [5:0] write_reg;
+
+  // Answers that wait
+  logic rsp_waits, rsp_take, div_waits, div_take;
+  tid_t rsp_tid, div_tid;
 
   gs_core_sched #(
     .ThreadsPerCore(ThreadsPerCore)
   ) u_sched (
     .clk_i,
     .rst_ni,
-    .block_i    (iwr_valid_i),
+    .block_i       (iwr_valid_i),
     .ctl_valid_i,
     .ctl_ready_o,
     .ctl_op_i,
@@ -123,566 +141,288 @@ module gs_core
     .ctl_allowed_o,
     .ctl_trapped_o,
     .park_o,
-    .c0_tid_o   (c0_tid),
-    .c0_start_o (c0_start),
-    .c0_inject_o(c0_inject),
-    .c1_again_i (c1_where_q.again),
-    .valid_o    (valid),
-    .tid_o      (tid),
-    .c6_stays_i (c6_stays),
-    .c7_trap_i  (c7_trap),
-    .rsp_valid_i(rsp_valid),
-    .rsp_tid_i  (rsp.tid),
-    .rsp_take_o (rsp_take),
-    .div_valid_i(div_done),
-    .div_tid_i  (div_tid),
-    .div_take_o (div_take),
-    .c7_back_o  (c7_back),
-    .c7_wtid_o  (c7_wtid)
+    .pick_tid_o    (pick_tid),
+    .pick_start_o  (pick_start),
+    .pick_inject_o (pick_inject),
+    .fetch_again_i (fetch_again),
+    .valid_o       (valid),
+    .tid_o         (tid),
+    .exec_stays_i  (exec_stays),
+    .resolve_trap_i(resolve_trap),
+    .rsp_valid_i   (rsp_waits),
+    .rsp_tid_i     (rsp_tid),
+    .rsp_take_o    (rsp_take),
+    .div_valid_i   (div_waits),
+    .div_tid_i     (div_tid),
+    .div_take_o    (div_take),
+    .resolve_back_o(resolve_back),
+    .resolve_wtid_o(resolve_wtid)
   );
 
-  assign issue_o    = valid[2];
-  assign park_tid_o = tid[1];
+  assign issue_o    = valid[WordStage];
+  assign park_tid_o = tid[FetchStage];
 
-  // Not every stage asks.
-  logic unused_stages;
-  assign unused_stages = ^{valid, tid};
-
-  // C0: pc of the thread
-  gs_ram_sdp #(
-    .Width  ($bits(where_t)),
-    .Depth  (ThreadsPerCore),
-    .Latency(0),
-    .Style  ("distributed")
-  ) u_where (
+  gs_core_fetch #(
+    .ThreadsPerCore(ThreadsPerCore),
+    .InstrWords    (InstrWords)
+  ) u_fetch (
     .clk_i,
-    .we_i   (valid[7]),
-    .wstrb_i(1'b1),
-    .waddr_i(tid[7]),
-    .wdata_i(c7_where),
-    .re_i   (1'b1),
-    .raddr_i(c0_tid),
-    .rdata_o(c0_where)
+    .rst_ni,
+    .imem_en_o,
+    .imem_we_o,
+    .imem_addr_o,
+    .imem_wdata_o,
+    .imem_rdata_i,
+    .iwr_valid_i,
+    .iwr_write_i,
+    .iwr_addr_i,
+    .iwr_data_i,
+    .pick_tid_i      (pick_tid),
+    .pick_start_i    (pick_start),
+    .pick_inject_i   (pick_inject),
+    .ctl_instr_i,
+    .fetch_valid_i   (valid[FetchStage]),
+    .word_valid_i    (valid[WordStage]),
+    .decode_valid_i  (valid[DecodeStage]),
+    .read_valid_i    (valid[ReadStage]),
+    .fetch_again_o   (fetch_again),
+    .decode_instr_o  (decode_instr),
+    .decode_again_o  (decode_again),
+    .decode_pc_o     (decode_pc),
+    .operand_inject_o(operand_inject),
+    .operand_again_o (operand_again),
+    .operand_pc_o    (operand_pc),
+    .resolve_valid_i (valid[ResolveStage]),
+    .resolve_tid_i   (tid[ResolveStage]),
+    .resolve_again_i (resolve.again),
+    .resolve_pc_i    (resolve_goes_on)
   );
-
-  // C1, C2: fetch
-  logic c1_we_q, c1_inject_q, c2_inject_q, c3_inject_q, c4_inject_q, c5_inject_q, c6_inject_q;
-  where_t c2_where_q, c3_where_q, c4_where_q, c5_where_q;
-  logic [31:0] c1_write_q, c1_given_q, c2_given_q, c3_instr_q;
-
-  always_ff @(posedge clk_i) begin
-    if (!rst_ni) c1_we_q <= 1'b0;
-    else c1_we_q <= iwr_valid_i && iwr_write_i;
-    c1_inject_q <= c0_inject;
-    c1_where_q  <= c0_where;
-    if (iwr_valid_i) c1_where_q.pc[PcW-1:0] <= iwr_addr_i;
-    else if (c0_start) c1_where_q <= '0;
-    c1_write_q  <= iwr_data_i;
-    if (c0_inject) c1_given_q <= ctl_instr_i;
-    if (c1_inject_q) c2_given_q <= c1_given_q;
-  end
-
-  assign imem_en_o    = 1'b1;
-  assign imem_we_o    = c1_we_q;
-  assign imem_addr_o  = c1_where_q.pc[PcW-1:0];
-  assign imem_wdata_o = c1_write_q;
-
-  // Stages without an instruction keep what they have: nobody looks at it.
-  always_ff @(posedge clk_i) begin
-    {c2_inject_q, c3_inject_q, c4_inject_q, c5_inject_q, c6_inject_q} <=
-        {c1_inject_q, c2_inject_q, c3_inject_q, c4_inject_q, c5_inject_q};
-    if (valid[1]) c2_where_q <= c1_where_q;
-    if (valid[2]) begin
-      c3_where_q <= c2_where_q;
-      c3_instr_q <= c2_inject_q ? c2_given_q : imem_rdata_i;
-    end
-    if (valid[3]) c4_where_q <= c3_where_q;
-    if (valid[4]) c5_where_q <= c4_where_q;
-  end
-
-  // C3, C4: registers, table
-  ctl_t c5_ctl;
-  logic [31:0] c5_imm, c4_data1, c4_data2, c4_data3;
-  logic c5_illegal, c3_fp1, c3_fp2, c3_system;
-  logic [5:0] c3_reg1, c3_reg2;
-  logic wb_we;
-  tid_t wb_tid;
-  logic [5:0] wb_reg;
-  logic [31:0] wb_data;
-
-  assign c3_system = c3_instr_q[6:4] == 3'b111;
-  // FMADD and its like 100xx, OP-FP 10100 but what converts or moves from integers.
-  assign c3_fp1    = c3_instr_q[6:5] == 2'b10 &&
-      !(c3_instr_q[4] && c3_instr_q[31] && c3_instr_q[30] && c3_instr_q[28]);
-  // These, and STORE-FP 01001.
-  assign c3_fp2    = c3_instr_q[6:5] == 2'b10 || (c3_instr_q[6:5] == 2'b01 && c3_instr_q[2] && !c3_instr_q[4]);
-  // The second pass of a divide reads rd; a CSR instruction reads its operand where a store reads its data.
-  assign c3_reg1   = c3_where_q.again ? {1'b0, c3_instr_q[11:7]} : {c3_fp1, c3_instr_q[19:15]};
-  assign c3_reg2   = {c3_fp2, c3_system ? c3_instr_q[19:15] : c3_instr_q[24:20]};
 
   gs_core_decode u_decode (
     .clk_i,
-    .c3_valid_i  (valid[3]),
-    .c4_valid_i  (valid[4]),
-    .c3_instr_i  (c3_instr_q),
-    .c5_ctl_o    (c5_ctl),
-    .c5_imm_o    (c5_imm),
-    .c5_illegal_o(c5_illegal)
+    .decode_valid_i   (valid[DecodeStage]),
+    .read_valid_i     (valid[ReadStage]),
+    .decode_instr_i   (decode_instr),
+    .operand_ctl_o    (operand_ctl),
+    .operand_imm_o    (operand_imm),
+    .operand_illegal_o(operand_illegal)
   );
 
-  gs_core_regs #(
+  gs_core_read #(
     .ThreadsPerCore(ThreadsPerCore)
-  ) u_regs (
+  ) u_read (
     .clk_i,
-    .we_i   (wb_we),
-    .wtid_i (wb_tid),
-    .wreg_i (wb_reg),
-    .wdata_i(wb_data),
-    .re_i   (valid[3]),
-    .tid_i  (tid[3]),
-    .reg1_i (c3_reg1),
-    .reg2_i (c3_reg2),
-    .reg3_i (c3_instr_q[31:27]),
-    .data1_o(c4_data1),
-    .data2_o(c4_data2),
-    .data3_o(c4_data3)
+    .decode_valid_i    (valid[DecodeStage]),
+    .decode_tid_i      (tid[DecodeStage]),
+    .decode_instr_i    (decode_instr),
+    .decode_again_i    (decode_again),
+    .read_valid_i      (valid[ReadStage]),
+    .operand_instr_o   (operand_instr),
+    .operand_tile_csr_o(operand_tile_csr),
+    .operand_data1_o   (operand_data1),
+    .operand_data2_o   (operand_data2),
+    .operand_data3_o   (operand_data3),
+    .write_en_i        (write_en),
+    .write_tid_i       (write_tid),
+    .write_reg_i       (write_reg),
+    .write_data_i      (write_data)
   );
 
-  logic [31:0] c4_instr_q, c5_instr_q, c6_instr_q;
-  logic [31:0] c5_data1_q, c5_data2_q, c5_data3_q;
-  logic c4_zimm_q, c4_tile_csr_q, c5_tile_csr_q;
-
-  always_ff @(posedge clk_i) begin
-    if (valid[3]) begin
-      c4_instr_q    <= c3_instr_q;
-      c4_zimm_q     <= c3_system && c3_instr_q[14];
-      c4_tile_csr_q <= c3_instr_q[31:22] != '0 || c3_instr_q[21:20] == '0;
-    end
-    if (valid[4]) begin
-      c5_instr_q    <= c4_instr_q;
-      c5_tile_csr_q <= c4_tile_csr_q;
-      c5_data1_q    <= c4_data1;
-      c5_data2_q    <= c4_zimm_q ? {27'd0, c4_instr_q[19:15]} : c4_data2;
-      c5_data3_q    <= c4_data3;
-    end
-    if (valid[5]) c6_instr_q <= c5_instr_q;
-  end
-
-  // C5: operands
-  logic [2:0] c5_frm, c5_rm;
-  logic [5:0] c5_rd;
-  logic c5_bad_rm, c5_stop, c5_unsigned, c5_flip, c5_negate, c5_sub, c5_divides, c5_div_signed;
-
-  assign c5_rm         = (c5_instr_q[14:12] == 3'd7) ? c5_frm : c5_instr_q[14:12];
-  // Static modes 5 and 6 are not in the table.
-  assign c5_bad_rm     = c5_ctl.rounds && (c5_rm == 3'd7 || c5_rm == 3'd6 || c5_rm == 3'd5);
-  assign c5_rd         = {c5_ctl.rd_fp, c5_instr_q[11:7]};
-  assign c5_unsigned   = c5_ctl.branch ? c5_instr_q[13] : c5_instr_q[12];
-  assign c5_sub        = c5_ctl.sub || (c5_ctl.sub_30 && c5_instr_q[30]);
-  assign c5_divides    = c5_ctl.div && !c5_where_q.again;
-  assign c5_div_signed = c5_ctl.fop[0];
-  // A divide adds 0 to its dividend, changing the sign if it is negative; its second pass changes the sign if the
-  // value is positive. (2^31 is its own negative; all ones is the quotient of a division by 0.)
-  assign c5_flip       = c5_ctl.div && (c5_where_q.again ? !c5_data1_q[31] : c5_div_signed && c5_data1_q[31]);
-  assign c5_negate     = c5_divides && c5_div_signed && !c5_inject_q &&
-      (c5_data1_q[31] ^ (c5_data2_q[31] && !c5_ctl.fop[1]));
-  // What stops a thread whatever its operands are.
-  assign c5_stop       = c5_illegal || c5_bad_rm || c5_ctl.chk_sys || c5_where_q.pc[PcW];
-
-  logic c6_a_sign_q, c6_b_sign_q, c6_carry_q, c6_sum_en_q, c6_logical_q, c6_mul_a_q, c6_again_q;
-  logic c6_stop_q, c6_illegal_q, c6_x_q, c6_f_q, c6_csr_q, c6_fcsr_q, c6_write_q;
-  logic [3:0] c6_cause_q;
-  logic [31:0] c6_a_q, c6_b_q, c6_data2_q, c6_data3_q;
-  logic [2:0] c6_funct3_q, c6_rm_q, c6_xfunct3_q;
-  logic [5:0] c6_rd_q;
-  logic [PcW:0] c6_pc_q;
-  // Target of a jump, in words; bits above the pc's tell that it is outside.
-  logic [19:0] c6_target_q;
-  ctl_t c6_ctl_q;
-  logic unused_ctl;
-
-  always_ff @(posedge clk_i) begin
-    if (valid[5]) begin
-      c6_ctl_q     <= c5_ctl;
-      c6_funct3_q  <= c5_instr_q[14:12];
-      c6_pc_q      <= c5_where_q.pc;
-      c6_rd_q      <= c5_rd;
-      c6_data2_q   <= c5_data2_q;
-      c6_data3_q   <= c5_data3_q;
-      c6_rm_q      <= c5_ctl.div ? {c5_ctl.fop[1], c5_div_signed && c5_data2_q[31], 1'b0} : c5_rm;
-      c6_a_q       <= c5_data1_q ^ {32{c5_flip}};
-      if (c5_ctl.a_pc) c6_a_q <= 32'({c5_where_q.pc, 2'b00});
-      if (c5_ctl.a_zero) c6_a_q <= '0;
-      c6_b_q       <= (c5_ctl.b_imm ? c5_imm : c5_data2_q) ^ {32{c5_sub}};
-      if (c5_ctl.b_zero) c6_b_q <= '0;
-      c6_carry_q   <= c5_sub || c5_flip;
-      c6_a_sign_q  <= c5_data1_q[31] && !c5_unsigned;
-      c6_b_sign_q  <= c5_unsigned || !(c5_ctl.b_imm ? c5_imm[31] : c5_data2_q[31]);
-      c6_target_q  <= 20'(c5_where_q.pc) + c5_imm[21:2];
-      c6_mul_a_q   <= c5_ctl.mul_a && (!c5_ctl.shift || c5_instr_q[30]);
-      c6_again_q   <= c5_negate;
-      c6_stop_q    <= c5_stop;
-      c6_illegal_q <= (c5_illegal || c5_bad_rm) && !c5_where_q.pc[PcW];
-      // The core's own CSRs need no number: what they answer must stand alone.
-      c6_sum_en_q  <= (c5_ctl.sum && (!c5_ctl.csr || c5_tile_csr_q)) || c5_ctl.branch;
-      c6_logical_q <= c5_ctl.logical;
-      c6_x_q       <= c5_stop || c5_ctl.mem || (c5_ctl.csr && c5_tile_csr_q);
-      c6_f_q       <= !c5_stop && (c5_ctl.fpu || c5_divides);
-      c6_csr_q     <= c5_ctl.csr;
-      c6_fcsr_q    <= !c5_stop && c5_ctl.csr && !c5_tile_csr_q;
-      c6_write_q   <= c5_ctl.rd_write && (c5_ctl.rd_fp || c5_instr_q[11:7] != '0);
-      c6_xfunct3_q <= c5_instr_q[14:12];
-      if (c5_ctl.csr) c6_xfunct3_q <= {1'b0, c5_instr_q[11:7] != '0, !c5_instr_q[13]};
-      if (c5_where_q.pc[PcW]) c6_cause_q <= CauseFetchFault;
-      else if (c5_illegal || c5_bad_rm) c6_cause_q <= CauseIllegal;
-      else c6_cause_q <= c5_instr_q[20] ? CauseBreakpoint : CauseCall;
-    end
-  end
-
-  // Its checks and operands are behind us.
-  assign unused_ctl = ^c6_ctl_q;
-
-  // C6: add and compare, logic
-  logic [33:0] c6_sum;
-  logic unused_carry;
-  logic [31:0] c6_logic;
-
-  assign c6_stays = c6_x_q || c6_f_q;
-  assign c6_sum   = {c6_a_sign_q, c6_a_q, 1'b1} + {c6_b_sign_q, c6_b_q, c6_carry_q};
-
-  assign unused_carry = c6_sum[0];
-
-  always_comb begin
-    case (c6_funct3_q[1:0])
-      2'b00:   c6_logic = c6_a_q ^ c6_b_q;
-      2'b10:   c6_logic = c6_a_q | c6_b_q;
-      default: c6_logic = c6_a_q & c6_b_q;
-    endcase
-  end
-
-  logic c7_less_q, c7_equal_q, c7_branch_q, c7_jal_q, c7_jalr_q, c7_slt_q, c7_mem_q, c7_stop_q, c7_x_q, c7_f_q;
-  logic c7_outside_q;
-  logic c7_low_q, c7_high_q, c7_fcsr_q, c7_write_q, c7_again_q, c7_store_q, c7_csr_q, c7_offset_q;
-  logic [3:0] c7_cause_q;
-  logic [2:0] c7_funct3_q, c7_rm_q, c7_xfunct3_q;
-  logic [4:0] c7_fop_q;
-  logic [1:0] c7_which_q;
-  logic [5:0] c7_rd_q;
-  logic [PcW:0] c7_pc_q, c7_next_q;
-  logic [PcW-1:0] c7_target_q;
-  logic [31:0] c7_sum_q, c7_logic_q, c7_instr_q, c7_data2_q, c7_data3_q;
-
-  always_ff @(posedge clk_i) begin
-    c7_x_q       <= c6_x_q && valid[6];
-    c7_f_q       <= c6_f_q && valid[6];
-    c7_fcsr_q    <= c6_fcsr_q && valid[6];
-    if (valid[6]) begin
-      c7_sum_q     <= c6_sum[32:1];
-      if (!c6_sum_en_q || c6_stop_q) c7_sum_q <= '0;
-      c7_logic_q   <= c6_logic;
-      if (!c6_logical_q) c7_logic_q <= '0;
-      c7_instr_q   <= c6_instr_q;
-      if (!c6_illegal_q) c7_instr_q <= '0;
-      c7_less_q    <= c6_sum[33];
-      // A branch subtracts: its second operand is inverted. That the sum is 0 would come too late.
-      c7_equal_q   <= (c6_a_q ^ c6_b_q) == '1;
-      c7_branch_q  <= c6_ctl_q.branch && !c6_stop_q;
-      c7_jal_q     <= c6_ctl_q.jal;
-      c7_jalr_q    <= c6_ctl_q.jalr;
-      c7_slt_q     <= c6_ctl_q.slt;
-      c7_mem_q     <= c6_ctl_q.mem;
-      c7_store_q   <= c6_ctl_q.store;
-      c7_csr_q     <= c6_csr_q;
-      c7_stop_q    <= c6_stop_q;
-      c7_cause_q   <= c6_cause_q;
-      c7_outside_q <= c6_target_q[19:PcW] != '0;
-      c7_offset_q  <= c6_ctl_q.jal ? c6_instr_q[21] : c6_instr_q[8];
-      c7_target_q  <= c6_target_q[PcW-1:0];
-      c7_pc_q      <= c6_pc_q;
-      // The next instruction, or this one again.
-      c7_next_q    <= c6_pc_q + {{PcW{1'b0}}, !(c6_again_q || c6_inject_q)};
-      c7_again_q   <= c6_again_q;
-      c7_low_q     <= c6_ctl_q.mul_lo;
-      c7_high_q    <= c6_ctl_q.mul_hi;
-      c7_write_q   <= c6_write_q;
-      c7_rd_q      <= c6_rd_q;
-      c7_funct3_q  <= c6_funct3_q;
-      c7_rm_q      <= c6_rm_q;
-      c7_xfunct3_q <= c6_xfunct3_q;
-      c7_fop_q     <= c6_ctl_q.fop;
-      c7_which_q   <= c6_instr_q[21:20];
-      c7_data2_q   <= c6_data2_q;
-      c7_data3_q   <= c6_data3_q;
-    end
-  end
-
-  // C7: jumps, traps, next pc
-  logic c7_taken, c7_bad_mem, c7_bad_jump, c7_odd_jump, c7_jumps;
-  logic [3:0] c7_cause;
-
-  always_comb begin
-    c7_taken    = c7_branch_q && ((c7_funct3_q[2] ? c7_less_q : c7_equal_q) ^ c7_funct3_q[0]);
-    c7_jumps    = c7_taken || c7_jal_q;
-    c7_bad_mem  = c7_mem_q && ((c7_funct3_q[1] && c7_sum_q[1:0] != '0) || (c7_funct3_q[0] && c7_sum_q[0]));
-    c7_odd_jump = c7_jalr_q ? c7_sum_q[1] : c7_offset_q;
-    c7_bad_jump = (c7_jumps && (c7_outside_q || c7_offset_q)) ||
-        (c7_jalr_q && (c7_sum_q[31:PcW+2] != '0 || c7_sum_q[1]));
-    c7_trap     = c7_stop_q || c7_bad_mem || c7_bad_jump;
-    c7_cause    = c7_odd_jump ? CauseFetchMisaligned : CauseFetchFault;
-    if (c7_mem_q) c7_cause = {2'b01, c7_store_q, 1'b0};
-    if (c7_stop_q) c7_cause = c7_cause_q;
-    c7_where.again = c7_again_q;
-    c7_where.pc    = c7_next_q;
-    if (c7_jumps) c7_where.pc = {1'b0, c7_target_q};
-    if (c7_jalr_q) c7_where.pc = {1'b0, c7_sum_q[PcW+1:2]};
-  end
-
-  // Neither a divide's first pass nor what was injected counts as an instruction.
-  logic c7_counts_q;
-  always_ff @(posedge clk_i) c7_counts_q <= !c6_again_q && !c6_inject_q;
-
-  // C8: requests leave; the result goes on
-  logic [4:0] c7_rsp_flags_q;
-  logic c8_x_q, c8_f_q, c8_write_q, c8_low_q, c8_high_q, c9_write_q, c9_low_q, c9_high_q, c10_write_q;
-  x_req_t c8_x_req_q;
-  f_req_t c8_f_req_q;
-  logic [31:0] c8_sum_q, c8_logic_q, c7_rsp_q, c8_rsp_q, c9_alu_q, c10_alu_q, div_data, c10_low, c10_high;
-  logic [7:0] c9_fcsr, c10_fcsr_q;
-  tid_t c8_wtid_q, c9_wtid_q, c10_wtid_q;
-  logic [5:0] c9_rd, c10_rd_q;
-  logic c9_rd_write, c9_counts, c10_retire_q, c7_keep;
-
-  // Only an instruction that is not suspended or stopped has a result here.
-  assign c7_keep = valid[7] && !c7_x_q && !c7_f_q;
-
-  always_ff @(posedge clk_i) begin
-    if (!rst_ni) begin
-      c8_x_q <= 1'b0;
-      c8_f_q <= 1'b0;
-    end else begin
-      c8_x_q <= c7_x_q || (valid[7] && c7_trap);
-      c8_f_q <= c7_f_q;
-    end
-    // Only what asks or may trap.
-    if (c7_x_q || c7_stop_q || c7_branch_q || c7_jal_q || c7_jalr_q) begin
-      c8_x_req_q.op     <= c7_trap ? XTrap : (c7_csr_q ? XCsr : (c7_store_q ? XStore : XLoad));
-      c8_x_req_q.funct3 <= c7_xfunct3_q;
-      c8_x_req_q.tid    <= tid[7];
-      c8_x_req_q.addr   <= c7_trap ? {2'b00, c7_cause, 26'({c7_pc_q, 2'b00})} : c7_sum_q;
-      // What stops has no sum, and what is not illegal no instruction.
-      c8_x_req_q.data   <= c7_trap ? (c7_sum_q | c7_instr_q) : c7_data2_q;
-      // Of a branch's target not enough is known here; that it is taken is what makes it trap.
-      if (c7_branch_q && c7_taken) c8_x_req_q.data <= '0;
-    end
-    if (c7_f_q) begin
-      c8_f_req_q.op  <= c7_fop_q;
-      c8_f_req_q.rm  <= c7_rm_q;
-      c8_f_req_q.tid <= tid[7];
-      c8_f_req_q.a   <= c7_sum_q;
-      c8_f_req_q.b   <= c7_data2_q;
-      c8_f_req_q.c   <= c7_data3_q;
-    end
-    c8_sum_q          <= c7_sum_q;
-    c8_logic_q        <= c7_logic_q;
-    if (c7_jal_q || c7_jalr_q) begin
-      c8_sum_q   <= '0;
-      c8_logic_q <= 32'({c7_next_q, 2'b00});
-    end
-    if (c7_slt_q) c8_logic_q[0] <= c7_less_q;
-    if (!c7_keep) begin
-      c8_sum_q   <= '0;
-      c8_logic_q <= '0;
-    end
-    c7_rsp_q          <= rsp_take ? rsp.data : '0;
-    c7_rsp_flags_q    <= rsp_take ? rsp.flags : '0;
-    c8_rsp_q          <= c7_rsp_q;
-    c8_low_q          <= c7_low_q && c7_keep;
-    c8_high_q         <= c7_high_q && c7_keep;
-    c8_write_q        <= c7_back || (c7_keep && !c7_trap);
-    c8_wtid_q         <= c7_wtid;
-    c9_alu_q          <= c8_sum_q | c8_logic_q | c8_rsp_q | div_data;
-    c9_low_q          <= c8_low_q;
-    c9_high_q         <= c8_high_q;
-    c9_write_q        <= c8_write_q;
-    c9_wtid_q         <= c8_wtid_q;
-    c10_alu_q         <= c9_alu_q;
-    c10_fcsr_q        <= c9_fcsr;
-    c10_write_q       <= c9_write_q && c9_rd_write;
-    c10_retire_q      <= c9_write_q && c9_counts;
-    c10_rd_q          <= c9_rd;
-    c10_wtid_q        <= c9_wtid_q;
-  end
-
-  // Where the result of each thread's instruction goes, also when it comes as an answer, and whether it counts.
-  gs_ram_sdp #(
-    .Width  (8),
-    .Depth  (ThreadsPerCore),
-    .Latency(0),
-    .Style  ("distributed")
-  ) u_rd (
+  gs_core_operands #(
+    .PcW(PcW)
+  ) u_operands (
     .clk_i,
-    .we_i   (valid[7]),
-    .wstrb_i(1'b1),
-    .waddr_i(tid[7]),
-    .wdata_i({c7_counts_q, c7_write_q, c7_rd_q}),
-    .re_i   (1'b1),
-    .raddr_i(c9_wtid_q),
-    .rdata_o({c9_counts, c9_rd_write, c9_rd})
+    .operand_valid_i   (valid[OperandStage]),
+    .operand_instr_i   (operand_instr),
+    .operand_ctl_i     (operand_ctl),
+    .operand_imm_i     (operand_imm),
+    .operand_illegal_i (operand_illegal),
+    .operand_tile_csr_i(operand_tile_csr),
+    .operand_data1_i   (operand_data1),
+    .operand_data2_i   (operand_data2),
+    .operand_data3_i   (operand_data3),
+    .operand_inject_i  (operand_inject),
+    .operand_again_i   (operand_again),
+    .operand_pc_i      (operand_pc),
+    .operand_frm_i     (operand_frm),
+    .exec_o            (exec),
+    .exec_instr_o      (exec_instr),
+    .exec_a_o          (exec_a),
+    .exec_b_o          (exec_b),
+    .exec_data2_o      (exec_data2),
+    .exec_data3_o      (exec_data3),
+    .exec_pc_o         (exec_pc),
+    .exec_target_o     (exec_target)
   );
 
-  // Whatever ends comes by here once: by itself, or with its answer.
-  assign retire_o     = c10_retire_q;
-  assign retire_tid_o = c10_wtid_q;
-
-  // C10: write-back
-  assign wb_we   = c10_write_q;
-  assign wb_tid  = c10_wtid_q;
-  assign wb_reg  = c10_rd_q;
-  assign wb_data = c10_alu_q | c10_low | c10_high | 32'(c10_fcsr_q);
+  gs_core_execute #(
+    .PcW(PcW)
+  ) u_execute (
+    .clk_i,
+    .exec_valid_i    (valid[ExecStage]),
+    .exec_i          (exec),
+    .exec_instr_i    (exec_instr),
+    .exec_a_i        (exec_a),
+    .exec_b_i        (exec_b),
+    .exec_data2_i    (exec_data2),
+    .exec_data3_i    (exec_data3),
+    .exec_pc_i       (exec_pc),
+    .exec_target_i   (exec_target),
+    .exec_stays_o    (exec_stays),
+    .resolve_x_o     (resolve_x),
+    .resolve_f_o     (resolve_f),
+    .resolve_fcsr_o  (resolve_fcsr),
+    .resolve_o       (resolve),
+    .resolve_sum_o   (resolve_sum),
+    .resolve_logic_o (resolve_logic),
+    .resolve_instr_o (resolve_instr),
+    .resolve_data2_o (resolve_data2),
+    .resolve_data3_o (resolve_data3),
+    .resolve_pc_o    (resolve_pc),
+    .resolve_next_o  (resolve_next),
+    .resolve_target_o(resolve_target)
+  );
 
   gs_core_mul u_mul (
     .clk_i,
-    .c5_shift_i   (c5_ctl.shift),
-    .c5_distance_i(c5_ctl.b_imm ? c5_imm[4:0] : c5_data2_q[4:0]),
-    .c5_right_i   (c5_instr_q[14]),
-    .c6_uses_i    (c6_ctl_q.mul_lo || c6_ctl_q.mul_hi),
-    .c6_a_i       (c6_a_q),
-    .c6_a_signed_i(c6_mul_a_q),
-    .c6_b_i       (c6_b_q),
-    .c6_b_signed_i(c6_ctl_q.mul_b),
-    .c6_shift_i   (c6_ctl_q.shift),
-    .c9_low_i     (c9_low_q),
-    .c9_high_i    (c9_high_q),
-    .c10_low_o    (c10_low),
-    .c10_high_o   (c10_high)
+    .operand_shift_i   (operand_ctl.shift),
+    .operand_distance_i(operand_ctl.b_imm ? operand_imm[4:0] : operand_data2[4:0]),
+    .operand_right_i   (operand_instr[14]),
+    .exec_uses_i       (exec.mul_lo || exec.mul_hi),
+    .exec_a_i          (exec_a),
+    .exec_a_signed_i   (exec.mul_a),
+    .exec_b_i          (exec_b),
+    .exec_b_signed_i   (exec.mul_b),
+    .exec_shift_i      (exec.shift),
+    .join_low_i        (join_low),
+    .join_high_i       (join_high),
+    .write_low_o       (write_low),
+    .write_high_o      (write_high)
   );
 
-  // Floating-point status: an answer's flags take the place that the answer takes.
-  logic c7_flags;
-
-  assign c7_flags = c7_back && c7_rsp_flags_q != '0;
-
-  gs_core_fcsr #(
-    .ThreadsPerCore(ThreadsPerCore)
-  ) u_fcsr (
-    .clk_i,
-    .c5_tid_i  (tid[5]),
-    .c5_frm_o  (c5_frm),
-    .c7_en_i   (c7_fcsr_q || c7_flags),
-    .c7_how_i  (c7_fcsr_q ? c7_funct3_q[1:0] : 2'd0),
-    .c7_which_i(c7_fcsr_q ? c7_which_q : 2'd1),
-    .c7_data_i (c7_fcsr_q ? c7_data2_q[7:0] : {3'd0, c7_rsp_flags_q}),
-    .c7_tid_i  (c7_wtid),
-    .c9_old_o  (c9_fcsr)
+  gs_core_resolve #(
+    .PcW(PcW)
+  ) u_resolve (
+    .resolve_i       (resolve),
+    .resolve_sum_i   (resolve_sum),
+    .resolve_next_i  (resolve_next),
+    .resolve_target_i(resolve_target),
+    .resolve_taken_o (resolve_taken),
+    .resolve_trap_o  (resolve_trap),
+    .resolve_cause_o (resolve_cause),
+    .resolve_pc_o    (resolve_goes_on)
   );
 
-  // Queues
-  logic f_out_valid, f_out_ready, div_ready, f_out_div;
-  logic unused_x_ready, unused_f_ready, unused_rsp_ready;
-  logic [$clog2(ThreadsPerCore+1)-1:0] unused_x_count, unused_f_count, unused_rsp_count;
-
-  gs_fifo #(
-    .data_t(x_req_t),
-    .Depth (ThreadsPerCore),
-    .Block (1'b1)
-  ) u_x_queue (
+  gs_core_requests #(
+    .ThreadsPerCore(ThreadsPerCore),
+    .PcW           (PcW)
+  ) u_requests (
     .clk_i,
     .rst_ni,
-    .in_valid_i (c8_x_q),
-    .in_ready_o (unused_x_ready),
-    .in_data_i  (c8_x_req_q),
-    .out_valid_o(x_valid_o),
-    .out_ready_i(x_ready_i),
-    .out_data_o (x_req_o),
-    .count_o    (unused_x_count)
+    .resolve_valid_i(valid[ResolveStage]),
+    .resolve_tid_i  (tid[ResolveStage]),
+    .resolve_x_i    (resolve_x),
+    .resolve_f_i    (resolve_f),
+    .resolve_i      (resolve),
+    .resolve_sum_i  (resolve_sum),
+    .resolve_instr_i(resolve_instr),
+    .resolve_data2_i(resolve_data2),
+    .resolve_data3_i(resolve_data3),
+    .resolve_pc_i   (resolve_pc),
+    .resolve_taken_i(resolve_taken),
+    .resolve_trap_i (resolve_trap),
+    .resolve_cause_i(resolve_cause),
+    .send_x_o       (send_x),
+    .send_x_req_o   (send_x_req),
+    .send_x_tid_o   (send_x_tid),
+    .send_f_o       (send_f),
+    .send_divides_o (send_divides),
+    .send_f_tid_o   (send_f_tid),
+    .x_valid_o,
+    .x_ready_i,
+    .x_tid_o,
+    .x_req_o,
+    .f_valid_o,
+    .f_ready_i,
+    .f_tid_o,
+    .f_req_o,
+    .div_valid_o    (div_waits),
+    .div_tid_o      (div_tid),
+    .div_take_i     (div_take),
+    .send_div_data_o(send_div_data)
   );
 
-  gs_fifo #(
-    .data_t(f_req_t),
-    .Depth (ThreadsPerCore),
-    .Block (1'b1)
-  ) u_f_queue (
+  gs_core_results #(
+    .ThreadsPerCore(ThreadsPerCore),
+    .PcW           (PcW)
+  ) u_results (
     .clk_i,
     .rst_ni,
-    .in_valid_i (c8_f_q),
-    .in_ready_o (unused_f_ready),
-    .in_data_i  (c8_f_req_q),
-    .out_valid_o(f_out_valid),
-    .out_ready_i(f_out_ready),
-    .out_data_o (f_req_o),
-    .count_o    (unused_f_count)
+    .operand_tid_i      (tid[OperandStage]),
+    .operand_frm_o      (operand_frm),
+    .resolve_valid_i    (valid[ResolveStage]),
+    .resolve_tid_i      (tid[ResolveStage]),
+    .resolve_x_i        (resolve_x),
+    .resolve_f_i        (resolve_f),
+    .resolve_fcsr_i     (resolve_fcsr),
+    .resolve_i          (resolve),
+    .resolve_trap_i     (resolve_trap),
+    .resolve_sum_i      (resolve_sum),
+    .resolve_logic_i    (resolve_logic),
+    .resolve_fcsr_data_i(resolve_data2[7:0]),
+    .resolve_next_i     (resolve_next),
+    .resolve_back_i     (resolve_back),
+    .resolve_wtid_i     (resolve_wtid),
+    .rsp_valid_i,
+    .rsp_tid_i,
+    .rsp_i,
+    .rsp_valid_o        (rsp_waits),
+    .rsp_tid_o          (rsp_tid),
+    .rsp_take_i         (rsp_take),
+    .send_div_data_i    (send_div_data),
+    .join_low_o         (join_low),
+    .join_high_o        (join_high),
+    .write_low_i        (write_low),
+    .write_high_i       (write_high),
+    .write_en_o         (write_en),
+    .write_tid_o        (write_tid),
+    .write_reg_o        (write_reg),
+    .write_data_o       (write_data),
+    .retire_o
   );
 
-  assign f_out_div   = f_req_o.op[4:3] == OpDivide[4:3];
-  assign f_valid_o   = f_out_valid && !f_out_div;
-  assign f_out_ready = f_out_div ? div_ready : f_ready_i;
-
-  gs_core_div #(
-    .TidW(TidW)
-  ) u_div (
-    .clk_i,
-    .rst_ni,
-    .valid_i    (f_out_valid && f_out_div),
-    .ready_o    (div_ready),
-    .tid_i      (f_req_o.tid),
-    .dividend_i (f_req_o.a),
-    .divisor_i  (f_req_o.b),
-    .negative_i (f_req_o.rm[1]),
-    .remainder_i(f_req_o.rm[2]),
-    .done_o     (div_done),
-    .tid_o      (div_tid),
-    .take_i     (div_take),
-    .data_o     (div_data)
-  );
-
-  gs_fifo #(
-    .data_t(rsp_t),
-    .Depth (ThreadsPerCore)
-  ) u_rsp_queue (
-    .clk_i,
-    .rst_ni,
-    .in_valid_i (rsp_valid_i),
-    .in_ready_o (unused_rsp_ready),
-    .in_data_i  (rsp_i),
-    .out_valid_o(rsp_valid),
-    .out_ready_i(rsp_take),
-    .out_data_o (rsp),
-    .count_o    (unused_rsp_count)
-  );
+  assign retire_tid_o = write_tid;
 
 `ifndef SYNTHESIS
-  logic c8_again_q;
-  always_ff @(posedge clk_i) c8_again_q <= c7_again_q && c7_write_q;
+  logic send_again_q;
+  always_ff @(posedge clk_i) send_again_q <= resolve.again && resolve.write;
 
   gs_core_trace #(
-    .ThreadsPerCore(ThreadsPerCore),
-    .x_req_t       (x_req_t)
+    .ThreadsPerCore(ThreadsPerCore)
   ) u_trace (
     .clk_i,
     .rst_ni,
-    .issue_i   (valid[3]),
-    .tid_i     (tid[3]),
-    .pc_i      (32'({c3_where_q.pc, 2'b00})),
-    .instr_i   (c3_instr_q),
-    .park_i    (park_o),
-    .park_tid_i(tid[1]),
-    .retire_i  (valid[7] && !c7_trap && !c7_again_q),
-    .done_tid_i(tid[7]),
-    .back_i    (c7_back),
-    .back_tid_i(c7_wtid),
-    .x_i       (c8_x_q),
-    .x_req_i   (c8_x_req_q),
-    .f_i       (c8_f_q),
-    .div_i     (c8_f_req_q.op[4:3] == OpDivide[4:3]),
-    .again_i   (c8_again_q),
-    .f_tid_i   (c8_f_req_q.tid),
-    .write_i   (wb_we),
-    .write_tid_i(wb_tid),
-    .write_reg_i(wb_reg),
-    .write_data_i(wb_data)
+    .issue_i     (valid[DecodeStage]),
+    .tid_i       (tid[DecodeStage]),
+    .pc_i        (32'({decode_pc, 2'b00})),
+    .instr_i     (decode_instr),
+    .park_i      (park_o),
+    .park_tid_i  (tid[FetchStage]),
+    .retire_i    (valid[ResolveStage] && !resolve_trap && !resolve.again),
+    .done_tid_i  (tid[ResolveStage]),
+    .back_i      (resolve_back),
+    .back_tid_i  (resolve_wtid),
+    .x_i         (send_x),
+    .x_tid_i     (send_x_tid),
+    .x_req_i     (send_x_req),
+    .f_i         (send_f),
+    .div_i       (send_divides),
+    .again_i     (send_again_q),
+    .f_tid_i     (send_f_tid),
+    .write_i     (write_en),
+    .write_tid_i (write_tid),
+    .write_reg_i (write_reg),
+    .write_data_i(write_data)
   );
 `endif
-
-  `GS_ASSERT_NOW(queues_have_room, (unused_x_ready || !c8_x_q) && (unused_f_ready || !c8_f_q))
-  `GS_ASSERT_NOW(answers_have_room, unused_rsp_ready || !rsp_valid_i)
 endmodule

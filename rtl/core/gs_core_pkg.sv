@@ -1,7 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the parts of the core share: requests, control signals of an instruction, the table that makes them.
+/// What the parts of the core share: stages, requests, control signals of an instruction, the table that makes them.
 package gs_core_pkg;
+
+  // Stages of the pipeline. A signal's name begins with its stage's: `exec_a` belongs to the instruction in Exec.
+  // Up to Resolve an instruction's thread is known by its stage; behind it results go on by themselves.
+  localparam int unsigned PickStage = 0;     // the thread that issues; its pc
+  localparam int unsigned FetchStage = 1;    // address to the instruction memory
+  localparam int unsigned WordStage = 2;     // the word from it
+  localparam int unsigned DecodeStage = 3;   // addresses of registers, of the decoder's table
+  localparam int unsigned ReadStage = 4;     // the words from them
+  localparam int unsigned OperandStage = 5;  // operands; illegal?
+  localparam int unsigned ExecStage = 6;     // add, compare, logic
+  localparam int unsigned ResolveStage = 7;  // jump, trap, next pc; back to the run queue
+  localparam int unsigned SendStage = 8;     // requests leave
+  localparam int unsigned JoinStage = 9;     // results meet
+  localparam int unsigned WriteStage = 10;   // register write
 
   /// What a request on the X stream wants.
   typedef enum logic [1:0] {
@@ -10,6 +24,29 @@ package gs_core_pkg;
     XCsr   = 2'd2,
     XTrap  = 2'd3
   } x_op_e;
+
+  /// A request on the X stream: memory, CSRs of the tile, traps.
+  typedef struct packed {
+    x_op_e       op;
+    logic [2:0]  funct3;  // of a load or store; XCsr: bit 0 = write, bit 1 = rd is wanted
+    logic [31:0] addr;    // address; number of a CSR in [11:0]; XTrap: {cause, pc[25:0]}
+    logic [31:0] data;    // what to store or write; XTrap: trap value
+  } x_req_t;
+
+  /// An operation of the FPU.
+  typedef struct packed {
+    logic [4:0]  op;
+    logic [2:0]  rm;  // never 7
+    logic [31:0] a;
+    logic [31:0] b;
+    logic [31:0] c;
+  } f_req_t;
+
+  /// The answer to a request or an operation.
+  typedef struct packed {
+    logic [31:0] data;
+    logic [4:0]  flags;  // exceptions to accrue
+  } rsp_t;
 
   /// Operations that wait in the F queue but go to the core's own divider: op[4:3] = 3.
   localparam logic [4:0] OpDivide = 5'd24;
@@ -58,6 +95,69 @@ package gs_core_pkg;
   } ctl_t;
 
   localparam int unsigned CtlW = $bits(ctl_t);
+
+  /// What an instruction brings into Exec besides its operands.
+  typedef struct packed {
+    logic       a_sign;   // sign of operand A, or 0 for a comparison without signs
+    logic       b_sign;   // of operand B, inverted
+    logic       carry;    // carry into the adder
+    logic       sum_en;   // the sum is a result, an address or a branch's difference
+    logic       logical;  // so is and, or, xor
+    logic       mul_lo;   // the product's low half is the result
+    logic       mul_hi;   // its high half
+    logic       mul_a;    // multiplicand is signed
+    logic       mul_b;    // multiplier is signed
+    logic       shift;    // multiplier is a power of two
+    logic       branch;
+    logic       slt;
+    logic       jal;
+    logic       jalr;
+    logic       mem;
+    logic       store;
+    logic       csr;
+    logic       fcsr;     // changes a CSR of the core
+    logic       x;        // makes a request on X, or stops
+    logic       f;        // makes one on F
+    logic       stop;     // traps whatever its operands are
+    logic       illegal;  // for this reason
+    logic       again;    // issues again: a divide's first pass whose result is negative
+    logic       inject;   // control has given it
+    logic       write;    // writes a register
+    logic [5:0] rd;       // which one
+    logic [3:0] cause;    // of the trap if it stops
+    logic [2:0] funct3;
+    logic [2:0] rm;       // of its request on F; a divide: {remainder, divisor is negative, 0}
+    logic [2:0] xfunct3;  // of its request on X
+    logic [4:0] fop;      // of its request on F
+  } exec_t;
+
+  /// What an instruction brings into Resolve besides its words.
+  typedef struct packed {
+    logic       less;     // A < B
+    logic       equal;    // A = B
+    logic       branch;   // that does not stop
+    logic       slt;
+    logic       jal;
+    logic       jalr;
+    logic       mem;
+    logic       store;
+    logic       csr;
+    logic       stop;
+    logic       outside;  // a jump's target is beyond the instruction memory
+    logic       offset;   // its offset is no multiple of 4
+    logic       again;
+    logic       counts;   // is an instruction of the program, finished: not a divide's first pass, not injected
+    logic       mul_lo;
+    logic       mul_hi;
+    logic       write;
+    logic [5:0] rd;
+    logic [3:0] cause;
+    logic [2:0] funct3;
+    logic [2:0] rm;
+    logic [2:0] xfunct3;
+    logic [4:0] fop;
+    logic [1:0] which;    // CSR of the core: 1 fflags, 2 frm, 3 both
+  } resolve_t;
 
   /// Words of the decoder's table.
   localparam int unsigned DecodeWords = 1024;

@@ -3,11 +3,11 @@
 /// What a simulator's harness sees of a core: what each thread does, and what it has finished. Not synthesized.
 ///
 /// A thread's instruction shows in `sim_retire` once; the register that it writes in `sim_write`, then or later.
-module gs_core_trace #(
+module gs_core_trace
+  import gs_core_pkg::*;
+#(
   /// threads of the core
   parameter  int unsigned ThreadsPerCore = 16,
-  /// request of the core
-  parameter  type         x_req_t        = logic,
   localparam int unsigned TidW           = $clog2(ThreadsPerCore)
 ) (
   input logic                      clk_i,
@@ -27,6 +27,7 @@ module gs_core_trace #(
   input logic [TidW-1:0]           back_tid_i,
   // Requests
   input logic                      x_i,
+  input logic [TidW-1:0]           x_tid_i,
   input x_req_t                    x_req_i,
   input logic                      f_i,
   input logic                      div_i,
@@ -91,10 +92,10 @@ module gs_core_trace #(
     if (back_i) sim_state[back_tid_i] = Runs;
     if (f_i) sim_state[f_tid_i] = div_i ? WaitsDivide : WaitsFloat;
     if (x_i) begin
-      sim_state[x_req_i.tid] = WaitsTile;
-      sim_xop[x_req_i.tid]   = 8'(x_req_i.op);
-      sim_xaddr[x_req_i.tid] = x_req_i.addr;
-      sim_xdata[x_req_i.tid] = x_req_i.data;
+      sim_state[x_tid_i] = WaitsTile;
+      sim_xop[x_tid_i]   = 8'(x_req_i.op);
+      sim_xaddr[x_tid_i] = x_req_i.addr;
+      sim_xdata[x_tid_i] = x_req_i.data;
     end
     if (!rst_ni) begin
       sim_issued = '0;

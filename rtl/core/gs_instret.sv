@@ -3,9 +3,9 @@
 
 /// Counts the instructions that each thread of a tile has finished, in 64 bits, for the CSRs instret and instreth.
 ///
-/// The cores count in 4 bits a thread. A finger runs over the threads and adds what a thread's 4 bits have gone on by
-/// to its count in a block RAM: soon enough, as a thread finishes an instruction in 8 cycles at most. Counts are in
-/// two words, one after the other through one adder:
+/// The cores count in 4 bits a thread. A scan over the threads adds what a thread's 4 bits have gone on by to its count
+/// in a block RAM: soon enough, as a thread finishes at most one instruction every 8 cycles. Counts are in two words,
+/// one after the other through one adder:
 ///
 ///     low:  {bits 31 to 0,  the 4 bits when it was last added up}
 ///     high: {bits 63 to 32, 000, bit 31 of the low word when it was last added up}
@@ -37,7 +37,7 @@ module gs_instret #(
   output logic                       valid_o,
   output logic [31:0]                value_o
 );
-  // With fewer than four threads the finger goes over some that there are not: it must not meet its own writes.
+  // With fewer than four threads the scan covers some that do not exist: it must not read what it is writing.
   localparam int unsigned VisitW = (ThreadW < 2) ? 2 : ThreadW;
 
   if (Cores * ThreadsPerCore > 64) begin : gen_illegal_threads
@@ -54,7 +54,7 @@ module gs_instret #(
 
   visit_t v0, v1_q, v2_q, v3_q;
   logic [2:0] phase_q;
-  logic [VisitW-1:0] finger_q;
+  logic [VisitW-1:0] scan_q;
   logic asked_q;
   logic [Cores-1:0][3:0] seen;
   logic [3:0] v1_seen, v2_seen_q, v2_step, v3_last_q;
@@ -62,7 +62,7 @@ module gs_instret #(
   logic [3:0] v2_last;
 
   for (genvar c = 0; c < Cores; c++) begin : gen_core
-    // One port to count, one for the finger
+    // One port to count, one for the scan
     logic [1:0][TidW-1:0] read_tid;
     logic [1:0][3:0] read_count;
 
@@ -94,7 +94,7 @@ module gs_instret #(
     v0.write  = phase_q[2:1] != 2'd0;
     v0.take   = phase_q[2:1] == 2'd0 && asked_q && phase_q[0] == ask_high_i;
     v0.high   = phase_q[1:0] == 2'd1;
-    v0.thread = (phase_q[2:1] == 2'd0) ? VisitW'(ask_thread_i) : finger_q;
+    v0.thread = (phase_q[2:1] == 2'd0) ? VisitW'(ask_thread_i) : scan_q;
   end
 
   gs_ram_sdp #(
@@ -116,7 +116,7 @@ module gs_instret #(
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       phase_q    <= '0;
-      finger_q   <= '0;
+      scan_q     <= '0;
       asked_q    <= 1'b0;
       valid_o    <= 1'b0;
       v1_q.write <= 1'b0;
@@ -127,7 +127,7 @@ module gs_instret #(
       v3_q.take  <= 1'b0;
     end else begin
       phase_q <= phase_q + 3'd1;
-      if (v0.write && phase_q != 3'd4) finger_q <= finger_q + VisitW'(1);
+      if (v0.write && phase_q != 3'd4) scan_q <= scan_q + VisitW'(1);
       if (phase_q == 3'd7) asked_q <= ask_i;
       {v1_q.write, v1_q.take} <= {v0.write, v0.take};
       {v2_q.write, v2_q.take} <= {v1_q.write, v1_q.take};
@@ -145,7 +145,7 @@ module gs_instret #(
   end
 
 `ifndef SYNTHESIS
-  // Words that nobody wrote yet may hold anything.
+  // Words that were not written yet may hold anything.
   logic [2**VisitW-1:0] known_q;
   always_ff @(posedge clk_i) begin
     if (!rst_ni) known_q <= '0;

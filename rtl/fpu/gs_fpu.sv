@@ -71,22 +71,29 @@ module gs_fpu
 
   // ---- choose a request
 
-  logic [NCores-1:0] wants, grant;
+  logic [NCores-1:0] wants, grant, are_short, are_slow;
   logic [CoreW-1:0]  core;
-  logic              accept, slow_blocked, slow_soon, slow_fire;
+  logic              accept, slow_blocked_q, slow_soon, slow_fire;
   logic              valid0_q, short0_q, slow0_q;
   logic [CoreW-1:0]  core0_q;
   f_req_t            chosen, s0_q;
   logic              slow_here, slow_busy;
 
   // A second divide or root waits without being in the way of other cores' operations.
-  assign slow_blocked = slow_busy || slow_here || (valid0_q && slow0_q);
+  // Blocked a cycle longer than need be; none is let in that was not granted, or turns would fall into step.
+  always_ff @(posedge clk_i) begin
+    slow_blocked_q <= rst_ni && (slow_busy || slow_here || (valid0_q && slow0_q)
+                                 || (accept && (grant & are_slow) != '0));
+  end
   // A quotient that waits for rounding gets an empty place.
-  assign accept       = en && !(slow_soon && !slow_fire);
+  assign accept = en && !(slow_soon && !slow_fire);
 
   always_comb begin
     for (int unsigned i = 0; i < NCores; i++) begin
-      wants[i] = f_valid_i[i] && !(slow_blocked && is_slow(f_req_i[i].op));
+      // Before the choice, which comes late.
+      are_short[i] = is_short(f_req_i[i].op);
+      are_slow[i]  = is_slow(f_req_i[i].op);
+      wants[i]     = f_valid_i[i] && !(slow_blocked_q && are_slow[i]);
     end
     f_ready_o = accept ? grant : '0;
     chosen    = '0;
@@ -108,8 +115,8 @@ module gs_fpu
     if (accept && wants != '0) begin
       s0_q     <= chosen;
       core0_q  <= core;
-      short0_q <= is_short(chosen.op);
-      slow0_q  <= is_slow(chosen.op);
+      short0_q <= (grant & are_short) != '0;
+      slow0_q  <= (grant & are_slow) != '0;
     end
   end
 

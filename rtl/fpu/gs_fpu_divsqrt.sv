@@ -40,10 +40,10 @@ module gs_fpu_divsqrt (
   logic signed [9:0]  exp_q, exp_d;
   logic        [27:0] r_q, r_d;
   logic        [23:0] d_q, d_d;
-  logic        [25:0] q_q, q_d, first, second;
+  logic        [25:0] q_q, q_d, first, second, second_next;
   logic        [12:0] pair_q, pair_d;                  // the pair of bits that is next
   logic        [25:0] first_next;
-  logic        [27:0] s_q, s_after_0, s_after_1;
+  logic        [27:0] s_q, s_after_0_q, s_after_1_q;
   logic        [27:0] rest, rest_after_0, rest_after_1;  // within -2^27 and 2^27: bit 27 is the sign
   logic               a_low, b_low, fits, fits_second;
 
@@ -55,14 +55,13 @@ module gs_fpu_divsqrt (
       first[2*i+:2]  = {pair_q[i], 1'b0};
       second[2*i+:2] = {1'b0, pair_q[i]};
       first_next[2*i+:2] = {pair_d[i], 1'b0};
+      second_next[2*i+:2] = {1'b0, pair_d[i]};
     end
   end
 
-  assign s_after_0    = sqrt_q ? {1'b0, q_q, 1'b0} | {2'b0, second} : {2'b0, d_q, 2'b0};
-  assign s_after_1    = sqrt_q ? {1'b0, q_q | first, 1'b0} | {2'b0, second} : {2'b0, d_q, 2'b0};
   assign rest         = r_q - s_q;
-  assign rest_after_0 = {r_q[26:0], 1'b0} - s_after_0;
-  assign rest_after_1 = {rest[26:0], 1'b0} - s_after_1;
+  assign rest_after_0 = {r_q[26:0], 1'b0} - s_after_0_q;
+  assign rest_after_1 = {rest[26:0], 1'b0} - s_after_1_q;
   assign fits         = !rest[27];
   assign fits_second  = fits ? !rest_after_1[27] : !rest_after_0[27];
 
@@ -107,9 +106,19 @@ module gs_fpu_divsqrt (
     endcase
   end
 
+  // What others choose by stands in registers of its own.
   always_ff @(posedge clk_i) begin
-    if (!rst_ni) state_q <= Idle;
-    else state_q <= state_d;
+    if (!rst_ni) begin
+      state_q <= Idle;
+      busy_o  <= 1'b0;
+      soon_o  <= 1'b0;
+      done_o  <= 1'b0;
+    end else begin
+      state_q <= state_d;
+      busy_o  <= state_d != Idle;
+      soon_o  <= state_d == Done || (state_d == Iterate && pair_d[0]);
+      done_o  <= state_d == Done;
+    end
     if (state_q == Idle) sqrt_q <= sqrt_i;
     exp_q  <= exp_d;
     r_q    <= r_d;
@@ -117,16 +126,18 @@ module gs_fpu_divsqrt (
     q_q    <= q_d;
     pair_q <= pair_d;
     // What is subtracted next stands ready: two subtractions in a row are long enough.
-    s_q    <= sqrt_q ? {1'b0, q_d, 1'b0} | {2'b0, first_next} : {2'b0, d_d, 2'b0};
+    s_q         <= sqrt_q ? {1'b0, q_d, 1'b0} | {2'b0, first_next} : {2'b0, d_d, 2'b0};
+    s_after_0_q <= sqrt_q ? {1'b0, q_d, 1'b0} | {2'b0, second_next} : {2'b0, d_d, 2'b0};
+    s_after_1_q <= sqrt_q ? {1'b0, q_d | first_next, 1'b0} | {2'b0, second_next} : {2'b0, d_d, 2'b0};
   end
 
-  assign busy_o     = state_q != Idle;
-  assign done_o     = state_q == Done;
-  assign soon_o     = done_o || (state_q == Iterate && pair_q[0]);
   assign exponent_o = sqrt_q ? {1'b0, exp_q[9:1]} : exp_q;
   assign q_o        = q_q;
   assign sticky_o   = r_q != '0;
 
   `GS_ASSERT_NOW(a_start_finds_the_unit_free, !start_i || state_q == Idle)
   `GS_ASSERT_NOW(only_a_result_is_taken, !take_i || state_q == Done)
+  `GS_ASSERT_NOW(the_registers_say_what_the_state_is,
+                 busy_o == (state_q != Idle) && done_o == (state_q == Done)
+                 && soon_o == (done_o || (state_q == Iterate && pair_q[0])))
 endmodule

@@ -8,7 +8,7 @@
 /// docs/hardware/mailbox.md has the picture.
 module gs_mailbox
   import gs_mailbox_pkg::*;
-  import gs_idle_pkg::idle_status_t;
+  import gs_idle_pkg::idle_status_t, gs_idle_pkg::idle_command_t, gs_idle_pkg::idle_given_t;
   import gs_address_pkg::cluster_t;
   import gossamer_pkg::flit_t, gossamer_pkg::flit_kind_e, gossamer_pkg::refusal_e;
 #(
@@ -28,6 +28,8 @@ module gs_mailbox
   parameter  logic [31:0] Base           = 32'h0010_0000,
   /// 1: messages to any set of threads of a tile; 0 leaves that out
   parameter  bit          Multicast      = 1'b1,
+  /// 1: barriers that reduce words of threads; needs Multicast, whose masks they stand in
+  parameter  bit          Reduce         = Multicast,
   /// 1: the tile has no network; who sends beyond it is stopped
   parameter  bit          Alone          = 1'b0,
   /// columns and rows of a board's mesh
@@ -71,9 +73,8 @@ module gs_mailbox
   /// idleness: how many threads are started; all fields of the status are of the same cycle
   input  logic [ThreadW:0] started_i,
   output idle_status_t     idle_o,
-  /// one cycle: all threads in idle return, and learn whether all voted yes; the next epoch begins
-  input  logic             idle_release_i,
-  input  logic             idle_agreed_i,
+  /// release of all threads in idle, colour of messages, words of barriers
+  input  idle_command_t    idle_command_i,
   /// one cycle each: a message was sent; one arrived for its threads, however many
   output logic             sent_o,
   output logic             received_o,
@@ -112,9 +113,9 @@ module gs_mailbox
   end
 
   // ---- Requests of threads ----
-  logic wake_valid, wake_ready, free_valid, free_ready, agreed, requests_busy;
-  logic [ThreadW-1:0] wake_thread, free_thread, a_thread;
-  logic a_pop, a_some, a_coming, a_want_we, a_want, a_enter, a_leave, a_vote;
+  logic wake_valid, wake_ready, releasing, agreed, requests_busy;
+  logic [ThreadW-1:0] wake_thread, a_thread;
+  logic a_pop, a_some, a_coming, a_want_we, a_want, b_enter, b_leave, b_vote, freed, freed_vote;
   logic a_core_valid, a_core_we, c_held, c_release, c_receive;
   logic [3:0] a_core_strb;
   logic [WordW-1:0] a_core_word;
@@ -128,6 +129,13 @@ module gs_mailbox
   route_e send_route;
   logic [31:0] send_dest;
   logic [63:0] send_head;
+  logic [1:0] a_half;
+  logic [31:0] a_reduced;
+  logic give, reduce_busy, chunk_valid;
+  logic [2:0] give_code;
+  logic [gs_idle_pkg::IdleChunk-1:0] chunk;
+  idle_given_t given;
+  idle_status_t idle;
 
   gs_mailbox_requests #(
     .Threads       (Threads),
@@ -136,6 +144,7 @@ module gs_mailbox
     .MaxFlits      (MaxFlits),
     .Base          (Base),
     .Multicast     (Multicast),
+    .Reduce        (Reduce),
     .Alone         (Alone),
     .MeshWidth     (MeshWidth),
     .MeshHeight    (MeshHeight),
@@ -162,10 +171,9 @@ module gs_mailbox
     .wake_valid_i  (wake_valid),
     .wake_ready_o  (wake_ready),
     .wake_thread_i (wake_thread),
-    .free_valid_i  (free_valid),
-    .free_ready_o  (free_ready),
-    .free_thread_i (free_thread),
+    .release_i     (idle_command_i.release_all),
     .agreed_i      (agreed),
+    .releasing_o   (releasing),
     .a_thread_o    (a_thread),
     .a_pop_o       (a_pop),
     .a_some_i      (a_some),
@@ -173,9 +181,11 @@ module gs_mailbox
     .c_popped_i    (c_popped),
     .a_want_we_o   (a_want_we),
     .a_want_o      (a_want),
-    .a_enter_o     (a_enter),
-    .a_leave_o     (a_leave),
-    .a_vote_o      (a_vote),
+    .b_enter_o     (b_enter),
+    .b_leave_o     (b_leave),
+    .b_vote_o      (b_vote),
+    .freed_o       (freed),
+    .freed_vote_o  (freed_vote),
     .a_core_valid_o(a_core_valid),
     .a_core_we_o   (a_core_we),
     .a_core_strb_o (a_core_strb),
@@ -194,6 +204,10 @@ module gs_mailbox
     .send_route_o  (send_route),
     .send_dest_o   (send_dest),
     .send_head_o   (send_head),
+    .a_half_o      (a_half),
+    .a_reduced_i   (a_reduced),
+    .give_o        (give),
+    .give_code_o   (give_code),
     .done_valid_i  (done_valid),
     .done_ready_o  (done_ready),
     .done_thread_i (done_thread),
@@ -226,7 +240,7 @@ module gs_mailbox
     .in_data_i   (write_data)
   );
 
-  logic message_valid, message_ready, message_go, message_masked, queues_free, releasing;
+  logic message_valid, message_ready, message_go, message_masked, queues_free;
   logic [SlotW-1:0] message_slot, freed_slot, free_slot;
   logic [ThreadW-1:0] message_thread, message_count;
   logic [Threads-1:0] message_mask;
@@ -236,12 +250,6 @@ module gs_mailbox
   // threads learn of a release.
   assign message_ready = queues_free && !releasing;
   assign message_go    = message_valid && message_ready;
-
-  if (Multicast) begin : gen_count
-    assign message_count = message_masked ? ThreadW'(bit_count(64'(message_mask))) : ThreadW'(1);
-  end else begin : gen_no_count
-    assign message_count = ThreadW'(1);
-  end
 
   gs_mailbox_refs #(
     .Threads       (Threads),
@@ -361,7 +369,8 @@ module gs_mailbox
     far_out_o.job   = job_i;
     net_out_o.epoch = epoch;
     far_out_o.epoch = epoch;
-    far_out_o.vnet  = gs_address_pkg::vnet_of(gossamer_pkg::endpoint_e'(far_out_o.dest[31:29]));
+    net_out_o.wave  = idle_command_i.wave;
+    far_out_o.wave  = idle_command_i.wave;
   end
 
   assign net_in_ready_o = net_ready && ready_q;
@@ -396,6 +405,7 @@ module gs_mailbox
     .message_masked_o(message_masked),
     .message_thread_o(message_thread),
     .message_mask_o  (message_mask),
+    .message_count_o (message_count),
     .refused_valid_o,
     .refused_o,
     .busy_o          (rx_busy)
@@ -410,30 +420,65 @@ module gs_mailbox
   ) u_idle (
     .clk_i,
     .rst_ni,
-    .enter_i      (a_enter),
-    .leave_i      (a_leave),
-    .vote_i       (a_vote),
+    .enter_i      (b_enter),
+    .leave_i      (b_leave),
+    .vote_i       (b_vote),
+    .freed_i      (freed),
+    .freed_vote_i (freed_vote),
     .sent_i       (send),
     .received_i   (message_go),
     // A packet of another job is not this job's to count.
     .refused_i    (refused_valid_o && refused_o != gossamer_pkg::RefusalJob),
     .started_i,
     .quiet_i      (!under_way),
-    .idle_o,
-    .release_i    (idle_release_i),
-    .agreed_i     (idle_agreed_i),
+    .idle_o       (idle),
+    .release_i    (idle_command_i.release_all),
+    .agreed_i     (idle_command_i.agreed),
+    .releasing_i  (releasing),
     .epoch_o      (epoch),
-    .releasing_o  (releasing),
-    .agreed_o     (agreed),
-    .free_valid_o (free_valid),
-    .free_ready_i (free_ready),
-    .free_thread_o(free_thread)
+    .agreed_o     (agreed)
   );
+
+  always_comb begin
+    idle_o             = idle;
+    idle_o.given       = given;
+    idle_o.chunk_valid = chunk_valid;
+    idle_o.chunk       = chunk;
+  end
+
+  if (Reduce && !Multicast) begin : gen_illegal_reduce
+    $fatal(1, "gs_mailbox: Reduce needs Multicast: the words stand in the masks");
+  end
+  if (Reduce) begin : gen_reduce
+    gs_mailbox_reduce u_reduce (
+      .clk_i,
+      .rst_ni,
+      .give_i       (give),
+      .give_word_i  (give_code[2]),
+      .give_op_i    (give_code[1:0]),
+      .give_value_i (send_head),
+      .command_i    (idle_command_i),
+      .given_o      (given),
+      .chunk_valid_o(chunk_valid),
+      .chunk_o      (chunk),
+      .half_i       (a_half),
+      .result_o     (a_reduced),
+      .busy_o       (reduce_busy)
+    );
+  end else begin : gen_no_reduce
+    assign given       = '0;
+    assign chunk_valid = 1'b0;
+    assign chunk       = '0;
+    assign a_reduced   = '0;
+    assign reduce_busy = 1'b0;
+    logic unused_reduce;
+    assign unused_reduce = ^{give, give_code, a_half, idle_command_i};
+  end
 
   logic sent_q, received_q;
   assign sent_o     = sent_q;
   assign received_o = received_q;
-  assign busy_o     = under_way || releasing || sent_q || received_q;
+  assign busy_o     = under_way || releasing || reduce_busy || sent_q || received_q;
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       sent_q     <= 1'b0;

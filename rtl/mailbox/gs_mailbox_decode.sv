@@ -17,6 +17,8 @@ module gs_mailbox_decode
   parameter logic [31:0] Base      = 32'h0010_0000,
   /// 1: messages with a mask
   parameter bit          Multicast = 1'b1,
+  /// 1: barriers that reduce words, which stand in the masks
+  parameter bit          Reduce    = 1'b1,
   /// 1: the tile has no network; nothing but the tile itself can be sent to
   parameter bit          Alone     = 1'b0,
   /// columns and rows of a board's mesh
@@ -121,6 +123,13 @@ module gs_mailbox_decode
             if (is_write) decoded_o.act = ActIdle;
             decoded_o.state = StateIdle;
           end
+          gossamer_pkg::CsrReduce: begin
+            decoded_o.act   = ActReduce;
+            decoded_o.ok    = req_i.data[31:3] == '0;
+            decoded_o.cause = gossamer_pkg::TrapBadRegister;
+          end
+          gossamer_pkg::CsrReducedLow, gossamer_pkg::CsrReducedHigh, gossamer_pkg::CsrReduced1Low,
+          gossamer_pkg::CsrReduced1High: decoded_o.state = StateReduced;
           gossamer_pkg::CsrReceive:    decoded_o.act = ActReceive;
           gossamer_pkg::CsrCanSend:    decoded_o.state = StateCanSend;
           gossamer_pkg::CsrCanReceive: decoded_o.state = StateCanReceive;
@@ -129,6 +138,9 @@ module gs_mailbox_decode
         // Who may read and write a register stands in its description alone.
         if (!legal || (!Multicast && number inside {
               gossamer_pkg::CsrSendTile, gossamer_pkg::CsrSendMaskLow, gossamer_pkg::CsrSendMaskHigh
+            }) || (!Reduce && number inside {
+              gossamer_pkg::CsrReduce, gossamer_pkg::CsrReducedLow, gossamer_pkg::CsrReducedHigh,
+              gossamer_pkg::CsrReduced1Low, gossamer_pkg::CsrReduced1High
             })) begin
           decoded_o.act = ActIllegal;
         end

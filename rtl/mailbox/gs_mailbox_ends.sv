@@ -36,6 +36,8 @@ module gs_mailbox_ends
   input  logic               a_want_i,
   /// the thread in A must wait in this cycle: its send is about to end
   output logic               a_hold_o,
+  /// there are ends to look at, of any thread: a_hold_o may be 1
+  output logic               some_o,
   /// D: a send is on its way; begun_o as it was in A
   input  logic               commit_i,
   input  logic [ThreadW-1:0] commit_thread_i,
@@ -73,6 +75,7 @@ module gs_mailbox_ends
   // Decided in one cycle, which depends on nothing that A may keep waiting.
   assign end_go   = end_valid && !inside_valid_q && !a_is_end_i;
   assign a_hold_o = end_go && end_thread == a_thread_i;
+  assign some_o   = end_valid;
 
   // The bits: written in D, and at the end; each is read where it is needed.
   for (genvar side = 0; side < 2; side++) begin : gen_begun

@@ -7,6 +7,10 @@
 /// out holds up another. A packet's flits come one a cycle; once it has begun to leave, the memory's port is its own as
 /// long as its receiver takes a flit a cycle. So a packet pauses only after its receiver did.
 ///
+/// Receivers answer late, so a flit is read for a way before it is known whether its output register becomes free: if
+/// it does not, the pointer stays, and the flit is read again. A way whose receiver did not take in the last cycle
+/// tries after the others.
+///
 ///     in ->[ ring of each way ]-> one of them ->[ flit ] [ flit ] [ flit ]-> local, net, far
 module gs_mailbox_out
   import gs_mailbox_pkg::*;
@@ -39,7 +43,7 @@ module gs_mailbox_out
   localparam int unsigned AddrW = QuarterW + 2;
   localparam int unsigned PtrW = AddrW;
 
-  logic [Routes-1:0] some, free, want, grant, valid_q, lock_q;
+  logic [Routes-1:0] some_q, free, want, turn, grant, go, back_q, valid_q, stopped_q, lock_q;
   logic [Routes-1:0][PtrW-1:0] wptr_q, rptr_q, room_q;
   logic [AddrW-1:0] waddr, raddr;
   logic [Routes-1:0][AddrW-1:0] wplace, rplace;
@@ -59,11 +63,11 @@ module gs_mailbox_out
     logic take;
     logic [RingW-1:0] room_d;
 
-    assign some[r]      = wptr_q[r][RingW-1:0] != rptr_q[r][RingW-1:0];
     assign free[r]      = !valid_q[r] || out_ready_i[r];
-    assign want[r]      = some[r] && free[r];
+    assign want[r]      = some_q[r] && !stopped_q[r];
+    assign go[r]        = grant[r] && free[r];
     assign take         = take_i && take_route_i == route_e'(r);
-    assign room_d       = room_q[r][RingW-1:0] - (take ? RingW'(take_size_i) : '0) + RingW'(grant[r]);
+    assign room_d       = room_q[r][RingW-1:0] - (take ? RingW'(take_size_i) : '0) + RingW'(back_q[r]);
     assign full_room[r] = room_q[r][RingW-1:0] == RingW'(Depth);
     assign room_o[r]    = room_q[r][RingW-1:0] >= RingW'(MaxPacket);
     assign wplace[r]    = place(r, wptr_q[r][PtrW-2:0]);
@@ -74,10 +78,13 @@ module gs_mailbox_out
         wptr_q[r] <= '0;
         rptr_q[r] <= '0;
         room_q[r] <= PtrW'(Depth);
+        some_q[r] <= 1'b0;
       end else begin
         if (in_valid_i && in_route_i == route_e'(r)) wptr_q[r] <= PtrW'(RingW'(wptr_q[r] + PtrW'(1)));
-        if (grant[r]) rptr_q[r] <= PtrW'(RingW'(rptr_q[r] + PtrW'(1)));
+        if (go[r]) rptr_q[r] <= PtrW'(RingW'(rptr_q[r] + PtrW'(1)));
         room_q[r] <= PtrW'(room_d);
+        // A flit that is written now is seen a cycle later.
+        some_q[r] <= go[r] ? wptr_q[r] != PtrW'(RingW'(rptr_q[r] + PtrW'(1))) : wptr_q[r] != rptr_q[r];
       end
     end
 
@@ -87,13 +94,16 @@ module gs_mailbox_out
                    || RingW'(wptr_q[r][RingW-1:0] - rptr_q[r][RingW-1:0]) < RingW'(Depth))
   end
 
-  // A packet that has begun goes first; else the ways take turns.
+  // A packet that has begun goes first; else the ways take turns. With nothing else to do it is tried even if its
+  // receiver has just stopped.
   always_comb begin
-    grant = '0;
+    for (int unsigned r = 0; r < Routes; r++) begin
+      turn[r] = first_q[r] || (first_q[(r+2)%Routes] && !want[(r+2)%Routes])
+          || (first_q[(r+1)%Routes] && !want[(r+1)%Routes] && !want[(r+2)%Routes]);
+    end
+    grant = want & turn;
     if ((want & lock_q) != '0) grant = lock_q;
-    else if ((want & first_q) != '0) grant = first_q;
-    else if ((want & {first_q[1:0], first_q[2]}) != '0) grant = {first_q[1:0], first_q[2]};
-    else if ((want & {first_q[0], first_q[2:1]}) != '0) grant = {first_q[0], first_q[2:1]};
+    else if (want == '0) grant = some_q & lock_q;
     waddr = '0;
     raddr = '0;
     for (int unsigned r = 0; r < Routes; r++) begin
@@ -120,19 +130,23 @@ module gs_mailbox_out
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      valid_q <= '0;
-      lock_q  <= '0;
-      first_q <= Routes'(1);
+      valid_q   <= '0;
+      stopped_q <= '0;
+      back_q    <= '0;
+      lock_q    <= '0;
+      first_q   <= Routes'(1);
     end else begin
-      valid_q <= grant | (valid_q & ~out_ready_i);
-      if (grant != '0) lock_q <= 1'(rdata) ? '0 : grant;
-      if (grant != '0) first_q <= {grant[1:0], grant[2]};
+      valid_q   <= go | (valid_q & ~out_ready_i);
+      stopped_q <= valid_q & ~out_ready_i;
+      back_q    <= go;
+      if (go != '0) lock_q <= 1'(rdata) ? '0 : grant;
+      if (go != '0) first_q <= {grant[1:0], grant[2]};
     end
   end
 
   for (genvar r = 0; r < int'(Routes); r++) begin : gen_out
     data_t data_q;
-    always_ff @(posedge clk_i) if (grant[r]) data_q <= rdata;
+    always_ff @(posedge clk_i) if (go[r]) data_q <= rdata;
     assign out_data_o[r] = data_q;
   end
   assign out_valid_o = valid_q;

@@ -47,17 +47,17 @@ package gs_mailbox_pkg;
     ActReceive,
     ActWait,
     ActIdle,
+    /// gives the word in its masks to the barrier
+    ActReduce,
     ActIllegal,
     /// from inside: end the wait of a thread if its event is there
     ActWake,
-    /// from inside: the same for a thread in idle, by a release
-    ActFree,
     /// from inside: the end of a send whose slot was released meanwhile
     ActEnd
   } act_e;
 
   /// Which state a CSR access is about.
-  typedef enum logic [2:0] {
+  typedef enum logic [3:0] {
     StateNone,
     StateSlot,
     StateLength,
@@ -65,7 +65,9 @@ package gs_mailbox_pkg;
     StateMaskHigh,
     StateCanSend,
     StateCanReceive,
-    StateIdle
+    StateIdle,
+    /// half of a barrier's result
+    StateReduced
   } state_e;
 
   /// Where a message leaves the mailbox.

@@ -7,8 +7,8 @@
 ///                     -> D: result, send -> outcomes -> response or trap
 ///
 /// A request from inside looks again whether the event that a thread waits for is there: ends of sends (ActEnd,
-/// ActWake), messages (ActWake), the release of the idle (ActFree). It goes first. One too many changes nothing. A wait
-/// whose event is there already ends at once; so does idle with a message there.
+/// ActWake), messages (ActWake). It goes first. One too many changes nothing. A wait whose event is there already ends
+/// at once; so does idle with a message there. A release frees threads beside A (gs_mailbox_waits).
 /// A thread has one request under way.
 module gs_mailbox_requests
   import gs_mailbox_pkg::*;
@@ -27,6 +27,8 @@ module gs_mailbox_requests
   parameter  logic [31:0] Base           = 32'h0010_0000,
   /// 1: messages to any set of threads of a tile
   parameter  bit          Multicast      = 1'b1,
+  /// 1: barriers that reduce words
+  parameter  bit          Reduce         = 1'b1,
   /// 1: the tile has no network
   parameter  bit          Alone          = 1'b0,
   /// columns and rows of a board's mesh
@@ -59,14 +61,14 @@ module gs_mailbox_requests
   output logic                     trap_valid_o,
   input  logic                     trap_ready_i,
   output mailbox_trap_t            trap_o,
-  /// from inside: messages for threads that wait; the release of the idle, and how it ends
+  /// from inside: messages for threads that wait
   input  logic                     wake_valid_i,
   output logic                     wake_ready_o,
   input  logic [ThreadW-1:0]       wake_thread_i,
-  input  logic                     free_valid_i,
-  output logic                     free_ready_o,
-  input  logic [ThreadW-1:0]       free_thread_i,
+  /// release of all in idle, one cycle; from the next cycle on: whether all agreed; threads are being freed
+  input  logic                     release_i,
   input  logic                     agreed_i,
+  output logic                     releasing_o,
   /// A: the thread's queue of messages; a pointer comes two cycles after its pop
   output logic [ThreadW-1:0]       a_thread_o,
   output logic                     a_pop_o,
@@ -76,10 +78,12 @@ module gs_mailbox_requests
   /// A: it waits for a message, or does so no more
   output logic                     a_want_we_o,
   output logic                     a_want_o,
-  /// A: it begins to wait in idle, or leaves it
-  output logic                     a_enter_o,
-  output logic                     a_leave_o,
-  output logic                     a_vote_o,
+  /// B: it begins to wait in idle, or is woken there; a release has freed a thread; their votes
+  output logic                     b_enter_o,
+  output logic                     b_leave_o,
+  output logic                     b_vote_o,
+  output logic                     freed_o,
+  output logic                     freed_vote_o,
   /// A: a word of the scratchpad, which comes two cycles later
   output logic                     a_core_valid_o,
   output logic                     a_core_we_o,
@@ -101,6 +105,11 @@ module gs_mailbox_requests
   output route_e                   send_route_o,
   output logic [31:0]              send_dest_o,
   output logic [63:0]              send_head_o,
+  /// A: a half of a barrier's result; D: a word for it, which is send_head_o
+  output logic [1:0]               a_half_o,
+  input  logic [31:0]              a_reduced_i,
+  output logic                     give_o,
+  output logic [2:0]               give_code_o,
   /// sends that were read wholly
   input  logic                     done_valid_i,
   output logic                     done_ready_o,
@@ -129,11 +138,12 @@ module gs_mailbox_requests
     logic [31:0]        data;
   } step_t;
   step_t a_step, b_q, c_q;
-  logic b_valid_q, c_valid_q, b_write_q, b_release_q, c_release_q, b_receive_q, c_receive_q, ends_busy;
+  logic b_valid_q, c_valid_q, b_write_q, b_release_q, c_release_q, b_receive_q, c_receive_q, ends_busy, ends_some;
   logic [63:0] masks;
 
   typedef struct packed {
     logic               is_send;
+    logic               is_give;
     logic               is_trap;
     logic               begun;
     logic [5:0]         cause;
@@ -155,22 +165,24 @@ module gs_mailbox_requests
     logic [31:0]        data;
   } request_t;
 
-  logic req_valid, req_ready, a_valid_q, a_go, a_free, end_valid, end_ready, internal;
+  logic req_valid, req_ready, a_valid_q, a_go, a_free, a_room, a_unsure, end_valid, end_ready, internal;
   mailbox_req_t req;
   decoded_t decoded;
   request_t a_q;
   act_e end_act, internal_act;
   logic [ThreadW-1:0] end_thread, internal_thread, next_thread;
 
-  // One register, and A behind it: what decides whether a request is taken comes from registers.
+  // One register, and A behind it. Whether a request is taken depends on few registers, since cores and their arbiters
+  // wait for the answer: while an end of a send is being looked at, none is taken into a full register, as A may wait.
   logic req_valid_q;
   mailbox_req_t req_q;
   assign req_valid   = req_valid_q;
   assign req         = req_q;
-  assign req_ready_o = !req_valid_q || req_ready;
+  assign req_ready_o = !req_valid_q || (ready_i && !internal && (!a_valid_q || (a_room && !a_unsure)));
   always_ff @(posedge clk_i) begin
     if (!rst_ni) req_valid_q <= 1'b0;
     else if (req_ready_o) req_valid_q <= req_valid_i;
+    else if (req_ready) req_valid_q <= 1'b0;
     if (req_ready_o) req_q <= req_i;
   end
 
@@ -181,6 +193,7 @@ module gs_mailbox_requests
     .MaxFlits  (MaxFlits),
     .Base      (Base),
     .Multicast (Multicast),
+    .Reduce    (Reduce),
     .Alone     (Alone),
     .MeshWidth (MeshWidth),
     .MeshHeight(MeshHeight),
@@ -196,15 +209,14 @@ module gs_mailbox_requests
   logic unused_req;
   assign unused_req = &{1'b0, req.op, req.thread, req.addr};
 
-  assign internal      = end_valid || wake_valid_i || free_valid_i;
-  assign internal_act    = end_valid ? end_act : wake_valid_i ? ActWake : ActFree;
-  assign internal_thread = end_valid ? end_thread : wake_valid_i ? wake_thread_i : free_thread_i;
-  assign a_free        = !a_valid_q || a_go;
-  assign end_ready     = a_free;
-  assign wake_ready_o  = a_free && !end_valid;
-  assign free_ready_o  = a_free && !end_valid && !wake_valid_i;
-  assign req_ready     = a_free && !internal && ready_i;
-  assign next_thread   = internal ? internal_thread : req.thread[ThreadW-1:0];
+  assign internal        = end_valid || wake_valid_i;
+  assign internal_act    = end_valid ? end_act : ActWake;
+  assign internal_thread = end_valid ? end_thread : wake_thread_i;
+  assign a_free          = !a_valid_q || a_go;
+  assign end_ready       = a_free;
+  assign wake_ready_o    = a_free && !end_valid;
+  assign req_ready       = a_free && !internal && ready_i;
+  assign next_thread     = internal ? internal_thread : req.thread[ThreadW-1:0];
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) a_valid_q <= 1'b0;
@@ -223,17 +235,19 @@ module gs_mailbox_requests
 
   // ---- A ----
   act_e act;
-  logic a_room, a_hold, a_sending, a_begun, a_defer, a_send, a_end, a_release, a_settles;
+  logic a_hold, a_sending, a_begun, a_defer, a_send, a_end, a_release;
   logic [SlotW-1:0] own_slot, sending_slot, named_slot;
   logic [LengthW-1:0] own_length;
   logic [1:0] after_end_q;
+  logic free_waits;
 
   assign act        = a_q.what.act;
   assign a_thread_o = a_q.thread;
   assign named_slot = a_q.data[ByteW+:SlotW];
-  // Behind the late release of a slot nothing may look at it until it is written. Whether a request goes on depends on
-  // registers and on the end of a send alone.
-  assign a_go       = a_valid_q && a_room && !a_hold && after_end_q == '0;
+  // Behind the late release of a slot nothing may look at it until it is written; and threads that a release frees may
+  // not wait for ever. Whether a request goes on depends on registers and on the end of a send alone.
+  assign a_go       = a_valid_q && a_room && !a_hold && after_end_q == '0 && !free_waits;
+  assign a_unsure   = ends_some || after_end_q != '0 || free_waits;
   assign a_send     = a_go && act == ActSend && a_q.what.ok && !a_sending;
   assign a_end      = a_go && act == ActEnd;
   assign a_defer    = a_go && act == ActRelease && a_q.what.ok && a_sending && sending_slot == named_slot;
@@ -253,68 +267,51 @@ module gs_mailbox_requests
   assign a_core_word_o  = a_q.addr[WordW+1:2];
   assign a_core_wdata_o = store_data(a_q.data, a_q.funct3[1:0]);
 
-  // What the thread waits for, or its vote in idle; afterwards how the wait ended.
-  typedef struct packed {
-    logic       waiting;
-    logic       idle;
-    logic [1:0] remembered;
-  } wait_t;
-  wait_t a_wait, a_wait_next;
-  logic a_begins, a_hit, a_wait_we;
-  logic [1:0] a_events, a_woken;
+  assign a_half_o = a_q.addr[1:0];
+
+  logic a_settles, a_want_we, a_want_send, free_valid, free_ready, waits_busy;
+  logic [1:0] a_now, a_woken, a_ended, free_result;
+  logic [ThreadW-1:0] free_thread;
 
   // Events as they are now: a message, no send.
-  assign a_events = {(act inside {ActWait, ActIdle}) ? a_coming_i : a_some_i, !a_sending || act == ActEnd};
+  assign a_now       = {(act inside {ActWait, ActIdle}) ? a_coming_i : a_some_i, !a_sending || act == ActEnd};
+  assign a_want_we_o = a_want_we;
 
-  always_comb begin
-    // From inside: does the wait end?
-    a_woken = a_wait.remembered & a_events;
-    a_hit   = a_wait.waiting && a_woken != '0;
-    if (a_wait.idle) begin
-      a_hit   = a_wait.waiting && a_events[1];
-      a_woken = gossamer_pkg::IdleResultMessage;
-    end
-    if (act == ActFree) begin
-      a_hit   = a_wait.waiting && a_wait.idle;
-      a_woken = agreed_i ? gossamer_pkg::IdleResultAgreed : gossamer_pkg::IdleResultIdle;
-    end
-    // Of the thread: does it begin?
-    a_begins = 1'b0;
-    if (act == ActWait) begin
-      a_woken  = a_q.data[1:0] & a_events;
-      a_begins = a_woken == '0;
-    end
-    if (act == ActIdle) begin
-      a_woken  = gossamer_pkg::IdleResultMessage;
-      a_begins = !a_events[1];
-    end
-    a_settles   = (act inside {ActWake, ActFree, ActEnd}) ? a_hit : !a_begins;
-    a_wait_we   = a_go && ((act inside {ActWake, ActFree, ActEnd}) ? a_hit : act inside {ActWait, ActIdle});
-    a_wait_next = '{waiting: a_begins, idle: act == ActIdle, remembered: a_woken};
-    if (a_begins) a_wait_next.remembered = (act == ActIdle) ? {1'b0, a_q.data != '0} : a_q.data[1:0];
-  end
-
-  gs_ram_sdp #(
-    .Width  ($bits(wait_t)),
-    .Depth  (Threads),
-    .Latency(0),
-    .Style  ("distributed")
+  gs_mailbox_waits #(
+    .Threads(Threads)
   ) u_waits (
     .clk_i,
-    .we_i   (a_wait_we || clear_i),
-    .wstrb_i(1'b1),
-    .waddr_i(clear_i ? clear_thread_i : a_q.thread),
-    .wdata_i(clear_i ? '0 : a_wait_next),
-    .re_i   (1'b1),
-    .raddr_i(a_q.thread),
-    .rdata_o(a_wait)
+    .rst_ni,
+    .clear_i,
+    .clear_thread_i,
+    .a_valid_i       (a_valid_q),
+    .a_go_i          (a_go),
+    .a_act_i         (act),
+    .a_thread_i      (a_q.thread),
+    .a_events_i      (a_q.data[1:0]),
+    .a_vote_i        (a_q.data != '0),
+    .a_now_i         (a_now),
+    .a_settles_o     (a_settles),
+    .a_woken_o       (a_woken),
+    .a_ended_o       (a_ended),
+    .a_want_we_o     (a_want_we),
+    .a_want_message_o(a_want_o),
+    .a_want_send_o   (a_want_send),
+    .enter_o         (b_enter_o),
+    .leave_o         (b_leave_o),
+    .vote_o          (b_vote_o),
+    .release_i,
+    .agreed_i,
+    .releasing_o,
+    .free_valid_o    (free_valid),
+    .free_ready_i    (free_ready),
+    .free_thread_o   (free_thread),
+    .free_result_o   (free_result),
+    .free_waits_o    (free_waits),
+    .freed_o,
+    .freed_vote_o,
+    .busy_o          (waits_busy)
   );
-
-  assign a_want_we_o = a_wait_we;
-  assign a_want_o    = a_begins && (act == ActIdle || a_q.data[1]);
-  assign a_enter_o   = a_go && act == ActIdle && a_begins;
-  assign a_leave_o   = a_go && (act inside {ActWake, ActFree, ActEnd}) && a_hit && a_wait.idle;
-  assign a_vote_o    = (act == ActIdle) ? a_q.data != '0 : a_wait.remembered[0];
 
   gs_mailbox_ends #(
     .Threads(Threads)
@@ -330,9 +327,10 @@ module gs_mailbox_requests
     .a_defer_i      (a_defer),
     .a_end_i        (a_end),
     .a_is_end_i     (a_valid_q && act == ActEnd),
-    .a_want_we_i    (a_wait_we),
-    .a_want_i       (a_begins && act == ActWait && a_q.data[0]),
+    .a_want_we_i    (a_want_we),
+    .a_want_i       (a_want_send),
     .a_hold_o       (a_hold),
+    .some_o         (ends_some),
     .commit_i       (send_o),
     .commit_thread_i(d_q.thread),
     .commit_begun_i (d_q.begun),
@@ -399,7 +397,8 @@ module gs_mailbox_requests
             StateLength:     a_step.data = 32'(own_length);
             StateCanSend:    a_step.data = 32'(!a_sending);
             StateCanReceive: a_step.data = 32'(a_some_i);
-            StateIdle:       a_step.data = 32'(a_wait.remembered);
+            StateIdle:       a_step.data = 32'(a_ended);
+            StateReduced:    a_step.data = a_reduced_i;
             default:         ;
           endcase
         end
@@ -415,7 +414,7 @@ module gs_mailbox_requests
         a_step.what.cause = gossamer_pkg::TrapNothingToReceive;
         a_step.data       = '0;
       end
-      ActWait, ActIdle, ActWake, ActFree, ActEnd: begin
+      ActWait, ActIdle, ActWake, ActEnd: begin
         a_step.is_trap = 1'b0;
         a_step.data    = 32'(a_woken);
       end
@@ -465,6 +464,7 @@ module gs_mailbox_requests
   always_comb begin
     c_last = '{
         is_send: c_q.what.act == ActSend,
+        is_give: c_q.what.act == ActReduce,
         is_trap: c_q.is_trap,
         begun: c_q.begun,
         cause: c_q.what.cause,
@@ -498,6 +498,11 @@ module gs_mailbox_requests
     if (!rst_ni) d_valid_q <= 1'b0;
     else d_valid_q <= c_valid_q;
     d_q      <= c_last;
+    // What a thread that is freed puts its result in, instead.
+    if (!c_valid_q) begin
+      d_q.is_trap <= 1'b0;
+      d_q.data    <= '0;
+    end
     d_head_q <= (c_q.what.kind == gossamer_pkg::FlitKindKey) ? 64'(c_q.data) : masks;
   end
 
@@ -505,6 +510,8 @@ module gs_mailbox_requests
   logic outcomes_busy;
 
   assign send_o        = d_valid_q && d_q.is_send && !d_q.is_trap;
+  assign give_o        = d_valid_q && d_q.is_give && !d_q.is_trap;
+  assign give_code_o   = d_q.data[2:0];
   assign send_thread_o = d_q.thread;
   assign send_slot_o   = d_q.slot;
   assign send_length_o = d_q.length;
@@ -522,12 +529,16 @@ module gs_mailbox_requests
     .clk_i,
     .rst_ni,
     .room_o     (a_room),
-    .take_i     (a_go && a_settles),
-    .in_valid_i (d_valid_q),
-    .in_trap_i  (d_q.is_trap),
-    .in_thread_i(d_q.thread),
-    .in_cause_i (d_q.cause),
-    .in_data_i  (d_q.data),
+    .take_i     (b_valid_q),
+    .in_valid_i   (d_valid_q),
+    .in_trap_i    (d_q.is_trap),
+    .in_thread_i  (d_q.thread),
+    .in_cause_i   (d_q.cause),
+    .in_data_i    (d_q.data),
+    .free_valid_i (free_valid),
+    .free_ready_o (free_ready),
+    .free_thread_i(free_thread),
+    .free_result_i(free_result),
     .rsp_valid_o,
     .rsp_ready_i,
     .rsp_o,
@@ -537,8 +548,9 @@ module gs_mailbox_requests
     .busy_o     (outcomes_busy)
   );
 
-  assign busy_o = req_valid || a_valid_q || outcomes_busy || ends_busy || c_release_q || b_release_q;
+  assign busy_o = req_valid || a_valid_q || outcomes_busy || ends_busy || c_release_q || b_release_q || waits_busy;
 
   `GS_ASSERT_NOW(a_thread_has_one_request_under_way,
-                 !(a_valid_q && b_valid_q && a_q.thread == b_q.thread && !(act inside {ActWake, ActFree, ActEnd})))
+                 !(a_valid_q && b_valid_q && a_q.thread == b_q.thread && !(act inside {ActWake, ActEnd})))
+  `GS_ASSERT_NOW(a_request_is_taken_into_an_empty_register, !req_ready_o || !req_valid_q || req_ready)
 endmodule

@@ -8,7 +8,7 @@
 /// An accepted packet is written into the slot that is free next. When its last flit is written, slot and threads
 /// stand in a register until the pointer queues take them; meanwhile the flits of the next are written.
 ///
-///     network ->[ flit ]--+-> scratchpad ... ->[ message ]-> queues
+///     network ->[ flit ]--+--checks-->[ flit, verdict ]-> scratchpad ... ->[ message ]-> queues
 ///     this tile ----------+
 module gs_mailbox_rx
   import gossamer_pkg::flit_t, gossamer_pkg::refusal_e, gossamer_pkg::address_thread_t;
@@ -55,6 +55,8 @@ module gs_mailbox_rx
   output logic               message_masked_o,
   output logic [ThreadW-1:0] message_thread_o,
   output logic [Threads-1:0] message_mask_o,
+  /// how many threads, 0 for all of 64 or so many as the bits have no room for
+  output logic [ThreadW-1:0] message_count_o,
   /// one cycle: a packet was refused
   output logic               refused_valid_o,
   output refusal_e           refused_o,
@@ -104,98 +106,127 @@ module gs_mailbox_rx
     else net_refused = 1'b0;
   end
 
-  // Whose packet it is: the one that has begun, else they take turns.
-  logic inside_q, from_local_q, local_next_q, from_local, first, net_open;
-  flit_t front;
-  logic front_valid, front_go;
+  // The source of the next flit, from registers alone. Within a packet it stays; between packets it changes if the
+  // other has one, and this one's is over or has not come. So both take turns, and a source that begins to send while
+  // the other is silent waits one cycle.
+  logic inside_q, local_q, first, net_open, net_offers, offered, other_offers, load, front_free;
+  logic [IndexW-1:0] next_index_q;
+  flit_t next;
 
-  assign first      = !inside_q;
+  assign first         = !inside_q;
   // Nothing but the job's next epoch waits.
-  assign net_open   = net_valid_q && !net_next_epoch;
-  assign from_local = inside_q ? from_local_q : local_valid_i && (local_next_q || !net_open);
-  assign front       = from_local ? local_i : net_q;
-  assign front_valid = from_local ? local_valid_i : (inside_q ? net_valid_q : net_open);
-  assign net_go        = front_go && !from_local;
-  assign local_ready_o = front_go && from_local;
+  assign net_open      = net_valid_q && !net_next_epoch;
+  assign net_offers    = inside_q ? net_valid_q : net_open;
+  assign offered       = local_q ? local_valid_i : net_offers;
+  assign other_offers  = local_q ? net_open : local_valid_i;
+  assign next          = local_q ? local_i : net_q;
+  assign net_go        = front_free && !local_q && net_offers;
+  assign local_ready_o = front_free && local_q;
+  assign load          = front_free && offered;
 
-  // What becomes of its flit.
-  logic is_head, too_long, refuse, refused_q, writes, ends, message_free;
-  logic [IndexW-1:0] index_q;
-  refusal_e refusal, refusal_q;
-
-  assign is_head  = Multicast && first && front.kind == gossamer_pkg::FlitKindMask;
-  assign too_long = index_q == IndexW'(MaxFlits);
-  always_comb begin
-    refuse  = refused_q;
-    refusal = refusal_q;
-    if (first) begin
-      refuse  = net_refused && !from_local;
-      refusal = net_refusal;
-    end else if (!refused_q && !from_local) begin
-      refuse  = front.kind != gossamer_pkg::FlitKindBody || too_long;
-      refusal = (front.kind != gossamer_pkg::FlitKindBody) ? gossamer_pkg::RefusalKind : gossamer_pkg::RefusalLength;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      inside_q <= 1'b0;
+      local_q  <= 1'b0;
+    end else begin
+      if (load) inside_q <= !next.last;
+      if (other_offers && (load ? next.last : first && !offered)) local_q <= !local_q;
     end
   end
 
-  assign writes   = !is_head && !refuse;
-  assign ends     = writes && front.last;
-  assign front_go = front_valid && (!writes || (free_valid_i && write_ready_i && (!front.last || message_free)));
+  // What becomes of it.
+  logic is_head, refuse, writes, refuse_q;
+  refusal_e refusal, refusal_q;
 
-  assign write_valid_o = front_valid && writes && free_valid_i && (!front.last || message_free);
+  assign is_head = Multicast && first && next.kind == gossamer_pkg::FlitKindMask;
+  always_comb begin
+    refuse  = refuse_q;
+    refusal = refusal_q;
+    if (first) begin
+      refuse  = net_refused && !local_q;
+      refusal = net_refusal;
+    end else if (!refuse_q && !local_q) begin
+      refuse  = net_q.kind != gossamer_pkg::FlitKindBody || next_index_q == IndexW'(MaxFlits);
+      refusal = (net_q.kind != gossamer_pkg::FlitKindBody) ? gossamer_pkg::RefusalKind : gossamer_pkg::RefusalLength;
+    end
+  end
+  assign writes = !is_head && !refuse;
+
+  // The flit with its verdict, on its way into the scratchpad.
+  logic front_valid_q, front_go, last_q, writes_q, ends, message_free, masked_q;
+  logic [IndexW-1:0] index_q;
+  logic [127:0] data_q;
+  logic [ThreadW-1:0] thread_q;
+
+  assign front_go   = front_valid_q && (!writes_q || (free_valid_i && write_ready_i && (!last_q || message_free)));
+  assign front_free = !front_valid_q || front_go;
+  assign ends       = writes_q && last_q;
+
+  assign write_valid_o = front_valid_q && writes_q && free_valid_i && (!last_q || message_free);
   assign write_flit_o  = (LinW'(free_slot_i) << FlitW) | LinW'(index_q);
-  assign write_data_o  = front.payload;
+  assign write_data_o  = data_q;
   assign free_ready_o  = front_go && ends;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      inside_q     <= 1'b0;
-      local_next_q <= 1'b0;
-      refused_q    <= 1'b0;
-      index_q      <= '0;
-    end else if (front_go) begin
-      inside_q  <= !front.last;
-      refused_q <= refuse && !front.last;
-      if (front.last) local_next_q <= !from_local;
-      if (front.last) index_q <= '0;
-      else if (writes) index_q <= index_q + IndexW'(1);
+      front_valid_q <= 1'b0;
+      next_index_q  <= '0;
+    end else begin
+      if (front_free) front_valid_q <= offered;
+      if (load && next.last) next_index_q <= '0;
+      else if (load && writes) next_index_q <= next_index_q + IndexW'(1);
     end
-    if (first) from_local_q <= from_local;
-    if (front_go) refusal_q <= refusal;
+    if (load) begin
+      data_q    <= next.payload;
+      last_q    <= next.last;
+      writes_q  <= writes;
+      refuse_q  <= refuse;
+      refusal_q <= refusal;
+      index_q   <= next_index_q;
+    end
+    // The first flit says who the packet is for.
+    if (load && first) begin
+      thread_q <= next.dest[ThreadW-1:0];
+      masked_q <= is_head;
+    end
   end
 
   // The message that waits for the pointer queues.
-  logic message_q, masked_q, head_seen_q;
-  logic [SlotW-1:0] slot_q;
-  logic [ThreadW-1:0] thread_q, first_thread_q;
+  logic message_q, message_masked_q;
+  logic [SlotW-1:0] message_slot_q;
+  logic [ThreadW-1:0] message_thread_q;
   assign message_free     = !message_q;
   assign message_valid_o  = message_q;
-  assign message_slot_o   = slot_q;
-  assign message_masked_o = masked_q;
-  assign message_thread_o = thread_q;
+  assign message_slot_o   = message_slot_q;
+  assign message_masked_o = message_masked_q;
+  assign message_thread_o = message_thread_q;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) message_q <= 1'b0;
     else if (message_free) message_q <= front_go && ends;
     else if (message_ready_i) message_q <= 1'b0;
-    if (first) first_thread_q <= front.dest[ThreadW-1:0];
     if (message_free) begin
-      slot_q   <= free_slot_i;
-      thread_q <= first ? front.dest[ThreadW-1:0] : first_thread_q;
-      masked_q <= head_seen_q && !first;
+      message_slot_q   <= free_slot_i;
+      message_thread_q <= thread_q;
+      message_masked_q <= masked_q;
     end
   end
 
   if (Multicast) begin : gen_mask
     logic [Threads-1:0] head_q, mask_q;
-    assign message_mask_o = mask_q;
+    logic [ThreadW-1:0] count_q;
+    assign message_mask_o  = mask_q;
+    assign message_count_o = count_q;
     always_ff @(posedge clk_i) begin
-      if (first) head_seen_q <= is_head;
-      if (first) head_q <= front.payload[Threads-1:0];
-      if (message_free) mask_q <= head_q;
+      if (load && first) head_q <= next.payload[Threads-1:0];
+      if (message_free) begin
+        mask_q  <= head_q;
+        count_q <= masked_q ? ThreadW'(gs_mailbox_pkg::bit_count(64'(head_q))) : ThreadW'(1);
+      end
     end
   end else begin : gen_one
-    assign message_mask_o = '0;
-    assign head_seen_q    = 1'b0;
+    assign message_mask_o  = '0;
+    assign message_count_o = ThreadW'(1);
   end
 
   // A refused packet is told of when its last flit is through.
@@ -205,16 +236,16 @@ module gs_mailbox_rx
   assign refused_o       = refused_why_q;
   always_ff @(posedge clk_i) begin
     if (!rst_ni) refused_valid_q <= 1'b0;
-    else refused_valid_q <= front_go && front.last && refuse;
-    refused_why_q <= refusal;
+    else refused_valid_q <= front_go && last_q && refuse_q;
+    refused_why_q <= refusal_q;
   end
 
-  assign busy_o = inside_q || net_open || local_valid_i || message_q || refused_valid_q;
+  assign busy_o = inside_q || net_open || local_valid_i || front_valid_q || message_q || refused_valid_q;
 
   logic unused;
-  assign unused = &{1'b0, here.kind, here.spare, here.thread, net_q.vnet, front.vnet, front.job, front.epoch,
-                    front.dest[31:ThreadW]};
+  assign unused = &{1'b0, here.kind, here.spare, here.thread, next.vnet, next.job, next.epoch, next.wave,
+                    next.dest[31:ThreadW]};
 
-  `GS_ASSERT_NOW(a_message_is_for_somebody, !message_q || !masked_q || message_mask_o != '0)
-  `GS_ASSERT_NOW(no_flit_beyond_the_slot, !write_valid_o || !too_long)
+  `GS_ASSERT_NOW(a_message_is_for_somebody, !message_q || !message_masked_q || message_mask_o != '0)
+  `GS_ASSERT_NOW(no_flit_beyond_the_slot, !write_valid_o || 32'(index_q) < MaxFlits)
 endmodule

@@ -141,6 +141,8 @@ module gs_mailbox_tx
   // One send on its way out of the RAM, or waiting in its output register; one whose flits are read.
   logic read_q, fetched_q, entry_valid_q, entry_load, entry_end;
   logic [ThreadW-1:0] fetched_thread_q, entry_thread_q;
+  route_e fetched_route_q;
+  logic [SizeW-1:0] fetched_size_q;
   send_t entry_q;
 
   assign entry_load = fetched_q && (!entry_valid_q || entry_end);
@@ -158,7 +160,11 @@ module gs_mailbox_tx
       if (entry_load) entry_valid_q <= 1'b1;
       else if (entry_end) entry_valid_q <= 1'b0;
     end
-    if (fetch) fetched_thread_q <= order_thread;
+    if (fetch) begin
+      fetched_thread_q <= order_thread;
+      fetched_route_q  <= route;
+      fetched_size_q   <= order_size;
+    end
     if (entry_load) begin
       entry_q        <= fetched;
       entry_thread_q <= fetched_thread_q;
@@ -218,11 +224,14 @@ module gs_mailbox_tx
     for (int unsigned i = 1; i < ReadCycles; i++) tag_q[i] <= tag_q[i-1];
   end
 
+  // The virtual network stands in the address, where its spare bits are: they are 0.
   typedef struct packed {
-    flit_kind_e   kind;
-    logic [31:0]  dest;
-    logic [127:0] payload;
-    logic         last;
+    flit_kind_e          kind;
+    logic [2:0]          dest_kind;
+    gossamer_pkg::vnet_e vnet;
+    logic [25:0]         place;
+    logic [127:0]        payload;
+    logic                last;
   } out_t;
   out_t out_in, out[Routes];
   tag_t tag;
@@ -231,7 +240,9 @@ module gs_mailbox_tx
   assign tag    = tag_q[ReadCycles-1];
   assign out_in = '{
           kind: tag.is_head ? tag.kind : FlitKindBody,
-          dest: tag.dest,
+          dest_kind: tag.dest[31:29],
+          vnet: gs_address_pkg::vnet_of(gossamer_pkg::endpoint_e'(tag.dest[31:29])),
+          place: tag.dest[25:0],
           payload: tag.is_head ? 128'(tag.head) : read_data_i,
           last: tag.last
       };
@@ -243,9 +254,10 @@ module gs_mailbox_tx
     .clk_i,
     .rst_ni,
     .room_o      (room),
-    .take_i      (fetch),
-    .take_route_i(route),
-    .take_size_i (order_size),
+    // A cycle later: until then nothing else is fetched.
+    .take_i      (read_q),
+    .take_route_i(fetched_route_q),
+    .take_size_i (fetched_size_q),
     .in_valid_i  (tag_valid_q[ReadCycles-1]),
     .in_route_i  (tag.route),
     .in_data_i   (out_in),
@@ -259,14 +271,15 @@ module gs_mailbox_tx
     assign out_o[r] = '{
             kind: out[r].kind,
             last: out[r].last,
-            vnet: gossamer_pkg::VnetMailbox,
+            vnet: (r == int'(RouteFar)) ? out[r].vnet : gossamer_pkg::VnetMailbox,
             job: '0,
             epoch: '0,
-            dest: out[r].dest,
+            wave: '0,
+            dest: {out[r].dest_kind, 3'd0, out[r].place},
             payload: out[r].payload
         };
   end
   // What is under way behind the order has taken room.
-  assign busy_o      = some != '0 || queues_busy;
+  assign busy_o      = some != '0 || read_q || queues_busy;
 
 endmodule

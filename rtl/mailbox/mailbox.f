@@ -10,6 +10,7 @@ mailbox/gs_mailbox_queues.sv
 mailbox/gs_mailbox_decode.sv
 mailbox/gs_mailbox_threads.sv
 mailbox/gs_mailbox_ends.sv
+mailbox/gs_mailbox_waits.sv
 mailbox/gs_mailbox_outcomes.sv
 mailbox/gs_mailbox_requests.sv
 mailbox/gs_mailbox_order.sv
@@ -17,5 +18,5 @@ mailbox/gs_mailbox_out.sv
 mailbox/gs_mailbox_tx.sv
 mailbox/gs_mailbox_rx.sv
 mailbox/gs_mailbox_idle.sv
-mailbox/gs_idle_single.sv
+mailbox/gs_mailbox_reduce.sv
 mailbox/gs_mailbox.sv

@@ -328,8 +328,15 @@ module gs_mem_scheduler #(
   );
 
   // Out: a beat a cycle; a write's data come out of their RAM on the way.
+  typedef struct packed {
+    logic             write, last, space;
+    logic [IdW-1:0]   id;
+    logic [AddrW-1:0] addr;
+  } head_t;
+
   logic             e1_valid_q, e2_valid_q, e_issue, e_last, out_space, e_room;
-  mem_req_t         e_beat, e1_q, e2_q, e2_full;
+  head_t            e_beat, e1_q, e2_q;
+  mem_req_t         e2_full;
   logic [BeatW-1:0] e_beat_q;
   logic [8*PortBytes-1:0] data;
   logic [3:0]       out_count;
@@ -339,7 +346,7 @@ module gs_mem_scheduler #(
   assign e_last     = !next_write || e_beat_q == BeatW'(Beats - 1);
   assign next_ready = e_room && e_last;
   assign e_beat     = '{
-    write: next_write, last: e_last, space: next.space, id: next.id, addr: AddrW'(next.line) << OffW, data: '0
+    write: next_write, last: e_last, space: next.space, id: next.id, addr: AddrW'(next.line) << OffW
   };
   assign back_valid = e_issue && e_last && next_write;
   assign back_slot  = next.slot;
@@ -360,10 +367,9 @@ module gs_mem_scheduler #(
     .rdata_o(data)
   );
 
-  always_comb begin
-    e2_full      = e2_q;
-    e2_full.data = data;
-  end
+  assign e2_full = '{
+    write: e2_q.write, last: e2_q.last, space: e2_q.space, id: e2_q.id, addr: e2_q.addr, data: data
+  };
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -394,6 +400,57 @@ module gs_mem_scheduler #(
     .count_o    (out_count)
   );
 
+`ifndef SYNTHESIS
+  // What was picked, seen from outside: each bank's last group, how long it has stayed there, the batch so far, the
+  // writes that wait.
+  logic [GroupW-1:0] seen_group_q[Banks], seen_group, picked_group;
+  logic [RunW-1:0]   seen_run_q[Banks];
+  logic [BatchW-1:0] seen_batch_q;
+  logic [TotalW-1:0] seen_writes_q;
+  logic              seen_stays, takes_turns, batch_is_whole;
+
+  always_comb begin
+    automatic logic [RowGroups-1:0] groups = some[bank*RowGroups+:RowGroups];
+    seen_group   = seen_group_q[bank];
+    picked_group = bank_group[bank];
+    seen_stays   = groups[seen_group] && seen_run_q[bank] != RunW'(Run);
+    // It stays, or goes to the next group round that has something; back to its own as the last.
+    takes_turns  = seen_stays ? picked_group == seen_group : groups[picked_group];
+    for (int unsigned g = 1; g < RowGroups; g++) begin
+      if (!seen_stays && groups[GroupW'(32'(seen_group) + g)]
+          && GroupW'(picked_group - seen_group - GroupW'(1)) > GroupW'(g - 1)) begin
+        takes_turns = 1'b0;
+      end
+    end
+    batch_is_whole = seen_batch_q == BatchW'(Batch) || !(writing_q ? has_writes : has_reads) ||
+        (!writing_q && seen_writes_q >= TotalW'(WriteSlots / 2) && seen_batch_q >= BatchW'(Batch / 2));
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      seen_group_q  <= '{default: '0};
+      seen_run_q    <= '{default: '0};
+      seen_batch_q  <= '0;
+      seen_writes_q <= '0;
+    end else begin
+      if (turn) begin
+        seen_batch_q <= '0;
+      end else if (pick) begin
+        seen_group_q[bank] <= picked_group;
+        seen_run_q[bank]   <= seen_stays ? seen_run_q[bank] + RunW'(1) : RunW'(1);
+        if (seen_batch_q != BatchW'(Batch)) seen_batch_q <= seen_batch_q + BatchW'(1);
+      end
+      if (in_push && in_q.write && !(pick && writing_q)) seen_writes_q <= seen_writes_q + TotalW'(1);
+      if (!(in_push && in_q.write) && pick && writing_q) seen_writes_q <= seen_writes_q - TotalW'(1);
+    end
+  end
+
+  `GS_ASSERT_NOW(groups_of_a_bank_take_turns, !pick || takes_turns)
+  `GS_ASSERT_NOW(a_turn_is_for_what_waits, !turn || (writing_q ? has_reads : has_writes))
+  `GS_ASSERT_NOW(a_batch_is_not_cut_short, !turn || batch_is_whole)
+  `GS_ASSERT_NOW(a_queue_that_is_full_has_no_place, !full_q[push_idx] || tail_q[push_idx] == head_q[push_idx])
+  `GS_ASSERT_NOW(a_full_queue_takes_nothing, !in_push || !some_q[push_idx] || tail_q[push_idx] != head_q[push_idx])
+`endif
   `GS_ASSERT_NOW(a_slot_that_comes_back_has_a_place, !back_valid || back_space)
   `GS_ASSERT_NOW(picks_find_room, !p2_valid_q || next_space)
   `GS_ASSERT_NOW(beats_find_room, !e2_valid_q || out_space)

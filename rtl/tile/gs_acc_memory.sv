@@ -135,7 +135,7 @@ module gs_acc_memory
     header = '{reply: here_i, address: req_q.addr, status: RefusalAddress, op: LoadOpFault, default: '0};
     header.tag = is_store ? (misaligned_q ? 8'(TrapStoreMisaligned) : 8'(TrapStoreFault))
                           : (misaligned_q ? 8'(TrapLoadMisaligned) : 8'(TrapLoadFault));
-    fault_o = '{kind: FlitKindHeader, last: 1'b1, vnet: VnetReply, job: job_i, epoch: '0, dest: host_i,
+    fault_o = '{kind: FlitKindHeader, last: 1'b1, vnet: VnetReply, job: job_i, epoch: '0, wave: '0, dest: host_i,
                 payload: header};
   end
 

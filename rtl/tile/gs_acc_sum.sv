@@ -50,7 +50,7 @@ module gs_acc_sum
   assign out_valid_o     = state_q == Send;
   // The switch fills in virtual network, job and epoch.
   assign out_o           = '{
-    kind: FlitKindBody, last: 1'b1, vnet: VnetMailbox, job: '0, epoch: '0,
+    kind: FlitKindBody, last: 1'b1, vnet: VnetMailbox, job: '0, epoch: '0, wave: '0,
     dest: gs_address_pkg::gs_wire_address(reply_q, Log2ThreadsPerTile, Log2MeshWidth, Log2MeshHeight),
     payload: {mark_q, 31'd0, bad_q, count_q, sum_q}
   };
@@ -89,5 +89,5 @@ module gs_acc_sum
   end
 
   logic unused;
-  assign unused = ^{in_i.vnet, in_i.dest, in_i.job, in_i.epoch, answer_i.thread, answer_i.flags};
+  assign unused = ^{in_i.vnet, in_i.dest, in_i.job, in_i.epoch, in_i.wave, answer_i.thread, answer_i.flags};
 endmodule

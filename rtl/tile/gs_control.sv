@@ -7,8 +7,8 @@
 /// A request is answered in the order in which it came; one that must wait for something holds up those behind it.
 /// Nothing waits for the host: a report has its place (gs_report_queue), and its thread alone waits until it has left.
 ///
-///     request ->[ request, plan ]-> answer
-///                               +-> report queue -> debug bus -> answer
+///     request ->[ request ]->[ request, plan ]-> answer
+///                                            +-> report queue -> debug bus -> answer
 /// A thread that stops or traps gets no answer: it stays suspended.
 module gs_control
   import gs_control_pkg::*;
@@ -44,14 +44,10 @@ module gs_control
   output logic                               ans_valid_o,
   input  logic                               ans_ready_i,
   output answer_t                            ans_o,
-  // Requests of the debug bus
-  output logic                               dbg_req_valid_o,
-  input  logic                               dbg_req_ready_i,
-  output request_t                           dbg_req_o,
-  output logic                               dbg_borrow_o,
-  output logic [ThreadW-1:0]                 dbg_borrow_thread_o,
-  input  logic                               dbg_ans_valid_i,
-  input  answer_t                            dbg_ans_i,
+  // A flush of a thread's part of its cache, asked for until it is done
+  output logic                               flush_valid_o,
+  output logic [ThreadW-1:0]                 flush_thread_o,
+  input  logic                               flush_done_i,
   // Cores: operations on threads (gs_thread_pkg), threads that park, instruction memories
   output logic [TileCores-1:0]               ctl_valid_o,
   input  logic [TileCores-1:0]               ctl_ready_i,
@@ -82,8 +78,8 @@ module gs_control
   output logic                               instret_high_o,
   input  logic                               instret_valid_i,
   input  logic [31:0]                        instret_i,
-  // Threads that are started and have neither stopped nor trapped
-  output logic [(1<<ThreadW)-1:0]            active_o,
+  // How many threads are started and have neither stopped nor trapped
+  output logic [ThreadW:0]                   started_o,
   // Events of this cycle, for the counters
   input  logic [TileCores-1:0]               issue_i,
   input  logic [3:0]                         hits_i,
@@ -97,31 +93,32 @@ module gs_control
   input  logic [3:0]                         refused_i
 );
   localparam int unsigned AllThreads = 1 << ThreadW;
-  // Threads that take part: all of the board, or, where this tile is the board, as many as the host started.
+  // Threads that take part: all of the board, or as many as the host says; where this tile is the board, those that it
+  // starts together.
   localparam int unsigned BoardW = $clog2(BoardThreads + 1);
 
   // What has to do with requests, commands and reports sleeps without them; what counts does not.
-  logic clk, cmd_busy, threads_busy, reports_busy, out_busy, valid_q;
+  logic clk, cmd_busy, threads_busy, reports_busy, out_busy, first_valid_q, valid_q;
   gs_clock_gate u_gate (
     .clk_i,
     .rst_ni,
-    .busy_i(cmd_busy || threads_busy || reports_busy || out_busy || req_valid_i || valid_q || ans_valid_o
-            || dbg_ans_valid_i),
+    .busy_i(cmd_busy || threads_busy || reports_busy || out_busy || req_valid_i || first_valid_q || valid_q
+            || ans_valid_o),
     .clk_o (clk)
   );
 
   // --------------------------------------------------------- debug bus: commands
   logic cmd_report_valid, cmd_report_ready, cmd_op_valid, cmd_op_ready, cmd_starts, cmd_first, cmd_uart, cmd_uart_ready;
-  logic cmd_iwr_ready, op_allowed, activate_valid, activate_ready, refused;
+  logic op_allowed, activate_valid, activate_ready;
   debug_report_e cmd_report_code;
   logic [7:0] cmd_report_first, cmd_byte;
-  logic [63:0] cmd_report_rest, cycles;
+  logic [63:0] cmd_report_rest;
+  logic [31:0] cycles;
   thread_op_e cmd_op;
   logic [ThreadW-1:0] cmd_op_thread, activate_thread, cmd_thread;
   logic [ThreadW:0] cmd_count;
-  logic [InstrMems-1:0] cmd_iwr_valid;
-  logic [Log2InstrWords-1:0] cmd_iwr_addr;
-  logic [31:0] cmd_iwr_data;
+  logic cmd_threads_valid;
+  logic [31:0] cmd_threads;
   logic [SlotW-1:0] slot;
   logic slot_high;
   logic [31:0] slot_word;
@@ -137,14 +134,8 @@ module gs_control
     .report_code_o    (cmd_report_code),
     .report_first_o   (cmd_report_first),
     .report_rest_o    (cmd_report_rest),
-    .request_valid_o  (dbg_req_valid_o),
-    .request_ready_i  (dbg_req_ready_i),
-    .request_o        (dbg_req_o),
-    .borrow_o         (dbg_borrow_o),
-    .borrow_thread_o  (dbg_borrow_thread_o),
-    .answer_valid_i   (dbg_ans_valid_i),
-    .answer_i         (dbg_ans_i),
-    .refused_i        (refused),
+    .flush_valid_o,
+    .flush_done_i,
     .op_valid_o       (cmd_op_valid),
     .op_ready_i       (cmd_op_ready),
     .op_o             (cmd_op),
@@ -157,40 +148,45 @@ module gs_control
     .activate_thread_o(activate_thread),
     .first_o          (cmd_first),
     .count_o          (cmd_count),
+    .threads_valid_o  (cmd_threads_valid),
+    .threads_o        (cmd_threads),
     .park_i,
     .park_tid_i,
     .uart_valid_o     (cmd_uart),
     .uart_ready_i     (cmd_uart_ready),
     .thread_o         (cmd_thread),
     .byte_o           (cmd_byte),
-    .iwr_valid_o      (cmd_iwr_valid),
-    .iwr_ready_i      (cmd_iwr_ready),
-    .iwr_addr_o       (cmd_iwr_addr),
-    .iwr_data_o       (cmd_iwr_data),
     .slot_i           (slot),
     .high_i           (slot_high),
     .word_i           (slot_word),
     .busy_o           (cmd_busy)
   );
+  assign flush_thread_o = cmd_thread;
 
   // ------------------------------------------------------ requests of threads
   plan_t plan, plan_q;
-  to_control_t req_q;
+  to_control_t first_q, req_q;
   logic [11:0] csr;
   logic go, done_q, start_refused_q, traps, ans_free, ans_valid;
   logic [7:0] core_of_req;
 
   assign csr         = req_q.addr[11:0];
   assign core_of_req = 8'(req_q.thread >> TidW);
-  assign req_ready_o = !valid_q || go;
-  assign refused     = valid_q && plan_q.for_debug;
+  // The router brings a request every other cycle.
+  assign req_ready_o = !first_valid_q;
   assign traps       = plan_q.traps || start_refused_q;
 
   always_ff @(posedge clk) begin
-    if (!rst_ni) valid_q <= 1'b0;
-    else if (req_ready_o) valid_q <= req_valid_i;
-    if (req_ready_o) begin
-      req_q  <= req_i;
+    if (!rst_ni) begin
+      first_valid_q <= 1'b0;
+      valid_q       <= 1'b0;
+    end else begin
+      first_valid_q <= first_valid_q ? valid_q && !go : req_valid_i;
+      if (!valid_q || go) valid_q <= first_valid_q;
+    end
+    if (!first_valid_q) first_q <= req_i;
+    if (!valid_q || go) begin
+      req_q  <= first_q;
       plan_q <= plan;
     end
   end
@@ -200,7 +196,7 @@ module gs_control
   logic [7:0] got_byte;
   logic [ThreadW-1:0] clear_q, got_thread;
 
-  assign take_got       = go && plan_q.report && plan_q.code == DebugReportTaken;
+  assign take_got       = go && plan_q.report && plan_q.kind == ReportTaken;
   assign cmd_uart_ready = !clearing_q && !take_got;
   assign got_we         = clearing_q || take_got || cmd_uart;
   assign got_thread     = clearing_q ? clear_q : take_got ? req_q.thread : cmd_thread;
@@ -219,17 +215,15 @@ module gs_control
     .waddr_i(got_thread),
     .wdata_i({cmd_uart_ready, cmd_byte}),
     .re_i   (1'b1),
-    .raddr_i(req_i.thread),
+    .raddr_i(first_q.thread),
     .rdata_o({got, got_byte})
   );
 
   gs_control_decode u_decode (
-    .req_i,
-    .borrow_i       (dbg_borrow_o),
-    .borrow_thread_i(dbg_borrow_thread_o),
-    .got_i          (got),
-    .got_byte_i     (got_byte),
-    .plan_o         (plan)
+    .req_i     (first_q),
+    .got_i     (got),
+    .got_byte_i(got_byte),
+    .plan_o    (plan)
   );
 
   // Each thread's address for writes into instruction memory.
@@ -248,8 +242,9 @@ module gs_control
   );
 
   // What takes several cycles: an operation on a thread, a write into instruction memory, a count. A count comes by in
-  // one cycle, in which the request goes, or later again.
-  logic op_valid, op_ready, iwr_valid, iwr_ready, counted;
+  // one cycle, behind which the request goes, or later again.
+  logic op_valid, op_ready, iwr_valid, iwr_ready, counted_q;
+  logic [31:0] slot_word_q;
   logic [InstrMems-1:0] req_iwr;
   logic [SlotW-1:0] want_slot;
   logic want_high;
@@ -265,11 +260,16 @@ module gs_control
       CsrPerfHits: want_slot = SlotHits;
       CsrPerfMisses: want_slot = SlotMisses;
       CsrPerfWritebacks: want_slot = SlotWritebacks;
+      CsrCycleHigh: want_slot = DebugCounterCycles[SlotW-1:0];
       default: want_slot = SlotIdle + SlotW'(core_of_req);
     endcase
-    want_high = csr == CsrPerfIdleHigh;
+    want_high = csr == CsrPerfIdleHigh || csr == CsrCycleHigh;
   end
-  assign counted = slot == want_slot && slot_high == want_high;
+  // In a request's first cycle it is too early.
+  always_ff @(posedge clk) begin
+    counted_q   <= valid_q && !go && slot == want_slot && slot_high == want_high;
+    slot_word_q <= slot_word;
+  end
 
   always_ff @(posedge clk) begin
     if (!rst_ni || go) begin
@@ -286,18 +286,19 @@ module gs_control
   // A report's answer comes behind it.
   logic report_ready, report_ans_valid, report_ans_ready;
   logic [ThreadW-1:0] report_ans_thread;
-  logic [31:0] report_ans_data, value;
+  logic [8:0] report_ans_data;
+  logic [31:0] value;
   report_t report;
 
-  assign ans_valid = !plan_q.report && !plan_q.ends && !plan_q.for_debug;
+  assign ans_valid = !plan_q.report && !plan_q.ends;
   always_comb begin
     go = valid_q && (!ans_valid || (ans_free && !report_ans_valid)) && (!plan_q.report || report_ready);
     if (plan_q.start || plan_q.ends || plan_q.iwr || plan_q.instret) go &= done_q;
-    if (plan_q.counter) go &= counted;
+    if (plan_q.counter) go &= counted_q;
   end
 
   always_comb begin
-    report          = '{code: traps ? DebugReportTrap : plan_q.code, thread: req_q.thread, about: plan_q.cause,
+    report          = '{kind: traps ? ReportTrap : plan_q.kind, thread: req_q.thread, about: plan_q.cause,
                         pc_known: plan_q.trap_has_pc, pc: req_q.addr[2+:PcWordW], data: req_q.data};
     if (plan_q.trap_is_csr) report.data = {20'd0, csr};
     if (plan_q.start && !start_refused_q) report.about = 6'({core_of_req[CoreW-1:0], req_q.data[TidW-1:0]});
@@ -313,14 +314,16 @@ module gs_control
   logic [BoardW-1:0] threads_q;
   always_ff @(posedge clk) begin
     if (!rst_ni) threads_q <= BoardW'(BoardThreads);
+    else if (cmd_threads_valid) threads_q <= BoardW'(cmd_threads);
     else if (cmd_first && BoardThreads == ThreadsPerTile) threads_q <= BoardW'(cmd_count);
   end
+  logic unused_threads;
+  assign unused_threads = (cmd_threads >> BoardW) != '0;
 
   always_comb begin
     value = '0;
     unique case (csr)
-      CsrCycle: value = cycles[31:0];
-      CsrCycleHigh: value = cycles[63:32];
+      CsrCycle: value = cycles;
       CsrThreadId: begin
         value = gs_address_pkg::gs_program_address(
             '{kind: EndpointThread, spare: '0, board: board_i, tile_y: tile_y_i, tile_x: tile_x_i,
@@ -333,24 +336,25 @@ module gs_control
       CsrJob: value = 32'(job_i);
       CsrGuard: value = req_q.data;
       CsrInstrAddress: value = 32'({instr_word, 2'b00});
-      CsrPerfHits, CsrPerfMisses, CsrPerfWritebacks, CsrPerfIdle, CsrPerfIdleHigh: value = slot_word;
+      CsrCycleHigh, CsrPerfHits, CsrPerfMisses, CsrPerfWritebacks, CsrPerfIdle, CsrPerfIdleHigh: value = slot_word_q;
       default: ;
     endcase
   end
 
-  gs_skid #(
-    .data_t(answer_t)
-  ) u_answer (
-    .clk_i      (clk),
-    .rst_ni,
-    .in_valid_i (report_ans_valid || (go && ans_valid)),
-    .in_ready_o (ans_free),
-    .in_data_i  (report_ans_valid ? {report_ans_thread, report_ans_data, 5'd0}
-                                  : {req_q.thread, value | instret_i, 5'd0}),
-    .out_valid_o(ans_valid_o),
-    .out_ready_i(ans_ready_i),
-    .out_data_o (ans_o)
-  );
+  // The router brings a request every other cycle: the answer needs no second place.
+  answer_t answer_q;
+  logic answer_valid_q;
+  assign ans_free = !answer_valid_q;
+  always_ff @(posedge clk) begin
+    if (!rst_ni) answer_valid_q <= 1'b0;
+    else answer_valid_q <= ans_free ? report_ans_valid || (go && ans_valid) : !ans_ready_i;
+    if (ans_free) begin
+      answer_q <= '{thread: report_ans_valid ? report_ans_thread : req_q.thread,
+                    data: report_ans_valid ? 32'(report_ans_data) : value | instret_i, flags: '0};
+    end
+  end
+  assign ans_valid_o      = answer_valid_q;
+  assign ans_o            = answer_q;
   assign report_ans_ready = ans_free;
 
   // ------------------------------------------------------------- threads
@@ -373,7 +377,7 @@ module gs_control
     .activate_valid_i (activate_valid),
     .activate_ready_o (activate_ready),
     .activate_thread_i(activate_thread),
-    .active_o,
+    .started_o,
     .parked_valid_o   (parked_valid),
     .parked_ready_i   (parked_ready),
     .parked_thread_o  (parked_thread),
@@ -392,10 +396,6 @@ module gs_control
   gs_instr_access u_instr_access (
     .clk_i,
     .rst_ni,
-    .dbg_valid_i   (cmd_iwr_valid),
-    .dbg_ready_o   (cmd_iwr_ready),
-    .dbg_addr_i    (cmd_iwr_addr),
-    .dbg_data_i    (cmd_iwr_data),
     .thread_valid_i(req_iwr),
     .thread_ready_o(iwr_ready),
     .thread_addr_i (instr_word),

@@ -8,9 +8,6 @@ module gs_control_decode
   import gossamer_pkg::*;
 (
   input  to_control_t        req_i,
-  /// the debug bus has an access under way, with this thread's number
-  input  logic               borrow_i,
-  input  logic [ThreadW-1:0] borrow_thread_i,
   /// a byte waits for this thread
   input  logic               got_i,
   input  logic [7:0]         got_byte_i,
@@ -29,7 +26,7 @@ module gs_control_decode
   assign bad_address = req_i.data >= 32'(4 * InstrWords) || req_i.data[1:0] != 2'd0;
 
   always_comb begin
-    plan_o          = '{code: DebugReportTrap, default: '0};
+    plan_o          = '{kind: ReportTrap, default: '0};
     plan_o.got      = got_i;
     plan_o.got_byte = got_byte_i;
     unique case (csr)
@@ -43,7 +40,7 @@ module gs_control_decode
       CsrThreadStart: begin
         plan_o.start  = writes;
         plan_o.report = writes;
-        plan_o.code   = DebugReportStarted;
+        plan_o.kind   = ReportStarted;
         plan_o.traps  = writes && far_thread;
         // Also if the thread turns out to run
         plan_o.cause  = TrapBadThread;
@@ -51,43 +48,41 @@ module gs_control_decode
       CsrThreadStop: begin
         plan_o.report = writes;
         plan_o.ends   = writes;
-        plan_o.code   = DebugReportStopped;
+        plan_o.kind   = ReportStopped;
       end
       CsrEmit: begin
         plan_o.report = writes;
-        plan_o.code   = DebugReportEmit;
+        plan_o.kind   = ReportEmit;
       end
       CsrDebugValue: begin
         plan_o.report = writes;
-        plan_o.code   = DebugReportDebugValue;
+        plan_o.kind   = ReportDebugValue;
       end
       CsrUartPut: begin
         plan_o.report = writes;
-        plan_o.code   = DebugReportUart;
+        plan_o.kind   = ReportUart;
       end
       CsrUartGet: begin
         plan_o.report = got_i;
-        plan_o.code   = DebugReportTaken;
+        plan_o.kind   = ReportTaken;
       end
       CsrPerfControl: plan_o.perf_control = writes;
-      CsrPerfHits, CsrPerfMisses, CsrPerfWritebacks, CsrPerfIdle, CsrPerfIdleHigh: plan_o.counter = 1'b1;
+      CsrCycleHigh, CsrPerfHits, CsrPerfMisses, CsrPerfWritebacks, CsrPerfIdle, CsrPerfIdleHigh: plan_o.counter = 1'b1;
       default: ;
     endcase
     if (is_trap) begin
-      // An access of the debug bus that memory refused comes as a trap of the thread whose number it borrowed.
-      plan_o.for_debug = borrow_i && req_i.thread == borrow_thread_i && req_i.addr[25:0] == PcUnknown;
-      plan_o.traps     = !plan_o.for_debug;
-      plan_o.cause     = req_i.addr[31:26];
+      plan_o.traps = 1'b1;
+      plan_o.cause = req_i.addr[31:26];
     end else if (!known) begin
       plan_o.traps       = 1'b1;
       plan_o.trap_is_csr = 1'b1;
       plan_o.cause       = TrapBadRegister;
     end
     plan_o.trap_has_pc = is_trap && req_i.addr[25:0] != PcUnknown;
-    if (plan_o.traps || plan_o.for_debug) begin
-      plan_o.ends          = plan_o.traps;
-      plan_o.report        = plan_o.traps;
-      plan_o.code          = DebugReportTrap;
+    if (plan_o.traps) begin
+      plan_o.ends          = 1'b1;
+      plan_o.report        = 1'b1;
+      plan_o.kind          = ReportTrap;
       plan_o.start         = 1'b0;
       plan_o.instr_address = 1'b0;
       plan_o.iwr           = 1'b0;
@@ -98,5 +93,5 @@ module gs_control_decode
   end
 
   logic unused;
-  assign unused = ^{req_i.funct3[2], req_i.addr[31:26]};
+  assign unused = ^{req_i.funct3[2], req_i.thread};
 endmodule

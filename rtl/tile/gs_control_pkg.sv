@@ -9,8 +9,30 @@ package gs_control_pkg;
   localparam int unsigned PcWordW = Log2InstrWords + 1;
 
   /// What a thread's request tells the host.
+  typedef enum logic [2:0] {
+    ReportUart, ReportTaken, ReportStarted, ReportEmit, ReportDebugValue, ReportStopped, ReportTrap
+  } report_kind_e;
+
+  /// Its code on the debug bus.
+  function automatic debug_report_e code_of(input report_kind_e kind);
+    unique case (kind)
+      ReportUart: return DebugReportUart;
+      ReportTaken: return DebugReportTaken;
+      ReportStarted: return DebugReportStarted;
+      ReportEmit: return DebugReportEmit;
+      ReportDebugValue: return DebugReportDebugValue;
+      ReportStopped: return DebugReportStopped;
+      default: return DebugReportTrap;
+    endcase
+  endfunction
+
+  /// Whether a thread waits until its report has left. One that has ended does not.
+  function automatic logic report_answers(input report_kind_e kind);
+    return kind != ReportStopped && kind != ReportTrap;
+  endfunction
+
   typedef struct packed {
-    debug_report_e      code;
+    report_kind_e       kind;
     logic [ThreadW-1:0] thread;
     logic [5:0]         about;     // trap: its cause; started: the other thread
     logic               pc_known;
@@ -25,14 +47,13 @@ package gs_control_pkg;
 
   /// What a request of a thread needs, found out before it is carried out.
   typedef struct packed {
-    logic       for_debug;    // a refused access of the debug bus, under a thread's number
     logic       traps;
     logic       trap_is_csr;  // the trap's value is the number of a register
     logic       trap_has_pc;
     logic [5:0] cause;
     logic       ends;         // the thread runs no more: thread_stop, or a trap
     logic       report;       // the answer, if any, comes when the report has left
-    debug_report_e code;
+    report_kind_e kind;
     logic       start;
     logic       instr_address;
     logic       iwr;
@@ -44,16 +65,12 @@ package gs_control_pkg;
   } plan_t;
 
   /// Places of the counters: those of the debug bus first, then what threads read and clear.
-  localparam int unsigned CounterSlots = 32;
+  localparam int unsigned DebugCounters = 32'(DebugCounterRefused) + 1;
+  localparam int unsigned CounterSlots = DebugCounters + 3 + TileCores;
   localparam int unsigned SlotW = $clog2(CounterSlots);
-  localparam logic [SlotW-1:0] SlotHits = 5'd16;
-  localparam logic [SlotW-1:0] SlotMisses = 5'd17;
-  localparam logic [SlotW-1:0] SlotWritebacks = 5'd18;
+  localparam logic [SlotW-1:0] SlotHits = SlotW'(DebugCounters);
+  localparam logic [SlotW-1:0] SlotMisses = SlotW'(DebugCounters + 1);
+  localparam logic [SlotW-1:0] SlotWritebacks = SlotW'(DebugCounters + 2);
   /// the first core's; those of the others follow
-  localparam logic [SlotW-1:0] SlotIdle = 5'd24;
-
-  /// Whether a thread waits until its report has left. One that has ended does not.
-  function automatic logic report_answers(input debug_report_e code);
-    return code != DebugReportStopped && code != DebugReportTrap;
-  endfunction
+  localparam logic [SlotW-1:0] SlotIdle = SlotW'(DebugCounters + 3);
 endpackage

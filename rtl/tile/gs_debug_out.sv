@@ -29,11 +29,11 @@ module gs_debug_out
   input  logic               thread_valid_i,
   output logic               thread_ready_o,
   input  report_word_t       thread_i,
-  /// the answer of a thread that waited for its report
+  /// the answer of a thread that waited for its report: its data, of which the upper bits are 0
   output logic               ans_valid_o,
   input  logic               ans_ready_i,
   output logic [ThreadW-1:0] ans_thread_o,
-  output logic [31:0]        ans_data_o,
+  output logic [8:0]         ans_data_o,
   output logic               out_valid_o,
   output logic [7:0]         out_data_o,
   input  logic               out_ready_i,
@@ -44,122 +44,138 @@ module gs_debug_out
 
   state_e state_q, state_d;
   // Bytes of this part that have been sent
-  logic [3:0] sent_q;
-  logic byte_valid, last, free;
-  logic [7:0] data, data_q;
+  // The number of its last byte; in Data, of the one behind it
+  logic [3:0] sent_q, last_q, last_d;
+  logic byte_valid, ends, free;
+  logic [7:0] code, data, data_q;
   logic valid_q;
 
   // The first word of a thread's report; what is still needed with the second
   report_t head;
-  debug_report_e code_q;
+  report_kind_e kind_q;
   logic [ThreadW-1:0] thread_q;
-  logic [3:0] data_bytes;
-  logic [31:0] pc;
+  logic answers_q;
+  logic [7:0] about;
+  logic [3:0][7:0] pc;
 
-  assign head = {thread_i[HeadW-1:0], 32'd0};
-  assign pc   = head.pc_known ? 32'({head.pc, 2'b00}) : '1;
+  assign head  = {thread_i[HeadW-1:0], 32'd0};
+  assign about = 8'(head.about);
+  assign pc    = head.pc_known ? 32'({head.pc, 2'b00}) : '1;
 
-  logic [95:0] identity;
-  assign identity = {Counts, 8'(DebugVersion), Hash, 32'(DebugMagic)};
-
-  always_comb begin
-    unique case (code_q)
-      DebugReportUart: data_bytes = 4'd1;
-      DebugReportTaken, DebugReportStarted: data_bytes = 4'd0;
-      default: data_bytes = 4'd4;
-    endcase
-  end
+  // Bytes behind the code of identity, and of a counter's report: the place of a byte is its number.
+  logic [15:0][7:0] identity;
+  logic [7:0][7:0] rest;
+  assign identity = {24'd0, Counts, 8'(DebugVersion), Hash, 32'(DebugMagic), 8'd0};
+  assign rest     = {cmd_rest_i[47:0], cmd_rest_i[63:48]};
 
   assign free = !valid_q || out_ready_i;
+
+  assign ends = sent_q == last_q;
+
+  // What is sent
+  always_comb begin
+    code = cmd_code_i;
+    unique case (state_q)
+      Command: begin
+        data = (sent_q == 4'd1) ? cmd_first_i : rest[sent_q[2:0]];
+        if (cmd_code_i == DebugReportIdentity) data = identity[sent_q];
+      end
+      Parked: begin
+        code = DebugReportParked;
+        data = 8'(parked_thread_i);
+      end
+      Head: begin
+        code = code_of(head.kind);
+        unique case (sent_q[2:0])
+          3'd1: data = (head.kind == ReportStarted) ? about : 8'(head.thread);
+          3'd2: data = about;
+          3'd3: data = pc[0];
+          3'd4: data = pc[1];
+          3'd5: data = pc[2];
+          default: data = pc[3];
+        endcase
+      end
+      default: data = thread_i[8*sent_q[1:0]+:8];
+    endcase
+    if (state_q != Data && sent_q == 4'd0) data = code;
+  end
+
+  // Of the part that begins
+  always_comb begin
+    unique case (state_d)
+      Command: last_d = cmd_code_i[7:4];
+      Parked:  last_d = 4'd1;
+      Head:    last_d = (head.kind == ReportTrap) ? 4'd6 : 4'd1;
+      default: begin
+        // One more than there are: then the report is over.
+        last_d = 4'd4;
+        if (head.kind == ReportUart) last_d = 4'd1;
+        if (head.kind == ReportTaken || head.kind == ReportStarted) last_d = 4'd0;
+      end
+    endcase
+  end
 
   always_comb begin
     state_d        = state_q;
     byte_valid     = 1'b0;
-    last           = 1'b0;
-    data           = '0;
     cmd_ready_o    = 1'b0;
     parked_ready_o = 1'b0;
     thread_ready_o = 1'b0;
-    ans_valid_o    = 1'b0;
     unique case (state_q)
-      Pick: begin
+      Command, Parked, Head: begin
+        byte_valid = 1'b1;
+        if (free && ends) begin
+          cmd_ready_o    = state_q == Command;
+          parked_ready_o = state_q == Parked;
+          thread_ready_o = state_q == Head;
+          state_d        = (state_q == Head) ? Data : Pick;
+        end
+      end
+      Data: if (thread_valid_i) begin
+        byte_valid = !ends;
+        if (ends) begin
+          thread_ready_o = !answers_q || !ans_valid_o;
+          if (thread_ready_o) state_d = Pick;
+        end
+      end
+      default: begin
         if (cmd_valid_i) state_d = Command;
         else if (parked_valid_i) state_d = Parked;
         else if (thread_valid_i) state_d = Head;
       end
-      Command: begin
-        byte_valid = 1'b1;
-        last       = sent_q == cmd_code_i[7:4];
-        if (sent_q == 4'd0) data = cmd_code_i;
-        else if (cmd_code_i == DebugReportIdentity) data = identity[8*(sent_q-4'd1)+:8];
-        else if (cmd_code_i == DebugReportData) data = cmd_rest_i[8*2'(sent_q-4'd1)+:8];
-        else if (sent_q == 4'd1) data = cmd_first_i;
-        else data = cmd_rest_i[8*3'(sent_q-4'd2)+:8];
-        if (free && last) begin
-          cmd_ready_o = 1'b1;
-          state_d     = Pick;
-        end
-      end
-      Parked: begin
-        byte_valid = 1'b1;
-        last       = sent_q == 4'd1;
-        data       = (sent_q == 4'd0) ? DebugReportParked : 8'(parked_thread_i);
-        if (free && last) begin
-          parked_ready_o = 1'b1;
-          state_d        = Pick;
-        end
-      end
-      Head: begin
-        byte_valid = 1'b1;
-        last       = sent_q == ((head.code == DebugReportTrap) ? 4'd6 : 4'd1);
-        unique case (sent_q)
-          4'd0: data = head.code;
-          4'd1: data = (head.code == DebugReportStarted) ? 8'(head.about) : 8'(head.thread);
-          4'd2: data = 8'(head.about);
-          default: data = pc[8*2'(sent_q-4'd3)+:8];
-        endcase
-        if (free && last) begin
-          thread_ready_o = 1'b1;
-          state_d        = Data;
-        end
-      end
-      Data: if (thread_valid_i) begin
-        data       = thread_i[8*2'(sent_q)+:8];
-        byte_valid = sent_q != data_bytes;
-        if (sent_q == data_bytes) begin
-          ans_valid_o    = report_answers(code_q);
-          thread_ready_o = ans_ready_i || !ans_valid_o;
-          if (thread_ready_o) state_d = Pick;
-        end
-      end
-      default: state_d = Pick;
     endcase
   end
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      state_q <= Pick;
-      valid_q <= 1'b0;
-      sent_q  <= '0;
+      state_q     <= Pick;
+      valid_q     <= 1'b0;
+      sent_q      <= '0;
+      ans_valid_o <= 1'b0;
     end else begin
       state_q <= state_d;
       if (free) valid_q <= byte_valid;
       if (state_d != state_q) sent_q <= '0;
       else if (free && byte_valid) sent_q <= sent_q + 4'd1;
+      if (!ans_valid_o || ans_ready_i) ans_valid_o <= state_q == Data && thread_ready_o && answers_q;
     end
     if (free) data_q <= data;
+    if (state_d != state_q) last_q <= last_d;
     if (state_q == Head) begin
-      code_q   <= head.code;
-      thread_q <= head.thread;
+      kind_q    <= head.kind;
+      thread_q  <= head.thread;
+      answers_q <= report_answers(head.kind);
+    end
+    // uart_put: taken; uart_get: the byte
+    if (!ans_valid_o) begin
+      ans_thread_o <= thread_q;
+      ans_data_o   <= (kind_q == ReportUart) ? 9'd1 : (kind_q == ReportTaken) ? thread_i[8:0] : '0;
     end
   end
 
-  assign out_valid_o  = valid_q;
-  assign out_data_o   = data_q;
-  assign ans_thread_o = thread_q;
-  // uart_put: taken; uart_get: the byte
-  assign ans_data_o   = (code_q == DebugReportUart) ? 32'd1 : (code_q == DebugReportTaken) ? thread_i[31:0] : '0;
-  assign busy_o       = state_q != Pick || valid_q || cmd_valid_i || parked_valid_i || thread_valid_i;
+  assign out_valid_o = valid_q;
+  assign out_data_o  = data_q;
+  assign busy_o      = state_q != Pick || valid_q || ans_valid_o || cmd_valid_i || parked_valid_i || thread_valid_i;
 
   logic unused;
   assign unused = ^head.data;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Reads and writes of a tile's instruction memories: by the debug bus, by a thread, by the loader, in this order.
+/// Reads and writes of a tile's instruction memories: by a thread, by the loader, in this order.
 ///
 /// A memory gives up a fetch slot for each access. There is one access every other cycle at most, so that the loader
 /// never keeps a core from issuing.
@@ -13,17 +13,13 @@ module gs_instr_access
 (
   input  logic                       clk_i,
   input  logic                       rst_ni,
-  /// writes of the debug bus: one bit for each memory, all at once
-  input  logic [InstrMems-1:0]       dbg_valid_i,
-  output logic                       dbg_ready_o,
-  input  logic [Log2InstrWords-1:0]  dbg_addr_i,
-  input  logic [31:0]                dbg_data_i,
-  /// of a thread
+  /// writes of a thread, to one memory
   input  logic [InstrMems-1:0]       thread_valid_i,
   output logic                       thread_ready_o,
   input  logic [Log2InstrWords-1:0]  thread_addr_i,
   input  logic [31:0]                thread_data_i,
-  /// of the loader, which reads too: one memory at a time. Words come in the order of the reads, 4 cycles later.
+  /// of the loader, to all memories of the bits; it reads too, one memory at a time. Words come in the order of the
+  /// reads, 4 cycles later
   input  logic [InstrMems-1:0]       load_valid_i,
   output logic                       load_ready_o,
   input  logic                       load_write_i,
@@ -39,7 +35,7 @@ module gs_instr_access
   input  logic [InstrMems-1:0][31:0] imem_rdata_i
 );
   logic [InstrMems-1:0] valid_q, valid_d;
-  logic write_q, from_dbg, from_thread;
+  logic write_q, from_thread;
   logic [Log2InstrWords-1:0] addr_q;
   logic [31:0] data_q, word, rdata_q;
   logic free;
@@ -48,12 +44,10 @@ module gs_instr_access
   logic rvalid_q;
 
   assign free           = valid_q == '0;
-  assign from_dbg       = dbg_valid_i != '0;
-  assign from_thread    = !from_dbg && thread_valid_i != '0;
-  assign dbg_ready_o    = free;
-  assign thread_ready_o = free && !from_dbg;
-  assign load_ready_o   = free && !from_dbg && thread_valid_i == '0;
-  assign valid_d        = from_dbg ? dbg_valid_i : from_thread ? thread_valid_i : load_valid_i;
+  assign from_thread    = thread_valid_i != '0;
+  assign thread_ready_o = free;
+  assign load_ready_o   = free && !from_thread;
+  assign valid_d        = from_thread ? thread_valid_i : load_valid_i;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -68,9 +62,9 @@ module gs_instr_access
       rvalid_q  <= c2_read_q != '0;
     end
     if (free) begin
-      write_q <= from_dbg || from_thread || load_write_i;
-      addr_q  <= from_dbg ? dbg_addr_i : from_thread ? thread_addr_i : load_addr_i;
-      data_q  <= from_dbg ? dbg_data_i : from_thread ? thread_data_i : load_data_i;
+      write_q <= from_thread || load_write_i;
+      addr_q  <= from_thread ? thread_addr_i : load_addr_i;
+      data_q  <= from_thread ? thread_data_i : load_data_i;
     end
     rdata_q <= word;
   end

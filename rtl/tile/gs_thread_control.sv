@@ -2,7 +2,7 @@
 `include "gs_assert.svh"
 
 /// Brings operations on threads (gs_thread_pkg) to the cores, one after the other: those of threads, of the debug bus,
-/// and its own, with which it finds out which threads have parked. It knows which threads are users of the tile.
+/// and its own, with which it finds out which threads have parked. It counts the threads that are users of the tile.
 ///
 /// A requester holds its operation until `ready`; in that cycle `allowed_o` says whether it was done.
 module gs_thread_control
@@ -27,7 +27,7 @@ module gs_thread_control
   output logic                    activate_ready_o,
   input  logic [ThreadW-1:0]      activate_thread_i,
   /// threads that are started and have neither ended nor trapped
-  output logic [(1<<ThreadW)-1:0] active_o,
+  output logic [ThreadW:0]        started_o,
   /// threads that have parked since they were halted
   output logic                    parked_valid_o,
   input  logic                    parked_ready_i,
@@ -54,9 +54,11 @@ module gs_thread_control
   thread_op_e op_q;
   logic [ThreadW-1:0] thread_q, thread_d;
   logic free, some, search;
-  logic [AllThreads-1:0] active_q;
-  logic change, becomes;
-  logic [ThreadW-1:0] changes;
+
+  // A thread becomes a user or is one no more; whether it was one. After reset no thread is one.
+  logic clearing_q, change_q, becomes_q, was;
+  logic [ThreadW-1:0] changes_q;
+  logic [ThreadW:0] started_q;
 
   // After each halt, and each time that a thread parks, all threads are gone over once.
   logic [ThreadW:0] left_q;
@@ -86,7 +88,11 @@ module gs_thread_control
       last_request_q <= 1'b0;
       parked_valid_q <= 1'b0;
       left_q         <= '0;
-      active_q       <= '0;
+      clearing_q     <= 1'b1;
+      change_q       <= 1'b1;
+      becomes_q      <= 1'b0;
+      changes_q      <= '0;
+      started_q      <= '0;
     end else begin
       valid_q <= '0;
       if (free && some) begin
@@ -102,7 +108,17 @@ module gs_thread_control
       if (done_q && from_q == FromSearch && allowed_q) parked_valid_q <= 1'b1;
       else if (parked_ready_i) parked_valid_q <= 1'b0;
 
-      for (int unsigned t = 0; t < AllThreads; t++) if (change && changes == ThreadW'(t)) active_q[t] <= becomes;
+      // A start that is refused because of an injected instruction makes no user of a trapped thread.
+      if (clearing_q) begin
+        clearing_q <= changes_q != '1;
+        change_q   <= changes_q != '1;
+        changes_q  <= changes_q + ThreadW'(1);
+      end else begin
+        change_q  <= done_q ? op_q inside {ThreadStart, ThreadEnd, ThreadTrap} : activate_valid_i;
+        changes_q <= done_q ? thread_q : activate_thread_i;
+        becomes_q <= !done_q || (op_q == ThreadStart && (allowed_q || !trapped_q));
+        if (change_q && becomes_q != was) started_q <= becomes_q ? started_q + 1'b1 : started_q - 1'b1;
+      end
     end
     if (free) begin
       from_q   <= from_d;
@@ -118,24 +134,32 @@ module gs_thread_control
     if (!rst_ni) search_q <= '0;
   end
 
-  // A start that is refused because of an injected instruction makes no user of a trapped thread.
-  always_comb begin
-    change  = done_q ? op_q inside {ThreadStart, ThreadEnd, ThreadTrap} : activate_valid_i;
-    changes = done_q ? thread_q : activate_thread_i;
-    becomes = !done_q || (op_q == ThreadStart && (allowed_q || !trapped_q));
-  end
+  gs_ram_sdp #(
+    .Width(1), .Depth(AllThreads), .Latency(0), .Style("distributed")
+  ) u_users (
+    .clk_i,
+    .we_i   (change_q),
+    .wstrb_i(1'b1),
+    .waddr_i(changes_q),
+    .wdata_i(becomes_q),
+    .re_i   (1'b1),
+    .raddr_i(changes_q),
+    .rdata_o(was)
+  );
 
-  assign activate_ready_o = !done_q;
+  assign activate_ready_o = !done_q && !clearing_q;
   assign req_ready_o     = done_q && from_q == FromRequest;
   assign cmd_ready_o     = done_q && from_q == FromCommand;
   assign allowed_o       = allowed_q;
   assign ctl_valid_o     = valid_q;
   assign ctl_op_o        = op_q;
   assign ctl_tid_o       = thread_q[TidW-1:0];
-  assign active_o        = active_q;
+  assign started_o       = started_q;
   assign parked_valid_o  = parked_valid_q;
   assign parked_thread_o = parked_thread_q;
-  assign busy_o          = some || !free || parked_valid_q || park_i != '0;
+  assign busy_o          = some || !free || parked_valid_q || park_i != '0 || change_q;
 
+  `GS_ASSERT_NOW(no_user_changes_before_all_are_cleared,
+                 !clearing_q || !done_q || !(op_q inside {ThreadStart, ThreadEnd, ThreadTrap}))
   `GS_ASSERT_NOW(threads_end_that_asked, !done_q || allowed_q || op_q inside {ThreadStart, ThreadInject, ThreadTell})
 endmodule

@@ -51,12 +51,10 @@ module gs_tile
   output flit_t                     net_out_o,
   // Size of the cluster, for destinations
   input  gs_address_pkg::cluster_t  cluster_i,
-  // Idle detection: the state of mailbox and accelerator in one cycle; a thread is started; the release, and whether
-  // everybody agreed
+  // Idle detection: the state of mailbox and accelerator in one cycle; a thread is started; what the board commands
   output gs_idle_pkg::idle_status_t idle_o,
   output logic                      started_o,
-  input  logic                      idle_release_i,
-  input  logic                      idle_agreed_i
+  input  gs_idle_pkg::idle_command_t idle_command_i
 );
   // Units that answer: caches and control unit over one bus, FPUs and mailbox over the other.
   localparam int unsigned UnitControl = TileCaches;
@@ -82,7 +80,7 @@ module gs_tile
   logic [TidW-1:0] ctl_tid;
   logic [TileCores-1:0][TidW-1:0] park_tid;
   logic [31:0] ctl_instr, iwr_data;
-  logic [AllThreads-1:0] active;
+  logic [ThreadW:0] started;
   logic [InstrMems-1:0] iwr_valid;
   logic iwr_write;
   logic [InstrMems-1:0][31:0] iwr_rdata;
@@ -94,9 +92,6 @@ module gs_tile
   logic [31:0] load_iwr_data, load_iwr_rdata;
 
   // ---------------------------------------------------------------- cores
-  logic dbg_req_valid, dbg_borrow;
-  request_t dbg_req;
-  logic [ThreadW-1:0] dbg_borrow_thread;
   logic instret_ask, instret_hold, instret_high, instret_valid;
   logic [ThreadW-1:0] instret_thread;
   logic [31:0] instret;
@@ -109,8 +104,6 @@ module gs_tile
     .req_valid_o     (req_valid),
     .req_ready_i     (req_ready),
     .req_o           (req),
-    .dbg_req_valid_i (dbg_req_valid),
-    .dbg_req_i       (dbg_req),
     .ans_valid_i     (ans_valid),
     .ans_i           (ans),
     .fpu_valid_o     (unit_valid[UnitFpu+:TileFpus]),
@@ -186,7 +179,8 @@ module gs_tile
 
   // --------------------------------------------------------------- memory
   logic [TileCaches-1:0] hit, miss, writeback;
-  logic dbg_ans_valid;
+  logic flush_valid, flush_done;
+  logic [ThreadW-1:0] flush_thread;
   answer_t cache_answer[TileCaches];
   logic     [1:0] direct_valid, direct_ready, direct_rsp_valid;
   mem_req_t direct[2];
@@ -200,9 +194,9 @@ module gs_tile
     .ans_valid_o        (unit_valid[TileCaches-1:0]),
     .ans_ready_i        (unit_ready[TileCaches-1:0]),
     .ans_o              (cache_answer),
-    .dbg_borrow_i       (dbg_borrow),
-    .dbg_borrow_thread_i(dbg_borrow_thread),
-    .dbg_ans_valid_o    (dbg_ans_valid),
+    .flush_valid_i      (flush_valid),
+    .flush_thread_i     (flush_thread),
+    .flush_done_o       (flush_done),
     .direct_valid_i     (direct_valid),
     .direct_ready_o     (direct_ready),
     .direct_i           (direct),
@@ -239,16 +233,13 @@ module gs_tile
 
   // It hears of threads that end, too: they count for idleness no more.
   logic mailbox_clk, mailbox_busy;
-  logic [AllThreads-1:0] active_q;
-  always_ff @(posedge clk_i) begin
-    active_q  <= active;
-    started_q <= rst_ni ? (ThreadW + 1)'($countones(active)) : '0;
-  end
-  assign started_o = started_q != '0;
+  always_ff @(posedge clk_i) started_q <= rst_ni ? started : '0;
+  assign started_o = started != '0;
   gs_clock_gate u_mailbox_gate (
     .clk_i,
     .rst_ni,
-    .busy_i(mailbox_busy || mailbox_valid || box_in_valid || idle_release_i || active != active_q),
+    .busy_i(mailbox_busy || mailbox_valid || box_in_valid || started != started_q || idle_command_i.release_all ||
+            idle_command_i.scan || idle_command_i.chunk_valid),
     .clk_o (mailbox_clk)
   );
 
@@ -289,10 +280,9 @@ module gs_tile
     .net_in_valid_i(box_in_valid),
     .net_in_ready_o(box_in_ready),
     .net_in_i      (box_in),
-    .started_i     (started_q),
+    .started_i     (started),
     .idle_o        (mailbox_idle),
-    .idle_release_i,
-    .idle_agreed_i,
+    .idle_command_i,
     .sent_o        (sent),
     .received_o    (received),
     .refused_valid_o(box_refused),
@@ -340,7 +330,7 @@ module gs_tile
 
   // --------------------------------------------------------- accelerator
   logic acc_in_valid, acc_in_ready, acc_out_valid, acc_out_ready, fault_valid, fault_ready, acc_dropped, switch_refused;
-  logic acc_busy, switch_clk, beside_sent, beside_came, switch_refused_own;
+  logic acc_busy, switch_clk, beside_sent, beside_came, switch_refused_own, switch_busy;
   flit_t acc_in, acc_out, fault;
 
   if (Accelerator) begin : gen_accelerator
@@ -354,7 +344,7 @@ module gs_tile
       .clk_i,
       .rst_ni,
       .busy_i(net_in_valid_i != '0 || box_in_valid || box_out_valid || far_out_valid || load_out_valid || acc_in_valid
-              || acc_busy),
+              || acc_busy || switch_busy),
       .clk_o (switch_clk)
     );
 
@@ -407,7 +397,7 @@ module gs_tile
     assign {beside_sent, beside_came} = '0;
     logic unused_accelerator;
     assign unused_accelerator = ^{acc_in_valid, acc_in, acc_out_ready, fault_ready, acc_busy, direct_ready[1],
-                                  direct_valid[1], direct_rsp_valid[1], acc_dropped};
+                                  direct_valid[1], direct_rsp_valid[1], acc_dropped, switch_busy};
   end
 
   // Messages beside the mailbox: the accelerator's, and those that the switch refused.
@@ -421,10 +411,12 @@ module gs_tile
       if (beside_came || switch_refused_own) beside_received_q <= beside_received_q + 32'd1;
     end
   end
-  assign idle_o = '{
-    idle: mailbox_idle.idle && !acc_busy && !load_busy, vote: mailbox_idle.vote, epoch: mailbox_idle.epoch,
-    sent: mailbox_idle.sent + beside_sent_q, received: mailbox_idle.received + beside_received_q
-  };
+  always_comb begin
+    idle_o          = mailbox_idle;
+    idle_o.idle     = mailbox_idle.idle && !acc_busy && !load_busy;
+    idle_o.sent     = mailbox_idle.sent + beside_sent_q;
+    idle_o.received = mailbox_idle.received + beside_received_q;
+  end
 
   // ------------------------------------------------------------- network
   gs_tile_switch #(
@@ -438,6 +430,7 @@ module gs_tile
     .tile_x_i,
     .job_i          (job_i[6:2]),
     .epoch_i        (mailbox_idle.epoch),
+    .wave_i         (idle_command_i.wave),
     .cluster_i,
     .net_in_valid_i,
     .net_in_ready_o,
@@ -469,12 +462,22 @@ module gs_tile
     .fault_valid_i  (fault_valid),
     .fault_ready_o  (fault_ready),
     .fault_i        (fault),
+    .busy_o         (switch_busy),
     .acc_dropped_o  (acc_dropped),
     .refused_o      (switch_refused),
     .refused_own_o  (switch_refused_own)
   );
   logic unused_epoch;
   assign unused_epoch = ^job_i[1:0];
+
+  // What is only counted is counted a cycle later.
+  logic flit_out_q, flit_in_q;
+  logic [3:0] refused_q;
+  always_ff @(posedge clk_i) begin
+    flit_out_q <= net_out_valid_o != '0;
+    flit_in_q  <= (net_in_valid_i & net_in_ready_o) != '0;
+    refused_q  <= 4'(load_refused) + 4'(switch_refused) + 4'(box_refused);
+  end
 
   // --------------------------------------------------------- control unit
   gs_control #(
@@ -500,13 +503,9 @@ module gs_tile
     .ans_valid_o        (unit_valid[UnitControl]),
     .ans_ready_i        (unit_ready[UnitControl]),
     .ans_o              (unit_answer[UnitControl]),
-    .dbg_req_valid_o    (dbg_req_valid),
-    .dbg_req_ready_i    (req_ready[0]),
-    .dbg_req_o          (dbg_req),
-    .dbg_borrow_o       (dbg_borrow),
-    .dbg_borrow_thread_o(dbg_borrow_thread),
-    .dbg_ans_valid_i    (dbg_ans_valid),
-    .dbg_ans_i          (cache_answer[0]),
+    .flush_valid_o      (flush_valid),
+    .flush_thread_o     (flush_thread),
+    .flush_done_i       (flush_done),
     .ctl_valid_o        (ctl_valid),
     .ctl_ready_i        (ctl_ready),
     .ctl_op_o           (ctl_op),
@@ -534,16 +533,16 @@ module gs_tile
     .instret_high_o     (instret_high),
     .instret_valid_i    (instret_valid),
     .instret_i          (instret),
-    .active_o           (active),
+    .started_o          (started),
     .issue_i            (issue),
     .hits_i             (4'($countones(hit))),
     .misses_i           (4'($countones(miss))),
     .writebacks_i       (4'($countones(writeback))),
     .sent_i             (4'(sent)),
     .received_i         (4'(received)),
-    .flit_out_i         (net_out_valid_o != '0),
-    .flit_in_i          ((net_in_valid_i & net_in_ready_o) != '0),
+    .flit_out_i         (flit_out_q),
+    .flit_in_i          (flit_in_q),
     .fpu_i              (fpu_started),
-    .refused_i          (4'(load_refused) + 4'(switch_refused) + 4'(box_refused))
+    .refused_i          (refused_q)
   );
 endmodule

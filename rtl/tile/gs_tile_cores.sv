@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The cores of a tile with what stands close to them: instruction memories, FPUs, counts of finished instructions.
+/// The cores of a tile with the units that only they use: instruction memories, FPUs, counts of finished instructions.
 module gs_tile_cores
   import gs_tile_pkg::*;
   import gossamer_pkg::*;
 (
   input  logic                                     clk_i,
   input  logic                                     rst_ni,
-  // Requests of each core; the debug bus' enter in front of the first core's. Answers, which are always taken
+  // Requests of each core. Answers, which are always taken
   output logic     [TileCores-1:0]                 req_valid_o,
   input  logic     [TileCores-1:0]                 req_ready_i,
   output request_t                                 req_o[TileCores],
-  input  logic                                     dbg_req_valid_i,
-  input  request_t                                 dbg_req_i,
   input  logic     [TileCores-1:0]                 ans_valid_i,
   input  answer_t                                  ans_i[TileCores],
   // Results of the FPUs
@@ -56,14 +54,13 @@ module gs_tile_cores
 
   for (genvar c = 0; c < TileCores; c++) begin : gen_core
     localparam int unsigned Mem = c / CoresAMemory;
-    core_req_t x_req;
+    gs_core_pkg::x_req_t x_req;
+    gs_core_pkg::f_req_t own_f_req;
+    logic [TidW-1:0] x_tid, f_tid;
 
     gs_core #(
       .ThreadsPerCore(ThreadsPerCore),
-      .InstrWords    (InstrWords),
-      .x_req_t       (core_req_t),
-      .f_req_t       (f_req_t),
-      .rsp_t         (core_rsp_t)
+      .InstrWords    (InstrWords)
     ) u_core (
       .clk_i,
       .rst_ni,
@@ -79,12 +76,15 @@ module gs_tile_cores
       .iwr_data_i    (iwr_data_i),
       .x_valid_o     (core_x_valid[c]),
       .x_ready_i     (core_x_ready[c]),
+      .x_tid_o       (x_tid),
       .x_req_o       (x_req),
       .f_valid_o     (core_f_valid[c]),
       .f_ready_i     (core_f_ready[c]),
-      .f_req_o       (core_f_req[c]),
+      .f_tid_o       (f_tid),
+      .f_req_o       (own_f_req),
       .rsp_valid_i   (ans_valid_i[c]),
-      .rsp_i         ({ans_i[c].thread[TidW-1:0], ans_i[c].data, ans_i[c].flags}),
+      .rsp_tid_i     (ans_i[c].thread[TidW-1:0]),
+      .rsp_i         ('{data: ans_i[c].data, flags: ans_i[c].flags}),
       .ctl_valid_i   (ctl_valid_i[c]),
       .ctl_ready_o   (ctl_ready_o[c]),
       .ctl_op_i      (ctl_op_i),
@@ -99,25 +99,22 @@ module gs_tile_cores
       .retire_tid_o  (retire_tid[c])
     );
 
-    assign core_x_req[c] = '{op: x_op_e'(x_req.op), funct3: x_req.funct3,
-                             thread: (ThreadW'(c) << TidW) | ThreadW'(x_req.tid), addr: x_req.addr, data: x_req.data};
+    assign core_x_req[c] = '{op: x_req.op, funct3: x_req.funct3, thread: (ThreadW'(c) << TidW) | ThreadW'(x_tid),
+                             addr: x_req.addr, data: x_req.data};
+    assign core_f_req[c] = '{op: own_f_req.op, rm: own_f_req.rm, tid: f_tid, a: own_f_req.a, b: own_f_req.b,
+                             c: own_f_req.c};
 
-    // The debug bus enters through the first core's port.
-    if (c == 0) begin : gen_debug
-      assign req_valid_o[c]  = dbg_req_valid_i || core_x_valid[c];
-      assign core_x_ready[c] = req_ready_i[c] && !dbg_req_valid_i;
-      assign req_o[c]        = dbg_req_valid_i ? dbg_req_i : core_x_req[c];
-    end else begin : gen_core_alone
-      assign req_valid_o[c]  = core_x_valid[c];
-      assign core_x_ready[c] = req_ready_i[c];
-      assign req_o[c]        = core_x_req[c];
-    end
+    assign req_valid_o[c]  = core_x_valid[c];
+    assign core_x_ready[c] = req_ready_i[c];
+    assign req_o[c]        = core_x_req[c];
 
-    // A register before the FPU, which is far.
-    assign core_f_ready[c] = !f_valid[c] || f_ready[c];
+    // A register before the FPU, which is far. The FPU's choice comes late: if cores share it, the register is filled
+    // when it is empty, so that a core has it every other cycle, and two of them all of it.
+    assign core_f_ready[c] = !f_valid[c] || (CoresAnFpu == 1 && f_ready[c]);
     always_ff @(posedge clk_i) begin
       if (!rst_ni) f_valid[c] <= 1'b0;
       else if (core_f_ready[c]) f_valid[c] <= core_f_valid[c];
+      else if (f_ready[c]) f_valid[c] <= 1'b0;
       if (core_f_ready[c] && core_f_valid[c]) f_req[c] <= core_f_req[c];
     end
   end

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "gs_assert.svh"
 
 /// What a tile counts: for the host since reset, and for threads what they start, stop and clear.
 module gs_tile_counters
@@ -23,8 +24,8 @@ module gs_tile_counters
   input  logic                 flit_in_i,
   input  logic [3:0]           fpu_i,
   input  logic [3:0]           refused_i,
-  /// cycles since reset
-  output logic [63:0]          cycles_o,
+  /// cycles since reset, the low word
+  output logic [31:0]          cycles_o,
   /// one word of the counters after the other
   output logic [SlotW-1:0]     slot_o,
   output logic                 high_o,
@@ -34,32 +35,38 @@ module gs_tile_counters
     $fatal(1, "gs_tile_counters: a tile has %0d cores; it can have 8", TileCores);
   end
 
-  // So many bits have the events of a cycle.
-  localparam logic [2:0] CoresW = 3'($clog2(TileCores + 1));
-  localparam logic [2:0] CachesW = 3'($clog2(TileCaches + 1));
-  localparam logic [2:0] FpuW = 3'($clog2(TileCores + 1));
-
-  function automatic logic [CounterSlots-1:0][2:0] widths();
-    widths = '0;
-    widths[DebugCounterCycles[SlotW-1:0]]       = 3'd1;
-    widths[DebugCounterInstructions[SlotW-1:0]] = CoresW;
-    widths[DebugCounterIdle[SlotW-1:0]]         = CoresW;
-    widths[DebugCounterHits[SlotW-1:0]]         = CachesW;
-    widths[DebugCounterMisses[SlotW-1:0]]       = CachesW;
-    widths[DebugCounterWritebacks[SlotW-1:0]]   = CachesW;
-    widths[DebugCounterSent[SlotW-1:0]]         = 3'd4;
-    widths[DebugCounterReceived[SlotW-1:0]]     = 3'd4;
-    widths[DebugCounterFlitsOut[SlotW-1:0]]     = 3'd1;
-    widths[DebugCounterFlitsIn[SlotW-1:0]]      = 3'd1;
-    widths[DebugCounterFpu[SlotW-1:0]]          = FpuW;
-    widths[DebugCounterRefused[SlotW-1:0]]      = 3'd2;
-    widths[SlotHits]                            = CachesW;
-    widths[SlotMisses]                          = CachesW;
-    widths[SlotWritebacks]                      = CachesW;
-    for (int unsigned c = 0; c < TileCores; c++) widths[32'(SlotIdle)+c] = 3'd1;
+  // The most events of a cycle; an FPU starts one operation.
+  function automatic logic [CounterSlots-1:0][3:0] most();
+    most = '0;
+    most[DebugCounterCycles[SlotW-1:0]]       = 4'd1;
+    most[DebugCounterInstructions[SlotW-1:0]] = 4'(TileCores);
+    most[DebugCounterIdle[SlotW-1:0]]         = 4'(TileCores);
+    most[DebugCounterHits[SlotW-1:0]]         = 4'(TileCaches);
+    most[DebugCounterMisses[SlotW-1:0]]       = 4'(TileCaches);
+    most[DebugCounterWritebacks[SlotW-1:0]]   = 4'(TileCaches);
+    most[DebugCounterSent[SlotW-1:0]]         = 4'd1;
+    most[DebugCounterReceived[SlotW-1:0]]     = 4'd1;
+    most[DebugCounterFlitsOut[SlotW-1:0]]     = 4'd1;
+    most[DebugCounterFlitsIn[SlotW-1:0]]      = 4'd1;
+    most[DebugCounterFpu[SlotW-1:0]]          = 4'(TileFpus);
+    most[DebugCounterRefused[SlotW-1:0]]      = 4'd3;
+    most[SlotHits]                            = 4'(TileCaches);
+    most[SlotMisses]                          = 4'(TileCaches);
+    most[SlotWritebacks]                      = 4'(TileCaches);
+    for (int unsigned c = 0; c < TileCores; c++) most[32'(SlotIdle)+c] = 4'd1;
   endfunction
 
-  logic [63:0] cycles_q;
+  function automatic logic [CounterSlots-1:0] clears();
+    clears = '0;
+    clears[SlotHits]       = 1'b1;
+    clears[SlotMisses]     = 1'b1;
+    clears[SlotWritebacks] = 1'b1;
+    for (int unsigned c = 0; c < TileCores; c++) clears[32'(SlotIdle)+c] = 1'b1;
+  endfunction
+
+  localparam logic [CounterSlots-1:0][3:0] Bounds = most();
+
+  logic [31:0] cycles_q;
   logic [TileCores-1:0] counting_q, idle_q;
   logic [3:0] issued_q;
   logic cache_counts;
@@ -72,7 +79,7 @@ module gs_tile_counters
       counting_q <= '0;
       clear_q    <= '0;
     end else begin
-      cycles_q <= cycles_q + 64'd1;
+      cycles_q <= cycles_q + 32'd1;
       clear_q  <= clear_d;
       for (int unsigned c = 0; c < TileCores; c++) begin
         if (control_i && core_i == CoreW'(c)) begin
@@ -121,8 +128,11 @@ module gs_tile_counters
   end
 
   gs_counters #(
-    .Slots    (CounterSlots),
-    .IncWidths(widths())
+    .Slots (CounterSlots),
+    .Most  (Bounds),
+    .Clears(clears()),
+    // Block RAM is what runs out first where two tiles share a device.
+    .Style ("distributed")
   ) u_counters (
     .clk_i,
     .rst_ni,
@@ -134,4 +144,8 @@ module gs_tile_counters
   );
 
   assign cycles_o = cycles_q;
+
+  for (genvar i = 0; i < int'(CounterSlots); i++) begin : gen_checks
+    `GS_ASSERT_NOW(no_more_events_than_said, inc[i] <= Bounds[i])
+  end
 endmodule

@@ -57,7 +57,7 @@ module gs_tile_load
   localparam int unsigned LineBeats = CacheLineBytes / DramPortBytes;
   localparam int unsigned BeatW = (LineBeats > 1) ? $clog2(LineBeats) : 1;
   localparam int unsigned OffW = Log2LineBytes;
-  // Write-backs that may be under way.
+  // Writes that may be under way, a power of two.
   localparam int unsigned MostWrites = 64;
 
   if (CacheLineBytes < 16 || RowBytes > 128) begin : gen_illegal_line
@@ -92,8 +92,9 @@ module gs_tile_load
   // Every packet begins with a row: flits that stay empty behind this one, behind the one that is executed
   logic [3:0] pad, pad_q;
 
-  // Ends a packet: what is wrong with it, or 0.
-  logic [3:0] status;
+  // Ends a packet: what is wrong with it, or 0; known in the second cycle of the check.
+  logic [3:0] status, found_q;
+  logic checked_q;
   logic is_memory, has_data, misaligned, fitting;
   // First byte behind the access; a window ends where a multiple of its size does.
   logic [32:0] end_of;
@@ -101,7 +102,8 @@ module gs_tile_load
 
   typedef enum logic [3:0] {Idle, Write, Read, Collect, WriteInstr, ReadInstr, Settle, Head, Data} state_e;
   state_e state_q, state_d;
-  logic reads;
+  // What others see of the state stands in registers of its own.
+  logic reads_q, writing_q, asking_q, sends_q;
   logic [3:0] freed;
 
   // Nothing here depends on what comes.
@@ -110,7 +112,7 @@ module gs_tile_load
     unique case (rx_state_q)
       RxHead: in_ready_o = 1'b1;
       // What does not fit in any case is dropped.
-      RxData: in_ready_o = !reads && (!fill_q[4] || rx_count_q[4]);
+      RxData: in_ready_o = !reads_q && (!fill_q[4] || rx_count_q[4]);
       default: ;
     endcase
   end
@@ -135,11 +137,11 @@ module gs_tile_load
         if (push) put_d = put_q + 6'd4;
         if (in_i.last) rx_state_d = RxCheck;
       end
-      default: if (state_q == Idle) begin
+      default: if (accept) begin
         rx_state_d = RxHead;
         // A refused packet's data are forgotten.
         if (reject) put_d = first_q;
-        else if (accept) put_d = put_q + 6'({pad, 2'b00});
+        else put_d = put_q + 6'({pad, 2'b00});
         first_d = put_d;
       end
     endcase
@@ -167,18 +169,22 @@ module gs_tile_load
                                             : rx_count_q != '0)) status = RefusalLength;
     else if (misaligned || !fitting || (!is_memory && mems == '0)) status = RefusalAddress;
   end
-  assign accept = rx_state_q == RxCheck && state_q == Idle;
-  assign reject = accept && status != '0;
+  assign accept = checked_q && state_q == Idle;
+  assign reject = accept && found_q != '0;
 
   // ----------------------------------------------------------- operation
   load_op_e op_q;
   logic [7:0] tag_q;
   logic [3:0] status_q, group_q;
-  logic [31:0] address_q, address_d, length_q, length_d, reply_q;
+  logic [31:0] address_q, address_d, reply_q;
+  logic [31:2] end_q;
+  // The operation ends with this word or line; it has ended; a reply is asked for; it is one of instructions.
+  logic last_q, ended_q, ended_d, replies_q, words_q, moves;
   // Where the reply's data began, and how many there are.
-  logic [31:0] from_q, from_d;
-  // The next word or line, and what is left then.
-  logic [31:0] step, address_next, length_next;
+  logic [31:0] from_q;
+  // The next word or line, and the one behind it
+  logic [31:0] step, address_next;
+  logic [31:2] address_after;
   logic [4:0] size_q, size_d;
   // Word of the buffer that is read; words that came; beat of a line; lines asked for; writes without acknowledgement
   logic [5:0] get_q, get_d;
@@ -190,12 +196,11 @@ module gs_tile_load
   logic mem_fire, line_ends, acked, line_back, out_fire, asked_q, asked_d;
   logic [8*RowBytes-1:0] row;
 
-  assign reads      = state_q inside {Read, Collect, ReadInstr, Settle, Head, Data};
   assign mem_fire   = mem_req_valid_o && mem_req_ready_i;
   assign line_ends  = beat_q == BeatW'(LineBeats - 1);
-  assign step       = (state_q == WriteInstr || state_q == ReadInstr) ? 32'd4 : CacheLineBytes;
-  assign address_next = address_q + step;
-  assign length_next  = length_q - step;
+  assign step       = words_q ? 32'd4 : CacheLineBytes;
+  assign address_next  = address_q + step;
+  assign address_after = address_q[31:2] + {step[30:2], 1'b0};
   assign acked      = mem_rsp_valid_i && mem_rsp_i.ack;
   assign line_back  = mem_rsp_valid_i && !mem_rsp_i.ack;
   assign out_fire   = out_valid_o && out_ready_i;
@@ -206,8 +211,7 @@ module gs_tile_load
   always_comb begin
     state_d   = state_q;
     address_d = address_q;
-    length_d  = length_q;
-    from_d    = from_q;
+    ended_d   = ended_q;
     size_d    = size_q;
     get_d     = get_q;
     came_d    = came_q;
@@ -215,6 +219,7 @@ module gs_tile_load
     line_d    = line_q;
     asked_d   = asked_q;
     freed     = '0;
+    moves     = 1'b0;
     unique case (state_q)
       Idle: begin
         beat_d    = '0;
@@ -224,8 +229,7 @@ module gs_tile_load
         size_d    = '0;
         get_d     = first_q;
         address_d = rx_q.address;
-        from_d    = rx_q.address;
-        length_d  = rx_q.length;
+        ended_d   = 1'b0;
         if (accept) begin
           unique case (rx_q.op)
             LoadOpWrite, LoadOpFill: state_d = Write;
@@ -244,20 +248,20 @@ module gs_tile_load
           freed = (BeatWords >= 4) ? 4'(BeatWords / 4) : 4'((get_d & 6'd3) == '0);
         end
         if (line_ends) begin
+          moves     = 1'b1;
           address_d = address_next;
-          length_d  = length_next;
-          if (length_next == '0) state_d = (reply_q != '0) ? Settle : Idle;
+          if (last_q) state_d = replies_q ? Settle : Idle;
         end
       end
       WriteInstr: begin
         if (instr_ready_i) begin
           get_d     = get_q + 6'd1;
           freed     = 4'(get_q[1:0] == '1);
+          moves     = 1'b1;
           address_d = address_next;
-          length_d  = length_next;
-          if (length_next == '0) begin
+          if (last_q) begin
             freed   = 4'd1 + pad_q;
-            state_d = (reply_q != '0) ? Settle : Idle;
+            state_d = replies_q ? Settle : Idle;
           end
         end
       end
@@ -274,25 +278,26 @@ module gs_tile_load
       // The lines of a reply's packet are asked for, one a cycle.
       Read: if (mem_fire) begin
         line_d    = line_q + 4'd1;
+        moves     = 1'b1;
         address_d = address_next;
-        length_d  = length_next;
+        ended_d   = last_q;
         size_d    = size_q + 5'(CacheLineBytes / 16);
-        if (length_next == '0 || size_d == 5'(BufferFlits)) state_d = Collect;
+        if (last_q || size_d == 5'(BufferFlits)) state_d = Collect;
       end
       Collect: if (came_q == {size_q, 2'b00}) state_d = Head;
       ReadInstr: begin
         if (instr_ready_i) asked_d = 1'b1;
         if (instr_rvalid_i) begin
           asked_d   = 1'b0;
+          moves     = 1'b1;
           address_d = address_next;
-          length_d  = length_next;
+          ended_d   = last_q;
           if (came_q[1:0] == '1) size_d = size_q + 5'd1;
-          if (length_next == '0 || size_d == 5'(BufferFlits)) state_d = Head;
+          if (last_q || size_d == 5'(BufferFlits)) state_d = Head;
         end
       end
       Head: if (out_fire) begin
         get_d   = '0;
-        from_d  = address_q;
         state_d = (size_q != '0) ? Data : Idle;
       end
       Data: if (out_fire) begin
@@ -302,7 +307,7 @@ module gs_tile_load
           line_d  = '0;
           size_d  = '0;
           get_d   = '0;
-          state_d = (length_q == '0) ? Idle : (op_q == LoadOpRead) ? Read : ReadInstr;
+          state_d = ended_q ? Idle : (op_q == LoadOpRead) ? Read : ReadInstr;
         end
       end
       default: state_d = Idle;
@@ -321,34 +326,50 @@ module gs_tile_load
       writes_q   <= '0;
       back_q     <= '0;
       status_q   <= '0;
+      reads_q    <= 1'b0;
+      writing_q  <= 1'b0;
+      asking_q   <= 1'b0;
+      sends_q    <= 1'b0;
+      checked_q  <= 1'b0;
     end else begin
+      checked_q  <= rx_state_q == RxCheck && !accept;
       rx_state_q <= rx_state_d;
       state_q    <= state_d;
+      reads_q    <= state_d inside {Read, Collect, ReadInstr, Settle, Head, Data};
+      writing_q  <= state_d == Write;
+      asking_q   <= state_d == Read;
+      sends_q    <= state_d == Head || state_d == Data;
       put_q      <= put_d;
       first_q    <= first_d;
       fill_q     <= fill_d;
       writes_q   <= writes_q + 7'(mem_fire && state_q == Write && line_ends) - 7'(acked);
       if (line_back) back_q <= mem_rsp_i.last ? '0 : back_q + BeatW'(1);
-      if (reject) status_q <= status;
+      if (reject) status_q <= found_q;
       else if (state_q == Head && out_fire) status_q <= '0;
     end
     rx_count_q <= rx_count_d;
+    found_q    <= status;
     if (head) begin
       rx_q      <= in_i.payload;
       rx_kind_q <= in_i.kind == FlitKindHeader;
       rx_job_q  <= in_i.job != job_i;
     end
     if (accept) begin
-      op_q    <= load_op_e'(rx_q.op);
-      tag_q   <= rx_q.tag;
-      group_q <= rx_q.group;
-      reply_q <= rx_q.reply;
-      pad_q   <= pad;
-      mems_q  <= mems;
-    end
+      op_q      <= load_op_e'(rx_q.op);
+      tag_q     <= rx_q.tag;
+      group_q   <= rx_q.group;
+      reply_q   <= rx_q.reply;
+      replies_q <= rx_q.reply != '0;
+      end_q     <= end_of[31:2];
+      pad_q     <= pad;
+      mems_q    <= mems;
+      words_q   <= !is_memory;
+      last_q    <= is_memory && rx_q.length == CacheLineBytes;
+    end else if (moves) last_q <= address_after == end_q;
     address_q <= address_d;
-    length_q  <= length_d;
-    from_q    <= from_d;
+    ended_q   <= ended_d;
+    if (state_q == Idle) from_q <= rx_q.address;
+    else if (state_q == Head && out_fire) from_q <= address_q;
     size_q    <= size_d;
     get_q     <= get_d;
     came_q    <= came_d;
@@ -369,7 +390,7 @@ module gs_tile_load
     buffer_we     = push || line_back || instr_rvalid_i;
     buffer_put    = put_q;
     beat          = (state_q == ReadInstr) ? {BeatWords{instr_rdata_i}} : mem_rsp_i.data;
-    buffer_in     = reads ? {(RowWords / BeatWords) {beat}} : {(RowWords / 4) {in_i.payload}};
+    buffer_in     = reads_q ? {(RowWords / BeatWords) {beat}} : {(RowWords / 4) {in_i.payload}};
     buffer_strobe = RowWords'(4'hF) << (put_q & 6'(RowWords - 1));
     if (state_q == Collect || state_q == Read) begin
       buffer_put    = 6'(32'(mem_rsp_i.id[3:0]) * (CacheLineBytes / 4) + 32'(back_q) * BeatWords);
@@ -403,10 +424,10 @@ module gs_tile_load
   assign word = row[32*(get_q & 6'(RowWords - 1))+:32];
 
   always_comb begin
-    mem_req_valid_o = (state_q == Write && writes_q != 7'(MostWrites)) || state_q == Read;
+    mem_req_valid_o = (writing_q && !writes_q[$clog2(MostWrites)]) || asking_q;
     // The address map's windows: DRAM as it is, and SRAM.
     mem_req_o       = '{
-      write: state_q == Write, last: state_q == Read || line_ends, space: !address_q[30],
+      write: writing_q, last: asking_q || line_ends, space: !address_q[30],
       id: DirectId | MemIdW'(line_q), addr: address_q[30] ? {2'b00, address_q[29:0]} : {4'h0, address_q[27:0]},
       data: '0
     };
@@ -418,13 +439,13 @@ module gs_tile_load
   assign instr_addr_o  = address_q[2+:Log2InstrWords];
   assign instr_wdata_o = word;
 
-  assign out_valid_o = state_q == Head || state_q == Data;
+  assign out_valid_o = sends_q;
   always_comb begin
     automatic load_header_t header;
     header = '{reply: '0, length: 32'(size_q) << 4, address: from_q, spare: '0, status: status_q, tag: tag_q,
                group: group_q, op: op_q};
-    out_o  = '{kind: FlitKindHeader, last: size_q == '0, vnet: VnetReply, job: job_i, epoch: '0, dest: reply_q,
-               payload: header};
+    out_o  = '{kind: FlitKindHeader, last: size_q == '0, vnet: VnetReply, job: job_i, epoch: '0, wave: '0,
+               dest: reply_q, payload: header};
     if (state_q == Data) begin
       out_o.kind    = FlitKindBody;
       out_o.last    = get_q[5:2] == 4'(size_q - 5'd1);
@@ -436,7 +457,7 @@ module gs_tile_load
   assign busy_o    = rx_state_q != RxHead || state_q != Idle || writes_q != '0;
 
   logic unused;
-  assign unused = ^{in_i.vnet, in_i.epoch, in_i.dest, rx_q.spare, rx_q.status, mem_rsp_i.id};
+  assign unused = ^{in_i.vnet, in_i.epoch, in_i.wave, in_i.dest, rx_q.spare, rx_q.status, mem_rsp_i.id};
 
   `GS_ASSERT_NOW(flits_find_room, !push || !fill_q[4])
   `GS_ASSERT_NOW(an_acknowledgement_is_of_a_write, !acked || writes_q != '0)

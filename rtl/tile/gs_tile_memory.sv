@@ -3,7 +3,8 @@
 /// The caches of a tile, and the way past them into memory.
 ///
 /// Loader and accelerator access memory past the caches, over the first cache's stream; the top bit of an id tells
-/// their accesses from the cache's. The debug bus uses a cache with a thread's number; the answer is taken off here.
+/// their accesses from the cache's. A flush that the host asks for goes to the cache between two requests, with the
+/// thread's number; its answer is taken off here.
 module gs_tile_memory
   import gs_tile_pkg::*;
   import gossamer_pkg::*;
@@ -20,10 +21,10 @@ module gs_tile_memory
   output logic      [TileCaches-1:0] ans_valid_o,
   input  logic      [TileCaches-1:0] ans_ready_i,
   output answer_t                    ans_o[TileCaches],
-  // The debug bus waits for a cache's answer to this thread
-  input  logic                       dbg_borrow_i,
-  input  logic      [ThreadW-1:0]    dbg_borrow_thread_i,
-  output logic                       dbg_ans_valid_o,
+  // The host wants this thread's part of its cache in memory; the thread has no request of its own under way
+  input  logic                       flush_valid_i,
+  input  logic      [ThreadW-1:0]    flush_thread_i,
+  output logic                       flush_done_o,
   // Accesses past the caches: 0 loader, 1 accelerator. Their responses are always taken, off the first port
   input  logic      [1:0]            direct_valid_i,
   output logic      [1:0]            direct_ready_o,
@@ -41,7 +42,7 @@ module gs_tile_memory
   output logic      [TileCaches-1:0] miss_o,
   output logic      [TileCaches-1:0] writeback_o
 );
-  logic [TileCaches-1:0] dbg_answers;
+  logic [TileCaches-1:0] flush_done;
 
   for (genvar c = 0; c < TileCaches; c++) begin : gen_cache
     cache_req_t creq;
@@ -53,13 +54,29 @@ module gs_tile_memory
     logic cache_mreq_valid, cache_mreq_ready, cache_mrsp_valid, cache_mrsp_ready, rsp_valid, rsp_ready;
     mem_req_t own;
 
+    // The flush has the cache's port, and waits for its answer.
+    logic flush_q, waits_q, flush_mine, req_ready;
+    assign flush_mine     = flush_valid_i && 32'(flush_thread_i) / CacheThreads == 32'(c);
+    assign req_ready_o[c] = req_ready && !flush_q;
+    assign flush_done[c]  = rsp_valid && waits_q && crsp.thread == flush_thread_i[CacheThreadW-1:0];
+    always_ff @(posedge clk_i) begin
+      if (!rst_ni) {flush_q, waits_q} <= '0;
+      else begin
+        // A request that waits goes first, so that it stays.
+        if (flush_q) flush_q <= !req_ready;
+        else flush_q <= flush_mine && !waits_q && (!req_valid_i[c] || req_ready);
+        waits_q <= (flush_q && req_ready) || (waits_q && !flush_done[c]);
+      end
+    end
+
     assign creq = '{
-      op: req_i[c].flush
-        ? (req_i[c].flush_all ? gs_cache_pkg::CacheFlushAll : gs_cache_pkg::CacheFlushLine)
+      op: flush_q || (req_i[c].flush && req_i[c].flush_all) ? gs_cache_pkg::CacheFlushAll
+        : req_i[c].flush ? gs_cache_pkg::CacheFlushLine
         : req_i[c].store ? gs_cache_pkg::CacheStore : gs_cache_pkg::CacheLoad,
       // A line to flush is named by its place.
       funct3: req_i[c].flush ? 3'b001 : req_i[c].funct3,
-      thread: req_i[c].thread, space: req_i[c].space, addr: req_i[c].addr, data: req_i[c].data
+      thread: flush_q ? flush_thread_i[CacheThreadW-1:0] : req_i[c].thread,
+      space: req_i[c].space, addr: req_i[c].addr, data: req_i[c].data
     };
 
     gs_cache #(
@@ -77,8 +94,8 @@ module gs_tile_memory
     ) u_cache (
       .clk_i,
       .rst_ni,
-      .req_valid_i       (req_valid_i[c]),
-      .req_ready_o       (req_ready_o[c]),
+      .req_valid_i       (req_valid_i[c] || flush_q),
+      .req_ready_o       (req_ready),
       .req_i             (creq),
       .rsp_valid_o       (rsp_valid),
       .rsp_ready_i       (rsp_ready),
@@ -98,10 +115,8 @@ module gs_tile_memory
     assign ans_o[c] = '{
       thread: ThreadW'(c * CacheThreads) | ThreadW'(crsp.thread), data: crsp.data, flags: '0
     };
-    // While the debug bus waits for a cache, the answer to its thread is for it: that thread has none under way here.
-    assign dbg_answers[c] = rsp_valid && dbg_borrow_i && ans_o[c].thread == dbg_borrow_thread_i;
-    assign ans_valid_o[c]  = rsp_valid && !dbg_answers[c];
-    assign rsp_ready      = ans_ready_i[c] || dbg_answers[c];
+    assign ans_valid_o[c] = rsp_valid && !flush_done[c];
+    assign rsp_ready      = ans_ready_i[c] || flush_done[c];
 
     // Its memory stream; the first cache shares its own with the accesses past the caches.
     assign own = '{write: cache_mreq.write, last: cache_mreq.last, space: cache_mreq.space, id: MemIdW'(cache_mreq.id),
@@ -157,5 +172,5 @@ module gs_tile_memory
     end
   end
 
-  assign dbg_ans_valid_o = dbg_answers != '0;
+  assign flush_done_o = flush_done != '0;
 endmodule

@@ -136,22 +136,6 @@ package gs_tile_pkg;
     logic [31:0]        addr;
   } late_trap_t;
 
-  /// A request as a core makes it.
-  typedef struct packed {
-    logic [1:0]      op;
-    logic [2:0]      funct3;
-    logic [TidW-1:0] tid;
-    logic [31:0]     addr;
-    logic [31:0]     data;
-  } core_req_t;
-
-  /// An answer as a core takes it.
-  typedef struct packed {
-    logic [TidW-1:0] tid;
-    logic [31:0]     data;
-    logic [4:0]      flags;
-  } core_rsp_t;
-
   /// An operation for an FPU, and its result; a core is one of those that share the FPU.
   typedef struct packed {
     logic [4:0]      op;

@@ -28,6 +28,7 @@ module gs_tile_switch
   input  logic [3:0]  tile_x_i,
   input  logic [4:0]  job_i,
   input  logic [1:0]  epoch_i,
+  input  logic        wave_i,
   input  cluster_t    cluster_i,
   // network: a handshake for each virtual network, shared data
   input  logic [3:0]  net_in_valid_i,
@@ -63,6 +64,8 @@ module gs_tile_switch
   input  logic        fault_valid_i,
   output logic        fault_ready_o,
   input  flit_t       fault_i,
+  // a flit waits for loader or accelerator
+  output logic        busy_o,
   // a message that the accelerator took, or sent to a destination that is nothing; a packet was refused
   output logic        acc_dropped_o,
   output logic        refused_o,
@@ -70,30 +73,43 @@ module gs_tile_switch
   output logic        refused_own_o
 );
   // ------------------------------------------------------------ from network
-  // Its head says for the whole packet of the request network where it goes: loader, accelerator or nowhere.
+  // Its head says for the whole packet of the request network where it goes: loader, accelerator or nowhere. A flit
+  // stands in a register with what was found.
   address_accelerator_t dest;
-  logic here, everywhere, first_q, to_load, to_acc, to_load_q, to_acc_q, in_load, in_acc, taken;
+  logic here, everywhere, first_q, to_load, to_acc, to_load_q, to_acc_q, own_q, taken, request_valid_q, request_go;
+  logic request_first_q, request_refused;
   logic acc_net_ready, acc_net_valid;
+  flit_t request_q;
 
   assign dest       = net_in_i.dest;
   assign here       = {dest.board, dest.tile_y, dest.tile_x} == {board_i, tile_y_i, tile_x_i};
   assign everywhere = {dest.board, dest.tile_y, dest.tile_x} == '1;
   assign to_load    = dest.kind == EndpointTile && (here || everywhere);
   assign to_acc     = Accelerator && dest.kind == EndpointAccelerator && here && net_in_i.job == job_i;
-  assign in_load    = first_q ? to_load : to_load_q;
-  assign in_acc     = first_q ? to_acc : to_acc_q;
 
-  // Both must be ready: readiness must not depend on what comes.
-  assign net_in_ready_o[VnetRequest] = load_in_ready_i && acc_net_ready;
+  // Readiness depends on registers alone, never on what comes.
+  assign request_go                  = to_load_q ? load_in_ready_i : !to_acc_q || acc_net_ready;
+  assign net_in_ready_o[VnetRequest] = !request_valid_q || request_go;
   assign taken                       = net_in_valid_i[VnetRequest] && net_in_ready_o[VnetRequest];
-  assign load_in_valid_o             = taken && in_load;
-  assign load_in_o                   = net_in_i;
-  assign acc_net_valid               = taken && in_acc;
+  assign load_in_valid_o             = request_valid_q && to_load_q;
+  assign load_in_o                   = request_q;
+  assign acc_net_valid               = request_valid_q && to_acc_q;
+  assign busy_o                      = request_valid_q;
 
   always_ff @(posedge clk_i) begin
-    if (!rst_ni) first_q <= 1'b1;
-    else if (taken) first_q <= net_in_i.last;
+    if (!rst_ni) begin
+      first_q         <= 1'b1;
+      request_valid_q <= 1'b0;
+    end else begin
+      if (taken) first_q <= net_in_i.last;
+      if (net_in_ready_o[VnetRequest]) request_valid_q <= net_in_valid_i[VnetRequest];
+    end
+    if (net_in_ready_o[VnetRequest]) begin
+      request_q       <= net_in_i;
+      request_first_q <= first_q;
+    end
     if (taken && first_q) begin
+      own_q     <= dest.kind == EndpointAccelerator && net_in_i.job == job_i;
       to_load_q <= to_load;
       to_acc_q  <= to_acc;
     end
@@ -101,10 +117,11 @@ module gs_tile_switch
 
   assign net_in_ready_o[VnetReply]   = 1'b1;
   assign net_in_ready_o[VnetControl] = 1'b1;
-  assign refused_o     = (taken && first_q && !to_load && !to_acc) || net_in_valid_i[VnetReply] && net_in_i.last
-                      || net_in_valid_i[VnetControl] && net_in_i.last;
-  assign refused_own_o = taken && first_q && !to_load && !to_acc && dest.kind == EndpointAccelerator
-                      && net_in_i.job == job_i;
+  // What is for neither of them goes in a cycle.
+  assign request_refused = request_valid_q && request_first_q && !to_load_q && !to_acc_q;
+  assign refused_o       = request_refused || net_in_valid_i[VnetReply] && net_in_i.last
+                        || net_in_valid_i[VnetControl] && net_in_i.last;
+  assign refused_own_o   = request_refused && own_q;
 
   // ------------------------------------------------------------ accelerator
   logic far_net_valid, far_net_ready, acc_far_valid, acc_far_ready;
@@ -136,6 +153,7 @@ module gs_tile_switch
       acc_flit.vnet  = vnet_of(acc_dest.kind);
       acc_flit.job   = job_i;
       acc_flit.epoch = epoch_i;
+      acc_flit.wave  = wave_i;
     end
     assign acc_here = {acc_dest.board, acc_dest.tile_y, acc_dest.tile_x} == {board_i, tile_y_i, tile_x_i};
     always_comb begin
@@ -199,7 +217,7 @@ module gs_tile_switch
       .rst_ni,
       .in_valid_i (acc_net_valid),
       .in_ready_o (acc_net_ready),
-      .in_data_i  (net_in_i),
+      .in_data_i  (request_q),
       .out_valid_o(net_acc_valid),
       .out_ready_i(net_acc_ready),
       .out_data_o (net_acc)
@@ -242,7 +260,7 @@ module gs_tile_switch
     assign acc_dropped_o               = 1'b0;
     logic unused_accelerator;
     assign unused_accelerator = ^{acc_net_valid, acc_in_ready_i, acc_out_valid_i, acc_out_i, acc_far_ready, cluster_i,
-                                  epoch_i, job_i};
+                                  epoch_i, wave_i, job_i};
   end
 
   // -------------------------------------------------------------- to network

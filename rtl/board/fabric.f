@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Everything of a board but its tiles and its memory. Paths are relative to rtl/.
+-f board/network.f
+-f noc/router.f
+-f idle/idle.f
+noc/gs_mesh_local.sv
+board/gs_board_pkg.sv
+board/gs_board_settings.sv
+board/gs_board_reports.sv
+board/gs_board_relay.sv
+board/gs_board_control.sv
+board/gs_board_job.sv
+board/gs_host_port.sv
+board/gs_board_fabric.sv

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+`include "gs_assert.svh"
+
+/// Control unit of a board: packets to the board itself, and what the board tells.
+///
+///     control network -> [ packet ] -> gs_board_settings -> tables, places, answers
+///                                            +-> idle detection of the packet's job -> control network
+///     request network -> gs_board_relay ------------------------------------------> request network
+///     answers, events -> gs_board_reports ----------------------------------------> reply network
+///
+/// The control network is always drained: a packet is done or refused in a bounded number of cycles, whatever the host
+/// takes. What is refused is counted and told. Packets in the other two networks are for nobody here.
+module gs_board_control
+  import gs_board_pkg::*;
+  import gs_noc_pkg::Vnets;
+  import gs_switch_pkg::*;
+  import gossamer_pkg::*;
+#(
+  parameter  int unsigned Links    = 2,
+  parameter  int unsigned Jobs     = 1,
+  parameter  int unsigned TableW   = 10,
+  /// ports of the switch, multicast routers, and the port where the host is
+  parameter  int unsigned Ports    = 6,
+  parameter  int unsigned Routers  = 5,
+  parameter  int unsigned HostPort = 5,
+  /// credits of a channel, both ways; a power of two
+  parameter  int unsigned Window   = 8
+) (
+  input  logic                      clk_i,
+  input  logic                      rst_ni,
+  input  logic       [11:0]         board_i,
+  // Switch
+  input  channels_t                 in_valid_i,
+  input  flit_t                     in_i,
+  output channels_t                 in_credit_o,
+  output channels_t                 out_valid_o,
+  output flit_t                     out_o,
+  input  channels_t                 out_credit_i,
+  // The switch's table; ready when it has been cleared
+  input  logic                      table_ready_i,
+  output logic                      table_we_o,
+  output logic       [TableW-1:0]   table_index_o,
+  output switch_entry_t             table_entry_o,
+  // What is set
+  output logic       [12:0]         host_here_o,
+  output place_t     [Jobs-1:0]     place_o,
+  output logic       [Tiles-1:0][4:0]  job_o,
+  output logic       [Tiles-1:0][31:0] host_o,
+  output gs_address_pkg::cluster_t  cluster_o,
+  output logic       [7:0]          burst_o,
+  output logic                      flush_o,
+  // Idle detection, by place
+  output logic       [Jobs-1:0]     idle_valid_o,
+  output control_packet_t           idle_packet_o,
+  input  logic       [Jobs-1:0]     idle_room_i,
+  input  logic       [Jobs-1:0]     idle_refused_i,
+  input  logic       [Jobs-1:0]     idle_out_valid_i,
+  output logic       [Jobs-1:0]     idle_out_ready_o,
+  input  flit_t                     idle_out_i[Jobs],
+  // What is counted and told
+  input  gs_link_pkg::events_t      events_i[Links],
+  input  gs_link_pkg::counters_t    links_i[Links],
+  input  logic       [Links-1:0]    up_i,
+  input  logic       [Ports-1:0]    nobody_i,
+  input  logic       [31:0]         nobody_dest_i[Ports],
+  input  logic       [Routers-1:0]  bad_i,
+  input  logic       [31:0]         host_sent_i,
+  input  logic       [31:0]         host_received_i,
+  input  logic                      stray_i,
+  input  logic       [4:0]          stray_job_i
+);
+  // --------------------------------------------------------------- channels
+  logic [Vnets-1:0] from_valid, from_credit, to_valid, to_credit, offered, taken, sends, room;
+  flit_t flit, sent;
+  for (genvar v = 0; v < Vnets; v++) begin : gen_channel
+    assign from_valid[v] = in_valid_i[v*SwitchVcs];
+    assign in_credit_o[v*SwitchVcs+:SwitchVcs] = SwitchVcs'(from_credit[v]);
+    assign out_valid_o[v*SwitchVcs+:SwitchVcs] = SwitchVcs'(to_valid[v]);
+    assign to_credit[v] = out_credit_i[v*SwitchVcs];
+  end
+  gs_mesh_local #(.Depth(Window)) u_port (
+    .clk_i,
+    .rst_ni,
+    .tile_valid_i(sends),
+    .tile_ready_o(room),
+    .tile_i      (sent),
+    .tile_valid_o(offered),
+    .tile_ready_i(taken),
+    .tile_o      (flit),
+    .out_valid_o (to_valid),
+    .out_o,
+    .out_credit_i(to_credit),
+    .in_valid_i  (from_valid),
+    .in_i,
+    .in_credit_o (from_credit)
+  );
+
+  // ---------------------------------------------------- packets of control
+  logic packet_valid_q, done, control_comes, begun_q;
+  control_packet_t packet_q;
+  assign control_comes = offered[VnetControl];
+  assign taken[VnetControl] = !packet_valid_q && table_ready_i;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      packet_valid_q <= 1'b0;
+      begun_q        <= 1'b0;
+    end else begin
+      if (control_comes) begin
+        packet_valid_q <= flit.last;
+        begun_q        <= !flit.last;
+      end else if (done) packet_valid_q <= 1'b0;
+    end
+    if (control_comes) begin
+      if (!begun_q) begin
+        packet_q.kind  <= flit.kind;
+        packet_q.job   <= flit.job;
+        packet_q.head  <= flit.payload;
+        packet_q.flits <= 2'd1;
+      end else begin
+        if (packet_q.flits != 2'd3) packet_q.flits <= packet_q.flits + 2'd1;
+        if (packet_q.flits == 2'd1) packet_q.words <= flit.payload;
+      end
+    end
+  end
+
+  // -------------------------------------------------- packets for nobody here
+  logic stray, first_mailbox_q, first_reply_q;
+  assign taken[VnetMailbox] = 1'b1;
+  assign taken[VnetReply]   = 1'b1;
+  assign stray = (offered[VnetMailbox] && first_mailbox_q) || (offered[VnetReply] && first_reply_q);
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      first_mailbox_q <= 1'b1;
+      first_reply_q   <= 1'b1;
+    end else begin
+      if (offered[VnetMailbox]) first_mailbox_q <= flit.last;
+      if (offered[VnetReply]) first_reply_q <= flit.last;
+    end
+  end
+
+  // ---------------------------------------------------------------- parts
+  logic answer_valid, answer_room, relayed, relay_refused, relay_valid, relay_ready, report_valid, report_ready;
+  logic [3:0] refused, relay_refusal;
+  logic [31:0] relay_word, reports;
+  reply_t answer;
+  neighbour_t [Children-1:0] children;
+  flit_t relay_flit, report_flit;
+  counts_t counts_q;
+
+  gs_board_settings #(
+    .Links   (Links),
+    .Jobs    (Jobs),
+    .TableW  (TableW),
+    .HostPort(HostPort)
+  ) u_settings (
+    .clk_i,
+    .rst_ni,
+    .board_i,
+    .valid_i       (packet_valid_q),
+    .packet_i      (packet_q),
+    .done_o        (done),
+    .refused_o     (refused),
+    .answer_room_i (answer_room),
+    .answer_valid_o(answer_valid),
+    .answer_o      (answer),
+    .idle_valid_o,
+    .idle_room_i,
+    .table_we_o,
+    .table_index_o,
+    .table_entry_o,
+    .host_here_o,
+    .place_o,
+    .job_o,
+    .host_o,
+    .cluster_o,
+    .reports_o     (reports),
+    .burst_o,
+    .flush_o,
+    .children_o    (children),
+    .links_i,
+    .up_i,
+    .counts_i      (counts_q)
+  );
+  assign idle_packet_o = packet_q;
+
+  gs_board_relay u_relay (
+    .clk_i,
+    .rst_ni,
+    .board_i,
+    .children_i (children),
+    .job_i      (job_o),
+    .in_valid_i (offered[VnetRequest]),
+    .in_ready_o (taken[VnetRequest]),
+    .in_i       (flit),
+    .out_valid_o(relay_valid),
+    .out_ready_i(relay_ready),
+    .out_o      (relay_flit),
+    .relayed_o  (relayed),
+    .refused_o  (relay_refused),
+    .refusal_o  (relay_refusal),
+    .word_o     (relay_word)
+  );
+
+  // ------------------------------------------------------ counts and refusals
+  logic refuses, refused_q;
+  logic [3:0] refusal_q;
+  logic [31:0] word_q;
+  assign refuses = done && refused != '0;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      counts_q  <= '0;
+      refused_q <= 1'b0;
+    end else begin
+      counts_q.nobody        <= counts_q.nobody + 32'($countones(nobody_i));
+      counts_q.records       <= counts_q.records + 32'($countones(bad_i));
+      counts_q.relayed       <= counts_q.relayed + 32'(relayed);
+      counts_q.refused       <= counts_q.refused + 32'(refuses) + 32'(relay_refused) + 32'(stray)
+                                + 32'($countones(idle_refused_i));
+      counts_q.host_sent     <= host_sent_i;
+      counts_q.host_received <= host_received_i;
+      refused_q              <= refuses || relay_refused || stray || idle_refused_i != '0;
+    end
+    // Of several in one cycle the first is told; all are counted.
+    if (refuses) {refusal_q, word_q} <= {refused, packet_q.head[31:0]};
+    else if (relay_refused) {refusal_q, word_q} <= {relay_refusal, relay_word};
+    else if (idle_refused_i != '0) {refusal_q, word_q} <= {4'(RefusalRoom), packet_q.head[31:0]};
+    else {refusal_q, word_q} <= {4'(RefusalKind), flit.payload[31:0]};
+  end
+
+  gs_board_reports #(
+    .Links  (Links),
+    .Ports  (Ports),
+    .Routers(Routers)
+  ) u_reports (
+    .clk_i,
+    .rst_ni,
+    .board_i,
+    .reports_i     (reports),
+    .answer_valid_i(answer_valid),
+    .answer_room_o (answer_room),
+    .answer_i      (answer),
+    .links_i       (events_i),
+    .up_i,
+    .nobody_i,
+    .nobody_dest_i,
+    .bad_i,
+    .refused_i     (refused_q),
+    .refusal_i     (refusal_q),
+    .refused_word_i(word_q),
+    .stray_i,
+    .stray_job_i,
+    .out_valid_o   (report_valid),
+    .out_ready_i   (report_ready),
+    .out_o         (report_flit)
+  );
+
+  // ------------------------------------------------------------------- out
+  // Of idle detection a packet at a time; then networks take turns, a flit each.
+  logic idle_valid, idle_ready, idle_lock_q;
+  logic [Jobs-1:0] idle_next, idle_now, idle_now_q;
+  logic [((Jobs > 1) ? $clog2(Jobs) : 1)-1:0] unused_at;
+  flit_t idle_flit;
+  gs_arbiter #(.N(Jobs)) u_idle (
+    .clk_i,
+    .rst_ni,
+    .req_i    (idle_out_valid_i),
+    .gnt_o    (idle_next),
+    .idx_o    (unused_at),
+    .advance_i(idle_ready && !idle_lock_q)
+  );
+  assign idle_now = idle_lock_q ? idle_now_q : idle_next;
+  assign idle_valid = (idle_now & idle_out_valid_i) != '0;
+  assign idle_out_ready_o = idle_now & {Jobs{idle_ready}};
+  always_comb begin
+    idle_flit = '0;
+    for (int unsigned j = 0; j < Jobs; j++) if (idle_now[j]) idle_flit |= idle_out_i[j];
+  end
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) idle_lock_q <= 1'b0;
+    else if (idle_valid && idle_ready) idle_lock_q <= !idle_flit.last;
+    idle_now_q <= idle_now;
+  end
+
+  logic [2:0] asks, turn;
+  logic [1:0] unused_turn;
+  assign asks = {report_valid && room[VnetReply], relay_valid && room[VnetRequest], idle_valid && room[VnetControl]};
+  gs_arbiter #(.N(3)) u_out (
+    .clk_i,
+    .rst_ni,
+    .req_i    (asks),
+    .gnt_o    (turn),
+    .idx_o    (unused_turn),
+    .advance_i(1'b1)
+  );
+  assign {report_ready, relay_ready, idle_ready} = turn;
+  always_comb begin
+    sends              = '0;
+    sends[VnetControl] = turn[0];
+    sends[VnetRequest] = turn[1];
+    sends[VnetReply]   = turn[2];
+    sent               = ({$bits(flit_t){turn[0]}} & idle_flit) | ({$bits(flit_t){turn[1]}} & relay_flit)
+                         | ({$bits(flit_t){turn[2]}} & report_flit);
+  end
+
+  logic unused;
+  assign unused = ^{in_valid_i, out_credit_i, room[VnetMailbox]};
+
+  `GS_ASSERT_NOW(nothing_comes_behind_a_packet_that_waits, !control_comes || !packet_valid_q)
+endmodule

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Everything of a board but its tiles and its memory: network, control unit, idle detection, port of a host.
+///
+///     exits of the mesh <=> gs_board_network <=> links
+///                              ^        ^
+///                    gs_board_control  gs_host_port <=> host
+///                              |
+///                idle detection, a place for each job => tiles
+///
+/// The board knows nothing but its number after reset: all else comes in packets to its control unit. Ports of the
+/// switch: exits of the mesh from 0, then links, control unit, host.
+module gs_board_fabric
+  import gs_board_pkg::*;
+  import gs_idle_pkg::*;
+  import gs_multicast_pkg::*;
+  import gs_switch_pkg::*;
+  import gossamer_pkg::*;
+#(
+  /// links, 1 to 8
+  parameter  int unsigned Links   = 4,
+  /// places for jobs, 1 to 16
+  parameter  int unsigned Jobs    = 1,
+  /// log2 of the routing table's entries
+  parameter  int unsigned TableW  = 10,
+  /// log2 of the beats in each channel's cache of records
+  parameter  int unsigned CacheW  = 9,
+  /// sizes of the links
+  parameter  gs_link_pkg::shape_t Shape = gs_link_pkg::DefaultShape,
+  localparam int unsigned Exits   = RouterMeshPorts,
+  localparam int unsigned Routers = Exits + Links + 1,
+  localparam int unsigned TagW    = $clog2(Routers) + 4 + 1 + SwitchVcBits
+) (
+  input  logic                      clk_i,
+  input  logic                      rst_ni,
+  input  logic      [11:0]          board_i,
+  /// the switch's table has been cleared after reset
+  output logic                      ready_o,
+  // Tiles, as gs_mesh_tile has them: their state one cycle late, what they are told one cycle early
+  input  idle_status_t  [Tiles-1:0] status_i,
+  /// all threads of this tile that the host starts have begun
+  input  logic      [Tiles-1:0]     begun_i,
+  output idle_command_t [Tiles-1:0] command_o,
+  output logic      [Tiles-1:0][4:0]  job_o,
+  /// address to which the tile reports
+  output logic      [Tiles-1:0][31:0] host_o,
+  output gs_address_pkg::cluster_t  cluster_o,
+  // Exits of the mesh
+  input  logic      [3:0]           mesh_in_valid_i[Exits],
+  input  flit_t                     mesh_in_i[Exits],
+  output logic      [3:0]           mesh_in_credit_o[Exits],
+  output logic      [3:0]           mesh_out_valid_o[Exits],
+  output flit_t                     mesh_out_o[Exits],
+  input  logic      [3:0]           mesh_out_credit_i[Exits],
+  // Host, a bit for each virtual network. In: valid, one bit at most, only where it is ready. Out: a flit comes one
+  // cycle after its network was ready at the latest; all outputs are registers
+  input  logic      [3:0]           host_in_valid_i,
+  output logic      [3:0]           host_in_ready_o,
+  input  flit_t                     host_in_i,
+  output logic      [3:0]           host_out_valid_o,
+  input  logic      [3:0]           host_out_ready_i,
+  output flit_t                     host_out_o,
+  // MACs of the links: words of 8 bytes, the first byte in the low bits
+  output logic      [Links-1:0]     mac_tx_valid_o,
+  input  logic      [Links-1:0]     mac_tx_ready_i,
+  output logic      [63:0]          mac_tx_data_o[Links],
+  output logic      [7:0]           mac_tx_keep_o[Links],
+  output logic      [Links-1:0]     mac_tx_last_o,
+  input  logic      [Links-1:0]     mac_rx_valid_i,
+  input  logic      [63:0]          mac_rx_data_i[Links],
+  input  logic      [7:0]           mac_rx_keep_i[Links],
+  input  logic      [Links-1:0]     mac_rx_last_i,
+  input  logic      [Links-1:0]     mac_rx_error_i,
+  output logic      [Links-1:0]     up_o,
+  output gs_link_pkg::counters_t    counters_o[Links],
+  // Records: a read of a beat, answered in any order
+  output logic                      req_valid_o,
+  input  logic                      req_ready_i,
+  output logic      [BeatAddrW-1:0] req_beat_o,
+  output logic      [TagW-1:0]      req_tag_o,
+  input  logic                      rsp_valid_i,
+  output logic                      rsp_ready_o,
+  input  logic      [TagW-1:0]      rsp_tag_i,
+  input  beat_t                     rsp_i,
+  // For observation: no packet is in the switch
+  output logic                      empty_o
+);
+  localparam int unsigned Ports = Exits + Links + 2;
+  localparam int unsigned ControlPort = Exits + Links;
+
+  localparam int unsigned HostPort = ControlPort + 1;
+  // Local ports
+  localparam int unsigned Control = 0;
+  localparam int unsigned Host = 1;
+
+  channels_t local_in_valid[2], local_in_credit[2], local_out_valid[2], local_out_credit[2];
+  flit_t local_in[2], local_out[2];
+  gs_link_pkg::events_t events[Links];
+  idle_status_t [Jobs-1:0][Routers-1:0] routers;
+  idle_entry_t [Jobs-1:0][Links-1:0] entry;
+  logic [Ports-1:0] nobody;
+  logic [31:0] nobody_dest[Ports];
+  logic [Routers-1:0] bad;
+
+  // What the control unit sets
+  logic table_we, flush;
+  logic [TableW-1:0] table_index;
+  switch_entry_t table_entry;
+  logic [12:0] host_here;
+  logic [7:0] burst;
+  place_t [Jobs-1:0] place;
+
+  // Idle detection, by place
+  logic [Jobs-1:0][4:0] job;
+  logic [31:0] wave;
+  logic [Jobs-1:0] job_wave, hold, open, host_wave, idle_valid, idle_room, idle_refused, out_valid, out_ready;
+  logic [Jobs-1:0][1:0] host_epoch;
+  idle_status_t [Jobs-1:0] host_status;
+  idle_command_t [Jobs-1:0][Tiles-1:0] command;
+  control_packet_t packet;
+  flit_t out[Jobs];
+  always_comb begin
+    wave      = '0;
+    command_o = '0;
+    for (int unsigned j = 0; j < Jobs; j++) begin
+      job[j] = place[j].job;
+      if (place[j].valid && job_wave[j]) wave[place[j].job] = 1'b1;
+      // A tile is in one place at most.
+      command_o |= command[j];
+    end
+  end
+
+  gs_board_network #(
+    .Links  (Links),
+    .Locals (2),
+    .Keyed  (1),
+    .Control('{first: 8'(ControlPort), count: 8'd1}),
+    .Jobs   (Jobs),
+    .TableW (TableW),
+    .CacheW (CacheW),
+    .Shape  (Shape)
+  ) u_network (
+    .clk_i,
+    .rst_ni,
+    .board_i,
+    .job_i             (job),
+    .wave_i            (wave),
+    .host_i            (host_here),
+    .burst_i           (burst),
+    .flush_i           (flush),
+    .ready_o,
+    .table_we_i        (table_we),
+    .table_index_i     (table_index),
+    .table_entry_i     (table_entry),
+    .mesh_in_valid_i,
+    .mesh_in_i,
+    .mesh_in_credit_o,
+    .mesh_out_valid_o,
+    .mesh_out_o,
+    .mesh_out_credit_i,
+    .local_in_valid_i  (local_in_valid),
+    .local_in_i        (local_in),
+    .local_in_credit_o (local_in_credit),
+    .local_out_valid_o (local_out_valid),
+    .local_out_o       (local_out),
+    .local_out_credit_i(local_out_credit),
+    .mac_tx_valid_o,
+    .mac_tx_ready_i,
+    .mac_tx_data_o,
+    .mac_tx_keep_o,
+    .mac_tx_last_o,
+    .mac_rx_valid_i,
+    .mac_rx_data_i,
+    .mac_rx_keep_i,
+    .mac_rx_last_i,
+    .mac_rx_error_i,
+    .up_o,
+    .events_o          (events),
+    .counters_o,
+    .req_valid_o,
+    .req_ready_i,
+    .req_beat_o,
+    .req_tag_o,
+    .rsp_valid_i,
+    .rsp_ready_o,
+    .rsp_tag_i,
+    .rsp_i,
+    .idle_o            (routers),
+    .entry_o           (entry),
+    .nobody_o          (nobody),
+    .nobody_dest_o     (nobody_dest),
+    .bad_o             (bad),
+    .empty_o
+  );
+
+  logic [31:0] host_sent, host_received;
+  logic stray;
+  logic [4:0] stray_job;
+  gs_board_control #(
+    .Links   (Links),
+    .Jobs    (Jobs),
+    .TableW  (TableW),
+    .Ports   (Ports),
+    .Routers (Routers),
+    .HostPort(HostPort)
+  ) u_control (
+    .clk_i,
+    .rst_ni,
+    .board_i,
+    .in_valid_i      (local_out_valid[Control]),
+    .in_i            (local_out[Control]),
+    .in_credit_o     (local_out_credit[Control]),
+    .out_valid_o     (local_in_valid[Control]),
+    .out_o           (local_in[Control]),
+    .out_credit_i    (local_in_credit[Control]),
+    .table_ready_i   (ready_o),
+    .table_we_o      (table_we),
+    .table_index_o   (table_index),
+    .table_entry_o   (table_entry),
+    .host_here_o     (host_here),
+    .place_o         (place),
+    .job_o,
+    .host_o,
+    .cluster_o,
+    .burst_o         (burst),
+    .flush_o         (flush),
+    .idle_valid_o    (idle_valid),
+    .idle_packet_o   (packet),
+    .idle_room_i     (idle_room),
+    .idle_refused_i  (idle_refused),
+    .idle_out_valid_i(out_valid),
+    .idle_out_ready_o(out_ready),
+    .idle_out_i      (out),
+    .events_i        (events),
+    .links_i         (counters_o),
+    .up_i            (up_o),
+    .nobody_i        (nobody),
+    .nobody_dest_i   (nobody_dest),
+    .bad_i           (bad),
+    .host_sent_i     (host_sent),
+    .host_received_i (host_received),
+    .stray_i         (stray),
+    .stray_job_i     (stray_job)
+  );
+
+  gs_host_port #(.Jobs(Jobs)) u_host (
+    .clk_i,
+    .rst_ni,
+    .place_i     (place),
+    .hold_o      (hold),
+    .open_i      (open),
+    .epoch_i     (host_epoch),
+    .wave_i      (host_wave),
+    .status_o    (host_status),
+    .host_in_valid_i,
+    .host_in_ready_o,
+    .host_in_i,
+    .host_out_valid_o,
+    .host_out_ready_i,
+    .host_out_o,
+    .out_valid_o (local_in_valid[Host]),
+    .out_o       (local_in[Host]),
+    .out_credit_i(local_in_credit[Host]),
+    .in_valid_i  (local_out_valid[Host]),
+    .in_i        (local_out[Host]),
+    .in_credit_o (local_out_credit[Host]),
+    .sent_o      (host_sent),
+    .received_o  (host_received),
+    .stray_o     (stray),
+    .stray_job_o (stray_job)
+  );
+
+  for (genvar j = 0; j < Jobs; j++) begin : gen_job
+    gs_board_job #(
+      .Routers(Routers),
+      .Links  (Links)
+    ) u_job (
+      .clk_i,
+      .rst_ni,
+      .board_i,
+      .place_i       (place[j]),
+      .status_i,
+      .begun_i,
+      .command_o     (command[j]),
+      .routers_i     (routers[j]),
+      .wave_o        (job_wave[j]),
+      .entry_i       (entry[j]),
+      .host_i        (host_status[j]),
+      .hold_i        (hold[j]),
+      .open_o        (open[j]),
+      .host_epoch_o  (host_epoch[j]),
+      .host_wave_o   (host_wave[j]),
+      .packet_valid_i(idle_valid[j]),
+      .packet_i      (packet),
+      .room_o        (idle_room[j]),
+      .refused_o     (idle_refused[j]),
+      .out_valid_o   (out_valid[j]),
+      .out_ready_i   (out_ready[j]),
+      .out_o         (out[j])
+    );
+  end
+endmodule

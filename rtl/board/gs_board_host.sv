@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The host at the rim of a board that is alone: at each exit of the mesh a stream each way, and the counts of messages
+/// for idle detection.
+///
+/// The host takes whatever comes. A message is a packet whose head is no header: loader accesses, their replies and
+/// reports of faults do not count.
+module gs_board_host
+  import gs_noc_pkg::Vnets;
+  import gossamer_pkg::*;
+#(
+  /// exits of the mesh
+  parameter int unsigned Exits = RouterMeshPorts
+) (
+  input  logic                         clk_i,
+  input  logic                         rst_ni,
+  // Links of the mesh, one an exit
+  input  logic  [Exits-1:0][Vnets-1:0] mesh_in_valid_i,
+  input  flit_t [Exits-1:0]            mesh_in_i,
+  output logic  [Exits-1:0][Vnets-1:0] mesh_in_credit_o,
+  output logic  [Exits-1:0][Vnets-1:0] mesh_out_valid_o,
+  output flit_t [Exits-1:0]            mesh_out_o,
+  input  logic  [Exits-1:0][Vnets-1:0] mesh_out_credit_i,
+  // Into the mesh: a flit is valid only where it is taken
+  input  logic  [Exits-1:0][Vnets-1:0] host_in_valid_i,
+  output logic  [Exits-1:0][Vnets-1:0] host_in_ready_o,
+  input  flit_t [Exits-1:0]            host_in_i,
+  // Out of the mesh: always taken
+  output logic  [Exits-1:0][Vnets-1:0] host_out_valid_o,
+  output flit_t [Exits-1:0]            host_out_o,
+  // Messages that the host has sent and received
+  output logic  [31:0]                 sent_o,
+  output logic  [31:0]                 received_o
+);
+  logic [Exits-1:0] sent, received;
+  logic [31:0] sent_q, received_q;
+
+  for (genvar e = 0; e < Exits; e++) begin : gen_exit
+    gs_mesh_local u_local (
+      .clk_i,
+      .rst_ni,
+      .tile_valid_i(host_in_valid_i[e]),
+      .tile_ready_o(host_in_ready_o[e]),
+      .tile_i      (host_in_i[e]),
+      .tile_valid_o(host_out_valid_o[e]),
+      .tile_ready_i('1),
+      .tile_o      (host_out_o[e]),
+      .out_valid_o (mesh_out_valid_o[e]),
+      .out_o       (mesh_out_o[e]),
+      .out_credit_i(mesh_out_credit_i[e]),
+      .in_valid_i  (mesh_in_valid_i[e]),
+      .in_i        (mesh_in_i[e]),
+      .in_credit_o (mesh_in_credit_o[e])
+    );
+    gs_message_end u_sent (
+      .clk_i, .rst_ni, .valid_i(host_in_valid_i[e]), .flit_i(host_in_i[e]), .message_o(sent[e])
+    );
+    gs_message_end u_received (
+      .clk_i, .rst_ni, .valid_i(host_out_valid_o[e]), .flit_i(host_out_o[e]), .message_o(received[e])
+    );
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      sent_q     <= '0;
+      received_q <= '0;
+    end else begin
+      sent_q     <= sent_q + 32'($countones(sent));
+      received_q <= received_q + 32'($countones(received));
+    end
+  end
+
+  // As late as the tiles' states, which pass a register at the tile's rim.
+  always_ff @(posedge clk_i) begin
+    sent_o     <= rst_ni ? sent_q : '0;
+    received_o <= rst_ni ? received_q : '0;
+  end
+endmodule

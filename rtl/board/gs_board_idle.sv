@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+`include "gs_assert.svh"
+
+/// Idle detection of a board that is alone: its endpoints are the tiles and the host.
+///
+/// The states of all tiles and the host's counts are of one cycle, and take the same way through registers.
+module gs_board_idle
+  import gs_idle_pkg::*;
+#(
+  /// tiles
+  parameter int unsigned Tiles = 4
+) (
+  input  logic                     clk_i,
+  input  logic                     rst_ni,
+  // Of each tile: its state; it has a started thread
+  input  idle_status_t [Tiles-1:0] status_i,
+  input  logic         [Tiles-1:0] started_i,
+  /// the host starts threads of these tiles: no release before each has had one
+  input  logic         [Tiles-1:0] expected_i,
+  // Messages that entered at the rim, and that left there, as late as the tiles' states
+  input  logic         [31:0]      host_sent_i,
+  input  logic         [31:0]      host_received_i,
+  // A message of the host waits, or is entering; it may enter, with this epoch
+  input  logic                     host_hold_i,
+  output logic                     host_open_o,
+  output logic         [1:0]       host_epoch_o,
+  /// the same for all tiles
+  output idle_command_t            command_o
+);
+  idle_status_t [Tiles:0] status;
+  idle_command_t [Tiles:0] command;
+  logic [Tiles-1:0] begun_q;
+  logic hold_q;
+
+  always_comb begin
+    status[Tiles-1:0] = status_i;
+    status[Tiles]     = '{idle: 1'b1, vote: 1'b1, sent: host_sent_i, received: host_received_i, default: '0};
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      begun_q <= '0;
+      hold_q  <= 1'b1;
+    end else begin
+      begun_q <= (begun_q | started_i) & expected_i;
+      hold_q  <= (expected_i & ~begun_q) != '0;
+    end
+  end
+
+  gs_idle_single #(
+    .Endpoints(Tiles + 1),
+    .Wires    (1)
+  ) u_single (
+    .clk_i,
+    .rst_ni,
+    .status_i (status),
+    .command_o(command),
+    .hold_i   (hold_q || host_hold_i),
+    .open_o   (host_open_o),
+    .epoch_o  (host_epoch_o)
+  );
+  assign command_o = command[0];
+
+  logic unused;
+  assign unused = ^command;
+
+  `GS_ASSERT_NOW(a_release_comes_only_when_all_have_begun,
+                 !command_o.release_all || expected_i == '0 || begun_q == expected_i)
+endmodule

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+`include "gs_assert.svh"
+
+/// What a board tells its host: answers in the order of the questions, and events, as packets of a flit.
+///
+/// An event is remembered until it has been sent, one for each source and kind; what happens again meanwhile is one
+/// with it (counters tell how often). Before the board knows a host, events wait. Packets are of kind header: no
+/// messages.
+module gs_board_reports
+  import gs_board_pkg::*;
+  import gossamer_pkg::*;
+#(
+  /// links, ports of the switch, multicast routers
+  parameter int unsigned Links   = 2,
+  parameter int unsigned Ports   = 6,
+  parameter int unsigned Routers = 5,
+  /// answers that wait, a power of two
+  parameter int unsigned Depth   = 16
+) (
+  input  logic                  clk_i,
+  input  logic                  rst_ni,
+  input  logic [11:0]           board_i,
+  input  logic [31:0]           reports_i,
+  // Answers; room for one that comes in any later cycle of the same packet
+  input  logic                  answer_valid_i,
+  output logic                  answer_room_o,
+  input  reply_t                answer_i,
+  // Events, a cycle each
+  input  gs_link_pkg::events_t  links_i[Links],
+  input  logic [Links-1:0]      up_i,
+  input  logic [Ports-1:0]      nobody_i,
+  input  logic [31:0]           nobody_dest_i[Ports],
+  input  logic [Routers-1:0]    bad_i,
+  input  logic                  refused_i,
+  input  logic [3:0]            refusal_i,
+  input  logic [31:0]           refused_word_i,
+  input  logic                  stray_i,
+  input  logic [4:0]            stray_job_i,
+  // To the reply network
+  output logic                  out_valid_o,
+  input  logic                  out_ready_i,
+  output flit_t                 out_o
+);
+  // ---------------------------------------------------------------- events
+  // Sources by number: up, down, restarted, mismatch of each link; nobody of each port; records of each router;
+  // refused; stray messages.
+  localparam int unsigned Nobody = 4 * Links;
+  localparam int unsigned Record = Nobody + Ports;
+  localparam int unsigned Control = Record + Routers;
+  localparam int unsigned Stray = Control + 1;
+  localparam int unsigned Sources = Stray + 1;
+  localparam int unsigned SourceW = $clog2(Sources);
+
+  logic [Sources-1:0] comes, waits_q, sends, granted;
+  logic [SourceW-1:0] at;
+  logic [31:0] dest_q[Ports];
+  logic [35:0] refused_q;
+  logic [4:0] stray_q;
+  always_comb begin
+    comes = '0;
+    for (int unsigned l = 0; l < Links; l++) begin
+      comes[4*l+:4] = {links_i[l].mismatch, links_i[l].restarted, links_i[l].silent, links_i[l].up};
+    end
+    comes[Nobody+:Ports]   = nobody_i;
+    comes[Record+:Routers] = bad_i;
+    comes[Control]         = refused_i;
+    comes[Stray]           = stray_i;
+  end
+
+  logic event_valid, event_ready, event_load;
+  assign event_load = (waits_q != '0) && reports_i != '0 && (!event_valid || event_ready);
+  gs_arbiter #(.N(Sources)) u_next (
+    .clk_i,
+    .rst_ni,
+    .req_i    (waits_q),
+    .gnt_o    (granted),
+    .idx_o    (at),
+    .advance_i(event_load)
+  );
+  assign sends = event_load ? granted : '0;
+
+  control_event_t event_d, event_q;
+  always_comb begin
+    event_d = '{what: BoardEventNobody, board: board_i, op_code: ControlOpEvent, default: '0};
+    for (int unsigned l = 0; l < Links; l++) begin
+      for (int unsigned k = 0; k < 4; k++) begin
+        if (granted[4*l+k]) begin
+          event_d.what  = board_event_e'(4'd1 + 4'(k));
+          event_d.unit  = 5'(l);
+          event_d.value = 64'(up_i[l]);
+        end
+      end
+    end
+    for (int unsigned p = 0; p < Ports; p++) begin
+      if (granted[Nobody+p]) begin
+        event_d.what  = BoardEventNobody;
+        event_d.unit  = 5'(p);
+        event_d.value = 64'(dest_q[p]);
+      end
+    end
+    for (int unsigned r = 0; r < Routers; r++) begin
+      if (granted[Record+r]) begin
+        event_d.what = BoardEventRecord;
+        event_d.unit = 5'(r);
+      end
+    end
+    if (granted[Control]) begin
+      event_d.what  = BoardEventControl;
+      event_d.value = 64'(refused_q);
+    end
+    if (granted[Stray]) begin
+      event_d.what  = BoardEventJob;
+      event_d.value = 64'(stray_q);
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      waits_q     <= '0;
+      event_valid <= 1'b0;
+    end else begin
+      waits_q <= (waits_q & ~sends) | comes;
+      if (event_load) event_valid <= 1'b1;
+      else if (event_ready) event_valid <= 1'b0;
+    end
+    if (event_load) event_q <= event_d;
+    // The first of those that are told as one.
+    for (int unsigned p = 0; p < Ports; p++) if (!waits_q[Nobody+p] || sends[Nobody+p]) dest_q[p] <= nobody_dest_i[p];
+    if (!waits_q[Control] || sends[Control]) refused_q <= {refusal_i, refused_word_i};
+    if (!waits_q[Stray] || sends[Stray]) stray_q <= stray_job_i;
+  end
+
+  // --------------------------------------------------------------- answers
+  logic answered, waiting, answer_ready;
+  reply_t reply;
+  logic [$clog2(Depth+1)-1:0] count;
+  gs_fifo #(
+    .data_t(reply_t),
+    .Depth (Depth)
+  ) u_answers (
+    .clk_i,
+    .rst_ni,
+    .in_valid_i (answer_valid_i),
+    .in_ready_o (answered),
+    .in_data_i  (answer_i),
+    .out_valid_o(waiting),
+    .out_ready_i(answer_ready),
+    .out_data_o (reply),
+    .count_o    (count)
+  );
+  assign answer_room_o = answered;
+
+  control_answer_t answer;
+  assign answer = '{
+      value: reply.value, refused: refusal_e'(reply.refused), counter: reply.counter, unit: reply.unit,
+      asked: control_op_e'(reply.asked),
+      board: board_i, op_code: ControlOpAnswer, default: '0
+    };
+
+  // ---------------------------------------------------------------- packets
+  logic [127:0] payloads[2];
+  logic unused_from;
+  assign payloads[0] = answer;
+  assign payloads[1] = event_q;
+  logic [127:0] payload;
+  gs_stream_arbiter #(
+    .N     (2),
+    .data_t(logic [127:0])
+  ) u_turns (
+    .clk_i,
+    .rst_ni,
+    .in_valid_i ({event_valid, waiting}),
+    .in_ready_o ({event_ready, answer_ready}),
+    .in_data_i  (payloads),
+    .out_valid_o,
+    .out_ready_i,
+    .out_data_o (payload),
+    .out_idx_o  (unused_from)
+  );
+  assign out_o = '{kind: FlitKindHeader, last: 1'b1, vnet: VnetReply, dest: reports_i, payload: payload, default: '0};
+
+  logic unused;
+  assign unused = ^{at, count};
+
+  `GS_ASSERT_NOW(an_answer_finds_room, !answer_valid_i || answered)
+endmodule

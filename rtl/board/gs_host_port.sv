@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+`include "gs_assert.svh"
+
+/// Port of a host at the board's switch: streams there, channels with credits here, and the host's part in idle
+/// detection.
+///
+///     host =>[ credits ]=>[ buffers ]=> gate =>[ register ]=> switch
+///     host <=[ register ]<=[ buffers ]<= switch
+///
+/// A message, a packet whose head is no header, waits at the gate until idle detection of its job is open, and goes on
+/// with the epoch and the colour of that moment; it is counted before the hold falls. What goes to the host is counted
+/// when it has left. Each virtual network has a gate and buffers of its own: none waits for another. A message of a job
+/// that has no place on this board cannot be counted, and is dropped; so is the end of a packet that is too long.
+module gs_host_port
+  import gs_board_pkg::place_t;
+  import gs_idle_pkg::*;
+  import gs_noc_pkg::Vnets;
+  import gs_switch_pkg::*;
+  import gossamer_pkg::*;
+#(
+  /// places for jobs, 1 to 16
+  parameter int unsigned Jobs   = 1,
+  /// credits of a channel, both ways; a power of two
+  parameter int unsigned Window = 8
+) (
+  input  logic                        clk_i,
+  input  logic                        rst_ni,
+  // Idle detection, by place
+  input  place_t       [Jobs-1:0]     place_i,
+  output logic         [Jobs-1:0]     hold_o,
+  input  logic         [Jobs-1:0]     open_i,
+  input  logic         [Jobs-1:0][1:0] epoch_i,
+  input  logic         [Jobs-1:0]     wave_i,
+  output idle_status_t [Jobs-1:0]     status_o,
+  // Host: in, valid only where it is ready; out, one cycle after it was ready at the latest
+  input  logic         [Vnets-1:0]    host_in_valid_i,
+  output logic         [Vnets-1:0]    host_in_ready_o,
+  input  flit_t                       host_in_i,
+  output logic         [Vnets-1:0]    host_out_valid_o,
+  input  logic         [Vnets-1:0]    host_out_ready_i,
+  output flit_t                       host_out_o,
+  // Switch
+  output channels_t                   out_valid_o,
+  output flit_t                       out_o,
+  input  channels_t                   out_credit_i,
+  input  channels_t                   in_valid_i,
+  input  flit_t                       in_i,
+  output channels_t                   in_credit_o,
+  // Messages of all jobs; one of this job has no place
+  output logic         [31:0]         sent_o,
+  output logic         [31:0]         received_o,
+  output logic                        stray_o,
+  output logic         [4:0]          stray_job_o
+);
+  localparam int unsigned PlaceW = (Jobs > 1) ? $clog2(Jobs) : 1;
+  localparam int unsigned LengthW = $clog2(FabricMaxFlits + 1);
+
+  /// What the gate must know of a packet
+  typedef struct packed {
+    logic              message;
+    logic              known;
+    logic [PlaceW-1:0] place;
+    logic [4:0]        job;
+  } info_t;
+
+  function automatic logic is_message(flit_kind_e kind, vnet_e vnet);
+    return kind != FlitKindHeader && vnet != VnetControl;
+  endfunction
+  function automatic info_t info_of(logic message, logic [4:0] job, place_t [Jobs-1:0] places);
+    automatic info_t info;
+    info = '{message: message, job: job, default: '0};
+    for (int unsigned j = 0; j < Jobs; j++) begin
+      if (places[j].valid && places[j].job == job) begin
+        info.known = 1'b1;
+        info.place |= PlaceW'(j);
+      end
+    end
+    return info;
+  endfunction
+
+  // ------------------------------------------------------------- from host
+  logic [Vnets-1:0] take_valid, buffer_valid, buffer_credit, offered, gate, push, pass_valid, pass_ready, passes;
+  flit_t take, buffered, at_gate, pass;
+  logic [Vnets-1:0] inside_q, over_q, cut, lasts;
+  logic [Jobs-1:0] hold_d, hold_q, open_q;
+  // On the way to the host, and past the gate to the switch
+  logic [Vnets-1:0] to_host_valid, from_switch, to_switch_credit, passed_valid, passed_credit;
+  flit_t to_host;
+  logic [Vnets-1:0][LengthW-1:0] length_q;
+  info_t info[Vnets];
+  info_t info_in, passing;
+  logic [Vnets-1:0] info_valid;
+
+  // A packet that is too long ends at the longest; what is behind it is dropped.
+  always_comb begin
+    take_valid = host_in_valid_i & ~over_q;
+    take       = host_in_i;
+    cut        = '0;
+    for (int unsigned v = 0; v < Vnets; v++) begin
+      cut[v] = take_valid[v] && length_q[v] == LengthW'(FabricMaxFlits - 1) && !host_in_i.last;
+      if (host_in_valid_i[v]) take.vnet = vnet_e'(v);
+    end
+    if (cut != '0) take.last = 1'b1;
+  end
+  for (genvar v = 0; v < Vnets; v++) begin : gen_length
+    always_ff @(posedge clk_i) begin
+      if (!rst_ni) begin
+        length_q[v] <= '0;
+        over_q[v]   <= 1'b0;
+      end else if (host_in_valid_i[v]) begin
+        length_q[v] <= take.last ? '0 : length_q[v] + LengthW'(1);
+        over_q[v]   <= (over_q[v] || cut[v]) && !host_in_i.last;
+        if (over_q[v]) length_q[v] <= '0;
+      end
+    end
+  end
+
+  gs_mesh_local #(.Depth(Window)) u_host (
+    .clk_i,
+    .rst_ni,
+    .tile_valid_i(take_valid),
+    .tile_ready_o(host_in_ready_o),
+    .tile_i      (take),
+    .tile_valid_o(to_host_valid),
+    .tile_ready_i(host_out_ready_i),
+    .tile_o      (to_host),
+    .out_valid_o (buffer_valid),
+    .out_o       (buffered),
+    .out_credit_i(buffer_credit),
+    .in_valid_i  (from_switch),
+    .in_i,
+    .in_credit_o (to_switch_credit)
+  );
+
+  gs_mesh_local #(.Depth(Window)) u_switch (
+    .clk_i,
+    .rst_ni,
+    .tile_valid_i(pass_valid),
+    .tile_ready_o(pass_ready),
+    .tile_i      (pass),
+    .tile_valid_o(offered),
+    .tile_ready_i(gate),
+    .tile_o      (at_gate),
+    .out_valid_o (passed_valid),
+    .out_o,
+    .out_credit_i(passed_credit),
+    .in_valid_i  (buffer_valid),
+    .in_i        (buffered),
+    .in_credit_o (buffer_credit)
+  );
+
+  // What is known of each packet in the buffers, in order.
+  assign info_in = info_of(is_message(buffered.kind, buffered.vnet), buffered.job, place_i);
+  for (genvar v = 0; v < Vnets; v++) begin : gen_gate
+    logic unused_ready;
+    logic [$clog2(Window+1)-1:0] unused_count;
+    assign push[v]  = buffer_valid[v] && !inside_q[v];
+    assign lasts[v] = offered[v] && at_gate.last;
+    gs_fifo #(
+      .data_t(info_t),
+      .Depth (Window)
+    ) u_info (
+      .clk_i,
+      .rst_ni,
+      .in_valid_i (push[v]),
+      .in_ready_o (unused_ready),
+      .in_data_i  (info_in),
+      .out_valid_o(info_valid[v]),
+      .out_ready_i(lasts[v]),
+      .out_data_o (info[v]),
+      .count_o    (unused_count)
+    );
+    always_ff @(posedge clk_i) begin
+      if (!rst_ni) inside_q[v] <= 1'b0;
+      else if (buffer_valid[v]) inside_q[v] <= !buffered.last;
+    end
+    assign gate[v] = info_valid[v] && pass_ready[v]
+        && (!info[v].message || !info[v].known || (hold_q[info[v].place] && open_q[info[v].place]));
+    assign passes[v] = offered[v] && (!info[v].message || info[v].known);
+    `GS_ASSERT_NOW(what_is_known_of_packets_finds_room, !push[v] || unused_ready)
+  end
+
+  // The hold stands while a message of the place is at a gate. What was open while it stood remains open.
+  always_comb begin
+    hold_d  = '0;
+    passing = '0;
+    for (int unsigned v = 0; v < Vnets; v++) begin
+      if (info_valid[v] && info[v].message && info[v].known) hold_d[info[v].place] = 1'b1;
+      if (offered[v]) passing |= info[v];
+    end
+    pass_valid = passes;
+    pass       = at_gate;
+    if (passing.message) begin
+      pass.epoch = epoch_i[passing.place];
+      pass.wave  = wave_i[passing.place];
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      hold_q <= '0;
+      open_q <= '0;
+    end else begin
+      hold_q <= hold_d;
+      open_q <= hold_q & open_i;
+    end
+  end
+  assign hold_o = hold_q;
+
+  // --------------------------------------------------------------- to host
+  logic [Vnets-1:0] first_q;
+  info_t head, arriving;
+  info_t [Vnets-1:0] head_q;
+  assign head = info_of(is_message(to_host.kind, to_host.vnet), to_host.job, place_i);
+  always_comb begin
+    arriving = '0;
+    for (int unsigned v = 0; v < Vnets; v++) if (to_host_valid[v]) arriving |= first_q[v] ? head : head_q[v];
+  end
+  for (genvar v = 0; v < Vnets; v++) begin : gen_first
+    always_ff @(posedge clk_i) begin
+      if (!rst_ni) first_q[v] <= 1'b1;
+      else if (to_host_valid[v]) first_q[v] <= to_host.last;
+      if (to_host_valid[v] && first_q[v]) head_q[v] <= head;
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    host_out_valid_o <= rst_ni ? to_host_valid : '0;
+    host_out_o       <= to_host;
+  end
+
+  // -------------------------------------------------------------- channels
+  for (genvar v = 0; v < Vnets; v++) begin : gen_channel
+    assign out_valid_o[v*SwitchVcs+:SwitchVcs] = SwitchVcs'(passed_valid[v]);
+    assign passed_credit[v] = out_credit_i[v*SwitchVcs];
+    assign from_switch[v] = in_valid_i[v*SwitchVcs];
+    assign in_credit_o[v*SwitchVcs+:SwitchVcs] = SwitchVcs'(to_switch_credit[v]);
+  end
+
+  // ---------------------------------------------------------------- counts
+  logic sends, receives, stray_out, stray_in;
+  logic [Jobs-1:0][31:0] sent_q, received_q;
+  assign sends     = lasts != '0 && passing.message && passing.known;
+  assign stray_out = lasts != '0 && passing.message && !passing.known;
+  assign receives  = to_host_valid != '0 && to_host.last && arriving.message && arriving.known;
+  assign stray_in  = to_host_valid != '0 && to_host.last && arriving.message && !arriving.known;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      sent_o     <= '0;
+      received_o <= '0;
+      sent_q     <= '0;
+      received_q <= '0;
+      stray_o    <= 1'b0;
+    end else begin
+      sent_o     <= sent_o + 32'(sends);
+      received_o <= received_o + 32'(receives);
+      for (int unsigned j = 0; j < Jobs; j++) begin
+        sent_q[j]     <= sent_q[j] + 32'(sends && passing.place == PlaceW'(j));
+        received_q[j] <= received_q[j] + 32'(receives && arriving.place == PlaceW'(j));
+      end
+      stray_o <= stray_out || stray_in || cut != '0;
+    end
+    stray_job_o <= stray_out ? passing.job : stray_in ? arriving.job : host_in_i.job;
+  end
+  // The host has no threads: it agrees to anything, and holds while it has something to send.
+  for (genvar j = 0; j < Jobs; j++) begin : gen_status
+    assign status_o[j] = '{idle: 1'b1, vote: 1'b1, sent: sent_q[j], received: received_q[j], default: '0};
+  end
+
+  logic unused;
+  assign unused = ^{out_credit_i, in_valid_i};
+
+  for (genvar j = 0; j < Jobs; j++) begin : gen_assert
+    `GS_ASSERT_NOW(a_message_passes_only_while_it_is_open,
+                   !(pass_valid != '0 && passing.message && passing.place == PlaceW'(j)) || open_i[j])
+    `GS_ASSERT(a_message_passes_behind_a_hold, pass_valid != '0 && passing.message && passing.place == PlaceW'(j)
+               |-> hold_q[j] && $past(hold_q[j]))
+  end
+endmodule

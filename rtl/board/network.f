@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+// The network of a board beyond its mesh. Paths are relative to rtl/.
+-f link/link.f
+-f multicast/multicast.f
+board/gs_board_network.sv

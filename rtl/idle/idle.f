@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// Idle detection. Paths are relative to rtl/.
+-f common/common.f
+-f fabric/fabric.f
+idle/gs_idle_join.sv
+idle/gs_idle_tree.sv
+idle/gs_idle_board.sv
+idle/gs_idle_single.sv
+idle/gs_idle_node.sv
+idle/gs_idle_inbox.sv
+idle/gs_idle.sv

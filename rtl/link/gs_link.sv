@@ -1,0 +1,475 @@
+// SPDX-License-Identifier: Apache-2.0
+`include "gs_assert.svh"
+
+/// Reliable link: flits of many channels over frames that may be lost or come damaged, but keep their order.
+///
+/// Every packet that is taken comes out at the other end once, unchanged, and in the order of its channel, as long as
+/// neither end begins anew. A channel whose receiver does not read holds up no other. docs/hardware/link.md
+///
+///     tx -> store -> pack -> ring ------> send -----------> MAC
+///             ^ credits       ^ window <---- heads ---.
+///     rx <- store <- unpack <- buffers <- receive <--------- MAC
+module gs_link
+  import gossamer_pkg::*;
+  import gs_link_pkg::*;
+#(
+  /// sizes
+  parameter shape_t Shape = DefaultShape
+) (
+  input  logic                clk_i,
+  input  logic                rst_ni,
+  // Chip. At most one bit of each valid is set; ready does not depend on valid. A packet is whole: what begins ends.
+  input  logic [Channels-1:0] tx_valid_i,
+  output logic [Channels-1:0] tx_ready_o,
+  input  flit_t               tx_flit_i,
+  /// set for a channel only if it is ready
+  output logic [Channels-1:0] rx_valid_o,
+  input  logic [Channels-1:0] rx_ready_i,
+  output flit_t               rx_flit_o,
+  // MAC: 8 bytes a cycle, the first in the low bits. A frame that is sent has no gaps.
+  output logic                mac_tx_valid_o,
+  input  logic                mac_tx_ready_i,
+  output logic [63:0]         mac_tx_data_o,
+  output logic [7:0]          mac_tx_keep_o,
+  output logic                mac_tx_last_o,
+  input  logic                mac_rx_valid_i,
+  input  logic [63:0]         mac_rx_data_i,
+  input  logic [7:0]          mac_rx_keep_i,
+  input  logic                mac_rx_last_i,
+  /// with the last word: the frame is damaged
+  input  logic                mac_rx_error_i,
+  /// the session is open, and the other end was heard lately
+  output logic                up_o,
+  output events_t             events_o,
+  output counters_t           counters_o
+);
+  localparam int unsigned BodyWords = body_words(Shape);
+  localparam int unsigned WordsW = $clog2(BodyWords + 1);
+  localparam int unsigned RingW = $clog2(Shape.tx_words);
+  localparam int unsigned SlotIdx = $clog2(Shape.window);
+  localparam int unsigned BufferW = $clog2(Shape.rx_buffers);
+  localparam int unsigned BufferWords = Shape.rx_buffers * BodyWords;
+
+  if (Shape.tx_words < 2 * BodyWords + 16 || (Shape.tx_words & (Shape.tx_words - 1)) != 0) begin : gen_illegal_ring
+    $fatal(1, "gs_link: tx_words is %0d; it must be a power of two, two frames of %0d words or more", Shape.tx_words,
+           BodyWords);
+  end
+  if (Shape.tx_flits < 64) begin : gen_illegal_tx_flits
+    $fatal(1, "gs_link: tx_flits is %0d; the longest packet of %0d flits must fit", Shape.tx_flits, MaxFlits);
+  end
+
+  logic open, clear, quiet, pack_quiet, send_quiet, unpack_quiet;
+
+  // ------------------------------------------------------- packets to be sent
+
+  logic [Channels-1:0] store_ready, lengths_full, tx_push, waiting_packet, enough, take, elig_q, flit_there;
+  count_t [Channels-1:0] flits;
+  channel_t tx_channel;
+  flit_t tx_flit;
+  logic tx_pop;
+
+  assign tx_ready_o = store_ready & ~lengths_full;
+  assign tx_push    = tx_valid_i & tx_ready_o;
+
+  gs_link_store #(
+    .data_t(flit_t),
+    .Depth (Shape.tx_flits)
+  ) u_tx_store (
+    .clk_i,
+    .rst_ni,
+    .in_valid_i   (tx_push),
+    .in_ready_o   (store_ready),
+    .in_data_i    (tx_flit_i),
+    .out_valid_o  (flit_there),
+    .out_channel_i(tx_channel),
+    .out_data_o   (tx_flit),
+    .out_pop_i    (tx_pop)
+  );
+
+  gs_link_lengths u_lengths (
+    .clk_i,
+    .rst_ni,
+    .flit_i (tx_push),
+    .last_i (tx_flit_i.last),
+    .full_o (lengths_full),
+    .valid_o(waiting_packet),
+    .flits_o(flits),
+    .take_i (take)
+  );
+
+  // A packet that is complete and has its credits may be taken.
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni || clear) elig_q <= '0;
+    else elig_q <= waiting_packet & enough & ~take;
+  end
+
+  // ------------------------------------------------------------------ sending
+
+  logic ring_we, ring_re, frame_valid, frame_ready, frame_open, send_idle, room;
+  logic [RingW-1:0] ring_waddr, ring_raddr, kept, frame_start, lost_start;
+  logic [WordsW-1:0] frame_words, lost_words;
+  word_t ring_wdata, ring_rdata;
+  seq_t frame_packets, next, lost_seq, sent_seq, want;
+  logic lost, free, sent, sent_hello, sent_data, sent_new, unacknowledged, hello, plain, ended;
+  stamp_t stamp, echo_q;
+  slots_t map;
+  link_hello_t hello_word;
+  logic [7:0] tag;
+  logic [SlotIdx-1:0] free_slot;
+  logic [15:0] packets_out, tx_bytes;
+  channel_t limit_channel;
+  limit_t limit;
+
+  gs_link_pack #(
+    .BodyWords(BodyWords),
+    .RingWords(Shape.tx_words)
+  ) u_pack (
+    .clk_i,
+    .rst_ni,
+    .clear_i        (clear),
+    .up_i           (open),
+    .quiet_o        (pack_quiet),
+    .ready_i        (elig_q),
+    .flits_i        (flits),
+    .take_o         (take),
+    .channel_o      (tx_channel),
+    .flit_valid_i   (flit_there[tx_channel]),
+    .flit_i         (tx_flit),
+    .pop_o          (tx_pop),
+    .we_o           (ring_we),
+    .waddr_o        (ring_waddr),
+    .wdata_o        (ring_wdata),
+    .kept_i         (kept),
+    .idle_i         (send_idle),
+    .open_o         (frame_open),
+    .window_i       (room),
+    .frame_valid_o  (frame_valid),
+    .frame_ready_i  (frame_ready),
+    .frame_start_o  (frame_start),
+    .frame_words_o  (frame_words),
+    .frame_packets_o(frame_packets)
+  );
+
+  gs_ram_sdp #(
+    .Width(64),
+    .Depth(Shape.tx_words),
+    .Style("block")
+  ) u_ring (
+    .clk_i,
+    .we_i   (ring_we),
+    .wstrb_i(1'b1),
+    .waddr_i(ring_waddr),
+    .wdata_i(ring_wdata),
+    .re_i   (ring_re),
+    .raddr_i(ring_raddr),
+    .rdata_o(ring_rdata)
+  );
+
+  gs_link_frames #(
+    .Window   (Shape.window),
+    .BodyWords(BodyWords),
+    .RingWords(Shape.tx_words)
+  ) u_frames (
+    .clk_i,
+    .rst_ni,
+    .clear_i      (clear),
+    .put_i        (sent_data && sent_new),
+    .put_seq_i    (next[SlotIdx-1:0]),
+    .put_start_i  (frame_start),
+    .put_words_i  (frame_words),
+    .put_packets_i(frame_packets),
+    .get_seq_i    (lost_seq[SlotIdx-1:0]),
+    .get_start_o  (lost_start),
+    .get_words_o  (lost_words),
+    .free_i       (free),
+    .free_seq_i   (free_slot),
+    .kept_o       (kept),
+    .packet_i     (take != '0),
+    .packets_o    (packets_out)
+  );
+
+  gs_link_send #(
+    .BodyWords (BodyWords),
+    .RingWords (Shape.tx_words),
+    .LeastBytes(Shape.least_bytes)
+  ) u_send (
+    .clk_i,
+    .rst_ni,
+    .up_i         (open),
+    .hello_i      (hello),
+    .plain_i      (plain && !frame_open),
+    .lost_i       (lost),
+    .lost_seq_i   (lost_seq),
+    .lost_start_i (lost_start),
+    .lost_words_i (lost_words),
+    .frame_valid_i(frame_valid),
+    .frame_ready_o(frame_ready),
+    .frame_start_i(frame_start),
+    .frame_words_i(frame_words),
+    .idle_o       (send_idle),
+    .next_i       (next),
+    .want_i       (want),
+    .map_i        (map),
+    .echo_i       (echo_q),
+    .channel_i    (limit_channel),
+    .limit_i      (limit),
+    .tag_i        (tag),
+    .hello_word_i (hello_word),
+    .sent_o       (sent),
+    .sent_hello_o (sent_hello),
+    .sent_data_o  (sent_data),
+    .sent_new_o   (sent_new),
+    .sent_seq_o   (sent_seq),
+    .stamp_o      (stamp),
+    .ended_o      (ended),
+    .bytes_o      (tx_bytes),
+    .quiet_o      (send_quiet),
+    .re_o         (ring_re),
+    .raddr_o      (ring_raddr),
+    .rdata_i      (ring_rdata),
+    .mac_valid_o  (mac_tx_valid_o),
+    .mac_ready_i  (mac_tx_ready_i),
+    .mac_data_o   (mac_tx_data_o),
+    .mac_keep_o   (mac_tx_keep_o),
+    .mac_last_o   (mac_tx_last_o)
+  );
+
+  // ---------------------------------------------------------------- receiving
+
+  logic buffer_we, buffer_re, buffer_valid, good, ours, damaged, stored, dropped, data, read_valid, read_done, packet;
+  logic [$clog2(BufferWords)-1:0] buffer_waddr, buffer_raddr;
+  word_t buffer_wdata, buffer_rdata, second;
+  logic [BufferW-1:0] buffer, read_buffer;
+  logic [WordsW-1:0] rx_words, read_words;
+  logic [15:0] rx_bytes;
+  link_frame_t head;
+  logic [Channels-1:0] rx_push, rx_there, rx_gnt;
+  flit_t rx_push_flit;
+  channel_t rx_channel;
+  logic rx_pop;
+
+  gs_link_receive #(
+    .BodyWords(BodyWords),
+    .Buffers  (Shape.rx_buffers)
+  ) u_receive (
+    .clk_i,
+    .rst_ni,
+    .mac_valid_i   (mac_rx_valid_i),
+    .mac_data_i    (mac_rx_data_i),
+    .mac_keep_i    (mac_rx_keep_i),
+    .mac_last_i    (mac_rx_last_i),
+    .mac_error_i   (mac_rx_error_i),
+    .buffer_valid_i(buffer_valid),
+    .buffer_i      (buffer),
+    .we_o          (buffer_we),
+    .waddr_o       (buffer_waddr),
+    .wdata_o       (buffer_wdata),
+    .good_o        (good),
+    .head_o        (head),
+    .second_o      (second),
+    .words_o       (rx_words),
+    .stored_o      (stored),
+    .bytes_o       (rx_bytes),
+    .damaged_o     (damaged)
+  );
+
+  assign data = ours && head.kind == LinkFrameKindData;
+
+  gs_link_order #(
+    .Window   (Shape.window),
+    .Buffers  (Shape.rx_buffers),
+    .BodyWords(BodyWords)
+  ) u_order (
+    .clk_i,
+    .rst_ni,
+    .clear_i       (clear),
+    .frame_i       (data),
+    .seq_i         (head.seq),
+    .words_i       (rx_words),
+    .stored_i      (stored),
+    .dropped_o     (dropped),
+    .buffer_valid_o(buffer_valid),
+    .buffer_o      (buffer),
+    .want_o        (want),
+    .map_o         (map),
+    .read_valid_o  (read_valid),
+    .read_buffer_o (read_buffer),
+    .read_words_o  (read_words),
+    .read_done_i   (read_done)
+  );
+
+  gs_ram_sdp #(
+    .Width(64),
+    .Depth(BufferWords),
+    .Style("block")
+  ) u_buffers (
+    .clk_i,
+    .we_i   (buffer_we),
+    .wstrb_i(1'b1),
+    .waddr_i(buffer_waddr),
+    .wdata_i(buffer_wdata),
+    .re_i   (buffer_re),
+    .raddr_i(buffer_raddr),
+    .rdata_o(buffer_rdata)
+  );
+
+  gs_link_unpack #(
+    .BodyWords(BodyWords),
+    .Buffers  (Shape.rx_buffers)
+  ) u_unpack (
+    .clk_i,
+    .rst_ni,
+    .frame_valid_i(read_valid),
+    .buffer_i     (read_buffer),
+    .words_i      (read_words),
+    .done_o       (read_done),
+    .re_o         (buffer_re),
+    .raddr_o      (buffer_raddr),
+    .rdata_i      (buffer_rdata),
+    .push_o       (rx_push),
+    .flit_o       (rx_push_flit),
+    .packet_o     (packet),
+    .quiet_o      (unpack_quiet)
+  );
+
+  logic [Channels-1:0] unused_ready;
+
+  gs_link_store #(
+    .data_t(flit_t),
+    .Depth (Shape.rx_flits)
+  ) u_rx_store (
+    .clk_i,
+    .rst_ni,
+    .in_valid_i   (rx_push),
+    .in_ready_o   (unused_ready),
+    .in_data_i    (rx_push_flit),
+    .out_valid_o  (rx_there),
+    .out_channel_i(rx_channel),
+    .out_data_o   (rx_flit_o),
+    .out_pop_i    (rx_pop)
+  );
+
+  // A channel keeps its turn until its packet has ended, unless it must wait.
+  gs_arbiter #(
+    .N(Channels)
+  ) u_rx_turn (
+    .clk_i,
+    .rst_ni,
+    .req_i    (rx_there & rx_ready_i),
+    .gnt_o    (rx_gnt),
+    .idx_o    (rx_channel),
+    .advance_i(rx_flit_o.last)
+  );
+
+  assign rx_valid_o = rx_gnt;
+  assign rx_pop     = rx_gnt != '0;
+
+  // ------------------------------------------------------- what both ends say
+
+  logic answer, urgent;
+  slots_t said_map;
+
+  assign said_map = head.selective ? second : '0;
+  assign answer   = data;
+  assign quiet    = pack_quiet && send_quiet && unpack_quiet;
+
+  always_ff @(posedge clk_i) if (good) echo_q <= head.stamp;
+
+  gs_link_window #(
+    .Window(Shape.window)
+  ) u_window (
+    .clk_i,
+    .rst_ni,
+    .clear_i      (clear),
+    .said_i       (ours),
+    .acknowledge_i(head.acknowledge),
+    .map_i        (said_map),
+    .echo_i       (head.echo),
+    .next_o       (next),
+    .room_o       (room),
+    .send_i       (sent_data),
+    .send_new_i   (sent_new),
+    .send_seq_i   (sent_seq),
+    .stamp_i      (stamp),
+    .lost_o       (lost),
+    .lost_seq_o   (lost_seq),
+    .free_o       (free),
+    .free_slot_o  (free_slot),
+    .waiting_o    (unacknowledged)
+  );
+
+  gs_link_credit #(
+    .Depth(Shape.rx_flits)
+  ) u_credit (
+    .clk_i,
+    .rst_ni,
+    .clear_i        (clear),
+    .limit_valid_i  (ours),
+    .limit_channel_i(head.channel[ChannelW-1:0]),
+    .limit_i        (head.limit),
+    .take_i         (take),
+    .flits_i        (flits),
+    .enough_o       (enough),
+    .push_i         (rx_push),
+    .pop_i          (rx_gnt),
+    .limit_channel_o(limit_channel),
+    .limit_o        (limit),
+    .limit_sent_i   (sent && !sent_hello),
+    .urgent_o       (urgent)
+  );
+
+  gs_link_session #(
+    .Window     (Shape.window),
+    .BodyWords  (BodyWords),
+    .HelloCycles(Shape.hello_cycles),
+    .ProbeCycles(Shape.probe_cycles),
+    .KeepCycles (Shape.keep_cycles),
+    .DeadCycles (Shape.dead_cycles)
+  ) u_session (
+    .clk_i,
+    .rst_ni,
+    .good_i      (good),
+    .kind_i      (head.kind),
+    .tag_i       (head.tag),
+    .second_i    (second),
+    .ours_o      (ours),
+    .sent_i      (sent),
+    .sent_hello_i(sent_hello),
+    .hello_o     (hello),
+    .hello_word_o(hello_word),
+    .tag_o       (tag),
+    .plain_o     (plain),
+    .waiting_i   (unacknowledged),
+    .answer_i    (answer),
+    .urgent_i    (urgent),
+    .quiet_i     (quiet),
+    .open_o      (open),
+    .clear_o     (clear),
+    .alive_o     (up_o),
+    .events_o    (events_o)
+  );
+
+  gs_link_counters u_counters (
+    .clk_i,
+    .rst_ni,
+    .tx_frame_i (ended),
+    .tx_bytes_i (tx_bytes),
+    .tx_packet_i(take != '0),
+    .resend_i   (sent_data && !sent_new),
+    .rx_frame_i (good),
+    .rx_bytes_i (rx_bytes),
+    .rx_packet_i(packet),
+    .damaged_i  (damaged),
+    .dropped_i  (dropped),
+    .stall_i    (open && (waiting_packet & ~enough) != '0 && elig_q == '0 && pack_quiet),
+    .restart_i  (events_o.restarted),
+    .clear_i    (clear),
+    .lost_i     (packets_out),
+    .counters_o
+  );
+
+  logic unused;
+  assign unused = head.spare;
+
+  `GS_ASSERT_NOW(credits_keep_room_for_what_comes, (rx_push & ~unused_ready) == '0)
+endmodule

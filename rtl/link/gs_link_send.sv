@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+`include "gs_assert.svh"
+
+/// Sends frames: head, what follows it, words of the ring, zeros up to the shortest frame, CRC-32C.
+///
+///     hello:  head | hello | zeros ...               | check sum (4 bytes)
+///     plain:  head | [map] | zeros ...               | check sum
+///     data:   head | [map] | packets ... zeros ...   | check sum
+///
+/// A lost frame goes before a new one, and that before a plain one. Once begun, a frame is sent without a gap.
+///
+///     choice -> [ring, imm_q] -> word_q, crc_q -> MAC
+module gs_link_send
+  import gossamer_pkg::*;
+  import gs_link_pkg::*;
+#(
+  /// words of the longest body
+  parameter  int unsigned BodyWords  = 185,
+  /// words of the ring, a power of two
+  parameter  int unsigned RingWords  = 2048,
+  /// bytes of the shortest frame: 4 more than a multiple of 8
+  parameter  int unsigned LeastBytes = 60,
+  localparam int unsigned AddrW      = $clog2(RingWords),
+  localparam int unsigned WordsW     = $clog2(BodyWords + 1)
+) (
+  input  logic              clk_i,
+  input  logic              rst_ni,
+  // What is to be sent.
+  input  logic              up_i,
+  input  logic              hello_i,
+  input  logic              plain_i,
+  input  logic              lost_i,
+  input  seq_t              lost_seq_i,
+  input  logic [AddrW-1:0]  lost_start_i,
+  input  logic [WordsW-1:0] lost_words_i,
+  input  logic              frame_valid_i,
+  output logic              frame_ready_o,
+  input  logic [AddrW-1:0]  frame_start_i,
+  input  logic [WordsW-1:0] frame_words_i,
+  /// it could take a new frame now, or in the next cycle
+  output logic              idle_o,
+  // What the head says.
+  input  seq_t              next_i,
+  input  seq_t              want_i,
+  input  slots_t            map_i,
+  input  stamp_t            echo_i,
+  input  channel_t          channel_i,
+  input  limit_t            limit_i,
+  input  logic [7:0]        tag_i,
+  input  link_hello_t       hello_word_i,
+  // What is sent: the frame begins in this cycle.
+  output logic              sent_o,
+  output logic              sent_hello_o,
+  output logic              sent_data_o,
+  output logic              sent_new_o,
+  output seq_t              sent_seq_o,
+  output stamp_t            stamp_o,
+  /// a frame of so many bytes has ended
+  output logic              ended_o,
+  output logic [15:0]       bytes_o,
+  /// nothing is under way
+  output logic              quiet_o,
+  // The ring.
+  output logic              re_o,
+  output logic [AddrW-1:0]  raddr_o,
+  input  word_t             rdata_i,
+  // MAC.
+  output logic              mac_valid_o,
+  input  logic              mac_ready_i,
+  output logic [63:0]       mac_data_o,
+  output logic [7:0]        mac_keep_o,
+  output logic              mac_last_o
+);
+  if (LeastBytes % 8 != 4 || LeastBytes < 20) begin : gen_illegal_least
+    $fatal(1, "gs_link_send: LeastBytes is %0d; it must be 4 more than a multiple of 8, 20 or more", LeastBytes);
+  end
+
+  // Words between head and check sum that a frame has at least.
+  localparam int unsigned Least = (LeastBytes - 12) / 8;
+  localparam int unsigned CountWords = WordsW + 1;
+
+  typedef enum logic [2:0] {Idle, Second, Body, Pad, Check} phase_e;
+  typedef enum logic [1:0] {Ring, Immediate, Sum} source_e;
+
+  phase_e phase_q, phase_d;
+  logic go, take;
+  logic [CountWords-1:0] left_q, left_d, done_q, done_d;
+  logic [AddrW-1:0] addr_q, addr_d;
+  word_t second_q, second_d;
+  stamp_t stamp_q;
+  link_frame_t head;
+  logic data, fresh, again;
+
+  // Between the choice and the MAC.
+  logic valid1_q, valid1_d, first1_q, first1_d;
+  source_e source1_q, source1_d;
+  word_t imm_q, imm_d;
+  logic valid2_q, first2_q, sum2_q;
+  word_t word_q;
+  logic [31:0] crc_q;
+
+  assign go    = !valid2_q || mac_ready_i;
+  assign again = up_i && lost_i;
+  assign fresh = up_i && !lost_i && frame_valid_i;
+  assign data  = again || fresh;
+  assign take  = phase_q == Idle && go && (hello_i || data || (up_i && plain_i));
+
+  always_comb begin
+    head             = '0;
+    head.kind        = hello_i ? LinkFrameKindHello : data ? LinkFrameKindData : LinkFrameKindPlain;
+    head.stamp       = stamp_q;
+    head.tag         = tag_i;
+    if (!hello_i) begin
+      head.selective   = map_i != '0;
+      head.channel     = 4'(channel_i);
+      head.limit       = limit_i;
+      head.echo        = echo_i;
+      head.seq         = again ? lost_seq_i : next_i;
+      head.acknowledge = want_i;
+    end
+  end
+
+  assign frame_ready_o = take && !hello_i && fresh;
+  assign sent_o        = take;
+  assign sent_hello_o  = hello_i;
+  assign sent_data_o   = take && !hello_i && data;
+  assign sent_new_o    = fresh;
+  assign sent_seq_o    = head.seq;
+  assign stamp_o       = stamp_q;
+  assign idle_o        = phase_q inside {Idle, Check};
+
+  always_comb begin
+    phase_d   = phase_q;
+    left_d    = left_q;
+    done_d    = done_q;
+    addr_d    = addr_q;
+    second_d  = second_q;
+    valid1_d  = phase_q != Idle || take;
+    first1_d  = phase_q == Idle;
+    source1_d = Immediate;
+    imm_d     = '0;
+    re_o      = 1'b0;
+    unique case (phase_q)
+      Idle: begin
+        imm_d    = flip(head);
+        second_d = hello_i ? flip(hello_word_i) : flip(map_i);
+        addr_d   = again ? lost_start_i : frame_start_i;
+        left_d   = (hello_i || !data) ? '0 : CountWords'(again ? lost_words_i : frame_words_i);
+        done_d   = '0;
+        if (take) phase_d = (hello_i || map_i != '0) ? Second : data ? Body : Pad;
+      end
+      Second: begin
+        imm_d   = second_q;
+        done_d  = done_q + 1'b1;
+        phase_d = (left_q != '0) ? Body : (Least > 1) ? Pad : Check;
+      end
+      Body: begin
+        source1_d = Ring;
+        re_o      = go;
+        addr_d    = addr_q + 1'b1;
+        left_d    = left_q - 1'b1;
+        done_d    = done_q + 1'b1;
+        if (left_q == CountWords'(1)) phase_d = (32'(done_d) < Least) ? Pad : Check;
+      end
+      Pad: begin
+        done_d = done_q + 1'b1;
+        if (32'(done_d) >= Least) phase_d = Check;
+      end
+      default: begin
+        source1_d = Sum;
+        phase_d   = Idle;
+      end
+    endcase
+  end
+
+  assign raddr_o = addr_q;
+  assign ended_o = phase_q == Check && go;
+  assign bytes_o = 16'({done_q, 3'd0}) + 16'd12;
+  assign quiet_o = phase_q == Idle && !valid1_q && !valid2_q;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      phase_q  <= Idle;
+      valid1_q <= 1'b0;
+      valid2_q <= 1'b0;
+      stamp_q  <= '0;
+    end else if (go) begin
+      phase_q  <= phase_d;
+      valid1_q <= valid1_d;
+      valid2_q <= valid1_q;
+      if (take) stamp_q <= stamp_q + 1'b1;
+    end
+    if (go) begin
+      left_q    <= left_d;
+      done_q    <= done_d;
+      addr_q    <= addr_d;
+      second_q  <= second_d;
+      first1_q  <= first1_d;
+      source1_q <= source1_d;
+      imm_q     <= imm_d;
+      first2_q  <= first1_q;
+      sum2_q    <= source1_q == Sum;
+      word_q    <= (source1_q == Ring) ? rdata_i : imm_q;
+      if (valid2_q) crc_q <= crc_next(first2_q ? CrcStart : crc_q, word_q);
+    end
+  end
+
+  assign mac_valid_o = valid2_q;
+  assign mac_data_o  = sum2_q ? {32'd0, ~crc_q} : word_q;
+  assign mac_keep_o  = sum2_q ? 8'h0F : 8'hFF;
+  assign mac_last_o  = sum2_q;
+
+  `GS_ASSERT_HOLD(words_are_stable_while_they_wait, mac_valid_o, mac_ready_i, {mac_data_o, mac_keep_o, mac_last_o})
+  `GS_ASSERT_NOW(a_frame_has_no_gap, !valid2_q || sum2_q || valid1_q)
+  `GS_ASSERT_NOW(a_frame_with_data_has_words, !(phase_q == Body) || left_q != '0)
+endmodule

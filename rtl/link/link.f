@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// The reliable link. Paths are relative to rtl/; gossamer_pkg is read before.
+-f common/common.f
+-f fabric/fabric.f
+link/gs_link_pkg.sv
+link/gs_link_store.sv
+link/gs_link_lengths.sv
+link/gs_link_credit.sv
+link/gs_link_pack.sv
+link/gs_link_window.sv
+link/gs_link_frames.sv
+link/gs_link_send.sv
+link/gs_link_receive.sv
+link/gs_link_order.sv
+link/gs_link_unpack.sv
+link/gs_link_session.sv
+link/gs_link_counters.sv
+link/gs_link.sv

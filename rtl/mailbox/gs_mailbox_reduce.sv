@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+`include "gs_assert.svh"
+
+/// Words that the threads of a tile give to a barrier, and what comes back with its release.
+///
+/// A word is added up (or the least, greatest, bitwise or is taken) as it is given; what was given since the last
+/// release counts, each once. All threads name the same operation for a word in an epoch. The board asks for both
+/// words (scan); they go up a chunk a cycle, beginning in the next cycle: from the highest for least and greatest,
+/// else from the lowest. Results come down from the lowest chunk on, ahead of the release.
+module gs_mailbox_reduce
+  import gs_idle_pkg::*;
+(
+  input  logic                 clk_i,
+  input  logic                 rst_ni,
+  /// a thread gives a word
+  input  logic                 give_i,
+  input  logic                 give_word_i,
+  input  logic [1:0]           give_op_i,
+  input  logic [63:0]          give_value_i,
+  /// from the board
+  input  idle_command_t        command_i,
+  /// to the board
+  output idle_given_t          given_o,
+  output logic                 chunk_valid_o,
+  output logic [IdleChunk-1:0] chunk_o,
+  /// a half of a result: word, then half
+  input  logic [1:0]           half_i,
+  output logic [31:0]          result_o,
+  /// words are on their way
+  output logic                 busy_o
+);
+  localparam int unsigned Chunks = IdleWords * 64 / IdleChunk;
+  localparam int unsigned CountW = $clog2(Chunks);
+  localparam int unsigned ChunkW = $clog2(64 / IdleChunk);
+  localparam int unsigned HalfChunks = 32 / IdleChunk;
+
+  // ---- What was given ----
+  idle_given_t given_q;
+  logic [IdleWords-1:0][63:0] word_q;
+  logic [63:0] old, sum;
+  logic less, subtracts;
+  assign given_o    = given_q;
+  assign old        = word_q[give_word_i];
+  assign subtracts  = give_op_i inside {gossamer_pkg::ReduceOpMin, gossamer_pkg::ReduceOpMax};
+  assign sum        = old + (give_value_i ^ {64{subtracts}}) + 64'(subtracts);
+  // Signed: signs differ and the old one is negative, or the difference is.
+  assign less       = (old[63] != give_value_i[63]) ? old[63] : sum[63];
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni || command_i.release_all) given_q <= '0;
+    else if (give_i) begin
+      given_q.given[give_word_i] <= 1'b1;
+      given_q.op[give_word_i]    <= give_op_i;
+    end
+    if (give_i) begin
+      if (!given_q.given[give_word_i]) word_q[give_word_i] <= give_value_i;
+      else begin
+        unique case (give_op_i)
+          gossamer_pkg::ReduceOpMin: if (!less) word_q[give_word_i] <= give_value_i;
+          gossamer_pkg::ReduceOpMax: if (less) word_q[give_word_i] <= give_value_i;
+          gossamer_pkg::ReduceOpOr:  word_q[give_word_i] <= old | give_value_i;
+          default:                   word_q[give_word_i] <= sum;
+        endcase
+      end
+    end
+  end
+
+  // ---- Up ----
+  logic scanning_q;
+  logic [CountW-1:0] chunk_q;
+  logic [IdleWords-1:0][1:0] op_q;
+  logic [CountW-ChunkW-1:0] word;
+  logic [ChunkW-1:0] place;
+  logic from_high;
+  assign word          = chunk_q[CountW-1:ChunkW];
+  assign from_high     = reduce_from_high(op_q[word]);
+  assign place         = from_high ? ~chunk_q[ChunkW-1:0] : chunk_q[ChunkW-1:0];
+  assign chunk_valid_o = scanning_q && given_q.given != '0;
+  always_comb begin
+    chunk_o = word_q[word][IdleChunk*place+:IdleChunk];
+    if (!given_q.given[word]) begin
+      // What changes nothing: the greatest for the least, the least for the greatest, else 0.
+      chunk_o = (op_q[word] == gossamer_pkg::ReduceOpMin) ? '1 : '0;
+      if (from_high && chunk_q[ChunkW-1:0] == '0) chunk_o[IdleChunk-1] = !chunk_o[IdleChunk-1];
+    end
+  end
+
+  // ---- Down: four chunks make half a result ----
+  logic [31-IdleChunk:0] half_q;
+  logic half_done;
+  assign half_done = command_i.chunk_valid && (chunk_q & CountW'(HalfChunks - 1)) == CountW'(HalfChunks - 1);
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni || command_i.scan || command_i.release_all) chunk_q <= '0;
+    else if (scanning_q || command_i.chunk_valid) chunk_q <= chunk_q + CountW'(1);
+    if (!rst_ni) scanning_q <= 1'b0;
+    else if (command_i.scan) scanning_q <= 1'b1;
+    else if (chunk_q == '1) scanning_q <= 1'b0;
+    if (command_i.scan) op_q <= command_i.op;
+    if (command_i.chunk_valid) half_q <= {command_i.chunk, half_q[31-IdleChunk:IdleChunk]};
+  end
+
+  gs_ram_sdp #(
+    .Width  (32),
+    .Depth  (4),
+    .Latency(0),
+    .Style  ("distributed")
+  ) u_results (
+    .clk_i,
+    .we_i   (half_done),
+    .wstrb_i(1'b1),
+    .waddr_i(chunk_q[CountW-1:CountW-2]),
+    .wdata_i({command_i.chunk, half_q}),
+    .re_i   (1'b1),
+    .raddr_i(half_i),
+    .rdata_o(result_o)
+  );
+
+  assign busy_o = scanning_q;
+
+  logic unused_command;
+  assign unused_command = ^{command_i.agreed, command_i.wave};
+
+  `GS_ASSERT_NOW(words_go_one_way_at_a_time, !(scanning_q && command_i.chunk_valid))
+  `GS_ASSERT_NOW(nobody_gives_while_the_board_asks, !(give_i && command_i.release_all))
+endmodule

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Types of the multicast router.
+package gs_multicast_pkg;
+  import gossamer_pkg::*;
+
+  localparam int unsigned BeatBits = 256;
+  localparam int unsigned BeatBytes = BeatBits / 8;
+  localparam int unsigned BeatRecords = 5;
+  localparam int unsigned BeatAddrW = 27;
+  typedef logic [BeatBits-1:0] beat_t;
+
+  /// What of the payload's first word is replaced
+  typedef enum logic [1:0] {
+    PatchNone,
+    PatchHalf,
+    PatchWord
+  } patch_e;
+
+  /// A copy to be sent: head flit, destination, new first word
+  typedef struct packed {
+    /// the record says nothing that can be done
+    logic        bad;
+    /// not a copy, but a new key for this router
+    logic        indirect;
+    logic [31:0] dest;
+    /// mask, key or none (body)
+    flit_kind_e  head;
+    logic [63:0] head_data;
+    patch_e      patch;
+    logic [31:0] word;
+    /// the record has 96 bits
+    logic        wide;
+  } copy_t;
+
+  /// The record in the low bits, as a copy.
+  function automatic copy_t copy_of(logic [95:0] bits, logic [11:0] board);
+    copy_t copy;
+    route_thread_t thread;
+    route_thread_word_t word;
+    route_tile_t tile;
+    route_router_t router;
+    route_indirect_t indirect;
+    address_thread_t place;
+    address_key_t link;
+    thread   = bits[47:0];
+    router   = bits[47:0];
+    indirect = bits[47:0];
+    word     = bits;
+    tile     = bits;
+    copy     = '{head: FlitKindBody, patch: PatchNone, default: '0};
+    place    = '{kind: EndpointThread, board: board, default: '0};
+    link     = '{kind: EndpointKey, default: '0};
+    place.tile_y = thread.tile_y;
+    place.tile_x = thread.tile_x;
+    case (thread.kind)
+      RouteRecordThread, RouteRecordThreadHalf: begin
+        place.thread = thread.thread;
+        copy.dest    = place;
+        copy.patch   = thread.kind == RouteRecordThreadHalf ? PatchHalf : PatchNone;
+        copy.word    = 32'(thread.word);
+      end
+      RouteRecordThreadWord: begin
+        place.thread = thread.thread;
+        copy.dest    = place;
+        copy.patch   = PatchWord;
+        copy.word    = word.word;
+        copy.wide    = 1'b1;
+      end
+      RouteRecordTile, RouteRecordTileHalf: begin
+        place.kind     = EndpointTile;
+        copy.dest      = place;
+        copy.head      = FlitKindMask;
+        copy.head_data = {tile.mask_high, tile.mask_low};
+        copy.patch     = tile.kind == RouteRecordTileHalf ? PatchHalf : PatchNone;
+        copy.word      = 32'(tile.word);
+        copy.wide      = 1'b1;
+      end
+      RouteRecordRouter: begin
+        link.vc        = router.vc;
+        link.link      = 6'(router.link) + 6'd1;
+        copy.dest      = link;
+        copy.head      = FlitKindKey;
+        copy.head_data = 64'(router.key);
+      end
+      RouteRecordIndirect: begin
+        copy.indirect  = 1'b1;
+        copy.head_data = 64'(indirect.key);
+      end
+      default: copy.bad = 1'b1;
+    endcase
+    return copy;
+  endfunction
+endpackage

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The mesh on chip: directions, exits to the rim, and the route of a packet.
+///
+/// x grows to the east, y to the north; tile (0, 0) is the south-west corner. A packet for a tile of this board goes
+/// along x first, then along y. Everything else goes along x to the nearest exit column, then north to the rim, where
+/// board switch and multicast router are.
+package gs_noc_pkg;
+  import gossamer_pkg::*;
+
+  /// Ports of a router
+  typedef enum logic [2:0] {
+    North = 3'd0,
+    South = 3'd1,
+    East  = 3'd2,
+    West  = 3'd3,
+    Local = 3'd4
+  } dir_e;
+  localparam int unsigned Directions = 5;
+  localparam int unsigned Vnets = 4;
+  /// One bit a direction, dir_e as index
+  typedef logic [Directions-1:0] dirs_t;
+
+  /// The column of an exit; exits are numbered from the west.
+  function automatic int unsigned exit_column(int unsigned number);
+    return (2 * number + 1) * MeshWidth / (2 * RouterMeshPorts);
+  endfunction
+
+  /// The way from a column to the nearest exit, to the west if two are equally near: West, East, or North in its
+  /// column.
+  function automatic dirs_t toward_exit(logic [3:0] x);
+    automatic int unsigned best, distance, column;
+    automatic dirs_t way;
+    best = 2 * MeshWidth;
+    way  = '0;
+    for (int unsigned e = 0; e < RouterMeshPorts; e++) begin
+      column   = exit_column(e);
+      distance = (column > 32'(x)) ? column - 32'(x) : 32'(x) - column;
+      if (distance < best) begin
+        best = distance;
+        way  = '0;
+        if (column > 32'(x)) way[East] = 1'b1;
+        else if (column < 32'(x)) way[West] = 1'b1;
+        else way[North] = 1'b1;
+      end
+    end
+    return way;
+  endfunction
+
+  /// Outputs that a packet from an input may take. Only at the northern rim does a packet turn from y to x.
+  function automatic dirs_t turns(dir_e from, logic top);
+    automatic dirs_t way;
+    way       = '1;
+    way[from] = from == Local;
+    if (from == South || (from == North && !top)) begin
+      way[East] = 1'b0;
+      way[West] = 1'b0;
+    end
+    return way;
+  endfunction
+
+  /// The output for a packet at a router (y, x), one bit; `home`: it names tile (dest_y, dest_x) of this board. A
+  /// tile outside of the mesh counts as the one at the edge. A packet that would have to turn as none may goes to
+  /// Local, where it is refused and counted.
+  function automatic dirs_t route(logic home, logic [3:0] dest_y, logic [3:0] dest_x, logic [3:0] y, logic [3:0] x,
+                                  dirs_t to_exit, dir_e from);
+    automatic dirs_t way;
+    way = '0;
+    if (!home) way = to_exit;
+    else if (dest_x > x && 32'(x) != MeshWidth - 1) way[East] = 1'b1;
+    else if (dest_x < x) way[West] = 1'b1;
+    else if (dest_y > y && 32'(y) != MeshHeight - 1) way[North] = 1'b1;
+    else if (dest_y < y) way[South] = 1'b1;
+    way        = way & turns(from, 32'(y) == MeshHeight - 1);
+    way[Local] = way[West:North] == '0;
+    return way;
+  endfunction
+endpackage

@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A simulated cluster: boards, and the wires between them.
+///
+/// A word that leaves a board's transceiver comes out at the other end `links.flight_cycles` later. So boards need not
+/// meet before that: a worker simulates each of its boards for a whole flight, then they meet. A wire is a ring of
+/// words by cycle, in which one board writes what comes out a flight later and the other reads what was written before
+/// they met. What happens does not depend on the order of the boards, nor on who simulates them.
+///
+/// Options, each with a value:
+///   --boards COUNT
+///   --host BOARD                    a host at that board's switch, the first of them number 0
+///   --wire FROM,LINK,TO,LINK,CUT    one direction of a cable. It is cut from so many cycles behind the begin of the
+///                                   first run on, from the beginning with -2, never with -1
+///   --loss FRAMES, --damage FRAMES  of 2^20, on all wires
+///   --seed NUMBER                   of these
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdio>
+#include <cstdlib>
+#include <iterator>
+
+#include "Vgs_cluster_rest.h"
+#include "models.h"
+#include "watch.h"
+#ifdef GS_TOGETHER
+void gs_eval_together(Vgs_cluster_rest* const* models, unsigned count, bool inputs);
+#endif
+
+namespace gossamer::sim {
+
+/// One direction of a cable.
+class Wire {
+ public:
+  static constexpr uint64_t kFlight = config::links::flight_cycles;
+  struct Word {
+    uint64_t data = 0;
+    uint8_t keep = 0, last = 0, error = 0, valid = 0;
+  };
+
+  /// What comes out in a cycle.
+  const Word& out(uint64_t cycle) const { return ring_[cycle % kDepth]; }
+  /// What goes in between the edges at the begin and at the end of a cycle.
+  Word& in(uint64_t cycle) { return ring_[(cycle + kFlight) % kDepth]; }
+
+ private:
+  /// Words are written for the cycles of the next meeting, while those of this one are read.
+  static constexpr uint64_t kDepth = std::bit_ceil(2 * kFlight);
+  std::vector<Word> ring_ = std::vector<Word>(kDepth);
+};
+
+/// One board of a cluster.
+class ClusterBoard {
+ public:
+  using Models = BoardModels<Vgs_cluster_rest>;
+  static constexpr unsigned kTiles = Models::kTiles;
+  static constexpr unsigned kLinks = sizeof(Vgs_cluster_rest::tx_valid_o) / sizeof(CData);
+  static constexpr int64_t kNever = -1, kAlways = -2;
+
+  ClusterBoard(int argc, char** argv, unsigned number) : models_(argc, argv, number) {
+    Vgs_cluster_rest& rest = models_.rest();
+    rest.board_i = number;
+    for (unsigned l = 0; l < kLinks; ++l) {
+      rest.loss_i[l] = rest.damage_i[l] = rest.seed_i[l] = 0;
+      rest.cut_i[l] = 0;
+      rest.rx_valid_i[l] = 0;
+    }
+    models_.settle();
+  }
+
+  Models& models() { return models_; }
+  const Models& models() const { return models_; }
+  bool ready() { return models_.rest().ready_o; }
+  void host(HostPort* port) { host_ = port; }
+
+  /// The wire from a link, the wire to it, and when the former is cut.
+  void plug(unsigned link, Wire* out, int64_t cut) {
+    Port& port = ports_[link];
+    port.out = out;
+    port.cut = cut;
+    if (cut == kAlways) models_.rest().cut_i[link] = 1;
+  }
+  void plug(unsigned link, const Wire* in) { ports_[link].in = in; }
+  void faults(unsigned link, uint32_t loss, uint32_t damage, uint32_t seed) {
+    Vgs_cluster_rest& rest = models_.rest();
+    rest.loss_i[link] = loss;
+    rest.damage_i[link] = damage;
+    rest.seed_i[link] = seed;
+  }
+
+  /// Counters of the links that have a cable.
+  void links(unsigned board, std::vector<LinkSums>& all) {
+    const EData(*counters)[kCounters] = nullptr;
+    const auto scopes = Probe::scopes(models_.rest_context(), "sim_links");
+    if (scopes.size() != 1 || !Probe::at(*scopes[0], "sim_links", counters)) give_up("the links have no counters");
+    for (unsigned l = 0; l < kLinks; ++l) {
+      if (!ports_[l].out) continue;
+      // As gs_link_pkg's counters_t has them, the last field in the first word.
+      const EData* its = counters[l];
+      all.push_back({board, l, models_.rest().up_o[l] != 0, its[10], its[9], its[8], its[6], its[4], its[2]});
+    }
+  }
+
+  /// The first run begins: times of cuts count from here.
+  void begin(uint64_t cycle) {
+    for (Port& port : ports_) {
+      if (port.cut >= 0) port.at = cycle + static_cast<uint64_t>(port.cut);
+    }
+  }
+
+  /// The first half of a cycle, before the evaluation; gives the models of the tiles to `tiles`.
+  void low(uint64_t cycle, bool reset, TileHost* hosts, Models::TileModel** tiles) {
+    const unsigned now = cycle & 1;
+    Vgs_cluster_rest& rest = models_.rest();
+    for (unsigned t = 0; t < kTiles; ++t) {
+      tiles[t] = &models_.tile(t);
+      models_.low_tile(t, now, reset, hosts[t]);
+      tiles[t]->job_i = rest.job_o[t];
+      tiles[t]->host_i = rest.host_o[t];
+      tiles[t]->cluster_i = rest.cluster_o;
+    }
+    models_.low_rest(now, reset, hosts);
+    low_links(cycle);
+    lane_ = low_host(reset);
+  }
+
+  /// The second half.
+  void high(uint64_t cycle, TileHost* hosts) {
+    const unsigned next = ~cycle & 1;
+    Vgs_cluster_rest& rest = models_.rest();
+    models_.high_rest(next);
+    for (unsigned t = 0; t < kTiles; ++t) {
+      models_.high_tile(t, next, cycle + 1, hosts[t]);
+      models_.command(t, next, rest.idle_command_o[t]);
+    }
+    high_links(cycle);
+    if (lane_ < kNetworks) host_->taken(lane_, cycle + 1);
+    if (came_) host_->hear(flit_, cycle + 1);
+    came_ = false;
+  }
+
+ private:
+  struct Port {
+    Wire* out = nullptr;
+    const Wire* in = nullptr;
+    int64_t cut = kNever;
+    uint64_t at = ~uint64_t{0};  ///< cycle from which it is cut
+  };
+
+  void low_links(uint64_t cycle) {
+    Vgs_cluster_rest& rest = models_.rest();
+    for (unsigned l = 0; l < kLinks; ++l) {
+      const Port& port = ports_[l];
+      if (!port.in) continue;
+      const Wire::Word& word = port.in->out(cycle);
+      rest.rx_valid_i[l] = word.valid;
+      if (word.valid) {
+        rest.rx_data_i[l] = word.data;
+        rest.rx_keep_i[l] = word.keep;
+        rest.rx_last_i[l] = word.last;
+        rest.rx_error_i[l] = word.error;
+      }
+      if (cycle >= port.at) rest.cut_i[l] = 1;
+    }
+  }
+
+  void high_links(uint64_t cycle) {
+    const Vgs_cluster_rest& rest = models_.rest();
+    for (unsigned l = 0; l < kLinks; ++l) {
+      if (!ports_[l].out) continue;
+      Wire::Word& word = ports_[l].out->in(cycle);
+      word.valid = rest.tx_valid_o[l];
+      if (!word.valid) continue;
+      word = {rest.tx_data_o[l], rest.tx_keep_o[l], rest.tx_last_o[l], rest.tx_error_o[l], 1};
+    }
+  }
+
+  /// The network whose flit the host sends in this cycle, kNetworks if there is none.
+  unsigned low_host(bool reset) {
+    Vgs_cluster_rest& rest = models_.rest();
+    rest.host_in_valid_i = 0;
+    if (!host_ || reset) return kNetworks;
+    const unsigned lane = host_->choose(rest.host_in_ready_o);
+    if (lane < kNetworks) {
+      rest.host_in_valid_i = static_cast<CData>(1U << lane);
+      std::memcpy(&rest.host_in_i[0], host_->head(lane).words.data(), sizeof(Flit));
+    }
+    came_ = rest.host_out_valid_o;
+    if (came_) std::memcpy(flit_.words.data(), &rest.host_out_o[0], sizeof(Flit));
+    return lane;
+  }
+
+  static constexpr unsigned kCounters = 12;
+
+  Models models_;
+  Port ports_[kLinks];
+  HostPort* host_ = nullptr;
+  unsigned lane_ = kNetworks;  ///< network of the flit that enters in this cycle
+  bool came_ = false;
+  Flit flit_;
+};
+
+/// The machine.
+class Cluster {
+ public:
+  static constexpr unsigned kBoardTiles = ClusterBoard::kTiles;
+  static constexpr uint64_t kStride = Wire::kFlight;
+  static constexpr uint64_t kQuiet = 8192, kLook = 1024, kDrain = 4096;
+
+  Cluster(int argc, char** argv) {
+    // Each model keeps what it is given: not the options of the whole cluster.
+    std::vector<char*> models(argv, argv + 1);
+    std::copy_if(argv + 1, argv + argc, std::back_inserter(models), [](const char* word) { return *word == '+'; });
+    uint32_t loss = 0, damage = 0, seed = 1;
+    each_option(argc, argv, [&](const std::string& option, const char* value) {
+      const auto number = static_cast<uint32_t>(std::strtoul(value, nullptr, 10));
+      if (option == "--loss") loss = number;
+      if (option == "--damage") damage = number;
+      if (option == "--seed") seed = number;
+      if (option != "--boards") return;
+      for (unsigned b = 0; b < number; ++b) {
+        boards_.push_back(std::make_unique<ClusterBoard>(static_cast<int>(models.size()), models.data(), b));
+      }
+      host_at_.assign(number, nullptr);
+    });
+    each_option(argc, argv, [&](const std::string& option, const char* value) {
+      if (option == "--wire") wire(value, loss, damage, seed);
+      if (option != "--host") return;
+      const auto number = static_cast<unsigned>(hosts_.size());
+      hosts_.push_back(std::make_unique<HostPort>(number));
+      const unsigned at = board(std::strtoul(value, nullptr, 10));
+      host_at_[at] = hosts_.back().get();
+      boards_[at]->host(host_at_[at]);
+    });
+    if (boards_.empty() || hosts_.empty()) give_up("a cluster has boards and a host");
+  }
+
+  unsigned tiles() const { return static_cast<unsigned>(boards_.size()) * kBoardTiles; }
+  unsigned most_workers() const { return static_cast<unsigned>(boards_.size()); }
+  bool ready() {
+    for (auto& board : boards_) {
+      if (!board->ready()) return false;
+    }
+    return true;
+  }
+  bool find(Probe* probes) {
+    for (unsigned b = 0; b < boards_.size(); ++b) {
+      if (!boards_[b]->models().find(probes + b * kBoardTiles)) return false;
+    }
+    return true;
+  }
+  void links(std::vector<LinkSums>& all) {
+    for (unsigned b = 0; b < boards_.size(); ++b) boards_[b]->links(b, all);
+  }
+  const uint64_t* flits(unsigned tile) const {
+    return boards_[tile / kBoardTiles]->models().flits(tile % kBoardTiles);
+  }
+  void begin(uint64_t cycle) {
+    if (begun_) return;
+    begun_ = true;
+    for (auto& board : boards_) board->begin(cycle);
+  }
+
+#if VM_TRACE
+  bool open_waves(const char* path, unsigned tile) {
+    return boards_[tile / kBoardTiles]->models().open_waves(path, tile % kBoardTiles);
+  }
+  void flush_waves() {
+    for (auto& board : boards_) board->models().flush_waves();
+  }
+#endif
+
+  /// A worker has every kth board.
+  template <typename What>
+  void each_tile(unsigned worker, unsigned workers, What what) const {
+    for (unsigned b = worker; b < boards_.size(); b += workers) {
+      for (unsigned t = 0; t < kBoardTiles; ++t) what(b * kBoardTiles + t);
+    }
+  }
+
+  void send(const uint8_t* bytes, size_t count, uint32_t replies) { hosts_[0]->send(bytes, count, replies); }
+  bool pending() const {
+    for (const auto& host : hosts_) {
+      if (host->pending()) return true;
+    }
+    return false;
+  }
+  uint32_t exchanging(unsigned worker, unsigned workers) const {
+    uint32_t sum = 0;
+    for (unsigned b = worker; b < boards_.size(); b += workers) {
+      if (host_at_[b]) sum += host_at_[b]->exchanging();
+    }
+    return sum;
+  }
+  uint64_t progress() {
+    uint64_t last = 0;
+    for (auto& host : hosts_) last = std::max(last, host->ear().progress());
+    return last;
+  }
+  /// The host that sends.
+  const HostPort& host() const { return *hosts_[0]; }
+  /// Each host that is at one of a worker's boards.
+  template <typename What>
+  void each_host(unsigned worker, unsigned workers, What what) const {
+    for (unsigned b = worker; b < boards_.size(); b += workers) {
+      if (host_at_[b]) what(static_cast<const HostPort&>(*host_at_[b]));
+    }
+  }
+  void sources(std::vector<Records*>& all) {
+    for (auto& host : hosts_) all.push_back(&host->ear().records());
+  }
+
+  /// Boards go together, a few at a time: their models share code and the processor's memory of its branches.
+  template <bool kWaves>
+  void go(unsigned worker, unsigned workers, uint64_t cycle, uint64_t end, bool reset, TileHost* hosts) {
+    unsigned some[kTogether];
+    unsigned count = 0;
+    for (unsigned b = worker; b < boards_.size(); b += workers) {
+      some[count++] = b;
+      if (count < kTogether && b + workers < boards_.size()) continue;
+      for (uint64_t c = cycle; c < end; ++c) step<kWaves>(some, count, c, reset, hosts);
+      count = 0;
+    }
+  }
+
+ private:
+  static constexpr unsigned kTogether = 4;
+
+  template <bool kWaves>
+  void step(const unsigned* some, unsigned count, uint64_t cycle, bool reset, TileHost* hosts) {
+    ClusterBoard::Models::TileModel* tiles[kTogether * kBoardTiles];
+    Vgs_cluster_rest* rests[kTogether];
+    for (unsigned i = 0; i < count; ++i) {
+      rests[i] = &boards_[some[i]]->models().rest();
+      boards_[some[i]]->low(cycle, reset, hosts + some[i] * kBoardTiles, tiles + i * kBoardTiles);
+    }
+    evaluate_together(tiles, count * kBoardTiles, true);
+    evaluate_together(rests, count, true);
+#if VM_TRACE
+    if constexpr (kWaves) {
+      for (unsigned i = 0; i < count; ++i) boards_[some[i]]->models().dump_waves(cycle * 2);
+    }
+#endif
+    for (unsigned t = 0; t < count * kBoardTiles; ++t) tiles[t]->clk_i = 1;
+    for (unsigned i = 0; i < count; ++i) rests[i]->clk_i = 1;
+    evaluate_together(tiles, count * kBoardTiles, false);
+    evaluate_together(rests, count, false);
+#if VM_TRACE
+    if constexpr (kWaves) {
+      for (unsigned i = 0; i < count; ++i) boards_[some[i]]->models().dump_waves(cycle * 2 + 1);
+    }
+#endif
+    for (unsigned i = 0; i < count; ++i) boards_[some[i]]->high(cycle, hosts + some[i] * kBoardTiles);
+  }
+
+  template <typename What>
+  static void each_option(int argc, char** argv, What what) {
+    for (int i = 1; i + 1 < argc && argv[i][0] == '-'; i += 2) what(argv[i], argv[i + 1]);
+  }
+
+  unsigned board(unsigned long number) const {
+    if (number >= boards_.size()) give_up("no such board");
+    return static_cast<unsigned>(number);
+  }
+
+  void wire(const char* text, uint32_t loss, uint32_t damage, uint32_t seed) {
+    unsigned from, link, to, its;
+    long long cut;
+    if (std::sscanf(text, "%u,%u,%u,%u,%lld", &from, &link, &to, &its, &cut) != 5 || link >= ClusterBoard::kLinks ||
+        its >= ClusterBoard::kLinks) {
+      give_up("a wire is FROM,LINK,TO,LINK,CUT");
+    }
+    wires_.push_back(std::make_unique<Wire>());
+    boards_[board(from)]->plug(link, wires_.back().get(), cut);
+    boards_[board(to)]->plug(its, wires_.back().get());
+    boards_[from]->faults(link, loss, damage, scatter(seed * 0x10001U + from * 8 + link));
+  }
+
+  /// Numbers that lie side by side, far from each other.
+  static uint32_t scatter(uint32_t value) {
+    for (unsigned i = 0; i < 3; ++i) value = (value ^ value >> 16) * 0x045D'9F3BU;
+    return value ^ value >> 16;
+  }
+
+  std::vector<std::unique_ptr<ClusterBoard>> boards_;
+  std::vector<std::unique_ptr<Wire>> wires_;
+  std::vector<std::unique_ptr<HostPort>> hosts_;
+  std::vector<HostPort*> host_at_;  ///< by board
+  bool begun_ = false;
+};
+
+}  // namespace gossamer::sim

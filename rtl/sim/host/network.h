@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The host's end of a network: flits that wait to go in, and packets put together from flits that came out.
+/// A flit is the layout `flit` of config/constants/fabric.toml in six 32-bit words, the payload's first.
+#pragma once
+
+#include <gossamer/config.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "records.h"
+
+namespace gossamer::sim {
+
+constexpr unsigned kFlitWords = 6;
+constexpr unsigned kNetworks = 4;
+
+/// The column of an exit of the mesh; they are numbered from the west (gs_noc_pkg).
+constexpr unsigned exit_column(unsigned number) {
+  return (2 * number + 1) * config::mesh::width / (2 * config::router::mesh_ports);
+}
+
+/// One flit.
+struct Flit {
+  std::array<uint32_t, kFlitWords> words{};
+
+  unsigned kind() const { return field(config::Flit::kKindLsb, config::Flit::kKindBits); }
+  bool last() const { return field(config::Flit::kLastLsb, config::Flit::kLastBits) != 0; }
+  unsigned network() const { return field(config::Flit::kVnetLsb, config::Flit::kVnetBits); }
+  uint32_t& dest() { return words[4]; }
+  uint32_t dest() const { return words[4]; }
+
+ private:
+  unsigned field(unsigned lsb, unsigned bits) const { return words[lsb / 32] >> lsb % 32 & ((1U << bits) - 1); }
+};
+static_assert(sizeof(Flit) == 4 * kFlitWords);
+static_assert(config::Flit::kDestLsb == 128 && config::Flit::kBits <= 32 * kFlitWords);
+
+/// Flits into a network at one place, and packets out of it there.
+class Network {
+ public:
+  bool pending() const { return next_ < out_.size(); }
+  size_t left() const { return out_.size() - next_; }
+  const Flit& head() const { return out_[next_]; }
+  /// Whether the packet at the head is a message, which idle detection counts: it begins with no header.
+  bool message() const { return pending() && (inside_ ? message_ : begins_message()); }
+  /// Whether the head may enter; a message may begin only while idle detection is `open` for it.
+  bool may_enter(bool open) const { return pending() && (open || inside_ || !begins_message()); }
+  void pop() {
+    message_ = message();
+    inside_ = !head().last();
+    if (++next_ == out_.size()) {
+      out_.clear();
+      next_ = 0;
+    }
+  }
+
+  /// `bytes` holds whole flits.
+  void send(const uint8_t* bytes, size_t count) {
+    const size_t before = out_.size();
+    out_.resize(before + count / sizeof(Flit));
+    if (count) std::memcpy(out_.data() + before, bytes, count / sizeof(Flit) * sizeof(Flit));
+  }
+
+  void send(const Flit& flit) { out_.push_back(flit); }
+
+  /// Takes a flit that came out; the whole packet if it was its last, else nothing.
+  std::vector<Flit> take(const Flit& flit) {
+    std::vector<Flit>& part = parts_[flit.network()];
+    part.push_back(flit);
+    if (!flit.last()) return {};
+    std::vector<Flit> whole;
+    whole.swap(part);
+    return whole;
+  }
+
+ private:
+  bool begins_message() const { return static_cast<config::FlitKind>(head().kind()) != config::FlitKind::Header; }
+
+  std::vector<Flit> out_;
+  size_t next_ = 0;
+  bool inside_ = false;   ///< a packet has entered in part
+  bool message_ = false;  ///< it is a message
+  std::array<std::vector<Flit>, kNetworks> parts_;
+};
+
+/// What the host hears: packets, and how many replies it waits for.
+class HostEar {
+ public:
+  Records& records() { return records_; }
+  uint64_t progress() const { return progress_; }
+  uint32_t replies() const { return replies_; }
+  void wait_for(uint32_t replies) { replies_ = replies; }
+  /// Messages that have come, and accesses of accelerators that failed.
+  uint64_t messages() const { return messages_; }
+  uint64_t faults() const { return faults_; }
+  /// A flit has gone to the network.
+  void moved(uint64_t cycle) { progress_ = cycle; }
+
+  /// A packet has come to a host.
+  void hear(const std::vector<Flit>& packet, uint64_t cycle, unsigned host) {
+    records_.put(Kind::Packet, cycle, host, packet.data(), packet.size() * sizeof(Flit));
+    const Flit& head = packet.front();
+    if (static_cast<config::FlitKind>(head.kind()) != config::FlitKind::Header) {
+      progress_ = cycle;
+      ++messages_;
+      return;
+    }
+    // Of a header the operation stands in the lowest bits, a loader's (load_op) or a control unit's (control_op).
+    const uint32_t op = head.words[0] & 0xF;
+    if (op == static_cast<uint32_t>(config::ControlOp::Event)) return;
+    progress_ = cycle;
+    if (op == static_cast<uint32_t>(config::LoadOp::Fault)) {
+      ++faults_;
+    } else if (replies_) {
+      --replies_;
+    }
+  }
+
+ private:
+  Records records_;
+  uint64_t progress_ = 0;
+  uint64_t messages_ = 0, faults_ = 0;
+  uint32_t replies_ = 0;
+};
+
+/// A host at a board's switch: a flit a cycle each way, of whichever network can go on.
+class HostPort {
+ public:
+  explicit HostPort(unsigned number = 0) : number_(number) {}
+
+  HostEar& ear() { return ear_; }
+  const HostEar& ear() const { return ear_; }
+  /// Flits that wait to enter.
+  size_t queued() const {
+    size_t sum = 0;
+    for (const Network& lane : lanes_) sum += lane.left();
+    return sum;
+  }
+  bool pending() const {
+    for (const Network& lane : lanes_) {
+      if (lane.pending()) return true;
+    }
+    return false;
+  }
+  uint32_t exchanging() const {
+    return static_cast<uint32_t>(queued() + ear_.replies());
+  }
+
+  /// Sends whole packets, and waits for so many replies.
+  void send(const uint8_t* bytes, size_t count, uint32_t replies) {
+    ear_.wait_for(replies);
+    for (size_t at = 0; at + sizeof(Flit) <= count; at += sizeof(Flit)) {
+      Flit flit;
+      std::memcpy(flit.words.data(), bytes + at, sizeof flit);
+      lanes_[flit.network()].send(flit);
+    }
+  }
+
+  /// The network whose flit enters in this cycle, of those that are ready; kNetworks if none does.
+  unsigned choose(unsigned ready) {
+    for (unsigned i = 1; i <= kNetworks; ++i) {
+      const unsigned lane = (turn_ + i) % kNetworks;
+      if (ready >> lane & 1 && lanes_[lane].pending()) return lane;
+    }
+    return kNetworks;
+  }
+  const Flit& head(unsigned lane) const { return lanes_[lane].head(); }
+  void taken(unsigned lane, uint64_t cycle) {
+    turn_ = lane;
+    lanes_[lane].pop();
+    ear_.moved(cycle);
+  }
+  void hear(const Flit& flit, uint64_t cycle) {
+    const std::vector<Flit> packet = lanes_[flit.network()].take(flit);
+    if (!packet.empty()) ear_.hear(packet, cycle, number_);
+  }
+
+ private:
+  const unsigned number_;
+  std::array<Network, kNetworks> lanes_;
+  unsigned turn_ = 0;
+  HostEar ear_;
+};
+
+/// The host's end of a whole network: of a board's at each exit of its mesh, of a tile's at its port.
+template <unsigned kTiles, unsigned kExits>
+class HostNetwork {
+ public:
+  Network& exit(unsigned number) { return exits_[number]; }
+  HostEar& ear() { return ear_; }
+  const HostEar& ear() const { return ear_; }
+  /// Flits that wait to enter.
+  size_t queued() const {
+    size_t sum = 0;
+    for (const Network& exit : exits_) sum += exit.left();
+    return sum;
+  }
+  bool pending() const {
+    for (const Network& exit : exits_) {
+      if (exit.pending()) return true;
+    }
+    return false;
+  }
+  /// How much is left of what was asked: flits that wait, and replies.
+  uint32_t exchanging() const {
+    return static_cast<uint32_t>(queued() + ear_.replies());
+  }
+
+  /// Sends whole packets, and waits for so many replies of loaders. Each packet enters at the exit nearest to its tile;
+  /// a packet for the tile of all ones goes to each.
+  void send(const uint8_t* bytes, size_t count, uint32_t replies) {
+    ear_.wait_for(replies);
+    std::vector<Flit> packet;
+    for (size_t at = 0; at + sizeof(Flit) <= count; at += sizeof(Flit)) {
+      Flit flit;
+      std::memcpy(flit.words.data(), bytes + at, sizeof flit);
+      packet.push_back(flit);
+      if (!flit.last()) continue;
+      if (kTiles > 1 && (flit.dest() & kEvery) == kEvery) {
+        for (unsigned tile = 0; tile < kTiles; ++tile) send(packet, place(tile));
+      } else {
+        send(packet, flit.dest());
+      }
+      packet.clear();
+    }
+  }
+
+  /// A flit has entered at an exit.
+  void taken(unsigned exit, uint64_t cycle) {
+    exits_[exit].pop();
+    ear_.moved(cycle);
+  }
+
+  /// A flit has left at an exit.
+  void hear(unsigned exit, const Flit& flit, uint64_t cycle) {
+    const std::vector<Flit> packet = exits_[exit].take(flit);
+    if (!packet.empty()) ear_.hear(packet, cycle, 0);
+  }
+
+ private:
+  using Tile = config::AddressTile;
+  static constexpr uint32_t kEvery = (((1U << Tile::kTileYBits) - 1) << Tile::kTileYLsb) |
+                                     (((1U << Tile::kTileXBits) - 1) << Tile::kTileXLsb) |
+                                     (((1U << Tile::kBoardBits) - 1) << Tile::kBoardLsb);
+
+  static uint32_t place(unsigned tile) {
+    return static_cast<uint32_t>(config::Endpoint::Tile) << Tile::kKindLsb |
+           tile / config::mesh::width << Tile::kTileYLsb | tile % config::mesh::width << Tile::kTileXLsb;
+  }
+
+  void send(const std::vector<Flit>& packet, uint32_t dest) {
+    const unsigned column = dest >> Tile::kTileXLsb & ((1U << Tile::kTileXBits) - 1);
+    Network& exit = exits_[nearest(column)];
+    for (Flit flit : packet) {
+      flit.dest() = dest;
+      exit.send(flit);
+    }
+  }
+
+  static unsigned nearest(unsigned column) {
+    unsigned best = 0;
+    const auto distance = [column](unsigned e) {
+      const unsigned its = exit_column(e);
+      return its > column ? its - column : column - its;
+    };
+    for (unsigned e = 1; e < kExits; ++e) {
+      if (distance(e) < distance(best)) best = e;
+    }
+    return best;
+  }
+
+  std::array<Network, kExits> exits_;
+  HostEar ear_;
+};
+
+}  // namespace gossamer::sim

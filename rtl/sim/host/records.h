@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What a simulator and the `rtl` engine say to each other: requests on standard input, records on standard output.
+///
+/// A request is {kind[8], 0[24], length[32]} and its payload, low bytes first:
+///   'S'  tile[32], bytes: send them over the tile's debug bus; answered by Done when it has taken all
+///   'Q'  count[32], tile[32], bytes: the same, then wait for that many replies; each comes as a Reply, then Done. Tile
+///        ~0 is each tile, which all answer
+///   'N'  replies[32], flits (network.h): send them into the network, wait for so many replies of loaders; each comes
+///        as a Packet, then Done. A packet for the tile of all ones goes to each tile
+///   'I'  thread[32], bytes: input of a thread, given to it as it reads
+///   'Y'  symbols for the trace: {begin[32], end[32], length[32], name} each, in the order of their begins
+///   'R'  threads[32], 0[32], most cycles[64], watchdog[64]: start that many threads, run to the end; answered by End
+///   'X'  while it runs: stop
+///   'T'  nothing: what was seen of the last run; answered by Watch, maybe Note, and Done
+/// A host program's session has more, which session.h describes.
+/// A record is {kind[8], flags[8], 0[16], thread[32], length[32], 0[32], cycle[64]} and its payload. Threads are
+/// numbered tile by tile, board by board; a Reply has its tile's first, a Packet the number of its host.
+#pragma once
+
+#include <gossamer/config.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+namespace gossamer::sim {
+
+enum class Kind : uint8_t {
+  Line = 1,      ///< text of a thread without its end of line; flag 1: more of the line follows
+  Emit = 2,      ///< word[32]
+  Stopped = 3,   ///< code[32]
+  Trap = 4,      ///< cause[32], pc[32], value[32]
+  Reply = 5,     ///< a report as it came
+  Done = 6,      ///< nothing
+  End = 7,       ///< reason[32], count[32], first and last cycle[64], instructions[64], then a Still each
+  Failed = 8,    ///< text
+  Progress = 9,  ///< instructions[64]
+  Packet = 10,   ///< the flits of a packet to the host (network.h)
+  Note = 20,     ///< text for the user
+  Watch = 21,    ///< before End: what was seen of all tiles (watch.h), JSON
+  Byte = 11,     ///< byte[8] of a thread, in a host program's session (session.h)
+  Woken = 12,    ///< a host program's wait is over (session.h)
+};
+
+enum class Reason : uint32_t { AllEnded = 0, MostCycles = 1, Deadlock = 2, Stuck = 3, Stopped = 4 };
+
+/// A thread that has not ended, in a record End.
+struct Still {
+  uint32_t thread = 0;
+  uint8_t doing = 0;
+  uint8_t asked = 0;
+  uint16_t spare = 0;
+  uint32_t pc = 0;
+  uint32_t address = 0;
+  uint32_t data = 0;
+};
+static_assert(sizeof(Still) == 20);
+
+[[noreturn]] inline void give_up(const char* why) {
+  std::fprintf(stderr, "simulator: %s\n", why);
+  std::exit(EXIT_FAILURE);
+}
+
+/// A request of the host.
+struct Request {
+  uint8_t kind = 0;
+  std::vector<uint8_t> payload;
+
+  uint32_t word(size_t at) const {
+    uint32_t value = 0;
+    if (at + sizeof value > payload.size()) give_up("a request is cut off");
+    std::memcpy(&value, payload.data() + at, sizeof value);
+    return value;
+  }
+  uint64_t long_word(size_t at) const { return word(at) | static_cast<uint64_t>(word(at + 4)) << 32; }
+
+  /// The next one on standard input; false if there are no more.
+  static bool read(Request& request) {
+    uint32_t head[2];
+    if (!fill(head, sizeof head)) return false;
+    request.kind = static_cast<uint8_t>(head[0]);
+    request.payload.assign(head[1], 0);
+    return fill(request.payload.data(), head[1]);
+  }
+
+  /// Whether the host has asked for a stop, or has gone.
+  static bool told_to_stop() {
+    pollfd in{STDIN_FILENO, POLLIN, 0};
+    if (::poll(&in, 1, 0) <= 0) return false;
+    Request request;
+    return !read(request) || request.kind == 'X';
+  }
+
+ private:
+  static bool fill(void* to, size_t bytes) {
+    auto* at = static_cast<uint8_t*>(to);
+    while (bytes) {
+      const ssize_t got = ::read(STDIN_FILENO, at, bytes);
+      if (got < 0 && errno == EINTR) continue;
+      if (got <= 0) return false;
+      at += got;
+      bytes -= static_cast<size_t>(got);
+    }
+    return true;
+  }
+};
+
+/// Records of one source, in the order of their cycles, until they are written with those of others.
+class Records {
+ public:
+  void put(Kind kind, uint64_t cycle, uint32_t thread, const void* payload, size_t bytes, uint8_t flags = 0) {
+    struct {
+      uint8_t kind, flags;
+      uint16_t spare;
+      uint32_t thread, bytes, spare_too;
+      uint64_t cycle;
+    } const head{static_cast<uint8_t>(kind), flags, 0, thread, static_cast<uint32_t>(bytes), 0, cycle};
+    static_assert(sizeof head == 24);
+    entries_.push_back({cycle, data_.size(), sizeof head + bytes});
+    const auto* at = reinterpret_cast<const uint8_t*>(&head);
+    data_.insert(data_.end(), at, at + sizeof head);
+    at = static_cast<const uint8_t*>(payload);
+    data_.insert(data_.end(), at, at + bytes);
+  }
+
+  /// Writes those of all sources by cycle, then by source, and forgets them.
+  static void write(const std::vector<Records*>& sources, std::FILE* out) {
+    struct Place {
+      uint64_t cycle;
+      const uint8_t* data;
+      size_t bytes;
+    };
+    std::vector<Place> all;
+    for (const Records* source : sources) {
+      for (const Entry& entry : source->entries_) {
+        all.push_back({entry.cycle, source->data_.data() + entry.at, entry.bytes});
+      }
+    }
+    std::stable_sort(all.begin(), all.end(), [](const Place& a, const Place& b) { return a.cycle < b.cycle; });
+    for (const Place& place : all) std::fwrite(place.data, 1, place.bytes, out);
+    for (Records* source : sources) {
+      source->entries_.clear();
+      source->data_.clear();
+    }
+  }
+
+ private:
+  struct Entry {
+    uint64_t cycle;
+    size_t at, bytes;
+  };
+  std::vector<uint8_t> data_;
+  std::vector<Entry> entries_;
+};
+
+}  // namespace gossamer::sim

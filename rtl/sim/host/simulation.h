@@ -1,0 +1,534 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The simulator as the `rtl` engine drives it (records.h), around a machine: a tile, or a board of tiles.
+///
+/// All that must not depend on the speed of the host happens cycle by cycle: bytes to and from debug buses, lines put
+/// together, traps asked for their place, the watchdog. Time stands still between requests, so the same requests give
+/// the same cycles. It ends when its standard input does.
+///
+/// A machine has its models shared out among workers, threads of this process that go on together (sync.h). It offers
+///   kBoardTiles, kStride, kQuiet, kLook, kDrain    tiles of a board; cycles, see below
+///   Machine(argc, argv)                            models, in reset
+///   tiles(), most_workers(), ready()               ready: its tables are there
+///   bool find(Probe* probes)                       signals of each tile's cores, when reset is over
+///   bool open_waves(path, tile), flush_waves()     where built with them
+///   begin(cycle)                                   a run begins
+///   each_tile(worker, workers, what)               what(tile) for each of a worker's tiles
+///   send(bytes, count, replies), pending(), exchanging(worker, workers), progress(), sources(all)
+///                                                  the host's end of the network (network.h)
+///   go<kWaves>(worker, workers, cycle, end, reset, hosts)
+/// `go` simulates cycles of one worker's models; it passes no multiple of kStride, at which all workers meet. Whether
+/// all is done is looked at there alone, so nothing depends on how many workers there are.
+#pragma once
+
+#include <signal.h>
+#include <sys/prctl.h>
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include "network.h"
+#include "probe.h"
+#include "session.h"
+#include "sync.h"
+#include "tile_host.h"
+#include "trace.h"
+#include "watch.h"
+
+namespace gossamer::sim {
+
+/// What the command line says.
+struct Options {
+  const char* waves = nullptr;
+  const char* trace = nullptr;
+  unsigned least = 0;    ///< shortest wait in the trace
+  size_t trace_bytes = 64'000'000;  ///< most bytes of the trace
+  const char* status = nullptr;  ///< folder of files about simulations that run
+  const char* about = nullptr;   ///< what is said in them of this one
+  unsigned tile = 0;     ///< whose waves are written
+  unsigned workers = 1;  ///< threads of this process that share the work
+
+  /// --waves FILE, --trace FILE, --least CYCLES, --trace-bytes COUNT, --status FOLDER, --about JSON, --tile NUMBER,
+  /// --workers COUNT; others are the machine's or the models'.
+  static Options of(int argc, char** argv) {
+    Options options;
+    for (int i = 1; i + 1 < argc && argv[i][0] == '-'; i += 2) {
+      const std::string option = argv[i];
+      const auto number = static_cast<unsigned>(std::strtoul(argv[i + 1], nullptr, 10));
+      if (option == "--waves") options.waves = argv[i + 1];
+      if (option == "--trace") options.trace = argv[i + 1];
+      if (option == "--least") options.least = number;
+      if (option == "--trace-bytes") options.trace_bytes = std::strtoull(argv[i + 1], nullptr, 10);
+      if (option == "--status") options.status = argv[i + 1];
+      if (option == "--about") options.about = argv[i + 1];
+      if (option == "--tile") options.tile = number;
+      if (option == "--workers") options.workers = number;
+    }
+    return options;
+  }
+};
+
+template <typename Machine>
+class Simulation {
+ public:
+  Simulation(std::FILE* out, const Options& options, int argc, char** argv)
+      : out_(out),
+        options_(options),
+        machine_(argc, argv),
+        tiles_(machine_.tiles()),
+        probes_(tiles_),
+        all_(probes_.data(), tiles_, kThreads),
+        watch_(tiles_) {
+    hosts_.reserve(tiles_);
+    for (unsigned t = 0; t < tiles_; ++t) hosts_.emplace_back(t * kThreads);
+    machine_.sources(sources_);
+    for (TileHost& host : hosts_) sources_.push_back(&host.records());
+    sources_.push_back(&own_);
+    // Waves are written by one thread.
+    const unsigned wanted = options.waves ? 1 : options.workers;
+    const unsigned workers = std::min(std::max(wanted, 1U), machine_.most_workers());
+    crew_ = std::make_unique<Crew>(workers);
+    pace_ = Pace(workers);
+#if !VM_TRACE
+    if (options.waves) give_up("built without waves");
+#endif
+    const auto steps = [&](uint64_t count, bool reset) {
+      for (; count; --count, ++cycle_) machine_.template go<false>(0, 1, cycle_, cycle_ + 1, reset, hosts_.data());
+    };
+    steps(kResetCycles, true);
+    // From here on workers meet at multiples of the stride.
+    while (!machine_.ready() || cycle_ % Machine::kStride) {
+      if (cycle_ > kPatience) give_up("a board does not come out of reset");
+      steps(1, false);
+    }
+    if (!machine_.find(probes_.data())) give_up("there are no cores");
+    for (const Probe& probe : probes_) {
+      if (probe.cores() * kThreadsPerCore != kThreads) give_up("the cores' signals for simulation are not as expected");
+    }
+    if (options.trace) open_trace();
+    if (options.status) watch_.open(options.status, options.about);
+    watch("loads");
+  }
+
+  /// Answers requests until there are no more.
+  void serve() {
+    Request request;
+    while (Request::read(request)) {
+      const uint8_t* bytes = request.payload.data();
+      const size_t count = request.payload.size();
+      switch (request.kind) {
+        case 'S':
+          hosts_[tile(request.word(0))].send(bytes + 4, count - 4, 0);
+          if (!exchange("the tile takes no more bytes from the debug bus", "")) return;
+          break;
+        case 'Q':
+          ask(request.word(4), bytes + 8, count - 8, request.word(0));
+          if (!exchange("the tile takes no more bytes from the debug bus",
+                        "the tile does not answer on the debug bus")) {
+            return;
+          }
+          break;
+        case 'N':
+          machine_.send(bytes + 4, count - 4, request.word(0));
+          if (!exchange("the tile takes no more flits from the network", "the tile's loader does not answer")) return;
+          break;
+        case 'I': {
+          const uint32_t thread = request.word(0);
+          hosts_[tile(thread / kThreads)].input(thread % kThreads, bytes + 4, count - 4);
+          break;
+        }
+        case 'Y': trace_.symbols(symbols(request)); break;
+        case 'R': run(request.word(0), request.long_word(8), request.long_word(16)); break;
+        case 'T':
+          tell_watched();
+          own_.put(Kind::Done, cycle_, 0, nullptr, 0);
+          break;
+        case 'X': break;  // came after the end of the run that it was for
+        default:
+          if (!session_.serve(request)) give_up("a request of an unknown kind");
+      }
+      write();
+    }
+  }
+
+ private:
+  friend class Session<Simulation>;
+  static constexpr uint64_t kResetCycles = 16;
+  static constexpr uint32_t kEachTile = ~uint32_t{0};
+  static constexpr uint64_t kPatience = 1'000'000;  ///< cycles in which a tile must take something or answer
+  /// Cycles between looks at the watchdog; a power of two.
+  static constexpr uint64_t kLook = Machine::kLook;
+  static constexpr uint64_t kListen = 1 << 14;      ///< cycles between looks at the host; a power of two
+  /// Cycles without an instruction after which nothing can be on its way any more.
+  static constexpr uint64_t kQuiet = Machine::kQuiet;
+  static constexpr auto kTell = std::chrono::milliseconds(250);  ///< between records of progress
+
+  void open_trace() {
+    mailboxes_.resize(tiles_);
+    // One context may have several tiles.
+    for (unsigned t = 0, count = 0; t < tiles_; t += count) {
+      for (count = 1; t + count < tiles_ && probes_[t + count].context() == probes_[t].context();) ++count;
+      if (!MailboxProbe::find(*probes_[t].context(), &mailboxes_[t], count)) {
+        give_up("the mailboxes' signals for simulation are not as expected");
+      }
+    }
+    Trace::Shape shape;
+    shape.boards = tiles_ / Machine::kBoardTiles;
+    shape.tiles = Machine::kBoardTiles;
+    shape.width = mesh_width();
+    shape.threads = kThreads;
+    shape.threads_per_core = kThreadsPerCore;
+    if (!trace_.open(options_.trace, shape, options_.least, options_.trace_bytes, probes_.data(), mailboxes_.data())) {
+      give_up("cannot write the trace");
+    }
+    for (unsigned t = 0; t < tiles_; ++t) hosts_[t].trace(&trace_.tile(t));
+  }
+
+  // ---- Time ----
+
+  /// What is left to do of a worker's tiles and of its part of the network.
+  template <bool kRuns>
+  uint32_t left(unsigned worker, unsigned workers) {
+    if (kRuns && session_.waits()) return session_.left(worker, workers);
+    uint32_t sum = kRuns ? 0 : machine_.exchanging(worker, workers);
+    machine_.each_tile(worker, workers, [&](unsigned t) {
+      sum += kRuns ? hosts_[t].running_or_asking() : hosts_[t].exchanging();
+    });
+    return sum;
+  }
+
+  /// Goes on while something is left to do, to cycle `end` at most. False if all is done.
+  template <bool kRuns, bool kWaves, bool kTrace>
+  bool advance(uint64_t end) {
+    bool more = left<kRuns>(0, 1) != 0;
+    while (more && cycle_ < end) more = batch<kRuns, kWaves, kTrace>(end);
+    return more;
+  }
+
+  /// The same, but maybe not all the way: with as many workers as are best now.
+  template <bool kRuns, bool kWaves, bool kTrace>
+  bool batch(uint64_t end) {
+    const Pace::Plan plan = pace_.plan(end - cycle_);
+    const uint64_t begin = cycle_;
+    end = std::min(end, next(begin + plan.cycles - 1));
+    uint64_t at = begin;
+    bool more = true;
+    const auto run = [&](unsigned worker) {
+      uint64_t cycle = begin, seen = begin;
+      uint32_t left_over = 1;
+      while (cycle < end && left_over && !(left_over & Crew::kLeave)) {
+        const uint64_t until = std::min(end, next(cycle));
+        if constexpr (kTrace) {
+          while (cycle < until) {
+            machine_.template go<kWaves>(worker, plan.workers, cycle, cycle + 1, false, hosts_.data());
+            ++cycle;
+            machine_.each_tile(worker, plan.workers, [&](unsigned t) { trace_.tile(t).sample(cycle); });
+          }
+        } else {
+          machine_.template go<kWaves>(worker, plan.workers, cycle, until, false, hosts_.data());
+          cycle = until;
+        }
+        uint32_t mine = left<kRuns>(worker, plan.workers);
+        if (kRuns && cycle / Watch::kEvery != seen / Watch::kEvery) {
+          machine_.each_tile(worker, plan.workers, [this](unsigned t) {
+            watch_.look(t, probes_[t], hosts_[t].running());
+          });
+          seen = cycle;
+        }
+        if (plan.workers > 1) {
+          if (!worker && pace_.too_slow(cycle - begin)) mine |= Crew::kLeave;
+          mine = crew_->meet(worker, mine);
+        }
+        left_over = mine;
+      }
+      if (worker) return;
+      at = cycle;
+      more = (left_over & ~Crew::kLeave) != 0;
+    };
+    if (plan.workers > 1) {
+      crew_->work(run);
+    } else {
+      run(0);
+    }
+    cycle_ = at;
+    pace_.took(at - begin);
+    return more;
+  }
+
+  /// The first multiple of the stride behind a cycle.
+  static uint64_t next(uint64_t cycle) { return (cycle / Machine::kStride + 1) * Machine::kStride; }
+
+  /// Sends packets to a tile, or to each, and waits for so many replies of each.
+  void ask(uint32_t to, const uint8_t* bytes, size_t count, uint32_t replies) {
+    if (to == kEachTile) {
+      for (TileHost& host : hosts_) host.send(bytes, count, replies);
+    } else {
+      hosts_[tile(to)].send(bytes, count, replies);
+    }
+  }
+
+  /// Goes on until the tiles have taken all that is there for them, and answered. False if they do not.
+  bool exchange(const char* deaf, const char* dumb) {
+    bool waits = true;
+    for (uint64_t since = cycle_; waits;) {
+      if (trace_.begun()) {
+        waits = advance<false, false, true>(cycle_ + kLook);
+        trace_.collect();
+      } else {
+        waits = advance<false, false, false>(cycle_ + kLook);
+      }
+      watch("loads");
+      since = std::max(since, progress());
+      if (!waits || cycle_ - since < kPatience) continue;
+      bool sends = machine_.pending();
+      for (TileHost& host : hosts_) sends |= host.bus().pending();
+      return fail(sends || !*dumb ? deaf : dumb);
+    }
+    own_.put(Kind::Done, cycle_, 0, nullptr, 0);
+    return true;
+  }
+
+  uint64_t progress() {
+    uint64_t last = machine_.progress();
+    for (const TileHost& host : hosts_) last = std::max(last, host.progress());
+    return last;
+  }
+
+  // ---- Running ----
+
+  void run(uint32_t threads, uint64_t most, uint64_t watchdog) {
+    issued_first_ = all_.issued();
+    machine_.begin(cycle_);
+    watch_begin();
+    for (unsigned t = 0; t < tiles_; ++t) {
+      // Threads of a board that take part, and those of its tiles up to this one.
+      const uint32_t others = t / Machine::kBoardTiles * Machine::kBoardTiles * kThreads;
+      const uint32_t its = threads > others ? std::min(threads - others, Machine::kBoardTiles * kThreads) : 0;
+      const uint32_t before = t % Machine::kBoardTiles * kThreads;
+      const uint32_t mine = its > before ? std::min(its - before, kThreads) : 0;
+      hosts_[t].start(mine, its, Machine::kBoardTiles > 1, cycle_);
+    }
+#if VM_TRACE
+    if (options_.waves && !machine_.open_waves(options_.waves, options_.tile % tiles_)) give_up("cannot write waves");
+#endif
+    const uint64_t end = most && most < ~uint64_t{0} - cycle_ ? cycle_ + most : ~uint64_t{0};
+    Reason reason;
+    if (options_.waves) {
+      reason = trace_.is_open() ? go<true, true>(end, watchdog) : go<true, false>(end, watchdog);
+    } else {
+      reason = trace_.is_open() ? go<false, true>(end, watchdog) : go<false, false>(end, watchdog);
+    }
+    ended(reason);
+  }
+
+  template <bool kWaves, bool kTrace>
+  Reason go(uint64_t end, uint64_t watchdog) {
+    uint64_t moved = cycle_;
+    uint64_t issued = all_.issued();
+    auto told = std::chrono::steady_clock::now();
+    for (bool more = true; more;) {
+      more = advance<true, kWaves, kTrace>(std::min(end, (cycle_ / kLook + 1) * kLook));
+      if constexpr (kTrace) trace_.collect();
+      if (cycle_ >= end) return Reason::MostCycles;
+      if (!more) break;
+      watch("runs");
+      for (TileHost& host : hosts_) host.stop_asking(cycle_);
+      const uint64_t now = all_.issued();
+      if (now != issued) moved = cycle_;
+      issued = now;
+      moved = std::max(moved, progress());
+      if (cycle_ - moved >= kQuiet && all_wait()) return Reason::Deadlock;
+      if (watchdog && cycle_ - moved >= watchdog) return Reason::Stuck;
+      if (cycle_ % kListen) continue;
+      if (Request::told_to_stop()) return Reason::Stopped;
+      if (const auto time = std::chrono::steady_clock::now(); time - told >= kTell) {
+        told = time;
+        const uint64_t done = now - issued_first_;
+        own_.put(Kind::Progress, cycle_, 0, &done, sizeof done);
+      }
+      write();
+    }
+    return Reason::AllEnded;
+  }
+
+  /// Calls `what` for each thread that has started and not ended.
+  template <typename What>
+  void each_running(What what) const {
+    for (unsigned t = 0; t < tiles_; ++t) {
+      for (uint64_t left = hosts_[t].running(); left; left &= left - 1) {
+        what(t * kThreads + static_cast<unsigned>(std::countr_zero(left)));
+      }
+    }
+  }
+
+  /// Whether everybody who runs waits for a message, for room to send one, or for idleness.
+  bool all_wait() const {
+    bool all = true, any = false;
+    each_running([&](unsigned thread) {
+      const State state = all_.state(thread);
+      const auto csr = static_cast<config::Csr>(state.address);
+      any = true;
+      all &= state.doing == Doing::Request && state.asked == Asked::Csr &&
+             (csr == config::Csr::Wait || csr == config::Csr::Idle);
+    });
+    return all && any;
+  }
+
+  void ended(Reason reason) {
+    uint64_t last = cycle_;
+    if (reason == Reason::AllEnded) {
+      // Workers may have met some cycles behind the last end of a thread.
+      last = 0;
+      for (const TileHost& host : hosts_) last = std::max(last, host.progress());
+      last = std::min(last, cycle_);
+      drain();
+    }
+    for (TileHost& host : hosts_) host.finish(cycle_);
+    if (!trace_.close(cycle_)) give_up("the trace could not be written whole");
+#if VM_TRACE
+    machine_.flush_waves();
+#endif
+    const std::vector<Still> still = stills();
+    struct {
+      uint32_t reason, count;
+      uint64_t first, last, issued;
+    } const head{static_cast<uint32_t>(reason), static_cast<uint32_t>(still.size()), first_, last,
+                 all_.issued() - issued_first_};
+    tell_watched();
+    std::vector<uint8_t> payload(sizeof head + still.size() * sizeof(Still));
+    std::memcpy(payload.data(), &head, sizeof head);
+    if (!still.empty()) std::memcpy(payload.data() + sizeof head, still.data(), still.size() * sizeof(Still));
+    own_.put(Kind::End, cycle_, 0, payload.data(), payload.size());
+  }
+
+  // ---- What others see ----
+
+  void watch_begin() {
+    first_ = cycle_;
+    trace_.begin();
+    watch_.begin([this](unsigned t) { return sums(t); });
+  }
+
+  /// At the end: sums, and what a trace does not show.
+  void tell_watched() {
+    const std::string seen = watched("ended"), text = trace_.left_out();
+    own_.put(Kind::Watch, cycle_, 0, seen.data(), seen.size());
+    if (!text.empty()) own_.put(Kind::Note, cycle_, 0, text.data(), text.size());
+  }
+
+  std::string watched(const char* state) {
+    std::vector<LinkSums> links;
+    if constexpr (requires { machine_.links(links); }) machine_.links(links);
+    return watch_.told(state, first_, cycle_, Machine::kBoardTiles, mesh_width(), links,
+                       [this](unsigned t) { return sums(t); });
+  }
+
+  Watch::Tile sums(unsigned t) {
+    Watch::Tile tile;
+    tile.started = static_cast<unsigned>(std::popcount(hosts_[t].running()));
+    tile.issued = probes_[t].issued();
+    if constexpr (requires { machine_.flits(t); }) {
+      tile.mesh = true;
+      std::copy_n(machine_.flits(t), tile.flits.size(), tile.flits.begin());
+    }
+    return tile;
+  }
+
+  /// Tells it, if it is time and somebody may want to know.
+  void watch(const char* state) {
+    if (!watch_.is_open()) return;
+    const auto now = std::chrono::steady_clock::now();
+    if (now - watched_ < kTell) return;
+    watched_ = now;
+    watch_.write(watched(state));
+  }
+
+  static constexpr unsigned mesh_width() { return Machine::kBoardTiles > 1 ? config::mesh::width : 1; }
+
+  /// What threads have sent to a host before they ended may still be on its way.
+  void drain() {
+    while (Machine::kDrain && cycle_ < std::max(progress(), first_) + Machine::kDrain) {
+      // Nothing is left to do, so each batch is one meeting.
+      batch<true, false, false>(cycle_ + Machine::kDrain);
+    }
+  }
+
+  /// The threads that have started and not ended.
+  std::vector<Still> stills() const {
+    std::vector<Still> still;
+    each_running([&](unsigned thread) {
+      const State state = all_.state(thread);
+      still.push_back({thread, static_cast<uint8_t>(state.doing), static_cast<uint8_t>(state.asked), 0, state.pc,
+                       state.address, state.data});
+    });
+    return still;
+  }
+
+  // ---- The host ----
+
+  unsigned tile(uint32_t number) const {
+    if (number >= tiles_) give_up("a request for a tile that is not there");
+    return number;
+  }
+
+  /// What all have said since the last time.
+  void write() {
+    Records::write(sources_, out_);
+    std::fflush(out_);
+  }
+
+  bool fail(const char* why) {
+    own_.put(Kind::Failed, cycle_, 0, why, std::strlen(why));
+    write();
+    return false;
+  }
+
+  static std::vector<Symbol> symbols(const Request& request) {
+    std::vector<Symbol> all;
+    for (size_t at = 0; at + 12 <= request.payload.size();) {
+      const uint32_t begin = request.word(at), end = request.word(at + 4), length = request.word(at + 8);
+      const auto* name = reinterpret_cast<const char*>(request.payload.data() + at + 12);
+      all.push_back({begin, end, std::string(name, length)});
+      at += 12 + length;
+    }
+    return all;
+  }
+
+  std::FILE* out_;  ///< records go here
+  const Options options_;
+  Machine machine_;
+  const unsigned tiles_;
+  std::unique_ptr<Crew> crew_;
+  Pace pace_{1};
+  std::vector<TileHost> hosts_;
+  Records own_;
+  std::vector<Records*> sources_;
+  std::vector<Probe> probes_;
+  std::vector<MailboxProbe> mailboxes_;
+  Probes all_;
+  Trace trace_;
+  Watch watch_;
+  std::chrono::steady_clock::time_point watched_;
+  Session<Simulation> session_{*this};
+  uint64_t cycle_ = 0;
+  uint64_t first_ = 0;         ///< cycle in which the run began
+  uint64_t issued_first_ = 0;  ///< instructions before it
+};
+
+/// The whole of a simulator's `main`.
+template <typename Machine>
+int simulate(int argc, char** argv) {
+  // Ctrl-C goes to the host, who tells us; and without a host there is nothing to do.
+  ::signal(SIGINT, SIG_IGN);
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  // What the models print (assertions, $display) must not get between the records.
+  std::FILE* records = ::fdopen(::dup(STDOUT_FILENO), "wb");
+  if (!records || ::dup2(STDERR_FILENO, STDOUT_FILENO) < 0) return EXIT_FAILURE;
+  std::setvbuf(records, nullptr, _IOFBF, 1 << 16);
+  std::setvbuf(stdout, nullptr, _IOLBF, 1 << 12);
+  // On the heap: a board's is large.
+  std::make_unique<Simulation<Machine>>(records, Options::of(argc, argv), argc, argv)->serve();
+  return std::fclose(records) ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+}  // namespace gossamer::sim

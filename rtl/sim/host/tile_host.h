@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The host's end of one tile: its debug bus, and what its threads have said, read and come to.
+///
+/// All of it happens in the simulated cycle in which the tile says it, so it does not depend on the speed of the host.
+#pragma once
+
+#include <bit>
+#include <deque>
+#include <string>
+
+#include "bus.h"
+#include "records.h"
+#include "tile_trace.h"
+
+namespace gossamer::sim {
+
+constexpr unsigned kThreads = config::derived::threads_per_tile;
+constexpr unsigned kThreadsPerCore = config::core::threads_per_core;
+static_assert(kThreads <= 64, "a tile has at most 64 threads");
+
+class alignas(128) TileHost {
+ public:
+  /// `first` is the number of the tile's first thread.
+  explicit TileHost(uint32_t first) : first_(first) {}
+
+  Bus& bus() { return bus_; }
+  Records& records() { return records_; }
+  void trace(TileTrace* trace) { trace_ = trace; }
+  /// Each byte of a thread is told as it comes, instead of lines.
+  void tell_bytes() { bytes_ = true; }
+
+  /// Threads that have started and not ended, a bit each.
+  uint64_t running() const { return running_; }
+  /// Trapped threads that have not yet said where.
+  unsigned asking() const { return asking_; }
+  /// Whether the host starts threads here.
+  bool expected() const { return expected_; }
+  /// The last cycle in which anything was said or taken.
+  uint64_t progress() const { return progress_; }
+  /// Bytes of threads that were told, and traps, since reset.
+  uint64_t told() const { return told_; }
+  uint64_t traps() const { return traps_; }
+  /// How much is left of what the tile was asked.
+  uint32_t exchanging() const { return static_cast<uint32_t>(bus_.left()) + replies_; }
+  /// How much is left of a run.
+  uint32_t running_or_asking() const { return static_cast<uint32_t>(std::popcount(running_)) + asking_; }
+
+  void send(const uint8_t* bytes, size_t count, uint32_t replies) {
+    bus_.send(bytes, count);
+    replies_ = replies;
+  }
+
+  void input(unsigned thread, const uint8_t* bytes, size_t count) {
+    auto& input = threads_[thread].input;
+    input.insert(input.end(), bytes, bytes + count);
+  }
+
+  /// Starts threads 0 to `threads` - 1, of `all` that take part; with `tell` the tile learns that number.
+  void start(unsigned threads, uint32_t all, bool tell, uint64_t cycle) {
+    progress_ = cycle;
+    running_ = threads >= 64 ? ~uint64_t{0} : (uint64_t{1} << threads) - 1;
+    expected_ = threads != 0;
+    if (!threads) return;
+    if (tell) {
+      bus_.command(config::DebugCommand::SetThreads);
+      bus_.word(all);
+    }
+    bus_.command(config::DebugCommand::StartFirst);
+    bus_.byte(static_cast<uint8_t>(threads));
+    for (unsigned t = 0; t < kThreads; ++t) feed(t);
+  }
+
+  /// The same for more input, which its thread may have at once.
+  void feed(unsigned thread, const uint8_t* bytes, size_t count) {
+    input(thread, bytes, count);
+    feed(thread);
+  }
+
+  /// Starts the threads of a mask, beside those that run. All of `all` take part.
+  void start_more(uint64_t mask, uint32_t all, uint64_t cycle) {
+    progress_ = cycle;
+    if (!mask) return;
+    running_ |= mask;
+    expected_ = true;
+    bus_.command(config::DebugCommand::SetThreads);
+    bus_.word(all);
+    if ((mask & (mask + 1)) == 0) {
+      bus_.command(config::DebugCommand::StartFirst);
+      bus_.byte(static_cast<uint8_t>(std::popcount(mask)));
+      return;
+    }
+    for (; mask; mask &= mask - 1) {
+      bus_.command(config::DebugCommand::Start);
+      bus_.byte(static_cast<uint8_t>(std::countr_zero(mask)));
+    }
+  }
+
+  /// The end of a run: what threads have said so far is told.
+  void finish(uint64_t cycle) {
+    for (unsigned t = 0; t < kThreads; ++t) flush(t, cycle);
+  }
+
+  /// A byte has gone to the tile.
+  void taken(uint64_t cycle) {
+    bus_.pop();
+    progress_ = cycle;
+  }
+
+  /// A byte of the tile.
+  void hear(uint8_t byte, uint64_t cycle) {
+    Report report;
+    if (bus_.take(byte, report)) handle(report, cycle);
+  }
+
+  /// Takes traps as they are whose threads do not say where they are.
+  void stop_asking(uint64_t cycle) {
+    if (!asking_) return;
+    for (unsigned t = 0; t < kThreads; ++t) {
+      const Trapped& trap = threads_[t].trap;
+      if (trap.pending && cycle - trap.since > kAskPc) trapped(t, kUnknownPc, cycle);
+    }
+  }
+
+ private:
+  using DebugCommand = config::DebugCommand;
+  using DebugReport = config::DebugReport;
+
+  static constexpr size_t kLongestLine = 1024;
+  static constexpr uint64_t kAskPc = 10'000;  ///< cycles in which a trapped thread must say where it was
+  static constexpr uint32_t kUnknownPc = 0xFFFF'FFFF;
+
+  /// A trap whose place is being asked for.
+  struct Trapped {
+    bool pending = false;
+    uint32_t cause = 0;
+    uint32_t value = 0;
+    uint64_t since = 0;
+  };
+  struct Thread {
+    std::string line;
+    std::deque<uint8_t> input;
+    bool offered = false;  ///< the tile has the first byte of it
+    Trapped trap;
+  };
+
+  void put(Kind kind, uint64_t cycle, unsigned thread, const void* payload, size_t bytes, uint8_t flags = 0) {
+    records_.put(kind, cycle, first_ + thread, payload, bytes, flags);
+  }
+
+  void handle(const Report& report, uint64_t cycle) {
+    progress_ = cycle;
+    const unsigned thread = report.argument[0] % kThreads;
+    Thread& its = threads_[thread];
+    switch (static_cast<DebugReport>(report.code)) {
+      case DebugReport::Uart: character(thread, static_cast<char>(report.argument[1]), cycle); return;
+      case DebugReport::Taken:
+        if (!its.input.empty()) its.input.pop_front();
+        its.offered = false;
+        feed(thread);
+        return;
+      case DebugReport::Started: running_ |= uint64_t{1} << thread; return;
+      case DebugReport::Stopped: {
+        flush(thread, cycle);
+        running_ &= ~(uint64_t{1} << thread);
+        const uint32_t code = report.word(1);
+        if (trace_) trace_->end(thread, false, cycle);
+        put(Kind::Stopped, cycle, thread, &code, sizeof code);
+        return;
+      }
+      case DebugReport::Emit: {
+        const uint32_t word = report.word(1);
+        put(Kind::Emit, cycle, thread, &word, sizeof word);
+        return;
+      }
+      case DebugReport::Trap: {
+        flush(thread, cycle);
+        running_ &= ~(uint64_t{1} << thread);
+        if (trace_) trace_->end(thread, true, cycle);
+        its.trap = {true, report.argument[1], report.word(6), cycle};
+        ++asking_;
+        if (report.word(2) == kUnknownPc) {
+          ask_pc(thread);
+        } else {
+          trapped(thread, report.word(2), cycle);
+        }
+        return;
+      }
+      case DebugReport::DebugValue:
+        // The program counter stood at the instruction behind the one that trapped.
+        if (its.trap.pending) {
+          trapped(thread, report.word(1) - 4, cycle);
+          return;
+        }
+        [[fallthrough]];
+      case DebugReport::Counter:
+      case DebugReport::Identity:
+      case DebugReport::Flushed:
+      case DebugReport::Refused:
+      case DebugReport::Parked: {
+        uint8_t bytes[16] = {report.code};
+        std::memcpy(bytes + 1, report.argument, report.bytes);
+        put(Kind::Reply, cycle, 0, bytes, report.bytes + 1);
+        if (replies_) --replies_;
+        return;
+      }
+    }
+    give_up("the tile sent a packet of an unknown kind over the debug bus");
+  }
+
+  void character(unsigned thread, char c, uint64_t cycle) {
+    if (bytes_) {
+      ++told_;
+      put(Kind::Byte, cycle, thread, &c, 1);
+      return;
+    }
+    std::string& line = threads_[thread].line;
+    if (c == '\n') {
+      put(Kind::Line, cycle, thread, line.data(), line.size());
+      line.clear();
+      return;
+    }
+    line.push_back(c);
+    if (line.size() == kLongestLine) {
+      put(Kind::Line, cycle, thread, line.data(), line.size(), 1);
+      line.clear();
+    }
+  }
+
+  /// The rest of a line that its thread never ended.
+  void flush(unsigned thread, uint64_t cycle) {
+    std::string& line = threads_[thread].line;
+    if (!line.empty()) put(Kind::Line, cycle, thread, line.data(), line.size());
+    line.clear();
+  }
+
+  /// The next byte of a thread's input, if the tile may have it.
+  void feed(unsigned thread) {
+    Thread& its = threads_[thread];
+    if (its.offered || its.input.empty()) return;
+    its.offered = true;
+    bus_.command(DebugCommand::Uart);
+    bus_.byte(static_cast<uint8_t>(thread));
+    bus_.byte(its.input.front());
+  }
+
+  /// Has a trapped thread say where it is: auipc t0, 0; csrw debug_value, t0.
+  void ask_pc(unsigned thread) {
+    constexpr uint32_t kWhere = 0x0000'0297;
+    constexpr uint32_t kTellIt = (static_cast<uint32_t>(config::Csr::DebugValue) << 20) | 0x0002'9073;
+    for (const uint32_t instruction : {kWhere, kTellIt}) {
+      bus_.command(DebugCommand::Inject);
+      bus_.byte(static_cast<uint8_t>(thread));
+      bus_.word(instruction);
+    }
+  }
+
+  void trapped(unsigned thread, uint32_t pc, uint64_t cycle) {
+    Trapped& trap = threads_[thread].trap;
+    const uint32_t words[] = {trap.cause, pc, trap.value};
+    trap.pending = false;
+    --asking_;
+    ++traps_;
+    put(Kind::Trap, cycle, thread, words, sizeof words);
+  }
+
+  const uint32_t first_;
+  Bus bus_;
+  Records records_;
+  TileTrace* trace_ = nullptr;
+  Thread threads_[kThreads];
+  uint64_t running_ = 0;
+  uint64_t progress_ = 0;
+  uint64_t told_ = 0, traps_ = 0;
+  bool bytes_ = false;
+  unsigned asking_ = 0;
+  uint32_t replies_ = 0;
+  bool expected_ = false;
+};
+
+}  // namespace gossamer::sim

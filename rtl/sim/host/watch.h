@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What is told of a simulation while it runs, to `./gossamer top`, and at its end, for reports.
+///
+/// Threads are looked at every few cycles, so what they did is known in shares of the time. Sums since the run's begin
+/// are written as JSON a few times a second into a file named by this process, which is gone when the simulation is.
+/// Looking changes no cycle.
+#pragma once
+
+#include <gossamer/config.h>
+#include <unistd.h>
+
+#include <array>
+#include <bit>
+#include <cinttypes>
+#include <cstdint>
+#include <cstdio>
+#include <ctime>
+#include <string>
+#include <vector>
+
+#include "probe.h"
+
+namespace gossamer::sim {
+
+/// What a thread does, as far as a summary goes.
+enum class Share : uint8_t { Runs, Memory, Float, Receive, Send, Barrier, Other, Count };
+constexpr const char* kShares[] = {"runs", "memory", "float", "receive", "send", "barrier", "other"};
+constexpr unsigned kShareCount = static_cast<unsigned>(Share::Count);
+static_assert(std::size(kShares) == kShareCount);
+
+inline Share share_of(const State& state) {
+  using config::Csr;
+  switch (state.doing) {
+    case Doing::Runs: return Share::Runs;
+    case Doing::Float:
+    case Doing::Divide: return Share::Float;
+    case Doing::Request: break;
+    default: return Share::Other;
+  }
+  if (state.asked == Asked::Load || state.asked == Asked::Store) return Share::Memory;
+  if (state.asked != Asked::Csr) return Share::Other;
+  switch (static_cast<Csr>(state.address)) {
+    case Csr::Wait: return (state.data & 3) == 1 ? Share::Send : Share::Receive;
+    case Csr::Idle: return Share::Barrier;
+    default: return Share::Other;
+  }
+}
+
+/// A link of a cluster, in sums since reset.
+struct LinkSums {
+  unsigned board = 0, link = 0;
+  bool up = false;
+  uint64_t bytes_out = 0, packets_out = 0, resends = 0, bytes_in = 0, damaged = 0, stalls = 0;
+};
+
+/// What threads of one tile were seen to do. Written by the worker that simulates the tile.
+struct alignas(128) Seen {
+  std::array<uint64_t, kShareCount> shares{};
+  uint64_t looks = 0;
+};
+
+class Watch {
+ public:
+  static constexpr uint64_t kEvery = 61;  ///< cycles between two looks; a prime, so that loops do not fall into step
+
+  /// Sums of one tile.
+  struct Tile {
+    unsigned started = 0;  ///< threads that have started and not ended
+    uint64_t issued = 0;
+    bool mesh = false;  ///< whether it has neighbours
+    std::array<uint64_t, 4> flits{};  ///< sent to north, south, east, west
+  };
+
+  explicit Watch(unsigned tiles) : seen_(tiles), before_(tiles) {}
+  ~Watch() {
+    if (path_.empty()) return;
+    ::unlink(path_.c_str());
+    ::unlink((path_ + ".part").c_str());
+  }
+  Watch(const Watch&) = delete;
+  Watch& operator=(const Watch&) = delete;
+
+  /// Where files of running simulations are, and what is said in them about this one, as members of an object.
+  void open(const char* folder, const char* about) {
+    path_ = std::string(folder) + "/" + std::to_string(::getpid()) + ".json";
+    about_ = about ? about : "";
+  }
+  bool is_open() const { return !path_.empty(); }
+
+  /// A run begins.
+  template <typename TileOf>
+  void begin(TileOf tile) {
+    for (unsigned t = 0; t < seen_.size(); ++t) {
+      seen_[t] = {};
+      before_[t] = tile(t);
+    }
+  }
+
+  /// Looks at the threads of a tile that have started and not ended, a bit each.
+  void look(unsigned tile, const Probe& probe, uint64_t started) {
+    Seen& seen = seen_[tile];
+    ++seen.looks;
+    for (; started; started &= started - 1) {
+      const auto thread = static_cast<unsigned>(std::countr_zero(started));
+      const State state = probe.doing(thread) == Doing::Runs ? State{Doing::Runs} : probe.state(thread);
+      ++seen.shares[static_cast<unsigned>(share_of(state))];
+    }
+  }
+
+  /// All sums, as a JSON object. `tile` gives those of a tile.
+  template <typename TileOf>
+  std::string told(const char* state, uint64_t first, uint64_t cycle, unsigned board_tiles, unsigned width,
+                   const std::vector<LinkSums>& links, TileOf tile) const {
+    std::string text = "{";
+    if (!about_.empty()) text += about_ + ",";
+    add(text, "\"pid\":%d,\"state\":\"%s\",", static_cast<int>(::getpid()), state);
+    timespec now;
+    ::clock_gettime(CLOCK_REALTIME, &now);
+    add(text, "\"time\":%.3f,", static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9);
+    add(text, "\"first\":%" PRIu64 ",\"cycle\":%" PRIu64 ",", first, cycle);
+    add(text, "\"board_tiles\":%u,\"width\":%u,\"threads\":%u,\"cores\":%u,", board_tiles, width,
+        config::derived::threads_per_tile, config::mailbox::cores_per_mailbox);
+    text += "\"shares\":[";
+    for (unsigned i = 0; i < kShareCount; ++i) add(text, "%s\"%s\"", i ? "," : "", kShares[i]);
+    text += "],\"tiles\":[";
+    for (unsigned t = 0; t < seen_.size(); ++t) {
+      Tile its = tile(t);
+      its.issued -= before_[t].issued;
+      for (unsigned d = 0; d < its.flits.size(); ++d) its.flits[d] -= before_[t].flits[d];
+      add(text, "%s{\"started\":%u,\"issued\":%" PRIu64 ",\"looks\":%" PRIu64 ",\"shares\":[", t ? "," : "",
+          its.started, its.issued, seen_[t].looks);
+      for (unsigned i = 0; i < kShareCount; ++i) add(text, "%s%" PRIu64, i ? "," : "", seen_[t].shares[i]);
+      text += "],\"flits\":[";
+      for (unsigned d = 0; its.mesh && d < its.flits.size(); ++d) add(text, "%s%" PRIu64, d ? "," : "", its.flits[d]);
+      text += "]}";
+    }
+    text += "],\"links\":[";
+    for (size_t i = 0; i < links.size(); ++i) {
+      const LinkSums& link = links[i];
+      add(text, "%s{\"board\":%u,\"link\":%u,\"up\":%s,", i ? "," : "", link.board, link.link,
+          link.up ? "true" : "false");
+      add(text, "\"bytes_out\":%" PRIu64 ",\"packets_out\":%" PRIu64, link.bytes_out, link.packets_out);
+      add(text, ",\"resends\":%" PRIu64 ",\"bytes_in\":%" PRIu64 ",\"damaged\":%" PRIu64 ",\"stalls\":%" PRIu64 "}",
+          link.resends, link.bytes_in, link.damaged, link.stalls);
+    }
+    return text + "]}";
+  }
+
+  /// Puts it into the file, whole at once. That nobody can read it there is no reason to stop.
+  void write(const std::string& text) const {
+    const std::string partial = path_ + ".part";
+    std::FILE* file = std::fopen(partial.c_str(), "wb");
+    if (!file) return;
+    const bool good = std::fwrite(text.data(), 1, text.size(), file) == text.size();
+    if (std::fclose(file) || !good || std::rename(partial.c_str(), path_.c_str())) ::unlink(partial.c_str());
+  }
+
+ private:
+  template <typename... Values>
+  static void add(std::string& text, const char* format, Values... values) {
+    char part[256];
+    const int length = std::snprintf(part, sizeof part, format, values...);
+    text.append(part, static_cast<size_t>(length));
+  }
+
+  std::vector<Seen> seen_;
+  std::vector<Tile> before_;  ///< this run
+  std::string path_, about_;
+};
+
+}  // namespace gossamer::sim

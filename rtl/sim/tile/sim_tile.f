@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+// One tile with memories of its own, for simulation. Paths are relative to rtl/.
+-f tile/tile.f
+-f idle/idle.f
+-f sim/memory/sim_memory.f
+sim/tile/gs_sim_mailbox.sv
+sim/tile/gs_sim_tile.sv

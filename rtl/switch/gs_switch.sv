@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+`include "gs_assert.svh"
+
+/// The board switch: takes packets of all ports to the port that their destination is reached by.
+///
+///                  +--------------------------------------------+
+///     port 0 in -> | ingress 0: queues, route     egress 0      | -> port 0 out
+///     port 1 in -> | ingress 1            \  X  /  egress 1     | -> port 1 out
+///        ...       |                 offers, grants, flits      |      ...
+///                  +--------------------------------------------+
+///
+/// Five cycles from a packet's last flit at an ingress to its first at an egress, if nothing is in the way. Between
+/// ports a packet is never mixed with another of its channel, is never lost or doubled, and those of one ingress and
+/// channel that leave by the same port and channel keep their order. What waits in one channel holds up no other.
+/// Every port has credits both ways: a sender starts with `Window` for each channel. A packet that nobody has the
+/// address of is dropped; `nobody_o` says so.
+module gs_switch
+  import gossamer_pkg::*;
+  import gs_switch_pkg::*;
+#(
+  /// ports
+  parameter int unsigned       Ports     = 4,
+  /// a bit for each port that has virtual channels: those of links
+  parameter logic [Ports-1:0]  Virtual   = '1,
+  /// ports of the board's own endpoints
+  parameter home_t             Home      = '0,
+  /// log2 of the routing table's entries, for boards and hosts
+  parameter int unsigned       TableW    = 10,
+  /// flits of the longest packet
+  parameter int unsigned       MaxFlits  = FabricMaxFlits,
+  /// flits that a channel holds at an ingress, and at an egress
+  parameter int unsigned       InRegion  = 64,
+  parameter int unsigned       OutRegion = 64,
+  /// packets that a channel's queue at an ingress holds, more than Window
+  parameter int unsigned       Packets   = 32,
+  /// credits of a channel, at ingresses and egresses
+  parameter int unsigned       Window    = 8
+) (
+  input  logic              clk_i,
+  input  logic              rst_ni,
+  input  logic [11:0]       board_i,
+  /// flits for which an ingress keeps an egress (SMI's R)
+  input  logic [7:0]        burst_i,
+  // Table; ready when it has been cleared after reset
+  output logic              ready_o,
+  input  logic              table_we_i,
+  input  logic [TableW-1:0] table_index_i,
+  input  switch_entry_t     table_entry_i,
+  // Ports
+  input  channels_t         in_valid_i[Ports],
+  input  flit_t             in_i[Ports],
+  output channels_t         in_credit_o[Ports],
+  output channels_t         out_valid_o[Ports],
+  output flit_t             out_o[Ports],
+  input  channels_t         out_credit_i[Ports],
+  // A packet for nobody came in by this port
+  output logic [Ports-1:0]  nobody_o,
+  output logic [31:0]       nobody_dest_o[Ports],
+  /// no packet is inside: the table may be replaced by any other
+  output logic              empty_o
+);
+  // ------------------------------------------------ the table's clearing
+  logic clearing_q, write;
+  logic [TableW-1:0] clear_q, index;
+  switch_entry_t entry;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      clearing_q <= 1'b1;
+      clear_q    <= '0;
+    end else if (clearing_q) begin
+      clear_q <= clear_q + TableW'(1);
+      if (clear_q == '1) clearing_q <= 1'b0;
+    end
+  end
+  assign ready_o = !clearing_q;
+  assign write = clearing_q || table_we_i;
+  assign index = clearing_q ? clear_q : table_index_i;
+  assign entry = clearing_q ? '0 : table_entry_i;
+
+  // ---------------------------------------------------------------- ports
+  logic [Ports-1:0] offer_valid, granted, in_empty, out_empty;
+  waiting_t offer[Ports];
+  channels_t room[Ports];
+  flit_t data[Ports];
+  logic [Ports-1:0][Ports-1:0] grant;  // [egress][ingress]
+
+  for (genvar p = 0; p < Ports; p++) begin : gen_port
+    gs_switch_ingress #(
+      .Ports  (Ports),
+      .TableW (TableW),
+      .Home   (Home),
+      .Vcs    (Virtual[p] ? SwitchVcs : 1),
+      .MaxFlits(MaxFlits),
+      .Region (InRegion),
+      .Packets(Packets),
+      .Window (Window)
+    ) u_ingress (
+      .clk_i,
+      .rst_ni,
+      .board_i,
+      .clearing_i   (clearing_q),
+      .table_we_i   (write),
+      .table_index_i(index),
+      .table_entry_i(entry),
+      .valid_i      (in_valid_i[p]),
+      .flit_i       (in_i[p]),
+      .credit_o     (in_credit_o[p]),
+      .room_i       (room),
+      .offer_valid_o(offer_valid[p]),
+      .offer_o      (offer[p]),
+      .grant_i      (granted[p]),
+      .data_o       (data[p]),
+      .nobody_o     (nobody_o[p]),
+      .nobody_dest_o(nobody_dest_o[p]),
+      .empty_o      (in_empty[p])
+    );
+
+    gs_switch_egress #(
+      .Ports (Ports),
+      .Here  (p),
+      .Vcs   (Virtual[p] ? SwitchVcs : 1),
+      .MaxFlits(MaxFlits),
+      .Region(OutRegion),
+      .Window(Window)
+    ) u_egress (
+      .clk_i,
+      .rst_ni,
+      .burst_i,
+      .offer_valid_i(offer_valid),
+      .offer_i      (offer),
+      .grant_o      (grant[p]),
+      .room_o       (room[p]),
+      .data_i       (data),
+      .valid_o      (out_valid_o[p]),
+      .flit_o       (out_o[p]),
+      .credit_i     (out_credit_i[p]),
+      .empty_o      (out_empty[p])
+    );
+  end
+
+  always_comb begin
+    granted = '0;
+    for (int unsigned o = 0; o < Ports; o++) granted |= grant[o];
+  end
+  assign empty_o = &in_empty && &out_empty;
+
+  for (genvar i = 0; i < Ports; i++) begin : gen_once
+    logic [Ports-1:0] by;
+    for (genvar o = 0; o < Ports; o++) begin : gen_egress
+      assign by[o] = grant[o][i];
+    end
+    `GS_ASSERT_NOW(an_offer_is_granted_once, (by & (by - Ports'(1))) == '0)
+  end
+endmodule

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Types of the board switch.
+///
+/// A port has Channels = 4 * SwitchVcs channels each way: virtual network v and virtual channel c are channel
+/// v * SwitchVcs + c. Where every channel counts its own flits, none of them can hold up another.
+package gs_switch_pkg;
+  import gossamer_pkg::*;
+
+  localparam int unsigned SwitchVcs = 1 << SwitchVcBits;
+  localparam int unsigned SwitchChannels = 4 * SwitchVcs;
+  localparam int unsigned SwitchChannelW = $clog2(SwitchChannels);
+  localparam int unsigned SwitchLengthW = $clog2(FabricMaxFlits + 1);
+  localparam int unsigned SwitchPortW = 5;
+
+  typedef logic [SwitchChannelW-1:0] channel_t;
+  typedef logic [SwitchChannels-1:0] channels_t;
+
+  /// A packet that waits in an ingress
+  typedef struct packed {
+    /// nobody has this address: the packet is dropped
+    logic                     nobody;
+    /// port and channel by which it leaves
+    logic [SwitchPortW-1:0]   port;
+    channel_t                 channel;
+    /// flits, 1 or more
+    logic [SwitchLengthW-1:0] flits;
+  } waiting_t;
+
+  /// Which ports serve the board's own endpoints; ports of a kind follow each other from `first`
+  typedef struct packed {
+    logic [7:0] first;
+    logic [7:0] count;
+  } range_t;
+
+  typedef struct packed {
+    range_t mesh;
+    range_t stream;
+    range_t match;
+    range_t link;
+    range_t control;
+  } home_t;
+endpackage

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+`include "gs_assert.svh"
+
+/// Where a packet goes: by a table for other boards and for hosts, by its kind on its own board. One cycle.
+///
+/// The table has an entry (switch_entry) for each board, from 0 upwards, and for each host, from the end downwards.
+/// What no valid entry and no port stands for is for nobody. An entry is replaced in one cycle.
+module gs_switch_route
+  import gossamer_pkg::*;
+  import gs_switch_pkg::*;
+#(
+  /// ports of the switch
+  parameter int unsigned Ports      = 4,
+  /// log2 of the table's entries
+  parameter int unsigned TableW     = 10,
+  /// ports of the board's own endpoints
+  parameter home_t       Home       = '0
+) (
+  input  logic               clk_i,
+  input  logic               rst_ni,
+  input  logic [11:0]        board_i,
+  // Table; while it is cleared, it knows nobody
+  input  logic               clearing_i,
+  input  logic               table_we_i,
+  input  logic [TableW-1:0]  table_index_i,
+  input  switch_entry_t      table_entry_i,
+  // Head flit of a packet; in the next cycle, where it goes
+  input  logic               valid_i,
+  input  flit_t              flit_i,
+  output logic               nobody_o,
+  output logic [SwitchPortW-1:0]  port_o,
+  output logic [SwitchVcBits-1:0] vc_o
+);
+  if (Ports > 1 << SwitchPortW) begin : gen_illegal_ports
+    $fatal(1, "gs_switch_route: %0d ports; there may be %0d", Ports, 1 << SwitchPortW);
+  end
+
+  // All kinds have the board at the same place, a host's number as well, and a stream's port in the low bits.
+  address_thread_t place;
+  address_key_t key;
+  logic [7:0] stream_port;
+  assign place = flit_i.dest;
+  assign key = flit_i.dest;
+  assign stream_port = flit_i.dest[7:0];
+
+  logic to_host, fits, at_home, home_nobody, by_table_q, fits_q, home_nobody_q;
+  logic [SwitchPortW-1:0] home_port, home_port_q;
+  logic [SwitchVcBits-1:0] home_vc, home_vc_q;
+  switch_entry_t entry;
+
+  assign to_host = place.kind == EndpointHost;
+  assign fits = place.board >> TableW == '0;
+  // Keys name a link, not a board.
+  assign at_home = !to_host && (place.kind == EndpointKey || place.board == board_i);
+
+  always_comb begin
+    home_port   = '0;
+    home_nobody = 1'b0;
+    home_vc     = '0;
+    case (place.kind)
+      EndpointThread, EndpointTile, EndpointAccelerator: begin
+        home_port   = port_of(Home.mesh.first, exit_of(place.tile_x));
+        home_nobody = Home.mesh.count == '0;
+      end
+      EndpointStream: begin
+        home_port   = port_of(Home.stream.first, stream_port);
+        home_nobody = 32'(stream_port) + 1 > 32'(Home.stream.count);
+      end
+      EndpointMatch: begin
+        home_port   = port_of(Home.match.first, '0);
+        home_nobody = Home.match.count == '0;
+      end
+      EndpointKey: begin
+        // A key of this board's own should have met its multicast router before the switch.
+        home_port   = port_of(Home.link.first, 8'(key.link) - 8'd1);
+        home_nobody = key.link == '0 || 32'(key.link) > 32'(Home.link.count);
+        home_vc     = key.vc[SwitchVcBits-1:0];
+      end
+      EndpointControl: begin
+        home_port   = port_of(Home.control.first, '0);
+        home_nobody = Home.control.count == '0;
+      end
+      default: home_nobody = 1'b1;
+    endcase
+  end
+
+  function automatic logic [SwitchPortW-1:0] port_of(logic [7:0] first, logic [7:0] number);
+    return SwitchPortW'(first + number);
+  endfunction
+
+  // The exit of the mesh whose column is the nearest; ties go to the lower column, as in the mesh itself.
+  function automatic logic [7:0] exit_of(logic [3:0] x);
+    logic [7:0] best;
+    int unsigned distance, column, apart;
+    best     = '0;
+    distance = 255;
+    for (int unsigned e = 0; e < RouterMeshPorts; e++) begin
+      column = (2 * e + 1) * MeshWidth / (2 * RouterMeshPorts);
+      apart  = 32'(x) > column ? 32'(x) - column : column - 32'(x);
+      if (apart < distance) begin
+        distance = apart;
+        best     = 8'(e);
+      end
+    end
+    return best;
+  endfunction
+
+  gs_ram_sdp #(
+    .Width($bits(switch_entry_t)),
+    .Depth(1 << TableW)
+  ) u_table (
+    .clk_i,
+    .we_i   (table_we_i),
+    .wstrb_i(1'b1),
+    .waddr_i(table_index_i),
+    .wdata_i(table_entry_i),
+    .re_i   (valid_i),
+    .raddr_i(to_host ? ~place.board[TableW-1:0] : place.board[TableW-1:0]),
+    .rdata_o(entry)
+  );
+
+  always_ff @(posedge clk_i) begin
+    if (valid_i) begin
+      by_table_q    <= !at_home;
+      fits_q        <= fits;
+      home_nobody_q <= home_nobody;
+      home_port_q   <= home_port;
+      home_vc_q     <= home_vc;
+    end
+  end
+
+  assign port_o   = by_table_q ? entry.port : home_port_q;
+  assign vc_o     = by_table_q ? entry.vc[SwitchVcBits-1:0] : home_vc_q;
+  assign nobody_o = by_table_q ? clearing_i || !fits_q || !entry.valid || 32'(entry.port) >= Ports : home_nobody_q;
+
+  // The rest of the flit and of the entry says nothing of the way.
+  logic unused;
+  assign unused = ^{rst_ni, entry.vc, flit_i.kind, flit_i.last, flit_i.vnet, flit_i.job, flit_i.epoch, flit_i.wave,
+                    flit_i.payload, place.tile_y, place.thread, place.spare, key.kind, key.spare, key.vc};
+endmodule

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// The board switch. Paths are relative to rtl/.
+-f common/common.f
+-f fabric/fabric.f
+switch/gs_switch_pkg.sv
+switch/gs_credit_giver.sv
+switch/gs_channel_buffer.sv
+switch/gs_switch_route.sv
+switch/gs_switch_ingress.sv
+switch/gs_switch_egress.sv
+switch/gs_link_ingress.sv
+switch/gs_link_egress.sv
+switch/gs_switch.sv
