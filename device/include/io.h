@@ -18,8 +18,12 @@ int gossamer_puts(const char* s);
 int puthex(unsigned x);
 
 /// Formatted output: more formats than Tinsel's, which has %s and %x. Here %x writes no leading zeros unless
-/// it is told to (%08x).
-int printf(const char* format, ...) __attribute__((format(printf, 1, 2)));
+/// it is told to (%08x). With GOSSAMER_COMPAT, and without stdio.h before this, it writes 8 digits as Tinsel's does.
+int printf(const char* format, ...) __attribute__((format(printf, 1, 2)))
+#if defined(GOSSAMER_COMPAT) && !defined(GOSSAMER_STDIO_H)
+__asm__("gossamer_tinsel_printf")
+#endif
+;
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -41,10 +41,10 @@ INLINE uint32_t tinselId(void) { return GS_CSR_READ(GS_CSR_THREAD_ID); }
 // Kind, board, tile and thread of an address stand one beside the other without gaps, each with as many bits as this
 // configuration needs: the next thread of the next tile is tinselId() + 1.
 
-/// Address of a thread. A board's number is its row, then TinselMeshXBits bits of its column.
+/// Address of a thread. Boards are numbered row by row without gaps.
 INLINE uint32_t tinselToAddr(uint32_t boardX, uint32_t boardY, uint32_t tileX, uint32_t tileY,
                              uint32_t coreId, uint32_t threadId) {
-  return (boardY << TinselMeshXBits | boardX) << GS_ADDRESS_BOARD_LSB | tileY << GS_ADDRESS_TILE_Y_LSB |
+  return (boardY * GS_BOARDS_WIDTH + boardX) << GS_ADDRESS_BOARD_LSB | tileY << GS_ADDRESS_TILE_Y_LSB |
          tileX << GS_ADDRESS_TILE_X_LSB | coreId << TinselLogThreadsPerCore | threadId;
 }
 
@@ -53,8 +53,8 @@ INLINE void tinselFromAddr(uint32_t addr, uint32_t* boardX, uint32_t* boardY, ui
                            uint32_t* tileY, uint32_t* coreId, uint32_t* threadId) {
   uint32_t thread = addr & ((1u << GS_ADDRESS_THREAD_BITS) - 1);
   uint32_t board = (addr >> GS_ADDRESS_BOARD_LSB) & ((1u << GS_ADDRESS_BOARD_BITS) - 1);
-  *boardX = board & ((1u << TinselMeshXBits) - 1);
-  *boardY = board >> TinselMeshXBits;
+  *boardX = board % GS_BOARDS_WIDTH;
+  *boardY = board / GS_BOARDS_WIDTH;
   *tileX = (addr >> GS_ADDRESS_TILE_X_LSB) & ((1u << GS_ADDRESS_TILE_X_BITS) - 1);
   *tileY = (addr >> GS_ADDRESS_TILE_Y_LSB) & ((1u << GS_ADDRESS_TILE_Y_BITS) - 1);
   *coreId = thread >> TinselLogThreadsPerCore;

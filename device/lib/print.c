@@ -12,11 +12,20 @@
 
 #include "print.h"
 
+// 1 in print_tinsel.c: %x by itself prints 8 digits, as in the code of Tinsel.
+#ifndef GS_TINSEL
+#define GS_TINSEL 0
+#endif
+
+#if !GS_TINSEL
 int putchar(int c) {
   while (!GS_CSR_SWAP(GS_CSR_UART_PUT, c & 0xFF)) {
   }
   return c;
 }
+#else
+int putchar(int c);
+#endif
 
 static __attribute__((noinline)) void put(Out* out, int c) {
   out->count++;
@@ -27,6 +36,7 @@ static __attribute__((noinline)) void put(Out* out, int c) {
   }
 }
 
+#if !GS_TINSEL
 static __attribute__((noinline)) void pad(Out* out, int c, int times) {
   while (times-- > 0) put(out, c);
 }
@@ -45,6 +55,7 @@ void gossamer_print_field(Out* out, const Spec* spec, const char* body, int leng
   for (int i = 0; i < length; ++i) put(out, body[i]);
   if (spec->flags & kLeft) pad(out, ' ', blank);
 }
+#endif
 
 static const char* sign_of(const Spec* spec, int negative) {
   if (negative) return "-";
@@ -144,6 +155,7 @@ static void format(Out* out, const char* text, va_list* list) {
         unsigned base = lower == 'o' ? 8 : 10;
         if (lower == 'x' || lower == 'p') {
           base = 16;
+          if (GS_TINSEL && lower == 'x' && !spec.width && spec.precision < 0) spec.precision = 8;
           if (lower == 'p' || (spec.flags & kAlternate && (high | low))) spec.sign = spec.flags & kUpper ? "0X" : "0x";
         } else if (lower == 'd' || lower == 'i') {
           const int negative = (int32_t)high < 0;
@@ -201,6 +213,17 @@ static void format(Out* out, const char* text, va_list* list) {
   }
 }
 
+#if GS_TINSEL
+/// The printf of programs that are written for the code of Tinsel (io.h).
+int gossamer_tinsel_printf(const char* text, ...) {
+  va_list list;
+  Out out = {0, 0, 0};
+  va_start(list, text);
+  format(&out, text, &list);
+  va_end(list);
+  return out.count;
+}
+#else
 int vprintf(const char* text, va_list list) {
   va_list copy;
   va_copy(copy, list);
@@ -237,3 +260,4 @@ int snprintf(char* to, size_t size, const char* text, ...) {
   va_end(list);
   return count;
 }
+#endif

@@ -70,6 +70,20 @@ INLINE uint32_t gossamerAddress(uint32_t number) {
 #endif
 }
 
+/// Boards of the cluster, numbered from 0.
+#define GOSSAMER_BOARDS (GS_BOARDS_WIDTH * GS_BOARDS_HEIGHT)
+
+/// This thread's board.
+INLINE uint32_t gossamerBoard(void) {
+  return (GS_CSR_READ(GS_CSR_THREAD_ID) >> GS_ADDRESS_BOARD_LSB) & ((1u << GS_ADDRESS_BOARD_BITS) - 1);
+}
+
+/// Address of the thread with this number on a board.
+INLINE uint32_t gossamerAddressOn(uint32_t board, uint32_t number) {
+  uint32_t here = gossamerAddress(number) & ((1u << GS_ADDRESS_BOARD_LSB) - 1);
+  return board << GS_ADDRESS_BOARD_LSB | here;
+}
+
 /// First address of the heap of the thread with this number: its partition, interleaved by line.
 INLINE uint32_t gossamerHeapBase(uint32_t number) {
   return GS_PARTITION_BASE + ((number % GS_THREADS_PER_DRAM) << GS_LOG_PARTITION_BYTES);

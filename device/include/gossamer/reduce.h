@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Barriers that compute: up to two 64-bit words, reduced over all threads of the job by the release of tinselIdle.
+//
+//   gsReduceSum(0, mine);              // any number of times in an epoch; each counts once
+//   while (tinselIdle(1) == 0) ...     // receive
+//   int64_t all = gsReduced(0);        // of what all threads gave in the epoch that ended
+//
+// All threads that give a word in an epoch name the same operation for it; else the result is undefined. A word that
+// nobody gives keeps its result. Giving a word overwrites the masks of tinselMulticast, which sets them itself.
+//
+// A sum of floating-point numbers depends on their order, and the order of a reduction does not: so they are added up
+// as fixed-point numbers, which are exact.
+#pragma once
+
+#include <gossamer/device.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// Gives a value to word 0 or 1; `op` is GS_REDUCE_SUM (modulo 2^64), GS_REDUCE_MIN, GS_REDUCE_MAX (both signed) or
+/// GS_REDUCE_OR.
+INLINE void gsReduce(unsigned word, unsigned op, int64_t value) {
+  GS_CSR_WRITE(GS_CSR_SEND_MASK_LOW, (uint32_t)value);
+  GS_CSR_WRITE(GS_CSR_SEND_MASK_HIGH, (uint32_t)((uint64_t)value >> 32));
+  GS_CSR_WRITE(GS_CSR_REDUCE, word << 2 | op);
+}
+
+INLINE void gsReduceSum(unsigned word, int64_t value) { gsReduce(word, GS_REDUCE_SUM, value); }
+INLINE void gsReduceMin(unsigned word, int64_t value) { gsReduce(word, GS_REDUCE_MIN, value); }
+INLINE void gsReduceMax(unsigned word, int64_t value) { gsReduce(word, GS_REDUCE_MAX, value); }
+INLINE void gsReduceOr(unsigned word, uint64_t value) { gsReduce(word, GS_REDUCE_OR, (int64_t)value); }
+
+/// What the last release brought for a word.
+INLINE int64_t gsReduced(unsigned word) {
+  uint32_t low = word ? GS_CSR_READ(GS_CSR_REDUCED1_LOW) : GS_CSR_READ(GS_CSR_REDUCED_LOW);
+  uint32_t high = word ? GS_CSR_READ(GS_CSR_REDUCED1_HIGH) : GS_CSR_READ(GS_CSR_REDUCED_HIGH);
+  return (int64_t)((uint64_t)high << 32 | low);
+}
+
+/// A number as fixed point with `fraction` bits behind the point, rounded to the nearest (ties away from 0). What does
+/// not fit into 62 bits becomes the greatest that does; a NaN becomes 0. Choose `fraction` so that the sum of all fits.
+INLINE int64_t gsToFixed(float value, int fraction) {
+  union {
+    float number;
+    uint32_t bits;
+  } u;
+  u.number = value;
+  int exponent = (int)(u.bits >> 23 & 0xFF);
+  int64_t mantissa = (int64_t)(u.bits & 0x7FFFFF) | (exponent ? 0x800000 : 0);
+  int shift = (exponent ? exponent : 1) - 150 + fraction;
+  if (exponent == 0xFF && (u.bits & 0x7FFFFF)) return 0;
+  if (shift > 38) mantissa = mantissa ? ((int64_t)1 << 62) - 1 : 0;
+  else if (shift >= 0) mantissa <<= shift;
+  else if (shift < -25) mantissa = 0;
+  else mantissa = (mantissa + ((int64_t)1 << (-shift - 1))) >> -shift;
+  return u.bits >> 31 ? -mantissa : mantissa;
+}
+
+/// The number that a fixed-point word stands for; `fraction` from -60 to 120.
+INLINE float gsFromFixed(int64_t value, int fraction) {
+  union {
+    uint32_t bits;
+    float number;
+  } scale;
+  scale.bits = (uint32_t)(127 - fraction) << 23;
+  return ((float)(int32_t)(value >> 32) * 4294967296.0f + (float)(uint32_t)value) * scale.number;
+}
+
+/// Adds a floating-point number to a word, as fixed point.
+INLINE void gsReduceFloat(unsigned word, float value, int fraction) {
+  gsReduceSum(word, gsToFixed(value, fraction));
+}
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif

@@ -1,0 +1,439 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "board.h"
+
+#include <gossamer/device_config.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "verilog_hex.h"
+
+namespace gossamer::host {
+namespace {
+
+constexpr uint32_t kWidth = GS_BOARDS_WIDTH;
+constexpr uint32_t kHeight = GS_BOARDS_HEIGHT;
+constexpr uint32_t kBoards = kWidth * kHeight;
+constexpr uint32_t kCores = TinselCoresPerBoard;
+constexpr uint32_t kTileCores = TinselCoresPerMailbox;
+constexpr uint32_t kTiles = GS_TILES;
+constexpr uint32_t kCoreThreads = TinselThreadsPerCore;
+constexpr uint32_t kTileThreads = GS_THREADS_PER_TILE;
+constexpr uint32_t kLine = GS_LINE_BYTES;
+constexpr uint32_t kFlit = 16;
+constexpr uint32_t kPacket = 256;        ///< bytes of data in a packet to a loader
+constexpr uint32_t kTogether = 1 << 16;  ///< bytes that are sent before a reply is waited for
+constexpr uint32_t kWindow = 1u << 30;   ///< of DRAM as it is
+
+using Tile = config::AddressTile;
+using Header = config::LoadHeader;
+constexpr unsigned kBeside = 160;  ///< first bit of what travels beside a flit's payload and destination
+constexpr uint32_t kHost = static_cast<uint32_t>(config::Endpoint::Host) << Tile::kKindLsb;
+
+/// Address of a tile's loader; tiles are numbered board by board.
+uint32_t loader(uint32_t tile) {
+  const uint32_t of_board = tile % kTiles;
+  return static_cast<uint32_t>(config::Endpoint::Tile) << Tile::kKindLsb | tile / kTiles << Tile::kBoardLsb |
+         of_board / GS_MESH_WIDTH << Tile::kTileYLsb | of_board % GS_MESH_WIDTH << Tile::kTileXLsb;
+}
+
+/// The word of a flit beside payload and destination.
+uint32_t beside(config::FlitKind kind, bool last, config::Vnet vnet) {
+  return static_cast<uint32_t>(kind) << (config::Flit::kKindLsb - kBeside) |
+         static_cast<uint32_t>(last) << (config::Flit::kLastLsb - kBeside) |
+         static_cast<uint32_t>(vnet) << (config::Flit::kVnetLsb - kBeside);
+}
+
+/// A packet to a loader, at the end of others.
+void add_packet(std::vector<Flit>& flits, uint32_t dest, config::LoadOp op, unsigned group, uint32_t address,
+                uint32_t length, bool reply, const uint8_t* data) {
+  const uint32_t rows = data ? length / kFlit : 0;
+  Flit flit;
+  flit.words[0] = static_cast<uint32_t>(op) << Header::kOpLsb | group << Header::kGroupLsb;
+  flit.words[1] = address;
+  flit.words[2] = length;
+  flit.words[3] = reply ? kHost : 0;
+  flit.words[4] = dest;
+  flit.words[5] = beside(config::FlitKind::Header, !rows, config::Vnet::Request);
+  flits.push_back(flit);
+  for (uint32_t row = 0; row < rows; ++row) {
+    std::memcpy(flit.words.data(), data + row * kFlit, kFlit);
+    flit.words[5] = beside(config::FlitKind::Body, row + 1 == rows, config::Vnet::Request);
+    flits.push_back(flit);
+  }
+}
+
+/// Where a program's address is in what a loader reaches.
+uint32_t reached(const char* call, uint32_t address) {
+  if (address < GS_PARTITION_BASE) return address;
+  const uint64_t half = TinselBytesPerDRAM / 2;
+  const uint64_t offset = address - GS_PARTITION_BASE;
+  const uint64_t part = offset / GS_PARTITION_BYTES, line = offset % GS_PARTITION_BYTES / kLine;
+  const uint64_t at = half + ((line << GS_LOG_THREADS_PER_DRAM | part) * kLine) + offset % kLine;
+  if (offset >= half || at >= kWindow) {
+    char text[64];
+    std::snprintf(text, sizeof text, "there is no memory at 0x%08x that a host reaches", address);
+    misused(call, text);
+  }
+  return static_cast<uint32_t>(GS_DRAM_BASE + at);
+}
+
+std::vector<Part> parts_of(const char* call, const char* path) {
+  std::vector<Part> parts;
+  std::string why;
+  if (!path) misused(call, "the name of a file is null");
+  if (!read_verilog_hex(path, parts, why)) misused(call, why);
+  return parts;
+}
+
+/// The instructions of a file, from address 0.
+std::vector<uint8_t> code_of(const char* call, const char* path) {
+  std::vector<uint8_t> code;
+  for (const Part& part : parts_of(call, path)) {
+    const uint64_t end = uint64_t{part.address} + part.data.size();
+    if (end > TinselBytesPerInstrMem) {
+      misused(call, std::string(path) + ": has instructions up to byte " + std::to_string(end) +
+                        ", but instruction memory has " + std::to_string(TinselBytesPerInstrMem));
+    }
+    code.resize(std::max<size_t>(code.size(), end));
+    std::copy(part.data.begin(), part.data.end(), code.begin() + part.address);
+  }
+  return code;
+}
+
+}  // namespace
+
+std::shared_ptr<Board> Board::open() {
+  // They are there until the program ends, whatever HostLinks come and go. A child process has no part in them.
+  static const auto& board = *new std::shared_ptr<Board>(new Board);
+  static const pid_t owner = ::getpid();
+  static const int registered = std::atexit([] {
+    if (::getpid() == owner) board->finish();
+  });
+  (void)registered;
+  return board;
+}
+
+Board::Board() : sim_(Settings::read()), settings_(Settings::read()), cores_(kBoards * kCores), of_board_(kBoards) {
+  first_ = std::this_thread::get_id();
+}
+
+Board::~Board() = default;
+
+void Board::finish() { sim_.end(); }
+
+void Board::enter() {
+  std::unique_lock lock(mutex_);
+  if (std::this_thread::get_id() != first_) several_ = true;
+  const uint64_t mine = ticket_++;
+  turn_.wait(lock, [&] { return served_ == mine; });
+}
+
+void Board::leave() {
+  {
+    const std::lock_guard lock(mutex_);
+    ++served_;
+  }
+  turn_.notify_all();
+}
+
+// ---- Places ----
+
+uint32_t Board::boards_x() { return kWidth; }
+uint32_t Board::boards_y() { return kHeight; }
+
+uint32_t Board::board(const char* call, uint32_t x, uint32_t y) const {
+  if (x < kWidth && y < kHeight) return y * kWidth + x;
+  misused(call, "there is no board " + std::to_string(x) + "," + std::to_string(y) + "; there are boards 0,0 to " +
+                    std::to_string(kWidth - 1) + "," + std::to_string(kHeight - 1));
+}
+
+uint32_t Board::core(const char* call, uint32_t x, uint32_t y, uint32_t core) const {
+  const uint32_t number = board(call, x, y);
+  if (core < kCores) return number * kCores + core;
+  misused(call, "there is no core " + std::to_string(core) + "; a board has cores 0 to " + std::to_string(kCores - 1));
+}
+
+uint32_t Board::address(const char* call, uint32_t x, uint32_t y, uint32_t core, uint32_t thread) const {
+  const uint32_t number = this->core(call, x, y, core);
+  if (thread >= kCoreThreads) {
+    misused(call, "there is no thread " + std::to_string(thread) + "; a core has threads 0 to " +
+                      std::to_string(kCoreThreads - 1));
+  }
+  const uint32_t tile = number % kCores / kTileCores;
+  return number / kCores << GS_ADDRESS_BOARD_LSB | tile / GS_MESH_WIDTH << GS_ADDRESS_TILE_Y_LSB |
+         tile % GS_MESH_WIDTH << GS_ADDRESS_TILE_X_LSB | (number % kTileCores * kCoreThreads + thread);
+}
+
+bool Board::place(uint32_t address, Place& place) {
+  const auto field = [address](unsigned lsb, unsigned bits) { return address >> lsb & ((1u << bits) - 1); };
+  const uint32_t thread = field(0, GS_ADDRESS_THREAD_BITS);
+  const uint32_t x = field(GS_ADDRESS_TILE_X_LSB, GS_ADDRESS_TILE_X_BITS);
+  const uint32_t y = field(GS_ADDRESS_TILE_Y_LSB, GS_ADDRESS_TILE_Y_BITS);
+  place.board = address >> GS_ADDRESS_BOARD_LSB;
+  place.core = (y * GS_MESH_WIDTH + x) * kTileCores + thread / kCoreThreads;
+  place.thread = thread % kCoreThreads;
+  return place.board < kBoards && x < GS_MESH_WIDTH && y < kTiles / GS_MESH_WIDTH && thread < kTileThreads;
+}
+
+Place Board::place(uint32_t thread) {
+  const uint32_t each = kTiles * kTileThreads;
+  return {thread / each, thread % each / kCoreThreads, thread % kCoreThreads};
+}
+
+// ---- Waiting ----
+
+Woke Board::pass(const char* call, uint32_t wanted, uint64_t room, uint64_t cycles, bool poll, uint64_t messages) {
+  flush_stores(call);
+  return sim_.wait(call, wanted, room, cycles, poll, messages);
+}
+
+bool Board::wait(const char* call, uint32_t wanted, uint64_t room, const std::function<bool()>& there,
+                 uint64_t messages) {
+  // Another thread of the program may be about to do what this one waits for.
+  constexpr uint64_t kTurn = kPoll;
+  while (!there()) {
+    const uint32_t of_all = several_ ? wanted | sim::kMessages | sim::kBytes : wanted;
+    const Woke woke = pass(call, of_all, room, several_ ? kTurn : 0, false, several_ ? 1 : messages);
+    if (woke == Woke::AllEnded && !several_) return there();
+    if (woke == Woke::Deadlock && !several_) sim_.died(call, "deadlock");
+    // Nobody prints any more; but other threads of the program may go on.
+    if (woke == Woke::AllEnded && wanted == sim::kBytes && started_ && sim_.stopped() >= started_) return there();
+    if (!several_) continue;
+    leave();
+    ::usleep(100);
+    enter();
+  }
+  return true;
+}
+
+bool Board::poll(const char* call, uint32_t wanted, uint64_t room, const std::function<bool()>& there) {
+  if (there()) return true;
+  const Woke woke = pass(call, wanted, room, kPoll, true, 1);
+  // Whoever polls does other things too; but not for as long as this.
+  if (woke == Woke::AllEnded && !several_) never(call);
+  if (woke == Woke::Deadlock && !several_) sim_.died(call, "deadlock");
+  return there();
+}
+
+void Board::never(const char* call) {
+  if (started_) sim_.died(call, "ended");
+  sim_.died(call, "idle");
+}
+
+// ---- Loading ----
+
+void Board::settle(const char* call) {
+  flush_stores(call);
+  if (!started_) return;
+  for (uint32_t tile = 0; tile < kBoards * kTiles; ++tile) {
+    std::vector<uint8_t> commands;
+    for (uint32_t thread = 0; thread < kTileThreads; ++thread) {
+      commands.push_back(static_cast<uint8_t>(config::DebugCommand::Flush));
+      commands.push_back(static_cast<uint8_t>(thread));
+    }
+    sim_.ask(tile, commands, kTileThreads);
+  }
+}
+
+void Board::load_all(const char* call, const char* code, const char* data) {
+  const std::vector<uint8_t> instructions = code_of(call, code);
+  const std::vector<Part> parts = parts_of(call, data);
+  if (sim_.stopped() < started_) {
+    misused(call, std::to_string(started_ - sim_.stopped()) + " threads still run; load a program when all have ended");
+  }
+  settle(call);
+  sim_.note("image " + std::string(code));
+  if (settings_.broadcast) {
+    write_code(call, settings_.broadcast, 0xF, kBoards * kTiles, 0, instructions);
+  } else {
+    for (uint32_t tile = 0; tile < kBoards * kTiles; ++tile) write_code(call, loader(tile), 0xF, 1, 0, instructions);
+  }
+  for (const Part& part : parts) write_all(call, part.address, part.data.data(), part.data.size());
+  for (Core& core : cores_) core = {};
+  std::fill(of_board_.begin(), of_board_.end(), 0);
+  started_ = 0;
+}
+
+void Board::load_code(const char* call, const char* code, uint32_t core) {
+  const std::vector<uint8_t> instructions = code_of(call, code);
+  flush_stores(call);
+  const uint32_t first = core / TinselCoresPerInstrMem * TinselCoresPerInstrMem * kCoreThreads;
+  sim_.note("image " + std::to_string(first) + " " + std::to_string(TinselCoresPerInstrMem * kCoreThreads) + " " +
+            code);
+  write_code(call, loader(core / kTileCores), 1u << (core % kTileCores / TinselCoresPerInstrMem), 1, 0, instructions);
+}
+
+void Board::load_data(const char* call, const char* data, uint32_t core) {
+  flush_stores(call);
+  for (const Part& part : parts_of(call, data)) {
+    write(call, core / kTileCores, part.address, part.data.data(), part.data.size());
+  }
+}
+
+void Board::write_code(const char* call, uint32_t dest, unsigned group, uint32_t replies, uint32_t address,
+                       const std::vector<uint8_t>& code) {
+  std::vector<uint8_t> whole = code;
+  whole.resize((code.size() + kFlit - 1) / kFlit * kFlit);
+  std::vector<Flit> flits;
+  for (uint32_t at = 0; at < whole.size(); at += kPacket) {
+    const uint32_t length = std::min<uint32_t>(kPacket, static_cast<uint32_t>(whole.size()) - at);
+    add_packet(flits, dest, config::LoadOp::WriteInstr, group, address + at, length, at + length == whole.size(),
+               whole.data() + at);
+  }
+  if (!flits.empty()) sim_.exchange(call, flits, replies);
+}
+
+void Board::write(const char* call, uint32_t tile, uint32_t address, const uint8_t* data, size_t size) {
+  if (!size) return;
+  if (uint64_t{address} + size > uint64_t{1} << 32) misused(call, "data beyond the end of memory");
+  // Memory has whole lines: of the first and the last the rest stays as it is.
+  std::vector<uint8_t> whole;
+  const uint32_t before = address % kLine;
+  if (before) {
+    whole = read_line(call, tile, address - before);
+    whole.resize(before);
+  }
+  whole.insert(whole.end(), data, data + size);
+  if (const uint32_t behind = static_cast<uint32_t>(whole.size() % kLine)) {
+    const std::vector<uint8_t> last =
+        read_line(call, tile, address - before + static_cast<uint32_t>(whole.size()) - behind);
+    whole.insert(whole.end(), last.begin() + behind, last.end());
+  }
+  write_lines(call, loader(tile), 1, address - before, whole.data(), whole.size());
+}
+
+void Board::write_lines(const char* call, uint32_t dest, uint32_t replies, uint32_t address, const uint8_t* data,
+                        size_t size) {
+  // Neighbouring lines of a partition are not neighbours in memory.
+  const uint32_t most = address < GS_PARTITION_BASE ? kPacket : std::min(kPacket, kLine);
+  for (size_t begin = 0; begin < size; begin += kTogether) {
+    const size_t end = std::min<size_t>(size, begin + kTogether);
+    std::vector<Flit> flits;
+    for (size_t at = begin; at < end; at += most) {
+      const auto length = static_cast<uint32_t>(std::min<size_t>(most, end - at));
+      add_packet(flits, dest, config::LoadOp::Write, 0, reached(call, address + static_cast<uint32_t>(at)), length,
+                 at + length == end, data + at);
+    }
+    sim_.exchange(call, flits, replies);
+  }
+}
+
+void Board::write_each(const char* call, uint32_t address, const uint8_t* data, size_t size) {
+  constexpr uint32_t kEach = kTiles / TinselDRAMsPerBoard;
+  for (uint32_t tile = 0; tile < kBoards * kTiles; tile += kEach) write(call, tile, address, data, size);
+}
+
+void Board::write_all(const char* call, uint32_t address, const uint8_t* data, size_t size) {
+  // What stands in the rest of a line may differ from board to board.
+  const size_t before = std::min<size_t>(size, (kLine - address % kLine) % kLine);
+  const size_t whole = (size - before) / kLine * kLine;
+  if (!settings_.broadcast || !whole) return write_each(call, address, data, size);
+  const uint32_t first = address + static_cast<uint32_t>(before);
+  write_each(call, address, data, before);
+  write_lines(call, settings_.broadcast, kBoards * TinselDRAMsPerBoard, first, data + before, whole);
+  write_each(call, first + static_cast<uint32_t>(whole), data + before + whole, size - before - whole);
+}
+
+std::vector<uint8_t> Board::read_line(const char* call, uint32_t tile, uint32_t address) {
+  std::vector<Flit> flits;
+  add_packet(flits, loader(tile), config::LoadOp::Read, 0, reached(call, address), kLine, true, nullptr);
+  std::vector<uint8_t> line;
+  for (const Reply& reply : sim_.exchange(call, flits, (kLine + kPacket - 1) / kPacket)) {
+    line.insert(line.end(), reply.data.begin(), reply.data.end());
+  }
+  return line;
+}
+
+void Board::store(const char* call, uint32_t core, const uint32_t* words, uint32_t count) {
+  Core& its = cores_[core];
+  const uint32_t tile = core / kTileCores;
+  const size_t bytes = stores_.data.size();
+  if (bytes && (stores_.tile != tile || stores_.address + bytes != its.address || bytes > kTogether)) {
+    flush_stores(call);
+  }
+  if (stores_.data.empty()) {
+    stores_.tile = tile;
+    stores_.address = its.address;
+  }
+  const auto* at = reinterpret_cast<const uint8_t*>(words);
+  stores_.data.insert(stores_.data.end(), at, at + size_t{count} * 4);
+  its.address += count * 4;
+}
+
+void Board::flush_stores(const char* call) {
+  if (stores_.data.empty()) return;
+  const std::vector<uint8_t> data = std::move(stores_.data);
+  stores_.data.clear();
+  write(call, stores_.tile, stores_.address, data.data(), data.size());
+}
+
+void Board::write_instructions(const char* call, uint32_t core, const uint32_t* words, uint32_t count) {
+  Core& its = cores_[core];
+  const uint32_t end = its.address + count * 4;
+  if (its.address % 4 || end > TinselBytesPerInstrMem) misused(call, "instructions beyond instruction memory");
+  const uint32_t dest = loader(core / kTileCores);
+  const unsigned group = 1u << (core % kTileCores / TinselCoresPerInstrMem);
+  // A loader writes whole flits: what is in the first and the last is read before.
+  const uint32_t begin = its.address / kFlit * kFlit, length = (end + kFlit - 1) / kFlit * kFlit - begin;
+  std::vector<Flit> flits;
+  add_packet(flits, dest, config::LoadOp::ReadInstr, group, begin, length, true, nullptr);
+  std::vector<uint8_t> code;
+  for (const Reply& reply : sim_.exchange(call, flits, 1)) {
+    code.insert(code.end(), reply.data.begin(), reply.data.end());
+  }
+  std::memcpy(code.data() + (its.address - begin), words, size_t{count} * 4);
+  write_code(call, dest, group, 1, begin, code);
+  its.address = end;
+}
+
+std::vector<uint32_t> Board::load(const char* call, uint32_t core, uint32_t count) {
+  flush_stores(call);
+  Core& its = cores_[core];
+  std::vector<uint32_t> words(count);
+  std::vector<uint8_t> line;
+  uint32_t known = 1;
+  for (uint32_t& word : words) {
+    const uint32_t first = its.address / kLine * kLine;
+    if (first != known) line = read_line(call, core / kTileCores, known = first);
+    std::memcpy(&word, line.data() + (its.address - first), sizeof word);
+    its.address += 4;
+  }
+  return words;
+}
+
+// ---- Starting ----
+
+void Board::ready(const char* call, uint32_t core, uint32_t threads) {
+  const std::string which = "core " + std::to_string(core % kCores) + " of board " +
+                            std::to_string(core / kCores % kWidth) + "," + std::to_string(core / kCores / kWidth);
+  if (threads < 1 || threads > kCoreThreads) {
+    misused(call, std::to_string(threads) + " threads on " + which + ": a core has " + std::to_string(kCoreThreads));
+  }
+  if (cores_[core].started) misused(call, which + " has been started already");
+  cores_[core].ready = threads;
+}
+
+void Board::go(const std::vector<uint32_t>& cores) {
+  flush_stores("HostLink::go");
+  std::vector<uint64_t> masks(kBoards * kTiles);
+  for (const uint32_t core : cores) {
+    Core& its = cores_[core];
+    if (!its.ready) continue;
+    const uint64_t mask = its.ready == 64 ? ~uint64_t{0} : (uint64_t{1} << its.ready) - 1;
+    masks[core / kTileCores] |= mask << (core % kTileCores * kCoreThreads);
+    started_ += its.ready;
+    of_board_[core / kCores] += its.ready;
+    its.ready = 0;
+    its.started = true;
+  }
+  for (uint32_t tile = 0; tile < masks.size(); ++tile) {
+    if (masks[tile]) sim_.start(tile, masks[tile], of_board_[tile / kTiles]);
+  }
+}
+
+}  // namespace gossamer::host

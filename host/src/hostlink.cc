@@ -1,0 +1,426 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <HostLink.h>
+#include <gossamer/device_config.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "board.h"
+
+using gossamer::host::Board;
+using gossamer::host::Message;
+using gossamer::host::misused;
+using gossamer::host::Place;
+using gossamer::sim::Flit;
+namespace config = gossamer::config;
+
+namespace {
+
+constexpr uint64_t kQueue = 1024;  ///< flits that may wait to enter the network
+constexpr uint64_t kHeld = 4096;   ///< flits that are held back at most (useSendBuffer)
+constexpr uint32_t kWordsPerFlit = config::mailbox::flit_bytes / 4;
+constexpr size_t kLongestLine = 1024;
+
+std::string hex(uint32_t value) {
+  char text[16];
+  std::snprintf(text, sizeof text, "0x%08x", value);
+  return text;
+}
+
+uint32_t from_environment(const char* name) {
+  const char* text = std::getenv(name);
+  return text ? static_cast<uint32_t>(std::strtoul(text, nullptr, 10)) : 1;
+}
+
+/// The address that the fabric knows a thread or an accelerator by; ends the program if there is none.
+uint32_t fabric_address(const char* call, uint32_t dest) {
+  constexpr uint32_t kKinds = 7u << config::AddressThread::kKindLsb;
+  const uint32_t kind = dest & kKinds;
+  Place place;
+  const bool there = Board::place(dest & ~kKinds, place);
+  if ((kind && kind != GS_ADDRESS_ACCELERATOR) || !there) {
+    const std::string boards = std::to_string(Board::boards_x()) + " x " + std::to_string(Board::boards_y());
+    std::string what = "the address " + hex(dest) + " is of nothing that takes messages";
+    if (!kind && place.board >= Board::boards_x() * Board::boards_y()) {
+      what = "the address " + hex(dest) + " is on board " + std::to_string(place.board);
+    }
+    misused(call, what + "; there are " + boards + " boards of " + std::to_string(TinselCoresPerBoard) + " cores of " +
+                      std::to_string(TinselThreadsPerCore) + " threads; make addresses with toAddr");
+  }
+  const uint32_t tile = place.core / TinselCoresPerMailbox;
+  using Thread = config::AddressThread;
+  return kind | place.board << Thread::kBoardLsb | tile / GS_MESH_WIDTH << Thread::kTileYLsb |
+         tile % GS_MESH_WIDTH << Thread::kTileXLsb |
+         (place.core % TinselCoresPerMailbox * TinselThreadsPerCore + place.thread) << Thread::kThreadLsb;
+}
+
+Flit flit_of(config::FlitKind kind, bool last, uint32_t dest, const void* data, size_t bytes) {
+  constexpr unsigned kBeside = 160;
+  Flit flit;
+  std::memcpy(flit.words.data(), data, bytes);
+  flit.words[4] = dest;
+  flit.words[5] = static_cast<uint32_t>(kind) << (config::Flit::kKindLsb - kBeside) |
+                  static_cast<uint32_t>(last) << (config::Flit::kLastLsb - kBeside) |
+                  static_cast<uint32_t>(config::Vnet::Mailbox) << (config::Flit::kVnetLsb - kBeside);
+  return flit;
+}
+
+/// The body of a message, behind what its packet begins with.
+void add_body(std::vector<Flit>& packet, uint32_t dest, uint32_t flits, const void* msg) {
+  const auto* data = static_cast<const uint8_t*>(msg);
+  for (uint32_t i = 0; i < flits; ++i) {
+    packet.push_back(flit_of(config::FlitKind::Body, i + 1 == flits, dest, data + i * config::mailbox::flit_bytes,
+                             config::mailbox::flit_bytes));
+  }
+}
+
+void check_length(const char* call, uint32_t flits) {
+  if (flits >= 1 && flits <= TinselMaxFlitsPerMsg) return;
+  misused(call, "a message of " + std::to_string(flits) + " flits; it has 1 to " +
+                    std::to_string(TinselMaxFlitsPerMsg));
+}
+
+}  // namespace
+
+struct HostLink::Held {
+  std::vector<std::vector<Flit>> packets;  ///< messages that are held back
+  size_t flits = 0;
+  std::map<uint32_t, std::string> lines;  ///< what threads have printed, without an end of line so far
+
+  /// Hands a packet over, when there is room. Whether it was.
+  bool hand_over(Board& board, const char* call, const std::vector<Flit>& packet, bool block) {
+    const uint64_t room = kQueue - packet.size();
+    const auto there = [&] { return board.sim().queued() <= room; };
+    if (!block && !board.poll(call, gossamer::sim::kRoom, room, there)) return false;
+    if (block && !board.wait(call, gossamer::sim::kRoom, room, there)) board.never(call);
+    board.sim().send(packet.data(), packet.size());
+    return true;
+  }
+
+  void flush(Board& board, const char* call) {
+    for (const std::vector<Flit>& packet : packets) hand_over(board, call, packet, true);
+    packets.clear();
+    flits = 0;
+  }
+
+  bool send(Board& board, const char* call, std::vector<Flit>&& packet, bool block, bool hold) {
+    if (hold) {
+      flits += packet.size();
+      packets.push_back(std::move(packet));
+      if (flits > kHeld) flush(board, call);
+      return true;
+    }
+    flush(board, call);
+    return hand_over(board, call, packet, block);
+  }
+
+  /// A request to a core that is not ready yet.
+  bool boot(Board& board, const char* call, const Place& place, const void* msg, uint32_t flits_of_it) {
+    const uint32_t core = place.board * TinselCoresPerBoard + place.core;
+    if (place.thread != 0 || board.has_begun(core)) return false;
+    BootReq req{};
+    std::memcpy(&req, msg, std::min<size_t>(sizeof req, flits_of_it * size_t{config::mailbox::flit_bytes}));
+    const uint32_t most = flits_of_it * kWordsPerFlit - 1;
+    if (req.cmd > StartCmd || req.numArgs > most) {
+      misused(call, "a message to core " + std::to_string(place.core) + " of board " + std::to_string(place.board) +
+                        ", whose threads have not been made ready (boot, startOne), and which is no request to load");
+    }
+    switch (req.cmd) {
+      case SetAddrCmd: board.set_address(core, req.args[0]); return true;
+      case WriteInstrCmd: board.write_instructions(call, core, req.args, req.numArgs); return true;
+      case StoreCmd: board.store(call, core, req.args, req.numArgs); return true;
+      case LoadCmd: {
+        const std::vector<uint32_t> words = board.load(call, core, req.args[0]);
+        for (size_t at = 0; at < words.size(); at += kWordsPerFlit) {
+          Message& message = board.sim().messages.emplace_back();
+          std::memcpy(message.data(), &words[at], 4 * std::min<size_t>(kWordsPerFlit, words.size() - at));
+        }
+        return true;
+      }
+      default: {
+        board.ready(call, core, req.args[0] + 1);
+        // It answers that it is ready.
+        board.sim().messages.emplace_back();
+        return true;
+      }
+    }
+  }
+
+  void receive(Board& board, const char* call, void* msg, size_t bytes, size_t still) {
+    flush(board, call);
+    auto& messages = board.sim().messages;
+    if (messages.empty()) {
+      const uint64_t most = std::min<size_t>(still, 1 << 16);
+      const auto some = [&] { return messages.size() >= most; };
+      if (!board.wait(call, gossamer::sim::kMessages, 0, some, most) && messages.empty()) board.never(call);
+    }
+    std::memcpy(msg, messages.front().data(), bytes);
+    messages.pop_front();
+  }
+
+  /// Writes lines of what was said; whether there was anything.
+  bool print(Board& board, FILE* out, uint32_t* count) {
+    auto& said = board.sim().said;
+    if (said.empty()) return false;
+    // No further than the line that completes a count.
+    while (!said.empty()) {
+      const auto byte = said.front();
+      said.pop_front();
+      std::string& line = lines[byte.thread];
+      if (byte.byte != '\n') line.push_back(static_cast<char>(byte.byte));
+      if (byte.byte != '\n' && line.size() < kLongestLine) continue;
+      put(out, byte.thread);
+      if (count) ++*count;
+      if (count && most && *count >= most) break;
+    }
+    return true;
+  }
+
+  void put(FILE* out, uint32_t thread) {
+    const Place place = Board::place(thread);
+    std::string& line = lines[thread];
+    std::fprintf(out, "%u:%u:%u:%u: %s\n", place.board % Board::boards_x(), place.board / Board::boards_x(), place.core,
+                 place.thread, line.c_str());
+    line.clear();
+  }
+
+  /// Prints until there are so many lines, or until all threads have ended.
+  void dump(Board& board, const char* call, FILE* out, uint32_t wanted) {
+    uint32_t count = 0;
+    most = wanted;
+    while (!wanted || count < wanted) {
+      flush(board, call);
+      if (print(board, out, &count)) continue;
+      std::fflush(out);
+      if (board.wait(call, gossamer::sim::kBytes, 0, [&] { return !board.sim().said.empty(); })) continue;
+      if (wanted) board.never(call);
+      for (const auto& [thread, line] : std::map<uint32_t, std::string>(lines)) {
+        if (!line.empty()) put(out, thread);
+      }
+      break;
+    }
+    most = 0;
+    std::fflush(out);
+  }
+
+  uint32_t most = 0;  ///< lines that `dump` is to print
+};
+
+// ------------------------------------------------------------------------------ the boards
+
+HostLink::HostLink() { open(from_environment("HOSTLINK_BOXES_X"), from_environment("HOSTLINK_BOXES_Y")); }
+
+HostLink::HostLink(uint32_t numBoxesX, uint32_t numBoxesY) { open(numBoxesX, numBoxesY); }
+
+HostLink::HostLink(HostLinkParams params) { open(params.numBoxesX, params.numBoxesY); }
+
+void HostLink::open(uint32_t boxes_x, uint32_t boxes_y) {
+  DebugLinkParams params;
+  params.numBoxesX = boxes_x;
+  params.numBoxesY = boxes_y;
+  debug_ = std::make_unique<DebugLink>(params);
+  debugLink = debug_.get();
+  meshXLen = debug_->meshXLen;
+  meshYLen = debug_->meshYLen;
+  board_ = Board::open();
+  held_ = std::make_unique<Held>();
+}
+
+HostLink::~HostLink() = default;
+
+bool HostLink::powerOnSelfTest() {
+  const Board::Lock lock(*board_);
+  for (uint32_t tile = 0; tile < Board::boards_x() * Board::boards_y() * GS_TILES; ++tile) {
+    const auto answers = board_->sim().ask(tile, {static_cast<uint8_t>(config::DebugCommand::Ping)}, 1);
+    // Code, magic, hash, version, threads, threads a core, instruction memories.
+    uint32_t magic = 0;
+    if (answers.size() != 1 || answers[0].size() < 13) return false;
+    std::memcpy(&magic, answers[0].data() + 1, sizeof magic);
+    if (magic != config::debug_magic || answers[0][10] != GS_THREADS_PER_TILE) return false;
+  }
+  return true;
+}
+
+uint32_t HostLink::toAddr(uint32_t meshX, uint32_t meshY, uint32_t coreId, uint32_t threadId) {
+  return board_->address("HostLink::toAddr", meshX, meshY, coreId, threadId);
+}
+
+void HostLink::fromAddr(uint32_t addr, uint32_t* meshX, uint32_t* meshY, uint32_t* coreId, uint32_t* threadId) {
+  Place place;
+  Board::place(addr, place);
+  *meshX = place.board % Board::boards_x();
+  *meshY = place.board / Board::boards_x();
+  *coreId = place.core;
+  *threadId = place.thread;
+}
+
+// ------------------------------------------------------------------------------ messages
+
+bool HostLink::send(uint32_t dest, uint32_t numFlits, void* msg, bool block) {
+  const char* call = "HostLink::send";
+  const Board::Lock lock(*board_);
+  check_length(call, numFlits);
+  const uint32_t to = fabric_address(call, dest);
+  Place place;
+  if (!(dest >> config::AddressThread::kKindLsb)) {
+    Board::place(dest, place);
+    if (held_->boot(*board_, call, place, msg, numFlits)) return true;
+  }
+  std::vector<Flit> packet;
+  add_body(packet, to, numFlits, msg);
+  return held_->send(*board_, call, std::move(packet), block, useSendBuffer);
+}
+
+bool HostLink::trySend(uint32_t dest, uint32_t numFlits, void* msg) { return send(dest, numFlits, msg, false); }
+
+bool HostLink::keySend(uint32_t key, uint32_t numFlits, void* msg, bool block) {
+  const char* call = "HostLink::keySend";
+  const Board::Lock lock(*board_);
+  check_length(call, numFlits);
+  if (!board_->has_router()) {
+    misused(call, "a board that is alone has no multicast router; run with --cluster");
+  }
+  constexpr uint32_t kRouter = static_cast<uint32_t>(config::Endpoint::Key) << config::AddressKey::kKindLsb;
+  std::vector<Flit> packet{flit_of(config::FlitKind::Key, false, kRouter, &key, sizeof key)};
+  add_body(packet, kRouter, numFlits, msg);
+  return held_->send(*board_, call, std::move(packet), block, useSendBuffer);
+}
+
+bool HostLink::keyTrySend(uint32_t key, uint32_t numFlits, void* msg) { return keySend(key, numFlits, msg, false); }
+
+void HostLink::flush() {
+  const Board::Lock lock(*board_);
+  held_->flush(*board_, "HostLink::flush");
+}
+
+void HostLink::recv(void* msg) {
+  const Board::Lock lock(*board_);
+  held_->receive(*board_, "HostLink::recv", msg, TinselBytesPerMsg, 1);
+}
+
+bool HostLink::canRecv() {
+  const char* call = "HostLink::canRecv";
+  const Board::Lock lock(*board_);
+  held_->flush(*board_, call);
+  return board_->poll(call, gossamer::sim::kMessages, 0, [this] { return !board_->sim().messages.empty(); });
+}
+
+void HostLink::recvMsg(void* msg, uint32_t numBytes) {
+  const char* call = "HostLink::recvMsg";
+  const Board::Lock lock(*board_);
+  if (numBytes > TinselBytesPerMsg) {
+    misused(call, std::to_string(numBytes) + " bytes; a message has " + std::to_string(TinselBytesPerMsg));
+  }
+  held_->receive(*board_, call, msg, numBytes, 1);
+}
+
+void HostLink::recvBulk(int numMsgs, void* msgs) { recvMsgs(numMsgs, TinselBytesPerMsg, msgs); }
+
+void HostLink::recvMsgs(int numMsgs, int msgSize, void* msgs) {
+  const char* call = "HostLink::recvMsgs";
+  const Board::Lock lock(*board_);
+  if (msgSize < 0 || msgSize > TinselBytesPerMsg) {
+    misused(call, std::to_string(msgSize) + " bytes; a message has " + std::to_string(TinselBytesPerMsg));
+  }
+  auto* at = static_cast<uint8_t*>(msgs);
+  for (int i = 0; i < numMsgs; ++i) {
+    held_->receive(*board_, call, at, static_cast<size_t>(msgSize), static_cast<size_t>(numMsgs - i));
+    at += msgSize;
+  }
+}
+
+// ------------------------------------------------------------------------------ loading and starting
+
+void HostLink::loadAll(const char* codeFilename, const char* dataFilename) {
+  const Board::Lock lock(*board_);
+  board_->load_all("HostLink::loadAll", codeFilename, dataFilename);
+}
+
+void HostLink::boot(const char* codeFilename, const char* dataFilename) {
+  const char* call = "HostLink::boot";
+  const Board::Lock lock(*board_);
+  board_->load_all(call, codeFilename, dataFilename);
+  for (uint32_t core = 0; core < board_->cores(); ++core) board_->ready(call, core, TinselThreadsPerCore);
+}
+
+void HostLink::startAll() {
+  const Board::Lock lock(*board_);
+  for (uint32_t core = 0; core < board_->cores(); ++core) {
+    board_->ready("HostLink::startAll", core, TinselThreadsPerCore);
+  }
+}
+
+void HostLink::go() {
+  const Board::Lock lock(*board_);
+  std::vector<uint32_t> all;
+  for (uint32_t core = 0; core < board_->cores(); ++core) {
+    if (board_->is_ready(core)) all.push_back(core);
+  }
+  if (all.empty()) misused("HostLink::go", "no thread is ready to start; call boot, startAll or startOne before");
+  board_->go(all);
+}
+
+void HostLink::setAddr(uint32_t meshX, uint32_t meshY, uint32_t coreId, uint32_t addr) {
+  const Board::Lock lock(*board_);
+  board_->set_address(board_->core("HostLink::setAddr", meshX, meshY, coreId), addr);
+}
+
+void HostLink::store(uint32_t meshX, uint32_t meshY, uint32_t coreId, uint32_t numWords, uint32_t* data) {
+  const char* call = "HostLink::store";
+  const Board::Lock lock(*board_);
+  board_->store(call, board_->core(call, meshX, meshY, coreId), data, numWords);
+}
+
+void HostLink::loadInstrsOntoCore(const char* codeFilename, uint32_t meshX, uint32_t meshY, uint32_t coreId) {
+  const char* call = "HostLink::loadInstrsOntoCore";
+  const Board::Lock lock(*board_);
+  board_->load_code(call, codeFilename, board_->core(call, meshX, meshY, coreId));
+}
+
+void HostLink::loadDataViaCore(const char* dataFilename, uint32_t meshX, uint32_t meshY, uint32_t coreId) {
+  const char* call = "HostLink::loadDataViaCore";
+  const Board::Lock lock(*board_);
+  board_->load_data(call, dataFilename, board_->core(call, meshX, meshY, coreId));
+}
+
+void HostLink::startOne(uint32_t meshX, uint32_t meshY, uint32_t coreId, uint32_t numThreads) {
+  const char* call = "HostLink::startOne";
+  const Board::Lock lock(*board_);
+  board_->ready(call, board_->core(call, meshX, meshY, coreId), numThreads);
+}
+
+void HostLink::goOne(uint32_t meshX, uint32_t meshY, uint32_t coreId) {
+  const char* call = "HostLink::goOne";
+  const Board::Lock lock(*board_);
+  const uint32_t core = board_->core(call, meshX, meshY, coreId);
+  if (!board_->is_ready(core)) misused(call, "the threads of this core are not ready; call startOne before");
+  board_->go({core});
+}
+
+// ------------------------------------------------------------------------------ what threads print
+
+bool HostLink::pollStdOut(FILE* outFile, uint32_t* lineCount) {
+  const Board::Lock lock(*board_);
+  const char* call = "HostLink::pollStdOut";
+  held_->flush(*board_, call);
+  board_->poll(call, gossamer::sim::kBytes, 0, [this] { return !board_->sim().said.empty(); });
+  return held_->print(*board_, outFile, lineCount);
+}
+
+bool HostLink::pollStdOut(FILE* outFile) { return pollStdOut(outFile, nullptr); }
+bool HostLink::pollStdOut() { return pollStdOut(stdout); }
+
+void HostLink::dumpStdOut(FILE* outFile) {
+  const Board::Lock lock(*board_);
+  held_->dump(*board_, "HostLink::dumpStdOut", outFile, 0);
+}
+
+void HostLink::dumpStdOut(FILE* outFile, uint32_t lines) {
+  const Board::Lock lock(*board_);
+  if (lines) held_->dump(*board_, "HostLink::dumpStdOut", outFile, lines);
+}
+
+void HostLink::dumpStdOut() { dumpStdOut(stdout); }

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Verilog hex files, as objcopy writes them: bytes in hexadecimal, and where they go behind an @.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace gossamer::host {
+
+struct Part {
+  uint32_t address = 0;
+  std::vector<uint8_t> data;
+};
+
+/// Reads a file. False where it cannot be read, or holds something else; then `why` says what.
+bool read_verilog_hex(const char* path, std::vector<Part>& parts, std::string& why);
+
+}  // namespace gossamer::host
