@@ -17,6 +17,8 @@ from gossamer.errors import InputError
 if TYPE_CHECKING:
     from gossamer.config import Config
 
+ALONE = (1, 1)
+"""Columns and rows of boards, where there is one."""
 _WINDOW = 1 << 31
 """Bytes of the window of partitions."""
 _DIRECT = 1 << 30
@@ -71,8 +73,8 @@ def memory_map(config: Config) -> MemoryMap:
     )
 
 
-def header(config: Config) -> str:
-    """The text of ``gossamer/device_config.h``."""
+def header(config: Config, boards: tuple[int, int] = ALONE) -> str:
+    """The text of ``gossamer/device_config.h`` for a cluster of so many columns and rows of boards."""
     lines = [
         "// SPDX-License-Identifier: Apache-2.0",
         f"/// Configuration {config.name} as the overlay's programs see it.",
@@ -80,8 +82,8 @@ def header(config: Config) -> str:
         "#pragma once",
     ]
     for title, macros in (
-        ("Gossamer's own names", _own(config)),
-        ("Tinsel's names", _tinsel(config)),
+        ("Gossamer's own names", _own(config, boards)),
+        ("Tinsel's names", _tinsel(config, boards)),
     ):
         lines += ["", f"// {title}."]
         lines += [f"#define {name} {value}" for name, value in macros]
@@ -92,13 +94,15 @@ def _hex(value: int) -> str:
     return f"0x{value:X}"
 
 
-def _own(config: Config) -> Iterator[tuple[str, str]]:
+def _own(config: Config, boards: tuple[int, int]) -> Iterator[tuple[str, str]]:
     shared = constants.everything()
     place = memory_map(config)
     for name, value in shared.enums["csr"].values.items():
         yield f"GS_CSR_{name.upper()}", _hex(value)
     for name, value in shared.enums["perf_command"].values.items():
         yield f"GS_PERF_{name.upper()}", str(value)
+    for name, value in shared.enums["reduce_op"].values.items():
+        yield f"GS_REDUCE_{name.upper()}", str(value)
     thread = shared.layouts["address_thread"]
     # In a program the fields follow each other without gaps (rtl/fabric/gs_address_pkg.sv).
     lsb = 0
@@ -133,6 +137,8 @@ def _own(config: Config) -> Iterator[tuple[str, str]]:
     yield "GS_TILES", str(config.tiles)
     yield "GS_MESH_WIDTH", str(config.mesh.width)
     yield "GS_MAX_THREADS", str(config.threads)
+    yield "GS_BOARDS_WIDTH", str(boards[0])
+    yield "GS_BOARDS_HEIGHT", str(boards[1])
     yield "GS_LOG_SLOT_BYTES", str(config.log2_slot_bytes)
     yield "GS_LOG_SLOTS_PER_THREAD", str(ceil_log2(config.mailbox.slots_per_thread))
     yield "GS_FLIT_BYTES", str(config.mailbox.flit_bytes)
@@ -141,7 +147,7 @@ def _own(config: Config) -> Iterator[tuple[str, str]]:
     yield "GS_CLOCK_HZ", str(config.clock_hz)
 
 
-def _tinsel(config: Config) -> Iterator[tuple[str, str]]:
+def _tinsel(config: Config, boards: tuple[int, int]) -> Iterator[tuple[str, str]]:
     core, cache, box, mesh, memory = config.core, config.cache, config.mailbox, config.mesh, config.memory
     place = memory_map(config)
     flit, slot = box.flit_bytes, box.max_flits * box.flit_bytes
@@ -191,12 +197,13 @@ def _tinsel(config: Config) -> Iterator[tuple[str, str]]:
         "SRAMsPerBoard": memory.sram.count,
         "BytesPerSRAM": memory.sram.bytes,
         "BytesPerSRAMPartition": place.sram_thread_bytes,
-        "MeshXLenWithinBox": 1,
-        "MeshYLenWithinBox": 1,
-        "BoardsPerBox": 1,
+        # All boards are as of one box.
+        "MeshXLenWithinBox": boards[0],
+        "MeshYLenWithinBox": boards[1],
+        "BoardsPerBox": boards[0] * boards[1],
         "BoxMeshXLen": 1,
         "BoxMeshYLen": 1,
-        "MaxThreads": 1 << board_bits,
+        "MaxThreads": 1 << board_bits + sum(map(ceil_log2, boards)),
     }
     for name, size in sizes.items():
         yield f"Tinsel{name}", f"{size}u" if size >= 1 << 31 else str(size)
@@ -209,9 +216,10 @@ def _tinsel(config: Config) -> Iterator[tuple[str, str]]:
     yield "TinselDCacheLogSetsPerThread", "TinselLogDCacheSetsPerThread"
     yield "TinselMailboxMeshXBits", str(config.log2_mesh_width)
     yield "TinselMailboxMeshYBits", str(config.log2_mesh_height)
-    for axis in "XY":
-        yield f"TinselMesh{axis}Bits", "0"
-        yield f"TinselMesh{axis}BitsWithinBox", "0"
+    for axis, length in zip("XY", boards, strict=True):
+        bits = str(ceil_log2(length))
+        yield f"TinselMesh{axis}Bits", bits
+        yield f"TinselMesh{axis}BitsWithinBox", bits
     yield "TinselSharedInstrMem", str(int(core.cores_per_instr_mem > 1))
     # Programs begin at address 0 of instruction memory: nothing of a boot loader stays there.
     yield "TinselMaxBootImageBytes", "0"

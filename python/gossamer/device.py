@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING
 import gossamer_setup
 from gossamer import _device_elf, _device_header, _device_sources, apps, native
 from gossamer._device_elf import DoesNotFit, Elf, Place, Segment, may_print_fractions
+from gossamer._device_header import ALONE
 from gossamer._device_sources import LANGUAGES, OBJECT, SUFFIXES
 from gossamer.config import constants
 from gossamer.errors import InputError
@@ -36,7 +37,7 @@ from gossamer.paths import INCLUDE, ROOT
 if TYPE_CHECKING:
     from gossamer.config import Config
 
-__all__ = ["SUFFIXES", "Image", "Place", "Segment", "build", "load"]
+__all__ = ["ALONE", "SUFFIXES", "Image", "Place", "Segment", "build", "headers", "load"]
 
 DEVICE = ROOT / "device"
 _CPU = ("-mcpu=generic_rv32+m+f+zicsr+relax", "-mabi=ilp32f")
@@ -100,14 +101,15 @@ def build(
     *,
     includes: Sequence[str | os.PathLike[str]] = (),
     optimize: str | None = None,
+    boards: tuple[int, int] = ALONE,
 ) -> Image:
     """Compiles and links a program for a configuration; an ELF file that is ready is only read.
 
     ``sources`` are C (.c), C++20 (.cc, .cpp, .cxx) or assembly (.S) files, objects (.o), or folders, each of which
     stands for the sources directly in it. ``defines`` are macros for them (NAME=VALUE), ``includes`` folders with
     their headers, ``optimize`` the compiler's level (0 to 3, s, z); without it 2, or z where the instructions
-    do not fit at 2. Raises InputError, one clear line, where something is not there, does not compile, does not
-    link or does not fit.
+    do not fit at 2. ``boards`` are columns and rows of the cluster that it will run on. Raises InputError, one clear
+    line, where something is not there, does not compile, does not link or does not fit.
     """
     if isinstance(config, str):
         from gossamer import config as configs
@@ -116,31 +118,45 @@ def build(
     given = [sources] if isinstance(sources, (str, os.PathLike)) else list(sources)
     paths = _device_sources.collect(given)
     if paths[0].suffix == ".elf":
-        return load(paths[0], config)
+        return load(paths[0], config, boards=boards)
     # A folder's own headers are found as those beside a source are.
     folders = [*includes, *(one for one in given if os.path.isdir(one))]
     flags = (*_device_sources.search(folders), *_device_sources.macros(defines))
     if optimize is None:
         with contextlib.suppress(DoesNotFit):
-            return _built(paths, config, flags, "2")
-    return _built(paths, config, flags, optimize or "z")
+            return _built(paths, config, boards, flags, "2")
+    return _built(paths, config, boards, flags, optimize or "z")
 
 
-def _built(paths: Sequence[Path], config: Config, flags: Sequence[str], optimize: str) -> Image:
-    elf = _linked(paths, config, flags, optimize)
+def _built(
+    paths: Sequence[Path], config: Config, boards: tuple[int, int], flags: Sequence[str], optimize: str
+) -> Image:
+    elf = _linked(paths, config, boards, flags, optimize)
     warned = [tuple(one) for one in json.loads((elf.parent / "warnings.json").read_text())]
-    return _read(elf, config, str(paths[0]), paths, _device_sources.shown(warned, paths))
+    return _read(elf, config, boards, str(paths[0]), paths, _device_sources.shown(warned, paths))
 
 
-def load(path: str | os.PathLike[str], config: Config) -> Image:
+def load(path: str | os.PathLike[str], config: Config, *, boards: tuple[int, int] = ALONE) -> Image:
     """Reads an ELF file; InputError if it is none, is for another machine, or does not fit."""
     file = Path(os.fspath(path))
     if not file.is_file():
         raise InputError(f"{file}: no such file")
-    return _read(file, config, str(file), [])
+    return _read(file, config, boards, str(file), [])
 
 
-def _read(file: Path, config: Config, name: str, sources: Sequence[Path], warned: tuple[str, ...] = ()) -> Image:
+def headers(config: Config, boards: tuple[int, int] = ALONE) -> Path:
+    """The folder with ``gossamer/device_config.h``, what programs are told of a configuration."""
+    return _library(config, boards)
+
+
+def _read(
+    file: Path,
+    config: Config,
+    boards: tuple[int, int],
+    name: str,
+    sources: Sequence[Path],
+    warned: tuple[str, ...] = (),
+) -> Image:
     elf = Elf(file, name, sources)
     place = _device_header.memory_map(config)
     for place_of in elf.constructors():
@@ -149,17 +165,18 @@ def _read(file: Path, config: Config, name: str, sources: Sequence[Path], warned
             "the others; make it constexpr or constinit, or make it in main"
         )
     other = elf.symbols.get("__gossamer_layout")
-    if other is not None and other != _layout_mark(config):
-        raise InputError(f"{name}: was linked for another configuration than {config.name}; build it again")
+    if other is not None and other != _layout_mark(config, boards):
+        what = config.name if boards == ALONE else f"{config.name} and {boards[0]} x {boards[1]} boards"
+        raise InputError(f"{name}: was linked for another configuration than {what}; build it again")
     instructions = elf.instructions(place.instr_bytes, config.name)
     segments = elf.segments(place.data_base, place.data_bytes, config.name)
     elf.thread_local(place.partition_bytes, place.stack_bytes, config.name)
     return Image(name, file, instructions, segments, elf.symbols, warned, elf)
 
 
-def _layout_mark(config: Config) -> int:
+def _layout_mark(config: Config, boards: tuple[int, int]) -> int:
     """A number that changes with everything that a linked program has taken from its configuration."""
-    text = _device_header.header(config).split("\n", 3)[3]  # without the configuration's name
+    text = _device_header.header(config, boards).split("\n", 3)[3]  # without the configuration's name
     return int(hashlib.sha256(text.encode()).hexdigest()[:8], 16)
 
 
@@ -218,9 +235,11 @@ def _compile(source: Path, target: Path, flags: Sequence[str], user: Path) -> tu
     return shlex.split(text.split(": ", 1)[1]), said
 
 
-def _linked(paths: Sequence[Path], config: Config, given: Sequence[str], optimize: str) -> Path:
+def _linked(
+    paths: Sequence[Path], config: Config, boards: tuple[int, int], given: Sequence[str], optimize: str
+) -> Path:
     """The program's ELF file, made where it is not up to date; beside it are the warnings of its sources."""
-    library = _library(config)
+    library = _library(config, boards)
     flags = [f"-O{optimize}", *given, f"-I{library}", *_frame_limit(config)]
     resolved = [path.resolve() for path in paths]
     tag = _tag(*map(str, resolved), *_FLAGS, *flags)
@@ -245,7 +264,7 @@ def _linked(paths: Sequence[Path], config: Config, given: Sequence[str], optimiz
             read += files
             warned += _device_sources.warnings(said)
             objects.append(target)
-        _link(objects, elf, library, config, paths)
+        _link(objects, elf, library, _layout_mark(config, boards), paths)
         warned += _arguments_of_main(elf, paths)
         (folder / "warnings.json").write_text(json.dumps(warned))
         _remember(folder, [*read, str(library / "stamp.json")])
@@ -266,12 +285,12 @@ def _arguments_of_main(elf: Path, users: Sequence[Path]) -> list[tuple[str, int,
     return [(os.path.realpath(place[0]), place[1], text)]
 
 
-def _link(objects: Sequence[Path], elf: Path, library: Path, config: Config, users: Sequence[Path]) -> None:
+def _link(objects: Sequence[Path], elf: Path, library: Path, mark: int, users: Sequence[Path]) -> None:
     partial = elf.with_name(f"{elf.name}.{os.getpid()}.part")
     command = ["ld.lld", "-T", str(library / "link.ld"), "--gc-sections", "--relax-gp", "--no-undefined"]
     # Lines of what was left out must not look like lines at address 0.
     command += ["-z", "dead-reloc-in-nonalloc=.debug_*=0xffffffff"]
-    command += [f"--defsym=__gossamer_layout={_layout_mark(config)}", "-z", "max-page-size=16", "-o", str(partial)]
+    command += [f"--defsym=__gossamer_layout={mark}", "-z", "max-page-size=16", "-o", str(partial)]
     if any(may_print_fractions(one) for one in objects):
         command += ["-u", "gossamer_print_float"]
     command += [str(library / "crt0.o"), *map(str, objects), str(library / "libdevice.a")]
@@ -325,9 +344,9 @@ def _link_error(errors: str, users: Sequence[Path]) -> str:
 # ---------------------------------------------------------------------- what is linked to every program
 
 
-def _library(config: Config) -> Path:
+def _library(config: Config, boards: tuple[int, int]) -> Path:
     """The folder with header, linker script, start-up code and library of a configuration."""
-    text = _device_header.header(config)
+    text = _device_header.header(config, boards)
     folder = native.build_dir() / "device" / f"lib-{config.name}-{_tag(text, *_FLAGS, 'z')}"
     if _fresh(folder):
         return folder

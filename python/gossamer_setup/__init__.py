@@ -42,6 +42,16 @@ def require(*groups: str) -> None:
     importlib.invalidate_caches()
 
 
+def program(name: str, package: str) -> str:
+    """The path of a program that a Debian package brings; root gets the package where it is missing.
+
+    Raises SetupError, with the line that installs it, if it is not there.
+    """
+    from gossamer_setup import _system
+
+    return _system.program(name, package)
+
+
 def _inside(env: str) -> bool:
     return os.path.realpath(sys.prefix) == os.path.realpath(env)
 
@@ -114,4 +124,4 @@ def run_here(command: str, arguments: list[str]) -> int:
     return setup(arguments)
 
 
-__all__ = ["COMMANDS", "ROOT", "VERSION", "SetupError", "help_text", "launch", "require", "run_here"]
+__all__ = ["COMMANDS", "ROOT", "VERSION", "SetupError", "help_text", "launch", "program", "require", "run_here"]

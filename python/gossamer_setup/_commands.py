@@ -14,6 +14,8 @@ COMMANDS: dict[str, tuple[str, tuple[str, ...]]] = {
     "run": ("Run an application on a graph.", ("core",)),
     "graph": ("Look at graphs, convert them, make them.", ("core",)),
     "config": ("Show and check hardware configurations and clusters.", ("core",)),
+    "top": ("Show what a running simulation does.", ("core",)),
+    "routes": ("Make and check the routes between boards.", ("core",)),
     "test": ("Run the tests.", ("core", "test")),
     "bench": ("Measure, beside what others reach.", ("core",)),
     "setup": ("Install what later commands need, or pack it for a machine without a network.", ()),

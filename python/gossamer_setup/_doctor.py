@@ -78,6 +78,14 @@ def _make(report: _Report) -> None:
         report.good("make", "make and perl are there (group rtl needs them)")
 
 
+def _spin(report: _Report) -> None:
+    if shutil.which("spin"):
+        report.good("spin", "spin is there (the model checks of idle detection need it)")
+    else:
+        found = "no spin; only the model checks of idle detection need it"
+        report.hint("spin", found, _system.install_line(["spin"]))
+
+
 def _groups(report: _Report) -> None:
     env = _env.env_dir()
     for group, (what, size) in _env.GROUPS.items():
@@ -150,7 +158,7 @@ def main(arguments: list[str]) -> int:
         return leave.code if isinstance(leave.code, int) else 2
     print(f"gossamer {VERSION} in {_env.ROOT}")
     report = _Report()
-    for check in (_python, _compiler, _make, _groups, _disk, _cpu, _memory, _built):
+    for check in (_python, _compiler, _make, _spin, _groups, _disk, _cpu, _memory, _built):
         check(report)
     if report.runs:
         print("./gossamer run works on this machine")

@@ -29,6 +29,7 @@ GROUPS: dict[str, tuple[str, int]] = {
     "rtl": ("simulation of the hardware, programs for its threads", 130),
     "golden": ("the golden model that judges the hardware, for tests", 209),
     "synth": ("synthesis and proofs of the hardware", 65),
+    "plot": ("pictures: --plot", 45),
 }
 
 

@@ -83,6 +83,16 @@ def _apt(packages: list[str]) -> bool:
     return False
 
 
+def program(name: str, package: str) -> str:
+    """The path of a program from a Debian package, which is installed where it is missing and may be."""
+    found = shutil.which(name)
+    if not found and _apt([package]):
+        found = shutil.which(name)
+    if not found:
+        raise SetupError(f"there is no {name}; install with: {install_line([package])}")
+    return found
+
+
 def missing(groups: list[str]) -> dict[str, str]:
     """Debian package -> why it is needed, for what this machine lacks to install the groups."""
     lacks: dict[str, str] = {}

@@ -28,7 +28,7 @@ BUNDLED = DATA / "debian12.adj.gz"
 
 _HELP = """Usage: ./gossamer run APP [GRAPH] [PARAMETERS] [OPTIONS]
        ./gossamer run PROGRAM.cpp [ARGUMENTS]
-       ./gossamer run FILE.c... | FOLDER --engine rtl [OPTIONS]
+       ./gossamer run FILE.c... | FOLDER --engine rtl [OPTIONS] [-- ARGUMENTS]
 
 Runs an application on a graph and shows the most telling part of the result.
 APP is one of ours ({apps}) or
@@ -36,6 +36,8 @@ the header of your own vertex. GRAPH is a file (Matrix Market, edge list, METIS,
 DIMACS, .gsg; plain, gzip, zstd or xz), gen:KIND:... for a made one, or - for
 standard input; without it: the packages of Debian 12 and their dependencies.
 PROGRAM.cpp is a program with a host of its own; its exit code is ours.
+A FOLDER with a host that includes HostLink.h is built and run with its host, whose
+arguments stand behind -- (docs/hostlink.md).
 FILEs (.c, .cpp, .S, .o, .elf) or a FOLDER of them with --engine rtl are a program
 for threads of the simulated hardware; ./gossamer run PROGRAM.c --help says how.
 
@@ -79,20 +81,32 @@ _OPTIONS = {
 }
 
 
+class _Words(click.Command):
+    """Keeps apart what stands behind --, which click would only leave out."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        at = args.index("--") if "--" in args else len(args)
+        ctx.meta["behind"] = tuple(args[at + 1 :])
+        return super().parse_args(ctx, args[:at])
+
+
 @click.command(
+    cls=_Words,
     add_help_option=False,
     context_settings={"ignore_unknown_options": True, "allow_interspersed_args": True},
 )
 @click.argument("words", nargs=-1, type=click.UNPROCESSED)
-def command(words: tuple[str, ...]) -> None:
+@click.pass_context
+def command(ctx: click.Context, words: tuple[str, ...]) -> None:
     """Run an application on a graph.
 
     The words are parsed here and not by click: which of them are parameters,
     and which of those take a value, is for the application to say.
     """
     if _tile_program.is_one(words):
-        _tile_program.run(words)
+        _tile_program.run(words, ctx.meta["behind"])
         return
+    words += ctx.meta["behind"]
     program = next((i for i, word in enumerate(words) if word.endswith((".cpp", ".cc", ".cxx"))), None)
     if program is not None:
         sys.exit(_run_program(words[:program], words[program], words[program + 1 :]))

@@ -27,10 +27,17 @@ _GRACE_SECONDS = 20.0
 @click.option("--full", "size", flag_value="full", help="The counts that the issues name: long.")
 @click.option("-x", "--exitfirst", is_flag=True, help="Stop at the first failure.")
 @click.option("--list", "list_only", is_flag=True, help="Print the tests that would run.")
+@click.option("--jobs", type=click.IntRange(min=1), help="Files of tests that run at a time (as many as processors).")
 @click.option("--mutants", "mutants", metavar="BLOCK", help="Count which of N faults in a block its tests notice.")
 @click.option("--seed", type=click.IntRange(min=0), default=1, help="Which faults, with --mutants (1).")
 def command(
-    names: tuple[str, ...], size: str | None, exitfirst: bool, list_only: bool, mutants: str | None, seed: int
+    names: tuple[str, ...],
+    size: str | None,
+    exitfirst: bool,
+    list_only: bool,
+    jobs: int | None,
+    mutants: str | None,
+    seed: int,
 ) -> int:
     """Run the tests whose file or name has NAME in it (all if none is given).
 
@@ -59,7 +66,12 @@ def command(
     arguments = ["-m", "pytest", "--no-header", "-q", "-rs", "--durations=5", "--durations-min=5"]
     arguments += [f"--name={name}" for name in names]
     arguments += ["--exitfirst"] if exitfirst else []
-    arguments += ["--collect-only"] if list_only else []
+    jobs = jobs or len(os.sched_getaffinity(0))
+    if list_only:
+        arguments += ["--collect-only"]
+    elif jobs > 1:
+        # Tests of a file share what they build, so they stay together.
+        arguments += [f"--numprocesses={jobs}", "--dist=loadfile"]
     environment = dict(os.environ, GOSSAMER_TEST_SIZE=size or "default")
     # From the checkout, so that its settings hold; isolated, as the command itself is.
     child = subprocess.Popen([sys.executable, "-I", *arguments, "tests"], cwd=ROOT, env=environment)

@@ -152,8 +152,9 @@ def _links(config: Config) -> Iterator[Complaint]:
             # Generated names drop the underscores.
             if name.replace("_", "") == other.replace("_", ""):
                 yield key, f"{name} is there twice" + (f" (as {other})" if other != name else "")
-    headers = constants.layout("link_frame").bytes + constants.layout("link_tile").bytes
-    longest = headers + config.max_message_bytes
+    # Head, map of frames and check sum stand around the packets of a frame.
+    around = constants.layout("link_frame").bytes + 8 + 4
+    longest = around + constants.layout("link_tile").bytes + config.max_message_bytes
     if links.frame_bytes < longest:
         keys = "links.frame_bytes mailbox.max_flits"
         yield keys, f"is {links.frame_bytes}, but the longest message takes {longest} bytes with its headers"

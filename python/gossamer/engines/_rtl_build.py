@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Builds the simulator of a tile: Verilator's model of it and the driver, kept per configuration."""
+"""Builds simulators of a tile and of a board: Verilator's models and what drives them, kept per configuration."""
 
 from __future__ import annotations
 
@@ -18,8 +18,13 @@ if TYPE_CHECKING:
     from gossamer.hdl.sources import Sources
 
 TOP = "gs_sim_tile"
-_DRIVER = ROOT / "rtl" / "sim" / "driver.cc"
-_MANY = ROOT / "rtl" / "sim" / "gs_sim_tiles.cc"
+_SIM = ROOT / "rtl" / "sim"
+_DRIVER = _SIM / "tile" / "driver.cc"
+_MANY = _SIM / "tile" / "gs_sim_tiles.cc"
+_BOARD = _SIM / "board" / "board.cc"
+_FLAT = _SIM / "board" / "flat.cc"
+_CLUSTER = _SIM / "board" / "cluster.cc"
+_HOST = _SIM / "host"
 # Assertions are checked where the blocks are tested; here they would only cost speed.
 _FLAGS = ("--no-assert", "--x-assign", "fast", "--x-initial", "fast")
 
@@ -31,18 +36,73 @@ def simulator(config: Config, *, waves: bool = False) -> Path:
     """
     from gossamer.hdl import sources
 
-    return build(config, sources.blocks("sim/sim_tile.f", config=config), waves=waves, told=config.name)
+    return build(config, sources.blocks("sim/tile/sim_tile.f", config=config), waves=waves, told=config.name)
+
+
+def board(config: Config, *, waves: bool = False, flat: bool = False, fast: bool = True) -> Path:
+    """The executable that simulates a board of a configuration: rtl/sim/board/board.h says how.
+
+    With ``flat`` all of it is one model, for comparison; without ``fast`` it is built as Verilator builds models.
+    Raises InputError where it cannot be built.
+    """
+    from gossamer.hdl import sources, verilate
+
+    gossamer_setup.require("rtl")
+    tile, rest = (sources.blocks(f"sim/board/{name}.f", config=config) for name in ("board_tile", "board_rest"))
+    whole = sources.blocks("sim/board/sim_board.f", config=config) if flat else tile
+    fast = fast and not waves
+    with _telling(f"building the simulator of a board of {config.name}: some minutes, once ..."):
+        return verilate.model(
+            whole.top,
+            whole,
+            [_FLAT if flat else _BOARD],
+            assertions=False,
+            waves=waves,
+            flags=_FLAGS,
+            cxx=[f"-I{sources.package(config).parent}"],
+            include=[_HOST],
+            fast=fast,
+            many=fast and not flat and verilate.fast_models(),
+            beside=[] if flat else [rest],
+        )
+
+
+def cluster(config: Config, links: int, *, waves: bool = False, fast: bool = True) -> Path:
+    """The executable that simulates clusters of a configuration: rtl/sim/board/cluster.h says how.
+
+    ``links`` are those of each board that are simulated. Raises InputError where it cannot be built.
+    """
+    from gossamer.hdl import sources, verilate
+
+    gossamer_setup.require("rtl")
+    tile, rest = (sources.blocks(f"sim/board/{name}.f", config=config) for name in ("board_tile", "cluster_rest"))
+    fast = fast and not waves
+    with _telling(f"building the simulator of clusters of {config.name}: some minutes, once ..."):
+        return verilate.model(
+            tile.top,
+            tile,
+            [_CLUSTER],
+            assertions=False,
+            waves=waves,
+            flags=_FLAGS,
+            cxx=[f"-I{sources.package(config).parent}"],
+            include=[_HOST],
+            fast=fast,
+            many=fast and verilate.fast_models(),
+            beside=[rest],
+            beside_parameters={"Links": links},
+        )
 
 
 def simulator_of_many(config: Config) -> Path:
-    """The executable that simulates many such tiles on one thread: rtl/sim/gs_sim_tiles.cc says how it is used.
+    """The executable that simulates many such tiles on one thread: rtl/sim/tile/gs_sim_tiles.cc says how it is used.
 
     Raises InputError where it cannot be built.
     """
     from gossamer.hdl import sources
 
     told = f"many tiles of {config.name}"
-    return build(config, sources.blocks("sim/sim_tile.f", config=config), many=True, told=told)
+    return build(config, sources.blocks("sim/tile/sim_tile.f", config=config), many=True, told=told)
 
 
 def build(
@@ -72,6 +132,7 @@ def build(
             waves=waves,
             flags=[*_FLAGS, *flags],
             cxx=[f"-I{lists.package(config).parent}"],
+            include=[_HOST],
             fast=fast,
             many=many,
         )
@@ -91,4 +152,4 @@ def _telling(text: str) -> Iterator[None]:
         timer.cancel()
 
 
-__all__ = ["build", "simulator", "simulator_of_many"]
+__all__ = ["board", "build", "cluster", "simulator", "simulator_of_many"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Packets between a host and a tile: flits, requests to the tile's loader and its replies, messages of threads.
+"""Packets between a host and tiles: flits, requests to the tile's loader and its replies, messages of threads.
 
 A flit is six 32-bit words, the payload's four first, then the destination, then what travels beside it
 (``config/constants/fabric.toml``, layouts ``flit`` and ``load_header``).
@@ -26,6 +26,10 @@ TILE = _ENDPOINT["tile"] << 29
 EVERY_TILE = TILE | (1 << 26) - (1 << 6)
 """All tiles that the packet meets."""
 HOST = _ENDPOINT["host"] << 29
+_FLIT = constants.layout("flit")
+_BESIDE = 160
+"""First bit of what travels beside payload and destination."""
+_TILE = constants.layout("address_tile")
 ALL_GROUPS = 0xF
 
 Flits = NDArray[np.uint32]
@@ -65,10 +69,27 @@ class Message:
     data: bytes
 
 
+def tile(x: int, y: int, board: int = 0) -> int:
+    """Address of a tile."""
+    return TILE | board << _TILE.field("board").lsb | y << _TILE.field("tile_y").lsb | x << _TILE.field("tile_x").lsb
+
+
+def place(address: int) -> tuple[int, int]:
+    """Column and row of an address of a tile."""
+    return address >> _TILE.field("tile_x").lsb & 0xF, address >> _TILE.field("tile_y").lsb & 0xF
+
+
 def side(kind: str, *, last: bool, vnet: str, job: int = 0, epoch: int = 0) -> int:
     """The word beside a flit's payload and destination."""
     network = constants.enumeration("vnet")[vnet]
-    return _KIND[kind] << 10 | int(last) << 9 | network << 7 | job << 2 | epoch
+    values = {"kind": _KIND[kind], "last": int(last), "vnet": network, "job": job, "epoch": epoch}
+    return sum(value << _FLIT.field(name).lsb - _BESIDE for name, value in values.items())
+
+
+def _beside(flits: Flits, name: str) -> int:
+    """A field of what travels beside the first flit."""
+    field = _FLIT.field(name)
+    return int(flits[0, _BESIDE // 32]) >> field.lsb - _BESIDE & (1 << field.bits) - 1
 
 
 def packet(head: Flits, data: bytes = b"", *, dest: int = TILE, job: int = 0, vnet: str = "request") -> Flits:
@@ -81,7 +102,7 @@ def packet(head: Flits, data: bytes = b"", *, dest: int = TILE, job: int = 0, vn
         flits[1:, 5] = side("body", last=False, vnet=vnet, job=job)
     flits[:, 4] = dest
     flits[0, 5] = side("header", last=False, vnet=vnet, job=job)
-    flits[-1, 5] |= 1 << 9
+    flits[-1, 5] |= 1 << _FLIT.field("last").lsb - _BESIDE
     return flits
 
 
@@ -107,7 +128,7 @@ def request(op: str, address: int, length: int, *, group: int = 0, dest: int = T
 
 def is_header(flits: Flits) -> bool:
     """Whether a packet from the tile is a loader's or tells a fault, not a message."""
-    return int(flits[0, 5]) >> 10 & 3 == _KIND["header"]
+    return _beside(flits, "kind") == _KIND["header"]
 
 
 def reply(flits: Flits, cycle: int) -> Reply:
@@ -127,12 +148,11 @@ def reply(flits: Flits, cycle: int) -> Reply:
 
 def message(flits: Flits, cycle: int) -> Message:
     """A message to the host, taken apart."""
-    beside = int(flits[0, 5])
     return Message(
         cycle=cycle,
         host=int(flits[0, 4]) >> 14 & 0xFFF,
-        job=beside >> 2 & 0x1F,
-        epoch=beside & 3,
+        job=_beside(flits, "job"),
+        epoch=_beside(flits, "epoch"),
         data=flits[:, :4].tobytes(),
     )
 
@@ -144,5 +164,5 @@ def flits(payload: bytes) -> Flits:
 
 __all__ = [
     "ALL_GROUPS", "EVERY_TILE", "FLIT_BYTES", "HOST", "PACKET", "PAYLOAD", "TILE", "Flits", "Message", "Reply",
-    "flits", "header", "is_header", "message", "packet", "reply", "request", "side", "writes",
+    "flits", "header", "is_header", "message", "packet", "place", "reply", "request", "side", "tile", "writes",
 ]  # fmt: skip

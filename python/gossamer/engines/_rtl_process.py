@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The simulator of a tile as a child process: requests go in, records come out.
+"""The simulator of a tile or a board as a child process: requests go in, records come out.
 
-Both are described in ``rtl/sim/driver.cc``. The child sees neither our terminal nor
+Both are described in ``rtl/sim/host/records.h``. The child sees neither our terminal nor
 Ctrl-C; it ends when its standard input closes, and with us in any case.
 """
 
@@ -20,7 +20,7 @@ from types import TracebackType
 
 from gossamer.errors import RunDied
 
-_HEAD = struct.Struct("<BBHIQ")
+_HEAD = struct.Struct("<BBHIIIQ")
 _REQUEST = struct.Struct("<II")
 _CHUNK = 1 << 16
 _PATIENCE = 10.0
@@ -40,6 +40,8 @@ class Kind(enum.IntEnum):
     FAILED = 8
     PROGRESS = 9
     PACKET = 10
+    NOTE = 20
+    WATCH = 21
 
 
 @dataclass(frozen=True)
@@ -81,6 +83,11 @@ class Simulator:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    def ends(self) -> tuple[int, int]:
+        """Descriptors for requests and for records, for a process that speaks to the child in our place."""
+        assert self._child.stdin is not None and self._child.stdout is not None
+        return self._child.stdin.fileno(), self._child.stdout.fileno()
 
     def request(self, kind: str, payload: bytes = b"") -> None:
         """Sends a request; RunDied if nobody is there to take it."""
@@ -141,13 +148,17 @@ class Simulator:
         """The next record off the buffer, if all of it is there."""
         if len(self._buffer) < _HEAD.size:
             return None
-        kind, thread, flags, length, cycle = _HEAD.unpack_from(self._buffer)
+        kind, flags, _, thread, length, _, cycle = _HEAD.unpack_from(self._buffer)
         end = _HEAD.size + length
         if len(self._buffer) < end:
             return None
         record = Record(Kind(kind), thread, flags, cycle, bytes(self._buffer[_HEAD.size : end]))
         del self._buffer[:end]
         return record
+
+    def last_words(self) -> str:
+        """How the child ended, and what it said of that."""
+        return str(self._died())
 
     def _died(self) -> RunDied:
         code = self._child.wait()

@@ -12,8 +12,10 @@ from gossamer.config import constants
 UNKNOWN_PC = 0xFFFF_FFFF
 ACCELERATOR = -1
 """In a trap's place of a thread: the tile's accelerator, whose load or store failed."""
-_STILL = struct.Struct("<BBBBIII")
+_STILL = struct.Struct("<IBBHIII")
 
+Tiles = Callable[[Iterable[int]], str]
+"""The tiles that threads are on, as words that follow their numbers; empty where there is but one."""
 Where = Callable[[int], object]
 """A program counter's place, which as a string is ``function at file:line``."""
 Fetch = Callable[[int], "int | None"]
@@ -45,6 +47,8 @@ _WAITS = (
 )
 _MOST = 16
 """Lines of threads that wait; a tile has 64 threads, and they mostly wait for the same."""
+_MOST_TILES = 4
+"""Tiles that are named one by one."""
 
 
 @dataclass(frozen=True)
@@ -98,25 +102,36 @@ def stills(payload: bytes) -> list[Still]:
     return found
 
 
-def who_waits(threads: Iterable[Still], where: Where) -> list[str]:
-    """A line for each group of threads that do the same in the same place."""
+def who_waits(threads: Iterable[Still], where: Where, tiles: Tiles = lambda threads: "") -> list[str]:
+    """A line for each group of threads that do the same in the same place; ``tiles`` says which tiles they are on."""
     groups: dict[str, list[int]] = {}
     for one in threads:
         place = "" if one.doing == _NOTHING else f" in {where(one.pc)}"
         groups.setdefault(one.words() + place, []).append(one.thread)
     # The largest groups first, so that what is cut short are threads on their own.
     known = sorted(groups.items(), key=lambda group: (-len(group[1]), group[1][0]))
-    lines = [_sentence(who, what) for what, who in known[:_MOST]]
+    lines = [_sentence(who, what, tiles(who)) for what, who in known[:_MOST]]
     if len(known) > _MOST:
         rest: dict[str, list[int]] = {}
         for what, who in known[_MOST:]:
             rest.setdefault(what.split(" in ")[0], []).extend(who)
-        lines += [_sentence(who, what) + ", in other places" for what, who in rest.items()]
+        lines += [_sentence(who, what, tiles(who)) + ", in other places" for what, who in rest.items()]
     return lines
 
 
-def _sentence(who: list[int], what: str) -> str:
-    return f"threads {ranges(who)} {_plural(what)}" if len(who) > 1 else f"thread {who[0]} {what}"
+def _sentence(who: list[int], what: str, tiles: str) -> str:
+    if len(who) > 1:
+        return f"threads {ranges(who)}{tiles} {_plural(what)}"
+    return f"thread {who[0]}{tiles} {what}"
+
+
+def on_tiles(threads: Iterable[int], per_tile: int, width: int) -> str:
+    """The tiles of a board that threads are on: `` (tile 1,0)``, column and row; many tiles by their number."""
+    found = sorted({thread // per_tile for thread in threads})
+    if len(found) > _MOST_TILES:
+        return f" ({len(found)} tiles)"
+    named = ", ".join(f"{tile % width},{tile // width}" for tile in found)
+    return f" (tile{'s' if len(found) > 1 else ''} {named})" if found else ""
 
 
 def _register(number: int) -> str:
@@ -166,11 +181,15 @@ class Trap:
     cause: int
     pc: int
     value: int
+    place: str = ""
+    """Of an accelerator on a board: its tile, as ``column,row``."""
 
     @property
     def who(self) -> str:
-        """The number of the thread, or ``accelerator``."""
-        return "accelerator" if self.thread == ACCELERATOR else str(self.thread)
+        """The number of the thread, or ``accelerator``, with its tile on a board."""
+        if self.thread != ACCELERATOR:
+            return str(self.thread)
+        return f"accelerator {self.place}".rstrip()
 
     @property
     def name(self) -> str:
@@ -201,4 +220,4 @@ def _reaches_register(instruction: int | None) -> bool:
     return instruction is not None and instruction & 0x7F == _SYSTEM and instruction >> 12 & 3 != 0
 
 
-__all__ = ["ACCELERATOR", "Still", "Trap", "Where", "ranges", "stills", "who_waits"]
+__all__ = ["ACCELERATOR", "Still", "Tiles", "Trap", "Where", "on_tiles", "ranges", "stills", "who_waits"]

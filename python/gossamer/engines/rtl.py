@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """The ``rtl`` engine: the hardware itself, simulated cycle for cycle.
 
-A ``Tile`` is one simulated tile behind its network and its debug bus: programs and data
-go in, messages, text, ends and traps come out, as with a tile on a board. Everything that happens depends on
-what is loaded alone, so a run repeats to the cycle.
+A ``Board`` is all tiles of a configuration with their mesh, memories and a host at its rim; a ``Tile`` is one tile
+alone. Programs and data go in over the network, threads are started over debug buses; messages, text, ends and traps
+come out. Everything that happens depends on what is loaded alone, so a run repeats to the cycle.
 
-    with Tile(config.load("tiny")) as tile:
-        tile.load_image(device.build("programs/hello.c", "tiny"))
-        run = tile.run(tile.threads, on_line=print)
+    with Board(config.load("tiny")) as board:
+        board.load_image(device.build("programs/hello.c", "tiny"))
+        run = board.run(board.threads, on_line=print)
 """
 
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import struct
 import time
@@ -20,15 +21,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gossamer import watching
 from gossamer.config import constants
-from gossamer.engines import _rtl_build, _rtl_network
+from gossamer.engines import _rtl_build, _rtl_control, _rtl_network
+from gossamer.engines._rtl_control import Event
 from gossamer.engines._rtl_network import Message
 from gossamer.engines._rtl_process import Kind, Record, Simulator
-from gossamer.engines._rtl_words import ACCELERATOR, UNKNOWN_PC, Still, Trap, ranges, stills, who_waits
+from gossamer.engines._rtl_words import ACCELERATOR, UNKNOWN_PC, Still, Trap, on_tiles, ranges, stills, who_waits
 from gossamer.errors import InputError, RunDied
 
 if TYPE_CHECKING:
@@ -39,15 +42,22 @@ WATCHDOG = 1_000_000
 """Cycles without an instruction and without output after which a run is given up."""
 LEAST_WAIT = 24
 """Cycles of the shortest wait that a trace shows."""
+TRACE_BYTES = 64_000_000
+"""Most bytes of a trace: what Perfetto opens at once."""
 _CHUNK = 1 << 20
 """Bytes that are loaded between two reports of progress."""
 _READ = 1 << 16
 """Bytes that are read with one request."""
-_END = struct.Struct("<IIQQ")
+_END = struct.Struct("<IIQQQ")
 _REASONS = ("done", "max-cycles", "deadlock", "stuck", "stopped")
 _PATIENCE = 10.0
 """Seconds in which a simulation must stop after Ctrl-C."""
 
+_EACH_TILE = 0xFFFF_FFFF
+"""In the place of a tile's number: each of them."""
+
+NetworkCounters = tuple[dict[tuple[int, int], dict[str, int]], list[dict[str, int]]]
+"""Counters of links by board and link, and of boards."""
 Text = Callable[[int, str, bool], object]
 """Told of each line: thread, text, whether more of the line follows."""
 
@@ -68,7 +78,7 @@ class Run:
     """From the start of the threads to the end of the last."""
     instructions: int
     counters: Mapping[str, int]
-    """The tile's counters (debug_counter), of this run alone."""
+    """The tiles' counters (debug_counter), of this run alone, added up; ``cycles`` are those of one."""
     codes: Mapping[int, int]
     """Exit codes of the threads that ended."""
     traps: Sequence[Trap]
@@ -77,6 +87,16 @@ class Run:
     messages: Sequence[Message]
     """What was sent to the host, in the order in which it arrived."""
     seconds: float
+    tiles: Sequence[Mapping[str, int]] = ()
+    """The counters of each tile."""
+    seen: watching.Seen | None = None
+    """What all tiles did, as far as the simulator looked."""
+    events: Sequence[Event] = ()
+    """What boards told by themselves."""
+    links: Mapping[tuple[int, int], Mapping[str, int]] = field(default_factory=dict)
+    """Of a cluster: counters of this run (link_counter) by board and link."""
+    boards: Sequence[Mapping[str, int]] = ()
+    """Of a cluster: counters of this run (board_counter) of each board."""
 
 
 @dataclass
@@ -86,9 +106,15 @@ class _Listeners:
     trap: Callable[[Trap], object] = _silent
     progress: Callable[[int, int], object] = _silent
     message: Callable[[Message], object] = _silent
+    event: Callable[[Event], object] = _silent
     codes: dict[int, int] = field(default_factory=dict)
     traps: list[Trap] = field(default_factory=list)
+    many: bool = False
+    """Whether there are tiles to be told apart."""
     messages: list[Message] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    seen: watching.Seen | None = None
+    events: list[Event] = field(default_factory=list)
 
     def hear(self, record: Record) -> None:
         """Hands a record on to whom it is for."""
@@ -104,6 +130,10 @@ class _Listeners:
             self.trap(self.traps[-1])
         elif record.kind == Kind.PACKET:
             self._packet(record)
+        elif record.kind == Kind.NOTE:
+            self.notes.append(record.payload.decode())
+        elif record.kind == Kind.WATCH:
+            self.seen = watching.parse(record.payload)
         elif record.kind == Kind.PROGRESS:
             self.progress(record.cycle, int.from_bytes(record.payload, "little"))
 
@@ -112,20 +142,29 @@ class _Listeners:
         if not _rtl_network.is_header(flits):
             self.messages.append(_rtl_network.message(flits, record.cycle))
             self.message(self.messages[-1])
+        elif (said := _rtl_control.decode(flits, record.cycle)) is not None:
+            if isinstance(said, Event):
+                self.events.append(said)
+                self.event(said)
         elif (told := _rtl_network.reply(flits, record.cycle)).op == constants.enumeration("load_op")["fault"]:
-            self.traps.append(Trap(ACCELERATOR, record.cycle, told.tag, UNKNOWN_PC, told.address))
+            place = ",".join(map(str, _rtl_network.place(told.sender))) if self.many else ""
+            self.traps.append(Trap(ACCELERATOR, record.cycle, told.tag, UNKNOWN_PC, told.address, place))
             self.trap(self.traps[-1])
 
 
 class Tile:
     """One simulated tile, from reset. A context manager: on leaving it the simulator has gone.
 
-    ``waves`` (FST) and ``trace`` (trace events, for Perfetto) are files that appear, whole,
+    ``waves`` (FST) and ``trace`` (Perfetto's binary form) are files that appear, whole,
     when the tile is closed after a run; ``least_wait`` is the shortest wait in cycles that a
-    trace shows. ``simulator`` is another executable than the one that is built for the
-    configuration, ``plusargs`` are arguments for the model (``+NAME=VALUE``). Raises InputError
-    where the simulator cannot be built.
+    trace shows, ``trace_bytes`` the most that it may have: it is thinned to that. ``program`` is
+    what others are shown who watch. ``simulator`` is another executable than the one that is
+    built for the configuration, ``plusargs`` are arguments for the model (``+NAME=VALUE``).
+    Raises InputError where the simulator cannot be built.
     """
+
+    tiles = 1
+    """Tiles that are simulated. Threads are numbered tile by tile."""
 
     def __init__(
         self,
@@ -134,26 +173,54 @@ class Tile:
         waves: Path | None = None,
         trace: Path | None = None,
         least_wait: int = LEAST_WAIT,
+        trace_bytes: int = TRACE_BYTES,
+        program: str = "",
         simulator: Path | None = None,
         plusargs: Sequence[str] = (),
     ) -> None:
         self.config = config
         self._files = {option: path for option, path in (("waves", waves), ("trace", trace)) if path is not None}
         self._ran = False
-        command: list[str | Path] = [simulator or _rtl_build.simulator(config, waves=waves is not None)]
+        self.notes: list[str] = []
+        """What the user is told of the last run: that its trace was thinned."""
+        command: list[str | Path] = [simulator or self._executable(config, waves is not None)]
         for option in self._files:
             command += [f"--{option}", self._partial(option)]
-        self._simulator = Simulator([*command, "--least", str(least_wait), *plusargs])
+        command += ["--least", str(least_wait), "--trace-bytes", str(trace_bytes)]
+        command += self._status(program)
+        self._simulator = Simulator([*command, *self._options(), *plusargs])
         try:
             self._check_identity()
+            self._configure()
         except BaseException:
             self.close()
             raise
 
+    def _executable(self, config: Config, waves: bool) -> Path:
+        return _rtl_build.simulator(config, waves=waves)
+
+    def _options(self) -> list[str]:
+        return []
+
+    def _status(self, program: str) -> list[str]:
+        """Has the simulator tell others of itself (gossamer.watching)."""
+        folder = watching.folder()
+        if folder is None:
+            return []
+        about = {"program": program, "begun": time.time(), **self._about()}
+        return ["--status", str(folder), "--about", json.dumps(about)[1:-1]]
+
+    def _about(self) -> dict[str, Any]:
+        """What is told of it to those who watch."""
+        return {"config": self.config.name, "clock_mhz": self.config.board.clock_mhz}
+
+    def _configure(self) -> None:
+        """What must be told to the hardware before it is of use: nothing, on one board."""
+
     @property
     def threads(self) -> int:
-        """Threads of the tile."""
-        return self.config.threads_per_tile
+        """Threads that are simulated."""
+        return self.tiles * self.config.threads_per_tile
 
     def __enter__(self) -> Tile:
         return self
@@ -181,23 +248,33 @@ class Tile:
 
     # ---- The debug bus ----
 
-    def ask(self, commands: bytes, replies: int) -> list[bytes]:
-        """Sends packets and waits for so many replies; each is a report, its code first."""
-        self._simulator.request("Q", struct.pack("<I", replies) + commands)
+    def ask(self, commands: bytes, replies: int, *, tile: int = 0) -> list[bytes]:
+        """Sends packets to a tile and waits for so many replies; each is a report, its code first."""
+        self._simulator.request("Q", struct.pack("<II", replies, tile) + commands)
         return [record.payload for record in self._simulator.until_done() if record.kind == Kind.REPLY]
 
+    def ask_each(self, commands: bytes, replies: int) -> list[list[bytes]]:
+        """The same to each tile at once; the replies of each."""
+        self._simulator.request("Q", struct.pack("<II", replies, _EACH_TILE) + commands)
+        found: list[list[bytes]] = [[] for _ in range(self.tiles)]
+        for record in self._simulator.until_done():
+            if record.kind == Kind.REPLY:
+                found[record.thread // self.config.threads_per_tile].append(record.payload)
+        return found
+
     def _check_identity(self) -> None:
-        (reply,) = self.ask(_packet("ping"), 1)
-        magic, _, version, threads, threads_per_core, _ = struct.unpack("<xIIBBBB", reply)
-        expected = (constants.value("debug_magic"), constants.value("debug_version"), self.threads)
-        if (magic, version, threads) != expected or threads_per_core != self.config.core.threads_per_core:
-            raise RunDied(f"the simulated tile is not one of {self.config.name}: it answered {reply.hex()}")
+        expected = (constants.value("debug_magic"), constants.value("debug_version"), self.config.threads_per_tile)
+        for (reply,) in self.ask_each(_packet("ping"), 1):
+            magic, _, version, threads, threads_per_core, _ = struct.unpack("<xIIBBBB", reply)
+            if (magic, version, threads) != expected or threads_per_core != self.config.core.threads_per_core:
+                raise RunDied(f"the simulated tile is not one of {self.config.name}: it answered {reply.hex()}")
 
     def exchange(self, flits: _rtl_network.Flits, replies: int) -> list[_rtl_network.Reply]:
-        """Sends flits into the network and waits for so many replies of the tile's loader."""
+        """Sends flits into the network and waits for so many replies of loaders."""
         self._simulator.request("N", struct.pack("<I", replies) + flits.tobytes())
         packets = [record for record in self._simulator.until_done() if record.kind == Kind.PACKET]
-        return [_rtl_network.reply(_rtl_network.flits(record.payload), record.cycle) for record in packets]
+        replies_of = [(_rtl_network.flits(record.payload), record.cycle) for record in packets]
+        return [_rtl_network.reply(*one) for one in replies_of if _rtl_control.decode(*one) is None]
 
     def load(
         self,
@@ -233,7 +310,9 @@ class Tile:
         code = words.tobytes()
         if code:
             code += bytes(-len(code) % _rtl_network.PAYLOAD)
-            self._accepted(_rtl_network.writes(0, code, op="write_instr", group=_rtl_network.ALL_GROUPS))
+            groups = _rtl_network.ALL_GROUPS
+            packets = _rtl_network.writes(0, code, op="write_instr", group=groups, dest=self._every_tile())
+            self._accepted(packets, self.tiles)
             more(words.nbytes)
         for address, data in segments:
             self._write(address, data, more)
@@ -248,19 +327,27 @@ class Tile:
 
     def load_image(self, image: Image, *, on_progress: Callable[[int, int], object] = _silent) -> None:
         """Loads a program that ``gossamer.device`` has built for this configuration."""
-        functions = sorted((at, name) for name, at in image.symbols.items() if at < 4 * len(image.instructions))
-        ends = [at for at, _ in functions[1:]] + [4 * len(image.instructions)]
         self.load(
             image.instructions,
             [(part.address, part.data) for part in image.segments],
-            [(begin, end, name) for (begin, name), end in zip(functions, ends, strict=True)],
+            functions(image),
             zeroes=[(part.address + len(part.data), part.size - len(part.data)) for part in image.segments],
             on_progress=on_progress,
         )
 
+    def watched(self) -> watching.Seen | None:
+        """What all tiles did in the last run, as far as the simulator looked; the run's notes come with it."""
+        listeners = _Listeners()
+        self._simulator.request("T")
+        for record in self._simulator.until_done():
+            listeners.hear(record)
+        self.notes = listeners.notes
+        return listeners.seen
+
     def flush(self) -> None:
         """Writes back and drops what threads have in their caches; all must stand still."""
-        self.ask(b"".join(_packet("flush", thread) for thread in range(self.threads)), self.threads)
+        threads = self.config.threads_per_tile
+        self.ask_each(b"".join(_packet("flush", thread) for thread in range(threads)), threads)
 
     def read(self, address: int, words: int) -> np.ndarray[tuple[int], np.dtype[np.uint32]]:
         """Words of memory, after what threads have in their caches was written back.
@@ -274,15 +361,28 @@ class Tile:
         return np.frombuffer(data[address - begin :], np.uint32, words).copy()
 
     def write(self, address: int, data: bytes) -> None:
-        """Writes memory, past the caches: threads see it that hold no older line."""
+        """Writes memory, of all DRAMs and their SRAMs, past the caches: threads see it that hold no older line."""
         self._write(address, data, _silent)
 
-    def _lines(self, address: int, size: int) -> bytes:
+    def _loaders(self) -> list[int]:
+        """Addresses of a tile at each DRAM, through whose loader that memory and its SRAM are reached."""
+        return [_rtl_network.TILE]
+
+    def _every_memory(self) -> list[tuple[int, int]]:
+        """Where to send what all memories get, and how many reply to it."""
+        return [(dest, 1) for dest in self._loaders()]
+
+    def _every_tile(self) -> int:
+        """Where to send what all tiles get."""
+        return _rtl_network.EVERY_TILE
+
+    def _lines(self, address: int, size: int, dest: int | None = None) -> bytes:
         parts = []
+        dest = self._loaders()[0] if dest is None else dest
         for at in range(0, size, _READ):
             length = min(_READ, size - at)
             packets = -(-length // _rtl_network.PACKET)
-            replies = self._accepted(_rtl_network.request("read", address + at, length), packets)
+            replies = self._accepted(_rtl_network.request("read", address + at, length, dest=dest), packets)
             parts += [reply.data for reply in replies]
         return b"".join(parts)
 
@@ -297,7 +397,8 @@ class Tile:
         whole = head + data + tail
         for at in range(0, len(whole), _CHUNK):
             part = whole[at : at + _CHUNK]
-            self._accepted(_rtl_network.writes(begin + at, part))
+            for dest, replies in self._every_memory():
+                self._accepted(_rtl_network.writes(begin + at, part, dest=dest), replies)
             done(min(len(part), len(data)))
 
     def _zero(self, address: int, size: int, done: Callable[[int], object]) -> None:
@@ -309,22 +410,31 @@ class Tile:
         self._write(address, bytes(begin - address), done)
         for at in range(begin, end, _CHUNK):
             part = min(_CHUNK, end - at)
-            self._accepted(_rtl_network.request("fill", at, part))
+            for dest, replies in self._every_memory():
+                self._accepted(_rtl_network.request("fill", at, part, dest=dest), replies)
             done(part)
         self._write(end, bytes(address + size - end), done)
 
     def _accepted(self, flits: _rtl_network.Flits, replies: int = 1) -> list[_rtl_network.Reply]:
         """Sends packets to the loader, the last of which asks for a reply; none may be refused."""
         got = self.exchange(flits, replies)
-        if got and got[0].refusal:
-            raise InputError(f"there is no memory at {got[0].address:#x}, or not all of it ({got[0].refusal})")
+        for reply in got:
+            if reply.refusal:
+                raise InputError(f"there is no memory at {reply.address:#x}, or not all of it ({reply.refusal})")
         return got
 
     def counters(self) -> dict[str, int]:
-        """The tile's counters since reset, by name."""
+        """The tiles' counters since reset, by name, added up; ``cycles`` are those of one."""
+        return _sum(self._counters())
+
+    def _counters(self) -> list[dict[str, int]]:
         names = constants.enumeration("debug_counter").values
-        replies = self.ask(b"".join(_packet("read_counter", index) for index in names.values()), len(names))
-        return {name: int.from_bytes(reply[2:], "little") for name, reply in zip(names, replies, strict=True)}
+        packets = b"".join(_packet("read_counter", index) for index in names.values())
+        found = []
+        for replies in self.ask_each(packets, len(names)):
+            values = (int.from_bytes(reply[2:], "little") for reply in replies)
+            found.append(dict(zip(names, values, strict=True)))
+        return found
 
     # ---- Running ----
 
@@ -340,6 +450,7 @@ class Tile:
         on_trap: Callable[[Trap], object] = _silent,
         on_progress: Callable[[int, int], object] = _silent,
         on_message: Callable[[Message], object] = _silent,
+        on_event: Callable[[Event], object] = _silent,
     ) -> Run:
         """Starts threads 0 to ``threads`` - 1 and waits for the end of all.
 
@@ -348,11 +459,11 @@ class Tile:
         a second. Raises KeyboardInterrupt on Ctrl-C, when the simulation has stopped.
         """
         if not 1 <= threads <= self.threads:
-            raise InputError(f"{threads} threads: a tile of {self.config.name} has {self.threads}")
-        before = self.counters()
+            raise InputError(f"{threads} threads: {self._what()} has {self.threads}")
+        before, network = self._counters(), self._network_counters()
         for thread, data in (inputs or {}).items():
             self._simulator.request("I", struct.pack("<I", thread) + data)
-        listeners = _Listeners(on_line, on_emit, on_trap, on_progress, on_message)
+        listeners = _Listeners(on_line, on_emit, on_trap, on_progress, on_message, on_event, many=self.tiles > 1)
         begun = time.perf_counter()
         self._simulator.request("R", struct.pack("<IIQQ", threads, 0, max_cycles or 0, watchdog))
         try:
@@ -362,26 +473,43 @@ class Tile:
             with contextlib.suppress(RunDied):
                 self._listen(listeners)
                 self._ran = True
+            self.notes = listeners.notes
             raise
         seconds = time.perf_counter() - begun
         self._ran = True
-        reason, count, first, instructions = _END.unpack_from(end.payload)
+        self.notes = listeners.notes
+        reason, count, first, last, instructions = _END.unpack_from(end.payload)
         found = stills(end.payload[_END.size :])
         assert len(found) == count
         # Its threads may hold the bus up; then only what the simulator saw is known.
-        after = self.counters() if reason in (0, 1, 2) else before
+        after = self._counters() if reason in (0, 1, 2) else before
+        network = self._network_counters(network) if reason in (0, 1) else ({}, [])
+        tiles = [{name: late[name] - early[name] for name in late} for early, late in zip(before, after, strict=True)]
         return Run(
             reason=_REASONS[reason],
             threads=threads,
-            cycles=end.cycle - first,
+            cycles=last - first,
             instructions=instructions,
-            counters={name: after[name] - before[name] for name in after},
+            counters=_sum(tiles),
             codes=listeners.codes,
             traps=listeners.traps,
             still=found,
             messages=listeners.messages,
             seconds=seconds,
+            tiles=tiles,
+            seen=listeners.seen,
+            events=listeners.events,
+            links=network[0],
+            boards=network[1],
         )
+
+    def _what(self) -> str:
+        """What is simulated, as messages call it."""
+        return f"{'a board' if self.tiles > 1 else 'a tile'} of {self.config.name}"
+
+    def _network_counters(self, before: NetworkCounters | None = None) -> NetworkCounters:
+        """Counters of links and boards since reset, or since those ``before``: none, on one board."""
+        return {}, []
 
     def _listen(self, listeners: _Listeners) -> Record:
         """Hands records on until the run's end, which it gives."""
@@ -392,6 +520,62 @@ class Tile:
         raise AssertionError("records end with an error only")
 
 
+def functions(image: Image) -> list[tuple[int, int, str]]:
+    """Begin, end and name of each function, for the trace."""
+    found = sorted((at, name) for name, at in image.symbols.items() if at < 4 * len(image.instructions))
+    ends = [at for at, _ in found[1:]] + [4 * len(image.instructions)]
+    return [(begin, end, name) for (begin, name), end in zip(found, ends, strict=True)]
+
+
+def _sum(tiles: Sequence[Mapping[str, int]]) -> dict[str, int]:
+    """Counters of all tiles, which have seen the same cycles."""
+    names = tiles[0]
+    return {name: tiles[0][name] if name == "cycles" else sum(tile[name] for tile in tiles) for name in names}
+
+
+class Board(Tile):
+    """All tiles of a configuration, with their mesh, their memories and a host at the rim; used as a ``Tile`` is.
+
+    Waves are those of one ``tile``. ``workers`` are threads of this machine that simulate together, by default as
+    many as it has for them: cycles and output are the same with any number. ``flat``: the board is one model.
+    """
+
+    def __init__(
+        self,
+        config: Config,
+        *,
+        waves: Path | None = None,
+        trace: Path | None = None,
+        least_wait: int = LEAST_WAIT,
+        trace_bytes: int = TRACE_BYTES,
+        program: str = "",
+        simulator: Path | None = None,
+        plusargs: Sequence[str] = (),
+        workers: int | None = None,
+        tile: int = 0,
+        flat: bool = False,
+        tiles: int | None = None,
+    ) -> None:
+        self.tiles = config.tiles if tiles is None else tiles
+        self._flat = flat
+        self._shown = tile
+        self._workers = workers or min(len(os.sched_getaffinity(0)), self.tiles)
+        super().__init__(
+            config, waves=waves, trace=trace, least_wait=least_wait, trace_bytes=trace_bytes, program=program,
+            simulator=simulator, plusargs=plusargs,
+        )  # fmt: skip
+
+    def _executable(self, config: Config, waves: bool) -> Path:
+        return _rtl_build.board(config, waves=waves, flat=self._flat)
+
+    def _options(self) -> list[str]:
+        return ["--workers", str(self._workers), "--tile", str(self._shown)]
+
+    def _loaders(self) -> list[int]:
+        width, each = self.config.mesh.width, self.tiles // self.config.memory.dram.count
+        return [_rtl_network.tile(tile % width, tile // width) for tile in range(0, self.tiles, each)]
+
+
 def _packet(name: str, *arguments: int) -> bytes:
     """A command of the debug bus: the high half of its code says how many bytes follow."""
     code = constants.enumeration("debug_command")[name]
@@ -400,4 +584,7 @@ def _packet(name: str, *arguments: int) -> bytes:
     return bytes([code]) + b"".join(parts)
 
 
-__all__ = ["ACCELERATOR", "LEAST_WAIT", "WATCHDOG", "Message", "Run", "Still", "Tile", "Trap", "ranges", "who_waits"]
+__all__ = [
+    "ACCELERATOR", "LEAST_WAIT", "TRACE_BYTES", "WATCHDOG", "Board", "Event", "Message", "Run", "Still", "Tile", "Trap",
+    "functions", "on_tiles", "ranges", "who_waits",
+]  # fmt: skip

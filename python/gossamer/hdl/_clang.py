@@ -30,44 +30,61 @@ def available() -> bool:
     return importlib.util.find_spec("ziglang") is not None and os.uname().machine == "x86_64"
 
 
-def build(
-    folder: Path, model: Path, top: str, harness: Sequence[Path], verilator: Path, flags: Sequence[str], many: bool
-) -> None:
-    """Builds ``folder/simulator`` from the C++ that Verilator wrote to ``model``. InputError if that fails.
+def objects(model: Path, top: str, verilator: Path, *, many: bool) -> None:
+    """Compiles the C++ that Verilator wrote to a folder, into ``gs_hot.o`` and ``gs_cold.o`` there.
 
-    With ``many`` the model has gs_eval_together, for a harness that drives many instances.
+    With ``many`` it gets gs_eval_together, for a harness that drives many instances. InputError if that fails.
     """
     if not _generated.select(model):
         raise InputError(f"{top}: no branch of Verilator's C++ is as the passes know them")
     hot, cold = model / "gs_hot.cpp", model / "gs_cold.cpp"
     hot.write_text(_includes(_generated.fast(model)) + (_generated.together(model, top) if many else ""))
     cold.write_text(_includes(_generated.slow(model)))
-    include = verilator / "include"
-    folders = (model, include, include / "vltstd")
-    common = [*_FLAGS, *(f"-D{name}=0" for name in _OFF), *(f"-I{path}" for path in folders), *flags]
     selections = [word for option in _SELECTIONS for word in ("-mllvm", f"-{option}")]
-    # The longest first. What runs once is not worth a compiler's time; but of its library zig builds one for programs
-    # that are optimised at all, and another for those that are not.
-    jobs = [(hot, ["-O3", *selections]), (cold, ["-O1"])]
-    jobs += [(path, ["-O3"]) for path in (*harness, *(include / name for name in _RUNTIME))]
+    # What runs once is not worth a compiler's time; but of its library zig builds one for programs that are optimised
+    # at all, and another for those that are not.
+    _compile_all([(hot, ["-O3", *selections]), (cold, ["-O1"])], model, _common(verilator, [model]))
+
+
+def program(
+    folder: Path, models: Sequence[Path], harness: Sequence[Path], verilator: Path, flags: Sequence[str]
+) -> None:
+    """Builds ``folder/simulator`` of models that have their ``objects``, and of what drives them. InputError if not."""
+    runtime = _run.kept("part", f"runtime-{_run.version('verilator')}", lambda place: _runtime(place, verilator))
+    made = _compile_all([(path, ["-O3"]) for path in harness], folder, [*_common(verilator, models), *flags])
+    made += [runtime / f"{Path(name).stem}.o" for name in _RUNTIME]
+    made += [model / name for model in models for name in ("gs_hot.o", "gs_cold.o")]
     log = folder / "build.log"
-    with ThreadPoolExecutor(2) as pool:
-        done = list(pool.map(lambda job: _compile(job[0], model, [*common, *job[1]], log), jobs))
-    objects = [str(path) for path in done]
-    target = str(folder / "simulator")
-    if _zig([*objects, "-O3", "-march=native", "-fno-sanitize=undefined", "-o", target], log, folder):
+    options = ["-O3", "-march=native", "-fno-sanitize=undefined", "-o", str(folder / "simulator")]
+    if _zig([*map(str, made), *options], log, folder):
         raise InputError(f"building the simulator failed: {_run.first_error(log)} (all of it in {log})")
+
+
+def _runtime(folder: Path, verilator: Path) -> None:
+    sources = [verilator / "include" / name for name in _RUNTIME]
+    _compile_all([(path, ["-O3"]) for path in sources], folder, _common(verilator, []))
+
+
+def _common(verilator: Path, models: Sequence[Path]) -> list[str]:
+    include = verilator / "include"
+    folders = (*models, include, include / "vltstd")
+    return [*_FLAGS, *(f"-D{name}=0" for name in _OFF), *(f"-I{path}" for path in folders)]
+
+
+def _compile_all(jobs: Sequence[tuple[Path, list[str]]], folder: Path, common: Sequence[str]) -> list[Path]:
+    """Compiles sources, the longest first, with flags of their own."""
+    with ThreadPoolExecutor(2) as pool:
+        return list(pool.map(lambda job: _compile(job[0], folder, [*common, *job[1]]), jobs))
 
 
 def _includes(paths: Sequence[Path]) -> str:
     return "".join(f'#include "{path.name}"\n' for path in paths)
 
 
-def _compile(source: Path, model: Path, flags: Sequence[str], log: Path) -> Path:
-    target = model / f"{source.stem}.o"
-    own = log.with_name(f"{source.stem}.log")
-    if _zig([*flags, "-c", str(source), "-o", str(target)], own, model):
-        raise InputError(f"building the simulator failed: {_run.first_error(own)} (all of it in {own})")
+def _compile(source: Path, folder: Path, flags: Sequence[str]) -> Path:
+    target, log = folder / f"{source.stem}.o", folder / f"{source.stem}.log"
+    if _zig([*flags, "-c", str(source), "-o", str(target)], log, folder):
+        raise InputError(f"building the simulator failed: {_run.first_error(log)} (all of it in {log})")
     return target
 
 
@@ -77,4 +94,4 @@ def _zig(arguments: Sequence[str], log: Path, cwd: Path) -> int:
     return _run.run([sys.executable, "-I", "-m", "ziglang", "c++", *arguments], log, cwd, environment)
 
 
-__all__ = ["available", "build"]
+__all__ = ["available", "objects", "program"]

@@ -42,7 +42,7 @@ def fast(model: Path) -> list[Path]:
 
 def slow(model: Path) -> list[Path]:
     """The others: what runs once."""
-    return sorted(path for path in model.glob("V*.cpp") if "Slow" in path.name)
+    return sorted(path for path in model.glob("V*.cpp") if "Slow" in path.name and "_vm_classes_" not in path.name)
 
 
 def integers(header: str) -> frozenset[str]:
@@ -100,12 +100,14 @@ def selections(text: str, names: frozenset[str]) -> tuple[str, int]:
 
 
 def together(model: Path, top: str) -> str:
-    """C++ of ``void gs_eval_together(V<top>* const* models, unsigned count)``, behind all files of ``fast``.
+    """C++ of ``void gs_eval_together(V<top>* const* models, unsigned count, bool inputs)``, behind all of ``fast``.
 
     It does what ``eval`` does for each of the models, which must have been evaluated once. They may not be
-    connected but through their ports.
+    connected but through their ports. Without ``inputs`` nothing but the clock has changed since the last time: then
+    what depends on inputs alone is left out.
     """
     root = f"V{top}___024root"
+    _check_inputs(model, top, root)
     head = f"void {root}___eval_nba({root}* vlSelf) {{\n"
     for path in fast(model):
         text = path.read_text()
@@ -136,8 +138,8 @@ def together(model: Path, top: str) -> str:
 
 
 _TOGETHER = """
-void gs_eval_together({top}* const* models, unsigned count) {{
-    for (unsigned i = 0; i < count; ++i) {{
+void gs_eval_together({top}* const* models, unsigned count, bool inputs) {{
+    for (unsigned i = 0; inputs && i < count; ++i) {{
         {root}* const root = models[i]->rootp;
         root->__VicoFirstIteration = 1U;
         while ({root}___eval_phase__ico(root)) root->__VicoFirstIteration = 0U;
@@ -156,6 +158,15 @@ void gs_eval_together({top}* const* models, unsigned count) {{
     }}
 }}
 """
+
+
+def _check_inputs(model: Path, top: str, root: str) -> None:
+    """InputError if anything that is evaluated because of inputs depends on the clock."""
+    function = re.compile(rf"^void {root}___ico_\w+\({root}\* vlSelf\) \{{\n(.*?)^\}}", re.DOTALL | re.MULTILINE)
+    for path in fast(model):
+        for body in function.findall(path.read_text()):
+            if re.search(r"\bvlSelfRef\.clk_i\b", body):
+                raise InputError(f"{top}: what depends on inputs depends on the clock, too")
 
 
 def _calls(part: list[str], root: str) -> list[str]:

@@ -380,6 +380,10 @@ def _netlist(
     script = [again]
     for number, cells in sorted(found.items()):
         script += [_command(top, now.mutations[number - 1], cell, number) for cell in cells]
+    # What a black box derives from its parameters, Yosys hands it as well.
+    for box in _BOXES.get(unit, ()):
+        derived = _derived(next(path for path in sources.verilog if path.stem == box), box)
+        script += [f"setparam -unset {name} t:{box}" for name in derived]
     script += [f"rename {top} {unit}_netlist", "opt_clean", "simplemap t:$bwmux"]
     script += ["write_verilog -noattr netlist.v"]
     if _yosys.yosys(folder, "\n".join(script), "mutate.log"):
@@ -405,6 +409,12 @@ def _header_of(text: str, module: str) -> str:
     if found is None:
         raise InputError(f"no module {module} whose header ends with ); at the beginning of a line")
     return found[0]
+
+
+def _derived(file: Path, module: str) -> list[str]:
+    """The local parameters among those of a module's header."""
+    found = re.findall(r"^\s*localparam\b[^=]*?(\w+)\s*=", _header(file, module), re.MULTILINE)
+    return list(dict.fromkeys(found))
 
 
 def _wrapper(file: Path, top: str, ports: Mapping[str, int], hit: bool) -> str:

@@ -35,7 +35,9 @@ from gossamer.hdl._mutants import Mutation, Plan
 from gossamer.hdl.sources import RTL
 from gossamer.paths import ROOT
 
-BLOCKS = ("core", "fpu", "cache", "mailbox", "memory", "tile", "common")
+BLOCKS = ("core", "fpu", "cache", "mailbox", "memory", "tile", "common", "noc", "link", "switch", "multicast", "idle")
+# Folders of tests that a block has besides its own.
+_MORE_TESTS = {"tile": ("control",)}
 # Modules for simulation alone.
 _NO_HARDWARE = {"gs_core_trace"}
 COUNT = 60
@@ -54,6 +56,7 @@ class Target:
     name: str
     files: tuple[Path, ...]
     tests: Path
+    more_tests: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -115,14 +118,15 @@ class Report:
 
 
 def block(name: str) -> Target:
-    """A block of `rtl/` with the tests of the same name.
+    """A block of `rtl/` with the tests of the same name, and with those of its parts.
 
     Raises InputError if there is none.
     """
     if name not in BLOCKS:
         raise InputError(f"no block {name!r} to mutate; there are: {', '.join(BLOCKS)}")
     files = tuple(path for path in sorted((RTL / name).glob("*.sv")) if path.stem not in _NO_HARDWARE)
-    return Target(name, files, ROOT / "tests" / "rtl" / name)
+    tests = ROOT / "tests" / "rtl"
+    return Target(name, files, tests / name, tuple(tests / more for more in _MORE_TESTS.get(name, ())))
 
 
 def equivalents(path: Path = EQUIVALENTS) -> list[Equivalent]:
@@ -177,7 +181,7 @@ class _Runner:
             command += ["-o", f"cache_dir={scratch}/cache", "--no-header", "-q"]
             command += ["--rootdir", str(root), "-c", str(ROOT / "pyproject.toml")]
             command += [f"--basetemp={scratch}/tmp", *(["--exitfirst"] if first else [])]
-            command += list(only) if only else [str(self.target.tests)]
+            command += list(only) if only else [str(self.target.tests), *map(str, self.target.more_tests)]
             environment = {
                 **os.environ,
                 "GOSSAMER_TEST_SIZE": size,

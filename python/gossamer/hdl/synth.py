@@ -101,19 +101,14 @@ def ecp5(
 
     Raises InputError where a tool fails, with the first line of what went wrong.
     """
-    gossamer_setup.require("synth")
-    key = _key("ecp5", top, sources, parameters, defines, yosys_flags)
-    folder = _run.kept(
-        "ecp5", f"{top}-{key}", lambda place: _netlist(place, top, sources, parameters, defines, yosys_flags)
-    )
+    key, folder = _design(top, sources, parameters, defines, yosys_flags)
     ports = json.loads((folder / "ports.json").read_text())
     # One register more passes the last bit on, so that the chain of inputs has an end.
     around = 1 + sum(width for width, _ in ports.values())
     mhz_found = []
     used: dict[str, int] = {}
     for seed in seeds:
-        name = f"{device}-{speed}-{mhz}-{seed}"
-        report = json.loads((_routed(folder, key, name, device, speed, mhz, seed) / "report.json").read_text())
+        report = json.loads((_routed(folder, key, device, speed, mhz, seed) / "report.json").read_text())
         used = {kind: int(entry["used"]) for kind, entry in report["utilization"].items()}
         mhz_found.append(round(min(float(entry["achieved"]) for entry in report["fmax"].values()), 2))
     return Ecp5Report(
@@ -128,10 +123,9 @@ def ecp5(
 def critical_path(
     top: str, sources: Sources, parameters: Mapping[str, Value] | None = None, *, seed: int = 1, mhz: int = 150
 ) -> str:
-    """What nextpnr says about the slowest path of a run that `ecp5` made with the same arguments."""
-    ecp5(top, sources, parameters, seeds=(seed,), mhz=mhz)
-    key = _key("ecp5", top, sources, parameters, None, ())
-    log = (_run.kept("route", f"{key}-85k-8-{mhz}-{seed}", lambda _: None) / "nextpnr.log").read_text(errors="replace")
+    """What nextpnr says about the slowest path of a run as `ecp5` makes it with the same arguments."""
+    key, folder = _design(top, sources, parameters, None, ())
+    log = (_routed(folder, key, "85k", 8, mhz, seed) / "nextpnr.log").read_text(errors="replace")
     paths = re.findall(
         r"Info: Critical path report for clock.*?(?=Info: Critical path report|Info: Max frequency)", log, re.DOTALL
     )
@@ -176,8 +170,11 @@ def luts(
     if family not in FAMILIES:
         raise InputError(f"family {family}: must be one of {', '.join(FAMILIES)}")
 
+    key = _key(family, top, sources, parameters, defines, ())
+
     def make(folder: Path) -> None:
         names, folders = _yosys.stage(sources, folder)
+        _unchanged(key, family, top, sources, parameters, defines, ())
         script = [_yosys.read(top, names, folders, parameters, defines, ["--keep-hierarchy"])]
         script += [f"hierarchy -check -top {top}"]
         if family == "cyclonev":
@@ -192,7 +189,7 @@ def luts(
         if _yosys.yosys(folder, "\n".join(script), "yosys.log"):
             raise InputError(f"synthesis of {top} for {family} failed: {_run.first_error(folder / 'yosys.log')}")
 
-    folder = _run.kept("luts", f"{family}-{top}-{_key(family, top, sources, parameters, defines, ())}", make)
+    folder = _run.kept("luts", f"{family}-{top}-{key}", make)
     boxes = folder / "boxes.il"
     cells = json.loads((folder / "stat.json").read_text())["design"]["num_cells_by_type"]
     return _counted(family, cells, boxes.read_text() if boxes.exists() else "")
@@ -240,8 +237,40 @@ def _key(
     )
 
 
+def _unchanged(
+    key: str,
+    tool: str,
+    top: str,
+    sources: Sources,
+    parameters: Mapping[str, Value] | None,
+    defines: Mapping[str, Value] | None,
+    flags: Sequence[str],
+) -> None:
+    """Raises InputError if the sources are not those of the key: what is made of them would bear the wrong name."""
+    if _key(tool, top, sources, parameters, defines, flags) != key:
+        raise InputError(f"{top}: its sources changed while they were read; run it again")
+
+
+def _design(
+    top: str,
+    sources: Sources,
+    parameters: Mapping[str, Value] | None,
+    defines: Mapping[str, Value] | None,
+    flags: Sequence[str],
+) -> tuple[str, Path]:
+    """Key and folder of a netlist. Whatever is made of it bears this key, however the sources change meanwhile."""
+    gossamer_setup.require("synth")
+    key = _key("ecp5", top, sources, parameters, defines, flags)
+
+    def make(folder: Path) -> None:
+        _netlist(folder, key, top, sources, parameters, defines, flags)
+
+    return key, _run.kept("ecp5", f"{top}-{key}", make)
+
+
 def _netlist(
     folder: Path,
+    key: str,
     top: str,
     sources: Sources,
     parameters: Mapping[str, Value] | None,
@@ -251,6 +280,7 @@ def _netlist(
     """``netlist.json`` of the design between registers, and ``ports.json``: width and direction of the ports."""
     log = folder / "yosys.log"
     names, folders = _yosys.stage(sources, folder)
+    _unchanged(key, "ecp5", top, sources, parameters, defines, flags)
     script = [_yosys.read(top, names, folders, parameters, defines), f"hierarchy -check -top {top}", "flatten"]
     if _yosys.yosys(folder, "\n".join([*script, "opt_clean", "write_rtlil design.il"]), "yosys.log"):
         raise InputError(f"synthesis of {top} failed: {_run.first_error(log)}")
@@ -292,7 +322,7 @@ def _frame(top: str, ports: Mapping[str, tuple[int, str]]) -> str:
     return "\n".join(text)
 
 
-def _routed(folder: Path, key: str, name: str, device: str, speed: int, mhz: int, seed: int) -> Path:
+def _routed(folder: Path, key: str, device: str, speed: int, mhz: int, seed: int) -> Path:
     def make(place: Path) -> None:
         log = place / "nextpnr.log"
         (place / "netlist.json").write_bytes((folder / "netlist.json").read_bytes())
@@ -313,7 +343,7 @@ def _routed(folder: Path, key: str, name: str, device: str, speed: int, mhz: int
             raise InputError(f"place and route failed: {_run.first_error(where)} (all of it in {where})")
         (place / "netlist.json").unlink()
 
-    return _run.kept("route", f"{key}-{name}", make)
+    return _run.kept("route", f"{key}-{device}-{speed}-{mhz}-{seed}", make)
 
 
 __all__ = ["CLOCK", "FAMILIES", "Ecp5Report", "LutReport", "critical_path", "ecp5", "elaborate", "luts"]

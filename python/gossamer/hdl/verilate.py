@@ -41,6 +41,9 @@ def model(
     cxx: Sequence[str] = (),
     fast: bool = False,
     many: bool = False,
+    beside: Sequence[Sources] = (),
+    beside_parameters: Mapping[str, Value] | None = None,
+    include: Sequence[Path] = (),
 ) -> Path:
     """The executable of a design and its C++ (``harness``, with a ``main`` that drives ``V<top>``).
 
@@ -49,7 +52,9 @@ def model(
     errors. Raises InputError with the first line of what went wrong, and the name of the log.
 
     ``fast``, without assertions and waves: built by clang, its branches made fewer; the same cycles at more of them a
-    second. ``many``: with gs_eval_together for harnesses that drive many instances, which needs ``fast``.
+    second. ``many``: with gs_eval_together for harnesses that drive many instances, which needs ``fast``; they see
+    the macro GS_TOGETHER. ``beside`` are further designs with models of their own in the same program, which
+    all have the parameters ``beside_parameters``; ``include`` are folders with headers of the harness, besides its own.
     """
     gossamer_setup.require("rtl")
     replaced = _mutants.mutated(top, sources, parameters, defines)
@@ -66,29 +71,58 @@ def model(
     options += ["--output-split", "10000", *_values(parameters, defines), *flags]
     compile_flags = ["-std=c++20", "-fcoroutines", "-march=native", *cxx]
     passes = [Path(_clang.__file__), Path(_generated.__file__)] if fast else []
-    own = [path for path in sources.files if path.suffix in (".cc", ".cpp")]
-    folders = tuple(sorted({path.parent for path in (*own, *harness)}))
+    designs = (sources, *beside)
+    own = list(dict.fromkeys(path for one in designs for path in one.files if path.suffix in (".cc", ".cpp")))
+    folders = tuple(sorted({path.parent for path in (*own, *harness)} | set(include)))
     headers = [path for folder in folders for path in sorted(folder.glob("*.h"))]
+    beside_options = _values(beside_parameters, None)
     key = sources.digest(
-        *(top, *options, *compile_flags, optimise, _run.version("verilator"), *harness),
+        *(top, *options, *beside_options, *compile_flags, optimise, _run.version("verilator"), *harness),
         *((_run.version("ziglang"), many) if fast else ()),
+        *(f"{one.top} {one.digest()}" for one in beside),
         also=[*harness, *headers, WAIVERS, *passes],
     )
     compile_flags += [f"-I{folder}" for folder in folders]
 
     def make(folder: Path) -> None:
+        def verilog(one: Sources, name: str, more: Sequence[str] = ()) -> list[str]:
+            own_options = [*options, *([] if name == top else beside_options)]
+            command = [*_verilator(), *(word for word in own_options if word not in ("--exe", "--build"))]
+            return [*command, *more, "--top-module", name, "--Mdir", f"model-{name}", *_inputs(one, own)]
+
+        def part(one: Sources, name: str) -> Path:
+            """A model's objects: they are kept by themselves, for harnesses change more often."""
+            versions = (_run.version("verilator"), _run.version("ziglang"))
+
+            def compile_it(place: Path) -> None:
+                _build(verilog(one, name), place)
+                _clang.objects(place / f"model-{name}", name, _root(), many=many)
+
+            its_options = [*options, *([] if name == top else beside_options)]
+            its_key = one.digest(name, *its_options, *versions, many, also=[WAIVERS, *passes])
+            return _run.kept("part", f"{name}-{its_key}", compile_it) / f"model-{name}"
+
+        models = [(top, sources), *((one.top, one) for one in beside)]
         if fast:
-            command = [*_verilator(), *(word for word in options if word not in ("--exe", "--build"))]
-            _build([*command, "--top-module", top, "--Mdir", "model", *_inputs(sources, own)], folder)
-            include = [*cxx, *(f"-I{path}" for path in folders)]
-            _clang.build(folder, folder / "model", top, [*own, *harness], _root(), include, many)
+            flags_of_all = [*cxx, *(f"-I{path}" for path in folders), *(["-DGS_TOGETHER"] if many else [])]
+            parts = [part(one, name) for name, one in models]
+            _clang.program(folder, parts, [*own, *harness], _root(), flags_of_all)
             return
-        command = [*_verilator(), *options, "--top-module", top, "--Mdir", "model", "-o", "../simulator"]
-        command += ["-CFLAGS", " ".join(compile_flags), "-MAKEFLAGS", _MAKE.format(optimise)]
-        command += [*_inputs(sources), *map(str, harness)]
-        _build(command, folder)
+        make_flags = ["-MAKEFLAGS", _MAKE.format(optimise)]
+        compiled = " ".join([*compile_flags, *(f"-I{folder / f'model-{name}'}" for name, _ in models)])
+        libraries = []
+        for name, one in models[1:]:
+            _build(verilog(one, name, ["--build", "-CFLAGS", compiled, *make_flags]), folder)
+            libraries.append(str(folder / f"model-{name}" / f"V{name}__ALL.a"))
+        more = ["--exe", "--build", "-o", "../simulator", "-CFLAGS", compiled, *make_flags]
+        _build([*verilog(sources, top, more), *map(str, own), *map(str, harness), *libraries], folder)
 
     return _run.kept("model", f"{top}-{key}", make) / "simulator"
+
+
+def fast_models() -> bool:
+    """Whether ``fast`` means anything on this machine."""
+    return _clang.available()
 
 
 def require_waves() -> None:
@@ -251,4 +285,4 @@ def _build(command: Sequence[str], folder: Path) -> None:
         raise InputError(f"building the simulator failed: {_run.first_error(log)} (all of it in {log})")
 
 
-__all__ = ["WAIVERS", "cocotb", "lint", "model", "require_waves"]
+__all__ = ["WAIVERS", "cocotb", "fast_models", "lint", "model", "require_waves"]

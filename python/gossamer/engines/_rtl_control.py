@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Packets between a host and boards' control units (``config/constants/fabric.toml``, layouts ``control_*``)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from gossamer.config import constants
+from gossamer.engines._rtl_network import Flits, side
+
+ENTRIES = 12
+"""Entries of a switch's table in one packet."""
+CHILDREN = 8
+ANSWERS = 12
+"""Packets to one board that are under way; it has room for 16 answers."""
+BOARD_UNIT = 31
+"""The unit of a board's own counters."""
+TABLE_BITS = 10
+"""log2 of the entries of a switch's table."""
+_OP = constants.enumeration("control_op")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a control unit answered."""
+
+    board: int
+    asked: int
+    unit: int
+    counter: int
+    refused: int
+    value: int
+    cycle: int
+
+
+@dataclass(frozen=True)
+class Event:
+    """What a board told by itself."""
+
+    board: int
+    what: str
+    """Its name in ``board_event``."""
+    unit: int
+    value: int
+    cycle: int
+
+
+def address(board: int) -> int:
+    """Of a board's control unit."""
+    return constants.layout("address_control").pack(kind=constants.enumeration("endpoint")["control"], board=board)
+
+
+def host(number: int) -> int:
+    """Address of a host."""
+    return constants.layout("address_host").pack(kind=constants.enumeration("endpoint")["host"], host=number)
+
+
+def packet(board: int, op: str, *, job: int = 0, **fields: int) -> Flits:
+    """One flit to a board's control unit."""
+    name = op if op.startswith("idle_") else f"control_{op}"
+    packed = constants.layout(name).pack(op_code=_OP[op], **fields)
+    flits = np.zeros((1, 6), np.uint32)
+    flits[0, :4] = np.frombuffer(packed.to_bytes(16, "little"), np.uint32)
+    flits[0, 4] = address(board)
+    flits[0, 5] = side("body", last=True, vnet="control", job=job)
+    return flits
+
+
+def children(boards: Sequence[int]) -> int:
+    """The field of that name: up to eight places."""
+    assert len(boards) <= CHILDREN
+    return sum((1 << 12 | board) << 13 * place for place, board in enumerate(boards))
+
+
+def entry(port: int, vc: int) -> int:
+    """An entry of a switch's table."""
+    return constants.layout("switch_entry").pack(valid=1, vc=vc, port=port)
+
+
+def table(board: int, first: int, entries: Sequence[int]) -> list[Flits]:
+    """Packets that write entries of a switch's table."""
+    found = []
+    for at in range(0, len(entries), ENTRIES):
+        part = entries[at : at + ENTRIES]
+        packed = sum(one << 8 * place for place, one in enumerate(part))
+        found.append(packet(board, "route", first=first + at, count=len(part), entries=packed))
+    return found
+
+
+def host_entry(number: int) -> int:
+    """Index of a host's entry."""
+    return (1 << TABLE_BITS) - 1 - number
+
+
+def decode(flits: Flits, cycle: int) -> Answer | Event | None:
+    """An answer or an event; None for a packet that is neither."""
+    packed = int.from_bytes(flits[0, :4].tobytes(), "little")
+    op = packed & 0xF
+    if op == _OP["answer"]:
+        known = constants.layout("control_answer").unpack(packed)
+        return Answer(
+            known["board"], known["asked"], known["unit"], known["counter"], known["refused"], known["value"], cycle
+        )
+    if op == _OP["event"]:
+        known = constants.layout("control_event").unpack(packed)
+        values = constants.enumeration("board_event").values
+        what = next((name for name, value in values.items() if value == known["what"]), f"event {known['what']}")
+        return Event(known["board"], what, known["unit"], known["value"], cycle)
+    return None
+
+
+__all__ = [
+    "ANSWERS", "BOARD_UNIT", "CHILDREN", "Answer", "Event", "address", "children", "decode", "entry", "host",
+    "host_entry", "packet", "table",
+]  # fmt: skip

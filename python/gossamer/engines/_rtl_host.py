@@ -1,0 +1,256 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs a host program beside the simulator that it talks to: what it is told, how far it is, how it ended.
+
+The program speaks to the simulator itself (``host/src/simulator.cc``), which was started and set up here; nothing of a
+message passes through here. A file of settings tells it how; it shows how far it is in another one, and leaves a report
+of how it ended.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import struct
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from gossamer.engines import _rtl_control
+from gossamer.engines._rtl_control import Event
+from gossamer.engines._rtl_words import ACCELERATOR, UNKNOWN_PC, Still, Trap
+from gossamer.engines.rtl import WATCHDOG, Board, Run, functions
+from gossamer.engines.rtl_cluster import Cluster
+from gossamer.errors import RunDied
+from gossamer.hostprograms import Program
+
+_STATUS = struct.Struct("<6Q")
+_LOOK = 0.25
+"""Seconds between two looks at how far it is."""
+_PATIENCE = 3.0
+"""Seconds in which the program must end after Ctrl-C."""
+
+
+@dataclass(frozen=True)
+class Status:
+    """How far a program is."""
+
+    calls: int
+    """Calls so far that let time pass."""
+    first: int
+    """Cycle in which the first threads were started; 0 if none were."""
+    cycle: int
+    instructions: int
+    threads: int
+    """Threads that were started."""
+    computes: bool
+    """Whether it computes, and simulated time stands still."""
+
+
+@dataclass
+class Report:
+    """How a run ended: done, or why it could not go on."""
+
+    reason: str = ""
+    call: str = ""
+    cycles: int = 0
+    queued: int = 0
+    failed: str = ""
+    traps: list[Trap] = field(default_factory=list)
+    still: list[Still] = field(default_factory=list)
+    said: dict[int, bytes] = field(default_factory=dict)
+    """What threads had printed and the host had not taken."""
+    events: list[Event] = field(default_factory=list)
+    """What boards told by themselves."""
+    images: list[tuple[int, int | None, str]] = field(default_factory=list)
+    """First thread, how many threads (None: all), and the file with their code, in the order of loading."""
+
+    def image(self, thread: int) -> str:
+        """The file with a thread's code."""
+        found = [name for first, count, name in self.images if count is None or first <= thread < first + count]
+        return found[-1] if found else ""
+
+
+@dataclass
+class Ended:
+    """How a program ended."""
+
+    code: int
+    """Its exit code; less than 0 for a signal."""
+    report: Report | None
+    """None for a program that crashed, or never asked for a board."""
+    run: Run | None
+    """Counters from the first threads to the program's last call; None where it did not end well."""
+
+
+def run(
+    machine: Board,
+    program: Program,
+    arguments: Sequence[str],
+    *,
+    most_cycles: int = 0,
+    watchdog: int = WATCHDOG,
+    timeout: float | None = None,
+    on_status: Callable[[Status], object] = lambda status: None,
+) -> Ended:
+    """Runs a program on a board or a cluster that has run nothing before, to its end.
+
+    0 ``most_cycles`` are any number. ``on_status`` is told of how far it is, a few times a second. Raises
+    KeyboardInterrupt after Ctrl-C, which the program gets as well; RunDied if it made no call for ``timeout`` seconds.
+    """
+    if len(images := {image.elf: image for image in program.images.values()}) == 1:
+        machine.load((), (), functions(*images.values()))
+    cluster = isinstance(machine, Cluster)
+    counters, network = machine._counters(), machine._network_counters()
+    ends = machine._simulator.ends()
+    with tempfile.TemporaryDirectory(prefix="gossamer-host-") as name:
+        report_file, status_file, settings = (Path(name) / part for part in ("report", "status", "settings"))
+        given = {
+            "requests": ends[0],
+            "records": ends[1],
+            "report": report_file,
+            "status": status_file,
+            "most_cycles": most_cycles,
+            "watchdog": watchdog,
+            "router": int(cluster),
+            "broadcast": machine._every_tile() if cluster else 0,
+        }
+        settings.write_text("".join(f"{key} {value}\n" for key, value in given.items()))
+        begun = time.perf_counter()
+        environment = {**os.environ, "GOSSAMER_HOSTLINK": str(settings)}
+        command = [str(program.binary), *arguments]
+        code = _watched(command, program.folder, ends, environment, status_file, timeout, on_status)
+        seconds = time.perf_counter() - begun
+        report, status = _report(report_file), _status(status_file)
+    if report is not None and report.reason == "gone":
+        report.failed = machine._simulator.last_words()
+    if report is None or report.reason != "done" or status is None:
+        return Ended(code, report, None)
+    machine._ran = True
+    tiles = [
+        {key: late[key] - early[key] for key in late} for early, late in zip(counters, machine._counters(), strict=True)
+    ]
+    links, boards = machine._network_counters(network)
+    done = Run(
+        reason="done",
+        threads=status.threads,
+        cycles=status.cycle - (status.first or status.cycle),
+        instructions=status.instructions,
+        counters={key: tiles[0][key] if key == "cycles" else sum(tile[key] for tile in tiles) for key in tiles[0]},
+        codes={},
+        traps=[],
+        still=[],
+        messages=[],
+        seconds=seconds,
+        tiles=tiles,
+        events=report.events,
+        links=links,
+        boards=boards,
+        seen=machine.watched(),
+    )
+    return Ended(code, report, done)
+
+
+def _watched(
+    command: Sequence[str],
+    folder: Path,
+    ends: tuple[int, int],
+    environment: Mapping[str, str],
+    status: Path,
+    timeout: float | None,
+    on_status: Callable[[Status], object],
+) -> int:
+    """Waits for a child, and tells how far it is."""
+    interrupted: list[float] = []
+    # Ctrl-C reaches the program too: it is for it to end, and then for us.
+    previous = signal.signal(signal.SIGINT, lambda *_: interrupted.append(time.monotonic()))
+    try:
+        with subprocess.Popen(command, cwd=folder, env=environment, pass_fds=ends) as child:
+            calls, since = -1, time.monotonic()
+            while True:
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    code = child.wait(_LOOK)
+                    break
+                now = time.monotonic()
+                if interrupted and now - interrupted[0] > _PATIENCE:
+                    # Only we were told, or it does not want to.
+                    interrupted[0] = now
+                    child.send_signal(signal.SIGINT if len(interrupted) == 1 else signal.SIGKILL)
+                    interrupted.append(now)
+                shown = _status(status)
+                if shown is None:
+                    continue
+                on_status(shown)
+                if shown.calls != calls or not shown.computes:
+                    calls, since = shown.calls, now
+                elif timeout is not None and now - since > timeout:
+                    child.kill()
+                    child.wait()
+                    raise RunDied(
+                        f"the host has computed for {timeout:g} s without a call to HostLink (--timeout); "
+                        f"simulated time stood still at cycle {shown.cycle:,}"
+                    )
+    finally:
+        signal.signal(signal.SIGINT, previous)
+    if interrupted and code in (-signal.SIGINT, -signal.SIGKILL):
+        raise KeyboardInterrupt
+    return code
+
+
+def _status(path: Path) -> Status | None:
+    try:
+        calls, first, cycle, instructions, threads, computes = _STATUS.unpack(path.read_bytes())
+    except (OSError, struct.error):
+        return None
+    return Status(calls, first, cycle, instructions, threads, bool(computes))
+
+
+def _words(path: Path) -> Iterator[tuple[str, str]]:
+    with contextlib.suppress(OSError):
+        for line in path.read_text(errors="replace").splitlines():
+            key, _, rest = line.partition(" ")
+            yield key, rest
+
+
+def _report(path: Path) -> Report | None:
+    if not path.exists():
+        return None
+    report = Report()
+    for key, rest in _words(path):
+        words = rest.split()
+        if key in ("reason", "call", "failed"):
+            setattr(report, key, rest)
+        elif key in ("cycles", "queued"):
+            setattr(report, key, int(rest))
+        elif key == "trap":
+            thread, cycle, cause, pc, value = map(int, words)
+            report.traps.append(Trap(thread, cycle, cause, pc, value))
+        elif key == "fault":
+            cause, address, sender, cycle = map(int, words)
+            place = f"{sender >> 6 & 0xF},{sender >> 10 & 0xF}"
+            report.traps.append(Trap(ACCELERATOR, cycle, cause, UNKNOWN_PC, address, place))
+        elif key == "still":
+            report.still.append(Still(*map(int, words)))
+        elif key == "event":
+            cycle, *flit = map(int, words)
+            event = _rtl_control.decode(np.array([flit], np.uint32), cycle)
+            if isinstance(event, Event):
+                report.events.append(event)
+        elif key == "said":
+            thread, byte = map(int, words)
+            report.said[thread] = report.said.get(thread, b"") + bytes([byte])
+        elif key == "image":
+            parts = rest.split(" ", 2)
+            if len(parts) == 3 and parts[0].isdecimal() and parts[1].isdecimal():
+                report.images.append((int(parts[0]), int(parts[1]), parts[2]))
+            else:
+                report.images.append((0, None, rest))
+    return report
+
+
+__all__ = ["Ended", "Report", "Status", "run"]

@@ -1,0 +1,320 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Clusters on the ``rtl`` engine: boards with their networks, joined by simulated wires, and a host at one of them.
+
+    with Cluster(config.load_cluster("quad4")) as cluster:
+        cluster.load_image(device.build("prog.c", cluster.config, boards=cluster.shape))
+        run = cluster.run(cluster.threads, on_line=print)
+
+All boards are configured in band, from the host outward: tables, sizes, jobs, trees. Threads are numbered board by
+board.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gossamer.config import constants
+from gossamer.engines import _rtl_build, _rtl_control, _rtl_network
+from gossamer.engines._rtl_plan import Plan, cuts, tables
+from gossamer.engines._rtl_process import Kind
+from gossamer.engines.rtl import LEAST_WAIT, TRACE_BYTES, Board, NetworkCounters
+from gossamer.errors import InputError, RunDied
+
+if TYPE_CHECKING:
+    from gossamer.config import Cluster as ClusterFile
+    from gossamer.config import Config
+
+_LINK_PATIENCE = 200_000
+"""Cycles in which a link must come up."""
+_BURST = 8
+"""Flits for which an input of a switch keeps an output."""
+_MOST_BOARDS = 4
+"""Boards that are named one by one."""
+
+
+class Cluster(Board):
+    """All boards of a cluster, used as a ``Board`` is.
+
+    ``workers`` share the boards. ``frame_loss`` is the share of frames that wires lose, and damage; ``cut`` are
+    cables that are cut, ``LINK@CYCLE`` of the first run or ``LINK`` for one that never comes up. ``seed`` is for what
+    is lost. InputError for what cannot be simulated.
+    """
+
+    def __init__(
+        self,
+        cluster: ClusterFile | Plan,
+        *,
+        frame_loss: float = 0.0,
+        cut: Sequence[str] = (),
+        seed: int = 1,
+        waves: Path | None = None,
+        trace: Path | None = None,
+        least_wait: int = LEAST_WAIT,
+        trace_bytes: int = TRACE_BYTES,
+        program: str = "",
+        simulator: Path | None = None,
+        plusargs: Sequence[str] = (),
+        workers: int | None = None,
+        tile: int = 0,
+    ) -> None:
+        self.plan = cluster if isinstance(cluster, Plan) else Plan(cluster)
+        if not 0.0 <= frame_loss < 1.0:
+            raise InputError(f"--frame-loss {frame_loss:g}: must be 0 or more, and less than 1")
+        self._cuts = cuts(self.plan, cut)
+        self._loss, self._seed = round(frame_loss * (1 << 20)), seed
+        config = self.plan.config
+        self._board_tiles = config.tiles
+        workers = workers or min(len(os.sched_getaffinity(0)), self.plan.boards)
+        super().__init__(
+            config,
+            waves=waves,
+            trace=trace,
+            least_wait=least_wait,
+            trace_bytes=trace_bytes,
+            program=program,
+            simulator=simulator,
+            plusargs=plusargs,
+            workers=workers,
+            tile=tile,
+            tiles=config.tiles * self.plan.boards,
+        )
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Columns and rows of boards, for ``device.build``."""
+        return self.plan.shape
+
+    def _executable(self, config: Config, waves: bool) -> Path:
+        return _rtl_build.cluster(config, self.plan.links, waves=waves)
+
+    def _options(self) -> list[str]:
+        options = ["--boards", str(self.plan.boards), "--loss", str(self._loss), "--damage", str(self._loss)]
+        options += ["--seed", str(self._seed)]
+        for board in self.plan.hosts:
+            options += ["--host", str(board)]
+        for wire in self.plan.wires(self._cuts):
+            options += ["--wire", ",".join(map(str, wire))]
+        return [*super()._options(), *options]
+
+    def _about(self) -> dict[str, Any]:
+        return {
+            **super()._about(),
+            "cluster": self.plan.cluster.name,
+            "boards": [board.name for board in self.plan.cluster.boards],
+            "link_names": [
+                (board, link, name)
+                for board in range(self.plan.boards)
+                for link, name in self.plan.links_of(board).items()
+            ],
+            "link_bytes": self.config.links.rate_mbps / 8 / self.config.board.clock_mhz,
+        }
+
+    def _what(self) -> str:
+        return f"cluster {self.plan.cluster.name}"
+
+    # ---- Control units ----
+
+    def control(self, packets: Sequence[_rtl_network.Flits], answers: int | None = None) -> list[_rtl_control.Answer]:
+        """Sends packets to control units and waits for their answers, one each. RunDied for one that is refused."""
+        found = []
+        for part in _batches(packets):
+            wanted = len(part) if answers is None else answers
+            self._simulator.request("N", struct.pack("<I", wanted) + np.concatenate(part).tobytes())
+            for record in self._simulator.until_done():
+                if record.kind != Kind.PACKET:
+                    continue
+                said = _rtl_control.decode(_rtl_network.flits(record.payload), record.cycle)
+                if isinstance(said, _rtl_control.Answer):
+                    found.append(said)
+        for answer in found:
+            if answer.refused:
+                board = self.plan.cluster.boards[answer.board].name
+                asked = constants.enumeration("control_op").values
+                what = next((name for name, value in asked.items() if value == answer.asked), str(answer.asked))
+                raise RunDied(f"board {board}: its control unit refused a packet ({what}, {answer.refused})")
+        return found
+
+    def _configure(self) -> None:
+        plan = self.plan
+        count, hosts = plan.boards, len(plan.hosts)
+        done: set[int] = set()
+        for board in plan.order():
+            for own, other, _ in plan.cluster.neighbours(board):
+                cable = plan.cable_at(board, plan.link(board, own))
+                if other in done and cable is not None and not plan.avoided(cable):
+                    self._come_up(cable, other)
+            # Until the board knows its way to the host and whom to answer, it answers nobody.
+            first = _rtl_control.table(board, _rtl_control.host_entry(0), [plan.host_entry(board, 0)])
+            self.control(first, 0)
+            self.control(
+                [
+                    _rtl_control.packet(
+                        board, "cluster", burst=_BURST, boards=count, hosts=hosts, host=_rtl_control.host(0)
+                    ),
+                    *_rtl_control.table(board, 0, plan.board_entries(board)),
+                    *(
+                        part
+                        for host in range(1, hosts)
+                        for part in _rtl_control.table(
+                            board, _rtl_control.host_entry(host), [plan.host_entry(board, host)]
+                        )
+                    ),
+                ]
+            )
+            done.add(board)
+        relay, idle = plan.tree(plan.hosts[0]), plan.tree(plan.middle())
+        tiles = (1 << self._board_tiles) - 1
+        for board in range(count):
+            self.control(
+                [
+                    _rtl_control.packet(board, "job", tiles=tiles, host=_rtl_control.host(0), place=0, job=0),
+                    _rtl_control.packet(board, "relay", children=_rtl_control.children(relay.children[board])),
+                ]
+            )
+        for board in range(count):
+            self.control(
+                [
+                    _rtl_control.packet(
+                        board,
+                        "idle_tree",
+                        children=_rtl_control.children(idle.children[board]),
+                        parent=idle.parent.get(board, 0),
+                        root=int(board == idle.root),
+                        enable=1,
+                    )
+                ]
+            )
+
+    def _come_up(self, cable: int, board: int) -> None:
+        """Waits until a link is up, as a board at its end sees it. InputError if it does not come up."""
+        one = self.plan.cluster.cables[cable]
+        link = self.plan.link(board, one.a_link if one.a == board else one.b_link)
+        state = constants.enumeration("link_counter")["state"]
+        begun = None
+        while True:
+            (answer,) = self.control([_rtl_control.packet(board, "read", unit=link, counter=state)])
+            if answer.value & 1:
+                return
+            begun = answer.cycle if begun is None else begun
+            if answer.cycle - begun > _LINK_PATIENCE:
+                raise InputError(
+                    f"cluster {self.plan.cluster.name}: link {self.plan.cable_name(cable)} did not come up"
+                )
+
+    def _network_counters(self, before: NetworkCounters | None = None) -> NetworkCounters:
+        names = constants.enumeration("link_counter").values
+        own = constants.enumeration("board_counter").values
+        packets, keys = [], []
+        for board in range(self.plan.boards):
+            units = [(link, names) for link in self.plan.links_of(board)] + [(_rtl_control.BOARD_UNIT, own)]
+            for unit, counters in units:
+                for name, number in counters.items():
+                    packets.append(_rtl_control.packet(board, "read", unit=unit, counter=number))
+                    keys.append((board, unit, number, name))
+        values = {(one.board, one.unit, one.counter): one.value for one in self.control(packets)}
+        links: dict[tuple[int, int], dict[str, int]] = {}
+        boards: list[dict[str, int]] = [{} for _ in range(self.plan.boards)]
+        for board, unit, number, name in keys:
+            value = values[board, unit, number]
+            if before is not None and name != "state":
+                old = before[1][board][name] if unit == _rtl_control.BOARD_UNIT else before[0][board, unit][name]
+                value = (value - old) % (1 << 32)
+            if unit == _rtl_control.BOARD_UNIT:
+                boards[board][name] = value
+            else:
+                links.setdefault((board, unit), {})[name] = value
+        return links, boards
+
+    # ---- Memory ----
+
+    def _loaders(self) -> list[int]:
+        return self._loaders_of(self.plan.hosts[0])
+
+    def _loaders_of(self, board: int) -> list[int]:
+        width, each = self.config.mesh.width, self._board_tiles // self.config.memory.dram.count
+        tiles = range(0, self._board_tiles, each)
+        return [_rtl_network.tile(tile % width, tile // width, board) for tile in tiles]
+
+    def _every_memory(self) -> list[tuple[int, int]]:
+        return [(self._every_tile(), self.plan.boards * self.config.memory.dram.count)]
+
+    def _every_tile(self) -> int:
+        return _rtl_control.address(self.plan.hosts[0])
+
+    def read(self, address: int, words: int, *, board: int = 0) -> np.ndarray[tuple[int], np.dtype[np.uint32]]:
+        """Words of a board's memory, as ``Tile.read`` gives them."""
+        self.flush()
+        line = self.config.cache.line_bytes
+        begin, end = address // line * line, -(-(address + 4 * words) // line) * line
+        data = self._lines(begin, end - begin, self._loaders_of(board)[0])
+        return np.frombuffer(data[address - begin :], np.uint32, words).copy()
+
+    # ---- Words ----
+
+    def place(self, thread: int) -> str:
+        """``a 0,1.5``: board, tile and thread of the tile."""
+        each = self.config.threads_per_tile
+        tile, width = thread // each, self.config.mesh.width
+        board, its = divmod(tile, self._board_tiles)
+        return f"{self.plan.cluster.boards[board].name} {its % width},{its // width}.{thread % each}"
+
+    def on_boards(self, threads: Iterable[int]) -> str:
+        """Boards and tiles that threads are on: `` (board a, tile 1,0)``; many by their number."""
+        each, width = self.config.threads_per_tile, self.config.mesh.width
+        found = sorted({divmod(thread // each, self._board_tiles) for thread in threads})
+        boards: dict[int, list[str]] = {}
+        for board, tile in found:
+            boards.setdefault(board, []).append(f"{tile % width},{tile // width}")
+        if len(boards) > _MOST_BOARDS:
+            return f" ({len(found)} tiles of {len(boards)} boards)"
+        parts = []
+        for board, tiles in boards.items():
+            named = f"{len(tiles)} tiles" if len(tiles) > _MOST_BOARDS else ", ".join(tiles)
+            word = "tile" if len(tiles) == 1 else "tiles"
+            parts.append(
+                f"board {self.plan.cluster.boards[board].name}, "
+                + (named if len(tiles) > _MOST_BOARDS else f"{word} {named}")
+            )
+        return f" ({'; '.join(parts)})" if parts else ""
+
+    def event_words(self, event: _rtl_control.Event) -> str:
+        """An event as a line: who tells it, which link it is about, what has happened."""
+        board = self.plan.cluster.boards[event.board].name
+        doc = constants.enumeration("board_event").docs.get(event.what, "something unknown happened")
+        if event.what.startswith("link_"):
+            cable = self.plan.cable_at(event.board, event.unit)
+            link = self.plan.cable_name(cable) if cable is not None else f"link {event.unit}"
+            return f"board {board}: {event.what}: {doc}; link {link}"
+        if event.what == "nobody":
+            return f"board {board}: {event.what}: {doc}; address {event.value & 0xFFFF_FFFF:#010x}, {self._port(event)}"
+        return f"board {board}: {event.what}: {doc}"
+
+    def _port(self, event: _rtl_control.Event) -> str:
+        exits = self.config.router.mesh_ports
+        if event.unit < exits:
+            return "from its own tiles"
+        names = self.plan.links_of(event.board)
+        return f"from link {names[event.unit - exits]}" if event.unit - exits in names else "from the host"
+
+
+def _batches(packets: Sequence[_rtl_network.Flits]) -> Iterator[list[_rtl_network.Flits]]:
+    """Packets in as many turns as it takes for each board to have room for its answers, in their order for each."""
+    turns: list[list[_rtl_network.Flits]] = []
+    sent: dict[int, int] = {}
+    for packet in packets:
+        board = int(packet[0, 4])
+        turn = sent.get(board, 0) // _rtl_control.ANSWERS
+        sent[board] = sent.get(board, 0) + 1
+        if turn == len(turns):
+            turns.append([])
+        turns[turn].append(packet)
+    yield from turns
+
+
+__all__ = ["Cluster", "Plan", "cuts", "tables"]

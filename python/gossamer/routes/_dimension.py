@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Dimension order for meshes, tori (twisted ones too), rings and buses: first along the row, then along the column.
+
+A displacement of a torus has many representatives (x, y); the shortest is taken, among these the one with the least
+|x|, and where east and west (north and south) are equally far, boards take turns. A step along x never makes another
+representative better, so that routes turn once.
+
+A ring of boards has a dateline. A packet that will cross it is on channel 0 and goes on, behind it, on channel 1. A
+packet on channel 1 never crosses; so no ring of channels closes. Packets that meet no crossing packet are put on
+channel 0. Further pairs of channels are copies of the first, shared out among destinations.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from math import gcd
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gossamer.config import Cluster
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The shape that a cluster says it has."""
+
+    kind: str
+    width: int
+    height: int
+    twist: int
+
+    @property
+    def around(self) -> bool:
+        """Whether rows and columns close."""
+        return self.kind in ("torus", "ring")
+
+
+def shape(cluster: Cluster) -> Grid | None:
+    """The grid of a generated cluster, None for a custom one."""
+    found = re.fullmatch(r"(mesh|torus|ring|bus) (\d+)(?:x(\d+)(?: twist (\d+))?)?", cluster.topology)
+    return Grid(found[1], int(found[2]), int(found[3] or 1), int(found[4] or 0)) if found else None
+
+
+def route(grid: Grid, vcs: int) -> tuple[Ints, Ints]:
+    """([board, destination] -> next board, [board, destination] -> virtual channel).
+
+    On the diagonal the next board is the board itself. Needs two channels where rows or columns close; with one, the
+    channels are all 0 and may depend on each other in a ring: the caller finds out.
+    """
+    boards = grid.width * grid.height
+    index = np.arange(boards)
+    x, y = index % grid.width, index // grid.width
+    ax, ay, tie_x, tie_y = _displacements(grid)
+    step_x, step_y = x[None, :] - x[:, None], y[None, :] - y[:, None]
+    if grid.around:
+        below = step_y < 0
+        step_x = (step_x - grid.twist * below) % grid.width
+        step_y = step_y + grid.height * below
+        go_x, go_y = ax[step_y, step_x], ay[step_y, step_x]
+        go_x = np.where(tie_x[step_y, step_x] & ((x[:, None] + y[None, :]) % 2 == 1), -go_x, go_x)
+        other_y = tie_y[step_y, step_x]
+        go_y = np.where((other_y != 0) & ((y[:, None] + x[None, :]) % 2 == 1), other_y, go_y)
+    else:
+        go_x, go_y = step_x, step_y
+    move_x = np.sign(go_x)
+    move_y = np.where(move_x == 0, np.sign(go_y), 0)
+    line_x, line_y = _rows(grid), _columns(grid)
+    following = np.broadcast_to(index[:, None], (boards, boards)).copy()
+    for line, move in ((line_x, move_x), (line_y, move_y)):
+        for sign in (1, -1):
+            target = line.after if sign == 1 else line.before
+            following = np.where(move == sign, target[:, None], following)
+    channel = np.where(move_x != 0, _channel(line_x, go_x), np.where(move_y != 0, _channel(line_y, go_y), 0))
+    copies = index[None, :] % (vcs // 2 if grid.around else vcs) if vcs > 1 else np.zeros((1, boards), dtype=np.int64)
+    if not grid.around or vcs == 1:
+        channel = np.zeros_like(channel)
+    return following, channel + copies * (2 if grid.around else 1)
+
+
+def _displacements(grid: Grid) -> tuple[Ints, Ints, NDArray[np.bool_], Ints]:
+    """By [row, column] of a displacement: steps in x and y, whether west is as good as east, the other y (or 0)."""
+    width, height = grid.width, grid.height
+    best = np.full((height, width), np.iinfo(np.int64).max)
+    go_x, go_y, other = (np.zeros((height, width), dtype=np.int64) for _ in range(3))
+    if grid.around:
+        turns = range(-(width // height) - 2, width // height + 3) if grid.twist else range(2)
+        rows, columns = np.mgrid[0:height, 0:width]
+        for turn in turns:
+            here_y = rows - height * turn
+            here_x = (columns + grid.twist * turn) % width
+            here_x = np.where(here_x > width // 2, here_x - width, here_x)
+            if height == 1 and turn:
+                continue
+            # Length counts first, then |x|; both in one number.
+            cost = (np.abs(here_x) + np.abs(here_y)) * (4 * width) + np.abs(here_x)
+            better, equal = cost < best, cost == best
+            other = np.where(better, 0, np.where(equal & (here_y == -go_y), here_y, other))
+            go_x, go_y = np.where(better, here_x, go_x), np.where(better, here_y, go_y)
+            best = np.minimum(best, cost)
+    tie_x = (2 * np.abs(go_x) == width) & (width > 1)
+    return go_x, go_y, tie_x, other
+
+
+@dataclass(frozen=True)
+class _Lines:
+    """Boards along one dimension: rings, each with a dateline between its last and its first place."""
+
+    after: Ints
+    before: Ints
+    place: Ints
+    length: int
+
+
+def _rows(grid: Grid) -> _Lines:
+    index = np.arange(grid.width * grid.height)
+    x, row = index % grid.width, index - index % grid.width
+    return _Lines(row + (x + 1) % grid.width, row + (x - 1) % grid.width, x, grid.width)
+
+
+def _columns(grid: Grid) -> _Lines:
+    """Columns; with a twist, one after the other until the ring closes."""
+    width, height = grid.width, grid.height
+    index = np.arange(width * height)
+    after = np.where(index // width + 1 < height, index + width, (index % width + grid.twist) % width)
+    before = np.empty_like(after)
+    before[after] = index
+    rings = gcd(width, grid.twist) if grid.twist else width
+    place = np.empty_like(index)
+    length = width * height // rings
+    board = index[:rings].copy()
+    for step in range(length):
+        place[board] = step
+        board = after[board]
+    return _Lines(after, before, place, length)
+
+
+def _channel(line: _Lines, go: Ints) -> Ints:
+    """0 before a dateline and where nobody crosses, 1 behind it."""
+    target = line.place[:, None] + go
+    reach = int(np.abs(go).max(initial=0))
+    crosses = (target < 0) | (target >= line.length)
+    met = np.where(go > 0, target < reach, target >= line.length - reach)
+    return np.where(~crosses & met, 1, 0)

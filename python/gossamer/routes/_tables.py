@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Routing tables: for each board, from destination board or host to port and virtual channel; and their file.
+
+docs/routes.md has the format of the file, which is the same for the simulator and for the loader of real boards.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gossamer.config._source import shown
+from gossamer.errors import InputError
+
+HOME = -1
+"""Port of a board's entry for itself."""
+NONE = -2
+"""Port of an entry that leads nowhere: the board or the destination is down."""
+MOST_VCS = 8
+"""Virtual channels that a byte of the file can tell apart."""
+
+_MAGIC = "gossamer-routes 1"
+_HOME, _NONE = 0x80, 0xFF
+Array = NDArray[np.int8]
+
+
+@dataclass(frozen=True, eq=False)
+class Tables:
+    """Tables of all boards. Rows are boards, columns destinations, both as the cluster numbers them."""
+
+    topology: str
+    """Hash of the topology that they are for."""
+    vcs: int
+    """Virtual channels of a virtual network on a link (LinkVcs)."""
+    method: str
+    """How they were made."""
+    down: tuple[str, ...]
+    """Boards and cables that they avoid."""
+    port: Array
+    """[board, destination board]: link, or HOME, or NONE."""
+    vc: Array
+    """[board, destination board]: virtual channel on that link; 0 where there is none."""
+    host_port: Array
+    """[board, host]: link; at the host's own board the link that it is plugged into."""
+    host_vc: Array
+    """[board, host]."""
+
+    @property
+    def boards(self) -> int:
+        """How many boards there are."""
+        return int(self.port.shape[0])
+
+    @property
+    def hosts(self) -> int:
+        """How many hosts there are."""
+        return int(self.host_port.shape[1])
+
+    def entry(self, board: int, destination: int) -> tuple[int, int]:
+        """(port, virtual channel) of a board for a destination board."""
+        return int(self.port[board, destination]), int(self.vc[board, destination])
+
+    def table(self, board: int) -> bytes:
+        """A board's table as it is in the file: a byte for each board, then one for each host."""
+        return bytes(self._bytes()[board].tobytes())
+
+    def _bytes(self) -> NDArray[np.uint8]:
+        port = np.concatenate([self.port, self.host_port], axis=1)
+        vc = np.concatenate([self.vc, self.host_vc], axis=1)
+        code: NDArray[np.uint8] = (vc.astype(np.uint8) << np.uint8(4)) | (port.astype(np.uint8) & np.uint8(0xF))
+        code[port == HOME] = _HOME
+        code[port == NONE] = _NONE
+        return code
+
+    def same(self, other: Tables) -> bool:
+        """Whether both send everything the same way."""
+        return self.topology == other.topology and bool(np.array_equal(self._bytes(), other._bytes()))
+
+
+def write(tables: Tables, path: str | os.PathLike[str]) -> None:
+    """Writes the file, whole or not at all. The same tables give the same bytes."""
+    body = tables._bytes().tobytes()
+    head = [
+        _MAGIC,
+        f"topology {tables.topology}",
+        f"boards {tables.boards}",
+        f"hosts {tables.hosts}",
+        f"vcs {tables.vcs}",
+        f"method {tables.method}",
+        *(f"down {name}" for name in tables.down),
+        f"sha256 {hashlib.sha256(body).hexdigest()}",
+        "",
+    ]
+    write_whole(Path(path), ("\n".join(head) + "\n").encode() + body)
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Writes a file, whole or not at all."""
+    partial = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        partial.write_bytes(data)
+        os.replace(partial, path)
+    except OSError as error:
+        partial.unlink(missing_ok=True)
+        raise InputError(f"cannot write {path}: {error.strerror}; choose another place") from error
+
+
+def read(path: str | os.PathLike[str], topology: str | None = None) -> Tables:
+    """Reads a file of tables.
+
+    Raises InputError if it is damaged, or if `topology` (a hash) is given and the tables are for another one.
+    """
+    path = Path(path)
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise InputError(
+            f"{shown(path)}: cannot read routing tables: {(error.strerror or str(error)).lower()}"
+        ) from None
+    head, end, body = data.partition(b"\n\n")
+    lines = head.decode("utf-8", errors="replace").split("\n")
+    if not end or lines[0] != _MAGIC:
+        raise InputError(f"{shown(path)}:1: no routing tables; ./gossamer routes CLUSTER --tables FILE writes them")
+    facts: dict[str, str] = {}
+    down = []
+    for number, line in enumerate(lines[1:], 2):
+        key, _, value = line.partition(" ")
+        if key == "down":
+            down.append(value)
+        elif key in facts or not value:
+            raise InputError(f"{shown(path)}:{number}: {key or 'an empty line'} is not expected here; make it again")
+        else:
+            facts[key] = value
+    if topology is not None and facts.get("topology") != topology:
+        where = next((n for n, line in enumerate(lines, 1) if line.startswith("topology")), 1)
+        raise InputError(
+            f"{shown(path)}:{where}: routing tables for another topology "
+            f"({facts.get('topology', 'none')[:12]}, this one is {topology[:12]}); make them again for this one"
+        )
+    if facts.get("sha256") != hashlib.sha256(body).hexdigest():
+        raise InputError(f"{shown(path)}:{len(lines)}: the tables are damaged or cut short; make them again")
+    return _decode(path, facts, tuple(down), body)
+
+
+def _decode(path: Path, facts: Mapping[str, str], down: tuple[str, ...], body: bytes) -> Tables:
+    try:
+        boards, hosts, vcs = (int(facts[key]) for key in ("boards", "hosts", "vcs"))
+        code = np.frombuffer(body, dtype=np.uint8).reshape(boards, boards + hosts)
+    except (KeyError, ValueError):
+        raise InputError(f"{shown(path)}:1: the head does not fit the tables below it; make them again") from None
+    port = (code & 0xF).astype(np.int8)
+    vc = (code >> 4).astype(np.int8)
+    for special, meaning in ((_HOME, HOME), (_NONE, NONE)):
+        port[code == special] = meaning
+        vc[code == special] = 0
+    return Tables(
+        topology=facts.get("topology", ""),
+        vcs=vcs,
+        method=facts.get("method", ""),
+        down=down,
+        port=np.ascontiguousarray(port[:, :boards]),
+        vc=np.ascontiguousarray(vc[:, :boards]),
+        host_port=np.ascontiguousarray(port[:, boards:]),
+        host_vc=np.ascontiguousarray(vc[:, boards:]),
+    )
