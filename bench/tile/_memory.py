@@ -19,7 +19,8 @@ from pathlib import Path
 from gossamer import config as configs
 from gossamer import device
 from gossamer.bench import Context, Row
-from gossamer.config import Config, constants
+from gossamer.config import Config
+from gossamer.engines import _rtl_network
 from gossamer.errors import RunDied
 from gossamer.paths import ROOT
 
@@ -27,7 +28,7 @@ DDR3, QDR = "memory.ddr3-share", "memory.qdr-share"
 NAMES = (DDR3, QDR)
 CONFIG = "de5"
 PROGRAM = Path(__file__).parent / "increment.c"
-HARNESS = ("gs_mem_bench.cc", "gs_mem_dpi.cc", "gs_dram_controller.cc", "gs_dram_checker.cc", "gs_sram_model.cc")
+HARNESS = ROOT / "rtl" / "sim" / "memory_bench" / "gs_mem_bench.cc"
 
 
 @dataclass(frozen=True)
@@ -84,8 +85,8 @@ def simulator(case: Case, config: Config, *, tiles: bool, scheduler: bool = True
     models = {"Lines": case.lines, "Space": int(case.sram)}
     return verilate.model(
         top,
-        sources.blocks("sim/mem_tiles.f" if tiles else "sim/mem_bench.f", config=config),
-        [ROOT / "rtl" / "sim" / name for name in HARNESS],
+        sources.blocks("sim/memory_bench/mem_tiles.f" if tiles else "sim/memory_bench/mem_bench.f", config=config),
+        [HARNESS],
         parameters={"Scheduler": int(scheduler)} | ({} if tiles else models),
         assertions=False,
         optimise="-O2",
@@ -117,9 +118,9 @@ def run(case: Case, config: Config, *, tiles: bool = True, scheduler: bool = Tru
     with tempfile.TemporaryDirectory(prefix="gossamer-bench-") as scratch:
         command: list[object] = [executable, *values]
         if tiles:
-            stream = Path(scratch) / "stream"
-            stream.write_bytes(_stream(case, config))
-            command.append(f"+stream={stream}")
+            flits = Path(scratch) / "flits"
+            flits.write_bytes(_flits(case, config))
+            command.append(f"+flits={flits}")
         done = subprocess.run([*map(str, command)], capture_output=True, text=True, check=False)
     if done.returncode:
         raise RunDied(f"{case.name}: the memory benchmark ended with {done.returncode}: {done.stderr.strip()[-500:]}")
@@ -129,17 +130,17 @@ def run(case: Case, config: Config, *, tiles: bool = True, scheduler: bool = Tru
     return told
 
 
-def _stream(case: Case, config: Config) -> bytes:
-    """What a tile's debug bus gets: the program, and the start of all threads."""
+def _flits(case: Case, config: Config) -> bytes:
+    """What brings the program into the instruction memories of every tile; of each flit the last byte first."""
     words = case.lines * case.line_bytes // 4
     defines = [f"PASSES={case.passes}", f"WORDS={words}", f"SRAM={int(case.sram)}"]
     image = device.build(PROGRAM, config, defines=defines)
     if image.segments:
         raise RunDied(f"{PROGRAM.name} has data of its own; only its instructions are loaded")
-    codes = constants.enumeration("debug_command")
-    stream = bytes([codes["select_instr"], 0xFF]) + struct.pack("<BI", codes["set_address"], 0)
-    stream += b"".join(struct.pack("<BI", codes["write_instr"], word) for word in image.instructions)
-    return stream + bytes([codes["start_first"], config.threads_per_tile])
+    code = b"".join(struct.pack("<I", word) for word in image.instructions)
+    code += bytes(-len(code) % _rtl_network.PAYLOAD)
+    flits = _rtl_network.writes(0, code, op="write_instr", group=_rtl_network.ALL_GROUPS, dest=_rtl_network.EVERY_TILE)
+    return b"".join(row.tobytes()[::-1] for row in flits)
 
 
 def share(case: Case, config: Config, told: dict[str, int]) -> float:

@@ -2,7 +2,9 @@
 
 /// A core with its instruction memory, as a tile has them: what is measured as "the core". The memory's other port
 /// belongs to the other core.
-module core_memory #(
+module core_memory
+  import gs_core_pkg::*;
+#(
   /// threads of the core
   parameter  int unsigned ThreadsPerCore = 16,
   /// words of instruction memory
@@ -23,12 +25,15 @@ module core_memory #(
   input  logic [31:0]               iwr_data_i,
   output logic                      x_valid_o,
   input  logic                      x_ready_i,
-  output logic [68+TidW:0]          x_req_o,
+  output logic [TidW-1:0]           x_tid_o,
+  output x_req_t                    x_req_o,
   output logic                      f_valid_o,
   input  logic                      f_ready_i,
-  output logic [103+TidW:0]         f_req_o,
+  output logic [TidW-1:0]           f_tid_o,
+  output f_req_t                    f_req_o,
   input  logic                      rsp_valid_i,
-  input  logic [36+TidW:0]          rsp_i,
+  input  logic [TidW-1:0]           rsp_tid_i,
+  input  rsp_t                      rsp_i,
   input  logic                      ctl_valid_i,
   output logic                      ctl_ready_o,
   input  gs_thread_pkg::thread_op_e ctl_op_i,
@@ -63,11 +68,14 @@ module core_memory #(
     .iwr_data_i,
     .x_valid_o,
     .x_ready_i,
+    .x_tid_o,
     .x_req_o,
     .f_valid_o,
     .f_ready_i,
+    .f_tid_o,
     .f_req_o,
     .rsp_valid_i,
+    .rsp_tid_i,
     .rsp_i,
     .ctl_valid_i,
     .ctl_ready_o,
