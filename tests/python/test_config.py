@@ -295,11 +295,11 @@ WRONG = {
     "link name": ('[links]\nnames = ["a b"] #!', 'links.names[0]: "a b" is no name'),
     "frame": (
         "[links]\nframe_bytes = 64 #!",
-        "links.frame_bytes: is 64, but the longest message takes 81 bytes",
+        "links.frame_bytes: is 64, but the longest message takes 98 bytes",
     ),
     "window": (
-        "[links]\nwindow_frames = 16384 #!",
-        "links.window_frames: is 16384, more than half the sequence numbers",
+        "[links]\nwindow_frames = 256 #!",
+        "links.window_frames: is 256, more than half the sequence numbers",
     ),
     "odd packet": (
         "[stream]\npacket_bytes = 256 #!",

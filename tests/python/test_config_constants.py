@@ -74,26 +74,33 @@ def test_routing_keys_and_records_are_the_multicast_papers() -> None:
     assert constants.layout("route_beat").bits == 256
     for name in ("thread", "thread_word", "tile", "router", "indirect"):
         assert constants.layout(f"route_{name}").bits in (48, 96)
-    assert constants.layout("route_tile").field("mask").bits == 64
+        # The first 48 bits tell the kind.
+        assert constants.layout(f"route_{name}").field("kind").lsb == 45
+    tile = constants.layout("route_tile")
+    assert tile.field("mask_low").bits + tile.field("mask_high").bits == 64
 
 
 def test_headers_on_links_begin_alike() -> None:
-    """A receiver reads the common part before it knows the kind."""
+    """A receiver reads the common part before it knows the form; only `again` leaves most of it out."""
     common = [(field.name, field.bits) for field in constants.layout("link_header").fields[:-1]]
-    kinds = {"thread", "tile", "key", "stream", "match", "host"}
-    for kind in kinds:
-        fields = constants.layout(f"link_{kind}").fields
+    forms = set(constants.enumeration("link_form").values) - {"none"}
+    for form in forms - {"again"}:
+        fields = constants.layout(f"link_{form}").fields
         assert [(field.name, field.bits) for field in fields[: len(common)]] == common
-    assert kinds < set(constants.enumeration("endpoint").values)
-    # 5 bytes a cycle on the reference link: the shortest header costs one cycle.
-    assert constants.layout("link_thread").bytes == 5
+    assert [field.name for field in constants.layout("link_again").fields[:2]] == ["form", "flits"]
+    assert forms - {"again", "whole"} < set(constants.enumeration("endpoint").values)
+    assert all(constants.layout(f"link_{form}").bits % 8 == 0 for form in forms)
+    # The mask stands only in the form that has one.
+    sizes = {form: constants.layout(f"link_{form}").bytes for form in forms}
+    assert sizes.pop("tile") == sizes.pop("match") == 14
+    assert sizes["thread"] == 6 and sizes["again"] == 3 and max(sizes.values()) == 8
 
 
 def test_addresses_agree_with_headers() -> None:
     for kind in ("thread", "tile", "match", "host"):
         address, header = constants.layout(f"address_{kind}"), constants.layout(f"link_{kind}")
         names = {field.name for field in address.fields} & {field.name for field in header.fields}
-        for name in names - {"kind", "spare"}:
+        for name in names - {"spare"}:
             assert address.field(name).bits == header.field(name).bits, (kind, name)
 
 

@@ -15,13 +15,13 @@ from gossamer import config
 from gossamer.hdl import sources, synth, verilate
 
 HERE = Path(__file__).resolve().parent
-LISTS = sorted(str(path.relative_to(sources.RTL)) for path in sources.RTL.glob("*/*.f"))
+LISTS = sorted(str(path.relative_to(sources.RTL)) for path in sources.RTL.rglob("*.f"))
 # Lists of packages alone are read with the blocks that use them.
 TOPS = [name for name in LISTS if not sources.listing(sources.RTL / name).top.endswith("_pkg")]
 SYNTHESIZED = [name for name in TOPS if not name.startswith("sim/")]
 CONFIGS = ("tiny", "de5")
 # Tops that are nothing without types from outside, and modules that give them.
-FRAMES = {"memory/memory.f": HERE / "lint_memory.sv"}
+FRAMES = {"memory/memory.f": HERE / "lint_memory.sv", "sim/memory/sim_memory.f": HERE / "lint_sim_memory.sv"}
 
 
 def design(name: str, configuration: str) -> sources.Sources:
@@ -50,12 +50,12 @@ def test_each_common_block_alone(module: str) -> None:
 
 def test_every_module_is_in_a_list() -> None:
     listed = {path for name in LISTS for path in sources.listing(sources.RTL / name).files}
-    assert sorted(path for path in sources.RTL.glob("*/*.sv") if path not in listed) == []
+    assert sorted(path for path in sources.RTL.rglob("*.sv") if path not in listed) == []
 
 
 def test_waivers_stand_in_one_file_each_with_its_reason() -> None:
     inside = re.compile(r"verilator\s+lint_off|lint_off_begin")
-    assert [path for path in sources.RTL.glob("*/*.sv*") if inside.search(path.read_text(encoding="utf-8"))] == []
+    assert [path for path in sources.RTL.rglob("*.sv*") if inside.search(path.read_text(encoding="utf-8"))] == []
     lines = verilate.WAIVERS.read_text(encoding="utf-8").splitlines()
     waivers = [number for number, line in enumerate(lines) if line.startswith("lint_off")]
     assert waivers

@@ -50,7 +50,7 @@ def run(command: Command, program: Path, threads: int, *options: str | Path) -> 
 
 @pytest.mark.parametrize("program", sorted(CHECKS))
 def test_program_on_the_rtl(program: str, command: Command, size: Size, tmp_path: Path) -> None:
-    for threads in size.pick([16], [16, 5], [16, 1, 2, 3, 5, 11]):
+    for threads in size.pick([32], [32, 5], [32, 1, 2, 3, 5, 11, 21]):
         stats = tmp_path / "stats.json"
         CHECKS[program](run(command, ROOT / "programs" / program, threads, "--stats", stats), threads)
         assert json.loads(stats.read_text())
@@ -59,8 +59,9 @@ def test_program_on_the_rtl(program: str, command: Command, size: Size, tmp_path
 @pytest.mark.parametrize("startup", ["PAPER", "CODE"])
 def test_both_startups_on_the_rtl(startup: str, command: Command, size: Size) -> None:
     """The papers' tinselAlloc of slots that the hardware has already, and the code's tinselFree alone."""
+    # Its mask is of one tile.
     for threads in size.pick([16], [16, 7], [16, 1, 2, 7, 13]):
-        lines = run(command, FIXTURES / "startup.c", threads, "-D", startup, "-D", "LENGTH=4")
+        lines = run(command, FIXTURES / "startup.c", threads, "--one-tile", "-D", startup, "-D", "LENGTH=4")
         total = sum(4 * (t * 1000 + told * 10) + 6 for t in range(threads) for told in range(6))
         wanted = [(t, f"{t}: heard {6 * threads}, sum {total}, idle 2") for t in range(threads)]
         assert sorted(lines) == wanted
@@ -71,15 +72,22 @@ def test_what_a_thread_starts_with_on_the_rtl(command: Command) -> None:
     assert done.returncode == 1  # the threads' exit codes are their numbers
     assert "assertion" not in done.stdout
     found = {thread: line.split()[2] for thread, line in lines_of(done.stdout)}
-    assert found == {thread: str(17 + thread) for thread in range(16)}
+    assert found == {thread: str(17 + thread) for thread in range(32)}
 
 
 def test_addresses_on_the_rtl(command: Command, size: Size) -> None:
     """Packed as programs for Tinsel expect: counted, taken apart, and sent to, one by one and by mask."""
-    for config, threads in size.pick([("tiny", 16)], [("tiny", 16), ("quad", 64)], [("tiny", 16), ("quad", 64)]):
+    for config, each, tiles in size.pick([("tiny", 16, 2)], [("tiny", 16, 2)], [("tiny", 16, 2), ("quad", 64, 4)]):
         done = command("run", FIXTURES / "addresses.c", "--engine", "rtl", "--config", config)
         assert (done.returncode, done.stderr) == (0, "")
-        assert sorted(lines_of(done.stdout)) == [(t, f"{t} of {threads} well") for t in range(threads)]
+        assert sorted(lines_of(done.stdout)) == [(t, f"{t} of {each} well") for t in range(tiles * each)]
+
+
+def test_barriers_that_compute_on_the_rtl(command: Command, size: Size) -> None:
+    """Sum, least, greatest, or, and sums of floats, of all threads; with messages that end the wait early."""
+    for threads in size.pick([16], [16, 5], [16, 1, 2, 5, 11]):
+        lines = run(command, FIXTURES / "reduce.c", threads)
+        assert sorted(lines) == [(t, f"{t}: heard 12, wrong 0") for t in range(threads)]
 
 
 # ---------------------------------------------------------------------- what their pages show

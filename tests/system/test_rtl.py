@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from conftest import ROOT, Command
+from traces import read
 
 import gossamer_setup
 from gossamer import config as configs
@@ -29,7 +30,7 @@ def simulator() -> Path:
     gossamer_setup.require("rtl")
     from gossamer.engines import _rtl_build
 
-    return _rtl_build.simulator(TINY)
+    return _rtl_build.board(TINY)
 
 
 def write(folder: Path, body: str) -> Path:
@@ -53,11 +54,11 @@ def test_all_threads_speak_and_counters_tell_of_it(command: Command, tmp_path: P
     stats = tmp_path / "stats.json"
     done = command("run", source, "--engine", "rtl", "--config", "tiny", "--stats", stats)
     assert (done.returncode, done.stderr) == (0, "")
-    assert lines(done.stdout) == {t: [f"thread {t}", "of many"] for t in range(16)}
+    assert lines(done.stdout) == {t: [f"thread {t}", "of many"] for t in range(32)}
     about = json.loads(stats.read_text())
-    assert about["end"] == "done" and about["exit_codes"] == {str(t): 0 for t in range(16)}
+    assert about["end"] == "done" and about["exit_codes"] == {str(t): 0 for t in range(32)}
     assert 0 < about["instructions"] <= about["cycles"] * about["cores"]
-    assert about["utilisation"] == pytest.approx(about["instructions"] / about["cycles"] / 2)
+    assert about["utilisation"] == pytest.approx(about["instructions"] / about["cycles"] / 4)
     assert about["cache"]["hits"] > 0 and about["cache"]["misses"] > 0 and about["mailbox"]["sent"] == 0
     again = tmp_path / "again.json"
     command("run", source, "--engine", "rtl", f"--stats={again}")
@@ -89,7 +90,7 @@ def test_a_trap_names_cause_and_line(command: Command, tmp_path: Path, bad: str,
                              '  printf("well\\n");\n  return 0;\n}')
     done = command("run", source, "--engine", "rtl")
     assert done.returncode == 4
-    assert lines(done.stdout) == {t: ["well"] for t in range(16) if t != 9}
+    assert lines(done.stdout) == {t: ["well"] for t in range(32) if t != 9}
     first, last = done.stderr.splitlines()
     assert first.startswith(f"[9] trap: {cause}: ") and value in first
     function = "tinselRecv" if "tinsel" in bad else "main"
@@ -101,7 +102,7 @@ def test_deadlock_names_who_waits(command: Command, tmp_path: Path) -> None:
     source = write(tmp_path, "int main(void) { if (tinselId()) tinselWaitUntil(TINSEL_CAN_RECV); return 0; }")
     done = command("run", source, "--engine", "rtl", "--threads", "4")
     assert done.returncode == 4 and "deadlock" in done.stderr
-    waiting = r"threads 1-3 wait for a message \(tinselWaitUntil\) in tinselWaitUntil at .*prog\.c:3\n"
+    waiting = r"threads 1-3 \(tile 0,0\) wait for a message \(tinselWaitUntil\) in tinselWaitUntil at .*prog\.c:3\n"
     assert re.match(waiting, done.stderr), done.stderr
 
 
@@ -112,7 +113,7 @@ def test_max_cycles(command: Command, tmp_path: Path) -> None:
     done = command("run", source, "--engine", "rtl", "--max-cycles", "20000", "--threads", "5")
     assert done.returncode == 4
     assert lines(done.stdout) == {t: ["x"] for t in range(5)}
-    assert re.match(r"thread 3 runs in \w+ at .*prog\.c:3\n", done.stderr)
+    assert re.match(r"thread 3 \(tile 0,0\) runs in \w+ at .*prog\.c:3\n", done.stderr)
     assert "1 of 5 threads had not ended after 20,000 cycles" in done.stderr
 
 
@@ -131,22 +132,21 @@ def test_messages_are_counted_and_traced(command: Command, tmp_path: Path) -> No
         "  return 0;\n"
         "}",
     )
-    stats, trace = tmp_path / "s.json", tmp_path / "t.json"
+    stats, trace = tmp_path / "s.json", tmp_path / "t.pftrace"
     done = command("run", source, "--engine", "rtl", "--threads", "8", "--stats", stats, "--trace", trace)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     mailbox = json.loads(stats.read_text())["mailbox"]
     assert mailbox["sent"] == 7 and mailbox["received"] == 7 and mailbox["flits_out"] == 0
-    events = json.loads(trace.read_text())["traceEvents"]
-    marks = [(event["tid"], event["name"]) for event in events if event["ph"] == "i"]
+    seen = read(trace)
+    marks = [(mark.thread, mark.name) for mark in seen.marks]
     assert marks.count((0, "send")) == 7
     assert sorted(t for t, name in marks if name == "receive") == list(range(1, 8))
     assert sorted(t for t, name in marks if name == "ends") == list(range(8))
-    spans = [event for event in events if event["ph"] == "X"]
-    waits = {event["tid"] for event in spans if event["name"] == "waits for a message" and event["dur"] > 1}
-    assert waits == set(range(1, 8))
+    assert [(send.thread, receive.thread) for send, receive in seen.arrows()] == [(0, t) for t in range(1, 8)]
+    assert {span.thread for span in seen.of("waits for a message") if span.end - span.begin > 1000} == set(range(1, 8))
     for thread in range(8):
-        mine = sorted((event["ts"], event["ts"] + event["dur"]) for event in spans if event["tid"] == thread)
-        assert mine and all(end <= begin + 1e-6 for (_, end), (begin, _) in itertools.pairwise(mine))
+        mine = sorted((span.begin, span.end) for span in seen.spans if span.thread == thread)
+        assert mine and all(end <= begin for (_, end), (begin, _) in itertools.pairwise(mine))
 
 
 def test_memory_can_be_read_when_threads_have_ended(tmp_path: Path) -> None:
@@ -182,7 +182,8 @@ def test_input_is_echoed(command: Command, tmp_path: Path) -> None:
 def test_ctrl_c(tmp_path: Path) -> None:
     source = write(tmp_path, 'int main(void) { printf("begin\\n"); for (;;) __asm__ volatile(""); }')
     child = subprocess.Popen(
-        [sys.executable, str(ROOT / "gossamer"), "run", str(source), "--engine", "rtl", "--trace", tmp_path / "t.json"],
+        [sys.executable, str(ROOT / "gossamer"), "run", str(source), "--engine", "rtl", "--trace", "t.pftrace"],
+        cwd=tmp_path,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -193,8 +194,9 @@ def test_ctrl_c(tmp_path: Path) -> None:
     os.killpg(child.pid, signal.SIGINT)
     _, said = child.communicate(timeout=60)
     assert (child.returncode, said) == (130, "gossamer: interrupted\n")
-    json.loads((tmp_path / "t.json").read_text())
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["prog.c", "t.json"]
+    seen = read(tmp_path / "t.pftrace")
+    assert {span.thread for span in seen.of("runs")} == set(range(32)) and not seen.of("ends")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["prog.c", "t.pftrace"]
 
 
 def test_waves(command: Command, tmp_path: Path) -> None:

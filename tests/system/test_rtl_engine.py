@@ -54,9 +54,9 @@ def test_many_different_waits_are_not_all_shown() -> None:
 
 
 def test_stills_are_read_as_the_driver_writes_them() -> None:
-    payload = struct.pack("<BBBBIII", 7, 2, 2, 0, 0x44, CSR["idle"], 1) * 2
+    payload = struct.pack("<IBBHIII", 700, 2, 2, 0, 0x44, CSR["idle"], 1) * 2
     one, other = words.stills(payload)
-    assert one == other == words.Still(7, 2, 2, 0x44, CSR["idle"], 1)
+    assert one == other == words.Still(700, 2, 2, 0x44, CSR["idle"], 1)
     assert one.words() == "waits for idleness (tinselIdle)"
 
 
@@ -98,7 +98,7 @@ def test_which_words_are_a_program_for_a_tile(line: str, is_one: bool) -> None:
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["--threads", "17"], "a tile of tiny has 16 threads"),
+        (["--threads", "33"], "a board of tiny has 32 threads"),
         (["--threads", "0"], "no whole number from 1 up"),
         (["--threads", "many"], "no whole number from 1 up"),
         (["--config", "nope"], "no configuration named nope"),

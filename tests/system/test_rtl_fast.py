@@ -110,7 +110,7 @@ def test_same_cycles_as_verilators_own_build(image: device.Image) -> None:
     """Output in its order, cycles, instructions, all counters, and memory behind the run."""
     from gossamer.hdl import sources
 
-    design = sources.blocks("sim/sim_tile.f", config=TINY)
+    design = sources.blocks("sim/tile/sim_tile.f", config=TINY)
     flat = run(image, _rtl_build.build(TINY, design, fast=False))
     fast = run(image, _rtl_build.build(TINY, design))
     assert flat[0].reason == "done" and len(flat[1]) == 8 * TINY.threads_per_tile

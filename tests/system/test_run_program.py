@@ -121,7 +121,7 @@ def test_text_as_it_is(command: Command, tmp_path: Path) -> None:
         ({"a.c": ""}, ["a.c", "-D"], "-D: needs a value"),
         ({"a.c": ""}, ["a.c", "-t", "0"], "--threads: '0' is no whole number from 1 up"),
         ({"a.c": ""}, ["a.c", "-t", "-1"], "--threads: '-1' is no whole number from 1 up"),
-        ({"a.c": ""}, ["a.c", "-t", "17"], "--threads 17: a tile of tiny has 16 threads"),
+        ({"a.c": ""}, ["a.c", "-t", "33"], "--threads 33: a board of tiny has 32 threads"),
         ({"a.c": ""}, ["a.c", "--engine", "cpu"], "a.c: a program for threads of a tile runs on engine rtl"),
         (
             {"a.c": "_Thread_local char big[2000000];\nint main(void) { return big[big[1]]; }\n"},

@@ -16,6 +16,8 @@ module prove_choices (
   prove_arbiter #(.N(5)) u_five (.clk_i, .rst_ni, .req_i, .advance_i(advance_i[0]));
   prove_arbiter #(.N(4)) u_four (.clk_i, .rst_ni, .req_i(req_i[3:0]), .advance_i(advance_i[1]));
   prove_arbiter #(.N(2)) u_two (.clk_i, .rst_ni, .req_i(req_i[1:0]), .advance_i(advance_i[2]));
+  prove_turns #(.N(5)) u_turns (.clk_i, .rst_ni, .req_i);
+  prove_turns #(.N(4)) u_four_turns (.clk_i, .rst_ni, .req_i(req_i[3:0]));
   prove_streams u_streams (
     .clk_i, .rst_ni, .in_valid_i(valid_i), .in_data_i(data_i), .out_ready_i(ready_i), .sel_i
   );

@@ -59,15 +59,14 @@ module prove_sort_queue (
 
   `GS_ASSERT_NOW(one_receiver_is_told, (out_valid & (out_valid - 3'd1)) == '0)
   // What induction needs to know of the inside.
-  logic here, there;
-  assign here  = u_queue.take_q;
+  logic there;
   assign there = !u_queue.take_q;
-  `GS_ASSERT_NOW(the_first_place_is_full, (u_queue.to_q[here] != '0) == (held != 2'd0))
-  `GS_ASSERT_NOW(the_second_place_is_full, (u_queue.to_q[there] != '0) == (held == 2'd2))
-  `GS_ASSERT_NOW(each_is_for_one, (u_queue.to_q[there] & (u_queue.to_q[there] - 3'd1)) == '0)
+  `GS_ASSERT_NOW(the_first_place_is_full, (u_queue.first_q != '0) == (held != 2'd0))
+  `GS_ASSERT_NOW(the_second_place_is_full, u_queue.full_q == (held == 2'd2))
+  `GS_ASSERT_NOW(each_is_for_one, !u_queue.full_q || $onehot(u_queue.second_q))
   `GS_ASSERT_NOW(pointers_are_as_far_apart_as_items, u_queue.put_q == (u_queue.take_q ^ held[0]))
   `GS_ASSERT_NOW(the_second_item_is_kept, !watching || !second
-      || (u_queue.to_q[there] == to && u_queue.u_items.mem[there] == item))
+      || (u_queue.second_q == to && u_queue.u_items.mem[there] == item))
 
-  `GS_COVER_NOW(receivers_take_turns, held == 2'd2 && u_queue.to_q[here] != u_queue.to_q[there])
+  `GS_COVER_NOW(receivers_take_turns, held == 2'd2 && u_queue.first_q != u_queue.second_q)
 endmodule

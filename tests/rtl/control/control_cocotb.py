@@ -28,6 +28,7 @@ COMMAND = constants.enumeration("debug_command")
 REPORT = constants.enumeration("debug_report")
 NAMES = {code: name for name, code in REPORT.values.items()}
 TRAP = constants.enumeration("trap")
+COUNTER = constants.enumeration("debug_counter")
 X_LOAD, X_CSR, X_TRAP = 0, 2, 3
 PC_UNKNOWN = 0x3FFFFFF
 # Cycles in which a request that waits for nothing is answered, however many others there are.
@@ -66,10 +67,13 @@ class Bench:
         self.reports: list[bytes] = []
         self.host_reads: Callable[[], bool] = lambda: True
         self.words: list[int] = []
+        self.flushes: list[int] = []  # threads whose part of the cache was asked for
+        self.flush_due: int | None = None
 
     async def begin(self) -> None:
         cocotb.start_soon(Clock(self.dut.clk_i, 10, unit="ns").start())
-        for name in ("dbg_in_valid_i", "req_valid_i", "rsp_valid_i", "load_valid_i", "dbg_out_ready_i", "rst_ni"):
+        names = ("dbg_in_valid_i", "req_valid_i", "rsp_valid_i", "load_valid_i", "flush_done_i", "dbg_out_ready_i")
+        for name in (*names, "rst_ni"):
             getattr(self.dut, name).value = 0
         for _ in range(4):
             await FallingEdge(self.dut.clk_i)
@@ -101,7 +105,14 @@ class Bench:
                 valid |= 1 << core
                 dut.rsp_tid_i[core].value = queue[0] % TIDS
         dut.rsp_valid_i.value = valid
+        flushed = self.flush_due == self.now
+        dut.flush_done_i.value = int(flushed)
         await ReadOnly()
+        if flushed:
+            self.flush_due = None
+        elif int(dut.flush_valid_o.value) and self.flush_due is None:
+            self.flushes.append(int(dut.flush_thread_o.value))
+            self.flush_due = self.now + random.randrange(1, 40)
         taken = int(dut.rsp_taken_o.value)
         for core, queue in enumerate(self.answers):
             if queue and taken >> core & 1:
@@ -294,7 +305,7 @@ async def threads_start_once(dut: HierarchyObject) -> None:
 
 @cocotb.test()
 async def instructions_reach_their_memory(dut: HierarchyObject) -> None:
-    """A thread's write goes to the memory of its core, the host's to those that it chose, the loader's likewise."""
+    """A thread's write goes to the memory of its core, the loader's to those that it chose; words are read in order."""
     todo: dict[int, deque[Request]] = defaultdict(deque)
 
     def act(bench: Bench, thread: int) -> Request | None:
@@ -326,20 +337,6 @@ async def instructions_reach_their_memory(dut: HierarchyObject) -> None:
             )
             todo[thread] += [write(thread, "instr_address", bad), write(thread, "instr_write", 0xBAD)]
     bench.command("start_first", bytes([THREADS]))
-    for group in [*range(MEMORIES), 0xFF]:
-        word, data = place(), random.getrandbits(32)
-        for number in range(MEMORIES):
-            if group in (number, 0xFF):
-                want[number][word] = data
-        bench.command("select_instr", bytes([group]))
-        bench.command("set_address", struct.pack("<I", 4 * word))
-        bench.command("write_instr", struct.pack("<I", data))
-    for address in (4 * WORDS, 2, 0x80000000):
-        bench.command("set_address", struct.pack("<I", address))
-        bench.command("write_instr", struct.pack("<I", 0xBAD))
-    bench.command("select_instr", bytes([MEMORIES]))
-    bench.command("set_address", bytes(4))
-    bench.command("write_instr", struct.pack("<I", 0xBAD))
 
     async def load(memory: int, word: int, data: int | None) -> None:
         dut.load_valid_i.value = memory
@@ -360,7 +357,7 @@ async def instructions_reach_their_memory(dut: HierarchyObject) -> None:
     await bench.cycles(300)
     for report in bench.of("trap"):
         assert report[2] == TRAP["bad_instr_address"]
-    assert [report[1] for report in bench.of("refused")] == [COMMAND["write_instr"]] * 4
+    assert not bench.of("refused")
     for number, memory in enumerate(memories):
         found = [int(memory[word].value) for word in sorted(used | {2})]
         assert found == [want[number][word] for word in sorted(used | {2})], f"memory {number}"
@@ -409,3 +406,117 @@ async def a_busy_loader_starves_nobody(dut: HierarchyObject) -> None:
     assert all(bench.issues[thread] > stood[thread] + 1 for thread in halted)
     assert all(bench.issues[thread] > before[thread] + BOUND // 200 for thread in range(THREADS))
     assert len(bench.of("parked")) == len(halted) and not bench.of("refused")
+
+
+@cocotb.test()
+async def the_host_looks_in(dut: HierarchyObject) -> None:
+    """Ping, flushes, bytes for threads, counters, and how many threads run; commands are done in order."""
+    stops: set[int] = set()
+    gets: dict[int, list[int]] = defaultdict(list)
+    times: dict[int, list[tuple[str, int]]] = defaultdict(list)
+
+    def act(bench: Bench, thread: int) -> Request | None:
+        if thread in stops:
+            return write(thread, "thread_stop", 0)
+        what = random.random()
+        if what < 0.3:
+            return read(thread, "uart_get")
+        return (
+            read(thread, random.choice(["cycle", "cycle_high", "perf_idle_high", "perf_hits"])) if what < 0.5 else None
+        )
+
+    bench = Bench(dut, act)
+    await bench.begin()
+    bench.command("ping")
+    bench.command("start_first", bytes([THREADS]))
+    threads = random.sample(range(THREADS), 8)
+    for number, thread in enumerate(threads):
+        bench.command("flush", bytes([thread]))
+        bench.command("uart", bytes([thread, 0x80 + number]))
+        bench.command("read_counter", bytes([COUNTER["cycles"]]))
+    await bench.until(
+        lambda: len(bench.of("counter")) == 8 and len(bench.of("taken")) == 8, 20_000, "not all is answered"
+    )
+    await bench.cycles(BOUND)
+    assert bench.flushes == threads
+    assert [report[1] for report in bench.of("flushed")] == threads
+    identity = struct.unpack("<xIIBBBB", bench.of("identity")[0])
+    magic, version = constants.value("debug_magic"), constants.value("debug_version")
+    assert identity == (magic, 0, version, THREADS, TIDS, MEMORIES)
+    counts = [struct.unpack("<xBQ", report) for report in bench.of("counter")]
+    assert all(number == COUNTER["cycles"] for number, _ in counts)
+    values = [value for _, value in counts]
+    assert values == sorted(set(values)) and values[0] > 0 and values[-1] <= bench.now
+    # The order of the answers to commands is that of the commands.
+    order = [NAMES[report[0]] for report in bench.reports if NAMES[report[0]] in ("flushed", "counter")]
+    assert order == ["flushed", "counter"] * 8
+    for thread, name, data in bench.answered:
+        if name == "uart_get" and data:
+            gets[thread].append(data)
+        elif name in ("cycle", "cycle_high"):
+            times[thread].append((name, data))
+    assert gets == {thread: [0x180 + number] for number, thread in enumerate(threads)}
+    for read_by in times.values():
+        assert all(data == 0 for name, data in read_by if name == "cycle_high")
+        low = [data for name, data in read_by if name == "cycle"]
+        assert low == sorted(set(low)) and all(data <= bench.now for data in low)
+    # So many run as were started, less those that ended; threads that end are started again once.
+    await bench.until(
+        lambda: int(dut.started_o.value) == THREADS, 10, f"{int(dut.started_o.value)} threads are started"
+    )
+    stops |= set(random.sample(range(THREADS), THREADS // 3))
+    ended = len(stops)
+    await bench.until(lambda: len(bench.of("stopped")) == ended, 20_000, "not all have ended")
+    assert int(dut.started_o.value) == THREADS - ended
+    again = random.sample(sorted(stops), 3)
+    running = next(thread for thread in range(THREADS) if thread not in stops)
+    stops.clear()
+    for thread in (*again, running):
+        bench.command("start", bytes([thread]))
+    await bench.until(lambda: bool(bench.of("refused")), 4000, "a running thread was started")
+    await bench.cycles(20)
+    assert bench.of("refused") == [bytes([REPORT["refused"], COMMAND["start"], running])]
+    assert int(dut.started_o.value) == THREADS - ended + 3
+
+
+@cocotb.test()
+async def the_high_word_of_cycles_is_of_its_moment(dut: HierarchyObject) -> None:
+    """Around the carry, a thread that reads high, low, high finds out what time it is."""
+
+    def act(bench: Bench, thread: int) -> Request | None:
+        step[thread] += 1
+        return read(thread, ("cycle_high", "cycle", "cycle_high")[step[thread] % 3])
+
+    step: dict[int, int] = defaultdict(lambda: -1)
+    bench = Bench(dut, act)
+    await bench.begin()
+    bench.command("start_first", bytes([THREADS]))
+    await bench.until(lambda: len(bench.issues) == THREADS, BOUND, "a thread did not start")
+    counters, early = dut.u_control.u_counters, 3000 * THREADS // 16
+    # Time passes, less than a visit away from the counter's words.
+    while int(counters.slot_o.value) != COUNTER["cycles"] + 2:
+        await bench.cycle()
+    jump = 2**32 - early - int(counters.cycles_q.value)
+    jump -= jump % 4096
+    counters.cycles_q.value = int(counters.cycles_q.value) + jump
+    words = counters.u_counters.u_words.mem
+    words[2 * COUNTER["cycles"]].value = int(words[2 * COUNTER["cycles"]].value) + jump
+    bench.answered.clear()
+    await bench.cycles(2 * early)
+    seen: dict[int, list[tuple[str, int]]] = defaultdict(list)
+    for thread, name, data in bench.answered:
+        seen[thread].append((name, data))
+    before = after = 0
+    for answers in seen.values():
+        names = [name for name, _ in answers]
+        # Two high words follow each other between one reading of the time and the next.
+        start = next(at for at in range(1, 4) if names[at - 1 : at + 1] == ["cycle_high", "cycle_high"])
+        for one, two, three in zip(answers[start::3], answers[start + 1 :: 3], answers[start + 2 :: 3], strict=False):
+            assert (one[0], two[0], three[0]) == ("cycle_high", "cycle", "cycle_high")
+            if one[1] == three[1]:
+                assert one[1] == int(two[1] < 2**31), (one, two, three)
+                before += one[1] == 0
+                after += one[1] == 1
+            else:
+                assert (one[1], three[1]) == (0, 1)
+    assert before > 10 and after > 10, (before, after)

@@ -37,7 +37,11 @@ module control_top
   input  logic [TileCores-1:0] rsp_valid_i,
   input  logic [7:0]           rsp_tid_i[TileCores],
   output logic [TileCores-1:0] rsp_taken_o,
-  output logic [63:0]          active_o,
+  output logic [7:0]           started_o,
+  // A flush of a thread's part of its cache
+  output logic                 flush_valid_o,
+  output logic [7:0]           flush_thread_o,
+  input  logic                 flush_done_i,
   // The loader's port
   input  logic [InstrMems-1:0] load_valid_i,
   output logic                 load_ready_o,
@@ -58,17 +62,17 @@ module control_top
   logic [InstrMems-1:0][31:0] imem_rdata;
   answer_t ans;
   to_control_t req;
-  request_t unused_dbg_req;
-  logic unused_dbg_valid, unused_borrow, ask, hold, high;
-  logic [ThreadW-1:0] unused_borrow_thread, ask_thread;
-  logic [(1<<ThreadW)-1:0] active;
+  logic ask, hold, high;
+  logic [ThreadW-1:0] flush_thread, ask_thread;
+  logic [ThreadW:0] started;
 
   assign req = '{op: x_op_e'(req_op_i), funct3: req_funct3_i, thread: req_thread_i,
                  addr: req_addr_i, data: req_data_i};
   assign ans_thread_o = ans.thread;
   assign ans_data_o   = ans.data;
-  assign active_o     = 64'(active);
+  assign started_o    = 8'(started);
   assign ended_tid_o  = 8'(ctl_tid);
+  assign flush_thread_o = 8'(flush_thread);
 
   // Each thread has finished as many instructions as its number says.
   logic instret_valid_q;
@@ -94,13 +98,9 @@ module control_top
     .ans_valid_o,
     .ans_ready_i        (1'b1),
     .ans_o              (ans),
-    .dbg_req_valid_o    (unused_dbg_valid),
-    .dbg_req_ready_i    (1'b0),
-    .dbg_req_o          (unused_dbg_req),
-    .dbg_borrow_o       (unused_borrow),
-    .dbg_borrow_thread_o(unused_borrow_thread),
-    .dbg_ans_valid_i    (1'b0),
-    .dbg_ans_i          ('0),
+    .flush_valid_o,
+    .flush_thread_o     (flush_thread),
+    .flush_done_i,
     .ctl_valid_o        (ctl_valid),
     .ctl_ready_i        (ctl_ready),
     .ctl_op_o           (ctl_op),
@@ -128,7 +128,7 @@ module control_top
     .instret_high_o     (high),
     .instret_valid_i    (instret_valid_q),
     .instret_i          ((hold && !high) ? 32'(ask_thread) : '0),
-    .active_o           (active),
+    .started_o          (started),
     .issue_i            (issued_o),
     .hits_i             ('0),
     .misses_i           ('0),
@@ -142,52 +142,52 @@ module control_top
   );
 
   for (genvar c = 0; c < TileCores; c++) begin : gen_core
-    logic [7:1] valid, injected_q;
-    logic [7:1][TidW-1:0] tid;
+    logic [ResolveStage:FetchStage] valid, injected_q;
+    logic [ResolveStage:FetchStage][TidW-1:0] tid;
     logic inject, unused_start, unused_div, unused_back;
-    logic [TidW-1:0] unused_c0, unused_wtid;
+    logic [TidW-1:0] unused_pick, unused_wtid;
 
     gs_core_sched #(
       .ThreadsPerCore(ThreadsPerCore)
     ) u_sched (
       .clk_i,
       .rst_ni,
-      .block_i      (iwr_valid[c/CoresAMemory] && c % CoresAMemory == 0),
-      .ctl_valid_i  (ctl_valid[c]),
-      .ctl_ready_o  (ctl_ready[c]),
-      .ctl_op_i     (ctl_op),
-      .ctl_tid_i    (ctl_tid),
-      .ctl_allowed_o(ctl_allowed[c]),
-      .ctl_trapped_o(ctl_trapped[c]),
-      .park_o       (park[c]),
-      .c0_tid_o     (unused_c0),
-      .c0_start_o   (unused_start),
-      .c0_inject_o  (inject),
-      .c1_again_i   (1'b0),
-      .valid_o      (valid),
-      .tid_o        (tid),
-      .c6_stays_i   (1'b1),
-      .c7_trap_i    (1'b0),
-      .rsp_valid_i  (rsp_valid_i[c]),
-      .rsp_tid_i    (rsp_tid_i[c][TidW-1:0]),
-      .rsp_take_o   (rsp_taken_o[c]),
-      .div_valid_i  (1'b0),
-      .div_tid_i    ('0),
-      .div_take_o   (unused_div),
-      .c7_back_o    (unused_back),
-      .c7_wtid_o    (unused_wtid)
+      .block_i       (iwr_valid[c/CoresAMemory] && c % CoresAMemory == 0),
+      .ctl_valid_i   (ctl_valid[c]),
+      .ctl_ready_o   (ctl_ready[c]),
+      .ctl_op_i      (ctl_op),
+      .ctl_tid_i     (ctl_tid),
+      .ctl_allowed_o (ctl_allowed[c]),
+      .ctl_trapped_o (ctl_trapped[c]),
+      .park_o        (park[c]),
+      .pick_tid_o    (unused_pick),
+      .pick_start_o  (unused_start),
+      .pick_inject_o (inject),
+      .fetch_again_i (1'b0),
+      .valid_o       (valid),
+      .tid_o         (tid),
+      .exec_stays_i  (1'b1),
+      .resolve_trap_i(1'b0),
+      .rsp_valid_i   (rsp_valid_i[c]),
+      .rsp_tid_i     (rsp_tid_i[c][TidW-1:0]),
+      .rsp_take_o    (rsp_taken_o[c]),
+      .div_valid_i   (1'b0),
+      .div_tid_i     ('0),
+      .div_take_o    (unused_div),
+      .resolve_back_o(unused_back),
+      .resolve_wtid_o(unused_wtid)
     );
-    always_ff @(posedge clk_i) injected_q <= {injected_q[6:1], inject};
-    assign park_tid[c]     = tid[1];
-    assign issued_o[c]     = valid[7];
-    assign issued_tid_o[c] = 8'(tid[7]);
-    assign injected_o[c]   = injected_q[7];
+    always_ff @(posedge clk_i) injected_q <= {injected_q[ExecStage:FetchStage], inject};
+    assign park_tid[c]     = tid[FetchStage];
+    assign issued_o[c]     = valid[ResolveStage];
+    assign issued_tid_o[c] = 8'(tid[ResolveStage]);
+    assign injected_o[c]   = injected_q[ResolveStage];
     assign ended_o[c]      = ctl_ready[c] && (ctl_op == ThreadEnd || ctl_op == ThreadTrap);
     logic unused;
     assign unused = ^{valid[6:1], tid[6:2], rsp_tid_i[c][7:TidW]};
   end
 
-  // The memory takes the address of C1, and has the word in C2.
+  // The memory takes the address of Fetch, and has the word in Word.
   for (genvar m = 0; m < InstrMems; m++) begin : gen_memory
     logic [31:0] mem[InstrWords];
     logic [31:0] word_q;

@@ -17,6 +17,8 @@ TESTS = (
     "threads_start_once",
     "instructions_reach_their_memory",
     "a_busy_loader_starves_nobody",
+    "the_host_looks_in",
+    "the_high_word_of_cycles_is_of_its_moment",
 )
 
 

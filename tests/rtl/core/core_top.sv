@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A core with its instruction memory, an FPU of its own, and who counts its instructions; the harness is the rest of
-/// the tile.
-module core_top #(
+/// A core with its instruction memory, an FPU of its own, and the counter of its instructions; the harness is the rest
+/// of the tile.
+module core_top
+  import gs_core_pkg::*;
+#(
   /// threads of the core
   parameter  int unsigned ThreadsPerCore = 16,
   /// words of instruction memory
@@ -55,18 +57,6 @@ module core_top #(
   output logic [7:0]                state_o[ThreadsPerCore]
 );
   typedef struct packed {
-    logic [1:0]      op;
-    logic [2:0]      funct3;
-    logic [TidW-1:0] tid;
-    logic [31:0]     addr;
-    logic [31:0]     data;
-  } x_req_t;
-  typedef struct packed {
-    logic [TidW-1:0] tid;
-    logic [31:0]     data;
-    logic [4:0]      flags;
-  } rsp_t;
-  typedef struct packed {
     logic            core;
     logic [TidW-1:0] tid;
     logic [31:0]     data;
@@ -76,9 +66,10 @@ module core_top #(
   logic en, we, f_valid, f_ready, f_rsp_valid, f_rsp_ready, f_unit_ready;
   logic [PcW-1:0] addr;
   logic [31:0] wdata, rdata;
-  logic [103+TidW:0] f_req;
   x_req_t x_req;
+  f_req_t f_req;
   rsp_t rsp;
+  logic [TidW-1:0] x_tid, f_tid, rsp_tid;
   f_rsp_t f_rsp;
   logic [TidW-1:0] counted_tid;
   logic [31:0] unused_rdata;
@@ -102,11 +93,14 @@ module core_top #(
     .iwr_data_i,
     .x_valid_o,
     .x_ready_i,
+    .x_tid_o     (x_tid),
     .x_req_o     (x_req),
     .f_valid_o   (f_valid),
     .f_ready_i   (f_ready),
+    .f_tid_o     (f_tid),
     .f_req_o     (f_req),
     .rsp_valid_i (f_rsp_ready && f_rsp_valid || rsp_ready_o && rsp_valid_i),
+    .rsp_tid_i   (rsp_tid),
     .rsp_i       (rsp),
     .ctl_valid_i,
     .ctl_ready_o,
@@ -166,7 +160,7 @@ module core_top #(
     .rst_ni,
     .f_valid_i  (f_valid && !f_stall_i),
     .f_ready_o  (f_unit_ready),
-    .f_req_i    (f_req),
+    .f_req_i    ({f_req.op, f_req.rm, f_tid, f_req.a, f_req.b, f_req.c}),
     .rsp_valid_o(f_rsp_valid),
     .rsp_ready_i(f_rsp_ready),
     .rsp_o      (f_rsp),
@@ -179,13 +173,17 @@ module core_top #(
   assign rsp_ready_o = f_stall_i || !f_rsp_valid;
 
   always_comb begin
-    rsp = '{tid: f_rsp.tid, data: f_rsp.data, flags: f_rsp.flags};
-    if (!f_rsp_valid || !f_rsp_ready) rsp = '{tid: rsp_tid_i[TidW-1:0], data: rsp_data_i, flags: '0};
+    rsp_tid = f_rsp.tid;
+    rsp     = '{data: f_rsp.data, flags: f_rsp.flags};
+    if (!f_rsp_valid || !f_rsp_ready) begin
+      rsp_tid = rsp_tid_i[TidW-1:0];
+      rsp     = '{data: rsp_data_i, flags: '0};
+    end
   end
 
   assign x_op_o         = 8'(x_req.op);
   assign x_funct3_o     = 8'(x_req.funct3);
-  assign x_tid_o        = 8'(x_req.tid);
+  assign x_tid_o        = 8'(x_tid);
   assign x_addr_o       = x_req.addr;
   assign x_data_o       = x_req.data;
   assign retire_o       = u_core.u_trace.sim_retire;

@@ -6,6 +6,7 @@
 /// time, but for the end of a thread that has not asked for it. Covers show what can happen, and so that the
 /// assumptions leave room for it.
 module sched_proof
+  import gs_core_pkg::*;
   import gs_thread_pkg::*;
 #(
   /// threads
@@ -18,18 +19,18 @@ module sched_proof
   input logic            ctl_valid_i,
   input logic [2:0]      ctl_op_i,
   input logic [TidW-1:0] ctl_tid_i,
-  input logic            c1_again_i,
-  input logic            c6_stays_i,
-  input logic            c7_trap_i,
+  input logic            fetch_again_i,
+  input logic            exec_stays_i,
+  input logic            resolve_trap_i,
   input logic            rsp_valid_i,
   input logic [TidW-1:0] rsp_tid_i,
   input logic            div_valid_i,
   input logic [TidW-1:0] div_tid_i
 );
-  logic ctl_ready, allowed, trapped, park, rsp_take, div_take, c7_back, c0_start, c0_inject;
-  logic [TidW-1:0] c0_tid, c7_wtid;
-  logic [7:1] valid;
-  logic [7:1][TidW-1:0] tid;
+  logic ctl_ready, allowed, trapped, park, rsp_take, div_take, resolve_back, pick_start, pick_inject;
+  logic [TidW-1:0] pick_tid, resolve_wtid;
+  logic [ResolveStage:FetchStage] valid;
+  logic [ResolveStage:FetchStage][TidW-1:0] tid;
   thread_op_e op;
   assign op = thread_op_e'(ctl_op_i);
 
@@ -40,28 +41,28 @@ module sched_proof
     .rst_ni,
     .block_i,
     .ctl_valid_i,
-    .ctl_ready_o  (ctl_ready),
-    .ctl_op_i     (op),
+    .ctl_ready_o(ctl_ready),
+    .ctl_op_i   (op),
     .ctl_tid_i,
     .ctl_allowed_o(allowed),
     .ctl_trapped_o(trapped),
     .park_o       (park),
-    .c0_tid_o     (c0_tid),
-    .c0_start_o   (c0_start),
-    .c0_inject_o  (c0_inject),
-    .c1_again_i,
-    .valid_o      (valid),
-    .tid_o        (tid),
-    .c6_stays_i,
-    .c7_trap_i,
+    .pick_tid_o   (pick_tid),
+    .pick_start_o (pick_start),
+    .pick_inject_o(pick_inject),
+    .fetch_again_i,
+    .valid_o(valid),
+    .tid_o  (tid),
+    .exec_stays_i,
+    .resolve_trap_i,
     .rsp_valid_i,
     .rsp_tid_i,
-    .rsp_take_o   (rsp_take),
+    .rsp_take_o(rsp_take),
     .div_valid_i,
     .div_tid_i,
-    .div_take_o   (div_take),
-    .c7_back_o    (c7_back),
-    .c7_wtid_o    (c7_wtid)
+    .div_take_o    (div_take),
+    .resolve_back_o(resolve_back),
+    .resolve_wtid_o(resolve_wtid)
   );
 
   // The place outside: waiting for an answer, or for its end.
@@ -73,7 +74,7 @@ module sched_proof
     waiting_d = waiting_q;
     if (rsp_take) waiting_d[rsp_tid_i] = 1'b0;
     if (div_take) waiting_d[div_tid_i] = 1'b0;
-    if (valid[7] && (u_sched.c7_stays_q || c7_trap_i)) waiting_d[tid[7]] = 1'b1;
+    if (valid[ResolveStage] && (u_sched.resolve_stays_q || resolve_trap_i)) waiting_d[tid[ResolveStage]] = 1'b1;
     if (ends && ctl_ready) waiting_d[ctl_tid_i] = 1'b0;
   end
 
@@ -109,13 +110,13 @@ module sched_proof
     thread_state_t state;
     logic [7:0] places;
     logic left;
-    // A thread that control sends leaves its old place behind C1. While states are cleared there are no threads.
+    // A thread that control sends leaves its old place behind Fetch. While states are cleared there are no threads.
     assign state = u_sched.u_states.mem[t];
     assign left  = !u_sched.clearing_q;
     always_comb begin
       places = 8'(!left || state.place == PlaceNone) + 8'(left && state.place == PlaceParked) + 8'(waiting_q[t]);
-      if (c7_back && c7_wtid == TidW'(t)) places = places + 8'd1;
-      if (valid[1] && !u_sched.c1_ctl_q && tid[1] == TidW'(t)) places = places + 8'd1;
+      if (resolve_back && resolve_wtid == TidW'(t)) places = places + 8'd1;
+      if (valid[FetchStage] && !u_sched.fetch_ctl_q && tid[FetchStage] == TidW'(t)) places = places + 8'd1;
       for (int unsigned i = 2; i <= 7; i++) if (valid[i] && tid[i] == TidW'(t)) places = places + 8'd1;
       for (int unsigned i = 0; i < ThreadsPerCore; i++) begin
         if (used[i] && u_sched.u_queue.u_ram.mem[i] == TidW'(t)) places = places + 8'd1;
@@ -130,19 +131,22 @@ module sched_proof
   end
 
   `GS_ASSERT_NOW(clearing_is_alone, !u_sched.clearing_q || (u_sched.ctl_op_q == ThreadForget && valid[7:2] == '0
-      && !c7_back && (!valid[1] || u_sched.c1_ctl_q) && used == '0))
-  `GS_ASSERT_NOW(an_operation_is_alone, !u_sched.ctl_alone_q || (u_sched.ctl_valid_q && !valid[1]))
-  `GS_ASSERT_NOW(an_operation_keeps_others_out, u_sched.ctl_busy_q == (u_sched.ctl_valid_q || u_sched.c1_ctl_q))
-  `GS_ASSERT_NOW(one_operation_at_a_time, !u_sched.ctl_valid_q || !u_sched.c1_ctl_q)
+      && !resolve_back && (!valid[FetchStage] || u_sched.fetch_ctl_q) && used == '0))
+  `GS_ASSERT_NOW(an_operation_is_alone, !u_sched.ctl_alone_q || (u_sched.ctl_valid_q && !valid[FetchStage]))
+  `GS_ASSERT_NOW(an_operation_keeps_others_out, u_sched.ctl_busy_q == (u_sched.ctl_valid_q || u_sched.fetch_ctl_q))
+  `GS_ASSERT_NOW(one_operation_at_a_time, !u_sched.ctl_valid_q || !u_sched.fetch_ctl_q)
   `GS_ASSERT_NOW(an_operation_is_offered, !u_sched.ctl_busy_q || u_sched.clearing_q
       || (ctl_valid_i && u_sched.ctl_op_q == op && u_sched.ctl_tid_q == ctl_tid_i))
-  // The state that was read in C0 is still the thread's in C1.
-  `GS_ASSERT_NOW(a_state_does_not_change_between, !valid[1] || u_sched.c1_old_q == u_sched.u_states.mem[tid[1]])
-  `GS_ASSERT_NOW(an_operation_is_in_its_place, !u_sched.c1_ctl_q || (valid[1] && tid[1] == u_sched.ctl_tid_q))
-  `GS_ASSERT_NOW(an_active_thread_left_the_queue, !valid[1] || u_sched.c1_ctl_q
-      || u_sched.c1_old_q.place == PlaceActive)
-  `GS_ASSERT_NOW(a_place_is_not_used_twice, !c7_back || !valid[7] || u_sched.c7_stays_q)
-  `GS_ASSERT_NOW(the_thread_there_writes_back, c7_back || !valid[7] || c7_wtid == tid[7])
+  // The state that was read in Pick is still the thread's in Fetch.
+  `GS_ASSERT_NOW(a_state_does_not_change_between, !valid[FetchStage]
+      || u_sched.fetch_old_q == u_sched.u_states.mem[tid[FetchStage]])
+  `GS_ASSERT_NOW(an_operation_is_in_its_place, !u_sched.fetch_ctl_q
+      || (valid[FetchStage] && tid[FetchStage] == u_sched.ctl_tid_q))
+  `GS_ASSERT_NOW(an_active_thread_left_the_queue, !valid[FetchStage] || u_sched.fetch_ctl_q
+      || u_sched.fetch_old_q.place == PlaceActive)
+  `GS_ASSERT_NOW(a_place_is_not_used_twice, !resolve_back || !valid[ResolveStage] || u_sched.resolve_stays_q)
+  `GS_ASSERT_NOW(the_thread_there_writes_back, resolve_back || !valid[ResolveStage]
+      || resolve_wtid == tid[ResolveStage])
   `GS_ASSERT_NOW(queue_is_full_or_not, !u_sched.u_queue.gen_distributed.full_q || wptr == rptr)
   `GS_ASSERT_NOW(queue_has_something,
                  u_sched.u_queue.some_q == (wptr != rptr || u_sched.u_queue.gen_distributed.full_q))
@@ -159,10 +163,10 @@ module sched_proof
   always_ff @(posedge clk_i) begin
     if (!rst_ni) ended_q <= '0;
     else if (done && op == ThreadEnd) ended_q[ctl_tid_i] <= 1'b1;
-    again_q <= ended_q[u_sched.ctl_tid_q];
+    again_q   <= ended_q[u_sched.ctl_tid_q];
     trapped_q <= old.trapped && old.place == PlaceNone;
-    active_q <= old.place == PlaceActive;
-    parked_q <= old.place == PlaceParked;
+    active_q  <= old.place == PlaceActive;
+    parked_q  <= old.place == PlaceParked;
   end
 
   always_ff @(posedge clk_i) begin
@@ -177,11 +181,12 @@ module sched_proof
     a_parked_thread_goes_on : cover (done && op == ThreadResume && !u_sched.idles);
     a_thread_is_told_of : cover (done && op == ThreadTell && allowed);
     a_thread_is_told_of_once : cover (done && op == ThreadTell && !allowed && parked_q);
-    a_divide_does_not_park : cover (rst_ni && valid[1] && u_sched.c1_old_q.halted && !u_sched.c1_ctl_q && !park);
+    a_divide_does_not_park : cover (rst_ni && valid[FetchStage] && u_sched.fetch_old_q.halted && !u_sched.fetch_ctl_q
+        && !park);
     the_queue_is_full : cover (rst_ni && u_sched.u_queue.gen_distributed.full_q);
   end
 `endif
 
   logic unused;
-  assign unused = ^{c0_tid, c0_start, c0_inject};
+  assign unused = ^{pick_tid, pick_start, pick_inject};
 endmodule

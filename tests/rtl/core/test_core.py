@@ -283,6 +283,16 @@ def _hex(value: int) -> str:
     return f"{value:#x}" if value else "0"
 
 
+def test_every_bit_of_a_jumps_target_counts(tmp_path: Path) -> None:
+    """Thread n jumps to 2^(16 + n): the first to a word of zeros, the others out of the instruction memory."""
+    jump = 4
+    code = [i_type(0x73, 2, 5, 0, 0xCC3), *li(6, 0x10000), r_type(0x33, 1, 0, 6, 6, 5), i_type(0x67, 0, 1, 6, 0)]
+    assert len(code) == jump + 1
+    run = Run(code, tmp_path, cycles=100_000)
+    out = [f"trap tid={tid} cause=1 pc={4 * jump:#x} tval={1 << (16 + tid):#x}" for tid in range(1, THREADS)]
+    assert sorted(run.lines) == sorted(["trap tid=0 cause=2 pc=0x10000 tval=0", *out])
+
+
 def test_running_off_the_end_traps(tmp_path: Path) -> None:
     words = [0x13] * 0x8000
     words[0:3] = [*li(6, 0x20000 - 8), i_type(0x67, 0, 1, 6, 0)]
@@ -343,7 +353,7 @@ def test_what_is_illegal(size: Size, seed: int, tmp_path: Path) -> None:
 def _scheduler() -> sources.Sources:
     """The scheduler, its queue and its states, and their proof."""
     core = sources.listing(ROOT / "rtl" / "core" / "core.f")
-    needs = ("gs_thread_pkg", "gs_fifo", "gs_ram_sdp", "gs_core_sched")
+    needs = ("gs_core_pkg", "gs_thread_pkg", "gs_fifo", "gs_ram_sdp", "gs_core_sched")
     files = tuple(path for path in core.files if path.stem in needs)
     return sources.Sources(files, core.include) + [HERE / "sched_proof.sv"]
 

@@ -244,6 +244,7 @@ class Bench {
     top.in_valid_i = in_valid_;
     top.active_i = active;
     top.detect_i = detect;
+    top.wave_i = cycle >> 6 & 1;
     top.outside_sent_i = outside_sent_ > 0;
     outside_sent_ -= outside_sent_ > 0;
     top.outside_received_i = outside_received_;
@@ -269,6 +270,8 @@ class Bench {
       std::swap(whole, packet);
       on_packet(whole);
     };
+    CHECK((!top.out_valid_o || top.out_wave_o == top.wave_i) && (!top.far_valid_o || top.far_wave_o == top.wave_i),
+          "a message with another colour than the board's");
     // Packets leave whole: one that has begun does not pause unless its receiver did.
     for (bool far : {false, true}) {
       bool valid = far ? top.far_valid_o : top.out_valid_o, ready = far ? top.far_ready_i : top.out_ready_i;

@@ -40,6 +40,7 @@ module mailbox_top
   output logic [1:0]         out_kind_o,
   output logic               out_last_o,
   output logic [8:0]         out_tags_o,
+  output logic               out_wave_o,
   output logic [31:0]        out_dest_o,
   output logic [127:0]       out_payload_o,
   output logic               far_valid_o,
@@ -47,6 +48,7 @@ module mailbox_top
   output logic [1:0]         far_kind_o,
   output logic               far_last_o,
   output logic [8:0]         far_tags_o,
+  output logic               far_wave_o,
   output logic [31:0]        far_dest_o,
   output logic [127:0]       far_payload_o,
   input  logic               in_valid_i,
@@ -58,6 +60,8 @@ module mailbox_top
   input  logic [127:0]       in_payload_i,
   input  logic [63:0]        active_i,
   input  logic               detect_i,
+  /// colour of messages from now on
+  input  logic               wave_i,
   output logic               idle_o,
   output logic               vote_o,
   output logic [1:0]         epoch_o,
@@ -75,10 +79,18 @@ module mailbox_top
   mailbox_rsp_t rsp;
   mailbox_trap_t trap;
   gossamer_pkg::flit_t net_out, far_out, net_in;
-  gs_idle_pkg::idle_status_t idle, idle_all;
+  gs_idle_pkg::idle_status_t idle;
+  gs_idle_pkg::idle_status_t [0:0] idle_all;
+  gs_idle_pkg::idle_command_t [0:0] command;
   gossamer_pkg::refusal_e refusal;
-  logic agreed, unused_active;
+  gs_idle_pkg::idle_command_t commanded;
+  logic unused_active;
+  always_comb begin
+    commanded      = command[0];
+    commanded.wave = wave_i;
+  end
   assign unused_active = ^active_i;
+  assign release_o     = command[0].release_all;
 
   assign rsp_thread_o  = rsp.thread;
   assign rsp_data_o    = rsp.data;
@@ -89,6 +101,8 @@ module mailbox_top
   assign out_last_o    = net_out.last;
   assign out_tags_o    = {net_out.vnet, net_out.job, net_out.epoch};
   assign out_dest_o    = net_out.dest;
+  assign out_wave_o    = net_out.wave;
+  assign far_wave_o    = far_out.wave;
   assign out_payload_o = net_out.payload;
   assign far_kind_o       = far_out.kind;
   assign far_last_o       = far_out.last;
@@ -107,6 +121,7 @@ module mailbox_top
           vnet: gossamer_pkg::VnetMailbox,
           job: in_tags_i[6:2],
           epoch: in_tags_i[1:0],
+          wave: 1'b0,
           dest: in_dest_i,
           payload: in_payload_i
       };
@@ -122,7 +137,8 @@ module mailbox_top
   gs_clock_gate u_gate (
     .clk_i,
     .rst_ni,
-    .busy_i(busy || req_valid_i || in_valid_i || release_o || active_i != active_q),
+    .busy_i(busy || req_valid_i || in_valid_i || release_o || command[0].scan || command[0].chunk_valid
+            || active_i != active_q),
     .clk_o (clk)
   );
 
@@ -169,8 +185,7 @@ module mailbox_top
     .net_in_i       (net_in),
     .started_i      (started_q),
     .idle_o         (idle),
-    .idle_release_i (release_o),
-    .idle_agreed_i  (agreed),
+    .idle_command_i (commanded),
     .sent_o,
     .received_o,
     .refused_valid_o(refused_o),
@@ -190,17 +205,18 @@ module mailbox_top
     end
   end
   always_comb begin
-    idle_all          = idle;
-    idle_all.sent     = idle.sent + sent_q;
-    idle_all.received = idle.received + received_q;
+    idle_all[0]          = idle;
+    idle_all[0].sent     = idle.sent + sent_q;
+    idle_all[0].received = idle.received + received_q;
   end
 
   gs_idle_single u_idle (
     .clk_i,
     .rst_ni,
-    .idle_i   (idle_all),
-    .hold_i   (!detect_i || started_q == '0),
-    .release_o,
-    .agreed_o (agreed)
+    .status_i (idle_all),
+    .command_o(command),
+    .hold_i   (!detect_i),
+    .open_o   (),
+    .epoch_o  ()
   );
 endmodule

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// mailbox directed SEED | random SEED OPERATIONS | rates SEED | network SEED | fuzz SEED ROUNDS
+// mailbox directed SEED | random SEED OPERATIONS | rates SEED | network SEED | fuzz SEED ROUNDS | reduce SEED
 #include <cstdlib>
 #include <cstring>
 
@@ -16,6 +16,7 @@ int main(int argc, char** argv) {
   else if (!std::strcmp(argv[1], "rates")) rates(seed);
   else if (!std::strcmp(argv[1], "network")) network(seed);
   else if (!std::strcmp(argv[1], "fuzz")) fuzz(seed, count);
+  else if (!std::strcmp(argv[1], "reduce")) reductions(seed);
   else return 2;
   std::puts("ok");
 }

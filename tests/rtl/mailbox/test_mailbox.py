@@ -16,7 +16,7 @@ from gossamer.hdl import prove, sources, verilate
 from gossamer.hdl.sources import Sources
 
 HERE = Path(__file__).parent
-HARNESS = [HERE / name for name in ("main.cc", "directed.cc", "network.cc", "random.cc", "rates.cc")]
+HARNESS = [HERE / name for name in ("main.cc", "directed.cc", "network.cc", "random.cc", "rates.cc", "reduce.cc")]
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Shape:
             "SEND_SLOTS": send_slots,
             "MULTICAST": self.multicast,
         }
-        design = sources.blocks("mailbox", config=configs.load("tiny")) + [HERE / "mailbox_top.sv"]
+        design = sources.blocks("mailbox", "idle", config=configs.load("tiny")) + [HERE / "mailbox_top.sv"]
         return verilate.model(
             "mailbox_top",
             design,
@@ -118,6 +118,14 @@ def test_random_packets(shape: str, size: Size, seed: int) -> None:
     run(shape, "fuzz", seed, size.pick(2, 6, 60))
 
 
+@pytest.mark.parametrize("shape", SHAPES)
+def test_words_of_barriers(shape: str, size: Size, seed: int) -> None:
+    if shape not in shapes(size):
+        pytest.skip(f"{shape} is for a larger size of this test")
+    for i in range(size.pick(2, 5, 50)):
+        run(shape, "reduce", seed + i)
+
+
 @dataclass(frozen=True)
 class Proved:
     """A proof: its top, the modules below it, the depth of the induction, the cycles in which the covers come."""
@@ -131,6 +139,8 @@ class Proved:
 PROOFS = {
     "slots": Proved("refs_proof", ("gs_mailbox_refs",), 5, 30),
     "queues": Proved("set_proof", ("gs_mailbox_set",), 4, 30),
+    "waits": Proved("waits_proof", ("gs_mailbox_waits",), 3, 20),
+    "credits": Proved("credits_proof", ("gs_mailbox_tx", "gs_mailbox_order", "gs_mailbox_out"), 3, 20),
 }
 
 

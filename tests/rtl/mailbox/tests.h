@@ -12,6 +12,8 @@ void directed(uint64_t seed);
 void random_traffic(uint64_t seed, uint64_t operations);
 /// Flits out and in at once, and pointers dealt out: rates, printed as JSON.
 void rates(uint64_t seed);
+/// Barriers that reduce words.
+void reductions(uint64_t seed);
 void network(uint64_t seed);
 void fuzz(uint64_t seed, uint64_t rounds);
 

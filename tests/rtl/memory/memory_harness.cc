@@ -64,6 +64,41 @@ struct Mood {
   bool hotspot = false;                    // all threads but the last keep one row of one bank busy
   bool steps = false;                      // threads walk over lines side by side
   double writes = 0.5;                     // share of requests that write
+  bool crowd = false;                      // all threads but the last crowd into rows of a bank, see Crowd
+  double address = 1.0;                    // AXI's address channels: chance of ready, as a share of `ready`
+};
+
+/// Banks and rows as the scheduler's parameters in memory_top say; rows with equal low bits are a group.
+constexpr std::uint64_t kBanks = 8, kBankBytes = 256, kRowBytes = 1024, kGroups = 4;
+
+std::uint64_t bankOf(std::uint64_t at) {
+  std::uint64_t bank = at / kBankBytes % kBanks;
+  for (std::uint64_t fold = at / kRowBytes / kBanks; fold; fold /= kBanks) bank ^= fold % kBanks;
+  return bank;
+}
+
+/// A crowd keeps groups of a bank busy, so that their queues are full and always have something to pick; the last
+/// thread of each cache wants a group of the same bank that the crowd leaves alone. From phase to phase the crowd goes
+/// to another bank and leaves another group; it fills all others, in two banks, or a single one.
+struct Crowd {
+  std::uint64_t bank, alone;
+  bool single;
+
+  static Crowd now() {
+    const std::uint64_t phase = cycle / 256;
+    return {phase % kBanks, phase / kBanks % kGroups, phase / kBanks / kGroups % 2 != 0};
+  }
+
+  /// A line of this thread alone.
+  std::uint64_t address(std::uint64_t number, bool last) const {
+    std::uint64_t group = alone, in = bank;
+    if (!last && single) group = (alone + 1) % kGroups;
+    if (!last && !single) group = (alone + 1 + rng() % (kGroups - 1)) % kGroups, in = bank ^ (rng() % 4 == 0 ? 5 : 0);
+    // 16 lines of a row for as many threads; far from where other moods are.
+    const std::uint64_t row = 0xc00 + group + kGroups * (number / 16);
+    const std::uint64_t there = row * kRowBytes * kBanks + number % 4 * kLine + number / 4 % 4 * kBankBytes * kBanks;
+    return there ^ (bankOf(there) ^ in) * kBankBytes;
+  }
 };
 
 /// A burst on its way into a memory.
@@ -159,9 +194,9 @@ class AxiMemory {
 
   /// Sets the inputs for the next cycle.
   void drive(const Mood& mood) {
-    t.awready_i = chance(mood.ready);
+    t.awready_i = chance(mood.ready * mood.address);
     t.wready_i = chance(mood.ready);
-    t.arready_i = chance(mood.ready);
+    t.arready_i = chance(mood.ready * mood.address);
     bWaits_ = t.bvalid_i && b_, rWaits_ = rShown_;
     t.bvalid_i = b_;
     t.bid_i = t.rid_i = 5;
@@ -183,6 +218,8 @@ class AxiMemory {
   std::uint64_t turns = 0, rowChanges = 0, served = 0;
   // Requests of one direction in a row: at most, and reads at least.
   std::uint64_t longestRun = 0, shortestReads = ~0ull;
+  // How often a request goes to a bank that one of the five before went to
+  std::uint64_t soonAgain = 0;
 
  private:
   struct Seen {
@@ -201,10 +238,11 @@ class AxiMemory {
     need(at / 4096 == (at + kLine - 1) / 4096, "AXI: a burst crosses 4 KB");
   }
   void order(bool write, std::uint64_t at) {
-    const std::uint64_t row = at / 1024 / 8;
-    std::uint64_t bank = at / 256 % 8;
-    for (std::uint64_t fold = row; fold; fold /= 8) bank ^= fold % 8;
+    const std::uint64_t row = at / kRowBytes / kBanks, bank = bankOf(at);
     served++;
+    soonAgain += std::count(lastBanks_.begin(), lastBanks_.end(), bank) > 0;
+    std::rotate(lastBanks_.begin(), lastBanks_.begin() + 1, lastBanks_.end());
+    lastBanks_.back() = bank;
     if (write != lastWrite_) {
       // The run before the first turn began in another mood.
       if (turns > 0) longestRun = std::max(longestRun, run_);
@@ -224,6 +262,7 @@ class AxiMemory {
   std::uint64_t inBurst_ = 0, whole_ = 0, run_ = 0;
   bool b_ = false, rShown_ = false, lastWrite_ = false, bWaits_ = false, rWaits_ = false;
   std::map<std::uint64_t, std::uint64_t> row_;
+  std::array<std::uint64_t, 5> lastBanks_{kBanks, kBanks, kBanks, kBanks, kBanks};
 };
 
 /// An SRAM behind the bare stream; answers in any order, bursts whole.
@@ -305,7 +344,11 @@ class Cache {
   Cache(Vmemory_top& top, int index) : t(top), n(index) {}
 
   void look() {
-    if (t.req_valid_i[n] && t.req_ready_o[n]) out_.pop_front();
+    if (t.req_valid_i[n] && t.req_ready_o[n]) {
+      accepted += out_.front().last;
+      out_.pop_front();
+      shown_ = false;
+    }
     if (!(t.rsp_valid_o[n] && t.rsp_ready_i[n])) return;
     Thread& thread = threads_[t.rsp_id_o[n]];
     if (t.rsp_ack_o[n]) {
@@ -333,7 +376,9 @@ class Cache {
 
   void drive(const Mood& mood, bool more) {
     if (more && out_.size() < 8 && chance(mood.ask)) ask(mood);
-    t.req_valid_i[n] = !out_.empty();
+    // A burst may pause between its beats. What waits does not change.
+    shown_ = !out_.empty() && (shown_ || mood.ask == 1.0 || chance(0.8));
+    t.req_valid_i[n] = shown_;
     if (!out_.empty()) {
       const Out& out = out_.front();
       t.req_write_i[n] = out.write;
@@ -350,7 +395,7 @@ class Cache {
     return out_.empty() && std::none_of(threads_.begin(), threads_.end(),
                                         [](const Thread& thread) { return thread.reading || thread.writing; });
   }
-  std::uint64_t longest = 0, done = 0;
+  std::uint64_t longest = 0, done = 0, accepted = 0;
 
  private:
   struct Thread {
@@ -394,6 +439,7 @@ class Cache {
     }
     if (mood.steps) line = (write ? thread.wrote : thread.read) * (kCaches * kThreads) + number;
     std::uint64_t address = line * kLine;
+    if (mood.crowd) address = Crowd::now().address(number, id == kThreads - 1);
     // Some lines differ from others in one high bit of the address; in which, depends on the thread.
     if (mood.sram > 0 && chance(0.3)) address ^= std::uint64_t{1} << (22 + (id + n) % 10);
     if (write) {
@@ -427,6 +473,7 @@ class Cache {
   std::deque<Out> out_;
   std::size_t beats_ = 0;
   int in_ = -1;
+  bool shown_ = false;
 };
 
 }  // namespace
@@ -464,10 +511,30 @@ int main(int argc, char** argv) {
       {"in step", 1.0, 1.0, 1.0, 1.0, 1, 0.0, false, true},
       {"hotspot", 1.0, 1.0, 1.0, 1.0, 1, 0.0, true},
       {"few writes", 1.0, 1.0, 1.0, 1.0, 400, 0.0, false, false, 0.005},
+      {"crowd", 1.0, 1.0, 1.0, 1.0, 1, 0.0, false, false, 0.5, true},
+      {"slow addresses", 0.9, 1.0, 1.0, 1.0, 200, 0.0, false, false, 0.5, false, 0.1},
+  };
+  const auto step = [&](const Mood& mood, bool more) {
+    // Inputs change after the edge; what is handed over at the next one is seen when they have settled.
+    for (Cache& cache : caches) cache.drive(mood, more);
+    for (StreamMemory& sram : srams) sram.drive(mood);
+    axi.drive(mood);
+    top.clk_i = 0;
+    top.eval();
+    context.timeInc(1);
+    for (Cache& cache : caches) cache.look();
+    for (StreamMemory& sram : srams) sram.look(mood);
+    axi.look(mood);
+    top.clk_i = 1;
+    top.eval();
+    context.timeInc(1);
+    cycle++;
   };
   for (const Mood& mood : moods) {
-    axi.turns = axi.rowChanges = axi.served = axi.longestRun = 0;
+    axi.turns = axi.rowChanges = axi.served = axi.longestRun = axi.soonAgain = 0;
     axi.shortestReads = ~0ull;
+    // All phases of the crowd
+    const std::uint64_t goal = mood.crowd ? std::max<std::uint64_t>(requests, 5000) : requests;
     for (Cache& cache : caches) cache.longest = cache.done = 0;
     const std::uint64_t begin = cycle;
     std::uint64_t done = 0, measured = 0, longestRun = 0, reads = 0;
@@ -475,34 +542,28 @@ int main(int argc, char** argv) {
       done = 0;
       bool quiet = axi.quiet() && srams[0].quiet() && srams[1].quiet();
       for (Cache& cache : caches) done += cache.done, quiet = quiet && cache.quiet();
-      if (done >= requests && measured == 0) measured = cycle, longestRun = axi.longestRun, reads = axi.shortestReads;
-      if (done >= requests && quiet) break;
-      if (cycle - begin > requests * 300 + 20000) fail(std::string(mood.name) + ": it stands still");
-      // Inputs change after the edge; what is handed over at the next one is seen when they have settled.
-      for (Cache& cache : caches) cache.drive(mood, done < requests);
-      for (StreamMemory& sram : srams) sram.drive(mood);
-      axi.drive(mood);
-      top.clk_i = 0;
-      top.eval();
-      context.timeInc(1);
-      for (Cache& cache : caches) cache.look();
-      for (StreamMemory& sram : srams) sram.look(mood);
-      axi.look(mood);
-      top.clk_i = 1;
-      top.eval();
-      context.timeInc(1);
-      cycle++;
+      if (done >= goal && measured == 0) measured = cycle, longestRun = axi.longestRun, reads = axi.shortestReads;
+      if (done >= goal && quiet) break;
+      if (cycle - begin > goal * 300 + 20000) fail(std::string(mood.name) + ": it stands still");
+      step(mood, done < goal);
     }
     std::uint64_t longest = 0;
     for (Cache& cache : caches) longest = std::max(longest, cache.longest);
     const double served = static_cast<double>(axi.served);
     std::printf("{\"mood\": \"%s\", \"requests\": %llu, \"cycles\": %llu, \"longest\": %llu, "
-                "\"turns\": %.4f, \"rows\": %.4f, \"run\": %llu, \"reads\": %llu}\n",
+                "\"turns\": %.4f, \"rows\": %.4f, \"run\": %llu, \"reads\": %llu, \"soon\": %.4f}\n",
                 mood.name, static_cast<unsigned long long>(done), static_cast<unsigned long long>(cycle - begin),
                 static_cast<unsigned long long>(longest), static_cast<double>(axi.turns) / served,
                 static_cast<double>(axi.rowChanges) / served, static_cast<unsigned long long>(longestRun),
-                static_cast<unsigned long long>(reads));
+                static_cast<unsigned long long>(reads), static_cast<double>(axi.soonAgain) / served);
   }
+  // A memory that takes nothing: how many writes find a place on their way to it.
+  const Mood blocked{"blocked", 1.0, 1.0, 0.0, 1.0, 400, 0.0, false, false, 1.0};
+  for (Cache& cache : caches) cache.accepted = 0;
+  for (int i = 0; i < 2000; i++) step(blocked, true);
+  std::uint64_t places = 0;
+  for (Cache& cache : caches) places += cache.accepted;
+  std::printf("{\"mood\": \"blocked\", \"places\": %llu}\n", static_cast<unsigned long long>(places));
   top.final();
   return 0;
 }

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from gossamer.errors import InputError
-from gossamer.hdl import mutate
-from gossamer.hdl._mutants import Mutation
+from gossamer.hdl import _mutants, mutate, sources, verilate
+from gossamer.hdl._mutants import Mutation, Plan
 
 DESIGN = """
 /// Counts events, and says when there are many: `many_o` is what the test looks at, `odd_o` what it forgets.
@@ -83,6 +83,30 @@ module tiny_proof (input logic clk_i, input logic rst_ni, input logic event_i);
 endmodule
 """
 
+BOXED = """
+// SPDX-License-Identifier: Apache-2.0
+/// Stays as it is, next to a netlist.
+module boxed #(
+  parameter  int unsigned Items = 4,
+  localparam int unsigned Width = $clog2(Items)
+) (
+  input  logic             clk_i,
+  output logic [Width-1:0] count_o
+);
+  always_ff @(posedge clk_i) count_o <= count_o + 1'b1;
+endmodule
+
+/// Becomes a netlist.
+module around (
+  input  logic       clk_i,
+  output logic [3:0] sum_o
+);
+  logic [2:0] count;
+  boxed #(.Items(8)) u_boxed (.clk_i, .count_o(count));
+  assign sum_o = {1'b0, count} + 4'd5;
+endmodule
+"""
+
 
 @pytest.fixture
 def target(tmp_path: Path) -> Callable[..., mutate.Target]:
@@ -124,6 +148,24 @@ def test_what_tests_forget_escapes_and_proofs_count(target: Callable[..., mutate
     assert all(verdict.mutation.signal == "odd_o" for verdict in strong.escaped)
 
 
+def test_a_black_box_gets_the_parameters_that_it_takes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The cores stay as they are next to the tile's netlist: their instances name no local parameter."""
+    monkeypatch.setattr(_mutants, "_BOXES", {"around": ("boxed",)})
+    # File by file, as a box is found by its name.
+    boxed, around = (part + "endmodule\n" for part in BOXED.strip().split("endmodule")[:2])
+    files = (tmp_path / "boxed.sv", tmp_path / "around.sv")
+    for file, text in zip(files, (boxed, around), strict=True):
+        file.write_text(text)
+    design = sources.Sources(files, ())
+    folder = tmp_path / "netlist"
+    folder.mkdir()
+    _mutants._netlist(folder, "around", "around", design, None, None, Plan((str(files[1]),), 1, 1))
+    made = sources.Sources((files[0], folder / "netlist.v"), ())
+    assert ".Items(32'd8)" in (folder / "netlist.v").read_text()
+    told = verilate.lint("around_netlist", made)
+    assert "%Error" not in told, told
+
+
 def test_a_hang_is_noticed(target: Callable[..., mutate.Target], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mutate, "_GRACE_SECONDS", 3.0)
     report = mutate.run(target(arguments='["hang"]'), 4, seed=3, known=(), sizes=("quick",))
@@ -134,6 +176,12 @@ def test_tests_that_fail_without_a_mutant_are_told(target: Callable[..., mutate.
     broken = target(arguments="None")
     with pytest.raises(InputError, match="tests fail without a mutant"):
         mutate.run(broken, 4, known=(), sizes=("quick",))
+
+
+def test_the_control_units_bench_judges_the_tile() -> None:
+    target = mutate.block("tile")
+    assert [path.name for path in (target.tests, *target.more_tests)] == ["tile", "control"]
+    assert all(any(path.glob("test_*.py")) for path in (target.tests, *target.more_tests))
 
 
 def test_what_is_argued_is_in_the_source() -> None:

@@ -185,12 +185,12 @@ def broken(tile: Tile, source: random.Random) -> tuple[network.Flits, int | None
         return network.packet(good, data, vnet=source.choice(["reply", "control"])), None
     if kind == 13:  # a message where the head should be: what it holds is no address for a reply
         flits = network.packet(good, data)
-        flits[0, 5] = flits[1, 5] & ~np.uint32(1 << 9) | np.uint32(flits[0, 5] & 1 << 9)
+        flits[0, 5] = flits[1, 5] & ~np.uint32(1 << 10) | np.uint32(flits[0, 5] & 1 << 10)
         return flits, None
     if kind == 15:  # messages to threads: of another tile or job, to nobody, longer than a slot
         thread = constants.enumeration("endpoint")["thread"] << 29
         flits = network.packet(good, bytes(16 * source.randrange(0, 3)), dest=thread, vnet="mailbox")
-        flits[0, 5] &= ~np.uint32(3 << 10)
+        flits[0, 5] &= ~np.uint32(3 << 11)
         wrong = source.randrange(3)
         if wrong == 0:
             flits[:, 4] |= 1 << source.randrange(6, 26)
@@ -198,7 +198,7 @@ def broken(tile: Tile, source: random.Random) -> tuple[network.Flits, int | None
             flits[:, 5] |= source.randint(1, 31) << 2
         else:
             flits = network.packet(good, bytes(16 * 20), dest=thread, vnet="mailbox")
-            flits[0, 5] &= ~np.uint32(3 << 10)
+            flits[0, 5] &= ~np.uint32(3 << 11)
         return flits, None
     # to the accelerator, of another job or of another tile
     dest = constants.enumeration("endpoint")["accelerator"] << 29

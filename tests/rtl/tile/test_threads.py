@@ -73,7 +73,25 @@ def test_the_debug_bus_is_refused() -> None:
         # Of several that are started together those that run go on.
         replies = tile.ask(command("start_first", 3) + command("start", 2), 2)
         assert replies == refusals(("start_first", 0), ("start", 2))
-        # A second memory that there is not, and an address outside.
-        place = bytes([codes["set_address"]]) + (4 * tile.config.instr_words).to_bytes(4, "little")
-        word = bytes([codes["write_instr"]]) + bytes(4)
-        assert tile.ask(place + word, 1) == [bytes([refused, codes["write_instr"], 0])]
+
+
+def test_a_flush_gets_its_turn_at_a_busy_cache() -> None:
+    """Threads load and store without end; the part of the cache of one that stands still is flushed all the same."""
+    codes, reports = constants.enumeration("debug_command"), constants.enumeration("debug_report")
+    counters = constants.enumeration("debug_counter")
+    # lui x5, 0x40000; lw x6, 0(x5); addi x6, x6, 1; sw x6, 0(x5); jal x0, -12
+    endless = [0x4000_02B7, 0x0002_A303, 0x0013_0313, 0x0062_A023, 0xFF5F_F06F]
+    with Tile(configs.load("tiny")) as tile:
+        tile.load(endless)
+        idle = tile.threads - 1
+        before = tile.counters()["hits"]
+        stream = bytes([codes["start_first"], idle]) + 8 * bytes([codes["flush"], idle])
+        assert tile.ask(stream, 8) == [bytes([reports["flushed"], idle])] * 8
+        # The others go on: each has its own answers.
+        read = bytes([codes["read_counter"], counters["hits"]])
+        first, second = (int.from_bytes(tile.ask(8 * read, 8)[-1][2:], "little") for _ in range(2))
+        assert before < first < second
+        # A thread that has been flushed starts like any other.
+        assert tile.ask(bytes([codes["start"], idle, codes["start"], idle]), 1) == [
+            bytes([reports["refused"], codes["start"], idle])
+        ]

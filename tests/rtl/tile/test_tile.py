@@ -207,7 +207,7 @@ def test_halted_thread_is_looked_into_and_goes_on(tile: Tile) -> None:
 def test_blocks_that_sleep_change_nothing(config: Config, program: str) -> None:
     """The same to the cycle with clock gates and without: end, output, counters, exit codes."""
     awake = _rtl_build.build(
-        config, sources.blocks("sim/sim_tile.f", config=config), flags=["-DGS_NO_CLOCK_GATES"], told="all awake"
+        config, sources.blocks("sim/tile/sim_tile.f", config=config), flags=["-DGS_NO_CLOCK_GATES"], told="all awake"
     )
     image = device.build(ROOT / "programs" / f"{program}.c", config)
     seen = []

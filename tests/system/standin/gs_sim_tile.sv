@@ -50,7 +50,6 @@ module gs_sim_tile
   load_header_t load;
   logic loading;
   logic [31:0] load_at;
-  logic [31:0] address;
 
   assign dbg_in_ready_o = rst_ni && fault != 2;
   assign net_in_ready_o = {4{rst_ni}};
@@ -322,10 +321,8 @@ module gs_sim_tile
   endfunction
 
   function automatic void command();
-    logic [31:0] word;
     int unsigned t;
     t = int'(packet[1]);
-    word = {packet[4], packet[3], packet[2], packet[1]};
     case (packet[0])
       DebugCommandPing: begin
         out.push_back(DebugReportIdentity);
@@ -336,11 +333,6 @@ module gs_sim_tile
         out.push_back(8'(ThreadsPerCore));
         out.push_back(8'd1);
         if (fault == 5) out.push_back(8'h0F);
-      end
-      DebugCommandReadData: begin
-        out.push_back(DebugReportData);
-        put32(memory(address));
-        address = address + 32'd4;
       end
       DebugCommandStartFirst: begin started = t; for (int unsigned i = 0; i < t; i++) start(i); end
       DebugCommandStart: start(t);
@@ -358,9 +350,6 @@ module gs_sim_tile
         endcase
       end
       DebugCommandUart: input_byte[t] = {8'd1, packet[2]};
-      DebugCommandSetAddress: address = word;
-      DebugCommandWriteInstr: begin imem[address[$clog2(InstrWords)+1:2]] = word; address = address + 32'd4; end
-      DebugCommandWriteData: begin mem[address] = word; address = address + 32'd4; end
       DebugCommandInject: if (fault != 8) step(t, {packet[5], packet[4], packet[3], packet[2]}, 1'b1);
       default: ;
     endcase

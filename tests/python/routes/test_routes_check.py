@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The check and a simulator agree: what it calls safe never deadlocks, and each ring that it names stands still."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import random
+
+import networkx as nx
+import numpy as np
+import pytest
+from conftest import ROOT, Size
+from python.routes import network
+
+from gossamer import routes
+from gossamer.errors import InputError
+from gossamer.routes import Tables, Topology
+
+
+def tables_of(topology: Topology, port: list[list[int]], vc: list[list[int]], vcs: int) -> Tables:
+    """Tables with these entries; hosts are reached as their boards are."""
+    ports, channels = np.array(port, dtype=np.int8), np.array(vc, dtype=np.int8)
+    at = [host.board for host in topology.cluster.hosts]
+    host_port, host_vc = ports[:, at], channels[:, at]
+    for number, host in enumerate(topology.cluster.hosts):
+        host_port[host.board, number], host_vc[host.board, number] = host.link, 0
+    return Tables(topology.hash, vcs, "by hand", (), ports, channels, host_port, host_vc)
+
+
+def random_tables(topology: Topology, rng: random.Random, vcs: int) -> Tables:
+    """Shortest paths with ports and channels at random: safe or not, as it happens."""
+    graph = network.graph_of(topology)
+    far = network.ends(topology)
+    count = len(graph)
+    length = dict(nx.all_pairs_shortest_path_length(graph))
+    port = [[routes.HOME] * count for _ in range(count)]
+    vc = [[0] * count for _ in range(count)]
+    for board in range(count):
+        links = [(link, ahead) for (at, link), ahead in sorted(far.items()) if at == board]
+        for dest in range(count):
+            if dest != board:
+                nearer = [link for link, ahead in links if length[ahead][dest] == length[board][dest] - 1]
+                port[board][dest] = rng.choice(nearer)
+                vc[board][dest] = rng.randrange(vcs)
+    return tables_of(topology, port, vc, vcs)
+
+
+def fill(topology: Topology, tables: Tables, report: routes.Report) -> network.Fabric:
+    """The fabric with a packet in every channel of a ring that was found, each waiting for the next."""
+    fabric = network.Fabric(topology, tables, random.Random(1))
+    for number, (board, port, vc, dest) in enumerate(report.witnesses):
+        fabric.buffers[board, port, vc] = network.Packet(dest, number)
+    return fabric
+
+
+def clockwise(boards: int, vcs: int) -> tuple[Topology, Tables]:
+    """A ring in which everything goes round the same way, all on channel 0."""
+    topology = network.wiring([(board, (board + 1) % boards) for board in range(boards)], boards)
+    out = {board: link for (board, link), ahead in network.ends(topology).items() if ahead == (board + 1) % boards}
+    port = [[routes.HOME if dest == board else out[board] for dest in range(boards)] for board in range(boards)]
+    return topology, tables_of(topology, port, [[0] * boards for _ in range(boards)], vcs)
+
+
+def test_a_ring_without_channels_deadlocks() -> None:
+    topology, tables = clockwise(6, 1)
+    report = routes.check(topology, tables)
+    assert report.fault is not None and len(report.ring) == 6
+    assert all("channel 0" in name for name in report.ring)
+    assert not network.Fabric(topology, tables, random.Random(2)).run(2000)
+    assert not fill(topology, tables, report).drain()
+
+
+def test_a_dateline_frees_it() -> None:
+    """And a destination that has none closes the ring again."""
+    boards = 6
+    topology, tables = clockwise(boards, 2)
+    vc = np.array([[int(dest > board) for dest in range(boards)] for board in range(boards)], dtype=np.int8)
+    dated = dataclasses.replace(tables, vc=vc)
+    assert routes.check(topology, dated).safe
+    assert network.Fabric(topology, dated, random.Random(2)).run(500)
+    wrong = vc.copy()
+    wrong[:, 3] = 0
+    undone = dataclasses.replace(tables, vc=wrong)
+    report = routes.check(topology, undone)
+    assert not report.safe
+    assert not fill(topology, undone, report).drain()
+
+
+def test_check_and_simulator_agree_on_random_tables(seed: int, size: Size) -> None:
+    rng = random.Random(seed)
+    safe = rings = 0
+    for _ in range(size.pick(60, 200, 2000)):
+        topology = network.random_wiring(rng, 9)
+        tables = random_tables(topology, rng, rng.choice((1, 2)))
+        report = routes.check(topology, tables)
+        assert report.safe != network.can_deadlock(topology, tables)
+        if report.safe:
+            safe += 1
+            assert network.Fabric(topology, tables, rng).run(size.pick(40, 100, 1000))
+        else:
+            rings += 1
+            assert report.witnesses
+            assert not fill(topology, tables, report).drain(), report.ring
+    assert safe > 5 and rings > 5
+
+
+def test_old_and_new_tables_together(seed: int, size: Size) -> None:
+    """Each safe by itself, and both together safe or not as NetworkX has it."""
+    rng = random.Random(seed)
+    together = []
+    for _ in range(size.pick(60, 200, 1000)):
+        topology = network.random_wiring(rng, 8)
+        old, new = (random_tables(topology, rng, 2) for _ in range(2))
+        if all(routes.check(topology, one).safe for one in (old, new)):
+            safe = routes.check(topology, old, new).safe
+            assert safe != network.can_deadlock(topology, old, new)
+            together.append(safe)
+    assert True in together and False in together
+
+
+def test_old_tables_with_a_board_that_is_down_now() -> None:
+    topology = network.grid("torus 4x4")
+    old = routes.generate(topology).tables
+    new = routes.generate(routes.with_down(topology, ["x1y1"])).tables
+    report = routes.check(topology, old, new)
+    assert report.safe != network.can_deadlock(topology, old, new)
+
+
+def test_clockwise_then_counter_clockwise_goes_round() -> None:
+    """A packet that follows old tables at one board and new ones at the next can go to and fro for ever."""
+    topology, tables = clockwise(4, 2)
+    vc = np.array([[int(dest > board) for dest in range(4)] for board in range(4)], dtype=np.int8)
+    one = dataclasses.replace(tables, vc=vc)
+    far = network.ends(topology)
+    port = np.array(one.port)
+    for board in range(4):
+        back = next(link for (at, link), ahead in far.items() if at == board and ahead == (board - 1) % 4)
+        port[board, np.arange(4) != board] = back
+    other = dataclasses.replace(one, port=port, vc=1 - vc)
+    assert routes.check(topology, one).safe and routes.check(topology, other).safe
+    assert not routes.check(topology, one, other).safe
+
+
+WRONG = {
+    "no port": (lambda port, vc: port.__setitem__((0, 2), routes.NONE), "board x0y0 has no port for x2y0"),
+    "no cable": (lambda port, vc: port.__setitem__((0, 2), 1), "to x0y0:south, where no cable is up"),
+    "no link": (lambda port, vc: port.__setitem__((0, 2), 15), "board x0y0 has no port for x2y0"),
+    "channel": (lambda port, vc: vc.__setitem__((0, 2), 2), "on virtual channel 2, there are 2"),
+    "round": (lambda port, vc: port.__setitem__((1, 2), 3), "what board x0y0 sends to x2y0 goes round"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_tables_that_lead_nowhere(case: str) -> None:
+    topology = network.grid("mesh 3x2")
+    tables = routes.generate(topology).tables
+    port, vc = tables.port.copy(), tables.vc.copy()
+    change, says = WRONG[case]
+    change(port, vc)  # type: ignore[no-untyped-call]
+    report = routes.check(topology, dataclasses.replace(tables, port=port, vc=vc))
+    assert report.fault is not None and says in report.fault
+
+
+def test_a_host_that_is_not_reached() -> None:
+    topology = network.wiring([(0, 1), (1, 2)], 3, hosts=[2])
+    tables = routes.generate(topology).tables
+    port = tables.host_port.copy()
+    port[2, 0] = 0
+    report = routes.check(topology, dataclasses.replace(tables, host_port=port))
+    assert report.fault == "what board n0 sends to host h0 does not arrive"
+
+
+def test_tables_of_another_topology_are_refused() -> None:
+    tables = routes.generate(network.grid("ring 4")).tables
+    with pytest.raises(InputError, match="for another topology"):
+        routes.check(network.grid("ring 5"), tables)
+
+
+def test_the_graph_is_the_whole_fabric() -> None:
+    """The mesh of a board: x first then y, in through the top row, out through the nearest exit."""
+    from gossamer.routes import deadlock
+
+    part = deadlock._board(4, 3, 2)
+    graph = nx.DiGraph()
+    graph.add_edges_from((part.names[a], part.names[b]) for a, b in part.edges.T)
+    assert nx.is_directed_acyclic_graph(graph)
+    assert {name for name in part.names if name.startswith("rim")} == {
+        f"rim {way} at tile ({column},2)" for way in ("in", "out") for column in (1, 3)
+    }
+    assert graph.has_edge("rim in at tile (1,2)", "west at tile (1,2)")
+    assert graph.has_edge("rim in at tile (1,2)", "south at tile (1,2)")
+    assert graph.has_edge("east at tile (0,0)", "north at tile (1,0)")
+    assert not graph.has_edge("north at tile (1,0)", "east at tile (1,1)")
+    # Tile (2,0) is as far from both exits, and takes the lower.
+    reached = nx.descendants(graph, "inject at tile (2,0)")
+    assert "rim out at tile (1,2)" in reached
+    assert not graph.has_edge("north at tile (2,1)", "rim out at tile (3,2)")
+    topology = network.grid("ring 4", "quad")
+    report = routes.check(topology, routes.generate(topology).tables)
+    assert report.networks == 4
+    boards, tiles = 4, 4
+    mesh = 8 + 2 * tiles + 2 * 2 + 2
+    links = len(topology.cluster.boards[0].config.links.names)
+    assert report.channels == 4 * boards * (mesh + 2 * links)
+
+
+def test_the_check_shares_no_code_with_the_generator() -> None:
+    folder = ROOT / "python" / "gossamer" / "routes"
+    allowed = {"gossamer.config", "gossamer.config._source", "gossamer.errors", "gossamer.routes.keys"}
+    for name in ("deadlock.py", "keys.py"):
+        for node in ast.walk(ast.parse((folder / name).read_text())):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("gossamer"):
+                assert node.module in allowed, f"{name} imports {node.module}"
+            if isinstance(node, ast.Import):
+                assert not any(alias.name.startswith("gossamer") for alias in node.names)
+    for path in folder.glob("_*.py"):
+        if path.name != "__init__.py":
+            for node in ast.walk(ast.parse(path.read_text())):
+                if isinstance(node, ast.ImportFrom):
+                    names = {node.module or "", *(f"{node.module}.{alias.name}" for alias in node.names)}
+                    assert not names & {"gossamer.routes.deadlock", "gossamer.routes.keys"}, path.name

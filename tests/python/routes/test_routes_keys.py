@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tables of multicast routers: trees made of routes pass, and each way to go wrong is found."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from conftest import Size
+from python.routes import network
+
+from gossamer import routes
+from gossamer.config import constants
+from gossamer.errors import InputError
+from gossamer.routes import KeyTables, Topology
+from gossamer.routes import keys as key_tables
+
+WIDE = ("thread_word", "tile", "tile_half")
+
+
+def record(kind: str, **fields: int) -> tuple[int, int]:
+    """(value, bits) of a record."""
+    names = {"thread_half": "route_thread", "tile_half": "route_tile"}
+    layout = constants.layout(names.get(kind, f"route_{kind}"))
+    value = constants.enumeration("route_record").values[kind] << layout.field("kind").lsb
+    for name, number in fields.items():
+        assert number >> layout.field(name).bits == 0
+        value |= number << layout.field(name).lsb
+    return value, layout.bits
+
+
+def beat(*records: tuple[int, int]) -> int:
+    """A beat: the first record in the low bits, the half with the kind first."""
+    places = []
+    for value, bits in records:
+        places += [value] if bits == 48 else [value & (1 << 48) - 1, value >> 48]
+    assert len(places) <= 5
+    value = sum(place << 48 * number for number, place in enumerate(places))
+    layout = constants.layout("route_beat")
+    return value << layout.field("records").lsb | len(records) << layout.field("count").lsb
+
+
+def key_of(first: int, beats: int = 1) -> int:
+    layout = constants.layout("route_key")
+    return first << layout.field("beat").lsb | beats << layout.field("beats").lsb
+
+
+class Writer:
+    """Puts trees into tables, a key for each place of a tree; long lists of records go on by indirection."""
+
+    def __init__(self) -> None:
+        self.beats: dict[int, dict[int, int]] = {}
+        self.roots: list[tuple[int, int]] = []
+
+    def add(self, board: int, *records: tuple[int, int]) -> int:
+        held = self.beats.setdefault(board, {})
+        if len(records) > 2:
+            records = (*records[:1], record("indirect", key=self.add(board, *records[1:])))
+        held[len(held)] = beat(*records)
+        return key_of(len(held) - 1)
+
+    def tree(self, topology: Topology, tables: routes.Tables, source: int, dests: list[int]) -> None:
+        tree = routes.multicast_tree(topology, tables, source, dests)
+
+        def write(place: tuple[int, tuple[int, int, int] | None]) -> int:
+            board = place[0]
+            records = [
+                record("router", link=link, vc=vc, key=write((ahead, (board, link, vc))))
+                for link, vc, ahead in tree[place]
+            ]
+            if board in dests:
+                records.append(record("tile", tile_x=0, tile_y=0, mask_low=3, mask_high=1 << 47))
+            return self.add(board, *records)
+
+        self.roots.append((source, write((source, None))))
+
+    def tables(self) -> KeyTables:
+        return KeyTables(self.beats, tuple(self.roots), "keys.json")
+
+
+@pytest.mark.parametrize("text", ["torus 4x4", "mesh 3x4", "ring 5", "random", "random", "random"])
+def test_trees_of_routes_are_safe_and_reach_all(text: str, seed: int, size: Size) -> None:
+    rng = random.Random(seed)
+    topology = network.random_wiring(rng, 12) if text == "random" else network.grid(text)
+    tables = routes.generate(topology).tables
+    boards = range(len(topology.cluster.boards))
+    writer = Writer()
+    for _ in range(size.pick(10, 30, 100)):
+        dests = sorted(rng.sample(boards, rng.randrange(1, len(boards) + 1)))
+        source = rng.choice(boards)
+        tree = routes.multicast_tree(topology, tables, source, dests)
+        # Each destination once: the places of the tree that nothing else leads to are it.
+        far = network.ends(topology)
+        arrived = Counter(far[b, link] for (b, _), out in tree.items() for link, _, _ in out)
+        assert set(dests) <= set(arrived) | {source}
+        writer.tree(topology, tables, source, dests)
+    report = routes.check(topology, tables, keys=writer.tables())
+    assert report.safe, report.fault
+    assert report.keys > 0
+    assert report.channels > routes.check(topology, tables).channels
+
+
+def test_a_shared_expander_makes_a_ring() -> None:
+    """Channels that meet in one queue of the router lose what keeps them apart."""
+    topology = network.grid("ring 6")
+    tables = routes.generate(topology).tables
+    writer = Writer()
+    for source in range(6):
+        writer.tree(topology, tables, source, list(range(6)))
+    keys = writer.tables()
+    assert routes.check(topology, tables, keys=keys, shared="channel").safe
+    for shared in ("port", "board"):
+        report = routes.check(topology, tables, keys=keys, shared=shared)
+        assert report.fault is not None and "expander" in " ".join(report.ring)
+
+
+def test_a_turn_that_no_route_does() -> None:
+    """North, then east: dimension order never does that."""
+    topology = network.grid("mesh 2x2")
+    tables = routes.generate(topology).tables
+    names = topology.cluster.boards[0].config.links.names
+    writer = Writer()
+    vc = int(tables.vc[0, 2])
+    last = writer.add(3, record("thread", tile_x=0, tile_y=0, thread=5))
+    turn = writer.add(2, record("router", link=names.index("east"), vc=0, key=last))
+    writer.roots.append((0, writer.add(0, record("router", link=names.index("north"), vc=vc, key=turn))))
+    report = routes.check(topology, tables, keys=writer.tables())
+    assert report.fault is not None
+    assert "board x0y1" in report.fault and f"turns from x0y0:north channel {vc} to x0y1:east" in report.fault
+
+
+def test_a_key_that_goes_round() -> None:
+    """Over the link and back: caught as a turn, since no route goes back."""
+    topology = network.wiring([(0, 1)], 2)
+    tables = routes.generate(topology).tables
+    there, back = record("router", link=0, key=key_of(0)), record("router", link=0, key=key_of(0))
+    keys = KeyTables({0: {0: beat(there)}, 1: {0: beat(back)}}, ((0, key_of(0)),))
+    report = routes.check(topology, tables, keys=keys)
+    assert report.fault is not None and "which no route does" in report.fault
+
+
+def test_records_of_all_kinds_are_read() -> None:
+    topology = network.grid("mesh 2x1", "quad")
+    tables = routes.generate(topology).tables
+    east = topology.cluster.boards[0].config.links.names.index("east")
+    indirect = record("indirect", key=key_of(9))
+    far_beat = beat(record("thread_half", tile_x=1, tile_y=0, thread=1, word=9))
+    beats = {
+        0: {
+            7: beat(
+                record("thread", tile_x=1, tile_y=1, thread=63),
+                record("tile_half", mask_low=2**16 - 1, mask_high=2**48 - 1, word=5),
+            ),
+            8: beat(record("thread_word", word=2**32 - 1), record("tile", tile_x=1, mask_low=7), indirect),
+            9: beat(record("router", link=east, vc=int(tables.vc[0, 1]), key=key_of(3))),
+        },
+        1: {3: far_beat},
+    }  # fmt: skip
+    found = key_tables.branches(topology.cluster, KeyTables(beats, ((0, key_of(7, 2)),)), 2)
+    assert [(one.board, one.depth, one.local, one.indirect, len(one.links)) for one in found] == [
+        (0, 0, True, True, 0),
+        (0, 1, False, False, 1),
+        (1, 0, True, False, 0),
+    ]
+    assert routes.check(topology, tables, keys=KeyTables(beats, ((0, key_of(7, 2)),))).safe
+    assert key_tables.branches(topology.cluster, KeyTables({}, ((0, 0),)), 2)[0].links == (), (
+        "a pin without destinations"
+    )
+
+
+WRONG = {
+    "no beat": ({0: {}}, "there is no beat 4"),
+    "indirect": ({0: {4: beat(record("indirect", key=key_of(4)))}}, "comes back to key 0x00000081"),
+    "tile": ({0: {4: beat(record("thread", tile_x=9))}}, r"names tile \(9,0\) of 2 x 1"),
+    "link": ({0: {4: beat(record("router", link=15, key=0))}}, "sends to link 15, where there is no cable"),
+    "channel": ({0: {4: beat(record("router", link=0, vc=3, key=0))}}, "names virtual channel 3, there are 2"),
+    "kind": ({0: {4: beat((7 << 45, 48))}}, "beat 4 has a record that cannot be read"),
+    "too many": ({0: {4: beat(*[(0, 48)] * 5) + 1}}, "beat 4 has a record that cannot be read"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_records_that_are_wrong(case: str) -> None:
+    topology = network.wiring([(0, 1)], 2)
+    beats, says = WRONG[case]
+    with pytest.raises(InputError, match=says):
+        routes.check(topology, routes.generate(topology).tables, keys=KeyTables(beats, ((0, key_of(4)),), "k.json"))
+
+
+def test_the_file_of_keys(tmp_path: Path) -> None:
+    topology = network.grid("mesh 2x1")
+    tables = routes.generate(topology).tables
+    writer = Writer()
+    writer.tree(topology, tables, 0, [0, 1])
+    made = writer.tables()
+    names = [board.name for board in topology.cluster.boards]
+    data = {
+        "format": "gossamer-keys 1",
+        "topology": topology.hash,
+        "boards": {
+            names[board]: {"first": 0, "beats": [f"{held[n]:064x}" for n in range(len(held))]}
+            for board, held in made.beats.items()
+        },
+        "roots": [[names[board], key] for board, key in made.roots],
+    }
+    path = tmp_path / "keys.json"
+    path.write_text(json.dumps(data))
+    read = key_tables.load(path, topology.cluster, topology.hash)
+    assert (read.beats, read.roots) == (made.beats, made.roots)
+    for change, says in (
+        ({"format": "x"}, "no tables of keys"),
+        ({"topology": "0"}, "keys for another topology"),
+        ({"roots": [["nobody", 1]]}, "keyerror 'nobody'"),
+        ({"boards": {names[0]: {"first": 0, "beats": ["zz"]}}}, "valueerror"),
+    ):
+        path.write_text(json.dumps(data | change))
+        with pytest.raises(InputError, match=says) as caught:
+            key_tables.load(path, topology.cluster, topology.hash)
+        assert "keys.json:1: " in str(caught.value)

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""cocotb test of a board's idle detection: tiles that send each other messages, wait, and are released."""
+
+from __future__ import annotations
+
+import os
+import random
+
+import cocotb
+from cocotb.clock import Clock
+from cocotb.handle import HierarchyObject
+from cocotb.triggers import FallingEdge
+
+TILES = int(os.environ["BOARD_TILES"])
+CYCLES = int(os.environ["BOARD_CYCLES"])
+SEEN = 3
+"""Cycles after a release in which tiles still look idle: the way there and back."""
+BOUND = 24
+"""Cycles in which a release comes, once there is nothing left to do: three round trips through the registers."""
+
+
+class Board:
+    """The tiles, behind registers: what is set here is of one cycle."""
+
+    def __init__(self, dut: HierarchyObject) -> None:
+        self.dut = dut
+        self.now = 0
+        self.idle = [True] * TILES
+        self.vote = [True] * TILES
+        self.started = [False] * TILES
+        self.sent = [random.getrandbits(32) for _ in range(TILES)]
+        self.received = list(self.sent)
+        self.host_sent = self.host_received = 0
+        self.waits = False  # a message of the host
+        self.counts: list[int] = []  # cycles in which messages that have entered are counted
+        self.releases = 0
+        self.flying: list[tuple[int, int, int]] = []  # cycle, receiver, epoch
+        self.starts: dict[int, int] = {}
+        self.busy = 0.03
+        self.sends = 0.2
+
+    def show(self) -> None:
+        dut = self.dut
+        all_states = 0
+        for t in range(TILES):
+            # idle_status_t: no words are given.
+            status = int(self.idle[t]) << 83 | int(self.vote[t]) << 82 | int(self.started[t]) << 81
+            status |= random.getrandbits(2) << 79
+            status |= (self.sent[t] & 0xFFFF_FFFF) << 47 | (self.received[t] & 0xFFFF_FFFF) << 15
+            all_states |= status << 84 * t
+        dut.status_i.value = all_states
+        dut.started_i.value = sum(started << t for t, started in enumerate(self.started))
+        dut.host_sent_i.value = self.host_sent & 0xFFFF_FFFF
+        dut.host_hold_i.value = self.waits
+        dut.host_received_i.value = self.host_received & 0xFFFF_FFFF
+
+    def live(self) -> None:
+        """One cycle of all tiles and of the host."""
+        here = self.releases % 4
+        for when, to, epoch in [due for due in self.flying if due[0] <= self.now and due[2] == here]:
+            self.flying.remove((when, to, epoch))
+            if to == TILES:
+                self.host_received += 1
+                continue
+            self.received[to] += 1
+            if self.started[to]:
+                self.idle[to] = False
+        for t, when in list(self.starts.items()):
+            if when <= self.now:
+                self.started[t], self.idle[t] = True, False
+                del self.starts[t]
+        for t in range(TILES):
+            if self.idle[t]:
+                continue
+            if random.random() < self.sends:
+                to = random.randrange(TILES + 1)
+                self.flying.append((self.now + random.randrange(1, 40), to, here))
+                self.sent[t] += 1
+            # In the very cycle in which it has sent it may begin to wait.
+            if random.random() < self.busy:
+                self.idle[t], self.vote[t] = True, random.random() < 0.8
+
+    def host(self) -> None:
+        """One cycle of the host, which sends when it likes: also when all others wait."""
+        if self.counts and self.counts[0] <= self.now:
+            self.counts.pop(0)
+            self.host_sent += 1
+        if self.waits and int(self.dut.host_open_o.value):
+            # It enters in this cycle, with the epoch that idle detection says, and is counted as late as a tile's.
+            self.waits = False
+            self.counts.append(self.now + 1)
+            epoch = int(self.dut.host_epoch_o.value)
+            assert epoch in (self.releases % 4, (self.releases + 1) % 4), "the epoch of a message of the host"
+            self.flying.append((self.now + random.randrange(3, 40), random.randrange(TILES), epoch))
+        elif not self.waits and random.random() < 0.02:
+            self.waits = True
+
+    def quiet(self) -> bool:
+        here = [epoch for _, _, epoch in self.flying if epoch == self.releases % 4]
+        return all(self.idle) and not here and not self.starts and any(self.started)
+
+    def still(self) -> bool:
+        """Whether nothing holds a release up."""
+        return self.quiet() and not self.waits and not self.counts
+
+
+@cocotb.test()
+async def a_release_comes_when_all_wait_and_never_before(dut: HierarchyObject) -> None:
+    cocotb.start_soon(Clock(dut.clk_i, 10, unit="ns").start())
+    board = Board(dut)
+    dut.rst_ni.value, dut.expected_i.value = 0, 0
+    board.show()
+    for _ in range(4):
+        await FallingEdge(dut.clk_i)
+    dut.rst_ni.value = 1
+    releases, since, woken = 0, 0, -1
+    ending = False
+    for cycle in range(CYCLES):
+        board.now = cycle
+        if cycle % 2000 == 1000:
+            # A new run: of some tiles, which start long after each other.
+            tiles = random.sample(range(TILES), random.randrange(1, TILES + 1))
+            dut.expected_i.value = sum(1 << t for t in tiles)
+            board.starts = {t: cycle + random.randrange(2, 60) for t in tiles}
+            board.sends = random.choice([0.0, 0.05, 0.3])
+        ending = ending or cycle % 2000 == 900
+        if ending and not board.quiet() and woken < 0:
+            # The end of the one before, with no release on its way.
+            ending = False
+            board.starts = {}
+            board.started, board.idle = [False] * TILES, [True] * TILES
+            dut.expected_i.value = 0
+        board.show()
+        await FallingEdge(dut.clk_i)
+        command = int(dut.command_o.value)
+        if command >> 16 & 1:
+            assert board.quiet(), f"a release in cycle {cycle}: {board.idle}, {board.flying}, {board.starts}"
+            assert woken < 0, "two releases for one"
+            assert command >> 15 & 1 == int(all(board.vote)), "the vote is another"
+            releases += 1
+            board.releases += 1
+            woken = cycle + SEEN
+        if woken == cycle:
+            board.idle = [not started for started in board.started]
+            board.vote = [True] * TILES
+            woken = -1
+        elif woken < 0:
+            board.live()
+        board.host()
+        since = since + 1 if board.still() and woken < 0 else 0
+        assert since <= BOUND, f"no release up to cycle {cycle}"
+    assert releases > CYCLES // 1000, f"{releases} releases"

@@ -1,0 +1,427 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Boards that are configured in band from one host: packets between all ports, broadcast, counters, events, refusals.
+///
+/// fabric_test packets|broadcast|refusals|events|idle SEED COUNT LOSS: packets or runs; frames lost, and as many
+/// damaged, of 2^20.
+#include <set>
+#include <string>
+
+#include "fabric.h"
+#include "fabric_tests.h"
+
+namespace {
+
+class Test : public Bench {
+ public:
+  using Bench::Bench;
+
+  void packets(uint64_t count) {
+    arrives = [this](unsigned board, unsigned port, const Packet& packet) { judge(board, port, packet); };
+    for (uint64_t n = 0; n < count; ++n) {
+      if (n % 100 == 0) for (double& rate : drain) rate = pick(4) == 0 ? 0.2 : 1.0;
+      make();
+      for (unsigned k = pick(6); k; --k) tick();
+      while (waiting > 400) tick();
+    }
+    drain.fill(1.0);
+    until("the rest of all packets", 400'000, [this] { return wanted_.empty() && waiting == 0; });
+  }
+
+  /// Packets of loaders to the first board: each tile that they are for gets each once, and answers.
+  void broadcast(uint64_t count) {
+    std::array<uint64_t, kBoards> members{};
+    for (unsigned b = 0; b < kBoards; ++b) {
+      members[b] = b == 1 ? 0xE : 1 + pick(15);
+      ask(job(b, 1, kJobNumber, members[b], address(kHost, 0)));
+    }
+    // A chain, then a star.
+    for (const bool star : {false, true}) {
+      ask(relay(0, star ? std::vector<unsigned>{1, 2} : std::vector<unsigned>{1}));
+      ask(relay(1, star ? std::vector<unsigned>{} : std::vector<unsigned>{2}));
+      // A board that the job does not use still passes on.
+      for (uint64_t n = 0; n < count; ++n) one_broadcast(members);
+    }
+    for (unsigned b = 0; b < kBoards; ++b)
+      CHECK(counter(b, 31, 3) == 2 * count, "board %u has passed on another number of broadcasts", b);
+  }
+
+  /// What means nothing is refused, counted and told, and changes nothing.
+  void refusals() {
+    arrives = [](unsigned, unsigned, const Packet& packet) { CHECK(false, "a packet to %08x", packet[0].dest); };
+    wait(20'000);
+    forget();
+    unsigned refused = 0;
+    const unsigned board = 1;
+    const auto refuse = [&](Packet packet, unsigned why, bool answered) {
+      const unsigned op = packet[0].payload[0] & 15;
+      // A host's message of no job would not get there.
+      const bool is_message = packet[0].kind != kHeader && packet[0].vnet != kControlNet;
+      send(is_message ? 0 : host(0), packet);
+      ++refused;
+      if (answered) answer(0, board, op, why);
+      until("the event of a refusal", 60'000, [&] { return !events[0].empty(); });
+      const Flit event = events[0].front();
+      events[0].pop_front();
+      CHECK(event.bits(27, 4) == kRefused && event.bits(10, 12) == board, "another event: %u of board %u",
+            (unsigned)event.bits(27, 4), (unsigned)event.bits(10, 12));
+      CHECK(event.bits(96, 4) == why && event.bits(64, 32) == packet[0].payload[0], "refused for %u, not %u (%08x)",
+            (unsigned)event.bits(96, 4), why, packet[0].payload[0]);
+      CHECK(answers[0].empty() && events[0].empty(), "more is told than once");
+    };
+    const uint32_t control = address(kControl, board);
+    const auto op = [&](unsigned number) { return Bits().put(number, 4).flit(control); };
+    for (unsigned number : {0u, 9u, 10u, 11u, 15u}) refuse({op(number)}, kOfKind, false);
+    for (unsigned kind : {kMask, kKeyHead, kHeader}) {
+      Flit f = op(kRead);
+      f.kind = kind;
+      refuse({f}, kOfKind, false);
+    }
+    for (unsigned flits : {2u, 3u, 4u, kLongest}) {
+      Packet p(flits, cluster(board, address(kHost, 1)));
+      for (unsigned i = 0; i + 1 < flits; ++i) p[i].last = false;
+      refuse(p, kOfLength, true);
+    }
+    refuse({route(board, 0, {})}, kOfLength, true);
+    Flit many = route(board, 0, std::vector<unsigned>(12, 0));
+    many.payload[0] = (many.payload[0] & ~(15u << 18)) | 13u << 18;
+    refuse({many}, kOfLength, true);
+    // 64 entries in this table.
+    refuse({route(board, 64, {0})}, kOfAddress, true);
+    refuse({route(board, 63, {0, 0})}, kOfAddress, true);
+    refuse({route(board, ~63u - 1, {0})}, kOfAddress, true);
+    refuse({job(board, 2, 7, 1, 0)}, kOfPlace, true);
+    refuse({job(board, 15, 7, 1, 0)}, kOfPlace, true);
+    refuse({job(board, 0, 7, 0x10, 0)}, kOfMask, true);
+    ask(job(board, 0, 7, 3, address(kHost, 0)));
+    refuse({job(board, 1, 7, 4, 0)}, kOfJob, true);
+    refuse({job(board, 1, 8, 6, 0)}, kOfMask, true);
+    ask(job(board, 1, 8, 12, address(kHost, 0)));
+    Flit none = cluster(board, address(kHost, 0));
+    none.payload[1] = none.payload[2] = 0;
+    refuse({none}, kOfLength, true);
+    refuse({cluster(board, address(kTile, 0))}, kOfAddress, true);
+    refuse({relay(board, {0, board})}, kOfPlace, true);
+    const auto read = [&](unsigned unit, unsigned number) {
+      return Bits().put(kRead, 4).put(unit, 5).put(number, 4).flit(control);
+    };
+    refuse({read(2, 0)}, kOfPlace, true);
+    refuse({read(30, 0)}, kOfPlace, true);
+    refuse({read(0, 13)}, kOfAddress, true);
+    refuse({read(31, 6)}, kOfAddress, true);
+    // Idle detection: of no job; words without a second flit, a second flit without words.
+    refuse({tree(board, 6, true, true, 0, {})}, kOfJob, true);
+    const Flit report = Bits().put(kReport, 4).put(0, 20).flit(control, 6);
+    refuse({report}, kOfJob, false);
+    Flit given = Bits().put(kReport, 4).put(0, 9).put(3, 2).flit(control, 7);
+    refuse({given}, kOfLength, false);
+    given.payload[0] = kReport;
+    given.last = false;
+    refuse({given, op(0)}, kOfLength, false);
+    Flit verdict = Bits().put(kVerdict, 4).put(2, 2).put(0, 1).put(1, 2).flit(control, 8);
+    refuse({verdict}, kOfLength, false);
+    // Broadcasts: too long, of no kind, no operation of loaders; other networks.
+    for (unsigned flits : {18u, 19u, kLongest}) {
+      Packet p = message(control, kRequest, flits, 0);
+      p[0].kind = kHeader;
+      p[0].payload[0] = 3;
+      refuse(p, kOfLength, false);
+    }
+    for (unsigned kind : {kBody, kMask}) {
+      Packet p = message(control, kRequest, 2, 0);
+      p[0].kind = kind;
+      p[0].payload[0] = 3;
+      p[0].tags = tags(7);
+      refuse(p, kOfKind, false);
+    }
+    Packet p = message(control, kRequest, 2, 0);
+    p[0].kind = kHeader;
+    p[0].payload[0] = 5;
+    refuse(p, kOfKind, false);
+    for (unsigned net : {kMailbox, kReply}) {
+      p = message(control, net, 5, 0);
+      p[0].kind = kHeader;
+      refuse(p, kOfKind, false);
+    }
+    CHECK(counter(board, 31, 2) == refused, "%u were refused, not %u", (unsigned)counter(board, 31, 2), refused);
+    // Nothing was set by all that.
+    CHECK(top[board]->boards_o == kBoards && top[board]->hosts_o == 2, "what was refused has set the cluster");
+    for (unsigned t = 0; t < kTiles; ++t)
+      CHECK(top[board]->tile_job_o[t] == (t < 2 ? 7 : 8), "tile %u: another job", t);
+    slow_host();
+  }
+
+  /// What boards tell by themselves: links, packets for nobody, records that mean nothing, messages of no job.
+  void happenings() {
+    arrives = [this](unsigned board, unsigned port, const Packet& packet) { judge(board, port, packet); };
+    // After reset each board has told of both its links.
+    std::set<std::pair<unsigned, unsigned>> up;
+    until("both links of each board", 60'000, [&] {
+      for (; !events[0].empty(); events[0].pop_front()) {
+        const Flit& event = events[0].front();
+        CHECK(event.bits(27, 4) == kUp && event.bits(64, 64) == 1, "event %u, not of a link that is up",
+              (unsigned)event.bits(27, 4));
+        up.insert({event.bits(10, 12), event.bits(22, 5)});
+      }
+      return up.size() == 2 * kBoards;
+    });
+    const auto wait_for = [&](unsigned board, unsigned what, unsigned unit, uint64_t value) {
+      until("an event", 60'000, [&] { return !events[0].empty(); });
+      const Flit event = events[0].front();
+      events[0].pop_front();
+      CHECK(event.bits(10, 12) == board && event.bits(27, 4) == what && event.bits(22, 5) == unit &&
+                event.bits(64, 64) == value,
+            "event %u unit %u of board %u: %llx", (unsigned)event.bits(27, 4), (unsigned)event.bits(22, 5),
+            (unsigned)event.bits(10, 12), (unsigned long long)event.bits(64, 64));
+    };
+    // For nobody: a board and a host that no table knows; each is told with its address, all are counted.
+    send(host(0), message(address(kThread, 7), kMailbox, 3, tags(0)));
+    wait_for(0, kStray, 0, 0);
+    Packet p = message(address(kThread, 7), kMailbox, 3, tags(0));
+    p[0].kind = kHeader;
+    send(host(0), p);
+    wait_for(0, kNobody, kHostPort, address(kThread, 7));
+    send(1 * kPorts + 1, message(address(kHost, 9), kReply, 1, tags(0)));
+    wait_for(1, kNobody, 1, address(kHost, 9));
+    const uint64_t before = counter(1, 31, 0);
+    CHECK(before == 1 && counter(0, 31, 0) == 1, "packets for nobody are not counted");
+    for (int n = 0; n < 20; ++n) send(1 * kPorts + n % 2, message(address(kThread, 40 + n), kMailbox, 1, tags(0)));
+    wait(5000);
+    CHECK(counter(1, 31, 0) == before + 20, "packets for nobody are not all counted");
+    CHECK(!events[0].empty() && events[0].size() <= 20, "%zu events of packets for nobody", events[0].size());
+    forget();
+    // A record that means nothing; the rest of its beat is not followed.
+    beats[2][9] = Beat{1u, 7u << 29 | 7u << 13, 7u << 29 | 7u << 13, 0, 0, 0, 0, 0};
+    Packet keyed = message(4u << 29, kMailbox, 2, tags(0));
+    keyed[0].kind = kKeyHead;
+    keyed[0].payload = {9u << 5 | 1, 0, 0, 0};
+    send(2 * kPorts + 1, keyed);
+    wait_for(2, kRecord, 1, 0);
+    CHECK(counter(2, 31, 1) == 1, "a record that means nothing is not counted");
+    // A message to a host that is of no job here: it arrives, and is told of.
+    Packet out = message(address(kHost, 1), kReply, 2, tags(13));
+    wanted_.insert({2, kExits, out});
+    send(1 * kPorts, out);
+    wait_for(2, kStray, 0, 13);
+    until("the message", 100, [&] { return wanted_.empty(); });
+    // Too long from a host: cut, told, and the port goes on.
+    p = message(tile_address(kTile, 1, 0), kRequest, kLongest + 5, tags(4));
+    p[0].kind = kHeader;
+    Packet cut(p.begin(), p.begin() + kLongest);
+    cut.back().last = true;
+    wanted_.insert({1, 0, cut});
+    send(host(2), p);
+    wait_for(2, kStray, 0, 4);
+    p = message(tile_address(kTile, 1, 0), kRequest, 2, tags(4));
+    p[0].kind = kHeader;
+    wanted_.insert({1, 0, p});
+    send(host(2), p);
+    until("packets behind one that was too long", 20'000, [&] { return wanted_.empty(); });
+    // A link that is cut, both ways: both ends tell, and the others go on. Reports of board 1 go the other way round.
+    if (loss_ == 0) CHECK(events[0].empty(), "an event that nothing was the cause of");
+    forget();
+    ask(route(1, 0, {1u << 7 | (kLinkPort + 0)}));
+    ask(route(1, ~0u, {1u << 7 | (kLinkPort + 0)}));
+    top[0]->cut_i = 1;
+    top[1]->cut_i = 2;
+    const uint64_t from = now;
+    std::set<std::pair<unsigned, unsigned>> down;
+    until("both ends of the cut link", 10'000, [&] {
+      for (; !events[0].empty(); events[0].pop_front()) {
+        const Flit& event = events[0].front();
+        CHECK(event.bits(27, 4) == kDown && event.bits(64, 64) == 0, "event %u, not of a link that is down",
+              (unsigned)event.bits(27, 4));
+        down.insert({event.bits(10, 12), event.bits(22, 5)});
+      }
+      return down.size() == 2;
+    });
+    std::printf("told %llu ", (unsigned long long)(now - from));
+    CHECK(down == (std::set<std::pair<unsigned, unsigned>>{{0, 0}, {1, 1}}), "the link is not named");
+    top[0]->cut_i = top[1]->cut_i = 0;
+    until("both ends again", 20'000, [&] { return events[0].size() >= 2; });
+    for (; !events[0].empty(); events[0].pop_front())
+      CHECK(events[0].front().bits(27, 4) == kUp && events[0].front().bits(64, 64) == 1, "the link is not up again");
+    CHECK(counter(0, 0, 12) == 1 && counter(1, 1, 12) == 1, "the link's state is not that it is up");
+    counters();
+  }
+
+ private:
+  static constexpr unsigned kJobNumber = 21;
+
+  void forget() {
+    for (auto& list : events) list.clear();
+    for (auto& list : answers) list.clear();
+  }
+
+  /// Counters of links agree with each other where they count the same.
+  void counters() {
+    wait(3000);
+    for (unsigned b = 0; b < kBoards; ++b) {
+      const unsigned ahead = (b + 1) % kBoards;
+      const uint64_t sent = counter(b, 0, 2), came = counter(ahead, 1, 6);
+      CHECK(sent <= came && came <= sent + 2, "board %u sent %llu packets, %llu came", b, (unsigned long long)sent,
+            (unsigned long long)came);
+      const uint64_t frames = counter(ahead, 1, 4), bytes = counter(ahead, 1, 5);
+      CHECK(bytes >= 60 * frames && bytes <= 1600 * frames, "%llu bytes in %llu frames", (unsigned long long)bytes,
+            (unsigned long long)frames);
+      CHECK(counter(b, 0, 0) >= counter(b, 0, 3), "more frames were sent again than sent");
+      CHECK(counter(b, 0, 11) == 0 && counter(b, 0, 10) == 0, "a session began anew");
+      CHECK((counter(ahead, 1, 7) != 0) == (loss_ != 0), "damaged frames are not counted");
+    }
+  }
+
+  /// A host that takes no answers: what finds no room is refused and counted, all else is answered, and the control
+  /// network and the host's other networks go on.
+  void slow_host() {
+    wait(2000);
+    forget();
+    block(0, 1u << kReply);
+    constexpr unsigned kAsked = 2000;
+    for (unsigned n = 0; n < kAsked; ++n)
+      send(host(0), {Bits().put(kRead, 4).put(31, 5).put(2, 4).flit(address(kControl, 1))});
+    until("all questions", 40'000, [&] { return queued(host(0), kControlNet) == 0; });
+    wait(3000);
+    // Requests of another host to another board, and packets to this host in other networks.
+    send(host(2), {cluster(2, address(kHost, 1))});
+    answer(2, 2, kCluster);
+    unsigned came = 0;
+    arrives = [&came](unsigned board, unsigned port, const Packet& packet) {
+      CHECK(board == 0 && port == kExits && packet[0].vnet == kRequest, "another packet");
+      ++came;
+    };
+    for (unsigned n = 0; n < 50; ++n) {
+      Packet p = message(address(kHost, 0), kRequest, 3, tags(0));
+      p[0].kind = kHeader;
+      p[0].payload[0] = 0;
+      send(1 * kPorts, p);
+    }
+    until("packets to the host in another network", 20'000, [&] { return came == 50; });
+    CHECK(answers[0].empty(), "answers come to a host that takes none");
+    block(0, 0);
+    wait(20'000);
+    unsigned done = 0, without_room = 0;
+    for (const Flit& flit : answers[0]) {
+      CHECK(flit.bits(22, 4) == kRead, "another answer");
+      if (flit.bits(35, 4) == 0) ++done;
+      else without_room += flit.bits(35, 4) == kOfRoom;
+    }
+    CHECK(done + without_room == answers[0].size() && done >= 16 && done < kAsked, "%u answers, %u without room", done,
+          without_room);
+    unsigned told = 0;
+    for (const Flit& flit : events[0])
+      told += flit.bits(27, 4) == kRefused && flit.bits(10, 12) == 1 && flit.bits(96, 4) == kOfRoom;
+    CHECK(told >= 1, "what was refused for want of room is not told");
+    forget();
+    const uint64_t now_refused = counter(1, 31, 2);
+    std::printf("answered %u refused %llu ", done, (unsigned long long)now_refused);
+    CHECK(now_refused >= kAsked - done, "%u of %u were answered, but only %llu refused", done, kAsked,
+          (unsigned long long)now_refused);
+  }
+
+  void one_broadcast(const std::array<uint64_t, kBoards>& members) {
+    const bool code = pick(2), long_one = pick(4) == 0;
+    const unsigned flits = long_one ? 17 : 1 + pick(17), tag = pick(256);
+    Packet packet = message(address(kControl, 0), kRequest, flits, tags(kJobNumber));
+    packet[0].kind = kHeader;
+    const unsigned op = code ? 3 : pick(3);
+    packet[0].payload = {op | 15u << 4 | tag << 8, uint32_t(random()), 16 * (flits - 1), address(kHost, 0)};
+    std::multiset<std::pair<unsigned, unsigned>> expected, replied;
+    for (unsigned b = 0; b < kBoards; ++b) {
+      for (unsigned t = 0; t < kTiles; ++t) {
+        if (!(members[b] >> t & 1)) continue;
+        expected.insert({b, t});
+        // Memory is shared by all tiles of this configuration.
+        if (!code) break;
+      }
+    }
+    auto left = expected;
+    size_t replies = 0;
+    arrives = [&](unsigned board, unsigned port, const Packet& copy) {
+      if (port == kExits) {
+        CHECK(board == 0 && copy.size() == 1 && copy[0].payload[0] == packet[0].payload[0], "another reply");
+        ++replies;
+        return;
+      }
+      const unsigned tile = (copy[0].dest >> 10 & 15) * kWidth + (copy[0].dest >> 6 & 15);
+      CHECK(copy[0].dest == tile_address(kTile, board, tile) && exit_of(tile) == port, "a copy to %08x", copy[0].dest);
+      const auto found = left.find({board, tile});
+      CHECK(found != left.end(), "a copy to tile %u of board %u, which wants none or has one", tile, board);
+      left.erase(found);
+      CHECK(copy.size() == packet.size(), "a copy of %zu flits of %zu", copy.size(), packet.size());
+      for (size_t i = 0; i < copy.size(); ++i) {
+        Flit same = packet[i];
+        same.dest = copy[i].dest;
+        CHECK(same == copy[i], "flit %zu of a copy is another", i);
+      }
+      Packet reply{copy[0]};
+      reply[0].vnet = kReply;
+      reply[0].last = true;
+      reply[0].dest = copy[0].payload[3];
+      send(board * kPorts + port, reply);
+    };
+    for (double& rate : drain) rate = pick(4) == 0 ? 0.2 : 1.0;
+    // From either host: the first board passes it on.
+    send(host(pick(2) * 2), packet);
+    until("a broadcast", 60'000, [&] { return left.empty() && replies == expected.size(); });
+    drain.fill(1.0);
+  }
+
+  std::multiset<std::tuple<unsigned, unsigned, Packet>> wanted_;
+
+  void judge(unsigned board, unsigned port, const Packet& packet) {
+    const auto found = wanted_.find({board, port, packet});
+    CHECK(found != wanted_.end(), "cycle %llu: board %u port %u: a packet to %08x of %zu flits that nobody sent there, "
+          "or twice, or changed", (unsigned long long)now, board, port, packet[0].dest, packet.size());
+    wanted_.erase(found);
+  }
+
+  void make() {
+    const unsigned board = pick(kBoards), to = pick(kBoards), tile = pick(kTiles);
+    // From exits anything; from hosts what is no message, or in no job that is counted.
+    const unsigned port = board * kPorts + pick(kPorts);
+    const bool from_host = port == host(board);
+    unsigned to_port = exit_of(tile), at = to;
+    Packet packet;
+    switch (pick(4)) {
+      case 0:
+        packet = message(tile_address(kThread, to, tile, pick(64)), kMailbox, 1 + pick(4), tags(pick(32), pick(4)));
+        break;
+      case 1:
+        packet = message(tile_address(kAccelerator, to, tile), kRequest, 1 + pick(8), tags(pick(32), pick(4)));
+        break;
+      case 2:
+        packet = message(tile_address(kTile, to, tile), kRequest, 1 + pick(kLongest), tags(pick(32)));
+        packet[0].kind = kHeader;
+        break;
+      default:
+        at = pick(2) ? 0 : 2;
+        to_port = kExits;
+        packet = message(address(kHost, at / 2), kReply, 1 + pick(16), tags(pick(32), pick(4)));
+    }
+    if (from_host) packet[0].kind = kHeader;
+    if (packet[0].kind == kHeader) packet[0].payload[0] &= ~15u;
+    wanted_.insert({at, to_port, packet});
+    send(port, packet);
+  }
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 5) return 2;
+  const std::string what = argv[1];
+  const uint64_t seed = std::strtoull(argv[2], nullptr, 10), count = std::strtoull(argv[3], nullptr, 10);
+  const auto loss = static_cast<unsigned>(std::strtoul(argv[4], nullptr, 10));
+  if (what == "idle") {
+    idle_test(seed, count, loss);
+    return 0;
+  }
+  Test test(seed, loss);
+  test.configure();
+  const uint64_t configured = test.now;
+  if (what == "packets") test.packets(count);
+  else if (what == "broadcast") test.broadcast(count);
+  else if (what == "refusals") test.refusals();
+  else if (what == "events") test.happenings();
+  else return 2;
+  std::printf("configured %llu over %llu\n", (unsigned long long)configured, (unsigned long long)test.now);
+}

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Three boards without tiles in a ring, configured in band by a host: packets, broadcast, idle detection, events."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from conftest import Size
+
+from gossamer import config as configs
+from gossamer.hdl import sources, verilate
+
+HERE = Path(__file__).parent
+MAC = sources.RTL / "sim" / "link" / "gs_mac_model.sv"
+# Frames lost and, as many again, damaged: of 2^20.
+LOSSES = {"none": 0, "one in ten": 104_858}
+
+
+def run(what: str, seed: int, count: int, loss: str) -> dict[str, int]:
+    """Runs a part of fabric_test; what it prints, as names and numbers."""
+    design = sources.blocks("board/fabric.f", config=configs.load("quad")) + [MAC, HERE / "fabric_top.sv"]
+    harness = [HERE / "fabric.cc", HERE / "fabric_idle.cc"]
+    simulator = verilate.model("fabric_top", design, harness, optimise="-O1")
+    arguments = [what, str(seed), str(count), str(LOSSES[loss])]
+    done = subprocess.run([simulator, *arguments], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{arguments}: {done.stdout[-2000:]}{done.stderr[-2000:]}"
+    words = done.stdout.split()
+    return dict(zip(words[::2], map(int, words[1::2]), strict=True))
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_packets_between_all_ports_of_boards_that_a_host_configures(loss: str, size: Size, seed: int) -> None:
+    run("packets", seed, size.pick(600, 4_000, 200_000), loss)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_a_broadcast_reaches_each_loader_once(loss: str, size: Size, seed: int) -> None:
+    run("broadcast", seed, size.pick(20, 100, 5_000), loss)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_what_means_nothing_is_refused_and_a_slow_host_stops_nobody(loss: str, seed: int) -> None:
+    found = run("refusals", seed, 1, loss)
+    assert found["answered"] >= 16 and found["refused"] > found["answered"]
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_boards_tell_what_happens(loss: str, seed: int) -> None:
+    assert run("events", seed, 1, loss)["told"] <= 10_000
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_idle_detection_of_two_jobs_with_hosts_and_keys(loss: str, size: Size, seed: int) -> None:
+    found = run("idle", seed, size.pick(40, 100, 2_000), loss)
+    assert min(found["keyed"], found["by_hosts"], found["to_hosts"]) > 0

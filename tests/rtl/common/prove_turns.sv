@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+`include "gs_assert.svh"
+
+/// Proof of gs_arbiter_lrg: between two grants of a requester, in the cycles in which it requests, each other is
+/// granted once at most, whatever comes and goes; and of gs_next: nobody who requests stands between the current and
+/// the next one.
+module prove_turns #(
+  parameter int unsigned N = 5
+) (
+  input logic         clk_i,
+  input logic         rst_ni,
+  input logic [N-1:0] req_i
+);
+  localparam int unsigned IdxW = $clog2(N);
+
+  logic [N-1:0] gnt, next;
+  gs_arbiter_lrg #(.N(N)) u_arbiter (.clk_i, .rst_ni, .req_i, .gnt_o(gnt));
+
+  // Any two of them: registers without a first value that hold themselves.
+  logic [IdxW-1:0] who_q, between_q;
+  logic [N-1:0] passed_q;
+  always_ff @(posedge clk_i) begin
+    who_q     <= who_q;
+    between_q <= between_q;
+    if (!rst_ni || gnt[who_q]) passed_q <= '0;
+    else if (req_i[who_q]) passed_q <= passed_q | gnt;
+  end
+  `GS_ASSUME_NOW(they_are_of_them, 32'(who_q) < N && 32'(between_q) < N)
+  `GS_ASSERT_NOW(nobody_passes_twice, !req_i[who_q] || gnt[who_q] || (gnt & passed_q) == '0)
+  // What induction needs to know of the inside: who has passed goes behind, and nobody goes before himself in a ring.
+  for (genvar i = 0; i < N; i++) begin : gen_one
+    `GS_ASSERT_NOW(who_has_passed_goes_behind, !passed_q[i] || 32'(who_q) == i || !u_arbiter.first[who_q][i])
+    for (genvar j = 0; j < N; j++) begin : gen_two
+      for (genvar k = 0; k < N; k++) begin : gen_three
+        `GS_ASSERT_NOW(there_is_an_order,
+                       !(u_arbiter.first[i][j] && u_arbiter.first[j][k] && u_arbiter.first[k][i]))
+      end
+    end
+  end
+
+  gs_next #(.N(N)) u_next (.clk_i, .rst_ni, .current_i(N'(1) << who_q), .req_i, .next_o(next));
+  function automatic int behind(logic [IdxW-1:0] which);
+    return 32'(which) - 32'(who_q) + ((32'(which) < 32'(who_q)) ? N : 0);
+  endfunction
+  for (genvar i = 0; i < N; i++) begin : gen_next
+    `GS_ASSERT_NOW(nobody_stands_between, !next[i] || !req_i[between_q] || between_q == who_q
+                   || behind(between_q) >= behind(IdxW'(i)))
+  end
+
+  `GS_COVER_NOW(all_others_pass, gnt[who_q] && $countones(passed_q) == N - 1)
+  `GS_COVER_NOW(the_farthest_is_next, next != '0 && behind(between_q) == N - 1 && next[between_q])
+endmodule

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Two ends of a link and the wire between them. End 0 is in the low bits of everything.
+module link_top
+  import gossamer_pkg::*;
+  import gs_link_pkg::*;
+#(
+  parameter int unsigned FrameBytes       = 1500,
+  parameter int unsigned Window           = 64,
+  parameter int unsigned RxBuffers        = 16,
+  parameter int unsigned TxWords          = 2048,
+  parameter int unsigned RxFlits          = 512,
+  parameter int unsigned BitsPerKilocycle = 40_000,
+  parameter int unsigned Flight           = 100,
+  parameter int unsigned Seed             = 1
+) (
+  input  logic           clk_i,
+  /// resets of the wire, and of each end
+  input  logic           rst_ni,
+  input  logic [1:0]     end_rst_ni,
+  input  logic [15:0]    tx_valid_i,
+  output logic [15:0]    tx_ready_o,
+  input  logic [2*173-1:0] tx_flit_i,
+  output logic [15:0]    rx_valid_o,
+  input  logic [15:0]    rx_ready_i,
+  output logic [2*173-1:0] rx_flit_o,
+  input  logic [20:0]    loss_i,
+  input  logic [20:0]    damage_i,
+  input  logic [1:0]     cut_i,
+  /// what each end sends
+  output logic [1:0]     mac_valid_o,
+  output logic [127:0]   mac_data_o,
+  output logic [15:0]    mac_keep_o,
+  output logic [1:0]     mac_last_o,
+  output logic [1:0]     up_o,
+  output logic [7:0]     events_o,
+  output logic [2*12*32-1:0] counters_o,
+  output logic [63:0]    wire_lost_o,
+  output logic [63:0]    wire_damaged_o
+);
+  localparam shape_t Shape = '{
+    frame_bytes: FrameBytes, least_bytes: 60, window: Window, rx_buffers: RxBuffers, tx_words: TxWords,
+    tx_flits: 64, rx_flits: RxFlits, hello_cycles: 256, probe_cycles: 64, keep_cycles: 512, dead_cycles: 6000
+  };
+
+  logic [1:0] tx_valid, tx_ready, tx_last, rx_valid, rx_last, rx_error;
+  logic [63:0] tx_data[2];
+  logic [63:0] rx_data[2];
+  logic [7:0] tx_keep[2];
+  logic [7:0] rx_keep[2];
+
+  // A test may begin with random inputs: nothing runs before the first reset.
+  logic begun_q;
+  initial begun_q = 1'b0;
+  always_ff @(posedge clk_i) if (!rst_ni) begun_q <= 1'b1;
+
+  for (genvar e = 0; e < 2; e++) begin : gen_end
+    gs_link #(
+      .Shape(Shape)
+    ) u_link (
+      .clk_i,
+      .rst_ni        (rst_ni && end_rst_ni[e] && begun_q),
+      .tx_valid_i    (tx_valid_i[8*e+:8]),
+      .tx_ready_o    (tx_ready_o[8*e+:8]),
+      .tx_flit_i     (tx_flit_i[173*e+:173]),
+      .rx_valid_o    (rx_valid_o[8*e+:8]),
+      .rx_ready_i    (rx_ready_i[8*e+:8]),
+      .rx_flit_o     (rx_flit_o[173*e+:173]),
+      .mac_tx_valid_o(tx_valid[e]),
+      .mac_tx_ready_i(tx_ready[e]),
+      .mac_tx_data_o (tx_data[e]),
+      .mac_tx_keep_o (tx_keep[e]),
+      .mac_tx_last_o (tx_last[e]),
+      .mac_rx_valid_i(rx_valid[e]),
+      .mac_rx_data_i (rx_data[e]),
+      .mac_rx_keep_i (rx_keep[e]),
+      .mac_rx_last_i (rx_last[e]),
+      .mac_rx_error_i(rx_error[e]),
+      .up_o          (up_o[e]),
+      .events_o      (events_o[4*e+:4]),
+      .counters_o    (counters_o[384*e+:384])
+    );
+
+    gs_mac_model #(
+      .BitsPerKilocycle(BitsPerKilocycle),
+      .Flight          (Flight),
+      .Seed            (2 * Seed + e)
+    ) u_wire (
+      .clk_i,
+      .rst_ni   (rst_ni && begun_q),
+      .loss_i,
+      .damage_i,
+      .cut_i    (cut_i[e]),
+      .valid_i  (tx_valid[e]),
+      .ready_o  (tx_ready[e]),
+      .data_i   (tx_data[e]),
+      .keep_i   (tx_keep[e]),
+      .last_i   (tx_last[e]),
+      .valid_o  (rx_valid[1-e]),
+      .data_o   (rx_data[1-e]),
+      .keep_o   (rx_keep[1-e]),
+      .last_o   (rx_last[1-e]),
+      .error_o  (rx_error[1-e]),
+      .lost_o   (wire_lost_o[32*e+:32]),
+      .damaged_o(wire_damaged_o[32*e+:32])
+    );
+
+    assign mac_valid_o[e]        = tx_valid[e] && tx_ready[e];
+    assign mac_data_o[64*e+:64]  = tx_data[e];
+    assign mac_keep_o[8*e+:8]    = tx_keep[e];
+    assign mac_last_o[e]         = tx_last[e];
+  end
+endmodule

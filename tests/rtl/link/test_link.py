@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The reliable link: cocotb tests of two ends and a wire with faults."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from conftest import Size
+
+from gossamer import config as configs
+from gossamer.hdl import prove, sources, verilate
+
+HERE = Path(__file__).resolve().parent
+DEPTH = 11
+CHECKS = re.findall(r"^@cocotb.test\(\)\nasync def (\w+)", (HERE / "link_cocotb.py").read_text(), re.MULTILINE)
+SMALL = {"FrameBytes": 340, "Window": 8, "RxBuffers": 4, "TxWords": 256, "RxFlits": 64, "Flight": 20}
+
+
+def proof_files() -> sources.Sources:
+    """All but the top, whose memories nobody proves anything about."""
+    files = sources.blocks("link", config=configs.load("de5"))
+    return sources.Sources(tuple(path for path in files.files if path.stem != "gs_link"), files.include) + sorted(
+        HERE.glob("prove_*.sv")
+    )
+
+
+def test_credits_never_overflow() -> None:
+    """By induction: whatever limits are lost, no buffer overflows."""
+    proof = prove.prove("prove_credit", proof_files(), depth=2, cover_depth=9)
+    assert proof.passed, f"{proof.reason}; see {proof.log}"
+
+
+@pytest.mark.parametrize("mode", ["bmc", "cover"])
+def test_frames_come_once_and_in_order(mode: str, size: Size) -> None:
+    """The first cycles of two windows of two frames, whatever is lost, in any time: exhaustive."""
+    depth = size.pick(9, DEPTH, DEPTH + 5) if mode == "bmc" else 14
+    proof = prove.prove(
+        "prove_window", proof_files(), mode=mode, depth=depth, cover_depth=0, parameters={"Window": 2}, timeout=1800
+    )
+    assert proof.passed, f"{proof.reason}; see {proof.log}"
+
+
+def design() -> sources.Sources:
+    return sources.blocks("link", config=configs.load("de5")) + [
+        sources.RTL / "sim" / "link" / "gs_mac_model.sv",
+        HERE / "link_top.sv",
+    ]
+
+
+@pytest.mark.parametrize("shape", ["reference", "small"])
+@pytest.mark.parametrize("check", CHECKS)
+def test_cocotb(check: str, shape: str, size: Size, seed: int) -> None:
+    small = shape == "small"
+    if small and check == "latency":
+        pytest.skip("it is that of the reference link")
+    verilate.cocotb(
+        "link_top",
+        design(),
+        "rtl.link.link_cocotb",
+        parameters={**(SMALL if small else {}), "Seed": 1},
+        only=check,
+        seed=seed,
+        environment={
+            "LINK_CYCLES": str(size.pick(2500, 6000, 200_000)),
+            "LINK_FRAME_BYTES": str(SMALL["FrameBytes"] if small else 1500),
+        },
+    )

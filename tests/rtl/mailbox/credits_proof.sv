@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What is proved of the sending side, gs_mailbox_tx with its order and its output queues: room is taken for exactly
+/// the flits that are written, so each finds its place and none of the room is lost; each flit leaves its way once, in
+/// order and unchanged; nothing is under way when it says so.
+///
+/// Of the ways out one is watched, any, and of its flits one, any. A thread has one send under way at most; all else
+/// is free: sends, receivers, what the scratchpad holds, when ends of sends are taken.
+module credits_proof
+  import gs_mailbox_pkg::*;
+  import gossamer_pkg::flit_t, gossamer_pkg::flit_kind_e, gossamer_pkg::FlitKindBody;
+#(
+  parameter  bit          Multicast = 1'b1,
+  parameter  int unsigned Threads   = 4,
+  localparam int unsigned MaxFlits  = 2,
+  localparam int unsigned ThreadW   = $clog2(Threads)
+) (
+  input logic               clk_i,
+  input logic               send_i,
+  input logic [ThreadW-1:0] send_thread_i,
+  input logic [1:0]         send_slot_i,
+  input logic               send_length_i,
+  input logic               send_masked_i,
+  input logic [1:0]         send_route_i,
+  input logic [7:0]         data_i,
+  input logic               done_ready_i,
+  input logic [Routes-1:0]  ready_i,
+  input logic [1:0]         watched_i,
+  input logic               mark_i
+);
+  logic started_q = 1'b0;
+  logic rst_ni;
+  always_ff @(posedge clk_i) started_q <= 1'b1;
+  assign rst_ni = started_q;
+
+  // The way that is watched: any, the same for ever.
+  logic [1:0] watched;
+  always_ff @(posedge clk_i) if (!rst_ni) watched <= (watched_i == 2'd3) ? 2'd0 : watched_i;
+
+  logic send, done_valid, read_valid, tx_busy;
+  logic [ThreadW-1:0] done_thread;
+  logic [2:0] read_flit;
+  flit_kind_e send_kind;
+  route_e send_route;
+  logic [Routes-1:0] out_valid;
+  flit_t out[Routes];
+  logic [Threads-1:0] under_way_q;
+
+  assign send       = send_i && !under_way_q[send_thread_i];
+  assign send_kind  = (Multicast && send_masked_i) ? gossamer_pkg::FlitKindMask : FlitKindBody;
+  assign send_route = route_e'((send_route_i == 2'd3) ? 2'd0 : send_route_i);
+
+  gs_mailbox_tx #(
+    .Threads  (Threads),
+    .Slots    (4),
+    .SlotFlits(2),
+    .MaxFlits (MaxFlits),
+    .Multicast(Multicast)
+  ) u_tx (
+    .clk_i,
+    .rst_ni,
+    .send_i       (send),
+    .send_thread_i,
+    .send_slot_i,
+    .send_length_i,
+    .send_kind_i  (send_kind),
+    .send_route_i (send_route),
+    .send_dest_i  ('0),
+    .send_head_i  ('0),
+    .read_valid_o (read_valid),
+    .read_flit_o  (read_flit),
+    .read_data_i  (128'(data_i)),
+    .done_valid_o (done_valid),
+    .done_ready_i,
+    .done_thread_o(done_thread),
+    .out_valid_o  (out_valid),
+    .out_ready_i  (ready_i),
+    .out_o        (out),
+    .busy_o       (tx_busy)
+  );
+
+  // A thread's send is under way until its end is told; it is in the order until it is fetched.
+  logic [Threads-1:0] ordered_q;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      under_way_q <= '0;
+      ordered_q   <= '0;
+    end else begin
+      if (done_valid) under_way_q[done_thread] <= 1'b0;
+      if (send) under_way_q[send_thread_i] <= 1'b1;
+      if (u_tx.fetch) ordered_q[u_tx.order_thread] <= 1'b0;
+      if (send) ordered_q[send_thread_i] <= 1'b1;
+    end
+  end
+
+  // ---- Flits of the watched way that have room taken and are not written: of the send that is fetched, of the entry,
+  // and those that are read ----
+  localparam int unsigned HeadW = Multicast ? 64 : 32;
+  // As in gs_mailbox_tx.
+  typedef struct packed {
+    logic [1:0]       slot;
+    logic             length;
+    flit_kind_e       kind;
+    route_e           route;
+    logic [31:0]      dest;
+    logic [HeadW-1:0] head;
+  } send_t;
+  localparam int unsigned OutW = $bits(flit_kind_e) + 3 + $bits(gossamer_pkg::vnet_e) + 26 + 128 + 1;
+
+  function automatic logic [2:0] size_of(send_t of);
+    return 3'(of.length) + 3'd1 + 3'(of.kind != FlitKindBody);
+  endfunction
+
+  logic fetching;
+  send_t first, second;
+  logic [Routes-1:0][4:0] owed, used;
+  assign first    = u_tx.u_sends.gen_registered.first_q;
+  assign second   = u_tx.fetched;
+  assign fetching = u_tx.read_q || u_tx.fetched_q;
+
+  for (genvar r = 0; r < int'(Routes); r++) begin : gen_way
+    localparam int unsigned Depth = (r == int'(RouteNet)) ? 16 : 8;
+    logic [2:0] of_fetched, of_entry, of_tags;
+    always_comb begin
+      of_fetched = (u_tx.fetched_q && first.route == route_e'(r)) ? size_of(first) : '0;
+      of_entry   = '0;
+      if (u_tx.entry_valid_q && u_tx.entry_q.route == route_e'(r)) begin
+        of_entry = 3'(u_tx.entry_q.length) - 3'(u_tx.index_q) + 3'd1 + 3'(u_tx.beat_head);
+      end
+      of_tags = '0;
+      for (int unsigned i = 0; i < 3; i++) begin
+        of_tags += 3'(u_tx.tag_valid_q[i] && u_tx.tag_q[i].route == route_e'(r));
+      end
+      owed[r] = 5'(of_fetched) + 5'(of_entry) + 5'(of_tags);
+      used[r] = u_tx.u_out.wptr_q[r] - u_tx.u_out.rptr_q[r];
+      if (r != int'(RouteNet)) used[r] = 5'(used[r][3:0]);
+    end
+    always_ff @(posedge clk_i) begin
+      if (rst_ni) begin
+        no_room_is_lost_or_made:
+        assert (32'(u_tx.u_out.room_q[r]) + 32'(owed[r]) + 32'(used[r]) + 32'(u_tx.u_out.back_q[r]) == Depth);
+      end
+    end
+  end
+
+  // ---- A flit that is watched, from its way into the queue until it leaves ----
+  typedef enum logic [1:0] {Nowhere, Queued, Offered} where_e;
+  where_e where_q;
+  logic [4:0] ahead_q, behind_rptr;
+  logic [OutW-1:0] data_q, at_out, in_memory;
+  logic writes, goes;
+  logic [4:0] place;
+  assign writes  = u_tx.tag_valid_q[2] && 2'(u_tx.tag.route) == watched;
+  assign goes    = u_tx.u_out.go[watched];
+  assign at_out  = u_tx.out[watched];
+  always_comb begin
+    behind_rptr = u_tx.u_out.rptr_q[watched] + ahead_q;
+    place       = u_tx.u_out.place(32'(watched), behind_rptr[3:0]);
+    in_memory   = u_tx.u_out.u_flits.mem[place];
+  end
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) where_q <= Nowhere;
+    else begin
+      unique case (where_q)
+        Nowhere: if (mark_i && writes) begin
+          where_q <= Queued;
+          ahead_q <= used[watched] - 5'(goes);
+          data_q  <= u_tx.out_in;
+        end
+        Queued: if (goes) begin
+          ahead_q <= ahead_q - 5'd1;
+          if (ahead_q == '0) where_q <= Offered;
+        end
+        default: if (ready_i[watched]) where_q <= Nowhere;
+      endcase
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
+      a_flit_is_offered_unchanged: assert (where_q != Offered || (out_valid[watched] && at_out == data_q));
+      a_flit_keeps_its_turn: assert (where_q != Queued || (ahead_q < used[watched] && in_memory == data_q));
+      who_has_nothing_is_quiet: assert (tx_busy || (owed == '0 && used == '0 && out_valid == '0
+                                                    && ordered_q == '0 && !u_tx.entry_valid_q && !fetching));
+      // Packets without masks take longer to fill it than covers are searched for.
+      c_all_room_is_taken: cover (!Multicast || u_tx.u_out.room_q[RouteFar] == '0);
+      c_leaves_in_spite_of_full_ways: cover (goes && watched == 2'(RouteLocal) && u_tx.u_out.stopped_q == 3'b110);
+      c_two_packets_wait: cover (used[watched] == 5'd5);
+      c_read_in_vain: cover (u_tx.u_out.grant[watched] && !goes);
+      c_watched_flit_leaves: cover (where_q == Offered && ready_i[watched] && used[watched] == 5'd2);
+    end
+  end
+
+`ifdef INDUCTION
+  // ---- What the induction needs to know ----
+  logic [Threads-1:0][1:0] route_of;
+  logic [Threads-1:0][ThreadW-1:0] behind;
+  for (genvar t = 0; t < int'(Threads); t++) begin : gen_thread
+    send_t waiting;
+    logic [1:0] way;
+    assign waiting     = u_tx.u_sends.mem[t];
+    assign way         = 2'(waiting.route);
+    assign route_of[t] = way;
+    assign behind[t]   = u_tx.u_order.u_behind.mem[t];
+    always_ff @(posedge clk_i) begin
+      if (rst_ni && ordered_q[t]) begin
+        assert (under_way_q[t]);
+        assert (way != 2'd3 && u_tx.u_order.some_q[way]);
+        assert (32'(waiting.length) < MaxFlits && (Multicast || waiting.kind == FlitKindBody));
+        assert (3'(u_tx.u_order.u_sizes.mem[t]) == size_of(waiting));
+      end
+    end
+  end
+  for (genvar r = 0; r < int'(Routes); r++) begin : gen_route
+    logic [Threads-1:0] listed, members;
+    logic [ThreadW-1:0] here;
+    logic ended, twice;
+    always_comb begin
+      listed = '0;
+      twice  = 1'b0;
+      ended  = !u_tx.u_order.some_q[r];
+      here   = u_tx.u_order.head_q[r];
+      for (int unsigned t = 0; t < Threads; t++) begin
+        members[t] = ordered_q[t] && route_of[t] == 2'(r);
+        if (!ended) begin
+          twice        = twice || listed[here];
+          listed[here] = 1'b1;
+          ended        = here == u_tx.u_order.tail_q[r];
+          here         = behind[here];
+        end
+      end
+    end
+    always_ff @(posedge clk_i) begin
+      if (rst_ni) begin
+        // From the first to the last, its list has each of its threads once.
+        assert (listed == members && ended && !twice);
+        if (r != int'(RouteNet)) assert (!u_tx.u_out.wptr_q[r][4] && !u_tx.u_out.rptr_q[r][4]);
+        if (r != int'(RouteNet)) assert (!u_tx.u_out.room_q[r][4]);
+        if (u_tx.u_out.back_q[r]) assert (u_tx.u_out.valid_q[r]);
+        if (u_tx.u_out.some_q[r]) assert (used[r] != '0);
+        if (u_tx.read_q && 2'(u_tx.fetched_route_q) == 2'(r)) assert (u_tx.u_out.room_q[r] >= 5'd3);
+      end
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
+      assert (watched != 2'd3);
+      assert (!(u_tx.read_q && u_tx.fetched_q));
+      assert (!u_tx.fetched_q || first == second);
+      if (fetching) begin
+        assert (under_way_q[u_tx.fetched_thread_q] && !ordered_q[u_tx.fetched_thread_q]);
+        assert (u_tx.fetched_route_q == first.route && 3'(u_tx.fetched_size_q) == size_of(first));
+        assert (2'(first.route) != 2'd3 && (Multicast || first.kind == FlitKindBody));
+      end
+      if (u_tx.entry_valid_q) begin
+        assert (under_way_q[u_tx.entry_thread_q] && !ordered_q[u_tx.entry_thread_q]);
+        assert (!fetching || u_tx.entry_thread_q != u_tx.fetched_thread_q);
+        assert (2'(u_tx.entry_q.route) != 2'd3 && (Multicast || u_tx.entry_q.kind == FlitKindBody));
+        assert (u_tx.index_q <= u_tx.entry_q.length);
+        assert (u_tx.begun_q == u_tx.headed_q);
+        assert (u_tx.begun_q || u_tx.index_q == '0);
+      end else begin
+        assert (!u_tx.begun_q && !u_tx.headed_q && u_tx.index_q == '0);
+      end
+      for (int unsigned i = 0; i < 3; i++) assert (!u_tx.tag_valid_q[i] || 2'(u_tx.tag_q[i].route) != 2'd3);
+      assert ((u_tx.u_out.lock_q & (u_tx.u_out.lock_q - 3'd1)) == '0);
+      assert (u_tx.u_out.first_q inside {3'b001, 3'b010, 3'b100});
+    end
+  end
+`endif
+endmodule

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What is proved of the threads that wait: a wait ends once, when it should, and is told how it ended.
+///
+/// Beside each thread stands what it does in plain words: it runs, waits, is in idle, or has been freed and its
+/// outcome is still to be taken. A thread makes requests only while it runs; requests from inside come at any time, for
+/// any thread. A release comes at any time but during another, and frees exactly those that are in idle.
+module waits_proof
+  import gs_mailbox_pkg::*;
+#(
+  // Neither changes what is proved; tests pass the one to all proofs.
+  parameter  bit          Multicast = 1'b1,
+  parameter  int unsigned Threads   = 4,
+  localparam int unsigned ThreadW   = $clog2(Threads)
+) (
+  input logic               clk_i,
+  input logic               a_valid_i,
+  input logic               a_go_i,
+  input logic [2:0]         a_kind_i,
+  input logic [ThreadW-1:0] a_thread_i,
+  input logic [1:0]         a_events_i,
+  input logic               a_vote_i,
+  input logic [1:0]         a_now_i,
+  input logic               release_i,
+  input logic               agreed_i,
+  input logic               free_ready_i
+);
+  logic started_q = 1'b0;
+  logic rst_ni;
+  always_ff @(posedge clk_i) started_q <= 1'b1;
+  assign rst_ni = started_q;
+
+  // After reset the threads are gone through one by one.
+  logic [ThreadW:0] walk_q;
+  logic clear;
+  assign clear = !walk_q[ThreadW];
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) walk_q <= '0;
+    else if (clear) walk_q <= walk_q + 1'b1;
+  end
+
+  logic a_valid, a_go, release_all, agreed_q, settles, want_we, want_message, want_send, enter, leave, vote, releasing;
+  logic free_valid, free_ready, free_waits, freed, freed_vote, busy, internal, own, waits, unused;
+  logic [1:0] woken, ended, free_result;
+  logic [ThreadW-1:0] free_thread;
+  act_e act;
+
+  assign a_valid     = a_valid_i && !clear && rst_ni;
+  assign a_go        = a_valid && a_go_i;
+  assign release_all = release_i && !clear && rst_ni && !releasing;
+  assign free_ready  = free_ready_i && free_valid;
+  always_comb begin
+    act = ActState;
+    unique case (a_kind_i)
+      3'd0:    act = ActWait;
+      3'd1:    act = ActIdle;
+      3'd2:    act = ActWake;
+      3'd3:    act = ActEnd;
+      default: ;
+    endcase
+  end
+  assign internal = act inside {ActWake, ActEnd};
+  assign waits  = act inside {ActWait, ActIdle};
+  assign own    = !internal;
+  assign unused = ^{Multicast, free_waits};
+  always_ff @(posedge clk_i) if (release_all) agreed_q <= agreed_i;
+
+  gs_mailbox_waits #(
+    .Threads(Threads)
+  ) u_waits (
+    .clk_i,
+    .rst_ni,
+    .clear_i         (clear),
+    .clear_thread_i  (walk_q[ThreadW-1:0]),
+    .a_valid_i       (a_valid),
+    .a_go_i          (a_go),
+    .a_act_i         (act),
+    .a_thread_i,
+    .a_events_i,
+    .a_vote_i,
+    .a_now_i,
+    .a_settles_o     (settles),
+    .a_woken_o       (woken),
+    .a_ended_o       (ended),
+    .a_want_we_o     (want_we),
+    .a_want_message_o(want_message),
+    .a_want_send_o   (want_send),
+    .enter_o         (enter),
+    .leave_o         (leave),
+    .vote_o          (vote),
+    .release_i       (release_all),
+    .agreed_i        (agreed_q),
+    .releasing_o     (releasing),
+    .free_valid_o    (free_valid),
+    .free_ready_i    (free_ready),
+    .free_thread_o   (free_thread),
+    .free_result_o   (free_result),
+    .free_waits_o    (free_waits),
+    .freed_o         (freed),
+    .freed_vote_o    (freed_vote),
+    .busy_o          (busy)
+  );
+
+  // ---- In plain words ----
+  typedef enum logic [1:0] {
+    Runs,
+    Waits,
+    Idles,
+    Freed
+  } doing_e;
+  doing_e doing_q[Threads];
+  logic [1:0] wish_q[Threads];   // events, or bit 0 the vote
+  logic [1:0] ended_q[Threads];  // how the last wait ended
+  // Known: it has waited since reset, and no release came since its last wait ended.
+  logic [Threads-1:0] known_q, due_q;
+  // Told: an event of the thread is to be reported to A.
+  logic [Threads-1:0] wanted_q;
+  logic begins, event_here, decides, should_enter_q, should_leave_q, should_free_q, should_vote_q, should_free_vote_q;
+  logic [ThreadW-1:0] decided;
+
+  assign begins     = (act == ActWait) ? (a_events_i & a_now_i) == '0 : !a_now_i[1];
+  assign event_here = (doing_q[a_thread_i] == Waits) ? (wish_q[a_thread_i] & a_now_i) != '0
+      : doing_q[a_thread_i] == Idles && a_now_i[1];
+  assign decides    = u_waits.scan_go && u_waits.scan_found;
+  assign decided    = u_waits.scan_thread;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      known_q        <= '0;
+      due_q          <= '0;
+      wanted_q       <= '0;
+      should_enter_q <= 1'b0;
+      should_leave_q <= 1'b0;
+      should_free_q  <= 1'b0;
+      for (int unsigned t = 0; t < Threads; t++) doing_q[t] <= Runs;
+    end else begin
+      if (release_all) begin
+        known_q <= '0;
+        for (int unsigned t = 0; t < Threads; t++) due_q[t] <= doing_q[t] == Idles;
+      end
+      if (a_go && own && waits) begin
+        if (begins) begin
+          doing_q[a_thread_i] <= (act == ActWait) ? Waits : Idles;
+          wish_q[a_thread_i]  <= (act == ActWait) ? a_events_i : {1'b0, a_vote_i};
+        end
+        known_q[a_thread_i] <= !begins;
+        ended_q[a_thread_i] <= woken;
+      end
+      if (a_go && internal && settles) begin
+        doing_q[a_thread_i] <= Runs;
+        due_q[a_thread_i]   <= 1'b0;
+        known_q[a_thread_i] <= 1'b1;
+        ended_q[a_thread_i] <= woken;
+      end
+      if (decides) begin
+        doing_q[decided] <= Freed;
+        due_q[decided]   <= 1'b0;
+        known_q[decided] <= 1'b1;
+        ended_q[decided] <= free_result;
+      end
+      if (free_ready) doing_q[free_thread] <= Runs;
+      if (want_we) wanted_q[a_thread_i] <= want_message || want_send;
+      should_enter_q <= a_go && act == ActIdle && begins;
+      should_leave_q <= a_go && internal && settles && doing_q[a_thread_i] == Idles;
+      should_free_q  <= decides;
+    end
+    should_vote_q      <= (act == ActIdle) ? a_vote_i : wish_q[a_thread_i][0];
+    should_free_vote_q <= wish_q[decided][0];
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) assume (!a_valid || !own || doing_q[a_thread_i] == Runs);
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (rst_ni && !clear) begin
+      a_wait_ends_when_its_event_is_there: assert (!a_valid || !internal || settles == event_here);
+      it_ends_at_once_if_the_event_is_there: assert (!a_valid || !waits || settles == !begins);
+      other_requests_have_an_outcome: assert (!a_valid || internal || waits || settles);
+      whoever_is_freed_is_in_idle: assert (!decides || doing_q[decided] == Idles);
+      it_is_told_once: assert (!free_valid || doing_q[free_thread] == Freed);
+      what_ended_it_stays: assert (!a_valid || !known_q[a_thread_i] || doing_q[a_thread_i] != Runs
+                                   || ended == ended_q[a_thread_i]);
+      counts_are_exact: assert (enter == should_enter_q && leave == should_leave_q && freed == should_free_q);
+      votes_are_exact: assert ((!(enter || leave) || vote == should_vote_q)
+                               && (!freed || freed_vote == should_free_vote_q));
+      a_release_frees_all: assert (releasing || due_q == '0);
+      a_wish_is_told: assert (!(a_go && waits && begins)
+                              || (want_we && want_message == (act == ActIdle || a_events_i[1])
+                                  && want_send == (act == ActWait && a_events_i[0])));
+      a_thread_that_runs_on_is_not_reported: assert (!(a_go && own && !(waits && begins)) || !wanted_q[a_thread_i]
+                                                     || (want_we && !want_message && !want_send));
+      nothing_is_under_way_when_it_is_quiet: assert (busy || !(enter || leave || freed || free_valid));
+      c_freed_then_woken: cover (a_go && internal && !settles && known_q[a_thread_i] && ended == 2'd2
+                                 && u_waits.a_freed);
+      c_in_a_at_its_turn: cover (releasing && a_valid && a_thread_i == u_waits.scan_thread && u_waits.scan_found);
+      c_again_in_idle_while_others_are_freed: cover (a_go && act == ActIdle && begins && releasing && u_waits.a_freed);
+      c_late: cover (free_waits && free_ready);
+    end
+  end
+
+`ifdef INDUCTION
+  // What the memories have to do with the words.
+  logic [1:0] state[Threads];
+  logic [Threads-1:0] turn;
+  logic [ThreadW-1:0] reversed[Threads];
+  for (genvar t = 0; t < int'(Threads); t++) begin : gen_thread
+    logic [1:0] remembered;
+    logic [2:0] copy;
+    assign {state[t], remembered} = u_waits.u_waits.mem[t];
+    assign copy                   = u_waits.u_places.mem[t];
+    assign turn[t]                = u_waits.gen_turn[0].u_turn.mem[t];
+    for (genvar i = 0; i < int'(ThreadW); i++) begin : gen_bit
+      assign reversed[t][i] = 1'(t >> (ThreadW - 1 - i));
+    end
+    always_ff @(posedge clk_i) begin
+      if (rst_ni && 32'(walk_q) > t) begin
+        assert (u_waits.gen_turn[1].u_turn.mem[t] == turn[t]);
+        assert (copy == {state[t], remembered[0]});
+        assert ((doing_q[t] == Idles) == (state[t] == {1'b1, turn[t]}));
+        assert ((doing_q[t] == Waits) == (state[t] == 2'd1));
+        assert (!(doing_q[t] inside {Waits, Idles}) || remembered == wish_q[t]);
+        assert (!known_q[t] || !(doing_q[t] inside {Runs, Freed})
+                || ended_q[t] == ((state[t] == {1'b1, !turn[t]}) ? free_result : remembered));
+        assert ((doing_q[t] == Freed) == (free_valid && 32'(free_thread) == t));
+        assert (!wanted_q[t] || state[t] != '0);
+        assert (!due_q[t] || (doing_q[t] == Idles && releasing && reversed[t] >= u_waits.scan_q));
+      end
+      if (rst_ni && clear) assert (doing_q[t] == Runs && !known_q[t] && !due_q[t] && !wanted_q[t]);
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
+      assert (32'(walk_q) <= Threads);
+      assert (!clear || (!releasing && !free_valid && !enter && !leave && !freed && u_waits.scan_q == '0));
+      assert (releasing || u_waits.scan_q == '0);
+    end
+  end
+`endif
+endmodule

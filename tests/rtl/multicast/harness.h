@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A sender, a receiver and a memory around a multicast router, and what copies it must make: typed from the
+/// specification of records (config/constants/fabric.toml), once more on purpose.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <deque>
+#include <map>
+#include <memory>
+#include <random>
+#include <vector>
+
+#include "Vmulticast_top.h"
+#include "verilated.h"
+
+namespace multicast_test {
+
+constexpr unsigned kChannels = 8, kKeyed = 2, kWindow = 8, kBoard = 0x5A5;
+constexpr uint64_t kPatience = 100'000;
+
+#define CHECK(condition, ...)                                    \
+  do {                                                           \
+    if (!(condition)) {                                          \
+      std::fprintf(stderr, "%s:%d: ", __FILE__, __LINE__);       \
+      std::fprintf(stderr, __VA_ARGS__);                         \
+      std::fprintf(stderr, "\n");                                \
+      std::exit(1);                                              \
+    }                                                            \
+  } while (0)
+
+using Payload = std::array<uint32_t, 4>;
+using Beat = std::array<uint32_t, 8>;
+
+struct Flit {
+  unsigned kind = 0, vnet = 0, tags = 0;
+  bool last = false;
+  uint32_t dest = 0;
+  Payload payload{};
+  bool operator==(const Flit&) const = default;
+};
+using Packet = std::vector<Flit>;
+
+enum FlitKind { kBody, kMask, kKey, kHeader };
+enum RecordKind { kThread, kThreadHalf, kThreadWord, kTile, kTileHalf, kRouter, kIndirect, kNonsense };
+
+/// One record: 48 bits, or 96.
+struct Record {
+  unsigned kind = 0, y = 0, x = 0, thread = 0, link = 0, vc = 0;
+  uint32_t word = 0, key = 0;
+  uint64_t mask = 0;
+  bool wide() const { return kind == kThreadWord || kind == kTile || kind == kTileHalf; }
+  /// First 48 bits, and the second.
+  std::array<uint64_t, 2> bits() const;
+};
+
+/// Beats of records, as the host writes them.
+class Tables {
+ public:
+  std::map<uint32_t, Beat> beats;
+  /// Puts records into beats from `at` on; gives the key. Some beats are left emptier than they could be.
+  uint32_t put(uint32_t at, const std::vector<Record>& records, std::mt19937_64& random);
+  /// What a key stands for.
+  std::map<uint32_t, std::vector<Record>> keys;
+};
+
+class Bench {
+ public:
+  explicit Bench(uint64_t seed);
+  ~Bench();
+
+  std::mt19937_64 random;
+  std::unique_ptr<Vmulticast_top> top;
+  Tables tables;
+  uint32_t waves = 0;  ///< the board's colour of each job
+  uint64_t now = 0, flits = 0, entered = 0, sent = 0, received = 0, bad = 0, lookups = 0, hits = 0, reads = 0;
+  uint64_t messages = 0, copies = 0, latest = 0, first_flit = 0;
+  std::array<double, kChannels> drain;  ///< chance that a flit is taken in a cycle
+  double send_rate = 1.0, memory_rate = 1.0;
+  unsigned memory_least = 4, memory_most = 60;  ///< cycles of a read
+  bool collect_only = false;
+
+  void send(unsigned channel, Packet packet);
+  /// Any channel's packets wait to go in.
+  uint64_t waiting() const;
+  uint64_t expected() const { return outstanding_; }
+  void tick();
+  void finish();
+  unsigned below(unsigned bound) { return static_cast<unsigned>(random() % bound); }
+  bool chance(double share) { return std::uniform_real_distribution<double>(0, 1)(random) < share; }
+
+ private:
+  struct Read {
+    uint64_t due;
+    unsigned tag;
+    uint32_t beat;
+  };
+  std::array<std::deque<Flit>, kChannels> in_, out_;
+  std::array<unsigned, kChannels> credits_;
+  std::array<unsigned, kChannels> held_{};
+  std::vector<Read> under_way_;
+  std::array<bool, 64> tag_busy_{};
+  int answering_ = -1;
+  uint64_t outstanding_ = 0;
+
+  void expand(unsigned channel, const Packet& packet);
+  void drive();
+  void observe();
+};
+
+}  // namespace multicast_test

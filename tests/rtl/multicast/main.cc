@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: Apache-2.0
+// multicast_test random SEED MESSAGES | directed SEED | rates SEED
+#include <cstring>
+
+#include "harness.h"
+
+using namespace multicast_test;
+
+namespace {
+
+uint32_t any_word(Bench& b) { return static_cast<uint32_t>(b.random()); }
+
+Record any_record(Bench& b) {
+  Record r;
+  r.kind = b.below(6);
+  r.y = b.below(16);
+  r.x = b.below(16);
+  r.thread = b.below(64);
+  r.link = b.below(16);
+  r.vc = b.below(4);
+  r.word = any_word(b);
+  r.key = any_word(b);
+  r.mask = b.random();
+  return r;
+}
+
+/// Payload flits of a packet of a network.
+Packet body(Bench& b, unsigned vnet, unsigned flits) {
+  Packet packet(flits);
+  const unsigned tags = b.below(256);
+  for (Flit& flit : packet) {
+    flit.vnet = vnet;
+    flit.tags = tags;
+    flit.dest = 4u << 29;
+    for (uint32_t& word : flit.payload) word = any_word(b);
+  }
+  packet.back().last = true;
+  return packet;
+}
+
+Packet keyed(Bench& b, uint32_t key, unsigned flits) {
+  Packet packet = body(b, 0, flits);
+  Flit head = packet.front();
+  head.kind = kKey;
+  head.last = false;
+  head.payload = {key, any_word(b), any_word(b), any_word(b)};
+  packet.insert(packet.begin(), head);
+  return packet;
+}
+
+/// Keys of all lengths, some of which go on elsewhere.
+std::vector<uint32_t> fill(Bench& b, unsigned count) {
+  std::vector<uint32_t> keys{0, 77u << 5};  // pins without destinations
+  b.tables.keys[0] = b.tables.keys[77u << 5] = {};
+  uint32_t at = b.below(1 << 20);
+  for (unsigned n = 0; n < count; ++n) {
+    std::vector<Record> records;
+    const unsigned length = b.below(4) == 0 ? b.below(60) : b.below(8);
+    for (unsigned i = 0; i < length; ++i) records.push_back(any_record(b));
+    if (b.below(3) == 0) {
+      Record r;
+      r.kind = kIndirect;
+      r.key = keys[b.below(static_cast<unsigned>(keys.size()))];
+      records.push_back(r);
+    }
+    keys.push_back(b.tables.put(at, records, b.random));
+    at += (keys.back() & 31) + b.below(3);
+  }
+  return keys;
+}
+
+void random_traffic(uint64_t seed, uint64_t count) {
+  Bench b(seed);
+  uint64_t made = 0;
+  while (made < count) {
+    b.tables = {};
+    const std::vector<uint32_t> keys = fill(b, 1 + b.below(60));
+    b.top->flush_i = 1;
+    b.tick();
+    b.top->flush_i = 0;
+    for (unsigned round = 0; round < 4 && made < count; ++round) {
+      b.send_rate = b.below(2) ? 1.0 : 0.3;
+      b.memory_rate = b.below(2) ? 1.0 : 0.2;
+      b.memory_most = b.memory_least + b.below(100);
+      for (double& rate : b.drain) rate = b.below(3) == 0 ? 0.1 : 1.0;
+      for (unsigned n = 0; n < 100 && made < count; ++n) {
+        if (b.below(3) != 0) {
+          const uint32_t key = keys[b.below(static_cast<unsigned>(keys.size()))];
+          b.send(b.below(kKeyed), keyed(b, key, 1 + b.below(b.below(4) ? 4 : 16)));
+          ++made;
+        } else {
+          const unsigned c = b.below(kChannels);
+          // Packets of all other kinds pass as they are, those with a mask included; and keys where none are expanded.
+          Packet packet = body(b, c / 2, 1 + b.below(c < kKeyed ? 5 : 16));
+          packet.front().kind = b.below(2) ? kBody : c < kKeyed ? kMask : b.below(4);
+          for (Flit& flit : packet) flit.dest = any_word(b);
+          b.send(c, packet);
+        }
+        for (unsigned i = b.below(8); i; --i) b.tick();
+        while (b.waiting() > 60) b.tick();
+      }
+      if (b.below(2)) b.finish();
+    }
+    b.finish();
+  }
+  CHECK(b.bad == 0, "%llu records were called meaningless", (unsigned long long)b.bad);
+  std::printf("copies %llu flits %llu lookups %llu hits %llu\n", (unsigned long long)b.copies,
+              (unsigned long long)b.flits, (unsigned long long)b.lookups, (unsigned long long)b.hits);
+}
+
+/// Records that mean nothing, circles, changed tables; a channel that nobody empties.
+void directed(uint64_t seed) {
+  Bench b(seed);
+  Record thread;
+  thread.thread = 3;
+  Record nonsense;
+  nonsense.kind = kNonsense;
+  auto ask = [&](std::vector<Record> records, uint32_t at, uint64_t bads) {
+    const uint32_t key = b.tables.put(at, records, b.random);
+    const uint64_t before = b.bad;
+    b.send(0, keyed(b, key, 2));
+    b.finish();
+    CHECK(b.bad - before == bads, "%llu times a record was called meaningless, not %llu",
+          (unsigned long long)(b.bad - before), (unsigned long long)bads);
+  };
+  ask({thread, nonsense}, 100, 1);
+  ask({nonsense}, 200, 1);
+  // A beat that counts more records than it has places.
+  {
+    const uint32_t key = b.tables.put(300, {thread}, b.random);
+    b.tables.beats[300][0] = 6;
+    b.tables.keys[key] = {};
+    const uint64_t before = b.bad;
+    b.send(0, keyed(b, key, 1));
+    b.finish();
+    CHECK(b.bad == before + 1, "a beat of six records was believed");
+  }
+  // A wide record in the last place.
+  {
+    Record tile;
+    tile.kind = kTile;
+    tile.mask = ~uint64_t{0};
+    Beat beat{};
+    const uint32_t key = 400u << 5 | 1;
+    b.tables.keys[key] = {thread, thread, thread, thread};
+    b.tables.put(400, {thread, thread, thread, thread}, b.random);
+    beat = {};
+    beat[0] = 5;
+    for (unsigned p = 0; p < 5; ++p) {
+      const uint64_t place = (p < 4 ? thread : tile).bits()[0];
+      for (unsigned bit = 0; bit < 48; ++bit) {
+        const unsigned to = 16 + 48 * p + bit;
+        if (place >> bit & 1) beat[to / 32] |= 1u << to % 32;
+      }
+    }
+    b.tables.beats[400] = beat;
+    for (uint32_t n = 401; n < 410; ++n) b.tables.beats.erase(n);
+    b.tables.keys[key] = {thread, thread, thread, thread};
+    const uint64_t before = b.bad;
+    b.send(0, keyed(b, key, 1));
+    b.finish();
+    CHECK(b.bad == before + 1, "a record that its beat does not have whole was believed");
+  }
+  // A circle of indirections ends.
+  {
+    Record round;
+    round.kind = kIndirect;
+    round.key = 500u << 5 | 1;
+    b.tables.put(500, {round}, b.random);
+    b.tables.keys[500u << 5 | 1] = {};
+    const uint64_t before = b.bad;
+    b.send(0, keyed(b, 500u << 5 | 1, 1));
+    b.finish();
+    CHECK(b.bad == before + 1, "a circle of indirections was told %llu times", (unsigned long long)(b.bad - before));
+    b.tables.keys[600u << 5 | 1] = {thread};
+    b.tables.put(600, {thread}, b.random);
+    b.send(0, keyed(b, 600u << 5 | 1, 1));
+    b.finish();
+  }
+  // Records behind an indirection, in its beat and in the next ones.
+  {
+    Record on;
+    on.kind = kIndirect;
+    on.key = 600u << 5 | 1;
+    b.tables.put(700, {thread, on}, b.random);
+    std::vector<Record> many(12, thread);
+    const uint32_t rest = b.tables.put(720, many, b.random);
+    const unsigned behind = rest & 31;
+    Tables one;
+    std::mt19937_64 same(1);
+    // One beat that ends with an indirection, then beats that nobody may use.
+    Beat beat{};
+    beat[0] = 2;
+    const auto put = [&](unsigned p, uint64_t place) {
+      for (unsigned bit = 0; bit < 48; ++bit) {
+        const unsigned to = 16 + 48 * p + bit;
+        if (place >> bit & 1) beat[to / 32] |= 1u << to % 32;
+      }
+    };
+    put(0, thread.bits()[0]);
+    put(1, on.bits()[0]);
+    b.tables.beats[719] = beat;
+    const uint32_t key = 719u << 5 | (1 + behind);
+    b.tables.keys[key] = {thread, on};
+    const uint64_t before = b.bad;
+    b.send(0, keyed(b, key, 3));
+    b.finish();
+    CHECK(b.bad - before == behind, "beats behind an indirection were told %llu times, not %u",
+          (unsigned long long)(b.bad - before), behind);
+  }
+  // Another table at the same place: seen after a flush.
+  {
+    Record other = thread;
+    other.thread = 9;
+    b.tables.put(600, {other}, b.random);
+    b.tables.keys[600u << 5 | 1] = {other};
+    b.top->flush_i = 1;
+    b.tick();
+    b.top->flush_i = 0;
+    b.send(0, keyed(b, 600u << 5 | 1, 1));
+    b.finish();
+  }
+  // A flush while reads of the old table are under way: what they bring is not kept.
+  {
+    b.memory_least = b.memory_most = 50;
+    Record other = thread;
+    const uint32_t key = b.tables.put(900, {thread}, b.random);
+    b.send(0, keyed(b, key, 1));
+    for (int i = 0; i < 20; ++i) b.tick();
+    b.top->flush_i = 1;
+    b.tick();
+    b.top->flush_i = 0;
+    b.finish();
+    other.thread = 33;
+    b.tables.put(900, {other}, b.random);
+    b.send(0, keyed(b, key, 1));
+    b.finish();
+    b.memory_least = 4;
+    b.memory_most = 60;
+  }
+  // Copies that wait stop no other channel, and the other way round.
+  std::vector<Record> records(40, thread);
+  const uint32_t key = b.tables.put(1000, records, b.random);
+  for (unsigned stuck = 0; stuck < kChannels; ++stuck) {
+    b.drain[stuck] = 0;
+    // The stuck channel fills.
+    for (unsigned n = 0; n < 8; ++n) b.send(stuck, stuck < kKeyed ? keyed(b, key, 4) : body(b, stuck / 2, 4));
+    for (int i = 0; i < 3000; ++i) b.tick();
+    const uint64_t before = b.flits;
+    uint64_t free = 0;
+    for (unsigned c = 0; c < kChannels; ++c) {
+      if (c == stuck) continue;
+      for (unsigned n = 0; n < 10; ++n) b.send(c, c < kKeyed ? keyed(b, key, 2) : body(b, c / 2, 3));
+      free += c < kKeyed ? 10 * 40 * 2 : 30;
+    }
+    for (uint64_t i = 0; b.flits < before + free; ++i) {
+      CHECK(i < 20'000, "channel %u, which nobody empties, holds up others", stuck);
+      b.tick();
+    }
+    b.drain[stuck] = 1;
+    b.finish();
+  }
+}
+
+/// Flits a cycle from cached and uncached records, and cycles to the first.
+void rates(uint64_t seed) {
+  for (unsigned payload : {1u, 4u}) {
+    for (bool cached : {true, false}) {
+      Bench b(seed);
+      b.memory_least = b.memory_most = 40;
+      Record thread;
+      std::vector<uint32_t> keys;
+      const unsigned beats = cached ? 4 : 400;
+      for (unsigned n = 0; n < beats / 4; ++n) {
+        std::vector<Record> records(20, thread);
+        std::vector<Record> part;
+        // Full beats: the random emptiness of `put` is for other tests.
+        const uint32_t at = 10'000 + 4 * n;
+        for (unsigned k = 0; k < 4; ++k) {
+          Beat beat{};
+          beat[0] = 5;
+          b.tables.beats[at + k] = beat;
+        }
+        const uint32_t key = at << 5 | 4;
+        b.tables.keys[key] = records;
+        keys.push_back(key);
+      }
+      for (int i = 0; i < 100; ++i) b.tick();
+      if (cached) {
+        b.send(0, keyed(b, keys[0], 1));
+        b.finish();
+        // Once more, now that it is in the cache: from the key's flit to the first copy's.
+        b.first_flit = 0;
+        const uint64_t from = b.now;
+        b.send(0, keyed(b, keys[0], payload));
+        b.finish();
+        std::printf("first %u %llu\n", payload, (unsigned long long)(b.first_flit - from - 1));
+      }
+      for (unsigned n = 0; n < 200; ++n) b.send(0, keyed(b, keys[n % keys.size()], payload));
+      for (int i = 0; i < 300; ++i) b.tick();
+      const uint64_t from = b.flits, begin = b.now;
+      for (int i = 0; i < 2000; ++i) b.tick();
+      std::printf("rate %u %s %.4f\n", payload, cached ? "cached" : "uncached",
+                  double(b.flits - from) / double(b.now - begin));
+      b.finish();
+    }
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 3) return 2;
+  const uint64_t seed = std::strtoull(argv[2], nullptr, 10);
+  const uint64_t count = argc > 3 ? std::strtoull(argv[3], nullptr, 10) : 1000;
+  if (!std::strcmp(argv[1], "random")) random_traffic(seed, count);
+  else if (!std::strcmp(argv[1], "directed")) directed(seed);
+  else if (!std::strcmp(argv[1], "rates")) rates(seed);
+  else return 2;
+}

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The multicast router of a port: random tables and traffic against a model, wrong tables, rates and latency."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+from conftest import Size
+
+from gossamer import config as configs
+from gossamer.hdl import sources, verilate
+
+HERE = Path(__file__).parent
+HARNESS = [HERE / "main.cc", HERE / "bench.cc"]
+
+
+def run(*arguments: object) -> str:
+    simulator = verilate.model(
+        "multicast_top",
+        sources.blocks("multicast", config=configs.load("quad")) + [HERE / "multicast_top.sv"],
+        HARNESS,
+        optimise="-O1",
+    )
+    done = subprocess.run([simulator, *map(str, arguments)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{arguments}: {done.stdout[-2000:]}{done.stderr[-2000:]}"
+    return done.stdout
+
+
+def test_every_record_makes_its_copy_in_order(size: Size, seed: int) -> None:
+    words = run("random", seed, size.pick(500, 4_000, 200_000)).split()
+    copies, lookups, hits = int(words[1]), int(words[5]), int(words[7])
+    assert copies > 500
+    assert 0 < hits < lookups
+
+
+def test_wrong_tables_harm_nobody_and_channels_are_independent(seed: int) -> None:
+    run("directed", seed)
+
+
+def test_rates_and_latency(seed: int) -> None:
+    found = [line.split() for line in run("rates", seed).splitlines()]
+    first = {int(words[1]): int(words[2]) for words in found if words[0] == "first"}
+    assert set(first) == {1, 4}
+    assert all(cycles <= 12 for cycles in first.values()), first
+    rates = {(int(words[1]), words[2]): float(words[3]) for words in found if words[0] == "rate"}
+    assert len(rates) == 4
+    assert all(rate >= 0.99 for (_, records), rate in rates.items() if records == "cached"), rates

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The board switch: random and saturating traffic against a model, channels that nobody empties, tables, rates."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from conftest import Size
+
+from gossamer import config as configs
+from gossamer.hdl import prove, sources, verilate
+
+HERE = Path(__file__).parent
+HARNESS = [HERE / "main.cc", HERE / "bench.cc"]
+# Buffers of common size, and the least that a packet of the longest kind needs.
+REGIONS = {"common": (128, 64), "least": (64, 64)}
+
+
+def run(region: str, *arguments: object) -> str:
+    ingress, egress = REGIONS[region]
+    simulator = verilate.model(
+        "switch_top",
+        sources.blocks("switch", config=configs.load("quad")) + [HERE / "switch_top.sv"],
+        HARNESS,
+        parameters={"InRegion": ingress, "OutRegion": egress},
+        optimise="-O1",
+    )
+    done = subprocess.run([simulator, *map(str, arguments)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{region} {arguments}: {done.stdout[-2000:]}{done.stderr[-2000:]}"
+    return done.stdout
+
+
+@pytest.mark.parametrize("region", REGIONS)
+def test_random_packets_arrive_once_in_order_whole_where_they_should(region: str, size: Size, seed: int) -> None:
+    count = size.pick(4_000, 30_000, 1_000_000)
+    words = run(region, "random", seed, count).split()
+    assert int(words[1]) + int(words[3]) == count
+    assert 0 < int(words[3]) < count / 5
+
+
+def test_a_saturated_switch_delivers_everything(size: Size, seed: int) -> None:
+    run("least", "saturate", seed, size.pick(5_000, 50_000, 1_000_000))
+
+
+def test_channels_are_independent_and_tables_may_change(seed: int) -> None:
+    run("least", "directed", seed)
+
+
+def test_latency_rates_and_shares(seed: int) -> None:
+    found = [line.split() for line in run("common", "rates", seed).splitlines()]
+    # From the cycle of a packet's last flit at the ingress's port to that of its first at the egress's.
+    assert [int(words[2]) for words in found if words[0] == "latency"] == [5, 5]
+    rates = {(int(words[1]), int(words[2])): float(words[3]) for words in found if words[0] == "rate"}
+    assert len(rates) == 25
+    assert all(rate >= 0.999 for (flits, _), rate in rates.items() if flits <= 5), rates
+    # Of the longest packets, two do not fit into an egress's channel at once.
+    assert all(rate >= 0.60 for rate in rates.values()), rates
+    assert all(float(words[2]) >= 0.99 for words in found if words[0] == "all"), found
+
+
+def test_no_packet_is_lost_doubled_mixed_or_misled(size: Size) -> None:
+    files = sources.blocks("switch", config=configs.load("quad")) + [HERE / "prove_switch.sv"]
+    proof = prove.prove("prove_switch", files, mode="bmc", depth=size.pick(7, 9, 14), cover_depth=14, timeout=1800)
+    assert proof.passed, f"{proof.reason}; see {proof.log}"

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The raw programs of ``./gossamer bench fabric``: they run on a board and on a cluster, and let nothing wrong pass."""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from conftest import ROOT
+
+import gossamer_setup
+from gossamer import config as configs
+from gossamer.errors import RunDied
+
+BENCH = ROOT / "bench" / "fabric"
+PROGRAMS = {
+    "neighbours.c": ["COUNT=16"],
+    "links.c": ["COUNT=16"],
+    "barrier.c": ["ROUNDS=8"],
+    "step.c": ["ROUNDS=4"],
+    "alltoall.c": ["FLITS=2"],
+    "hotspot.c": ["COUNT=1"],
+    "fanout.c": ["COUNT=4"],
+}
+# What a fabric at fault would do, done by one thread: program, defines, text and what stands there instead.
+ONE = "(gossamerThread() == 3)"
+FAULTS = {
+    "number": ("neighbours.c", ["COUNT=16"], "out[0] = to_send / EVERY;", f"out[0] = to_send / EVERY + {ONE};"),
+    "sender": ("neighbours.c", ["COUNT=16"], "= tinselId();", f"= tinselId() ^ {ONE};"),
+    "lost": (
+        "neighbours.c",
+        ["COUNT=16"],
+        "GS_CSR_WRITE(GS_CSR_SEND_DEST, partner);",
+        f"if (to_send != 5 || !{ONE}) GS_CSR_WRITE(GS_CSR_SEND_DEST, partner);",
+    ),
+    "twice": (
+        "neighbours.c",
+        ["COUNT=16"],
+        "  // Nobody is released while",
+        f"  if {ONE} GS_CSR_WRITE(GS_CSR_SEND_DEST, partner);  //",
+    ),
+    "vote": (
+        "barrier.c",
+        ["ROUNDS=8"],
+        "++round) sum += (uint32_t)tinselIdle(1)",
+        f"++round) sum += tinselIdle(!{ONE})",
+    ),
+    "sum": ("barrier.c", ["ROUNDS=8", "SUM"], "gsReduceSum(0, mine);", f"gsReduceSum(0, mine + {ONE});"),
+    "step": ("step.c", ["ROUNDS=4"], "out[0] = round << 16", f"out[0] = (round + {ONE}) << 16"),
+    "all": ("alltoall.c", [], "out[0] = here;", f"out[0] = here + {ONE};"),
+    "misled": ("alltoall.c", [], "out[1] = to;", f"out[1] = to + {ONE};"),
+    "hot": ("hotspot.c", ["COUNT=1"], "out[0] = here;", f"out[0] = here + {ONE};"),
+    "fan": ("fanout.c", ["COUNT=4"], "++expected;", f"expected += 1 + {ONE};"),
+}
+
+
+@pytest.fixture(scope="module")
+def bench() -> ModuleType:
+    gossamer_setup.require("test", "rtl")
+    from gossamer.engines import _rtl_build
+
+    _rtl_build.board(configs.load("tiny"))
+    _rtl_build.cluster(configs.load("tiny"), 2)
+    spec = importlib.util.spec_from_file_location("gossamer_bench_fabric_run", BENCH / "_run.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_on_a_board_and_on_a_cluster(bench: ModuleType, program: str) -> None:
+    for where in (configs.load("tiny"), configs.load_cluster("pair")):
+        assert bench.run(where, program, PROGRAMS[program]).value > 0, where.name
+
+
+def test_a_sum_over_all_boards(bench: ModuleType) -> None:
+    for where in (configs.load("tiny"), configs.load_cluster("pair")):
+        assert bench.run(where, "barrier.c", ["ROUNDS=8", "SUM"]).value > 0, where.name
+
+
+def test_what_is_loaded_for_a_start(bench: ModuleType) -> None:
+    assert bench.run(configs.load_cluster("pair"), "boot.c").value == 1
+
+
+def test_lost_frames_cost_time_alone(bench: ModuleType) -> None:
+    pair = configs.load_cluster("pair")
+    quick, slow = (bench.run(pair, "links.c", ["COUNT=16"], frame_loss=loss).value for loss in (0.0, 0.05))
+    assert slow > quick
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_fault_is_no_figure(bench: ModuleType, tmp_path: Path, name: str) -> None:
+    program, defines, text, instead = FAULTS[name]
+    for path in (BENCH / "programs").iterdir():
+        shutil.copy(path, tmp_path)
+    found = [path for path in (tmp_path / program, tmp_path / "bench.h") if text in path.read_text()]
+    assert len(found) == 1 and found[0].read_text().count(text) == 1
+    found[0].write_text(found[0].read_text().replace(text, instead))
+    with pytest.raises(RunDied, match="did not end well"):
+        bench.run(configs.load("tiny"), tmp_path / program, defines)

@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whole boards on the `rtl` engine: programs across tiles, and the same cycles however the board is simulated."""
+
+from __future__ import annotations
+
+import json
+import re
+import struct
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import ROOT, Command, Size
+from traces import read
+
+import gossamer_setup
+from gossamer import config as configs
+from gossamer import device
+from gossamer.config import Config
+from gossamer.engines.rtl import ACCELERATOR, Board, Run
+
+FIXTURES = ROOT / "tests" / "fixtures" / "board"
+TINY = configs.load("tiny")
+HEAD = "#include <gossamer/device.h>\n#include <stdio.h>\n#include <tinsel.h>\n"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def simulator() -> Path:
+    gossamer_setup.require("rtl")
+    from gossamer.engines import _rtl_build
+
+    return _rtl_build.board(TINY)
+
+
+class Told:
+    """A run, and what was said in it."""
+
+    def __init__(self, run: Run, lines: list[tuple[int, str]], memory: list[int]) -> None:
+        self.run, self.lines, self.memory = run, lines, memory
+
+    def same(self, other: Told) -> None:
+        """Everything but the time that it took."""
+        for name in ("reason", "cycles", "instructions", "counters", "tiles", "codes", "traps", "still", "messages"):
+            assert getattr(self.run, name) == getattr(other.run, name), name
+        assert self.lines == other.lines and self.memory == other.memory
+
+
+def go(program: str | Path, threads: int = 0, defines: Sequence[str] = (), config: Config = TINY, **how: Any) -> Told:
+    lines: list[tuple[int, str]] = []
+    image = device.build(program, config, list(defines))
+    with Board(config, **how) as board:
+        board.load_image(image)
+        run = board.run(
+            threads or board.threads, max_cycles=5_000_000, on_line=lambda thread, line, _: lines.append((thread, line))
+        )
+        memory = [int(word) for word in board.read(0x4000_0000, 64)] if run.reason == "done" else []
+    return Told(run, lines, memory)
+
+
+def well(told: Told, threads: int) -> None:
+    assert told.run.reason == "done" and not told.run.traps
+    assert told.run.codes == dict.fromkeys(range(threads), 0), told.lines
+    assert sorted(thread for thread, _ in told.lines) == list(range(threads))
+
+
+def test_every_thread_sends_to_every_other(size: Size) -> None:
+    for threads in size.pick([32], [32, 20], [32, 20, 17, 3]):
+        told = go(FIXTURES / "all.c", threads)
+        well(told, threads)
+        rounds, messages = 3, 3 * threads * (threads - 1)
+        counters = told.run.counters
+        assert counters["sent"] == counters["received"] == messages and counters["refused"] == 0
+        for me, line in told.lines:
+            wanted = sum((me + r) * (s + 1) for r in range(rounds) for s in range(threads) if s != me)
+            assert line == f"heard {rounds * (threads - 1)} sum {wanted % 2**32} wrong 0"
+        # What goes to the other tile crosses the mesh, and nothing else does: three flits a message.
+        there = min(threads, 16)
+        beyond = threads - there
+        assert [tile["flits_out"] for tile in told.run.tiles] == [3 * rounds * there * beyond] * 2
+
+
+def test_barriers_and_votes_over_the_board() -> None:
+    """With a message that goes round the board before each, and memory that all write."""
+    for threads in (32, 19):
+        well(go(FIXTURES / "barrier.c", threads), threads)
+
+
+def test_masks_reach_every_tile() -> None:
+    told = go(FIXTURES / "masks.c")
+    well(told, 32)
+    assert told.run.counters["sent"] == 2 * 32
+
+
+def test_accelerators_and_the_host_are_reached_from_every_tile() -> None:
+    told = go(FIXTURES / "sums.c")
+    assert told.run.codes == dict.fromkeys(range(32), 0) and not told.run.traps
+    found = {struct.unpack("<4I", message.data)[:2] for message in told.run.messages}
+    assert found == {(t, sum((t + 1) * 1000003 + i * i for i in range(24)) % 2**32) for t in range(32)}
+
+
+@pytest.mark.parametrize("program", ["all.c", "sums.c"])
+def test_the_same_cycles_however_it_is_simulated(program: str) -> None:
+    """As one model, as tiles and rest, on one thread of this machine and on two, as Verilator builds models."""
+    from gossamer.engines import _rtl_build
+
+    one = go(FIXTURES / program, 27, ["ROUNDS=2"], workers=1)
+    one.same(go(FIXTURES / program, 27, ["ROUNDS=2"], workers=2))
+    one.same(go(FIXTURES / program, 27, ["ROUNDS=2"], flat=True))
+    one.same(go(FIXTURES / program, 27, ["ROUNDS=2"], simulator=_rtl_build.board(TINY, fast=False)))
+
+
+def test_two_runs_after_each_other(tmp_path: Path) -> None:
+    """Barriers of the second do not open before all tiles have started, as those of the first did not."""
+    image = device.build(FIXTURES / "barrier.c", TINY)
+    with Board(TINY) as board:
+        for _ in range(2):
+            board.load_image(image)
+            done = board.run(32, max_cycles=5_000_000)
+            assert done.reason == "done" and done.codes == dict.fromkeys(range(32), 0)
+
+
+def write(folder: Path, body: str) -> Path:
+    source = folder / "prog.c"
+    source.write_text(HEAD + body, encoding="utf-8")
+    return source
+
+
+def test_nobody_lives_on_the_next_board(command: Command, tmp_path: Path) -> None:
+    body = (
+        "int main(void) {\n  if (gossamerThread() == 21) {\n"
+        "    tinselSend(gossamerAddress(0) + TinselThreadsPerBoard, tinselSendSlot());\n  }\n  return 0;\n}"
+    )
+    done = command("run", write(tmp_path, body), "--engine", "rtl", "--config", "tiny")
+    assert done.returncode == 4
+    first, last = done.stderr.splitlines()
+    said = r"^\[21\] trap: bad_destination: .* destination 0x00000020, in tinselSend at .* main at .*prog\.c:6 \(pc "
+    assert re.search(said, first), first
+    assert last.endswith("prog.c: thread 21 trapped")
+
+
+def test_deadlock_names_threads_and_tiles(command: Command, tmp_path: Path) -> None:
+    body = "int main(void) { if (gossamerThread() > 13) tinselWaitUntil(TINSEL_CAN_RECV); return 0; }"
+    done = command("run", write(tmp_path, body), "--engine", "rtl", "--threads", "20")
+    assert done.returncode == 4
+    waiting = r"threads 14-19 \(tiles 0,0, 1,0\) wait for a message \(tinselWaitUntil\) in tinselWaitUntil at "
+    assert re.match(waiting, done.stderr), done.stderr
+    assert "deadlock: all threads that run (14-19) wait for messages, and none is on its way" in done.stderr
+
+
+def test_faults_of_an_accelerator_name_its_tile(tmp_path: Path) -> None:
+    body = (
+        "int main(void) {\n  if (gossamerThread() != 3) return 0;\n  volatile uint32_t* out = tinselSendSlot();\n"
+        "  out[0] = 0x20; out[1] = 1; out[2] = tinselId(); out[3] = 0;\n"
+        "  tinselSend((int)tinselAccId(0, 0, 1, 0), out);\n  tinselWaitUntil(TINSEL_CAN_RECV);\n  return 0;\n}"
+    )
+    told = go(write(tmp_path, body))
+    assert [(trap.thread, trap.who, trap.name) for trap in told.run.traps] == [
+        (ACCELERATOR, "accelerator 1,0", "load_fault")
+    ]
+
+
+def test_input_and_text_of_a_thread_of_another_tile(tmp_path: Path) -> None:
+    body = (
+        "int main(void) {\n  if (gossamerThread() != 18) return 0;\n  unsigned c;\n"
+        "  do { do c = tinselUartTryGet(); while (!c); putchar(c & 255); } while (c != 266);\n  return 0;\n}"
+    )
+    lines: list[tuple[int, str]] = []
+    with Board(TINY) as board:
+        board.load_image(device.build(write(tmp_path, body), TINY))
+        done = board.run(32, inputs={18: b"Baa baa\n"}, on_line=lambda thread, line, _: lines.append((thread, line)))
+    assert done.reason == "done" and lines == [(18, "Baa baa")]
+
+
+def test_memory_belongs_to_the_board() -> None:
+    with Board(TINY) as board:
+        data = bytes(range(256)) * 300
+        board.write(0x4000_1010, data)
+        board.write(0x1000_0000, data[::-1])
+        found = board.read(0x4000_1010, len(data) // 4).tobytes()
+        assert found == data and board.read(0x1000_0000, len(data) // 4).tobytes() == data[::-1]
+
+
+def test_statistics_and_trace_of_all_tiles(command: Command, tmp_path: Path) -> None:
+    stats, trace = tmp_path / "s.json", tmp_path / "t.pftrace"
+    program = ROOT / "programs" / "ring.c"
+    done = command("run", program, "--engine", "rtl", "--config", "tiny", "--stats", stats, "--trace", trace)
+    assert (done.returncode, done.stderr) == (0, "")
+    about = json.loads(stats.read_text())
+    assert (about["threads"], about["tiles"], about["cores"]) == (32, 2, 4)
+    assert [tile["tile"] for tile in about["by_tile"]] == [[0, 0], [1, 0]]
+    assert sum(tile["instructions"] for tile in about["by_tile"]) == about["instructions"]
+    assert about["mailbox"]["sent"] == 32 * 8 and about["mailbox"]["flits_out"] == about["mailbox"]["flits_in"] == 16
+    arrows = [(send.thread, receive.thread) for send, receive in read(trace).arrows()]
+    assert arrows == [(thread, (thread + 1) % 32) for _ in range(8) for thread in range(32)]
+    again = tmp_path / "again.json"
+    command("run", program, "--engine", "rtl", "--config", "tiny", "--workers", "1", "--stats", again)
+    drop = ("seconds", "kilohertz")
+    other = json.loads(again.read_text())
+    assert {k: v for k, v in other.items() if k not in drop} == {k: v for k, v in about.items() if k not in drop}
+
+
+def test_wrong_options_are_one_line(command: Command, tmp_path: Path) -> None:
+    program = ROOT / "programs" / "hello.c"
+    for words, said in (
+        (["--threads", "33"], "--threads 33: a board of tiny has 32 threads"),
+        (["--one-tile", "--threads", "17"], "--threads 17: a tile of tiny has 16 threads"),
+        (["--tile", "2,0"], "--tile 2,0: tiny has tiles from 0,0 to 1,0"),
+        (["--workers", "0"], "--workers: '0' is no whole number from 1 up"),
+    ):
+        done = command("run", program, "--engine", "rtl", *words)
+        assert (done.returncode, done.stderr) == (2, f"gossamer: error: {said}\n")
+
+
+def test_one_tile_is_still_there(command: Command) -> None:
+    done = command("run", ROOT / "programs" / "hello.c", "--engine", "rtl", "--one-tile")
+    assert done.returncode == 0 and len(done.stdout.splitlines()) == 16

@@ -1,0 +1,299 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Clusters on the `rtl` engine: messages, barriers and the host over links, what is lost, cut or wired wrong."""
+
+from __future__ import annotations
+
+import json
+import re
+import struct
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import ROOT, Command, Size
+
+import gossamer_setup
+from gossamer import config as configs
+from gossamer import device
+from gossamer.engines.rtl import Run
+from gossamer.engines.rtl_cluster import Cluster, Plan
+
+ALL = ROOT / "tests" / "fixtures" / "cluster" / "all.c"
+FEW = ROOT / "tests" / "fixtures" / "cluster" / "few.c"
+FEW_MESSAGES = ("-D", "TARGETS=2", "-D", "STEP=31")
+HEAD = "#include <gossamer/device.h>\n#include <stdio.h>\n#include <tinsel.h>\n"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def simulator() -> Path:
+    gossamer_setup.require("rtl")
+    from gossamer.engines import _rtl_build
+
+    return _rtl_build.cluster(configs.load("tiny"), 2)
+
+
+class Told:
+    """A run, and what was said in it."""
+
+    def __init__(self, run: Run, lines: list[tuple[int, str]], memory: list[int]) -> None:
+        self.run, self.lines, self.memory = run, lines, memory
+
+    def same(self, other: Told) -> None:
+        """Everything but the time that it took."""
+        names = ("reason", "cycles", "instructions", "counters", "tiles", "codes", "traps", "still", "messages")
+        for name in (*names, "links", "boards", "events"):
+            assert getattr(self.run, name) == getattr(other.run, name), name
+        assert self.lines == other.lines and self.memory == other.memory
+
+
+def go(program: Path, cluster: str | Path = "pair", threads: int = 0, defines: Sequence[str] = (), **how: Any) -> Told:
+    lines: list[tuple[int, str]] = []
+    plan = Plan(configs.load_cluster(cluster))
+    image = device.build(program, plan.config, list(defines), boards=plan.shape)
+    with Cluster(plan, **how) as simulated:
+        simulated.load_image(image)
+        run = simulated.run(
+            threads or simulated.threads,
+            max_cycles=5_000_000,
+            on_line=lambda thread, line, _: lines.append((thread, line)),
+        )
+        memory = [int(word) for word in simulated.read(0x4000_0000, 64, board=plan.boards - 1)]
+    return Told(run, lines, memory)
+
+
+def well(told: Told, threads: int, *, rounds: int, targets: int, step: int) -> None:
+    """All messages have arrived once, unchanged and in their round, at threads and at the host."""
+    assert told.run.reason == "done" and not told.run.traps
+    assert told.run.codes == dict.fromkeys(range(threads), 0), told.lines
+    heard = {}
+    for me in range(threads):
+        senders = [(me - 1 - i * step) % threads for i in range(targets)]
+        heard[me] = sum((me + r) * (s + 1) for r in range(rounds) for s in senders) % 2**32
+    said = dict(told.lines)
+    for thread, line in said.items():
+        assert line == f"heard {rounds * targets} sum {heard[thread]} wrong 0"
+    assert {thread % 16 for thread in said} == {5}
+    messages = sorted(struct.unpack("<4I", message.data) for message in told.run.messages)
+    assert messages == [(me, rounds * targets, heard[me], 0) for me in range(threads)]
+    counters = told.run.counters
+    assert counters["received"] == rounds * targets * threads and counters["refused"] == 0
+    assert counters["sent"] == (rounds * targets + 1) * threads
+
+
+def test_every_thread_sends_to_every_other() -> None:
+    """And barriers with words and votes over both boards, and a message of each thread to the host."""
+    told = go(ALL)
+    well(told, 64, rounds=2, targets=63, step=1)
+    # Half of the pairs are on two boards; the other board's messages to the host cross as well, in the other direction.
+    there, back = (told.run.links[0, link] for link in (0, 1)), (told.run.links[1, link] for link in (0, 1))
+    assert sum(link["tx_packets"] for link in there) >= 2 * 32 * 32
+    assert sum(link["tx_packets"] for link in back) >= 2 * 32 * 32 + 32
+    assert told.run.boards[0]["host_received"] == 64 and told.run.boards[1]["host_received"] == 0
+
+
+def test_frames_are_lost_and_damaged_and_no_message() -> None:
+    how: dict[str, Any] = {"frame_loss": 0.02, "defines": ["ROUNDS=2", "TARGETS=15", "STEP=17"]}
+    told = go(ALL, seed=5, **how)
+    well(told, 64, rounds=2, targets=15, step=17)
+    assert sum(link["resends"] for link in told.run.links.values()) > 4
+    assert sum(link["damaged"] for link in told.run.links.values()) > 4
+    other = go(ALL, seed=6, **how)
+    assert other.run.cycles != told.run.cycles, "another seed loses other frames"
+    told.same(go(ALL, seed=5, **how))
+
+
+def test_the_same_cycles_whoever_simulates(size: Size) -> None:
+    """On one thread of this machine and on two, and with models as Verilator builds them."""
+    from gossamer.engines import _rtl_build
+
+    how: dict[str, Any] = {"threads": 61, "defines": ["TARGETS=7", "STEP=9", "BOARD_THREADS=32"], "frame_loss": 0.01}
+    program = FEW
+    one = go(program, workers=1, **how)
+    assert one.run.reason == "done"
+    one.same(go(program, workers=2, **how))
+    if size.name == "full":
+        plan = Plan(configs.load_cluster("pair"))
+        one.same(go(program, workers=2, simulator=_rtl_build.cluster(plan.config, plan.links, fast=False), **how))
+
+
+def test_quad4(size: Size) -> None:
+    if size.name == "quick":
+        pytest.skip("a minute")
+    told = go(ALL, "quad4", defines=["ROUNDS=1", "TARGETS=5", "STEP=205"])
+    well(told, 1024, rounds=1, targets=5, step=205)
+
+
+def write(folder: Path, body: str) -> Path:
+    source = folder / "prog.c"
+    source.write_text(HEAD + body, encoding="utf-8")
+    return source
+
+
+def test_a_cut_link_is_told_by_name(command: Command, tmp_path: Path) -> None:
+    """Within 10,000 cycles: the link itself, then the threads that wait, with their boards and tiles."""
+    stats = tmp_path / "s.json"
+    words = ("--engine", "rtl", "--cluster", "pair", *FEW_MESSAGES, "-D", "ROUNDS=99", "--stats", stats)
+    done = command("run", ALL, *words, "--cut", "a:north@3000", "--cut", "b:west@3000")
+    assert done.returncode == 4
+    lines = done.stderr.splitlines()
+    down = "board a: link_down: nothing is heard over a link any more; link"
+    assert {f"{down} a:north - b:south", f"{down} a:east - b:west"} <= set(lines)
+    assert any(re.match(r"threads? .* \(board [ab], .*tile.*\) wait", line) for line in lines), lines
+    assert "deadlock: " in lines[-1] and lines[-1].endswith("; link a:east - b:west, a:north - b:south are down")
+    about = json.loads(stats.read_text())
+    assert about["end"] == "deadlock" and about["cycles"] < 3000 + 10_000
+
+
+def test_a_cut_link_that_is_not_needed_is_told_too(command: Command) -> None:
+    done = command("run", ALL, "--engine", "rtl", "--cluster", "pair", *FEW_MESSAGES, "-D", "ROUNDS=20",
+                   "--cut", "a:east - b:west@10")  # fmt: skip
+    assert "board a: link_down: nothing is heard over a link any more; link a:east - b:west" in done.stderr
+
+
+def test_a_link_that_does_not_come_up_is_named(command: Command) -> None:
+    done = command("run", ALL, "--engine", "rtl", "--cluster", "pair", "--cut", "a:north")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "gossamer: error: cluster pair: link a:north - b:south did not come up\n"
+
+
+def test_deadlock_names_boards(command: Command, tmp_path: Path) -> None:
+    body = (
+        "int main(void) { if (gossamerBoard() && gossamerThread() > 29) tinselWaitUntil(TINSEL_CAN_RECV); return 0; }"
+    )
+    stats = tmp_path / "s.json"
+    done = command("run", write(tmp_path, body), "--engine", "rtl", "--cluster", "pair", "--stats", stats)
+    assert done.returncode == 4
+    waiting = r"threads 62-63 \(board b, tile 1,0\) wait for a message \(tinselWaitUntil\) in tinselWaitUntil at "
+    assert re.match(waiting, done.stderr), done.stderr
+    assert "deadlock: all threads that run (62-63) wait for messages, and none is on its way" in done.stderr
+    assert json.loads(stats.read_text())["cycles"] < 12_000
+
+
+def test_text_says_where_it_comes_from(command: Command, tmp_path: Path) -> None:
+    body = (
+        "int main(void) {\n  uint32_t x, y, tx, ty, c, t;\n  tinselFromAddr(tinselId(), &x, &y, &tx, &ty, &c, &t);\n"
+        '  if (t + 8 * c == 9) printf("%u %u %u %u\\n", (unsigned)x, (unsigned)y, (unsigned)tx, (unsigned)ty);\n'
+        "  return tinselToAddr(x, y, tx, ty, c, t) != tinselId();\n}"
+    )
+    done = command("run", write(tmp_path, body), "--engine", "rtl", "--cluster", "pair")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert sorted(done.stdout.splitlines()) == [
+        "[25 a 1,0.9] 0 0 1 0", "[41 b 0,0.9] 1 0 0 0", "[57 b 1,0.9] 1 0 1 0", "[9 a 0,0.9] 0 0 0 0",
+    ]  # fmt: skip
+
+
+def test_nobody_lives_beyond_the_cluster(command: Command, tmp_path: Path) -> None:
+    body = (
+        "int main(void) {\n  if (gossamerBoard() == 1 && gossamerThread() == 3) {\n"
+        "    tinselSend((int)gossamerAddressOn(2, 0), tinselSendSlot());\n  }\n  return 0;\n}"
+    )
+    done = command("run", write(tmp_path, body), "--engine", "rtl", "--cluster", "pair")
+    assert done.returncode == 4
+    assert re.match(r"\[35 b 0,0\.3\] trap: bad_destination: ", done.stderr), done.stderr
+
+
+def test_two_runs_after_each_other() -> None:
+    """Barriers of the second do not open before all boards have started, as those of the first did not."""
+    plan = Plan(configs.load_cluster("pair"))
+    image = device.build(ALL, plan.config, ["TARGETS=3", "STEP=21"], boards=plan.shape)
+    with Cluster(plan) as simulated:
+        for _ in range(2):
+            simulated.load_image(image)
+            done = simulated.run(64, max_cycles=5_000_000)
+            assert done.reason == "done" and done.codes == dict.fromkeys(range(64), 0)
+            assert len(done.messages) == 64
+
+
+def test_messages_to_the_host_arrive_behind_the_last_thread(tmp_path: Path) -> None:
+    """Those of the far board still wait for the link when all threads have ended."""
+    body = (
+        "int main(void) {\n  if (!gossamerBoard()) return 0;\n  tinselSetLen(4);\n"
+        "  for (uint32_t i = 0; i < 12; ++i) {\n    tinselWaitUntil(TINSEL_CAN_SEND);\n"
+        "    volatile uint32_t* out = tinselSendSlot();\n    out[0] = gossamerThread() * 100 + i;\n"
+        "    tinselSend((int)tinselHostId(), out);\n  }\n  return 0;\n}"
+    )
+    run = go(write(tmp_path, body)).run
+    found = sorted(struct.unpack_from("<I", message.data)[0] for message in run.messages)
+    assert run.reason == "done" and found == [thread * 100 + i for thread in range(32) for i in range(12)]
+
+
+def test_statistics_by_board_and_link(command: Command, tmp_path: Path) -> None:
+    stats = tmp_path / "s.json"
+    words = ("--engine", "rtl", "--cluster", "pair", "-D", "TARGETS=1", "-D", "STEP=1")
+    done = command("run", ALL, *words, "--stats", stats)
+    assert (done.returncode, done.stderr) == (0, "")
+    about = json.loads(stats.read_text())
+    assert (about["cluster"], about["threads"], about["tiles"]) == ("pair", 64, 4)
+    assert [(tile["board"], tile["tile"]) for tile in about["by_tile"]] == [
+        ("a", [0, 0]), ("a", [1, 0]), ("b", [0, 0]), ("b", [1, 0])
+    ]  # fmt: skip
+    assert [board["board"] for board in about["by_board"]] == ["a", "b"]
+    links = {f"{link['board']}:{link['link']}": link for link in about["by_link"]}
+    assert set(links) == {"a:north", "a:east", "b:south", "b:west"}
+    for one, other in (("a:north", "b:south"), ("a:east", "b:west")):
+        # What is read later has counted more.
+        assert 0 <= links[other]["rx_packets"] - links[one]["tx_packets"] < 40
+    table = command("run", ALL, *words, "--stats")
+    assert "cluster pair, 2 boards of tiny, 4 tiles: 64 threads" in table.stdout
+    assert re.search(r"^  a:north +\d", table.stdout, re.M)
+
+
+def test_bad_input_is_one_line(command: Command, tmp_path: Path) -> None:
+    program = ROOT / "programs" / "hello.c"
+
+    def cluster(text: str) -> Path:
+        path = tmp_path / "mine.toml"
+        path.write_text('description = "mine"\ntopology = "custom"\n' + text, encoding="utf-8")
+        return path
+
+    two = 'boards = { a = "tiny", b = "tiny" }\n'
+    for words, said in (
+        (["--cluster", "pare"], "no cluster named pare"),
+        (["--cluster", "pair", "--config", "tiny"], "--config: cluster pair names the configuration of its boards"),
+        (["--cluster", "pair", "--threads", "65"], "--threads 65: cluster pair has 64 threads"),
+        (["--cluster", "pair", "--frame-loss", "1"], "--frame-loss: '1' is no number from 0 up to 1"),
+        (["--cluster", "pair", "--cut", "a:west@5"], "a:west: cluster pair has no such link"),
+        (["--cluster", "pair", "--cut", "a:east@soon"], "--cut a:east@soon: write LINK@CYCLE"),
+        (["--frame-loss", "0.1"], "--frame-loss: is for clusters"),
+        (["--cluster", "pair", "--tile", "c:0,0"], "cluster pair has no board c"),
+    ):
+        done = command("run", program, "--engine", "rtl", *words)
+        assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1), done.stderr
+        assert done.stderr.startswith(f"gossamer: error: {said}"), done.stderr
+    for text, said in (
+        (two + 'cables = ["a:east"]', 'is "a:east", must be "board:link - board:link"'),
+        (two + 'cables = ["a:east - b:west", "a:east - b:east"]', "a:east is used twice"),
+        (two + 'cables = ["a:east - c:west"]', "there is no board c"),
+        (two, "no cable leads from a to this board"),
+        ('boards = { a = "tiny", b = "quad" }\ncables = ["a:east - b:west"]', "boards of quad and tiny"),
+    ):
+        done = command("run", program, "--engine", "rtl", "--cluster", cluster(text))
+        assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1), done.stderr
+        assert said in done.stderr and "mine" in done.stderr
+
+
+def test_tables_out_of_a_file(command: Command, tmp_path: Path) -> None:
+    """Those that avoid a cable which never comes up; and those for another topology are refused."""
+    mine, other = tmp_path / "mine.routes", tmp_path / "other.routes"
+    assert command("routes", "pair", "--down", "a:north", "--tables", mine).returncode == 0
+    assert command("routes", "ring4", "--tables", other).returncode == 0
+    stats = tmp_path / "s.json"
+    words = (ALL, "--engine", "rtl", "--cluster", "pair", *FEW_MESSAGES, "--routes")
+    done = command("run", *words, mine, "--stats", stats, "--cut", "a:north")
+    assert (done.returncode, done.stderr) == (0, "")
+    used = {f"{one['board']}:{one['link']}": one["tx_packets"] for one in json.loads(stats.read_text())["by_link"]}
+    assert used["a:east"] > 64 and used["b:west"] > 64 and used["a:north"] == used["b:south"] == 0
+    done = command("run", *words, other)
+    assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1)
+    assert "routing tables for another topology" in done.stderr
+
+
+def test_a_cluster_without_a_host_has_one_at_its_first_board(tmp_path: Path) -> None:
+    path = tmp_path / "alone.toml"
+    path.write_text(
+        'description = "no host"\ntopology = "custom"\nboards = { a = "tiny", b = "tiny" }\n'
+        'cables = ["b:north - a:south", "a:north - b:south"]\n',
+        encoding="utf-8",
+    )
+    well(go(ALL, path, defines=["TARGETS=4", "STEP=13"]), 64, rounds=2, targets=4, step=13)

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`--trace`: spans, messages and their arrows, judged by what programs say themselves; the bound of the file's size."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from conftest import ROOT, Command
+from traces import Trace, read
+
+import gossamer_setup
+
+FIXTURES = ROOT / "tests" / "fixtures" / "watching"
+TALK = FIXTURES / "talk.c"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def simulator() -> None:
+    gossamer_setup.require("rtl")
+
+
+def traced(command: Command, path: Path, program: Path, *options: str | Path) -> tuple[Trace, str, str]:
+    done = command("run", program, "--engine", "rtl", "--trace", path, *options)
+    assert done.returncode == 0, done.stderr
+    return read(path), done.stdout, done.stderr
+
+
+def heard(text: str) -> dict[int, list[int]]:
+    """From whom each thread heard, in order."""
+    found: dict[int, list[int]] = {}
+    for thread, sender in re.findall(r"^\[(\d+)[^\]]*\] from (\d+)$", text, re.MULTILINE):
+        found.setdefault(int(thread), []).append(int(sender))
+    return found
+
+
+def orders(trace: Trace) -> dict[int, list[int]]:
+    """The same, by the arrows."""
+    found: dict[int, list[int]] = {}
+    for send, receive in sorted(trace.arrows(), key=lambda pair: pair[1].begin):
+        assert send.begin < receive.begin and receive.notes["from thread"] == send.thread
+        assert receive.notes["cycles under way"] == receive.begin - send.begin
+        found.setdefault(receive.thread, []).append(send.thread)
+    return found
+
+
+def sound(trace: Trace, threads: int) -> None:
+    """What is true of any trace: threads are in their places, and their spans follow each other."""
+    assert len(set(trace.tracks)) == len(trace.tracks)
+    tracks = [track for track in trace.tracks if "/thread " in track]
+    assert len(tracks) == threads
+    for track in tracks:
+        mine = sorted((span.begin, span.end) for span in trace.spans if span.track == track)
+        assert mine and all(begin < end for begin, end in mine)
+        # Nothing is left out between: a thread runs or waits from its start to its end.
+        assert all(a_end == b_begin for (_, a_end), (b_begin, _) in itertools.pairwise(mine))
+        ends = [mark.begin for mark in trace.marks if mark.track == track and mark.name == "ends"]
+        assert ends == [mine[-1][1]]
+
+
+def test_an_arrow_for_each_message_of_a_board(command: Command, tmp_path: Path) -> None:
+    """Threads tell from whom they heard, in order: the arrows say the same."""
+    trace, text, errors = traced(command, tmp_path / "t.pftrace", TALK, "--config", "tiny")
+    assert errors == "" and len(trace.of("everything is shown")) == 1
+    sound(trace, 32)
+    assert {track for track in trace.tracks if track.count("/") == 1} == {"board 0/tile 0,0", "board 0/tile 1,0"}
+    assert len(trace.of("send")) == len(trace.of("receive")) == len(trace.arrows()) == 32 * 31
+    assert orders(trace) == heard(text)
+    assert not any("sender" in mark.notes for mark in trace.marks)
+
+
+def test_arrows_between_boards(command: Command, tmp_path: Path) -> None:
+    """With frames that are lost and sent again, and on two threads of this machine."""
+    options = ["--cluster", "pair", "--frame-loss", "0.02", "--workers", "2"]
+    trace, text, _ = traced(command, tmp_path / "t.pftrace", TALK, *options)
+    sound(trace, 64)
+    assert [track for track in trace.tracks if "/" not in track][1:] == ["board 0", "board 1"]
+    assert len(trace.arrows()) == 64 * 63
+    assert orders(trace) == heard(text)
+    one, _, _ = traced(command, tmp_path / "one.pftrace", TALK, *options[:-1], "1")
+    assert (tmp_path / "one.pftrace").read_bytes() == (tmp_path / "t.pftrace").read_bytes() and one.marks == trace.marks
+
+
+def test_messages_alike_are_told_as_such(command: Command, tmp_path: Path) -> None:
+    """Nothing tells them apart, so any of their senders may be meant; all are there, and none goes back in time."""
+    trace, _, _ = traced(command, tmp_path / "t.pftrace", FIXTURES / "hot.c", "-D", "EACH=4")
+    arrows = trace.arrows()
+    assert len(arrows) == 4 * 31 and all(send.begin < receive.begin for send, receive in arrows)
+    assert Counter(send.thread for send, _ in arrows) == dict.fromkeys(range(1, 32), 4)
+    assert {receive.thread for _, receive in arrows} == {0}
+    marked = [receive for _, receive in arrows if "sender" in receive.notes]
+    (about,) = trace.of("everything is shown")
+    assert 0 < about.notes["received while others of the same contents were under way"] <= len(marked)
+    # Within a tile the mailbox's order says which is which.
+    assert all(receive.notes["from thread"] >= 16 for receive in marked)
+
+
+def test_a_message_to_several_threads_has_several_arrows(command: Command, tmp_path: Path) -> None:
+    trace, _, _ = traced(command, tmp_path / "t.pftrace", FIXTURES / "masks.c")
+    sends = trace.of("multicast")
+    assert [len(mark.begins) for mark in sends] == [3, 3] and {mark.thread for mark in sends} == {0}
+    assert sorted(receive.thread for _, receive in trace.arrows()) == [1, 3, 5, 17, 19, 21]
+    assert all((receive.thread < 16) == (send is sends[0]) for send, receive in trace.arrows())
+
+
+def test_one_tile_and_its_counters(command: Command, tmp_path: Path) -> None:
+    stats = tmp_path / "s.json"
+    trace, text, _ = traced(command, tmp_path / "t.pftrace", TALK, "--one-tile", "-D", "ROUNDS=3", "--stats", stats)
+    sound(trace, 16)
+    assert orders(trace) == heard(text)
+    about = json.loads(stats.read_text())
+    assert len(trace.arrows()) == about["mailbox"]["sent"] == 3 * 16 * 15
+    (name,) = (track for track in trace.counters if track.endswith("instructions a cycle"))
+    (waits,) = (track for track in trace.counters if track.endswith("threads that wait"))
+    samples = trace.counters[name]
+    steps = {b - a for (a, _), (b, _) in itertools.pairwise(samples)}
+    assert steps == {1024} and all(0 <= value <= 2 for _, value in samples)
+    told = sum(value * 1024 for _, value in samples)
+    # What is before the first and behind the last full kilocycle is not there.
+    assert 0 <= about["instructions"] - told <= 2 * 2 * 1024
+    assert all(0 <= value <= 16 for _, value in trace.counters[waits])
+
+
+def of_threads(trace: Trace) -> set[tuple[str, str, int, int]]:
+    """All waits."""
+    waits = (span for span in trace.spans if span.name != "runs" and span.thread >= 0)
+    return {(span.track, span.name, span.begin, span.end) for span in waits}
+
+
+def test_the_size_is_bounded(command: Command, tmp_path: Path) -> None:
+    """Thinned, and both the file and the command say how; what is left is whole, and its longest waits are there."""
+    small, large = tmp_path / "small.pftrace", tmp_path / "large.pftrace"
+    options = ["--least-wait", "4", "-D", "ROUNDS=10", "-D", "ALIKE"]
+    whole, _, errors = traced(command, large, TALK, *options)
+    assert errors == ""
+    trace, _, errors = traced(command, small, TALK, *options, "--trace-size", "1")
+    assert large.stat().st_size > 1_500_000 and 500_000 < small.stat().st_size <= 1_000_000
+    said = re.fullmatch(
+        r"trace: thinned to 1 MB: ([\d,]+) waits shorter than up to ([\d,]+) cycles are shown as running, ([\d,]+) of "
+        r"([\d,]+) messages are not shown\n",
+        errors,
+    )
+    assert said, errors
+    waits, limit, left_out, messages = (int(number.replace(",", "")) for number in said.groups())
+    assert messages == 10 * 32 * 31 and len(trace.arrows()) == messages - left_out
+    kept, all_waits = of_threads(trace), of_threads(whole)
+    assert kept < all_waits and len(all_waits) - len(kept) == waits
+    assert {wait for wait in all_waits if wait[3] - wait[2] > limit} <= kept
+    sound(trace, 32)
+    windows = trace.of("thinned here")
+    assert sum(window.notes.get("waits shown as running", 0) for window in windows) == waits
+    assert sum(window.notes.get("messages not shown", 0) for window in windows) == left_out
+
+
+def test_a_trace_changes_no_cycle(command: Command, tmp_path: Path) -> None:
+    def cycles(*options: str | Path) -> str:
+        done = command("run", TALK, "--engine", "rtl", "--stats", *options)
+        return next(line for line in done.stdout.splitlines() if line.startswith("  cycles"))
+
+    assert cycles() == cycles("--trace", tmp_path / "t.pftrace")
+
+
+def test_wrong_options_are_one_line(command: Command, tmp_path: Path) -> None:
+    done = command("run", TALK, "--engine", "rtl", "--trace", tmp_path / "t", "--trace-size", "0")
+    assert (done.returncode, done.stderr) == (2, "gossamer: error: --trace-size: '0' is no whole number from 1 up\n")
