@@ -11,7 +11,8 @@
 /// A packet is checked when its last flit has come, and has no effect if it is refused. Packets are executed in order.
 /// While one packet's data go to memory the next one's arrive. Memory is accessed in whole lines and past the caches.
 /// The status of a reply is that of its own packet, or else the last refusal since the reply before: so a host asks
-/// for one reply behind many packets.
+/// for one reply behind many packets. An operation that does not exist is not repeated in the reply: it could be taken
+/// for an answer or an event of a control unit, or for an accelerator's fault.
 module gs_tile_load
   import gs_tile_pkg::*;
   import gossamer_pkg::*;
@@ -355,7 +356,7 @@ module gs_tile_load
       rx_job_q  <= in_i.job != job_i;
     end
     if (accept) begin
-      op_q      <= load_op_e'(rx_q.op);
+      op_q      <= (found_q == RefusalKind) ? LoadOpWrite : load_op_e'(rx_q.op);
       tag_q     <= rx_q.tag;
       group_q   <= rx_q.group;
       reply_q   <= rx_q.reply;

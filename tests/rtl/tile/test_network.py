@@ -164,7 +164,7 @@ def broken(tile: Tile, source: random.Random) -> tuple[network.Flits, int | None
         )
     if kind == 6:
         head = network.header("write", where, len(data), reply=network.HOST)
-        head[0] |= source.randint(6, 15)
+        head[0] |= source.randint(5, 15)
         return network.packet(head, data), REFUSAL["kind"]
     if kind == 7:  # data behind what has none
         head = network.header(source.choice(["read", "fill"]), where, len(data), reply=network.HOST)
@@ -255,6 +255,16 @@ def test_a_refusal_without_reply_is_told_in_the_next(tile: Tile) -> None:
     assert [reply.refusal for reply in tile.exchange(sound, 1)] == [""]
     with pytest.raises(InputError, match="no memory"):
         tile.write(DRAM + dram(tile) - 4, bytes(8))
+
+
+def test_replies_name_operations_of_the_loader(tile: Tile) -> None:
+    """Whatever was asked for: 9 and 10 would be an answer and an event of a control unit, 5 an accelerator's fault."""
+    operations = constants.enumeration("load_op")
+    for op in range(operations["read_instr"] + 1, 16):
+        request = network.packet(network.header("write", DRAM, 16, reply=network.HOST, tag=op))
+        request[0, 0] |= op
+        (reply,) = tile.exchange(request, 1)
+        assert (reply.op, reply.tag, reply.refusal) == (operations["write"], op, "kind")
 
 
 def test_a_broadcast_is_for_every_tile(tile: Tile) -> None:
