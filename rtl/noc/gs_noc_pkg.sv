@@ -26,24 +26,31 @@ package gs_noc_pkg;
     return (2 * number + 1) * MeshWidth / (2 * RouterMeshPorts);
   endfunction
 
-  /// The way from a column to the nearest exit, to the west if two are equally near: West, East, or North in its
-  /// column.
-  function automatic dirs_t toward_exit(logic [3:0] x);
-    automatic int unsigned best, distance, column;
-    automatic dirs_t way;
-    best = 2 * MeshWidth;
-    way  = '0;
+  /// The nearest exit of a column, the western one if two are equally near. Columns outside of the mesh have one too.
+  function automatic int unsigned nearest_exit(logic [3:0] x);
+    automatic int unsigned best, distance, column, apart;
+    best     = 0;
+    distance = 255;
     for (int unsigned e = 0; e < RouterMeshPorts; e++) begin
-      column   = exit_column(e);
-      distance = (column > 32'(x)) ? column - 32'(x) : 32'(x) - column;
-      if (distance < best) begin
-        best = distance;
-        way  = '0;
-        if (column > 32'(x)) way[East] = 1'b1;
-        else if (column < 32'(x)) way[West] = 1'b1;
-        else way[North] = 1'b1;
+      column = exit_column(e);
+      apart  = (column > 32'(x)) ? column - 32'(x) : 32'(x) - column;
+      if (apart < distance) begin
+        distance = apart;
+        best     = e;
       end
     end
+    return best;
+  endfunction
+
+  /// The way from a column to its nearest exit: West, East, or North in that column.
+  function automatic dirs_t toward_exit(logic [3:0] x);
+    automatic int unsigned column;
+    automatic dirs_t way;
+    column = exit_column(nearest_exit(x));
+    way    = '0;
+    if (column > 32'(x)) way[East] = 1'b1;
+    else if (column < 32'(x)) way[West] = 1'b1;
+    else way[North] = 1'b1;
     return way;
   endfunction
 

@@ -6,6 +6,7 @@
 /// The table has an entry (switch_entry) for each board, from 0 upwards, and for each host, from the end downwards.
 /// What no valid entry and no port stands for is for nobody. An entry is replaced in one cycle.
 module gs_switch_route
+  import gs_noc_pkg::nearest_exit;
   import gossamer_pkg::*;
   import gs_switch_pkg::*;
 #(
@@ -59,7 +60,7 @@ module gs_switch_route
     home_vc     = '0;
     case (place.kind)
       EndpointThread, EndpointTile, EndpointAccelerator: begin
-        home_port   = port_of(Home.mesh.first, exit_of(place.tile_x));
+        home_port   = port_of(Home.mesh.first, 8'(nearest_exit(place.tile_x)));
         home_nobody = Home.mesh.count == '0;
       end
       EndpointStream: begin
@@ -86,23 +87,6 @@ module gs_switch_route
 
   function automatic logic [SwitchPortW-1:0] port_of(logic [7:0] first, logic [7:0] number);
     return SwitchPortW'(first + number);
-  endfunction
-
-  // The exit of the mesh whose column is the nearest; ties go to the lower column, as in the mesh itself.
-  function automatic logic [7:0] exit_of(logic [3:0] x);
-    logic [7:0] best;
-    int unsigned distance, column, apart;
-    best     = '0;
-    distance = 255;
-    for (int unsigned e = 0; e < RouterMeshPorts; e++) begin
-      column = (2 * e + 1) * MeshWidth / (2 * RouterMeshPorts);
-      apart  = 32'(x) > column ? 32'(x) - column : column - 32'(x);
-      if (apart < distance) begin
-        distance = apart;
-        best     = 8'(e);
-      end
-    end
-    return best;
   endfunction
 
   gs_ram_sdp #(

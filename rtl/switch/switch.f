@@ -2,6 +2,7 @@
 // The board switch. Paths are relative to rtl/.
 -f common/common.f
 -f fabric/fabric.f
+noc/gs_noc_pkg.sv
 switch/gs_switch_pkg.sv
 switch/gs_credit_giver.sv
 switch/gs_channel_buffer.sv
