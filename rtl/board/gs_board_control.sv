@@ -72,12 +72,10 @@ module gs_board_control
   // --------------------------------------------------------------- channels
   logic [Vnets-1:0] from_valid, from_credit, to_valid, to_credit, offered, taken, sends, room;
   flit_t flit, sent;
-  for (genvar v = 0; v < Vnets; v++) begin : gen_channel
-    assign from_valid[v] = in_valid_i[v*SwitchVcs];
-    assign in_credit_o[v*SwitchVcs+:SwitchVcs] = SwitchVcs'(from_credit[v]);
-    assign out_valid_o[v*SwitchVcs+:SwitchVcs] = SwitchVcs'(to_valid[v]);
-    assign to_credit[v] = out_credit_i[v*SwitchVcs];
-  end
+  assign from_valid = gather(in_valid_i);
+  assign in_credit_o = spread(from_credit);
+  assign out_valid_o = spread(to_valid);
+  assign to_credit = gather(out_credit_i);
   gs_mesh_local #(.Depth(Window)) u_port (
     .clk_i,
     .rst_ni,
@@ -303,7 +301,7 @@ module gs_board_control
   end
 
   logic unused;
-  assign unused = ^{in_valid_i, out_credit_i, room[VnetMailbox]};
+  assign unused = room[VnetMailbox];
 
   `GS_ASSERT_NOW(nothing_comes_behind_a_packet_that_waits, !control_comes || !packet_valid_q)
 endmodule

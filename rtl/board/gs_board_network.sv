@@ -125,12 +125,10 @@ module gs_board_network
 
   // ---------------------------------------------------------------- ports
   for (genvar e = 0; e < Exits; e++) begin : gen_exit
-    for (genvar v = 0; v < 4; v++) begin : gen_network
-      assign raw_valid[e][v*SwitchVcs+:SwitchVcs] = SwitchVcs'(mesh_in_valid_i[e][v]);
-      assign mesh_in_credit_o[e][v] = raw_credit[e][v*SwitchVcs];
-      assign mesh_out_valid_o[e][v] = out_valid[e][v*SwitchVcs];
-      assign out_credit[e][v*SwitchVcs+:SwitchVcs] = SwitchVcs'(mesh_out_credit_i[e][v]);
-    end
+    assign raw_valid[e] = spread(mesh_in_valid_i[e]);
+    assign mesh_in_credit_o[e] = gather(raw_credit[e]);
+    assign mesh_out_valid_o[e] = gather(out_valid[e]);
+    assign out_credit[e] = spread(mesh_out_credit_i[e]);
     assign raw[e] = mesh_in_i[e];
     assign mesh_out_o[e] = out[e];
   end

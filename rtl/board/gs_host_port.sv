@@ -228,12 +228,10 @@ module gs_host_port
   end
 
   // -------------------------------------------------------------- channels
-  for (genvar v = 0; v < Vnets; v++) begin : gen_channel
-    assign out_valid_o[v*SwitchVcs+:SwitchVcs] = SwitchVcs'(passed_valid[v]);
-    assign passed_credit[v] = out_credit_i[v*SwitchVcs];
-    assign from_switch[v] = in_valid_i[v*SwitchVcs];
-    assign in_credit_o[v*SwitchVcs+:SwitchVcs] = SwitchVcs'(to_switch_credit[v]);
-  end
+  assign out_valid_o = spread(passed_valid);
+  assign passed_credit = gather(out_credit_i);
+  assign from_switch = gather(in_valid_i);
+  assign in_credit_o = spread(to_switch_credit);
 
   // ---------------------------------------------------------------- counts
   logic sends, receives, stray_out, stray_in;
@@ -264,9 +262,6 @@ module gs_host_port
   for (genvar j = 0; j < Jobs; j++) begin : gen_status
     assign status_o[j] = '{idle: 1'b1, vote: 1'b1, sent: sent_q[j], received: received_q[j], default: '0};
   end
-
-  logic unused;
-  assign unused = ^{out_credit_i, in_valid_i};
 
   for (genvar j = 0; j < Jobs; j++) begin : gen_assert
     `GS_ASSERT_NOW(a_message_passes_only_while_it_is_open,

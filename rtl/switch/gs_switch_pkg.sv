@@ -15,6 +15,23 @@ package gs_switch_pkg;
 
   typedef logic [SwitchChannelW-1:0] channel_t;
   typedef logic [SwitchChannels-1:0] channels_t;
+  typedef logic [3:0] networks_t;
+
+  /// A bit for each virtual network, on its first virtual channel.
+  function automatic channels_t spread(networks_t networks);
+    automatic channels_t channels;
+    channels = '0;
+    for (int unsigned v = 0; v < 4; v++) channels[v*SwitchVcs] = networks[v];
+    return channels;
+  endfunction
+
+  /// A bit for each virtual network, from its first virtual channel.
+  function automatic networks_t gather(channels_t channels);
+    automatic networks_t networks;
+    networks = '0;
+    for (int unsigned v = 0; v < 4; v++) networks[v] = channels[v*SwitchVcs];
+    return networks;
+  endfunction
 
   /// A packet that waits in an ingress
   typedef struct packed {
