@@ -29,23 +29,23 @@ module gs_board_idle
 );
   idle_status_t [Tiles:0] status;
   idle_command_t [Tiles:0] command;
-  logic [Tiles-1:0] begun_q;
-  logic hold_q;
+  logic [Tiles-1:0] begun, done;
 
   always_comb begin
     status[Tiles-1:0] = status_i;
     status[Tiles]     = '{idle: 1'b1, vote: 1'b1, sent: host_sent_i, received: host_received_i, default: '0};
   end
 
-  always_ff @(posedge clk_i) begin
-    if (!rst_ni) begin
-      begun_q <= '0;
-      hold_q  <= 1'b1;
-    end else begin
-      begun_q <= (begun_q | started_i) & expected_i;
-      hold_q  <= (expected_i & ~begun_q) != '0;
-    end
-  end
+  gs_idle_begun #(
+    .Tiles(Tiles)
+  ) u_begun (
+    .clk_i,
+    .rst_ni,
+    .started_i,
+    .expected_i,
+    .begun_o   (begun),
+    .done_o    (done)
+  );
 
   gs_idle_single #(
     .Endpoints(Tiles + 1),
@@ -55,15 +55,15 @@ module gs_board_idle
     .rst_ni,
     .status_i (status),
     .command_o(command),
-    .hold_i   (hold_q || host_hold_i),
+    .hold_i   (done != '1 || host_hold_i),
     .open_o   (host_open_o),
     .epoch_o  (host_epoch_o)
   );
   assign command_o = command[0];
 
   logic unused;
-  assign unused = ^command;
+  assign unused = ^{command, begun};
 
   `GS_ASSERT_NOW(a_release_comes_only_when_all_have_begun,
-                 !command_o.release_all || expected_i == '0 || begun_q == expected_i)
+                 !command_o.release_all || expected_i == '0 || begun == expected_i)
 endmodule

@@ -9,3 +9,4 @@ idle/gs_idle_single.sv
 idle/gs_idle_node.sv
 idle/gs_idle_inbox.sv
 idle/gs_idle.sv
+idle/gs_idle_begun.sv

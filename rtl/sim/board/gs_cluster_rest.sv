@@ -124,10 +124,9 @@ module gs_cluster_rest
   // ------------------------------------------------------- begin of a run
   gs_idle_pkg::idle_status_t  [Tiles-1:0] status;
   gs_idle_pkg::idle_command_t [Tiles-1:0] command;
-  logic [Tiles-1:0] started, expected, begun_q;
+  logic [Tiles-1:0] started, expected, unused_begun, done;
   logic [Tiles-1:0][4:0] job;
   logic [Tiles-1:0][31:0] host;
-  logic [Tiles-1:0] done_q;
 
   for (genvar t = 0; t < Tiles; t++) begin : gen_tile
     assign status[t]         = idle_i[t];
@@ -139,15 +138,16 @@ module gs_cluster_rest
   end
 
   // No barrier opens before each tile that the host starts has had a thread.
-  always_ff @(posedge clk_i) begin
-    if (!rst_ni) begin
-      begun_q     <= '0;
-      done_q <= '0;
-    end else begin
-      begun_q     <= (begun_q | started) & expected;
-      done_q <= ~expected | begun_q;
-    end
-  end
+  gs_idle_begun #(
+    .Tiles(Tiles)
+  ) u_begun (
+    .clk_i,
+    .rst_ni,
+    .started_i (started),
+    .expected_i(expected),
+    .begun_o   (unused_begun),
+    .done_o    (done)
+  );
 
   // --------------------------------------------------------------- fabric
   logic [Links-1:0] mac_tx_valid, mac_tx_ready, mac_tx_last, mac_rx_valid, mac_rx_last, mac_rx_error, up;
@@ -203,7 +203,7 @@ module gs_cluster_rest
     .board_i,
     .ready_o,
     .status_i         (status),
-    .begun_i          (done_q),
+    .begun_i          (done),
     .command_o        (command),
     .job_o            (job),
     .host_o           (host),
