@@ -358,7 +358,8 @@ def run(words: Sequence[str], arguments: Sequence[str] = ()) -> None:
             return console.cluster.on_boards(threads)
         return "" if one_tile else rtl.on_tiles(threads, config.threads_per_tile, config.mesh.width)
 
-    _judge(request.program, image, done, tiles, _down(done, console.cluster))
+    held = _held(done, console.cluster, config, tiles)
+    _judge(request.program, image, done, tiles, _down(done, console.cluster), held)
 
 
 def _has_host(request: _Request) -> bool:
@@ -655,12 +656,26 @@ def _down(run: Run, cluster: SimulatedCluster | None) -> str:
     return f"; link {', '.join(down)} {'is' if len(down) == 1 else 'are'} down" if down else ""
 
 
-def _judge(program: str, image: Image, run: Run, tiles: Tiles = lambda threads: "", down: str = "") -> None:
-    """Raises what the end of the run comes to; nothing if all is well. ``tiles`` says where threads are."""
+def _held(run: Run, cluster: SimulatedCluster | None, config: Config, tiles: Tiles) -> list[str]:
+    """What holds messages up, a line each; nothing if none was under way."""
+    from gossamer.engines import _rtl_queues
+
+    board = cluster.switch_port if cluster is not None else _rtl_queues.no_board
+    return _rtl_queues.words(run.queues, config, tiles, board)
+
+
+def _judge(
+    program: str, image: Image, run: Run, tiles: Tiles = lambda threads: "", down: str = "", held: Sequence[str] = ()
+) -> None:
+    """Raises what the end of the run comes to; nothing if all is well. ``tiles`` says where threads are, ``held`` what
+    holds messages up, a line each.
+    """
     from gossamer.engines.rtl import ranges, who_waits
 
     for line in who_waits(run.still, image.where, tiles):
         click.echo(visible(line), err=True)
+    for line in held:
+        click.echo(line, err=True)
     trapped = {trap.thread for trap in run.traps}
     failed = {thread: code for thread, code in sorted(run.codes.items()) if code}
     waiting = {one.thread for one in run.still}
@@ -671,8 +686,9 @@ def _judge(program: str, image: Image, run: Run, tiles: Tiles = lambda threads: 
         count = f"{len(run.still)} of {run.threads} threads"
         raise RunDied(f"{program}: {count} had not ended after {run.cycles:,} cycles{also}")
     if run.reason == "deadlock":
-        who = f"all threads that run ({ranges(waiting)}) wait for messages"
-        raise RunDied(f"{program}: deadlock: {who}, and none is on its way{also}")
+        who = f"all threads that run ({ranges(waiting)}) wait"
+        why = " behind each other: messages do not move" if held else " for messages, and none is on its way"
+        raise RunDied(f"{program}: deadlock: {who}{why}{also}")
     if run.reason == "stuck":
         who = f"{_threads(waiting)} had not ended" if waiting else "all threads had ended, but not all had said so"
         raise RunDied(

@@ -31,6 +31,7 @@ from gossamer.engines import _rtl_build, _rtl_control, _rtl_network
 from gossamer.engines._rtl_control import Event
 from gossamer.engines._rtl_network import Message
 from gossamer.engines._rtl_process import Kind, Record, Simulator
+from gossamer.engines._rtl_queues import Held, queues
 from gossamer.engines._rtl_words import ACCELERATOR, UNKNOWN_PC, Still, Trap, on_tiles, ranges, stills, who_waits
 from gossamer.errors import InputError, RunDied
 
@@ -97,6 +98,8 @@ class Run:
     """Of a cluster: counters of this run (link_counter) by board and link."""
     boards: Sequence[Mapping[str, int]] = ()
     """Of a cluster: counters of this run (board_counter) of each board."""
+    queues: Sequence[Held] = ()
+    """Of a run that came to stand still: the queues that hold something."""
 
 
 @dataclass
@@ -115,6 +118,7 @@ class _Listeners:
     notes: list[str] = field(default_factory=list)
     seen: watching.Seen | None = None
     events: list[Event] = field(default_factory=list)
+    queues: list[Held] = field(default_factory=list)
 
     def hear(self, record: Record) -> None:
         """Hands a record on to whom it is for."""
@@ -134,6 +138,8 @@ class _Listeners:
             self.notes.append(record.payload.decode())
         elif record.kind == Kind.WATCH:
             self.seen = watching.parse(record.payload)
+        elif record.kind == Kind.QUEUES:
+            self.queues = queues(record.payload)
         elif record.kind == Kind.PROGRESS:
             self.progress(record.cycle, int.from_bytes(record.payload, "little"))
 
@@ -501,6 +507,7 @@ class Tile:
             events=listeners.events,
             links=network[0],
             boards=network[1],
+            queues=listeners.queues,
         )
 
     def _what(self) -> str:
