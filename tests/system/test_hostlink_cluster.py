@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, Command
+from conftest import ROOT, Command, Size
 
 import gossamer_setup
 from gossamer import config as configs
@@ -63,3 +64,38 @@ def test_a_trap_and_a_deadlock_name_their_boards(command: Command) -> None:
     first, last = done.stderr.splitlines()
     assert first.startswith("threads 0-63 (board a, tiles 0,0, 1,0; board b, tiles 0,0, 1,0) wait for a message")
     assert last.endswith("all threads that run (0-63) wait for messages, and none is on its way")
+
+
+def test_all_boards_sort_words_of_the_host(command: Command) -> None:
+    """Words from the host to every thread, between all threads, and back; idleness covers those of the host too."""
+    sort = (FIXTURES / "sort", *PAIR, "--frame-loss", "0.02")
+    done = command("run", *sort, "--", "3")
+    said = f"{2 * TINY.threads * 12} words of 2 boards: sorted; lines say {2 * TINY.threads * 12}, 0 are missing\n"
+    assert (done.returncode, done.stdout, done.stderr) == (0, said, "")
+    done = command("run", *sort, "-D", "FAULTY", "--", "3")
+    assert done.returncode == 1 and "words of 2 boards: WRONG;" in done.stdout
+
+
+def test_a_host_on_quad4_and_its_report(command: Command, size: Size, tmp_path: Path) -> None:
+    """1,024 threads of four boards in two rows, with a host, and the report of all boards, tiles and links."""
+    if size.name == "quick":
+        pytest.skip("a build of quad4")
+    stats, page = tmp_path / "stats.json", tmp_path / "r.html"
+    words = ("--engine", "rtl", "--cluster", "quad4", "--frame-loss", "0.01", "--stats", stats, "--report", page)
+    done = command("run", FIXTURES / "sort", *words, "--", "8")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "12288 words of 4 boards: sorted; lines say 12288, 0 are missing\n"
+    about, text = json.loads(stats.read_text()), page.read_text()
+    # A word goes to its owner, and each has told the host of it; the host has sent two messages to each thread.
+    assert sum(tile["sent"] for tile in about["by_tile"]) == 2 * 12288
+    assert sum(tile["received"] for tile in about["by_tile"]) == 12288 + 2 * 1024
+    rows = re.findall(r"<tr><td>(x[01]y[01]) ([01],[01])</td>(.*?)</tr>", text)
+    shown = {(board, tile): re.findall(r"<td>(.*?)</td>", row)[8:10] for board, tile, row in rows}
+    assert shown == {
+        (tile["board"], "{},{}".format(*tile["tile"])): [f"{tile['sent']:,}", f"{tile['received']:,}"]
+        for tile in about["by_tile"]
+    } and len(shown) == 16  # fmt: skip
+    links = re.findall(r"<tr><td>(x[01]y[01]):(\w+) to .*?</td>(.*?)</tr>", text)
+    packets = {(board, link): re.findall(r"<td>(.*?)</td>", row)[2] for board, link, row in links}
+    wanted = {(link["board"], link["link"]): f"{link['tx_packets']:,}" for link in about["by_link"]}
+    assert packets == wanted and len(packets) == 8

@@ -6,17 +6,16 @@ from __future__ import annotations
 import json
 import re
 import struct
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 from conftest import ROOT, Command, Size
+from system.cluster_runs import Told, go
 
 import gossamer_setup
 from gossamer import config as configs
 from gossamer import device
-from gossamer.engines.rtl import Run
 from gossamer.engines.rtl_cluster import Cluster, Plan
 
 ALL = ROOT / "tests" / "fixtures" / "cluster" / "all.c"
@@ -31,35 +30,6 @@ def simulator() -> Path:
     from gossamer.engines import _rtl_build
 
     return _rtl_build.cluster(configs.load("tiny"), 2)
-
-
-class Told:
-    """A run, and what was said in it."""
-
-    def __init__(self, run: Run, lines: list[tuple[int, str]], memory: list[int]) -> None:
-        self.run, self.lines, self.memory = run, lines, memory
-
-    def same(self, other: Told) -> None:
-        """Everything but the time that it took."""
-        names = ("reason", "cycles", "instructions", "counters", "tiles", "codes", "traps", "still", "messages")
-        for name in (*names, "links", "boards", "events"):
-            assert getattr(self.run, name) == getattr(other.run, name), name
-        assert self.lines == other.lines and self.memory == other.memory
-
-
-def go(program: Path, cluster: str | Path = "pair", threads: int = 0, defines: Sequence[str] = (), **how: Any) -> Told:
-    lines: list[tuple[int, str]] = []
-    plan = Plan(configs.load_cluster(cluster))
-    image = device.build(program, plan.config, list(defines), boards=plan.shape)
-    with Cluster(plan, **how) as simulated:
-        simulated.load_image(image)
-        run = simulated.run(
-            threads or simulated.threads,
-            max_cycles=5_000_000,
-            on_line=lambda thread, line, _: lines.append((thread, line)),
-        )
-        memory = [int(word) for word in simulated.read(0x4000_0000, 64, board=plan.boards - 1)]
-    return Told(run, lines, memory)
 
 
 def well(told: Told, threads: int, *, rounds: int, targets: int, step: int) -> None:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -12,6 +12,7 @@ from gossamer.cli._program_console import visible
 from gossamer.errors import AnswerNo, RunDied
 
 if TYPE_CHECKING:
+    from gossamer.config import Config
     from gossamer.device import Image
     from gossamer.engines._rtl_words import Tiles
     from gossamer.engines.rtl import Run
@@ -20,12 +21,18 @@ if TYPE_CHECKING:
 _MOST_CODES = 8
 
 
-def judge(program: str, image: Image, run: Run, tiles: Tiles = lambda threads: "", down: str = "") -> None:
-    """Raises what the end of the run comes to; nothing if all is well. ``tiles`` says where threads are."""
+def judge(
+    program: str, image: Image, run: Run, tiles: Tiles = lambda threads: "", down: str = "", held: Sequence[str] = ()
+) -> None:
+    """Raises what the end of the run comes to; nothing if all is well. ``tiles`` says where threads are, ``held`` what
+    holds messages up, a line each.
+    """
     from gossamer.engines.rtl import ranges, who_waits
 
     for line in who_waits(run.still, image.where, tiles):
         click.echo(visible(line), err=True)
+    for line in held:
+        click.echo(line, err=True)
     trapped = {trap.thread for trap in run.traps}
     failed = {thread: code for thread, code in sorted(run.codes.items()) if code}
     waiting = {one.thread for one in run.still}
@@ -36,8 +43,9 @@ def judge(program: str, image: Image, run: Run, tiles: Tiles = lambda threads: "
         count = f"{len(run.still)} of {run.threads} threads"
         raise RunDied(f"{program}: {count} had not ended after {run.cycles:,} cycles{also}")
     if run.reason == "deadlock":
-        who = f"all threads that run ({ranges(waiting)}) wait for messages"
-        raise RunDied(f"{program}: deadlock: {who}, and none is on its way{also}")
+        who = f"all threads that run ({ranges(waiting)}) wait"
+        why = " behind each other: messages do not move" if held else " for messages, and none is on its way"
+        raise RunDied(f"{program}: deadlock: {who}{why}{also}")
     if run.reason == "stuck":
         who = f"{_named(waiting)} had not ended" if waiting else "all threads had ended, but not all had said so"
         raise RunDied(
@@ -47,6 +55,14 @@ def judge(program: str, image: Image, run: Run, tiles: Tiles = lambda threads: "
         raise RunDied(f"{program}: {'; '.join(ended)}")
     if failed:
         raise AnswerNo(f"{program}: {_failed(failed)}")
+
+
+def held(run: Run, cluster: SimulatedCluster | None, config: Config, tiles: Tiles) -> list[str]:
+    """What holds messages up, a line each; nothing if none was under way."""
+    from gossamer.engines import _rtl_queues
+
+    board = cluster.switch_port if cluster is not None else _rtl_queues.no_board
+    return _rtl_queues.words(run.queues, config, tiles, board)
 
 
 def links_down(run: Run, cluster: SimulatedCluster | None) -> str:
@@ -84,4 +100,4 @@ def _signed(code: int) -> int:
     return code - (1 << 32) if code >> 31 else code
 
 
-__all__ = ["judge", "links_down"]
+__all__ = ["held", "judge", "links_down"]

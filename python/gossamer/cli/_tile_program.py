@@ -124,7 +124,8 @@ def run(words: Sequence[str], arguments: Sequence[str] = ()) -> None:
         return "" if one_tile else rtl.on_tiles(threads, config.threads_per_tile, config.mesh.width)
 
     down = _program_verdict.links_down(done, console.cluster)
-    _program_verdict.judge(request.program, image, done, tiles, down)
+    held = _program_verdict.held(done, console.cluster, config, tiles)
+    _program_verdict.judge(request.program, image, done, tiles, down, held)
 
 
 def _bytes(path: Path) -> bytes:

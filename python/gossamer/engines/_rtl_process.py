@@ -42,6 +42,7 @@ class Kind(enum.IntEnum):
     PACKET = 10
     NOTE = 20
     WATCH = 21
+    QUEUES = 22
 
 
 @dataclass(frozen=True)

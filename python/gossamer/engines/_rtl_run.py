@@ -12,6 +12,7 @@ from gossamer.engines import _rtl_control, _rtl_network
 from gossamer.engines._rtl_control import Event
 from gossamer.engines._rtl_network import Message
 from gossamer.engines._rtl_process import Kind, Record
+from gossamer.engines._rtl_queues import Held, queues
 from gossamer.engines._rtl_words import ACCELERATOR, UNKNOWN_PC, Still, Trap
 
 Text = Callable[[int, str, bool], object]
@@ -53,6 +54,8 @@ class Run:
     """Of a cluster: counters of this run (link_counter) by board and link."""
     boards: Sequence[Mapping[str, int]] = ()
     """Of a cluster: counters of this run (board_counter) of each board."""
+    queues: Sequence[Held] = ()
+    """Of a run that came to stand still: the queues that hold something."""
 
 
 @dataclass
@@ -73,6 +76,7 @@ class Listeners:
     notes: list[str] = field(default_factory=list)
     seen: watching.Seen | None = None
     events: list[Event] = field(default_factory=list)
+    queues: list[Held] = field(default_factory=list)
 
     def hear(self, record: Record) -> None:
         """Hands a record on to whom it is for."""
@@ -92,6 +96,8 @@ class Listeners:
             self.notes.append(record.payload.decode())
         elif record.kind == Kind.WATCH:
             self.seen = watching.parse(record.payload)
+        elif record.kind == Kind.QUEUES:
+            self.queues = queues(record.payload)
         elif record.kind == Kind.PROGRESS:
             self.progress(record.cycle, int.from_bytes(record.payload, "little"))
 

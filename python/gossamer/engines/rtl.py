@@ -130,6 +130,7 @@ class Tile(Loaded):
             events=listeners.events,
             links=network[0],
             boards=network[1],
+            queues=listeners.queues,
         )
 
     def _what(self) -> str:

@@ -295,6 +295,16 @@ class Cluster(Board):
             return f"board {board}: {event.what}: {doc}; address {event.value & 0xFFFF_FFFF:#010x}, {self._port(event)}"
         return f"board {board}: {event.what}: {doc}"
 
+    def switch_port(self, board: int, port: int) -> tuple[str, str]:
+        """A board, and what is at a port of its switch: its tiles, ``link a:east``, its control unit or host."""
+        name, exits = self.plan.cluster.boards[board].name, self.config.router.mesh_ports
+        if port < exits:
+            return name, "its tiles"
+        links = self.plan.links_of(board)
+        if port - exits < self.plan.links:
+            return name, f"link {name}:{links[port - exits]}" if port - exits in links else f"link {port - exits}"
+        return name, "its control unit or host"
+
     def _port(self, event: _rtl_control.Event) -> str:
         exits = self.config.router.mesh_ports
         if event.unit < exits:

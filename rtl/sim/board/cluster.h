@@ -23,6 +23,7 @@
 
 #include "Vgs_cluster_rest.h"
 #include "models.h"
+#include "queue_probe.h"
 #include "watch.h"
 #ifdef GS_TOGETHER
 void gs_eval_together(Vgs_cluster_rest* const* models, unsigned count, bool inputs);
@@ -100,6 +101,11 @@ class ClusterBoard {
       const EData* its = counters[l];
       all.push_back({board, l, models_.rest().up_o[l] != 0, its[10], its[9], its[8], its[6], its[4], its[2]});
     }
+  }
+
+  /// Queues of the board, and of links that have a cable, with something in them.
+  void queues(unsigned board, std::vector<Held>& all) {
+    QueueProbe::board(models_.rest_context(), board, kLinks, all);
   }
 
   /// The first run begins: times of cuts count from here.
@@ -252,6 +258,9 @@ class Cluster {
   }
   void links(std::vector<LinkSums>& all) {
     for (unsigned b = 0; b < boards_.size(); ++b) boards_[b]->links(b, all);
+  }
+  void queues(std::vector<Held>& all) {
+    for (unsigned b = 0; b < boards_.size(); ++b) boards_[b]->queues(b, all);
   }
   const uint64_t* flits(unsigned tile) const {
     return boards_[tile / kBoardTiles]->models().flits(tile % kBoardTiles);

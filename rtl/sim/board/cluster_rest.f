@@ -4,4 +4,5 @@
 sim/link/gs_mac_model.sv
 -f board/fabric.f
 sim/memory/gs_sim_records.sv
+sim/host/queues.vlt
 sim/board/gs_cluster_rest.sv

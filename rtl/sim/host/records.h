@@ -44,11 +44,28 @@ enum class Kind : uint8_t {
   Packet = 10,   ///< the flits of a packet to the host (network.h)
   Note = 20,     ///< text for the user
   Watch = 21,    ///< before End: what was seen of all tiles (watch.h), JSON
+  Queues = 22,   ///< before End, of a run that stands still: a Held for each queue with something in it
   Byte = 11,     ///< byte[8] of a thread, in a host program's session (session.h)
   Woken = 12,    ///< a host program's wait is over (session.h)
 };
 
 enum class Reason : uint32_t { AllEnded = 0, MostCycles = 1, Deadlock = 2, Stuck = 3, Stopped = 4 };
+
+/// A queue that holds messages, in a record Queues.
+struct Held {
+  enum What : uint32_t {
+    Thread = 1,  ///< a thread's queue of messages is full, and another message for it waits; index: thread of the tile
+    Slots = 2,   ///< no message slot of the tile is free
+    Router = 3,  ///< flits at an input of a tile's router; index: direction, 4 for the tile's own
+    Switch = 4,  ///< packets at an input of a board's switch; index: port
+    Sender = 5,  ///< packets wait to leave over a link; index: link
+    Receiver = 6  ///< packets have come over a link, and wait to go on
+  };
+  uint32_t place;     ///< the tile, or the board, among all
+  uint32_t what;
+  uint32_t index;
+  uint32_t channels;  ///< a bit for each virtual network, or for each channel
+};
 
 /// A thread that has not ended, in a record End.
 struct Still {

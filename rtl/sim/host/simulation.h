@@ -29,6 +29,7 @@
 
 #include "network.h"
 #include "probe.h"
+#include "queue_probe.h"
 #include "session.h"
 #include "sync.h"
 #include "tile_host.h"
@@ -165,13 +166,11 @@ class Simulation {
 
   void open_trace() {
     mailboxes_.resize(tiles_);
-    // One context may have several tiles.
-    for (unsigned t = 0, count = 0; t < tiles_; t += count) {
-      for (count = 1; t + count < tiles_ && probes_[t + count].context() == probes_[t].context();) ++count;
-      if (!MailboxProbe::find(*probes_[t].context(), &mailboxes_[t], count)) {
+    each_context([this](unsigned first, unsigned count) {
+      if (!MailboxProbe::find(*probes_[first].context(), &mailboxes_[first], count)) {
         give_up("the mailboxes' signals for simulation are not as expected");
       }
-    }
+    });
     Trace::Shape shape;
     shape.boards = tiles_ / Machine::kBoardTiles;
     shape.tiles = Machine::kBoardTiles;
@@ -395,6 +394,10 @@ class Simulation {
     } const head{static_cast<uint32_t>(reason), static_cast<uint32_t>(still.size()), first_, last,
                  all_.issued() - issued_first_};
     tell_watched();
+    if (reason == Reason::Deadlock || reason == Reason::Stuck) {
+      const std::vector<Held> held = queues();
+      own_.put(Kind::Queues, cycle_, 0, held.data(), held.size() * sizeof(Held));
+    }
     std::vector<uint8_t> payload(sizeof head + still.size() * sizeof(Still));
     std::memcpy(payload.data(), &head, sizeof head);
     if (!still.empty()) std::memcpy(payload.data() + sizeof head, still.data(), still.size() * sizeof(Still));
@@ -462,6 +465,25 @@ class Simulation {
                        state.address, state.data});
     });
     return still;
+  }
+
+  /// The queues that hold something.
+  std::vector<Held> queues() {
+    std::vector<Held> held;
+    each_context([&](unsigned first, unsigned count) {
+      QueueProbe::tiles(*probes_[first].context(), first, count, held);
+    });
+    if constexpr (requires { machine_.queues(held); }) machine_.queues(held);
+    return held;
+  }
+
+  /// Calls `what` with the first tile of each context and how many tiles it has.
+  template <typename What>
+  void each_context(What what) const {
+    for (unsigned t = 0, count = 0; t < tiles_; t += count) {
+      for (count = 1; t + count < tiles_ && probes_[t + count].context() == probes_[t].context();) ++count;
+      what(t, count);
+    }
   }
 
   // ---- The host ----

@@ -4,4 +4,5 @@
 -f idle/idle.f
 -f sim/memory/sim_memory.f
 sim/tile/gs_sim_mailbox.sv
+sim/host/queues.vlt
 sim/tile/gs_sim_tile.sv

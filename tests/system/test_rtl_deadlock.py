@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A program that stands still names what holds its messages up: threads, queues, boards, links."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from conftest import Command
+
+import gossamer_setup
+from gossamer import config as configs
+
+HEAD = "#include <gossamer/device.h>\n#include <tinsel.h>\n"
+TINY = configs.load("tiny")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def simulators() -> None:
+    gossamer_setup.require("rtl")
+    from gossamer.engines import _rtl_build
+
+    _rtl_build.board(TINY)
+    _rtl_build.cluster(TINY, 2)
+
+
+def lines(command: Command, folder: Path, body: str, *words: str) -> list[str]:
+    """What a program says that comes to a deadlock."""
+    source = folder / "prog.c"
+    source.write_text(HEAD + body, encoding="utf-8")
+    done = command("run", source, "--engine", "rtl", *words)
+    assert done.returncode == 4 and not done.stdout
+    found = done.stderr.splitlines()
+    assert found[-1].startswith("gossamer: error: ") and ": deadlock: " in found[-1]
+    return found
+
+
+# Threads send and do not receive, to the other board or tile: slots run out.
+SENDERS = """int main(void) {
+  const uint32_t threads = gossamerThreads(), boards = GOSSAMER_BOARDS, board = gossamerBoard();
+  tinselSetLen(4);
+  for (uint32_t i = 0; i < 999; ++i) {
+    tinselWaitUntil(TINSEL_CAN_SEND);
+    const uint32_t to = (gossamerThread() + 1 + i) % threads;
+    tinselSend((int)gossamerAddressOn((board + 1) % boards, to), tinselSendSlot());
+  }
+  return 0;
+}
+"""
+
+# All threads but two send one message to thread 5 of the last board, which does not receive any.
+ONE_QUEUE = """int main(void) {
+  if (gossamerThread() != 5 || gossamerBoard() + 1 != GOSSAMER_BOARDS) {
+    for (int i = 0; i < 3; ++i) {
+      tinselWaitUntil(TINSEL_CAN_SEND);
+      tinselSend((int)gossamerAddressOn(GOSSAMER_BOARDS - 1, 5), tinselSendSlot());
+    }
+  }
+  for (;;) tinselWaitUntil(0);
+  return 0;
+}
+"""
+
+
+def test_message_slots_of_both_boards_and_what_is_between_them(command: Command, tmp_path: Path) -> None:
+    _, full, behind, last = lines(command, tmp_path, SENDERS, "--cluster", "pair")
+    every = "(board a, tiles 0,0, 1,0; board b, tiles 0,0, 1,0)"
+    assert full == f"full: all message slots {every}: messages for these threads wait until one is freed"
+    assert behind.startswith(f"behind them messages wait at routers {every}; in the switch of board a from ")
+    for part in ("in the switch of board b from ", "to leave board a over link a:", "at board b off link b:"):
+        assert part in behind, behind
+    assert last.endswith(": deadlock: all threads that run (0-63) wait behind each other: messages do not move")
+
+
+@pytest.mark.parametrize("words", [("--config", "tiny"), ("--one-tile", "--config", "tiny")])
+def test_message_slots_of_tiles(command: Command, tmp_path: Path, words: tuple[str, ...]) -> None:
+    _, full, *behind, last = lines(command, tmp_path, SENDERS, *words)
+    tiles = "" if "--one-tile" in words else " (tiles 0,0, 1,0)"
+    assert full == f"full: all message slots{tiles}: messages for these threads wait until one is freed"
+    assert [line.startswith("behind them messages wait at routers (tile") for line in behind] == [True] * bool(tiles)
+    assert last.endswith("wait behind each other: messages do not move")
+
+
+def test_the_queue_of_one_thread(command: Command, tmp_path: Path) -> None:
+    found = lines(command, tmp_path, ONE_QUEUE, "--cluster", "pair")
+    depth = TINY.mailbox.queue_depth
+    full = (
+        f"full: the queue of thread 37 (board b, tile 0,0): {depth} messages wait to be received, and the next one "
+        "holds up all messages for its tile"
+    )
+    assert full in found, found
+    assert sum(line.startswith("full: ") for line in found) == 1
+    (behind,) = [line for line in found if line.startswith("behind them messages wait ")]
+    assert "behind them messages wait at routers (board b, tile" in behind and "board a" not in behind, behind
+    assert "in the switch of board b from link b:" in behind, behind
+
+
+def test_nothing_is_named_where_nothing_is_on_its_way(command: Command, tmp_path: Path) -> None:
+    body = "int main(void) { tinselWaitUntil(TINSEL_CAN_RECV); return 0; }"
+    (_, last) = lines(command, tmp_path, body, "--cluster", "pair")
+    assert last.endswith("deadlock: all threads that run (0-63) wait for messages, and none is on its way")
+
+
+def test_a_message_behind_a_cut_link(command: Command, tmp_path: Path) -> None:
+    body = """int main(void) {
+      for (int i = 0; i < 3000; ++i) __asm__ volatile("");
+      tinselWaitUntil(TINSEL_CAN_SEND);
+      if (!gossamerBoard()) tinselSend((int)gossamerAddressOn(1, gossamerThread()), tinselSendSlot());
+      else tinselWaitUntil(TINSEL_CAN_RECV);
+      return 0;
+    }"""
+    words = ("--cluster", "pair", "--cut", "a:north@1000", "--cut", "a:east@1000")
+    found = lines(command, tmp_path, body, *words)
+    assert found[-1].endswith(
+        "wait for messages, and none is on its way; link a:north - b:south, a:east - b:west are down"
+    )
