@@ -93,8 +93,8 @@ def measure(context: Context) -> Iterator[Row]:
                 name,
                 float(report.luts),
                 "ALUTs",
-                reference=_paper(kind, config.tiles, "a sixteenth of a board of Tinsel's"),
-                ratio=2 * _PAPER[kind] / config.tiles / report.luts,
+                # All of a board, its memory and links with it: no ratio.
+                reference=_paper(kind, config.tiles, "a sixteenth of all of Tinsel's board"),
                 configuration=CONFIG,
                 multicast=_WITH[kind],
                 **_rest(report),
