@@ -26,6 +26,8 @@ PROGRAMS = {
     "hotspot.c": ["COUNT=1"],
     "fanout.c": ["COUNT=4"],
 }
+# Those that need a second board, or a multicast router, which boards of clusters alone have.
+ON_CLUSTERS = {"hop": ("hop.c", ["ROUNDS=4"]), "key": ("fanout.c", ["KEY", "COUNT=4", "FLITS=2"])}
 # What a fabric at fault would do, done by one thread: program, defines, text and what stands there instead.
 ONE = "(gossamerThread() == 3)"
 FAULTS = {
@@ -58,6 +60,12 @@ FAULTS = {
 }
 
 
+CLUSTER_FAULTS = {
+    "hop": ("out[0] = word;", "out[0] = word + 1;"),
+    "key": ("(uint16_t)count;", "(uint16_t)(count - (tile == GS_TILES));"),
+}
+
+
 @pytest.fixture(scope="module")
 def bench() -> ModuleType:
     gossamer_setup.require("test", "rtl")
@@ -79,6 +87,11 @@ def test_on_a_board_and_on_a_cluster(bench: ModuleType, program: str) -> None:
         assert bench.run(where, program, PROGRAMS[program]).value > 0, where.name
 
 
+@pytest.mark.parametrize("name", ON_CLUSTERS)
+def test_on_a_cluster(bench: ModuleType, name: str) -> None:
+    assert bench.run(configs.load_cluster("pair"), *ON_CLUSTERS[name]).value > 0
+
+
 def test_a_sum_over_all_boards(bench: ModuleType) -> None:
     for where in (configs.load("tiny"), configs.load_cluster("pair")):
         assert bench.run(where, "barrier.c", ["ROUNDS=8", "SUM"]).value > 0, where.name
@@ -97,10 +110,29 @@ def test_lost_frames_cost_time_alone(bench: ModuleType) -> None:
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_fault_is_no_figure(bench: ModuleType, tmp_path: Path, name: str) -> None:
     program, defines, text, instead = FAULTS[name]
+    fails(bench, configs.load("tiny"), tmp_path, program, defines, text, instead)
+
+
+@pytest.mark.parametrize("name", CLUSTER_FAULTS)
+def test_a_fault_on_a_cluster_is_no_figure(bench: ModuleType, tmp_path: Path, name: str) -> None:
+    program, defines = ON_CLUSTERS[name]
+    fails(bench, configs.load_cluster("pair"), tmp_path, program, defines, *CLUSTER_FAULTS[name])
+
+
+def fails(
+    bench: ModuleType,
+    where: configs.Config | configs.Cluster,
+    tmp_path: Path,
+    program: str,
+    defines: list[str],
+    text: str,
+    instead: str,
+) -> None:
+    """A copy of the program with other text instead dies."""
     for path in (BENCH / "programs").iterdir():
         shutil.copy(path, tmp_path)
     found = [path for path in (tmp_path / program, tmp_path / "bench.h") if text in path.read_text()]
     assert len(found) == 1 and found[0].read_text().count(text) == 1
     found[0].write_text(found[0].read_text().replace(text, instead))
     with pytest.raises(RunDied, match="did not end well"):
-        bench.run(configs.load("tiny"), tmp_path / program, defines)
+        bench.run(where, tmp_path / program, defines)

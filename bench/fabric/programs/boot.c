@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is loaded before a start: instructions that fill most of the memory, and 1 MB of data on each board. The first
-// thread says that it runs; then the first of each board reads all of the data.
+// thread says that it runs; then the threads of each board read words all over the data, in all of its memories.
 #include <gossamer/device.h>
 #include <tinsel.h>
 
@@ -31,10 +31,10 @@ __attribute__((noinline)) static void filling(void) {
 }
 
 int main(void) {
-  if (gossamerThread() != 0) return 0;
-  if (gossamerBoard() == 0) tinselEmit(1);
+  const uint32_t me = gossamerThread(), threads = gossamerThreads();
+  if (gossamerBoard() == 0 && me == 0) tinselEmit(1);
   uint32_t wrong = 0;
-  for (uint32_t n = 0; n < WORDS; n += 61) wrong |= bench_data[n] ^ n * 2654435761u;
+  for (uint32_t n = 61 * me; n < WORDS; n += 61 * threads) wrong |= bench_data[n] ^ n * 2654435761u;
   if (wrong == 1) filling();
   return wrong != 0;
 }

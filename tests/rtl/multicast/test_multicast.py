@@ -39,7 +39,7 @@ def test_wrong_tables_harm_nobody_and_channels_are_independent(seed: int) -> Non
 
 
 def test_rates_and_latency(seed: int) -> None:
-    found = [line.split() for line in run("rates", seed).splitlines()]
+    found = [line.split() for line in run("rates", seed, 40).splitlines()]
     first = {int(words[1]): int(words[2]) for words in found if words[0] == "first"}
     assert set(first) == {1, 4}
     assert all(cycles <= 12 for cycles in first.values()), first
