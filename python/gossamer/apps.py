@@ -81,6 +81,8 @@ class App:
     state_bytes: int
     message_bytes: int
     edge_bytes: int
+    defines: tuple[str, ...] = ()
+    """Macros that it was compiled with."""
 
     def parameter(self, name: str) -> Parameter:
         """The parameter of that name; InputError with the near ones if there is none."""
@@ -147,6 +149,7 @@ def _load(header: Path, defines: tuple[str, ...]) -> App:
         state_bytes=about["state_bytes"],
         message_bytes=about["message_bytes"],
         edge_bytes=about["edge_bytes"],
+        defines=defines,
     )
 
 
