@@ -5,17 +5,18 @@
 //   #include <gossamer/softswitch.h>
 //   int main(void) { return gossamer::Softswitch<GossamerVertex>::run(); }
 //
-// The host writes everything that a thread needs into a block of DRAM and its address into gossamer_polite_blocks. A
-// message is a key and the vertex's message. The key is the address of the receiving thread's list of edges: one
-// message to a thread serves all its vertices that the sender points to.
+// The host writes everything that a thread needs into DRAM and the address of its header into gossamer_polite_blocks. A
+// message is a key and the vertex's message. The key stands for a list of edges at the receiving thread: one message to
+// a thread serves all its vertices that the sender points to.
 //
-//   block -> Header -> vertices (Vertex: state, where it wants to send, where its lists are)
-//                   -> queue of those that want to send: first in, first out, each at most once
-//   Vertex.out -> for each pin: own edges within the thread, then (thread, key) of the others
-//   key -> edges: vertex and edge value; the last one is marked
+//   Header -> vertices (Vertex: state, where it wants to send, where its lists are)
+//          -> queue of those that want to send: first in, first out, each at most once
+//   Vertex.out -> for each pin: edges within the thread, then an Entry for each message to others
+//   key -> edges: where they end; vertex and edge value of each
 //
-// GOSSAMER_POLITE_PINS is the number of pins that the graph has, GOSSAMER_POLITE_LISTENS 1 if the host wants the
-// messages to it (else they are counted).
+// Macros: GOSSAMER_POLITE_PINS is the number of pins that the graph has; GOSSAMER_POLITE_LISTENS is 1 if the host wants
+// the messages to it (else they are counted); GOSSAMER_POLITE_MULTICAST is 0 for messages to one thread, whose key is
+// the address of the edges, or 1 for messages to threads of a tile, whose key is an index into a table of each.
 #pragma once
 
 #include <gossamer/polite.h>
@@ -28,8 +29,11 @@
 #ifndef GOSSAMER_POLITE_LISTENS
 #define GOSSAMER_POLITE_LISTENS 1
 #endif
+#ifndef GOSSAMER_POLITE_MULTICAST
+#define GOSSAMER_POLITE_MULTICAST 0
+#endif
 
-/// Address of each thread's block, by its number on the board.
+/// Address of each thread's header, by its number on the board.
 extern "C" uint32_t gossamer_polite_blocks[GS_MAX_THREADS];
 extern "C" const uint32_t gossamer_polite_layout[];
 
@@ -43,11 +47,12 @@ struct PoliteHeader {
   uint32_t queue;     // address of `vertices` words, at least one
   uint32_t params;    // address of the run's parameters
   uint32_t most;      // steps after which the run is given up; 0: none
+  uint32_t keys;      // address of the table of lists of edges, by key
   // From here on written by the thread.
   uint32_t status;    // PoliteStatus
   uint32_t steps;
   uint32_t sends;
-  uint32_t deliveries;
+  uint32_t delivered;     // bytes of edges along which messages came, modulo 2^32
   uint32_t hostMessages;
   uint32_t wrongPin;  // of PoliteStatus WrongPin: the pin, and
   uint32_t wrong;     // the number of the vertex in the thread
@@ -73,11 +78,13 @@ class Softswitch {
     uint8_t queued;  // 1: it stands in the queue
     uint32_t out;    // address of its list, or of the lists' addresses where there are several pins
   };
-  static constexpr uint32_t Last = 1;
-  /// An edge into a vertex; the last of a list has Last in its address.
+  /// An edge into a vertex.
   struct Edge {
-    uint32_t vertex;
+    uint32_t vertex;  // address
     [[no_unique_address]] E value;
+  };
+  struct alignas(alignof(Edge)) EdgeList {
+    uint32_t end;  // address behind the last edge; the first follows, there is one at least
   };
   /// Where messages on a pin go: `own` is a list of edges within the thread, or 0; then `count` entries.
   struct List {
@@ -85,8 +92,15 @@ class Softswitch {
     uint32_t count;
   };
   struct Entry {
+#if GOSSAMER_POLITE_MULTICAST
+    uint32_t tile;  // as the register send_tile takes it
+    uint32_t key;
+    uint32_t maskLow;
+    uint32_t maskHigh;
+#else
     uint32_t thread;
     uint32_t key;
+#endif
   };
   struct Message {
     uint32_t key;
@@ -102,10 +116,13 @@ class Softswitch {
     Vertex* const end = vertices + header->vertices;
     Vertex** const ring = reinterpret_cast<Vertex**>(header->queue);
     Vertex** const ringEnd = ring + header->vertices;
+#if GOSSAMER_POLITE_MULTICAST
+    const auto* const keys = reinterpret_cast<const uint32_t*>(header->keys);
+#endif
     Vertex** head = ring;
     Vertex** tail = ring;
     uint32_t waiting = 0;  // vertices in the queue
-    uint32_t sends = 0, deliveries = 0, hostMessages = 0;
+    uint32_t sends = 0, delivered = 0, hostMessages = 0;
     auto* const slot = const_cast<uint32_t*>(static_cast<volatile uint32_t*>(tinselSendSlot()));
     V now;  // what handlers see; `s` and `readyToSend` differ from call to call
     now.params = reinterpret_cast<const P*>(header->params);
@@ -125,17 +142,18 @@ class Softswitch {
       x.readyToSend = &vertex->pin;
       return x;
     };
-    const auto deliver = [&](const M& message, const Edge* edge) __attribute__((always_inline)) {
-      uint32_t word;
+    const auto deliver = [&](const M& message, const EdgeList* list) __attribute__((always_inline)) {
+      const auto* edge = reinterpret_cast<const Edge*>(list + 1);
+      const auto* const last = reinterpret_cast<const Edge*>(list->end);
+      delivered += list->end - reinterpret_cast<uint32_t>(edge);
       do {
-        word = edge->vertex;
-        auto* const vertex = reinterpret_cast<Vertex*>(word & ~Last);
+        auto* const vertex = reinterpret_cast<Vertex*>(edge->vertex);
+        // Most handlers leave it alone, which the compiler sees: then there is nothing to look at.
+        const PPin before = vertex->pin;
         M copy = message;
         at(vertex).recv(&copy, const_cast<E*>(&edge->value));
-        queue(vertex);
-        ++deliveries;
-        ++edge;
-      } while (!(word & Last));
+        if (before == No && vertex->pin != No) queue(vertex);
+      } while (++edge != last);
     };
     // The bus of slots is 32 bits wide and wants whole words.
     const auto fill = [&](const M& message) __attribute__((always_inline)) {
@@ -160,7 +178,13 @@ class Softswitch {
       if (next != behind) {
         if (tinselCanSend()) {
           slot[0] = next->key;
+#if GOSSAMER_POLITE_MULTICAST
+          GS_CSR_WRITE(GS_CSR_SEND_MASK_LOW, next->maskLow);
+          GS_CSR_WRITE(GS_CSR_SEND_MASK_HIGH, next->maskHigh);
+          GS_CSR_WRITE(GS_CSR_SEND_TILE, next->tile);
+#else
           GS_CSR_WRITE(GS_CSR_SEND_DEST, next->thread);
+#endif
           ++next;
           continue;
         }
@@ -191,7 +215,7 @@ class Softswitch {
             if (GOSSAMER_POLITE_PINS > 1) list = reinterpret_cast<const List*>(lists[pin - 2]);
             next = reinterpret_cast<const Entry*>(list + 1);
             behind = next + list->count;
-            if (list->own) deliver(message, reinterpret_cast<const Edge*>(list->own));
+            if (list->own) deliver(message, reinterpret_cast<const EdgeList*>(list->own));
           } else {
             header->status = PoliteWrongPin;
             header->wrongPin = pin - 2;
@@ -224,7 +248,11 @@ class Softswitch {
       auto* const message = const_cast<uint32_t*>(static_cast<volatile uint32_t*>(tinselRecv()));
       M received;
       __builtin_memcpy(&received, message + 1, sizeof(M));
-      const auto* edges = reinterpret_cast<const Edge*>(message[0]);
+#if GOSSAMER_POLITE_MULTICAST
+      const auto* edges = reinterpret_cast<const EdgeList*>(keys[message[0]]);
+#else
+      const auto* edges = reinterpret_cast<const EdgeList*>(message[0]);
+#endif
       tinselFree(message);
       deliver(received, edges);
     }
@@ -244,7 +272,7 @@ class Softswitch {
     }
     header->steps = now.time;
     header->sends = sends;
-    header->deliveries = deliveries;
+    header->delivered = delivered;
     header->hostMessages = hostMessages;
     return header->status == PoliteDone ? 0 : 1;
   }
@@ -256,6 +284,7 @@ class Softswitch {
     static constexpr uint32_t out = offsetof(Vertex, out);
     static constexpr uint32_t edge = sizeof(Edge);
     static constexpr uint32_t value = offsetof(Edge, value);
+    static constexpr uint32_t list = sizeof(EdgeList);
   };
 };
 
@@ -267,5 +296,6 @@ class Softswitch {
   __attribute__((used, retain)) const uint32_t gossamer_polite_layout[] = {                                         \
       ::gossamer::Softswitch<VERTEX>::Layout::vertex, ::gossamer::Softswitch<VERTEX>::Layout::state,                \
       ::gossamer::Softswitch<VERTEX>::Layout::out,    ::gossamer::Softswitch<VERTEX>::Layout::edge,                 \
-      ::gossamer::Softswitch<VERTEX>::Layout::value,  sizeof(::gossamer::PoliteHeader)};                            \
+      ::gossamer::Softswitch<VERTEX>::Layout::value,  ::gossamer::Softswitch<VERTEX>::Layout::list,                 \
+      sizeof(::gossamer::PoliteHeader)};                                                                            \
   extern "C" int main(void) { return ::gossamer::Softswitch<VERTEX>::run(); } /* freestanding: main has no special name */

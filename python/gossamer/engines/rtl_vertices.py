@@ -80,6 +80,8 @@ class Hardware(Engine):
     """A cluster; it names the configuration of its boards."""
     mapping: str = "metis"
     """How vertices are mapped to threads: one of ``mapper.METHODS``."""
+    multicast: str = "local"
+    """local: one message to all threads of a tile that have receivers; none: one to each thread."""
     max_steps: int = 0
     """Steps after which the run is given up; 0: none."""
     max_cycles: int | None = None
@@ -111,8 +113,8 @@ class Hardware(Engine):
     def _run(self, app: App, opened: _Problem, threads: int, seed: int, handle: ctypes.c_void_p) -> dict[str, Any]:
         problem = _problem(app, opened)
         machine, shape = self._machine(threads)
-        image = _program(app, machine.config, shape, problem.pins, bool(opened.listens))
-        layout = mapper.Layout.read(_constant(image, "gossamer_polite_layout", 24))
+        image = _program(app, machine.config, shape, problem.pins, bool(opened.listens), self.multicast != "none")
+        layout = mapper.Layout.read(_constant(image, "gossamer_polite_layout", mapper.Layout.SIZE))
         mapping = mapper.assign(
             problem.vertices,
             *problem.ends(),
@@ -121,7 +123,9 @@ class Hardware(Engine):
             seed=seed or 1,
             progress=lambda done, total: self.on_phase("mapping", done, total),
         )
-        tables = mapper.Tables(problem, mapping, machine, layout, base=image.symbols["__data_end"])
+        tables = mapper.Tables(
+            problem, mapping, machine, layout, base=image.symbols["__data_end"], multicast=self.multicast != "none"
+        )
         with ExitStack() as stack:
             tile = stack.enter_context(self._simulated(app.name))
             self._load(tile, image, tables)
@@ -142,7 +146,7 @@ class Hardware(Engine):
             native.check(app.library.gs_app_hear(handle, message.data[4 : 4 + opened.message_bytes]))
         states = tables.states(memories)
         ctypes.memmove(opened.states, states.ctypes.data, states.nbytes)
-        return self._statistics(problem, machine, run, found, tables)
+        return self._statistics(problem, machine, layout, run, found, tables)
 
     # ---- The machine ----
 
@@ -221,6 +225,7 @@ class Hardware(Engine):
         self,
         problem: mapper.Problem,
         machine: mapper.Machine,
+        layout: mapper.Layout,
         run: Run,
         found: Named[str, np.ndarray[Any, Any]],
         tables: mapper.Tables,
@@ -232,7 +237,7 @@ class Hardware(Engine):
             "vertices": problem.vertices,
             "edges": problem.edges,
             "sends": int(found["sends"].sum()),
-            "deliveries": int(found["deliveries"].sum()),
+            "deliveries": int((found["delivered"] // layout.edge).sum()),
             "steps": steps,
             "step_calls": steps * problem.vertices,
             "host_messages": int(found["host_messages"].sum()),
@@ -241,6 +246,7 @@ class Hardware(Engine):
             "config": machine.config.name,
             "boards": machine.boards,
             "mapping": self.mapping,
+            "multicast": self.multicast,
             "cycles": run.cycles,
             "instructions": run.instructions,
             "messages_per_round": tables.messages,
@@ -275,7 +281,7 @@ def _problem(app: App, opened: _Problem) -> mapper.Problem:
     )
 
 
-def _program(app: App, config: Config, shape: tuple[int, int], pins: int, listens: bool) -> Image:
+def _program(app: App, config: Config, shape: tuple[int, int], pins: int, listens: bool, multicast: bool) -> Image:
     """The vertex and its softswitch, compiled for the threads."""
     text = _SOURCE.format(header=app.path)
     folder = native.build_dir() / "device" / "vertices"
@@ -284,8 +290,11 @@ def _program(app: App, config: Config, shape: tuple[int, int], pins: int, listen
     if not source.is_file() or source.read_text() != text:
         source.write_text(text)
     defines: Sequence[str] = (
-        *app.defines, f"GOSSAMER_POLITE_PINS={pins}", f"GOSSAMER_POLITE_LISTENS={int(listens)}"
-    )  # fmt: skip
+        *app.defines,
+        f"GOSSAMER_POLITE_PINS={pins}",
+        f"GOSSAMER_POLITE_LISTENS={int(listens)}",
+        f"GOSSAMER_POLITE_MULTICAST={int(multicast)}",
+    )
     return device.build(source, config, defines, boards=shape, freestanding=True)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gossamer._device_header import memory_map
+from gossamer.config import constants
 
 if TYPE_CHECKING:
     from gossamer.config import Config
@@ -69,6 +70,11 @@ class Machine:
         at_row = config.log2_threads_per_tile + config.log2_mesh_width
         at_board = at_row + config.log2_mesh_height
         return thread | column << config.log2_threads_per_tile | row << at_row | board << at_board
+
+    def tile_addresses(self, tiles: Numbers) -> Numbers:
+        """Addresses of tiles as a register takes them that sends to several threads of one."""
+        kind = constants.layout("address_tile").pack(kind=constants.enumeration("endpoint")["tile"])
+        return kind | self.addresses(tiles * self.tile_threads)
 
     @property
     def memory_end(self) -> int:

@@ -4,7 +4,7 @@
 A DRAM holds region after region, and in each the parts of its threads one after the other, each from a line of its
 own where threads write:
 
-    headers | parameters | vertices | queues | lists of pins, and lists | edges
+    headers | parameters | vertices | queues | tables by key | lists of pins, and lists | edges
 
 Only the queues are not written beforehand. ``device/include/gossamer/softswitch.h`` says what each is made of.
 """
@@ -19,15 +19,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gossamer.errors import InputError
+from gossamer.mapper import pack
 from gossamer.mapper.machine import Machine, Numbers
 from gossamer.mapper.partition import Mapping
 
 Bytes = NDArray[np.uint8]
-_LIST, _ENTRY = 8, 8
-"""Bytes of a list's head, and of an entry."""
-_LAST = 1
-_RESULTS = ("status", "steps", "sends", "deliveries", "host_messages", "wrong_pin", "wrong")
-"""Words of a header that the thread writes, behind the six that are written for it."""
+_LIST = 8
+"""Bytes of a vertex's list before its entries."""
+_RESULTS = ("status", "steps", "sends", "delivered", "host_messages", "wrong_pin", "wrong")
+"""Words of a header that the thread writes, behind the seven that are written for it."""
 
 
 @dataclass(frozen=True)
@@ -39,12 +39,14 @@ class Layout:
     out: int
     edge: int
     value: int
+    list: int
     header: int
+    SIZE = 28
 
     @classmethod
     def read(cls, data: bytes) -> Layout:
         """From the program's constant."""
-        return cls(*struct.unpack("<6I", data))
+        return cls(*struct.unpack("<7I", data))
 
 
 @dataclass(frozen=True)
@@ -92,97 +94,122 @@ class Problem:
 
 
 class Tables:
-    """All tables of a problem on a machine. Raises InputError where they do not fit into its memories."""
+    """All tables of a problem on a machine. Raises InputError where they do not fit into its memories.
 
-    def __init__(self, problem: Problem, mapping: Mapping, machine: Machine, layout: Layout, *, base: int) -> None:
+    With ``multicast`` a message goes to all threads of a tile that have receivers, else to one thread.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        mapping: Mapping,
+        machine: Machine,
+        layout: Layout,
+        *,
+        base: int,
+        multicast: bool = False,
+    ) -> None:
         self.machine, self.layout, self._mapping = machine, layout, mapping
         self._problem = problem
-        threads = machine.threads
-        source, target = problem.ends()
-        pin = np.concatenate(
-            [np.empty(0, np.int64), *(np.full(len(one.targets), one.pin) for one in problem.relations)]
-        )
-        # A message for each vertex, pin and thread that has receivers; edges in the order of who receives them.
-        pins = problem.pins
-        to = mapping.thread[target]
-        sender = source * pins + pin
-        order = np.lexsort((target, sender, to))
-        to, sender, target = to[order], sender[order], target[order]
-        first = np.ones(len(order), bool)
-        first[1:] = (to[1:] != to[:-1]) | (sender[1:] != sender[:-1])
-        heads = np.flatnonzero(first)
-        self.messages = len(heads)
-        """Messages of one send by every vertex on every pin, those to vertices of the same thread included."""
-        ends = np.bincount(to, minlength=threads)
-        edges_before = np.cumsum(ends) - ends
+        threads, pins = machine.threads, problem.pins
+        lists = _EdgeLists(problem, mapping, machine)
+        sends = (_to_tiles if multicast else _to_threads)(lists, mapping, machine, pins)
+        self.messages = len(sends.slot)
+        """Messages that threads exchange when every vertex sends once on every pin."""
 
         position = np.empty(problem.vertices, np.int64)
         position[mapping.order] = np.arange(problem.vertices)
-        slot = position[sender[heads] // pins] * pins + sender[heads] % pins
-        to_self = mapping.thread[sender[heads] // pins] == to[heads]
-        away = np.bincount(slot[~to_self], minlength=problem.vertices * pins)
-        list_bytes = _LIST + _ENTRY * away
-        vertices_before = np.cumsum(mapping.counts) - mapping.counts
-        list_at = np.concatenate([[0], np.cumsum(list_bytes)])
-        lists_before = list_at[vertices_before * pins]
-        lists_of = list_at[(vertices_before + mapping.counts) * pins] - lists_before
+        slots = problem.vertices * pins
+
+        def slot_of(sender: Numbers) -> Numbers:
+            return position[sender // pins] * pins + sender % pins
+
+        entry_bytes = 16 if multicast else 8
+        slot = slot_of(sends.slot)
+        entries = np.bincount(slot, minlength=slots)
+        list_at = np.concatenate([[0], np.cumsum(_LIST + entry_bytes * entries)])
+        self._vertices_before = np.cumsum(mapping.counts) - mapping.counts
+        lists_before = list_at[self._vertices_before * pins]
+        lists_of = list_at[(self._vertices_before + mapping.counts) * pins] - lists_before
         own_table = 4 * pins * mapping.counts if pins > 1 else np.zeros(threads, np.int64)
 
         places = _Places(machine, base)
         self.headers = places.region("headers", np.full(threads, layout.header))
         self._params = places.shared("parameters", len(problem.params))
         self.vertices = places.region("vertices", layout.vertex * mapping.counts)
-        queues = places.region("queues", 4 * np.maximum(mapping.counts, 1))
+        self._queues = places.region("queues", 4 * np.maximum(mapping.counts, 1))
+        self._keys = places.region("keys", 4 * sends.keys_of)
         self._lists = places.region("lists", own_table + lists_of)
-        self._edges = places.region("edges", layout.edge * ends)
+        self._edges = places.region("edges", layout.list * lists.lists_of + layout.edge * lists.edges_of)
         self.bytes = places.used()
+        """Of each DRAM."""
 
-        # Addresses: of vertices, of lists by vertex and pin, and of the edges that each message is for.
-        local = self.vertices[mapping.thread] + layout.vertex * mapping.local
-        thread_of_slot = np.repeat(mapping.thread[mapping.order], pins)
-        list_address = (self._lists + own_table)[thread_of_slot] + list_at[:-1] - lists_before[thread_of_slot]
-        edges_address = self._edges[to[heads]] + layout.edge * (heads - edges_before[to[heads]])
+        # Where each list of edges is, and what stands in it: its end, then address and value of each edge.
+        own_list = lists.list_number - lists.lists_before[lists.to]
+        own_edge = lists.heads - lists.edges_before[lists.to]
+        edges_address = self._edges[lists.to] + layout.list * own_list + layout.edge * own_edge
+        self._edge_bytes = self._edge_rows(lists, edges_address)
+        self._edges_at = layout.list * lists.lists_before + layout.edge * lists.edges_before
+        self._edges_size = layout.list * lists.lists_of + layout.edge * lists.edges_of
 
-        # Lists: two words, then an entry for each message that leaves the thread, by receiver.
+        # Lists of vertices: two words, then entries.
         words = np.zeros(int(list_at[-1]) // 4, np.uint32)
-        words[list_at[slot[to_self]] // 4] = edges_address[to_self]
-        words[list_at[:-1] // 4 + 1] = away
-        leaving = np.flatnonzero(~to_self)
-        leaving = leaving[np.argsort(slot[leaving], kind="stable")]
-        entries_before = np.cumsum(away) - away
-        at = (list_at[slot[leaving]] + _LIST) // 4 + 2 * (np.arange(len(leaving)) - entries_before[slot[leaving]])
-        words[at] = machine.addresses(to[heads[leaving]])
-        words[at + 1] = edges_address[leaving]
-        self._list_words, self._list_at, self._lists_before = words, list_at, lists_before
-        self._own_table, self._pins = own_table, pins
+        here = lists.own
+        words[list_at[slot_of(lists.sender[here])] // 4] = edges_address[here]
+        words[list_at[:-1] // 4 + 1] = entries
+        order = np.argsort(slot, kind="stable")
+        before = np.cumsum(entries) - entries
+        at = (list_at[slot[order]] + _LIST) // 4 + entry_bytes // 4 * (np.arange(len(order)) - before[slot[order]])
+        words[at] = sends.dest[order]
+        if multicast:
+            words[at + 1] = sends.key[order]
+            words[at + 2] = sends.mask[order] & np.uint64(0xFFFF_FFFF)
+            words[at + 3] = sends.mask[order] >> np.uint64(32)
+        else:
+            words[at + 1] = edges_address[sends.list]
+        self._list_words, self._list_at, self._pins = words, list_at, pins
 
-        # Edges: the receiver's address, the last of a message marked, and the value.
-        last = np.ones(len(order), np.int64)
-        last[:-1] = first[1:]
-        rows = np.zeros((len(order), layout.edge), np.uint8)
-        rows[:, :4] = (local[target] | last * _LAST).astype("<u4").view(np.uint8).reshape(-1, 4)
-        room = layout.edge - layout.value
-        if room > 0 and len(order):
-            size = min(room, len(problem.unit))
+        # Tables by key: where the edges of a message are, for each thread that it reaches.
+        self._key_words = np.zeros(int(sends.keys_of.sum()), np.uint32)
+        self._keys_before, self._keys_of = np.cumsum(sends.keys_of) - sends.keys_of, sends.keys_of
+        if multicast:
+            away = ~lists.own
+            self._key_words[self._keys_before[lists.to[away]] + sends.key[sends.list]] = edges_address[away]
+
+        # Vertices: state, no pin, the address of their lists.
+        thread_of_slot = np.repeat(mapping.thread[mapping.order], pins)
+        address = (self._lists + own_table)[thread_of_slot] + list_at[:-1] - lists_before[thread_of_slot]
+        self._list_address = address.astype("<u4")
+        table = self._lists[mapping.thread] + 4 * pins * mapping.local
+        out = address[position] if pins == 1 else table
+        held = np.zeros((problem.vertices, layout.vertex), np.uint8)
+        size = problem.states.shape[1]
+        held[:, layout.state : layout.state + size] = problem.states[mapping.order]
+        held[:, layout.out : layout.out + 4] = out[mapping.order].astype("<u4").view(np.uint8).reshape(-1, 4)
+        self._held = held
+
+    def _edge_rows(self, lists: _EdgeLists, edges_address: Numbers) -> Bytes:
+        """All lists of edges as bytes, thread by thread."""
+        layout, problem, mapping = self.layout, self._problem, self._mapping
+        count = len(lists.target)
+        sizes = np.diff(np.append(lists.heads, count))
+        data = np.zeros(layout.list * len(lists.heads) + layout.edge * count, np.uint8)
+        head_at = layout.list * np.arange(len(lists.heads)) + layout.edge * lists.heads
+        ends = edges_address + layout.list + layout.edge * sizes
+        _put(data, head_at, ends.astype("<u4").view(np.uint8).reshape(-1, 4))
+        edge_at = layout.list * (np.repeat(np.arange(len(sizes)), sizes) + 1) + layout.edge * np.arange(count)
+        local = self.vertices[mapping.thread] + layout.vertex * mapping.local
+        _put(data, edge_at, local[lists.target].astype("<u4").view(np.uint8).reshape(-1, 4))
+        size = min(layout.edge - layout.value, len(problem.unit))
+        if size and count:
             values = [
                 one.values[:, :size]
                 if one.values is not None
                 else np.broadcast_to(np.frombuffer(problem.unit, np.uint8)[:size], (len(one.targets), size))
                 for one in problem.relations
             ]
-            rows[:, layout.value : layout.value + size] = np.concatenate(values)[order]
-        self._edge_rows, self._edges_before, self._ends = rows, edges_before, ends
-
-        # Vertices: state, no pin, the address of their lists.
-        held = np.zeros((problem.vertices, layout.vertex), np.uint8)
-        size = problem.states.shape[1]
-        held[:, layout.state : layout.state + size] = problem.states[mapping.order]
-        table = self._lists[mapping.thread] + 4 * pins * mapping.local
-        out = list_address[position] if pins == 1 else table
-        held[:, layout.out : layout.out + 4] = out[mapping.order].astype("<u4").view(np.uint8).reshape(-1, 4)
-        self._held, self._vertices_before = held, vertices_before
-        self._list_address, self._queues = list_address.astype("<u4"), queues
-        self._places = places
+            _put(data, edge_at + layout.value, np.concatenate(values)[lists.order])
+        return data
 
     # ---- What is written ----
 
@@ -196,6 +223,7 @@ class Tables:
                 yield memory, self._params, self._problem.params
             for starts, part in (
                 (self.vertices, self._vertices_of),
+                (self._keys, self._keys_part),
                 (self._lists, self._lists_of),
                 (self._edges, self._edges_of),
             ):
@@ -214,7 +242,7 @@ class Tables:
 
     def _header(self, thread: int, most_steps: int) -> bytes:
         words = (self._mapping.counts[thread], self._problem.vertices, self.vertices[thread], self._queues[thread])
-        head = struct.pack("<6I", *(int(word) for word in words), self._params, most_steps)
+        head = struct.pack("<7I", *(int(word) for word in words), self._params, most_steps, int(self._keys[thread]))
         return head + bytes(self.layout.header - len(head))
 
     def _vertices_of(self, thread: int) -> bytes:
@@ -228,8 +256,10 @@ class Tables:
         return table + self._list_words[begin:end].tobytes()
 
     def _edges_of(self, thread: int) -> bytes:
-        first = self._edges_before[thread]
-        return self._edge_rows[first : first + self._ends[thread]].tobytes()
+        return self._edge_bytes[self._edges_at[thread] :][: self._edges_size[thread]].tobytes()
+
+    def _keys_part(self, thread: int) -> bytes:
+        return self._key_words[self._keys_before[thread] :][: self._keys_of[thread]].tobytes()
 
     # ---- What is read ----
 
@@ -248,7 +278,7 @@ class Tables:
         by_memory = self.machine.memory_of(np.arange(self.machine.threads))
         begins = {memory: begin for memory, begin, _ in self.spans()}
         for thread, memory in enumerate(by_memory):
-            at = int(self.headers[thread]) - begins[int(memory)] + 24
+            at = int(self.headers[thread]) - begins[int(memory)] + 28
             for name, word in zip(_RESULTS, struct.unpack_from("<7I", memories[int(memory)], at), strict=True):
                 found[name][thread] = word
         return found
@@ -266,6 +296,87 @@ class Tables:
             at = local[here] - begin + layout.state
             found[here] = data[at[:, None] + np.arange(size)]
         return found
+
+
+class _EdgeLists:
+    """The lists of edges: one for each sender (vertex and pin) and thread with receivers, sorted by thread and sender.
+
+    By edge: ``target``, and ``order``, its number in the problem. By list: ``heads``, its first edge; ``sender``, vertex
+    * pins + pin; ``to``, the thread; ``own``, whether the sender is on that thread too. By thread: how many edges and
+    lists there are, and how many before it.
+    """
+
+    def __init__(self, problem: Problem, mapping: Mapping, machine: Machine) -> None:
+        pins = problem.pins
+        source, target = problem.ends()
+        pin = np.concatenate(
+            [np.empty(0, np.int64), *(np.full(len(one.targets), one.pin) for one in problem.relations)]
+        )
+        to, sender = mapping.thread[target], source * pins + pin
+        self.order = np.lexsort((target, sender, to))
+        to, sender = to[self.order], sender[self.order]
+        self.target = target[self.order]
+        first = np.ones(len(to), bool)
+        first[1:] = (to[1:] != to[:-1]) | (sender[1:] != sender[:-1])
+        self.heads = np.flatnonzero(first)
+        self.sender, self.to = sender[self.heads], to[self.heads]
+        self.list_number = np.arange(len(self.heads))
+        self.own = mapping.thread[self.sender // pins] == self.to
+        self.edges_of = np.bincount(to, minlength=machine.threads)
+        self.lists_of = np.bincount(self.to, minlength=machine.threads)
+        self.edges_before = np.cumsum(self.edges_of) - self.edges_of
+        self.lists_before = np.cumsum(self.lists_of) - self.lists_of
+
+
+@dataclass(frozen=True)
+class _Sends:
+    """Messages between threads."""
+
+    slot: Numbers
+    """Sender of each: vertex * pins + pin."""
+    dest: Numbers
+    """Address of the thread, or of the tile."""
+    list: Numbers
+    """To threads: the list of edges of each. To tiles: for each list that is reached from elsewhere, its message."""
+    keys_of: Numbers
+    """Length of each thread's table by key."""
+    key: Numbers
+    mask: NDArray[np.uint64]
+
+
+def _to_threads(lists: _EdgeLists, mapping: Mapping, machine: Machine, pins: int) -> _Sends:
+    away = np.flatnonzero(~lists.own)
+    none = np.zeros(machine.threads, np.int64)
+    empty = np.empty(0, np.int64)
+    return _Sends(lists.sender[away], machine.addresses(lists.to[away]), away, none, empty, empty.astype(np.uint64))
+
+
+def _to_tiles(lists: _EdgeLists, mapping: Mapping, machine: Machine, pins: int) -> _Sends:
+    away = np.flatnonzero(~lists.own)
+    sender, to = lists.sender[away], lists.to[away]
+    tile, thread = to // machine.tile_threads, to % machine.tile_threads
+    order = np.lexsort((sender, tile))
+    first = np.ones(len(order), bool)
+    first[1:] = (tile[order][1:] != tile[order][:-1]) | (sender[order][1:] != sender[order][:-1])
+    message = np.empty(len(order), np.int64)
+    message[order] = np.cumsum(first) - 1
+    heads = order[first]
+    mask = np.zeros(len(heads), np.uint64)
+    np.bitwise_or.at(mask, message, np.uint64(1) << thread.astype(np.uint64))
+    # Keys are those of a tile; messages are sorted by tile.
+    key = np.empty(len(heads), np.int64)
+    tiles = tile[heads]
+    bounds = np.searchsorted(tiles, np.arange(machine.boards * machine.board_tiles + 1))
+    for begin, end in zip(bounds[:-1], bounds[1:], strict=True):
+        key[begin:end] = pack.keys(mask[begin:end])
+    keys_of = np.zeros(machine.threads, np.int64)
+    np.maximum.at(keys_of, to, key[message] + 1)
+    return _Sends(sender[heads], machine.tile_addresses(tiles), message, keys_of, key, mask)
+
+
+def _put(data: Bytes, at: Numbers, rows: Bytes) -> None:
+    """Writes rows of bytes at places."""
+    data[at[:, None] + np.arange(rows.shape[1])] = rows
 
 
 class _Places:
