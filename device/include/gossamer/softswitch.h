@@ -16,7 +16,8 @@
 //
 // Macros: GOSSAMER_POLITE_PINS is the number of pins that the graph has; GOSSAMER_POLITE_LISTENS is 1 if the host wants
 // the messages to it (else they are counted); GOSSAMER_POLITE_MULTICAST is 0 for messages to one thread, whose key is
-// the address of the edges, or 1 for messages to threads of a tile, whose key is an index into a table of each.
+// the address of the edges, or 1 for messages to threads of a tile, whose key is an offset into a table of each: there
+// the list itself stands if it fits into a cache line, else its address with bit 0 set.
 #pragma once
 
 #include <gossamer/polite.h>
@@ -47,7 +48,7 @@ struct PoliteHeader {
   uint32_t queue;     // address of `vertices` words, at least one
   uint32_t params;    // address of the run's parameters
   uint32_t most;      // steps after which the run is given up; 0: none
-  uint32_t keys;      // address of the table of lists of edges, by key
+  uint32_t keys;      // address of the table by key
   // From here on written by the thread.
   uint32_t status;    // PoliteStatus
   uint32_t steps;
@@ -117,7 +118,7 @@ class Softswitch {
     Vertex** const ring = reinterpret_cast<Vertex**>(header->queue);
     Vertex** const ringEnd = ring + header->vertices;
 #if GOSSAMER_POLITE_MULTICAST
-    const auto* const keys = reinterpret_cast<const uint32_t*>(header->keys);
+    const uint32_t keys = header->keys;
 #endif
     Vertex** head = ring;
     Vertex** tail = ring;
@@ -249,7 +250,8 @@ class Softswitch {
       M received;
       __builtin_memcpy(&received, message + 1, sizeof(M));
 #if GOSSAMER_POLITE_MULTICAST
-      const auto* edges = reinterpret_cast<const EdgeList*>(keys[message[0]]);
+      const auto* edges = reinterpret_cast<const EdgeList*>(keys + message[0]);
+      if (edges->end & 1) edges = reinterpret_cast<const EdgeList*>(edges->end - 1);
 #else
       const auto* edges = reinterpret_cast<const EdgeList*>(message[0]);
 #endif

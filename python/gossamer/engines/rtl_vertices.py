@@ -250,6 +250,7 @@ class Hardware(Engine):
             "cycles": run.cycles,
             "instructions": run.instructions,
             "messages_per_round": tables.messages,
+            "balance": tables.balance,
             "memory_bytes": int(tables.bytes.max()),
             "simulation_seconds": run.seconds,
             "counters": dict(run.counters),

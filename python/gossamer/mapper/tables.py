@@ -138,19 +138,38 @@ class Tables:
         self._params = places.shared("parameters", len(problem.params))
         self.vertices = places.region("vertices", layout.vertex * mapping.counts)
         self._queues = places.region("queues", 4 * np.maximum(mapping.counts, 1))
-        self._keys = places.region("keys", 4 * sends.keys_of)
+        self._keys = places.region("keys", machine.config.cache.line_bytes * sends.keys_of)
         self._lists = places.region("lists", own_table + lists_of)
-        self._edges = places.region("edges", layout.list * lists.lists_of + layout.edge * lists.edges_of)
+        # A list of edges stands in the table by key if it fits there, else behind the others.
+        record = machine.config.cache.line_bytes
+        sizes = layout.list + layout.edge * lists.sizes
+        keyed = np.zeros(len(sizes), bool)
+        if multicast:
+            keyed = ~lists.own
+            key_at = record * sends.key[sends.list]
+        inside = keyed & (sizes <= record)
+        here = np.flatnonzero(~inside)
+        self._edges_size = np.bincount(lists.to[here], weights=sizes[here], minlength=threads).astype(np.int64)
+        self._edges = places.region("edges", self._edges_size)
         self.bytes = places.used()
         """Of each DRAM."""
+        self._edges_at = np.cumsum(self._edges_size) - self._edges_size
+        self._keys_size = record * sends.keys_of
+        self._keys_at = np.cumsum(self._keys_size) - self._keys_size + int(self._edges_size.sum())
 
-        # Where each list of edges is, and what stands in it: its end, then address and value of each edge.
-        own_list = lists.list_number - lists.lists_before[lists.to]
-        own_edge = lists.heads - lists.edges_before[lists.to]
-        edges_address = self._edges[lists.to] + layout.list * own_list + layout.edge * own_edge
-        self._edge_bytes = self._edge_rows(lists, edges_address)
-        self._edges_at = layout.list * lists.lists_before + layout.edge * lists.edges_before
-        self._edges_size = layout.list * lists.lists_of + layout.edge * lists.edges_of
+        # Both in one piece of bytes: lists behind each other, then the tables by key.
+        at = np.empty(len(sizes), np.int64)
+        at[here] = np.cumsum(sizes[here]) - sizes[here]
+        edges_address = np.empty(len(sizes), np.int64)
+        edges_address[here] = (self._edges - self._edges_at)[lists.to[here]] + at[here]
+        self._edge_bytes = np.zeros(int(self._edges_size.sum() + self._keys_size.sum()), np.uint8)
+        if multicast:
+            table = self._keys_at[lists.to[keyed]] + key_at
+            at[inside] = table[inside[keyed]]
+            edges_address[inside] = self._keys[lists.to[inside]] + key_at[inside[keyed]]
+            beyond = keyed & ~inside
+            _put(self._edge_bytes, table[~inside[keyed]], _words(edges_address[beyond] | 1))
+        self._place_edges(lists, at, edges_address)
 
         # Lists of vertices: two words, then entries.
         words = np.zeros(int(list_at[-1]) // 4, np.uint32)
@@ -162,19 +181,12 @@ class Tables:
         at = (list_at[slot[order]] + _LIST) // 4 + entry_bytes // 4 * (np.arange(len(order)) - before[slot[order]])
         words[at] = sends.dest[order]
         if multicast:
-            words[at + 1] = sends.key[order]
+            words[at + 1] = record * sends.key[order]
             words[at + 2] = sends.mask[order] & np.uint64(0xFFFF_FFFF)
             words[at + 3] = sends.mask[order] >> np.uint64(32)
         else:
-            words[at + 1] = edges_address[sends.list]
+            words[at + 1] = edges_address[sends.list[order]]
         self._list_words, self._list_at, self._pins = words, list_at, pins
-
-        # Tables by key: where the edges of a message are, for each thread that it reaches.
-        self._key_words = np.zeros(int(sends.keys_of.sum()), np.uint32)
-        self._keys_before, self._keys_of = np.cumsum(sends.keys_of) - sends.keys_of, sends.keys_of
-        if multicast:
-            away = ~lists.own
-            self._key_words[self._keys_before[lists.to[away]] + sends.key[sends.list]] = edges_address[away]
 
         # Vertices: state, no pin, the address of their lists.
         thread_of_slot = np.repeat(mapping.thread[mapping.order], pins)
@@ -185,23 +197,22 @@ class Tables:
         held = np.zeros((problem.vertices, layout.vertex), np.uint8)
         size = problem.states.shape[1]
         held[:, layout.state : layout.state + size] = problem.states[mapping.order]
-        held[:, layout.out : layout.out + 4] = out[mapping.order].astype("<u4").view(np.uint8).reshape(-1, 4)
+        held[:, layout.out : layout.out + 4] = _words(out[mapping.order])
         self._held = held
+        self.balance = float(lists.edges_of.mean() / max(1, lists.edges_of.max()))
+        """Edges of the mean thread, in those of the one with most."""
 
-    def _edge_rows(self, lists: _EdgeLists, edges_address: Numbers) -> Bytes:
-        """All lists of edges as bytes, thread by thread."""
+    def _place_edges(self, lists: _EdgeLists, at: Numbers, edges_address: Numbers) -> None:
+        """Writes all lists of edges to their places: where each ends, then address and value of each edge."""
         layout, problem, mapping = self.layout, self._problem, self._mapping
-        count = len(lists.target)
-        sizes = np.diff(np.append(lists.heads, count))
-        data = np.zeros(layout.list * len(lists.heads) + layout.edge * count, np.uint8)
-        head_at = layout.list * np.arange(len(lists.heads)) + layout.edge * lists.heads
-        ends = edges_address + layout.list + layout.edge * sizes
-        _put(data, head_at, ends.astype("<u4").view(np.uint8).reshape(-1, 4))
-        edge_at = layout.list * (np.repeat(np.arange(len(sizes)), sizes) + 1) + layout.edge * np.arange(count)
+        data = self._edge_bytes
+        _put(data, at, _words(edges_address + layout.list + layout.edge * lists.sizes))
+        within = np.arange(len(lists.target)) - np.repeat(lists.heads, lists.sizes)
+        edge_at = np.repeat(at, lists.sizes) + layout.list + layout.edge * within
         local = self.vertices[mapping.thread] + layout.vertex * mapping.local
-        _put(data, edge_at, local[lists.target].astype("<u4").view(np.uint8).reshape(-1, 4))
+        _put(data, edge_at, _words(local[lists.target]))
         size = min(layout.edge - layout.value, len(problem.unit))
-        if size and count:
+        if size and len(lists.target):
             values = [
                 one.values[:, :size]
                 if one.values is not None
@@ -209,7 +220,6 @@ class Tables:
                 for one in problem.relations
             ]
             _put(data, edge_at + layout.value, np.concatenate(values)[lists.order])
-        return data
 
     # ---- What is written ----
 
@@ -225,7 +235,7 @@ class Tables:
                 (self.vertices, self._vertices_of),
                 (self._keys, self._keys_part),
                 (self._lists, self._lists_of),
-                (self._edges, self._edges_of),
+                (self._edges, self._edges_part),
             ):
                 yield memory, *_joined(starts, threads, [part(t) for t in threads])
 
@@ -255,11 +265,11 @@ class Tables:
         table = self._list_address[first : first + count].tobytes() if self._pins > 1 else b""
         return table + self._list_words[begin:end].tobytes()
 
-    def _edges_of(self, thread: int) -> bytes:
+    def _edges_part(self, thread: int) -> bytes:
         return self._edge_bytes[self._edges_at[thread] :][: self._edges_size[thread]].tobytes()
 
     def _keys_part(self, thread: int) -> bytes:
-        return self._key_words[self._keys_before[thread] :][: self._keys_of[thread]].tobytes()
+        return self._edge_bytes[self._keys_at[thread] :][: self._keys_size[thread]].tobytes()
 
     # ---- What is read ----
 
@@ -301,9 +311,9 @@ class Tables:
 class _EdgeLists:
     """The lists of edges: one for each sender (vertex and pin) and thread with receivers, sorted by thread and sender.
 
-    By edge: ``target``, and ``order``, its number in the problem. By list: ``heads``, its first edge; ``sender``, vertex
-    * pins + pin; ``to``, the thread; ``own``, whether the sender is on that thread too. By thread: how many edges and
-    lists there are, and how many before it.
+    By edge: ``target``, and ``order``, its number in the problem. By list: ``heads``, its first edge; ``sizes``, edges;
+    ``sender``, vertex * pins + pin; ``to``, the thread; ``own``, whether the sender is on that thread too. By thread:
+    ``edges_of``, how many edges end there.
     """
 
     def __init__(self, problem: Problem, mapping: Mapping, machine: Machine) -> None:
@@ -320,12 +330,9 @@ class _EdgeLists:
         first[1:] = (to[1:] != to[:-1]) | (sender[1:] != sender[:-1])
         self.heads = np.flatnonzero(first)
         self.sender, self.to = sender[self.heads], to[self.heads]
-        self.list_number = np.arange(len(self.heads))
+        self.sizes = np.diff(np.append(self.heads, len(to)))
         self.own = mapping.thread[self.sender // pins] == self.to
         self.edges_of = np.bincount(to, minlength=machine.threads)
-        self.lists_of = np.bincount(self.to, minlength=machine.threads)
-        self.edges_before = np.cumsum(self.edges_of) - self.edges_of
-        self.lists_before = np.cumsum(self.lists_of) - self.lists_of
 
 
 @dataclass(frozen=True)
@@ -372,6 +379,11 @@ def _to_tiles(lists: _EdgeLists, mapping: Mapping, machine: Machine, pins: int) 
     keys_of = np.zeros(machine.threads, np.int64)
     np.maximum.at(keys_of, to, key[message] + 1)
     return _Sends(sender[heads], machine.tile_addresses(tiles), message, keys_of, key, mask)
+
+
+def _words(values: Numbers) -> Bytes:
+    """A row of four bytes for each value."""
+    return values.astype("<u4").view(np.uint8).reshape(-1, 4)
 
 
 def _put(data: Bytes, at: Numbers, rows: Bytes) -> None:
