@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from gossamer.cli import _tile_program
+from gossamer.cli._program_console import visible
+from gossamer.cli._program_verdict import judge as judge_run
 from gossamer.config import constants
 from gossamer.engines._rtl_words import UNKNOWN_PC, Still, Trap, who_waits
 from gossamer.engines.rtl import Run
@@ -100,7 +101,7 @@ class Nowhere:
 
 
 def judge(done: Run) -> None:
-    _tile_program._judge("x.c", Nowhere(), done)  # type: ignore[arg-type]
+    judge_run("x.c", Nowhere(), done)  # type: ignore[arg-type]
 
 
 def run(reason: str, codes: dict[int, int], traps: list[int], still: list[int]) -> Run:
@@ -126,9 +127,7 @@ def run(reason: str, codes: dict[int, int], traps: list[int], still: list[int]) 
         ("max-cycles", "2 of 16 threads had not ended after 1,000 cycles"),
     ],
 )
-def test_the_last_line_names_all_that_went_wrong(
-    reason: str, said: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_last_line_names_all_that_went_wrong(reason: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(RunDied) as error:
         judge(run(reason, {0: 0, 1: 7, 2: 0xFFFFFFFF}, [5, 6], [3, 4]))
     text = str(error.value)
@@ -146,5 +145,5 @@ def test_a_trap_hides_no_exit_code() -> None:
 
 
 def test_text_of_a_thread_is_no_command_to_the_terminal() -> None:
-    assert _tile_program.visible("a\tb \u00fc \u4e16 \\") == "a\tb \u00fc \u4e16 \\"
-    assert _tile_program.visible("\x1b[2J\r\b\x00\x7f\x9b1m\u202e") == r"\x1b[2J\r\x08\x00\x7f\x9b1m\u202e"
+    assert visible("a\tb \u00fc \u4e16 \\") == "a\tb \u00fc \u4e16 \\"
+    assert visible("\x1b[2J\r\b\x00\x7f\x9b1m\u202e") == r"\x1b[2J\r\x08\x00\x7f\x9b1m\u202e"

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import functools
-import json
 import signal
 import sys
 import time
@@ -14,17 +13,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gossamer.cli import _files
+from gossamer.cli import _files, _program_report
+from gossamer.cli._program_console import Progress, show_warnings, visible
 from gossamer.engines._rtl_words import ACCELERATOR, Still
 from gossamer.errors import InputError, RunDied
 
 if TYPE_CHECKING:
-    from gossamer.cli._tile_program import _Request
+    from gossamer.cli._program_request import Request
     from gossamer.engines import rtl, rtl_cluster
     from gossamer.engines._rtl_host import Report, Status
     from gossamer.hostprograms import Program
 
-_CONFIG = "tiny"
 _NOT_HERE = {
     "threads": "a host starts its threads itself",
     "input": "a host sends bytes with DebugLink",
@@ -34,11 +33,9 @@ _LONG = 30.0
 """Seconds without a call of the host after which that is told."""
 
 
-def run(request: _Request, arguments: Sequence[str]) -> int:
+def run(request: Request, arguments: Sequence[str]) -> int:
     """Builds and runs a program; gives the host's exit code. Raises RunDied where the run cannot go on."""
-    from gossamer import config as configs
     from gossamer import device, hostprograms
-    from gossamer.cli import _tile_program
     from gossamer.engines import _rtl_host, rtl, rtl_cluster
 
     for name, why in _NOT_HERE.items():
@@ -46,13 +43,12 @@ def run(request: _Request, arguments: Sequence[str]) -> int:
             raise InputError(f"--{name}: not for a program with a host; {why}")
     if request.one_tile:
         raise InputError("--one-tile: not for a program with a host; it runs on a board")
-    cluster = _tile_program._cluster(request)
-    config = cluster.boards[0].config if cluster is not None else configs.load(request.one("config") or _CONFIG)
+    config, cluster = request.hardware()
     waves, trace, report_file = request.file("waves"), request.file("trace"), request.file("report")
-    views = _tile_program._views(request, waves, trace)
+    views = request.views(waves, trace)
     if request.stats_file is not None:
         _files.check_writable(request.stats_file)
-    shown = _tile_program._tile(request.one("tile"), config, cluster)
+    shown = request.tile(config, cluster)
     plan = rtl_cluster.Plan(cluster) if cluster is not None else None
     workers, seed = request.number("workers", 1), request.number("seed", 0)
     watchdog, timeout = request.number("watchdog", 0), request.number("timeout", 1)
@@ -64,8 +60,7 @@ def run(request: _Request, arguments: Sequence[str]) -> int:
         includes=request.options.get("include", []),
         boards=plan.shape if plan is not None else device.ALONE,
     )
-    for warning in program.warnings[:_MOST_LINES]:
-        click.echo(_tile_program.visible(warning), err=True)
+    show_warnings(program.warnings)
     console = _Console(Path(program.name).name)
     machine: rtl.Board
     if plan is not None:
@@ -98,16 +93,13 @@ def run(request: _Request, arguments: Sequence[str]) -> int:
     report = ended.report
     for event in report.events if report is not None else []:
         if event.what != "link_up" and many is not None:
-            click.echo(_tile_program.visible(many.event_words(event)), err=True)
+            click.echo(visible(many.event_words(event)), err=True)
     if report is not None and report.reason != "done":
         _died(program, report, machine, many)
     if ended.code < 0:
         raise RunDied(f"{program.name}: the host program died of {signal.Signals(-ended.code).name}")
-    if request.stats and ended.run is not None:
-        _statistics(request, ended.run, machine, many)
-    if report_file is not None and ended.run is not None:
-        page = _tile_program._report(request.program, config, ended.run, many)
-        _files.whole(report_file, lambda file: file.write(page.encode()))
+    if ended.run is not None:
+        _program_report.write(request, config, ended.run, many, report_file)
     return ended.code
 
 
@@ -119,20 +111,8 @@ def _argument(word: str, folder: Path) -> str:
     return str(path.resolve())
 
 
-def _statistics(request: _Request, run: rtl.Run, machine: rtl.Board, cluster: rtl_cluster.Cluster | None) -> None:
-    from gossamer.cli import _tile_program
-
-    if request.stats_file is None:
-        click.echo(_tile_program._table(machine.config, run, cluster))
-        return
-    about = _tile_program._statistics(request.program, machine.config, run, cluster)
-    text = (json.dumps(about, indent=1) + "\n").encode()
-    _files.whole(request.stats_file, lambda file: file.write(text))
-
-
 def _died(program: Program, report: Report, machine: rtl.Board, cluster: rtl_cluster.Cluster | None) -> None:
     """Says why a run could not go on."""
-    from gossamer.cli._tile_program import visible
     from gossamer.engines.rtl import on_tiles, ranges, who_waits
 
     lines = [
@@ -193,10 +173,10 @@ class _Console:
 
     def __init__(self, name: str) -> None:
         self._name = name
-        self._shown = False
+        self._progress = Progress(name)
+        self.clear = self._progress.clear
         self._calls = -1
         self._since = time.monotonic()
-        self._last = (time.monotonic(), 0)
 
     def status(self, status: Status) -> None:
         now = time.monotonic()
@@ -210,18 +190,6 @@ class _Console:
                 f"cycle {status.cycle:,} until it does",
                 err=True,
             )
-        if not sys.stderr.isatty() or sys.stdout.isatty():
-            return
-        speed = (status.cycle - self._last[1]) / max(1e-3, now - self._last[0]) / 1e3
-        self._last = (now, status.cycle)
-        text = f"{self._name}: {status.cycle:,} cycles, {status.instructions:,} instructions, {speed:,.0f} kHz"
-        sys.stderr.write(f"\r{text} \x1b[K")
-        sys.stderr.flush()
-        self._shown = True
-
-    def clear(self) -> None:
-        """Takes the progress off the screen."""
-        if self._shown:
-            sys.stderr.write("\r\x1b[K")
-            sys.stderr.flush()
-            self._shown = False
+        # What the host prints goes to the terminal by itself, and would stand in the middle of this line.
+        if not sys.stdout.isatty():
+            self._progress.show(status.cycle, status.instructions)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import contextlib
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -45,26 +45,10 @@ def board(config: Config, *, waves: bool = False, flat: bool = False, fast: bool
     With ``flat`` all of it is one model, for comparison; without ``fast`` it is built as Verilator builds models.
     Raises InputError where it cannot be built.
     """
-    from gossamer.hdl import sources, verilate
-
-    gossamer_setup.require("rtl")
-    tile, rest = (sources.blocks(f"sim/board/{name}.f", config=config) for name in ("board_tile", "board_rest"))
-    whole = sources.blocks("sim/board/sim_board.f", config=config) if flat else tile
-    fast = fast and not waves
-    with _telling(f"building the simulator of a board of {config.name}: some minutes, once ..."):
-        return verilate.model(
-            whole.top,
-            whole,
-            [_FLAT if flat else _BOARD],
-            assertions=False,
-            waves=waves,
-            flags=_FLAGS,
-            cxx=[f"-I{sources.package(config).parent}"],
-            include=[_HOST],
-            fast=fast,
-            many=fast and not flat and verilate.fast_models(),
-            beside=[] if flat else [rest],
-        )
+    told = f"a board of {config.name}"
+    if flat:
+        return _together(config, told, "sim_board", None, _FLAT, waves=waves, fast=fast)
+    return _together(config, told, "board_tile", "board_rest", _BOARD, waves=waves, fast=fast)
 
 
 def cluster(config: Config, links: int, *, waves: bool = False, fast: bool = True) -> Path:
@@ -72,25 +56,46 @@ def cluster(config: Config, links: int, *, waves: bool = False, fast: bool = Tru
 
     ``links`` are those of each board that are simulated. Raises InputError where it cannot be built.
     """
+    told, parameters = f"clusters of {config.name}", {"Links": links}
+    return _together(
+        config, told, "board_tile", "cluster_rest", _CLUSTER, waves=waves, fast=fast, parameters=parameters
+    )
+
+
+def _together(
+    config: Config,
+    told: str,
+    model: str,
+    beside: str | None,
+    harness: Path,
+    *,
+    waves: bool,
+    fast: bool,
+    parameters: Mapping[str, int] | None = None,
+) -> Path:
+    """A model, and one ``beside`` it of which each board has one, which takes the ``parameters``.
+
+    Instances of the model are evaluated together where there is another beside it.
+    """
+    gossamer_setup.require("rtl")
     from gossamer.hdl import sources, verilate
 
-    gossamer_setup.require("rtl")
-    tile, rest = (sources.blocks(f"sim/board/{name}.f", config=config) for name in ("board_tile", "cluster_rest"))
+    own = sources.blocks(f"sim/board/{model}.f", config=config)
     fast = fast and not waves
-    with _telling(f"building the simulator of clusters of {config.name}: some minutes, once ..."):
+    with _telling(f"building the simulator of {told}: some minutes, once ..."):
         return verilate.model(
-            tile.top,
-            tile,
-            [_CLUSTER],
+            own.top,
+            own,
+            [harness],
             assertions=False,
             waves=waves,
             flags=_FLAGS,
             cxx=[f"-I{sources.package(config).parent}"],
             include=[_HOST],
             fast=fast,
-            many=fast and verilate.fast_models(),
-            beside=[rest],
-            beside_parameters={"Links": links},
+            many=fast and beside is not None and verilate.fast_models(),
+            beside=[] if beside is None else [sources.blocks(f"sim/board/{beside}.f", config=config)],
+            beside_parameters=parameters or {},
         )
 
 

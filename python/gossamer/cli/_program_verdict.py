@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the end of a program's run comes to: nothing, an answer that is no, or a run that died."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import click
+
+from gossamer.cli._program_console import visible
+from gossamer.errors import AnswerNo, RunDied
+
+if TYPE_CHECKING:
+    from gossamer.device import Image
+    from gossamer.engines._rtl_words import Tiles
+    from gossamer.engines.rtl import Run
+    from gossamer.engines.rtl_cluster import Cluster as SimulatedCluster
+
+_MOST_CODES = 8
+
+
+def judge(program: str, image: Image, run: Run, tiles: Tiles = lambda threads: "", down: str = "") -> None:
+    """Raises what the end of the run comes to; nothing if all is well. ``tiles`` says where threads are."""
+    from gossamer.engines.rtl import ranges, who_waits
+
+    for line in who_waits(run.still, image.where, tiles):
+        click.echo(visible(line), err=True)
+    trapped = {trap.thread for trap in run.traps}
+    failed = {thread: code for thread, code in sorted(run.codes.items()) if code}
+    waiting = {one.thread for one in run.still}
+    ended = [f"{_named(trapped)} trapped"] if trapped else []
+    ended += [_failed(failed)] if failed else []
+    also = "".join(f"; {what}" for what in ended) + down
+    if run.reason == "max-cycles":
+        count = f"{len(run.still)} of {run.threads} threads"
+        raise RunDied(f"{program}: {count} had not ended after {run.cycles:,} cycles{also}")
+    if run.reason == "deadlock":
+        who = f"all threads that run ({ranges(waiting)}) wait for messages"
+        raise RunDied(f"{program}: deadlock: {who}, and none is on its way{also}")
+    if run.reason == "stuck":
+        who = f"{_named(waiting)} had not ended" if waiting else "all threads had ended, but not all had said so"
+        raise RunDied(
+            f"{program}: stuck: no instruction and no output for long, after {run.cycles:,} cycles; {who}{also}"
+        )
+    if trapped:
+        raise RunDied(f"{program}: {'; '.join(ended)}")
+    if failed:
+        raise AnswerNo(f"{program}: {_failed(failed)}")
+
+
+def links_down(run: Run, cluster: SimulatedCluster | None) -> str:
+    """The links that went down and did not come up again, as the end of a sentence."""
+    state: dict[str, bool] = {}
+    for event in run.events:
+        if cluster is not None and event.what in ("link_up", "link_down", "link_restarted"):
+            cable = cluster.plan.cable_at(event.board, event.unit)
+            if cable is not None:
+                state[cluster.plan.cable_name(cable)] = event.what == "link_down"
+    down = [name for name, is_down in state.items() if is_down]
+    return f"; link {', '.join(down)} {'is' if len(down) == 1 else 'are'} down" if down else ""
+
+
+def _failed(codes: Mapping[int, int]) -> str:
+    """Threads that ended with another code than 0, with their codes."""
+    from gossamer.engines.rtl import ranges
+
+    told = [f"{thread} with {_signed(code)}" for thread, code in list(codes.items())[:_MOST_CODES]]
+    more = f" and {len(codes) - _MOST_CODES} more" if len(codes) > _MOST_CODES else ""
+    if len(set(codes.values())) == 1:
+        told, more = [f"{ranges(codes)} with {_signed(next(iter(codes.values())))}"], ""
+    return f"thread{'s' if len(codes) > 1 else ''} {', '.join(told)}{more} ended, not with 0"
+
+
+def _named(numbers: set[int]) -> str:
+    from gossamer.engines.rtl import ACCELERATOR, ranges
+
+    accelerator, threads = ACCELERATOR in numbers, numbers - {ACCELERATOR}
+    named = [f"thread{'s' if len(threads) > 1 else ''} {ranges(threads)}"] if threads else []
+    return " and ".join(named + ["the accelerator"] * accelerator)
+
+
+def _signed(code: int) -> int:
+    return code - (1 << 32) if code >> 31 else code
+
+
+__all__ = ["judge", "links_down"]

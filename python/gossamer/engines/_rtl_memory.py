@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is loaded into a simulated machine, and read back: programs, data, memory."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gossamer.engines import _rtl_network
+from gossamer.engines._rtl_machine import Machine, debug_packet
+from gossamer.engines._rtl_run import silent
+from gossamer.errors import InputError
+
+if TYPE_CHECKING:
+    from gossamer.device import Image
+
+_CHUNK = 1 << 20
+"""Bytes that are loaded between two reports of progress."""
+_READ = 1 << 16
+"""Bytes that are read with one request."""
+
+
+class Loaded(Machine):
+    """What ``Tile`` is before it runs: a machine, and what its memories hold."""
+
+    def load(
+        self,
+        instructions: Sequence[int],
+        segments: Iterable[tuple[int, bytes]] = (),
+        symbols: Iterable[tuple[int, int, str]] = (),
+        *,
+        zeroes: Iterable[tuple[int, int]] = (),
+        on_progress: Callable[[int, int], object] = silent,
+    ) -> None:
+        """Loads instructions from address 0, and data at addresses of DRAM as it is or of SRAM.
+
+        ``zeroes`` are addresses and sizes of what is filled with zeroes, which are not sent.
+        ``symbols`` are functions for the trace: begin, end, name. ``on_progress`` is told of
+        bytes that are loaded, of how many. Raises InputError if the program is larger than the
+        instruction memory, or if there is no memory at an address.
+        """
+        words = np.asarray(instructions, dtype="<u4")
+        room = self.config.instr_words
+        if len(words) > room:
+            raise InputError(f"the program has {len(words)} instructions, {len(words) - room} more than fit")
+        if self._ran:
+            self.flush()
+        segments, zeroes = list(segments), list(zeroes)
+        total = words.nbytes + sum(len(data) for _, data in segments) + sum(size for _, size in zeroes)
+        done = 0
+
+        def more(count: int) -> None:
+            nonlocal done
+            done += count
+            on_progress(done, total)
+
+        code = words.tobytes()
+        if code:
+            code += bytes(-len(code) % _rtl_network.PAYLOAD)
+            groups = _rtl_network.ALL_GROUPS
+            packets = _rtl_network.writes(0, code, op="write_instr", group=groups, dest=self._every_tile())
+            self._accepted(packets, self.tiles)
+            more(words.nbytes)
+        for address, data in segments:
+            self._write(address, data, more)
+        for address, size in zeroes:
+            self._zero(address, size, more)
+        if "trace" in self._files:
+            table = b"".join(
+                struct.pack("<III", begin, end, len(name.encode())) + name.encode()
+                for begin, end, name in sorted(symbols)
+            )
+            self._simulator.request("Y", table)
+
+    def load_image(self, image: Image, *, on_progress: Callable[[int, int], object] = silent) -> None:
+        """Loads a program that ``gossamer.device`` has built for this configuration."""
+        self.load(
+            image.instructions,
+            [(part.address, part.data) for part in image.segments],
+            functions(image),
+            zeroes=[(part.address + len(part.data), part.size - len(part.data)) for part in image.segments],
+            on_progress=on_progress,
+        )
+
+    def flush(self) -> None:
+        """Writes back and drops what threads have in their caches; all must stand still."""
+        threads = self.config.threads_per_tile
+        self.ask_each(b"".join(debug_packet("flush", thread) for thread in range(threads)), threads)
+
+    def read(self, address: int, words: int) -> np.ndarray[tuple[int], np.dtype[np.uint32]]:
+        """Words of memory, after what threads have in their caches was written back.
+
+        DRAM as it is and SRAM are read; InputError for any other address.
+        """
+        self.flush()
+        line = self.config.cache.line_bytes
+        begin, end = address // line * line, -(-(address + 4 * words) // line) * line
+        data = self._lines(begin, end - begin)
+        return np.frombuffer(data[address - begin :], np.uint32, words).copy()
+
+    def write(self, address: int, data: bytes) -> None:
+        """Writes memory, of all DRAMs and their SRAMs, past the caches: threads see it that hold no older line."""
+        self._write(address, data, silent)
+
+    def write_memory(self, memory: int, address: int, data: bytes) -> None:
+        """Writes one DRAM or its SRAM, by the DRAM's number, board by board; the address is that of a line."""
+        dest, line = self._memories()[memory], self.config.cache.line_bytes
+        data += bytes(-len(data) % line)
+        for at in range(0, len(data), _CHUNK):
+            self._accepted(_rtl_network.writes(address + at, data[at : at + _CHUNK], dest=dest))
+
+    def read_memory(self, memory: int, address: int, size: int) -> bytes:
+        """Reads one DRAM or its SRAM; after ``flush`` what threads have written too. The address is that of a line."""
+        line = self.config.cache.line_bytes
+        return self._lines(address, -(-size // line) * line, self._memories()[memory])[:size]
+
+    def _memories(self) -> list[int]:
+        """Addresses of a tile at each DRAM of every board."""
+        return self._loaders()
+
+    def _loaders(self) -> list[int]:
+        """Addresses of a tile at each DRAM, through whose loader that memory and its SRAM are reached."""
+        return [_rtl_network.TILE]
+
+    def _every_memory(self) -> list[tuple[int, int]]:
+        """Where to send what all memories get, and how many reply to it."""
+        return [(dest, 1) for dest in self._loaders()]
+
+    def _every_tile(self) -> int:
+        """Where to send what all tiles get."""
+        return _rtl_network.EVERY_TILE
+
+    def _lines(self, address: int, size: int, dest: int | None = None) -> bytes:
+        parts = []
+        dest = self._loaders()[0] if dest is None else dest
+        for at in range(0, size, _READ):
+            length = min(_READ, size - at)
+            packets = -(-length // _rtl_network.PACKET)
+            replies = self._accepted(_rtl_network.request("read", address + at, length, dest=dest), packets)
+            parts += [reply.data for reply in replies]
+        return b"".join(parts)
+
+    def _write(self, address: int, data: bytes, done: Callable[[int], object]) -> None:
+        if not data:
+            return
+        line = self.config.cache.line_bytes
+        begin, end = address // line * line, -(-(address + len(data)) // line) * line
+        # Memory has whole lines: what stands beside the data in the first and the last stays.
+        head = self._lines(begin, line)[: address - begin] if address != begin else b""
+        tail = self._lines(end - line, line)[address + len(data) - end :] if address + len(data) != end else b""
+        whole = head + data + tail
+        for at in range(0, len(whole), _CHUNK):
+            part = whole[at : at + _CHUNK]
+            for dest, replies in self._every_memory():
+                self._accepted(_rtl_network.writes(begin + at, part, dest=dest), replies)
+            done(min(len(part), len(data)))
+
+    def _zero(self, address: int, size: int, done: Callable[[int], object]) -> None:
+        line = self.config.cache.line_bytes
+        begin, end = -(-address // line) * line, (address + size) // line * line
+        if begin >= end:
+            self._write(address, bytes(size), done)
+            return
+        self._write(address, bytes(begin - address), done)
+        for at in range(begin, end, _CHUNK):
+            part = min(_CHUNK, end - at)
+            for dest, replies in self._every_memory():
+                self._accepted(_rtl_network.request("fill", at, part, dest=dest), replies)
+            done(part)
+        self._write(end, bytes(address + size - end), done)
+
+    def _accepted(self, flits: _rtl_network.Flits, replies: int = 1) -> list[_rtl_network.Reply]:
+        """Sends packets to the loader, the last of which asks for a reply; none may be refused."""
+        got = self.exchange(flits, replies)
+        for reply in got:
+            if reply.refusal:
+                raise InputError(f"there is no memory at {reply.address:#x}, or not all of it ({reply.refusal})")
+        return got
+
+
+def functions(image: Image) -> list[tuple[int, int, str]]:
+    """Begin, end and name of each function, for the trace."""
+    found = sorted((at, name) for name, at in image.symbols.items() if at < 4 * len(image.instructions))
+    ends = [at for at, _ in found[1:]] + [4 * len(image.instructions)]
+    return [(begin, end, name) for (begin, name), end in zip(found, ends, strict=True)]
+
+
+__all__ = ["Loaded", "functions"]
