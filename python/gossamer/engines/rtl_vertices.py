@@ -15,27 +15,31 @@ import hashlib
 import time
 from collections.abc import Callable, Sequence
 from collections.abc import Mapping as Named
-from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+import gossamer_setup
 from gossamer import device, mapper, native
 from gossamer.apps import App
 from gossamer.engines import Engine
 from gossamer.engines._given import Given, columns
+from gossamer.engines.rtl import WATCHDOG, Board
+from gossamer.engines.rtl_cluster import Cluster, Plan
 from gossamer.errors import InputError, RunDied
 from gossamer.graph import Graph
 from gossamer.runs import Result
 
 if TYPE_CHECKING:
-    from gossamer.config import Cluster, Config
+    from gossamer.config import Config
     from gossamer.device import Image
-    from gossamer.engines.rtl import Message, Run, Tile, Trap
+    from gossamer.engines.rtl import Message, Run, Tile
 
 CONFIG = "quad"
 """The configuration, where none is named."""
+MULTICAST = ("local", "none")
+"""How a message reaches several threads of a tile."""
 _RUNS, _DONE, _GIVEN_UP, _WRONG_PIN = range(4)
 _SOURCE = """\
 // Generated: the program of a vertex for the threads of the hardware.
@@ -76,24 +80,42 @@ class Hardware(Engine):
 
     name = "rtl"
     config: str | Config = CONFIG
-    cluster: str | Cluster | None = None
-    """A cluster; it names the configuration of its boards."""
-    mapping: str = "metis"
+    """The board's configuration, where there is no plan."""
+    plan: Plan | None = None
+    """A cluster with its routes; it has the configuration of its boards."""
+    mapping: str = mapper.METHODS[0]
     """How vertices are mapped to threads: one of ``mapper.METHODS``."""
-    multicast: str = "local"
+    multicast: str = MULTICAST[0]
     """local: one message to all threads of a tile that have receivers; none: one to each thread."""
     max_steps: int = 0
     """Steps after which the run is given up; 0: none."""
     max_cycles: int | None = None
-    options: dict[str, Any] = field(default_factory=dict)
-    """For the simulated machine: workers, frame_loss, trace, ..."""
+    watchdog: int | None = None
+    """Cycles without an instruction after which the run is given up; None: those of every program."""
+    settings: Named[str, Any] = field(default_factory=dict)
+    """For the simulated board or cluster: workers, frame_loss, trace, ..."""
     on_phase: Callable[[str, int, int], object] = lambda what, done, total: None
     """Told of what is being done, and how much of how much."""
-    on_trap: Callable[[Trap], object] = lambda trap: None
+    done: Run | None = field(default=None, init=False)
+    """The last run, as the simulator has seen it."""
+    simulated: Cluster | None = field(default=None, init=False)
+    """The cluster that it was on."""
+    notes: list[str] = field(default_factory=list, init=False)
+    """What a user is told of it: that its trace was thinned."""
+
+    @property
+    def machine(self) -> mapper.Machine:
+        """What there is to map to."""
+        from gossamer import config as configs
+
+        if self.plan is not None:
+            return mapper.Machine(self.plan.config, self.plan.boards)
+        return mapper.Machine(configs.load(self.config) if isinstance(self.config, str) else self.config)
 
     def run(self, app: App, graph: Graph, parameters: Named[str, float], *, threads: int, seed: int) -> Result:
         """See Engine.run. ``threads`` 0 means all of the machine."""
         begun = time.perf_counter()
+        gossamer_setup.require("rtl")
         given = Given(app, graph, parameters, engine="cpu", threads=0, seed=seed)
         handle, opened = ctypes.c_void_p(), _Problem()
         native.check(
@@ -112,7 +134,10 @@ class Hardware(Engine):
 
     def _run(self, app: App, opened: _Problem, threads: int, seed: int, handle: ctypes.c_void_p) -> dict[str, Any]:
         problem = _problem(app, opened)
-        machine, shape = self._machine(threads)
+        machine = self.machine
+        if threads not in (0, machine.threads):
+            raise InputError(f"--threads {threads}: vertices use all {machine.threads} threads of the machine")
+        shape = device.ALONE if self.plan is None else self.plan.shape
         image = _program(app, machine.config, shape, problem.pins, bool(opened.listens), self.multicast != "none")
         layout = mapper.Layout.read(_constant(image, "gossamer_polite_layout", mapper.Layout.SIZE))
         mapping = mapper.assign(
@@ -126,18 +151,20 @@ class Hardware(Engine):
         tables = mapper.Tables(
             problem, mapping, machine, layout, base=image.symbols["__data_end"], multicast=self.multicast != "none"
         )
-        with ExitStack() as stack:
-            tile = stack.enter_context(self._simulated(app.name))
+        with self._simulator(machine.config) as tile:
             self._load(tile, image, tables)
             messages: list[Message] = []
-            run = tile.run(
-                machine.threads,
-                max_cycles=self.max_cycles,
-                on_trap=self.on_trap,
-                on_message=messages.append,
-                on_progress=lambda cycle, _: self.on_phase("cycle", cycle, 0),
-            )
-            self._judge(app, run)
+            try:
+                run = self.done = tile.run(
+                    machine.threads,
+                    max_cycles=self.max_cycles,
+                    watchdog=WATCHDOG if self.watchdog is None else self.watchdog,
+                    on_message=messages.append,
+                    on_progress=lambda cycle, _: self.on_phase("cycle", cycle, 0),
+                )
+            finally:
+                self.notes = tile.notes
+            self._judge(app, run, image)
             tile.flush()
             memories = [tile.read_memory(*span) for span in tables.spans()]
         found = tables.results(memories)
@@ -150,34 +177,12 @@ class Hardware(Engine):
 
     # ---- The machine ----
 
-    def _machine(self, threads: int) -> tuple[mapper.Machine, tuple[int, int]]:
-        from gossamer import config as configs
-
-        if self.cluster is not None:
-            from gossamer.engines.rtl_cluster import Plan
-
-            loaded = configs.load_cluster(self.cluster) if isinstance(self.cluster, str) else self.cluster
-            plan = Plan(loaded)
-            machine, shape = mapper.Machine(plan.config, plan.boards), plan.shape
-        else:
-            config = configs.load(self.config) if isinstance(self.config, str) else self.config
-            machine, shape = mapper.Machine(config), device.ALONE
-        if threads not in (0, machine.threads):
-            raise InputError(f"--threads {threads}: vertices use all {machine.threads} threads of the machine")
-        return machine, shape
-
-    def _simulated(self, what: str) -> Tile:
-        if self.cluster is not None:
-            from gossamer import config as configs
-            from gossamer.engines.rtl_cluster import Cluster as Simulated
-
-            loaded = configs.load_cluster(self.cluster) if isinstance(self.cluster, str) else self.cluster
-            return Simulated(loaded, program=what, **self.options)
-        from gossamer import config as configs
-        from gossamer.engines.rtl import Board
-
-        config = configs.load(self.config) if isinstance(self.config, str) else self.config
-        return Board(config, program=what, **self.options)
+    def _simulator(self, config: Config) -> Tile:
+        self.done, self.simulated = None, None
+        if self.plan is None:
+            return Board(config, **self.settings)
+        self.simulated = Cluster(self.plan, **self.settings)
+        return self.simulated
 
     def _load(self, tile: Tile, image: Image, tables: mapper.Tables) -> None:
         tile.load_image(image)
@@ -193,18 +198,21 @@ class Hardware(Engine):
 
     # ---- How it went ----
 
-    def _judge(self, app: App, run: Run) -> None:
+    def _judge(self, app: App, run: Run, image: Image) -> None:
         """Raises RunDied unless all threads came to an end."""
         if run.traps:
-            raise RunDied(f"{app.name}: {len(run.traps)} threads trapped; the states are not an answer")
+            first = run.traps[0]
+            many = f" (and {len(run.traps) - 1} more)" if len(run.traps) > 1 else ""
+            what = first.words(lambda pc: str(image.where(pc)), image.instruction)
+            raise RunDied(f"{app.name}: thread {first.thread}: {what}{many}; there is no answer")
         if run.reason != "done":
             why = {
-                "max-cycles": f"did not end within {self.max_cycles:,} cycles" if self.max_cycles else "did not end",
+                "max-cycles": f"did not end within {self.max_cycles or 0:,} cycles",
                 "deadlock": "all threads wait and nothing is on its way",
                 "stuck": "no thread has done anything for long",
                 "stopped": "was stopped",
             }[run.reason]
-            raise RunDied(f"{app.name}: {why}; the states are not an answer")
+            raise RunDied(f"{app.name}: {why}; there is no answer")
 
     def _believe(self, app: App, run: Run, found: Named[str, np.ndarray[Any, Any]], mapping: mapper.Mapping) -> None:
         """Raises where threads say that their states are not an answer."""
@@ -217,7 +225,7 @@ class Hardware(Engine):
                 "which the graph does not have"
             )
         if (found["status"] == _GIVEN_UP).any():
-            raise RunDied(f"{app.name}: did not end within {self.max_steps:,} steps; the states are not an answer")
+            raise RunDied(f"{app.name}: did not end within {self.max_steps:,} steps; there is no answer")
         if (found["status"] != _DONE).any():
             raise RunDied(f"{app.name}: {int((found['status'] != _DONE).sum())} threads did not come to an end")
 
@@ -308,4 +316,4 @@ def _constant(image: Image, symbol: str, size: int) -> bytes:
     raise InputError(f"{image.name}: has no {symbol}")
 
 
-__all__ = ["CONFIG", "Hardware"]
+__all__ = ["CONFIG", "MULTICAST", "Hardware"]
