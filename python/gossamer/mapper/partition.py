@@ -118,8 +118,7 @@ class _Graph:
 
         _, found = pymetis.part_graph(
             parts,
-            xadj=self.offsets,
-            adjncy=self.neighbours,
+            pymetis.CSRAdjacency(self.offsets, self.neighbours),
             vweights=self.work,
             eweights=self.weight,
             options=pymetis.Options(seed=seed),
