@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The mapper's tables, judged by a walker that reads them as bytes of memory and shares no code with what makes them.
 
-The walker does what a thread would: from each vertex's list to the messages, from each message's key to the edges at every
-receiver. Every edge of the graph must be reached exactly once, with its own value.
+The walker does what a thread would: from each vertex's list to the messages, from each message's key to the edges at
+every receiver. Every edge of the graph must be reached exactly once, with its own value.
 """
 
 from __future__ import annotations
@@ -103,8 +103,8 @@ class Walker:
             for local in range(count):
                 yield board, number, memory, first + local * self.layout.vertex
 
-    def walk(self) -> tuple[Counter[Edge], list[bytes]]:
-        """Every edge that is reached, and the states of the vertices by number."""
+    def walk(self) -> Counter[Edge]:
+        """Every edge that is reached."""
         # Which vertex an address stands for is told by the mapping's order alone; states are random, so they name it.
         names = {self.given.states[v].tobytes(): v for v in range(self.given.vertices)}
         assert len(names) == self.given.vertices
@@ -125,7 +125,7 @@ class Walker:
                 for there, its, edges in reached:
                     for target, value in self.edges(its, edges):
                         found[sender, pin, name_at[there, its, target], value] += 1
-        return found, [name for name in names]
+        return found
 
     def entry(self, board: int, number: int, memory: int, at: int) -> Iterator[tuple[int, int, int]]:
         """Board, memory and list of edges at each receiver of a message."""
@@ -179,8 +179,7 @@ def test_every_edge_is_reached_once(name: str, boards: int, multicast: bool, siz
         )
         assert mapping.thread.min() >= 0 and mapping.thread.max() < machine.threads
         tables = mapper.Tables(given, mapping, machine, layout, base=BASE + 100, multicast=multicast)
-        found, _ = Walker(tables, given, layout, multicast).walk()
-        assert found == edges_of(given)
+        assert Walker(tables, given, layout, multicast).walk() == edges_of(given)
 
 
 def test_what_threads_write_is_found(seed: int) -> None:
@@ -209,10 +208,9 @@ def test_what_threads_write_is_found(seed: int) -> None:
 def test_keys_of_a_thread_differ(seed: int) -> None:
     """Messages whose masks meet have different keys; first fit uses few of them."""
     source = np.random.default_rng(seed)
-    masks = (source.integers(0, 1 << 63, 3000, dtype=np.uint64) & source.integers(0, 1 << 63, 3000, dtype=np.uint64)
-             & source.integers(0, 1 << 63, 3000, dtype=np.uint64)) | np.uint64(1) << source.integers(0, 64, 3000).astype(
-        np.uint64
-    )  # fmt: skip
+    first, second, third = source.integers(0, 1 << 63, (3, 3000), dtype=np.uint64)
+    one = np.uint64(1) << source.integers(0, 64, 3000).astype(np.uint64)
+    masks = (first & second & third) | one
     keys = pack.keys(masks)
     used: dict[int, int] = {}
     for mask, key in zip(masks.tolist(), keys.tolist(), strict=True):
@@ -252,7 +250,9 @@ def test_what_does_not_fit_says_so() -> None:
     vertices = 3000
     states = np.zeros((vertices, 20_000), np.uint8)
     layout = mapper.Layout(vertex=20_012, state=0, out=20_008, edge=4, value=0, list=4, header=56)
-    given = mapper.Problem(states, b"", b"", [mapper.Relation(0, np.zeros(vertices + 1, np.int64), np.empty(0, np.int64), None)])
+    given = mapper.Problem(
+        states, b"", b"", [mapper.Relation(0, np.zeros(vertices + 1, np.int64), np.empty(0, np.int64), None)]
+    )
     mapping = mapped(np.arange(vertices) % 32, mapper.Machine(config))
     with pytest.raises(InputError, match=r"tiny: a DRAM has room for .* bytes of the graph, but the vertices end at"):
         mapper.Tables(given, mapping, mapper.Machine(config), layout, base=BASE)

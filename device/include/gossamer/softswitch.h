@@ -292,7 +292,7 @@ class Softswitch {
 
 }  // namespace gossamer
 
-/// The program of a vertex. Once in a program.
+/// The program of a vertex, for a freestanding compiler. Once in a program.
 #define GOSSAMER_SOFTSWITCH(VERTEX)                                                                                 \
   uint32_t gossamer_polite_blocks[GS_MAX_THREADS];                                                                  \
   __attribute__((used, retain)) const uint32_t gossamer_polite_layout[] = {                                         \
@@ -300,4 +300,4 @@ class Softswitch {
       ::gossamer::Softswitch<VERTEX>::Layout::out,    ::gossamer::Softswitch<VERTEX>::Layout::edge,                 \
       ::gossamer::Softswitch<VERTEX>::Layout::value,  ::gossamer::Softswitch<VERTEX>::Layout::list,                 \
       sizeof(::gossamer::PoliteHeader)};                                                                            \
-  extern "C" int main(void) { return ::gossamer::Softswitch<VERTEX>::run(); } /* freestanding: main has no special name */
+  extern "C" int main(void) { return ::gossamer::Softswitch<VERTEX>::run(); }

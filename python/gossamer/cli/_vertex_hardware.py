@@ -6,7 +6,6 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -21,8 +20,8 @@ if TYPE_CHECKING:
 OPTIONS = {
     f"--{name}": name
     for name in (
-        "config", "cluster", "routes", "frame-loss", "cut", "seed", "waves", "trace", "trace-size", "report", "least-wait",
-        "max-cycles", "watchdog", "workers", "tile", "mapping", "multicast", "max-steps",
+        "config", "cluster", "routes", "frame-loss", "cut", "seed", "waves", "trace", "trace-size", "report",
+        "least-wait", "max-cycles", "watchdog", "workers", "tile", "mapping", "multicast", "max-steps",
     )
 }  # fmt: skip
 OPTIONS["-c"] = "config"

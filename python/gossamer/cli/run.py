@@ -269,9 +269,7 @@ def _run_app(words: tuple[str, ...]) -> None:
         _shuffle(request, app, graph, result)
 
 
-def _run_on(
-    request: _Request, asked: _vertex_hardware.Asked | None, app: App, graph: Graph, threads: int
-) -> Result:
+def _run_on(request: _Request, asked: _vertex_hardware.Asked | None, app: App, graph: Graph, threads: int) -> Result:
     from gossamer import runs as runner
 
     if asked is None:
@@ -322,7 +320,9 @@ def _show(result: Result, top: int) -> None:
     if "cycles" in stats:
         clock = stats["cycles"] / stats["seconds"] / 1e6
         how_long = f"in {stats['cycles']:,} cycles ({stats['seconds'] * 1e6:,.1f} us at {clock:g} MHz)"
-    click.echo(f"{stats['engine']} engine, {threads}: {stats['steps']:,} steps, {stats['deliveries']:,} messages {how_long}")
+    click.echo(
+        f"{stats['engine']} engine, {threads}: {stats['steps']:,} steps, {stats['deliveries']:,} messages {how_long}"
+    )
 
 
 def _extremes(result: Result, top: int) -> list[list[str]]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a compiled application is given: a graph, options and parameters, as the structs of ``include/gossamer/abi.h``."""
+"""What a compiled application is given: graph, options and parameters, as the structs of ``include/gossamer/abi.h``."""
 
 from __future__ import annotations
 

@@ -203,7 +203,8 @@ class Hardware(Engine):
         if run.traps:
             first = run.traps[0]
             many = f" (and {len(run.traps) - 1} more)" if len(run.traps) > 1 else ""
-            what = first.words(lambda pc: str(image.where(pc)), image.instruction)
+            # The handler; that the softswitch called it is no news.
+            what = first.words(lambda pc: str(image.where(pc)).partition(", inlined into")[0], image.instruction)
             raise RunDied(f"{app.name}: thread {first.thread}: {what}{many}; there is no answer")
         if run.reason != "done":
             why = {
@@ -272,7 +273,7 @@ def _problem(app: App, opened: _Problem) -> mapper.Problem:
     def array(address: int | None, size: int) -> np.ndarray[Any, np.dtype[np.uint8]]:
         if not address or not size:
             return np.empty(0, np.uint8)
-        return np.frombuffer((ctypes.c_uint8 * size).from_address(address), np.uint8)
+        return np.ctypeslib.as_array((ctypes.c_uint8 * size).from_address(address))
 
     relations = []
     for index in range(opened.relation_count):

@@ -56,14 +56,18 @@ def assign(
     if method == "metis":
         thread = _multilevel(vertices, source, target, machine, seed, progress)
     else:
-        order = {
-            "direct": lambda: np.arange(vertices),
-            "random": lambda: np.random.default_rng(seed).permutation(vertices),
-            "bfs": lambda: _breadth_first(_Graph.of(vertices, source, target)),
-        }[method]()
+        order = _order(vertices, source, target, method, seed)
         thread = np.empty(vertices, np.int64)
         thread[order] = np.arange(vertices) * machine.threads // max(vertices, 1)
     return mapped(thread, machine)
+
+
+def _order(vertices: int, source: Numbers, target: Numbers, method: str, seed: int) -> Numbers:
+    if method == "random":
+        return np.random.default_rng(seed).permutation(vertices)
+    if method == "bfs":
+        return _breadth_first(_Graph.of(vertices, source, target))
+    return np.arange(vertices)
 
 
 def mapped(thread: Numbers, machine: Machine) -> Mapping:

@@ -11,6 +11,7 @@ Only the queues are not written beforehand. ``device/include/gossamer/softswitch
 
 from __future__ import annotations
 
+import itertools
 import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -51,7 +52,7 @@ class Layout:
 
 @dataclass(frozen=True)
 class Relation:
-    """The edges of a pin, sorted by source: ``offsets`` has vertices + 1 elements, ``values`` a row of bytes an edge."""
+    """The edges of a pin by source: ``offsets`` has vertices + 1 elements, ``values`` a row of bytes for each edge."""
 
     pin: int
     offsets: Numbers
@@ -228,7 +229,7 @@ class Tables:
         by_memory = self.machine.memory_of(np.arange(self.machine.threads))
         for memory in range(self.machine.memories):
             threads = np.flatnonzero(by_memory == memory)
-            yield memory, *_joined(self.headers, threads, [self._header(t, most_steps) for t in threads])
+            yield memory, *_joined(self.headers, threads, [self._header(t, most_steps) for t in threads.tolist()])
             if self._problem.params:
                 yield memory, self._params, self._problem.params
             for starts, part in (
@@ -237,7 +238,7 @@ class Tables:
                 (self._lists, self._lists_of),
                 (self._edges, self._edges_part),
             ):
-                yield memory, *_joined(starts, threads, [part(t) for t in threads])
+                yield memory, *_joined(starts, threads, [part(t) for t in threads.tolist()])
 
     def blocks(self) -> Iterator[tuple[int, bytes]]:
         """For each DRAM the addresses of the headers of its board's threads, by their number on the board."""
@@ -374,7 +375,7 @@ def _to_tiles(lists: _EdgeLists, mapping: Mapping, machine: Machine, pins: int) 
     key = np.empty(len(heads), np.int64)
     tiles = tile[heads]
     bounds = np.searchsorted(tiles, np.arange(machine.boards * machine.board_tiles + 1))
-    for begin, end in zip(bounds[:-1], bounds[1:], strict=True):
+    for begin, end in itertools.pairwise(bounds):
         key[begin:end] = pack.keys(mask[begin:end])
     keys_of = np.zeros(machine.threads, np.int64)
     np.maximum.at(keys_of, to, key[message] + 1)
