@@ -14,7 +14,7 @@ extern "C" {
 #endif
 
 /// Changes whenever a struct or a signature below does.
-#define GS_ABI_VERSION 1
+#define GS_ABI_VERSION 2
 
 /// Element types of edge weights, parameters and result columns.
 enum gs_type {
@@ -83,6 +83,37 @@ const char* gs_app_statistics(struct gs_result* result);                      //
 size_t gs_app_step_seconds(struct gs_result* result, const float** seconds);  // the count of them
 int gs_app_column(struct gs_result* result, size_t index, void* values);      // one element a vertex
 void gs_app_free(struct gs_result* result);
+
+/// The edges that messages on a pin travel along, by sender.
+struct gs_relation {
+  uint32_t pin;
+  const uint64_t* offsets;  // vertices + 1 elements
+  const uint32_t* targets;  // ascending within a row
+  const void* values;       // edge_bytes for each target, or NULL: `unit` of the problem stands for each
+};
+
+/// An application on a graph, ready for an engine that runs elsewhere. Everything belongs to the result that it came
+/// with; `states` are the initial states, and in the end the engine writes the final ones there.
+struct gs_problem {
+  uint64_t vertices;
+  void* states;                        // state_bytes for each vertex
+  const void* params;                  // the run's parameters
+  const void* unit;                    // an edge's value where the graph has none
+  const struct gs_relation* relations;
+  uint64_t state_bytes;                // sizes of the C++ types; 1 where the type is empty
+  uint64_t params_bytes;
+  uint64_t edge_bytes;
+  uint64_t message_bytes;
+  uint32_t relation_count;
+  uint32_t listens;                    // 1: messages to the host are for gs_app_hear
+};
+
+/// Prepares an application as gs_app_run does, and runs nothing. The graph and `complete` of the options are needed
+/// until the result is freed.
+int gs_app_open(const struct gs_graph* graph, const struct gs_run_options* options, struct gs_result** result,
+                struct gs_problem* problem);
+/// Gives the application a message that a vertex sent to the host; message_bytes.
+int gs_app_hear(struct gs_result* result, const void* message);
 
 /// The message of this thread's last failed call; valid until its next one.
 const char* gs_last_error(void);

@@ -323,7 +323,7 @@ class GraphNetwork {
   }
 
   gs_graph graph_;
-  const gs_run_options& options_;
+  gs_run_options options_;
   App& app_;
   Array<E> outValues_;
   Array<E> inValues_;
@@ -354,6 +354,7 @@ class AppHost final : public HostEnd {
 struct gs_result {
   virtual ~gs_result() = default;
   virtual void column(size_t index, void* out) = 0;
+  virtual void hear(const void* message) = 0;
   std::string statistics;
   std::vector<float> stepSeconds;
 };
@@ -362,10 +363,61 @@ namespace gossamer::detail {
 
 template <typename App>
 struct AppResult final : gs_result {
+  using V = typename App::Vertex;
   using S = typename App::State;
   App app;
+  std::unique_ptr<GraphNetwork<App>> wiring;
+  Problem<V> problem;
   Array<S> state;
   Columns<S> columns;
+  std::vector<gs_relation> relations;
+
+  /// Parameters, network and initial states.
+  void prepare(const gs_graph& graph, const gs_run_options& options, Pool& pool) {
+    Parameters parameters;
+    app.parameters(parameters);
+    for (size_t i = 0; i < options.parameter_count; ++i) parameters.set(options.parameters[i]);
+
+    wiring = std::make_unique<GraphNetwork<App>>(graph, options, app);
+    problem.network = wiring->network();
+    problem.unit = wiring->unit();
+    const GraphInfo info{problem.network.vertices, graph.edges, graph.weight_type != GS_NONE, graph.weight_low,
+                         graph.weight_high};
+    app.begin(info);
+    problem.params = app.params(info);
+
+    state = Array<S>(info.vertices);
+    pool.chunks(info.vertices, 4096, [&](size_t begin, size_t end, unsigned) {
+      for (size_t v = begin; v < end; ++v) {
+        uint64_t degree = 0;
+        for (const Relation& r : problem.network.relations) degree += r.out.offsets[v + 1] - r.out.offsets[v];
+        app.init(VertexInfo{static_cast<uint32_t>(v), degree, info.vertices}, state[v]);
+      }
+    });
+  }
+
+  /// Shows an engine that runs elsewhere what prepare() has made; with all edges by sender.
+  gs_problem open() {
+    Network& net = problem.network;
+    for (size_t i = 0; i < net.relations.size(); ++i) {
+      if (!net.relations[i].out && net.complete) net.complete(net, false);
+    }
+    relations.clear();
+    for (const Relation& r : net.relations) relations.push_back({r.pin, r.out.offsets, r.out.targets, r.out.values});
+    return {net.vertices,
+            state.data(),
+            &problem.params,
+            &problem.unit,
+            relations.data(),
+            sizeof(S),
+            sizeof(typename V::Params),
+            sizeof(typename V::Edge),
+            sizeof(typename V::Message),
+            static_cast<uint32_t>(relations.size()),
+            AppHost<App>::listens()};
+  }
+
+  void hear(const void* message) override { AppHost<App>(app).fromVertex(message); }
 
   void column(size_t index, void* out) override {
     const auto& all = columns.all();
@@ -403,21 +455,6 @@ int runApp(const gs_graph* graph, const gs_run_options* options, gs_result** out
   using V = typename App::Vertex;
   return guarded([&] {
     auto result = std::make_unique<AppResult<App>>();
-    App& app = result->app;
-    Parameters parameters;
-    app.parameters(parameters);
-    for (size_t i = 0; i < options->parameter_count; ++i) parameters.set(options->parameters[i]);
-
-    GraphNetwork<App> wiring(*graph, *options, app);
-    Problem<V> problem;
-    problem.network = wiring.network();
-    problem.unit = wiring.unit();
-    const GraphInfo info{problem.network.vertices, graph->edges, graph->weight_type != GS_NONE, graph->weight_low,
-                         graph->weight_high};
-    app.begin(info);
-    problem.params = app.params(info);
-
-    result->state = Array<typename V::State>(info.vertices);
     RunOptions run;
     run.threads = options->threads;
     run.seed = options->seed;
@@ -425,21 +462,28 @@ int runApp(const gs_graph* graph, const gs_run_options* options, gs_result** out
     run.progress = reinterpret_cast<std::atomic<uint64_t>*>(options->progress);
     Pool pool(run.threads ? run.threads : defaultThreads());
     run.pool = &pool;
-    pool.chunks(info.vertices, 4096, [&](size_t begin, size_t end, unsigned) {
-      for (size_t v = begin; v < end; ++v) {
-        uint64_t degree = 0;
-        for (const Relation& r : problem.network.relations) degree += r.out.offsets[v + 1] - r.out.offsets[v];
-        app.init(VertexInfo{static_cast<uint32_t>(v), degree, info.vertices}, result->state[v]);
-      }
-    });
-    AppHost<App> host(app);
-    if constexpr (AppHost<App>::listens()) problem.host = &host;
+    result->prepare(*graph, *options, pool);
+    AppHost<App> host(result->app);
+    if constexpr (AppHost<App>::listens()) result->problem.host = &host;
     const std::unique_ptr<Engine<V>> engine = makeEngine<V>(options->engine);
     if (!engine) throw std::invalid_argument(std::string("there is no engine ") + options->engine);
-    Statistics statistics = engine->run(problem, result->state, run);
+    Statistics statistics = engine->run(result->problem, result->state, run);
+    result->problem.host = nullptr;
     result->statistics = statisticsJson(statistics);
     result->stepSeconds = std::move(statistics.stepSeconds);
-    app.results(result->columns);
+    result->app.results(result->columns);
+    *out = result.release();
+  });
+}
+
+template <typename App>
+int openApp(const gs_graph* graph, const gs_run_options* options, gs_result** out, gs_problem* problem) noexcept {
+  return guarded([&] {
+    auto result = std::make_unique<AppResult<App>>();
+    Pool pool(options->threads ? options->threads : defaultThreads());
+    result->prepare(*graph, *options, pool);
+    result->app.results(result->columns);
+    *problem = result->open();
     *out = result.release();
   });
 }
@@ -491,6 +535,13 @@ std::string describeApp() {
   }                                                                                                      \
   int gs_app_run(const gs_graph* graph, const gs_run_options* options, gs_result** result) {             \
     return ::gossamer::detail::runApp<APP>(graph, options, result);                                      \
+  }                                                                                                      \
+  int gs_app_open(const gs_graph* graph, const gs_run_options* options, gs_result** result,              \
+                  gs_problem* problem) {                                                                 \
+    return ::gossamer::detail::openApp<APP>(graph, options, result, problem);                            \
+  }                                                                                                      \
+  int gs_app_hear(gs_result* result, const void* message) {                                              \
+    return ::gossamer::detail::guarded([&] { result->hear(message); });                                  \
   }                                                                                                      \
   const char* gs_app_statistics(gs_result* result) { return result->statistics.c_str(); }                \
   size_t gs_app_step_seconds(gs_result* result, const float** seconds) {                                 \

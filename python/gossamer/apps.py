@@ -81,6 +81,8 @@ class App:
     state_bytes: int
     message_bytes: int
     edge_bytes: int
+    defines: tuple[str, ...] = ()
+    """Macros that it was compiled with."""
 
     def parameter(self, name: str) -> Parameter:
         """The parameter of that name; InputError with the near ones if there is none."""
@@ -118,7 +120,7 @@ def find(app: str | os.PathLike[str]) -> Path:
 @functools.cache
 def _load(header: Path, defines: tuple[str, ...]) -> App:
     library = ctypes.CDLL(str(_compiled(header, defines)))
-    for missing in ("gs_app_describe", "gs_app_run"):
+    for missing in ("gs_app_describe", "gs_app_run", "gs_app_open"):
         if not hasattr(library, missing):
             raise InputError(f"{relative(header)}: has no descriptor; end it with GOSSAMER_APPLICATION(YourApp)")
     library.gs_app_describe.restype = ctypes.c_char_p
@@ -127,6 +129,7 @@ def _load(header: Path, defines: tuple[str, ...]) -> App:
     library.gs_app_step_seconds.restype = ctypes.c_size_t
     library.gs_app_step_seconds.argtypes = [ctypes.c_void_p, ctypes.POINTER(ctypes.POINTER(ctypes.c_float))]
     library.gs_app_column.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p]
+    library.gs_app_hear.argtypes = [ctypes.c_void_p, ctypes.c_char_p]
     library.gs_app_free.argtypes = [ctypes.c_void_p]
     about = json.loads(library.gs_app_describe().decode())
     return App(
@@ -146,6 +149,7 @@ def _load(header: Path, defines: tuple[str, ...]) -> App:
         state_bytes=about["state_bytes"],
         message_bytes=about["message_bytes"],
         edge_bytes=about["edge_bytes"],
+        defines=defines,
     )
 
 

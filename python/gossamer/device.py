@@ -102,13 +102,15 @@ def build(
     includes: Sequence[str | os.PathLike[str]] = (),
     optimize: str | None = None,
     boards: tuple[int, int] = ALONE,
+    freestanding: bool = False,
 ) -> Image:
     """Compiles and links a program for a configuration; an ELF file that is ready is only read.
 
     ``sources`` are C (.c), C++20 (.cc, .cpp, .cxx) or assembly (.S) files, objects (.o), or folders, each of which
     stands for the sources directly in it. ``defines`` are macros for them (NAME=VALUE), ``includes`` folders with
     their headers, ``optimize`` the compiler's level (0 to 3, s, z); without it 2, or z where the instructions
-    do not fit at 2. ``boards`` are columns and rows of the cluster that it will run on. Raises InputError, one clear
+    do not fit at 2. ``boards`` are columns and rows of the cluster that it will run on. ``freestanding`` leaves out
+    what is for hosted compilers alone, such as the descriptor of an application. Raises InputError, one clear
     line, where something is not there, does not compile, does not link or does not fit.
     """
     if isinstance(config, str):
@@ -122,6 +124,8 @@ def build(
     # A folder's own headers are found as those beside a source are.
     folders = [*includes, *(one for one in given if os.path.isdir(one))]
     flags = (*_device_sources.search(folders), *_device_sources.macros(defines))
+    if freestanding:
+        flags += ("-ffreestanding", "-fbuiltin")
     if optimize is None:
         with contextlib.suppress(DoesNotFit):
             return _built(paths, config, boards, flags, "2")

@@ -59,7 +59,7 @@ def run(
     app: str | os.PathLike[str] | App,
     graph: Graph,
     *,
-    engine: str = "cpu",
+    engine: str | engines.Engine = "cpu",
     threads: int | None = None,
     seed: int = 0,
     **parameters: float | str | bool,
@@ -76,7 +76,8 @@ def run(
     if threads is not None and not 1 <= threads <= MOST_THREADS:
         raise InputError(f"threads: {threads} is not from 1 to {MOST_THREADS}")
     numbers = check(compiled, graph, parameters)
-    return engines.get(engine).run(compiled, graph, numbers, threads=threads or 0, seed=seed)
+    chosen = engines.get(engine) if isinstance(engine, str) else engine
+    return chosen.run(compiled, graph, numbers, threads=threads or 0, seed=seed)
 
 
 def check(app: App, graph: Graph, parameters: Mapping[str, float | str | bool]) -> dict[str, float]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 ENDINGS = (".c", ".S", ".o", ".elf")
 """Programs that are always for a tile. Others are if the engine is rtl, and have a host of their own otherwise."""
-_CONFIG = "tiny"
+CONFIG = "tiny"
 
 HELP = """Usage: ./gossamer run FILE... --engine rtl [OPTIONS]
        ./gossamer run FOLDER --engine rtl [OPTIONS]
@@ -161,6 +161,8 @@ class Request:
     stats: bool = False
     stats_file: Path | None = None
     options: dict[str, list[str]] = field(default_factory=dict)
+    config: str = CONFIG
+    """The configuration, where none is named."""
 
     @classmethod
     def of(cls, words: Sequence[str]) -> Request:
@@ -253,7 +255,7 @@ class Request:
 
         name = self.one("cluster")
         if name is None:
-            return configs.load(self.one("config") or _CONFIG), None
+            return configs.load(self.one("config") or self.config), None
         if self.one("config") is not None:
             raise InputError(f"--config: cluster {name} names the configuration of its boards; leave this out")
         if self.one_tile:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
-from gossamer.cli import _files, _tile_program
+from gossamer.cli import _files, _tile_program, _vertex_hardware
 from gossamer.errors import AnswerNo, ExitCode, InputError, RunDied
 from gossamer.paths import DATA
 
@@ -42,7 +42,7 @@ FILEs (.c, .cpp, .S, .o, .elf) or a FOLDER of them with --engine rtl are a progr
 for threads of the simulated hardware; ./gossamer run PROGRAM.c --help says how.
 
 Options:
-  -e, --engine NAME     cpu (default) or shuffle
+  -e, --engine NAME     cpu (default), shuffle, or rtl: the simulated hardware
   -t, --threads N       threads to use (default: every CPU)
   -k, --top K           how many lines of the result to show (default 10)
   -o, --output FILE     write the result: .npy, .npz or .csv (may be repeated)
@@ -62,6 +62,7 @@ Examples:
   ./gossamer run hashmin gen:rmat:scale=16,seed=1 --threads 1
   ./gossamer run mine/vertex.h graph.mtx --shuffle 7
   ./gossamer run examples/paths/host.cpp
+  ./gossamer run hashmin gen:grid:width=40,height=40 --engine rtl --config tiny
   ./gossamer run programs/hello.c --engine rtl --config tiny
 """
 
@@ -118,22 +119,28 @@ class _Request:
 
     def __init__(self, words: tuple[str, ...]) -> None:
         self.options: dict[str, list[str]] = {}
+        self.hardware: dict[str, list[str]] = {}
         self.parameters: dict[str, str] = {}
         self.undirected = False
         self.help = False
         self.app = ""
         self.graph: str | None = None
         self.compiled: App | None = None
+        on_hardware = _engine(words) == "rtl"
         queue = _split(words)
         # Macros come first: compiling the application needs them.
         rest = []
         for word, value in queue:
             name = _OPTIONS.get(word)
-            if name:
+            simulated = _vertex_hardware.OPTIONS.get(word) if on_hardware else None
+            if name or simulated:
                 taken = value if value is not None else next(queue, (None, None))[0]
                 if taken is None:
                     raise InputError(f"{word}: needs a value; see ./gossamer run --help")
-                self.options.setdefault(name, []).append(taken)
+                if name:
+                    self.options.setdefault(name, []).append(taken)
+                else:
+                    self.hardware.setdefault(simulated or "", []).append(taken)
             elif word in {"-h", "--help"}:
                 self.help = True
             elif word == "--undirected":
@@ -181,6 +188,17 @@ class _Request:
         return int(text)
 
 
+def _engine(words: tuple[str, ...]) -> str:
+    """The engine that is named last; what other words mean depends on it."""
+    given = [word.partition("=") for word in words]
+    named = [
+        value if equals else (words[at + 1] if at + 1 < len(words) else "")
+        for at, (word, equals, value) in enumerate(given)
+        if word in ("--engine", "-e")
+    ]
+    return named[-1] if named else "cpu"
+
+
 def _split(words: tuple[str, ...]) -> Iterator[tuple[str, str | None]]:
     """Words, with ``--name=value`` and ``-t2`` taken apart."""
     for word in words:
@@ -189,7 +207,7 @@ def _split(words: tuple[str, ...]) -> Iterator[tuple[str, str | None]]:
             yield name, value
         elif len(word) > 2 and word[:2] in _OPTIONS:
             yield word[:2], word[2:]
-        elif len(word) > 1 and word[0] == "-" and word[1] != "-" and word not in _OPTIONS and word != "-h":
+        elif len(word) > 1 and word[0] == "-" and word[1] != "-" and word not in {*_OPTIONS, "-h", "-c"}:
             raise InputError(f"there is no option {word}; see ./gossamer run --help")
         else:
             yield word, None
@@ -199,7 +217,7 @@ def _show_help(app: App | None) -> None:
     from gossamer import apps
 
     if app is None:
-        click.echo(_HELP.format(apps=", ".join(apps.names())) + _EXAMPLES.rstrip())
+        click.echo(_HELP.format(apps=", ".join(apps.names())) + "\n" + _vertex_hardware.HELP + _EXAMPLES.rstrip())
         return
     click.echo(f"{app.name}: {app.summary}")
     click.echo(f"\nUsage: ./gossamer run {app.name} [GRAPH] [PARAMETERS] [OPTIONS]\n\nParameters:")
@@ -231,7 +249,9 @@ def _run_app(words: tuple[str, ...]) -> None:
     if stats is not None:
         _files.check_writable(Path(stats))
 
-    from gossamer import runs as runner
+    engine = request.one("engine", "cpu") or "cpu"
+    asked = _vertex_hardware.Asked(app.name, request.hardware) if engine == "rtl" else None
+
     from gossamer.graph import read_graph
 
     begun = time.perf_counter()
@@ -239,8 +259,7 @@ def _run_app(words: tuple[str, ...]) -> None:
     if request.undirected and not graph.symmetric:
         graph = graph.symmetrised()
     read_seconds = time.perf_counter() - begun
-    engine = request.one("engine", "cpu") or "cpu"
-    result = runner.run(app, graph, engine=engine, threads=threads or None, **_as_given(request))
+    result = _run_on(request, asked, app, graph, threads)
     for write in outputs:
         write(result)
     if stats is not None:
@@ -248,6 +267,18 @@ def _run_app(words: tuple[str, ...]) -> None:
     _show(result, top)
     if request.one("shuffle") is not None:
         _shuffle(request, app, graph, result)
+
+
+def _run_on(request: _Request, asked: _vertex_hardware.Asked | None, app: App, graph: Graph, threads: int) -> Result:
+    from gossamer import runs as runner
+
+    if asked is None:
+        engine = request.one("engine", "cpu") or "cpu"
+        return runner.run(app, graph, engine=engine, threads=threads or None, **_as_given(request))
+    try:
+        return runner.run(app, graph, engine=asked.engine, threads=threads or None, **_as_given(request))
+    finally:
+        asked.show()
 
 
 def _as_given(request: _Request) -> dict[str, Any]:
@@ -284,10 +315,13 @@ def _show(result: Result, top: int) -> None:
         for row in rows:
             first, *rest = (cell.rjust(width) for cell, width in zip(row, widths, strict=True))
             click.echo(f"  {first}  " + "  ".join(rest))
-    threads = f"{stats['threads']} thread" + ("s" if stats["threads"] != 1 else "")
+    threads = f"{stats['threads']:,} thread" + ("s" if stats["threads"] != 1 else "")
+    how_long = f"in {result.seconds:.3f} s"
+    if "cycles" in stats:
+        clock = stats["cycles"] / stats["seconds"] / 1e6
+        how_long = f"in {stats['cycles']:,} cycles ({stats['seconds'] * 1e6:,.1f} us at {clock:g} MHz)"
     click.echo(
-        f"{stats['engine']} engine, {threads}: {stats['steps']:,} steps, {stats['deliveries']:,} messages "
-        f"in {result.seconds:.3f} s"
+        f"{stats['engine']} engine, {threads}: {stats['steps']:,} steps, {stats['deliveries']:,} messages {how_long}"
     )
 
 

@@ -3,7 +3,7 @@
 
 ``cpu`` runs on the threads of this machine; ``shuffle`` delivers messages in a
 random order with random delays, to find programs that depend on it. ``rtl`` runs
-programs on the simulated hardware, and no applications yet; it is not an ``Engine``.
+them on the threads of the simulated hardware, instruction by instruction.
 """
 
 from __future__ import annotations
@@ -37,15 +37,17 @@ class Engine(abc.ABC):
 
 def names() -> list[str]:
     """The engines that work today."""
-    return ["cpu", "shuffle"]
+    return ["cpu", "shuffle", "rtl"]
 
 
 def get(name: str) -> Engine:
     """The engine of that name; InputError where there is none."""
-    if name == "rtl":
-        raise InputError("the engine rtl runs programs so far (prog.c); applications run on: " + ", ".join(names()))
     if name not in names():
         raise InputError(f"there is no engine {name!r}; there are: {', '.join(names())}")
+    if name == "rtl":
+        from gossamer.engines.rtl_vertices import Hardware
+
+        return Hardware()
     from gossamer.engines.cpu import InProcess
 
     return InProcess(name)

@@ -105,6 +105,22 @@ class Loaded(Machine):
         """Writes memory, of all DRAMs and their SRAMs, past the caches: threads see it that hold no older line."""
         self._write(address, data, silent)
 
+    def write_memory(self, memory: int, address: int, data: bytes) -> None:
+        """Writes one DRAM or its SRAM, by the DRAM's number, board by board; the address is that of a line."""
+        dest, line = self._memories()[memory], self.config.cache.line_bytes
+        data += bytes(-len(data) % line)
+        for at in range(0, len(data), _CHUNK):
+            self._accepted(_rtl_network.writes(address + at, data[at : at + _CHUNK], dest=dest))
+
+    def read_memory(self, memory: int, address: int, size: int) -> bytes:
+        """Reads one DRAM or its SRAM; after ``flush`` what threads have written too. The address is that of a line."""
+        line = self.config.cache.line_bytes
+        return self._lines(address, -(-size // line) * line, self._memories()[memory])[:size]
+
+    def _memories(self) -> list[int]:
+        """Addresses of a tile at each DRAM of every board."""
+        return self._loaders()
+
     def _loaders(self) -> list[int]:
         """Addresses of a tile at each DRAM, through whose loader that memory and its SRAM are reached."""
         return [_rtl_network.TILE]

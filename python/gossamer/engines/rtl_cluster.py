@@ -236,6 +236,9 @@ class Cluster(Board):
     def _loaders(self) -> list[int]:
         return self._loaders_of(self.plan.hosts[0])
 
+    def _memories(self) -> list[int]:
+        return [dest for board in range(self.plan.boards) for dest in self._loaders_of(board)]
+
     def _loaders_of(self, board: int) -> list[int]:
         width, each = self.config.mesh.width, self._board_tiles // self.config.memory.dram.count
         tiles = range(0, self._board_tiles, each)

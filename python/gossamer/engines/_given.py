@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a compiled application is given: graph, options and parameters, as the structs of ``include/gossamer/abi.h``."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import time
+from collections.abc import Mapping
+
+import numpy as np
+
+from gossamer import native
+from gossamer.apps import App
+from gossamer.graph import CSR, Graph
+from gossamer.runs import Result
+
+_TYPES = {np.dtype(np.int32): 1, np.dtype(np.int64): 3, np.dtype(np.float32): 5, np.dtype(np.float64): 6}
+_SYMMETRIC = 1
+
+
+class _Csr(ctypes.Structure):
+    _fields_ = [("offsets", ctypes.c_void_p), ("targets", ctypes.c_void_p), ("weights", ctypes.c_void_p)]
+
+
+class _Graph(ctypes.Structure):
+    _fields_ = [
+        ("vertices", ctypes.c_uint64),
+        ("edges", ctypes.c_uint64),
+        ("out", _Csr),
+        ("into", _Csr),
+        ("weight_type", ctypes.c_int32),
+        ("flags", ctypes.c_uint32),
+        ("weight_low", ctypes.c_double),
+        ("weight_high", ctypes.c_double),
+    ]
+
+
+class _Parameter(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_char_p), ("real", ctypes.c_double), ("integer", ctypes.c_int64)]
+
+
+_Complete = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.POINTER(_Graph), ctypes.c_int)
+
+
+class _Options(ctypes.Structure):
+    _fields_ = [
+        ("engine", ctypes.c_char_p),
+        ("threads", ctypes.c_uint32),
+        ("seed", ctypes.c_uint64),
+        ("stop", ctypes.POINTER(ctypes.c_int)),
+        ("progress", ctypes.POINTER(ctypes.c_uint64)),
+        ("complete", _Complete),
+        ("context", ctypes.c_void_p),
+        ("parameters", ctypes.POINTER(_Parameter)),
+        ("parameter_count", ctypes.c_size_t),
+    ]
+
+
+class Given:
+    """The structs, and what they point to; to be kept while the application uses them."""
+
+    def __init__(
+        self, app: App, graph: Graph, parameters: Mapping[str, float], *, engine: str, threads: int, seed: int
+    ) -> None:
+        low, high = graph.weight_range if app.uses_weights else (1.0, 1.0)
+        self.graph = _Graph(
+            graph.vertices,
+            graph.edges,
+            _csr(graph.out if graph.has_out or not graph.has_into else None),
+            _csr(graph.into if graph.has_into or graph.symmetric else None),
+            0 if graph.weight_type is None else _TYPES[graph.weight_type],
+            _SYMMETRIC if graph.symmetric else 0,
+            low,
+            high,
+        )
+        self.stop = ctypes.c_int(0)
+        self.progress = (ctypes.c_uint64 * 2)(0, 0)
+        """Steps, and rounds of messages."""
+        self.failure: list[BaseException] = []
+        """What went wrong in a callback."""
+        numbers = (_Parameter * max(1, len(parameters)))()
+        for slot, (name, value) in zip(numbers, parameters.items(), strict=False):
+            slot.name, slot.real = name.encode(), float(value)
+            slot.integer = int(value) if float(value).is_integer() else 0
+
+        def complete(_context: int, wanted: ctypes._Pointer[_Graph], want_in: int) -> None:
+            try:
+                if want_in:
+                    wanted.contents.into = _csr(graph.into)
+                else:
+                    wanted.contents.out = _csr(graph.out)
+            except BaseException as error:
+                self.failure.append(error)
+
+        self._callback = _Complete(complete)
+        self.options = _Options(
+            engine.encode(),
+            threads,
+            seed,
+            ctypes.pointer(self.stop),
+            ctypes.cast(self.progress, ctypes.POINTER(ctypes.c_uint64)),
+            self._callback,
+            None,
+            numbers,
+            len(parameters),
+        )
+
+
+def _csr(csr: CSR | None) -> _Csr:
+    if csr is None:
+        return _Csr(None, None, None)
+    weights = None if csr.weights is None else csr.weights.ctypes.data
+    return _Csr(csr.offsets.ctypes.data, csr.targets.ctypes.data, weights)
+
+
+def columns(app: App, graph: Graph, handle: ctypes.c_void_p) -> dict[str, np.ndarray[tuple[int], np.dtype[np.generic]]]:
+    """The columns of a result, one value for each vertex."""
+    found: dict[str, np.ndarray[tuple[int], np.dtype[np.generic]]] = {}
+    for index, column in enumerate(app.columns):
+        values = np.empty(graph.vertices, column.dtype)
+        native.check(app.library.gs_app_column(handle, index, values.ctypes.data))
+        found[column.name] = values
+    return found
+
+
+def collect(app: App, graph: Graph, handle: ctypes.c_void_p, begun: float) -> Result:
+    """The result of a run that an application has done itself, begun at that time."""
+    values = columns(app, graph, handle)
+    seconds = time.perf_counter() - begun
+    stats = json.loads(app.library.gs_app_statistics(handle).decode())
+    times = ctypes.POINTER(ctypes.c_float)()
+    count = app.library.gs_app_step_seconds(handle, ctypes.byref(times))
+    until = np.ctypeslib.as_array(times, (count,)).astype(np.float64) if count else np.empty(0)
+    stats["step_seconds"] = np.diff(until, prepend=0.0).tolist()
+    return Result(app=app, graph=graph, columns=values, stats=stats, seconds=seconds)
+
+
+__all__ = ["Given", "collect", "columns"]

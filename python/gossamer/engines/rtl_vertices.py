@@ -1,0 +1,320 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Applications on the ``rtl`` engine: vertices are mapped to threads of the simulated hardware and run there.
+
+    runs.run("pagerank", graph, engine=Hardware(config="quad"))
+
+The vertex is compiled for the threads together with the softswitch (``device/include/gossamer/softswitch.h``);
+``gossamer.mapper`` makes its tables. They are written into the boards' memories, the threads run to the end of the job,
+and the states are read back. The application itself, in this process, makes the initial states and the result.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import time
+from collections.abc import Callable, Sequence
+from collections.abc import Mapping as Named
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import gossamer_setup
+from gossamer import device, mapper, native
+from gossamer.apps import App
+from gossamer.engines import Engine
+from gossamer.engines._given import Given, columns
+from gossamer.engines.rtl import WATCHDOG, Board
+from gossamer.engines.rtl_cluster import Cluster, Plan
+from gossamer.errors import InputError, RunDied
+from gossamer.graph import Graph
+from gossamer.runs import Result
+
+if TYPE_CHECKING:
+    from gossamer.config import Config
+    from gossamer.device import Image
+    from gossamer.engines.rtl import Message, Run, Tile
+
+CONFIG = "quad"
+"""The configuration, where none is named."""
+MULTICAST = ("local", "none")
+"""How a message reaches several threads of a tile."""
+_RUNS, _DONE, _GIVEN_UP, _WRONG_PIN = range(4)
+_SOURCE = """\
+// Generated: the program of a vertex for the threads of the hardware.
+#include "{header}"
+#include <gossamer/softswitch.h>
+GOSSAMER_SOFTSWITCH(GossamerVertex)
+"""
+
+
+class _Relation(ctypes.Structure):
+    _fields_ = [
+        ("pin", ctypes.c_uint32),
+        ("offsets", ctypes.c_void_p),
+        ("targets", ctypes.c_void_p),
+        ("values", ctypes.c_void_p),
+    ]
+
+
+class _Problem(ctypes.Structure):
+    _fields_ = [
+        ("vertices", ctypes.c_uint64),
+        ("states", ctypes.c_void_p),
+        ("params", ctypes.c_void_p),
+        ("unit", ctypes.c_void_p),
+        ("relations", ctypes.POINTER(_Relation)),
+        ("state_bytes", ctypes.c_uint64),
+        ("params_bytes", ctypes.c_uint64),
+        ("edge_bytes", ctypes.c_uint64),
+        ("message_bytes", ctypes.c_uint64),
+        ("relation_count", ctypes.c_uint32),
+        ("listens", ctypes.c_uint32),
+    ]
+
+
+@dataclass
+class Hardware(Engine):
+    """Runs the vertices of an application on the threads of a board, or of a cluster's boards."""
+
+    name = "rtl"
+    config: str | Config = CONFIG
+    """The board's configuration, where there is no plan."""
+    plan: Plan | None = None
+    """A cluster with its routes; it has the configuration of its boards."""
+    mapping: str = mapper.METHODS[0]
+    """How vertices are mapped to threads: one of ``mapper.METHODS``."""
+    multicast: str = MULTICAST[0]
+    """local: one message to all threads of a tile that have receivers; none: one to each thread."""
+    max_steps: int = 0
+    """Steps after which the run is given up; 0: none."""
+    max_cycles: int | None = None
+    watchdog: int | None = None
+    """Cycles without an instruction after which the run is given up; None: those of every program."""
+    settings: Named[str, Any] = field(default_factory=dict)
+    """For the simulated board or cluster: workers, frame_loss, trace, ..."""
+    on_phase: Callable[[str, int, int], object] = lambda what, done, total: None
+    """Told of what is being done, and how much of how much."""
+    done: Run | None = field(default=None, init=False)
+    """The last run, as the simulator has seen it."""
+    simulated: Cluster | None = field(default=None, init=False)
+    """The cluster that it was on."""
+    notes: list[str] = field(default_factory=list, init=False)
+    """What a user is told of it: that its trace was thinned."""
+
+    @property
+    def machine(self) -> mapper.Machine:
+        """What there is to map to."""
+        from gossamer import config as configs
+
+        if self.plan is not None:
+            return mapper.Machine(self.plan.config, self.plan.boards)
+        return mapper.Machine(configs.load(self.config) if isinstance(self.config, str) else self.config)
+
+    def run(self, app: App, graph: Graph, parameters: Named[str, float], *, threads: int, seed: int) -> Result:
+        """See Engine.run. ``threads`` 0 means all of the machine."""
+        begun = time.perf_counter()
+        gossamer_setup.require("rtl")
+        given = Given(app, graph, parameters, engine="cpu", threads=0, seed=seed)
+        handle, opened = ctypes.c_void_p(), _Problem()
+        native.check(
+            app.library.gs_app_open(
+                ctypes.byref(given.graph), ctypes.byref(given.options), ctypes.byref(handle), ctypes.byref(opened)
+            )
+        )
+        if given.failure:
+            raise given.failure[0]
+        try:
+            stats = self._run(app, opened, threads, seed, handle)
+            values = columns(app, graph, handle)
+        finally:
+            app.library.gs_app_free(handle)
+        return Result(app=app, graph=graph, columns=values, stats=stats, seconds=time.perf_counter() - begun)
+
+    def _run(self, app: App, opened: _Problem, threads: int, seed: int, handle: ctypes.c_void_p) -> dict[str, Any]:
+        problem = _problem(app, opened)
+        machine = self.machine
+        if threads not in (0, machine.threads):
+            raise InputError(f"--threads {threads}: vertices use all {machine.threads} threads of the machine")
+        shape = device.ALONE if self.plan is None else self.plan.shape
+        image = _program(app, machine.config, shape, problem.pins, bool(opened.listens), self.multicast != "none")
+        layout = mapper.Layout.read(_constant(image, "gossamer_polite_layout", mapper.Layout.SIZE))
+        mapping = mapper.assign(
+            problem.vertices,
+            *problem.ends(),
+            machine,
+            method=self.mapping,
+            seed=seed or 1,
+            progress=lambda done, total: self.on_phase("mapping", done, total),
+        )
+        tables = mapper.Tables(
+            problem, mapping, machine, layout, base=image.symbols["__data_end"], multicast=self.multicast != "none"
+        )
+        with self._simulator(machine.config) as tile:
+            self._load(tile, image, tables)
+            messages: list[Message] = []
+            try:
+                run = self.done = tile.run(
+                    machine.threads,
+                    max_cycles=self.max_cycles,
+                    watchdog=WATCHDOG if self.watchdog is None else self.watchdog,
+                    on_message=messages.append,
+                    on_progress=lambda cycle, _: self.on_phase("cycle", cycle, 0),
+                )
+            finally:
+                self.notes = tile.notes
+            self._judge(app, run, image)
+            tile.flush()
+            memories = [tile.read_memory(*span) for span in tables.spans()]
+        found = tables.results(memories)
+        self._believe(app, run, found, mapping)
+        for message in messages:
+            native.check(app.library.gs_app_hear(handle, message.data[4 : 4 + opened.message_bytes]))
+        states = tables.states(memories)
+        ctypes.memmove(opened.states, states.ctypes.data, states.nbytes)
+        return self._statistics(problem, machine, layout, run, found, tables)
+
+    # ---- The machine ----
+
+    def _simulator(self, config: Config) -> Tile:
+        self.done, self.simulated = None, None
+        if self.plan is None:
+            return Board(config, **self.settings)
+        self.simulated = Cluster(self.plan, **self.settings)
+        return self.simulated
+
+    def _load(self, tile: Tile, image: Image, tables: mapper.Tables) -> None:
+        tile.load_image(image)
+        total = int(tables.bytes.sum())
+        done = 0
+        for memory, address, data in tables.images(self.max_steps):
+            if data:
+                tile.write_memory(memory, address, data)
+            done += len(data)
+            self.on_phase("loading", done, total)
+        for memory, words in tables.blocks():
+            tile.write_memory(memory, image.symbols["gossamer_polite_blocks"], words)
+
+    # ---- How it went ----
+
+    def _judge(self, app: App, run: Run, image: Image) -> None:
+        """Raises RunDied unless all threads came to an end."""
+        if run.traps:
+            first = run.traps[0]
+            many = f" (and {len(run.traps) - 1} more)" if len(run.traps) > 1 else ""
+            # The handler; that the softswitch called it is no news.
+            what = first.words(lambda pc: str(image.where(pc)).partition(", inlined into")[0], image.instruction)
+            raise RunDied(f"{app.name}: thread {first.thread}: {what}{many}; there is no answer")
+        if run.reason != "done":
+            why = {
+                "max-cycles": f"did not end within {self.max_cycles or 0:,} cycles",
+                "deadlock": "all threads wait and nothing is on its way",
+                "stuck": "no thread has done anything for long",
+                "stopped": "was stopped",
+            }[run.reason]
+            raise RunDied(f"{app.name}: {why}; there is no answer")
+
+    def _believe(self, app: App, run: Run, found: Named[str, np.ndarray[Any, Any]], mapping: mapper.Mapping) -> None:
+        """Raises where threads say that their states are not an answer."""
+        wrong = np.flatnonzero(found["status"] == _WRONG_PIN)
+        if len(wrong):
+            thread = int(wrong[0])
+            vertex = mapping.order[int(mapping.counts[:thread].sum()) + int(found["wrong"][thread])]
+            raise RunDied(
+                f"{app.name}: the vertex of index {vertex} sends on pin {found['wrong_pin'][thread]}, "
+                "which the graph does not have"
+            )
+        if (found["status"] == _GIVEN_UP).any():
+            raise RunDied(f"{app.name}: did not end within {self.max_steps:,} steps; there is no answer")
+        if (found["status"] != _DONE).any():
+            raise RunDied(f"{app.name}: {int((found['status'] != _DONE).sum())} threads did not come to an end")
+
+    def _statistics(
+        self,
+        problem: mapper.Problem,
+        machine: mapper.Machine,
+        layout: mapper.Layout,
+        run: Run,
+        found: Named[str, np.ndarray[Any, Any]],
+        tables: mapper.Tables,
+    ) -> dict[str, Any]:
+        steps = int(found["steps"].max(initial=0))
+        return {
+            "engine": self.name,
+            "threads": machine.threads,
+            "vertices": problem.vertices,
+            "edges": problem.edges,
+            "sends": int(found["sends"].sum()),
+            "deliveries": int((found["delivered"] // layout.edge).sum()),
+            "steps": steps,
+            "step_calls": steps * problem.vertices,
+            "host_messages": int(found["host_messages"].sum()),
+            "stopped": False,
+            "seconds": run.cycles / (machine.config.board.clock_mhz * 1e6),
+            "config": machine.config.name,
+            "boards": machine.boards,
+            "mapping": self.mapping,
+            "multicast": self.multicast,
+            "cycles": run.cycles,
+            "instructions": run.instructions,
+            "messages_per_round": tables.messages,
+            "balance": tables.balance,
+            "memory_bytes": int(tables.bytes.max()),
+            "simulation_seconds": run.seconds,
+            "counters": dict(run.counters),
+        }
+
+
+def _problem(app: App, opened: _Problem) -> mapper.Problem:
+    """The arrays that an application has opened; those of the states and edges are copies."""
+    count = int(opened.vertices)
+
+    def array(address: int | None, size: int) -> np.ndarray[Any, np.dtype[np.uint8]]:
+        if not address or not size:
+            return np.empty(0, np.uint8)
+        return np.ctypeslib.as_array((ctypes.c_uint8 * size).from_address(address))
+
+    relations = []
+    for index in range(opened.relation_count):
+        one = opened.relations[index]
+        offsets = array(one.offsets, 8 * (count + 1)).view(np.uint64).astype(np.int64)
+        edges = int(offsets[-1])
+        values = array(one.values, edges * opened.edge_bytes).reshape(edges, -1) if one.values and edges else None
+        targets = array(one.targets, 4 * edges).view(np.uint32).astype(np.int64)
+        relations.append(mapper.Relation(one.pin, offsets, targets, values))
+    return mapper.Problem(
+        states=array(opened.states, count * opened.state_bytes).reshape(count, -1).copy(),
+        params=array(opened.params, opened.params_bytes).tobytes(),
+        unit=array(opened.unit, app.edge_bytes).tobytes(),  # an empty type has no bytes that count
+        relations=relations,
+    )
+
+
+def _program(app: App, config: Config, shape: tuple[int, int], pins: int, listens: bool, multicast: bool) -> Image:
+    """The vertex and its softswitch, compiled for the threads."""
+    text = _SOURCE.format(header=app.path)
+    folder = native.build_dir() / "device" / "vertices"
+    folder.mkdir(parents=True, exist_ok=True)
+    source = folder / f"{app.path.stem}-{hashlib.sha256(text.encode()).hexdigest()[:8]}.cc"
+    if not source.is_file() or source.read_text() != text:
+        source.write_text(text)
+    defines: Sequence[str] = (
+        *app.defines,
+        f"GOSSAMER_POLITE_PINS={pins}",
+        f"GOSSAMER_POLITE_LISTENS={int(listens)}",
+        f"GOSSAMER_POLITE_MULTICAST={int(multicast)}",
+    )
+    return device.build(source, config, defines, boards=shape, freestanding=True)
+
+
+def _constant(image: Image, symbol: str, size: int) -> bytes:
+    """The bytes of a constant in the program's data."""
+    address = image.symbols[symbol]
+    for segment in image.segments:
+        if segment.address <= address < segment.address + len(segment.data):
+            return segment.data[address - segment.address :][:size]
+    raise InputError(f"{image.name}: has no {symbol}")
+
+
+__all__ = ["CONFIG", "MULTICAST", "Hardware"]

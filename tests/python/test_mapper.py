@@ -1,0 +1,260 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The mapper's tables, judged by a walker that reads them as bytes of memory and shares no code with what makes them.
+
+The walker does what a thread would: from each vertex's list to the messages, from each message's key to the edges at
+every receiver. Every edge of the graph must be reached exactly once, with its own value.
+"""
+
+from __future__ import annotations
+
+import random
+import struct
+from collections import Counter
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from conftest import Size
+
+import gossamer_setup
+from gossamer import config as configs
+from gossamer import mapper
+from gossamer.errors import InputError
+from gossamer.mapper import pack
+from gossamer.mapper.partition import mapped
+
+Edge = tuple[int, int, int, bytes]
+"""Source, pin, target, value."""
+BASE = 0x4000_0000
+LAYOUT = mapper.Layout(vertex=20, state=0, out=16, edge=4, value=0, list=4, header=56)
+VALUED = mapper.Layout(vertex=24, state=0, out=20, edge=8, value=4, list=4, header=56)
+WIDE = mapper.Layout(vertex=32, state=0, out=28, edge=16, value=8, list=8, header=56)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def partitioner() -> None:
+    gossamer_setup.require("rtl")
+
+
+def problem(source: random.Random, vertices: int, edges: int, pins: int, layout: mapper.Layout) -> mapper.Problem:
+    """Random edges, hubs among them, each with a value of its own, on several pins; a pin may have two relations."""
+    size = layout.edge - layout.value if layout.value else 0
+    hubs = [source.randrange(vertices) for _ in range(3)]
+
+    def relation(pin: int) -> mapper.Relation:
+        ends = sorted(
+            (source.choice(hubs) if source.random() < 0.2 else source.randrange(vertices), source.randrange(vertices))
+            for _ in range(edges)
+        )
+        offsets = np.searchsorted([a for a, _ in ends], np.arange(vertices + 1))
+        values = np.frombuffer(source.randbytes(len(ends) * size), np.uint8).reshape(len(ends), size) if size else None
+        return mapper.Relation(pin, offsets, np.array([b for _, b in ends], np.int64), values)
+
+    relations = [relation(pin) for pin in range(pins)] + [relation(0)]
+    states = np.frombuffer(source.randbytes(8 * vertices), np.uint8).reshape(vertices, 8)
+    return mapper.Problem(states=states, params=b"params!!", unit=bytes(size), relations=relations)
+
+
+def edges_of(given: mapper.Problem) -> Counter[Edge]:
+    found: Counter[Edge] = Counter()
+    for relation in given.relations:
+        for vertex in range(given.vertices):
+            for edge in range(relation.offsets[vertex], relation.offsets[vertex + 1]):
+                value = b"" if relation.values is None else relation.values[edge].tobytes()
+                found[vertex, relation.pin, int(relation.targets[edge]), value] += 1
+    return found
+
+
+class Walker:
+    """Memories as the boards have them, and a walk over all lists."""
+
+    def __init__(self, tables: mapper.Tables, given: mapper.Problem, layout: mapper.Layout, multicast: bool) -> None:
+        self.layout, self.multicast, self.given = layout, multicast, given
+        self.config, self.tiles = tables.machine.config, tables.machine.board_tiles
+        self.memory: list[dict[int, bytes]] = [{} for _ in range(tables.machine.memories)]
+        self.bytes: list[dict[int, int]] = [{} for _ in self.memory]
+        for memory, address, data in tables.images(77):
+            for at, byte in enumerate(data, address):
+                assert at not in self.bytes[memory], "written twice"
+                self.bytes[memory][at] = byte
+        self.headers = {}
+        words = self.config.threads
+        for memory, data in tables.blocks():
+            for number, address in enumerate(struct.unpack(f"<{words}I", data)):
+                if address:
+                    board = memory // self.drams
+                    self.headers[board, number] = (memory, address)
+
+    @property
+    def drams(self) -> int:
+        return self.config.memory.dram.count
+
+    def words(self, memory: int, address: int, count: int) -> tuple[int, ...]:
+        return struct.unpack(f"<{count}I", self.raw(memory, address, 4 * count))
+
+    def raw(self, memory: int, address: int, size: int) -> bytes:
+        return bytes(self.bytes[memory][address + i] for i in range(size))
+
+    def vertices(self) -> Iterator[tuple[int, int, int, int]]:
+        """Board, thread, memory and address of every vertex there is."""
+        for (board, number), (memory, header) in self.headers.items():
+            count, total, first, *_, most, _keys = self.words(memory, header, 7)
+            assert total == self.given.vertices and most == 77
+            for local in range(count):
+                yield board, number, memory, first + local * self.layout.vertex
+
+    def walk(self) -> Counter[Edge]:
+        """Every edge that is reached."""
+        # Which vertex an address stands for is told by the mapping's order alone; states are random, so they name it.
+        names = {self.given.states[v].tobytes(): v for v in range(self.given.vertices)}
+        assert len(names) == self.given.vertices
+        name_at = {}
+        for board, _, memory, address in self.vertices():
+            name_at[board, memory, address] = names[self.raw(memory, address + self.layout.state, 8)]
+        assert sorted(name_at.values()) == list(range(self.given.vertices))
+        found: Counter[Edge] = Counter()
+        for board, number, memory, address in self.vertices():
+            sender = name_at[board, memory, address]
+            (out,) = self.words(memory, address + self.layout.out, 1)
+            lists = [out] if self.given.pins == 1 else self.words(memory, out, self.given.pins)
+            for pin, at in enumerate(lists):
+                own, count = self.words(memory, at, 2)
+                reached: list[tuple[int, int, int]] = [(board, memory, own)] if own else []
+                for entry in range(count):
+                    reached += self.entry(board, number, memory, at + 8 + entry * (16 if self.multicast else 8))
+                for there, its, edges in reached:
+                    for target, value in self.edges(its, edges):
+                        found[sender, pin, name_at[there, its, target], value] += 1
+        return found
+
+    def entry(self, board: int, number: int, memory: int, at: int) -> Iterator[tuple[int, int, int]]:
+        """Board, memory and list of edges at each receiver of a message."""
+        config = self.config
+        dest, key = self.words(memory, at, 2)
+        thread_bits, x_bits, y_bits = config.log2_threads_per_tile, config.log2_mesh_width, config.log2_mesh_height
+        thread = dest & ((1 << thread_bits) - 1)
+        x = dest >> thread_bits & ((1 << x_bits) - 1)
+        y = dest >> (thread_bits + x_bits) & ((1 << y_bits) - 1)
+        there = dest >> (thread_bits + x_bits + y_bits) & 0xFFF
+        first = (y * config.mesh.width + x) * config.threads_per_tile
+        if not self.multicast:
+            assert dest >> 29 == 0 and (there, first + thread) != (board, number)
+            yield there, self.headers[there, first + thread][0], key
+            return
+        assert dest >> 29 == 1 and thread == 0
+        low, high = self.words(memory, at + 8, 2)
+        mask = high << 32 | low
+        assert mask and mask < 1 << config.threads_per_tile
+        for one in range(config.threads_per_tile):
+            if mask >> one & 1:
+                assert (there, first + one) != (board, number)
+                its, header = self.headers[there, first + one]
+                edges = self.words(its, header + 24, 1)[0] + key
+                (end,) = self.words(its, edges, 1)
+                yield there, its, end - 1 if end & 1 else edges
+
+    def edges(self, memory: int, at: int) -> Iterator[tuple[int, bytes]]:
+        (end,) = self.words(memory, at, 1)
+        edge = at + self.layout.list
+        assert edge < end and (end - edge) % self.layout.edge == 0
+        while edge != end:
+            size = self.layout.edge - self.layout.value if self.layout.value else 0
+            yield self.words(memory, edge, 1)[0], self.raw(memory, edge + self.layout.value, size) if size else b""
+            edge += self.layout.edge
+
+
+@pytest.mark.parametrize("multicast", [False, True], ids=["threads", "tiles"])
+@pytest.mark.parametrize("name, boards", [("tiny", 1), ("tiny", 3), ("quad", 1), ("de5", 1)])
+def test_every_edge_is_reached_once(name: str, boards: int, multicast: bool, size: Size, seed: int) -> None:
+    """With its value; all methods, several pins, wide edges, graphs with fewer vertices than threads too."""
+    source = random.Random(seed)
+    config = configs.load(name)
+    for _ in range(size.pick(2, 6, 40)):
+        layout = source.choice([LAYOUT, VALUED, WIDE])
+        vertices = source.choice([1, 5, 40, 200])
+        given = problem(source, vertices, source.choice([0, 1, vertices, 8 * vertices]), source.randint(1, 3), layout)
+        machine = mapper.Machine(config, boards)
+        mapping = mapper.assign(
+            vertices, *given.ends(), machine, method=source.choice(mapper.METHODS), seed=source.randrange(1000)
+        )
+        assert mapping.thread.min() >= 0 and mapping.thread.max() < machine.threads
+        tables = mapper.Tables(given, mapping, machine, layout, base=BASE + 100, multicast=multicast)
+        assert Walker(tables, given, layout, multicast).walk() == edges_of(given)
+
+
+def test_what_threads_write_is_found(seed: int) -> None:
+    """States and results come back by vertex and thread, wherever they are."""
+    source = random.Random(seed)
+    config = configs.load("tiny")
+    given = problem(source, 90, 300, 1, LAYOUT)
+    machine = mapper.Machine(config, 2)
+    mapping = mapper.assign(90, *given.ends(), machine, method="random", seed=3)
+    tables = mapper.Tables(given, mapping, machine, LAYOUT, base=BASE)
+    memories = [bytearray(size) for _, _, size in tables.spans()]
+    begins = [begin for _, begin, _ in tables.spans()]
+    for memory, address, data in tables.images():
+        at = address - begins[memory]
+        memories[memory][at : at + len(data)] = data[: max(0, len(memories[memory]) - at)]
+    assert (tables.states([bytes(m) for m in memories]) == given.states).all()
+    for thread in range(machine.threads):
+        memory = thread // (config.threads)
+        at = int(tables.headers[thread]) - begins[memory] + 28
+        struct.pack_into("<7I", memories[memory], at, 1, 5, 1000 + thread, thread, 7, 0, 0)
+    results = tables.results([bytes(m) for m in memories])
+    assert (results["sends"] == 1000 + np.arange(machine.threads)).all()
+    assert (results["delivered"] == np.arange(machine.threads)).all() and (results["steps"] == 5).all()
+
+
+def test_keys_of_a_thread_differ(seed: int) -> None:
+    """Messages whose masks meet have different keys; first fit uses few of them."""
+    source = np.random.default_rng(seed)
+    first, second, third = source.integers(0, 1 << 63, (3, 3000), dtype=np.uint64)
+    one = np.uint64(1) << source.integers(0, 64, 3000).astype(np.uint64)
+    masks = (first & second & third) | one
+    keys = pack.keys(masks)
+    used: dict[int, int] = {}
+    for mask, key in zip(masks.tolist(), keys.tolist(), strict=True):
+        assert not used.get(key, 0) & mask
+        used[key] = used.get(key, 0) | mask
+    busiest = max(int((masks >> np.uint64(bit) & np.uint64(1)).sum()) for bit in range(64))
+    assert busiest <= len(used) <= 2.5 * busiest
+    # Far more messages to everybody than first fit looks at.
+    assert pack.keys(np.full(10_000, 3, np.uint64)).tolist() == list(range(10_000))
+    alternating = np.tile(np.array([1, 2], np.uint64), 9000)
+    assert pack.keys(alternating).max() == 8999
+
+
+def test_metis_cuts_less_than_chance_and_shares_the_work(seed: int) -> None:
+    """A grid: neighbours stay together, a hub does not sink its thread with others."""
+    side = 24
+    number = np.arange(side * side).reshape(side, side)
+    pairs = [(number[:, :-1], number[:, 1:]), (number[:-1], number[1:])]
+    a = np.concatenate([x.ravel() for x, _ in pairs])
+    b = np.concatenate([y.ravel() for _, y in pairs])
+    machine = mapper.Machine(configs.load("tiny"), 4)
+
+    def cut(method: str) -> int:
+        mapping = mapper.assign(side * side, a, b, machine, method=method, seed=seed % 1000)
+        tile = mapping.thread // machine.tile_threads
+        assert mapping.counts.max() <= 2 * mapping.counts.mean() + 1
+        return int((tile[a] != tile[b]).sum())
+
+    cuts = {method: cut(method) for method in mapper.METHODS}
+    assert cuts["metis"] < 0.5 * cuts["random"] and cuts["metis"] < cuts["direct"] and cuts["bfs"] < cuts["random"]
+    hub = mapper.assign(200, np.zeros(199, np.int64), np.arange(1, 200), machine, seed=1)
+    assert hub.counts[hub.thread[0]] <= 2
+
+
+def test_what_does_not_fit_says_so() -> None:
+    config = configs.load("tiny")
+    vertices = 3000
+    states = np.zeros((vertices, 20_000), np.uint8)
+    layout = mapper.Layout(vertex=20_012, state=0, out=20_008, edge=4, value=0, list=4, header=56)
+    given = mapper.Problem(
+        states, b"", b"", [mapper.Relation(0, np.zeros(vertices + 1, np.int64), np.empty(0, np.int64), None)]
+    )
+    mapping = mapped(np.arange(vertices) % 32, mapper.Machine(config))
+    with pytest.raises(InputError, match=r"tiny: a DRAM has room for .* bytes of the graph, but the vertices end at"):
+        mapper.Tables(given, mapping, mapper.Machine(config), layout, base=BASE)
+    with pytest.raises(InputError, match="no mapping 'best'; there are: metis"):
+        mapper.assign(3, np.array([0]), np.array([1]), mapper.Machine(config), method="best")

@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Applications on the `rtl` engine: the same answers as SciPy's, on a board and over links that lose frames."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse
+from conftest import ROOT, Command, Size
+from scipy.sparse import csgraph
+
+import gossamer as gs
+import gossamer_setup
+from gossamer import apps, runs
+from gossamer import config as configs
+from gossamer.engines import rtl_vertices
+from gossamer.engines.rtl_cluster import Plan
+from gossamer.engines.rtl_vertices import Hardware
+from gossamer.errors import RunDied
+
+FIXTURES = ROOT / "tests" / "fixtures" / "vertices"
+FAR = np.uint32(0xFFFF_FFFF)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def simulators() -> None:
+    gossamer_setup.require("rtl")
+    from gossamer.engines import _rtl_build
+
+    _rtl_build.board(configs.load("tiny"))
+    _rtl_build.cluster(configs.load("tiny"), 2)
+
+
+def hardware(where: str, multicast: str = "local", **how: Any) -> Hardware:
+    if where == "tiny":
+        return Hardware(config="tiny", multicast=multicast, **how)
+    plan = Plan(configs.load_cluster("pair"))
+    loss = 0.02 if where == "lossy" else 0.0
+    return Hardware(plan=plan, multicast=multicast, settings={"frame_loss": loss}, **how)
+
+
+def edges(random: np.random.Generator, vertices: int, count: int) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """With a hub, loops and parallel edges."""
+    a, b = random.integers(vertices, size=count), random.integers(vertices, size=count)
+    a[::13] = b[::11][: len(a[::13])][0]
+    b[::17] = 0
+    return a, b
+
+
+def graph(vertices: int, a: Any, b: Any, weights: Any = None) -> gs.Graph:
+    order = np.lexsort((b, a))
+    offsets = np.concatenate(([0], np.cumsum(np.bincount(a, minlength=vertices))))
+    kept = None if weights is None else np.asarray(weights)[order]
+    return gs.Graph.from_csr(offsets, b[order], kept, name="test")
+
+
+WHERE = [("tiny", "local"), ("tiny", "none"), ("pair", "local"), ("lossy", "none")]
+
+
+@pytest.mark.parametrize("where, multicast", WHERE)
+def test_sssp_is_dijkstra(where: str, multicast: str, size: Size, seed: int) -> None:
+    random = np.random.default_rng(seed)
+    for vertices, count in [(1, 3), (20, 60), (150, size.pick(400, 700, 2000))]:
+        a, b = edges(random, vertices, count)
+        w = random.integers(1, 50, count)
+        got = runs.run("sssp", graph(vertices, a, b, w), engine=hardware(where, multicast), source=0).values
+        order = np.lexsort((w, b, a))
+        first = np.ones(count, bool)
+        s, t, weight = a[order], b[order], w[order]
+        first[1:] = (s[1:] != s[:-1]) | (t[1:] != t[:-1])
+        lightest = scipy.sparse.csr_array((weight[first], (s[first], t[first])), shape=(vertices, vertices))
+        want = csgraph.dijkstra(lightest, indices=0)
+        assert (np.where(np.isinf(want), FAR, want).astype(np.uint32) == got).all()
+
+
+@pytest.mark.parametrize("where, multicast", WHERE)
+def test_hashmin_is_connected_components(where: str, multicast: str, seed: int) -> None:
+    random = np.random.default_rng(seed)
+    a, b = edges(random, 120, 90)
+    result = runs.run("hashmin", graph(120, a, b), engine=hardware(where, multicast))
+    _, labels = csgraph.connected_components(
+        scipy.sparse.coo_array((np.ones(90), (a, b)), shape=(120, 120)), directed=False
+    )
+    smallest = np.full(labels.max() + 1, 120)
+    np.minimum.at(smallest, labels, np.arange(120))
+    assert (result.values == smallest[labels]).all()
+
+
+@pytest.mark.parametrize("where, multicast", WHERE)
+def test_pagerank_is_the_power_method(where: str, multicast: str, seed: int) -> None:
+    """Steps are in step on all boards: each is one iteration."""
+    random = np.random.default_rng(seed)
+    a, b = edges(random, 100, 600)
+    result = runs.run("pagerank", graph(100, a, b), engine=hardware(where, multicast), iterations=4, raw=True)
+    degree = np.bincount(a, minlength=100)
+    score = np.full(100, 1 / 100)
+    for _ in range(4):
+        share = np.divide(0.85 * score, degree, out=np.zeros(100), where=degree > 0)
+        score = 0.15 / 100 + np.bincount(b, weights=share[a], minlength=100)
+    assert np.allclose(result.values, score, rtol=1e-5)
+    stats = result.stats
+    assert (stats["steps"], stats["sends"], stats["deliveries"]) == (4, 400, 2400)
+    assert stats["step_calls"] == 400 and stats["host_messages"] == 100
+
+
+@pytest.mark.parametrize("multicast", rtl_vertices.MULTICAST)
+def test_wide_messages_and_messages_to_the_host(multicast: str, seed: int) -> None:
+    """Doubles in messages, edges and states; every message to the host arrives once."""
+    random = np.random.default_rng(seed)
+    a, b = edges(random, 70, 300)
+    w = np.asarray(random.integers(1, 100, 300), np.float64) / 8
+    result = runs.run(FIXTURES / "talks.h", graph(70, a, b, w), engine=hardware("pair", multicast))
+    sums = np.bincount(b, weights=0.5 * w, minlength=70)
+    heard = np.bincount(b, minlength=70)
+    assert (result.columns["sum"] == sums).all() and (result.columns["heard"] == heard).all()
+    odd = heard % 2 == 1
+    assert result.columns["messages"][0] == 70 + 1000 * odd.sum()
+    assert result.columns["told"][0] == 0.5 * 70 + sums[odd].sum()
+
+
+@pytest.mark.parametrize("app", ["asp", "hashmin-sync", "pagerank64", "examples/hops/hops.h"])
+def test_every_application_is_as_on_cpu(app: str, seed: int) -> None:
+    random = np.random.default_rng(seed)
+    a, b = edges(random, 60, 200)
+    given = graph(60, a, b)
+    name = str(ROOT / app) if app.endswith(".h") else app
+    # In software, double precision takes its time.
+    less = {"iterations": 3} if app == "pagerank64" else {}
+    here, there = (
+        runs.run(name, given, **less),
+        runs.run(name, given, engine=hardware("tiny", mapping="random"), **less),
+    )
+    assert runs.difference(here, there) is None
+    assert here.stats["steps"] == there.stats["steps"] and here.stats["edges"] == there.stats["edges"]
+
+
+def test_repeated_to_the_cycle() -> None:
+    """Whatever the number of workers."""
+    given = gs.read_graph("gen:grid:width=12,height=12")
+    plan = Plan(configs.load_cluster("pair"))
+    told = [
+        runs.run("hashmin", given, engine=Hardware(plan=plan, settings={"workers": workers})).stats
+        for workers in (1, 2, 2)
+    ]
+    for name in ("cycles", "instructions", "sends", "deliveries", "counters"):
+        assert told[0][name] == told[1][name] == told[2][name]
+
+
+def test_a_vertex_that_traps_is_named(command: Command) -> None:
+    done = command("run", FIXTURES / "traps.h", "gen:ring:vertices=50", "--engine", "rtl", "--config", "tiny")
+    assert done.returncode == 4
+    assert "traps: thread" in done.stderr and "recv at " in done.stderr and "vertices/traps.h:" in done.stderr
+    assert "there is no answer" in done.stderr and not done.stdout
+
+
+def test_runs_without_an_end_are_given_up(tmp_path: Path, command: Command) -> None:
+    output = tmp_path / "ranks.npy"
+    words = ("run", "pagerank", "gen:grid:width=6,height=6", "--engine", "rtl", "--config", "tiny", "-o", output)
+    done = command(*words, "--max-steps", "3")
+    assert (done.returncode, done.stdout) == (4, "") and "did not end within 3 steps" in done.stderr
+    done = command(*words, "--max-cycles", "20000")
+    assert (done.returncode, done.stdout) == (4, "") and "did not end within 20,000 cycles" in done.stderr
+    assert not output.exists()
+    with pytest.raises(RunDied, match=r"the vertex of index 3 sends on pin 2, which the graph does not have"):
+        runs.run(FIXTURES / "absent_pin.h", gs.read_graph("gen:ring:vertices=9"), engine=hardware("tiny"))
+
+
+def test_the_command(tmp_path: Path, command: Command) -> None:
+    """Statistics with the names of every engine, a report, cycles in the last line."""
+    stats, page = tmp_path / "s.json", tmp_path / "p.html"
+    words = ("run", "sssp", "gen:grid:width=8,height=8", "--engine=rtl", "--cluster", "pair", "--frame-loss", "0.01")
+    shown = ("--multicast", "none", "--mapping", "bfs", "--stats", stats, "--report", page, "--top", "1")
+    done = command(*words, *shown)
+    assert done.returncode == 0, done.stderr
+    assert "rtl engine, 64 threads: 1 steps, " in done.stdout and " cycles (" in done.stdout
+    told = json.loads(stats.read_text())
+    usual = runs.run("sssp", gs.read_graph("gen:grid:width=8,height=8")).stats
+    shared = {"engine", "threads", "vertices", "edges", "sends", "deliveries", "steps", "step_calls", "host_messages"}
+    assert shared <= set(usual) and shared | {"cycles", "instructions", "counters", "boards"} <= set(told)
+    assert (told["mapping"], told["multicast"], told["boards"]) == ("bfs", "none", 2)
+    assert "<html" in page.read_text()
+    for words, what in [
+        (("--mapping", "best"), "--mapping: 'best' is none of metis, bfs, random, direct"),
+        (("--multicast", "full"), "--multicast: 'full' is none of local, none"),
+        (("--frame-loss", "0.1"), "--frame-loss: is for clusters"),
+        (("--threads", "3"), "vertices use all 32 threads"),
+        (("--waves", tmp_path / "w.vcd"), "written as FST"),
+    ]:
+        done = command("run", "sssp", "gen:ring:vertices=9", "--engine", "rtl", "--config", "tiny", *words)
+        assert done.returncode == 2 and what in done.stderr, done.stderr
+        assert done.stderr.count("\n") == 1
+
+
+def test_a_graph_too_large_says_what_overflows() -> None:
+    from gossamer.errors import InputError
+
+    given = gs.Graph.from_csr(np.zeros(3_000_001, np.int64), np.empty(0, np.uint32), name="large")
+    with pytest.raises(InputError, match=r"tiny: a DRAM has room for .* bytes of the graph"):
+        runs.run("asp", given, engine=hardware("tiny", mapping="direct"))
+    assert apps.load("asp").state_bytes >= 20
