@@ -4,18 +4,18 @@
 from __future__ import annotations
 
 import ctypes
-import json
 import sys
 import threading
 import time
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
 from gossamer import native
 from gossamer.apps import App
 from gossamer.engines import Engine
-from gossamer.errors import RunDied
+from gossamer.errors import NoAnswer, RunDied
 from gossamer.graph import CSR, Graph
 from gossamer.runs import Result
 
@@ -45,6 +45,30 @@ class _Graph(ctypes.Structure):
 class _Parameter(ctypes.Structure):
     _fields_ = [("name", ctypes.c_char_p), ("real", ctypes.c_double), ("integer", ctypes.c_int64)]
 
+
+class _Statistics(ctypes.Structure):
+    _fields_ = [
+        ("engine", ctypes.c_char_p),
+        ("step_seconds", ctypes.POINTER(ctypes.c_float)),
+        ("step_count", ctypes.c_uint64),
+        ("vertices", ctypes.c_uint64),
+        ("edges", ctypes.c_uint64),
+        ("sends", ctypes.c_uint64),
+        ("deliveries", ctypes.c_uint64),
+        ("steps", ctypes.c_uint64),
+        ("step_calls", ctypes.c_uint64),
+        ("host_messages", ctypes.c_uint64),
+        ("pull_rounds", ctypes.c_uint64),
+        ("push_rounds", ctypes.c_uint64),
+        ("small_rounds", ctypes.c_uint64),
+        ("seconds", ctypes.c_double),
+        ("threads", ctypes.c_uint32),
+        ("stopped", ctypes.c_int32),
+    ]
+
+
+_VERDICTS = {1: "did not converge", 2: "overflow"}
+_NO_VERTEX = 2**64 - 1
 
 _Complete = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.POINTER(_Graph), ctypes.c_int)
 
@@ -76,7 +100,7 @@ class InProcess(Engine):
     def __init__(self, name: str) -> None:
         self.name = name
 
-    def run(self, app: App, graph: Graph, parameters: Mapping[str, float], *, threads: int, seed: int) -> Result:
+    def run(self, app: App, graph: Graph, parameters: Mapping[str, int | float], *, threads: int, seed: int) -> Result:
         """See Engine.run."""
         low, high = graph.weight_range if app.uses_weights else (1.0, 1.0)
         given = _Graph(
@@ -104,8 +128,11 @@ class InProcess(Engine):
 
         numbers = (_Parameter * max(1, len(parameters)))()
         for slot, (name, value) in zip(numbers, parameters.items(), strict=False):
-            slot.name, slot.real = name.encode(), float(value)
-            slot.integer = int(value) if float(value).is_integer() else 0
+            slot.name = name.encode()
+            if isinstance(value, int):
+                slot.integer = value  # all 64 bits of it, whatever its sign
+            else:
+                slot.real = value
         callback = _Complete(complete)
         options = _Options(
             self.name.encode(),
@@ -135,24 +162,46 @@ class InProcess(Engine):
         _run_interruptibly(work, stop, progress, app.name)
         if failure:
             raise failure[0]
-        if outcome[0].stats["stopped"]:
-            raise KeyboardInterrupt
         return outcome[0]
 
 
 def _collect(app: App, graph: Graph, handle: ctypes.c_void_p, begun: float) -> Result:
+    stats = _statistics(app, handle)
+    if stats["stopped"]:
+        raise KeyboardInterrupt
+    _judge(app, graph, handle)
     columns: dict[str, np.ndarray[tuple[int], np.dtype[np.generic]]] = {}
     for index, column in enumerate(app.columns):
         values = np.empty(graph.vertices, column.dtype)
         native.check(app.library.gs_app_column(handle, index, values.ctypes.data))
         columns[column.name] = values
     seconds = time.perf_counter() - begun
-    stats = json.loads(app.library.gs_app_statistics(handle).decode())
-    times = ctypes.POINTER(ctypes.c_float)()
-    count = app.library.gs_app_step_seconds(handle, ctypes.byref(times))
-    until = np.ctypeslib.as_array(times, (count,)).astype(np.float64) if count else np.empty(0)
-    stats["step_seconds"] = np.diff(until, prepend=0.0).tolist()
     return Result(app=app, graph=graph, columns=columns, stats=stats, seconds=seconds)
+
+
+def _statistics(app: App, handle: ctypes.c_void_p) -> dict[str, Any]:
+    found = _Statistics()
+    app.library.gs_app_statistics(handle, ctypes.byref(found))
+    pointers = {"engine", "step_seconds", "step_count", "stopped"}
+    stats: dict[str, Any] = {"engine": found.engine.decode()}
+    stats |= {name: getattr(found, name) for name, *_ in found._fields_ if name not in pointers}
+    stats["stopped"] = bool(found.stopped)
+    count = int(found.step_count)
+    until = np.ctypeslib.as_array(found.step_seconds, (count,)).astype(np.float64) if count else np.empty(0)
+    stats["step_seconds"] = np.diff(until, prepend=0.0).tolist()
+    return stats
+
+
+def _judge(app: App, graph: Graph, handle: ctypes.c_void_p) -> None:
+    """Asks the application whether its values are the answer. Raises NoAnswer if they are not."""
+    why, vertex = ctypes.c_char_p(), ctypes.c_uint64(_NO_VERTEX)
+    verdict = app.library.gs_app_verdict(handle, ctypes.byref(why), ctypes.byref(vertex))
+    if not verdict:
+        return
+    text = (why.value or b"").decode(errors="replace")
+    if vertex.value < graph.vertices:
+        text += f" (the first: vertex {graph.label_of(vertex.value)})"
+    raise NoAnswer(f"{app.name}: {_VERDICTS[verdict]}: {text}")
 
 
 def _run_interruptibly(work: object, stop: ctypes.c_int, progress: ctypes.Array[ctypes.c_uint64], what: str) -> None:
