@@ -57,6 +57,7 @@ namespace asp {
 struct App : gossamer::Application<Vertex> {
   static constexpr const char* name = "asp";
   static constexpr const char* summary = "sum of the hops from many sources (breadth-first from all at once)";
+  static constexpr bool parallelInit = true;
 
   uint32_t sources = 64;
   uint32_t vertices = 0;

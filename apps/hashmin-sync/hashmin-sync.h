@@ -52,11 +52,13 @@ struct App : gossamer::Application<Vertex> {
   static constexpr const char* name = "hashmin-sync";
   static constexpr const char* summary = "weakly connected components, in time steps";
   static constexpr bool undirected = true;
+  static constexpr bool parallelInit = true;
 
   void init(const gossamer::VertexInfo& v, State& s) { s.label = s.told = v.index; }
 
   void results(gossamer::Columns<State>& c) {
-    c.add("component", "the smallest index in the vertex's component", [](const State& s) { return s.label; })
+    c.add("component", "the first vertex of the same component", [](const State& s) { return s.label; })
+        .vertex()
         .show(gossamer::Show::groups);
   }
 };

@@ -31,7 +31,7 @@ struct Params {
   Real base;           // (1 - damping) / vertices
   Real tolerance;      // a vertex is content when its score moved by no more than this share of it
   uint32_t steps;      // stop after so many, if not 0
-  uint32_t most;       // give up on the tolerance after so many
+  uint32_t limit;      // give up on the tolerance after so many
 };
 
 struct Vertex : gossamer::PVertex<State, gossamer::None, Real, Params> {
@@ -45,14 +45,16 @@ struct Vertex : gossamer::PVertex<State, gossamer::None, Real, Params> {
   void recv(const Real* message, const gossamer::None*) { s->sum += *message; }
 
   bool step() {
+    const uint32_t most = params->steps ? params->steps : params->limit;
+    // Only called where some vertex was not content at the limit: the count of steps tells it.
+    if (time >= most) return false;
     const Real score = params->base + s->sum;
     const Real change = score - s->score;
     const Real moved = magnitude(change);
     s->score = score;
     s->sum = 0;
-    const uint32_t most = params->steps ? params->steps : params->most;
     if (time + 1 < most) *readyToSend = gossamer::Pin(0);
-    return time + 1 < most && (params->steps || moved > params->tolerance * score);
+    return params->steps ? time + 1 < most : moved > params->tolerance * score;
   }
 
   bool finish(Real* message) {
@@ -68,6 +70,8 @@ GOSSAMER_VERTEX(pagerank::Vertex)
 #if __STDC_HOSTED__
 #include <gossamer/app.h>
 
+#include <string>
+
 namespace pagerank {
 
 struct App : gossamer::Application<Vertex> {
@@ -76,26 +80,43 @@ struct App : gossamer::Application<Vertex> {
       sizeof(Real) == 4 ? "importance of vertices by who points to them" : "pagerank in double precision";
   static constexpr gossamer::Same same = gossamer::Same::within;
   static constexpr double tolerance = sizeof(Real) == 4 ? 1e-3 : 1e-8;
+  static constexpr bool parallelInit = true;
 
   double damping = 0.85;
   double accuracy = sizeof(Real) == 4 ? 1e-4 : 1e-10;
   uint32_t iterations = 0;
+  // The sum of a vertex with very many in-edges is noisy in single precision,
+  // and the noise goes round for ever: a tolerance below it is never met.
+  uint32_t limit = 1000;
   bool raw = false;
 
   void parameters(gossamer::Parameters& p) {
     p.real("damping", damping, 0, 0.9999, "share of a score that follows the edges");
-    p.real("tolerance", accuracy, 1e-15, 1, "stop when no score moves by more than this share of itself");
+    p.real("tolerance", accuracy, 1e-15, 1, "stop when no score moves by more than this share of itself in a step");
     p.integer("iterations", iterations, 0, 1000000000, "do exactly so many instead (0: until the tolerance)");
+    p.integer("limit", limit, 1, 1000000000, "give up where the tolerance takes more steps");
     p.flag("raw", raw, "leave the scores as they are; else they are made to sum to 1");
   }
 
   Params params(const gossamer::GraphInfo& g) {
-    return {static_cast<Real>((1 - damping) / g.vertices), static_cast<Real>(accuracy), iterations, most};
+    return {static_cast<Real>((1 - damping) / g.vertices), static_cast<Real>(stepTolerance()), iterations, limit};
   }
 
-  // The sum of a vertex with very many in-edges is noisy in single precision,
-  // and the noise goes round for ever: a tolerance below it is never met.
-  static constexpr uint32_t most = 1000;
+  // What all later steps add is the last one's change times damping / (1 - damping).
+  // Up to the usual damping the tolerance is taken as it is; above it a step may
+  // move a score by less, so that the answer is as near as it is there.
+  double stepTolerance() const {
+    constexpr double usual = 0.85;
+    return damping <= usual ? accuracy : accuracy * (usual / (1 - usual)) / (damping / (1 - damping));
+  }
+
+  gossamer::Verdict verdict(const gossamer::Outcome<State>& run) {
+    if (iterations || run.statistics.steps <= limit) return gossamer::Verdict::answer();
+    return gossamer::Verdict::notConverged("after " + std::to_string(limit) +
+                                           " steps scores still moved by more than the tolerance; give a greater "
+                                           "--limit or --tolerance, or the number of --iterations" +
+                                           (sizeof(Real) == 4 ? ", or take pagerank64" : ""));
+  }
 
   void init(const gossamer::VertexInfo& v, State& s) {
     s.sum = 0;

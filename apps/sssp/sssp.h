@@ -1,41 +1,65 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Single-source shortest paths, asynchronous: a vertex that hears of a shorter
 /// way tells its neighbours. The nearest go first, so each mostly tells once.
+///
+/// Trick: the greatest number but one stands for a way that is there and too long
+/// for the type. It is longer than any that fits, so the order of messages does
+/// not matter to it either; it is told to nobody, and is looked for in the end.
 #pragma once
 
 #include <gossamer/polite.h>
 
+#include <limits>
+
+#ifndef SSSP_NAME
+#define SSSP_NAME "sssp"
+#define SSSP_WEIGHT int32_t
+#define SSSP_DISTANCE uint32_t
+#endif
+
 namespace sssp {
 
-inline constexpr uint32_t Unreached = 0xffffffff;
+using Weight = SSSP_WEIGHT;
+using Distance = SSSP_DISTANCE;
+using Limits = std::numeric_limits<Distance>;
+
+inline constexpr Distance Unreached = Limits::has_infinity ? Limits::infinity() : Limits::max();
+inline constexpr Distance TooFar = Limits::has_infinity ? Limits::max() : Limits::max() - 1;
 
 struct State {
-  uint32_t distance;
+  Distance distance;
 };
 
-struct Vertex : gossamer::PVertex<State, int32_t, uint32_t> {
+struct Vertex : gossamer::PVertex<State, Weight, Distance> {
   void init() { *readyToSend = s->distance == 0 ? gossamer::Pin(0) : gossamer::No; }
 
-  void send(uint32_t* message) {
+  void send(Distance* message) {
     *message = s->distance;
     *readyToSend = gossamer::No;
   }
 
-  void recv(const uint32_t* message, const int32_t* weight) {
-    const uint32_t distance = *message + static_cast<uint32_t>(*weight);
-    // A path longer than 2^32 - 2 wraps to below the message: not a shorter way.
-    if (distance < s->distance && distance >= *message) {
-      s->distance = distance;
-      *readyToSend = gossamer::Pin(0);
-    }
+  void recv(const Distance* message, const Weight* weight) {
+    Distance distance = *message + static_cast<Distance>(*weight);
+    // A sum of unsigned numbers that does not fit wraps to below its parts.
+    if (distance < *message || distance > TooFar) distance = TooFar;
+    if (distance >= s->distance) return;
+    s->distance = distance;
+    if (distance != TooFar) *readyToSend = gossamer::Pin(0);
   }
 
-  bool finish(uint32_t* message) {
+  bool finish(Distance* message) {
     *message = s->distance;
     return true;
   }
 
-  uint32_t priority() const { return s->distance; }
+  uint32_t priority() const {
+    if constexpr (sizeof(Distance) == 4 && Limits::is_integer) {
+      return s->distance;
+    } else {
+      // The bits of numbers from 0 up are in the order of the numbers.
+      return __builtin_bit_cast(uint32_t, static_cast<float>(s->distance));
+    }
+  }
 };
 
 }  // namespace sssp
@@ -45,11 +69,19 @@ GOSSAMER_VERTEX(sssp::Vertex)
 #if __STDC_HOSTED__
 #include <gossamer/app.h>
 
+#include <string>
+
 namespace sssp {
 
 struct App : gossamer::Application<Vertex> {
-  static constexpr const char* name = "sssp";
-  static constexpr const char* summary = "lengths of the shortest paths from one vertex";
+  static constexpr const char* name = SSSP_NAME;
+  static constexpr bool real = !Limits::is_integer;
+  static constexpr const char* summary = real ? (sizeof(Distance) == 4
+                                                     ? "sssp with weights and lengths in single precision"
+                                                     : "sssp with weights and lengths in double precision")
+                                         : sizeof(Distance) == 4 ? "lengths of the shortest paths from one vertex"
+                                                                 : "sssp with weights and lengths of 64 bits";
+  static constexpr bool parallelInit = true;
 
   uint32_t source = 0;
 
@@ -57,16 +89,32 @@ struct App : gossamer::Application<Vertex> {
 
   void begin(const gossamer::GraphInfo& g) {
     if (g.weightLow < 0) {
-      throw std::invalid_argument("sssp: the graph has a negative weight; it takes weights from 0 up");
+      throw std::invalid_argument(std::string(name) +
+                                  ": the graph has a negative weight; it takes weights from 0 up");
     }
   }
 
   void init(const gossamer::VertexInfo& v, State& s) { s.distance = v.index == source ? 0 : Unreached; }
 
+  gossamer::Verdict verdict(const gossamer::Outcome<State>& run) {
+    uint64_t far = 0;
+    for (const State& s : run) far += s.distance == TooFar;
+    if (!far) return gossamer::Verdict::answer();
+    const State* first = run.begin();
+    while (first->distance != TooFar) ++first;
+    const std::string limit = real ? std::to_string(8 * sizeof(Distance)) + " bits" : std::to_string(TooFar - 1);
+    const std::string other = sizeof(Distance) == 4 ? (real ? "; take sssp-double" : "; take sssp64") : "";
+    return gossamer::Verdict::overflow("the shortest paths to " + std::to_string(far) +
+                                       (far == 1 ? " vertex" : " vertices or more") + " are longer than " + limit +
+                                       (real ? " hold" : "") + other)
+        .at(static_cast<uint32_t>(first - run.begin()));
+  }
+
   void results(gossamer::Columns<State>& c) {
-    c.add("distance", "length of the shortest path; 4294967295 where there is none",
-          [](const State& s) { return s.distance; })
-        .absent(Unreached);
+    constexpr const char* help = real                    ? "length of the shortest path; inf where there is none"
+                                 : sizeof(Distance) == 4 ? "length of the shortest path; 4294967295 where there is none"
+                                 : "length of the shortest path; 18446744073709551615 where there is none";
+    c.add("distance", help, [](const State& s) { return s.distance; }).absent(Unreached);
   }
 };
 

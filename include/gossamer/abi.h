@@ -14,7 +14,7 @@ extern "C" {
 #endif
 
 /// Changes whenever a struct or a signature below does.
-#define GS_ABI_VERSION 2
+#define GS_ABI_VERSION 3
 
 /// Element types of edge weights, parameters and result columns.
 enum gs_type {
@@ -56,7 +56,7 @@ struct gs_graph {
 struct gs_parameter {
   const char* name;
   double real;
-  int64_t integer;  // also a vertex's index, and 0 or 1 for a flag
+  int64_t integer;  // also a vertex's index, 0 or 1 for a flag, and the bits of an unsigned number
 };
 
 /// How to run an application.
@@ -74,14 +74,48 @@ struct gs_run_options {
   size_t parameter_count;
 };
 
+/// How a run went; the same for every engine.
+struct gs_statistics {
+  const char* engine;
+  const float* step_seconds;   // the time up to each step, step_count of them
+  uint64_t step_count;
+  uint64_t vertices;
+  uint64_t edges;
+  uint64_t sends;              // calls of `send`
+  uint64_t deliveries;         // calls of `recv`
+  uint64_t steps;              // times that everything was still
+  uint64_t step_calls;         // calls of `step`
+  uint64_t host_messages;      // to the host
+  uint64_t pull_rounds;        // how messages were carried, by round
+  uint64_t push_rounds;
+  uint64_t small_rounds;
+  double seconds;              // init to finish
+  uint32_t threads;
+  int32_t stopped;             // 1: ended early because it was told to
+};
+
+/// What the columns of a result are worth, as the application judges.
+enum gs_verdict {
+  GS_ANSWER = 0,         // they are the answer
+  GS_NOT_CONVERGED = 1,  // the run ended at a limit before the values had settled
+  GS_OVERFLOW = 2,       // a value did not fit its type
+};
+
+/// The vertex of a verdict that names none.
+#define GS_NO_VERTEX UINT64_MAX
+
 /// What a compiled application exports. `gs_app_run` returns 0 and a result to
-/// be freed, or a negative code with gs_last_error() set.
+/// be freed, or a negative code with gs_last_error() set. `gs_app_describe` gives
+/// JSON (name, summary, parameters, columns, sizes), or NULL with gs_last_error() set.
+/// Pointers that are given out live as long as the result.
 struct gs_result;
-const char* gs_app_describe(void);  // JSON: name, summary, parameters, columns, sizes
+int gs_app_abi_version(void);  // GS_ABI_VERSION when it was compiled; asked before anything else
+const char* gs_app_describe(void);
 int gs_app_run(const struct gs_graph* graph, const struct gs_run_options* options, struct gs_result** result);
-const char* gs_app_statistics(struct gs_result* result);                      // JSON; lives as long as the result
-size_t gs_app_step_seconds(struct gs_result* result, const float** seconds);  // the count of them
-int gs_app_column(struct gs_result* result, size_t index, void* values);      // one element a vertex
+void gs_app_statistics(const struct gs_result* result, struct gs_statistics* statistics);
+/// enum gs_verdict; where it is no answer, with a sentence why and the index of a vertex or GS_NO_VERTEX.
+int gs_app_verdict(const struct gs_result* result, const char** why, uint64_t* vertex);
+int gs_app_column(struct gs_result* result, size_t index, void* values);  // one element a vertex
 void gs_app_free(struct gs_result* result);
 
 /// The edges that messages on a pin travel along, by sender.
@@ -114,6 +148,8 @@ int gs_app_open(const struct gs_graph* graph, const struct gs_run_options* optio
                 struct gs_problem* problem);
 /// Gives the application a message that a vertex sent to the host; message_bytes.
 int gs_app_hear(struct gs_result* result, const void* message);
+/// Tells the application how the engine's run went, when the final states are there; gs_app_verdict judges them then.
+int gs_app_ended(struct gs_result* result, const struct gs_statistics* statistics);
 
 /// The message of this thread's last failed call; valid until its next one.
 const char* gs_last_error(void);

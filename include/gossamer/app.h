@@ -20,25 +20,33 @@
 ///     GOSSAMER_APPLICATION(MyApp)
 ///     #endif
 ///
+/// `init` is called for one vertex after the other, in the order of their indices,
+/// so that random numbers drawn in it are the same in every run; `parallelInit =
+/// true` says that no call reads what another has written, and lets all threads.
+///
 /// Optional members: `Params params(const GraphInfo&)`, the vertices' run
 /// parameters; `Edge edge(double weight)`, an edge's value from the file's
-/// weight; `void begin(const GraphInfo&)`, which may refuse by throwing
-/// std::invalid_argument with a sentence; `void receive(const Message&)`, for
-/// messages to the host.
+/// weight (without it weights are converted exactly or refused); `void
+/// begin(const GraphInfo&)`, which may refuse by throwing std::invalid_argument
+/// with a sentence; `void receive(const Message&)`, for messages to the host;
+/// `Verdict verdict(const Outcome<State>&)`, asked when the run is over, which may
+/// say that the values are no answer: they are then given to nobody.
 #pragma once
 
 #include <cmath>
 #include <cstdint>
-#include <cstdio>
 #include <limits>
 #include <memory>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #include "gossamer/abi.h"
+#include "gossamer/app/columns.h"
+#include "gossamer/app/parameters.h"
+#include "gossamer/app/verdict.h"
+#include "gossamer/app/wiring.h"
 #include "gossamer/core/error.h"
 #include "gossamer/core/memory.h"
 #include "gossamer/engine.h"
@@ -66,134 +74,6 @@ enum class Same {
   within,  // |a - b| <= tolerance * max(|a|, |b|, largest value / vertices)
 };
 
-/// Collects an application's parameters: name, where the value is kept (its
-/// value there is the default), the range, and a line of help.
-class Parameters {
- public:
-  enum class Kind { real, integer, vertex, flag };
-  struct Entry {
-    std::string name;
-    Kind kind;
-    std::string help;
-    double low;
-    double high;
-    double initial;
-    std::function<void(const gs_parameter&)> set;
-  };
-
-  void real(const char* name, double& value, double low, double high, const char* help) {
-    add(name, Kind::real, help, low, high, value, [&value](const gs_parameter& p) { value = p.real; });
-  }
-  template <typename T>
-  void integer(const char* name, T& value, int64_t low, int64_t high, const char* help) {
-    static_assert(std::is_integral_v<T>);
-    add(name, Kind::integer, help, static_cast<double>(low), static_cast<double>(high), static_cast<double>(value),
-        [&value](const gs_parameter& p) { value = static_cast<T>(p.integer); });
-  }
-  /// A vertex: its label on the command line, its index here.
-  void vertex(const char* name, uint32_t& value, const char* help) {
-    add(name, Kind::vertex, help, 0, 4294967295.0, value,
-        [&value](const gs_parameter& p) { value = static_cast<uint32_t>(p.integer); });
-  }
-  void flag(const char* name, bool& value, const char* help) {
-    add(name, Kind::flag, help, 0, 1, value, [&value](const gs_parameter& p) { value = p.integer != 0; });
-  }
-
-  const std::vector<Entry>& entries() const { return entries_; }
-
-  /// Sets the value of one; throws std::invalid_argument for an unknown name.
-  void set(const gs_parameter& p) const {
-    for (const Entry& e : entries_) {
-      if (e.name == p.name) return e.set(p);
-    }
-    throw std::invalid_argument(std::string("there is no parameter ") + p.name);
-  }
-
- private:
-  void add(const char* name, Kind kind, const char* help, double low, double high, double initial,
-           std::function<void(const gs_parameter&)> set) {
-    entries_.push_back({name, kind, help, low, high, initial, std::move(set)});
-  }
-  std::vector<Entry> entries_;
-};
-
-namespace detail {
-
-template <typename T>
-constexpr gs_type typeOf() {
-  if constexpr (std::is_floating_point_v<T>) {
-    static_assert(sizeof(T) == 4 || sizeof(T) == 8, "a number is float or double");
-    return sizeof(T) == 4 ? GS_F32 : GS_F64;
-  } else if constexpr (std::is_integral_v<T>) {
-    static_assert(sizeof(T) <= 8);
-    if (sizeof(T) == 8) return std::is_signed_v<T> ? GS_I64 : GS_U64;
-    return std::is_signed_v<T> ? GS_I32 : GS_U32;
-  } else {
-    return GS_NONE;
-  }
-}
-
-std::string jsonString(const std::string& text);
-std::string jsonNumber(double value);
-std::string statisticsJson(const Statistics& statistics);
-
-}  // namespace detail
-
-/// What of a column is worth seeing first.
-enum class Show { largest, smallest, groups };
-
-/// The columns of an application's result: one value a vertex, from its state.
-template <typename S>
-class Columns {
- public:
-  struct Column {
-    std::string name;
-    std::string help;
-    gs_type type = GS_NONE;
-    bool normalise = false;
-    Show order = Show::largest;
-    double none = std::numeric_limits<double>::quiet_NaN();
-    std::function<void(const S*, size_t, void*)> write;
-
-    /// Divides the values by their sum.
-    Column& normalised(bool yes = true) {
-      normalise = yes;
-      return *this;
-    }
-    /// How the column is shown: its largest values (the default), its smallest,
-    /// or how many vertices share each value.
-    Column& show(Show what) {
-      order = what;
-      return *this;
-    }
-    /// The value that stands for "there is none".
-    Column& absent(double value) {
-      none = value;
-      return *this;
-    }
-  };
-
-  template <typename F>
-  Column& add(const char* name, const char* help, F value) {
-    using T = std::remove_cvref_t<decltype(value(std::declval<const S&>()))>;
-    // Narrow integers and bool widen to 32 bits.
-    using Stored = std::conditional_t<std::is_integral_v<T> && (sizeof(T) < 4),
-                                      std::conditional_t<std::is_signed_v<T>, int32_t, uint32_t>, T>;
-    static_assert(std::is_arithmetic_v<T>, "a result column holds numbers");
-    columns_.push_back({name, help, detail::typeOf<Stored>(), false, Show::largest,
-                        std::numeric_limits<double>::quiet_NaN(), [value](const S* state, size_t count, void* out) {
-                          Stored* values = static_cast<Stored*>(out);
-                          for (size_t i = 0; i < count; ++i) values[i] = static_cast<Stored>(value(state[i]));
-                        }});
-    return columns_.back();
-  }
-
-  const std::vector<Column>& all() const { return columns_; }
-
- private:
-  std::vector<Column> columns_;
-};
-
 /// Base of every descriptor: names the vertex's types and the defaults.
 template <typename V>
 struct Application {
@@ -207,127 +87,16 @@ struct Application {
   static constexpr bool undirected = false;
   static constexpr Same same = Same::exact;
   static constexpr double tolerance = 0;
+  /// `init` of a vertex neither reads nor writes what `init` of another does.
+  static constexpr bool parallelInit = false;
 
   void parameters(Parameters&) {}
   Params params(const GraphInfo&) { return {}; }
   void begin(const GraphInfo&) {}
+  Verdict verdict(const Outcome<State>&) { return Verdict::answer(); }
 };
 
 namespace detail {
-
-/// Builds the network of one pin from a graph, and keeps what it had to copy.
-template <typename App>
-class GraphNetwork {
-  using V = typename App::Vertex;
-  using E = typename V::Edge;
-
- public:
-  GraphNetwork(const gs_graph& graph, const gs_run_options& options, App& app)
-      : graph_(graph), options_(options), app_(app) {
-    if (graph.vertices > 0xfffffffe) throw std::invalid_argument("the graph has more than 4294967294 vertices");
-    if (!graph_.out.offsets) request(false);
-    if (!graph_.out.offsets) throw std::invalid_argument("the graph has no edges by source");
-  }
-
-  Network network() {
-    Network net;
-    net.vertices = static_cast<uint32_t>(graph_.vertices);
-    net.edgesHaveValues = !std::is_empty_v<E> && graph_.weight_type != GS_NONE;
-    if (twoWays() && !graph_.in.offsets) request(true);
-    if (twoWays() && !graph_.out.targets) request(false);
-    wire(net);
-    net.complete = [this](Network& n, bool wantIn) {
-      request(wantIn);
-      wire(n);
-    };
-    return net;
-  }
-
-  E unit() { return edgeValue(1.0); }
-
- private:
-  bool twoWays() const { return App::undirected && !(graph_.flags & GS_GRAPH_SYMMETRIC); }
-
-  void request(bool wantIn) {
-    if (options_.complete) options_.complete(options_.context, &graph_, wantIn ? 1 : 0);
-  }
-
-  void wire(Network& net) {
-    net.relations.clear();
-    const Rows out = rows(graph_.out, outValues_);
-    const Rows in = graph_.flags & GS_GRAPH_SYMMETRIC && graph_.in.targets == graph_.out.targets && constant()
-                        ? out
-                        : rows(graph_.in, inValues_);
-    net.relations.push_back({0, out, in});
-    if (twoWays()) net.relations.push_back({0, in, out});
-  }
-
-  static constexpr bool constant() { return rules::ConstantEdges<V>; }
-
-  static constexpr bool ownEdge() {
-    return requires(App a) { a.edge(1.0); };
-  }
-
-  E edgeValue(double weight) {
-    if constexpr (ownEdge()) {
-      return app_.edge(weight);
-    } else if constexpr (std::is_integral_v<E>) {
-      const auto low = static_cast<double>(std::numeric_limits<E>::min());
-      const auto high = static_cast<double>(std::numeric_limits<E>::max());
-      if (!(weight >= low && weight <= high) || weight != std::floor(weight)) {
-        char text[32];  // JSON has no word for what is no number
-        std::snprintf(text, sizeof text, "%.17g", weight);
-        throw std::invalid_argument(std::string(App::name) + ": the weight " + text +
-                                    " is no whole number from " + jsonNumber(low) + " to " + jsonNumber(high) +
-                                    "; scale the weights of the graph");
-      }
-      return static_cast<E>(weight);
-    } else if constexpr (std::is_arithmetic_v<E>) {
-      return static_cast<E>(weight);
-    } else {
-      return E{};
-    }
-  }
-
-  Rows rows(const gs_csr& csr, Array<E>& kept) {
-    Rows r{csr.offsets, csr.targets, nullptr};
-    if constexpr (!std::is_empty_v<E>) {
-      if (!csr.offsets || !csr.targets) return r;
-      if (constant() && !csr.weights) return r;
-      if constexpr (!ownEdge() && std::is_arithmetic_v<E>) {
-        if (constant() && graph_.weight_type == typeOf<E>()) {
-          r.values = csr.weights;
-          return r;
-        }
-      }
-      if (kept.empty()) {
-        kept = Array<E>(csr.offsets[graph_.vertices]);
-        for (size_t i = 0; i < kept.size(); ++i) kept[i] = edgeValue(weight(csr, i));
-      }
-      r.values = kept.data();
-    }
-    return r;
-  }
-
-  double weight(const gs_csr& csr, size_t i) const {
-    if (!csr.weights) return 1.0;
-    switch (graph_.weight_type) {
-      case GS_I32: return static_cast<const int32_t*>(csr.weights)[i];
-      case GS_U32: return static_cast<const uint32_t*>(csr.weights)[i];
-      case GS_I64: return static_cast<double>(static_cast<const int64_t*>(csr.weights)[i]);
-      case GS_U64: return static_cast<double>(static_cast<const uint64_t*>(csr.weights)[i]);
-      case GS_F32: return static_cast<double>(static_cast<const float*>(csr.weights)[i]);
-      case GS_F64: return static_cast<const double*>(csr.weights)[i];
-      default: return 1.0;
-    }
-  }
-
-  gs_graph graph_;
-  gs_run_options options_;
-  App& app_;
-  Array<E> outValues_;
-  Array<E> inValues_;
-};
 
 /// Gives the application its messages to the host; never holds up a run.
 template <typename App>
@@ -355,8 +124,9 @@ struct gs_result {
   virtual ~gs_result() = default;
   virtual void column(size_t index, void* out) = 0;
   virtual void hear(const void* message) = 0;
-  std::string statistics;
-  std::vector<float> stepSeconds;
+  virtual void judge() = 0;  // sets the verdict on the states as they are
+  gossamer::Statistics statistics;
+  gossamer::Verdict verdict = gossamer::Verdict::answer();
 };
 
 namespace gossamer::detail {
@@ -372,28 +142,43 @@ struct AppResult final : gs_result {
   Columns<S> columns;
   std::vector<gs_relation> relations;
 
-  /// Parameters, network and initial states.
+  /// Parameters, network and initial states. Throws what the application refuses.
   void prepare(const gs_graph& graph, const gs_run_options& options, Pool& pool) {
     Parameters parameters;
     app.parameters(parameters);
     for (size_t i = 0; i < options.parameter_count; ++i) parameters.set(options.parameters[i]);
 
+    if (graph.vertices > 0xfffffffe) throw std::invalid_argument("the graph has more than 4294967294 vertices");
+    const GraphInfo info{static_cast<uint32_t>(graph.vertices), graph.edges, graph.weight_type != GS_NONE,
+                         graph.weight_low, graph.weight_high};
+    if constexpr (!std::is_empty_v<typename V::Edge>) {
+      for (const double weight : {info.weightLow, info.weightHigh}) {
+        if (!std::isfinite(weight)) {
+          throw std::invalid_argument(std::string(App::name) + ": the graph has a weight that is no finite number (" +
+                                      std::to_string(weight) + "); mend or drop that edge");
+        }
+      }
+    }
+    app.begin(info);
     wiring = std::make_unique<GraphNetwork<App>>(graph, options, app);
     problem.network = wiring->network();
     problem.unit = wiring->unit();
-    const GraphInfo info{problem.network.vertices, graph.edges, graph.weight_type != GS_NONE, graph.weight_low,
-                         graph.weight_high};
-    app.begin(info);
     problem.params = app.params(info);
 
     state = Array<S>(info.vertices);
-    pool.chunks(info.vertices, 4096, [&](size_t begin, size_t end, unsigned) {
+    const auto init = [&](size_t begin, size_t end, unsigned) {
       for (size_t v = begin; v < end; ++v) {
         uint64_t degree = 0;
         for (const Relation& r : problem.network.relations) degree += r.out.offsets[v + 1] - r.out.offsets[v];
         app.init(VertexInfo{static_cast<uint32_t>(v), degree, info.vertices}, state[v]);
       }
-    });
+    };
+    if constexpr (App::parallelInit) {
+      pool.chunks(info.vertices, 4096, init);
+    } else {
+      init(0, info.vertices, 0);
+    }
+    app.results(columns);
   }
 
   /// Shows an engine that runs elsewhere what prepare() has made; with all edges by sender.
@@ -418,6 +203,10 @@ struct AppResult final : gs_result {
   }
 
   void hear(const void* message) override { AppHost<App>(app).fromVertex(message); }
+
+  void judge() override {
+    if (!statistics.stopped) verdict = app.verdict(Outcome<S>{statistics, state.data(), problem.network.vertices});
+  }
 
   void column(size_t index, void* out) override {
     const auto& all = columns.all();
@@ -467,11 +256,9 @@ int runApp(const gs_graph* graph, const gs_run_options* options, gs_result** out
     if constexpr (AppHost<App>::listens()) result->problem.host = &host;
     const std::unique_ptr<Engine<V>> engine = makeEngine<V>(options->engine);
     if (!engine) throw std::invalid_argument(std::string("there is no engine ") + options->engine);
-    Statistics statistics = engine->run(result->problem, result->state, run);
+    result->statistics = engine->run(result->problem, result->state, run);
     result->problem.host = nullptr;
-    result->statistics = statisticsJson(statistics);
-    result->stepSeconds = std::move(statistics.stepSeconds);
-    result->app.results(result->columns);
+    result->judge();
     *out = result.release();
   });
 }
@@ -482,7 +269,6 @@ int openApp(const gs_graph* graph, const gs_run_options* options, gs_result** ou
     auto result = std::make_unique<AppResult<App>>();
     Pool pool(options->threads ? options->threads : defaultThreads());
     result->prepare(*graph, *options, pool);
-    result->app.results(result->columns);
     *problem = result->open();
     *out = result.release();
   });
@@ -508,8 +294,8 @@ std::string describeApp() {
   const char* comma = "";
   for (const Parameters::Entry& e : parameters.entries()) {
     json += comma + ("{\"name\":" + jsonString(e.name)) + ",\"kind\":\"" + kinds[static_cast<int>(e.kind)] + "\"";
-    json += ",\"low\":" + jsonNumber(e.low) + ",\"high\":" + jsonNumber(e.high);
-    json += ",\"default\":" + jsonNumber(e.initial) + ",\"help\":" + jsonString(e.help) + "}";
+    json += ",\"low\":" + e.low + ",\"high\":" + e.high;
+    json += ",\"default\":" + e.initial + ",\"help\":" + jsonString(e.help) + "}";
     comma = ",";
   }
   json += "],\"columns\":[";
@@ -517,39 +303,84 @@ std::string describeApp() {
   comma = "";
   for (const auto& c : columns.all()) {
     json += comma + ("{\"name\":" + jsonString(c.name)) + ",\"type\":" + std::to_string(c.type);
-    json += ",\"order\":\"" + std::string(orders[static_cast<int>(c.order)]) + "\",\"absent\":" + jsonNumber(c.none);
+    json += ",\"order\":\"" + std::string(orders[static_cast<int>(c.order)]) + "\",\"absent\":" + c.none;
+    json += ",\"vertex\":" + std::string(c.isVertex ? "true" : "false");
     json += ",\"help\":" + jsonString(c.help) + "}";
     comma = ",";
   }
   return json + "]}";
 }
 
+/// Statistics as the C interface has them; pointers into `from`.
+inline void exportStatistics(const Statistics& from, gs_statistics& to) {
+  to = {.engine = from.engine.c_str(),
+        .step_seconds = from.stepSeconds.data(),
+        .step_count = from.stepSeconds.size(),
+        .vertices = from.vertices,
+        .edges = from.edges,
+        .sends = from.sends,
+        .deliveries = from.deliveries,
+        .steps = from.steps,
+        .step_calls = from.stepCalls,
+        .host_messages = from.hostMessages,
+        .pull_rounds = from.pullRounds,
+        .push_rounds = from.pushRounds,
+        .small_rounds = from.smallRounds,
+        .seconds = from.seconds,
+        .threads = from.threads,
+        .stopped = from.stopped ? 1 : 0};
+}
+
+/// Statistics of an engine that ran elsewhere.
+inline void importStatistics(const gs_statistics& from, Statistics& to) {
+  to.engine = from.engine;
+  to.threads = from.threads;
+  to.vertices = from.vertices;
+  to.edges = from.edges;
+  to.sends = from.sends;
+  to.deliveries = from.deliveries;
+  to.steps = from.steps;
+  to.stepCalls = from.step_calls;
+  to.hostMessages = from.host_messages;
+  to.seconds = from.seconds;
+  to.stopped = from.stopped != 0;
+}
+
 }  // namespace gossamer::detail
 
 /// Exports the C interface of an application. Once in each shared object.
-#define GOSSAMER_APPLICATION(APP)                                                                        \
-  extern "C" {                                                                                           \
-  const char* gs_app_describe(void) {                                                                    \
-    static const std::string text = ::gossamer::detail::describeApp<APP>();                              \
-    return text.c_str();                                                                                 \
-  }                                                                                                      \
-  int gs_app_run(const gs_graph* graph, const gs_run_options* options, gs_result** result) {             \
-    return ::gossamer::detail::runApp<APP>(graph, options, result);                                      \
-  }                                                                                                      \
-  int gs_app_open(const gs_graph* graph, const gs_run_options* options, gs_result** result,              \
-                  gs_problem* problem) {                                                                 \
-    return ::gossamer::detail::openApp<APP>(graph, options, result, problem);                            \
-  }                                                                                                      \
-  int gs_app_hear(gs_result* result, const void* message) {                                              \
-    return ::gossamer::detail::guarded([&] { result->hear(message); });                                  \
-  }                                                                                                      \
-  const char* gs_app_statistics(gs_result* result) { return result->statistics.c_str(); }                \
-  size_t gs_app_step_seconds(gs_result* result, const float** seconds) {                                 \
-    *seconds = result->stepSeconds.data();                                                               \
-    return result->stepSeconds.size();                                                                   \
-  }                                                                                                      \
-  int gs_app_column(gs_result* result, size_t index, void* values) {                                     \
-    return ::gossamer::detail::guarded([&] { result->column(index, values); });                          \
-  }                                                                                                      \
-  void gs_app_free(gs_result* result) { delete result; }                                                 \
+#define GOSSAMER_APPLICATION(APP)                                                                                     \
+  extern "C" {                                                                                                        \
+  int gs_app_abi_version(void) { return GS_ABI_VERSION; }                                                             \
+  const char* gs_app_describe(void) {                                                                                 \
+    static std::string text;                                                                                          \
+    return ::gossamer::detail::guarded([] { text = ::gossamer::detail::describeApp<APP>(); }) ? nullptr : text.c_str();\
+  }                                                                                                                   \
+  int gs_app_run(const gs_graph* graph, const gs_run_options* options, gs_result** result) {                          \
+    return ::gossamer::detail::runApp<APP>(graph, options, result);                                                   \
+  }                                                                                                                   \
+  int gs_app_open(const gs_graph* graph, const gs_run_options* options, gs_result** result, gs_problem* problem) {     \
+    return ::gossamer::detail::openApp<APP>(graph, options, result, problem);                                         \
+  }                                                                                                                   \
+  int gs_app_hear(gs_result* result, const void* message) {                                                           \
+    return ::gossamer::detail::guarded([&] { result->hear(message); });                                               \
+  }                                                                                                                   \
+  int gs_app_ended(gs_result* result, const gs_statistics* statistics) {                                              \
+    return ::gossamer::detail::guarded([&] {                                                                          \
+      ::gossamer::detail::importStatistics(*statistics, result->statistics);                                          \
+      result->judge();                                                                                                \
+    });                                                                                                               \
+  }                                                                                                                   \
+  void gs_app_statistics(const gs_result* result, gs_statistics* statistics) {                                        \
+    ::gossamer::detail::exportStatistics(result->statistics, *statistics);                                            \
+  }                                                                                                                   \
+  int gs_app_verdict(const gs_result* result, const char** why, uint64_t* vertex) {                                   \
+    *why = result->verdict.why().c_str();                                                                             \
+    *vertex = result->verdict.vertex();                                                                               \
+    return result->verdict.kind();                                                                                    \
+  }                                                                                                                   \
+  int gs_app_column(gs_result* result, size_t index, void* values) {                                                  \
+    return ::gossamer::detail::guarded([&] { result->column(index, values); });                                       \
+  }                                                                                                                   \
+  void gs_app_free(gs_result* result) { delete result; }                                                              \
   }

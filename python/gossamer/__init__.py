@@ -20,12 +20,14 @@ _PUBLIC = {
     "run": "gossamer.runs",
     "GossamerError": "gossamer.errors",
     "InputError": "gossamer.errors",
+    "NoAnswer": "gossamer.errors",
 }
 
 __all__ = [
     "GossamerError",
     "Graph",
     "InputError",
+    "NoAnswer",
     "Result",
     "__version__",
     "read_graph",

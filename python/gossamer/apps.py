@@ -20,6 +20,7 @@ import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -45,6 +46,7 @@ class Parameter:
     name: str
     kind: str
     low: float
+    """Of an integer an int, exact to its last digit; so are ``high`` and ``default``."""
     high: float
     default: float
     help: str
@@ -60,7 +62,15 @@ class Column:
     """largest, smallest or groups: what of it is worth seeing first."""
     absent: float | None
     """The value that stands for "there is none"."""
+    vertex: bool
+    """The values are indices of vertices."""
     help: str
+
+    def present(self, values: np.ndarray[Any, Any]) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        """Which values are there: all but those that stand for none."""
+        if self.absent is None:
+            return np.ones(len(values), np.bool_)
+        return np.asarray(values != self.dtype.type(self.absent))
 
 
 @dataclass(frozen=True)
@@ -93,6 +103,18 @@ class App:
         raise InputError(f"{self.name} has no parameter {name!r}; it has: {known}")
 
 
+COMMAND_WORDS = frozenset(
+    {"app", "dedupe", "define", "engine", "format", "graph", "help", "no-loops", "output"}
+    | {"seed", "shuffle", "stats", "threads", "top", "undirected"}
+    # of the engine rtl
+    | {"config", "cluster", "routes", "frame-loss", "cut", "waves", "trace", "trace-size", "report", "least-wait"}
+    | {"max-cycles", "watchdog", "workers", "tile", "mapping", "multicast", "max-steps"}
+)
+"""What a parameter may not be called: options of ``./gossamer run``, arguments of ``gossamer.run``."""
+ABI_VERSION = 3
+"""GS_ABI_VERSION of include/gossamer/abi.h, which the structs in ``engines/_given.py`` follow."""
+
+
 def names() -> list[str]:
     """The applications that come with Gossamer."""
     return sorted(path.name for path in APPS.iterdir() if (path / f"{path.name}.h").is_file())
@@ -119,19 +141,36 @@ def find(app: str | os.PathLike[str]) -> Path:
 
 @functools.cache
 def _load(header: Path, defines: tuple[str, ...]) -> App:
-    library = ctypes.CDLL(str(_compiled(header, defines)))
-    for missing in ("gs_app_describe", "gs_app_run", "gs_app_open"):
-        if not hasattr(library, missing):
+    compiled = _compiled(header, defines)
+    try:
+        library = ctypes.CDLL(str(compiled))
+    except OSError as error:
+        missing = re.search(r"undefined symbol: (\w+)", str(error))
+        what = f"{demangled(missing[1])} is declared and nowhere defined" if missing else str(error)
+        raise InputError(f"{relative(header)}: cannot be loaded: {what}") from None
+    for missing_name in ("gs_app_describe", "gs_app_run", "gs_app_open"):
+        if not hasattr(library, missing_name):
             raise InputError(f"{relative(header)}: has no descriptor; end it with GOSSAMER_APPLICATION(YourApp)")
+    version = library.gs_app_abi_version() if hasattr(library, "gs_app_abi_version") else 1
+    if version != ABI_VERSION:
+        raise InputError(
+            f"{relative(header)}: was compiled for version {version} of the interface, this program has {ABI_VERSION}; "
+            f"remove {relative(Path(library._name).parent)}"
+        )
     library.gs_app_describe.restype = ctypes.c_char_p
-    library.gs_app_statistics.restype = ctypes.c_char_p
-    library.gs_app_statistics.argtypes = [ctypes.c_void_p]
-    library.gs_app_step_seconds.restype = ctypes.c_size_t
-    library.gs_app_step_seconds.argtypes = [ctypes.c_void_p, ctypes.POINTER(ctypes.POINTER(ctypes.c_float))]
+    library.gs_app_statistics.restype = None
+    library.gs_app_statistics.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
+    library.gs_app_verdict.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p]
     library.gs_app_column.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p]
     library.gs_app_hear.argtypes = [ctypes.c_void_p, ctypes.c_char_p]
+    library.gs_app_ended.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
     library.gs_app_free.argtypes = [ctypes.c_void_p]
-    about = json.loads(library.gs_app_describe().decode())
+    text = library.gs_app_describe()
+    if text is None:
+        raise InputError(f"{relative(header)}: {native.lib().gs_last_error().decode(errors='replace')}")
+    about = json.loads(text.decode())
+    _check_names(header, "parameter", [p["name"] for p in about["parameters"]], COMMAND_WORDS)
+    _check_names(header, "column", [c["name"] for c in about["columns"]], frozenset({"vertex"}))
     return App(
         name=about["name"],
         summary=about["summary"],
@@ -139,7 +178,7 @@ def _load(header: Path, defines: tuple[str, ...]) -> App:
         library=library,
         parameters=tuple(Parameter(**p) for p in about["parameters"]),
         columns=tuple(
-            Column(c["name"], np.dtype(_COLUMN_TYPES[c["type"]]), c["order"], c["absent"], c["help"])
+            Column(c["name"], np.dtype(_COLUMN_TYPES[c["type"]]), c["order"], c["absent"], c["vertex"], c["help"])
             for c in about["columns"]
         ),
         same=about["same"],
@@ -151,6 +190,20 @@ def _load(header: Path, defines: tuple[str, ...]) -> App:
         edge_bytes=about["edge_bytes"],
         defines=defines,
     )
+
+
+def _check_names(header: Path, what: str, names: Sequence[str], taken: frozenset[str]) -> None:
+    """Refuses a name that could not be given or be told from another."""
+    if what == "column" and not names:
+        raise InputError(f"{relative(header)}: the descriptor has no result column; add one in results()")
+    for at, name in enumerate(names):
+        where = f"{relative(header)}: {what} {name!r}"
+        if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]*", name):
+            raise InputError(f"{where}: a name has letters, digits, - and _, a letter first; rename it")
+        if name in taken:
+            raise InputError(f"{where}: is a word of the command's own; rename it")
+        if name in names[:at]:
+            raise InputError(f"{where}: is there twice; rename one")
 
 
 def load(app: str | os.PathLike[str], defines: Sequence[str] = ()) -> App:
@@ -244,7 +297,7 @@ def first_error(output: str, user: Path) -> str:
                 if "static assertion failed" in found["rest"]:
                     break  # the rule that is broken; what follows from it says less
     if first_at < 0:
-        return f"{relative(user)}: does not compile: {lines[-1] if lines else 'the compiler said nothing'}"
+        return _linker_error(lines, user)
     # An error deep in a template: the user's line is in the notes around it.
     message = first.split(": ", 1)[1]
     for line in [*reversed(lines[:first_at]), *lines[first_at:]]:
@@ -252,6 +305,38 @@ def first_error(output: str, user: Path) -> str:
         if found and os.path.realpath(found["file"]) == users:
             return f"{relative(user)}:{found['line']}: {message}"
     return f"{relative(user)}: {message}"
+
+
+_LINKER = re.compile(
+    r"((undefined reference to|multiple definition of|undefined symbol:|duplicate symbol:|cannot find) .*)"
+)
+
+
+def _linker_error(lines: Sequence[str], user: Path) -> str:
+    """What the linker of GCC, LLVM or another says first, without the names of our objects."""
+    for line in lines:
+        if found := _LINKER.search(line):
+            return f"{relative(user)}: does not link: {found[1].rstrip('; ')}"
+    said = next((line for line in lines if "error" in line or "fatal" in line), lines[-1] if lines else "nothing")
+    return f"{relative(user)}: does not compile; the compiler says: {said}"
+
+
+def demangled(symbol: str) -> str:
+    """A symbol of C++ as the source has it; as it is where that cannot be told."""
+    try:
+        demangle = ctypes.CDLL("libstdc++.so.6").__cxa_demangle
+        free = ctypes.CDLL(None).free
+    except (OSError, AttributeError):
+        return symbol
+    demangle.restype = ctypes.c_void_p
+    demangle.argtypes = [ctypes.c_char_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p]
+    free.argtypes = [ctypes.c_void_p]
+    found = demangle(symbol.encode(), None, None, None)
+    if not found:
+        return symbol
+    text = ctypes.string_at(found).decode(errors="replace")
+    free(found)
+    return text
 
 
 def relative(path: Path) -> str:

@@ -43,3 +43,7 @@ class RunDied(GossamerError):
     """The run died: a rank, a board, a watchdog."""
 
     exit_code = ExitCode.DIED
+
+
+class NoAnswer(RunDied):
+    """The run ended, and what it came to is no answer: it had not converged, or a value overflowed."""

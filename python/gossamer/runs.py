@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import decimal
+import operator
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -38,6 +40,26 @@ class Result:
         """The first column."""
         return next(iter(self.columns.values()))
 
+    def named(self, column: str) -> Any:
+        """A column as a person reads it: vertices by their labels, all else as it is.
+
+        Labels are an array of int64 or of text; where there is no vertex, a number below all
+        labels (-1, if none is negative) or the empty text.
+        """
+        about = next((c for c in self.app.columns if c.name == column), None)
+        if about is None:
+            raise InputError(f"{self.app.name} has no column {column!r}; it has: {', '.join(self.columns)}")
+        values: np.ndarray[Any, Any] = self.columns[column]
+        if not about.vertex:
+            return values
+        there = about.present(values)
+        wrong = there & ~((values >= 0) & (values < self.graph.vertices))
+        if wrong.any():
+            at = int(np.flatnonzero(wrong)[0])
+            where = f"{self.app.name}: {column} of vertex {self.graph.label_of(at)}"
+            raise InputError(f"{where} is {values[at]}, which is no index of a vertex; correct the application")
+        return self.graph.labels_at(values, there)
+
     @property
     def labels(self) -> Any:
         """The vertices' own labels, beside the values; None: index + ``graph.base``."""
@@ -51,6 +73,7 @@ class Difference:
     column: str
     vertex: int
     first: float
+    """Of whole numbers an int, exact; so is ``second``."""
     second: float
     count: int
 
@@ -68,7 +91,8 @@ def run(
 
     ``threads`` None uses every CPU. ``parameters`` are the application's own
     (``./gossamer run APP --help`` lists them); vertices are given by label.
-    Raises InputError where the application, a parameter or the graph is wrong.
+    Raises InputError where the application, a parameter or the graph is wrong, NoAnswer
+    where the application says that what it came to is none (not converged, overflow).
     """
     compiled = app if isinstance(app, App) else apps.load(app)
     if not graph.vertices:
@@ -80,30 +104,56 @@ def run(
     return chosen.run(compiled, graph, numbers, threads=threads or 0, seed=seed)
 
 
-def check(app: App, graph: Graph, parameters: Mapping[str, float | str | bool]) -> dict[str, float]:
+def check(app: App, graph: Graph, parameters: Mapping[str, float | str | bool]) -> dict[str, int | float]:
     """Parameters as numbers, each in its range; vertices as indices."""
-    return {name: _number(app, app.parameter(name), graph, value) for name, value in parameters.items()}
+    found: dict[str, int | float] = {}
+    for name, value in parameters.items():
+        parameter = app.parameter(name)
+        if parameter.kind == "vertex":
+            found[name] = graph.index_of(value if isinstance(value, str) else _whole(app, parameter, value))
+        else:
+            found[name] = check_number(app, parameter, value)
+    return found
 
 
-def _number(app: App, parameter: Parameter, graph: Graph, value: float | str | bool) -> float:
+def check_number(app: App, parameter: Parameter, value: float | str | bool) -> int | float:
+    """One parameter that names no vertex, exact to 64 bits. Raises InputError where it is out of range."""
     where = f"{app.name}: {parameter.name}"
-    if parameter.kind == "vertex":
-        return graph.index_of(value if isinstance(value, str) else int(value))
     if parameter.kind == "flag":
         if str(value).lower() in {"1", "true", "yes"}:
             return 1
         if str(value).lower() in {"0", "false", "no"}:
             return 0
         raise InputError(f"{where}: {value!r} is neither yes nor no")
-    try:
-        number = float(value)
-    except ValueError:
-        raise InputError(f"{where}: {value!r} is no number") from None
-    if parameter.kind == "integer" and not number.is_integer():
-        raise InputError(f"{where}: {value!r} is no whole number")
+    number: int | float
+    if parameter.kind == "integer":
+        number = _whole(app, parameter, value)
+    else:
+        try:
+            number = float(value)
+        except (ValueError, TypeError, OverflowError):
+            raise InputError(f"{where}: {value!r} is no number") from None
     if not parameter.low <= number <= parameter.high:
-        raise InputError(f"{where}: {value} is not from {parameter.low:g} to {parameter.high:g}")
+        exact = parameter.kind == "integer"
+        low, high = (f"{limit}" if exact else f"{limit:g}" for limit in (parameter.low, parameter.high))
+        raise InputError(f"{where}: {value} is not from {low} to {high}")
     return number
+
+
+def _whole(app: App, parameter: Parameter, value: float | str | bool) -> int:
+    """A whole number: an int of any library, or what Python or a person writes for one (7, 7.0, 1e6)."""
+    where = f"{app.name}: {parameter.name}"
+    try:
+        return operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        pass
+    try:
+        number = decimal.Decimal(value if isinstance(value, str) else float(value))
+    except (decimal.InvalidOperation, TypeError, ValueError):
+        raise InputError(f"{where}: {value!r} is no number") from None
+    if not number.is_finite() or number.adjusted() > 30 or number != number.to_integral_value():
+        raise InputError(f"{where}: {value!r} is no whole number")
+    return int(number)
 
 
 def difference(first: Result, second: Result) -> Difference | None:
@@ -123,5 +173,5 @@ def difference(first: Result, second: Result) -> Difference | None:
         wrong = np.flatnonzero(~(near | (np.isnan(x) & np.isnan(y))))
         if len(wrong):
             at = int(wrong[0])
-            return Difference(name, at, float(x[at]), float(y[at]), len(wrong))
+            return Difference(name, at, a[at].item(), second.columns[name][at].item(), len(wrong))
     return None

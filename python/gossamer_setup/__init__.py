@@ -56,8 +56,29 @@ def _inside(env: str) -> bool:
     return os.path.realpath(sys.prefix) == os.path.realpath(env)
 
 
+def _open_what_is_closed() -> None:
+    """Standard streams that whoever started us has closed lead nowhere; no file of ours may get their numbers."""
+    import fcntl
+
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            # A shell between us and the caller may have opened a file of its own there, to read.
+            if not number or fcntl.fcntl(number, fcntl.F_GETFL) & os.O_ACCMODE != os.O_RDONLY:
+                os.fstat(number)
+                continue
+        except OSError:
+            pass
+        null = os.open(os.devnull, os.O_RDWR)
+        os.dup2(null, number)
+        os.set_inheritable(number, True)
+        if null != number:
+            os.close(null)
+        setattr(sys, name, open(number, "w" if number else "r", encoding="utf-8", closefd=False))  # noqa: SIM115
+
+
 def launch(arguments: list[str]) -> int:
     """Runs the command: here what needs no environment, in the environment all the rest."""
+    _open_what_is_closed()
     try:
         code = _launch(arguments)
         sys.stdout.flush()

@@ -102,7 +102,13 @@ def _disk(report: _Report) -> None:
     place = _env.STATE if os.path.isdir(_env.STATE) else _env.ROOT
     free = shutil.disk_usage(place).free / 1e9
     if not os.access(place, os.W_OK):
-        report.bad("disk", f"{place} cannot be written", f"make it yours: sudo chown -R $(id -un) {_env.ROOT}")
+        fixed = os.statvfs(place).f_flag & os.ST_RDONLY
+        found = f"{place} is on a read-only file system" if fixed else f"{place} cannot be written"
+        fix = "copy the checkout to where it can be written" if fixed else f"sudo chown -R $(id -un) {_env.ROOT}"
+        if _env.installed(_env.env_dir(), "core") and _libraries():
+            report.hint("disk", f"{found}: what is set up and built works, nothing new can be compiled", fix)
+        else:
+            report.bad("disk", f"{found}, and not all is set up and built", fix)
     elif free < _ROOM_GB:
         found = f"{free:.1f} GB free at {place}, {_ROOM_GB:.0f} are wanted for all groups"
         report.hint("disk", found, "make room on that disk")
@@ -134,8 +140,12 @@ def _memory(report: _Report) -> None:
         report.hint("huge pages", f"{mode}; large graphs run slower", fix if setting else "")
 
 
+def _libraries() -> list[str]:
+    return sorted(glob.glob(os.path.join(glob.escape(_env.ROOT), "build", "*", "lib", "libgossamer.so")))
+
+
 def _built(report: _Report) -> None:
-    found = sorted(glob.glob(os.path.join(glob.escape(_env.ROOT), "build", "*", "lib", "libgossamer.so")))
+    found = _libraries()
     if found:
         report.good("library", ", ".join(os.path.relpath(path, _env.ROOT) for path in found))
     else:

@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <string>
 
-#include "gossamer/app.h"
+#include "gossamer/app/parameters.h"
 
 namespace gossamer::detail {
 
@@ -29,27 +29,6 @@ std::string jsonNumber(double value) {
   char text[32];
   std::snprintf(text, sizeof text, "%.17g", value);
   return text;
-}
-
-std::string statisticsJson(const Statistics& s) {
-  std::string json = "{\"engine\":" + jsonString(s.engine);
-  const auto add = [&json](const char* name, uint64_t value) {
-    json += ",\"" + std::string(name) + "\":" + std::to_string(value);
-  };
-  add("threads", s.threads);
-  add("vertices", s.vertices);
-  add("edges", s.edges);
-  add("sends", s.sends);
-  add("deliveries", s.deliveries);
-  add("steps", s.steps);
-  add("step_calls", s.stepCalls);
-  add("host_messages", s.hostMessages);
-  add("pull_rounds", s.pullRounds);
-  add("push_rounds", s.pushRounds);
-  add("small_rounds", s.smallRounds);
-  json += ",\"seconds\":" + jsonNumber(s.seconds);
-  json += ",\"stopped\":" + std::string(s.stopped ? "true" : "false");
-  return json + "}";
 }
 
 }  // namespace gossamer::detail

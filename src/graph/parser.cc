@@ -257,7 +257,10 @@ class Parser {
   std::optional<Sink> named_;
   std::uint64_t word_lines_ = 0;        // lines with words so far
   std::uint64_t word_block_lines_ = 0;  // lines in the blocks so far
-  bool heading_words_ = false;
+  bool heading_words_ = false;          // the first line is what tables are headed by
+  bool heading_named_again_ = false;    // one of its words is a vertex of another line, too
+  bool numbers_only_ = true;            // below the first line
+  bool edges_announced_ = false;        // a comment says how many there are
 
   // Result.
   std::optional<Numbering> numbering_;
@@ -369,12 +372,19 @@ bool Parser::edge_list_line(std::string_view line) {
       const char* at = number.c_str();
       if ((key != "nodes:" && key != "edges:") || !read_number(at, value) || *at != '\n') continue;
       (key == "nodes:" ? announced_n_ : announced_m_) = value;
+      edges_announced_ |= key == "edges:";
       size_line_ = head_lines_ + 1;
     }
     return false;
   }
   words_ = !looks_numeric(words[0]) || (words.size() > 1 && !looks_numeric(words[1]));
   columns_line_ = head_lines_ + 1;
+  for (const std::string_view word : words) {
+    const std::size_t at = word.find_first_of(";|");
+    if (at != std::string_view::npos && (words.size() == 1 || at == 0 || at + 1 == word.size()))
+      bad(0, "columns apart by '%c'; an edge list has blanks, tabs or commas between them: tr '%c' ' '", word[at],
+          word[at]);
+  }
   if (words_) return true;
   if (words.size() < 2) bad(0, "one column where an edge needs two: source target [weight]");
   if (words.size() > 3)
@@ -782,6 +792,21 @@ void Parser::flush_far(Worker& worker) {
   worker.far.clear();
 }
 
+/// Whether tables of edges have such a word above a column of vertices, in any spelling: node_1, "From Node".
+bool is_heading(std::string_view word) {
+  static constexpr std::string_view stems[] = {"source",   "src",      "from",     "node",     "u",      "v",
+                                               "head",     "tail",     "start",    "end",      "id",     "fromnode",
+                                               "tonode",   "sourceid", "targetid", "nodeid",   "target", "dst",
+                                               "dest",     "to",       "vertex",   "fromid",   "toid",   "user",
+                                               "vertexid", "userid",   "srcid",    "dstid",    "destid", "fromnodeid",
+                                               "tonodeid", "sourcenode", "targetnode", "destination"};
+  std::string bare;
+  for (const char c : lower(word)) {
+    if (c >= 'a' && c <= 'z') bare += c;
+  }
+  return std::find(std::begin(stems), std::end(stems), bare) != std::end(stems);
+}
+
 /// Lists whose labels are words. A line with one word declares a vertex.
 std::uint64_t Parser::parse_words(const char* at, const char* end, Worker& worker) {
   std::uint64_t line = 0;
@@ -813,19 +838,18 @@ std::uint64_t Parser::parse_words(const char* at, const char* end, Worker& worke
       });
     };
     if (word_lines_ == 0) {
-      static constexpr std::string_view headings[] = {"source", "src",      "from",     "fromnodeid",
-                                                      "node1",  "u",        "head",     "start",
-                                                      "id_1",   "fromnode", "source_id"};
-      heading_words_ =
-          std::find(std::begin(headings), std::end(headings), lower(words[0])) != std::end(headings);
-    } else if (word_lines_ == 1 && heading_words_ && count > 1 && looks_numeric(words[0]) &&
-               looks_numeric(words[1])) {
-      bad(line, "vertex numbers after a line of column headings (line %llu); put a '#' before the headings",
-          (unsigned long long)columns_line_);
+      heading_words_ = count > 1 && is_heading(words[0]) && is_heading(words[1]);
+      // Numbers below a word and a number are no sign of headings.
+      numbers_only_ = count > 1 && !looks_numeric(words[0]) && !looks_numeric(words[1]);
+    } else if (count > 1) {
+      numbers_only_ &= looks_numeric(words[0]) && looks_numeric(words[1]);
+      if (word_lines_ == 1 && heading_words_ && numbers_only_)
+        bad(line, "vertex numbers after a line of column headings (line %llu); put a '#' before the headings",
+            (unsigned long long)columns_line_);
     }
     ++word_lines_;
     if (count == 1) {
-      index(words[0]);
+      heading_named_again_ |= index(words[0]) < 2;
       continue;
     }
     if (columns_ == 0) {
@@ -844,6 +868,8 @@ std::uint64_t Parser::parse_words(const char* at, const char* end, Worker& worke
     }
     const std::uint32_t source = index(words[0]);
     const std::uint32_t target = index(words[1]);
+    // The words of the first line have the first two indices.
+    heading_named_again_ |= word_lines_ > 1 && std::min(source, target) < 2;
     ++worker.entries;
     add_edge(worker, source, target, count == 3 ? &weight : nullptr);
     if (undirected_ && source != target) add_edge(worker, target, source, count == 3 ? &weight : nullptr);
@@ -1061,6 +1087,13 @@ int Parser::finish(gs_graph_shape* shape) {
   if (format_ == GS_EDGE_LIST) {
     if (shape_.entries == 0 && text_names_.size() == 0)
       return wrong(0, "the file ends without an edge; there is no graph in it");
+    // Vertices alone are a graph only to whom says so, as our own files do.
+    if (shape_.entries == 0 && !(edges_announced_ && announced_m_ == 0))
+      return wrong(columns_line_, "one column, here and on all other lines; an edge needs two: source target [weight]");
+    if (heading_words_ && !heading_named_again_)
+      return wrong(columns_line_, "these look like column headings: put a '#' before them (or, if vertices, another line first)");
+    if (words_ && numbers_only_ && shape_.entries > 1)
+      return wrong(columns_line_, "words here, numbers on all other lines; if these are column headings, put a '#' before them");
     shape_.announced_vertices = announced_n_;
     shape_.announced_edges = announced_m_;
     shape_.announced_line = size_line_;

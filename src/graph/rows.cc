@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Rows: built from buckets of edges, sorted, turned around, folded, counted.
+#include <atomic>
 #include <algorithm>
 #include <cstring>
 #include <new>
@@ -376,6 +377,41 @@ int gs_graph_count(uint64_t vertices, uint64_t edges, const uint64_t* offsets, c
       }
     }
     return 0;
+  });
+}
+
+int gs_graph_check_rows(uint64_t vertices, uint64_t edges, const uint64_t* offsets, const uint32_t* targets,
+                        int threads) {
+  return guarded([&] {
+    if (offsets[0] != 0)
+      return fail("the first row starts at edge %llu and not at 0", (unsigned long long)offsets[0]);
+    if (offsets[vertices] != edges)
+      return fail("the last row ends at edge %llu of %llu", (unsigned long long)offsets[vertices],
+                  (unsigned long long)edges);
+    std::atomic<uint64_t> wrong{vertices};  // the first vertex whose row is
+    const auto note = [&](uint64_t v) {
+      uint64_t first = wrong.load(std::memory_order_relaxed);
+      while (v < first && !wrong.compare_exchange_weak(first, v, std::memory_order_relaxed)) {
+      }
+    };
+    gossamer::graph::in_pieces(
+        gossamer::graph::thread_count(threads), vertices, 4096, [&](uint64_t begin, uint64_t end) {
+          // Targets are looked at only where the offsets are sound.
+          for (uint64_t v = begin; v < end; ++v)
+            if (offsets[v] > offsets[v + 1] || offsets[v + 1] > edges) return note(v);
+          for (uint64_t v = begin; v < end; ++v) {
+            const uint64_t last = offsets[v + 1];
+            uint64_t e = offsets[v];
+            if (e == last) continue;
+            // In an ascending row the last is the greatest.
+            bool descends = false;
+            for (++e; e < last; ++e) descends |= targets[e] < targets[e - 1];
+            if (descends || targets[last - 1] >= vertices) return note(v);
+          }
+        });
+    const uint64_t v = wrong.load();
+    if (v == vertices) return 0;
+    return fail("the row of vertex index %llu is not one of ascending vertices", (unsigned long long)v);
   });
 }
 

@@ -14,6 +14,7 @@ import pytest
 import scipy.io
 import scipy.sparse
 from conftest import Size
+from made_graphs import Edges, graph_of, random_edges
 from scipy.sparse import csgraph
 
 import gossamer as gs
@@ -22,37 +23,6 @@ from gossamer.runs import difference
 
 DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data"
 FAR = np.uint32(0xFFFFFFFF)
-
-Edges = tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]
-
-
-def graph_of(
-    vertices: int,
-    edges: Edges,
-    weights: Any = None,
-    *,
-    symmetric: bool = False,
-    labels: Any = None,
-    base: int = 0,
-) -> gs.Graph:
-    """A graph of exactly these edges: parallel ones and self-loops stay."""
-    order = np.lexsort((edges[1], edges[0]))
-    offsets = np.concatenate(([0], np.cumsum(np.bincount(edges[0], minlength=vertices))))
-    kept = None if weights is None else np.asarray(weights)[order]
-    return gs.Graph.from_csr(offsets, edges[1][order], kept, symmetric=symmetric, labels=labels, base=base, name="test")
-
-
-def random_edges(random: np.random.Generator, vertices: int, count: int, *, dangling: bool = True) -> Edges:
-    """Edges with a hub, parallel edges, self-loops and, where wanted, vertices that point nowhere."""
-    sources = random.integers(vertices, size=count)
-    targets = random.integers(vertices, size=count)
-    hub = random.integers(vertices)
-    targets[::17] = hub
-    sources[::23] = hub
-    targets[::31] = sources[::31]
-    if dangling and vertices > 3:
-        sources[sources < vertices // 5] = vertices - 1
-    return np.concatenate((sources, sources[::10])), np.concatenate((targets, targets[::10]))
 
 
 def both_ways(edges: Edges) -> Edges:
@@ -226,13 +196,6 @@ def test_a_source_is_given_by_its_label() -> None:
     named = graph_of(4, edges, labels=["ash", "birch", "cedar", "date palm"])
     assert gs.run("sssp", named, source="birch").values.tolist() == expected
     assert gs.run("sssp", named).values.tolist() == [0, 1, 2, 3]  # from the first vertex
-
-
-def test_a_path_too_long_for_32_bits_is_no_path() -> None:
-    top = 2**31 - 1
-    edges = np.array([0, 1, 2, 0]), np.array([1, 2, 3, 4])
-    graph = graph_of(5, edges, np.array([top, top, 5, 1]))
-    assert gs.run("sssp", graph, source=0).values.tolist() == [0, top, 2 * top, int(FAR), 1]
 
 
 # Components ---------------------------------------------------------------------------------------

@@ -149,8 +149,8 @@ def test_float32_weights_are_written_exactly(tmp_path: Path, seed: int) -> None:
         assert (weights.astype(np.float32) == judge).all()
 
 
-def test_opening_reads_next_to_nothing(tmp_path: Path, size: Size) -> None:
-    """A mapped graph costs no memory until somebody looks; its time does not grow with it."""
+def test_opening_takes_next_to_no_memory(tmp_path: Path, size: Size) -> None:
+    """A mapped graph is checked, and costs no memory until somebody looks."""
     path = tmp_path / "a.gsg"
     write_graph(generate.rmat(size.pick(14, 18, 20)), path)
     program = """

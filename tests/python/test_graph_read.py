@@ -334,3 +334,20 @@ def test_decimal_weights_are_the_nearest_doubles(tmp_path: Path, seed: int, size
     weights = read_graph(path).out.weights
     assert weights is not None
     assert [w.hex() for w in weights.tolist()] == [float(word).hex() for word in words]
+
+
+@pytest.mark.parametrize(
+    ("text", "labels", "edges"),
+    [
+        ("node_1 node_2\nnode_2 node_3\n", ["node_1", "node_2", "node_3"], 2),  # no heading: it is named again
+        ("a;b c\nd;e f\n", ["a;b", "c", "d;e", "f"], 2),
+        ("ash birch\ncedar\n", ["ash", "birch", "cedar"], 1),
+        ("# Nodes: 2 Edges: 0\nash\nbirch\n", ["ash", "birch"], 0),
+        ("ash 7\n1 2\n", ["ash", "7", "1", "2"], 2),
+    ],
+)
+def test_words_that_only_look_like_headings(tmp_path: Path, text: str, labels: list[str], edges: int) -> None:
+    path = tmp_path / "words.txt"
+    path.write_text(text)
+    graph = read_graph(path)
+    assert (list(graph.labels or []), graph.edges) == (labels, edges)

@@ -55,7 +55,6 @@ def test_generate_and_convert(command: Command, tmp_path: Path) -> None:
     assert done.stdout == f"{made}: 20 vertices, symmetric, 62 edges\n"
     assert command("graph", "convert", made, mapped).returncode == 0
     assert command("graph", "convert", mapped, text).returncode == 0
-    assert command("graph", "info", made, "--check").returncode == 0
     facts = [json.loads(command("graph", "info", path, "--json").stdout) for path in (made, mapped, text)]
     assert {(f["vertices"], f["edges"], f["weights"]) for f in facts} == {(20, 62, facts[0]["weights"])}
     plain = tmp_path / "d.mtx"
@@ -77,7 +76,6 @@ def test_generate_and_convert(command: Command, tmp_path: Path) -> None:
         (["info", "cut.mtx.gz"], "cut.mtx.gz: the gzip data"),
         (["info", "."], ".: a directory"),
         (["info", "bad.mtx", "--format", "mxt"], "mxt"),
-        (["info", "gen:rmat:scale=5", "--check"], "--check compares the checksums of a .gsg"),
         (["convert", "bad.mtx", "out.gsg"], "bad.mtx:3:"),
         (["convert", "good.txt", "out.png"], "out.png: no known ending"),
         (["convert", "good.txt", "none/out.gsg"], "none/out.gsg: cannot be written"),

@@ -102,6 +102,10 @@ struct gs_graph_census {
 int gs_graph_count(uint64_t vertices, uint64_t edges, const uint64_t* offsets, const uint32_t* targets,
                    struct gs_graph_census* census);
 
+/// Judges a CSR as gs_graph_count does, on all threads, and counts nothing.
+int gs_graph_check_rows(uint64_t vertices, uint64_t edges, const uint64_t* offsets, const uint32_t* targets,
+                        int threads);
+
 /// Fails naming an edge whose reverse (of the same weight) is missing.
 int gs_graph_check_symmetric(uint64_t vertices, const uint64_t* offsets, const uint32_t* targets,
                              const void* weights, int weight_type, int threads, uint64_t* vertex,

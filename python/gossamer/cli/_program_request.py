@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gossamer.cli import _files
+from gossamer.cli import _files, _run_words
 from gossamer.errors import InputError
 
 if TYPE_CHECKING:
@@ -106,10 +106,10 @@ _VALUES = {
 
 def is_one(words: Sequence[str]) -> bool:
     """Whether the words ask for a program on a tile."""
-    plain = _plain(words)
-    if any(word.endswith(ENDINGS) for word in plain):
+    at = _run_words.first_plain(words, {*_run_words.VALUES, *_VALUES})
+    first = "" if at is None else words[at]
+    if first.endswith(ENDINGS):
         return True
-    first = plain[0] if plain else ""
     engines = [value for word, value in _options(words) if word in ("--engine", "-e")]
     if engines[-1:] == ["rtl"]:
         # What looks like a file and is no header of a vertex; whether it is a program is seen where it is read.
@@ -144,10 +144,6 @@ def _options(words: Sequence[str]) -> Iterator[tuple[str, str | None]]:
             yield word, None
         else:
             yield "", word
-
-
-def _plain(words: Sequence[str]) -> list[str]:
-    return [value for word, value in _options(words) if word == "" and value is not None]
 
 
 @dataclass

@@ -17,16 +17,6 @@ from gossamer.errors import InputError
 if TYPE_CHECKING:
     from gossamer.engines.rtl_vertices import Hardware
 
-OPTIONS = {
-    f"--{name}": name
-    for name in (
-        "config", "cluster", "routes", "frame-loss", "cut", "seed", "waves", "trace", "trace-size", "report",
-        "least-wait", "max-cycles", "watchdog", "workers", "tile", "mapping", "multicast", "max-steps",
-    )
-}  # fmt: skip
-OPTIONS["-c"] = "config"
-"""Options that the engine has beside those of every run."""
-
 HELP = """Options of --engine rtl, beside those:
   -c, --config NAME     configuration of the board: a name or a file (default quad)
       --cluster NAME    all boards of a cluster: a name (pair, quad4, ...) or a file
@@ -129,4 +119,4 @@ class _Progress:
             self._shown = False
 
 
-__all__ = ["HELP", "OPTIONS", "Asked"]
+__all__ = ["HELP", "Asked"]

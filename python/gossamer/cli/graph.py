@@ -31,7 +31,7 @@ Files (known by their content; plain or in gzip, zstd, xz, bzip2; "-" is standar
   adjacency list  first line "# gossamer adjacency list"; a vertex, then its targets
   METIS           by its ending .graph or .metis
   DIMACS          p sp VERTICES EDGES, then a SOURCE TARGET WEIGHT
-  .gsg            our own: mapped into memory, opens at once whatever its size
+  .gsg            our own: checked and mapped into memory, gigabytes a second
   gen:KIND:...    no file: a generated graph, such as gen:rmat:scale=18,seed=1
 
 \b
@@ -69,16 +69,14 @@ def _read(path: str, options: dict[str, Any]) -> Graph:
     epilog="""\b
 Examples:
   gossamer graph info web.mtx.gz
-  gossamer graph info web.gsg --check        compares the checksums, too
   gossamer graph info gen:geo:vertices=1000,fanout=10,radius=0.1
   zcat edges.txt.gz | gossamer graph info - --undirected --dedupe
   gossamer graph info web.mtx.gz --json"""
 )
 @click.argument("file")
 @click.option("--json", "as_json", is_flag=True, help="For programs: the same as JSON.")
-@click.option("--check", is_flag=True, help="Of a .gsg: read everything and compare its checksums.")
 @_reading
-def info(file: str, as_json: bool, check: bool, **options: Any) -> None:
+def info(file: str, as_json: bool, **options: Any) -> None:
     """Read FILE and print what it holds.
 
     Prints counts, degrees, weights and labels, and the rule by which edges are taken.
@@ -86,13 +84,6 @@ def info(file: str, as_json: bool, check: bool, **options: Any) -> None:
     begin = time.perf_counter()
     graph = _read(file, options)
     seconds = time.perf_counter() - begin
-    if check:
-        from gossamer.errors import InputError
-        from gossamer.graph import _gsg
-
-        if not file.endswith(".gsg"):
-            raise InputError(f"{file}: --check compares the checksums of a .gsg; this is none")
-        _gsg.check(file)
     facts = _facts(graph)
     facts["read_seconds"] = round(seconds, 4)
     if as_json:

@@ -3,19 +3,19 @@
 
 from __future__ import annotations
 
-import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from gossamer.cli import _files, _tile_program, _vertex_hardware
+from gossamer.cli import _files, _run_output, _run_words, _tile_program, _vertex_hardware
 from gossamer.errors import AnswerNo, ExitCode, InputError, RunDied
 from gossamer.paths import DATA
 
@@ -47,11 +47,19 @@ Options:
   -k, --top K           how many lines of the result to show (default 10)
   -o, --output FILE     write the result: .npy, .npz or .csv (may be repeated)
       --stats FILE      write the statistics as JSON
+      --format NAME     edges, mtx, metis, dimacs, adjlist or gsg, where content and
+                        name of the file do not say it
       --undirected      edges go both ways, whatever the file says
+      --dedupe          of edges with the same ends keep the one of least weight
+      --no-loops        drop self-loops
       --shuffle SEED    run again with random message order and delays; exit
                         with 1 if the result differs
   -D, --define M=VALUE  a macro for the application's header
   -h, --help            this, or after APP: its parameters
+
+Exit code: 0 done, 1 --shuffle found a difference, 2 the input is wrong, 4 the run died
+or what it came to is no answer (it did not converge, a value overflowed): no file is
+written then.
 """
 
 _EXAMPLES = """
@@ -65,21 +73,6 @@ Examples:
   ./gossamer run hashmin gen:grid:width=40,height=40 --engine rtl --config tiny
   ./gossamer run programs/hello.c --engine rtl --config tiny
 """
-
-_OPTIONS = {
-    "--engine": "engine",
-    "-e": "engine",
-    "--threads": "threads",
-    "-t": "threads",
-    "--top": "top",
-    "-k": "top",
-    "--output": "output",
-    "-o": "output",
-    "--stats": "stats",
-    "--shuffle": "shuffle",
-    "--define": "define",
-    "-D": "define",
-}
 
 
 class _Words(click.Command):
@@ -108,339 +101,119 @@ def command(ctx: click.Context, words: tuple[str, ...]) -> None:
         _tile_program.run(words, ctx.meta["behind"])
         return
     words += ctx.meta["behind"]
-    program = next((i for i, word in enumerate(words) if word.endswith((".cpp", ".cc", ".cxx"))), None)
-    if program is not None:
-        sys.exit(_run_program(words[:program], words[program], words[program + 1 :]))
+    at = _run_words.first_plain(words, _run_words.VALUES)
+    if at is not None and words[at].endswith(_run_words.PROGRAMS):
+        sys.exit(_run_program(words[:at], words[at], words[at + 1 :]))
     _run_app(words)
 
 
-class _Request:
-    """What the words ask for."""
-
-    def __init__(self, words: tuple[str, ...]) -> None:
-        self.options: dict[str, list[str]] = {}
-        self.hardware: dict[str, list[str]] = {}
-        self.parameters: dict[str, str] = {}
-        self.undirected = False
-        self.help = False
-        self.app = ""
-        self.graph: str | None = None
-        self.compiled: App | None = None
-        on_hardware = _engine(words) == "rtl"
-        queue = _split(words)
-        # Macros come first: compiling the application needs them.
-        rest = []
-        for word, value in queue:
-            name = _OPTIONS.get(word)
-            simulated = _vertex_hardware.OPTIONS.get(word) if on_hardware else None
-            if name or simulated:
-                taken = value if value is not None else next(queue, (None, None))[0]
-                if taken is None:
-                    raise InputError(f"{word}: needs a value; see ./gossamer run --help")
-                if name:
-                    self.options.setdefault(name, []).append(taken)
-                else:
-                    self.hardware.setdefault(simulated or "", []).append(taken)
-            elif word in {"-h", "--help"}:
-                self.help = True
-            elif word == "--undirected":
-                self.undirected = True
-            else:
-                rest.append((word, value))
-        at = next((i for i, (word, _) in enumerate(rest) if not word.startswith("--")), None)
-        if at is None:
-            return
-        self.app = rest.pop(at)[0]
-        from gossamer import apps
-
-        self.compiled = apps.load(self.app, self.options.get("define", []))
-        self._parameters(self.compiled, rest)
-
-    def _parameters(self, app: App, rest: list[tuple[str, str | None]]) -> None:
-        words = iter(rest)
-        for word, value in words:
-            if word.startswith("--"):
-                parameter = app.parameter(word[2:])
-                if value is None and parameter.kind == "flag":
-                    value = "1"
-                if value is None:
-                    value = next(words, (None, None))[0]
-                if value is None:
-                    raise InputError(f"{word}: needs a value; see ./gossamer run {app.name} --help")
-                self.parameters[parameter.name] = value
-            elif self.graph is None:
-                self.graph = word
-            else:
-                raise InputError(f"{word!r}: there is a graph already, {self.graph!r}")
-
-    def one(self, name: str, default: str | None = None) -> str | None:
-        """The last value given for an option."""
-        values = self.options.get(name)
-        return values[-1] if values else default
-
-    def number(self, name: str, default: int, low: int) -> int:
-        """An option that is a whole number from ``low`` up."""
-        text = self.one(name)
-        if text is None:
-            return default
-        if not text.isdecimal() or int(text) < low or int(text) >= 2**63:
-            raise InputError(f"--{name}: {text!r} is no whole number from {low} up")
-        return int(text)
-
-
-def _engine(words: tuple[str, ...]) -> str:
-    """The engine that is named last; what other words mean depends on it."""
-    given = [word.partition("=") for word in words]
-    named = [
-        value if equals else (words[at + 1] if at + 1 < len(words) else "")
-        for at, (word, equals, value) in enumerate(given)
-        if word in ("--engine", "-e")
-    ]
-    return named[-1] if named else "cpu"
-
-
-def _split(words: tuple[str, ...]) -> Iterator[tuple[str, str | None]]:
-    """Words, with ``--name=value`` and ``-t2`` taken apart."""
-    for word in words:
-        if word.startswith("--") and "=" in word:
-            name, _, value = word.partition("=")
-            yield name, value
-        elif len(word) > 2 and word[:2] in _OPTIONS:
-            yield word[:2], word[2:]
-        elif len(word) > 1 and word[0] == "-" and word[1] != "-" and word not in {*_OPTIONS, "-h", "-c"}:
-            raise InputError(f"there is no option {word}; see ./gossamer run --help")
-        else:
-            yield word, None
-
-
-def _show_help(app: App | None) -> None:
+def _show_help(app: App | None, typed: str) -> None:
     from gossamer import apps
 
     if app is None:
         click.echo(_HELP.format(apps=", ".join(apps.names())) + "\n" + _vertex_hardware.HELP + _EXAMPLES.rstrip())
         return
     click.echo(f"{app.name}: {app.summary}")
-    click.echo(f"\nUsage: ./gossamer run {app.name} [GRAPH] [PARAMETERS] [OPTIONS]\n\nParameters:")
+    click.echo(f"\nUsage: ./gossamer run {typed} [GRAPH] [PARAMETERS] [OPTIONS]\n\nParameters:")
     for p in app.parameters:
-        usual = {"vertex": "first vertex", "flag": "yes" if p.default else "no"}.get(p.kind, f"{p.default:g}")
+        number = f"{p.default}" if p.kind == "integer" else f"{p.default:g}"
+        usual = {"vertex": "first vertex", "flag": "yes" if p.default else "no"}.get(p.kind, number)
         kind = "" if p.kind == "flag" else {"real": " X", "integer": " N", "vertex": " LABEL"}[p.kind]
         click.echo(f"  --{p.name + kind:<20} {p.help} (default: {usual})")
     if not app.parameters:
         click.echo("  none")
     click.echo("\nResult, one value a vertex:")
     for c in app.columns:
-        click.echo(f"  {c.name:<22} {c.help} ({c.dtype})")
+        click.echo(f"  {c.name:<22} {c.help} ({'a vertex' if c.vertex else c.dtype})")
     click.echo(f"\nA vertex: {app.state_bytes} bytes of state, {app.message_bytes} of message.")
-    click.echo(f"\nExample:\n  ./gossamer run {app.name} graph.mtx.gz --top 20\nOptions: ./gossamer run --help")
+    click.echo(f"\nExample:\n  ./gossamer run {typed} gen:rmat:scale=10,seed=1 --top 20")
+    click.echo("Options: ./gossamer run --help")
 
 
 def _run_app(words: tuple[str, ...]) -> None:
-    request = _Request(words)
-    if request.help:
-        _show_help(request.compiled)
-        return
+    request = _run_words.Request.of_app(words)
     app = request.compiled
+    if "help" in request.flags:
+        _show_help(app, shlex.quote(request.app))
+        return
     if app is None:
         raise InputError("which application? for instance: ./gossamer run pagerank (see ./gossamer run --help)")
-    threads = request.number("threads", 0, 1)
+
+    from gossamer import engines
+    from gossamer import runs as runner
+    from gossamer.graph import read_graph
+
+    # What can be refused without the graph is refused before it is read.
+    threads = request.number("threads", 0, 1, runner.MOST_THREADS)
     top = request.number("top", 10, 0)
-    outputs = [_writer(Path(name)) for name in request.options.get("output", [])]
+    request.number("shuffle", 0, 0)
+    engine: str | engines.Engine = request.one("engine", "cpu") or "cpu"
+    hardware = {name: request.options[name] for name in _run_words.HARDWARE if name in request.options}
+    asked = None
+    if engine == "rtl":
+        asked = _vertex_hardware.Asked(app.name, hardware)
+        engine = asked.engine
+    elif hardware:
+        raise InputError(f"--{next(iter(hardware))}: is for the simulated hardware; add --engine rtl")
+    else:
+        engines.get(str(engine))
+    given: dict[str, Any] = dict(request.parameters)
+    for name, value in given.items():
+        if app.parameter(name).kind != "vertex":
+            runner.check_number(app, app.parameter(name), value)
+    outputs = [_run_output.writer(Path(name)) for name in request.options.get("output", [])]
     stats = request.one("stats")
     if stats is not None:
         _files.check_writable(Path(stats))
 
-    engine = request.one("engine", "cpu") or "cpu"
-    asked = _vertex_hardware.Asked(app.name, request.hardware) if engine == "rtl" else None
-
-    from gossamer.graph import read_graph
-
     begun = time.perf_counter()
-    graph = read_graph(request.graph or BUNDLED)
-    if request.undirected and not graph.symmetric:
-        graph = graph.symmetrised()
+    graph = read_graph(
+        request.graph or BUNDLED,
+        format=request.one("format"),
+        undirected="undirected" in request.flags,
+        dedupe="dedupe" in request.flags,
+        drop_loops="no-loops" in request.flags,
+    )
     read_seconds = time.perf_counter() - begun
-    result = _run_on(request, asked, app, graph, threads)
+    for note in (*graph.notes, *_weight_notes(app, graph)):
+        click.echo(f"note: {note}", err=True)
+    try:
+        result = runner.run(app, graph, engine=engine, threads=threads or None, **given)
+    finally:
+        if asked is not None:
+            asked.show()
     for write in outputs:
         write(result)
     if stats is not None:
-        _write_stats(Path(stats), request, result, read_seconds)
-    _show(result, top)
+        _run_output.write_stats(Path(stats), result, request.parameters, read_seconds)
+    _run_output.show(result, top)
     if request.one("shuffle") is not None:
         _shuffle(request, app, graph, result)
 
 
-def _run_on(request: _Request, asked: _vertex_hardware.Asked | None, app: App, graph: Graph, threads: int) -> Result:
-    from gossamer import runs as runner
-
-    if asked is None:
-        engine = request.one("engine", "cpu") or "cpu"
-        return runner.run(app, graph, engine=engine, threads=threads or None, **_as_given(request))
-    try:
-        return runner.run(app, graph, engine=asked.engine, threads=threads or None, **_as_given(request))
-    finally:
-        asked.show()
+def _weight_notes(app: App, graph: Graph) -> Iterator[str]:
+    """What the application makes of the weights, where that may surprise."""
+    if graph.weighted and not app.uses_weights:
+        yield f"{app.name} takes no notice of weights; those of the graph are ignored"
+    if not graph.weighted and app.uses_weights and graph.edges:
+        yield f"the graph has no weights; to {app.name} every edge has the weight 1"
 
 
-def _as_given(request: _Request) -> dict[str, Any]:
-    return dict(request.parameters)
-
-
-def _shuffle(request: _Request, app: App, graph: Graph, result: Result) -> None:
+def _shuffle(request: _run_words.Request, app: App, graph: Graph, result: Result) -> None:
     from gossamer import runs as runner
 
     seed = request.number("shuffle", 0, 0)
-    other = runner.run(app, graph, engine="shuffle", seed=seed, **_as_given(request))
+    given: dict[str, Any] = dict(request.parameters)
+    other = runner.run(app, graph, engine="shuffle", seed=seed, **given)
     wrong = runner.difference(result, other)
     if wrong is None:
         click.echo(f"shuffled with seed {seed}: the same, after {other.stats['deliveries']:,} messages")
         return
     raise AnswerNo(
         f"{app.name}: depends on the order of its messages: with seed {seed}, {wrong.column} of vertex "
-        f"{graph.label_of(wrong.vertex)} is {wrong.second:.9g} instead of {wrong.first:.9g} "
-        f"({wrong.count} of {graph.vertices} values differ)"
+        f"{graph.label_of(wrong.vertex)} is {_run_output.text_of(other, wrong.column, wrong.vertex)} instead of "
+        f"{_run_output.text_of(result, wrong.column, wrong.vertex)} ({wrong.count} of {graph.vertices} values differ)"
     )
-
-
-# ---- What is shown -------------------------------------------------------------
-
-
-def _show(result: Result, top: int) -> None:
-    app, graph, stats = result.app, result.graph, result.stats
-    click.echo(f"{app.name} of {graph.name or 'the graph'}: {graph.vertices:,} vertices, {graph.edges:,} edges")
-    for note in graph.notes:
-        click.echo(f"note: {note}", err=True)
-    if top:
-        rows = _groups(result, top) if app.columns[0].order == "groups" else _extremes(result, top)
-        widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-        for row in rows:
-            first, *rest = (cell.rjust(width) for cell, width in zip(row, widths, strict=True))
-            click.echo(f"  {first}  " + "  ".join(rest))
-    threads = f"{stats['threads']:,} thread" + ("s" if stats["threads"] != 1 else "")
-    how_long = f"in {result.seconds:.3f} s"
-    if "cycles" in stats:
-        clock = stats["cycles"] / stats["seconds"] / 1e6
-        how_long = f"in {stats['cycles']:,} cycles ({stats['seconds'] * 1e6:,.1f} us at {clock:g} MHz)"
-    click.echo(
-        f"{stats['engine']} engine, {threads}: {stats['steps']:,} steps, {stats['deliveries']:,} messages {how_long}"
-    )
-
-
-def _extremes(result: Result, top: int) -> list[list[str]]:
-    """The vertices with the largest (or smallest) values of the first column."""
-    import numpy as np
-
-    column = result.app.columns[0]
-    values = result.values
-    there = np.arange(len(values))
-    if column.absent is not None:
-        there = np.flatnonzero(values != column.absent)
-        if len(there) < len(values):
-            click.echo(f"{len(values) - len(there):,} vertices without {column.name}")
-    keys = values[there].astype(np.float64)
-    if column.order == "largest":
-        keys = -keys
-    if top < len(keys):
-        near = np.argpartition(keys, top)[: top + 1]
-        # Ties at the edge go to the lowest index, as in a full sort.
-        near = np.flatnonzero(keys <= keys[near].max())
-        there, keys = there[near], keys[near]
-    order = there[np.argsort(keys, kind="stable")][:top]
-    rows = [["vertex", *(c.name for c in result.app.columns)]]
-    for v in order:
-        rows.append(
-            [
-                str(result.graph.label_of(int(v))),
-                *(_text(result.columns[c.name][v]) for c in result.app.columns),
-            ]
-        )
-    return rows
-
-
-def _groups(result: Result, top: int) -> list[list[str]]:
-    """How many vertices share each value of the first column, which is an index."""
-    import numpy as np
-
-    column = result.app.columns[0]
-    names, counts = np.unique(result.values, return_counts=True)
-    click.echo(f"{len(names):,} {column.name}s")
-    order = np.argsort(-counts, kind="stable")[:top]
-    rows = [["vertices", f"{column.name} of"]]
-    rows += [[f"{counts[i]:,}", str(result.graph.label_of(int(names[i])))] for i in order]
-    return rows
-
-
-def _text(value: Any) -> str:
-    return f"{value:.6g}" if value.dtype.kind == "f" else str(value)
-
-
-# ---- What is written -----------------------------------------------------------
-
-
-def _writer(path: Path) -> Callable[[Result], None]:
-    formats: dict[str, Callable[[Result, BinaryIO], None]] = {".npy": _npy, ".npz": _npz, ".csv": _csv}
-    form = formats.get(path.suffix)
-    if form is None:
-        raise InputError(f"{path}: ends in none of {', '.join(formats)}; the ending says what is written")
-    _files.check_writable(path)
-    return lambda result: _files.whole(path, lambda file: form(result, file))
-
-
-def _npy(result: Result, file: BinaryIO) -> None:
-    """One column as it is, several as the fields of a record."""
-    import numpy as np
-
-    if len(result.columns) == 1:
-        np.save(file, result.values)
-        return
-    table = np.empty(result.graph.vertices, [(name, values.dtype) for name, values in result.columns.items()])
-    for name, values in result.columns.items():
-        table[name] = values
-    np.save(file, table)
-
-
-def _npz(result: Result, file: BinaryIO) -> None:
-    import numpy as np
-
-    labels = np.array([result.graph.label_of(v) for v in range(result.graph.vertices)])
-    arrays: dict[str, Any] = {"vertex": labels, **result.columns}
-    np.savez(file, **arrays)
-
-
-def _csv(result: Result, file: BinaryIO) -> None:
-    """Vertex labels beside the values, with digits enough to read them back."""
-    digits = {4: "%.9g", 8: "%.17g"}
-    forms = [digits[v.dtype.itemsize] if v.dtype.kind == "f" else "%d" for v in result.columns.values()]
-    file.write((",".join(["vertex", *result.columns]) + "\n").encode())
-    line = "%s," + ",".join(forms) + "\n"
-    label = result.graph.label_of
-    block = 65536
-    for begin in range(0, result.graph.vertices, block):
-        part = [values[begin : begin + block].tolist() for values in result.columns.values()]
-        rows = zip(*part, strict=True)
-        text = "".join(line % (_quoted(label(begin + i)), *row) for i, row in enumerate(rows))
-        file.write(text.encode())
-
-
-def _quoted(label: str | int) -> str:
-    text = str(label)
-    return '"' + text.replace('"', '""') + '"' if any(c in text for c in ',"\n') else text
-
-
-def _write_stats(path: Path, request: _Request, result: Result, read_seconds: float) -> None:
-    about = {
-        "app": result.app.name,
-        "graph": result.graph.name,
-        "parameters": request.parameters,
-        **result.stats,
-        "read_seconds": read_seconds,
-        "run_seconds": result.seconds,
-    }
-    text = (json.dumps(about, indent=1) + "\n").encode()
-
-    def write(file: BinaryIO) -> None:
-        file.write(text)
-
-    _files.whole(path, write)
 
 
 # ---- Programs with a host of their own -------------------------------------------
@@ -450,7 +223,10 @@ def _run_program(before: tuple[str, ...], source: str, arguments: tuple[str, ...
     """Compiles a program and runs it; gives its exit code."""
     from gossamer import engines, programs
 
-    request = _Request(before)
+    request = _run_words.Request.of_program(before)
+    if "help" in request.flags:
+        _show_help(None, "")
+        return ExitCode.DONE
     engine = request.one("engine", "cpu") or "cpu"
     environment = dict(os.environ)
     shuffle = request.one("shuffle")

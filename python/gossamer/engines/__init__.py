@@ -26,12 +26,13 @@ class Engine(abc.ABC):
     name: str
 
     @abc.abstractmethod
-    def run(self, app: App, graph: Graph, parameters: Mapping[str, float], *, threads: int, seed: int) -> Result:
+    def run(self, app: App, graph: Graph, parameters: Mapping[str, int | float], *, threads: int, seed: int) -> Result:
         """Runs ``app`` to its end.
 
         ``parameters`` are numbers by name, vertices as indices, all checked.
         ``threads`` 0 means every CPU. Raises InputError where the application
-        refuses its input, KeyboardInterrupt on Ctrl-C.
+        refuses its input, NoAnswer where it says that the values are none,
+        KeyboardInterrupt on Ctrl-C.
         """
 
 

@@ -4,14 +4,15 @@
 from __future__ import annotations
 
 import ctypes
-import json
 import time
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
 from gossamer import native
 from gossamer.apps import App
+from gossamer.errors import NoAnswer
 from gossamer.graph import CSR, Graph
 from gossamer.runs import Result
 
@@ -40,6 +41,30 @@ class _Parameter(ctypes.Structure):
     _fields_ = [("name", ctypes.c_char_p), ("real", ctypes.c_double), ("integer", ctypes.c_int64)]
 
 
+class Statistics(ctypes.Structure):
+    _fields_ = [
+        ("engine", ctypes.c_char_p),
+        ("step_seconds", ctypes.POINTER(ctypes.c_float)),
+        ("step_count", ctypes.c_uint64),
+        ("vertices", ctypes.c_uint64),
+        ("edges", ctypes.c_uint64),
+        ("sends", ctypes.c_uint64),
+        ("deliveries", ctypes.c_uint64),
+        ("steps", ctypes.c_uint64),
+        ("step_calls", ctypes.c_uint64),
+        ("host_messages", ctypes.c_uint64),
+        ("pull_rounds", ctypes.c_uint64),
+        ("push_rounds", ctypes.c_uint64),
+        ("small_rounds", ctypes.c_uint64),
+        ("seconds", ctypes.c_double),
+        ("threads", ctypes.c_uint32),
+        ("stopped", ctypes.c_int32),
+    ]
+
+
+_VERDICTS = {1: "did not converge", 2: "overflow"}
+_NO_VERTEX = 2**64 - 1
+
 _Complete = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.POINTER(_Graph), ctypes.c_int)
 
 
@@ -61,7 +86,7 @@ class Given:
     """The structs, and what they point to; to be kept while the application uses them."""
 
     def __init__(
-        self, app: App, graph: Graph, parameters: Mapping[str, float], *, engine: str, threads: int, seed: int
+        self, app: App, graph: Graph, parameters: Mapping[str, int | float], *, engine: str, threads: int, seed: int
     ) -> None:
         low, high = graph.weight_range if app.uses_weights else (1.0, 1.0)
         self.graph = _Graph(
@@ -81,8 +106,11 @@ class Given:
         """What went wrong in a callback."""
         numbers = (_Parameter * max(1, len(parameters)))()
         for slot, (name, value) in zip(numbers, parameters.items(), strict=False):
-            slot.name, slot.real = name.encode(), float(value)
-            slot.integer = int(value) if float(value).is_integer() else 0
+            slot.name = name.encode()
+            if isinstance(value, int):
+                slot.integer = value  # all 64 bits of it, whatever its sign
+            else:
+                slot.real = value
 
         def complete(_context: int, wanted: ctypes._Pointer[_Graph], want_in: int) -> None:
             try:
@@ -125,15 +153,38 @@ def columns(app: App, graph: Graph, handle: ctypes.c_void_p) -> dict[str, np.nda
 
 
 def collect(app: App, graph: Graph, handle: ctypes.c_void_p, begun: float) -> Result:
-    """The result of a run that an application has done itself, begun at that time."""
+    """The result of a run that an application has done itself, begun at that time. Raises NoAnswer where it is none."""
+    stats = _statistics(app, handle)
+    if stats["stopped"]:
+        raise KeyboardInterrupt
+    judge(app, graph, handle)
     values = columns(app, graph, handle)
-    seconds = time.perf_counter() - begun
-    stats = json.loads(app.library.gs_app_statistics(handle).decode())
-    times = ctypes.POINTER(ctypes.c_float)()
-    count = app.library.gs_app_step_seconds(handle, ctypes.byref(times))
-    until = np.ctypeslib.as_array(times, (count,)).astype(np.float64) if count else np.empty(0)
+    return Result(app=app, graph=graph, columns=values, stats=stats, seconds=time.perf_counter() - begun)
+
+
+def _statistics(app: App, handle: ctypes.c_void_p) -> dict[str, Any]:
+    found = Statistics()
+    app.library.gs_app_statistics(handle, ctypes.byref(found))
+    pointers = {"engine", "step_seconds", "step_count", "stopped"}
+    stats: dict[str, Any] = {"engine": found.engine.decode()}
+    stats |= {name: getattr(found, name) for name, *_ in found._fields_ if name not in pointers}
+    stats["stopped"] = bool(found.stopped)
+    count = int(found.step_count)
+    until = np.ctypeslib.as_array(found.step_seconds, (count,)).astype(np.float64) if count else np.empty(0)
     stats["step_seconds"] = np.diff(until, prepend=0.0).tolist()
-    return Result(app=app, graph=graph, columns=values, stats=stats, seconds=seconds)
+    return stats
 
 
-__all__ = ["Given", "collect", "columns"]
+def judge(app: App, graph: Graph, handle: ctypes.c_void_p) -> None:
+    """Asks the application whether its values are the answer. Raises NoAnswer if they are not."""
+    why, vertex = ctypes.c_char_p(), ctypes.c_uint64(_NO_VERTEX)
+    verdict = app.library.gs_app_verdict(handle, ctypes.byref(why), ctypes.byref(vertex))
+    if not verdict:
+        return
+    text = (why.value or b"").decode(errors="replace")
+    if vertex.value < graph.vertices:
+        text += f" (the first: vertex {graph.label_of(vertex.value)})"
+    raise NoAnswer(f"{app.name}: {_VERDICTS[verdict]}: {text}")
+
+
+__all__ = ["Given", "Statistics", "collect", "columns", "judge"]

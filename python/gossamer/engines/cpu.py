@@ -27,7 +27,7 @@ class InProcess(Engine):
     def __init__(self, name: str) -> None:
         self.name = name
 
-    def run(self, app: App, graph: Graph, parameters: Mapping[str, float], *, threads: int, seed: int) -> Result:
+    def run(self, app: App, graph: Graph, parameters: Mapping[str, int | float], *, threads: int, seed: int) -> Result:
         """See Engine.run."""
         given = Given(app, graph, parameters, engine=self.name, threads=threads, seed=seed)
         handle = ctypes.c_void_p()
@@ -51,8 +51,6 @@ class InProcess(Engine):
         _run_interruptibly(work, given.stop, given.progress, app.name)
         if failure:
             raise failure[0]
-        if outcome[0].stats["stopped"]:
-            raise KeyboardInterrupt
         return outcome[0]
 
 

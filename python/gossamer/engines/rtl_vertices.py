@@ -24,7 +24,7 @@ import gossamer_setup
 from gossamer import device, mapper, native
 from gossamer.apps import App
 from gossamer.engines import Engine
-from gossamer.engines._given import Given, columns
+from gossamer.engines._given import Given, Statistics, columns, judge
 from gossamer.engines.rtl import WATCHDOG, Board
 from gossamer.engines.rtl_cluster import Cluster, Plan
 from gossamer.errors import InputError, RunDied
@@ -112,7 +112,7 @@ class Hardware(Engine):
             return mapper.Machine(self.plan.config, self.plan.boards)
         return mapper.Machine(configs.load(self.config) if isinstance(self.config, str) else self.config)
 
-    def run(self, app: App, graph: Graph, parameters: Named[str, float], *, threads: int, seed: int) -> Result:
+    def run(self, app: App, graph: Graph, parameters: Named[str, int | float], *, threads: int, seed: int) -> Result:
         """See Engine.run. ``threads`` 0 means all of the machine."""
         begun = time.perf_counter()
         gossamer_setup.require("rtl")
@@ -127,6 +127,10 @@ class Hardware(Engine):
             raise given.failure[0]
         try:
             stats = self._run(app, opened, threads, seed, handle)
+            ended = Statistics(**{name: stats[name] for name, *_ in Statistics._fields_ if name in stats})
+            ended.engine = self.name.encode()
+            native.check(app.library.gs_app_ended(handle, ctypes.byref(ended)))
+            judge(app, graph, handle)
             values = columns(app, graph, handle)
         finally:
             app.library.gs_app_free(handle)

@@ -240,6 +240,19 @@ class Graph:
         label = self.labels[i]
         return label if isinstance(label, str) else int(label)
 
+    def labels_at(self, indices: Any, there: Any = None) -> np.ndarray[Any, Any]:
+        """The labels of many vertices: int64 or text. Where ``there`` is false there is no vertex:
+        a number below all labels (-1, if none is negative), or the empty text."""
+        kept = np.ones(len(indices), np.bool_) if there is None else np.asarray(there, np.bool_)
+        if self.labels is not None and not isinstance(self.labels, np.ndarray):
+            named = {int(i): str(self.labels[int(i)]) for i in np.unique(np.asarray(indices)[kept])}
+            pairs = zip(np.asarray(indices).tolist(), kept.tolist(), strict=True)
+            return np.array([named[i] if yes else "" for i, yes in pairs], np.str_)
+        at = np.where(kept, indices, 0).astype(np.int64)
+        if self.labels is None:
+            return np.where(kept, at + self.base, -1)
+        return np.where(kept, self.labels[at], min(-1, int(self.labels[0]) - 1))
+
     def index_of(self, label: str | int) -> int:
         """The index of the vertex that the file calls so. Raises InputError if there is none."""
         where = f"graph {self.name}" if self.name else "the graph"

@@ -125,6 +125,7 @@ _SIGNATURES: Final[dict[str, list[Any]]] = {
         c_void_p,
     ],
     "count": [c_uint64, c_uint64, c_void_p, c_void_p, POINTER(Census)],
+    "check_rows": [c_uint64, c_uint64, c_void_p, c_void_p, c_int],
     "check_symmetric": [c_uint64, c_void_p, c_void_p, c_void_p, c_int, c_int, _U64P, _U64P],
     "geometric": [c_uint64, c_uint32, c_double, c_int, c_uint64, c_int, c_void_p, POINTER(c_void_p)],
     "rmat": [

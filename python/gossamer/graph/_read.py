@@ -70,6 +70,9 @@ def read_graph(
             )  # fmt: skip
         else:
             graph = graph.simplified(parallel=dedupe, loops=drop_loops)
+    if undirected and not dedupe and (parallel := graph.census()["parallel"]):
+        again = f"{parallel:,} of {graph.edges:,} edges, each taken both ways, are there more than once"
+        graph.notes += (f"{graph.name or 'the graph'}: {again}; dedupe keeps one of each",)
     return graph
 
 

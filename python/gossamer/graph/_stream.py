@@ -23,7 +23,7 @@ SUFFIXES = {".gz": "gzip", ".zst": "zstd", ".xz": "xz", ".bz2": "bzip2"}
 """Endings of compressed files."""
 
 
-def _zlib() -> Any:
+def zlib_module() -> Any:
     """ISA-L where there is a wheel of it (three times as fast), else zlib."""
     try:
         from isal import isal_zlib
@@ -132,7 +132,7 @@ class Source:
         return InputError(f"{self.name}: the {self.compression} data ends early; the file is cut short, fetch it again")
 
     def _gzip(self) -> Iterator[bytes]:
-        module = _zlib()
+        module = zlib_module()
         stream: Any = None
         for raw in self._raw(1 << 18):
             data = raw

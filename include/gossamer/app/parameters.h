@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The parameters of an application: what the command line and Python may set.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "gossamer/abi.h"
+
+namespace gossamer {
+namespace detail {
+
+std::string jsonString(const std::string& text);
+std::string jsonNumber(double value);
+
+}  // namespace detail
+
+/// Collects an application's parameters: name, where the value is kept (its
+/// value there is the default), the range, and a line of help.
+class Parameters {
+ public:
+  enum class Kind { real, integer, vertex, flag };
+  struct Entry {
+    std::string name;
+    Kind kind;
+    std::string help;
+    std::string low;  // these three as JSON has them: integers to the last digit
+    std::string high;
+    std::string initial;
+    std::function<void(const gs_parameter&)> set;
+  };
+  /// The bounds of an integer: unsigned where the type is, so that all 64 bits have a name.
+  template <typename T>
+  using Bound = std::conditional_t<std::is_unsigned_v<T>, uint64_t, int64_t>;
+
+  void real(const char* name, double& value, double low, double high, const char* help) {
+    using detail::jsonNumber;
+    add(name, Kind::real, help, jsonNumber(low), jsonNumber(high), jsonNumber(value),
+        [&value](const gs_parameter& p) { value = p.real; });
+  }
+  /// Any integer of at most 64 bits; exact, whatever its value. Throws
+  /// std::invalid_argument where its type does not hold the bounds.
+  template <typename T>
+  void integer(const char* name, T& value, std::type_identity_t<Bound<T>> low, std::type_identity_t<Bound<T>> high,
+               const char* help) {
+    static_assert(std::is_integral_v<T> && !std::is_same_v<T, bool>, "a flag is a bool, an integer is not");
+    using Limits = std::numeric_limits<T>;
+    if (low < static_cast<Bound<T>>(Limits::min()) || high > static_cast<Bound<T>>(Limits::max()) || low > high) {
+      throw std::invalid_argument(std::string("parameter ") + name + ": its type does not hold the numbers from " +
+                                  std::to_string(low) + " to " + std::to_string(high));
+    }
+    add(name, Kind::integer, help, std::to_string(low), std::to_string(high), std::to_string(value),
+        [&value](const gs_parameter& p) { value = static_cast<T>(p.integer); });
+  }
+  /// A vertex: its label on the command line, its index here.
+  void vertex(const char* name, uint32_t& value, const char* help) {
+    add(name, Kind::vertex, help, "0", "4294967295", std::to_string(value),
+        [&value](const gs_parameter& p) { value = static_cast<uint32_t>(p.integer); });
+  }
+  void flag(const char* name, bool& value, const char* help) {
+    add(name, Kind::flag, help, "0", "1", value ? "1" : "0",
+        [&value](const gs_parameter& p) { value = p.integer != 0; });
+  }
+
+  const std::vector<Entry>& entries() const { return entries_; }
+
+  /// Sets the value of one; throws std::invalid_argument for an unknown name.
+  void set(const gs_parameter& p) const {
+    for (const Entry& e : entries_) {
+      if (e.name == p.name) return e.set(p);
+    }
+    throw std::invalid_argument(std::string("there is no parameter ") + p.name);
+  }
+
+ private:
+  void add(const char* name, Kind kind, const char* help, std::string low, std::string high, std::string initial,
+           std::function<void(const gs_parameter&)> set) {
+    entries_.push_back({name, kind, help, std::move(low), std::move(high), std::move(initial), std::move(set)});
+  }
+  std::vector<Entry> entries_;
+};
+
+}  // namespace gossamer

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+/// From a graph of the C interface to the network that an engine takes.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "gossamer/abi.h"
+#include "gossamer/app/columns.h"
+#include "gossamer/core/memory.h"
+#include "gossamer/engine.h"
+
+namespace gossamer::detail {
+
+/// Builds the network of one pin from a graph, and keeps what it had to copy.
+template <typename App>
+class GraphNetwork {
+  using V = typename App::Vertex;
+  using E = typename V::Edge;
+
+ public:
+  GraphNetwork(const gs_graph& graph, const gs_run_options& options, App& app)
+      : graph_(graph), options_(options), app_(app) {
+    if (!graph_.out.offsets) request(false);
+    if (!graph_.out.offsets) throw std::invalid_argument("the graph has no edges by source");
+  }
+
+  Network network() {
+    Network net;
+    net.vertices = static_cast<uint32_t>(graph_.vertices);
+    net.edgesHaveValues = !std::is_empty_v<E> && graph_.weight_type != GS_NONE;
+    if (twoWays() && !graph_.in.offsets) request(true);
+    if (twoWays() && !graph_.out.targets) request(false);
+    wire(net);
+    net.complete = [this](Network& n, bool wantIn) {
+      request(wantIn);
+      wire(n);
+    };
+    return net;
+  }
+
+  E unit() { return edgeValue(1.0); }
+
+ private:
+  bool twoWays() const { return App::undirected && !(graph_.flags & GS_GRAPH_SYMMETRIC); }
+
+  void request(bool wantIn) {
+    if (options_.complete) options_.complete(options_.context, &graph_, wantIn ? 1 : 0);
+  }
+
+  void wire(Network& net) {
+    net.relations.clear();
+    const Rows out = rows(graph_.out, outValues_);
+    const Rows in = graph_.flags & GS_GRAPH_SYMMETRIC && graph_.in.targets == graph_.out.targets && constant()
+                        ? out
+                        : rows(graph_.in, inValues_);
+    net.relations.push_back({0, out, in});
+    if (twoWays()) net.relations.push_back({0, in, out});
+  }
+
+  static constexpr bool constant() { return rules::ConstantEdges<V>; }
+
+  static constexpr bool ownEdge() {
+    return requires(App a) { a.edge(1.0); };
+  }
+
+  /// An edge's value from the file's weight, exact or refused.
+  template <typename W>
+  E edgeValue(W weight) {
+    if constexpr (ownEdge()) {
+      return app_.edge(static_cast<double>(weight));
+    } else if constexpr (std::is_integral_v<E>) {
+      if (!holds<E>(weight)) {
+        using Wide = std::conditional_t<std::is_signed_v<E>, int64_t, uint64_t>;
+        refuse(weight, "is no whole number from " + std::to_string(Wide{std::numeric_limits<E>::min()}) + " to " +
+                           std::to_string(Wide{std::numeric_limits<E>::max()}) + "; scale the weights of the graph");
+      }
+      return static_cast<E>(weight);
+    } else if constexpr (std::is_arithmetic_v<E>) {
+      const auto value = static_cast<E>(weight);
+      if (!std::isfinite(value)) refuse(weight, "is too large for the application; scale the weights of the graph");
+      return value;
+    } else {
+      return E{};
+    }
+  }
+
+  /// Whether a number is one of the integer type T.
+  template <typename T, typename W>
+  static bool holds(W weight) {
+    using Limits = std::numeric_limits<T>;
+    using Wide = std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>;
+    if constexpr (std::is_integral_v<W>) {
+      return std::cmp_greater_equal(weight, Wide{Limits::min()}) && std::cmp_less_equal(weight, Wide{Limits::max()});
+    } else {
+      // The power of two above the greatest is exact; the greatest itself need not be.
+      const double above = std::ldexp(1.0, Limits::digits);
+      return weight >= static_cast<double>(Limits::min()) && weight < above && weight == std::floor(weight);
+    }
+  }
+
+  template <typename W>
+  [[noreturn]] static void refuse(W weight, const std::string& why) {
+    std::string text;
+    if constexpr (std::is_integral_v<W>) {
+      text = std::to_string(weight);
+    } else {
+      char digits[32];  // JSON has no word for what is no number
+      std::snprintf(digits, sizeof digits, "%.17g", static_cast<double>(weight));
+      text = digits;
+    }
+    throw std::invalid_argument(std::string(App::name) + ": the weight " + text + " " + why);
+  }
+
+  Rows rows(const gs_csr& csr, Array<E>& kept) {
+    Rows r{csr.offsets, csr.targets, nullptr};
+    if constexpr (!std::is_empty_v<E>) {
+      if (!csr.offsets || !csr.targets) return r;
+      if (constant() && !csr.weights) return r;
+      if constexpr (!ownEdge() && typeOf<E>() != GS_NONE) {
+        if (constant() && graph_.weight_type == typeOf<E>()) {
+          r.values = csr.weights;
+          return r;
+        }
+      }
+      if (kept.empty()) {
+        kept = Array<E>(csr.offsets[graph_.vertices]);
+        switch (csr.weights ? graph_.weight_type : GS_NONE) {
+          case GS_I32: keep<int32_t>(csr.weights, kept); break;
+          case GS_U32: keep<uint32_t>(csr.weights, kept); break;
+          case GS_I64: keep<int64_t>(csr.weights, kept); break;
+          case GS_U64: keep<uint64_t>(csr.weights, kept); break;
+          case GS_F32: keep<float>(csr.weights, kept); break;
+          case GS_F64: keep<double>(csr.weights, kept); break;
+          default:
+            for (size_t i = 0; i < kept.size(); ++i) kept[i] = unit();
+        }
+      }
+      r.values = kept.data();
+    }
+    return r;
+  }
+
+  template <typename W>
+  void keep(const void* weights, Array<E>& kept) {
+    const W* from = static_cast<const W*>(weights);
+    for (size_t i = 0; i < kept.size(); ++i) kept[i] = edgeValue(from[i]);
+  }
+
+  gs_graph graph_;
+  gs_run_options options_;
+  App& app_;
+  Array<E> outValues_;
+  Array<E> inValues_;
+};
+
+}  // namespace gossamer::detail

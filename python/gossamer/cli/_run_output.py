@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What ``./gossamer run`` shows of a result, and the files that it writes. Vertices by their labels everywhere."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import click
+
+from gossamer.cli import _files
+from gossamer.errors import InputError
+
+if TYPE_CHECKING:
+    from gossamer.runs import Result
+
+
+def show(result: Result, top: int) -> None:
+    """Prints the most telling part of a result and how the run went."""
+    app, graph, stats = result.app, result.graph, result.stats
+    click.echo(f"{app.name} of {graph.name or 'the graph'}: {graph.vertices:,} vertices, {graph.edges:,} edges")
+    if top:
+        rows = _groups(result, top) if app.columns[0].order == "groups" else _extremes(result, top)
+        widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+        for row in rows:
+            first, *rest = (cell.rjust(width) for cell, width in zip(row, widths, strict=True))
+            click.echo(f"  {first}  " + "  ".join(rest))
+    threads = f"{stats['threads']:,} thread" + ("s" if stats["threads"] != 1 else "")
+    how_long = f"in {result.seconds:.3f} s"
+    if "cycles" in stats:
+        clock = stats["cycles"] / stats["seconds"] / 1e6
+        how_long = f"in {stats['cycles']:,} cycles ({stats['seconds'] * 1e6:,.1f} us at {clock:g} MHz)"
+    click.echo(f"{stats['engine']} engine, {threads}: {stats['steps']:,} steps, {stats['deliveries']:,} messages {how_long}")
+
+
+def _extremes(result: Result, top: int) -> list[list[str]]:
+    """The vertices with the largest (or smallest) values of the first column."""
+    import numpy as np
+
+    column = result.app.columns[0]
+    values = result.values
+    there = np.flatnonzero(column.present(values))
+    if len(there) < len(values):
+        click.echo(f"{len(values) - len(there):,} vertices without {column.name}")
+    keys = values[there].astype(np.float64)
+    if column.order == "largest":
+        keys = -keys
+    if top < len(keys):
+        near = np.argpartition(keys, top)[: top + 1]
+        # Ties at the edge go to the lowest index, as in a full sort.
+        near = np.flatnonzero(keys <= keys[near].max())
+        there, keys = there[near], keys[near]
+    order = there[np.argsort(keys, kind="stable")][:top]
+    rows = [["vertex", *(c.name for c in result.app.columns)]]
+    for v in order:
+        cells = (text_of(result, c.name, int(v)) for c in result.app.columns)
+        rows.append([str(result.graph.label_of(int(v))), *cells])
+    return rows
+
+
+def _groups(result: Result, top: int) -> list[list[str]]:
+    """How many vertices share each value of the first column."""
+    import numpy as np
+
+    column = result.app.columns[0]
+    _, first, counts = np.unique(result.values, return_index=True, return_counts=True)
+    click.echo(f"{len(first):,} {column.name}s")
+    order = np.argsort(-counts, kind="stable")[:top]
+    rows = [["vertices", f"{column.name} of" if column.vertex else column.name]]
+    rows += [[f"{counts[i]:,}", text_of(result, column.name, int(first[i]))] for i in order]
+    return rows
+
+
+def text_of(result: Result, column: str, vertex: int) -> str:
+    """One value as a person reads it: of a column of vertices the label, or - where there is none."""
+    about = next(c for c in result.app.columns if c.name == column)
+    values = result.columns[column][vertex : vertex + 1]
+    if about.vertex:
+        if not about.present(values)[0]:
+            return "-"
+        index = int(values[0])
+        return str(result.graph.label_of(index)) if 0 <= index < result.graph.vertices else f"no vertex ({index})"
+    return f"{values[0]:.6g}" if values.dtype.kind == "f" else str(values[0])
+
+
+# ---- What is written -----------------------------------------------------------
+
+
+def writer(path: Path) -> Callable[[Result], None]:
+    formats: dict[str, Callable[[Result, BinaryIO], None]] = {".npy": _npy, ".npz": _npz, ".csv": _csv}
+    form = formats.get(path.suffix)
+    if form is None:
+        raise InputError(f"{path}: ends in none of {', '.join(formats)}; the ending says what is written")
+    _files.check_writable(path)
+    return lambda result: _files.whole(path, lambda file: form(result, file))
+
+
+def _npy(result: Result, file: BinaryIO) -> None:
+    """One column as it is, several as the fields of a record; vertices are indices here, as elements are."""
+    import numpy as np
+
+    if len(result.columns) == 1:
+        np.save(file, result.values)
+        return
+    table = np.empty(result.graph.vertices, [(name, values.dtype) for name, values in result.columns.items()])
+    for name, values in result.columns.items():
+        table[name] = values
+    np.save(file, table)
+
+
+def _npz(result: Result, file: BinaryIO) -> None:
+    """Each column under its name, and the labels under "vertex"; columns of vertices are labels, too."""
+    import numpy as np
+
+    labels = result.graph.labels_at(np.arange(result.graph.vertices))
+    arrays: dict[str, Any] = {"vertex": labels, **{name: result.named(name) for name in result.columns}}
+    np.savez(file, **arrays)
+
+
+def _csv(result: Result, file: BinaryIO) -> None:
+    """Vertex labels beside the values, with digits enough to read them back; nothing where there is no vertex."""
+    digits = {4: "%.9g", 8: "%.17g"}
+    forms = [digits[v.dtype.itemsize] if v.dtype.kind == "f" else "%d" for v in result.columns.values()]
+    columns: list[Any] = []
+    for at, about in enumerate(result.app.columns):
+        columns.append(result.named(about.name))
+        if about.vertex:
+            forms[at] = "%s"
+            there = about.present(result.columns[about.name]).tolist()
+            names = zip(columns[at].tolist(), there, strict=True)
+            columns[at] = [_quoted(name) if yes else "" for name, yes in names]
+    file.write((",".join(["vertex", *result.columns]) + "\n").encode())
+    line = "%s," + ",".join(forms) + "\n"
+    label = result.graph.label_of
+    block = 65536
+    for begin in range(0, result.graph.vertices, block):
+        parts = (values[begin : begin + block] for values in columns)
+        rows = zip(*(part if isinstance(part, list) else part.tolist() for part in parts), strict=True)
+        text = "".join(line % (_quoted(label(begin + i)), *row) for i, row in enumerate(rows))
+        file.write(text.encode())
+
+
+def _quoted(label: str | int) -> str:
+    text = str(label)
+    return '"' + text.replace('"', '""') + '"' if any(c in text for c in ',"\n') else text
+
+
+def write_stats(path: Path, result: Result, parameters: Mapping[str, str], read_seconds: float) -> None:
+    """Writes the statistics as JSON."""
+    about = {
+        "app": result.app.name,
+        "graph": result.graph.name,
+        "parameters": dict(parameters),
+        **result.stats,
+        "read_seconds": read_seconds,
+        "run_seconds": result.seconds,
+    }
+    text = (json.dumps(about, indent=1) + "\n").encode()
+    _files.whole(path, lambda file: file.write(text))

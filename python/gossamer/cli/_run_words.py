@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The words behind ``./gossamer run``: which is the application, which are options, parameters, the graph.
+
+They are not parsed by click: which of them are parameters, and which of those take a
+value, is for the application to say, which is compiled only when its name is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from gossamer.errors import InputError
+from gossamer.paths import APPS
+
+if TYPE_CHECKING:
+    from gossamer.apps import App
+
+VALUES = {
+    "--engine": "engine",
+    "-e": "engine",
+    "--threads": "threads",
+    "-t": "threads",
+    "--top": "top",
+    "-k": "top",
+    "--output": "output",
+    "-o": "output",
+    "--stats": "stats",
+    "--shuffle": "shuffle",
+    "--format": "format",
+    "--define": "define",
+    "-D": "define",
+}
+HARDWARE = (
+    "config", "cluster", "routes", "frame-loss", "cut", "seed", "waves", "trace", "trace-size", "report", "least-wait",
+    "max-cycles", "watchdog", "workers", "tile", "mapping", "multicast", "max-steps",
+)  # fmt: skip
+"""Options of the engine ``rtl`` alone."""
+VALUES |= {f"--{name}": name for name in HARDWARE} | {"-c": "config"}
+"""Options that take a value."""
+FLAGS = {"--undirected": "undirected", "--dedupe": "dedupe", "--no-loops": "no-loops", "-h": "help", "--help": "help"}
+"""Options that take none."""
+PROGRAMS = (".cpp", ".cc", ".cxx")
+"""Programs with a host of their own, by their ending."""
+_HEADERS = (".h", ".hh", ".hpp")
+
+
+def first_plain(words: Sequence[str], values: Collection[str]) -> int | None:
+    """Where the application or program stands: the first word that is neither an option nor its value.
+
+    ``values`` are the options that take a value. Behind an option that is none of them,
+    a parameter perhaps, a word may be its value: it is taken if it names an application.
+    """
+    unsure: int | None = None
+    skip = maybe = -1
+    for at, word in enumerate(words):
+        if at == skip:
+            continue
+        if word in values:
+            # --stats needs no value for a program of a tile.
+            if word != "--stats" or not words[at + 1 : at + 2] or not words[at + 1].endswith((*PROGRAMS, ".c", ".S")):
+                skip = at + 1
+        elif word.startswith("-") and len(word) > 1:
+            known = "=" in word or word in FLAGS or word[:2] in values
+            maybe = -1 if known else at + 1
+        elif at != maybe or _is_app(word) or word.endswith(PROGRAMS):
+            return at
+        elif unsure is None:
+            unsure = at
+    return unsure
+
+
+def _is_app(word: str) -> bool:
+    return word.endswith(_HEADERS) or ("/" not in word and (APPS / word / f"{word}.h").is_file())
+
+
+@dataclass
+class Request:
+    """What the words ask for."""
+
+    options: dict[str, list[str]] = field(default_factory=dict)
+    flags: set[str] = field(default_factory=set)
+    parameters: dict[str, str] = field(default_factory=dict)
+    app: str = ""
+    graph: str | None = None
+    compiled: App | None = None
+
+    @classmethod
+    def of_app(cls, words: Sequence[str]) -> Request:
+        """What is asked of an application, which is compiled for it."""
+        request = cls()
+        at = first_plain(words, VALUES)
+        if at is None:
+            request._read(words, None)
+            return request
+        request.app = words[at]
+        from gossamer import apps
+
+        request.compiled = apps.load(request.app, _defines(words))
+        request._read([*words[:at], *words[at + 1 :]], request.compiled)
+        return request
+
+    @classmethod
+    def of_program(cls, words: Sequence[str]) -> Request:
+        """What stands before a program with a host of its own."""
+        request = cls()
+        request._read(words, None)
+        wrong = [f"--{name}" for name in (*request.options, *sorted(request.flags)) if name not in _FOR_PROGRAMS]
+        if wrong:
+            raise InputError(f"{wrong[0]}: not for a program with a host of its own, whose arguments stand behind it")
+        return request
+
+    def _read(self, words: Sequence[str], app: App | None) -> None:
+        queue = iter(words)
+        for word in queue:
+            name, equals, value = word.partition("=")
+            if word.startswith("--") and equals and name in VALUES:
+                self._take(VALUES[name], value)
+            elif word in VALUES:
+                taken = next(queue, None)
+                if taken is None:
+                    raise InputError(f"{word}: needs a value; see ./gossamer run --help")
+                self._take(VALUES[word], taken)
+            elif word in FLAGS:
+                self.flags.add(FLAGS[word])
+            elif word[:2] in VALUES and word[:2] != "--" and len(word) > 2:
+                self._take(VALUES[word[:2]], word[2:])
+            elif word.startswith("--") and app is not None:
+                parameter = app.parameter(name[2:])
+                if not equals and parameter.kind == "flag":
+                    value = "1"
+                elif not equals:
+                    # What begins with one - is a value here: a number below 0, or a label.
+                    value = next(queue, "--")
+                    if value.startswith("--"):
+                        raise InputError(
+                            f"{word}: needs a value; see ./gossamer run {self.app} --help (or write {word}=VALUE)"
+                        )
+                self.parameters[parameter.name] = value
+            elif word.startswith("-") and len(word) > 1:
+                raise InputError(f"there is no option {word}; see ./gossamer run --help")
+            elif app is None:
+                raise InputError(f"{word!r}: stands before the program and is no option; put it behind")
+            elif self.graph is not None:
+                raise InputError(f"{word!r}: there is a graph already, {self.graph!r}")
+            else:
+                self.graph = word
+
+    def _take(self, option: str, value: str) -> None:
+        self.options.setdefault(option, []).append(value)
+
+    def one(self, name: str, default: str | None = None) -> str | None:
+        """The last value given for an option."""
+        values = self.options.get(name)
+        return values[-1] if values else default
+
+    def number(self, name: str, default: int, low: int, high: int = 2**63 - 1) -> int:
+        """An option that is a whole number from ``low`` to ``high``."""
+        text = self.one(name)
+        if text is None:
+            return default
+        if not (text.isascii() and text.isdecimal()) or not low <= int(text) <= high:
+            upper = "up" if high == 2**63 - 1 else f"to {high}"
+            raise InputError(f"--{name}: {text!r} is no whole number from {low} {upper}")
+        return int(text)
+
+
+_FOR_PROGRAMS = {"engine", "threads", "shuffle", "define", "help"}
+
+
+def _defines(words: Sequence[str]) -> list[str]:
+    """The macros alone: compiling the application needs them before the rest can be read."""
+    request = Request()
+    queue = iter(words)
+    for word in queue:
+        if word in VALUES:
+            value = next(queue, None)
+            if VALUES[word] == "define" and value is not None:
+                request._take("define", value)
+        elif word.startswith("--define="):
+            request._take("define", word.partition("=")[2])
+        elif word.startswith("-D"):
+            request._take("define", word[2:])
+    return request.options.get("define", [])

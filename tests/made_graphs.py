@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Graphs that tests of applications make."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import gossamer as gs
+
+Edges = tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]
+
+
+def graph_of(
+    vertices: int,
+    edges: Edges,
+    weights: Any = None,
+    *,
+    symmetric: bool = False,
+    labels: Any = None,
+    base: int = 0,
+) -> gs.Graph:
+    """A graph of exactly these edges: parallel ones and self-loops stay."""
+    order = np.lexsort((edges[1], edges[0]))
+    offsets = np.concatenate(([0], np.cumsum(np.bincount(edges[0], minlength=vertices))))
+    kept = None if weights is None else np.asarray(weights)[order]
+    return gs.Graph.from_csr(offsets, edges[1][order], kept, symmetric=symmetric, labels=labels, base=base, name="test")
+
+
+def random_edges(random: np.random.Generator, vertices: int, count: int, *, dangling: bool = True) -> Edges:
+    """Edges with a hub, parallel edges, self-loops and, where wanted, vertices that point nowhere."""
+    sources = random.integers(vertices, size=count)
+    targets = random.integers(vertices, size=count)
+    hub = random.integers(vertices)
+    targets[::17] = hub
+    sources[::23] = hub
+    targets[::31] = sources[::31]
+    if dangling and vertices > 3:
+        sources[sources < vertices // 5] = vertices - 1
+    return np.concatenate((sources, sources[::10])), np.concatenate((targets, targets[::10]))

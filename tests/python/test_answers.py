@@ -1,0 +1,334 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is no answer says so, and what a descriptor says is what is given out: judged by Python's own numbers."""
+
+from __future__ import annotations
+
+import heapq
+import math
+import re
+import struct
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import ROOT, Size
+from made_graphs import graph_of, random_edges
+
+import gossamer as gs
+from gossamer import apps
+from gossamer.engines import cpu
+from gossamer.errors import NoAnswer
+
+FIXTURES = ROOT / "tests" / "fixtures" / "descriptors"
+
+
+def app(name: str, *defines: str) -> apps.App:
+    return apps.load(FIXTURES / f"{name}.h", defines)
+
+
+@pytest.fixture
+def random(seed: int) -> np.random.Generator:
+    return np.random.default_rng(seed)
+
+
+def path_of(vertices: int) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    return np.arange(vertices - 1), np.arange(1, vertices)
+
+
+# PageRank ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["pagerank", "pagerank64"])
+@pytest.mark.parametrize("engine", ["cpu", "shuffle"])
+def test_pagerank_that_does_not_converge_is_no_answer(name: str, engine: str) -> None:
+    chain = graph_of(60, path_of(60))
+    with pytest.raises(NoAnswer, match=r"did not converge: after 60 steps") as caught:
+        gs.run(name, chain, damping=0.9999, limit=60, engine=engine)
+    assert caught.value.exit_code == 4
+    # The last vertex of a chain of 60 hears of the first in step 60, and sees in the next that all stand still.
+    result = gs.run(name, chain, damping=0.9999, limit=61, engine=engine, raw=True)
+    assert result.stats["steps"] == 61
+    expected = [sum(0.9999**k for k in range(v + 1)) * 0.0001 / 60 for v in range(60)]
+    np.testing.assert_allclose(result.values, expected, rtol=1e-3)
+
+
+def test_an_exact_number_of_iterations_is_an_answer() -> None:
+    chain = graph_of(60, path_of(60))
+    assert gs.run("pagerank", chain, damping=0.9999, iterations=7, limit=5).stats["steps"] == 7
+
+
+def test_slow_scores_are_not_taken_for_settled(random: np.random.Generator) -> None:
+    """At a damping near 1 a step moves scores by little although much is still to come."""
+    vertices = 50
+    edges = random_edges(random, vertices, 200, dangling=False)
+    graph = graph_of(vertices, edges)
+    for damping in (0.85, 0.99, 0.999):
+        near = gs.run("pagerank64", graph, damping=damping, tolerance=1e-6, limit=10**6, raw=True)
+        a = np.zeros((vertices, vertices))
+        np.add.at(a, (edges[1], edges[0]), 1 / np.bincount(edges[0], minlength=vertices)[edges[0]])
+        exact = np.linalg.solve(np.eye(vertices) - damping * a, np.full(vertices, (1 - damping) / vertices))
+        assert np.max(np.abs(near.values / exact - 1)) < 1e-5, damping
+
+
+# Shortest paths ----------------------------------------------------------------------------------
+
+LIMITS = {"sssp": 2**32 - 3, "sssp64": 2**64 - 3}
+WEIGHTS = {"sssp": 2**31 - 1, "sssp64": 2**63 - 1}
+
+
+def dijkstra(vertices: int, edges: Any, weights: list[int], source: int) -> list[int | None]:
+    """Exact, in Python's own integers."""
+    beside: list[list[tuple[int, int]]] = [[] for _ in range(vertices)]
+    for s, t, w in zip(edges[0].tolist(), edges[1].tolist(), weights, strict=True):
+        beside[s].append((t, w))
+    found: list[int | None] = [None] * vertices
+    queue = [(0, source)]
+    while queue:
+        length, v = heapq.heappop(queue)
+        if found[v] is None:
+            found[v] = length
+            for t, w in beside[v]:
+                heapq.heappush(queue, (length + w, t))
+    return found
+
+
+@pytest.mark.parametrize("name", LIMITS)
+@pytest.mark.parametrize("engine", ["cpu", "shuffle"])
+def test_the_longest_path_that_fits(name: str, engine: str) -> None:
+    top, limit = WEIGHTS[name], LIMITS[name]
+    kind = np.int32 if name == "sssp" else np.int64
+    rest = limit - 2 * top
+    for last, fits in ((rest, True), (rest + 1, False), (rest + 2, False), (top, False)):
+        weights = [top, top, last, 5] if last >= 0 else [top, top + last, 0, 5]
+        graph = graph_of(5, path_of(5), np.array(weights, kind))
+        if fits:
+            with pytest.raises(NoAnswer):  # the fifth vertex is 5 further still
+                gs.run(name, graph, engine=engine)
+            shorter = graph_of(5, (path_of(5)[0][:3], path_of(5)[1][:3]), np.array(weights[:3], kind))
+            result = gs.run(name, shorter, engine=engine)
+            assert result.values.tolist()[3] == sum(weights[:3])
+            assert result.values.tolist()[4] == limit + 2  # nothing leads there
+        else:
+            with pytest.raises(NoAnswer, match=rf"{name}: overflow: .* longer than {limit}"):
+                gs.run(name, graph, engine=engine)
+
+
+@pytest.mark.parametrize("name", LIMITS)
+def test_paths_beyond_the_type_are_told(name: str, random: np.random.Generator, size: Size) -> None:
+    """Random graphs with huge weights: exact where all fits, an overflow at the first vertex where not."""
+    told = right = 0
+    for _ in range(size.pick(30, 100, 1000)):
+        vertices = int(random.integers(2, 40))
+        edges = random_edges(random, vertices, int(random.integers(1, 90)))
+        top = int(WEIGHTS[name] >> int(random.integers(0, 5)))
+        weights = [int(w) for w in random.integers(0, top, size=len(edges[0]), endpoint=True)]
+        source = int(random.integers(vertices))
+        expected = dijkstra(vertices, edges, weights, source)
+        graph = graph_of(vertices, edges, np.array(weights, np.int64))
+        engine = str(random.choice(["cpu", "shuffle"]))
+        beyond = [v for v, length in enumerate(expected) if length is not None and length > LIMITS[name]]
+        if beyond:
+            with pytest.raises(NoAnswer, match="overflow") as caught:
+                gs.run(name, graph, source=source, engine=engine, seed=int(random.integers(2**32)), threads=2)
+            assert int(re.findall(r"vertex (\d+)\)", str(caught.value))[0]) in beyond
+            told += 1
+        else:
+            result = gs.run(name, graph, source=source, engine=engine, threads=2)
+            assert result.values.tolist() == [LIMITS[name] + 2 if x is None else x for x in expected]
+            right += 1
+    assert told and right
+
+
+@pytest.mark.parametrize("name", ["sssp-float", "sssp-double"])
+def test_paths_of_real_weights(name: str, random: np.random.Generator, size: Size) -> None:
+    """Each sum rounds as Python rounds it; the shortest of the rounded is what comes out, to the last bit."""
+    single = name == "sssp-float"
+
+    def rounded(x: float) -> float:
+        return float(struct.unpack("f", struct.pack("f", x))[0]) if single else x
+
+    for _ in range(size.pick(10, 30, 300)):
+        vertices = int(random.integers(2, 200))
+        edges = random_edges(random, vertices, int(random.integers(1, 600)))
+        weights = random.random(len(edges[0])) * 10.0 ** random.integers(-5, 6, size=len(edges[0]))
+        expected = [math.inf] * vertices
+        expected[0] = 0.0
+        moved = True
+        while moved:  # Bellman and Ford
+            moved = False
+            for s, t, w in zip(edges[0].tolist(), edges[1].tolist(), weights.tolist(), strict=True):
+                if (length := rounded(expected[s] + rounded(w))) < expected[t]:
+                    expected[t], moved = length, True
+        for engine in ("cpu", "shuffle"):
+            values = gs.run(name, graph_of(vertices, edges, weights), source=0, engine=engine).values
+            assert values.dtype == (np.float32 if single else np.float64)
+            assert values.tolist() == expected
+
+
+def test_real_lengths_that_overflow() -> None:
+    graph = graph_of(4, path_of(4), np.array([3e38, 3e38, 1.0]))
+    with pytest.raises(NoAnswer, match=r"sssp-float: overflow: .* 32 bits hold; take sssp-double .*vertex 2"):
+        gs.run("sssp-float", graph)
+    assert gs.run("sssp-double", graph).values.tolist() == [0, 3e38, 6e38, 6e38]
+    with pytest.raises(NoAnswer, match="sssp-double: overflow"):
+        gs.run("sssp-double", graph_of(3, path_of(3), np.array([1.7e308, 1.7e308])))
+    for bad in (math.nan, math.inf):
+        with pytest.raises(gs.InputError, match="no finite number"):
+            gs.run("sssp-double", graph_of(3, path_of(3), np.array([1.0, bad])))
+    with pytest.raises(gs.InputError, match=r"the weight 1\.0+1e\+300 is too large"):
+        gs.run("sssp-float", graph_of(3, path_of(3), np.array([1.0, 1e300])))
+
+
+# Weights -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("edge", ["int8_t", "uint16_t", "int64_t", "uint64_t"])
+def test_weights_are_exact_or_refused(edge: str) -> None:
+    bits, low = int(re.findall(r"\d+", edge)[0]), 0 if edge[0] == "u" else -1
+    least, most = low * 2 ** (bits - 1), 2 ** (bits + low) - 1
+    weigh = app("weigh", f"EDGE={edge}", "SUM=uint64_t" if bits == 64 and not low else "SUM=int64_t")
+    for kind in (np.int32, np.int64, np.float32, np.float64):
+        whole = np.issubdtype(kind, np.integer)
+        limits = np.iinfo(kind) if whole else None
+        for weight in (least, most, 0, 1, 100, most - 1, 2**53 + 1):
+            held = limits.min <= weight <= limits.max if limits else kind(weight) == Fraction(weight) and weight < 2**63
+            if not held or not least <= weight <= most:
+                continue
+            assert gs.run(weigh, graph_of(2, path_of(2), np.array([weight], kind))).values.tolist() == [0, weight]
+        for weight in (least - 1, most + 1):
+            if limits and not limits.min <= weight <= limits.max:
+                continue
+            if not least <= int(kind(weight)) <= most:
+                with pytest.raises(gs.InputError, match=f"is no whole number from {least} to {most};"):
+                    gs.run(weigh, graph_of(2, path_of(2), np.array([weight], kind)))
+
+
+# Init ----------------------------------------------------------------------------------------------
+
+
+def test_init_is_called_in_the_order_of_the_vertices() -> None:
+    graph = gs.read_graph("gen:ring:vertices=30000")
+    drawn = [gs.run(app("random_init"), graph, threads=threads).columns for threads in (1, 2, 3, 8)]
+    assert drawn[0]["call"].tolist() == list(range(30000))
+    for other in drawn[1:]:
+        assert np.array_equal(other["drawn"], drawn[0]["drawn"])
+        assert np.array_equal(other["call"], drawn[0]["call"])
+
+
+# Parameters ----------------------------------------------------------------------------------------
+
+
+def test_parameters_keep_all_their_bits() -> None:
+    graph = graph_of(2, path_of(2))
+    wide = app("wide")
+    assert [p.default for p in wide.parameters] == [1 - 2**63, 2**64 - 2, -3]
+    for given in (2**53 + 1, 2**63 - 1, -(2**63), -(2**53) - 1, 0):
+        for form in (given, str(given)):
+            assert gs.run(wide, graph, signed=form).columns["signed"].tolist() == [given, given]
+    for given in (2**53 + 1, 2**64 - 1, 2**63 + 1, 0):
+        assert gs.run(wide, graph, unsigned=str(given)).columns["unsigned"].tolist() == [given, given]
+    assert gs.run(wide, graph, narrow="-1e2").columns["narrow"].tolist() == [-100, -100]
+    assert gs.run(wide, graph, signed=np.int64(-7)).columns["signed"].tolist() == [-7, -7]
+    for name, wrong in {"signed": 2**63, "unsigned": -1, "narrow": 101}.items():
+        with pytest.raises(gs.InputError, match=f"wide: {name}: {wrong} is not from"):
+            gs.run(wide, graph, **{name: wrong})  # type: ignore[arg-type]
+    for wrong in ("1.5", "", "x", "nan", "inf", "1e99"):
+        with pytest.raises(gs.InputError, match="wide: signed: "):
+            gs.run(wide, graph, signed=wrong)
+    with pytest.raises(gs.InputError, match=r"sssp: source: 0\.5"):
+        gs.run("sssp", graph, source=0.5)
+
+
+def test_bounds_that_the_type_does_not_hold_are_refused() -> None:
+    with pytest.raises(gs.InputError, match="parameter narrow: its type does not hold the numbers from -100 to 128"):
+        app("wide", "NARROW=128")
+
+
+@pytest.mark.parametrize(
+    ("what", "names", "says"),
+    [
+        *(("parameter", [word], f"{word}': is a word of the command's own") for word in sorted(apps.COMMAND_WORDS)),
+        ("column", ["mine", "vertex"], "column 'vertex': is a word of the command's own; rename it"),
+        ("column", ["mine", "other", "mine"], "column 'mine': is there twice; rename one"),
+        ("column", [], "has no result column"),
+        ("parameter", ["1st"], "a letter first"),
+        ("column", ["a,b"], "a name has letters"),
+        ("parameter", ["a=b"], "a name has letters"),
+    ],
+)
+def test_names_that_collide_are_refused(what: str, names: list[str], says: str) -> None:
+    taken = apps.COMMAND_WORDS if what == "parameter" else frozenset({"vertex"})
+    with pytest.raises(gs.InputError, match=says):
+        apps._check_names(FIXTURES / "names.h", what, names, taken)
+
+
+def test_a_descriptor_with_a_name_that_collides_is_refused() -> None:
+    with pytest.raises(gs.InputError, match=r"names\.h: parameter 'threads': is a word of the command's own"):
+        app("names", "PARAMETER=threads", "COLUMN=mine")
+    with pytest.raises(gs.InputError, match=r"names\.h: column 'other': is there twice"):
+        app("names", "PARAMETER=mine", "COLUMN=other")
+
+
+def test_the_words_of_the_command_are_all_known() -> None:
+    """Options of the command, and arguments of run() in Python: what is added there is added to the list."""
+    import inspect
+
+    from gossamer.cli import _run_words
+
+    options = {name.removeprefix("--") for name in (*_run_words.VALUES, *_run_words.FLAGS) if name.startswith("--")}
+    arguments = {p.name for p in inspect.signature(gs.run).parameters.values() if p.kind != p.VAR_KEYWORD}
+    assert options | arguments | {"graph"} == apps.COMMAND_WORDS
+
+
+# The interface ---------------------------------------------------------------------------------------
+
+
+def test_another_version_of_the_interface_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    header = (ROOT / "include" / "gossamer" / "abi.h").read_text()
+    assert int(re.findall(r"#define GS_ABI_VERSION (\d+)", header)[0]) == apps.ABI_VERSION
+    apps._load.cache_clear()
+    monkeypatch.setattr(apps, "ABI_VERSION", apps.ABI_VERSION + 1)
+    with pytest.raises(gs.InputError, match=r"compiled for version \d+ of the interface, this program has \d+; remove"):
+        app("successor")
+    apps._load.cache_clear()
+
+
+def test_structs_are_those_of_the_header() -> None:
+    """Names and order of the fields; their types by the size of the whole, as the compiler lays it out."""
+    header = (ROOT / "include" / "gossamer" / "abi.h").read_text()
+    for struct_name, seen in {
+        "gs_csr": cpu._Csr,
+        "gs_graph": cpu._Graph,
+        "gs_parameter": cpu._Parameter,
+        "gs_run_options": cpu._Options,
+        "gs_statistics": cpu._Statistics,
+    }.items():
+        (body,) = re.findall(rf"struct {struct_name} \{{\n(.*?)\n\}};", header, re.S)
+        body = re.sub(r"//[^\n]*", "", body)
+        body = re.sub(r"\([^()]*\);", ";", body.replace("(*complete)", "complete"))
+        names = re.findall(r"(\w+);", body)
+        assert ["in" if name == "into" else name for name, *_ in seen._fields_] == names, struct_name
+
+
+# Columns of vertices -----------------------------------------------------------------------------------
+
+
+def test_columns_of_vertices_are_labels_to_people() -> None:
+    edges = path_of(4)
+    numbers = gs.run(app("successor"), graph_of(4, edges, base=1))
+    assert numbers.columns["next"].tolist() == [1, 2, 3, 2**32 - 1]
+    assert numbers.named("next").tolist() == [2, 3, 4, -1]
+    assert numbers.named("index").tolist() == [0, 1, 2, 3]
+    gaps = gs.run(app("successor"), graph_of(4, edges, labels=np.array([-5, 70, 800, 9000])))
+    assert gaps.named("next").tolist() == [70, 800, 9000, -6]
+    words = gs.run(app("successor"), graph_of(4, edges, labels=["ash", "birch", "cedar", "date"]))
+    assert words.named("next").tolist() == ["birch", "cedar", "date", ""]
+    with pytest.raises(gs.InputError, match="has no column 'nixt'; it has: index, next"):
+        words.named("nixt")
+
+
+def test_a_column_of_vertices_with_no_vertex_in_it() -> None:
+    result = gs.run(app("successor", "OFFSET=3"), graph_of(4, path_of(4)))
+    with pytest.raises(gs.InputError, match="successor: next of vertex 1 is 4, which is no index of a vertex"):
+        result.named("next")

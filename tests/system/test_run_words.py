@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: Apache-2.0
+"""./gossamer run: how its words are taken, what it says of the input, and where its output can go."""
+
+from __future__ import annotations
+
+import csv
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import ROOT, Command
+
+from gossamer.cli import _run_words
+from gossamer.errors import InputError
+
+DESCRIPTORS = ROOT / "tests" / "fixtures" / "descriptors"
+RING = "gen:ring:vertices=5"
+
+
+def said(done: Any, code: int) -> str:
+    """The one line of an error."""
+    assert done.returncode == code, done.stdout + done.stderr
+    *notes, last = done.stderr.splitlines()
+    assert all(note.startswith("note: ") for note in notes)
+    assert last.startswith("gossamer: error: ")
+    return str(last)
+
+
+@pytest.fixture
+def shifted(tmp_path: Path) -> Path:
+    """Vertices 1 to 4, with weights: 1 and 2 joined both ways, 3 to 4, and 4 to itself twice."""
+    path = tmp_path / "shifted.mtx"
+    head = "%%MatrixMarket matrix coordinate integer general\n4 4 5\n"
+    path.write_text(head + "1 2 3\n2 1 4\n3 4 1\n4 4 1\n4 4 2\n")
+    return path
+
+
+# Words ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("words", "at"),
+    [
+        (["pagerank"], 0),
+        (["--iterations", "20", "pagerank", "a.mtx"], 2),
+        (["--raw", "pagerank", "a.mtx"], 1),
+        (["-t", "2", "pagerank"], 2),
+        (["-t2", "pagerank"], 1),
+        (["--source=3", "sssp"], 1),
+        (["--source", "sssp", "sssp"], 1),  # both may be meant; the first names an application
+        (["-o", "x.cpp", "pagerank"], 2),
+        (["--output=x.cpp", "pagerank"], 1),
+        (["-D", "X=y.cc", "mine.h"], 2),
+        (["--stats", "s.json", "host.cpp"], 2),
+        (["--limit", "host.cpp"], 1),
+        (["-", "pagerank"], 0),
+        (["--iterations", "20", "pagerunk"], 2),
+        (["--iterations", "20"], 1),
+        (["--raw"], None),
+        ([], None),
+    ],
+)
+def test_which_word_is_the_application(words: list[str], at: int | None) -> None:
+    assert _run_words.first_plain(words, _run_words.VALUES) == at
+
+
+def test_parameters_take_what_follows() -> None:
+    request = _run_words.Request.of_app(["--damping", "-0.5", "pagerank", "--raw", "g.mtx", "-t", "2", "--dedupe"])
+    assert request.parameters == {"damping": "-0.5", "raw": "1"}
+    assert (request.app, request.graph, request.flags) == ("pagerank", "g.mtx", {"dedupe"})
+    assert request.options == {"threads": ["2"]}
+    for words, what in {
+        ("pagerank", "--damping"): "--damping: needs a value",
+        ("pagerank", "--damping", "--raw"): "--damping: needs a value",
+        ("pagerank", "-x"): "there is no option -x",
+        ("pagerank", "-t"): "-t: needs a value",
+        ("pagerank", "a", "b"): "there is a graph already",
+        ("pagerank", "--dumping", "1"): "pagerank has no parameter 'dumping'",
+    }.items():
+        with pytest.raises(InputError, match=what):
+            _run_words.Request.of_app(words)
+
+
+def test_words_end_to_end(command: Command, tmp_path: Path) -> None:
+    done = command("run", "--given", "-2", DESCRIPTORS / "names.h", RING, "-D", "PARAMETER=given", "-D", "COLUMN=mine")
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"^ +4 +-8 +4$", done.stdout, re.MULTILINE)
+    # Neither a graph nor a file to write is a program.
+    assert "no such file" in said(command("run", "pagerank", tmp_path / "none.cpp"), 2)
+    assert "ends in none of .npy" in said(command("run", "pagerank", RING, "-o", tmp_path / "x.c"), 2)
+    # What is wrong without a look at the graph is told before it is read.
+    for words in (["--shuffle", "x"], ["-t", "1025"], ["--engine", "cpuu"], ["--damping", "7"], ["--format", "x"]):
+        assert said(command("run", "pagerank", tmp_path / "none.mtx", *words), 2).find(words[1]) > 0
+    program = tmp_path / "host.cpp"
+    program.write_text("#include <cstdio>\nint main(int n, char** v) { std::puts(v[n - 1]); return n; }\n")
+    done = command("run", "-t", "1", program, "a.cpp", "b.c")
+    assert (done.returncode, done.stdout) == (3, "b.c\n")
+    assert "--top: not for a program" in said(command("run", "--top", "3", program), 2)
+
+
+def test_the_help_of_a_header_shows_a_line_that_works(command: Command, tmp_path: Path) -> None:
+    folder = tmp_path / "with blanks"
+    folder.mkdir()
+    shutil.copy(ROOT / "tests/fixtures/vertices/good.h", folder / "mine.h")
+    done = command("run", folder / "mine.h", "--help")
+    (line,) = re.findall(r"^  (\./gossamer run .*)$", done.stdout, re.MULTILINE)
+    shown = subprocess.run(line, shell=True, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert shown.returncode == 0, shown.stderr
+
+
+def test_what_a_linker_says(command: Command, tmp_path: Path) -> None:
+    program = tmp_path / "host.cpp"
+    program.write_text("int nowhere(int);\nint main() { return nowhere(3); }\n")
+    text = said(command("run", program), 2)
+    assert "host.cpp: does not link: undefined reference to `nowhere(int)'" in text
+    header = tmp_path / "mine.h"
+    vertex = (ROOT / "tests/fixtures/vertices/good.h").read_text()
+    vertex = vertex.replace("struct App", "uint32_t nowhere(uint32_t);\nstruct App")
+    header.write_text(vertex.replace("v.index * factor", "nowhere(v.index)"))
+    assert "mine.h: cannot be loaded: nowhere(unsigned int) is declared and nowhere defined" in said(
+        command("run", header, RING), 2
+    )
+
+
+# The graph -------------------------------------------------------------------------------------------
+
+
+def test_run_reads_as_graph_info_does(command: Command, shifted: Path, tmp_path: Path) -> None:
+    def degrees(*options: str) -> int:
+        done = command("run", "sssp", shifted, *options, "-k", "0", "-o", tmp_path / "x.npy")
+        assert done.returncode == 0, done.stderr
+        return int(re.findall(r"([\d,]+) edges", done.stdout)[0])
+
+    assert degrees() == 5
+    assert degrees("--no-loops") == 3
+    assert degrees("--dedupe") == 4
+    assert degrees("--undirected") == 8
+    assert degrees("--undirected", "--dedupe", "--no-loops") == 4
+    odd = tmp_path / "odd.txt"
+    odd.write_text("p sp 2 1\na 1 2 7\n")
+    assert command("run", "hashmin", odd, "--format", "dimacs").returncode == 0
+    assert command("run", "hashmin", odd, "--format", "mtx").returncode == 2
+
+
+def test_what_is_left_out_or_doubled_is_told(command: Command, shifted: Path) -> None:
+    notes = command("run", "pagerank", shifted, "--undirected").stderr.splitlines()
+    assert notes == [
+        f"note: {shifted}: 3 of 8 edges, each taken both ways, are there more than once; dedupe keeps one of each",
+        "note: pagerank takes no notice of weights; those of the graph are ignored",
+    ]
+    assert command("run", "sssp", shifted).stderr == ""
+    assert command("run", "sssp", shifted, "--undirected", "--dedupe").stderr == ""
+    note = "note: the graph has no weights; to sssp every edge has the weight 1\n"
+    assert command("run", "sssp", RING).stderr == note
+
+
+# The result ------------------------------------------------------------------------------------------
+
+
+def test_vertices_are_labels_in_all_that_people_read(command: Command, shifted: Path, tmp_path: Path) -> None:
+    out = [tmp_path / f"x.{ending}" for ending in ("csv", "npz", "npy")]
+    done = command("run", "hashmin", shifted, "-o", out[0], "-o", out[1], "-o", out[2])
+    assert re.findall(r"^ +(\d+) +(\d+)$", done.stdout, re.MULTILINE) == [("2", "1"), ("2", "3")]
+    with open(out[0], encoding="utf-8", newline="") as file:
+        rows = list(csv.reader(file))
+    assert rows == [["vertex", "component"], ["1", "1"], ["2", "1"], ["3", "3"], ["4", "3"]]
+    arrays = np.load(out[1])
+    assert (arrays["vertex"].tolist(), arrays["component"].tolist()) == ([1, 2, 3, 4], [1, 1, 3, 3])
+    assert np.load(out[2]).tolist() == [0, 0, 2, 2]
+    (tmp_path / "trees.txt").write_text('ash "b"\n"b" c\n')
+    done = command("run", DESCRIPTORS / "successor.h", tmp_path / "trees.txt", "-o", out[0])
+    with open(out[0], encoding="utf-8", newline="") as file:
+        rows = list(csv.reader(file))
+    assert rows[1:] == [["ash", "0", '"b"'], ['"b"', "1", "c"], ["c", "2", ""]]
+    assert re.search(r"^ +c +2 +-$", done.stdout, re.MULTILINE), done.stdout
+
+
+@pytest.mark.parametrize("engine", ["cpu", "shuffle"])
+def test_what_is_no_answer_is_not_written(command: Command, tmp_path: Path, engine: str) -> None:
+    chain = tmp_path / "chain.txt"
+    chain.write_text("".join(f"{v} {v + 1} 2000000000\n" for v in range(40)))
+    written = [word for name in ("x.npy", "x.csv", "x.npz") for word in ("-o", str(tmp_path / name))]
+    written += ["--stats", str(tmp_path / "s.json"), "-e", engine]
+    text = said(command("run", "pagerank", chain, "--limit", "30", "--damping", "0.99", *written), 4)
+    assert "pagerank: did not converge: after 30 steps" in text
+    text = said(command("run", "sssp", chain, *written), 4)
+    assert "sssp: overflow: " in text and text.endswith("take sssp64 (the first: vertex 3)")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["chain.txt"]
+
+
+# Where output goes -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("words", [["--help"], ["--version"], ["doctor"], ["run", "pagerank", RING]])
+def test_standard_output_that_is_closed_or_full(words: list[str]) -> None:
+    launcher = [sys.executable, str(ROOT / "gossamer"), *words]
+    for redirection, code in ((">&-", 0), (">&- 2>&- <&-", 0), ("> /dev/full", 2)):
+        script = f'"$@" {redirection}'
+        done = subprocess.run(["sh", "-c", script, "sh", *launcher], capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stdout) == (code, ""), (redirection, done.stderr)
+        line = "gossamer: error: cannot write the output: No space left on device; make room or choose another place\n"
+        assert done.stderr == (line if code else "")
+
+
+def test_an_error_when_standard_error_is_closed() -> None:
+    launcher = [sys.executable, str(ROOT / "gossamer"), "run", "nonsense"]
+    done = subprocess.run(["sh", "-c", '"$@" 2>&-', "sh", *launcher], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("unshare"), reason="needs root for a read-only view")
+def test_a_checkout_that_is_read_only(tmp_path: Path) -> None:
+    header = tmp_path / "mine.h"
+    header.write_text((ROOT / "tests/fixtures/vertices/good.h").read_text())
+
+    def run(*words: str) -> subprocess.CompletedProcess[str]:
+        script = 'mount --bind "$1" "$1" && mount -o remount,ro,bind "$1" && cd "$1" && shift && exec "$@"'
+        shell = ["unshare", "-m", "sh", "-c", script, "sh", str(ROOT), sys.executable, str(ROOT / "gossamer"), *words]
+        return subprocess.run(shell, capture_output=True, text=True, check=False)
+
+    if "mount:" in (done := run("doctor")).stderr:
+        pytest.skip("no mounts can be made here")
+    assert done.returncode == 0, done.stdout
+    assert "is on a read-only file system: what is set up and built works" in done.stdout
+    assert run("run", "pagerank", RING).returncode == 0
+    assert "Read-only file system" in said(run("run", str(header), RING), 2)
