@@ -32,7 +32,8 @@ def show(result: Result, top: int) -> None:
     if "cycles" in stats:
         clock = stats["cycles"] / stats["seconds"] / 1e6
         how_long = f"in {stats['cycles']:,} cycles ({stats['seconds'] * 1e6:,.1f} us at {clock:g} MHz)"
-    click.echo(f"{stats['engine']} engine, {threads}: {stats['steps']:,} steps, {stats['deliveries']:,} messages {how_long}")
+    what = f"{stats['steps']:,} steps, {stats['deliveries']:,} messages"
+    click.echo(f"{stats['engine']} engine, {threads}: {what} {how_long}")
 
 
 def _extremes(result: Result, top: int) -> list[list[str]]:

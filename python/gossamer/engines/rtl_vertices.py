@@ -127,7 +127,8 @@ class Hardware(Engine):
             raise given.failure[0]
         try:
             stats = self._run(app, opened, threads, seed, handle)
-            ended = Statistics(**{name: stats[name] for name, *_ in Statistics._fields_ if name in stats})
+            numbers = stats.keys() - {"engine"}
+            ended = Statistics(**{name: stats[name] for name, *_ in Statistics._fields_ if name in numbers})
             ended.engine = self.name.encode()
             native.check(app.library.gs_app_ended(handle, ctypes.byref(ended)))
             judge(app, graph, handle)
