@@ -9,31 +9,12 @@
 
 #include "fabric.h"
 #include "fabric_tests.h"
+#include "reduce.h"
 
 namespace {
 
 constexpr unsigned kJobs = 2, kNumbers[kJobs] = {5, 9};
-enum Reduce { kSum, kMin, kMax, kOr };
-
-int64_t reduce(unsigned op, int64_t a, int64_t b) {
-  switch (op) {
-    case kMin: return std::min(a, b);
-    case kMax: return std::max(a, b);
-    case kOr: return a | b;
-    default: return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
-  }
-}
-
-struct Word {
-  bool given = false;
-  unsigned op = 0;
-  int64_t value = 0;
-  void give(unsigned o, int64_t v) {
-    value = given ? reduce(o, value, v) : v;
-    given = true;
-    op = o;
-  }
-};
+using reduce_test::kMax, reduce_test::kMin, reduce_test::Word;
 
 /// A message on its way: copies that are still to be received.
 struct Message {
