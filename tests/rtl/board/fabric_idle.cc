@@ -56,10 +56,14 @@ class Idle : public Bench {
     drain.fill(1.0);
     hosts_over_ = true;
     until("the last message", 100'000, [this] { return flying_.empty(); });
-    wait(2000);
+    // The last message brings reports of idle detection, and a wave if it was late. Frames that are lost hold them up:
+    // one run of 22 had such packets under way 2,000 cycles behind the last message, none without loss. They end.
+    uint64_t busy = now;
+    until("2,000 cycles with empty switches", 20'000, [&] {
+      for (const auto& board : top) if (!board->empty_o) busy = now;
+      return now - busy >= 2000;
+    });
     for (unsigned b = 0; b < kBoards; ++b) {
-      // Idle detection may have a packet under way at any time.
-      until("an empty switch", 10'000, [&] { return top[b]->empty_o != 0; });
       for (unsigned n : {0u, 1u, 2u}) CHECK(counter(b, 31, n) == 0, "board %u: counter %u is not 0", b, n);
     }
     CHECK(counter(0, 31, 4) == host_sent_[0] && counter(0, 31, 5) == host_received_[0], "host 0's counters are wrong");
