@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "Vfabric_top.h"
+#include "check.h"
 #include "verilated.h"
 
 constexpr unsigned kBoards = 3, kTiles = 4, kWidth = 2, kExits = 2, kPorts = 3, kAll = kBoards * kPorts;
@@ -28,16 +29,6 @@ enum Net : unsigned { kMailbox, kRequest, kReply, kControlNet };
 enum Op : unsigned { kReport = 1, kVerdict, kTree, kRoute, kJob, kCluster, kRelay, kRead, kAnswer, kEvent };
 enum Refusal : unsigned { kOfJob = 1, kOfPlace = 3, kOfKind = 5, kOfLength, kOfMask, kOfAddress, kOfRoom };
 enum Event : unsigned { kUp = 1, kDown, kRestarted, kMismatch, kNobody, kRecord, kRefused, kStray };
-
-#define CHECK(condition, ...)                              \
-  do {                                                     \
-    if (!(condition)) {                                    \
-      std::fprintf(stderr, "%s:%d: ", __FILE__, __LINE__); \
-      std::fprintf(stderr, __VA_ARGS__);                   \
-      std::fprintf(stderr, "\n");                          \
-      std::exit(1);                                        \
-    }                                                      \
-  } while (0)
 
 using Wide = unsigned __int128;
 

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "Vnetwork_top.h"
+#include "check.h"
 #include "verilated.h"
 
 namespace {
@@ -23,16 +24,6 @@ constexpr unsigned kBoards = 3, kPorts = 4, kAll = kBoards * kPorts, kChannels =
 constexpr uint64_t kPatience = 200'000;
 enum Kind : uint32_t { kThread, kTile, kStream, kMatch, kKey, kHost, kControl, kAccelerator };
 enum FlitKind : unsigned { kBody, kMask, kKeyHead, kHeader };
-
-#define CHECK(condition, ...)                                    \
-  do {                                                           \
-    if (!(condition)) {                                          \
-      std::fprintf(stderr, "%s:%d: ", __FILE__, __LINE__);       \
-      std::fprintf(stderr, __VA_ARGS__);                         \
-      std::fprintf(stderr, "\n");                                \
-      std::exit(1);                                              \
-    }                                                            \
-  } while (0)
 
 struct Flit {
   unsigned kind = 0, vnet = 0, tags = 0;

@@ -14,12 +14,13 @@
 #include <vector>
 
 #include "Vidle_top.h"
+#include "reduce.h"
 
 namespace {
 
 constexpr unsigned kBoards = IDLE_BOARDS, kEndpoints = IDLE_ENDPOINTS, kAll = kBoards * kEndpoints;
 constexpr unsigned kReport = 1, kAnswer = 2, kTree = 3;
-enum Op { kSum, kMin, kMax, kOr };
+using namespace reduce_test;
 
 [[noreturn]] void fail(const char* what, uint64_t run, uint64_t cycle, unsigned where) {
   std::fprintf(stderr, "FAIL: %s (run %llu, cycle %llu, at %u)\n", what, (unsigned long long)run,
@@ -41,27 +42,7 @@ struct Packet {
   uint64_t at;
 };
 
-int64_t reduce(unsigned op, int64_t a, int64_t b) {
-  switch (op) {
-    case kMin: return std::min(a, b);
-    case kMax: return std::max(a, b);
-    case kOr: return a | b;
-    default: return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
-  }
-}
-
 enum Kind { kThread, kRouter, kHost, kNobody };
-
-struct Word {
-  bool given = false;
-  unsigned op = 0;
-  int64_t value = 0;
-  void give(unsigned o, int64_t v) {
-    value = given ? reduce(o, value, v) : v;
-    given = true;
-    op = o;
-  }
-};
 
 struct Endpoint {
   Kind kind = kNobody;

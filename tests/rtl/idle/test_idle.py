@@ -26,6 +26,7 @@ def build(boards: int, endpoints: int, wires: int) -> Path:
         [HERE / "cluster.cc"],
         parameters={"Boards": boards, "Endpoints": endpoints, "Wires": wires},
         optimise="-O1",
+        include=[HERE.parent / "include"],
         cxx=[f"-DIDLE_BOARDS={boards}", f"-DIDLE_ENDPOINTS={endpoints}"],
     )
 

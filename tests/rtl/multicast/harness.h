@@ -14,22 +14,13 @@
 #include <vector>
 
 #include "Vmulticast_top.h"
+#include "check.h"
 #include "verilated.h"
 
 namespace multicast_test {
 
 constexpr unsigned kChannels = 8, kKeyed = 2, kWindow = 8, kBoard = 0x5A5;
 constexpr uint64_t kPatience = 100'000;
-
-#define CHECK(condition, ...)                                    \
-  do {                                                           \
-    if (!(condition)) {                                          \
-      std::fprintf(stderr, "%s:%d: ", __FILE__, __LINE__);       \
-      std::fprintf(stderr, __VA_ARGS__);                         \
-      std::fprintf(stderr, "\n");                                \
-      std::exit(1);                                              \
-    }                                                            \
-  } while (0)
 
 using Payload = std::array<uint32_t, 4>;
 using Beat = std::array<uint32_t, 8>;

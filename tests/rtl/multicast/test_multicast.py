@@ -21,6 +21,7 @@ def run(*arguments: object) -> str:
         sources.blocks("multicast", config=configs.load("quad")) + [HERE / "multicast_top.sv"],
         HARNESS,
         optimise="-O1",
+        include=[HERE.parent / "include"],
     )
     done = subprocess.run([simulator, *map(str, arguments)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"{arguments}: {done.stdout[-2000:]}{done.stderr[-2000:]}"

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "Vswitch_top.h"
+#include "check.h"
 #include "verilated.h"
 
 namespace switch_test {
@@ -20,16 +21,6 @@ namespace switch_test {
 constexpr unsigned kPorts = 11, kChannels = 8, kWindow = 8, kLongest = 33, kVcs = 2;
 constexpr unsigned kTable = 64, kOwnBoard = 5;
 constexpr unsigned kPatience = 200'000;  ///< cycles without any flit in which a test that waits gives up
-
-#define CHECK(condition, ...)                                    \
-  do {                                                           \
-    if (!(condition)) {                                          \
-      std::fprintf(stderr, "%s:%d: ", __FILE__, __LINE__);       \
-      std::fprintf(stderr, __VA_ARGS__);                         \
-      std::fprintf(stderr, "\n");                                \
-      std::exit(1);                                              \
-    }                                                            \
-  } while (0)
 
 enum Kind : uint32_t { kThread, kTile, kStream, kMatch, kKey, kHost, kControl, kAccelerator };
 

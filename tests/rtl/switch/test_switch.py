@@ -26,6 +26,7 @@ def run(region: str, *arguments: object) -> str:
         HARNESS,
         parameters={"InRegion": ingress, "OutRegion": egress},
         optimise="-O1",
+        include=[HERE.parent / "include"],
     )
     done = subprocess.run([simulator, *map(str, arguments)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"{region} {arguments}: {done.stdout[-2000:]}{done.stderr[-2000:]}"
