@@ -82,6 +82,7 @@ def _cluster(context: Context) -> Row:
         statistics.median(one.cycles / one.seconds / 1e3 for one in runs),
         "kHz",
         cluster=CLUSTER,
+        configuration=cluster.boards[0].config.name,
         program=PROGRAM.name,
         threads=cluster.threads,
         workers=WORKERS,
