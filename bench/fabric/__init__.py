@@ -20,9 +20,20 @@ _PARTS = (_board, _switch, _multicast, _cluster, _link, _noc, _area, _routes, _s
 NAMES = tuple(name for part in _PARTS for name in part.NAMES)
 
 
-def rows(context: Context) -> Iterator[Row | list[Row]]:
+def rows(context: Context) -> Iterator[Row]:
     """Every row asked for, each as it is measured."""
     for part in _PARTS:
         if any(context.wants(name) for name in part.NAMES):
             gossamer_setup.require("core", *part.GROUPS)
-            yield from part.measure(context)
+            for found in part.measure(context):
+                yield beside_its_goal(found)
+
+
+def beside_its_goal(row: Row) -> Row:
+    """A row that stands beside nothing else stands beside what it must reach, if it must reach something."""
+    goals = [(key, row.config[key]) for key in ("most", "least") if key in row.config]
+    if row.reference is None and row.value and goals:
+        (key, goal) = goals[0]
+        row.reference = {"what": f"at {key}", "value": float(goal), "unit": row.unit}
+        row.ratio = goal / row.value if key == "most" else row.value / goal
+    return row

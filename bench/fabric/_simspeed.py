@@ -34,7 +34,14 @@ def measure(context: Context) -> Iterator[Row]:
     if context.wants(QUAD4_KHZ):
         cluster = configs.load_cluster(CLUSTER)
         yield _row(
-            context, QUAD4_KHZ, cluster, CLUSTER_STEPS, LEAST_CLUSTER_CYCLES, least=LEAST_CLUSTER_KHZ, cluster=CLUSTER
+            context,
+            QUAD4_KHZ,
+            cluster,
+            CLUSTER_STEPS,
+            LEAST_CLUSTER_CYCLES,
+            least=LEAST_CLUSTER_KHZ,
+            cluster=CLUSTER,
+            configuration=cluster.boards[0].config.name,
         )
 
 

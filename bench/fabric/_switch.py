@@ -31,8 +31,8 @@ _HARNESS = ROOT / "tests" / "rtl" / "switch"
 # The switch of the harness: flits that an ingress and an egress keep for each channel.
 _SHAPE = {"InRegion": 64, "OutRegion": 64}
 _PORTS = 11
-CLUSTER, NEAR, FAR, ROUNDS = "duo12", 3, 9, 16
-"""A column of boards: the first, and two that are one hop and three hops away."""
+CLUSTER, NEAR, FAR, ROUNDS = "box", 1, 2, 16
+"""Boards of a row: the first, and two that are so many hops away."""
 
 
 def measure(context: Context) -> Iterator[Row]:
@@ -89,7 +89,7 @@ def _with_wire(context: Context) -> Row:
     cluster = configs.load_cluster(CLUSTER)
     config = cluster.boards[0].config
     near, far = (run(cluster, "hop.c", [f"PARTNER={board}", f"ROUNDS={ROUNDS}"]).value for board in (NEAR, FAR))
-    cycles = (far - near) / ROUNDS / 2 / (FAR - NEAR) * (cluster.width or 1)
+    cycles = (far - near) / ROUNDS / 2 / (FAR - NEAR)
     us = cycles / config.clock_hz * 1e6
     assert SMI["value"] is not None
     return context.row(
