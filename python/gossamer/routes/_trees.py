@@ -27,14 +27,18 @@ def multicast_tree(
         far[cable.b, cable.b_link] = cable.a
     tree: dict[Place, set[tuple[int, int, int]]] = {(source, None): set()}
     for destination in destinations:
-        board: int = source
-        came: tuple[int, int, int] | None = None
-        while board != destination:
+        places: list[Place] = [(source, None)]
+        hops: list[tuple[int, int, int]] = []
+        while (board := places[-1][0]) != destination:
             port, vc = tables.entry(board, destination)
             if port < 0:
                 raise InputError(f"there is no route from board {source} to board {destination}")
-            ahead = far[board, port]
-            tree[board, came].add((port, vc, ahead))
-            board, came = ahead, (board, port, vc)
-            tree.setdefault((board, came), set())
+            hops.append((port, vc, far[board, port]))
+            places.append((far[board, port], (board, port, vc)))
+        # Routes that part may meet again. The last place that has a copy already is where this one leaves it: a second
+        # copy there would come to all behind it once more.
+        meets = max(number for number, place in enumerate(places) if place in tree)
+        for place, hop, ahead in zip(places[meets:], hops[meets:], places[meets + 1 :], strict=False):
+            tree[place].add(hop)
+            tree[ahead] = set()
     return {place: sorted(branches) for place, branches in tree.items()}

@@ -11,74 +11,12 @@ from pathlib import Path
 import pytest
 from conftest import Size
 from python.routes import network
+from python.routes.key_writer import Writer, beat, key_of, record
 
 from gossamer import routes
-from gossamer.config import constants
 from gossamer.errors import InputError
-from gossamer.routes import KeyTables, Topology
+from gossamer.routes import KeyTables
 from gossamer.routes import keys as key_tables
-
-WIDE = ("thread_word", "tile", "tile_half")
-
-
-def record(kind: str, **fields: int) -> tuple[int, int]:
-    """(value, bits) of a record."""
-    names = {"thread_half": "route_thread", "tile_half": "route_tile"}
-    layout = constants.layout(names.get(kind, f"route_{kind}"))
-    value = constants.enumeration("route_record").values[kind] << layout.field("kind").lsb
-    for name, number in fields.items():
-        assert number >> layout.field(name).bits == 0
-        value |= number << layout.field(name).lsb
-    return value, layout.bits
-
-
-def beat(*records: tuple[int, int]) -> int:
-    """A beat: the first record in the low bits, the half with the kind first."""
-    places = []
-    for value, bits in records:
-        places += [value] if bits == 48 else [value & (1 << 48) - 1, value >> 48]
-    assert len(places) <= 5
-    value = sum(place << 48 * number for number, place in enumerate(places))
-    layout = constants.layout("route_beat")
-    return value << layout.field("records").lsb | len(records) << layout.field("count").lsb
-
-
-def key_of(first: int, beats: int = 1) -> int:
-    layout = constants.layout("route_key")
-    return first << layout.field("beat").lsb | beats << layout.field("beats").lsb
-
-
-class Writer:
-    """Puts trees into tables, a key for each place of a tree; long lists of records go on by indirection."""
-
-    def __init__(self) -> None:
-        self.beats: dict[int, dict[int, int]] = {}
-        self.roots: list[tuple[int, int]] = []
-
-    def add(self, board: int, *records: tuple[int, int]) -> int:
-        held = self.beats.setdefault(board, {})
-        if len(records) > 2:
-            records = (*records[:1], record("indirect", key=self.add(board, *records[1:])))
-        held[len(held)] = beat(*records)
-        return key_of(len(held) - 1)
-
-    def tree(self, topology: Topology, tables: routes.Tables, source: int, dests: list[int]) -> None:
-        tree = routes.multicast_tree(topology, tables, source, dests)
-
-        def write(place: tuple[int, tuple[int, int, int] | None]) -> int:
-            board = place[0]
-            records = [
-                record("router", link=link, vc=vc, key=write((ahead, (board, link, vc))))
-                for link, vc, ahead in tree[place]
-            ]
-            if board in dests:
-                records.append(record("tile", tile_x=0, tile_y=0, mask_low=3, mask_high=1 << 47))
-            return self.add(board, *records)
-
-        self.roots.append((source, write((source, None))))
-
-    def tables(self) -> KeyTables:
-        return KeyTables(self.beats, tuple(self.roots), "keys.json")
 
 
 @pytest.mark.parametrize("text", ["torus 4x4", "mesh 3x4", "ring 5", "random", "random", "random"])
@@ -96,6 +34,9 @@ def test_trees_of_routes_are_safe_and_reach_all(text: str, seed: int, size: Size
         far = network.ends(topology)
         arrived = Counter(far[b, link] for (b, _), out in tree.items() for link, _, _ in out)
         assert set(dests) <= set(arrived) | {source}
+        # No place has a copy twice, or all behind it would have.
+        copies = Counter((far[b, link], (b, link, vc)) for (b, _), out in tree.items() for link, vc, _ in out)
+        assert set(copies.values()) <= {1} and set(tree) == {*copies, (source, None)}
         writer.tree(topology, tables, source, dests)
     report = routes.check(topology, tables, keys=writer.tables())
     assert report.safe, report.fault
