@@ -32,6 +32,7 @@ struct Params {
   Real tolerance;      // a vertex is content when its score moved by no more than this share of it
   uint32_t steps;      // stop after so many, if not 0
   uint32_t limit;      // give up on the tolerance after so many
+  uint32_t last;       // no vertex goes on after so many calls of `step`
 };
 
 struct Vertex : gossamer::PVertex<State, gossamer::None, Real, Params> {
@@ -46,15 +47,14 @@ struct Vertex : gossamer::PVertex<State, gossamer::None, Real, Params> {
 
   bool step() {
     const uint32_t most = params->steps ? params->steps : params->limit;
-    // Only called where some vertex was not content at the limit: the count of steps tells it.
-    if (time >= most) return false;
     const Real score = params->base + s->sum;
     const Real change = score - s->score;
     const Real moved = magnitude(change);
     s->score = score;
     s->sum = 0;
     if (time + 1 < most) *readyToSend = gossamer::Pin(0);
-    return params->steps ? time + 1 < most : moved > params->tolerance * score;
+    // A vertex that is not content at the limit asks for a step more: the count of steps tells it.
+    return time + 1 < params->last && (params->steps || moved > params->tolerance * score);
   }
 
   bool finish(Real* message) {
@@ -99,7 +99,8 @@ struct App : gossamer::Application<Vertex> {
   }
 
   Params params(const gossamer::GraphInfo& g) {
-    return {static_cast<Real>((1 - damping) / g.vertices), static_cast<Real>(stepTolerance()), iterations, limit};
+    return {static_cast<Real>((1 - damping) / g.vertices), static_cast<Real>(stepTolerance()), iterations, limit,
+            iterations ? iterations : limit + 1};
   }
 
   // What all later steps add is the last one's change times damping / (1 - damping).

@@ -4,7 +4,10 @@
 ///
 /// Trick: the greatest number but one stands for a way that is there and too long
 /// for the type. It is longer than any that fits, so the order of messages does
-/// not matter to it either; it is told to nobody, and is looked for in the end.
+/// not matter to it either; it is looked for in the end. Whole numbers travel one
+/// greater than they are, so that every sum that is too long wraps: at a vertex
+/// that has heard of no way it then looks shorter, and the comparison that all
+/// messages go through is the only one that most of them do.
 #pragma once
 
 #include <gossamer/polite.h>
@@ -34,17 +37,28 @@ struct Vertex : gossamer::PVertex<State, Weight, Distance> {
   void init() { *readyToSend = s->distance == 0 ? gossamer::Pin(0) : gossamer::No; }
 
   void send(Distance* message) {
-    *message = s->distance;
+    *message = s->distance + Limits::is_integer;
     *readyToSend = gossamer::No;
   }
 
   void recv(const Distance* message, const Weight* weight) {
-    Distance distance = *message + static_cast<Distance>(*weight);
-    // A sum of unsigned numbers that does not fit wraps to below its parts.
-    if (distance < *message || distance > TooFar) distance = TooFar;
-    if (distance >= s->distance) return;
-    s->distance = distance;
-    if (distance != TooFar) *readyToSend = gossamer::Pin(0);
+    const Distance way = *message + static_cast<Distance>(*weight);
+    if constexpr (Limits::is_integer) {
+      if (way > s->distance) return;
+      if (way >= *message) {
+        s->distance = way - 1;
+        *readyToSend = gossamer::Pin(0);
+      } else if (s->distance == Unreached) {
+        s->distance = TooFar;
+      }
+    } else {
+      if (way < s->distance) {
+        s->distance = way;
+        *readyToSend = gossamer::Pin(0);
+      } else if (way == Unreached && s->distance == Unreached) {
+        s->distance = TooFar;
+      }
+    }
   }
 
   bool finish(Distance* message) {

@@ -37,6 +37,16 @@ struct PlainLeaf {
   operator T() const;
 };
 
+/// As PlainLeaf, without the numbers that are wider on one machine than on another. On a 64-bit
+/// machine uint64_t and size_t are one type; a compiler that is told that int64_t is long long, as
+/// apps.py does with GOSSAMER_EXACT_WIDTHS, can tell them apart.
+struct FixedLeaf {
+  template <typename T>
+    requires(std::is_arithmetic_v<T> || std::is_enum_v<T>) &&
+            (!std::is_same_v<T, long double> && !std::is_same_v<T, long> && !std::is_same_v<T, unsigned long>)
+  operator T() const;
+};
+
 template <typename T, typename Leaf, size_t... I>
 constexpr bool takesLeaves(std::index_sequence<I...>) {
   return requires { T{(static_cast<void>(I), Leaf{})...}; };
@@ -60,19 +70,20 @@ constexpr size_t leavesBetween() {
   }
 }
 
-/// True when T holds numbers only. Larger structs than 512 scalars are taken
-/// on trust: the search would cost more time than the compilation.
-template <typename T>
+/// True when T holds only what Leaf turns into. Taken on trust: what is larger than
+/// 512 bytes, since the search would cost more time than the compilation; unions; and
+/// classes with constructors or private members, which nobody can look into.
+template <typename T, typename Leaf = PlainLeaf>
 constexpr bool plainData() {
   if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T>) {
-    return true;
+    return std::is_convertible_v<Leaf, T>;
   } else if constexpr (!std::is_aggregate_v<T> || std::is_union_v<T>) {
     return !std::is_pointer_v<T>;
   } else if constexpr (sizeof(T) > 512) {
     return true;
   } else {
     constexpr size_t most = sizeof(T) + 1;
-    return takes<T, PlainLeaf, leavesBetween<T, 0, most + 1>()>;
+    return takes<T, Leaf, leavesBetween<T, 0, most + 1>()>;
   }
 }
 
@@ -149,6 +160,20 @@ struct Check {
   static_assert(plainData<E>(), "the edge type holds a pointer: it means nothing on another machine");
   static_assert(plainData<M>(), "the message holds a pointer: it means nothing at another vertex");
   static_assert(plainData<P>(), "the parameters hold a pointer: they mean nothing on another machine");
+#ifdef GOSSAMER_EXACT_WIDTHS
+  static_assert(plainData<S, FixedLeaf>(),
+                "the vertex state holds a long, a size_t or another number that is not as wide everywhere; "
+                "take uint32_t or uint64_t");
+  static_assert(plainData<E, FixedLeaf>(),
+                "the edge type holds a long, a size_t or another number that is not as wide everywhere; "
+                "take uint32_t or uint64_t");
+  static_assert(plainData<M, FixedLeaf>(),
+                "the message holds a long, a size_t or another number that is not as wide everywhere; "
+                "take uint32_t or uint64_t");
+  static_assert(plainData<P, FixedLeaf>(),
+                "the parameters hold a long, a size_t or another number that is not as wide everywhere; "
+                "take uint32_t or uint64_t");
+#endif
   static_assert(bytesOf<M>() <= GOSSAMER_MAX_MESSAGE_BYTES,
                 "the message is too large: a hardware message holds 60 bytes (four flits less the edge's key)");
   static_assert(bytesOf<S>() <= GOSSAMER_MAX_STATE_BYTES, "the vertex state is too large: at most 65536 bytes");

@@ -229,10 +229,27 @@ def _compiled(header: Path, defines: tuple[str, ...]) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
         source = folder / "app.cc"
         source.write_text(f'#include <gossamer/app.h>\n#include "{header}"\n')
+        _check_widths(header, defines)
         flags = [*FLAGS, *(f"-D{d}" for d in defines), "-shared"]
         compile_cpp(source, shared, [f"-I{_precompiled()}", *flags], user=header, dependencies=folder / "app.d")
         remember(folder)
     return shared
+
+
+def _check_widths(header: Path, defines: tuple[str, ...]) -> None:
+    """Refuses a vertex with a long or a size_t in it, which are not as wide on the overlay's cores.
+
+    The compiler looks at the vertex part alone, as if for such a core, with an int64_t that is not its
+    long. Whatever else it minds there is for the compilation proper to say, or concerns that view only.
+    """
+    wide = {"INT64": "long long int", "UINT64": "long long unsigned int"}
+    types = [flag for name, kind in wide.items() for flag in (f"-U__{name}_TYPE__", f"-D__{name}_TYPE__={kind}")]
+    command = [str(native.compiler()), f"-I{INCLUDE}", "-std=c++20", "-ffreestanding", "-fsyntax-only", "-x", "c++"]
+    command += ["-DGOSSAMER_EXACT_WIDTHS", *types, *(f"-D{d}" for d in defines), "-include", str(header), os.devnull]
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+    errors = [line for line in done.stderr.splitlines() if re.search(r"\berror:", line)]
+    if done.returncode and errors and all("is not as wide everywhere" in line for line in errors):
+        raise InputError(first_error(done.stderr, header))
 
 
 def _precompiled() -> Path:

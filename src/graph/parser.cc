@@ -1091,9 +1091,11 @@ int Parser::finish(gs_graph_shape* shape) {
     if (shape_.entries == 0 && !(edges_announced_ && announced_m_ == 0))
       return wrong(columns_line_, "one column, here and on all other lines; an edge needs two: source target [weight]");
     if (heading_words_ && !heading_named_again_)
-      return wrong(columns_line_, "these look like column headings: put a '#' before them (or, if vertices, another line first)");
+      return wrong(columns_line_,
+                   "these look like column headings: put a '#' before them (or, if vertices, another line first)");
     if (words_ && numbers_only_ && shape_.entries > 1)
-      return wrong(columns_line_, "words here, numbers on all other lines; if these are column headings, put a '#' before them");
+      return wrong(columns_line_,
+                   "words here, numbers on all other lines; if these are column headings, put a '#' before them");
     shape_.announced_vertices = announced_n_;
     shape_.announced_edges = announced_m_;
     shape_.announced_line = size_line_;
