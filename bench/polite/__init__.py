@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The suite ``polite``: vertices on the hardware's threads. docs/benchmarks.md says what each row is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import gossamer_setup
+from gossamer import runs
+from gossamer.bench import Context, Row
+from gossamer.engines.rtl_vertices import MULTICAST, Hardware
+from gossamer.errors import RunDied
+from gossamer.graph import read_graph
+
+EDGES = "polite.edges-per-cycle.quad"
+NAMES = (EDGES, *(f"{EDGES}-{multicast}" for multicast in MULTICAST[1:]))
+GRAPH = "gen:geometric:vertices=16000,fanout=20,radius=0.03,seed=1"
+LEAST, FEW, MANY = 0.8, 1, 4
+"""The goal; steps of two runs, whose difference knows no start and no end."""
+
+
+def rows(context: Context) -> Iterator[Row]:
+    """Every row asked for, as it is measured. Raises RunDied where the ranks are not those of the engine ``cpu``."""
+    gossamer_setup.require("rtl")
+    graph = None
+    for name, multicast in zip(NAMES, MULTICAST, strict=True):
+        if not context.wants(name):
+            continue
+        graph = graph or read_graph(GRAPH)
+        few, many = (
+            runs.run("pagerank", graph, engine=Hardware(config="quad", multicast=multicast), iterations=steps)
+            for steps in (FEW, MANY)
+        )
+        wrong = runs.difference(runs.run("pagerank", graph, iterations=MANY), many)
+        if wrong is not None:
+            raise RunDied(f"{name}: rank {wrong.second:g} of vertex {wrong.vertex} instead of {wrong.first:g}")
+        more = {key: many.stats[key] - few.stats[key] for key in ("cycles", "deliveries", "instructions", "sends")}
+        yield context.row(
+            name,
+            more["deliveries"] / more["cycles"],
+            "edges/cycle",
+            reference={"what": "goal", "value": LEAST, "unit": "edges/cycle"},
+            ratio=more["deliveries"] / more["cycles"] / LEAST,
+            app="pagerank",
+            graph=GRAPH,
+            threads=many.stats["threads"],
+            mapping=many.stats["mapping"],
+            multicast=multicast,
+            steps=MANY - FEW,
+            cycles_a_step=more["cycles"] / (MANY - FEW),
+            instructions_an_edge=more["instructions"] / more["deliveries"],
+            messages_a_step=many.stats["messages_per_round"],
+            balance=many.stats["balance"],
+        )
