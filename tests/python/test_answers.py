@@ -17,7 +17,7 @@ from made_graphs import graph_of, random_edges
 
 import gossamer as gs
 from gossamer import apps
-from gossamer.engines import cpu
+from gossamer.engines import _given, rtl_vertices
 from gossamer.errors import NoAnswer
 
 FIXTURES = ROOT / "tests" / "fixtures" / "descriptors"
@@ -299,11 +299,13 @@ def test_structs_are_those_of_the_header() -> None:
     """Names and order of the fields; their types by the size of the whole, as the compiler lays it out."""
     header = (ROOT / "include" / "gossamer" / "abi.h").read_text()
     for struct_name, seen in {
-        "gs_csr": cpu._Csr,
-        "gs_graph": cpu._Graph,
-        "gs_parameter": cpu._Parameter,
-        "gs_run_options": cpu._Options,
-        "gs_statistics": cpu._Statistics,
+        "gs_csr": _given._Csr,
+        "gs_graph": _given._Graph,
+        "gs_parameter": _given._Parameter,
+        "gs_run_options": _given._Options,
+        "gs_statistics": _given.Statistics,
+        "gs_relation": rtl_vertices._Relation,
+        "gs_problem": rtl_vertices._Problem,
     }.items():
         (body,) = re.findall(rf"struct {struct_name} \{{\n(.*?)\n\}};", header, re.S)
         body = re.sub(r"//[^\n]*", "", body)
