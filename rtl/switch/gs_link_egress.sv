@@ -5,7 +5,8 @@
 ///
 ///     egress =>[ buffers, a channel ]=> link
 ///
-/// A packet begins when its channel is ready and none is under way. Channels take turns, a packet each.
+/// Channels take turns, a packet each; but a channel that is not ready in the middle of a packet holds up no other, whose
+/// flits go meanwhile. Otherwise channels would wait for each other, and what makes routes safe would not hold.
 module gs_link_egress
   import gossamer_pkg::*;
   import gs_switch_pkg::*;
@@ -25,8 +26,8 @@ module gs_link_egress
   output flit_t     tx_flit_o
 );
   channels_t some, waits, chosen, goes;
-  channel_t chosen_at, now_at, now_at_q;
-  logic busy_q;
+  channel_t chosen_at, now_at, last_at_q;
+  logic inside_q, stays;
   flit_t flit;
 
   gs_channel_buffer #(.Window(Window)) u_buffer (
@@ -47,33 +48,31 @@ module gs_link_egress
     if (flit.dest[31:29] == EndpointKey) tx_flit_o.dest = {EndpointKey, 29'd0};
   end
 
-  // What may begin: chosen from registers, since readiness comes late.
+  // The packet under way goes on if it can; else it is another channel's turn.
   assign waits = some & tx_ready_i;
+  assign stays = inside_q && waits[last_at_q];
   gs_arbiter #(.N(SwitchChannels)) u_next (
     .clk_i,
     .rst_ni,
     .req_i    (waits),
     .gnt_o    (chosen),
     .idx_o    (chosen_at),
-    .advance_i(!busy_q)
+    .advance_i(!stays)
   );
-  assign now_at = busy_q ? now_at_q : chosen_at;
+  assign now_at = stays ? last_at_q : chosen_at;
 
   always_comb begin
-    tx_valid_o = '0;
-    if (busy_q) tx_valid_o[now_at_q] = some[now_at_q];
-    else tx_valid_o = chosen;
-    goes = tx_valid_o & tx_ready_i;
+    goes = chosen;
+    if (stays) goes = channels_t'(1) << last_at_q;
   end
+  assign tx_valid_o = goes;
 
   always_ff @(posedge clk_i) begin
-    if (!rst_ni) begin
-      busy_q <= 1'b0;
-    end else if (goes != '0) begin
-      busy_q <= !tx_flit_o.last;
-    end
-    if (!busy_q) now_at_q <= chosen_at;
+    if (!rst_ni) inside_q <= 1'b0;
+    else if (goes != '0) inside_q <= !tx_flit_o.last;
+    if (goes != '0) last_at_q <= now_at;
   end
 
+  `GS_ASSERT_NOW(a_channel_that_waits_holds_up_no_other, (some & tx_ready_i) == '0 || tx_valid_o != '0)
   `GS_ASSERT_NOW(a_flit_is_offered_in_one_channel, (tx_valid_o & (tx_valid_o - channels_t'(1))) == '0)
 endmodule
