@@ -132,11 +132,6 @@ def test_no_such_program(command: Command) -> None:
     assert (done.returncode, done.stderr) == (2, "gossamer: error: nowhere/prog.c: no such file\n")
 
 
-def test_applications_do_not_run_on_it_yet(command: Command) -> None:
-    done = command("run", "pagerank", "--engine", "rtl")
-    assert done.returncode == 2 and "runs programs so far" in done.stderr
-
-
 def test_it_explains_itself(command: Command) -> None:
     done = command("run", "prog.c", "--help")
     assert done.returncode == 0 and "--max-cycles" in done.stdout and "Examples:" in done.stdout
