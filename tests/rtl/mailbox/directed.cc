@@ -522,7 +522,8 @@ void release_among_requests(Bench& b) {
     }
     b.run(50000);
     for (unsigned t = 3; t < kThreads; t += 4) {
-      CHECK(chance != 256 || released[t] - when < 5 * kThreads + 60, "thread %u: freed %llu cycles behind the release",
+      // Each thread may wait for requests that are in the pipeline, the last one's outcome behind those of all others.
+      CHECK(chance != 256 || released[t] - when < 6 * kThreads + 60, "thread %u: freed %llu cycles behind the release",
             t, (unsigned long long)(released[t] - when));
     }
   }
