@@ -5,8 +5,8 @@
 ///
 ///     egress =>[ buffers, a channel ]=> link
 ///
-/// Channels take turns, a packet each; but a channel that is not ready in the middle of a packet holds up no other, whose
-/// flits go meanwhile. Otherwise channels would wait for each other, and what makes routes safe would not hold.
+/// Channels take turns, a packet each; but a channel that is not ready in the middle of a packet holds up no other,
+/// whose flits go meanwhile. Otherwise channels would wait for each other, and what makes routes safe would not hold.
 module gs_link_egress
   import gossamer_pkg::*;
   import gs_switch_pkg::*;
