@@ -173,7 +173,7 @@ class Hardware(Engine):
             tile.flush()
             memories = [tile.read_memory(*span) for span in tables.spans()]
         found = tables.results(memories)
-        self._believe(app, run, found, mapping)
+        self._believe(app, found, mapping)
         for message in messages:
             native.check(app.library.gs_app_hear(handle, message.data[4 : 4 + opened.message_bytes]))
         states = tables.states(memories)
@@ -220,7 +220,7 @@ class Hardware(Engine):
             }[run.reason]
             raise RunDied(f"{app.name}: {why}; there is no answer")
 
-    def _believe(self, app: App, run: Run, found: Named[str, np.ndarray[Any, Any]], mapping: mapper.Mapping) -> None:
+    def _believe(self, app: App, found: Named[str, np.ndarray[Any, Any]], mapping: mapper.Mapping) -> None:
         """Raises where threads say that their states are not an answer."""
         wrong = np.flatnonzero(found["status"] == _WRONG_PIN)
         if len(wrong):

@@ -112,9 +112,10 @@ class Tables:
     ) -> None:
         self.machine, self.layout, self._mapping = machine, layout, mapping
         self._problem = problem
+        self._memory_of = machine.memory_of(np.arange(machine.threads))
         threads, pins = machine.threads, problem.pins
         lists = _EdgeLists(problem, mapping, machine)
-        sends = (_to_tiles if multicast else _to_threads)(lists, mapping, machine, pins)
+        sends = (_to_tiles if multicast else _to_threads)(lists, machine)
         self.messages = len(sends.slot)
         """Messages that threads exchange when every vertex sends once on every pin."""
 
@@ -226,9 +227,8 @@ class Tables:
 
     def images(self, most_steps: int = 0) -> Iterator[tuple[int, int, bytes]]:
         """For each DRAM and region its first address and its bytes."""
-        by_memory = self.machine.memory_of(np.arange(self.machine.threads))
         for memory in range(self.machine.memories):
-            threads = np.flatnonzero(by_memory == memory)
+            threads = np.flatnonzero(self._memory_of == memory)
             yield memory, *_joined(self.headers, threads, [self._header(t, most_steps) for t in threads.tolist()])
             if self._problem.params:
                 yield memory, self._params, self._problem.params
@@ -242,12 +242,10 @@ class Tables:
 
     def blocks(self) -> Iterator[tuple[int, bytes]]:
         """For each DRAM the addresses of the headers of its board's threads, by their number on the board."""
-        everyone = np.arange(self.machine.threads)
-        by_memory = self.machine.memory_of(everyone)
-        number = self.machine.on_board(everyone)
+        number = self.machine.on_board(np.arange(self.machine.threads))
         for memory in range(self.machine.memories):
             words = np.zeros(self.machine.config.threads, "<u4")
-            here = by_memory == memory
+            here = self._memory_of == memory
             words[number[here]] = self.headers[here]
             yield memory, words.tobytes()
 
@@ -276,9 +274,8 @@ class Tables:
 
     def spans(self) -> Iterator[tuple[int, int, int]]:
         """For each DRAM where headers and vertices begin and end: memory, address, bytes."""
-        by_memory = self.machine.memory_of(np.arange(self.machine.threads))
         for memory in range(self.machine.memories):
-            threads = np.flatnonzero(by_memory == memory)
+            threads = np.flatnonzero(self._memory_of == memory)
             begin = int(self.headers[threads[0]])
             end = int(self.vertices[threads[-1]] + self.layout.vertex * self._mapping.counts[threads[-1]])
             yield memory, begin, end - begin
@@ -286,9 +283,8 @@ class Tables:
     def results(self, memories: Sequence[bytes]) -> dict[str, Numbers]:
         """What the threads have written into their headers, by name, one for each thread."""
         found = {name: np.zeros(self.machine.threads, np.int64) for name in _RESULTS}
-        by_memory = self.machine.memory_of(np.arange(self.machine.threads))
         begins = {memory: begin for memory, begin, _ in self.spans()}
-        for thread, memory in enumerate(by_memory):
+        for thread, memory in enumerate(self._memory_of):
             at = int(self.headers[thread]) - begins[int(memory)] + 28
             for name, word in zip(_RESULTS, struct.unpack_from("<7I", memories[int(memory)], at), strict=True):
                 found[name][thread] = word
@@ -299,10 +295,10 @@ class Tables:
         size = self._problem.states.shape[1]
         found = np.empty((self._problem.vertices, size), np.uint8)
         mapping, layout = self._mapping, self.layout
-        by_memory = self.machine.memory_of(mapping.thread)
+        of_vertex = self._memory_of[mapping.thread]
         local = self.vertices[mapping.thread] + layout.vertex * mapping.local
         for memory, begin, _ in self.spans():
-            here = np.flatnonzero(by_memory == memory)
+            here = np.flatnonzero(of_vertex == memory)
             data = np.frombuffer(memories[memory], np.uint8)
             at = local[here] - begin + layout.state
             found[here] = data[at[:, None] + np.arange(size)]
@@ -352,14 +348,14 @@ class _Sends:
     mask: NDArray[np.uint64]
 
 
-def _to_threads(lists: _EdgeLists, mapping: Mapping, machine: Machine, pins: int) -> _Sends:
+def _to_threads(lists: _EdgeLists, machine: Machine) -> _Sends:
     away = np.flatnonzero(~lists.own)
     none = np.zeros(machine.threads, np.int64)
     empty = np.empty(0, np.int64)
     return _Sends(lists.sender[away], machine.addresses(lists.to[away]), away, none, empty, empty.astype(np.uint64))
 
 
-def _to_tiles(lists: _EdgeLists, mapping: Mapping, machine: Machine, pins: int) -> _Sends:
+def _to_tiles(lists: _EdgeLists, machine: Machine) -> _Sends:
     away = np.flatnonzero(~lists.own)
     sender, to = lists.sender[away], lists.to[away]
     tile, thread = to // machine.tile_threads, to % machine.tile_threads
