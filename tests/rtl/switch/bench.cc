@@ -65,6 +65,7 @@ void Bench::send(unsigned port, unsigned channel, uint32_t dest, unsigned flits)
 }
 
 void Bench::drive() {
+  flits_in_before_ = flits_in_;
   for (unsigned p = 0; p < kPorts; ++p) {
     top->in_valid_i[p] = 0;
     if (send_rate[p] < 1.0 && !chance(send_rate[p])) continue;
@@ -76,6 +77,7 @@ void Bench::drive() {
       Packet& packet = queue[p][c].front();
       const unsigned i = sending.next++;
       --sending.credits;
+      ++flits_in_;
       const uint64_t word = word_of(packet.id, i);
       top->in_valid_i[p] = 1u << c;
       top->in_kind_i[p] = (packet.id + i) & 3;
@@ -120,6 +122,7 @@ void Bench::arrive(unsigned port, unsigned channel) {
   to.open.push_back(id);
   ++flits_out;
   ++flits_from[port][packet.in];
+  order_out[port].push_back(packet.in);
   latest = now;
   if (index == 0) {
     slowest = std::max(slowest, now - packet.sent);
@@ -141,6 +144,7 @@ void Bench::arrive(unsigned port, unsigned channel) {
 }
 
 void Bench::observe() {
+  const uint64_t out_before = flits_out;
   for (unsigned p = 0; p < kPorts; ++p) {
     const unsigned valid = top->out_valid_o[p];
     CHECK((valid & (valid - 1)) == 0, "port %u sends in two channels at once", p);
@@ -180,12 +184,17 @@ void Bench::observe() {
           break;
         }
       }
+      flits_dropped_ += found->second.flits;
       flying_.erase(found);
       --outstanding_;
       ++dropped;
       latest = now;
     }
   }
+  // Whoever changes a table believes `empty`: nothing is inside, and nothing is at a port's way out.
+  CHECK(!top->empty_o || (flits_out == out_before && flits_in_before_ <= flits_out + flits_dropped_),
+        "cycle %llu: empty, with %llu flits inside", (unsigned long long)now,
+        (unsigned long long)(flits_in_before_ - flits_dropped_ - out_before));
 }
 
 void Bench::tick() {

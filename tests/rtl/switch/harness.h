@@ -66,6 +66,7 @@ class Bench {
   std::array<std::array<Drain, kChannels>, kPorts> drain;
   std::array<double, kPorts> send_rate;  ///< chance that a port sends in a cycle
   std::array<Entry, kTable> table;
+  std::array<std::vector<unsigned>, kPorts> order_out;  ///< of each flit that left by a port: the port it came in
   std::array<std::map<unsigned, uint64_t>, kPorts> flits_from;  ///< flits that left by a port, by the port they came in
   uint64_t slowest = 0;                  ///< most cycles from a packet's last flit in to its first flit out
   uint64_t fastest = ~uint64_t{0};
@@ -89,6 +90,7 @@ class Bench {
   /// Order of packets of one ingress channel that leave by one way.
   std::map<std::pair<unsigned, Way>, std::deque<uint64_t>> order_;
   uint64_t next_id_ = 1, outstanding_ = 0, quiet_ = 0;
+  uint64_t flits_in_ = 0, flits_in_before_ = 0, flits_dropped_ = 0;
 
   void drive();
   void observe();

@@ -157,6 +157,23 @@ void directed(uint64_t seed) {
   rewrite(b);
 }
 
+/// One input, three networks of which nothing leaves: the fourth has all of the input's rate.
+void held(Bench& b) {
+  for (unsigned vnet : {0u, 2u, 3u}) {
+    b.drain[8][vnet * kVcs].rate = 0;
+    for (unsigned in : {0u, 9u})
+      for (unsigned n = 0; n < 60; ++n) b.send(in, vnet * kVcs, address(kStream, kOwnBoard, 0), 5);
+  }
+  for (int i = 0; i < 2000; ++i) b.tick();
+  for (unsigned n = 0; n < 4000; ++n) b.send(9, 2, address(kThread, 0, 0), 1);
+  for (int i = 0; i < 200; ++i) b.tick();
+  const uint64_t from = b.flits_out, begin = b.now;
+  for (int i = 0; i < 2000; ++i) b.tick();
+  std::printf("held %.4f\n", double(b.flits_out - from) / double(b.now - begin));
+  for (auto& channel : b.drain[8]) channel.rate = 1;
+  b.finish();
+}
+
 /// Latency of a lone packet; rate and fairness of many.
 void rates(uint64_t seed) {
   Bench b(seed);
@@ -198,6 +215,21 @@ void rates(uint64_t seed) {
       CHECK(most - least <= 2 * turn, "burst %u, %u flits: between %llu and %llu flits of 2000", burst, flits,
             (unsigned long long)least, (unsigned long long)most);
       std::printf("rate %u %u %.4f\n", flits, burst, rate);
+      // R is counted in flits: an input goes on for R of them, and ends with the packet that reaches R.
+      const auto& by = b.order_out[2];
+      unsigned shortest = ~0u, longest = 0, length = 0, turns = 0;
+      for (size_t i = by.size() - 1500; i < by.size(); ++i) {
+        if (by[i] == by[i - 1]) {
+          ++length;
+          continue;
+        }
+        if (turns++ > 1) {
+          shortest = std::min(shortest, length);
+          longest = std::max(longest, length);
+        }
+        length = 1;
+      }
+      std::printf("turn %u %u %u %u\n", flits, burst, shortest, longest);
       b.finish();
     }
   }
@@ -218,6 +250,7 @@ void rates(uint64_t seed) {
     std::printf("all %u %.4f\n", flits, double(b.flits_out - from) / double(b.now - begin) / 6);
     b.finish();
   }
+  held(b);
   // A lone packet against five ingresses that never stop: its turn comes.
   b.top->burst_i = 16;
   for (unsigned in : {0u, 3u, 4u, 7u, 8u})

@@ -41,8 +41,9 @@ def test_random_packets_arrive_once_in_order_whole_where_they_should(region: str
     assert 0 < int(words[3]) < count / 5
 
 
-def test_a_saturated_switch_delivers_everything(size: Size, seed: int) -> None:
-    run("least", "saturate", seed, size.pick(5_000, 50_000, 1_000_000))
+@pytest.mark.parametrize("region", REGIONS)
+def test_a_saturated_switch_delivers_everything(region: str, size: Size, seed: int) -> None:
+    run(region, "saturate", seed, size.pick(5_000, 50_000, 1_000_000))
 
 
 def test_channels_are_independent_and_tables_may_change(seed: int) -> None:
@@ -56,6 +57,14 @@ def test_latency_rates_and_shares(seed: int) -> None:
     rates = {(int(words[1]), int(words[2])): float(words[3]) for words in found if words[0] == "rate"}
     assert len(rates) == 25
     assert all(rate >= 0.999 for (flits, _), rate in rates.items() if flits <= 5), rates
+    # An input's turn ends with the packet that reaches R flits.
+    turns = {(int(words[1]), int(words[2])): words[3:] for words in found if words[0] == "turn"}
+    assert len(turns) == 25
+    for (flits, burst), turn in turns.items():
+        length = -(-max(burst, 1) // flits) * flits
+        assert turn == [str(length)] * 2, (flits, burst, turn)
+    # Packets that cannot leave take no cycles from those that can.
+    assert [float(words[1]) >= 0.99 for words in found if words[0] == "held"] == [True], found
     # Of the longest packets, two do not fit into an egress's channel at once.
     assert all(rate >= 0.60 for rate in rates.values()), rates
     assert all(float(words[2]) >= 0.99 for words in found if words[0] == "all"), found
