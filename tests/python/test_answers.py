@@ -358,7 +358,7 @@ def levels_from(source: int, vertices: int, edges: Any) -> list[int]:
 
 
 def test_a_search_ends_by_its_totals(random: np.random.Generator) -> None:
-    """Levels, who was reached and in how many steps: the last that reaches someone, one that does not, one that knows."""
+    """One step a level, one that reaches nobody, and one that sees so."""
     for vertices, count in ((1, 0), (60, 70), (500, 2000)):
         edges = random_edges(random, vertices, count) if count else (np.empty(0, int), np.empty(0, int))
         source = int(random.integers(vertices))
@@ -377,5 +377,5 @@ def test_totals_are_named_once(tmp_path: Path) -> None:
     text = (ROOT / "examples" / "levels" / "levels.h").read_text()
     line = next(line for line in text.splitlines() if 'c.add("reached"' in line)
     (tmp_path / "twice.h").write_text(text.replace(line, f"{line}\n{line}"))
-    with pytest.raises(gs.InputError, match="twice.h: total 'reached': is there twice"):
+    with pytest.raises(gs.InputError, match=r"twice\.h: total 'reached': is there twice"):
         apps.load(tmp_path / "twice.h")
