@@ -99,7 +99,7 @@ constexpr float floatOfTwo(int exponent) {
 
 inline constexpr int64_t mostFixed = (int64_t{1} << 62) - 1;
 
-/// A number as fixed point, rounded to the nearest, ties away from 0; what does not fit becomes the greatest that
+/// A number as fixed point, rounded to the nearest, ties to even; what does not fit becomes the greatest that
 /// does, and a NaN 0. By whole numbers alone, for cores without double precision.
 template <typename T>
 constexpr int64_t fixedByBits(T value, int fraction) {
@@ -122,7 +122,7 @@ constexpr int64_t fixedByBits(T value, int fraction) {
   } else if (shift < -mantissaBits - 2) {
     number = 0;
   } else {
-    number = (number + (int64_t{1} << (-shift - 1))) >> -shift;
+    number = (number + (int64_t{1} << (-shift - 1)) - 1 + (number >> -shift & 1)) >> -shift;
   }
   return bits >> (sizeof(T) * 8 - 1) ? -number : number;
 }
@@ -135,9 +135,12 @@ inline int64_t fixedByDouble(double value) {
   if (!(__builtin_fabs(scaled) < limit)) {
     return scaled != scaled ? 0 : scaled < 0 ? -mostFixed : mostFixed;
   }
-  const auto whole = static_cast<int64_t>(scaled);
-  const double rest = scaled - static_cast<double>(whole);
-  return whole + (rest >= 0.5) - (rest <= -0.5);
+#ifdef __SSE2__
+  // In the rounding mode that every program has unless it sets another; a call of llrint where it may set errno.
+  return __builtin_ia32_cvtsd2si64(__extension__(__attribute__((vector_size(16))) double){scaled, 0});
+#else
+  return static_cast<int64_t>(__builtin_rint(scaled));
+#endif
 }
 
 }  // namespace detail

@@ -100,8 +100,8 @@ struct Expected {
     farthest = std::max(farthest, g.fine);
     seen |= static_cast<uint16_t>(1u << g.large % 16);
     any |= g.rare;
-    exact += std::llround(static_cast<long double>(g.real) * 0x1p20L);
-    finer += std::llround(static_cast<long double>(g.fine) * 0x1p34L);
+    exact += std::llrint(static_cast<long double>(g.real) * 0x1p20L);
+    finer += std::llrint(static_cast<long double>(g.fine) * 0x1p34L);
     real += g.fine;
     size += std::fabs(static_cast<long double>(g.fine));
   }
@@ -295,7 +295,7 @@ void compareFixed(T value) {
   } else if (std::fabs(scaled) >= limit) {
     wanted = value < 0 ? -detail::mostFixed : detail::mostFixed;
   } else {
-    wanted = std::llround(scaled);  // ties away from 0
+    wanted = std::llrint(scaled);  // ties to even
   }
   CHECK_EQ(detail::fixedByBits(value, Fraction), wanted);
   CHECK_EQ(detail::fixedByDouble<Fraction>(static_cast<double>(value)), wanted);
