@@ -247,6 +247,12 @@ void Simulator::hear(Kind kind, uint32_t thread, uint64_t cycle, const uint8_t* 
       notes_ += text;
       return;
     }
+    case Kind::Queues:
+      for (size_t at = 0; at + sizeof(sim::Held) <= bytes; at += sizeof(sim::Held)) {
+        note("held " + std::to_string(word(at)) + ' ' + std::to_string(word(at + 4)) + ' ' +
+             std::to_string(word(at + 8)) + ' ' + std::to_string(word(at + 12)));
+      }
+      return;
     case Kind::Reply: reports_.emplace_back(payload, payload + bytes); return;
     case Kind::Failed:
       note("failed " + std::string(payload, payload + bytes));

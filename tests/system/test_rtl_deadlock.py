@@ -114,3 +114,39 @@ def test_a_message_behind_a_cut_link(command: Command, tmp_path: Path) -> None:
     assert found[-1].endswith(
         "wait for messages, and none is on its way; link a:north - b:south, a:east - b:west are down"
     )
+
+
+RUN = """#include <HostLink.h>
+int main() {
+  HostLink hostLink;
+  hostLink.boot("code.v", "data.v");
+  hostLink.go();
+  uint32_t msg[TinselWordsPerMsg];
+  hostLink.recv(msg);
+}
+"""
+
+
+@pytest.mark.parametrize("words", [("--cluster", "pair"), ("--config", "tiny")])
+def test_a_program_with_a_host_names_its_queues(command: Command, tmp_path: Path, words: tuple[str, ...]) -> None:
+    """The same program, started by a host that waits for a message: the same queues, and what the host waits in."""
+    # Built for a host, lengths are flits less one.
+    (tmp_path / "prog.c").write_text(HEAD + SENDERS.replace("SetLen(4)", "SetLen(3)"), encoding="utf-8")
+    (tmp_path / "Run.cpp").write_text(RUN, encoding="utf-8")
+    done = command("run", tmp_path, "--engine", "rtl", *words)
+    assert done.returncode == 4 and not done.stdout
+    *_, full, behind, last = done.stderr.splitlines()
+    cluster = "pair" in words
+    every = "(board a, tiles 0,0, 1,0; board b, tiles 0,0, 1,0)" if cluster else "(tiles 0,0, 1,0)"
+    assert full == f"full: all message slots {every}: messages for these threads wait until one is freed"
+    if cluster:
+        assert behind.startswith(f"behind them messages wait at routers {every}; in the switch of board a from ")
+        for part in ("in the switch of board b from ", "to leave board a over link a:", "at board b off link b:"):
+            assert part in behind, behind
+    else:
+        assert behind.startswith("behind them messages wait at routers (tile")
+    threads = "0-63" if cluster else "0-31"
+    assert last.endswith(
+        f"Run.cpp: deadlock: the host waits in HostLink::recv, all threads that run ({threads}) wait behind each "
+        "other: messages do not move"
+    )

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gossamer.cli import _files, _program_report
+from gossamer.cli import _files, _program_report, _program_verdict
 from gossamer.cli._program_console import Progress, show_warnings, visible
 from gossamer.engines._rtl_words import ACCELERATOR, Still
 from gossamer.errors import InputError, RunDied
@@ -70,6 +70,7 @@ def run(request: Request, arguments: Sequence[str]) -> int:
             cut=request.options.get("cut", []),
             seed=1 if seed is None else seed,
             workers=workers,
+            ranks=request.number("ranks", 1) or 1,
             tile=shown,
             **views,
         )
@@ -136,13 +137,17 @@ def _died(program: Program, report: Report, machine: rtl.Board, cluster: rtl_clu
     for group in by_code.values():
         for line in who_waits(group, _Code(program, report, group[0].thread).where, places):
             click.echo(visible(line), err=True)
+    held = _program_verdict.held(report.queues, cluster, config, places)
+    for line in held:
+        click.echo(line, err=True)
+    down = _program_verdict.links_down(report.events, cluster)
     waiting = ranges(one.thread for one in report.still)
     threads = {trap.thread for trap in report.traps if trap.thread != ACCELERATOR}
     who = f"thread{'s' if len(threads) > 1 else ''} {ranges(threads)} trapped" if threads else "an accelerator failed"
     host = f"the host waits in {report.call}"
     told = {
         "trap": f"{who}; {host}",
-        "deadlock": f"deadlock: {host}, all threads that run ({waiting}) wait for messages, and none is on its way",
+        "deadlock": f"deadlock: {host}, all threads that run ({waiting}) {_program_verdict.why_they_wait(held)}{down}",
         "ended": f"{host}, but all threads have ended",
         "idle": f"{host}, but no thread was started (HostLink::go)",
         "stuck": f"stuck: no instruction and no output for long, after {report.cycles:,} cycles; {host}",

@@ -38,6 +38,8 @@ Options:
       --one-tile        one tile alone, without mesh and the other tiles
       --workers N       threads of this machine that simulate a board or a cluster
                         (default: as many as it has); cycles do not depend on it
+      --ranks N         MPI processes that share the boards of a cluster, also of several
+                        machines; cycles do not depend on it
       --routes FILE     routing tables of ./gossamer routes NAME --tables FILE
       --frame-loss RATE share of the frames on links between boards that are lost,
                         and that are damaged (default 0)
@@ -95,6 +97,7 @@ _VALUES = {
     "--watchdog": "watchdog",
     "--input": "input",
     "--workers": "workers",
+    "--ranks": "ranks",
     "--tile": "tile",
     "--define": "define",
     "-D": "define",

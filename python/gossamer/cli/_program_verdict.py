@@ -14,6 +14,8 @@ from gossamer.errors import AnswerNo, RunDied
 if TYPE_CHECKING:
     from gossamer.config import Config
     from gossamer.device import Image
+    from gossamer.engines._rtl_control import Event
+    from gossamer.engines._rtl_queues import Held
     from gossamer.engines._rtl_words import Tiles
     from gossamer.engines.rtl import Run
     from gossamer.engines.rtl_cluster import Cluster as SimulatedCluster
@@ -43,9 +45,7 @@ def judge(
         count = f"{len(run.still)} of {run.threads} threads"
         raise RunDied(f"{program}: {count} had not ended after {run.cycles:,} cycles{also}")
     if run.reason == "deadlock":
-        who = f"all threads that run ({ranges(waiting)}) wait"
-        why = " behind each other: messages do not move" if held else " for messages, and none is on its way"
-        raise RunDied(f"{program}: deadlock: {who}{why}{also}")
+        raise RunDied(f"{program}: deadlock: all threads that run ({ranges(waiting)}) {why_they_wait(held)}{also}")
     if run.reason == "stuck":
         who = f"{_named(waiting)} had not ended" if waiting else "all threads had ended, but not all had said so"
         raise RunDied(
@@ -57,18 +57,23 @@ def judge(
         raise AnswerNo(f"{program}: {_failed(failed)}")
 
 
-def held(run: Run, cluster: SimulatedCluster | None, config: Config, tiles: Tiles) -> list[str]:
+def held(queues: Sequence[Held], cluster: SimulatedCluster | None, config: Config, tiles: Tiles) -> list[str]:
     """What holds messages up, a line each; nothing if none was under way."""
     from gossamer.engines import _rtl_queues
 
     board = cluster.switch_port if cluster is not None else _rtl_queues.no_board
-    return _rtl_queues.words(run.queues, config, tiles, board)
+    return _rtl_queues.words(queues, config, tiles, board)
 
 
-def links_down(run: Run, cluster: SimulatedCluster | None) -> str:
+def why_they_wait(held: Sequence[str]) -> str:
+    """What all threads of a deadlock do, as the end of a sentence."""
+    return "wait behind each other: messages do not move" if held else "wait for messages, and none is on its way"
+
+
+def links_down(events: Sequence[Event], cluster: SimulatedCluster | None) -> str:
     """The links that went down and did not come up again, as the end of a sentence."""
     state: dict[str, bool] = {}
-    for event in run.events:
+    for event in events:
         if cluster is not None and event.what in ("link_up", "link_down", "link_restarted"):
             cable = cluster.plan.cable_at(event.board, event.unit)
             if cable is not None:
@@ -100,4 +105,4 @@ def _signed(code: int) -> int:
     return code - (1 << 32) if code >> 31 else code
 
 
-__all__ = ["held", "judge", "links_down"]
+__all__ = ["held", "judge", "links_down", "why_they_wait"]

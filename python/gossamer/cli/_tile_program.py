@@ -47,7 +47,8 @@ def run(words: Sequence[str], arguments: Sequence[str] = ()) -> None:
     threads = request.number("threads", 1)
     workers = request.number("workers", 1)
     seed = request.number("seed", 0)
-    for name in ("routes", "frame-loss", "cut", "seed"):
+    ranks = request.number("ranks", 1) or 1
+    for name in ("routes", "frame-loss", "cut", "seed", "ranks"):
         if name in request.options and "cluster" not in request.options:
             raise InputError(f"--{name}: is for clusters; name one with --cluster")
     inputs = {0: _bytes(Path(given))} if (given := request.one("input")) is not None else {}
@@ -89,6 +90,7 @@ def run(words: Sequence[str], arguments: Sequence[str] = ()) -> None:
             cut=cut,
             seed=1 if seed is None else seed,
             workers=workers,
+            ranks=ranks,
             tile=shown,
             **views,
         )
@@ -123,8 +125,8 @@ def run(words: Sequence[str], arguments: Sequence[str] = ()) -> None:
             return console.cluster.on_boards(threads)
         return "" if one_tile else rtl.on_tiles(threads, config.threads_per_tile, config.mesh.width)
 
-    down = _program_verdict.links_down(done, console.cluster)
-    held = _program_verdict.held(done, console.cluster, config, tiles)
+    down = _program_verdict.links_down(done.events, console.cluster)
+    held = _program_verdict.held(done.queues, console.cluster, config, tiles)
     _program_verdict.judge(request.program, image, done, tiles, down, held)
 
 

@@ -62,7 +62,7 @@ def command(
     if not names and platform.machine() == "x86_64":
         # All tests: those of the hardware need its tools, which have builds for this machine alone. A test that is
         # named asks for what it needs itself.
-        gossamer_setup.require("rtl", "golden", "synth")
+        gossamer_setup.require("rtl", "mpi", "golden", "synth")
     arguments = ["-m", "pytest", "--no-header", "-q", "-rs", "--durations=5", "--durations-min=5"]
     arguments += [f"--name={name}" for name in names]
     arguments += ["--exitfirst"] if exitfirst else []

@@ -23,6 +23,7 @@ import numpy as np
 
 from gossamer.engines import _rtl_control
 from gossamer.engines._rtl_control import Event
+from gossamer.engines._rtl_queues import Held
 from gossamer.engines._rtl_words import ACCELERATOR, UNKNOWN_PC, Still, Trap
 from gossamer.engines.rtl import WATCHDOG, Board, Run, functions
 from gossamer.engines.rtl_cluster import Cluster
@@ -67,6 +68,8 @@ class Report:
     """What threads had printed and the host had not taken."""
     events: list[Event] = field(default_factory=list)
     """What boards told by themselves."""
+    queues: list[Held] = field(default_factory=list)
+    """Where the run came to stand still: the queues that hold something."""
     images: list[tuple[int, int | None, str]] = field(default_factory=list)
     """First thread, how many threads (None: all), and the file with their code, in the order of loading."""
 
@@ -236,6 +239,8 @@ def _report(path: Path) -> Report | None:
             report.traps.append(Trap(ACCELERATOR, cycle, cause, UNKNOWN_PC, address, place))
         elif key == "still":
             report.still.append(Still(*map(int, words)))
+        elif key == "held":
+            report.queues.append(Held(*map(int, words)))
         elif key == "event":
             cycle, *flit = map(int, words)
             event = _rtl_control.decode(np.array([flit], np.uint32), cycle)

@@ -60,7 +60,7 @@ class Machine:
             command += [f"--{option}", self._partial(option)]
         command += ["--least", str(least_wait), "--trace-bytes", str(trace_bytes)]
         command += self._status(program)
-        self._simulator = Simulator([*command, *self._options(), *plusargs])
+        self._simulator = self._start([*command, *self._options(), *plusargs])
         try:
             self._check_identity()
             self._configure()
@@ -73,6 +73,9 @@ class Machine:
 
     def _options(self) -> list[str]:
         return []
+
+    def _start(self, command: Sequence[str | Path]) -> Simulator:
+        return Simulator(command)
 
     def _status(self, program: str) -> list[str]:
         """Has the simulator tell others of itself (gossamer.watching)."""

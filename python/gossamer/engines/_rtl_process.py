@@ -10,10 +10,11 @@ from __future__ import annotations
 import contextlib
 import enum
 import os
+import socket
 import struct
 import subprocess
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -23,6 +24,10 @@ from gossamer.errors import RunDied
 _HEAD = struct.Struct("<BBHIIIQ")
 _REQUEST = struct.Struct("<II")
 _CHUNK = 1 << 16
+_LOOK = 0.2
+"""Seconds between looks at a child that has not called yet."""
+_MARKS = ("%Fatal", "%Error", "simulator: ")
+"""Verilator tells its reason with the place, and then what it does about it; what starts ranks tells more."""
 _PATIENCE = 10.0
 """Seconds in which the child must end once it is told to."""
 
@@ -63,19 +68,53 @@ class Record:
 class Simulator:
     """The child. A context manager: on leaving it, the child has gone."""
 
-    def __init__(self, command: Sequence[str | Path]) -> None:
+    def __init__(self, command: Sequence[str | Path] | Callable[[Path], Sequence[str | Path]]) -> None:
+        """A ``command`` that is made for a path speaks over a socket there: its own input and output are another's."""
         # What the model says of itself; a file, so that nobody has to read it while it runs.
         self._said = tempfile.TemporaryFile()  # noqa: SIM115
-        self._child = subprocess.Popen(
-            [os.fspath(word) for word in command],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._said,
-            bufsize=0,
-        )
+        self._end: socket.socket | None = None
+        if callable(command):
+            self._child, self._end = self._far(command)
+            self._to = self._from = self._end.fileno()
+        else:
+            self._child = subprocess.Popen(
+                [os.fspath(word) for word in command],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._said,
+                bufsize=0,
+            )
+            assert self._child.stdin is not None and self._child.stdout is not None
+            self._to, self._from = self._child.stdin.fileno(), self._child.stdout.fileno()
         self._buffer = bytearray()
         self.sent: list[tuple[str, bytes]] | None = None
         """A list here gets all further requests, for another simulator."""
+
+    def _far(self, command: Callable[[Path], Sequence[str | Path]]) -> tuple[subprocess.Popen[bytes], socket.socket]:
+        with tempfile.TemporaryDirectory(prefix="gossamer-") as folder, socket.socket(socket.AF_UNIX) as listener:
+            path = Path(folder) / "socket"
+            listener.bind(str(path))
+            listener.listen(1)
+            listener.settimeout(_LOOK)
+            # Ctrl-C is for us, and what starts ranks would end them.
+            self._child = subprocess.Popen(
+                [os.fspath(word) for word in command(path)],
+                stdin=subprocess.DEVNULL,
+                stdout=self._said,
+                stderr=self._said,
+                start_new_session=True,
+            )
+            try:
+                while True:
+                    with contextlib.suppress(TimeoutError):
+                        end, _ = listener.accept()
+                        return self._child, end
+                    if self._child.poll() is not None:
+                        raise self._died()
+            except BaseException:
+                self._child.kill()
+                self._child.wait()
+                raise
 
     def __enter__(self) -> Simulator:
         return self
@@ -87,28 +126,28 @@ class Simulator:
 
     def ends(self) -> tuple[int, int]:
         """Descriptors for requests and for records, for a process that speaks to the child in our place."""
-        assert self._child.stdin is not None and self._child.stdout is not None
-        return self._child.stdin.fileno(), self._child.stdout.fileno()
+        return self._to, self._from
 
     def request(self, kind: str, payload: bytes = b"") -> None:
         """Sends a request; RunDied if nobody is there to take it."""
         if self.sent is not None:
             self.sent.append((kind, payload))
-        assert self._child.stdin is not None
         data = memoryview(_REQUEST.pack(ord(kind), len(payload)) + payload)
         try:
             while data:
-                data = data[self._child.stdin.write(data) :]
-        except BrokenPipeError:
+                data = data[os.write(self._to, data) :]
+        except (BrokenPipeError, ConnectionResetError):
             raise self._died() from None
 
     def records(self) -> Iterator[Record]:
         """Records as they come; RunDied when the child ends."""
-        assert self._child.stdout is not None
         while True:
             while (record := self._cut()) is not None:
                 yield record
-            data = os.read(self._child.stdout.fileno(), _CHUNK)
+            try:
+                data = os.read(self._from, _CHUNK)
+            except ConnectionResetError:
+                data = b""
             if not data:
                 raise self._died()
             self._buffer += data
@@ -132,11 +171,11 @@ class Simulator:
     def close(self) -> None:
         """Ends the child, politely first."""
         child = self._child
-        assert child.stdin is not None and child.stdout is not None
-        with contextlib.suppress(OSError):
-            child.stdin.close()
-        # It may still have something to say, and must not wait for a reader.
-        child.stdout.close()
+        for end in (child.stdin, self._end, child.stdout):
+            # It may still have something to say, and must not wait for a reader.
+            with contextlib.suppress(OSError):
+                if end is not None:
+                    end.close()
         try:
             child.wait(_PATIENCE)
         except (subprocess.TimeoutExpired, KeyboardInterrupt):
@@ -165,8 +204,7 @@ class Simulator:
         code = self._child.wait()
         self._said.seek(0)
         said = self._said.read().decode(errors="replace").strip().splitlines()
-        # Verilator says "%Fatal" or "%Error" with the place, and then what it does about it.
-        told = next((line for line in said if "%Fatal" in line or "%Error" in line), said[-1] if said else "")
+        told = next((line for line in said if any(mark in line for mark in _MARKS)), said[-1] if said else "")
         what = f"signal {-code}" if code < 0 else f"code {code}"
         return RunDied(f"the simulator ended with {what}" + (f": {told}" if told else ""))
 

@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gossamer.config import constants
-from gossamer.engines import _rtl_build, _rtl_control, _rtl_network
+from gossamer.engines import _rtl_build, _rtl_control, _rtl_network, _rtl_ranks
 from gossamer.engines._rtl_plan import Plan, cuts, tables
-from gossamer.engines._rtl_process import Kind
+from gossamer.engines._rtl_process import Kind, Simulator
 from gossamer.engines.rtl import LEAST_WAIT, TRACE_BYTES, Board, NetworkCounters
 from gossamer.errors import InputError, RunDied
 
@@ -41,9 +41,10 @@ _MOST_BOARDS = 4
 class Cluster(Board):
     """All boards of a cluster, used as a ``Board`` is.
 
-    ``workers`` share the boards. ``frame_loss`` is the share of frames that wires lose, and damage; ``cut`` are
-    cables that are cut, ``LINK@CYCLE`` of the first run or ``LINK`` for one that never comes up. ``seed`` is for what
-    is lost. InputError for what cannot be simulated.
+    ``workers`` share the boards, or MPI ``ranks``, processes of maybe many machines: cycles and output are the same
+    with any number of either; ranks write neither waves nor traces. ``frame_loss`` is the share of frames that wires
+    lose, and damage; ``cut`` are cables that are cut, ``LINK@CYCLE`` of the first run or ``LINK`` for one that never
+    comes up. ``seed`` is for what is lost. InputError for what cannot be simulated.
     """
 
     def __init__(
@@ -61,6 +62,7 @@ class Cluster(Board):
         simulator: Path | None = None,
         plusargs: Sequence[str] = (),
         workers: int | None = None,
+        ranks: int = 1,
         tile: int = 0,
     ) -> None:
         self.plan = cluster if isinstance(cluster, Plan) else Plan(cluster)
@@ -70,6 +72,15 @@ class Cluster(Board):
         self._loss, self._seed = round(frame_loss * (1 << 20)), seed
         config = self.plan.config
         self._board_tiles = config.tiles
+        if ranks > self.plan.boards:
+            raise InputError(
+                f"--ranks {ranks}: cluster {self.plan.cluster.name} has {self.plan.boards} boards, and each rank "
+                "simulates one or more"
+            )
+        for name, asked in (("waves", waves), ("trace", trace), ("workers", workers)):
+            if ranks > 1 and asked is not None:
+                raise InputError(f"--{name}: not with --ranks; leave one of them out")
+        self._ranks = ranks
         workers = workers or min(len(os.sched_getaffinity(0)), self.plan.boards)
         super().__init__(
             config,
@@ -101,6 +112,11 @@ class Cluster(Board):
         for wire in self.plan.wires(self._cuts):
             options += ["--wire", ",".join(map(str, wire))]
         return [*super()._options(), *options]
+
+    def _start(self, command: Sequence[str | Path]) -> Simulator:
+        if self._ranks == 1:
+            return super()._start(command)
+        return Simulator(lambda socket: _rtl_ranks.command(self._ranks, command, socket))
 
     def _about(self) -> dict[str, Any]:
         return {

@@ -6,6 +6,9 @@
 /// words by cycle, in which one board writes what comes out a flight later and the other reads what was written before
 /// they met. What happens does not depend on the order of the boards, nor on who simulates them.
 ///
+/// Of several ranks (ranks.h) each has neighbouring boards, and what wires between two ranks carry is exchanged when
+/// they meet; words of other ranks come out of the same rings. A rank does not have the models of others' boards.
+///
 /// Options, each with a value:
 ///   --boards COUNT
 ///   --host BOARD                    a host at that board's switch, the first of them number 0
@@ -24,6 +27,7 @@
 #include "Vgs_cluster_rest.h"
 #include "models.h"
 #include "queue_probe.h"
+#include "ranks.h"
 #include "watch.h"
 #ifdef GS_TOGETHER
 void gs_eval_together(Vgs_cluster_rest* const* models, unsigned count, bool inputs);
@@ -214,7 +218,7 @@ class Cluster {
   static constexpr uint64_t kStride = Wire::kFlight;
   static constexpr uint64_t kQuiet = 8192, kLook = 1024, kDrain = 4096;
 
-  Cluster(int argc, char** argv) {
+  Cluster(int argc, char** argv, const Ranks& ranks) : ranks_(ranks) {
     // Each model keeps what it is given: not the options of the whole cluster.
     std::vector<char*> models(argv, argv + 1);
     std::copy_if(argv + 1, argv + argc, std::back_inserter(models), [](const char* word) { return *word == '+'; });
@@ -225,42 +229,53 @@ class Cluster {
       if (option == "--damage") damage = number;
       if (option == "--seed") seed = number;
       if (option != "--boards") return;
-      for (unsigned b = 0; b < number; ++b) {
-        boards_.push_back(std::make_unique<ClusterBoard>(static_cast<int>(models.size()), models.data(), b));
+      boards_.resize(number);
+      first_ = static_cast<unsigned>(uint64_t{number} * ranks.number() / ranks.count());
+      last_ = static_cast<unsigned>(uint64_t{number} * (ranks.number() + 1) / ranks.count());
+      for (unsigned b = first_; b < last_; ++b) {
+        boards_[b] = std::make_unique<ClusterBoard>(static_cast<int>(models.size()), models.data(), b);
       }
       host_at_.assign(number, nullptr);
     });
+    to_.resize(ranks.count());
+    from_.resize(ranks.count());
     each_option(argc, argv, [&](const std::string& option, const char* value) {
       if (option == "--wire") wire(value, loss, damage, seed);
       if (option != "--host") return;
       const auto number = static_cast<unsigned>(hosts_.size());
       hosts_.push_back(std::make_unique<HostPort>(number));
       const unsigned at = board(std::strtoul(value, nullptr, 10));
+      if (number == 0) sends_ = own(at);
+      if (!own(at)) return;
       host_at_[at] = hosts_.back().get();
       boards_[at]->host(host_at_[at]);
     });
     if (boards_.empty() || hosts_.empty()) give_up("a cluster has boards and a host");
+    if (first_ == last_) give_up("there are more ranks than boards");
   }
 
   unsigned tiles() const { return static_cast<unsigned>(boards_.size()) * kBoardTiles; }
-  unsigned most_workers() const { return static_cast<unsigned>(boards_.size()); }
+  unsigned most_workers() const { return last_ - first_; }
+  unsigned hosts() const { return static_cast<unsigned>(hosts_.size()); }
+  /// Whether a tile is simulated here.
+  bool has(unsigned tile) const { return own(tile / kBoardTiles); }
   bool ready() {
-    for (auto& board : boards_) {
-      if (!board->ready()) return false;
+    for (unsigned b = first_; b < last_; ++b) {
+      if (!boards_[b]->ready()) return false;
     }
     return true;
   }
   bool find(Probe* probes) {
-    for (unsigned b = 0; b < boards_.size(); ++b) {
+    for (unsigned b = first_; b < last_; ++b) {
       if (!boards_[b]->models().find(probes + b * kBoardTiles)) return false;
     }
     return true;
   }
   void links(std::vector<LinkSums>& all) {
-    for (unsigned b = 0; b < boards_.size(); ++b) boards_[b]->links(b, all);
+    for (unsigned b = first_; b < last_; ++b) boards_[b]->links(b, all);
   }
   void queues(std::vector<Held>& all) {
-    for (unsigned b = 0; b < boards_.size(); ++b) boards_[b]->queues(b, all);
+    for (unsigned b = first_; b < last_; ++b) boards_[b]->queues(b, all);
   }
   const uint64_t* flits(unsigned tile) const {
     return boards_[tile / kBoardTiles]->models().flits(tile % kBoardTiles);
@@ -268,7 +283,7 @@ class Cluster {
   void begin(uint64_t cycle) {
     if (begun_) return;
     begun_ = true;
-    for (auto& board : boards_) board->begin(cycle);
+    for (unsigned b = first_; b < last_; ++b) boards_[b]->begin(cycle);
   }
 
 #if VM_TRACE
@@ -276,19 +291,21 @@ class Cluster {
     return boards_[tile / kBoardTiles]->models().open_waves(path, tile % kBoardTiles);
   }
   void flush_waves() {
-    for (auto& board : boards_) board->models().flush_waves();
+    for (unsigned b = first_; b < last_; ++b) boards_[b]->models().flush_waves();
   }
 #endif
 
   /// A worker has every kth board.
   template <typename What>
   void each_tile(unsigned worker, unsigned workers, What what) const {
-    for (unsigned b = worker; b < boards_.size(); b += workers) {
+    for (unsigned b = first_ + worker; b < last_; b += workers) {
       for (unsigned t = 0; t < kBoardTiles; ++t) what(b * kBoardTiles + t);
     }
   }
 
-  void send(const uint8_t* bytes, size_t count, uint32_t replies) { hosts_[0]->send(bytes, count, replies); }
+  void send(const uint8_t* bytes, size_t count, uint32_t replies) {
+    if (sends_) hosts_[0]->send(bytes, count, replies);
+  }
   bool pending() const {
     for (const auto& host : hosts_) {
       if (host->pending()) return true;
@@ -297,7 +314,7 @@ class Cluster {
   }
   uint32_t exchanging(unsigned worker, unsigned workers) const {
     uint32_t sum = 0;
-    for (unsigned b = worker; b < boards_.size(); b += workers) {
+    for (unsigned b = first_ + worker; b < last_; b += workers) {
       if (host_at_[b]) sum += host_at_[b]->exchanging();
     }
     return sum;
@@ -312,7 +329,7 @@ class Cluster {
   /// Each host that is at one of a worker's boards.
   template <typename What>
   void each_host(unsigned worker, unsigned workers, What what) const {
-    for (unsigned b = worker; b < boards_.size(); b += workers) {
+    for (unsigned b = first_ + worker; b < last_; b += workers) {
       if (host_at_[b]) what(static_cast<const HostPort&>(*host_at_[b]));
     }
   }
@@ -325,11 +342,16 @@ class Cluster {
   void go(unsigned worker, unsigned workers, uint64_t cycle, uint64_t end, bool reset, TileHost* hosts) {
     unsigned some[kTogether];
     unsigned count = 0;
-    for (unsigned b = worker; b < boards_.size(); b += workers) {
-      some[count++] = b;
-      if (count < kTogether && b + workers < boards_.size()) continue;
-      for (uint64_t c = cycle; c < end; ++c) step<kWaves>(some, count, c, reset, hosts);
-      count = 0;
+    // Ranks meet once a flight at the latest.
+    for (uint64_t until; cycle < end; cycle = until) {
+      until = ranks_.many() ? std::min(end, (cycle / kStride + 1) * kStride) : end;
+      for (unsigned b = first_ + worker; b < last_; b += workers) {
+        some[count++] = b;
+        if (count < kTogether && b + workers < last_) continue;
+        for (uint64_t c = cycle; c < until; ++c) step<kWaves>(some, count, c, reset, hosts);
+        count = 0;
+      }
+      if (ranks_.many()) exchange(cycle, until);
     }
   }
 
@@ -381,9 +403,62 @@ class Cluster {
       give_up("a wire is FROM,LINK,TO,LINK,CUT");
     }
     wires_.push_back(std::make_unique<Wire>());
-    boards_[board(from)]->plug(link, wires_.back().get(), cut);
-    boards_[board(to)]->plug(its, wires_.back().get());
-    boards_[from]->faults(link, loss, damage, scatter(seed * 0x10001U + from * 8 + link));
+    Wire* wire = wires_.back().get();
+    if (own(board(from))) {
+      boards_[from]->plug(link, wire, cut);
+      boards_[from]->faults(link, loss, damage, scatter(seed * 0x10001U + from * 8 + link));
+    }
+    if (own(board(to))) boards_[to]->plug(its, static_cast<const Wire*>(wire));
+    if (own(from) == own(to)) return;
+    (own(from) ? to_[rank_of(to)] : from_[rank_of(from)]).push_back(wire);
+  }
+
+  /// Whether a board is simulated here.
+  bool own(unsigned board) const { return board >= first_ && board < last_; }
+  unsigned rank_of(unsigned board) const {
+    unsigned rank = 0;
+    while (boards_.size() * (rank + 1) / ranks_.count() <= board) ++rank;
+    return rank;
+  }
+
+  /// What a wire between two ranks carries.
+  struct Parcel {
+    uint32_t wire = 0;   ///< among those from the one rank to the other, in the order of the command line
+    uint32_t after = 0;  ///< cycles behind the first of those that are exchanged
+    Wire::Word word;
+  };
+
+  /// Gives other ranks what went into wires to them in the cycles from `begin` to `end`, and puts what they give into
+  /// those from them.
+  void exchange(uint64_t begin, uint64_t end) {
+    const size_t count = ranks_.count();
+    std::vector<std::vector<Parcel>> out(count), in(count);
+    std::vector<const uint8_t*> outs(count);
+    std::vector<uint8_t*> ins(count);
+    std::vector<uint64_t> sizes(count), most(count);
+    for (size_t r = 0; r < count; ++r) {
+      for (uint32_t w = 0; w < to_[r].size(); ++w) {
+        for (uint64_t c = begin; c < end; ++c) {
+          const Wire::Word& word = to_[r][w]->in(c);
+          if (word.valid) out[r].push_back({w, static_cast<uint32_t>(c - begin), word});
+        }
+      }
+      // A cable has two directions, so whoever is sent to sends.
+      in[r].resize(from_[r].size() * (end - begin));
+      outs[r] = reinterpret_cast<const uint8_t*>(out[r].data());
+      ins[r] = reinterpret_cast<uint8_t*>(in[r].data());
+      sizes[r] = out[r].size() * sizeof(Parcel);
+      most[r] = in[r].size() * sizeof(Parcel);
+    }
+    ranks_.swap(outs.data(), ins.data(), sizes.data(), most.data());
+    for (size_t r = 0; r < count; ++r) {
+      for (Wire* wire : from_[r]) {
+        for (uint64_t c = begin; c < end; ++c) wire->in(c).valid = 0;
+      }
+      for (size_t i = 0; most[r] && i < sizes[r] / sizeof(Parcel); ++i) {
+        from_[r].at(in[r][i].wire)->in(begin + in[r][i].after) = in[r][i].word;
+      }
+    }
   }
 
   /// Numbers that lie side by side, far from each other.
@@ -392,6 +467,10 @@ class Cluster {
     return value ^ value >> 16;
   }
 
+  const Ranks& ranks_;
+  unsigned first_ = 0, last_ = 0;  ///< boards of this rank
+  bool sends_ = false;             ///< whether the host that sends is at one of them
+  std::vector<std::vector<Wire*>> to_, from_;  ///< wires to and from boards of each other rank
   std::vector<std::unique_ptr<ClusterBoard>> boards_;
   std::vector<std::unique_ptr<Wire>> wires_;
   std::vector<std::unique_ptr<HostPort>> hosts_;

@@ -132,18 +132,42 @@ struct Request {
 class Records {
  public:
   void put(Kind kind, uint64_t cycle, uint32_t thread, const void* payload, size_t bytes, uint8_t flags = 0) {
-    struct {
-      uint8_t kind, flags;
-      uint16_t spare;
-      uint32_t thread, bytes, spare_too;
-      uint64_t cycle;
-    } const head{static_cast<uint8_t>(kind), flags, 0, thread, static_cast<uint32_t>(bytes), 0, cycle};
-    static_assert(sizeof head == 24);
+    const Head head{static_cast<uint8_t>(kind), flags, 0, thread, static_cast<uint32_t>(bytes), 0, cycle};
     entries_.push_back({cycle, data_.size(), sizeof head + bytes});
     const auto* at = reinterpret_cast<const uint8_t*>(&head);
     data_.insert(data_.end(), at, at + sizeof head);
     at = static_cast<const uint8_t*>(payload);
     data_.insert(data_.end(), at, at + bytes);
+  }
+
+  /// Moves all of them, with a source's number, behind `bytes`; `unpack` adds them to those of the source.
+  void pack(uint32_t source, std::vector<uint8_t>& bytes) {
+    if (entries_.empty()) return;
+    const uint64_t head[] = {source, data_.size()};
+    const auto* at = reinterpret_cast<const uint8_t*>(head);
+    bytes.insert(bytes.end(), at, at + sizeof head);
+    bytes.insert(bytes.end(), data_.begin(), data_.end());
+    clear();
+  }
+  static void unpack(const std::vector<Records*>& sources, const uint8_t* bytes, size_t count) {
+    for (const uint8_t* end = bytes + count; bytes < end;) {
+      uint64_t head[2];
+      std::memcpy(head, bytes, sizeof head);
+      bytes += sizeof head;
+      Records& source = *sources.at(head[0]);
+      for (size_t at = 0; at < head[1];) {
+        Head one;
+        std::memcpy(&one, bytes + at, sizeof one);
+        source.entries_.push_back({one.cycle, source.data_.size() + at, sizeof one + one.bytes});
+        at += sizeof one + one.bytes;
+      }
+      source.data_.insert(source.data_.end(), bytes, bytes + head[1]);
+      bytes += head[1];
+    }
+  }
+  void clear() {
+    entries_.clear();
+    data_.clear();
   }
 
   /// Writes those of all sources by cycle, then by source, and forgets them.
@@ -161,13 +185,17 @@ class Records {
     }
     std::stable_sort(all.begin(), all.end(), [](const Place& a, const Place& b) { return a.cycle < b.cycle; });
     for (const Place& place : all) std::fwrite(place.data, 1, place.bytes, out);
-    for (Records* source : sources) {
-      source->entries_.clear();
-      source->data_.clear();
-    }
+    for (Records* source : sources) source->clear();
   }
 
  private:
+  struct Head {
+    uint8_t kind, flags;
+    uint16_t spare;
+    uint32_t thread, bytes, spare_too;
+    uint64_t cycle;
+  };
+  static_assert(sizeof(Head) == 24);
   struct Entry {
     uint64_t cycle;
     size_t at, bytes;

@@ -38,12 +38,14 @@ class Session {
       case 'M': sim_.machine_.send(bytes, count, 0); return true;
       case 'U': {
         const uint32_t thread = request.word(0);
-        sim_.hosts_[sim_.tile(thread / kThreads)].feed(thread % kThreads, bytes + 4, count - 4);
+        if (!sim_.has(sim_.tile(thread / kThreads))) return true;
+        sim_.hosts_[thread / kThreads].feed(thread % kThreads, bytes + 4, count - 4);
         return true;
       }
       case 'B':
         sim_.machine_.begin(sim_.cycle_);
-        sim_.hosts_[sim_.tile(request.word(0))].start_more(request.long_word(8), request.word(4), sim_.cycle_);
+        if (!sim_.has(sim_.tile(request.word(0)))) return true;
+        sim_.hosts_[request.word(0)].start_more(request.long_word(8), request.word(4), sim_.cycle_);
         return true;
       case 'W': {
         Wait wait;
@@ -85,7 +87,7 @@ class Session {
 
   void begin() {
     for (auto& host : sim_.hosts_) host.tell_bytes();
-    issued_first_ = issued_ = sim_.all_.issued();
+    issued_first_ = issued_ = sim_.issued();
     moved_ = sim_.cycle_;
     sim_.watch_begin();
     marks_.resize(sim_.tiles_);
@@ -106,7 +108,7 @@ class Session {
       const bool sends = &host == &sim_.machine_.host();
       there |= host.ear().faults() != 0 || (wait_.wanted & kRoom && sends && host.queued() <= wait_.room);
       if (!(wait_.wanted & kMessages)) return;
-      if (heard_.size() == 1) {
+      if (sim_.hosts_in_all() == 1) {
         there |= messages >= wait_.messages;
       } else {
         for (const auto& [ear, before] : heard_) there |= ear == &host.ear() && messages != before;
@@ -118,14 +120,14 @@ class Session {
   uint64_t messages() const {
     uint64_t sum = 0;
     sim_.machine_.each_host(0, 1, [&](const auto& host) { sum += host.ear().messages(); });
-    return sum;
+    return sim_.ranks_.sum(sum);
   }
 
   bool trapped() const {
     uint64_t traps = 0;
     sim_.machine_.each_host(0, 1, [&](const auto& host) { traps += host.ear().faults(); });
     for (const auto& host : sim_.hosts_) traps += host.traps();
-    return traps != 0;
+    return sim_.ranks_.any(traps) != 0;
   }
 
   /// What is there already wakes nobody.
@@ -138,14 +140,17 @@ class Session {
   uint64_t told() const {
     uint64_t sum = 0;
     for (const auto& host : sim_.hosts_) sum += host.told();
-    return sum;
+    return sim_.ranks_.sum(sum);
   }
+
+  /// Flits that wait to enter; of several ranks one has them.
+  uint64_t queued() const { return sim_.ranks_.sum(sim_.machine_.host().queued()); }
 
   /// Whether the wait has its event.
   bool woke() const {
     return trapped() || (wait_.wanted & kBytes && told() >= wait_.bytes) ||
            (wait_.wanted & kMessages && messages() >= wait_.messages) ||
-           (wait_.wanted & kRoom && sim_.machine_.host().queued() <= wait_.room);
+           (wait_.wanted & kRoom && queued() <= wait_.room);
   }
 
   template <bool kWaves>
@@ -172,8 +177,7 @@ class Session {
       if constexpr (kTrace) sim_.trace_.collect();
       sim_.watch("runs");
       if (const Woke why = look(); why != Woke::Event) return why;
-      if (const auto now = std::chrono::steady_clock::now(); now - shown >= Simulation::kTell) {
-        shown = now;
+      if (sim_.is_time(shown)) {
         const uint64_t done = issued_ - issued_first_;
         sim_.own_.put(Kind::Progress, sim_.cycle_, 0, &done, sizeof done);
         sim_.write();
@@ -184,27 +188,28 @@ class Session {
   /// Now and then, in cycles of fixed numbers: whether the run can still come to something. Event if it can.
   Woke look() {
     for (auto& host : sim_.hosts_) host.stop_asking(sim_.cycle_);
-    const uint64_t now = sim_.all_.issued();
+    const uint64_t now = sim_.issued();
     if (now != issued_) moved_ = sim_.cycle_;
     issued_ = now;
     moved_ = std::max(moved_, sim_.progress());
     const uint64_t still = sim_.cycle_ - moved_;
     bool running = false;
     for (const auto& host : sim_.hosts_) running |= host.running_or_asking() != 0;
+    running = sim_.ranks_.any(running) != 0;
     if (still >= Simulation::kQuiet && (!running || sim_.all_wait())) {
       // Whoever polls may do something about it.
       if (!wait_.poll || still >= kPollPatience) return running ? Woke::Deadlock : Woke::AllEnded;
     } else if (wait_.watchdog && still >= std::max<uint64_t>(wait_.watchdog, Simulation::kQuiet)) {
       return Woke::Stuck;
     }
-    return Request::told_to_stop() ? Woke::Stopped : Woke::Event;
+    return sim_.told_to_stop() ? Woke::Stopped : Woke::Event;
   }
 
   void answer(Woke reason) {
     std::vector<Still> still;
     if (reason != Woke::Event && reason != Woke::Over) still = sim_.stills();
-    const Woken head{reason, static_cast<uint32_t>(still.size()), sim_.machine_.host().queued(),
-                     sim_.all_.issued() - issued_first_};
+    if (reason == Woke::Deadlock || reason == Woke::Stuck) sim_.tell_queues();
+    const Woken head{reason, static_cast<uint32_t>(still.size()), queued(), sim_.issued() - issued_first_};
     std::vector<uint8_t> payload(sizeof head + still.size() * sizeof(Still));
     std::memcpy(payload.data(), &head, sizeof head);
     if (!still.empty()) std::memcpy(payload.data() + sizeof head, still.data(), still.size() * sizeof(Still));

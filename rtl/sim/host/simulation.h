@@ -16,6 +16,7 @@
 ///   send(bytes, count, replies), pending(), exchanging(worker, workers), progress(), sources(all)
 ///                                                  the host's end of the network (network.h)
 ///   go<kWaves>(worker, workers, cycle, end, reset, hosts)
+///   has(tile)                                      only of one whose boards may be shared out among ranks (ranks.h)
 /// `go` simulates cycles of one worker's models; it passes no multiple of kStride, at which all workers meet. Whether
 /// all is done is looked at there alone, so nothing depends on how many workers there are.
 #pragma once
@@ -28,8 +29,10 @@
 #include <string>
 
 #include "network.h"
+#include "options.h"
 #include "probe.h"
 #include "queue_probe.h"
+#include "ranks.h"
 #include "session.h"
 #include "sync.h"
 #include "tile_host.h"
@@ -38,44 +41,14 @@
 
 namespace gossamer::sim {
 
-/// What the command line says.
-struct Options {
-  const char* waves = nullptr;
-  const char* trace = nullptr;
-  unsigned least = 0;    ///< shortest wait in the trace
-  size_t trace_bytes = 64'000'000;  ///< most bytes of the trace
-  const char* status = nullptr;  ///< folder of files about simulations that run
-  const char* about = nullptr;   ///< what is said in them of this one
-  unsigned tile = 0;     ///< whose waves are written
-  unsigned workers = 1;  ///< threads of this process that share the work
-
-  /// --waves FILE, --trace FILE, --least CYCLES, --trace-bytes COUNT, --status FOLDER, --about JSON, --tile NUMBER,
-  /// --workers COUNT; others are the machine's or the models'.
-  static Options of(int argc, char** argv) {
-    Options options;
-    for (int i = 1; i + 1 < argc && argv[i][0] == '-'; i += 2) {
-      const std::string option = argv[i];
-      const auto number = static_cast<unsigned>(std::strtoul(argv[i + 1], nullptr, 10));
-      if (option == "--waves") options.waves = argv[i + 1];
-      if (option == "--trace") options.trace = argv[i + 1];
-      if (option == "--least") options.least = number;
-      if (option == "--trace-bytes") options.trace_bytes = std::strtoull(argv[i + 1], nullptr, 10);
-      if (option == "--status") options.status = argv[i + 1];
-      if (option == "--about") options.about = argv[i + 1];
-      if (option == "--tile") options.tile = number;
-      if (option == "--workers") options.workers = number;
-    }
-    return options;
-  }
-};
-
 template <typename Machine>
 class Simulation {
  public:
-  Simulation(std::FILE* out, const Options& options, int argc, char** argv)
+  Simulation(std::FILE* out, const Options& options, const Ranks& ranks, int argc, char** argv)
       : out_(out),
         options_(options),
-        machine_(argc, argv),
+        ranks_(ranks),
+        machine_(made(ranks, argc, argv)),
         tiles_(machine_.tiles()),
         probes_(tiles_),
         all_(probes_.data(), tiles_, kThreads),
@@ -85,41 +58,45 @@ class Simulation {
     machine_.sources(sources_);
     for (TileHost& host : hosts_) sources_.push_back(&host.records());
     sources_.push_back(&own_);
-    // Waves are written by one thread.
-    const unsigned wanted = options.waves ? 1 : options.workers;
+    if (ranks_.many() && (options.waves || options.trace)) give_up("waves and traces are not written by several ranks");
+    // Waves are written by one thread, and of several ranks each is one.
+    const unsigned wanted = options.waves || ranks_.many() ? 1 : options.workers;
     const unsigned workers = std::min(std::max(wanted, 1U), machine_.most_workers());
     crew_ = std::make_unique<Crew>(workers);
     pace_ = Pace(workers);
 #if !VM_TRACE
     if (options.waves) give_up("built without waves");
 #endif
-    const auto steps = [&](uint64_t count, bool reset) {
-      for (; count; --count, ++cycle_) machine_.template go<false>(0, 1, cycle_, cycle_ + 1, reset, hosts_.data());
+    const auto go_to = [&](uint64_t end, bool reset) {
+      machine_.template go<false>(0, 1, cycle_, end, reset, hosts_.data());
+      cycle_ = end;
     };
-    steps(kResetCycles, true);
+    go_to(kResetCycles, true);
     // From here on workers meet at multiples of the stride.
-    while (!machine_.ready() || cycle_ % Machine::kStride) {
+    do {
       if (cycle_ > kPatience) give_up("a board does not come out of reset");
-      steps(1, false);
-    }
+      go_to(next(cycle_), false);
+    } while (ranks_.any(!machine_.ready()));
     if (!machine_.find(probes_.data())) give_up("there are no cores");
-    for (const Probe& probe : probes_) {
-      if (probe.cores() * kThreadsPerCore != kThreads) give_up("the cores' signals for simulation are not as expected");
-    }
+    each_own([this](unsigned t) {
+      if (probes_[t].cores() * kThreadsPerCore != kThreads) {
+        give_up("the cores' signals for simulation are not as expected");
+      }
+    });
     if (options.trace) open_trace();
-    if (options.status) watch_.open(options.status, options.about);
+    if (options.status && ranks_.first()) watch_.open(options.status, options.about);
     watch("loads");
   }
 
   /// Answers requests until there are no more.
   void serve() {
     Request request;
-    while (Request::read(request)) {
+    while (read(request)) {
       const uint8_t* bytes = request.payload.data();
       const size_t count = request.payload.size();
       switch (request.kind) {
         case 'S':
-          hosts_[tile(request.word(0))].send(bytes + 4, count - 4, 0);
+          if (has(tile(request.word(0)))) hosts_[request.word(0)].send(bytes + 4, count - 4, 0);
           if (!exchange("the tile takes no more bytes from the debug bus", "")) return;
           break;
         case 'Q':
@@ -135,7 +112,8 @@ class Simulation {
           break;
         case 'I': {
           const uint32_t thread = request.word(0);
-          hosts_[tile(thread / kThreads)].input(thread % kThreads, bytes + 4, count - 4);
+          if (!has(tile(thread / kThreads))) break;
+          hosts_[thread / kThreads].input(thread % kThreads, bytes + 4, count - 4);
           break;
         }
         case 'Y': trace_.symbols(symbols(request)); break;
@@ -163,6 +141,24 @@ class Simulation {
   /// Cycles without an instruction after which nothing can be on its way any more.
   static constexpr uint64_t kQuiet = Machine::kQuiet;
   static constexpr auto kTell = std::chrono::milliseconds(250);  ///< between records of progress
+
+  static Machine made(const Ranks& ranks, int argc, char** argv) {
+    if constexpr (std::is_constructible_v<Machine, int, char**, const Ranks&>) {
+      return Machine(argc, argv, ranks);
+    } else {
+      return Machine(argc, argv);
+    }
+  }
+
+  /// Whether a tile is simulated by this rank.
+  bool has(unsigned t) const {
+    if constexpr (requires { machine_.has(t); }) return machine_.has(t);
+    return true;
+  }
+  template <typename What>
+  void each_own(What what) const {
+    machine_.each_tile(0, 1, what);
+  }
 
   void open_trace() {
     mailboxes_.resize(tiles_);
@@ -199,7 +195,7 @@ class Simulation {
   /// Goes on while something is left to do, to cycle `end` at most. False if all is done.
   template <bool kRuns, bool kWaves, bool kTrace>
   bool advance(uint64_t end) {
-    bool more = left<kRuns>(0, 1) != 0;
+    bool more = ranks_.any(left<kRuns>(0, 1)) != 0;
     while (more && cycle_ < end) more = batch<kRuns, kWaves, kTrace>(end);
     return more;
   }
@@ -227,7 +223,7 @@ class Simulation {
           machine_.template go<kWaves>(worker, plan.workers, cycle, until, false, hosts_.data());
           cycle = until;
         }
-        uint32_t mine = left<kRuns>(worker, plan.workers);
+        auto mine = static_cast<uint32_t>(ranks_.any(left<kRuns>(worker, plan.workers)));
         if (kRuns && cycle / Watch::kEvery != seen / Watch::kEvery) {
           machine_.each_tile(worker, plan.workers, [this](unsigned t) {
             watch_.look(t, probes_[t], hosts_[t].running());
@@ -260,9 +256,9 @@ class Simulation {
   /// Sends packets to a tile, or to each, and waits for so many replies of each.
   void ask(uint32_t to, const uint8_t* bytes, size_t count, uint32_t replies) {
     if (to == kEachTile) {
-      for (TileHost& host : hosts_) host.send(bytes, count, replies);
-    } else {
-      hosts_[tile(to)].send(bytes, count, replies);
+      each_own([&](unsigned t) { hosts_[t].send(bytes, count, replies); });
+    } else if (has(tile(to))) {
+      hosts_[to].send(bytes, count, replies);
     }
   }
 
@@ -281,7 +277,7 @@ class Simulation {
       if (!waits || cycle_ - since < kPatience) continue;
       bool sends = machine_.pending();
       for (TileHost& host : hosts_) sends |= host.bus().pending();
-      return fail(sends || !*dumb ? deaf : dumb);
+      return fail(ranks_.any(sends) || !*dumb ? deaf : dumb);
     }
     own_.put(Kind::Done, cycle_, 0, nullptr, 0);
     return true;
@@ -290,23 +286,24 @@ class Simulation {
   uint64_t progress() {
     uint64_t last = machine_.progress();
     for (const TileHost& host : hosts_) last = std::max(last, host.progress());
-    return last;
+    return ranks_.max(last);
   }
+  uint64_t issued() const { return ranks_.sum(all_.issued()); }
 
   // ---- Running ----
 
   void run(uint32_t threads, uint64_t most, uint64_t watchdog) {
-    issued_first_ = all_.issued();
+    issued_first_ = issued();
     machine_.begin(cycle_);
     watch_begin();
-    for (unsigned t = 0; t < tiles_; ++t) {
+    each_own([&](unsigned t) {
       // Threads of a board that take part, and those of its tiles up to this one.
       const uint32_t others = t / Machine::kBoardTiles * Machine::kBoardTiles * kThreads;
       const uint32_t its = threads > others ? std::min(threads - others, Machine::kBoardTiles * kThreads) : 0;
       const uint32_t before = t % Machine::kBoardTiles * kThreads;
       const uint32_t mine = its > before ? std::min(its - before, kThreads) : 0;
       hosts_[t].start(mine, its, Machine::kBoardTiles > 1, cycle_);
-    }
+    });
 #if VM_TRACE
     if (options_.waves && !machine_.open_waves(options_.waves, options_.tile % tiles_)) give_up("cannot write waves");
 #endif
@@ -323,7 +320,7 @@ class Simulation {
   template <bool kWaves, bool kTrace>
   Reason go(uint64_t end, uint64_t watchdog) {
     uint64_t moved = cycle_;
-    uint64_t issued = all_.issued();
+    uint64_t before = issued();
     auto told = std::chrono::steady_clock::now();
     for (bool more = true; more;) {
       more = advance<true, kWaves, kTrace>(std::min(end, (cycle_ / kLook + 1) * kLook));
@@ -332,16 +329,15 @@ class Simulation {
       if (!more) break;
       watch("runs");
       for (TileHost& host : hosts_) host.stop_asking(cycle_);
-      const uint64_t now = all_.issued();
-      if (now != issued) moved = cycle_;
-      issued = now;
+      const uint64_t now = issued();
+      if (now != before) moved = cycle_;
+      before = now;
       moved = std::max(moved, progress());
       if (cycle_ - moved >= kQuiet && all_wait()) return Reason::Deadlock;
       if (watchdog && cycle_ - moved >= watchdog) return Reason::Stuck;
       if (cycle_ % kListen) continue;
-      if (Request::told_to_stop()) return Reason::Stopped;
-      if (const auto time = std::chrono::steady_clock::now(); time - told >= kTell) {
-        told = time;
+      if (told_to_stop()) return Reason::Stopped;
+      if (is_time(told)) {
         const uint64_t done = now - issued_first_;
         own_.put(Kind::Progress, cycle_, 0, &done, sizeof done);
       }
@@ -370,7 +366,18 @@ class Simulation {
       all &= state.doing == Doing::Request && state.asked == Asked::Csr &&
              (csr == config::Csr::Wait || csr == config::Csr::Idle);
     });
-    return all && any;
+    return ranks_.any((all ? 0U : 2U) | (any ? 1U : 0U)) == 1;
+  }
+
+  /// Whether the host has asked for a stop, or has gone.
+  bool told_to_stop() const { return ranks_.share(ranks_.first() && Request::told_to_stop()); }
+
+  /// Whether kTell has passed since a time, which then becomes the present one.
+  bool is_time(std::chrono::steady_clock::time_point& since) const {
+    const auto now = std::chrono::steady_clock::now();
+    if (!ranks_.share(now - since >= kTell)) return false;
+    since = now;
+    return true;
   }
 
   void ended(Reason reason) {
@@ -379,7 +386,7 @@ class Simulation {
       // Workers may have met some cycles behind the last end of a thread.
       last = 0;
       for (const TileHost& host : hosts_) last = std::max(last, host.progress());
-      last = std::min(last, cycle_);
+      last = std::min(ranks_.max(last), cycle_);
       drain();
     }
     for (TileHost& host : hosts_) host.finish(cycle_);
@@ -392,12 +399,9 @@ class Simulation {
       uint32_t reason, count;
       uint64_t first, last, issued;
     } const head{static_cast<uint32_t>(reason), static_cast<uint32_t>(still.size()), first_, last,
-                 all_.issued() - issued_first_};
+                 issued() - issued_first_};
     tell_watched();
-    if (reason == Reason::Deadlock || reason == Reason::Stuck) {
-      const std::vector<Held> held = queues();
-      own_.put(Kind::Queues, cycle_, 0, held.data(), held.size() * sizeof(Held));
-    }
+    if (reason == Reason::Deadlock || reason == Reason::Stuck) tell_queues();
     std::vector<uint8_t> payload(sizeof head + still.size() * sizeof(Still));
     std::memcpy(payload.data(), &head, sizeof head);
     if (!still.empty()) std::memcpy(payload.data() + sizeof head, still.data(), still.size() * sizeof(Still));
@@ -422,12 +426,35 @@ class Simulation {
   std::string watched(const char* state) {
     std::vector<LinkSums> links;
     if constexpr (requires { machine_.links(links); }) machine_.links(links);
+    ranks_.append(links);
+    std::vector<Watch::Tile> others(ranks_.many() ? tiles_ : 0);
+    watch_others(others);
     return watch_.told(state, first_, cycle_, Machine::kBoardTiles, mesh_width(), links,
-                       [this](unsigned t) { return sums(t); });
+                       [&](unsigned t) { return has(t) ? sums(t) : others[t]; });
+  }
+
+  /// Has rank 0 know what the other ranks saw of their tiles.
+  void watch_others(std::vector<Watch::Tile>& others) {
+    struct One {
+      unsigned tile;
+      Watch::Tile sums;
+      Seen seen;
+    };
+    std::vector<One> all;
+    if (!ranks_.first()) {
+      each_own([&](unsigned t) { all.push_back({t, watch_.since(t, sums(t)), watch_.seen(t)}); });
+    }
+    ranks_.append(all);
+    if (!ranks_.first()) return;
+    for (const One& one : all) {
+      others[one.tile] = one.sums;
+      watch_.seen(one.tile) = one.seen;
+    }
   }
 
   Watch::Tile sums(unsigned t) {
     Watch::Tile tile;
+    if (!has(t)) return tile;
     tile.started = static_cast<unsigned>(std::popcount(hosts_[t].running()));
     tile.issued = probes_[t].issued();
     if constexpr (requires { machine_.flits(t); }) {
@@ -439,11 +466,9 @@ class Simulation {
 
   /// Tells it, if it is time and somebody may want to know.
   void watch(const char* state) {
-    if (!watch_.is_open()) return;
-    const auto now = std::chrono::steady_clock::now();
-    if (now - watched_ < kTell) return;
-    watched_ = now;
-    watch_.write(watched(state));
+    if (!options_.status || !is_time(watched_)) return;
+    const std::string text = watched(state);
+    if (watch_.is_open()) watch_.write(text);
   }
 
   static constexpr unsigned mesh_width() { return Machine::kBoardTiles > 1 ? config::mesh::width : 1; }
@@ -464,17 +489,21 @@ class Simulation {
       still.push_back({thread, static_cast<uint8_t>(state.doing), static_cast<uint8_t>(state.asked), 0, state.pc,
                        state.address, state.data});
     });
+    ranks_.append(still);
     return still;
   }
 
-  /// The queues that hold something.
-  std::vector<Held> queues() {
-    std::vector<Held> held;
+  /// Tells the queues that hold something.
+  void tell_queues() {
+    std::vector<Held> held, boards;
     each_context([&](unsigned first, unsigned count) {
-      QueueProbe::tiles(*probes_[first].context(), first, count, held);
+      if (has(first)) QueueProbe::tiles(*probes_[first].context(), first, count, held);
     });
-    if constexpr (requires { machine_.queues(held); }) machine_.queues(held);
-    return held;
+    if constexpr (requires { machine_.queues(boards); }) machine_.queues(boards);
+    ranks_.append(held);
+    ranks_.append(boards);
+    held.insert(held.end(), boards.begin(), boards.end());
+    own_.put(Kind::Queues, cycle_, 0, held.data(), held.size() * sizeof(Held));
   }
 
   /// Calls `what` with the first tile of each context and how many tiles it has.
@@ -488,13 +517,38 @@ class Simulation {
 
   // ---- The host ----
 
+  unsigned hosts_in_all() const {
+    if constexpr (requires { machine_.hosts(); }) return machine_.hosts();
+    return 1;
+  }
+
   unsigned tile(uint32_t number) const {
     if (number >= tiles_) give_up("a request for a tile that is not there");
     return number;
   }
 
+  /// The next request, which all ranks get; false if there are no more.
+  bool read(Request& request) const {
+    struct {
+      uint64_t more = 0, kind = 0, bytes = 0;
+    } head;
+    if (ranks_.first() && Request::read(request)) head = {1, request.kind, request.payload.size()};
+    ranks_.share(&head, sizeof head);
+    request.kind = static_cast<uint8_t>(head.kind);
+    request.payload.resize(head.bytes);
+    ranks_.share(request.payload.data(), head.bytes);
+    return head.more != 0;
+  }
+
   /// What all have said since the last time.
   void write() {
+    std::vector<uint8_t> bytes;
+    if (!ranks_.first()) {
+      own_.clear();
+      for (uint32_t i = 0; i < sources_.size(); ++i) sources_[i]->pack(i, bytes);
+    }
+    ranks_.gather(bytes, [this](unsigned, const uint8_t* its, size_t count) { Records::unpack(sources_, its, count); });
+    if (!ranks_.first()) return;
     Records::write(sources_, out_);
     std::fflush(out_);
   }
@@ -518,6 +572,7 @@ class Simulation {
 
   std::FILE* out_;  ///< records go here
   const Options options_;
+  const Ranks& ranks_;
   Machine machine_;
   const unsigned tiles_;
   std::unique_ptr<Crew> crew_;
@@ -540,16 +595,19 @@ class Simulation {
 /// The whole of a simulator's `main`.
 template <typename Machine>
 int simulate(int argc, char** argv) {
+  const Options options = Options::of(argc, argv);
   // Ctrl-C goes to the host, who tells us; and without a host there is nothing to do.
   ::signal(SIGINT, SIG_IGN);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  const Ranks ranks(options.ranks);
+  if (options.socket && ranks.first()) speak_over(options.socket);
   // What the models print (assertions, $display) must not get between the records.
   std::FILE* records = ::fdopen(::dup(STDOUT_FILENO), "wb");
   if (!records || ::dup2(STDERR_FILENO, STDOUT_FILENO) < 0) return EXIT_FAILURE;
   std::setvbuf(records, nullptr, _IOFBF, 1 << 16);
   std::setvbuf(stdout, nullptr, _IOLBF, 1 << 12);
   // On the heap: a board's is large.
-  std::make_unique<Simulation<Machine>>(records, Options::of(argc, argv), argc, argv)->serve();
+  std::make_unique<Simulation<Machine>>(records, options, ranks, argc, argv)->serve();
   return std::fclose(records) ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 

@@ -96,6 +96,15 @@ class Watch {
     }
   }
 
+  /// What was seen of a tile; another rank's is put here.
+  Seen& seen(unsigned tile) { return seen_[tile]; }
+  /// A tile's sums since the begin of the run.
+  Tile since(unsigned tile, Tile its) const {
+    its.issued -= before_[tile].issued;
+    for (unsigned d = 0; d < its.flits.size(); ++d) its.flits[d] -= before_[tile].flits[d];
+    return its;
+  }
+
   /// Looks at the threads of a tile that have started and not ended, a bit each.
   void look(unsigned tile, const Probe& probe, uint64_t started) {
     Seen& seen = seen_[tile];
@@ -124,9 +133,7 @@ class Watch {
     for (unsigned i = 0; i < kShareCount; ++i) add(text, "%s\"%s\"", i ? "," : "", kShares[i]);
     text += "],\"tiles\":[";
     for (unsigned t = 0; t < seen_.size(); ++t) {
-      Tile its = tile(t);
-      its.issued -= before_[t].issued;
-      for (unsigned d = 0; d < its.flits.size(); ++d) its.flits[d] -= before_[t].flits[d];
+      const Tile its = since(t, tile(t));
       add(text, "%s{\"started\":%u,\"issued\":%" PRIu64 ",\"looks\":%" PRIu64 ",\"shares\":[", t ? "," : "",
           its.started, its.issued, seen_[t].looks);
       for (unsigned i = 0; i < kShareCount; ++i) add(text, "%s%" PRIu64, i ? "," : "", seen_[t].shares[i]);

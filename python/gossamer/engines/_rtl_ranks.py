@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A cluster's simulation shared out among MPI ranks: the library that a simulator loads, and how ranks are started.
+
+The simulator itself knows no MPI: ``rtl/sim/ranks`` is compiled for the MPI at hand, MPICH of the group ``mpi`` or,
+with ``GOSSAMER_MPIEXEC`` and ``GOSSAMER_MPICXX``, that of a site.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shlex
+import shutil
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import gossamer_setup
+from gossamer import native
+from gossamer.errors import InputError
+from gossamer.hdl import _run
+from gossamer.paths import ROOT
+
+_SOURCES = ROOT / "rtl" / "sim" / "ranks"
+_START, _COMPILER = "GOSSAMER_MPIEXEC", "GOSSAMER_MPICXX"
+
+
+def command(ranks: int, simulator: Sequence[str | Path], socket: Path) -> list[str]:
+    """What starts so many ranks of a simulator, the first of which speaks over a socket. InputError without an MPI."""
+    start, compiler = (shlex.split(os.environ.get(name, "")) for name in (_START, _COMPILER))
+    if bool(start) != bool(compiler):
+        raise InputError(f"an MPI of your own needs both {_START} (what starts ranks) and {_COMPILER} (its compiler)")
+    if not start:
+        gossamer_setup.require("mpi")
+        prefix = Path(sys.executable).parent.parent
+        start = [str(prefix / "bin" / "mpiexec")]
+        if not Path(start[0]).exists():
+            raise InputError(f"ranks: MPICH has builds for x86-64 alone; name an MPI with {_START} and {_COMPILER}")
+        compiler = [str(native.compiler()), f"-I{prefix}/include", f"-L{prefix}/lib", f"-Wl,-rpath,{prefix}/lib"]
+        library = _library([*compiler, "-lmpi"])
+    else:
+        for name, words in ((_START, start), (_COMPILER, compiler)):
+            if shutil.which(words[0]) is None:
+                raise InputError(f"{name}: there is no command {words[0]}")
+        library = _library(compiler)
+    return [*start, "-n", str(ranks), *map(str, simulator), "--ranks", str(library), "--socket", str(socket)]
+
+
+def _library(compiler: Sequence[str]) -> Path:
+    """The functions of ``ranks_mpi.h``, built with a compiler and its flags. InputError if that fails."""
+    sources = sorted(_SOURCES.iterdir())
+    key = hashlib.sha256("\0".join(compiler).encode() + b"".join(path.read_bytes() for path in sources))
+
+    def make(folder: Path) -> None:
+        flags = ["-std=c++20", "-O2", "-shared", "-fPIC", str(_SOURCES / "ranks_mpi.cc")]
+        libraries = [word for word in compiler if word.startswith("-l")]
+        words = [*(word for word in compiler if word not in libraries), *flags, *libraries]
+        log = folder / "build.log"
+        if _run.run([*words, "-o", str(folder / "ranks.so")], log, folder):
+            raise InputError(f"building for MPI failed: {_run.first_error(log)} (all of it in {log})")
+
+    return _run.kept("ranks", key.hexdigest()[:16], make) / "ranks.so"
+
+
+__all__ = ["command"]

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What a simulator is told on its command line, and where the host is that it speaks to.
+#pragma once
+
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "records.h"
+
+namespace gossamer::sim {
+
+/// What the command line says.
+struct Options {
+  const char* waves = nullptr;
+  const char* trace = nullptr;
+  unsigned least = 0;    ///< shortest wait in the trace
+  size_t trace_bytes = 64'000'000;  ///< most bytes of the trace
+  const char* status = nullptr;  ///< folder of files about simulations that run
+  const char* about = nullptr;   ///< what is said in them of this one
+  unsigned tile = 0;     ///< whose waves are written
+  unsigned workers = 1;  ///< threads of this process that share the work
+  const char* ranks = nullptr;   ///< library of the ranks that share the boards
+  const char* socket = nullptr;  ///< where the host is, if not at standard input and output
+
+  /// --waves FILE, --trace FILE, --least CYCLES, --trace-bytes COUNT, --status FOLDER, --about JSON, --tile NUMBER,
+  /// --workers COUNT, --ranks LIBRARY, --socket PATH; others are the machine's or the models'.
+  static Options of(int argc, char** argv) {
+    Options options;
+    for (int i = 1; i + 1 < argc && argv[i][0] == '-'; i += 2) {
+      const std::string option = argv[i];
+      const auto number = static_cast<unsigned>(std::strtoul(argv[i + 1], nullptr, 10));
+      if (option == "--waves") options.waves = argv[i + 1];
+      if (option == "--trace") options.trace = argv[i + 1];
+      if (option == "--least") options.least = number;
+      if (option == "--trace-bytes") options.trace_bytes = std::strtoull(argv[i + 1], nullptr, 10);
+      if (option == "--status") options.status = argv[i + 1];
+      if (option == "--about") options.about = argv[i + 1];
+      if (option == "--tile") options.tile = number;
+      if (option == "--workers") options.workers = number;
+      if (option == "--ranks") options.ranks = argv[i + 1];
+      if (option == "--socket") options.socket = argv[i + 1];
+    }
+    return options;
+  }
+};
+
+/// Makes a socket, at which the host listens, standard input and output: those of MPI's processes are MPI's.
+inline void speak_over(const char* path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  const int end = ::socket(AF_UNIX, SOCK_STREAM, 0);
+  if (end < 0 || std::strlen(path) >= sizeof address.sun_path) give_up("the host's socket has too long a name");
+  std::strcpy(address.sun_path, path);
+  if (::connect(end, reinterpret_cast<const sockaddr*>(&address), sizeof address) ||
+      ::dup2(end, STDIN_FILENO) < 0 || ::dup2(end, STDOUT_FILENO) < 0) {
+    give_up("the host does not answer at its socket");
+  }
+  ::close(end);
+}
+
+}  // namespace gossamer::sim
