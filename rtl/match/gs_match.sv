@@ -54,6 +54,26 @@ module gs_match
     );
     logic unused_seed;
     assign unused_seed = ^seed_i[127:SeedW] ^ (Lists == 0);
+  end else if (Architecture == 1) begin : gen_two_level
+    gs_match_two_level #(
+      .CamEntries(CamEntries),
+      .Lists     (Lists),
+      .Entries   (Entries),
+      .Ranks     (Ranks)
+    ) u_engine (
+      .clk_i,
+      .rst_ni,
+      .cmd_valid_i,
+      .cmd_ready_o,
+      .cmd_i,
+      .done_valid_o,
+      .done_ready_i,
+      .done_o,
+      .posts_o,
+      .messages_o
+    );
+    logic unused_seed;
+    assign unused_seed = ^seed_i ^ (Reserve == 0);
   end else begin : gen_illegal_architecture
     $fatal(1, "gs_match: Architecture is %0d; it must be 0 (hashed) or 1 (two-level)", Architecture);
   end

@@ -13,8 +13,7 @@
 ///                    |      ^ \--> Load, Hash, Take -> Second        a message taken out of its four lists
 ///                    +> Pick+                               several candidates: the oldest
 ///
-/// Entries of a queue go to the CAM while none of that queue is in lists, so all in the CAM are older than those. In
-/// idle cycles the oldest of the lists move up into free places of the CAM.
+/// Entries of a queue go to the CAM while none of that queue is in lists, so all in the CAM are older than those.
 module gs_match_hashed
   import gossamer_pkg::*;
   import gs_match_pkg::*;

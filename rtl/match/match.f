@@ -6,4 +6,7 @@ match/gs_match_cam.sv
 match/gs_match_free.sv
 match/gs_match_class.sv
 match/gs_match_hashed.sv
+match/gs_match_list.sv
+match/gs_match_queue.sv
+match/gs_match_two_level.sv
 match/gs_match.sv

@@ -21,6 +21,11 @@ Completion Reference::apply(const Command& command, bool refuse) {
     done.status = refuse ? Status::kFull : Status::kWaiting;
     if (!refuse) queue.push_back(command);
   };
+  if (command.rank >= ranks_ || command.op > Op::kTake ||
+      (command.op == Op::kArrive && (command.any_source || command.any_tag))) {
+    done.status = Status::kBad;
+    return done;
+  }
   switch (command.op) {
     case Op::kArrive: {
       const auto receive = std::find_if(posts_.begin(), posts_.end(), [&](auto& p) { return matches(p, command); });

@@ -33,6 +33,7 @@ struct Completion {
 
 class Reference {
  public:
+  explicit Reference(unsigned ranks = 1024) : ranks_(ranks) {}
   /// Does one request. With `refuse` a request that matches nothing is not let in, but answered with kFull.
   /// A cancel names its post by the handle alone; handles of waiting posts differ.
   Completion apply(const Command& command, bool refuse = false);
@@ -40,6 +41,7 @@ class Reference {
   const std::list<Command>& messages() const { return messages_; }
 
  private:
+  unsigned ranks_;
   std::list<Command> posts_, messages_;
 };
 

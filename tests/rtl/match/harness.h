@@ -41,7 +41,7 @@ class Bench {
 
   std::mt19937_64 random;
   std::unique_ptr<Vgs_match> top;
-  Reference reference;
+  Reference reference{GS_RANKS};
   /// Odds that a request is offered, and that a completion is taken, in a cycle.
   double send_rate = 1.0, take_rate = 1.0;
   /// Of each queue: entries that must fit; and of both together, if that is a limit.
@@ -49,7 +49,7 @@ class Bench {
   uint64_t now = 0, answered = 0, matched = 0, refused = 0, wild = 0, cancelled = 0;
   /// Cycle in which the last request was taken, and the last completion given.
   uint64_t taken_at = 0, given_at = 0;
-  uint64_t answers[5][5] = {};
+  uint64_t answers[8][5] = {};
   /// Entry numbers that the engine gave to posts, by handle.
   std::unordered_map<uint32_t, uint32_t> entries;
 

@@ -73,6 +73,16 @@ Command any_request(Bench& b, const Traffic& t, uint32_t handle) {
     c.any_source = b.chance(t.any_source);
     c.any_tag = b.chance(t.any_tag);
   }
+  // What no engine can do.
+  if (b.below(100) == 0) {
+    switch (b.below(3)) {
+      case 0: c.rank = static_cast<uint16_t>(GS_RANKS + b.below(1024 - GS_RANKS)); break;
+      case 1: c.op = static_cast<Op>(5 + b.below(3)); break;
+      default:
+        c.op = Op::kArrive;
+        (b.below(2) ? c.any_source : c.any_tag) = true;
+    }
+  }
   return c;
 }
 
@@ -141,7 +151,7 @@ void random_traffic(uint64_t seed, uint64_t count) {
   b.finish();
   std::printf("answered %llu cycles %llu deepest-posts %zu deepest-messages %zu\n", (unsigned long long)b.answered,
               (unsigned long long)b.now, deepest_posts, deepest_messages);
-  for (int op = 0; op < 5; ++op) {
+  for (int op = 0; op < 8; ++op) {
     std::printf("op %d", op);
     for (int status = 0; status < 5; ++status) std::printf(" %llu", (unsigned long long)b.answers[op][status]);
     std::printf("\n");

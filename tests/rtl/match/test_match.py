@@ -34,8 +34,15 @@ class Engine:
             "Lists": self.lists,
             "Entries": self.entries,
             "Reserve": self.reserve,
+            "Ranks": 1000,
         }
-        names = {"Architecture": "ARCHITECTURE", "CamEntries": "CAM", "Entries": "ENTRIES", "Reserve": "RESERVE"}
+        names = {
+            "Architecture": "ARCHITECTURE",
+            "CamEntries": "CAM",
+            "Entries": "ENTRIES",
+            "Reserve": "RESERVE",
+            "Ranks": "RANKS",
+        }
         return verilate.model(
             "gs_match",
             sources.blocks("match", config=configs.load("tiny")),
@@ -50,6 +57,9 @@ class Engine:
 ENGINES = {
     "ours": Engine(0, 16, 1, 512, 64),
     "ours-small": Engine(0, 2, 1, 8, 1),
+    "two-level": Engine(1, 16, 1, 256),
+    "parallel": Engine(1, 16, 4, 256),
+    "parallel-small": Engine(1, 3, 4, 16),
 }
 
 
@@ -66,6 +76,7 @@ def test_what_matches_what(name: str, size: Size, seed: int) -> None:
     found = run(ENGINES[name], "random", seed, size.pick(20_000, 300_000, 10_000_000)).splitlines()
     # Every kind of answer was given.
     counts = [list(map(int, line.split()[2:])) for line in found if line.startswith("op ")]
-    post, arrive, cancel, probe, take = counts
+    post, arrive, cancel, probe, take, *strange = counts
     assert all(post[:2]) and all(arrive[:2]), found
+    assert all(post[3:]) and all(arrive[3:]) and all(one[4] for one in strange), found
     assert cancel[0] and cancel[2] and probe[0] and probe[2] and take[0] and take[2], found
