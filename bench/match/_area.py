@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the match engines cost, and how fast they are on ECP5.
+
+LUT6s are Yosys' for the 7 series. Each queue is 4,096 entries deep; ours has 4,096 for both queues together, of
+which either may take all. Cells and clock are nextpnr's, with one seed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gossamer import config as configs
+from gossamer.bench import Context, Row
+from gossamer.hdl import sources, synth
+
+GROUPS = ("test", "rtl", "synth")
+CONFIG = "de5"
+DEPTH, CAM, CAM_ECP5 = 4_096, 256, 64
+MHZ_LEAST, MHZ_AIM = 100.0, 120
+SHAPES = {
+    "ours": {"Architecture": 0, "Lists": 1},
+    "two-level": {"Architecture": 1, "Lists": 1},
+    "parallel": {"Architecture": 1, "Lists": 4},
+    "parallel-64": {"Architecture": 1, "Lists": 64},
+}
+LUTS = {f"area.{name}": name for name in SHAPES}
+CELLS = {f"area.{name}.ecp5": name for name in SHAPES}
+CLOCKS = {f"fmax.{name}": name for name in SHAPES}
+NAMES = (*LUTS, *CELLS, *CLOCKS)
+# Place and route of the others does not end in an hour, or does not fit.
+_ROUTED = ("ours", "two-level")
+
+
+def measure(context: Context) -> Iterator[Row]:
+    """Each row as synthesis ends, which takes long the first time; results are kept by content."""
+    files = sources.blocks("match", config=configs.load(CONFIG))
+
+    def parameters(name: str, cam: int) -> dict[str, int | str]:
+        return {**SHAPES[name], "CamEntries": cam, "Entries": DEPTH, "Reserve": 0}
+
+    for row, name in LUTS.items():
+        if context.wants(row):
+            report = synth.luts("gs_match", files, "xc7", parameters(name, CAM))
+            beside = None
+            if name == "ours":
+                beside = synth.luts("gs_match", files, "xc7", parameters("parallel-64", CAM)).luts
+            yield context.row(
+                row,
+                float(report.luts),
+                "LUT6",
+                reference={"what": "64 lists", "value": float(beside), "unit": "LUT6"} if beside else None,
+                ratio=beside / report.luts if beside else None,
+                cam_entries=CAM,
+                depth=DEPTH,
+                ffs=report.ffs,
+                block_rams=report.block_rams,
+            )
+    for name in SHAPES:
+        cells, clock = f"area.{name}.ecp5", f"fmax.{name}"
+        if not (context.wants(cells) or context.wants(clock)):
+            continue
+        if name not in _ROUTED and not context.full:
+            for row in (cells, clock):
+                if context.wants(row):
+                    yield context.skip(row, "place and route takes hours: with --full")
+            continue
+        routed = synth.ecp5("gs_match", files, parameters(name, CAM_ECP5), seeds=(1,), mhz=MHZ_AIM)
+        about = {
+            "part": "ECP5-85F, speed 8",
+            "cam_entries": CAM_ECP5,
+            "depth": DEPTH,
+            "seeds": 1,
+            "ffs": routed.ffs,
+            "block_rams": routed.block_rams,
+        }
+        if context.wants(cells):
+            yield context.row(cells, float(routed.cells), "cells", **about)
+        if context.wants(clock):
+            least = {"least": MHZ_LEAST} if name == "ours" else {}
+            yield context.row(
+                clock,
+                routed.best_mhz,
+                "MHz",
+                reference={"what": "at least", "value": MHZ_LEAST, "unit": "MHz"} if least else None,
+                ratio=routed.best_mhz / MHZ_LEAST if least else None,
+                **least,
+                **about,
+            )
+
+
+__all__ = ["GROUPS", "NAMES", "measure"]

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+/// MPI's matching as the standard has it, with one plain list for each queue: what match engines are judged by.
+#pragma once
+
+#include <cstdint>
+#include <list>
+
+namespace gossamer::match {
+
+enum class Op : uint8_t { kPost, kArrive, kCancel, kProbe, kTake };
+enum class Status : uint8_t { kMatched, kWaiting, kNone, kFull, kBad };
+
+/// A request; the fields of `match_command` (config/constants/match.toml).
+struct Command {
+  Op op = Op::kPost;
+  bool any_source = false, any_tag = false, rendezvous = false;
+  uint16_t rank = 0;
+  uint8_t length = 0;
+  uint16_t communicator = 0, source = 0;
+  uint32_t tag = 0, handle = 0;
+};
+
+/// What comes back; the fields of `match_completion`, but for the entry that a waiting post is given.
+struct Completion {
+  Op op = Op::kPost;
+  Status status = Status::kNone;
+  bool rendezvous = false;
+  uint8_t length = 0;
+  uint16_t source = 0;
+  uint32_t tag = 0, handle = 0, partner = 0;
+  bool operator==(const Completion&) const = default;
+};
+
+class Reference {
+ public:
+  explicit Reference(unsigned ranks = 1024) : ranks_(ranks) {}
+  /// Does one request. With `refuse` a request that matches nothing is not let in, but answered with kFull.
+  /// A cancel names its post by the handle alone; handles of waiting posts differ.
+  Completion apply(const Command& command, bool refuse = false);
+  const std::list<Command>& posts() const { return posts_; }
+  const std::list<Command>& messages() const { return messages_; }
+
+ private:
+  unsigned ranks_;
+  std::list<Command> posts_, messages_;
+};
+
+}  // namespace gossamer::match

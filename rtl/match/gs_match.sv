@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A match engine of one of three architectures, all with the same requests and completions (docs/hardware/match.md).
+module gs_match
+  import gossamer_pkg::*;
+  import gs_match_pkg::*;
+#(
+  /// 0: hashed; 1: two-level, a CAM and linked lists
+  parameter int unsigned Architecture = 0,
+  /// entries of the CAM (hashed: of both queues; two-level: of each)
+  parameter int unsigned CamEntries   = (MatchCamEntries > 1) ? MatchCamEntries : 2,
+  /// two-level: lists that are searched side by side, a power of two
+  parameter int unsigned Lists        = MatchLists,
+  /// entries behind the CAM, a power of two (hashed: all, of both queues; two-level: of each)
+  parameter int unsigned Entries      = (MatchListEntries > 8) ? MatchListEntries : 8,
+  /// hashed: entries that one queue cannot take from the other
+  parameter int unsigned Reserve      = Entries / 8,
+  /// ranks that it serves
+  parameter int unsigned Ranks        = 1024
+) (
+  input  logic              clk_i,
+  input  logic              rst_ni,
+  /// hashed: secret bits of the hash, taken while all lists are empty
+  input  logic [127:0]      seed_i,
+  input  logic              cmd_valid_i,
+  output logic              cmd_ready_o,
+  input  match_command_t    cmd_i,
+  output logic              done_valid_o,
+  input  logic              done_ready_i,
+  output match_completion_t done_o,
+  /// receives and messages that wait
+  output logic [31:0]       posts_o,
+  output logic [31:0]       messages_o
+);
+  if (Architecture == 0) begin : gen_hashed
+    localparam int unsigned SeedW = $bits(match_key_t) + $clog2(Entries);
+    gs_match_hashed #(
+      .CamEntries(CamEntries),
+      .Entries   (Entries),
+      .Reserve   (Reserve),
+      .Ranks     (Ranks)
+    ) u_engine (
+      .clk_i,
+      .rst_ni,
+      .seed_i(seed_i[SeedW-1:0]),
+      .cmd_valid_i,
+      .cmd_ready_o,
+      .cmd_i,
+      .done_valid_o,
+      .done_ready_i,
+      .done_o,
+      .posts_o,
+      .messages_o
+    );
+    logic unused_seed;
+    assign unused_seed = ^seed_i[127:SeedW] ^ (Lists == 0);
+  end else if (Architecture == 1) begin : gen_two_level
+    gs_match_two_level #(
+      .CamEntries(CamEntries),
+      .Lists     (Lists),
+      .Entries   (Entries),
+      .Ranks     (Ranks)
+    ) u_engine (
+      .clk_i,
+      .rst_ni,
+      .cmd_valid_i,
+      .cmd_ready_o,
+      .cmd_i,
+      .done_valid_o,
+      .done_ready_i,
+      .done_o,
+      .posts_o,
+      .messages_o
+    );
+    logic unused_seed;
+    assign unused_seed = ^seed_i ^ (Reserve == 0);
+  end else begin : gen_illegal_architecture
+    $fatal(1, "gs_match: Architecture is %0d; it must be 0 (hashed) or 1 (two-level)", Architecture);
+  end
+endmodule

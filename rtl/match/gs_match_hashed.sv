@@ -1,0 +1,453 @@
+// SPDX-License-Identifier: Apache-2.0
+`include "gs_assert.svh"
+
+/// Match engine whose cost does not grow with the depth of its queues: a CAM in front of hashed lists.
+///
+/// The CAM has the oldest entries, of both queues; what does not fit waits in lists, one set of them for each class of
+/// wildcards (gs_match_class). A receive stands in one list, that of its own class; a message in one of each class,
+/// since any receive may ask for it. So a message looks at the first entry of one list of each class, and takes the
+/// oldest; a receive looks at one list alone. No list is ever searched.
+///
+///     Idle -> Cam -> (completion)
+///              +--> Look -> Act -> Second -> Idle           a receive taken out, anything put in
+///                    |      ^ \--> Load, Hash, Take -> Second        a message taken out of its four lists
+///                    +> Pick+                               several candidates: the oldest
+///
+/// Entries of a queue go to the CAM while none of that queue is in lists, so all in the CAM are older than those.
+module gs_match_hashed
+  import gossamer_pkg::*;
+  import gs_match_pkg::*;
+#(
+  /// entries of the CAM
+  parameter  int unsigned CamEntries = 16,
+  /// entries of both queues together, a power of two, 8 or more
+  parameter  int unsigned Entries    = 256,
+  /// entries that one queue cannot take from the other
+  parameter  int unsigned Reserve    = Entries / 8,
+  /// ranks that it serves
+  parameter  int unsigned Ranks      = 1024,
+  /// bits of the stamps that tell which of two receives is older: 2^48 receives a lifetime
+  parameter  int unsigned StampW     = 48,
+  localparam int unsigned Bins       = 2 * Entries,
+  localparam int unsigned SeedW      = $bits(match_key_t) + $clog2(Bins) - 1
+) (
+  input  logic              clk_i,
+  input  logic              rst_ni,
+  /// secret bits of the hash; taken while all lists are empty
+  input  logic [SeedW-1:0]  seed_i,
+  input  logic              cmd_valid_i,
+  output logic              cmd_ready_o,
+  input  match_command_t    cmd_i,
+  output logic              done_valid_o,
+  input  logic              done_ready_i,
+  output match_completion_t done_o,
+  /// entries of each queue
+  output logic [31:0]       posts_o,
+  output logic [31:0]       messages_o
+);
+  if (Entries < 8 || (Entries & (Entries - 1)) != 0) begin : gen_illegal_entries
+    $fatal(1, "gs_match_hashed: Entries is %0d; it must be a power of two, 8 or more", Entries);
+  end
+
+  localparam int unsigned IdW = $clog2(Entries);
+  localparam int unsigned Most = Entries - Reserve;
+  typedef logic [IdW-1:0] id_t;
+  typedef logic [IdW:0] count_t;
+  typedef logic [StampW-1:0] stamp_t;
+  // What is known of an entry besides its links.
+  typedef struct packed {
+    logic        valid;
+    logic        posts;
+    logic [1:0]  class_nr;
+    logic        rendezvous;
+    logic [7:0]  length;
+    logic [15:0] source;
+    logic [31:0] tag;
+    logic [31:0] handle;
+  } record_t;
+  typedef enum logic [3:0] {Idle, Cam, Look, Act, Second, Load, Hash, Take, Pick, Check, Cancel} state_e;
+
+  state_e state_q, state_d;
+  match_command_t cmd_q;
+  match_search_t search_in, search, own;
+  count_t posts_q, messages_q, list_posts_q, list_messages_q;
+  logic [SeedW-1:0] seed_q;
+  logic accept, bad_q;
+
+  // ----------------------------------------------------------------- CAM
+  logic cam_found, cam_remove, cam_insert, cam_full;
+  id_t cam_id, free_id;
+  gs_match_cam #(
+    .Entries(CamEntries),
+    .data_t (id_t),
+    .NameW  (IdW)
+  ) u_cam (
+    .clk_i,
+    .rst_ni,
+    .search_i    (accept),
+    .key_i       (search_in),
+    .by_name_i   (cmd_i.op == MatchOpCancel),
+    .name_i      (id_t'(cmd_i.tag)),
+    .found_o     (cam_found),
+    .found_key_o (),
+    .found_data_o(cam_id),
+    .remove_i    (cam_remove),
+    .insert_i    (cam_insert),
+    .new_i       (own),
+    .new_data_i  (free_id),
+    .full_o      (cam_full)
+  );
+
+  // ------------------------------------------------------- free numbers
+  logic free_valid, free_take, free_give, free_soon;
+  id_t gone_id;
+  count_t fresh;
+  gs_match_free #(.Entries(Entries)) u_free (
+    .clk_i,
+    .rst_ni,
+    .valid_o  (free_valid),
+    .id_o     (free_id),
+    .take_i   (free_take),
+    .give_i   (free_give),
+    .give_id_i(gone_id),
+    .soon_o   (free_soon),
+    .fresh_o  (fresh)
+  );
+
+  // ------------------------------------------------------------- classes
+  logic [Classes-1:0] ready, done, found, found_posts, active, candidate;
+  logic hash_go, look_go, load_go, put_go, take_go;
+  id_t found_id[Classes];
+  id_t target;
+  logic [Classes-1:0] touched, touched_q;
+  for (genvar k = 0; k < Classes; k++) begin : gen_class
+    gs_match_class #(
+      .Class  (k),
+      .Entries(Entries),
+      .Bins   (Bins)
+    ) u_class (
+      .clk_i,
+      .rst_ni,
+      .ready_o      (ready[k]),
+      .seed_i       (seed_q),
+      .search_i     (search),
+      .hash_i       (hash_go),
+      .lookup_i     (look_go && active[k]),
+      .done_o       (done[k]),
+      .found_o      (found[k]),
+      .found_posts_o(found_posts[k]),
+      .found_id_o   (found_id[k]),
+      .load_i       (load_go && touched[k]),
+      .put_i        (put_go && touched[k]),
+      .take_i       (take_go && touched[k]),
+      .second_i     (state_q == Second),
+      .entry_i      (target),
+      .entry_posts_i(cmd_q.op == MatchOpPost)
+    );
+  end
+
+  // --------------------------------------------------- records and stamps
+  logic record_we, record_kill_q;
+  id_t record_waddr, record_raddr, kill_id_q, new_id_q;
+  record_t record_wdata, record;
+  gs_ram_sdp #(.Width($bits(record_t)), .Depth(Entries)) u_records (
+    .clk_i, .we_i(record_we), .wstrb_i(1'b1), .waddr_i(record_waddr), .wdata_i(record_wdata),
+    .re_i(1'b1), .raddr_i(record_raddr), .rdata_o(record)
+  );
+  logic stamp_we;
+  id_t stamp_raddr;
+  stamp_t stamp_q, stamp, stamp_read_q, best_q;
+  gs_ram_sdp #(.Width(StampW), .Depth(Entries)) u_stamps (
+    .clk_i, .we_i(stamp_we), .wstrb_i(1'b1), .waddr_i(free_id), .wdata_i(stamp_q),
+    .re_i(1'b1), .raddr_i(stamp_raddr), .rdata_o(stamp)
+  );
+
+  // ------------------------------------------------------------ decisions
+  logic wants_posts, in_lists, own_in_lists, cam_takes, room, stay;
+  logic look_begun_q, picked_q, cancel_ok_q, putting_q;
+  logic [1:0] chosen, pick_q, class_q;
+  id_t chosen_id;
+  logic several;
+
+  assign search_in    = search_of(cmd_i);
+  assign search       = search_of(cmd_q);
+  // An entry that is put in is one of the queue that the request belongs to.
+  assign own          = '{posts: cmd_q.op == MatchOpPost, any_source: cmd_q.any_source, any_tag: cmd_q.any_tag,
+                          key: key_of(cmd_q)};
+  assign wants_posts  = cmd_q.op == MatchOpArrive;
+  assign in_lists     = wants_posts ? list_posts_q != '0 : list_messages_q != '0;
+  assign own_in_lists = wants_posts ? list_messages_q != '0 : list_posts_q != '0;
+  assign cam_takes    = !own_in_lists && !cam_full;
+  assign room         = free_valid && 32'(wants_posts ? messages_q : posts_q) < Most;
+  assign stay         = stays(cmd_q.op);
+  assign active       = wants_posts ? '1 : Classes'(1) << class_of(search);
+  assign candidate    = found & active & (found_posts ~^ {Classes{wants_posts}});
+  assign several      = (candidate & (candidate - Classes'(1))) != '0;
+
+  always_comb begin
+    chosen = '0;
+    for (int unsigned k = 0; k < Classes; k++) if (candidate[k]) chosen = 2'(k);
+    if (picked_q) chosen = pick_q;
+    chosen_id = found_id[chosen];
+  end
+
+  // Which of several is the oldest: their stamps are read one after the other.
+  logic [Classes-1:0] left_q, next_left;
+  logic [1:0] reading, reading_q, read_q;
+  logic reading_valid_q, read_valid_q, best_valid_q;
+  assign next_left = left_q & (left_q - Classes'(1));
+  always_comb begin
+    reading = '0;
+    for (int k = Classes - 1; k >= 0; k--) if (left_q[k]) reading = 2'(k);
+  end
+  assign stamp_raddr = found_id[reading];
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      left_q          <= '0;
+      reading_valid_q <= 1'b0;
+      read_valid_q    <= 1'b0;
+    end else begin
+      left_q          <= (state_q == Pick) ? next_left : candidate;
+      reading_valid_q <= state_q == Pick && left_q != '0;
+      read_valid_q    <= reading_valid_q;
+    end
+    reading_q    <= reading;
+    read_q       <= reading_q;
+    stamp_read_q <= stamp;
+    if (state_q != Pick) best_valid_q <= 1'b0;
+    else if (read_valid_q) begin
+      best_valid_q <= 1'b1;
+      if (!best_valid_q || stamp_read_q < best_q) begin
+        best_q <= stamp_read_q;
+        pick_q <= read_q;
+      end
+    end
+  end
+
+  // -------------------------------------------------------------- control
+  logic emit, emit_q, emit_record, emit_record_q;
+  match_status_e emit_status, emit_status_q;
+  logic put_lists, take_lists, drop_post, drop_message, add_post, add_message;
+  logic [2:0] waiting;
+
+  assign cmd_ready_o = state_q == Idle && (&ready) && waiting <= 3'd2 && !free_soon;
+  assign accept      = cmd_valid_i && cmd_ready_o;
+
+  always_comb begin
+    state_d     = state_q;
+    emit        = 1'b0;
+    emit_status = MatchStatusMatched;
+    emit_record = 1'b0;
+    cam_remove  = 1'b0;
+    cam_insert  = 1'b0;
+    hash_go     = 1'b0;
+    look_go     = 1'b0;
+    load_go     = 1'b0;
+    put_go      = 1'b0;
+    take_go     = 1'b0;
+    put_lists   = 1'b0;
+    take_lists  = 1'b0;
+    free_take   = 1'b0;
+    touched     = wants_posts ? '1 : active;
+    target      = free_id;
+    gone_id     = cam_id;
+    record_raddr = cam_id;
+    unique case (state_q)
+      Idle: if (accept) state_d = Cam;
+      Cam: begin
+        hash_go = 1'b1;
+        state_d = Idle;
+        if (cmd_q.op == MatchOpCancel) record_raddr = id_t'(cmd_q.tag);
+        if (bad_q) begin
+          emit        = 1'b1;
+          emit_status = MatchStatusBad;
+        end else if (cmd_q.op == MatchOpCancel) begin
+          state_d = Check;
+        end else if (cam_found) begin
+          emit        = 1'b1;
+          emit_record = 1'b1;
+          cam_remove  = cmd_q.op != MatchOpProbe;
+        end else if (in_lists || (stay && room && !cam_takes)) begin
+          state_d = Look;
+        end else begin
+          emit        = 1'b1;
+          emit_status = !stay ? MatchStatusNone : room ? MatchStatusWaiting : MatchStatusFull;
+          cam_insert  = stay && room;
+        end
+      end
+      Look: begin
+        look_go = !look_begun_q;
+        if (look_begun_q && (&done)) state_d = Act;
+      end
+      Act: begin
+        record_raddr = chosen_id;
+        if (candidate != '0) begin
+          if (several && !picked_q) begin
+            state_d = Pick;
+          end else begin
+            emit        = 1'b1;
+            emit_record = 1'b1;
+            gone_id     = chosen_id;
+            if (cmd_q.op == MatchOpProbe) begin
+              state_d = Idle;
+            end else if (wants_posts) begin
+              touched    = Classes'(1) << chosen;
+              take_go    = 1'b1;
+              take_lists = 1'b1;
+              state_d    = Second;
+            end else begin
+              touched    = '1;
+              target     = chosen_id;
+              load_go    = 1'b1;
+              take_lists = 1'b1;
+              state_d    = Load;
+            end
+          end
+        end else begin
+          emit        = 1'b1;
+          emit_status = !stay ? MatchStatusNone : room ? MatchStatusWaiting : MatchStatusFull;
+          state_d     = Idle;
+          if (stay && room) begin
+            if (cam_takes) begin
+              cam_insert = 1'b1;
+            end else begin
+              put_go    = 1'b1;
+              put_lists = 1'b1;
+              state_d   = Second;
+            end
+          end
+        end
+      end
+      Pick: if (left_q == '0 && !reading_valid_q && !read_valid_q) state_d = Act;
+      Second: begin
+        // The same classes as in the step before.
+        touched   = touched_q;
+        put_go    = putting_q;
+        take_go   = !putting_q;
+        free_take = putting_q;
+        state_d   = Idle;
+      end
+      Load: state_d = Hash;
+      Hash: state_d = Take;
+      Take: begin
+        touched = touched_q;
+        take_go = 1'b1;
+        state_d = Second;
+      end
+      Check: state_d = Cancel;
+      Cancel: begin
+        emit        = 1'b1;
+        emit_status = cancel_ok_q ? MatchStatusMatched : MatchStatusNone;
+        state_d     = Idle;
+        gone_id     = id_t'(cmd_q.tag);
+        if (cancel_ok_q && cam_found) begin
+          cam_remove = 1'b1;
+        end else if (cancel_ok_q) begin
+          touched    = Classes'(1) << class_q;
+          target     = id_t'(cmd_q.tag);
+          load_go    = 1'b1;
+          take_lists = 1'b1;
+          state_d    = Load;
+        end
+      end
+      default: state_d = Idle;
+    endcase
+    if (cam_insert) free_take = 1'b1;
+  end
+
+  logic drop;
+  assign drop         = cam_remove || take_lists;
+  assign drop_post    = drop && cmd_q.op inside {MatchOpArrive, MatchOpCancel};
+  assign drop_message = drop && !drop_post;
+  assign add_post     = (cam_insert || put_lists) && !wants_posts;
+  assign add_message  = (cam_insert || put_lists) && wants_posts;
+  assign free_give    = drop;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      state_q         <= Idle;
+      posts_q         <= '0;
+      messages_q      <= '0;
+      list_posts_q    <= '0;
+      list_messages_q <= '0;
+      stamp_q         <= '0;
+      emit_q          <= 1'b0;
+      record_kill_q   <= 1'b0;
+    end else begin
+      state_q         <= state_d;
+      posts_q         <= posts_q + count_t'(add_post) - count_t'(drop_post);
+      messages_q      <= messages_q + count_t'(add_message) - count_t'(drop_message);
+      list_posts_q    <= list_posts_q + count_t'(put_lists && !wants_posts) - count_t'(take_lists && drop_post);
+      list_messages_q <= list_messages_q + count_t'(put_lists && wants_posts) - count_t'(take_lists && drop_message);
+      if (stamp_we) stamp_q <= stamp_q + stamp_t'(1);
+      emit_q          <= emit;
+      record_kill_q   <= drop;
+    end
+    if (accept) begin
+      cmd_q <= cmd_i;
+      bad_q <= is_bad(cmd_i, Ranks);
+    end
+    look_begun_q  <= state_q == Look;
+    if (state_q == Idle) picked_q <= 1'b0;
+    else if (state_q == Pick) picked_q <= 1'b1;
+    if (put_go || take_go || load_go) touched_q <= touched;
+    putting_q     <= put_go;
+    class_q       <= record.class_nr;
+    cancel_ok_q   <= record.valid && record.posts && record.handle == cmd_q.handle && cmd_q.tag < 32'(fresh);
+    emit_status_q <= emit_status;
+    emit_record_q <= emit_record;
+    kill_id_q     <= gone_id;
+    new_id_q      <= free_id;
+    if (state_q == Idle && list_posts_q == '0 && list_messages_q == '0) seed_q <= seed_i;
+  end
+
+  // A record is written when its entry is put in, and says that it is gone a cycle after the entry was taken out, when
+  // it has been read.
+  assign record_we    = free_take || record_kill_q;
+  assign record_waddr = free_take ? free_id : kill_id_q;
+  assign record_wdata = '{
+    valid: free_take, posts: !wants_posts, class_nr: class_of(search), rendezvous: cmd_q.rendezvous,
+    length: cmd_q.length, source: cmd_q.source, tag: cmd_q.tag, handle: cmd_q.handle
+  };
+  assign stamp_we     = put_lists && !wants_posts;
+
+  // ---------------------------------------------------------- completions
+  match_completion_t done_d;
+  logic done_ready;
+  always_comb begin
+    done_d = '{op: cmd_q.op, status: emit_status_q, rendezvous: cmd_q.rendezvous, length: cmd_q.length,
+               source: cmd_q.source, tag: cmd_q.tag, handle: cmd_q.handle, default: '0};
+    if (emit_status_q == MatchStatusWaiting && !wants_posts) done_d.partner = 32'(new_id_q);
+    if (emit_record_q) begin
+      done_d.partner = record.handle;
+      if (!wants_posts) begin
+        done_d.rendezvous = record.rendezvous;
+        done_d.length     = record.length;
+        done_d.source     = record.source;
+        done_d.tag        = record.tag;
+      end
+    end
+  end
+  gs_fifo #(
+    .data_t(match_completion_t),
+    .Depth (4)
+  ) u_done (
+    .clk_i,
+    .rst_ni,
+    .in_valid_i (emit_q),
+    .in_ready_o (done_ready),
+    .in_data_i  (done_d),
+    .out_valid_o(done_valid_o),
+    .out_ready_i(done_ready_i),
+    .out_data_o (done_o),
+    .count_o    (waiting)
+  );
+
+  assign posts_o    = 32'(posts_q);
+  assign messages_o = 32'(messages_q);
+
+  `GS_ASSERT_NOW(a_completion_has_room, !emit_q || done_ready)
+  `GS_ASSERT_NOW(a_record_is_written_once, !(free_take && record_kill_q))
+  `GS_ASSERT_NOW(all_entries_are_counted, posts_q <= count_t'(Entries) && messages_q <= count_t'(Entries))
+  `GS_ASSERT_NOW(lists_have_no_more_than_there_is, list_posts_q <= posts_q && list_messages_q <= messages_q)
+endmodule

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Types of the match engines.
+package gs_match_pkg;
+  import gossamer_pkg::*;
+
+  /// What receives and messages are matched by
+  typedef struct packed {
+    logic [9:0]  rank;
+    logic [15:0] communicator;
+    logic [15:0] source;
+    logic [31:0] tag;
+  } match_key_t;
+
+  /// A search: what must be equal. On one side of a comparison at most there is a wildcard.
+  typedef struct packed {
+    /// search receives, not messages
+    logic       posts;
+    logic       any_source;
+    logic       any_tag;
+    match_key_t key;
+  } match_search_t;
+
+  function automatic match_key_t key_of(match_command_t command);
+    return '{rank: command.rank, communicator: command.communicator, source: command.source, tag: command.tag};
+  endfunction
+
+  function automatic match_search_t search_of(match_command_t command);
+    return '{posts: command.op inside {MatchOpArrive, MatchOpCancel}, any_source: command.any_source,
+             any_tag: command.any_tag, key: key_of(command)};
+  endfunction
+
+  /// Whether an entry matches: both have a rank and a communicator, and either may have wildcards.
+  function automatic logic fits(match_search_t search, match_search_t entry);
+    return search.key.rank == entry.key.rank && search.key.communicator == entry.key.communicator
+        && (search.any_source || entry.any_source || search.key.source == entry.key.source)
+        && (search.any_tag || entry.any_tag || search.key.tag == entry.key.tag);
+  endfunction
+
+  /// Classes of lists, by the wildcards of the receives in them
+  localparam int unsigned Classes = 4;
+
+  function automatic logic [1:0] class_of(match_search_t search);
+    return {search.any_tag, search.any_source};
+  endfunction
+
+  /// A request that no engine of so many ranks can do
+  function automatic logic is_bad(match_command_t command, int unsigned ranks);
+    return command.op > MatchOpTake || 32'(command.rank) >= ranks
+        || (command.op == MatchOpArrive && (command.any_source || command.any_tag));
+  endfunction
+
+  /// Whether a request that matches nothing stays
+  function automatic logic stays(match_op_e op);
+    return op == MatchOpPost || op == MatchOpArrive;
+  endfunction
+endpackage

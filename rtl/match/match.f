@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// MPI match engines. Paths are relative to rtl/.
+-f common/common.f
+match/gs_match_pkg.sv
+match/gs_match_cam.sv
+match/gs_match_free.sv
+match/gs_match_class.sv
+match/gs_match_hashed.sv
+match/gs_match_list.sv
+match/gs_match_queue.sv
+match/gs_match_two_level.sv
+match/gs_match.sv

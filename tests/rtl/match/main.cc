@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// match_test random SEED OPERATIONS: requests of many kinds of traffic, each answer held against plain lists.
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "harness.h"
+
+using namespace match_test;
+
+namespace {
+
+/// What requests of a phase look like.
+struct Traffic {
+  unsigned ranks, communicators, sources, tags;
+  double any_source, any_tag;
+  /// Odds of probe, take, cancel.
+  double probe, take, cancel;
+  /// Waiting receives, less waiting messages, that posts and arrivals steer towards.
+  long depth;
+};
+
+Traffic any_traffic(Bench& b) {
+  const auto pick = [&](auto... values) {
+    const std::common_type_t<decltype(values)...> all[] = {values...};
+    return all[b.below(sizeof...(values))];
+  };
+  Traffic t{};
+  t.ranks = pick(1u, 1u, 3u, 16u, 1000u);
+  t.communicators = pick(1u, 1u, 2u, 5u, 60'000u);
+  t.sources = pick(1u, 2u, 8u, 100u, 65'536u);
+  t.tags = pick(1u, 2u, 8u, 100u, 1'000'000u);
+  t.any_source = pick(0.0, 0.05, 0.3, 1.0);
+  t.any_tag = pick(0.0, 0.05, 0.3, 1.0);
+  t.probe = pick(0.0, 0.05, 0.3);
+  t.take = pick(0.0, 0.05, 0.2);
+  t.cancel = pick(0.0, 0.02, 0.2);
+  // Depths of real programs (Klenk and Froening): below 128 at half of the time, below 512 at three quarters.
+  const unsigned kind = b.below(8);
+  const unsigned most = kEntries + kCam + 8;
+  const unsigned depth = kind < 4 ? b.below(128) : kind < 6 ? b.below(512) : b.below(most);
+  t.depth = static_cast<long>(std::min(depth, most)) * (b.below(2) ? 1 : -1);
+  return t;
+}
+
+Command any_request(Bench& b, const Traffic& t, uint32_t handle) {
+  Command c;
+  const long depth = static_cast<long>(b.reference.posts().size()) - static_cast<long>(b.reference.messages().size());
+  const double post = depth < t.depth ? 0.7 : 0.3;
+  c.op = b.chance(post) ? Op::kPost : Op::kArrive;
+  if (b.chance(t.probe)) c.op = Op::kProbe;
+  else if (b.chance(t.take)) c.op = Op::kTake;
+  c.rank = static_cast<uint16_t>(b.below(t.ranks));
+  c.communicator = static_cast<uint16_t>(b.below(t.communicators));
+  c.source = static_cast<uint16_t>(b.below(t.sources));
+  c.tag = b.below(t.tags);
+  if (t.tags > 1000) c.tag *= 4096;
+  c.handle = handle;
+  c.length = static_cast<uint8_t>(b.below(256));
+  c.rendezvous = b.below(2) != 0;
+  // Now and then something that waits is asked for, so that wide keys meet as well.
+  const auto& others = c.op == Op::kArrive ? b.reference.posts() : b.reference.messages();
+  if (!others.empty() && b.below(3) == 0) {
+    const size_t most = std::min<size_t>(others.size(), 64);
+    auto at = b.below(2) ? others.begin() : std::prev(others.end(), static_cast<long>(most));
+    std::advance(at, b.below(static_cast<unsigned>(most)));
+    c.rank = at->rank;
+    c.communicator = at->communicator;
+    if (!at->any_source) c.source = at->source;
+    if (!at->any_tag) c.tag = at->tag;
+  }
+  if (c.op != Op::kArrive) {
+    c.any_source = b.chance(t.any_source);
+    c.any_tag = b.chance(t.any_tag);
+  }
+  // What no engine can do.
+  if (b.below(100) == 0) {
+    switch (b.below(3)) {
+      case 0: c.rank = static_cast<uint16_t>(GS_RANKS + b.below(1024 - GS_RANKS)); break;
+      case 1: c.op = static_cast<Op>(5 + b.below(3)); break;
+      default:
+        c.op = Op::kArrive;
+        (b.below(2) ? c.any_source : c.any_tag) = true;
+    }
+  }
+  return c;
+}
+
+void random_traffic(uint64_t seed, uint64_t count) {
+  Bench b(seed);
+  uint32_t handle = b.below(1'000'000);
+  uint64_t made = 0;
+  size_t deepest_posts = 0, deepest_messages = 0;
+  while (made < count) {
+    const Traffic t = any_traffic(b);
+    b.send_rate = b.below(3) ? 1.0 : 0.3;
+    b.take_rate = b.below(3) ? 1.0 : 0.2;
+    const unsigned window = 1 + b.below(12);
+    // Long enough to get to the depth that is asked for.
+    const uint64_t phase = std::min<uint64_t>(count - made, 200 + 4 * static_cast<uint64_t>(std::labs(t.depth)));
+    for (uint64_t n = 0; n < phase; ++n, ++made) {
+      while (b.under_way() >= window) b.tick();
+      if (b.chance(t.cancel)) {
+        const auto& posts = b.reference.posts();
+        uint32_t which = b.below(1'000'000);
+        if (!posts.empty() && b.below(8)) {
+          auto at = b.below(2) ? posts.begin() : std::prev(posts.end(), std::min<long>(64, (long)posts.size()));
+          std::advance(at, b.below(static_cast<unsigned>(std::min<size_t>(posts.size(), 64))));
+          which = at->handle;
+        } else if (b.below(2)) {
+          which = handle - b.below(100);
+        }
+        b.send_cancel(which);
+      } else {
+        b.send(any_request(b, t, handle++));
+      }
+    }
+    deepest_posts = std::max(deepest_posts, b.reference.posts().size());
+    deepest_messages = std::max(deepest_messages, b.reference.messages().size());
+    if (b.below(4) == 0) {
+      b.finish();
+      // Everything leaves, one way or another.
+      const unsigned way = b.below(3);
+      while (way == 0 && !b.reference.messages().empty()) {
+        Command c = b.reference.messages().front();
+        c.op = b.below(2) ? Op::kPost : Op::kTake;
+        c.any_source = b.below(2) != 0;
+        c.any_tag = b.below(2) != 0;
+        b.send(c);
+        b.finish();
+        ++made;
+      }
+      while (way == 1 && !b.reference.posts().empty()) {
+        Command c = b.below(2) ? b.reference.posts().front() : b.reference.posts().back();
+        c.op = Op::kArrive;
+        c.any_source = c.any_tag = false;
+        b.send(c);
+        b.finish();
+        ++made;
+      }
+      while (way == 2 && !b.reference.posts().empty()) {
+        b.send_cancel(b.reference.posts().front().handle);
+        b.finish();
+        ++made;
+      }
+      CHECK(b.top->posts_o == b.reference.posts().size() && b.top->messages_o == b.reference.messages().size(),
+            "%u receives and %u messages wait by the engine's count, %zu and %zu in truth", b.top->posts_o,
+            b.top->messages_o, b.reference.posts().size(), b.reference.messages().size());
+    }
+  }
+  b.finish();
+  std::printf("answered %llu cycles %llu deepest-posts %zu deepest-messages %zu\n", (unsigned long long)b.answered,
+              (unsigned long long)b.now, deepest_posts, deepest_messages);
+  for (int op = 0; op < 8; ++op) {
+    std::printf("op %d", op);
+    for (int status = 0; status < 5; ++status) std::printf(" %llu", (unsigned long long)b.answers[op][status]);
+    std::printf("\n");
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 4) return 2;
+  const uint64_t seed = std::strtoull(argv[2], nullptr, 10);
+  const uint64_t count = std::strtoull(argv[3], nullptr, 10);
+  if (!std::strcmp(argv[1], "random")) random_traffic(seed, count);
+  else return 2;
+}

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Match engines against plain lists: random requests, in every architecture."""
+
+from __future__ import annotations
+
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from conftest import Size
+
+from gossamer import config as configs
+from gossamer.hdl import sources, verilate
+from gossamer.paths import ROOT
+
+HERE = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class Engine:
+    """An architecture and its sizes."""
+
+    architecture: int
+    cam: int
+    lists: int
+    entries: int
+    reserve: int = 0
+
+    def build(self) -> Path:
+        parameters = {
+            "Architecture": self.architecture,
+            "CamEntries": self.cam,
+            "Lists": self.lists,
+            "Entries": self.entries,
+            "Reserve": self.reserve,
+            "Ranks": 1000,
+        }
+        names = {
+            "Architecture": "ARCHITECTURE",
+            "CamEntries": "CAM",
+            "Entries": "ENTRIES",
+            "Reserve": "RESERVE",
+            "Ranks": "RANKS",
+        }
+        return verilate.model(
+            "gs_match",
+            sources.blocks("match", config=configs.load("tiny")),
+            [HERE / "main.cc", HERE / "bench.cc", ROOT / "src" / "match" / "reference.cc"],
+            parameters=parameters,
+            optimise="-O1",
+            cxx=[f"-DGS_{names[name]}={value}" for name, value in parameters.items() if name in names],
+            include=[HERE.parent / "include", ROOT / "include", ROOT / "include" / "gossamer" / "match"],
+        )
+
+
+ENGINES = {
+    "ours": Engine(0, 16, 1, 512, 64),
+    "ours-small": Engine(0, 2, 1, 8, 1),
+    "two-level": Engine(1, 16, 1, 256),
+    "parallel": Engine(1, 16, 4, 256),
+    "parallel-small": Engine(1, 3, 4, 16),
+}
+
+
+def run(engine: Engine, *arguments: object) -> str:
+    done = subprocess.run(
+        [engine.build(), *map(str, arguments)], capture_output=True, text=True, errors="replace", check=False
+    )
+    assert done.returncode == 0, f"{arguments}: {done.stdout[-2000:]}{done.stderr[-2000:]}"
+    return done.stdout
+
+
+@pytest.mark.parametrize("name", ENGINES)
+def test_what_matches_what(name: str, size: Size, seed: int) -> None:
+    found = run(ENGINES[name], "random", seed, size.pick(20_000, 300_000, 10_000_000)).splitlines()
+    # Every kind of answer was given.
+    counts = [list(map(int, line.split()[2:])) for line in found if line.startswith("op ")]
+    post, arrive, cancel, probe, take, *strange = counts
+    assert all(post[:2]) and all(arrive[:2]), found
+    assert all(post[3:]) and all(arrive[3:]) and all(one[4] for one in strange), found
+    assert cancel[0] and cancel[2] and probe[0] and probe[2] and take[0] and take[2], found
