@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Where a thread that is a rank begins, and memory for it: the rest of the library is in src/mpi.
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../src/mpi/transport.h"
+
+/// The program's own main, by the name that it is given when it is compiled for the overlay.
+int gsmpi_main(int argc, char** argv);
+/// What stands behind -- on the command line, the program's name first, and null last.
+extern const char* const gsmpi_arguments[];
+extern const int gsmpi_argument_count;
+
+int main(void) {
+  int rank, size;
+  transport_join(&rank, &size);
+  const uint32_t thread = gossamerThread();
+  if (thread % GSMPI_STRIDE || thread / GSMPI_STRIDE >= GSMPI_PER_BOARD || rank >= size) return 0;
+  const int code = gsmpi_main(gsmpi_argument_count, (char**)gsmpi_arguments);
+  if (gsmpi.ready && !gsmpi.finalized)
+    gsmpi_die(MPI_ERR_OTHER, "main", "ends with code %d without MPI_Finalize", code);
+  return code;
+}
+
+// ---------------------------------------------------------------------- memory of this thread
+
+// Blocks have sizes of powers of two, in front of each stands which; free ones are kept by size.
+
+enum { kLeast = 5, kSizes = 32, kFront = 8 };
+
+typedef struct Block {
+  uint32_t log;
+  struct Block* next;  // of a free one; the first word of memory is behind it
+} Block;
+
+static _Thread_local Block* free_blocks[kSizes];
+static _Thread_local uint32_t used;
+
+void* malloc(size_t bytes) {
+  if (bytes > GOSSAMER_HEAP_BYTES - kFront) return NULL;
+  uint32_t log = kLeast;
+  while ((1u << log) < bytes + kFront) ++log;
+  Block* block = free_blocks[log];
+  if (block) {
+    free_blocks[log] = block->next;
+  } else {
+    // What is larger than a page is not rounded up: a program has few of those, and keeps them.
+    const uint32_t size = log > 12 ? ((uint32_t)bytes + kFront + 15) & ~15u : 1u << log;
+    if (size > GOSSAMER_HEAP_BYTES - used) return NULL;
+    block = (Block*)((char*)tinselHeapBase() + used);
+    used += size;
+    if (log > 12) --log;  // room for any of the size below
+    block->log = log;
+  }
+  return (char*)block + kFront;
+}
+
+void free(void* memory) {
+  if (!memory) return;
+  Block* block = (Block*)((char*)memory - kFront);
+  block->next = free_blocks[block->log];
+  free_blocks[block->log] = block;
+}
+
+void* calloc(size_t count, size_t size) {
+  if (size && count > UINT32_MAX / size) return NULL;
+  void* memory = malloc(count * size);
+  return memory ? memset(memory, 0, count * size) : NULL;
+}
+
+void* gsmpi_allocate(size_t bytes, const char* call) {
+  void* memory = malloc(bytes);
+  if (!memory)
+    gsmpi_die(MPI_ERR_NO_MEM, call, "there is no memory for %u bytes, %u of %u are used", (unsigned)bytes,
+              (unsigned)used, (unsigned)GOSSAMER_HEAP_BYTES);
+  return memory;
+}
+
+void gsmpi_release(void* memory) { free(memory); }
+
+// ---------------------------------------------------------------------- what programs call of C's library
+
+int atoi(const char* text) {
+  while (*text == ' ' || (*text >= '\t' && *text <= '\r')) ++text;
+  const bool negative = *text == '-';
+  if (*text == '-' || *text == '+') ++text;
+  unsigned value = 0;
+  for (; *text >= '0' && *text <= '9'; ++text) value = 10 * value + (unsigned)(*text - '0');
+  return (int)(negative ? 0 - value : value);
+}

@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: Apache-2.0
+"""MPI programs on this machine: a rank is a process, and messages go through memory that all share."""
+
+from __future__ import annotations
+
+import hashlib
+import mmap
+import os
+import select
+import shutil
+import signal
+import struct
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from gossamer import _device_sources, apps, native
+from gossamer.errors import AnswerNo, InputError, RunDied
+from gossamer.mpi import HEADERS, LIBRARY, MOST_RANKS
+
+_FLAGS = ("-O2", "-g", "-fPIC", "-pthread")
+_HEAD, _POST = 64, 192
+"""Bytes in front of the ranks' posts in shared memory, and of a post: Shared and Post of shared.c."""
+_AWAKE, _ASLEEP, _FINALIZED, _ENDED = range(4)
+_GRACE = 2.0
+"""Seconds that the others have to say what they wait for, when one has ended."""
+
+
+def compiler() -> str:
+    """The C compiler: ``$CC``, else the first of gcc, cc, clang on the path. InputError where there is none."""
+    for name in (os.environ.get("CC", ""), "gcc", "cc", "clang"):
+        found = shutil.which(name) if name else None
+        if found:
+            return found
+    raise InputError("no C compiler found; install one: apt-get install gcc")
+
+
+def build(
+    sources: Sequence[str],
+    target: Path,
+    *,
+    defines: Sequence[str] = (),
+    includes: Sequence[str] = (),
+    packet_bytes: int | None = None,
+) -> None:
+    """Compiles and links an MPI program into an executable. InputError, one line, where that cannot be done.
+
+    ``packet_bytes`` are those of a packet between ranks, 1024 if left out; the overlay has 64.
+    """
+    paths = _device_sources.collect(list(sources))
+    folders = [*includes, *(one for one in sources if os.path.isdir(one))]
+    flags = [*_device_sources.search(folders), *_device_sources.macros(defines), f"-I{HEADERS}"]
+    objects = []
+    for number, path in enumerate(paths):
+        if path.suffix == ".elf":
+            raise InputError(f"{path}: is for threads of the overlay; give the sources of an MPI program")
+        if path.suffix == _device_sources.OBJECT:
+            objects.append(str(path))
+            continue
+        cpp = _device_sources.LANGUAGES[path.suffix][0] == "c++"
+        tool = str(native.compiler()) if cpp else compiler()
+        standard = [] if path.suffix == ".S" else [_device_sources.LANGUAGES[path.suffix][1], "-Wall"]
+        objects.append(str(target.with_suffix(f".{number}.o")))
+        _run([tool, *standard, *_FLAGS, *flags, "-c", str(path), "-o", objects[-1]], path)
+    library = _library(packet_bytes)
+    # The C++ compiler links both languages.
+    _run([str(native.compiler()), *objects, str(library), "-pthread", "-lm", "-o", str(target)], paths[0])
+
+
+def _run(command: Sequence[str], source: Path) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+    if done.returncode:
+        raise InputError(apps.first_error(done.stderr, source.resolve()))
+    if done.stderr:
+        os.write(2, done.stderr.encode())
+
+
+def _library(packet_bytes: int | None) -> Path:
+    """The library as an archive, kept by the content of its sources and by compiler."""
+    flags = ["-std=gnu17", *_FLAGS, "-Wall", "-Wextra", f"-I{HEADERS}"]
+    if packet_bytes is not None:
+        flags.append(f"-DPACKET_BYTES={packet_bytes}")
+    sources = sorted(LIBRARY.glob("*.c"))
+    told = hashlib.sha256(" ".join([compiler(), *flags]).encode())
+    for path in (*sources, *sorted(LIBRARY.glob("*.h")), *sorted(HEADERS.glob("*.h"))):
+        told.update(path.read_bytes())
+    folder = native.build_dir() / "mpi"
+    archive = folder / f"libgsmpi-{told.hexdigest()[:12]}.a"
+    if archive.exists():
+        return archive
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder) as work:
+        objects = [str(Path(work) / f"{path.stem}.o") for path in sources]
+        for path, made in zip(sources, objects, strict=True):
+            _run([compiler(), *flags, "-c", str(path), "-o", made], path)
+        partial = Path(work) / "made.a"
+        _run([shutil.which("ar") or "ar", "rcs", str(partial), *objects], sources[0])
+        os.replace(partial, archive)
+    return archive
+
+
+def run(program: str, executable: Path, ranks: int, arguments: Sequence[str], environment: Mapping[str, str]) -> None:
+    """Starts all ranks and waits for their ends.
+
+    Raises AnswerNo where ranks end with another code than 0, RunDied where one dies, gives up or leaves without
+    MPI_Finalize, and then all others are ended.
+    """
+    if not 1 <= ranks <= MOST_RANKS:
+        raise InputError(f"-n {ranks}: is no number of ranks from 1 to {MOST_RANKS}")
+    memory = os.memfd_create("gossamer-mpi")
+    started: list[subprocess.Popen[bytes]] = []
+    try:
+        os.ftruncate(memory, (_HEAD + ranks * _POST + 4095) // 4096 * 4096)
+        common = {**os.environ, **environment, "GSMPI_SIZE": str(ranks), "GSMPI_FD": str(memory)}
+        for rank in range(ranks):
+            own = {**common, "GSMPI_RANK": str(rank)}
+            stdin = None if rank == 0 else subprocess.DEVNULL
+            words = [str(executable), *arguments]
+            started.append(subprocess.Popen(words, env=own, pass_fds=[memory], stdin=stdin))
+        with mmap.mmap(memory, _HEAD + ranks * _POST, prot=mmap.PROT_READ) as shown:
+            _wait(program, started, shown)
+    finally:
+        for process in started:
+            if process.poll() is None:
+                process.kill()
+        for process in started:
+            process.wait()
+        os.close(memory)
+
+
+def _wait(program: str, started: Sequence[subprocess.Popen[bytes]], shown: mmap.mmap) -> None:
+    """Waits for all ranks, or for the first that ends as it should not."""
+    poll = select.poll()
+    handles = {}
+    try:
+        for rank, process in enumerate(started):
+            handle = os.pidfd_open(process.pid)
+            handles[handle] = rank
+            poll.register(handle, select.POLLIN)
+        codes: dict[int, int] = {}
+        left = len(started)
+        while left:
+            for handle, _ in poll.poll():
+                poll.unregister(handle)
+                rank = handles[handle]
+                left -= 1
+                code = codes[rank] = started[rank].wait()
+                state, joined = struct.unpack_from("<II", shown, _HEAD + rank * _POST)
+                said = _what_is_wrong(rank, code, state, joined)
+                if said is not None:
+                    # Others that have found the same out say so before they end.
+                    if state == _ENDED:
+                        _let_speak(started)
+                    raise RunDied(f"{program}: {said}; all ranks are ended")
+    finally:
+        for handle in handles:
+            os.close(handle)
+    wrong = [rank for rank, code in sorted(codes.items()) if code]
+    if wrong:
+        listed = ", ".join(f"rank {rank} with {codes[rank]}" for rank in wrong[:4])
+        more = f", and {len(wrong) - 4} more" if len(wrong) > 4 else ""
+        raise AnswerNo(f"{program}: ended with another code than 0: {listed}{more}")
+
+
+def _what_is_wrong(rank: int, code: int, state: int, joined: int) -> str | None:
+    if code < 0:
+        return f"rank {rank} was killed by {signal.Signals(-code).name}"
+    if state == _ENDED:
+        return f"rank {rank} ended the run"
+    if joined and state != _FINALIZED:
+        return f"rank {rank} has left without MPI_Finalize, with exit code {code}"
+    return None
+
+
+def _let_speak(started: Sequence[subprocess.Popen[bytes]]) -> None:
+    """Gives ranks that end by themselves the time for it, as in a deadlock, where all do."""
+    import time
+
+    until = time.monotonic() + _GRACE
+    last = sum(process.poll() is None for process in started)
+    quiet = time.monotonic()
+    while last and time.monotonic() < until and time.monotonic() - quiet < 0.2:
+        time.sleep(0.01)
+        now = sum(process.poll() is None for process in started)
+        if now != last:
+            last, quiet = now, time.monotonic()
+
+
+__all__ = ["build", "compiler", "run"]

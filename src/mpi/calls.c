@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The calls that send, receive and probe.
+
+#include "eager.h"
+
+static const char* name_of(int kind) {
+  static const char* const names[] = {"MPI_Send", "MPI_Isend", "MPI_Ssend", "MPI_Issend"};
+  return names[kind];
+}
+
+static int check(const Comm* comm, const char* call, const void* buffer, int count, MPI_Datatype type, int rank,
+                 int tag, bool receives) {
+  char room[32];
+  if (count < 0) return gsmpi_error(comm, MPI_ERR_COUNT, call, "the count %d is negative", count);
+  if (!gsmpi_valid_type(type))
+    return gsmpi_error(comm, MPI_ERR_TYPE, call, "0x%x is no datatype, or was not committed", (unsigned)type);
+  if ((uint64_t)gsmpi_type_size(type) * (uint64_t)count > INT32_MAX)
+    return gsmpi_error(comm, MPI_ERR_COUNT, call, "%d elements are more than 2 GB", count);
+  if (rank != MPI_PROC_NULL && !(receives && rank == MPI_ANY_SOURCE) && (unsigned)rank >= (unsigned)comm->size)
+    return gsmpi_error(comm, MPI_ERR_RANK, call, "rank %d is not in %s, which has ranks 0 to %d", rank,
+                       gsmpi_comm_name(comm, room, sizeof room), comm->size - 1);
+  if (!(receives && tag == MPI_ANY_TAG) && (unsigned)tag > kMostTag)
+    return gsmpi_error(comm, MPI_ERR_TAG, call, "tag %d is out of range, 0 to %d", tag, kMostTag);
+  if (buffer == NULL && count > 0 && gsmpi_type_size(type) && rank != MPI_PROC_NULL)
+    return gsmpi_error(comm, MPI_ERR_BUFFER, call, "the buffer is null and the count is %d", count);
+  return MPI_SUCCESS;
+}
+
+/// A request for a message, checked; null where it goes nowhere.
+static int make(const char* call, const void* buffer, int count, MPI_Datatype type, int rank, int tag, MPI_Comm handle,
+                bool receives, bool persistent, Request** made) {
+  *made = NULL;
+  Comm* comm = gsmpi_check_comm(handle, call);
+  if (!comm) return MPI_ERR_COMM;
+  const int error = check(comm, call, buffer, count, type, rank, tag, receives);
+  if (error) return error;
+  Request* request = gsmpi_new_request(call);
+  request->comm = comm;
+  request->buffer = (void*)buffer;
+  request->count = count;
+  request->type = type;
+  request->bytes = (uint32_t)count * gsmpi_type_size(type);
+  request->tag = tag;
+  request->context = comm->context;
+  request->receives = receives;
+  request->persistent = persistent;
+  request->absent = rank == MPI_PROC_NULL;
+  request->peer = rank >= 0 ? comm->peers[rank] : NULL;
+  request->source = rank;
+  *made = request;
+  return MPI_SUCCESS;
+}
+
+static void start(Request* request, const char* call) {
+  request->active = true;
+  request->status.gsmpi_cancelled = 0;
+  if (request->absent) {
+    request->status = (MPI_Status){MPI_PROC_NULL, MPI_ANY_TAG, MPI_SUCCESS, 0, 0};
+    request->done = true;
+  } else if (request->receives) {
+    gsmpi_start_receive(request, call);
+  } else {
+    gsmpi_start_send(request, call);
+  }
+}
+
+enum { kSendCall, kIsendCall, kSsendCall, kIssendCall };
+
+static __attribute__((noinline)) int send_slow(const void* buffer, int count, MPI_Datatype type, int dest, int tag,
+                                               MPI_Comm comm, MPI_Request* request, int kind) {
+  const char* call = name_of(kind);
+  const int error = make(call, buffer, count, type, dest, tag, comm, false, false, request);
+  if (error) return error;
+  (*request)->synchronous = kind >= kSsendCall;
+  start(*request, call);
+  return MPI_SUCCESS;
+}
+
+/// The short way: a basic type, one packet, credit, and a mailbox that can send.
+static inline __attribute__((always_inline)) bool sent(const void* buffer, int count, MPI_Datatype type, int dest,
+                                                       int tag, MPI_Comm handle) {
+  const Comm* comm = gsmpi_comm(handle);
+  if (unlikely(comm == NULL || (unsigned)dest >= (unsigned)comm->size)) return false;
+  const uint32_t size = (uint32_t)type >> 8 & 0xFF;
+  if (unlikely((uint32_t)type >> 16 != 0x4000 || (uint32_t)count > kEagerBytes ||
+               (uint32_t)tag > kMostTag))
+    return false;
+  const uint32_t bytes = size * (uint32_t)count;
+  Peer* peer = comm->peers[dest];
+  if (unlikely(bytes > kEagerBytes || (peer->flow & 0xFF) == 0 || buffer == NULL || size == 0)) return false;
+  Packet* packet = transport_begin(peer);
+  if (unlikely(packet == NULL)) return false;
+  gsmpi_send_eager(peer, packet, comm->context, tag, buffer, bytes);
+  return true;
+}
+
+int MPI_Isend(const void* buffer, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
+              MPI_Request* request) {
+  if (unlikely(!sent(buffer, count, type, dest, tag, comm)))
+    return send_slow(buffer, count, type, dest, tag, comm, request, kIsendCall);
+  *request = COMPLETED;
+  return MPI_SUCCESS;
+}
+
+static __attribute__((noinline)) int send_and_wait(const void* buffer, int count, MPI_Datatype type, int dest, int tag,
+                                                   MPI_Comm comm, int kind) {
+  Request* request = NULL;
+  const int error = send_slow(buffer, count, type, dest, tag, comm, &request, kind);
+  if (error) return error;
+  gsmpi_wait_for(request, name_of(kind));
+  return gsmpi_finish(&request, MPI_STATUS_IGNORE, name_of(kind));
+}
+
+int MPI_Send(const void* buffer, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm) {
+  if (likely(sent(buffer, count, type, dest, tag, comm))) return MPI_SUCCESS;
+  return send_and_wait(buffer, count, type, dest, tag, comm, kSendCall);
+}
+
+int MPI_Ssend(const void* buffer, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm) {
+  return send_and_wait(buffer, count, type, dest, tag, comm, kSsendCall);
+}
+
+int MPI_Rsend(const void* buffer, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm) {
+  return MPI_Send(buffer, count, type, dest, tag, comm);
+}
+
+int MPI_Irsend(const void* buffer, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
+               MPI_Request* request) {
+  return MPI_Isend(buffer, count, type, dest, tag, comm, request);
+}
+
+int MPI_Issend(const void* buffer, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
+               MPI_Request* request) {
+  return send_slow(buffer, count, type, dest, tag, comm, request, kIssendCall);
+}
+
+int MPI_Irecv(void* buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Request* request) {
+  const int error = make("MPI_Irecv", buffer, count, type, source, tag, comm, true, false, request);
+  if (!error) start(*request, "MPI_Irecv");
+  return error;
+}
+
+int MPI_Recv(void* buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Status* status) {
+  Request* request = NULL;
+  const int error = make("MPI_Recv", buffer, count, type, source, tag, comm, true, false, &request);
+  if (error) return error;
+  start(request, "MPI_Recv");
+  gsmpi_wait_for(request, "MPI_Recv");
+  return gsmpi_finish(&request, status, "MPI_Recv");
+}
+
+int MPI_Send_init(const void* buffer, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
+                  MPI_Request* request) {
+  return make("MPI_Send_init", buffer, count, type, dest, tag, comm, false, true, request);
+}
+
+int MPI_Ssend_init(const void* buffer, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
+                   MPI_Request* request) {
+  const int error = make("MPI_Ssend_init", buffer, count, type, dest, tag, comm, false, true, request);
+  if (!error) (*request)->synchronous = true;
+  return error;
+}
+
+int MPI_Recv_init(void* buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
+                  MPI_Request* request) {
+  return make("MPI_Recv_init", buffer, count, type, source, tag, comm, true, true, request);
+}
+
+int MPI_Startall(int count, MPI_Request requests[]) {
+  for (int i = 0; i < count; ++i) {
+    Request* request = requests[i];
+    if (request == NULL || request == COMPLETED || !request->persistent)
+      return gsmpi_error(NULL, MPI_ERR_REQUEST, "MPI_Start", "the request %d is not persistent", i);
+    if (request->active)
+      return gsmpi_error(request->comm, MPI_ERR_REQUEST, "MPI_Start", "the request %d is active; wait for it first",
+                         i);
+    // What a receive got last stands in its place for the sender.
+    if (request->receives && !request->absent)
+      request->peer = request->source >= 0 ? request->comm->peers[request->source] : NULL;
+    start(request, "MPI_Start");
+  }
+  return MPI_SUCCESS;
+}
+
+int MPI_Start(MPI_Request* request) { return MPI_Startall(1, request); }
+
+// ---------------------------------------------------------------------- looking at what has come
+
+static int probe(const char* call, int source, int tag, MPI_Comm handle, bool waits, int* flag, MPI_Status* status) {
+  *flag = 0;
+  Comm* comm = gsmpi_check_comm(handle, call);
+  if (!comm) return MPI_ERR_COMM;
+  const int error = check(comm, call, "", 0, MPI_BYTE, source, tag, true);
+  if (error) return error;
+  MPI_Status found = {MPI_PROC_NULL, MPI_ANY_TAG, MPI_SUCCESS, 0, 0};
+  if (source != MPI_PROC_NULL) {
+    Request wanted = {.comm = comm, .tag = tag, .source = source, .receives = true};
+    if (source >= 0) wanted.peer = comm->peers[source];
+    const Early* early;
+    for (;;) {
+      gsmpi_progress();
+      early = gsmpi_match_probe(comm->context, wanted.peer, tag);
+      if (early || !waits) break;
+      gsmpi_sleep(call, &wanted);
+    }
+    if (!early) return MPI_SUCCESS;
+    found = (MPI_Status){gsmpi_source(comm, early->peer), early->tag, MPI_SUCCESS, (int)early->bytes, 0};
+  }
+  *flag = 1;
+  if (status != MPI_STATUS_IGNORE) {
+    found.MPI_ERROR = status->MPI_ERROR;  // a call for one message leaves it alone
+    *status = found;
+  }
+  return MPI_SUCCESS;
+}
+
+int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status* status) {
+  int flag;
+  return probe("MPI_Probe", source, tag, comm, true, &flag, status);
+}
+
+int MPI_Iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status) {
+  return probe("MPI_Iprobe", source, tag, comm, false, flag, status);
+}

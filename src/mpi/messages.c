@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Messages: what is sent, what becomes of packets that come, and the work that they leave behind.
+
+#include <string.h>
+
+#include "eager.h"
+
+RANK_LOCAL Rank gsmpi;
+
+// ---------------------------------------------------------------------- requests
+
+Request* gsmpi_new_request(const char* call) {
+  Request* request = gsmpi.free_requests;
+  if (likely(request != NULL)) {
+    gsmpi.free_requests = request->next;
+    const uint16_t id = request->id;
+    memset(request, 0, sizeof *request);
+    request->id = id;
+    request->used = true;
+    return request;
+  }
+  if (gsmpi.request_count == kMostRequests)
+    gsmpi_die(MPI_ERR_OTHER, call, "%d requests are open, which is the most; wait for some", kMostRequests);
+  if (gsmpi.request_count == gsmpi.request_room) {
+    const uint32_t room = gsmpi.request_room ? 2 * gsmpi.request_room : 32;
+    Request** larger = gsmpi_allocate(room * sizeof *larger, call);
+    if (gsmpi.request_count) memcpy(larger, gsmpi.requests, gsmpi.request_count * sizeof *larger);
+    gsmpi_release(gsmpi.requests);
+    gsmpi.requests = larger;
+    gsmpi.request_room = room;
+  }
+  request = gsmpi_allocate(sizeof *request, call);
+  memset(request, 0, sizeof *request);
+  request->id = (uint16_t)gsmpi.request_count;
+  request->used = true;
+  gsmpi.requests[gsmpi.request_count++] = request;
+  return request;
+}
+
+void gsmpi_free_request(Request* request) {
+  if (request->copied) gsmpi_release(request->data);
+  request->used = false;
+  request->next = gsmpi.free_requests;
+  gsmpi.free_requests = request;
+}
+
+int gsmpi_source(const Comm* comm, const Peer* peer) { return comm->rank_of ? comm->rank_of[peer->rank] : peer->rank; }
+
+static void complete(Request* request) {
+  request->done = true;
+  if (request->receives) {
+    if (request->copied) gsmpi_unpack(request->data, request->moved, request->count, request->type, request->buffer);
+    request->status.gsmpi_bytes = (int)request->moved;
+  }
+  if (request->freed) gsmpi_free_request(request);
+}
+
+// ---------------------------------------------------------------------- work that waits to be sent
+
+static void add_work(Request* request, Work work) {
+  request->work = (uint8_t)work;
+  request->next_work = NULL;
+  if (gsmpi.work)
+    gsmpi.last_work->next_work = request;
+  else
+    gsmpi.work = request;
+  gsmpi.last_work = request;
+}
+
+/// A message of a peer has found its receive: the peer gets its credit back, with the next packet or by itself.
+static void owe(Peer* peer) {
+  peer->flow += 0x100;
+  if ((peer->flow & 0xFF00) >= kCredits / 2 * 0x100 && !peer->repaying && !gsmpi.finalizing) {
+    peer->repaying = true;
+    peer->next = gsmpi.repay;
+    gsmpi.repay = peer;
+  }
+}
+
+/// Word 0 of a packet that carries credit.
+static uint32_t first_word(Peer* peer, Kind kind) {
+  const uint32_t word = (peer->flow & 0xFF00) | (gsmpi.mine - kEager + (uint32_t)kind);
+  peer->flow &= ~0xFF00u;
+  return word;
+}
+
+/// Sends a packet of a request's work; false if there is no room for it now.
+static bool do_work(Request* request) {
+  Peer* peer = request->peer;
+  Packet* packet = transport_begin(peer);
+  if (!packet) return false;
+  if (request->work == kSendClear) {
+    packet->word[0] = first_word(peer, kClear);
+    packet->word[1] = request->their_id;
+    packet->word[2] = request->wanted;
+    packet->word[3] = request->id;
+    transport_send(peer, packet, 16);
+    request->work = kNoWork;
+    if (request->wanted == 0) complete(request);
+    return true;
+  }
+  const uint32_t left = request->wanted - request->moved;
+  const uint32_t now = left < kDataBytes ? left : kDataBytes;
+  packet->word[0] = kData | (uint32_t)request->their_id << 16;
+  packet->word[1] = request->moved;
+  memcpy(packet->word + 2, request->data + request->moved, now);
+  transport_send(peer, packet, 8 + now);
+  request->moved += now;
+  if (request->moved == request->wanted) {
+    request->work = kNoWork;
+    complete(request);
+  }
+  return true;
+}
+
+/// Sends what waits, as far as there is room. A peer without room holds up nobody but itself.
+static void pump(void) {
+  for (Peer** at = &gsmpi.repay; unlikely(*at != NULL);) {
+    Peer* peer = *at;
+    if (peer->flow & 0xFF00) {
+      Packet* packet = transport_begin(peer);
+      if (!packet) {
+        at = &peer->next;
+        continue;
+      }
+      packet->word[0] = first_word(peer, kCredit);
+      transport_send(peer, packet, 4);
+    }
+    *at = peer->next;
+    peer->repaying = false;
+  }
+  Request* stuck = NULL;
+  while (gsmpi.work && gsmpi.work != stuck) {
+    Request* request = gsmpi.work;
+    gsmpi.work = request->next_work;
+    const uint16_t before = request->work;
+    if (do_work(request)) {
+      stuck = NULL;
+      if (request->work == before && request->work != kNoWork) add_work(request, before);
+    } else {
+      if (!stuck) stuck = request;
+      add_work(request, before);
+    }
+  }
+}
+
+// ---------------------------------------------------------------------- what comes
+
+static void take(Request* request, const Peer* peer, int tag, uint32_t bytes) {
+  request->status.MPI_SOURCE = gsmpi_source(request->comm, peer);
+  request->status.MPI_TAG = tag;
+  request->status.MPI_ERROR = bytes > request->bytes ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
+  request->wanted = bytes > request->bytes ? request->bytes : bytes;
+  request->came = bytes;
+  request->peer = (Peer*)peer;
+}
+
+/// A whole message for a receive.
+static void deliver(Request* request, const Peer* peer, int tag, uint32_t bytes, const void* data) {
+  take(request, peer, tag, bytes);
+  memcpy(request->data, data, request->wanted);
+  request->moved = request->wanted;
+  complete(request);
+}
+
+/// A message that was announced: its sender hears that it may come, and where to.
+static void clear(Request* request, const Peer* peer, int tag, uint32_t bytes, uint16_t their_id) {
+  take(request, peer, tag, bytes);
+  request->moved = 0;
+  request->their_id = their_id;
+  add_work(request, kSendClear);
+}
+
+/// A message in its turn: to its receive, or kept until there is one.
+static void accept(const Packet* packet, Peer* peer) {
+  const uint32_t context = packet->word[2] & 0xFFFF, bytes = packet->word[3];
+  const int tag = (int)packet->word[1];
+  const bool eager = (packet->word[0] & 0xFF) == kEager;
+  Request* request = gsmpi_match_message(context, peer, tag);
+  if (request) {
+    if (eager) {
+      owe(peer);
+      deliver(request, peer, tag, bytes, packet->word + 4);
+    } else {
+      clear(request, peer, tag, bytes, (uint16_t)packet->word[4]);
+    }
+    return;
+  }
+  if (gsmpi.early_count == STORE_LIMIT)
+    gsmpi_die(MPI_ERR_OTHER, "the store of messages without a receive",
+              "%d messages are in it, which is the most; the last is from rank %d of the world, tag %d", STORE_LIMIT,
+              peer->rank, tag);
+  const uint32_t kept = eager ? bytes : 0;
+  Early* early = gsmpi_allocate(sizeof *early + kept, "the store of messages without a receive");
+  early->context = context;
+  early->bytes = bytes;
+  early->tag = tag;
+  early->peer = peer;
+  early->announced = !eager;
+  early->their_id = (uint16_t)packet->word[4];
+  memcpy(early->data, packet->word + 4, kept);
+  gsmpi_match_keep(early);
+}
+
+/// Messages that came before their turn, and whose turn it is now.
+static void accept_ahead(Peer* peer) {
+  for (Ahead** at = &gsmpi.ahead; *at;) {
+    Ahead* ahead = *at;
+    const Packet* packet = &ahead->packet;
+    if (packet->word[0] >> 16 != peer->rank || packet->word[2] >> 16 != peer->expected) {
+      at = &ahead->next;
+      continue;
+    }
+    *at = ahead->next;
+    ++peer->expected;
+    accept(packet, peer);
+    gsmpi_release(ahead);
+    at = &gsmpi.ahead;
+  }
+}
+
+static void arrive(const Packet* packet) {
+  const uint32_t word = packet->word[0];
+  const Kind kind = word & 0xFF;
+  if (kind == kData) {
+    Request* request = gsmpi.requests[word >> 16];
+    const uint32_t at = packet->word[1], left = request->wanted - at;
+    const uint32_t now = left < kDataBytes ? left : kDataBytes;
+    memcpy(request->data + at, packet->word + 2, now);
+    request->moved += now;
+    if (request->moved == request->wanted) complete(request);
+    return;
+  }
+  Peer* peer = &gsmpi.peers[word >> 16];
+  peer->flow += word >> 8 & 0xFF;
+  if (kind == kClear) {
+    Request* request = gsmpi.requests[packet->word[1]];
+    request->wanted = packet->word[2];
+    request->their_id = (uint16_t)packet->word[3];
+    request->moved = 0;
+    if (request->wanted)
+      add_work(request, kSendData);
+    else
+      complete(request);
+  } else if (kind != kCredit) {
+    if (unlikely(packet->word[2] >> 16 != peer->expected)) {
+      Ahead* ahead = gsmpi_allocate(sizeof *ahead, "a message that came before its turn");
+      ahead->packet = *packet;
+      ahead->next = gsmpi.ahead;
+      gsmpi.ahead = ahead;
+      return;
+    }
+    ++peer->expected;
+    accept(packet, peer);
+    if (unlikely(gsmpi.ahead != NULL)) accept_ahead(peer);
+  }
+}
+
+static void drain(void) {
+  for (const Packet* packet; (packet = transport_receive()) != NULL;) {
+    arrive(packet);
+    transport_release(packet);
+  }
+}
+
+void gsmpi_progress(void) {
+  drain();
+  pump();
+}
+
+void gsmpi_sleep(const char* call, const Request* request) {
+  gsmpi.call = call;
+  gsmpi.waits_for = request;
+  if (unlikely(transport_wait(gsmpi.work != NULL || gsmpi.repay != NULL))) gsmpi_deadlock();
+}
+
+void gsmpi_wait_for(const Request* request, const char* call) {
+  for (;;) {
+    gsmpi_progress();
+    if (request->done) return;
+    gsmpi_sleep(call, request);
+  }
+}
+
+void gsmpi_flush(void) {
+  while (gsmpi_progress(), gsmpi.work != NULL || gsmpi.repay != NULL) transport_wait(true);
+}
+
+// ---------------------------------------------------------------------- what is sent and received
+
+/// Room for a packet to a peer; messages are taken in until there is some.
+static Packet* begin(const Peer* peer) {
+  Packet* packet;
+  while ((packet = transport_begin(peer)) == NULL) {
+    drain();
+    if ((packet = transport_begin(peer)) != NULL) break;
+    transport_wait(true);
+  }
+  return packet;
+}
+
+/// The bytes of a buffer of a request, in a row.
+static void find_data(Request* request, const char* call) {
+  if (likely(gsmpi_contiguous(request->type))) {
+    request->data = (char*)request->buffer + gsmpi_lower(request->type);
+  } else {
+    if (!request->copied) request->data = gsmpi_allocate(request->bytes, call);
+    request->copied = true;
+    if (!request->receives) gsmpi_pack(request->buffer, request->count, request->type, request->data);
+  }
+}
+
+void gsmpi_start_send(Request* request, const char* call) {
+  Peer* peer = request->peer;
+  find_data(request, call);
+  request->moved = 0;
+  request->done = false;
+  drain();
+  Packet* packet = begin(peer);  // taking in messages there may bring credit
+  if (!request->synchronous && request->bytes <= kEagerBytes && (peer->flow & 0xFF)) {
+    gsmpi_send_eager(peer, packet, request->context, request->tag, request->data, request->bytes);
+    complete(request);
+  } else {
+    const uint32_t flow = peer->flow;
+    peer->flow = flow + 0x10000;
+    packet->word[0] = first_word(peer, kAnnounce);
+    packet->word[1] = (uint32_t)request->tag;
+    packet->word[2] = request->context | (flow & 0xFFFF0000u);
+    packet->word[3] = request->bytes;
+    packet->word[4] = request->id;
+    transport_send(peer, packet, 20);
+  }
+  pump();
+}
+
+void gsmpi_start_receive(Request* request, const char* call) {
+  request->done = false;
+  request->moved = 0;
+  find_data(request, call);
+  Early* early = gsmpi_match_receive(request);
+  if (early) {
+    if (early->announced) {
+      clear(request, early->peer, early->tag, early->bytes, early->their_id);
+    } else {
+      owe(early->peer);
+      deliver(request, early->peer, early->tag, early->bytes, early->data);
+    }
+    gsmpi_release(early);
+  }
+  gsmpi_progress();
+}

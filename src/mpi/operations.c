@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Reductions: MPI's operations on its basic types, and those of programs.
+
+#include "internal.h"
+
+enum { kSigned8, kSigned16, kSigned32, kSigned64, kUnsigned8, kUnsigned16, kUnsigned32, kUnsigned64, kSingle, kDouble,
+       kTwoInt, kFloatInt, kDoubleInt, kNone };
+
+/// How the elements of a type are added and compared.
+static int kind_of(MPI_Datatype type) {
+  if ((uint32_t)type >> 16 != 0x4000) return kNone;
+  switch (type) {
+    case MPI_FLOAT: return kSingle;
+    case MPI_DOUBLE: return kDouble;
+    case MPI_2INT: return kTwoInt;
+    case MPI_FLOAT_INT: return kFloatInt;
+    case MPI_DOUBLE_INT: return kDoubleInt;
+    case MPI_PACKED: return kNone;
+    case MPI_UNSIGNED_CHAR: case MPI_BYTE: case MPI_UNSIGNED_SHORT: case MPI_UNSIGNED: case MPI_UNSIGNED_LONG:
+    case MPI_UNSIGNED_LONG_LONG: case MPI_UINT8_T: case MPI_UINT16_T: case MPI_UINT32_T: case MPI_UINT64_T:
+    case MPI_C_BOOL:
+      return kUnsigned8 + __builtin_ctz(gsmpi_type_size(type));
+    default: return kSigned8 + __builtin_ctz(gsmpi_type_size(type));
+  }
+}
+
+#define WHOLE(name, type)                                                             \
+  static void name(MPI_Op op, const type* in, type* out, int count) {                 \
+    for (int i = 0; i < count; ++i) {                                                 \
+      const type a = in[i], b = out[i];                                               \
+      switch (op) {                                                                   \
+        case MPI_MAX: out[i] = a > b ? a : b; break;                                  \
+        case MPI_MIN: out[i] = a < b ? a : b; break;                                  \
+        case MPI_SUM: out[i] = (type)(a + b); break;                                  \
+        case MPI_PROD: out[i] = (type)(a * b); break;                                 \
+        case MPI_LAND: out[i] = a && b; break;                                        \
+        case MPI_BAND: out[i] = a & b; break;                                         \
+        case MPI_LOR: out[i] = a || b; break;                                         \
+        case MPI_BOR: out[i] = a | b; break;                                          \
+        case MPI_LXOR: out[i] = !a != !b; break;                                      \
+        default: out[i] = a ^ b; break;                                               \
+      }                                                                               \
+    }                                                                                 \
+  }
+#define FRACTION(name, type)                                                          \
+  static void name(MPI_Op op, const type* in, type* out, int count) {                 \
+    for (int i = 0; i < count; ++i) {                                                 \
+      const type a = in[i], b = out[i];                                               \
+      switch (op) {                                                                   \
+        case MPI_MAX: out[i] = a > b ? a : b; break;                                  \
+        case MPI_MIN: out[i] = a < b ? a : b; break;                                  \
+        case MPI_SUM: out[i] = a + b; break;                                          \
+        default: out[i] = a * b; break;                                               \
+      }                                                                               \
+    }                                                                                 \
+  }
+/// The greater or less of two, with its place; of equals the lower place.
+#define PLACE(name, type)                                                             \
+  typedef struct { type value; int place; } name##_t;                                 \
+  static void name(MPI_Op op, const name##_t* in, name##_t* out, int count) {         \
+    for (int i = 0; i < count; ++i) {                                                 \
+      const bool better = op == MPI_MAXLOC ? in[i].value > out[i].value : in[i].value < out[i].value; \
+      if (better || (in[i].value == out[i].value && in[i].place < out[i].place)) out[i] = in[i]; \
+    }                                                                                 \
+  }
+
+WHOLE(whole8, int8_t)
+WHOLE(whole16, int16_t)
+WHOLE(whole32, int32_t)
+WHOLE(whole64, int64_t)
+WHOLE(natural8, uint8_t)
+WHOLE(natural16, uint16_t)
+WHOLE(natural32, uint32_t)
+WHOLE(natural64, uint64_t)
+FRACTION(single, float)
+FRACTION(twofold, double)
+PLACE(two_int, int)
+PLACE(float_int, float)
+PLACE(double_int, double)
+
+static Operation* own(MPI_Op op) { return op >= 0x100 && op < 0x100 + kOps ? gsmpi.operations[op - 0x100] : NULL; }
+
+bool gsmpi_commutes(MPI_Op op) {
+  const Operation* operation = own(op);
+  return operation ? operation->commutes : true;
+}
+
+bool gsmpi_operates(MPI_Op op, MPI_Datatype type) {
+  if (own(op)) return true;
+  const int kind = kind_of(type);
+  if (op == MPI_MAXLOC || op == MPI_MINLOC) return kind >= kTwoInt && kind <= kDoubleInt;
+  if (op < MPI_MAX || op > MPI_MINLOC) return false;
+  if (kind == kSingle || kind == kDouble) return op <= MPI_PROD;
+  return kind < kSingle;
+}
+
+bool gsmpi_operate(MPI_Op op, const void* in, void* inout, int count, MPI_Datatype type) {
+  const Operation* operation = own(op);
+  if (operation) {
+    operation->function((void*)in, inout, &count, &type);
+    return true;
+  }
+  switch (kind_of(type)) {
+    case kSigned8: whole8(op, in, inout, count); break;
+    case kSigned16: whole16(op, in, inout, count); break;
+    case kSigned32: whole32(op, in, inout, count); break;
+    case kSigned64: whole64(op, in, inout, count); break;
+    case kUnsigned8: natural8(op, in, inout, count); break;
+    case kUnsigned16: natural16(op, in, inout, count); break;
+    case kUnsigned32: natural32(op, in, inout, count); break;
+    case kUnsigned64: natural64(op, in, inout, count); break;
+    case kSingle: single(op, in, inout, count); break;
+    case kDouble: twofold(op, in, inout, count); break;
+    case kTwoInt: two_int(op, in, inout, count); break;
+    case kFloatInt: float_int(op, in, inout, count); break;
+    case kDoubleInt: double_int(op, in, inout, count); break;
+    default: return false;
+  }
+  return true;
+}
+
+int MPI_Op_create(MPI_User_function* function, int commutes, MPI_Op* op) {
+  int place = 0;
+  while (place < kOps && gsmpi.operations[place]) ++place;
+  if (place == kOps)
+    return gsmpi_error(NULL, MPI_ERR_OTHER, "MPI_Op_create", "%d operations are in use, which is the most", kOps);
+  Operation* made = gsmpi_allocate(sizeof *made, "MPI_Op_create");
+  *made = (Operation){function, commutes != 0};
+  gsmpi.operations[place] = made;
+  *op = 0x100 + place;
+  return MPI_SUCCESS;
+}
+
+int MPI_Op_free(MPI_Op* op) {
+  if (!own(*op)) return gsmpi_error(NULL, MPI_ERR_OP, "MPI_Op_free", "%d is no operation of the program", *op);
+  gsmpi_release(own(*op));
+  gsmpi.operations[*op - 0x100] = NULL;
+  *op = MPI_OP_NULL;
+  return MPI_SUCCESS;
+}

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Requests: waiting for them, looking at them, giving them up.
+
+#include "internal.h"
+
+static const MPI_Status kEmpty = {MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_SUCCESS, 0, 0};
+
+/// Whether there is nothing to wait for.
+static bool idle(const Request* request) { return request == NULL || (request != COMPLETED && !request->active); }
+
+static bool is_done(const Request* request) { return request == COMPLETED || request->done; }
+
+/// Tells of a pointer that is no request of ours as far as that can be seen.
+static int check(const Request* request, const char* call) {
+  if (request == NULL || request == COMPLETED || request->used) return MPI_SUCCESS;
+  return gsmpi_error(NULL, MPI_ERR_REQUEST, call, "the request was completed or freed before");
+}
+
+/// What a request came to, without a word about it.
+static MPI_Status settle(Request** at, const Comm** comm, uint32_t* came, uint32_t* room) {
+  Request* request = *at;
+  *comm = NULL;
+  if (request == COMPLETED) *at = NULL;
+  if (request == COMPLETED || idle(request)) return kEmpty;
+  MPI_Status found = request->status;
+  *comm = request->comm;
+  *came = request->came;
+  *room = request->bytes;
+  request->active = false;
+  if (!request->persistent) {
+    gsmpi_free_request(request);
+    *at = NULL;
+  }
+  return found;
+}
+
+int gsmpi_finish(Request** at, MPI_Status* status, const char* call) {
+  const Comm* comm;
+  uint32_t came, room;
+  MPI_Status found = settle(at, &comm, &came, &room);
+  const int error = found.MPI_ERROR;
+  if (status != MPI_STATUS_IGNORE) {
+    found.MPI_ERROR = status->MPI_ERROR;  // a call for one request leaves it alone
+    *status = found;
+  }
+  if (unlikely(error))
+    return gsmpi_error(comm, error, call, "the message from rank %d, tag %d, has %u bytes, and the receive room for %u",
+                       found.MPI_SOURCE, found.MPI_TAG, (unsigned)came, (unsigned)room);
+  return MPI_SUCCESS;
+}
+
+/// The same for a call for many, which has a status for each, with the error in it.
+static int finish_one(Request** at, MPI_Status* status, const char* call) {
+  const int error = gsmpi_finish(at, status, call);
+  if (status != MPI_STATUS_IGNORE) status->MPI_ERROR = error;
+  return error;
+}
+
+int gsmpi_finish_waited(Request** request, MPI_Status* status, const char* call) {
+  if (!idle(*request) && !is_done(*request)) gsmpi_wait_for(*request, call);
+  return gsmpi_finish(request, status, call);
+}
+
+int MPI_Wait(MPI_Request* request, MPI_Status* status) {
+  const int error = check(*request, "MPI_Wait");
+  return error ? error : gsmpi_finish_waited(request, status, "MPI_Wait");
+}
+
+static MPI_Status* nth(MPI_Status* statuses, int n) { return statuses == MPI_STATUSES_IGNORE ? NULL : statuses + n; }
+
+static int waitall(int count, MPI_Request requests[], MPI_Status statuses[], const char* call) {
+  int worst = MPI_SUCCESS;
+  for (int i = 0; i < count; ++i) {
+    const int error = check(requests[i], call);
+    if (error) return error;
+  }
+  for (int i = 0; i < count; ++i) {
+    if (!idle(requests[i]) && !is_done(requests[i])) gsmpi_wait_for(requests[i], call);
+    if (finish_one(requests + i, nth(statuses, i), call)) worst = MPI_ERR_IN_STATUS;
+  }
+  return worst;
+}
+
+int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
+  return waitall(count, requests, statuses, "MPI_Waitall");
+}
+
+/// The first that is done; MPI_UNDEFINED if none is there to wait for, -1 if none is done yet.
+static int first_done(int count, MPI_Request requests[]) {
+  int found = MPI_UNDEFINED;
+  for (int i = 0; i < count; ++i) {
+    if (idle(requests[i])) continue;
+    if (is_done(requests[i])) return i;
+    found = -1;
+  }
+  return found;
+}
+
+static const Request* first_open(int count, MPI_Request requests[]) {
+  for (int i = 0; i < count; ++i)
+    if (!idle(requests[i]) && !is_done(requests[i])) return requests[i];
+  return NULL;
+}
+
+static int any(int count, MPI_Request requests[], int* index, int* flag, MPI_Status* status, bool waits,
+               const char* call) {
+  for (int i = 0; i < count; ++i) {
+    const int error = check(requests[i], call);
+    if (error) return error;
+  }
+  int found;
+  for (;;) {
+    gsmpi_progress();
+    found = first_done(count, requests);
+    if (found != -1 || !waits) break;
+    gsmpi_sleep(call, first_open(count, requests));
+  }
+  *flag = found != -1;
+  *index = found < 0 ? MPI_UNDEFINED : found;
+  if (found >= 0) return gsmpi_finish(requests + found, status, call);
+  if (found == MPI_UNDEFINED && status != MPI_STATUS_IGNORE) *status = kEmpty;
+  return MPI_SUCCESS;
+}
+
+int MPI_Waitany(int count, MPI_Request requests[], int* index, MPI_Status* status) {
+  int flag;
+  return any(count, requests, index, &flag, status, true, "MPI_Waitany");
+}
+
+int MPI_Testany(int count, MPI_Request requests[], int* index, int* flag, MPI_Status* status) {
+  return any(count, requests, index, flag, status, false, "MPI_Testany");
+}
+
+static int some(int count, MPI_Request requests[], int* done, int indices[], MPI_Status statuses[], bool waits,
+                const char* call) {
+  int worst = MPI_SUCCESS;
+  for (int i = 0; i < count; ++i) {
+    const int error = check(requests[i], call);
+    if (error) return error;
+  }
+  int found;
+  for (;;) {
+    gsmpi_progress();
+    found = first_done(count, requests);
+    if (found != -1 || !waits) break;
+    gsmpi_sleep(call, first_open(count, requests));
+  }
+  *done = found == MPI_UNDEFINED ? MPI_UNDEFINED : 0;
+  for (int i = 0; found >= 0 && i < count; ++i) {
+    if (idle(requests[i]) || !is_done(requests[i])) continue;
+    indices[*done] = i;
+    if (finish_one(requests + i, nth(statuses, *done), call)) worst = MPI_ERR_IN_STATUS;
+    ++*done;
+  }
+  return worst;
+}
+
+int MPI_Waitsome(int count, MPI_Request requests[], int* done, int indices[], MPI_Status statuses[]) {
+  return some(count, requests, done, indices, statuses, true, "MPI_Waitsome");
+}
+
+int MPI_Testsome(int count, MPI_Request requests[], int* done, int indices[], MPI_Status statuses[]) {
+  return some(count, requests, done, indices, statuses, false, "MPI_Testsome");
+}
+
+int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
+  const int error = check(*request, "MPI_Test");
+  if (error) return error;
+  gsmpi_progress();
+  *flag = idle(*request) || is_done(*request);
+  return *flag ? gsmpi_finish(request, status, "MPI_Test") : MPI_SUCCESS;
+}
+
+int MPI_Testall(int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) {
+  gsmpi_progress();
+  *flag = first_open(count, requests) == NULL;
+  return *flag ? waitall(count, requests, statuses, "MPI_Testall") : MPI_SUCCESS;
+}
+
+int MPI_Cancel(MPI_Request* at) {
+  Request* request = *at;
+  if (request == NULL) return gsmpi_error(NULL, MPI_ERR_REQUEST, "MPI_Cancel", "the request is null");
+  const int error = check(request, "MPI_Cancel");
+  if (error) return error;
+  // A send is on its way at once, and is not called back.
+  if (request != COMPLETED && request->receives && gsmpi_match_cancel(request)) {
+    request->status = (MPI_Status){MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_SUCCESS, 0, 1};
+    request->done = true;
+  }
+  return MPI_SUCCESS;
+}
+
+int MPI_Test_cancelled(const MPI_Status* status, int* flag) {
+  *flag = status->gsmpi_cancelled;
+  return MPI_SUCCESS;
+}
+
+int MPI_Request_free(MPI_Request* at) {
+  Request* request = *at;
+  if (request == NULL) return gsmpi_error(NULL, MPI_ERR_REQUEST, "MPI_Request_free", "the request is null");
+  const int error = check(request, "MPI_Request_free");
+  if (error) return error;
+  *at = NULL;
+  if (request == COMPLETED) return MPI_SUCCESS;
+  if (request->active && !request->done)
+    request->freed = true;  // when it is done
+  else
+    gsmpi_free_request(request);
+  return MPI_SUCCESS;
+}
+
+int MPI_Get_count(const MPI_Status* status, MPI_Datatype type, int* count) {
+  if (!gsmpi_valid_type(type))
+    return gsmpi_error(NULL, MPI_ERR_TYPE, "MPI_Get_count", "0x%x is no datatype, or was not committed",
+                       (unsigned)type);
+  const uint32_t size = gsmpi_type_size(type), bytes = (uint32_t)status->gsmpi_bytes;
+  if (bytes == 0)
+    *count = 0;
+  else
+    *count = size && bytes % size == 0 ? (int)(bytes / size) : MPI_UNDEFINED;
+  return MPI_SUCCESS;
+}

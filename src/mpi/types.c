@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Datatypes: a basic type's handle says its size; derived ones are blocks of another type, a stride apart.
+
+#include <string.h>
+
+#include "internal.h"
+
+enum { kBasic = 0x4000, kDerived = 0x4100 };
+
+Type* gsmpi_type(MPI_Datatype type) {
+  return (uint32_t)type >> 16 == kDerived && ((uint32_t)type & 0xFFFF) < kTypes ? gsmpi.types[type & 0xFFFF] : NULL;
+}
+
+static bool known(MPI_Datatype type) {
+  if ((uint32_t)type >> 16 == kBasic) return (type & 0xFF) >= 1 && (type & 0xFF) <= 0x1C && (type >> 8 & 0xFF) != 0;
+  return gsmpi_type(type) != NULL;
+}
+
+bool gsmpi_valid_type(MPI_Datatype type) {
+  const Type* derived = gsmpi_type(type);
+  return derived ? derived->committed : known(type);
+}
+
+uint32_t gsmpi_type_size(MPI_Datatype type) {
+  const Type* derived = gsmpi_type(type);
+  return derived ? derived->size : (uint32_t)type >> 8 & 0xFF;
+}
+
+intptr_t gsmpi_extent(MPI_Datatype type) {
+  const Type* derived = gsmpi_type(type);
+  return derived ? derived->extent : (intptr_t)((uint32_t)type >> 8 & 0xFF);
+}
+
+intptr_t gsmpi_lower(MPI_Datatype type) {
+  const Type* derived = gsmpi_type(type);
+  return derived ? derived->lower : 0;
+}
+
+bool gsmpi_contiguous(MPI_Datatype type) {
+  const Type* derived = gsmpi_type(type);
+  return derived ? derived->contiguous : true;
+}
+
+/// Moves elements between a buffer and a row of bytes, at most `left` of these; gives the place behind the last.
+static char* move(char* user, int count, MPI_Datatype type, char* row, size_t* left, bool packs) {
+  const Type* derived = gsmpi_type(type);
+  if (gsmpi_contiguous(type)) {
+    size_t bytes = (size_t)count * gsmpi_type_size(type);
+    if (bytes > *left) bytes = *left;
+    user += gsmpi_lower(type);
+    memcpy(packs ? row : user, packs ? user : row, bytes);
+    *left -= bytes;
+    return row + bytes;
+  }
+  for (int i = 0; i < count && *left; ++i, user += derived->extent)
+    for (int block = 0; block < derived->count && *left; ++block)
+      row = move(user + block * derived->stride, derived->length, derived->old, row, left, packs);
+  return row;
+}
+
+void gsmpi_pack(const void* from, int count, MPI_Datatype type, void* to) {
+  size_t left = (size_t)count * gsmpi_type_size(type);
+  move((char*)from, count, type, to, &left, true);
+}
+
+void gsmpi_unpack(const void* from, size_t bytes, int count, MPI_Datatype type, void* to) {
+  move(to, count, type, (char*)from, &bytes, false);
+}
+
+static int make(const char* call, int count, int length, intptr_t stride, MPI_Datatype old, MPI_Datatype* type) {
+  *type = MPI_DATATYPE_NULL;
+  if (count < 0 || length < 0)
+    return gsmpi_error(NULL, MPI_ERR_COUNT, call, "%d blocks of %d elements: a count is negative", count, length);
+  if (!known(old)) return gsmpi_error(NULL, MPI_ERR_TYPE, call, "0x%x is no datatype", (unsigned)old);
+  int place = 0;
+  while (place < kTypes && gsmpi.types[place]) ++place;
+  if (place == kTypes)
+    return gsmpi_error(NULL, MPI_ERR_OTHER, call, "%d datatypes are in use, which is the most; free some", kTypes);
+  if ((uint64_t)count * (uint64_t)length > INT32_MAX ||
+      (uint64_t)count * (uint64_t)length * gsmpi_type_size(old) > INT32_MAX)
+    return gsmpi_error(NULL, MPI_ERR_COUNT, call, "%d blocks of %d elements are more than 2 GB", count, length);
+  Type* made = gsmpi_allocate(sizeof *made, call);
+  const intptr_t each = gsmpi_extent(old), lower = gsmpi_lower(old);
+  const intptr_t last = count ? (count - 1) * stride : 0;
+  const intptr_t low = last < 0 ? last : 0, high = last > 0 ? last : 0;
+  *made = (Type){
+      .count = count,
+      .length = length,
+      .stride = stride,
+      .old = old,
+      .size = (uint32_t)count * (uint32_t)length * gsmpi_type_size(old),
+      .lower = low + lower,
+      .extent = count && length ? high - low + length * each : 0,
+  };
+  made->contiguous =
+      gsmpi_contiguous(old) && (uint32_t)each == gsmpi_type_size(old) && (count <= 1 || stride == length * each);
+  gsmpi.types[place] = made;
+  *type = (MPI_Datatype)((kDerived << 16) | place);
+  return MPI_SUCCESS;
+}
+
+int MPI_Type_contiguous(int count, MPI_Datatype old, MPI_Datatype* type) {
+  return make("MPI_Type_contiguous", count, 1, gsmpi_extent(old), old, type);
+}
+
+int MPI_Type_vector(int count, int length, int stride, MPI_Datatype old, MPI_Datatype* type) {
+  return make("MPI_Type_vector", count, length, stride * gsmpi_extent(old), old, type);
+}
+
+int MPI_Type_create_hvector(int count, int length, MPI_Aint stride, MPI_Datatype old, MPI_Datatype* type) {
+  return make("MPI_Type_create_hvector", count, length, stride, old, type);
+}
+
+int MPI_Type_commit(MPI_Datatype* type) {
+  Type* derived = gsmpi_type(*type);
+  if (derived)
+    derived->committed = true;
+  else if (!known(*type))
+    return gsmpi_error(NULL, MPI_ERR_TYPE, "MPI_Type_commit", "0x%x is no datatype", (unsigned)*type);
+  return MPI_SUCCESS;
+}
+
+int MPI_Type_free(MPI_Datatype* type) {
+  Type* derived = gsmpi_type(*type);
+  if (!derived)
+    return gsmpi_error(NULL, MPI_ERR_TYPE, "MPI_Type_free", "0x%x is no datatype that can be freed", (unsigned)*type);
+  // Others may be made of it, and messages under way use it: it stays, and only its handle is forgotten by the program.
+  for (int i = 0; i < kTypes; ++i)
+    if (gsmpi.types[i] && gsmpi.types[i]->old == *type) goto kept;
+  for (uint32_t i = 0; i < gsmpi.request_count; ++i)
+    if (gsmpi.requests[i]->used && gsmpi.requests[i]->type == *type) goto kept;
+  gsmpi.types[*type & 0xFFFF] = NULL;
+  gsmpi_release(derived);
+kept:
+  *type = MPI_DATATYPE_NULL;
+  return MPI_SUCCESS;
+}
+
+int MPI_Type_size(MPI_Datatype type, int* size) {
+  if (!known(type)) return gsmpi_error(NULL, MPI_ERR_TYPE, "MPI_Type_size", "0x%x is no datatype", (unsigned)type);
+  *size = (int)gsmpi_type_size(type);
+  return MPI_SUCCESS;
+}
+
+int MPI_Type_get_extent(MPI_Datatype type, MPI_Aint* lower, MPI_Aint* extent) {
+  if (!known(type))
+    return gsmpi_error(NULL, MPI_ERR_TYPE, "MPI_Type_get_extent", "0x%x is no datatype", (unsigned)type);
+  *lower = gsmpi_lower(type);
+  *extent = gsmpi_extent(type);
+  return MPI_SUCCESS;
+}
