@@ -122,20 +122,39 @@ def test_wide_messages_and_messages_to_the_host(multicast: str, seed: int) -> No
     assert result.columns["told"][0] == 0.5 * 70 + sums[odd].sum()
 
 
-@pytest.mark.parametrize("app", ["asp", "hashmin-sync", "pagerank64", "examples/hops/hops.h"])
+def test_offsets_of_more_than_16_bits(seed: int) -> None:
+    """Ten states of 8 KB a thread; the program for short offsets could not name the last two."""
+    random = np.random.default_rng(seed)
+    a, b = edges(random, 320, 900)
+    result = runs.run(FIXTURES / "large_state.h", graph(320, a, b), engine=hardware("tiny", mapping="direct"))
+    assert (result.values == np.bincount(b, weights=a + 1, minlength=320)).all()
+
+
+@pytest.mark.parametrize(
+    "app",
+    ["asp", "hashmin-sync", "pagerank64", "heat", "heat-gals", "izhikevich", "mssp", "examples/hops/hops.h"],
+)
 def test_every_application_is_as_on_cpu(app: str, seed: int) -> None:
     random = np.random.default_rng(seed)
     a, b = edges(random, 60, 200)
     given = graph(60, a, b)
     name = str(ROOT / app) if app.endswith(".h") else app
     # In software, double precision takes its time.
-    less = {"iterations": 3} if app == "pagerank64" else {}
+    less = {
+        "pagerank64": {"iterations": 3},
+        "heat": {"steps": 9},
+        "heat-gals": {"steps": 9},
+        "izhikevich": {"steps": 25},
+    }
+    given_to = less.get(app, {})
     here, there = (
-        runs.run(name, given, **less),
-        runs.run(name, given, engine=hardware("tiny", mapping="random"), **less),
+        runs.run(name, given, **given_to),
+        runs.run(name, given, engine=hardware("tiny", mapping="random"), **given_to),
     )
     assert runs.difference(here, there) is None
     assert here.stats["steps"] == there.stats["steps"] and here.stats["edges"] == there.stats["edges"]
+    if app == "izhikevich":
+        assert here.columns["spikes"].sum() > 0
 
 
 def test_repeated_to_the_cycle() -> None:

@@ -143,8 +143,6 @@ class Hardware(Engine):
         if threads not in (0, machine.threads):
             raise InputError(f"--threads {threads}: vertices use all {machine.threads} threads of the machine")
         shape = device.ALONE if self.plan is None else self.plan.shape
-        image = _program(app, machine.config, shape, problem.pins, bool(opened.listens), self.multicast != "none")
-        layout = mapper.Layout.read(_constant(image, "gossamer_polite_layout", mapper.Layout.SIZE))
         mapping = mapper.assign(
             problem.vertices,
             *problem.ends(),
@@ -153,9 +151,18 @@ class Hardware(Engine):
             seed=seed or 1,
             progress=lambda done, total: self.on_phase("mapping", done, total),
         )
-        tables = mapper.Tables(
-            problem, mapping, machine, layout, base=image.symbols["__data_end"], multicast=self.multicast != "none"
-        )
+
+        def tables_of(wide: bool) -> tuple[Image, mapper.Layout, mapper.Tables]:
+            local = self.multicast != "none"
+            image = _program(app, machine.config, shape, problem.pins, bool(opened.listens), local, wide)
+            layout = mapper.Layout.read(_constant(image, "gossamer_polite_layout", mapper.Layout.SIZE))
+            base = image.symbols["__data_end"]
+            return image, layout, mapper.Tables(problem, mapping, machine, layout, base=base, multicast=local)
+
+        try:
+            image, layout, tables = tables_of(wide=False)
+        except mapper.TooWide:
+            image, layout, tables = tables_of(wide=True)
         with self._simulator(machine.config) as tile:
             self._load(tile, image, tables)
             messages: list[Message] = []
@@ -296,7 +303,9 @@ def _problem(app: App, opened: _Problem) -> mapper.Problem:
     )
 
 
-def _program(app: App, config: Config, shape: tuple[int, int], pins: int, listens: bool, multicast: bool) -> Image:
+def _program(
+    app: App, config: Config, shape: tuple[int, int], pins: int, listens: bool, multicast: bool, wide: bool
+) -> Image:
     """The vertex and its softswitch, compiled for the threads."""
     text = _SOURCE.format(header=app.path)
     folder = native.build_dir() / "device" / "vertices"
@@ -309,6 +318,7 @@ def _program(app: App, config: Config, shape: tuple[int, int], pins: int, listen
         f"GOSSAMER_POLITE_PINS={pins}",
         f"GOSSAMER_POLITE_LISTENS={int(listens)}",
         f"GOSSAMER_POLITE_MULTICAST={int(multicast)}",
+        f"GOSSAMER_POLITE_WIDE={int(wide)}",
     )
     return device.build(source, config, defines, boards=shape, freestanding=True)
 
