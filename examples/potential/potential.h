@@ -106,7 +106,7 @@ struct App : gossamer::Application<Vertex> {
   Params params(const gossamer::GraphInfo&) { return {enough(), 3 * limit}; }
 
   void begin(const gossamer::GraphInfo& g) {
-    if (g.weightLow < 0) throw std::invalid_argument("potential: the graph has a negative weight, which conducts nothing");
+    if (g.weightLow < 0) throw std::invalid_argument("potential: the graph has a negative weight; take others");
     if (source == sink) throw std::invalid_argument("potential: source and sink are the same vertex; give two");
     if (sink >= g.vertices) throw std::invalid_argument("potential: the graph has no second vertex; name a --sink");
   }
