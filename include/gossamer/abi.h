@@ -14,7 +14,7 @@ extern "C" {
 #endif
 
 /// Changes whenever a struct or a signature below does.
-#define GS_ABI_VERSION 3
+#define GS_ABI_VERSION 4
 
 /// Element types of edge weights, parameters and result columns.
 enum gs_type {
@@ -92,6 +92,8 @@ struct gs_statistics {
   double seconds;              // init to finish
   uint32_t threads;
   int32_t stopped;             // 1: ended early because it was told to
+  const int64_t* aggregates;   // the words that the last step has come to, aggregate_count of them
+  uint64_t aggregate_count;
 };
 
 /// What the columns of a result are worth, as the application judges.
@@ -116,6 +118,7 @@ void gs_app_statistics(const struct gs_result* result, struct gs_statistics* sta
 /// enum gs_verdict; where it is no answer, with a sentence why and the index of a vertex or GS_NO_VERTEX.
 int gs_app_verdict(const struct gs_result* result, const char** why, uint64_t* vertex);
 int gs_app_column(struct gs_result* result, size_t index, void* values);  // one element a vertex
+int gs_app_total(struct gs_result* result, size_t index, void* value);    // one element, of the last step
 void gs_app_free(struct gs_result* result);
 
 /// The edges that messages on a pin travel along, by sender.
@@ -140,6 +143,8 @@ struct gs_problem {
   uint64_t message_bytes;
   uint32_t relation_count;
   uint32_t listens;                    // 1: messages to the host are for gs_app_hear
+  const uint8_t* aggregates;           // how each word of the aggregates is reduced: enum gossamer::Reduce
+  uint64_t aggregate_count;
 };
 
 /// Prepares an application as gs_app_run does, and runs nothing. The graph and `complete` of the options are needed

@@ -29,8 +29,9 @@
 /// weight (without it weights are converted exactly or refused); `void
 /// begin(const GraphInfo&)`, which may refuse by throwing std::invalid_argument
 /// with a sentence; `void receive(const Message&)`, for messages to the host;
-/// `Verdict verdict(const Outcome<State>&)`, asked when the run is over, which may
-/// say that the values are no answer: they are then given to nobody.
+/// `Verdict verdict(const Outcome&)`, asked when the run is over, which may say that
+/// the values are no answer: they are then given to nobody; `void
+/// totals(Columns<Aggregates>&)`, which names what people see of the last step's aggregates.
 #pragma once
 
 #include <cmath>
@@ -82,6 +83,8 @@ struct Application {
   using Edge = typename V::Edge;
   using Message = typename V::Message;
   using Params = typename V::Params;
+  using Aggregates = typename V::Aggregates;
+  using Outcome = gossamer::Outcome<State, Aggregates>;
 
   /// Messages travel along edges both ways, whatever the file says.
   static constexpr bool undirected = false;
@@ -93,7 +96,8 @@ struct Application {
   void parameters(Parameters&) {}
   Params params(const GraphInfo&) { return {}; }
   void begin(const GraphInfo&) {}
-  Verdict verdict(const Outcome<State>&) { return Verdict::answer(); }
+  Verdict verdict(const Outcome&) { return Verdict::answer(); }
+  void totals(Columns<Aggregates>&) {}
 };
 
 namespace detail {
@@ -123,6 +127,7 @@ class AppHost final : public HostEnd {
 struct gs_result {
   virtual ~gs_result() = default;
   virtual void column(size_t index, void* out) = 0;
+  virtual void total(size_t index, void* out) = 0;
   virtual void hear(const void* message) = 0;
   virtual void judge() = 0;  // sets the verdict on the states as they are
   gossamer::Statistics statistics;
@@ -140,6 +145,7 @@ struct AppResult final : gs_result {
   Problem<V> problem;
   Array<S> state;
   Columns<S> columns;
+  Columns<typename V::Aggregates> totals;
   std::vector<gs_relation> relations;
 
   /// Parameters, network and initial states. Throws what the application refuses.
@@ -179,6 +185,7 @@ struct AppResult final : gs_result {
       init(0, info.vertices, 0);
     }
     app.results(columns);
+    app.totals(totals);
   }
 
   /// Shows an engine that runs elsewhere what prepare() has made; with all edges by sender.
@@ -199,13 +206,22 @@ struct AppResult final : gs_result {
             sizeof(typename V::Edge),
             sizeof(typename V::Message),
             static_cast<uint32_t>(relations.size()),
-            AppHost<App>::listens()};
+            AppHost<App>::listens(),
+            reinterpret_cast<const uint8_t*>(aggregates::ways<typename V::Aggregates>.of),
+            aggregates::count<typename V::Aggregates>};
   }
 
   void hear(const void* message) override { AppHost<App>(app).fromVertex(message); }
 
   void judge() override {
-    if (!statistics.stopped) verdict = app.verdict(Outcome<S>{statistics, state.data(), problem.network.vertices});
+    if (statistics.stopped) return;
+    constexpr size_t words = aggregates::count<typename V::Aggregates>;
+    if (statistics.aggregates.size() != words) {
+      throw std::logic_error("the engine " + statistics.engine + " gave " +
+                             std::to_string(statistics.aggregates.size()) + " words of aggregates, not " +
+                             std::to_string(words));
+    }
+    verdict = app.verdict({statistics, state.data(), problem.network.vertices, finalTotals()});
   }
 
   void column(size_t index, void* out) override {
@@ -215,6 +231,15 @@ struct AppResult final : gs_result {
     if (!all[index].normalise) return;
     if (all[index].type == GS_F32) scale(static_cast<float*>(out));
     if (all[index].type == GS_F64) scale(static_cast<double*>(out));
+  }
+
+  auto finalTotals() const { return statistics.template aggregatesAs<typename V::Aggregates>(); }
+
+  void total(size_t index, void* out) override {
+    const auto& all = totals.all();
+    if (index >= all.size()) throw std::invalid_argument("there is no such total");
+    const auto last = finalTotals();
+    all[index].write(&last, 1, out);
   }
 
   template <typename T>
@@ -274,6 +299,21 @@ int openApp(const gs_graph* graph, const gs_run_options* options, gs_result** ou
   });
 }
 
+template <typename S>
+std::string describeColumns(const Columns<S>& columns) {
+  static constexpr const char* orders[] = {"largest", "smallest", "groups"};
+  std::string json = "[";
+  const char* comma = "";
+  for (const auto& c : columns.all()) {
+    json += comma + ("{\"name\":" + jsonString(c.name)) + ",\"type\":" + std::to_string(c.type);
+    json += ",\"order\":\"" + std::string(orders[static_cast<int>(c.order)]) + "\",\"absent\":" + c.none;
+    json += ",\"vertex\":" + std::string(c.isVertex ? "true" : "false");
+    json += ",\"help\":" + jsonString(c.help) + "}";
+    comma = ",";
+  }
+  return json + "]";
+}
+
 template <typename App>
 std::string describeApp() {
   App app;
@@ -281,6 +321,8 @@ std::string describeApp() {
   app.parameters(parameters);
   Columns<typename App::State> columns;
   app.results(columns);
+  Columns<typename App::Aggregates> totals;
+  app.totals(totals);
   std::string json = "{\"name\":" + jsonString(App::name) + ",\"summary\":" + jsonString(App::summary);
   json += ",\"same\":" + std::string(App::same == Same::exact ? "\"exact\"" : "\"within\"");
   json += ",\"tolerance\":" + jsonNumber(App::tolerance);
@@ -298,17 +340,7 @@ std::string describeApp() {
     json += ",\"default\":" + e.initial + ",\"help\":" + jsonString(e.help) + "}";
     comma = ",";
   }
-  json += "],\"columns\":[";
-  static constexpr const char* orders[] = {"largest", "smallest", "groups"};
-  comma = "";
-  for (const auto& c : columns.all()) {
-    json += comma + ("{\"name\":" + jsonString(c.name)) + ",\"type\":" + std::to_string(c.type);
-    json += ",\"order\":\"" + std::string(orders[static_cast<int>(c.order)]) + "\",\"absent\":" + c.none;
-    json += ",\"vertex\":" + std::string(c.isVertex ? "true" : "false");
-    json += ",\"help\":" + jsonString(c.help) + "}";
-    comma = ",";
-  }
-  return json + "]}";
+  return json + "],\"columns\":" + describeColumns(columns) + ",\"totals\":" + describeColumns(totals) + "}";
 }
 
 /// Statistics as the C interface has them; pointers into `from`.
@@ -328,7 +360,9 @@ inline void exportStatistics(const Statistics& from, gs_statistics& to) {
         .small_rounds = from.smallRounds,
         .seconds = from.seconds,
         .threads = from.threads,
-        .stopped = from.stopped ? 1 : 0};
+        .stopped = from.stopped ? 1 : 0,
+        .aggregates = from.aggregates.data(),
+        .aggregate_count = from.aggregates.size()};
 }
 
 /// Statistics of an engine that ran elsewhere.
@@ -344,6 +378,7 @@ inline void importStatistics(const gs_statistics& from, Statistics& to) {
   to.hostMessages = from.host_messages;
   to.seconds = from.seconds;
   to.stopped = from.stopped != 0;
+  to.aggregates.assign(from.aggregates, from.aggregates + from.aggregate_count);
 }
 
 }  // namespace gossamer::detail
@@ -381,6 +416,9 @@ inline void importStatistics(const gs_statistics& from, Statistics& to) {
   }                                                                                                                   \
   int gs_app_column(gs_result* result, size_t index, void* values) {                                                  \
     return ::gossamer::detail::guarded([&] { result->column(index, values); });                                       \
+  }                                                                                                                   \
+  int gs_app_total(gs_result* result, size_t index, void* value) {                                                    \
+    return ::gossamer::detail::guarded([&] { result->total(index, value); });                                         \
   }                                                                                                                   \
   void gs_app_free(gs_result* result) { delete result; }                                                              \
   }

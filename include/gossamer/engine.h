@@ -74,6 +74,20 @@ struct Statistics {
   double seconds = 0;          // init to finish
   std::vector<float> stepSeconds;  // time up to each step; at most the first 100,000
   bool stopped = false;        // ended early because it was told to
+  std::vector<int64_t> aggregates;  // the words that the last step has come to
+
+  /// Those as the vertex has them; where there was no step, what nobody giving comes to.
+  template <typename A>
+  A aggregatesAs() const {
+    A all{};
+    if (aggregates.size() == gossamer::aggregates::count<A>) gossamer::aggregates::load(all, aggregates.data());
+    return all;
+  }
+  template <typename A>
+  void keepAggregates(const A& all) {
+    aggregates.resize(gossamer::aggregates::count<A>);
+    gossamer::aggregates::save(all, aggregates.data());
+  }
 };
 
 /// The host's end of a run, type-erased: messages out of and into the graph.

@@ -193,6 +193,9 @@ class Job {
     return run_->statistics;
   }
 
+  /// What the last step's aggregates have come to, after the end.
+  typename V::Aggregates totals() const { return run_->statistics.template aggregatesAs<typename V::Aggregates>(); }
+
   /// The state of a vertex, after the end.
   const S& state(PVertexId v) const { return run_->state[v]; }
 

@@ -23,6 +23,8 @@
 ///   on its way; it returns whether the vertex wants to go on.
 /// - `finish` runs once instead, when every vertex's last `step` said false; a
 ///   message that it returns true for goes to the host.
+/// - With aggregates (a fifth type) `step(all, mine)` adds to `mine` and reads in
+///   `all` what all vertices added in the step before; aggregates.h.
 /// - Handlers of one vertex never overlap. They see their own state only.
 ///
 /// This header is freestanding: it compiles for the overlay's threads as it is.
@@ -30,6 +32,8 @@
 
 #include <stddef.h>
 #include <stdint.h>
+
+#include "gossamer/aggregates.h"
 
 namespace gossamer {
 
@@ -49,10 +53,11 @@ constexpr PPin Pin(unsigned p) { return static_cast<PPin>(p + 2); }
 struct None {};
 using PEmpty = None;
 
-/// What a vertex is made of: state S, edge value E, message M, and P, values
-/// that are the same for every vertex of a run and that no handler changes.
+/// What a vertex is made of: state S, edge value E, message M, P, values that
+/// are the same for every vertex of a run and that no handler changes, and A, a
+/// struct of aggregates.
 ///
-/// All four are plain data: trivially copyable, without pointers, of fixed
+/// All are plain data: trivially copyable, without pointers, of fixed
 /// width (uint32_t, float; not long or size_t), so that they mean the same on
 /// a PC and on the overlay. Optional members that engines look for:
 ///
@@ -61,14 +66,15 @@ using PEmpty = None;
 ///
 /// `priority` never changes what is right, only what is quick. `lazyStep`
 /// promises that `step`, on a vertex that neither sent nor received since its
-/// last `step`, would change nothing and return false; engines then may leave
+/// last `step`, would change nothing, give nothing and return false; engines then may leave
 /// out the call. `--shuffle` ignores both, and so shows a promise not kept.
-template <typename S, typename E = None, typename M = None, typename P = None>
+template <typename S, typename E = None, typename M = None, typename P = None, typename A = None>
 struct PVertex {
   using State = S;
   using Edge = E;
   using Message = M;
   using Params = P;
+  using Aggregates = A;
 
   S* s;                  // this vertex's state
   PPin* readyToSend;     // where it wants to send

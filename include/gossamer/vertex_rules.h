@@ -93,7 +93,9 @@ concept NamesItsTypes = requires {
   typename V::Edge;
   typename V::Message;
   typename V::Params;
-} && std::derived_from<V, PVertex<typename V::State, typename V::Edge, typename V::Message, typename V::Params>>;
+  typename V::Aggregates;
+} && std::derived_from<V, PVertex<typename V::State, typename V::Edge, typename V::Message, typename V::Params,
+                                  typename V::Aggregates>>;
 
 template <typename V>
 concept HasInit = requires(V v) {
@@ -110,6 +112,10 @@ concept HasRecv = requires(V v, typename V::Message* m, typename V::Edge* e) {
 template <typename V>
 concept HasStep = requires(V v) {
   { v.step() } -> std::same_as<bool>;
+};
+template <typename V>
+concept HasStepWithAggregates = requires(V v, const typename V::Aggregates all, typename V::Aggregates mine) {
+  { v.step(all, mine) } -> std::same_as<bool>;
 };
 template <typename V>
 concept HasFinish = requires(V v, typename V::Message* m) {
@@ -150,7 +156,14 @@ struct Check {
   static_assert(HasInit<V>, "the vertex needs a handler: void init()");
   static_assert(HasSend<V>, "the vertex needs a handler: void send(Message*)");
   static_assert(HasRecv<V>, "the vertex needs a handler: void recv(Message*, Edge*)");
-  static_assert(HasStep<V>, "the vertex needs a handler: bool step()");
+  using A = typename V::Aggregates;
+  static_assert(aggregates::areAll<A>(),
+                "the aggregates are a struct of gossamer::Sum, FixedSum, Min, Max and Or, and of nothing else");
+  static_assert(!aggregates::areAll<A>() || aggregates::count<A> <= MaxAggregates,
+                "the vertex has too many aggregates: at most 32");
+  static_assert(!std::is_empty_v<A> || HasStep<V>, "the vertex needs a handler: bool step()");
+  static_assert(std::is_empty_v<A> || HasStepWithAggregates<V>,
+                "the vertex has aggregates, so it needs a handler: bool step(const Aggregates& all, Aggregates& mine)");
   static_assert(HasFinish<V>, "the vertex needs a handler: bool finish(Message*)");
   static_assert(std::is_trivially_copyable_v<S>, "the vertex state must be trivially copyable: plain data only");
   static_assert(std::is_trivially_copyable_v<E>, "the edge type must be trivially copyable: plain data only");

@@ -83,6 +83,8 @@ class App:
     library: ctypes.CDLL
     parameters: tuple[Parameter, ...]
     columns: tuple[Column, ...]
+    totals: tuple[Column, ...]
+    """What a run tells of its last step's aggregates."""
     same: str
     """exact, or within (``tolerance``): what two right results may differ in."""
     tolerance: float
@@ -111,7 +113,7 @@ COMMAND_WORDS = frozenset(
     | {"max-cycles", "watchdog", "workers", "tile", "mapping", "multicast", "max-steps"}
 )
 """What a parameter may not be called: options of ``./gossamer run``, arguments of ``gossamer.run``."""
-ABI_VERSION = 3
+ABI_VERSION = 4
 """GS_ABI_VERSION of include/gossamer/abi.h, which the structs in ``engines/_given.py`` follow."""
 
 
@@ -162,6 +164,7 @@ def _load(header: Path, defines: tuple[str, ...]) -> App:
     library.gs_app_statistics.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
     library.gs_app_verdict.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p]
     library.gs_app_column.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p]
+    library.gs_app_total.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p]
     library.gs_app_hear.argtypes = [ctypes.c_void_p, ctypes.c_char_p]
     library.gs_app_ended.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
     library.gs_app_free.argtypes = [ctypes.c_void_p]
@@ -171,16 +174,15 @@ def _load(header: Path, defines: tuple[str, ...]) -> App:
     about = json.loads(text.decode())
     _check_names(header, "parameter", [p["name"] for p in about["parameters"]], COMMAND_WORDS)
     _check_names(header, "column", [c["name"] for c in about["columns"]], frozenset({"vertex"}))
+    _check_names(header, "total", [c["name"] for c in about["totals"]], frozenset())
     return App(
         name=about["name"],
         summary=about["summary"],
         path=header,
         library=library,
         parameters=tuple(Parameter(**p) for p in about["parameters"]),
-        columns=tuple(
-            Column(c["name"], np.dtype(_COLUMN_TYPES[c["type"]]), c["order"], c["absent"], c["vertex"], c["help"])
-            for c in about["columns"]
-        ),
+        columns=_columns(about["columns"]),
+        totals=_columns(about["totals"]),
         same=about["same"],
         tolerance=about["tolerance"],
         undirected=about["undirected"],
@@ -189,6 +191,13 @@ def _load(header: Path, defines: tuple[str, ...]) -> App:
         message_bytes=about["message_bytes"],
         edge_bytes=about["edge_bytes"],
         defines=defines,
+    )
+
+
+def _columns(described: list[dict[str, Any]]) -> tuple[Column, ...]:
+    return tuple(
+        Column(c["name"], np.dtype(_COLUMN_TYPES[c["type"]]), c["order"], c["absent"], c["vertex"], c["help"])
+        for c in described
     )
 
 

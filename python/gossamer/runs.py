@@ -30,6 +30,8 @@ class Result:
     graph: Graph
     columns: dict[str, Values]
     """One array for each of the application's columns."""
+    totals: dict[str, int | float]
+    """What the aggregates of the last step have come to, as the application names them; vertices as indices."""
     stats: dict[str, Any]
     """Sends, deliveries, steps and the like; the same for every engine."""
     seconds: float

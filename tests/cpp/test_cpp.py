@@ -34,6 +34,7 @@ class Cpp(NamedTuple):
 
 # name -> sanitizers of "address" (with undefined behaviour), "thread", "none"; sources below src/
 TESTS: dict[str, Cpp] = {
+    "aggregates": Cpp("address thread", "core/*.cc"),
     "bucket_queue": Cpp("address"),
     "check": Cpp("address thread none"),
     "core": Cpp("address thread", "core/*.cc"),

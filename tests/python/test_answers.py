@@ -8,6 +8,7 @@ import math
 import re
 import struct
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -335,3 +336,46 @@ def test_a_column_of_vertices_with_no_vertex_in_it() -> None:
     result = gs.run(app("successor", "OFFSET=3"), graph_of(4, path_of(4)))
     with pytest.raises(gs.InputError, match="successor: next of vertex 1 is 4, which is no index of a vertex"):
         result.named("next")
+
+
+# Aggregates ----------------------------------------------------------------------------------------------
+
+
+def levels_from(source: int, vertices: int, edges: Any) -> list[int]:
+    """By a queue, as textbooks have it."""
+    beside: list[list[int]] = [[] for _ in range(vertices)]
+    for s, t in zip(edges[0].tolist(), edges[1].tolist(), strict=True):
+        beside[s].append(t)
+    level = [2**32 - 1] * vertices
+    level[source] = 0
+    queue = [source]
+    for v in queue:
+        for w in beside[v]:
+            if level[w] == 2**32 - 1:
+                level[w] = level[v] + 1
+                queue.append(w)
+    return level
+
+
+def test_a_search_ends_by_its_totals(random: np.random.Generator) -> None:
+    """One step a level, one that reaches nobody, and one that sees so."""
+    for vertices, count in ((1, 0), (60, 70), (500, 2000)):
+        edges = random_edges(random, vertices, count) if count else (np.empty(0, int), np.empty(0, int))
+        source = int(random.integers(vertices))
+        expected = levels_from(source, vertices, edges)
+        near = [level for level in expected if level < 2**32 - 1]
+        for options in ({"threads": 1}, {"threads": 2}, {"engine": "shuffle", "seed": 7}):
+            result = gs.run(
+                ROOT / "examples" / "levels" / "levels.h", graph_of(vertices, edges), source=source, **options
+            )
+            assert result.values.tolist() == expected
+            assert result.totals == {"reached": len(near)}
+            assert result.stats["steps"] == max(near) + 2
+
+
+def test_totals_are_named_once(tmp_path: Path) -> None:
+    text = (ROOT / "examples" / "levels" / "levels.h").read_text()
+    line = next(line for line in text.splitlines() if 'c.add("reached"' in line)
+    (tmp_path / "twice.h").write_text(text.replace(line, f"{line}\n{line}"))
+    with pytest.raises(gs.InputError, match=r"twice\.h: total 'reached': is there twice"):
+        apps.load(tmp_path / "twice.h")

@@ -2,7 +2,7 @@
 """Every vertex means the same on the overlay's threads as on this machine.
 
 Each application header is compiled freestanding for rv32imf and for the host, and the layouts of
-its state, edge, message and parameters are read from the debug information of both: names, offsets,
+its state, edge, message, parameters and aggregates are read from the debug information of both: names, offsets,
 sizes and kinds of all members, however deep. Nothing of Gossamer takes part in the comparison.
 """
 
@@ -19,7 +19,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 FIXTURES = ROOT / "tests" / "fixtures" / "vertices"
-KINDS = ("State", "Edge", "Message", "Params")
+KINDS = ("State", "Edge", "Message", "Params", "Aggregates")
 
 SOURCE = """\
 #include "{header}"
@@ -28,11 +28,13 @@ GossamerVertex::State layout_State;
 GossamerVertex::Edge layout_Edge;
 GossamerVertex::Message layout_Message;
 GossamerVertex::Params layout_Params;
+GossamerVertex::Aggregates layout_Aggregates;
 bool handlers(GossamerVertex& v) {{
   v.init();
   v.send(&layout_Message);
   v.recv(&layout_Message, &layout_Edge);
-  return v.step() || v.finish(&layout_Message);
+  const bool on = gossamer::aggregates::step(v, layout_Aggregates, layout_Aggregates);
+  return v.finish(&layout_Message) || on;
 }}
 }}
 """

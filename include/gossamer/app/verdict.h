@@ -12,11 +12,12 @@
 namespace gossamer {
 
 /// A finished run, as the descriptor's `verdict` sees it.
-template <typename S>
+template <typename S, typename A = None>
 struct Outcome {
   const Statistics& statistics;
   const S* states;  // the final ones, one a vertex
   uint32_t vertices;
+  [[no_unique_address]] A totals{};  // what the last step has come to
 
   const S* begin() const { return states; }
   const S* end() const { return states + vertices; }

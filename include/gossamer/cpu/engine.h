@@ -40,6 +40,7 @@ class Run {
   using E = typename V::Edge;
   using M = typename V::Message;
   using P = typename V::Params;
+  using A = typename V::Aggregates;
 
   static constexpr bool hasPriority = rules::HasPriority<V>;
   static constexpr bool lazySteps = rules::stepsLazily<V>();
@@ -70,6 +71,7 @@ class Run {
     uint64_t edges = 0;     // and the edges that they will travel
     uint64_t badPin = 0;    // vertex and pin of a send to a pin that is not there
     bool vote = false;
+    [[no_unique_address]] A mine{};  // what the vertices' steps gave
     std::vector<M> toHost;
     std::vector<uint32_t> woken;  // became ready, or changed their priority
   };
@@ -141,6 +143,7 @@ class Run {
     s.smallRounds = small_rounds_;
     s.stepSeconds = std::move(step_seconds_);
     s.stopped = stopped();
+    s.keepAggregates(all_);
     s.seconds = elapsed();
     return s;
   }
@@ -351,9 +354,10 @@ class Run {
   void noteStep() {
     stepped_ = true;
     vote_ = false;
+    all_ = A{};
     for (Local& local : locals_) {
-      vote_ |= local.vote;
-      local.vote = false;
+      vote_ |= std::exchange(local.vote, false);
+      aggregates::reduce(all_, std::exchange(local.mine, A{}));
     }
     ++time_;
     if (step_seconds_.size() < mostStepTimes) step_seconds_.push_back(static_cast<float>(elapsed()));
@@ -389,6 +393,8 @@ class Run {
 
   template <bool SendToo>
   [[gnu::flatten, gnu::noinline]] void stepRange(size_t begin, size_t end, Local& local) {
+    const A all = all_;  // locals stay in registers
+    A mine{};
     bool vote = false;
     for (size_t from = begin; from < end; from += 64) {
       const size_t to = std::min(end, from + 64);
@@ -397,7 +403,7 @@ class Run {
       for (size_t v = from; v < to; ++v) {
         PPin pin = No;
         V x = vertex(&state_[v], &pin);
-        vote |= x.step();
+        vote |= aggregates::step(x, all, mine);
         if constexpr (SendToo) {
           if (pin == Pin(0)) {
             ++x.time;  // this send comes after the step
@@ -417,24 +423,28 @@ class Run {
       if constexpr (lazySteps) touched_.word(from / 64) = sent;
     }
     local.vote |= vote;
+    aggregates::reduce(local.mine, mine);
     local.stepCalls += end - begin;
   }
 
   [[gnu::flatten, gnu::noinline]] void stepTouched(size_t begin, size_t end, Local& local) {
     if constexpr (lazySteps) {
+      const A all = all_;
+      A mine{};
       for (size_t w = begin / 64; w * 64 < end; ++w) {
         const uint64_t touched = std::exchange(touched_.word(w), 0);
         for (uint64_t bits = touched; bits; bits &= bits - 1) {
           const size_t v = w * 64 + static_cast<size_t>(std::countr_zero(bits));
           PPin pin = No;
           V x = vertex(&state_[v], &pin);
-          if (x.step()) local.vote = true;
+          if (aggregates::step(x, all, mine)) local.vote = true;
           if (pin == No) continue;
           pin_[v] = pin;
           ready_.set(v);
         }
         local.stepCalls += static_cast<uint64_t>(std::popcount(touched));
       }
+      aggregates::reduce(local.mine, mine);
     }
   }
 
@@ -880,6 +890,8 @@ class Run {
   [[gnu::flatten, gnu::noinline]] void pullStepSendRange(size_t begin, size_t end, Local& local) {
     const Rows in = net_.relations[0].in;
     M* const messages = next_message_.data();
+    const A all = all_;  // locals stay in registers
+    A mine{};
     bool vote = false;
     for (size_t from = begin; from < end; from += 64) {
       const size_t to = std::min(end, from + 64);
@@ -890,7 +902,7 @@ class Run {
         PPin pin = No;
         gather(state, pin, in, v);
         V x = vertex(&state, &pin);
-        vote |= x.step();
+        vote |= aggregates::step(x, all, mine);
         if (pin == Pin(0)) {
           ++x.time;  // this send comes after the step
           M message{};
@@ -909,6 +921,7 @@ class Run {
       if constexpr (lazySteps) touched_.word(from / 64) = sent;
     }
     local.vote |= vote;
+    aggregates::reduce(local.mine, mine);
     local.stepCalls += end - begin;
   }
 
@@ -918,6 +931,8 @@ class Run {
     const M* const received = message_.data();
     M* const messages = next_message_.data();
     E* const unit = edge({}, 0);
+    const A all = all_;  // locals stay in registers
+    A mine{};
     bool vote = false;
     for (size_t from = begin; from < end; from += grain_) {
       const size_t to = std::min(end, from + grain_);
@@ -936,7 +951,7 @@ class Run {
           M message = received[*source];
           x.recv(&message, unit);
         }
-        vote |= x.step();
+        vote |= aggregates::step(x, all, mine);
         if (pin == Pin(0)) {
           ++x.time;  // this send comes after the step
           M message{};
@@ -958,6 +973,7 @@ class Run {
       }
     }
     local.vote |= vote;
+    aggregates::reduce(local.mine, mine);
     local.stepCalls += end - begin;
   }
 
@@ -1187,6 +1203,7 @@ class Run {
   uint64_t time_ = 0;
   bool stepped_ = false;
   bool vote_ = false;
+  [[no_unique_address]] A all_{};  // what the last step has come to
   uint64_t pull_rounds_ = 0;
   uint64_t push_rounds_ = 0;
   uint64_t small_rounds_ = 0;

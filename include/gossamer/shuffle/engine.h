@@ -23,6 +23,7 @@ class Engine final : public gossamer::Engine<V> {
   using S = typename V::State;
   using E = typename V::Edge;
   using M = typename V::Message;
+  using A = typename V::Aggregates;
 
   struct Flying {
     uint32_t to;
@@ -62,6 +63,7 @@ class Engine final : public gossamer::Engine<V> {
     std::vector<uint32_t> place(n, 0); // 1 + where in the bag, or 0
     std::vector<Flying> air;           // a bag
     uint32_t time = 0;
+    A all{};
 
     const auto vertex = [&](uint32_t v) {
       V x;
@@ -154,10 +156,13 @@ class Engine final : public gossamer::Engine<V> {
         stepped = true;
         vote = false;
         mix();
+        A mine{};
         for (const uint32_t v : order) {
-          vote |= vertex(v).step();
+          V x = vertex(v);
+          vote |= aggregates::step(x, all, mine);
           settle(v);
         }
+        all = mine;
         s.stepCalls += n;
         ++time;
       }
@@ -170,6 +175,7 @@ class Engine final : public gossamer::Engine<V> {
     }
     s.steps = time;
     s.stopped = stopped();
+    s.keepAggregates(all);
     s.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
     return s;
   }

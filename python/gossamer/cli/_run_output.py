@@ -27,6 +27,9 @@ def show(result: Result, top: int) -> None:
         for row in rows:
             first, *rest = (cell.rjust(width) for cell, width in zip(row, widths, strict=True))
             click.echo(f"  {first}  " + "  ".join(rest))
+    for about in app.totals:
+        value = result.totals[about.name]
+        click.echo(f"{about.name}: {value:.6g}" if about.dtype.kind == "f" else f"{about.name}: {value:,}")
     threads = f"{stats['threads']:,} thread" + ("s" if stats["threads"] != 1 else "")
     how_long = f"in {result.seconds:.3f} s"
     if "cycles" in stats:
@@ -154,6 +157,7 @@ def write_stats(path: Path, result: Result, parameters: Mapping[str, str], read_
         "app": result.app.name,
         "graph": result.graph.name,
         "parameters": dict(parameters),
+        **({"totals": result.totals} if result.totals else {}),
         **result.stats,
         "read_seconds": read_seconds,
         "run_seconds": result.seconds,

@@ -59,6 +59,8 @@ class Statistics(ctypes.Structure):
         ("seconds", ctypes.c_double),
         ("threads", ctypes.c_uint32),
         ("stopped", ctypes.c_int32),
+        ("aggregates", ctypes.POINTER(ctypes.c_int64)),
+        ("aggregate_count", ctypes.c_uint64),
     ]
 
 
@@ -152,6 +154,16 @@ def columns(app: App, graph: Graph, handle: ctypes.c_void_p) -> dict[str, np.nda
     return found
 
 
+def totals(app: App, handle: ctypes.c_void_p) -> dict[str, int | float]:
+    """What the last step's aggregates have come to, by name."""
+    found: dict[str, int | float] = {}
+    for index, about in enumerate(app.totals):
+        value = np.empty(1, about.dtype)
+        native.check(app.library.gs_app_total(handle, index, value.ctypes.data))
+        found[about.name] = value[0].item()
+    return found
+
+
 def collect(app: App, graph: Graph, handle: ctypes.c_void_p, begun: float) -> Result:
     """The result of a run that an application has done itself, begun at that time. Raises NoAnswer where it is none."""
     stats = _statistics(app, handle)
@@ -159,13 +171,14 @@ def collect(app: App, graph: Graph, handle: ctypes.c_void_p, begun: float) -> Re
         raise KeyboardInterrupt
     judge(app, graph, handle)
     values = columns(app, graph, handle)
-    return Result(app=app, graph=graph, columns=values, stats=stats, seconds=time.perf_counter() - begun)
+    found = totals(app, handle)
+    return Result(app=app, graph=graph, columns=values, totals=found, stats=stats, seconds=time.perf_counter() - begun)
 
 
 def _statistics(app: App, handle: ctypes.c_void_p) -> dict[str, Any]:
     found = Statistics()
     app.library.gs_app_statistics(handle, ctypes.byref(found))
-    pointers = {"engine", "step_seconds", "step_count", "stopped"}
+    pointers = {"engine", "step_seconds", "step_count", "stopped", "aggregates", "aggregate_count"}
     stats: dict[str, Any] = {"engine": found.engine.decode()}
     stats |= {name: getattr(found, name) for name, *_ in found._fields_ if name not in pointers}
     stats["stopped"] = bool(found.stopped)
@@ -187,4 +200,4 @@ def judge(app: App, graph: Graph, handle: ctypes.c_void_p) -> None:
     raise NoAnswer(f"{app.name}: {_VERDICTS[verdict]}: {text}")
 
 
-__all__ = ["Given", "Statistics", "collect", "columns", "judge"]
+__all__ = ["Given", "Statistics", "collect", "columns", "judge", "totals"]

@@ -24,7 +24,7 @@ import gossamer_setup
 from gossamer import device, mapper, native
 from gossamer.apps import App
 from gossamer.engines import Engine
-from gossamer.engines._given import Given, Statistics, columns, judge
+from gossamer.engines._given import Given, Statistics, columns, judge, totals
 from gossamer.engines.rtl import WATCHDOG, Board
 from gossamer.engines.rtl_cluster import Cluster, Plan
 from gossamer.errors import InputError, RunDied
@@ -71,6 +71,8 @@ class _Problem(ctypes.Structure):
         ("message_bytes", ctypes.c_uint64),
         ("relation_count", ctypes.c_uint32),
         ("listens", ctypes.c_uint32),
+        ("aggregates", ctypes.POINTER(ctypes.c_uint8)),
+        ("aggregate_count", ctypes.c_uint64),
     ]
 
 
@@ -133,11 +135,18 @@ class Hardware(Engine):
             native.check(app.library.gs_app_ended(handle, ctypes.byref(ended)))
             judge(app, graph, handle)
             values = columns(app, graph, handle)
+            found = totals(app, handle)
         finally:
             app.library.gs_app_free(handle)
-        return Result(app=app, graph=graph, columns=values, stats=stats, seconds=time.perf_counter() - begun)
+        return Result(
+            app=app, graph=graph, columns=values, totals=found, stats=stats, seconds=time.perf_counter() - begun
+        )
 
     def _run(self, app: App, opened: _Problem, threads: int, seed: int, handle: ctypes.c_void_p) -> dict[str, Any]:
+        if opened.aggregate_count:
+            raise InputError(
+                f"{app.name}: its steps have aggregates, which the engine rtl does not carry yet; take cpu"
+            )
         problem = _problem(app, opened)
         machine = self.machine
         if threads not in (0, machine.threads):
