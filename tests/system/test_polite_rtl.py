@@ -122,6 +122,51 @@ def test_wide_messages_and_messages_to_the_host(multicast: str, seed: int) -> No
     assert result.columns["told"][0] == 0.5 * 70 + sums[odd].sum()
 
 
+def reduced(vertices: int, now: int) -> dict[str, Any]:
+    """What the vertices of aggregates.h give in a step comes to; with NumPy's sums."""
+    index = np.arange(vertices, dtype=np.int64)
+    least = (index * 0.125 - now)[index % 7 == 3]
+    return {
+        "sum": int((index * now + 0xFFFFF000 & 0xFFFFFFFF).sum()),
+        "least": float(least.min(initial=np.inf)),
+        "greatest": int(now - index.min()),
+        "bits": int(np.bitwise_or.reduce(1 << (index[index % 11 == now] % 32))),
+        "fixed": float(np.float32((-0.3125 * index * now).sum())),
+    }
+
+
+@pytest.mark.parametrize("where", ["tiny", "lossy"])
+@pytest.mark.parametrize("steps", [1, 5])
+def test_aggregates_of_five_words(where: str, steps: int, seed: int) -> None:
+    """Three barriers a step, with threads that give nothing; what the vertices saw is that of the step before."""
+    random = np.random.default_rng(seed)
+    a, b = edges(random, 50, 200)
+    result = runs.run(FIXTURES / "aggregates.h", graph(50, a, b), engine=hardware(where), steps=steps)
+    nothing = {"sum": 0, "least": np.inf, "greatest": -(2**31), "bits": 0, "fixed": 0}
+    seen = reduced(50, steps - 1) if steps > 1 else nothing
+    for name, value in seen.items():
+        assert (result.columns[name] == value).all(), name
+    assert result.totals == reduced(50, steps)
+    assert (result.columns["heard"] == steps * np.bincount(b, minlength=50)).all()
+
+
+def test_aggregates_end_a_run_and_floating_point_sums_are_refused(tmp_path: Path, seed: int) -> None:
+    random = np.random.default_rng(seed)
+    a, b = edges(random, 80, 160)
+    given = graph(80, a, b)
+    here, there = (
+        runs.run(ROOT / "examples/levels/levels.h", given, engine=engine) for engine in ("cpu", hardware("pair"))
+    )
+    assert (here.values == there.values).all() and here.totals == there.totals
+    assert here.stats["steps"] == there.stats["steps"]
+    header = tmp_path / "real.h"
+    text = (FIXTURES / "aggregates.h").read_text()
+    header.write_text(text.replace("gossamer::Sum<uint32_t> sum", "gossamer::Sum<float> sum"))
+    runs.run(FIXTURES / "aggregates.h", given)  # of which the other must get nothing, though all names are the same
+    with pytest.raises(gs.InputError, match="five: its steps have a Sum of floating-point numbers.*take a FixedSum"):
+        runs.run(header, given, engine=hardware("tiny"))
+
+
 def test_offsets_of_more_than_16_bits(seed: int) -> None:
     """Ten states of 8 KB a thread; the program for short offsets could not name the last two."""
     random = np.random.default_rng(seed)

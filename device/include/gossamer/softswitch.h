@@ -24,6 +24,7 @@
 #pragma once
 
 #include <gossamer/polite.h>
+#include <gossamer/reduce.h>
 #include <stddef.h>
 #include <tinsel.h>
 
@@ -65,6 +66,7 @@ struct PoliteHeader {
   uint32_t hostMessages;
   uint32_t wrongPin;  // of PoliteStatus WrongPin: the pin, and
   uint32_t wrong;     // the number of the vertex in the thread
+  // Behind it: the words that the last step's aggregates have come to.
 };
 
 enum PoliteStatus : uint32_t {
@@ -80,6 +82,8 @@ class Softswitch {
   using E = typename V::Edge;
   using M = typename V::Message;
   using P = typename V::Params;
+  using A = typename V::Aggregates;
+  static constexpr size_t words = aggregates::count<A>;
 
 #if GOSSAMER_POLITE_WIDE
   using Offset = uint32_t;
@@ -201,6 +205,8 @@ class Softswitch {
     const Entry* next = nullptr;  // entries of the message in the slot that are still to be sent
     const Entry* behind = nullptr;
     bool active = true;
+    int64_t totals[words + 1];  // of the last step; no array has no element
+    aggregates::save(A{}, totals);
     for (;;) {
       M message;
       const EdgeList* edges;
@@ -261,13 +267,15 @@ class Softswitch {
         if (!tinselCanRecv()) continue;
       } else if (!tinselCanRecv()) {
         const int idle = tinselIdle(!active);
+        // The first two words come with the release that ends the messages of the step's own sends.
+        if (words > 0 && idle && now.time) take(totals, 0);
         if (idle == 2) break;
         if (idle == 1) {
           if (header->most && now.time == header->most) {
             header->status = PoliteGivenUp;
             break;
           }
-          const Stepped stepped = stepAll(header, now.time);
+          const Stepped stepped = stepAll(header, now.time, totals);
           queued(stepped.queued);
           active = stepped.active;
           ++now.time;
@@ -295,6 +303,7 @@ class Softswitch {
       hostMessages += finishAll(header, now.time, slot);
       header->status = PoliteDone;
     }
+    __builtin_memcpy(header + 1, totals, sizeof(int64_t) * words);
     header->steps = now.time;
     header->sends = sends;
     header->delivered = delivered;
@@ -343,12 +352,36 @@ class Softswitch {
       vertex.init();
     });
   }
-  __attribute__((noinline)) static Stepped stepAll(const PoliteHeader* header, uint32_t time) {
+  /// `totals` are those of the step before; in the end all words of this one's but the first two.
+  __attribute__((noinline)) static Stepped stepAll(const PoliteHeader* header, uint32_t time, int64_t* totals) {
     bool active = false;
+    A before{}, mine{};
+    aggregates::load(before, totals);
     Offset* const end = all(header, first(header, time), [&](V vertex, Flags*) __attribute__((always_inline)) {
-      active |= vertex.step();
+      active |= aggregates::step(vertex, before, mine);
     });
+    if constexpr (words > 0) {
+      int64_t given[words];
+      aggregates::save(mine, given);
+      // A barrier carries two words. Nobody sends before the last of these, so none ends early.
+      for (size_t i = 2; i < words; i += 2) {
+        give(given, i);
+        while (tinselIdle(0) == 0) {
+        }
+        take(totals, i);
+      }
+      give(given, 0);
+    }
     return {end, active};
+  }
+  /// Gives word `at` and the next one to the barrier, and takes them after it.
+  INLINE void give(const int64_t* from, size_t at) {
+    gsReduce(0, static_cast<unsigned>(aggregates::ways<A>.of[at]), from[at]);
+    if (at + 1 < words) gsReduce(1, static_cast<unsigned>(aggregates::ways<A>.of[at + 1]), from[at + 1]);
+  }
+  INLINE void take(int64_t* to, size_t at) {
+    to[at] = gsReduced(0);
+    if (at + 1 < words) to[at + 1] = gsReduced(1);
   }
   /// Gives the number of messages to the host.
   __attribute__((noinline)) static uint32_t finishAll(const PoliteHeader* header, uint32_t time, uint32_t* slot) {
@@ -386,6 +419,7 @@ class Softswitch {
     static constexpr uint32_t value = offsetof(Edge, value);
     static constexpr uint32_t align = alignof(Edge);
     static constexpr uint32_t list = sizeof(EdgeList);
+    static constexpr uint32_t header = sizeof(PoliteHeader) + sizeof(int64_t) * words;
   };
 };
 
@@ -398,5 +432,5 @@ class Softswitch {
       ::gossamer::Softswitch<VERTEX>::Layout::state,  ::gossamer::Softswitch<VERTEX>::Layout::flags,                \
       ::gossamer::Softswitch<VERTEX>::Layout::offset, ::gossamer::Softswitch<VERTEX>::Layout::edge,                 \
       ::gossamer::Softswitch<VERTEX>::Layout::value,  ::gossamer::Softswitch<VERTEX>::Layout::align,                \
-      ::gossamer::Softswitch<VERTEX>::Layout::list,   sizeof(::gossamer::PoliteHeader)};                            \
+      ::gossamer::Softswitch<VERTEX>::Layout::list,   ::gossamer::Softswitch<VERTEX>::Layout::header};              \
   extern "C" int main(void) { return ::gossamer::Softswitch<VERTEX>::run(); }

@@ -41,6 +41,8 @@ CONFIG = "quad"
 MULTICAST = ("local", "none")
 """How a message reaches several threads of a tile."""
 _RUNS, _DONE, _GIVEN_UP, _WRONG_PIN = range(4)
+_REAL_SUM = 4
+"""gossamer::Reduce::realSum of include/gossamer/aggregates.h."""
 _SOURCE = """\
 // Generated: the program of a vertex for the threads of the hardware.
 #include "{header}"
@@ -128,9 +130,11 @@ class Hardware(Engine):
         if given.failure:
             raise given.failure[0]
         try:
-            stats = self._run(app, opened, threads, seed, handle)
+            stats, words = self._run(app, opened, threads, seed, handle)
             numbers = stats.keys() - {"engine"}
             ended = Statistics(**{name: stats[name] for name, *_ in Statistics._fields_ if name in numbers})
+            ended.aggregates = (ctypes.c_int64 * max(1, len(words)))(*words)
+            ended.aggregate_count = len(words)
             ended.engine = self.name.encode()
             native.check(app.library.gs_app_ended(handle, ctypes.byref(ended)))
             judge(app, graph, handle)
@@ -142,10 +146,14 @@ class Hardware(Engine):
             app=app, graph=graph, columns=values, totals=found, stats=stats, seconds=time.perf_counter() - begun
         )
 
-    def _run(self, app: App, opened: _Problem, threads: int, seed: int, handle: ctypes.c_void_p) -> dict[str, Any]:
-        if opened.aggregate_count:
+    def _run(
+        self, app: App, opened: _Problem, threads: int, seed: int, handle: ctypes.c_void_p
+    ) -> tuple[dict[str, Any], tuple[int, ...]]:
+        """Statistics, and the words of the aggregates."""
+        if _REAL_SUM in opened.aggregates[: opened.aggregate_count]:
             raise InputError(
-                f"{app.name}: its steps have aggregates, which the engine rtl does not carry yet; take cpu"
+                f"{app.name}: its steps have a Sum of floating-point numbers, which barriers of the hardware do not "
+                "carry; take a FixedSum"
             )
         problem = _problem(app, opened)
         machine = self.machine
@@ -194,7 +202,7 @@ class Hardware(Engine):
             native.check(app.library.gs_app_hear(handle, message.data[4 : 4 + opened.message_bytes]))
         states = tables.states(memories)
         ctypes.memmove(opened.states, states.ctypes.data, states.nbytes)
-        return self._statistics(problem, machine, layout, run, found, tables)
+        return self._statistics(problem, machine, layout, run, found, tables), tables.aggregates(memories)
 
     # ---- The machine ----
 

@@ -282,6 +282,12 @@ class Tables:
                 found[name][thread] = word
         return found
 
+    def aggregates(self, read: Sequence[bytes]) -> tuple[int, ...]:
+        """The words that the last step's aggregates have come to, the same for all threads; from what spans() names."""
+        begin = 4 * (_GIVEN + len(_RESULTS))
+        words = read[0][begin : self.layout.header]
+        return struct.unpack(f"<{len(words) // 8}q", words)
+
     def states(self, read: Sequence[bytes]) -> Bytes:
         """The final state of each vertex, a row of bytes each; from what spans() names."""
         size, memories = self._problem.states.shape[1], self.machine.memories
