@@ -132,5 +132,7 @@ struct App : gossamer::Application<Vertex> {
 
 }  // namespace pagerank
 
+#ifndef PAGERANK_VARIANT
 GOSSAMER_APPLICATION(pagerank::App)
+#endif
 #endif

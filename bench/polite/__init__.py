@@ -12,8 +12,11 @@ from gossamer.engines.rtl_vertices import MULTICAST, Hardware
 from gossamer.errors import RunDied
 from gossamer.graph import read_graph
 
+from . import _instructions
+
 EDGES = "polite.edges-per-cycle.quad"
-NAMES = (EDGES, *(f"{EDGES}-{multicast}" for multicast in MULTICAST[1:]))
+_RATES = (EDGES, *(f"{EDGES}-{multicast}" for multicast in MULTICAST[1:]))
+NAMES = (*_RATES, *_instructions.NAMES)
 GRAPH = "gen:geometric:vertices=16000,fanout=20,radius=0.03,seed=1"
 LEAST, FEW, MANY = 0.8, 1, 4
 """The goal; steps of two runs, whose difference knows no start and no end."""
@@ -22,8 +25,9 @@ LEAST, FEW, MANY = 0.8, 1, 4
 def rows(context: Context) -> Iterator[Row]:
     """Every row asked for, as it is measured. Raises RunDied where the ranks are not those of the engine ``cpu``."""
     gossamer_setup.require("rtl")
+    yield from _instructions.rows(context)
     graph = None
-    for name, multicast in zip(NAMES, MULTICAST, strict=True):
+    for name, multicast in zip(_RATES, MULTICAST, strict=True):
         if not context.wants(name):
             continue
         graph = graph or read_graph(GRAPH)

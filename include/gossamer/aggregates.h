@@ -150,7 +150,8 @@ inline int64_t fixedByDouble(double value) {
 template <typename T>
 struct Sum {
   static_assert(detail::isWhole<T> || detail::isReal<T>, "a Sum is of whole numbers, float or double");
-  using Value = std::conditional_t<detail::isReal<T>, double, std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>>;
+  using Whole = std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>;
+  using Value = std::conditional_t<detail::isReal<T>, double, Whole>;
   static constexpr Reduce reduce = detail::isReal<T> ? Reduce::realSum : Reduce::sum;
 
   int64_t word = 0;

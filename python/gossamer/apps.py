@@ -239,7 +239,11 @@ def _compiled(header: Path, defines: tuple[str, ...]) -> Path:
         source = folder / "app.cc"
         source.write_text(f'#include <gossamer/app.h>\n#include "{header}"\n')
         _check_widths(header, defines)
-        flags = [*FLAGS, *(f"-D{d}" for d in defines), "-shared"]
+        # Two versions of a header may be loaded: what both name, each must have for itself. Else the dynamic linker
+        # gives the second the first one's inline variables.
+        exported = folder / "exported"
+        exported.write_text("{ global: gs_app_*; local: *; };\n")
+        flags = [*FLAGS, *(f"-D{d}" for d in defines), "-shared", f"-Wl,--version-script={exported}"]
         compile_cpp(source, shared, [f"-I{_precompiled()}", *flags], user=header, dependencies=folder / "app.d")
         remember(folder)
     return shared

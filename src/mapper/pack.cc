@@ -1,38 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gossamer/mapper/pack.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <vector>
 
 namespace {
 
-constexpr std::size_t kMostOpen = 4096;  // keys with room that are looked at
+constexpr std::size_t kWindow = 4096;  // places before the end that are looked at
 
 }  // namespace
 
-extern "C" uint32_t gs_pack_keys(const uint64_t* masks, uint64_t count, uint32_t* keys) {
-  struct Open {
-    uint32_t key;
-    uint64_t used;
-  };
-  std::vector<Open> open;  // ascending by key
-  uint64_t all = 0;        // threads that receive anything
-  for (uint64_t i = 0; i < count; ++i) all |= masks[i];
-  uint32_t next = 0;
-  for (uint64_t i = 0; i < count; ++i) {
-    std::size_t at = 0;
-    while (at < open.size() && (open[at].used & masks[i])) ++at;
-    if (at == open.size()) {
-      // The lowest key is the one that is filled best: it makes room.
-      if (open.size() == kMostOpen) {
-        open.erase(open.begin());
-        --at;
-      }
-      open.push_back({next++, 0});
+extern "C" uint32_t gs_pack_places(uint64_t count, const uint64_t* first, const uint32_t* sender,
+                                   const uint8_t* thread, const uint32_t* units, uint32_t* places) {
+  std::vector<uint64_t> used;  // by place: the threads that have something there
+  std::vector<uint64_t> need;  // by place behind the message's first
+  const auto fits = [&](std::size_t at) {
+    const std::size_t end = std::min(need.size(), used.size() - std::min(used.size(), at));
+    for (std::size_t i = 0; i < end; ++i) {
+      if (used[at + i] & need[i]) return false;
     }
-    open[at].used |= masks[i];
-    keys[i] = open[at].key;
-    if (open[at].used == all) open.erase(open.begin() + static_cast<std::ptrdiff_t>(at));
+    return true;
+  };
+  uint64_t all = 0;  // threads that receive anything
+  for (uint64_t list = first[0]; list < first[count]; ++list) all |= uint64_t{1} << thread[list];
+  std::size_t low = 0;  // places before it are taken
+  std::size_t behind = 0;
+  for (uint64_t i = 0; i < count; ++i) {
+    need.clear();
+    for (uint64_t list = first[i]; list < first[i + 1]; ++list) {
+      if (need.size() < units[list]) need.resize(units[list]);
+      for (uint32_t unit = 0; unit < units[list]; ++unit) need[unit] |= uint64_t{1} << thread[list];
+    }
+    std::size_t at = behind;
+    if (i == 0 || sender[i] != sender[i - 1] || !fits(at)) {
+      while (low < used.size() && used[low] == all) ++low;
+      at = std::max(low, used.size() - std::min(used.size(), kWindow));
+      while (!fits(at)) ++at;
+    }
+    behind = at + need.size();
+    if (used.size() < behind) used.resize(behind);
+    for (std::size_t unit = 0; unit < need.size(); ++unit) used[at + unit] |= need[unit];
+    places[i] = static_cast<uint32_t>(at);
   }
-  return next;
+  return static_cast<uint32_t>(used.size());
 }

@@ -26,9 +26,9 @@ from gossamer.mapper.partition import mapped
 Edge = tuple[int, int, int, bytes]
 """Source, pin, target, value."""
 BASE = 0x4000_0000
-LAYOUT = mapper.Layout(vertex=20, state=0, out=16, edge=4, value=0, list=4, header=56)
-VALUED = mapper.Layout(vertex=24, state=0, out=20, edge=8, value=4, list=4, header=56)
-WIDE = mapper.Layout(vertex=32, state=0, out=28, edge=16, value=8, list=8, header=56)
+LAYOUT = mapper.Layout(state=8, flags=2, offset=2, edge=2, value=0, align=2, list=2, header=64)
+VALUED = mapper.Layout(state=12, flags=3, offset=2, edge=8, value=4, align=4, list=4, header=64)
+WIDE = mapper.Layout(state=16, flags=2, offset=4, edge=16, value=8, align=8, list=8, header=64)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -98,10 +98,10 @@ class Walker:
     def vertices(self) -> Iterator[tuple[int, int, int, int]]:
         """Board, thread, memory and address of every vertex there is."""
         for (board, number), (memory, header) in self.headers.items():
-            count, total, first, *_, most, _keys = self.words(memory, header, 7)
+            count, total, first, _flags, _outs, _queue, _params, most, _keys = self.words(memory, header, 9)
             assert total == self.given.vertices and most == 77
             for local in range(count):
-                yield board, number, memory, first + local * self.layout.vertex
+                yield board, number, memory, first + local * self.layout.state
 
     def walk(self) -> Counter[Edge]:
         """Every edge that is reached."""
@@ -109,26 +109,36 @@ class Walker:
         names = {self.given.states[v].tobytes(): v for v in range(self.given.vertices)}
         assert len(names) == self.given.vertices
         name_at = {}
-        for board, _, memory, address in self.vertices():
-            name_at[board, memory, address] = names[self.raw(memory, address + self.layout.state, 8)]
+        for board, number, memory, address in self.vertices():
+            first = self.words(memory, self.headers[board, number][1] + 8, 1)[0]
+            name_at[board, number, address - first] = names[self.raw(memory, address, 8)]
         assert sorted(name_at.values()) == list(range(self.given.vertices))
         found: Counter[Edge] = Counter()
-        for board, number, memory, address in self.vertices():
-            sender = name_at[board, memory, address]
-            (out,) = self.words(memory, address + self.layout.out, 1)
-            lists = [out] if self.given.pins == 1 else self.words(memory, out, self.given.pins)
-            for pin, at in enumerate(lists):
-                own, count = self.words(memory, at, 2)
-                reached: list[tuple[int, int, int]] = [(board, memory, own)] if own else []
-                for entry in range(count):
-                    reached += self.entry(board, number, memory, at + 8 + entry * (16 if self.multicast else 8))
-                for there, its, edges in reached:
-                    for target, value in self.edges(its, edges):
+        pins, entry_bytes = self.given.pins, 16 if self.multicast else 8
+        for (board, number, offset), sender in name_at.items():
+            memory, header = self.headers[board, number]
+            (outs,) = self.words(memory, header + 16, 1)
+            for pin in range(pins):
+                number_of = offset // self.layout.state * pins + pin
+                at, end = self.words(memory, outs + 4 * number_of, 2)
+                own = self.number(memory, at)
+                reached: list[tuple[int, int, int, int]] = [(board, number, memory, at)] if own else []
+                at += self.layout.list + own
+                at += -at % max(4, self.layout.align)
+                assert at <= end and (end - at) % entry_bytes == 0
+                for entry in range(at, end, entry_bytes):
+                    reached += self.entry(board, number, memory, entry)
+                for there, its, memory_there, edges in reached:
+                    for target, value in self.edges(memory_there, edges):
                         found[sender, pin, name_at[there, its, target], value] += 1
         return found
 
-    def entry(self, board: int, number: int, memory: int, at: int) -> Iterator[tuple[int, int, int]]:
-        """Board, memory and list of edges at each receiver of a message."""
+    def number(self, memory: int, at: int) -> int:
+        """An offset or a length."""
+        return int.from_bytes(self.raw(memory, at, self.layout.offset), "little")
+
+    def entry(self, board: int, number: int, memory: int, at: int) -> Iterator[tuple[int, int, int, int]]:
+        """Board, thread, memory and list of edges at each receiver of a message."""
         config = self.config
         dest, key = self.words(memory, at, 2)
         thread_bits, x_bits, y_bits = config.log2_threads_per_tile, config.log2_mesh_width, config.log2_mesh_height
@@ -139,7 +149,7 @@ class Walker:
         first = (y * config.mesh.width + x) * config.threads_per_tile
         if not self.multicast:
             assert dest >> 29 == 0 and (there, first + thread) != (board, number)
-            yield there, self.headers[there, first + thread][0], key
+            yield there, first + thread, self.headers[there, first + thread][0], key
             return
         assert dest >> 29 == 1 and thread == 0
         low, high = self.words(memory, at + 8, 2)
@@ -149,17 +159,16 @@ class Walker:
             if mask >> one & 1:
                 assert (there, first + one) != (board, number)
                 its, header = self.headers[there, first + one]
-                edges = self.words(its, header + 24, 1)[0] + key
-                (end,) = self.words(its, edges, 1)
-                yield there, its, end - 1 if end & 1 else edges
+                yield there, first + one, its, self.words(its, header + 32, 1)[0] + key
 
     def edges(self, memory: int, at: int) -> Iterator[tuple[int, bytes]]:
-        (end,) = self.words(memory, at, 1)
+        assert at % max(4, self.layout.align) == 0, "lists are read by words"
         edge = at + self.layout.list
+        end = edge + self.number(memory, at)
         assert edge < end and (end - edge) % self.layout.edge == 0
         while edge != end:
             size = self.layout.edge - self.layout.value if self.layout.value else 0
-            yield self.words(memory, edge, 1)[0], self.raw(memory, edge + self.layout.value, size) if size else b""
+            yield self.number(memory, edge), self.raw(memory, edge + self.layout.value, size) if size else b""
             edge += self.layout.edge
 
 
@@ -190,38 +199,68 @@ def test_what_threads_write_is_found(seed: int) -> None:
     machine = mapper.Machine(config, 2)
     mapping = mapper.assign(90, *given.ends(), machine, method="random", seed=3)
     tables = mapper.Tables(given, mapping, machine, LAYOUT, base=BASE)
-    memories = [bytearray(size) for _, _, size in tables.spans()]
-    begins = [begin for _, begin, _ in tables.spans()]
+    spans = list(tables.spans())
+    read = [bytearray(size) for *_, size in spans]
     for memory, address, data in tables.images():
-        at = address - begins[memory]
-        memories[memory][at : at + len(data)] = data[: max(0, len(memories[memory]) - at)]
-    assert (tables.states([bytes(m) for m in memories]) == given.states).all()
+        for (there, begin, size), held in zip(spans, read, strict=True):
+            if there == memory and begin <= address < begin + size:
+                held[address - begin :] = data[: size - (address - begin)]
+    assert (tables.states([bytes(m) for m in read]) == given.states).all()
     for thread in range(machine.threads):
         memory = thread // (config.threads)
-        at = int(tables.headers[thread]) - begins[memory] + 28
-        struct.pack_into("<7I", memories[memory], at, 1, 5, 1000 + thread, thread, 7, 0, 0)
-    results = tables.results([bytes(m) for m in memories])
+        at = int(tables.headers[thread]) - spans[memory][1] + 36
+        struct.pack_into("<7I", read[memory], at, 1, 5, 1000 + thread, thread, 7, 0, 0)
+    results = tables.results([bytes(m) for m in read])
     assert (results["sends"] == 1000 + np.arange(machine.threads)).all()
     assert (results["delivered"] == np.arange(machine.threads)).all() and (results["steps"] == 5).all()
 
 
-def test_keys_of_a_thread_differ(seed: int) -> None:
-    """Messages whose masks meet have different keys; first fit uses few of them."""
-    source = np.random.default_rng(seed)
-    first, second, third = source.integers(0, 1 << 63, (3, 3000), dtype=np.uint64)
-    one = np.uint64(1) << source.integers(0, 64, 3000).astype(np.uint64)
-    masks = (first & second & third) | one
-    keys = pack.keys(masks)
-    used: dict[int, int] = {}
-    for mask, key in zip(masks.tolist(), keys.tolist(), strict=True):
-        assert not used.get(key, 0) & mask
-        used[key] = used.get(key, 0) | mask
-    busiest = max(int((masks >> np.uint64(bit) & np.uint64(1)).sum()) for bit in range(64))
-    assert busiest <= len(used) <= 2.5 * busiest
-    # Far more messages to everybody than first fit looks at.
-    assert pack.keys(np.full(10_000, 3, np.uint64)).tolist() == list(range(10_000))
-    alternating = np.tile(np.array([1, 2], np.uint64), 9000)
-    assert pack.keys(alternating).max() == 8999
+def packed(messages: list[dict[int, int]], senders: list[int]) -> list[int]:
+    """The place of each message, given by how many units it takes at which threads."""
+    first = np.concatenate([[0], np.cumsum([len(one) for one in messages])])
+    threads = np.array([thread for one in messages for thread in one])
+    units = np.array([one[thread] for one in messages for thread in one])
+    return pack.places(first, np.array(senders), threads, units).tolist()
+
+
+def test_lists_of_a_thread_do_not_overlap(seed: int) -> None:
+    """Whatever messages share; tables stay short, and what a thread sends stands in one piece where it can."""
+    source = random.Random(seed)
+    messages = [
+        {thread: source.randint(1, 5) for thread in source.sample(range(64), source.choice([1, 1, 2, 3, 12]))}
+        for _ in range(3000)
+    ]
+    places = packed(messages, [i // 40 for i in range(3000)])
+    used: set[tuple[int, int]] = set()
+    for message, place in zip(messages, places, strict=True):
+        taken = {(thread, place + unit) for thread, units in message.items() for unit in range(units)}
+        assert not used & taken
+        used |= taken
+    busiest = max(sum(message.get(thread, 0) for message in messages) for thread in range(64))
+    assert busiest <= 1 + max(place for _, place in used) <= 3 * busiest
+    # Far more messages to everybody than are looked at, and tables that would grow in steps of stairs.
+    assert packed([{0: 2, 1: 1}] * 10_000, [0] * 10_000) == list(range(0, 20_000, 2))
+    stairs = [{at % 63: 1, at % 63 + 1: 1} for at in range(63) for _ in range(10)]
+    assert max(packed(stairs, [at // 10 for at in range(630)])) < 40
+    # The hole before it would hold the second message of the second sender, but not in one piece.
+    assert packed([{0: 4}, {0: 1, 1: 1}, {1: 4}, {1: 3}], [0, 0, 1, 1]) == [0, 4, 0, 5]
+    assert packed([{0: 9}, {1: 2}, {1: 2}, {1: 2}], [0, 1, 1, 1]) == [0, 0, 2, 4]
+
+
+def test_what_is_too_wide_for_short_offsets(seed: int) -> None:
+    """States behind 64 KB, or a list that is longer, and nothing below that."""
+    machine = mapper.Machine(configs.load("tiny"))
+
+    def tables(vertices: int, ends: int, state: int) -> mapper.Tables:
+        layout = mapper.Layout(state=state, flags=2, offset=2, edge=2, value=0, align=2, list=2, header=64)
+        relation = mapper.Relation(0, np.array([0] + [ends] * vertices), np.zeros(ends, np.int64), None)
+        given = mapper.Problem(np.zeros((vertices, state), np.uint8), b"", b"", [relation])
+        return mapper.Tables(given, mapped(np.zeros(vertices, np.int64), machine), machine, layout, base=BASE)
+
+    tables(65536 // 256, 32767, 256)
+    for vertices, ends in [(65536 // 256 + 1, 0), (1, 32768)]:
+        with pytest.raises(mapper.TooWide):
+            tables(vertices, ends, 256)
 
 
 def test_metis_cuts_less_than_chance_and_shares_the_work(seed: int) -> None:
@@ -249,12 +288,12 @@ def test_what_does_not_fit_says_so() -> None:
     config = configs.load("tiny")
     vertices = 3000
     states = np.zeros((vertices, 20_000), np.uint8)
-    layout = mapper.Layout(vertex=20_012, state=0, out=20_008, edge=4, value=0, list=4, header=56)
+    layout = mapper.Layout(state=20_000, flags=5, offset=4, edge=4, value=0, align=4, list=4, header=64)
     given = mapper.Problem(
         states, b"", b"", [mapper.Relation(0, np.zeros(vertices + 1, np.int64), np.empty(0, np.int64), None)]
     )
     mapping = mapped(np.arange(vertices) % 32, mapper.Machine(config))
-    with pytest.raises(InputError, match=r"tiny: a DRAM has room for .* bytes of the graph, but the vertices end at"):
+    with pytest.raises(InputError, match=r"tiny: a DRAM has room for .* bytes of the graph, but the states end at"):
         mapper.Tables(given, mapping, mapper.Machine(config), layout, base=BASE)
     with pytest.raises(InputError, match="no mapping 'best'; there are: metis"):
         mapper.assign(3, np.array([0]), np.array([1]), mapper.Machine(config), method="best")

@@ -122,20 +122,84 @@ def test_wide_messages_and_messages_to_the_host(multicast: str, seed: int) -> No
     assert result.columns["told"][0] == 0.5 * 70 + sums[odd].sum()
 
 
-@pytest.mark.parametrize("app", ["asp", "hashmin-sync", "pagerank64", "examples/hops/hops.h"])
+def reduced(vertices: int, now: int) -> dict[str, Any]:
+    """What the vertices of aggregates.h give in a step comes to; with NumPy's sums."""
+    index = np.arange(vertices, dtype=np.int64)
+    least = (index * 0.125 - now)[index % 7 == 3]
+    return {
+        "sum": int((index * now + 0xFFFFF000 & 0xFFFFFFFF).sum()),
+        "least": float(least.min(initial=np.inf)),
+        "greatest": int(now - index.min()),
+        "bits": int(np.bitwise_or.reduce(1 << (index[index % 11 == now] % 32))),
+        "fixed": float(np.float32((-0.3125 * index * now).sum())),
+    }
+
+
+@pytest.mark.parametrize("where", ["tiny", "lossy"])
+@pytest.mark.parametrize("steps", [1, 5])
+def test_aggregates_of_five_words(where: str, steps: int, seed: int) -> None:
+    """Three barriers a step, with threads that give nothing; what the vertices saw is that of the step before."""
+    random = np.random.default_rng(seed)
+    a, b = edges(random, 50, 200)
+    result = runs.run(FIXTURES / "aggregates.h", graph(50, a, b), engine=hardware(where), steps=steps)
+    nothing = {"sum": 0, "least": np.inf, "greatest": -(2**31), "bits": 0, "fixed": 0}
+    seen = reduced(50, steps - 1) if steps > 1 else nothing
+    for name, value in seen.items():
+        assert (result.columns[name] == value).all(), name
+    assert result.totals == reduced(50, steps)
+    assert (result.columns["heard"] == steps * np.bincount(b, minlength=50)).all()
+
+
+def test_aggregates_end_a_run_and_floating_point_sums_are_refused(tmp_path: Path, seed: int) -> None:
+    random = np.random.default_rng(seed)
+    a, b = edges(random, 80, 160)
+    given = graph(80, a, b)
+    here, there = (
+        runs.run(ROOT / "examples/levels/levels.h", given, engine=engine) for engine in ("cpu", hardware("pair"))
+    )
+    assert (here.values == there.values).all() and here.totals == there.totals
+    assert here.stats["steps"] == there.stats["steps"]
+    header = tmp_path / "real.h"
+    text = (FIXTURES / "aggregates.h").read_text()
+    header.write_text(text.replace("gossamer::Sum<uint32_t> sum", "gossamer::Sum<float> sum"))
+    runs.run(FIXTURES / "aggregates.h", given)  # of which the other must get nothing, though all names are the same
+    with pytest.raises(gs.InputError, match="five: its steps have a Sum of floating-point numbers.*take a FixedSum"):
+        runs.run(header, given, engine=hardware("tiny"))
+
+
+def test_offsets_of_more_than_16_bits(seed: int) -> None:
+    """Ten states of 8 KB a thread; the program for short offsets could not name the last two."""
+    random = np.random.default_rng(seed)
+    a, b = edges(random, 320, 900)
+    result = runs.run(FIXTURES / "large_state.h", graph(320, a, b), engine=hardware("tiny", mapping="direct"))
+    assert (result.values == np.bincount(b, weights=a + 1, minlength=320)).all()
+
+
+@pytest.mark.parametrize(
+    "app",
+    ["asp", "hashmin-sync", "pagerank64", "heat", "heat-gals", "izhikevich", "mssp", "examples/hops/hops.h"],
+)
 def test_every_application_is_as_on_cpu(app: str, seed: int) -> None:
     random = np.random.default_rng(seed)
     a, b = edges(random, 60, 200)
     given = graph(60, a, b)
     name = str(ROOT / app) if app.endswith(".h") else app
     # In software, double precision takes its time.
-    less = {"iterations": 3} if app == "pagerank64" else {}
+    less = {
+        "pagerank64": {"iterations": 3},
+        "heat": {"steps": 9},
+        "heat-gals": {"steps": 9},
+        "izhikevich": {"steps": 25},
+    }
+    given_to = less.get(app, {})
     here, there = (
-        runs.run(name, given, **less),
-        runs.run(name, given, engine=hardware("tiny", mapping="random"), **less),
+        runs.run(name, given, **given_to),
+        runs.run(name, given, engine=hardware("tiny", mapping="random"), **given_to),
     )
     assert runs.difference(here, there) is None
     assert here.stats["steps"] == there.stats["steps"] and here.stats["edges"] == there.stats["edges"]
+    if app == "izhikevich":
+        assert here.columns["spikes"].sum() > 0
 
 
 def test_repeated_to_the_cycle() -> None:

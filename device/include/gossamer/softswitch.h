@@ -9,18 +9,22 @@
 // message is a key and the vertex's message. The key stands for a list of edges at the receiving thread: one message to
 // a thread serves all its vertices that the sender points to.
 //
-//   Header -> vertices (Vertex: state, where it wants to send, where its lists are)
+//   Header -> states of the vertices, and nothing beside them: they are what `recv` touches, and a thread has little
+//             cache. A vertex is named by the offset of its state.
+//          -> flags: for each vertex where it wants to send, and whether it stands in the queue
 //          -> queue of those that want to send: first in, first out, each at most once
-//   Vertex.out -> for each pin: edges within the thread, then an Entry for each message to others
-//   key -> edges: where they end; vertex and edge value of each
+//          -> outs: for each vertex and pin the address of an EdgeList within the thread, which may be empty; behind it
+//             an Entry for each message to others, up to the next vertex's or pin's list
+//   key -> EdgeList: how many bytes of edges; vertex and edge value of each
 //
 // Macros: GOSSAMER_POLITE_PINS is the number of pins that the graph has; GOSSAMER_POLITE_LISTENS is 1 if the host wants
 // the messages to it (else they are counted); GOSSAMER_POLITE_MULTICAST is 0 for messages to one thread, whose key is
-// the address of the edges, or 1 for messages to threads of a tile, whose key is an offset into a table of each: there
-// the list itself stands if it fits into a cache line, else its address with bit 0 set.
+// the address of the edges, or 1 for messages to threads of a tile, whose key is the offset of the edges in a table of
+// each; GOSSAMER_POLITE_WIDE is 1 where offsets of states and lengths of lists need more than 16 bits.
 #pragma once
 
 #include <gossamer/polite.h>
+#include <gossamer/reduce.h>
 #include <stddef.h>
 #include <tinsel.h>
 
@@ -33,6 +37,9 @@
 #ifndef GOSSAMER_POLITE_MULTICAST
 #define GOSSAMER_POLITE_MULTICAST 0
 #endif
+#ifndef GOSSAMER_POLITE_WIDE
+#define GOSSAMER_POLITE_WIDE 0
+#endif
 
 /// Address of each thread's header, by its number on the board.
 extern "C" uint32_t gossamer_polite_blocks[GS_MAX_THREADS];
@@ -44,8 +51,10 @@ namespace gossamer {
 struct PoliteHeader {
   uint32_t vertices;  // of this thread
   uint32_t total;     // of the graph
-  uint32_t locals;    // address of the vertices
-  uint32_t queue;     // address of `vertices` words, at least one
+  uint32_t states;    // address of the vertices' states
+  uint32_t flags;     // address of their flags
+  uint32_t outs;      // address of their lists' addresses
+  uint32_t queue;     // address of room for `vertices` offsets, at least one
   uint32_t params;    // address of the run's parameters
   uint32_t most;      // steps after which the run is given up; 0: none
   uint32_t keys;      // address of the table by key
@@ -57,6 +66,7 @@ struct PoliteHeader {
   uint32_t hostMessages;
   uint32_t wrongPin;  // of PoliteStatus WrongPin: the pin, and
   uint32_t wrong;     // the number of the vertex in the thread
+  // Behind it: the words that the last step's aggregates have come to.
 };
 
 enum PoliteStatus : uint32_t {
@@ -72,25 +82,34 @@ class Softswitch {
   using E = typename V::Edge;
   using M = typename V::Message;
   using P = typename V::Params;
+  using A = typename V::Aggregates;
+  static constexpr size_t words = aggregates::count<A>;
 
-  struct Vertex {
-    S state;
-    PPin pin;        // *readyToSend
-    uint8_t queued;  // 1: it stands in the queue
-    uint32_t out;    // address of its list, or of the lists' addresses where there are several pins
+#if GOSSAMER_POLITE_WIDE
+  using Offset = uint32_t;
+#else
+  using Offset = uint16_t;
+#endif
+  static constexpr uint32_t stride = sizeof(S) < 2 ? 2 : sizeof(S);  // from state to state
+  /// Types of their own: what is stored through a character type may be a part of anything.
+  enum Queued : uint8_t { Outside, Inside };
+  struct Flags {
+    PPin pin;  // *readyToSend
+    Queued queued;
   };
+  /// Flags are as far from each other as states, or half as far, or a quarter ...: an offset leads to both by a shift.
+  static constexpr unsigned flagShift = [] {
+    unsigned shift = 0;
+    while (stride % (2u << shift) == 0 && stride >> (shift + 1) >= sizeof(Flags)) ++shift;
+    return shift;
+  }();
   /// An edge into a vertex.
   struct Edge {
-    uint32_t vertex;  // address
+    Offset vertex;
     [[no_unique_address]] E value;
   };
   struct alignas(alignof(Edge)) EdgeList {
-    uint32_t end;  // address behind the last edge; the first follows, there is one at least
-  };
-  /// Where messages on a pin go: `own` is a list of edges within the thread, or 0; then `count` entries.
-  struct List {
-    uint32_t own;
-    uint32_t count;
+    Offset bytes;  // of the edges that follow; in a message's list there is one at least
   };
   struct Entry {
 #if GOSSAMER_POLITE_MULTICAST
@@ -113,69 +132,85 @@ class Softswitch {
   /// Runs this thread's vertices to the end of the job. Gives the thread's exit code: 0, or 1 where it was given up.
   static int run() {
     auto* header = reinterpret_cast<PoliteHeader*>(gossamer_polite_blocks[gossamerThread()]);
-    auto* const vertices = reinterpret_cast<Vertex*>(header->locals);
-    Vertex* const end = vertices + header->vertices;
-    Vertex** const ring = reinterpret_cast<Vertex**>(header->queue);
-    Vertex** const ringEnd = ring + header->vertices;
+    const uint32_t states = header->states, flags = header->flags;
+    const auto* const outs = reinterpret_cast<const uint32_t*>(header->outs);
+    auto* const ring = reinterpret_cast<Offset*>(header->queue);
+    Offset* const ringEnd = ring + header->vertices;
 #if GOSSAMER_POLITE_MULTICAST
     const uint32_t keys = header->keys;
 #endif
-    Vertex** head = ring;
-    Vertex** tail = ring;
+    Offset* head = ring;
+    Offset* tail = ring;
     uint32_t waiting = 0;  // vertices in the queue
     uint32_t sends = 0, delivered = 0, hostMessages = 0;
     auto* const slot = const_cast<uint32_t*>(static_cast<volatile uint32_t*>(tinselSendSlot()));
-    V now;  // what handlers see; `s` and `readyToSend` differ from call to call
-    now.params = reinterpret_cast<const P*>(header->params);
-    now.numVertices = header->total;
-    now.time = 0;
+    V now = first(header);
 
-    const auto queue = [&](Vertex* vertex) __attribute__((always_inline)) {
-      if (vertex->pin == No || vertex->queued) return;
-      vertex->queued = 1;
-      *tail = vertex;
+    const auto flagsOf = [&](uint32_t vertex) __attribute__((always_inline)) {
+      return reinterpret_cast<Flags*>(flags + (vertex >> flagShift));
+    };
+    const auto queue = [&](uint32_t vertex, Flags* its) __attribute__((always_inline)) {
+      if (its->pin == No || its->queued) return;
+      its->queued = Inside;
+      *tail = static_cast<Offset>(vertex);
       if (++tail == ringEnd) tail = ring;
       ++waiting;
     };
-    const auto at = [&](Vertex* vertex) __attribute__((always_inline)) -> V {
-      V x = now;
-      x.s = &vertex->state;
-      x.readyToSend = &vertex->pin;
-      return x;
+    // All vertices were asked, and those that want to send have queued up in an empty queue.
+    const auto queued = [&](Offset* end) __attribute__((always_inline)) {
+      waiting = static_cast<uint32_t>(end - ring);
+      head = ring;
+      tail = end == ringEnd ? ring : end;
+    };
+    const auto receive = [&](const M& message, uint32_t vertex, const E* value) __attribute__((always_inline)) {
+      Flags* const its = flagsOf(vertex);
+      // Most handlers leave it alone, which the compiler sees: then there is nothing to look at.
+      const PPin before = its->pin;
+      M copy = message;
+      at(now, states + vertex, its).recv(&copy, const_cast<E*>(value));
+      if (before == No && its->pin != No) queue(vertex, its);
     };
     const auto deliver = [&](const M& message, const EdgeList* list) __attribute__((always_inline)) {
-      const auto* edge = reinterpret_cast<const Edge*>(list + 1);
-      const auto* const last = reinterpret_cast<const Edge*>(list->end);
-      delivered += list->end - reinterpret_cast<uint32_t>(edge);
-      do {
-        auto* const vertex = reinterpret_cast<Vertex*>(edge->vertex);
-        // Most handlers leave it alone, which the compiler sees: then there is nothing to look at.
-        const PPin before = vertex->pin;
-        M copy = message;
-        at(vertex).recv(&copy, const_cast<E*>(&edge->value));
-        if (before == No && vertex->pin != No) queue(vertex);
-      } while (++edge != last);
+      if constexpr (sizeof(Edge) == 2) {
+        // Two offsets a word: the cache takes a request a cycle, of all threads of its cores.
+        const E none{};
+        uint32_t word = *reinterpret_cast<const uint32_t*>(list);
+        uint32_t here = reinterpret_cast<uint32_t>(list);
+        delivered += word & 0xFFFF;
+        uint32_t last = here + (word & 0xFFFF), odd = last ^ 2;  // one of them is the last word's address
+        asm("" : "+r"(last), "+r"(odd));
+        for (;;) {
+          receive(message, word >> 16, &none);
+          if (here == odd) break;
+          here += 4;
+          asm("" : "+r"(here));  // else the compiler reckons distances to both ends beside it
+          word = *reinterpret_cast<const uint32_t*>(here);
+          receive(message, word & 0xFFFF, &none);
+          if (here == last) break;
+        }
+      } else {
+        const auto* edge = reinterpret_cast<const Edge*>(list + 1);
+        const auto* last = reinterpret_cast<const Edge*>(reinterpret_cast<uint32_t>(edge) + list->bytes);
+        delivered += list->bytes;
+        do {
+          receive(message, edge->vertex, &edge->value);
+          asm("" : "+r"(edge));  // else the compiler counts beside it
+        } while (++edge != last);
+      }
     };
-    // The bus of slots is 32 bits wide and wants whole words.
-    const auto fill = [&](const M& message) __attribute__((always_inline)) {
-      Message packed;
-      __builtin_memcpy(packed.payload, &message, sizeof(M));
-      uint32_t words[(sizeof(Message) + 3) / 4];
-      __builtin_memcpy(words, &packed, sizeof packed);
-      for (unsigned i = 1; i < sizeof words / 4; ++i) slot[i] = words[i];
-    };
-
     tinselSetLen((sizeof(Message) + GS_FLIT_BYTES - 1) / GS_FLIT_BYTES);
     GS_CSR_WRITE(GS_CSR_SEND_SLOT, reinterpret_cast<uintptr_t>(slot));
-    for (Vertex* vertex = vertices; vertex != end; ++vertex) {
-      at(vertex).init();
-      queue(vertex);
-    }
+    queued(initAll(header));
 
     const Entry* next = nullptr;  // entries of the message in the slot that are still to be sent
     const Entry* behind = nullptr;
     bool active = true;
+    int64_t totals[words + 1];  // of the last step; no array has no element
+    aggregates::save(A{}, totals);
     for (;;) {
+      M message;
+      const EdgeList* edges;
+      bool own = false;
       if (next != behind) {
         if (tinselCanSend()) {
           slot[0] = next->key;
@@ -193,17 +228,18 @@ class Softswitch {
         tinselWaitUntil(TINSEL_CAN_SEND | TINSEL_CAN_RECV);
         if (!tinselCanRecv()) continue;
       } else if (waiting && tinselCanSend()) {
-        Vertex* const vertex = *head;
+        const uint32_t vertex = *head;
         if (++head == ringEnd) head = ring;
         --waiting;
-        vertex->queued = 0;
-        const unsigned pin = vertex->pin;
+        Flags* const its = flagsOf(vertex);
+        its->queued = Outside;
+        const unsigned pin = its->pin;
         if (pin != No) {
-          M message{};
-          at(vertex).send(&message);
-          queue(vertex);
+          message = M{};
+          at(now, states + vertex, its).send(&message);
+          queue(vertex, its);
           ++sends;
-          fill(message);
+          fill(slot, message);
           if (pin == HostPin) {
             ++hostMessages;
             if (GOSSAMER_POLITE_LISTENS) {
@@ -211,67 +247,63 @@ class Softswitch {
               GS_CSR_WRITE(GS_CSR_SEND_DEST, tinselHostId());
             }
           } else if (pin - 2 < GOSSAMER_POLITE_PINS) {
-            const uint32_t* lists = reinterpret_cast<const uint32_t*>(vertex->out);
-            const auto* list = reinterpret_cast<const List*>(lists);
-            if (GOSSAMER_POLITE_PINS > 1) list = reinterpret_cast<const List*>(lists[pin - 2]);
-            next = reinterpret_cast<const Entry*>(list + 1);
-            behind = next + list->count;
-            if (list->own) deliver(message, reinterpret_cast<const EdgeList*>(list->own));
+            const uint32_t* out = outs + vertex / stride * GOSSAMER_POLITE_PINS + (pin - 2);
+            edges = reinterpret_cast<const EdgeList*>(out[0]);
+            own = edges->bytes != 0;
+            constexpr uint32_t unit = alignof(EdgeList) < 4 ? 4 : alignof(EdgeList);
+            next = reinterpret_cast<const Entry*>((out[0] + sizeof(EdgeList) + edges->bytes + unit - 1) & -unit);
+            behind = reinterpret_cast<const Entry*>(out[1]);
           } else {
             header->status = PoliteWrongPin;
             header->wrongPin = pin - 2;
-            header->wrong = static_cast<uint32_t>(vertex - vertices);
+            header->wrong = vertex / stride;
             tinselCacheFlush();
             return 1;
           }
         }
-        if (!tinselCanRecv()) continue;
+        if (!own && !tinselCanRecv()) continue;
       } else if (waiting) {
         tinselWaitUntil(TINSEL_CAN_SEND | TINSEL_CAN_RECV);
         if (!tinselCanRecv()) continue;
       } else if (!tinselCanRecv()) {
         const int idle = tinselIdle(!active);
+        // The first two words come with the release that ends the messages of the step's own sends.
+        if (words > 0 && idle && now.time) take(totals, 0);
         if (idle == 2) break;
         if (idle == 1) {
           if (header->most && now.time == header->most) {
             header->status = PoliteGivenUp;
             break;
           }
-          active = false;
-          for (Vertex* vertex = vertices; vertex != end; ++vertex) {
-            active |= at(vertex).step();
-            queue(vertex);
-          }
+          const Stepped stepped = stepAll(header, now.time, totals);
+          queued(stepped.queued);
+          active = stepped.active;
           ++now.time;
           continue;
         }
       }
-      auto* const message = const_cast<uint32_t*>(static_cast<volatile uint32_t*>(tinselRecv()));
-      M received;
-      __builtin_memcpy(&received, message + 1, sizeof(M));
+      do {
+        if (!own) {
+          auto* const arrived = const_cast<uint32_t*>(static_cast<volatile uint32_t*>(tinselRecv()));
+          __builtin_memcpy(&message, arrived + 1, sizeof(M));
 #if GOSSAMER_POLITE_MULTICAST
-      const auto* edges = reinterpret_cast<const EdgeList*>(keys + message[0]);
-      if (edges->end & 1) edges = reinterpret_cast<const EdgeList*>(edges->end - 1);
+          edges = reinterpret_cast<const EdgeList*>(keys + arrived[0]);
 #else
-      const auto* edges = reinterpret_cast<const EdgeList*>(message[0]);
+          edges = reinterpret_cast<const EdgeList*>(arrived[0]);
 #endif
-      tinselFree(message);
-      deliver(received, edges);
+          tinselFree(arrived);
+        }
+        deliver(message, edges);
+        if (!own) break;
+        own = false;
+      } while (tinselCanRecv());
     }
 
     if (header->status == PoliteRuns) {
-      for (Vertex* vertex = vertices; vertex != end; ++vertex) {
-        M message{};
-        if (!at(vertex).finish(&message)) continue;
-        ++hostMessages;
-        if (!GOSSAMER_POLITE_LISTENS) continue;
-        tinselWaitUntil(TINSEL_CAN_SEND);
-        fill(message);
-        slot[0] = 0;
-        GS_CSR_WRITE(GS_CSR_SEND_DEST, tinselHostId());
-      }
+      hostMessages += finishAll(header, now.time, slot);
       header->status = PoliteDone;
     }
+    __builtin_memcpy(header + 1, totals, sizeof(int64_t) * words);
     header->steps = now.time;
     header->sends = sends;
     header->delivered = delivered;
@@ -279,14 +311,115 @@ class Softswitch {
     return header->status == PoliteDone ? 0 : 1;
   }
 
+ private:
+  // Functions of their own for what visits all vertices: they have all registers then, and so has the loop above.
+  struct Stepped {
+    Offset* queued;
+    bool active;
+  };
+
+  /// What handlers see; `s` and `readyToSend` differ from call to call.
+  INLINE V first(const PoliteHeader* header, uint32_t time = 0) {
+    V now;
+    now.params = reinterpret_cast<const P*>(header->params);
+    now.numVertices = header->total;
+    now.time = time;
+    return now;
+  }
+  INLINE V at(V now, uint32_t state, Flags* its) {
+    now.s = reinterpret_cast<S*>(state);
+    now.readyToSend = &its->pin;
+    return now;
+  }
+  /// Calls visit(vertex, flags) for every vertex: those that want to send then queue up. Gives the queue's end.
+  template <typename Visit>
+  INLINE Offset* all(const PoliteHeader* header, V now, Visit&& visit) {
+    const uint32_t states = header->states, end = header->vertices * stride;
+    uint32_t flags = header->flags;
+    auto* tail = reinterpret_cast<Offset*>(header->queue);
+    for (uint32_t vertex = 0; vertex != end; vertex += stride, flags += stride >> flagShift) {
+      auto* const its = reinterpret_cast<Flags*>(flags);
+      visit(at(now, states + vertex, its), its);
+      if (its->pin == No) continue;
+      its->queued = Inside;
+      *tail++ = static_cast<Offset>(vertex);
+    }
+    return tail;
+  }
+  __attribute__((noinline)) static Offset* initAll(const PoliteHeader* header) {
+    return all(header, first(header), [](V vertex, Flags* its) __attribute__((always_inline)) {
+      *its = {No, Outside};
+      vertex.init();
+    });
+  }
+  /// `totals` are those of the step before; in the end all words of this one's but the first two.
+  __attribute__((noinline)) static Stepped stepAll(const PoliteHeader* header, uint32_t time, int64_t* totals) {
+    bool active = false;
+    A before{}, mine{};
+    aggregates::load(before, totals);
+    Offset* const end = all(header, first(header, time), [&](V vertex, Flags*) __attribute__((always_inline)) {
+      active |= aggregates::step(vertex, before, mine);
+    });
+    if constexpr (words > 0) {
+      int64_t given[words];
+      aggregates::save(mine, given);
+      // A barrier carries two words. Nobody sends before the last of these, so none ends early.
+      for (size_t i = 2; i < words; i += 2) {
+        give(given, i);
+        while (tinselIdle(0) == 0) {
+        }
+        take(totals, i);
+      }
+      give(given, 0);
+    }
+    return {end, active};
+  }
+  /// Gives word `at` and the next one to the barrier, and takes them after it.
+  INLINE void give(const int64_t* from, size_t at) {
+    gsReduce(0, static_cast<unsigned>(aggregates::ways<A>.of[at]), from[at]);
+    if (at + 1 < words) gsReduce(1, static_cast<unsigned>(aggregates::ways<A>.of[at + 1]), from[at + 1]);
+  }
+  INLINE void take(int64_t* to, size_t at) {
+    to[at] = gsReduced(0);
+    if (at + 1 < words) to[at + 1] = gsReduced(1);
+  }
+  /// Gives the number of messages to the host.
+  __attribute__((noinline)) static uint32_t finishAll(const PoliteHeader* header, uint32_t time, uint32_t* slot) {
+    uint32_t count = 0;
+    all(header, first(header, time), [&](V vertex, Flags* its) __attribute__((always_inline)) {
+      M message{};
+      const bool tells = vertex.finish(&message);
+      *its = {No, Outside};  // nobody sends any more
+      if (!tells) return;
+      ++count;
+      if (!GOSSAMER_POLITE_LISTENS) return;
+      tinselWaitUntil(TINSEL_CAN_SEND);
+      fill(slot, message);
+      slot[0] = 0;
+      GS_CSR_WRITE(GS_CSR_SEND_DEST, tinselHostId());
+    });
+    return count;
+  }
+  /// The bus of slots is 32 bits wide and wants whole words.
+  INLINE void fill(uint32_t* slot, const M& message) {
+    Message packed;
+    __builtin_memcpy(packed.payload, &message, sizeof(M));
+    uint32_t words[(sizeof(Message) + 3) / 4];
+    __builtin_memcpy(words, &packed, sizeof packed);
+    for (unsigned i = 1; i < sizeof words / 4; ++i) slot[i] = words[i];
+  }
+
+ public:
   /// What the host must know to write blocks: sizes and offsets in bytes.
   struct Layout {
-    static constexpr uint32_t vertex = sizeof(Vertex);
-    static constexpr uint32_t state = offsetof(Vertex, state);
-    static constexpr uint32_t out = offsetof(Vertex, out);
+    static constexpr uint32_t state = stride;
+    static constexpr uint32_t flags = stride >> flagShift;
+    static constexpr uint32_t offset = sizeof(Offset);
     static constexpr uint32_t edge = sizeof(Edge);
     static constexpr uint32_t value = offsetof(Edge, value);
+    static constexpr uint32_t align = alignof(Edge);
     static constexpr uint32_t list = sizeof(EdgeList);
+    static constexpr uint32_t header = sizeof(PoliteHeader) + sizeof(int64_t) * words;
   };
 };
 
@@ -296,8 +429,8 @@ class Softswitch {
 #define GOSSAMER_SOFTSWITCH(VERTEX)                                                                                 \
   uint32_t gossamer_polite_blocks[GS_MAX_THREADS];                                                                  \
   __attribute__((used, retain)) const uint32_t gossamer_polite_layout[] = {                                         \
-      ::gossamer::Softswitch<VERTEX>::Layout::vertex, ::gossamer::Softswitch<VERTEX>::Layout::state,                \
-      ::gossamer::Softswitch<VERTEX>::Layout::out,    ::gossamer::Softswitch<VERTEX>::Layout::edge,                 \
-      ::gossamer::Softswitch<VERTEX>::Layout::value,  ::gossamer::Softswitch<VERTEX>::Layout::list,                 \
-      sizeof(::gossamer::PoliteHeader)};                                                                            \
+      ::gossamer::Softswitch<VERTEX>::Layout::state,  ::gossamer::Softswitch<VERTEX>::Layout::flags,                \
+      ::gossamer::Softswitch<VERTEX>::Layout::offset, ::gossamer::Softswitch<VERTEX>::Layout::edge,                 \
+      ::gossamer::Softswitch<VERTEX>::Layout::value,  ::gossamer::Softswitch<VERTEX>::Layout::align,                \
+      ::gossamer::Softswitch<VERTEX>::Layout::list,   ::gossamer::Softswitch<VERTEX>::Layout::header};              \
   extern "C" int main(void) { return ::gossamer::Softswitch<VERTEX>::run(); }

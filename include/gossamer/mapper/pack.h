@@ -8,12 +8,15 @@
 extern "C" {
 #endif
 
-/// Gives each message a key: an index that is free in the tables of all its receivers. Messages with masks that do
-/// not meet may share one. First fit keeps tables short: a thread's table ends with the greatest key that reaches it.
+/// Gives each message to a tile a key: a place in the tables of all its receivers where it finds its list of edges at
+/// each. Messages of one sending thread get places one behind the other where they can: they come one after the other,
+/// and lists that share a cache line are then fetched together.
 ///
-/// `masks` are the receivers of `count` messages, threads of one tile, none of them 0; `keys` receives the keys.
-/// Returns the number of keys in use. First fit looks at no more than 4,096 keys that still have room.
-uint32_t gs_pack_keys(const uint64_t* masks, uint64_t count, uint32_t* keys);
+/// Message i has the lists `first[i]` to `first[i + 1]`, at least one. A list is at `thread` (0 to 63) of the tile, no
+/// two of a message at the same, and takes `units` places, at least one. `sender` tells sending threads apart. `places`
+/// receives the first place of each message. Returns how many places the longest table has.
+uint32_t gs_pack_places(uint64_t count, const uint64_t* first, const uint32_t* sender, const uint8_t* thread,
+                        const uint32_t* units, uint32_t* places);
 
 #ifdef __cplusplus
 }

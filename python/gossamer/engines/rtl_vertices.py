@@ -41,6 +41,8 @@ CONFIG = "quad"
 MULTICAST = ("local", "none")
 """How a message reaches several threads of a tile."""
 _RUNS, _DONE, _GIVEN_UP, _WRONG_PIN = range(4)
+_REAL_SUM = 4
+"""gossamer::Reduce::realSum of include/gossamer/aggregates.h."""
 _SOURCE = """\
 // Generated: the program of a vertex for the threads of the hardware.
 #include "{header}"
@@ -128,9 +130,11 @@ class Hardware(Engine):
         if given.failure:
             raise given.failure[0]
         try:
-            stats = self._run(app, opened, threads, seed, handle)
+            stats, words = self._run(app, opened, threads, seed, handle)
             numbers = stats.keys() - {"engine"}
             ended = Statistics(**{name: stats[name] for name, *_ in Statistics._fields_ if name in numbers})
+            ended.aggregates = (ctypes.c_int64 * max(1, len(words)))(*words)
+            ended.aggregate_count = len(words)
             ended.engine = self.name.encode()
             native.check(app.library.gs_app_ended(handle, ctypes.byref(ended)))
             judge(app, graph, handle)
@@ -142,18 +146,20 @@ class Hardware(Engine):
             app=app, graph=graph, columns=values, totals=found, stats=stats, seconds=time.perf_counter() - begun
         )
 
-    def _run(self, app: App, opened: _Problem, threads: int, seed: int, handle: ctypes.c_void_p) -> dict[str, Any]:
-        if opened.aggregate_count:
+    def _run(
+        self, app: App, opened: _Problem, threads: int, seed: int, handle: ctypes.c_void_p
+    ) -> tuple[dict[str, Any], tuple[int, ...]]:
+        """Statistics, and the words of the aggregates."""
+        if _REAL_SUM in opened.aggregates[: opened.aggregate_count]:
             raise InputError(
-                f"{app.name}: its steps have aggregates, which the engine rtl does not carry yet; take cpu"
+                f"{app.name}: its steps have a Sum of floating-point numbers, which barriers of the hardware do not "
+                "carry; take a FixedSum"
             )
         problem = _problem(app, opened)
         machine = self.machine
         if threads not in (0, machine.threads):
             raise InputError(f"--threads {threads}: vertices use all {machine.threads} threads of the machine")
         shape = device.ALONE if self.plan is None else self.plan.shape
-        image = _program(app, machine.config, shape, problem.pins, bool(opened.listens), self.multicast != "none")
-        layout = mapper.Layout.read(_constant(image, "gossamer_polite_layout", mapper.Layout.SIZE))
         mapping = mapper.assign(
             problem.vertices,
             *problem.ends(),
@@ -162,9 +168,18 @@ class Hardware(Engine):
             seed=seed or 1,
             progress=lambda done, total: self.on_phase("mapping", done, total),
         )
-        tables = mapper.Tables(
-            problem, mapping, machine, layout, base=image.symbols["__data_end"], multicast=self.multicast != "none"
-        )
+
+        def tables_of(wide: bool) -> tuple[Image, mapper.Layout, mapper.Tables]:
+            local = self.multicast != "none"
+            image = _program(app, machine.config, shape, problem.pins, bool(opened.listens), local, wide)
+            layout = mapper.Layout.read(_constant(image, "gossamer_polite_layout", mapper.Layout.SIZE))
+            base = image.symbols["__data_end"]
+            return image, layout, mapper.Tables(problem, mapping, machine, layout, base=base, multicast=local)
+
+        try:
+            image, layout, tables = tables_of(wide=False)
+        except mapper.TooWide:
+            image, layout, tables = tables_of(wide=True)
         with self._simulator(machine.config) as tile:
             self._load(tile, image, tables)
             messages: list[Message] = []
@@ -187,7 +202,7 @@ class Hardware(Engine):
             native.check(app.library.gs_app_hear(handle, message.data[4 : 4 + opened.message_bytes]))
         states = tables.states(memories)
         ctypes.memmove(opened.states, states.ctypes.data, states.nbytes)
-        return self._statistics(problem, machine, layout, run, found, tables)
+        return self._statistics(problem, machine, layout, run, found, tables), tables.aggregates(memories)
 
     # ---- The machine ----
 
@@ -305,7 +320,9 @@ def _problem(app: App, opened: _Problem) -> mapper.Problem:
     )
 
 
-def _program(app: App, config: Config, shape: tuple[int, int], pins: int, listens: bool, multicast: bool) -> Image:
+def _program(
+    app: App, config: Config, shape: tuple[int, int], pins: int, listens: bool, multicast: bool, wide: bool
+) -> Image:
     """The vertex and its softswitch, compiled for the threads."""
     text = _SOURCE.format(header=app.path)
     folder = native.build_dir() / "device" / "vertices"
@@ -318,6 +335,7 @@ def _program(app: App, config: Config, shape: tuple[int, int], pins: int, listen
         f"GOSSAMER_POLITE_PINS={pins}",
         f"GOSSAMER_POLITE_LISTENS={int(listens)}",
         f"GOSSAMER_POLITE_MULTICAST={int(multicast)}",
+        f"GOSSAMER_POLITE_WIDE={int(wide)}",
     )
     return device.build(source, config, defines, boards=shape, freestanding=True)
 

@@ -9,6 +9,6 @@ from __future__ import annotations
 
 from gossamer.mapper.machine import Machine
 from gossamer.mapper.partition import METHODS, Mapping, assign
-from gossamer.mapper.tables import Layout, Problem, Relation, Tables
+from gossamer.mapper.tables import Layout, Problem, Relation, Tables, TooWide
 
-__all__ = ["METHODS", "Layout", "Machine", "Mapping", "Problem", "Relation", "Tables", "assign"]
+__all__ = ["METHODS", "Layout", "Machine", "Mapping", "Problem", "Relation", "Tables", "TooWide", "assign"]

@@ -82,5 +82,12 @@ class Machine:
         place = memory_map(self.config)
         return place.data_base + place.data_bytes
 
+    @property
+    def sram(self) -> tuple[int, int]:
+        """First address of the SRAM beside a DRAM, and its end; both the same where there is none."""
+        sram = self.config.memory.sram
+        base = int(constants.everything().values["sram_base"].value)
+        return base, base + sram.bytes * sram.count // self.config.memory.dram.count
+
 
 __all__ = ["Machine", "Numbers"]

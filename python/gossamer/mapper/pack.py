@@ -6,19 +6,26 @@ from __future__ import annotations
 import ctypes
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gossamer import native
+from gossamer.mapper.machine import Numbers
 
 
-def keys(masks: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """A key for each message to a tile, by its mask of threads: no thread gets two messages with one key."""
-    given = np.ascontiguousarray(masks)
-    found = np.empty(len(given), np.uint32)
-    native.lib().gs_pack_keys(
-        ctypes.c_void_p(given.ctypes.data), ctypes.c_uint64(len(given)), ctypes.c_void_p(found.ctypes.data)
+def places(first: Numbers, sender: Numbers, thread: Numbers, units: Numbers) -> Numbers:
+    """The first place of each message to a tile: free at all its receivers.
+
+    Message i has the lists ``first[i]`` to ``first[i + 1]``, each at a thread of the tile and of a length in units.
+    """
+    firsts, senders, threads, lengths = (
+        np.ascontiguousarray(values, kind)
+        for values, kind in ((first, np.uint64), (sender, np.uint32), (thread, np.uint8), (units, np.uint32))
+    )
+    found = np.empty(len(senders), np.uint32)
+    native.lib().gs_pack_places(
+        ctypes.c_uint64(len(senders)),
+        *(ctypes.c_void_p(array.ctypes.data) for array in (firsts, senders, threads, lengths, found)),
     )
     return found.astype(np.int64)
 
 
-__all__ = ["keys"]
+__all__ = ["places"]

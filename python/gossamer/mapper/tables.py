@@ -4,9 +4,11 @@
 A DRAM holds region after region, and in each the parts of its threads one after the other, each from a line of its
 own where threads write:
 
-    headers | parameters | vertices | queues | tables by key | lists of pins, and lists | edges
+    headers | parameters | states | flags | queues | outs | tables by key | lists | lists of edges by address
 
-Only the queues are not written beforehand. ``device/include/gossamer/softswitch.h`` says what each is made of.
+States, flags and queues, which threads write, are in the SRAM beside it where they fit: they leave the cache and come
+back most often, and a DRAM is slow at lines here and there. Flags and queues are not written beforehand.
+``device/include/gossamer/softswitch.h`` says what each is made of.
 """
 
 from __future__ import annotations
@@ -25,29 +27,43 @@ from gossamer.mapper.machine import Machine, Numbers
 from gossamer.mapper.partition import Mapping
 
 Bytes = NDArray[np.uint8]
-_LIST = 8
-"""Bytes of a vertex's list before its entries."""
 _RESULTS = ("status", "steps", "sends", "delivered", "host_messages", "wrong_pin", "wrong")
-"""Words of a header that the thread writes, behind the seven that are written for it."""
+"""Words of a header that the thread writes, behind those that are written for it."""
+_GIVEN = 9
+"""How many those are."""
+
+
+class TooWide(Exception):
+    """An offset or a length needs more bits than the softswitch was compiled with."""
 
 
 @dataclass(frozen=True)
 class Layout:
     """Sizes and offsets in bytes, as the compiler has laid out the softswitch's structs (gossamer_polite_layout)."""
 
-    vertex: int
     state: int
-    out: int
+    """From state to state."""
+    flags: int
+    offset: int
+    """Bytes of an offset or a length: 2 or 4."""
     edge: int
     value: int
+    align: int
+    """Of an edge."""
     list: int
+    """Bytes before the first edge of a list."""
     header: int
-    SIZE = 28
+    SIZE = 32
 
     @classmethod
     def read(cls, data: bytes) -> Layout:
         """From the program's constant."""
-        return cls(*struct.unpack("<7I", data))
+        return cls(*struct.unpack("<8I", data))
+
+    @property
+    def unit(self) -> int:
+        """What lists are aligned to, so that their edges are."""
+        return max(4, self.align)
 
 
 @dataclass(frozen=True)
@@ -113,106 +129,90 @@ class Tables:
         self.machine, self.layout, self._mapping = machine, layout, mapping
         self._problem = problem
         self._memory_of = machine.memory_of(np.arange(machine.threads))
-        threads, pins = machine.threads, problem.pins
+        counts = mapping.counts
         lists = _EdgeLists(problem, mapping, machine)
-        sends = (_to_tiles if multicast else _to_threads)(lists, machine)
+        sends = (_to_tiles if multicast else _to_threads)(lists, machine, layout)
         self.messages = len(sends.slot)
         """Messages that threads exchange when every vertex sends once on every pin."""
-
-        position = np.empty(problem.vertices, np.int64)
-        position[mapping.order] = np.arange(problem.vertices)
-        slots = problem.vertices * pins
-
-        def slot_of(sender: Numbers) -> Numbers:
-            return position[sender // pins] * pins + sender % pins
-
-        entry_bytes = 16 if multicast else 8
-        slot = slot_of(sends.slot)
-        entries = np.bincount(slot, minlength=slots)
-        list_at = np.concatenate([[0], np.cumsum(_LIST + entry_bytes * entries)])
-        self._vertices_before = np.cumsum(mapping.counts) - mapping.counts
-        lists_before = list_at[self._vertices_before * pins]
-        lists_of = list_at[(self._vertices_before + mapping.counts) * pins] - lists_before
-        own_table = 4 * pins * mapping.counts if pins > 1 else np.zeros(threads, np.int64)
-
-        places = _Places(machine, base)
-        self.headers = places.region("headers", np.full(threads, layout.header))
-        self._params = places.shared("parameters", len(problem.params))
-        self.vertices = places.region("vertices", layout.vertex * mapping.counts)
-        self._queues = places.region("queues", 4 * np.maximum(mapping.counts, 1))
-        self._keys = places.region("keys", machine.config.cache.line_bytes * sends.keys_of)
-        self._lists = places.region("lists", own_table + lists_of)
-        # A list of edges stands in the table by key if it fits there, else behind the others.
-        record = machine.config.cache.line_bytes
-        sizes = layout.list + layout.edge * lists.sizes
-        keyed = np.zeros(len(sizes), bool)
-        if multicast:
-            keyed = ~lists.own
-            key_at = record * sends.key[sends.list]
-        inside = keyed & (sizes <= record)
-        here = np.flatnonzero(~inside)
-        self._edges_size = np.bincount(lists.to[here], weights=sizes[here], minlength=threads).astype(np.int64)
-        self._edges = places.region("edges", self._edges_size)
-        self.bytes = places.used()
-        """Of each DRAM."""
-        self._edges_at = np.cumsum(self._edges_size) - self._edges_size
-        self._keys_size = record * sends.keys_of
-        self._keys_at = np.cumsum(self._keys_size) - self._keys_size + int(self._edges_size.sum())
-
-        # Both in one piece of bytes: lists behind each other, then the tables by key.
-        at = np.empty(len(sizes), np.int64)
-        at[here] = np.cumsum(sizes[here]) - sizes[here]
-        edges_address = np.empty(len(sizes), np.int64)
-        edges_address[here] = (self._edges - self._edges_at)[lists.to[here]] + at[here]
-        self._edge_bytes = np.zeros(int(self._edges_size.sum() + self._keys_size.sum()), np.uint8)
-        if multicast:
-            table = self._keys_at[lists.to[keyed]] + key_at
-            at[inside] = table[inside[keyed]]
-            edges_address[inside] = self._keys[lists.to[inside]] + key_at[inside[keyed]]
-            beyond = keyed & ~inside
-            _put(self._edge_bytes, table[~inside[keyed]], _words(edges_address[beyond] | 1))
-        self._place_edges(lists, at, edges_address)
-
-        # Lists of vertices: two words, then entries.
-        words = np.zeros(int(list_at[-1]) // 4, np.uint32)
-        here = lists.own
-        words[list_at[slot_of(lists.sender[here])] // 4] = edges_address[here]
-        words[list_at[:-1] // 4 + 1] = entries
-        order = np.argsort(slot, kind="stable")
-        before = np.cumsum(entries) - entries
-        at = (list_at[slot[order]] + _LIST) // 4 + entry_bytes // 4 * (np.arange(len(order)) - before[slot[order]])
-        words[at] = sends.dest[order]
-        if multicast:
-            words[at + 1] = record * sends.key[order]
-            words[at + 2] = sends.mask[order] & np.uint64(0xFFFF_FFFF)
-            words[at + 3] = sends.mask[order] >> np.uint64(32)
-        else:
-            words[at + 1] = edges_address[sends.list[order]]
-        self._list_words, self._list_at, self._pins = words, list_at, pins
-
-        # Vertices: state, no pin, the address of their lists.
-        thread_of_slot = np.repeat(mapping.thread[mapping.order], pins)
-        address = (self._lists + own_table)[thread_of_slot] + list_at[:-1] - lists_before[thread_of_slot]
-        self._list_address = address.astype("<u4")
-        table = self._lists[mapping.thread] + 4 * pins * mapping.local
-        out = address[position] if pins == 1 else table
-        held = np.zeros((problem.vertices, layout.vertex), np.uint8)
-        size = problem.states.shape[1]
-        held[:, layout.state : layout.state + size] = problem.states[mapping.order]
-        held[:, layout.out : layout.out + 4] = _words(out[mapping.order])
-        self._held = held
         self.balance = float(lists.edges_of.mean() / max(1, lists.edges_of.max()))
         """Edges of the mean thread, in those of the one with most."""
 
-    def _place_edges(self, lists: _EdgeLists, at: Numbers, edges_address: Numbers) -> None:
-        """Writes all lists of edges to their places: where each ends, then address and value of each edge."""
-        layout, problem, mapping = self.layout, self._problem, self._mapping
-        data = self._edge_bytes
-        _put(data, at, _words(edges_address + layout.list + layout.edge * lists.sizes))
+        # The lists of vertices: edges of the thread itself, then entries. They are packed thread by thread.
+        self._pins = problem.pins
+        slots = problem.vertices * problem.pins
+        entry_bytes = 16 if multicast else 8
+        entries = np.bincount(sends.slot, minlength=slots)
+        own = np.zeros(slots, np.int64)
+        own[lists.slot[lists.own]] = layout.edge * lists.sizes[lists.own]
+        entries_at = _up(layout.list + own, layout.unit)
+        list_at = np.concatenate([[0], np.cumsum(entries_at + entry_bytes * entries)])
+        self._fits(np.concatenate([layout.state * (counts - 1), layout.edge * lists.sizes]))
+        self._vertices_before = np.cumsum(counts) - counts
+        lists_before = list_at[self._vertices_before * self._pins]
+        lists_of = list_at[(self._vertices_before + counts) * self._pins] - lists_before
+
+        places = _Places(machine, base)
+        self.headers = places.region("headers", np.full(machine.threads, layout.header))
+        self._params = places.shared("parameters", len(problem.params))
+        self.states_at = places.region("states", layout.state * counts, fast=True)
+        self._flags = places.region("flags", layout.flags * counts, fast=True)
+        self._queues = places.region("queues", layout.offset * np.maximum(counts, 1), fast=True)
+        self._outs = places.region("outs", 4 * (self._pins * counts + 1))
+        self._keys = places.region("keys", sends.keys_of)
+        self._lists = places.region("lists", lists_of)
+        self._edges = places.region("edges", sends.edges_of)
+        self.bytes = places.used()
+        """Of each DRAM."""
+
+        # Whatever holds edges is one piece of bytes: lists of vertices, then tables by key, then lists by address.
+        key_at = int(list_at[-1]) + np.cumsum(sends.keys_of) - sends.keys_of
+        edge_at = int(list_at[-1] + sends.keys_of.sum()) + np.cumsum(sends.edges_of) - sends.edges_of
+        self._pieces = (
+            (self._keys, key_at, sends.keys_of),
+            (self._lists, lists_before, lists_of),
+            (self._edges, edge_at, sends.edges_of),
+        )
+        self._data = data = np.zeros(int(list_at[-1] + sends.keys_of.sum() + sends.edges_of.sum()), np.uint8)
+        at = np.empty(len(lists.sizes), np.int64)
+        at[lists.own] = list_at[lists.slot[lists.own]] + layout.list
+        away = ~lists.own
+        start = key_at if multicast else edge_at
+        at[away] = start[lists.to[away]] + sends.place[sends.list] + layout.list
+        self._place_edges(lists, at)
+        _put(data, at - layout.list, self._offsets(layout.edge * lists.sizes))
+
+        order = np.argsort(sends.slot, kind="stable")
+        slot = sends.slot[order]
+        within = np.arange(len(order)) - (np.cumsum(entries) - entries)[slot]
+        words = [sends.dest, sends.place if multicast else self._edges[lists.to[away]] + sends.place]
+        if multicast:
+            words += [sends.mask & np.uint64(0xFFFF_FFFF), sends.mask >> np.uint64(32)]
+        rows = np.concatenate([_words(word[order]) for word in words], axis=1)
+        _put(data, list_at[slot] + entries_at[slot] + entry_bytes * within, rows)
+
+        thread_of_slot = np.repeat(mapping.thread[mapping.order], self._pins)
+        address = (self._lists - lists_before)[thread_of_slot] + list_at[:-1]
+        self._list_address, self._list_ends = address.astype("<u4"), (self._lists + lists_of).astype("<u4")
+        held = np.zeros((problem.vertices, layout.state), np.uint8)
+        held[:, : problem.states.shape[1]] = problem.states[mapping.order]
+        self._held = held
+
+    def _fits(self, numbers: Numbers) -> None:
+        """Raises TooWide where an offset or length does not fit into its bytes."""
+        if numbers.max(initial=0) >> 8 * self.layout.offset:
+            raise TooWide
+
+    def _offsets(self, values: Numbers) -> Bytes:
+        """A row of bytes for each value."""
+        size = self.layout.offset
+        return values.astype(f"<u{size}").view(np.uint8).reshape(-1, size)
+
+    def _place_edges(self, lists: _EdgeLists, at: Numbers) -> None:
+        """Writes the edges of all lists: the receiver's offset, and the value."""
+        layout, problem = self.layout, self._problem
         within = np.arange(len(lists.target)) - np.repeat(lists.heads, lists.sizes)
-        edge_at = np.repeat(at, lists.sizes) + layout.list + layout.edge * within
-        local = self.vertices[mapping.thread] + layout.vertex * mapping.local
-        _put(data, edge_at, _words(local[lists.target]))
+        edge_at = np.repeat(at, lists.sizes) + layout.edge * within
+        _put(self._data, edge_at, self._offsets(layout.state * self._mapping.local[lists.target]))
         size = min(layout.edge - layout.value, len(problem.unit))
         if size and len(lists.target):
             values = [
@@ -221,7 +221,7 @@ class Tables:
                 else np.broadcast_to(np.frombuffer(problem.unit, np.uint8)[:size], (len(one.targets), size))
                 for one in problem.relations
             ]
-            _put(data, edge_at + layout.value, np.concatenate(values)[lists.order])
+            _put(self._data, edge_at + layout.value, np.concatenate(values)[lists.order])
 
     # ---- What is written ----
 
@@ -232,13 +232,11 @@ class Tables:
             yield memory, *_joined(self.headers, threads, [self._header(t, most_steps) for t in threads.tolist()])
             if self._problem.params:
                 yield memory, self._params, self._problem.params
-            for starts, part in (
-                (self.vertices, self._vertices_of),
-                (self._keys, self._keys_part),
-                (self._lists, self._lists_of),
-                (self._edges, self._edges_part),
-            ):
-                yield memory, *_joined(starts, threads, [part(t) for t in threads.tolist()])
+            yield memory, *_joined(self.states_at, threads, [self._states_of(t) for t in threads.tolist()])
+            yield memory, *_joined(self._outs, threads, [self._outs_of(t) for t in threads.tolist()])
+            for starts, at, size in self._pieces:
+                parts = [self._data[at[t] : at[t] + size[t]].tobytes() for t in threads.tolist()]
+                yield memory, *_joined(starts, threads, parts)
 
     def blocks(self) -> Iterator[tuple[int, bytes]]:
         """For each DRAM the addresses of the headers of its board's threads, by their number on the board."""
@@ -250,67 +248,66 @@ class Tables:
             yield memory, words.tobytes()
 
     def _header(self, thread: int, most_steps: int) -> bytes:
-        words = (self._mapping.counts[thread], self._problem.vertices, self.vertices[thread], self._queues[thread])
-        head = struct.pack("<7I", *(int(word) for word in words), self._params, most_steps, int(self._keys[thread]))
+        regions = (self.states_at, self._flags, self._outs, self._queues)
+        places = (int(region[thread]) for region in regions)
+        count, keys = int(self._mapping.counts[thread]), int(self._keys[thread])
+        head = struct.pack("<9I", count, self._problem.vertices, *places, self._params, most_steps, keys)
         return head + bytes(self.layout.header - len(head))
 
-    def _vertices_of(self, thread: int) -> bytes:
+    def _states_of(self, thread: int) -> bytes:
         first = self._vertices_before[thread]
         return self._held[first : first + self._mapping.counts[thread]].tobytes()
 
-    def _lists_of(self, thread: int) -> bytes:
+    def _outs_of(self, thread: int) -> bytes:
         first, count = self._vertices_before[thread] * self._pins, self._mapping.counts[thread] * self._pins
-        begin, end = self._list_at[first] // 4, self._list_at[first + count] // 4
-        table = self._list_address[first : first + count].tobytes() if self._pins > 1 else b""
-        return table + self._list_words[begin:end].tobytes()
-
-    def _edges_part(self, thread: int) -> bytes:
-        return self._edge_bytes[self._edges_at[thread] :][: self._edges_size[thread]].tobytes()
-
-    def _keys_part(self, thread: int) -> bytes:
-        return self._edge_bytes[self._keys_at[thread] :][: self._keys_size[thread]].tobytes()
+        return np.append(self._list_address[first : first + count], self._list_ends[thread]).tobytes()
 
     # ---- What is read ----
 
     def spans(self) -> Iterator[tuple[int, int, int]]:
-        """For each DRAM where headers and vertices begin and end: memory, address, bytes."""
-        for memory in range(self.machine.memories):
-            threads = np.flatnonzero(self._memory_of == memory)
-            begin = int(self.headers[threads[0]])
-            end = int(self.vertices[threads[-1]] + self.layout.vertex * self._mapping.counts[threads[-1]])
-            yield memory, begin, end - begin
+        """What results() and states() are made of: memory, address, bytes."""
+        last = [np.flatnonzero(self._memory_of == memory)[[0, -1]] for memory in range(self.machine.memories)]
+        states_of = self.layout.state * self._mapping.counts
+        for starts, sizes in ((self.headers, np.full_like(states_of, self.layout.header)), (self.states_at, states_of)):
+            for memory, (one, other) in enumerate(last):
+                yield memory, int(starts[one]), int(starts[other] + sizes[other] - starts[one])
 
-    def results(self, memories: Sequence[bytes]) -> dict[str, Numbers]:
-        """What the threads have written into their headers, by name, one for each thread."""
+    def results(self, read: Sequence[bytes]) -> dict[str, Numbers]:
+        """What the threads have written into their headers, by name, one for each thread; from what spans() names."""
         found = {name: np.zeros(self.machine.threads, np.int64) for name in _RESULTS}
-        begins = {memory: begin for memory, begin, _ in self.spans()}
-        for thread, memory in enumerate(self._memory_of):
-            at = int(self.headers[thread]) - begins[int(memory)] + 28
-            for name, word in zip(_RESULTS, struct.unpack_from("<7I", memories[int(memory)], at), strict=True):
+        begins = [begin for _, begin, _ in self.spans()]
+        for thread, memory in enumerate(self._memory_of.tolist()):
+            at = int(self.headers[thread]) - begins[memory] + 4 * _GIVEN
+            for name, word in zip(_RESULTS, struct.unpack_from("<7I", read[memory], at), strict=True):
                 found[name][thread] = word
         return found
 
-    def states(self, memories: Sequence[bytes]) -> Bytes:
-        """The final state of each vertex, a row of bytes each."""
-        size = self._problem.states.shape[1]
+    def aggregates(self, read: Sequence[bytes]) -> tuple[int, ...]:
+        """The words that the last step's aggregates have come to, the same for all threads; from what spans() names."""
+        begin = 4 * (_GIVEN + len(_RESULTS))
+        words = read[0][begin : self.layout.header]
+        return struct.unpack(f"<{len(words) // 8}q", words)
+
+    def states(self, read: Sequence[bytes]) -> Bytes:
+        """The final state of each vertex, a row of bytes each; from what spans() names."""
+        size, memories = self._problem.states.shape[1], self.machine.memories
         found = np.empty((self._problem.vertices, size), np.uint8)
-        mapping, layout = self._mapping, self.layout
-        of_vertex = self._memory_of[mapping.thread]
-        local = self.vertices[mapping.thread] + layout.vertex * mapping.local
-        for memory, begin, _ in self.spans():
-            here = np.flatnonzero(of_vertex == memory)
-            data = np.frombuffer(memories[memory], np.uint8)
-            at = local[here] - begin + layout.state
-            found[here] = data[at[:, None] + np.arange(size)]
+        thread = self._mapping.thread
+        local = self.states_at[thread] + self.layout.state * self._mapping.local
+        for (memory, begin, _), data in list(zip(self.spans(), read, strict=True))[memories:]:
+            here = np.flatnonzero(self._memory_of[thread] == memory)
+            at = local[here] - begin
+            found[here] = np.frombuffer(data, np.uint8)[at[:, None] + np.arange(size)]
         return found
 
 
 class _EdgeLists:
-    """The lists of edges: one for each sender (vertex and pin) and thread with receivers, sorted by thread and sender.
+    """The lists of edges: one for each slot and thread with receivers, sorted by both.
 
-    By edge: ``target``, and ``order``, its number in the problem. By list: ``heads``, its first edge; ``sizes``, edges;
-    ``sender``, vertex * pins + pin; ``to``, the thread; ``own``, whether the sender is on that thread too. By thread:
-    ``edges_of``, how many edges end there.
+    A slot is a sender, a vertex and a pin; slots are numbered thread by thread in the order in which vertices stand
+    there, which is the one in which they mostly send. By edge: ``target``, and ``order``, its number in the problem.
+    By list: ``heads``, its first edge; ``sizes``, edges; ``slot``; ``sender``, the thread of the slot; ``to``, the
+    thread; ``own``, whether both are the same. By thread: ``edges_of``, how many edges end there.
     """
 
     def __init__(self, problem: Problem, mapping: Mapping, machine: Machine) -> None:
@@ -319,17 +316,24 @@ class _EdgeLists:
         pin = np.concatenate(
             [np.empty(0, np.int64), *(np.full(len(one.targets), one.pin) for one in problem.relations)]
         )
-        to, sender = mapping.thread[target], source * pins + pin
-        self.order = np.lexsort((target, sender, to))
-        to, sender = to[self.order], sender[self.order]
+        position = np.empty(problem.vertices, np.int64)
+        position[mapping.order] = np.arange(problem.vertices)
+        to, slot = mapping.thread[target], position[source] * pins + pin
+        self.order = np.lexsort((mapping.local[target], slot, to))
+        to, slot = to[self.order], slot[self.order]
         self.target = target[self.order]
         first = np.ones(len(to), bool)
-        first[1:] = (to[1:] != to[:-1]) | (sender[1:] != sender[:-1])
+        first[1:] = (to[1:] != to[:-1]) | (slot[1:] != slot[:-1])
         self.heads = np.flatnonzero(first)
-        self.sender, self.to = sender[self.heads], to[self.heads]
+        self.slot, self.to = slot[self.heads], to[self.heads]
         self.sizes = np.diff(np.append(self.heads, len(to)))
-        self.own = mapping.thread[self.sender // pins] == self.to
+        self.sender = mapping.thread[mapping.order[self.slot // pins]]
+        self.own = self.sender == self.to
         self.edges_of = np.bincount(to, minlength=machine.threads)
+
+    def bytes(self, layout: Layout, which: Numbers) -> Numbers:
+        """What these lists take at their receivers, aligned."""
+        return _up(layout.list + layout.edge * self.sizes[which], layout.unit)
 
 
 @dataclass(frozen=True)
@@ -337,45 +341,64 @@ class _Sends:
     """Messages between threads."""
 
     slot: Numbers
-    """Sender of each: vertex * pins + pin."""
+    """Sender of each."""
     dest: Numbers
     """Address of the thread, or of the tile."""
     list: Numbers
-    """To threads: the list of edges of each. To tiles: for each list that is reached from elsewhere, its message."""
+    """For each list that is reached from elsewhere, its message."""
+    place: Numbers
+    """Where each finds its lists: in the tables by key, or among the receiver's lists."""
     keys_of: Numbers
-    """Length of each thread's table by key."""
-    key: Numbers
+    """Bytes of each thread's table by key."""
+    edges_of: Numbers
+    """Bytes of each thread's lists by address."""
     mask: NDArray[np.uint64]
 
 
-def _to_threads(lists: _EdgeLists, machine: Machine) -> _Sends:
+def _to_threads(lists: _EdgeLists, machine: Machine, layout: Layout) -> _Sends:
     away = np.flatnonzero(~lists.own)
+    slot, to = lists.slot[away], lists.to[away]
+    sizes = lists.bytes(layout, away)
+    edges_of = np.bincount(to, weights=sizes, minlength=machine.threads).astype(np.int64)
+    place = np.cumsum(sizes) - sizes - (np.cumsum(edges_of) - edges_of)[to]
     none = np.zeros(machine.threads, np.int64)
-    empty = np.empty(0, np.int64)
-    return _Sends(lists.sender[away], machine.addresses(lists.to[away]), away, none, empty, empty.astype(np.uint64))
+    return _Sends(slot, machine.addresses(to), np.arange(len(away)), place, none, edges_of, np.empty(0, np.uint64))
 
 
-def _to_tiles(lists: _EdgeLists, machine: Machine) -> _Sends:
+def _to_tiles(lists: _EdgeLists, machine: Machine, layout: Layout) -> _Sends:
     away = np.flatnonzero(~lists.own)
-    sender, to = lists.sender[away], lists.to[away]
+    slot, to = lists.slot[away], lists.to[away]
     tile, thread = to // machine.tile_threads, to % machine.tile_threads
-    order = np.lexsort((sender, tile))
+    sizes = lists.bytes(layout, away)
+    order = np.lexsort((slot, tile))
     first = np.ones(len(order), bool)
-    first[1:] = (tile[order][1:] != tile[order][:-1]) | (sender[order][1:] != sender[order][:-1])
+    first[1:] = (tile[order][1:] != tile[order][:-1]) | (slot[order][1:] != slot[order][:-1])
     message = np.empty(len(order), np.int64)
     message[order] = np.cumsum(first) - 1
-    heads = order[first]
+    starts = np.flatnonzero(first)
+    heads = order[starts]
     mask = np.zeros(len(heads), np.uint64)
     np.bitwise_or.at(mask, message, np.uint64(1) << thread.astype(np.uint64))
-    # Keys are those of a tile; messages are sorted by tile.
-    key = np.empty(len(heads), np.int64)
-    tiles = tile[heads]
+    # Keys are those of a tile; messages are sorted by tile, and their lists with them.
+    place = np.empty(len(heads), np.int64)
+    tiles, lists_at = tile[heads], np.append(starts, len(order))
     bounds = np.searchsorted(tiles, np.arange(machine.boards * machine.board_tiles + 1))
     for begin, end in itertools.pairwise(bounds):
-        key[begin:end] = pack.keys(mask[begin:end])
+        its = order[lists_at[begin] : lists_at[end]]
+        place[begin:end] = layout.unit * pack.places(
+            lists_at[begin : end + 1] - lists_at[begin],
+            lists.sender[away[heads[begin:end]]],
+            thread[its],
+            sizes[its] // layout.unit,
+        )
     keys_of = np.zeros(machine.threads, np.int64)
-    np.maximum.at(keys_of, to, key[message] + 1)
-    return _Sends(sender[heads], machine.tile_addresses(tiles), message, keys_of, key, mask)
+    np.maximum.at(keys_of, to, place[message] + sizes)
+    return _Sends(slot[heads], machine.tile_addresses(tiles), message, place, keys_of, np.zeros_like(keys_of), mask)
+
+
+def _up(sizes: Numbers, unit: int) -> Numbers:
+    """Rounded up to whole units."""
+    return -(-sizes // unit) * unit
 
 
 def _words(values: Numbers) -> Bytes:
@@ -389,27 +412,38 @@ def _put(data: Bytes, at: Numbers, rows: Bytes) -> None:
 
 
 class _Places:
-    """Addresses in all DRAMs, given out region by region."""
+    """Addresses in all DRAMs and the SRAMs beside them, given out region by region."""
 
     def __init__(self, machine: Machine, base: int) -> None:
         self._machine = machine
         self._line = machine.config.cache.line_bytes
         self._base = -(-base // self._line) * self._line
         self._next = np.full(machine.memories, self._base, np.int64)
+        sram, self._sram_end = machine.sram
+        self._sram = np.full(machine.memories, sram, np.int64)
         self._memory = machine.memory_of(np.arange(machine.threads))
         self._sizes: dict[str, Numbers] = {}
 
-    def region(self, name: str, sizes: Numbers) -> Numbers:
-        """The address of each thread's part; parts begin with a line."""
-        sizes = -(-sizes // self._line) * self._line
-        starts = np.empty(len(sizes), np.int64)
-        grown = self._next.copy()
-        for memory in range(self._machine.memories):
-            here = np.flatnonzero(self._memory == memory)
-            starts[here] = self._next[memory] + np.cumsum(sizes[here]) - sizes[here]
-            grown[memory] += int(sizes[here].sum())
+    def region(self, name: str, sizes: Numbers, *, fast: bool = False) -> Numbers:
+        """The address of each thread's part; parts begin with a line. Fast ones are in SRAM if it has room."""
+        sizes = _up(sizes, self._line)
+        if fast:
+            starts, grown = self._starts(self._sram, sizes)
+            if grown.max() <= self._sram_end:
+                self._sram = grown
+                return starts
+        starts, grown = self._starts(self._next, sizes)
         self._grow(name, grown)
         return starts
+
+    def _starts(self, begins: Numbers, sizes: Numbers) -> tuple[Numbers, Numbers]:
+        """Threads' parts behind each other from where each memory begins, and where they end there."""
+        starts, grown = np.empty(len(sizes), np.int64), begins.copy()
+        for memory in range(self._machine.memories):
+            here = np.flatnonzero(self._memory == memory)
+            starts[here] = begins[memory] + np.cumsum(sizes[here]) - sizes[here]
+            grown[memory] += int(sizes[here].sum())
+        return starts, grown
 
     def shared(self, name: str, size: int) -> int:
         """The address of a part that all threads read, the same in every DRAM."""
@@ -445,4 +479,4 @@ def _joined(starts: Numbers, threads: Numbers, parts: Sequence[bytes]) -> tuple[
     return begin, bytes(data)
 
 
-__all__ = ["Layout", "Problem", "Relation", "Tables"]
+__all__ = ["Layout", "Problem", "Relation", "Tables", "TooWide"]

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Applications that simulate something in time steps, judged by NumPy on whole arrays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse
+from conftest import Size
+from made_graphs import Edges, graph_of, random_edges
+from scipy.sparse import csgraph
+
+import gossamer as gs
+from gossamer import apps
+
+
+def neighbours(vertices: int, edges: Edges) -> Any:
+    """How many edges lead from a vertex to another, each taken both ways: a loop counts twice."""
+    a, b = np.concatenate([edges[0], edges[1]]), np.concatenate([edges[1], edges[0]])
+    return scipy.sparse.csr_array(scipy.sparse.coo_array((np.ones(len(a)), (a, b)), shape=(vertices, vertices)))
+
+
+def cube(side: int) -> Edges:
+    """Neighbours in three dimensions."""
+    number = np.arange(side**3).reshape(side, side, side)
+    pairs = [(number[:-1], number[1:]), (number[:, :-1], number[:, 1:]), (number[:, :, :-1], number[:, :, 1:])]
+    return np.concatenate([a.ravel() for a, _ in pairs]), np.concatenate([b.ravel() for _, b in pairs])
+
+
+def grid(width: int, height: int) -> Edges:
+    number = np.arange(width * height).reshape(height, width)
+    pairs = [(number[:-1], number[1:]), (number[:, :-1], number[:, 1:])]
+    return np.concatenate([a.ravel() for a, _ in pairs]), np.concatenate([b.ravel() for _, b in pairs])
+
+
+def heat(vertices: int, edges: Edges, steps: int, rate: float, hot: int) -> np.ndarray[Any, Any]:
+    """The explicit scheme in double precision, as powers of a matrix."""
+    a = neighbours(vertices, edges)
+    degree = a.sum(axis=0)
+    mean = a.T * np.divide(1, degree, out=np.zeros(vertices), where=degree > 0)[:, None]
+    value = np.zeros(vertices)
+    value[hot] = 1
+    for _ in range(steps):
+        value = np.where(degree > 0, value + rate * (mean @ value - value), value)
+        value[hot] = 1
+    return value
+
+
+@pytest.mark.parametrize("app", ["heat", "heat-gals"])
+def test_heat_is_the_explicit_scheme(app: str, size: Size, seed: int) -> None:
+    random = np.random.default_rng(seed)
+    cases = [(36, grid(9, 4)), (125, cube(5)), (1, (np.array([0]), np.array([0]))), (2, (np.array([0]), np.array([1])))]
+    cases += [(int(n), random_edges(random, int(n), 4 * int(n))) for n in random.integers(5, 200, size.pick(2, 4, 40))]
+    for vertices, edges in cases:
+        hot, steps, rate = int(random.integers(vertices)), int(random.integers(1, 40)), float(random.uniform(0.1, 1))
+        want = heat(vertices, edges, steps, rate, hot)
+        given = graph_of(vertices, edges)
+        for engine, threads in [("cpu", 1), ("cpu", 2), ("shuffle", 1)]:
+            got = gs.run(app, given, engine=engine, threads=threads, hot=str(hot), steps=steps, rate=rate)
+            assert np.abs(got.values - want).max() < 1e-5, (vertices, hot, steps, rate, engine)
+            # Without barriers there is one stillness, the end.
+            assert got.stats["steps"] == (steps if app == "heat" else 1)
+    assert apps.load(app).tolerance <= 1e-4
+
+
+def scattered(x: Any) -> Any:
+    """The hash of 32 bits by its published constants (lowbias32)."""
+    x = np.asarray(x, np.uint64) & 0xFFFFFFFF
+    for shift, factor in ((16, 0x7FEB352D), (15, 0x846CA68B)):
+        x ^= x >> np.uint64(shift)
+        x = x * np.uint64(factor) & np.uint64(0xFFFFFFFF)
+    return x ^ x >> np.uint64(16)
+
+
+def spikes(vertices: int, edges: Edges, steps: int, seed: int) -> tuple[Any, Any, Any]:
+    """Izhikevich's program on arrays, in whole numbers of 1/65536: spikes, potentials, and who spiked when."""
+    number = np.arange(vertices)
+    bits = scattered(number ^ int(scattered((seed + 0x9E3779B9) & 0xFFFFFFFF)))
+    r, excites = (bits >> np.uint64(8) & np.uint64(0xFFFF)) / 65536, bits % np.uint64(5) != 0
+
+    def fixed(x: Any) -> Any:
+        return (np.trunc(np.asarray(x) * 65536 + np.where(np.asarray(x) < 0, -0.5, 0.5))).astype(np.int64)
+
+    a, b = fixed(np.where(excites, 0.02, 0.02 + 0.08 * r)), fixed(np.where(excites, 0.2, 0.25 - 0.05 * r))
+    c, d = fixed(np.where(excites, -65 + 15 * r * r, -65)), fixed(np.where(excites, 8 - 6 * r * r, 2))
+    noise = fixed(np.where(excites, 5, 2) * 1.7320508)
+    degree = np.bincount(edges[0], minlength=vertices)
+    each = np.divide(1000, degree, out=np.zeros(vertices), where=degree > 0)
+    strength = np.trunc(256 * np.where(excites, 0.25, -0.5) * each).astype(np.int64)
+    v = fixed(np.full(vertices, -65.0))
+    u = b * v >> 16
+    fired = np.zeros(vertices, bool)
+    raster = np.zeros((steps, vertices), bool)
+    for time in range(steps):
+        current = np.bincount(edges[1], weights=np.where(fired, strength, 0)[edges[0]], minlength=vertices)
+        noisy = scattered(scattered(number ^ int(scattered(seed))) + np.uint64(time))
+        four = sum((noisy >> np.uint64(8 * i) & np.uint64(255)).astype(np.int64) for i in range(4)) - 510
+        given = np.clip(current.astype(np.int64), -256000, 256000) * 256 + (noise * (four * 256) >> 16)
+        fired = v >= fixed(30)
+        raster[time] = fired
+        v, u = np.where(fired, c, v), u + np.where(fired, d, 0)
+        for _ in range(2):
+            change = ((fixed(0.04) * v >> 16) * v >> 16) + 5 * v + fixed(140) - u + given
+            v = np.clip(v + (change >> 1), fixed(-200), fixed(100))
+        u = u + (a * ((b * v >> 16) - u) >> 16)
+    return raster.sum(axis=0), (v / 65536).astype(np.float32), raster
+
+
+def test_neurons_spike_as_in_whole_numbers(size: Size, seed: int) -> None:
+    """Every spike of every neuron; the net is neither silent nor all at once."""
+    random = np.random.default_rng(seed)
+    for vertices, count in [(1, 0), (30, 90), (200, 4000)] + [(400, 8000)] * size.pick(0, 1, 10):
+        edges = random_edges(random, vertices, count) if count else (np.empty(0, int), np.empty(0, int))
+        given, noise = graph_of(vertices, edges), int(random.integers(1 << 32))
+        want, potential, raster = spikes(vertices, edges, 120, noise)
+        for engine, threads in [("cpu", 1), ("cpu", 2), ("shuffle", 1)]:
+            got = gs.run("izhikevich", given, engine=engine, threads=threads, steps=120, **{"noise-seed": noise})
+            assert (got.columns["spikes"] == want).all() and (got.columns["potential"] == potential).all()
+            assert got.stats["sends"] == raster.sum() and got.stats["steps"] == 120
+    assert 0.2 * vertices < want.sum() < 20 * vertices and raster.sum(axis=1).max() < 0.8 * vertices
+
+
+def test_paths_from_eight_sources_are_dijkstras(size: Size, seed: int) -> None:
+    random = np.random.default_rng(seed)
+    cases = [(1, 2), (5, 9), (40, 100)] + [(int(n), 4 * int(n)) for n in random.integers(9, 300, size.pick(1, 3, 40))]
+    for vertices, count in cases:
+        edges = random_edges(random, vertices, count)
+        weights = random.integers(0, 50, len(edges[0]))
+        lightest: dict[tuple[int, int], int] = {}
+        for a, b, w in zip(*(x.tolist() for x in (*edges, weights)), strict=True):
+            lightest[a, b] = min(w, lightest.get((a, b), w))
+        # Weights of 0 are no edges to SciPy: lengths are told in units of which they are none.
+        ends = np.array(list(lightest))
+        matrix = scipy.sparse.csr_array(
+            (np.array(list(lightest.values())) * 1000.0 + 1, (ends[:, 0], ends[:, 1])), shape=(vertices, vertices)
+        )
+        sources = int(random.integers(1, 9))
+        used = min(sources, vertices)
+        from_each = csgraph.dijkstra(matrix, indices=[k * vertices // used for k in range(used)])
+        lengths = np.floor(from_each / 1000)
+        got = gs.run("mssp", graph_of(vertices, edges, weights), sources=sources, engine="cpu", threads=2)
+        reached = np.isfinite(from_each)
+        nearest = np.where(reached.any(axis=0), np.where(reached, lengths, np.inf).min(axis=0), 0xFFFFFFFF)
+        assert (got.columns["distance"] == nearest).all()
+        assert (got.columns["sum"] == np.where(reached, lengths, 0).sum(axis=0)).all()
+        assert (got.columns["sources"] == reached.sum(axis=0)).all()
+
+
+def test_a_path_of_mssp_that_does_not_fit_is_no_answer() -> None:
+    edges = (np.array([0, 1, 2]), np.array([1, 2, 3]))
+    for weight, fits in [(1431655764, True), (1431655765, False)]:
+        given = graph_of(4, edges, np.array([weight, weight, weight]))
+        if fits:
+            assert gs.run("mssp", given, sources=1).columns["distance"].tolist() == [0, weight, 2 * weight, 3 * weight]
+        else:
+            with pytest.raises(gs.NoAnswer, match="longer than 4294967293"):
+                gs.run("mssp", given, sources=1)
