@@ -24,6 +24,8 @@ module gs_switch
   parameter logic [Ports-1:0]  Virtual   = '1,
   /// ports of the board's own endpoints
   parameter home_t             Home      = '0,
+  /// log2 of the streaming ports that one port of the switch leads to: port n is behind Home's (n >> StreamBits)th
+  parameter int unsigned       StreamBits = 0,
   /// log2 of the routing table's entries, for boards and hosts
   parameter int unsigned       TableW    = 10,
   /// flits of the longest packet
@@ -89,6 +91,7 @@ module gs_switch
       .Ports  (Ports),
       .TableW (TableW),
       .Home   (Home),
+      .StreamBits(StreamBits),
       .Vcs    (Virtual[p] ? SwitchVcs : 1),
       .MaxFlits(MaxFlits),
       .Region (InRegion),

@@ -21,6 +21,8 @@ module gs_switch_ingress
   parameter int unsigned TableW  = 10,
   /// ports of the board's own endpoints
   parameter home_t       Home    = '0,
+  /// log2 of the streaming ports that one port of the switch leads to
+  parameter int unsigned StreamBits = 0,
   /// virtual channels that arrive here: 1 or SwitchVcs
   parameter int unsigned Vcs     = SwitchVcs,
   /// flits of the longest packet
@@ -120,9 +122,10 @@ module gs_switch_ingress
   assign head = arrives != '0 && !inside_q[arrives_at];
 
   gs_switch_route #(
-    .Ports (Ports),
-    .TableW(TableW),
-    .Home  (Home)
+    .Ports     (Ports),
+    .TableW    (TableW),
+    .Home      (Home),
+    .StreamBits(StreamBits)
   ) u_route (
     .clk_i,
     .rst_ni,

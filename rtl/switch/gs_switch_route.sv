@@ -15,7 +15,9 @@ module gs_switch_route
   /// log2 of the table's entries
   parameter int unsigned TableW     = 10,
   /// ports of the board's own endpoints
-  parameter home_t       Home       = '0
+  parameter home_t       Home       = '0,
+  /// log2 of the streaming ports that one port of the switch leads to
+  parameter int unsigned StreamBits = 0
 ) (
   input  logic               clk_i,
   input  logic               rst_ni,
@@ -42,7 +44,7 @@ module gs_switch_route
   logic [7:0] stream_port;
   assign place = flit_i.dest;
   assign key = flit_i.dest;
-  assign stream_port = flit_i.dest[7:0];
+  assign stream_port = flit_i.dest[7:0] >> StreamBits;
 
   logic to_host, fits, at_home, home_nobody, by_table_q, fits_q, home_nobody_q;
   logic [SwitchPortW-1:0] home_port, home_port_q;

@@ -29,16 +29,16 @@ def test_ethertypes_are_safs_table_1() -> None:
 
 def test_smi_numbers_are_those_of_its_programs() -> None:
     assert dict(constants.enumeration("smi_type").values) == {
-        "int": 1, "float": 2, "double": 3, "char": 4, "short": 5,
+        "int": 1, "float": 2, "double": 3, "char": 4, "short": 5, "long": 6, "half": 7,
     }  # fmt: skip
     assert dict(constants.enumeration("smi_op").values) == {"add": 0, "max": 1, "min": 2}
 
 
-def test_stream_header_is_the_smi_papers() -> None:
-    """4 bytes: two ranks and a port of 8 bits each, 3 bits of operation, 5 of count."""
+def test_stream_header_is_as_long_as_the_smi_papers() -> None:
+    """4 bytes; where the paper has the receiving rank, which the address says, are type and account."""
     header = constants.layout("stream_header")
     assert (header.bits, header.bytes) == (32, 4)
-    assert [field.bits for field in header.fields] == [8, 8, 8, 3, 5]
+    assert [field.bits for field in header.fields] == [8, 3, 5, 8, 3, 5]
 
 
 def test_tinsel_numbers_are_those_of_its_programs() -> None:

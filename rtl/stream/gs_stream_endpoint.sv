@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: Apache-2.0
+`include "gs_assert.svh"
+
+/// Streaming ports that share a port of the board switch: each sends and receives one channel at a time.
+///
+///     kernels --> gs_stream_push --+--> requests --+--> switch
+///             <-- gs_stream_pop ---+--> credits  --+
+///                      ^
+///                      +---- packets by port <--------- switch
+///
+/// Whatever the switch gives is taken in the same cycle: elements have credits, an ask has a place of its own, credits
+/// are counted. So no kernel that stands still stops the switch, nor another port. What is for none of the ports, or
+/// from somebody who has no credits, is dropped whole and told by `refused_o`.
+module gs_stream_endpoint
+  import gossamer_pkg::*;
+  import gs_stream_pkg::*;
+  import gs_switch_pkg::*;
+#(
+  /// ports; the board numbers them from First
+  parameter int unsigned Ports  = 1,
+  parameter int unsigned First  = 0,
+  /// bytes of a beat at a kernel; flits of a port's buffer to send and to receive; flits of the longest packet
+  parameter int unsigned Bytes  = 4,
+  parameter int unsigned Send   = 64,
+  parameter int unsigned Depth  = 64,
+  parameter int unsigned Packet = 32,
+  /// ranks that may ask, a power of two, 2 or more
+  parameter int unsigned Ranks  = 16,
+  /// cycles after which elements that wait are sent
+  parameter int unsigned Linger = 16,
+  /// credits of a channel of the switch to begin with
+  parameter int unsigned Window = 8
+) (
+  input  logic                            clk_i,
+  input  logic                            rst_ni,
+  input  logic [11:0]                     board_i,
+  /// job of the packets that the ports send
+  input  logic [4:0]                      job_i,
+  // Switch
+  input  channels_t                       sw_valid_i,
+  input  flit_t                           sw_i,
+  output channels_t                       sw_credit_o,
+  output channels_t                       sw_valid_o,
+  output flit_t                           sw_o,
+  input  channels_t                       sw_credit_i,
+  // Bindings
+  input  logic [Ports-1:0]                send_bind_valid_i,
+  input  send_bind_t [Ports-1:0]          send_bind_i,
+  input  logic [Ports-1:0]                recv_bind_valid_i,
+  input  recv_bind_t [Ports-1:0]          recv_bind_i,
+  // Kernels: channels, and elements as AXI4-Stream
+  input  logic [Ports-1:0]                send_open_valid_i,
+  output logic [Ports-1:0]                send_open_ready_o,
+  input  send_open_t [Ports-1:0]          send_open_i,
+  input  logic [Ports-1:0]                s_axis_tvalid_i,
+  output logic [Ports-1:0]                s_axis_tready_o,
+  input  logic [Ports-1:0][8*Bytes-1:0]   s_axis_tdata_i,
+  input  logic [Ports-1:0]                recv_open_valid_i,
+  output logic [Ports-1:0]                recv_open_ready_o,
+  input  recv_open_t [Ports-1:0]          recv_open_i,
+  output logic [Ports-1:0]                m_axis_tvalid_o,
+  input  logic [Ports-1:0]                m_axis_tready_i,
+  output logic [Ports-1:0][8*Bytes-1:0]   m_axis_tdata_o,
+  output logic [Ports-1:0][Bytes-1:0]     m_axis_tkeep_o,
+  output logic [Ports-1:0]                m_axis_tlast_o,
+  // Faults of ports; packets that were dropped
+  output logic                            report_valid_o,
+  input  logic                            report_ready_i,
+  output stream_report_t                  report_o,
+  output logic                            refused_o
+);
+  localparam int unsigned PortW = (Ports > 1) ? $clog2(Ports) : 1;
+  localparam int unsigned CountW = $clog2(Window + 1);
+  localparam int unsigned Request = SwitchVcs * 32'(VnetRequest);
+  localparam int unsigned Reply = SwitchVcs * 32'(VnetReply);
+  typedef logic [PortW-1:0] port_t;
+
+  if (Ports < 1 || First + Ports > 256) begin : gen_illegal_ports
+    $fatal(1, "gs_stream_endpoint: %0d ports from %0d; a board has ports 0 to 255", Ports, First);
+  end
+
+  // ----------------------------------------------------------------- in
+  // What comes is looked at one cycle, and handed out in the next.
+  typedef struct packed {
+    logic           valid;
+    logic           request;
+    logic           first;
+    logic           last;
+    /// of another network than these two
+    logic           odd;
+    flit_kind_e     kind;
+    logic [127:0]   payload;
+    stream_header_t header;
+  } arrival_t;
+  arrival_t in, in_q;
+  stream_header_t header_q;
+  logic inside_q, reply_inside_q, here, drop_q, drop, short_data;
+  logic [7:0] local_port;
+  port_t at;
+  logic [Ports-1:0] refuses, ask_refuses, data_valid, ask_valid, credit_valid;
+  logic has_elements, asks, credits;
+
+  always_comb begin
+    in = '{
+      valid:   sw_valid_i != '0,
+      request: sw_valid_i[Request],
+      first:   sw_valid_i[Request] ? !inside_q : !reply_inside_q,
+      last:    sw_i.last,
+      odd:     !sw_valid_i[Request] && !sw_valid_i[Reply],
+      kind:    sw_i.kind,
+      payload: sw_i.payload,
+      header:  (sw_valid_i[Request] && inside_q) ? header_q : sw_i.payload[31:0]
+    };
+  end
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      inside_q       <= 1'b0;
+      reply_inside_q <= 1'b0;
+      in_q.valid     <= 1'b0;
+      sw_credit_o    <= '0;
+    end else begin
+      if (sw_valid_i[Request]) inside_q <= !sw_i.last;
+      if (sw_valid_i[Reply]) reply_inside_q <= !sw_i.last;
+      in_q.valid  <= in.valid;
+      // Taken, whatever it is.
+      sw_credit_o <= sw_valid_i;
+    end
+    if (sw_valid_i[Request] && !inside_q) header_q <= sw_i.payload[31:0];
+    in_q.request <= in.request;
+    in_q.first   <= in.first;
+    in_q.last    <= in.last;
+    in_q.odd     <= in.odd;
+    in_q.kind    <= in.kind;
+    in_q.payload <= in.payload;
+    in_q.header  <= in.header;
+  end
+
+  assign local_port = in_q.header.port - 8'(First);
+  // A lower number wraps around to one that is too high.
+  assign here = 32'(local_port) < Ports;
+  assign at = port_t'(local_port);
+  always_comb begin
+    has_elements = in_q.request && in_q.header.op inside {StreamOpData, StreamOpClose};
+    asks         = in_q.request && in_q.header.op == StreamOpAsk;
+    credits      = !in_q.request && in_q.header.op == StreamOpCredit;
+    short_data   = in_q.first && in_q.last;
+    drop         = drop_q;
+    if (in_q.first) begin
+      drop = in_q.odd || !here || in_q.kind != FlitKindHeader || !(has_elements || asks || credits)
+             || (!has_elements && !in_q.last) || (has_elements && refuses[at])
+             || (has_elements && in_q.last && in_q.header.valid > 5'(ShortBytes));
+    end
+    for (int unsigned p = 0; p < Ports; p++) begin
+      data_valid[p]   = in_q.valid && at == port_t'(p) && !drop && has_elements && (!in_q.first || in_q.last);
+      ask_valid[p]    = in_q.valid && at == port_t'(p) && !drop && asks;
+      credit_valid[p] = in_q.valid && at == port_t'(p) && !drop && credits;
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    // Only requests go on.
+    if (in_q.valid && in_q.request) drop_q <= drop;
+    refused_o <= rst_ni && ((in_q.valid && in_q.first && drop) || ask_refuses != '0);
+  end
+
+  // --------------------------------------------------------------- ports
+  logic [Ports-1:0] push_valid, push_ready, give_valid, give_ready;
+  flit_t push[Ports];
+  flit_t give[Ports];
+  // A fault of a sending half stands until it is told.
+  logic [2*Ports-1:0] tells, told;
+  stream_report_t tell[2*Ports];
+
+  for (genvar p = 0; p < Ports; p++) begin : gen_port
+    localparam logic [7:0] Number = 8'(First + p);
+    logic [31:0] own;
+    logic failed, fault_q;
+    stream_report_t failure, fault_report_q;
+    assign own = {EndpointStream, 3'd0, board_i, 6'd0, Number};
+
+    gs_stream_push #(
+      .Bytes (Bytes),
+      .Depth (Send),
+      .Packet(Packet),
+      .Linger(Linger)
+    ) u_push (
+      .clk_i,
+      .rst_ni,
+      .own_i         (own),
+      .job_i,
+      .bind_valid_i  (send_bind_valid_i[p]),
+      .bind_i        (send_bind_i[p]),
+      .open_valid_i  (send_open_valid_i[p]),
+      .open_ready_o  (send_open_ready_o[p]),
+      .open_i        (send_open_i[p]),
+      .in_valid_i    (s_axis_tvalid_i[p]),
+      .in_ready_o    (s_axis_tready_o[p]),
+      .in_data_i     (s_axis_tdata_i[p]),
+      .credit_valid_i(credit_valid[p]),
+      .credit_i      (in_q.payload),
+      .out_valid_o   (push_valid[p]),
+      .out_ready_i   (push_ready[p]),
+      .out_o         (push[p]),
+      .report_valid_o(failed),
+      .report_o      (failure)
+    );
+    gs_stream_pop #(
+      .Bytes(Bytes),
+      .Depth(Depth),
+      .Ranks(Ranks)
+    ) u_pop (
+      .clk_i,
+      .rst_ni,
+      .port_i        (Number),
+      .job_i,
+      .bind_valid_i  (recv_bind_valid_i[p]),
+      .bind_i        (recv_bind_i[p]),
+      .open_valid_i  (recv_open_valid_i[p]),
+      .open_ready_o  (recv_open_ready_o[p]),
+      .open_i        (recv_open_i[p]),
+      .out_valid_o   (m_axis_tvalid_o[p]),
+      .out_ready_i   (m_axis_tready_i[p]),
+      .out_data_o    (m_axis_tdata_o[p]),
+      .out_keep_o    (m_axis_tkeep_o[p]),
+      .out_last_o    (m_axis_tlast_o[p]),
+      .in_valid_i    (data_valid[p]),
+      .in_last_i     (in_q.last),
+      .in_header_i   (in_q.header),
+      .in_data_i     (short_data ? 128'(in_q.payload[127:32]) : in_q.payload),
+      .refuse_o      (refuses[p]),
+      .ask_valid_i   (ask_valid[p]),
+      .ask_i         (in_q.payload),
+      .ask_refused_o (ask_refuses[p]),
+      .credit_valid_o(give_valid[p]),
+      .credit_ready_i(give_ready[p]),
+      .credit_o      (give[p]),
+      .report_valid_o(tells[p]),
+      .report_ready_i(told[p]),
+      .report_o      (tell[p])
+    );
+    always_ff @(posedge clk_i) begin
+      if (!rst_ni) fault_q <= 1'b0;
+      else fault_q <= failed || (fault_q && !told[Ports+p]);
+      if (failed) fault_report_q <= failure;
+    end
+    assign tells[Ports+p] = fault_q;
+    assign tell[Ports+p] = fault_report_q;
+  end
+
+  localparam int unsigned TellW = $clog2(2 * Ports);
+  logic [TellW-1:0] unused_tell;
+  gs_stream_arbiter #(
+    .N     (2 * Ports),
+    .data_t(stream_report_t)
+  ) u_reports (
+    .clk_i,
+    .rst_ni,
+    .in_valid_i (tells),
+    .in_ready_o (told),
+    .in_data_i  (tell),
+    .out_valid_o(report_valid_o),
+    .out_ready_i(report_ready_i),
+    .out_data_o (report_o),
+    .out_idx_o  (unused_tell)
+  );
+
+  // ----------------------------------------------------------------- out
+  // Requests keep the way for a packet; a credit goes between flits of one.
+  logic [Ports-1:0] waits, turn, owner_q;
+  port_t unused_turn;
+  logic sending_q, request_valid, give_some, goes, gives;
+  flit_t request, reply;
+  port_t unused_give;
+  logic [CountW-1:0] request_credits_q, reply_credits_q;
+
+  assign waits = sending_q ? push_valid & owner_q : push_valid;
+  gs_arbiter #(.N(Ports)) u_turn (
+    .clk_i,
+    .rst_ni,
+    .req_i    (waits),
+    .gnt_o    (turn),
+    .idx_o    (unused_turn),
+    .advance_i(goes && request.last)
+  );
+  always_comb begin
+    request = '0;
+    for (int unsigned p = 0; p < Ports; p++) if (turn[p]) request |= push[p];
+  end
+  assign request_valid = waits != '0;
+  gs_stream_arbiter #(
+    .N     (Ports),
+    .data_t(flit_t)
+  ) u_gives (
+    .clk_i,
+    .rst_ni,
+    .in_valid_i (give_valid),
+    .in_ready_o (give_ready),
+    .in_data_i  (give),
+    .out_valid_o(give_some),
+    .out_ready_i(gives),
+    .out_data_o (reply),
+    .out_idx_o  (unused_give)
+  );
+  assign gives = give_some && reply_credits_q != '0;
+  assign goes = request_valid && request_credits_q != '0 && !gives;
+  assign push_ready = goes ? turn : '0;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      sending_q         <= 1'b0;
+      request_credits_q <= CountW'(Window);
+      reply_credits_q   <= CountW'(Window);
+      sw_valid_o        <= '0;
+    end else begin
+      if (goes) sending_q <= !request.last;
+      request_credits_q <= request_credits_q - CountW'(goes) + CountW'(sw_credit_i[Request]);
+      reply_credits_q   <= reply_credits_q - CountW'(gives) + CountW'(sw_credit_i[Reply]);
+      sw_valid_o        <= (channels_t'(goes) << Request) | (channels_t'(gives) << Reply);
+    end
+    if (goes) owner_q <= turn;
+    sw_o <= gives ? reply : request;
+  end
+
+  logic unused;
+  assign unused = ^{sw_i.vnet, sw_i.job, sw_i.epoch, sw_i.wave, sw_i.dest, sw_credit_i};
+
+  `GS_ASSERT_NOW(no_credit_comes_that_was_not_used,
+                 (request_credits_q < CountW'(Window) || !sw_credit_i[Request])
+                 && (reply_credits_q < CountW'(Window) || !sw_credit_i[Reply]))
+  `GS_ASSERT_NOW(a_flit_comes_in_one_channel, (sw_valid_i & (sw_valid_i - channels_t'(1))) == '0)
+endmodule

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Types of the streaming ports: how channels are opened, what binds the ends of eager ones, what goes wrong.
+package gs_stream_pkg;
+  import gossamer_pkg::*;
+
+  localparam int unsigned FlitBytes = 16;
+  localparam int unsigned LaneW = 4;
+  /// bytes of elements in a short packet's only flit, beside its header
+  localparam int unsigned ShortBytes = 12;
+  /// bits of a message's bytes: 2^32 - 1 elements of 8 bytes
+  localparam int unsigned BytesW = 35;
+  localparam int unsigned CreditW = 16;
+
+  typedef logic [LaneW-1:0] lane_t;
+  /// an end of elements in a flit: 0 to 16
+  typedef logic [LaneW:0] end_t;
+  typedef logic [BytesW-1:0] bytes_t;
+  typedef logic [CreditW-1:0] credits_t;
+  typedef logic [4:0] account_t;
+
+  /// A channel of elements to another port
+  typedef struct packed {
+    smi_type_e   element;
+    /// rank that sends
+    logic [7:0]  own;
+    /// address of the port that receives
+    logic [31:0] dest;
+    /// elements
+    logic [31:0] count;
+  } send_open_t;
+
+  /// A channel of elements from another port
+  typedef struct packed {
+    smi_type_e   element;
+    /// rank that receives, and that sends
+    logic [7:0]  own;
+    logic [7:0]  source;
+    /// elements
+    logic [31:0] count;
+  } recv_open_t;
+
+  /// Binds the sending half of a port. Without `eager`, credits are asked for by each message.
+  typedef struct packed {
+    logic        eager;
+    account_t    account;
+    /// the only port that may be sent to, if eager
+    logic [31:0] dest;
+    /// its flits, all of which this sender may fill
+    credits_t    flits;
+  } send_bind_t;
+
+  /// Binds the receiving half of a port.
+  typedef struct packed {
+    logic        eager;
+    account_t    account;
+    /// the only rank that may send, and the address of its port, if eager
+    logic [7:0]  source;
+    logic [31:0] reply;
+  } recv_bind_t;
+
+  /// What the ends of a channel disagree about
+  typedef struct packed {
+    stream_fault_e fault;
+    logic [7:0]    port;
+    logic [7:0]    own;
+    logic [7:0]    peer;
+    /// what this end opened, and what the other end did; of a message that ends early or late, elements' bytes so far
+    smi_type_e     mine;
+    smi_type_e     theirs;
+    logic [31:0]   my_count;
+    logic [31:0]   their_count;
+  } stream_report_t;
+
+  /// log2 of an element's bytes
+  function automatic logic [1:0] log_bytes(smi_type_e element);
+    unique case (element)
+      SmiTypeShort, SmiTypeHalf:  return 2'd1;
+      SmiTypeInt, SmiTypeFloat:   return 2'd2;
+      SmiTypeDouble, SmiTypeLong: return 2'd3;
+      default:                    return 2'd0;
+    endcase
+  endfunction
+
+  /// Bytes of a message
+  function automatic bytes_t message_bytes(smi_type_e element, logic [31:0] count);
+    return bytes_t'(count) << log_bytes(element);
+  endfunction
+endpackage
