@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a board has around its tiles."""
+"""What a board has around its tiles, and small units of its control."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import pytest
 from conftest import Size
@@ -19,5 +21,16 @@ def test_idle_of_a_board(tiles: int, size: Size, seed: int) -> None:
         "rtl.board.board_cocotb",
         parameters={"Tiles": tiles},
         environment={"BOARD_TILES": str(tiles), "BOARD_CYCLES": str(cycles)},
+        seed=seed,
+    )
+
+
+def test_units_of_a_boards_control(size: Size, seed: int) -> None:
+    """Events and answers for the host, packets on their way to idle detection, the colour of a host's messages."""
+    verilate.cocotb(
+        "units_top",
+        sources.blocks("board/fabric.f", config=configs.load("tiny")) + (Path(__file__).parent / "units_top.sv",),
+        "rtl.board.units_cocotb",
+        environment={"UNITS_CYCLES": str(size.pick(3_000, 10_000, 200_000))},
         seed=seed,
     )

@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: Apache-2.0
+"""cocotb tests of small units of a board's control, against models that say of each cycle what must have been kept.
+
+Inputs change at the falling edge; what is read before the next change is what the rising edge between them saw.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+from collections import deque
+
+import cocotb
+from cocotb.clock import Clock
+from cocotb.handle import HierarchyObject
+from cocotb.triggers import FallingEdge, ReadOnly
+
+from gossamer.config import constants
+
+CYCLES = int(os.environ["UNITS_CYCLES"])
+LINKS, PORTS, ROUTERS, CHILDREN = 2, 3, 2, 3
+FLIT, EVENT, ANSWER = (constants.layout(name) for name in ("flit", "control_event", "control_answer"))
+REPORT, VERDICT = constants.layout("idle_report"), constants.layout("idle_answer")
+OP, WHAT = constants.enumeration("control_op"), constants.enumeration("board_event")
+LINK_EVENTS = ("link_up", "link_down", "link_restarted", "link_mismatch")
+
+
+async def begin(dut: HierarchyObject) -> None:
+    """Starts the clock and resets, with all inputs 0."""
+    for handle in dut:
+        if handle._name.endswith("_i") and handle._name != "clk_i":
+            handle.value = 0
+    cocotb.start_soon(Clock(dut.clk_i, 10, unit="ns").start())
+    for _ in range(3):
+        await FallingEdge(dut.clk_i)
+    dut.rst_ni.value = 1
+
+
+class Untold:
+    """Events of each source that have not been told, with their values, in order."""
+
+    def __init__(self) -> None:
+        self.waits: dict[tuple[int, int], list[int]] = {}
+
+    def comes(self, events: dict[tuple[int, int], int]) -> None:
+        for source, value in events.items():
+            self.waits.setdefault(source, []).append(value)
+
+    def told(self, source: tuple[int, int], value: int) -> None:
+        """One packet tells all that had happened of its source, with the first one's value."""
+        waited = self.waits.pop(source, [])
+        assert waited, f"{source} is told, and did not happen"
+        assert waited[0] == value, f"{source} is told with {value:#x}, its first was {waited[0]:#x}"
+
+
+def random_events(dut: HierarchyObject, odds: float) -> dict[tuple[int, int], int]:
+    """Sets the inputs for one cycle; by kind of event and unit, the values that must be told."""
+    found: dict[tuple[int, int], int] = {}
+    links = nobody = bad = dest = 0
+    for link in range(LINKS):
+        # The first field stands in the highest bit.
+        for kind, name in enumerate(LINK_EVENTS):
+            if random.random() < odds:
+                links |= 1 << 4 * link + 3 - kind
+                found[WHAT[name], link] = 0
+    for port in range(PORTS):
+        value = random.getrandbits(32)
+        dest |= value << 32 * port
+        if random.random() < odds:
+            nobody |= 1 << port
+            found[WHAT["nobody"], port] = value
+    for router in range(ROUTERS):
+        if random.random() < odds:
+            bad |= 1 << router
+            found[WHAT["record"], router] = 0
+    refused, word = random.random() < odds, random.getrandbits(32)
+    if refused:
+        found[WHAT["control"], 0] = word
+    dut.rep_links_i.value, dut.rep_nobody_i.value, dut.rep_dest_i.value = links, nobody, dest
+    dut.rep_bad_i.value, dut.rep_refused_i.value, dut.rep_refused_word_i.value = bad, refused, word
+    return found
+
+
+@cocotb.test
+async def events_are_told_once_with_their_first_value(dut: HierarchyObject) -> None:
+    """No event is lost, also if it comes in the cycle in which its source is about to be told.
+
+    A packet that is first shown in a cycle was chosen in the one before, by what had happened before that.
+    """
+    await begin(dut)
+    untold, before, shown = Untold(), {}, False
+    told = 0
+    odds, pace = 0.05, 0.5
+    for cycle in range(CYCLES + 200):
+        if cycle % 97 == 0:
+            odds, pace = random.choice((0.0, 0.01, 0.05, 0.3)), random.choice((0.1, 0.5, 1.0))
+        events = random_events(dut, odds if cycle < CYCLES else 0.0)
+        ready = random.random() < pace or cycle >= CYCLES
+        dut.rep_ready_i.value = ready
+        await ReadOnly()
+        valid = bool(dut.rep_valid_o.value)
+        if valid and not shown:
+            packet = EVENT.unpack(FLIT.unpack(int(dut.rep_flit_o.value))["payload"])
+            assert packet["op_code"] == OP["event"] and packet["board"] == 5
+            untold.told((packet["what"], packet["unit"]), packet["value"])
+            told += 1
+        # What came in the cycle in which that was chosen is told by another one.
+        untold.comes(before)
+        before, shown = events, valid and not ready
+        await FallingEdge(dut.clk_i)
+    assert not untold.waits, f"never told: {untold.waits}"
+    assert told > CYCLES // 50
+
+
+@cocotb.test
+async def answers_come_in_order_beside_events(dut: HierarchyObject) -> None:
+    await begin(dut)
+    wanted: deque[int] = deque()
+    told = 0
+    for cycle in range(CYCLES + 300):
+        random_events(dut, 0.1 if cycle < CYCLES else 0.0)
+        asks = cycle < CYCLES and random.random() < 0.5 and bool(dut.rep_answer_room_o.value)
+        value = random.getrandbits(64)
+        dut.rep_answer_valid_i.value, dut.rep_answer_i.value = asks, value
+        ready = random.random() < 0.6
+        dut.rep_ready_i.value = ready
+        await ReadOnly()
+        if dut.rep_valid_o.value and ready:
+            packet = ANSWER.unpack(FLIT.unpack(int(dut.rep_flit_o.value))["payload"])
+            if packet["op_code"] == OP["answer"]:
+                assert packet["value"] == wanted.popleft()
+                told += 1
+        if asks:
+            wanted.append(value)
+        await FallingEdge(dut.clk_i)
+    assert not wanted and told > CYCLES // 10
+
+
+@cocotb.test
+async def idle_packets_answers_first_and_the_last_report_of_each_child(dut: HierarchyObject) -> None:
+    await begin(dut)
+    answers: deque[tuple[int, ...]] = deque()
+    slots: dict[int, tuple[int, ...]] = {}
+    came: tuple[int, tuple[int, ...]] | None = None  # of the cycle before: the board, -1 for an answer, and its flits
+    current: list[int] = []
+    seen = {"answer": 0, "report": 0, "refused": 0, "again": 0}
+    odds, pace = 0.5, 0.5
+    for cycle in range(CYCLES + 100):
+        if cycle % 61 == 0:
+            odds, pace = random.choice((0.1, 0.5, 0.9)), random.choice((0.1, 0.5, 1.0))
+        ready = random.random() < pace or cycle >= CYCLES
+        dut.inb_ready_i.value = ready
+        # The model's state is that of the cycle before: an answer of that one counts too.
+        full = len(answers) + (came is not None and came[0] < 0) >= 4
+        board = random.choice((-1, 1, 1, 2, 3, 4)) if cycle < CYCLES and random.random() < odds else None
+        if board == -1 and full:
+            board = None
+        flits: tuple[int, ...] = ()
+        if board is not None:
+            word = random.getrandbits(128)
+            head = (
+                VERDICT.pack(op_code=OP["idle_answer"], answer=random.getrandbits(2), given=random.getrandbits(2))
+                if board < 0
+                else REPORT.pack(op_code=OP["idle_report"], board=board, count=random.getrandbits(32))
+            )
+            flits = (head, word) if random.random() < 0.5 else (head,)
+            dut.inb_head_i.value, dut.inb_words_i.value = head, word
+        dut.inb_valid_i.value, dut.inb_two_i.value = board is not None, len(flits) == 2
+        await ReadOnly()
+        valid = bool(dut.inb_valid_o.value)
+        taken: int | None = None
+        if valid:
+            flit = FLIT.unpack(int(dut.inb_flit_o.value))
+            if not current:
+                # First shown now, so chosen in the cycle before, among what was there then.
+                if answers:
+                    current, taken = list(answers.popleft()), None
+                    assert flit["payload"] == current[0], "an answer goes before all reports, in order"
+                    seen["answer"] += 1
+                else:
+                    taken = REPORT.unpack(flit["payload"])["board"]
+                    assert taken in slots, f"a report of board {taken}, which has none"
+                    current = list(slots[taken])
+                    seen["report"] += 1
+            assert flit["payload"] == current[0] and flit["last"] == (len(current) == 1)
+            if ready:
+                current.pop(0)
+        refused = False
+        if came is not None:
+            its, what = came
+            if its < 0:
+                answers.append(what)
+            elif its in slots or len(slots) < CHILDREN:
+                seen["again"] += its == taken
+                slots[its] = what
+                taken = None if its == taken else taken
+            else:
+                refused = True
+        if taken is not None:
+            del slots[taken]
+        assert bool(dut.inb_refused_o.value) == refused, "what finds no slot is refused, and nothing else"
+        seen["refused"] += refused
+        came = None if board is None else (board, flits)
+        await FallingEdge(dut.clk_i)
+    assert not answers and not slots and not current, "all is passed on in the end"
+    assert min(seen.values()) > CYCLES // 200, seen
+
+
+@cocotb.test
+async def messages_of_a_host_carry_the_colour_of_their_gate(dut: HierarchyObject) -> None:
+    """A message waits at the gate until idle detection is open, and goes with its epoch and colour; others just go."""
+    await begin(dut)
+    sent = 0
+    for _ in range(max(20, CYCLES // 40)):
+        epoch, wave = random.getrandbits(2), random.getrandbits(1)
+        dut.hst_epoch_i.value, dut.hst_wave_i.value = epoch, wave
+        message = random.random() < 0.7
+        network = 0 if message else 1
+        # What the host says of epoch and colour never counts.
+        flit = {
+            "kind": constants.enumeration("flit_kind")["body" if message else "header"],
+            "last": 1, "vnet": network, "job": 31, "epoch": random.getrandbits(2), "wave": random.getrandbits(1),
+            "dest": random.getrandbits(32), "payload": random.getrandbits(128),
+        }  # fmt: skip
+        while not int(dut.hst_ready_o.value) >> network & 1:
+            await FallingEdge(dut.clk_i)
+        dut.hst_flit_i.value, dut.hst_valid_i.value = FLIT.pack(**flit), 1 << network
+        await FallingEdge(dut.clk_i)
+        dut.hst_valid_i.value = 0
+        closed = random.randrange(30) if message else 0
+        if message:
+            flit |= {"epoch": epoch, "wave": wave}
+            for _ in range(closed):
+                assert not int(dut.hst_valid_o.value), "a message has passed a closed gate"
+                await FallingEdge(dut.clk_i)
+        dut.hst_open_i.value = message
+        for _ in range(40):
+            if valid := int(dut.hst_valid_o.value):
+                break
+            await FallingEdge(dut.clk_i)
+        assert valid == 1 << 2 * network, "it leaves in the first channel of its network"
+        assert FLIT.unpack(int(dut.hst_flit_o.value)) == flit
+        sent += message
+        # Counted before the hold falls.
+        while message and int(dut.hst_hold_o.value):
+            await FallingEdge(dut.clk_i)
+        dut.hst_open_i.value = 0
+        dut.hst_credit_i.value = valid
+        await FallingEdge(dut.clk_i)
+        dut.hst_credit_i.value = 0
+        assert int(dut.hst_sent_o.value) == sent

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Small units of a board's control, each with ports of plain vectors: what it tells its host, packets on their way to
+/// idle detection, and the host's port with one job.
+module units_top
+  import gossamer_pkg::*;
+  import gs_idle_pkg::*;
+#(
+  localparam int unsigned Links   = 2,
+  localparam int unsigned Ports   = 3,
+  localparam int unsigned Routers = 2,
+  localparam int unsigned FlitW   = $bits(flit_t)
+) (
+  input  logic                     clk_i,
+  input  logic                     rst_ni,
+  // gs_board_reports
+  input  logic                     rep_answer_valid_i,
+  output logic                     rep_answer_room_o,
+  input  logic [63:0]              rep_answer_i,
+  input  logic [4*Links-1:0]       rep_links_i,
+  input  logic [Ports-1:0]         rep_nobody_i,
+  input  logic [32*Ports-1:0]      rep_dest_i,
+  input  logic [Routers-1:0]       rep_bad_i,
+  input  logic                     rep_refused_i,
+  input  logic [31:0]              rep_refused_word_i,
+  output logic                     rep_valid_o,
+  input  logic                     rep_ready_i,
+  output logic [FlitW-1:0]         rep_flit_o,
+  // gs_idle_inbox
+  input  logic                     inb_valid_i,
+  input  logic                     inb_two_i,
+  input  logic [127:0]             inb_head_i,
+  input  logic [127:0]             inb_words_i,
+  output logic                     inb_room_o,
+  output logic                     inb_refused_o,
+  output logic                     inb_valid_o,
+  input  logic                     inb_ready_i,
+  output logic [FlitW-1:0]         inb_flit_o,
+  // gs_host_port
+  output logic                     hst_hold_o,
+  input  logic                     hst_open_i,
+  input  logic [1:0]               hst_epoch_i,
+  input  logic                     hst_wave_i,
+  output logic [31:0]              hst_sent_o,
+  input  logic [3:0]               hst_valid_i,
+  output logic [3:0]               hst_ready_o,
+  input  logic [FlitW-1:0]         hst_flit_i,
+  output gs_switch_pkg::channels_t hst_valid_o,
+  output logic [FlitW-1:0]         hst_flit_o,
+  input  gs_switch_pkg::channels_t hst_credit_i
+);
+  gs_link_pkg::events_t events[Links];
+  logic [31:0] dest[Ports];
+  for (genvar l = 0; l < Links; l++) begin : gen_link
+    assign events[l] = rep_links_i[4*l+:4];
+  end
+  for (genvar p = 0; p < Ports; p++) begin : gen_port
+    assign dest[p] = rep_dest_i[32*p+:32];
+  end
+  flit_t reported, answered, passed;
+  assign rep_flit_o = reported;
+  assign inb_flit_o = answered;
+  assign hst_flit_o = passed;
+
+  gs_board_reports #(
+    .Links  (Links),
+    .Ports  (Ports),
+    .Routers(Routers)
+  ) u_reports (
+    .clk_i,
+    .rst_ni,
+    .board_i       (12'd5),
+    .reports_i     (32'h8000_0000),
+    .answer_valid_i(rep_answer_valid_i),
+    .answer_room_o (rep_answer_room_o),
+    .answer_i      ('{value: rep_answer_i, default: '0}),
+    .links_i       (events),
+    .up_i          ('0),
+    .nobody_i      (rep_nobody_i),
+    .nobody_dest_i (dest),
+    .bad_i         (rep_bad_i),
+    .refused_i     (rep_refused_i),
+    .refusal_i     (4'd0),
+    .refused_word_i(rep_refused_word_i),
+    .stray_i       (1'b0),
+    .stray_job_i   ('0),
+    .out_valid_o   (rep_valid_o),
+    .out_ready_i   (rep_ready_i),
+    .out_o         (reported)
+  );
+
+  gs_idle_inbox #(
+    .Children(3)
+  ) u_inbox (
+    .clk_i,
+    .rst_ni,
+    .valid_i    (inb_valid_i),
+    .two_i      (inb_two_i),
+    .head_i     (inb_head_i),
+    .words_i    (inb_words_i),
+    .room_o     (inb_room_o),
+    .refused_o  (inb_refused_o),
+    .out_valid_o(inb_valid_o),
+    .out_ready_i(inb_ready_i),
+    .out_o      (answered)
+  );
+
+  idle_status_t [0:0] status;
+  assign hst_sent_o = status[0].sent;
+  logic [1:0][31:0] unused_counts;
+  logic [3:0] unused_valid;
+  flit_t unused_flit;
+  gs_switch_pkg::channels_t unused_credit;
+  logic [5:0] unused_stray;
+  gs_host_port u_host (
+    .clk_i,
+    .rst_ni,
+    .place_i         ('{default: '1}),
+    .hold_o          (hst_hold_o),
+    .open_i          (hst_open_i),
+    .epoch_i         (hst_epoch_i),
+    .wave_i          (hst_wave_i),
+    .status_o        (status),
+    .host_in_valid_i (hst_valid_i),
+    .host_in_ready_o (hst_ready_o),
+    .host_in_i       (hst_flit_i),
+    .host_out_valid_o(unused_valid),
+    .host_out_ready_i('1),
+    .host_out_o      (unused_flit),
+    .out_valid_o     (hst_valid_o),
+    .out_o           (passed),
+    .out_credit_i    (hst_credit_i),
+    .in_valid_i      ('0),
+    .in_i            ('0),
+    .in_credit_o     (unused_credit),
+    .sent_o          (unused_counts[0]),
+    .received_o      (unused_counts[1]),
+    .stray_o         (unused_stray[5]),
+    .stray_job_o     (unused_stray[4:0])
+  );
+
+  logic unused;
+  assign unused = ^{status, unused_counts, unused_valid, unused_flit, unused_credit, unused_stray};
+endmodule
