@@ -48,9 +48,7 @@ ADVERSARY_DEPTHS = (1_000, 30_000)
 CAM_MOST, LISTS_MOST, UNLOAD_LEAST, RATE_LEAST = 3.0, 24.0, 25.0, 0.25
 RATE = "rate.ours"
 RATE_DEPTH, RATE_MATCHES = 256, 50_000
-PREPOSTED = {
-    f"preposted.{name}.d{depth}": (name, depth) for name in (*ARCHITECTURES, *MODELS) for depth in DEPTHS
-}
+PREPOSTED = {f"preposted.{name}.d{depth}": (name, depth) for name in (*ARCHITECTURES, *MODELS) for depth in DEPTHS}
 ADVERSE = {
     f"preposted.{name}.{keys}.d{depth}": (name, keys, depth)
     for name in ARCHITECTURES
