@@ -8,6 +8,7 @@ which either may take all. Cells and clock are nextpnr's, with one seed.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from gossamer import config as configs
 from gossamer.bench import Context, Row
@@ -65,7 +66,7 @@ def measure(context: Context) -> Iterator[Row]:
                     yield context.skip(row, "place and route takes hours: with --full")
             continue
         routed = synth.ecp5("gs_match", files, parameters(name, CAM_ECP5), seeds=(1,), mhz=MHZ_AIM)
-        about = {
+        about: dict[str, Any] = {
             "part": "ECP5-85F, speed 8",
             "cam_entries": CAM_ECP5,
             "depth": DEPTH,
@@ -76,7 +77,7 @@ def measure(context: Context) -> Iterator[Row]:
         if context.wants(cells):
             yield context.row(cells, float(routed.cells), "cells", **about)
         if context.wants(clock):
-            least = {"least": MHZ_LEAST} if name == "ours" else {}
+            least: dict[str, Any] = {"least": MHZ_LEAST} if name == "ours" else {}
             yield context.row(
                 clock,
                 routed.best_mhz,

@@ -45,18 +45,25 @@ ADVERSARIES = {
     "collide-blind": "the same keys, with another secret",
 }
 ADVERSARY_DEPTHS = (1_000, 30_000)
+# Each receive of one bin walks past all others: posting more takes hundreds of millions of cycles.
+COLLIDE_MOST = 1_000
 CAM_MOST, LISTS_MOST, UNLOAD_LEAST, RATE_LEAST = 3.0, 24.0, 25.0, 0.25
 RATE = "rate.ours"
 RATE_DEPTH, RATE_MATCHES = 256, 50_000
-PREPOSTED = {
-    f"preposted.{name}.d{depth}": (name, depth) for name in (*ARCHITECTURES, *MODELS) for depth in DEPTHS
-}
+
+
+def is_short(keys: str, depth: int) -> bool:
+    """Whether so many receives of a kind are posted in reasonable time."""
+    return keys != "collide" or depth <= COLLIDE_MOST
+
+
+PREPOSTED = {f"preposted.{name}.d{depth}": (name, depth) for name in (*ARCHITECTURES, *MODELS) for depth in DEPTHS}
 ADVERSE = {
     f"preposted.{name}.{keys}.d{depth}": (name, keys, depth)
     for name in ARCHITECTURES
     for keys in ADVERSARIES
     for depth in ADVERSARY_DEPTHS
-    if name == "ours" or not keys.startswith("collide")
+    if (name == "ours" or not keys.startswith("collide")) and is_short(keys, depth)
 }
 UNLOAD = {f"unload.{name}.n{depth}": (name, depth) for name in (*ARCHITECTURES, *MODELS) for depth in UNLOADS}
 NAMES = (*PREPOSTED, *ADVERSE, *UNLOAD, RATE)
@@ -87,21 +94,27 @@ def run(name: str, *arguments: object) -> list[list[str]]:
 
 
 @cache
-def _models(depth: int) -> dict[str, dict[str, float]]:
-    """Nanoseconds of the models of published engines, by benchmark and engine."""
-    lines = run("ours", "baselines", depth)
-    return {words[0]: {words[1]: float(words[2]), words[3]: float(words[4])} for words in lines}
+def _models() -> dict[tuple[str, str, int], float]:
+    """Nanoseconds of the models of published engines, by benchmark, engine and depth."""
+    found = {}
+    for _, depth, *words in run("ours", "baselines", *sorted({*DEPTHS, *UNLOADS})):
+        for benchmark, *values in (words[:3], words[3:]):
+            for name, value in zip(MODELS, values, strict=True):
+                found[benchmark, name, int(depth)] = float(value)
+    return found
 
 
 @cache
-def _preposted(name: str, keys: str, depth: int) -> tuple[float, int, int]:
-    words = run(name, "preposted", keys, depth)[-1]
-    return float(words[1]), int(words[3]), int(words[5])
+def _preposted(name: str, keys: str) -> dict[int, tuple[float, int, int]]:
+    """Cycles by depth: the mean, the fewest, the most."""
+    depths = DEPTHS if keys == "random" else [depth for depth in ADVERSARY_DEPTHS if is_short(keys, depth)]
+    lines = run(name, "preposted", keys, *depths)
+    return {int(words[1]): (float(words[3]), int(words[5]), int(words[7])) for words in lines}
 
 
 @cache
 def _unload(name: str, depth: int) -> int:
-    return int(run(name, "unload", depth)[0][1])
+    return int(run(name, "unload", depth)[0][3])
 
 
 def _about(name: str, cycles: float) -> dict[str, Any]:
@@ -148,14 +161,14 @@ def measure(context: Context) -> Iterator[Row]:
 
 def _row_preposted(context: Context, row: str, name: str, keys: str, depth: int) -> Row:
     if name in MODELS:
-        return context.row(row, _models(depth)["preposted"][name], "ns", model="of what is published", keys=keys)
-    cycles, least, most = _preposted(name, keys, depth)
+        return context.row(row, _models()["preposted", name, depth], "ns", model="of what is published", keys=keys)
+    cycles, least, most = _preposted(name, keys)[depth]
     about = {**_about(name, cycles), "keys": ADVERSARIES.get(keys, keys), "fewest": least, "at_worst": most}
     if name != "ours":
         return context.row(row, cycles, "cycles", **about)
     bound = CAM_MOST if depth <= CAM else LISTS_MOST
     bounded = keys in ("random", "stream", "one-tag")
-    walked, _, _ = _preposted("two-level", keys, depth) if not keys.startswith("collide") else (None, 0, 0)
+    walked, _, _ = _preposted("two-level", keys)[depth] if not keys.startswith("collide") else (None, 0, 0)
     reference: Reference = {"what": "the two-level engine, the same receives", "value": walked, "unit": "cycles"}
     return context.row(
         row,
@@ -170,7 +183,7 @@ def _row_preposted(context: Context, row: str, name: str, keys: str, depth: int)
 
 def _row_unload(context: Context, row: str, name: str, depth: int) -> Row:
     if name in MODELS:
-        return context.row(row, _models(depth)["unload"][name], "ns", model="of what is published")
+        return context.row(row, _models()["unload", name, depth], "ns", model="of what is published")
     about = _estimate(name, depth)
     if about > _ENDLESS:
         return context.skip(row, f"some {about:.1e} cycles: too many to simulate")

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// match_measure preposted KEYS DEPTH | unload DEPTH | rate DEPTH MATCHES | baselines DEPTH
+// match_measure preposted KEYS DEPTH... | unload DEPTH... | rate DEPTH MATCHES | baselines DEPTH...
 // Cycles of a match engine; every answer is held against plain lists as well.
 #include <bit>
 #include <cstring>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "gossamer/match/baselines.h"
@@ -15,7 +16,6 @@ namespace {
 
 constexpr uint64_t kSeed = 20'261'122;
 constexpr unsigned kRepeats = 16;
-constexpr unsigned kKeyBits = 74;
 
 Command receive(uint32_t handle) {
   Command c;
@@ -59,43 +59,63 @@ std::vector<std::pair<uint16_t, uint32_t>> colliding(Bench& b, unsigned count) {
   return found;
 }
 
-/// Receives of a kind; the last is the one that is looked for, which none before it matches.
-std::vector<Command> receives(Bench& b, const std::string& keys, unsigned depth) {
-  std::vector<Command> all;
-  std::vector<std::pair<uint16_t, uint32_t>> same;
-  if (keys == "collide" || keys == "collide-blind") same = colliding(b, depth);
-  for (unsigned n = 0; n < depth; ++n) {
-    Command c = receive(n);
-    const bool last = n + 1 == depth;
-    if (keys == "random") {
-      c.source = static_cast<uint16_t>(b.random());
-      c.tag = static_cast<uint32_t>(b.random()) << 17 | n;
-    } else if (keys == "stream") {
-      // One source and one tag: the first matches.
+/// Receives of a kind, as many as are asked for.
+class Receives {
+ public:
+  Receives(Bench& b, const std::string& keys, unsigned most) : b_(b), keys_(keys) {
+    CHECK(keys == "random" || keys == "stream" || keys == "one-tag" || keys == "wildcards" || keys == "collide" ||
+              keys == "collide-blind",
+          "keys %s: random, stream, one-tag, wildcards, collide or collide-blind", keys.c_str());
+    if (keys.starts_with("collide")) same_ = colliding(b, most + kTargets);
+  }
+  /// The next one that waits.
+  Command next() {
+    Command c = receive(made_);
+    if (keys_ == "random") {
+      c.source = static_cast<uint16_t>(b_.random());
+      c.tag = static_cast<uint32_t>(b_.random()) << 17 | made_;
+    } else if (keys_ == "stream" || keys_ == "one-tag") {
       c.source = 3;
       c.tag = 7;
-    } else if (keys == "one-tag") {
-      // The same, and behind them one with another tag.
-      c.source = 3;
-      c.tag = last ? 8 : 7;
-    } else if (keys == "wildcards") {
-      c.source = static_cast<uint16_t>(b.below(64));
-      c.tag = n;
-      c.any_source = !last && n % 2 == 0;
-      if (!last && n % 4 == 1) {
-        // Another communicator, so that what is looked for does not match.
-        c.communicator = 1 + n % 3;
-        c.any_tag = true;
-      }
+    } else if (keys_ == "wildcards") {
+      c.source = static_cast<uint16_t>(b_.below(64));
+      c.tag = made_;
+      c.any_source = made_ % 2 == 0;
+      // Some of any tag, in other communicators.
+      c.any_tag = made_ % 4 == 1;
+      if (c.any_tag) c.communicator = static_cast<uint16_t>(1 + made_ % 3);
     } else {
-      CHECK(same.size() == depth, "keys %s: random, stream, one-tag, wildcards, collide or collide-blind", keys.c_str());
-      c.source = same[n].first;
-      c.tag = same[n].second;
+      std::tie(c.source, c.tag) = same_[kTargets + made_];
     }
-    all.push_back(c);
+    ++made_;
+    return c;
   }
-  return all;
-}
+  /// The one that is looked for. None before it matches, but for a stream, where it is like all others.
+  Command target() {
+    Command c = keys_ == "stream" ? next() : receive(kTarget + targets_);
+    if (keys_ == "random") {
+      c.source = static_cast<uint16_t>(b_.random());
+      c.tag = static_cast<uint32_t>(b_.random()) | 0xFFFF;
+    } else if (keys_ == "one-tag") {
+      c.source = 3;
+      c.tag = 8;
+    } else if (keys_ == "wildcards") {
+      c.source = 5;
+      c.tag = kTarget;
+    } else if (!same_.empty()) {
+      std::tie(c.source, c.tag) = same_.at(targets_);
+    }
+    ++targets_;
+    return c;
+  }
+
+ private:
+  static constexpr unsigned kTargets = 16, kTarget = 1'000'000;
+  Bench& b_;
+  std::string keys_;
+  std::vector<std::pair<uint16_t, uint32_t>> same_;
+  unsigned made_ = 0, targets_ = 0;
+};
 
 /// Cycles from a request to its completion, the engine at rest before.
 uint64_t latency(Bench& b, const Command& c) {
@@ -105,49 +125,60 @@ uint64_t latency(Bench& b, const Command& c) {
   return b.given_at - b.taken_at;
 }
 
-void preposted(const std::string& keys, unsigned depth) {
-  uint64_t least = ~uint64_t{0}, most = 0, sum = 0;
-  for (unsigned round = 0; round < (keys == "random" ? 4 : 1); ++round) {
-    Bench b(kSeed + round);
-    const std::vector<Command> all = receives(b, keys, depth);
-    if (keys == "collide-blind") {
-      // The secret is another one than that which the keys were made for.
-      for (int i = 0; i < 4; ++i) b.top->seed_i[i] = static_cast<uint32_t>(b.random());
+void preposted(const std::string& keys, const std::vector<unsigned>& depths) {
+  Bench b(kSeed);
+  Receives receives(b, keys, depths.back());
+  if (keys == "collide-blind") {
+    // The secret is another one than that which the keys were made for.
+    for (int i = 0; i < 4; ++i) b.top->seed_i[i] = static_cast<uint32_t>(b.random());
+  }
+  for (const unsigned depth : depths) {
+    while (b.reference.posts().size() + 1 < depth) {
+      b.send(receives.next());
+      b.finish();
     }
-    for (const Command& c : all) b.send(c);
-    b.finish();
-    CHECK(b.refused == 0, "%llu receives found no room", (unsigned long long)b.refused);
+    const Command target = receives.target();
+    uint64_t least = ~uint64_t{0}, most = 0, sum = 0;
     for (unsigned n = 0; n < kRepeats; ++n) {
-      const uint64_t cycles = latency(b, message_for(all.back(), 1'000'000 + n));
+      b.send(target);
+      b.finish();
+      CHECK(b.refused == 0 && b.reference.posts().size() == depth, "a receive found no room");
+      const uint64_t before = b.matched, cycles = latency(b, message_for(target, 2'000'000 + n));
+      CHECK(b.matched == before + 1, "the message found no receive");
       least = std::min(least, cycles);
       most = std::max(most, cycles);
       sum += cycles;
-      CHECK(b.matched == n + 1, "the message found no receive");
-      // The one that was matched, once more.
-      b.send(all.back());
-      b.finish();
     }
-    std::printf("cycles %.4f least %llu most %llu\n", double(sum) / (kRepeats * (round + 1)),
+    std::printf("depth %u cycles %.4f least %llu most %llu\n", depth, double(sum) / kRepeats,
                 (unsigned long long)least, (unsigned long long)most);
+    std::fflush(stdout);
   }
 }
 
 /// Receives taken out from the last to the first.
-void unload(unsigned depth) {
+void unload(const std::vector<unsigned>& depths) {
   Bench b(kSeed);
-  const std::vector<Command> all = receives(b, "random", depth);
-  for (const Command& c : all) b.send(c);
-  b.finish();
-  for (int i = 0; i < 40; ++i) b.tick();
-  const uint64_t from = b.now;
-  for (unsigned n = depth; n-- > 0;) {
-    b.send(message_for(all[n], n));
-    // Not more than the engine takes at once, for the sake of the queue's memory alone.
-    while (b.under_way() > 8) b.tick();
+  for (const unsigned depth : depths) {
+    Receives receives(b, "random", depth);
+    std::vector<Command> all;
+    for (unsigned n = 0; n < depth; ++n) {
+      all.push_back(receives.next());
+      b.send(all.back());
+    }
+    b.finish();
+    for (int i = 0; i < 40; ++i) b.tick();
+    const uint64_t from = b.now, before = b.matched;
+    for (unsigned n = depth; n-- > 0;) {
+      b.send(message_for(all[n], n));
+      // Not more than the engine takes at once, for the sake of the queue's memory alone.
+      while (b.under_way() > 8) b.tick();
+    }
+    b.finish();
+    CHECK(b.matched - before == depth, "%llu of %u messages found their receives",
+          (unsigned long long)(b.matched - before), depth);
+    std::printf("depth %u cycles %llu\n", depth, (unsigned long long)(b.given_at - from));
+    std::fflush(stdout);
   }
-  b.finish();
-  CHECK(b.matched == depth, "%llu of %u messages found their receives", (unsigned long long)b.matched, depth);
-  std::printf("cycles %llu\n", (unsigned long long)(b.given_at - from));
 }
 
 /// As many posts as arrivals; each arrival is for one of the receives that wait, any of them. From the first request's
@@ -180,30 +211,42 @@ void rate(unsigned depth, unsigned matches) {
               (unsigned long long)(b.taken_at - from));
 }
 
-/// The same preposted receives and the same unloading for the models of published engines.
-void baselines(unsigned depth) {
+/// The same unloading for the models of published engines; its first match is that of the last preposted receive.
+void baselines(const std::vector<unsigned>& depths) {
   Bench b(kSeed);
-  const std::vector<Command> all = receives(b, "random", depth);
-  gossamer::match::Alpu alpu;
-  gossamer::match::HashProcessor hash;
-  for (const Command& c : all) alpu.post(c), hash.post(c);
-  double alpu_all = 0, hash_all = 0;
-  for (unsigned n = depth; n-- > 0;) {
-    const double alpu_ns = alpu.arrive(all[n]), hash_ns = hash.arrive(all[n]);
-    if (n + 1 == depth) std::printf("preposted alpu %.1f hash %.1f\n", alpu_ns, hash_ns);
-    alpu_all += alpu_ns;
-    hash_all += hash_ns;
+  for (const unsigned depth : depths) {
+    Receives receives(b, "random", depth);
+    std::vector<Command> all;
+    gossamer::match::Alpu alpu;
+    gossamer::match::HashProcessor hash;
+    for (unsigned n = 0; n < depth; ++n) {
+      all.push_back(receives.next());
+      alpu.post(all.back());
+      hash.post(all.back());
+    }
+    double alpu_all = 0, hash_all = 0, alpu_last = 0, hash_last = 0;
+    for (unsigned n = depth; n-- > 0;) {
+      const double alpu_ns = alpu.arrive(all[n]), hash_ns = hash.arrive(all[n]);
+      if (n + 1 == depth) alpu_last = alpu_ns, hash_last = hash_ns;
+      alpu_all += alpu_ns;
+      hash_all += hash_ns;
+    }
+    std::printf("depth %u preposted %.1f %.1f unload %.1f %.1f\n", depth, alpu_last, hash_last, alpu_all, hash_all);
   }
-  std::printf("unload alpu %.1f hash %.1f\n", alpu_all, hash_all);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  const auto number = [&](int at) { return static_cast<unsigned>(std::strtoul(argv[at], nullptr, 10)); };
-  if (argc == 4 && !std::strcmp(argv[1], "preposted")) preposted(argv[2], number(3));
-  else if (argc == 3 && !std::strcmp(argv[1], "unload")) unload(number(2));
-  else if (argc == 4 && !std::strcmp(argv[1], "rate")) rate(number(2), number(3));
-  else if (argc == 3 && !std::strcmp(argv[1], "baselines")) baselines(number(2));
+  const std::string what = argc > 2 ? argv[1] : "";
+  const auto numbers = [&](int from) {
+    std::vector<unsigned> all;
+    for (int i = from; i < argc; ++i) all.push_back(static_cast<unsigned>(std::strtoul(argv[i], nullptr, 10)));
+    return all;
+  };
+  if (what == "preposted" && argc > 3) preposted(argv[2], numbers(3));
+  else if (what == "unload") unload(numbers(2));
+  else if (what == "rate" && argc == 4) rate(numbers(2)[0], numbers(2)[1]);
+  else if (what == "baselines") baselines(numbers(2));
   else return 2;
 }

@@ -28,7 +28,8 @@ module gs_match_hashed
   parameter  int unsigned Ranks      = 1024,
   /// bits of the stamps that tell which of two receives is older: 2^48 receives a lifetime
   parameter  int unsigned StampW     = 48,
-  localparam int unsigned Bins       = 2 * Entries,
+  /// bins of each class's hash, a power of two
+  parameter  int unsigned Bins       = 2 * Entries,
   localparam int unsigned SeedW      = $bits(match_key_t) + $clog2(Bins) - 1
 ) (
   input  logic              clk_i,

@@ -142,6 +142,7 @@ void Bench::check(const Command& command) {
         command.any_source, command.any_tag, command.handle, reference.posts().size(), reference.messages().size(),
         (int)done.op, (int)done.status, done.source, done.tag, done.handle, done.partner, done.length, done.rendezvous,
         (int)must.op, (int)must.status, must.source, must.tag, must.handle, must.partner, must.length, must.rendezvous);
+  last = done;
   ++answered;
   ++answers[static_cast<int>(done.op)][static_cast<int>(done.status)];
   if (done.status == Status::kMatched && command.op != Op::kProbe && command.op != Op::kCancel) ++matched;

@@ -50,6 +50,7 @@ class Bench {
   /// Cycle in which the last request was taken, and the last completion given.
   uint64_t taken_at = 0, given_at = 0;
   uint64_t answers[8][5] = {};
+  Completion last;
   /// Entry numbers that the engine gave to posts, by handle.
   std::unordered_map<uint32_t, uint32_t> entries;
 

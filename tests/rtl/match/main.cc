@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // match_test random SEED OPERATIONS: requests of many kinds of traffic, each answer held against plain lists.
+// match_test cases SEED SPILLED: the cases of conformance.h, behind so many entries of another rank.
 #include <algorithm>
 #include <cstring>
 #include <vector>
 
+#include "conformance.h"
 #include "harness.h"
 
 using namespace match_test;
@@ -158,6 +160,47 @@ void random_traffic(uint64_t seed, uint64_t count) {
   }
 }
 
+/// Each case in an engine in which so many receives and messages of another rank wait: those of the case are in the
+/// CAM, or behind it.
+void cases(uint64_t seed, unsigned spilled) {
+  constexpr uint32_t kStrangers = 1'000'000;
+  for (const Case& one : conformance()) {
+    Bench b(seed);
+    for (unsigned n = 0; n < spilled; ++n) {
+      Command c;
+      c.op = n % 2 ? Op::kPost : Op::kArrive;
+      c.rank = 9;
+      c.tag = n;
+      c.handle = kStrangers + n;
+      b.send(c);
+    }
+    b.finish();
+    for (uint32_t n = 0; n < one.steps.size(); ++n) {
+      const Step& step = one.steps[n];
+      if (step.op == 'c') {
+        b.send_cancel(static_cast<uint32_t>(step.tag));
+      } else {
+        Command c;
+        c.op = step.op == 'p' ? Op::kPost : step.op == 'a' ? Op::kArrive : step.op == 'i' ? Op::kProbe : Op::kTake;
+        c.rank = static_cast<uint16_t>(step.rank);
+        c.communicator = static_cast<uint16_t>(step.communicator);
+        c.any_source = step.source == kAny;
+        c.any_tag = step.tag == kAny;
+        c.source = static_cast<uint16_t>(c.any_source ? b.below(65'536) : step.source);
+        c.tag = c.any_tag ? static_cast<uint32_t>(b.random()) : static_cast<uint32_t>(step.tag);
+        c.handle = n;
+        b.send(c);
+      }
+      b.finish();
+      const Status must = step.status == 'm' ? Status::kMatched : step.status == 'w' ? Status::kWaiting : Status::kNone;
+      CHECK(b.last.status == must && (must != Status::kMatched || step.op == 'c' || b.last.partner == step.partner),
+            "%s, step %u, behind %u others: status %d partner %u", one.name, n, spilled, (int)b.last.status,
+            b.last.partner);
+    }
+  }
+  std::printf("cases %zu\n", conformance().size());
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -165,5 +208,6 @@ int main(int argc, char** argv) {
   const uint64_t seed = std::strtoull(argv[2], nullptr, 10);
   const uint64_t count = std::strtoull(argv[3], nullptr, 10);
   if (!std::strcmp(argv[1], "random")) random_traffic(seed, count);
+  else if (!std::strcmp(argv[1], "cases")) cases(seed, static_cast<unsigned>(count));
   else return 2;
 }

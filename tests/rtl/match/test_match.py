@@ -80,3 +80,11 @@ def test_what_matches_what(name: str, size: Size, seed: int) -> None:
     assert all(post[:2]) and all(arrive[:2]), found
     assert all(post[3:]) and all(arrive[3:]) and all(one[4] for one in strange), found
     assert cancel[0] and cancel[2] and probe[0] and probe[2] and take[0] and take[2], found
+
+
+@pytest.mark.parametrize("name", ["ours", "two-level", "parallel"])
+def test_the_order_that_mpi_asks_for(name: str, seed: int) -> None:
+    """With the case's entries in the CAM, some of them, and none."""
+    engine = ENGINES[name]
+    for spilled in (0, 2 * engine.cam - 4, 2 * engine.cam + 20):
+        assert int(run(engine, "cases", seed, spilled).split()[1]) > 15

@@ -1,0 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
+// The match engine with AXI ports, for designs of others. Paths are relative to rtl/.
+-f match/match.f
+match/gs_match_axi.sv

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// match_axi SEED: the example in C through the registers, random requests through the streams, what is refused.
+#include <deque>
+#include <memory>
+#include <random>
+
+#include "Vgs_match_axi.h"
+#include "check.h"
+#include "gossamer/match/axi.h"
+#include "gossamer/match/reference.h"
+#include "verilated.h"
+
+// The example, as it stands.
+#define GS_MATCH_NO_MAIN
+#include "../../../examples/match/host.c"
+
+namespace {
+
+using gossamer::match::Command;
+using gossamer::match::Completion;
+using gossamer::match::Op;
+using gossamer::match::Reference;
+using gossamer::match::Status;
+
+struct Axi {
+  std::unique_ptr<Vgs_match_axi> top = std::make_unique<Vgs_match_axi>();
+  std::mt19937_64 random;
+  unsigned response = 0;
+  explicit Axi(uint64_t seed) : random(seed) {
+    top->rst_ni = 0;
+    for (int i = 0; i < 4; ++i) tick();
+    top->rst_ni = 1;
+    tick();
+  }
+  void tick() {
+    top->clk_i = 0;
+    top->eval();
+    top->clk_i = 1;
+    top->eval();
+  }
+  void settle() {
+    top->clk_i = 0;
+    top->eval();
+  }
+  void write(uint32_t offset, uint32_t value, unsigned strobe = 15) {
+    // Address and data come in any order.
+    const bool address_first = random() % 2, apart = random() % 2;
+    top->s_axil_awaddr_i = offset;
+    top->s_axil_wdata_i = value;
+    top->s_axil_wstrb_i = strobe;
+    top->s_axil_awvalid_i = address_first || !apart;
+    top->s_axil_wvalid_i = !address_first || !apart;
+    if (apart) tick();
+    top->s_axil_awvalid_i = top->s_axil_wvalid_i = 1;
+    for (int i = 0;; ++i) {
+      CHECK(i < 100, "a write of %#x is not taken", offset);
+      settle();
+      const bool taken = top->s_axil_awready_o && top->s_axil_wready_o;
+      tick();
+      if (taken) break;
+    }
+    top->s_axil_awvalid_i = top->s_axil_wvalid_i = 0;
+    for (unsigned wait = random() % 3; wait; --wait) tick();
+    settle();
+    CHECK(top->s_axil_bvalid_o, "a write of %#x is not answered", offset);
+    response = top->s_axil_bresp_o;
+    top->s_axil_bready_i = 1;
+    tick();
+    top->s_axil_bready_i = 0;
+  }
+  uint32_t read(uint32_t offset) {
+    top->s_axil_araddr_i = offset;
+    top->s_axil_arvalid_i = 1;
+    for (int i = 0;; ++i) {
+      CHECK(i < 100, "a read of %#x is not taken", offset);
+      settle();
+      const bool taken = top->s_axil_arready_o;
+      tick();
+      if (taken) break;
+    }
+    top->s_axil_arvalid_i = 0;
+    for (unsigned wait = random() % 3; wait; --wait) tick();
+    settle();
+    CHECK(top->s_axil_rvalid_o, "a read of %#x is not answered", offset);
+    response = top->s_axil_rresp_o;
+    const uint32_t value = top->s_axil_rdata_o;
+    top->s_axil_rready_i = 1;
+    tick();
+    top->s_axil_rready_i = 0;
+    return value;
+  }
+};
+
+uint32_t read_register(void* axi, uint32_t offset) { return static_cast<Axi*>(axi)->read(offset); }
+void write_register(void* axi, uint32_t offset, uint32_t value) { static_cast<Axi*>(axi)->write(offset, value); }
+
+/// Random posts and arrivals through the streams; the low word of a completion and its status are looked at.
+void streams(Axi& axi, unsigned count) {
+  Reference reference;
+  std::deque<Completion> expected;
+  uint64_t by_status[5] = {};
+  unsigned sent = 0;
+  bool offering = false;
+  uint32_t before[5];
+  for (unsigned i = 0; i < 5; ++i) before[i] = axi.read(GS_MATCH_COUNTERS + 4 * i);
+  for (unsigned cycle = 0; sent < count || !expected.empty(); ++cycle) {
+    CHECK(cycle < count * 100, "%zu requests are not answered", expected.size());
+    Vgs_match_axi& top = *axi.top;
+    Command c;
+    if (!offering && sent < count && axi.random() % 2) {
+      c.op = axi.random() % 2 ? Op::kPost : Op::kArrive;
+      c.source = static_cast<uint16_t>(axi.random() % 4);
+      c.tag = static_cast<uint32_t>(axi.random() % 4);
+      c.any_source = c.op == Op::kPost && axi.random() % 4 == 0;
+      c.handle = sent;
+      top.s_axis_tdata_i[0] = c.handle;
+      top.s_axis_tdata_i[1] = c.tag;
+      top.s_axis_tdata_i[2] = c.source;
+      top.s_axis_tdata_i[3] = static_cast<uint32_t>(c.op) << 21 | static_cast<uint32_t>(c.any_source) << 20;
+      offering = true;
+      const Completion must = reference.apply(c);
+      expected.push_back(must);
+      ++by_status[static_cast<int>(must.status)];
+    }
+    top.s_axis_tvalid_i = offering;
+    top.m_axis_tready_i = axi.random() % 2;
+    axi.settle();
+    if (top.m_axis_tvalid_o && top.m_axis_tready_i) {
+      CHECK(!expected.empty(), "a completion that nobody asked for");
+      const Completion must = expected.front();
+      expected.pop_front();
+      const auto status = static_cast<Status>(top.m_axis_tdata_o[3] >> 25 & 7);
+      CHECK(status == must.status && top.m_axis_tdata_o[1] == must.handle &&
+                (status != Status::kMatched || top.m_axis_tdata_o[0] == must.partner),
+            "request %u: status %d, must be %d", must.handle, (int)status, (int)must.status);
+    }
+    if (offering && top.s_axis_tready_o) {
+      offering = false;
+      ++sent;
+    }
+    axi.tick();
+  }
+  axi.top->s_axis_tvalid_i = axi.top->m_axis_tready_i = 0;
+  CHECK(axi.read(GS_MATCH_POSTS) == reference.posts().size(), "receives that wait are counted wrongly");
+  CHECK(axi.read(GS_MATCH_MESSAGES) == reference.messages().size(), "messages that wait are counted wrongly");
+  for (unsigned i = 0; i < 5; ++i) {
+    CHECK(axi.read(GS_MATCH_COUNTERS + 4 * i) - before[i] == by_status[i], "status %u is counted wrongly", i);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Axi axi(argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 1);
+  constexpr unsigned kOkay = 0, kError = 2;
+  // What there is not.
+  axi.read(0xFC);
+  CHECK(axi.response == kError, "a register that there is not is read");
+  axi.write(GS_MATCH_POSTS, 1);
+  CHECK(axi.response == kError, "a register that is for reading is written");
+  axi.write(GS_MATCH_COMMAND + 12, 0);
+  CHECK(axi.response == kError, "a request is made through a window that is closed");
+  axi.write(GS_MATCH_CONTROL, 1, 1);
+  CHECK(axi.response == kError, "a part of a register is written");
+  CHECK(axi.read(GS_MATCH_CONTROL) == 0 && axi.response == kOkay, "a refused write has changed something");
+  axi.read(GS_MATCH_COMPLETION);
+  CHECK(axi.response == kError, "a completion is read that there is not");
+
+  const gs_match_bus bus{&axi, read_register, write_register};
+  const int wrong = match_example(&bus);
+  CHECK(wrong == 0, "%d answers of the example are wrong", wrong);
+  axi.write(GS_MATCH_CONTROL, 0);
+  CHECK(axi.response == kOkay, "the window does not close");
+  streams(axi, 5000);
+  axi.top->final();
+}

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+`include "gs_assert.svh"
+
+/// Bounded proof of a match engine: for every sequence of requests each completion is that of two plain lists. So no
+/// entry is lost or matched twice, and the oldest that matches is found. Keys are small, so that they meet often.
+module prove_match
+  import gossamer_pkg::*;
+  import gs_match_pkg::*;
+#(
+  /// 0: hashed; 1: two-level
+  parameter int unsigned Architecture = 0,
+  parameter int unsigned CamEntries   = 2,
+  parameter int unsigned Lists        = 1,
+  parameter int unsigned Entries      = 8,
+  parameter int unsigned Bins         = 2,
+  /// requests that are made
+  parameter int unsigned Requests     = 7
+) (
+  input logic       clk_i,
+  input logic       rst_ni,
+  input logic       cmd_valid_i,
+  input logic [2:0] op_i,
+  input logic       any_source_i,
+  input logic       any_tag_i,
+  input logic       source_i,
+  input logic       tag_i,
+  input logic [2:0] cancelled_i,
+  /// the secret of the hash, all its bits
+  input logic       seed_i,
+  input logic       done_ready_i
+);
+  localparam int unsigned SeedW = $bits(match_key_t) + $clog2(Bins) - 1;
+  localparam int unsigned CountW = 4;
+
+  logic cmd_ready, done_valid, accept;
+  match_command_t cmd;
+  match_completion_t done;
+  logic [31:0] posts, messages;
+  logic [CountW-1:0] made_q, answered_q;
+  // Of each request: what must be answered, and which entry a post was given.
+  match_status_e must_status_q[Requests];
+  match_op_e op_q[Requests];
+  logic [CountW-1:0] must_partner_q[Requests];
+  logic must_source_q[Requests], must_tag_q[Requests];
+  logic [31:0] entry_q[Requests];
+
+  always_comb begin
+    cmd            = '0;
+    cmd.op         = match_op_e'(op_i);
+    cmd.any_source = any_source_i;
+    cmd.any_tag    = any_tag_i;
+    cmd.source     = 16'(source_i);
+    cmd.tag        = 32'(tag_i);
+    cmd.handle     = 32'(made_q);
+    if (op_i == MatchOpCancel) begin
+      cmd.handle = 32'(cancelled_i);
+      cmd.tag    = entry_q[cancelled_i];
+    end
+  end
+  assign accept = cmd_valid_i && cmd_ready;
+
+  if (Architecture == 0) begin : gen_hashed
+    gs_match_hashed #(
+      .CamEntries(CamEntries),
+      .Entries   (Entries),
+      .Reserve   (0),
+      .StampW    (4),
+      .Bins      (Bins)
+    ) u_engine (
+      .clk_i,
+      .rst_ni,
+      .seed_i      ({SeedW{seed_i}}),
+      .cmd_valid_i,
+      .cmd_ready_o (cmd_ready),
+      .cmd_i       (cmd),
+      .done_valid_o(done_valid),
+      .done_ready_i,
+      .done_o      (done),
+      .posts_o     (posts),
+      .messages_o  (messages)
+    );
+    `GS_COVER_NOW(a_receive_is_taken_out_of_lists, u_engine.take_go && u_engine.wants_posts)
+    `GS_COVER_NOW(the_older_of_two_lists_is_taken, u_engine.picked_q && u_engine.take_go)
+  end else begin : gen_two_level
+    gs_match_two_level #(.CamEntries(CamEntries), .Lists(Lists), .Entries(Entries)) u_engine (
+      .clk_i,
+      .rst_ni,
+      .cmd_valid_i,
+      .cmd_ready_o (cmd_ready),
+      .cmd_i       (cmd),
+      .done_valid_o(done_valid),
+      .done_ready_i,
+      .done_o      (done),
+      .posts_o     (posts),
+      .messages_o  (messages)
+    );
+    `GS_COVER_NOW(a_receive_is_found_in_a_list, u_engine.result[1] && u_engine.found[1] && u_engine.remove[1]
+                  && u_engine.gen_queue[1].u_queue.list_remove)
+  end
+
+  `GS_ASSUME_NOW(requests_are_known, op_i <= MatchOpTake && (op_i != MatchOpArrive || !(any_source_i || any_tag_i)))
+  `GS_ASSUME_NOW(there_are_not_too_many, !cmd_valid_i || made_q < CountW'(Requests))
+  `GS_ASSUME_NOW(who_cancels_has_seen_the_completion, op_i != MatchOpCancel || 4'(cancelled_i) < answered_q
+                 && op_q[cancelled_i] == MatchOpPost && must_status_q[cancelled_i] == MatchStatusWaiting)
+
+  // --------------------------------------------------------- the plain lists: requests that wait, in their order
+  logic [Requests-1:0] waits_q;
+  match_command_t kept_q[Requests];
+  match_command_t other;
+  logic hit;
+  logic [CountW-1:0] who;
+  always_comb begin
+    hit   = 1'b0;
+    who   = '0;
+    other = '0;
+    for (int i = Requests - 1; i >= 0; i--) begin
+      if (waits_q[i]) begin
+        unique case (cmd.op)
+          MatchOpArrive: if (kept_q[i].op == MatchOpPost && (kept_q[i].any_source || kept_q[i].source == cmd.source)
+                             && (kept_q[i].any_tag || kept_q[i].tag == cmd.tag)) begin
+            hit   = 1'b1;
+            who   = CountW'(i);
+            other = kept_q[i];
+          end
+          MatchOpCancel: if (32'(cmd.handle) == 32'(i) && kept_q[i].op == MatchOpPost) begin
+            hit   = 1'b1;
+            who   = CountW'(i);
+            other = kept_q[i];
+          end
+          default: if (kept_q[i].op == MatchOpArrive && (cmd.any_source || kept_q[i].source == cmd.source)
+                       && (cmd.any_tag || kept_q[i].tag == cmd.tag)) begin
+            hit   = 1'b1;
+            who   = CountW'(i);
+            other = kept_q[i];
+          end
+        endcase
+      end
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      made_q     <= '0;
+      answered_q <= '0;
+      waits_q    <= '0;
+    end else begin
+      if (accept) begin
+        made_q <= made_q + CountW'(1);
+        if (hit && cmd.op != MatchOpProbe) waits_q[who[2:0]] <= 1'b0;
+        if (!hit && stays(cmd.op)) waits_q[made_q[2:0]] <= 1'b1;
+      end
+      if (done_valid && done_ready_i) answered_q <= answered_q + CountW'(1);
+    end
+    if (accept) begin
+      kept_q[made_q[2:0]]         <= cmd;
+      op_q[made_q[2:0]]           <= cmd.op;
+      must_status_q[made_q[2:0]]  <= hit ? MatchStatusMatched : stays(cmd.op) ? MatchStatusWaiting : MatchStatusNone;
+      must_partner_q[made_q[2:0]] <= who;
+      must_source_q[made_q[2:0]]  <= (cmd.op == MatchOpArrive) ? cmd.source[0] : other.source[0];
+      must_tag_q[made_q[2:0]]     <= (cmd.op == MatchOpArrive) ? cmd.tag[0] : other.tag[0];
+    end
+    if (done_valid && done_ready_i) entry_q[answered_q[2:0]] <= done.partner;
+  end
+
+  logic given;
+  match_status_e must;
+  assign given = done_valid && answered_q < made_q;
+  assign must  = must_status_q[answered_q[2:0]];
+  `GS_ASSERT_NOW(a_completion_is_asked_for, !done_valid || answered_q < made_q)
+  `GS_ASSERT_NOW(the_status_is_that_of_plain_lists, !given || done.status == must)
+  `GS_ASSERT_NOW(the_partner_is_that_of_plain_lists, !given || must != MatchStatusMatched
+                 || op_q[answered_q[2:0]] == MatchOpCancel || done.partner == 32'(must_partner_q[answered_q[2:0]]))
+  `GS_ASSERT_NOW(the_envelope_is_the_message_s, !given || must != MatchStatusMatched
+                 || op_q[answered_q[2:0]] == MatchOpCancel
+                 || done.source == 16'(must_source_q[answered_q[2:0]]) && done.tag == 32'(must_tag_q[answered_q[2:0]]))
+
+  `GS_COVER_NOW(an_order_matters, given && must == MatchStatusMatched && answered_q >= 4'd3
+                && must_partner_q[answered_q[2:0]] == 4'd1 && waits_q[0])
+  `GS_COVER_NOW(a_receive_is_taken_back, given && must == MatchStatusMatched
+                && op_q[answered_q[2:0]] == MatchOpCancel)
+
+  logic unused;
+  assign unused = ^{posts, messages, other, done.op, done.handle, done.length, done.rendezvous, done.spare};
+endmodule

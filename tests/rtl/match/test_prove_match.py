@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bounded proofs of match engines: all sequences of some requests, against plain lists; the CAM by itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from conftest import Size, current_size
+
+from gossamer import config as configs
+from gossamer.hdl import prove, sources
+
+HERE = Path(__file__).parent
+
+
+def files(name: str) -> sources.Sources:
+    return sources.blocks("match", config=configs.load("tiny")) + [HERE / name]
+
+
+def test_the_cam_keeps_entries_and_their_order(size: Size) -> None:
+    depth = size.pick(8, 10, 16)
+    proof = prove.prove("prove_cam", files("prove_cam.sv"), mode="bmc", depth=depth, cover_depth=16)
+    assert proof, proof.reason
+
+
+@pytest.mark.skipif(current_size().name != "full", reason="the solver takes hours: --full")
+@pytest.mark.parametrize("name", ["hashed", "two-level", "parallel"])
+def test_every_sequence_of_requests_is_answered_as_by_lists(name: str) -> None:
+    """Memories begin with zeros, so that the solver sees that most bits of keys never change."""
+    shapes = {
+        "hashed": {"Architecture": 0},
+        "two-level": {"Architecture": 1},
+        "parallel": {"Architecture": 1, "Lists": 2},
+    }
+    proof = prove.prove(
+        "prove_match",
+        files("prove_match.sv"),
+        mode="bmc",
+        depth=36,
+        parameters=shapes[name],
+        cover_depth=40,
+        timeout=6 * 3600,
+        script=["memory_map", "setundef -init -zero", "opt -full", "opt -full"],
+    )
+    assert proof, proof.reason
