@@ -76,21 +76,25 @@ static __attribute__((noinline)) int send_slow(const void* buffer, int count, MP
   return MPI_SUCCESS;
 }
 
-/// The short way: a basic type, one packet, credit, and a mailbox that can send.
+/// The short way: whole words of a basic type, one packet, credit, and a mailbox that can send. False: not taken.
 static inline __attribute__((always_inline)) bool sent(const void* buffer, int count, MPI_Datatype type, int dest,
                                                        int tag, MPI_Comm handle) {
   const Comm* comm = gsmpi_comm(handle);
   if (unlikely(comm == NULL || (unsigned)dest >= (unsigned)comm->size)) return false;
-  const uint32_t size = (uint32_t)type >> 8 & 0xFF;
-  if (unlikely((uint32_t)type >> 16 != 0x4000 || (uint32_t)count > kEagerBytes ||
-               (uint32_t)tag > kMostTag))
-    return false;
-  const uint32_t bytes = size * (uint32_t)count;
+  // A count of less than 2^27 does not overflow, as a basic type has up to 16 bytes.
+  _Static_assert(kMostTag == 0x7FFFFFF, "one shift judges tag and count");
+  if (unlikely(!gsmpi_basic(type) || ((uint32_t)tag | (uint32_t)count) >> 27)) return false;
+  const uint32_t bytes = (uint32_t)count << gsmpi_log_size(type);
+  if (unlikely(bytes > kEagerBytes || (((uintptr_t)buffer | bytes) & 3))) return false;
+#ifndef __GOSSAMER_DEVICE__
+  if (unlikely(buffer == NULL)) return false;  // the overlay traps where it is read
+#endif
   Peer* peer = comm->peers[dest];
-  if (unlikely(bytes > kEagerBytes || (peer->flow & 0xFF) == 0 || buffer == NULL || size == 0)) return false;
+  const uint32_t number = peer->sent;
+  if (unlikely(number == peer->limit)) return false;
   Packet* packet = transport_begin(peer);
   if (unlikely(packet == NULL)) return false;
-  gsmpi_send_eager(peer, packet, comm->context, tag, buffer, bytes);
+  gsmpi_send_eager(peer, packet, number, comm->context_high, tag, buffer, bytes, true);
   return true;
 }
 

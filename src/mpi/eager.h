@@ -6,19 +6,23 @@
 
 #include "transport.h"
 
-/// A packet of an eager message; `flow` is that of its peer, which has credit.
-static inline __attribute__((always_inline)) void gsmpi_send_eager(Peer* peer, Packet* packet, uint32_t context,
-                                                                   int tag, const void* data, uint32_t bytes) {
-  const uint32_t flow = peer->flow;
-  peer->flow = (flow & ~0xFF00u) + 0xFFFF;  // a credit less, the next number, nothing owed
-  packet->word[0] = gsmpi.mine | (flow & 0xFF00);
+/// Sends an eager message to a peer that has credit; `number` is the peer's next. `context` stands where packets have it.
+static inline __attribute__((always_inline)) void gsmpi_send_eager(Peer* peer, Packet* packet, uint32_t number,
+                                                                   uint32_t context, int tag, const void* data,
+                                                                   uint32_t bytes, bool whole_words) {
+  peer->sent = number + 1;
+  packet->word[0] = peer->first;
+  peer->first = gsmpi.mine;  // nothing is owed any more
   packet->word[1] = (uint32_t)tag;
-  packet->word[2] = context | (flow & 0xFFFF0000u);
-  packet->word[3] = bytes;
-  if (likely((((uintptr_t)data | bytes) & 3) == 0)) {
+  packet->word[2] = number;
+  packet->word[3] = bytes | context;
+  if (whole_words) {
     const uint32_t* from = data;
     uint32_t* to = packet->word + 4;
-    for (const uint32_t* end = from + bytes / 4; from != end;) *to++ = *from++;
+    if (bytes) {
+      to[0] = from[0];
+      for (uint32_t at = 1; unlikely(at < bytes / 4); ++at) to[at] = from[at];
+    }
   } else {
     memcpy(packet->word + 4, data, bytes);
   }

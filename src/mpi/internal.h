@@ -8,9 +8,9 @@
 //
 //   announce and eager   word 0  kind | credit that goes back << 8 | sender << 16
 //                        word 1  tag
-//                        word 2  context | number in the order of this pair << 16
-//                        word 3  bytes
-//                        word 4  eager: the message; announce: the sender's request
+//                        word 2  number in the order of this pair, 16 bits of it
+//                        word 3  eager: bytes | context << 16; announce: context << 16
+//                        word 4  eager: the message; announce: the sender's request, word 5 bytes
 //   clear                word 1  the sender's request, word 2 bytes that are wanted, word 3 the receiver's request
 //   data                 word 0  kind | the receiver's request << 16, word 1 offset, word 2 and on: bytes
 //   credit               word 0 alone
@@ -49,7 +49,7 @@ enum {
   kTypes = 256,       // derived datatypes at a time
   kOps = 64,          // operations of programs at a time
   kMostRequests = 65535,
-  kMostTag = 0x3FFFFFFF,
+  kMostTag = 0x7FFFFFF,
 };
 
 typedef enum { kEager = 1, kAnnounce, kClear, kData, kCredit } Kind;
@@ -60,21 +60,24 @@ typedef struct Packet {
 
 /// Another rank, as this rank keeps count of it.
 typedef struct Peer {
-  uint32_t address;  // for the transport
-  uint32_t flow;     // credit | credit that is owed << 8 | number of the next message << 16
-  uint16_t expected; // number of the next message that comes
-  uint16_t rank;     // in the world
-  bool repaying;     // in the list of those who wait for credit
+  uint32_t address;   // for the transport
+  uint32_t first;     // word 0 of the next eager packet: kEager, credit that is owed << 8, this rank << 16
+  uint32_t sent;      // number of the next message
+  uint32_t limit;     // the message with this number has no credit
+  uint16_t expected;  // number of the next message that comes
+  uint16_t rank;      // in the world
+  bool repaying;      // in the list of those who wait for credit
   struct Peer* next;
 } Peer;
 
 typedef struct Comm {
   MPI_Comm handle;
-  uint32_t context;  // of messages; one more is that of collectives
+  uint32_t context;       // of messages; one more is that of collectives
+  uint32_t context_high;  // the same, where packets have it
   int rank, size;
-  Peer** peers;           // by rank
-  uint16_t* rank_of;      // by rank in the world; null: the same
+  uint16_t* rank_of;  // by rank in the world; null: the same
   MPI_Errhandler handler;
+  Peer* peers[];  // by rank
 } Comm;
 
 typedef enum { kNoWork, kSendClear, kSendData } Work;
@@ -135,6 +138,7 @@ typedef struct Operation {
 typedef struct Rank {
   Comm* comms[kComms];
   uint32_t mine;  // kEager | rank << 16
+  Packet* slot;   // of the overlay: where packets are made
   int rank, size;
   bool ready, finalized, finalizing;
   Peer* peers;  // the world
@@ -215,6 +219,10 @@ void gsmpi_pack(const void* from, int count, MPI_Datatype type, void* to);
 void gsmpi_unpack(const void* from, size_t bytes, int count, MPI_Datatype type, void* to);
 /// Where the first byte of a contiguous datatype lies, from its buffer.
 intptr_t gsmpi_lower(MPI_Datatype type);
+
+/// Whether a handle is in the range of basic types; gsmpi_valid_type knows whether there is one.
+static inline bool gsmpi_basic(MPI_Datatype type) { return (uint32_t)type - 0x100 < 0x500; }
+static inline uint32_t gsmpi_log_size(MPI_Datatype type) { return ((uint32_t)type - 0x100) >> 8; }
 
 // ---- operations.c ----
 /// inout = in OP inout, element by element; false if the operation is not for that type.

@@ -69,8 +69,8 @@ static void add_work(Request* request, Work work) {
 
 /// A message of a peer has found its receive: the peer gets its credit back, with the next packet or by itself.
 static void owe(Peer* peer) {
-  peer->flow += 0x100;
-  if ((peer->flow & 0xFF00) >= kCredits / 2 * 0x100 && !peer->repaying && !gsmpi.finalizing) {
+  peer->first += 0x100;
+  if ((peer->first & 0xFF00) >= kCredits / 2 * 0x100 && !peer->repaying && !gsmpi.finalizing) {
     peer->repaying = true;
     peer->next = gsmpi.repay;
     gsmpi.repay = peer;
@@ -79,8 +79,8 @@ static void owe(Peer* peer) {
 
 /// Word 0 of a packet that carries credit.
 static uint32_t first_word(Peer* peer, Kind kind) {
-  const uint32_t word = (peer->flow & 0xFF00) | (gsmpi.mine - kEager + (uint32_t)kind);
-  peer->flow &= ~0xFF00u;
+  const uint32_t word = peer->first - kEager + (uint32_t)kind;
+  peer->first = gsmpi.mine;
   return word;
 }
 
@@ -117,7 +117,7 @@ static bool do_work(Request* request) {
 static void pump(void) {
   for (Peer** at = &gsmpi.repay; unlikely(*at != NULL);) {
     Peer* peer = *at;
-    if (peer->flow & 0xFF00) {
+    if (peer->first & 0xFF00) {
       Packet* packet = transport_begin(peer);
       if (!packet) {
         at = &peer->next;
@@ -173,9 +173,9 @@ static void clear(Request* request, const Peer* peer, int tag, uint32_t bytes, u
 
 /// A message in its turn: to its receive, or kept until there is one.
 static void accept(const Packet* packet, Peer* peer) {
-  const uint32_t context = packet->word[2] & 0xFFFF, bytes = packet->word[3];
-  const int tag = (int)packet->word[1];
   const bool eager = (packet->word[0] & 0xFF) == kEager;
+  const uint32_t context = packet->word[3] >> 16, bytes = eager ? packet->word[3] & 0xFFFF : packet->word[5];
+  const int tag = (int)packet->word[1];
   Request* request = gsmpi_match_message(context, peer, tag);
   if (request) {
     if (eager) {
@@ -207,7 +207,7 @@ static void accept_ahead(Peer* peer) {
   for (Ahead** at = &gsmpi.ahead; *at;) {
     Ahead* ahead = *at;
     const Packet* packet = &ahead->packet;
-    if (packet->word[0] >> 16 != peer->rank || packet->word[2] >> 16 != peer->expected) {
+    if (packet->word[0] >> 16 != peer->rank || (uint16_t)packet->word[2] != peer->expected) {
       at = &ahead->next;
       continue;
     }
@@ -232,7 +232,7 @@ static void arrive(const Packet* packet) {
     return;
   }
   Peer* peer = &gsmpi.peers[word >> 16];
-  peer->flow += word >> 8 & 0xFF;
+  peer->limit += word >> 8 & 0xFF;
   if (kind == kClear) {
     Request* request = gsmpi.requests[packet->word[1]];
     request->wanted = packet->word[2];
@@ -243,7 +243,7 @@ static void arrive(const Packet* packet) {
     else
       complete(request);
   } else if (kind != kCredit) {
-    if (unlikely(packet->word[2] >> 16 != peer->expected)) {
+    if (unlikely((uint16_t)packet->word[2] != peer->expected)) {
       Ahead* ahead = gsmpi_allocate(sizeof *ahead, "a message that came before its turn");
       ahead->packet = *packet;
       ahead->next = gsmpi.ahead;
@@ -317,18 +317,19 @@ void gsmpi_start_send(Request* request, const char* call) {
   request->done = false;
   drain();
   Packet* packet = begin(peer);  // taking in messages there may bring credit
-  if (!request->synchronous && request->bytes <= kEagerBytes && (peer->flow & 0xFF)) {
-    gsmpi_send_eager(peer, packet, request->context, request->tag, request->data, request->bytes);
+  if (!request->synchronous && request->bytes <= kEagerBytes && peer->sent != peer->limit) {
+    gsmpi_send_eager(peer, packet, peer->sent, request->context << 16, request->tag, request->data, request->bytes,
+                     false);
     complete(request);
   } else {
-    const uint32_t flow = peer->flow;
-    peer->flow = flow + 0x10000;
+    ++peer->limit;  // what is announced needs no credit
     packet->word[0] = first_word(peer, kAnnounce);
     packet->word[1] = (uint32_t)request->tag;
-    packet->word[2] = request->context | (flow & 0xFFFF0000u);
-    packet->word[3] = request->bytes;
+    packet->word[2] = peer->sent++;
+    packet->word[3] = request->context << 16;
     packet->word[4] = request->id;
-    transport_send(peer, packet, 20);
+    packet->word[5] = request->bytes;
+    transport_send(peer, packet, 24);
   }
   pump();
 }

@@ -8,7 +8,7 @@ enum { kSigned8, kSigned16, kSigned32, kSigned64, kUnsigned8, kUnsigned16, kUnsi
 
 /// How the elements of a type are added and compared.
 static int kind_of(MPI_Datatype type) {
-  if ((uint32_t)type >> 16 != 0x4000) return kNone;
+  if (!gsmpi_basic(type)) return kNone;
   switch (type) {
     case MPI_FLOAT: return kSingle;
     case MPI_DOUBLE: return kDouble;

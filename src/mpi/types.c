@@ -5,14 +5,14 @@
 
 #include "internal.h"
 
-enum { kBasic = 0x4000, kDerived = 0x4100 };
+enum { kDerived = 0x4100 };
 
 Type* gsmpi_type(MPI_Datatype type) {
   return (uint32_t)type >> 16 == kDerived && ((uint32_t)type & 0xFFFF) < kTypes ? gsmpi.types[type & 0xFFFF] : NULL;
 }
 
 static bool known(MPI_Datatype type) {
-  if ((uint32_t)type >> 16 == kBasic) return (type & 0xFF) >= 1 && (type & 0xFF) <= 0x1C && (type >> 8 & 0xFF) != 0;
+  if (gsmpi_basic(type)) return (type & 0xFF) >= 1 && (type & 0xFF) <= 0x1C;
   return gsmpi_type(type) != NULL;
 }
 
@@ -23,12 +23,12 @@ bool gsmpi_valid_type(MPI_Datatype type) {
 
 uint32_t gsmpi_type_size(MPI_Datatype type) {
   const Type* derived = gsmpi_type(type);
-  return derived ? derived->size : (uint32_t)type >> 8 & 0xFF;
+  return derived ? derived->size : gsmpi_basic(type) ? 1u << gsmpi_log_size(type) : 0;
 }
 
 intptr_t gsmpi_extent(MPI_Datatype type) {
   const Type* derived = gsmpi_type(type);
-  return derived ? derived->extent : (intptr_t)((uint32_t)type >> 8 & 0xFF);
+  return derived ? derived->extent : (intptr_t)gsmpi_type_size(type);
 }
 
 intptr_t gsmpi_lower(MPI_Datatype type) {

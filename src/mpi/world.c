@@ -21,9 +21,9 @@ static Comm* new_comm(const char* call, int size, int rank, uint32_t number) {
   int place = MPI_COMM_WORLD;
   while (place < kComms && gsmpi.comms[place]) ++place;
   if (place == kComms) gsmpi_die(MPI_ERR_OTHER, call, "%d communicators are in use, which is the most", kComms - 1);
-  Comm* comm = gsmpi_allocate(sizeof *comm, call);
+  Comm* comm = gsmpi_allocate(sizeof *comm + (size_t)size * sizeof *comm->peers, call);
   *comm = (Comm){.handle = place, .context = 2 * number, .rank = rank, .size = size, .handler = MPI_ERRORS_ARE_FATAL};
-  comm->peers = gsmpi_allocate((size_t)size * sizeof *comm->peers, call);
+  comm->context_high = comm->context << 16;
   gsmpi.comms[place] = comm;
   gsmpi.contexts[number / 32] |= 1u << number % 32;
   return comm;
@@ -40,7 +40,8 @@ int MPI_Init(int* argc, char*** argv) {
   gsmpi.peers = gsmpi_allocate((size_t)gsmpi.size * sizeof *gsmpi.peers, "MPI_Init");
   Comm* world = new_comm("MPI_Init", gsmpi.size, gsmpi.rank, 0);
   for (int rank = 0; rank < gsmpi.size; ++rank) {
-    gsmpi.peers[rank] = (Peer){.address = transport_address(rank), .flow = kCredits, .rank = (uint16_t)rank};
+    gsmpi.peers[rank] = (Peer){
+        .address = transport_address(rank), .first = gsmpi.mine, .limit = kCredits, .rank = (uint16_t)rank};
     world->peers[rank] = gsmpi.peers + rank;
   }
   Comm* self = new_comm("MPI_Init", 1, 0, 1);
@@ -233,7 +234,6 @@ int MPI_Comm_free(MPI_Comm* handle) {
   for (uint32_t i = 0; i < gsmpi.request_count; ++i)
     if (gsmpi.requests[i]->used && gsmpi.requests[i]->comm == comm) return MPI_SUCCESS;
   gsmpi.contexts[comm->context / 64] &= ~(1u << comm->context / 2 % 32);
-  gsmpi_release(comm->peers);
   gsmpi_release(comm->rank_of);
   gsmpi_release(comm);
   return MPI_SUCCESS;
