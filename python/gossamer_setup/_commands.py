@@ -15,6 +15,7 @@ COMMANDS: dict[str, tuple[str, tuple[str, ...]]] = {
     "graph": ("Look at graphs, convert them, make them.", ("core",)),
     "config": ("Show and check hardware configurations and clusters.", ("core",)),
     "top": ("Show what a running simulation does.", ("core",)),
+    "smi": ("Run kernels that send each other streaming messages.", ("core",)),
     "routes": ("Make and check the routes between boards.", ("core",)),
     "test": ("Run the tests.", ("core", "test")),
     "bench": ("Measure, beside what others reach.", ("core",)),
