@@ -21,9 +21,11 @@ SOURCE = ROOT / "src" / "smi"
 COMPAT = ROOT / "compat" / "smi"
 C_SUFFIXES = (".c",)
 CPP_SUFFIXES = (".cc", ".cpp", ".cxx", ".C")
-# No fused multiply-add unless the source asks for one: the same bits on every machine. GNU's unique symbols would be
-# one for all ranks.
-USER_FLAGS = ("-O2", "-g", "-fPIC", "-ffp-contract=off")
+# No fused multiply-add unless the source asks for one: the same bits on every machine.
+USER_FLAGS = ("-O2", "-g", "-fPIC", "-ffp-contract=off", "-fno-optimize-sibling-calls")
+# Calls that are merged lose their lines; unique symbols would be one for all ranks.
+_GNU_FLAGS = ("-fno-crossjumping", "-fno-tree-tail-merge")
+_GNU_CPP_FLAGS = ("-fno-gnu-unique",)
 _LANGUAGE = {".c": ("-x", "c", "-std=gnu17"), **dict.fromkeys(CPP_SUFFIXES, ("-x", "c++", "-std=gnu++20"))}
 
 
@@ -84,8 +86,8 @@ def shared_object(name: str, sources: Sequence[tuple[Path, Path]], defines: Sequ
 def compile_one(source: Path, folder: Path, flags: Sequence[str], user: Path, prefix: str = "") -> Path:
     """One object; its dependencies are in the file of the same name that ends in .d."""
     target = folder / f"{prefix}{source.stem}.o"
-    if source.suffix in CPP_SUFFIXES:
-        flags = [*flags, "-fno-gnu-unique"] if "g++" in native.compiler().name else flags
+    if "g++" in native.compiler().name:
+        flags = [*flags, *_GNU_FLAGS, *(_GNU_CPP_FLAGS if source.suffix in CPP_SUFFIXES else ())]
     read = ["-MMD", "-MF", str(target.with_suffix(".d")), "-MT", "app"]
     _compiler([*flags, *read, "-c", "-o", str(target), str(source.resolve())], folder, user)
     return target
