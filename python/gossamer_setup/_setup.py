@@ -38,7 +38,9 @@ def parser() -> argparse.ArgumentParser:
         "  ./gossamer setup --bundle gossamer.tar core test    pack two groups for another machine\n"
         "  ./gossamer setup --from-bundle gossamer.tar         install them there, without a network\n",
     )
-    result.add_argument("groups", nargs="*", metavar="GROUP", help="core, test, peers, rtl, golden, synth, plot or all")
+    result.add_argument(
+        "groups", nargs="*", metavar="GROUP", help="core, test, peers, rtl, smi, golden, synth, plot or all"
+    )
     either = result.add_mutually_exclusive_group()
     either.add_argument("--bundle", metavar="FILE", help="pack the groups' packages into FILE, a tar archive")
     either.add_argument("--from-bundle", metavar="FILE", help="install from FILE instead of the network")

@@ -171,6 +171,10 @@ SMI_Kernel SMI_Start_kernel(const char* name, void (*kernel)(void*), void* argum
   return new gs_smi_kernel{start(*current->rank, name, kernel, argument, false)};
 }
 
+SMI_Kernel gs_smi_start_daemon(const char* name, void (*kernel)(void*), void* argument) {
+  return new gs_smi_kernel{start(*current->rank, name, kernel, argument, true)};
+}
+
 void SMI_Wait_kernel(SMI_Kernel kernel) {
   struct Ended : Waitable {
     Fiber* other = nullptr;

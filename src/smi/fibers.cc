@@ -23,7 +23,8 @@ namespace {
 constexpr std::int64_t tankful = 20000;
 
 std::deque<Fiber*> ready;
-context::fiber outside;
+/// The thread's own stack. Never destroyed: a kernel may call exit().
+context::fiber& outside = *new context::fiber;
 int unfinished = 0;  ///< fibers that are no daemons
 std::int64_t tank = tankful;
 std::uint64_t done = 0, switches = 0;
@@ -87,8 +88,10 @@ context::fiber body(Fiber* self) {
     fail(exitDied, format("rank %d, %s: an exception that nobody catches", self->rank->index, self->name.c_str()));
   }
   self->done = true;
-  --self->rank->running;
-  if (!self->daemon) --unfinished;
+  if (!self->daemon) {
+    --self->rank->running;
+    --unfinished;
+  }
   if (self->joiner) wake(self->joiner);
   Fiber* then = nullptr;
   context::fiber& to = successor(then);
@@ -112,7 +115,7 @@ Fiber* start(Rank& rank, std::string name, void (*kernel)(void*), void* argument
                        if (from) outside = std::move(from);
                        return body(fiber);
                      });
-  ++rank.running;
+  rank.running += !daemon;
   unfinished += !daemon;
   fibers.push_back(fiber);
   ready.push_back(fiber);

@@ -134,7 +134,7 @@ struct Port {
 struct Rank {
   int index = 0;
   std::string program;
-  int running = 0;  ///< fibers that are not done
+  int running = 0;  ///< fibers that are not done, daemons not counted
   int code = 0;     ///< what its main returned
   SMI_Comm world = nullptr;
   std::unordered_map<int, Port> ports;

@@ -139,6 +139,8 @@ void SMI_Barrier(int port, SMI_Comm comm);
 typedef struct gs_smi_kernel* SMI_Kernel;
 SMI_Kernel SMI_Start_kernel(const char* name, void (*kernel)(void*), void* argument);
 void SMI_Wait_kernel(SMI_Kernel kernel);
+/* A kernel that may run for ever: the run does not wait for it. */
+SMI_Kernel gs_smi_start_daemon(const char* name, void (*kernel)(void*), void* argument);
 
 /* Channels between the kernels of one rank, of a stated depth: what `channel` of an OpenCL kernel becomes. Filled with
    zeros, one is ready for use. */

@@ -93,3 +93,35 @@ def run(
         text = json.dumps(asdict(result), indent=1) + "\n"
         _files.whole(stats, lambda file: file.write(text.encode()))
     return result.code
+
+
+@command.command(short_help="List the ports that programs use.")
+@click.argument("files", nargs=-1, metavar="FILE...")
+@click.option("--define", "-D", metavar="NAME[=VALUE]", multiple=True, help="Define a macro for the programs.")
+@click.option("--json", "json_path", metavar="FILE", type=click.Path(path_type=Path), help="Write them here, as JSON.")
+def ports(files: tuple[str, ...], define: tuple[str, ...], json_path: Path | None) -> None:
+    """List the ports of programs, with operation, type and degree: what hardware is generated from.
+
+    Port, type, operation and degree have to be constants. Uses of a port that do not agree, in a program or between
+    programs, are an error at both lines (exit code 2).
+
+    \b
+    Examples:
+      ./gossamer smi ports examples/streams/pipeline.c
+      ./gossamer smi ports gemv.cl axpy.cl --json ports.json
+    """
+    from gossamer.cli import _files
+    from gossamer.smi import ports as api
+
+    if json_path is not None:
+        _files.check_writable(json_path)
+    found = api.read(files, define)
+    if json_path is not None:
+        text = json.dumps(api.as_json(found), indent=1) + "\n"
+        _files.whole(json_path, lambda file: file.write(text.encode()))
+    for one in found:
+        click.echo(f"{one.program}: {len(one.ports)} port{'' if len(one.ports) == 1 else 's'}")
+        for port in one.ports:
+            degree = "" if port.degree is None else f", degree {port.degree}"
+            words = " ".join(text for text in (port.operation, port.reduction, port.type) if text)
+            click.echo(f"  {port.port:>3}  {words}{degree}  ({port.where})")

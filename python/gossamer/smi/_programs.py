@@ -11,7 +11,8 @@ from pathlib import Path
 from gossamer.errors import InputError
 from gossamer.smi import _compile
 
-SUFFIXES = (*_compile.C_SUFFIXES, *_compile.CPP_SUFFIXES)
+OPENCL = ".cl"
+SUFFIXES = (*_compile.C_SUFFIXES, *_compile.CPP_SUFFIXES, OPENCL)
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/|(\"(?:\\.|[^\"\\\n])*\")", re.DOTALL)
 _MAIN = re.compile(r"\bmain\s*\([^;{}]*\)\s*\{")
 
@@ -28,18 +29,34 @@ class Program:
 
 
 def build(files: Sequence[str], defines: Sequence[str] = ()) -> list[Program]:
-    """Compiles programs, in the order of their files. InputError, at the user's line, where one is wrong."""
-    return [
-        Program(
-            main.stem,
-            main,
-            _compile.shared_object(main.stem, [(one, one) for one in (main, *shared)], defines),
-        )
-        for main, shared in _split(_check(files))
-    ]
+    """Compiles programs, in the order of their files. InputError, at the user's line, where one is wrong.
+
+    Where no source in C or C++ has a main, each OpenCL file is a program, whose kernels all run.
+    """
+    groups, hosted = grouped(check(files))
+    programs = []
+    for main, shared in groups:
+        sources = [(_c_of(one, defines, hosted or one != main), one) for one in (main, *shared)]
+        programs.append(Program(main.stem, main, _compile.shared_object(main.stem, sources, defines)))
+    return programs
 
 
-def _check(files: Sequence[str]) -> list[Path]:
+def grouped(files: Sequence[Path]) -> tuple[list[tuple[Path, list[Path]]], bool]:
+    """The files of each program, the one that it is named by first; and whether they have mains of their own."""
+    mains = [path for path in files if has_main(path)]
+    devices = [] if mains else [path for path in files if path.suffix == OPENCL]
+    return split(mains, devices, [path for path in files if path not in (*mains, *devices)]), bool(mains)
+
+
+def _c_of(path: Path, defines: Sequence[str], host: bool) -> Path:
+    if path.suffix != OPENCL:
+        return path
+    from gossamer.smi import opencl
+
+    return opencl.to_c(path, defines, host=host)
+
+
+def check(files: Sequence[str]) -> list[Path]:
     if not files:
         raise InputError("a run needs a program; give its source files")
     found: list[Path] = []
@@ -56,18 +73,22 @@ def _check(files: Sequence[str]) -> list[Path]:
     return found
 
 
-def _split(files: Sequence[Path]) -> list[tuple[Path, list[Path]]]:
-    """Each file with a main, and the files that go with it."""
-    mains = [path for path in files if _MAIN.search(_text(path))]
-    shared = [path for path in files if path not in mains]
-    if not mains:
-        raise InputError(f"{files[0]}: has no main, and no other file has; a program starts in main, on each rank")
+def split(mains: Sequence[Path], devices: Sequence[Path], shared: Sequence[Path]) -> list[tuple[Path, list[Path]]]:
+    """Each file that makes a program, and the files that go with it."""
+    heads = [*mains, *devices]
+    if not heads:
+        raise InputError(f"{shared[0]}: has no main, and no other file has; a program starts in main, on each rank")
     names: dict[str, Path] = {}
-    for path in mains:
+    for path in heads:
         if path.stem in names:
             raise InputError(f"{path}: is the second program named {path.stem}, after {names[path.stem]}; rename one")
         names[path.stem] = path
-    return [(main, shared) for main in mains]
+    return [(head, list(shared)) for head in heads]
+
+
+def has_main(path: Path) -> bool:
+    """Whether a program starts in this source."""
+    return path.suffix != OPENCL and _MAIN.search(_text(path)) is not None
 
 
 def _text(path: Path) -> str:
