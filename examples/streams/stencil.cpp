@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A 4-point stencil on RX x RY ranks: each point becomes the mean of its four neighbours, T times; the edge of the
-// whole domain stays. Each rank has NX / RX rows of NY / RY points, and in every step streams its outer rows and columns to
-// its neighbours while it pops theirs: a port for each direction.
+// whole domain stays. Each rank has NX / RX rows of NY / RY points, and in every step streams its outer rows and
+// columns to its neighbours while it pops theirs: a port for each direction.
 //
 //   ./gossamer smi run examples/streams/stencil.cpp --ranks 8 -- 4 2 64 64 32 in.bin out.bin
 //

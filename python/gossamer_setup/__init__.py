@@ -52,14 +52,14 @@ def program(name: str, package: str) -> str:
     return _system.program(name, package)
 
 
-def library(header: str, name: str, package: str) -> None:
-    """Sees to it that a C++ library of a Debian package is there; root gets the package where it is missing.
+def boost() -> None:
+    """Sees to it that Boost.Context is there; root gets its Debian package where it is missing.
 
     Raises SetupError, with the line that installs it, if it is not there.
     """
     from gossamer_setup import _system
 
-    _system.library(header, name, package)
+    _system.library(*_system.BOOST)
 
 
 def _inside(env: str) -> bool:
@@ -160,9 +160,9 @@ __all__ = [
     "ROOT",
     "VERSION",
     "SetupError",
+    "boost",
     "help_text",
     "launch",
-    "library",
     "program",
     "require",
     "run_here",

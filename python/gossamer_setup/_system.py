@@ -17,6 +17,8 @@ _CXX20 = """\
 #include <span>
 static_assert(std::integral<int> && std::has_single_bit(8u));
 """
+# Header, library and Debian package of the fibers of streaming messages.
+BOOST = ("boost/context/fiber.hpp", "boost_context", "libboost-context-dev")
 COMPILERS = ("g++", "c++", "clang++")
 
 
@@ -93,7 +95,7 @@ def program(name: str, package: str) -> str:
     return found
 
 
-def _links(header: str, library: str) -> bool:
+def links(header: str, library: str) -> bool:
     """The compiler finds a library and its header."""
     path = compiler()
     if path is None:
@@ -109,7 +111,7 @@ def _links(header: str, library: str) -> bool:
 
 def library(header: str, name: str, package: str) -> None:
     """Sees to it that a C++ library of a Debian package is there; root gets the package where it is missing."""
-    if not _links(header, name) and not (_apt([package]) and _links(header, name)):
+    if not links(header, name) and not (_apt([package]) and links(header, name)):
         raise SetupError(f"the compiler finds no <{header}> or no lib{name}; install with: {install_line([package])}")
 
 

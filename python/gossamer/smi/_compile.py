@@ -43,7 +43,7 @@ def emulator() -> Path:
     with native.lock("smi-emulator"):
         if apps.fresh(folder):
             return binary
-        gossamer_setup.library("boost/context/fiber.hpp", "boost_context", "libboost-context-dev")
+        gossamer_setup.boost()
         folder.mkdir(parents=True, exist_ok=True)
         flags = ["-std=c++20", "-O2", "-g", "-fPIC", "-Wall", "-Wextra", f"-I{INCLUDE}"]
         sources = sorted(SOURCE.glob("*.cc"))
