@@ -52,6 +52,16 @@ def program(name: str, package: str) -> str:
     return _system.program(name, package)
 
 
+def boost() -> None:
+    """Sees to it that Boost.Context is there; root gets its Debian package where it is missing.
+
+    Raises SetupError, with the line that installs it, if it is not there.
+    """
+    from gossamer_setup import _system
+
+    _system.library(*_system.BOOST)
+
+
 def _inside(env: str) -> bool:
     return os.path.realpath(sys.prefix) == os.path.realpath(env)
 
@@ -145,4 +155,15 @@ def run_here(command: str, arguments: list[str]) -> int:
     return setup(arguments)
 
 
-__all__ = ["COMMANDS", "ROOT", "VERSION", "SetupError", "help_text", "launch", "program", "require", "run_here"]
+__all__ = [
+    "COMMANDS",
+    "ROOT",
+    "VERSION",
+    "SetupError",
+    "boost",
+    "help_text",
+    "launch",
+    "program",
+    "require",
+    "run_here",
+]

@@ -16,6 +16,7 @@ COMMANDS: dict[str, tuple[str, tuple[str, ...]]] = {
     "config": ("Show and check hardware configurations and clusters.", ("core",)),
     "top": ("Show what a running simulation does.", ("core",)),
     "mpi": ("Run MPI programs, here or on simulated boards.", ("core",)),
+    "smi": ("Run kernels that send each other streaming messages.", ("core",)),
     "routes": ("Make and check the routes between boards.", ("core",)),
     "test": ("Run the tests.", ("core", "test")),
     "bench": ("Measure, beside what others reach.", ("core",)),

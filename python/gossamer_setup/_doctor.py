@@ -86,6 +86,14 @@ def _spin(report: _Report) -> None:
         report.hint("spin", found, _system.install_line(["spin"]))
 
 
+def _boost(report: _Report) -> None:
+    if _system.links(*_system.BOOST[:2]):
+        report.good("boost", "Boost.Context is there (streaming messages need it)")
+    else:
+        found = "no Boost.Context; only streaming messages need it"
+        report.hint("boost", found, _system.install_line([_system.BOOST[2]]))
+
+
 def _groups(report: _Report) -> None:
     env = _env.env_dir()
     for group, (what, size) in _env.GROUPS.items():
@@ -168,7 +176,7 @@ def main(arguments: list[str]) -> int:
         return leave.code if isinstance(leave.code, int) else 2
     print(f"gossamer {VERSION} in {_env.ROOT}")
     report = _Report()
-    for check in (_python, _compiler, _make, _spin, _groups, _disk, _cpu, _memory, _built):
+    for check in (_python, _compiler, _make, _spin, _boost, _groups, _disk, _cpu, _memory, _built):
         check(report)
     if report.runs:
         print("./gossamer run works on this machine")

@@ -17,6 +17,8 @@ _CXX20 = """\
 #include <span>
 static_assert(std::integral<int> && std::has_single_bit(8u));
 """
+# Header, library and Debian package of the fibers of streaming messages.
+BOOST = ("boost/context/fiber.hpp", "boost_context", "libboost-context-dev")
 COMPILERS = ("g++", "c++", "clang++")
 
 
@@ -91,6 +93,26 @@ def program(name: str, package: str) -> str:
     if not found:
         raise SetupError(f"there is no {name}; install with: {install_line([package])}")
     return found
+
+
+def links(header: str, library: str) -> bool:
+    """The compiler finds a library and its header."""
+    path = compiler()
+    if path is None:
+        return False
+    command = [path, "-std=c++20", "-x", "c++", "-", "-o", os.devnull, f"-l{library}"]
+    text = f"#include <{header}>\nint main() {{}}\n"
+    try:
+        done = subprocess.run(command, input=text, capture_output=True, text=True, check=False, timeout=120)
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return done.returncode == 0
+
+
+def library(header: str, name: str, package: str) -> None:
+    """Sees to it that a C++ library of a Debian package is there; root gets the package where it is missing."""
+    if not links(header, name) and not (_apt([package]) and links(header, name)):
+        raise SetupError(f"the compiler finds no <{header}> or no lib{name}; install with: {install_line([package])}")
 
 
 def missing(groups: list[str]) -> dict[str, str]:

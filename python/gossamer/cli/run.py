@@ -75,7 +75,7 @@ Examples:
 """
 
 
-class _Words(click.Command):
+class Words(click.Command):
     """Keeps apart what stands behind --, which click would only leave out."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -85,7 +85,7 @@ class _Words(click.Command):
 
 
 @click.command(
-    cls=_Words,
+    cls=Words,
     add_help_option=False,
     context_settings={"ignore_unknown_options": True, "allow_interspersed_args": True},
 )

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Arguments of kernels of a .cl file that has no host program, from words [RANK.][KERNEL.]NAME=VALUE. The value of a
+   buffer is a number of zeros, or a file of its elements; a colon and a file behind it is where it is written in the
+   end. {} in names of files is the rank. */
+#ifndef GOSSAMER_SMI_ARGUMENTS_H_
+#define GOSSAMER_SMI_ARGUMENTS_H_
+
+#include <gossamer/smi/smi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct gs_smi_buffer {
+  char* data;
+  size_t size;
+  char file[4096];
+  struct gs_smi_buffer* next;
+};
+
+static char** gs_smi_words;
+static struct gs_smi_buffer* gs_smi_buffers;
+
+_Noreturn static void gs_smi_wrong(const char* kernel, const char* name, const char* what) {
+  fprintf(stderr, "kernel %s: argument %s %s\n", kernel, name, what);
+  exit(2);
+}
+
+/* The value that is most exact about rank and kernel. */
+static const char* gs_smi_find(const char* kernel, const char* name) {
+  char forms[4][256];
+  const int rank = SMI_Comm_rank(SMI_COMM_WORLD);
+  snprintf(forms[0], sizeof forms[0], "%d.%s.%s=", rank, kernel, name);
+  snprintf(forms[1], sizeof forms[1], "%d.%s=", rank, name);
+  snprintf(forms[2], sizeof forms[2], "%s.%s=", kernel, name);
+  snprintf(forms[3], sizeof forms[3], "%s=", name);
+  for (int form = 0; form < 4; form++) {
+    for (char** word = gs_smi_words + 1; *word; word++) {
+      if (!strncmp(*word, forms[form], strlen(forms[form]))) return *word + strlen(forms[form]);
+    }
+  }
+  gs_smi_wrong(kernel, name, "has no value; give it behind --, as NAME=VALUE");
+}
+
+static double gs_smi_number(const char* kernel, const char* name) {
+  const char* text = gs_smi_find(kernel, name);
+  char* end;
+  const double value = strtod(text, &end);
+  if (end == text || *end) gs_smi_wrong(kernel, name, "is no number");
+  return value;
+}
+
+static long long gs_smi_integer(const char* kernel, const char* name) {
+  const char* text = gs_smi_find(kernel, name);
+  char* end;
+  const long long value = strtoll(text, &end, 0);
+  if (end == text || *end) gs_smi_wrong(kernel, name, "is no whole number");
+  return value;
+}
+
+static void gs_smi_file(char* out, const char* from, size_t size) {
+  char rank[16];
+  snprintf(rank, sizeof rank, "%d", SMI_Comm_rank(SMI_COMM_WORLD));
+  size_t at = 0;
+  for (size_t i = 0; i < size && at < 4000; i++) {
+    if (from[i] == '{' && i + 1 < size && from[i + 1] == '}') {
+      at += (size_t)sprintf(out + at, "%s", rank);
+      i++;
+    } else {
+      out[at++] = from[i];
+    }
+  }
+  out[at] = 0;
+}
+
+static void* gs_smi_buffer(const char* kernel, const char* name, size_t element) {
+  const char* text = gs_smi_find(kernel, name);
+  const char* colon = strchr(text, ':');
+  const size_t length = colon ? (size_t)(colon - text) : strlen(text);
+  struct gs_smi_buffer* buffer = calloc(1, sizeof *buffer);
+  char* end;
+  const unsigned long long zeros = strtoull(text, &end, 10);
+  if (end == text + length && length) {
+    buffer->size = zeros * element;
+    buffer->data = calloc(zeros + 1, element);
+  } else {
+    char file[4096];
+    gs_smi_file(file, text, length);
+    FILE* in = fopen(file, "rb");
+    if (!in || fseek(in, 0, SEEK_END)) gs_smi_wrong(kernel, name, "is neither a number nor a file that can be read");
+    buffer->size = (size_t)ftell(in);
+    rewind(in);
+    buffer->data = malloc(buffer->size + 1);
+    if (fread(buffer->data, 1, buffer->size, in) != buffer->size) gs_smi_wrong(kernel, name, "cannot be read");
+    fclose(in);
+  }
+  if (colon) gs_smi_file(buffer->file, colon + 1, strlen(colon + 1));
+  buffer->next = gs_smi_buffers;
+  gs_smi_buffers = buffer;
+  return buffer->data;
+}
+
+static void gs_smi_write(void) {
+  for (struct gs_smi_buffer* one = gs_smi_buffers; one; one = one->next) {
+    if (!one->file[0]) continue;
+    FILE* out = fopen(one->file, "wb");
+    if (!out || fwrite(one->data, 1, one->size, out) != one->size || fclose(out)) {
+      fprintf(stderr, "%s: cannot be written\n", one->file);
+      exit(2);
+    }
+  }
+}
+
+#endif

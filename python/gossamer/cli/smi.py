@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``./gossamer smi``: programs of streaming messages, on all ranks at once in this machine's emulator."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from gossamer.cli.run import Words
+from gossamer.errors import InputError
+
+
+@click.group(invoke_without_command=True, short_help="Run kernels that send each other streaming messages.")
+@click.pass_context
+def command(ctx: click.Context) -> None:
+    """Streaming messages (SMI): channels between ranks, opened at run time, one element at a time.
+
+    \b
+    Examples:
+      ./gossamer smi run examples/streams/pipeline.c --ranks 8
+      ./gossamer smi run rank0.c rank1.c -- 1000
+      ./gossamer smi run stencil.cpp --topology torus8.json
+    """
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
+
+
+@command.command(cls=Words, short_help="Run programs, one on each rank.")
+@click.argument("files", nargs=-1, metavar="FILE...")
+@click.option("--ranks", metavar="N", type=int, help="How many ranks (one for each program, or each board).")
+@click.option("--topology", metavar="FILE", help="A cluster: SMI's JSON, a TOML file, or a name in config/clusters/.")
+@click.option("--define", "-D", metavar="NAME[=VALUE]", multiple=True, help="Define a macro for the programs.")
+@click.option("--slack", metavar="K", type=int, default=16, help="Degree of channels that state none (16).")
+@click.option("--seed", metavar="N", type=int, default=0, help="Let kernels run in a random order; 0: in turn (0).")
+@click.option("--ordered", is_flag=True, help="Add in the order of ranks: the same bits with any root.")
+@click.option("--operations", metavar="N", type=int, default=0, help="Break the run off after N operations.")
+@click.option("--timeout", metavar="SECONDS", type=float, default=0.0, help="Break the run off after SECONDS.")
+@click.option("--stack", metavar="MB", type=int, default=8, help="Stack of each kernel (8).")
+@click.option("--stats", metavar="FILE", type=click.Path(path_type=Path), help="Write what the run cost, as JSON.")
+def run(
+    files: tuple[str, ...],
+    ranks: int | None,
+    topology: str | None,
+    define: tuple[str, ...],
+    slack: int,
+    seed: int,
+    ordered: bool,
+    operations: int,
+    timeout: float,
+    stack: int,
+    stats: Path | None,
+) -> int:
+    """Build programs in C and C++ and run them on ranks that exchange streaming messages.
+
+    A FILE with a main is a program, named by the file; the others belong to all of them. Each rank runs its program's
+    main with what stands behind --, and has variables of its own. SMI's JSON topology says which rank runs which
+    program; otherwise the first runs on rank 0, the second on rank 1, and the last on all others. A deadlock is named:
+    which rank waits for which, at which line.
+
+    Exit code: what the first main that fails returns; 2 for wrong use of channels, 4 for a deadlock.
+
+    \b
+    Examples:
+      ./gossamer smi run examples/streams/pipeline.c --ranks 8
+      ./gossamer smi run rank0.c rank1.c -- 1000
+      ./gossamer smi run stencil.cpp --topology torus8.json --slack 0
+    """
+    from gossamer import smi
+    from gossamer.cli import _files
+
+    for name, value, least in (("slack", slack, 0), ("seed", seed, 0), ("operations", operations, 0)):
+        if value < least:
+            raise InputError(f"--{name} {value}: give {least} or more")
+    if timeout < 0:
+        raise InputError(f"--timeout {timeout:g}: give 0 or more")
+    if not 1 <= stack <= 4096:
+        raise InputError(f"--stack {stack}: give 1 to 4096 MB")
+    if stats is not None:
+        _files.check_writable(stats)
+    result = smi.run(
+        files,
+        ranks=ranks,
+        topology=topology,
+        arguments=click.get_current_context().meta["behind"],
+        defines=define,
+        options=smi.Options(slack, seed, operations, timeout, stack, ordered),
+        note=lambda line: click.echo(line, err=True),
+    )
+    if stats is not None:
+        text = json.dumps(asdict(result), indent=1) + "\n"
+        _files.whole(stats, lambda file: file.write(text.encode()))
+    return result.code
+
+
+@command.command(short_help="List the ports that programs use.")
+@click.argument("files", nargs=-1, metavar="FILE...")
+@click.option("--define", "-D", metavar="NAME[=VALUE]", multiple=True, help="Define a macro for the programs.")
+@click.option("--json", "json_path", metavar="FILE", type=click.Path(path_type=Path), help="Write them here, as JSON.")
+def ports(files: tuple[str, ...], define: tuple[str, ...], json_path: Path | None) -> None:
+    """List the ports of programs, with operation, type and degree: what hardware is generated from.
+
+    Port, type, operation and degree have to be constants. Uses of a port that do not agree, in a program or between
+    programs, are an error at both lines (exit code 2).
+
+    \b
+    Examples:
+      ./gossamer smi ports examples/streams/pipeline.c
+      ./gossamer smi ports gemv.cl axpy.cl --json ports.json
+    """
+    from gossamer.cli import _files
+    from gossamer.smi import ports as api
+
+    if json_path is not None:
+        _files.check_writable(json_path)
+    found = api.read(files, define)
+    if json_path is not None:
+        text = json.dumps(api.as_json(found), indent=1) + "\n"
+        _files.whole(json_path, lambda file: file.write(text.encode()))
+    for one in found:
+        click.echo(f"{one.program}: {len(one.ports)} port{'' if len(one.ports) == 1 else 's'}")
+        for port in one.ports:
+            degree = "" if port.degree is None else f", degree {port.degree}"
+            words = " ".join(text for text in (port.operation, port.reduction, port.type) if text)
+            click.echo(f"  {port.port:>3}  {words}{degree}  ({port.where})")

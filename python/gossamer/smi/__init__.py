@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Streaming messages (SMI): programs in C, C++ and OpenCL whose ranks send each other elements over channels.
+
+from gossamer import smi
+result = smi.run(["pipeline.c"], ranks=8, arguments=["1000"])
+result.operations       # pushes, pops and calls of collectives, of all ranks together
+"""
+
+from __future__ import annotations
+
+from gossamer.smi._programs import Program, build
+from gossamer.smi._ranks import Place, places
+from gossamer.smi._run import Options, Result, run
+
+__all__ = ["Options", "Place", "Program", "Result", "build", "places", "run"]

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sources of streaming messages as libclang sees them: kernels, channels, and calls that open channels."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import subprocess
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import gossamer_setup
+from gossamer import apps, native
+from gossamer.errors import InputError
+from gossamer.paths import INCLUDE
+from gossamer.smi._compile import COMPAT, CPP_SUFFIXES
+from gossamer.smi._programs import OPENCL
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """A source that has no errors."""
+
+    path: Path
+    unit: Any
+
+    def own(self, kind: str) -> Iterator[Any]:
+        """Cursors of a kind (FUNCTION_DECL, ...) in the file itself."""
+        for cursor in self.unit.cursor.walk_preorder():
+            file = cursor.location.file
+            if cursor.kind.name == kind and file is not None and Path(file.name) == self.path:
+                yield cursor
+
+
+def parse(path: Path, defines: Sequence[str] = (), more: str = "") -> Parsed:
+    """Parses a source in C, C++ or OpenCL, with more text at its end.
+
+    InputError, at the user's line, where it does not parse.
+    """
+    gossamer_setup.require("smi")
+    from clang import cindex
+
+    words = [f"-I{INCLUDE}", f"-I{COMPAT}", *(f"-D{one}" for one in defines), "-Wno-everything"]
+    words += [f"-isystem{folder}" for folder in _system_headers("c++" if path.suffix in CPP_SUFFIXES else "c")]
+    if path.suffix == OPENCL:
+        words += ["-x", "c", "-std=gnu17", "-DGOSSAMER_SMI_PARSE", "-include", str(COMPAT / "opencl.h")]
+    elif path.suffix in CPP_SUFFIXES:
+        words += ["-x", "c++", "-std=gnu++20"]
+    else:
+        words += ["-x", "c", "-std=gnu17"]
+    text = path.read_text(encoding="utf-8", errors="replace")
+    unit = cindex.Index.create().parse(str(path), args=words, unsaved_files=[(str(path), f"{text}\n{more}")])
+    for one in unit.diagnostics:
+        if one.severity >= cindex.Diagnostic.Error:
+            where = one.location
+            file = apps.relative(Path(where.file.name)) if where.file else apps.relative(path)
+            raise InputError(f"{file}:{where.line}: {one.spelling}")
+    return Parsed(path, unit)
+
+
+@functools.cache
+def _system_headers(language: str) -> list[str]:
+    """Folders in which the compiler looks: libclang comes without its own headers."""
+    command = [str(native.compiler()), "-E", "-x", language, "-v", "/dev/null"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    lines = done.stderr.splitlines()
+    try:
+        first = next(at for at, line in enumerate(lines) if line.startswith("#include <"))
+        last = lines.index("End of search list.")
+    except (StopIteration, ValueError):
+        return []
+    return [line.strip() for line in lines[first + 1 : last]]
+
+
+def annotated(cursor: Any, text: str) -> bool:
+    """Whether a declaration has the attribute that our headers make of a word."""
+    return any(one.kind.name == "ANNOTATE_ATTR" and one.spelling == text for one in cursor.get_children())
+
+
+def constant(cursor: Any) -> int | None:
+    """The value of an expression that is a constant whole number."""
+    from clang import cindex
+
+    library = cindex.conf.lib
+    library.clang_Cursor_Evaluate.restype = ctypes.c_void_p
+    library.clang_Cursor_Evaluate.argtypes = [cindex.Cursor]
+    library.clang_EvalResult_getKind.argtypes = [ctypes.c_void_p]
+    library.clang_EvalResult_getAsInt.argtypes = [ctypes.c_void_p]
+    library.clang_EvalResult_dispose.argtypes = [ctypes.c_void_p]
+    result = library.clang_Cursor_Evaluate(cursor)
+    if not result:
+        return None
+    try:
+        return int(library.clang_EvalResult_getAsInt(result)) if library.clang_EvalResult_getKind(result) == 1 else None
+    finally:
+        library.clang_EvalResult_dispose(result)

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which rank runs which program, and on which board."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from gossamer.config._source import near
+from gossamer.errors import InputError
+from gossamer.smi._programs import Program
+
+MOST = 4096
+"""Boards that an address can name."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """A rank."""
+
+    program: int
+    """Its place in the list of programs."""
+    name: str
+    """Its board, or ``rank3`` without a topology."""
+
+
+def places(
+    programs: Sequence[Program], ranks: int | None = None, topology: str | os.PathLike[str] | None = None
+) -> list[Place]:
+    """One Place for each rank.
+
+    SMI's JSON says which program a rank runs. Otherwise rank 0 runs the first program, rank 1 the second, and the last
+    one runs on all further ranks. Without `ranks` and `topology` there are as many ranks as programs.
+    """
+    if ranks is not None and not 1 <= ranks <= MOST:
+        raise InputError(f"--ranks {ranks}: give 1 to {MOST}")
+    if topology is None:
+        count = len(programs) if ranks is None else ranks
+        if count < len(programs):
+            raise InputError(f"--ranks {count}: there are {len(programs)} programs; give a rank for each")
+        return [Place(min(rank, len(programs) - 1), f"rank{rank}") for rank in range(count)]
+    from gossamer import routes
+
+    read = routes.read_topology(topology)
+    boards = read.cluster.boards
+    count = len(boards) if ranks is None else ranks
+    if count > len(boards):
+        raise InputError(f"--ranks {count}: the topology {os.fspath(topology)} has {len(boards)} boards only")
+    if not read.programs:
+        if count < len(programs):
+            raise InputError(f"{os.fspath(topology)}: {count} ranks for {len(programs)} programs; give a rank for each")
+        return [Place(min(rank, len(programs) - 1), boards[rank].name) for rank in range(count)]
+    names = {program.name: number for number, program in enumerate(programs)}
+    found = []
+    for rank in range(count):
+        wanted = read.programs[rank]
+        if wanted not in names:
+            raise InputError(
+                f"{os.fspath(topology)}: {boards[rank].name} runs {wanted}, but no file with a main is named "
+                f"{wanted}; there are {', '.join(names)}{near(wanted, names)}"
+            )
+        found.append(Place(names[wanted], boards[rank].name))
+    for name, number in names.items():
+        if all(place.program != number for place in found):
+            raise InputError(
+                f"{programs[number].file}: no rank of {os.fspath(topology)} runs {name}; leave the file out"
+            )
+    return found

@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Running programs in the emulator, and saying why a run came to nothing."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gossamer import apps
+from gossamer.errors import ExitCode, GossamerError, InputError, RunDied
+from gossamer.paths import INCLUDE
+from gossamer.smi import _compile
+from gossamer.smi._programs import Program, build
+from gossamer.smi._ranks import Place, places
+
+_MOST_LINES = 24
+_GRACE = 5.0
+"""Seconds that an interrupted run has to end."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a run goes. The same options, programs and arguments give the same run."""
+
+    slack: int = 16
+    """Elements that a sender may be ahead on a channel that states no degree."""
+    seed: int = 0
+    """0: kernels take turns in order; others: a random order, drawn from the seed."""
+    operations: int = 0
+    """The run is broken off after so many pushes, pops and calls of collectives; 0: never."""
+    timeout: float = 0
+    """The same after so many seconds."""
+    stack: int = 8
+    """MB of each kernel."""
+    ordered: bool = False
+    """Every SMI_ADD adds in the order of ranks."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """How a run went."""
+
+    code: int
+    """What the first main that did not return 0 returned, else 0."""
+    ranks: int
+    kernels: int
+    operations: int
+    """Pushes, pops and calls of collectives and of channels within a rank."""
+    switches: int
+    """How often another kernel went on."""
+
+
+def run(
+    files: Sequence[str],
+    *,
+    ranks: int | None = None,
+    topology: str | os.PathLike[str] | None = None,
+    arguments: Sequence[str] = (),
+    defines: Sequence[str] = (),
+    options: Options | None = None,
+    note: Callable[[str], None] = lambda line: print(line, file=sys.stderr),
+) -> Result:
+    """Builds programs and runs them, with the standard streams of this process.
+
+    `note` gets lines that go before the error's. Raises InputError for what is wrong in the programs' use of channels,
+    at both lines; RunDied for a deadlock or a rank that died.
+    """
+    programs = build(files, defines)
+    return _emulate(programs, places(programs, ranks, topology), arguments, options or Options(), note)
+
+
+def _emulate(
+    programs: Sequence[Program],
+    where: Sequence[Place],
+    arguments: Sequence[str],
+    options: Options,
+    note: Callable[[str], None],
+) -> Result:
+    emulator = _compile.emulator()
+    lines = [f"program {program.binary}" for program in programs]
+    lines += [f"rank {place.program} {programs[place.program].name}" for place in where]
+    lines += [f"option slack {options.slack}", f"option seed {options.seed}", f"option stack {options.stack << 20}"]
+    lines += [f"option operations {options.operations}", f"option timeout {options.timeout}"]
+    lines += ["option ordered 1"] if options.ordered else []
+    with tempfile.TemporaryDirectory(prefix="gossamer-smi-") as folder:
+        plan = Path(folder) / "plan"
+        plan.write_text("\n".join(lines) + "\n")
+        code, text = _process([str(emulator), str(plan)], arguments)
+    if code == -signal.SIGINT:
+        raise KeyboardInterrupt
+    if not text.strip():
+        # A rank has called exit(), or the process was ended from outside.
+        if code >= 0:
+            return Result(code, len(where), 0, 0, 0)
+        raise RunDied(f"the run died of {signal.Signals(-code).name}")
+    report = json.loads(text)
+    if report["outcome"] == "done":
+        return Result(*(report[key] for key in ("code", "ranks", "kernels", "operations", "switches")))
+    if report["outcome"] == "deadlock":
+        raise RunDied(_deadlock(report, programs, where, note))
+    if report["code"] == ExitCode.INTERRUPTED:
+        raise KeyboardInterrupt
+    (message,) = _with_places([(report["message"], report["places"])], programs)
+    kinds: dict[int, type[GossamerError]] = {ExitCode.INPUT: InputError, ExitCode.DIED: RunDied}
+    raise kinds.get(report["code"], GossamerError)(message)
+
+
+def _process(command: Sequence[str], arguments: Sequence[str]) -> tuple[int, str]:
+    """Exit code and report of the emulator, which has our standard streams."""
+    sys.stdout.flush()
+    reading, writing = os.pipe()
+    with os.fdopen(reading, encoding="utf-8", errors="replace") as report:
+        try:
+            child = subprocess.Popen([*command, str(writing), *arguments], pass_fds=[writing])
+        finally:
+            os.close(writing)
+        try:
+            text = report.read()
+            return child.wait(), text
+        except BaseException:
+            # From a terminal the child has its own Ctrl-C; a second one does no harm.
+            with contextlib.suppress(ProcessLookupError):
+                child.send_signal(signal.SIGINT)
+            try:
+                child.wait(_GRACE)
+            except subprocess.TimeoutExpired:
+                child.kill()
+                child.wait()
+            raise
+
+
+def _with_places(messages: Sequence[tuple[str, Sequence[Sequence[int]]]], programs: Sequence[Program]) -> list[str]:
+    """Messages with ``file:line`` for each ``{}``; their places are pairs of a program and an offset in its file."""
+    wanted: dict[int, list[int]] = {}
+    for _, found in messages:
+        for program, offset in found:
+            if program >= 0:
+                wanted.setdefault(program, []).append(offset)
+    lines = {
+        (program, offset): line
+        for program, offsets in wanted.items()
+        for offset, line in _source_lines(programs[program], sorted(set(offsets))).items()
+    }
+    texts = []
+    for message, found in messages:
+        rest = iter([lines.get((program, offset), "?") for program, offset in found])
+        texts.append(re.sub(r"\{\}", lambda _, rest=rest: next(rest, "?"), message))  # type: ignore[misc]
+    return texts
+
+
+def _source_lines(program: Program, offsets: Sequence[int]) -> dict[int, str]:
+    command = ["addr2line", "-a", "-i", "-e", str(program.binary), *map(hex, offsets)]
+    lines = dict.fromkeys(offsets, program.name)
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    except OSError:
+        return lines
+    own = str(INCLUDE)
+    at: int | None = None
+    for line in done.stdout.splitlines():
+        if line.startswith("0x"):
+            at = int(line, 16)
+            continue
+        file, _, number = line.split(" ", 1)[0].rpartition(":")
+        # A call from one of our headers was inlined into the user's code, which is on the next line.
+        if at is not None and file not in ("", "??") and not os.path.realpath(file).startswith(own):
+            lines[at] = f"{apps.relative(Path(file))}:{number}"
+            at = None
+    return lines
+
+
+def _deadlock(
+    report: dict[str, Any], programs: Sequence[Program], where: Sequence[Place], note: Callable[[str], None]
+) -> str:
+    """Notes who waits for what; gives the line that names the ring, or the end of the chain."""
+    waits = report["waits"]
+    shown = waits[:_MOST_LINES]
+    texts = _with_places([(wait["what"], [wait["place"]]) for wait in shown], programs)
+    for wait, what in zip(shown, texts, strict=True):
+        name = "" if wait["kernel"] == "main" else f", {wait['kernel']},"
+        board = where[wait["rank"]].name
+        note(f"rank {wait['rank']}{'' if board.startswith('rank') else f' ({board})'}{name} waits {what}")
+    if len(waits) > _MOST_LINES:
+        note(f"and {len(waits) - _MOST_LINES} kernels more")
+    needs: dict[int, list[int]] = {}
+    for wait in waits:
+        if not wait["daemon"]:
+            needs.setdefault(wait["rank"], []).extend(one for one in wait["for"])
+    return f"deadlock: {_chain(needs, set(report['ended']))}"
+
+
+def _chain(needs: dict[int, list[int]], ended: set[int]) -> str:
+    """A shortest ring of ranks that wait for each other; else a rank that waits for one that has ended."""
+    rings = [ring for ring in (_ring(needs, rank) for rank in needs) if ring]
+    if rings:
+        ring = min(rings, key=len)
+        if len(ring) == 1:
+            return f"rank {ring[0]} waits for itself"
+        rest = ", which waits for ".join(f"rank {rank}" for rank in (*ring[1:], ring[0]))
+        return f"rank {ring[0]} waits for {rest}"
+    for rank, others in needs.items():
+        for other in others:
+            if other in ended:
+                return f"rank {rank} waits for rank {other}, which has ended"
+    return f"rank {next(iter(needs))} waits, and nothing moves any more"
+
+
+def _ring(needs: dict[int, list[int]], start: int) -> list[int]:
+    """The shortest way from a rank back to it."""
+    before: dict[int, int] = {}
+    queue = [start]
+    for rank in queue:
+        for other in needs.get(rank, []):
+            if other == start:
+                ring = [rank]
+                while ring[-1] != start:
+                    ring.append(before[ring[-1]])
+                return ring[::-1]
+            if other not in before:
+                before[other] = rank
+                queue.append(other)
+    return []

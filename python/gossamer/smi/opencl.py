@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""OpenCL device files of SMI, made into C for the emulator. Lines stay where they are.
+
+Only channels are rewritten; compat/smi/opencl.h has the rest of the language. A program without a host gets a main
+that starts all kernels, with arguments from the command's words (compat/smi/arguments.h).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gossamer import native
+from gossamer.errors import InputError
+from gossamer.smi._compile import tag
+from gossamer.smi._parse import Parsed, annotated, parse
+
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"", re.DOTALL)
+_CHANNEL = re.compile(r"\bchannel\b([^;{}]*);")
+_DEPTH = re.compile(r"\bdepth\s*\(((?:[^()]|\([^()]*\))*)\)")
+_AUTORUN = re.compile(r"__attribute__\s*\(\(\s*autorun\s*\)\)")
+
+
+@dataclass(frozen=True)
+class Channel:
+    """A channel between the kernels of a rank, or an array of them."""
+
+    name: str
+    type: str
+    sizes: tuple[int, ...]
+    depth: str
+    """An expression."""
+    depth_value: int
+    line: int
+
+
+@dataclass(frozen=True)
+class Kernel:
+    name: str
+    arguments: tuple[tuple[str, str], ...]
+    """Type and name of each."""
+    autorun: bool
+    line: int
+
+
+@dataclass(frozen=True)
+class Source:
+    """A .cl file."""
+
+    parsed: Parsed
+    channels: tuple[Channel, ...]
+    kernels: tuple[Kernel, ...]
+    text: str
+    """In C, with the lines of the file."""
+
+
+def read(path: Path, defines: Sequence[str] = ()) -> Source:
+    """Reads a .cl file; InputError, at its line, where it does not parse."""
+    parsed = parse(path, defines)
+    text = path.read_text(encoding="utf-8", errors="replace")
+    # Comments and texts may have anything in them; only places count here.
+    plain = _COMMENT.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
+    variables = [one for one in parsed.own("VAR_DECL") if annotated(one, "channel")]
+    data = text.encode()
+    # What depths come to is for the parser to say.
+    texts = {}
+    for found in _CHANNEL.finditer(plain):
+        depth = _DEPTH.search(found[1])
+        texts[found.start()] = depth[1] if depth else "0"
+    if variables:
+        more = "".join(f"enum {{ gs_smi_depth_{start} = ({text}) }};\n" for start, text in texts.items())
+        again = parse(path, defines, more)
+        values = {one.spelling: one.enum_value for one in again.own("ENUM_CONSTANT_DECL")}
+    channels: list[Channel] = []
+    out, at = [], 0
+    for found in _CHANNEL.finditer(plain):
+        start, end = (len(text[:place].encode()) for place in found.span())
+        inside = [one for one in variables if start <= one.location.offset < end]
+        if not inside:
+            continue
+        made = []
+        for one in inside:
+            channel = _channel(one, texts[found.start()], values[f"gs_smi_depth_{found.start()}"])
+            channels.append(channel)
+            sizes = "".join(f"[{size}]" for size in channel.sizes)
+            made.append(
+                f"static struct {{ SMI_Fifo fifo; {channel.type} type[0]; char depth[0][{channel.depth}]; }} "
+                f"{channel.name}{sizes};"
+            )
+        out.append(data[at:start].decode(errors="replace") + " ".join(made) + "\n" * found[0].count("\n"))
+        at = end
+    out.append(data[at:].decode(errors="replace"))
+    kernels = tuple(_kernel(one, plain) for one in parsed.own("FUNCTION_DECL") if annotated(one, "kernel"))
+    return Source(parsed, tuple(channels), kernels, "".join(out))
+
+
+def _channel(cursor: Any, depth: str, value: int) -> Channel:
+    kind, sizes = cursor.type, []
+    while kind.kind.name == "CONSTANTARRAY":
+        sizes.append(kind.element_count)
+        kind = kind.element_type
+    return Channel(cursor.spelling, kind.spelling, tuple(sizes), depth, value, cursor.location.line)
+
+
+def _kernel(cursor: Any, plain: str) -> Kernel:
+    arguments = tuple((one.type.spelling, one.spelling) for one in cursor.get_arguments())
+    head = plain.encode()[: cursor.location.offset].decode(errors="replace")
+    return Kernel(
+        cursor.spelling,
+        arguments,
+        _AUTORUN.search(head[max(head.rfind(";"), head.rfind("}")) + 1 :]) is not None,
+        cursor.location.line,
+    )
+
+
+def to_c(path: Path, defines: Sequence[str], *, host: bool) -> Path:
+    """Writes the C that stands for a .cl file. Without a host it gets a main that starts its kernels."""
+    source = read(path, defines)
+    if not host and not source.kernels:
+        raise InputError(f"{path}: has no kernel, and there is no main that could use it")
+    text = f'#include "opencl.h"\n#line 1 "{path.resolve()}"\n{source.text}\n'
+    if not host:
+        text += _main(source.kernels)
+    folder = native.build_dir() / "smi" / "opencl"
+    folder.mkdir(parents=True, exist_ok=True)
+    made = folder / f"{path.stem}-{tag(str(path.resolve()), text)}.c"
+    if not made.exists():
+        partial = made.with_suffix(".part")
+        partial.write_text(text)
+        partial.replace(made)
+    return made
+
+
+def _main(kernels: Sequence[Kernel]) -> str:
+    lines = ['#line 1 "main for kernels without a host"', "#undef kernel", "#undef global", '#include "arguments.h"']
+    for one in kernels:
+        names = ", ".join(_argument(one.name, kind, name) for kind, name in one.arguments)
+        lines.append(f"static void gs_smi_start_{one.name}(void* gs_smi_nothing) {{ {one.name}({names}); }}")
+    lines.append("int main(int gs_smi_count, char** gs_smi_given) {")
+    lines.append("  gs_smi_words = gs_smi_given;")
+    lines.append(f"  SMI_Kernel gs_smi_started[{len(kernels)}];")
+    for number, one in enumerate(kernels):
+        start = "gs_smi_start_daemon" if one.autorun else "SMI_Start_kernel"
+        lines.append(f'  gs_smi_started[{number}] = {start}("{one.name}", gs_smi_start_{one.name}, 0);')
+    for number, one in enumerate(kernels):
+        if not one.autorun:
+            lines.append(f"  SMI_Wait_kernel(gs_smi_started[{number}]);")
+    lines += ["  gs_smi_write();", "  return 0;", "}"]
+    return "\n".join(lines) + "\n"
+
+
+def _argument(kernel: str, kind: str, name: str) -> str:
+    """The expression that an argument of a kernel gets."""
+    if kind.endswith("*") or "*restrict" in kind or "*__restrict" in kind or "* restrict" in kind:
+        # Of `const float *restrict`, the elements are float.
+        element = kind.split("*")[0].replace("volatile", "").strip()
+        return f'gs_smi_buffer("{kernel}", "{name}", sizeof({element}))'
+    plain = kind.replace("const", "").replace("volatile", "").strip()
+    if plain == "SMI_Comm":
+        return "SMI_COMM_WORLD"
+    if plain in ("float", "double"):
+        return f'gs_smi_number("{kernel}", "{name}")'
+    return f'gs_smi_integer("{kernel}", "{name}")'

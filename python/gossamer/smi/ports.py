@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which ports programs use, and for what: what hardware is generated from, read from the sources by libclang.
+
+found = ports.read(["rank0.cl", "rank1.cl"])
+found[0].ports[0].operation     # "send"
+ports.as_json(found)            # the format of docs/streams-reference.md
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gossamer import apps
+from gossamer.errors import InputError
+from gossamer.smi import _programs
+from gossamer.smi._parse import constant, parse
+
+TYPES = {1: "int", 2: "float", 3: "double", 4: "char", 5: "short", 6: "long", 7: "half"}
+OPERATIONS = {0: "add", 1: "max", 2: "min", 3: "add_ordered"}
+PORTS = 256
+_OPEN = re.compile(r"SMI_Open_(send|recv|receive|bcast|reduce|scatter|gather|allreduce|allgather)_channel(_ad)?$")
+# Where in a call what stands is: type, port, operation.
+_PLACES = {
+    "send": (1, 3, None), "receive": (1, 3, None), "bcast": (1, 2, None), "reduce": (1, 3, 2), "scatter": (2, 3, None),
+    "gather": (2, 3, None), "allreduce": (1, 3, 2), "allgather": (1, 2, None),
+}  # fmt: skip
+# Channels of smi.hpp, and the types of their elements.
+_CPP = {"sender": "send", "receiver": "receive"}
+_CPP_TYPES = {
+    "int": "int", "float": "float", "double": "double", "char": "char", "signed char": "char", "short": "short",
+    "long": "long", "long long": "long", "smi::half": "half",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Port:
+    """One use of a port by a program; a port that sends and receives has two."""
+
+    port: int
+    operation: str
+    """``send``, ``receive``, ``barrier``, or the name of a collective in small letters."""
+    type: str | None
+    """``int``, ...; None for a barrier."""
+    reduction: str | None
+    degree: int | None
+    """The greatest degree that an opening states; None if none does."""
+    where: str
+    """``file:line`` of the first opening."""
+
+
+@dataclass(frozen=True)
+class Ports:
+    """What a program needs of the hardware."""
+
+    program: str
+    ports: tuple[Port, ...]
+    channels: tuple[dict[str, Any], ...]
+    kernels: tuple[dict[str, Any], ...]
+
+
+def read(files: Sequence[str], defines: Sequence[str] = ()) -> list[Ports]:
+    """The ports of each program that the files make (see `smi.build`).
+
+    InputError, at the lines, where a port, type or operation is no constant, or where two uses of a port do not agree,
+    in a program or between programs.
+    """
+    groups, _ = _programs.grouped(_programs.check(files))
+    found = [_program(head.stem, [head, *shared], defines) for head, shared in groups]
+    for number, one in enumerate(found):
+        for other in found[number + 1 :]:
+            _agree(one, other)
+    return found
+
+
+def as_json(found: Sequence[Ports]) -> dict[str, Any]:
+    """The same as what json writes."""
+    return {
+        "programs": [
+            {
+                "program": one.program,
+                "ports": [
+                    {
+                        "port": port.port,
+                        "operation": port.operation,
+                        "type": port.type,
+                        "reduction": port.reduction,
+                        "degree": port.degree,
+                        "where": port.where,
+                    }
+                    for port in one.ports
+                ],
+                "channels": list(one.channels),
+                "kernels": list(one.kernels),
+            }
+            for one in found
+        ]
+    }
+
+
+def _program(name: str, files: Sequence[Path], defines: Sequence[str]) -> Ports:
+    ports: dict[tuple[int, str], Port] = {}
+    channels: list[dict[str, Any]] = []
+    kernels: list[dict[str, Any]] = []
+    for path in files:
+        parsed = parse(path, defines)
+        if path.suffix == _programs.OPENCL:
+            from gossamer.smi import opencl
+
+            source = opencl.read(path, defines)
+            channels += [
+                {"name": one.name, "type": one.type, "sizes": list(one.sizes), "depth": one.depth_value}
+                for one in source.channels
+            ]
+            kernels += [
+                {"name": one.name, "arguments": [list(pair) for pair in one.arguments], "autorun": one.autorun}
+                for one in source.kernels
+            ]
+        for call in parsed.own("CALL_EXPR"):
+            made = _port(call, path)
+            if made is not None:
+                _add(ports, made, name)
+    return Ports(name, tuple(ports[key] for key in sorted(ports)), tuple(channels), tuple(kernels))
+
+
+def _port(call: Any, path: Path) -> Port | None:
+    """What a call says about a port; None for a call of something else."""
+    where = f"{apps.relative(path)}:{call.location.line}"
+    arguments = list(call.get_arguments())
+    if call.spelling == "SMI_Barrier":
+        return Port(_number(arguments[0], "the port", where, range(PORTS)), "barrier", None, None, None, where)
+    if call.spelling in _CPP and call.type.spelling.startswith(f"smi::{call.spelling}<"):
+        kind = _CPP_TYPES.get(call.type.get_canonical().get_template_argument_type(0).spelling)
+        if kind is None:
+            return None  # inside of a template, or of our header
+        degree = _number(arguments[4], "the degree", where, range(-1, 1 << 31)) if _given(arguments, 4) else -1
+        number = _number(arguments[2], "the port", where, range(PORTS))
+        return Port(number, _CPP[call.spelling], kind, None, degree if degree >= 0 else None, where)
+    found = _OPEN.match(call.spelling)
+    if not found:
+        return None
+    operation = "receive" if found[1] == "recv" else found[1]
+    type_at, port_at, op_at = _PLACES[operation]
+    port = _number(arguments[port_at], "the port", where, range(PORTS))
+    kind = TYPES[_number(arguments[type_at], "the type", where, TYPES)]
+    reduction = None if op_at is None else OPERATIONS[_number(arguments[op_at], "the operation", where, OPERATIONS)]
+    stated = _number(arguments[-1], "the degree", where, range(1 << 31)) if found[2] else None
+    return Port(port, operation, kind, reduction, stated, where)
+
+
+def _given(arguments: Sequence[Any], at: int) -> bool:
+    """Whether an argument stands in the call; a default has no place in it."""
+    return len(arguments) > at and arguments[at].location.file is not None
+
+
+def _number(cursor: Any, what: str, where: str, allowed: Any) -> int:
+    value = constant(cursor)
+    if value is None:
+        raise InputError(f"{where}: {what} is no constant; hardware is made for it, so write a number")
+    if value not in allowed:
+        raise InputError(f"{where}: {what} is {value}, which does not exist")
+    return value
+
+
+def _add(ports: dict[tuple[int, str], Port], made: Port, program: str) -> None:
+    for (number, _), other in ports.items():
+        if number == made.port:
+            _compatible(made, other, f"in {program}")
+    key = made.port, made.operation
+    before = ports.get(key)
+    if before is not None:
+        stated = [one for one in (before.degree, made.degree) if one is not None]
+        made = Port(
+            before.port, before.operation, before.type, before.reduction, max(stated, default=None), before.where
+        )
+    ports[key] = made
+
+
+def _compatible(one: Port, other: Port, who: str) -> None:
+    """Two uses of a port can be the same piece of hardware, or its two ends."""
+    ends = {"send", "receive"}
+    same = one.operation == other.operation or {one.operation, other.operation} <= ends
+    if same and one.type == other.type and one.reduction == other.reduction:
+        return
+    raise InputError(
+        f"{one.where}: port {one.port} is used for {_words(one)}, and {who} for {_words(other)} ({other.where}); "
+        "give each its own port"
+    )
+
+
+def _words(port: Port) -> str:
+    return " ".join(text for text in (port.operation, port.reduction, port.type) if text)
+
+
+def _agree(one: Ports, other: Ports) -> None:
+    """Ports of the same number are ends of the same channels, or the same collective."""
+    for mine in one.ports:
+        for theirs in other.ports:
+            if mine.port == theirs.port:
+                _compatible(theirs, mine, f"in {one.program}")

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Groups of ranks, made and split while kernels run.
+#include <algorithm>
+
+#include "runtime.h"
+
+namespace gossamer::smi {
+
+namespace {
+
+int contexts = 0;
+
+Context* makeContext(std::vector<int> members) {
+  auto* context = new Context;
+  context->number = contexts++;
+  context->members = std::move(members);
+  context->splits.resize(context->members.size());
+  for (int rank = 0; rank < context->size(); ++rank) context->comms.push_back(new gs_smi_comm{context, rank});
+  return context;
+}
+
+/// All members give something; the last one to come computes what each of them gets.
+template <class Compute>
+SMI_Comm together(SMI_Comm comm, Split::Given given, Compute compute) {
+  Context& context = *comm->context;
+  const auto me = static_cast<std::size_t>(comm->rank);
+  const std::uint64_t number = context.splits[me]++;
+  Split& split = context.splitting[number];
+  split.given.resize(context.members.size());
+  split.made.resize(context.members.size());
+  split.given[me] = std::move(given);
+  if (++split.arrived < context.size()) {
+    split.waiting.push_back(current);
+    wait(context, split.given[me].place);
+  } else {
+    compute(context, split);
+    split.left = context.size();
+    for (Fiber* other : split.waiting) wake(other);
+  }
+  SMI_Comm mine = split.made[me];
+  if (--split.left == 0) context.splitting.erase(number);
+  return mine;
+}
+
+void check(SMI_Comm comm, const char* call, Place place) {
+  if (!comm) {
+    fail(exitInput, format("rank %d: %s: the communicator is null; this rank is not in it ({})", current->rank->index,
+                           call),
+         {place});
+  }
+}
+
+}  // namespace
+
+std::string Context::words() const {
+  return number ? format(" of a communicator of %d ranks", size()) : std::string();
+}
+
+Wait Context::wait(const Fiber& fiber) const {
+  for (const auto& [number, split] : splitting) {
+    if (std::find(split.waiting.begin(), split.waiting.end(), &fiber) == split.waiting.end()) continue;
+    Wait found{"for all ranks of a communicator to split it ({})", {}};
+    for (int rank = 0; rank < size(); ++rank) {
+      if (!split.given[static_cast<std::size_t>(rank)].here) {
+        found.ranks.push_back(members[static_cast<std::size_t>(rank)]);
+      }
+    }
+    return found;
+  }
+  return {"for a communicator ({})", {}};
+}
+
+void makeWorld() {
+  std::vector<int> all;
+  for (const Rank* rank : ranks) all.push_back(rank->index);
+  Context* world = makeContext(std::move(all));
+  for (Rank* rank : ranks) rank->world = world->comms[static_cast<std::size_t>(rank->index)];
+}
+
+}  // namespace gossamer::smi
+
+using namespace gossamer::smi;
+
+extern "C" {
+
+SMI_Comm SMI_Comm_world(void) { return current->rank->world; }
+
+int SMI_Comm_rank(SMI_Comm comm) {
+  check(comm, __func__, __builtin_return_address(0));
+  return comm->rank;
+}
+
+int SMI_Comm_size(SMI_Comm comm) {
+  check(comm, __func__, __builtin_return_address(0));
+  return comm->context->size();
+}
+
+SMI_Comm SMI_Comm_split(SMI_Comm comm, int color, int key) {
+  const Place place = __builtin_return_address(0);
+  check(comm, __func__, place);
+  if (color < 0 && color != SMI_UNDEFINED) {
+    fail(exitInput, format("rank %d: SMI_Comm_split: the color is %d; it is 0 or more, or SMI_UNDEFINED ({})",
+                           current->rank->index, color),
+         {place});
+  }
+  return together(comm, {color, key, true, place, {}}, [](const Context& context, Split& split) {
+    std::map<int, std::vector<int>> groups;
+    for (int rank = 0; rank < context.size(); ++rank) {
+      const Split::Given& given = split.given[static_cast<std::size_t>(rank)];
+      if (!given.list.empty()) {
+        fail(exitInput, "SMI_Comm_split ({}) meets SMI_Comm_create ({}); all ranks call the same",
+             {split.given[static_cast<std::size_t>(context.size() - 1)].place, given.place});
+      }
+      if (given.color != SMI_UNDEFINED) groups[given.color].push_back(rank);
+    }
+    for (auto& [color_, group] : groups) {
+      std::stable_sort(group.begin(), group.end(), [&](int a, int b) {
+        return split.given[static_cast<std::size_t>(a)].key < split.given[static_cast<std::size_t>(b)].key;
+      });
+      std::vector<int> members;
+      for (const int rank : group) members.push_back(context.members[static_cast<std::size_t>(rank)]);
+      const Context* made = makeContext(std::move(members));
+      for (std::size_t at = 0; at < group.size(); ++at) {
+        split.made[static_cast<std::size_t>(group[at])] = made->comms[at];
+      }
+    }
+  });
+}
+
+SMI_Comm SMI_Comm_create(SMI_Comm comm, int count, const int* list) {
+  const Place place = __builtin_return_address(0);
+  check(comm, __func__, place);
+  if (count < 1) {
+    fail(exitInput, format("rank %d: SMI_Comm_create: the count is %d; give one rank at least ({})",
+                           current->rank->index, count),
+         {place});
+  }
+  std::vector<int> ranksOf(list, list + count);
+  for (std::size_t at = 0; at < ranksOf.size(); ++at) {
+    const int rank = ranksOf[at];
+    if (rank >= 0 && rank < comm->context->size() &&
+        std::find(ranksOf.begin(), ranksOf.begin() + static_cast<std::ptrdiff_t>(at), rank) ==
+            ranksOf.begin() + static_cast<std::ptrdiff_t>(at)) {
+      continue;
+    }
+    fail(exitInput, format("rank %d: SMI_Comm_create: rank %d in the list is %s ({})", current->rank->index, rank,
+                           rank < 0 || rank >= comm->context->size() ? "not in the communicator" : "there twice"),
+         {place});
+  }
+  return together(comm, {0, 0, true, place, std::move(ranksOf)}, [](const Context& context, Split& split) {
+    const Split::Given& first = split.given[0];
+    for (int rank = 1; rank < context.size(); ++rank) {
+      const Split::Given& given = split.given[static_cast<std::size_t>(rank)];
+      if (given.list == first.list) continue;
+      fail(exitInput, format("SMI_Comm_create: rank %d gives another list ({}) than rank %d ({})",
+                             context.members[static_cast<std::size_t>(rank)], context.members[0]),
+           {given.place, first.place});
+    }
+    std::vector<int> members;
+    for (const int rank : first.list) members.push_back(context.members[static_cast<std::size_t>(rank)]);
+    const Context* made = makeContext(std::move(members));
+    for (std::size_t at = 0; at < first.list.size(); ++at) {
+      split.made[static_cast<std::size_t>(first.list[at])] = made->comms[at];
+    }
+  });
+}
+
+void SMI_Comm_free(SMI_Comm* comm) { *comm = nullptr; }
+
+SMI_Kernel SMI_Start_kernel(const char* name, void (*kernel)(void*), void* argument) {
+  return new gs_smi_kernel{start(*current->rank, name, kernel, argument, false)};
+}
+
+SMI_Kernel gs_smi_start_daemon(const char* name, void (*kernel)(void*), void* argument) {
+  return new gs_smi_kernel{start(*current->rank, name, kernel, argument, true)};
+}
+
+void SMI_Wait_kernel(SMI_Kernel kernel) {
+  struct Ended : Waitable {
+    Fiber* other = nullptr;
+    Wait wait(const Fiber& fiber) const override {
+      return {format("for its kernel %s ({})", other->name.c_str()), {fiber.rank->index}};
+    }
+  } ended;
+  ended.other = kernel->fiber;
+  if (ended.other->joiner) {
+    fail(exitInput, format("rank %d: kernel %s is waited for twice ({})", current->rank->index,
+                           ended.other->name.c_str()),
+         {__builtin_return_address(0)});
+  }
+  while (!ended.other->done) {
+    ended.other->joiner = current;
+    wait(ended, __builtin_return_address(0));
+  }
+}
+
+}  // extern "C"

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Who runs next. A fiber hands over to the next one directly; the thread's own stack is used before the first fiber
+/// and after the last.
+#include <boost/context/protected_fixedsize_stack.hpp>
+#include <exception>
+
+#include "interrupt.h"
+#include "runtime.h"
+
+namespace gossamer::smi {
+
+namespace context = boost::context;
+
+Options options;
+volatile std::int64_t fuel = 0;
+Fiber* current = nullptr;
+std::vector<Fiber*> fibers;
+std::vector<Rank*> ranks;
+
+namespace {
+
+/// Between two looks at limits and at Ctrl-C; a fiber that never waits lets others run then.
+constexpr std::int64_t tankful = 20000;
+
+std::deque<Fiber*> ready;
+/// The thread's own stack. Never destroyed: a kernel may call exit().
+context::fiber& outside = *new context::fiber;
+int unfinished = 0;  ///< fibers that are no daemons
+std::int64_t tank = tankful;
+std::uint64_t done = 0, switches = 0;
+std::uint64_t random = 0;
+
+std::uint64_t draw() {
+  // xorshift64*: any non-zero state, period 2^64 - 1.
+  random ^= random >> 12;
+  random ^= random << 25;
+  random ^= random >> 27;
+  return random * 0x2545F4914F6CDD1Dull >> 32;
+}
+
+void fill() {
+  tank = options.seed ? static_cast<std::int64_t>(1 + draw() % 40) : tankful;
+  if (options.operations && options.operations - done < static_cast<std::uint64_t>(tank)) {
+    tank = static_cast<std::int64_t>(options.operations - done);
+  }
+  fuel = tank;
+}
+
+/// Takes the next fiber out of those that can run; null if none can.
+Fiber* next() {
+  if (ready.empty()) return nullptr;
+  if (options.seed && ready.size() > 1) std::swap(ready.front(), ready[draw() % ready.size()]);
+  Fiber* found = ready.front();
+  ready.pop_front();
+  return found;
+}
+
+/// What to go on with when nothing has to run: the thread itself, which ends the run.
+context::fiber& successor(Fiber*& then) {
+  then = unfinished ? next() : nullptr;
+  if (!then) return outside;
+  ++switches;
+  return then->context;
+}
+
+void leave(Fiber* self) {
+  Fiber* then = nullptr;
+  context::fiber& to = successor(then);
+  if (then == self) {
+    return;
+  }
+  current = then;
+  std::move(to).resume_with([self](context::fiber&& from) {
+    self->context = std::move(from);
+    return context::fiber();
+  });
+}
+
+context::fiber body(Fiber* self) {
+  try {
+    self->kernel(self->argument);
+  } catch (const context::detail::forced_unwind&) {
+    throw;
+  } catch (const std::exception& error) {
+    fail(exitDied, format("rank %d, %s: an exception that nobody catches: %s", self->rank->index, self->name.c_str(),
+                          error.what()));
+  } catch (...) {
+    fail(exitDied, format("rank %d, %s: an exception that nobody catches", self->rank->index, self->name.c_str()));
+  }
+  self->done = true;
+  if (!self->daemon) {
+    --self->rank->running;
+    --unfinished;
+  }
+  if (self->joiner) wake(self->joiner);
+  Fiber* then = nullptr;
+  context::fiber& to = successor(then);
+  current = then;
+  return std::move(to);
+}
+
+}  // namespace
+
+Fiber* start(Rank& rank, std::string name, void (*kernel)(void*), void* argument, bool daemon) {
+  auto* fiber = new Fiber;
+  fiber->rank = &rank;
+  fiber->name = std::move(name);
+  fiber->kernel = kernel;
+  fiber->argument = argument;
+  fiber->daemon = daemon;
+  fiber->context =
+      context::fiber(std::allocator_arg, context::protected_fixedsize_stack(options.stack),
+                     [fiber](context::fiber&& from) {
+                       // The first fiber of all is resumed by the thread, the others by fibers that keep themselves.
+                       if (from) outside = std::move(from);
+                       return body(fiber);
+                     });
+  rank.running += !daemon;
+  unfinished += !daemon;
+  fibers.push_back(fiber);
+  ready.push_back(fiber);
+  return fiber;
+}
+
+void runAll() {
+  random = options.seed * 0x9E3779B97F4A7C15ull + 0x1234567ull;
+  if (!random) random = 1;
+  fill();
+  if (Fiber* first = next()) {
+    current = first;
+    std::move(first->context).resume();
+  }
+  current = nullptr;
+  if (unfinished) deadlock();
+}
+
+void wait(const Waitable& what, Place place) {
+  current->waits = &what;
+  current->place = place;
+  Fiber* self = current;
+  leave(self);
+  self->waits = nullptr;
+}
+
+void wake(Fiber* fiber) { ready.push_back(fiber); }
+
+void yield() {
+  ready.push_back(current);
+  leave(current);
+}
+
+void refuel() {
+  done += static_cast<std::uint64_t>(tank);
+  if (interrupted()) interrupt();
+  if (options.operations && done >= options.operations) {
+    fail(exitInput, format("the run was ended after %llu operations on channels, rank %d in %s among others; is there "
+                           "a kernel that never ends? --operations N allows more",
+                           static_cast<unsigned long long>(options.operations), current->rank->index,
+                           current->name.c_str()));
+  }
+  fill();
+  yield();
+}
+
+std::uint64_t operationsDone() { return done + static_cast<std::uint64_t>(tank - fuel); }
+std::uint64_t switchesDone() { return switches; }
+
+}  // namespace gossamer::smi

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The emulator's process: smi-emulator PLAN REPORT-FILE-NUMBER ARGUMENTS...
+/// Lines of a plan: `program PATH`, `rank PROGRAM NAME` and `option NAME VALUE`. The command writes it.
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "interrupt.h"
+#include "programs.h"
+#include "runtime.h"
+
+using namespace gossamer::smi;
+
+namespace {
+
+std::vector<char*> arguments;
+
+struct Start {
+  Main main;
+  Rank* rank;
+};
+
+void runMain(void* given) {
+  const auto* start = static_cast<Start*>(given);
+  // Each rank gets words of its own: main may write to them.
+  auto* words = new std::vector<std::string>(arguments.begin(), arguments.end());
+  auto* list = new std::vector<char*>;
+  for (std::string& word : *words) list->push_back(word.data());
+  list->push_back(nullptr);
+  start->rank->code = start->main(static_cast<int>(words->size()), list->data());
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  if (count < 3) return exitBug;
+  reportFile = std::atoi(words[2]);
+  std::vector<std::string> programs;
+  double seconds = 0;
+  std::ifstream plan(words[1]);
+  for (std::string line; std::getline(plan, line);) {
+    std::istringstream in(line);
+    std::string kind, name, value;
+    in >> kind;
+    if (kind == "program") {
+      std::getline(in >> std::ws, value);
+      programs.push_back(value);
+    } else if (kind == "rank") {
+      auto* rank = new Rank;
+      rank->index = static_cast<int>(ranks.size());
+      in >> rank->code >> rank->program;  // the program's number is kept there until it runs
+      ranks.push_back(rank);
+    } else {
+      in >> name >> value;
+      if (name == "slack") options.slack = std::stoi(value);
+      else if (name == "seed") options.seed = std::stoull(value);
+      else if (name == "operations") options.operations = std::stoull(value);
+      else if (name == "stack") options.stack = std::stoull(value);
+      else if (name == "ordered") options.ordered = true;
+      else if (name == "timeout") seconds = std::stod(value);
+      else fail(exitBug, "no such option: " + name);
+    }
+  }
+  arguments.push_back(words[0]);
+  for (int at = 3; at < count; ++at) arguments.push_back(words[at]);
+  watchSignals(seconds);
+  makeWorld();
+  for (Rank* rank : ranks) {
+    const int program = rank->code;
+    rank->code = 0;
+    start(*rank, "main", runMain, new Start{loadProgram(program, programs[static_cast<std::size_t>(program)]), rank},
+          false);
+  }
+  runAll();
+  int code = 0;
+  for (const Rank* rank : ranks) {
+    if (!code) code = rank->code & 0xff;
+  }
+  finished(code);
+  std::fflush(nullptr);
+  return code;
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The programs of the ranks. Each rank has a copy of its program's shared object, so its variables are its own, as on
+/// a board.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "runtime.h"
+
+namespace gossamer::smi {
+
+struct Located {
+  int program;  ///< -1: not in a program
+  std::uint64_t offset;
+};
+
+/// Where in a program's file an address is.
+Located locate(Place place);
+
+/// Where the report of the run goes.
+extern int reportFile;
+
+/// Loads a copy of a program's shared object; gives its main. Ends the run if it cannot be loaded.
+using Main = int (*)(int, char**);
+Main loadProgram(int program, const std::string& path);
+
+}  // namespace gossamer::smi

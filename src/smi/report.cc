@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+/// How a run ends: one JSON object for the command, which turns places into lines of the user's sources.
+#include <unistd.h>
+
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+
+#include "programs.h"
+#include "runtime.h"
+
+namespace gossamer::smi {
+
+namespace {
+
+std::string quoted(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    if (static_cast<unsigned char>(c) < 0x20) {
+      out += format("\\u%04x", static_cast<unsigned>(c));
+    } else {
+      out += c;
+    }
+  }
+  return out + "\"";
+}
+
+std::string placeWords(Place place) {
+  const Located at = locate(place);
+  return format("[%d,%llu]", at.program, static_cast<unsigned long long>(at.offset));
+}
+
+void send(const std::string& text) {
+  const char* at = text.data();
+  std::size_t left = text.size();
+  while (left) {
+    const ssize_t done = write(reportFile, at, left);
+    if (done <= 0) return;
+    at += done;
+    left -= static_cast<std::size_t>(done);
+  }
+}
+
+std::string cost() {
+  return format("\"operations\":%llu,\"switches\":%llu,\"kernels\":%zu,\"ranks\":%zu",
+                static_cast<unsigned long long>(operationsDone()), static_cast<unsigned long long>(switchesDone()),
+                fibers.size(), ranks.size());
+}
+
+/// Ends the process at once: fibers are in the middle of what they do, so nothing of theirs may be taken down.
+[[noreturn]] void leave(int code) {
+  std::fflush(nullptr);
+  _exit(code);
+}
+
+}  // namespace
+
+std::string format(const char* text, ...) {
+  va_list arguments, again;
+  va_start(arguments, text);
+  va_copy(again, arguments);
+  const int size = std::vsnprintf(nullptr, 0, text, arguments);
+  va_end(arguments);
+  std::string out(static_cast<std::size_t>(size), '\0');
+  std::vsnprintf(out.data(), out.size() + 1, text, again);
+  va_end(again);
+  return out;
+}
+
+void fail(int code, const std::string& message, std::initializer_list<Place> places) {
+  std::string text = format("{\"outcome\":\"failed\",\"code\":%d,\"message\":%s,\"places\":[", code,
+                            quoted(message).c_str());
+  for (const Place place : places) {
+    if (text.back() != '[') text += ',';
+    text += placeWords(place);
+  }
+  send(text + "]," + cost() + "}\n");
+  leave(code);
+}
+
+void deadlock() {
+  std::string text = "{\"outcome\":\"deadlock\",\"waits\":[";
+  for (const Fiber* fiber : fibers) {
+    if (fiber->done || !fiber->waits) continue;
+    const Wait wait = fiber->waits->wait(*fiber);
+    if (text.back() != '[') text += ',';
+    text += format("{\"rank\":%d,\"kernel\":%s,\"daemon\":%s,\"what\":%s,\"place\":%s,\"for\":[", fiber->rank->index,
+                   quoted(fiber->name).c_str(), fiber->daemon ? "true" : "false", quoted(wait.what).c_str(),
+                   placeWords(fiber->place).c_str());
+    for (std::size_t at = 0; at < wait.ranks.size(); ++at) text += format(at ? ",%d" : "%d", wait.ranks[at]);
+    text += "]}";
+  }
+  text += "],\"ended\":[";
+  for (const Rank* rank : ranks) {
+    if (rank->running) continue;
+    if (text.back() != '[') text += ',';
+    text += format("%d", rank->index);
+  }
+  send(text + "]," + cost() + "}\n");
+  leave(exitDied);
+}
+
+void finished(int code) { send(format("{\"outcome\":\"done\",\"code\":%d,%s}\n", code, cost().c_str())); }
+
+}  // namespace gossamer::smi

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The emulator's inside: every rank of a run is in this process and on this thread, each kernel a fiber. A fiber runs
+/// until it waits, so nothing here is locked, and a run is a function of its programs, arguments and seed.
+#pragma once
+
+#include <boost/context/fiber.hpp>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "gossamer/smi/smi.h"
+
+namespace gossamer::smi {
+
+struct Rank;
+struct Fiber;
+
+/// Where in a user's code something is: a return address. The command turns it into file and line.
+using Place = const void*;
+
+// ---- Elements ----
+
+/// Elements between their ends, eight bytes for each whatever its type. `head` were taken of `tail` that were given.
+struct Ring {
+  std::uint64_t head = 0, tail = 0, mask = 0;
+  std::uint64_t* slots = nullptr;
+
+  std::uint64_t held() const { return tail - head; }
+  std::uint64_t capacity() const { return slots ? mask + 1 : 0; }
+  void put(std::uint64_t value) { slots[tail++ & mask] = value; }
+  std::uint64_t take() { return slots[head++ & mask]; }
+  /// Makes room for at least this many; what is held stays.
+  void grow(std::uint64_t least);
+  Ring() = default;
+  Ring(const Ring&) = delete;
+  Ring& operator=(const Ring&) = delete;
+  ~Ring() { delete[] slots; }
+};
+
+bool typeExists(int type);
+int sizeOf(int type);
+const char* typeName(int type);
+const char* opName(int op);
+std::uint64_t load(int type, const void* data);
+void store(int type, void* data, std::uint64_t value);
+/// Combines n elements: along the binomial tree from `root`, or in the order of ranks. `values` is used up.
+std::uint64_t combine(int type, int op, std::uint64_t* values, int n, int root);
+
+// ---- Fibers ----
+
+/// What a fiber waits for, for a report of a deadlock.
+struct Wait {
+  std::string what;        ///< with {} for the place
+  std::vector<int> ranks;  ///< that could end it
+};
+
+/// Tells what a waiting fiber waits for; called only when nothing moves any more.
+struct Waitable {
+  virtual ~Waitable() = default;
+  virtual Wait wait(const Fiber& fiber) const = 0;
+};
+
+struct Fiber {
+  boost::context::fiber context;
+  Rank* rank = nullptr;
+  std::string name;
+  void (*kernel)(void*) = nullptr;
+  void* argument = nullptr;
+  bool done = false;
+  bool daemon = false;  ///< the run does not wait for it
+  const Waitable* waits = nullptr;
+  Place place = nullptr;
+  Fiber* joiner = nullptr;
+};
+
+struct Options {
+  int slack = 16;                ///< of channels that do not state their degree
+  std::uint64_t seed = 0;        ///< 0: kernels take turns in order
+  std::uint64_t operations = 0;  ///< a run ends after so many; 0: no limit
+  std::size_t stack = 8u << 20;
+  bool ordered = false;  ///< every SMI_ADD is SMI_ADD_ORDERED
+};
+extern Options options;
+
+/// Operations that the running fiber may do before `refuel` is called. An interruption sets it to 0.
+extern volatile std::int64_t fuel;
+extern Fiber* current;
+extern std::vector<Fiber*> fibers;
+
+/// Makes a fiber that will run; it is never deleted, so that nothing is unwound when a run is broken off.
+Fiber* start(Rank& rank, std::string name, void (*kernel)(void*), void* argument, bool daemon);
+/// Runs all fibers until those that are no daemons have ended. Does not return from a deadlock.
+void runAll();
+/// The running fiber stops until `wake`.
+void wait(const Waitable& what, Place place);
+void wake(Fiber* fiber);
+/// Lets others run; the fiber goes on later.
+void yield();
+/// Called when the fuel is used up: looks for interruptions and limits.
+void refuel();
+std::uint64_t operationsDone();
+std::uint64_t switchesDone();
+
+inline void spend() {
+  fuel = fuel - 1;
+  if (fuel <= 0) [[unlikely]]
+    refuel();
+}
+
+// ---- Ranks and communicators ----
+
+/// A group of ranks; each member has a Comm of its own.
+struct Context;
+
+struct Stream;
+struct Collective;
+
+struct Busy {
+  Stream* stream = nullptr;
+  std::uint64_t end = 0;
+  Place place = nullptr;
+};
+
+/// What a rank's port is used for at the moment.
+struct Port {
+  Busy sends, receives;
+  Collective* collective = nullptr;
+  Place collectivePlace = nullptr;
+};
+
+struct Rank {
+  int index = 0;
+  std::string program;
+  int running = 0;  ///< fibers that are not done, daemons not counted
+  int code = 0;     ///< what its main returned
+  SMI_Comm world = nullptr;
+  std::unordered_map<int, Port> ports;
+};
+extern std::vector<Rank*> ranks;
+
+void makeWorld();
+
+constexpr int portLimit = 256;
+
+/// The port, if no other channel of this kind uses it now.
+Port& freePort(Rank& rank, int port, const char* what, Place place, bool sends, bool receives, bool collective);
+
+/// Compiler's help that a wrong argument is answered where the user wrote it.
+void checkChannel(int count, int type, int port, SMI_Comm comm, const char* call, Place place);
+void checkDegree(int degree, const char* call, Place place);
+
+// ---- How a run ends ----
+
+/// Ends the run: the message has {} for each place. `code` is an exit code of the command.
+[[noreturn]] void fail(int code, const std::string& message, std::initializer_list<Place> places = {});
+[[noreturn]] void deadlock();
+/// Tells the command how the run went and what it cost.
+void finished(int code);
+
+[[gnu::format(printf, 1, 2)]] std::string format(const char* text, ...);
+
+enum : int { exitInput = 2, exitDied = 4, exitBug = 70, exitInterrupted = 130 };
+
+}  // namespace gossamer::smi
+
+struct gs_smi_comm {
+  gossamer::smi::Context* context;
+  int rank;  ///< of its owner, in the communicator
+};
+struct gs_smi_kernel {
+  gossamer::smi::Fiber* fiber;
+};
+
+namespace gossamer::smi {
+
+struct Split {
+  struct Given {
+    int color, key;
+    bool here;
+    Place place;
+    std::vector<int> list;
+  };
+  std::vector<Given> given;
+  std::vector<SMI_Comm> made;
+  std::vector<Fiber*> waiting;
+  int arrived = 0, left = 0;
+};
+
+struct Context : Waitable {
+  int number = 0;
+  std::vector<int> members;  ///< ranks of the world
+  std::vector<SMI_Comm> comms;
+  struct Opened {
+    std::vector<std::uint64_t> count;  ///< channels that a member has opened here
+    std::map<std::uint64_t, Collective*> live;
+  };
+  std::unordered_map<int, Opened> ports;
+  std::vector<std::uint64_t> splits;
+  std::map<std::uint64_t, Split> splitting;
+
+  int size() const { return static_cast<int>(members.size()); }
+  /// " of a communicator of 3", for messages; nothing for the world.
+  std::string words() const;
+  Wait wait(const Fiber& fiber) const override;
+};
+
+}  // namespace gossamer::smi

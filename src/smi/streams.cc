@@ -1,0 +1,413 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Messages from one rank to one rank, and channels between kernels of a rank.
+///
+/// A stream carries all messages from one rank to one port of another, in order. It has a ring of its own, so a port
+/// that nobody pops from slows no other. A message is matched with the receive that has the same number; the sender
+/// may be ahead of the receiver by the degree of the message, whether the receiver has opened its channel or not.
+#include <algorithm>
+#include <memory>
+
+#include "runtime.h"
+
+namespace gossamer::smi {
+
+namespace {
+
+struct Message {
+  int type, count;
+  Place place;
+};
+
+}  // namespace
+
+struct Stream : Waitable {
+  Ring ring;
+  std::uint64_t room = 0;  ///< elements that may be in the ring now
+  std::uint64_t limit = 1;
+  bool rendezvous = false;  ///< degree 0: a push ends when its element is popped
+  Fiber* pusher = nullptr;
+  Fiber* popper = nullptr;
+  int source = 0, destination = 0, port = 0;
+  int sendDegree = -1, receiveDegree = -1;
+  std::deque<Message> sends, receives;  ///< that the other end has not matched yet
+
+  void setDegree() {
+    const int stated = std::max(sendDegree, receiveDegree);
+    const int degree = stated >= 0 ? stated : options.slack;
+    rendezvous = degree == 0;
+    limit = static_cast<std::uint64_t>(std::max(degree, 1));
+    room = std::min(limit, ring.capacity());
+  }
+
+  Wait wait(const Fiber& fiber) const override {
+    if (&fiber == pusher) {
+      return {rendezvous && ring.held() ? format("in a push to rank %d, port %d, until it is popped ({})", destination,
+                                                 port)
+                                        : format("to push to rank %d, port %d: full, %llu elements are ahead ({})",
+                                                 destination, port, static_cast<unsigned long long>(ring.held())),
+              {destination}};
+    }
+    return {format("to pop from rank %d, port %d: empty ({})", source, port), {source}};
+  }
+};
+
+namespace {
+
+std::unordered_map<std::uint64_t, std::unique_ptr<Stream>> streams;
+
+Stream& streamOf(int source, int destination, int port) {
+  const auto key = static_cast<std::uint64_t>(source) << 40 | static_cast<std::uint64_t>(destination) << 16 |
+                   static_cast<std::uint64_t>(port);
+  std::unique_ptr<Stream>& found = streams[key];
+  if (!found) {
+    found = std::make_unique<Stream>();
+    found->source = source;
+    found->destination = destination;
+    found->port = port;
+    found->ring.grow(8);
+    found->setDegree();
+  }
+  return *found;
+}
+
+void match(Stream& s) {
+  while (!s.sends.empty() && !s.receives.empty()) {
+    const Message sent = s.sends.front(), got = s.receives.front();
+    s.sends.pop_front();
+    s.receives.pop_front();
+    if (sent.type == got.type && sent.count == got.count) continue;
+    fail(exitInput,
+         format("rank %d receives %d elements of %s on port %d from rank %d ({}), which sends %d of %s ({}); give both "
+                "ends the same count and type",
+                s.destination, got.count, typeName(got.type), s.port, s.source, sent.count, typeName(sent.type)),
+         {got.place, sent.place});
+  }
+}
+
+/// The first use of a channel: from here on it exists for the other side.
+void bind(SMI_Channel& c, bool receives, Place place) {
+  const char* call = receives ? "SMI_Pop" : "SMI_Push";
+  if (!c.comm) {
+    fail(exitInput, format("rank %d: %s on a channel that was not opened ({}); open it with SMI_Open_%s_channel",
+                           current->rank->index, call, receives ? "recv" : "send"),
+         {place});
+  }
+  if (c.receives != receives) {
+    fail(exitInput, format("rank %d, port %d: %s on a channel that was opened to %s ({})", current->rank->index, c.port,
+                           call, receives ? "send" : "receive"),
+         {place});
+  }
+  if (c.peer < 0 || c.peer >= c.comm->context->size()) {
+    fail(exitInput, format("rank %d, port %d: %s with rank %d ({})%s; ranks are 0 to %d", current->rank->index, c.port,
+                           call, c.peer, c.comm->context->words().c_str(), c.comm->context->size() - 1),
+         {place});
+  }
+  if (c.count == 0) {
+    fail(exitInput, format("rank %d, port %d: %s on a channel of 0 elements ({})", current->rank->index, c.port, call),
+         {place});
+  }
+  const int me = current->rank->index, peer = c.comm->context->members[static_cast<std::size_t>(c.peer)];
+  Port& port = freePort(*current->rank, c.port, receives ? "receive" : "send", place, !receives, receives, false);
+  Stream& s = receives ? streamOf(peer, me, c.port) : streamOf(me, peer, c.port);
+  const auto count = static_cast<std::uint64_t>(c.count);
+  c.stream = reinterpret_cast<gs_smi_stream*>(&s);
+  c.bound = 1;
+  if (receives) {
+    c.end = s.ring.head + count;
+    port.receives = {&s, c.end, place};
+    s.receiveDegree = c.degree;
+    s.receives.push_back({c.type, c.count, place});
+  } else {
+    c.end = s.ring.tail + count;
+    port.sends = {&s, c.end, place};
+    s.sendDegree = c.degree;
+    s.sends.push_back({c.type, c.count, place});
+  }
+  s.setDegree();
+  match(s);
+  if (receives && s.pusher && s.ring.held() < s.limit) {
+    wake(s.pusher);
+    s.pusher = nullptr;
+  }
+}
+
+[[noreturn]] void tooMany(const SMI_Channel& c, const char* call, Place place) {
+  fail(exitInput, format("rank %d, port %d: %s after all %d elements of the channel ({}); a channel is closed by its "
+                         "last element, open another",
+                         current->rank->index, c.port, call, c.count),
+       {place});
+}
+
+/// Only one kernel may use an end at a time.
+void alone(const Fiber* other, const SMI_Channel& c, const char* call, Place place) {
+  if (!other || other == current) return;
+  fail(exitInput, format("rank %d, port %d: %s in %s ({}), in which %s waits already; give each kernel a port",
+                         current->rank->index, c.port, call, current->name.c_str(), other->name.c_str()),
+       {place});
+}
+
+[[gnu::noinline]] void pushSlowly(SMI_Channel& c, const void* data, Place place) {
+  if (!c.bound || c.receives) bind(c, false, place);
+  Stream& s = *reinterpret_cast<Stream*>(c.stream);
+  if (s.ring.tail >= c.end) tooMany(c, "SMI_Push", place);
+  alone(s.pusher, c, "SMI_Push", place);
+  spend();
+  while (s.ring.held() >= s.room) {
+    if (s.room < s.limit) {
+      s.ring.grow(std::min(s.limit, 2 * s.ring.capacity()));
+      s.room = std::min(s.limit, s.ring.capacity());
+      continue;
+    }
+    s.pusher = current;
+    wait(s, place);
+    s.pusher = nullptr;
+  }
+  s.ring.put(load(c.type, data));
+  if (s.popper) {
+    wake(s.popper);
+    s.popper = nullptr;
+  }
+  const std::uint64_t mine = s.ring.tail;
+  while (s.rendezvous && s.ring.head < mine) {
+    s.pusher = current;
+    wait(s, place);
+    s.pusher = nullptr;
+  }
+}
+
+[[gnu::noinline]] void popSlowly(SMI_Channel& c, void* data, Place place) {
+  if (!c.bound || !c.receives) bind(c, true, place);
+  Stream& s = *reinterpret_cast<Stream*>(c.stream);
+  if (s.ring.head >= c.end) tooMany(c, "SMI_Pop", place);
+  alone(s.popper, c, "SMI_Pop", place);
+  spend();
+  while (!s.ring.held()) {
+    s.popper = current;
+    wait(s, place);
+    s.popper = nullptr;
+  }
+  store(c.type, data, s.ring.take());
+  if (s.pusher) {
+    wake(s.pusher);
+    s.pusher = nullptr;
+  }
+}
+
+SMI_Channel opened(bool receives, int count, int type, int peer, int port, SMI_Comm comm, int degree, const char* call,
+                   Place place) {
+  checkChannel(count, type, port, comm, call, place);
+  SMI_Channel c{};
+  c.comm = comm;
+  c.count = count;
+  c.peer = peer;
+  c.port = port;
+  c.degree = degree;
+  c.type = static_cast<unsigned char>(type);
+  c.receives = receives;
+  return c;
+}
+
+SMI_Channel openedWith(bool receives, int count, int type, int peer, int port, SMI_Comm comm, int degree,
+                       const char* call, Place place) {
+  checkDegree(degree, call, place);
+  return opened(receives, count, type, peer, port, comm, degree, call, place);
+}
+
+bool active(const Busy& busy, bool sends) {
+  return busy.stream && (sends ? busy.stream->ring.tail : busy.stream->ring.head) < busy.end;
+}
+
+}  // namespace
+
+Port& freePort(Rank& rank, int number, const char* what, Place place, bool sends, bool receives, bool collective) {
+  Port& port = rank.ports[number];
+  const Place other = sends && active(port.sends, true)           ? port.sends.place
+                      : receives && active(port.receives, false)  ? port.receives.place
+                      : port.collective                           ? port.collectivePlace
+                      : collective && active(port.sends, true)    ? port.sends.place
+                      : collective && active(port.receives, false) ? port.receives.place
+                                                                  : nullptr;
+  if (other) {
+    fail(exitInput, format("rank %d, port %d is used twice: a %s (%s) while an earlier channel ({}) has elements left; "
+                           "give each its own port",
+                           rank.index, number, what, "{}"),
+         {place, other});
+  }
+  return port;
+}
+
+void checkChannel(int count, int type, int port, SMI_Comm comm, const char* call, Place place) {
+  const auto wrong = [&](const std::string& what) {
+    fail(exitInput, format("rank %d: %s: %s ({})", current->rank->index, call, what.c_str()), {place});
+  };
+  if (!comm) wrong("the communicator is null; this rank is not in it");
+  if (count < 0) wrong(format("the count is %d; it is 0 or more", count));
+  if (!typeExists(type)) wrong(format("there is no type %d; use an SMI_Datatype", type));
+  if (port < 0 || port >= portLimit) wrong(format("there is no port %d; ports are 0 to %d", port, portLimit - 1));
+}
+
+void checkDegree(int degree, const char* call, Place place) {
+  if (degree >= 0) return;
+  fail(exitInput, format("rank %d: %s: the asynchronicity degree is %d; it is 0 or more ({})", current->rank->index,
+                         call, degree),
+       {place});
+}
+
+}  // namespace gossamer::smi
+
+// ---- Channels between the kernels of one rank ----
+
+struct gs_smi_fifo : gossamer::smi::Waitable {
+  gossamer::smi::Ring bytes;  ///< elements are kept in `data`; the ring counts them
+  std::vector<char> data;
+  std::string name;
+  int size = 0, depth = 1;
+  std::deque<gossamer::smi::Fiber*> writers, readers;
+
+  gossamer::smi::Wait wait(const gossamer::smi::Fiber& fiber) const override {
+    const bool writes = std::find(writers.begin(), writers.end(), &fiber) != writers.end();
+    return {gossamer::smi::format("to %s channel %s: %s ({})", writes ? "write" : "read", name.c_str(),
+                                  writes ? "full" : "empty"),
+            {fiber.rank->index}};
+  }
+};
+
+namespace {
+
+using namespace gossamer::smi;
+
+gs_smi_fifo& fifoOf(SMI_Fifo* handle, int size, int depth, const char* name) {
+  if (!handle->fifo) {
+    auto* made = new gs_smi_fifo;
+    made->name = name;
+    made->size = size;
+    // A channel of depth 0 is a wire: one element may be on its way.
+    made->depth = std::max(depth, 1);
+    made->data.resize(static_cast<std::size_t>(made->size) * static_cast<std::size_t>(made->depth));
+    handle->fifo = made;
+  }
+  return *handle->fifo;
+}
+
+bool full(const gs_smi_fifo& f) { return f.bytes.held() == static_cast<std::uint64_t>(f.depth); }
+
+char* place(gs_smi_fifo& f, std::uint64_t number) {
+  return f.data.data() + number % static_cast<std::uint64_t>(f.depth) * static_cast<std::uint64_t>(f.size);
+}
+
+void wakeOne(std::deque<Fiber*>& waiting) {
+  if (waiting.empty()) return;
+  wake(waiting.front());
+  waiting.pop_front();
+}
+
+void put(gs_smi_fifo& f, const void* data) {
+  std::copy_n(static_cast<const char*>(data), f.size, place(f, f.bytes.tail++));
+  wakeOne(f.readers);
+}
+
+void take(gs_smi_fifo& f, void* data) {
+  std::copy_n(place(f, f.bytes.head++), f.size, static_cast<char*>(data));
+  wakeOne(f.writers);
+}
+
+}  // namespace
+
+extern "C" {
+
+void SMI_Fifo_write(SMI_Fifo* fifo, const void* data, int size, int depth, const char* name) {
+  gs_smi_fifo& f = fifoOf(fifo, size, depth, name);
+  spend();
+  while (full(f)) {
+    f.writers.push_back(current);
+    wait(f, __builtin_return_address(0));
+  }
+  put(f, data);
+}
+
+void SMI_Fifo_read(SMI_Fifo* fifo, void* data, int size, int depth, const char* name) {
+  gs_smi_fifo& f = fifoOf(fifo, size, depth, name);
+  spend();
+  while (!f.bytes.held()) {
+    f.readers.push_back(current);
+    wait(f, __builtin_return_address(0));
+  }
+  take(f, data);
+}
+
+int SMI_Fifo_write_nb(SMI_Fifo* fifo, const void* data, int size, int depth, const char* name) {
+  gs_smi_fifo& f = fifoOf(fifo, size, depth, name);
+  spend();
+  // A kernel that asks again and again lets the others run.
+  if (full(f)) yield();
+  if (full(f)) return 0;
+  put(f, data);
+  return 1;
+}
+
+int SMI_Fifo_read_nb(SMI_Fifo* fifo, void* data, int size, int depth, const char* name) {
+  gs_smi_fifo& f = fifoOf(fifo, size, depth, name);
+  spend();
+  if (!f.bytes.held()) yield();
+  if (!f.bytes.held()) return 0;
+  take(f, data);
+  return 1;
+}
+
+SMI_Channel SMI_Open_send_channel(int count, SMI_Datatype type, int destination, int port, SMI_Comm comm) {
+  return opened(false, count, type, destination, port, comm, -1, __func__, __builtin_return_address(0));
+}
+
+SMI_Channel SMI_Open_send_channel_ad(int count, SMI_Datatype type, int destination, int port, SMI_Comm comm,
+                                     int asynch_degree) {
+  return openedWith(false, count, type, destination, port, comm, asynch_degree, __func__, __builtin_return_address(0));
+}
+
+SMI_Channel SMI_Open_recv_channel(int count, SMI_Datatype type, int source, int port, SMI_Comm comm) {
+  return opened(true, count, type, source, port, comm, -1, __func__, __builtin_return_address(0));
+}
+
+SMI_Channel SMI_Open_recv_channel_ad(int count, SMI_Datatype type, int source, int port, SMI_Comm comm,
+                                     int asynch_degree) {
+  return openedWith(true, count, type, source, port, comm, asynch_degree, __func__, __builtin_return_address(0));
+}
+
+SMI_Channel SMI_Open_receive_channel(int count, SMI_Datatype type, int source, int port, SMI_Comm comm) {
+  return opened(true, count, type, source, port, comm, -1, __func__, __builtin_return_address(0));
+}
+
+SMI_Channel SMI_Open_receive_channel_ad(int count, SMI_Datatype type, int source, int port, SMI_Comm comm,
+                                        int asynch_degree) {
+  return openedWith(true, count, type, source, port, comm, asynch_degree, __func__, __builtin_return_address(0));
+}
+
+void SMI_Push(SMI_Channel* channel, const void* data) {
+  if (channel->bound && !channel->receives) [[likely]] {
+    Stream& s = *reinterpret_cast<Stream*>(channel->stream);
+    if (s.ring.tail < channel->end && s.ring.held() < s.room && !s.rendezvous && !s.popper && !s.pusher) [[likely]] {
+      s.ring.put(load(channel->type, data));
+      spend();
+      return;
+    }
+  }
+  pushSlowly(*channel, data, __builtin_return_address(0));
+}
+
+void SMI_Push_flush(SMI_Channel* channel, const void* data, int) {
+  // The emulator has no packets: an element is always on its way at once.
+  pushSlowly(*channel, data, __builtin_return_address(0));
+}
+
+void SMI_Pop(SMI_Channel* channel, void* data) {
+  if (channel->bound && channel->receives) [[likely]] {
+    Stream& s = *reinterpret_cast<Stream*>(channel->stream);
+    if (s.ring.head < channel->end && s.ring.held() && !s.pusher && !s.popper) [[likely]] {
+      store(channel->type, data, s.ring.take());
+      spend();
+      return;
+    }
+  }
+  popSlowly(*channel, data, __builtin_return_address(0));
+}
+
+}  // extern "C"

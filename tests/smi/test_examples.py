@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Examples and OpenCL files, judged by NumPy; ports of programs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import ROOT, Command
+
+from gossamer import smi
+from gossamer.errors import InputError
+from gossamer.smi import ports
+
+STREAMS = ROOT / "examples" / "streams"
+GESUMMV = ROOT / "examples" / "gesummv"
+LANES = ROOT / "tests" / "fixtures" / "smi" / "lanes.cl"
+
+
+def stencil(grid: Any, steps: int) -> Any:
+    """The same by NumPy; each point is added up in the example's order."""
+    for _ in range(steps):
+        new = grid.copy()
+        new[1:-1, 1:-1] = np.float32(0.25) * ((grid[:-2, 1:-1] + grid[2:, 1:-1]) + (grid[1:-1, :-2] + grid[1:-1, 2:]))
+        grid = new
+    return grid
+
+
+@pytest.mark.parametrize(("across", "down"), [(1, 1), (2, 1), (4, 2)])
+@pytest.mark.parametrize("slack", [1, 16])
+def test_stencil(across: int, down: int, slack: int, seed: int, tmp_path: Path) -> None:
+    grid = np.random.default_rng(seed).normal(size=(16, 24)).astype(np.float32)
+    grid.tofile(tmp_path / "in")
+    words = [across, down, 16, 24, 9, tmp_path / "in", tmp_path / "out"]
+    done = smi.run([str(STREAMS / "stencil.cpp")], ranks=across * down, arguments=[str(word) for word in words],
+                   options=smi.Options(slack=slack, seed=slack))  # fmt: skip
+    assert done.code == 0
+    assert np.array_equal(np.fromfile(tmp_path / "out", dtype=np.float32).reshape(16, 24), stencil(grid, 9))
+
+
+def test_kmeans(seed: int, tmp_path: Path) -> None:
+    draw = np.random.default_rng(seed)
+    # Whole numbers: sums are exact in any order, and so are ties.
+    points = draw.integers(-50, 50, (300, 3)).astype(np.float32)
+    points.tofile(tmp_path / "in")
+    means = points[:5].astype(np.float32)
+    for _ in range(6):
+        distances = ((points[:, None, :] - means[None]) ** 2).cumsum(axis=2)[:, :, -1]
+        best = distances.argmin(axis=1)
+        for one in range(5):
+            if (best == one).any():
+                means[one] = points[best == one].sum(axis=0) / np.float32((best == one).sum())
+    for ranks in (1, 4):
+        words = [5, 3, 300, 6, tmp_path / "in", tmp_path / "out"]
+        assert smi.run([str(STREAMS / "kmeans.cpp")], ranks=ranks, arguments=[str(word) for word in words]).code == 0
+        assert np.array_equal(np.fromfile(tmp_path / "out", dtype=np.float32).reshape(5, 3), means)
+
+
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_gesummv(ranks: int, seed: int, tmp_path: Path, command: Command) -> None:
+    draw = np.random.default_rng(seed)
+    size = 48
+    # Whole numbers that are exact as floats in any order.
+    data = {name: draw.integers(-9, 9, (size, size)).astype(np.float32) for name in "AB"}
+    data["x"] = draw.integers(-9, 9, size).astype(np.float32)
+    for name, values in data.items():
+        values.tofile(tmp_path / name)
+    words = [f"{name}={tmp_path / name}" for name in data]
+    words += [f"N={size}", "alpha=1.5", "beta=0.5", f"y={size}:{tmp_path / 'y'}"]
+    if ranks == 1:
+        files: list[str | Path] = [GESUMMV / "gesummv.cl"]
+    else:
+        files = [GESUMMV / "gesummv_rank1.cl", GESUMMV / "gesummv_rank0.cl", "--topology", GESUMMV / "two.json"]
+    done = command("smi", "run", *files, "--", *words)
+    assert done.returncode == 0, done.stderr
+    want = np.float32(1.5) * (data["A"] @ data["x"]) + np.float32(0.5) * (data["B"] @ data["x"])
+    assert np.array_equal(np.fromfile(tmp_path / "y", dtype=np.float32), want)
+
+
+def test_pipeline(command: Command) -> None:
+    done = command("smi", "run", STREAMS / "pipeline.c", "--ranks", "8", "--slack", "0", "--", "1000")
+    assert (done.returncode, done.stdout) == (0, f"{sum(range(1000)) + 1000 * sum(range(8))}\n")
+
+
+def test_opencl(tmp_path: Path) -> None:
+    """Channels in arrays, vectors, pragmas, fences, a kernel that runs for ever."""
+    data = np.arange(40, dtype=np.float32)
+    data.tofile(tmp_path / "data")
+    words = [f"data={tmp_path / 'data'}", "n=10", "root=2", f"2.out=80:{tmp_path / 'out{}'}", "sink.out=80"]
+    assert smi.run([str(LANES)], ranks=3, arguments=words).code == 0
+    want = sum(np.concatenate([data * 2, -data]) + np.ceil(np.float32(rank - 0.5)) for rank in range(3))
+    assert np.array_equal(np.fromfile(tmp_path / "out2", dtype=np.float32), want)
+    # A kernel's argument without a value.
+    assert smi.run([str(LANES)], ranks=1, arguments=words[1:]).code == 2
+
+
+def test_an_error_in_opencl_is_at_the_users_line(tmp_path: Path) -> None:
+    bad = tmp_path / "bad.cl"
+    bad.write_text("#include <smi.h>\nchannel int\n  a;\n__kernel void k(int n) {\n  write_channel_intel(b, n);\n}\n")
+    with pytest.raises(InputError, match=r"bad\.cl:5: "):
+        smi.run([str(bad)])
+
+
+def test_ports_of_programs(command: Command, tmp_path: Path) -> None:
+    file = tmp_path / "ports.json"
+    done = command("smi", "ports", GESUMMV / "gesummv_rank0.cl", GESUMMV / "gesummv_rank1.cl", "--json", file)
+    assert done.returncode == 0, done.stderr
+    first, second = json.loads(file.read_text())["programs"]
+    assert [(one["port"], one["operation"], one["type"]) for one in first["ports"]] == [(0, "send", "float")]
+    assert [(one["port"], one["operation"], one["type"]) for one in second["ports"]] == [(0, "receive", "float")]
+    assert second["channels"] == [{"name": "right", "type": "float", "sizes": [], "depth": 16}]
+    assert [one["name"] for one in second["kernels"]] == ["gemv_b", "axpy"]
+    (kmeans,) = ports.read([str(STREAMS / "kmeans.cpp")])
+    assert [(one.port, one.operation, one.type, one.reduction) for one in kmeans.ports] == [
+        (0, "bcast", "float", None), (1, "reduce", "float", "add_ordered"), (2, "reduce", "int", "add"),
+    ]  # fmt: skip
+    (stencil_ports,) = ports.read([str(STREAMS / "stencil.cpp")])
+    assert len(stencil_ports.ports) == 9
+
+
+BEGIN = "#include <smi.h>\nint main(int n, char** w) {\n"
+SEND = "  SMI_Channel a = SMI_Open_send_channel_ad(n, SMI_INT, 1, 3, SMI_COMM_WORLD, 5);\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (SEND + "  SMI_Open_recv_channel(n, SMI_FLOAT, 1, 3, SMI_COMM_WORLD);\n", "receive float"),
+        (SEND + "  SMI_Open_bcast_channel(n, SMI_INT, 3, 0, SMI_COMM_WORLD);\n", "bcast int"),
+        ("  SMI_Open_send_channel(n, SMI_INT, 1, n, SMI_COMM_WORLD);\n", "the port is no constant"),
+        ("  SMI_Open_send_channel(n, SMI_INT, 1, 256, SMI_COMM_WORLD);\n", "the port is 256"),
+        ("  SMI_Open_send_channel(n, n, 1, 2, SMI_COMM_WORLD);\n", "the type is no constant"),
+        ("  SMI_Open_send_channel(n, SMI_INT, 1;\n", "expected"),
+    ],
+)
+def test_conflicts_of_ports(body: str, said: str, tmp_path: Path) -> None:
+    one = tmp_path / "one.c"
+    one.write_text(BEGIN + body + "  return 0;\n}\n")
+    line = 2 + body.count("\n")
+    with pytest.raises(InputError, match=rf"one\.c:{line}: .*{said}"):
+        ports.read([str(one)])
+
+
+def test_conflicts_between_programs_and_degrees(tmp_path: Path) -> None:
+    one, two = tmp_path / "one.c", tmp_path / "two.c"
+    more = SEND.replace(" a =", " b =").replace("5)", "9)")
+    one.write_text(BEGIN + SEND + more + "  return 0;\n}\n")
+    two.write_text(BEGIN + "  SMI_Open_recv_channel(n, SMI_LONG, 1, 3, SMI_COMM_WORLD);\n  return 0;\n}\n")
+    with pytest.raises(
+        InputError, match=r"two\.c:3: port 3 is used for receive long, and in one for send int .*one\.c:3"
+    ):
+        ports.read([str(one), str(two)])
+    (found,) = ports.read([str(one)])
+    assert [port.degree for port in found.ports] == [9]

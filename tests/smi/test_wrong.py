@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs that are wrong: each gets one line, at the user's own lines, and its exit code."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from conftest import ROOT, Command
+
+FILE = ROOT / "tests" / "fixtures" / "smi" / "wrong.cc"
+
+
+def line_of(mark: str) -> str:
+    """``file:line`` of the line that ends with a comment."""
+    lines = FILE.read_text().splitlines()
+    (number,) = [at for at, line in enumerate(lines, 1) if line.endswith(f"// {mark}")]
+    return f"{FILE.name}:{number}"
+
+
+# case -> ranks, exit code, what the error's line has in it, and marks of source lines in it
+CASES: dict[str, tuple[int, int, tuple[str, ...], tuple[str, ...]]] = {
+    "count": (2, 2, ("rank 1", "4 elements of SMI_INT", "port 2", "sends 3 of SMI_INT"), ("sends", "receives")),
+    "type": (2, 2, ("rank 1", "3 elements of SMI_FLOAT", "port 2", "sends 3 of SMI_INT"), ("sends", "receives")),
+    "rank": (2, 2, ("SMI_Push with rank 2", "ranks are 0 to 1"), ("rank",)),
+    "many": (2, 2, ("after all 2 elements",), ("many",)),
+    "direction": (1, 2, ("SMI_Pop on a channel that was opened to send",), ("direction",)),
+    "port": (1, 2, ("there is no port 256",), ("port",)),
+    "twice": (2, 2, ("port 7 is used twice",), ("first", "second")),
+    "kinds": (1, 2, ("port 7 is used twice", "Bcast"), ("kinds",)),
+    "root": (2, 2, ("there is no root 9",), ("root",)),
+    "roots": (2, 2, ("port 4", "from root 1", "from root 0", "all ranks"), ("roots",)),
+    "ops": (2, 2, ("with SMI_MAX", "with SMI_ADD"), ("ops",)),
+    "counts": (2, 2, ("2 elements are sent to a rank that receives 3",), ("counts",)),
+    "degree": (1, 2, ("degree is -1",), ("degree",)),
+    "null": (2, 2, ("communicator is null",), ("null",)),
+    "subrank": (4, 2, ("rank 2", "communicator of 2 ranks", "0 to 1"), ("subrank",)),
+    "unopened": (1, 2, ("was not opened",), ("unopened",)),
+    "ring": (3, 4, ("deadlock: rank 0 waits for rank 1, which waits for rank 2, which waits for rank 0",), ()),
+    "ended": (2, 4, ("deadlock: rank 1 waits for rank 0, which has ended",), ()),
+    "kernel": (1, 4, ("deadlock: rank 0 waits for itself",), ()),
+    "late": (3, 4, ("waits for rank 2, which has ended",), ()),
+    "segv": (2, 4, ("rank 1, main: an access to memory",), ()),
+    "throw": (1, 4, ("no good",), ()),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_it_is_said_in_one_line(command: Command, case: str) -> None:
+    ranks, code, words, marks = CASES[case]
+    done = command("smi", "run", FILE, "--ranks", str(ranks), "--", case)
+    assert done.returncode == code, done.stderr
+    *notes, error = done.stderr.splitlines()
+    assert error.startswith("gossamer: error: ")
+    for word in (*words, *map(line_of, marks)):
+        assert word in error
+    assert all("waits" in note for note in notes)
+    assert done.stdout == ""
+
+
+def test_a_deadlock_names_each_kernel_with_its_line(command: Command) -> None:
+    done = command("smi", "run", FILE, "--ranks", "2", "--", "ring")
+    for rank in (0, 1):
+        assert f"rank {rank} waits to pop from rank {1 - rank}, port 0: empty (" in done.stderr
+    assert done.stderr.count(line_of("ring")) == 2
+    done = command("smi", "run", FILE, "--ranks", "1", "--", "kernel")
+    assert "rank 0, popper, waits to pop from rank 0, port 6: empty" in done.stderr
+
+
+def test_slack_decides_and_a_full_channel_is_named(command: Command) -> None:
+    assert command("smi", "run", FILE, "--ranks", "2", "--slack", "4", "--", "slack").returncode == 0
+    done = command("smi", "run", FILE, "--ranks", "2", "--slack", "3", "--", "slack")
+    assert done.returncode == 4
+    assert f"to push to rank 1, port 0: full, 3 elements are ahead ({FILE.relative_to(ROOT)}" in done.stderr
+    assert line_of("slack") in done.stderr
+    done = command("smi", "run", FILE, "--ranks", "2", "--slack", "0", "--", "slack")
+    assert "in a push to rank 1, port 0, until it is popped" in done.stderr
+
+
+@pytest.mark.parametrize(("case", "option"), [("forever", "--timeout=0.3"), ("busy", "--timeout=0.3"),
+                                              ("busy", "--operations=100000")])  # fmt: skip
+def test_a_kernel_that_never_ends_is_broken_off(command: Command, case: str, option: str) -> None:
+    done = command("smi", "run", FILE, "--ranks", "2", option, "--", case)
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1
+    assert "never ends" in done.stderr
+
+
+@pytest.mark.parametrize("case", ["forever", "busy"])
+def test_ctrl_c_ends_a_run(case: str, command: Command) -> None:
+    assert command("smi", "run", FILE, "--", "none").returncode == 0
+    words = [sys.executable, ROOT / "gossamer", "smi", "run", FILE, "--ranks", "2", "--", case]
+    child = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    emulator = _child_of(child.pid)
+    child.send_signal(signal.SIGINT)
+    _, errors = child.communicate(timeout=60)
+    assert child.returncode == 130
+    assert errors == "gossamer: interrupted\n"
+    assert not Path(f"/proc/{emulator}").exists()
+
+
+def _child_of(pid: int) -> int:
+    """The emulator's process, once it runs."""
+    for _ in range(600):
+        for entry in os.listdir("/proc"):
+            try:
+                state = Path(f"/proc/{entry}/stat").read_text().rsplit(")", 1)[1].split() if entry.isdigit() else []
+                # Its handlers are set once the programs are loaded, so it has used some time by then.
+                if state and int(state[1]) == pid and int(state[11]) > 5:
+                    return int(entry)
+            except OSError:
+                continue
+        time.sleep(0.1)
+    raise AssertionError("the emulator did not start")
+
+
+def test_the_code_of_main_is_passed_on(command: Command) -> None:
+    assert command("smi", "run", FILE, "--ranks", "3", "--", "code").returncode == 3
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["nowhere.c"], "no such file"),
+        ([str(ROOT / "README.md")], "is no program"),
+        ([str(ROOT / "src" / "smi" / "elements.cc")], "has no main"),
+        ([str(FILE), str(FILE)], "given twice"),
+        ([str(FILE), "--ranks", "0"], "give 1 to"),
+        ([str(FILE), "--ranks", "9", "--topology", "torus8"], "has 8 boards only"),
+        ([str(FILE), "--slack", "-1"], "0 or more"),
+        ([str(FILE), "--stack", "0"], "1 to 4096"),
+        ([], "give its source files"),
+    ],
+)
+def test_wrong_words(command: Command, words: list[str], said: str) -> None:
+    done = command("smi", "run", *words)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_an_error_of_the_compiler_is_at_the_users_line(command: Command, tmp_path: Path) -> None:
+    bad = tmp_path / "bad.c"
+    bad.write_text("#include <smi.h>\nint main(void) {\n  SMI_Push(1);\n  return 0;\n}\n")
+    done = command("smi", "run", bad)
+    assert done.returncode == 2
+    assert f"{bad}:3: " in done.stderr
+    bad.write_text("#include <smi.h>\nvoid nothing(void);\nint main(void) {\n  nothing();\n  return 0;\n}\n")
+    done = command("smi", "run", bad)
+    assert done.returncode == 2
+    assert "nothing" in done.stderr
