@@ -47,7 +47,7 @@ Options:
   -k, --top K           how many lines of the result to show (default 10)
   -o, --output FILE     write the result: .npy, .npz or .csv (may be repeated)
       --stats FILE      write the statistics as JSON
-      --format NAME     edges, mtx, metis, dimacs, adjlist or gsg, where content and
+      --format NAME     {formats}, where content and
                         name of the file do not say it
       --undirected      edges go both ways, whatever the file says
       --dedupe          of edges with the same ends keep the one of least weight
@@ -111,7 +111,10 @@ def _show_help(app: App | None, typed: str) -> None:
     from gossamer import apps
 
     if app is None:
-        click.echo(_HELP.format(apps=", ".join(apps.names())) + "\n" + _vertex_hardware.HELP + _EXAMPLES.rstrip())
+        from gossamer.graph._formats import NAMES
+
+        general = _HELP.format(apps=", ".join(apps.names()), formats=NAMES)
+        click.echo(general + "\n" + _vertex_hardware.HELP + _EXAMPLES.rstrip())
         return
     click.echo(f"{app.name}: {app.summary}")
     click.echo(f"\nUsage: ./gossamer run {typed} [GRAPH] [PARAMETERS] [OPTIONS]\n\nParameters:")
