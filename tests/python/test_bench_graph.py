@@ -217,9 +217,10 @@ def test_tiny_graphs_beside_every_package(suite: ModuleType, graph: str, tiny: N
         assert config["answers"] and config["malloc"] == "glibc.malloc.hugetlb=1"
         if row.name.startswith("pagerank"):
             double = "networkit" in row.name
-            assert config["precision"] == "float32"
-            assert config["peer_precision"] == ("float64" if double else "float32")
-            assert (config.get("double_ratio", 0) > 0) == double
+            assert config["precision"] == config["peer_precision"] == ("float64" if double else "float32")
+            assert config["app"] == ("pagerank64" if double else "pagerank")
+            assert (config.get("float32_ratio", 0) > 0) == double
+        assert row.least_ratio is None and row.missed is None
         json.dumps(row.as_json())
     missing = {"graphblas", "networkit", "scipy"} - set(peers)
     if missing:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+
 from gossamer.cli import graph as graph_command
 from gossamer.cli import main
 from gossamer.errors import InputError
