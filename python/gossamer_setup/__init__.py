@@ -121,8 +121,12 @@ def _launch(arguments: list[str]) -> int:
     if command in ("setup", "doctor"):
         return run_here(command, arguments[1:])
     env = _env.env_dir()
-    groups = COMMANDS[command][1]
+    summary, groups = COMMANDS[command]
     if not all(_env.installed(env, group) for group in groups):
+        if arguments[1:] in (["--help"], ["-h"]):
+            # Whoever asks what a command does has not asked for its packages.
+            print(f"./gossamer {command}: {summary}\nIts options are shown after: ./gossamer setup {' '.join(groups)}")
+            return 0
         from gossamer_setup._install import ensure
 
         ensure(list(groups))

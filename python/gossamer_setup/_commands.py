@@ -9,14 +9,14 @@ from __future__ import annotations
 
 VERSION = "0.1.0"
 
-# name: (what it does, groups it needs before it starts)
+# name: (what it does, groups it needs before it says what its options are; more it asks for itself)
 COMMANDS: dict[str, tuple[str, tuple[str, ...]]] = {
     "run": ("Run an application on a graph.", ("core",)),
     "graph": ("Look at graphs, convert them, make them.", ("core",)),
     "config": ("Show and check hardware configurations and clusters.", ("core",)),
     "top": ("Show what a running simulation does.", ("core",)),
     "routes": ("Make and check the routes between boards.", ("core",)),
-    "test": ("Run the tests.", ("core", "test")),
+    "test": ("Run the tests.", ("core",)),
     "bench": ("Measure, beside what others reach.", ("core",)),
     "setup": ("Install what later commands need, or pack it for a machine without a network.", ()),
     "doctor": ("Say what is there, what is missing, and the line that fixes it.", ()),

@@ -136,6 +136,10 @@ def test_before_there_is_an_environment(tmp_path: Path) -> None:
     checkout = Checkout(tmp_path / "new")
     for arguments in (["--version"], ["--help"], [], ["doctor"], ["setup", "--help"]):
         assert checkout(*arguments, **NO_NETWORK).returncode == 0
+    for command in ("test", "run", "bench"):
+        done = checkout(command, "--help", **NO_NETWORK)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout.endswith("Its options are shown after: ./gossamer setup core\n")
     for arguments in (["runn"], ["setup", "nope"], ["setup", "--nope"]):
         assert checkout(*arguments, **NO_NETWORK).returncode == 2
     assert not (checkout.root / ".gossamer").exists()
@@ -146,6 +150,13 @@ def test_second_use_touches_no_network_and_says_nothing(checkout: Checkout) -> N
     assert (done.returncode, done.stderr) == (0, "")
     done = checkout("setup", **NO_NETWORK)
     assert (done.returncode, done.stdout, done.stderr) == (0, "already there: core\n", "")
+
+
+def test_help_installs_nothing(checkout: Checkout) -> None:
+    done = checkout("test", "--help", **NO_NETWORK)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "--mutants" in done.stdout
+    assert not checkout.stamp("test").exists()
 
 
 def test_a_group_is_installed_when_asked_for(checkout: Checkout) -> None:
