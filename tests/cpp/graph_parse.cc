@@ -244,7 +244,8 @@ GS_TEST(headings_above_a_block_of_comments) {
   const auto lines = 2 + std::count(comments.begin(), comments.end(), '\n');
   for (const int threads : {1, 3}) {
     const Read numbers = read("from to\n" + comments + "1 2\n2 3\n", GS_EDGE_LIST, 0, threads, random);
-    CHECK(numbers.message.starts_with("file:" + std::to_string(lines) + ": vertex numbers after a line of column headings"));
+    const std::string place = "file:" + std::to_string(lines);
+    CHECK(numbers.message.starts_with(place + ": vertex numbers after a line of column headings"));
     const Read words = read("from to\n" + comments + "x y\n", GS_EDGE_LIST, 0, threads, random);
     CHECK(words.message.starts_with("file:1: these look like column headings"));
     const Read named = read("from to\n" + comments + "x from\n", GS_EDGE_LIST, 0, threads, random);

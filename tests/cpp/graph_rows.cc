@@ -120,7 +120,8 @@ GS_TEST(symmetric_is_told_and_the_first_edge_without_its_reverse) {
     const std::uint64_t vertices = 1 + random() % 12;
     std::vector<Edge> edges;
     for (std::uint64_t i = random() % 30; i; --i) {
-      const auto a = static_cast<std::uint32_t>(random() % vertices), b = static_cast<std::uint32_t>(random() % vertices);
+      const auto a = static_cast<std::uint32_t>(random() % vertices);
+      const auto b = static_cast<std::uint32_t>(random() % vertices);
       const auto weight = static_cast<std::int32_t>(random() % 2);
       edges.emplace_back(a, b, weight);
       if (a != b) edges.emplace_back(b, a, weight);
