@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypedDict
 
-from gossamer.errors import InputError
+from gossamer.files import write_whole
 
 _BOUND_NAMES = ("bound", "goal", "at most", "at least")
 """What a reference is called that is no peer and no paper, but what the row must reach."""
@@ -165,14 +165,8 @@ def machine_info() -> dict[str, Any]:
 
 def write_rows(path: Path, rows: list[Row]) -> None:
     """Writes the file of rows, whole or not at all."""
-    partial = path.with_name(f".{path.name}.{os.getpid()}.part")
     text = "[\n" + ",\n".join(json.dumps(row.as_json(), sort_keys=False) for row in rows) + "\n]\n"
-    try:
-        partial.write_text(text, encoding="utf-8")
-        os.replace(partial, path)
-    except OSError as error:
-        partial.unlink(missing_ok=True)
-        raise InputError(f"cannot write {path}: {error.strerror}; choose another place") from error
+    write_whole(path, text.encode())
 
 
 __all__ = ["Context", "Reference", "Row", "machine_info", "write_rows"]

@@ -14,6 +14,7 @@ import click
 
 from gossamer.bench import Context, Row, machine_info, write_rows
 from gossamer.errors import AnswerNo, InputError
+from gossamer.files import check_writable
 from gossamer.paths import ROOT
 
 SUITES = ROOT / "bench"
@@ -125,8 +126,8 @@ def command(
         raise InputError(f"--only {only}: not a regular expression: {error}") from None
     if data is not None and not data.is_dir():
         raise InputError(f"--data {data}: there is no such folder; name the one that holds the data")
-    if json_path is not None and not json_path.absolute().parent.is_dir():
-        raise InputError(f"--json {json_path}: there is no folder {json_path.absolute().parent}; make it first")
+    if json_path is not None:
+        check_writable(json_path)
     context = Context(suite, only, data.resolve() if data else None, _peers(peers), repeat, full=full)
     module = _load(suite)
     if list_only:

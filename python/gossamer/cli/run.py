@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gossamer.cli import _files, _run_output, _run_words, _tile_program, _vertex_hardware
+from gossamer import files
+from gossamer.cli import _run_output, _run_words, _tile_program, _vertex_hardware
 from gossamer.errors import AnswerNo, ExitCode, InputError, RunDied
 from gossamer.paths import DATA
 
@@ -167,7 +168,7 @@ def _run_app(words: tuple[str, ...]) -> None:
     outputs = [_run_output.writer(Path(name)) for name in request.options.get("output", [])]
     stats = request.one("stats")
     if stats is not None:
-        _files.check_writable(Path(stats))
+        files.check_writable(Path(stats))
 
     begun = time.perf_counter()
     graph = read_graph(
