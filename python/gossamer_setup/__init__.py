@@ -118,7 +118,7 @@ def _launch(arguments: list[str]) -> int:
         raise SetupError(f"no such option: {command}; ./gossamer --help shows what there is")
     if command not in COMMANDS:
         raise SetupError(unknown_command(command))
-    if command in ("setup", "doctor"):
+    if command in ("setup", "doctor", "clean"):
         return run_here(command, arguments[1:])
     env = _env.env_dir()
     summary, groups = COMMANDS[command]
@@ -144,6 +144,10 @@ def run_here(command: str, arguments: list[str]) -> int:
         from gossamer_setup._doctor import main as doctor
 
         return doctor(arguments)
+    if command == "clean":
+        from gossamer_setup._clean import main as clean
+
+        return clean(arguments)
     from gossamer_setup._setup import main as setup
 
     return setup(arguments)

@@ -19,6 +19,7 @@ COMMANDS: dict[str, tuple[str, tuple[str, ...]]] = {
     "test": ("Run the tests.", ("core",)),
     "bench": ("Measure, beside what others reach.", ("core",)),
     "setup": ("Install what later commands need, or pack it for a machine without a network.", ()),
+    "clean": ("Remove what was built.", ()),
     "doctor": ("Say what is there, what is missing, and the line that fixes it.", ()),
 }
 
