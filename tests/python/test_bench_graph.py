@@ -44,7 +44,8 @@ PAIRS = [
     ("hashmin", "scipy"),
     ("hashmin", "networkit"),
 ]
-ALONE = ["pagerank.peak-mb", "start-to-result.email-Enron", "compile.vertex-s", "first-run-s"]
+LOADS = [f"load.{form}-mbs" for form in ["edges", "edges-weighted", "words", "mtx", "metis", "dimacs", "adjlist"]]
+ALONE = [*LOADS, "pagerank.peak-mb", "start-to-result.email-Enron", "compile.vertex-s", "first-run-s"]
 
 # A peer's programs, far too simple to be fast, with GAPBS's arguments, file and output. Not a line of it is
 # shared with the suite, so it judges the file that the suite writes.
@@ -225,6 +226,20 @@ def test_tiny_graphs_beside_every_package(suite: ModuleType, graph: str, tiny: N
     missing = {"graphblas", "networkit", "scipy"} - set(peers)
     if missing:
         pytest.skip(f"measured, but not beside {', '.join(sorted(missing))}; ./gossamer setup peers installs them")
+
+
+def test_every_text_form_is_loaded(suite: ModuleType, tiny: None) -> None:
+    rows = measured(suite, "^load")
+    assert [row.name for row in rows] == LOADS
+    for row in rows:
+        assert row.unit == "MB/s" and row.value is not None and row.value > 0
+        assert row.ratio == pytest.approx(row.value / 100)
+        assert row.missed is None  # a shrunken graph measures nothing
+    # What stands in the plan is each form of the text parser, and the adjacency list.
+    from gossamer.graph import FORMATS
+
+    forms = {row.name.removeprefix("load.").removesuffix("-mbs").split("-")[0] for row in rows} - {"words"}
+    assert forms == set(FORMATS) - {"gsg"}
 
 
 @pytest.mark.skipif(not ENRON.exists(), reason="email-Enron.mtx.gz is not beside the checkout")
