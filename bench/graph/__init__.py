@@ -24,6 +24,7 @@ from gossamer.bench import Context, Row
 from gossamer.errors import AnswerNo, ExitCode, GossamerError, InputError, RunDied
 
 from . import _commands
+from ._loading import loading
 from ._plan import COMPILE, FIRST, FROM_REGISTRY, GRAPHS, PEAK, START, Beside, beside, bound, names
 
 REPEAT = 5
@@ -62,6 +63,7 @@ def rows(context: Context) -> Iterator[Row]:
                 yield context.skip(row.name, why, "s", **_bound(row.name))
         if possible:
             yield from _measured(context, possible, scale)
+    yield from loading(context, scale)
     if context.wants(PEAK):
         yield _commands.peak(context, scale)
     if context.wants(START):
@@ -187,6 +189,8 @@ def _row(context: Context, told: dict[str, Any], scale: float) -> Row:
         "s",
         reference={"what": what, "value": theirs, "unit": "s"},
         ratio=theirs / ours,
+        # A shrunken graph tests the suite and measures nothing.
+        least_ratio=bound(name) if scale == 1 else None,
         **config,
     )
 

@@ -22,6 +22,9 @@ PEAK: Final = "pagerank.peak-mb"
 START: Final = "start-to-result.email-Enron"
 COMPILE: Final = "compile.vertex-s"
 FIRST: Final = "first-run-s"
+LOADS: Final = tuple(
+    f"load.{form}-mbs" for form in ("edges", "edges-weighted", "words", "mtx", "metis", "dimacs", "adjlist")
+)
 
 
 @dataclass(frozen=True)
@@ -52,7 +55,7 @@ def beside() -> list[Beside]:
 
 def names() -> list[str]:
     """Every row of the suite."""
-    return [row.name for row in beside()] + [PEAK, START, COMPILE, FIRST]
+    return [row.name for row in beside()] + [*LOADS, PEAK, START, COMPILE, FIRST]
 
 
 _BOUNDS: Final = (

@@ -126,12 +126,15 @@ def _measure(
         times = _session(session, used, repeat, report)
         middle = {name: statistics.median(seconds) for name, seconds in times.items()}
         for row in now:
+            # Who computes in double precision stands beside our double.
+            double = "double" in middle and parties[row.peer].config.get("peer_precision") == "float64"
+            mine = "double" if double else "ours"
             config: dict[str, Any] = {
                 **it.about,
                 "threads": threads,
                 "repeat": repeat,
-                **parties["ours"].config,
-                "seconds_of_runs": [round(seconds, 6) for seconds in times["ours"]],
+                **parties[mine].config,
+                "seconds_of_runs": [round(seconds, 6) for seconds in times[mine]],
                 "peer": row.peer,
                 "peer_threads": used[row.peer],
                 **parties[row.peer].config,
@@ -140,11 +143,11 @@ def _measure(
                 "malloc": os.environ.get("GLIBC_TUNABLES", ""),
             }
             if measure == "pagerank":
-                config["precision"] = "float32"
-            if row.peer == "networkit" and "double" in middle:
-                config["double_seconds"] = middle["double"]
-                config["double_ratio"] = middle[row.peer] / middle["double"]
-            report("row", name=row.name, value=middle["ours"], peer_value=middle[row.peer], config=config)
+                config["precision"] = "float64" if double else "float32"
+            if double:
+                config["float32_seconds"] = middle["ours"]
+                config["float32_ratio"] = middle[row.peer] / middle["ours"]
+            report("row", name=row.name, value=middle[mine], peer_value=middle[row.peer], config=config)
 
 
 def _compared(where: str, session: Mapping[str, Job], used: Mapping[str, int], report: _Report) -> dict[str, str]:

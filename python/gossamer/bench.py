@@ -20,7 +20,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypedDict
 
-from gossamer.errors import InputError
+from gossamer.files import write_whole
+
+_BOUND_NAMES = ("bound", "goal", "at most", "at least")
+"""What a reference is called that is no peer and no paper, but what the row must reach."""
 
 
 class Reference(TypedDict):
@@ -46,6 +49,27 @@ class Row:
     reference: Reference | None = None
     ratio: float | None = None
     skipped: str | None = None
+    least_ratio: float | None = None
+    """The ratio to the reference that the row must reach; None where it is only shown."""
+
+    @property
+    def missed(self) -> str | None:
+        """What the row must reach and does not; None if it does, or must not.
+
+        Bounds are ``least_ratio``, a reference that is itself a bound, and ``most`` and ``least`` in ``config``.
+        """
+        if self.skipped is not None:
+            return None
+        least = self.least_ratio
+        if least is None and self.reference is not None and self.reference["what"] in _BOUND_NAMES:
+            least = 1.0
+        if least is not None and not (self.ratio is not None and self.ratio >= least):
+            return f"the ratio must be at least {least:g}"
+        for key, sign in (("most", 1.0), ("least", -1.0)):
+            bound = self.config.get(key)
+            if bound is not None and not (self.value is not None and sign * self.value <= sign * float(bound)):
+                return f"it must be at {key} {bound:g}"
+        return None
 
     def as_json(self) -> dict[str, Any]:
         """The row as it stands in the file; what is no finite number becomes null."""
@@ -99,10 +123,12 @@ class Context:
         *,
         reference: Reference | None = None,
         ratio: float | None = None,
+        least_ratio: float | None = None,
         **config: Any,
     ) -> Row:
         """A measured row; the machine is part of its configuration."""
-        return Row(self.suite, name, value, unit, {**self.machine, **config}, reference, ratio)
+        config = {**self.machine, **config}
+        return Row(self.suite, name, value, unit, config, reference, ratio, least_ratio=least_ratio)
 
     def skip(self, name: str, why: str, unit: str = "", **config: Any) -> Row:
         """A row that cannot be measured here, and why."""
@@ -139,14 +165,8 @@ def machine_info() -> dict[str, Any]:
 
 def write_rows(path: Path, rows: list[Row]) -> None:
     """Writes the file of rows, whole or not at all."""
-    partial = path.with_name(f".{path.name}.{os.getpid()}.part")
     text = "[\n" + ",\n".join(json.dumps(row.as_json(), sort_keys=False) for row in rows) + "\n]\n"
-    try:
-        partial.write_text(text, encoding="utf-8")
-        os.replace(partial, path)
-    except OSError as error:
-        partial.unlink(missing_ok=True)
-        raise InputError(f"cannot write {path}: {error.strerror}; choose another place") from error
+    write_whole(path, text.encode())
 
 
 __all__ = ["Context", "Reference", "Row", "machine_info", "write_rows"]

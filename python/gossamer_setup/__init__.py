@@ -128,11 +128,15 @@ def _launch(arguments: list[str]) -> int:
         raise SetupError(f"no such option: {command}; ./gossamer --help shows what there is")
     if command not in COMMANDS:
         raise SetupError(unknown_command(command))
-    if command in ("setup", "doctor"):
+    if command in ("setup", "doctor", "clean"):
         return run_here(command, arguments[1:])
     env = _env.env_dir()
-    groups = COMMANDS[command][1]
+    summary, groups = COMMANDS[command]
     if not all(_env.installed(env, group) for group in groups):
+        if arguments[1:] in (["--help"], ["-h"]):
+            # Whoever asks what a command does has not asked for its packages.
+            print(f"./gossamer {command}: {summary}\nIts options are shown after: ./gossamer setup {' '.join(groups)}")
+            return 0
         from gossamer_setup._install import ensure
 
         ensure(list(groups))
@@ -150,6 +154,10 @@ def run_here(command: str, arguments: list[str]) -> int:
         from gossamer_setup._doctor import main as doctor
 
         return doctor(arguments)
+    if command == "clean":
+        from gossamer_setup._clean import main as clean
+
+        return clean(arguments)
     from gossamer_setup._setup import main as setup
 
     return setup(arguments)

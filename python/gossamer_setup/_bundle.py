@@ -39,9 +39,11 @@ def _hash(group: str) -> str:
 
 def pack(path: str, groups: list[str]) -> int:
     """Downloads the packages of the groups and writes the bundle; gives its size in bytes."""
-    target = os.path.abspath(path)
-    if os.path.isdir(target) or not os.path.isdir(os.path.dirname(target)):
-        raise SetupError(f"cannot write {path}: it is a folder, or its folder is not there; choose another place")
+    target = os.path.realpath(path)
+    if (os.path.exists(target) and not os.path.isfile(target)) or not os.path.isdir(os.path.dirname(target)):
+        raise SetupError(
+            f"cannot write {path}: it is no regular file, or its folder is not there; choose another place"
+        )
     env = _env.env_dir()
     partial = os.path.join(os.path.dirname(target), f".{os.path.basename(target)}.{os.getpid()}.part")
     with _install.SIGNALS.handled(), lock() as lock_fd, tempfile.TemporaryDirectory(dir=_env.STATE) as folder:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 VERSION = "0.1.0"
 
-# name: (what it does, groups it needs before it starts)
+# name: (what it does, groups it needs before it says what its options are; more it asks for itself)
 COMMANDS: dict[str, tuple[str, tuple[str, ...]]] = {
     "run": ("Run an application on a graph.", ("core",)),
     "graph": ("Look at graphs, convert them, make them.", ("core",)),
@@ -18,9 +18,10 @@ COMMANDS: dict[str, tuple[str, tuple[str, ...]]] = {
     "mpi": ("Run MPI programs, here or on simulated boards.", ("core",)),
     "smi": ("Run kernels that send each other streaming messages.", ("core",)),
     "routes": ("Make and check the routes between boards.", ("core",)),
-    "test": ("Run the tests.", ("core", "test")),
+    "test": ("Run the tests.", ("core",)),
     "bench": ("Measure, beside what others reach.", ("core",)),
     "setup": ("Install what later commands need, or pack it for a machine without a network.", ()),
+    "clean": ("Remove what was built.", ()),
     "doctor": ("Say what is there, what is missing, and the line that fixes it.", ()),
 }
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The reader of adjacency lists. Nearly all of its time goes into looking up
-// labels, so the table is one flat array of (tag, vertex), the label's bytes are
-// compared only when the tag agrees, and the second pass looks up a batch of
-// labels at a time, so that their cache misses overlap. On large graphs those
-// misses are what bounds it; on small ones, the walk through the text.
+// labels (names.h), of which the second pass does a batch at a time, so that
+// their cache misses overlap. On large graphs those misses are what bounds it; on
+// small ones, the walk through the text.
 #include "gossamer/graph/adjlist.h"
 
 #include <algorithm>
@@ -18,11 +17,13 @@
 #include <vector>
 
 #include "gossamer/core/error.h"
+#include "graph/names.h"
+#include "graph/text.h"
 
 namespace gossamer {
 namespace {
 
-constexpr uint32_t kNoVertex = std::numeric_limits<uint32_t>::max();
+constexpr uint32_t kNoVertex = graph::IndexTable::kNone;
 constexpr size_t kLongestLabel = 65535;
 constexpr int kShown = 60;  // bytes of a label that an error message repeats
 
@@ -60,56 +61,6 @@ uint64_t skip_plain(std::string_view text, uint64_t at) {
 
 Kind kind(char byte) { return kKinds[static_cast<unsigned char>(byte)]; }
 
-/// Mixes eight bytes at a time; good to the last bit of both halves.
-uint64_t hash_of(std::string_view label) {
-  constexpr uint64_t kOdd = 0x9e3779b97f4a7c15u;
-  const char* bytes = label.data();
-  size_t left = label.size();
-  uint64_t hash = left * kOdd;
-  for (; left > 8; bytes += 8, left -= 8) {
-    uint64_t word;
-    std::memcpy(&word, bytes, 8);
-    hash = (hash ^ word) * kOdd;
-    hash ^= hash >> 29;
-  }
-  uint64_t word = 0;
-  std::memcpy(&word, bytes, left);
-  hash = (hash ^ word) * kOdd;
-  hash ^= hash >> 32;
-  hash *= kOdd;
-  return hash ^ (hash >> 29);
-}
-
-/// RFC 3629: no overlong forms, no surrogates, nothing above U+10FFFF.
-bool is_utf8(std::string_view text) {
-  const auto* at = reinterpret_cast<const unsigned char*>(text.data());
-  const unsigned char* end = at + text.size();
-  while (at < end) {
-    const unsigned char lead = *at++;
-    if (lead < 0x80) continue;
-    int more;
-    unsigned char low = 0x80, high = 0xbf;  // bounds of the second byte
-    if (lead >= 0xc2 && lead <= 0xdf) {
-      more = 1;
-    } else if (lead >= 0xe0 && lead <= 0xef) {
-      more = 2;
-      if (lead == 0xe0) low = 0xa0;
-      if (lead == 0xed) high = 0x9f;
-    } else if (lead >= 0xf0 && lead <= 0xf4) {
-      more = 3;
-      if (lead == 0xf0) low = 0x90;
-      if (lead == 0xf4) high = 0x8f;
-    } else {
-      return false;
-    }
-    for (; more; --more, low = 0x80, high = 0xbf) {
-      if (at == end || *at < low || *at > high) return false;
-      ++at;
-    }
-  }
-  return true;
-}
-
 /// A label as messages show it: not too long, and whole characters.
 std::string shown(std::string_view label) {
   if (label.size() <= kShown) return std::string(label);
@@ -122,68 +73,35 @@ std::string shown(std::string_view label) {
 class Vertices {
  public:
   uint32_t size() const { return static_cast<uint32_t>(labels_.size()); }
-  std::string_view label(uint32_t vertex) const { return labels_[vertex].text; }
+  std::string_view label(uint32_t vertex) const { return labels_[vertex]; }
 
   /// The vertex of this label, or kNoVertex.
-  uint32_t find(std::string_view label, uint64_t hash) const { return slots_[slot(label, hash)].vertex; }
+  uint32_t find(std::string_view label, uint64_t hash) const {
+    return table_.find(hash, [&](uint32_t vertex) { return graph::same_text(labels_[vertex], label); });
+  }
 
   /// Asks for the memory that find() will look at first.
-  void prefetch_slot(uint64_t hash) const { __builtin_prefetch(&slots_[hash & (slots_.size() - 1)]); }
+  void prefetch_slot(uint64_t hash) const { table_.prefetch(hash); }
 
   /// Asks for what find() will look at next; wants the slot to be there.
   void prefetch_label(uint64_t hash) const {
-    const Slot& place = slots_[hash & (slots_.size() - 1)];
-    if (place.tag == tag(hash) && place.vertex != kNoVertex) __builtin_prefetch(&labels_[place.vertex]);
+    const uint32_t vertex = table_.guess(hash);
+    if (vertex != kNoVertex) __builtin_prefetch(&labels_[vertex]);
   }
 
   /// Adds a label; gives the vertex that has it already, or kNoVertex.
   uint32_t add(std::string_view label) {
-    if (labels_.size() * 2 >= slots_.size()) grow();
-    const uint64_t hash = hash_of(label);
-    Slot& place = slots_[slot(label, hash)];
-    if (place.vertex != kNoVertex) return place.vertex;
-    place = {tag(hash), size()};
-    labels_.push_back({label, hash});
+    const uint32_t fresh = size();
+    const uint32_t vertex = table_.find_or_add(graph::hash_text(label), fresh,
+                                               [&](uint32_t known) { return graph::same_text(labels_[known], label); });
+    if (vertex != fresh) return vertex;
+    labels_.push_back(label);
     return kNoVertex;
   }
 
  private:
-  struct Slot {
-    uint32_t tag;
-    uint32_t vertex;
-  };
-  struct Label {
-    std::string_view text;
-    uint64_t hash;  // so that growing the table does not read the text again
-  };
-
-  static uint32_t tag(uint64_t hash) { return static_cast<uint32_t>(hash >> 32); }
-
-  /// Where the label is, or the free slot where it belongs.
-  size_t slot(std::string_view label, uint64_t hash) const {
-    const size_t mask = slots_.size() - 1;
-    size_t at = hash & mask;
-    while (slots_[at].vertex != kNoVertex &&
-           (slots_[at].tag != tag(hash) || labels_[slots_[at].vertex].text != label)) {
-      at = (at + 1) & mask;
-    }
-    return at;
-  }
-
-  void grow() {
-    const size_t mask = std::max<size_t>(1024, slots_.size() * 2) - 1;
-    std::vector<Slot> wider(mask + 1, Slot{0, kNoVertex});
-    for (uint32_t vertex = 0; vertex < size(); ++vertex) {
-      const uint64_t hash = labels_[vertex].hash;
-      size_t at = hash & mask;
-      while (wider[at].vertex != kNoVertex) at = (at + 1) & mask;
-      wider[at] = {tag(hash), vertex};
-    }
-    slots_ = std::move(wider);
-  }
-
-  std::vector<Slot> slots_;
-  std::vector<Label> labels_;
+  graph::IndexTable table_;
+  std::vector<std::string_view> labels_;
 };
 
 }  // namespace
@@ -276,7 +194,7 @@ struct gs_adjlist {
       return fail("%s:%llu: a label of %zu bytes; at most %zu are allowed", path.c_str(), where, label.size(),
                   gossamer::kLongestLabel);
     }
-    if (has_high && !gossamer::is_utf8(label)) {
+    if (has_high && gossamer::graph::bad_utf8(label) != std::string_view::npos) {
       return fail("%s:%llu: a label that is not UTF-8; convert the file to UTF-8", path.c_str(), where);
     }
     if (vertices.size() == gossamer::kNoVertex) {
@@ -317,7 +235,7 @@ struct gs_adjlist {
       for (count = 0; count < batch.size(); ++count) {
         batch[count] = next_label(has_high, bad_byte);
         if (batch[count].empty()) break;
-        hashes[count] = gossamer::hash_of(batch[count]);
+        hashes[count] = gossamer::graph::hash_text(batch[count]);
         vertices.prefetch_slot(hashes[count]);
       }
       for (size_t i = 0; i < count; ++i) vertices.prefetch_label(hashes[i]);

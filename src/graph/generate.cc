@@ -11,7 +11,7 @@
 
 #include "gossamer/core/error.h"
 #include "gossamer/graph/graph.h"
-#include "graph/intern.h"
+#include "graph/hash.h"
 #include "graph/parallel.h"
 #include "graph/store.h"
 
@@ -129,13 +129,16 @@ class Layout {
 };
 
 /// Draws the neighbours of one vertex.
+/// A free place in a table of vertices.
+constexpr std::uint32_t kFree = 0xffffffffu;
+
 class Neighbours {
  public:
   Neighbours(const Layout& layout, double radius, std::uint32_t fanout, std::uint64_t seed)
       : layout_(layout), radius_(radius), fanout_(fanout), seed_(seed) {
     std::size_t slots = 16;
     while (slots < std::size_t{fanout} * 2) slots *= 2;
-    table_.assign(slots, IndexTable::kEmpty);
+    table_.assign(slots, kFree);
   }
 
   const std::vector<std::uint32_t>& operator()(std::uint32_t vertex) {
@@ -168,7 +171,7 @@ class Neighbours {
   /// Uniform among the candidates: draws until enough are near and new. Gives up
   /// where they seem to be too few.
   bool by_rejection(std::uint32_t vertex, std::uint32_t all, Draw& draw) {
-    std::fill(table_.begin(), table_.end(), IndexTable::kEmpty);
+    std::fill(table_.begin(), table_.end(), kFree);
     for (std::uint64_t tries = 16 * std::uint64_t{fanout_} + 64; tries && chosen_.size() < fanout_; --tries) {
       std::uint32_t number = draw.below(all);
       std::uint32_t other = 0;
@@ -181,7 +184,7 @@ class Neighbours {
       }
       if (!near(vertex, other)) continue;
       std::size_t slot = mix(other) & (table_.size() - 1);
-      while (table_[slot] != IndexTable::kEmpty && table_[slot] != other)
+      while (table_[slot] != kFree && table_[slot] != other)
         slot = (slot + 1) & (table_.size() - 1);
       if (table_[slot] == other) continue;
       table_[slot] = other;

@@ -228,6 +228,74 @@ void transpose(std::uint64_t vertices, std::uint64_t edges, const std::uint64_t*
   });
 }
 
+/// The first edge whose run of parallel edges has not as many reverses with the same weights.
+template <class Weight>
+std::uint64_t first_without_reverse(std::uint64_t vertices, const std::uint64_t* offsets,
+                                    const std::uint32_t* targets, [[maybe_unused]] const Weight* weights,
+                                    unsigned threads) {
+  std::atomic<std::uint64_t> first{UINT64_MAX};
+  in_pieces(threads, vertices, 4096, [&](std::uint64_t begin, std::uint64_t end) {
+    for (std::uint64_t v = begin; v < end; ++v)
+      for (std::uint64_t e = offsets[v]; e < offsets[v + 1];) {
+        const std::uint32_t to = targets[e];
+        const auto run = static_cast<std::uint64_t>(
+            std::upper_bound(targets + e, targets + offsets[v + 1], to) - (targets + e));
+        const auto [low, high] =
+            std::equal_range(targets + offsets[to], targets + offsets[to + 1], static_cast<std::uint32_t>(v));
+        bool same = static_cast<std::uint64_t>(high - low) == run;
+        if constexpr (!std::is_void_v<Weight>)
+          if (same) same = std::equal(weights + e, weights + e + run, weights + (low - targets));
+        if (!same) {
+          std::uint64_t seen = first.load();
+          while (e < seen && !first.compare_exchange_weak(seen, e)) {
+          }
+          return;
+        }
+        e += run;
+      }
+  });
+  return first.load();
+}
+
+/// Whether every edge has its reverse, without a search an edge. Rows ascend, so when the rows are read one
+/// after another, the reverses of their edges must come in order in the row of each target: a place in every
+/// row moves on, and the edge at it must be the one. A thread that starts with a later row searches for the
+/// place in a row once. There are no more threads than edges a vertex, so that places take less than the rows.
+template <class Weight>
+bool is_symmetric(std::uint64_t vertices, const std::uint64_t* offsets, const std::uint32_t* targets,
+                  [[maybe_unused]] const Weight* weights, unsigned threads) {
+  const std::uint64_t edges = offsets[vertices];
+  const std::uint64_t parts = std::min<std::uint64_t>(threads, vertices ? 1 + edges / vertices : 1);
+  std::atomic<bool> symmetric{true};
+  on_threads(static_cast<unsigned>(parts), [&](unsigned part) {
+    const auto start = [&](std::uint64_t number) {
+      const std::uint64_t* found = std::lower_bound(offsets, offsets + vertices, edges / parts * number);
+      return number == parts ? vertices : static_cast<std::uint64_t>(found - offsets);
+    };
+    const std::uint64_t begin = start(part), end = start(part + 1);
+    std::vector<std::uint32_t> passed(vertices, 0);  // edges of a row, and one; 0 where none was looked for
+    for (std::uint64_t v = begin; v < end; ++v) {
+      if (!symmetric.load(std::memory_order_relaxed)) return;
+      for (std::uint64_t e = offsets[v]; e < offsets[v + 1]; ++e) {
+        const std::uint32_t to = targets[e];
+        const std::uint32_t* const row = targets + offsets[to];
+        const std::uint32_t* const row_end = targets + offsets[to + 1];
+        std::uint32_t& place = passed[to];
+        if (place == 0)
+          place = 1 + (begin ? static_cast<std::uint32_t>(
+                                   std::lower_bound(row, row_end, static_cast<std::uint32_t>(begin)) - row)
+                             : 0);
+        const std::uint32_t* const at = row + (place - 1);
+        bool same = at < row_end && *at == v;
+        if constexpr (!std::is_void_v<Weight>) same = same && weights[at - targets] == weights[e];
+        if (!same) return symmetric.store(false, std::memory_order_relaxed);
+        ++place;
+      }
+    }
+  });
+  return symmetric.load();
+}
+
 }  // namespace
 }  // namespace gossamer::graph
 
@@ -421,31 +489,10 @@ int gs_graph_check_symmetric(uint64_t vertices, const uint64_t* offsets, const u
   return guarded([&] {
     return with_type(weights ? weight_type : GS_NONE, [&](auto* type) {
       using Weight = std::remove_pointer_t<decltype(type)>;
-      [[maybe_unused]] const auto* w = static_cast<const Weight*>(weights);
-      std::atomic<uint64_t> first{UINT64_MAX};
-      // Each run of k parallel edges u -> v must meet a run of k edges v -> u with the same weights.
-      in_pieces(thread_count(threads), vertices, 4096, [&](uint64_t begin, uint64_t end) {
-        for (uint64_t v = begin; v < end; ++v)
-          for (uint64_t e = offsets[v]; e < offsets[v + 1];) {
-            const uint32_t to = targets[e];
-            const auto run = static_cast<uint64_t>(
-                std::upper_bound(targets + e, targets + offsets[v + 1], to) - (targets + e));
-            const auto [low, high] =
-                std::equal_range(targets + offsets[to], targets + offsets[to + 1], static_cast<uint32_t>(v));
-            bool same = static_cast<uint64_t>(high - low) == run;
-            if constexpr (!std::is_void_v<Weight>)
-              if (same) same = std::equal(w + e, w + e + run, w + (low - targets));
-            if (!same) {
-              uint64_t seen = first.load();
-              while (e < seen && !first.compare_exchange_weak(seen, e)) {
-              }
-              return;
-            }
-            e += run;
-          }
-      });
-      const uint64_t e = first.load();
-      if (e == UINT64_MAX) return 0;
+      const auto* w = static_cast<const Weight*>(weights);
+      const unsigned count = thread_count(threads);
+      if (gossamer::graph::is_symmetric(vertices, offsets, targets, w, count)) return 0;
+      const uint64_t e = gossamer::graph::first_without_reverse(vertices, offsets, targets, w, count);
       *vertex = static_cast<uint64_t>(std::upper_bound(offsets, offsets + vertices + 1, e) - offsets) - 1;
       *other = targets[e];
       return fail("the edge from vertex index %llu to %llu has no reverse of the same weight",

@@ -3,6 +3,7 @@
 /// no function here needs to know where the text ends.
 #pragma once
 
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
@@ -54,6 +55,13 @@ inline bool read_number(const char*& at, std::uint64_t& value) {
   value = v;
   at = p;
   return true;
+}
+
+/// A word that is a number as read_number takes it, and nothing else.
+inline bool whole_number(std::string_view word, std::uint64_t& value) {
+  const std::string ended = std::string(word) + "\n";
+  const char* at = ended.c_str();
+  return read_number(at, value) && *at == '\n';
 }
 
 /// A weight as the file has it.
@@ -152,6 +160,18 @@ inline bool read_weight(const char*& at, Number& number) {
   return true;
 }
 
+/// The line that begins at `at`, without its '\n'.
+inline std::string_view line_at(const char* at) {
+  const char* end = at;
+  while (*end != '\n') ++end;
+  return {at, static_cast<std::size_t>(end - at)};
+}
+
+/// Where the line after this one begins.
+inline const char* next_line(const char* at, const char* end) {
+  return static_cast<const char*>(std::memchr(at, '\n', static_cast<std::size_t>(end - at))) + 1;
+}
+
 /// The words of a line (without its '\n').
 template <bool Comma>
 std::vector<std::string_view> split(std::string_view line) {
@@ -164,6 +184,27 @@ std::vector<std::string_view> split(std::string_view line) {
     if (i > begin) words.push_back(line.substr(begin, i - begin));
   }
   return words;
+}
+
+/// Whether a word seems meant as a number: digits, with signs, a point or an exponent.
+inline bool looks_numeric(std::string_view word) {
+  std::size_t i = !word.empty() && (word[0] == '-' || word[0] == '+') ? 1 : 0;
+  if (i == word.size()) return false;
+  bool digit = false;
+  for (; i < word.size(); ++i) {
+    if (is_digit(word[i]))
+      digit = true;
+    else if (word[i] != '.' &&
+             !(digit && (word[i] == 'e' || word[i] == 'E' || word[i] == '-' || word[i] == '+')))
+      return false;
+  }
+  return digit;
+}
+
+inline std::string lower(std::string_view word) {
+  std::string result(word);
+  for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return result;
 }
 
 /// A piece of the user's file for a message: quoted, short, and printable.

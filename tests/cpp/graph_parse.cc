@@ -148,6 +148,113 @@ GS_TEST(undirected_lists_have_both_ways) {
            0);
 }
 
+namespace {
+
+/// Words of a file: the first ones soon, others ever later, so that all blocks bring new ones.
+std::string word_list(Random& random, std::size_t lines, bool weighted) {
+  std::string text;
+  auto word = [&](std::size_t line) {
+    static const char* const stems[] = {"a", "node", "\xc3\xa4pfel", "a-long-word-that-takes-three-loads", "12x"};
+    return stems[random() % std::size(stems)] + std::string("_") + std::to_string(random() % (line / 2 + 3));
+  };
+  for (std::size_t i = 0; i < lines; ++i) {
+    if (random() % 32 == 0) text += random() % 2 ? "% comment\n" : " \t\n";
+    if (i > 0 && random() % 32 == 0) text += word(i) + "\n";
+    text += word(i) + (random() % 2 ? "," : "\t ") + word(i);
+    if (weighted) text += " " + std::to_string(random() % 1000);
+    text += random() % 8 ? "\n" : "\r\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+/// The judge numbers words with a map, line by line.
+GS_TEST(words_are_numbered_in_the_order_of_the_file_on_any_threads) {
+  Random random(check::seed);
+  for (int round = 0; round < check::pick(2, 3, 20); ++round) {
+    const bool weighted = random() % 2;
+    const std::string text = word_list(random, check::pick<std::size_t>(60000, 60000, 600000), weighted);
+    CHECK(text.size() > (std::size_t{1} << 20));
+    std::map<std::string, std::int64_t> index;
+    std::string words = "\n";
+    Edges judge;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+      std::replace(line.begin(), line.end(), ',', ' ');
+      std::istringstream columns(line);
+      std::string source, target;
+      double weight = 0;
+      if (!(columns >> source) || source == "%") continue;
+      const bool edge = static_cast<bool>(columns >> target);
+      columns >> weight;
+      for (const std::string& word : {source, target})
+        if (!word.empty() && index.emplace(word, index.size()).second) words += word + "\n";
+      if (edge) judge.emplace_back(index[source], index[target], weight);
+    }
+    std::sort(judge.begin(), judge.end());
+    const Read got = read(text, GS_EDGE_LIST, 0, round == 0 ? 4 : round, random);
+    CHECK_EQ(got.message, std::string());
+    CHECK_EQ(got.shape.vertices, index.size());
+    CHECK(got.words == words);
+    CHECK(edges_of(got) == judge);
+  }
+}
+
+/// Faults that a block finds alone, that only the blocks before it show, and several at once.
+GS_TEST(the_first_bad_line_of_words_is_told) {
+  Random random(check::seed);
+  const std::string text = word_list(random, check::pick<std::size_t>(60000, 80000, 600000), false);
+  std::vector<std::size_t> begins;  // of lines with two words
+  for (std::size_t at = 0; at < text.size(); at = text.find('\n', at) + 1) {
+    const std::string line = text.substr(at, text.find('\n', at) - at);
+    const std::size_t gap = line.find_first_of(",\t");
+    if (line[0] != '%' && gap != std::string::npos && gap > 0 && line[0] != ' ') begins.push_back(at);
+  }
+  const std::pair<const char*, const char*> faults[] = {
+      {"one two 3\n", "3 columns where line 1 has 2"},
+      {"one two 3 4\n", "more than three columns"},
+      {"one \x01two\n", "a control character"},
+      {"one t\xffwo\n", "is not UTF-8"},
+  };
+  for (int round = 0; round < check::pick(4, 6, 100); ++round) {
+    std::map<std::size_t, const std::pair<const char*, const char*>*> placed;
+    for (std::uint64_t many = 1 + random() % 6; many; --many)
+      placed[begins[1 + random() % (begins.size() - 1)]] = &faults[random() % std::size(faults)];
+    std::string damaged;
+    std::size_t from = 0;
+    for (const auto& [at, fault] : placed) {
+      damaged += text.substr(from, at - from) + fault->first;
+      from = at;
+    }
+    damaged += text.substr(from);
+    const std::size_t first = placed.begin()->first;
+    const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(first), '\n');
+    const Read got = read(damaged, GS_EDGE_LIST, 0, 1 + static_cast<int>(random() % 4), random);
+    CHECK_EQ(got.message.substr(0, got.message.find(": ")), "file:" + std::to_string(line));
+    CHECK(got.message.find(placed.begin()->second->second) != std::string::npos);
+  }
+}
+
+/// Column headings are known by what follows, which may be blocks later.
+GS_TEST(headings_above_a_block_of_comments) {
+  Random random(check::seed);
+  std::string comments;
+  while (comments.size() < (std::size_t{3} << 20)) comments += "# nothing here\n";
+  const auto lines = 2 + std::count(comments.begin(), comments.end(), '\n');
+  for (const int threads : {1, 3}) {
+    const Read numbers = read("from to\n" + comments + "1 2\n2 3\n", GS_EDGE_LIST, 0, threads, random);
+    const std::string place = "file:" + std::to_string(lines);
+    CHECK(numbers.message.starts_with(place + ": vertex numbers after a line of column headings"));
+    const Read words = read("from to\n" + comments + "x y\n", GS_EDGE_LIST, 0, threads, random);
+    CHECK(words.message.starts_with("file:1: these look like column headings"));
+    const Read named = read("from to\n" + comments + "x from\n", GS_EDGE_LIST, 0, threads, random);
+    CHECK_EQ(named.message, std::string());
+    const Read same = read("node node\nx y\n", GS_EDGE_LIST, 0, threads, random);
+    CHECK(same.message.starts_with("file:1: these look like column headings"));
+  }
+}
+
 GS_TEST(matrices_and_dimacs) {
   Random random(check::seed);
   const std::size_t lines = check::pick<std::size_t>(5000, 60000, 1000000);
@@ -206,6 +313,18 @@ GS_TEST(closing_early_leaves_nothing_behind) {
   const std::string text = edge_list(random, 200000, 100000, true);
   for (int round = 0; round < 5; ++round)
     read(text, GS_EDGE_LIST, 0, 4, random, static_cast<long>(random() % text.size()));
+  const std::string words = word_list(random, 60000, true);
+  for (int round = 0; round < 3; ++round)
+    read(words, GS_EDGE_LIST, 0, 4, random, static_cast<long>(random() % words.size()));
+}
+
+GS_TEST(a_format_that_there_is_not) {
+  void* parser = nullptr;
+  for (const int format : {0, 5, -1, 99}) {
+    CHECK(gs_graph_parser_open("file", format, 0, 1, &parser) != 0);
+    CHECK(std::string(gs_last_error()).starts_with("file: no text format has the number"));
+    CHECK(parser == nullptr);
+  }
 }
 
 GS_TEST(damage_is_an_error_or_a_graph) {

@@ -112,6 +112,50 @@ GS_TEST(simplify_and_symmetrise) {
                                  &vertex, &other) != 0);
 }
 
+/// Judged by counting each edge and its reverse among all edges; small graphs, so that every case comes up.
+GS_TEST(symmetric_is_told_and_the_first_edge_without_its_reverse) {
+  std::mt19937_64 random(check::seed);
+  int symmetric = 0, lopsided = 0;
+  for (int round = 0; round < check::pick(2000, 6000, 200000); ++round) {
+    const std::uint64_t vertices = 1 + random() % 12;
+    std::vector<Edge> edges;
+    for (std::uint64_t i = random() % 30; i; --i) {
+      const auto a = static_cast<std::uint32_t>(random() % vertices);
+      const auto b = static_cast<std::uint32_t>(random() % vertices);
+      const auto weight = static_cast<std::int32_t>(random() % 2);
+      edges.emplace_back(a, b, weight);
+      if (a != b) edges.emplace_back(b, a, weight);
+    }
+    if (!edges.empty() && random() % 2) {
+      auto& [source, target, weight] = edges[random() % edges.size()];
+      (random() % 2 ? target : source) = static_cast<std::uint32_t>(random() % vertices);
+      if (random() % 4 == 0) weight = 7;
+    }
+    const Rows rows = rows_of(vertices, edges);
+    edges = edges_of(rows);
+    const bool weighted = random() % 2;
+    const auto run = [&](std::uint32_t from, std::uint32_t to) {
+      std::vector<std::int32_t> weights;
+      for (const auto& [source, target, weight] : edges)
+        if (source == from && target == to) weights.push_back(weighted ? weight : 0);
+      return weights;
+    };
+    const auto first = std::find_if(edges.begin(), edges.end(), [&](const Edge& edge) {
+      return run(std::get<0>(edge), std::get<1>(edge)) != run(std::get<1>(edge), std::get<0>(edge));
+    });
+    std::uint64_t vertex = 0, other = 0;
+    const int code = gs_graph_check_symmetric(vertices, rows.offsets.data(), rows.targets.data(),
+                                              weighted ? rows.weights.data() : nullptr, weighted ? GS_I32 : GS_NONE,
+                                              1 + static_cast<int>(random() % 5), &vertex, &other);
+    CHECK_EQ(code == 0, first == edges.end());
+    ++(code == 0 ? symmetric : lopsided);
+    if (code == 0) continue;
+    CHECK_EQ(vertex, std::get<0>(*first));
+    CHECK_EQ(other, std::get<1>(*first));
+  }
+  CHECK(symmetric > 100 && lopsided > 100);
+}
+
 GS_TEST(generators_on_any_number_of_threads) {
   for (const std::uint64_t count : {1u, 2u, 3000u}) {
     for (const double radius : {0.00001, 0.05, 0.3, 2.0})

@@ -44,7 +44,8 @@ PAIRS = [
     ("hashmin", "scipy"),
     ("hashmin", "networkit"),
 ]
-ALONE = ["pagerank.peak-mb", "start-to-result.email-Enron", "compile.vertex-s", "first-run-s"]
+LOADS = [f"load.{form}-mbs" for form in ["edges", "edges-weighted", "words", "mtx", "metis", "dimacs", "adjlist"]]
+ALONE = [*LOADS, "pagerank.peak-mb", "start-to-result.email-Enron", "compile.vertex-s", "first-run-s"]
 
 # A peer's programs, far too simple to be fast, with GAPBS's arguments, file and output. Not a line of it is
 # shared with the suite, so it judges the file that the suite writes.
@@ -217,13 +218,28 @@ def test_tiny_graphs_beside_every_package(suite: ModuleType, graph: str, tiny: N
         assert config["answers"] and config["malloc"] == "glibc.malloc.hugetlb=1"
         if row.name.startswith("pagerank"):
             double = "networkit" in row.name
-            assert config["precision"] == "float32"
-            assert config["peer_precision"] == ("float64" if double else "float32")
-            assert (config.get("double_ratio", 0) > 0) == double
+            assert config["precision"] == config["peer_precision"] == ("float64" if double else "float32")
+            assert config["app"] == ("pagerank64" if double else "pagerank")
+            assert (config.get("float32_ratio", 0) > 0) == double
+        assert row.least_ratio is None and row.missed is None
         json.dumps(row.as_json())
     missing = {"graphblas", "networkit", "scipy"} - set(peers)
     if missing:
         pytest.skip(f"measured, but not beside {', '.join(sorted(missing))}; ./gossamer setup peers installs them")
+
+
+def test_every_text_form_is_loaded(suite: ModuleType, tiny: None) -> None:
+    rows = measured(suite, "^load")
+    assert [row.name for row in rows] == LOADS
+    for row in rows:
+        assert row.unit == "MB/s" and row.value is not None and row.value > 0
+        assert row.ratio == pytest.approx(row.value / 100)
+        assert row.missed is None  # a shrunken graph measures nothing
+    # What stands in the plan is each form of the text parser, and the adjacency list.
+    from gossamer.graph import FORMATS
+
+    forms = {row.name.removeprefix("load.").removesuffix("-mbs").split("-")[0] for row in rows} - {"words"}
+    assert forms == set(FORMATS) - {"gsg"}
 
 
 @pytest.mark.skipif(not ENRON.exists(), reason="email-Enron.mtx.gz is not beside the checkout")

@@ -136,8 +136,50 @@ def test_before_there_is_an_environment(tmp_path: Path) -> None:
     checkout = Checkout(tmp_path / "new")
     for arguments in (["--version"], ["--help"], [], ["doctor"], ["setup", "--help"]):
         assert checkout(*arguments, **NO_NETWORK).returncode == 0
+    for command in ("test", "run", "bench"):
+        done = checkout(command, "--help", **NO_NETWORK)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout.endswith("Its options are shown after: ./gossamer setup core\n")
     for arguments in (["runn"], ["setup", "nope"], ["setup", "--nope"]):
         assert checkout(*arguments, **NO_NETWORK).returncode == 2
+    assert not (checkout.root / ".gossamer").exists()
+
+
+def test_clean_removes_what_was_built_and_nothing_else(tmp_path: Path) -> None:
+    """Without an environment, too; a build that goes on is left alone."""
+    checkout = Checkout(tmp_path / "new")
+    build = checkout.root / "build"
+    done = checkout("clean", **NO_NETWORK)
+    assert (done.returncode, done.stderr) == (0, "") and "removed 0.0 MB" in done.stdout
+    for key in ("a" * 12, "b" * 12):
+        for part in ("apps/x", "hdl/y"):
+            (build / key / part).mkdir(parents=True)
+            (build / key / part / "file").write_bytes(bytes(500_000))
+        (build / key / "lib.lock").touch()
+    (build / ".removing-1-apps").mkdir()
+    (tmp_path / "far").mkdir()
+    (tmp_path / "far" / "kept").touch()
+    (build / ("a" * 12) / "link").symlink_to(tmp_path / "far")
+
+    listed = checkout("clean", "--list", **NO_NETWORK)
+    assert listed.returncode == 0
+    assert [line.split()[0] for line in listed.stdout.splitlines()[:-1]] == ["apps", "hdl", "link"]
+    assert (build / ("b" * 12) / "apps" / "x" / "file").exists()
+    wrong = checkout("clean", "nothing", **NO_NETWORK)
+    assert wrong.returncode == 2 and "build/ has no part 'nothing'; there are: apps, hdl, link" in wrong.stderr
+
+    with open(build / ("b" * 12) / "lib.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        busy = checkout("clean", **NO_NETWORK)
+        assert busy.returncode == 2 and "something is being built (build/bbbbbbbbbbbb/lib.lock" in busy.stderr
+    assert (build / ("a" * 12) / "apps" / "x" / "file").exists()
+
+    assert checkout("clean", "apps", **NO_NETWORK).returncode == 0
+    assert sorted(path.name for path in (build / ("b" * 12)).iterdir()) == ["hdl", "lib.lock"]
+    done = checkout("clean", **NO_NETWORK)
+    assert (done.returncode, done.stderr) == (0, "") and "removed 1.0 MB" in done.stdout
+    assert sorted(path.name for path in build.rglob("*")) == ["a" * 12, "b" * 12, "lib.lock", "lib.lock"]
+    assert (tmp_path / "far" / "kept").exists()
     assert not (checkout.root / ".gossamer").exists()
 
 
@@ -146,6 +188,13 @@ def test_second_use_touches_no_network_and_says_nothing(checkout: Checkout) -> N
     assert (done.returncode, done.stderr) == (0, "")
     done = checkout("setup", **NO_NETWORK)
     assert (done.returncode, done.stdout, done.stderr) == (0, "already there: core\n", "")
+
+
+def test_help_installs_nothing(checkout: Checkout) -> None:
+    done = checkout("test", "--help", **NO_NETWORK)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "--mutants" in done.stdout
+    assert not checkout.stamp("test").exists()
 
 
 def test_a_group_is_installed_when_asked_for(checkout: Checkout) -> None:

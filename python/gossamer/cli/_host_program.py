@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gossamer.cli import _files, _program_report, _program_verdict
+from gossamer import files
+from gossamer.cli import _program_report, _program_verdict
 from gossamer.cli._program_console import Progress, show_warnings, visible
 from gossamer.engines._rtl_words import ACCELERATOR, Still
 from gossamer.errors import InputError, RunDied
@@ -47,7 +48,7 @@ def run(request: Request, arguments: Sequence[str]) -> int:
     waves, trace, report_file = request.file("waves"), request.file("trace"), request.file("report")
     views = request.views(waves, trace)
     if request.stats_file is not None:
-        _files.check_writable(request.stats_file)
+        files.check_writable(request.stats_file)
     shown = request.tile(config, cluster)
     plan = rtl_cluster.Plan(cluster) if cluster is not None else None
     workers, seed = request.number("workers", 1), request.number("seed", 0)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gossamer.cli import _files
+from gossamer.files import write_whole
 
 if TYPE_CHECKING:
     from gossamer.cli._program_request import Request
@@ -27,10 +27,10 @@ def write(request: Request, config: Config, run: Run, cluster: SimulatedCluster 
         else:
             about = _statistics(request.program, config, run, cluster)
             text = (json.dumps(about, indent=1) + "\n").encode()
-            _files.whole(request.stats_file, lambda file: file.write(text))
+            write_whole(request.stats_file, text)
     if page is not None:
         html = _page(request.program, config, run, cluster)
-        _files.whole(page, lambda file: file.write(html.encode()))
+        write_whole(page, html.encode())
 
 
 def _statistics(program: str, config: Config, run: Run, cluster: SimulatedCluster | None) -> dict[str, Any]:

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gossamer.cli import _files, _run_words
+from gossamer import files
+from gossamer.cli import _run_words
 from gossamer.errors import InputError
 
 if TYPE_CHECKING:
@@ -226,7 +227,7 @@ class Request:
         text = self.one(name)
         if text is None:
             return None
-        _files.check_writable(Path(text))
+        files.check_writable(Path(text))
         return Path(text)
 
     def has_host(self) -> bool:

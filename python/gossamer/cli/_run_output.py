@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
-from gossamer.cli import _files
+from gossamer import files
 from gossamer.errors import InputError
 
 if TYPE_CHECKING:
@@ -97,8 +97,13 @@ def writer(path: Path) -> Callable[[Result], None]:
     form = formats.get(path.suffix)
     if form is None:
         raise InputError(f"{path}: ends in none of {', '.join(formats)}; the ending says what is written")
-    _files.check_writable(path)
-    return lambda result: _files.whole(path, lambda file: form(result, file))
+    files.check_writable(path)
+
+    def write(result: Result) -> None:
+        with files.whole_file(path) as file:
+            form(result, file)
+
+    return write
 
 
 def _npy(result: Result, file: BinaryIO) -> None:
@@ -163,4 +168,4 @@ def write_stats(path: Path, result: Result, parameters: Mapping[str, str], read_
         "run_seconds": result.seconds,
     }
     text = (json.dumps(about, indent=1) + "\n").encode()
-    _files.whole(path, lambda file: file.write(text))
+    files.write_whole(path, text)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gossamer import progress
-from gossamer.cli import _files, _program_report, _program_verdict
+from gossamer import files, progress
+from gossamer.cli import _program_report, _program_verdict
 from gossamer.cli._program_console import Console, show_warnings
 from gossamer.cli._program_request import HELP, Request, is_one
 from gossamer.errors import InputError
@@ -38,7 +38,7 @@ def run(words: Sequence[str], arguments: Sequence[str] = ()) -> None:
         raise InputError(f"{request.program}: has no host that arguments behind -- would be for")
     waves, trace, report = request.file("waves"), request.file("trace"), request.file("report")
     if request.stats_file is not None:
-        _files.check_writable(request.stats_file)
+        files.check_writable(request.stats_file)
     if waves is not None and waves.suffix != ".fst":
         raise InputError(f"{waves}: waves are written as FST; give a name that ends with .fst")
     views = request.views(waves, trace)

@@ -14,6 +14,7 @@ import click
 
 from gossamer.bench import Context, Row, machine_info, write_rows
 from gossamer.errors import AnswerNo, InputError
+from gossamer.files import check_writable
 from gossamer.paths import ROOT
 
 SUITES = ROOT / "bench"
@@ -61,6 +62,16 @@ def _line(row: Row, width: int) -> str:
     return text.rstrip()
 
 
+def _judged(rows: list[Row], width: int) -> int:
+    """Shows the rows that miss their bounds once more, where they are seen, and says how many there are."""
+    missed = [(row, why) for row in rows if (why := row.missed) is not None]
+    if missed:
+        click.echo("\nmissed:")
+    for row, why in missed:
+        click.echo(f"{_line(row, width)}   {why}")
+    return len(missed)
+
+
 def _peers(pairs: Iterable[str]) -> dict[str, Path]:
     peers = {}
     for pair in pairs:
@@ -94,8 +105,9 @@ def command(
 ) -> None:
     """Measure SUITE. A ratio above 1 is better than what the row stands beside.
 
-    A row whose data or peer is not there is printed as skipped, with the reason. Rows measured before
-    Ctrl-C still reach the file of --json.
+    A row whose data or peer is not there is printed as skipped, with the reason. Rows that miss what they
+    must reach are printed once more at the end, and the exit code is 1. Rows measured before Ctrl-C still
+    reach the file of --json.
 
     \b
     Examples:
@@ -114,8 +126,8 @@ def command(
         raise InputError(f"--only {only}: not a regular expression: {error}") from None
     if data is not None and not data.is_dir():
         raise InputError(f"--data {data}: there is no such folder; name the one that holds the data")
-    if json_path is not None and not json_path.absolute().parent.is_dir():
-        raise InputError(f"--json {json_path}: there is no folder {json_path.absolute().parent}; make it first")
+    if json_path is not None:
+        check_writable(json_path)
     context = Context(suite, only, data.resolve() if data else None, _peers(peers), repeat, full=full)
     module = _load(suite)
     if list_only:
@@ -138,6 +150,9 @@ def command(
         # Also after Ctrl-C and after a failure: what was measured is not lost.
         if json_path is not None:
             write_rows(json_path, rows)
+    missed = _judged(rows, width)
     lacking = sorted(set(names) - {row.name for row in rows})
     if lacking:
         raise AnswerNo(f"suite {suite} made no row for {', '.join(lacking)}")
+    if missed:
+        raise AnswerNo(f"{missed} of {len(rows)} rows miss what they must reach")

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from gossamer.graph._formats import FORMATS, WRITTEN
+
 if TYPE_CHECKING:
     from gossamer.graph import Graph
 
@@ -23,15 +25,13 @@ RULE = (
 """How edges are taken from files, as ``graph info`` prints it."""
 
 
+_FILES = "\n".join(f"  {form.title:<15} {form.about}" for form in FORMATS.values())
+
+
 @click.group(
-    epilog="""\b
+    epilog=f"""\b
 Files (known by their content; plain or in gzip, zstd, xz, bzip2; "-" is standard input):
-  Matrix Market   coordinate; pattern, integer, real; general, symmetric, skew-symmetric
-  edge lists      SNAP and others: source target [weight]; blanks, tabs or commas; # and % comments
-  adjacency list  first line "# gossamer adjacency list"; a vertex, then its targets
-  METIS           by its ending .graph or .metis
-  DIMACS          p sp VERTICES EDGES, then a SOURCE TARGET WEIGHT
-  .gsg            our own: checked and mapped into memory, gigabytes a second
+{_FILES}
   gen:KIND:...    no file: a generated graph, such as gen:rmat:scale=18,seed=1
 
 \b
@@ -48,7 +48,7 @@ def _reading(function: _Function) -> _Function:
     """The options of reading a graph."""
     from_file = click.option(
         "--format",
-        type=click.Choice(["edges", "mtx", "metis", "dimacs", "adjlist", "gsg"]),
+        type=click.Choice(list(FORMATS)),
         help="Form of the input, where content and name do not say it.",
     )
     undirected = click.option("--undirected", is_flag=True, help="Store every edge both ways.")
@@ -144,8 +144,8 @@ def _facts(graph: Graph) -> dict[str, Any]:
 
 
 @command.command(
-    epilog="""\b
-The ending of OUTPUT says in which form: .gsg .mtx .txt .el (edge list) .graph (METIS) .gr (DIMACS);
+    epilog=f"""\b
+The ending of OUTPUT says in which form: {" ".join(WRITTEN)};
 text also with .gz .zst .xz .bz2 behind it.
 
 \b

@@ -150,7 +150,7 @@ def _say_check(report: api.Report, tables: int) -> None:
 def _write_json(
     path: Path, made: api.Routes, figures: api.Figures, report: api.Report, together: api.Report | None
 ) -> None:
-    from gossamer.routes._tables import write_whole
+    from gossamer.files import write_whole
 
     cluster = made.topology.cluster
     data: dict[str, Any] = {

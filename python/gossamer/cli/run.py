@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gossamer.cli import _files, _run_output, _run_words, _tile_program, _vertex_hardware
+from gossamer import files
+from gossamer.cli import _run_output, _run_words, _tile_program, _vertex_hardware
 from gossamer.errors import AnswerNo, ExitCode, InputError, RunDied
 from gossamer.paths import DATA
 
@@ -47,7 +48,7 @@ Options:
   -k, --top K           how many lines of the result to show (default 10)
   -o, --output FILE     write the result: .npy, .npz or .csv (may be repeated)
       --stats FILE      write the statistics as JSON
-      --format NAME     edges, mtx, metis, dimacs, adjlist or gsg, where content and
+      --format NAME     {formats}, where content and
                         name of the file do not say it
       --undirected      edges go both ways, whatever the file says
       --dedupe          of edges with the same ends keep the one of least weight
@@ -111,7 +112,10 @@ def _show_help(app: App | None, typed: str) -> None:
     from gossamer import apps
 
     if app is None:
-        click.echo(_HELP.format(apps=", ".join(apps.names())) + "\n" + _vertex_hardware.HELP + _EXAMPLES.rstrip())
+        from gossamer.graph._formats import NAMES
+
+        general = _HELP.format(apps=", ".join(apps.names()), formats=NAMES)
+        click.echo(general + "\n" + _vertex_hardware.HELP + _EXAMPLES.rstrip())
         return
     click.echo(f"{app.name}: {app.summary}")
     click.echo(f"\nUsage: ./gossamer run {typed} [GRAPH] [PARAMETERS] [OPTIONS]\n\nParameters:")
@@ -164,7 +168,7 @@ def _run_app(words: tuple[str, ...]) -> None:
     outputs = [_run_output.writer(Path(name)) for name in request.options.get("output", [])]
     stats = request.one("stats")
     if stats is not None:
-        _files.check_writable(Path(stats))
+        files.check_writable(Path(stats))
 
     begun = time.perf_counter()
     graph = read_graph(

@@ -22,6 +22,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gossamer.config._names import cluster_names, names
+
 if TYPE_CHECKING:
     from gossamer.config._cluster import Board, Cable, Cluster, Host
     from gossamer.config._schema import Config
@@ -55,20 +57,6 @@ def __getattr__(name: str) -> object:
 
         return getattr(import_module(f"gossamer.config.{_LAZY[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def names() -> list[str]:
-    """Names of the hardware configurations in ``config/``, sorted."""
-    from gossamer import paths
-
-    return sorted(path.stem for path in paths.CONFIG.glob("*.toml"))
-
-
-def cluster_names() -> list[str]:
-    """Names of the cluster topologies in ``config/clusters/``, sorted."""
-    from gossamer import paths
-
-    return sorted(path.stem for path in (paths.CONFIG / "clusters").glob("*.toml"))
 
 
 def load(name_or_path: str | os.PathLike[str]) -> Config:

@@ -18,8 +18,9 @@ from pydantic import BaseModel, ConfigDict
 from pydantic import Field as Key
 
 from gossamer import paths
-from gossamer.config import cluster_names, constants
+from gossamer.config import constants
 from gossamer.config._load import find, load_config
+from gossamer.config._names import cluster_names
 from gossamer.config._schema import Config
 from gossamer.config._source import Source, near, read, validate
 from gossamer.errors import InputError

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 from gossamer import paths
-from gossamer.config import names
+from gossamer.config._names import names
 from gossamer.config._schema import Config
 from gossamer.config._source import Source, near, over, read, shown, validate
 from gossamer.errors import InputError

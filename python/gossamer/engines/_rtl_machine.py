@@ -18,6 +18,7 @@ from gossamer.config import constants
 from gossamer.engines import _rtl_build, _rtl_control, _rtl_network
 from gossamer.engines._rtl_process import Kind, Simulator
 from gossamer.errors import RunDied
+from gossamer.files import move_whole
 
 if TYPE_CHECKING:
     from gossamer.config import Config
@@ -112,7 +113,7 @@ class Machine:
             partial = self._partial(option)
             if self._ran:
                 with contextlib.suppress(FileNotFoundError):
-                    os.replace(partial, path)
+                    move_whole(partial, path)
             partial.unlink(missing_ok=True)
             partial.with_name(partial.name + ".hier").unlink(missing_ok=True)
         self._files = {}

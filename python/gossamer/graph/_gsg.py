@@ -37,10 +37,11 @@ from typing import Any, Final
 import numpy as np
 
 from gossamer.errors import InputError
+from gossamer.files import whole_file
 from gossamer.graph import _native
 from gossamer.graph._adjlist import LabelTable
 from gossamer.graph._graph import CSR, MOST_VERTICES, Graph, Labels
-from gossamer.graph._stream import whole_file, zlib_module
+from gossamer.graph._stream import zlib_module
 
 MAGIC: Final = b"GOSSGRPH"
 _VERSION = 1

@@ -7,25 +7,16 @@ import contextlib
 import ctypes
 import os
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
 from gossamer.errors import InputError
 from gossamer.graph import _gsg, _native
-from gossamer.graph._adjlist import FIRST_LINE, LabelTable, read_adjlist
+from gossamer.graph._adjlist import LabelTable, read_adjlist
+from gossamer.graph._formats import FORMATS, recognised
 from gossamer.graph._graph import CSR, Graph, Labels, simplify_in_place
 from gossamer.graph._stream import Source, bare_suffix
-
-FORMATS: Final = {
-    "edges": _native.EDGE_LIST,
-    "mtx": _native.MATRIX_MARKET,
-    "metis": _native.METIS,
-    "dimacs": _native.DIMACS,
-    "adjlist": 0,
-    "gsg": 0,
-}
-"""Names of the forms that a file can have."""
 
 _LONG = 24 << 20
 """Bytes of a file from which on reading may take longer than a second."""
@@ -98,7 +89,7 @@ def _read(path: str, format: str | None, undirected: bool, threads: int) -> tupl
             text = blocks_seen(head, blocks)
             if kind == "adjlist":
                 return _from_adjlist(source, text), True
-            return _parse(source, FORMATS[kind], text, undirected, threads), True
+            return _parse(source, FORMATS[kind].number, text, undirected, threads), True
 
 
 @contextlib.contextmanager
@@ -130,9 +121,7 @@ def _progress(source: Source) -> Iterator[Any]:
 def _kind(source: Source, head: bytes) -> str:
     """Which form a file has, from how it begins; its name decides for METIS, which has no mark."""
     suffix = bare_suffix(source.path)
-    if head.startswith(_gsg.MAGIC) or suffix == ".gsg":
-        return "gsg"
-    if not head:
+    if not head and suffix != ".gsg":
         raise InputError(f"{source.name}: the file is empty; there is no graph in it")
     if head.startswith(b"PK\x03\x04"):
         raise InputError(f"{source.name}: a zip archive; unpack it first")
@@ -140,26 +129,10 @@ def _kind(source: Source, head: bytes) -> str:
         raise InputError(f"{source.name}: a tar archive; unpack it first and name the graph's file")
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise InputError(f"{source.name}:1: text in UTF-16; convert it first: iconv -f UTF-16 -t UTF-8")
-    text = head.removeprefix(b"\xef\xbb\xbf")
-    if text[:14].lower() == b"%%matrixmarket":
-        return "mtx"
-    if suffix == ".mtx":
+    kind = recognised(head.removeprefix(b"\xef\xbb\xbf"), suffix)
+    if suffix == ".mtx" and kind != "mtx":
         raise InputError(f"{source.name}:1: no %%MatrixMarket at the start of a .mtx; rename it if it is another form")
-    if text.startswith(FIRST_LINE):
-        return "adjlist"
-    if suffix == ".gr" or _is_dimacs(text):
-        return "dimacs"
-    if suffix in (".graph", ".metis"):
-        return "metis"
-    return "edges"
-
-
-def _is_dimacs(text: bytes) -> bool:
-    for line in text.split(b"\n"):
-        words = line.split(None, 2)
-        if words and words[0] != b"c":
-            return words[0] == b"p" and len(words) > 1 and words[1] == b"sp"
-    return False
+    return kind
 
 
 def _parse(source: Source, kind: int, text: Iterator[bytes], undirected: bool, threads: int) -> Graph:

@@ -216,27 +216,6 @@ def bare_suffix(path: str) -> str:
 
 
 @contextlib.contextmanager
-def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """A file that appears under its name whole, when the block ends well, or not at all."""
-    target = Path(path)
-    if target.is_dir():
-        raise InputError(f"{target}: a directory; name a file in it")
-    partial = target.with_name(f".{target.name}.{os.getpid()}.part")
-    try:
-        try:
-            with open(partial, "xb") as file:
-                yield file
-            os.replace(partial, target)
-        except OSError as error:
-            if error.filename is None and error.errno is None:
-                raise
-            raise InputError(f"{target}: cannot be written: {error.strerror}") from None
-    finally:
-        with contextlib.suppress(OSError):
-            partial.unlink()
-
-
-@contextlib.contextmanager
 def compressed(file: IO[bytes], suffix: str) -> Iterator[Callable[[bytes | memoryview], object]]:
     """A function that writes bytes to ``file``, compressed as the suffix says. The same bytes always."""
     kind = SUFFIXES.get(suffix)

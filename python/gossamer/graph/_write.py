@@ -12,22 +12,11 @@ from typing import Any
 import numpy as np
 
 from gossamer.errors import InputError
+from gossamer.files import whole_file
 from gossamer.graph import _gsg, _native
+from gossamer.graph._formats import WRITTEN
 from gossamer.graph._graph import Graph
-from gossamer.graph._stream import SUFFIXES, bare_suffix, compressed, whole_file
-
-WRITTEN = {
-    ".gsg": "gsg",
-    ".mtx": "mtx",
-    ".txt": "edges",
-    ".el": "edges",
-    ".wel": "edges",
-    ".edges": "edges",
-    ".graph": "metis",
-    ".metis": "metis",
-    ".gr": "dimacs",
-}
-"""Forms by the ending of a name."""
+from gossamer.graph._stream import SUFFIXES, bare_suffix, compressed
 
 _BUFFER = 1 << 20
 

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 import gossamer_setup
 from gossamer.errors import InputError
+from gossamer.files import write_whole
 from gossamer.routes._generate import Routes
 from gossamer.routes._measure import Figures
-from gossamer.routes._tables import write_whole
 from gossamer.routes._topology import up_cables
 
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from gossamer.config._source import shown
 from gossamer.errors import InputError
+from gossamer.files import write_whole
 
 HOME = -1
 """Port of a board's entry for itself."""
@@ -97,17 +98,6 @@ def write(tables: Tables, path: str | os.PathLike[str]) -> None:
         "",
     ]
     write_whole(Path(path), ("\n".join(head) + "\n").encode() + body)
-
-
-def write_whole(path: Path, data: bytes) -> None:
-    """Writes a file, whole or not at all."""
-    partial = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        partial.write_bytes(data)
-        os.replace(partial, path)
-    except OSError as error:
-        partial.unlink(missing_ok=True)
-        raise InputError(f"cannot write {path}: {error.strerror}; choose another place") from error
 
 
 def read(path: str | os.PathLike[str], topology: str | None = None) -> Tables:

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``./gossamer clean``: the launcher does it by itself; here for whoever starts the module."""
+
+from __future__ import annotations
+
+import click
+
+from gossamer_setup import run_here
+
+
+@click.command(
+    add_help_option=False,
+    context_settings={"ignore_unknown_options": True},
+    short_help="Remove what was built.",
+)
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+def command(arguments: tuple[str, ...]) -> int:
+    """Remove what was built."""
+    return run_here("clean", list(arguments))

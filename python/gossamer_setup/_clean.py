@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``./gossamer clean``: removes what was built. It is all made again when it is needed."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import fcntl
+import os
+import shutil
+from collections.abc import Iterator
+
+from gossamer_setup._env import ROOT, SetupError
+from gossamer_setup._setup import Parser
+
+BUILD = os.path.join(ROOT, "build")
+_GOING = ".removing-"
+"""Begins the name of what is being removed: half of it must not pass for a finished build."""
+
+
+def parser() -> argparse.ArgumentParser:
+    """The options of ``clean``."""
+    result = Parser(
+        prog="./gossamer clean",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+        description="Remove what was compiled, simulated or generated below build/ (all of it if no PART is named).\n"
+        "It is made again when it is needed. Packages below .gossamer/ stay.",
+        epilog="Examples:\n"
+        "  ./gossamer clean --list     the parts and their sizes\n"
+        "  ./gossamer clean hdl        only what was made from SystemVerilog\n"
+        "  ./gossamer clean            all\n",
+    )
+    result.add_argument("parts", nargs="*", metavar="PART", help="a folder below build/KEY, as --list shows them")
+    result.add_argument(
+        "--list", action="store_true", dest="list_only", help="print the parts and their sizes, and stop"
+    )
+    return result
+
+
+def main(arguments: list[str]) -> int:
+    """Runs ``clean``; gives the exit code."""
+    try:
+        options = parser().parse_args(arguments)
+    except SystemExit as leave:  # --help
+        return leave.code if isinstance(leave.code, int) else 2
+    try:
+        return _clean(options.parts, options.list_only)
+    except OSError as error:
+        raise SetupError(f"{error.filename or BUILD}: {error.strerror}; it cannot be removed") from None
+
+
+def _clean(wanted: list[str], list_only: bool) -> int:
+    there = _parts()
+    unknown = [part for part in wanted if part not in there]
+    if unknown:
+        raise SetupError(f"build/ has no part {unknown[0]!r}; there are: {', '.join(there) or 'none'}")
+    parts = {part: folders for part, folders in there.items() if not wanted or part in wanted}
+    width = max(map(len, parts), default=0)
+    total = 0
+    with contextlib.nullcontext() if list_only else _nobody_builds():
+        for part, folders in parts.items():
+            size = sum(map(_size, folders))
+            total += size
+            if not list_only:
+                for folder in folders:
+                    _remove(folder)
+            print(f"{part:<{width}}  {size / 1e6:10.1f} MB")
+        if not list_only:
+            _remove_left_over()
+    print(f"{'' if list_only else 'removed '}{total / 1e6:.1f} MB {'in' if list_only else 'from'} {BUILD}")
+    return 0
+
+
+def _keys() -> list[str]:
+    """Folders of builds: one for each compiler and processor, and what has none."""
+    if not os.path.isdir(BUILD):
+        return []
+    return [entry.path for entry in sorted(os.scandir(BUILD), key=lambda entry: entry.name)]
+
+
+def _parts() -> dict[str, list[str]]:
+    """What can be removed, by name: everything but locks, which others may be waiting for."""
+    parts: dict[str, list[str]] = {}
+    for key in _keys():
+        if os.path.basename(key).startswith(_GOING):
+            continue
+        if not os.path.isdir(key) or os.path.islink(key):
+            parts.setdefault(os.path.basename(key), []).append(key)
+            continue
+        for entry in sorted(os.scandir(key), key=lambda entry: entry.name):
+            if not entry.name.endswith(".lock"):
+                parts.setdefault(entry.name, []).append(entry.path)
+    return parts
+
+
+@contextlib.contextmanager
+def _nobody_builds() -> Iterator[None]:
+    """Holds every lock of a build; refuses where one is held."""
+    with contextlib.ExitStack() as held:
+        for key in _keys():
+            if not os.path.isdir(key):
+                continue
+            for entry in os.scandir(key):
+                if not entry.name.endswith(".lock"):
+                    continue
+                file = held.enter_context(open(entry.path, "rb"))
+                try:
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    name = os.path.relpath(entry.path, ROOT)
+                    raise SetupError(f"something is being built ({name} is locked); wait for it, or stop it") from None
+        yield
+
+
+def _size(path: str) -> int:
+    if not os.path.isdir(path) or os.path.islink(path):
+        return os.lstat(path).st_size
+    total = 0
+    for folder, _, files in os.walk(path):
+        for file in files:
+            with contextlib.suppress(OSError):
+                total += os.lstat(os.path.join(folder, file)).st_blocks * 512
+    return total
+
+
+def _remove(path: str) -> None:
+    aside = os.path.join(BUILD, f"{_GOING}{os.getpid()}-{os.path.basename(path)}")
+    os.rename(path, aside)
+    _remove_now(aside)
+
+
+def _remove_now(path: str) -> None:
+    if os.path.isdir(path) and not os.path.islink(path):
+        shutil.rmtree(path)
+    else:
+        os.unlink(path)
+
+
+def _remove_left_over() -> None:
+    """What an interrupted call has left."""
+    for key in _keys():
+        if os.path.basename(key).startswith(_GOING):
+            _remove_now(key)
+
+
+__all__ = ["main", "parser"]

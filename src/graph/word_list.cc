@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Edge lists whose vertices are words. A line with one word declares a vertex.
+///
+/// Result: words numbered in the order of their first appearance in the file, whatever the threads did.
+/// Trick: a thread numbers the words of its block in a table of its own, which stays in its cache; then
+/// blocks take turns, in the order of the file, to look up each of their words once in the table of all;
+/// then the thread puts its edges, under the words' final numbers, into its sink. Only the turns are
+/// serial. What bounds a turn are cache misses in the table of all, of which several overlap.
+#include <algorithm>
+#include <array>
+#include <condition_variable>
+#include <mutex>
+
+#include "graph/names.h"
+#include "graph/text_format.h"
+
+namespace gossamer::graph {
+namespace {
+
+/// Whether tables of edges have such a word above a column of vertices, in any spelling: node_1, "From Node".
+bool is_heading(std::string_view word) {
+  static constexpr std::string_view stems[] = {
+      "source",   "src",      "from",     "node",   "u",      "v",          "head",       "tail",       "start",
+      "end",      "id",       "fromnode", "tonode", "target", "sourceid",   "targetid",   "nodeid",     "dst",
+      "dest",     "to",       "vertex",   "fromid", "toid",   "user",       "vertexid",   "userid",     "srcid",
+      "dstid",    "destid",   "fromnodeid",         "tonodeid",             "sourcenode", "targetnode", "destination"};
+  std::string bare;
+  for (const char c : lower(word)) {
+    if (c >= 'a' && c <= 'z') bare += c;
+  }
+  return std::find(std::begin(stems), std::end(stems), bare) != std::end(stems);
+}
+
+enum class Kind : std::uint8_t { kWord, kHigh, kBlank, kLineEnd, kControl };
+
+constexpr std::array<Kind, 256> kKinds = [] {
+  std::array<Kind, 256> kinds{};
+  for (int byte = 0; byte < 256; ++byte)
+    kinds[byte] = byte >= 0x80 ? Kind::kHigh : byte < 0x20 || byte == 0x7f ? Kind::kControl : Kind::kWord;
+  kinds[' '] = kinds['\t'] = kinds['\r'] = kinds[','] = Kind::kBlank;
+  kinds['\n'] = Kind::kLineEnd;
+  return kinds;
+}();
+Kind kind(char c) { return kKinds[static_cast<unsigned char>(c)]; }
+
+/// One block, its words under numbers of its own: 0, 1, 2, ... in the order of first appearance.
+struct BlockOfWords final : Scratch {
+  IndexTable table;
+  std::vector<std::string_view> words;
+  std::vector<std::uint64_t> hashes;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> edges;
+  std::vector<Number> weights;  // of the edges, or empty
+  std::vector<std::uint32_t> index;  // of each word in the graph
+
+  std::uint64_t lines = 0;
+  std::uint64_t word_lines = 0;         // lines with words
+  std::uint64_t first_line = 0;         // of these
+  bool first_is_numbers = false;        // it is an edge between numbers
+  unsigned columns = 0;                 // of the first line with an edge
+  std::uint64_t columns_line = 0;       // where that is
+  bool numbers_only = true;             // all edges are between numbers, the file's first aside
+  bool first_named_again = false;       // a word of the file's first line is in another line, too
+  std::optional<BadLine> failure;       // what it says
+  unsigned failed_columns = 0;          // or that a line had so many, not `columns`
+
+  void restart() {
+    table.empty();
+    words.clear();
+    hashes.clear();
+    edges.clear();
+    weights.clear();
+    lines = word_lines = first_line = columns_line = 0;
+    columns = failed_columns = 0;
+    first_is_numbers = first_named_again = false;
+    numbers_only = true;
+    failure.reset();
+  }
+
+  std::uint32_t number(std::string_view word, bool high, std::uint64_t line) {
+    const std::uint64_t hash = hash_text(word);
+    const auto fresh = static_cast<std::uint32_t>(words.size());
+    const std::uint32_t found =
+        table.find_or_add(hash, fresh, [&](std::uint32_t i) { return same_text(words[i], word); });
+    if (found == fresh) {
+      if (high && bad_utf8(word) != std::string_view::npos)
+        bad(line, "label %s is not UTF-8; convert the file (iconv) first", quoted(word).c_str());
+      words.push_back(word);
+      hashes.push_back(hash);
+    }
+    return found;
+  }
+};
+
+class WordList final : public TextFormat {
+ public:
+  WordList(Header& header, bool edges_announced)
+      : TextFormat(header), edges_announced_(edges_announced), first_line_(header.lines + 1) {}
+
+  HeaderLine header_line(std::string_view) override { return HeaderLine::kData; }
+  std::uint64_t parse(const Block& block, Worker& worker) override;
+  void parsed(const Block& block) override;
+  Numbering finish(std::deque<Worker>& workers, gs_graph_shape& shape) override;
+  void labels(const Numbering&, std::int64_t*, std::uint64_t* starts, char* text) override {
+    std::copy(names_.starts().begin(), names_.starts().end(), starts);
+    std::copy(names_.text().begin(), names_.text().end(), text);
+  }
+
+ private:
+  void read(const Block& block, BlockOfWords& into);
+  void read_line(const std::string_view* words, unsigned high, unsigned count, std::uint64_t line, bool first_block,
+                 BlockOfWords& into);
+  void await_turn(std::uint64_t block);
+  void take_turn(std::uint64_t block, BlockOfWords& read);
+  [[noreturn]] void bad_columns(std::uint64_t line, unsigned count) const;
+  [[noreturn]] void bad_headings(std::uint64_t line) const;
+
+  const bool edges_announced_;
+  const std::uint64_t first_line_;
+  // Set by the first block's first line, which one thread reads, and read in turns behind it.
+  bool heading_words_ = false;     // it has what tables are headed by
+  std::uint32_t first_words_ = 0;  // how many words it has: they have the first indices
+
+  std::mutex turn_mutex_;
+  std::condition_variable turn_taken_;
+  std::uint64_t turn_ = 0;  // the block whose it is; what follows belongs to it
+  TextNames names_;
+  std::uint64_t lines_ = 0;       // in the blocks so far
+  std::uint64_t word_lines_ = 0;  // of these with words
+  unsigned columns_ = 0;          // 2 or 3, from the first line with an edge
+  std::uint64_t columns_line_ = 0;
+  bool first_named_again_ = false;
+  bool numbers_only_ = true;
+};
+
+void WordList::bad_columns(std::uint64_t line, unsigned count) const {
+  bad(line, "%u columns where line %llu has %u (source target%s)", count, (unsigned long long)columns_line_,
+      columns_, columns_ == 3 ? " weight" : "");
+}
+
+void WordList::bad_headings(std::uint64_t line) const {
+  bad(line, "vertex numbers after a line of column headings (line %llu); put a '#' before the headings",
+      (unsigned long long)first_line_);
+}
+
+/// `high`: a bit for each word that has bytes beyond ASCII.
+void WordList::read_line(const std::string_view* words, unsigned high, unsigned count, std::uint64_t line,
+                         bool first_block, BlockOfWords& into) {
+  if (count > 3) bad(line, "more than three columns; an edge list has: source target [weight]");
+  const bool files_first = first_block && into.word_lines == 0;
+  if (files_first) {
+    heading_words_ = count > 1 && is_heading(words[0]) && is_heading(words[1]);
+    // Numbers below a word and a number are no sign of headings.
+    into.numbers_only = count > 1 && !looks_numeric(words[0]) && !looks_numeric(words[1]);
+  } else if (count > 1 && into.numbers_only) {
+    into.numbers_only = looks_numeric(words[0]) && looks_numeric(words[1]);
+    if (first_block && into.word_lines == 1 && heading_words_ && into.numbers_only) bad_headings(line);
+  }
+  if (into.word_lines++ == 0) {
+    into.first_line = line;
+    into.first_is_numbers = count > 1 && into.numbers_only;
+  }
+  if (count > 1 && into.columns == 0) {
+    into.columns = count;
+    into.columns_line = line;
+  } else if (count > 1 && count != into.columns) {
+    into.failed_columns = count;
+    throw BadLine{line, ""};
+  }
+  Number weight;
+  if (count == 3) {
+    const std::string ended = std::string(words[2]) + "\n";
+    const char* p = ended.c_str();
+    if (!read_weight(p, weight) || *p != '\n')
+      bad(line, "weight %s is no finite number", quoted(words[2]).c_str());
+  }
+  const std::uint32_t source = into.number(words[0], high & 1, line);
+  const std::uint32_t target = count > 1 ? into.number(words[1], high & 2, line) : source;
+  if (files_first)
+    first_words_ = static_cast<std::uint32_t>(into.words.size());
+  else if (first_block)
+    into.first_named_again |= std::min(source, target) < first_words_;
+  if (count == 1) return;
+  into.edges.emplace_back(source, target);
+  if (count == 3) into.weights.push_back(weight);
+}
+
+void WordList::read(const Block& block, BlockOfWords& into) {
+  std::uint64_t line = 0;
+  try {
+    for (const char *at = block.begin(), *end = block.end(); at != end; ++line) {
+      std::string_view words[4];
+      unsigned count = 0;
+      unsigned high = 0;
+      for (;;) {
+        while (kind(*at) == Kind::kBlank) ++at;
+        if (*at == '\n' || count == 4) break;
+        if (count == 0 && (*at == '#' || *at == '%')) break;
+        const char* const begin = at;
+        Kind stop;
+        while ((stop = kind(*at)) <= Kind::kHigh) {
+          high |= static_cast<unsigned>(stop) << count;
+          ++at;
+        }
+        if (stop == Kind::kControl)
+          bad(line, "a control character in a vertex label; the file is damaged or no text");
+        words[count++] = {begin, static_cast<std::size_t>(at - begin)};
+      }
+      if (count) read_line(words, high, count, line, block.number == 0, into);
+      at = next_line(at, end);
+    }
+  } catch (const BadLine& error) {
+    into.failure = error;
+  }
+  into.lines = line;
+}
+
+void WordList::await_turn(std::uint64_t block) {
+  std::unique_lock lock(turn_mutex_);
+  turn_taken_.wait(lock, [&] { return turn_ >= block; });
+}
+
+void WordList::parsed(const Block& block) {
+  await_turn(block.number);
+  const std::lock_guard lock(turn_mutex_);
+  if (turn_ > block.number) return;
+  turn_ = block.number + 1;
+  turn_taken_.notify_all();
+}
+
+/// Judges the block by those before it, and finds its words' numbers in the graph.
+void WordList::take_turn(std::uint64_t block, BlockOfWords& read) {
+  const std::uint64_t good = read.failure ? read.failure->line : read.lines;  // lines before what is wrong
+  if (read.word_lines) {
+    if (word_lines_ == 1 && heading_words_ && numbers_only_ && read.first_is_numbers) bad_headings(read.first_line);
+    numbers_only_ &= read.numbers_only;
+  }
+  if (read.columns && read.columns_line <= good) {
+    if (columns_ == 0) {
+      columns_ = read.columns;
+      columns_line_ = header_.lines + lines_ + read.columns_line + 1;
+    }
+    if (read.columns != columns_) bad_columns(read.columns_line, read.columns);
+  }
+  if (read.failed_columns) bad_columns(read.failure->line, read.failed_columns);
+  if (read.failure) throw *read.failure;
+  lines_ += read.lines;
+  word_lines_ += read.word_lines;
+  first_named_again_ |= read.first_named_again;
+
+  constexpr std::size_t kBatch = 32;
+  const std::size_t count = read.words.size();
+  read.index.resize(count);
+  for (std::size_t begin = 0; begin < count; begin += kBatch) {
+    const std::size_t end = std::min(begin + kBatch, count);
+    for (std::size_t i = begin; i < end; ++i) names_.prefetch_slot(read.hashes[i]);
+    for (std::size_t i = begin; i < end; ++i) names_.prefetch_start(read.hashes[i]);
+    for (std::size_t i = begin; i < end; ++i) names_.prefetch_name(read.hashes[i]);
+    for (std::size_t i = begin; i < end; ++i) {
+      read.index[i] = names_(read.words[i], read.hashes[i]);
+      first_named_again_ |= block > 0 && read.index[i] < first_words_;
+    }
+  }
+}
+
+std::uint64_t WordList::parse(const Block& block, Worker& worker) {
+  if (!worker.scratch) worker.scratch = std::make_unique<BlockOfWords>();
+  auto& mine = static_cast<BlockOfWords&>(*worker.scratch);
+  mine.restart();
+  read(block, mine);
+  await_turn(block.number);
+  take_turn(block.number, mine);
+  parsed(block);  // the next one's turn: what follows is nobody else's
+  worker.entries += mine.edges.size();
+  for (std::size_t i = 0; i < mine.edges.size(); ++i) {
+    const std::uint32_t source = mine.index[mine.edges[i].first];
+    const std::uint32_t target = mine.index[mine.edges[i].second];
+    const Number* const weight = mine.weights.empty() ? nullptr : &mine.weights[i];
+    worker.sink.add(source, target, weight);
+    if (header_.undirected && source != target) worker.sink.add(target, source, weight);
+  }
+  return mine.lines;
+}
+
+Numbering WordList::finish(std::deque<Worker>& workers, gs_graph_shape& shape) {
+  for (auto& worker : workers) worker.scratch.reset();
+  if (names_.size() == 0) bad_file(0, "%s", kNoEdge);
+  // Vertices alone are a graph only to whom says so, as our own files do.
+  if (shape.entries == 0 && !(edges_announced_ && header_.announced_edges == 0))
+    bad_file(first_line_, "one column, here and on all other lines; an edge needs two: source target [weight]");
+  if (heading_words_ && !first_named_again_)
+    bad_file(first_line_,
+             "these look like column headings: put a '#' before them (or, if vertices, another line first)");
+  if (numbers_only_ && shape.entries > 1)
+    bad_file(first_line_,
+             "words here, numbers on all other lines; if these are column headings, put a '#' before them");
+  tell_announced(header_, shape);
+  names_.forget_table();
+  shape.vertices = names_.size();
+  shape.label_kind = GS_LABELS_STRING;
+  shape.label_bytes = names_.text().size();
+  return Numbering(shape.vertices, 0u);
+}
+
+}  // namespace
+
+std::unique_ptr<TextFormat> make_word_list(Header& header, bool edges_announced) {
+  return std::make_unique<WordList>(header, edges_announced);
+}
+
+}  // namespace gossamer::graph

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files that users ask for: regular ones are replaced whole, all else is written to as it stands."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from gossamer.errors import InputError
+from gossamer.files import check_writable, move_whole, whole_file, write_whole
+
+
+def fill(path: Path, data: bytes, how: str) -> None:
+    if how == "moved":
+        aside = path.parent / "aside"
+        aside.write_bytes(data)
+        move_whole(aside, path)
+    else:
+        write_whole(path, data)
+
+
+def only(folder: Path, *names: str) -> None:
+    assert sorted(path.name for path in folder.iterdir()) == sorted(names)
+
+
+@pytest.mark.parametrize("how", ["written", "moved"])
+def test_a_regular_file_is_replaced_whole(tmp_path: Path, how: str) -> None:
+    target = tmp_path / "a"
+    target.write_text("a longer text from before")
+    other = tmp_path / "b"
+    os.link(target, other)  # still the old one afterwards, so it was replaced
+    check_writable(target)
+    fill(target, b"new", how)
+    assert target.read_bytes() == b"new"
+    assert other.read_text() == "a longer text from before"
+    only(tmp_path, "a", "b")
+
+
+def test_what_fails_leaves_the_old_file(tmp_path: Path) -> None:
+    target = tmp_path / "a"
+    target.write_text("before")
+    with pytest.raises(KeyboardInterrupt), whole_file(target) as file:
+        file.write(b"half")
+        raise KeyboardInterrupt
+    assert target.read_text() == "before"
+    only(tmp_path, "a")
+
+
+@pytest.mark.parametrize("how", ["written", "moved"])
+def test_a_link_stays_a_link(tmp_path: Path, how: str) -> None:
+    (tmp_path / "far").mkdir()
+    link = tmp_path / "link"
+    link.symlink_to("far/target")
+    check_writable(link)
+    fill(link, b"new", how)
+    assert link.is_symlink()
+    assert (tmp_path / "far" / "target").read_bytes() == b"new"
+    only(tmp_path / "far", "target")
+    link.unlink()
+    link.symlink_to("nowhere/target")
+    with pytest.raises(InputError, match="there is no folder"):
+        check_writable(link)
+
+
+@pytest.mark.parametrize("how", ["written", "moved"])
+def test_a_pipe_stays_a_pipe(tmp_path: Path, how: str) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    check_writable(pipe)
+    got: list[bytes] = []
+    reader = threading.Thread(target=lambda: got.append(pipe.read_bytes()))
+    reader.start()
+    fill(pipe, b"through", how)
+    reader.join(20)
+    assert got == [b"through"]
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    only(tmp_path, "pipe")
+
+
+def test_a_device_stays_a_device(tmp_path: Path) -> None:
+    device = tmp_path / "null"
+    try:
+        os.mknod(device, stat.S_IFCHR | 0o666, os.makedev(1, 3))
+        device.write_bytes(b"")
+    except OSError:
+        pytest.skip("only root makes devices, and not everywhere")
+    check_writable(device)
+    write_whole(device, b"gone")
+    assert stat.S_ISCHR(device.stat().st_mode)
+    only(tmp_path, "null")
+
+
+SCRIPT = """
+import sys
+from pathlib import Path
+from gossamer.files import check_writable, write_whole
+path = Path(sys.argv[1])
+check_writable(path)
+print("before")
+write_whole(path, b"written\\n")
+print("after")
+"""
+
+
+@pytest.mark.parametrize("name", ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "/dev/../dev/stdout"])
+@pytest.mark.parametrize("into", ["pipe", "file"])
+def test_our_own_output_keeps_its_order(tmp_path: Path, name: str, into: str) -> None:
+    before = os.lstat("/dev/stdout")
+    command = [sys.executable, "-I", "-c", SCRIPT, name]
+    if into == "pipe":
+        said = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, timeout=60).stdout
+    else:
+        with open(tmp_path / "out", "w") as file:
+            file.write("first\n")
+            file.flush()
+            subprocess.run(command, stdout=file, check=True, timeout=60)
+        said = (tmp_path / "out").read_text().removeprefix("first\n")
+        assert len(said) < len((tmp_path / "out").read_text())
+    assert said == "before\nwritten\nafter\n"
+    assert os.lstat("/dev/stdout").st_ino == before.st_ino
+
+
+def test_what_cannot_be_is_refused_in_a_line(tmp_path: Path) -> None:
+    for path, what in ((tmp_path, "is a folder"), (tmp_path / "no" / "a", "there is no folder")):
+        with pytest.raises(InputError, match=what):
+            check_writable(path)
+        with pytest.raises(InputError):
+            write_whole(path, b"")
+    with pytest.raises(InputError, match="No space left"):
+        write_whole("/dev/full", b"x")
