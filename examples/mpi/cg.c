@@ -44,7 +44,8 @@ int main(int argc, char** argv) {
   static float all[2 * 1024];
   MPI_Gather(ends, 2, MPI_FLOAT, all, 2, MPI_FLOAT, 0, MPI_COMM_WORLD);
   for (int i = 0; rank == 0 && i < size; ++i)
-    printf("rank %d: %d to %d thousandths\n", i, (int)(1000.0f * all[2 * i] + 0.5f), (int)(1000.0f * all[2 * i + 1] + 0.5f));
+    printf("rank %d: %d to %d thousandths\n", i, (int)(1000.0f * all[2 * i] + 0.5f),
+           (int)(1000.0f * all[2 * i + 1] + 0.5f));
   if (rank == 0) printf("%s\n", rr <= 1e-6f ? "converged" : "not converged");
   MPI_Finalize();
   return 0;

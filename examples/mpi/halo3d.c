@@ -66,7 +66,8 @@ int main(int argc, char** argv) {
     for (int y = 1; y <= SIDE; ++y)
       for (int x = 1; x <= SIDE; ++x) heat += cell[z][y][x];
   MPI_Reduce(&heat, &all, 1, MPI_INT, MPI_SUM, size - 1, MPI_COMM_WORLD);
-  if (rank == size - 1) printf("%d x %d x %d ranks: heat %d, corner %d\n", shape[0], shape[1], shape[2], all, cell[1][1][1]);
+  if (rank == size - 1)
+    printf("%d x %d x %d ranks: heat %d, corner %d\n", shape[0], shape[1], shape[2], all, cell[1][1][1]);
   for (int i = 0; i < 12; ++i) MPI_Request_free(&request[i]);
   for (int axis = 0; axis < 3; ++axis) MPI_Type_free(&face[axis]);
   MPI_Type_free(&row);

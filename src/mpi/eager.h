@@ -6,7 +6,8 @@
 
 #include "transport.h"
 
-/// Sends an eager message to a peer that has credit; `number` is the peer's next. `context` stands where packets have it.
+/// Sends an eager message to a peer that has credit; `number` is the peer's next, `context`
+/// stands where packets have it.
 static inline __attribute__((always_inline)) void gsmpi_send_eager(Peer* peer, Packet* packet, uint32_t number,
                                                                    uint32_t context, int tag, const void* data,
                                                                    uint32_t bytes, bool whole_words) {

@@ -184,8 +184,9 @@ bool transport_wait(bool sending) {
 void transport_leave(void) { atomic_store(&shared->posts[me].state, kFinalized); }
 
 void transport_end(int code) {
+  int rank, size;
   fflush(NULL);
-  if (shared) atomic_store(&shared->posts[me].state, kEnded);
+  if (shared || transport_join(&rank, &size)) atomic_store(&shared->posts[me].state, kEnded);
   _exit(code);
 }
 

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0
+"""MPI programs on this machine: the same source gives what another MPI gives, and what is wrong is said."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import Command, Size
+from system import mpi_order
+
+from gossamer.mpi import _host
+
+ROOT = Path(__file__).resolve().parents[2]
+PROGRAMS = ROOT / "examples" / "mpi"
+FIXTURES = ROOT / "tests" / "fixtures" / "mpi"
+NAMES = sorted(path.stem for path in PROGRAMS.glob("*.c"))
+OTHER = shutil.which("mpicc.mpich"), shutil.which("mpiexec.mpich")
+"""A normal MPI: compiler and launcher."""
+needs_other = pytest.mark.skipif(
+    None in OTHER, reason="there is no other MPI; install with: apt-get install mpich libmpich-dev"
+)
+
+
+def with_other(source: Path, ranks: int, folder: Path, *arguments: str) -> str:
+    """What a program writes under the other MPI."""
+    compiler, launcher = OTHER
+    assert compiler is not None and launcher is not None
+    made = folder / f"other-{source.stem}"
+    subprocess.run([compiler, "-w", "-O1", str(source), "-o", str(made), "-lm"], check=True)
+    done = subprocess.run(
+        [launcher, "-n", str(ranks), str(made), *arguments], capture_output=True, text=True, timeout=60, check=True
+    )
+    return done.stdout
+
+
+def ours(
+    source: Path, ranks: int, folder: Path, *arguments: str, packet_bytes: int | None = None, shuffle: int = 0
+) -> str:
+    """What it writes under ours. ``shuffle``: packets arrive in any order, as the overlay's may."""
+    made = folder / f"ours-{source.stem}-{packet_bytes}"
+    if not made.exists():
+        _host.build([str(source)], made, packet_bytes=packet_bytes)
+    script = (
+        "import sys, pathlib; from gossamer.mpi import _host; "
+        "_host.run(sys.argv[1], pathlib.Path(sys.argv[1]), int(sys.argv[2]), "
+        "sys.argv[4:], {'GSMPI_SHUFFLE': sys.argv[3]})"
+    )
+    command = [sys.executable, "-c", script, str(made), str(ranks), str(shuffle), *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def lines(text: str) -> list[str]:
+    return sorted(text.splitlines())
+
+
+@needs_other
+@pytest.mark.parametrize("name", NAMES)
+def test_programs_give_what_another_mpi_gives(name: str, tmp_path: Path, size: Size) -> None:
+    for ranks in size.pick((4,), (2, 6), (1, 2, 3, 4, 6, 8, 12, 16)):
+        assert lines(ours(PROGRAMS / f"{name}.c", ranks, tmp_path)) == lines(
+            with_other(PROGRAMS / f"{name}.c", ranks, tmp_path)
+        )
+
+
+@needs_other
+def test_every_call_gives_what_another_mpi_gives(tmp_path: Path, seed: int, size: Size) -> None:
+    """In packets of this machine and of the overlay, and with packets in any order."""
+    source = FIXTURES / "calls.c"
+    for ranks in size.pick((4,), (2, 5), (2, 3, 4, 5, 7, 8)):
+        wanted = lines(with_other(source, ranks, tmp_path))
+        assert len(wanted) > 20
+        assert lines(ours(source, ranks, tmp_path)) == wanted
+        assert lines(ours(source, ranks, tmp_path, packet_bytes=64)) == wanted
+        assert lines(ours(source, ranks, tmp_path, packet_bytes=64, shuffle=seed | 1)) == wanted
+
+
+def test_matching_order(tmp_path: Path, seed: int, size: Size) -> None:
+    """Random streams and receives with wildcards, in order and with packets that overtake each other."""
+    chance = random.Random(seed)
+    for _ in range(size.pick(4, 15, 1000)):
+        ranks, each, one = chance.randint(2, 6), chance.randint(1, 12), chance.randrange(1, 1 << 30)
+        for shuffle in (0, one):
+            text = ours(FIXTURES / "order.c", ranks, tmp_path, str(one), str(each), packet_bytes=64, shuffle=shuffle)
+            assert mpi_order.judge(text, ranks, each) == [], f"seed {one}, {ranks} ranks, {each} messages\n{text}"
+
+
+@needs_other
+def test_another_mpi_keeps_the_same_rules(tmp_path: Path, seed: int, size: Size) -> None:
+    """The judge of matching order judges another MPI as well: what it asks for is not of our making."""
+    chance = random.Random(seed)
+    for _ in range(size.pick(1, 4, 50)):
+        ranks, each, one = chance.randint(2, 5), chance.randint(1, 12), chance.randrange(1, 1 << 30)
+        text = with_other(FIXTURES / "order.c", ranks, tmp_path, str(one), str(each))
+        assert mpi_order.judge(text, ranks, each) == []
+
+
+def test_the_judge_sees_what_is_wrong() -> None:
+    good = "got 0 comm 0 source -1 tag -1: comm 0 source 1 number 0 tag 2, status 1 2, 5 of 5\n"
+    second = "got 1 comm 0 source 1 tag 2: comm 0 source 1 number 1 tag 2, status 1 2, 5 of 5\n"
+    assert mpi_order.judge(good + second, 2, 2) == []
+    swapped = good.replace("number 0", "number 1") + second.replace("number 1", "number 0")
+    assert any("overtaken" in line for line in mpi_order.judge(swapped, 2, 2))
+    assert mpi_order.judge(good, 2, 2)
+    assert mpi_order.judge(good.replace("5 of 5", "4 of 5") + second, 2, 2)
+    late = second + "open 0 comm 0 source -1 tag -1\n" + good.replace("got 0", "got 2")
+    assert any("still open" in line for line in mpi_order.judge(late, 2, 2))
+
+
+@pytest.mark.parametrize(
+    ("what", "code", "said"),
+    [
+        ("deadlock", 4, ["rank 0: deadlock: waits in MPI_Recv for a message from rank 1 with tag 7 in MPI_COMM_WORLD",
+                         "rank 1: deadlock: ", "rank 2: deadlock: "]),
+        ("tag", 4, ["rank 1: MPI_Send: tag -4 is out of range", "[MPI_ERR_TAG]"]),
+        ("rank", 4, ["rank 2: MPI_Send: rank 99 is not in MPI_COMM_WORLD, which has ranks 0 to 2 [MPI_ERR_RANK]"]),
+        ("type", 4, ["rank 1: MPI_Send: 0x0 is no datatype", "[MPI_ERR_TYPE]"]),
+        ("comm", 4, ["rank 1: MPI_Send: the communicator is MPI_COMM_NULL [MPI_ERR_COMM]"]),
+        ("leave", 4, ["rank 1 has left without MPI_Finalize, with exit code 3"]),
+        ("mismatch", 4, ["all must call the same", "MPI_Barrier"]),
+        ("root", 4, ["all must call the same", "MPI_Bcast with root"]),
+        ("counts", 4, ["MPI_Bcast: rank 0 of MPI_COMM_WORLD has sent 8 bytes and this rank expects 4"]),
+        ("more", 4, ["MPI_Finalize", "rank 1", "calls MPI_Bcast with root 1"]),
+        ("truncate", 4, ["rank 0: MPI_Recv: the message from rank 1, tag 4, has 16 bytes, and the receive room for 4 "
+                         "[MPI_ERR_TRUNCATE]"]),
+        ("operation", 4, ["MPI_Allreduce: operation", "[MPI_ERR_OP]"]),
+        ("abort", 4, ["rank 2: MPI_Abort with code 9", "rank 2 ended the run"]),
+        ("crash", 4, ["rank 1 was killed by SIGABRT"]),
+        ("early", 4, ["MPI_Comm_rank: called before MPI_Init"]),
+        ("code", 1, ["rank 1 with 5"]),
+        ("nothing", 0, []),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_said(what: str, code: int, said: list[str], command: Command) -> None:
+    done = command("mpi", "run", FIXTURES / "wrong.c", "-n", "3", "--", what, timeout=60)
+    assert done.returncode == code, done.stderr
+    for text in said:
+        assert text in done.stderr
+
+
+def test_bad_requests(command: Command, tmp_path: Path) -> None:
+    program = tmp_path / "broken.c"
+    program.write_text("#include <mpi.h>\nint main(void) { return MPI_Nothing(); }\nint other( {\n")
+    done = command("mpi", "run", program)
+    assert (done.returncode, "broken.c:3" in done.stderr or "broken.c:2" in done.stderr) == (2, True), done.stderr
+    done = command("mpi", "run", tmp_path / "absent.c")
+    assert (done.returncode, "no such file" in done.stderr) == (2, True)
+    done = command("mpi", "run", FIXTURES / "wrong.c", "-n", "100000")
+    assert (done.returncode, "100000" in done.stderr) == (2, True)
+    done = command("mpi", "run", FIXTURES / "wrong.c", "--config", "tiny")
+    assert (done.returncode, "--engine rtl" in done.stderr) == (2, True)
+
+
+def test_cpp_and_arguments(command: Command, tmp_path: Path) -> None:
+    program = tmp_path / "words.cpp"
+    program.write_text(
+        "#include <mpi.h>\n#include <cstdio>\nstatic MPI_Comm world = MPI_COMM_WORLD;\n"
+        "int main(int argc, char** argv) {\n  int rank;\n  MPI_Init(&argc, &argv);\n  MPI_Comm_rank(world, &rank);\n"
+        '  if (rank == 1) std::printf("%d %s %s\\n", argc, argv[1], argv[2]);\n  MPI_Finalize();\n}\n'
+    )
+    done = command("mpi", "run", program, "-n", "2", "--", "--size", "a b.c")
+    assert (done.returncode, done.stdout) == (0, "3 --size a b.c\n"), done.stderr

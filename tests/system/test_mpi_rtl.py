@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""MPI programs on threads of a simulated board give what they give on this machine, and are judged alike."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from conftest import ROOT, Command, Size
+from system import mpi_order
+
+PROGRAMS = ROOT / "examples" / "mpi"
+FIXTURES = ROOT / "tests" / "fixtures" / "mpi"
+RTL = ("--engine", "rtl")
+_LONG = ("sort", "rate", "halo2d", "cg", "pingpong")
+
+
+def lines(text: str) -> list[str]:
+    return sorted(text.splitlines())
+
+
+@pytest.mark.parametrize("name", ["halo3d", "sort", "unstructured", "rate", "halo2d", "cg", "pingpong"])
+def test_programs(name: str, command: Command, size: Size) -> None:
+    """Messages of one packet and of many, vectors, persistent requests, MPI_ANY_SOURCE, variables of each rank."""
+    if name in size.pick(_LONG, _LONG, ()):
+        pytest.skip("only in --full")
+    ranks = str(size.pick(3, 5, 16))
+    here = command("mpi", "run", PROGRAMS / f"{name}.c", "-n", ranks)
+    there = command("mpi", "run", PROGRAMS / f"{name}.c", "-n", ranks, *RTL)
+    assert (here.returncode, there.returncode) == (0, 0), here.stderr + there.stderr
+    assert lines(there.stdout) == lines(here.stdout) != []
+
+
+def test_matching_order(command: Command, seed: int, size: Size) -> None:
+    for number in range(size.pick(1, 1, 50)):
+        one = (seed + number) % (1 << 30)
+        done = command("mpi", "run", FIXTURES / "order.c", "-n", "4", *RTL, "--", str(one), "8")
+        assert done.returncode == 0, done.stderr
+        assert mpi_order.judge(done.stdout, 4, 8) == [], f"seed {one}\n{done.stdout}"
+
+
+@pytest.mark.parametrize(
+    ("what", "code", "said"),
+    [
+        ("deadlock", 4, [f"rank {rank}: deadlock: waits in MPI_Recv" for rank in range(3)]),
+        ("leave", 4, ["rank 1: main: ends with code 3 without MPI_Finalize"]),
+        ("mismatch", 4, ["all must call the same", "MPI_Barrier"]),
+        ("code", 1, ["rank 1 with 5"]),
+    ],
+)
+def test_what_is_wrong_is_said(what: str, code: int, said: list[str], command: Command) -> None:
+    done = command("mpi", "run", FIXTURES / "wrong.c", "-n", "3", *RTL, "--", what)
+    assert done.returncode == code, done.stderr
+    for text in said:
+        assert text in done.stderr
+
+
+def test_bad_requests(command: Command, tmp_path: Path) -> None:
+    program = FIXTURES / "wrong.c"
+    done = command("mpi", "run", program, "-n", "33", *RTL)
+    assert (done.returncode, "-n 33" in done.stderr and "32 threads" in done.stderr) == (2, True), done.stderr
+    done = command("mpi", "run", program, *RTL, "--config", "tiny")
+    assert (done.returncode, "bytes" in done.stderr) == (2, True), done.stderr
+    pointer = tmp_path / "pointer.c"
+    pointer.write_text("#include <mpi.h>\nint x;\nint* volatile p = &x;\nint main(void) { return *p; }\n")
+    done = command("mpi", "run", pointer, *RTL)
+    assert (done.returncode, "p begins as the address of x" in done.stderr) == (2, True), done.stderr
