@@ -69,7 +69,7 @@ def run(
       ./gossamer smi run stencil.cpp --topology torus8.json --slack 0
     """
     from gossamer import smi
-    from gossamer import files
+    from gossamer.files import check_writable, write_whole
 
     for name, value, least in (("slack", slack, 0), ("seed", seed, 0), ("operations", operations, 0)):
         if value < least:
@@ -79,7 +79,7 @@ def run(
     if not 1 <= stack <= 4096:
         raise InputError(f"--stack {stack}: give 1 to 4096 MB")
     if stats is not None:
-        files.check_writable(stats)
+        check_writable(stats)
     result = smi.run(
         files,
         ranks=ranks,
@@ -91,7 +91,7 @@ def run(
     )
     if stats is not None:
         text = json.dumps(asdict(result), indent=1) + "\n"
-        files.write_whole(stats, text.encode())
+        write_whole(stats, text.encode())
     return result.code
 
 
@@ -110,15 +110,15 @@ def ports(files: tuple[str, ...], define: tuple[str, ...], json_path: Path | Non
       ./gossamer smi ports examples/streams/pipeline.c
       ./gossamer smi ports gemv.cl axpy.cl --json ports.json
     """
-    from gossamer import files
+    from gossamer.files import check_writable, write_whole
     from gossamer.smi import ports as api
 
     if json_path is not None:
-        files.check_writable(json_path)
+        check_writable(json_path)
     found = api.read(files, define)
     if json_path is not None:
         text = json.dumps(api.as_json(found), indent=1) + "\n"
-        files.write_whole(json_path, text.encode())
+        write_whole(json_path, text.encode())
     for one in found:
         click.echo(f"{one.program}: {len(one.ports)} port{'' if len(one.ports) == 1 else 's'}")
         for port in one.ports:
