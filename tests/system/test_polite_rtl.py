@@ -162,7 +162,7 @@ def test_aggregates_end_a_run_and_floating_point_sums_are_refused(tmp_path: Path
     header = tmp_path / "real.h"
     text = (FIXTURES / "aggregates.h").read_text()
     header.write_text(text.replace("gossamer::Sum<uint32_t> sum", "gossamer::Sum<float> sum"))
-    runs.run(FIXTURES / "aggregates.h", given)  # of which the other must get nothing, though all names are the same
+    runs.run(FIXTURES / "aggregates.h", given)  # the other has the same names, and must get nothing of it
     with pytest.raises(gs.InputError, match=r"five: its steps have a Sum of floating-point numbers.*take a FixedSum"):
         runs.run(header, given, engine=hardware("tiny"))
 
