@@ -4,7 +4,7 @@
 /// A match engine for other people's designs: requests and completions as AXI4-Stream, registers as AXI4-Lite. A
 /// processor without a stream of its own makes requests through the registers as well: the window.
 ///
-/// Registers (docs/hardware/match.md); what there is not, or is not there now, is answered with SLVERR and does nothing.
+/// Registers (docs/hardware/match.md); what there is not, or not now, is answered with SLVERR and does nothing.
 module gs_match_axi
   import gossamer_pkg::*;
 #(

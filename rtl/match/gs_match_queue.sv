@@ -144,7 +144,9 @@ module gs_match_queue
     endfunction
     always_ff @(posedge clk_i) begin
       if (state_q == Search) begin
-        for (int unsigned l = 0; l < Lists; l++) player_q[l] <= '{found: l_found[l], stamp: l_stamp[l], list: ListW'(l)};
+        for (int unsigned l = 0; l < Lists; l++) begin
+          player_q[l] <= '{found: l_found[l], stamp: l_stamp[l], list: ListW'(l)};
+        end
         round_q <= '0;
       end else if (state_q == Rank && !ranked) begin
         for (int unsigned l = 0; l < Lists / 2; l++) player_q[l] <= better(player_q[2*l], player_q[2*l+1]);

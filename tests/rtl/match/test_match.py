@@ -73,12 +73,17 @@ def run(engine: Engine, *arguments: object) -> str:
 
 @pytest.mark.parametrize("name", ENGINES)
 def test_what_matches_what(name: str, size: Size, seed: int) -> None:
-    found = run(ENGINES[name], "random", seed, size.pick(20_000, 300_000, 10_000_000)).splitlines()
-    # Every kind of answer was given.
+    # Lists take hundreds of cycles a request.
+    slow = ENGINES[name].architecture == 1
+    requests = size.pick(20_000, 30_000 if slow else 200_000, 10_000_000)
+    found = run(ENGINES[name], "random", seed, requests).splitlines()
+    # Every kind of answer was given. Full queues are certain only in small engines, and after many requests.
     counts = [list(map(int, line.split()[2:])) for line in found if line.startswith("op ")]
     post, arrive, cancel, probe, take, *strange = counts
     assert all(post[:2]) and all(arrive[:2]), found
-    assert all(post[3:]) and all(arrive[3:]) and all(one[4] for one in strange), found
+    assert post[4] and arrive[4] and all(one[4] for one in strange), found
+    if ENGINES[name].entries <= 16 or requests >= 200_000:
+        assert post[3] and arrive[3], found
     assert cancel[0] and cancel[2] and probe[0] and probe[2] and take[0] and take[2], found
 
 
