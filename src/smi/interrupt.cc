@@ -5,6 +5,9 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include <string>
+
+#include "programs.h"
 #include "runtime.h"
 
 namespace gossamer::smi {
@@ -17,9 +20,36 @@ double limit = 0;
 /// A kernel that calls nothing of ours never sees that it is to stop: it is given this long.
 constexpr suseconds_t patience = 300'000;
 
+/// Reports made beforehand: a handler that makes one may wait for the allocator, whose lock the kernel holds.
+std::string brokenOff, crashed;
+const std::string* lastWords = nullptr;
+int lastCode = 0;
+
+void endAtOnce(int) {
+  if (write(reportFile, lastWords->data(), lastWords->size()) < 0) lastCode = exitBug;
+  _exit(lastCode);
+}
+
+/// Whatever a handler does from here on, the process ends within a second.
+void endSoon(int code, const std::string& words) {
+  lastCode = code;
+  lastWords = &words;
+  struct sigaction action{};
+  action.sa_handler = endAtOnce;
+  action.sa_flags = SA_ONSTACK;
+  sigaction(SIGALRM, &action, nullptr);
+  sigset_t alarm;
+  sigemptyset(&alarm);
+  sigaddset(&alarm, SIGALRM);
+  sigprocmask(SIG_UNBLOCK, &alarm, nullptr);
+  const itimerval second{{0, 0}, {1, 0}};
+  setitimer(ITIMER_REAL, &second, nullptr);
+}
+
 void stop(int signal) {
   if (reason) {
     // The second time, or patience is at its end. The process holds nothing but memory, so it may end at once.
+    endSoon(reason == SIGALRM ? exitInput : exitInterrupted, brokenOff);
     interrupt();
   }
   reason = signal;
@@ -35,6 +65,7 @@ void broken(int signal, siginfo_t* info, void*) {
                      : signal == SIGILL ? "an illegal instruction"
                                         : "an access to memory that it does not have (or its stack is full: --stack)";
   if (!current) _exit(exitBug);
+  endSoon(exitDied, crashed);
   fail(exitDied, format("rank %d, %s: %s, at address %p", current->rank->index, current->name.c_str(), what,
                         signal == SIGFPE || signal == SIGILL ? nullptr : info->si_addr));
 }
@@ -43,6 +74,11 @@ void broken(int signal, siginfo_t* info, void*) {
 
 void watchSignals(double seconds) {
   limit = seconds;
+  const char* words = "{\"outcome\":\"failed\",\"code\":%d,\"message\":\"%s\",\"places\":[]}\n";
+  brokenOff = format(words, exitInput,
+                     "the run was ended at its limit in seconds; is there a kernel that never ends? --timeout SECONDS "
+                     "allows more");
+  crashed = format(words, exitDied, "a rank died of an access to memory that it does not have");
   struct sigaction action{};
   action.sa_handler = stop;
   sigaction(SIGINT, &action, nullptr);

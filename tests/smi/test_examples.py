@@ -155,3 +155,16 @@ def test_conflicts_between_programs_and_degrees(tmp_path: Path) -> None:
         ports.read([str(one), str(two)])
     (found,) = ports.read([str(one)])
     assert [port.degree for port in found.ports] == [9]
+
+
+def test_the_tutorials_first_program(command: Command, tmp_path: Path) -> None:
+    """What docs/streams.md shows is what it does, and what it says is wrong is said so."""
+    page = (ROOT / "docs" / "streams.md").read_text()
+    program = page.split("```c\n")[1].split("```")[0]
+    (tmp_path / "two.c").write_text(program)
+    done = command("smi", "run", "two.c", "--ranks", "2", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, f"{sum(range(1000))}\n")
+    (tmp_path / "two.c").write_text(program.replace("recv_channel(n,", "recv_channel(n + 1,"))
+    done = command("smi", "run", "two.c", "--ranks", "2", cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.split() == page.split("Rank 1 asks for 1001 elements:\n\n```\n")[1].split("```")[0].split()

@@ -72,7 +72,7 @@ class Program:
     def group(self, port: int) -> None:
         """Channels that follow each other on a port."""
         draw = self.draw
-        kind = draw.choice(NAMES if self.ranks > 1 else NAMES[1:])
+        kind = draw.choice((*["message"] * 6, *NAMES) if self.ranks > 1 else NAMES[1:])
         stated = draw.random() < 0.5 and kind not in ("allreduce", "barrier")
         slack = draw.choice([0, 1, 2, 5, 40]) if stated else self.default
         sender, receiver = (draw.sample(range(self.ranks), 2) * 2)[:2] if self.ranks > 1 else (0, 0)

@@ -82,7 +82,8 @@ def test_slack_decides_and_a_full_channel_is_named(command: Command) -> None:
     assert "in a push to rank 1, port 0, until it is popped" in done.stderr
 
 
-@pytest.mark.parametrize(("case", "option"), [("forever", "--timeout=0.3"), ("busy", "--timeout=0.3"),
+@pytest.mark.parametrize(("case", "option"), [("forever", "--timeout=0.3"), ("allocating", "--timeout=0.3"),
+                                              ("busy", "--timeout=0.3"),
                                               ("busy", "--operations=100000")])  # fmt: skip
 def test_a_kernel_that_never_ends_is_broken_off(command: Command, case: str, option: str) -> None:
     done = command("smi", "run", FILE, "--ranks", "2", option, "--", case)

@@ -108,7 +108,7 @@ def _emulate(
         return Result(*(report[key] for key in ("code", "ranks", "kernels", "operations", "switches")))
     if report["outcome"] == "deadlock":
         raise RunDied(_deadlock(report, programs, where, note))
-    if report["code"] == ExitCode.INTERRUPTED:
+    if ExitCode.INTERRUPTED in (report["code"], code):
         raise KeyboardInterrupt
     (message,) = _with_places([(report["message"], report["places"])], programs)
     kinds: dict[int, type[GossamerError]] = {ExitCode.INPUT: InputError, ExitCode.DIED: RunDied}
