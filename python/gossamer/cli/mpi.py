@@ -16,7 +16,13 @@ CONFIG = "tiny-mpi"
 
 @click.group("mpi", short_help="Run MPI programs.")
 def command() -> None:
-    """Run MPI programs: on this machine, or on threads of simulated boards."""
+    """Run MPI programs: on this machine, or on threads of simulated boards.
+
+    \b
+    Examples:
+      ./gossamer mpi run examples/mpi/halo2d.c -n 16
+      ./gossamer mpi run examples/mpi/sort.c -n 8 --engine rtl
+    """
 
 
 _BEHIND = "gossamer.mpi.arguments"
@@ -64,9 +70,10 @@ def run(
     Arguments of the program stand behind --. All ranks write to one output; lines do not mix.
 
     \b
-    ./gossamer mpi run examples/mpi/halo2d.c -n 16
-    ./gossamer mpi run examples/mpi/sort.c -n 8 --engine rtl
-    ./gossamer mpi run prog.c -n 4 -- --size 100
+    Examples:
+      ./gossamer mpi run examples/mpi/halo2d.c -n 16
+      ./gossamer mpi run examples/mpi/sort.c -n 8 --engine rtl
+      ./gossamer mpi run prog.c -n 4 -- --size 100
     """
     sources, arguments = list(program), list(click.get_current_context().meta.get(_BEHIND, []))
     if engine == "rtl":
