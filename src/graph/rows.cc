@@ -228,6 +228,62 @@ void transpose(std::uint64_t vertices, std::uint64_t edges, const std::uint64_t*
   });
 }
 
+/// Each row becomes what it was, merged with the same row of the graph turned around; both ascend. A loop,
+/// which is in both, is taken from the first alone.
+template <class Weight>
+void symmetrise(std::uint64_t vertices, std::uint64_t edges, const std::uint64_t* offsets,
+                const std::uint32_t* targets, const Weight* weights, unsigned threads, std::uint64_t* new_offsets,
+                std::uint32_t* new_targets, Weight* new_weights) {
+  constexpr bool weighted = !std::is_void_v<Weight>;
+  using Stored = std::conditional_t<weighted, Weight, char>;
+  std::vector<std::uint64_t> in_offsets(vertices + 1);
+  std::vector<std::uint32_t> in_targets(edges);
+  std::vector<Stored> in_weights(weighted ? edges : 0);
+  if constexpr (weighted)
+    transpose(vertices, edges, offsets, targets, weights, threads, in_offsets.data(), in_targets.data(),
+              in_weights.data());
+  else
+    transpose<void>(vertices, edges, offsets, targets, nullptr, threads, in_offsets.data(), in_targets.data(),
+                    nullptr);
+  const auto loops = [&](std::uint64_t v) {
+    const auto [low, high] =
+        std::equal_range(targets + offsets[v], targets + offsets[v + 1], static_cast<std::uint32_t>(v));
+    return static_cast<std::uint64_t>(high - low);
+  };
+  new_offsets[0] = 0;
+  in_pieces(threads, vertices, 4096, [&](std::uint64_t begin, std::uint64_t end) {
+    for (std::uint64_t v = begin; v < end; ++v)
+      new_offsets[v + 1] = offsets[v + 1] - offsets[v] + in_offsets[v + 1] - in_offsets[v] - loops(v);
+  });
+  for (std::uint64_t v = 0; v < vertices; ++v) new_offsets[v + 1] += new_offsets[v];
+  in_pieces(threads, vertices, 4096, [&](std::uint64_t begin, std::uint64_t end) {
+    [[maybe_unused]] std::vector<std::pair<std::uint32_t, Stored>> scratch;
+    for (std::uint64_t v = begin; v < end; ++v) {
+      std::uint64_t to = new_offsets[v];
+      std::uint64_t out = offsets[v], in = in_offsets[v];
+      const std::uint64_t out_end = offsets[v + 1], in_end = in_offsets[v + 1];
+      while (out < out_end || in < in_end) {
+        if (in < in_end && in_targets[in] == v) {
+          ++in;
+          continue;
+        }
+        bool first = in == in_end || (out < out_end && targets[out] < in_targets[in]);
+        if (!first && out < out_end && targets[out] == in_targets[in]) {
+          first = true;
+          if constexpr (weighted) first = weights[out] <= in_weights[in];
+        }
+        new_targets[to] = first ? targets[out] : in_targets[in];
+        if constexpr (weighted) new_weights[to] = first ? weights[out] : in_weights[in];
+        ++to;
+        ++(first ? out : in);
+      }
+      // Sorted already, unless parallel edges were not by weight.
+      if constexpr (weighted)
+        graph::sort_row(new_targets + new_offsets[v], new_weights + new_offsets[v], to - new_offsets[v], scratch);
+    }
+  });
+}
+
 /// The first edge whose run of parallel edges has not as many reverses with the same weights.
 template <class Weight>
 std::uint64_t first_without_reverse(std::uint64_t vertices, const std::uint64_t* offsets,
@@ -372,32 +428,12 @@ int gs_graph_simplify(uint64_t vertices, uint64_t* offsets, uint32_t* targets, v
 int gs_graph_symmetrise(uint64_t vertices, uint64_t edges, const uint64_t* offsets, const uint32_t* targets,
                         const void* weights, int weight_type, int threads, uint64_t* new_offsets,
                         uint32_t* new_targets, void* new_weights) {
-  (void)edges;
   return guarded([&] {
     return with_type(weights ? weight_type : GS_NONE, [&](auto* type) {
       using Weight = std::remove_pointer_t<decltype(type)>;
-      std::fill(new_offsets, new_offsets + vertices + 1, 0);
-      for (uint64_t v = 0; v < vertices; ++v)
-        for (uint64_t e = offsets[v]; e < offsets[v + 1]; ++e) {
-          ++new_offsets[v + 1];
-          if (targets[e] != v) ++new_offsets[targets[e] + 1];
-        }
-      for (uint64_t v = 0; v < vertices; ++v) new_offsets[v + 1] += new_offsets[v];
-      auto put = [&](uint64_t from, uint64_t to, [[maybe_unused]] uint64_t e) {
-        const uint64_t place = new_offsets[from]++;
-        new_targets[place] = static_cast<uint32_t>(to);
-        if constexpr (!std::is_void_v<Weight>)
-          static_cast<Weight*>(new_weights)[place] = static_cast<const Weight*>(weights)[e];
-      };
-      for (uint64_t v = 0; v < vertices; ++v)
-        for (uint64_t e = offsets[v]; e < offsets[v + 1]; ++e) {
-          put(v, targets[e], e);
-          if (targets[e] != v) put(targets[e], v, e);
-        }
-      for (uint64_t v = vertices; v > 0; --v) new_offsets[v] = new_offsets[v - 1];
-      new_offsets[0] = 0;
-      gossamer::graph::sort_rows(vertices, new_offsets, new_targets, static_cast<Weight*>(new_weights),
-                                 thread_count(threads));
+      gossamer::graph::symmetrise(vertices, edges, offsets, targets, static_cast<const Weight*>(weights),
+                                  thread_count(threads), new_offsets, new_targets,
+                                  static_cast<Weight*>(new_weights));
       return 0;
     });
   });

@@ -236,8 +236,8 @@ GS_TEST(the_first_bad_line_of_words_is_told) {
   }
 }
 
-/// Column headings are known by what follows, which may be blocks later.
-GS_TEST(headings_above_a_block_of_comments) {
+/// Column headings are known by what follows, which may be blocks later; so are columns.
+GS_TEST(first_lines_above_blocks_of_comments) {
   Random random(check::seed);
   std::string comments;
   while (comments.size() < (std::size_t{3} << 20)) comments += "# nothing here\n";
@@ -250,6 +250,8 @@ GS_TEST(headings_above_a_block_of_comments) {
     CHECK(words.message.starts_with("file:1: these look like column headings"));
     const Read named = read("from to\n" + comments + "x from\n", GS_EDGE_LIST, 0, threads, random);
     CHECK_EQ(named.message, std::string());
+    const Read columns = read("x y\n" + comments + "y x 3\n", GS_EDGE_LIST, 0, threads, random);
+    CHECK(columns.message.starts_with(place + ": 3 columns where line 1 has 2"));
     const Read same = read("node node\nx y\n", GS_EDGE_LIST, 0, threads, random);
     CHECK(same.message.starts_with("file:1: these look like column headings"));
   }

@@ -112,6 +112,33 @@ GS_TEST(simplify_and_symmetrise) {
                                  &vertex, &other) != 0);
 }
 
+/// Enough edges for several threads; the judge sorts edges and reverses.
+GS_TEST(symmetrise_on_any_number_of_threads) {
+  std::mt19937_64 random(check::seed);
+  for (const std::uint64_t vertices : {3000u, 40000u})
+    for (const int threads : {1, 4}) {
+      const std::vector<Edge> edges = random_edges(random, vertices, 120000);
+      const Rows rows = rows_of(vertices, edges);
+      std::vector<Edge> judge;
+      for (const auto& [source, target, weight] : edges) {
+        judge.emplace_back(source, target, weight);
+        if (source != target) judge.emplace_back(target, source, weight);
+      }
+      for (const bool weighted : {true, false}) {
+        Rows both{std::vector<std::uint64_t>(vertices + 1), std::vector<std::uint32_t>(judge.size()),
+                  std::vector<std::int32_t>(weighted ? judge.size() : 0)};
+        CHECK_EQ(gs_graph_symmetrise(vertices, edges.size(), rows.offsets.data(), rows.targets.data(),
+                                     weighted ? rows.weights.data() : nullptr, weighted ? GS_I32 : GS_NONE,
+                                     threads, both.offsets.data(), both.targets.data(),
+                                     weighted ? both.weights.data() : nullptr),
+                 0);
+        if (!weighted)
+          for (auto& edge : judge) std::get<2>(edge) = 0;
+        CHECK(edges_of(both) == edges_of(rows_of(vertices, judge)));
+      }
+    }
+}
+
 /// Judged by counting each edge and its reverse among all edges; small graphs, so that every case comes up.
 GS_TEST(symmetric_is_told_and_the_first_edge_without_its_reverse) {
   std::mt19937_64 random(check::seed);
