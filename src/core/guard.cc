@@ -154,8 +154,8 @@ std::string placesOf(const Fault& fault) {
     Dl_info info{};
     if (!dladdr(fault.places[i], &info) || !info.dli_fname) continue;
     char offset[32];
-    std::snprintf(offset, sizeof offset, "+0x%zx\n",
-                  static_cast<size_t>(static_cast<char*>(fault.places[i]) - static_cast<char*>(info.dli_fbase)) - (i > 2));
+    const auto at = static_cast<char*>(fault.places[i]) - static_cast<char*>(info.dli_fbase) - (i > 2);
+    std::snprintf(offset, sizeof offset, "+0x%zx\n", static_cast<size_t>(at));
     text += std::string(info.dli_fname) + offset;
   }
   return text;

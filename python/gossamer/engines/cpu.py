@@ -65,7 +65,9 @@ def _explained(died: HandlerDied, app: App, graph: Graph) -> HandlerDied:
     return HandlerDied(f"{app.name}: {text}{f', at {place}' if place else ''}; there is no answer", died.vertex)
 
 
-def _run_interruptibly(work: Callable[[], None], stop: ctypes.c_int, progress: ctypes.Array[ctypes.c_uint64], what: str) -> None:
+def _run_interruptibly(
+    work: Callable[[], None], stop: ctypes.c_int, progress: ctypes.Array[ctypes.c_uint64], what: str
+) -> None:
     """Runs ``work`` on a thread while this one listens for Ctrl-C and shows progress."""
     # Not join(): up to Python 3.12, Ctrl-C in it makes a thread that runs look ended (bpo-45274).
     done = threading.Event()
