@@ -158,6 +158,11 @@ int gs_app_ended(struct gs_result* result, const struct gs_statistics* statistic
 
 /// The message of this thread's last failed call; valid until its next one.
 const char* gs_last_error(void);
+/// Where that call returned GS_DIED (-3), a run that died: the index of the vertex that it died at, or GS_NO_VERTEX,
+/// and the places in code, OBJECT+0x12ab one a line, the innermost first.
+const char* gs_last_death(uint64_t* vertex);
+/// Ends handlers that do not return, on all threads: their runs die. For what `stop` of the options does not end.
+void gs_interrupt(void);
 /// The version of this interface that the library was built with.
 int gs_abi_version(void);
 

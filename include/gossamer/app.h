@@ -172,18 +172,28 @@ struct AppResult final : gs_result {
     problem.params = app.params(info);
 
     state = Array<S>(info.vertices);
-    const auto init = [&](size_t begin, size_t end, unsigned) {
+    std::vector<Position> positions(pool.size());
+    const auto init = [&](size_t begin, size_t end, unsigned thread) {
+      positions[thread].handler = Handler::start;
       for (size_t v = begin; v < end; ++v) {
+        positions[thread].vertex = static_cast<uint32_t>(v);
         uint64_t degree = 0;
         for (const Relation& r : problem.network.relations) degree += r.out.offsets[v + 1] - r.out.offsets[v];
         app.init(VertexInfo{static_cast<uint32_t>(v), degree, info.vertices}, state[v]);
       }
     };
-    if constexpr (App::parallelInit) {
-      pool.chunks(info.vertices, 4096, init);
-    } else {
-      init(0, info.vertices, 0);
-    }
+    auto initAll = [&] {
+      if constexpr (App::parallelInit) {
+        pool.chunks(info.vertices, 4096, init);
+      } else {
+        init(0, info.vertices, 0);
+      }
+    };
+    for (unsigned t = 0; t < pool.size(); ++t) pool.watch(t, &positions[t]);
+    Fault fault;
+    const bool done = guard::run(initAll, &positions[0], fault);
+    for (unsigned t = 0; t < pool.size(); ++t) pool.watch(t, nullptr);
+    if (!done) guard::raise(fault);
     app.results(columns);
     app.totals(totals);
   }
@@ -255,8 +265,14 @@ struct AppResult final : gs_result {
 template <typename F>
 int guarded(F&& f) noexcept {
   try {
-    f();
+    guard::Signals signals;
+    Fault fault;
+    if (!guard::run(f, nullptr, fault)) guard::raise(fault);
     return GS_OK;
+  } catch (const HandlerDied& e) {
+    return died(e.what(), e.vertex == HandlerDied::noVertex ? GS_NO_VERTEX : e.vertex, e.places.c_str());
+  } catch (const Died& e) {
+    return died(e.what(), GS_NO_VERTEX, "");
   } catch (const std::bad_alloc&) {
     return fail("not enough memory for the run; use a machine with more, or a smaller graph");
   } catch (const std::exception& e) {

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "gossamer/core/guard.h"
 #include "gossamer/core/memory.h"
 #include "gossamer/core/pool.h"
 #include "gossamer/polite.h"
@@ -120,7 +121,7 @@ struct Problem {
 
 /// Refuses a send on a pin that the graph does not have.
 [[noreturn]] inline void refusePin(uint32_t vertex, unsigned pin, unsigned pins) {
-  throw std::runtime_error("the vertex of index " + std::to_string(vertex) + " sends on pin " + std::to_string(pin) +
+  throw Refused("the vertex of index " + std::to_string(vertex) + " sends on pin " + std::to_string(pin) +
                            ", but the graph has " + std::to_string(pins) + (pins == 1 ? " pin" : " pins"));
 }
 

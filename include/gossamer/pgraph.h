@@ -299,6 +299,7 @@ class PGraphOf {
     auto* const r = run.get();
     run->thread = std::thread([r, options, engine = std::move(engine)] {
       try {
+        const guard::Signals signals;
         r->statistics = engine->run(r->problem, r->state, options);
       } catch (...) {
         r->failure = std::current_exception();

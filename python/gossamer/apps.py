@@ -28,7 +28,7 @@ from gossamer import native
 from gossamer.errors import InputError
 from gossamer.paths import APPS, INCLUDE
 
-FLAGS = ("-std=c++20", "-O3", "-march=native", "-mtune=generic", "-fPIC", "-Wall", "-Wextra")
+FLAGS = ("-std=c++20", "-O3", "-march=native", "-mtune=generic", "-g1", "-fPIC", "-Wall", "-Wextra")
 _COLUMN_TYPES: dict[int, type[np.generic]] = {
     1: np.int32,
     2: np.uint32,

@@ -45,5 +45,16 @@ class RunDied(GossamerError):
     exit_code = ExitCode.DIED
 
 
+class HandlerDied(RunDied):
+    """A handler of a vertex ended a run: it threw, crashed or did not return."""
+
+    def __init__(self, text: str, vertex: int | None = None, places: list[str] | None = None) -> None:
+        super().__init__(text)
+        self.vertex = vertex
+        """The index of the vertex, if it is known."""
+        self.places = places or []
+        """Addresses of code, OBJECT+0x12ab, the innermost first; none where it threw."""
+
+
 class NoAnswer(RunDied):
     """The run ended, and what it came to is no answer: it had not converged, or a value overflowed."""

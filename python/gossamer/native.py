@@ -19,7 +19,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from gossamer.errors import InputError
+from gossamer.errors import HandlerDied, InputError
 from gossamer.paths import BUILD, ROOT
 
 
@@ -129,13 +129,21 @@ def lib() -> ctypes.CDLL:
     """The loaded library. Symbols are global: compiled applications link against it."""
     library = ctypes.CDLL(str(ensure_built()), mode=ctypes.RTLD_GLOBAL)
     library.gs_last_error.restype = ctypes.c_char_p
+    library.gs_last_death.restype = ctypes.c_char_p
+    library.gs_last_death.argtypes = [ctypes.c_void_p]
+    library.gs_interrupt.restype = None
     return library
 
 
 def check(code: int) -> None:
-    """Raises InputError with the library's message when a call returned a failure."""
+    """Raises InputError with the library's message when a call returned a failure, HandlerDied where a run died."""
     if code == -2:
         raise KeyboardInterrupt
+    if code == -3:
+        vertex = ctypes.c_uint64()
+        places = lib().gs_last_death(ctypes.byref(vertex)).decode(errors="replace").split()
+        text = lib().gs_last_error().decode(errors="replace")
+        raise HandlerDied(text, None if vertex.value == 2**64 - 1 else vertex.value, places)
     if code:
         raise InputError(lib().gs_last_error().decode(errors="replace"))
 

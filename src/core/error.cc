@@ -5,9 +5,12 @@
 #include <cstdio>
 
 #include "gossamer/abi.h"
+#include "gossamer/core/guard.h"
 
 namespace {
 thread_local char last_error[1024] = "";
+thread_local uint64_t last_vertex = GS_NO_VERTEX;
+thread_local char last_places[8192] = "";
 }
 
 namespace gossamer {
@@ -20,7 +23,19 @@ int fail(const char* format, ...) {
   return GS_FAILED;
 }
 
+int died(const char* text, uint64_t vertex, const char* places) {
+  std::snprintf(last_error, sizeof last_error, "%s", text);
+  last_vertex = vertex;
+  std::snprintf(last_places, sizeof last_places, "%s", places);
+  return GS_DIED;
+}
+
 }  // namespace gossamer
 
 const char* gs_last_error() { return last_error; }
+const char* gs_last_death(uint64_t* vertex) {
+  *vertex = last_vertex;
+  return last_places;
+}
+void gs_interrupt() { gossamer::guard::interrupt(); }
 int gs_abi_version() { return GS_ABI_VERSION; }

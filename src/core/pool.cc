@@ -3,6 +3,9 @@
 
 #include <sched.h>
 
+#include <string>
+#include <system_error>
+
 namespace gossamer {
 
 namespace {
@@ -29,16 +32,37 @@ unsigned defaultThreads() {
 }
 
 Pool::Pool(unsigned threads)
-    : size_(threads ? threads : 1), roomy_(size_ <= defaultThreads()), shares_(size_) {
+    : size_(threads ? threads : 1),
+      roomy_(size_ <= defaultThreads()),
+      shares_(size_),
+      positions_(size_),
+      faults_(size_) {
   roomy_ &= sched_getaffinity(0, sizeof cpus_, &cpus_) == 0;
-  for (unsigned i = 1; i < size_; ++i) threads_.emplace_back([this, i] { work(i); });
+  try {
+    for (unsigned i = 1; i < size_; ++i) threads_.emplace_back([this, i] { work(i); });
+  } catch (const std::system_error&) {
+    const size_t started = threads_.size() + 1;
+    end();
+    throw Died("the system gives " + std::to_string(started) + " of " + std::to_string(size_) +
+               " threads; use fewer (--threads), or raise the limit (ulimit -u)");
+  }
 }
 
-Pool::~Pool() {
+Pool::~Pool() { end(); }
+
+void Pool::end() {
   stop_.store(true, std::memory_order_relaxed);
   round_.fetch_add(1, std::memory_order_release);
   round_.notify_all();
   for (std::thread& thread : threads_) thread.join();
+}
+
+/// Does a thread's part, and keeps how it ended if that was not well.
+void Pool::perform(Task task, const void* context, unsigned thread) {
+  Fault fault;
+  if (guard::run([&] { task(context, thread); }, positions_[thread], fault)) return;
+  faults_[thread] = fault;
+  failed_.store(true, std::memory_order_relaxed);
 }
 
 /// The scheduler may put a thread where the caller spins, and leave it there for
@@ -58,7 +82,7 @@ void Pool::start(Task task, const void* context) {
   gate_.store(0, std::memory_order_release);
   round_.fetch_add(1, std::memory_order_release);
   round_.notify_all();
-  task(context, 0);
+  perform(task, context, 0);
   // Nothing is left to begin: only those who have begun are waited for.
   uint32_t inside = gate_.fetch_or(closed, std::memory_order_acq_rel) | closed;
   const unsigned spins = roomy_ ? spinsOnOwnCore : 1;
@@ -70,6 +94,13 @@ void Pool::start(Task task, const void* context) {
     }
     inside = gate_.load(std::memory_order_acquire);
   }
+  if (!failed_.exchange(false, std::memory_order_relaxed)) return;
+  Fault first;
+  for (Fault& fault : faults_) {
+    if (fault && !first) first = fault;
+    fault = Fault{};
+  }
+  guard::raise(first);
 }
 
 /// Joins the task that is under way; false when there is none.
@@ -98,7 +129,7 @@ void Pool::work(unsigned thread) {
     seen = round;
     if (stop_.load(std::memory_order_relaxed)) return;
     if (!enter()) continue;
-    task_(context_, thread);
+    perform(task_, context_, thread);
     if (gate_.fetch_sub(1, std::memory_order_acq_rel) == (closed | 1)) gate_.notify_all();
   }
 }

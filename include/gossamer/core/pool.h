@@ -11,20 +11,27 @@
 #include <thread>
 #include <vector>
 
+#include "gossamer/core/guard.h"
+
 namespace gossamer {
 
 /// `pool.run(f)` calls f(0) .. f(size() - 1), on the calling thread and those of
 /// the pool, and returns when all have. Who is late is not waited for: the others
 /// do his part, so that a busy machine costs no more than the help that did not
-/// come. Waiting threads spin for some microseconds, then sleep. `f` must not throw.
+/// come. Waiting threads spin for some microseconds, then sleep. What `f` throws on any thread is thrown here, when
+/// all have ended; so is a signal that guard.h catches (the others do the rest of the work first).
 class Pool {
  public:
+  /// Throws Died where the system does not give so many threads.
   explicit Pool(unsigned threads);
   ~Pool();
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
 
   unsigned size() const { return size_; }
+
+  /// Names where a thread writes what it is doing, for those who want to know where it died; null: nowhere.
+  void watch(unsigned thread, const Position* position) { positions_[thread] = position; }
 
   template <typename F>
   void run(F&& f) {
@@ -64,6 +71,8 @@ class Pool {
   void work(unsigned thread);
   bool enter();
   void keepOff(int cpu);
+  void perform(Task task, const void* context, unsigned thread);
+  void end();
 
   struct alignas(64) Share {
     std::atomic<size_t> next{0};
@@ -77,6 +86,9 @@ class Pool {
   cpu_set_t cpus_;  // those that the threads may use
   int own_ = -1;    // and the one that is kept for the caller
   std::vector<Share> shares_;
+  std::vector<const Position*> positions_;
+  std::vector<Fault> faults_;  // of the task that ends, by thread
+  std::atomic<bool> failed_{false};
   Task task_ = nullptr;
   const void* context_ = nullptr;
   alignas(64) std::atomic<uint32_t> round_{0};

@@ -71,6 +71,7 @@ class Run {
     uint64_t edges = 0;     // and the edges that they will travel
     uint64_t badPin = 0;    // vertex and pin of a send to a pin that is not there
     bool vote = false;
+    Position at;
     [[no_unique_address]] A mine{};  // what the vertices' steps gave
     std::vector<M> toHost;
     std::vector<uint32_t> woken;  // became ready, or changed their priority
@@ -98,9 +99,23 @@ class Run {
     }
     if constexpr (lazySteps) touched_ = Bitmap(n_);
     shareReceivers();
+    for (unsigned t = 0; t < threads_; ++t) pool_.watch(t, &locals_[t].at);
+  }
+
+  ~Run() {
+    for (unsigned t = 0; t < threads_; ++t) pool_.watch(t, nullptr);
   }
 
   Statistics run() {
+    Fault fault;
+    if (!guard::run([this] { runAll(); }, &locals_[0].at, fault)) guard::raise(fault);
+    return statistics();
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  void runAll() {
     begun_ = Clock::now();
     initialise();
     while (!stopped()) {
@@ -115,11 +130,7 @@ class Run {
     }
     if (!stopped()) finish();
     flushHost();
-    return statistics();
   }
-
- private:
-  using Clock = std::chrono::steady_clock;
 
   double elapsed() const { return std::chrono::duration<double>(Clock::now() - begun_).count(); }
 
@@ -242,6 +253,7 @@ class Run {
     bool heard = false;
     while (problem_.host->toVertex(to, &message)) {
       heard = true;
+      locals_[0].at.handler = Handler::recv;
       receive<Wake::bitmap>(receivers(), to, message, edge({}, 0), locals_[0]);
       ++locals_[0].deliveries;
     }
@@ -249,6 +261,12 @@ class Run {
   }
 
   // ---- One vertex ------------------------------------------------------------
+
+  /// What a thread is about to do, should it not survive it.
+  static void say(Local& local, Handler handler, size_t v) {
+    local.at.vertex = static_cast<uint32_t>(v);
+    local.at.handler = handler;
+  }
 
   void touch(uint32_t v) {
     if constexpr (lazySteps) touched_.set(v);
@@ -273,6 +291,7 @@ class Run {
   template <Wake How>
   void receive(const Receivers& at, uint32_t v, M message, E* value, Local& local) {
     constexpr bool ranked = hasPriority && How != Wake::bitmap;
+    local.at.vertex = v;
     const PPin before = at.pin[v];
     PPin now = before;
     V x = vertex(at.state + v, &now);
@@ -304,6 +323,7 @@ class Run {
   /// v's word of the bitmaps, and clears its ready bit.
   PPin send(uint32_t v, M& message, Local& local) {
     const PPin to = pin_[v];
+    say(local, Handler::send, v);
     V x = vertex(&state_[v], &pin_[v]);
     x.send(&message);
     ++local.sends;
@@ -329,8 +349,9 @@ class Run {
   }
 
   void initialise() {
-    forWords([&](size_t from, size_t to, Local&) {
+    forWords([&](size_t from, size_t to, Local& local) {
       for (size_t v = from; v < to; ++v) {
+        say(local, Handler::init, v);
         V x = vertex(&state_[v], &pin_[v]);
         x.init();
         if (pin_[v] != No) ready_.set(v);
@@ -344,6 +365,7 @@ class Run {
     forWords([&](size_t from, size_t to, Local& local) {
       for (size_t v = from; v < to; ++v) {
         PPin pin = No;
+        say(local, Handler::finish, v);
         V x = vertex(&state_[v], &pin);
         M message{};
         if (x.finish(&message)) toHost(message, local);
@@ -393,6 +415,7 @@ class Run {
 
   template <bool SendToo>
   [[gnu::flatten, gnu::noinline]] void stepRange(size_t begin, size_t end, Local& local) {
+    local.at.handler = SendToo ? Handler::fused : Handler::step;
     const A all = all_;  // locals stay in registers
     A mine{};
     bool vote = false;
@@ -403,6 +426,7 @@ class Run {
       for (size_t v = from; v < to; ++v) {
         PPin pin = No;
         V x = vertex(&state_[v], &pin);
+        local.at.vertex = static_cast<uint32_t>(v);
         vote |= aggregates::step(x, all, mine);
         if constexpr (SendToo) {
           if (pin == Pin(0)) {
@@ -437,6 +461,7 @@ class Run {
           const size_t v = w * 64 + static_cast<size_t>(std::countr_zero(bits));
           PPin pin = No;
           V x = vertex(&state_[v], &pin);
+          say(local, Handler::step, v);
           if (aggregates::step(x, all, mine)) local.vote = true;
           if (pin == No) continue;
           pin_[v] = pin;
@@ -625,6 +650,7 @@ class Run {
   template <Wake How>
   [[gnu::flatten]] void deliver(const Rows& rows, uint64_t begin, uint64_t end, const M& message, Local& local) {
     const Receivers at = receivers();
+    local.at.handler = Handler::recv;
     const uint32_t* const targets = rows.targets;
     E* const first = edge(rows, 0);
     const bool own = rows.values && !std::is_empty_v<E>;
@@ -727,9 +753,11 @@ class Run {
   }
 
   /// Everyone has sent: every in-edge brings a message.
-  [[gnu::flatten, gnu::noinline]] void pullFull(size_t begin, size_t end, Local&) {
+  [[gnu::flatten, gnu::noinline]] void pullFull(size_t begin, size_t end, Local& local) {
     const Rows& in = net_.relations[0].in;
+    local.at.handler = Handler::recv;
     for (size_t v = begin; v < end; ++v) {
+      local.at.vertex = static_cast<uint32_t>(v);
       S state = state_[v];
       PPin pin = pin_[v];
       gather(state, pin, in, v);
@@ -739,11 +767,13 @@ class Run {
 
   /// Some have sent. Which in-edges bring a message is a coin's toss to the
   /// branch predictor: so they are picked out first, without a branch.
-  [[gnu::flatten, gnu::noinline]] void pullSome(size_t begin, size_t end, Local&) {
+  [[gnu::flatten, gnu::noinline]] void pullSome(size_t begin, size_t end, Local& local) {
     constexpr uint64_t block = 256;
     uint32_t picked[block];
     const M* const messages = message_.data();
+    local.at.handler = Handler::recv;
     for (size_t v = begin; v < end; ++v) {
+      local.at.vertex = static_cast<uint32_t>(v);
       S state = state_[v];
       PPin pin = pin_[v];
       V x = vertex(&state, &pin);
@@ -807,7 +837,7 @@ class Run {
   /// handler inlined, knows what it holds afterwards. False where it does not;
   /// then the handler has run for nothing, on a copy of a real vertex's state
   /// and with a real message.
-  [[gnu::flatten, gnu::noinline]] bool recvIsQuiet() const {
+  [[gnu::flatten, gnu::noinline]] bool recvIsQuiet() {
 #ifdef __OPTIMIZE__
     const Rows& in = net_.relations[0].in;
     size_t v = 0;
@@ -816,6 +846,7 @@ class Run {
     PPin pin = No;
     M message = message_[in.targets[0]];
     V x = vertex(&state, &pin);
+    say(locals_[0], Handler::recv, v);
     x.recv(&message, edge(in, 0));
     return __builtin_constant_p(pin == No) ? pin == No : false;
 #else
@@ -890,6 +921,7 @@ class Run {
   [[gnu::flatten, gnu::noinline]] void pullStepSendRange(size_t begin, size_t end, Local& local) {
     const Rows in = net_.relations[0].in;
     M* const messages = next_message_.data();
+    local.at.handler = Handler::fused;
     const A all = all_;  // locals stay in registers
     A mine{};
     bool vote = false;
@@ -900,6 +932,7 @@ class Run {
       for (size_t v = from; v < to; ++v) {
         S state = state_[v];
         PPin pin = No;
+        local.at.vertex = static_cast<uint32_t>(v);
         gather(state, pin, in, v);
         V x = vertex(&state, &pin);
         vote |= aggregates::step(x, all, mine);
@@ -931,6 +964,7 @@ class Run {
     const M* const received = message_.data();
     M* const messages = next_message_.data();
     E* const unit = edge({}, 0);
+    local.at.handler = Handler::fused;
     const A all = all_;  // locals stay in registers
     A mine{};
     bool vote = false;
@@ -946,6 +980,7 @@ class Run {
         const uint64_t bit = uint64_t{1} << at % 64;
         S state = state_[v];
         PPin pin = No;
+        local.at.vertex = static_cast<uint32_t>(v);
         V x = vertex(&state, &pin);
         for (const uint32_t* const last = source + sorted[k].length; source < last; ++source) {
           M message = received[*source];
@@ -1081,6 +1116,7 @@ class Run {
     M message{};
     Local& local = locals_[0];
     while (problem_.host->toVertex(to, &message)) {
+      local.at.handler = Handler::recv;
       receive<Wake::queue>(receivers(), to, message, edge({}, 0), local);
       ++local.deliveries;
     }
@@ -1115,6 +1151,7 @@ class Run {
       Local& local = locals_[thread];
       for (size_t i = begin; i < end; ++i) {
         const uint32_t v = wave_[i];
+        say(local, Handler::send, v);
         wave_message_[i] = M{};
         V x = vertex(&state_[v], &pin_[v]);
         wave_pin_[i] = pin_[v];

@@ -37,6 +37,14 @@ class Engine final : public gossamer::Engine<V> {
   const char* name() const override { return "shuffle"; }
 
   Statistics run(Problem<V>& problem, Array<S>& state, const RunOptions& options) override {
+    Statistics statistics;
+    Fault fault;
+    if (!guard::run([&] { statistics = runAll(problem, state, options); }, &at_, fault)) guard::raise(fault);
+    return statistics;
+  }
+
+ private:
+  Statistics runAll(Problem<V>& problem, Array<S>& state, const RunOptions& options) {
     const auto begun = std::chrono::steady_clock::now();
     Network& net = problem.network;
     for (const Relation& r : net.relations) {
@@ -65,7 +73,9 @@ class Engine final : public gossamer::Engine<V> {
     uint32_t time = 0;
     A all{};
 
-    const auto vertex = [&](uint32_t v) {
+    const auto vertex = [&](uint32_t v, Handler handler) {
+      at_.vertex = v;
+      at_.handler = handler;
       V x;
       x.s = &state[v];
       x.readyToSend = &pin[v];
@@ -96,7 +106,7 @@ class Engine final : public gossamer::Engine<V> {
     const auto sendOne = [&](uint32_t v) {
       const PPin to = pin[v];
       M message{};
-      V x = vertex(v);
+      V x = vertex(v, Handler::send);
       x.send(&message);
       ++s.sends;
       settle(v);
@@ -120,7 +130,7 @@ class Engine final : public gossamer::Engine<V> {
           edge = const_cast<E*>(static_cast<const E*>(net.relations[f.relation].out.values)) + f.edge;
         }
       }
-      V x = vertex(f.to);
+      V x = vertex(f.to, Handler::recv);
       x.recv(&f.message, edge);
       ++s.deliveries;
       settle(f.to);
@@ -133,7 +143,7 @@ class Engine final : public gossamer::Engine<V> {
     };
     mix();
     for (const uint32_t v : order) {
-      vertex(v).init();
+      vertex(v, Handler::init).init();
       settle(v);
     }
     bool stepped = false;
@@ -158,7 +168,7 @@ class Engine final : public gossamer::Engine<V> {
         mix();
         A mine{};
         for (const uint32_t v : order) {
-          V x = vertex(v);
+          V x = vertex(v, Handler::step);
           vote |= aggregates::step(x, all, mine);
           settle(v);
         }
@@ -170,15 +180,18 @@ class Engine final : public gossamer::Engine<V> {
     if (!stopped()) {
       for (const uint32_t v : order) {
         M message{};
-        if (vertex(v).finish(&message)) toHost(message);
+        if (vertex(v, Handler::finish).finish(&message)) toHost(message);
       }
     }
     s.steps = time;
     s.stopped = stopped();
     s.keepAggregates(all);
     s.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+    at_.handler = Handler::none;
     return s;
   }
+
+  Position at_;
 };
 
 }  // namespace gossamer::shuffle

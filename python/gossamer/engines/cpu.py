@@ -7,13 +7,13 @@ import ctypes
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
-from gossamer import native
+from gossamer import native, places
 from gossamer.apps import App
 from gossamer.engines import Engine
 from gossamer.engines._given import Given, collect
-from gossamer.errors import RunDied
+from gossamer.errors import HandlerDied, RunDied
 from gossamer.graph import Graph
 from gossamer.runs import Result
 
@@ -49,30 +49,51 @@ class InProcess(Engine):
                 failure.append(error)
 
         _run_interruptibly(work, given.stop, given.progress, app.name)
+        if failure and isinstance(failure[0], HandlerDied):
+            raise _explained(failure[0], app, graph) from None
         if failure:
             raise failure[0]
         return outcome[0]
 
 
-def _run_interruptibly(work: object, stop: ctypes.c_int, progress: ctypes.Array[ctypes.c_uint64], what: str) -> None:
+def _explained(died: HandlerDied, app: App, graph: Graph) -> HandlerDied:
+    """The same with the vertex by its label, and with the line of the user's source where that is known."""
+    text = str(died)
+    if died.vertex is not None and died.vertex < graph.vertices:
+        text = text.replace(f"the vertex of index {died.vertex}", f"vertex {graph.label_of(died.vertex)}")
+    place = places.line_of(died.places, app.path)
+    return HandlerDied(f"{app.name}: {text}{f', at {place}' if place else ''}; there is no answer", died.vertex)
+
+
+def _run_interruptibly(
+    work: Callable[[], None], stop: ctypes.c_int, progress: ctypes.Array[ctypes.c_uint64], what: str
+) -> None:
     """Runs ``work`` on a thread while this one listens for Ctrl-C and shows progress."""
-    assert callable(work)
-    thread = threading.Thread(target=work, daemon=True)
-    thread.start()
+    # Not join(): up to Python 3.12, Ctrl-C in it makes a thread that runs look ended (bpo-45274).
+    done = threading.Event()
+
+    def all_of_it() -> None:
+        try:
+            work()
+        finally:
+            done.set()
+
+    threading.Thread(target=all_of_it, daemon=True).start()
     shown = False
     try:
-        thread.join(1.0)
-        while thread.is_alive():
+        done.wait(1.0)
+        while not done.is_set():
             if sys.stderr.isatty():
                 print(f"\r{what}: step {progress[0]}, {progress[1]} rounds of messages", end="", file=sys.stderr)
                 shown = True
-            thread.join(0.25)
+            done.wait(0.25)
     except KeyboardInterrupt:
         stop.value = 1
-        thread.join(_PATIENCE)
-        if thread.is_alive():
+        if done.wait(_PATIENCE):
+            raise
+        native.lib().gs_interrupt()
+        if not done.wait(_PATIENCE):
             raise RunDied(f"{what}: did not stop: a handler does not return") from None
-        raise
     finally:
         if shown:
             print("\r\x1b[K", end="", file=sys.stderr)

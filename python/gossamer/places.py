@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Addresses of compiled code as lines of the source that a user has written."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+from gossamer.paths import INCLUDE
+
+
+def line_of(places: Sequence[str], source: Path) -> str | None:
+    """The innermost line of ``source``, or else of another file that is neither ours nor the system's: ``FILE:LINE``.
+
+    ``places`` are addresses, OBJECT+0x12ab, the innermost first. None where nobody can tell: without debug
+    information, or without binutils (addr2line).
+    """
+    tool = shutil.which("addr2line") or shutil.which("llvm-addr2line")
+    if tool is None:
+        return None
+    # Code of the user is in one object; what is in the system's is no line of his.
+    objects: dict[str, list[str]] = {}
+    for place in places:
+        name, _, offset = place.rpartition("+")
+        if not name.startswith(("/usr/", "/lib")):
+            objects.setdefault(name, []).append(offset)
+    found: list[tuple[str, str]] = []
+    for name, offsets in objects.items():
+        command = [tool, "-i", "-e", name, *offsets]
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+        found += re.findall(r"^(/[^:\n]*):(\d+)", done.stdout, re.MULTILINE)
+    real = os.path.realpath(source)
+    for file, line in found:
+        if os.path.realpath(file) == real:
+            return f"{_short(file)}:{line}"
+    for file, line in found:
+        path = os.path.realpath(file)
+        if not path.startswith(("/usr/", f"{INCLUDE}/")) and not path.endswith((".cc", ".c", ".S")):
+            return f"{_short(file)}:{line}"
+    return None
+
+
+def _short(file: str) -> str:
+    near = os.path.relpath(file)
+    return near if not near.startswith("../..") else file

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A run that dies says which handler of which vertex it was and how, and leaves the process as it was."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import ROOT, Command
+from made_graphs import graph_of, random_edges
+
+import gossamer as gs
+from gossamer import apps
+from gossamer.errors import HandlerDied
+
+LAUNCHER = [sys.executable, str(ROOT / "gossamer")]
+HEADER = ROOT / "tests" / "fixtures" / "vertices" / "dies.h"
+HANDLERS = ["init", "send", "recv", "step", "finish", "the descriptor's init"]
+WAYS = {
+    "throws": r"throws: I have had enough",
+    "throws_number": r"throws what is no std::exception",
+    "throws_deep": r"throws: vector::_M_range_check.*",
+    "touches": r"touches memory that is not its own \(SIGSEGV\)",
+    "divides": r"divides by zero.* \(SIGFPE\)",
+    "aborts": r"aborts \(SIGABRT\)",
+    "asserts": r"aborts \(SIGABRT\)",
+    "traps": r"(runs an instruction that does not exist|stops in a trap) \((SIGILL|SIGTRAP)\)",
+    "overflows": r"touches memory that is not its own \(SIGSEGV\)",
+}
+LOOPS = len(WAYS)
+ENGINES: list[dict[str, Any]] = [{"threads": 1}, {"threads": 2}, {"engine": "shuffle"}]
+
+
+def line_of(way: str) -> int | None:
+    """The line that ends in a comment with that word."""
+    lines = HEADER.read_text().splitlines()
+    return next((at for at, text in enumerate(lines, 1) if text.endswith(f"// {way}")), None)
+
+
+@pytest.fixture(scope="module")
+def graph() -> gs.Graph:
+    random = np.random.default_rng(5)
+    return graph_of(9000, random_edges(random, 9000, 60000), base=1)
+
+
+@pytest.mark.parametrize(("way", "parallel"), [*((way, False) for way in WAYS), ("throws", True), ("touches", True)])
+def test_a_handler_that_dies(way: str, parallel: bool, graph: gs.Graph, capfd: pytest.CaptureFixture[str]) -> None:
+    """In every handler, on every engine; then the next run in the same process is right."""
+    app = apps.load(HEADER, ["PARALLEL"] if parallel else [])
+    handlers = [signal.getsignal(s) for s in (signal.SIGSEGV, signal.SIGINT)]
+    for where, handler in enumerate(HANDLERS, 1):
+        for options in ENGINES:
+            vertex = int(graph.into.targets[0]) if handler == "send" else 8765
+            with pytest.raises(HandlerDied) as caught:
+                gs.run(app, graph, vertex=vertex + 1, where=where, how=list(WAYS).index(way), **options)
+            name = handler if handler not in ("recv", "step", "send") else f"({handler}|recv, step or send)"
+            at = rf", at \S*dies\.h:{line_of(way)}" if line_of(way) else r"(, at \S*dies\.h:\d+)?"
+            said = str(caught.value)
+            assert re.fullmatch(rf"dies: {name} of vertex {vertex + 1} {WAYS[way]}{at}; there is no answer", said), said
+            assert caught.value.exit_code == 4
+    result = gs.run(app, graph, threads=2)
+    assert result.values.tolist() == (5 * np.bincount(graph.out.targets, minlength=9000)).tolist()
+    assert [signal.getsignal(s) for s in (signal.SIGSEGV, signal.SIGINT)] == handlers
+    assert threading.active_count() < 5
+    said = capfd.readouterr().err
+    assert said.count("Assertion") == said.count("\n") if way == "asserts" else said == ""
+
+
+def test_the_command_says_it_in_one_line(command: Command, tmp_path: Any) -> None:
+    output = tmp_path / "heard.npy"
+    words = ("run", HEADER, "gen:grid:width=10,height=5", "--vertex", "17", "--where", "5", "--how", "3", "-o", output)
+    done = command(*words, cwd=ROOT)
+    assert (done.returncode, done.stdout) == (4, "")
+    assert done.stderr == (
+        "gossamer: error: dies: finish of vertex 17 touches memory that is not its own (SIGSEGV), "
+        f"at tests/fixtures/vertices/dies.h:{line_of('touches')}; there is no answer\n"
+    )
+    assert not output.exists()
+
+
+@pytest.mark.parametrize("threads", ["1", "2"])
+def test_a_handler_that_does_not_return_ends_with_ctrl_c(threads: str) -> None:
+    words = ["run", str(HEADER), "gen:grid:width=10,height=5", "--vertex", "17", "--where", "5", "--how", str(LOOPS)]
+    apps.load(HEADER)  # compiled here, so that the child is in the handler soon
+    child = subprocess.Popen([*LAUNCHER, *words, "-t", threads], stderr=subprocess.PIPE, text=True, cwd=ROOT)
+    time.sleep(6)
+    assert child.poll() is None
+    child.send_signal(signal.SIGINT)
+    _, said = child.communicate(timeout=60)
+    assert child.returncode == 4
+    where = f"at tests/fixtures/vertices/dies.h:{line_of('loops')}"
+    assert said == f"gossamer: error: dies: finish of vertex 17 does not return, {where}; there is no answer\n"
+
+
+def test_threads_that_cannot_be_started(graph: gs.Graph) -> None:
+    """In a process of its own, since the limit holds for all of it."""
+    script = (
+        "import resource, gossamer as gs\n"
+        "graph = gs.read_graph('gen:grid:width=10,height=5')\n"
+        "gs.run('hashmin', graph, threads=1)\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (2**31, resource.RLIM_INFINITY))\n"
+        "try:\n    gs.run('hashmin', graph, threads=1000)\n"
+        "except gs.GossamerError as error:\n    print(type(error).__name__, error)\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))\n"
+        "print(gs.run('hashmin', graph, threads=2).values.sum())\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "python")}
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=environment, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[0].startswith("HandlerDied hashmin: the system gives ")
+    assert done.stdout.splitlines()[1] == "0"
