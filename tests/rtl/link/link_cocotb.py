@@ -301,6 +301,25 @@ async def frames_may_be_lost(dut: HierarchyObject) -> None:
 
 
 @cocotb.test()
+async def short_frames_are_not_dropped(dut: HierarchyObject) -> None:
+    """With light traffic frames are short and many are under way behind a gap: each that comes finds a buffer."""
+    bench = Bench(dut)
+    await bench.begin(0.04)
+    await bench.up()
+    for _ in range(CYCLES // 12):
+        for end in range(2):
+            bench.offer(end, 0, packet(0, 1))
+        for _ in range(12):
+            await bench.step()
+    await bench.finish(200_000)
+    lost = [int(dut.wire_lost_o.value) >> 32 * end & 0xFFFFFFFF for end in range(2)]
+    assert min(lost) > 2, "hardly a frame was lost"
+    for end in range(2):
+        count = bench.counters(end)
+        assert count["dropped"] == 0 and count["resends"] <= lost[end], f"{count} with {lost} lost"
+
+
+@cocotb.test()
 async def frames_may_come_damaged(dut: HierarchyObject) -> None:
     """With and without the MAC's own error: a damaged frame delivers nothing, and is counted."""
     bench = await faulty(dut, 0.02, 0.15, CYCLES)

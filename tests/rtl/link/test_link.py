@@ -53,13 +53,13 @@ def design() -> sources.Sources:
 @pytest.mark.parametrize("check", CHECKS)
 def test_cocotb(check: str, shape: str, size: Size, seed: int) -> None:
     small = shape == "small"
-    if small and check == "latency":
+    if small and check in ("latency", "short_frames_are_not_dropped"):
         pytest.skip("it is that of the reference link")
     verilate.cocotb(
         "link_top",
         design(),
         "rtl.link.link_cocotb",
-        parameters={**(SMALL if small else {}), "Seed": 1},
+        parameters={**(SMALL if small else {"Window": configs.load("de5").links.window_frames}), "Seed": 1},
         only=check,
         seed=seed,
         environment={

@@ -163,3 +163,13 @@ def test_proof(name: str, multicast: int) -> None:
             defines={"INDUCTION": 1},
         )
         assert proof, f"{mode}: {proof.reason}"
+
+
+def test_outcomes_have_room() -> None:
+    """The first cycles of four places, whatever goes and is taken when: exhaustive."""
+    wanted = {"gossamer_pkg", "gs_address_pkg", "gs_mailbox_pkg", "gs_ram_sdp", "gs_fifo", "gs_mailbox_outcomes"}
+    block = sources.blocks("mailbox", config=configs.load("tiny"))
+    design = Sources(tuple(path for path in block.files if path.stem in wanted), block.include)
+    design += [HERE / "outcomes_proof.sv"]
+    proof = prove.prove("outcomes_proof", design, mode="bmc", depth=14, cover_depth=14)
+    assert proof, proof.reason
