@@ -6,6 +6,10 @@
 /// point is the textbook's, up to a factor: spreading the rank of dangling
 /// vertices over all only adds the same constant everywhere, so dividing by
 /// the sum in the end gives it exactly, without a global sum in each step.
+///
+/// The last step is the one behind that in which all scores together moved by no
+/// more than the tolerance. Both sums are in fixed point, so the number of steps
+/// does not depend on the order in which vertices are added up.
 #pragma once
 
 #include <gossamer/polite.h>
@@ -29,13 +33,19 @@ struct State {
 
 struct Params {
   Real base;           // (1 - damping) / vertices
-  Real tolerance;      // a vertex is content when its score moved by no more than this share of it
-  uint32_t steps;      // stop after so many, if not 0
-  uint32_t limit;      // give up on the tolerance after so many
-  uint32_t last;       // no vertex goes on after so many calls of `step`
+  Real tolerance;      // how much all scores may move in the last step, as a share of their sum; below 0: no matter
+  uint32_t most;       // stop after so many steps
 };
 
-struct Vertex : gossamer::PVertex<State, gossamer::None, Real, Params> {
+// Scores are 1 in all at most; what they move by, twice that.
+struct Totals {
+  gossamer::FixedSum<Real, 58> change;
+  gossamer::FixedSum<Real, 58> scores;
+
+  bool within(Real tolerance) const { return change.value() <= tolerance * scores.value(); }
+};
+
+struct Vertex : gossamer::PVertex<State, gossamer::None, Real, Params, Totals> {
   void init() { *readyToSend = gossamer::Pin(0); }
 
   void send(Real* message) {
@@ -45,16 +55,20 @@ struct Vertex : gossamer::PVertex<State, gossamer::None, Real, Params> {
 
   void recv(const Real* message, const gossamer::None*) { s->sum += *message; }
 
-  bool step() {
-    const uint32_t most = params->steps ? params->steps : params->limit;
+  bool step(const Totals& all, Totals& mine) {
     const Real score = params->base + s->sum;
-    const Real change = score - s->score;
-    const Real moved = magnitude(change);
+    // With a number of steps given, only the last one's sums are of interest.
+    if (params->tolerance >= 0 || time + 1 == params->most) {
+      mine.change.give(magnitude(score - s->score));
+      mine.scores.give(score);
+    }
     s->score = score;
     s->sum = 0;
-    if (time + 1 < most) *readyToSend = gossamer::Pin(0);
-    // A vertex that is not content at the limit asks for a step more: the count of steps tells it.
-    return time + 1 < params->last && (params->steps || moved > params->tolerance * score);
+    // The same for every vertex: behind the first step `all` is of the step before.
+    const bool settled = time > 0 && params->tolerance >= 0 && all.within(params->tolerance);
+    const bool on = time + 1 < params->most && !settled;
+    if (on) *readyToSend = gossamer::Pin(0);
+    return on;
   }
 
   bool finish(Real* message) {
@@ -92,15 +106,15 @@ struct App : gossamer::Application<Vertex> {
 
   void parameters(gossamer::Parameters& p) {
     p.real("damping", damping, 0, 0.9999, "share of a score that follows the edges");
-    p.real("tolerance", accuracy, 1e-15, 1, "stop when no score moves by more than this share of itself in a step");
+    p.real("tolerance", accuracy, 1e-15, 1, "stop when all scores together move by no more than this share in a step");
     p.integer("iterations", iterations, 0, 1000000000, "do exactly so many instead (0: until the tolerance)");
     p.integer("limit", limit, 1, 1000000000, "give up where the tolerance takes more steps");
     p.flag("raw", raw, "leave the scores as they are; else they are made to sum to 1");
   }
 
   Params params(const gossamer::GraphInfo& g) {
-    return {static_cast<Real>((1 - damping) / g.vertices), static_cast<Real>(stepTolerance()), iterations, limit,
-            iterations ? iterations : limit + 1};
+    return {static_cast<Real>((1 - damping) / g.vertices), static_cast<Real>(iterations ? -1 : stepTolerance()),
+            iterations ? iterations : limit};
   }
 
   // What all later steps add is the last one's change times damping / (1 - damping).
@@ -111,8 +125,8 @@ struct App : gossamer::Application<Vertex> {
     return damping <= usual ? accuracy : accuracy * (usual / (1 - usual)) / (damping / (1 - damping));
   }
 
-  gossamer::Verdict verdict(const gossamer::Outcome<State>& run) {
-    if (iterations || run.statistics.steps <= limit) return gossamer::Verdict::answer();
+  gossamer::Verdict verdict(const Outcome& run) {
+    if (iterations || run.totals.within(static_cast<Real>(stepTolerance()))) return gossamer::Verdict::answer();
     return gossamer::Verdict::notConverged("after " + std::to_string(limit) +
                                            " steps scores still moved by more than the tolerance; give a greater "
                                            "--limit or --tolerance, or the number of --iterations" +
@@ -127,6 +141,11 @@ struct App : gossamer::Application<Vertex> {
 
   void results(gossamer::Columns<State>& c) {
     c.add("rank", "score of the vertex", [](const State& s) { return s.score; }).normalised(!raw);
+  }
+
+  void totals(gossamer::Columns<Totals>& c) {
+    c.add("change", "share by which all scores together moved in the last step",
+          [](const Totals& t) { return t.change.value() / t.scores.value(); });
   }
 };
 
