@@ -65,7 +65,10 @@ INLINE float gsFromFixed(int64_t value, int fraction) {
     float number;
   } scale;
   scale.bits = (uint32_t)(127 - fraction) << 23;
-  return ((float)(int32_t)(value >> 32) * 4294967296.0f + (float)(uint32_t)value) * scale.number;
+  // By its size: the two halves of a small negative number are near 2^32 each, and would leave nothing of it.
+  uint64_t size = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+  float number = ((float)(uint32_t)(size >> 32) * 4294967296.0f + (float)(uint32_t)size) * scale.number;
+  return value < 0 ? -number : number;
 }
 
 /// Adds a floating-point number to a word, as fixed point.
