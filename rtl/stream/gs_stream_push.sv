@@ -290,7 +290,7 @@ module gs_stream_push
 
   `GS_ASSERT_NOW(a_port_is_bound_while_no_channel_is_open, !bind_valid_i || !open)
   `GS_ASSERT_NOW(credits_are_never_exceeded, !starts || credits_q >= credits_t'(used))
-  `GS_ASSERT_NOW(the_buffer_holds_what_came, held <= pos_t'(FlitBytes * Depth))
+  `GS_ASSERT_NOW(the_buffer_holds_what_came, !open || held <= pos_t'(FlitBytes * Depth))
   `GS_ASSERT_NOW(only_what_came_is_sent, !starts || pos_t'(size) <= waits)
   `GS_ASSERT_HOLD(a_flit_is_stable_while_it_waits, out_valid_o, out_ready_i, out_o)
   `GS_ASSERT_NOW(an_element_fits_into_a_beat,

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Streaming ports: cocotb tests of two endpoints at a switch, and proofs."""
+"""Streaming ports: cocotb tests of two endpoints at a switch, and boards in a ring."""
 
 from __future__ import annotations
 
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -44,3 +45,39 @@ def test_cocotb(check: str, shape: str, size: Size, seed: int) -> None:
             "STREAM_PACKET": str(about["Packet"]),
         },
     )
+
+
+BOARDS, DEPTH = 4, 1024
+
+
+def boards() -> Path:
+    """Boards in a ring, their links and wires, and the program that drives them."""
+    design = sources.blocks("stream/board.f", config=configs.load("de5")) + [
+        sources.RTL / "sim" / "link" / "gs_mac_model.sv",
+        HERE / "boards_top.sv",
+    ]
+    return verilate.model(
+        "boards_top",
+        design,
+        [HERE / "boards.cc"],
+        parameters={"Boards": BOARDS, "Depth": DEPTH},
+        cxx=[f"-DBOARDS={BOARDS}", f"-DDEPTH={DEPTH}"],
+        optimise="-O1",
+    )
+
+
+# Frames lost and, as many again, damaged: of 2^20.
+LOSSES = {"none": 0, "one in ten": 52_429}
+
+
+@pytest.mark.parametrize("mode", ["asked", "eager"])
+@pytest.mark.parametrize("loss", LOSSES)
+def test_streams_cross_boards_whatever_is_lost(loss: str, mode: str, size: Size, seed: int) -> None:
+    """Four boards in a ring, kernels that stall, mailbox messages on the same links."""
+    count = size.pick(20, 400, 20_000)
+    arguments = ["traffic", seed, count, LOSSES[loss], int(mode == "eager")]
+    done = subprocess.run([boards(), *map(str, arguments)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{arguments}: {done.stdout[-2000:]}{done.stderr[-2000:]}"
+    words = done.stdout.split()
+    assert int(words[1]) == count and int(words[5]) == 20 * count
+    assert (int(words[9]) > 0) == (LOSSES[loss] > 0)

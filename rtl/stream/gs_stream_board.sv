@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A board for streams alone: endpoint, board switch and links; what an SMI design without tiles has. One more port of
+/// the switch, that of the mesh's first exit, is left to the integrator: messages to tiles of column 0 go there.
+///
+///     kernels <=> endpoint <=> switch <=> links <=> MACs
+///                                ^
+///                                +=> flits of the integrator's own
+module gs_stream_board
+  import gossamer_pkg::*;
+  import gs_stream_pkg::*;
+  import gs_switch_pkg::*;
+#(
+  /// links; streaming ports, log2
+  parameter  int unsigned         Links    = 2,
+  parameter  int unsigned         PortBits = 1,
+  /// as gs_stream_endpoint has them
+  parameter  int unsigned         Bytes    = 8,
+  parameter  int unsigned         Send     = 64,
+  parameter  int unsigned         Depth    = 1024,
+  parameter  int unsigned         Packet   = 30,
+  parameter  int unsigned         Ranks    = 16,
+  parameter  int unsigned         Linger   = 16,
+  /// log2 of the routing table's entries
+  parameter  int unsigned         TableW   = 6,
+  parameter  gs_link_pkg::shape_t Shape    = gs_link_pkg::DefaultShape,
+  localparam int unsigned         Ports    = 1 << PortBits,
+  localparam int unsigned         Ends     = 2 + Links
+) (
+  input  logic                          clk_i,
+  input  logic                          rst_ni,
+  input  logic [11:0]                   board_i,
+  input  logic [4:0]                    job_i,
+  input  logic [7:0]                    burst_i,
+  // Routing table; ready when it has been cleared after reset
+  output logic                          ready_o,
+  input  logic                          table_we_i,
+  input  logic [TableW-1:0]             table_index_i,
+  input  switch_entry_t                 table_entry_i,
+  // Kernels: as gs_stream_endpoint has them
+  input  logic [Ports-1:0]              send_bind_valid_i,
+  input  send_bind_t [Ports-1:0]        send_bind_i,
+  input  logic [Ports-1:0]              recv_bind_valid_i,
+  input  recv_bind_t [Ports-1:0]        recv_bind_i,
+  input  logic [Ports-1:0]              send_open_valid_i,
+  output logic [Ports-1:0]              send_open_ready_o,
+  input  send_open_t [Ports-1:0]        send_open_i,
+  input  logic [Ports-1:0]              s_axis_tvalid_i,
+  output logic [Ports-1:0]              s_axis_tready_o,
+  input  logic [Ports-1:0][8*Bytes-1:0] s_axis_tdata_i,
+  input  logic [Ports-1:0]              recv_open_valid_i,
+  output logic [Ports-1:0]              recv_open_ready_o,
+  input  recv_open_t [Ports-1:0]        recv_open_i,
+  output logic [Ports-1:0]              m_axis_tvalid_o,
+  input  logic [Ports-1:0]              m_axis_tready_i,
+  output logic [Ports-1:0][8*Bytes-1:0] m_axis_tdata_o,
+  output logic [Ports-1:0][Bytes-1:0]   m_axis_tkeep_o,
+  output logic [Ports-1:0]              m_axis_tlast_o,
+  output logic                          report_valid_o,
+  input  logic                          report_ready_i,
+  output stream_report_t                report_o,
+  output logic                          refused_o,
+  // The integrator's own port of the switch
+  input  channels_t                     own_valid_i,
+  input  flit_t                         own_i,
+  output channels_t                     own_credit_o,
+  output channels_t                     own_valid_o,
+  output flit_t                         own_o,
+  input  channels_t                     own_credit_i,
+  // MACs of the links: words of 8 bytes, the first byte in the low bits
+  output logic [Links-1:0]              mac_tx_valid_o,
+  input  logic [Links-1:0]              mac_tx_ready_i,
+  output logic [Links-1:0][63:0]        mac_tx_data_o,
+  output logic [Links-1:0][7:0]         mac_tx_keep_o,
+  output logic [Links-1:0]              mac_tx_last_o,
+  input  logic [Links-1:0]              mac_rx_valid_i,
+  input  logic [Links-1:0][63:0]        mac_rx_data_i,
+  input  logic [Links-1:0][7:0]         mac_rx_keep_i,
+  input  logic [Links-1:0]              mac_rx_last_i,
+  input  logic [Links-1:0]              mac_rx_error_i,
+  output logic [Links-1:0]              up_o,
+  // Packets for nobody, by port of the switch: own, streams, links
+  output logic [Ends-1:0]               nobody_o
+);
+  localparam home_t Home = '{
+    mesh:    '{first: 8'd0, count: 8'd1},
+    stream:  '{first: 8'd1, count: 8'd1},
+    link:    '{first: 8'd2, count: 8'(Links)},
+    default: '0
+  };
+  localparam logic [Ends-1:0] Virtual = Ends'(((64'd1 << Links) - 64'd1) << 2);
+
+  channels_t in_valid[Ends], in_credit[Ends], out_valid[Ends], out_credit[Ends];
+  flit_t in[Ends];
+  flit_t out[Ends];
+
+  assign in_valid[0] = own_valid_i;
+  assign in[0] = own_i;
+  assign own_credit_o = in_credit[0];
+  assign own_valid_o = out_valid[0];
+  assign own_o = out[0];
+  assign out_credit[0] = own_credit_i;
+
+  gs_stream_endpoint #(
+    .Ports (Ports),
+    .Bytes (Bytes),
+    .Send  (Send),
+    .Depth (Depth),
+    .Packet(Packet),
+    .Ranks (Ranks),
+    .Linger(Linger)
+  ) u_streams (
+    .clk_i,
+    .rst_ni,
+    .board_i,
+    .job_i,
+    .sw_valid_i (out_valid[1]),
+    .sw_i       (out[1]),
+    .sw_credit_o(out_credit[1]),
+    .sw_valid_o (in_valid[1]),
+    .sw_o       (in[1]),
+    .sw_credit_i(in_credit[1]),
+    .send_bind_valid_i,
+    .send_bind_i,
+    .recv_bind_valid_i,
+    .recv_bind_i,
+    .send_open_valid_i,
+    .send_open_ready_o,
+    .send_open_i,
+    .s_axis_tvalid_i,
+    .s_axis_tready_o,
+    .s_axis_tdata_i,
+    .recv_open_valid_i,
+    .recv_open_ready_o,
+    .recv_open_i,
+    .m_axis_tvalid_o,
+    .m_axis_tready_i,
+    .m_axis_tdata_o,
+    .m_axis_tkeep_o,
+    .m_axis_tlast_o,
+    .report_valid_o,
+    .report_ready_i,
+    .report_o,
+    .refused_o
+  );
+
+  for (genvar l = 0; l < Links; l++) begin : gen_link
+    channels_t tx_valid, tx_ready, rx_valid, rx_ready;
+    flit_t tx, rx;
+    gs_link_pkg::events_t unused_events;
+    gs_link_pkg::counters_t unused_counters;
+    gs_link #(.Shape(Shape)) u_link (
+      .clk_i,
+      .rst_ni,
+      .tx_valid_i    (tx_valid),
+      .tx_ready_o    (tx_ready),
+      .tx_flit_i     (tx),
+      .rx_valid_o    (rx_valid),
+      .rx_ready_i    (rx_ready),
+      .rx_flit_o     (rx),
+      .mac_tx_valid_o(mac_tx_valid_o[l]),
+      .mac_tx_ready_i(mac_tx_ready_i[l]),
+      .mac_tx_data_o (mac_tx_data_o[l]),
+      .mac_tx_keep_o (mac_tx_keep_o[l]),
+      .mac_tx_last_o (mac_tx_last_o[l]),
+      .mac_rx_valid_i(mac_rx_valid_i[l]),
+      .mac_rx_data_i (mac_rx_data_i[l]),
+      .mac_rx_keep_i (mac_rx_keep_i[l]),
+      .mac_rx_last_i (mac_rx_last_i[l]),
+      .mac_rx_error_i(mac_rx_error_i[l]),
+      .up_o          (up_o[l]),
+      .events_o      (unused_events),
+      .counters_o    (unused_counters)
+    );
+    gs_link_ingress u_ingress (
+      .clk_i,
+      .rst_ni,
+      .rx_valid_i  (rx_valid),
+      .rx_ready_o  (rx_ready),
+      .rx_flit_i   (rx),
+      .out_valid_o (in_valid[2+l]),
+      .out_o       (in[2+l]),
+      .out_credit_i(in_credit[2+l])
+    );
+    gs_link_egress u_egress (
+      .clk_i,
+      .rst_ni,
+      .in_valid_i (out_valid[2+l]),
+      .in_i       (out[2+l]),
+      .in_credit_o(out_credit[2+l]),
+      .tx_valid_o (tx_valid),
+      .tx_ready_i (tx_ready),
+      .tx_flit_o  (tx)
+    );
+  end
+
+  logic [31:0] unused_dest[Ends];
+  logic unused_empty;
+  gs_switch #(
+    .Ports     (Ends),
+    .Virtual   (Virtual),
+    .Home      (Home),
+    .StreamBits(PortBits),
+    .TableW    (TableW)
+  ) u_switch (
+    .clk_i,
+    .rst_ni,
+    .board_i,
+    .burst_i,
+    .ready_o,
+    .table_we_i,
+    .table_index_i,
+    .table_entry_i,
+    .in_valid_i   (in_valid),
+    .in_i         (in),
+    .in_credit_o  (in_credit),
+    .out_valid_o  (out_valid),
+    .out_o        (out),
+    .out_credit_i (out_credit),
+    .nobody_o,
+    .nobody_dest_o(unused_dest),
+    .empty_o      (unused_empty)
+  );
+endmodule

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs boards_top: streams over links of true RTL.
+//
+//   boards traffic SEED MESSAGES LOSS EAGER   random messages between all boards, and mailbox traffic; LOSS of 2^20
+//   boards rate HOPS                          cycles of the middle of a long message: prints bytes and cycles
+//   boards latency HOPS                       one element over idle links: prints the fewest cycles of some
+//
+// Elements say which message and which place they are of; a message is right if each came in its place.
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <random>
+#include <set>
+#include <vector>
+
+#include "Vboards_top.h"
+#include "verilated.h"
+
+namespace {
+constexpr unsigned kBoards = BOARDS, kPorts = 2, kAll = kBoards * kPorts, kDepth = DEPTH;
+
+uint32_t address(unsigned board, unsigned port) { return 2u << 29 | board << 14 | port; }
+
+uint32_t element(uint32_t message, uint32_t at) {
+  uint32_t x = message * 0x9E3779B9u ^ at * 0x85EBCA6Bu;
+  x ^= x >> 15;
+  return x * 0x2C1B3C6Du ^ at;
+}
+
+struct Message {
+  unsigned number, from, to;  // boards
+  uint32_t count;
+};
+
+struct Bench {
+  VerilatedContext context;
+  Vboards_top top{&context};
+  std::mt19937_64 random;
+  std::deque<Message> sends[kAll], recvs[kAll];
+  std::optional<Message> sending[kAll], receiving[kAll];
+  uint32_t sent[kAll] = {}, came[kAll] = {};
+  bool offered[kAll] = {}, stalls = false;
+  unsigned odds[2][kAll] = {};
+  uint64_t now = 0, done = 0, elements = 0, entered = 0, first_out = 0, left = 0;
+  // Mailbox messages that are under way, and how many each board may send.
+  std::multiset<uint64_t> letters;
+  unsigned credits[kBoards];
+  uint64_t posted = 0, delivered = 0, to_post = 0;
+
+  explicit Bench(uint64_t seed) : random(seed) {
+    for (auto& one : credits) one = 8;
+    top.seed_i = uint32_t(seed);
+  }
+
+  [[noreturn]] void fail(const char* what, unsigned at, uint64_t wanted = 0, uint64_t found = 0) {
+    std::printf("cycle %llu, port %u: %s (%llx, %llx)\n", (unsigned long long)now, at, what,
+                (unsigned long long)wanted, (unsigned long long)found);
+    std::exit(1);
+  }
+
+  void tick() {
+    top.clk_i = 0;
+    top.eval();
+    top.clk_i = 1;
+    top.eval();
+    ++now;
+  }
+
+  void begin(uint32_t loss, bool one_way) {
+    top.rst_ni = 0;
+    top.loss_i = top.damage_i = loss;
+    for (int i = 0; i < 8; ++i) tick();
+    top.rst_ni = 1;
+    while (!top.ready_o) tick();
+    for (unsigned to = 0; to < kBoards; ++to) {
+      top.table_index_i = to;
+      for (unsigned b = 0; b < kBoards; ++b) {
+        const unsigned ahead = (to + kBoards - b) % kBoards;
+        const bool up = one_way || ahead * 2 <= kBoards;
+        // Port 3 is link 1, to the next board. Behind the seam of the ring a packet is in channel 1.
+        const bool seam = up ? to < b : to > b;
+        top.table_we_i[b] = 1;
+        top.table_entry_i[b] = 1 << 7 | (seam ? 0 : 1) << 5 | (up ? 3 : 2);
+      }
+      tick();
+    }
+    for (unsigned b = 0; b < kBoards; ++b) top.table_we_i[b] = 0;
+    while (!top.up_o) tick();
+    for (int i = 0; i < 2'000; ++i) tick();
+  }
+
+  // Port p of each board to port p of the board `hops` further, eagerly; the other ports ask.
+  void bind(unsigned port, unsigned hops) {
+    for (unsigned b = 0; b < kBoards; ++b) {
+      const unsigned at = b * kPorts + port, to = (b + hops) % kBoards, from = (b + kBoards - hops) % kBoards;
+      top.send_bind_i[at] = 1ull << 53 | uint64_t(address(to, port)) << 16 | kDepth;
+      top.recv_bind_i[at] = 1ull << 45 | uint64_t(from) << 32 | address(from, port);
+    }
+    top.bind_i = 1;
+    tick();
+    top.bind_i = 0;
+  }
+
+  void add(unsigned port, const Message& one) {
+    sends[one.from * kPorts + port].push_back(one);
+    recvs[one.to * kPorts + port].push_back(one);
+    ++left;
+  }
+
+  void step() {
+    if (stalls && now % 64 == 0) {
+      static const unsigned kOdds[] = {0, 20, 300, 1000, 1000};
+      for (auto& half : odds)
+        for (auto& one : half) one = kOdds[random() % 5];
+    }
+    for (unsigned a = 0; a < kAll; ++a) {
+      top.send_open_valid_i[a] = !sending[a] && !sends[a].empty();
+      if (top.send_open_valid_i[a]) {
+        top.send_dest_i[a] = address(sends[a].front().to, a % kPorts);
+        top.send_count_i[a] = sends[a].front().count;
+      }
+      top.recv_open_valid_i[a] = !receiving[a] && !recvs[a].empty();
+      if (top.recv_open_valid_i[a]) {
+        top.recv_source_i[a] = recvs[a].front().from;
+        top.recv_count_i[a] = recvs[a].front().count;
+      }
+      const bool some = sending[a] && sent[a] < sending[a]->count;
+      top.s_valid_i[a] = some && (offered[a] || !stalls || random() % 1000 < odds[0][a]);
+      if (some) {
+        const uint64_t low = element(sending[a]->number, sent[a]);
+        const bool two = sent[a] + 1 < sending[a]->count;
+        top.s_data_i[a] = low | uint64_t(two ? element(sending[a]->number, sent[a] + 1) : 0xDEADBEEF) << 32;
+      }
+      top.m_ready_i[a] = !stalls || random() % 1000 < odds[1][a];
+    }
+    for (unsigned b = 0; b < kBoards; ++b) {
+      top.own_valid_i[b] = posted < to_post && credits[b] && random() % 4 == 0;
+      if (top.own_valid_i[b]) {
+        const uint32_t dest = uint32_t(random() % kBoards) << 14 | uint32_t(random() & 0x3C3F);  // column 0
+        top.own_dest_i[b] = dest;
+        top.own_payload_i[b][0] = uint32_t(++posted);
+        for (int w = 1; w < 4; ++w) top.own_payload_i[b][w] = uint32_t(posted * 77 + w);
+        --credits[b];
+        letters.insert(uint64_t(dest) << 32 | uint32_t(posted));
+      }
+    }
+    top.clk_i = 0;
+    top.eval();
+    bool opens[kAll], takes[kAll], puts[kAll], pops[kAll];
+    for (unsigned a = 0; a < kAll; ++a) {
+      opens[a] = top.send_open_valid_i[a] && top.send_open_ready_o[a];
+      takes[a] = top.recv_open_valid_i[a] && top.recv_open_ready_o[a];
+      puts[a] = top.s_valid_i[a] && top.s_ready_o[a];
+      offered[a] = top.s_valid_i[a] && !top.s_ready_o[a];
+      pops[a] = top.m_valid_o[a] && top.m_ready_i[a];
+    }
+    for (unsigned a = 0; a < kAll; ++a) {
+      if (pops[a]) {
+        if (!receiving[a]) fail("an element for no channel", a);
+        const Message& one = *receiving[a];
+        const bool two = came[a] + 1 < one.count;
+        if (top.m_keep_o[a] != (two ? 0xFF : 0x0F)) fail("keep", a, one.number, top.m_keep_o[a]);
+        const uint64_t mask = two ? ~0ull : 0xFFFFFFFFull;
+        const uint64_t wanted = element(one.number, came[a]) | uint64_t(element(one.number, came[a] + 1)) << 32;
+        if ((top.m_data_o[a] & mask) != (wanted & mask)) fail("another element", a, wanted & mask, top.m_data_o[a]);
+        came[a] += two ? 2 : 1;
+        elements += two ? 2 : 1;
+        first_out = first_out ? first_out : now;
+        if (top.m_last_o[a] != (came[a] >= one.count)) fail("last", a, one.number, came[a]);
+        if (came[a] >= one.count) {
+          receiving[a].reset();
+          ++done;
+        }
+      }
+      if (puts[a]) {
+        entered = entered ? entered : now;
+        sent[a] += 2;
+        if (sent[a] >= sending[a]->count) sending[a].reset();
+      }
+      if (opens[a]) {
+        sending[a] = sends[a].front();
+        sends[a].pop_front();
+        sent[a] = 0;
+      }
+      if (takes[a]) {
+        receiving[a] = recvs[a].front();
+        recvs[a].pop_front();
+        came[a] = 0;
+      }
+    }
+    for (unsigned b = 0; b < kBoards; ++b) {
+      credits[b] += top.own_credit_o[b];
+      if (top.own_valid_o[b]) {
+        const uint64_t key = uint64_t(top.own_dest_o[b]) << 32 | top.own_payload_o[b][0];
+        const auto found = letters.find(key);
+        if (found == letters.end() || (top.own_dest_o[b] >> 14 & 0xFFF) != b) fail("a letter from nowhere", b, key);
+        for (uint32_t w = 1; w < 4; ++w)
+          if (top.own_payload_o[b][w] != top.own_payload_o[b][0] * 77 + w) fail("a letter is changed", b, key);
+        letters.erase(found);
+        ++delivered;
+      }
+    }
+    top.clk_i = 1;
+    top.eval();
+    ++now;
+    if (top.fault_o) fail("a fault, or a packet that nobody wants", 0);
+  }
+};
+
+int traffic(uint64_t seed, unsigned messages, uint32_t loss, bool eager) {
+  Bench bench(seed);
+  bench.begin(loss, false);
+  if (eager) bench.bind(0, 1);
+  for (unsigned i = 1; i <= messages; ++i) {
+    const unsigned port = bench.random() % kPorts, from = bench.random() % kBoards;
+    const unsigned to = eager && port == 0 ? (from + 1) % kBoards : bench.random() % kBoards;
+    const uint32_t counts[] = {1, 2, 3, uint32_t(bench.random() % 40 + 1), uint32_t(bench.random() % 3000 + 1)};
+    bench.add(port, {i, from, to, counts[bench.random() % 5]});
+  }
+  bench.to_post = messages * 20;
+  bench.stalls = true;
+  const uint64_t limit = bench.now + 20'000 + uint64_t(messages) * 20'000;
+  while (bench.done < bench.left || !bench.letters.empty() || bench.posted < bench.to_post) {
+    if (bench.now > limit / 2) bench.stalls = false;
+    if (bench.now > limit) bench.fail("messages do not come through", 0, bench.left, bench.done);
+    bench.step();
+  }
+  std::printf("messages %llu elements %llu letters %llu cycles %llu lost %u\n", (unsigned long long)bench.done,
+              (unsigned long long)bench.elements, (unsigned long long)bench.delivered, (unsigned long long)bench.now,
+              bench.top.lost_o);
+  return 0;
+}
+
+int rate(unsigned hops) {
+  Bench bench(1);
+  bench.begin(0, true);
+  bench.bind(0, hops);
+  bench.add(0, {1, 0, hops, 1u << 20});
+  while (bench.elements < 40'000) bench.step();
+  const uint64_t begun = bench.now, before = bench.elements;
+  while (bench.elements < 240'000) bench.step();
+  std::printf("bytes %llu cycles %llu\n", (unsigned long long)(4 * (bench.elements - before)),
+              (unsigned long long)(bench.now - begun));
+  return 0;
+}
+
+int latency(unsigned hops) {
+  Bench bench(1);
+  bench.begin(0, true);
+  bench.bind(0, hops);
+  uint64_t least = ~0ull;
+  for (unsigned i = 0; i < 12; ++i) {
+    bench.entered = bench.first_out = 0;
+    bench.add(0, {i + 1, 0, hops, 1});
+    while (bench.done < bench.left) bench.step();
+    least = std::min(least, bench.first_out - bench.entered);
+    for (unsigned wait = 300 + bench.random() % 100; wait; --wait) bench.step();
+  }
+  std::printf("cycles %llu\n", (unsigned long long)least);
+  return 0;
+}
+}  // namespace
+
+int main(int argc, char** argv) {
+  const auto number = [&](int at) { return at < argc ? std::strtoull(argv[at], nullptr, 10) : 0; };
+  if (argc > 5 && !std::strcmp(argv[1], "traffic"))
+    return traffic(number(2), unsigned(number(3)), uint32_t(number(4)), number(5) != 0);
+  if (argc > 2 && !std::strcmp(argv[1], "rate")) return rate(unsigned(number(2)));
+  if (argc > 2 && !std::strcmp(argv[1], "latency")) return latency(unsigned(number(2)));
+  std::fprintf(stderr, "boards traffic SEED MESSAGES LOSS EAGER | rate HOPS | latency HOPS\n");
+  return 2;
+}
