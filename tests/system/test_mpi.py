@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import random
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,28 +12,35 @@ import pytest
 from conftest import Command, Size
 from system import mpi_order
 
+import gossamer_setup
 from gossamer.mpi import _host
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = ROOT / "examples" / "mpi"
 FIXTURES = ROOT / "tests" / "fixtures" / "mpi"
 NAMES = sorted(path.stem for path in PROGRAMS.glob("*.c"))
-OTHER = shutil.which("mpicc.mpich"), shutil.which("mpiexec.mpich")
-"""A normal MPI: compiler and launcher."""
-needs_other = pytest.mark.skipif(
-    None in OTHER, reason="there is no other MPI; install with: apt-get install mpich libmpich-dev"
-)
+PREFIX = Path(sys.executable).parent.parent
+"""Where set-up group `mpi` puts a normal MPI, MPICH."""
+
+
+@pytest.fixture(scope="module")
+def other() -> None:
+    """For tests that need it."""
+    gossamer_setup.require("mpi")
+    if not (PREFIX / "bin" / "mpiexec").exists():
+        pytest.skip("MPICH has wheels for x86-64 alone")
+
+
+needs_other = pytest.mark.usefixtures("other")
 
 
 def with_other(source: Path, ranks: int, folder: Path, *arguments: str) -> str:
     """What a program writes under the other MPI."""
-    compiler, launcher = OTHER
-    assert compiler is not None and launcher is not None
     made = folder / f"other-{source.stem}"
-    subprocess.run([compiler, "-w", "-O1", str(source), "-o", str(made), "-lm"], check=True)
-    done = subprocess.run(
-        [launcher, "-n", str(ranks), str(made), *arguments], capture_output=True, text=True, timeout=60, check=True
-    )
+    library = [f"-I{PREFIX}/include", f"-L{PREFIX}/lib", f"-Wl,-rpath,{PREFIX}/lib", "-lmpi", "-lm"]
+    subprocess.run([_host.compiler(), "-w", "-O1", str(source), "-o", str(made), *library], check=True)
+    words = [str(PREFIX / "bin" / "mpiexec"), "-n", str(ranks), str(made), *arguments]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=True)
     return done.stdout
 
 
