@@ -73,7 +73,9 @@ def _apt(packages: list[str]) -> bool:
     sys.stderr.write(f"gossamer: installing Debian packages: {' '.join(packages)}\n")
     sys.stderr.flush()
     environment = dict(os.environ, DEBIAN_FRONTEND="noninteractive")
-    install = ["apt-get", "install", "-y", "-q", "--no-install-recommends", *packages]
+    # Another of our processes may be installing just now: wait for it.
+    waits = ["-o", "DPkg::Lock::Timeout=300"]
+    install = ["apt-get", *waits, "install", "-y", "-q", "--no-install-recommends", *packages]
     # A fresh machine has no package lists, an old one stale ones: update once, then try again.
     for command in (install, ["apt-get", "update", "-q"], install):
         try:
