@@ -37,10 +37,12 @@ struct Params {
   uint32_t most;       // stop after so many steps
 };
 
-// Scores are 1 in all at most; what they move by, twice that.
+// Scores are 1 in all at most; what they move by, twice that. Every change is rounded up: what many vertices move by,
+// each less than the last bit, must not pass for rest. So a tolerance below vertices * 2^-61 is met at a fixed point only.
 struct Totals {
-  gossamer::FixedSum<Real, 58> change;
-  gossamer::FixedSum<Real, 58> scores;
+  static constexpr Real up = static_cast<Real>(0x1p-62);  // half of the last bit
+  gossamer::FixedSum<Real, 61> change;
+  gossamer::FixedSum<Real, 61> scores;
 
   bool within(Real tolerance) const { return change.value() <= tolerance * scores.value(); }
 };
@@ -59,7 +61,7 @@ struct Vertex : gossamer::PVertex<State, gossamer::None, Real, Params, Totals> {
     const Real score = params->base + s->sum;
     // With a number of steps given, only the last one's sums are of interest.
     if (params->tolerance >= 0 || time + 1 == params->most) {
-      mine.change.give(magnitude(score - s->score));
+      mine.change.give(magnitude(score - s->score) + Totals::up);
       mine.scores.give(score);
     }
     s->score = score;
@@ -126,7 +128,9 @@ struct App : gossamer::Application<Vertex> {
   }
 
   gossamer::Verdict verdict(const Outcome& run) {
-    if (iterations || run.totals.within(static_cast<Real>(stepTolerance()))) return gossamer::Verdict::answer();
+    // Before the limit a run ends only because an earlier step was within the tolerance; the sums are the last one's.
+    if (iterations || run.statistics.steps < limit) return gossamer::Verdict::answer();
+    if (run.totals.within(static_cast<Real>(stepTolerance()))) return gossamer::Verdict::answer();
     return gossamer::Verdict::notConverged("after " + std::to_string(limit) +
                                            " steps scores still moved by more than the tolerance; give a greater "
                                            "--limit or --tolerance, or the number of --iterations" +

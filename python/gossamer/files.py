@@ -12,6 +12,7 @@ import os
 import re
 import shutil
 import stat
+import threading
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -45,7 +46,8 @@ def _is_replaced(path: Path) -> bool:
 def _aside(path: Path) -> Path:
     """Where a file is written first. Behind a symbolic link, which stays: the file that it leads to changes."""
     target = Path(os.path.realpath(path))
-    return target.with_name(f".{target.name}.{os.getpid()}.part")
+    # Short, whatever the target's name: that may be as long as a name can be. Of one thread's own.
+    return target.with_name(f".gossamer.{os.getpid()}.{threading.get_native_id()}.part")
 
 
 def check_writable(path: Path) -> None:

@@ -143,6 +143,32 @@ def test_pagerank_ends_by_the_total_change(dangling: bool, random: np.random.Gen
             assert result.stats["sends"] == expected * vertices
 
 
+def test_pagerank_counts_changes_below_the_last_bit_of_its_sums() -> None:
+    """Many vertices that each move by next to nothing are no rest."""
+    vertices, damping, iterations = 1 << 17, 0.5, 38
+    random = np.random.default_rng(1)
+    edges = random_edges(random, vertices, 8 * vertices)
+    a = matrix(vertices, edges).T.tocsr()
+    degrees = np.bincount(edges[0], minlength=vertices)
+    score = np.full(vertices, 1 / vertices)
+    for _ in range(iterations):
+        share = np.divide(score, degrees, out=np.zeros(vertices), where=degrees > 0)
+        last, score = score, (1 - damping) / vertices + damping * (a @ share)
+    moved = np.abs(score - last).sum() / score.sum()
+    assert 0 < moved < vertices * 2.0**-59
+    result = gs.run("pagerank64", graph_of(vertices, edges), damping=damping, iterations=iterations)
+    assert 0.99 * moved <= result.totals["change"] <= moved + 2 * vertices * 2.0**-61
+
+
+def test_pagerank_that_has_settled_says_so() -> None:
+    """The step behind the one within the tolerance may move by a little more: rounding does."""
+    random = np.random.default_rng(2)
+    for _ in range(12):
+        graph = graph_of(50, random_edges(random, 50, 300))
+        for tolerance in np.geomspace(5e-9, 2e-7, 30):
+            assert gs.run("pagerank", graph, tolerance=float(tolerance), threads=1).stats["steps"] < 1000
+
+
 @pytest.mark.parametrize("kind", [nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph])
 def test_pagerank_of_a_networkx_graph(kind: type[Any], random: np.random.Generator) -> None:
     judge = kind()
