@@ -8,11 +8,11 @@ files alone: a device, a pipe or the command's own output (/dev/stdout) is writt
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import re
 import shutil
 import stat
-import threading
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,6 +21,8 @@ from typing import BinaryIO
 from gossamer.errors import InputError
 
 _OWN = re.compile(r"/dev/(?:std(in|out|err)|fd/(\d+))|/proc/(?:self|thread-self)/fd/(\d+)")
+
+_numbers = itertools.count()
 
 
 def _own_number(path: Path) -> int | None:
@@ -46,8 +48,8 @@ def _is_replaced(path: Path) -> bool:
 def _aside(path: Path) -> Path:
     """Where a file is written first. Behind a symbolic link, which stays: the file that it leads to changes."""
     target = Path(os.path.realpath(path))
-    # Short, whatever the target's name: that may be as long as a name can be. Of one thread's own.
-    return target.with_name(f".gossamer.{os.getpid()}.{threading.get_native_id()}.part")
+    # Short, whatever the target's name: that may be as long as a name can be.
+    return target.with_name(f".gossamer.{os.getpid()}.{next(_numbers)}.part")
 
 
 def check_writable(path: Path) -> None:

@@ -204,6 +204,14 @@ Signals::~Signals() {
   return !fault;
 }
 
+Outside::Outside() : inside_(here ? here->inside : nullptr) {
+  if (here) here->inside = nullptr;
+}
+
+Outside::~Outside() {
+  if (here) here->inside = static_cast<Inside*>(inside_);
+}
+
 void raise(const Fault& fault) {
   if (fault.thrown) {
     try {

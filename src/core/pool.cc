@@ -86,13 +86,17 @@ void Pool::start(Task task, const void* context) {
   // Nothing is left to begin: only those who have begun are waited for.
   uint32_t inside = gate_.fetch_or(closed, std::memory_order_acq_rel) | closed;
   const unsigned spins = roomy_ ? spinsOnOwnCore : 1;
-  for (unsigned spin = 0; inside != closed; ++spin) {
-    if (spin < spins) {
-      relax();
-    } else {
-      gate_.wait(inside, std::memory_order_acquire);
+  {
+    // A jump out of here would leave the others at work on what is gone, and blame the wrong handler.
+    const guard::Outside outside;
+    for (unsigned spin = 0; inside != closed; ++spin) {
+      if (spin < spins) {
+        relax();
+      } else {
+        gate_.wait(inside, std::memory_order_acquire);
+      }
+      inside = gate_.load(std::memory_order_acquire);
     }
-    inside = gate_.load(std::memory_order_acquire);
   }
   if (!failed_.exchange(false, std::memory_order_relaxed)) return;
   Fault first;

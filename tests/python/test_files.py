@@ -42,6 +42,21 @@ def test_a_regular_file_is_replaced_whole(tmp_path: Path, how: str) -> None:
     only(tmp_path, "a", "b")
 
 
+def test_the_longest_names_there_are(tmp_path: Path) -> None:
+    name = "a" * 251 + ".csv"
+    check_writable(tmp_path / name)
+    write_whole(tmp_path / name, b"new")
+    only(tmp_path, name)
+
+
+def test_two_files_of_a_folder_at_once(tmp_path: Path) -> None:
+    with whole_file(tmp_path / "a") as a, whole_file(tmp_path / "b") as b:
+        a.write(b"one")
+        b.write(b"two")
+    assert [(tmp_path / name).read_bytes() for name in "ab"] == [b"one", b"two"]
+    only(tmp_path, "a", "b")
+
+
 def test_what_fails_leaves_the_old_file(tmp_path: Path) -> None:
     target = tmp_path / "a"
     target.write_text("before")

@@ -86,9 +86,22 @@ def test_the_command_says_it_in_one_line(command: Command, tmp_path: Any) -> Non
     assert not output.exists()
 
 
-@pytest.mark.parametrize("threads", ["1", "2"])
-def test_a_handler_that_does_not_return_ends_with_ctrl_c(threads: str) -> None:
-    words = ["run", str(HEADER), "gen:grid:width=10,height=5", "--vertex", "17", "--where", "5", "--how", str(LOOPS)]
+@pytest.mark.parametrize(
+    ("threads", "size", "vertex", "where", "handler"),
+    [
+        ("1", "width=10,height=5", 17, 5, "finish"),
+        ("2", "width=10,height=5", 17, 5, "finish"),
+        # On a thread of the pool, while the calling one has done its share and waits.
+        ("2", "width=500,height=400", 150001, 4, "recv, step or send"),
+        ("2", "width=500,height=400", 150001, 4, "recv, step or send"),
+        ("2", "width=500,height=400", 199990, 4, "recv, step or send"),
+    ],
+)
+def test_a_handler_that_does_not_return_ends_with_ctrl_c(
+    threads: str, size: str, vertex: int, where: int, handler: str
+) -> None:
+    words = ["run", str(HEADER), f"gen:grid:{size}", "--vertex", str(vertex), "--where", str(where)]
+    words += ["--how", str(LOOPS)]
     apps.load(HEADER)  # compiled here, so that the child is in the handler soon
     child = subprocess.Popen([*LAUNCHER, *words, "-t", threads], stderr=subprocess.PIPE, text=True, cwd=ROOT)
     time.sleep(6)
@@ -96,8 +109,8 @@ def test_a_handler_that_does_not_return_ends_with_ctrl_c(threads: str) -> None:
     child.send_signal(signal.SIGINT)
     _, said = child.communicate(timeout=60)
     assert child.returncode == 4
-    where = f"at tests/fixtures/vertices/dies.h:{line_of('loops')}"
-    assert said == f"gossamer: error: dies: finish of vertex 17 does not return, {where}; there is no answer\n"
+    at = f"at tests/fixtures/vertices/dies.h:{line_of('loops')}"
+    assert said == f"gossamer: error: dies: {handler} of vertex {vertex} does not return, {at}; there is no answer\n"
 
 
 def test_threads_that_cannot_be_started(graph: gs.Graph) -> None:

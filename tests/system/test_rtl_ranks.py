@@ -96,6 +96,7 @@ def test_bad_input(command: Command, tmp_path: Path, words: list[str], said: str
     "environment,said",
     [
         ({"GOSSAMER_MPIEXEC": "mpiexec"}, "needs both GOSSAMER_MPIEXEC"),
+        ({"GOSSAMER_MPIEXEC": 'mpiexec "', "GOSSAMER_MPICXX": "c++"}, "GOSSAMER_MPIEXEC: No closing quotation"),
         ({"GOSSAMER_MPIEXEC": "no-such-start", "GOSSAMER_MPICXX": "c++"}, "there is no command no-such-start"),
         ({"GOSSAMER_MPIEXEC": "true", "GOSSAMER_MPICXX": "false"}, "building for MPI failed"),
     ],
@@ -105,6 +106,15 @@ def test_an_mpi_of_ones_own_that_is_wrong(command: Command, environment: dict[st
     done = command(*words, env=environment)
     assert (done.returncode, done.stdout) == (2, "")
     assert said in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_a_folder_for_temporary_files_that_is_too_deep_for_a_socket(command: Command, tmp_path: Path) -> None:
+    deep = tmp_path / ("deep" * 25)
+    deep.mkdir()
+    words = ("run", ROOT / "programs" / "hello.c", "--engine", "rtl", "--cluster", "pair", "--ranks", "2")
+    done = command(*words, env={"TMPDIR": str(deep)})
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "TMPDIR" in done.stderr and done.stderr.count("\n") == 1
 
 
 def test_an_mpi_of_ones_own(command: Command) -> None:

@@ -13,6 +13,7 @@
 
 #include "gossamer/abi.h"
 #include "gossamer/app/columns.h"
+#include "gossamer/core/guard.h"
 #include "gossamer/core/memory.h"
 #include "gossamer/engine.h"
 
@@ -51,7 +52,10 @@ class GraphNetwork {
   bool twoWays() const { return App::undirected && !(graph_.flags & GS_GRAPH_SYMMETRIC); }
 
   void request(bool wantIn) {
-    if (options_.complete) options_.complete(options_.context, &graph_, wantIn ? 1 : 0);
+    if (!options_.complete) return;
+    // Python and its threads: nobody may jump out of that.
+    const guard::Outside outside;
+    options_.complete(options_.context, &graph_, wantIn ? 1 : 0);
   }
 
   void wire(Network& net) {

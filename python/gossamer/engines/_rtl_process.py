@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
-from gossamer.errors import RunDied
+from gossamer.errors import InputError, RunDied
 
 _HEAD = struct.Struct("<BBHIIIQ")
 _REQUEST = struct.Struct("<II")
@@ -93,7 +93,11 @@ class Simulator:
     def _far(self, command: Callable[[Path], Sequence[str | Path]]) -> tuple[subprocess.Popen[bytes], socket.socket]:
         with tempfile.TemporaryDirectory(prefix="gossamer-") as folder, socket.socket(socket.AF_UNIX) as listener:
             path = Path(folder) / "socket"
-            listener.bind(str(path))
+            try:
+                listener.bind(str(path))
+            except OSError as error:
+                why = "the path is too long" if error.errno is None else error.strerror
+                raise InputError(f"{path}: cannot make a socket there: {why}; set TMPDIR to a shorter folder") from None
             listener.listen(1)
             listener.settimeout(_LOOK)
             # Ctrl-C is for us, and what starts ranks would end them.

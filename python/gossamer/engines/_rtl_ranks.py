@@ -27,7 +27,7 @@ _START, _COMPILER = "GOSSAMER_MPIEXEC", "GOSSAMER_MPICXX"
 
 def command(ranks: int, simulator: Sequence[str | Path], socket: Path) -> list[str]:
     """What starts so many ranks of a simulator, the first of which speaks over a socket. InputError without an MPI."""
-    start, compiler = (shlex.split(os.environ.get(name, "")) for name in (_START, _COMPILER))
+    start, compiler = _words(_START), _words(_COMPILER)
     if bool(start) != bool(compiler):
         raise InputError(f"an MPI of your own needs both {_START} (what starts ranks) and {_COMPILER} (its compiler)")
     if not start:
@@ -44,6 +44,14 @@ def command(ranks: int, simulator: Sequence[str | Path], socket: Path) -> list[s
                 raise InputError(f"{name}: there is no command {words[0]}")
         library = _library(compiler)
     return [*start, "-n", str(ranks), *map(str, simulator), "--ranks", str(library), "--socket", str(socket)]
+
+
+def _words(name: str) -> list[str]:
+    """The words of an environment variable. InputError where quotes do not match."""
+    try:
+        return shlex.split(os.environ.get(name, ""))
+    except ValueError as error:
+        raise InputError(f"{name}: {error}; give a command and its words as a shell takes them") from None
 
 
 def _library(compiler: Sequence[str]) -> Path:
