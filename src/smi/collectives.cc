@@ -180,37 +180,35 @@ SMI_Collective_channel open(Asked asked, int port, SMI_Comm comm, int degree, co
   ++c.opened;
   c.setDegree(degree);
   // Who was stopped by a smaller degree may go on.
-  for (Member& one : c.members) {
-    if (one.needs) wakeMember(one);
-  }
+  for (Member& one : c.members) wakeMember(one);
   used.collective = &c;
   used.collectivePlace = place;
   SMI_Collective_channel channel{};
-  channel.shared = reinterpret_cast<gs_smi_collective*>(&c);
-  channel.left = static_cast<long long>(mine.calls);
+  channel.used = reinterpret_cast<gs_smi_port*>(&used);
+  channel.number = ++used.collectives;
   channel.rank = comm->rank;
-  channel.root = asked.root;
-  channel.count = asked.count;
   channel.port = port;
   if (!mine.calls) close(c);
   return channel;
 }
 
 /// Looks at a call before it is done; gives the collective.
-Collective& begin(SMI_Collective_channel& channel, Kind kind, Place place) {
+Collective& begin(const SMI_Collective_channel& channel, Kind kind, Place place) {
   const char* name = names[static_cast<int>(kind)];
-  if (!channel.shared) {
+  if (!channel.used) {
     fail(exitInput, format("rank %d: SMI_%s on a channel that was not opened ({})", current->rank->index, name),
          {place});
   }
-  if (channel.left <= 0) {
+  // The collective is gone once all are done, and the descriptor's copies do not know: only the port does.
+  const Port& used = *reinterpret_cast<const Port*>(channel.used);
+  if (!used.collective || used.collectives != channel.number) {
     fail(exitInput, format("rank %d, port %d: SMI_%s after all elements of the channel ({}); a channel is closed by "
                            "its last element, open another",
                            current->rank->index, channel.port, name),
          {place});
   }
   spend();
-  Collective& c = *reinterpret_cast<Collective*>(channel.shared);
+  Collective& c = *used.collective;
   const Fiber* other = c.member(channel.rank).waiting;
   if (other && other != current) {
     fail(exitInput, format("rank %d, port %d: SMI_%s in %s ({}), in which %s waits already; give each kernel a port",
@@ -220,9 +218,9 @@ Collective& begin(SMI_Collective_channel& channel, Kind kind, Place place) {
   return c;
 }
 
-void end(Collective& c, SMI_Collective_channel& channel) {
-  ++c.member(channel.rank).done;
-  if (--channel.left == 0) close(c);
+void end(Collective& c, const SMI_Collective_channel& channel) {
+  Member& mine = c.member(channel.rank);
+  if (++mine.done == mine.calls) close(c);
 }
 
 std::uint64_t countSlowest(const Collective& c, int writer) {

@@ -83,7 +83,9 @@ using namespace gossamer::smi;
 
 extern "C" {
 
-SMI_Comm SMI_Comm_world(void) { return current->rank->world; }
+SMI_Comm SMI_Comm_world(void) {
+  return caller("SMI_COMM_WORLD", __builtin_return_address(0)).rank->world;
+}
 
 int SMI_Comm_rank(SMI_Comm comm) {
   check(comm, __func__, __builtin_return_address(0));
@@ -168,18 +170,27 @@ SMI_Comm SMI_Comm_create(SMI_Comm comm, int count, const int* list) {
 void SMI_Comm_free(SMI_Comm* comm) { *comm = nullptr; }
 
 SMI_Kernel SMI_Start_kernel(const char* name, void (*kernel)(void*), void* argument) {
-  return new gs_smi_kernel{start(*current->rank, name, kernel, argument, false)};
+  Rank& rank = *caller(__func__, __builtin_return_address(0)).rank;
+  return new gs_smi_kernel{start(rank, name, kernel, argument, false)};
 }
 
 SMI_Kernel gs_smi_start_daemon(const char* name, void (*kernel)(void*), void* argument) {
-  return new gs_smi_kernel{start(*current->rank, name, kernel, argument, true)};
+  Rank& rank = *caller(__func__, __builtin_return_address(0)).rank;
+  return new gs_smi_kernel{start(rank, name, kernel, argument, true)};
 }
 
 void SMI_Wait_kernel(SMI_Kernel kernel) {
   struct Ended : Waitable {
     Fiber* other = nullptr;
     Wait wait(const Fiber& fiber) const override {
-      return {format("for its kernel %s ({})", other->name.c_str()), {fiber.rank->index}};
+      return {format("for its kernel %s ({})", other->name.c_str()), cause(fiber)};
+    }
+    /// What the kernel at the end of the joins waits for: that is what holds this one up, too.
+    std::vector<int> cause(const Fiber& fiber) const {
+      const Fiber* last = other;
+      for (std::size_t hops = 0; last->joins && hops < fibers.size(); ++hops) last = last->joins;
+      if (last->joins || !last->waits) return {fiber.rank->index};
+      return last->waits->wait(*last).ranks;
     }
   } ended;
   ended.other = kernel->fiber;
@@ -190,7 +201,9 @@ void SMI_Wait_kernel(SMI_Kernel kernel) {
   }
   while (!ended.other->done) {
     ended.other->joiner = current;
+    current->joins = ended.other;
     wait(ended, __builtin_return_address(0));
+    current->joins = nullptr;
   }
 }
 

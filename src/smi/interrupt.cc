@@ -64,10 +64,11 @@ void broken(int signal, siginfo_t* info, void*) {
   const char* what = signal == SIGFPE   ? "a division by zero"
                      : signal == SIGILL ? "an illegal instruction"
                                         : "an access to memory that it does not have (or its stack is full: --stack)";
-  if (!current) _exit(exitBug);
+  const void* address = signal == SIGFPE || signal == SIGILL ? nullptr : info->si_addr;
+  if (!current && loading < 0 && !reported()) _exit(exitBug);
   endSoon(exitDied, crashed);
-  fail(exitDied, format("rank %d, %s: %s, at address %p", current->rank->index, current->name.c_str(), what,
-                        signal == SIGFPE || signal == SIGILL ? nullptr : info->si_addr));
+  if (!current) fail(exitDied, format("%s: %s, at address %p", outsideOfMain().c_str(), what, address));
+  fail(exitDied, format("rank %d, %s: %s, at address %p", current->rank->index, current->name.c_str(), what, address));
 }
 
 }  // namespace

@@ -67,12 +67,14 @@ int main(int count, char** words) {
   arguments.push_back(words[0]);
   for (int at = 3; at < count; ++at) arguments.push_back(words[at]);
   watchSignals(seconds);
+  watchExit();
+  allowFiles(ranks.size());
   makeWorld();
   for (Rank* rank : ranks) {
     const int program = rank->code;
     rank->code = 0;
-    start(*rank, "main", runMain, new Start{loadProgram(program, programs[static_cast<std::size_t>(program)]), rank},
-          false);
+    const std::string& path = programs[static_cast<std::size_t>(program)];
+    start(*rank, "main", runMain, new Start{loadProgram(rank->index, program, path), rank}, false);
   }
   runAll();
   int code = 0;

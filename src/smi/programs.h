@@ -22,8 +22,14 @@ Located locate(Place place);
 /// Where the report of the run goes.
 extern int reportFile;
 
-/// Loads a copy of a program's shared object; gives its main. Ends the run if it cannot be loaded.
+/// The rank whose program is being loaded, which runs its initializers; -1: none.
+extern int loading;
+
+/// Loads a copy of a program's shared object for a rank; gives its main. Ends the run if it cannot be loaded.
 using Main = int (*)(int, char**);
-Main loadProgram(int program, const std::string& path);
+Main loadProgram(int rank, int program, const std::string& path);
+
+/// Makes room for a file for each rank among those that the process may have open; ends the run if there is none.
+void allowFiles(std::size_t ranks);
 
 }  // namespace gossamer::smi

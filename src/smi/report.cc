@@ -48,6 +48,26 @@ std::string cost() {
                 fibers.size(), ranks.size());
 }
 
+bool ended = false;
+
+/// After exit(), called in a program. A code that is not 0 ends the run, as the program has said why; 0 would hide that
+/// others have not done their work.
+void exited(int code, void*) {
+  if (ended) return;
+  if (!current) {
+    if (code) return finished(code & 0xff);
+    fail(exitDied, format("%s: exit(0) ends the run, and no rank has done its work", outsideOfMain().c_str()));
+  }
+  for (const Fiber* other : fibers) {
+    if (code || other == current || other->done || other->daemon) continue;
+    const bool own = other->rank == current->rank;
+    const std::string who = own ? "its kernel " + other->name : format("rank %d", other->rank->index);
+    fail(exitDied, format("rank %d called exit(0) while %s was not done; exit() ends all ranks, so return from main",
+                          current->rank->index, who.c_str()));
+  }
+  finished(code & 0xff);
+}
+
 /// Ends the process at once: fibers are in the middle of what they do, so nothing of theirs may be taken down.
 [[noreturn]] void leave(int code) {
   std::fflush(nullptr);
@@ -101,6 +121,25 @@ void deadlock() {
   leave(exitDied);
 }
 
-void finished(int code) { send(format("{\"outcome\":\"done\",\"code\":%d,%s}\n", code, cost().c_str())); }
+void finished(int code) {
+  ended = true;
+  send(format("{\"outcome\":\"done\",\"code\":%d,%s}\n", code, cost().c_str()));
+}
+
+bool reported() { return ended; }
+
+void watchExit() { on_exit(exited, nullptr); }
+
+std::string outsideOfMain() {
+  return loading < 0 ? std::string("a rank, after its main") : format("rank %d, before its main", loading);
+}
+
+Fiber& caller(const char* call, Place place) {
+  if (current) return *current;
+  fail(exitInput, format("%s: %s ({}); main and its kernels may call it, initializers of static variables and "
+                         "destructors may not",
+                         outsideOfMain().c_str(), call),
+       {place});
+}
 
 }  // namespace gossamer::smi

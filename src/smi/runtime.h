@@ -6,6 +6,7 @@
 #include <boost/context/fiber.hpp>
 #include <cstdint>
 #include <deque>
+#include <iterator>
 #include <map>
 #include <string>
 #include <unordered_map>
@@ -74,6 +75,7 @@ struct Fiber {
   const Waitable* waits = nullptr;
   Place place = nullptr;
   Fiber* joiner = nullptr;
+  const Fiber* joins = nullptr;  ///< that it waits for the end of
 };
 
 struct Options {
@@ -118,16 +120,42 @@ struct Context;
 struct Stream;
 struct Collective;
 
+/// One direction of a port, and the channels that were opened for it; each has a number, from 1 on.
 struct Busy {
   Stream* stream = nullptr;
   std::uint64_t end = 0;
   Place place = nullptr;
+  std::uint64_t number = 0;  ///< of the channel that uses it, or did so last
+  std::uint64_t opened = 0;
+  /// Numbers of channels that were used, as ranges: first -> last. One range, if channels are used in order.
+  std::map<std::uint64_t, std::uint64_t> used;
+
+  bool wasUsed(std::uint64_t channel) const {
+    const auto after = used.upper_bound(channel);
+    return after != used.begin() && std::prev(after)->second >= channel;
+  }
+  void set(Stream* to, std::uint64_t last, Place at, std::uint64_t channel) {
+    stream = to;
+    end = last;
+    place = at;
+    number = channel;
+    use(channel);
+  }
+  void use(std::uint64_t channel) {
+    const auto after = used.upper_bound(channel);
+    const bool joinsNext = after != used.end() && after->first == channel + 1;
+    const std::uint64_t last = joinsNext ? after->second : channel;
+    if (after != used.begin() && std::prev(after)->second + 1 == channel) std::prev(after)->second = last;
+    else used.emplace(channel, last);
+    if (joinsNext) used.erase(channel + 1);
+  }
 };
 
 /// What a rank's port is used for at the moment.
 struct Port {
   Busy sends, receives;
   Collective* collective = nullptr;
+  std::uint64_t collectives = 0;  ///< opened so far; the live one has this number
   Place collectivePlace = nullptr;
 };
 
@@ -159,6 +187,14 @@ void checkDegree(int degree, const char* call, Place place);
 [[noreturn]] void deadlock();
 /// Tells the command how the run went and what it cost.
 void finished(int code);
+/// Whether `finished` was called: only exit handlers and destructors of the programs run now.
+bool reported();
+/// A program may call exit(), which ends the process, and with it all ranks. From here on that is reported.
+void watchExit();
+/// Who runs when no kernel does, for messages: an initializer or a destructor of a rank's program.
+std::string outsideOfMain();
+/// The kernel that calls; ends the run if there is none.
+Fiber& caller(const char* call, Place place);
 
 [[gnu::format(printf, 1, 2)]] std::string format(const char* text, ...);
 

@@ -84,7 +84,14 @@ void match(Stream& s) {
   }
 }
 
-/// The first use of a channel: from here on it exists for the other side.
+[[noreturn]] void tooMany(const SMI_Channel& c, const char* call, Place place) {
+  fail(exitInput, format("rank %d, port %d: %s after all %d elements of the channel ({}); a channel is closed by its "
+                         "last element, open another",
+                         current->rank->index, c.port, call, c.count),
+       {place});
+}
+
+/// The first use of a channel: from here on it exists for the other side. A copy of it may have been used before.
 void bind(SMI_Channel& c, bool receives, Place place) {
   const char* call = receives ? "SMI_Pop" : "SMI_Push";
   if (!c.comm) {
@@ -107,6 +114,15 @@ void bind(SMI_Channel& c, bool receives, Place place) {
          {place});
   }
   const int me = current->rank->index, peer = c.comm->context->members[static_cast<std::size_t>(c.peer)];
+  Port& had = current->rank->ports[c.port];
+  if (const Busy& busy = receives ? had.receives : had.sends; busy.wasUsed(c.number)) {
+    // The port has gone on to another channel only after this one's last element.
+    if (busy.number != c.number) tooMany(c, call, place);
+    c.stream = reinterpret_cast<gs_smi_stream*>(busy.stream);
+    c.end = busy.end;
+    c.bound = 1;
+    return;
+  }
   Port& port = freePort(*current->rank, c.port, receives ? "receive" : "send", place, !receives, receives, false);
   Stream& s = receives ? streamOf(peer, me, c.port) : streamOf(me, peer, c.port);
   const auto count = static_cast<std::uint64_t>(c.count);
@@ -114,12 +130,12 @@ void bind(SMI_Channel& c, bool receives, Place place) {
   c.bound = 1;
   if (receives) {
     c.end = s.ring.head + count;
-    port.receives = {&s, c.end, place};
+    port.receives.set(&s, c.end, place, c.number);
     s.receiveDegree = c.degree;
     s.receives.push_back({c.type, c.count, place});
   } else {
     c.end = s.ring.tail + count;
-    port.sends = {&s, c.end, place};
+    port.sends.set(&s, c.end, place, c.number);
     s.sendDegree = c.degree;
     s.sends.push_back({c.type, c.count, place});
   }
@@ -129,13 +145,6 @@ void bind(SMI_Channel& c, bool receives, Place place) {
     wake(s.pusher);
     s.pusher = nullptr;
   }
-}
-
-[[noreturn]] void tooMany(const SMI_Channel& c, const char* call, Place place) {
-  fail(exitInput, format("rank %d, port %d: %s after all %d elements of the channel ({}); a channel is closed by its "
-                         "last element, open another",
-                         current->rank->index, c.port, call, c.count),
-       {place});
 }
 
 /// Only one kernel may use an end at a time.
@@ -204,6 +213,8 @@ SMI_Channel opened(bool receives, int count, int type, int peer, int port, SMI_C
   c.degree = degree;
   c.type = static_cast<unsigned char>(type);
   c.receives = receives;
+  Port& used = current->rank->ports[port];
+  c.number = ++(receives ? used.receives : used.sends).opened;
   return c;
 }
 

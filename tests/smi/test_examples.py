@@ -121,6 +121,29 @@ def test_ports_of_programs(command: Command, tmp_path: Path) -> None:
     assert len(stencil_ports.ports) == 9
 
 
+def test_ports_in_headers(tmp_path: Path) -> None:
+    """What a program opens in a header of its own counts, wherever that is; what our headers open does not."""
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "inner" / "more.h").write_text("static void barrier(void) { SMI_Barrier(8, SMI_COMM_WORLD); }\n")
+    opens = "static SMI_Channel opened(int n) {\n  return SMI_Open_send_channel(n, SMI_INT, 1, 4, SMI_COMM_WORLD);\n}\n"
+    (tmp_path / "mine.h").write_text(f'#include <smi.h>\n#include "inner/more.h"\n{opens}')
+    one = tmp_path / "one.cc"
+    one.write_text('#include "mine.h"\n#include <gossamer/smi/smi.hpp>\n#include <vector>\nint main() { opened(1); }\n')
+    (found,) = ports.read([str(one)])
+    assert [(port.port, port.operation) for port in found.ports] == [(4, "send"), (8, "barrier")]
+    assert found.ports[0].where.endswith("mine.h:4")
+    assert found.ports[1].where.endswith("inner/more.h:1")
+
+
+@pytest.mark.parametrize("comment", ["", "// plain", "// \u00e4\u00f6\u00fc \u2192 " + "\u00df" * 80])
+def test_autorun_behind_a_comment(comment: str, tmp_path: Path) -> None:
+    file = tmp_path / "one.cl"
+    kernel = "__attribute__((max_global_work_dim(0)))\n__attribute__((autorun))\n__kernel void forever() {}\n"
+    file.write_text(f"#include <smi.h>\n{comment}\n__kernel void once(int n) {{}}\n{kernel}", encoding="utf-8")
+    (found,) = ports.read([str(file)])
+    assert [(one["name"], one["autorun"]) for one in found.kernels] == [("once", False), ("forever", True)]
+
+
 BEGIN = "#include <smi.h>\nint main(int n, char** w) {\n"
 SEND = "  SMI_Channel a = SMI_Open_send_channel_ad(n, SMI_INT, 1, 3, SMI_COMM_WORLD, 5);\n"
 

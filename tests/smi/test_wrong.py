@@ -46,6 +46,15 @@ CASES: dict[str, tuple[int, int, tuple[str, ...], tuple[str, ...]]] = {
     "kernel": (1, 4, ("deadlock: rank 0 waits for itself",), ()),
     "late": (3, 4, ("waits for rank 2, which has ended",), ()),
     "segv": (2, 4, ("rank 1, main: an access to memory",), ()),
+    "exit": (3, 4, ("rank 1 called exit(0) while rank 0 was not done",), ()),
+    "exitkernel": (1, 4, ("rank 0 called exit(0) while its kernel popper was not done",), ()),
+    "leave": (2, 4, ("_exit(0)",), ()),
+    "realtime": (1, 4, ("died of signal ",), ()),
+    "joins": (2, 4, ("deadlock: rank 0 waits for rank 1, which waits for rank 0",), ()),
+    "fifo": (2, 4, ("deadlock: rank 0 waits for rank 1, which waits for rank 0",), ()),
+    "copies": (2, 2, ("SMI_Bcast after all elements",), ("copies",)),
+    "copied": (1, 2, ("SMI_Bcast after all elements",), ("copied",)),
+    "stale": (1, 2, ("SMI_Push after all 1 elements",), ("stale",)),
     "throw": (1, 4, ("no good",), ()),
 }
 
@@ -122,6 +131,30 @@ def _child_of(pid: int) -> int:
 
 def test_the_code_of_main_is_passed_on(command: Command) -> None:
     assert command("smi", "run", FILE, "--ranks", "3", "--", "code").returncode == 3
+    assert command("smi", "run", FILE, "--ranks", "3", "--", "exit3").returncode == 3
+
+
+def test_no_rank_runs_before_main(command: Command, tmp_path: Path) -> None:
+    file = tmp_path / "early.cc"
+    rest = "int main() { return world == 0; }\n"
+    file.write_text(f"#include <smi.h>\nstatic SMI_Comm world = SMI_COMM_WORLD;\n{rest}")
+    done = command("smi", "run", file, "--ranks", "2")
+    assert done.returncode == 2
+    assert f"rank 0, before its main: SMI_COMM_WORLD ({file}:2)" in done.stderr
+    fault = "static int world = *(volatile int*)(long)(getppid() % 64);\n"
+    file.write_text(f"#include <smi.h>\n#include <unistd.h>\n{fault}{rest}")
+    done = command("smi", "run", file)
+    assert done.returncode == 4
+    assert "rank 0, before its main: an access to memory" in done.stderr
+
+
+@pytest.mark.parametrize(("hard", "code"), [("1000", 0), ("64", 2)])
+def test_ranks_need_files(hard: str, code: int) -> None:
+    words = [sys.executable, str(ROOT / "gossamer"), "smi", "run", str(FILE), "--ranks", "100", "--", "none"]
+    limit = f'ulimit -Sn 64; ulimit -Hn {hard}; exec "$@"'
+    done = subprocess.run(["bash", "-c", limit, "bash", *words], capture_output=True, text=True, check=False)
+    assert done.returncode == code, done.stderr
+    assert code == 0 or "100 ranks need 116 open files, and this process may have 64" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -134,6 +167,10 @@ def test_the_code_of_main_is_passed_on(command: Command) -> None:
         ([str(FILE), "--ranks", "0"], "give 1 to"),
         ([str(FILE), "--ranks", "9", "--topology", "torus8"], "has 8 boards only"),
         ([str(FILE), "--slack", "-1"], "0 or more"),
+        ([str(FILE), "--slack", "3000000000"], "up to 2147483647"),
+        ([str(FILE), "--seed", str(1 << 64)], "up to 18446744073709551615"),
+        ([str(FILE), "--operations", str(1 << 64)], "up to 18446744073709551615"),
+        ([str(FILE), "--timeout", "nan"], "0 or more"),
         ([str(FILE), "--stack", "0"], "1 to 4096"),
         ([], "give its source files"),
     ],

@@ -31,18 +31,18 @@ typedef enum { SMI_ADD = 0, SMI_MAX = 1, SMI_MIN = 2, SMI_ADD_ORDERED = 3 } SMI_
 /* A group of ranks, as one of them sees it. */
 typedef struct gs_smi_comm* SMI_Comm;
 
-/* Descriptors. Their members are not for programs. A copy is the same channel. */
+/* Descriptors. Their members are not for programs. A copy is the same channel: `number` tells channels apart. */
 typedef struct {
   struct gs_smi_stream* stream;
-  unsigned long long end;
+  unsigned long long end, number;
   SMI_Comm comm;
   int count, peer, port, degree;
   unsigned char type, receives, bound;
 } SMI_Channel;
 typedef struct {
-  struct gs_smi_collective* shared;
-  long long left;
-  int rank, root, count, port;
+  struct gs_smi_port* used;
+  unsigned long long number;
+  int rank, port;
 } SMI_Collective_channel;
 typedef struct { SMI_Collective_channel channel; } SMI_BChannel;
 typedef struct { SMI_Collective_channel channel; } SMI_RChannel;

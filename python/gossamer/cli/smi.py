@@ -10,7 +10,6 @@ from pathlib import Path
 import click
 
 from gossamer.cli.run import Words
-from gossamer.errors import InputError
 
 
 @click.group(invoke_without_command=True, short_help="Run kernels that send each other streaming messages.")
@@ -71,13 +70,7 @@ def run(
     from gossamer import smi
     from gossamer.files import check_writable, write_whole
 
-    for name, value, least in (("slack", slack, 0), ("seed", seed, 0), ("operations", operations, 0)):
-        if value < least:
-            raise InputError(f"--{name} {value}: give {least} or more")
-    if timeout < 0:
-        raise InputError(f"--timeout {timeout:g}: give 0 or more")
-    if not 1 <= stack <= 4096:
-        raise InputError(f"--stack {stack}: give 1 to 4096 MB")
+    options = smi.Options(slack, seed, operations, timeout, stack, ordered)
     if stats is not None:
         check_writable(stats)
     result = smi.run(
@@ -86,7 +79,7 @@ def run(
         topology=topology,
         arguments=click.get_current_context().meta["behind"],
         defines=define,
-        options=smi.Options(slack, seed, operations, timeout, stack, ordered),
+        options=options,
         note=lambda line: click.echo(line, err=True),
     )
     if stats is not None:

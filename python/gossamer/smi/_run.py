@@ -26,6 +26,8 @@ from gossamer.smi._ranks import Place, places
 _MOST_LINES = 24
 _GRACE = 5.0
 """Seconds that an interrupted run has to end."""
+_INT, _WORD = (1 << 31) - 1, (1 << 64) - 1
+"""The greatest numbers that the emulator has for an option."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,17 @@ class Options:
     """MB of each kernel."""
     ordered: bool = False
     """Every SMI_ADD adds in the order of ranks."""
+
+    def __post_init__(self) -> None:
+        limits = (("slack", self.slack, _INT), ("seed", self.seed, _WORD), ("operations", self.operations, _WORD))
+        for name, value, most in limits:
+            if not 0 <= value <= most:
+                raise InputError(f"--{name} {value}: give 0 or more, up to {most}")
+        # What is no number is in no range.
+        if not 0 <= self.timeout <= _INT:
+            raise InputError(f"--timeout {self.timeout:g}: give 0 or more, up to {_INT} seconds")
+        if not 1 <= self.stack <= 4096:
+            raise InputError(f"--stack {self.stack}: give 1 to 4096 MB")
 
 
 @dataclass(frozen=True)
@@ -99,11 +112,14 @@ def _emulate(
     if code == -signal.SIGINT:
         raise KeyboardInterrupt
     if not text.strip():
-        # A rank has called exit(), or the process was ended from outside.
-        if code >= 0:
-            return Result(code, len(where), 0, 0, 0)
-        raise RunDied(f"the run died of {signal.Signals(-code).name}")
-    report = json.loads(text)
+        if code < 0:
+            raise RunDied(f"the run died of {_signal(-code)}")
+        if code == ExitCode.BUG:
+            raise GossamerError("the emulator failed, and did not say why")
+        # Every other way out tells the command.
+        raise RunDied(f"a rank ended the process of all ranks, by _exit({code}) or the like; return from main")
+    # A destructor that runs after the run may fail: the last word counts.
+    report = json.loads(text.splitlines()[-1])
     if report["outcome"] == "done":
         return Result(*(report[key] for key in ("code", "ranks", "kernels", "operations", "switches")))
     if report["outcome"] == "deadlock":
@@ -113,6 +129,13 @@ def _emulate(
     (message,) = _with_places([(report["message"], report["places"])], programs)
     kinds: dict[int, type[GossamerError]] = {ExitCode.INPUT: InputError, ExitCode.DIED: RunDied}
     raise kinds.get(report["code"], GossamerError)(message)
+
+
+def _signal(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"  # a real-time signal has no name
 
 
 def _process(command: Sequence[str], arguments: Sequence[str]) -> tuple[int, str]:
@@ -200,18 +223,23 @@ def _deadlock(
 
 
 def _chain(needs: dict[int, list[int]], ended: set[int]) -> str:
-    """A shortest ring of ranks that wait for each other; else a rank that waits for one that has ended."""
-    rings = [ring for ring in (_ring(needs, rank) for rank in needs) if ring]
+    """A shortest ring of ranks that wait for each other; else a rank that waits for one that has ended.
+
+    A rank waits for itself, too, where one of its kernels waits for another: that is the cause if there is no other.
+    """
+    apart = {rank: [other for other in others if other != rank] for rank, others in needs.items()}
+    rings = [ring for ring in (_ring(apart, rank) for rank in apart) if ring]
     if rings:
         ring = min(rings, key=len)
-        if len(ring) == 1:
-            return f"rank {ring[0]} waits for itself"
         rest = ", which waits for ".join(f"rank {rank}" for rank in (*ring[1:], ring[0]))
         return f"rank {ring[0]} waits for {rest}"
     for rank, others in needs.items():
         for other in others:
             if other in ended:
                 return f"rank {rank} waits for rank {other}, which has ended"
+    for rank, others in needs.items():
+        if rank in others:
+            return f"rank {rank} waits for itself"
     return f"rank {next(iter(needs))} waits, and nothing moves any more"
 
 

@@ -93,7 +93,7 @@ def read(path: Path, defines: Sequence[str] = ()) -> Source:
         out.append(data[at:start].decode(errors="replace") + " ".join(made) + "\n" * found[0].count("\n"))
         at = end
     out.append(data[at:].decode(errors="replace"))
-    kernels = tuple(_kernel(one, plain) for one in parsed.own("FUNCTION_DECL") if annotated(one, "kernel"))
+    kernels = tuple(_kernel(one, plain, data) for one in parsed.own("FUNCTION_DECL") if annotated(one, "kernel"))
     return Source(parsed, tuple(channels), kernels, "".join(out))
 
 
@@ -105,9 +105,10 @@ def _channel(cursor: Any, depth: str, value: int) -> Channel:
     return Channel(cursor.spelling, kind.spelling, tuple(sizes), depth, value, cursor.location.line)
 
 
-def _kernel(cursor: Any, plain: str) -> Kernel:
+def _kernel(cursor: Any, plain: str, data: bytes) -> Kernel:
     arguments = tuple((one.type.spelling, one.spelling) for one in cursor.get_arguments())
-    head = plain.encode()[: cursor.location.offset].decode(errors="replace")
+    # The parser counts bytes of the source; `plain` has a space for each of its characters in comments.
+    head = plain[: len(data[: cursor.location.offset].decode(errors="replace"))]
     return Kernel(
         cursor.spelling,
         arguments,

@@ -119,16 +119,16 @@ def _program(name: str, files: Sequence[Path], defines: Sequence[str]) -> Ports:
                 {"name": one.name, "arguments": [list(pair) for pair in one.arguments], "autorun": one.autorun}
                 for one in source.kernels
             ]
-        for call in parsed.own("CALL_EXPR"):
-            made = _port(call, path)
+        for call in parsed.written("CALL_EXPR"):
+            made = _port(call)
             if made is not None:
                 _add(ports, made, name)
     return Ports(name, tuple(ports[key] for key in sorted(ports)), tuple(channels), tuple(kernels))
 
 
-def _port(call: Any, path: Path) -> Port | None:
+def _port(call: Any) -> Port | None:
     """What a call says about a port; None for a call of something else."""
-    where = f"{apps.relative(path)}:{call.location.line}"
+    where = f"{apps.relative(Path(call.location.file.name))}:{call.location.line}"
     arguments = list(call.get_arguments())
     if call.spelling == "SMI_Barrier":
         return Port(_number(arguments[0], "the port", where, range(PORTS)), "barrier", None, None, None, where)
