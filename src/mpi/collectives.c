@@ -182,6 +182,12 @@ int gsmpi_check_buffer(const Comm* comm, const char* call, int count, MPI_Dataty
   return MPI_SUCCESS;
 }
 
+int gsmpi_check_own(const Comm* comm, const char* call, size_t gives, size_t expects) {
+  if (gives == expects) return MPI_SUCCESS;
+  return gsmpi_error(comm, gives > expects ? MPI_ERR_TRUNCATE : MPI_ERR_COUNT, call,
+                     "this rank gives %u bytes and expects %u of itself", (unsigned)gives, (unsigned)expects);
+}
+
 int gsmpi_check_root(const Comm* comm, const char* call, int root) {
   char name[32];
   if ((unsigned)root < (unsigned)comm->size) return MPI_SUCCESS;
@@ -336,6 +342,7 @@ int MPI_Gather(const void* in, int in_count, MPI_Datatype in_type, void* out, in
   const int size = comm->size, place = (comm->rank - root + size) % size, ranks = below(place, size);
   const int sign = gsmpi_signature(kGather, root);
   const size_t each = (size_t)count * gsmpi_type_size(type);
+  if (mine) GIVE(gsmpi_check_own(comm, call, each, (size_t)out_count * gsmpi_type_size(out_type)));
   char* all = gsmpi_allocate(each * (size_t)ranks, call);  // from this place on
   gsmpi_pack(placed ? (char*)out + gsmpi_extent(out_type) * out_count * root : in, count, type, all);
   int error = MPI_SUCCESS;
@@ -373,6 +380,7 @@ int MPI_Scatter(const void* in, int in_count, MPI_Datatype in_type, void* out, i
   const int size = comm->size, place = (comm->rank - root + size) % size, ranks = below(place, size);
   const int sign = gsmpi_signature(kScatter, root);
   const size_t each = (size_t)count * gsmpi_type_size(type);
+  if (mine && !placed) GIVE(gsmpi_check_own(comm, call, each, (size_t)out_count * gsmpi_type_size(out_type)));
   char* all = gsmpi_allocate(each * (size_t)ranks, call);
   for (int to = 0; mine && to < size; ++to)
     gsmpi_pack((const char*)in + gsmpi_extent(in_type) * in_count * ((to + root) % size), in_count, in_type,

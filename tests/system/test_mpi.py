@@ -150,6 +150,21 @@ def test_what_is_wrong_is_said(what: str, code: int, said: list[str], command: C
         assert text in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("call", "gives", "expects", "kind"),
+    [
+        ("Gather", 8, 4, "TRUNCATE"), ("Gatherv", 8, 4, "TRUNCATE"), ("Scatter", 4, 8, "COUNT"),
+        ("Scatterv", 8, 4, "TRUNCATE"), ("Allgather", 8, 4, "TRUNCATE"), ("Alltoall", 8, 4, "TRUNCATE"),
+        ("Alltoallv", 8, 4, "TRUNCATE"),
+    ],
+)  # fmt: skip
+def test_a_rank_is_compared_with_itself(call: str, gives: int, expects: int, kind: str, command: Command) -> None:
+    """Rank 0 gives itself more or less than it expects, and all others do right."""
+    done = command("mpi", "run", FIXTURES / "wrong.c", "-n", "3", "--", f"own-{call.lower()}", timeout=60)
+    said = f"rank 0: MPI_{call}: this rank gives {gives} bytes and expects {expects} of itself [MPI_ERR_{kind}]"
+    assert (done.returncode, said in done.stderr) == (4, True), done.stderr
+
+
 def test_bad_requests(command: Command, tmp_path: Path) -> None:
     program = tmp_path / "broken.c"
     program.write_text("#include <mpi.h>\nint main(void) { return MPI_Nothing(); }\nint other( {\n")
