@@ -225,7 +225,7 @@ static inline bool gsmpi_basic(MPI_Datatype type) { return (uint32_t)type - 0x10
 static inline uint32_t gsmpi_log_size(MPI_Datatype type) { return ((uint32_t)type - 0x100) >> 8; }
 
 // ---- operations.c ----
-/// inout = in OP inout, element by element; false if the operation is not for that type.
+/// inout = in OP inout, element by element, both without gaps; false if the operation is not for that type.
 bool gsmpi_operate(MPI_Op op, const void* in, void* inout, int count, MPI_Datatype type);
 bool gsmpi_operates(MPI_Op op, MPI_Datatype type);
 bool gsmpi_commutes(MPI_Op op);

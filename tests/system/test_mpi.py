@@ -87,6 +87,15 @@ def test_every_call_gives_what_another_mpi_gives(tmp_path: Path, seed: int, size
         assert lines(ours(source, ranks, tmp_path, packet_bytes=64, shuffle=seed | 1)) == wanted
 
 
+@needs_other
+def test_operations_on_gaps(tmp_path: Path, size: Size) -> None:
+    """A program's operation is given elements of a vector where the vector has them."""
+    for ranks in size.pick((3,), (2, 5), (2, 3, 4, 5, 7, 8)):
+        wanted = lines(with_other(FIXTURES / "gaps.c", ranks, tmp_path))
+        assert len(wanted) == 20 * ranks
+        assert lines(ours(FIXTURES / "gaps.c", ranks, tmp_path)) == wanted
+
+
 def test_matching_order(tmp_path: Path, seed: int, size: Size) -> None:
     """Random streams and receives with wildcards, in order and with packets that overtake each other."""
     chance = random.Random(seed)
@@ -163,6 +172,26 @@ def test_a_rank_is_compared_with_itself(call: str, gives: int, expects: int, kin
     done = command("mpi", "run", FIXTURES / "wrong.c", "-n", "3", "--", f"own-{call.lower()}", timeout=60)
     said = f"rank 0: MPI_{call}: this rank gives {gives} bytes and expects {expects} of itself [MPI_ERR_{kind}]"
     assert (done.returncode, said in done.stderr) == (4, True), done.stderr
+
+
+@pytest.mark.parametrize(
+    ("wait", "leaving", "said"),
+    [
+        ("0", ["1"], "rank 1"),
+        ("600", ["1"], "rank 1"),  # the other calls MPI_Init when rank 1 has ended
+        ("-600", ["0"], "rank 0"),  # the others wait for it already
+        ("0", ["0", "1", "2"], None),
+    ],
+)
+def test_a_rank_that_leaves_before_the_others_begin(
+    wait: str, leaving: list[str], said: str | None, command: Command
+) -> None:
+    """Milliseconds that the others wait before MPI_Init, or, less than 0, those who leave before they do."""
+    done = command("mpi", "run", FIXTURES / "absent.c", "-n", "3", "--", wait, *leaving, timeout=60)
+    if said is None:
+        assert (done.returncode, done.stderr) == (0, "")
+    else:
+        assert (done.returncode, f"{said} has left without MPI_Init" in done.stderr) == (4, True), done.stderr
 
 
 def test_bad_requests(command: Command, tmp_path: Path) -> None:

@@ -25,6 +25,8 @@ _HEAD, _POST = 64, 192
 _AWAKE, _ASLEEP, _FINALIZED, _ENDED = range(4)
 _GRACE = 2.0
 """Seconds that the others have to say what they wait for, when one has ended."""
+_LOOK = 100
+"""Milliseconds from one look at who has called MPI_Init to the next, when a rank has ended that has not."""
 
 
 def compiler() -> str:
@@ -139,9 +141,11 @@ def _wait(program: str, started: Sequence[subprocess.Popen[bytes]], shown: mmap.
             handles[handle] = rank
             poll.register(handle, select.POLLIN)
         codes: dict[int, int] = {}
+        strangers: list[int] = []
         left = len(started)
         while left:
-            for handle, _ in poll.poll():
+            # Others may join when one has ended that never will: their first wait for it would last for ever.
+            for handle, _ in poll.poll(_LOOK if strangers else None):
                 poll.unregister(handle)
                 rank = handles[handle]
                 left -= 1
@@ -153,6 +157,14 @@ def _wait(program: str, started: Sequence[subprocess.Popen[bytes]], shown: mmap.
                     if state == _ENDED:
                         _let_speak(started)
                     raise RunDied(f"{program}: {said}; all ranks are ended")
+                if not joined:
+                    strangers.append(rank)
+            if strangers and any(_has_joined(shown, rank) for rank in range(len(started))):
+                rank = strangers[0]
+                raise RunDied(
+                    f"{program}: rank {rank} has left without MPI_Init, which others have called, with exit code "
+                    f"{codes[rank]}; all ranks are ended"
+                )
     finally:
         for handle in handles:
             os.close(handle)
@@ -161,6 +173,12 @@ def _wait(program: str, started: Sequence[subprocess.Popen[bytes]], shown: mmap.
         listed = ", ".join(f"rank {rank} with {codes[rank]}" for rank in wrong[:4])
         more = f", and {len(wrong) - 4} more" if len(wrong) > 4 else ""
         raise AnswerNo(f"{program}: ended with another code than 0: {listed}{more}")
+
+
+def _has_joined(shown: mmap.mmap, rank: int) -> bool:
+    """Whether a rank takes part in the run, by MPI_Init; one that ends the run says why by itself."""
+    state, joined = struct.unpack_from("<II", shown, _HEAD + rank * _POST)
+    return bool(joined) and state != _ENDED
 
 
 def _what_is_wrong(rank: int, code: int, state: int, joined: int) -> str | None:
