@@ -26,7 +26,7 @@ static char* place_of(const Parts* parts, int rank) {
 
 static int check_parts(const Comm* comm, const char* call, const Parts* parts) {
   for (int rank = 0; rank < (parts->counts ? comm->size : 1); ++rank)
-    GIVE(gsmpi_check_buffer(comm, call, count_of(parts, rank), parts->type));
+    GIVE(gsmpi_check_buffer(comm, call, parts->buffer, count_of(parts, rank), parts->type));
   return MPI_SUCCESS;
 }
 
@@ -103,7 +103,7 @@ int MPI_Gatherv(const void* in, int in_count, MPI_Datatype in_type, void* out, c
   char* packed = NULL;
   size_t bytes = 0;
   if (!placed) {
-    GIVE(gsmpi_check_buffer(comm, call, in_count, in_type));
+    GIVE(gsmpi_check_buffer(comm, call, in, in_count, in_type));
     bytes = (size_t)in_count * gsmpi_type_size(in_type);
     packed = gsmpi_allocate(bytes, call);
     gsmpi_pack(in, in_count, in_type, packed);
@@ -138,7 +138,7 @@ int MPI_Scatterv(const void* in, const int in_counts[], const int displacements[
   GIVE(gsmpi_check_root(comm, call, root));
   const int sign = gsmpi_signature(kScatterv, root);
   const bool mine = comm->rank == root, placed = mine && out == MPI_IN_PLACE;
-  if (!placed) GIVE(gsmpi_check_buffer(comm, call, out_count, out_type));
+  if (!placed) GIVE(gsmpi_check_buffer(comm, call, out, out_count, out_type));
   if (!mine) {
     const size_t bytes = (size_t)out_count * gsmpi_type_size(out_type);
     char* got = gsmpi_allocate(bytes, call);
@@ -183,7 +183,7 @@ static int all_gather(int kind, const void* in, int in_count, MPI_Datatype in_ty
   if (in == MPI_IN_PLACE) {
     gsmpi_pack(place_of(parts, me), count_of(parts, me), parts->type, here);
   } else {
-    int error = gsmpi_check_buffer(comm, call, in_count, in_type);
+    int error = gsmpi_check_buffer(comm, call, in, in_count, in_type);
     if (!error) error = gsmpi_check_own(comm, call, (size_t)in_count * gsmpi_type_size(in_type), bytes_of(parts, me));
     if (error) {
       gsmpi_release(here);
@@ -239,7 +239,7 @@ int MPI_Sendrecv_replace(void* buffer, int count, MPI_Datatype type, int dest, i
   const char* call = "MPI_Sendrecv_replace";
   Comm* comm = gsmpi_check_comm(handle, call);
   if (!comm) return MPI_ERR_COMM;
-  GIVE(gsmpi_check_buffer(comm, call, count, type));
+  GIVE(gsmpi_check_buffer(comm, call, buffer, count, type));
   const size_t bytes = (size_t)count * gsmpi_type_size(type);
   char* copy = gsmpi_allocate(bytes, call);
   gsmpi_pack(buffer, count, type, copy);

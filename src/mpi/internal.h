@@ -240,7 +240,7 @@ int gsmpi_send(Comm* comm, int to, const void* data, size_t bytes, int sign);
 int gsmpi_receive(Comm* comm, int from, void* data, size_t bytes, int sign);
 int gsmpi_exchange(Comm* comm, int to, const void* out, size_t out_bytes, int from, void* in, size_t in_bytes,
                    int sign);
-int gsmpi_check_buffer(const Comm* comm, const char* call, int count, MPI_Datatype type);
+int gsmpi_check_buffer(const Comm* comm, const char* call, const void* buffer, int count, MPI_Datatype type);
 /// What a rank gives itself in a collective must be what it expects, as between ranks.
 int gsmpi_check_own(const Comm* comm, const char* call, size_t gives, size_t expects);
 int gsmpi_check_root(const Comm* comm, const char* call, int root);

@@ -6,6 +6,7 @@ from __future__ import annotations
 import hashlib
 import mmap
 import os
+import resource
 import select
 import shutil
 import signal
@@ -25,6 +26,8 @@ _HEAD, _POST = 64, 192
 _AWAKE, _ASLEEP, _FINALIZED, _ENDED = range(4)
 _GRACE = 2.0
 """Seconds that the others have to say what they wait for, when one has ended."""
+_MORE_FILES = 8
+"""Open files of a run but those of its ranks: shared memory, the poll, and pipes while a rank is started."""
 _LOOK = 100
 """Milliseconds from one look at who has called MPI_Init to the next, when a rank has ended that has not."""
 
@@ -110,6 +113,7 @@ def run(program: str, executable: Path, ranks: int, arguments: Sequence[str], en
     """
     if not 1 <= ranks <= MOST_RANKS:
         raise InputError(f"-n {ranks}: is no number of ranks from 1 to {MOST_RANKS}")
+    _let_open(ranks)
     memory = os.memfd_create("gossamer-mpi")
     started: list[subprocess.Popen[bytes]] = []
     try:
@@ -129,6 +133,20 @@ def run(program: str, executable: Path, ranks: int, arguments: Sequence[str], en
         for process in started:
             process.wait()
         os.close(memory)
+
+
+def _let_open(ranks: int) -> None:
+    """Room for the files of a run, one for each rank and some more. InputError where this machine has less."""
+    needed = len(os.listdir("/proc/self/fd")) + ranks + _MORE_FILES
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == resource.RLIM_INFINITY or soft >= needed:
+        return
+    if hard != resource.RLIM_INFINITY and hard < needed:
+        raise InputError(
+            f"-n {ranks}: needs {needed} open files, and {hard} are allowed; start fewer ranks, or raise the "
+            "hard limit (ulimit -Hn)"
+        )
+    resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))
 
 
 def _wait(program: str, started: Sequence[subprocess.Popen[bytes]], shown: mmap.mmap) -> None:
@@ -175,6 +193,14 @@ def _wait(program: str, started: Sequence[subprocess.Popen[bytes]], shown: mmap.
         raise AnswerNo(f"{program}: ended with another code than 0: {listed}{more}")
 
 
+def _signal_name(number: int) -> str:
+    """What a signal is called; real-time signals have no names but the first and the last."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
 def _has_joined(shown: mmap.mmap, rank: int) -> bool:
     """Whether a rank takes part in the run, by MPI_Init; one that ends the run says why by itself."""
     state, joined = struct.unpack_from("<II", shown, _HEAD + rank * _POST)
@@ -183,7 +209,7 @@ def _has_joined(shown: mmap.mmap, rank: int) -> bool:
 
 def _what_is_wrong(rank: int, code: int, state: int, joined: int) -> str | None:
     if code < 0:
-        return f"rank {rank} was killed by {signal.Signals(-code).name}"
+        return f"rank {rank} was killed by {_signal_name(-code)}"
     if state == _ENDED:
         return f"rank {rank} ended the run"
     if joined and state != _FINALIZED:
