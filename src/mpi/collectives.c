@@ -173,13 +173,28 @@ int gsmpi_agree(Comm* comm, uint32_t* words, int count, int kind) {
 
 // ---------------------------------------------------------------------- checks, and buffers in a row
 
-int gsmpi_check_buffer(const Comm* comm, const char* call, int count, MPI_Datatype type) {
+int gsmpi_check_buffer(const Comm* comm, const char* call, const void* buffer, int count, MPI_Datatype type) {
   if (count < 0) return gsmpi_error(comm, MPI_ERR_COUNT, call, "the count %d is negative", count);
   if (!gsmpi_valid_type(type))
     return gsmpi_error(comm, MPI_ERR_TYPE, call, "0x%x is no datatype, or was not committed", (unsigned)type);
-  if ((uint64_t)gsmpi_type_size(type) * (uint64_t)count * (uint64_t)comm->size > INT32_MAX)
-    return gsmpi_error(comm, MPI_ERR_COUNT, call, "%d elements for each rank are more than 2 GB", count);
+  if ((uint64_t)gsmpi_type_size(type) * (uint64_t)count > INT32_MAX)
+    return gsmpi_error(comm, MPI_ERR_COUNT, call, "%d elements are more than 2 GB", count);
+  if (buffer == NULL && count > 0 && gsmpi_type_size(type))
+    return gsmpi_error(comm, MPI_ERR_BUFFER, call, "the buffer is null and the count is %d", count);
   return MPI_SUCCESS;
+}
+
+/// Where a message of a tree holds what many ranks have: the root's is the longest, and all are judged by it.
+static int check_all(const Comm* comm, const char* call, int count, MPI_Datatype type) {
+  if ((uint64_t)gsmpi_type_size(type) * (uint64_t)count * (uint64_t)comm->size <= INT32_MAX) return MPI_SUCCESS;
+  return gsmpi_error(comm, MPI_ERR_COUNT, call, "%d elements for each of %d ranks are more than 2 GB", count,
+                     comm->size);
+}
+
+int gsmpi_check_own(const Comm* comm, const char* call, size_t gives, size_t expects) {
+  if (gives == expects) return MPI_SUCCESS;
+  return gsmpi_error(comm, gives > expects ? MPI_ERR_TRUNCATE : MPI_ERR_COUNT, call,
+                     "this rank gives %u bytes and expects %u of itself", (unsigned)gives, (unsigned)expects);
 }
 
 int gsmpi_check_root(const Comm* comm, const char* call, int root) {
@@ -221,7 +236,7 @@ int MPI_Bcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm han
   Comm* comm = enter(handle, kBcast);
   if (!comm) return MPI_ERR_COMM;
   const char* call = gsmpi_name(kBcast);
-  GIVE(gsmpi_check_buffer(comm, call, count, type));
+  GIVE(gsmpi_check_buffer(comm, call, buffer, count, type));
   GIVE(gsmpi_check_root(comm, call, root));
   const bool mine = comm->rank == root;
   char* data = row(buffer, count, type, mine, call);
@@ -235,10 +250,11 @@ static int reduce(int kind, const void* in, void* out, int count, MPI_Datatype t
   Comm* comm = enter(handle, kind);
   if (!comm) return MPI_ERR_COMM;
   const char* call = gsmpi_name(kind);
-  GIVE(gsmpi_check_buffer(comm, call, count, type));
+  const bool all = kind == kAllreduce, mine = all || comm->rank == root;
+  GIVE(gsmpi_check_buffer(comm, call, in, count, type));
+  if (mine || in == MPI_IN_PLACE) GIVE(gsmpi_check_buffer(comm, call, out, count, type));
   GIVE(gsmpi_check_root(comm, call, root));
   GIVE(check_op(comm, call, op, type));
-  const bool all = kind == kAllreduce, mine = all || comm->rank == root;
   const int sign = gsmpi_signature(kind, root);
   const size_t bytes = (size_t)count * gsmpi_type_size(type);
   char* data = gsmpi_allocate(bytes, call);
@@ -267,7 +283,8 @@ static int scan(int kind, const void* in, void* out, int count, MPI_Datatype typ
   Comm* comm = enter(handle, kind);
   if (!comm) return MPI_ERR_COMM;
   const char* call = gsmpi_name(kind);
-  GIVE(gsmpi_check_buffer(comm, call, count, type));
+  GIVE(gsmpi_check_buffer(comm, call, in, count, type));
+  if (kind == kScan || comm->rank || in == MPI_IN_PLACE) GIVE(gsmpi_check_buffer(comm, call, out, count, type));
   GIVE(check_op(comm, call, op, type));
   const int sign = gsmpi_signature(kind, 0);
   const size_t bytes = (size_t)count * gsmpi_type_size(type);
@@ -331,11 +348,13 @@ int MPI_Gather(const void* in, int in_count, MPI_Datatype in_type, void* out, in
   const bool mine = comm->rank == root, placed = mine && in == MPI_IN_PLACE;
   const int count = placed ? out_count : in_count;
   const MPI_Datatype type = placed ? out_type : in_type;
-  GIVE(gsmpi_check_buffer(comm, call, count, type));
-  if (mine) GIVE(gsmpi_check_buffer(comm, call, out_count, out_type));
+  GIVE(gsmpi_check_buffer(comm, call, in, count, type));
+  GIVE(check_all(comm, call, count, type));
+  if (mine) GIVE(gsmpi_check_buffer(comm, call, out, out_count, out_type));
   const int size = comm->size, place = (comm->rank - root + size) % size, ranks = below(place, size);
   const int sign = gsmpi_signature(kGather, root);
   const size_t each = (size_t)count * gsmpi_type_size(type);
+  if (mine) GIVE(gsmpi_check_own(comm, call, each, (size_t)out_count * gsmpi_type_size(out_type)));
   char* all = gsmpi_allocate(each * (size_t)ranks, call);  // from this place on
   gsmpi_pack(placed ? (char*)out + gsmpi_extent(out_type) * out_count * root : in, count, type, all);
   int error = MPI_SUCCESS;
@@ -368,11 +387,13 @@ int MPI_Scatter(const void* in, int in_count, MPI_Datatype in_type, void* out, i
   const bool mine = comm->rank == root, placed = mine && out == MPI_IN_PLACE;
   const int count = mine ? in_count : out_count;
   const MPI_Datatype type = mine ? in_type : out_type;
-  GIVE(gsmpi_check_buffer(comm, call, count, type));
-  if (!placed) GIVE(gsmpi_check_buffer(comm, call, out_count, out_type));
+  GIVE(gsmpi_check_buffer(comm, call, mine ? in : out, count, type));
+  GIVE(check_all(comm, call, count, type));
+  if (!placed) GIVE(gsmpi_check_buffer(comm, call, out, out_count, out_type));
   const int size = comm->size, place = (comm->rank - root + size) % size, ranks = below(place, size);
   const int sign = gsmpi_signature(kScatter, root);
   const size_t each = (size_t)count * gsmpi_type_size(type);
+  if (mine && !placed) GIVE(gsmpi_check_own(comm, call, each, (size_t)out_count * gsmpi_type_size(out_type)));
   char* all = gsmpi_allocate(each * (size_t)ranks, call);
   for (int to = 0; mine && to < size; ++to)
     gsmpi_pack((const char*)in + gsmpi_extent(in_type) * in_count * ((to + root) % size), in_count, in_type,

@@ -26,7 +26,7 @@ static char* place_of(const Parts* parts, int rank) {
 
 static int check_parts(const Comm* comm, const char* call, const Parts* parts) {
   for (int rank = 0; rank < (parts->counts ? comm->size : 1); ++rank)
-    GIVE(gsmpi_check_buffer(comm, call, count_of(parts, rank), parts->type));
+    GIVE(gsmpi_check_buffer(comm, call, parts->buffer, count_of(parts, rank), parts->type));
   return MPI_SUCCESS;
 }
 
@@ -39,7 +39,7 @@ static int swap(Comm* comm, const Parts* out, int to, const Parts* in, int from,
   gsmpi_pack(place_of(out, to), count_of(out, to), out->type, sent);
   int error = MPI_SUCCESS;
   if (to == comm->rank)
-    memcpy(got, sent, in_bytes < out_bytes ? in_bytes : out_bytes);
+    memcpy(got, sent, in_bytes);  // as many as are sent: gsmpi_check_own has seen to that
   else
     error = gsmpi_exchange(comm, to, sent, out_bytes, from, got, in_bytes, sign);
   if (!error) gsmpi_unpack(got, in_bytes, count_of(in, from), in->type, place_of(in, from));
@@ -66,8 +66,8 @@ static int all_to_all(int kind, Parts* out, Parts* in, MPI_Comm handle) {
     kept.buffer = copy;
     out = &kept;
   } else {
-    const int error = check_parts(comm, call, out);
-    if (error) return error;
+    GIVE(check_parts(comm, call, out));
+    GIVE(gsmpi_check_own(comm, call, bytes_of(out, comm->rank), bytes_of(in, comm->rank)));
   }
   int error = MPI_SUCCESS;
   for (int step = 0; step < comm->size && !error; ++step)
@@ -103,7 +103,7 @@ int MPI_Gatherv(const void* in, int in_count, MPI_Datatype in_type, void* out, c
   char* packed = NULL;
   size_t bytes = 0;
   if (!placed) {
-    GIVE(gsmpi_check_buffer(comm, call, in_count, in_type));
+    GIVE(gsmpi_check_buffer(comm, call, in, in_count, in_type));
     bytes = (size_t)in_count * gsmpi_type_size(in_type);
     packed = gsmpi_allocate(bytes, call);
     gsmpi_pack(in, in_count, in_type, packed);
@@ -114,6 +114,7 @@ int MPI_Gatherv(const void* in, int in_count, MPI_Datatype in_type, void* out, c
   } else {
     const Parts parts = {out, out_type, 0, out_counts, displacements};
     error = check_parts(comm, call, &parts);
+    if (!error && !placed) error = gsmpi_check_own(comm, call, bytes, bytes_of(&parts, root));
     for (int rank = 0; rank < comm->size && !error; ++rank) {
       if (rank == root) {
         if (!placed) gsmpi_unpack(packed, bytes, count_of(&parts, rank), out_type, place_of(&parts, rank));
@@ -137,7 +138,7 @@ int MPI_Scatterv(const void* in, const int in_counts[], const int displacements[
   GIVE(gsmpi_check_root(comm, call, root));
   const int sign = gsmpi_signature(kScatterv, root);
   const bool mine = comm->rank == root, placed = mine && out == MPI_IN_PLACE;
-  if (!placed) GIVE(gsmpi_check_buffer(comm, call, out_count, out_type));
+  if (!placed) GIVE(gsmpi_check_buffer(comm, call, out, out_count, out_type));
   if (!mine) {
     const size_t bytes = (size_t)out_count * gsmpi_type_size(out_type);
     char* got = gsmpi_allocate(bytes, call);
@@ -148,6 +149,8 @@ int MPI_Scatterv(const void* in, const int in_counts[], const int displacements[
   }
   const Parts parts = {(char*)in, in_type, 0, in_counts, displacements};
   int error = check_parts(comm, call, &parts);
+  if (!error && !placed)
+    error = gsmpi_check_own(comm, call, bytes_of(&parts, root), (size_t)out_count * gsmpi_type_size(out_type));
   for (int rank = 0; rank < comm->size && !error; ++rank) {
     if (rank == root && placed) continue;
     const size_t bytes = bytes_of(&parts, rank);
@@ -180,10 +183,8 @@ static int all_gather(int kind, const void* in, int in_count, MPI_Datatype in_ty
   if (in == MPI_IN_PLACE) {
     gsmpi_pack(place_of(parts, me), count_of(parts, me), parts->type, here);
   } else {
-    int error = gsmpi_check_buffer(comm, call, in_count, in_type);
-    if (!error && (size_t)in_count * gsmpi_type_size(in_type) != bytes_of(parts, me))
-      error = gsmpi_error(comm, MPI_ERR_COUNT, call, "this rank gives %u bytes and expects %u of itself",
-                          (unsigned)in_count * gsmpi_type_size(in_type), (unsigned)bytes_of(parts, me));
+    int error = gsmpi_check_buffer(comm, call, in, in_count, in_type);
+    if (!error) error = gsmpi_check_own(comm, call, (size_t)in_count * gsmpi_type_size(in_type), bytes_of(parts, me));
     if (error) {
       gsmpi_release(here);
       return error;
@@ -238,7 +239,7 @@ int MPI_Sendrecv_replace(void* buffer, int count, MPI_Datatype type, int dest, i
   const char* call = "MPI_Sendrecv_replace";
   Comm* comm = gsmpi_check_comm(handle, call);
   if (!comm) return MPI_ERR_COMM;
-  GIVE(gsmpi_check_buffer(comm, call, count, type));
+  GIVE(gsmpi_check_buffer(comm, call, buffer, count, type));
   const size_t bytes = (size_t)count * gsmpi_type_size(type);
   char* copy = gsmpi_allocate(bytes, call);
   gsmpi_pack(buffer, count, type, copy);

@@ -225,7 +225,7 @@ static inline bool gsmpi_basic(MPI_Datatype type) { return (uint32_t)type - 0x10
 static inline uint32_t gsmpi_log_size(MPI_Datatype type) { return ((uint32_t)type - 0x100) >> 8; }
 
 // ---- operations.c ----
-/// inout = in OP inout, element by element; false if the operation is not for that type.
+/// inout = in OP inout, element by element, both without gaps; false if the operation is not for that type.
 bool gsmpi_operate(MPI_Op op, const void* in, void* inout, int count, MPI_Datatype type);
 bool gsmpi_operates(MPI_Op op, MPI_Datatype type);
 bool gsmpi_commutes(MPI_Op op);
@@ -240,7 +240,9 @@ int gsmpi_send(Comm* comm, int to, const void* data, size_t bytes, int sign);
 int gsmpi_receive(Comm* comm, int from, void* data, size_t bytes, int sign);
 int gsmpi_exchange(Comm* comm, int to, const void* out, size_t out_bytes, int from, void* in, size_t in_bytes,
                    int sign);
-int gsmpi_check_buffer(const Comm* comm, const char* call, int count, MPI_Datatype type);
+int gsmpi_check_buffer(const Comm* comm, const char* call, const void* buffer, int count, MPI_Datatype type);
+/// What a rank gives itself in a collective must be what it expects, as between ranks.
+int gsmpi_check_own(const Comm* comm, const char* call, size_t gives, size_t expects);
 int gsmpi_check_root(const Comm* comm, const char* call, int root);
 /// Returns what is wrong, if anything is.
 #define GIVE(error)             \

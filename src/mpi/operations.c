@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Reductions: MPI's operations on its basic types, and those of programs.
 
+#include <string.h>
+
 #include "internal.h"
 
 enum { kSigned8, kSigned16, kSigned32, kSigned64, kUnsigned8, kUnsigned16, kUnsigned32, kUnsigned64, kSingle, kDouble,
@@ -94,10 +96,37 @@ bool gsmpi_operates(MPI_Op op, MPI_Datatype type) {
   return kind < kSingle;
 }
 
+/// Elements as the datatype lays them out, from a row of bytes: a copy, to be given back. `base` is where they begin.
+static char* laid_out(const void* row, int count, MPI_Datatype type, char** base) {
+  const size_t span = (size_t)count * (size_t)gsmpi_extent(type);
+  char* copy = gsmpi_allocate(span, "MPI_Op");
+  memset(copy, 0, span);  // what lies in gaps is nobody's
+  *base = copy - gsmpi_lower(type);
+  gsmpi_unpack(row, (size_t)count * gsmpi_type_size(type), count, type, *base);
+  return copy;
+}
+
+/// A program's operation on rows of bytes: it is given elements where the datatype has them, gaps and all.
+static void operate_own(const Operation* operation, const void* in, void* inout, int count, MPI_Datatype type) {
+  if (gsmpi_contiguous(type)) {
+    operation->function((char*)in - gsmpi_lower(type), (char*)inout - gsmpi_lower(type), &count, &type);
+    return;
+  }
+  char *from, *to;
+  char* from_copy = laid_out(in, count, type, &from);
+  char* to_copy = laid_out(inout, count, type, &to);
+  int given = count;
+  MPI_Datatype of = type;  // copies: the function may change them
+  operation->function(from, to, &given, &of);
+  gsmpi_pack(to, count, type, inout);
+  gsmpi_release(from_copy);
+  gsmpi_release(to_copy);
+}
+
 bool gsmpi_operate(MPI_Op op, const void* in, void* inout, int count, MPI_Datatype type) {
   const Operation* operation = own(op);
   if (operation) {
-    operation->function((void*)in, inout, &count, &type);
+    operate_own(operation, in, inout, count, type);
     return true;
   }
   switch (kind_of(type)) {

@@ -13,7 +13,9 @@ from conftest import Command, Size
 from system import mpi_order
 
 import gossamer_setup
-from gossamer.mpi import _host
+from gossamer import config as configs
+from gossamer import device
+from gossamer.mpi import HEADERS, _device, _host
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = ROOT / "examples" / "mpi"
@@ -87,6 +89,15 @@ def test_every_call_gives_what_another_mpi_gives(tmp_path: Path, seed: int, size
         assert lines(ours(source, ranks, tmp_path, packet_bytes=64, shuffle=seed | 1)) == wanted
 
 
+@needs_other
+def test_operations_on_gaps(tmp_path: Path, size: Size) -> None:
+    """A program's operation is given elements of a vector where the vector has them."""
+    for ranks in size.pick((3,), (2, 5), (2, 3, 4, 5, 7, 8)):
+        wanted = lines(with_other(FIXTURES / "gaps.c", ranks, tmp_path))
+        assert len(wanted) == 20 * ranks
+        assert lines(ours(FIXTURES / "gaps.c", ranks, tmp_path)) == wanted
+
+
 def test_matching_order(tmp_path: Path, seed: int, size: Size) -> None:
     """Random streams and receives with wildcards, in order and with packets that overtake each other."""
     chance = random.Random(seed)
@@ -150,6 +161,68 @@ def test_what_is_wrong_is_said(what: str, code: int, said: list[str], command: C
         assert text in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("call", "gives", "expects", "kind"),
+    [
+        ("Gather", 8, 4, "TRUNCATE"), ("Gatherv", 8, 4, "TRUNCATE"), ("Scatter", 4, 8, "COUNT"),
+        ("Scatterv", 8, 4, "TRUNCATE"), ("Allgather", 8, 4, "TRUNCATE"), ("Alltoall", 8, 4, "TRUNCATE"),
+        ("Alltoallv", 8, 4, "TRUNCATE"),
+    ],
+)  # fmt: skip
+def test_a_rank_is_compared_with_itself(call: str, gives: int, expects: int, kind: str, command: Command) -> None:
+    """Rank 0 gives itself more or less than it expects, and all others do right."""
+    done = command("mpi", "run", FIXTURES / "parts.c", "-n", "3", "--", f"own-{call.lower()}", timeout=60)
+    said = f"rank 0: MPI_{call}: this rank gives {gives} bytes and expects {expects} of itself [MPI_ERR_{kind}]"
+    assert (done.returncode, said in done.stderr) == (4, True), done.stderr
+
+
+@pytest.mark.parametrize(
+    "call",
+    ["Bcast", "Reduce", "Allreduce", "Scan", "Exscan", "Gather", "Gatherv", "Scatter", "Scatterv", "Allgather",
+     "Alltoall", "Sendrecv_replace"],
+)  # fmt: skip
+def test_collectives_refuse_a_null_buffer(call: str, command: Command) -> None:
+    done = command("mpi", "run", FIXTURES / "parts.c", "-n", "3", "--", f"null-{call.lower()}", timeout=60)
+    said = f"rank 0: MPI_{call}: the buffer is null and the count is 1 [MPI_ERR_BUFFER]"
+    assert (done.returncode, said in done.stderr) == (4, True), done.stderr
+
+
+def test_null_buffers_that_do_not_count(command: Command) -> None:
+    done = command("mpi", "run", FIXTURES / "parts.c", "-n", "3", "--", "nothing", timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_gather_alone_is_limited_by_all_ranks(command: Command) -> None:
+    """800 MB on three ranks: a Bcast and a Reduce get as far as their buffer, which is null; a Gather does not fit."""
+    for call, said in (
+        ("bcast", "MPI_Bcast: the buffer is null and the count is 200000000 [MPI_ERR_BUFFER]"),
+        ("reduce", "MPI_Reduce: the buffer is null and the count is 200000000 [MPI_ERR_BUFFER]"),
+        ("gather", "MPI_Gather: 200000000 elements for each of 3 ranks are more than 2 GB [MPI_ERR_COUNT]"),
+    ):
+        done = command("mpi", "run", FIXTURES / "parts.c", "-n", "3", "--", f"large-{call}", timeout=60)
+        assert (done.returncode, said in done.stderr) == (4, True), done.stderr
+
+
+@pytest.mark.parametrize(
+    ("wait", "leaving", "said"),
+    [
+        ("0", ["1"], "rank 1"),
+        ("600", ["1"], "rank 1"),  # the other calls MPI_Init when rank 1 has ended
+        ("-600", ["0"], "rank 0"),  # the others wait for it already
+        ("0", ["0", "1", "2"], None),
+    ],
+)
+def test_a_rank_that_leaves_before_the_others_begin(
+    wait: str, leaving: list[str], said: str | None, command: Command
+) -> None:
+    """Milliseconds that the others wait before MPI_Init, or, less than 0, those who leave before they do."""
+    done = command("mpi", "run", FIXTURES / "absent.c", "-n", "3", "--", wait, *leaving, timeout=60)
+    if said is None:
+        assert (done.returncode, done.stderr) == (0, "")
+    else:
+        assert (done.returncode, f"{said} has left without MPI_Init" in done.stderr) == (4, True), done.stderr
+
+
 def test_bad_requests(command: Command, tmp_path: Path) -> None:
     program = tmp_path / "broken.c"
     program.write_text("#include <mpi.h>\nint main(void) { return MPI_Nothing(); }\nint other( {\n")
@@ -161,6 +234,48 @@ def test_bad_requests(command: Command, tmp_path: Path) -> None:
     assert (done.returncode, "100000" in done.stderr) == (2, True)
     done = command("mpi", "run", FIXTURES / "wrong.c", "--config", "tiny")
     assert (done.returncode, "--engine rtl" in done.stderr) == (2, True)
+
+
+def test_a_real_time_signal_has_a_number(command: Command, tmp_path: Path) -> None:
+    program = tmp_path / "signal.c"
+    program.write_text("#include <mpi.h>\n#include <signal.h>\nint main(void) { MPI_Init(0, 0); raise(40); }\n")
+    done = command("mpi", "run", program, "-n", "1")
+    assert (done.returncode, "rank 0 was killed by signal 40" in done.stderr) == (4, True), done.stderr
+
+
+def test_open_files(tmp_path: Path) -> None:
+    """A run takes the files that it may have, and says when that is too few."""
+    program = tmp_path / "many.c"
+    program.write_text("#include <mpi.h>\nint main(void) { MPI_Init(0, 0); MPI_Finalize(); }\n")
+    for limit, ranks, code, said in (
+        ("ulimit -n 40", "60", 2, "-n 60: needs "),
+        ("ulimit -n 40", "8", 0, ""),
+        ("ulimit -Sn 40", "60", 0, ""),
+    ):
+        words = [sys.executable, str(ROOT / "gossamer"), "mpi", "run", str(program), "-n", ranks]
+        done = subprocess.run(
+            ["bash", "-c", f'{limit} && exec "$@"', "bash", *words], capture_output=True, text=True, check=False
+        )
+        assert (done.returncode, said in done.stderr) == (code, True), done.stderr
+
+
+def test_this_folder_is_a_program(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "one.c").write_text("#include <mpi.h>\nint main(void) { MPI_Init(0, 0); MPI_Finalize(); }\n")
+    done = command("mpi", "run", ".", "-n", "2", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_text_with_the_name_of_main_stays(tmp_path: Path) -> None:
+    """What the overlay's compiler makes of a program: its main gets another name, and its text stays."""
+    source = tmp_path / "text.c"
+    source.write_text(
+        '#include <mpi.h>\n#include <stdio.h>\nint main(void) {\n  printf("user@main \\"@main\\" @main\\n");\n'
+        "  return 0;\n}\n"
+    )
+    config = configs.load("tiny-mpi")
+    made, _ = _device._private(source, [f"-I{HEADERS}", f"-I{device.headers(config, device.ALONE)}"])
+    assert b'user@main "@main" @main' in made.read_bytes()
+    assert b"gsmpi_main\0" in made.read_bytes()
 
 
 def test_cpp_and_arguments(command: Command, tmp_path: Path) -> None:

@@ -95,7 +95,7 @@ def run(
     folder = native.build_dir() / "mpi"
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder, prefix="run-") as made:
-        executable = Path(made) / Path(sources[0]).stem
+        executable = Path(made) / (Path(sources[0]).resolve().stem or "program")
         _host.build(sources, executable, defines=define, includes=include)
         _host.run(sources[0], executable, ranks, arguments, {})
 

@@ -29,7 +29,8 @@ _GLOBAL = re.compile(
     r"(?P<unnamed>(?:local_)?unnamed_addr )?(?P<extern>externally_initialized )?global (?P<rest>.*)$"
 )
 _NAME = re.compile(r'@(?:"[^"]*"|[\w.$-]+)')
-_MAIN = re.compile(r"@main\b")
+_MAIN = re.compile(r'(?P<text>"[^"]*")|@main\b')
+"""The name, or text, which may have it inside and stays as it is; a quotation mark in text stands as a number."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -158,7 +159,9 @@ def thread_local(text: str, source: Path) -> str:
                     f"{source}: {name[1:]} begins as the address of {used[1:]}, which is another one on each rank of "
                     "the overlay; give it its value in main"
                 )
-    return "\n".join(_MAIN.sub("@gsmpi_main", line) if "@main" in line else line for line in lines)
+    return "\n".join(
+        _MAIN.sub(lambda found: found["text"] or "@gsmpi_main", line) if "@main" in line else line for line in lines
+    )
 
 
 def _arguments(program: str, arguments: Sequence[str]) -> Path:

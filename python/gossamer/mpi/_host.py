@@ -6,6 +6,7 @@ from __future__ import annotations
 import hashlib
 import mmap
 import os
+import resource
 import select
 import shutil
 import signal
@@ -25,6 +26,10 @@ _HEAD, _POST = 64, 192
 _AWAKE, _ASLEEP, _FINALIZED, _ENDED = range(4)
 _GRACE = 2.0
 """Seconds that the others have to say what they wait for, when one has ended."""
+_MORE_FILES = 8
+"""Open files of a run but those of its ranks: shared memory, the poll, and pipes while a rank is started."""
+_LOOK = 100
+"""Milliseconds from one look at who has called MPI_Init to the next, when a rank has ended that has not."""
 
 
 def compiler() -> str:
@@ -108,6 +113,7 @@ def run(program: str, executable: Path, ranks: int, arguments: Sequence[str], en
     """
     if not 1 <= ranks <= MOST_RANKS:
         raise InputError(f"-n {ranks}: is no number of ranks from 1 to {MOST_RANKS}")
+    _let_open(ranks)
     memory = os.memfd_create("gossamer-mpi")
     started: list[subprocess.Popen[bytes]] = []
     try:
@@ -129,6 +135,20 @@ def run(program: str, executable: Path, ranks: int, arguments: Sequence[str], en
         os.close(memory)
 
 
+def _let_open(ranks: int) -> None:
+    """Room for the files of a run, one for each rank and some more. InputError where this machine has less."""
+    needed = len(os.listdir("/proc/self/fd")) + ranks + _MORE_FILES
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == resource.RLIM_INFINITY or soft >= needed:
+        return
+    if hard != resource.RLIM_INFINITY and hard < needed:
+        raise InputError(
+            f"-n {ranks}: needs {needed} open files, and {hard} are allowed; start fewer ranks, or raise the "
+            "hard limit (ulimit -Hn)"
+        )
+    resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))
+
+
 def _wait(program: str, started: Sequence[subprocess.Popen[bytes]], shown: mmap.mmap) -> None:
     """Waits for all ranks, or for the first that ends as it should not."""
     poll = select.poll()
@@ -139,9 +159,11 @@ def _wait(program: str, started: Sequence[subprocess.Popen[bytes]], shown: mmap.
             handles[handle] = rank
             poll.register(handle, select.POLLIN)
         codes: dict[int, int] = {}
+        strangers: list[int] = []
         left = len(started)
         while left:
-            for handle, _ in poll.poll():
+            # Others may join when one has ended that never will: their first wait for it would last for ever.
+            for handle, _ in poll.poll(_LOOK if strangers else None):
                 poll.unregister(handle)
                 rank = handles[handle]
                 left -= 1
@@ -153,6 +175,14 @@ def _wait(program: str, started: Sequence[subprocess.Popen[bytes]], shown: mmap.
                     if state == _ENDED:
                         _let_speak(started)
                     raise RunDied(f"{program}: {said}; all ranks are ended")
+                if not joined:
+                    strangers.append(rank)
+            if strangers and any(_has_joined(shown, rank) for rank in range(len(started))):
+                rank = strangers[0]
+                raise RunDied(
+                    f"{program}: rank {rank} has left without MPI_Init, which others have called, with exit code "
+                    f"{codes[rank]}; all ranks are ended"
+                )
     finally:
         for handle in handles:
             os.close(handle)
@@ -163,9 +193,23 @@ def _wait(program: str, started: Sequence[subprocess.Popen[bytes]], shown: mmap.
         raise AnswerNo(f"{program}: ended with another code than 0: {listed}{more}")
 
 
+def _signal_name(number: int) -> str:
+    """What a signal is called; real-time signals have no names but the first and the last."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def _has_joined(shown: mmap.mmap, rank: int) -> bool:
+    """Whether a rank takes part in the run, by MPI_Init; one that ends the run says why by itself."""
+    state, joined = struct.unpack_from("<II", shown, _HEAD + rank * _POST)
+    return bool(joined) and state != _ENDED
+
+
 def _what_is_wrong(rank: int, code: int, state: int, joined: int) -> str | None:
     if code < 0:
-        return f"rank {rank} was killed by {signal.Signals(-code).name}"
+        return f"rank {rank} was killed by {_signal_name(-code)}"
     if state == _ENDED:
         return f"rank {rank} ended the run"
     if joined and state != _FINALIZED:
