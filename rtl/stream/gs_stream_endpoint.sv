@@ -95,9 +95,9 @@ module gs_stream_endpoint
   arrival_t in, in_q;
   stream_header_t header_q;
   logic inside_q, reply_inside_q, here, drop_q, drop, short_data;
-  logic [7:0] local_port;
+  logic [7:0] local_port, under_way;
   port_t at;
-  logic [Ports-1:0] refuses, ask_refuses, data_valid, ask_valid, credit_valid;
+  logic [Ports-1:0] refuses, ask_refuses, credit_refuses, bound, data_valid, ask_valid, credit_valid;
   logic has_elements, asks, credits;
 
   always_comb begin
@@ -136,6 +136,7 @@ module gs_stream_endpoint
   end
 
   assign local_port = in_q.header.port - 8'(First);
+  assign under_way = header_q.port - 8'(First);
   // A lower number wraps around to one that is too high.
   assign here = 32'(local_port) < Ports;
   assign at = port_t'(local_port);
@@ -144,7 +145,8 @@ module gs_stream_endpoint
     asks         = in_q.request && in_q.header.op == StreamOpAsk;
     credits      = !in_q.request && in_q.header.op == StreamOpCredit;
     short_data   = in_q.first && in_q.last;
-    drop         = drop_q;
+    // Only requests go on: a credit is one flit, and the rest of what is longer was refused with its first.
+    drop         = drop_q || !in_q.request;
     if (in_q.first) begin
       drop = in_q.odd || !here || in_q.kind != FlitKindHeader || !(has_elements || asks || credits)
              || (!has_elements && !in_q.last) || (has_elements && refuses[at])
@@ -157,9 +159,10 @@ module gs_stream_endpoint
     end
   end
   always_ff @(posedge clk_i) begin
-    // Only requests go on.
     if (in_q.valid && in_q.request) drop_q <= drop;
-    refused_o <= rst_ni && ((in_q.valid && in_q.first && drop) || ask_refuses != '0);
+    // What is under way to a half that is bound anew came for its last binding.
+    for (int unsigned p = 0; p < Ports; p++) if (bound[p] && 32'(under_way) == p) drop_q <= 1'b1;
+    refused_o <= rst_ni && ((in_q.valid && in_q.first && drop) || ask_refuses != '0 || credit_refuses != '0);
   end
 
   // --------------------------------------------------------------- ports
@@ -185,23 +188,24 @@ module gs_stream_endpoint
     ) u_push (
       .clk_i,
       .rst_ni,
-      .own_i         (own),
+      .own_i           (own),
       .job_i,
-      .bind_valid_i  (send_bind_valid_i[p]),
-      .bind_i        (send_bind_i[p]),
-      .open_valid_i  (send_open_valid_i[p]),
-      .open_ready_o  (send_open_ready_o[p]),
-      .open_i        (send_open_i[p]),
-      .in_valid_i    (s_axis_tvalid_i[p]),
-      .in_ready_o    (s_axis_tready_o[p]),
-      .in_data_i     (s_axis_tdata_i[p]),
-      .credit_valid_i(credit_valid[p]),
-      .credit_i      (in_q.payload),
-      .out_valid_o   (push_valid[p]),
-      .out_ready_i   (push_ready[p]),
-      .out_o         (push[p]),
-      .report_valid_o(failed),
-      .report_o      (failure)
+      .bind_valid_i    (send_bind_valid_i[p]),
+      .bind_i          (send_bind_i[p]),
+      .open_valid_i    (send_open_valid_i[p]),
+      .open_ready_o    (send_open_ready_o[p]),
+      .open_i          (send_open_i[p]),
+      .in_valid_i      (s_axis_tvalid_i[p]),
+      .in_ready_o      (s_axis_tready_o[p]),
+      .in_data_i       (s_axis_tdata_i[p]),
+      .credit_valid_i  (credit_valid[p]),
+      .credit_i        (in_q.payload),
+      .credit_refused_o(credit_refuses[p]),
+      .out_valid_o     (push_valid[p]),
+      .out_ready_i     (push_ready[p]),
+      .out_o           (push[p]),
+      .report_valid_o  (failed),
+      .report_o        (failure)
     );
     gs_stream_pop #(
       .Bytes(Bytes),
@@ -214,6 +218,7 @@ module gs_stream_endpoint
       .job_i,
       .bind_valid_i  (recv_bind_valid_i[p]),
       .bind_i        (recv_bind_i[p]),
+      .bound_o       (bound[p]),
       .open_valid_i  (recv_open_valid_i[p]),
       .open_ready_o  (recv_open_ready_o[p]),
       .open_i        (recv_open_i[p]),

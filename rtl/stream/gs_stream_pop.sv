@@ -31,6 +31,8 @@ module gs_stream_pop
   // Binding, while no channel is open and the buffer is empty; ends a fault
   input  logic                 bind_valid_i,
   input  recv_bind_t           bind_i,
+  /// it is bound: nothing that is under way counts any more
+  output logic                 bound_o,
   // Kernel: a channel is opened, and closes itself behind its last element
   input  logic                 open_valid_i,
   output logic                 open_ready_o,
@@ -91,6 +93,7 @@ module gs_stream_pop
   recv_open_t open_q;
   logic binds;
   assign binds = bind_valid_i && state_q inside {Idle, Fault};
+  assign bound_o = binds;
 
   // ------------------------------------------------------------- arrivals
   /// flit and lane where the next element goes

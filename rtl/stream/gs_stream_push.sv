@@ -43,6 +43,8 @@ module gs_stream_push
   // Credits that came
   input  logic                 credit_valid_i,
   input  stream_credit_t       credit_i,
+  /// they are of another binding, and dropped
+  output logic                 credit_refused_o,
   // Packets
   output logic                 out_valid_o,
   input  logic                 out_ready_i,
@@ -88,7 +90,10 @@ module gs_stream_push
   pos_t put_q, sent_q, until_q;
   credits_t credits_q;
   stream_header_t credit_header;
+  logic credit_takes;
   assign credit_header = credit_i.header;
+  assign credit_takes = credit_valid_i && credit_header.account == bind_q.account;
+  assign credit_refused_o = credit_valid_i && !credit_takes;
   logic [LingerW-1:0] linger_q;
   /// flits of the packet under way that are still to be read, and where
   flits_t body_q;
@@ -235,7 +240,7 @@ module gs_stream_push
       state_q <= state_d;
       if (out_free) out_valid_q <= gives;
       credits_q <= credits_q - (starts ? credits_t'(used) : '0)
-                   + (credit_valid_i && credit_header.account == bind_q.account ? credit_i.flits : '0);
+                   + (credit_takes ? credit_i.flits : '0);
       if (bind_valid_i && !open) begin
         bind_q    <= bind_i;
         credits_q <= bind_i.eager ? bind_i.flits : '0;

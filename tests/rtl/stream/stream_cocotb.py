@@ -120,6 +120,21 @@ class Bench:
         await FallingEdge(self.dut.clk_i)
         self.dut.send_bind_valid_i.value = self.dut.recv_bind_valid_i.value = 0
 
+    async def rebind(self, source: int, to: int, account: int, send: bool = True, eager: bool = True) -> None:
+        """One pair, whatever the other halves do: the receiving half, and the sending one too if `send`."""
+        bound = 1 << 53 | address(to) << 16 | DEPTH if eager else 0
+        self.dut.send_bind_i.value = (bound | account << 48) << 54 * source
+        self.dut.recv_bind_i.value = (eager << 45 | account << 40 | source << 32 | address(source)) << 46 * to
+        self.dut.send_bind_valid_i.value = send << source
+        self.dut.recv_bind_valid_i.value = 1 << to
+        if send:
+            self.credit[source] = DEPTH if eager else 0
+            self.bound.pop(source, None)
+            if eager:
+                self.bound[source] = to
+        await self.step()
+        self.dut.send_bind_valid_i.value = self.dut.recv_bind_valid_i.value = 0
+
     def add(self, one: Message) -> None:
         self.sends[one.source].append(one)
         self.recvs[one.to].append(one)
@@ -514,7 +529,7 @@ async def strange_packets_are_refused(dut: HierarchyObject) -> None:
             return source << 24 | 1 << 21 | account << 16 | to << 8 | op << 5 | valid
 
         body = random.getrandbits(128)
-        choice = random.randrange(7)
+        choice = random.randrange(10)
         if choice == 0:  # elements of somebody without credits
             bench.raw += [raw_flit(3, False, 1, port, head(DATA, 16, 7, 4))]
             bench.raw += [raw_flit(0, last, 1, port, body) for last in (False, False, True)]
@@ -528,9 +543,18 @@ async def strange_packets_are_refused(dut: HierarchyObject) -> None:
             bench.raw += [raw_flit(3, False, 1, port, head(ASK, 0, 2, 4)), raw_flit(0, True, 1, port, body)]
         elif choice == 5:  # an ask at a bound port
             bench.raw += [raw_flit(3, True, 1, 0, head(ASK, 0, 1, 4, 0))]
-        else:  # elements where credits travel
+        elif choice == 6:  # elements where credits travel
             bench.raw += [raw_flit(3, True, 2, port, head(DATA, 3, 1, 4))]
-        strange += 1
+        elif choice == 7:  # credits of two flits, the second like credits of one
+            credits = 5 << 32 | head(CREDIT, 0, 1, 4, 0)
+            bench.raw += [raw_flit(3, False, 2, 0, credits), raw_flit(0, True, 2, 0, credits)]
+        elif choice == 8:  # an operation that there is not
+            op = random.randrange(4, 8)
+            bench.raw += [raw_flit(3, True, random.choice([1, 2]), port, head(op, 3, 1, 4))]
+        else:  # for a port of nobody's, or of the other endpoint
+            to = random.choice([port ^ PORTS // 2, *range(PORTS, 256)])
+            bench.raw += [raw_flit(3, True, 1, port, head(CLOSE, 3, port ^ 1, 4, to))]
+        strange += 2
         # Credits of an old account are nobody's.
         bench.raw += [raw_flit(3, True, 2, 0, 5 << 32 | head(CREDIT, 0, 1, 31, 0))]
     await run(bench)
@@ -539,6 +563,62 @@ async def strange_packets_are_refused(dut: HierarchyObject) -> None:
     assert not bench.raw
     assert bench.refused == strange, f"{bench.refused} of {strange} packets were refused"
     assert not bench.reports
+
+
+@cocotb.test()
+async def credits_come_in_packets_of_one_flit(dut: HierarchyObject) -> None:
+    """A sender without credits sends nothing for the second flit of a packet whose first was refused."""
+    bench = Bench(dut)
+    await bench.begin()
+    await bench.bind({0: 1}, 4)
+    one = Message(0, 1, FITS[0], (DEPTH + 8) * 16 // TYPES[FITS[0]][1])
+    bench.sends[0].append(one)
+    for _ in range((DEPTH + 8) * 16 // BYTES + 200):
+        await bench.step()
+    assert bench.credit[0] == 0
+    credits = 5 << 32 | 1 << 24 | 1 << 21 | 4 << 16 | CREDIT << 5
+    bench.raw += [raw_flit(3, False, 2, 0, credits), *[raw_flit(0, last, 2, 0, credits) for last in (False, True)]]
+    for _ in range(200):
+        await bench.step()  # a flit without a credit fails
+    assert bench.refused == 1 and not bench.raw
+    bench.recvs[1].append(one)
+    await bench.finish()
+    assert bench.done[1] == 1 and not bench.reports
+
+
+@cocotb.test()
+async def nothing_of_the_last_binding_comes_into_the_next(dut: HierarchyObject) -> None:
+    """A receiver faults in a packet and is bound to another rank in each cycle behind: none of the rest comes there."""
+    bench = Bench(dut)
+    await bench.begin()
+    to, kind = PORTS - 1, FITS[0]
+    account = 0
+    # The fault comes when the second flit is read: at most a packet's flits are still to come.
+    for wait in range(PACKET + 24):
+        account = account % 15 + 1
+        await bench.rebind(0, to, 2 * account)
+        bench.lane[0] = 0
+        long = Message(0, to, kind, DEPTH * 16 // TYPES[kind][1])
+        bench.sends[0].append(long)
+        # As many bytes as the first flit and one element more.
+        expected = Message(0, to, kind, 16 // TYPES[kind][1] + 1)
+        expected.data = long.data[: len(expected.data)]
+        bench.recvs[to].append(expected)
+        bench.reports.clear()
+        for _ in range(DEPTH * 16 // BYTES + 200):
+            await bench.step()
+            if bench.reports:
+                break
+        assert [report["fault"] for report in bench.reports] == [COUNT], (wait, bench.reports)
+        bench.receiving[to] = None
+        for _ in range(wait):
+            await bench.step()
+        await bench.rebind(2, to, 2 * account + 1)
+        bench.add(message(2, to, DEPTH * 16 // TYPES[kind][1]))
+        await bench.finish()
+        for _ in range(160):
+            await bench.step()
+        assert len(bench.reports) == 1, (wait, bench.reports)
 
 
 @cocotb.test()
