@@ -358,7 +358,7 @@ def test_systemverilog_packs_as_python_does(tmp_path: Path, size: Any, seed: int
     lines += [
         "    begin",
         "      automatic " + example,
-        '      if (header != 32\'h01020347) $error("guide");',
+        '      if (header != 32\'h01420367) $error("guide");',
     ]
     lines += ["    end", "    $finish;", "  end", "endmodule", ""]
     (tmp_path / "top.sv").write_text("\n".join(lines))

@@ -11,8 +11,8 @@ import click
 from gossamer.cli import _program_verdict
 from gossamer.cli._program_console import Progress, show_warnings, visible
 from gossamer.cli._tile_program import _load
-from gossamer.cli.mpi import CONFIG
 from gossamer.errors import AnswerNo, InputError, RunDied
+from gossamer.mpi import CONFIG
 
 if TYPE_CHECKING:
     from gossamer.device import Image

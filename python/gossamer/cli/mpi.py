@@ -10,8 +10,7 @@ import click
 
 from gossamer import native
 from gossamer.errors import InputError
-
-CONFIG = "tiny-mpi"
+from gossamer.mpi import CONFIG
 
 
 @click.group("mpi", short_help="Run MPI programs.")

@@ -11,5 +11,7 @@ HEADERS = INCLUDE / "gossamer" / "mpi"
 DEVICE = ROOT / "device" / "mpi"
 MOST_RANKS = 1024
 """Ranks of a run on this machine."""
+CONFIG = "tiny-mpi"
+"""The board of a run on engine rtl, unless another is named."""
 
-__all__ = ["DEVICE", "HEADERS", "LIBRARY", "MOST_RANKS"]
+__all__ = ["CONFIG", "DEVICE", "HEADERS", "LIBRARY", "MOST_RANKS"]

@@ -21,6 +21,7 @@ SOURCE = ROOT / "src" / "smi"
 COMPAT = ROOT / "compat" / "smi"
 C_SUFFIXES = (".c",)
 CPP_SUFFIXES = (".cc", ".cpp", ".cxx", ".C")
+OPENCL = ".cl"
 # No fused multiply-add unless the source asks for one: the same bits on every machine.
 USER_FLAGS = ("-O2", "-g", "-fPIC", "-ffp-contract=off", "-fno-optimize-sibling-calls")
 # Calls that are merged lose their lines; unique symbols would be one for all ranks.

@@ -15,8 +15,7 @@ import gossamer_setup
 from gossamer import apps, native
 from gossamer.errors import InputError
 from gossamer.paths import INCLUDE
-from gossamer.smi._compile import COMPAT, CPP_SUFFIXES
-from gossamer.smi._programs import OPENCL
+from gossamer.smi._compile import COMPAT, CPP_SUFFIXES, OPENCL
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from pathlib import Path
 from gossamer.errors import InputError
 from gossamer.smi import _compile
 
-OPENCL = ".cl"
+OPENCL = _compile.OPENCL
 SUFFIXES = (*_compile.C_SUFFIXES, *_compile.CPP_SUFFIXES, OPENCL)
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/|(\"(?:\\.|[^\"\\\n])*\")", re.DOTALL)
 _MAIN = re.compile(r"\bmain\s*\([^;{}]*\)\s*\{")
