@@ -38,7 +38,7 @@ struct Params {
 };
 
 // Scores are 1 in all at most; what they move by, twice that. Every change is rounded up: what many vertices move by,
-// each less than the last bit, must not pass for rest. So a tolerance below vertices * 2^-61 is met at a fixed point only.
+// each less than the last bit, must not pass for rest. So a tolerance below vertices * 2^-61 is met at rest only.
 struct Totals {
   static constexpr Real up = static_cast<Real>(0x1p-62);  // half of the last bit
   gossamer::FixedSum<Real, 61> change;

@@ -83,8 +83,8 @@ bool run(F&& f, const Position* position, Fault& fault) noexcept {
   return run([](void* context) { (*static_cast<Callable*>(context))(); }, &f, position, fault);
 }
 
-/// While one of these is there, its thread is not inside run(), though run() has called it: it waits for others, or is in
-/// code that is no handler and must come to its own end. What interrupt() ends then is what the others run.
+/// While one of these is there, its thread is not inside run(), though run() has called it: it waits for others, or is
+/// in code that is no handler and must come to its own end. What interrupt() ends then is what the others run.
 class Outside {
  public:
   Outside();
