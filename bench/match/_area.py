@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the match engines cost, and how fast they are on ECP5.
 
-LUT6s are Yosys' for the 7 series. Each queue is 4,096 entries deep; ours has 4,096 for both queues together, of
-which either may take all. Cells and clock are nextpnr's, with one seed.
+LUT6s are Yosys' for the 7 series. Each queue is 4,096 entries deep and has a CAM of its own; ours has 4,096 and one
+CAM of the same size for both queues together, of which either may take all: half of what the others have. Cells and clock are nextpnr's, with one seed.
 """
 
 from __future__ import annotations
@@ -32,6 +32,11 @@ NAMES = (*LUTS, *CELLS, *CLOCKS)
 _ROUTED = ("ours", "two-level")
 
 
+def _stores(name: str) -> dict[str, str]:
+    """What the numbers of CAM and list entries are for: ours has half as many of both as the others."""
+    return {"entries_are": "of both queues together" if name == "ours" else "of each queue"}
+
+
 def measure(context: Context) -> Iterator[Row]:
     """Each row as synthesis ends, which takes long the first time; results are kept by content."""
     files = sources.blocks("match", config=configs.load(CONFIG))
@@ -51,6 +56,8 @@ def measure(context: Context) -> Iterator[Row]:
                 "LUT6",
                 reference={"what": "64 lists", "value": float(beside), "unit": "LUT6"} if beside else None,
                 ratio=beside / report.luts if beside else None,
+                least_ratio=1.0 if name == "ours" else None,
+                **_stores(name),
                 cam_entries=CAM,
                 depth=DEPTH,
                 ffs=report.ffs,
@@ -73,6 +80,7 @@ def measure(context: Context) -> Iterator[Row]:
             "seeds": 1,
             "ffs": routed.ffs,
             "block_rams": routed.block_rams,
+            **_stores(name),
         }
         if context.wants(cells):
             yield context.row(cells, float(routed.cells), "cells", **about)

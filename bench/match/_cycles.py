@@ -199,7 +199,7 @@ def _row_unload(context: Context, row: str, name: str, depth: int) -> Row:
         "cycles",
         reference={"what": "64 lists, the same receives", "value": float(beside), "unit": "cycles"},
         ratio=beside / cycles,
-        **({"bound": UNLOAD_LEAST} if depth == max(UNLOADS) else {}),
+        least_ratio=UNLOAD_LEAST if depth == max(UNLOADS) else None,
         **_about(name, cycles),
     )
 

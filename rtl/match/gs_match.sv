@@ -16,11 +16,13 @@ module gs_match
   /// hashed: entries that one queue cannot take from the other
   parameter int unsigned Reserve      = Entries / 8,
   /// ranks that it serves
-  parameter int unsigned Ranks        = 1024
+  parameter int unsigned Ranks        = 1024,
+  /// hashed: bits of the hash in place of a seed of zeros, not all 0; who reads this can make keys of one bin
+  parameter logic [127:0] DefaultSeed = 128'h243F_6A88_85A3_08D3_1319_8A2E_0370_7344
 ) (
   input  logic              clk_i,
   input  logic              rst_ni,
-  /// hashed: secret bits of the hash, taken while all lists are empty
+  /// hashed: secret bits of the hash, taken while all lists are empty; zeros stand for DefaultSeed
   input  logic [127:0]      seed_i,
   input  logic              cmd_valid_i,
   output logic              cmd_ready_o,
@@ -34,6 +36,12 @@ module gs_match
 );
   if (Architecture == 0) begin : gen_hashed
     localparam int unsigned SeedW = $bits(match_key_t) + $clog2(Entries);
+    if (DefaultSeed[SeedW-1:0] == '0) begin : gen_illegal_seed
+      $fatal(1, "gs_match: the lowest %0d bits of DefaultSeed are 0; they must not all be 0", SeedW);
+    end
+    // Zeros would put every key into one bin.
+    logic [SeedW-1:0] seed;
+    assign seed = (seed_i[SeedW-1:0] == '0) ? DefaultSeed[SeedW-1:0] : seed_i[SeedW-1:0];
     gs_match_hashed #(
       .CamEntries(CamEntries),
       .Entries   (Entries),
@@ -42,7 +50,7 @@ module gs_match
     ) u_engine (
       .clk_i,
       .rst_ni,
-      .seed_i(seed_i[SeedW-1:0]),
+      .seed_i(seed),
       .cmd_valid_i,
       .cmd_ready_o,
       .cmd_i,
@@ -73,7 +81,7 @@ module gs_match
       .messages_o
     );
     logic unused_seed;
-    assign unused_seed = ^seed_i ^ (Reserve == 0);
+    assign unused_seed = ^seed_i ^ (Reserve == 0) ^ (DefaultSeed == '0);
   end else begin : gen_illegal_architecture
     $fatal(1, "gs_match: Architecture is %0d; it must be 0 (hashed) or 1 (two-level)", Architecture);
   end

@@ -59,6 +59,9 @@ module gs_match_axi
   match_command_t cmd;
   match_completion_t done;
   logic [31:0] posts, messages;
+  // Requests that the engine has taken and not answered, or whose completion waits.
+  logic [3:0] under_way_q;
+  logic takes_cmd, takes_done, busy;
 
   gs_match #(
     .Architecture(Architecture),
@@ -90,6 +93,9 @@ module gs_match_axi
   assign m_axis_tdata_o  = done;
   assign done_ready      = window_q ? takes_word : m_axis_tready_i;
   assign done_words      = done;
+  assign takes_cmd       = cmd_valid && cmd_ready;
+  assign takes_done      = done_valid && done_ready;
+  assign busy            = sends_q || takes_cmd || under_way_q != '0;
 
   // --------------------------------------------------------------- writes
   logic writes, write_ok, bvalid_q;
@@ -104,7 +110,7 @@ module gs_match_axi
   // Whole words; a request only when the one before has been taken.
   always_comb begin
     write_ok = 1'b0;
-    if (waddr == RegControl) write_ok = !sends_q && !done_valid;
+    if (waddr == RegControl) write_ok = !busy;
     if (waddr[5:2] == RegSeed[5:2]) write_ok = 1'b1;
     if (waddr[5:2] == RegCommand[5:2]) write_ok = window_q && !sends_q;
     if (s_axil_wstrb_i != '1) write_ok = 1'b0;
@@ -129,7 +135,7 @@ module gs_match_axi
     unique case (raddr)
       RegIdentity: rdata = Identity;
       RegControl: rdata = 32'(window_q);
-      RegStatus: rdata = {30'd0, window_q && done_valid, window_q && !sends_q};
+      RegStatus: rdata = {29'd0, busy, window_q && done_valid, window_q && !sends_q};
       RegPosts: rdata = posts;
       RegMessages: rdata = messages;
       default: begin
@@ -147,13 +153,15 @@ module gs_match_axi
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      window_q   <= 1'b0;
-      sends_q    <= 1'b0;
-      seed_q     <= '0;
-      bvalid_q   <= 1'b0;
-      rvalid_q   <= 1'b0;
-      counters_q <= '0;
+      window_q    <= 1'b0;
+      sends_q     <= 1'b0;
+      seed_q      <= '0;
+      bvalid_q    <= 1'b0;
+      rvalid_q    <= 1'b0;
+      counters_q  <= '0;
+      under_way_q <= '0;
     end else begin
+      under_way_q <= under_way_q + 4'(takes_cmd) - 4'(takes_done);
       if (s_axil_bready_i) bvalid_q <= 1'b0;
       if (writes) bvalid_q <= 1'b1;
       if (s_axil_rready_i) rvalid_q <= 1'b0;
@@ -165,7 +173,7 @@ module gs_match_axi
         if (waddr == (RegCommand | 6'd3)) sends_q <= 1'b1;
       end
       for (int unsigned i = 0; i < Counters; i++) begin
-        if (done_valid && done_ready && 32'(done.status) == i) counters_q[i] <= counters_q[i] + 32'd1;
+        if (takes_done && 32'(done.status) == i) counters_q[i] <= counters_q[i] + 32'd1;
       end
     end
     if (writes) bresp_q <= write_ok ? Okay : SlaveError;
@@ -179,5 +187,7 @@ module gs_match_axi
   logic unused;
   assign unused = ^{s_axil_awaddr_i[1:0], s_axil_araddr_i[1:0]};
 
+  `GS_ASSERT_NOW(requests_under_way_can_be_counted, under_way_q != '1 || !takes_cmd)
+  `GS_ASSERT_NOW(a_completion_was_asked_for, !done_valid || under_way_q != '0)
   `GS_ASSERT_HOLD(a_completion_is_stable_while_it_waits, m_axis_tvalid_o, m_axis_tready_i || window_q, m_axis_tdata_o)
 endmodule

@@ -21,11 +21,20 @@ enum {
   GS_MATCH_COUNTERS = 0x50
 };
 enum { GS_MATCH_WINDOW = 1 };                       /* of GS_MATCH_CONTROL */
-enum { GS_MATCH_CAN_SEND = 1, GS_MATCH_HAS_DONE = 2 }; /* of GS_MATCH_STATUS */
+enum { GS_MATCH_CAN_SEND = 1, GS_MATCH_HAS_DONE = 2, GS_MATCH_UNDER_WAY = 4 }; /* of GS_MATCH_STATUS */
+enum { GS_MATCH_RANKS = 1024 };                     /* that a request can name */
 #define GS_MATCH_IS_ONE 0x47534D31u
 
 enum gs_match_op { GS_MATCH_POST, GS_MATCH_ARRIVE, GS_MATCH_CANCEL, GS_MATCH_PROBE, GS_MATCH_TAKE };
-enum gs_match_status { GS_MATCH_MATCHED, GS_MATCH_WAITING, GS_MATCH_NONE, GS_MATCH_FULL, GS_MATCH_BAD };
+/* GS_MATCH_STRAY comes from no engine: the completion of another request was there, so somebody else uses the window. */
+enum gs_match_status {
+  GS_MATCH_MATCHED,
+  GS_MATCH_WAITING,
+  GS_MATCH_NONE,
+  GS_MATCH_FULL,
+  GS_MATCH_BAD,
+  GS_MATCH_STRAY
+};
 
 /* How registers are read and written: of memory that is mapped, or of a simulation. Offsets are in bytes. */
 struct gs_match_bus {
@@ -37,7 +46,7 @@ struct gs_match_bus {
 struct gs_match_request {
   enum gs_match_op op;
   int any_source, any_tag, rendezvous;
-  uint16_t rank; /* 10 bits */
+  uint16_t rank; /* below GS_MATCH_RANKS */
   uint8_t length;
   uint16_t communicator, source;
   uint32_t tag, handle;
@@ -52,25 +61,44 @@ struct gs_match_result {
   uint32_t tag, handle, partner;
 };
 
-/* 0, or -1 if there is no match engine at this place. Must come before requests; none may be under way. */
+/* 0, or -1 if there is no match engine at this place, or its streams have requests under way. Must come before requests.
+ * What a program that was killed asked for is answered, and the answer dropped. Receives and messages that it left stay:
+ * GS_MATCH_POSTS and GS_MATCH_MESSAGES count them. */
 static inline int gs_match_open(const struct gs_match_bus *bus, const uint32_t seed[4]) {
+  uint32_t status;
   int i;
   if (bus->read(bus->context, GS_MATCH_IDENTITY) != GS_MATCH_IS_ONE) return -1;
+  while ((status = bus->read(bus->context, GS_MATCH_STATUS)) & GS_MATCH_UNDER_WAY) {
+    if (!(bus->read(bus->context, GS_MATCH_CONTROL) & GS_MATCH_WINDOW)) return -1;
+    if (status & GS_MATCH_HAS_DONE) (void)bus->read(bus->context, GS_MATCH_COMPLETION + 12u);
+  }
   for (i = 0; i < 4; ++i) bus->write(bus->context, GS_MATCH_SEED + 4u * (uint32_t)i, seed[i]);
   bus->write(bus->context, GS_MATCH_CONTROL, GS_MATCH_WINDOW);
+  if (bus->read(bus->context, GS_MATCH_CONTROL) != GS_MATCH_WINDOW) return -1;
   return 0;
 }
 
-/* One request, and its completion. */
+/* One request, and its completion. A rank that the request has no bits for is GS_MATCH_BAD, and nothing is sent. */
 static inline struct gs_match_result gs_match_do(const struct gs_match_bus *bus, const struct gs_match_request *what) {
   struct gs_match_result result;
   uint32_t word[4];
   int i;
+  if (what->rank >= GS_MATCH_RANKS) {
+    result.op = what->op;
+    result.status = GS_MATCH_BAD;
+    result.rendezvous = what->rendezvous != 0;
+    result.length = what->length;
+    result.source = what->source;
+    result.tag = what->tag;
+    result.handle = what->handle;
+    result.partner = 0;
+    return result;
+  }
   word[0] = what->handle;
   word[1] = what->tag;
   word[2] = (uint32_t)what->communicator << 16 | what->source;
   word[3] = (uint32_t)what->op << 21 | (uint32_t)(what->any_source != 0) << 20 | (uint32_t)(what->any_tag != 0) << 19 |
-            (uint32_t)(what->rendezvous != 0) << 18 | (what->rank & 1023u) << 8 | what->length;
+            (uint32_t)(what->rendezvous != 0) << 18 | (uint32_t)what->rank << 8 | what->length;
   while (!(bus->read(bus->context, GS_MATCH_STATUS) & GS_MATCH_CAN_SEND)) {
   }
   for (i = 0; i < 4; ++i) bus->write(bus->context, GS_MATCH_COMMAND + 4u * (uint32_t)i, word[i]);
@@ -85,6 +113,7 @@ static inline struct gs_match_result gs_match_do(const struct gs_match_bus *bus,
   result.rendezvous = (int)(word[3] >> 24 & 1);
   result.status = (enum gs_match_status)(word[3] >> 25 & 7);
   result.op = (enum gs_match_op)(word[3] >> 28 & 7);
+  if (result.handle != what->handle || result.op != what->op) result.status = GS_MATCH_STRAY;
   return result;
 }
 

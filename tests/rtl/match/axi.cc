@@ -148,6 +148,107 @@ void streams(Axi& axi, unsigned count) {
   }
 }
 
+/// A program ends at some point of a request, and another opens the window; one asks for a rank that there cannot be.
+void programs_that_end(Axi& axi, const gs_match_bus& bus) {
+  const uint32_t seed[4] = {1, 2, 3, 4};
+  const gs_match_request probe = {GS_MATCH_PROBE, 1, 1, 0, 5, 0, 7, 0, 0, 77};
+  const auto asks = [&](unsigned words) {
+    const uint32_t word[4] = {99, 0, 0, static_cast<uint32_t>(Op::kTake) << 21 | 3u << 19};
+    for (unsigned i = 0; i < words; ++i) axi.write(GS_MATCH_COMMAND + 4 * i, word[i]);
+  };
+  // Of a request: so many words written, so many cycles waited, so many words of its completion read.
+  for (unsigned written = 0; written <= 4; ++written) {
+    for (unsigned waits = 0; waits < 8; ++waits) {
+      for (unsigned taken = 0; taken < (written == 4 && waits == 7 ? 5 : 1); ++taken) {
+        asks(written);
+        for (unsigned i = 0; i < waits; ++i) axi.tick();
+        for (unsigned i = 0; i < taken; ++i) axi.read(GS_MATCH_COMPLETION + 4 * i);
+        CHECK(gs_match_open(&bus, seed) == 0, "the window does not open after %u words", written);
+        const gs_match_result got = gs_match_do(&bus, &probe);
+        CHECK(got.status == GS_MATCH_NONE && got.handle == probe.handle, "after %u words and %u cycles: status %d of %u",
+              written, waits, (int)got.status, got.handle);
+      }
+    }
+  }
+  asks(4);
+  CHECK(gs_match_do(&bus, &probe).status == GS_MATCH_STRAY, "another's completion is taken for one's own");
+  CHECK(gs_match_open(&bus, seed) == 0 && gs_match_do(&bus, &probe).status == GS_MATCH_NONE, "no way back from it");
+
+  uint32_t before = 0, after = 0;
+  for (unsigned i = 0; i < 5; ++i) before += axi.read(GS_MATCH_COUNTERS + 4 * i);
+  for (const unsigned rank : {1024u, 1029u, 65'535u}) {
+    gs_match_request wrong = probe;
+    wrong.rank = static_cast<uint16_t>(rank);
+    CHECK(gs_match_do(&bus, &wrong).status == GS_MATCH_BAD, "rank %u is asked for", rank);
+  }
+  for (unsigned i = 0; i < 5; ++i) after += axi.read(GS_MATCH_COUNTERS + 4 * i);
+  CHECK(before == after, "a rank that there cannot be has reached the engine");
+
+  // Streams under way: the window opens neither over a request in the engine nor over a completion that waits.
+  axi.write(GS_MATCH_CONTROL, 0);
+  Vgs_match_axi& top = *axi.top;
+  top.s_axis_tdata_i[3] = static_cast<uint32_t>(Op::kTake) << 21;
+  top.s_axis_tvalid_i = 1;
+  axi.settle();
+  CHECK(top.s_axis_tready_o, "an engine at rest takes no request");
+  top.s_axil_awaddr_i = GS_MATCH_CONTROL;
+  top.s_axil_wdata_i = 1;
+  top.s_axil_wstrb_i = 15;
+  // The write and the request in one cycle, then one in each cycle until the completion is there.
+  for (unsigned cycle = 0; cycle < 12; ++cycle) {
+    top.s_axil_awvalid_i = top.s_axil_wvalid_i = cycle % 2 == 0;
+    top.s_axil_bready_i = 1;
+    axi.tick();
+    top.s_axis_tvalid_i = 0;
+    axi.settle();
+    CHECK(!top.s_axil_bvalid_o || top.s_axil_bresp_o == 2, "cycle %u: the window opens over a request", cycle);
+  }
+  top.s_axil_awvalid_i = top.s_axil_wvalid_i = 0;
+  axi.tick();
+  top.s_axil_bready_i = 0;
+  CHECK(gs_match_open(&bus, seed) == -1, "the window is said to be open over a completion");
+  top.m_axis_tready_i = 1;
+  axi.settle();
+  CHECK(top.m_axis_tvalid_o, "the completion is lost");
+  axi.tick();
+  top.m_axis_tready_i = 0;
+  CHECK(gs_match_open(&bus, seed) == 0, "the window does not open");
+}
+
+/// Requests through the streams, all completions taken at once; cycles until the last is answered.
+unsigned through_streams(Axi& axi, Op op, unsigned count, Status must) {
+  Vgs_match_axi& top = *axi.top;
+  unsigned cycles = 0;
+  top.m_axis_tready_i = 1;
+  for (unsigned sent = 0, done = 0; done < count; ++cycles) {
+    CHECK(cycles < 1'000'000, "%u requests are not answered", count - done);
+    top.s_axis_tvalid_i = sent < count;
+    top.s_axis_tdata_i[0] = top.s_axis_tdata_i[1] = sent;
+    top.s_axis_tdata_i[2] = 0;
+    top.s_axis_tdata_i[3] = static_cast<uint32_t>(op) << 21;
+    axi.settle();
+    if (top.m_axis_tvalid_o) {
+      const auto status = static_cast<Status>(top.m_axis_tdata_o[3] >> 25 & 7);
+      CHECK(status == must && top.m_axis_tdata_o[1] == done, "request %u: status %d, must be %d", done, (int)status,
+            (int)must);
+      ++done;
+    }
+    if (top.s_axis_tvalid_i && top.s_axis_tready_o) ++sent;
+    axi.tick();
+  }
+  top.s_axis_tvalid_i = top.m_axis_tready_i = 0;
+  return cycles;
+}
+
+/// Receives of a thousand tags and a message for each: no more cycles a request than match.md has for lists, on average.
+void no_bin_has_all(Axi& axi, const char* when) {
+  constexpr unsigned kTags = 1000, kMost = 24;
+  const unsigned posts = through_streams(axi, Op::kPost, kTags, Status::kWaiting);
+  const unsigned arrivals = through_streams(axi, Op::kArrive, kTags, Status::kMatched);
+  CHECK(posts < kTags * kMost && arrivals < kTags * kMost, "%s: %u receives take %u cycles, as many messages %u", when,
+        kTags, posts, arrivals);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -166,9 +267,14 @@ int main(int argc, char** argv) {
   axi.read(GS_MATCH_COMPLETION);
   CHECK(axi.response == kError, "a completion is read that there is not");
 
+  no_bin_has_all(axi, "after reset");
+  for (unsigned i = 0; i < 4; ++i) axi.write(GS_MATCH_SEED + 4 * i, 0);
+  no_bin_has_all(axi, "with a seed of zeros");
+
   const gs_match_bus bus{&axi, read_register, write_register};
   const int wrong = match_example(&bus);
   CHECK(wrong == 0, "%d answers of the example are wrong", wrong);
+  programs_that_end(axi, bus);
   axi.write(GS_MATCH_CONTROL, 0);
   CHECK(axi.response == kOkay, "the window does not close");
   streams(axi, 5000);
