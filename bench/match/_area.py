@@ -2,7 +2,8 @@
 """What the match engines cost, and how fast they are on ECP5.
 
 LUT6s are Yosys' for the 7 series. Each queue is 4,096 entries deep and has a CAM of its own; ours has 4,096 and one
-CAM of the same size for both queues together, of which either may take all: half of what the others have. Cells and clock are nextpnr's, with one seed.
+CAM of the same size for both queues together, of which either may take all: half of what the others have. Cells and
+clock are nextpnr's, with one seed.
 """
 
 from __future__ import annotations
