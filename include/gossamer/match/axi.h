@@ -26,7 +26,7 @@ enum { GS_MATCH_RANKS = 1024 };                     /* that a request can name *
 #define GS_MATCH_IS_ONE 0x47534D31u
 
 enum gs_match_op { GS_MATCH_POST, GS_MATCH_ARRIVE, GS_MATCH_CANCEL, GS_MATCH_PROBE, GS_MATCH_TAKE };
-/* GS_MATCH_STRAY comes from no engine: the completion of another request was there, so somebody else uses the window. */
+/* GS_MATCH_STRAY comes from no engine: another request's completion was there, so somebody else uses the window. */
 enum gs_match_status {
   GS_MATCH_MATCHED,
   GS_MATCH_WAITING,
@@ -61,9 +61,9 @@ struct gs_match_result {
   uint32_t tag, handle, partner;
 };
 
-/* 0, or -1 if there is no match engine at this place, or its streams have requests under way. Must come before requests.
- * What a program that was killed asked for is answered, and the answer dropped. Receives and messages that it left stay:
- * GS_MATCH_POSTS and GS_MATCH_MESSAGES count them. */
+/* 0, or -1 if there is no match engine at this place, or its streams have requests under way. Comes before requests.
+ * What a program that was killed asked for is answered, and the answer dropped. Receives and messages that it left
+ * stay: GS_MATCH_POSTS and GS_MATCH_MESSAGES count them. */
 static inline int gs_match_open(const struct gs_match_bus *bus, const uint32_t seed[4]) {
   uint32_t status;
   int i;

@@ -165,8 +165,8 @@ void programs_that_end(Axi& axi, const gs_match_bus& bus) {
         for (unsigned i = 0; i < taken; ++i) axi.read(GS_MATCH_COMPLETION + 4 * i);
         CHECK(gs_match_open(&bus, seed) == 0, "the window does not open after %u words", written);
         const gs_match_result got = gs_match_do(&bus, &probe);
-        CHECK(got.status == GS_MATCH_NONE && got.handle == probe.handle, "after %u words and %u cycles: status %d of %u",
-              written, waits, (int)got.status, got.handle);
+        CHECK(got.status == GS_MATCH_NONE && got.handle == probe.handle,
+              "after %u words and %u cycles: status %d of %u", written, waits, (int)got.status, got.handle);
       }
     }
   }
@@ -240,7 +240,7 @@ unsigned through_streams(Axi& axi, Op op, unsigned count, Status must) {
   return cycles;
 }
 
-/// Receives of a thousand tags and a message for each: no more cycles a request than match.md has for lists, on average.
+/// Receives of a thousand tags and a message for each: on average no more cycles a request than lists may take.
 void no_bin_has_all(Axi& axi, const char* when) {
   constexpr unsigned kTags = 1000, kMost = 24;
   const unsigned posts = through_streams(axi, Op::kPost, kTags, Status::kWaiting);
