@@ -393,9 +393,18 @@ def fresh(folder: Path) -> bool:
         return False
 
 
-def remember(folder: Path) -> None:
-    text = (folder / "app.d").read_text().replace("\\\n", " ").split(":", 1)[1]
-    files = [f for f in shlex.split(text) if not f.startswith("/usr/")]
+def tag(*parts: str) -> str:
+    """Twelve hex digits that change with any of the parts."""
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:12]
+
+
+def remember(folder: Path, rules: Sequence[Path] = (), more: Sequence[Path] = ()) -> None:
+    """What a compilation read, for `fresh`: what the compiler's dependency files name (app.d where none is given), and
+    `more`."""
+    files = [str(path) for path in more]
+    for rule in rules or [folder / "app.d"]:
+        files += shlex.split(rule.read_text().replace("\\\n", " ").split(":", 1)[1])
+    read = {os.path.abspath(file) for file in files}
     partial = _stamp(folder).with_suffix(".part")
-    partial.write_text(json.dumps({os.path.abspath(f): _state(f) for f in files}))
+    partial.write_text(json.dumps({file: _state(file) for file in sorted(read) if not file.startswith("/usr/")}))
     os.replace(partial, _stamp(folder))

@@ -8,6 +8,7 @@ Anything that is not a GossamerError is our own bug (exit code 70).
 from __future__ import annotations
 
 import enum
+import signal
 
 
 class ExitCode(enum.IntEnum):
@@ -58,3 +59,11 @@ class HandlerDied(RunDied):
 
 class NoAnswer(RunDied):
     """The run ended, and what it came to is no answer: it had not converged, or a value overflowed."""
+
+
+def signal_name(number: int) -> str:
+    """What a signal is called in a message. Of the real-time ones only the first and the last have names."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"

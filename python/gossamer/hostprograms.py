@@ -10,8 +10,6 @@ What a source includes tells its part: HostLink.h or DebugLink.h is for hosts, t
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 import re
 import shlex
@@ -286,7 +284,7 @@ def _host_binary(
         *_device_sources.search(list(folders)),
         *_headers(config, boards),
     ]
-    tag = _tag(*(str(path.resolve()) for path in sources), *flags, str(library))
+    tag = apps.tag(*(str(path.resolve()) for path in sources), *flags, str(library))
     folder = native.build_dir() / "hostprograms" / f"{sources[0].stem}-{config.name}-{tag}"
     binary = folder / "program"
     if apps.fresh(folder):
@@ -298,7 +296,7 @@ def _host_binary(
             partial = folder / f"program.{os.getpid()}.part"
             _run(["-o", partial, *objects, library, "-pthread"], folder, sources[0])
             os.replace(partial, binary)
-            _remember(folder, objects, [library])
+            apps.remember(folder, [one.with_suffix(".d") for one in objects], [library])
     return binary
 
 
@@ -309,7 +307,7 @@ def _library(config: Config, boards: tuple[int, int]) -> Path:
     constants = sources.package(config).parent
     folders = [HOST / "src", ROOT / "rtl" / "sim" / "host", constants]
     flags = [*_OWN_FLAGS, *(f"-I{one}" for one in folders), *_headers(config, boards)]
-    tag = _tag(*flags)
+    tag = apps.tag(*flags)
     folder = native.build_dir() / "hostprograms" / f"lib-{config.name}-{tag}"
     archive = folder / "libhostlink.a"
     if apps.fresh(folder):
@@ -321,7 +319,7 @@ def _library(config: Config, boards: tuple[int, int]) -> Path:
             objects = _compile(files, folder, flags)
             archive.unlink(missing_ok=True)
             subprocess.run(["ar", "rcs", str(archive), *map(str, objects)], check=True)
-            _remember(folder, objects, [])
+            apps.remember(folder, [one.with_suffix(".d") for one in objects])
     return archive
 
 
@@ -348,17 +346,3 @@ def _run(words: Sequence[str | Path], folder: Path, user: Path) -> None:
                 f"{user}: does not link: nothing defines {undefined[1]} (all of it in {apps.relative(log)})"
             )
         raise InputError(f"{apps.first_error(done.stderr, user.resolve())} (all of it in {apps.relative(log)})")
-
-
-def _remember(folder: Path, objects: Sequence[Path], more: Sequence[Path]) -> None:
-    """What was read, for apps.fresh."""
-    read = [str(path) for path in more]
-    for one in objects:
-        read += shlex.split(one.with_suffix(".d").read_text().replace("\\\n", " ").split(":", 1)[1])
-    text = " ".join(shlex.quote(os.path.abspath(file)) for file in dict.fromkeys(read))
-    (folder / "app.d").write_text(f"app: {text}\n")
-    apps.remember(folder)
-
-
-def _tag(*parts: str) -> str:
-    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:12]

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import functools
-import signal
 import sys
 import time
 from collections.abc import Sequence
@@ -17,7 +16,7 @@ from gossamer import files
 from gossamer.cli import _program_report, _program_verdict
 from gossamer.cli._program_console import Progress, show_warnings, visible
 from gossamer.engines._rtl_words import ACCELERATOR, Still
-from gossamer.errors import InputError, RunDied
+from gossamer.errors import InputError, RunDied, signal_name
 
 if TYPE_CHECKING:
     from gossamer.cli._program_request import Request
@@ -99,7 +98,7 @@ def run(request: Request, arguments: Sequence[str]) -> int:
     if report is not None and report.reason != "done":
         _died(program, report, machine, many)
     if ended.code < 0:
-        raise RunDied(f"{program.name}: the host program died of {signal.Signals(-ended.code).name}")
+        raise RunDied(f"{program.name}: the host program died of {signal_name(-ended.code)}")
     if ended.run is not None:
         _program_report.write(request, config, ended.run, many, report_file)
     return ended.code

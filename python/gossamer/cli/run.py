@@ -17,7 +17,7 @@ import click
 
 from gossamer import files
 from gossamer.cli import _run_output, _run_words, _tile_program, _vertex_hardware
-from gossamer.errors import AnswerNo, ExitCode, InputError, RunDied
+from gossamer.errors import AnswerNo, ExitCode, InputError, RunDied, signal_name
 from gossamer.paths import DATA
 
 if TYPE_CHECKING:
@@ -250,5 +250,5 @@ def _run_program(before: tuple[str, ...], source: str, arguments: tuple[str, ...
     if code == -signal.SIGINT:
         return ExitCode.INTERRUPTED
     if code < 0:
-        raise RunDied(f"{source}: the program died of {signal.Signals(-code).name}")
+        raise RunDied(f"{source}: the program died of {signal_name(-code)}")
     return code

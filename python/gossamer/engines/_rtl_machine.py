@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import struct
 import time
 from collections.abc import Sequence
@@ -18,7 +17,7 @@ from gossamer.config import constants
 from gossamer.engines import _rtl_build, _rtl_control, _rtl_network
 from gossamer.engines._rtl_process import Kind, Simulator
 from gossamer.errors import RunDied
-from gossamer.files import move_whole
+from gossamer.files import aside_of, move_whole
 
 if TYPE_CHECKING:
     from gossamer.config import Config
@@ -52,13 +51,14 @@ class Machine:
         plusargs: Sequence[str] = (),
     ) -> None:
         self.config = config
-        self._files = {option: path for option, path in (("waves", waves), ("trace", trace)) if path is not None}
+        asked = (("waves", waves), ("trace", trace))
+        self._files = {option: (path, aside_of(path)) for option, path in asked if path is not None}
         self._ran = False
         self.notes: list[str] = []
         """What the user is told of the last run: that its trace was thinned."""
         command: list[str | Path] = [simulator or self._executable(config, waves is not None)]
-        for option in self._files:
-            command += [f"--{option}", self._partial(option)]
+        for option, (_, partial) in self._files.items():
+            command += [f"--{option}", partial]
         command += ["--least", str(least_wait), "--trace-bytes", str(trace_bytes)]
         command += self._status(program)
         self._simulator = self._start([*command, *self._options(), *plusargs])
@@ -109,18 +109,13 @@ class Machine:
     def close(self) -> None:
         """Ends the simulator; files of a run that came to an end get their names."""
         self._simulator.close()
-        for option, path in self._files.items():
-            partial = self._partial(option)
+        for path, partial in self._files.values():
             if self._ran:
                 with contextlib.suppress(FileNotFoundError):
                     move_whole(partial, path)
             partial.unlink(missing_ok=True)
             partial.with_name(partial.name + ".hier").unlink(missing_ok=True)
         self._files = {}
-
-    def _partial(self, option: str) -> Path:
-        path = self._files[option]
-        return path.with_name(f".{path.name}.{os.getpid()}.part")
 
     # ---- The debug bus ----
 

@@ -9,7 +9,6 @@ import os
 import resource
 import select
 import shutil
-import signal
 import struct
 import subprocess
 import tempfile
@@ -17,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from gossamer import _device_sources, apps, native
-from gossamer.errors import AnswerNo, InputError, RunDied
+from gossamer.errors import AnswerNo, InputError, RunDied, signal_name
 from gossamer.mpi import HEADERS, LIBRARY, MOST_RANKS
 
 _FLAGS = ("-O2", "-g", "-fPIC", "-pthread")
@@ -193,14 +192,6 @@ def _wait(program: str, started: Sequence[subprocess.Popen[bytes]], shown: mmap.
         raise AnswerNo(f"{program}: ended with another code than 0: {listed}{more}")
 
 
-def _signal_name(number: int) -> str:
-    """What a signal is called; real-time signals have no names but the first and the last."""
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"
-
-
 def _has_joined(shown: mmap.mmap, rank: int) -> bool:
     """Whether a rank takes part in the run, by MPI_Init; one that ends the run says why by itself."""
     state, joined = struct.unpack_from("<II", shown, _HEAD + rank * _POST)
@@ -209,7 +200,7 @@ def _has_joined(shown: mmap.mmap, rank: int) -> bool:
 
 def _what_is_wrong(rank: int, code: int, state: int, joined: int) -> str | None:
     if code < 0:
-        return f"rank {rank} was killed by {_signal_name(-code)}"
+        return f"rank {rank} was killed by {signal_name(-code)}"
     if state == _ENDED:
         return f"rank {rank} ended the run"
     if joined and state != _FINALIZED:

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 import shlex
 import subprocess
@@ -30,11 +28,6 @@ _GNU_CPP_FLAGS = ("-fno-gnu-unique",)
 _LANGUAGE = {".c": ("-x", "c", "-std=gnu17"), **dict.fromkeys(CPP_SUFFIXES, ("-x", "c++", "-std=gnu++20"))}
 
 
-def tag(*parts: str) -> str:
-    """Twelve hex digits that change with any of the parts."""
-    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:12]
-
-
 def emulator() -> Path:
     """The emulator's executable, built where needed; its library is beside it."""
     folder = native.build_dir() / "smi" / "emulator"
@@ -55,7 +48,7 @@ def emulator() -> Path:
         rest = [one for one in objects if one != main]
         _link(["-shared", *map(str, rest), "-lboost_context", "-ldl"], library, SOURCE)
         _link([str(main), f"-L{folder}", "-lgossamer_smi", "-Wl,-rpath,$ORIGIN"], binary, SOURCE)
-        remember(folder, objects, [])
+        apps.remember(folder, [one.with_suffix(".d") for one in objects])
     return binary
 
 
@@ -66,7 +59,7 @@ def shared_object(name: str, sources: Sequence[tuple[Path, Path]], defines: Sequ
     """
     library = emulator().parent
     flags = [*USER_FLAGS, f"-I{INCLUDE}", f"-I{COMPAT}", *(f"-D{one}" for one in defines)]
-    key = tag(*(str(one.resolve()) for pair in sources for one in pair), *flags)
+    key = apps.tag(*(str(one.resolve()) for pair in sources for one in pair), *flags)
     folder = native.build_dir() / "smi" / "programs" / f"{name}-{key}"
     target = folder / "program.so"
     if apps.fresh(folder):
@@ -80,7 +73,7 @@ def shared_object(name: str, sources: Sequence[tuple[Path, Path]], defines: Sequ
                 objects.append(compile_one(source, folder, [*language, *flags], user, f"{number}-"))
             words = ["-shared", "-Wl,-z,defs", *map(str, objects), f"-L{library}", "-lgossamer_smi", "-lm"]
             _link(words, target, sources[0][1])
-            remember(folder, objects, [user for _, user in sources])
+            apps.remember(folder, [one.with_suffix(".d") for one in objects], [user for _, user in sources])
     return target
 
 
@@ -114,13 +107,3 @@ def _compiler(words: Sequence[str], folder: Path, user: Path) -> None:
         log = folder / "errors.log"
         log.write_text(shlex.join(command) + "\n" + done.stderr)
         raise InputError(f"{apps.first_error(done.stderr, user.resolve())} (all of it in {apps.relative(log)})")
-
-
-def remember(folder: Path, objects: Sequence[Path], more: Sequence[Path]) -> None:
-    """What was read, for apps.fresh."""
-    read = [str(path) for path in more]
-    for one in objects:
-        read += shlex.split(one.with_suffix(".d").read_text().replace("\\\n", " ").split(":", 1)[1])
-    text = " ".join(shlex.quote(os.path.abspath(file)) for file in dict.fromkeys(read))
-    (folder / "app.d").write_text(f"app: {text}\n")
-    apps.remember(folder)

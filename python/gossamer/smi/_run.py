@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from gossamer import apps
-from gossamer.errors import ExitCode, GossamerError, InputError, RunDied
+from gossamer.errors import ExitCode, GossamerError, InputError, RunDied, signal_name
 from gossamer.paths import INCLUDE
 from gossamer.smi import _compile
 from gossamer.smi._programs import Program, build
@@ -113,7 +113,7 @@ def _emulate(
         raise KeyboardInterrupt
     if not text.strip():
         if code < 0:
-            raise RunDied(f"the run died of {_signal(-code)}")
+            raise RunDied(f"the run died of {signal_name(-code)}")
         if code == ExitCode.BUG:
             raise GossamerError("the emulator failed, and did not say why")
         # Every other way out tells the command.
@@ -129,13 +129,6 @@ def _emulate(
     (message,) = _with_places([(report["message"], report["places"])], programs)
     kinds: dict[int, type[GossamerError]] = {ExitCode.INPUT: InputError, ExitCode.DIED: RunDied}
     raise kinds.get(report["code"], GossamerError)(message)
-
-
-def _signal(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"  # a real-time signal has no name
 
 
 def _process(command: Sequence[str], arguments: Sequence[str]) -> tuple[int, str]:

@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gossamer import native
+from gossamer import apps, native
 from gossamer.errors import InputError
-from gossamer.smi._compile import tag
 from gossamer.smi._parse import Parsed, annotated, parse
 
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"", re.DOTALL)
@@ -127,7 +126,7 @@ def to_c(path: Path, defines: Sequence[str], *, host: bool) -> Path:
         text += _main(source.kernels)
     folder = native.build_dir() / "smi" / "opencl"
     folder.mkdir(parents=True, exist_ok=True)
-    made = folder / f"{path.stem}-{tag(str(path.resolve()), text)}.c"
+    made = folder / f"{path.stem}-{apps.tag(str(path.resolve()), text)}.c"
     if not made.exists():
         partial = made.with_suffix(".part")
         partial.write_text(text)
