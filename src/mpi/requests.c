@@ -68,12 +68,18 @@ int MPI_Wait(MPI_Request* request, MPI_Status* status) {
 
 static MPI_Status* nth(MPI_Status* statuses, int n) { return statuses == MPI_STATUSES_IGNORE ? NULL : statuses + n; }
 
-static int waitall(int count, MPI_Request requests[], MPI_Status statuses[], const char* call) {
-  int worst = MPI_SUCCESS;
+static int check_all(int count, MPI_Request requests[], const char* call) {
   for (int i = 0; i < count; ++i) {
     const int error = check(requests[i], call);
     if (error) return error;
   }
+  return MPI_SUCCESS;
+}
+
+static int waitall(int count, MPI_Request requests[], MPI_Status statuses[], const char* call) {
+  int worst = MPI_SUCCESS;
+  const int error = check_all(count, requests, call);
+  if (error) return error;
   for (int i = 0; i < count; ++i) {
     if (!idle(requests[i]) && !is_done(requests[i])) gsmpi_wait_for(requests[i], call);
     if (finish_one(requests + i, nth(statuses, i), call)) worst = MPI_ERR_IN_STATUS;
@@ -102,19 +108,21 @@ static const Request* first_open(int count, MPI_Request requests[]) {
   return NULL;
 }
 
-static int any(int count, MPI_Request requests[], int* index, int* flag, MPI_Status* status, bool waits,
-               const char* call) {
-  for (int i = 0; i < count; ++i) {
-    const int error = check(requests[i], call);
-    if (error) return error;
-  }
-  int found;
+/// first_done, if need be after waiting.
+static int look(int count, MPI_Request requests[], bool waits, const char* call) {
   for (;;) {
     gsmpi_progress();
-    found = first_done(count, requests);
-    if (found != -1 || !waits) break;
+    const int found = first_done(count, requests);
+    if (found != -1 || !waits) return found;
     gsmpi_sleep(call, first_open(count, requests));
   }
+}
+
+static int any(int count, MPI_Request requests[], int* index, int* flag, MPI_Status* status, bool waits,
+               const char* call) {
+  const int error = check_all(count, requests, call);
+  if (error) return error;
+  const int found = look(count, requests, waits, call);
   *flag = found != -1;
   *index = found < 0 ? MPI_UNDEFINED : found;
   if (found >= 0) return gsmpi_finish(requests + found, status, call);
@@ -134,17 +142,9 @@ int MPI_Testany(int count, MPI_Request requests[], int* index, int* flag, MPI_St
 static int some(int count, MPI_Request requests[], int* done, int indices[], MPI_Status statuses[], bool waits,
                 const char* call) {
   int worst = MPI_SUCCESS;
-  for (int i = 0; i < count; ++i) {
-    const int error = check(requests[i], call);
-    if (error) return error;
-  }
-  int found;
-  for (;;) {
-    gsmpi_progress();
-    found = first_done(count, requests);
-    if (found != -1 || !waits) break;
-    gsmpi_sleep(call, first_open(count, requests));
-  }
+  const int error = check_all(count, requests, call);
+  if (error) return error;
+  const int found = look(count, requests, waits, call);
   *done = found == MPI_UNDEFINED ? MPI_UNDEFINED : 0;
   for (int i = 0; found >= 0 && i < count; ++i) {
     if (idle(requests[i]) || !is_done(requests[i])) continue;
@@ -172,6 +172,8 @@ int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
 }
 
 int MPI_Testall(int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) {
+  const int error = check_all(count, requests, "MPI_Testall");
+  if (error) return error;
   gsmpi_progress();
   *flag = first_open(count, requests) == NULL;
   return *flag ? waitall(count, requests, statuses, "MPI_Testall") : MPI_SUCCESS;

@@ -7,6 +7,7 @@
 /// same binomial tree as those blocks (elements.cc).
 #include <algorithm>
 #include <memory>
+#include <optional>
 
 #include "runtime.h"
 
@@ -137,7 +138,10 @@ void close(Collective& c) {
   delete &c;
 }
 
-SMI_Collective_channel open(Asked asked, int port, SMI_Comm comm, int degree, const char* call, Place place) {
+/// `degree`: the asynchronicity degree, where the program states one.
+SMI_Collective_channel open(Asked asked, int port, SMI_Comm comm, std::optional<int> degree, const char* call,
+                            Place place) {
+  if (degree) checkDegree(*degree, call, place);
   checkChannel(asked.count, asked.type, port, comm, call, place);
   Context& context = *comm->context;
   if (asked.root < 0 || asked.root >= context.size()) {
@@ -178,7 +182,7 @@ SMI_Collective_channel open(Asked asked, int port, SMI_Comm comm, int degree, co
   }
   mine.place = place;
   ++c.opened;
-  c.setDegree(degree);
+  c.setDegree(degree.value_or(-1));
   // Who was stopped by a smaller degree may go on.
   for (Member& one : c.members) wakeMember(one);
   used.collective = &c;
@@ -304,12 +308,16 @@ int turn(const Collective& c, const Member& mine) {
   return static_cast<int>(mine.done / static_cast<std::uint64_t>(c.asked.count));
 }
 
-void checkCounts(int sent, int received, int port, const char* call, Place place) {
-  if (sent == received) return;
-  fail(exitInput, format("rank %d, port %d: %s: %d elements are sent to a rank that receives %d; give both counts the "
-                         "same number ({})",
-                         current->rank->index, port, call, sent, received),
-       {place});
+/// Scatter and gather: the counts are of one rank's part.
+SMI_Collective_channel openParts(Kind kind, int sent, int received, int type, int port, int root, SMI_Comm comm,
+                                 std::optional<int> degree, const char* call, Place place) {
+  if (sent != received) {
+    fail(exitInput, format("rank %d, port %d: %s: %d elements are sent to a rank that receives %d; give both counts "
+                           "the same number ({})",
+                           current->rank->index, port, call, sent, received),
+         {place});
+  }
+  return open({kind, sent, type, 0, root}, port, comm, degree, call, place);
 }
 
 void everyone(Collective& c, SMI_Collective_channel& channel, const void* sent, void* received, Place place) {
@@ -336,11 +344,10 @@ using namespace gossamer::smi;
 extern "C" {
 
 SMI_BChannel SMI_Open_bcast_channel(int count, SMI_Datatype type, int port, int root, SMI_Comm comm) {
-  return {open({Kind::bcast, count, type, 0, root}, port, comm, -1, __func__, __builtin_return_address(0))};
+  return {open({Kind::bcast, count, type, 0, root}, port, comm, {}, __func__, __builtin_return_address(0))};
 }
 
 SMI_BChannel SMI_Open_bcast_channel_ad(int count, SMI_Datatype type, int port, int root, SMI_Comm comm, int degree) {
-  checkDegree(degree, __func__, __builtin_return_address(0));
   return {open({Kind::bcast, count, type, 0, root}, port, comm, degree, __func__, __builtin_return_address(0))};
 }
 
@@ -354,12 +361,11 @@ void SMI_Bcast(SMI_BChannel* channel, void* data) {
 }
 
 SMI_RChannel SMI_Open_reduce_channel(int count, SMI_Datatype type, SMI_Op op, int port, int root, SMI_Comm comm) {
-  return {open({Kind::reduce, count, type, op, root}, port, comm, -1, __func__, __builtin_return_address(0))};
+  return {open({Kind::reduce, count, type, op, root}, port, comm, {}, __func__, __builtin_return_address(0))};
 }
 
 SMI_RChannel SMI_Open_reduce_channel_ad(int count, SMI_Datatype type, SMI_Op op, int port, int root, SMI_Comm comm,
                                         int degree) {
-  checkDegree(degree, __func__, __builtin_return_address(0));
   return {open({Kind::reduce, count, type, op, root}, port, comm, degree, __func__, __builtin_return_address(0))};
 }
 
@@ -385,17 +391,14 @@ void SMI_Reduce(SMI_RChannel* channel, const void* sent, void* received) {
 
 SMI_ScatterChannel SMI_Open_scatter_channel(int send_count, int recv_count, SMI_Datatype type, int port, int root,
                                          SMI_Comm comm) {
-  const Place place = __builtin_return_address(0);
-  checkCounts(send_count, recv_count, port, __func__, place);
-  return {open({Kind::scatter, send_count, type, 0, root}, port, comm, -1, __func__, place)};
+  return {openParts(Kind::scatter, send_count, recv_count, type, port, root, comm, {}, __func__,
+                    __builtin_return_address(0))};
 }
 
 SMI_ScatterChannel SMI_Open_scatter_channel_ad(int send_count, int recv_count, SMI_Datatype type, int port, int root,
                                          SMI_Comm comm, int degree) {
-  const Place place = __builtin_return_address(0);
-  checkCounts(send_count, recv_count, port, __func__, place);
-  checkDegree(degree, __func__, place);
-  return {open({Kind::scatter, send_count, type, 0, root}, port, comm, degree, __func__, place)};
+  return {openParts(Kind::scatter, send_count, recv_count, type, port, root, comm, degree, __func__,
+                    __builtin_return_address(0))};
 }
 
 void SMI_Scatter(SMI_ScatterChannel* channel, const void* sent, void* received) {
@@ -414,17 +417,14 @@ void SMI_Scatter(SMI_ScatterChannel* channel, const void* sent, void* received) 
 
 SMI_GatherChannel SMI_Open_gather_channel(int send_count, int recv_count, SMI_Datatype type, int port, int root,
                                          SMI_Comm comm) {
-  const Place place = __builtin_return_address(0);
-  checkCounts(send_count, recv_count, port, __func__, place);
-  return {open({Kind::gather, send_count, type, 0, root}, port, comm, -1, __func__, place)};
+  return {openParts(Kind::gather, send_count, recv_count, type, port, root, comm, {}, __func__,
+                    __builtin_return_address(0))};
 }
 
 SMI_GatherChannel SMI_Open_gather_channel_ad(int send_count, int recv_count, SMI_Datatype type, int port, int root,
                                          SMI_Comm comm, int degree) {
-  const Place place = __builtin_return_address(0);
-  checkCounts(send_count, recv_count, port, __func__, place);
-  checkDegree(degree, __func__, place);
-  return {open({Kind::gather, send_count, type, 0, root}, port, comm, degree, __func__, place)};
+  return {openParts(Kind::gather, send_count, recv_count, type, port, root, comm, degree, __func__,
+                    __builtin_return_address(0))};
 }
 
 void SMI_Gather(SMI_GatherChannel* channel, const void* sent, void* received) {
@@ -442,7 +442,7 @@ void SMI_Gather(SMI_GatherChannel* channel, const void* sent, void* received) {
 }
 
 SMI_AllreduceChannel SMI_Open_allreduce_channel(int count, SMI_Datatype type, SMI_Op op, int port, SMI_Comm comm) {
-  return {open({Kind::allreduce, count, type, op, 0}, port, comm, -1, __func__, __builtin_return_address(0))};
+  return {open({Kind::allreduce, count, type, op, 0}, port, comm, {}, __func__, __builtin_return_address(0))};
 }
 
 void SMI_Allreduce(SMI_AllreduceChannel* channel, const void* sent, void* received) {
@@ -453,11 +453,10 @@ void SMI_Allreduce(SMI_AllreduceChannel* channel, const void* sent, void* receiv
 }
 
 SMI_AllgatherChannel SMI_Open_allgather_channel(int count, SMI_Datatype type, int port, SMI_Comm comm) {
-  return {open({Kind::allgather, count, type, 0, 0}, port, comm, -1, __func__, __builtin_return_address(0))};
+  return {open({Kind::allgather, count, type, 0, 0}, port, comm, {}, __func__, __builtin_return_address(0))};
 }
 
 SMI_AllgatherChannel SMI_Open_allgather_channel_ad(int count, SMI_Datatype type, int port, SMI_Comm comm, int degree) {
-  checkDegree(degree, __func__, __builtin_return_address(0));
   return {open({Kind::allgather, count, type, 0, 0}, port, comm, degree, __func__, __builtin_return_address(0))};
 }
 
@@ -474,7 +473,7 @@ void SMI_Allgather(SMI_AllgatherChannel* channel, const void* sent, void* receiv
 
 void SMI_Barrier(int port, SMI_Comm comm) {
   const Place place = __builtin_return_address(0);
-  SMI_Collective_channel channel = open({Kind::barrier, 1, SMI_INT, 0, 0}, port, comm, -1, __func__, place);
+  SMI_Collective_channel channel = open({Kind::barrier, 1, SMI_INT, 0, 0}, port, comm, {}, __func__, place);
   Collective& c = begin(channel, Kind::barrier, place);
   everyone(c, channel, nullptr, nullptr, place);
   end(c, channel);
