@@ -416,18 +416,10 @@ module gs_match_hashed
   match_completion_t done_d;
   logic done_ready;
   always_comb begin
-    done_d = '{op: cmd_q.op, status: emit_status_q, rendezvous: cmd_q.rendezvous, length: cmd_q.length,
-               source: cmd_q.source, tag: cmd_q.tag, handle: cmd_q.handle, default: '0};
+    done_d = completion_of(cmd_q, emit_status_q, emit_record_q,
+                           '{rendezvous: record.rendezvous, length: record.length, source: record.source,
+                             tag: record.tag, handle: record.handle});
     if (emit_status_q == MatchStatusWaiting && !wants_posts) done_d.partner = 32'(new_id_q);
-    if (emit_record_q) begin
-      done_d.partner = record.handle;
-      if (!wants_posts) begin
-        done_d.rendezvous = record.rendezvous;
-        done_d.length     = record.length;
-        done_d.source     = record.source;
-        done_d.tag        = record.tag;
-      end
-    end
   end
   gs_fifo #(
     .data_t(match_completion_t),

@@ -21,6 +21,15 @@ package gs_match_pkg;
     match_key_t key;
   } match_search_t;
 
+  /// What is told of an entry that was found
+  typedef struct packed {
+    logic        rendezvous;
+    logic [7:0]  length;
+    logic [15:0] source;
+    logic [31:0] tag;
+    logic [31:0] handle;
+  } match_found_t;
+
   function automatic match_key_t key_of(match_command_t command);
     return '{rank: command.rank, communicator: command.communicator, source: command.source, tag: command.tag};
   endfunction
@@ -48,6 +57,25 @@ package gs_match_pkg;
   function automatic logic is_bad(match_command_t command, int unsigned ranks);
     return command.op > MatchOpTake || 32'(command.rank) >= ranks
         || (command.op == MatchOpArrive && (command.any_source || command.any_tag));
+  endfunction
+
+  /// The completion of a request. What it tells of a message is the found entry's, or its own where it is of a message
+  /// or found nothing.
+  function automatic match_completion_t completion_of(match_command_t command, match_status_e status, logic found,
+                                                      match_found_t entry);
+    match_completion_t done;
+    done = '{op: command.op, status: status, rendezvous: command.rendezvous, length: command.length,
+             source: command.source, tag: command.tag, handle: command.handle, default: '0};
+    if (found) begin
+      done.partner = entry.handle;
+      if (command.op != MatchOpArrive) begin
+        done.rendezvous = entry.rendezvous;
+        done.length     = entry.length;
+        done.source     = entry.source;
+        done.tag        = entry.tag;
+      end
+    end
+    return done;
   endfunction
 
   /// Whether a request that matches nothing stays

@@ -150,19 +150,9 @@ module gs_match_two_level
 
   match_completion_t done_d;
   logic done_ready;
-  always_comb begin
-    done_d = '{op: cmd_q.op, status: emit_status_q, rendezvous: cmd_q.rendezvous, length: cmd_q.length,
-               source: cmd_q.source, tag: cmd_q.tag, handle: cmd_q.handle, default: '0};
-    if (emit_found_q) begin
-      done_d.partner = data_q.handle;
-      if (!wants_posts) begin
-        done_d.rendezvous = data_q.rendezvous;
-        done_d.length     = data_q.length;
-        done_d.source     = key_q.source;
-        done_d.tag        = key_q.tag;
-      end
-    end
-  end
+  assign done_d = completion_of(cmd_q, emit_status_q, emit_found_q,
+                                '{rendezvous: data_q.rendezvous, length: data_q.length, source: key_q.source,
+                                  tag: key_q.tag, handle: data_q.handle});
   gs_fifo #(
     .data_t(match_completion_t),
     .Depth (4)
