@@ -5,7 +5,9 @@
 #ifndef GOSSAMER_SMI_ARGUMENTS_H_
 #define GOSSAMER_SMI_ARGUMENTS_H_
 
+#include <errno.h>
 #include <gossamer/smi/smi.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +23,7 @@ static char** gs_smi_words;
 static struct gs_smi_buffer* gs_smi_buffers;
 
 _Noreturn static void gs_smi_wrong(const char* kernel, const char* name, const char* what) {
-  fprintf(stderr, "kernel %s: argument %s %s\n", kernel, name, what);
+  fprintf(stderr, "gossamer: error: kernel %s: argument %s %s\n", kernel, name, what);
   exit(2);
 }
 
@@ -49,11 +51,17 @@ static double gs_smi_number(const char* kernel, const char* name) {
   return value;
 }
 
-static long long gs_smi_integer(const char* kernel, const char* name) {
+/* For a parameter of `size` bytes, with a sign or without. */
+static long long gs_smi_integer(const char* kernel, const char* name, size_t size, int has_sign) {
   const char* text = gs_smi_find(kernel, name);
   char* end;
-  const long long value = strtoll(text, &end, 0);
-  if (end == text || *end) gs_smi_wrong(kernel, name, "is no whole number");
+  errno = 0;
+  const long long value = has_sign ? strtoll(text, &end, 0) : (long long)strtoull(text, &end, 0);
+  if (end == text || *end || (!has_sign && strchr(text, '-'))) gs_smi_wrong(kernel, name, "is no whole number");
+  const int spare = 64 - 8 * (int)size;
+  const unsigned long long up = (unsigned long long)value << spare;
+  const long long kept = has_sign ? (long long)up >> spare : (long long)(up >> spare);
+  if (errno == ERANGE || kept != value) gs_smi_wrong(kernel, name, "does not fit into the kernel's parameter");
   return value;
 }
 
@@ -81,7 +89,8 @@ static void* gs_smi_buffer(const char* kernel, const char* name, size_t element)
   const unsigned long long zeros = strtoull(text, &end, 10);
   if (end == text + length && length) {
     buffer->size = zeros * element;
-    buffer->data = calloc(zeros + 1, element);
+    buffer->data = zeros < SIZE_MAX ? calloc(zeros + 1, element) : NULL;
+    if (!buffer->data) gs_smi_wrong(kernel, name, "has more elements than there is memory for");
   } else {
     char file[4096];
     gs_smi_file(file, text, length);
@@ -104,7 +113,7 @@ static void gs_smi_write(void) {
     if (!one->file[0]) continue;
     FILE* out = fopen(one->file, "wb");
     if (!out || fwrite(one->data, 1, one->size, out) != one->size || fclose(out)) {
-      fprintf(stderr, "%s: cannot be written\n", one->file);
+      fprintf(stderr, "gossamer: error: %s: cannot be written\n", one->file);
       exit(2);
     }
   }

@@ -97,6 +97,29 @@ def test_opencl(tmp_path: Path) -> None:
     assert smi.run([str(LANES)], ranks=1, arguments=words[1:]).code == 2
 
 
+@pytest.mark.parametrize(
+    ("word", "what"),
+    [
+        ("n=", "n is no whole number"),
+        ("n=ten", "n is no whole number"),
+        ("n=2147483648", "n does not fit into the kernel's parameter"),
+        ("n=-9223372036854775809", "n does not fit into the kernel's parameter"),
+        ("many=4294967296", "many does not fit into the kernel's parameter"),
+        ("many=-1", "many is no whole number"),
+        ("out=9000000000000000000", "out has more elements than there is memory for"),
+        ("out=18446744073709551615", "out has more elements than there is memory for"),
+        ("out=no/such/file", "out is neither a number nor a file that can be read"),
+    ],
+)
+def test_wrong_arguments_of_a_kernel(word: str, what: str, command: Command, tmp_path: Path) -> None:
+    file = tmp_path / "one.cl"
+    file.write_text("#include <smi.h>\n__kernel void one(int n, unsigned many, __global int* restrict out) {}\n")
+    right = [f"n={-(2**31)}", f"many={2**32 - 1}", "out=10"]
+    assert command("smi", "run", file, "--ranks", "1", "--", *right).returncode == 0
+    done = command("smi", "run", file, "--ranks", "1", "--", word, *right)
+    assert (done.returncode, done.stderr) == (2, f"gossamer: error: kernel one: argument {what}\n")
+
+
 def test_an_error_in_opencl_is_at_the_users_line(tmp_path: Path) -> None:
     bad = tmp_path / "bad.cl"
     bad.write_text("#include <smi.h>\nchannel int\n  a;\n__kernel void k(int n) {\n  write_channel_intel(b, n);\n}\n")

@@ -163,4 +163,4 @@ def _argument(kernel: str, kind: str, name: str) -> str:
         return "SMI_COMM_WORLD"
     if plain in ("float", "double"):
         return f'gs_smi_number("{kernel}", "{name}")'
-    return f'gs_smi_integer("{kernel}", "{name}")'
+    return f'gs_smi_integer("{kernel}", "{name}", sizeof({plain}), ({plain})-1 < 0)'
