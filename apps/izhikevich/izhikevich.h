@@ -31,7 +31,7 @@ struct Neuron {
   Fixed v, u;
   Fixed a, b, c, d;
   Fixed noise;       // width of the current from outside
-  int32_t strength;  // of a spike at its targets, in 1/256 mV: more than 30,000 at once do not overflow a sum
+  int32_t strength;  // of a spike at its targets, in 1/256 mV; 1,280,000 at most
   uint32_t number;
   uint32_t spikes;
 };
@@ -73,7 +73,7 @@ inline bool live(Neuron& n, Fixed current) {
 
 struct State {
   Neuron neuron;
-  uint32_t current;  // from the spikes of this step, as the sender's strength; negative numbers by their complement
+  int64_t current;  // from the spikes of this step: all edges that a graph can have, at the greatest strength, fit
 };
 
 struct Vertex : gossamer::PVertex<State, gossamer::None, int32_t, Params> {
@@ -84,16 +84,17 @@ struct Vertex : gossamer::PVertex<State, gossamer::None, int32_t, Params> {
     *readyToSend = gossamer::No;
   }
 
-  void recv(const int32_t* message, const gossamer::None*) { s->current += static_cast<uint32_t>(*message); }
+  void recv(const int32_t* message, const gossamer::None*) { s->current += *message; }
 
   /// Spikes of a step arrive in the next one.
   bool step() {
     if (time >= params->steps) return false;
-    int32_t current = static_cast<int32_t>(s->current);
+    int64_t current = s->current;
     if (current > 256 * 1000) current = 256 * 1000;
     if (current < -256 * 1000) current = -256 * 1000;
     s->current = 0;
-    if (live(s->neuron, current * 256 + outside(s->neuron, time, params->seed))) *readyToSend = gossamer::Pin(0);
+    const Fixed given = static_cast<Fixed>(current) * 256 + outside(s->neuron, time, params->seed);
+    if (live(s->neuron, given)) *readyToSend = gossamer::Pin(0);
     return time + 1 < params->steps;
   }
 

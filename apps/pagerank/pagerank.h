@@ -10,6 +10,9 @@
 /// The last step is the one behind that in which all scores together moved by no
 /// more than the tolerance. Both sums are in fixed point, so the number of steps
 /// does not depend on the order in which vertices are added up.
+///
+/// PAGERANK_WEIGHTED: edges share a score by their weights. PAGERANK_PERSONAL: what does not follow the
+/// edges starts over at one vertex, and so does the mass of dangling ones.
 #pragma once
 
 #include <gossamer/polite.h>
@@ -28,11 +31,20 @@ inline double magnitude(double x) { return __builtin_fabs(x); }
 struct State {
   Real sum;    // received since the last step
   Real score;
-  Real share;  // damping / out-degree, or 0
+  Real share;  // damping / out-degree (or the sum of the weights), or 0
+#ifdef PAGERANK_PERSONAL
+  Real base;  // 1 - damping where the walk starts over, or 0
+#endif
 };
 
+#ifdef PAGERANK_WEIGHTED
+using Weight = Real;
+#else
+using Weight = gossamer::None;
+#endif
+
 struct Params {
-  Real base;           // (1 - damping) / vertices
+  Real base;           // (1 - damping) / vertices; personal, each vertex has its own
   Real tolerance;      // how much all scores may move in the last step, as a share of their sum; below 0: no matter
   uint32_t most;       // stop after so many steps
 };
@@ -47,7 +59,7 @@ struct Totals {
   bool within(Real tolerance) const { return change.value() <= tolerance * scores.value(); }
 };
 
-struct Vertex : gossamer::PVertex<State, gossamer::None, Real, Params, Totals> {
+struct Vertex : gossamer::PVertex<State, Weight, Real, Params, Totals> {
   void init() { *readyToSend = gossamer::Pin(0); }
 
   void send(Real* message) {
@@ -55,10 +67,18 @@ struct Vertex : gossamer::PVertex<State, gossamer::None, Real, Params, Totals> {
     *readyToSend = gossamer::No;
   }
 
-  void recv(const Real* message, const gossamer::None*) { s->sum += *message; }
+#ifdef PAGERANK_WEIGHTED
+  void recv(const Real* message, const Weight* weight) { s->sum += *message * *weight; }
+#else
+  void recv(const Real* message, const Weight*) { s->sum += *message; }
+#endif
 
   bool step(const Totals& all, Totals& mine) {
+#ifdef PAGERANK_PERSONAL
+    const Real score = s->base + s->sum;
+#else
     const Real score = params->base + s->sum;
+#endif
     // With a number of steps given, only the last one's sums are of interest.
     if (params->tolerance >= 0 || time + 1 == params->most) {
       mine.change.give(magnitude(score - s->score) + Totals::up);
@@ -81,7 +101,9 @@ struct Vertex : gossamer::PVertex<State, gossamer::None, Real, Params, Totals> {
 
 }  // namespace pagerank
 
+#ifndef PAGERANK_VARIANT
 GOSSAMER_VERTEX(pagerank::Vertex)
+#endif
 
 #if __STDC_HOSTED__
 #include <gossamer/app.h>
@@ -90,10 +112,20 @@ GOSSAMER_VERTEX(pagerank::Vertex)
 
 namespace pagerank {
 
-struct App : gossamer::Application<Vertex> {
+template <typename V>
+struct AppOf : gossamer::Application<V> {
+#if defined(PAGERANK_WEIGHTED)
+  static constexpr const char* name = "pagerank-weighted";
+  static constexpr const char* summary = "pagerank by the weights of edges";
+  static constexpr bool sumsWeights = true;
+#elif defined(PAGERANK_PERSONAL)
+  static constexpr const char* name = "pagerank-personal";
+  static constexpr const char* summary = "importance of vertices as one of them sees it";
+#else
   static constexpr const char* name = sizeof(Real) == 4 ? "pagerank" : "pagerank64";
   static constexpr const char* summary =
       sizeof(Real) == 4 ? "importance of vertices by who points to them" : "pagerank in double precision";
+#endif
   static constexpr gossamer::Same same = gossamer::Same::within;
   static constexpr double tolerance = sizeof(Real) == 4 ? 1e-3 : 1e-8;
   static constexpr bool parallelInit = true;
@@ -105,14 +137,29 @@ struct App : gossamer::Application<Vertex> {
   // and the noise goes round for ever: a tolerance below it is never met.
   uint32_t limit = 1000;
   bool raw = false;
+#ifdef PAGERANK_PERSONAL
+  uint32_t source = 0;
+#endif
 
   void parameters(gossamer::Parameters& p) {
+#ifdef PAGERANK_PERSONAL
+    p.vertex("source", source, "the vertex where the walk starts, and starts over");
+#endif
     p.real("damping", damping, 0, 0.9999, "share of a score that follows the edges");
     p.real("tolerance", accuracy, 1e-15, 1, "stop when all scores together move by no more than this share in a step");
     p.integer("iterations", iterations, 0, 1000000000, "do exactly so many instead (0: until the tolerance)");
     p.integer("limit", limit, 1, 1000000000, "give up where the tolerance takes more steps");
     p.flag("raw", raw, "leave the scores as they are; else they are made to sum to 1");
   }
+
+#ifdef PAGERANK_WEIGHTED
+  void begin(const gossamer::GraphInfo& g) {
+    if (g.weightLow < 0) {
+      throw std::invalid_argument(std::string(name) +
+                                  ": the graph has a negative weight; it takes weights from 0 up");
+    }
+  }
+#endif
 
   Params params(const gossamer::GraphInfo& g) {
     return {static_cast<Real>((1 - damping) / g.vertices), static_cast<Real>(iterations ? -1 : stepTolerance()),
@@ -127,7 +174,7 @@ struct App : gossamer::Application<Vertex> {
     return damping <= usual ? accuracy : accuracy * (usual / (1 - usual)) / (damping / (1 - damping));
   }
 
-  gossamer::Verdict verdict(const Outcome& run) {
+  gossamer::Verdict verdict(const typename gossamer::Application<V>::Outcome& run) {
     // Before the limit a run ends only because an earlier step was within the tolerance; the sums are the last one's.
     if (iterations || run.statistics.steps < limit) return gossamer::Verdict::answer();
     if (run.totals.within(static_cast<Real>(stepTolerance()))) return gossamer::Verdict::answer();
@@ -139,8 +186,14 @@ struct App : gossamer::Application<Vertex> {
 
   void init(const gossamer::VertexInfo& v, State& s) {
     s.sum = 0;
+#ifdef PAGERANK_PERSONAL
+    s.score = v.index == source ? 1 : 0;
+    s.base = v.index == source ? static_cast<Real>(1 - damping) : 0;
+#else
     s.score = static_cast<Real>(1.0 / v.vertices);
-    s.share = v.degree ? static_cast<Real>(damping / static_cast<double>(v.degree)) : 0;
+#endif
+    const double out = AppOf::sumsWeights ? v.weight : static_cast<double>(v.degree);
+    s.share = out > 0 ? static_cast<Real>(damping / out) : 0;
   }
 
   void results(gossamer::Columns<State>& c) {
@@ -152,6 +205,8 @@ struct App : gossamer::Application<Vertex> {
           [](const Totals& t) { return t.change.value() / t.scores.value(); });
   }
 };
+
+using App = AppOf<Vertex>;
 
 }  // namespace pagerank
 

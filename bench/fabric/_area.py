@@ -58,9 +58,7 @@ def parts(config: Config, kind: str) -> dict[str, Part]:
         "tile": Part("gs_tile", ("tile",), config.tiles, {"Multicast": int(kind != "unicast")}),
         "mesh router": Part("gs_mesh_router", ("noc/router.f",), config.tiles, {}),
         "tile's port of the mesh": Part("gs_mesh_local", ("noc/mesh.f",), config.tiles, {}),
-        "memory": Part(
-            "area_memory", ("tile", "memory"), rooms - keyed, {"Ports": caches}, (HERE / "area_memory.sv",)
-        ),
+        "memory": Part("area_memory", ("tile", "memory"), rooms - keyed, {"Ports": caches}, (HERE / "area_memory.sv",)),
         "switch": Part("area_switch", ("switch",), 1, {}, (HERE / "area_switch.sv",)),
         "link": Part("gs_link", ("link",), links, {}),
         "link's ingress": Part("gs_link_ingress", ("switch",), links, {}),

@@ -43,9 +43,7 @@ def measure(context: Context) -> Iterator[Row]:
         if context.wants(HOP):
             value = max(hops.values())
             us = value / configs.load(CONFIG).clock_hz * 1e6
-            yield context.row(
-                HOP, value, "cycles", reference=SMI, most=MOST, us=us, by_flits=_by_flits(hops), **about
-            )
+            yield context.row(HOP, value, "cycles", reference=SMI, most=MOST, us=us, by_flits=_by_flits(hops), **about)
         if context.wants(RATE):
             # Six ports at once, each to the next.
             value = min(rates.values())

@@ -19,10 +19,10 @@ from gossamer import native
 from gossamer.errors import AnswerNo, InputError
 
 from ._answers import same_count, same_ranks
-from ._graphs import Case
+from ._graphs import SEARCHES, SOURCES, Case
 from ._jobs import ITERATIONS, UNREACHED, Columns, Job
 
-PROGRAMS = {"pagerank": "pr_spmv", "sssp": "sssp", "asp64": "bfs"}
+PROGRAMS = {"pagerank": "pr_spmv", "sssp": "sssp", "asp64": "bfs", "bfs": "bfs", "triangles": "tc"}
 _FLAGS = ("-std=c++17", "-O3", "-march=native", "-fopenmp", "-w")
 _PATIENCE = 3600.0
 
@@ -43,9 +43,9 @@ def program(folder: Path, name: str, into: Path) -> Path:
     raise InputError(f"{folder}: neither src/{name}.cc nor a program {name}; name a folder of GAPBS")
 
 
-def write_graph(case: Case, path: Path, *, weighted: bool) -> None:
+def write_graph(case: Case, path: Path, *, weighted: bool, simple: bool = False) -> None:
     """GAPBS's serialised graph: flags and counts, then offsets and neighbours, each way."""
-    graph = case.graph
+    graph = case.simple if simple else case.graph
     with open(path, "wb") as file:
         file.write(np.array([not graph.symmetric], np.bool_).tobytes())
         file.write(np.array([graph.edges, graph.vertices], np.int64).tobytes())
@@ -67,16 +67,18 @@ class Gapbs(Job):
         self.case = case
         self.program = program(folder, self.name, scratch)
         weighted = measure == "sssp"
-        self.file = scratch / f"{case.name}.{'wsg' if weighted else 'sg'}"
+        simple = measure == "triangles"
+        self.file = scratch / f"{case.name}{'-simple' if simple else ''}.{'wsg' if weighted else 'sg'}"
         if not self.file.exists():
-            write_graph(case, self.file, weighted=weighted)
+            write_graph(case, self.file, weighted=weighted, simple=simple)
+        self.sources = case.sources if measure == "asp64" else case.sources[:: SOURCES // SEARCHES]
         self.config = {"peer_does": self.name, "peer_folder": str(folder)}
         if measure == "pagerank":
             self.config |= {"peer_precision": "float32"}
         if measure == "sssp":
             self.config |= {"peer_delta": "its default, 1"}
-        if measure == "asp64":
-            self.config |= {"peer_does": f"{self.name}, {len(case.sources)} runs of it, summed"}
+        if self.name == "bfs":
+            self.config |= {"peer_does": f"{self.name}, {len(self.sources)} runs of it, summed"}
         self.threads = 1
 
     def use(self, threads: int) -> int:
@@ -99,7 +101,9 @@ class Gapbs(Job):
             return self._run("-i", str(ITERATIONS), "-t", "0", *extra)
         if self.name == "sssp":
             return self._run("-r", str(self.case.source), *extra)
-        runs = [self._run("-r", str(source), *extra) for source in self.case.sources]
+        if self.name == "tc":
+            return self._run(*extra)
+        runs = [self._run("-r", str(source), *extra) for source in self.sources]
         return sum(seconds for seconds, _ in runs), "".join(text for _, text in runs)
 
     def _run(self, *arguments: str) -> tuple[float, str]:
@@ -139,8 +143,12 @@ class Gapbs(Job):
             least = int((ours["distance"] != UNREACHED).sum())
             told = int(reached[1]) if reached else -1
             return "its own check, and " + same_count(where, "vertices reached", least, told)
+        if self.name == "tc":
+            found = re.search(r"(\d+) triangles", answer)
+            told = int(found[1]) if found else -1
+            return "its own check, and " + same_count(where, "triangles", int(ours["triangles"][0]), told)
         counts = re.findall(r"BFS Tree has (\d+) nodes", answer)
         # It tells of the last trial or of each, as its version may have it.
-        told = sum(map(int, counts)) // max(1, len(counts) // len(self.case.sources))
-        mine = int(ours["sources"].sum())
+        told = sum(map(int, counts)) // max(1, len(counts) // len(self.sources))
+        mine = int(ours["sources" if "sources" in ours else "reached"].sum())
         return "its own check, and " + same_count(where, "vertices reached in all", mine, told)

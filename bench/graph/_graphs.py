@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,8 @@ from gossamer.graph import CSR, Graph, generate, read_graph
 
 WEIGHTS = (1, 255)
 SOURCES = 64
+SEARCHES = 8
+"""Of them, those that a breadth-first search with parents starts from, one after the other."""
 ENRON = "email-Enron.mtx.gz"
 # Numbers of vertices that say nothing of their places: a locality that the generator knows,
 # and a user's file need not have, shall help neither us nor a peer.
@@ -29,6 +32,13 @@ class Case:
     """Where shortest paths start: the first vertex of the greatest out-degree."""
     sources: tuple[int, ...]
     """Where the breadth-first searches start: spaced evenly, as the application ``asp`` does."""
+
+    @functools.cached_property
+    def simple(self) -> Graph:
+        """Each pair of neighbours both ways, once, without weights and self-loops."""
+        out = self.graph.out
+        plain = Graph(out=CSR(out.offsets, out.targets), symmetric=self.graph.symmetric, name=self.graph.name)
+        return plain.symmetrised().simplified()
 
     @property
     def about(self) -> dict[str, Any]:

@@ -6,15 +6,16 @@ from __future__ import annotations
 import abc
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from gossamer import apps, runs
+from gossamer import apps, run_app
 from gossamer.graph import CSR, Graph
 
 from ._answers import same_ranks
-from ._graphs import Case
+from ._graphs import SEARCHES, SOURCES, Case
 
 ITERATIONS = 20
 DAMPING = 0.85
@@ -78,11 +79,37 @@ class Ours(Job):
             base=self.base,
             name=self.name,
         )
-        return runs.run(self.app, graph, threads=self.threads, **self.parameters).columns
+        return run_app.run(self.app, graph, threads=self.threads, **self.parameters).columns
 
     def compare(self, where: str, ours: Columns, answer: Any) -> str:
         # Only PageRank in double precision is ever held against another of ours.
         return same_ranks(where, ours["rank"], answer["rank"])
+
+
+class Searches(Ours):
+    """Breadth-first searches from some vertices, one after the other."""
+
+    def __init__(self, case: Case) -> None:
+        super().__init__(case, "bfs")
+        self.starts = [case.graph.label_of(v) for v in case.sources[:: SOURCES // SEARCHES]]
+        self.config["searches"] = len(self.starts)
+
+    def answer(self) -> Columns:
+        reached = np.zeros(1, np.int64)
+        for source in self.starts:
+            self.parameters = {"source": source}
+            reached += int((super().answer()["level"] != UNREACHED).sum())
+        return {"reached": reached}
+
+
+class Triangles(Ours):
+    """On the simple graph, both ways: what GAPBS asks for."""
+
+    def __init__(self, case: Case) -> None:
+        super().__init__(replace(case, graph=case.simple), "triangles")
+
+    def answer(self) -> Columns:
+        return {"triangles": super().answer()["counted"].sum(keepdims=True)}
 
 
 def _plain(rows: CSR) -> CSR:
@@ -98,5 +125,9 @@ def ours(measure: str, case: Case, *, double: bool = False) -> Ours:
         return Ours(case, "sssp", source=case.graph.label_of(case.source))
     if measure == "asp64":
         return Ours(case, "asp", sources=len(case.sources))
+    if measure == "bfs":
+        return Searches(case)
+    if measure == "triangles":
+        return Triangles(case)
     assert measure == "hashmin"
     return Ours(case, "hashmin")

@@ -14,6 +14,8 @@ PEERS: Final = {
     "sssp": ("scipy", "gapbs"),
     "asp64": ("graphblas", "gapbs"),
     "hashmin": ("scipy", "networkit"),
+    "bfs": ("gapbs",),
+    "triangles": ("gapbs",),
 }
 """The measures, and whom each is compared with."""
 FROM_REGISTRY: Final = ("scipy", "graphblas", "networkit")
@@ -70,6 +72,8 @@ _BOUNDS: Final = (
     (r"asp64\.vs-graphblas\.", 10.0),
     (r"asp64\.vs-gapbs\.grid", 1.0),
     (r"hashmin\.vs-scipy\.", 1.0),
+    (r"bfs\.vs-gapbs\.", 0.7),
+    (r"triangles\.vs-gapbs\.", 0.7),
 )
 
 

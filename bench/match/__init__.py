@@ -11,9 +11,9 @@ from collections.abc import Iterator
 import gossamer_setup
 from gossamer.bench import Context, Row
 
-from . import _area, _cycles, mpi
+from . import _area, _cycles, _mpich, mpi
 
-_PARTS = (_cycles, mpi, _area)
+_PARTS = (_cycles, _mpich, mpi, _area)
 NAMES = tuple(name for part in _PARTS for name in part.NAMES)
 
 

@@ -7,23 +7,28 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from typing import Any
 
 from gossamer.bench import Context, Row
 from gossamer.errors import RunDied
 from gossamer.paths import ROOT
 
 ISEND = "mpi.isend-instr"
+RECV = "mpi.recv-instr"
 PINGPONG = "mpi.pingpong-cycles"
-NAMES = (ISEND, PINGPONG)
+NAMES = (ISEND, RECV, PINGPONG)
 GROUPS = ("core", "rtl")
-CONFIG = "tiny-mpi"
+CONFIG, ENGINES = "tiny-mpi", "tiny-match"
+"""Boards whose ranks match in software, and with engines."""
+_CLUSTERS = {CONFIG: "mpi4", ENGINES: "match4"}
 _PROGRAMS = ROOT / "bench" / "match" / "programs"
 
 
 def measure(context: Context) -> Iterator[Row]:
     """Each row asked for."""
     if context.wants(ISEND):
-        found = {int(size): (int(own), int(full)) for size, own, full in _lines("isend.c", 2, r"(\d+) (\d+) (\d+)")}
+        lines = _lines("isend.c", r"(\d+) (\d+) (\d+)", "--config", CONFIG)
+        found = {int(size): (int(own), int(full)) for size, own, full in lines}
         own, full = found[4]
         yield context.row(
             ISEND,
@@ -37,22 +42,41 @@ def measure(context: Context) -> Iterator[Row]:
             by_bytes={str(size): value for size, (value, _) in found.items()},
             most=60,
         )
+    if context.wants(RECV):
+        counts = {config: dict(_lines("recv.c", r"(\d+) (\d+)", "--config", config)) for config in _CLUSTERS}
+        yield context.row(
+            RECV,
+            int(counts[ENGINES]["4"]),
+            "instructions",
+            configuration=ENGINES,
+            bytes=4,
+            by_bytes={size: int(value) for size, value in counts[ENGINES].items()},
+            in_software={size: int(value) for size, value in counts[CONFIG].items()},
+        )
     if context.wants(PINGPONG):
-        cycles = {int(size): int(mpi) for size, mpi in _lines("pingpong.c", 2, r"(\d+) bytes: (\d+) cycles")}
+        cycles = {
+            config: dict(_lines("pingpong.c", r"(\d+) bytes: (\d+) cycles", "--cluster", cluster))
+            for config, cluster in _CLUSTERS.items()
+        }
+        from gossamer import config as configs
+
         yield context.row(
             PINGPONG,
-            cycles[4],
+            int(cycles[ENGINES]["4"]),
             "cycles",
-            configuration=CONFIG,
+            configuration=ENGINES,
+            cluster=_CLUSTERS[ENGINES],
             bytes=4,
-            by_bytes={str(size): value for size, value in cycles.items()},
+            by_bytes={size: int(value) for size, value in cycles[ENGINES].items()},
+            in_software={size: int(value) for size, value in cycles[CONFIG].items()},
+            flights=2 * configs.load(ENGINES).links.flight_cycles,
         )
 
 
-def _lines(program: str, ranks: int, form: str) -> list[tuple[str, ...]]:
-    """What a program writes in a form."""
-    command = [sys.executable, str(ROOT / "gossamer"), "mpi", "run", str(_PROGRAMS / program), "-n", str(ranks)]
-    done = subprocess.run([*command, "--engine", "rtl"], capture_output=True, text=True, check=False)
+def _lines(program: str, form: str, *where: str) -> list[Any]:
+    """What a program of two ranks writes in a form, as texts; on a cluster each rank has a board."""
+    command = [sys.executable, str(ROOT / "gossamer"), "mpi", "run", str(_PROGRAMS / program), "-n", "2"]
+    done = subprocess.run([*command, "--engine", "rtl", *where], capture_output=True, text=True, check=False)
     if done.returncode:
         raise RunDied(f"{program}: {done.stderr.strip()[-500:]}")
     return [found.groups() for line in done.stdout.splitlines() if (found := re.fullmatch(form, line))]

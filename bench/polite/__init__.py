@@ -6,17 +6,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import gossamer_setup
-from gossamer import runs
+from gossamer import run_app
 from gossamer.bench import Context, Row
-from gossamer.engines.rtl_vertices import MULTICAST, Hardware
+from gossamer.engines.rtl_vertices import Hardware
 from gossamer.errors import RunDied
 from gossamer.graph import read_graph
 
-from . import _instructions
+from . import _cluster, _instructions, _mapper
 
 EDGES = "polite.edges-per-cycle.quad"
-_RATES = (EDGES, *(f"{EDGES}-{multicast}" for multicast in MULTICAST[1:]))
-NAMES = (*_RATES, *_instructions.NAMES)
+_RATES = {EDGES: "local", f"{EDGES}-none": "none"}
+NAMES = (*_RATES, *_instructions.NAMES, *_cluster.NAMES, *_mapper.NAMES)
 GRAPH = "gen:geometric:vertices=16000,fanout=20,radius=0.03,seed=1"
 LEAST, FEW, MANY = 0.8, 1, 4
 """The goal; steps of two runs, whose difference knows no start and no end."""
@@ -26,16 +26,19 @@ def rows(context: Context) -> Iterator[Row]:
     """Every row asked for, as it is measured. Raises RunDied where the ranks are not those of the engine ``cpu``."""
     gossamer_setup.require("rtl")
     yield from _instructions.rows(context)
+    yield from _mapper.rows(context)
+    if any(context.wants(name) for name in _cluster.NAMES):
+        yield from _cluster.rows(context)
     graph = None
-    for name, multicast in zip(_RATES, MULTICAST, strict=True):
+    for name, multicast in _RATES.items():
         if not context.wants(name):
             continue
         graph = graph or read_graph(GRAPH)
         few, many = (
-            runs.run("pagerank", graph, engine=Hardware(config="quad", multicast=multicast), iterations=steps)
+            run_app.run("pagerank", graph, engine=Hardware(config="quad", multicast=multicast), iterations=steps)
             for steps in (FEW, MANY)
         )
-        wrong = runs.difference(runs.run("pagerank", graph, iterations=MANY), many)
+        wrong = run_app.difference(run_app.run("pagerank", graph, iterations=MANY), many)
         if wrong is not None:
             raise RunDied(f"{name}: rank {wrong.second:g} of vertex {wrong.vertex} instead of {wrong.first:g}")
         more = {key: many.stats[key] - few.stats[key] for key in ("cycles", "deliveries", "instructions", "sends")}

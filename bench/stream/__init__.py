@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The suite ``stream``: streaming ports over board switches and links. docs/benchmarks.md says what each row is.
+"""The suite ``stream``: streaming ports and collectives over switches and links. docs/benchmarks.md has the rows.
 
-Boards stand in a ring, in the harness of the tests: kernels, endpoints, switches, links, and wires of `de5`. All cycles
-are of that RTL, the same on every machine.
+Boards stand in a ring, in the harness of the tests: kernels, endpoints, switches, links, and wires of `de5`; those of
+collectives in the wirings of the SMI paper. All cycles are of that RTL, the same on every machine.
 """
 
 from __future__ import annotations
 
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 import gossamer_setup
 from gossamer import config as configs
@@ -19,15 +22,31 @@ from gossamer.errors import RunDied
 from gossamer.hdl import sources, synth, verilate
 from gossamer.paths import ROOT
 
+from . import ranks
+
 CONFIG = "de5"
 BOARDS, DEPTH, PACKET, BYTES = 4, 1024, 30, 8
 """Boards of the ring; flits that a port's buffer holds, and the longest packet; bytes of a beat at a kernel."""
 _HARNESS = ROOT / "tests" / "rtl" / "stream"
-_HERE = Path(__file__).parent
 _SHARES = {f"bandwidth-share.h{hops}": hops for hops in (1, 2, 3)}
 _HOP, _ENDS = "latency.hop", "latency.ends"
 _AREAS = {"area.1port": (1, 0, 6_000, 6_330), "area.4port": (4, 2, 28_000, 32_112)}
-NAMES = (*_SHARES, _HOP, _ENDS, *_AREAS)
+_WIRINGS = {"torus": "torus8", "bus": "bus8"}
+_KINDS = {"bcast": ranks.BCAST, "reduce": ranks.REDUCE}
+_MILLION = 1_000_000
+_LENGTHS = (10_000, 40_000)
+"""Elements of the two messages whose times give that of a million, which `--full` runs itself."""
+_CHILDREN = 3
+"""A rank has at most as many: the links of a fourth would get more flits than the ports' place at the switch gives."""
+_COLLECTIVES = {
+    f"{name}.{length}.{wiring}": (kind, cluster)
+    for length in ("1M", "1")
+    for name, kind in _KINDS.items()
+    for wiring, cluster in _WIRINGS.items()
+}
+_BLOCKS = {"area.bcast": ("gs_stream_bcast", 2_560), "area.reduce": ("gs_stream_reduce", 10_268)}
+_EMULATOR, _EACH, _RANKS = "emulator.elements-per-s", 2_000_000, 8
+NAMES = (*_SHARES, _HOP, _ENDS, *_COLLECTIVES, *_AREAS, *_BLOCKS, _EMULATOR)
 _SHORTEST_BYTES = 60
 _SWITCH_CYCLES = 5
 """From a packet's last flit at a port of the switch to its first at another: `tests/rtl/switch` measures it."""
@@ -52,8 +71,70 @@ def _run(*arguments: object) -> list[int]:
     return [int(word) for word in done.stdout.split() if word.isdigit()]
 
 
+def _collective(context: Context, name: str, kind: int, cluster: str, line: float) -> Row:
+    """A broadcast from, or reduction to, board 0 of eight: the share of the link, or the cycles of one element."""
+    links = configs.load(CONFIG).links
+    wiring = ranks.Wiring.of(cluster)
+    boards = ranks.Boards(wiring, DEPTH)
+    random = np.random.default_rng(1)
+
+    def cycles(members: range, *lengths: int) -> tuple[int, tuple[int, ...]]:
+        """Depth of the tree; from the first open to the last rank's last element, for each length."""
+        tree = ranks.tree(wiring, 0, members, _CHILDREN)
+        runs = [ranks.made(random, kind, 0, length, members, gap=500) for length in lengths]
+        try:
+            outcome = boards.run({kind: {0: tree}}, runs, limit=20 * sum(lengths) + 50_000)
+        except AssertionError as problem:
+            raise RunDied(f"{name}: {problem}") from None
+        return tree.depth(wiring), outcome.last
+
+    everybody = range(wiring.boards)
+    about: dict[str, Any] = {"configuration": CONFIG, "cluster": cluster, "depth": DEPTH, "children": _CHILDREN}
+    if ".1M." not in name:
+        depth, (took,) = cycles(everybody, 1)
+        wire = links.flight_cycles + (_SHORTEST_BYTES + links.overhead_bytes) / line
+        trip = 2 * depth * wire
+        goal: Reference = {"what": "twice the tree's round trip over wires", "value": 2 * trip, "unit": "cycles"}
+        return context.row(name, float(took), "cycles", reference=goal, ratio=2 * trip / took, most=2 * trip,
+                           hops=depth, **about)  # fmt: skip
+
+    def million(members: range) -> float:
+        if context.full:
+            return cycles(members, _MILLION)[1][0]
+        _, (short, long) = cycles(members, *_LENGTHS)
+        return long + (_MILLION - _LENGTHS[1]) * (long - short) / (_LENGTHS[1] - _LENGTHS[0])
+
+    took_all, took_half = million(everybody), million(range(wiring.boards // 2))
+    share = 4 * _MILLION / (took_all * line)
+    goal = {"what": "goal", "value": 0.90, "unit": "share"}
+    return context.row(name, share, "of line rate", reference=goal, ratio=share / 0.90, least=0.90, cycles=took_all,
+                       over_half_the_ranks=took_all / took_half, measured=_MILLION if context.full else _LENGTHS,
+                       **about)  # fmt: skip
+
+
+def _emulator(context: Context) -> Row:
+    """Elements that all ranks move, one at a time, in a second of the processor's time: the best of some runs."""
+    program = Path(__file__).with_name("elements.c")
+    best = 0.0
+    for _ in range(context.repeat or 3):
+        command = [sys.executable, str(ROOT / "gossamer"), "smi", "run", str(program), "--ranks", str(_RANKS)]
+        command += ["--", str(_EACH)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        words = done.stdout.split()
+        if done.returncode or len(words) != 2 or int(words[0]) != _RANKS * _EACH:
+            raise RunDied(f"{_EMULATOR}: {(done.stdout + done.stderr).strip()[-500:]}")
+        best = max(best, int(words[0]) / int(words[1]) * 1e9)
+    goal: Reference = {"what": "goal", "value": 20e6, "unit": "elements/s"}
+    return context.row(_EMULATOR, best, "elements/s", reference=goal, ratio=best / 20e6, least=20e6, ranks=_RANKS,
+                       elements_of_a_rank=_EACH)  # fmt: skip
+
+
 def rows(context: Context) -> Iterator[Row]:
     """Every row asked for, as it is measured. Raises RunDied where an element came wrong."""
+    if context.wants(_EMULATOR):
+        yield _emulator(context)
+    if not any(context.wants(name) for name in NAMES if name != _EMULATOR):
+        return
     gossamer_setup.require("core", "test", "rtl")
     config = configs.load(CONFIG)
     line = config.link_bits_per_kilocycle / 8000
@@ -83,25 +164,38 @@ def rows(context: Context) -> Iterator[Row]:
             yield context.row(
                 _ENDS, value, "cycles", reference=goal, ratio=20 / value, most=20.0, switch=_SWITCH_CYCLES, **about
             )
+    for name, (kind, cluster) in _COLLECTIVES.items():
+        if context.wants(name):
+            yield _collective(context, name, kind, cluster, line)
+    for name, (module, paper_luts) in _BLOCKS.items():
+        if context.wants(name):
+            gossamer_setup.require("synth")
+            edges, files = ranks.Boards.LINKS, sources.blocks("stream/collectives.f", config=config)
+            report = synth.luts(module, files, "xc7", {"Edges": edges, "Bytes": BYTES})
+            yield _area(context, name, report, "support kernel", paper_luts, edges=edges, bytes=BYTES)
     for name, (links, bits, most, paper_luts) in _AREAS.items():
         if context.wants(name):
             gossamer_setup.require("synth")
-            files = sources.blocks("switch", "stream", config=config) + [_HERE / "area_stream.sv"]
-            report = synth.luts("area_stream", files, "xc7", {"Links": links, "PortBits": bits})
-            area: Reference = {"what": "SMI's paper: interconnect and CK modules", "value": paper_luts, "unit": "LUT"}
-            yield context.row(
-                name,
-                float(report.luts),
-                "LUT6",
-                reference=area,
-                ratio=paper_luts / report.luts,
-                configuration=CONFIG,
-                most=most,
-                links=links,
-                ports=1 << bits,
-                ffs=report.ffs,
-                block_rams=report.block_rams,
-            )
+            files = sources.blocks("stream/transport.f", config=config)
+            shape = {"Links": links, "PortBits": bits, "Own": 0, "Bytes": 4, "Depth": 512}
+            report = synth.luts("gs_stream_transport", files, "xc7", shape)
+            shown = {"most": most, "links": links, "ports": 1 << bits, "block_rams": report.block_rams}
+            yield _area(context, name, report, "interconnect and CK modules", paper_luts, **shown)
+
+
+def _area(context: Context, name: str, report: synth.LutReport, what: str, paper: float, **about: Any) -> Row:
+    """LUTs of a block beside the paper's."""
+    reference: Reference = {"what": f"SMI's paper: {what}", "value": paper, "unit": "LUT"}
+    return context.row(
+        name,
+        float(report.luts),
+        "LUT6",
+        reference=reference,
+        ratio=paper / report.luts,
+        configuration=CONFIG,
+        ffs=report.ffs,
+        **about,
+    )
 
 
 __all__ = ["NAMES", "rows"]

@@ -26,42 +26,67 @@ int main(void) {
 
 // ---------------------------------------------------------------------- memory of this thread
 
-// Blocks have sizes of powers of two, in front of each stands which; free ones are kept by size.
+// Blocks of up to a page have sizes of powers of two, and free ones are kept by size. Larger ones are not rounded up;
+// free ones are in one list, and the smallest that is large enough is taken.
 
-enum { kLeast = 5, kSizes = 32, kFront = 8 };
+enum { kLeast = 5, kPage = 12, kFront = 8 };
 
 typedef struct Block {
-  uint32_t log;
+  uint32_t size;       // log2 of its bytes, or the bytes where they are more than a page
   struct Block* next;  // of a free one; the first word of memory is behind it
 } Block;
 
-static _Thread_local Block* free_blocks[kSizes];
+static _Thread_local Block* free_blocks[kPage + 1];
+static _Thread_local Block* large_blocks;
 static _Thread_local uint32_t used;
+
+/// Memory that was never given out.
+static Block* fresh(uint32_t bytes, uint32_t size) {
+  if (bytes > GOSSAMER_HEAP_BYTES - used) return NULL;
+  Block* block = (Block*)((char*)tinselHeapBase() + used);
+  used += bytes;
+  block->size = size;
+  return block;
+}
+
+/// The smallest large block with room for so many bytes, and of no more than `most`.
+static Block* reuse(uint32_t bytes, uint32_t most) {
+  Block** best = NULL;
+  for (Block** at = &large_blocks; *at; at = &(*at)->next)
+    if ((*at)->size >= bytes && (*at)->size <= most && (!best || (*at)->size < (*best)->size)) best = at;
+  if (!best) return NULL;
+  Block* block = *best;
+  *best = block->next;
+  return block;
+}
 
 void* malloc(size_t bytes) {
   if (bytes > GOSSAMER_HEAP_BYTES - kFront) return NULL;
-  uint32_t log = kLeast;
-  while ((1u << log) < bytes + kFront) ++log;
-  Block* block = free_blocks[log];
-  if (block) {
-    free_blocks[log] = block->next;
+  const uint32_t all = ((uint32_t)bytes + kFront + 15) & ~15u;
+  Block* block;
+  if (all > 1u << kPage) {
+    // Half of a block at most is wasted, unless there is no other.
+    block = reuse(all, 2 * all);
+    if (!block) block = fresh(all, all);
+    if (!block) block = reuse(all, ~0u);
   } else {
-    // What is larger than a page is not rounded up: a program has few of those, and keeps them.
-    const uint32_t size = log > 12 ? ((uint32_t)bytes + kFront + 15) & ~15u : 1u << log;
-    if (size > GOSSAMER_HEAP_BYTES - used) return NULL;
-    block = (Block*)((char*)tinselHeapBase() + used);
-    used += size;
-    if (log > 12) --log;  // room for any of the size below
-    block->log = log;
+    uint32_t log = kLeast;
+    while ((1u << log) < all) ++log;
+    block = free_blocks[log];
+    if (block)
+      free_blocks[log] = block->next;
+    else
+      block = fresh(1u << log, log);
   }
-  return (char*)block + kFront;
+  return block ? (char*)block + kFront : NULL;
 }
 
 void free(void* memory) {
   if (!memory) return;
   Block* block = (Block*)((char*)memory - kFront);
-  block->next = free_blocks[block->log];
-  free_blocks[block->log] = block;
+  Block** list = block->size > kPage ? &large_blocks : &free_blocks[block->size];
+  block->next = *list;
+  *list = block;
 }
 
 void* calloc(size_t count, size_t size) {

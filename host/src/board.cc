@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include "verilog_hex.h"
 
@@ -420,6 +421,7 @@ void Board::ready(const char* call, uint32_t core, uint32_t threads) {
 
 void Board::go(const std::vector<uint32_t>& cores) {
   flush_stores("HostLink::go");
+  if (const auto then = std::exchange(before_start_, nullptr)) then(*this);
   std::vector<uint64_t> masks(kBoards * kTiles);
   for (const uint32_t core : cores) {
     Core& its = cores_[core];

@@ -81,6 +81,12 @@ class Board {
   void load_data(const char* call, const char* data, uint32_t core);
   void set_address(uint32_t core, uint32_t address) { cores_[core].address = address; }
   void store(const char* call, uint32_t core, const uint32_t* words, uint32_t count);
+  /// Bytes for the memory that a tile uses; tiles are numbered board by board.
+  void write_memory(const char* call, uint32_t tile, uint32_t address, const uint8_t* data, size_t size) {
+    write(call, tile, address, data, size);
+  }
+  /// What is still to be written when the next threads start, whatever is loaded before.
+  void before_start(std::function<void(Board&)> then) { before_start_ = std::move(then); }
   void write_instructions(const char* call, uint32_t core, const uint32_t* words, uint32_t count);
   /// Words of memory at the core's address, which they move on.
   std::vector<uint32_t> load(const char* call, uint32_t core, uint32_t count);
@@ -128,6 +134,7 @@ class Board {
   std::vector<Core> cores_;
   std::vector<uint32_t> of_board_;  ///< threads that were started on each
   uint64_t started_ = 0;  ///< threads
+  std::function<void(Board&)> before_start_;
   bool loaded_ = false;
   // Stores that follow each other are written together.
   struct {

@@ -16,18 +16,14 @@
 #include <iostream>
 
 namespace gossamer::host {
-namespace {
 
 using sim::Kind;
 
-/// What is printed is seen, whatever comes behind it.
 [[noreturn]] void leave(int code) {
   std::cout.flush();
   std::fflush(nullptr);
   ::_exit(code);
 }
-
-}  // namespace
 
 [[noreturn]] void misused(const char* call, const std::string& what) {
   std::cout.flush();

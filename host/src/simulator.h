@@ -57,6 +57,9 @@ struct Settings {
   static Settings read();
 };
 
+/// Ends the program. What it has printed is seen, whatever comes behind it.
+[[noreturn]] void leave(int code);
+
 /// Ends the program: a call was used wrongly, or its arguments name what is not there. Exit code 2.
 [[noreturn]] void misused(const char* call, const std::string& what);
 

@@ -77,22 +77,22 @@ struct gs_run_options {
 /// How a run went; the same for every engine.
 struct gs_statistics {
   const char* engine;
-  const float* step_seconds;   // the time up to each step, step_count of them
+  const float* step_seconds;  // the time up to each step, step_count of them
   uint64_t step_count;
   uint64_t vertices;
   uint64_t edges;
-  uint64_t sends;              // calls of `send`
-  uint64_t deliveries;         // calls of `recv`
-  uint64_t steps;              // times that everything was still
-  uint64_t step_calls;         // calls of `step`
-  uint64_t host_messages;      // to the host
-  uint64_t pull_rounds;        // how messages were carried, by round
+  uint64_t sends;          // calls of `send`
+  uint64_t deliveries;     // calls of `recv`
+  uint64_t steps;          // times that everything was still
+  uint64_t step_calls;     // calls of `step`
+  uint64_t host_messages;  // to the host
+  uint64_t pull_rounds;    // how messages were carried, by round
   uint64_t push_rounds;
   uint64_t small_rounds;
-  double seconds;              // init to finish
+  double seconds;  // init to finish
   uint32_t threads;
-  int32_t stopped;             // 1: ended early because it was told to
-  const int64_t* aggregates;   // the words that the last step has come to, aggregate_count of them
+  int32_t stopped;            // 1: ended early because it was told to
+  const int64_t* aggregates;  // the words that the last step has come to, aggregate_count of them
   uint64_t aggregate_count;
 };
 
@@ -133,17 +133,17 @@ struct gs_relation {
 /// with; `states` are the initial states, and in the end the engine writes the final ones there.
 struct gs_problem {
   uint64_t vertices;
-  void* states;                        // state_bytes for each vertex
-  const void* params;                  // the run's parameters
-  const void* unit;                    // an edge's value where the graph has none
+  void* states;        // state_bytes for each vertex
+  const void* params;  // the run's parameters
+  const void* unit;    // an edge's value where the graph has none
   const struct gs_relation* relations;
-  uint64_t state_bytes;                // sizes of the C++ types; 1 where the type is empty
+  uint64_t state_bytes;  // sizes of the C++ types; 1 where the type is empty
   uint64_t params_bytes;
   uint64_t edge_bytes;
   uint64_t message_bytes;
   uint32_t relation_count;
-  uint32_t listens;                    // 1: messages to the host are for gs_app_hear
-  const uint8_t* aggregates;           // how each word of the aggregates is reduced: enum gossamer::Reduce
+  uint32_t listens;           // 1: messages to the host are for gs_app_hear
+  const uint8_t* aggregates;  // how each word of the aggregates is reduced: enum gossamer::Reduce
   uint64_t aggregate_count;
 };
 

@@ -72,7 +72,7 @@ constexpr T disordered(int64_t word) {
   } else if constexpr (std::is_same_v<T, double>) {
     return __builtin_bit_cast(double, word ^ (word >> 63 & std::numeric_limits<int64_t>::max()));
   } else if constexpr (std::is_unsigned_v<T> && sizeof(T) == 8) {
-    return static_cast<uint64_t>(word) ^ uint64_t{1} << 63;
+    return static_cast<uint64_t>(word) ^ uint64_t { 1 } << 63;
   } else {
     return static_cast<T>(word);
   }

@@ -25,8 +25,9 @@
 /// true` says that no call reads what another has written, and lets all threads.
 ///
 /// Optional members: `Params params(const GraphInfo&)`, the vertices' run
-/// parameters; `Edge edge(double weight)`, an edge's value from the file's
-/// weight (without it weights are converted exactly or refused); `void
+/// parameters; `static constexpr Wiring wiring`, which edges it runs on; `sumsWeights = true`, for
+/// the sum of its edges' values in what `init` sees of a vertex; `Edge edge(double weight)`, an edge's value from
+/// the file's weight (without it weights are converted exactly or refused); `void
 /// begin(const GraphInfo&)`, which may refuse by throwing std::invalid_argument
 /// with a sentence; `void receive(const Message&)`, for messages to the host;
 /// `Verdict verdict(const Outcome&)`, asked when the run is over, which may say that
@@ -67,6 +68,8 @@ struct VertexInfo {
   uint32_t index = 0;
   uint64_t degree = 0;  // edges that a message on pin 0 travels along
   uint32_t vertices = 0;
+  uint64_t backward = 0;  // those of pin 1, where the wiring has it
+  double weight = 0;      // the sum of the values of the edges of pin 0, where the application `sumsWeights`
 };
 
 /// What two right answers may differ in.
@@ -88,6 +91,8 @@ struct Application {
 
   /// Messages travel along edges both ways, whatever the file says.
   static constexpr bool undirected = false;
+  static constexpr Wiring wiring = Wiring::given;
+  static constexpr bool sumsWeights = false;
   static constexpr Same same = Same::exact;
   static constexpr double tolerance = 0;
   /// `init` of a vertex neither reads nor writes what `init` of another does.
@@ -108,7 +113,9 @@ class AppHost final : public HostEnd {
  public:
   explicit AppHost(App& app) : app_(app) {}
   void fromVertex(const void* message) override {
-    if constexpr (listens()) app_.receive(*static_cast<const typename App::Message*>(message));
+    if constexpr (listens()) {
+      guard::inDescriptor(Handler::receive, [&] { app_.receive(*static_cast<const typename App::Message*>(message)); });
+    }
   }
   bool toVertex(uint32_t&, void*) override { return false; }
   bool waitIdle() override { return false; }
@@ -166,7 +173,7 @@ struct AppResult final : gs_result {
       }
     }
     app.begin(info);
-    wiring = std::make_unique<GraphNetwork<App>>(graph, options, app);
+    wiring = std::make_unique<GraphNetwork<App>>(graph, options, app, pool);
     problem.network = wiring->network();
     problem.unit = wiring->unit();
     problem.params = app.params(info);
@@ -177,9 +184,12 @@ struct AppResult final : gs_result {
       positions[thread].handler = Handler::start;
       for (size_t v = begin; v < end; ++v) {
         positions[thread].vertex = static_cast<uint32_t>(v);
-        uint64_t degree = 0;
-        for (const Relation& r : problem.network.relations) degree += r.out.offsets[v + 1] - r.out.offsets[v];
-        app.init(VertexInfo{static_cast<uint32_t>(v), degree, info.vertices}, state[v]);
+        VertexInfo about{.index = static_cast<uint32_t>(v), .vertices = info.vertices};
+        for (const Relation& r : problem.network.relations) {
+          (r.pin ? about.backward : about.degree) += r.out.offsets[v + 1] - r.out.offsets[v];
+          if constexpr (App::sumsWeights) about.weight += r.pin ? 0 : sumOfValues(r.out, v);
+        }
+        app.init(about, state[v]);
       }
     };
     auto initAll = [&] {
@@ -196,6 +206,19 @@ struct AppResult final : gs_result {
     if (!done) guard::raise(fault);
     app.results(columns);
     app.totals(totals);
+  }
+
+  /// The values of the edges of vertex v, added up.
+  double sumOfValues(const Rows& rows, size_t v) const {
+    using E = typename V::Edge;
+    static_assert(std::is_arithmetic_v<E>, "an application that sums weights has numbers as edge values");
+    const auto count = static_cast<double>(rows.offsets[v + 1] - rows.offsets[v]);
+    if (!rows.values) return count * static_cast<double>(problem.unit);
+    double sum = 0;
+    for (uint64_t i = rows.offsets[v]; i < rows.offsets[v + 1]; ++i) {
+      sum += static_cast<double>(static_cast<const E*>(rows.values)[i]);
+    }
+    return sum;
   }
 
   /// Shows an engine that runs elsewhere what prepare() has made; with all edges by sender.
@@ -231,13 +254,15 @@ struct AppResult final : gs_result {
                              std::to_string(statistics.aggregates.size()) + " words of aggregates, not " +
                              std::to_string(words));
     }
-    verdict = app.verdict({statistics, state.data(), problem.network.vertices, finalTotals()});
+    guard::inDescriptor(Handler::verdict, [&] {
+      verdict = app.verdict({statistics, state.data(), problem.network.vertices, finalTotals()});
+    });
   }
 
   void column(size_t index, void* out) override {
     const auto& all = columns.all();
     if (index >= all.size()) throw std::invalid_argument("there is no such column");
-    all[index].write(state.data(), state.size(), out);
+    guard::inDescriptor(Handler::results, [&] { all[index].write(state.data(), state.size(), out); });
     if (!all[index].normalise) return;
     if (all[index].type == GS_F32) scale(static_cast<float*>(out));
     if (all[index].type == GS_F64) scale(static_cast<double*>(out));
@@ -249,7 +274,7 @@ struct AppResult final : gs_result {
     const auto& all = totals.all();
     if (index >= all.size()) throw std::invalid_argument("there is no such total");
     const auto last = finalTotals();
-    all[index].write(&last, 1, out);
+    guard::inDescriptor(Handler::results, [&] { all[index].write(&last, 1, out); });
   }
 
   template <typename T>
@@ -330,6 +355,12 @@ std::string describeColumns(const Columns<S>& columns) {
   return json + "]";
 }
 
+/// Whether the direction of an edge does not matter.
+template <typename App>
+constexpr bool bothWays() {
+  return App::undirected || App::wiring == Wiring::simple || App::wiring == Wiring::oriented;
+}
+
 template <typename App>
 std::string describeApp() {
   App app;
@@ -342,7 +373,8 @@ std::string describeApp() {
   std::string json = "{\"name\":" + jsonString(App::name) + ",\"summary\":" + jsonString(App::summary);
   json += ",\"same\":" + std::string(App::same == Same::exact ? "\"exact\"" : "\"within\"");
   json += ",\"tolerance\":" + jsonNumber(App::tolerance);
-  json += ",\"undirected\":" + std::string(App::undirected ? "true" : "false");
+  json += ",\"undirected\":" + std::string(bothWays<App>() ? "true" : "false");
+  json += ",\"reads_edges\":" + std::string(rules::ReadsEdges<typename App::Vertex> ? "true" : "false");
   json += ",\"uses_weights\":" + std::string(std::is_empty_v<typename App::Edge> ? "false" : "true");
   json += ",\"state_bytes\":" + std::to_string(rules::bytesOf<typename App::State>());
   json += ",\"edge_bytes\":" + std::to_string(rules::bytesOf<typename App::Edge>());
@@ -400,41 +432,42 @@ inline void importStatistics(const gs_statistics& from, Statistics& to) {
 }  // namespace gossamer::detail
 
 /// Exports the C interface of an application. Once in each shared object.
-#define GOSSAMER_APPLICATION(APP)                                                                                     \
-  extern "C" {                                                                                                        \
-  int gs_app_abi_version(void) { return GS_ABI_VERSION; }                                                             \
-  const char* gs_app_describe(void) {                                                                                 \
-    static std::string text;                                                                                          \
-    return ::gossamer::detail::guarded([] { text = ::gossamer::detail::describeApp<APP>(); }) ? nullptr : text.c_str();\
-  }                                                                                                                   \
-  int gs_app_run(const gs_graph* graph, const gs_run_options* options, gs_result** result) {                          \
-    return ::gossamer::detail::runApp<APP>(graph, options, result);                                                   \
-  }                                                                                                                   \
-  int gs_app_open(const gs_graph* graph, const gs_run_options* options, gs_result** result, gs_problem* problem) {     \
-    return ::gossamer::detail::openApp<APP>(graph, options, result, problem);                                         \
-  }                                                                                                                   \
-  int gs_app_hear(gs_result* result, const void* message) {                                                           \
-    return ::gossamer::detail::guarded([&] { result->hear(message); });                                               \
-  }                                                                                                                   \
-  int gs_app_ended(gs_result* result, const gs_statistics* statistics) {                                              \
-    return ::gossamer::detail::guarded([&] {                                                                          \
-      ::gossamer::detail::importStatistics(*statistics, result->statistics);                                          \
-      result->judge();                                                                                                \
-    });                                                                                                               \
-  }                                                                                                                   \
-  void gs_app_statistics(const gs_result* result, gs_statistics* statistics) {                                        \
-    ::gossamer::detail::exportStatistics(result->statistics, *statistics);                                            \
-  }                                                                                                                   \
-  int gs_app_verdict(const gs_result* result, const char** why, uint64_t* vertex) {                                   \
-    *why = result->verdict.why().c_str();                                                                             \
-    *vertex = result->verdict.vertex();                                                                               \
-    return result->verdict.kind();                                                                                    \
-  }                                                                                                                   \
-  int gs_app_column(gs_result* result, size_t index, void* values) {                                                  \
-    return ::gossamer::detail::guarded([&] { result->column(index, values); });                                       \
-  }                                                                                                                   \
-  int gs_app_total(gs_result* result, size_t index, void* value) {                                                    \
-    return ::gossamer::detail::guarded([&] { result->total(index, value); });                                         \
-  }                                                                                                                   \
-  void gs_app_free(gs_result* result) { delete result; }                                                              \
+#define GOSSAMER_APPLICATION(APP)                                                                                  \
+  extern "C" {                                                                                                     \
+  int gs_app_abi_version(void) { return GS_ABI_VERSION; }                                                          \
+  const char* gs_app_describe(void) {                                                                              \
+    static std::string text;                                                                                       \
+    return ::gossamer::detail::guarded([] { text = ::gossamer::detail::describeApp<APP>(); }) ? nullptr            \
+                                                                                              : text.c_str();      \
+  }                                                                                                                \
+  int gs_app_run(const gs_graph* graph, const gs_run_options* options, gs_result** result) {                       \
+    return ::gossamer::detail::runApp<APP>(graph, options, result);                                                \
+  }                                                                                                                \
+  int gs_app_open(const gs_graph* graph, const gs_run_options* options, gs_result** result, gs_problem* problem) { \
+    return ::gossamer::detail::openApp<APP>(graph, options, result, problem);                                      \
+  }                                                                                                                \
+  int gs_app_hear(gs_result* result, const void* message) {                                                        \
+    return ::gossamer::detail::guarded([&] { result->hear(message); });                                            \
+  }                                                                                                                \
+  int gs_app_ended(gs_result* result, const gs_statistics* statistics) {                                           \
+    return ::gossamer::detail::guarded([&] {                                                                       \
+      ::gossamer::detail::importStatistics(*statistics, result->statistics);                                       \
+      result->judge();                                                                                             \
+    });                                                                                                            \
+  }                                                                                                                \
+  void gs_app_statistics(const gs_result* result, gs_statistics* statistics) {                                     \
+    ::gossamer::detail::exportStatistics(result->statistics, *statistics);                                         \
+  }                                                                                                                \
+  int gs_app_verdict(const gs_result* result, const char** why, uint64_t* vertex) {                                \
+    *why = result->verdict.why().c_str();                                                                          \
+    *vertex = result->verdict.vertex();                                                                            \
+    return result->verdict.kind();                                                                                 \
+  }                                                                                                                \
+  int gs_app_column(gs_result* result, size_t index, void* values) {                                               \
+    return ::gossamer::detail::guarded([&] { result->column(index, values); });                                    \
+  }                                                                                                                \
+  int gs_app_total(gs_result* result, size_t index, void* value) {                                                 \
+    return ::gossamer::detail::guarded([&] { result->total(index, value); });                                      \
+  }                                                                                                                \
+  void gs_app_free(gs_result* result) { delete result; }                                                           \
   }

@@ -45,10 +45,10 @@ struct Network {
 };
 
 struct RunOptions {
-  unsigned threads = 0;             // 0: every CPU
-  Pool* pool = nullptr;             // threads to use, if there are some already
-  uint64_t seed = 0;                // of the shuffle engine
-  std::atomic<int>* stop = nullptr; // set to 1 from outside: the run ends early
+  unsigned threads = 0;                       // 0: every CPU
+  Pool* pool = nullptr;                       // threads to use, if there are some already
+  uint64_t seed = 0;                          // of the shuffle engine
+  std::atomic<int>* stop = nullptr;           // set to 1 from outside: the run ends early
   std::atomic<uint64_t>* progress = nullptr;  // two: steps and rounds so far
 
   void note(uint64_t steps, uint64_t rounds) const {
@@ -64,17 +64,17 @@ struct Statistics {
   unsigned threads = 1;
   uint64_t vertices = 0;
   uint64_t edges = 0;
-  uint64_t sends = 0;          // calls of `send`
-  uint64_t deliveries = 0;     // calls of `recv`
-  uint64_t steps = 0;          // times that everything was still
-  uint64_t stepCalls = 0;      // calls of `step`
-  uint64_t hostMessages = 0;   // to the host
-  uint64_t pullRounds = 0;     // how messages were carried, by round
+  uint64_t sends = 0;         // calls of `send`
+  uint64_t deliveries = 0;    // calls of `recv`
+  uint64_t steps = 0;         // times that everything was still
+  uint64_t stepCalls = 0;     // calls of `step`
+  uint64_t hostMessages = 0;  // to the host
+  uint64_t pullRounds = 0;    // how messages were carried, by round
   uint64_t pushRounds = 0;
   uint64_t smallRounds = 0;
-  double seconds = 0;          // init to finish
-  std::vector<float> stepSeconds;  // time up to each step; at most the first 100,000
-  bool stopped = false;        // ended early because it was told to
+  double seconds = 0;               // init to finish
+  std::vector<float> stepSeconds;   // time up to each step; at most the first 100,000
+  bool stopped = false;             // ended early because it was told to
   std::vector<int64_t> aggregates;  // the words that the last step has come to
 
   /// Those as the vertex has them; where there was no step, what nobody giving comes to.
@@ -115,14 +115,18 @@ struct Problem {
 
   Network network;
   P params{};
-  typename V::Edge unit{};   // the value of every edge when the network has none
-  HostEnd* host = nullptr;   // null: nobody listens, messages to the host are only counted
+  typename V::Edge unit{};  // the value of every edge when the network has none
+  HostEnd* host = nullptr;  // null: nobody listens, messages to the host are only counted
 };
 
 /// Refuses a send on a pin that the graph does not have.
 [[noreturn]] inline void refusePin(uint32_t vertex, unsigned pin, unsigned pins) {
+  if (Pin(pin) == OneEdge) {
+    throw Refused("the vertex of index " + std::to_string(vertex) +
+                  " sends along one edge, but has no member edges to name it");
+  }
   throw Refused("the vertex of index " + std::to_string(vertex) + " sends on pin " + std::to_string(pin) +
-                           ", but the graph has " + std::to_string(pins) + (pins == 1 ? " pin" : " pins"));
+                ", but the graph has " + std::to_string(pins) + (pins == 1 ? " pin" : " pins"));
 }
 
 /// An engine runs vertices. Its children differ in where and how, never in

@@ -13,6 +13,7 @@
 /// GOSSAMER_SEED in the program's environment).
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstdlib>
 #include <deque>
@@ -99,12 +100,15 @@ class HostQueues final : public HostEnd {
   void over() {
     const std::lock_guard lock(mutex_);
     over_ = true;
+    lost_ = !down_.empty();
     host_.notify_all();
   }
 
   // The host's side.
   void send(uint32_t vertex, const M& message) {
     const std::lock_guard lock(mutex_);
+    if (over_) throw Error("send: the run is over, nothing hears the message to vertex " + std::to_string(vertex));
+    if (closed_) throw Error("send: the host has closed its end; send before close() or wait()");
     down_.emplace_back(vertex, message);
     said_.store(true, std::memory_order_release);
     engine_.notify_one();
@@ -120,9 +124,21 @@ class HostQueues final : public HostEnd {
     up_.pop_front();
     return message;
   }
+  /// Whether recv() would not wait. If it would, the host counts as waiting for a moment: a run whose host only polls
+  /// goes on, too.
   bool canRecv() {
+    std::unique_lock lock(mutex_);
+    if (!up_.empty() || over_) return true;
+    waiting_ = true;
+    engine_.notify_one();
+    const bool came = host_.wait_for(lock, std::chrono::milliseconds(1), [&] { return !up_.empty() || over_; });
+    waiting_ = false;
+    return came;
+  }
+  /// Whether a message was sent that came behind the end, when it was on its way already.
+  bool lost() {
     const std::lock_guard lock(mutex_);
-    return !up_.empty();
+    return std::exchange(lost_, false);
   }
   void close() {
     const std::lock_guard lock(mutex_);
@@ -140,6 +156,7 @@ class HostQueues final : public HostEnd {
   bool waiting_ = false;
   bool closed_ = false;
   bool over_ = false;
+  bool lost_ = false;
 };
 
 }  // namespace detail
@@ -162,7 +179,7 @@ class Job {
   }
 
   /// Sends a message to a vertex, as along an edge with the value E{}. Throws
-  /// Error where there is no such vertex.
+  /// Error where there is no such vertex, and where the run is over or the host has closed its end.
   void send(PVertexId to, const M& message) {
     if (to >= run_->problem.network.vertices) {
       throw Error("send: there is no vertex " + std::to_string(to) + "; the graph has " +
@@ -179,7 +196,8 @@ class Job {
     return message;
   }
 
-  /// Whether recv() would not wait.
+  /// Whether recv() would not wait: a message is there, or the run is over. A host may poll with it; while it is in
+  /// here, as while it is in recv(), steps go on.
   bool canRecv() { return run_->queues.canRecv(); }
 
   /// The host has nothing more to send; the run may end without it.
@@ -220,7 +238,10 @@ class Job {
 
   void join() {
     if (run_->thread.joinable()) run_->thread.join();
-    if (!run_->failure) return;
+    if (!run_->failure) {
+      if (run_->queues.lost()) throw Error("send: the run was over before a message of the host had arrived");
+      return;
+    }
     try {
       std::rethrow_exception(std::exchange(run_->failure, nullptr));
     } catch (const std::bad_alloc&) {
@@ -251,6 +272,8 @@ class PGraphOf {
   PVertexId newVertex() {
     if (states_.size() >= 0xfffffffe) throw Error("newVertex: a graph has at most 4294967294 vertices");
     states_.push_back(S{});
+    fan_out_.push_back(0);
+    fan_in_.push_back(0);
     return static_cast<PVertexId>(states_.size() - 1);
   }
 
@@ -261,8 +284,12 @@ class PGraphOf {
   void addLabelledEdge(const E& value, PVertexId from, unsigned pin, PVertexId to) {
     check("addEdge", from);
     check("addEdge", to);
-    if (pin >= MaxPins) throw Error("addEdge: pin " + std::to_string(pin) + " is above the last, 253");
+    if (pin >= MaxPins) {
+      throw Error("addEdge: pin " + std::to_string(pin) + " is above the last, " + std::to_string(MaxPins - 1));
+    }
     if (pin >= pins_.size()) pins_.resize(pin + 1);
+    ++fan_out_[from];
+    ++fan_in_[to];
     pins_[pin].from.push_back(from);
     pins_[pin].to.push_back(to);
     if constexpr (!std::is_empty_v<E>) pins_[pin].value.push_back(value);
@@ -276,9 +303,15 @@ class PGraphOf {
 
   uint32_t numVertices() const { return static_cast<uint32_t>(states_.size()); }
 
-  /// Edges out of and into a vertex, over all pins; both count every edge.
-  uint32_t fanOut(PVertexId v) const { return count(&Edges::from, v); }
-  uint32_t fanIn(PVertexId v) const { return count(&Edges::to, v); }
+  /// Edges out of and into a vertex, over all pins.
+  uint32_t fanOut(PVertexId v) const {
+    check("fanOut", v);
+    return fan_out_[v];
+  }
+  uint32_t fanIn(PVertexId v) const {
+    check("fanIn", v);
+    return fan_in_[v];
+  }
 
   /// Starts a run on states and edges as they are now. Throws Error.
   Job<V> start(const RunConfig& config = RunConfig::fromEnvironment()) const {
@@ -322,13 +355,6 @@ class PGraphOf {
                 std::to_string(states_.size()));
   }
 
-  uint32_t count(std::vector<PVertexId> Edges::*end, PVertexId v) const {
-    check("fan", v);
-    uint32_t sum = 0;
-    for (const Edges& pin : pins_) sum += static_cast<uint32_t>(std::count((pin.*end).begin(), (pin.*end).end(), v));
-    return sum;
-  }
-
   /// Both directions of every pin. A recv that changes edge values gets only
   /// the one by sender, so that there is one place where they live.
   void wire(typename Job<V>::Running& run) const {
@@ -352,9 +378,8 @@ class PGraphOf {
             const std::vector<PVertexId>& other) const {
     std::vector<uint64_t> order(at.size());
     std::iota(order.begin(), order.end(), uint64_t{0});
-    std::stable_sort(order.begin(), order.end(), [&](uint64_t a, uint64_t b) {
-      return at[a] != at[b] ? at[a] < at[b] : other[a] < other[b];
-    });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](uint64_t a, uint64_t b) { return at[a] != at[b] ? at[a] < at[b] : other[a] < other[b]; });
     Array<uint64_t> offsets(states_.size() + 1);
     for (const PVertexId v : at) ++offsets[v + 1];
     for (size_t v = 0; v < states_.size(); ++v) offsets[v + 1] += offsets[v];
@@ -373,6 +398,8 @@ class PGraphOf {
   }
 
   std::vector<S> states_;
+  std::vector<uint32_t> fan_out_;
+  std::vector<uint32_t> fan_in_;
   std::vector<Edges> pins_;
 };
 

@@ -39,12 +39,13 @@ namespace gossamer {
 
 /// Where a vertex wants to send.
 enum PPin : uint8_t {
-  No = 0,       // nowhere
-  HostPin = 1,  // to the host
+  No = 0,         // nowhere
+  HostPin = 1,    // to the host
+  OneEdge = 255,  // along one of its own edges, which `send` names; own_edges.h
 };
 
 /// The most pins that a vertex can have.
-inline constexpr unsigned MaxPins = 254;
+inline constexpr unsigned MaxPins = 253;
 
 /// The edges of pin `p` (0 .. MaxPins - 1).
 constexpr PPin Pin(unsigned p) { return static_cast<PPin>(p + 2); }
@@ -63,11 +64,16 @@ using PEmpty = None;
 ///
 ///     uint32_t priority() const;              // lower is sent earlier; a hint
 ///     static constexpr bool lazyStep = true;  // see below
+///     bool settled() const;                   // see below
+///     gossamer::Edges<E> edges;               // its own edges, to read; own_edges.h
 ///
 /// `priority` never changes what is right, only what is quick. `lazyStep`
 /// promises that `step`, on a vertex that neither sent nor received since its
 /// last `step`, would change nothing, give nothing and return false; engines then may leave
-/// out the call. `--shuffle` ignores both, and so shows a promise not kept.
+/// out the call. `settled`, where it returns true, promises that until the next `step` no
+/// message changes anything but one whose sender has a smaller index than every sender that
+/// the vertex has heard since the last `step`. `--shuffle` ignores all three, and so shows a
+/// promise not kept.
 template <typename S, typename E = None, typename M = None, typename P = None, typename A = None>
 struct PVertex {
   using State = S;
@@ -90,8 +96,9 @@ struct PVertex {
 
 /// Names the vertex of an application header, and checks it against the rule
 /// of what a vertex may be.
-#define GOSSAMER_VERTEX(VERTEX)                                 \
-  static_assert(::gossamer::rules::Check<VERTEX>::passed);      \
+#define GOSSAMER_VERTEX(VERTEX)                            \
+  static_assert(::gossamer::rules::Check<VERTEX>::passed); \
   using GossamerVertex = VERTEX;
 
+#include "gossamer/own_edges.h"
 #include "gossamer/vertex_rules.h"

@@ -88,14 +88,15 @@ constexpr bool plainData() {
 }
 
 template <typename V>
-concept NamesItsTypes = requires {
-  typename V::State;
-  typename V::Edge;
-  typename V::Message;
-  typename V::Params;
-  typename V::Aggregates;
-} && std::derived_from<V, PVertex<typename V::State, typename V::Edge, typename V::Message, typename V::Params,
-                                  typename V::Aggregates>>;
+concept NamesItsTypes =
+    requires {
+      typename V::State;
+      typename V::Edge;
+      typename V::Message;
+      typename V::Params;
+      typename V::Aggregates;
+    } && std::derived_from<V, PVertex<typename V::State, typename V::Edge, typename V::Message, typename V::Params,
+                                      typename V::Aggregates>>;
 
 template <typename V>
 concept HasInit = requires(V v) {
@@ -126,10 +127,34 @@ concept HasFinish = requires(V v, typename V::Message* m) {
 template <typename V>
 concept ConstantEdges = requires(V v, typename V::Message* m, const typename V::Edge* e) { v.recv(m, e); };
 
+/// The message is the receiver's to read only.
+template <typename V>
+concept ConstantMessages = requires(V v, const typename V::Message* m, typename V::Edge* e) { v.recv(m, e); };
+
 template <typename V>
 concept HasPriority = requires(const V v) {
   { v.priority() } -> std::convertible_to<uint32_t>;
 };
+
+template <typename V>
+concept HasSettled = requires(const V v) {
+  { v.settled() } -> std::same_as<bool>;
+};
+
+/// The vertex writes notes on its edges.
+template <typename V>
+concept KeepsNotes = ReadsEdges<V> && !std::is_empty_v<typename decltype(V::edges)::Note>;
+
+/// The edges that a vertex reads are of its own type, and its notes plain data.
+template <typename V>
+constexpr bool readsItsOwnEdges() {
+  if constexpr (ReadsEdges<V>) {
+    using T = decltype(V::edges);
+    return std::is_same_v<typename T::Value, typename V::Edge> && std::is_trivially_copyable_v<typename T::Note> &&
+           plainData<typename T::Note>();
+  }
+  return true;
+}
 
 template <typename V>
 constexpr bool stepsLazily() {
@@ -187,6 +212,9 @@ struct Check {
                 "the parameters hold a long, a size_t or another number that is not as wide everywhere; "
                 "take uint32_t or uint64_t");
 #endif
+  static_assert(!HasSettled<V> || stepsLazily<V>(), "a vertex with settled() steps lazily: lazyStep = true");
+  static_assert(readsItsOwnEdges<V>(),
+                "the member edges is a gossamer::Edges<Edge, Note>: the edge type of the vertex, notes of plain data");
   static_assert(bytesOf<M>() <= GOSSAMER_MAX_MESSAGE_BYTES,
                 "the message is too large: a hardware message holds 60 bytes (four flits less the edge's key)");
   static_assert(bytesOf<S>() <= GOSSAMER_MAX_STATE_BYTES, "the vertex state is too large: at most 65536 bytes");

@@ -12,6 +12,7 @@ import click
 
 from gossamer.errors import ExitCode, GossamerError
 from gossamer_setup import SetupError
+from gossamer_setup._signals import SIGNALS, Stopped
 
 # The environment is at fault, not we, when the system answers with one of these.
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EROFS}
@@ -46,7 +47,8 @@ def run(arguments: list[str] | None = None) -> int:
     """Runs the command and gives its exit code; never raises."""
     if sys.stdout is None:  # closed by whoever started us: nobody wants what we write
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
-    code = _run(arguments)
+    with SIGNALS.handled():
+        code = _run(arguments)
     try:
         sys.stdout.flush()
     except BrokenPipeError:
@@ -107,6 +109,9 @@ def _run(arguments: list[str] | None) -> int:
     except MemoryError:
         _say("there is not enough memory for this on this machine")
         return int(ExitCode.INPUT)
+    except Stopped as error:
+        sys.stderr.write("gossamer: stopped by a signal\n")
+        return int(str(error.code))
     except SystemExit as error:
         return error.code if isinstance(error.code, int) else int(bool(error.code))
     except Exception as error:

@@ -8,15 +8,11 @@ compiler, a flag, or any file that it included has changed.
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import functools
-import hashlib
 import json
 import os
 import re
-import shlex
-import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from gossamer import native
+from gossamer import builds, native, processes
+from gossamer.diagnostics import complaint, demangled, first_error, relative
 from gossamer.errors import InputError
 from gossamer.paths import APPS, INCLUDE
 
@@ -90,11 +87,21 @@ class App:
     tolerance: float
     undirected: bool
     uses_weights: bool
+    reads_edges: bool
+    """Its vertices read their own edges: engines on hardware have none to show them."""
     state_bytes: int
     message_bytes: int
     edge_bytes: int
     defines: tuple[str, ...] = ()
     """Macros that it was compiled with."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Its library is loaded anew, from its header, where it is unpickled.
+        header = str(self.path) if self.path.parent.parent != APPS else self.path.stem
+        return load, (header, self.defines)
+
+    def __repr__(self) -> str:
+        return f"<App {self.name}: {relative(self.path)}>"
 
     def parameter(self, name: str) -> Parameter:
         """The parameter of that name; InputError with the near ones if there is none."""
@@ -187,6 +194,7 @@ def _load(header: Path, defines: tuple[str, ...]) -> App:
         tolerance=about["tolerance"],
         undirected=about["undirected"],
         uses_weights=about["uses_weights"],
+        reads_edges=about["reads_edges"],
         state_bytes=about["state_bytes"],
         message_bytes=about["message_bytes"],
         edge_bytes=about["edge_bytes"],
@@ -227,26 +235,32 @@ def load(app: str | os.PathLike[str], defines: Sequence[str] = ()) -> App:
 
 
 def _compiled(header: Path, defines: tuple[str, ...]) -> Path:
-    tag = hashlib.sha256("\n".join([str(header), *FLAGS, *defines]).encode()).hexdigest()[:12]
-    folder = native.build_dir() / "apps" / f"{header.stem}-{tag}"
-    shared = folder / "app.so"
-    if fresh(folder):
-        return shared
-    with native.lock(f"app-{tag}"):
-        if fresh(folder):
-            return shared
-        folder.mkdir(parents=True, exist_ok=True)
-        source = folder / "app.cc"
-        source.write_text(f'#include <gossamer/app.h>\n#include "{header}"\n')
+    # What is in it is no longer told of by the compiler.
+    precompiled = _precompiled()
+    # Two versions of a header may be loaded: what both name, each must have for itself. Else the dynamic linker gives
+    # the second the first one's inline variables.
+    exported = "{ global: gs_app_*; local: *; };\n"
+
+    def begin() -> None:
         _check_widths(header, defines)
-        # Two versions of a header may be loaded: what both name, each must have for itself. Else the dynamic linker
-        # gives the second the first one's inline variables.
-        exported = folder / "exported"
-        exported.write_text("{ global: gs_app_*; local: *; };\n")
-        flags = [*FLAGS, *(f"-D{d}" for d in defines), "-shared", f"-Wl,--version-script={exported}"]
-        compile_cpp(source, shared, [f"-I{_precompiled()}", *flags], user=header, dependencies=folder / "app.d")
-        remember(folder)
-    return shared
+
+    def steps(plan: builds.Plan) -> None:
+        (plan.folder / "exported").write_text(exported)
+        # Empty: a path may have what no #include can.
+        source = plan.folder / "app.cc"
+        source.write_text("")
+        given = ["-include", "gossamer/app.h", "-include", str(header)]
+        flags = [f"-I{precompiled}", f"-I{INCLUDE}", *FLAGS, *(f"-D{d}" for d in defines), *given]
+        flags += ["-shared", "-Wl,--version-script=exported"]
+        plan.compile(source, flags, "app.so", [builds.stamp(precompiled)])
+
+    tag = builds.tag(str(header), *FLAGS, *defines)
+    return builds.kept(f"apps/{builds.plain(header.stem)}-{tag}", steps, failed_at(header), begin=begin) / "app.so"
+
+
+def failed_at(user: Path) -> builds.Failed:
+    """Errors at the line of a user's file, where the compiler's message has one."""
+    return lambda said, log: InputError(complaint(said, user, log))
 
 
 def _check_widths(header: Path, defines: tuple[str, ...]) -> None:
@@ -257,9 +271,9 @@ def _check_widths(header: Path, defines: tuple[str, ...]) -> None:
     """
     wide = {"INT64": "long long int", "UINT64": "long long unsigned int"}
     types = [flag for name, kind in wide.items() for flag in (f"-U__{name}_TYPE__", f"-D__{name}_TYPE__={kind}")]
-    command = [str(native.compiler()), f"-I{INCLUDE}", "-std=c++20", "-ffreestanding", "-fsyntax-only", "-x", "c++"]
+    command = [*builds.compiler(), f"-I{INCLUDE}", "-std=c++20", "-ffreestanding", "-fsyntax-only", "-x", "c++"]
     command += ["-DGOSSAMER_EXACT_WIDTHS", *types, *(f"-D{d}" for d in defines), "-include", str(header), os.devnull]
-    done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+    done = processes.run(command)
     errors = [line for line in done.stderr.splitlines() if re.search(r"\berror:", line)]
     if done.returncode and errors and all("is not as wide everywhere" in line for line in errors):
         raise InputError(first_error(done.stderr, header))
@@ -267,144 +281,12 @@ def _check_widths(header: Path, defines: tuple[str, ...]) -> None:
 
 def _precompiled() -> Path:
     """A folder to be searched first, with app.h parsed beforehand; saves a second."""
-    folder = native.build_dir() / "precompiled"
-    if fresh(folder):
-        return folder
-    with native.lock("precompiled"):
-        if fresh(folder):
-            return folder
-        target = folder / "gossamer" / "app.h.gch"
-        target.parent.mkdir(parents=True, exist_ok=True)
-        header = INCLUDE / "gossamer" / "app.h"
-        compile_cpp(header, target, [*FLAGS, "-x", "c++-header"], user=header, dependencies=folder / "app.d")
-        remember(folder)
-    return folder
 
+    def steps(plan: builds.Plan) -> None:
+        # The compiler wants to see the header beside what it made of it.
+        header = plan.folder / "gossamer" / "app.h"
+        header.parent.mkdir(exist_ok=True)
+        header.write_text("#pragma once\n#include_next <gossamer/app.h>\n")
+        plan.compile(header, [f"-I{INCLUDE}", *FLAGS, "-x", "c++-header"], "gossamer/app.h.gch")
 
-def compile_cpp(
-    source: Path,
-    target: Path,
-    flags: Sequence[str],
-    *,
-    user: Path,
-    dependencies: Path,
-    link: Sequence[str] = (),
-) -> None:
-    """Compiles one file; the target appears whole or not at all.
-
-    Raises InputError with the first error, at the line of ``user`` where it can.
-    """
-    partial = target.with_name(f"{target.name}.{os.getpid()}.part")
-    command = [str(native.compiler()), f"-I{INCLUDE}", *flags, "-MMD", "-MF", str(dependencies), "-MT", "app"]
-    command += ["-o", str(partial), str(source), *link]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
-        if done.returncode:
-            log = target.with_name("errors.log")
-            log.write_text(shlex.join(command) + "\n" + done.stderr)
-            raise InputError(f"{first_error(done.stderr, user)} (all of it in {relative(log)})")
-        os.replace(partial, target)
-    finally:
-        with contextlib.suppress(OSError):
-            partial.unlink()
-
-
-def first_error(output: str, user: Path) -> str:
-    """The first error of a compiler's output, at the user's line if there is one."""
-    place = re.compile(r"^(?P<file>[^\s:][^:]*):(?P<line>\d+):(?:\d+:)?\s*(?P<rest>.*)$")
-    users = str(user)
-    first = ""
-    first_at = -1
-    lines = output.splitlines()
-    for at, line in enumerate(lines):
-        found = place.match(line)
-        if found and re.match(r"(fatal )?error:", found["rest"]):
-            message = re.sub(r"^(fatal )?error: (static assertion failed: )?", "", found["rest"])
-            if os.path.realpath(found["file"]) == users:
-                return f"{relative(user)}:{found['line']}: {message}"
-            if first_at < 0:
-                first, first_at = f"{relative(Path(found['file']))}:{found['line']}: {message}", at
-                if "static assertion failed" in found["rest"]:
-                    break  # the rule that is broken; what follows from it says less
-    if first_at < 0:
-        return _linker_error(lines, user)
-    # An error deep in a template: the user's line is in the notes around it.
-    message = first.split(": ", 1)[1]
-    for line in [*reversed(lines[:first_at]), *lines[first_at:]]:
-        found = place.match(line.replace("In file included from ", "").strip())
-        if found and os.path.realpath(found["file"]) == users:
-            return f"{relative(user)}:{found['line']}: {message}"
-    return f"{relative(user)}: {message}"
-
-
-_LINKER = re.compile(
-    r"((undefined reference to|multiple definition of|undefined symbol:|duplicate symbol:|cannot find) .*)"
-)
-
-
-def _linker_error(lines: Sequence[str], user: Path) -> str:
-    """What the linker of GCC, LLVM or another says first, without the names of our objects."""
-    for line in lines:
-        if found := _LINKER.search(line):
-            return f"{relative(user)}: does not link: {found[1].rstrip('; ')}"
-    said = next((line for line in lines if "error" in line or "fatal" in line), lines[-1] if lines else "nothing")
-    return f"{relative(user)}: does not compile; the compiler says: {said}"
-
-
-def demangled(symbol: str) -> str:
-    """A symbol of C++ as the source has it; as it is where that cannot be told."""
-    try:
-        demangle = ctypes.CDLL("libstdc++.so.6").__cxa_demangle
-        free = ctypes.CDLL(None).free
-    except (OSError, AttributeError):
-        return symbol
-    demangle.restype = ctypes.c_void_p
-    demangle.argtypes = [ctypes.c_char_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p]
-    free.argtypes = [ctypes.c_void_p]
-    found = demangle(symbol.encode(), None, None, None)
-    if not found:
-        return symbol
-    text = ctypes.string_at(found).decode(errors="replace")
-    free(found)
-    return text
-
-
-def relative(path: Path) -> str:
-    """A path as a person would type it from here."""
-    text = os.path.relpath(path)
-    return text if not text.startswith("../..") else str(path)
-
-
-def _stamp(folder: Path) -> Path:
-    return folder / "stamp.json"
-
-
-def _state(path: str) -> list[int]:
-    info = os.stat(path)
-    return [info.st_size, info.st_mtime_ns]
-
-
-def fresh(folder: Path) -> bool:
-    """Whether nothing has changed of what the last compilation read."""
-    try:
-        stamp = json.loads(_stamp(folder).read_text())
-        return all(_state(path) == state for path, state in stamp.items())
-    except (OSError, ValueError):
-        return False
-
-
-def tag(*parts: str) -> str:
-    """Twelve hex digits that change with any of the parts."""
-    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:12]
-
-
-def remember(folder: Path, rules: Sequence[Path] = (), more: Sequence[Path] = ()) -> None:
-    """What a compilation read, for `fresh`: what the compiler's dependency files name (app.d where none is given), and
-    `more`."""
-    files = [str(path) for path in more]
-    for rule in rules or [folder / "app.d"]:
-        files += shlex.split(rule.read_text().replace("\\\n", " ").split(":", 1)[1])
-    read = {os.path.abspath(file) for file in files}
-    partial = _stamp(folder).with_suffix(".part")
-    partial.write_text(json.dumps({file: _state(file) for file in sorted(read) if not file.startswith("/usr/")}))
-    os.replace(partial, _stamp(folder))
+    return builds.kept(f"precompiled-{builds.tag(*FLAGS)}", steps, failed_at(INCLUDE / "gossamer" / "app.h"))

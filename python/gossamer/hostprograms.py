@@ -12,25 +12,28 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
-import subprocess
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gossamer import _device_sources, apps, device, native
+from gossamer import builds, device, diagnostics
+from gossamer.device import _sources
 from gossamer.errors import InputError
+from gossamer.files import aside_of
 from gossamer.paths import ROOT
 
 if TYPE_CHECKING:
     from gossamer.config import Config
     from gossamer.device import Image
 
-__all__ = ["Program", "build", "is_one", "split"]
+__all__ = ["WIDE", "Program", "Recipe", "argument", "build", "is_one", "split"]
 
 HOST = ROOT / "host"
 _COMPAT = ROOT / "device" / "compat"
+POLITE = ROOT / "compat" / "polite"
+WIDE = "wide"
+"""A file in the folder of a run that says that the program with wide offsets was loaded."""
 _FOR_HOSTS = {"HostLink.h", "DebugLink.h"}
 _FOR_THREADS = {"tinsel.h", "io.h", "gossamer/device.h"}
 _CPP = (".cc", ".cpp", ".cxx", ".C")
@@ -40,6 +43,7 @@ _DEVICE_DEFINES = ("GOSSAMER_COMPAT", "TINSEL")
 _INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*[<\"]([^>\"\n]+)[>\"]", re.MULTILINE)
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/|(\"(?:\\.|[^\"\\\n])*\")", re.DOTALL)
 _MAIN = re.compile(r"\bmain\s*\([^;{]*\)\s*\{")
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _HEX_FILE = re.compile(r"\"([^\"\n]*\.v)\"")
 
 
@@ -54,6 +58,44 @@ class Parts:
     """Names of hex files in the sources of the host."""
     data: tuple[Path, ...]
     """Other files and folders of the program's folders, which it may want to read."""
+    polite: bool
+    """Whether the host uses POLite."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a POLite program's part for threads is compiled, for the mapper of its graph, which may need another."""
+
+    name: str
+    """The program for threads."""
+    sources: tuple[Path, ...]
+    config: Config
+    defines: tuple[str, ...]
+    includes: tuple[str, ...]
+    boards: tuple[int, int]
+    """Columns and rows."""
+    multicast: bool
+    files: Mapping[str, bool]
+    """Files for the host to load: whether they have data, by name."""
+
+    def image(self, *, wide: bool) -> Image:
+        """The program; ``wide`` for offsets of 32 bits."""
+        defines = (
+            *self.defines,
+            f"GOSSAMER_POLITE_MULTICAST={int(self.multicast)}",
+            f"GOSSAMER_POLITE_WIDE={int(wide)}",
+        )
+        return device.build(list(self.sources), self.config, defines, includes=self.includes, boards=self.boards)
+
+    def absolute(self) -> Recipe:
+        """The same for a process that runs in another folder."""
+        sources, includes = (map(os.path.abspath, paths) for paths in (self.sources, self.includes))
+        return replace(self, sources=tuple(map(Path, sources)), includes=tuple(includes))
+
+    def write_hex(self, folder: Path, image: Image) -> None:
+        """Writes what the host will load."""
+        for name, is_data in self.files.items():
+            _write_hex(folder / name, image, is_data)
 
 
 @dataclass(frozen=True)
@@ -68,6 +110,8 @@ class Program:
     images: Mapping[str, Image]
     """What is in each of the files with code, by its name in the folder."""
     warnings: tuple[str, ...]
+    recipe: Recipe | None = None
+    """Of a program with PGraph, how its devices are compiled."""
 
 
 class _Source:
@@ -94,6 +138,11 @@ class _Source:
                         break
         self.has_main = _MAIN.search(self.text) is not None
 
+    @property
+    def is_polite(self) -> bool:
+        """Whether it uses POLite."""
+        return any(name == "POLite.h" or name.startswith("POLite/") for name in self.reached)
+
     def side(self) -> str:
         """``host``, ``device``, or nothing if that is not told."""
         for names in (self.direct, self.reached):
@@ -103,6 +152,11 @@ class _Source:
             if host and not re.search(r"\b(HostLink|DebugLink)\b", self.text):
                 return "device" if re.search(r"\btinsel[A-Z]\w*\s*\(", self.text) else "host"
             if host:
+                return "host"
+        if self.is_polite:
+            if re.search(r"\bPThread\b", self.text):
+                return "device"
+            if re.search(r"\b(PGraph|HostLink)\b", self.text):
                 return "host"
         return ""
 
@@ -176,7 +230,8 @@ def split(given: Sequence[str], includes: Sequence[str] = ()) -> Parts:
         if folder / name not in taken and not name.startswith(".")
     ]
     first = sorted((source.path for source in host), key=lambda path: path not in mains)
-    return Parts(tuple(first), devices, tuple(sorted(literals)), tuple(data))
+    polite = any(source.is_polite for source in host)
+    return Parts(tuple(first), devices, tuple(sorted(literals)), tuple(data), polite)
 
 
 def _hex_names(parts: Parts) -> dict[str, tuple[str, bool]]:
@@ -210,6 +265,7 @@ def build(
     *,
     includes: Sequence[str] = (),
     boards: tuple[int, int] = device.ALONE,
+    multicast: bool = True,
 ) -> Program:
     """Builds both parts of a program; what is up to date is only read.
 
@@ -219,31 +275,78 @@ def build(
     """
     parts = split(given, includes)
     folders = [*includes, *(one for one in given if os.path.isdir(one))]
-    images = {
-        name: device.build(
-            list(files), config, [*defines, *_DEVICE_DEFINES], includes=[*folders, str(_COMPAT)], boards=boards
+    hex_names = _hex_names(parts)
+    recipes = {
+        name: Recipe(
+            name,
+            files,
+            config,
+            (*defines, *_DEVICE_DEFINES),
+            (*folders, str(_COMPAT), str(POLITE)),
+            boards,
+            multicast,
+            {file: is_data for file, (program, is_data) in hex_names.items() if program == name},
         )
         for name, files in parts.devices.items()
     }
-    binary = _host_binary(parts.host, config, boards, defines, folders)
+    if parts.polite and len(recipes) > 1:
+        several = ", ".join(str(files[0]) for files in parts.devices.values())
+        raise InputError(f"{parts.host[0]}: has one PGraph for several programs for threads: {several}; keep one")
+    images = {name: recipe.image(wide=False) for name, recipe in recipes.items()}
+    binary = host_binary(parts.host, config, boards, defines, folders)
     run = binary.parent / "run"
     run.mkdir(parents=True, exist_ok=True)
-    hex_names = _hex_names(parts)
     for name, (program, is_data) in hex_names.items():
         _write_hex(run / name, images[program], is_data)
-    for path in parts.data:
-        link = run / path.name
-        if path.name in hex_names or (link.exists() and not link.is_symlink()):
-            continue
-        link.unlink(missing_ok=True)
-        link.symlink_to(path.resolve())
+    link(run, {path.name: path for path in parts.data if path.name not in hex_names})
     return Program(
         str(parts.host[0]),
         binary,
         run,
         {name: images[program] for name, (program, is_data) in hex_names.items() if not is_data},
         tuple(dict.fromkeys(line for image in images.values() for line in image.warnings)),
+        next(iter(recipes.values())) if parts.polite else None,
     )
+
+
+def link(folder: Path, files: Mapping[str, Path]) -> None:
+    """Makes links to files in a folder, by their names there, and removes those to others.
+
+    Other commands may start in that folder meanwhile: what is there and right is not touched.
+    """
+    # Through a link to a file that has gone, a host would write where nobody looks for it.
+    for at in folder.iterdir():
+        if at.is_symlink() and at.name not in files:
+            at.unlink(missing_ok=True)
+    for name, path in files.items():
+        at = folder / name
+        target = str(path.resolve())
+        if os.readlink(at) == target if at.is_symlink() else at.exists():
+            continue
+        aside = aside_of(folder.parent / "link")
+        aside.symlink_to(target)
+        aside.replace(at)
+
+
+def argument(word: str, folder: Path) -> str:
+    """An argument for a host, which runs in a folder: a file that is named from where the command was given, in full.
+
+    A number is a number, even where a file has its name.
+    """
+    path = Path(word)
+    if not word or _NUMBER.fullmatch(word) or path.is_absolute():
+        return word
+    if path.exists():
+        return os.path.abspath(path)
+    # A file that it is to write, too, where that is in a folder that is there.
+    wanted = "/" in word and path.parent.is_dir() and not (folder / path).exists()
+    return os.path.abspath(path) if wanted else word
+
+
+def reached(sources: Sequence[Path], folders: Sequence[str]) -> set[Path]:
+    """Sources, and the headers of their folders that they include."""
+    found = [_Source(path, [Path(one) for one in folders]) for path in sources]
+    return {path.resolve() for path in sources} | {header for one in found for header in one.headers}
 
 
 def _write_hex(path: Path, image: Image, is_data: bool) -> None:
@@ -258,8 +361,10 @@ def _write_hex(path: Path, image: Image, is_data: bool) -> None:
         lines += [data[at : at + 16].hex(" ").upper() for at in range(0, len(data), 16)]
     text = "\n".join(lines) + "\n"
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.unlink(missing_ok=True)
-    path.write_text(text)
+    # Never through a link: that is to the file of another folder.
+    aside = aside_of(path.parent / "hex")
+    aside.write_text(text)
+    aside.replace(path)
 
 
 # ---- The host's part ---------------------------------------------------------------
@@ -271,78 +376,72 @@ _OWN_FLAGS = ("-std=c++20", "-O2", "-g", "-Wall", "-Wextra")
 def _headers(config: Config, boards: tuple[int, int]) -> list[str]:
     """Where headers of hosts are: ours, and those that are made for the configuration."""
     made = device.headers(config, boards)
-    return [f"-I{HOST / 'include'}", f"-I{made}", f"-I{ROOT / 'device' / 'include'}"]
+    return [f"-I{HOST / 'include'}", f"-I{made}", f"-I{ROOT / 'device' / 'include'}", f"-I{POLITE}"]
 
 
-def _host_binary(
-    sources: Sequence[Path], config: Config, boards: tuple[int, int], defines: Sequence[str], folders: Iterable[str]
+def host_binary(
+    sources: Sequence[Path],
+    config: Config,
+    boards: tuple[int, int],
+    defines: Sequence[str],
+    folders: Iterable[str],
+    engine: str = "rtl",
 ) -> Path:
-    library = _library(config, boards)
+    """The host as a program, with the library of an engine."""
+    library = _library(config, boards, engine)
     flags = [
         *_USER_FLAGS,
-        *_device_sources.macros(defines),
-        *_device_sources.search(list(folders)),
+        *_sources.macros(defines),
+        *_sources.search(list(folders)),
         *_headers(config, boards),
     ]
-    tag = apps.tag(*(str(path.resolve()) for path in sources), *flags, str(library))
-    folder = native.build_dir() / "hostprograms" / f"{sources[0].stem}-{config.name}-{tag}"
-    binary = folder / "program"
-    if apps.fresh(folder):
-        return binary
-    with native.lock(f"hostprogram-{tag}"):
-        if not apps.fresh(folder):
-            folder.mkdir(parents=True, exist_ok=True)
-            objects = _compile(sources, folder, flags)
-            partial = folder / f"program.{os.getpid()}.part"
-            _run(["-o", partial, *objects, library, "-pthread"], folder, sources[0])
-            os.replace(partial, binary)
-            apps.remember(folder, [one.with_suffix(".d") for one in objects], [library])
-    return binary
+
+    def steps(plan: builds.Plan) -> None:
+        # Tinsel's own rules compile C of hosts as C++ too.
+        objects = [plan.compile(path.resolve(), ["-x", "c++", *flags]) for path in sources]
+        plan.link("program", [*objects, library], ["-pthread", "-ldl"])
+
+    tag = builds.tag(*(str(path.resolve()) for path in sources), *flags, str(library))
+    name = f"hostprograms/{builds.plain(sources[0].stem)}-{config.name}-{tag}"
+    return builds.kept(name, steps, failed_in(sources)) / "program"
 
 
-def _library(config: Config, boards: tuple[int, int]) -> Path:
+def failed_in(sources: Sequence[Path]) -> builds.Failed:
+    """What a build of a user's sources says when it fails: his own line, in whichever file it is."""
+
+    def failed(said: str, log: Path) -> InputError:
+        undefined = re.search(r"undefined reference to [`']([^']+)'", said)
+        if undefined:
+            what = f"does not link: nothing defines {undefined[1]}"
+            return InputError(f"{sources[0]}: {what} (all of it in {diagnostics.relative(log)})")
+        named = re.findall(r"^([^\n]+?):\d+:(?:\d+:)? (?:fatal )?error:", said, re.MULTILINE)
+        wrong = {os.path.realpath(file) for file in named}
+        user = next((path for path in sources if str(path.resolve()) in wrong), sources[0])
+        return InputError(diagnostics.complaint(said, user.resolve(), log))
+
+    return failed
+
+
+_LIBRARIES = {"rtl": HOST / "src", "cpu": HOST / "cpu"}
+"""Sources of the library behind HostLink.h, by engine."""
+
+
+def _library(config: Config, boards: tuple[int, int], engine: str) -> Path:
     """The library behind HostLink.h, for a configuration."""
     from gossamer.hdl import sources
 
-    constants = sources.package(config).parent
-    folders = [HOST / "src", ROOT / "rtl" / "sim" / "host", constants]
+    own = _LIBRARIES[engine]
+    folders = [own, POLITE / "cpu"]
+    if engine == "rtl":
+        folders = [own, ROOT / "rtl" / "sim" / "host", sources.package(config).parent]
     flags = [*_OWN_FLAGS, *(f"-I{one}" for one in folders), *_headers(config, boards)]
-    tag = apps.tag(*flags)
-    folder = native.build_dir() / "hostprograms" / f"lib-{config.name}-{tag}"
-    archive = folder / "libhostlink.a"
-    if apps.fresh(folder):
-        return archive
-    with native.lock(f"hostlink-{tag}"):
-        if not apps.fresh(folder):
-            folder.mkdir(parents=True, exist_ok=True)
-            files = sorted((HOST / "src").glob("*.cc"))
-            objects = _compile(files, folder, flags)
-            archive.unlink(missing_ok=True)
-            subprocess.run(["ar", "rcs", str(archive), *map(str, objects)], check=True)
-            apps.remember(folder, [one.with_suffix(".d") for one in objects])
-    return archive
+    files = sorted(own.glob("*.cc"))
 
+    def steps(plan: builds.Plan) -> None:
+        plan.archive("libhostlink.a", [plan.compile(path, flags) for path in files])
 
-def _compile(sources: Sequence[Path], folder: Path, flags: Sequence[str]) -> list[Path]:
-    objects = []
-    for number, path in enumerate(sources):
-        target = folder / f"{number}-{path.stem}.o"
-        read = ["-MMD", "-MF", str(target.with_suffix(".d")), "-MT", "app"]
-        # Tinsel's own rules compile C of hosts as C++ too.
-        _run(["-x", "c++", *flags, *read, "-c", "-o", target, path.resolve()], folder, path)
-        objects.append(target)
-    return objects
+    def failed(said: str, log: Path) -> InputError:
+        return InputError(f"building the library of hosts failed: {diagnostics.complaint(said, own, log)}")
 
-
-def _run(words: Sequence[str | Path], folder: Path, user: Path) -> None:
-    command = [str(native.compiler()), *map(str, words)]
-    done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
-    if done.returncode:
-        log = folder / "errors.log"
-        log.write_text(shlex.join(command) + "\n" + done.stderr)
-        undefined = re.search(r"undefined reference to [`']([^']+)'", done.stderr)
-        if undefined and "-c" not in words:
-            raise InputError(
-                f"{user}: does not link: nothing defines {undefined[1]} (all of it in {apps.relative(log)})"
-            )
-        raise InputError(f"{apps.first_error(done.stderr, user.resolve())} (all of it in {apps.relative(log)})")
+    tag = builds.tag(*map(str, files), *flags)
+    return builds.kept(f"hostprograms/lib-{config.name}-{tag}", steps, failed) / "libhostlink.a"

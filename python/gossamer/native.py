@@ -1,127 +1,103 @@
 # SPDX-License-Identifier: Apache-2.0
 """The C++ library: built on first use, kept per compiler and CPU, loaded through ctypes.
 
-``lib()`` gives the library. A build is redone when a source changed; telling so
-costs one ``stat`` a file, so a warm start never runs the build system.
+``lib()`` gives the library.
 """
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
-import fcntl
 import functools
-import hashlib
-import os
-import shutil
-import subprocess
+import gc
+import mmap
 import sys
-from collections.abc import Iterator
+import weakref
+from collections.abc import Callable
 from pathlib import Path
 
-from gossamer.errors import HandlerDied, InputError
-from gossamer.paths import BUILD, ROOT
+import numpy as np
+
+from gossamer import builds, diagnostics
+from gossamer.builds import build_dir, lock, toolchain_key
+from gossamer.errors import HandlerDied, InputError, RunDied
+from gossamer.paths import INCLUDE, ROOT
+
+SOURCES = ROOT / "src"
+FLAGS = ("-std=c++20", "-O3", "-march=native", "-fPIC", "-Wall", "-Wextra", "-Wpedantic")
+# The emulator of streaming messages needs Boost, and the MPI of device programs is theirs: built when asked for.
+_ELSEWHERE = {"smi"}
 
 
 def compiler() -> Path:
-    """The C++ compiler: ``$CXX``, else the first of g++, c++, clang++ on the path.
-
-    Raises InputError when there is none.
-    """
-    for name in (os.environ.get("CXX", ""), "g++", "c++", "clang++"):
-        found = shutil.which(name) if name else None
-        if found:
-            return Path(found)
-    raise InputError("no C++ compiler found; install one: apt-get install g++")
-
-
-@functools.cache
-def toolchain_key() -> str:
-    """Twelve hex digits that change with the compiler or the CPU's features."""
-    path = compiler().resolve()
-    info = path.stat()
-    text = f"{path} {info.st_size} {info.st_mtime_ns}\n"
-    with contextlib.suppress(OSError), open("/proc/cpuinfo", encoding="ascii", errors="replace") as cpu:
-        text += next((line for line in cpu if line.startswith(("flags", "Features"))), "")
-    return hashlib.sha256(text.encode()).hexdigest()[:12]
-
-
-def build_dir() -> Path:
-    """Where this machine's builds of this checkout live."""
-    return BUILD / toolchain_key()
-
-
-@contextlib.contextmanager
-def lock(name: str) -> Iterator[None]:
-    """One build of ``name`` at a time, across processes; the wait is silent."""
-    folder = build_dir()
-    folder.mkdir(parents=True, exist_ok=True)
-    with open(folder / f"{name}.lock", "w", encoding="ascii") as handle:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-
-
-def _signature() -> str:
-    """Changes when any source of the library does."""
-    parts = []
-    for top in (ROOT / "src", ROOT / "include"):
-        for folder, folders, files in os.walk(top):
-            folders.sort()
-            for file in sorted(files):
-                path = os.path.join(folder, file)
-                info = os.stat(path)
-                parts.append(f"{path} {info.st_size} {info.st_mtime_ns}")
-    info = os.stat(ROOT / "CMakeLists.txt")
-    parts.append(f"{info.st_size} {info.st_mtime_ns}")
-    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
-
-
-def _tool(name: str) -> str:
-    """A build tool of our own environment, else the system's."""
-    own = Path(sys.executable).parent / name
-    found = str(own) if own.exists() else shutil.which(name)
-    if not found:
-        raise InputError(f"{name} is missing; run: ./gossamer setup core")
-    return found
-
-
-def _run(command: list[str], log: Path) -> None:
-    with open(log, "ab") as out:
-        done = subprocess.run(command, stdout=out, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, check=False)
-    if done.returncode:
-        lines = log.read_text(errors="replace").splitlines()
-        first = next((line for line in lines if "error" in line.lower()), lines[-1] if lines else "no output")
-        raise InputError(f"building the library failed: {first.strip()} (all of it in {log})")
+    """The path of the C++ compiler, without the arguments that ``builds.compiler`` has."""
+    return Path(builds.compiler()[0])
 
 
 def ensure_built() -> Path:
     """Builds the library where that is needed; gives its path."""
-    folder = build_dir() / "lib"
-    library = folder / "libgossamer.so"
-    stamp = folder / "signature"
-    wanted = _signature()
-    with contextlib.suppress(OSError):
-        if library.exists() and stamp.read_text() == wanted:
-            return library
-    with lock("lib"):
-        wanted = _signature()
-        with contextlib.suppress(OSError):
-            if library.exists() and stamp.read_text() == wanted:
-                return library
+    sources = [path for path in sorted(SOURCES.glob("*/*.cc")) if path.parent.name not in _ELSEWHERE]
+    flags = [*FLAGS, f"-I{INCLUDE}", f"-I{SOURCES}"]
+    # By its own name whoever needs it looks for it where it says (rpath), not where it was when it was linked.
+    link = ["-shared", "-pthread", "-Wl,-soname,libgossamer.so"]
+
+    def steps(plan: builds.Plan) -> None:
+        objects = [plan.compile(path, flags) for path in sources]
+        plan.link("libgossamer.so", objects, link)
+
+    def begin() -> None:
         if sys.stderr.isatty():
             print("building the C++ library ...", file=sys.stderr)
-        folder.mkdir(parents=True, exist_ok=True)
-        stamp.unlink(missing_ok=True)
-        log = folder / "build.log"
-        log.unlink(missing_ok=True)
-        configure = [_tool("cmake"), "-S", str(ROOT), "-B", str(folder), "-G", "Ninja"]
-        configure += [f"-DCMAKE_MAKE_PROGRAM={_tool('ninja')}", f"-DCMAKE_CXX_COMPILER={compiler()}"]
-        _run(configure, log)
-        _run([_tool("cmake"), "--build", str(folder), "--target", "gossamer"], log)
-        partial = stamp.with_suffix(".part")
-        partial.write_text(wanted)
-        os.replace(partial, stamp)
-    return library
+
+    def failed(said: str, log: Path) -> InputError:
+        first = diagnostics.first_error(said, SOURCES)
+        return InputError(f"building the library failed: {first} (all of it in {log})")
+
+    # The folder is that of these sources: one that is added or removed makes another.
+    names = [str(path.relative_to(SOURCES)) for path in sources]
+    name = f"lib/{builds.tag(*names, *flags, *link)}"
+    return builds.kept(name, steps, failed, begin=begin) / "libgossamer.so"
+
+
+_mapped: dict[int, tuple[weakref.ref[mmap.mmap], str]] = {}
+"""Files that are mapped into memory, and their paths, by the library's number for them."""
+
+
+def watch_mapping(mapping: mmap.mmap, path: str) -> Callable[[], object]:
+    """From here on ``check_mapped`` tells whether the file was cut short; until then whoever read on would die of
+    SIGBUS. What is returned ends that, and so does the mapping's end."""
+    address = np.frombuffer(mapping, np.uint8).ctypes.data
+    number = lib().gs_mapping_watch(ctypes.c_void_p(address), ctypes.c_size_t(len(mapping)))
+    if number < 0:
+        return lambda: None
+    _mapped[number] = (weakref.ref(mapping), path)
+
+    def forget() -> None:
+        del _mapped[number]
+        lib().gs_mapping_forget(number)
+
+    finalizer = weakref.finalize(mapping, forget)
+    finalizer.atexit = False
+    return finalizer
+
+
+def check_mapped() -> None:
+    """Raises RunDied where a file was cut short while it was mapped: somebody may have read what is gone."""
+    if _cut() is None:
+        return
+    gc.collect()  # a graph that nobody has any more may still be there
+    path = _cut()
+    if path is not None:
+        raise RunDied(f"{path}: was cut short while it was read; there is no answer. Make the file again")
+
+
+def _cut() -> str | None:
+    """A file that was cut short while it is mapped."""
+    for number, (reference, path) in list(_mapped.items()):
+        mapping = reference()
+        # In the last page that is left, zeros are behind the end of the file without any signal.
+        if lib().gs_mapping_cut(number) or (mapping is not None and mapping.size() < len(mapping)):
+            return path
+    return None
 
 
 @functools.cache
@@ -148,4 +124,14 @@ def check(code: int) -> None:
         raise InputError(lib().gs_last_error().decode(errors="replace"))
 
 
-__all__ = ["build_dir", "check", "compiler", "ensure_built", "lib", "lock", "toolchain_key"]
+__all__ = [
+    "build_dir",
+    "check",
+    "check_mapped",
+    "compiler",
+    "ensure_built",
+    "lib",
+    "lock",
+    "toolchain_key",
+    "watch_mapping",
+]

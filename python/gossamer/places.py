@@ -6,10 +6,10 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
+from gossamer import processes
 from gossamer.paths import INCLUDE
 
 
@@ -31,7 +31,7 @@ def line_of(places: Sequence[str], source: Path) -> str | None:
     found: list[tuple[str, str]] = []
     for name, offsets in objects.items():
         command = [tool, "-i", "-e", name, *offsets]
-        done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+        done = processes.run(command)
         found += re.findall(r"^(/[^:\n]*):(\d+)", done.stdout, re.MULTILINE)
     real = os.path.realpath(source)
     for file, line in found:

@@ -37,6 +37,8 @@ class Tile:
     """What they were seen to do: threads, added up over all looks."""
     flits: tuple[int, ...] = ()
     """Sent to neighbours, by direction; empty if it has none."""
+    skipped: int = 0
+    """Cycles since reset that were not simulated, as the tile was at rest; between two looks those between them."""
 
     def threads(self, name: str) -> float:
         """Threads that did that, on average."""
@@ -108,7 +110,7 @@ def parse(text: bytes | str) -> Seen:
         tiles = [
             Tile(
                 one["started"], one["issued"], one["looks"], dict(zip(names, one["shares"], strict=True)),
-                tuple(one["flits"]),
+                tuple(one["flits"]), one["skipped"],
             )
             for one in told["tiles"]
         ]  # fmt: skip
@@ -134,6 +136,7 @@ def between(early: Seen, late: Seen) -> Seen:
             b.started, b.instructions - a.instructions, b.looks - a.looks,
             {name: b.shares[name] - a.shares[name] for name in b.shares},
             tuple(y - x for x, y in zip(a.flits, b.flits, strict=True)),
+            b.skipped - a.skipped,
         )
         for a, b in zip(early.tiles, late.tiles, strict=True)
     ]  # fmt: skip

@@ -21,6 +21,7 @@ import tempfile
 from gossamer_setup import _env, _install, _system
 from gossamer_setup._env import SetupError
 from gossamer_setup._lock import lock
+from gossamer_setup._signals import SIGNALS
 
 _FORMAT = 1
 
@@ -46,7 +47,7 @@ def pack(path: str, groups: list[str]) -> int:
         )
     env = _env.env_dir()
     partial = os.path.join(os.path.dirname(target), f".{os.path.basename(target)}.{os.getpid()}.part")
-    with _install.SIGNALS.handled(), lock() as lock_fd, tempfile.TemporaryDirectory(dir=_env.STATE) as folder:
+    with SIGNALS.handled(), lock() as lock_fd, tempfile.TemporaryDirectory(dir=_env.STATE) as folder:
         try:
             with open(_install.LOG, "w", encoding="utf-8"):
                 pass
@@ -104,7 +105,7 @@ def _unpack(path: str, tar: tarfile.TarFile, folder: str) -> dict[str, str]:
 def install_from(path: str, groups: list[str]) -> list[str]:
     """Installs groups (all that it holds if none is named) from a bundle; gives their names."""
     os.makedirs(_env.STATE, exist_ok=True)
-    with _install.SIGNALS.handled(), tempfile.TemporaryDirectory(dir=_env.STATE) as folder:
+    with SIGNALS.handled(), tempfile.TemporaryDirectory(dir=_env.STATE) as folder:
         try:
             with tarfile.open(path, "r:") as tar:
                 held = _unpack(path, tar, folder)

@@ -12,11 +12,13 @@ VERSION = "0.1.0"
 # name: (what it does, groups it needs before it says what its options are; more it asks for itself)
 COMMANDS: dict[str, tuple[str, tuple[str, ...]]] = {
     "run": ("Run an application on a graph.", ("core",)),
+    "new": ("Write a vertex of your own, with a test.", ("core",)),
     "graph": ("Look at graphs, convert them, make them.", ("core",)),
     "config": ("Show and check hardware configurations and clusters.", ("core",)),
     "top": ("Show what a running simulation does.", ("core",)),
     "mpi": ("Run MPI programs, here or on simulated boards.", ("core",)),
     "smi": ("Run kernels that send each other streaming messages.", ("core",)),
+    "polite": ("Run existing POLite programs, here or on simulated boards.", ("core",)),
     "routes": ("Make and check the routes between boards.", ("core",)),
     "test": ("Run the tests.", ("core",)),
     "bench": ("Measure, beside what others reach.", ("core",)),

@@ -8,11 +8,13 @@ import glob
 import os
 import platform
 import re
+import shlex
 import shutil
 import sys
 
 from gossamer_setup import _env, _system
 from gossamer_setup._commands import VERSION
+from gossamer_setup._env import SetupError
 from gossamer_setup._setup import Parser
 
 _FEATURES = ("sse4_2", "avx", "avx2", "bmi2", "fma", "avx512f", "avx512vl", "asimd", "sve")
@@ -59,14 +61,21 @@ def _python(report: _Report) -> None:
 
 
 def _compiler(report: _Report) -> None:
-    path = _system.compiler()
-    if path is None:
+    try:
+        command = _system.compiler()
+    except SetupError as error:
+        what, _, advice = str(error).partition("; ")
+        report.bad("compiler", what, advice)
+        return
+    if command is None:
         report.bad("compiler", "no g++, c++ or clang++ on the path", _system.install_line(["g++"]))
-    elif not _system.speaks_cxx20(path):
-        found = f"{path}, {_system.compiler_version(path)}, does not speak C++20"
-        report.bad("compiler", found, "install g++ 10 or newer and name it: CXX=g++-12 ./gossamer ...")
+        return
+    found = f"{shlex.join(command)}, {_system.compiler_version(command)}"
+    if _system.speaks_cxx20(command):
+        report.good("compiler", f"{found}, speaks C++20")
     else:
-        report.good("compiler", f"{path}, {_system.compiler_version(path)}, speaks C++20")
+        advice = "install g++ 10 or newer and name it: CXX=g++-12 ./gossamer ..."
+        report.bad("compiler", f"{found}, does not speak C++20", advice)
 
 
 def _make(report: _Report) -> None:
@@ -149,7 +158,7 @@ def _memory(report: _Report) -> None:
 
 
 def _libraries() -> list[str]:
-    return sorted(glob.glob(os.path.join(glob.escape(_env.ROOT), "build", "*", "lib", "libgossamer.so")))
+    return sorted(glob.glob(os.path.join(glob.escape(_env.ROOT), "build", "*", "lib", "*", "libgossamer.so")))
 
 
 def _built(report: _Report) -> None:

@@ -23,7 +23,7 @@ LINK = os.path.join(STATE, "env")
 
 # name: (what it is for, megabytes to download, about)
 GROUPS: dict[str, tuple[str, int]] = {
-    "core": ("what every command needs", 57),
+    "core": ("what every command needs", 27),
     "test": ("what ./gossamer test needs", 170),
     "peers": ("what ./gossamer bench graph compares with", 140),
     "rtl": ("simulation of the hardware, programs for its threads", 130),
@@ -31,6 +31,7 @@ GROUPS: dict[str, tuple[str, int]] = {
     "smi": ("ports and OpenCL sources of streaming messages", 25),
     "golden": ("the golden model that judges the hardware, for tests", 209),
     "synth": ("synthesis and proofs of the hardware", 65),
+    "kahypar": ("another way to partition graphs: --mapping kahypar", 7),
     "plot": ("pictures: --plot", 45),
 }
 

@@ -17,14 +17,13 @@ import shutil
 import signal
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
-from types import FrameType
 
 from gossamer_setup import _env, _system
 from gossamer_setup._env import SetupError
 from gossamer_setup._lock import lock
 from gossamer_setup._progress import Meter
+from gossamer_setup._signals import SIGNALS
 
 LOG = os.path.join(_env.STATE, "setup.log")
 _PIN = re.compile(r"^([A-Za-z0-9][\w.-]*)==", re.MULTILINE)
@@ -32,55 +31,6 @@ _FETCH = re.compile(r"^\s*(Downloading|Using cached) (\S+) \(([\d.]+) (bytes|kB|
 _UNIT = {"bytes": 1e-6, "kB": 1e-3, "MB": 1.0, "GB": 1e3}
 # Settings of the user's installer that would send packages elsewhere or change what is chosen.
 _FOREIGN = ("PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "PIP_USER", "PIP_REQUIREMENT", "PIP_CONSTRAINT")
-
-
-class Stopped(SystemExit):
-    """A signal asked us to end; raised so that everything under way is cleaned up."""
-
-
-class _Signals:
-    """Lets SIGTERM and SIGHUP unwind like Ctrl-C does, and holds all of them back where that would harm."""
-
-    def __init__(self) -> None:
-        self._held = False
-        self._pending: BaseException | None = None
-
-    def _stop(self, number: int, _frame: FrameType | None) -> None:
-        error = KeyboardInterrupt() if number == signal.SIGINT else Stopped(128 + number)
-        if not self._held:
-            raise error
-        self._pending = error
-
-    @contextlib.contextmanager
-    def handled(self) -> Iterator[None]:
-        """For all of a set-up. A signal that our caller ignores (nohup) stays ignored."""
-        if threading.current_thread() is not threading.main_thread():
-            yield
-            return
-        before = {}
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            if signal.getsignal(number) is not signal.SIG_IGN:
-                before[number] = signal.signal(number, self._stop)
-        try:
-            yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
-
-    @contextlib.contextmanager
-    def held(self) -> Iterator[None]:
-        """A signal that comes in here takes effect at the end."""
-        self._held = True
-        try:
-            yield
-        finally:
-            self._held = False
-        if self._pending is not None:
-            pending, self._pending = self._pending, None
-            raise pending
-
-
-SIGNALS = _Signals()
 
 
 def _environment() -> dict[str, str]:

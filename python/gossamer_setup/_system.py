@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -22,27 +23,38 @@ BOOST = ("boost/context/fiber.hpp", "boost_context", "libboost-context-dev")
 COMPILERS = ("g++", "c++", "clang++")
 
 
-def compiler() -> str | None:
-    """The C++ compiler: ``$CXX``, else the first of g++, c++, clang++ on the path."""
-    for name in (os.environ.get("CXX", ""), *COMPILERS):
-        found = shutil.which(name) if name else None
-        if found:
-            return found
-    return None
+def compiler() -> list[str] | None:
+    """The C++ compiler, its path first: ``$CXX``, which may have arguments (``ccache g++``, ``g++ -m64``), else the
+    first of g++, c++, clang++ on the path.
+
+    Raises SetupError where ``$CXX`` names none.
+    """
+    given = os.environ.get("CXX", "").strip()
+    if not given:
+        return next(([found] for name in COMPILERS if (found := shutil.which(name))), None)
+    try:
+        words = [given] if shutil.which(given) else shlex.split(given)
+    except ValueError:
+        words = [given]
+    found = shutil.which(words[0])
+    if found is None:
+        raise SetupError(f"CXX={given}: there is no such compiler; name one that is on the path, or unset CXX")
+    # Commands run in other folders than this one.
+    return [os.path.abspath(found), *words[1:]]
 
 
-def compiler_version(path: str) -> str:
+def compiler_version(command: list[str]) -> str:
     """Its first line of ``--version``."""
     try:
-        done = subprocess.run([path, "--version"], capture_output=True, text=True, check=False, timeout=20)
+        done = subprocess.run([*command, "--version"], capture_output=True, text=True, check=False, timeout=20)
     except (OSError, subprocess.TimeoutExpired):
         return "does not run"
     return next(iter(done.stdout.splitlines()), "").strip()
 
 
-def speaks_cxx20(path: str) -> bool:
+def speaks_cxx20(compiler: list[str]) -> bool:
     """It compiles a few lines of C++20 with the library's headers."""
-    command = [path, "-std=c++20", "-fsyntax-only", "-x", "c++", "-"]
+    command = [*compiler, "-std=c++20", "-fsyntax-only", "-x", "c++", "-"]
     try:
         done = subprocess.run(command, input=_CXX20, capture_output=True, text=True, check=False, timeout=60)
     except (OSError, subprocess.TimeoutExpired):
@@ -99,10 +111,10 @@ def program(name: str, package: str) -> str:
 
 def links(header: str, library: str) -> bool:
     """The compiler finds a library and its header."""
-    path = compiler()
-    if path is None:
+    found = compiler()
+    if found is None:
         return False
-    command = [path, "-std=c++20", "-x", "c++", "-", "-o", os.devnull, f"-l{library}"]
+    command = [*found, "-std=c++20", "-x", "c++", "-", "-o", os.devnull, f"-l{library}"]
     text = f"#include <{header}>\nint main() {{}}\n"
     try:
         done = subprocess.run(command, input=text, capture_output=True, text=True, check=False, timeout=120)
@@ -139,10 +151,10 @@ def prepare(groups: list[str]) -> None:
         lacks = missing(groups)
     if lacks:
         raise SetupError(f"{'; '.join(lacks.values())}; install with: {install_line(list(lacks))}")
-    path = compiler()
-    if path and not speaks_cxx20(path):
-        version = compiler_version(path)
+    command = compiler()
+    if command and not speaks_cxx20(command):
+        version = compiler_version(command)
         raise SetupError(
-            f"the compiler {path} ({version}) does not speak C++20; install g++ 10 or newer and name it: "
-            "CXX=g++-12 ./gossamer ..."
+            f"the compiler {shlex.join(command)} ({version}) does not speak C++20; install g++ 10 or newer and name "
+            "it: CXX=g++-12 ./gossamer ..."
         )

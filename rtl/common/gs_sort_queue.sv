@@ -48,21 +48,13 @@ module gs_sort_queue #(
     if (!full_q) second_q <= in_to_i;
   end
 
-  gs_ram_sdp #(
-    .Width  ($bits(data_t)),
-    .Depth  (2),
-    .Latency(0),
-    .Style  ("distributed")
-  ) u_items (
-    .clk_i,
-    .we_i   (push),
-    .wstrb_i(1'b1),
-    .waddr_i(put_q),
-    .wdata_i(in_data_i),
-    .re_i   (1'b1),
-    .raddr_i(take_q),
-    .rdata_o(out_data_o)
-  );
+  // Flip-flops: two places of a memory of LUTs would take half as many LUTs again.
+  data_t even_q, odd_q;
+  always_ff @(posedge clk_i) begin
+    if (push && !put_q) even_q <= in_data_i;
+    if (push && put_q) odd_q <= in_data_i;
+  end
+  assign out_data_o = take_q ? odd_q : even_q;
 
   `GS_ASSERT_NOW(an_item_is_for_one_receiver, !push || $onehot(in_to_i))
   `GS_ASSERT_HOLD(payload_is_stable_while_it_waits, out_valid_o != '0, pop, {out_valid_o, out_data_o})

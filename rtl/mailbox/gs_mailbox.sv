@@ -5,7 +5,8 @@
 ///
 /// Requests of threads go through gs_mailbox_requests; sends leave it for gs_mailbox_tx, messages come in through
 /// gs_mailbox_rx and are dealt out to the threads' queues; gs_mailbox_refs knows the threads that hold each slot.
-/// docs/hardware/mailbox.md has the picture.
+/// docs/hardware/mailbox.md has the picture. The parameters' values are the configuration's unless a test or a bench
+/// sets others.
 module gs_mailbox
   import gs_mailbox_pkg::*;
   import gs_idle_pkg::idle_status_t, gs_idle_pkg::idle_command_t, gs_idle_pkg::idle_given_t;
@@ -13,19 +14,19 @@ module gs_mailbox
   import gossamer_pkg::flit_t, gossamer_pkg::flit_kind_e, gossamer_pkg::refusal_e;
 #(
   /// threads of the tile, 2 to 64, a power of two
-  parameter  int unsigned Threads        = 64,
+  parameter  int unsigned Threads        = gossamer_pkg::ThreadsPerTile,
   /// slots of a thread, a power of two
-  parameter  int unsigned SlotsPerThread = 16,
+  parameter  int unsigned SlotsPerThread = gossamer_pkg::SlotsPerThread,
   /// bytes of a slot, a power of two, 16 or more
-  parameter  int unsigned SlotBytes      = 64,
+  parameter  int unsigned SlotBytes      = gossamer_pkg::MailboxSlotBytes,
   /// longest message in flits
-  parameter  int unsigned MaxFlits       = 4,
+  parameter  int unsigned MaxFlits       = gossamer_pkg::MailboxMaxFlits,
   /// messages that can wait for a thread, a power of two
-  parameter  int unsigned QueueDepth     = 16,
+  parameter  int unsigned QueueDepth     = gossamer_pkg::MailboxQueueDepth,
   /// slots that a thread holds after reset; the rest receive
   parameter  int unsigned SendSlots      = 2,
   /// first address of the scratchpad, a multiple of its size
-  parameter  logic [31:0] Base           = 32'h0010_0000,
+  parameter  logic [31:0] Base           = gossamer_pkg::ScratchpadBase,
   /// 1: messages to any set of threads of a tile; 0 leaves that out
   parameter  bit          Multicast      = 1'b1,
   /// 1: barriers that reduce words of threads; needs Multicast, whose masks they stand in
@@ -36,9 +37,9 @@ module gs_mailbox
   parameter  int unsigned MeshWidth      = gossamer_pkg::MeshWidth,
   parameter  int unsigned MeshHeight     = gossamer_pkg::MeshHeight,
   /// bits of thread, column and row of a tile in a program's addresses (gs_address_pkg)
-  parameter  int unsigned ThreadBits     = 6,
-  parameter  int unsigned XBits          = 4,
-  parameter  int unsigned YBits          = 4,
+  parameter  int unsigned ThreadBits     = gossamer_pkg::Log2ThreadsPerTile,
+  parameter  int unsigned XBits          = gossamer_pkg::Log2MeshWidth,
+  parameter  int unsigned YBits          = gossamer_pkg::Log2MeshHeight,
   localparam int unsigned ThreadW        = $clog2(Threads)
 ) (
   input  logic             clk_i,

@@ -164,7 +164,7 @@ module gs_match_hashed
   );
 
   // ------------------------------------------------------------ decisions
-  logic wants_posts, in_lists, own_in_lists, cam_takes, room, stay;
+  logic wants_posts, accept_posts, in_lists_q, own_in_lists_q, cam_takes, room_q, stay;
   logic look_begun_q, picked_q, cancel_ok_q, putting_q;
   logic [1:0] chosen, pick_q, class_q;
   id_t chosen_id;
@@ -175,11 +175,9 @@ module gs_match_hashed
   // An entry that is put in is one of the queue that the request belongs to.
   assign own          = '{posts: cmd_q.op == MatchOpPost, any_source: cmd_q.any_source, any_tag: cmd_q.any_tag,
                           key: key_of(cmd_q)};
+  assign accept_posts = cmd_i.op == MatchOpArrive;
   assign wants_posts  = cmd_q.op == MatchOpArrive;
-  assign in_lists     = wants_posts ? list_posts_q != '0 : list_messages_q != '0;
-  assign own_in_lists = wants_posts ? list_messages_q != '0 : list_posts_q != '0;
-  assign cam_takes    = !own_in_lists && !cam_full;
-  assign room         = free_valid && 32'(wants_posts ? messages_q : posts_q) < Most;
+  assign cam_takes    = !own_in_lists_q && !cam_full;
   assign stay         = stays(cmd_q.op);
   assign active       = wants_posts ? '1 : Classes'(1) << class_of(search);
   assign candidate    = found & active & (found_posts ~^ {Classes{wants_posts}});
@@ -268,12 +266,12 @@ module gs_match_hashed
           emit        = 1'b1;
           emit_record = 1'b1;
           cam_remove  = cmd_q.op != MatchOpProbe;
-        end else if (in_lists || (stay && room && !cam_takes)) begin
+        end else if (in_lists_q || (stay && room_q && !cam_takes)) begin
           state_d = Look;
         end else begin
           emit        = 1'b1;
-          emit_status = !stay ? MatchStatusNone : room ? MatchStatusWaiting : MatchStatusFull;
-          cam_insert  = stay && room;
+          emit_status = !stay ? MatchStatusNone : room_q ? MatchStatusWaiting : MatchStatusFull;
+          cam_insert  = stay && room_q;
         end
       end
       Look: begin
@@ -306,9 +304,9 @@ module gs_match_hashed
           end
         end else begin
           emit        = 1'b1;
-          emit_status = !stay ? MatchStatusNone : room ? MatchStatusWaiting : MatchStatusFull;
+          emit_status = !stay ? MatchStatusNone : room_q ? MatchStatusWaiting : MatchStatusFull;
           state_d     = Idle;
-          if (stay && room) begin
+          if (stay && room_q) begin
             if (cam_takes) begin
               cam_insert = 1'b1;
             end else begin
@@ -387,6 +385,10 @@ module gs_match_hashed
     if (accept) begin
       cmd_q <= cmd_i;
       bad_q <= is_bad(cmd_i, Ranks);
+      // Counts change with the end of a request alone, so they are looked at before the CAM has found anything.
+      in_lists_q     <= accept_posts ? list_posts_q != '0 : list_messages_q != '0;
+      own_in_lists_q <= accept_posts ? list_messages_q != '0 : list_posts_q != '0;
+      room_q         <= free_valid && 32'(accept_posts ? messages_q : posts_q) < Most;
     end
     look_begun_q  <= state_q == Look;
     if (state_q == Idle) picked_q <= 1'b0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A board for streams alone: endpoint, board switch and links; what an SMI design without tiles has. One more port of
+/// A board for streams alone: transport and links; what an SMI design without tiles has. One more port of
 /// the switch, that of the mesh's first exit, is left to the integrator: messages to tiles of column 0 go there.
 ///
 ///     kernels <=> endpoint <=> switch <=> links <=> MACs
@@ -82,44 +82,32 @@ module gs_stream_board
   // Packets for nobody, by port of the switch: own, streams, links
   output logic [Ends-1:0]               nobody_o
 );
-  localparam home_t Home = '{
-    mesh:    '{first: 8'd0, count: 8'd1},
-    stream:  '{first: 8'd1, count: 8'd1},
-    link:    '{first: 8'd2, count: 8'(Links)},
-    default: '0
-  };
-  localparam logic [Ends-1:0] Virtual = Ends'(((64'd1 << Links) - 64'd1) << 2);
+  channels_t tx_valid[Links], tx_ready[Links], rx_valid[Links], rx_ready[Links];
+  flit_t tx[Links];
+  flit_t rx[Links];
+  logic [31:0] unused_dest[Ends];
+  logic unused_empty;
 
-  channels_t in_valid[Ends], in_credit[Ends], out_valid[Ends], out_credit[Ends];
-  flit_t in[Ends];
-  flit_t out[Ends];
-
-  assign in_valid[0] = own_valid_i;
-  assign in[0] = own_i;
-  assign own_credit_o = in_credit[0];
-  assign own_valid_o = out_valid[0];
-  assign own_o = out[0];
-  assign out_credit[0] = own_credit_i;
-
-  gs_stream_endpoint #(
-    .Ports (Ports),
-    .Bytes (Bytes),
-    .Send  (Send),
-    .Depth (Depth),
-    .Packet(Packet),
-    .Ranks (Ranks),
-    .Linger(Linger)
-  ) u_streams (
+  gs_stream_transport #(
+    .Links   (Links),
+    .PortBits(PortBits),
+    .Bytes   (Bytes),
+    .Send    (Send),
+    .Depth   (Depth),
+    .Packet  (Packet),
+    .Ranks   (Ranks),
+    .Linger  (Linger),
+    .TableW  (TableW)
+  ) u_transport (
     .clk_i,
     .rst_ni,
     .board_i,
     .job_i,
-    .sw_valid_i (out_valid[1]),
-    .sw_i       (out[1]),
-    .sw_credit_o(out_credit[1]),
-    .sw_valid_o (in_valid[1]),
-    .sw_o       (in[1]),
-    .sw_credit_i(in_credit[1]),
+    .burst_i,
+    .ready_o,
+    .table_we_i,
+    .table_index_i,
+    .table_entry_i,
     .send_bind_valid_i,
     .send_bind_i,
     .recv_bind_valid_i,
@@ -141,23 +129,36 @@ module gs_stream_board
     .report_valid_o,
     .report_ready_i,
     .report_o,
-    .refused_o
+    .refused_o,
+    .own_valid_i,
+    .own_i,
+    .own_credit_o,
+    .own_valid_o,
+    .own_o,
+    .own_credit_i,
+    .tx_valid_o   (tx_valid),
+    .tx_ready_i   (tx_ready),
+    .tx_flit_o    (tx),
+    .rx_valid_i   (rx_valid),
+    .rx_ready_o   (rx_ready),
+    .rx_flit_i    (rx),
+    .nobody_o,
+    .nobody_dest_o(unused_dest),
+    .empty_o      (unused_empty)
   );
 
   for (genvar l = 0; l < Links; l++) begin : gen_link
-    channels_t tx_valid, tx_ready, rx_valid, rx_ready;
-    flit_t tx, rx;
     gs_link_pkg::events_t unused_events;
     gs_link_pkg::counters_t unused_counters;
     gs_link #(.Shape(Shape)) u_link (
       .clk_i,
       .rst_ni,
-      .tx_valid_i    (tx_valid),
-      .tx_ready_o    (tx_ready),
-      .tx_flit_i     (tx),
-      .rx_valid_o    (rx_valid),
-      .rx_ready_i    (rx_ready),
-      .rx_flit_o     (rx),
+      .tx_valid_i    (tx_valid[l]),
+      .tx_ready_o    (tx_ready[l]),
+      .tx_flit_i     (tx[l]),
+      .rx_valid_o    (rx_valid[l]),
+      .rx_ready_i    (rx_ready[l]),
+      .rx_flit_o     (rx[l]),
       .mac_tx_valid_o(mac_tx_valid_o[l]),
       .mac_tx_ready_i(mac_tx_ready_i[l]),
       .mac_tx_data_o (mac_tx_data_o[l]),
@@ -172,53 +173,5 @@ module gs_stream_board
       .events_o      (unused_events),
       .counters_o    (unused_counters)
     );
-    gs_link_ingress u_ingress (
-      .clk_i,
-      .rst_ni,
-      .rx_valid_i  (rx_valid),
-      .rx_ready_o  (rx_ready),
-      .rx_flit_i   (rx),
-      .out_valid_o (in_valid[2+l]),
-      .out_o       (in[2+l]),
-      .out_credit_i(in_credit[2+l])
-    );
-    gs_link_egress u_egress (
-      .clk_i,
-      .rst_ni,
-      .in_valid_i (out_valid[2+l]),
-      .in_i       (out[2+l]),
-      .in_credit_o(out_credit[2+l]),
-      .tx_valid_o (tx_valid),
-      .tx_ready_i (tx_ready),
-      .tx_flit_o  (tx)
-    );
   end
-
-  logic [31:0] unused_dest[Ends];
-  logic unused_empty;
-  gs_switch #(
-    .Ports     (Ends),
-    .Virtual   (Virtual),
-    .Home      (Home),
-    .StreamBits(PortBits),
-    .TableW    (TableW)
-  ) u_switch (
-    .clk_i,
-    .rst_ni,
-    .board_i,
-    .burst_i,
-    .ready_o,
-    .table_we_i,
-    .table_index_i,
-    .table_entry_i,
-    .in_valid_i   (in_valid),
-    .in_i         (in),
-    .in_credit_o  (in_credit),
-    .out_valid_o  (out_valid),
-    .out_o        (out),
-    .out_credit_i (out_credit),
-    .nobody_o,
-    .nobody_dest_o(unused_dest),
-    .empty_o      (unused_empty)
-  );
 endmodule

@@ -72,6 +72,38 @@ package gs_stream_pkg;
     logic [31:0]   their_count;
   } stream_report_t;
 
+  /// edges of a tree that a rank may have
+  localparam int unsigned MaxEdges = 8;
+  typedef logic [MaxEdges-1:0] edges_t;
+  typedef logic [$clog2(MaxEdges)-1:0] edge_t;
+
+  /// A collective, as all ranks open it alike but for `own`
+  typedef struct packed {
+    smi_type_e   element;
+    /// of reductions
+    smi_op_e     op;
+    /// this rank, and the root
+    logic [7:0]  own;
+    logic [7:0]  root;
+    /// elements of each rank
+    logic [31:0] count;
+  } collective_open_t;
+
+  /// The place of a rank in the tree of one root. Edges are numbered by their streaming ports at this rank.
+  typedef struct packed {
+    /// this rank is the root: it has no parent
+    logic   root;
+    edge_t  parent;
+    edges_t children;
+  } tree_entry_t;
+
+  /// The other end of an edge
+  typedef struct packed {
+    logic [7:0]  rank;
+    /// address of its streaming port
+    logic [31:0] dest;
+  } neighbour_t;
+
   /// log2 of an element's bytes
   function automatic logic [1:0] log_bytes(smi_type_e element);
     unique case (element)

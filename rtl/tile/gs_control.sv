@@ -51,46 +51,27 @@ module gs_control
   // Cores: operations on threads (gs_thread_pkg), threads that park, instruction memories
   output logic [TileCores-1:0]               ctl_valid_o,
   input  logic [TileCores-1:0]               ctl_ready_i,
-  output thread_op_e                         ctl_op_o,
-  output logic [TidW-1:0]                    ctl_tid_o,
-  output logic [31:0]                        ctl_instr_o,
+  output thread_ctl_t                        ctl_o,
   input  logic [TileCores-1:0]               ctl_allowed_i,
   input  logic [TileCores-1:0]               ctl_trapped_i,
   input  logic [TileCores-1:0]               park_i,
   input  logic [TileCores-1:0][TidW-1:0]     park_tid_i,
   output logic [InstrMems-1:0]               iwr_valid_o,
-  output logic                               iwr_write_o,
-  output logic [Log2InstrWords-1:0]          iwr_addr_o,
-  output logic [31:0]                        iwr_data_o,
+  output instr_access_t                      iwr_o,
   input  logic [InstrMems-1:0][31:0]         imem_rdata_i,
   // Instruction memories for the loader: a bit for each memory to write, or the one to read; words in order of reads
   input  logic [InstrMems-1:0]               load_iwr_valid_i,
   output logic                               load_iwr_ready_o,
-  input  logic                               load_iwr_write_i,
-  input  logic [Log2InstrWords-1:0]          load_iwr_addr_i,
-  input  logic [31:0]                        load_iwr_data_i,
+  input  instr_access_t                      load_iwr_i,
   output logic                               load_iwr_rvalid_o,
   output logic [31:0]                        load_iwr_rdata_o,
   // Instructions that a thread has finished: gs_instret. Its answer is 0 unless it is held.
-  output logic                               instret_ask_o,
-  output logic                               instret_hold_o,
-  output logic [ThreadW-1:0]                 instret_thread_o,
-  output logic                               instret_high_o,
+  output instret_ask_t                       instret_ask_o,
   input  logic                               instret_valid_i,
   input  logic [31:0]                        instret_i,
   // How many threads are started and have neither stopped nor trapped
   output logic [ThreadW:0]                   started_o,
-  // Events of this cycle, for the counters
-  input  logic [TileCores-1:0]               issue_i,
-  input  logic [3:0]                         hits_i,
-  input  logic [3:0]                         misses_i,
-  input  logic [3:0]                         writebacks_i,
-  input  logic [3:0]                         sent_i,
-  input  logic [3:0]                         received_i,
-  input  logic                               flit_out_i,
-  input  logic                               flit_in_i,
-  input  logic [3:0]                         fpu_i,
-  input  logic [3:0]                         refused_i
+  input  events_t                            events_i
 );
   localparam int unsigned AllThreads = 1 << ThreadW;
   // Threads that take part: all of the board, or as many as the host says; where this tile is the board, those that it
@@ -141,7 +122,7 @@ module gs_control
     .op_o             (cmd_op),
     .op_thread_o      (cmd_op_thread),
     .op_allowed_i     (op_allowed),
-    .instr_o          (ctl_instr_o),
+    .instr_o          (ctl_o.instr),
     .starts_i         (cmd_starts),
     .activate_valid_o (activate_valid),
     .activate_ready_i (activate_ready),
@@ -306,10 +287,12 @@ module gs_control
   end
 
   // Given up with the answer: in the next cycle it must not be there together with another.
-  assign instret_hold_o   = valid_q && plan_q.instret && !go;
-  assign instret_ask_o    = valid_q && plan_q.instret && !done_q;
-  assign instret_thread_o = req_q.thread;
-  assign instret_high_o   = csr == CsrInstretHigh;
+  assign instret_ask_o = '{
+    valid: valid_q && plan_q.instret && !done_q,
+    hold: valid_q && plan_q.instret && !go,
+    thread: req_q.thread,
+    high: csr == CsrInstretHigh
+  };
 
   logic [BoardW-1:0] threads_q;
   always_ff @(posedge clk) begin
@@ -383,8 +366,8 @@ module gs_control
     .parked_thread_o  (parked_thread),
     .ctl_valid_o,
     .ctl_ready_i,
-    .ctl_op_o,
-    .ctl_tid_o,
+    .ctl_op_o         (ctl_o.op),
+    .ctl_tid_o        (ctl_o.tid),
     .ctl_allowed_i,
     .ctl_trapped_i,
     .park_i,
@@ -402,15 +385,11 @@ module gs_control
     .thread_data_i (req_q.data),
     .load_valid_i  (load_iwr_valid_i),
     .load_ready_o  (load_iwr_ready_o),
-    .load_write_i  (load_iwr_write_i),
-    .load_addr_i   (load_iwr_addr_i),
-    .load_data_i   (load_iwr_data_i),
+    .load_i        (load_iwr_i),
     .load_rvalid_o (load_iwr_rvalid_o),
     .load_rdata_o  (load_iwr_rdata_o),
     .iwr_valid_o,
-    .iwr_write_o,
-    .iwr_addr_o,
-    .iwr_data_o,
+    .iwr_o,
     .imem_rdata_i
   );
 
@@ -465,16 +444,7 @@ module gs_control
     .control_i  (go && plan_q.perf_control),
     .command_i  (perf_command_e'(req_q.data[1:0])),
     .core_i     (core_of_req[CoreW-1:0]),
-    .issue_i,
-    .hits_i,
-    .misses_i,
-    .writebacks_i,
-    .sent_i,
-    .received_i,
-    .refused_i,
-    .flit_out_i,
-    .flit_in_i,
-    .fpu_i,
+    .events_i,
     .cycles_o   (cycles),
     .slot_o     (slot),
     .high_o     (slot_high),

@@ -22,22 +22,18 @@ module gs_instr_access
   /// reads, 4 cycles later
   input  logic [InstrMems-1:0]       load_valid_i,
   output logic                       load_ready_o,
-  input  logic                       load_write_i,
-  input  logic [Log2InstrWords-1:0]  load_addr_i,
-  input  logic [31:0]                load_data_i,
+  input  instr_access_t              load_i,
   output logic                       load_rvalid_o,
   output logic [31:0]                load_rdata_o,
   /// the first core of each memory
   output logic [InstrMems-1:0]       iwr_valid_o,
-  output logic                       iwr_write_o,
-  output logic [Log2InstrWords-1:0]  iwr_addr_o,
-  output logic [31:0]                iwr_data_o,
+  output instr_access_t              iwr_o,
   input  logic [InstrMems-1:0][31:0] imem_rdata_i
 );
   logic [InstrMems-1:0] valid_q, valid_d;
-  logic write_q, from_thread;
-  logic [Log2InstrWords-1:0] addr_q;
-  logic [31:0] data_q, word, rdata_q;
+  logic from_thread;
+  instr_access_t access_q;
+  logic [31:0] word, rdata_q;
   logic free;
   // A read in C1, in which the memory gets its address, and in C2, in which it has its word
   logic [InstrMems-1:0] c1_read_q, c2_read_q;
@@ -57,15 +53,11 @@ module gs_instr_access
       rvalid_q  <= 1'b0;
     end else begin
       valid_q   <= free ? valid_d : '0;
-      c1_read_q <= write_q ? '0 : valid_q;
+      c1_read_q <= access_q.write ? '0 : valid_q;
       c2_read_q <= c1_read_q;
       rvalid_q  <= c2_read_q != '0;
     end
-    if (free) begin
-      write_q <= from_thread || load_write_i;
-      addr_q  <= from_thread ? thread_addr_i : load_addr_i;
-      data_q  <= from_thread ? thread_data_i : load_data_i;
-    end
+    if (free) access_q <= from_thread ? '{write: 1'b1, addr: thread_addr_i, data: thread_data_i} : load_i;
     rdata_q <= word;
   end
 
@@ -75,9 +67,7 @@ module gs_instr_access
   end
 
   assign iwr_valid_o   = valid_q;
-  assign iwr_write_o   = write_q;
-  assign iwr_addr_o    = addr_q;
-  assign iwr_data_o    = data_q;
+  assign iwr_o         = access_q;
   assign load_rvalid_o = rvalid_q;
   assign load_rdata_o  = rdata_q;
 

@@ -12,7 +12,7 @@ module gs_tile
   parameter logic [31:0] ConfigHash = '0,
   /// threads of the board
   parameter int unsigned BoardThreads = Threads,
-  /// 1: the example accelerator stands in the slot
+  /// 1: an accelerator stands in the slot: the match engine, or the example where the configuration has none in tiles
   parameter bit Accelerator = 1'b0,
   /// 1: there is no network: a thread that sends beyond the tile is stopped
   parameter bit Alone = 1'b0,
@@ -76,24 +76,20 @@ module gs_tile
   answer_t  ans[TileCores];
 
   logic [TileCores-1:0] ctl_valid, ctl_ready, ctl_allowed, ctl_trapped, park, issue;
-  gs_thread_pkg::thread_op_e ctl_op;
-  logic [TidW-1:0] ctl_tid;
+  thread_ctl_t ctl;
   logic [TileCores-1:0][TidW-1:0] park_tid;
-  logic [31:0] ctl_instr, iwr_data;
   logic [ThreadW:0] started;
   logic [InstrMems-1:0] iwr_valid;
-  logic iwr_write;
+  instr_access_t iwr, load_iwr;
   logic [InstrMems-1:0][31:0] iwr_rdata;
-  logic [Log2InstrWords-1:0] iwr_addr;
 
   logic [InstrMems-1:0] load_iwr_valid;
-  logic load_iwr_ready, load_iwr_write, load_iwr_rvalid;
-  logic [Log2InstrWords-1:0] load_iwr_addr;
-  logic [31:0] load_iwr_data, load_iwr_rdata;
+  logic load_iwr_ready, load_iwr_rvalid;
+  logic [31:0] load_iwr_rdata;
 
   // ---------------------------------------------------------------- cores
-  logic instret_ask, instret_hold, instret_high, instret_valid;
-  logic [ThreadW-1:0] instret_thread;
+  instret_ask_t instret_ask;
+  logic instret_valid;
   logic [31:0] instret;
   logic [3:0] fpu_started;
   answer_t fpu_answer[TileFpus];
@@ -112,23 +108,16 @@ module gs_tile
     .fpu_started_o   (fpu_started),
     .ctl_valid_i     (ctl_valid),
     .ctl_ready_o     (ctl_ready),
-    .ctl_op_i        (ctl_op),
-    .ctl_tid_i       (ctl_tid),
-    .ctl_instr_i     (ctl_instr),
+    .ctl_i           (ctl),
     .ctl_allowed_o   (ctl_allowed),
     .ctl_trapped_o   (ctl_trapped),
     .park_o          (park),
     .park_tid_o      (park_tid),
     .issue_o         (issue),
     .iwr_valid_i     (iwr_valid),
-    .iwr_write_i     (iwr_write),
-    .iwr_addr_i      (iwr_addr),
-    .iwr_data_i      (iwr_data),
+    .iwr_i           (iwr),
     .iwr_rdata_o     (iwr_rdata),
     .instret_ask_i   (instret_ask),
-    .instret_hold_i  (instret_hold),
-    .instret_thread_i(instret_thread),
-    .instret_high_i  (instret_high),
     .instret_valid_o (instret_valid),
     .instret_o       (instret)
   );
@@ -244,17 +233,8 @@ module gs_tile
   );
 
   gs_mailbox #(
-    .Threads       (AllThreads),
-    .SlotsPerThread(SlotsPerThread),
-    .SlotBytes     (MailboxSlotBytes),
-    .MaxFlits      (MailboxMaxFlits),
-    .QueueDepth    (MailboxQueueDepth),
-    .Base          (ScratchpadBase),
-    .Multicast     (Multicast),
-    .Alone         (Alone),
-    .ThreadBits    (Log2ThreadsPerTile),
-    .XBits         (Log2MeshWidth),
-    .YBits         (Log2MeshHeight)
+    .Multicast(Multicast),
+    .Alone    (Alone)
   ) u_mailbox (
     .clk_i         (mailbox_clk),
     .rst_ni,
@@ -318,9 +298,7 @@ module gs_tile
     .mem_rsp_valid_i(direct_rsp_valid[0]),
     .mem_rsp_i      (mem_rsp_i[0]),
     .instr_valid_o  (load_iwr_valid),
-    .instr_write_o  (load_iwr_write),
-    .instr_addr_o   (load_iwr_addr),
-    .instr_wdata_o  (load_iwr_data),
+    .instr_o        (load_iwr),
     .instr_ready_i  (load_iwr_ready),
     .instr_rvalid_i (load_iwr_rvalid),
     .instr_rdata_i  (load_iwr_rdata),
@@ -334,12 +312,6 @@ module gs_tile
   flit_t acc_in, acc_out, fault;
 
   if (Accelerator) begin : gen_accelerator
-    logic request_valid, request_ready, answer_valid;
-    request_t request;
-    answer_t answer;
-    address_accelerator_t acc_here;
-    assign acc_here = '{kind: EndpointAccelerator, board: board_i, tile_y: tile_y_i, tile_x: tile_x_i, default: '0};
-
     gs_clock_gate u_gate (
       .clk_i,
       .rst_ni,
@@ -348,43 +320,77 @@ module gs_tile
       .clk_o (switch_clk)
     );
 
-    gs_acc_sum u_accelerator (
-      .clk_i          (switch_clk),
-      .rst_ni,
-      .in_valid_i     (acc_in_valid),
-      .in_ready_o     (acc_in_ready),
-      .in_i           (acc_in),
-      .out_valid_o    (acc_out_valid),
-      .out_ready_i    (acc_out_ready),
-      .out_o          (acc_out),
-      .request_valid_o(request_valid),
-      .request_ready_i(request_ready),
-      .request_o      (request),
-      .answer_valid_i (answer_valid),
-      .answer_i       (answer),
-      .busy_o         (acc_busy)
-    );
+    if (MatchInTiles) begin : gen_match
+      gs_match_slot #(
+        .Receivers (ThreadsPerTile),
+        .MaxFlits  (MailboxMaxFlits),
+        .CamEntries(MatchCamEntries),
+        .Entries   (MatchListEntries)
+      ) u_match (
+        .clk_i      (switch_clk),
+        .rst_ni,
+        .board_i,
+        .tile_y_i,
+        .tile_x_i,
+        .in_valid_i (acc_in_valid),
+        .in_ready_o (acc_in_ready),
+        .in_i       (acc_in),
+        .out_valid_o(acc_out_valid),
+        .out_ready_i(acc_out_ready),
+        .out_o      (acc_out),
+        .busy_o     (acc_busy)
+      );
+      assign direct_valid[1] = 1'b0;
+      assign direct[1]       = '0;
+      assign fault_valid     = 1'b0;
+      assign fault           = '0;
+      logic unused_memory;
+      assign unused_memory = ^{direct_ready[1], direct_valid[1], direct_rsp_valid[1], fault_ready};
+    end else begin : gen_sum
+      logic request_valid, request_ready, answer_valid;
+      request_t request;
+      answer_t answer;
+      address_accelerator_t acc_here;
+      assign acc_here = '{kind: EndpointAccelerator, board: board_i, tile_y: tile_y_i, tile_x: tile_x_i, default: '0};
 
-    gs_acc_memory u_memory (
-      .clk_i          (switch_clk),
-      .rst_ni,
-      .here_i         (acc_here),
-      .host_i,
-      .job_i          (job_i[6:2]),
-      .request_valid_i(request_valid),
-      .request_ready_o(request_ready),
-      .request_i      (request),
-      .answer_valid_o (answer_valid),
-      .answer_o       (answer),
-      .mem_req_valid_o(direct_valid[1]),
-      .mem_req_ready_i(direct_ready[1]),
-      .mem_req_o      (direct[1]),
-      .mem_rsp_valid_i(direct_rsp_valid[1]),
-      .mem_rsp_i      (mem_rsp_i[0]),
-      .fault_valid_o  (fault_valid),
-      .fault_ready_i  (fault_ready),
-      .fault_o        (fault)
-    );
+      gs_acc_sum u_accelerator (
+        .clk_i          (switch_clk),
+        .rst_ni,
+        .in_valid_i     (acc_in_valid),
+        .in_ready_o     (acc_in_ready),
+        .in_i           (acc_in),
+        .out_valid_o    (acc_out_valid),
+        .out_ready_i    (acc_out_ready),
+        .out_o          (acc_out),
+        .request_valid_o(request_valid),
+        .request_ready_i(request_ready),
+        .request_o      (request),
+        .answer_valid_i (answer_valid),
+        .answer_i       (answer),
+        .busy_o         (acc_busy)
+      );
+
+      gs_acc_memory u_memory (
+        .clk_i          (switch_clk),
+        .rst_ni,
+        .here_i         (acc_here),
+        .host_i,
+        .job_i          (job_i[6:2]),
+        .request_valid_i(request_valid),
+        .request_ready_o(request_ready),
+        .request_i      (request),
+        .answer_valid_o (answer_valid),
+        .answer_o       (answer),
+        .mem_req_valid_o(direct_valid[1]),
+        .mem_req_ready_i(direct_ready[1]),
+        .mem_req_o      (direct[1]),
+        .mem_rsp_valid_i(direct_rsp_valid[1]),
+        .mem_rsp_i      (mem_rsp_i[0]),
+        .fault_valid_o  (fault_valid),
+        .fault_ready_i  (fault_ready),
+        .fault_o        (fault)
+      );
+    end
     // A message is received, or sent, when its last flit is. Until the answer has left the accelerator is busy.
     assign beside_sent = acc_out_valid && acc_out_ready && acc_out.last && !acc_dropped;
     assign beside_came = acc_in_valid && acc_in_ready && acc_in.last;
@@ -508,41 +514,34 @@ module gs_tile
     .flush_done_i       (flush_done),
     .ctl_valid_o        (ctl_valid),
     .ctl_ready_i        (ctl_ready),
-    .ctl_op_o           (ctl_op),
-    .ctl_tid_o          (ctl_tid),
-    .ctl_instr_o        (ctl_instr),
+    .ctl_o              (ctl),
     .ctl_allowed_i      (ctl_allowed),
     .ctl_trapped_i      (ctl_trapped),
     .park_i             (park),
     .park_tid_i         (park_tid),
     .iwr_valid_o        (iwr_valid),
-    .iwr_write_o        (iwr_write),
-    .iwr_addr_o         (iwr_addr),
-    .iwr_data_o         (iwr_data),
+    .iwr_o              (iwr),
     .imem_rdata_i       (iwr_rdata),
     .load_iwr_valid_i   (load_iwr_valid),
     .load_iwr_ready_o   (load_iwr_ready),
-    .load_iwr_write_i   (load_iwr_write),
-    .load_iwr_addr_i    (load_iwr_addr),
-    .load_iwr_data_i    (load_iwr_data),
+    .load_iwr_i         (load_iwr),
     .load_iwr_rvalid_o  (load_iwr_rvalid),
     .load_iwr_rdata_o   (load_iwr_rdata),
     .instret_ask_o      (instret_ask),
-    .instret_hold_o     (instret_hold),
-    .instret_thread_o   (instret_thread),
-    .instret_high_o     (instret_high),
     .instret_valid_i    (instret_valid),
     .instret_i          (instret),
     .started_o          (started),
-    .issue_i            (issue),
-    .hits_i             (4'($countones(hit))),
-    .misses_i           (4'($countones(miss))),
-    .writebacks_i       (4'($countones(writeback))),
-    .sent_i             (4'(sent)),
-    .received_i         (4'(received)),
-    .flit_out_i         (flit_out_q),
-    .flit_in_i          (flit_in_q),
-    .fpu_i              (fpu_started),
-    .refused_i          (refused_q)
+    .events_i           ('{
+        issue: issue,
+        hits: 4'($countones(hit)),
+        misses: 4'($countones(miss)),
+        writebacks: 4'($countones(writeback)),
+        fpu: fpu_started,
+        refused: refused_q,
+        sent: sent,
+        received: received,
+        flit_out: flit_out_q,
+        flit_in: flit_in_q
+    })
   );
 endmodule

@@ -13,17 +13,7 @@ module gs_tile_counters
   input  logic                 control_i,
   input  perf_command_e        command_i,
   input  logic [CoreW-1:0]     core_i,
-  // Events of this cycle
-  input  logic [TileCores-1:0] issue_i,
-  input  logic [3:0]           hits_i,
-  input  logic [3:0]           misses_i,
-  input  logic [3:0]           writebacks_i,
-  input  logic [3:0]           sent_i,
-  input  logic [3:0]           received_i,
-  input  logic                 flit_out_i,
-  input  logic                 flit_in_i,
-  input  logic [3:0]           fpu_i,
-  input  logic [3:0]           refused_i,
+  input  events_t              events_i,
   /// cycles since reset, the low word
   output logic [31:0]          cycles_o,
   /// one word of the counters after the other
@@ -88,8 +78,8 @@ module gs_tile_counters
         end
       end
     end
-    idle_q   <= ~issue_i;
-    issued_q <= 4'($countones(issue_i));
+    idle_q   <= ~events_i.issue;
+    issued_q <= 4'($countones(events_i.issue));
   end
 
   always_comb begin
@@ -110,19 +100,19 @@ module gs_tile_counters
     inc[DebugCounterCycles[SlotW-1:0]]       = 4'd1;
     inc[DebugCounterInstructions[SlotW-1:0]] = issued_q;
     inc[DebugCounterIdle[SlotW-1:0]]         = 4'(TileCores) - issued_q;
-    inc[DebugCounterHits[SlotW-1:0]]         = hits_i;
-    inc[DebugCounterMisses[SlotW-1:0]]       = misses_i;
-    inc[DebugCounterWritebacks[SlotW-1:0]]   = writebacks_i;
-    inc[DebugCounterSent[SlotW-1:0]]         = sent_i;
-    inc[DebugCounterReceived[SlotW-1:0]]     = received_i;
-    inc[DebugCounterFlitsOut[SlotW-1:0]]     = 4'(flit_out_i);
-    inc[DebugCounterFlitsIn[SlotW-1:0]]      = 4'(flit_in_i);
-    inc[DebugCounterFpu[SlotW-1:0]]          = fpu_i;
-    inc[DebugCounterRefused[SlotW-1:0]]      = refused_i;
+    inc[DebugCounterHits[SlotW-1:0]]         = events_i.hits;
+    inc[DebugCounterMisses[SlotW-1:0]]       = events_i.misses;
+    inc[DebugCounterWritebacks[SlotW-1:0]]   = events_i.writebacks;
+    inc[DebugCounterSent[SlotW-1:0]]         = 4'(events_i.sent);
+    inc[DebugCounterReceived[SlotW-1:0]]     = 4'(events_i.received);
+    inc[DebugCounterFlitsOut[SlotW-1:0]]     = 4'(events_i.flit_out);
+    inc[DebugCounterFlitsIn[SlotW-1:0]]      = 4'(events_i.flit_in);
+    inc[DebugCounterFpu[SlotW-1:0]]          = events_i.fpu;
+    inc[DebugCounterRefused[SlotW-1:0]]      = events_i.refused;
     if (cache_counts) begin
-      inc[SlotHits]       = hits_i;
-      inc[SlotMisses]     = misses_i;
-      inc[SlotWritebacks] = writebacks_i;
+      inc[SlotHits]       = events_i.hits;
+      inc[SlotMisses]     = events_i.misses;
+      inc[SlotWritebacks] = events_i.writebacks;
     end
     for (int unsigned c = 0; c < TileCores; c++) inc[32'(SlotIdle)+c] = 4'(idle_q[c] && counting_q[c]);
   end

@@ -36,9 +36,7 @@ module gs_tile_load
   input  mem_rsp_t                  mem_rsp_i,
   // instruction memories: a bit for each to write, or for the one to read; what is read comes with instr_rvalid_i
   output logic [InstrMems-1:0]      instr_valid_o,
-  output logic                      instr_write_o,
-  output logic [Log2InstrWords-1:0] instr_addr_o,
-  output logic [31:0]               instr_wdata_o,
+  output instr_access_t             instr_o,
   input  logic                      instr_ready_i,
   input  logic                      instr_rvalid_i,
   input  logic [31:0]               instr_rdata_i,
@@ -436,9 +434,7 @@ module gs_tile_load
   end
 
   assign instr_valid_o = (state_q == WriteInstr || (state_q == ReadInstr && !asked_q)) ? mems_q : '0;
-  assign instr_write_o = state_q == WriteInstr;
-  assign instr_addr_o  = address_q[2+:Log2InstrWords];
-  assign instr_wdata_o = word;
+  assign instr_o       = '{write: state_q == WriteInstr, addr: address_q[2+:Log2InstrWords], data: word};
 
   assign out_valid_o = sends_q;
   always_comb begin

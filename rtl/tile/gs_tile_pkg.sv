@@ -162,6 +162,42 @@ package gs_tile_pkg;
   localparam logic [MemIdW-1:0] AcceleratorId = DirectId | MemIdW'(16);
   `GS_MEM_TYPES(DramPortBytes, MemIdW, 32)
 
+  /// An operation on a thread of a core, and the instruction that is injected (gs_thread_pkg).
+  typedef struct packed {
+    gs_thread_pkg::thread_op_e op;
+    logic [TidW-1:0]           tid;
+    logic [31:0]               instr;
+  } thread_ctl_t;
+
+  /// An access to a word of an instruction memory.
+  typedef struct packed {
+    logic                      write;
+    logic [Log2InstrWords-1:0] addr;
+    logic [31:0]               data;
+  } instr_access_t;
+
+  /// Which count of finished instructions is wanted; valid until it has come, holds as long as it stays: gs_instret.
+  typedef struct packed {
+    logic               valid;
+    logic               hold;
+    logic [ThreadW-1:0] thread;
+    logic               high;
+  } instret_ask_t;
+
+  /// What happens in one cycle, for the counters: a bit for each core that issues, and how many of all others.
+  typedef struct packed {
+    logic [TileCores-1:0] issue;
+    logic [3:0]           hits;
+    logic [3:0]           misses;
+    logic [3:0]           writebacks;
+    logic [3:0]           fpu;
+    logic [3:0]           refused;
+    logic                 sent;
+    logic                 received;
+    logic                 flit_out;
+    logic                 flit_in;
+  } events_t;
+
   /// pc of a trap that is not known where it is found
   localparam logic [25:0] PcUnknown = '1;
 endpackage

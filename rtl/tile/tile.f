@@ -6,6 +6,7 @@
 -f cache/cache.f
 -f fabric/fabric.f
 -f mailbox/mailbox.f
+-f match/slot.f
 memory/gs_mem_arbiter.sv
 tile/gs_tile_pkg.sv
 tile/gs_tile_cache_pkg.sv

@@ -11,7 +11,7 @@ namespace {
 thread_local char last_error[1024] = "";
 thread_local uint64_t last_vertex = GS_NO_VERTEX;
 thread_local char last_places[8192] = "";
-}
+}  // namespace
 
 namespace gossamer {
 

@@ -45,8 +45,8 @@ class Thread {
   bool own_ = false;
 };
 
-std::mutex mutex;                 // of the two below
-std::vector<pthread_t> threads;   // that have been inside
+std::mutex mutex;                // of the two below
+std::vector<pthread_t> threads;  // that have been inside
 int uses = 0;
 struct sigaction before[count];
 struct sigaction beforeInterruption;
@@ -111,8 +111,17 @@ void onSignal(int number, siginfo_t*, void*) {
 }
 
 const char* nameOf(Handler handler) {
-  static constexpr const char* names[] = {"", "init", "send", "recv", "step", "finish", "the descriptor's init",
-                                          "recv, step or send"};
+  static constexpr const char* names[] = {"",
+                                          "init",
+                                          "send",
+                                          "recv",
+                                          "step",
+                                          "finish",
+                                          "the descriptor's init",
+                                          "recv, step or send",
+                                          "the descriptor's receive",
+                                          "the descriptor's verdict",
+                                          "the descriptor's results"};
   return names[static_cast<size_t>(handler)];
 }
 
@@ -133,7 +142,9 @@ std::string describe(const Fault& fault) {
   if (handler == Handler::none) {
     text = "the run";
   } else {
-    text = std::string(nameOf(handler)) + " of the vertex of index " + std::to_string(fault.position->vertex);
+    text = nameOf(handler);
+    const uint32_t vertex = fault.position->vertex;
+    if (vertex != HandlerDied::noVertex) text += " of the vertex of index " + std::to_string(vertex);
   }
   if (fault.interrupted) return text + " does not return";
   if (fault.signal) return text + " " + nameOf(fault.signal);
@@ -172,7 +183,7 @@ namespace guard {
 Signals::Signals() {
   const std::lock_guard lock(mutex);
   if (uses++) return;
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_sigaction = onSignal;
   // No signal stays blocked behind a jump out of its handler.
   action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;

@@ -120,8 +120,8 @@ struct gs_adjlist {
 
   uint64_t position = 0;  // of the pass under way
   uint64_t line = 1;
-  uint32_t row = 0;       // of the second pass
-  uint64_t filled = 0;    // edges written by the second pass
+  uint32_t row = 0;     // of the second pass
+  uint64_t filled = 0;  // edges written by the second pass
   uint64_t label_end = 1;
 
   /// The next label of the line at `position`; empty at the line's end, where
@@ -198,8 +198,7 @@ struct gs_adjlist {
       return fail("%s:%llu: a label that is not UTF-8; convert the file to UTF-8", path.c_str(), where);
     }
     if (vertices.size() == gossamer::kNoVertex) {
-      return fail("%s:%llu: more than %u vertices; split the graph", path.c_str(), where,
-                  gossamer::kNoVertex);
+      return fail("%s:%llu: more than %u vertices; split the graph", path.c_str(), where, gossamer::kNoVertex);
     }
     if (const uint32_t known = vertices.add(label); known != gossamer::kNoVertex) {
       const char* first = vertices.label(known).data();
@@ -263,11 +262,11 @@ struct gs_adjlist {
     const uint64_t want_vertices = stated_vertices.value_or(vertices.size());
     const uint64_t want_edges = stated_edges.value_or(edges);
     if (want_vertices != vertices.size() || want_edges != edges) {
-      return fail("%s:%llu: ends after %u vertices and %llu edges, but its head states %llu and %llu; "
-                  "get the whole file, or correct its head",
-                  path.c_str(), static_cast<unsigned long long>(line), vertices.size(),
-                  static_cast<unsigned long long>(edges), static_cast<unsigned long long>(want_vertices),
-                  static_cast<unsigned long long>(want_edges));
+      return fail(
+          "%s:%llu: ends after %u vertices and %llu edges, but its head states %llu and %llu; "
+          "get the whole file, or correct its head",
+          path.c_str(), static_cast<unsigned long long>(line), vertices.size(), static_cast<unsigned long long>(edges),
+          static_cast<unsigned long long>(want_vertices), static_cast<unsigned long long>(want_edges));
     }
     return gossamer::GS_OK;
   }
@@ -304,15 +303,14 @@ int gs_graph_adjlist_scan(gs_adjlist* list, uint64_t budget, uint64_t* done) {
   }
 }
 
-void gs_graph_adjlist_counts(const gs_adjlist* list, uint64_t* vertices, uint64_t* edges,
-                             uint64_t* label_bytes) {
+void gs_graph_adjlist_counts(const gs_adjlist* list, uint64_t* vertices, uint64_t* edges, uint64_t* label_bytes) {
   *vertices = list->vertices.size();
   *edges = list->edges;
   *label_bytes = list->label_bytes;
 }
 
-int gs_graph_adjlist_fill(gs_adjlist* list, uint64_t budget, uint64_t* done, uint64_t* offsets,
-                          uint32_t* targets, uint64_t* label_offsets, char* labels) {
+int gs_graph_adjlist_fill(gs_adjlist* list, uint64_t budget, uint64_t* done, uint64_t* offsets, uint32_t* targets,
+                          uint64_t* label_offsets, char* labels) {
   const uint64_t size = list->text.size();
   const uint64_t stop = budget < size - list->position ? list->position + budget : size;
   if (list->row == 0) {

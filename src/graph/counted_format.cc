@@ -35,16 +35,14 @@ void bad_file(std::uint64_t line, const char* format, ...) {
 
 std::uint64_t CountedFormat::count_word(std::string_view word, const char* what) {
   std::uint64_t value = 0;
-  if (!whole_number(word, value))
-    bad(0, "%s is no count of %s; correct the header", quoted(word).c_str(), what);
+  if (!whole_number(word, value)) bad(0, "%s is no count of %s; correct the header", quoted(word).c_str(), what);
   return value;
 }
 
 void CountedFormat::set_vertices(std::uint64_t vertices) {
   constexpr std::uint64_t most = 0xfffffffeu;
   if (vertices == 0) bad(0, "a graph without vertices; nothing can be computed on it");
-  const auto memory =
-      static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGESIZE));
+  const auto memory = static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGESIZE));
   if (vertices > most)
     bad(0, "%llu vertices announced, the most is %llu; is the header right?", (unsigned long long)vertices,
         (unsigned long long)most);
@@ -70,8 +68,7 @@ void CountedFormat::bad_entry(const char* at, std::uint64_t line, unsigned skip,
   const auto words = split<false>(line_at(at));
   const std::size_t columns = split<false>(form).size();
   if (words.size() != columns)
-    bad(line, "%zu column%s where %zu must stand: %s", words.size(), words.size() == 1 ? "" : "s", columns,
-        form);
+    bad(line, "%zu column%s where %zu must stand: %s", words.size(), words.size() == 1 ? "" : "s", columns, form);
   for (std::size_t i = skip; i < skip + 2u; ++i) {
     std::uint64_t value = 0;
     if (!whole_number(words[i], value) || value - 1 >= header_.vertices) bad_vertex(words[i], line);

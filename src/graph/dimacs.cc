@@ -13,8 +13,7 @@ class Dimacs final : public CountedFormat {
     const auto words = split<false>(line);
     if (words.empty() || words[0] == "c") return HeaderLine::kMore;
     if (words[0] != "p")
-      bad(0, "%s before the problem line; a DIMACS graph starts with: p sp VERTICES EDGES",
-          quoted(words[0]).c_str());
+      bad(0, "%s before the problem line; a DIMACS graph starts with: p sp VERTICES EDGES", quoted(words[0]).c_str());
     if (words.size() != 4 || words[1] != "sp") bad(0, "the problem line must be: p sp VERTICES EDGES");
     const std::uint64_t vertices = count_word(words[2], "vertices");
     header_.announced_edges = count_word(words[3], "edges");

@@ -28,8 +28,7 @@ class EdgeList final : public TextFormat {
       return HeaderLine::kData;
     }
     if (words.size() < 2) bad(0, "one column where an edge needs two: source target [weight]");
-    if (words.size() > 3)
-      bad(0, "%zu columns; an edge list has two or three: source target [weight]", words.size());
+    if (words.size() > 3) bad(0, "%zu columns; an edge list has two or three: source target [weight]", words.size());
     list_ = make_number_list(header_, static_cast<unsigned>(words.size()));
     return HeaderLine::kData;
   }

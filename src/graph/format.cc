@@ -36,8 +36,7 @@ class Out {
         !std::memchr(first, 'n', static_cast<std::size_t>(at_ - first)))
       put(".0", 2);
 #else
-    at_ +=
-        std::snprintf(at_, static_cast<std::size_t>(end_ - at_), "%#.*g", digits, static_cast<double>(value));
+    at_ += std::snprintf(at_, static_cast<std::size_t>(end_ - at_), "%#.*g", digits, static_cast<double>(value));
 #endif
   }
   std::size_t used() const { return static_cast<std::size_t>(at_ - begin_); }
@@ -53,18 +52,12 @@ Value at(const void* array, std::uint64_t index) {
 
 void put_weight(Out& out, const void* weights, int type, std::uint64_t edge) {
   switch (type) {
-    case GS_I32:
-      return out.number(at<std::int32_t>(weights, edge));
-    case GS_U32:
-      return out.number(at<std::uint32_t>(weights, edge));
-    case GS_I64:
-      return out.number(at<std::int64_t>(weights, edge));
-    case GS_U64:
-      return out.number(at<std::uint64_t>(weights, edge));
-    case GS_F32:
-      return out.real(at<float>(weights, edge), 9);
-    default:
-      return out.real(at<double>(weights, edge), 17);
+    case GS_I32: return out.number(at<std::int32_t>(weights, edge));
+    case GS_U32: return out.number(at<std::uint32_t>(weights, edge));
+    case GS_I64: return out.number(at<std::int64_t>(weights, edge));
+    case GS_U64: return out.number(at<std::uint64_t>(weights, edge));
+    case GS_F32: return out.real(at<float>(weights, edge), 9);
+    default: return out.real(at<double>(weights, edge), 17);
   }
 }
 

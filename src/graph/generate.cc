@@ -13,6 +13,7 @@
 #include "gossamer/graph/graph.h"
 #include "graph/hash.h"
 #include "graph/parallel.h"
+#include "graph/stop.h"
 #include "graph/store.h"
 
 namespace gossamer::graph {
@@ -93,7 +94,9 @@ class Layout {
     std::vector<Place> drawn(count);
     std::vector<std::uint32_t> cell(count);
     start_.assign(std::uint64_t{side_} * side_ + 1, 0);
+    const Stop stop;
     for (std::uint64_t v = 0; v < count; ++v) {
+      stop.look(v);
       Draw draw(seed, kPlace, v);
       drawn[v].x = draw.unit();
       drawn[v].y = draw.unit();
@@ -103,12 +106,14 @@ class Layout {
     for (std::size_t c = 1; c < start_.size(); ++c) start_[c] += start_[c - 1];
     std::vector<std::uint32_t> next(start_.begin(), start_.end() - 1);
     places.resize(count);
-    for (std::uint64_t v = 0; v < count; ++v) places[next[cell[v]]++] = drawn[v];
+    for (std::uint64_t v = 0; v < count; ++v) {
+      stop.look(v);
+      places[next[cell[v]]++] = drawn[v];
+    }
   }
 
   /// Runs [begin, end) of vertices that hold all within `radius` of a place.
-  void runs(const Place& at, double radius,
-            std::vector<std::pair<std::uint32_t, std::uint32_t>>& into) const {
+  void runs(const Place& at, double radius, std::vector<std::pair<std::uint32_t, std::uint32_t>>& into) const {
     into.clear();
     const std::uint32_t left = row(at.x - radius), right = row(at.x + radius);
     for (std::uint32_t band = row(at.y - radius), last = row(at.y + radius); band <= last; ++band) {
@@ -147,8 +152,7 @@ class Neighbours {
     std::uint64_t all = 0;
     for (const auto& [begin, end] : runs_) all += end - begin;
     Draw draw(seed_, kNeighbours, vertex);
-    if (all > 3 * std::uint64_t{fanout_} && by_rejection(vertex, static_cast<std::uint32_t>(all), draw))
-      return chosen_;
+    if (all > 3 * std::uint64_t{fanout_} && by_rejection(vertex, static_cast<std::uint32_t>(all), draw)) return chosen_;
     // Few candidates: list them, and draw without putting back.
     chosen_.clear();
     for (const auto& [begin, end] : runs_)
@@ -184,8 +188,7 @@ class Neighbours {
       }
       if (!near(vertex, other)) continue;
       std::size_t slot = mix(other) & (table_.size() - 1);
-      while (table_[slot] != kFree && table_[slot] != other)
-        slot = (slot + 1) & (table_.size() - 1);
+      while (table_[slot] != kFree && table_[slot] != other) slot = (slot + 1) & (table_.size() - 1);
       if (table_[slot] == other) continue;
       table_[slot] = other;
       chosen_.push_back(other);
@@ -202,16 +205,10 @@ class Neighbours {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> runs_;
 };
 
-/// Runs body; what it throws becomes a code and a message.
+/// Runs the body of a generator.
 template <class Body>
 int guarded(Body&& body) {
-  try {
-    return body();
-  } catch (const std::bad_alloc&) {
-    return fail("not enough memory to generate this graph; ask for a smaller one");
-  } catch (const std::exception& error) {
-    return fail("generating the graph failed: %s", error.what());
-  }
+  return run_stoppable("generating the graph", "ask for a smaller one", body);
 }
 
 }  // namespace
@@ -222,8 +219,8 @@ using namespace gossamer::graph;
 
 extern "C" {
 
-int gs_graph_geometric(uint64_t vertices, uint32_t fanout, double radius, int shuffle, uint64_t seed,
-                       int threads, uint64_t* offsets, void** state) {
+int gs_graph_geometric(uint64_t vertices, uint32_t fanout, double radius, int shuffle, uint64_t seed, int threads,
+                       uint64_t* offsets, void** state) {
   return guarded([&] {
     const Layout layout(vertices, radius, seed);
     std::optional<Permutation> shuffled;
@@ -259,8 +256,8 @@ int gs_graph_geometric(uint64_t vertices, uint32_t fanout, double radius, int sh
   });
 }
 
-int gs_graph_rmat(uint32_t scale, uint64_t edges, double a, double b, double c, int permute, uint64_t seed,
-                  int threads, uint64_t* offsets, void** state) {
+int gs_graph_rmat(uint32_t scale, uint64_t edges, double a, double b, double c, int permute, uint64_t seed, int threads,
+                  uint64_t* offsets, void** state) {
   return guarded([&] {
     const std::uint64_t vertices = std::uint64_t{1} << scale;
     const Permutation permutation(vertices, seed);
@@ -272,9 +269,10 @@ int gs_graph_rmat(uint32_t scale, uint64_t edges, double a, double b, double c, 
     const unsigned shift = scale > 8 ? std::min(12u, scale - 8) : 0;
     std::vector<EdgeStore> parts;
     for (unsigned t = 0; t < count; ++t) parts.emplace_back(shift, GS_NONE);
+    const Stop stop;
     on_threads(count, [&](unsigned t) {
-      for (std::uint64_t e = edges / count * t, end = t + 1 == count ? edges : edges / count * (t + 1);
-           e < end; ++e) {
+      for (std::uint64_t e = edges / count * t, end = t + 1 == count ? edges : edges / count * (t + 1); e < end; ++e) {
+        stop.look(e);
         Draw draw(seed, kEdge, e);
         std::uint64_t source = 0, target = 0, word = 0;
         for (unsigned level = 0; level < scale; ++level) {
@@ -307,23 +305,26 @@ int gs_graph_generated(void* state, uint32_t* targets) {
 }
 
 int gs_graph_grid(uint64_t width, uint64_t height, uint64_t* offsets, uint32_t* targets) {
-  uint64_t edge = 0;
-  for (uint64_t y = 0; y < height; ++y)
-    for (uint64_t x = 0; x < width; ++x) {
-      const uint64_t v = y * width + x;
-      offsets[v] = edge;
-      if (y > 0) targets[edge++] = static_cast<uint32_t>(v - width);
-      if (x > 0) targets[edge++] = static_cast<uint32_t>(v - 1);
-      if (x + 1 < width) targets[edge++] = static_cast<uint32_t>(v + 1);
-      if (y + 1 < height) targets[edge++] = static_cast<uint32_t>(v + width);
-    }
-  offsets[width * height] = edge;
-  return 0;
+  return guarded([&] {
+    const Stop stop;
+    uint64_t edge = 0;
+    for (uint64_t y = 0; y < height; ++y)
+      for (uint64_t x = 0; x < width; ++x) {
+        const uint64_t v = y * width + x;
+        stop.look(v);
+        offsets[v] = edge;
+        if (y > 0) targets[edge++] = static_cast<uint32_t>(v - width);
+        if (x > 0) targets[edge++] = static_cast<uint32_t>(v - 1);
+        if (x + 1 < width) targets[edge++] = static_cast<uint32_t>(v + 1);
+        if (y + 1 < height) targets[edge++] = static_cast<uint32_t>(v + width);
+      }
+    offsets[width * height] = edge;
+    return 0;
+  });
 }
 
-int gs_graph_random_weights(uint64_t vertices, const uint64_t* offsets, const uint32_t* targets,
-                            int symmetric, int32_t low, int32_t high, uint64_t seed, int threads,
-                            int32_t* weights) {
+int gs_graph_random_weights(uint64_t vertices, const uint64_t* offsets, const uint32_t* targets, int symmetric,
+                            int32_t low, int32_t high, uint64_t seed, int threads, int32_t* weights) {
   return guarded([&] {
     const auto span = static_cast<std::uint64_t>(static_cast<std::int64_t>(high) - low + 1);
     in_pieces(thread_count(threads), vertices, 4096, [&](std::uint64_t begin, std::uint64_t end) {

@@ -21,8 +21,7 @@ class MatrixMarket final : public CountedFormat {
       return HeaderLine::kMore;
     }
     if (words.empty() || words[0][0] == '%') return HeaderLine::kMore;
-    if (words.size() != 3)
-      bad(0, "%zu columns where the sizes stand: rows columns entries", words.size());
+    if (words.size() != 3) bad(0, "%zu columns where the sizes stand: rows columns entries", words.size());
     const std::uint64_t rows = count_word(words[0], "rows");
     const std::uint64_t columns = count_word(words[1], "columns");
     header_.announced_edges = count_word(words[2], "entries");
@@ -41,15 +40,12 @@ class MatrixMarket final : public CountedFormat {
 
  protected:
   const char* entries_are() const override { return "entries"; }
-  const char* weights_are() const override {
-    return field_ == Field::integer ? "integer of 64 bits" : "finite number";
-  }
+  const char* weights_are() const override { return field_ == Field::integer ? "integer of 64 bits" : "finite number"; }
   bool symmetric() const override { return header_.undirected || symmetry_ == Symmetry::symmetric; }
 
  private:
   void read_banner(const std::vector<std::string_view>& words) {
-    if (words.size() != 5)
-      bad(0, "the banner must have five words: %%%%MatrixMarket matrix coordinate FIELD SYMMETRY");
+    if (words.size() != 5) bad(0, "the banner must have five words: %%%%MatrixMarket matrix coordinate FIELD SYMMETRY");
     const std::string object = lower(words[1]), form = lower(words[2]), field = lower(words[3]),
                       symmetry = lower(words[4]);
     if (object != "matrix") bad(0, "object %s; a graph is a 'matrix'", quoted(words[1]).c_str());
@@ -70,8 +66,7 @@ class MatrixMarket final : public CountedFormat {
     else if (symmetry == "skew-symmetric" && field_ != Field::pattern)
       symmetry_ = Symmetry::skew;
     else
-      bad(0, "symmetry %s; it may be general, symmetric or (with weights) skew-symmetric",
-          quoted(words[4]).c_str());
+      bad(0, "symmetry %s; it may be general, symmetric or (with weights) skew-symmetric", quoted(words[4]).c_str());
     if (header_.undirected && symmetry_ == Symmetry::skew)
       bad(0, "a skew-symmetric matrix cannot be read as undirected");
   }
@@ -102,8 +97,7 @@ class MatrixMarket final : public CountedFormat {
       if constexpr (F != Field::pattern) {
         if (!is_blank<false>(*at)) bad_entry(begin, line, 0, form);
         at = skip_blanks<false>(at);
-        if (!read_weight(at, weight) || (F == Field::integer && !weight.whole))
-          bad_entry(begin, line, 0, form);
+        if (!read_weight(at, weight) || (F == Field::integer && !weight.whole)) bad_entry(begin, line, 0, form);
       }
       if (*at != '\n') {
         at = skip_blanks<false>(at);
@@ -117,8 +111,7 @@ class MatrixMarket final : public CountedFormat {
       add<F>(worker.sink, s, t, weight);
       if (!mirror || s == t) continue;
       if (symmetry_ == Symmetry::skew) {
-        if (weight.whole && weight.integer == std::numeric_limits<std::int64_t>::min())
-          bad_entry(begin, line, 0, form);
+        if (weight.whole && weight.integer == std::numeric_limits<std::int64_t>::min()) bad_entry(begin, line, 0, form);
         weight.integer = -weight.integer;
         weight.real = -weight.real;
       }
@@ -144,8 +137,6 @@ class MatrixMarket final : public CountedFormat {
 
 }  // namespace
 
-std::unique_ptr<TextFormat> make_matrix_market(Header& header) {
-  return std::make_unique<MatrixMarket>(header);
-}
+std::unique_ptr<TextFormat> make_matrix_market(Header& header) { return std::make_unique<MatrixMarket>(header); }
 
 }  // namespace gossamer::graph

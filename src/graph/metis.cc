@@ -76,13 +76,11 @@ class Metis final : public CountedFormat {
     if (gs_graph_check_symmetric(header_.vertices, offsets, targets, weights, weight_type,
                                  static_cast<int>(header_.threads), &vertex, &other) == GS_OK)
       return;
-    const auto comments =
-        std::upper_bound(comment_rows_.begin(), comment_rows_.end(), vertex) - comment_rows_.begin();
-    bad_file(
-        header_.lines + vertex + static_cast<std::uint64_t>(comments) + 1,
-        "vertex %llu lists neighbour %llu, which does not list it back as often and with the same weights; "
-        "a METIS graph is undirected",
-        (unsigned long long)vertex + 1, (unsigned long long)other + 1);
+    const auto comments = std::upper_bound(comment_rows_.begin(), comment_rows_.end(), vertex) - comment_rows_.begin();
+    bad_file(header_.lines + vertex + static_cast<std::uint64_t>(comments) + 1,
+             "vertex %llu lists neighbour %llu, which does not list it back as often and with the same weights; "
+             "a METIS graph is undirected",
+             (unsigned long long)vertex + 1, (unsigned long long)other + 1);
   }
 
  protected:
@@ -119,8 +117,7 @@ class Metis final : public CountedFormat {
   const char* parse_row(const char* at, std::uint64_t line, std::uint32_t row, Worker& worker) const {
     for (unsigned i = 0; i < skipped_; ++i) {
       std::uint64_t ignored = 0;
-      if (*at == '\n')
-        bad(line, "%u numbers before the neighbours where the header announces %u", i, skipped_);
+      if (*at == '\n') bad(line, "%u numbers before the neighbours where the header announces %u", i, skipped_);
       const char* const begin = at;
       if (!read_number(at, ignored) || !ends_word(*at))
         bad(line, "%s is no weight of a vertex", quoted(word(begin)).c_str());
@@ -129,8 +126,7 @@ class Metis final : public CountedFormat {
     while (*at != '\n') {
       std::uint64_t target = 0;
       const char* begin = at;
-      if (!read_number(at, target) || !ends_word(*at) || --target >= header_.vertices)
-        bad_vertex(word(begin), line);
+      if (!read_number(at, target) || !ends_word(*at) || --target >= header_.vertices) bad_vertex(word(begin), line);
       at = skip_blanks<false>(at);
       ++worker.entries;
       if (!weighted_) {

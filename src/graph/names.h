@@ -73,8 +73,7 @@ class IndexTable {
   std::size_t place(std::uint32_t tag, Same&& same) const {
     const std::size_t mask = slots_.size() - 1;
     std::size_t at = tag & mask;
-    while (slots_[at].index != kNone && (slots_[at].tag != tag || !same(slots_[at].index)))
-      at = (at + 1) & mask;
+    while (slots_[at].index != kNone && (slots_[at].tag != tag || !same(slots_[at].index))) at = (at + 1) & mask;
     return at;
   }
 

@@ -37,8 +37,7 @@ void renumber(Sink& from, Sink& to, Map&& map) {
 
 class NumberList final : public TextFormat {
  public:
-  NumberList(Header& header, unsigned columns)
-      : TextFormat(header), columns_(columns), first_line_(header.lines + 1) {}
+  NumberList(Header& header, unsigned columns) : TextFormat(header), columns_(columns), first_line_(header.lines + 1) {}
 
   HeaderLine header_line(std::string_view) override { return HeaderLine::kData; }
   std::uint64_t parse(const Block& block, Worker& worker) override {
@@ -69,8 +68,8 @@ class NumberList final : public TextFormat {
 void NumberList::bad_edge(const char* at, std::uint64_t line) const {
   const auto words = split<true>(line_at(at));
   if (words.size() != columns_)
-    bad(line, "%zu column%s where line %llu has %u (source target%s)", words.size(),
-        words.size() == 1 ? "" : "s", (unsigned long long)first_line_, columns_, columns_ == 3 ? " weight" : "");
+    bad(line, "%zu column%s where line %llu has %u (source target%s)", words.size(), words.size() == 1 ? "" : "s",
+        (unsigned long long)first_line_, columns_, columns_ == 3 ? " weight" : "");
   for (std::size_t i = 0; i < 2; ++i) {
     const std::string_view word = words[i];
     std::uint64_t value = 0;
@@ -202,15 +201,13 @@ Numbering NumberList::finish(std::deque<Worker>& workers, gs_graph_shape& shape)
 
 void NumberList::all_through_names(std::deque<Worker>& workers) {
   Sink met(kUsualShift);
-  for (auto& worker : workers)
-    renumber(worker.sink, met, [&](std::uint32_t number) { return names_(number); });
+  for (auto& worker : workers) renumber(worker.sink, met, [&](std::uint32_t number) { return names_(number); });
   if (named_) renumber(*named_, met, [](std::uint32_t index) { return index; });
   names_.forget_table();
   auto& numbers = names_.numbers();
   std::vector<std::uint32_t> order(numbers.size()), rank(numbers.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::uint32_t>(i);
-  std::sort(order.begin(), order.end(),
-            [&](std::uint32_t a, std::uint32_t b) { return numbers[a] < numbers[b]; });
+  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return numbers[a] < numbers[b]; });
   for (std::size_t i = 0; i < order.size(); ++i) rank[order[i]] = static_cast<std::uint32_t>(i);
   std::vector<std::uint32_t>().swap(order);
   std::sort(numbers.begin(), numbers.end());

@@ -11,6 +11,8 @@
 #include <thread>
 #include <vector>
 
+#include "graph/stop.h"
+
 namespace gossamer::graph {
 
 /// How many threads `asked` means: 0 is one a core.
@@ -52,15 +54,17 @@ void on_threads(unsigned threads, Body&& body) {
   if (failure) std::rethrow_exception(failure);
 }
 
-/// Calls body(begin, end) over [0, count) in pieces of `piece`, handed out in order.
+/// Calls body(begin, end) over [0, count) in pieces of `piece`, handed out in order; a signal ends it between two.
 template <class Body>
 void in_pieces(unsigned threads, std::uint64_t count, std::uint64_t piece, Body&& body) {
   if (piece == 0) piece = 1;
   const std::uint64_t pieces = (count + piece - 1) / piece;
   if (threads > pieces) threads = static_cast<unsigned>(pieces ? pieces : 1);
   std::atomic<std::uint64_t> next{0};
+  const Stop stop;
   on_threads(threads, [&](unsigned) {
     for (;;) {
+      stop.look();
       const std::uint64_t mine = next.fetch_add(1, std::memory_order_relaxed);
       if (mine >= pieces) return;
       const std::uint64_t begin = mine * piece;

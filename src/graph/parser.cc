@@ -18,6 +18,7 @@
 #include "gossamer/core/error.h"
 #include "gossamer/graph/graph.h"
 #include "graph/parallel.h"
+#include "graph/stop.h"
 #include "graph/text_format.h"
 
 namespace gossamer::graph {
@@ -66,8 +67,8 @@ class Parser {
   }
 
   int finish(gs_graph_shape* shape);
-  int build(std::uint64_t* offsets, std::uint32_t* targets, void* weights, std::int64_t* numbers,
-            std::uint64_t* starts, char* text);
+  int build(std::uint64_t* offsets, std::uint32_t* targets, void* weights, std::int64_t* numbers, std::uint64_t* starts,
+            char* text);
 
  private:
   bool read_header(bool last);
@@ -185,8 +186,7 @@ int Parser::push(const char* text, std::size_t length) {
     } else {
       const std::lock_guard lock(mutex_);
       // A little more than a block, so that a comment or blanks cannot be meant.
-      if (!failure_)
-        failure_ = Failure{blocks_, 0, "no end of line within a megabyte: this is no line of a graph"};
+      if (!failure_) failure_ = Failure{blocks_, 0, "no end of line within a megabyte: this is no line of a graph"};
       return GS_FAILED;
     }
   }
@@ -306,8 +306,7 @@ int Parser::report() {
     // With one block there are no workers yet, and it may hold an earlier error.
     finish_queue();
     std::uint64_t line = header_.lines + failure_->line + 1;
-    for (std::uint64_t block = 0; block < failure_->block && block < lines_.size(); ++block)
-      line += lines_[block];
+    for (std::uint64_t block = 0; block < failure_->block && block < lines_.size(); ++block) line += lines_[block];
     report_ = path_ + ":" + std::to_string(line) + ": " + failure_->what;
   }
   return fail("%s", report_.c_str());
@@ -391,16 +390,10 @@ int Parser::build(std::uint64_t* offsets, std::uint32_t* targets, void* weights,
 using gossamer::fail;
 using gossamer::graph::Parser;
 
-/// Runs body; what it throws becomes a code and a message.
+/// Runs the body of a C function of this file.
 template <class Body>
 static int guarded(Body&& body) {
-  try {
-    return body();
-  } catch (const std::bad_alloc&) {
-    return fail("not enough memory to read this graph; use a smaller one or a machine with more");
-  } catch (const std::exception& error) {
-    return fail("reading the graph failed: %s", error.what());
-  }
+  return gossamer::graph::run_stoppable("reading the graph", "use a smaller one, or a machine with more", body);
 }
 
 extern "C" {
@@ -426,8 +419,7 @@ int gs_graph_parser_finish(void* parser, struct gs_graph_shape* shape) {
 
 int gs_graph_parser_build(void* parser, uint64_t* offsets, uint32_t* targets, void* weights, int64_t* numbers,
                           uint64_t* starts, char* text) {
-  return guarded(
-      [&] { return static_cast<Parser*>(parser)->build(offsets, targets, weights, numbers, starts, text); });
+  return guarded([&] { return static_cast<Parser*>(parser)->build(offsets, targets, weights, numbers, starts, text); });
 }
 
 void gs_graph_parser_close(void* parser) { delete static_cast<Parser*>(parser); }

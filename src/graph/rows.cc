@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Rows: built from buckets of edges, sorted, turned around, folded, counted.
-#include <atomic>
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <new>
 #include <type_traits>
@@ -9,6 +9,7 @@
 #include "gossamer/core/error.h"
 #include "gossamer/graph/graph.h"
 #include "graph/parallel.h"
+#include "graph/stop.h"
 #include "graph/store.h"
 
 namespace gossamer::graph {
@@ -41,22 +42,14 @@ void sort_row(std::uint32_t* targets, std::uint64_t count) {
 template <class Body>
 int with_type(int type, Body&& body) {
   switch (type) {
-    case GS_NONE:
-      return body(static_cast<void*>(nullptr));
-    case GS_I32:
-      return body(static_cast<std::int32_t*>(nullptr));
-    case GS_U32:
-      return body(static_cast<std::uint32_t*>(nullptr));
-    case GS_I64:
-      return body(static_cast<std::int64_t*>(nullptr));
-    case GS_U64:
-      return body(static_cast<std::uint64_t*>(nullptr));
-    case GS_F32:
-      return body(static_cast<float*>(nullptr));
-    case GS_F64:
-      return body(static_cast<double*>(nullptr));
-    default:
-      return fail("unknown weight type %d", type);
+    case GS_NONE: return body(static_cast<void*>(nullptr));
+    case GS_I32: return body(static_cast<std::int32_t*>(nullptr));
+    case GS_U32: return body(static_cast<std::uint32_t*>(nullptr));
+    case GS_I64: return body(static_cast<std::int64_t*>(nullptr));
+    case GS_U64: return body(static_cast<std::uint64_t*>(nullptr));
+    case GS_F32: return body(static_cast<float*>(nullptr));
+    case GS_F64: return body(static_cast<double*>(nullptr));
+    default: return fail("unknown weight type %d", type);
   }
 }
 
@@ -78,8 +71,8 @@ To load_weight(const std::uint8_t* at, int type) {
 }
 
 template <class Weight>
-void build(std::vector<EdgeStore*>& stores, const Numbering& numbering, unsigned threads,
-           std::uint64_t* offsets, std::uint32_t* targets, Weight* weights) {
+void build(std::vector<EdgeStore*>& stores, const Numbering& numbering, unsigned threads, std::uint64_t* offsets,
+           std::uint32_t* targets, Weight* weights) {
   constexpr bool weighted = !std::is_void_v<Weight>;
   using Stored = std::conditional_t<weighted, Weight, std::int32_t>;
   std::size_t buckets = 0;
@@ -110,8 +103,7 @@ void build(std::vector<EdgeStore*>& stores, const Numbering& numbering, unsigned
     at.assign(end - first + 1, 0);
     auto row = [&](std::uint32_t source) { return numbering(source) - first; };
     for (auto* store : stores)
-      store->visit(bucket,
-                   [&](std::uint32_t source, std::uint32_t, const std::uint8_t*) { ++at[row(source)]; });
+      store->visit(bucket, [&](std::uint32_t source, std::uint32_t, const std::uint8_t*) { ++at[row(source)]; });
     std::uint32_t sum = 0;
     for (std::uint32_t i = 0; i < end - first; ++i) {
       offsets[first + i] = start[bucket] + sum;
@@ -119,12 +111,12 @@ void build(std::vector<EdgeStore*>& stores, const Numbering& numbering, unsigned
     }
     for (auto* store : stores) {
       [[maybe_unused]] const int type = store->weight_type();
-      store->drain(bucket, [&](std::uint32_t source, std::uint32_t target,
-                               [[maybe_unused]] const std::uint8_t* weight) {
-        const std::uint32_t to = at[row(source)]++;
-        mine[to] = numbering(target);
-        if constexpr (weighted) weights[start[bucket] + to] = load_weight<Weight>(weight, type);
-      });
+      store->drain(bucket,
+                   [&](std::uint32_t source, std::uint32_t target, [[maybe_unused]] const std::uint8_t* weight) {
+                     const std::uint32_t to = at[row(source)]++;
+                     mine[to] = numbering(target);
+                     if constexpr (weighted) weights[start[bucket] + to] = load_weight<Weight>(weight, type);
+                   });
     }
     std::uint32_t begin = 0;
     for (std::uint32_t i = 0; i < end - first; ++i) {
@@ -146,8 +138,8 @@ unsigned transpose_threads(unsigned threads, std::uint64_t vertices, std::uint64
 
 }  // namespace
 
-void build_rows(std::vector<EdgeStore*> stores, const Numbering& numbering, unsigned threads,
-                std::uint64_t* offsets, std::uint32_t* targets, void* weights, int weight_type) {
+void build_rows(std::vector<EdgeStore*> stores, const Numbering& numbering, unsigned threads, std::uint64_t* offsets,
+                std::uint32_t* targets, void* weights, int weight_type) {
   if (!weights || weight_type == GS_NONE)
     build<void>(stores, numbering, threads, offsets, targets, nullptr);
   else if (weight_type == GS_I32)
@@ -159,6 +151,108 @@ void build_rows(std::vector<EdgeStore*> stores, const Numbering& numbering, unsi
 }
 
 namespace {
+
+/// Folds edges in place, and gives how many are left. Each piece of rows is folded where it stands, all at
+/// once; then the pieces move down one after the other, which is no more than a copy of what is left.
+template <class Weight>
+std::uint64_t simplify(std::uint64_t vertices, std::uint64_t* offsets, std::uint32_t* targets, Weight* weights,
+                       unsigned what) {
+  constexpr std::uint64_t piece = 16384;
+  const std::uint64_t pieces = (vertices + piece - 1) / piece;
+  std::vector<std::uint64_t> starts(pieces + 1);  // a piece writes over the offset that the next one starts with
+  for (std::uint64_t p = 0; p <= pieces; ++p) starts[p] = offsets[std::min(p * piece, vertices)];
+  in_pieces(thread_count(0), vertices, piece, [&](std::uint64_t first, std::uint64_t last) {
+    std::uint64_t begin = starts[first / piece];
+    std::uint64_t to = begin;
+    for (std::uint64_t v = first; v < last; ++v) {
+      const std::uint64_t end = v + 1 == last ? starts[first / piece + 1] : offsets[v + 1];
+      const std::uint64_t row = to;
+      for (std::uint64_t e = begin; e < end; ++e) {
+        if ((what & GS_SIMPLIFY_LOOPS) && targets[e] == v) continue;
+        if ((what & GS_SIMPLIFY_PARALLEL) && to > row && targets[to - 1] == targets[e]) continue;
+        targets[to] = targets[e];
+        if constexpr (!std::is_void_v<Weight>) weights[to] = weights[e];
+        ++to;
+      }
+      begin = end;
+      offsets[v + 1] = to;
+    }
+  });
+  std::uint64_t left = vertices ? starts[0] : 0;
+  for (std::uint64_t p = 0; p < pieces; ++p) {
+    const std::uint64_t last = std::min((p + 1) * piece, vertices);
+    const std::uint64_t down = starts[p] - left;
+    const std::uint64_t count = offsets[last] - starts[p];
+    if (down) {
+      std::memmove(targets + left, targets + starts[p], count * sizeof(*targets));
+      if constexpr (!std::is_void_v<Weight>)
+        std::memmove(weights + left, weights + starts[p], count * sizeof(*weights));
+      for (std::uint64_t v = p * piece; v < last; ++v) offsets[v + 1] -= down;
+    }
+    left += count;
+  }
+  return left;
+}
+
+/// Counts, and gives the first vertex whose row is none of ascending vertices, or their number.
+std::uint64_t count(std::uint64_t vertices, const std::uint64_t* offsets, const std::uint32_t* targets,
+                    gs_graph_census& census) {
+  constexpr std::uint64_t piece = 16384;
+  const unsigned threads = thread_count(0);
+  std::atomic<std::uint64_t> wrong{vertices};
+  std::atomic<std::uint64_t> loops{0};
+  std::atomic<std::uint64_t> parallel{0};
+  std::vector<std::uint32_t> in(vertices, 0);
+  const auto sound = [&](std::uint64_t v, std::uint64_t& alike) {
+    const std::uint64_t end = offsets[v + 1];
+    if (offsets[v] > end || end > offsets[vertices]) return false;
+    for (std::uint64_t e = offsets[v]; e < end; ++e) {
+      if (targets[e] >= vertices) return false;
+      if (e == offsets[v]) continue;
+      if (targets[e] < targets[e - 1]) return false;
+      alike += targets[e] == targets[e - 1];
+    }
+    return true;
+  };
+  in_pieces(threads, vertices, piece, [&](std::uint64_t begin, std::uint64_t end) {
+    std::uint64_t own = 0, alike = 0;
+    for (std::uint64_t v = begin; v < end; ++v) {
+      if (!sound(v, alike)) {
+        std::uint64_t first = wrong.load();
+        while (v < first && !wrong.compare_exchange_weak(first, v)) {
+        }
+        return;
+      }
+      for (std::uint64_t e = offsets[v]; e < offsets[v + 1]; ++e) {
+        own += targets[e] == v;
+        if (threads == 1)
+          ++in[targets[e]];
+        else
+          std::atomic_ref(in[targets[e]]).fetch_add(1, std::memory_order_relaxed);
+      }
+    }
+    loops += own;
+    parallel += alike;
+  });
+  if (wrong != vertices) return wrong;
+  census.loops = loops;
+  census.parallel = parallel;
+  for (std::uint64_t v = 0; v < vertices; ++v) {
+    const std::uint64_t out = offsets[v + 1] - offsets[v];
+    census.sinks += out == 0;
+    census.sources += in[v] == 0;
+    census.isolated += out == 0 && in[v] == 0;
+    if (out > census.most_out) {
+      census.most_out = out;
+      census.most_out_vertex = v;
+    }
+    if (in[v] > census.most_in) {
+      census.most_in = in[v];
+      census.most_in_vertex = v;
+    }
+  }
+  return vertices;
+}
 
 template <class Weight>
 void sort_rows(std::uint64_t vertices, const std::uint64_t* offsets, std::uint32_t* targets, Weight* weights,
@@ -178,15 +272,16 @@ void sort_rows(std::uint64_t vertices, const std::uint64_t* offsets, std::uint32
 /// itself, so the order within a new row is that of the sources whatever the
 /// number of threads, and no two threads write the same counter.
 template <class Weight>
-void transpose(std::uint64_t vertices, std::uint64_t edges, const std::uint64_t* offsets,
-               const std::uint32_t* targets, const Weight* weights, unsigned threads,
-               std::uint64_t* new_offsets, std::uint32_t* new_targets, Weight* new_weights) {
+void transpose(std::uint64_t vertices, std::uint64_t edges, const std::uint64_t* offsets, const std::uint32_t* targets,
+               const Weight* weights, unsigned threads, std::uint64_t* new_offsets, std::uint32_t* new_targets,
+               Weight* new_weights) {
   threads = transpose_threads(threads, vertices, edges);
   std::vector<std::uint64_t> cut(threads + 1);
   for (unsigned t = 0; t <= threads; ++t)
-    cut[t] = t == threads ? vertices
-                          : static_cast<std::uint64_t>(
-                                std::lower_bound(offsets, offsets + vertices, edges / threads * t) - offsets);
+    cut[t] =
+        t == threads
+            ? vertices
+            : static_cast<std::uint64_t>(std::lower_bound(offsets, offsets + vertices, edges / threads * t) - offsets);
   if (threads == 1) {
     std::fill(new_offsets, new_offsets + vertices + 1, 0);
     for (std::uint64_t e = 0; e < edges; ++e) ++new_offsets[targets[e] + 1];
@@ -231,9 +326,9 @@ void transpose(std::uint64_t vertices, std::uint64_t edges, const std::uint64_t*
 /// Each row becomes what it was, merged with the same row of the graph turned around; both ascend. A loop,
 /// which is in both, is taken from the first alone.
 template <class Weight>
-void symmetrise(std::uint64_t vertices, std::uint64_t edges, const std::uint64_t* offsets,
-                const std::uint32_t* targets, const Weight* weights, unsigned threads, std::uint64_t* new_offsets,
-                std::uint32_t* new_targets, Weight* new_weights) {
+void symmetrise(std::uint64_t vertices, std::uint64_t edges, const std::uint64_t* offsets, const std::uint32_t* targets,
+                const Weight* weights, unsigned threads, std::uint64_t* new_offsets, std::uint32_t* new_targets,
+                Weight* new_weights) {
   constexpr bool weighted = !std::is_void_v<Weight>;
   using Stored = std::conditional_t<weighted, Weight, char>;
   std::vector<std::uint64_t> in_offsets(vertices + 1);
@@ -243,8 +338,7 @@ void symmetrise(std::uint64_t vertices, std::uint64_t edges, const std::uint64_t
     transpose(vertices, edges, offsets, targets, weights, threads, in_offsets.data(), in_targets.data(),
               in_weights.data());
   else
-    transpose<void>(vertices, edges, offsets, targets, nullptr, threads, in_offsets.data(), in_targets.data(),
-                    nullptr);
+    transpose<void>(vertices, edges, offsets, targets, nullptr, threads, in_offsets.data(), in_targets.data(), nullptr);
   const auto loops = [&](std::uint64_t v) {
     const auto [low, high] =
         std::equal_range(targets + offsets[v], targets + offsets[v + 1], static_cast<std::uint32_t>(v));
@@ -286,16 +380,15 @@ void symmetrise(std::uint64_t vertices, std::uint64_t edges, const std::uint64_t
 
 /// The first edge whose run of parallel edges has not as many reverses with the same weights.
 template <class Weight>
-std::uint64_t first_without_reverse(std::uint64_t vertices, const std::uint64_t* offsets,
-                                    const std::uint32_t* targets, [[maybe_unused]] const Weight* weights,
-                                    unsigned threads) {
+std::uint64_t first_without_reverse(std::uint64_t vertices, const std::uint64_t* offsets, const std::uint32_t* targets,
+                                    [[maybe_unused]] const Weight* weights, unsigned threads) {
   std::atomic<std::uint64_t> first{UINT64_MAX};
   in_pieces(threads, vertices, 4096, [&](std::uint64_t begin, std::uint64_t end) {
     for (std::uint64_t v = begin; v < end; ++v)
       for (std::uint64_t e = offsets[v]; e < offsets[v + 1];) {
         const std::uint32_t to = targets[e];
-        const auto run = static_cast<std::uint64_t>(
-            std::upper_bound(targets + e, targets + offsets[v + 1], to) - (targets + e));
+        const auto run =
+            static_cast<std::uint64_t>(std::upper_bound(targets + e, targets + offsets[v + 1], to) - (targets + e));
         const auto [low, high] =
             std::equal_range(targets + offsets[to], targets + offsets[to + 1], static_cast<std::uint32_t>(v));
         bool same = static_cast<std::uint64_t>(high - low) == run;
@@ -360,41 +453,33 @@ using gossamer::graph::in_pieces;
 using gossamer::graph::thread_count;
 using gossamer::graph::with_type;
 
-/// Runs body; what it throws becomes a code and a message.
+/// Runs the body of a C function of this file.
 template <class Body>
 static int guarded(Body&& body) {
-  try {
-    return body();
-  } catch (const std::bad_alloc&) {
-    return fail("not enough memory for this graph; use a smaller one or a machine with more");
-  } catch (const std::exception& error) {
-    return fail("internal error in the graph library: %s", error.what());
-  }
+  return gossamer::graph::run_stoppable("working on the graph", "use a smaller one, or a machine with more", body);
 }
 
 extern "C" {
 
 int gs_graph_transpose(uint64_t vertices, uint64_t edges, const uint64_t* offsets, const uint32_t* targets,
-                       const void* weights, int weight_type, int threads, uint64_t* new_offsets,
-                       uint32_t* new_targets, void* new_weights) {
+                       const void* weights, int weight_type, int threads, uint64_t* new_offsets, uint32_t* new_targets,
+                       void* new_weights) {
   return guarded([&] {
     return with_type(weights ? weight_type : GS_NONE, [&](auto* type) {
       using Weight = std::remove_pointer_t<decltype(type)>;
       gossamer::graph::transpose(vertices, edges, offsets, targets, static_cast<const Weight*>(weights),
-                                 thread_count(threads), new_offsets, new_targets,
-                                 static_cast<Weight*>(new_weights));
+                                 thread_count(threads), new_offsets, new_targets, static_cast<Weight*>(new_weights));
       return 0;
     });
   });
 }
 
-int gs_graph_sort(uint64_t vertices, const uint64_t* offsets, uint32_t* targets, void* weights,
-                  int weight_type, int threads) {
+int gs_graph_sort(uint64_t vertices, const uint64_t* offsets, uint32_t* targets, void* weights, int weight_type,
+                  int threads) {
   return guarded([&] {
     return with_type(weights ? weight_type : GS_NONE, [&](auto* type) {
       using Weight = std::remove_pointer_t<decltype(type)>;
-      gossamer::graph::sort_rows(vertices, offsets, targets, static_cast<Weight*>(weights),
-                                 thread_count(threads));
+      gossamer::graph::sort_rows(vertices, offsets, targets, static_cast<Weight*>(weights), thread_count(threads));
       return 0;
     });
   });
@@ -402,38 +487,23 @@ int gs_graph_sort(uint64_t vertices, const uint64_t* offsets, uint32_t* targets,
 
 int gs_graph_simplify(uint64_t vertices, uint64_t* offsets, uint32_t* targets, void* weights, int weight_type,
                       unsigned what, uint64_t* edges) {
-  return with_type(weights ? weight_type : GS_NONE, [&](auto* type) {
-    using Weight = std::remove_pointer_t<decltype(type)>;
-    uint64_t to = 0;
-    uint64_t begin = 0;
-    for (uint64_t v = 0; v < vertices; ++v) {
-      const uint64_t end = offsets[v + 1];
-      const uint64_t first = to;
-      for (uint64_t e = begin; e < end; ++e) {
-        if ((what & GS_SIMPLIFY_LOOPS) && targets[e] == v) continue;
-        if ((what & GS_SIMPLIFY_PARALLEL) && to > first && targets[to - 1] == targets[e]) continue;
-        targets[to] = targets[e];
-        if constexpr (!std::is_void_v<Weight>)
-          static_cast<Weight*>(weights)[to] = static_cast<Weight*>(weights)[e];
-        ++to;
-      }
-      begin = end;
-      offsets[v + 1] = to;
-    }
-    *edges = to;
-    return 0;
+  return guarded([&] {
+    return with_type(weights ? weight_type : GS_NONE, [&](auto* type) {
+      using Weight = std::remove_pointer_t<decltype(type)>;
+      *edges = gossamer::graph::simplify(vertices, offsets, targets, static_cast<Weight*>(weights), what);
+      return 0;
+    });
   });
 }
 
 int gs_graph_symmetrise(uint64_t vertices, uint64_t edges, const uint64_t* offsets, const uint32_t* targets,
-                        const void* weights, int weight_type, int threads, uint64_t* new_offsets,
-                        uint32_t* new_targets, void* new_weights) {
+                        const void* weights, int weight_type, int threads, uint64_t* new_offsets, uint32_t* new_targets,
+                        void* new_weights) {
   return guarded([&] {
     return with_type(weights ? weight_type : GS_NONE, [&](auto* type) {
       using Weight = std::remove_pointer_t<decltype(type)>;
       gossamer::graph::symmetrise(vertices, edges, offsets, targets, static_cast<const Weight*>(weights),
-                                  thread_count(threads), new_offsets, new_targets,
-                                  static_cast<Weight*>(new_weights));
+                                  thread_count(threads), new_offsets, new_targets, static_cast<Weight*>(new_weights));
       return 0;
     });
   });
@@ -443,52 +513,29 @@ int gs_graph_count(uint64_t vertices, uint64_t edges, const uint64_t* offsets, c
                    struct gs_graph_census* census) {
   return guarded([&] {
     *census = {};
-    if (offsets[0] != 0)
-      return fail("the first row starts at edge %llu and not at 0", (unsigned long long)offsets[0]);
+    if (offsets[0] != 0) return fail("the first row starts at edge %llu and not at 0", (unsigned long long)offsets[0]);
     if (offsets[vertices] != edges)
       return fail("the last row ends at edge %llu of %llu", (unsigned long long)offsets[vertices],
                   (unsigned long long)edges);
-    std::vector<uint32_t> in(vertices, 0);
-    for (uint64_t v = 0; v < vertices; ++v) {
-      if (offsets[v] > offsets[v + 1] || offsets[v + 1] > edges)
-        return fail("the row of vertex index %llu ends before it starts or past the last edge",
-                    (unsigned long long)v);
-      for (uint64_t e = offsets[v]; e < offsets[v + 1]; ++e) {
-        if (targets[e] >= vertices)
-          return fail("vertex index %llu has an edge to %lu, but there are %llu vertices",
-                      (unsigned long long)v, (unsigned long)targets[e], (unsigned long long)vertices);
-        if (e > offsets[v]) {
-          if (targets[e] < targets[e - 1])
-            return fail("the row of vertex index %llu is not ascending", (unsigned long long)v);
-          if (targets[e] == targets[e - 1]) ++census->parallel;
-        }
-        if (targets[e] == v) ++census->loops;
-        ++in[targets[e]];
-      }
+    const uint64_t wrong = gossamer::graph::count(vertices, offsets, targets, *census);
+    if (wrong == vertices) return 0;
+    *census = {};
+    if (offsets[wrong] > offsets[wrong + 1] || offsets[wrong + 1] > edges)
+      return fail("the row of vertex index %llu ends before it starts or past the last edge",
+                  (unsigned long long)wrong);
+    for (uint64_t e = offsets[wrong]; e < offsets[wrong + 1]; ++e) {
+      if (targets[e] >= vertices)
+        return fail("vertex index %llu has an edge to %lu, but there are %llu vertices", (unsigned long long)wrong,
+                    (unsigned long)targets[e], (unsigned long long)vertices);
     }
-    for (uint64_t v = 0; v < vertices; ++v) {
-      const uint64_t out = offsets[v + 1] - offsets[v];
-      census->sinks += out == 0;
-      census->sources += in[v] == 0;
-      census->isolated += out == 0 && in[v] == 0;
-      if (out > census->most_out) {
-        census->most_out = out;
-        census->most_out_vertex = v;
-      }
-      if (in[v] > census->most_in) {
-        census->most_in = in[v];
-        census->most_in_vertex = v;
-      }
-    }
-    return 0;
+    return fail("the row of vertex index %llu is not ascending", (unsigned long long)wrong);
   });
 }
 
 int gs_graph_check_rows(uint64_t vertices, uint64_t edges, const uint64_t* offsets, const uint32_t* targets,
                         int threads) {
   return guarded([&] {
-    if (offsets[0] != 0)
-      return fail("the first row starts at edge %llu and not at 0", (unsigned long long)offsets[0]);
+    if (offsets[0] != 0) return fail("the first row starts at edge %llu and not at 0", (unsigned long long)offsets[0]);
     if (offsets[vertices] != edges)
       return fail("the last row ends at edge %llu of %llu", (unsigned long long)offsets[vertices],
                   (unsigned long long)edges);
@@ -498,30 +545,29 @@ int gs_graph_check_rows(uint64_t vertices, uint64_t edges, const uint64_t* offse
       while (v < first && !wrong.compare_exchange_weak(first, v, std::memory_order_relaxed)) {
       }
     };
-    gossamer::graph::in_pieces(
-        gossamer::graph::thread_count(threads), vertices, 4096, [&](uint64_t begin, uint64_t end) {
-          // Targets are looked at only where the offsets are sound.
-          for (uint64_t v = begin; v < end; ++v)
-            if (offsets[v] > offsets[v + 1] || offsets[v + 1] > edges) return note(v);
-          for (uint64_t v = begin; v < end; ++v) {
-            const uint64_t last = offsets[v + 1];
-            uint64_t e = offsets[v];
-            if (e == last) continue;
-            // In an ascending row the last is the greatest.
-            bool descends = false;
-            for (++e; e < last; ++e) descends |= targets[e] < targets[e - 1];
-            if (descends || targets[last - 1] >= vertices) return note(v);
-          }
-        });
+    gossamer::graph::in_pieces(gossamer::graph::thread_count(threads), vertices, 4096,
+                               [&](uint64_t begin, uint64_t end) {
+                                 // Targets are looked at only where the offsets are sound.
+                                 for (uint64_t v = begin; v < end; ++v)
+                                   if (offsets[v] > offsets[v + 1] || offsets[v + 1] > edges) return note(v);
+                                 for (uint64_t v = begin; v < end; ++v) {
+                                   const uint64_t last = offsets[v + 1];
+                                   uint64_t e = offsets[v];
+                                   if (e == last) continue;
+                                   // In an ascending row the last is the greatest.
+                                   bool descends = false;
+                                   for (++e; e < last; ++e) descends |= targets[e] < targets[e - 1];
+                                   if (descends || targets[last - 1] >= vertices) return note(v);
+                                 }
+                               });
     const uint64_t v = wrong.load();
     if (v == vertices) return 0;
     return fail("the row of vertex index %llu is not one of ascending vertices", (unsigned long long)v);
   });
 }
 
-int gs_graph_check_symmetric(uint64_t vertices, const uint64_t* offsets, const uint32_t* targets,
-                             const void* weights, int weight_type, int threads, uint64_t* vertex,
-                             uint64_t* other) {
+int gs_graph_check_symmetric(uint64_t vertices, const uint64_t* offsets, const uint32_t* targets, const void* weights,
+                             int weight_type, int threads, uint64_t* vertex, uint64_t* other) {
   return guarded([&] {
     return with_type(weights ? weight_type : GS_NONE, [&](auto* type) {
       using Weight = std::remove_pointer_t<decltype(type)>;

@@ -28,14 +28,11 @@ constexpr unsigned type_bytes(int type) {
   switch (type) {
     case GS_I32:
     case GS_U32:
-    case GS_F32:
-      return 4;
+    case GS_F32: return 4;
     case GS_I64:
     case GS_U64:
-    case GS_F64:
-      return 8;
-    default:
-      return 0;
+    case GS_F64: return 8;
+    default: return 0;
   }
 }
 
@@ -57,8 +54,7 @@ class Pages {
 
   std::uint8_t* take(std::size_t bytes) {
     if (bytes > left_) {
-      void* fresh =
-          ::mmap(nullptr, slab_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+      void* fresh = ::mmap(nullptr, slab_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
       if (fresh == MAP_FAILED) throw std::bad_alloc();
       // A huge page would stay resident while one of its chunks is in use.
       ::madvise(fresh, slab_, MADV_NOHUGEPAGE);
@@ -247,8 +243,8 @@ class Numbering {
 
 /// Builds rows out of stores of one shift, emptying them. Rows are sorted by
 /// (target, weight). weights may be NULL; weight_type is that of `weights`.
-void build_rows(std::vector<EdgeStore*> stores, const Numbering& numbering, unsigned threads,
-                std::uint64_t* offsets, std::uint32_t* targets, void* weights, int weight_type);
+void build_rows(std::vector<EdgeStore*> stores, const Numbering& numbering, unsigned threads, std::uint64_t* offsets,
+                std::uint32_t* targets, void* weights, int weight_type);
 
 /// Sorts one row by (target, weight); `scratch` is reused between calls.
 template <class Weight>

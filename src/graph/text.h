@@ -125,8 +125,7 @@ inline bool read_weight(const char*& at, Number& number) {
     whole = false;
   }
   if (whole) {
-    const std::uint64_t most =
-        static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()) + negative;
+    const std::uint64_t most = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()) + negative;
     if (!fits || mantissa > most) return false;
     number.whole = true;
     number.integer = static_cast<std::int64_t>(negative ? 0 - mantissa : mantissa);
@@ -194,8 +193,7 @@ inline bool looks_numeric(std::string_view word) {
   for (; i < word.size(); ++i) {
     if (is_digit(word[i]))
       digit = true;
-    else if (word[i] != '.' &&
-             !(digit && (word[i] == 'e' || word[i] == 'E' || word[i] == '-' || word[i] == '+')))
+    else if (word[i] != '.' && !(digit && (word[i] == 'e' || word[i] == 'E' || word[i] == '-' || word[i] == '+')))
       return false;
   }
   return digit;

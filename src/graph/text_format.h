@@ -40,8 +40,8 @@ struct BadFile {
 struct Header {
   bool undirected = false;
   unsigned threads = 1;
-  std::uint64_t lines = 0;  // read so far: the line in hand is the next one
-  std::uint64_t size_line = 0;          // where the counts stand
+  std::uint64_t lines = 0;      // read so far: the line in hand is the next one
+  std::uint64_t size_line = 0;  // where the counts stand
   std::uint64_t announced_vertices = 0;
   std::uint64_t announced_edges = 0;
   std::uint64_t vertices = 0;  // where the header binds the file to them, else 0

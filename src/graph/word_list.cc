@@ -20,10 +20,10 @@ namespace {
 /// Whether tables of edges have such a word above a column of vertices, in any spelling: node_1, "From Node".
 bool is_heading(std::string_view word) {
   static constexpr std::string_view stems[] = {
-      "source",   "src",      "from",     "node",   "u",      "v",          "head",       "tail",       "start",
-      "end",      "id",       "fromnode", "tonode", "target", "sourceid",   "targetid",   "nodeid",     "dst",
-      "dest",     "to",       "vertex",   "fromid", "toid",   "user",       "vertexid",   "userid",     "srcid",
-      "dstid",    "destid",   "fromnodeid",         "tonodeid",             "sourcenode", "targetnode", "destination"};
+      "source", "src",    "from",       "node",     "u",          "v",          "head",       "tail",   "start",
+      "end",    "id",     "fromnode",   "tonode",   "target",     "sourceid",   "targetid",   "nodeid", "dst",
+      "dest",   "to",     "vertex",     "fromid",   "toid",       "user",       "vertexid",   "userid", "srcid",
+      "dstid",  "destid", "fromnodeid", "tonodeid", "sourcenode", "targetnode", "destination"};
   std::string bare;
   for (const char c : lower(word)) {
     if (c >= 'a' && c <= 'z') bare += c;
@@ -49,19 +49,19 @@ struct BlockOfWords final : Scratch {
   std::vector<std::string_view> words;
   std::vector<std::uint64_t> hashes;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> edges;
-  std::vector<Number> weights;  // of the edges, or empty
+  std::vector<Number> weights;       // of the edges, or empty
   std::vector<std::uint32_t> index;  // of each word in the graph
 
   std::uint64_t lines = 0;
-  std::uint64_t word_lines = 0;         // lines with words
-  std::uint64_t first_line = 0;         // of these
-  bool first_is_numbers = false;        // it is an edge between numbers
-  unsigned columns = 0;                 // of the first line with an edge
-  std::uint64_t columns_line = 0;       // where that is
-  bool numbers_only = true;             // all edges are between numbers, the file's first aside
-  bool first_named_again = false;       // a word of the file's first line is in another line, too
-  std::optional<BadLine> failure;       // what it says
-  unsigned failed_columns = 0;          // or that a line had so many, not `columns`
+  std::uint64_t word_lines = 0;    // lines with words
+  std::uint64_t first_line = 0;    // of these
+  bool first_is_numbers = false;   // it is an edge between numbers
+  unsigned columns = 0;            // of the first line with an edge
+  std::uint64_t columns_line = 0;  // where that is
+  bool numbers_only = true;        // all edges are between numbers, the file's first aside
+  bool first_named_again = false;  // a word of the file's first line is in another line, too
+  std::optional<BadLine> failure;  // what it says
+  unsigned failed_columns = 0;     // or that a line had so many, not `columns`
 
   void restart() {
     table.empty();
@@ -133,8 +133,8 @@ class WordList final : public TextFormat {
 };
 
 void WordList::bad_columns(std::uint64_t line, unsigned count) const {
-  bad(line, "%u columns where line %llu has %u (source target%s)", count, (unsigned long long)columns_line_,
-      columns_, columns_ == 3 ? " weight" : "");
+  bad(line, "%u columns where line %llu has %u (source target%s)", count, (unsigned long long)columns_line_, columns_,
+      columns_ == 3 ? " weight" : "");
 }
 
 void WordList::bad_headings(std::uint64_t line) const {
@@ -170,8 +170,7 @@ void WordList::read_line(const std::string_view* words, unsigned high, unsigned 
   if (count == 3) {
     const std::string ended = std::string(words[2]) + "\n";
     const char* p = ended.c_str();
-    if (!read_weight(p, weight) || *p != '\n')
-      bad(line, "weight %s is no finite number", quoted(words[2]).c_str());
+    if (!read_weight(p, weight) || *p != '\n') bad(line, "weight %s is no finite number", quoted(words[2]).c_str());
   }
   const std::uint32_t source = into.number(words[0], high & 1, line);
   const std::uint32_t target = count > 1 ? into.number(words[1], high & 2, line) : source;
@@ -201,8 +200,7 @@ void WordList::read(const Block& block, BlockOfWords& into) {
           high |= static_cast<unsigned>(stop) << count;
           ++at;
         }
-        if (stop == Kind::kControl)
-          bad(line, "a control character in a vertex label; the file is damaged or no text");
+        if (stop == Kind::kControl) bad(line, "a control character in a vertex label; the file is damaged or no text");
         words[count++] = {begin, static_cast<std::size_t>(at - begin)};
       }
       if (count) read_line(words, high, count, line, block.number == 0, into);

@@ -11,8 +11,8 @@ constexpr std::size_t kWindow = 4096;  // places before the end that are looked 
 
 }  // namespace
 
-extern "C" uint32_t gs_pack_places(uint64_t count, const uint64_t* first, const uint32_t* sender,
-                                   const uint8_t* thread, const uint32_t* units, uint32_t* places) {
+extern "C" uint32_t gs_pack_places(uint64_t count, const uint64_t* first, const uint32_t* sender, const uint8_t* thread,
+                                   const uint32_t* units, uint32_t* places) {
   std::vector<uint64_t> used;  // by place: the threads that have something there
   std::vector<uint64_t> need;  // by place behind the message's first
   const auto fits = [&](std::size_t at) {

@@ -144,7 +144,43 @@ int MPI_Irecv(void* buffer, int count, MPI_Datatype type, int source, int tag, M
   return error;
 }
 
+/// The short way of MPI_Recv: a basic type, and the request that this rank keeps for it. False: not taken.
+static inline __attribute__((always_inline)) bool received(void* buffer, int count, MPI_Datatype type, int source,
+                                                           int tag, MPI_Comm handle, MPI_Status* status, int* error) {
+  Comm* comm = gsmpi_comm(handle);
+  if (unlikely(comm == NULL || !gsmpi_basic(type) || (uint32_t)count >> 27)) return false;
+  if (unlikely((uint32_t)tag >> 27 && tag != MPI_ANY_TAG)) return false;
+  Peer* peer = NULL;
+  if (likely((unsigned)source < (unsigned)comm->size))
+    peer = comm->peers[source];
+  else if (unlikely(source != MPI_ANY_SOURCE))
+    return false;
+  const uint32_t bytes = (uint32_t)count << gsmpi_log_size(type);
+  if (unlikely((int32_t)bytes < 0 || (buffer == NULL && bytes))) return false;
+  Request* request = gsmpi.receiving;
+  request->comm = comm;
+  request->peer = peer;
+  request->buffer = request->data = buffer;
+  request->bytes = bytes;
+  request->context = comm->context;
+  request->tag = tag;
+  request->source = source;
+  gsmpi_post_receive(request);
+  gsmpi_wait_for(request, "MPI_Recv");
+  if (status != MPI_STATUS_IGNORE) {
+    status->MPI_SOURCE = request->status.MPI_SOURCE;
+    status->MPI_TAG = request->status.MPI_TAG;
+    status->gsmpi_bytes = (int)request->moved;
+    status->gsmpi_cancelled = 0;
+  }
+  *error = MPI_SUCCESS;
+  if (unlikely(request->status.MPI_ERROR != MPI_SUCCESS)) *error = gsmpi_truncated(request, "MPI_Recv");
+  return true;
+}
+
 int MPI_Recv(void* buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Status* status) {
+  int short_error;
+  if (likely(received(buffer, count, type, source, tag, comm, status, &short_error))) return short_error;
   Request* request = NULL;
   const int error = make("MPI_Recv", buffer, count, type, source, tag, comm, true, false, &request);
   if (error) return error;
@@ -176,8 +212,7 @@ int MPI_Startall(int count, MPI_Request requests[]) {
     if (request == NULL || request == COMPLETED || !request->persistent)
       return gsmpi_error(NULL, MPI_ERR_REQUEST, "MPI_Start", "the request %d is not persistent", i);
     if (request->active)
-      return gsmpi_error(request->comm, MPI_ERR_REQUEST, "MPI_Start", "the request %d is active; wait for it first",
-                         i);
+      return gsmpi_error(request->comm, MPI_ERR_REQUEST, "MPI_Start", "the request %d is active; wait for it first", i);
     // What a receive got last stands in its place for the sender.
     if (request->receives && !request->absent)
       request->peer = request->source >= 0 ? request->comm->peers[request->source] : NULL;
@@ -203,7 +238,7 @@ static int probe(const char* call, int source, int tag, MPI_Comm handle, bool wa
     const Early* early;
     for (;;) {
       gsmpi_progress();
-      early = gsmpi_match_probe(comm->context, wanted.peer, tag);
+      early = gsmpi_match_probe(comm->context, wanted.peer, tag, waits);
       if (early || !waits) break;
       gsmpi_sleep(call, &wanted);
     }

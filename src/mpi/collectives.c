@@ -12,16 +12,28 @@
 int gsmpi_signature(int kind, int root) { return kind << 16 | (root & 0xFFFF); }
 
 const char* gsmpi_name(int kind) {
-  static const char* const names[] = {
-      "",           "MPI_Barrier", "MPI_Bcast",      "MPI_Reduce",    "MPI_Allreduce",  "MPI_Scan",
-      "MPI_Exscan", "MPI_Gather",  "MPI_Gatherv",    "MPI_Scatter",   "MPI_Scatterv",   "MPI_Allgather",
-      "MPI_Allgatherv", "MPI_Alltoall", "MPI_Alltoallv", "MPI_Comm_split", "MPI_Comm_dup", "MPI_Finalize"};
+  static const char* const names[] = {"",
+                                      "MPI_Barrier",
+                                      "MPI_Bcast",
+                                      "MPI_Reduce",
+                                      "MPI_Allreduce",
+                                      "MPI_Scan",
+                                      "MPI_Exscan",
+                                      "MPI_Gather",
+                                      "MPI_Gatherv",
+                                      "MPI_Scatter",
+                                      "MPI_Scatterv",
+                                      "MPI_Allgather",
+                                      "MPI_Allgatherv",
+                                      "MPI_Alltoall",
+                                      "MPI_Alltoallv",
+                                      "MPI_Comm_split",
+                                      "MPI_Comm_dup",
+                                      "MPI_Finalize"};
   return names[kind];
 }
 
-static bool rooted(int kind) {
-  return kind == kBcast || kind == kReduce || (kind >= kGather && kind <= kScatterv);
-}
+static bool rooted(int kind) { return kind == kBcast || kind == kReduce || (kind >= kGather && kind <= kScatterv); }
 
 static const char* describe(int sign, char* room, size_t size) {
   const int kind = sign >> 16;
@@ -159,7 +171,7 @@ int gsmpi_allgather_bytes(Comm* comm, const void* mine, void* all, uint32_t byte
   for (int step = 1; step < size; ++step) {  // round a ring
     const int out = (comm->rank - step + 1 + size) % size, in = (comm->rank - step + size) % size;
     const int error = gsmpi_exchange(comm, (comm->rank + 1) % size, to + (size_t)out * bytes, bytes,
-                               (comm->rank + size - 1) % size, to + (size_t)in * bytes, bytes, sign);
+                                     (comm->rank + size - 1) % size, to + (size_t)in * bytes, bytes, sign);
     if (error) return error;
   }
   return MPI_SUCCESS;
@@ -405,8 +417,8 @@ int MPI_Scatter(const void* in, int in_count, MPI_Datatype in_type, void* out, i
   for (step /= 2; step && !error; step /= 2) {
     const int child = place + step;
     if (child < size)
-      error = gsmpi_send(comm, (child + root) % size, all + each * (size_t)step, each * (size_t)below(child, size),
-                         sign);
+      error =
+          gsmpi_send(comm, (child + root) % size, all + each * (size_t)step, each * (size_t)below(child, size), sign);
   }
   if (!error && !placed) gsmpi_unpack(all, each, out_count, out_type, out);
   gsmpi_release(all);

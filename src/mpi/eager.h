@@ -27,5 +27,5 @@ static inline __attribute__((always_inline)) void gsmpi_send_eager(Peer* peer, P
   } else {
     memcpy(packet->word + 4, data, bytes);
   }
-  transport_send(peer, packet, 16 + bytes);
+  transport_send_message(peer, packet, 16 + bytes);
 }

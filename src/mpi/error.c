@@ -9,11 +9,11 @@
 
 static const char* class_name(int error_class) {
   static const char* const names[] = {
-      "MPI_SUCCESS",     "MPI_ERR_BUFFER",   "MPI_ERR_COUNT",  "MPI_ERR_TYPE",      "MPI_ERR_TAG",
-      "MPI_ERR_COMM",    "MPI_ERR_RANK",     "MPI_ERR_REQUEST", "MPI_ERR_ROOT",     "MPI_ERR_GROUP",
-      "MPI_ERR_OP",      "MPI_ERR_TOPOLOGY", "MPI_ERR_DIMS",   "MPI_ERR_ARG",       "MPI_ERR_UNKNOWN",
-      "MPI_ERR_TRUNCATE", "MPI_ERR_OTHER",   "MPI_ERR_INTERN", "MPI_ERR_IN_STATUS", "MPI_ERR_PENDING",
-      "MPI_ERR_NO_MEM",  "MPI_ERR_KEYVAL",
+      "MPI_SUCCESS",      "MPI_ERR_BUFFER",   "MPI_ERR_COUNT",   "MPI_ERR_TYPE",      "MPI_ERR_TAG",
+      "MPI_ERR_COMM",     "MPI_ERR_RANK",     "MPI_ERR_REQUEST", "MPI_ERR_ROOT",      "MPI_ERR_GROUP",
+      "MPI_ERR_OP",       "MPI_ERR_TOPOLOGY", "MPI_ERR_DIMS",    "MPI_ERR_ARG",       "MPI_ERR_UNKNOWN",
+      "MPI_ERR_TRUNCATE", "MPI_ERR_OTHER",    "MPI_ERR_INTERN",  "MPI_ERR_IN_STATUS", "MPI_ERR_PENDING",
+      "MPI_ERR_NO_MEM",   "MPI_ERR_KEYVAL",
   };
   return (unsigned)error_class < sizeof names / sizeof *names ? names[error_class] : "MPI_ERR_UNKNOWN";
 }
@@ -70,8 +70,9 @@ Comm* gsmpi_check_comm(MPI_Comm handle, const char* call) {
   if (likely(comm != NULL)) return comm;
   if (!gsmpi.ready) gsmpi_die(MPI_ERR_OTHER, call, "called before MPI_Init");
   if (gsmpi.finalized) gsmpi_die(MPI_ERR_OTHER, call, "called after MPI_Finalize");
-  gsmpi_error(NULL, MPI_ERR_COMM, call, handle == MPI_COMM_NULL ? "the communicator is MPI_COMM_NULL"
-                                                               : "%d is no communicator, or was freed", handle);
+  gsmpi_error(NULL, MPI_ERR_COMM, call,
+              handle == MPI_COMM_NULL ? "the communicator is MPI_COMM_NULL" : "%d is no communicator, or was freed",
+              handle);
   return NULL;
 }
 

@@ -243,8 +243,8 @@ int MPI_Sendrecv_replace(void* buffer, int count, MPI_Datatype type, int dest, i
   const size_t bytes = (size_t)count * gsmpi_type_size(type);
   char* copy = gsmpi_allocate(bytes, call);
   gsmpi_pack(buffer, count, type, copy);
-  const int error = MPI_Sendrecv(copy, (int)bytes, MPI_BYTE, dest, out_tag, buffer, count, type, source, in_tag, handle,
-                                 status);
+  const int error =
+      MPI_Sendrecv(copy, (int)bytes, MPI_BYTE, dest, out_tag, buffer, count, type, source, in_tag, handle, status);
   gsmpi_release(copy);
   return error;
 }

@@ -14,6 +14,9 @@
 //   clear                word 1  the sender's request, word 2 bytes that are wanted, word 3 the receiver's request
 //   data                 word 0  kind | the receiver's request << 16, word 1 offset, word 2 and on: bytes
 //   credit               word 0 alone
+//
+// Where the tile has a match engine, messages (announce and eager) go to it, and it sends them on to the thread when
+// they have a receive, with the receive's request in place of their number.
 #pragma once
 
 #include <mpi.h>
@@ -27,6 +30,13 @@
 #define RANK_LOCAL _Thread_local
 #define PACKET_BYTES (GS_MAX_FLITS * GS_FLIT_BYTES)
 #define STORE_LIMIT 4096
+#if GS_MATCH_IN_TILES
+/// Who gets what is for the match engine of each tile to find (rtl/match/gs_match_slot.sv); engine.c asks it.
+#define MATCH_IN_HARDWARE 1
+#define RANKS_PER_TILE (GS_THREADS_PER_TILE / GSMPI_STRIDE ? GS_THREADS_PER_TILE / GSMPI_STRIDE : 1)
+/// Eager messages wait in the engine's store: three quarters of it are promised, so announcements find room as well.
+#define CREDITS_OF_STORE (GS_MATCH_ENTRIES * 3 / 4 / (RANKS_PER_TILE * GSMPI_SIZE))
+#endif
 #else
 #define RANK_LOCAL
 #ifndef PACKET_BYTES
@@ -37,17 +47,22 @@
 #endif
 #endif
 
+#ifndef MATCH_IN_HARDWARE
+#define MATCH_IN_HARDWARE 0
+#define CREDITS_OF_STORE 8
+#endif
+
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
 enum {
   kEagerBytes = PACKET_BYTES - 16,
   kDataBytes = PACKET_BYTES - 8,
-  kCredits = 8,       // eager messages of a pair that may wait for their receives
-  kComms = 64,        // communicators that a rank can have at a time
-  kContexts = 256,    // contexts of them, agreed by all their ranks
-  kTypes = 256,       // derived datatypes at a time
-  kOps = 64,          // operations of programs at a time
+  kCredits = CREDITS_OF_STORE < 8 ? CREDITS_OF_STORE : 8,  // eager messages of a pair that may wait for their receives
+  kComms = 64,                                             // communicators that a rank can have at a time
+  kContexts = 256,                                         // contexts of them, agreed by all their ranks
+  kTypes = 256,                                            // derived datatypes at a time
+  kOps = 64,                                               // operations of programs at a time
   kMostRequests = 65535,
   kMostTag = 0x7FFFFFF,
 };
@@ -61,6 +76,7 @@ typedef struct Packet {
 /// Another rank, as this rank keeps count of it.
 typedef struct Peer {
   uint32_t address;   // for the transport
+  uint32_t matcher;   // the same, of who finds the receive of a message
   uint32_t first;     // word 0 of the next eager packet: kEager, credit that is owed << 8, this rank << 16
   uint32_t sent;      // number of the next message
   uint32_t limit;     // the message with this number has no credit
@@ -88,11 +104,11 @@ typedef struct gsmpi_request {
   Comm* comm;
   Peer* peer;  // null: any source
   void* buffer;
-  char* data;  // the bytes: `buffer`, or a copy without gaps
+  char* data;       // the bytes: `buffer`, or a copy without gaps
   uint32_t bytes;   // to send; room of a receive
   uint32_t wanted;  // of the bytes: fewer where the receive is too short
   uint32_t moved;
-  uint32_t came;    // bytes of the message, whatever the room
+  uint32_t came;  // bytes of the message, whatever the room
   uint32_t context;
   int count, tag;
   int source;  // or destination, as the program named it
@@ -126,7 +142,7 @@ typedef struct Type {
   MPI_Datatype old;
   uint32_t size;
   intptr_t lower, extent;
-  bool contiguous, committed;
+  bool contiguous, committed, freed;
 } Type;
 
 typedef struct Operation {
@@ -147,11 +163,13 @@ typedef struct Rank {
   Peer* repay;
   Ahead* ahead;
   Request* free_requests;
+  Request* receiving;  // that of MPI_Recv
   Request** requests;
   uint32_t request_count, request_room;
   uint32_t early_count;
   uint32_t contexts[kContexts / 32];  // bits of those in use
   Type* types[kTypes];
+  int type_end;  // no place from this on has ever had a type
   Operation* operations[kOps];
   const char* call;  // what the program has called that waits
   const Request* waits_for;
@@ -180,6 +198,8 @@ void gsmpi_free_request(Request* request);
 /// Sends what the request says; done at once if it could go eagerly.
 void gsmpi_start_send(Request* request, const char* call);
 void gsmpi_start_receive(Request* request, const char* call);
+/// The part of it behind finding out where its bytes go: it has its message, or waits for it.
+void gsmpi_post_receive(Request* request);
 /// Takes in what has come and sends what waits to be sent.
 void gsmpi_progress(void);
 /// Sleeps until something comes. `request` is what the caller waits for.
@@ -188,6 +208,10 @@ void gsmpi_wait_for(const Request* request, const char* call);
 /// Before the end: everything that waits to be sent goes out.
 void gsmpi_flush(void);
 int gsmpi_source(const Comm* comm, const Peer* peer);
+/// Room for a packet to a peer; messages are taken in until there is some.
+Packet* gsmpi_begin(const Peer* peer);
+/// Takes in one packet, if there is one.
+bool gsmpi_take_one(void);
 
 // ---- match.c: who gets what, by context, sender and tag, in MPI's order ----
 /// A message has come: the receive that gets it, taken off its queue, or null.
@@ -196,17 +220,23 @@ Request* gsmpi_match_message(uint32_t context, const Peer* peer, int tag);
 Early* gsmpi_match_receive(Request* request);
 /// Keeps a message for which no receive has been posted.
 void gsmpi_match_keep(Early* early);
-/// The message that a receive would get.
-const Early* gsmpi_match_probe(uint32_t context, const Peer* peer, int tag);
+/// The message that a receive would get. If there is none and the caller `waits`, something comes when there may be.
+const Early* gsmpi_match_probe(uint32_t context, const Peer* peer, int tag, bool waits);
 /// Takes a receive off its queue; false if it has its message already.
 bool gsmpi_match_cancel(Request* request);
 /// The first message that waits in a context with an odd number, which are those of collectives.
 const Early* gsmpi_match_left(void);
 
+// ---- engine.c, in place of match.c ----
+/// What the engine says that is no message for a receive.
+void gsmpi_engine_says(const Packet* packet);
+
 // ---- requests.c ----
 /// What a request came to, for its caller; frees it if it is not persistent.
 int gsmpi_finish(Request** request, MPI_Status* status, const char* call);
-/// The same, when it is done.
+/// Tells of a message that was longer than its receive.
+int gsmpi_truncated(const Request* request, const char* call);
+/// gsmpi_finish, when it is done.
 int gsmpi_finish_waited(Request** request, MPI_Status* status, const char* call);
 
 // ---- types.c ----
@@ -231,8 +261,25 @@ bool gsmpi_operates(MPI_Op op, MPI_Datatype type);
 bool gsmpi_commutes(MPI_Op op);
 
 // ---- collectives.c ----
-enum { kBarrier = 1, kBcast, kReduce, kAllreduce, kScan, kExscan, kGather, kGatherv, kScatter, kScatterv, kAllgather,
-       kAllgatherv, kAlltoall, kAlltoallv, kSplit, kDup, kFinalize };
+enum {
+  kBarrier = 1,
+  kBcast,
+  kReduce,
+  kAllreduce,
+  kScan,
+  kExscan,
+  kGather,
+  kGatherv,
+  kScatter,
+  kScatterv,
+  kAllgather,
+  kAllgatherv,
+  kAlltoall,
+  kAlltoallv,
+  kSplit,
+  kDup,
+  kFinalize
+};
 int gsmpi_signature(int kind, int root);
 const char* gsmpi_name(int kind);
 const char* gsmpi_collective_name(int signature);

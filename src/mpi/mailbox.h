@@ -29,15 +29,24 @@ static inline Packet* transport_begin(const Peer* peer) {
   return slot;
 }
 
-static inline void transport_send(const Peer* peer, Packet* packet, uint32_t bytes) {
+static inline void transport_send_to(uint32_t address, Packet* packet, uint32_t bytes) {
   GS_CSR_WRITE(GS_CSR_SEND_LENGTH, (bytes - 1) / GS_FLIT_BYTES);
   GS_CSR_WRITE(GS_CSR_SEND_SLOT, (uintptr_t)packet);
-  GS_CSR_WRITE(GS_CSR_SEND_DEST, peer->address);
+  GS_CSR_WRITE(GS_CSR_SEND_DEST, address);
 }
 
-static inline const Packet* transport_receive(void) {
-  return tinselCanRecv() ? (const Packet*)tinselRecv() : NULL;
+static inline void transport_send(const Peer* peer, Packet* packet, uint32_t bytes) {
+  transport_send_to(peer->address, packet, bytes);
 }
+
+static inline void transport_send_message(const Peer* peer, Packet* packet, uint32_t bytes) {
+  transport_send_to(MATCH_IN_HARDWARE ? peer->matcher : peer->address, packet, bytes);
+}
+
+/// The address of the engine of a thread's tile has the thread as its port.
+static inline uint32_t transport_matcher(uint32_t address) { return GS_ADDRESS_ACCELERATOR | address; }
+
+static inline const Packet* transport_receive(void) { return tinselCanRecv() ? (const Packet*)tinselRecv() : NULL; }
 
 static inline void transport_release(const Packet* packet) { tinselFree((volatile void*)packet); }
 

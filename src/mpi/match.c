@@ -6,6 +6,8 @@
 
 #include "internal.h"
 
+#if !MATCH_IN_HARDWARE
+
 static RANK_LOCAL Request* receives;
 static RANK_LOCAL Request** last_receive;
 static RANK_LOCAL Early* earlies;
@@ -51,10 +53,10 @@ void gsmpi_match_keep(Early* early) {
   ++gsmpi.early_count;
 }
 
-const Early* gsmpi_match_probe(uint32_t context, const Peer* peer, int tag) {
+const Early* gsmpi_match_probe(uint32_t context, const Peer* peer, int tag, bool waits) {
+  (void)waits;
   for (const Early* early = earlies; early; early = early->next)
-    if (early->context == context && (peer == NULL || peer == early->peer) &&
-        (tag == MPI_ANY_TAG || tag == early->tag))
+    if (early->context == context && (peer == NULL || peer == early->peer) && (tag == MPI_ANY_TAG || tag == early->tag))
       return early;
   return NULL;
 }
@@ -76,3 +78,4 @@ const Early* gsmpi_match_left(void) {
     if (early->context & 1) return early;
   return NULL;
 }
+#endif

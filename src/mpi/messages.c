@@ -171,21 +171,25 @@ static void clear(Request* request, const Peer* peer, int tag, uint32_t bytes, u
   add_work(request, kSendClear);
 }
 
+/// A message for a receive.
+static void give(Request* request, const Packet* packet, Peer* peer) {
+  const int tag = (int)packet->word[1];
+  if ((packet->word[0] & 0xFF) == kEager) {
+    owe(peer);
+    deliver(request, peer, tag, packet->word[3] & 0xFFFF, packet->word + 4);
+  } else {
+    clear(request, peer, tag, packet->word[5], (uint16_t)packet->word[4]);
+  }
+}
+
+#if !MATCH_IN_HARDWARE
 /// A message in its turn: to its receive, or kept until there is one.
 static void accept(const Packet* packet, Peer* peer) {
   const bool eager = (packet->word[0] & 0xFF) == kEager;
   const uint32_t context = packet->word[3] >> 16, bytes = eager ? packet->word[3] & 0xFFFF : packet->word[5];
   const int tag = (int)packet->word[1];
   Request* request = gsmpi_match_message(context, peer, tag);
-  if (request) {
-    if (eager) {
-      owe(peer);
-      deliver(request, peer, tag, bytes, packet->word + 4);
-    } else {
-      clear(request, peer, tag, bytes, (uint16_t)packet->word[4]);
-    }
-    return;
-  }
+  if (request) return give(request, packet, peer);
   if (gsmpi.early_count == STORE_LIMIT)
     gsmpi_die(MPI_ERR_OTHER, "the store of messages without a receive",
               "%d messages are in it, which is the most; the last is from rank %d of the world, tag %d", STORE_LIMIT,
@@ -218,10 +222,11 @@ static void accept_ahead(Peer* peer) {
     at = &gsmpi.ahead;
   }
 }
+#endif
 
 static void arrive(const Packet* packet) {
   const uint32_t word = packet->word[0];
-  const Kind kind = word & 0xFF;
+  const uint32_t kind = word & 0xFF;
   if (kind == kData) {
     Request* request = gsmpi.requests[word >> 16];
     const uint32_t at = packet->word[1], left = request->wanted - at;
@@ -231,6 +236,9 @@ static void arrive(const Packet* packet) {
     if (request->moved == request->wanted) complete(request);
     return;
   }
+#if MATCH_IN_HARDWARE
+  if (unlikely(kind >= GS_MATCH_PACKET_FOUND)) return gsmpi_engine_says(packet);
+#endif
   Peer* peer = &gsmpi.peers[word >> 16];
   peer->limit += word >> 8 & 0xFF;
   if (kind == kClear) {
@@ -243,6 +251,11 @@ static void arrive(const Packet* packet) {
     else
       complete(request);
   } else if (kind != kCredit) {
+#if MATCH_IN_HARDWARE
+    Request* request = gsmpi.requests[packet->word[2] & 0xFFFF];
+    request->queued = false;
+    give(request, packet, peer);
+#else
     if (unlikely((uint16_t)packet->word[2] != peer->expected)) {
       Ahead* ahead = gsmpi_allocate(sizeof *ahead, "a message that came before its turn");
       ahead->packet = *packet;
@@ -253,13 +266,22 @@ static void arrive(const Packet* packet) {
     ++peer->expected;
     accept(packet, peer);
     if (unlikely(gsmpi.ahead != NULL)) accept_ahead(peer);
+#endif
   }
 }
 
+static inline bool take_one(void) {
+  const Packet* packet = transport_receive();
+  if (!packet) return false;
+  arrive(packet);
+  transport_release(packet);
+  return true;
+}
+
+bool gsmpi_take_one(void) { return take_one(); }
+
 static void drain(void) {
-  for (const Packet* packet; (packet = transport_receive()) != NULL;) {
-    arrive(packet);
-    transport_release(packet);
+  while (take_one()) {
   }
 }
 
@@ -288,8 +310,7 @@ void gsmpi_flush(void) {
 
 // ---------------------------------------------------------------------- what is sent and received
 
-/// Room for a packet to a peer; messages are taken in until there is some.
-static Packet* begin(const Peer* peer) {
+Packet* gsmpi_begin(const Peer* peer) {
   Packet* packet;
   while ((packet = transport_begin(peer)) == NULL) {
     drain();
@@ -316,7 +337,7 @@ void gsmpi_start_send(Request* request, const char* call) {
   request->moved = 0;
   request->done = false;
   drain();
-  Packet* packet = begin(peer);  // taking in messages there may bring credit
+  Packet* packet = gsmpi_begin(peer);  // taking in messages there may bring credit
   if (!request->synchronous && request->bytes <= kEagerBytes && peer->sent != peer->limit) {
     gsmpi_send_eager(peer, packet, peer->sent, request->context << 16, request->tag, request->data, request->bytes,
                      false);
@@ -329,15 +350,20 @@ void gsmpi_start_send(Request* request, const char* call) {
     packet->word[3] = request->context << 16;
     packet->word[4] = request->id;
     packet->word[5] = request->bytes;
-    transport_send(peer, packet, 24);
+    transport_send_message(peer, packet, 24);
   }
   pump();
 }
 
 void gsmpi_start_receive(Request* request, const char* call) {
+  find_data(request, call);
+  gsmpi_post_receive(request);
+  gsmpi_progress();
+}
+
+void gsmpi_post_receive(Request* request) {
   request->done = false;
   request->moved = 0;
-  find_data(request, call);
   Early* early = gsmpi_match_receive(request);
   if (early) {
     if (early->announced) {
@@ -348,5 +374,4 @@ void gsmpi_start_receive(Request* request, const char* call) {
     }
     gsmpi_release(early);
   }
-  gsmpi_progress();
 }

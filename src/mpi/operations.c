@@ -5,8 +5,22 @@
 
 #include "internal.h"
 
-enum { kSigned8, kSigned16, kSigned32, kSigned64, kUnsigned8, kUnsigned16, kUnsigned32, kUnsigned64, kSingle, kDouble,
-       kTwoInt, kFloatInt, kDoubleInt, kNone };
+enum {
+  kSigned8,
+  kSigned16,
+  kSigned32,
+  kSigned64,
+  kUnsigned8,
+  kUnsigned16,
+  kUnsigned32,
+  kUnsigned64,
+  kSingle,
+  kDouble,
+  kTwoInt,
+  kFloatInt,
+  kDoubleInt,
+  kNone
+};
 
 /// How the elements of a type are added and compared.
 static int kind_of(MPI_Datatype type) {
@@ -18,52 +32,62 @@ static int kind_of(MPI_Datatype type) {
     case MPI_FLOAT_INT: return kFloatInt;
     case MPI_DOUBLE_INT: return kDoubleInt;
     case MPI_PACKED: return kNone;
-    case MPI_UNSIGNED_CHAR: case MPI_BYTE: case MPI_UNSIGNED_SHORT: case MPI_UNSIGNED: case MPI_UNSIGNED_LONG:
-    case MPI_UNSIGNED_LONG_LONG: case MPI_UINT8_T: case MPI_UINT16_T: case MPI_UINT32_T: case MPI_UINT64_T:
-    case MPI_C_BOOL:
-      return kUnsigned8 + __builtin_ctz(gsmpi_type_size(type));
+    case MPI_UNSIGNED_CHAR:
+    case MPI_BYTE:
+    case MPI_UNSIGNED_SHORT:
+    case MPI_UNSIGNED:
+    case MPI_UNSIGNED_LONG:
+    case MPI_UNSIGNED_LONG_LONG:
+    case MPI_UINT8_T:
+    case MPI_UINT16_T:
+    case MPI_UINT32_T:
+    case MPI_UINT64_T:
+    case MPI_C_BOOL: return kUnsigned8 + __builtin_ctz(gsmpi_type_size(type));
     default: return kSigned8 + __builtin_ctz(gsmpi_type_size(type));
   }
 }
 
-#define WHOLE(name, type)                                                             \
-  static void name(MPI_Op op, const type* in, type* out, int count) {                 \
-    for (int i = 0; i < count; ++i) {                                                 \
-      const type a = in[i], b = out[i];                                               \
-      switch (op) {                                                                   \
-        case MPI_MAX: out[i] = a > b ? a : b; break;                                  \
-        case MPI_MIN: out[i] = a < b ? a : b; break;                                  \
-        case MPI_SUM: out[i] = (type)(a + b); break;                                  \
-        case MPI_PROD: out[i] = (type)(a * b); break;                                 \
-        case MPI_LAND: out[i] = a && b; break;                                        \
-        case MPI_BAND: out[i] = a & b; break;                                         \
-        case MPI_LOR: out[i] = a || b; break;                                         \
-        case MPI_BOR: out[i] = a | b; break;                                          \
-        case MPI_LXOR: out[i] = !a != !b; break;                                      \
-        default: out[i] = a ^ b; break;                                               \
-      }                                                                               \
-    }                                                                                 \
+#define WHOLE(name, type)                                             \
+  static void name(MPI_Op op, const type* in, type* out, int count) { \
+    for (int i = 0; i < count; ++i) {                                 \
+      const type a = in[i], b = out[i];                               \
+      switch (op) {                                                   \
+        case MPI_MAX: out[i] = a > b ? a : b; break;                  \
+        case MPI_MIN: out[i] = a < b ? a : b; break;                  \
+        case MPI_SUM: out[i] = (type)(a + b); break;                  \
+        case MPI_PROD: out[i] = (type)(a * b); break;                 \
+        case MPI_LAND: out[i] = a && b; break;                        \
+        case MPI_BAND: out[i] = a & b; break;                         \
+        case MPI_LOR: out[i] = a || b; break;                         \
+        case MPI_BOR: out[i] = a | b; break;                          \
+        case MPI_LXOR: out[i] = !a != !b; break;                      \
+        default: out[i] = a ^ b; break;                               \
+      }                                                               \
+    }                                                                 \
   }
-#define FRACTION(name, type)                                                          \
-  static void name(MPI_Op op, const type* in, type* out, int count) {                 \
-    for (int i = 0; i < count; ++i) {                                                 \
-      const type a = in[i], b = out[i];                                               \
-      switch (op) {                                                                   \
-        case MPI_MAX: out[i] = a > b ? a : b; break;                                  \
-        case MPI_MIN: out[i] = a < b ? a : b; break;                                  \
-        case MPI_SUM: out[i] = a + b; break;                                          \
-        default: out[i] = a * b; break;                                               \
-      }                                                                               \
-    }                                                                                 \
+#define FRACTION(name, type)                                          \
+  static void name(MPI_Op op, const type* in, type* out, int count) { \
+    for (int i = 0; i < count; ++i) {                                 \
+      const type a = in[i], b = out[i];                               \
+      switch (op) {                                                   \
+        case MPI_MAX: out[i] = a > b ? a : b; break;                  \
+        case MPI_MIN: out[i] = a < b ? a : b; break;                  \
+        case MPI_SUM: out[i] = a + b; break;                          \
+        default: out[i] = a * b; break;                               \
+      }                                                               \
+    }                                                                 \
   }
 /// The greater or less of two, with its place; of equals the lower place.
-#define PLACE(name, type)                                                             \
-  typedef struct { type value; int place; } name##_t;                                 \
-  static void name(MPI_Op op, const name##_t* in, name##_t* out, int count) {         \
-    for (int i = 0; i < count; ++i) {                                                 \
+#define PLACE(name, type)                                                                             \
+  typedef struct {                                                                                    \
+    type value;                                                                                       \
+    int place;                                                                                        \
+  } name##_t;                                                                                         \
+  static void name(MPI_Op op, const name##_t* in, name##_t* out, int count) {                         \
+    for (int i = 0; i < count; ++i) {                                                                 \
       const bool better = op == MPI_MAXLOC ? in[i].value > out[i].value : in[i].value < out[i].value; \
-      if (better || (in[i].value == out[i].value && in[i].place < out[i].place)) out[i] = in[i]; \
-    }                                                                                 \
+      if (better || (in[i].value == out[i].value && in[i].place < out[i].place)) out[i] = in[i];      \
+    }                                                                                                 \
   }
 
 WHOLE(whole8, int8_t)

@@ -34,6 +34,16 @@ static MPI_Status settle(Request** at, const Comm** comm, uint32_t* came, uint32
   return found;
 }
 
+static int truncated(const Comm* comm, const MPI_Status* found, uint32_t came, uint32_t room, const char* call) {
+  return gsmpi_error(comm, found->MPI_ERROR, call,
+                     "the message from rank %d, tag %d, has %u bytes, and the receive room for %u", found->MPI_SOURCE,
+                     found->MPI_TAG, (unsigned)came, (unsigned)room);
+}
+
+int gsmpi_truncated(const Request* request, const char* call) {
+  return truncated(request->comm, &request->status, request->came, request->bytes, call);
+}
+
 int gsmpi_finish(Request** at, MPI_Status* status, const char* call) {
   const Comm* comm;
   uint32_t came, room;
@@ -43,9 +53,8 @@ int gsmpi_finish(Request** at, MPI_Status* status, const char* call) {
     found.MPI_ERROR = status->MPI_ERROR;  // a call for one request leaves it alone
     *status = found;
   }
-  if (unlikely(error))
-    return gsmpi_error(comm, error, call, "the message from rank %d, tag %d, has %u bytes, and the receive room for %u",
-                       found.MPI_SOURCE, found.MPI_TAG, (unsigned)came, (unsigned)room);
+  found.MPI_ERROR = error;
+  if (unlikely(error)) return truncated(comm, &found, came, room, call);
   return MPI_SUCCESS;
 }
 

@@ -15,6 +15,10 @@ bool transport_join(int* rank, int* size);
 /// Room for a packet to a rank, or null if there is none now. What was given must be sent.
 Packet* transport_begin(const Peer* peer);
 void transport_send(const Peer* peer, Packet* packet, uint32_t bytes);
+/// The same for what has to find its receive.
+static inline void transport_send_message(const Peer* peer, Packet* packet, uint32_t bytes) {
+  transport_send(peer, packet, bytes);
+}
 /// The next packet, or null; it stays until it is released.
 const Packet* transport_receive(void);
 void transport_release(const Packet* packet);
@@ -22,6 +26,7 @@ void transport_release(const Packet* packet);
 bool transport_wait(bool sending);
 void transport_leave(void);
 uint32_t transport_address(int rank);
+static inline uint32_t transport_matcher(uint32_t address) { return address; }
 /// Ends the run, or this rank where all ranks end.
 _Noreturn void transport_end(int code);
 _Noreturn void transport_stop(int code);

@@ -13,12 +13,13 @@ Type* gsmpi_type(MPI_Datatype type) {
 
 static bool known(MPI_Datatype type) {
   if (gsmpi_basic(type)) return (type & 0xFF) >= 1 && (type & 0xFF) <= 0x1C;
-  return gsmpi_type(type) != NULL;
+  const Type* derived = gsmpi_type(type);
+  return derived && !derived->freed;
 }
 
 bool gsmpi_valid_type(MPI_Datatype type) {
   const Type* derived = gsmpi_type(type);
-  return derived ? derived->committed : known(type);
+  return derived ? derived->committed && !derived->freed : known(type);
 }
 
 uint32_t gsmpi_type_size(MPI_Datatype type) {
@@ -67,12 +68,39 @@ void gsmpi_unpack(const void* from, size_t bytes, int count, MPI_Datatype type, 
   move(to, count, type, (char*)from, &bytes, false);
 }
 
+static bool in_use(MPI_Datatype type) {
+  for (int i = 0; i < gsmpi.type_end; ++i)
+    if (gsmpi.types[i] && gsmpi.types[i]->old == type) return true;
+  for (uint32_t i = 0; i < gsmpi.request_count; ++i)
+    if (gsmpi.requests[i]->used && gsmpi.requests[i]->type == type) return true;
+  return false;
+}
+
+/// Gives back the types that were freed and that nothing uses any more: the last of these may have been a type as well.
+static void sweep(void) {
+  for (bool again = true; again;) {
+    again = false;
+    for (int i = 0; i < gsmpi.type_end; ++i) {
+      Type* type = gsmpi.types[i];
+      if (!type || !type->freed || in_use((kDerived << 16) | i)) continue;
+      gsmpi.types[i] = NULL;
+      gsmpi_release(type);
+      again = true;
+    }
+  }
+}
+
 static int make(const char* call, int count, int length, intptr_t stride, MPI_Datatype old, MPI_Datatype* type) {
   *type = MPI_DATATYPE_NULL;
   if (count < 0 || length < 0)
     return gsmpi_error(NULL, MPI_ERR_COUNT, call, "%d blocks of %d elements: a count is negative", count, length);
   if (!known(old)) return gsmpi_error(NULL, MPI_ERR_TYPE, call, "0x%x is no datatype", (unsigned)old);
   int place = 0;
+  while (place < kTypes && gsmpi.types[place]) ++place;
+  if (place == kTypes) {
+    sweep();  // requests that kept a type may have ended since
+    place = 0;
+  }
   while (place < kTypes && gsmpi.types[place]) ++place;
   if (place == kTypes)
     return gsmpi_error(NULL, MPI_ERR_OTHER, call, "%d datatypes are in use, which is the most; free some", kTypes);
@@ -95,6 +123,7 @@ static int make(const char* call, int count, int length, intptr_t stride, MPI_Da
   made->contiguous =
       gsmpi_contiguous(old) && (uint32_t)each == gsmpi_type_size(old) && (count <= 1 || stride == length * each);
   gsmpi.types[place] = made;
+  if (place >= gsmpi.type_end) gsmpi.type_end = place + 1;
   *type = (MPI_Datatype)((kDerived << 16) | place);
   return MPI_SUCCESS;
 }
@@ -113,7 +142,7 @@ int MPI_Type_create_hvector(int count, int length, MPI_Aint stride, MPI_Datatype
 
 int MPI_Type_commit(MPI_Datatype* type) {
   Type* derived = gsmpi_type(*type);
-  if (derived)
+  if (derived && !derived->freed)
     derived->committed = true;
   else if (!known(*type))
     return gsmpi_error(NULL, MPI_ERR_TYPE, "MPI_Type_commit", "0x%x is no datatype", (unsigned)*type);
@@ -122,16 +151,11 @@ int MPI_Type_commit(MPI_Datatype* type) {
 
 int MPI_Type_free(MPI_Datatype* type) {
   Type* derived = gsmpi_type(*type);
-  if (!derived)
+  if (!derived || derived->freed)
     return gsmpi_error(NULL, MPI_ERR_TYPE, "MPI_Type_free", "0x%x is no datatype that can be freed", (unsigned)*type);
-  // Others may be made of it, and messages under way use it: it stays, and only its handle is forgotten by the program.
-  for (int i = 0; i < kTypes; ++i)
-    if (gsmpi.types[i] && gsmpi.types[i]->old == *type) goto kept;
-  for (uint32_t i = 0; i < gsmpi.request_count; ++i)
-    if (gsmpi.requests[i]->used && gsmpi.requests[i]->type == *type) goto kept;
-  gsmpi.types[*type & 0xFFFF] = NULL;
-  gsmpi_release(derived);
-kept:
+  // Others may be made of it, and messages under way use it: it stays as long, but the program's handle is no type now.
+  derived->freed = true;
+  sweep();
   *type = MPI_DATATYPE_NULL;
   return MPI_SUCCESS;
 }

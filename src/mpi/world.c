@@ -32,22 +32,27 @@ static Comm* new_comm(const char* call, int size, int rank, uint32_t number) {
 int MPI_Init(int* argc, char*** argv) {
   (void)argc;
   (void)argv;
-  if (gsmpi.ready)
-    gsmpi_die(MPI_ERR_OTHER, "MPI_Init", gsmpi.finalized ? "called after MPI_Finalize" : "called twice");
+  if (gsmpi.ready) gsmpi_die(MPI_ERR_OTHER, "MPI_Init", gsmpi.finalized ? "called after MPI_Finalize" : "called twice");
   if (!transport_join(&gsmpi.rank, &gsmpi.size))
     gsmpi_die(MPI_ERR_OTHER, "MPI_Init", "this program is no rank of a run; start it with ./gossamer mpi run");
   gsmpi.mine = kEager | (uint32_t)gsmpi.rank << 16;
   gsmpi.peers = gsmpi_allocate((size_t)gsmpi.size * sizeof *gsmpi.peers, "MPI_Init");
   Comm* world = new_comm("MPI_Init", gsmpi.size, gsmpi.rank, 0);
   for (int rank = 0; rank < gsmpi.size; ++rank) {
-    gsmpi.peers[rank] = (Peer){
-        .address = transport_address(rank), .first = gsmpi.mine, .limit = kCredits, .rank = (uint16_t)rank};
+    gsmpi.peers[rank] = (Peer){.address = transport_address(rank),
+                               .matcher = transport_matcher(transport_address(rank)),
+                               .first = gsmpi.mine,
+                               .limit = kCredits,
+                               .rank = (uint16_t)rank};
     world->peers[rank] = gsmpi.peers + rank;
   }
   Comm* self = new_comm("MPI_Init", 1, 0, 1);
   self->peers[0] = gsmpi.peers + gsmpi.rank;
   self->rank_of = gsmpi_allocate((size_t)gsmpi.size * sizeof *self->rank_of, "MPI_Init");
   self->rank_of[gsmpi.rank] = 0;
+  gsmpi.receiving = gsmpi_new_request("MPI_Init");
+  gsmpi.receiving->receives = gsmpi.receiving->active = true;
+  gsmpi.receiving->type = MPI_BYTE;
   gsmpi.ready = true;
   return MPI_SUCCESS;
 }
@@ -80,7 +85,8 @@ int MPI_Finalize(void) {
   if (left)
     gsmpi_die(MPI_ERR_OTHER, "MPI_Finalize",
               "rank %d has called %s, and this rank has not: all ranks of a communicator must make the same collective "
-              "calls", left->peer->rank, gsmpi_collective_name(left->tag));
+              "calls",
+              left->peer->rank, gsmpi_collective_name(left->tag));
   for (int i = 0; i < kComms; ++i) gsmpi.comms[i] = NULL;
   gsmpi.finalized = true;
   transport_leave();
@@ -230,6 +236,7 @@ int MPI_Comm_free(MPI_Comm* handle) {
                        *handle == MPI_COMM_WORLD ? "MPI_COMM_WORLD" : "MPI_COMM_SELF");
   gsmpi.comms[*handle] = NULL;
   *handle = MPI_COMM_NULL;
+  gsmpi.receiving->comm = NULL;  // no MPI_Recv is under way: this was the last one's
   // Messages of it may be under way still: then the rest stays, and nobody gets its context.
   for (uint32_t i = 0; i < gsmpi.request_count; ++i)
     if (gsmpi.requests[i]->used && gsmpi.requests[i]->comm == comm) return MPI_SUCCESS;

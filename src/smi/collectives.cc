@@ -37,9 +37,9 @@ struct Member {
   Place place = nullptr;  ///< where it opened its channel
   std::uint64_t done = 0, calls = 0;
   Fiber* waiting = nullptr;
-  int waitsFor = -1;  ///< a member, or -1: see Collective::wait
+  int waitsFor = -1;        ///< a member, or -1: see Collective::wait
   std::uint64_t needs = 0;  ///< 0, or the elements that all readers must have for this one to go on
-  Ring ring;          ///< to or from the root
+  Ring ring;                ///< to or from the root
 };
 
 }  // namespace
@@ -70,10 +70,12 @@ struct Collective : Waitable {
     const int now = degree >= 0 ? degree : options.slack;
     rendezvous = now == 0;
     room = static_cast<std::uint64_t>(std::max(now, 1));
-    const std::uint64_t most = std::min<std::uint64_t>(room, static_cast<std::uint64_t>(asked.count) *
-                                                                 static_cast<std::uint64_t>(size()) + 1);
-    if (asked.kind == Kind::bcast || asked.kind == Kind::allgather) shared.grow(most);
-    else for (Member& one : members) one.ring.grow(most);
+    const std::uint64_t most =
+        std::min<std::uint64_t>(room, static_cast<std::uint64_t>(asked.count) * static_cast<std::uint64_t>(size()) + 1);
+    if (asked.kind == Kind::bcast || asked.kind == Kind::allgather)
+      shared.grow(most);
+    else
+      for (Member& one : members) one.ring.grow(most);
   }
 
   Wait wait(const Fiber& fiber) const override {
@@ -145,13 +147,15 @@ SMI_Collective_channel open(Asked asked, int port, SMI_Comm comm, std::optional<
   checkChannel(asked.count, asked.type, port, comm, call, place);
   Context& context = *comm->context;
   if (asked.root < 0 || asked.root >= context.size()) {
-    fail(exitInput, format("rank %d, port %d: %s: there is no root %d%s; ranks are 0 to %d ({})", current->rank->index,
-                           port, call, asked.root, context.words().c_str(), context.size() - 1),
+    fail(exitInput,
+         format("rank %d, port %d: %s: there is no root %d%s; ranks are 0 to %d ({})", current->rank->index, port, call,
+                asked.root, context.words().c_str(), context.size() - 1),
          {place});
   }
   if (!opName(asked.op)) {
-    fail(exitInput, format("rank %d, port %d: %s: there is no operation %d; use an SMI_Op ({})", current->rank->index,
-                           port, call, asked.op),
+    fail(exitInput,
+         format("rank %d, port %d: %s: there is no operation %d; use an SMI_Op ({})", current->rank->index, port, call,
+                asked.op),
          {place});
   }
   if ((asked.op == SMI_ADD_ORDERED) && options.ordered) asked.op = SMI_ADD;
@@ -175,9 +179,10 @@ SMI_Collective_channel open(Asked asked, int port, SMI_Comm comm, std::optional<
   if (!(c.asked == asked)) {
     int other = 0;
     while (!c.member(other).place) ++other;
-    fail(exitInput, format("port %d: rank %d opens %s ({}), rank %d opens %s ({}); all ranks of a communicator open "
-                           "the same",
-                           port, current->rank->index, words(asked).c_str(), c.world(other), words(c.asked).c_str()),
+    fail(exitInput,
+         format("port %d: rank %d opens %s ({}), rank %d opens %s ({}); all ranks of a communicator open "
+                "the same",
+                port, current->rank->index, words(asked).c_str(), c.world(other), words(c.asked).c_str()),
          {place, c.member(other).place});
   }
   mine.place = place;
@@ -206,17 +211,19 @@ Collective& begin(const SMI_Collective_channel& channel, Kind kind, Place place)
   // The collective is gone once all are done, and the descriptor's copies do not know: only the port does.
   const Port& used = *reinterpret_cast<const Port*>(channel.used);
   if (!used.collective || used.collectives != channel.number) {
-    fail(exitInput, format("rank %d, port %d: SMI_%s after all elements of the channel ({}); a channel is closed by "
-                           "its last element, open another",
-                           current->rank->index, channel.port, name),
+    fail(exitInput,
+         format("rank %d, port %d: SMI_%s after all elements of the channel ({}); a channel is closed by "
+                "its last element, open another",
+                current->rank->index, channel.port, name),
          {place});
   }
   spend();
   Collective& c = *used.collective;
   const Fiber* other = c.member(channel.rank).waiting;
   if (other && other != current) {
-    fail(exitInput, format("rank %d, port %d: SMI_%s in %s ({}), in which %s waits already; give each kernel a port",
-                           current->rank->index, channel.port, name, current->name.c_str(), other->name.c_str()),
+    fail(exitInput,
+         format("rank %d, port %d: SMI_%s in %s ({}), in which %s waits already; give each kernel a port",
+                current->rank->index, channel.port, name, current->name.c_str(), other->name.c_str()),
          {place});
   }
   return c;
@@ -252,9 +259,9 @@ void broadcast(Collective& c, SMI_Collective_channel& channel, int owner, const 
     const std::uint64_t value = load(c.asked.type, sent);
     if (received) store(c.asked.type, received, value);
     // The degree is for the elements of one owner: what others gave before does not count.
-    const std::uint64_t first = c.asked.kind == Kind::allgather ? static_cast<std::uint64_t>(owner) *
-                                                                      static_cast<std::uint64_t>(c.asked.count)
-                                                                : 0;
+    const std::uint64_t first = c.asked.kind == Kind::allgather
+                                    ? static_cast<std::uint64_t>(owner) * static_cast<std::uint64_t>(c.asked.count)
+                                    : 0;
     const auto held = [&] { return c.shared.tail - std::max(c.slowest, first); };
     const auto ahead = [&] {
       if (held() < c.room) return false;
@@ -312,9 +319,10 @@ int turn(const Collective& c, const Member& mine) {
 SMI_Collective_channel openParts(Kind kind, int sent, int received, int type, int port, int root, SMI_Comm comm,
                                  std::optional<int> degree, const char* call, Place place) {
   if (sent != received) {
-    fail(exitInput, format("rank %d, port %d: %s: %d elements are sent to a rank that receives %d; give both counts "
-                           "the same number ({})",
-                           current->rank->index, port, call, sent, received),
+    fail(exitInput,
+         format("rank %d, port %d: %s: %d elements are sent to a rank that receives %d; give both counts "
+                "the same number ({})",
+                current->rank->index, port, call, sent, received),
          {place});
   }
   return open({kind, sent, type, 0, root}, port, comm, degree, call, place);
@@ -390,13 +398,13 @@ void SMI_Reduce(SMI_RChannel* channel, const void* sent, void* received) {
 }
 
 SMI_ScatterChannel SMI_Open_scatter_channel(int send_count, int recv_count, SMI_Datatype type, int port, int root,
-                                         SMI_Comm comm) {
+                                            SMI_Comm comm) {
   return {openParts(Kind::scatter, send_count, recv_count, type, port, root, comm, {}, __func__,
                     __builtin_return_address(0))};
 }
 
 SMI_ScatterChannel SMI_Open_scatter_channel_ad(int send_count, int recv_count, SMI_Datatype type, int port, int root,
-                                         SMI_Comm comm, int degree) {
+                                               SMI_Comm comm, int degree) {
   return {openParts(Kind::scatter, send_count, recv_count, type, port, root, comm, degree, __func__,
                     __builtin_return_address(0))};
 }
@@ -416,13 +424,13 @@ void SMI_Scatter(SMI_ScatterChannel* channel, const void* sent, void* received) 
 }
 
 SMI_GatherChannel SMI_Open_gather_channel(int send_count, int recv_count, SMI_Datatype type, int port, int root,
-                                         SMI_Comm comm) {
+                                          SMI_Comm comm) {
   return {openParts(Kind::gather, send_count, recv_count, type, port, root, comm, {}, __func__,
                     __builtin_return_address(0))};
 }
 
 SMI_GatherChannel SMI_Open_gather_channel_ad(int send_count, int recv_count, SMI_Datatype type, int port, int root,
-                                         SMI_Comm comm, int degree) {
+                                             SMI_Comm comm, int degree) {
   return {openParts(Kind::gather, send_count, recv_count, type, port, root, comm, degree, __func__,
                     __builtin_return_address(0))};
 }

@@ -44,17 +44,15 @@ SMI_Comm together(SMI_Comm comm, Split::Given given, Compute compute) {
 
 void check(SMI_Comm comm, const char* call, Place place) {
   if (!comm) {
-    fail(exitInput, format("rank %d: %s: the communicator is null; this rank is not in it ({})", current->rank->index,
-                           call),
+    fail(exitInput,
+         format("rank %d: %s: the communicator is null; this rank is not in it ({})", current->rank->index, call),
          {place});
   }
 }
 
 }  // namespace
 
-std::string Context::words() const {
-  return number ? format(" of a communicator of %d ranks", size()) : std::string();
-}
+std::string Context::words() const { return number ? format(" of a communicator of %d ranks", size()) : std::string(); }
 
 Wait Context::wait(const Fiber& fiber) const {
   for (const auto& [number, split] : splitting) {
@@ -83,9 +81,7 @@ using namespace gossamer::smi;
 
 extern "C" {
 
-SMI_Comm SMI_Comm_world(void) {
-  return caller("SMI_COMM_WORLD", __builtin_return_address(0)).rank->world;
-}
+SMI_Comm SMI_Comm_world(void) { return caller("SMI_COMM_WORLD", __builtin_return_address(0)).rank->world; }
 
 int SMI_Comm_rank(SMI_Comm comm) {
   check(comm, __func__, __builtin_return_address(0));
@@ -101,8 +97,9 @@ SMI_Comm SMI_Comm_split(SMI_Comm comm, int color, int key) {
   const Place place = __builtin_return_address(0);
   check(comm, __func__, place);
   if (color < 0 && color != SMI_UNDEFINED) {
-    fail(exitInput, format("rank %d: SMI_Comm_split: the color is %d; it is 0 or more, or SMI_UNDEFINED ({})",
-                           current->rank->index, color),
+    fail(exitInput,
+         format("rank %d: SMI_Comm_split: the color is %d; it is 0 or more, or SMI_UNDEFINED ({})",
+                current->rank->index, color),
          {place});
   }
   return together(comm, {color, key, true, place, {}}, [](const Context& context, Split& split) {
@@ -133,8 +130,8 @@ SMI_Comm SMI_Comm_create(SMI_Comm comm, int count, const int* list) {
   const Place place = __builtin_return_address(0);
   check(comm, __func__, place);
   if (count < 1) {
-    fail(exitInput, format("rank %d: SMI_Comm_create: the count is %d; give one rank at least ({})",
-                           current->rank->index, count),
+    fail(exitInput,
+         format("rank %d: SMI_Comm_create: the count is %d; give one rank at least ({})", current->rank->index, count),
          {place});
   }
   std::vector<int> ranksOf(list, list + count);
@@ -145,8 +142,9 @@ SMI_Comm SMI_Comm_create(SMI_Comm comm, int count, const int* list) {
             ranksOf.begin() + static_cast<std::ptrdiff_t>(at)) {
       continue;
     }
-    fail(exitInput, format("rank %d: SMI_Comm_create: rank %d in the list is %s ({})", current->rank->index, rank,
-                           rank < 0 || rank >= comm->context->size() ? "not in the communicator" : "there twice"),
+    fail(exitInput,
+         format("rank %d: SMI_Comm_create: rank %d in the list is %s ({})", current->rank->index, rank,
+                rank < 0 || rank >= comm->context->size() ? "not in the communicator" : "there twice"),
          {place});
   }
   return together(comm, {0, 0, true, place, std::move(ranksOf)}, [](const Context& context, Split& split) {
@@ -154,8 +152,9 @@ SMI_Comm SMI_Comm_create(SMI_Comm comm, int count, const int* list) {
     for (int rank = 1; rank < context.size(); ++rank) {
       const Split::Given& given = split.given[static_cast<std::size_t>(rank)];
       if (given.list == first.list) continue;
-      fail(exitInput, format("SMI_Comm_create: rank %d gives another list ({}) than rank %d ({})",
-                             context.members[static_cast<std::size_t>(rank)], context.members[0]),
+      fail(exitInput,
+           format("SMI_Comm_create: rank %d gives another list ({}) than rank %d ({})",
+                  context.members[static_cast<std::size_t>(rank)], context.members[0]),
            {given.place, first.place});
     }
     std::vector<int> members;
@@ -195,8 +194,8 @@ void SMI_Wait_kernel(SMI_Kernel kernel) {
   } ended;
   ended.other = kernel->fiber;
   if (ended.other->joiner) {
-    fail(exitInput, format("rank %d: kernel %s is waited for twice ({})", current->rank->index,
-                           ended.other->name.c_str()),
+    fail(exitInput,
+         format("rank %d: kernel %s is waited for twice ({})", current->rank->index, ended.other->name.c_str()),
          {__builtin_return_address(0)});
   }
   while (!ended.other->done) {

@@ -108,13 +108,13 @@ Fiber* start(Rank& rank, std::string name, void (*kernel)(void*), void* argument
   fiber->kernel = kernel;
   fiber->argument = argument;
   fiber->daemon = daemon;
-  fiber->context =
-      context::fiber(std::allocator_arg, context::protected_fixedsize_stack(options.stack),
-                     [fiber](context::fiber&& from) {
-                       // The first fiber of all is resumed by the thread, the others by fibers that keep themselves.
-                       if (from) outside = std::move(from);
-                       return body(fiber);
-                     });
+  fiber->context = context::fiber(std::allocator_arg, context::protected_fixedsize_stack(options.stack),
+                                  [fiber](context::fiber&& from) {
+                                    // The first fiber of all is resumed by the thread, the others by fibers that keep
+                                    // themselves.
+                                    if (from) outside = std::move(from);
+                                    return body(fiber);
+                                  });
   rank.running += !daemon;
   unfinished += !daemon;
   fibers.push_back(fiber);
@@ -153,10 +153,10 @@ void refuel() {
   done += static_cast<std::uint64_t>(tank);
   if (interrupted()) interrupt();
   if (options.operations && done >= options.operations) {
-    fail(exitInput, format("the run was ended after %llu operations on channels, rank %d in %s among others; is there "
-                           "a kernel that never ends? --operations N allows more",
-                           static_cast<unsigned long long>(options.operations), current->rank->index,
-                           current->name.c_str()));
+    fail(exitInput,
+         format("the run was ended after %llu operations on channels, rank %d in %s among others; is there "
+                "a kernel that never ends? --operations N allows more",
+                static_cast<unsigned long long>(options.operations), current->rank->index, current->name.c_str()));
   }
   fill();
   yield();

@@ -55,13 +55,20 @@ int main(int count, char** words) {
       ranks.push_back(rank);
     } else {
       in >> name >> value;
-      if (name == "slack") options.slack = std::stoi(value);
-      else if (name == "seed") options.seed = std::stoull(value);
-      else if (name == "operations") options.operations = std::stoull(value);
-      else if (name == "stack") options.stack = std::stoull(value);
-      else if (name == "ordered") options.ordered = true;
-      else if (name == "timeout") seconds = std::stod(value);
-      else fail(exitBug, "no such option: " + name);
+      if (name == "slack")
+        options.slack = std::stoi(value);
+      else if (name == "seed")
+        options.seed = std::stoull(value);
+      else if (name == "operations")
+        options.operations = std::stoull(value);
+      else if (name == "stack")
+        options.stack = std::stoull(value);
+      else if (name == "ordered")
+        options.ordered = true;
+      else if (name == "timeout")
+        seconds = std::stod(value);
+      else
+        fail(exitBug, "no such option: " + name);
     }
   }
   arguments.push_back(words[0]);

@@ -61,10 +61,10 @@ void allowFiles(std::size_t ranks) {
     getrlimit(RLIMIT_NOFILE, &files);
   }
   if (files.rlim_cur >= needed) return;
-  fail(exitInput, format("%zu ranks need %llu open files, and this process may have %llu; start fewer ranks, or raise "
-                         "the limit (ulimit -Hn)",
-                         ranks, static_cast<unsigned long long>(needed),
-                         static_cast<unsigned long long>(files.rlim_cur)));
+  fail(exitInput,
+       format("%zu ranks need %llu open files, and this process may have %llu; start fewer ranks, or raise "
+              "the limit (ulimit -Hn)",
+              ranks, static_cast<unsigned long long>(needed), static_cast<unsigned long long>(files.rlim_cur)));
 }
 
 Main loadProgram(int rank, int program, const std::string& path) {

@@ -89,8 +89,8 @@ std::string format(const char* text, ...) {
 }
 
 void fail(int code, const std::string& message, std::initializer_list<Place> places) {
-  std::string text = format("{\"outcome\":\"failed\",\"code\":%d,\"message\":%s,\"places\":[", code,
-                            quoted(message).c_str());
+  std::string text =
+      format("{\"outcome\":\"failed\",\"code\":%d,\"message\":%s,\"places\":[", code, quoted(message).c_str());
   for (const Place place : places) {
     if (text.back() != '[') text += ',';
     text += placeWords(place);
@@ -136,9 +136,10 @@ std::string outsideOfMain() {
 
 Fiber& caller(const char* call, Place place) {
   if (current) return *current;
-  fail(exitInput, format("%s: %s ({}); main and its kernels may call it, initializers of static variables and "
-                         "destructors may not",
-                         outsideOfMain().c_str(), call),
+  fail(exitInput,
+       format("%s: %s ({}); main and its kernels may call it, initializers of static variables and "
+              "destructors may not",
+              outsideOfMain().c_str(), call),
        {place});
 }
 

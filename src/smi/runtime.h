@@ -145,8 +145,10 @@ struct Busy {
     const auto after = used.upper_bound(channel);
     const bool joinsNext = after != used.end() && after->first == channel + 1;
     const std::uint64_t last = joinsNext ? after->second : channel;
-    if (after != used.begin() && std::prev(after)->second + 1 == channel) std::prev(after)->second = last;
-    else used.emplace(channel, last);
+    if (after != used.begin() && std::prev(after)->second + 1 == channel)
+      std::prev(after)->second = last;
+    else
+      used.emplace(channel, last);
     if (joinsNext) used.erase(channel + 1);
   }
 };

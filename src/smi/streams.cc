@@ -41,10 +41,10 @@ struct Stream : Waitable {
 
   Wait wait(const Fiber& fiber) const override {
     if (&fiber == pusher) {
-      return {rendezvous && ring.held() ? format("in a push to rank %d, port %d, until it is popped ({})", destination,
-                                                 port)
-                                        : format("to push to rank %d, port %d: full, %llu elements are ahead ({})",
-                                                 destination, port, static_cast<unsigned long long>(ring.held())),
+      return {rendezvous && ring.held()
+                  ? format("in a push to rank %d, port %d, until it is popped ({})", destination, port)
+                  : format("to push to rank %d, port %d: full, %llu elements are ahead ({})", destination, port,
+                           static_cast<unsigned long long>(ring.held())),
               {destination}};
     }
     return {format("to pop from rank %d, port %d: empty ({})", source, port), {source}};
@@ -85,9 +85,10 @@ void match(Stream& s) {
 }
 
 [[noreturn]] void tooMany(const SMI_Channel& c, const char* call, Place place) {
-  fail(exitInput, format("rank %d, port %d: %s after all %d elements of the channel ({}); a channel is closed by its "
-                         "last element, open another",
-                         current->rank->index, c.port, call, c.count),
+  fail(exitInput,
+       format("rank %d, port %d: %s after all %d elements of the channel ({}); a channel is closed by its "
+              "last element, open another",
+              current->rank->index, c.port, call, c.count),
        {place});
 }
 
@@ -95,18 +96,21 @@ void match(Stream& s) {
 void bind(SMI_Channel& c, bool receives, Place place) {
   const char* call = receives ? "SMI_Pop" : "SMI_Push";
   if (!c.comm) {
-    fail(exitInput, format("rank %d: %s on a channel that was not opened ({}); open it with SMI_Open_%s_channel",
-                           current->rank->index, call, receives ? "recv" : "send"),
+    fail(exitInput,
+         format("rank %d: %s on a channel that was not opened ({}); open it with SMI_Open_%s_channel",
+                current->rank->index, call, receives ? "recv" : "send"),
          {place});
   }
   if (c.receives != receives) {
-    fail(exitInput, format("rank %d, port %d: %s on a channel that was opened to %s ({})", current->rank->index, c.port,
-                           call, receives ? "send" : "receive"),
+    fail(exitInput,
+         format("rank %d, port %d: %s on a channel that was opened to %s ({})", current->rank->index, c.port, call,
+                receives ? "send" : "receive"),
          {place});
   }
   if (c.peer < 0 || c.peer >= c.comm->context->size()) {
-    fail(exitInput, format("rank %d, port %d: %s with rank %d ({})%s; ranks are 0 to %d", current->rank->index, c.port,
-                           call, c.peer, c.comm->context->words().c_str(), c.comm->context->size() - 1),
+    fail(exitInput,
+         format("rank %d, port %d: %s with rank %d ({})%s; ranks are 0 to %d", current->rank->index, c.port, call,
+                c.peer, c.comm->context->words().c_str(), c.comm->context->size() - 1),
          {place});
   }
   if (c.count == 0) {
@@ -150,8 +154,9 @@ void bind(SMI_Channel& c, bool receives, Place place) {
 /// Only one kernel may use an end at a time.
 void alone(const Fiber* other, const SMI_Channel& c, const char* call, Place place) {
   if (!other || other == current) return;
-  fail(exitInput, format("rank %d, port %d: %s in %s ({}), in which %s waits already; give each kernel a port",
-                         current->rank->index, c.port, call, current->name.c_str(), other->name.c_str()),
+  fail(exitInput,
+       format("rank %d, port %d: %s in %s ({}), in which %s waits already; give each kernel a port",
+              current->rank->index, c.port, call, current->name.c_str(), other->name.c_str()),
        {place});
 }
 
@@ -232,16 +237,17 @@ bool active(const Busy& busy, bool sends) {
 
 Port& freePort(Rank& rank, int number, const char* what, Place place, bool sends, bool receives, bool collective) {
   Port& port = rank.ports[number];
-  const Place other = sends && active(port.sends, true)           ? port.sends.place
-                      : receives && active(port.receives, false)  ? port.receives.place
-                      : port.collective                           ? port.collectivePlace
-                      : collective && active(port.sends, true)    ? port.sends.place
+  const Place other = sends && active(port.sends, true)            ? port.sends.place
+                      : receives && active(port.receives, false)   ? port.receives.place
+                      : port.collective                            ? port.collectivePlace
+                      : collective && active(port.sends, true)     ? port.sends.place
                       : collective && active(port.receives, false) ? port.receives.place
-                                                                  : nullptr;
+                                                                   : nullptr;
   if (other) {
-    fail(exitInput, format("rank %d, port %d is used twice: a %s (%s) while an earlier channel ({}) has elements left; "
-                           "give each its own port",
-                           rank.index, number, what, "{}"),
+    fail(exitInput,
+         format("rank %d, port %d is used twice: a %s (%s) while an earlier channel ({}) has elements left; "
+                "give each its own port",
+                rank.index, number, what, "{}"),
          {place, other});
   }
   return port;
@@ -259,8 +265,8 @@ void checkChannel(int count, int type, int port, SMI_Comm comm, const char* call
 
 void checkDegree(int degree, const char* call, Place place) {
   if (degree >= 0) return;
-  fail(exitInput, format("rank %d: %s: the asynchronicity degree is %d; it is 0 or more ({})", current->rank->index,
-                         call, degree),
+  fail(exitInput,
+       format("rank %d: %s: the asynchronicity degree is %d; it is 0 or more ({})", current->rank->index, call, degree),
        {place});
 }
 

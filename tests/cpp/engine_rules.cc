@@ -313,7 +313,7 @@ GS_TEST(a_pin_that_is_not_there_is_an_error) {
   std::vector<PinState> last(10);
   last[9].pin = Pin(MaxPins - 1);
   CHECK_EQ(complaint([&] { runOn<SendsOn>(onePin.network(), last, {}, 1); }),
-           "the vertex of index 9 sends on pin 253, but the graph has 1 pin");
+           "the vertex of index 9 sends on pin 252, but the graph has 1 pin");
 }
 
 namespace {

@@ -73,6 +73,45 @@ GS_TEST(transpose_is_a_sort_by_target) {
       }
 }
 
+GS_TEST(simplify_and_count_in_pieces) {
+  std::mt19937_64 random(check::seed);
+  for (const std::uint32_t vertices : {1u, 16384u, 16385u, 70000u}) {
+    // Most edges in a few rows, so that pieces shrink by very different lengths.
+    auto edges = random_edges(random, vertices, 60000);
+    for (auto& [source, target, weight] : edges)
+      if (source % 3 == 0) source = source % 7, target = target % 5;
+    const Rows rows = rows_of(vertices, edges);
+    for (const unsigned what : {0u, 1u, 2u, 3u}) {  // GS_SIMPLIFY_*
+      Rows folded = rows;
+      std::uint64_t count = 0;
+      CHECK_EQ(gs_graph_simplify(vertices, folded.offsets.data(), folded.targets.data(), folded.weights.data(), GS_I32,
+                                 what, &count),
+               0);
+      folded.targets.resize(count);
+      folded.weights.resize(count);
+      std::set<std::pair<std::uint32_t, std::uint32_t>> seen;
+      std::vector<Edge> judge;
+      std::uint64_t loops = 0;
+      std::vector<std::uint32_t> in(vertices, 0);
+      for (const Edge& edge : edges_of(rows)) {
+        const auto [source, target, weight] = edge;
+        if ((what & GS_SIMPLIFY_LOOPS) && source == target) continue;
+        if (!seen.emplace(source, target).second && (what & GS_SIMPLIFY_PARALLEL)) continue;
+        judge.push_back(edge);
+        loops += source == target;
+        ++in[target];
+      }
+      CHECK(edges_of(folded) == judge);
+      gs_graph_census census;
+      CHECK_EQ(gs_graph_count(vertices, count, folded.offsets.data(), folded.targets.data(), &census), 0);
+      CHECK_EQ(census.loops, loops);
+      CHECK_EQ(census.parallel, judge.size() - seen.size());
+      CHECK_EQ(census.most_in, std::uint64_t{*std::max_element(in.begin(), in.end())});
+      CHECK_EQ(census.sources, static_cast<std::uint64_t>(std::count(in.begin(), in.end(), 0u)));
+    }
+  }
+}
+
 GS_TEST(simplify_and_symmetrise) {
   std::mt19937_64 random(check::seed);
   const auto edges = random_edges(random, 50, 3000);

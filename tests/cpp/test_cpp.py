@@ -10,6 +10,7 @@ the quick size does without sanitizers for that reason.
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -19,7 +20,7 @@ from typing import NamedTuple
 import pytest
 from conftest import current_size
 
-from gossamer.native import build_dir, compiler, lock
+from gossamer.builds import build_dir, compiler, lock
 
 ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).resolve().parent
@@ -74,7 +75,7 @@ def _escape(path: object) -> str:
 
 def _rules() -> str:
     """The build file: each source and test once for every sanitizer."""
-    text = [f"cxx = {compiler()}", f"root = {str(ROOT).replace('$', '$$')}", BUILD_RULES]
+    text = [f"cxx = {shlex.join(compiler())}", f"root = {str(ROOT).replace('$', '$$')}", BUILD_RULES]
 
     def compiled(source: Path, sanitizer: str) -> str:
         target = f"{sanitizer}/{source.parent.name}-{source.stem}.o"

@@ -19,7 +19,7 @@ from scipy.sparse import csgraph
 
 import gossamer as gs
 from gossamer import apps
-from gossamer.runs import difference
+from gossamer.run_app import difference
 
 DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data"
 FAR = np.uint32(0xFFFFFFFF)

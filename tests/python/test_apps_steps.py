@@ -74,7 +74,7 @@ def scattered(x: Any) -> Any:
     return x ^ x >> np.uint64(16)
 
 
-def spikes(vertices: int, edges: Edges, steps: int, seed: int) -> tuple[Any, Any, Any]:
+def spikes(vertices: int, edges: Edges, steps: int, seed: int, scale: float = 1) -> tuple[Any, Any, Any]:
     """Izhikevich's program on arrays, in whole numbers of 1/65536: spikes, potentials, and who spiked when."""
     number = np.arange(vertices)
     bits = scattered(number ^ int(scattered((seed + 0x9E3779B9) & 0xFFFFFFFF)))
@@ -87,7 +87,7 @@ def spikes(vertices: int, edges: Edges, steps: int, seed: int) -> tuple[Any, Any
     c, d = fixed(np.where(excites, -65 + 15 * r * r, -65)), fixed(np.where(excites, 8 - 6 * r * r, 2))
     noise = fixed(np.where(excites, 5, 2) * 1.7320508)
     degree = np.bincount(edges[0], minlength=vertices)
-    each = np.divide(1000, degree, out=np.zeros(vertices), where=degree > 0)
+    each = np.divide(1000 * scale, degree, out=np.zeros(vertices), where=degree > 0)
     strength = np.trunc(256 * np.where(excites, 0.25, -0.5) * each).astype(np.int64)
     v = fixed(np.full(vertices, -65.0))
     u = b * v >> 16
@@ -120,6 +120,21 @@ def test_neurons_spike_as_in_whole_numbers(size: Size, seed: int) -> None:
             assert (got.columns["spikes"] == want).all() and (got.columns["potential"] == potential).all()
             assert got.stats["sends"] == raster.sum() and got.stats["steps"] == 120
     assert 0.2 * vertices < want.sum() < 20 * vertices and raster.sum(axis=1).max() < 0.8 * vertices
+
+
+def test_any_number_of_spikes_at_once_is_added_up() -> None:
+    """One neuron hears thousands in one step, each at the greatest strength: more than 31 bits hold."""
+    vertices, steps = 1_000_000, 10
+    number = np.arange(vertices)
+    excites = scattered(number ^ int(scattered(7 + 0x9E3779B9))) % np.uint64(5) != 0
+    sources = number[excites & (number > 0)]
+    edges = (sources, np.zeros(len(sources), int))
+    want, potential, raster = spikes(vertices, edges, steps, 7, scale=10)
+    assert raster[:-1, sources].sum(axis=1).max() * 256 * 0.25 * 10 * 1000 > 2**31
+    given = graph_of(vertices, edges)
+    for engine in ("cpu", "shuffle"):
+        got = gs.run("izhikevich", given, engine=engine, threads=2, steps=steps, strength=10, **{"noise-seed": 7})
+        assert (got.columns["spikes"] == want).all() and (got.columns["potential"] == potential).all()
 
 
 def test_paths_from_eight_sources_are_dijkstras(size: Size, seed: int) -> None:

@@ -43,6 +43,8 @@ PAIRS = [
     ("asp64", "gapbs"),
     ("hashmin", "scipy"),
     ("hashmin", "networkit"),
+    ("bfs", "gapbs"),
+    ("triangles", "gapbs"),
 ]
 LOADS = [f"load.{form}-mbs" for form in ["edges", "edges-weighted", "words", "mtx", "metis", "dimacs", "adjlist"]]
 ALONE = [*LOADS, "pagerank.peak-mb", "start-to-result.email-Enron", "compile.vertex-s", "first-run-s"]
@@ -77,6 +79,10 @@ for trial in range(int(option("-n"))):
         for _ in range(int(option("-i"))):
             share = [rank[v] / len(out[v]) if out[v] else 0 for v in range(n)]
             rank = [0.15 / n + 0.85 * sum(share[u] for u, _ in into[v]) for v in range(n)]
+    elif program == "tc":
+        near = [{{u for u, _ in row}} for row in out]
+        assert not directed and all(len(near[v]) == len(out[v]) and v not in near[v] for v in range(n))
+        cost = [0] * (sum(len(near[v] & near[u]) for v in range(n) for u in near[v]) // 6)
     else:
         source = int(option("-r"))
         cost = {{source: 0}}
@@ -96,6 +102,8 @@ for trial in range(int(option("-n"))):
                 print("%d:%.6g" % (v, rank[v] * {rank_factor}))
         elif program == "sssp":
             print("SSSP Tree reaches %d nodes" % (len(cost) + {reach_error}))
+        elif program == "tc":
+            print("%d triangles" % (len(cost) + {reach_error}))
         else:
             print("BFS Tree has %d nodes and %d edges" % (len(cost) + {reach_error}, m))
     if "-v" in arguments:
@@ -136,7 +144,7 @@ def fake(folder: Path, *, rank_factor: str = "1", reach_error: str = "0", verdic
     folder.mkdir()
     lies = {"rank_factor": rank_factor, "reach_error": reach_error, "verdict": verdict}
     text = FAKE.format(python=sys.executable, **lies)
-    for name in ("pr_spmv", "sssp", "bfs"):
+    for name in ("pr_spmv", "sssp", "bfs", "tc"):
         program = folder / name
         program.write_text(text, encoding="utf-8")
         program.chmod(program.stat().st_mode | stat.S_IXUSR)
@@ -170,6 +178,8 @@ def test_the_names_are_the_table(suite: ModuleType) -> None:
         ("asp64.vs-graphblas.rmat18.t2", 10),
         ("asp64.vs-gapbs.grid400k.t2", 1),
         ("asp64.vs-gapbs.geoS.t2", None),
+        ("bfs.vs-gapbs.geoS.t2", 0.7),
+        ("triangles.vs-gapbs.geoS.t1", 0.7),
         ("hashmin.vs-scipy.grid400k.t1", 1),
         ("hashmin.vs-networkit.grid400k.t1", None),
     ],
@@ -278,6 +288,8 @@ def test_gapbs_beside_every_measure(suite: ModuleType, tmp_path: Path, tiny: Non
         ("pagerank", {"rank_factor": "1.001"}),
         ("sssp", {"reach_error": "1"}),
         ("asp64", {"reach_error": "-1"}),
+        ("bfs", {"reach_error": "1"}),
+        ("triangles", {"reach_error": "1"}),
         ("sssp", {"verdict": "FAIL"}),
     ],
 )
@@ -371,7 +383,7 @@ def test_the_command_writes_the_rows(tmp_path: Path, command: Any) -> None:
     for row in rows:
         assert ("skipped" in row) == ("gapbs" in row["name"])
         assert row["config"]["cpu"]
-    assert len(re.findall("skipped: ", done.stdout)) == 3
+    assert len(re.findall("skipped: ", done.stdout)) == 5
 
 
 def test_an_interrupted_bench_keeps_its_rows_and_leaves_nothing(tmp_path: Path) -> None:

@@ -107,7 +107,7 @@ def test_header_says_what_the_model_says(tmp_path: Path) -> None:
         for knob in knobs(one):
             place = "::".join(knob.path[-2:])
             if isinstance(knob.value, (int, float)):
-                checks.append(f"static_assert({place} == {knob.value});")
+                checks.append(f"static_assert({place} == {str(knob.value).lower()});")
             elif isinstance(knob.value, str):
                 checks.append(f'static_assert(std::string_view({place}) == "{knob.value}");')
             else:

@@ -214,7 +214,7 @@ def test_a_long_double_is_rounded_once(tmp_path: Path) -> None:
         ("-1e4000L", "-inf"),
         ("1e-4000L", "0.00000000"),
         ("__builtin_infl()", "inf"),
-        ("__builtin_nanl(\"\")", "nan"),
+        ('__builtin_nanl("")', "nan"),
     ]
     values = ", ".join(value for value, _ in cases)
     source = written(

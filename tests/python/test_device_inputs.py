@@ -13,9 +13,10 @@ from typing import Any
 
 import pytest
 
-from gossamer import _device_header, device
+from gossamer import device
 from gossamer.config import constants
 from gossamer.config import load as load_config
+from gossamer.device import _header
 from gossamer.errors import ExitCode, InputError
 
 HERE = Path(__file__).resolve().parent
@@ -177,7 +178,7 @@ int main(void) {
 }
 """
     source = written(tmp_path, "local.c", body)
-    place = _device_header.memory_map(load_config("tiny"))
+    place = _header.memory_map(load_config("tiny"))
     most = place.partition_bytes - place.stack_bytes
     for words in (most // 4, 1000, 50_000):
         ran = model.run(source, tmp_path, threads=4, defines=[f"WORDS={words}"], steps=400_000_000)
@@ -256,8 +257,8 @@ def test_macros_are_in_every_configuration(config: str) -> None:
 def test_the_router_has_its_tables_behind_the_data(tmp_path: Path) -> None:
     for name in ("tiny", "quad", "ecp5", "de5"):
         config = load_config(name)
-        place = _device_header.memory_map(config)
-        text = _device_header.header(config)
+        place = _header.memory_map(config)
+        text = _header.header(config)
         base = int(re.search(r"TinselPOLiteProgRouterBase (\w+)", text)[1], 0)  # type: ignore[index]
         # Programs end where they begin; they end in the lower half of the memory and of its window.
         assert base == place.data_base + place.data_bytes
@@ -270,7 +271,7 @@ def test_a_mesh_whose_width_is_no_power_of_two(tmp_path: Path) -> None:
     changes = "[mesh]\nwidth = 3\nheight = 1\n[cache]\ncaches_per_dram = 3\n"
     path = written(tmp_path, "three.toml", f'base = "quad"\ndescription = "three tiles"\n{changes}')
     config = load_config(path)
-    text = _device_header.header(config)
+    text = _header.header(config)
     assert "#define TinselThreadsPerBoard 192\n#define TinselLogThreadsPerBoard 8\n" in text
     assert "#define TinselMaxThreads 256\n" in text
     ran = model.run(FIXTURES / "threads.c", tmp_path, str(path), steps=400_000_000)

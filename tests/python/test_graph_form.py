@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import networkx
 import numpy as np
@@ -367,3 +368,51 @@ print(most() - before, before, (graph.out.offsets.nbytes + graph.out.targets.nby
     assert peak <= 2 * result + size.pick(16 << 10, 8 << 10, 0)
     if size.name == "full":
         assert peak + before <= 2 * result
+
+
+# From arrays ------------------------------------------------------------------------------------
+
+
+def test_a_graph_from_arrays(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    for _ in range(20):
+        count, edges = int(random.integers(1, 50)), int(random.integers(0, 200))
+        ends = random.integers(count, size=(2, edges))
+        weights = random.integers(1, 9, size=edges)
+        graph = Graph.from_arrays(*ends, weights, vertices=count)
+        found = graph.to_scipy().toarray()
+        expected = np.zeros((count, count))
+        np.add.at(expected, tuple(ends), weights)
+        np.testing.assert_array_equal(found, expected)
+        both = Graph.from_arrays(ends[0].tolist(), ends[1].tolist(), undirected=True, vertices=count)
+        expected = np.zeros((count, count))
+        np.add.at(expected, tuple(ends), 1)
+        once = np.diag(np.diag(expected))
+        np.testing.assert_array_equal(both.to_scipy().toarray(), expected + expected.T - once)
+        assert both.symmetric and not both.weighted
+    named = Graph.from_arrays(["oak", "ash"], ["ash", "yew"], name="trees")
+    assert (list(named.labels or ()), named.out.targets.tolist()) == (["oak", "ash", "yew"], [1, 2])
+    assert Graph.from_arrays([0, 5], [1, 0]).vertices == 6
+    mixed = Graph.from_arrays(np.array([0, 2], np.uint64), np.array([2, 1], np.int32))
+    assert (mixed.vertices, mixed.out.targets.tolist()) == (3, [2, 1])
+
+
+@pytest.mark.parametrize(
+    ("given", "how", "why"),
+    [
+        (([0, 1], [1]), {}, "two arrays of one length"),
+        (([[0]], [[1]]), {}, "two arrays of one length"),
+        (([0], [1], [1, 2]), {}, "2 weights for 1 edges"),
+        (([0.5], [1]), {}, "whole numbers or text, not float64"),
+        (([0, None], [1, "a"]), {}, "whole numbers or text"),
+        (([0, 1], ["a", "b"]), {}, "all whole numbers or all text"),
+        ((np.array([2**64 - 1], np.uint64), [1]), {}, "9223372036854775808 vertices"),
+        (([-1], [1]), {}, "vertex -1, which is outside of 0 .. 1"),
+        (([0], [7]), {"vertices": 7}, "vertex 7, which is outside of 0 .. 6"),
+        ((["a"], ["b"]), {"vertices": 3}, "3 vertices, but the edges name 2"),
+        (([], []), {}, "0 vertices"),
+    ],
+)
+def test_arrays_that_are_no_edges_are_refused(given: tuple[Any, ...], how: dict[str, int], why: str) -> None:
+    with pytest.raises(InputError, match=why):
+        Graph.from_arrays(*given, **how)

@@ -108,6 +108,22 @@ def test_grid_is_networkxs(size: Size) -> None:
         assert graph.vertices == len(judge)
 
 
+@pytest.mark.parametrize("around", [False, True])
+@pytest.mark.parametrize("neighbours", [6, 26])
+def test_cube_is_networkxs(neighbours: int, around: bool) -> None:
+    """A product of three paths or circles: with 26 neighbours the strong one, less the vertices themselves."""
+    line = networkx.cycle_graph if around else networkx.path_graph
+    product = networkx.cartesian_product if neighbours == 6 else networkx.strong_product
+    for width, height, depth in ((3, 3, 3), (5, 3, 4)) if around else ((1, 1, 1), (1, 6, 2), (4, 3, 5)):
+        graph = generate.cube(width, height, depth, neighbours=neighbours, around=around)
+        judge = product(product(line(depth), line(height)), line(width))
+        pairs = [[(z * height + y) * width + x for (z, y), x in ends] for ends in judge.edges]
+        wanted = {(a, b) for a, b in pairs if a != b}
+        assert set(edges_of(graph)) == wanted | {(b, a) for a, b in wanted}
+        assert graph.symmetric and graph.vertices == len(judge)
+        assert (np.diff(graph.out.offsets.astype(np.int64)) == neighbours).all() or not around
+
+
 def test_ring_is_networkxs() -> None:
     assert set(edges_of(generate.ring(9))) == set(networkx.cycle_graph(9, networkx.DiGraph).edges)
 
@@ -136,7 +152,7 @@ def test_specifications() -> None:
     ("spec", "said"),
     [
         ("gen:rmt:scale=5", "did you mean rmat"),
-        ("gen:", "there are: geo"),
+        ("gen:", "there are: cube, geo"),
         ("gen:rmat", "rmat needs scale"),
         ("gen:rmat:scale=x", "scale must be an integer"),
         ("gen:rmat:scale=40", "scale 40 is outside of 1 .. 31"),
@@ -147,6 +163,8 @@ def test_specifications() -> None:
         ("gen:geo:vertices=0", "vertices 0 is outside"),
         ("gen:geo:vertices=10,order=best", "order 'best'"),
         ("gen:grid:width=70000,height=70000", "height 70000 is outside"),
+        ("gen:cube:width=3,height=2,depth=3,around=yes", "height 2 is outside of 3"),
+        ("gen:cube:width=3,height=2,depth=3,neighbours=18", "neighbours 18; there may be 6 or 26"),
         ("gen:ring:vertices=5,weights=9:1", "greatest weight 1 is outside"),
         ("gen:ring:vertices=5,weights=heavy", "write them as LOW:HIGH"),
     ],

@@ -17,7 +17,7 @@ KNOWN = {
     # An engine gives Results, and a run looks for its engine.
     frozenset(
         {
-            "gossamer.runs",
+            "gossamer.run_app",
             "gossamer.engines",
             "gossamer.engines._given",
             "gossamer.engines.cpu",

@@ -1,20 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The mapper's tables, judged by a walker that reads them as bytes of memory and shares no code with what makes them.
-
-The walker does what a thread would: from each vertex's list to the messages, from each message's key to the edges at
-every receiver. Every edge of the graph must be reached exactly once, with its own value.
-"""
+"""The mapper's tables, judged by a walker that reads them as bytes and shares no code with what makes them."""
 
 from __future__ import annotations
 
 import random
 import struct
-from collections import Counter
-from collections.abc import Iterator
 
 import numpy as np
 import pytest
 from conftest import Size
+from python.table_walker import BASE, LAYOUT, VALUED, WIDE, Walker, edges_of, problem
 
 import gossamer_setup
 from gossamer import config as configs
@@ -23,153 +18,10 @@ from gossamer.errors import InputError
 from gossamer.mapper import pack
 from gossamer.mapper.partition import mapped
 
-Edge = tuple[int, int, int, bytes]
-"""Source, pin, target, value."""
-BASE = 0x4000_0000
-LAYOUT = mapper.Layout(state=8, flags=2, offset=2, edge=2, value=0, align=2, list=2, header=64)
-VALUED = mapper.Layout(state=12, flags=3, offset=2, edge=8, value=4, align=4, list=4, header=64)
-WIDE = mapper.Layout(state=16, flags=2, offset=4, edge=16, value=8, align=8, list=8, header=64)
-
 
 @pytest.fixture(scope="module", autouse=True)
 def partitioner() -> None:
     gossamer_setup.require("rtl")
-
-
-def problem(source: random.Random, vertices: int, edges: int, pins: int, layout: mapper.Layout) -> mapper.Problem:
-    """Random edges, hubs among them, each with a value of its own, on several pins; a pin may have two relations."""
-    size = layout.edge - layout.value if layout.value else 0
-    hubs = [source.randrange(vertices) for _ in range(3)]
-
-    def relation(pin: int) -> mapper.Relation:
-        ends = sorted(
-            (source.choice(hubs) if source.random() < 0.2 else source.randrange(vertices), source.randrange(vertices))
-            for _ in range(edges)
-        )
-        offsets = np.searchsorted([a for a, _ in ends], np.arange(vertices + 1))
-        values = np.frombuffer(source.randbytes(len(ends) * size), np.uint8).reshape(len(ends), size) if size else None
-        return mapper.Relation(pin, offsets, np.array([b for _, b in ends], np.int64), values)
-
-    relations = [relation(pin) for pin in range(pins)] + [relation(0)]
-    states = np.frombuffer(source.randbytes(8 * vertices), np.uint8).reshape(vertices, 8)
-    return mapper.Problem(states=states, params=b"params!!", unit=bytes(size), relations=relations)
-
-
-def edges_of(given: mapper.Problem) -> Counter[Edge]:
-    found: Counter[Edge] = Counter()
-    for relation in given.relations:
-        for vertex in range(given.vertices):
-            for edge in range(relation.offsets[vertex], relation.offsets[vertex + 1]):
-                value = b"" if relation.values is None else relation.values[edge].tobytes()
-                found[vertex, relation.pin, int(relation.targets[edge]), value] += 1
-    return found
-
-
-class Walker:
-    """Memories as the boards have them, and a walk over all lists."""
-
-    def __init__(self, tables: mapper.Tables, given: mapper.Problem, layout: mapper.Layout, multicast: bool) -> None:
-        self.layout, self.multicast, self.given = layout, multicast, given
-        self.config, self.tiles = tables.machine.config, tables.machine.board_tiles
-        self.memory: list[dict[int, bytes]] = [{} for _ in range(tables.machine.memories)]
-        self.bytes: list[dict[int, int]] = [{} for _ in self.memory]
-        for memory, address, data in tables.images(77):
-            for at, byte in enumerate(data, address):
-                assert at not in self.bytes[memory], "written twice"
-                self.bytes[memory][at] = byte
-        self.headers = {}
-        words = self.config.threads
-        for memory, data in tables.blocks():
-            for number, address in enumerate(struct.unpack(f"<{words}I", data)):
-                if address:
-                    board = memory // self.drams
-                    self.headers[board, number] = (memory, address)
-
-    @property
-    def drams(self) -> int:
-        return self.config.memory.dram.count
-
-    def words(self, memory: int, address: int, count: int) -> tuple[int, ...]:
-        return struct.unpack(f"<{count}I", self.raw(memory, address, 4 * count))
-
-    def raw(self, memory: int, address: int, size: int) -> bytes:
-        return bytes(self.bytes[memory][address + i] for i in range(size))
-
-    def vertices(self) -> Iterator[tuple[int, int, int, int]]:
-        """Board, thread, memory and address of every vertex there is."""
-        for (board, number), (memory, header) in self.headers.items():
-            count, total, first, _flags, _outs, _queue, _params, most, _keys = self.words(memory, header, 9)
-            assert total == self.given.vertices and most == 77
-            for local in range(count):
-                yield board, number, memory, first + local * self.layout.state
-
-    def walk(self) -> Counter[Edge]:
-        """Every edge that is reached."""
-        # Which vertex an address stands for is told by the mapping's order alone; states are random, so they name it.
-        names = {self.given.states[v].tobytes(): v for v in range(self.given.vertices)}
-        assert len(names) == self.given.vertices
-        name_at = {}
-        for board, number, memory, address in self.vertices():
-            first = self.words(memory, self.headers[board, number][1] + 8, 1)[0]
-            name_at[board, number, address - first] = names[self.raw(memory, address, 8)]
-        assert sorted(name_at.values()) == list(range(self.given.vertices))
-        found: Counter[Edge] = Counter()
-        pins, entry_bytes = self.given.pins, 16 if self.multicast else 8
-        for (board, number, offset), sender in name_at.items():
-            memory, header = self.headers[board, number]
-            (outs,) = self.words(memory, header + 16, 1)
-            for pin in range(pins):
-                number_of = offset // self.layout.state * pins + pin
-                at, end = self.words(memory, outs + 4 * number_of, 2)
-                own = self.number(memory, at)
-                reached: list[tuple[int, int, int, int]] = [(board, number, memory, at)] if own else []
-                at += self.layout.list + own
-                at += -at % max(4, self.layout.align)
-                assert at <= end and (end - at) % entry_bytes == 0
-                for entry in range(at, end, entry_bytes):
-                    reached += self.entry(board, number, memory, entry)
-                for there, its, memory_there, edges in reached:
-                    for target, value in self.edges(memory_there, edges):
-                        found[sender, pin, name_at[there, its, target], value] += 1
-        return found
-
-    def number(self, memory: int, at: int) -> int:
-        """An offset or a length."""
-        return int.from_bytes(self.raw(memory, at, self.layout.offset), "little")
-
-    def entry(self, board: int, number: int, memory: int, at: int) -> Iterator[tuple[int, int, int, int]]:
-        """Board, thread, memory and list of edges at each receiver of a message."""
-        config = self.config
-        dest, key = self.words(memory, at, 2)
-        thread_bits, x_bits, y_bits = config.log2_threads_per_tile, config.log2_mesh_width, config.log2_mesh_height
-        thread = dest & ((1 << thread_bits) - 1)
-        x = dest >> thread_bits & ((1 << x_bits) - 1)
-        y = dest >> (thread_bits + x_bits) & ((1 << y_bits) - 1)
-        there = dest >> (thread_bits + x_bits + y_bits) & 0xFFF
-        first = (y * config.mesh.width + x) * config.threads_per_tile
-        if not self.multicast:
-            assert dest >> 29 == 0 and (there, first + thread) != (board, number)
-            yield there, first + thread, self.headers[there, first + thread][0], key
-            return
-        assert dest >> 29 == 1 and thread == 0
-        low, high = self.words(memory, at + 8, 2)
-        mask = high << 32 | low
-        assert mask and mask < 1 << config.threads_per_tile
-        for one in range(config.threads_per_tile):
-            if mask >> one & 1:
-                assert (there, first + one) != (board, number)
-                its, header = self.headers[there, first + one]
-                yield there, first + one, its, self.words(its, header + 32, 1)[0] + key
-
-    def edges(self, memory: int, at: int) -> Iterator[tuple[int, bytes]]:
-        assert at % max(4, self.layout.align) == 0, "lists are read by words"
-        edge = at + self.layout.list
-        end = edge + self.number(memory, at)
-        assert edge < end and (end - edge) % self.layout.edge == 0
-        while edge != end:
-            size = self.layout.edge - self.layout.value if self.layout.value else 0
-            yield self.number(memory, edge), self.raw(memory, edge + self.layout.value, size) if size else b""
-            edge += self.layout.edge
 
 
 @pytest.mark.parametrize("multicast", [False, True], ids=["threads", "tiles"])

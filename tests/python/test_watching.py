@@ -33,7 +33,7 @@ def told(boards: int = 1, tiles: int = 2, width: int = 2, cycle: int = 10_000, s
         ],
         "tiles": [
             {
-                "started": 16, "issued": random.randrange(2 * cycle), "looks": 100,
+                "started": 16, "issued": random.randrange(2 * cycle), "skipped": cycle // 3, "looks": 100,
                 "shares": [random.randrange(200) for _ in NAMES],
                 "flits": [random.randrange(cycle) for _ in range(4)],
             }

@@ -74,6 +74,22 @@ def test_a_handler_that_dies(way: str, parallel: bool, graph: gs.Graph, capfd: p
     assert said.count("Assertion") == said.count("\n") if way == "asserts" else said == ""
 
 
+@pytest.mark.parametrize("where", ["receive", "verdict", "results"])
+def test_a_descriptor_that_dies(where: str, graph: gs.Graph) -> None:
+    """Where it concerns no vertex none is blamed, whichever handler runs meanwhile."""
+    app = apps.load(HEADER)
+    number = len(HANDLERS) + 1 + ["receive", "verdict", "results"].index(where)
+    for way in ("throws", "throws_number", "touches"):
+        for options in ENGINES:
+            with pytest.raises(HandlerDied) as caught:
+                gs.run(app, graph, vertex=1, where=number, how=list(WAYS).index(way), **options)
+            at = rf", at \S*dies\.h:{line_of(way)}" if line_of(way) else ""
+            said = str(caught.value)
+            assert re.fullmatch(rf"dies: the descriptor's {where} {WAYS[way]}{at}; there is no answer", said), said
+            assert caught.value.exit_code == 4 and caught.value.vertex is None
+    assert gs.run(app, graph, threads=2).values.sum() == 5 * graph.edges
+
+
 def test_the_command_says_it_in_one_line(command: Command, tmp_path: Any) -> None:
     output = tmp_path / "heard.npy"
     words = ("run", HEADER, "gen:grid:width=10,height=5", "--vertex", "17", "--where", "5", "--how", "3", "-o", output)
@@ -92,9 +108,9 @@ def test_the_command_says_it_in_one_line(command: Command, tmp_path: Any) -> Non
         ("1", "width=10,height=5", 17, 5, "finish"),
         ("2", "width=10,height=5", 17, 5, "finish"),
         # On a thread of the pool, while the calling one has done its share and waits.
-        ("2", "width=500,height=400", 150001, 4, "recv, step or send"),
-        ("2", "width=500,height=400", 150001, 4, "recv, step or send"),
-        ("2", "width=500,height=400", 199990, 4, "recv, step or send"),
+        ("2", "width=500,height=400", 150001, 4, "(step|recv, step or send)"),
+        ("2", "width=500,height=400", 150001, 4, "(step|recv, step or send)"),
+        ("2", "width=500,height=400", 199990, 4, "(step|recv, step or send)"),
     ],
 )
 def test_a_handler_that_does_not_return_ends_with_ctrl_c(
@@ -110,7 +126,8 @@ def test_a_handler_that_does_not_return_ends_with_ctrl_c(
     _, said = child.communicate(timeout=60)
     assert child.returncode == 4
     at = f"at tests/fixtures/vertices/dies.h:{line_of('loops')}"
-    assert said == f"gossamer: error: dies: {handler} of vertex {vertex} does not return, {at}; there is no answer\n"
+    line = rf"gossamer: error: dies: {handler} of vertex {vertex} does not return, {at}; there is no answer\n"
+    assert re.fullmatch(line, said), said
 
 
 def test_threads_that_cannot_be_started(graph: gs.Graph) -> None:

@@ -51,7 +51,8 @@ LINK = ["-target", "riscv32-freestanding-none", *CORE, "-Wl,--entry=handlers"]
 
 def application_headers() -> list[Path]:
     """Every header that names a vertex, ours and the examples'."""
-    found = sorted((ROOT / "apps").glob("*/*.h")) + sorted((ROOT / "examples").glob("**/*.h"))
+    found = sorted(path for path in (ROOT / "apps").glob("*/*.h") if path.stem == path.parent.name)
+    found += sorted((ROOT / "examples").glob("**/*.h"))
     return [path for path in found if "GOSSAMER_VERTEX(" in path.read_text() or "/apps/" in str(path)]
 
 

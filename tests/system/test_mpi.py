@@ -98,6 +98,15 @@ def test_operations_on_gaps(tmp_path: Path, size: Size) -> None:
         assert lines(ours(FIXTURES / "gaps.c", ranks, tmp_path)) == wanted
 
 
+def test_what_is_given_back_is_there_again(tmp_path: Path) -> None:
+    """Datatypes made of others that are freed first, some of them while a receive uses them; memory."""
+    assert lines(ours(FIXTURES / "reuse.c", 2, tmp_path)) == [f"rank {rank}: 0 are wrong" for rank in range(2)]
+
+
+def test_communicators_are_there_again(tmp_path: Path) -> None:
+    assert lines(ours(FIXTURES / "dups.c", 2, tmp_path)) == [f"rank {rank}: 0 are wrong" for rank in range(2)]
+
+
 def test_matching_order(tmp_path: Path, seed: int, size: Size) -> None:
     """Random streams and receives with wildcards, in order and with packets that overtake each other."""
     chance = random.Random(seed)

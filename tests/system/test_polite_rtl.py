@@ -15,7 +15,7 @@ from scipy.sparse import csgraph
 
 import gossamer as gs
 import gossamer_setup
-from gossamer import apps, runs
+from gossamer import apps, run_app
 from gossamer import config as configs
 from gossamer.engines import rtl_vertices
 from gossamer.engines.rtl_cluster import Plan
@@ -23,6 +23,7 @@ from gossamer.engines.rtl_vertices import Hardware
 from gossamer.errors import RunDied
 
 FIXTURES = ROOT / "tests" / "fixtures" / "vertices"
+FOUR = ROOT / "tests" / "fixtures" / "cluster" / "four.toml"
 FAR = np.uint32(0xFFFF_FFFF)
 
 
@@ -38,8 +39,8 @@ def simulators() -> None:
 def hardware(where: str, multicast: str = "local", **how: Any) -> Hardware:
     if where == "tiny":
         return Hardware(config="tiny", multicast=multicast, **how)
-    plan = Plan(configs.load_cluster("pair"))
-    loss = 0.02 if where == "lossy" else 0.0
+    plan = Plan(configs.load_cluster(FOUR if where.startswith("four") else "pair"))
+    loss = 0.02 if where.endswith("lossy") else 0.0
     return Hardware(plan=plan, multicast=multicast, settings={"frame_loss": loss}, **how)
 
 
@@ -58,7 +59,8 @@ def graph(vertices: int, a: Any, b: Any, weights: Any = None) -> gs.Graph:
     return gs.Graph.from_csr(offsets, b[order], kept, name="test")
 
 
-WHERE = [("tiny", "local"), ("tiny", "none"), ("pair", "local"), ("lossy", "none")]
+WHERE = [("tiny", "local"), ("tiny", "none"), ("pair", "local"), ("lossy", "none"), ("four", "full")]
+"""One of four has messages that part on their way; with loss: test_keys_over_links_that_lose_frames."""
 
 
 @pytest.mark.parametrize("where, multicast", WHERE)
@@ -67,7 +69,7 @@ def test_sssp_is_dijkstra(where: str, multicast: str, size: Size, seed: int) -> 
     for vertices, count in [(1, 3), (20, 60), (150, size.pick(400, 700, 2000))]:
         a, b = edges(random, vertices, count)
         w = random.integers(1, 50, count)
-        got = runs.run("sssp", graph(vertices, a, b, w), engine=hardware(where, multicast), source=0).values
+        got = run_app.run("sssp", graph(vertices, a, b, w), engine=hardware(where, multicast), source=0).values
         order = np.lexsort((w, b, a))
         first = np.ones(count, bool)
         s, t, weight = a[order], b[order], w[order]
@@ -81,7 +83,7 @@ def test_sssp_is_dijkstra(where: str, multicast: str, size: Size, seed: int) -> 
 def test_hashmin_is_connected_components(where: str, multicast: str, seed: int) -> None:
     random = np.random.default_rng(seed)
     a, b = edges(random, 120, 90)
-    result = runs.run("hashmin", graph(120, a, b), engine=hardware(where, multicast))
+    result = run_app.run("hashmin", graph(120, a, b), engine=hardware(where, multicast))
     _, labels = csgraph.connected_components(
         scipy.sparse.coo_array((np.ones(90), (a, b)), shape=(120, 120)), directed=False
     )
@@ -95,7 +97,7 @@ def test_pagerank_is_the_power_method(where: str, multicast: str, seed: int) -> 
     """Steps are in step on all boards: each is one iteration."""
     random = np.random.default_rng(seed)
     a, b = edges(random, 100, 600)
-    result = runs.run("pagerank", graph(100, a, b), engine=hardware(where, multicast), iterations=4, raw=True)
+    result = run_app.run("pagerank", graph(100, a, b), engine=hardware(where, multicast), iterations=4, raw=True)
     degree = np.bincount(a, minlength=100)
     score = np.full(100, 1 / 100)
     for _ in range(4):
@@ -113,13 +115,33 @@ def test_wide_messages_and_messages_to_the_host(multicast: str, seed: int) -> No
     random = np.random.default_rng(seed)
     a, b = edges(random, 70, 300)
     w = np.asarray(random.integers(1, 100, 300), np.float64) / 8
-    result = runs.run(FIXTURES / "talks.h", graph(70, a, b, w), engine=hardware("pair", multicast))
+    result = run_app.run(FIXTURES / "talks.h", graph(70, a, b, w), engine=hardware("pair", multicast))
     sums = np.bincount(b, weights=0.5 * w, minlength=70)
     heard = np.bincount(b, minlength=70)
     assert (result.columns["sum"] == sums).all() and (result.columns["heard"] == heard).all()
     odd = heard % 2 == 1
     assert result.columns["messages"][0] == 70 + 1000 * odd.sum()
     assert result.columns["told"][0] == 0.5 * 70 + sums[odd].sum()
+
+
+def test_keys_over_links_that_lose_frames(seed: int) -> None:
+    """Routers' copies arrive once; each thread sends fewer messages, and the board's routers count theirs."""
+    random = np.random.default_rng(seed)
+    a, b = edges(random, 200, 1600)
+    given = graph(200, a, b)
+    engines = {way: hardware("four-lossy", way, mapping="random") for way in ("local", "full")}
+    found = {way: run_app.run("pagerank", given, engine=one, iterations=3, raw=True) for way, one in engines.items()}
+    degree = np.bincount(a, minlength=200)
+    score = np.full(200, 1 / 200)
+    for _ in range(3):
+        share = np.divide(0.85 * score, degree, out=np.zeros(200), where=degree > 0)
+        score = 0.15 / 200 + np.bincount(b, weights=share[a], minlength=200)
+    for result in found.values():
+        assert np.allclose(result.values, score, rtol=1e-5)
+        assert result.stats["deliveries"] == 3 * 1600
+    sent = {way: result.stats["counters"]["sent"] for way, result in found.items()}
+    # A vertex sends one message to each other tile without keys; with them to its board's, and one to all others.
+    assert sent["full"] < 0.6 * sent["local"]
 
 
 def reduced(vertices: int, now: int) -> dict[str, Any]:
@@ -141,7 +163,7 @@ def test_aggregates_of_five_words(where: str, steps: int, seed: int) -> None:
     """Three barriers a step, with threads that give nothing; what the vertices saw is that of the step before."""
     random = np.random.default_rng(seed)
     a, b = edges(random, 50, 200)
-    result = runs.run(FIXTURES / "aggregates.h", graph(50, a, b), engine=hardware(where), steps=steps)
+    result = run_app.run(FIXTURES / "aggregates.h", graph(50, a, b), engine=hardware(where), steps=steps)
     nothing = {"sum": 0, "least": np.inf, "greatest": -(2**31), "bits": 0, "fixed": 0}
     seen = reduced(50, steps - 1) if steps > 1 else nothing
     for name, value in seen.items():
@@ -155,23 +177,23 @@ def test_aggregates_end_a_run_and_floating_point_sums_are_refused(tmp_path: Path
     a, b = edges(random, 80, 160)
     given = graph(80, a, b)
     here, there = (
-        runs.run(ROOT / "examples/levels/levels.h", given, engine=engine) for engine in ("cpu", hardware("pair"))
+        run_app.run(ROOT / "examples/levels/levels.h", given, engine=engine) for engine in ("cpu", hardware("pair"))
     )
     assert (here.values == there.values).all() and here.totals == there.totals
     assert here.stats["steps"] == there.stats["steps"]
     header = tmp_path / "real.h"
     text = (FIXTURES / "aggregates.h").read_text()
     header.write_text(text.replace("gossamer::Sum<uint32_t> sum", "gossamer::Sum<float> sum"))
-    runs.run(FIXTURES / "aggregates.h", given)  # the other has the same names, and must get nothing of it
+    run_app.run(FIXTURES / "aggregates.h", given)  # the other has the same names, and must get nothing of it
     with pytest.raises(gs.InputError, match=r"five: its steps have a Sum of floating-point numbers.*take a FixedSum"):
-        runs.run(header, given, engine=hardware("tiny"))
+        run_app.run(header, given, engine=hardware("tiny"))
 
 
 def test_offsets_of_more_than_16_bits(seed: int) -> None:
     """Ten states of 8 KB a thread; the program for short offsets could not name the last two."""
     random = np.random.default_rng(seed)
     a, b = edges(random, 320, 900)
-    result = runs.run(FIXTURES / "large_state.h", graph(320, a, b), engine=hardware("tiny", mapping="direct"))
+    result = run_app.run(FIXTURES / "large_state.h", graph(320, a, b), engine=hardware("tiny", mapping="direct"))
     assert (result.values == np.bincount(b, weights=a + 1, minlength=320)).all()
 
 
@@ -193,13 +215,29 @@ def test_every_application_is_as_on_cpu(app: str, seed: int) -> None:
     }
     given_to = less.get(app, {})
     here, there = (
-        runs.run(name, given, **given_to),
-        runs.run(name, given, engine=hardware("tiny", mapping="random"), **given_to),
+        run_app.run(name, given, **given_to),
+        run_app.run(name, given, engine=hardware("tiny", mapping="random"), **given_to),
     )
-    assert runs.difference(here, there) is None
+    assert run_app.difference(here, there) is None
     assert here.stats["steps"] == there.stats["steps"] and here.stats["edges"] == there.stats["edges"]
     if app == "izhikevich":
         assert here.columns["spikes"].sum() > 0
+
+
+@pytest.mark.parametrize("app", ["heat", "heat-gals"])
+def test_heat_in_a_cube_is_powers_of_a_matrix(app: str) -> None:
+    """With 26 neighbours, on every engine."""
+    given = gs.read_graph("gen:cube:width=4,height=3,depth=5,neighbours=26")
+    joined = given.to_scipy() != 0
+    degree = np.asarray(joined.sum(axis=1)).ravel()
+    want = np.zeros(60)
+    want[7] = 1
+    for _ in range(6):
+        want += 0.5 * (joined.astype(float) @ want / degree - want)
+        want[7] = 1
+    for engine in ("cpu", "shuffle", hardware("tiny")):
+        got = run_app.run(app, given, engine=engine, hot="7", steps=6)
+        assert np.abs(got.values - want).max() < 1e-5, engine
 
 
 def test_repeated_to_the_cycle() -> None:
@@ -207,7 +245,7 @@ def test_repeated_to_the_cycle() -> None:
     given = gs.read_graph("gen:grid:width=12,height=12")
     plan = Plan(configs.load_cluster("pair"))
     told = [
-        runs.run("hashmin", given, engine=Hardware(plan=plan, settings={"workers": workers})).stats
+        run_app.run("hashmin", given, engine=Hardware(plan=plan, settings={"workers": workers})).stats
         for workers in (1, 2, 2)
     ]
     for name in ("cycles", "instructions", "sends", "deliveries", "counters"):
@@ -230,7 +268,7 @@ def test_runs_without_an_end_are_given_up(tmp_path: Path, command: Command) -> N
     assert (done.returncode, done.stdout) == (4, "") and "did not end within 20,000 cycles" in done.stderr
     assert not output.exists()
     with pytest.raises(RunDied, match=r"the vertex of index 3 sends on pin 2, which the graph does not have"):
-        runs.run(FIXTURES / "absent_pin.h", gs.read_graph("gen:ring:vertices=9"), engine=hardware("tiny"))
+        run_app.run(FIXTURES / "absent_pin.h", gs.read_graph("gen:ring:vertices=9"), engine=hardware("tiny"))
 
 
 def test_the_command(tmp_path: Path, command: Command) -> None:
@@ -242,14 +280,14 @@ def test_the_command(tmp_path: Path, command: Command) -> None:
     assert done.returncode == 0, done.stderr
     assert "rtl engine, 64 threads: 1 steps, " in done.stdout and " cycles (" in done.stdout
     told = json.loads(stats.read_text())
-    usual = runs.run("sssp", gs.read_graph("gen:grid:width=8,height=8")).stats
+    usual = run_app.run("sssp", gs.read_graph("gen:grid:width=8,height=8")).stats
     shared = {"engine", "threads", "vertices", "edges", "sends", "deliveries", "steps", "step_calls", "host_messages"}
     assert shared <= set(usual) and shared | {"cycles", "instructions", "counters", "boards"} <= set(told)
     assert (told["mapping"], told["multicast"], told["boards"]) == ("bfs", "none", 2)
     assert "<html" in page.read_text()
     for words, what in [
-        (("--mapping", "best"), "--mapping: 'best' is none of metis, bfs, random, direct"),
-        (("--multicast", "full"), "--multicast: 'full' is none of local, none"),
+        (("--mapping", "best"), "--mapping: 'best' is none of metis, kahypar, bfs, random, direct"),
+        (("--multicast", "best"), "--multicast: 'best' is none of local, none, full"),
         (("--frame-loss", "0.1"), "--frame-loss: is for clusters"),
         (("--threads", "3"), "vertices use all 32 threads"),
         (("--waves", tmp_path / "w.vcd"), "written as FST"),
@@ -264,5 +302,5 @@ def test_a_graph_too_large_says_what_overflows() -> None:
 
     given = gs.Graph.from_csr(np.zeros(3_000_001, np.int64), np.empty(0, np.uint32), name="large")
     with pytest.raises(InputError, match=r"tiny: a DRAM has room for .* bytes of the graph"):
-        runs.run("asp", given, engine=hardware("tiny", mapping="direct"))
+        run_app.run("asp", given, engine=hardware("tiny", mapping="direct"))
     assert apps.load("asp").state_bytes >= 20

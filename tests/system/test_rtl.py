@@ -86,8 +86,10 @@ def test_an_exit_code_is_the_answer(command: Command, tmp_path: Path) -> None:
 )
 def test_a_trap_names_cause_and_line(command: Command, tmp_path: Path, bad: str, cause: str, value: str) -> None:
     """Found in the core or, the memory and mailbox ones, only behind it; the others go on."""
-    source = write(tmp_path, f'int main(void) {{\n  if (tinselId() == 9) {{\n    return {bad}\n  }}\n'
-                             '  printf("well\\n");\n  return 0;\n}')
+    source = write(
+        tmp_path,
+        f'int main(void) {{\n  if (tinselId() == 9) {{\n    return {bad}\n  }}\n  printf("well\\n");\n  return 0;\n}}',
+    )
     done = command("run", source, "--engine", "rtl")
     assert done.returncode == 4
     assert lines(done.stdout) == {t: ["well"] for t in range(32) if t != 9}

@@ -110,6 +110,18 @@ def test_the_same_cycles_however_it_is_simulated(program: str) -> None:
     one.same(go(FIXTURES / program, 27, ["ROUNDS=2"], simulator=_rtl_build.board(TINY, fast=False)))
 
 
+def test_a_tile_at_rest_is_not_simulated_and_nobody_can_tell() -> None:
+    """Cycles, counters and what wakes it are those of the board as one model, which always simulates all of it."""
+    one = go(FIXTURES / "rest.c", workers=1)
+    assert one.run.reason == "done" and one.run.codes == dict.fromkeys(range(32), 0)
+    assert one.run.seen is not None
+    first, second = one.run.seen.tiles
+    # Its waits are longer than 25,000 cycles each, of which some 10,000 are looked at before it is seen to rest.
+    assert first.skipped == 0 and second.skipped > 40_000
+    one.same(go(FIXTURES / "rest.c", workers=2))
+    one.same(go(FIXTURES / "rest.c", flat=True))
+
+
 def test_two_runs_after_each_other(tmp_path: Path) -> None:
     """Barriers of the second do not open before all tiles have started, as those of the first did not."""
     image = device.build(FIXTURES / "barrier.c", TINY)

@@ -20,6 +20,7 @@ from gossamer.engines.rtl_cluster import Cluster, Plan
 
 ALL = ROOT / "tests" / "fixtures" / "cluster" / "all.c"
 FEW = ROOT / "tests" / "fixtures" / "cluster" / "few.c"
+REST = ROOT / "tests" / "fixtures" / "board" / "rest.c"
 FEW_MESSAGES = ("-D", "TARGETS=2", "-D", "STEP=31")
 HEAD = "#include <gossamer/device.h>\n#include <stdio.h>\n#include <tinsel.h>\n"
 
@@ -85,6 +86,22 @@ def test_the_same_cycles_whoever_simulates(size: Size) -> None:
     if size.name == "full":
         plan = Plan(configs.load_cluster("pair"))
         one.same(go(program, workers=2, simulator=_rtl_build.cluster(plan.config, plan.links, fast=False), **how))
+
+
+def test_tiles_at_rest_are_not_simulated_and_nobody_can_tell() -> None:
+    """A message wakes them, and a release, and then their counters are those of tiles that were simulated."""
+    one = go(REST)
+    assert one.run.reason == "done" and one.run.codes == dict.fromkeys(range(64), 0)
+    assert one.run.seen is not None
+    skipped = [tile.skipped for tile in one.run.seen.tiles]
+    assert skipped[0] == 0 and min(skipped[1:]) > 40_000
+    # Reset ends for all tiles in one cycle, and counters are read one after the other, in the same way each time.
+    cycles = [tile["cycles"] for tile in one.run.tiles]
+    assert max(cycles) - min(cycles) < 100, cycles
+    for _, line in one.lines:
+        told = re.fullmatch(r"woken: cycle 0 (\d+), idle (\d+), misses \d+", line)
+        assert told and 0 < int(told[1]) - int(told[2]) < 30_000, line
+    one.same(go(REST, workers=2))
 
 
 def test_quad4(size: Size) -> None:

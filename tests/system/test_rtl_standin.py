@@ -75,7 +75,11 @@ class Runner:
             tile.load_image(self.image)
             before(tile)
             done = tile.run(
-                threads, max_cycles=max_cycles, watchdog=watchdog, inputs=inputs, on_line=line,
+                threads,
+                max_cycles=max_cycles,
+                watchdog=watchdog,
+                inputs=inputs,
+                on_line=line,
                 on_emit=lambda thread, word: self.said.append(f"[{thread}] emit {word}"),
             )
             after(tile)
@@ -263,7 +267,7 @@ def test_a_refusal_of_the_loader_is_one_error(runner: Runner) -> None:
 
 
 def test_threads_that_get_lost_are_found_by_the_watchdog(runner: Runner) -> None:
-    done = runner("int main(void) { for (;;) __asm__ volatile(\"\"); }", fault=3, watchdog=50_000)
+    done = runner('int main(void) { for (;;) __asm__ volatile(""); }', fault=3, watchdog=50_000)
     assert done.reason == "stuck" and len(done.still) == 16
     assert {one.words() for one in done.still} == {"has no state: it was started and never ran"}
 
@@ -292,9 +296,7 @@ with Tile(tiny, simulator=Path({simulator!r}), trace=Path({trace!r})) as tile:
 def test_ctrl_c_leaves_nothing_behind(simulator: Path, tmp_path: Path) -> None:
     source, trace = tmp_path / "spin.c", tmp_path / "trace.pftrace"
     source.write_text(HEAD + 'int main(void) { printf("x\\n"); for (;;) __asm__ volatile(""); }', encoding="utf-8")
-    script = _LOOP.format(
-        python=str(ROOT / "python"), simulator=str(simulator), trace=str(trace), source=str(source)
-    )
+    script = _LOOP.format(python=str(ROOT / "python"), simulator=str(simulator), trace=str(trace), source=str(source))
     child = subprocess.Popen(
         [sys.executable, "-I", "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
     )

@@ -176,7 +176,7 @@ def test_waves_say_what_they_lack_first(tmp_path: Path, monkeypatch: pytest.Monk
     """Before the program is compiled, and the simulator built."""
     nothing = written(tmp_path, "cc", "#!/bin/sh\nexit 1\n")
     nothing.chmod(0o755)
-    monkeypatch.setattr(verilate.native, "compiler", lambda: nothing)
+    monkeypatch.setattr(verilate.builds, "compiler", lambda: [str(nothing)])
     source = written(tmp_path, "wrong.c", "this is no C\n")
     with pytest.raises(InputError, match=r"apt-get install liblz4-dev zlib1g-dev$"):
         _tile_program.run([str(source), *RTL, "--waves", str(tmp_path / "a.fst")])

@@ -19,8 +19,9 @@
 //
 // Macros: GOSSAMER_POLITE_PINS is the number of pins that the graph has; GOSSAMER_POLITE_LISTENS is 1 if the host wants
 // the messages to it (else they are counted); GOSSAMER_POLITE_MULTICAST is 0 for messages to one thread, whose key is
-// the address of the edges, or 1 for messages to threads of a tile, whose key is the offset of the edges in a table of
-// each; GOSSAMER_POLITE_WIDE is 1 where offsets of states and lengths of lists need more than 16 bits.
+// the address of the edges, 1 for messages to threads of a tile, whose key is the offset of the edges in a table of
+// each, or 2 for these and messages by a key of the board's multicast router; GOSSAMER_POLITE_WIDE is 1 where offsets
+// of states and lengths of lists need more than 16 bits.
 #pragma once
 
 #include <gossamer/polite.h>
@@ -113,9 +114,9 @@ class Softswitch {
   };
   struct Entry {
 #if GOSSAMER_POLITE_MULTICAST
-    uint32_t tile;  // as the register send_tile takes it
-    uint32_t key;
-    uint32_t maskLow;
+    uint32_t tile;     // as the register send_tile takes it; 0: the router's records name the receivers, and their keys
+    uint32_t key;      // then 0
+    uint32_t maskLow;  // then the key of the router
     uint32_t maskHigh;
 #else
     uint32_t thread;
@@ -215,6 +216,11 @@ class Softswitch {
         if (tinselCanSend()) {
           slot[0] = next->key;
 #if GOSSAMER_POLITE_MULTICAST
+          if (GOSSAMER_POLITE_MULTICAST == 2 && !next->tile) {
+            GS_CSR_WRITE(GS_CSR_SEND_KEY, next->maskLow);
+            ++next;
+            continue;
+          }
           GS_CSR_WRITE(GS_CSR_SEND_MASK_LOW, next->maskLow);
           GS_CSR_WRITE(GS_CSR_SEND_MASK_HIGH, next->maskHigh);
           GS_CSR_WRITE(GS_CSR_SEND_TILE, next->tile);

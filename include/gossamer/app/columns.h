@@ -89,8 +89,8 @@ class Columns {
     using Stored = std::conditional_t<std::is_integral_v<T> && (sizeof(T) < 4),
                                       std::conditional_t<std::is_signed_v<T>, int32_t, uint32_t>, T>;
     static_assert(std::is_arithmetic_v<T>, "a result column holds numbers");
-    columns_.push_back({name, help, detail::typeOf<Stored>(), false, false, Show::largest,
-                        "null", [value](const S* state, size_t count, void* out) {
+    columns_.push_back({name, help, detail::typeOf<Stored>(), false, false, Show::largest, "null",
+                        [value](const S* state, size_t count, void* out) {
                           Stored* values = static_cast<Stored*>(out);
                           for (size_t i = 0; i < count; ++i) values[i] = static_cast<Stored>(value(state[i]));
                         }});

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <limits>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
@@ -13,9 +14,23 @@
 
 #include "gossamer/abi.h"
 #include "gossamer/app/columns.h"
+#include "gossamer/app/simple_rows.h"
 #include "gossamer/core/guard.h"
 #include "gossamer/core/memory.h"
+#include "gossamer/core/pool.h"
 #include "gossamer/engine.h"
+
+namespace gossamer {
+
+/// Which edges an application runs on.
+enum class Wiring {
+  given,     // those of the file; with `undirected`, each both ways
+  backward,  // those of the file on pin 0, and each backwards on pin 1
+  simple,    // both ways, each pair of vertices once, no self-loops
+  oriented,  // those of `simple` once, from the vertex of fewer neighbours (or the smaller index) to the other
+};
+
+}  // namespace gossamer
 
 namespace gossamer::detail {
 
@@ -26,8 +41,8 @@ class GraphNetwork {
   using E = typename V::Edge;
 
  public:
-  GraphNetwork(const gs_graph& graph, const gs_run_options& options, App& app)
-      : graph_(graph), options_(options), app_(app) {
+  GraphNetwork(const gs_graph& graph, const gs_run_options& options, App& app, Pool& pool)
+      : graph_(graph), options_(options), app_(app), pool_(pool) {
     if (!graph_.out.offsets) request(false);
     if (!graph_.out.offsets) throw std::invalid_argument("the graph has no edges by source");
   }
@@ -38,6 +53,14 @@ class GraphNetwork {
     net.edgesHaveValues = !std::is_empty_v<E> && graph_.weight_type != GS_NONE;
     if (twoWays() && !graph_.in.offsets) request(true);
     if (twoWays() && !graph_.out.targets) request(false);
+    if constexpr (App::wiring == Wiring::simple || App::wiring == Wiring::oriented) {
+      if (!graph_.out.targets) request(false);
+      simple_ = std::make_unique<SimpleRows>(graph_.vertices, rows(graph_.out, outValues_),
+                                             twoWays() ? rows(graph_.in, inValues_) : Rows{}, pool_,
+                                             App::wiring == Wiring::oriented);
+      net.relations.push_back({0, simple_->out(), simple_->in()});
+      return net;
+    }
     wire(net);
     net.complete = [this](Network& n, bool wantIn) {
       request(wantIn);
@@ -49,7 +72,20 @@ class GraphNetwork {
   E unit() { return edgeValue(1.0); }
 
  private:
-  bool twoWays() const { return App::undirected && !(graph_.flags & GS_GRAPH_SYMMETRIC); }
+  static constexpr bool constant() { return rules::ConstantEdges<V>; }
+
+  static_assert(App::wiring == Wiring::given || !App::undirected, "`undirected` is for the wiring `given`");
+  static_assert(!rules::ReadsEdges<V> || !App::undirected,
+                "a vertex that reads its edges takes the wiring `simple` in place of `undirected`");
+  static_assert(App::wiring == Wiring::given || App::wiring == Wiring::backward || std::is_empty_v<E>,
+                "edges of the wirings `simple` and `oriented` have no values");
+  static_assert(App::wiring != Wiring::backward || rules::ConstantEdges<V>,
+                "an edge has one value, so no recv changes it both ways");
+
+  /// Messages go both ways along an edge.
+  static constexpr bool bothWays() { return App::undirected || App::wiring != Wiring::given; }
+  /// For that, edges are wanted in both directions.
+  bool twoWays() const { return bothWays() && !(graph_.flags & GS_GRAPH_SYMMETRIC); }
 
   void request(bool wantIn) {
     if (!options_.complete) return;
@@ -65,10 +101,12 @@ class GraphNetwork {
                         ? out
                         : rows(graph_.in, inValues_);
     net.relations.push_back({0, out, in});
-    if (twoWays()) net.relations.push_back({0, in, out});
+    if (App::wiring == Wiring::backward) {
+      net.relations.push_back(graph_.flags & GS_GRAPH_SYMMETRIC ? Relation{1, out, in} : Relation{1, in, out});
+    } else if (twoWays()) {
+      net.relations.push_back({0, in, out});
+    }
   }
-
-  static constexpr bool constant() { return rules::ConstantEdges<V>; }
 
   static constexpr bool ownEdge() {
     return requires(App a) { a.edge(1.0); };
@@ -160,6 +198,8 @@ class GraphNetwork {
   gs_graph graph_;
   gs_run_options options_;
   App& app_;
+  Pool& pool_;
+  std::unique_ptr<SimpleRows> simple_;
   Array<E> outValues_;
   Array<E> inValues_;
 };

@@ -12,8 +12,9 @@
 namespace gossamer {
 
 /// The handlers of a vertex, as messages name them; `start` is the descriptor's init,
-/// `fused` any of recv, step and send, where an engine calls them in one pass.
-enum class Handler : uint8_t { none, init, send, recv, step, finish, start, fused };
+/// `fused` any of recv, step and send, where an engine calls them in one pass. The last three are functions of the
+/// descriptor that concern no vertex.
+enum class Handler : uint8_t { none, init, send, recv, step, finish, start, fused, receive, verdict, results };
 
 /// What a thread is doing. Written in the hottest loops, one store each; read when the thread has died.
 struct Position {
@@ -25,11 +26,11 @@ struct Position {
 struct Fault {
   static constexpr int mostPlaces = 24;
 
-  int signal = 0;                // or 0
-  bool interrupted = false;      // it did not return, and somebody has lost patience
-  std::exception_ptr thrown;     // or null
+  int signal = 0;             // or 0
+  bool interrupted = false;   // it did not return, and somebody has lost patience
+  std::exception_ptr thrown;  // or null
   const Position* position = nullptr;
-  int depth = 0;                 // of `places`
+  int depth = 0;                  // of `places`
   void* places[mostPlaces] = {};  // addresses of code, the innermost first; none for exceptions
 
   explicit operator bool() const { return signal || interrupted || thrown; }
@@ -81,6 +82,17 @@ template <typename F>
 bool run(F&& f, const Position* position, Fault& fault) noexcept {
   using Callable = std::remove_reference_t<F>;
   return run([](void* context) { (*static_cast<Callable*>(context))(); }, &f, position, fault);
+}
+
+/// Runs a function of the descriptor that concerns no vertex, such as `receive`: whatever ends it is blamed on it, and
+/// not on the handler in which its thread may be.
+template <typename F>
+void inDescriptor(Handler which, F&& f) {
+  Position position;
+  position.vertex = HandlerDied::noVertex;
+  position.handler = which;
+  Fault fault;
+  if (!run(f, &position, fault)) raise(fault);
 }
 
 /// While one of these is there, its thread is not inside run(), though run() has called it: it waits for others, or is

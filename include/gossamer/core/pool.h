@@ -82,7 +82,7 @@ class Pool {
   static constexpr uint32_t closed = uint32_t{1} << 31;
 
   unsigned size_;
-  bool roomy_;  // there is a CPU for each thread
+  bool roomy_;      // there is a CPU for each thread
   cpu_set_t cpus_;  // those that the threads may use
   int own_ = -1;    // and the one that is kept for the caller
   std::vector<Share> shares_;

@@ -29,6 +29,7 @@
 #include "gossamer/core/memory.h"
 #include "gossamer/core/pool.h"
 #include "gossamer/cpu/bucket_queue.h"
+#include "gossamer/edge_binding.h"
 #include "gossamer/engine.h"
 
 namespace gossamer::cpu {
@@ -45,6 +46,9 @@ class Run {
   static constexpr bool hasPriority = rules::HasPriority<V>;
   static constexpr bool lazySteps = rules::stepsLazily<V>();
   static constexpr bool mayPull = rules::ConstantEdges<V>;
+  static constexpr bool hasSettled = rules::HasSettled<V>;
+  static constexpr bool readsEdges = OwnEdges<V>::some;
+  static constexpr bool largeMessages = sizeof(M) > 16;
 
   /// Below this many edges a round is over before a second thread has woken.
   static constexpr uint64_t smallEdges = 16384;
@@ -52,6 +56,8 @@ class Run {
   static constexpr uint64_t ahead = 12;
   /// Mean length of rows from which their ends do not matter.
   static constexpr uint64_t mostShort = 32;
+  /// A pull until vertices settle pays from this share of the edges on.
+  static constexpr uint64_t mostSettled = 15;
   static constexpr size_t mostGrain = 4096;
   static constexpr size_t mostStepTimes = 100000;
 
@@ -70,6 +76,8 @@ class Run {
     uint64_t messages = 0;  // put into the array of messages, this round
     uint64_t edges = 0;     // and the edges that they will travel
     uint64_t badPin = 0;    // vertex and pin of a send to a pin that is not there
+    uint64_t along = 0;     // the edge of the last message on OneEdge
+    uint64_t alone = 0;     // messages on OneEdge, this round
     bool vote = false;
     Position at;
     [[no_unique_address]] A mine{};  // what the vertices' steps gave
@@ -84,7 +92,9 @@ class Run {
         params_(problem.params),
         options_(options),
         n_(net_.vertices),
-        own_(options.pool ? 1 : options.threads ? options.threads : defaultThreads()),
+        own_(options.pool      ? 1
+             : options.threads ? options.threads
+                               : defaultThreads()),
         pool_(options.pool ? *options.pool : own_),
         threads_(pool_.size()),
         // Chunks are whole words of every bitmap, small enough to balance.
@@ -98,6 +108,7 @@ class Run {
       edges_ += r.out.offsets[n_];
     }
     if constexpr (lazySteps) touched_ = Bitmap(n_);
+    if constexpr (hasSettled) heard_ = Bitmap(n_);
     shareReceivers();
     for (unsigned t = 0; t < threads_; ++t) pool_.watch(t, &locals_[t].at);
   }
@@ -117,6 +128,10 @@ class Run {
 
   void runAll() {
     begun_ = Clock::now();
+    if constexpr (readsEdges) {
+      needOut();
+      own_edges_.open(net_, problem_.unit);
+    }
     initialise();
     while (!stopped()) {
       carry();
@@ -161,13 +176,15 @@ class Run {
 
   // ---- The graph -----------------------------------------------------------
 
-  V vertex(S* state, PPin* pin) const {
+  /// What the handlers of vertex `index` see.
+  V vertex([[maybe_unused]] size_t index, S* state, PPin* pin) const {
     V v;
     v.s = state;
     v.readyToSend = pin;
     v.params = &params_;
     v.numVertices = static_cast<uint32_t>(n_);
     v.time = static_cast<uint32_t>(time_);
+    if constexpr (readsEdges) own_edges_.show(v, index);
     return v;
   }
 
@@ -180,7 +197,9 @@ class Run {
     return const_cast<E*>(&problem_.unit);
   }
 
+  /// The edges that a message of v on `pin` travels along.
   uint64_t degree(uint32_t v, PPin pin) const {
+    if (readsEdges && pin == OneEdge) return 1;
     uint64_t sum = 0;
     for (const Relation& r : net_.relations) {
       if (Pin(r.pin) == pin) sum += r.out.offsets[v + 1] - r.out.offsets[v];
@@ -272,6 +291,11 @@ class Run {
     if constexpr (lazySteps) touched_.set(v);
   }
 
+  /// The step of a word of vertices: nothing has been heard since.
+  void forget([[maybe_unused]] size_t word) {
+    if constexpr (hasSettled) heard_.word(word) = 0;
+  }
+
   /// What becomes of a vertex that a message made ready.
   enum class Wake {
     bitmap,  // it is ready: its bit says so
@@ -284,24 +308,42 @@ class Run {
     S* state;
     PPin* pin;
     Bitmap* touched;
+    Bitmap* heard;
   };
-  Receivers receivers() { return {state_.data(), pin_.data(), &touched_}; }
+  Receivers receivers() { return {state_.data(), pin_.data(), &touched_, &heard_}; }
 
   /// recv, where the state lies. The caller owns v's word of the bitmaps.
   template <Wake How>
-  void receive(const Receivers& at, uint32_t v, M message, E* value, Local& local) {
+  void receive(const Receivers& at, uint32_t v, std::conditional_t<largeMessages, const M&, M> message, E* value,
+               Local& local) {
     constexpr bool ranked = hasPriority && How != Wake::bitmap;
     local.at.vertex = v;
+    if constexpr (hasSettled) {
+      // Nothing heard since the last step: then nothing that it hears matters.
+      if (!at.heard->test(v) && vertex(v, at.state + v, at.pin + v).settled()) return;
+      at.heard->set(v);
+    }
     const PPin before = at.pin[v];
     PPin now = before;
-    V x = vertex(at.state + v, &now);
+    V x = vertex(v, at.state + v, &now);
     uint32_t rank = 0;
     if constexpr (ranked) rank = x.priority();
-    x.recv(&message, value);
+    hear(x, message, value);
     bool changed = now != before;
     if constexpr (ranked) changed |= now != No && x.priority() != rank;
     if constexpr (lazySteps) at.touched->set(v);
-    if (changed) [[unlikely]] wake<How>(v, before, now, local);
+    if (changed) [[unlikely]]
+      wake<How>(v, before, now, local);
+  }
+
+  /// recv, with a copy of the message where the handler may change it or where it fits registers.
+  static void hear(V& x, const M& message, E* value) {
+    if constexpr (rules::ConstantMessages<V> && largeMessages) {
+      x.recv(&message, value);
+    } else {
+      M copy = message;
+      x.recv(&copy, value);
+    }
   }
 
   template <Wake How>
@@ -324,8 +366,11 @@ class Run {
   PPin send(uint32_t v, M& message, Local& local) {
     const PPin to = pin_[v];
     say(local, Handler::send, v);
-    V x = vertex(&state_[v], &pin_[v]);
+    V x = vertex(v, &state_[v], &pin_[v]);
     x.send(&message);
+    if constexpr (readsEdges) {
+      if (to == OneEdge) local.along = own_edges_.named(x, v);
+    }
     ++local.sends;
     touch(v);
     return to;
@@ -352,7 +397,7 @@ class Run {
     forWords([&](size_t from, size_t to, Local& local) {
       for (size_t v = from; v < to; ++v) {
         say(local, Handler::init, v);
-        V x = vertex(&state_[v], &pin_[v]);
+        V x = vertex(v, &state_[v], &pin_[v]);
         x.init();
         if (pin_[v] != No) ready_.set(v);
         touch(static_cast<uint32_t>(v));
@@ -366,7 +411,7 @@ class Run {
       for (size_t v = from; v < to; ++v) {
         PPin pin = No;
         say(local, Handler::finish, v);
-        V x = vertex(&state_[v], &pin);
+        V x = vertex(v, &state_[v], &pin);
         M message{};
         if (x.finish(&message)) toHost(message, local);
       }
@@ -425,7 +470,7 @@ class Run {
       uint64_t sent = 0;
       for (size_t v = from; v < to; ++v) {
         PPin pin = No;
-        V x = vertex(&state_[v], &pin);
+        V x = vertex(v, &state_[v], &pin);
         local.at.vertex = static_cast<uint32_t>(v);
         vote |= aggregates::step(x, all, mine);
         if constexpr (SendToo) {
@@ -445,6 +490,7 @@ class Run {
       ready_.word(from / 64) = ready;
       if constexpr (SendToo) noteSent(from, to, sent, local);
       if constexpr (lazySteps) touched_.word(from / 64) = sent;
+      forget(from / 64);
     }
     local.vote |= vote;
     aggregates::reduce(local.mine, mine);
@@ -457,10 +503,11 @@ class Run {
       A mine{};
       for (size_t w = begin / 64; w * 64 < end; ++w) {
         const uint64_t touched = std::exchange(touched_.word(w), 0);
+        if (touched) forget(w);  // who has heard is touched
         for (uint64_t bits = touched; bits; bits &= bits - 1) {
           const size_t v = w * 64 + static_cast<size_t>(std::countr_zero(bits));
           PPin pin = No;
-          V x = vertex(&state_[v], &pin);
+          V x = vertex(v, &state_[v], &pin);
           say(local, Handler::step, v);
           if (aggregates::step(x, all, mine)) local.vote = true;
           if (pin == No) continue;
@@ -496,14 +543,16 @@ class Run {
   void takeOff() {
     flying_ = 0;
     flying_edges_ = 0;
+    flying_alone_ = 0;
     for (Local& local : locals_) {
       if (local.badPin) refuse(local.badPin);
       flying_ += std::exchange(local.messages, 0);
+      flying_alone_ += std::exchange(local.alone, 0);
       flying_edges_ += local.edges;
       local.deliveries += std::exchange(local.edges, 0);
     }
-    everyone_sends_ =
-        mayPull && flying_ == n_ && net_.relations.size() == 1 && net_.relations[0].pin == 0 && hasIn();
+    everyone_sends_ = mayPull && flying_ == n_ && !flying_alone_ && net_.relations.size() == 1 &&
+                      net_.relations[0].pin == 0 && hasIn();
     flushHost();
   }
 
@@ -538,12 +587,13 @@ class Run {
     if (!flying_) {
       bool few = ready_count_ < n_ / 8;
       if (few && threads_ > 1) few = ready_count_ * (edges_ / n_ + 1) < smallEdges;
+      if (few && hasSettled) few = !hasOut() || !worthPulling(readyEdges());
       if (few && hasOut()) return straight();
       if (threads_ == 1 && hasOut() && !worthPulling(readyEdges())) return straight();
       produce();
     }
     if (!flying_edges_) return landed();
-    if (mayPull && (worthPulling(flying_edges_) || !hasOut()) && hasIn()) {
+    if (mayPull && !flying_alone_ && (worthPulling(flying_edges_) || !hasOut()) && hasIn()) {
       ++pull_rounds_;
       const bool stepFollows = everyone_sends_ && !ready_count_ && !problem_.host && (!stepped_ || vote_);
       if (stepFollows && quiet()) return pullStepSend();
@@ -560,7 +610,8 @@ class Run {
   /// none; but weights make the pass longer, so it must not be in vain.
   bool worthPulling(uint64_t edges) {
     const bool weighted = net_.edgesHaveValues && !std::is_empty_v<E>;
-    const bool worth = weighted ? edges == edges_ : edges * 3 >= edges_;
+    // Where a vertex is through once it has settled, most in-edges are not looked at.
+    const bool worth = hasSettled ? edges * mostSettled >= edges_ : weighted ? edges == edges_ : edges * 3 >= edges_;
     if (!worth || !mayPull) return false;
     // The first such round may be the only one: transpose for the second.
     return hasIn() || (dense_rounds_++ && askIn());
@@ -568,6 +619,10 @@ class Run {
 
   [[gnu::noinline]] uint64_t readyEdges() {
     uint64_t sum = 0;
+    if (listed_) {
+      for (const uint32_t v : list_) sum += degree(v, pin_[v]);
+      return sum;
+    }
     for (size_t w = 0; w < ready_.words(); ++w) {
       for (uint64_t bits = ready_.word(w); bits; bits &= bits - 1) {
         const size_t v = w * 64 + static_cast<size_t>(std::countr_zero(bits));
@@ -636,6 +691,13 @@ class Run {
     const PPin to = send(v, message, local);
     if (pin_[v] == No) ready_.clear(v);
     if (to == HostPin) return toHost(message, local);
+    if constexpr (readsEdges) {
+      if (to == OneEdge) {
+        deliver<How>(net_.relations[own_edges_.relation()].out, local.along, local.along + 1, message, local);
+        ++local.deliveries;
+        return;
+      }
+    }
     if (!pinExists(to)) refuse(badPin(v, to));
     for (const Relation& r : net_.relations) {
       if (Pin(r.pin) != to) continue;
@@ -685,12 +747,24 @@ class Run {
   void needMessages() {
     if (!message_.empty() || !n_) return;
     message_ = Array<M>(n_);
-    for (unsigned p = 0; p < pins_; ++p) sent_.emplace_back(n_);
+    for (unsigned p = 0; p < pins_ + readsEdges; ++p) sent_.emplace_back(n_);
+    if constexpr (readsEdges) along_ = Array<uint64_t>(n_);
   }
 
   /// Puts a message where the receivers will find it.
   void book(uint32_t v, PPin to, const M& message, Local& local) {
     if (to == HostPin) return toHost(message, local);
+    if constexpr (readsEdges) {
+      if (to == OneEdge) {
+        message_[v] = message;
+        sent_[pins_].set(v);
+        along_[v] = local.along;
+        ++local.messages;
+        ++local.edges;
+        ++local.alone;
+        return;
+      }
+    }
     if (!pinExists(to)) {
       local.badPin = badPin(v, to);
       return;
@@ -714,6 +788,22 @@ class Run {
           const auto [begin, end] = within(r.out, v, low, high);
           deliver<Wake::bitmap>(r.out, begin, end, message_[v], local);
         }
+      }
+    }
+    if constexpr (readsEdges) pushAlone(low, high, local);
+  }
+
+  /// Delivers messages on OneEdge to receivers in [low, high).
+  void pushAlone(uint32_t low, uint32_t high, Local& local) {
+    if (!flying_alone_) return;
+    const Rows& out = net_.relations[own_edges_.relation()].out;
+    const Bitmap& sent = sent_[pins_];
+    for (size_t w = 0; w < sent.words(); ++w) {
+      for (uint64_t bits = sent.word(w); bits; bits &= bits - 1) {
+        const size_t v = w * 64 + static_cast<size_t>(std::countr_zero(bits));
+        const uint32_t to = out.targets[along_[v]];
+        if (to < low || to >= high) continue;
+        deliver<Wake::bitmap>(out, along_[v], along_[v] + 1, message_[v], local);
       }
     }
   }
@@ -774,9 +864,18 @@ class Run {
     local.at.handler = Handler::recv;
     for (size_t v = begin; v < end; ++v) {
       local.at.vertex = static_cast<uint32_t>(v);
+      if constexpr (hasSettled) {
+        if (!heard_.test(v)) {
+          if (vertex(v, &state_[v], &pin_[v]).settled()) continue;
+          if (net_.relations.size() == 1) {
+            pullUntilSettled(v);
+            continue;
+          }
+        }
+      }
       S state = state_[v];
       PPin pin = pin_[v];
-      V x = vertex(&state, &pin);
+      V x = vertex(v, &state, &pin);
       bool any = false;
       for (const Relation& r : net_.relations) {
         const Bitmap& sent = sent_[r.pin];
@@ -790,8 +889,7 @@ class Run {
             found += sent.test(sources[i]) ? 1 : 0;
           }
           for (uint32_t k = 0; k < found; ++k) {
-            M message = messages[sources[picked[k]]];
-            x.recv(&message, edge(r.in, from + picked[k]));
+            hear(x, messages[sources[picked[k]]], edge(r.in, from + picked[k]));
           }
           any |= found != 0;
         }
@@ -800,10 +898,34 @@ class Run {
     }
   }
 
+  /// Messages to a vertex that has heard nothing yet, the smallest sender first: what comes
+  /// after it has settled does not matter.
+  void pullUntilSettled(size_t v) {
+    const Relation& r = net_.relations[0];
+    const Bitmap& sent = sent_[r.pin];
+    const M* const messages = message_.data();
+    const uint64_t last = r.in.offsets[v + 1];
+    uint64_t i = r.in.offsets[v];
+    while (i < last && !sent.test(r.in.targets[i])) ++i;
+    if (i == last) return;
+    S state = state_[v];
+    PPin pin = pin_[v];
+    V x = vertex(v, &state, &pin);
+    while (i < last) {
+      hear(x, messages[r.in.targets[i]], edge(r.in, i));
+      if (x.settled()) break;
+      do {
+        ++i;
+      } while (i < last && !sent.test(r.in.targets[i]));
+    }
+    settle(static_cast<uint32_t>(v), state, pin);
+  }
+
   /// Puts back the state of a vertex that has received.
   void settle(uint32_t v, const S& state, PPin pin) {
     state_[v] = state;
     touch(v);
+    if constexpr (hasSettled) heard_.set(v);
     pin_[v] = pin;
     if (pin == No) {
       ready_.clear(v);
@@ -816,12 +938,9 @@ class Run {
   void gather(S& state, PPin& pin, const Rows& in, size_t v) const {
     const M* const messages = message_.data();
     const uint32_t* const sources = in.targets;
-    V x = vertex(&state, &pin);
+    V x = vertex(v, &state, &pin);
     const uint64_t end = in.offsets[v + 1];
-    for (uint64_t i = in.offsets[v]; i < end; ++i) {
-      M message = messages[sources[i]];
-      x.recv(&message, edge(in, i));
-    }
+    for (uint64_t i = in.offsets[v]; i < end; ++i) hear(x, messages[sources[i]], edge(in, i));
   }
 
   // ---- Everyone sends, step after step: one pass a step ---------------------------
@@ -839,13 +958,14 @@ class Run {
   /// and with a real message.
   [[gnu::flatten, gnu::noinline]] bool recvIsQuiet() {
 #ifdef __OPTIMIZE__
+    if constexpr (rules::KeepsNotes<V>) return false;  // a recv for nothing would write them
     const Rows& in = net_.relations[0].in;
     size_t v = 0;
     while (in.offsets[v + 1] == 0) ++v;
     S state = state_[v];
     PPin pin = No;
     M message = message_[in.targets[0]];
-    V x = vertex(&state, &pin);
+    V x = vertex(v, &state, &pin);
     say(locals_[0], Handler::recv, v);
     x.recv(&message, edge(in, 0));
     return __builtin_constant_p(pin == No) ? pin == No : false;
@@ -934,7 +1054,7 @@ class Run {
         PPin pin = No;
         local.at.vertex = static_cast<uint32_t>(v);
         gather(state, pin, in, v);
-        V x = vertex(&state, &pin);
+        V x = vertex(v, &state, &pin);
         vote |= aggregates::step(x, all, mine);
         if (pin == Pin(0)) {
           ++x.time;  // this send comes after the step
@@ -952,6 +1072,7 @@ class Run {
       ready_.word(from / 64) = ready;
       noteSent(from, to, sent, local);
       if constexpr (lazySteps) touched_.word(from / 64) = sent;
+      forget(from / 64);
     }
     local.vote |= vote;
     aggregates::reduce(local.mine, mine);
@@ -981,10 +1102,9 @@ class Run {
         S state = state_[v];
         PPin pin = No;
         local.at.vertex = static_cast<uint32_t>(v);
-        V x = vertex(&state, &pin);
+        V x = vertex(v, &state, &pin);
         for (const uint32_t* const last = source + sorted[k].length; source < last; ++source) {
-          M message = received[*source];
-          x.recv(&message, unit);
+          hear(x, received[*source], unit);
         }
         vote |= aggregates::step(x, all, mine);
         if (pin == Pin(0)) {
@@ -1005,6 +1125,7 @@ class Run {
         ready_.word(first / 64) = ready[w];
         noteSent(first, std::min(to, first + 64), sent[w], local);
         if constexpr (lazySteps) touched_.word(first / 64) = sent[w];
+        forget(first / 64);
       }
     }
     local.vote |= vote;
@@ -1015,7 +1136,7 @@ class Run {
   // ---- By priority ---------------------------------------------------------------
 
   uint32_t priority(uint32_t v) {
-    V x = vertex(&state_[v], &pin_[v]);
+    V x = vertex(v, &state_[v], &pin_[v]);
     return x.priority();
   }
 
@@ -1034,7 +1155,7 @@ class Run {
     // A bucket is large when its edges keep all threads busy for a while.
     // With few edges a vertex, what a thread saves in work it spends on lists.
     const uint64_t mean = edges_ / n_ + 1;
-    const uint64_t large = threads_ == 1 || mean < 8 ? ~uint64_t{0} : smallEdges / mean + 1;
+    const uint64_t large = threads_ == 1 || mean < 8 || readsEdges ? ~uint64_t{0} : smallEdges / mean + 1;
     uint32_t v = 0;
     size_t cursor = 0;
     for (uint64_t turn = 0;; ++turn) {
@@ -1153,7 +1274,7 @@ class Run {
         const uint32_t v = wave_[i];
         say(local, Handler::send, v);
         wave_message_[i] = M{};
-        V x = vertex(&state_[v], &pin_[v]);
+        V x = vertex(v, &state_[v], &pin_[v]);
         wave_pin_[i] = pin_[v];
         x.send(&wave_message_[i]);
         ++local.sends;
@@ -1200,7 +1321,7 @@ class Run {
   const P& params_;
   const RunOptions& options_;
   size_t n_;
-  Pool own_;    // where the caller has none
+  Pool own_;  // where the caller has none
   Pool& pool_;
   unsigned threads_;
   size_t grain_;
@@ -1209,10 +1330,12 @@ class Run {
   unsigned pins_ = 1;
   uint64_t edges_ = 0;
 
+  [[no_unique_address]] OwnEdges<V> own_edges_;
   Array<S>& state_;
   Array<PPin> pin_;  // not No exactly where ready_ is set
   Bitmap ready_;
-  Bitmap touched_;   // sent or received since the last step; lazy steps only
+  Bitmap touched_;  // sent or received since the last step; lazy steps only
+  Bitmap heard_;    // received since then; vertices with settled() only
   uint64_t ready_count_ = 0;
   std::vector<uint32_t> list_;  // the ready vertices, while listed_
   bool listed_ = false;
@@ -1221,6 +1344,8 @@ class Run {
   std::vector<Bitmap> sent_;  // by pin: who has a message on its way
   uint64_t flying_ = 0;
   uint64_t flying_edges_ = 0;
+  uint64_t flying_alone_ = 0;    // of them, on OneEdge
+  Array<uint64_t> along_;        // and the edge of each, by sender
   bool everyone_sends_ = false;  // the messages on their way are all vertices', on the one pin
   Array<M> next_message_;
   uint64_t fused_steps_ = 0;

@@ -31,8 +31,7 @@ struct gs_adjlist* gs_graph_adjlist_open(const char* text, uint64_t size, const 
 int gs_graph_adjlist_scan(struct gs_adjlist* list, uint64_t budget, uint64_t* done);
 
 /// What a finished scan found. `label_bytes` is the size of the label block.
-void gs_graph_adjlist_counts(const struct gs_adjlist* list, uint64_t* vertices, uint64_t* edges,
-                             uint64_t* label_bytes);
+void gs_graph_adjlist_counts(const struct gs_adjlist* list, uint64_t* vertices, uint64_t* edges, uint64_t* label_bytes);
 
 /// Fills the caller's arrays, in slices as `scan`; the same arrays every time.
 /// offsets: vertices + 1. targets: edges, ascending within a row; an edge

@@ -64,12 +64,12 @@ void gs_graph_parser_close(void* parser);
 
 /// Turns every edge around: rows ascending, parallel edges in the order of their weights.
 int gs_graph_transpose(uint64_t vertices, uint64_t edges, const uint64_t* offsets, const uint32_t* targets,
-                       const void* weights, int weight_type, int threads, uint64_t* new_offsets,
-                       uint32_t* new_targets, void* new_weights);
+                       const void* weights, int weight_type, int threads, uint64_t* new_offsets, uint32_t* new_targets,
+                       void* new_weights);
 
 /// Sorts each row by (target, weight), in place.
-int gs_graph_sort(uint64_t vertices, const uint64_t* offsets, uint32_t* targets, void* weights,
-                  int weight_type, int threads);
+int gs_graph_sort(uint64_t vertices, const uint64_t* offsets, uint32_t* targets, void* weights, int weight_type,
+                  int threads);
 
 #define GS_SIMPLIFY_PARALLEL 1u  // of edges with the same ends keep that of least weight
 #define GS_SIMPLIFY_LOOPS 2u     // drop self-loops
@@ -81,8 +81,8 @@ int gs_graph_simplify(uint64_t vertices, uint64_t* offsets, uint32_t* targets, v
 /// Adds to every edge its reverse, a self-loop once: offsets and targets of the
 /// result, whose edge count is 2 * edges - loops.
 int gs_graph_symmetrise(uint64_t vertices, uint64_t edges, const uint64_t* offsets, const uint32_t* targets,
-                        const void* weights, int weight_type, int threads, uint64_t* new_offsets,
-                        uint32_t* new_targets, void* new_weights);
+                        const void* weights, int weight_type, int threads, uint64_t* new_offsets, uint32_t* new_targets,
+                        void* new_weights);
 
 /// What a pass over a graph finds.
 struct gs_graph_census {
@@ -107,20 +107,19 @@ int gs_graph_check_rows(uint64_t vertices, uint64_t edges, const uint64_t* offse
                         int threads);
 
 /// Fails naming an edge whose reverse (of the same weight) is missing.
-int gs_graph_check_symmetric(uint64_t vertices, const uint64_t* offsets, const uint32_t* targets,
-                             const void* weights, int weight_type, int threads, uint64_t* vertex,
-                             uint64_t* other);
+int gs_graph_check_symmetric(uint64_t vertices, const uint64_t* offsets, const uint32_t* targets, const void* weights,
+                             int weight_type, int threads, uint64_t* vertex, uint64_t* other);
 
 /// Geometric random graph: `vertices` tasks at random places in the unit square,
 /// numbered band by band; each is joined to `fanout` others drawn without
 /// repetition from those within `radius` (to all of them where they are fewer).
 /// Fills offsets; then *state is passed to gs_graph_generated for the targets.
-int gs_graph_geometric(uint64_t vertices, uint32_t fanout, double radius, int shuffle, uint64_t seed,
-                       int threads, uint64_t* offsets, void** state);
+int gs_graph_geometric(uint64_t vertices, uint32_t fanout, double radius, int shuffle, uint64_t seed, int threads,
+                       uint64_t* offsets, void** state);
 /// Recursive matrix (RMAT): 2^scale vertices, `edges` edges, their numbers permuted
 /// if `permute`. Parallel edges and self-loops are kept. Fills offsets.
-int gs_graph_rmat(uint32_t scale, uint64_t edges, double a, double b, double c, int permute, uint64_t seed,
-                  int threads, uint64_t* offsets, void** state);
+int gs_graph_rmat(uint32_t scale, uint64_t edges, double a, double b, double c, int permute, uint64_t seed, int threads,
+                  uint64_t* offsets, void** state);
 /// Fills the targets and frees the state; targets == NULL only frees.
 int gs_graph_generated(void* state, uint32_t* targets);
 /// Grid of width x height vertices, vertex y * width + x, each joined to its
@@ -129,9 +128,8 @@ int gs_graph_generated(void* state, uint32_t* targets);
 int gs_graph_grid(uint64_t width, uint64_t height, uint64_t* offsets, uint32_t* targets);
 /// Random integer weights in [low, high] that depend on seed and ends alone (and
 /// not on the direction if `symmetric`).
-int gs_graph_random_weights(uint64_t vertices, const uint64_t* offsets, const uint32_t* targets,
-                            int symmetric, int32_t low, int32_t high, uint64_t seed, int threads,
-                            int32_t* weights);
+int gs_graph_random_weights(uint64_t vertices, const uint64_t* offsets, const uint32_t* targets, int symmetric,
+                            int32_t low, int32_t high, uint64_t seed, int threads, int32_t* weights);
 
 /// A graph on its way into text.
 struct gs_graph_text {
@@ -152,8 +150,8 @@ struct gs_graph_text {
 
 /// Writes as much as fits, from (*row, *edge) on, both 0 at first; done when *row
 /// is the number of vertices.
-int gs_graph_format(const struct gs_graph_text* graph, uint64_t* row, uint64_t* edge, char* buffer,
-                    size_t capacity, size_t* used);
+int gs_graph_format(const struct gs_graph_text* graph, uint64_t* row, uint64_t* edge, char* buffer, size_t capacity,
+                    size_t* used);
 
 #ifdef __cplusplus
 }

@@ -20,27 +20,20 @@ enum {
   GS_MATCH_COMPLETION = 0x40,
   GS_MATCH_COUNTERS = 0x50
 };
-enum { GS_MATCH_WINDOW = 1 };                       /* of GS_MATCH_CONTROL */
+enum { GS_MATCH_WINDOW = 1 };                                                  /* of GS_MATCH_CONTROL */
 enum { GS_MATCH_CAN_SEND = 1, GS_MATCH_HAS_DONE = 2, GS_MATCH_UNDER_WAY = 4 }; /* of GS_MATCH_STATUS */
-enum { GS_MATCH_RANKS = 1024 };                     /* that a request can name */
+enum { GS_MATCH_RANKS = 1024 };                                                /* that a request can name */
 #define GS_MATCH_IS_ONE 0x47534D31u
 
 enum gs_match_op { GS_MATCH_POST, GS_MATCH_ARRIVE, GS_MATCH_CANCEL, GS_MATCH_PROBE, GS_MATCH_TAKE };
 /* GS_MATCH_STRAY comes from no engine: another request's completion was there, so somebody else uses the window. */
-enum gs_match_status {
-  GS_MATCH_MATCHED,
-  GS_MATCH_WAITING,
-  GS_MATCH_NONE,
-  GS_MATCH_FULL,
-  GS_MATCH_BAD,
-  GS_MATCH_STRAY
-};
+enum gs_match_status { GS_MATCH_MATCHED, GS_MATCH_WAITING, GS_MATCH_NONE, GS_MATCH_FULL, GS_MATCH_BAD, GS_MATCH_STRAY };
 
 /* How registers are read and written: of memory that is mapped, or of a simulation. Offsets are in bytes. */
 struct gs_match_bus {
-  void *context;
-  uint32_t (*read)(void *context, uint32_t offset);
-  void (*write)(void *context, uint32_t offset, uint32_t value);
+  void* context;
+  uint32_t (*read)(void* context, uint32_t offset);
+  void (*write)(void* context, uint32_t offset, uint32_t value);
 };
 
 struct gs_match_request {
@@ -64,7 +57,7 @@ struct gs_match_result {
 /* 0, or -1 if there is no match engine at this place, or its streams have requests under way. Comes before requests.
  * What a program that was killed asked for is answered, and the answer dropped. Receives and messages that it left
  * stay: GS_MATCH_POSTS and GS_MATCH_MESSAGES count them. */
-static inline int gs_match_open(const struct gs_match_bus *bus, const uint32_t seed[4]) {
+static inline int gs_match_open(const struct gs_match_bus* bus, const uint32_t seed[4]) {
   uint32_t status;
   int i;
   if (bus->read(bus->context, GS_MATCH_IDENTITY) != GS_MATCH_IS_ONE) return -1;
@@ -79,7 +72,7 @@ static inline int gs_match_open(const struct gs_match_bus *bus, const uint32_t s
 }
 
 /* One request, and its completion. A rank that the request has no bits for is GS_MATCH_BAD, and nothing is sent. */
-static inline struct gs_match_result gs_match_do(const struct gs_match_bus *bus, const struct gs_match_request *what) {
+static inline struct gs_match_result gs_match_do(const struct gs_match_bus* bus, const struct gs_match_request* what) {
   struct gs_match_result result;
   uint32_t word[4];
   int i;

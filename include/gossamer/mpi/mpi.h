@@ -192,8 +192,7 @@ int MPI_Send_init(const void* buffer, int count, MPI_Datatype type, int dest, in
                   MPI_Request* request);
 int MPI_Ssend_init(const void* buffer, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
                    MPI_Request* request);
-int MPI_Recv_init(void* buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
-                  MPI_Request* request);
+int MPI_Recv_init(void* buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Request* request);
 int MPI_Start(MPI_Request* request);
 int MPI_Startall(int count, MPI_Request requests[]);
 

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "gossamer/edge_binding.h"
 #include "gossamer/engine.h"
 
 namespace gossamer::shuffle {
@@ -66,10 +67,12 @@ class Engine final : public gossamer::Engine<V> {
       s.edges += r.out.offsets[n];
       pins = std::max(pins, r.pin + 1);
     }
+    OwnEdges<V> own;
+    own.open(net, problem.unit);
     Array<PPin> pin(n);
-    std::vector<uint32_t> ready;       // a bag
-    std::vector<uint32_t> place(n, 0); // 1 + where in the bag, or 0
-    std::vector<Flying> air;           // a bag
+    std::vector<uint32_t> ready;        // a bag
+    std::vector<uint32_t> place(n, 0);  // 1 + where in the bag, or 0
+    std::vector<Flying> air;            // a bag
     uint32_t time = 0;
     A all{};
 
@@ -82,6 +85,7 @@ class Engine final : public gossamer::Engine<V> {
       x.params = &problem.params;
       x.numVertices = n;
       x.time = time;
+      own.show(x, v);
       return x;
     };
     const auto settle = [&](uint32_t v) {
@@ -111,6 +115,14 @@ class Engine final : public gossamer::Engine<V> {
       ++s.sends;
       settle(v);
       if (to == HostPin) return toHost(message);
+      if constexpr (OwnEdges<V>::some) {
+        if (to == OneEdge) {
+          const uint64_t edge = own.named(x, v);
+          const auto k = static_cast<uint32_t>(own.relation());
+          air.push_back({net.relations[k].out.targets[edge], k, edge, message});
+          return;
+        }
+      }
       if (to >= pins + 2) refusePin(v, to - 2u, pins);
       for (uint32_t k = 0; k < net.relations.size(); ++k) {
         const Relation& r = net.relations[k];

@@ -44,12 +44,24 @@ typedef struct {
   unsigned long long number;
   int rank, port;
 } SMI_Collective_channel;
-typedef struct { SMI_Collective_channel channel; } SMI_BChannel;
-typedef struct { SMI_Collective_channel channel; } SMI_RChannel;
-typedef struct { SMI_Collective_channel channel; } SMI_ScatterChannel;
-typedef struct { SMI_Collective_channel channel; } SMI_GatherChannel;
-typedef struct { SMI_Collective_channel channel; } SMI_AllreduceChannel;
-typedef struct { SMI_Collective_channel channel; } SMI_AllgatherChannel;
+typedef struct {
+  SMI_Collective_channel channel;
+} SMI_BChannel;
+typedef struct {
+  SMI_Collective_channel channel;
+} SMI_RChannel;
+typedef struct {
+  SMI_Collective_channel channel;
+} SMI_ScatterChannel;
+typedef struct {
+  SMI_Collective_channel channel;
+} SMI_GatherChannel;
+typedef struct {
+  SMI_Collective_channel channel;
+} SMI_AllreduceChannel;
+typedef struct {
+  SMI_Collective_channel channel;
+} SMI_AllgatherChannel;
 
 /* ---- Communicators ---- */
 
@@ -144,7 +156,9 @@ SMI_Kernel gs_smi_start_daemon(const char* name, void (*kernel)(void*), void* ar
 
 /* Channels between the kernels of one rank, of a stated depth: what `channel` of an OpenCL kernel becomes. Filled with
    zeros, one is ready for use. */
-typedef struct { struct gs_smi_fifo* fifo; } SMI_Fifo;
+typedef struct {
+  struct gs_smi_fifo* fifo;
+} SMI_Fifo;
 void SMI_Fifo_write(SMI_Fifo* fifo, const void* data, int size, int depth, const char* name);
 void SMI_Fifo_read(SMI_Fifo* fifo, void* data, int size, int depth, const char* name);
 /* Without waiting: 0 if the channel is full, or empty. */

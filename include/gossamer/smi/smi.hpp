@@ -18,7 +18,7 @@ namespace smi {
 class half {
  public:
   half() = default;
-  half(float value) : bits_(SMI_Float_to_half(value)) {}  // NOLINT: as float converts to double
+  half(float value) : bits_(SMI_Float_to_half(value)) {}       // NOLINT: as float converts to double
   operator float() const { return SMI_Half_to_float(bits_); }  // NOLINT
 
  private:

@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,7 +36,7 @@ _LONG = 30.0
 
 def run(request: Request, arguments: Sequence[str]) -> int:
     """Builds and runs a program; gives the host's exit code. Raises RunDied where the run cannot go on."""
-    from gossamer import device, hostprograms
+    from gossamer import device, hostprograms, polite
     from gossamer.engines import _rtl_host, rtl, rtl_cluster
 
     for name, why in _NOT_HERE.items():
@@ -76,12 +77,18 @@ def run(request: Request, arguments: Sequence[str]) -> int:
         )
     else:
         machine, many = rtl.Board(config, workers=workers, tile=shown, **views), None
-    with machine:
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(machine)
+        environment: Mapping[str, str] = {}
+        if program.recipe is not None:
+            stage = stack.enter_context(polite.staged(program))
+            program, environment = stage.program, stage.environment
         try:
             ended = _rtl_host.run(
                 machine,
                 program,
-                [_argument(one, program.folder) for one in arguments],
+                [hostprograms.argument(one, program.folder) for one in arguments],
+                environment=environment,
                 most_cycles=most_cycles or 0,
                 watchdog=rtl.WATCHDOG if watchdog is None else watchdog,
                 timeout=timeout,
@@ -91,6 +98,9 @@ def run(request: Request, arguments: Sequence[str]) -> int:
             console.clear()
             for note in machine.notes:
                 click.echo(note, err=True)
+        if program.recipe is not None:
+            program = stage.images()
+            stage.ended_well = ended.code >= 0 and ended.report is not None and ended.report.reason == "done"
     report = ended.report
     for event in report.events if report is not None else []:
         if event.what != "link_up" and many is not None:
@@ -102,14 +112,6 @@ def run(request: Request, arguments: Sequence[str]) -> int:
     if ended.run is not None:
         _program_report.write(request, config, ended.run, many, report_file)
     return ended.code
-
-
-def _argument(word: str, folder: Path) -> str:
-    """An argument for the host, which runs in another folder: a file is named in full."""
-    path = Path(word)
-    if path.is_absolute() or not path.exists() or (folder / path).exists():
-        return word
-    return str(path.resolve())
 
 
 def _died(program: Program, report: Report, machine: rtl.Board, cluster: rtl_cluster.Cluster | None) -> None:

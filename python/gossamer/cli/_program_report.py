@@ -108,7 +108,7 @@ def _rows(config: Config, run: Run, cluster: SimulatedCluster | None) -> list[tu
         ("cache misses", f"{cache['misses']:,}", ""),
         ("lines written back", f"{cache['writebacks']:,}", ""),
         ("messages sent", f"{mailbox['sent']:,}", ""),
-        ("messages delivered", f"{mailbox['received']:,}", "once for each thread that got one"),
+        ("messages delivered", f"{mailbox['received']:,}", "once for all threads of a tile that got it"),
         ("flits out, in", f"{mailbox['flits_out']:,}, {mailbox['flits_in']:,}", "to and from other tiles"),
         ("floating-point operations", f"{about['fpu_operations']:,}", ""),
         ("simulated at", f"{about['kilohertz']:,.0f} kHz", f"{run.seconds:.3f} s"),

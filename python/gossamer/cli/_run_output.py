@@ -14,7 +14,7 @@ from gossamer import files
 from gossamer.errors import InputError
 
 if TYPE_CHECKING:
-    from gossamer.runs import Result
+    from gossamer.run_app import Result
 
 
 def show(result: Result, top: int) -> None:

@@ -23,7 +23,8 @@ HELP = """Options of --engine rtl, beside those:
       --mapping NAME    how vertices are mapped to threads: metis (default), bfs,
                         random, direct
       --multicast NAME  local (default): one message to all threads of a tile that
-                        have receivers; none: one message to each thread
+                        have receivers; none: one message to each thread; full: as
+                        local, and one for all on other boards, copied by routers
       --max-steps N     give up after so many steps
       --max-cycles N    give up after so many cycles
       --watchdog N      give up after so many cycles without an instruction

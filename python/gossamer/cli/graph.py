@@ -277,6 +277,24 @@ def grid(**options: Any) -> None:
 @generate.command(
     epilog="""\b
 Example:
+  gossamer graph generate cube --width 20 --height 20 --depth 20 --neighbours 26 --around -o cells.gsg"""
+)
+@click.option("--width", type=int, required=True)
+@click.option("--height", type=int, required=True)
+@click.option("--depth", type=int, required=True)
+@click.option(
+    "--neighbours", type=int, default=6, show_default=True, help="6, or 26 with those over edges and corners."
+)
+@click.option("--around", is_flag=True, help="Join opposite faces.")
+@_generating
+def cube(**options: Any) -> None:
+    """Each vertex joined to its neighbours in three dimensions, both ways."""
+    _generate("cube", **options)
+
+
+@generate.command(
+    epilog="""\b
+Example:
   gossamer graph generate ring --vertices 1000 -o ring.mtx"""
 )
 @click.option("--vertices", type=int, required=True)

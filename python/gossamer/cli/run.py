@@ -5,8 +5,6 @@ from __future__ import annotations
 
 import os
 import shlex
-import signal
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -15,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gossamer import files
+from gossamer import files, processes
 from gossamer.cli import _run_output, _run_words, _tile_program, _vertex_hardware
 from gossamer.errors import AnswerNo, ExitCode, InputError, RunDied, signal_name
 from gossamer.paths import DATA
@@ -23,7 +21,7 @@ from gossamer.paths import DATA
 if TYPE_CHECKING:
     from gossamer.apps import App
     from gossamer.graph import Graph
-    from gossamer.runs import Result
+    from gossamer.run_app import Result
 
 BUNDLED = DATA / "debian12.adj.gz"
 
@@ -144,7 +142,7 @@ def _run_app(words: tuple[str, ...]) -> None:
         raise InputError("which application? for instance: ./gossamer run pagerank (see ./gossamer run --help)")
 
     from gossamer import engines
-    from gossamer import runs as runner
+    from gossamer import run_app as runner
     from gossamer.graph import read_graph
 
     # What can be refused without the graph is refused before it is read.
@@ -204,7 +202,7 @@ def _weight_notes(app: App, graph: Graph) -> Iterator[str]:
 
 
 def _shuffle(request: _run_words.Request, app: App, graph: Graph, result: Result) -> None:
-    from gossamer import runs as runner
+    from gossamer import run_app as runner
 
     seed = request.number("shuffle", 0, 0)
     given: dict[str, Any] = dict(request.parameters)
@@ -225,7 +223,7 @@ def _shuffle(request: _run_words.Request, app: App, graph: Graph, result: Result
 
 def _run_program(before: tuple[str, ...], source: str, arguments: tuple[str, ...]) -> int:
     """Compiles a program and runs it; gives its exit code."""
-    from gossamer import engines, programs
+    from gossamer import engines, pgraph_hosts
 
     request = _run_words.Request.of_program(before)
     if "help" in request.flags:
@@ -239,16 +237,8 @@ def _run_program(before: tuple[str, ...], source: str, arguments: tuple[str, ...
     engines.get(engine)
     environment["GOSSAMER_ENGINE"] = engine
     environment["GOSSAMER_THREADS"] = str(request.number("threads", 0, 1))
-    binary = programs.compile_program(Path(source), request.options.get("define", []))
-    # Ctrl-C reaches the program too: it is for it to end, and then for us.
-    with subprocess.Popen([str(binary), *arguments], env=environment) as child:
-        previous = signal.signal(signal.SIGINT, signal.SIG_IGN)
-        try:
-            code = child.wait()
-        finally:
-            signal.signal(signal.SIGINT, previous)
-    if code == -signal.SIGINT:
-        return ExitCode.INTERRUPTED
+    binary = pgraph_hosts.compile_program(Path(source), request.options.get("define", []))
+    code = processes.run_attended([binary, *arguments], env=environment)
     if code < 0:
         raise RunDied(f"{source}: the program died of {signal_name(-code)}")
     return code

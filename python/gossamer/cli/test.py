@@ -8,6 +8,7 @@ import platform
 import signal
 import subprocess
 import sys
+from pathlib import Path
 from types import FrameType
 
 import click
@@ -39,7 +40,7 @@ def command(
     mutants: str | None,
     seed: int,
 ) -> int:
-    """Run the tests whose file or name has NAME in it (all if none is given).
+    """Run the tests whose file or name has NAME in it (all if none is given), or files of your own.
 
     Exit code 1 if a test failed. A random test prints its seed; GOSSAMER_TEST_SEED=N repeats it.
 
@@ -51,6 +52,7 @@ def command(
     Examples:
       ./gossamer test --quick
       ./gossamer test pagerank test_setup
+      ./gossamer test mine/test_mine.py
       ./gossamer test --full 'test_cpp.py::test_cpp[pool'
       ./gossamer test --mutants cache 30 --seed 7
     """
@@ -64,7 +66,11 @@ def command(
         # named asks for what it needs itself.
         gossamer_setup.require("rtl", "mpi", "golden", "synth")
     arguments = ["-m", "pytest", "--no-header", "-q", "-rs", "--durations=5", "--durations-min=5"]
-    arguments += [f"--name={name}" for name in names]
+    own = [Path(name).resolve() for name in names if name.endswith(".py") and Path(name).is_file()]
+    own = [path for path in own if not path.is_relative_to(ROOT / "tests")]
+    if own and len(own) < len(names):
+        raise InputError("files of your own and names of ours do not go together; run them one after the other")
+    arguments += [] if own else [f"--name={name}" for name in names]
     arguments += ["--exitfirst"] if exitfirst else []
     jobs = jobs or len(os.sched_getaffinity(0))
     if list_only:
@@ -74,7 +80,9 @@ def command(
         arguments += [f"--numprocesses={jobs}", "--dist=loadfile"]
     environment = dict(os.environ, GOSSAMER_TEST_SIZE=size or "default")
     # From the checkout, so that its settings hold; isolated, as the command itself is.
-    child = subprocess.Popen([sys.executable, "-I", *arguments, "tests"], cwd=ROOT, env=environment)
+    child = subprocess.Popen(
+        [sys.executable, "-I", *arguments, *(map(str, own) if own else ("tests",))], cwd=ROOT, env=environment
+    )
 
     def stop(_number: int, _frame: FrameType | None) -> None:
         # Unlike Ctrl-C this reaches us alone, and the tests must not go on without us.

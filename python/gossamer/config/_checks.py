@@ -186,3 +186,6 @@ def _endpoints(config: Config) -> Iterator[Complaint]:
     if match.lists > match.list_entries:
         keys = "match.lists match.list_entries"
         yield keys, f"is {match.lists}, more lists than entries (list_entries is {match.list_entries})"
+    if match.in_tiles and (match.cam_entries < 2 or match.list_entries < 8):
+        keys = "match.in_tiles match.cam_entries match.list_entries"
+        yield keys, f"needs a CAM of 2 entries and 8 behind it ({match.cam_entries} and {match.list_entries} here)"

@@ -17,7 +17,7 @@ from gossamer.errors import InputError
 if TYPE_CHECKING:
     from gossamer.apps import App
     from gossamer.graph import Graph
-    from gossamer.runs import Result
+    from gossamer.run_app import Result
 
 
 class Engine(abc.ABC):

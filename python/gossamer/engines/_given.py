@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from gossamer import native
+from gossamer import native, places
 from gossamer.apps import App
-from gossamer.errors import NoAnswer
+from gossamer.errors import HandlerDied, NoAnswer
 from gossamer.graph import CSR, Graph
-from gossamer.runs import Result
+from gossamer.run_app import Result
 
 _TYPES = {np.dtype(np.int32): 1, np.dtype(np.int64): 3, np.dtype(np.float32): 5, np.dtype(np.float64): 6}
 _SYMMETRIC = 1
@@ -200,4 +200,13 @@ def judge(app: App, graph: Graph, handle: ctypes.c_void_p) -> None:
     raise NoAnswer(f"{app.name}: {_VERDICTS[verdict]}: {text}")
 
 
-__all__ = ["Given", "Statistics", "collect", "columns", "judge", "totals"]
+def explained(died: HandlerDied, app: App, graph: Graph) -> HandlerDied:
+    """The same with the vertex by its label, and with the line of the user's source where that is known."""
+    text = str(died)
+    if died.vertex is not None and died.vertex < graph.vertices:
+        text = text.replace(f"the vertex of index {died.vertex}", f"vertex {graph.label_of(died.vertex)}")
+    place = places.line_of(died.places, app.path)
+    return HandlerDied(f"{app.name}: {text}{f', at {place}' if place else ''}; there is no answer", died.vertex)
+
+
+__all__ = ["Given", "Statistics", "collect", "columns", "explained", "judge", "totals"]

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import signal
 import struct
 import subprocess
 import tempfile
@@ -21,6 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
+from gossamer import processes
 from gossamer.engines import _rtl_control
 from gossamer.engines._rtl_control import Event
 from gossamer.engines._rtl_queues import Held
@@ -33,8 +33,6 @@ from gossamer.hostprograms import Program
 _STATUS = struct.Struct("<6Q")
 _LOOK = 0.25
 """Seconds between two looks at how far it is."""
-_PATIENCE = 3.0
-"""Seconds in which the program must end after Ctrl-C."""
 
 
 @dataclass(frozen=True)
@@ -96,6 +94,7 @@ def run(
     program: Program,
     arguments: Sequence[str],
     *,
+    environment: Mapping[str, str] | None = None,
     most_cycles: int = 0,
     watchdog: int = WATCHDOG,
     timeout: float | None = None,
@@ -103,7 +102,8 @@ def run(
 ) -> Ended:
     """Runs a program on a board or a cluster that has run nothing before, to its end.
 
-    0 ``most_cycles`` are any number. ``on_status`` is told of how far it is, a few times a second. Raises
+    ``environment`` is for the program, beside that of this process. 0 ``most_cycles`` are any number. ``on_status`` is
+    told of how far it is, a few times a second. Raises
     KeyboardInterrupt after Ctrl-C, which the program gets as well; RunDied if it made no call for ``timeout`` seconds.
     """
     if len(images := {image.elf: image for image in program.images.values()}) == 1:
@@ -125,9 +125,9 @@ def run(
         }
         settings.write_text("".join(f"{key} {value}\n" for key, value in given.items()))
         begun = time.perf_counter()
-        environment = {**os.environ, "GOSSAMER_HOSTLINK": str(settings)}
+        whole = {**os.environ, **(environment or {}), "GOSSAMER_HOSTLINK": str(settings)}
         command = [str(program.binary), *arguments]
-        code = _watched(command, program.folder, ends, environment, status_file, timeout, on_status)
+        code = _watched(command, program.folder, ends, whole, status_file, timeout, on_status)
         seconds = time.perf_counter() - begun
         report, status = _report(report_file), _status(status_file)
     if report is not None and report.reason == "gone":
@@ -169,40 +169,29 @@ def _watched(
     on_status: Callable[[Status], object],
 ) -> int:
     """Waits for a child, and tells how far it is."""
-    interrupted: list[float] = []
-    # Ctrl-C reaches the program too: it is for it to end, and then for us.
-    previous = signal.signal(signal.SIGINT, lambda *_: interrupted.append(time.monotonic()))
-    try:
-        with subprocess.Popen(command, cwd=folder, env=environment, pass_fds=ends) as child:
-            calls, since = -1, time.monotonic()
-            while True:
-                with contextlib.suppress(subprocess.TimeoutExpired):
-                    code = child.wait(_LOOK)
-                    break
-                now = time.monotonic()
-                if interrupted and now - interrupted[0] > _PATIENCE:
-                    # Only we were told, or it does not want to.
-                    interrupted[0] = now
-                    child.send_signal(signal.SIGINT if len(interrupted) == 1 else signal.SIGKILL)
-                    interrupted.append(now)
-                shown = _status(status)
-                if shown is None:
-                    continue
-                on_status(shown)
-                if shown.calls != calls or not shown.computes:
-                    calls, since = shown.calls, now
-                elif timeout is not None and now - since > timeout:
-                    child.kill()
-                    child.wait()
-                    raise RunDied(
-                        f"the host has computed for {timeout:g} s without a call to HostLink (--timeout); "
-                        f"simulated time stood still at cycle {shown.cycle:,}"
-                    )
-    finally:
-        signal.signal(signal.SIGINT, previous)
-    if interrupted and code in (-signal.SIGINT, -signal.SIGKILL):
-        raise KeyboardInterrupt
-    return code
+    calls, since = -1, time.monotonic()
+
+    def look() -> None:
+        nonlocal calls, since
+        now = time.monotonic()
+        shown = _status(status)
+        if shown is None:
+            return
+        on_status(shown)
+        if shown.calls != calls or not shown.computes:
+            calls, since = shown.calls, now
+        elif timeout is not None and now - since > timeout:
+            raise RunDied(
+                f"the host has computed for {timeout:g} s without a call to HostLink (--timeout); "
+                f"simulated time stood still at cycle {shown.cycle:,}"
+            )
+
+    with subprocess.Popen(command, cwd=folder, env=environment, pass_fds=ends) as child:
+        try:
+            return processes.attend(child, look, _LOOK)
+        except BaseException:
+            child.kill()
+            raise
 
 
 def _status(path: Path) -> Status | None:

@@ -7,15 +7,27 @@ switch. A cluster without a host gets one at its first board.
 
 from __future__ import annotations
 
+import contextlib
+import functools
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
 
 from gossamer import routes
 from gossamer.config import Cluster, Config
 from gossamer.engines import _rtl_control
 from gossamer.errors import InputError
 from gossamer.routes._topology import link_name
+
+# A relay (gs_board_relay) takes a packet of 17 flits, then sends its copies, a cycle between two.
+_RELAY_TAKES, _RELAY_COPY = 19, 18
+_RELAY_HOP = 120
+"""Cycles of a packet from one relay to the next, without the wire's flight: link, switch, the whole packet."""
+_RELAY_PACKETS = 512
+"""What a tree is chosen for: 128 KB."""
 
 
 @dataclass(frozen=True)
@@ -155,6 +167,12 @@ class Plan:
             found.append(next(other for own, other, _ in self.cluster.neighbours(here) if own == link))
         return found
 
+    @functools.cached_property
+    def hops(self) -> NDArray[np.int64]:
+        """[board, destination board]: links that the route passes."""
+        boards = range(self.boards)
+        return np.array([[len(self.route(board, to)) - 1 for to in boards] for board in boards], np.int64)
+
     def order(self) -> list[int]:
         """Boards from the first host outward: whatever leads to one and back comes before it."""
         root = self.hosts[0]
@@ -171,20 +189,63 @@ class Plan:
 
     # ---- Trees ----
 
-    def tree(self, root: int) -> Tree:
-        """Boards by their distance from a root; each has eight children at most."""
+    def relay_tree(self, root: int) -> Tree:
+        """The tree over which broadcasts reach all boards soonest.
+
+        A relay sends one copy after the other, so boards with few children pass more packets on, and trees of such
+        boards are deep: which is best depends on how much there is to send.
+        """
+        found = [self._deep_tree(root)]
+        for most in range(2, _rtl_control.CHILDREN + 1):
+            with contextlib.suppress(InputError):
+                found.append(self.tree(root, most))
+        return min(found, key=self._relay_cycles)
+
+    def _relay_cycles(self, tree: Tree) -> int:
+        """About how long a broadcast over a tree takes."""
+        most = max(map(len, tree.children.values())) + self.config.memory.dram.count
+        depth = max(_depths(tree).values())
+        return _RELAY_PACKETS * (_RELAY_TAKES + most * _RELAY_COPY) + depth * (
+            _RELAY_HOP + int(self.config.links.flight_cycles)
+        )
+
+    def _deep_tree(self, root: int) -> Tree:
+        """As deep as it goes: from each board on to the neighbour that has fewest others left to go to."""
+        parent: dict[int, int] = {}
+        below: dict[int, list[int]] = {board: [] for board in range(self.boards)}
+        seen, way = {root}, [root]
+        while way:
+            left = [other for _, other, _ in self._next_to(way[-1]) if other not in seen]
+            if not left or len(below[way[-1]]) == _rtl_control.CHILDREN:
+                way.pop()
+                continue
+            board = min(left, key=lambda one: (sum(other not in seen for _, other, _ in self._next_to(one)), one))
+            seen.add(board)
+            parent[board] = way[-1]
+            below[way[-1]].append(board)
+            way.append(board)
+        return Tree(root, parent, below) if len(seen) == self.boards else self.tree(root)
+
+    def _next_to(self, board: int) -> list[tuple[int, int, int]]:
+        """Neighbours, those aside to which the tables go another way than over a cable between the two."""
+        return [one for one in self.cluster.neighbours(board) if self.route(board, one[1]) == [board, one[1]]]
+
+    def tree(self, root: int, most: int = _rtl_control.CHILDREN) -> Tree:
+        """Boards by their distance from a root, with so many children each; InputError if it does not reach all."""
         parent: dict[int, int] = {}
         below: dict[int, list[int]] = {board: [] for board in range(self.boards)}
         seen, queue = {root}, deque([root])
         while queue:
             board = queue.popleft()
             for _, other, _ in self.cluster.neighbours(board):
-                if other in seen or len(below[board]) == _rtl_control.CHILDREN:
+                if other in seen or len(below[board]) == most:
                     continue
                 seen.add(other)
                 parent[other] = board
                 below[board].append(other)
                 queue.append(other)
+        if len(seen) < self.boards:
+            raise InputError(f"cluster {self.cluster.name}: no tree with {most} children a board reaches all boards")
         return Tree(root, parent, below)
 
     def middle(self) -> int:
@@ -192,11 +253,15 @@ class Plan:
         return min(range(self.boards), key=lambda board: (self._depth(board), board))
 
     def _depth(self, root: int) -> int:
-        tree = self.tree(root)
-        depth = {root: 0}
-        for board, above in tree.parent.items():  # in the order in which they were found
-            depth[board] = depth[above] + 1
-        return max(depth.values())
+        return max(_depths(self.tree(root)).values())
+
+
+def _depths(tree: Tree) -> dict[int, int]:
+    """How far each board is from the root."""
+    depth = {tree.root: 0}
+    for board, above in tree.parent.items():  # in the order in which they were found
+        depth[board] = depth[above] + 1
+    return depth
 
 
 def tables(cluster: Cluster, path: str) -> routes.Tables:

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import gossamer_setup
-from gossamer import native
+from gossamer import builds
 from gossamer.errors import InputError
 from gossamer.hdl import _run
 from gossamer.paths import ROOT
@@ -36,7 +36,7 @@ def command(ranks: int, simulator: Sequence[str | Path], socket: Path) -> list[s
         start = [str(prefix / "bin" / "mpiexec")]
         if not Path(start[0]).exists():
             raise InputError(f"ranks: MPICH has builds for x86-64 alone; name an MPI with {_START} and {_COMPILER}")
-        compiler = [str(native.compiler()), f"-I{prefix}/include", f"-L{prefix}/lib", f"-Wl,-rpath,{prefix}/lib"]
+        compiler = [*builds.compiler(), f"-I{prefix}/include", f"-L{prefix}/lib", f"-Wl,-rpath,{prefix}/lib"]
         library = _library([*compiler, "-lmpi"])
     else:
         for name, words in ((_START, start), (_COMPILER, compiler)):

@@ -9,13 +9,13 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 
-from gossamer import native, places
+from gossamer import native
 from gossamer.apps import App
 from gossamer.engines import Engine
-from gossamer.engines._given import Given, collect
+from gossamer.engines._given import Given, collect, explained
 from gossamer.errors import HandlerDied, RunDied
 from gossamer.graph import Graph
-from gossamer.runs import Result
+from gossamer.run_app import Result
 
 _PATIENCE = 5.0
 """Seconds that a run has to stop in after Ctrl-C."""
@@ -50,19 +50,10 @@ class InProcess(Engine):
 
         _run_interruptibly(work, given.stop, given.progress, app.name)
         if failure and isinstance(failure[0], HandlerDied):
-            raise _explained(failure[0], app, graph) from None
+            raise explained(failure[0], app, graph) from None
         if failure:
             raise failure[0]
         return outcome[0]
-
-
-def _explained(died: HandlerDied, app: App, graph: Graph) -> HandlerDied:
-    """The same with the vertex by its label, and with the line of the user's source where that is known."""
-    text = str(died)
-    if died.vertex is not None and died.vertex < graph.vertices:
-        text = text.replace(f"the vertex of index {died.vertex}", f"vertex {graph.label_of(died.vertex)}")
-    place = places.line_of(died.places, app.path)
-    return HandlerDied(f"{app.name}: {text}{f', at {place}' if place else ''}; there is no answer", died.vertex)
 
 
 def _run_interruptibly(
@@ -87,7 +78,7 @@ def _run_interruptibly(
                 print(f"\r{what}: step {progress[0]}, {progress[1]} rounds of messages", end="", file=sys.stderr)
                 shown = True
             done.wait(0.25)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, SystemExit):  # SystemExit: SIGTERM has come to the command
         stop.value = 1
         if done.wait(_PATIENCE):
             raise

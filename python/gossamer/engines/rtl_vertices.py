@@ -11,6 +11,7 @@ and the states are read back. The application itself, in this process, makes the
 from __future__ import annotations
 
 import ctypes
+import dataclasses
 import hashlib
 import time
 from collections.abc import Callable, Sequence
@@ -24,12 +25,12 @@ import gossamer_setup
 from gossamer import device, mapper, native
 from gossamer.apps import App
 from gossamer.engines import Engine
-from gossamer.engines._given import Given, Statistics, columns, judge, totals
+from gossamer.engines._given import Given, Statistics, columns, explained, judge, totals
 from gossamer.engines.rtl import WATCHDOG, Board
 from gossamer.engines.rtl_cluster import Cluster, Plan
-from gossamer.errors import InputError, RunDied
+from gossamer.errors import HandlerDied, InputError, RunDied
 from gossamer.graph import Graph
-from gossamer.runs import Result
+from gossamer.run_app import Result
 
 if TYPE_CHECKING:
     from gossamer.config import Config
@@ -38,8 +39,8 @@ if TYPE_CHECKING:
 
 CONFIG = "quad"
 """The configuration, where none is named."""
-MULTICAST = ("local", "none")
-"""How a message reaches several threads of a tile."""
+MULTICAST = ("local", "none", "full")
+"""How a message reaches several threads: a tile's by a mask, each by itself, those of other boards by a key."""
 _RUNS, _DONE, _GIVEN_UP, _WRONG_PIN = range(4)
 _REAL_SUM = 4
 """gossamer::Reduce::realSum of include/gossamer/aggregates.h."""
@@ -90,7 +91,8 @@ class Hardware(Engine):
     mapping: str = mapper.METHODS[0]
     """How vertices are mapped to threads: one of ``mapper.METHODS``."""
     multicast: str = MULTICAST[0]
-    """local: one message to all threads of a tile that have receivers; none: one to each thread."""
+    """local: one message to all threads of a tile that have receivers; none: one to each thread; full: as local, and
+    one for all tiles of other boards, which the boards' multicast routers copy."""
     max_steps: int = 0
     """Steps after which the run is given up; 0: none."""
     max_cycles: int | None = None
@@ -113,12 +115,23 @@ class Hardware(Engine):
         from gossamer import config as configs
 
         if self.plan is not None:
-            return mapper.Machine(self.plan.config, self.plan.boards)
+            return mapper.Machine(self.plan.config, self.plan.boards, hops=self.plan.hops)
         return mapper.Machine(configs.load(self.config) if isinstance(self.config, str) else self.config)
 
     def run(self, app: App, graph: Graph, parameters: Named[str, int | float], *, threads: int, seed: int) -> Result:
         """See Engine.run. ``threads`` 0 means all of the machine."""
+        try:
+            return self._result(app, graph, parameters, threads, seed)
+        except HandlerDied as died:  # a function of the descriptor, which runs here
+            raise explained(died, app, graph) from None
+
+    def _result(self, app: App, graph: Graph, parameters: Named[str, int | float], threads: int, seed: int) -> Result:
         begun = time.perf_counter()
+        if app.reads_edges:
+            raise InputError(
+                f"{app.name}: its vertices read their own edges, which the hardware does not show them; "
+                "take --engine cpu or shuffle"
+            )
         gossamer_setup.require("rtl")
         given = Given(app, graph, parameters, engine="cpu", threads=0, seed=seed)
         handle, opened = ctypes.c_void_p(), _Problem()
@@ -169,12 +182,18 @@ class Hardware(Engine):
             progress=lambda done, total: self.on_phase("mapping", done, total),
         )
 
+        network = None
+        if self.multicast == "full" and self.plan is not None and machine.boards > 1:
+            network = mapper.Network(self.plan.topology, self.plan.tables, self.plan.link)
+        # As GOSSAMER_POLITE_MULTICAST of the softswitch. No message leaves a lone board.
+        sends = 2 if network is not None else int(self.multicast != "none")
+
         def tables_of(wide: bool) -> tuple[Image, mapper.Layout, mapper.Tables]:
-            local = self.multicast != "none"
-            image = _program(app, machine.config, shape, problem.pins, bool(opened.listens), local, wide)
+            image = _program(app, machine.config, shape, problem.pins, bool(opened.listens), sends, wide)
             layout = mapper.Layout.read(_constant(image, "gossamer_polite_layout", mapper.Layout.SIZE))
             base = image.symbols["__data_end"]
-            return image, layout, mapper.Tables(problem, mapping, machine, layout, base=base, multicast=local)
+            made = mapper.Tables(problem, mapping, machine, layout, base=base, multicast=sends > 0, network=network)
+            return image, layout, made
 
         try:
             image, layout, tables = tables_of(wide=False)
@@ -202,7 +221,10 @@ class Hardware(Engine):
             native.check(app.library.gs_app_hear(handle, message.data[4 : 4 + opened.message_bytes]))
         states = tables.states(memories)
         ctypes.memmove(opened.states, states.ctypes.data, states.nbytes)
-        return self._statistics(problem, machine, layout, run, found, tables), tables.aggregates(memories)
+        stats = self._statistics(problem, machine, layout, run, found, tables)
+        parts = mapper.cut(mapping, *problem.ends(), machine)
+        stats |= {f"mapped_{name}": value for name, value in dataclasses.asdict(parts).items()}
+        return stats, tables.aggregates(memories)
 
     # ---- The machine ----
 
@@ -321,7 +343,7 @@ def _problem(app: App, opened: _Problem) -> mapper.Problem:
 
 
 def _program(
-    app: App, config: Config, shape: tuple[int, int], pins: int, listens: bool, multicast: bool, wide: bool
+    app: App, config: Config, shape: tuple[int, int], pins: int, listens: bool, multicast: int, wide: bool
 ) -> Image:
     """The vertex and its softswitch, compiled for the threads."""
     text = _SOURCE.format(header=app.path)
@@ -334,7 +356,7 @@ def _program(
         *app.defines,
         f"GOSSAMER_POLITE_PINS={pins}",
         f"GOSSAMER_POLITE_LISTENS={int(listens)}",
-        f"GOSSAMER_POLITE_MULTICAST={int(multicast)}",
+        f"GOSSAMER_POLITE_MULTICAST={multicast}",
         f"GOSSAMER_POLITE_WIDE={int(wide)}",
     )
     return device.build(source, config, defines, boards=shape, freestanding=True)

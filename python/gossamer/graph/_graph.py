@@ -165,6 +165,62 @@ class Graph:
         out = _ascending(CSR(starts, ends, costs))
         return cls(out=out, into=into, symmetric=symmetric, labels=labels, base=base, name=name)
 
+    @classmethod
+    def from_arrays(
+        cls,
+        sources: Any,
+        targets: Any,
+        weights: Any = None,
+        *,
+        vertices: int | None = None,
+        undirected: bool = False,
+        name: str = "",
+    ) -> Graph:
+        """A graph from two arrays, the ends of its edges, in any order; ``weights`` has one an edge.
+
+        Whole numbers from 0 up are indices of vertices; there are ``vertices`` of them, or as many as the
+        greatest needs. Text is labels, in the order of their first appearance (sources, then targets).
+        ``undirected`` stores every edge both ways, a self-loop once. Raises InputError where the arrays are no edges.
+        """
+        where = name or "graph"
+        ends = [np.asarray(sources), np.asarray(targets)]
+        if ends[0].ndim != 1 or ends[0].shape != ends[1].shape:
+            raise InputError(f"{where}: sources and targets must be two arrays of one length, one element an edge")
+        if weights is not None and np.shape(weights) != ends[0].shape:
+            raise InputError(f"{where}: {np.size(weights)} weights for {len(ends[0])} edges; there must be one an edge")
+        labels: list[str] | None = None
+        # Signed and unsigned together would become floating-point numbers, numbers beside text would become text.
+        kinds = {one.dtype.kind for one in ends}
+        if kinds == {"i", "u"}:
+            most = np.uint64(np.iinfo(np.int64).max)
+            ends = [one if one.dtype.kind == "i" else np.minimum(one.astype(np.uint64), most) for one in ends]
+            ends = [one.astype(np.int64) for one in ends]
+        elif ends[0].size and kinds & {"O", "U"} and kinds - {"O", "U"}:
+            raise InputError(f"{where}: ends of edges must be all whole numbers or all text")
+        both = np.concatenate(ends)
+        if both.size and both.dtype.kind in "OU":
+            if not all(isinstance(label, str) for label in both.tolist()):
+                raise InputError(f"{where}: ends of edges must be whole numbers or text")
+            index: dict[str, int] = {}
+            both = np.array([index.setdefault(label, len(index)) for label in both.tolist()], np.int64)
+            labels = list(index)
+            if vertices is not None and vertices != len(labels):
+                raise InputError(f"{where}: {vertices} vertices, but the edges name {len(labels)}; leave it out")
+            vertices = len(labels)
+        elif both.size and both.dtype.kind not in "iu":
+            raise InputError(f"{where}: ends of edges must be whole numbers or text, not {both.dtype}")
+        greatest = int(both.max()) if both.size else -1
+        count = greatest + 1 if vertices is None else vertices
+        if both.size and (int(both.min()) < 0 or greatest >= count):
+            wrong = int(both.min()) if int(both.min()) < 0 else greatest
+            raise InputError(f"{where}: an edge ends at vertex {wrong}, which is outside of 0 .. {count - 1}")
+        if not 1 <= count <= MOST_VERTICES:
+            raise InputError(f"{where}: {count} vertices; a graph has from 1 to {MOST_VERTICES}")
+        starts, stops = np.split(both.astype(np.int64), 2)
+        rows = from_edges(count, starts, stops, weights)
+        graph = cls(out=rows, labels=labels, name=name)
+        return graph.symmetrised() if undirected else graph
+
     # Rows -------------------------------------------------------------------
 
     @property
@@ -382,6 +438,10 @@ class Graph:
 
         Entries that are stored and zero are edges. Boolean matrices have no weights.
         """
+        if not hasattr(matrix, "tocsr") or not hasattr(matrix, "shape"):
+            raise InputError(
+                f"{name or 'matrix'}: a {type(matrix).__name__} is no sparse matrix; take scipy.sparse.csr_array of it"
+            )
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
             raise InputError(f"{name or 'matrix'}: shape {matrix.shape}; the matrix of a graph is square")
         rows = matrix.tocsr()
@@ -406,6 +466,8 @@ class Graph:
         Without it on any edge there are no weights; on some edges alone, it counts 1 elsewhere.
         Vertices keep the order of ``graph.nodes``: number labels sort first, others become str.
         """
+        if not hasattr(graph, "nodes") or not hasattr(graph, "edges"):
+            raise InputError(f"{name or 'graph'}: a {type(graph).__name__} is no graph of NetworkX")
         nodes = list(graph.nodes)
         if not nodes:
             raise InputError(f"{name or 'graph'}: a graph without vertices; nothing can be computed on it")
@@ -429,6 +491,11 @@ class Graph:
             for a, b in ways:
                 sources.append(index[a])
                 targets.append(index[b])
+                if cost is not None and not isinstance(cost, (int, float, np.integer, np.floating)):
+                    raise InputError(
+                        f"{name or 'graph'}: the {weight} of the edge {source!r}, {target!r} is a "
+                        f"{type(cost).__name__}; it must be an integer or a floating-point number"
+                    )
                 costs.append(1 if cost is None else cost)
         result = from_edges(len(nodes), sources, targets, costs if any_cost else None)
         return cls(out=result, symmetric=not directed, labels=labels, base=base, name=name)

@@ -31,11 +31,12 @@ import os
 import struct
 import sys
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import numpy as np
 
+from gossamer import native
 from gossamer.errors import InputError
 from gossamer.files import whole_file
 from gossamer.graph import _native
@@ -92,11 +93,14 @@ def write(graph: Graph, path: str | os.PathLike[str], *, both: bool = True) -> N
     header = _HEADER.pack(*fields, 0, end)
     header = _HEADER.pack(*fields, _crc(header, table), end)
     with whole_file(path) as file:
+        native.check_mapped()
         file.write(header + table)
         for place, view in places:
             file.write(bytes(place - file.tell()))
             for start in range(0, len(view), 1 << 24):  # pieces, so that Ctrl-C is heard
-                file.write(view[start : start + (1 << 24)])
+                # A copy: of a file that is mapped and was cut short, the system could not write what is gone.
+                file.write(bytes(view[start : start + (1 << 24)]))
+        native.check_mapped()
 
 
 def label_block(labels: Sequence[str]) -> tuple[np.ndarray[Any, np.dtype[np.uint64]], bytes | bytearray]:
@@ -129,6 +133,18 @@ def read(path: str) -> Graph:
             area = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     except (OSError, ValueError) as error:
         raise InputError(f"{path}: cannot be mapped: {error}; a .gsg must be an ordinary file") from None
+    forget = native.watch_mapping(area, path)
+    try:
+        return _mapped(path, area, bad)
+    except BaseException:
+        # An error may live long, and keeps what it was raised over: nobody uses this mapping any more.
+        forget()
+        raise
+
+
+def _mapped(path: str, area: mmap.mmap, bad: Callable[[str], InputError]) -> Graph:
+    """The graph of a mapped file; ``bad`` makes an error of what is wrong."""
+    size = len(area)
     header = area[: _HEADER.size]
     magic, version, order, n, m, flags, weight_type, count, crc, length = _HEADER.unpack(header)
     if magic != MAGIC:
@@ -186,6 +202,7 @@ def read(path: str) -> Graph:
         raise bad("one half of the labels is missing")
     begin, end = places.get(_NAME, (0, 0))
     out, into = rows(_OUT), rows(_INTO) if _INTO in places else None
+    native.check_mapped()
     # The pages that the checks have touched stay in the system's cache, and are ours when somebody looks at them.
     area.madvise(mmap.MADV_DONTNEED)
     return Graph(

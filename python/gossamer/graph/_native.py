@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from gossamer.native import check, lib
+from gossamer.native import check, check_mapped, lib
 
 EDGE_LIST: Final = 1
 MATRIX_MARKET: Final = 2
@@ -151,7 +151,9 @@ def _library() -> ctypes.CDLL:
 
 def call(name: str, *arguments: object) -> None:
     """Calls gs_graph_<name>; raises InputError with the library's message if it fails."""
-    check(getattr(_library(), f"gs_graph_{name}")(*arguments))
+    code = getattr(_library(), f"gs_graph_{name}")(*arguments)
+    check_mapped()
+    check(code)
 
 
 def close(parser: c_void_p) -> None:

@@ -24,7 +24,7 @@ _PEEK = 1 << 16
 
 
 def read_graph(
-    path: str | os.PathLike[str],
+    path: str | bytes | os.PathLike[str],
     *,
     format: str | None = None,
     undirected: bool = False,
@@ -40,7 +40,12 @@ def read_graph(
     ``dedupe`` keeps of parallel edges the one of least weight; ``drop_loops`` drops self-loops;
     without them all edges are kept. Raises InputError("path:line: what; what to do").
     """
-    name = os.fspath(path)
+    if not isinstance(path, (str, bytes, os.PathLike)):
+        raise InputError(
+            f"read_graph: a {type(path).__name__} is no path; a matrix goes to Graph.from_scipy, "
+            "a graph of NetworkX to Graph.from_networkx"
+        )
+    name = os.fsdecode(path)
     if format is not None and format not in FORMATS:
         raise InputError(f"no graph format {format!r}; there are: {', '.join(FORMATS)}")
     if name.startswith("gen:"):

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from gossamer import native
 from gossamer.errors import InputError
 from gossamer.files import whole_file
 from gossamer.graph import _gsg, _native
@@ -54,6 +55,7 @@ def write_graph(
             put(block)
         if form == "edges" and graph.labels is not None and not isinstance(graph.labels, np.ndarray):
             _lone_words(graph, put)
+        native.check_mapped()
     return notes
 
 

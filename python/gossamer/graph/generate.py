@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 import difflib
 import inspect
+import itertools
 import math
 from collections.abc import Callable
 from typing import Any, Final
@@ -106,6 +107,53 @@ def grid(width: int, height: int, *, seed: int = 1, weights: WeightRange | None 
     targets = np.empty(2 * ((width - 1) * height + width * (height - 1)), np.uint32)
     _native.call("grid", width, height, _native.pointer(offsets), _native.pointer(targets))
     return _finish(CSR(offsets, targets), True, weights, seed, threads, f"grid:width={width},height={height}")
+
+
+def cube(
+    width: int,
+    height: int,
+    depth: int,
+    *,
+    neighbours: int = 6,
+    around: bool = False,
+    seed: int = 1,
+    weights: WeightRange | None = None,
+    threads: int = 0,
+) -> Graph:
+    """Cube: vertex ``(z * height + y) * width + x`` is joined to its 6 neighbours, or all 26, both ways. Symmetric.
+
+    ``around`` joins opposite faces, so that every vertex has all of them; sides are then 3 at least.
+    ``seed`` is for the weights alone, which are the same in both directions.
+    """
+    least = 3 if around else 1
+    _within("width", width, least, MOST_VERTICES)
+    _within("height", height, least, max(least, MOST_VERTICES // width))
+    _within("depth", depth, least, max(least, MOST_VERTICES // (width * height)))
+    if neighbours not in (6, 26):
+        raise InputError(f"neighbours {neighbours}; there may be 6 or 26")
+    sides = (depth, height, width)
+    steps = [
+        step
+        for step in itertools.product((-1, 0, 1), repeat=3)
+        if any(step) and (neighbours == 26 or sum(map(abs, step)) == 1)
+    ]
+    places = np.indices(sides, np.int64).reshape(3, -1)
+    targets = np.empty((places.shape[1], len(steps)), np.int64)
+    for at, step in enumerate(steps):
+        there = places + np.array(step)[:, None]
+        inside = np.ones(places.shape[1], bool)
+        for axis, side in enumerate(sides):
+            if around:
+                there[axis] %= side
+            inside &= (there[axis] >= 0) & (there[axis] < side)
+        targets[:, at] = np.where(inside, (there[0] * height + there[1]) * width + there[2], -1)
+    targets.sort(axis=1)
+    there = targets >= 0
+    offsets = np.concatenate([[0], np.cumsum(there.sum(axis=1))]).astype(np.uint64)
+    name = f"cube:width={width},height={height},depth={depth}"
+    name += "" if neighbours == 6 else f",neighbours={neighbours}"
+    name += ",around=yes" if around else ""
+    return _finish(CSR(offsets, targets[there].astype(np.uint32)), True, weights, seed, threads, name)
 
 
 def ring(vertices: int, *, seed: int = 1, weights: WeightRange | None = None, threads: int = 0) -> Graph:
@@ -217,6 +265,7 @@ KINDS: Final[dict[str, Callable[..., Graph]]] = {
     "geometric": geometric,
     "rmat": rmat,
     "grid": grid,
+    "cube": cube,
     "ring": ring,
 }
 """Generators by the name that stands in a specification."""

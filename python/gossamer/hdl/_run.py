@@ -7,12 +7,11 @@ import functools
 import importlib.metadata
 import os
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from gossamer import native
+from gossamer import native, processes
 from gossamer.errors import InputError
 
 
@@ -52,15 +51,7 @@ def kept(kind: str, key: str, make: Callable[[Path], None]) -> Path:
 def run(command: Sequence[str | Path], log: Path, cwd: Path, env: Mapping[str, str] | None = None) -> int:
     """Runs a tool, its output at the end of ``log``; gives its exit code."""
     with open(log, "ab") as out:
-        done = subprocess.run(
-            [str(part) for part in command],
-            cwd=cwd,
-            env={**os.environ, **(env or {})},
-            stdin=subprocess.DEVNULL,
-            stdout=out,
-            stderr=subprocess.STDOUT,
-            check=False,
-        )
+        done = processes.run(command, cwd=cwd, env={**os.environ, **(env or {})}, output=out)
     return done.returncode
 
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import os
-import subprocess
+import shlex
 import sys
 import xml.etree.ElementTree
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import gossamer_setup
-from gossamer import native
+from gossamer import builds, processes
 from gossamer.errors import InputError
 from gossamer.hdl import _clang, _generated, _mutants, _run
 from gossamer.hdl.sources import RTL, Sources
@@ -127,9 +127,9 @@ def fast_models() -> bool:
 
 def require_waves() -> None:
     """InputError if what a model with waves is compiled with is not there: known before anything is built."""
-    probe = [str(native.compiler()), "-fsyntax-only", "-x", "c++", "-"]
+    probe = [*builds.compiler(), "-fsyntax-only", "-x", "c++", "-"]
     include = "".join(f"#include <{header}>\n" for header in _WAVES)
-    done = subprocess.run(probe, input=include, text=True, errors="replace", capture_output=True, check=False)
+    done = processes.run(probe, input=include)
     if done.returncode:
         raise InputError(f"waves need the headers of two libraries: apt-get install {' '.join(_WAVES.values())}")
 
@@ -204,16 +204,7 @@ def cocotb(
         **(environment or {}),
     }
     start = ["+verilator+rand+reset+2", f"+verilator+seed+{scramble % 2**31 or 1}"] if scramble is not None else []
-    done = subprocess.run(
-        [str(folder / "simulator"), *start],
-        cwd=folder,
-        env={**os.environ, **variables},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        errors="replace",
-        check=False,
-    )
+    done = processes.run([folder / "simulator", *start], cwd=folder, env={**os.environ, **variables})
     try:
         cases = list(xml.etree.ElementTree.parse(results).iter("testcase"))
     except (OSError, xml.etree.ElementTree.ParseError):
@@ -242,9 +233,7 @@ def lint(
     command = [*_verilator(), "--lint-only", "-Wall", "--assert", "--timing", "--quiet", *_values(parameters, defines)]
     command += [*flags, "--top-module", top]
     command += _inputs(Sources(tuple(path for path in sources.files if path.suffix != ".cc"), sources.include))
-    done = subprocess.run(
-        command, env={**os.environ, **_environment()}, capture_output=True, text=True, errors="replace", check=False
-    )
+    done = processes.run(command, env={**os.environ, **_environment()})
     lines = [line for line in (done.stdout + done.stderr).splitlines() if not line.startswith("- ")]
     if done.returncode and not lines:
         lines = [f"verilator ended with {done.returncode}"]
@@ -263,7 +252,7 @@ def _root() -> Path:
 
 
 def _environment() -> dict[str, str]:
-    return {"VERILATOR_ROOT": str(_root()), "CXX": str(native.compiler())}
+    return {"VERILATOR_ROOT": str(_root()), "CXX": shlex.join(builds.compiler())}
 
 
 def _values(parameters: Mapping[str, Value] | None, defines: Mapping[str, Value] | None) -> list[str]:

@@ -2,13 +2,28 @@
 """From the vertices of a graph to the threads of a machine: who holds which vertex, and the tables of each thread.
 
 ``machine`` says what there is to map to, ``partition`` gives each vertex a thread, ``tables`` makes what the threads'
-softswitch (``device/include/gossamer/softswitch.h``) reads.
+softswitch (``device/include/gossamer/softswitch.h``) reads, ``records`` what the boards' multicast routers do.
 """
 
 from __future__ import annotations
 
+from gossamer.mapper.layout import Layout, Problem, Relation
 from gossamer.mapper.machine import Machine
-from gossamer.mapper.partition import METHODS, Mapping, assign
-from gossamer.mapper.tables import Layout, Problem, Relation, Tables, TooWide
+from gossamer.mapper.partition import METHODS, Cut, Mapping, assign, cut
+from gossamer.mapper.records import Network
+from gossamer.mapper.tables import Tables, TooWide
 
-__all__ = ["METHODS", "Layout", "Machine", "Mapping", "Problem", "Relation", "Tables", "TooWide", "assign"]
+__all__ = [
+    "METHODS",
+    "Cut",
+    "Layout",
+    "Machine",
+    "Mapping",
+    "Network",
+    "Problem",
+    "Relation",
+    "Tables",
+    "TooWide",
+    "assign",
+    "cut",
+]

@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gossamer._device_header import memory_map
 from gossamer.config import constants
+from gossamer.device._header import memory_map
 
 if TYPE_CHECKING:
     from gossamer.config import Config
@@ -26,6 +26,8 @@ class Machine:
     boards: int = 1
     tiles: int = 0
     """Tiles of a board; 0: all that the configuration has."""
+    hops: Numbers | None = field(default=None, repr=False, compare=False)
+    """Links from each board to each other; None: not known, all are alike."""
 
     @property
     def board_tiles(self) -> int:

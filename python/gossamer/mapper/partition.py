@@ -3,25 +3,29 @@
 
 First among boards, then each board's part among its tiles, then each tile's among its threads: an edge between boards
 costs most, one within a thread nothing. A vertex weighs what it has to do: its own handlers, and one for each edge in
-and out.
+and out. Parts are given to boards so that those with many edges between them are near (``place``); a large graph is
+made coarser first (``levels``), and boards' parts of it are mapped in several processes (``workers``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gossamer.errors import InputError
+from gossamer.mapper import place, split, workers
+from gossamer.mapper.levels import Undirected
 from gossamer.mapper.machine import Machine, Numbers
 
-METHODS = ("metis", "bfs", "random", "direct")
-"""metis: multilevel partitioning. bfs: breadth-first order, cut into equal parts. random: for comparison. direct:
-vertices in their order, cut into equal parts."""
+METHODS = ("metis", "kahypar", "bfs", "random", "direct")
+"""metis, kahypar: multilevel partitioning. bfs: breadth-first order, cut into equal parts. random: for comparison.
+direct: vertices in their order, cut into equal parts."""
 _OWN = 4
 """What a vertex without edges weighs, an edge being 1."""
+_MANY = 4_000_000
+"""Entries from which on boards are mapped in several processes."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +41,26 @@ class Mapping:
     """Vertices in the order of threads, and within a thread of their numbers."""
 
 
+@dataclass(frozen=True)
+class Cut:
+    """Where a mapping's edges lead, and how even its parts are."""
+
+    boards: int
+    """Edges from a board to another."""
+    tiles: int
+    """From a tile to another of the same board."""
+    threads: int
+    """From a thread to another of the same tile."""
+    within: int
+    """Between vertices of one thread."""
+    hops: int
+    """Links that edges between boards pass, all together."""
+    board_balance: float
+    """Work of the mean board, in that of the one with most; 1 is even."""
+    tile_balance: float
+    thread_balance: float
+
+
 def assign(
     vertices: int,
     source: Numbers,
@@ -49,12 +73,14 @@ def assign(
 ) -> Mapping:
     """Maps vertices with edges from ``source`` to ``target`` to threads. Raises InputError for an unknown method.
 
-    ``progress`` is told of parts of boards that are done, of how many.
+    The same seed gives the same mapping, whatever the number of processors. ``progress`` is told of tiles that are
+    done, of how many.
     """
     if method not in METHODS:
         raise InputError(f"there is no mapping {method!r}; there are: {', '.join(METHODS)}")
-    if method == "metis":
-        thread = _multilevel(vertices, source, target, machine, seed, progress)
+    if method in split.SPLITTERS:
+        split.require(method)
+        thread = _multilevel(Undirected.of(vertices, source, target, _OWN), machine, method, seed, progress)
     else:
         order = _order(vertices, source, target, method, seed)
         thread = np.empty(vertices, np.int64)
@@ -62,11 +88,37 @@ def assign(
     return mapped(thread, machine)
 
 
+def cut(mapping: Mapping, source: Numbers, target: Numbers, machine: Machine) -> Cut:
+    """What a mapping comes to."""
+    a, b = mapping.thread[source], mapping.thread[target]
+    board = machine.board_tiles * machine.tile_threads
+    away = a // board != b // board
+    other_tile, other = a // machine.tile_threads != b // machine.tile_threads, a != b
+    near, tiles, threads = int(away.sum()), int(other_tile.sum()), int(other.sum())
+    hops = near if machine.hops is None else int(machine.hops[a[away] // board, b[away] // board].sum())
+    work = np.bincount(a, minlength=machine.threads) + np.bincount(b, minlength=machine.threads) + _OWN * mapping.counts
+
+    def balance(each: int) -> float:
+        sums = work.reshape(-1, each).sum(axis=1)
+        return float(sums.mean() / max(1, sums.max()))
+
+    return Cut(
+        boards=near,
+        tiles=tiles - near,
+        threads=threads - tiles,
+        within=len(a) - threads,
+        hops=hops,
+        board_balance=balance(board),
+        tile_balance=balance(machine.tile_threads),
+        thread_balance=balance(1),
+    )
+
+
 def _order(vertices: int, source: Numbers, target: Numbers, method: str, seed: int) -> Numbers:
     if method == "random":
         return np.random.default_rng(seed).permutation(vertices)
     if method == "bfs":
-        return _breadth_first(_Graph.of(vertices, source, target))
+        return _breadth_first(Undirected.of(vertices, source, target, _OWN))
     return np.arange(vertices)
 
 
@@ -79,86 +131,38 @@ def mapped(thread: Numbers, machine: Machine) -> Mapping:
     return Mapping(thread, local, counts, order)
 
 
-@dataclass(frozen=True)
-class _Graph:
-    """Neighbours both ways, without loops; ``weight`` of an edge is how many edges it stands for."""
-
-    offsets: Numbers
-    neighbours: Numbers
-    weight: Numbers
-    work: Numbers
-
-    @classmethod
-    def of(cls, vertices: int, source: Numbers, target: Numbers) -> _Graph:
-        work = np.bincount(source, minlength=vertices) + np.bincount(target, minlength=vertices) + _OWN
-        apart = source != target
-        a, b = source[apart], target[apart]
-        keys, weight = np.unique(np.concatenate([a * vertices + b, b * vertices + a]), return_counts=True)
-        counts = np.bincount(keys // max(vertices, 1), minlength=vertices)
-        offsets = np.concatenate([[0], np.cumsum(counts)])
-        return cls(offsets, keys % max(vertices, 1), weight, work)
-
-    def part(self, members: Numbers) -> _Graph:
-        """The graph among some of the vertices, in their order."""
-        number = np.full(len(self.work), -1, np.int64)
-        number[members] = np.arange(len(members))
-        counts = self.offsets[members + 1] - self.offsets[members]
-        starts = np.repeat(self.offsets[members] - (np.cumsum(counts) - counts), counts)
-        edges = starts + np.arange(len(starts))
-        ends = number[self.neighbours[edges]]
-        inside = ends >= 0
-        kept = np.bincount(np.repeat(np.arange(len(members)), counts)[inside], minlength=len(members))
-        offsets = np.concatenate([[0], np.cumsum(kept)])
-        return _Graph(offsets, ends[inside], self.weight[edges][inside], self.work[members])
-
-    def split(self, parts: int, seed: int) -> NDArray[np.int64]:
-        """The part of each vertex: equal work, few edges cut."""
-        vertices = len(self.work)
-        if parts == 1 or vertices == 0:
-            return np.zeros(vertices, np.int64)
-        if vertices <= parts:
-            return np.arange(vertices, dtype=np.int64)
-        import pymetis
-
-        _, found = pymetis.part_graph(
-            parts,
-            pymetis.CSRAdjacency(self.offsets, self.neighbours),
-            vweights=self.work,
-            eweights=self.weight,
-            options=pymetis.Options(seed=seed),
-        )
-        return np.asarray(found, np.int64)
-
-
 def _multilevel(
-    vertices: int,
-    source: Numbers,
-    target: Numbers,
-    machine: Machine,
-    seed: int,
-    progress: Callable[[int, int], object],
+    graph: Undirected, machine: Machine, method: str, seed: int, progress: Callable[[int, int], object]
 ) -> Numbers:
-    graph = _Graph.of(vertices, source, target)
-    thread = np.zeros(vertices, np.int64)
-    boards = graph.split(machine.boards, seed)
+    boards = split.split(graph, machine.boards, method, seed)
+    if machine.boards > 1 and machine.hops is not None:
+        boards = place.near(place.traffic(graph, boards, machine.boards), machine.hops)[boards]
+    thread = np.empty(graph.vertices, np.int64)
     done, total = 0, machine.boards * machine.board_tiles
-    for board in range(machine.boards):
-        on_board = np.flatnonzero(boards == board)
-        its = graph if machine.boards == 1 else graph.part(on_board)
-        tiles = its.split(machine.board_tiles, seed)
-        for tile in range(machine.board_tiles):
-            on_tile = np.flatnonzero(tiles == tile)
-            threads = its.part(on_tile).split(machine.tile_threads, seed)
-            first = (board * machine.board_tiles + tile) * machine.tile_threads
-            thread[on_board[on_tile]] = first + threads
-            done += 1
-            progress(done, total)
+
+    def tile_done() -> None:
+        nonlocal done
+        done += 1
+        progress(done, total)
+
+    parts = (np.flatnonzero(boards == board) for board in range(machine.boards))
+    shape = (machine.board_tiles, machine.tile_threads)
+    each: Iterable[tuple[Numbers, Numbers]]
+    if machine.boards > 1 and graph.entries > _MANY:
+        each = workers.on_boards(graph, parts, shape, method, seed, tile_done)
+    elif machine.boards > 1:
+        each = ((part, split.on_threads(graph.part(part), shape, method, seed, tile_done)) for part in parts)
+    else:
+        each = ((part, split.on_threads(graph, shape, method, seed, tile_done)) for part in parts)
+    for board, (on_board, found) in enumerate(each):
+        thread[on_board] = board * machine.board_tiles * machine.tile_threads + found
     return thread
 
 
-def _breadth_first(graph: _Graph) -> Numbers:
+def _breadth_first(graph: Undirected) -> Numbers:
     """Vertices in breadth-first order, component by component, each from its first vertex."""
-    vertices = len(graph.work)
+    vertices = graph.vertices
+    offsets = graph.offsets.astype(np.int64)
     seen = np.zeros(vertices, bool)
     order: list[Numbers] = []
     first = 0
@@ -170,12 +174,12 @@ def _breadth_first(graph: _Graph) -> Numbers:
         seen[first] = True
         while len(wave):
             order.append(wave)
-            counts = graph.offsets[wave + 1] - graph.offsets[wave]
-            starts = np.repeat(graph.offsets[wave] - (np.cumsum(counts) - counts), counts)
-            ends = np.unique(graph.neighbours[starts + np.arange(len(starts))])
+            counts = offsets[wave + 1] - offsets[wave]
+            starts = np.repeat(offsets[wave] - (np.cumsum(counts) - counts), counts)
+            ends = np.unique(graph.neighbours[starts + np.arange(len(starts))]).astype(np.int64)
             wave = ends[~seen[ends]]
             seen[wave] = True
     return np.concatenate(order) if order else np.empty(0, np.int64)
 
 
-__all__ = ["METHODS", "Mapping", "assign", "mapped"]
+__all__ = ["METHODS", "Cut", "Mapping", "assign", "cut", "mapped"]

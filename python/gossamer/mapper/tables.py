@@ -13,20 +13,18 @@ back most often, and a DRAM is slow at lines here and there. Flags and queues ar
 
 from __future__ import annotations
 
-import itertools
 import struct
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gossamer.errors import InputError
-from gossamer.mapper import pack
+from gossamer.mapper.layout import Bytes, Layout, Problem, Relation, up
 from gossamer.mapper.machine import Machine, Numbers
 from gossamer.mapper.partition import Mapping
+from gossamer.mapper.records import Network, Records, Remote
+from gossamer.mapper.sends import EdgeLists, Sends, to_threads, to_tiles
 
-Bytes = NDArray[np.uint8]
 _RESULTS = ("status", "steps", "sends", "delivered", "host_messages", "wrong_pin", "wrong")
 """Words of a header that the thread writes, behind those that are written for it."""
 _GIVEN = 9
@@ -37,83 +35,12 @@ class TooWide(Exception):
     """An offset or a length needs more bits than the softswitch was compiled with."""
 
 
-@dataclass(frozen=True)
-class Layout:
-    """Sizes and offsets in bytes, as the compiler has laid out the softswitch's structs (gossamer_polite_layout)."""
-
-    state: int
-    """From state to state."""
-    flags: int
-    offset: int
-    """Bytes of an offset or a length: 2 or 4."""
-    edge: int
-    value: int
-    align: int
-    """Of an edge."""
-    list: int
-    """Bytes before the first edge of a list."""
-    header: int
-    SIZE = 32
-
-    @classmethod
-    def read(cls, data: bytes) -> Layout:
-        """From the program's constant."""
-        return cls(*struct.unpack("<8I", data))
-
-    @property
-    def unit(self) -> int:
-        """What lists are aligned to, so that their edges are."""
-        return max(4, self.align)
-
-
-@dataclass(frozen=True)
-class Relation:
-    """The edges of a pin by source: ``offsets`` has vertices + 1 elements, ``values`` a row of bytes for each edge."""
-
-    pin: int
-    offsets: Numbers
-    targets: Numbers
-    values: Bytes | None
-
-
-@dataclass(frozen=True)
-class Problem:
-    """States and wiring. ``states`` has a row of bytes a vertex, ``unit`` is an edge's value where there is none."""
-
-    states: Bytes
-    params: bytes
-    unit: bytes
-    relations: Sequence[Relation]
-
-    @property
-    def vertices(self) -> int:
-        """In the whole graph."""
-        return len(self.states)
-
-    @property
-    def pins(self) -> int:
-        """At least one."""
-        return max([relation.pin + 1 for relation in self.relations], default=1)
-
-    @property
-    def edges(self) -> int:
-        """Of all pins."""
-        return sum(len(relation.targets) for relation in self.relations)
-
-    def ends(self) -> tuple[Numbers, Numbers]:
-        """Source and target of every edge, relation by relation."""
-        sources = [np.repeat(np.arange(self.vertices), np.diff(one.offsets)) for one in self.relations]
-        empty = np.empty(0, np.int64)
-        return (
-            np.concatenate([empty, *sources]),
-            np.concatenate([empty, *(one.targets for one in self.relations)]),
-        )
-
-
 class Tables:
     """All tables of a problem on a machine. Raises InputError where they do not fit into its memories.
 
-    With ``multicast`` a message goes to all threads of a tile that have receivers, else to one thread.
+    With ``multicast`` a message goes to all threads of a tile that have receivers, else to one thread. With a
+    ``network`` as well, one that has several such tiles on other boards goes to them by a key of the boards' multicast
+    routers.
     """
 
     def __init__(
@@ -125,15 +52,23 @@ class Tables:
         *,
         base: int,
         multicast: bool = False,
+        network: Network | None = None,
     ) -> None:
         self.machine, self.layout, self._mapping = machine, layout, mapping
         self._problem = problem
         self._memory_of = machine.memory_of(np.arange(machine.threads))
         counts = mapping.counts
-        lists = _EdgeLists(problem, mapping, machine)
-        sends = (_to_tiles if multicast else _to_threads)(lists, machine, layout)
-        self.messages = len(sends.slot)
-        """Messages that threads exchange when every vertex sends once on every pin."""
+        lists = EdgeLists(problem, mapping, machine)
+        sends = (to_tiles if multicast else to_threads)(lists, machine, layout)
+        masked = np.arange(len(sends.slot))
+        """Messages that go to their receivers without a key of a router."""
+        self.records: Records | None = None
+        if multicast and network is not None and machine.boards > 1:
+            masked, self.records = _by_key(sends, machine, network)
+        keyed = np.empty(0, np.int64) if self.records is None else self.records.sender
+        sent = np.concatenate([keyed, sends.slot[masked]])
+        self.messages = len(sent)
+        """Messages that threads send when every vertex sends once on every pin."""
         self.balance = float(lists.edges_of.mean() / max(1, lists.edges_of.max()))
         """Edges of the mean thread, in those of the one with most."""
 
@@ -141,10 +76,10 @@ class Tables:
         self._pins = problem.pins
         slots = problem.vertices * problem.pins
         entry_bytes = 16 if multicast else 8
-        entries = np.bincount(sends.slot, minlength=slots)
+        entries = np.bincount(sent, minlength=slots)
         own = np.zeros(slots, np.int64)
         own[lists.slot[lists.own]] = layout.edge * lists.sizes[lists.own]
-        entries_at = _up(layout.list + own, layout.unit)
+        entries_at = up(layout.list + own, layout.unit)
         list_at = np.concatenate([[0], np.cumsum(entries_at + entry_bytes * entries)])
         self._fits(np.concatenate([layout.state * (counts - 1), layout.edge * lists.sizes]))
         self._vertices_before = np.cumsum(counts) - counts
@@ -181,14 +116,18 @@ class Tables:
         self._place_edges(lists, at)
         _put(data, at - layout.list, self._offsets(layout.edge * lists.sizes))
 
-        order = np.argsort(sends.slot, kind="stable")
-        slot = sends.slot[order]
-        within = np.arange(len(order)) - (np.cumsum(entries) - entries)[slot]
         words = [sends.dest, sends.place if multicast else self._edges[lists.to[away]] + sends.place]
         if multicast:
             words += [sends.mask & np.uint64(0xFFFF_FFFF), sends.mask >> np.uint64(32)]
-        rows = np.concatenate([_words(word[order]) for word in words], axis=1)
-        _put(data, list_at[slot] + entries_at[slot] + entry_bytes * within, rows)
+        rows = np.concatenate([_words(word[masked]) for word in words], axis=1)
+        if self.records is not None:
+            none = np.zeros_like(keyed)
+            by_key = np.concatenate([_words(word) for word in (none, none, self.records.key, none)], axis=1)
+            rows = np.concatenate([by_key, rows])
+        order = np.argsort(sent, kind="stable")
+        slot = sent[order]
+        within = np.arange(len(order)) - (np.cumsum(entries) - entries)[slot]
+        _put(data, list_at[slot] + entries_at[slot] + entry_bytes * within, rows[order])
 
         thread_of_slot = np.repeat(mapping.thread[mapping.order], self._pins)
         address = (self._lists - lists_before)[thread_of_slot] + list_at[:-1]
@@ -207,7 +146,7 @@ class Tables:
         size = self.layout.offset
         return values.astype(f"<u{size}").view(np.uint8).reshape(-1, size)
 
-    def _place_edges(self, lists: _EdgeLists, at: Numbers) -> None:
+    def _place_edges(self, lists: EdgeLists, at: Numbers) -> None:
         """Writes the edges of all lists: the receiver's offset, and the value."""
         layout, problem = self.layout, self._problem
         within = np.arange(len(lists.target)) - np.repeat(lists.heads, lists.sizes)
@@ -237,6 +176,9 @@ class Tables:
             for starts, at, size in self._pieces:
                 parts = [self._data[at[t] : at[t] + size[t]].tobytes() for t in threads.tolist()]
                 yield memory, *_joined(starts, threads, parts)
+        if self.records is not None:
+            for board, beats in self.records.images():
+                yield board * (self.machine.memories // self.machine.boards), self.records.base, beats
 
     def blocks(self) -> Iterator[tuple[int, bytes]]:
         """For each DRAM the addresses of the headers of its board's threads, by their number on the board."""
@@ -301,104 +243,24 @@ class Tables:
         return found
 
 
-class _EdgeLists:
-    """The lists of edges: one for each slot and thread with receivers, sorted by both.
-
-    A slot is a sender, a vertex and a pin; slots are numbered thread by thread in the order in which vertices stand
-    there, which is the one in which they mostly send. By edge: ``target``, and ``order``, its number in the problem.
-    By list: ``heads``, its first edge; ``sizes``, edges; ``slot``; ``sender``, the thread of the slot; ``to``, the
-    thread; ``own``, whether both are the same. By thread: ``edges_of``, how many edges end there.
-    """
-
-    def __init__(self, problem: Problem, mapping: Mapping, machine: Machine) -> None:
-        pins = problem.pins
-        source, target = problem.ends()
-        pin = np.concatenate(
-            [np.empty(0, np.int64), *(np.full(len(one.targets), one.pin) for one in problem.relations)]
-        )
-        position = np.empty(problem.vertices, np.int64)
-        position[mapping.order] = np.arange(problem.vertices)
-        to, slot = mapping.thread[target], position[source] * pins + pin
-        self.order = np.lexsort((mapping.local[target], slot, to))
-        to, slot = to[self.order], slot[self.order]
-        self.target = target[self.order]
-        first = np.ones(len(to), bool)
-        first[1:] = (to[1:] != to[:-1]) | (slot[1:] != slot[:-1])
-        self.heads = np.flatnonzero(first)
-        self.slot, self.to = slot[self.heads], to[self.heads]
-        self.sizes = np.diff(np.append(self.heads, len(to)))
-        self.sender = mapping.thread[mapping.order[self.slot // pins]]
-        self.own = self.sender == self.to
-        self.edges_of = np.bincount(to, minlength=machine.threads)
-
-    def bytes(self, layout: Layout, which: Numbers) -> Numbers:
-        """What these lists take at their receivers, aligned."""
-        return _up(layout.list + layout.edge * self.sizes[which], layout.unit)
-
-
-@dataclass(frozen=True)
-class _Sends:
-    """Messages between threads."""
-
-    slot: Numbers
-    """Sender of each."""
-    dest: Numbers
-    """Address of the thread, or of the tile."""
-    list: Numbers
-    """For each list that is reached from elsewhere, its message."""
-    place: Numbers
-    """Where each finds its lists: in the tables by key, or among the receiver's lists."""
-    keys_of: Numbers
-    """Bytes of each thread's table by key."""
-    edges_of: Numbers
-    """Bytes of each thread's lists by address."""
-    mask: NDArray[np.uint64]
-
-
-def _to_threads(lists: _EdgeLists, machine: Machine, layout: Layout) -> _Sends:
-    away = np.flatnonzero(~lists.own)
-    slot, to = lists.slot[away], lists.to[away]
-    sizes = lists.bytes(layout, away)
-    edges_of = np.bincount(to, weights=sizes, minlength=machine.threads).astype(np.int64)
-    place = np.cumsum(sizes) - sizes - (np.cumsum(edges_of) - edges_of)[to]
-    none = np.zeros(machine.threads, np.int64)
-    return _Sends(slot, machine.addresses(to), np.arange(len(away)), place, none, edges_of, np.empty(0, np.uint64))
-
-
-def _to_tiles(lists: _EdgeLists, machine: Machine, layout: Layout) -> _Sends:
-    away = np.flatnonzero(~lists.own)
-    slot, to = lists.slot[away], lists.to[away]
-    tile, thread = to // machine.tile_threads, to % machine.tile_threads
-    sizes = lists.bytes(layout, away)
-    order = np.lexsort((slot, tile))
-    first = np.ones(len(order), bool)
-    first[1:] = (tile[order][1:] != tile[order][:-1]) | (slot[order][1:] != slot[order][:-1])
-    message = np.empty(len(order), np.int64)
-    message[order] = np.cumsum(first) - 1
-    starts = np.flatnonzero(first)
-    heads = order[starts]
-    mask = np.zeros(len(heads), np.uint64)
-    np.bitwise_or.at(mask, message, np.uint64(1) << thread.astype(np.uint64))
-    # Keys are those of a tile; messages are sorted by tile, and their lists with them.
-    place = np.empty(len(heads), np.int64)
-    tiles, lists_at = tile[heads], np.append(starts, len(order))
-    bounds = np.searchsorted(tiles, np.arange(machine.boards * machine.board_tiles + 1))
-    for begin, end in itertools.pairwise(bounds):
-        its = order[lists_at[begin] : lists_at[end]]
-        place[begin:end] = layout.unit * pack.places(
-            lists_at[begin : end + 1] - lists_at[begin],
-            lists.sender[away[heads[begin:end]]],
-            thread[its],
-            sizes[its] // layout.unit,
-        )
-    keys_of = np.zeros(machine.threads, np.int64)
-    np.maximum.at(keys_of, to, place[message] + sizes)
-    return _Sends(slot[heads], machine.tile_addresses(tiles), message, place, keys_of, np.zeros_like(keys_of), mask)
-
-
-def _up(sizes: Numbers, unit: int) -> Numbers:
-    """Rounded up to whole units."""
-    return -(-sizes // unit) * unit
+def _by_key(sends: Sends, machine: Machine, network: Network) -> tuple[Numbers, Records]:
+    """Which messages stay as they are, and the records of the others: of senders with several on other boards."""
+    board, its = sends.tile // machine.board_tiles, sends.tile % machine.board_tiles
+    source = sends.sender // (machine.board_tiles * machine.tile_threads)
+    away = board != source
+    many = away & (np.bincount(sends.slot, weights=away)[sends.slot] > 1)
+    by = np.flatnonzero(many)
+    width = machine.config.mesh.width
+    remote = Remote(
+        sender=sends.slot[by],
+        source=source[by],
+        board=board[by],
+        column=its[by] % width,
+        row=its[by] // width,
+        mask=sends.mask[by],
+        key=sends.place[by],
+    )
+    return np.flatnonzero(~many), Records(machine.config, network, remote)
 
 
 def _words(values: Numbers) -> Bytes:
@@ -426,7 +288,7 @@ class _Places:
 
     def region(self, name: str, sizes: Numbers, *, fast: bool = False) -> Numbers:
         """The address of each thread's part; parts begin with a line. Fast ones are in SRAM if it has room."""
-        sizes = _up(sizes, self._line)
+        sizes = up(sizes, self._line)
         if fast:
             starts, grown = self._starts(self._sram, sizes)
             if grown.max() <= self._sram_end:

@@ -15,8 +15,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gossamer import _device_sources, apps, device, native
-from gossamer._device_sources import LANGUAGES
+from gossamer import device, diagnostics, native
+from gossamer.device import _sources
+from gossamer.device._sources import LANGUAGES
 from gossamer.errors import InputError
 from gossamer.mpi import DEVICE, HEADERS, LIBRARY
 from gossamer.paths import INCLUDE
@@ -75,9 +76,9 @@ def build(
     shape: tuple[int, int] = device.ALONE,
 ) -> device.Image:
     """Compiles and links an MPI program for a configuration. InputError, one line, where that cannot be done."""
-    paths = _device_sources.collect(list(sources))
+    paths = _sources.collect(list(sources))
     folders = [*includes, *(one for one in sources if os.path.isdir(one))]
-    flags = [*_device_sources.search(folders), *_device_sources.macros(defines), f"-I{HEADERS}"]
+    flags = [*_sources.search(folders), *_sources.macros(defines), f"-I{HEADERS}"]
     library = device.headers(config, shape)
     flags.append(f"-I{library}")
     given: list[Path] = []
@@ -86,7 +87,7 @@ def build(
         if path.suffix in (".c", ".cc", ".cpp", ".cxx"):
             made, warned = _private(path, flags)
             given.append(made)
-            said += _device_sources.shown(_device_sources.warnings(warned), [path])
+            said += _sources.shown(_sources.warnings(warned), [path])
         elif path.suffix == ".elf":
             raise InputError(f"{path}: is linked already; give the sources of an MPI program")
         else:
@@ -117,7 +118,7 @@ def _private(source: Path, flags: Sequence[str]) -> tuple[Path, str]:
         command = [tool, *device._FLAGS, *standard, *flags, *search, *passes, str(source.resolve()), "-o", str(text)]
         good, errors = device._run(command, log)
         if not good:
-            raise InputError(f"{apps.first_error(errors, source.resolve())} (all of it in {apps.relative(log)})")
+            raise InputError(diagnostics.complaint(errors, source.resolve(), log))
         changed = thread_local(text.read_text(), source)
         made = folder / f"{hashlib.sha256(changed.encode()).hexdigest()[:16]}" / f"{source.name}.o"
         if made.exists():
@@ -127,7 +128,7 @@ def _private(source: Path, flags: Sequence[str]) -> tuple[Path, str]:
         partial = made.with_suffix(f".{os.getpid()}.part")
         good, errors = device._run(["cc", *device._FLAGS, "-O2", "-c", str(text), "-o", str(partial)], log)
         if not good:
-            raise InputError(f"{apps.first_error(errors, source.resolve())} (all of it in {apps.relative(log)})")
+            raise InputError(diagnostics.complaint(errors, source.resolve(), log))
         os.replace(partial, made)
         return made, said
     finally:

@@ -15,7 +15,8 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from gossamer import _device_sources, apps, native
+from gossamer import builds, diagnostics, native, processes
+from gossamer.device import _sources
 from gossamer.errors import AnswerNo, InputError, RunDied, signal_name
 from gossamer.mpi import HEADERS, LIBRARY, MOST_RANKS
 
@@ -52,30 +53,30 @@ def build(
 
     ``packet_bytes`` are those of a packet between ranks, 1024 if left out; the overlay has 64.
     """
-    paths = _device_sources.collect(list(sources))
+    paths = _sources.collect(list(sources))
     folders = [*includes, *(one for one in sources if os.path.isdir(one))]
-    flags = [*_device_sources.search(folders), *_device_sources.macros(defines), f"-I{HEADERS}"]
+    flags = [*_sources.search(folders), *_sources.macros(defines), f"-I{HEADERS}"]
     objects = []
     for number, path in enumerate(paths):
         if path.suffix == ".elf":
             raise InputError(f"{path}: is for threads of the overlay; give the sources of an MPI program")
-        if path.suffix == _device_sources.OBJECT:
+        if path.suffix == _sources.OBJECT:
             objects.append(str(path))
             continue
-        cpp = _device_sources.LANGUAGES[path.suffix][0] == "c++"
-        tool = str(native.compiler()) if cpp else compiler()
-        standard = [] if path.suffix == ".S" else [_device_sources.LANGUAGES[path.suffix][1], "-Wall"]
+        cpp = _sources.LANGUAGES[path.suffix][0] == "c++"
+        tool = builds.compiler() if cpp else [compiler()]
+        standard = [] if path.suffix == ".S" else [_sources.LANGUAGES[path.suffix][1], "-Wall"]
         objects.append(str(target.with_suffix(f".{number}.o")))
-        _run([tool, *standard, *_FLAGS, *flags, "-c", str(path), "-o", objects[-1]], path)
+        _run([*tool, *standard, *_FLAGS, *flags, "-c", str(path), "-o", objects[-1]], path)
     library = _library(packet_bytes)
     # The C++ compiler links both languages.
-    _run([str(native.compiler()), *objects, str(library), "-pthread", "-lm", "-o", str(target)], paths[0])
+    _run([*builds.compiler(), *objects, str(library), "-pthread", "-lm", "-o", str(target)], paths[0])
 
 
 def _run(command: Sequence[str], source: Path) -> None:
-    done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+    done = processes.run(command)
     if done.returncode:
-        raise InputError(apps.first_error(done.stderr, source.resolve()))
+        raise InputError(diagnostics.first_error(done.stderr, source.resolve()))
     if done.stderr:
         os.write(2, done.stderr.encode())
 

@@ -25,9 +25,10 @@ from gossamer.routes._tables import read as _read_tables
 from gossamer.routes._tables import write as write_tables
 from gossamer.routes._topology import Topology, topology_hash, with_down
 from gossamer.routes._topology import read as read_topology
-from gossamer.routes._trees import multicast_tree
+from gossamer.routes._trees import MulticastTree, multicast_tree
 from gossamer.routes.deadlock import Report
 from gossamer.routes.keys import KeyTables
+from gossamer.routes.tree_tables import tree_tables
 
 __all__ = [
     "HOME",
@@ -35,6 +36,7 @@ __all__ = [
     "NONE",
     "Figures",
     "KeyTables",
+    "MulticastTree",
     "Report",
     "Routes",
     "Tables",
@@ -46,6 +48,7 @@ __all__ = [
     "read_tables",
     "read_topology",
     "topology_hash",
+    "tree_tables",
     "with_down",
     "write_tables",
 ]

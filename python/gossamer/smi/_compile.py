@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import os
 import shlex
-import subprocess
+import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import gossamer_setup
-from gossamer import apps, native
+from gossamer import builds, diagnostics, native, processes
 from gossamer.errors import InputError
 from gossamer.paths import INCLUDE, ROOT
 
@@ -32,12 +32,13 @@ def emulator() -> Path:
     """The emulator's executable, built where needed; its library is beside it."""
     folder = native.build_dir() / "smi" / "emulator"
     binary = folder / "smi-emulator"
-    if apps.fresh(folder):
+    if builds.fresh(folder):
         return binary
     with native.lock("smi-emulator"):
-        if apps.fresh(folder):
+        if builds.fresh(folder):
             return binary
         gossamer_setup.boost()
+        begun = time.time_ns()
         folder.mkdir(parents=True, exist_ok=True)
         flags = ["-std=c++20", "-O2", "-g", "-fPIC", "-Wall", "-Wextra", f"-I{INCLUDE}"]
         sources = sorted(SOURCE.glob("*.cc"))
@@ -48,7 +49,7 @@ def emulator() -> Path:
         rest = [one for one in objects if one != main]
         _link(["-shared", *map(str, rest), "-lboost_context", "-ldl"], library, SOURCE)
         _link([str(main), f"-L{folder}", "-lgossamer_smi", "-Wl,-rpath,$ORIGIN"], binary, SOURCE)
-        apps.remember(folder, [one.with_suffix(".d") for one in objects])
+        builds.remember(folder, [one.with_suffix(".d") for one in objects], begun=begun)
     return binary
 
 
@@ -59,13 +60,14 @@ def shared_object(name: str, sources: Sequence[tuple[Path, Path]], defines: Sequ
     """
     library = emulator().parent
     flags = [*USER_FLAGS, f"-I{INCLUDE}", f"-I{COMPAT}", *(f"-D{one}" for one in defines)]
-    key = apps.tag(*(str(one.resolve()) for pair in sources for one in pair), *flags)
+    key = builds.tag(*(str(one.resolve()) for pair in sources for one in pair), *flags)
     folder = native.build_dir() / "smi" / "programs" / f"{name}-{key}"
     target = folder / "program.so"
-    if apps.fresh(folder):
+    if builds.fresh(folder):
         return target
     with native.lock(f"smi-{key}"):
-        if not apps.fresh(folder):
+        if not builds.fresh(folder):
+            begun = time.time_ns()
             folder.mkdir(parents=True, exist_ok=True)
             objects = []
             for number, (source, user) in enumerate(sources):
@@ -73,14 +75,15 @@ def shared_object(name: str, sources: Sequence[tuple[Path, Path]], defines: Sequ
                 objects.append(compile_one(source, folder, [*language, *flags], user, f"{number}-"))
             words = ["-shared", "-Wl,-z,defs", *map(str, objects), f"-L{library}", "-lgossamer_smi", "-lm"]
             _link(words, target, sources[0][1])
-            apps.remember(folder, [one.with_suffix(".d") for one in objects], [user for _, user in sources])
+            rules = [one.with_suffix(".d") for one in objects]
+            builds.remember(folder, rules, [user for _, user in sources], begun=begun)
     return target
 
 
 def compile_one(source: Path, folder: Path, flags: Sequence[str], user: Path, prefix: str = "") -> Path:
     """One object; its dependencies are in the file of the same name that ends in .d."""
     target = folder / f"{prefix}{source.stem}.o"
-    if "g++" in native.compiler().name:
+    if any("g++" in Path(word).name for word in builds.compiler()):
         flags = [*flags, *_GNU_FLAGS, *(_GNU_CPP_FLAGS if source.suffix in CPP_SUFFIXES else ())]
     read = ["-MMD", "-MF", str(target.with_suffix(".d")), "-MT", "app"]
     _compiler([*flags, *read, "-c", "-o", str(target), str(source.resolve())], folder, user)
@@ -99,11 +102,9 @@ def _link(words: Sequence[str], target: Path, user: Path) -> None:
 
 
 def _compiler(words: Sequence[str], folder: Path, user: Path) -> None:
-    command = [str(native.compiler()), *words]
-    done = subprocess.run(
-        command, capture_output=True, text=True, errors="replace", check=False, stdin=subprocess.DEVNULL
-    )
+    command = [*builds.compiler(), *words]
+    done = processes.run(command)
     if done.returncode:
         log = folder / "errors.log"
         log.write_text(shlex.join(command) + "\n" + done.stderr)
-        raise InputError(f"{apps.first_error(done.stderr, user.resolve())} (all of it in {apps.relative(log)})")
+        raise InputError(diagnostics.complaint(done.stderr, user.resolve(), log))

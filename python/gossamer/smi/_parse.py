@@ -5,14 +5,13 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import subprocess
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import gossamer_setup
-from gossamer import apps, native
+from gossamer import builds, diagnostics, processes
 from gossamer.errors import InputError
 from gossamer.paths import INCLUDE
 from gossamer.smi._compile import COMPAT, CPP_SUFFIXES, OPENCL
@@ -67,7 +66,7 @@ def parse(path: Path, defines: Sequence[str] = (), more: str = "") -> Parsed:
     for one in unit.diagnostics:
         if one.severity >= cindex.Diagnostic.Error:
             where = one.location
-            file = apps.relative(Path(where.file.name)) if where.file else apps.relative(path)
+            file = diagnostics.relative(Path(where.file.name)) if where.file else diagnostics.relative(path)
             raise InputError(f"{file}:{where.line}: {one.spelling}")
     return Parsed(path, unit)
 
@@ -75,8 +74,8 @@ def parse(path: Path, defines: Sequence[str] = (), more: str = "") -> Parsed:
 @functools.cache
 def _system_headers(language: str) -> list[str]:
     """Folders in which the compiler looks: libclang comes without its own headers."""
-    command = [str(native.compiler()), "-E", "-x", language, "-v", "/dev/null"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    command = [*builds.compiler(), "-E", "-x", language, "-v", "/dev/null"]
+    done = processes.run(command)
     lines = done.stderr.splitlines()
     try:
         first = next(at for at, line in enumerate(lines) if line.startswith("#include <"))

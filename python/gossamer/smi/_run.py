@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gossamer import apps
+from gossamer import diagnostics
 from gossamer.errors import ExitCode, GossamerError, InputError, RunDied, signal_name
 from gossamer.paths import INCLUDE
 from gossamer.smi import _compile
@@ -190,7 +190,7 @@ def _source_lines(program: Program, offsets: Sequence[int]) -> dict[int, str]:
         file, _, number = line.split(" ", 1)[0].rpartition(":")
         # A call from one of our headers was inlined into the user's code, which is on the next line.
         if at is not None and file not in ("", "??") and not os.path.realpath(file).startswith(own):
-            lines[at] = f"{apps.relative(Path(file))}:{number}"
+            lines[at] = f"{diagnostics.relative(Path(file))}:{number}"
             at = None
     return lines
 

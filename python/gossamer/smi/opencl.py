@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gossamer import apps, native
+from gossamer import builds, native
 from gossamer.errors import InputError
 from gossamer.smi._parse import Parsed, annotated, parse
 
@@ -126,7 +126,7 @@ def to_c(path: Path, defines: Sequence[str], *, host: bool) -> Path:
         text += _main(source.kernels)
     folder = native.build_dir() / "smi" / "opencl"
     folder.mkdir(parents=True, exist_ok=True)
-    made = folder / f"{path.stem}-{apps.tag(str(path.resolve()), text)}.c"
+    made = folder / f"{path.stem}-{builds.tag(str(path.resolve()), text)}.c"
     if not made.exists():
         partial = made.with_suffix(".part")
         partial.write_text(text)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gossamer import apps
+from gossamer import diagnostics
 from gossamer.errors import InputError
 from gossamer.smi import _programs
 from gossamer.smi._parse import constant, parse
@@ -128,7 +128,7 @@ def _program(name: str, files: Sequence[Path], defines: Sequence[str]) -> Ports:
 
 def _port(call: Any) -> Port | None:
     """What a call says about a port; None for a call of something else."""
-    where = f"{apps.relative(Path(call.location.file.name))}:{call.location.line}"
+    where = f"{diagnostics.relative(Path(call.location.file.name))}:{call.location.line}"
     arguments = list(call.get_arguments())
     if call.spelling == "SMI_Barrier":
         return Port(_number(arguments[0], "the port", where, range(PORTS)), "barrier", None, None, None, where)

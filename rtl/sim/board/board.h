@@ -22,6 +22,7 @@ class Board : public OneBoard<Board, config::derived::tiles, config::router::mes
   unsigned most_workers() const { return kTiles; }
   bool find(Probe* probes) { return models_.find(probes); }
   const uint64_t* flits(unsigned tile) const { return models_.flits(tile); }
+  uint64_t skipped(unsigned tile) const { return models_.skipped(tile); }
 
 #if VM_TRACE
   bool open_waves(const char* path, unsigned tile) { return models_.open_waves(path, tile); }
@@ -36,8 +37,7 @@ class Board : public OneBoard<Board, config::derived::tiles, config::router::mes
     Vgs_board_rest* const rest = &models_.rest();
     unsigned count = 0;
     for (unsigned t = worker; t < kTiles; t += workers) {
-      models[count++] = &models_.tile(t);
-      models_.low_tile(t, now, reset, hosts[t]);
+      if (models_.low_tile(t, now, reset, false, hosts[t])) models[count++] = &models_.tile(t);
     }
     if (!worker) {
       models_.low_rest(now, reset, hosts);

@@ -4,6 +4,7 @@
 memory/gs_mem_pkg.sv
 cache/gs_cache_pkg.sv
 core/gs_core_pkg.sv
+core/gs_thread_pkg.sv
 +incdir+cache
 +incdir+memory
 tile/gs_tile_pkg.sv

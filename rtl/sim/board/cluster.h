@@ -119,20 +119,26 @@ class ClusterBoard {
     }
   }
 
-  /// The first half of a cycle, before the evaluation; gives the models of the tiles to `tiles`.
-  void low(uint64_t cycle, bool reset, TileHost* hosts, Models::TileModel** tiles) {
+  /// The first half of a cycle, before the evaluation; gives the models of the tiles that are to be evaluated to
+  /// `tiles`, and their number.
+  unsigned low(uint64_t cycle, bool reset, TileHost* hosts, Models::TileModel** tiles) {
     const unsigned now = cycle & 1;
+    unsigned count = 0;
     Vgs_cluster_rest& rest = models_.rest();
     for (unsigned t = 0; t < kTiles; ++t) {
-      tiles[t] = &models_.tile(t);
-      models_.low_tile(t, now, reset, hosts[t]);
-      tiles[t]->job_i = rest.job_o[t];
-      tiles[t]->host_i = rest.host_o[t];
-      tiles[t]->cluster_i = rest.cluster_o;
+      Models::TileModel& tile = models_.tile(t);
+      const bool told =
+          tile.job_i != rest.job_o[t] || tile.host_i != rest.host_o[t] || tile.cluster_i != rest.cluster_o;
+      if (!models_.low_tile(t, now, reset, told, hosts[t])) continue;
+      tile.job_i = rest.job_o[t];
+      tile.host_i = rest.host_o[t];
+      tile.cluster_i = rest.cluster_o;
+      tiles[count++] = &tile;
     }
     models_.low_rest(now, reset, hosts);
     low_links(cycle);
     lane_ = low_host(reset);
+    return count;
   }
 
   /// The second half.
@@ -280,6 +286,9 @@ class Cluster {
   const uint64_t* flits(unsigned tile) const {
     return boards_[tile / kBoardTiles]->models().flits(tile % kBoardTiles);
   }
+  uint64_t skipped(unsigned tile) const {
+    return boards_[tile / kBoardTiles]->models().skipped(tile % kBoardTiles);
+  }
   void begin(uint64_t cycle) {
     if (begun_) return;
     begun_ = true;
@@ -362,20 +371,21 @@ class Cluster {
   void step(const unsigned* some, unsigned count, uint64_t cycle, bool reset, TileHost* hosts) {
     ClusterBoard::Models::TileModel* tiles[kTogether * kBoardTiles];
     Vgs_cluster_rest* rests[kTogether];
+    unsigned awake = 0;
     for (unsigned i = 0; i < count; ++i) {
       rests[i] = &boards_[some[i]]->models().rest();
-      boards_[some[i]]->low(cycle, reset, hosts + some[i] * kBoardTiles, tiles + i * kBoardTiles);
+      awake += boards_[some[i]]->low(cycle, reset, hosts + some[i] * kBoardTiles, tiles + awake);
     }
-    evaluate_together(tiles, count * kBoardTiles, true);
+    evaluate_together(tiles, awake, true);
     evaluate_together(rests, count, true);
 #if VM_TRACE
     if constexpr (kWaves) {
       for (unsigned i = 0; i < count; ++i) boards_[some[i]]->models().dump_waves(cycle * 2);
     }
 #endif
-    for (unsigned t = 0; t < count * kBoardTiles; ++t) tiles[t]->clk_i = 1;
+    for (unsigned t = 0; t < awake; ++t) tiles[t]->clk_i = 1;
     for (unsigned i = 0; i < count; ++i) rests[i]->clk_i = 1;
-    evaluate_together(tiles, count * kBoardTiles, false);
+    evaluate_together(tiles, awake, false);
     evaluate_together(rests, count, false);
 #if VM_TRACE
     if constexpr (kWaves) {

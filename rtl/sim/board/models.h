@@ -6,6 +6,7 @@
 /// flit is copied only where it is valid.
 #pragma once
 
+#include <cstring>
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -15,6 +16,7 @@
 #include "Vgs_sim_mesh_tile.h"
 #include "network.h"
 #include "probe.h"
+#include "rest.h"
 #include "tile_host.h"
 #if VM_TRACE
 #include <verilated_fst_c.h>
@@ -77,6 +79,8 @@ class BoardModels {
   TileModel& tile(unsigned number) { return tiles_[number]->model; }
   /// Flits that a tile has sent since reset, by direction.
   const uint64_t* flits(unsigned tile) const { return tiles_[tile]->sent; }
+  /// Cycles since reset in which a tile was not evaluated, because it was at rest.
+  uint64_t skipped(unsigned tile) const { return tiles_[tile]->rest.skipped(); }
 
   /// Evaluates each model once by itself: later they are evaluated together, which wants that.
   void settle() {
@@ -95,6 +99,8 @@ class BoardModels {
   bool open_waves(const char* path, unsigned tile) {
     if (fst_) return true;
     fst_ = std::make_unique<VerilatedFstC>();
+    if (tiles_[tile]->rest.asleep()) wake(*tiles_[tile]);
+    tiles_[tile]->sleeps = false;
     tiles_[tile]->model.trace(fst_.get(), 99);
     fst_->open(path);
     return fst_->isOpen();
@@ -109,10 +115,19 @@ class BoardModels {
 
   // ---- A tile ----
 
-  /// The first half of a cycle, before the evaluation: what the others have shown.
-  void low_tile(unsigned t, unsigned now, bool reset, TileHost& host) {
+  /// The first half of a cycle, before the evaluation: what the others have shown. False if the tile sleeps, and is
+  /// not to be evaluated. It does not sleep if it is `called`.
+  bool low_tile(unsigned t, unsigned now, bool reset, bool called, TileHost& host) {
     Tile& tile = *tiles_[t];
     TileModel& model = tile.model;
+    tile.quiet = !called && !reset && !host.bus().pending() && hears_nothing(t, now);
+    if (tile.rest.asleep()) {
+      if (tile.quiet) {
+        tile.rest.sleep();
+        return false;
+      }
+      wake(tile);
+    }
     model.clk_i = 0;
     model.rst_ni = !reset;
     // Of the debug bus both ends are registers: what they show now is what counts at the edge.
@@ -137,17 +152,21 @@ class BoardModels {
       if (answer.rsp_valid) model.mem_rsp_i[c] = answer.rsp;
     }
     model.idle_command_i = given.command;
+    return true;
   }
 
   /// The second half, behind the evaluation: what it shows in the next cycle, and what was said in this one.
   void high_tile(unsigned t, unsigned next, uint64_t cycle, TileHost& host) {
     Tile& tile = *tiles_[t];
+    if (tile.rest.asleep()) return;
     TileModel& model = tile.model;
     Shown& shown = tile.shown[next];
+    bool quiet = tile.quiet && !tile.said;
     for (unsigned d = 0; d < kDirections; ++d) {
       Link& link = shown.link[d];
       link.valid = model.mesh_out_valid_o[d];
       link.credit = model.mesh_in_credit_o[d];
+      quiet &= !(link.valid | link.credit);
       if (link.valid) {
         link.flit = model.mesh_out_o[d];
         ++tile.sent[d];
@@ -157,10 +176,15 @@ class BoardModels {
       Memory& memory = shown.memory[c];
       memory.req_valid = model.mem_req_valid_o[c];
       memory.rsp_ready = model.mem_rsp_ready_o[c];
+      quiet &= !memory.req_valid && memory.rsp_ready == tile.shown[!next].memory[c].rsp_ready;
       if (memory.req_valid) memory.req = model.mem_req_o[c];
     }
     shown.idle = model.idle_o;
     shown.started = model.started_o;
+    // What is shown while it sleeps lies in both places.
+    quiet = quiet && shown.started == tile.shown[!next].started &&
+            !std::memcmp(&shown.idle, &tile.shown[!next].idle, sizeof shown.idle);
+    if (tile.sleeps) tile.rest.look(*model.rootp, quiet);
     if (tile.took) host.taken(cycle);
     if (tile.said) host.hear(tile.byte, cycle);
   }
@@ -280,8 +304,38 @@ class BoardModels {
     Shown shown[2];
     Given given[2];
     uint8_t said = 0, byte = 0, took = 0;  ///< on the debug bus in this cycle
+    bool quiet = false;                    ///< its inputs say nothing in this cycle
+    bool sleeps = true;                    ///< it may: nobody looks at its waves
+    TileRest rest;
     uint64_t sent[kDirections]{};          ///< flits
   };
+
+  /// Whether nothing comes to a tile from its neighbours, from the memory and from idle detection, and all stays so.
+  bool hears_nothing(unsigned t, unsigned now) const {
+    const Tile& tile = *tiles_[t];
+    const Given& given = tile.given[now];
+    if (given.command != tile.model.idle_command_i) return false;
+    for (unsigned c = 0; c < kCaches; ++c) {
+      const Answer& answer = given.answer[c];
+      if (answer.rsp_valid || answer.req_ready != tile.model.mem_req_ready_i[c]) return false;
+    }
+    for (unsigned d = 0; d < kDirections; ++d) {
+      const Link* link = across(t, d, now);
+      if (link && (link->valid | link->credit)) return false;
+    }
+    return true;
+  }
+
+  /// Brings a tile that slept to where it would be. Its inputs still are what they were.
+  void wake(Tile& tile) {
+    TileModel* const model = &tile.model;
+    for (uint64_t left = tile.rest.wake(*model->rootp); left; --left) {
+      model->clk_i = 0;
+      evaluate_together(&model, 1, true);
+      model->clk_i = 1;
+      evaluate_together(&model, 1, false);
+    }
+  }
 
   /// The exit in the column of a tile of the northern row, kExits if there is none.
   static unsigned exit_of(unsigned tile) {

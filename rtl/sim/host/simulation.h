@@ -461,6 +461,7 @@ class Simulation {
       tile.mesh = true;
       std::copy_n(machine_.flits(t), tile.flits.size(), tile.flits.begin());
     }
+    if constexpr (requires { machine_.skipped(t); }) tile.skipped = machine_.skipped(t);
     return tile;
   }
 

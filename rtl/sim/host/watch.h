@@ -69,6 +69,7 @@ class Watch {
     uint64_t issued = 0;
     bool mesh = false;  ///< whether it has neighbours
     std::array<uint64_t, 4> flits{};  ///< sent to north, south, east, west
+    uint64_t skipped = 0;  ///< cycles since reset that were not simulated, because it was at rest
   };
 
   explicit Watch(unsigned tiles) : seen_(tiles), before_(tiles) {}
@@ -134,8 +135,8 @@ class Watch {
     text += "],\"tiles\":[";
     for (unsigned t = 0; t < seen_.size(); ++t) {
       const Tile its = since(t, tile(t));
-      add(text, "%s{\"started\":%u,\"issued\":%" PRIu64 ",\"looks\":%" PRIu64 ",\"shares\":[", t ? "," : "",
-          its.started, its.issued, seen_[t].looks);
+      add(text, "%s{\"started\":%u,\"issued\":%" PRIu64 ",\"skipped\":%" PRIu64 ",\"looks\":%" PRIu64 ",\"shares\":[",
+          t ? "," : "", its.started, its.issued, its.skipped, seen_[t].looks);
       for (unsigned i = 0; i < kShareCount; ++i) add(text, "%s%" PRIu64, i ? "," : "", seen_[t].shares[i]);
       text += "],\"flits\":[";
       for (unsigned d = 0; its.mesh && d < its.flits.size(); ++d) add(text, "%s%" PRIu64, d ? "," : "", its.flits[d]);

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from python.routes import network
-
 from gossamer import routes
 from gossamer.config import constants
 from gossamer.routes import KeyTables, Topology
@@ -54,15 +52,15 @@ class Writer:
         return key_of(len(held) - 1)
 
     def tree(self, topology: Topology, tables: routes.Tables, source: int, dests: list[int]) -> None:
-        """Copies to tile 0,0 of each of those boards: where its own route ends, not where others pass through it."""
+        """Copies to tile 0,0 of each of those boards: where its copy arrives, not where others pass through it."""
         tree = routes.multicast_tree(topology, tables, source, dests)
-        ends = {(dest, next(iter(network.path(topology, tables, source, dest)[-1:]), None)) for dest in dests}
+        ends = set(tree.ends.values())
 
         def write(place: tuple[int, tuple[int, int, int] | None]) -> int:
             board = place[0]
             records = [
                 record("router", link=link, vc=vc, key=write((ahead, (board, link, vc))))
-                for link, vc, ahead in tree[place]
+                for link, vc, ahead in tree.branches[place]
             ]
             if place in ends:
                 records.append(record("tile", tile_x=0, tile_y=0, mask_low=3, mask_high=1 << 47))

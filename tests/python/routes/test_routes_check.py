@@ -90,7 +90,7 @@ def test_a_dateline_frees_it() -> None:
 def test_check_and_simulator_agree_on_random_tables(seed: int, size: Size) -> None:
     rng = random.Random(seed)
     safe = rings = 0
-    for _ in range(size.pick(60, 200, 2000)):
+    while safe + rings < size.pick(60, 200, 2000) or min(safe, rings) <= 5:
         topology = network.random_wiring(rng, 9)
         tables = random_tables(topology, rng, rng.choice((1, 2)))
         report = routes.check(topology, tables)
@@ -102,7 +102,6 @@ def test_check_and_simulator_agree_on_random_tables(seed: int, size: Size) -> No
             rings += 1
             assert report.witnesses
             assert not fill(topology, tables, report).drain(), report.ring
-    assert safe > 5 and rings > 5
 
 
 def test_old_and_new_tables_together(seed: int, size: Size) -> None:

@@ -29,7 +29,8 @@ def test_trees_of_routes_are_safe_and_reach_all(text: str, seed: int, size: Size
     for _ in range(size.pick(10, 30, 100)):
         dests = sorted(rng.sample(boards, rng.randrange(1, len(boards) + 1)))
         source = rng.choice(boards)
-        tree = routes.multicast_tree(topology, tables, source, dests)
+        found = routes.multicast_tree(topology, tables, source, dests)
+        tree = found.branches
         # Each destination once: the places of the tree that nothing else leads to are it.
         far = network.ends(topology)
         arrived = Counter(far[b, link] for (b, _), out in tree.items() for link, _, _ in out)
@@ -37,11 +38,41 @@ def test_trees_of_routes_are_safe_and_reach_all(text: str, seed: int, size: Size
         # No place has a copy twice, or all behind it would have.
         copies = Counter((far[b, link], (b, link, vc)) for (b, _), out in tree.items() for link, vc, _ in out)
         assert set(copies.values()) <= {1} and set(tree) == {*copies, (source, None)}
+        assert {dest: place[0] for dest, place in found.ends.items()} == {dest: dest for dest in dests}
+        assert set(found.ends.values()) <= set(tree)
         writer.tree(topology, tables, source, dests)
     report = routes.check(topology, tables, keys=writer.tables())
     assert report.safe, report.fault
     assert report.keys > 0
     assert report.channels > routes.check(topology, tables).channels
+
+
+@pytest.mark.parametrize("text", ["ring 8", "ring 5", "torus 5x5", "torus 4x6"])
+def test_a_copy_crosses_a_link_once(text: str, seed: int, size: Size) -> None:
+    """In a ring always, although the routes to the destinations behind it use it in different virtual channels.
+
+    In a torus a route that turns off before a dateline cannot share the channel of one that crosses it; others do.
+    """
+    rng = random.Random(seed)
+    topology = network.grid(text)
+    tables = routes.generate(topology).tables
+    boards = range(len(topology.cluster.boards))
+    of_routes = shared = 0
+    writer = Writer()
+    for _ in range(size.pick(20, 40, 200)):
+        source, dests = rng.choice(boards), rng.sample(boards, rng.randrange(2, len(boards) + 1))
+        tree = routes.multicast_tree(topology, tables, source, dests).branches
+        links = [(board, link) for (board, _), out in tree.items() for link, _, _ in out]
+        channels = {hop for dest in dests for hop in network.path(topology, tables, source, dest)}
+        assert len(links) <= len(channels), f"from {source} to {dests}"
+        if text.startswith("ring"):
+            assert len(links) == len(set(links)), f"from {source} to {dests}"
+        of_routes += len(channels)
+        shared += len(links)
+        writer.tree(topology, tables, source, dests)
+    assert shared < of_routes, "no two routes use a link in two channels"
+    report = routes.check(topology, tables, keys=writer.tables())
+    assert report.safe, report.fault
 
 
 def test_a_shared_expander_makes_a_ring() -> None:

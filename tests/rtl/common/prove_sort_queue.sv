@@ -66,7 +66,7 @@ module prove_sort_queue (
   `GS_ASSERT_NOW(each_is_for_one, !u_queue.full_q || $onehot(u_queue.second_q))
   `GS_ASSERT_NOW(pointers_are_as_far_apart_as_items, u_queue.put_q == (u_queue.take_q ^ held[0]))
   `GS_ASSERT_NOW(the_second_item_is_kept, !watching || !second
-      || (u_queue.second_q == to && u_queue.u_items.mem[there] == item))
+      || (u_queue.second_q == to && (there ? u_queue.odd_q : u_queue.even_q) == item))
 
   `GS_COVER_NOW(receivers_take_turns, held == 2'd2 && u_queue.first_q != u_queue.second_q)
 endmodule

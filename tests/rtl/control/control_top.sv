@@ -52,18 +52,15 @@ module control_top
   output logic [31:0]          load_rdata_o
 );
   logic [TileCores-1:0] ctl_valid, ctl_ready, ctl_allowed, ctl_trapped, park;
-  thread_op_e ctl_op;
-  logic [TidW-1:0] ctl_tid;
-  logic [31:0] unused_instr, iwr_data;
+  thread_ctl_t ctl;
   logic [TileCores-1:0][TidW-1:0] park_tid;
   logic [InstrMems-1:0] iwr_valid;
-  logic iwr_write;
-  logic [Log2InstrWords-1:0] iwr_addr;
+  instr_access_t iwr, load;
   logic [InstrMems-1:0][31:0] imem_rdata;
   answer_t ans;
   to_control_t req;
-  logic ask, hold, high;
-  logic [ThreadW-1:0] flush_thread, ask_thread;
+  instret_ask_t ask;
+  logic [ThreadW-1:0] flush_thread;
   logic [ThreadW:0] started;
 
   assign req = '{op: x_op_e'(req_op_i), funct3: req_funct3_i, thread: req_thread_i,
@@ -71,12 +68,13 @@ module control_top
   assign ans_thread_o = ans.thread;
   assign ans_data_o   = ans.data;
   assign started_o    = 8'(started);
-  assign ended_tid_o  = 8'(ctl_tid);
+  assign ended_tid_o  = 8'(ctl.tid);
   assign flush_thread_o = 8'(flush_thread);
+  assign load = '{write: load_write_i, addr: load_addr_i[Log2InstrWords-1:0], data: load_data_i};
 
   // Each thread has finished as many instructions as its number says.
   logic instret_valid_q;
-  always_ff @(posedge clk_i) instret_valid_q <= ask && rst_ni && !instret_valid_q;
+  always_ff @(posedge clk_i) instret_valid_q <= ask.valid && rst_ni && !instret_valid_q;
 
   gs_control u_control (
     .clk_i,
@@ -103,42 +101,24 @@ module control_top
     .flush_done_i,
     .ctl_valid_o        (ctl_valid),
     .ctl_ready_i        (ctl_ready),
-    .ctl_op_o           (ctl_op),
-    .ctl_tid_o          (ctl_tid),
-    .ctl_instr_o        (unused_instr),
+    .ctl_o              (ctl),
     .ctl_allowed_i      (ctl_allowed),
     .ctl_trapped_i      (ctl_trapped),
     .park_i             (park),
     .park_tid_i         (park_tid),
     .iwr_valid_o        (iwr_valid),
-    .iwr_write_o        (iwr_write),
-    .iwr_addr_o         (iwr_addr),
-    .iwr_data_o         (iwr_data),
+    .iwr_o              (iwr),
     .imem_rdata_i       (imem_rdata),
     .load_iwr_valid_i   (load_valid_i),
     .load_iwr_ready_o   (load_ready_o),
-    .load_iwr_write_i   (load_write_i),
-    .load_iwr_addr_i    (load_addr_i[Log2InstrWords-1:0]),
-    .load_iwr_data_i    (load_data_i),
+    .load_iwr_i         (load),
     .load_iwr_rvalid_o  (load_rvalid_o),
     .load_iwr_rdata_o   (load_rdata_o),
     .instret_ask_o      (ask),
-    .instret_hold_o     (hold),
-    .instret_thread_o   (ask_thread),
-    .instret_high_o     (high),
     .instret_valid_i    (instret_valid_q),
-    .instret_i          ((hold && !high) ? 32'(ask_thread) : '0),
+    .instret_i          ((ask.hold && !ask.high) ? 32'(ask.thread) : '0),
     .started_o          (started),
-    .issue_i            (issued_o),
-    .hits_i             ('0),
-    .misses_i           ('0),
-    .writebacks_i       ('0),
-    .sent_i             ('0),
-    .received_i         ('0),
-    .refused_i          ('0),
-    .flit_out_i         (1'b0),
-    .flit_in_i          (1'b0),
-    .fpu_i              ('0)
+    .events_i           ('{issue: issued_o, default: '0})
   );
 
   for (genvar c = 0; c < TileCores; c++) begin : gen_core
@@ -155,8 +135,8 @@ module control_top
       .block_i       (iwr_valid[c/CoresAMemory] && c % CoresAMemory == 0),
       .ctl_valid_i   (ctl_valid[c]),
       .ctl_ready_o   (ctl_ready[c]),
-      .ctl_op_i      (ctl_op),
-      .ctl_tid_i     (ctl_tid),
+      .ctl_op_i      (ctl.op),
+      .ctl_tid_i     (ctl.tid),
       .ctl_allowed_o (ctl_allowed[c]),
       .ctl_trapped_o (ctl_trapped[c]),
       .park_o        (park[c]),
@@ -182,7 +162,7 @@ module control_top
     assign issued_o[c]     = valid[ResolveStage];
     assign issued_tid_o[c] = 8'(tid[ResolveStage]);
     assign injected_o[c]   = injected_q[ResolveStage];
-    assign ended_o[c]      = ctl_ready[c] && (ctl_op == ThreadEnd || ctl_op == ThreadTrap);
+    assign ended_o[c]      = ctl_ready[c] && (ctl.op == ThreadEnd || ctl.op == ThreadTrap);
     logic unused;
     assign unused = ^{valid[6:1], tid[6:2], rsp_tid_i[c][7:TidW]};
   end
@@ -195,9 +175,9 @@ module control_top
     logic [Log2InstrWords-1:0] c1_addr_q;
     logic [31:0] c1_data_q;
     always_ff @(posedge clk_i) begin
-      c1_write_q <= iwr_valid[m] && iwr_write;
-      c1_addr_q  <= iwr_addr;
-      c1_data_q  <= iwr_data;
+      c1_write_q <= iwr_valid[m] && iwr.write;
+      c1_addr_q  <= iwr.addr;
+      c1_data_q  <= iwr.data;
       if (c1_write_q) mem[c1_addr_q] <= c1_data_q;
       word_q <= mem[c1_addr_q];
     end
@@ -205,5 +185,5 @@ module control_top
   end
 
   logic unused;
-  assign unused = ^{load_addr_i[31:Log2InstrWords], ans.flags};
+  assign unused = ^{load_addr_i[31:Log2InstrWords], ans.flags, ctl.instr};
 endmodule

@@ -52,6 +52,17 @@ def test_latency(width: int, height: int, words: int, most: int, seed: int) -> N
     assert float(run(build(4, 3, 0), "barrier", seed, width, height, 130, words)) <= most
 
 
+def test_what_is_late(size: Size, seed: int) -> None:
+    """Messages of this wave, of the next and of the next epoch, in any cycle, against the rule of the page."""
+    verilate.cocotb(
+        "late_top",
+        sources.blocks("idle", config=configs.load("tiny")) + (HERE / "late_top.sv",),
+        "rtl.idle.late_cocotb",
+        environment={"LATE_EPOCHS": str(size.pick(150, 400, 5_000))},
+        seed=seed,
+    )
+
+
 # What the model checks is small: a state more costs minutes. Each part that could be left out has a run of its own.
 COMPLETE = [
     {"UNICASTS": 2, "MULTICASTS": 0, "HOSTS": 0, "TREE": 0},

@@ -45,7 +45,7 @@ enum Cause : unsigned {
 inline constexpr uint32_t kTile = 0u << 29 | 5u << 14 | 2u << 10 | 3u << 6;  // board 5, row 2, column 3
 
 // As mailbox_top.sv has them.
-inline constexpr unsigned kJob = 0x0B, kMeshWidth = 5, kMeshHeight = 3;
+inline constexpr unsigned kJob = 0x0B, kMeshWidth = 12, kMeshHeight = 13;
 
 inline uint32_t thread_address(unsigned thread) { return kTile | thread; }
 inline uint32_t tile_address() { return kTile | 1u << 29; }

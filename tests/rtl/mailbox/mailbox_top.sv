@@ -150,8 +150,12 @@ module mailbox_top
     .QueueDepth    (QueueDepth),
     .SendSlots     (SendSlots),
     .Multicast     (Multicast),
-    .MeshWidth     (5),
-    .MeshHeight    (3)
+    .MeshWidth     (12),
+    .MeshHeight    (13),
+    // Programs' addresses are those of the wire.
+    .ThreadBits    (6),
+    .XBits         (4),
+    .YBits         (4)
   ) u_mailbox (
     .clk_i         (clk),
     .rst_ni,

@@ -153,10 +153,21 @@ Task too_long(Bench& b) {
 
 /// Destinations: boards, tiles and hosts that the cluster has not.
 Task cluster(Bench& b) {
-  b.top.boards_i = 9;
-  b.top.hosts_i = 2;
   unsigned left = 0;
   b.on_packet = [&](const Packet&) { left++; };
+  // Tiles whose address differs from this one's in one bit of board, row or column: their messages leave.
+  unsigned neighbours = 0;
+  for (unsigned bit = 6; bit < 26; bit++) {
+    co_await set(b, 0, kWait, 1);
+    co_await set(b, 0, kSendDest, thread_address(1) ^ 1u << bit);
+    neighbours++;
+  }
+  co_await set(b, 0, kWait, 1);
+  for (unsigned i = 0; i < 60; i++) co_await get(b, 0, kCanSend);
+  CHECK(left == neighbours, "%u messages to other tiles left, not %u", left, neighbours);
+  left = 0;
+  b.top.boards_i = 9;
+  b.top.hosts_i = 2;
   auto thread = [](unsigned board, unsigned y, unsigned x, unsigned t) { return board << 14 | y << 10 | x << 6 | t; };
   unsigned good = 0;
   const std::vector<uint32_t> fine{thread(8, 0, 0, 0), thread(0, kMeshHeight - 1, kMeshWidth - 1, kThreads - 1),

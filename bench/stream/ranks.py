@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Collectives over boards of RTL: wirings, trees in them, the script for the harness of the tests, and what must come
+out. Tests and bench share it.
+
+The model is NumPy's: it knows trees and the page (docs/hardware/stream.md), nothing of the blocks.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gossamer import config as configs
+from gossamer.hdl import sources, verilate
+from gossamer.paths import ROOT
+
+HARNESS = ROOT / "tests" / "rtl" / "stream"
+BCAST, REDUCE = 0, 1
+INT, FLOAT = 1, 2
+ADD, MAX, MIN = 0, 1, 2
+BITS = {INT: np.dtype(np.int32), FLOAT: np.dtype(np.float32)}
+Words = npt.NDArray[np.uint32]
+
+
+@dataclass(frozen=True)
+class Wiring:
+    """Boards and their links, numbered from 0; by board and link the board and link at the other end."""
+
+    boards: int
+    links: int
+    ends: Mapping[tuple[int, int], tuple[int, int]]
+
+    @staticmethod
+    def of(cluster: str) -> Wiring:
+        """As a file of config/clusters has it."""
+        found = configs.load_cluster(cluster)
+        used = sorted({link for board in range(len(found.boards)) for link, _, _ in found.neighbours(board)})
+        number = {link: at for at, link in enumerate(used)}
+        ends = {
+            (board, number[link]): (far, number[far_link])
+            for board in range(len(found.boards))
+            for link, far, far_link in found.neighbours(board)
+        }
+        return Wiring(len(found.boards), len(used), ends)
+
+    def lines(self) -> list[str]:
+        """For the script."""
+        cables = [f"wire {b} {link} {far} {far_link}" for (b, link), (far, far_link) in sorted(self.ends.items())]
+        return [f"boards {self.boards}", *cables, *self.routes()]
+
+    def routes(self) -> list[str]:
+        """Each board reaches its neighbours, which is all that trees need. The first links are behind two other ports
+        of the switch; a packet leaves in the higher channel."""
+        return [f"route {b} {far} {1 << 7 | 1 << 5 | 2 + link}" for (b, link), (far, _) in sorted(self.ends.items())]
+
+
+@dataclass(frozen=True)
+class Tree:
+    """By board: link to the parent, or None for the root; links to children, in order."""
+
+    root: int
+    parent: Mapping[int, int | None]
+    children: Mapping[int, Sequence[int]]
+
+    def depth(self, wiring: Wiring) -> int:
+        """Hops to the rank that is farthest from the root."""
+
+        def below(board: int) -> int:
+            return max((1 + below(wiring.ends[board, link][0]) for link in self.children[board]), default=0)
+
+        return below(self.root)
+
+    def lines(self, kind: int) -> list[str]:
+        """For the script."""
+        said = []
+        for board, link in self.parent.items():
+            mask = sum(1 << child for child in self.children[board])
+            said.append(f"tree {kind} {board} {self.root} {(link is None) << 11 | (link or 0) << 8 | mask}")
+        return said
+
+
+def tree(wiring: Wiring, root: int, members: Sequence[int], most: int = 3) -> Tree:
+    """Breadth first over the members' links; a board has at most ``most`` children."""
+    parent: dict[int, int | None] = {root: None}
+    children: dict[int, list[int]] = {board: [] for board in members}
+    queue = [root]
+    for board in queue:
+        for link in range(wiring.links):
+            far, far_link = wiring.ends.get((board, link), (-1, -1))
+            if far in children and far not in parent and len(children[board]) < most:
+                parent[far] = far_link
+                children[board].append(link)
+                queue.append(far)
+    assert len(parent) == len(members), f"no tree from {root} over {members}"
+    return Tree(root, parent, children)
+
+
+@dataclass
+class Run:
+    """A collective: what kernels give, by board."""
+
+    kind: int
+    element: int
+    op: int
+    root: int
+    count: int
+    members: Sequence[int]
+    gap: int = -1
+    data: dict[int, Words] = field(default_factory=dict)
+
+
+def joined(element: int, op: int, a: Words, b: Words) -> Words:
+    """Two ranks' elements: sums as NumPy adds, extremes as IEEE 754-2019 has them."""
+    x, y = a.view(BITS[element]), b.view(BITS[element])
+    with np.errstate(all="ignore"):
+        if op == ADD:
+            return (x + y).view(np.uint32)
+        wins = x > y if op == MAX else x < y
+        if element == FLOAT:
+            # Of equal ones, only zeros differ in their bits.
+            wins |= (x == y) & (np.signbit(y) if op == MAX else np.signbit(x))
+            return np.where(np.isnan(x) | np.isnan(y), np.uint32(0x7FC00000), np.where(wins, a, b)).astype(np.uint32)
+        return np.where(wins, a, b)
+
+
+def wanted(wiring: Wiring, trees: Mapping[int, Tree], run: Run) -> list[Words]:
+    """What the kernels take, by board."""
+    if run.kind == BCAST:
+        return [run.data[run.root]] * (len(run.members) - 1)
+    one = trees[run.root]
+
+    def below(board: int) -> Words:
+        total = run.data[board]
+        for link in sorted(one.children[board]):
+            total = joined(run.element, run.op, total, below(wiring.ends[board, link][0]))
+        return total
+
+    return [below(run.root)]
+
+
+def same(element: int, found: Words, right: Words) -> npt.NDArray[np.bool_]:
+    """Bit for bit; any NaN is one."""
+    equal = found == right
+    if element == FLOAT:
+        equal |= np.isnan(found.view(np.float32)) & np.isnan(right.view(np.float32))
+    return equal
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Cycles from a collective's first open to the first beat that a kernel took, and to the last; frames lost."""
+
+    first: tuple[int, ...]
+    last: tuple[int, ...]
+    lost: int
+
+
+class Boards:
+    """The harness for a wiring. All are built of one model, of a board with four links."""
+
+    LINKS = 4
+
+    def __init__(self, wiring: Wiring, depth: int = 256) -> None:
+        self.wiring = wiring
+        design = sources.blocks("stream/board.f", "stream/collectives.f", config=configs.load("de5")) + [
+            sources.RTL / "sim" / "link" / "gs_mac_model.sv",
+            HARNESS / "rank_top.sv",
+        ]
+        self.simulator = verilate.model(
+            "rank_top",
+            design,
+            [HARNESS / "ranks.cc"],
+            parameters={"Links": self.LINKS, "Depth": depth},
+            cxx=[f"-DLINKS={self.LINKS}"],
+            optimise="-O1",
+        )
+
+    def run(
+        self, trees: Mapping[int, Mapping[int, Tree]], runs: Sequence[Run], *, limit: int, seed: int = 1, loss: int = 0,
+        stalls: bool = False,
+    ) -> Outcome:  # fmt: skip
+        """Runs them and compares all elements; AssertionError where one is wrong. ``trees`` is by kind and root."""
+        lines = [f"seed {seed}", f"loss {loss}", f"stalls {int(stalls)}", f"limit {limit}", *self.wiring.lines()]
+        for kind, by_root in trees.items():
+            for one in by_root.values():
+                lines += one.lines(kind)
+        for run in runs:
+            mask = sum(1 << board for board in run.members)
+            lines.append(f"run {run.kind} {run.element} {run.op} {run.root} {run.count} {mask} {run.gap}")
+        with tempfile.TemporaryDirectory() as folder:
+            script, data, output = (Path(folder) / name for name in ("script", "input", "output"))
+            script.write_text("\n".join(lines) + "\n")
+            with data.open("wb") as file:
+                for run in runs:
+                    for board in sorted(run.data):
+                        file.write(run.data[board].tobytes())
+            command = [str(path) for path in (self.simulator, script, data, output)]
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            assert done.returncode == 0, (done.stdout + done.stderr)[-2000:]
+            found = np.fromfile(output, dtype=np.uint32)
+        at = 0
+        for number, run in enumerate(runs):
+            for right in wanted(self.wiring, trees[run.kind], run):
+                came = found[at : at + run.count]
+                at += run.count
+                assert len(came) == run.count, f"run {number}: elements are missing"
+                wrong = np.flatnonzero(~same(run.element, came, right))
+                assert not len(wrong), (
+                    f"run {number} (kind {run.kind}, type {run.element}, op {run.op}, root {run.root}): element "
+                    f"{wrong[0]} of {run.count} is {came[wrong[0]]:08x}, must be {right[wrong[0]]:08x}"
+                )
+        assert at == len(found)
+        words = [line.split() for line in done.stdout.splitlines()]
+        told = [line for line in words if line[0] == "run"]
+        lost = next(int(line[3]) for line in words if line[0] == "cycles")
+        return Outcome(tuple(int(line[3]) for line in told), tuple(int(line[5]) for line in told), lost)
+
+
+SPECIAL: Any = np.array(
+    [0, 0x80000000, 1, 0x80000001, 0x007FFFFF, 0x00800000, 0x7F7FFFFF, 0xFF7FFFFF, 0x7F800000, 0xFF800000, 0x7FC00000],
+    dtype=np.uint32,
+)
+
+
+def elements(random: np.random.Generator, element: int, count: int, shape: str) -> Words:
+    """Data of a kernel: ``any`` bits, ``close`` exponents, all ``negative``, or ``special`` floats."""
+    bits = random.integers(0, 1 << 32, count, dtype=np.uint32)
+    if shape == "negative":
+        return bits | np.uint32(0x80000000) if element == INT else (-np.abs(random.normal(size=count))).astype(
+            np.float32
+        ).view(np.uint32)  # fmt: skip
+    if shape == "close" and element == FLOAT:
+        return random.normal(size=count).astype(np.float32).view(np.uint32)
+    if shape == "special" and element == FLOAT:
+        return np.where(random.random(count) < 0.5, random.choice(SPECIAL, count), bits).astype(np.uint32)
+    return bits
+
+
+def made(
+    random: np.random.Generator, kind: int, root: int, count: int, members: Sequence[int], *, element: int = FLOAT,
+    op: int = ADD, shape: str = "close", gap: int = -1,
+) -> Run:  # fmt: skip
+    """A collective with random data."""
+    gives = members if kind == REDUCE else [root]
+    data = {board: elements(random, element, count, shape) for board in sorted(gives)}
+    return Run(kind, element, op, root, count, members, gap, data)

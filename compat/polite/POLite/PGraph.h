@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The host's graph of devices: built, mapped to threads, written to the boards' memories.
+#pragma once
+
+#include <HostLink.h>
+#include <POLite/Graph.h>
+#include <POLite/PDevice.h>
+#include <POLite/Seq.h>
+#include <config.h>
+#include <gossamer/host/vertices.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <string>
+#include <type_traits>
+#include <vector>
+
+/// A device's thread and its number there, as one word.
+inline PThreadId getThreadId(PDeviceAddr addr) { return addr % TinselMaxThreads; }
+inline PLocalDeviceId getLocalDeviceId(PDeviceAddr addr) {
+  return static_cast<PLocalDeviceId>(addr / TinselMaxThreads);
+}
+inline PDeviceAddr makeDeviceAddr(PThreadId thread, PLocalDeviceId local) { return local * TinselMaxThreads + thread; }
+inline constexpr PDeviceAddr invalidDeviceAddr() { return 0xffffffff; }
+
+template <typename DeviceType, typename S, typename E, typename M>
+class PGraph {
+  static_assert(std::is_trivially_copyable<S>::value, "the state of a device must be trivially copyable: plain data");
+  static_assert(std::is_trivially_copyable<E>::value, "the label of an edge must be trivially copyable: plain data");
+  static_assert(std::is_trivially_copyable<M>::value, "a message must be trivially copyable: plain data");
+  static_assert(sizeof(M) + 4 <= TinselBytesPerMsg,
+                "the message is too large: 4 bytes less than TinselBytesPerMsg of the configuration");
+
+ public:
+  uint32_t numBoardsX;
+  uint32_t numBoardsY;
+  uint32_t numDevices = 0;
+
+  Graph graph;
+  /// The label of each edge, in the order of graph.outgoing; left empty for types without data.
+  Seq<Seq<E>*> edgeLabels;
+
+  /// Of each device its state, for the host to set between map() and write().
+  PState<S>** devices = nullptr;
+  /// Devices on each thread, by the thread's address.
+  uint32_t* numDevicesOnThread = nullptr;
+  /// Where each device is, once it is mapped; and who is there: [thread][number].
+  PDeviceAddr* toDeviceAddr = nullptr;
+  PDeviceId** fromDeviceAddr = nullptr;
+
+  // Where to keep what. Without effect: what threads write is in SRAM where it fits, all else in DRAM.
+  bool mapVerticesToDRAM = false;
+  bool mapInEdgeHeadersToDRAM = true;
+  bool mapInEdgeRestToDRAM = true;
+  bool mapOutEdgesToDRAM = true;
+
+  /// 1: tell on standard error how long mapping took.
+  uint32_t chatty = 0;
+
+  PGraph() { construct(number("POLITE_BOARDS_X", 0), number("POLITE_BOARDS_Y", 0)); }
+  /// On the boards of so many boxes.
+  PGraph(uint32_t numBoxesX, uint32_t numBoxesY) {
+    construct(numBoxesX * TinselMeshXLenWithinBox, numBoxesY * TinselMeshYLenWithinBox);
+  }
+  PGraph(const PGraph&) = delete;
+  PGraph& operator=(const PGraph&) = delete;
+  ~PGraph() {
+    releaseAll();
+    for (int i = 0; i < edgeLabels.numElems; ++i) delete edgeLabels.elems[i];
+  }
+
+  /// Columns and rows of boards to use.
+  void setNumBoards(uint32_t x, uint32_t y) {
+    numBoardsX = x;
+    numBoardsY = y;
+  }
+
+  PDeviceId newDevice() {
+    if (hasLabels) edgeLabels.append(new Seq<E>(2));
+    ++numDevices;
+    return graph.newNode();
+  }
+
+  /// An edge from a pin, with the label E{}.
+  void addEdge(PDeviceId from, PinId pin, PDeviceId to) { addLabelledEdge(E{}, from, pin, to); }
+
+  void addLabelledEdge(E edge, PDeviceId x, PinId pin, PDeviceId y) {
+    check("PGraph::addEdge", x);
+    check("PGraph::addEdge", y);
+    if (pin < 0 || pin >= POLITE_NUM_PINS) {
+      gossamer::host::refuse("PGraph::addEdge", "there is no pin " + std::to_string(pin) + "; a device has pins 0 to " +
+                                                    std::to_string(POLITE_NUM_PINS - 1) +
+                                                    " (POLITE_NUM_PINS, to be set before POLite.h)");
+    }
+    graph.addEdge(x, pin, y);
+    if (hasLabels) edgeLabels.elems[x]->append(edge);
+  }
+
+  uint32_t fanIn(PDeviceId id) {
+    check("PGraph::fanIn", id);
+    return graph.fanIn(id);
+  }
+  uint32_t fanOut(PDeviceId id) {
+    check("PGraph::fanOut", id);
+    return graph.fanOut(id);
+  }
+
+  /// Gives each device a thread; `devices` and the tables of addresses are there afterwards.
+  void map() {
+    releaseAll();
+    vertices_ = gossamer::host::Vertices();
+    vertices_.count = numDevices;
+    vertices_.stateBytes = sizeof(S);
+    vertices_.edgeBytes = hasLabels ? sizeof(E) : 0;
+    vertices_.messageBytes = sizeof(M);
+    vertices_.boardsX = numBoardsX;
+    vertices_.boardsY = numBoardsY;
+    vertices_.chatty = chatty != 0;
+    wire();
+    vertices_.map();
+
+    allocate();
+    for (PDeviceId i = 0; i < numDevices; ++i) {
+      const PThreadId thread = vertices_.threads[i];
+      const uint32_t local = vertices_.locals[i];
+      if (local >= fromDeviceAddr_[thread].size()) fromDeviceAddr_[thread].resize(local + 1);
+      fromDeviceAddr_[thread][local] = i;
+      ++numDevicesOnThread[thread];
+      toDeviceAddr[i] = local * static_cast<uint32_t>(TinselMaxThreads) + thread;
+    }
+    for (size_t thread = 0; thread < fromDeviceAddr_.size(); ++thread) {
+      fromDeviceAddr[thread] = fromDeviceAddr_[thread].data();
+    }
+  }
+
+  /// Hands states and tables over; they are in the boards' memories when threads start.
+  void write(HostLink* hostLink) {
+    if (!devices) gossamer::host::refuse("PGraph::write", "the graph is not mapped; call map() before");
+    (void)hostLink;
+    std::vector<S> states(numDevices);
+    for (PDeviceId i = 0; i < numDevices; ++i) states[i] = devices[i]->state;
+    vertices_.write(states.data());
+  }
+
+  // What map() does, step by step, and what it leaves behind for others: nothing to be done here.
+  void allocatePartitions() {}
+  void initialisePartitions() {}
+  void allocateMapping() {}
+  void allocateRoutingTables() {}
+  void computeRoutingTables() {}
+  uint32_t findKey(uint32_t) { return 0; }
+  uint32_t addInTableEntries(uint32_t) { return 0; }
+
+  /// Frees what map() has made.
+  void releaseAll() {
+    delete[] devices;
+    delete[] states_;
+    delete[] numDevicesOnThread;
+    delete[] toDeviceAddr;
+    delete[] fromDeviceAddr;
+    devices = nullptr;
+    states_ = nullptr;
+    numDevicesOnThread = nullptr;
+    toDeviceAddr = nullptr;
+    fromDeviceAddr = nullptr;
+    fromDeviceAddr_.clear();
+  }
+
+ private:
+  static constexpr bool hasLabels = !std::is_empty<E>::value;
+
+  static uint32_t number(const char* name, uint32_t usual) {
+    const char* text = getenv(name);
+    if (!text || !*text) return usual;
+    char* end = nullptr;
+    const unsigned long value = strtoul(text, &end, 10);
+    if (*end || value > 1000) {
+      gossamer::host::refuse(name, std::string("is ") + text + ", which is no number of boards");
+    }
+    return static_cast<uint32_t>(value);
+  }
+
+  void construct(uint32_t x, uint32_t y) {
+    numBoardsX = x;
+    numBoardsY = y;
+    if (const char* text = getenv("POLITE_CHATTY")) chatty = atoi(text) > 0;
+  }
+
+  void check(const char* call, PDeviceId id) const {
+    if (id < numDevices) return;
+    gossamer::host::refuse(
+        call, "there is no device " + std::to_string(id) + "; the graph has " + std::to_string(numDevices));
+  }
+
+  /// The edges of each pin by sender, for the mapper.
+  void wire() {
+    vertices_.pins.resize(POLITE_NUM_PINS);
+    for (auto& pin : vertices_.pins) pin.offsets.assign(size_t{numDevices} + 1, 0);
+    for (PDeviceId i = 0; i < numDevices; ++i) {
+      const Seq<NodeId>& ends = *graph.outgoing->elems[i];
+      const Seq<PinId>& pins = *graph.pins->elems[i];
+      for (int at = 0; at < ends.numElems; ++at) {
+        auto& pin = vertices_.pins[static_cast<size_t>(pins.elems[at])];
+        pin.targets.push_back(ends.elems[at]);
+        if (hasLabels) {
+          const auto* label = reinterpret_cast<const uint8_t*>(&edgeLabels.elems[i]->elems[at]);
+          pin.values.insert(pin.values.end(), label, label + sizeof(E));
+        }
+      }
+      for (auto& pin : vertices_.pins) pin.offsets[size_t{i} + 1] = pin.targets.size();
+    }
+  }
+
+  void allocate() {
+    states_ = new PState<S>[numDevices ? numDevices : 1]();
+    devices = new PState<S>*[numDevices ? numDevices : 1]();
+    for (PDeviceId i = 0; i < numDevices; ++i) devices[i] = &states_[i];
+    numDevicesOnThread = new uint32_t[TinselMaxThreads]();
+    toDeviceAddr = new PDeviceAddr[numDevices ? numDevices : 1]();
+    fromDeviceAddr = new PDeviceId*[TinselMaxThreads]();
+    fromDeviceAddr_.resize(TinselMaxThreads);
+  }
+
+  gossamer::host::Vertices vertices_;
+  PState<S>* states_ = nullptr;
+  std::vector<std::vector<PDeviceId>> fromDeviceAddr_;
+};

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A thread's devices and the loop that runs them.
+#pragma once
+
+#include <POLite/PDevice.h>
+
+#ifdef __GOSSAMER_DEVICE__
+#define GOSSAMER_POLITE_PINS POLITE_NUM_PINS
+#include <gossamer/softswitch.h>
+#else
+#include <POLite/native.h>
+#endif
+#include <tinsel.h>
+
+namespace gossamer::compat {
+
+/// A device of 0.8.3 as a vertex of Gossamer's engines.
+template <typename D, typename S, typename E, typename M>
+struct Vertex : gossamer::PVertex<S, E, M> {
+  void init() { device().init(); }
+  void send(M* message) { device().send(message); }
+  void recv(M* message, E* edge) { device().recv(message, edge); }
+  bool step() { return device().step(); }
+  bool finish(M* message) { return device().finish(message); }
+
+#ifndef __GOSSAMER_DEVICE__
+  /// The states of all devices.
+  static inline const S* first = nullptr;
+#endif
+
+ private:
+  __attribute__((always_inline)) D device() const {
+#ifdef GOSSAMER_POLITE_WHO
+    state_of_device = this->s;
+    first_state = first;
+#endif
+    D device;
+    device.s = this->s;
+    device.readyToSend = reinterpret_cast<::PPin*>(this->readyToSend);
+    device.numVertices = this->numVertices;
+    device.time = static_cast<decltype(device.time)>(this->time);
+    return device;
+  }
+};
+
+}  // namespace gossamer::compat
+
+#ifdef __GOSSAMER_DEVICE__
+
+__attribute__((weak)) uint32_t gossamer_polite_blocks[GS_MAX_THREADS];
+
+namespace gossamer::compat {
+
+/// Sizes and offsets for the mapper, which finds them by this name.
+template <typename V>
+struct Layout {
+  using Its = typename gossamer::Softswitch<V>::Layout;
+  static constexpr uint32_t gossamer_polite_layout[] = {Its::state, Its::flags, Its::offset, Its::edge,
+                                                        Its::value, Its::align, Its::list,   Its::header};
+};
+
+}  // namespace gossamer::compat
+
+/// The host writes what it reads: see gossamer/softswitch.h. Programs place it at tinselHeapBaseSRAM().
+template <typename DeviceType, typename S, typename E, typename M>
+struct PThread {
+  static_assert(sizeof(M) + 4 <= 1 << GS_LOG_SLOT_BYTES,
+                "the message is too large: at most 4 bytes less than TinselBytesPerMsg of the configuration");
+
+  /// Runs this thread's devices to the end of the job.
+  void run() {
+    __asm__ volatile("" : : "r"(gossamer::compat::Layout<V>::gossamer_polite_layout));
+    constexpr bool stats = gossamer::compat::WantsStats<V, 0>::value;
+    auto* const header = reinterpret_cast<gossamer::PoliteHeader*>(gossamer_polite_blocks[gossamerThread()]);
+    if (stats) {
+      tinselPerfCountReset();
+      tinselPerfCountStart();
+    }
+    gossamer::Softswitch<V>::run();
+    if (header->status == gossamer::PoliteWrongPin) sendOnMissingPin(header);
+    if (stats) dumpStats(header);
+  }
+
+ private:
+  using V = gossamer::compat::Vertex<DeviceType, S, E, M>;
+
+  /// Ends the run. The trap is told with this function's name.
+  __attribute__((noinline)) static void sendOnMissingPin(const gossamer::PoliteHeader* header) {
+    printf("device %x of this thread sends on pin %x; POLITE_NUM_PINS is %x\n", header->wrong, header->wrongPin,
+           POLITE_NUM_PINS);
+    __builtin_trap();
+  }
+
+  /// Prints this thread's part of the counters: those of a cache by its first thread, those of a core by its.
+  static void dumpStats(const gossamer::PoliteHeader* header) {
+    tinselPerfCountStop();
+    const uint32_t me = gossamerThread();
+    if (me % TinselThreadsPerDCache == 0) {
+      printf("H:%x,M:%x,W:%x\n", tinselHitCount(), tinselMissCount(), tinselWritebackCount());
+    }
+    if (me % TinselThreadsPerCore == 0) {
+      printf("C:%x %x,I:%x %x\n", tinselCycleCountU(), tinselCycleCount(), tinselCPUIdleCountU(), tinselCPUIdleCount());
+    }
+    if (gossamer::compat::WantsMessages<V, 0>::value) {
+      const bool first = me == 0;
+      printf("S:%x,R:%x,T:%x,HM:%x,PR:%x,PRI:%x\n", header->sends,
+             header->delivered / gossamer::Softswitch<V>::Layout::edge, header->steps, header->hostMessages,
+             first ? tinselProgRouterSent() : 0, first ? tinselProgRouterSentInterBoard() : 0);
+    }
+  }
+};
+
+#else
+
+/// On the engine cpu one thread's run() is that of all devices.
+template <typename DeviceType, typename S, typename E, typename M>
+struct PThread {
+  void run() {
+    using V = gossamer::compat::Vertex<DeviceType, S, E, M>;
+    const gossamer::Statistics done = gossamer::compat::runNatively<V>();
+    if (!gossamer::compat::WantsStats<V, 0>::value) return;
+    // As many lines as from the hardware; what all devices did together stands in the first of a kind.
+    for (unsigned i = 0; i < TinselDCachesPerBoard * GS_BOARDS_WIDTH * GS_BOARDS_HEIGHT; ++i) {
+      printf("H:%x,M:%x,W:%x\n", 0, 0, 0);
+    }
+    for (unsigned i = 0; i < TinselCoresPerBoard * GS_BOARDS_WIDTH * GS_BOARDS_HEIGHT; ++i) {
+      printf("C:%x %x,I:%x %x\n", tinselCycleCountU(), tinselCycleCount(), 0, 0);
+    }
+    if (!gossamer::compat::WantsMessages<V, 0>::value) return;
+    for (unsigned i = 0; i < TinselThreadsPerBoard * GS_BOARDS_WIDTH * GS_BOARDS_HEIGHT; ++i) {
+      const auto count = [i](uint64_t all) { return i ? 0u : static_cast<unsigned>(all); };
+      printf("S:%x,R:%x,T:%x,HM:%x,PR:%x,PRI:%x\n", count(done.sends), count(done.deliveries),
+             static_cast<unsigned>(done.steps), count(done.hostMessages), 0, 0);
+    }
+  }
+};
+
+#endif

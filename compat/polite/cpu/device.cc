@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// The part of the devices' shared object that does not depend on the device.
+#include <gossamer_polite_job.h>
+#include <gossamer_polite_who.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <time.h>
+
+#include <string>
+
+#include <tinsel.h>
+
+const gossamer::compat::Job* gossamer_polite_job = nullptr;
+
+namespace gossamer::compat {
+thread_local const void* state_of_device = nullptr;
+thread_local const void* first_state = nullptr;
+}  // namespace gossamer::compat
+
+namespace {
+
+uint64_t now() {
+  timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
+}
+const uint64_t begun = now();
+
+void said(char c) {
+  constexpr size_t kLongestLine = 1024;
+  thread_local std::string line;
+  if (c != '\n') line.push_back(c);
+  if (c != '\n' && line.size() < kLongestLine) return;
+  gossamer_polite_job->line(gossamer_device_thread(), line.c_str());
+  line.clear();
+}
+
+}  // namespace
+
+uint32_t gossamer_device_thread(void) {
+  using namespace gossamer::compat;
+  const auto& job = *gossamer_polite_job;
+  const auto at = reinterpret_cast<uintptr_t>(state_of_device) - reinterpret_cast<uintptr_t>(first_state);
+  const uint64_t vertex = first_state ? at / (job.stateBytes ? job.stateBytes : 1) : job.vertices;
+  return vertex < job.vertices ? job.threads[vertex] : 0;
+}
+
+uint64_t gossamer_device_cycles(void) { return (now() - begun) * TinselClockFreq / 1000; }
+
+void* gossamer_device_heap(void) {
+  alignas(64) static thread_local char room[4096];
+  return room;
+}
+
+int gossamer_device_putchar(int c) { return said(static_cast<char>(c)), c; }
+int gossamer_device_puts(const char* text) {
+  while (*text) said(*text++);
+  return 0;
+}
+int gossamer_device_puthex(unsigned x) { return gossamer_device_printf("%x", x); }
+
+// Tinsel's: %x has eight digits. All else is C's.
+int gossamer_device_printf(const char* format, ...) {
+  std::string own;
+  for (const char* at = format; *at; ++at) {
+    own += *at;
+    if (at[0] != '%' || !at[1]) continue;
+    if (at[1] == 'x') own += "08";
+    own += *++at;
+  }
+  va_list words;
+  va_start(words, format);
+  char* text = nullptr;
+  const int size = vasprintf(&text, own.c_str(), words);
+  va_end(words);
+  if (size < 0) return size;
+  gossamer_device_puts(text);
+  free(text);
+  return size;
+}

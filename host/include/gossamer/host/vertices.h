@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Vertices of a host program on the threads of the boards: what PGraph has in common for all types of devices.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace gossamer::host {
+
+/// Ends the program: a call was used wrongly, or its arguments cannot be. One line, exit code 2.
+[[noreturn]] void refuse(const char* call, const std::string& what);
+
+/// A graph, its mapping to threads, and the way into the boards' memories.
+class Vertices {
+ public:
+  /// The edges from one pin, by sender.
+  struct Edges {
+    std::vector<uint64_t> offsets;  ///< count + 1
+    std::vector<uint32_t> targets;
+    std::vector<uint8_t> values;    ///< edgeBytes for each target
+  };
+
+  // Set by who calls map().
+  uint32_t count = 0;
+  uint32_t stateBytes = 0;
+  uint32_t edgeBytes = 0;  ///< 0 where edges have no values
+  uint32_t messageBytes = 0;
+  uint32_t boardsX = 0;  ///< columns and rows of boards to use; 0: all
+  uint32_t boardsY = 0;
+  bool chatty = false;
+  std::vector<Edges> pins;
+
+  // Set by map(): of each vertex the address of its thread, and its number there.
+  std::vector<uint32_t> threads;
+  std::vector<uint32_t> locals;
+
+  /// Gives each vertex a thread. Ends the program where the graph does not fit.
+  void map();
+
+  /// Hands tables and initial states, one behind the other, over to the threads that are started next.
+  void write(const void* states);
+
+ private:
+  struct Tables;
+  std::shared_ptr<const Tables> tables_;
+};
+
+}  // namespace gossamer::host

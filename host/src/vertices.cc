@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gossamer/host/vertices.h>
+
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+
+#include "board.h"
+
+extern char** environ;
+
+namespace gossamer::host {
+namespace {
+
+/// What the command has written down for the mapper, which is a program of its own (gossamer.polite.mapping).
+struct Mapper {
+  std::string python;    ///< the interpreter
+  std::string settings;  ///< file that tells it of boards and programs
+  std::string problem;   ///< file for the graph
+  std::string tables;    ///< file for what it makes of it
+
+  static Mapper read() {
+    const char* folder = std::getenv("GOSSAMER_POLITE");
+    const char* python = std::getenv("GOSSAMER_PYTHON");
+    if (!folder || !python) {
+      misused("PGraph::map", "the program was not started by ./gossamer polite run, or has changed its environment");
+    }
+    const std::string at = std::string(folder) + "/";
+    return {python, at + "settings.pickle", at + "problem", at + "tables"};
+  }
+};
+
+template <typename T>
+void put(std::ofstream& file, const std::vector<T>& values) {
+  file.write(reinterpret_cast<const char*>(values.data()), static_cast<std::streamsize>(values.size() * sizeof(T)));
+}
+
+class Reader {
+ public:
+  explicit Reader(const std::string& path) : file_(path, std::ios::binary), path_(path) {}
+  template <typename T>
+  std::vector<T> take(size_t count) {
+    std::vector<T> values(count);
+    file_.read(reinterpret_cast<char*>(values.data()), static_cast<std::streamsize>(count * sizeof(T)));
+    if (!file_) misused("PGraph::map", path_ + ": is cut short");
+    return values;
+  }
+
+ private:
+  std::ifstream file_;
+  std::string path_;
+};
+
+}  // namespace
+
+void refuse(const char* call, const std::string& what) { misused(call, what); }
+
+/// A piece of the tables, for the memory that a tile uses.
+struct Piece {
+  uint32_t tile, address;
+  std::vector<uint8_t> data;
+};
+
+struct Vertices::Tables {
+  std::vector<Piece> pieces;
+  /// Of each vertex the piece with its state, and where in it.
+  std::vector<uint32_t> piece;
+  std::vector<uint32_t> at;
+};
+
+void Vertices::map() {
+  const auto begun = std::chrono::steady_clock::now();
+  const Mapper mapper = Mapper::read();
+  {
+    std::ofstream file(mapper.problem, std::ios::binary);
+    put(file, std::vector<uint64_t>{count, pins.size(), stateBytes, edgeBytes, messageBytes, boardsX, boardsY});
+    for (const Edges& one : pins) {
+      put(file, one.offsets);
+      put(file, one.targets);
+      put(file, one.values);
+    }
+    file.close();
+    if (!file) misused("PGraph::map", mapper.problem + ": cannot be written");
+  }
+  const char* const words[] = {mapper.python.c_str(),   "-m",  "gossamer.polite.mapping", mapper.settings.c_str(),
+                               mapper.problem.c_str(), mapper.tables.c_str(), nullptr};
+  pid_t child = 0;
+  if (const int failed = ::posix_spawn(&child, words[0], nullptr, nullptr, const_cast<char**>(words), environ)) {
+    misused("PGraph::map", mapper.python + ": cannot be started: " + std::strerror(failed));
+  }
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  // It has said why.
+  if (!WIFEXITED(status) || WEXITSTATUS(status)) leave(WIFEXITED(status) ? WEXITSTATUS(status) : 70);
+
+  Reader reader(mapper.tables);
+  auto tables = std::make_shared<Tables>();
+  threads = reader.take<uint32_t>(count);
+  locals = reader.take<uint32_t>(count);
+  tables->piece = reader.take<uint32_t>(count);
+  tables->at = reader.take<uint32_t>(count);
+  const uint64_t pieces = reader.take<uint64_t>(1)[0];
+  for (uint64_t i = 0; i < pieces; ++i) {
+    const auto head = reader.take<uint32_t>(2);
+    const uint64_t size = reader.take<uint64_t>(1)[0];
+    tables->pieces.push_back({head[0], head[1], reader.take<uint8_t>(size)});
+  }
+  tables_ = tables;
+  if (chatty) {
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun;
+    std::fprintf(stderr, "PGraph::map: %u devices, %.2f s\n", count, took.count());
+  }
+}
+
+void Vertices::write(const void* states) {
+  auto pieces = std::make_shared<std::vector<Piece>>(tables_->pieces);
+  for (uint32_t i = 0; i < count; ++i) {
+    std::memcpy((*pieces)[tables_->piece[i]].data.data() + tables_->at[i],
+                static_cast<const uint8_t*>(states) + size_t{i} * stateBytes, stateBytes);
+  }
+  // Programs write the graph and then load code and data, which would overwrite a part of it.
+  Board::open()->before_start([pieces](Board& board) {
+    for (const Piece& piece : *pieces) {
+      board.write_memory("PGraph::write", piece.tile, piece.address, piece.data.data(), piece.data.size());
+    }
+  });
+}
+
+}  // namespace gossamer::host

@@ -1,0 +1,370 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is compiled for this machine: described as steps, made by Ninja, and kept under ``build/KEY``.
+
+    def steps(plan: builds.Plan) -> None:
+        objects = [plan.compile(source, flags) for source in sources]
+        plan.link("program", objects, ["-pthread"])
+
+    folder = builds.kept("programs/NAME-TAG", steps, failed)
+
+A folder is made again when a file that its compilers read has changed; telling so costs one ``stat`` a file, so that
+a warm start runs no build system. What else a build depends on (flags, defines) is in the folder's name.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import functools
+import hashlib
+import json
+import os
+import shlex
+import shutil
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from gossamer import processes
+from gossamer.errors import GossamerError, InputError
+from gossamer.paths import BUILD
+from gossamer_setup import SetupError, _system
+
+_SYSTEM = ("/usr/include/", "/usr/lib", "/usr/share/")
+"""Where files are the system's: they change with its packages. Programs of users may be elsewhere below /usr."""
+
+Failed = Callable[[str, Path], GossamerError]
+"""Makes an error of what the tools said; the path is of a file that has all of it."""
+
+# ---- The compiler ------------------------------------------------------------------
+
+
+def compiler() -> list[str]:
+    """The C++ compiler, its path first, with the arguments that ``$CXX`` may have (``ccache g++``, ``g++ -m64``).
+
+    Without ``$CXX`` the first of g++, c++, clang++ on the path. Raises InputError when there is none.
+    """
+    try:
+        found = _system.compiler()
+    except SetupError as error:
+        raise InputError(str(error)) from None
+    if found is None:
+        raise InputError("no C++ compiler found; install one: apt-get install g++")
+    return found
+
+
+def toolchain_key() -> str:
+    """Twelve hex digits that change with the compiler, its arguments or the CPU's features."""
+    return _toolchain_key(tuple(compiler()))
+
+
+@functools.cache
+def _toolchain_key(words: tuple[str, ...]) -> str:
+    text = ""
+    for at, word in enumerate(words):
+        # Behind a wrapper (ccache g++) the compiler itself is an argument.
+        path = shutil.which(word)
+        if path and (not at or not word.startswith("-")):
+            path = os.path.realpath(path)
+            info = os.stat(path)
+            text += f"{path} {info.st_size} {info.st_mtime_ns}\n"
+        else:
+            text += f"{word}\n"
+    with contextlib.suppress(OSError), open("/proc/cpuinfo", encoding="ascii", errors="replace") as cpu:
+        text += next((line for line in cpu if line.startswith(("flags", "Features"))), "")
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:12]
+
+
+def build_dir() -> Path:
+    """Where this machine's builds of this checkout live."""
+    return BUILD / toolchain_key()
+
+
+@contextlib.contextmanager
+def lock(name: str) -> Iterator[None]:
+    """One build of ``name`` at a time, across processes; the wait is silent."""
+    folder = build_dir()
+    folder.mkdir(parents=True, exist_ok=True)
+    with open(folder / f"{name}.lock", "w", encoding="ascii") as handle:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+
+
+def tag(*parts: str) -> str:
+    """Twelve hex digits that change with any of the parts."""
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:12]
+
+
+# ---- Steps -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Step:
+    target: Path
+    inputs: tuple[Path, ...]
+    """All but those that a compiler finds by itself, which are in ``rule``."""
+    rule: Path | None
+
+
+class Plan:
+    """The steps of one folder. Targets are names in it, where the commands run as well."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.steps: list[_Step] = []
+        self._text: list[str] = []
+
+    def compile(self, source: Path, flags: Sequence[str], target: str | None = None, needs: Sequence[Path] = ()) -> str:
+        """One file to an object, or with other flags (-shared, -x c++-header) to ``target``; gives the target.
+
+        ``needs`` are files that it depends on and the compiler does not tell of.
+        """
+        target = target or f"{len(self.steps)}-{plain(source.stem)}.o"
+        rule = f"{target}.d"
+        words = [*compiler(), *flags, "-MMD", "-MF", rule, "-MT", target, "-o", target]
+        if target.endswith(".o"):
+            words.append("-c")
+        # The compiler looks for what the source includes beside it under the name that it was given.
+        file = os.path.abspath(source)
+        return self._step(target, [*words, file], [file, *map(str, needs)], rule)
+
+    def link(self, target: str, objects: Sequence[str | Path], flags: Sequence[str] = ()) -> str:
+        """Objects and libraries to a program, or with -shared to a shared object."""
+        return self._step(target, [*compiler(), "-o", target, *map(str, objects), *flags], list(map(str, objects)))
+
+    def archive(self, target: str, objects: Sequence[str]) -> str:
+        """Objects to a static library."""
+        return self._step(target, ["ar", "rcs", target, *objects], list(objects))
+
+    def _step(self, target: str, command: list[str], inputs: list[str], rule: str | None = None) -> str:
+        for word in (*command, str(self.folder)):
+            if "\n" in word:
+                raise InputError(f"{word!r}: has a line feed in it, which no build can do with; rename it")
+        # An archive is only ever added to, so it is begun anew.
+        line = f"rm -f {shlex.quote(target)} && {shlex.join(command)}" if command[0] == "ar" else shlex.join(command)
+        # What is in a variable may have any character; in a list of files | and : say something.
+        named = [f"in{len(self.steps)}_{at}" for at in range(len(inputs))]
+        self._text += [f"{name} = {one.replace('$', '$$')}" for name, one in zip(named, inputs, strict=True)]
+        self._text.append(f"build {target}: run {' '.join(f'${name}' for name in named)}")
+        self._text.append(f"  command = {line.replace('$', '$$')}")
+        if rule:
+            self._text.append(f"  depfile = {rule}")
+        files = tuple(Path(os.path.normpath(self.folder / one)) for one in inputs)
+        self.steps.append(_Step(self.folder / target, files, self.folder / rule if rule else None))
+        return target
+
+    def text(self) -> str:
+        """The steps in Ninja's language."""
+        return "\n".join(["rule run", "  command = $command", "  description = $out", *self._text, ""])
+
+
+def plain(name: str) -> str:
+    """A name with letters, digits, _ and - alone."""
+    return "".join(letter if letter.isascii() and (letter.isalnum() or letter in "_-") else "_" for letter in name)
+
+
+def kept(
+    name: str, steps: Callable[[Plan], object], failed: Failed, *, begin: Callable[[], object] = lambda: None
+) -> Path:
+    """The folder ``name`` of this machine's builds, made by the steps where it is not up to date.
+
+    ``begin`` is called before a build. Raises what ``failed`` makes of a failure.
+    """
+    folder = build_dir() / name
+    if fresh(folder):
+        return folder
+    with lock(name.replace("/", "-")):
+        if fresh(folder):
+            return folder
+        begin()
+        folder.mkdir(parents=True, exist_ok=True)
+        # From here on nobody takes it for what is up to date, however we end.
+        with contextlib.suppress(FileNotFoundError):
+            os.replace(_stamp(folder), _before(folder))
+        plan = Plan(folder)
+        steps(plan)
+        _drop_stale(plan)
+        (folder / "build.ninja").write_text(plan.text(), encoding="utf-8", errors="surrogateescape")
+        log = folder / "errors.log"
+        log.unlink(missing_ok=True)
+        begun = time.time_ns()
+        said = _ninja(folder)
+        if said is not None and not any(line.startswith("FAILED: ") for line in said.splitlines()):
+            # It cannot read what a run that was killed has left: begin anew.
+            _drop_all(plan)
+            said = _ninja(folder)
+        if said is not None:
+            log.write_text(said, encoding="utf-8", errors="replace")
+            raise failed(_of_the_tools(said), log)
+        made = {step.target for step in plan.steps}
+        read = {str(file) for step in plan.steps for file in step.inputs if file not in made}
+        rules = [step.rule for step in plan.steps if step.rule]
+        remember(folder, rules, sorted(map(Path, read)), begun=begun)
+        _before(folder).unlink(missing_ok=True)
+    return folder
+
+
+def _drop_stale(plan: Plan) -> None:
+    """Removes targets made of files that have changed: to Ninja, a file that was replaced by an older one has not."""
+    try:
+        known = json.loads(_before(plan.folder).read_text())
+    except (OSError, ValueError):
+        _drop_all(plan)
+        return
+    changed = {file for file, before in known.items() if not _is(file, before)}
+    for step in plan.steps:
+        read = {str(file) for file in step.inputs}
+        if step.rule:
+            with contextlib.suppress(OSError):
+                read |= set(_files_of(plan.folder, step.rule))
+        if read & changed:
+            step.target.unlink(missing_ok=True)
+
+
+def _drop_all(plan: Plan) -> None:
+    for left in (".ninja_log", ".ninja_deps"):
+        (plan.folder / left).unlink(missing_ok=True)
+    for step in plan.steps:
+        step.target.unlink(missing_ok=True)
+        if step.rule:
+            step.rule.unlink(missing_ok=True)
+
+
+def _ninja(folder: Path) -> str | None:
+    """Runs the steps; what was said if one failed. It ends its commands when it is ended itself."""
+    own = Path(sys.executable).parent / "ninja"
+    ninja = str(own) if own.exists() else shutil.which("ninja")
+    if not ninja:
+        raise InputError("ninja is missing; run: ./gossamer setup core")
+    jobs = len(os.sched_getaffinity(0))
+    # Ninja's own variables of the user's (NINJA_STATUS) change nothing that is read here.
+    done = processes.run([ninja, "--quiet", f"-j{jobs}"], cwd=folder)
+    return None if done.returncode == 0 else done.stdout + done.stderr
+
+
+def _of_the_tools(said: str) -> str:
+    """What the tools said, without Ninja's words about them: which target, and its command."""
+    lines = iter(said.splitlines())
+    found: list[str] = []
+    for line in lines:
+        if line.startswith("FAILED: "):
+            next(lines, None)
+        elif not line.startswith("ninja: "):
+            found.append(line)
+    return "\n".join(found) or said
+
+
+# ---- Whether it is up to date --------------------------------------------------------
+
+
+def _stamp(folder: Path) -> Path:
+    return folder / "stamp.json"
+
+
+def _before(folder: Path) -> Path:
+    """The stamp of the build before the one that is under way."""
+    return folder / "stamp-before.json"
+
+
+def stamp(folder: Path) -> Path:
+    """A file that changes whenever the folder is made anew: for what depends on it."""
+    return _stamp(folder)
+
+
+def state(path: str) -> list[int]:
+    """What changes when a file does: its size, and when it was written."""
+    info = os.stat(path)
+    return [info.st_size, info.st_mtime_ns]
+
+
+def _is(path: str, known: list[int]) -> bool:
+    try:
+        return state(path) == known
+    except OSError:
+        return False
+
+
+def fresh(folder: Path) -> bool:
+    """Whether nothing has changed of what the last compilation read."""
+    try:
+        known = json.loads(_stamp(folder).read_text())
+        return all(_is(path, before) for path, before in known.items())
+    except (OSError, ValueError):
+        return False
+
+
+def remember(folder: Path, rules: Sequence[Path], more: Sequence[str | Path] = (), *, begun: int) -> None:
+    """What a compilation read, for `fresh`: what the compilers' dependency files name, and `more`.
+
+    A file that has changed since the compilation began (nanoseconds since 1970) may have been read before or after: it
+    is noted as one that has changed.
+    """
+    files = {os.path.abspath(path) for path in more}
+    for rule in rules:
+        files |= set(_files_of(folder, rule))
+    partial = _stamp(folder).with_suffix(".part")
+    states = {file: state(file) for file in sorted(files) if not file.startswith(_SYSTEM)}
+    now = time.time_ns()
+    unsure = {file: [-1, when] for file, (_, when) in states.items() if begun <= when <= now}
+    partial.write_text(json.dumps(states | unsure))
+    os.replace(partial, _stamp(folder))
+
+
+def _files_of(folder: Path, rule: Path) -> list[str]:
+    """The files that a dependency file names, as the commands of the folder see them."""
+    text = rule.read_text(encoding="utf-8", errors="surrogateescape")
+    return [os.path.normpath(folder / file) for file in read_by(text)]
+
+
+def read_by(rule: str) -> list[str]:
+    """The files behind the colon of a compiler's dependency file, as Make has them: blanks, # and : behind a
+    backslash, which is doubled in front of a blank, and $$ for a dollar."""
+    _, _, rest = rule.replace("\\\n", " ").partition(":")
+    files: list[str] = []
+    name = ""
+    at = 0
+    while at < len(rest):
+        letter = rest[at]
+        at += 1
+        if letter.isspace():
+            files += [name] if name else []
+            name = ""
+        elif letter == "\\":
+            slashes = 1
+            while at < len(rest) and rest[at] == "\\":
+                slashes, at = slashes + 1, at + 1
+            follows = rest[at] if at < len(rest) else ""
+            if follows in (" ", "\t"):
+                # Each pair is one backslash of the name; the odd one is for the blank.
+                name += "\\" * (slashes // 2)
+                if slashes % 2:
+                    name, at = name + follows, at + 1
+            elif follows in ("#", ":") and slashes:
+                name, at = name + "\\" * (slashes - 1) + follows, at + 1
+            else:
+                name += "\\" * slashes
+        elif letter == "$" and rest[at : at + 1] == "$":
+            name, at = name + "$", at + 1
+        else:
+            name += letter
+    return files + ([name] if name else [])
+
+
+__all__ = [
+    "Failed",
+    "Plan",
+    "build_dir",
+    "compiler",
+    "fresh",
+    "kept",
+    "lock",
+    "plain",
+    "read_by",
+    "remember",
+    "stamp",
+    "state",
+    "tag",
+    "toolchain_key",
+]

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``./gossamer polite``: existing programs for POLite of Tinsel, with a host, on an engine."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+import click
+
+from gossamer.cli._program_console import show_warnings
+from gossamer.cli._program_request import Request
+from gossamer.cli.run import Words
+from gossamer.errors import ExitCode, InputError
+
+_ENGINES = ("cpu", "rtl")
+_OF_RTL: tuple[str, ...] = (
+    "cluster",
+    "routes",
+    "frame-loss",
+    "cut",
+    "seed",
+    "waves",
+    "trace",
+    "trace-size",
+    "report",
+    "least-wait",
+)
+_OF_RTL += ("max-cycles", "watchdog", "workers", "ranks", "tile", "input")
+
+_HELP = """Usage: ./gossamer polite run FOLDER [OPTIONS] [-- ARGUMENTS]
+
+Builds and runs a program that was written for POLite of Tinsel 0.8.3, unmodified: a
+header with the devices, a source with PThread, a host with HostLink and PGraph.
+Its arguments stand behind --. Its exit code is ours; 2 if it does not build, or is
+wrong in what it asks for; 4 if the run died.
+
+Options:
+  -e, --engine NAME     cpu (default): the devices on this machine's processors; or
+                        rtl: on simulated boards
+  -c, --config NAME     configuration of the boards: a name or a file (default tiny)
+  -t, --threads N       with cpu: threads of this machine (default: every CPU)
+      --timeout N       with cpu: give up after N seconds; with rtl: after N seconds
+                        of the host without a call
+      --placer NAME     metis (default), kahypar, bfs, random or direct (POLITE_PLACER)
+  -D, --define M=VALUE  a macro for the program
+  -I, --include FOLDER  a folder with headers of the program
+
+With rtl also --cluster, --stats, --report, --trace, --max-cycles and all else that
+./gossamer run prog.c --help has for programs on simulated hardware.
+
+Examples:
+  ./gossamer polite run tests/fixtures/polite/pagerank -- web.txt
+  ./gossamer polite run mine/ --engine rtl --config quad --stats -- web.txt
+  ./gossamer polite run mine/ --engine rtl --cluster pair -- web.txt
+"""
+
+
+@click.group(invoke_without_command=True, short_help="Run existing POLite programs, here or on simulated boards.")
+@click.pass_context
+def command(ctx: click.Context) -> None:
+    """Programs for POLite of Tinsel 0.8.3, unmodified.
+
+    \b
+    Example:
+      ./gossamer polite run mine/ --engine rtl -- web.txt
+    """
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
+
+
+@command.command(
+    cls=Words,
+    add_help_option=False,
+    short_help="Build a program and run it.",
+    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": True},
+)
+@click.argument("words", nargs=-1, type=click.UNPROCESSED)
+@click.pass_context
+def run(ctx: click.Context, words: tuple[str, ...]) -> int:
+    """Build a program and run it."""
+    return _run(words, ctx.meta["behind"])
+
+
+def _run(words: Sequence[str], arguments: Sequence[str]) -> int:
+    words, placer = _placer(words)
+    request = Request.of(words)
+    if request.help:
+        click.echo(_HELP.rstrip())
+        return ExitCode.DONE
+    if not request.programs:
+        raise InputError("which program? for instance: ./gossamer polite run mine/ (see ./gossamer polite run --help)")
+    engine = request.one("engine") or "cpu"
+    if engine not in _ENGINES:
+        raise InputError(f"--engine {engine}: POLite programs run on {' and '.join(_ENGINES)}")
+    for one in request.programs:
+        if not os.path.exists(one):
+            raise InputError(f"{one}: no such folder")
+    if not request.has_host():
+        raise InputError(f"{request.program}: has no host, a source that includes HostLink.h")
+    if placer is not None:
+        os.environ["POLITE_PLACER"] = placer
+    if engine == "rtl":
+        from gossamer.cli import _host_program
+
+        return _host_program.run(request, arguments)
+    for name in _OF_RTL:
+        if name in request.options:
+            raise InputError(f"--{name}: is for the simulated hardware; add --engine rtl")
+    if request.stats or request.one_tile:
+        raise InputError("--stats and --one-tile: are for the simulated hardware; add --engine rtl")
+    from gossamer.polite import native
+
+    config, _ = request.hardware()
+    threads, timeout = request.number("threads", 1), request.number("timeout", 1)
+    program = native.build(
+        request.programs, config, request.options.get("define", []), includes=request.options.get("include", [])
+    )
+    show_warnings(program.warnings)
+    return native.run(program, arguments, threads=threads or 0, timeout=timeout)
+
+
+def _placer(words: Sequence[str]) -> tuple[list[str], str | None]:
+    """The words without --placer, and its value."""
+    rest: list[str] = []
+    found: str | None = None
+    queue = iter(words)
+    for word in queue:
+        name, equals, value = word.partition("=")
+        if name != "--placer":
+            rest.append(word)
+            continue
+        found = value if equals else next(queue, None)
+        if found is None:
+            raise InputError("--placer: needs a value; see ./gossamer polite run --help")
+    return rest, found
+
+
+__all__ = ["command"]

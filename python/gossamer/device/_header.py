@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the device software is told of a configuration: ``gossamer/device_config.h`` and the memory map.
+
+The header is for C, C++ and assembly alike, so it has macros alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gossamer.config import constants
+from gossamer.errors import InputError
+
+if TYPE_CHECKING:
+    from gossamer.config import Config
+
+ALONE = (1, 1)
+"""Columns and rows of boards, where there is one."""
+_WINDOW = 1 << 31
+"""Bytes of the window of partitions."""
+_DIRECT = 1 << 30
+"""Bytes of the window of DRAM as it is."""
+_MOST_STACK = 64 << 10
+
+
+@dataclass(frozen=True)
+class MemoryMap:
+    """Where a program's parts and its threads' own memory are; bytes and byte addresses."""
+
+    instr_bytes: int
+    """Instruction memory, from address 0."""
+    data_base: int
+    data_bytes: int
+    """Room for constants and variables of the program."""
+    partition_base: int
+    partition_bytes: int
+    """A thread's own part of the upper half of the DRAM."""
+    stack_bytes: int
+    """Stack and the guard at its lower end; above it are thread-local variables, below it is heap."""
+    sram_thread_bytes: int
+    """A thread's own part of the SRAM; 0 for none."""
+    threads_per_dram: int
+
+
+def ceil_log2(value: int) -> int:
+    return (value - 1).bit_length()
+
+
+def memory_map(config: Config) -> MemoryMap:
+    """The memory map of a configuration; InputError if there is no room for programs."""
+    dram, sram = config.memory.dram, config.memory.sram
+    users = config.threads_per_cache * config.cache.caches_per_dram
+    half = dram.bytes // 2
+    partition = min(_WINDOW, half) >> ceil_log2(users)
+    # The multicast router's tables lie at the upper end of what programs reach of the lower half.
+    data = min(_DIRECT, half) - config.router.table_bytes
+    stack = min(partition // 4, _MOST_STACK)
+    if data <= 0 or stack < 2 * constants.value("guard_bytes"):
+        raise InputError(f"{config.name}: DRAM of {dram.bytes} bytes has no room for programs of {users} threads")
+    values = constants.everything().values
+    return MemoryMap(
+        instr_bytes=config.core.instr_mem_bytes,
+        data_base=values["dram_base"].value,
+        data_bytes=data,
+        partition_base=values["partition_base"].value,
+        partition_bytes=partition,
+        stack_bytes=stack,
+        sram_thread_bytes=sram.bytes * sram.count // dram.count // users // 16 * 16,
+        threads_per_dram=users,
+    )
+
+
+def header(config: Config, boards: tuple[int, int] = ALONE) -> str:
+    """The text of ``gossamer/device_config.h`` for a cluster of so many columns and rows of boards."""
+    lines = [
+        "// SPDX-License-Identifier: Apache-2.0",
+        f"/// Configuration {config.name} as the overlay's programs see it.",
+        "// Generated from config/; change it there.",
+        "#pragma once",
+    ]
+    for title, macros in (
+        ("Gossamer's own names", _own(config, boards)),
+        ("Tinsel's names", _tinsel(config, boards)),
+    ):
+        lines += ["", f"// {title}."]
+        lines += [f"#define {name} {value}" for name, value in macros]
+    return "\n".join(lines) + "\n"
+
+
+def _hex(value: int) -> str:
+    return f"0x{value:X}"
+
+
+def _own(config: Config, boards: tuple[int, int]) -> Iterator[tuple[str, str]]:
+    shared = constants.everything()
+    place = memory_map(config)
+    for name, value in shared.enums["csr"].values.items():
+        yield f"GS_CSR_{name.upper()}", _hex(value)
+    for name, value in shared.enums["perf_command"].values.items():
+        yield f"GS_PERF_{name.upper()}", str(value)
+    for name, value in shared.enums["reduce_op"].values.items():
+        yield f"GS_REDUCE_{name.upper()}", str(value)
+    for name, value in shared.enums["match_packet"].values.items():
+        yield f"GS_MATCH_PACKET_{name.upper()}", _hex(value)
+    yield "GS_MATCH_IN_TILES", str(int(config.match.in_tiles))
+    yield "GS_MATCH_ENTRIES", str(config.match.list_entries)
+    thread = shared.layouts["address_thread"]
+    # In a program the fields follow each other without gaps (rtl/fabric/gs_address_pkg.sv).
+    lsb = 0
+    for name, bits in (
+        ("thread", config.log2_threads_per_tile),
+        ("tile_x", config.log2_mesh_width),
+        ("tile_y", config.log2_mesh_height),
+        ("board", thread.field("board").bits),
+    ):
+        yield f"GS_ADDRESS_{name.upper()}_LSB", str(lsb)
+        yield f"GS_ADDRESS_{name.upper()}_BITS", str(bits)
+        lsb += bits
+    endpoint = shared.enums["endpoint"]
+    for name in ("tile", "key", "host", "accelerator"):
+        layout = shared.layouts.get(f"address_{name}", thread)  # the kind is at the same place in all
+        yield f"GS_ADDRESS_{name.upper()}", _hex(layout.pack(kind=endpoint[name])) + "u"
+    yield "GS_ADDRESS_HOST_LSB", str(shared.layouts["address_host"].field("host").lsb)
+    yield "GS_CACHE_FLUSH_ALL", "0xFFFFFFFFu"
+    yield "GS_SCRATCHPAD_BASE", _hex(shared.values["scratchpad_base"].value)
+    yield "GS_SCRATCHPAD_BYTES", str(config.scratchpad_bytes)
+    yield "GS_SRAM_BASE", _hex(shared.values["sram_base"].value)
+    yield "GS_SRAM_THREAD_BYTES", str(place.sram_thread_bytes)
+    yield "GS_DRAM_BASE", _hex(place.data_base)
+    yield "GS_PARTITION_BASE", _hex(place.partition_base)
+    yield "GS_PARTITION_BYTES", str(place.partition_bytes)
+    yield "GS_LOG_PARTITION_BYTES", str(ceil_log2(place.partition_bytes))
+    yield "GS_STACK_BYTES", str(place.stack_bytes)
+    yield "GS_THREADS_PER_DRAM", str(place.threads_per_dram)
+    yield "GS_LOG_THREADS_PER_DRAM", str(ceil_log2(place.threads_per_dram))
+    yield "GS_THREADS_PER_TILE", str(config.threads_per_tile)
+    yield "GS_LOG_THREADS_PER_TILE", str(config.log2_threads_per_tile)
+    yield "GS_TILES", str(config.tiles)
+    yield "GS_MESH_WIDTH", str(config.mesh.width)
+    yield "GS_MAX_THREADS", str(config.threads)
+    yield "GS_BOARDS_WIDTH", str(boards[0])
+    yield "GS_BOARDS_HEIGHT", str(boards[1])
+    yield "GS_LOG_SLOT_BYTES", str(config.log2_slot_bytes)
+    yield "GS_LOG_SLOTS_PER_THREAD", str(ceil_log2(config.mailbox.slots_per_thread))
+    yield "GS_FLIT_BYTES", str(config.mailbox.flit_bytes)
+    yield "GS_MAX_FLITS", str(config.mailbox.max_flits)
+    yield "GS_LINE_BYTES", str(config.cache.line_bytes)
+    yield "GS_CLOCK_HZ", str(config.clock_hz)
+
+
+def _tinsel(config: Config, boards: tuple[int, int]) -> Iterator[tuple[str, str]]:
+    core, cache, box, mesh, memory = config.core, config.cache, config.mailbox, config.mesh, config.memory
+    place = memory_map(config)
+    flit, slot = box.flit_bytes, box.max_flits * box.flit_bytes
+    beat = memory.dram.port_bytes
+    # Bits of a thread's number on its board: more than the threads need where a side of the mesh is no power of two.
+    board_bits = config.log2_threads_per_tile + config.log2_mesh_width + config.log2_mesh_height
+    sizes = {
+        "ThreadsPerCore": core.threads_per_core,
+        "InstrsPerCore": config.instr_words,
+        "BytesPerWord": 4,
+        "BytesPerInstrMem": core.instr_mem_bytes,
+        "CoresPerInstrMem": core.cores_per_instr_mem,
+        "CoresPerFPU": config.fpu.cores_per_fpu,
+        "CoresPerDCache": cache.cores_per_cache,
+        "DCachesPerDRAM": cache.caches_per_dram,
+        "CoresPerDRAM": cache.cores_per_cache * cache.caches_per_dram,
+        "ThreadsPerDCache": config.threads_per_cache,
+        "ThreadsPerDRAM": place.threads_per_dram,
+        "BytesPerBeat": beat,
+        "WordsPerBeat": beat // 4,
+        "BeatsPerLine": max(1, cache.line_bytes // beat),
+        "BeatsPerDRAM": memory.dram.bytes // beat,
+        "LinesPerDRAM": memory.dram.bytes // cache.line_bytes,
+        "BytesPerLine": cache.line_bytes,
+        "WordsPerLine": cache.line_bytes // 4,
+        "DCacheNumWays": cache.ways,
+        "DCacheSetsPerThread": cache.sets_per_thread,
+        "CoresPerMailbox": box.cores_per_mailbox,
+        "ThreadsPerMailbox": config.threads_per_tile,
+        "BytesPerFlit": flit,
+        "WordsPerFlit": flit // 4,
+        "MaxFlitsPerMsg": box.max_flits,
+        "BytesPerMsg": slot,
+        "WordsPerMsg": slot // 4,
+        "MsgSlotsPerThread": box.slots_per_thread,
+        "MsgsPerThread": box.slots_per_thread,
+        "MsgsPerMailbox": config.slots_per_tile,
+        "MailboxMeshXLen": mesh.width,
+        "MailboxMeshYLen": mesh.height,
+        "MailboxesPerBoard": config.tiles,
+        "CoresPerBoard": config.cores,
+        "ThreadsPerBoard": config.threads,
+        "DCachesPerBoard": config.caches,
+        "DRAMsPerBoard": memory.dram.count,
+        "BytesPerDRAM": memory.dram.bytes,
+        "BytesPerDRAMPartition": place.partition_bytes,
+        "SRAMsPerBoard": memory.sram.count,
+        "BytesPerSRAM": memory.sram.bytes,
+        "BytesPerSRAMPartition": place.sram_thread_bytes,
+        # All boards are as of one box.
+        "MeshXLenWithinBox": boards[0],
+        "MeshYLenWithinBox": boards[1],
+        "BoardsPerBox": boards[0] * boards[1],
+        "BoxMeshXLen": 1,
+        "BoxMeshYLen": 1,
+        "MaxThreads": 1 << board_bits + sum(map(ceil_log2, boards)),
+    }
+    for name, size in sizes.items():
+        yield f"Tinsel{name}", f"{size}u" if size >= 1 << 31 else str(size)
+        if name == "ThreadsPerBoard":
+            yield "TinselLogThreadsPerBoard", str(board_bits)
+        elif size and size & (size - 1) == 0:
+            yield f"TinselLog{name}", str(size.bit_length() - 1)
+    # Names of the same things with the logarithm in another place.
+    yield "TinselDCacheLogNumWays", "TinselLogDCacheNumWays"
+    yield "TinselDCacheLogSetsPerThread", "TinselLogDCacheSetsPerThread"
+    yield "TinselMailboxMeshXBits", str(config.log2_mesh_width)
+    yield "TinselMailboxMeshYBits", str(config.log2_mesh_height)
+    for axis, length in zip("XY", boards, strict=True):
+        bits = str(ceil_log2(length))
+        yield f"TinselMesh{axis}Bits", bits
+        yield f"TinselMesh{axis}BitsWithinBox", bits
+    yield "TinselSharedInstrMem", str(int(core.cores_per_instr_mem > 1))
+    # Programs begin at address 0 of instruction memory: nothing of a boot loader stays there.
+    yield "TinselMaxBootImageBytes", "0"
+    yield "TinselEnablePerfCount", "1"
+    known = constants.everything().values
+    latencies = [value.value for name, value in known.items() if re.fullmatch(r"fpu_\w+_latency", name)]
+    yield "TinselFPUOpMaxLatency", str(max(latencies))
+    # Where the multicast router's tables are, as a program's address.
+    yield "TinselPOLiteProgRouterBase", _hex(place.data_base + place.data_bytes)
+    yield "TinselPOLiteProgRouterLength", str(config.router.table_bytes)
+    yield "TinselProgRouterMaxBurst", str((1 << constants.layout("route_key").field("beats").bits) - 1)
+    yield "TinselDRAMBase", _hex(place.data_base)
+    yield "TinselClockFreq", str(config.clock_hz // 1_000_000)

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What compilers and linkers say, as one line at the user's own place."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+
+def first_error(output: str, user: Path) -> str:
+    """The first error of a compiler's output, at the user's line if there is one."""
+    place = re.compile(r"^(?P<file>[^\s:][^:]*):(?P<line>\d+):(?:\d+:)?\s*(?P<rest>.*)$")
+    users = str(user)
+    first = ""
+    first_at = -1
+    lines = output.splitlines()
+    for at, line in enumerate(lines):
+        found = place.match(line)
+        if found and re.match(r"(fatal )?error:", found["rest"]):
+            message = re.sub(
+                r"^(fatal )?error: (static assertion failed( due to requirement '.*?')?: )?", "", found["rest"]
+            )
+            if os.path.realpath(found["file"]) == users:
+                return f"{relative(user)}:{found['line']}: {message}"
+            if first_at < 0:
+                first, first_at = f"{relative(Path(found['file']))}:{found['line']}: {message}", at
+                if "static assertion failed" in found["rest"]:
+                    break  # the rule that is broken; what follows from it says less
+    if first_at < 0:
+        return _linker_error(lines, user)
+    # An error deep in a template: the user's line is in the notes around it.
+    message = first.split(": ", 1)[1]
+    for line in [*reversed(lines[:first_at]), *lines[first_at:]]:
+        found = place.match(line.replace("In file included from ", "").strip())
+        if found and os.path.realpath(found["file"]) == users:
+            return f"{relative(user)}:{found['line']}: {message}"
+    return f"{relative(user)}: {message}"
+
+
+def complaint(output: str, user: Path, log: Path) -> str:
+    """The same, and the file that has all of it."""
+    return f"{first_error(output, user)} (all of it in {relative(log)})"
+
+
+_LINKER = re.compile(
+    r"((undefined reference to|multiple definition of|undefined symbol:|duplicate symbol:|cannot find) .*)"
+)
+
+
+def _linker_error(lines: Sequence[str], user: Path) -> str:
+    """What the linker of GCC, LLVM or another says first, without the names of our objects."""
+    for line in lines:
+        if found := _LINKER.search(line):
+            return f"{relative(user)}: does not link: {found[1].rstrip('; ')}"
+    said = next((line for line in lines if "error" in line or "fatal" in line), lines[-1] if lines else "nothing")
+    return f"{relative(user)}: does not compile; the compiler says: {said}"
+
+
+def demangled(symbol: str) -> str:
+    """A symbol of C++ as the source has it; as it is where that cannot be told."""
+    try:
+        demangle = ctypes.CDLL("libstdc++.so.6").__cxa_demangle
+        free = ctypes.CDLL(None).free
+    except (OSError, AttributeError):
+        return symbol
+    demangle.restype = ctypes.c_void_p
+    demangle.argtypes = [ctypes.c_char_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p]
+    free.argtypes = [ctypes.c_void_p]
+    found = demangle(symbol.encode(), None, None, None)
+    if not found:
+        return symbol
+    text = ctypes.string_at(found).decode(errors="replace")
+    free(found)
+    return text
+
+
+def relative(path: Path) -> str:
+    """A path as a person would type it from here."""
+    text = os.path.relpath(path)
+    return text if not text.startswith("../..") else str(path)
+
+
+__all__ = ["complaint", "demangled", "first_error", "relative"]

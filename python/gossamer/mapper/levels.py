@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Graphs to partition, and coarser ones made of them (``include/gossamer/mapper/levels.h``)."""
+
+from __future__ import annotations
+
+import ctypes
+import weakref
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gossamer import native
+
+Arrays = tuple[NDArray[np.uint64], NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint64]]
+_ROUNDS = 4
+"""Of moves, at one level."""
+
+
+class _Shown(ctypes.Structure):
+    _fields_ = [
+        ("vertices", ctypes.c_uint64),
+        ("offsets", ctypes.c_void_p),
+        ("neighbours", ctypes.c_void_p),
+        ("weights", ctypes.c_void_p),
+        ("work", ctypes.c_void_p),
+    ]
+
+
+class Undirected:
+    """Neighbours both ways, without loops, in rows; ``weights`` of an entry is how many edges it stands for.
+
+    ``work`` is what a vertex weighs: what is its own, and one for each edge in and out. The arrays must not be written.
+    """
+
+    def __init__(self, shown: _Shown, arrays: Arrays) -> None:
+        self._shown = shown
+        self.offsets, self.neighbours, self.weights, self.work = arrays
+        self.vertices = len(self.work)
+        self.entries = len(self.neighbours)
+
+    @classmethod
+    def given(cls, *arrays: NDArray[Any]) -> Undirected:
+        """Of what another graph's arrays() gave."""
+        kinds = (np.uint64, np.uint32, np.uint32, np.uint64)
+        own = tuple(np.ascontiguousarray(array, kind) for array, kind in zip(arrays, kinds, strict=True))
+        offsets, neighbours, weights, work = own
+        return cls(_Shown(len(work), *(array.ctypes.data for array in own)), (offsets, neighbours, weights, work))
+
+    def arrays(self) -> Arrays:
+        """Offsets, neighbours, weights, work."""
+        return self.offsets, self.neighbours, self.weights, self.work
+
+    @classmethod
+    def of(cls, vertices: int, source: NDArray[Any], target: NDArray[Any], own: int) -> Undirected:
+        """Of directed edges; ``own`` is what a vertex without any weighs."""
+        ends = [np.ascontiguousarray(end, np.uint32) for end in (source, target)]
+        return cls._made_by(
+            "gs_map_undirected",
+            ctypes.c_uint64(vertices),
+            ctypes.c_uint64(len(ends[0])),
+            *map(_address, ends),
+            ctypes.c_uint64(own),
+            0,
+        )
+
+    def rows(self) -> NDArray[np.int64]:
+        """The vertex of each entry."""
+        ends = self.offsets.astype(np.int64)
+        return np.repeat(np.arange(self.vertices), ends[1:] - ends[:-1])
+
+    @property
+    def _handle(self) -> Any:
+        return ctypes.byref(self._shown)
+
+    def part(self, members: NDArray[Any]) -> Undirected:
+        """The graph among some of the vertices, in their order."""
+        its = np.ascontiguousarray(members, np.uint32)
+        return self._made_by("gs_map_part", self._handle, _address(its), ctypes.c_uint64(len(its)), 0)
+
+    def contract(self, labels: NDArray[np.uint32], count: int) -> Undirected:
+        """The graph whose vertices are the labels, 0 to count - 1."""
+        return self._made_by("gs_map_contract", self._handle, _address(labels), ctypes.c_uint64(count), 0)
+
+    def clusters(self, most: int) -> tuple[NDArray[np.uint32], int]:
+        """A cluster for each vertex, none heavier than ``most`` unless a vertex is, and how many there are."""
+        labels, count = np.empty(self.vertices, np.uint32), ctypes.c_uint64()
+        native.check(
+            native.lib().gs_map_cluster(
+                self._handle, ctypes.c_uint64(most), _ROUNDS, 0, _address(labels), ctypes.byref(count)
+            )
+        )
+        return labels, int(count.value)
+
+    def refine(self, labels: NDArray[np.uint32], parts: int, most: int) -> None:
+        """Moves vertices between parts where that cuts fewer edges, in place; none gets heavier than ``most``."""
+        native.check(
+            native.lib().gs_map_refine(
+                self._handle, ctypes.c_uint64(parts), ctypes.c_uint64(most), _ROUNDS, 0, _address(labels)
+            )
+        )
+
+    @classmethod
+    def _made_by(cls, function: str, *arguments: Any) -> Undirected:
+        made = ctypes.POINTER(_Shown)()
+        native.check(getattr(native.lib(), function)(*arguments, ctypes.byref(made)))
+        shown = made.contents
+        vertices = int(shown.vertices)
+        offsets = _view(shown.offsets, vertices + 1, np.uint64)
+        entries = int(offsets[-1])
+        graph = cls(
+            shown,
+            (
+                offsets,
+                _view(shown.neighbours, entries, np.uint32),
+                _view(shown.weights, entries, np.uint32),
+                _view(shown.work, vertices, np.uint64),
+            ),
+        )
+        weakref.finalize(graph, native.lib().gs_map_free, made)
+        return graph
+
+
+def _address(array: NDArray[Any]) -> ctypes.c_void_p:
+    return ctypes.c_void_p(array.ctypes.data)
+
+
+def _view(address: int | None, count: int, kind: type[Any]) -> NDArray[Any]:
+    if not count or not address:
+        return np.empty(0, kind)
+    size = np.dtype(kind).itemsize
+    return np.ctypeslib.as_array((ctypes.c_uint8 * (count * size)).from_address(address)).view(kind)
+
+
+__all__ = ["Undirected"]

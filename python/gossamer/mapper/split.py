@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Partitioning one graph into parts of equal work with few edges between them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import gossamer_setup
+from gossamer.mapper.levels import Undirected
+
+_ENTRIES = {"metis": 4_000_000, "kahypar": 1_000_000}
+"""Entries of the largest graph that a partitioner is given; a larger one is made coarser first."""
+_UNEVEN = 1.03
+"""Work that a partitioner may give a part, in that of the mean part."""
+_REFINED = 1.01
+"""The same where finer levels move vertices."""
+_CLUSTERS = 24
+"""Of each part, at least, so that a partitioner has something to choose."""
+
+
+def require(method: str) -> None:
+    """Installs what a method needs."""
+    gossamer_setup.require("kahypar" if method == "kahypar" else "rtl")
+
+
+def split(graph: Undirected, parts: int, method: str, seed: int) -> NDArray[np.int64]:
+    """The part of each vertex: equal work, few edges cut. ``method`` is one of ``SPLITTERS``."""
+    if parts == 1 or graph.vertices == 0:
+        return np.zeros(graph.vertices, np.int64)
+    if graph.vertices <= parts:
+        return np.arange(graph.vertices, dtype=np.int64)
+    # Clusters of clusters, until the graph is small enough or does not get much smaller.
+    levels: list[tuple[Undirected, NDArray[np.uint32]]] = []
+    total = int(graph.work.sum())
+    most = max(1, total // (parts * _CLUSTERS))
+    while graph.entries > _ENTRIES[method] and graph.vertices > parts * _CLUSTERS:
+        labels, count = graph.clusters(most)
+        if count > 0.95 * graph.vertices:
+            break
+        levels.append((graph, labels))
+        graph = graph.contract(labels, count)
+    found = SPLITTERS[method](graph, parts, seed)
+    for finer, labels in reversed(levels):
+        found = found[labels]
+        its = np.ascontiguousarray(found, np.uint32)
+        finer.refine(its, parts, int(_REFINED * total / parts) + 1)
+        found = its.astype(np.int64)
+    return found
+
+
+def on_threads(
+    graph: Undirected, shape: tuple[int, int], method: str, seed: int, done: Callable[[], object] = lambda: None
+) -> NDArray[np.int64]:
+    """The thread of a board for each vertex of its part of the graph; ``shape`` is tiles, and threads of each."""
+    tiles, threads = shape
+    its = split(graph, tiles, method, seed)
+    found = np.empty(graph.vertices, np.int64)
+    for tile in range(tiles):
+        on_tile = np.flatnonzero(its == tile)
+        found[on_tile] = tile * threads + split(graph.part(on_tile), threads, method, seed)
+        done()
+    return found
+
+
+def _metis(graph: Undirected, parts: int, seed: int) -> NDArray[np.int64]:
+    import pymetis
+
+    _, found = pymetis.part_graph(
+        parts,
+        pymetis.CSRAdjacency(graph.offsets.astype(np.int64), graph.neighbours.astype(np.int64)),
+        vweights=graph.work.astype(np.int64),
+        eweights=graph.weights.astype(np.int64),
+        options=pymetis.Options(seed=seed),
+    )
+    return np.asarray(found, np.int64)
+
+
+_started: list[Any] = []
+"""Mt-KaHyPar's threads: they can be started once in a process."""
+
+
+def _kahypar(graph: Undirected, parts: int, seed: int) -> NDArray[np.int64]:
+    import mtkahypar
+
+    if not _started:
+        _started.append(mtkahypar.initialize(len(os.sched_getaffinity(0)), print_warnings=False))
+    context = _started[0].context_from_preset(mtkahypar.PresetType.DETERMINISTIC)
+    context.set_partitioning_parameters(parts, _UNEVEN - 1, mtkahypar.Objective.CUT)
+    context.logging = False
+    mtkahypar.set_seed(seed)
+    rows = graph.rows()
+    once = rows < graph.neighbours
+    edges = list(zip(rows[once].tolist(), graph.neighbours[once].tolist(), strict=True))
+    made = _started[0].create_graph(
+        context, graph.vertices, len(edges), edges, graph.work.tolist(), graph.weights[once].tolist()
+    )
+    return np.asarray(made.partition(context).get_partition(), np.int64)
+
+
+SPLITTERS: dict[str, Callable[[Undirected, int, int], NDArray[np.int64]]] = {"metis": _metis, "kahypar": _kahypar}
+
+__all__ = ["SPLITTERS", "on_threads", "require", "split"]

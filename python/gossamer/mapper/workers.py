@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Boards' parts of a large graph, mapped side by side: a process for each processor.
+
+METIS works on one processor and lets no other thread of Python run. A worker is a fresh Python that reads parts from
+its standard input and writes threads of vertices to its standard output, both pickled; it ends with its input.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pickle
+import queue
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gossamer.errors import GossamerError
+from gossamer.paths import ROOT
+
+if TYPE_CHECKING:
+    from gossamer.mapper.levels import Undirected
+
+
+def on_boards(
+    graph: Undirected,
+    parts: Iterable[NDArray[np.int64]],
+    shape: tuple[int, int],
+    method: str,
+    seed: int,
+    tile_done: Callable[[], object],
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """For each part its vertices and their threads on their board, in order; ``shape`` is tiles, and threads of each.
+
+    ``tile_done`` is called for each tile, by one thread at a time.
+    """
+    lock = threading.Lock()
+
+    def one_done() -> None:
+        with lock:
+            tile_done()
+
+    with contextlib.ExitStack() as stack:
+        free: queue.SimpleQueue[_Worker] = queue.SimpleQueue()
+        count = len(os.sched_getaffinity(0))
+        workers = [stack.enter_context(_Worker()) for _ in range(count)]
+        for worker in workers:
+            free.put(worker)
+
+        def mapped(members: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+            worker = free.get()
+            try:
+                return members, worker.threads(graph.part(members), shape, method, seed, one_done)
+            finally:
+                free.put(worker)
+
+        pool = stack.enter_context(ThreadPoolExecutor(count))
+        try:
+            yield from pool.map(mapped, parts)
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for worker in workers:
+                worker.end()
+            raise
+
+
+class _Worker:
+    """One process."""
+
+    def __init__(self) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", f"from {__name__} import serve; serve()"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=os.environ | {"PYTHONPATH": str(ROOT / "python")},
+            # Ctrl-C in a terminal reaches every process of its group; this one is ended by its parent.
+            start_new_session=True,
+        )
+
+    def __enter__(self) -> _Worker:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.end()
+        with contextlib.suppress(BrokenPipeError):
+            self._process.__exit__(None, None, None)
+
+    def end(self) -> None:
+        """Kills it: it holds nothing that is worth keeping."""
+        self._process.kill()
+
+    def threads(
+        self, graph: Undirected, shape: tuple[int, int], method: str, seed: int, tile_done: Callable[[], object]
+    ) -> NDArray[np.int64]:
+        """Threads of the vertices of a board's part."""
+        into, out = self._process.stdin, self._process.stdout
+        assert into is not None and out is not None
+        try:
+            pickle.dump((graph.arrays(), shape, method, seed), into, protocol=5)
+            into.flush()
+            while True:
+                found = pickle.load(out)
+                if found is not None:
+                    return np.asarray(found, np.int64)
+                tile_done()
+        except (EOFError, BrokenPipeError, pickle.UnpicklingError) as error:
+            raise GossamerError(f"a process of the mapper ended with code {self._process.wait()}") from error
+
+
+def serve() -> None:
+    """What a worker does."""
+    from gossamer.mapper.levels import Undirected
+    from gossamer.mapper.split import on_threads
+
+    into, out = sys.stdin.buffer, sys.stdout.buffer
+
+    def tell(what: Any) -> None:
+        pickle.dump(what, out, protocol=5)
+        out.flush()
+
+    with contextlib.suppress(EOFError, BrokenPipeError):
+        while True:
+            arrays, shape, method, seed = pickle.load(into)
+            tell(on_threads(Undirected.given(*arrays), shape, method, seed, lambda: tell(None)))
+
+
+__all__ = ["on_boards", "serve"]

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Maps the graph of a host program, which starts this: ``python -m gossamer.polite.mapping SETTINGS PROBLEM TABLES``.
+
+SETTINGS is what the command has pickled: the recipe of the program for threads. PROBLEM and TABLES are files of plain
+numbers that ``host/src/vertices.cc`` writes and reads:
+
+    PROBLEM: vertices, pins, bytes of a state, of an edge, of a message, columns and rows of boards (64 bits each);
+             for each pin offsets (64 bits, vertices + 1), targets (32 bits), edge values
+    TABLES:  for each vertex its thread's address; its number there; the piece with its state; where in that (32 bits);
+             how many pieces (64 bits); of each the tile whose memory it is for, its address (32 bits), bytes (64 bits)
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gossamer import hostprograms, mapper
+from gossamer.errors import ExitCode, GossamerError, InputError
+from gossamer.mapper.partition import METHODS, mapped
+
+_DEFAULT = "metis"
+_NAMES = {"default": _DEFAULT, "": _DEFAULT}
+_LAYOUT = "gossamer_polite_layout"
+_BLOCKS = "gossamer_polite_blocks"
+
+
+class _Reader:
+    """Arrays out of a file, one behind the other."""
+
+    def __init__(self, path: Path) -> None:
+        self._data = path.read_bytes()
+        self._at = 0
+
+    def take(self, kind: type[np.generic], count: int) -> np.ndarray[Any, Any]:
+        found = np.frombuffer(self._data, kind, count, self._at)
+        self._at += found.nbytes
+        return found
+
+
+class Given:
+    """The graph of a program."""
+
+    def __init__(self, path: Path) -> None:
+        reader = _Reader(path)
+        head = reader.take(np.uint64, 7).tolist()
+        vertices, pins, self.state_bytes, edge_bytes, self.message_bytes, *boards = head
+        self.boards: tuple[int, int] = (boards[0], boards[1])
+        relations = []
+        for pin in range(pins):
+            offsets = reader.take(np.uint64, vertices + 1).astype(np.int64)
+            edges = int(offsets[-1])
+            targets = reader.take(np.uint32, edges).astype(np.int64)
+            values = reader.take(np.uint8, edges * edge_bytes).reshape(edges, edge_bytes) if edge_bytes else None
+            relations.append(mapper.Relation(pin, offsets, targets, values))
+        states = np.zeros((vertices, self.state_bytes), np.uint8)
+        self.problem = mapper.Problem(states=states, params=b"", unit=bytes(edge_bytes), relations=relations)
+
+
+def _mapping(given: Given, machine: mapper.Machine, shape: tuple[int, int]) -> mapper.Mapping:
+    """The thread of each vertex, on the boards that the program wants."""
+    method = os.environ.get("POLITE_PLACER", "")
+    method = _NAMES.get(method, method)
+    if method not in METHODS:
+        raise InputError(f"POLITE_PLACER={method}: there is no such placer; there are: {', '.join(METHODS)}")
+    columns, rows = (wanted or there for wanted, there in zip(given.boards, shape, strict=True))
+    if columns > shape[0] or rows > shape[1]:
+        raise InputError(
+            f"the program asks for {columns} x {rows} boards (POLITE_BOARDS_X, POLITE_BOARDS_Y), "
+            f"but there are {shape[0]} x {shape[1]}; take a larger --cluster"
+        )
+    part = mapper.Machine(machine.config, columns * rows)
+    found = mapper.assign(given.problem.vertices, *given.problem.ends(), part, method=method)
+    if part.boards == machine.boards:
+        return found
+    boards = np.array([row * shape[0] + column for row in range(rows) for column in range(columns)])
+    each = machine.config.threads
+    return mapped(boards[found.thread // each] * each + found.thread % each, machine)
+
+
+def _constant(image: Any, name: str, size: int) -> bytes:
+    """The bytes of the one constant with a name in it, which a template may have made."""
+    named = [address for symbol, address in image.symbols.items() if name in symbol]
+    if len(set(named)) != 1:
+        many = "no" if not named else "more than one kind of"
+        raise InputError(f"{image.name}: has {many} PThread; a program for threads runs one kind of device")
+    for segment in image.segments:
+        if segment.address <= named[0] < segment.address + len(segment.data):
+            return bytes(segment.data[named[0] - segment.address :][:size])
+    raise InputError(f"{image.name}: has no {name}")
+
+
+def _tables(
+    given: Given, mapping: mapper.Mapping, machine: mapper.Machine, recipe: hostprograms.Recipe, wide: bool
+) -> tuple[Any, mapper.Tables]:
+    image = recipe.image(wide=wide)
+    layout = mapper.Layout.read(_constant(image, _LAYOUT, mapper.Layout.SIZE))
+    if layout.state != max(2, given.state_bytes):
+        raise InputError(
+            f"{image.name}: the state of a device has {given.state_bytes} bytes on the host and {layout.state} on the "
+            "threads; take types that are as wide everywhere (uint32_t, not long, size_t or a pointer)"
+        )
+    tables = mapper.Tables(
+        given.problem, mapping, machine, layout, base=image.symbols["__data_end"], multicast=recipe.multicast
+    )
+    return image, tables
+
+
+def run(settings: Path, problem: Path, result: Path) -> None:
+    """Reads a graph and writes its tables."""
+    recipe: hostprograms.Recipe = pickle.loads(settings.read_bytes())
+    given = Given(problem)
+    shape = recipe.boards
+    machine = mapper.Machine(recipe.config, shape[0] * shape[1])
+    mapping = _mapping(given, machine, shape)
+    try:
+        image, tables = _tables(given, mapping, machine, recipe, wide=False)
+    except mapper.TooWide:
+        image, tables = _tables(given, mapping, machine, recipe, wide=True)
+        recipe.write_hex(problem.parent, image)
+        (problem.parent / hostprograms.WIDE).touch()
+    pieces = [*tables.images()]
+    pieces += [(memory, image.symbols[_BLOCKS], words) for memory, words in tables.blocks()]
+    _write(result, given, mapping, machine, tables, pieces)
+
+
+def _write(
+    result: Path,
+    given: Given,
+    mapping: mapper.Mapping,
+    machine: mapper.Machine,
+    tables: mapper.Tables,
+    pieces: list[tuple[int, int, bytes]],
+) -> None:
+    at = tables.states_at[mapping.thread] + tables.layout.state * mapping.local
+    memory = machine.memory_of(mapping.thread)
+    piece = np.zeros(given.problem.vertices, np.uint32)
+    where = np.zeros(given.problem.vertices, np.uint32)
+    for number, (of, address, data) in enumerate(pieces):
+        here = (memory == of) & (at >= address) & (at < address + len(data))
+        piece[here], where[here] = number, (at - address)[here]
+    drams = machine.memories // machine.boards
+    each = -(-machine.board_tiles // drams)
+    with result.open("wb") as file:
+        file.write(machine.addresses(mapping.thread).astype("<u4").tobytes())
+        file.write(mapping.local.astype("<u4").tobytes())
+        file.write(piece.tobytes() + where.tobytes())
+        file.write(np.uint64(len(pieces)).tobytes())
+        for of, address, data in pieces:
+            tile = of // drams * machine.board_tiles + of % drams * each
+            file.write(np.array([tile, address], np.uint32).tobytes() + np.uint64(len(data)).tobytes() + data)
+
+
+def main(words: list[str]) -> int:
+    """Runs and gives the exit code; what is wrong with the graph is one line."""
+    try:
+        run(*map(Path, words))
+    except GossamerError as error:
+        sys.stderr.write(f"gossamer: error: PGraph::map: {' '.join(str(error).split())}\n")
+        return int(error.exit_code)
+    except KeyboardInterrupt:
+        return int(ExitCode.INTERRUPTED)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

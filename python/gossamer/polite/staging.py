@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The folder in which a POLite host runs: files to load, the program's own files, then what it has written."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pickle
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from gossamer.hostprograms import WIDE, Program
+from gossamer.paths import ROOT
+
+
+@dataclass
+class Staged:
+    """A program in a folder of its own."""
+
+    program: Program
+    environment: Mapping[str, str]
+    """What its host needs to map its graph."""
+    ended_well: bool = False
+    """To be set when the host has come to its own end: what it has written is kept then."""
+
+    def images(self) -> Program:
+        """The program with what was loaded, which is another where the graph needs wide offsets."""
+        recipe = self.program.recipe
+        if recipe is None or not (self.program.folder / WIDE).exists():
+            return self.program
+        wide = recipe.image(wide=True)
+        return replace(self.program, images=dict.fromkeys(self.program.images, wide))
+
+
+@contextlib.contextmanager
+def staged(program: Program) -> Iterator[Staged]:
+    """Runs a program in a folder of its own; new files move to where the command was given when all went well."""
+    home = Path.cwd()
+    with tempfile.TemporaryDirectory(prefix="run-", dir=program.folder.parent) as name:
+        folder = Path(name)
+        for path in sorted(program.folder.iterdir()):
+            (folder / path.name).symlink_to(path.resolve())
+        known = {path.name for path in folder.iterdir()}
+        environment = {}
+        if program.recipe is not None:
+            (folder / "settings.pickle").write_bytes(pickle.dumps(program.recipe.absolute()))
+            environment = {
+                "GOSSAMER_POLITE": str(folder),
+                "GOSSAMER_PYTHON": sys.executable,
+                "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT / "python"), os.environ.get("PYTHONPATH")])),
+            }
+        stage = Staged(replace(program, folder=folder), environment)
+        yield stage
+        if not stage.ended_well:
+            return
+        own = {"settings.pickle", "problem", "tables", WIDE}
+        for path in sorted(folder.iterdir()):
+            if path.name not in known | own and not path.is_symlink():
+                _move(path, home / path.name)
+
+
+def _move(path: Path, target: Path) -> None:
+    if path.is_dir() and target.is_dir():
+        for inner in sorted(path.iterdir()):
+            _move(inner, target / inner.name)
+        return
+    shutil.move(path, target)
+
+
+__all__ = ["Staged", "staged"]

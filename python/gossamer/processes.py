@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Other programs that we start: none outlives us when a signal ends us.
+
+``run`` is for tools (compilers, build systems, converters), which have a process group of their own: a terminal's
+Ctrl-C reaches us alone, and we end the whole group. ``attend`` is for a user's program, which shares our terminal.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import FrameType
+from typing import IO, Any
+
+from gossamer_setup._signals import SIGNALS, Stopped
+
+_GRACE = 5.0
+"""Seconds for what was asked to end; then it is killed."""
+_PATIENCE = 0.5
+"""Seconds after which a user's program that goes on has not met the Ctrl-C, or does not mind it."""
+
+
+def run(
+    command: Sequence[str | Path],
+    *,
+    cwd: str | Path | None = None,
+    env: Mapping[str, str] | None = None,
+    input: str | None = None,
+    output: IO[bytes] | None = None,
+) -> subprocess.CompletedProcess[str]:
+    """Runs a tool to its end; what it writes is text, or goes to ``output``, both streams in one.
+
+    Whatever ends the wait (Ctrl-C, SIGTERM, an exception) ends the tool first, with all that it has started.
+    """
+    child: subprocess.Popen[str] | None = None
+    try:
+        # Interrupted between the start of the child and our knowing it, we would leave it behind.
+        with SIGNALS.held():
+            child = subprocess.Popen(
+                [str(word) for word in command],
+                cwd=cwd,
+                env=env,
+                stdin=subprocess.DEVNULL if input is None else subprocess.PIPE,
+                stdout=subprocess.PIPE if output is None else output,
+                stderr=subprocess.PIPE if output is None else subprocess.STDOUT,
+                text=True,
+                errors="replace",
+                start_new_session=True,
+            )
+        said, complaints = child.communicate(input)
+        return subprocess.CompletedProcess(child.args, child.returncode, said or "", complaints or "")
+    finally:
+        if child is not None:
+            end(child)
+
+
+def end(child: subprocess.Popen[str]) -> None:
+    """The child, which leads a process group, and all that it started is gone after this."""
+    if child.returncode is None:
+        with SIGNALS.held():
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(child.pid, signal.SIGTERM)
+            try:
+                child.wait(_GRACE)
+            except subprocess.TimeoutExpired:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(child.pid, signal.SIGKILL)
+                child.wait()
+    for stream in (child.stdin, child.stdout, child.stderr):
+        if stream is not None:
+            stream.close()
+
+
+class _Asked:
+    """Notes SIGINT, SIGTERM and SIGHUP, with the time, instead of what they do else; wakes ``wait``."""
+
+    def __init__(self, child: subprocess.Popen[bytes]) -> None:
+        self.signals: list[tuple[float, int]] = []
+        self._before: dict[int, Any] = {}
+        self._child = os.pidfd_open(child.pid)
+        self._wake, self._wakes = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+        self._poll = select.poll()
+        for number in (self._child, self._wake):
+            self._poll.register(number, select.POLLIN)
+        if threading.current_thread() is not threading.main_thread():
+            return
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            if signal.getsignal(number) not in (signal.SIG_IGN, None):
+                self._before[number] = signal.signal(number, self._note)
+
+    def _note(self, number: int, _frame: FrameType | None) -> None:
+        self.signals.append((time.monotonic(), number))
+        with contextlib.suppress(BlockingIOError):
+            os.write(self._wakes, b"!")
+
+    def wait(self, seconds: float | None) -> None:
+        """Until the child has ended, a signal came, or that many seconds have passed."""
+        self._poll.poll(None if seconds is None else seconds * 1000)
+        with contextlib.suppress(BlockingIOError):
+            os.read(self._wake, 4096)
+
+    def close(self) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+        for file in (self._child, self._wake, self._wakes):
+            os.close(file)
+
+
+def run_attended(
+    command: Sequence[str | Path],
+    *,
+    cwd: str | Path | None = None,
+    env: Mapping[str, str] | None = None,
+    look: Callable[[], object] = lambda: None,
+    every: float | None = None,
+) -> int:
+    """Starts a user's program and attends it; whatever ends the wait ends the program."""
+    child: subprocess.Popen[bytes] | None = None
+    try:
+        # Interrupted between the start of the child and our knowing it, we would leave it behind.
+        with SIGNALS.held():
+            child = subprocess.Popen([str(word) for word in command], cwd=cwd, env=env)
+        return attend(child, look, every)
+    finally:
+        if child is not None:
+            child.kill()
+            child.wait()
+
+
+def attend(
+    child: subprocess.Popen[bytes], look: Callable[[], object] = lambda: None, every: float | None = None
+) -> int:
+    """Waits for a user's program, which is in our process group; gives its exit code, less than 0 for a signal.
+
+    Ctrl-C of a terminal reaches it too, and it is for it to end, and then for us. What reached us alone is passed on:
+    SIGTERM and SIGHUP at once, SIGINT half a second later. Asked a second time, or not gone in ``_GRACE`` seconds
+    behind SIGTERM, it is killed. KeyboardInterrupt or Stopped if it has ended by what we were asked.
+
+    ``look`` is called every so many seconds.
+    """
+    passed = 0
+    killed = False
+    watch = _Asked(child)
+    asked = watch.signals
+    try:
+        while (code := child.poll()) is None:
+            watch.wait(0.1 if asked else every)
+            look()
+            now = time.monotonic()
+            for at, number in asked[passed:]:
+                if passed:
+                    killed = True
+                    child.kill()
+                elif number == signal.SIGINT and now - at < _PATIENCE and len(asked) == 1:
+                    break
+                else:
+                    child.send_signal(number)
+                passed += 1
+            if passed and not killed and asked[0][1] != signal.SIGINT and now - asked[0][0] > _GRACE:
+                killed = True
+                child.kill()
+    finally:
+        watch.close()
+    if asked and (killed or code == -asked[0][1]):
+        if asked[0][1] == signal.SIGINT:
+            raise KeyboardInterrupt
+        raise Stopped(128 + asked[0][1])
+    return code
+
+
+__all__ = ["attend", "end", "run", "run_attended"]

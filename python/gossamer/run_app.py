@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Running an application on a graph, and its result."""
+
+from __future__ import annotations
+
+import decimal
+import operator
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gossamer import apps, engines, native
+from gossamer.apps import App, Parameter
+from gossamer.errors import InputError
+from gossamer.graph import Graph
+
+MOST_THREADS = 1024
+_BEFORE = frozenset({"parent", "previous"})
+"""Columns that name the vertex before, on a way."""
+
+Values = np.ndarray[tuple[int], np.dtype[np.generic]]
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a run gives back; arrays are in index order."""
+
+    app: App
+    graph: Graph
+    columns: dict[str, Values]
+    """One array for each of the application's columns."""
+    totals: dict[str, int | float]
+    """What the aggregates of the last step have come to, as the application names them; vertices as indices."""
+    stats: dict[str, Any]
+    """Sends, deliveries, steps and the like; the same for every engine."""
+    seconds: float
+    """From the graph in memory to the values."""
+
+    def __repr__(self) -> str:
+        columns = ", ".join(f"{name} {values.dtype}" for name, values in self.columns.items())
+        totals = "".join(f", {name} {value}" for name, value in self.totals.items())
+        return f"<Result of {self.app.name} on {self.graph!r}: {columns}{totals}; {self.seconds:.3g} s>"
+
+    @property
+    def values(self) -> Values:
+        """The first column."""
+        return next(iter(self.columns.values()))
+
+    def named(self, column: str) -> Any:
+        """A column as a person reads it: vertices by their labels, all else as it is.
+
+        Labels are an array of int64 or of text; where there is no vertex, a number below all
+        labels (-1, if none is negative) or the empty text.
+        """
+        about = next((c for c in self.app.columns if c.name == column), None)
+        if about is None:
+            raise InputError(f"{self.app.name} has no column {column!r}; it has: {', '.join(self.columns)}")
+        values: np.ndarray[Any, Any] = self.columns[column]
+        if not about.vertex:
+            return values
+        there = about.present(values)
+        wrong = there & ~((values >= 0) & (values < self.graph.vertices))
+        if wrong.any():
+            at = int(np.flatnonzero(wrong)[0])
+            where = f"{self.app.name}: {column} of vertex {self.graph.label_of(at)}"
+            raise InputError(f"{where} is {values[at]}, which is no index of a vertex; correct the application")
+        return self.graph.labels_at(values, there)
+
+    def path(self, to: str | int) -> list[str | int]:
+        """The labels of the vertices on the way to one, its start first.
+
+        For applications that tell the vertex before each (``bfs``, ``sssp-paths``: a column ``parent`` or
+        ``previous``). Raises InputError where no way leads there.
+        """
+        before = next((c for c in self.app.columns if c.vertex and c.name in _BEFORE), None)
+        if before is None:
+            raise InputError(f"{self.app.name} tells no paths; bfs and sssp-paths do")
+        at = self.graph.index_of(to)
+        if not self.app.columns[0].present(self.values)[at]:
+            raise InputError(f"{self.app.name}: no way leads to vertex {self.graph.label_of(at)}")
+        there = before.present(self.columns[before.name])
+        way = [at]
+        while there[way[-1]]:
+            if len(way) > self.graph.vertices:
+                raise InputError(f"{self.app.name}: {before.name} goes round in a circle; correct the application")
+            way.append(int(self.columns[before.name][way[-1]]))
+        return [self.graph.label_of(v) for v in reversed(way)]
+
+    @property
+    def labels(self) -> Any:
+        """The vertices' own labels, beside the values; None: index + ``graph.base``."""
+        return self.graph.labels
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Where two results are not the same."""
+
+    column: str
+    vertex: int
+    first: float
+    """Of whole numbers an int, exact; so is ``second``."""
+    second: float
+    count: int
+
+
+def run(
+    app: str | os.PathLike[str] | App,
+    graph: Graph,
+    *,
+    engine: str | engines.Engine = "cpu",
+    threads: int | None = None,
+    seed: int = 0,
+    **parameters: float | str | bool,
+) -> Result:
+    """Runs an application: one of ours by name, or a header by path.
+
+    ``threads`` None uses every CPU. ``parameters`` are the application's own
+    (``./gossamer run APP --help`` lists them); vertices are given by label.
+    Raises InputError where the application, a parameter or the graph is wrong, NoAnswer
+    where the application says that what it came to is none (not converged, overflow).
+    """
+    compiled = app if isinstance(app, App) else apps.load(app)
+    if not isinstance(graph, Graph):
+        raise InputError(
+            f"a {type(graph).__name__} is no Graph; make one of it with read_graph (a path), Graph.from_scipy (a "
+            "sparse matrix) or Graph.from_networkx"
+        )
+    if not graph.vertices:
+        raise InputError(f"{graph.name or 'the graph'} has no vertices")
+    if threads is not None and not 1 <= threads <= MOST_THREADS:
+        raise InputError(f"threads: {threads} is not from 1 to {MOST_THREADS}")
+    numbers = check(compiled, graph, parameters)
+    chosen = engines.get(engine) if isinstance(engine, str) else engine
+    native.check_mapped()  # offsets that are gone would lead a run anywhere
+    try:
+        return chosen.run(compiled, graph, numbers, threads=threads or 0, seed=seed)
+    finally:
+        native.check_mapped()
+
+
+def check(app: App, graph: Graph, parameters: Mapping[str, float | str | bool]) -> dict[str, int | float]:
+    """Parameters as numbers, each in its range; vertices as indices."""
+    found: dict[str, int | float] = {}
+    for name, value in parameters.items():
+        parameter = app.parameter(name)
+        if parameter.kind == "vertex":
+            found[name] = graph.index_of(value if isinstance(value, str) else _whole(app, parameter, value))
+        else:
+            found[name] = check_number(app, parameter, value)
+    return found
+
+
+def check_number(app: App, parameter: Parameter, value: float | str | bool) -> int | float:
+    """One parameter that names no vertex, exact to 64 bits. Raises InputError where it is out of range."""
+    where = f"{app.name}: {parameter.name}"
+    if parameter.kind == "flag":
+        if str(value).lower() in {"1", "true", "yes"}:
+            return 1
+        if str(value).lower() in {"0", "false", "no"}:
+            return 0
+        raise InputError(f"{where}: {value!r} is neither yes nor no")
+    number: int | float
+    if parameter.kind == "integer":
+        number = _whole(app, parameter, value)
+    else:
+        try:
+            number = float(value)
+        except (ValueError, TypeError, OverflowError):
+            raise InputError(f"{where}: {value!r} is no number") from None
+    if not parameter.low <= number <= parameter.high:
+        exact = parameter.kind == "integer"
+        low, high = (f"{limit}" if exact else f"{limit:g}" for limit in (parameter.low, parameter.high))
+        raise InputError(f"{where}: {value} is not from {low} to {high}")
+    return number
+
+
+def _whole(app: App, parameter: Parameter, value: float | str | bool) -> int:
+    """A whole number: an int of any library, or what Python or a person writes for one (7, 7.0, 1e6)."""
+    where = f"{app.name}: {parameter.name}"
+    try:
+        return operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        pass
+    try:
+        number = decimal.Decimal(value if isinstance(value, str) else float(value))
+    except (decimal.InvalidOperation, TypeError, ValueError):
+        raise InputError(f"{where}: {value!r} is no number") from None
+    if not number.is_finite() or number.adjusted() > 30 or number != number.to_integral_value():
+        raise InputError(f"{where}: {value!r} is no whole number")
+    return int(number)
+
+
+def difference(first: Result, second: Result) -> Difference | None:
+    """Where two results differ by more than the application allows, or None.
+
+    Within a tolerance t, a and b are the same if |a - b| <= t * max(|a|, |b|,
+    greatest value / vertices): relative, but for values next to nothing.
+    """
+    tolerance = first.app.tolerance if first.app.same == "within" else 0.0
+    for name, a in first.columns.items():
+        x, y = a.astype(np.float64), second.columns[name].astype(np.float64)
+        if tolerance:
+            floor = float(np.nanmax(np.abs(x), initial=0.0)) / max(1, len(x))
+            near = np.abs(x - y) <= tolerance * np.maximum(np.maximum(np.abs(x), np.abs(y)), floor)
+        else:
+            near = a == second.columns[name]
+        wrong = np.flatnonzero(~(near | (np.isnan(x) & np.isnan(y))))
+        if len(wrong):
+            at = int(wrong[0])
+            return Difference(name, at, a[at].item(), second.columns[name][at].item(), len(wrong))
+    return None

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A tile's model at rest: it is not evaluated while nothing of it changes but what it counts, and its cycles, counters
+/// and answers are the same as if it were.
+///
+/// Behind some quiet cycles (no input and no output of the tile says anything) a copy of the whole model is kept, and
+/// compared with the model one period later. A model is a function of its state and its inputs: if both are the same
+/// again, they will be in every period, as long as the inputs stay quiet. Different are only the words that
+/// count cycles, which decide nothing else; they grow by the same in each period. So a tile that wakes adds whole
+/// periods up, and evaluates only the cycles that are left over.
+///
+///     quiet          copy                 same: sleeps                         an input: wakes
+///     --|--------------|----- period -------|---- skipped periods ------|-- rest --|-->
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <numeric>
+#include <type_traits>
+#include <utility>
+
+#include "Vgs_sim_mesh_tile.h"
+#include "Vgs_sim_mesh_tile___024root.h"
+#include "Vgs_sim_mesh_tile__Syms.h"
+#include "tile_host.h"
+
+namespace gossamer::sim {
+
+/// Words of a tile's model that count cycles, and a register that says which of them are on the way.
+namespace counts {
+#define GS_COUNTERS(name) gs_sim_mesh_tile__DOT__u_tile__DOT__u_tile__DOT__u_control__DOT__u_counters__DOT__##name
+auto& cycles(auto& root) { return root.GS_COUNTERS(cycles_q); }
+auto& words(auto& root) { return root.GS_COUNTERS(u_counters__DOT__u_words__DOT__mem).m_storage; }
+inline unsigned visited(const Vgs_sim_mesh_tile___024root& root) { return root.GS_COUNTERS(u_counters__DOT__read_q); }
+#undef GS_COUNTERS
+}  // namespace counts
+
+/// Whether and how long a tile rests.
+class TileRest {
+ public:
+  using Root = Vgs_sim_mesh_tile___024root;
+  using State = Vgs_sim_mesh_tile__Syms;  ///< all of a model, whatever Verilator keeps apart
+
+  bool asleep() const { return asleep_; }
+  /// Cycles since reset that were not evaluated.
+  uint64_t skipped() const { return skipped_; }
+
+  /// Behind a cycle in which the tile was evaluated, and in which its ports said something or were `quiet`.
+  void look(const Root& root, bool quiet) {
+    if (!quiet) {
+      quiet_ = 0;
+      compares_ = false;
+      return;
+    }
+    ++quiet_;
+    if (!compares_) {
+      if (quiet_ < from_ || !settled(root)) return;
+      if (!copy_) copy_ = std::make_unique_for_overwrite<char[]>(sizeof(State));
+      std::memcpy(copy_.get(), static_cast<const void*>(root.vlSymsp), sizeof(State));
+      compares_ = true;
+      quiet_ = 0;
+    } else if (quiet_ == kPeriod) {
+      asleep_ = rests(root);
+      // What has not come to rest is looked at again later, and later each time.
+      from_ = asleep_ ? kPatience : std::min(2 * from_, kMost);
+      quiet_ = since_ = 0;
+      compares_ = false;
+      copy_.reset();
+    }
+  }
+
+  /// A cycle in which a tile that sleeps is not evaluated.
+  void sleep() { ++since_; }
+
+  /// It wakes: puts its counters forward, and gives the cycles that must be evaluated: 1 to kPeriod if it slept at all.
+  uint64_t wake(Root& root) {
+    asleep_ = false;
+    if (!since_) return 0;
+    // One cycle at least is evaluated: what is computed from a word that was put forward follows it.
+    const uint64_t periods = (since_ - 1) / kPeriod;
+    skipped_ += periods * kPeriod;
+    auto& words = counts::words(root);
+    for (unsigned i = 0; i < kCounters; ++i) {
+      const uint64_t sum = (uint64_t{words[2 * i + 1]} << 32 | words[2 * i]) + periods * gains_[i];
+      words[2 * i] = static_cast<uint32_t>(sum);
+      words[2 * i + 1] = static_cast<uint32_t>(sum >> 32);
+    }
+    counts::cycles(root) += static_cast<uint32_t>(periods * kPeriod);
+    return since_ - periods * kPeriod;
+  }
+
+ private:
+  // Words of counters, low and high, one after the other (gs_counters).
+  using Words = std::remove_reference_t<decltype(counts::words(std::declval<Root&>()))>;
+  static constexpr uint64_t kWords = std::extent_v<Words>;
+  static constexpr unsigned kCounters = kWords / 2;
+  // Visits of the counters go round in kWords cycles, their low bits in 512 at most, and the scan of gs_instret over 64
+  // threads in 512. Were this wrong, nothing would rest.
+  static constexpr uint64_t kPeriod = std::lcm(kWords, uint64_t{512});
+  static constexpr uint64_t kPatience = 1024;             ///< quiet cycles before it is looked at
+  static constexpr uint64_t kMost = kPatience << 10;
+  static constexpr uint64_t kMostEvents = 15;             ///< of a counter in a cycle
+
+  /// Whether the counter that is visited, and those before, count nothing now: their words are not on the way.
+  static bool settled(const Root& root) {
+    return counts::visited(root) == 2 * static_cast<unsigned>(config::DebugCounter::FlitsOut);
+  }
+
+  /// Whether the model is as it was one period ago, but for what counts cycles.
+  bool rests(const Root& root) {
+    const auto& state = *root.vlSymsp;
+    const auto& all_words = counts::words(root);
+    const auto& all_cycles = counts::cycles(root);
+    const auto* const now = reinterpret_cast<const char*>(&state);
+    const auto* const was = copy_.get();
+    auto same = [&](const char* begin, const char* end) {
+      return std::memcmp(begin, was + (begin - now), static_cast<size_t>(end - begin)) == 0;
+    };
+    const auto *first = reinterpret_cast<const char*>(&all_cycles), *first_end = first + sizeof all_cycles;
+    const auto *second = reinterpret_cast<const char*>(&all_words), *second_end = second + sizeof all_words;
+    const auto words_at = second - now, cycles_at = first - now;
+    if (first > second) {
+      std::swap(first, second);
+      std::swap(first_end, second_end);
+    }
+    if (!same(now, first) || !same(first_end, second) || !same(second_end, now + sizeof(State))) return false;
+    uint32_t words[kWords], cycles;
+    std::memcpy(words, was + words_at, sizeof words);
+    std::memcpy(&cycles, was + cycles_at, sizeof cycles);
+    if (all_cycles - cycles != kPeriod) return false;
+    for (unsigned i = 0; i < kCounters; ++i) {
+      const auto sum = [i](const auto& all) { return uint64_t{all[2 * i + 1]} << 32 | all[2 * i]; };
+      gains_[i] = sum(all_words) - sum(words);
+      if (gains_[i] % kPeriod || gains_[i] / kPeriod > kMostEvents) return false;
+    }
+    return true;
+  }
+
+  bool asleep_ = false;
+  bool compares_ = false;        ///< there is a copy of the model
+  uint64_t quiet_ = 0;           ///< cycles that were quiet, since the copy if there is one
+  uint64_t from_ = kPatience;    ///< quiet cycles before the copy
+  uint64_t since_ = 0;           ///< cycles of this sleep
+  uint64_t skipped_ = 0;
+  std::unique_ptr<char[]> copy_;
+  uint64_t gains_[kCounters]{};  ///< by counter, what it grows by in a period
+};
+
+}  // namespace gossamer::sim

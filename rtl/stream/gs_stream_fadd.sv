@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Adds two IEEE singles each cycle: to nearest, ties to even, subnormals and all, five registers. A NaN that comes out
+/// is 0x7fc00000.
+///
+///     compare, swap | align | add | normalize | round
+///
+/// The operand with the greater magnitude stays where it is; the other one is shifted right, with three more places and
+/// what falls off gathered in the last: that decides every rounding.
+module gs_stream_fadd (
+  input  logic        clk_i,
+  /// all registers go on
+  input  logic        advance_i,
+  input  logic [31:0] a_i,
+  input  logic [31:0] b_i,
+  output logic [31:0] sum_o
+);
+  localparam int unsigned Frac = 24;
+  localparam int unsigned Mant = Frac + 3;
+  typedef logic [Mant-1:0] mant_t;
+
+  // What does not depend on the sum of the mantissas.
+  typedef struct packed {
+    logic sign;
+    logic nan;
+    logic inf;
+  } about_t;
+
+  // ----------------------------------------------------- 1: compare, swap
+  logic swaps, subtracts, a_inf, b_inf;
+  logic [31:0] great, little;
+  logic [7:0] great_exp, little_exp;
+  about_t about;
+  always_comb begin
+    swaps      = b_i[30:0] > a_i[30:0];
+    great      = swaps ? b_i : a_i;
+    little      = swaps ? a_i : b_i;
+    subtracts  = a_i[31] ^ b_i[31];
+    // A subnormal has the least exponent.
+    great_exp  = great[30:23] | 8'(great[30:23] == '0);
+    little_exp  = little[30:23] | 8'(little[30:23] == '0);
+    a_inf      = a_i[30:0] == {8'hFF, 23'd0};
+    b_inf      = b_i[30:0] == {8'hFF, 23'd0};
+    about.sign = great[31];
+    about.nan  = great[30:0] > {8'hFF, 23'd0} || (a_inf && b_inf && subtracts);
+    about.inf  = great[30:23] == 8'hFF;
+  end
+  about_t about1_q, about2_q, about3_q, about4_q;
+  logic subtracts1_q, subtracts2_q;
+  logic [7:0] exp1_q, exp2_q, exp3_q, distance1_q;
+  logic [Frac-1:0] great1_q, great2_q, little1_q;
+
+  logic unused;
+  assign unused = little[31];
+
+  // ------------------------------------------------------------- 2: align
+  mant_t aligned;
+  logic [2*Mant-1:0] shifted;
+  always_comb begin
+    shifted = {little1_q, 3'd0, {Mant{1'b0}}} >> (distance1_q > 8'(Mant) ? 8'(Mant) : distance1_q);
+    aligned = shifted[2*Mant-1:Mant] | mant_t'(shifted[Mant-1:0] != '0);
+  end
+
+  // --------------------------------------------------------------- 3: add
+  mant_t little2_q;
+  logic [Mant:0] total3_q;
+  logic zero3_q;
+  logic [Mant:0] total;
+  assign total = subtracts2_q ? {1'b0, great2_q, 3'd0} - {1'b0, little2_q} : {1'b0, great2_q, 3'd0} + {1'b0, little2_q};
+
+  // --------------------------------------------------------- 4: normalize
+  logic [7:0] zeros, shift, exp;
+  mant_t normal;
+  always_comb begin
+    zeros = 8'(Mant);
+    for (int unsigned i = 0; i < Mant; i++) if (total3_q[i]) zeros = 8'(Mant - 1 - i);
+    // As far as the least exponent.
+    shift = zeros < exp3_q ? zeros : exp3_q - 8'd1;
+    if (total3_q[Mant]) begin
+      normal = total3_q[Mant:1] | mant_t'(total3_q[0]);
+      exp    = exp3_q + 8'd1;
+    end else begin
+      normal = total3_q[Mant-1:0] << shift;
+      exp    = normal[Mant-1] ? exp3_q - shift : '0;
+    end
+  end
+
+  // ------------------------------------------------------------- 5: round
+  // The leading bit is in the exponent.
+  logic [Mant-2:0] normal4_q;
+  logic [7:0] exp4_q;
+  logic [30:0] rounded;
+  logic up;
+  assign up = normal4_q[2] && (normal4_q[1:0] != '0 || normal4_q[3]);
+  // A carry out of the fraction is the right exponent, and infinity beyond the greatest.
+  assign rounded = {exp4_q, normal4_q[Mant-2:3]} + 31'(up);
+
+  always_ff @(posedge clk_i) begin
+    if (advance_i) begin
+      about1_q     <= about;
+      subtracts1_q <= subtracts;
+      exp1_q       <= great_exp;
+      distance1_q  <= great_exp - little_exp;
+      great1_q     <= {great[30:23] != '0, great[22:0]};
+      little1_q     <= {little[30:23] != '0, little[22:0]};
+
+      about2_q     <= about1_q;
+      subtracts2_q <= subtracts1_q;
+      exp2_q       <= exp1_q;
+      great2_q     <= great1_q;
+      little2_q     <= aligned;
+
+      about3_q     <= about2_q;
+      exp3_q       <= exp2_q;
+      total3_q     <= total;
+      // What cancels is +0; two zeros of one sign keep it.
+      zero3_q      <= subtracts2_q && total == '0;
+
+      about4_q     <= '{sign: about3_q.sign && !zero3_q, nan: about3_q.nan, inf: about3_q.inf};
+      exp4_q       <= exp;
+      normal4_q    <= normal[Mant-2:0];
+
+      if (about4_q.nan) sum_o <= 32'h7FC0_0000;
+      else if (about4_q.inf || exp4_q == 8'hFF) sum_o <= {about4_q.sign, 8'hFF, 23'd0};
+      else sum_o <= {about4_q.sign, rounded};
+    end
+  end
+endmodule

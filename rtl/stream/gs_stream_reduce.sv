@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+`include "gs_assert.svh"
+
+/// Reduction: elements of all ranks, joined along a tree, reach the root's kernel. Sum, greatest or least of int or
+/// float, as many lanes as a beat has elements.
+///
+///     kernel --> join --> join --> ... --> parent, or the root's kernel
+///                  ^        ^
+///               edge 0   edge 1            those that lead to children; the others' joins are switched off
+///
+/// Children are joined in the order of their edges, so that sums of floats depend on the tree alone. A collective
+/// begins when the last one has left the joins.
+module gs_stream_reduce
+  import gossamer_pkg::*;
+  import gs_stream_pkg::*;
+#(
+  /// edges, each a streaming port; bytes of a beat; ranks
+  parameter  int unsigned Edges = 4,
+  parameter  int unsigned Bytes = 8,
+  parameter  int unsigned Ranks = 16,
+  localparam int unsigned RankW = $clog2(Ranks)
+) (
+  input  logic                          clk_i,
+  input  logic                          rst_ni,
+  input  logic                          clear_i,
+  // Trees, as gs_stream_tree has them
+  input  logic                          tree_we_i,
+  input  logic [RankW-1:0]              tree_root_i,
+  input  tree_entry_t                   tree_entry_i,
+  input  neighbour_t [Edges-1:0]        edges_i,
+  output logic                          fault_o,
+  // Kernel: all give elements, a root takes results
+  input  logic                          open_valid_i,
+  output logic                          open_ready_o,
+  input  collective_open_t              open_i,
+  input  logic                          s_axis_tvalid_i,
+  output logic                          s_axis_tready_o,
+  input  logic [8*Bytes-1:0]            s_axis_tdata_i,
+  output logic                          m_axis_tvalid_o,
+  input  logic                          m_axis_tready_i,
+  output logic [8*Bytes-1:0]            m_axis_tdata_o,
+  output logic [Bytes-1:0]              m_axis_tkeep_o,
+  output logic                          m_axis_tlast_o,
+  // Streaming ports of the edges
+  output logic [Edges-1:0]              send_open_valid_o,
+  input  logic [Edges-1:0]              send_open_ready_i,
+  output send_open_t [Edges-1:0]        send_open_o,
+  output logic [Edges-1:0]              push_valid_o,
+  input  logic [Edges-1:0]              push_ready_i,
+  output logic [Edges-1:0][8*Bytes-1:0] push_data_o,
+  output logic [Edges-1:0]              recv_open_valid_o,
+  input  logic [Edges-1:0]              recv_open_ready_i,
+  output recv_open_t [Edges-1:0]        recv_open_o,
+  input  logic [Edges-1:0]              pop_valid_i,
+  output logic [Edges-1:0]              pop_ready_o,
+  input  logic [Edges-1:0][8*Bytes-1:0] pop_data_i
+);
+  localparam int unsigned Lanes = Bytes / 4;
+  typedef logic [8*Bytes-1:0] beat_t;
+
+  if (Bytes < 4) begin : gen_illegal_bytes
+    $fatal(1, "gs_stream_reduce: Bytes is %0d; elements have 4 bytes", Bytes);
+  end
+
+  logic busy, through, fresh_q;
+  tree_entry_t place;
+  collective_open_t opened;
+  gs_stream_tree #(
+    .Edges  (Edges),
+    .Ranks  (Ranks),
+    .Upwards(1)
+  ) u_tree (
+    .clk_i,
+    .rst_ni,
+    .clear_i,
+    .tree_we_i,
+    .tree_root_i,
+    .tree_entry_i,
+    .edges_i,
+    .open_valid_i,
+    .open_ready_o,
+    .open_i,
+    .known_i          (open_i.element inside {SmiTypeInt, SmiTypeFloat}
+                       && open_i.op inside {SmiOpAdd, SmiOpMax, SmiOpMin}),
+    .fault_o,
+    .send_open_valid_o,
+    .send_open_ready_i,
+    .send_open_o,
+    .recv_open_valid_o,
+    .recv_open_ready_i,
+    .recv_open_o,
+    .busy_o           (busy),
+    .place_o          (place),
+    .opened_o         (opened),
+    .through_i        (through)
+  );
+
+  // --------------------------------------------------------------- joins
+  logic [Edges:0] valid, ready;
+  beat_t beat[Edges+1];
+  logic [Edges-1:0] parent;
+  bytes_t in_left_q, out_left_q;
+  logic running, rst_n;
+  // Clearing is a reset of all that holds elements.
+  assign rst_n = rst_ni && !clear_i;
+  assign running = busy && !fresh_q;
+  assign parent = place.root ? '0 : Edges'(1) << place.parent;
+  assign valid[0] = running && in_left_q != '0 && s_axis_tvalid_i;
+  assign s_axis_tready_o = running && in_left_q != '0 && ready[0];
+  assign beat[0] = s_axis_tdata_i;
+  for (genvar e = 0; e < Edges; e++) begin : gen_edge
+    gs_stream_join #(.Lanes(Lanes)) u_join (
+      .clk_i,
+      .rst_ni     (rst_n),
+      .on_i       (busy && place.children[e]),
+      .float_i    (opened.element == SmiTypeFloat),
+      .op_i       (opened.op),
+      .a_valid_i  (valid[e]),
+      .a_ready_o  (ready[e]),
+      .a_i        (beat[e]),
+      .b_valid_i  (pop_valid_i[e] && running),
+      .b_ready_o  (pop_ready_o[e]),
+      .b_i        (pop_data_i[e]),
+      .out_valid_o(valid[e+1]),
+      .out_ready_i(ready[e+1]),
+      .out_o      (beat[e+1])
+    );
+  end
+
+  // ----------------------------------------------------------------- out
+  // One register more: what comes from the kernel itself must not reach a port in the same cycle.
+  logic out_valid, out_ready, goes;
+  beat_t out;
+  gs_skid #(.data_t(beat_t)) u_out (
+    .clk_i,
+    .rst_ni     (rst_n),
+    .in_valid_i (valid[Edges]),
+    .in_ready_o (ready[Edges]),
+    .in_data_i  (beat[Edges]),
+    .out_valid_o(out_valid),
+    .out_ready_i(out_ready),
+    .out_data_o (out)
+  );
+  assign push_valid_o = out_valid ? parent : '0;
+  assign push_data_o = {Edges{out}};
+  assign m_axis_tvalid_o = out_valid && place.root;
+  assign m_axis_tdata_o = out;
+  assign m_axis_tlast_o = out_left_q <= bytes_t'(Bytes);
+  always_comb for (int unsigned b = 0; b < Bytes; b++) m_axis_tkeep_o[b] = out_left_q > bytes_t'(b);
+  assign out_ready = place.root ? m_axis_tready_i : (push_ready_i & parent) != '0;
+  assign goes = out_valid && out_ready;
+  assign through = !fresh_q && (out_left_q == '0 || (goes && out_left_q <= bytes_t'(Bytes)));
+
+  always_ff @(posedge clk_i) begin
+    fresh_q <= open_ready_o;
+    if (fresh_q) begin
+      in_left_q  <= message_bytes(opened.element, opened.count);
+      out_left_q <= message_bytes(opened.element, opened.count);
+    end else begin
+      if (valid[0] && ready[0]) in_left_q <= in_left_q > bytes_t'(Bytes) ? in_left_q - bytes_t'(Bytes) : '0;
+      if (goes) out_left_q <= out_left_q > bytes_t'(Bytes) ? out_left_q - bytes_t'(Bytes) : '0;
+    end
+  end
+
+  logic unused;
+  assign unused = ^{opened.own, opened.root};
+
+  `GS_ASSERT(results_are_stable_while_they_wait,
+             m_axis_tvalid_o && !m_axis_tready_i && !clear_i
+             |=> m_axis_tvalid_o && $stable({m_axis_tdata_o, m_axis_tkeep_o, m_axis_tlast_o}))
+  `GS_ASSERT_NOW(nothing_is_left_when_a_collective_ends, busy || !out_valid)
+endmodule

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+`include "gs_assert.svh"
+
+/// What all support blocks of collectives begin with: the tree of the root that was asked for, and channels over its
+/// edges. Trees are registers, one for each root; so the root is chosen when the collective is opened.
+///
+///     open --> tree[root] --> channels to some edges, from others --> busy, until the block says that data are through
+///
+/// A root without a tree, or a type that the block does not know, is a fault: it stands until it is cleared.
+module gs_stream_tree
+  import gossamer_pkg::*;
+  import gs_stream_pkg::*;
+#(
+  /// edges, each a streaming port: 1 to 8; ranks, a power of two, 2 or more
+  parameter  int unsigned Edges   = 4,
+  parameter  int unsigned Ranks   = 16,
+  /// 1: data go from children to parents
+  parameter  bit          Upwards = 0,
+  localparam int unsigned RankW   = $clog2(Ranks)
+) (
+  input  logic                    clk_i,
+  input  logic                    rst_ni,
+  /// ends a fault, and whatever is open
+  input  logic                    clear_i,
+  // Trees, and the other ends of edges
+  input  logic                    tree_we_i,
+  input  logic [RankW-1:0]        tree_root_i,
+  input  tree_entry_t             tree_entry_i,
+  input  neighbour_t [Edges-1:0]  edges_i,
+  // Kernel
+  input  logic                    open_valid_i,
+  output logic                    open_ready_o,
+  input  collective_open_t        open_i,
+  /// the block has this type
+  input  logic                    known_i,
+  output logic                    fault_o,
+  // Channels
+  output logic [Edges-1:0]        send_open_valid_o,
+  input  logic [Edges-1:0]        send_open_ready_i,
+  output send_open_t [Edges-1:0]  send_open_o,
+  output logic [Edges-1:0]        recv_open_valid_o,
+  input  logic [Edges-1:0]        recv_open_ready_i,
+  output recv_open_t [Edges-1:0]  recv_open_o,
+  // Block: what is open, from the cycle behind; it ends when all data are through
+  output logic                    busy_o,
+  output tree_entry_t             place_o,
+  output collective_open_t        opened_o,
+  input  logic                    through_i
+);
+  typedef enum logic [1:0] {
+    Idle,
+    Busy,
+    Fault
+  } state_e;
+  state_e state_q;
+  collective_open_t opened_q;
+  tree_entry_t found, place_q;
+  logic [Ranks-1:0] known_q;
+  logic [Edges-1:0] sends_q, recvs_q, sends, recvs, parent;
+  logic good, takes;
+
+  if (Edges < 1 || Edges > MaxEdges) begin : gen_illegal_edges
+    $fatal(1, "gs_stream_tree: Edges is %0d; it must be from 1 to %0d", Edges, MaxEdges);
+  end
+  if (Ranks < 2 || Ranks > 256 || (Ranks & (Ranks - 1)) != 0) begin : gen_illegal_ranks
+    $fatal(1, "gs_stream_tree: Ranks is %0d; it must be a power of two from 2 to 256", Ranks);
+  end
+
+  gs_ram_sdp #(
+    .Width  ($bits(tree_entry_t)),
+    .Depth  (Ranks),
+    .Latency(0),
+    .Style  ("distributed")
+  ) u_trees (
+    .clk_i,
+    .we_i   (tree_we_i),
+    .wstrb_i(1'b1),
+    .waddr_i(tree_root_i),
+    .wdata_i(tree_entry_i),
+    .re_i   (1'b1),
+    .raddr_i(open_i.root[RankW-1:0]),
+    .rdata_o(found)
+  );
+  assign good = known_i && 32'(open_i.root) < Ranks && known_q[open_i.root[RankW-1:0]]
+                && (32'(found.parent) < Edges || found.root) && (32'(found.children) >> Edges) == '0;
+  assign open_ready_o = state_q == Idle && !clear_i;
+  assign takes = open_valid_i && open_ready_o;
+  assign parent = found.root ? '0 : Edges'(1) << found.parent;
+  assign sends = Upwards ? parent : found.children[Edges-1:0];
+  assign recvs = Upwards ? found.children[Edges-1:0] : parent;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      state_q <= Idle;
+      known_q <= '0;
+      sends_q <= '0;
+      recvs_q <= '0;
+    end else begin
+      sends_q <= sends_q & ~send_open_ready_i;
+      recvs_q <= recvs_q & ~recv_open_ready_i;
+      if (tree_we_i) known_q[tree_root_i] <= 1'b1;
+      if (takes) begin
+        state_q <= good ? Busy : Fault;
+        sends_q <= good ? sends : '0;
+        recvs_q <= good ? recvs : '0;
+      end
+      if (state_q == Busy && through_i && sends_q == '0 && recvs_q == '0) state_q <= Idle;
+      if (clear_i) begin
+        state_q <= Idle;
+        sends_q <= '0;
+        recvs_q <= '0;
+      end
+    end
+    if (takes) begin
+      opened_q <= open_i;
+      place_q  <= found;
+    end
+  end
+  assign fault_o = state_q == Fault;
+  assign busy_o = state_q == Busy;
+  assign place_o = place_q;
+  assign opened_o = opened_q;
+  assign send_open_valid_o = sends_q;
+  assign recv_open_valid_o = recvs_q;
+  for (genvar e = 0; e < Edges; e++) begin : gen_edge
+    assign send_open_o[e] = '{
+      element: opened_q.element, own: opened_q.own, dest: edges_i[e].dest, count: opened_q.count
+    };
+    assign recv_open_o[e] = '{
+      element: opened_q.element, own: opened_q.own, source: edges_i[e].rank, count: opened_q.count
+    };
+  end
+
+  `GS_ASSERT_NOW(trees_are_written_while_no_collective_is_open, !tree_we_i || state_q != Busy)
+  `GS_ASSERT_NOW(a_parent_is_no_child, state_q != Busy || (place_q.root || !place_q.children[place_q.parent]))
+endmodule

@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+// Streaming ports, switch, and what joins it with links. Paths are relative to rtl/.
+-f switch/switch.f
+-f stream/stream.f
+stream/gs_stream_transport.sv

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gossamer/core/mapping.h"
+
+#include <signal.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+
+namespace {
+
+struct Mapping {
+  std::atomic<uintptr_t> begin{0};  // 0: the place is free
+  std::atomic<uintptr_t> end{0};
+  std::atomic<bool> cut{false};
+};
+
+Mapping mappings[256];
+uintptr_t page = 4096;
+struct sigaction before;
+
+/// Puts zeros where the file is gone, from the page that was read to the mapping's end.
+bool mend(uintptr_t at) {
+  for (Mapping& one : mappings) {
+    const uintptr_t begin = one.begin.load(), end = one.end.load();
+    if (!begin || at < begin || at >= end) continue;
+    const uintptr_t from = at & ~(page - 1);
+    const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE;
+    if (mmap(reinterpret_cast<void*>(from), end - from, PROT_READ, flags, -1, 0) == MAP_FAILED) return false;
+    one.cut.store(true);
+    return true;
+  }
+  return false;
+}
+
+void onSignal(int number, siginfo_t* info, void*) {
+  if (info->si_code > 0 && mend(reinterpret_cast<uintptr_t>(info->si_addr))) return;
+  // Not ours: whoever was there before us has it, when the instruction fails again.
+  sigaction(number, &before, nullptr);
+  if (info->si_code <= 0) raise(number);
+}
+
+void install() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+    struct sigaction action{};
+    action.sa_sigaction = onSignal;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    sigaction(SIGBUS, &action, &before);
+  });
+}
+
+std::mutex mutex;
+
+}  // namespace
+
+int gs_mapping_watch(const void* begin, size_t bytes) {
+  install();
+  const std::lock_guard lock(mutex);
+  for (Mapping& one : mappings) {
+    if (one.begin.load()) continue;
+    one.cut.store(false);
+    one.end.store(reinterpret_cast<uintptr_t>(begin) + bytes);
+    one.begin.store(reinterpret_cast<uintptr_t>(begin));
+    return static_cast<int>(&one - mappings);
+  }
+  return -1;
+}
+
+void gs_mapping_forget(int number) {
+  const std::lock_guard lock(mutex);
+  if (number >= 0) mappings[number].begin.store(0);
+}
+
+int gs_mapping_cut(int number) { return number >= 0 && mappings[number].cut.load(); }

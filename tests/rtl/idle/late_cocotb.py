@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""cocotb test of what a board calls late: messages enter in any cycle, of any colour, of this epoch and the next.
+
+The model keeps every message that has entered, and says by the page's rule which of them a report must call late.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+from dataclasses import dataclass
+
+import cocotb
+from cocotb.clock import Clock
+from cocotb.handle import HierarchyObject
+from cocotb.triggers import FallingEdge, ReadOnly
+
+EPOCHS = int(os.environ["LATE_EPOCHS"])
+SETTLES = 16
+"""Cycles in which a board that stays idle has reported whatever has changed."""
+
+
+@dataclass(frozen=True)
+class Entered:
+    """A message, and where the board was when it entered."""
+
+    epoch: int
+    colour: int
+    at: tuple[int, int]
+    """Epoch and wave."""
+    behind: bool
+    """The board's own messages had the colour from behind its first cut already."""
+
+
+def late(entered: list[Entered], epoch: int, wave: int) -> bool:
+    """Whether a report of that epoch and wave must say that something came late."""
+    for one in entered:
+        if one.at == (epoch, wave) and one.epoch == epoch and one.colour != wave % 2:
+            return True  # sent behind its sender's report in this wave
+        if one.at == (epoch, wave - 1) and one.epoch == epoch and one.colour != wave % 2 and one.behind:
+            return True  # maybe sent behind its sender's report in this wave: two waves on colours are the same
+        if wave == 0 and one.at[0] == epoch - 1 and one.epoch == epoch and one.colour == 1:
+            return True  # came before this board was released, sent behind its sender's first report in this epoch
+    return False
+
+
+class Board:
+    def __init__(self, dut: HierarchyObject) -> None:
+        self.dut = dut
+        self.entered: list[Entered] = []
+        self.epoch = self.wave = self.sent = 0
+        self.odds = 0.0
+        self.new = False
+        self.said = {"late": 0, "next": 0, "epoch": 0, "punctual": 0}
+
+    async def cycle(self, *, idle: bool, again: bool = False, release: bool = False) -> None:
+        """One cycle with those inputs, and messages by chance; checks the report that shows in it."""
+        dut = self.dut
+        await FallingEdge(dut.clk_i)
+        if int(dut.epoch_o.value) != self.epoch % 4:
+            self.epoch, self.wave = self.epoch + 1, 0
+            assert int(dut.epoch_o.value) == self.epoch % 4
+        dut.idle_i.value, dut.again_i.value, dut.release_i.value = int(idle), int(again), int(release)
+        dut.sent_i.value = self.sent % 256
+        come = [random.random() < self.odds for _ in range(2)]
+        ahead = [random.random() < 0.3 for _ in range(2)]
+        colours = [random.randrange(2) for _ in range(2)]
+        epochs = [self.epoch + int(one) for one in ahead]
+        dut.entry_valid_i.value = come[0] | come[1] << 1
+        dut.entry_epoch_0_i.value, dut.entry_epoch_1_i.value = (epoch % 4 for epoch in epochs)
+        dut.entry_wave_i.value = colours[0] | colours[1] << 1
+        await ReadOnly()
+        if int(dut.report_new_o.value):
+            wanted = late(self.entered, self.epoch, self.wave)
+            assert int(dut.late_o.value) == wanted, f"epoch {self.epoch}, wave {self.wave}: late should be {wanted}"
+        behind = int(dut.wave_o.value) != self.wave % 2
+        for here, epoch, colour in zip(come, epochs, colours, strict=True):
+            if here:
+                self.entered.append(Entered(epoch, colour, (self.epoch, self.wave), behind))
+        if again:
+            self.wave += 1
+
+    async def settle(self) -> None:
+        """Idle until it has reported, without messages: the report must be the last word."""
+        self.odds = 0.0
+        for _ in range(SETTLES):
+            await self.cycle(idle=True)
+        assert int(self.dut.report_valid_o.value)
+        wanted = late(self.entered, self.epoch, self.wave)
+        assert int(self.dut.late_o.value) == wanted, f"epoch {self.epoch}, wave {self.wave}: late should be {wanted}"
+        self.note(wanted)
+
+    def note(self, wanted: bool) -> None:
+        """Counts the reports that one kind of lateness alone decides."""
+        now = [one for one in self.entered if one.at == (self.epoch, self.wave)]
+        if not wanted:
+            self.said["punctual"] += 1
+        elif late(now, self.epoch, self.wave):
+            self.said["late"] += 1
+        else:
+            self.said["next" if self.wave else "epoch"] += 1
+
+
+@cocotb.test()
+async def late_messages(dut: HierarchyObject) -> None:
+    for handle in dut:
+        if handle._name.endswith("_i") and handle._name != "clk_i":
+            handle.value = 0
+    cocotb.start_soon(Clock(dut.clk_i, 10, unit="ns").start())
+    for _ in range(3):
+        await FallingEdge(dut.clk_i)
+    dut.rst_ni.value = 1
+    board = Board(dut)
+    for _ in range(EPOCHS):
+        for wave in range(1, 5):
+            board.odds = random.choice((0.0, 0.02, 0.1))
+            for _ in range(random.randrange(12)):
+                board.sent += random.randrange(2)
+                await board.cycle(idle=random.random() < 0.5)
+            for _ in range(random.randrange(20)):
+                await board.cycle(idle=True)
+            await board.settle()
+            board.odds = random.choice((0.0, 0.0, 0.1, 0.3))
+            for _ in range(random.randrange(8)):
+                await board.cycle(idle=True)
+            if wave == 4 or random.random() < 0.4:
+                break
+            await board.cycle(idle=True, again=True)
+        # A verdict comes when all has been reported; what comes with it counts, too.
+        await board.cycle(idle=True, release=True)
+        for _ in range(2):
+            await board.cycle(idle=True)
+        board.entered = [one for one in board.entered if one.at[0] >= board.epoch - 1]
+    assert min(board.said.values()) > EPOCHS // 40, board.said

@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: Apache-2.0
+// Boards of rank_top, wired in any way, run by a script. It judges nothing but the form of what comes: what kernels
+// took is written to a file, for a model elsewhere.
+//
+//   ranks SCRIPT INPUT OUTPUT
+//
+// Lines of the script:
+//   boards N | seed N | loss N | stalls 0|1 | limit CYCLES
+//   wire BOARD LINK FAR FARLINK             one direction of a cable
+//   route BOARD TO ENTRY                    an entry of a board's switch
+//   tree KIND BOARD ROOT ENTRY              a place in the tree of a root
+//   run KIND TYPE OP ROOT COUNT MEMBERS GAP a collective of the boards in the mask, GAP cycles behind the end of the
+//                                           last one (-1: as soon as its ranks are free)
+// INPUT has the elements (4 bytes each) that kernels give, in the order of the runs, then of boards; OUTPUT what
+// they take. For each run a line: its number, cycles from its first open to its first beat taken, and to its last.
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <deque>
+#include <functional>
+#include <fstream>
+#include <iostream>
+#include <memory>
+#include <random>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "Vrank_top.h"
+#include "verilated.h"
+
+namespace {
+constexpr unsigned kMost = 32, kKinds = 2, kLinks = LINKS;
+enum Kind { kBcast, kReduce };
+
+struct Run {
+  unsigned kind, type, op, root, count, members;
+  long gap;
+  std::vector<std::vector<uint32_t>> in, out;
+  unsigned left = 0;  // ranks that are not through
+  uint64_t begun = 0, first = 0, ended = 0;
+  bool gives(unsigned board) const { return members >> board & 1 && (kind == kReduce || board == root); }
+  bool takes(unsigned board) const { return members >> board & 1 && (kind == kReduce) == (board == root); }
+};
+
+struct Kernel {
+  size_t next = 0;  // run that it opens next
+  Run* open = nullptr;
+  bool offered = false;
+  unsigned given = 0, taken = 0;
+  unsigned odds[2] = {1000, 1000};
+};
+
+[[noreturn]] void fail(const char* what, uint64_t cycle, unsigned at) {
+  std::printf("cycle %llu, board %u, kind %u: %s\n", (unsigned long long)cycle, at / kKinds, at % kKinds, what);
+  std::exit(1);
+}
+
+bool bit(unsigned mask, unsigned at) { return mask >> at & 1; }
+
+void set(uint8_t& mask, unsigned at, bool on) { mask = uint8_t((mask & ~(1u << at)) | unsigned(on) << at); }
+
+struct Board {
+  VerilatedContext context;
+  Vrank_top top{&context};
+  // By link: the board whose wire leads here, and its link.
+  int far[kLinks], far_link[kLinks];
+  unsigned wired = 0;
+};
+
+std::vector<std::unique_ptr<Board>> boards;
+uint64_t now = 0;
+
+void each(const std::function<void(Vrank_top&)>& act) {
+  for (auto& board : boards) act(board->top);
+}
+
+void low() {
+  for (auto& board : boards) {
+    board->top.clk_i = 0;
+    board->top.eval();
+  }
+}
+
+/// What stands behind the wires comes from registers: it reaches the other boards at this edge.
+void high() {
+  for (auto& board : boards) {
+    unsigned valid = 0, last = 0, error = 0;
+    for (unsigned l = 0; l < kLinks; ++l) {
+      if (!(board->wired >> l & 1)) continue;
+      Vrank_top& far = boards[size_t(board->far[l])]->top;
+      const unsigned from = unsigned(board->far_link[l]);
+      valid |= (far.away_valid_o >> from & 1u) << l;
+      last |= (far.away_last_o >> from & 1u) << l;
+      error |= (far.away_error_o >> from & 1u) << l;
+      board->top.rx_data_i[l] = far.away_data_o[from];
+      board->top.rx_keep_i[l] = far.away_keep_o[from];
+    }
+    board->top.rx_valid_i = valid;
+    board->top.rx_last_i = last;
+    board->top.rx_error_i = error;
+  }
+  for (auto& board : boards) {
+    board->top.clk_i = 1;
+    board->top.eval();
+  }
+  ++now;
+}
+
+void tick() {
+  low();
+  high();
+}
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 4) {
+    std::fprintf(stderr, "ranks SCRIPT INPUT OUTPUT\n");
+    return 2;
+  }
+  struct Write {
+    unsigned board, at, entry, kind;
+  };
+  unsigned count = 0;
+  struct Wire {
+    unsigned board, link, far, far_link;
+  };
+  std::vector<Wire> wires;
+  std::vector<Write> routes, trees;
+  std::deque<Run> runs;
+  uint64_t seed = 1, loss = 0, limit = 1'000'000, stalls = 0;
+  std::ifstream script(argv[1]), input(argv[2], std::ios::binary);
+  for (std::string line, word; std::getline(script, line);) {
+    std::istringstream words(line);
+    words >> word;
+    Write one{};
+    if (word == "seed") words >> seed;
+    else if (word == "loss") words >> loss;
+    else if (word == "stalls") words >> stalls;
+    else if (word == "limit") words >> limit;
+    else if (word == "boards") words >> count;
+    else if (word == "wire") {
+      Wire wire{};
+      words >> wire.board >> wire.link >> wire.far >> wire.far_link;
+      wires.push_back(wire);
+    } else if (word == "route") {
+      words >> one.board >> one.at >> one.entry;
+      routes.push_back(one);
+    } else if (word == "tree") {
+      words >> one.kind >> one.board >> one.at >> one.entry;
+      trees.push_back(one);
+    } else if (word == "run") {
+      Run run{};
+      words >> run.kind >> run.type >> run.op >> run.root >> run.count >> run.members >> run.gap;
+      run.in.resize(kMost);
+      run.out.resize(kMost);
+      for (unsigned b = 0; b < kMost; ++b)
+        if (run.gives(b)) {
+          run.in[b].resize(run.count);
+          input.read(reinterpret_cast<char*>(run.in[b].data()), 4l * run.count);
+        }
+      runs.push_back(run);
+    }
+    if (!words || !input) {
+      std::fprintf(stderr, "%s: %s: not understood, or the input is too short\n", argv[1], line.c_str());
+      return 2;
+    }
+  }
+
+  std::mt19937_64 random(seed);
+  for (unsigned b = 0; b < count; ++b) {
+    boards.push_back(std::make_unique<Board>());
+    boards[b]->top.board_i = b;
+  }
+  for (const Wire& wire : wires) {
+    Board& board = *boards.at(wire.board);
+    board.wired |= 1u << wire.link;
+    board.far[wire.link] = int(wire.far);
+    board.far_link[wire.link] = int(wire.far_link);
+    board.top.far_i |= wire.far << 8 * wire.link;
+    board.top.far_link_i |= wire.far_link << 8 * wire.link;
+  }
+  each([&](Vrank_top& top) {
+    top.seed_i = uint32_t(seed);
+    top.rst_ni = 0;
+    top.loss_i = top.damage_i = uint32_t(loss);
+  });
+  for (int i = 0; i < 8; ++i) tick();
+  each([](Vrank_top& top) { top.rst_ni = 1; });
+  const auto ready = [] {
+    for (auto& board : boards)
+      if (!board->top.ready_o) return false;
+    return true;
+  };
+  while (!ready()) tick();
+  for (const Write& one : routes) {
+    Vrank_top& top = boards.at(one.board)->top;
+    top.table_index_i = one.at;
+    top.table_entry_i = one.entry;
+    top.table_we_i = 1;
+    tick();
+    top.table_we_i = 0;
+  }
+  for (const Write& one : trees) {
+    Vrank_top& top = boards.at(one.board)->top;
+    top.tree_root_i = one.at;
+    top.tree_entry_i = one.entry;
+    top.tree_we_i = 1u << one.kind;
+    tick();
+    top.tree_we_i = 0;
+  }
+  each([](Vrank_top& top) { top.bind_i = 1; });
+  tick();
+  each([](Vrank_top& top) { top.bind_i = 0; });
+  const auto up = [] {
+    for (auto& board : boards)
+      if ((board->top.up_o & board->wired) != board->wired) return false;
+    return true;
+  };
+  while (!up()) {
+    tick();
+    if (now > limit) fail("links do not come up", now, 0);
+  }
+  for (int i = 0; i < 2'000; ++i) tick();
+
+  const unsigned all = count * kKinds;
+  std::vector<Kernel> kernels(all);
+  uint64_t idle_from[kKinds] = {now, now};
+  size_t left = runs.size();
+  const uint64_t begin = now;
+  while (left) {
+    if (stalls && now - begin > limit / 2) stalls = 0;
+    if (now - begin > limit) fail("collectives do not come through", now, 0);
+    for (unsigned a = 0; a < all; ++a) {
+      Kernel& kernel = kernels[a];
+      const unsigned board = a / kKinds, kind = a % kKinds;
+      Vrank_top& top = boards[board]->top;
+      if (stalls && now % 64 == 0) {
+        static const unsigned kOdds[] = {0, 20, 300, 1000, 1000};
+        for (unsigned& one : kernel.odds) one = kOdds[random() % 5];
+      }
+      if (!stalls) kernel.odds[0] = kernel.odds[1] = 1000;
+      bool opens = false;
+      if (!kernel.open) {
+        while (kernel.next < runs.size() &&
+               (runs[kernel.next].kind != kind || !(runs[kernel.next].members >> board & 1)))
+          ++kernel.next;
+        if (kernel.next < runs.size()) {
+          const Run& run = runs[kernel.next];
+          // A run with a gap waits until all runs before it of its kind are through.
+          bool waits = false;
+          if (run.gap >= 0) {
+            waits = now < idle_from[kind] + uint64_t(run.gap);
+            for (size_t r = 0; r < kernel.next; ++r) waits |= runs[r].kind == kind && !runs[r].ended;
+          }
+          opens = !waits;
+          if (opens)
+            top.open_i[kind] = uint64_t(run.type) << 50 | uint64_t(run.op) << 48 | uint64_t(board) << 40 |
+                            uint64_t(run.root) << 32 | run.count;
+        }
+      }
+      set(top.open_valid_i, kind, opens);
+      Run* run = kernel.open;
+      const bool some = run && run->gives(board) && kernel.given < run->count;
+      set(top.s_valid_i, kind, some && (kernel.offered || random() % 1000 < kernel.odds[0]));
+      if (some) {
+        const auto& data = run->in[board];
+        const bool two = kernel.given + 1 < run->count;
+        top.s_data_i[kind] = data[kernel.given] | uint64_t(two ? data[kernel.given + 1] : 0xDEADBEEF) << 32;
+      }
+      set(top.m_ready_i, kind, kernel.odds[1] == 1000 || random() % 1000 < kernel.odds[1]);
+    }
+    low();
+    for (unsigned a = 0; a < all; ++a) {
+      Kernel& kernel = kernels[a];
+      const unsigned board = a / kKinds, kind = a % kKinds;
+      Vrank_top& top = boards[board]->top;
+      Run* run = kernel.open;
+      kernel.offered = bit(top.s_valid_i, kind) && !bit(top.s_ready_o, kind);
+      if (bit(top.s_valid_i, kind) && bit(top.s_ready_o, kind)) kernel.given += 2;
+      if (bit(top.m_valid_o, kind) && bit(top.m_ready_i, kind)) {
+        if (!run || !run->takes(board)) fail("an element that nobody wants", now, a);
+        const unsigned keep = top.m_keep_o[kind];
+        if (keep != 0xFF && keep != 0x0F) fail("keep", now, a);
+        run->first = run->first ? run->first : now;
+        run->out[board].push_back(uint32_t(top.m_data_o[kind]));
+        if (keep == 0xFF) run->out[board].push_back(uint32_t(top.m_data_o[kind] >> 32));
+        kernel.taken += keep == 0xFF ? 2 : 1;
+        if (kernel.taken > run->count) fail("too many elements", now, a);
+        if (bit(top.m_last_o, kind) != (kernel.taken == run->count)) fail("last", now, a);
+      }
+      if (run && (!run->gives(board) || kernel.given >= run->count) &&
+          (!run->takes(board) || kernel.taken >= run->count)) {
+        kernel.open = nullptr;
+        ++kernel.next;
+        if (--run->left == 0) {
+          run->ended = now;
+          idle_from[kind] = now;
+          --left;
+        }
+      }
+      if (bit(top.open_valid_i, kind) && bit(top.open_ready_o, kind)) {
+        kernel.open = &runs[kernel.next];
+        kernel.given = kernel.taken = 0;
+        Run& opened = *kernel.open;
+        if (!opened.begun) {
+          opened.begun = now;
+          opened.left = unsigned(__builtin_popcount(opened.members));
+        }
+      }
+      if (bit(top.block_fault_o, kind)) fail("a collective that its block cannot do", now, a);
+    }
+    high();
+    for (unsigned b = 0; b < count; ++b)
+      if (boards[b]->top.fault_o) fail("a fault, or a packet that nobody wants", now, b * kKinds);
+  }
+
+  std::ofstream output(argv[3], std::ios::binary);
+  for (const Run& run : runs) {
+    for (unsigned b = 0; b < count; ++b)
+      if (run.takes(b)) output.write(reinterpret_cast<const char*>(run.out[b].data()), 4l * long(run.out[b].size()));
+    std::printf("run %zu first %llu last %llu\n", size_t(&run - &runs[0]), (unsigned long long)(run.first - run.begun),
+                (unsigned long long)(run.ended - run.begun));
+  }
+  unsigned lost = 0;
+  each([&](Vrank_top& top) { lost += top.lost_o; });
+  std::printf("cycles %llu lost %u\n", (unsigned long long)now, lost);
+  return output.good() ? 0 : 1;
+}

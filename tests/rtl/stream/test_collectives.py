@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Broadcast and reduction along trees in wirings of boards, over links that lose and damage frames."""
+
+from __future__ import annotations
+
+import subprocess
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+from bench.stream import ranks
+from conftest import Size
+
+from gossamer import config as configs
+from gossamer.hdl import sources, verilate
+
+HERE = Path(__file__).resolve().parent
+
+
+@cache
+def boards(cluster: str) -> ranks.Boards:
+    return ranks.Boards(ranks.Wiring.of(cluster))
+
+
+def test_elements_are_joined_as_this_machine_does(size: Size, seed: int) -> None:
+    """Ints and floats, all operations: subnormals, infinities, NaN, cancellation, pipelines that stand still."""
+    design = sources.blocks("stream/collectives.f", config=configs.load("tiny"))
+    simulator = verilate.model("gs_stream_lane", design, [HERE / "lane.cc"], optimise="-O1")
+    count = size.pick(100_000, 1_000_000, 100_000_000)
+    done = subprocess.run([simulator, str(seed), str(count)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+
+
+# Frames lost and, as many again, damaged: of 2^20.
+LOSSES = {"none": 0, "one in fifty": 10_486}
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("cluster", ["torus8", "bus8"])
+def test_collectives_of_all_roots(cluster: str, loss: str, size: Size, seed: int) -> None:
+    """Both kinds at once, in any order of roots, types, operations and lengths, with kernels that stall: what comes is
+    what NumPy says, to the bit. Trees change from root to root, and nothing else does."""
+    here = boards(cluster)
+    random = np.random.default_rng(seed)
+    everybody = range(here.wiring.boards)
+    trees = {
+        kind: {
+            root: ranks.tree(here.wiring, root, everybody, int(random.integers(2, 5))) for root in everybody
+        }
+        for kind in (ranks.BCAST, ranks.REDUCE)
+    }  # fmt: skip
+    runs = []
+    for _ in range(size.pick(6, 24, 600)):
+        count = int(random.choice([0, 1, 1, 2, 3, 7, 40, 500]))
+        if random.random() < 0.1:
+            count = int(random.integers(1, 3000))
+        runs.append(
+            ranks.made(
+                random,
+                int(random.integers(2)),
+                int(random.integers(here.wiring.boards)),
+                count,
+                everybody,
+                element=int(random.choice([ranks.INT, ranks.FLOAT])),
+                op=int(random.integers(3)),
+                shape=str(random.choice(["any", "close", "negative", "special"])),
+                gap=int(random.choice([-1, -1, 0])),
+            )
+        )
+    outcome = here.run(trees, runs, limit=40_000 * len(runs) + 50_000, seed=seed, loss=LOSSES[loss], stalls=True)
+    assert (outcome.lost > 0) == (LOSSES[loss] > 0)
+
+
+def test_some_ranks_and_a_root_between_two(size: Size, seed: int) -> None:
+    """Trees over a part of the boards; the others take no part and notice nothing."""
+    here = boards("bus8")
+    random = np.random.default_rng(seed)
+    some = range(2, 6)
+    trees = {kind: {3: ranks.tree(here.wiring, 3, some)} for kind in (ranks.BCAST, ranks.REDUCE)}
+    runs = [
+        ranks.made(random, kind, 3, 100, some, shape="negative", op=op)
+        for kind in (ranks.BCAST, ranks.REDUCE)
+        for op in (ranks.ADD, ranks.MAX, ranks.MIN)
+    ]
+    here.run(trees, runs, limit=100_000, seed=seed)
+
+
+@pytest.mark.parametrize("wrong", ["root", "element"])
+def test_what_a_block_cannot_do_is_told(wrong: str, seed: int) -> None:
+    """A root without a tree; a type that a reduction does not have: it stands, and says so."""
+    here = boards("bus8")
+    random = np.random.default_rng(seed)
+    two = range(2)
+    trees = {ranks.REDUCE: {0: ranks.tree(here.wiring, 0, two)}}
+    run = ranks.made(random, ranks.REDUCE, 0, 4, two)
+    if wrong == "root":
+        run.root = 9
+    else:
+        run.element = 6
+    with pytest.raises(AssertionError, match="a collective that its block cannot do"):
+        here.run(trees, [run], limit=20_000, seed=seed)

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Algorithms on the ``rtl`` engine: two pins, simple graphs, doubles; and what it refuses."""
+
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+import pytest
+from conftest import Command
+from made_graphs import graph_of, random_edges
+
+import gossamer as gs
+from gossamer.engines.rtl_vertices import Hardware
+
+FAR = 0xFFFFFFFF
+
+
+def test_algorithms_are_those_of_networkx(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    vertices = 40
+    edges = random_edges(random, vertices, 100)
+    weights = random.integers(1, 9, size=len(edges[0]))
+    graph = graph_of(vertices, edges, weights)
+    simple, judge, lightest = nx.Graph(), nx.DiGraph(), nx.MultiDiGraph()
+    for it in (simple, judge, lightest):
+        it.add_nodes_from(range(vertices))
+    for a, b, w in zip(*map(np.ndarray.tolist, (*edges, weights)), strict=True):
+        judge.add_edge(a, b)
+        lightest.add_edge(a, b, weight=w)
+        if a != b:
+            simple.add_edge(a, b)
+
+    cores = gs.run("kcore", graph, engine=Hardware(config="tiny"))
+    assert cores.values.tolist() == [nx.core_number(simple)[v] for v in range(vertices)]
+    strong = {v: min(c) for c in nx.strongly_connected_components(judge) for v in c}
+    assert gs.run("scc", graph, engine=Hardware(config="tiny")).values.tolist() == [strong[v] for v in range(vertices)]
+    level = nx.single_source_shortest_path_length(judge, vertices - 1)
+    search = gs.run("bfs", graph, engine=Hardware(config="tiny", multicast="none"), source=vertices - 1)
+    assert search.columns["level"].tolist() == [level.get(v, FAR) for v in range(vertices)]
+    length = nx.single_source_dijkstra_path_length(lightest, vertices - 1)
+    paths = gs.run("sssp-paths", graph, engine=Hardware(config="tiny"), source=vertices - 1)
+    assert paths.columns["distance"].tolist() == [length.get(v, 2**64 - 1) for v in range(vertices)]
+
+
+@pytest.mark.parametrize("app", ["triangles", "clustering", "label-propagation", "examples/walks/walks.h"])
+def test_a_vertex_that_reads_its_own_edges_is_refused(app: str, command: Command) -> None:
+    done = command("run", app, "gen:grid:width=3,height=3", "--engine", "rtl", "--config", "tiny")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.count("\n") == 1
+    assert "its vertices read their own edges" in done.stderr and "--engine cpu" in done.stderr

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+"""MPI programs on four boards give what they give on this machine: messages that cross links."""
+
+from __future__ import annotations
+
+import pytest
+from conftest import ROOT, Command, Size
+
+PROGRAMS = ROOT / "examples" / "mpi"
+ALL = ("unstructured", "halo3d", "sort", "rate", "halo2d", "cg", "pingpong")
+
+
+@pytest.mark.parametrize("cluster", ["match4", "mpi4"])
+@pytest.mark.parametrize("name", ALL)
+def test_programs(name: str, cluster: str, command: Command, size: Size) -> None:
+    """With match engines, and with matching in software; 16 ranks, four a board."""
+    if (name, cluster) != ("unstructured", "match4") and size.pick(True, True, False):
+        pytest.skip("only in --full")
+    here = command("mpi", "run", PROGRAMS / f"{name}.c", "-n", "16")
+    there = command("mpi", "run", PROGRAMS / f"{name}.c", "-n", "16", "--engine", "rtl", "--cluster", cluster)
+    assert (here.returncode, there.returncode) == (0, 0), here.stderr + there.stderr
+    assert sorted(there.stdout.splitlines()) == sorted(here.stdout.splitlines()) != []

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""MPI programs whose messages are matched by the engine in the tile: one tile alone, ranks are its threads."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from conftest import ROOT, Command, Size
+from system import mpi_order
+
+from gossamer import config as configs
+from gossamer.engines.rtl import Run, Tile
+from gossamer.mpi import _device
+
+PROGRAMS = ROOT / "examples" / "mpi"
+FIXTURES = ROOT / "tests" / "fixtures" / "mpi"
+
+
+def run(program: Path, ranks: int, *arguments: str) -> tuple[Run, list[str]]:
+    """What ranks on one tile come to, and what they write."""
+    config = configs.load("tiny-match")
+    stride = 1
+    while ranks * stride * 2 <= config.threads_per_tile:
+        stride *= 2
+    place = _device.Places(ranks, 1, ranks, stride, (ranks - 1) * stride + 1)
+    image = _device.build([str(program)], config, place, arguments)
+    lines: list[str] = []
+    with Tile(config) as tile:
+        tile.load_image(image)
+        done = tile.run(place.threads, max_cycles=60_000_000, on_line=lambda thread, text, more: lines.append(text))
+    return done, lines
+
+
+def good(done: Run, lines: list[str]) -> bool:
+    return done.reason == "done" and not any(done.codes.values()) and bool(lines)
+
+
+def test_every_call_gives_what_it_gives_here(command: Command) -> None:
+    """All calls: probes, cancelled receives, synchronous sends, datatypes, collectives."""
+    here = command("mpi", "run", FIXTURES / "calls.c", "-n", "4")
+    done, lines = run(FIXTURES / "calls.c", 4)
+    assert here.returncode == 0, here.stderr
+    assert good(done, lines), lines
+    assert sorted(lines) == sorted(here.stdout.splitlines())
+
+
+@pytest.mark.parametrize("name", ["unstructured", "sort", "cg", "halo2d", "halo3d", "rate", "pingpong"])
+def test_programs(name: str, command: Command, size: Size) -> None:
+    if name != "unstructured" and size.pick(True, True, False):
+        pytest.skip("only in --full")
+    here = command("mpi", "run", PROGRAMS / f"{name}.c", "-n", "6")
+    done, lines = run(PROGRAMS / f"{name}.c", 6)
+    assert here.returncode == 0, here.stderr
+    assert good(done, lines), lines
+    assert sorted(lines) == sorted(here.stdout.splitlines())
+
+
+def test_matching_order(seed: int, size: Size) -> None:
+    """Random streams and receives with wildcards, judged by MPI's rules alone."""
+    for number in range(size.pick(1, 1, 50)):
+        one = (seed + number) % (1 << 30)
+        done, lines = run(FIXTURES / "order.c", 4, str(one), "8")
+        assert good(done, lines), f"seed {one}: {lines}"
+        assert mpi_order.judge("\n".join(lines), 4, 8) == [], f"seed {one}: {lines}"
+
+
+def test_what_is_given_back_is_there_again() -> None:
+    """Memory of the overlay in blocks of many sizes, more in all than a thread has; datatypes."""
+    done, lines = run(FIXTURES / "reuse.c", 2)
+    assert good(done, lines), lines
+    assert sorted(lines) == [f"rank {rank}: 0 are wrong" for rank in range(2)]
+
+
+@pytest.mark.parametrize(
+    ("what", "said"),
+    [
+        ("deadlock", "deadlock: waits in MPI_Recv for a message from rank"),
+        ("more", "rank 1 of MPI_COMM_WORLD calls MPI_Bcast with root 1: all must call the same"),
+        ("truncate", "the message from rank 1, tag 4, has 16 bytes, and the receive room for 4"),
+    ],
+)
+def test_what_is_wrong_is_said(what: str, said: str, size: Size) -> None:
+    if what != "deadlock" and size.pick(True, True, False):
+        pytest.skip("only in --full")
+    done, lines = run(FIXTURES / "wrong.c", 3, what)
+    assert any(done.codes.values()) and any(said in line for line in lines), (done.codes, lines)
+
+
+@pytest.mark.parametrize(("what", "said"), [("receives", "no room for a receive"), ("messages", "without a receive")])
+def test_an_engine_that_is_full_says_so(what: str, said: str, size: Size) -> None:
+    """Receives, and messages that nobody receives, of more than the engine has room for."""
+    if size.pick(True, True, False):
+        pytest.skip("only in --full")
+    done, lines = run(FIXTURES / "flood.c", 2, what)
+    assert any(done.codes.values()) and any(said in line for line in lines), (done.codes, lines)
+    assert not any("went on" in line for line in lines)

@@ -1,0 +1,302 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs as they are written for POLite of Tinsel 0.8.3, each judged by a plain serial program, on cpu and rtl."""
+
+from __future__ import annotations
+
+import heapq
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import ROOT, Command, Size
+
+import gossamer_setup
+from gossamer import config as configs
+
+FIXTURES = ROOT / "tests" / "fixtures" / "polite"
+ENGINES = ("cpu", "rtl")
+TINY = configs.load("tiny")
+LINE = re.compile(r"0:0:(\d+):(\d+): (.*)")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def simulator() -> None:
+    gossamer_setup.require("rtl")
+    from gossamer.engines import _rtl_build
+
+    _rtl_build.board(TINY)
+
+
+def edges(seed: int, nodes: int, count: int) -> np.ndarray:
+    random = np.random.default_rng(seed)
+    found = random.integers(nodes, size=(count, 2))
+    found[::9, 0] = found[0, 0]  # a hub
+    found[-1] = nodes - 1  # so that there are as many
+    return found
+
+
+def written(folder: Path, pairs: np.ndarray) -> Path:
+    path = folder / "net.txt"
+    path.write_text("".join(f"{a} {b}\n" for a, b in pairs))
+    return path
+
+
+def polite(command: Command, folder: Path, name: str | Path, engine: str, *words: object, code: int = 0) -> list[str]:
+    done = command("polite", "run", FIXTURES / name, "--engine", engine, "--", *map(str, words), cwd=folder)
+    assert done.returncode == code, (done.stdout, done.stderr)
+    return (done.stderr if code else done.stdout).splitlines()
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_pagerank_in_steps_and_its_counters(
+    engine: str, command: Command, tmp_path: Path, size: Size, seed: int
+) -> None:
+    nodes = 50
+    pairs = edges(seed, nodes, size.pick(200, 300, 2000))
+    lines = polite(command, tmp_path, "pagerank", engine, written(tmp_path, pairs).name)
+    out = np.bincount(pairs[:, 0], minlength=nodes)
+    assert lines[0] == f"Max fan-out = {out.max()}"
+    score = np.full(nodes, 1 / nodes)
+    for _ in range(12):
+        given = np.bincount(pairs[:, 1], score[pairs[:, 0]] / out[pairs[:, 0]], nodes)
+        score = 0.15 / nodes + 0.85 * given
+    assert [int(line.split()[0]) for line in lines[1:]] == list(range(nodes))
+    assert np.allclose([float(line.split()[1]) for line in lines[1:]], score, rtol=1e-5)
+
+    # Its counters: sends and deliveries are those of a serial count, and each thread, core and cache has its line.
+    stats = [LINE.fullmatch(line) for line in (tmp_path / "stats.txt").read_text().splitlines()]
+    texts = [found[3] for found in stats if found]
+    assert Counter(text[0] for text in texts) == {"H": TINY.caches, "C": TINY.cores, "S": TINY.threads}
+    words = [dict(part.split(":") for part in text.split(",")) for text in texts if text[0] == "S"]
+    totals = {key: sum(int(one[key], 16) for one in words) for key in ("S", "R", "HM")}
+    assert totals == {"S": 12 * np.count_nonzero(out), "R": 12 * len(pairs), "HM": nodes}
+    assert {int(one["T"], 16) for one in words} == {12}
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_sssp_without_steps(engine: str, command: Command, tmp_path: Path, seed: int) -> None:
+    nodes = 60
+    lines = polite(command, tmp_path, "sssp", engine, written(tmp_path, edges(seed, nodes, 300)), 5, seed % 1000)
+    ways: list[list[tuple[int, int]]] = [[] for _ in range(nodes)]
+    for line in lines:
+        if line.startswith("edge"):
+            a, b, weight = map(int, line.split()[1:])
+            assert 1 <= weight <= 100
+            ways[a].append((b, weight))
+    want = [0x7FFFFFFF] * nodes
+    want[5] = 0
+    queue = [(0, 5)]
+    while queue:
+        far, node = heapq.heappop(queue)
+        for other, weight in ways[node] if far == want[node] else ():
+            if far + weight < want[other]:
+                want[other] = far + weight
+                heapq.heappush(queue, (far + weight, other))
+    got = dict(map(int, line.split()[1:]) for line in lines if line.startswith("dist"))
+    assert got == dict(enumerate(want))
+    assert (tmp_path / "sssp-stats.txt").read_text().count("H:") == TINY.caches
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_heat_without_a_clock(engine: str, command: Command, tmp_path: Path, seed: int) -> None:
+    random = np.random.default_rng(seed)
+    width, height = (int(x) for x in random.integers(2, 9, 2))
+    lines = polite(command, tmp_path, "heat", engine, width, height)
+    cells = np.zeros((height, width))
+    cells[:, 0], cells[:, -1] = 255, 40
+    fixed = cells.copy()
+    count = np.full((height + 2, width + 2), 0)
+    count[1:-1, 1:-1] = 1
+    near = count[:-2, 1:-1] + count[2:, 1:-1] + count[1:-1, :-2] + count[1:-1, 2:]
+    for _ in range(25):
+        padded = np.pad(cells, 1)
+        cells = (padded[:-2, 1:-1] + padded[2:, 1:-1] + padded[1:-1, :-2] + padded[1:-1, 2:]) / near
+        cells[:, 0], cells[:, -1] = fixed[:, 0], fixed[:, -1]
+    got = np.full(width * height, np.nan)
+    for line in lines:
+        number, time, value = line.split()
+        assert time == "25" and np.isnan(got[int(number)])
+        got[int(number)] = float(value)
+    assert np.allclose(got.reshape(height, width), cells, rtol=1e-4)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_hashmin_with_wide_labels_and_the_programs_own_file(
+    engine: str, command: Command, tmp_path: Path, seed: int
+) -> None:
+    for pairs in (np.array([[0, 1], [1, 2], [3, 4], [5, 5]]), edges(seed, 70, 55)):
+        nodes = int(pairs.max()) + 1
+        words = [] if nodes == 6 else [written(tmp_path, pairs).name]
+        lines = polite(command, tmp_path, "hashmin", engine, *words)
+        root = list(range(nodes))
+
+        def find(node: int, root: list[int] = root) -> int:
+            while root[node] != node:
+                node = root[node]
+            return node
+
+        for a, b in pairs.tolist():
+            root[min(find(a), find(b))] = max(find(a), find(b))
+        assert lines[0] == f"{nodes} on threads"
+        got = dict(map(int, line.split()) for line in lines[1:])
+        assert got == {node: 2**40 - 7919 * find(node) for node in range(nodes)}
+    assert not (tmp_path / "never-made.txt").exists()  # without POLITE_DUMP_STATS there are no counters
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_three_pins_labels_and_messages_to_the_host_before_the_end(
+    engine: str, command: Command, tmp_path: Path, seed: int
+) -> None:
+    n = int(np.random.default_rng(seed).integers(7, 25))
+    lines = polite(command, tmp_path, "pins", engine, n)
+    heard = np.zeros(n, int)
+    for i in range(n):
+        for j in range(2, n, 3):
+            heard[(i + j) % n] += 2 * 1000 * ((i + j) % 256)
+        if i % 3 == 0:
+            heard[(i - 1) % n] += 2 * 7
+    want = [f"token {i} {turn}" for i in range(n) for turn in (0, 1)]
+    want += [f"end {i} {heard[i]}" for i in range(0, n, 2)]
+    assert sorted(lines) == sorted(want)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_host_that_polls_and_devices_that_ask_where_they_are(
+    engine: str, command: Command, tmp_path: Path, seed: int
+) -> None:
+    n, steps = (int(x) for x in np.random.default_rng(seed).integers((9, 2), (30, 6)))
+    lines = polite(command, tmp_path, "paced", engine, n, steps)
+    want = []
+    for i in range(n):
+        count = (steps + 1) * sum((i - (1 << k)) % n + 1 for k in range(20) if 1 << k < n)
+        want.append(f"end {i} {count} here")
+    assert sorted(lines[:-1]) == sorted(want)
+    assert lines[-1].startswith("some reports")
+    said = (tmp_path / "said.txt").read_text().splitlines()
+    assert [line.partition(": ")[2] for line in said] == [f"step {time:08x} of 0" for time in range(steps + 1)]
+    assert len({line.partition(": ")[0] for line in said}) == 1
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_messages_and_edges_without_content(engine: str, command: Command, tmp_path: Path) -> None:
+    assert polite(command, tmp_path, "pulses", engine) == [f"{sum(i % 5 for i in range(40))} pulses"]
+
+
+# ---- Where and how -----------------------------------------------------------------------
+
+
+def test_boards_and_placers(command: Command, tmp_path: Path, seed: int) -> None:
+    path = written(tmp_path, edges(seed, 40, 100))
+    words = ("polite", "run", FIXTURES / "hashmin", "--engine", "rtl", "--cluster", "pair")
+    for placer, boards in (("metis", {}), ("bfs", {"POLITE_BOARDS_X": "1", "POLITE_BOARDS_Y": "1"})):
+        done = command(*words, "--", path, env={"POLITE_PLACER": placer, "POLITE_CHATTY": "1", **boards})
+        assert done.returncode == 0 and "PGraph::map: 40 devices" in done.stderr, done.stderr
+        assert done.stdout.startswith("40 on threads\n") and "elsewhere" not in done.stdout
+
+
+def test_states_beyond_offsets_of_16_bits(command: Command, tmp_path: Path) -> None:
+    # 1,000 states of 2,200 bytes on 32 threads: the last of a thread begin behind 65,535.
+    folder = tmp_path / "program"
+    shutil.copytree(FIXTURES / "pulses", folder)
+    for file, old, new in (("Pulse.h", "left;", "left;\n  uint8_t pad[2196];"), ("Run.cpp", "40", "1000")):
+        text = (folder / file).read_text()
+        (folder / file).write_text(text.replace(old, new))
+    assert -(-1000 // TINY.threads) * 2200 > 65_536
+    assert polite(command, tmp_path, folder, "rtl") == ["2000 pulses"]
+
+
+def endless(folder: Path, host: str) -> Path:
+    """Devices that send for ever."""
+    program = folder / "program"
+    shutil.copytree(FIXTURES / "pulses", program)
+    for file, old, new in (("Pulse.h", "    s->left--;\n", ""), ("Run.cpp", "i < wanted", host)):
+        text = (program / file).read_text()
+        assert old in text
+        (program / file).write_text(text.replace(old, new))
+    return program
+
+
+def test_a_host_that_ends_before_its_devices(command: Command, tmp_path: Path) -> None:
+    assert polite(command, tmp_path, endless(tmp_path, "i < wanted"), "cpu", code=1) == []
+
+
+def test_a_program_that_never_ends_is_broken_off(command: Command, tmp_path: Path) -> None:
+    program = endless(tmp_path, "true")
+    done = command("polite", "run", program, "--timeout", "2")
+    assert done.returncode == 4 and "did not end within 2 s (--timeout)" in done.stderr
+    done = command("polite", "run", program, "--engine", "rtl", "--max-cycles", "30000")
+    assert done.returncode == 4 and "not at its end after" in done.stderr
+
+
+def test_ctrl_c(tmp_path: Path) -> None:
+    words = [sys.executable, str(ROOT / "gossamer"), "polite", "run", str(endless(tmp_path, "true"))]
+    with subprocess.Popen(words, stderr=subprocess.PIPE, text=True, start_new_session=True) as child:
+        runs = f"{child.pid}"
+        for _ in range(1200):
+            time.sleep(0.1)
+            found = subprocess.run(["pgrep", "-g", runs, "-x", "program"], capture_output=True, check=False)
+            if found.returncode == 0:
+                break
+        os.killpg(child.pid, signal.SIGINT)
+        _, errors = child.communicate(timeout=60)
+    assert (child.returncode, errors.splitlines()[-1]) == (130, "gossamer: interrupted")
+    assert subprocess.run(["pgrep", "-g", runs], capture_output=True, check=False).returncode == 1
+
+
+CHANGES = [
+    # file, what in it, becomes; what the one line says; exit codes on cpu and rtl
+    ("Run.cpp", "graph.addEdge(i, 0,", "graph.addEdge(i, 1,", "PGraph::addEdge: there is no pin 1", (2, 2)),
+    ("Run.cpp", "graph.addEdge(i, 0,", "graph.addEdge(i, 0, 77 +", "PGraph::addEdge: there is no device", (2, 2)),
+    ("Run.cpp", "graph.mapVerticesToDRAM = true;", "graph.write(&hostLink);", "graph is not mapped", (2, 2)),
+    ("PageRank.h", "? Pin(0) : No;\n      return", "? Pin(3) : No;\n      return", "pin 3", (4, 0)),
+    ("PageRank.h", "? Pin(0) : No;\n      return", "? Pin(3) : No;\n      return", "sendOnMissingPin", (0, 4)),
+    ("PageRank.h", "uint16_t fanOut;", "uint16_t fanOut; size_t wide;", "as wide everywhere", (0, 2)),
+    ("PageRank.h", "uint16_t fanOut;", "uint16_t fanOut; uint32_t wide[300000];", "room for", (0, 2)),
+    ("PageRank.h", "uint32_t src;\n};", "uint32_t src; uint32_t more[14];\n};", "message is too large", (2, 2)),
+]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("change", CHANGES, ids=lambda one: one[3][:20])
+def test_what_is_wrong_is_one_line(
+    change: tuple[str, str, str, str, tuple[int, int]], engine: str, command: Command, tmp_path: Path
+) -> None:
+    file, old, new, says, codes = change
+    code = codes[ENGINES.index(engine)]
+    if not code:
+        pytest.skip("is no mistake there")
+    folder = tmp_path / "program"
+    shutil.copytree(FIXTURES / "pagerank", folder)
+    text = (folder / file).read_text()
+    assert old in text
+    (folder / file).write_text(text.replace(old, new))
+    errors = polite(command, tmp_path, folder, engine, written(tmp_path, edges(1, 30, 60)), code=code)
+    assert says in "\n".join(errors), errors
+    assert sum(line.startswith("gossamer: error: ") for line in errors) == 1
+    assert not (tmp_path / "stats.txt").exists()
+    assert not any("run-" in path.name for path in (ROOT / "build").glob("*/hostprograms/PageRank*/run-*"))
+
+
+def test_words_of_the_command(command: Command, tmp_path: Path) -> None:
+    for words, says in (
+        (["--engine", "shuffle"], "--engine shuffle"),
+        (["--placer", "scotch", "--", "net.txt"], "POLITE_PLACER=scotch"),
+        (["--frame-loss", "0.1"], "--frame-loss"),
+        (["--", "nothing.txt"], "nothing.txt: cannot be opened"),
+    ):
+        written(tmp_path, edges(1, 5, 9))
+        done = command("polite", "run", FIXTURES / "pagerank", *words, cwd=tmp_path)
+        assert done.returncode == 2 and says in done.stderr.splitlines()[-1]
+    (tmp_path / "net.txt").write_text("0 1\n2\n")
+    done = command("polite", "run", FIXTURES / "pagerank", "--", "net.txt", cwd=tmp_path)
+    assert done.returncode == 2 and "net.txt:3: has a source without a destination" in done.stderr
+    done = command("polite", "run", tmp_path / "nowhere")
+    assert done.returncode == 2 and "no such folder" in done.stderr

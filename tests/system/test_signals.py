@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""SIGINT and SIGTERM to the command alone end it at once, whatever it is at: no process stays, no half of a file."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from conftest import ROOT
+from sessions import Session
+
+from gossamer import apps, native, pgraph_hosts
+
+ENDS = [(signal.SIGINT, 130), (signal.SIGTERM, 143)]
+# A compiler is at this for minutes: loops at compile time, each just short enough for its limit.
+SLOW = """
+#ifndef GOSSAMER_EXACT_WIDTHS
+template <int N> struct Loop {
+  static constexpr unsigned long value = [] { unsigned long n = N; for (long i = 0; i < 200000; ++i) n = n * 3 + i;
+                                              return n; }();
+};
+template <int N> constexpr unsigned long sum() {
+  if constexpr (N == 0) return 0; else return Loop<N>::value + sum<N-1>();
+}
+static_assert(sum<800>() != 1);
+#endif
+"""
+HOST = """
+#include <csignal>
+#include <cstdio>
+#include <unistd.h>
+int main(int argc, char**) {
+  if (argc > 1) { std::signal(SIGTERM, SIG_IGN); std::signal(SIGINT, SIG_IGN); }
+  if (FILE* out = std::fopen("started", "w")) std::fclose(out);
+  for (;;) pause();
+}
+"""
+
+
+def halves() -> set[Path]:
+    """Files of our builds that are being written."""
+    return set(native.build_dir().rglob("*.part"))
+
+
+@pytest.mark.parametrize(("number", "code"), ENDS)
+@pytest.mark.parametrize("ending", ["h", "cpp"])
+def test_a_compiler(ending: str, number: signal.Signals, code: int, tmp_path: Path) -> None:
+    """Of an application, and of a program with a host of its own."""
+    source = tmp_path / f"slow.{ending}"
+    source.write_text(SLOW)
+    apps.load("hashmin")  # the library and the precompiled header are there, so that the compiler is at our file
+    before = halves()
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    session = Session("run", source, "gen:ring:vertices=5", cwd=tmp_path, env={"TMPDIR": str(temporary)})
+    session.wait_until(lambda: "cc1plus" in session.processes() and any(temporary.iterdir()))
+    returned, said = session.ends(number, 15)
+    assert returned == code and said.count("\n") == 1, said
+    assert halves() <= before
+    assert list(temporary.iterdir()) == []
+
+
+@pytest.mark.parametrize(("number", "code"), ENDS)
+@pytest.mark.parametrize("stubborn", [False, True])
+def test_a_host_program(number: signal.Signals, code: int, stubborn: bool, tmp_path: Path) -> None:
+    """One that ignores signals is killed: behind a second Ctrl-C, or some seconds after SIGTERM."""
+    source = tmp_path / "host.cpp"
+    source.write_text(HOST)
+    pgraph_hosts.compile_program(source)
+    session = Session("run", source, *(["stubborn"] if stubborn else []), cwd=tmp_path)
+    session.wait_until((tmp_path / "started").exists)
+    assert "program" in session.processes()
+    if stubborn and number == signal.SIGINT:
+        session.child.send_signal(number)
+        time.sleep(1)
+        assert "program" in session.processes()
+    returned, said = session.ends(number, 20 if stubborn else 15)
+    assert returned == code and said.count("\n") == 1, said
+
+
+def test_a_polite_program(tmp_path: Path) -> None:
+    """On the engine cpu, with devices that send for ever."""
+    program = tmp_path / "program"
+    shutil.copytree(ROOT / "tests" / "fixtures" / "polite" / "pulses", program)
+    for file, old, new in (("Pulse.h", "    s->left--;\n", ""), ("Run.cpp", "i < wanted", "true")):
+        text = (program / file).read_text()
+        assert old in text
+        (program / file).write_text(text.replace(old, new))
+    for number, code in ENDS:
+        session = Session("polite", "run", program, cwd=tmp_path)
+        session.wait_until(lambda its=session: "program" in its.processes())
+        returned, said = session.ends(number, 15)
+        assert returned == code and said.count("\n") == 1, said
+
+
+@pytest.mark.parametrize(("number", "code"), ENDS)
+def test_a_generator(number: signal.Signals, code: int, tmp_path: Path) -> None:
+    """In the middle of one call into the library that takes minutes: 2 billion edges."""
+    words = ("graph", "generate", "rmat", "--scale", "16", "--edge-factor", "30000", "-o", tmp_path / "out.gsg")
+    session = Session(*words, cwd=tmp_path)
+    session.wait_until(lambda: session.seconds() > 2)
+    returned, said = session.ends(number, 15)
+    assert returned == code and said.count("\n") == 1, said
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_tool_is_ended_with_all_that_it_started(tmp_path: Path) -> None:
+    """From Python, in a program that has no handlers of ours: by Ctrl-C, and by any exception in a thread's wait."""
+    script = (
+        "from gossamer import processes\n"
+        "processes.run(['sh', '-c', 'trap \"\" TERM; sleep 300 & touch started; wait; sleep 300'])\n"
+    )
+    session = Session("-c", script, cwd=tmp_path, program=[sys.executable], env={"PYTHONPATH": str(ROOT / "python")})
+    session.wait_until(lambda: (tmp_path / "started").exists() and "sleep" in session.processes())
+    returned, said = session.ends(signal.SIGINT, 20)
+    assert returned != 0 and "KeyboardInterrupt" in said
