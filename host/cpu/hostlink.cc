@@ -169,7 +169,7 @@ class Board {
 
  private:
   void run(const std::shared_ptr<const Graph>& graph) {
-    static const Graph none{{}, {}, {}, 0, 0, 0, 0};
+    static const Graph& none = *new Graph{{}, {}, {}, 0, 0, 0, 0};  // outlives the exit handlers
     const Graph& its = graph ? *graph : none;
     void* const object = ::dlopen(name("GOSSAMER_POLITE_DEVICES").c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!object) died(std::string("the devices cannot be loaded: ") + ::dlerror());

@@ -45,8 +45,9 @@ class Thread {
   bool own_ = false;
 };
 
-std::mutex mutex;                // of the two below
-std::vector<pthread_t> threads;  // that have been inside
+std::mutex mutex;  // of the two below
+// Those that have been inside. Never destroyed: a thread may end while the process runs its exit handlers.
+std::vector<pthread_t>& threads = *new std::vector<pthread_t>;
 int uses = 0;
 struct sigaction before[count];
 struct sigaction beforeInterruption;

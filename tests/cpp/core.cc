@@ -5,9 +5,11 @@
 #include <atomic>
 #include <random>
 #include <set>
+#include <thread>
 #include <utility>
 #include <vector>
 
+#include "gossamer/core/guard.h"
 #include "gossamer/core/memory.h"
 #include "gossamer/core/pool.h"
 
@@ -138,3 +140,32 @@ GS_TEST(chunks_cover_everything_once) {
 }
 
 GS_TEST(there_is_a_thread_at_least) { CHECK(gossamer::defaultThreads() >= 1); }
+
+namespace {
+
+/// A thread that outlives all objects of static storage: constructed before them, so destroyed behind them.
+struct Last {
+  std::thread thread;
+  std::atomic<int> runs{0}, end{0};
+  ~Last() {
+    end = 1;
+    end.notify_all();
+    if (thread.joinable()) thread.join();
+  }
+};
+__attribute__((init_priority(101))) Last last;
+
+}  // namespace
+
+GS_TEST(a_thread_that_was_inside_may_end_behind_the_exit_handlers) {
+  last.thread = std::thread([] {
+    gossamer::Position position;
+    gossamer::Fault fault;
+    auto count = [] { ++last.runs; };
+    if (!gossamer::guard::run(count, &position, fault)) last.runs = -1;
+    last.runs.notify_all();
+    last.end.wait(0);
+  });
+  last.runs.wait(0);
+  CHECK_EQ(last.runs.load(), 1);  // a sanitizer sees the rest, when this program ends
+}
