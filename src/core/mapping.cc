@@ -19,7 +19,7 @@ struct Mapping {
 
 Mapping mappings[256];
 uintptr_t page = 4096;
-struct sigaction before;
+struct sigaction beforeBus, beforeFault;
 
 /// Puts zeros where the file is gone, from the page that was read to the mapping's end.
 bool mend(uintptr_t at) {
@@ -35,11 +35,28 @@ bool mend(uintptr_t at) {
   return false;
 }
 
-void onSignal(int number, siginfo_t* info, void*) {
-  if (info->si_code > 0 && mend(reinterpret_cast<uintptr_t>(info->si_addr))) return;
-  // Not ours: whoever was there before us has it, when the instruction fails again.
+/// Gives a signal that is not ours to whoever was there before us, when the instruction fails again.
+void pass(int number, const siginfo_t* info, const struct sigaction& before) {
   sigaction(number, &before, nullptr);
   if (info->si_code <= 0) raise(number);
+}
+
+void onBusError(int number, siginfo_t* info, void*) {
+  if (info->si_code > 0 && mend(reinterpret_cast<uintptr_t>(info->si_addr))) return;
+  pass(number, info, beforeBus);
+}
+
+/// Whoever took zeros for offsets reads anywhere. Where that ends on a thread that nobody guards, the process ends, but
+/// says why.
+void onFault(int number, siginfo_t* info, void*) {
+  for (const Mapping& one : mappings) {
+    if (!one.begin.load() || !one.cut.load()) continue;
+    constexpr char line[] =
+        "gossamer: error: a file of a graph was cut short while it was read; there is no answer. Make the file again\n";
+    [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line, sizeof line - 1);
+    _exit(4);
+  }
+  pass(number, info, beforeFault);
 }
 
 void install() {
@@ -47,9 +64,11 @@ void install() {
   std::call_once(once, [] {
     page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
     struct sigaction action{};
-    action.sa_sigaction = onSignal;
     action.sa_flags = SA_SIGINFO | SA_ONSTACK;
-    sigaction(SIGBUS, &action, &before);
+    action.sa_sigaction = onBusError;
+    sigaction(SIGBUS, &action, &beforeBus);
+    action.sa_sigaction = onFault;
+    sigaction(SIGSEGV, &action, &beforeFault);
   });
 }
 

@@ -2,6 +2,11 @@
 /// The memory and the threads below every engine: Array, Bitmap, Pool.
 #include "check.h"
 
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <random>
 #include <set>
@@ -10,6 +15,7 @@
 #include <vector>
 
 #include "gossamer/core/guard.h"
+#include "gossamer/core/mapping.h"
 #include "gossamer/core/memory.h"
 #include "gossamer/core/pool.h"
 
@@ -64,9 +70,7 @@ GS_TEST(an_array_moves) {
   CHECK(c.empty());
 }
 
-GS_TEST(an_array_that_cannot_be_is_refused) {
-  CHECK_THROWS(std::bad_alloc, Array<uint8_t>(size_t{1} << 62));
-}
+GS_TEST(an_array_that_cannot_be_is_refused) { CHECK_THROWS(std::bad_alloc, Array<uint8_t>(size_t{1} << 62)); }
 
 GS_TEST(a_bitmap_is_a_vector_of_bools) {
   std::mt19937_64 random(check::seed);
@@ -140,6 +144,36 @@ GS_TEST(chunks_cover_everything_once) {
 }
 
 GS_TEST(there_is_a_thread_at_least) { CHECK(gossamer::defaultThreads() >= 1); }
+
+namespace {
+
+/// How a process ends that reads a mapped file, is `cut` or not, and then touches memory that is not its own: its exit
+/// code, or a signal's number below zero.
+int endOfReader(bool cut) {
+  const pid_t child = fork();
+  if (!child) {
+    signal(SIGSEGV, SIG_DFL);  // a sanitizer's own handler would be there before us
+    close(STDERR_FILENO);
+    const int file = memfd_create("graph", 0);
+    if (ftruncate(file, 16384)) _exit(90);
+    auto* const bytes = static_cast<const volatile char*>(mmap(nullptr, 16384, PROT_READ, MAP_SHARED, file, 0));
+    if (gs_mapping_watch(const_cast<const char*>(bytes), 16384) < 0) _exit(91);
+    if (cut && ftruncate(file, 4096)) _exit(92);
+    if (bytes[9000]) _exit(93);
+    *reinterpret_cast<volatile int*>(mmap(nullptr, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) = 1;
+    _exit(94);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+}  // namespace
+
+GS_TEST(who_took_zeros_of_a_file_that_was_cut_for_offsets_says_so) {
+  CHECK_EQ(endOfReader(true), 4);
+  CHECK_EQ(endOfReader(false), -SIGSEGV);
+}
 
 namespace {
 

@@ -21,6 +21,9 @@ READERS = {
     "a .gsg": "gs.write_graph(graph, 'out.gsg')",
     "a text": "gs.write_graph(graph, 'out.mtx')",
     "a packed text": "gs.write_graph(graph, 'out.mtx.gz')",
+    "arrays": "print(graph.out.targets.sum())",
+    "SciPy": "graph.to_scipy()",
+    "NetworkX": "graph.to_networkx()",
 }
 SCRIPT = """
 import os, sys
