@@ -64,8 +64,9 @@ def test_every_edge_is_reached_once_by_keys(text: str, size: Size, seed: int) ->
         tables = tables_of(given, topology, made, layout, **how)
         walker = Walker(tables, given, layout, multicast=True, topology=topology)
         assert walker.walk() == edges_of(given)
-        keys = KeyTables(beats_of(tables, boards), tuple(sorted(walker.keys)))
-        report = routes.check(topology, made, *routes.tree_tables(topology, made), keys=keys)
+        turns = routes.tree_turns(topology, made).pairs()
+        keys = KeyTables(beats_of(tables, boards), tuple(sorted(walker.keys)), turns=turns)
+        report = routes.check(topology, made, keys=keys)
         assert report.safe, report.fault
         assert walker.crossings == (tables.records.crossings if tables.records else 0)
         if vertices == 120 and boards > 2 and how["method"] == "random" and given.edges > 400:
@@ -174,8 +175,8 @@ def test_more_records_than_a_key_can_have_beats(most: int, seed: int) -> None:
     assert walker.kinds[6] or most == 7
 
 
-def test_trees_are_what_networkx_counts(seed: int) -> None:
-    """On a mesh with dimension-ordered routes: as many crossings as the union of shortest paths, X first, has links."""
+def test_trees_have_fewer_links_than_routes_together(seed: int) -> None:
+    """On a mesh: fewer than the union of the routes, x first, and no less than there are boards to reach."""
     source = random.Random(seed)
     topology = network.grid("mesh 4x3")
     made = routes.generate(topology).tables
@@ -184,7 +185,7 @@ def test_trees_are_what_networkx_counts(seed: int) -> None:
     machine = tables.machine
     where = mapper.assign(300, *given.ends(), machine, method="random").thread
     board = where // (machine.board_tiles * machine.tile_threads)
-    total = 0
+    most = least = 0
     for vertex in range(300):
         relations = [one.targets[one.offsets[vertex] : one.offsets[vertex + 1]] for one in given.relations]
         targets = np.concatenate(relations)
@@ -199,8 +200,9 @@ def test_trees_are_what_networkx_counts(seed: int) -> None:
             ys = [(x1, y) for y in range(min(y0, y1), max(y0, y1) + 1)][:: 1 if y1 >= y0 else -1]
             nx.add_path(tree, xs)
             nx.add_path(tree, ys)
-        total += tree.number_of_edges()
-    assert tables.records is not None and tables.records.crossings == total
+        most += tree.number_of_edges()
+        least += len({tile // machine.board_tiles for tile in tiles})
+    assert tables.records is not None and least <= tables.records.crossings < 0.95 * most
 
 
 def test_tables_that_are_full_say_so() -> None:

@@ -14,6 +14,7 @@ import numpy as np
 from gossamer.errors import InputError
 from gossamer.graph import _native
 from gossamer.graph._adjlist import LabelTable
+from gossamer.native import check_mapped
 
 if TYPE_CHECKING:
     import networkx
@@ -226,7 +227,7 @@ class Graph:
     @property
     def out(self) -> CSR:
         """Edges by source. Of a ``.gsg`` the arrays are the file: raises RunDied if it was cut short meanwhile."""
-        _native.check_mapped()
+        check_mapped()
         if self._out is None:
             assert self._into is not None
             self._out = self._into if self.symmetric else transposed(self._into)
@@ -235,7 +236,7 @@ class Graph:
     @property
     def into(self) -> CSR:
         """Edges by destination; made when first asked for. Raises RunDied as ``out`` does."""
-        _native.check_mapped()
+        check_mapped()
         if self._into is None:
             assert self._out is not None
             self._into = self._out if self.symmetric else transposed(self._out)
@@ -459,7 +460,7 @@ class Graph:
         # A copy: SciPy changes arrays in place, to add parallel entries up for one.
         data = np.ones(self.edges) if out.weights is None else out.weights.copy()
         parts = (data, out.targets.astype(index), out.offsets.astype(index))
-        _native.check_mapped()
+        check_mapped()
         return scipy.sparse.csr_array(parts, shape=(self.vertices, self.vertices))
 
     @classmethod
@@ -523,7 +524,7 @@ class Graph:
         else:
             costs = out.weights[kept].tolist()
             result.add_edges_from((names[a], names[b], {"weight": w}) for (a, b), w in zip(pairs, costs, strict=True))
-        _native.check_mapped()
+        check_mapped()
         return result
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Records of the boards' multicast routers: one message of a vertex reaches tiles of other boards by keys.
 
-A message follows a tree of boards, the union of the routes to all boards that have receivers. At each place of the tree
+A message follows a tree of boards to all that have receivers (``trees.py``). At each place of the tree
 it has a key of its own, whose records are: one to each neighbour's router that it goes on to, with the key there, and
 one to each tile of the board that has receivers, with the key of the edges there. Layouts are the ``route_*`` of
 ``config/constants/fabric.toml``; docs/hardware/multicast.md says what a router does with them.
@@ -9,7 +9,7 @@ one to each tile of the board that has receivers, with the key of the edges ther
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +20,7 @@ from gossamer.config import Config, constants
 from gossamer.device._header import memory_map
 from gossamer.errors import InputError
 from gossamer.mapper.machine import Numbers
+from gossamer.mapper.trees import multicast_trees
 
 BEAT_BYTES = 32
 _PLACES = 5
@@ -43,8 +44,8 @@ class Network:
         link: Callable[[int, int], int] = lambda board, link: link,
     ) -> None:
         self.topology, self.tables, self.link = topology, tables, link
-        self.trees = routes.tree_tables(topology, tables)
-        """Routes that trees are made of; senders take them in turn."""
+        self.turns = routes.tree_turns(topology, tables)
+        """What trees may do on their way."""
         self.boards = len(topology.cluster.boards)
 
 
@@ -155,44 +156,24 @@ class Records:
         sources[sender] = remote.source
         reached = np.zeros((len(self.sender), boards), bool)
         reached[sender, remote.board] = True
-        # Senders of one board to the same boards have the same tree, but for its channels.
-        turn = np.arange(len(self.sender)) % len(network.trees)
-        begins = (sources * len(network.trees) + turn).astype("<u4").view(np.uint8).reshape(-1, 4)
+        # Senders of one board to the same boards have the same tree.
+        begins = sources.astype("<u4").view(np.uint8).reshape(-1, 4)
         rows = np.concatenate([begins, np.packbits(reached, axis=1)], axis=1)
         _, shown, kind = np.unique(rows, axis=0, return_index=True, return_inverse=True)
         kind = kind.reshape(-1)
-        trees = [
-            self._tree(network.trees[turn[one]], int(sources[one]), np.flatnonzero(reached[one]).tolist())
-            for one in shown.tolist()
-        ]
-        sizes = np.array([len(tree.board) for tree in trees], np.int64)
+        made = multicast_trees(network.turns, sources[shown], reached[shown])
+        sizes = np.diff(made.first)
         size = sizes[kind]
         first = np.cumsum(size) - size
-        tree_first = np.cumsum(sizes) - sizes
-        which = np.repeat(tree_first[kind] - first, size) + np.arange(int(size.sum()))
-        board, parent, link, vc = (
-            np.concatenate([np.empty(0, np.int64), *(getattr(tree, name) for tree in trees)])
-            for name in ("board", "parent", "link", "vc")
-        )
-        above = np.where(parent[which] < 0, -1, parent[which] + np.repeat(first, size))
-        ends = np.array([tree.ends for tree in trees], np.int64).reshape(-1, boards)
-        last = first[sender] + ends[kind[sender], remote.board]
-        return _Nodes(board[which], above, link[which], vc[which], first), last
-
-    def _tree(self, tables: routes.Tables, source: int, destinations: Sequence[int]) -> _Tree:
-        network = self._network
-        found = routes.multicast_tree(network.topology, tables, source, destinations)
-        places = found.branches
-        number = {place: at for at, place in enumerate(places)}
-        parent, link, vc = (np.full(len(places), -1, np.int64) for _ in range(3))
-        for place, branches in places.items():
-            for out, channel, ahead in branches:
-                at = number[ahead, (place[0], out, channel)]
-                parent[at], link[at], vc[at] = number[place], network.link(place[0], out), channel
-        ends = np.full(network.boards, -1, np.int64)
-        for destination, place in found.ends.items():
-            ends[destination] = number[place]
-        return _Tree(np.array([board for board, _ in places], np.int64), parent, link, vc, ends)
+        which = np.repeat(made.first[:-1][kind] - first, size) + np.arange(int(size.sum()))
+        parent = made.parent[which]
+        above = np.where(parent < 0, -1, parent + np.repeat(first, size))
+        # Routers may have other numbers for their links than the configuration.
+        numbers = np.array([[network.link(board, link) for link in range(made.links)] for board in range(boards)])
+        came = np.where(parent < 0, 0, made.board[which[np.maximum(above, 0)]])
+        link = np.where(parent < 0, -1, numbers[came, np.maximum(made.link[which], 0)])
+        last = first[sender] + made.ends[kind[sender], remote.board]
+        return _Nodes(made.board[which], above, link, made.vc[which], first), last
 
     def _put(self, beat: Numbers, place: Numbers, *halves: NDArray[np.uint64]) -> None:
         """Writes records that begin at places of beats: one of 48 bits, or two of them."""
@@ -201,17 +182,6 @@ class Records:
                 word = half >> np.uint64(16 * part) & np.uint64(0xFFFF)
                 self._beats[beat, 1 + 3 * (place + number) + part] = word
         np.add.at(self._beats[:, 0], beat, 1)
-
-
-@dataclass(frozen=True)
-class _Tree:
-    """Places of a tree of boards, parents first; the link and channel that lead to each; where routes end, by board."""
-
-    board: Numbers
-    parent: Numbers
-    link: Numbers
-    vc: Numbers
-    ends: Numbers
 
 
 @dataclass(frozen=True)

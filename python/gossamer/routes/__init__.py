@@ -25,10 +25,9 @@ from gossamer.routes._tables import read as _read_tables
 from gossamer.routes._tables import write as write_tables
 from gossamer.routes._topology import Topology, topology_hash, with_down
 from gossamer.routes._topology import read as read_topology
-from gossamer.routes._trees import MulticastTree, multicast_tree
 from gossamer.routes.deadlock import Report
 from gossamer.routes.keys import KeyTables
-from gossamer.routes.tree_tables import tree_tables
+from gossamer.routes.tree_turns import TreeTurns, tree_turns
 
 __all__ = [
     "HOME",
@@ -36,19 +35,18 @@ __all__ = [
     "NONE",
     "Figures",
     "KeyTables",
-    "MulticastTree",
     "Report",
     "Routes",
     "Tables",
     "Topology",
+    "TreeTurns",
     "check",
     "generate",
     "measure",
-    "multicast_tree",
     "read_tables",
     "read_topology",
     "topology_hash",
-    "tree_tables",
+    "tree_turns",
     "with_down",
     "write_tables",
 ]

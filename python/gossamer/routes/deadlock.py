@@ -108,6 +108,11 @@ def check(
             return Report(0, 0, 0, 0, fault)
     graph = _Graph(whole, shared)
     links, witness = _link_dependencies(whole, tables)
+    if keys is not None and keys.turns:
+        fault = _no_turn(whole, keys)
+        if fault:
+            return Report(0, 0, 0, 0, fault)
+        links = np.concatenate([links, _declared(whole, keys)], axis=1)
     for port, vc, host_port, host_vc in tables:
         graph.table(port, vc)
         graph.table(host_port, host_vc, hosts=True)
@@ -237,12 +242,41 @@ class _Witness(dict[tuple[int, int], int]):
         self.pairs, self.dests, self.total = pairs, dests, total
 
     def __missing__(self, key: tuple[int, int]) -> int:
-        at = int(np.searchsorted(self.pairs, key[0] * self.total + key[1]))
+        pair = key[0] * self.total + key[1]
+        at = int(np.searchsorted(self.pairs, pair))
+        if at == len(self.pairs) or self.pairs[at] != pair:
+            return -1  # a turn of trees alone
         return int(self.dests[at])
 
 
+def dependencies(fabric: Fabric, tables: Sequence[tuple[Table, Table, Table, Table]]) -> Ints:
+    """[2, pair]: channels (board * links + link) * vcs + vc of links, of which the first may wait for the second."""
+    return _link_dependencies(fabric, tables)[0]
+
+
+def _no_turn(fabric: Fabric, keys: KeyTables) -> str | None:
+    """A declared turn is one of channels that are there; a sentence if not."""
+    boards, links = fabric.far.shape
+    for board, link, vc, onward, lane in keys.turns:
+        there = int(fabric.far[board, link]) if 0 <= board < boards and 0 <= link < links else -1
+        if there < 0 or not 0 <= onward < links or fabric.far[there, onward] < 0:
+            what = f"a turn from link {link} of board {fabric.cluster.boards[board].name} to link {onward} behind it"
+            return f"{keys.path}: {what}, where no cable is up"
+        if not (0 <= vc < fabric.vcs and 0 <= lane < fabric.vcs):
+            return f"{keys.path}: a turn names virtual channel {max(vc, lane)}, there are {fabric.vcs}"
+    return None
+
+
+def _declared(fabric: Fabric, keys: KeyTables) -> Ints:
+    """The turns that the tables of keys declare, as pairs of link channels."""
+    board, link, vc, onward, lane = np.array(keys.turns, dtype=np.int64).reshape(-1, 5).T
+    links, vcs = fabric.far.shape[1], fabric.vcs
+    there = fabric.far[board, link]
+    return np.stack([(board * links + link) * vcs + vc, (there * links + onward) * vcs + lane])
+
+
 def _turns(fabric: Fabric, found: Sequence[Branch], links: Ints) -> str | None:
-    """Multicast trees may only turn as some unicast route does: then any set of trees is as safe as the routes."""
+    """Trees may only turn as some route does, or as is declared: then any set of trees is as safe as these together."""
     most = fabric.far.shape[1] * fabric.vcs
     total = len(fabric.cluster.boards) * most
     permitted = set((links[0] * total + links[1]).tolist())
@@ -529,4 +563,4 @@ class _Graph:
         for place, after in zip(places, [*places[1:], places[0]], strict=True):
             board, lane = divmod(place, self.lanes)
             found.append((board, lane // self.fabric.vcs, lane % self.fabric.vcs, dests[place, after]))
-        return tuple(found)
+        return tuple(found) if all(one[3] >= 0 for one in found) else ()

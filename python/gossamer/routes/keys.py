@@ -5,10 +5,12 @@ Layouts are those of ``route_*`` in ``config/constants/fabric.toml``. The file i
 
     {"format": "gossamer-keys 1", "topology": "<hash>",
      "boards": {"x0y0": {"first": 0, "beats": ["<64 hex digits>", ...]}},
-     "roots": [["x0y0", <key>], ...]}
+     "roots": [["x0y0", <key>], ...],
+     "turns": [["x0y0", 2, 0, 1, 1], ...]}
 
 A beat is written as the number it is, most significant digit first; `first` is the number of the first one in memory.
-Roots are the keys that threads and hosts of a board send.
+Roots are the keys that threads and hosts of a board send. Turns are what trees may do beyond what routes do: from a
+board's link and virtual channel to a link and virtual channel of the board at the other end. They may be left out.
 """
 
 from __future__ import annotations
@@ -37,6 +39,8 @@ class KeyTables:
     roots: tuple[tuple[int, int], ...]
     """(board, key)."""
     path: str = "keys"
+    turns: tuple[tuple[int, int, int, int, int], ...] = ()
+    """(board, link, virtual channel, link and virtual channel of the board at the other end)."""
 
 
 @dataclass(frozen=True)
@@ -78,9 +82,10 @@ def load(path: str | os.PathLike[str], cluster: Cluster, topology: str) -> KeyTa
             for name, held in data["boards"].items()
         }
         roots = tuple((names[name], int(key)) for name, key in data["roots"])
+        turns = tuple((names[name], int(a), int(b), int(c), int(d)) for name, a, b, c, d in data.get("turns", ()))
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InputError(f"{shown(path)}:1: {type(error).__name__.lower()} {error}: see docs/routes.md") from None
-    return KeyTables(beats, roots, shown(path))
+    return KeyTables(beats, roots, shown(path), turns)
 
 
 def _bits(value: int, layout: str, field: str) -> int:

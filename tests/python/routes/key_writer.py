@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from gossamer import routes
 from gossamer.config import constants
+from gossamer.mapper.trees import Trees, multicast_trees
 from gossamer.routes import KeyTables, Topology
 
 WIDE = ("thread_word", "tile", "tile_half")
@@ -37,12 +40,20 @@ def key_of(first: int, beats: int = 1) -> int:
     return first << layout.field("beat").lsb | beats << layout.field("beats").lsb
 
 
+def tree_of(turns: routes.TreeTurns, source: int, dests: list[int]) -> Trees:
+    """One tree, as the mapper makes them."""
+    wanted = np.zeros((1, len(turns.far)), bool)
+    wanted[0, dests] = True
+    return multicast_trees(turns, np.array([source]), wanted)
+
+
 class Writer:
     """Puts trees into tables, a key for each place of a tree; long lists of records go on by indirection."""
 
     def __init__(self) -> None:
         self.beats: dict[int, dict[int, int]] = {}
         self.roots: list[tuple[int, int]] = []
+        self.turns: routes.TreeTurns | None = None
 
     def add(self, board: int, *records: tuple[int, int]) -> int:
         held = self.beats.setdefault(board, {})
@@ -53,20 +64,22 @@ class Writer:
 
     def tree(self, topology: Topology, tables: routes.Tables, source: int, dests: list[int]) -> None:
         """Copies to tile 0,0 of each of those boards: where its copy arrives, not where others pass through it."""
-        tree = routes.multicast_tree(topology, tables, source, dests)
-        ends = set(tree.ends.values())
-
-        def write(place: tuple[int, tuple[int, int, int] | None]) -> int:
-            board = place[0]
+        if self.turns is None:
+            self.turns = routes.tree_turns(topology, tables)
+        tree = tree_of(self.turns, source, dests)
+        ends = {int(tree.ends[0, dest]) for dest in dests}
+        keys: dict[int, int] = {}
+        # Parents come first, and need the keys of what is below them.
+        for place in reversed(range(len(tree.board))):
             records = [
-                record("router", link=link, vc=vc, key=write((ahead, (board, link, vc))))
-                for link, vc, ahead in tree.branches[place]
+                record("router", link=int(tree.link[below]), vc=int(tree.vc[below]), key=keys[below])
+                for below in np.flatnonzero(tree.parent == place).tolist()
             ]
             if place in ends:
                 records.append(record("tile", tile_x=0, tile_y=0, mask_low=3, mask_high=1 << 47))
-            return self.add(board, *records)
-
-        self.roots.append((source, write((source, None))))
+            keys[place] = self.add(int(tree.board[place]), *records)
+        self.roots.append((source, keys[0]))
 
     def tables(self) -> KeyTables:
-        return KeyTables(self.beats, tuple(self.roots), "keys.json")
+        turns = self.turns.pairs() if self.turns else ()
+        return KeyTables(self.beats, tuple(self.roots), "keys.json", turns)

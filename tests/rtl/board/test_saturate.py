@@ -99,7 +99,7 @@ def least(tmp_path: Path) -> Config:
 
 @pytest.mark.timeout(7200)
 @pytest.mark.parametrize("loss", [0.0, 0.01])
-@pytest.mark.parametrize("kind", ["ring", "torus", "random"])
+@pytest.mark.parametrize("kind", ["ring", "torus", "mesh", "random"])
 def test_everything_arrives_on_a_saturated_wiring(kind: str, loss: float, least: Config, size: Size, seed: int) -> None:
     """Unicast, masks, multicast trees, streams, replies and control at once, for 1,000,000 cycles each with --full."""
     rng = random.Random(seed)
@@ -108,7 +108,7 @@ def test_everything_arrives_on_a_saturated_wiring(kind: str, loss: float, least:
         count = size.pick(1, 3, 100) if loss == 0 else size.pick(1, 2, 10)
         topologies = [random_wiring(rng) for _ in range(count)]
     else:
-        topologies = [network.grid("ring 6" if kind == "ring" else "torus 3x3")]
+        topologies = [network.grid({"ring": "ring 6", "torus": "torus 3x3", "mesh": "mesh 3x3"}[kind])]
     text = "".join(described(f"{kind}{number}", one, rng) for number, one in enumerate(topologies))
     found = rows(run(least, text, seed % 2**31, cycles, loss))
     print(*found, sep="\n")
