@@ -64,6 +64,8 @@ class Run {
   /// So many threads push by cutting rows: cheaper than sorting messages, but each looks at all senders.
   static constexpr unsigned mostCutting = 4;
   static constexpr size_t mostGrain = 4096;
+  /// From so many words on a bitmap is counted by all threads.
+  static constexpr size_t manyWords = 16384;
   static constexpr size_t mostStepTimes = 100000;
 
   /// A vertex by its place in the chunk, and the number of its in-edges.
@@ -85,6 +87,7 @@ class Run {
     uint64_t alone = 0;     // messages on OneEdge, this round
     uint64_t looks = 0;     // at vertices, or words of them, besides those that send or step
     uint64_t probes = 0;    // at edges that deliver nothing
+    uint64_t sum = 0;       // of its share of what all add up
     bool vote = false;
     Position at;
     [[no_unique_address]] A mine{};  // what the vertices' steps gave
@@ -447,8 +450,7 @@ class Run {
   [[gnu::noinline]] void step() {
     bool all = true;
     if constexpr (lazySteps) {
-      uint64_t count = 0;
-      for (size_t w = 0; w < touched_.words(); ++w) count += static_cast<uint64_t>(std::popcount(touched_.word(w)));
+      const uint64_t count = countBits(touched_);
       all = count > n_ / 2;
       if (!all && (threads_ == 1 || count < smallEdges / 4)) {
         stepTouched(0, n_, locals_[0]);
@@ -577,10 +579,28 @@ class Run {
   }
 
   [[gnu::noinline]] void recount() {
-    uint64_t count = 0;
-    for (size_t w = 0; w < ready_.words(); ++w) count += static_cast<uint64_t>(std::popcount(ready_.word(w)));
-    ready_count_ = count;
+    ready_count_ = countBits(ready_);
     listed_ = false;
+  }
+
+  /// Adds up what f(first word, last word) gives of pieces of the bitmaps: on all threads where there is much of it.
+  template <typename F>
+  uint64_t sumOfWords(bool much, F&& f) {
+    const size_t words = ready_.words();
+    locals_[0].looks += words;
+    if (!much || threads_ == 1) return f(size_t{0}, words);
+    pool_.chunks(words, grain_ / 64, [&](size_t begin, size_t end, unsigned t) { locals_[t].sum += f(begin, end); });
+    uint64_t sum = 0;
+    for (Local& local : locals_) sum += std::exchange(local.sum, 0);
+    return sum;
+  }
+
+  uint64_t countBits(const Bitmap& bits) {
+    return sumOfWords(bits.words() >= manyWords, [&](size_t begin, size_t end) {
+      uint64_t count = 0;
+      for (size_t w = begin; w < end; ++w) count += static_cast<uint64_t>(std::popcount(bits.word(w)));
+      return count;
+    });
   }
 
   /// Rounds of messages until nobody wants to send and none is on its way.
@@ -638,18 +658,16 @@ class Run {
   }
 
   [[gnu::noinline]] uint64_t readyEdges() {
-    uint64_t sum = 0;
     if (listed_) {
+      uint64_t sum = 0;
       for (const uint32_t v : list_) sum += degree(v, pin_[v]);
       return sum;
     }
-    for (size_t w = 0; w < ready_.words(); ++w) {
-      for (uint64_t bits = ready_.word(w); bits; bits &= bits - 1) {
-        const size_t v = w * 64 + static_cast<size_t>(std::countr_zero(bits));
-        sum += degree(static_cast<uint32_t>(v), pin_[v]);
-      }
-    }
-    return sum;
+    return sumOfWords(ready_count_ >= smallEdges, [&](size_t begin, size_t end) {
+      uint64_t sum = 0;
+      forBits(ready_, begin, end, [&](size_t v) { sum += degree(static_cast<uint32_t>(v), pin_[v]); });
+      return sum;
+    });
   }
 
   // ---- Few senders: straight to the receivers, on this thread ------------------
@@ -683,11 +701,7 @@ class Run {
 
   void enlist() {
     list_.clear();
-    for (size_t w = 0; w < ready_.words(); ++w) {
-      for (uint64_t bits = ready_.word(w); bits; bits &= bits - 1) {
-        list_.push_back(static_cast<uint32_t>(w * 64 + static_cast<size_t>(std::countr_zero(bits))));
-      }
-    }
+    forBits(ready_, 0, ready_.words(), [&](size_t v) { list_.push_back(static_cast<uint32_t>(v)); });
     listed_ = true;
   }
 
@@ -1282,24 +1296,43 @@ class Run {
   /// Whether the ready vertices stand in the order of their priorities already:
   /// then their bits are as good as a queue.
   bool readyAscend() {
-    uint32_t last = 0;
-    for (size_t w = 0; w < ready_.words(); ++w) {
-      for (uint64_t bits = ready_.word(w); bits; bits &= bits - 1) {
-        const uint32_t key = priority(static_cast<uint32_t>(w * 64 + static_cast<size_t>(std::countr_zero(bits))));
-        if (key < last) return false;
-        last = key;
+    struct Keys {
+      uint32_t first = 0;
+      uint32_t last = 0;
+      bool some = false;
+      bool ascend = true;
+    };
+    const size_t grain = grain_ / 64;
+    std::vector<Keys> pieces(ready_.words() / grain + 1);
+    const auto look = [&](size_t begin, size_t end, unsigned) {
+      Keys& keys = pieces[begin / grain];
+      for (size_t w = begin; w < end && keys.ascend; ++w) {
+        for (uint64_t bits = ready_.word(w); bits; bits &= bits - 1) {
+          const uint32_t key = priority(static_cast<uint32_t>(w * 64 + static_cast<size_t>(std::countr_zero(bits))));
+          keys.ascend &= key >= keys.last;
+          if (!keys.some) keys.first = key;
+          keys.last = key;
+          keys.some = true;
+        }
       }
+    };
+    if (ready_count_ >= smallEdges) {
+      pool_.chunks(ready_.words(), grain, look);
+    } else {
+      look(0, ready_.words(), 0);
+    }
+    locals_[0].looks += ready_.words();
+    uint32_t last = 0;
+    for (const Keys& keys : pieces) {
+      if (!keys.ascend || (keys.some && keys.first < last)) return false;
+      if (keys.some) last = keys.last;
     }
     return true;
   }
 
   void queueReady() {
-    for (size_t w = 0; w < ready_.words(); ++w) {
-      for (uint64_t bits = ready_.word(w); bits; bits &= bits - 1) {
-        const auto v = static_cast<uint32_t>(w * 64 + static_cast<size_t>(std::countr_zero(bits)));
-        queue_.push(priority(v), v);
-      }
-    }
+    forBits(ready_, 0, ready_.words(),
+            [&](size_t v) { queue_.push(priority(static_cast<uint32_t>(v)), static_cast<uint32_t>(v)); });
   }
 
   /// Queues the next vertex from `cursor` on that was ready from the start, if
