@@ -23,7 +23,7 @@ from gossamer import progress
 from gossamer.bench import Context, Row
 from gossamer.errors import AnswerNo, ExitCode, GossamerError, InputError, RunDied
 
-from . import _commands
+from . import _commands, _scaling
 from ._loading import loading
 from ._plan import COMPILE, FIRST, FROM_REGISTRY, GRAPHS, PEAK, START, Beside, beside, bound, names
 
@@ -49,6 +49,7 @@ def rows(context: Context) -> Iterator[Row]:
     scale = _scale()
     wanted = [row for row in beside() if context.wants(row.name)]
     unusable = _unusable(context, {row.peer for row in wanted})
+    looks: _scaling.Looks = {}
     for graph in GRAPHS:
         possible = []
         for row in (row for row in wanted if row.graph == graph):
@@ -61,8 +62,10 @@ def rows(context: Context) -> Iterator[Row]:
                 possible.append(row)
             else:
                 yield context.skip(row.name, why, "s", **_bound(row.name))
-        if possible:
-            yield from _measured(context, possible, scale)
+        alone = _scaling.wanted(context, graph)
+        if possible or any(alone.values()):
+            yield from _measured(context, graph, possible, scale, alone, looks)
+    yield from _scaling.work(context, looks, scale)
     yield from loading(context, scale)
     if context.wants(PEAK):
         yield _commands.peak(context, scale)
@@ -104,21 +107,30 @@ def _unusable(context: Context, peers: set[str]) -> dict[str, str]:
     return reasons
 
 
-def _measured(context: Context, wanted: list[Beside], scale: float) -> Iterator[Row]:
+def _measured(
+    context: Context,
+    graph: str,
+    wanted: list[Beside],
+    scale: float,
+    alone: dict[str, list[str]],
+    looks: _scaling.Looks,
+) -> Iterator[Row]:
     """Rows of one graph, from a worker. Its files are ours to remove: it may be killed."""
     with tempfile.TemporaryDirectory(prefix="gossamer-bench-") as scratch:
-        yield from _worked(context, wanted, scale, scratch)
+        task = {
+            "graph": graph,
+            "rows": [dataclasses.asdict(row) for row in wanted],
+            **alone,
+            "scale": scale,
+            "scratch": scratch,
+            "repeat": context.repeat or REPEAT,
+            "data": str(context.data) if context.data else None,
+            "gapbs": str(context.peers["gapbs"]) if "gapbs" in context.peers else None,
+        }
+        yield from _worked(context, task, looks)
 
 
-def _worked(context: Context, wanted: list[Beside], scale: float, scratch: str) -> Iterator[Row]:
-    task = {
-        "rows": [dataclasses.asdict(row) for row in wanted],
-        "scale": scale,
-        "scratch": scratch,
-        "repeat": context.repeat or REPEAT,
-        "data": str(context.data) if context.data else None,
-        "gapbs": str(context.peers["gapbs"]) if "gapbs" in context.peers else None,
-    }
+def _worked(context: Context, task: dict[str, Any], looks: _scaling.Looks) -> Iterator[Row]:
     environment = dict(os.environ, GLIBC_TUNABLES=_MALLOC, OMP_NUM_THREADS="1")
     worker = subprocess.Popen(
         [sys.executable, "-I", str(_WORKER)],
@@ -133,12 +145,12 @@ def _worked(context: Context, wanted: list[Beside], scale: float, scratch: str) 
         with contextlib.suppress(BrokenPipeError):
             worker.stdin.write(json.dumps(task))
             worker.stdin.close()
-        yield from _reports(context, worker.stdout, scale)
+        yield from _reports(context, worker.stdout, task["scale"], looks)
         code = worker.wait()
         if code == ExitCode.INTERRUPTED:
             raise KeyboardInterrupt
         if code:
-            raise RunDied(f"the measuring of {wanted[0].graph} ended with {code}; what it said stands above")
+            raise RunDied(f"the measuring of {task['graph']} ended with {code}; what it said stands above")
     finally:
         # Also after Ctrl-C: the worker heard it too, but it may be deep inside a peer's library.
         worker.stdout.close()
@@ -151,7 +163,7 @@ def _worked(context: Context, wanted: list[Beside], scale: float, scratch: str) 
                 worker.wait()
 
 
-def _reports(context: Context, lines: Iterator[str], scale: float) -> Iterator[Row]:
+def _reports(context: Context, lines: Iterator[str], scale: float, looks: _scaling.Looks) -> Iterator[Row]:
     """Turns what the worker says into rows, and into a bar between them."""
     with contextlib.ExitStack() as stack:
         bar: progress.Bar | None = None
@@ -171,6 +183,10 @@ def _reports(context: Context, lines: Iterator[str], scale: float) -> Iterator[R
                 yield context.skip(told["name"], told["why"], "s", **_bound(told["name"]))
             elif kind == "error":
                 raise _ERRORS.get(told["type"], RunDied)(told["message"])
+            elif kind == "scaling":
+                yield _scaling.row(context, told, scale)
+            elif kind == "work":
+                looks.setdefault(told["app"], {})[told["graph"]] = told["looks"]
             else:
                 yield _row(context, told, scale)
 

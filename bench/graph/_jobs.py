@@ -13,6 +13,7 @@ import numpy as np
 
 from gossamer import apps, run_app
 from gossamer.graph import CSR, Graph
+from gossamer.run_app import Result
 
 from ._answers import same_ranks
 from ._graphs import SEARCHES, SOURCES, Case
@@ -70,6 +71,15 @@ class Ours(Job):
         return threads
 
     def answer(self) -> Columns:
+        return self._run().columns
+
+    def looks(self, threads: int) -> dict[str, int]:
+        """How often vertices and edges are looked at by all threads together, as the engine counts."""
+        self.use(threads)
+        stats = self._run().stats
+        return {"vertices": stats["vertex_looks"], "edges": stats["edge_looks"]}
+
+    def _run(self) -> Result:
         # A new graph around the same rows: nothing that an earlier run found out is left to help.
         graph = Graph(
             out=_plain(self.out),
@@ -79,7 +89,7 @@ class Ours(Job):
             base=self.base,
             name=self.name,
         )
-        return run_app.run(self.app, graph, threads=self.threads, **self.parameters).columns
+        return run_app.run(self.app, graph, threads=self.threads, **self.parameters)
 
     def compare(self, where: str, ours: Columns, answer: Any) -> str:
         # Only PageRank in double precision is ever held against another of ours.

@@ -27,6 +27,23 @@ FIRST: Final = "first-run-s"
 LOADS: Final = tuple(
     f"load.{form}-mbs" for form in ("edges", "edges-weighted", "words", "mtx", "metis", "dimacs", "adjlist")
 )
+SCALED: Final = ("pagerank", "sssp", "asp", "hashmin")
+"""Applications whose work and time at more threads stand beside their own at one."""
+SCALING_GRAPHS: Final = ("geoL", "rmat18")
+MANY: Final = 64
+"""Threads whose work is counted; how many processors there are does not matter to that."""
+MOST_WORK: Final = 1.15
+LEAST_SCALING: Final = 1.6
+
+
+def scaling_name(app: str, graph: str) -> str:
+    """The row of an application's time at one thread over that at two."""
+    return f"scaling.{app}.{graph}"
+
+
+def work_name(app: str) -> str:
+    """The row of what many threads look at, over what one does."""
+    return f"work.{app}.t{MANY}-vs-t1"
 
 
 @dataclass(frozen=True)
@@ -57,7 +74,9 @@ def beside() -> list[Beside]:
 
 def names() -> list[str]:
     """Every row of the suite."""
-    return [row.name for row in beside()] + [*LOADS, PEAK, START, COMPILE, FIRST]
+    scaling = [scaling_name(app, graph) for app in SCALED for graph in SCALING_GRAPHS]
+    work = [work_name(app) for app in SCALED]
+    return [row.name for row in beside()] + scaling + work + [*LOADS, PEAK, START, COMPILE, FIRST]
 
 
 _BOUNDS: Final = (

@@ -31,10 +31,12 @@ from . import _jobs
 from ._gapbs import Gapbs
 from ._graphs import Case, case
 from ._jobs import Columns, Job
-from ._plan import Beside
+from ._plan import MANY, Beside, scaling_name
 
 # After a parallel region the threads of OpenMP wait in a loop for the next: long enough for this to end.
 _QUIET_SECONDS = 0.02
+# Applications by the measure that they stand for, where the names differ.
+_MEASURES = {"asp": "asp64"}
 _PACKAGES = {"scipy": "scipy", "graphblas": "graphblas", "networkit": "networkit"}
 
 
@@ -77,12 +79,34 @@ def _work(task: Mapping[str, Any], report: _Report) -> None:
         if row.peer in missing:
             report("skip", name=row.name, why=missing[row.peer])
     rows = [row for row in rows if row.peer not in missing]
-    if not rows:
+    if not (rows or task["scaling"] or task["work"]):
         return
-    report("begin", total=1, what=f"making {rows[0].graph}")
-    it = case(rows[0].graph, task["scale"], data)
+    report("begin", total=1, what=f"making {task['graph']}")
+    it = case(task["graph"], task["scale"], data)
     for measure in dict.fromkeys(row.measure for row in rows):
         _measure(measure, it, [r for r in rows if r.measure == measure], task, Path(task["scratch"]), report)
+    for app in task["scaling"]:
+        _scale(app, it, int(task["repeat"]), report)
+    for app in task["work"]:
+        report("begin", total=2, what=f"{app}.{it.name}: counting")
+        looks = {}
+        for threads in (1, MANY):
+            looks[str(threads)] = _jobs.ours(_MEASURES.get(app, app), it).looks(threads)
+            report("tick")
+        report("work", app=app, graph=it.name, looks=looks)
+
+
+def _scale(app: str, it: Case, repeat: int, report: _Report) -> None:
+    """One application at one thread and at two, in turn."""
+    parties: dict[str, Job] = {name: _jobs.ours(_MEASURES.get(app, app), it) for name in ("1", "2")}
+    used = {name: job.use(int(name)) for name, job in parties.items()}
+    report("begin", total=(repeat + 1) * len(parties), what=scaling_name(app, it.name))
+    for name, job in parties.items():  # warms up
+        job.use(used[name])
+        job.measure()
+        report("tick")
+    times = _session(parties, used, repeat, report)
+    report("scaling", name=scaling_name(app, it.name), times=times, config=it.about)
 
 
 def _missing(peer: str) -> str | None:

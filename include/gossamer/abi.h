@@ -14,7 +14,7 @@ extern "C" {
 #endif
 
 /// Changes whenever a struct or a signature below does.
-#define GS_ABI_VERSION 4
+#define GS_ABI_VERSION 5
 
 /// Element types of edge weights, parameters and result columns.
 enum gs_type {
@@ -89,6 +89,8 @@ struct gs_statistics {
   uint64_t pull_rounds;    // how messages were carried, by round
   uint64_t push_rounds;
   uint64_t small_rounds;
+  uint64_t vertex_looks;  // work of all threads together: vertices (or words of 64) and edges looked at
+  uint64_t edge_looks;
   double seconds;  // init to finish
   uint32_t threads;
   int32_t stopped;            // 1: ended early because it was told to

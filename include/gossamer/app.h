@@ -406,6 +406,8 @@ inline void exportStatistics(const Statistics& from, gs_statistics& to) {
         .pull_rounds = from.pullRounds,
         .push_rounds = from.pushRounds,
         .small_rounds = from.smallRounds,
+        .vertex_looks = from.vertexLooks,
+        .edge_looks = from.edgeLooks,
         .seconds = from.seconds,
         .threads = from.threads,
         .stopped = from.stopped ? 1 : 0,

@@ -72,6 +72,8 @@ struct Statistics {
   uint64_t pullRounds = 0;    // how messages were carried, by round
   uint64_t pushRounds = 0;
   uint64_t smallRounds = 0;
+  uint64_t vertexLooks = 0;         // times that a thread took up a vertex, or passed over a word of 64
+  uint64_t edgeLooks = 0;           // times that a thread read an edge
   double seconds = 0;               // init to finish
   std::vector<float> stepSeconds;   // time up to each step; at most the first 100,000
   bool stopped = false;             // ended early because it was told to

@@ -120,7 +120,7 @@ COMMAND_WORDS = frozenset(
     | {"max-cycles", "watchdog", "workers", "tile", "mapping", "multicast", "max-steps"}
 )
 """What a parameter may not be called: options of ``./gossamer run``, arguments of ``gossamer.run``."""
-ABI_VERSION = 4
+ABI_VERSION = 5
 """GS_ABI_VERSION of include/gossamer/abi.h, which the structs in ``engines/_given.py`` follow."""
 
 

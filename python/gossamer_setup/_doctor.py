@@ -142,6 +142,17 @@ def _cpu(report: _Report) -> None:
     report.good("cpu", f"{model[1].strip() if model else platform.machine()}; {features}")
     usable = len(os.sched_getaffinity(0))
     report.good("cores", f"{usable} usable of {os.cpu_count()}")
+    _nodes(report)
+
+
+def _nodes(report: _Report, nodes: str = "/sys/devices/system/node") -> None:
+    """How many memories with processors of their own the machine has (NUMA)."""
+    count = len(glob.glob(os.path.join(glob.escape(nodes), "node[0-9]*")))
+    if count > 1:
+        found = f"{count} nodes; reads from another node's memory are slower, and a run uses all of them"
+        report.hint("NUMA", found, "numactl --cpunodebind=0 --membind=0 ./gossamer run ... keeps a run on one")
+    else:
+        report.good("NUMA", "1 node: all memory is equally near")
 
 
 def _memory(report: _Report) -> None:

@@ -21,16 +21,6 @@ inline void relax() {
 constexpr unsigned spinsOnOwnCore = 4000;
 }  // namespace
 
-unsigned defaultThreads() {
-  cpu_set_t set;
-  if (sched_getaffinity(0, sizeof set, &set) == 0) {
-    const int count = CPU_COUNT(&set);
-    if (count > 0) return static_cast<unsigned>(count);
-  }
-  const unsigned count = std::thread::hardware_concurrency();
-  return count ? count : 1;
-}
-
 Pool::Pool(unsigned threads)
     : size_(threads ? threads : 1),
       roomy_(size_ <= defaultThreads()),

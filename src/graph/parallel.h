@@ -11,15 +11,15 @@
 #include <thread>
 #include <vector>
 
+#include "gossamer/core/cpus.h"
 #include "graph/stop.h"
 
 namespace gossamer::graph {
 
-/// How many threads `asked` means: 0 is one a core.
+/// How many threads `asked` means: 0 is what this process may use.
 inline unsigned thread_count(int asked) {
   if (asked > 0) return static_cast<unsigned>(asked);
-  const unsigned cores = std::thread::hardware_concurrency();
-  return cores ? cores : 1;
+  return defaultThreads();
 }
 
 /// Calls body(thread) on `threads` threads; the first exception is thrown on.
@@ -70,6 +70,23 @@ void in_pieces(unsigned threads, std::uint64_t count, std::uint64_t piece, Body&
       const std::uint64_t begin = mine * piece;
       body(begin, begin + piece < count ? begin + piece : count);
     }
+  });
+}
+
+/// Makes offsets of counts: those of each row stand one place further on, and the first place is 0.
+inline void sum_up(unsigned threads, std::uint64_t* offsets, std::uint64_t rows) {
+  constexpr std::uint64_t piece = 65536;
+  std::vector<std::uint64_t> sums((rows + piece - 1) / piece + 1, 0);
+  in_pieces(threads, rows, piece, [&](std::uint64_t begin, std::uint64_t end) {
+    std::uint64_t sum = 0;
+    for (std::uint64_t v = begin; v < end; ++v) sum += offsets[v + 1];
+    sums[begin / piece + 1] = sum;
+  });
+  for (std::size_t i = 1; i < sums.size(); ++i) sums[i] += sums[i - 1];
+  offsets[0] = 0;
+  in_pieces(threads, rows, piece, [&](std::uint64_t begin, std::uint64_t end) {
+    std::uint64_t sum = sums[begin / piece];
+    for (std::uint64_t v = begin; v < end; ++v) offsets[v + 1] = sum += offsets[v + 1];
   });
 }
 

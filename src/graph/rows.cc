@@ -130,10 +130,13 @@ void build(std::vector<EdgeStore*>& stores, const Numbering& numbering, unsigned
   });
 }
 
-/// Greatest share of the edges that the threads' counters may take.
+/// Each thread has a counter a vertex, and all of them are added up: no more threads than keep that
+/// below the work at the edges, however many there are.
 unsigned transpose_threads(unsigned threads, std::uint64_t vertices, std::uint64_t edges) {
-  while (threads > 1 && (threads * vertices > 2 * edges || edges < 100000)) --threads;
-  return threads;
+  if (edges < 100000) return 1;
+  if (vertices > edges) return 1;
+  const std::uint64_t most = std::max<std::uint64_t>(edges / vertices, 2);
+  return static_cast<unsigned>(std::min<std::uint64_t>(threads, most));
 }
 
 }  // namespace
@@ -237,18 +240,37 @@ std::uint64_t count(std::uint64_t vertices, const std::uint64_t* offsets, const 
   if (wrong != vertices) return wrong;
   census.loops = loops;
   census.parallel = parallel;
-  for (std::uint64_t v = 0; v < vertices; ++v) {
-    const std::uint64_t out = offsets[v + 1] - offsets[v];
-    census.sinks += out == 0;
-    census.sources += in[v] == 0;
-    census.isolated += out == 0 && in[v] == 0;
-    if (out > census.most_out) {
-      census.most_out = out;
-      census.most_out_vertex = v;
+  std::vector<gs_graph_census> parts((vertices + piece - 1) / piece);
+  in_pieces(threads, vertices, piece, [&](std::uint64_t begin, std::uint64_t end) {
+    gs_graph_census part{};
+    for (std::uint64_t v = begin; v < end; ++v) {
+      const std::uint64_t out = offsets[v + 1] - offsets[v];
+      part.sinks += out == 0;
+      part.sources += in[v] == 0;
+      part.isolated += out == 0 && in[v] == 0;
+      if (out > part.most_out) {
+        part.most_out = out;
+        part.most_out_vertex = v;
+      }
+      if (in[v] > part.most_in) {
+        part.most_in = in[v];
+        part.most_in_vertex = v;
+      }
     }
-    if (in[v] > census.most_in) {
-      census.most_in = in[v];
-      census.most_in_vertex = v;
+    parts[begin / piece] = part;
+  });
+  for (const gs_graph_census& part : parts) {
+    census.sinks += part.sinks;
+    census.sources += part.sources;
+    census.isolated += part.isolated;
+    // Of several that have as many the first vertex.
+    if (part.most_out > census.most_out) {
+      census.most_out = part.most_out;
+      census.most_out_vertex = part.most_out_vertex;
+    }
+    if (part.most_in > census.most_in) {
+      census.most_in = part.most_in;
+      census.most_in_vertex = part.most_in_vertex;
     }
   }
   return vertices;
@@ -303,15 +325,15 @@ void transpose(std::uint64_t vertices, std::uint64_t edges, const std::uint64_t*
     auto* mine = counts[t].data();
     for (std::uint64_t e = offsets[cut[t]]; e < offsets[cut[t + 1]]; ++e) ++mine[targets[e]];
   });
-  std::uint64_t sum = 0;
-  for (std::uint64_t v = 0; v < vertices; ++v) {
-    new_offsets[v] = sum;
-    std::uint32_t row = 0;
-    // Counters become places within the row: 32 bits do, where a row has fewer edges.
-    for (unsigned t = 0; t < threads; ++t) row += std::exchange(counts[t][v], row);
-    sum += row;
-  }
-  new_offsets[vertices] = sum;
+  in_pieces(threads, vertices, 4096, [&](std::uint64_t begin, std::uint64_t end) {
+    for (std::uint64_t v = begin; v < end; ++v) {
+      std::uint32_t row = 0;
+      // Counters become places within the row: 32 bits do, where a row has fewer edges.
+      for (unsigned t = 0; t < threads; ++t) row += std::exchange(counts[t][v], row);
+      new_offsets[v + 1] = row;
+    }
+  });
+  sum_up(threads, new_offsets, vertices);
   on_threads(threads, [&](unsigned t) {
     auto* mine = counts[t].data();
     for (std::uint64_t v = cut[t]; v < cut[t + 1]; ++v)
@@ -344,12 +366,11 @@ void symmetrise(std::uint64_t vertices, std::uint64_t edges, const std::uint64_t
         std::equal_range(targets + offsets[v], targets + offsets[v + 1], static_cast<std::uint32_t>(v));
     return static_cast<std::uint64_t>(high - low);
   };
-  new_offsets[0] = 0;
   in_pieces(threads, vertices, 4096, [&](std::uint64_t begin, std::uint64_t end) {
     for (std::uint64_t v = begin; v < end; ++v)
       new_offsets[v + 1] = offsets[v + 1] - offsets[v] + in_offsets[v + 1] - in_offsets[v] - loops(v);
   });
-  for (std::uint64_t v = 0; v < vertices; ++v) new_offsets[v + 1] += new_offsets[v];
+  sum_up(threads, new_offsets, vertices);
   in_pieces(threads, vertices, 4096, [&](std::uint64_t begin, std::uint64_t end) {
     [[maybe_unused]] std::vector<std::pair<std::uint32_t, Stored>> scratch;
     for (std::uint64_t v = begin; v < end; ++v) {

@@ -8,12 +8,17 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <filesystem>
+#include <fstream>
 #include <random>
 #include <set>
+#include <stdexcept>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "gossamer/core/cpus.h"
 #include "gossamer/core/guard.h"
 #include "gossamer/core/mapping.h"
 #include "gossamer/core/memory.h"
@@ -173,6 +178,65 @@ int endOfReader(bool cut) {
 GS_TEST(who_took_zeros_of_a_file_that_was_cut_for_offsets_says_so) {
   CHECK_EQ(endOfReader(true), 4);
   CHECK_EQ(endOfReader(false), -SIGSEGV);
+}
+
+namespace {
+
+/// A folder as the kernel shows control groups in one, gone with the object.
+struct Groups {
+  std::filesystem::path root;
+  Groups() {
+    std::string name = (std::filesystem::temp_directory_path() / "gossamer-groups-XXXXXX").string();
+    if (!mkdtemp(name.data())) throw std::runtime_error("no temporary folder");
+    root = name;
+  }
+  ~Groups() { std::filesystem::remove_all(root); }
+  void write(const std::string& path, const std::string& text) const {
+    std::filesystem::create_directories((root / path).parent_path());
+    std::ofstream(root / path) << text << "\n";
+  }
+  unsigned quota() const { return gossamer::quotaCpus(root.string(), (root / "self").string()); }
+};
+
+}  // namespace
+
+GS_TEST(quotas_of_control_groups) {
+  {
+    const Groups g;
+    CHECK_EQ(g.quota(), 0u);  // no file that names a group
+    g.write("self", "0::/user/me");
+    CHECK_EQ(g.quota(), 0u);
+    g.write("user/me/cpu.max", "max 100000");
+    CHECK_EQ(g.quota(), 0u);
+    g.write("user/me/cpu.max", "350000 100000");
+    CHECK_EQ(g.quota(), 3u);  // whole processors
+    g.write("user/cpu.max", "200000 100000");
+    CHECK_EQ(g.quota(), 2u);  // the group that it lies in has less
+    g.write("cpu.max", "50000 100000");
+    CHECK_EQ(g.quota(), 1u);
+    g.write("self", "0::/not/seen/from/here");
+    CHECK_EQ(g.quota(), 1u);  // what a container sees is the root alone
+    g.write("cpu.max", "something else");
+    CHECK_EQ(g.quota(), 0u);
+  }
+  {
+    const Groups g;
+    g.write("self", "11:memory:/a\n4:cpu,cpuacct:/a/b\n1:name=systemd:/a\n0::/");
+    g.write("cpu,cpuacct/a/b/cpu.cfs_quota_us", "-1");
+    g.write("cpu,cpuacct/a/b/cpu.cfs_period_us", "100000");
+    CHECK_EQ(g.quota(), 0u);
+    g.write("cpu,cpuacct/a/cpu.cfs_quota_us", "500000");
+    g.write("cpu,cpuacct/a/cpu.cfs_period_us", "100000");
+    g.write("memory/a/cpu.cfs_quota_us", "100000");
+    g.write("memory/a/cpu.cfs_period_us", "100000");
+    CHECK_EQ(g.quota(), 5u);
+    g.write("self", "4:cpu:/a");
+    g.write("cpu/cpu.cfs_quota_us", "400000");
+    g.write("cpu/cpu.cfs_period_us", "100000");
+    CHECK_EQ(g.quota(), 4u);
+  }
+  const unsigned quota = gossamer::quotaCpus();
+  if (quota) CHECK(gossamer::defaultThreads() <= quota);
 }
 
 namespace {

@@ -237,6 +237,64 @@ GS_TEST(every_way_of_carrying_gives_what_a_plain_loop_gives) {
   }
 }
 
+namespace {
+
+struct LeastState {
+  uint32_t label;
+  bool operator==(const LeastState&) const = default;
+};
+
+/// Everyone takes the least label that he hears of: large waves of one priority.
+struct Least : PVertex<LeastState, None, uint32_t> {
+  void init() { *readyToSend = Pin(0); }
+  void send(uint32_t* m) {
+    *m = s->label;
+    *readyToSend = No;
+  }
+  void recv(const uint32_t* m, const None*) {
+    if (*m >= s->label) return;
+    s->label = *m;
+    *readyToSend = Pin(0);
+  }
+  uint32_t priority() const { return s->label; }
+};
+
+}  // namespace
+
+/// What all threads look at together must not grow with their number: many threads
+/// beside one, where messages are pushed in rounds and where they go in waves.
+GS_TEST(many_threads_look_at_no_more_than_one) {
+  std::mt19937_64 random(check::seed ^ 0x64);
+  const uint32_t n = 6000;
+  const uint64_t edges = 240000;
+  const auto looks = [](const Statistics& s) { return static_cast<double>(s.vertexLooks + s.edgeLooks); };
+  const auto judge = [&](const Statistics& one, const Statistics& many) {
+    CHECK(many.pushRounds > 0);
+    CHECK(many.edgeLooks >= many.deliveries);  // each message travels an edge, on any number of threads
+    CHECK(one.edgeLooks >= one.deliveries);
+    CHECK(many.vertexLooks >= 2 * n + many.sends);
+    CHECK(looks(many) <= 1.15 * looks(one));
+    CHECK(looks(one) <= 1.15 * looks(many) + n);
+  };
+
+  const WaveParams params{5, 1, 0, n, {60, 70, 80, 60}};
+  auto wiring = randomWiring<uint64_t>(random, n, 1, edges, anyValue);
+  const auto states = waveStates(n);
+  const auto expected = plain<Waves<uint64_t>>(wiring, states, params);
+  const auto one = runOn<Waves<uint64_t>>(wiring.network(false), states, params, 1);
+  const auto many = runOn<Waves<uint64_t>>(wiring.network(false), states, params, 64);
+  compareWaves<Waves<uint64_t>>(expected, many, nullptr, "64 threads");
+  judge(one.stats, many.stats);
+
+  auto plainly = randomWiring<None>(random, n, 1, edges, noValue);
+  std::vector<LeastState> labels(n);
+  for (uint32_t v = 0; v < n; ++v) labels[v].label = v;
+  const auto alone = runOn<Least>(plainly.network(), labels, {}, 1);
+  const auto together = runOn<Least>(plainly.network(), labels, {}, 64);
+  CHECK(alone.state == together.state);
+  judge(alone.stats, together.stats);
+}
+
 GS_TEST(random_programs_on_random_wirings) {
   std::mt19937_64 random(check::seed ^ 0xabcdef);
   for (int round = 0; round < check::pick(4, 12, 120); ++round) {

@@ -47,7 +47,10 @@ PAIRS = [
     ("triangles", "gapbs"),
 ]
 LOADS = [f"load.{form}-mbs" for form in ["edges", "edges-weighted", "words", "mtx", "metis", "dimacs", "adjlist"]]
-ALONE = [*LOADS, "pagerank.peak-mb", "start-to-result.email-Enron", "compile.vertex-s", "first-run-s"]
+SCALED = ["pagerank", "sssp", "asp", "hashmin"]
+SCALING = [f"scaling.{app}.{graph}" for app in SCALED for graph in ("geoL", "rmat18")]
+WORK = [f"work.{app}.t64-vs-t1" for app in SCALED]
+ALONE = [*SCALING, *WORK, *LOADS, "pagerank.peak-mb", "start-to-result.email-Enron", "compile.vertex-s", "first-run-s"]
 
 # A peer's programs, far too simple to be fast, with GAPBS's arguments, file and output. Not a line of it is
 # shared with the suite, so it judges the file that the suite writes.
@@ -236,6 +239,27 @@ def test_tiny_graphs_beside_every_package(suite: ModuleType, graph: str, tiny: N
     missing = {"graphblas", "networkit", "scipy"} - set(peers)
     if missing:
         pytest.skip(f"measured, but not beside {', '.join(sorted(missing))}; ./gossamer setup peers installs them")
+
+
+def test_time_at_two_threads_beside_one(suite: ModuleType, tiny: None) -> None:
+    rows = measured(suite, r"^scaling.*rmat18")
+    assert [row.name for row in rows] == [name for name in SCALING if name.endswith("rmat18")]
+    for row in rows:
+        one, two = (float(np.median(row.config["seconds_of_runs"][threads])) for threads in ("1", "2"))
+        assert row.value == pytest.approx(one / two, rel=0.05) and row.ratio == pytest.approx(row.value / 1.6)
+        assert row.missed is None  # a shrunken graph measures nothing
+
+
+def test_work_does_not_grow_with_threads(suite: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GOSSAMER_BENCH_SCALE", "0.02")
+    rows = measured(suite, "^work")
+    assert [row.name for row in rows] == WORK
+    for row in rows:
+        assert row.value is not None and row.value <= 1.15 and row.missed is None
+        assert set(row.config["by_graph"]) == {"geoL", "rmat18"}
+        for looks in row.config["looks"].values():
+            # Each vertex has been looked at more than once, and each edge that a message went along.
+            assert looks["1"]["vertices"] >= 2 * 4000 and looks["1"]["edges"] > 10000
 
 
 def test_every_text_form_is_loaded(suite: ModuleType, tiny: None) -> None:

@@ -494,6 +494,7 @@ def test_doctor_says_what_is_there(checkout: Checkout) -> None:
         "disk",
         "cpu",
         "cores",
+        "NUMA",
         "memory",
         "huge pages",
         "library",

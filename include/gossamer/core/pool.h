@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "gossamer/core/cpus.h"
 #include "gossamer/core/guard.h"
 
 namespace gossamer {
@@ -96,8 +97,5 @@ class Pool {
   std::atomic<bool> stop_{false};
   std::vector<std::thread> threads_;
 };
-
-/// The number of threads to use when nobody said: the CPUs this process may use.
-unsigned defaultThreads();
 
 }  // namespace gossamer

@@ -11,8 +11,10 @@
 /// - Where the compiler proves that `recv` never asks to send, such a round ends
 ///   with everything still, so the pull, the `step` that follows and the `send`
 ///   after it are one pass over the vertices, between two arrays of messages.
-/// - Some: each thread owns a range of receivers and pushes along the out-edges
-///   that end there, senders in index order. No locks, no atomics.
+/// - Some: each thread owns a range of receivers, who hear the senders in index
+///   order, without locks. A few threads cut each sender's row at the ranges' bounds;
+///   many sort messages by range first (Exchange), so that no sender is looked at once
+///   a thread.
 /// - Few: one thread, straight from sender to receiver.
 /// - With a priority: senders in exact order of priority (BucketQueue), each
 ///   bucket in waves, large waves on all threads.
@@ -29,6 +31,7 @@
 #include "gossamer/core/memory.h"
 #include "gossamer/core/pool.h"
 #include "gossamer/cpu/bucket_queue.h"
+#include "gossamer/cpu/exchange.h"
 #include "gossamer/edge_binding.h"
 #include "gossamer/engine.h"
 
@@ -58,7 +61,11 @@ class Run {
   static constexpr uint64_t mostShort = 32;
   /// A pull until vertices settle pays from this share of the edges on.
   static constexpr uint64_t mostSettled = 15;
+  /// So many threads push by cutting rows: cheaper than sorting messages, but each looks at all senders.
+  static constexpr unsigned mostCutting = 4;
   static constexpr size_t mostGrain = 4096;
+  /// From so many words on a bitmap is counted by all threads.
+  static constexpr size_t manyWords = 16384;
   static constexpr size_t mostStepTimes = 100000;
 
   /// A vertex by its place in the chunk, and the number of its in-edges.
@@ -78,6 +85,9 @@ class Run {
     uint64_t badPin = 0;    // vertex and pin of a send to a pin that is not there
     uint64_t along = 0;     // the edge of the last message on OneEdge
     uint64_t alone = 0;     // messages on OneEdge, this round
+    uint64_t looks = 0;     // at vertices, or words of them, besides those that send or step
+    uint64_t probes = 0;    // at edges that deliver nothing
+    uint64_t sum = 0;       // of its share of what all add up
     bool vote = false;
     Position at;
     [[no_unique_address]] A mine{};  // what the vertices' steps gave
@@ -162,7 +172,12 @@ class Run {
       s.deliveries += local.deliveries;
       s.stepCalls += local.stepCalls;
       s.hostMessages += local.hostMessages;
+      s.vertexLooks += local.looks;
+      s.edgeLooks += local.probes;
     }
+    // Counted where it costs nothing: every delivery, send and step looks at one; init and finish at all.
+    s.vertexLooks += s.sends + s.stepCalls + 2 * n_;
+    s.edgeLooks += s.deliveries - probed_deliveries_;
     s.steps = time_;
     s.pullRounds = pull_rounds_;
     s.pushRounds = push_rounds_;
@@ -249,6 +264,8 @@ class Run {
       const size_t word = std::min<size_t>((at + 32) / 64 * 64, n_);
       first_[t] = std::max(first_[t - 1], static_cast<uint32_t>(word));
     }
+    woken_.resize(threads_);
+    if (threads_ > mostCutting) exchange_.open(first_);
   }
 
   // ---- The host ------------------------------------------------------------
@@ -433,8 +450,7 @@ class Run {
   [[gnu::noinline]] void step() {
     bool all = true;
     if constexpr (lazySteps) {
-      uint64_t count = 0;
-      for (size_t w = 0; w < touched_.words(); ++w) count += static_cast<uint64_t>(std::popcount(touched_.word(w)));
+      const uint64_t count = countBits(touched_);
       all = count > n_ / 2;
       if (!all && (threads_ == 1 || count < smallEdges / 4)) {
         stepTouched(0, n_, locals_[0]);
@@ -563,10 +579,28 @@ class Run {
   }
 
   [[gnu::noinline]] void recount() {
-    uint64_t count = 0;
-    for (size_t w = 0; w < ready_.words(); ++w) count += static_cast<uint64_t>(std::popcount(ready_.word(w)));
-    ready_count_ = count;
+    ready_count_ = countBits(ready_);
     listed_ = false;
+  }
+
+  /// Adds up what f(first word, last word) gives of pieces of the bitmaps: on all threads where there is much of it.
+  template <typename F>
+  uint64_t sumOfWords(bool much, F&& f) {
+    const size_t words = ready_.words();
+    locals_[0].looks += words;
+    if (!much || threads_ == 1) return f(size_t{0}, words);
+    pool_.chunks(words, grain_ / 64, [&](size_t begin, size_t end, unsigned t) { locals_[t].sum += f(begin, end); });
+    uint64_t sum = 0;
+    for (Local& local : locals_) sum += std::exchange(local.sum, 0);
+    return sum;
+  }
+
+  uint64_t countBits(const Bitmap& bits) {
+    return sumOfWords(bits.words() >= manyWords, [&](size_t begin, size_t end) {
+      uint64_t count = 0;
+      for (size_t w = begin; w < end; ++w) count += static_cast<uint64_t>(std::popcount(bits.word(w)));
+      return count;
+    });
   }
 
   /// Rounds of messages until nobody wants to send and none is on its way.
@@ -593,7 +627,9 @@ class Run {
       produce();
     }
     if (!flying_edges_) return landed();
-    if (mayPull && !flying_alone_ && (worthPulling(flying_edges_) || !hasOut()) && hasIn()) {
+    // One thread would push the messages of so few senders; a pull by several must not look at much more.
+    const bool much = flying_ >= n_ / 8 || flying_edges_ * 2 >= edges_ || hasSettled;
+    if (mayPull && !flying_alone_ && ((much && worthPulling(flying_edges_)) || !hasOut()) && hasIn()) {
       ++pull_rounds_;
       const bool stepFollows = everyone_sends_ && !ready_count_ && !problem_.host && (!stepped_ || vote_);
       if (stepFollows && quiet()) return pullStepSend();
@@ -601,7 +637,11 @@ class Run {
     } else {
       needOut();
       ++push_rounds_;
-      pool_.run([&](unsigned thread) { push(thread); });
+      if (threads_ <= mostCutting) {
+        forRanges([&](unsigned range, Local& local) { push(range, local); });
+      } else {
+        pushSorted();
+      }
     }
     landed();
   }
@@ -618,18 +658,16 @@ class Run {
   }
 
   [[gnu::noinline]] uint64_t readyEdges() {
-    uint64_t sum = 0;
     if (listed_) {
+      uint64_t sum = 0;
       for (const uint32_t v : list_) sum += degree(v, pin_[v]);
       return sum;
     }
-    for (size_t w = 0; w < ready_.words(); ++w) {
-      for (uint64_t bits = ready_.word(w); bits; bits &= bits - 1) {
-        const size_t v = w * 64 + static_cast<size_t>(std::countr_zero(bits));
-        sum += degree(static_cast<uint32_t>(v), pin_[v]);
-      }
-    }
-    return sum;
+    return sumOfWords(ready_count_ >= smallEdges, [&](size_t begin, size_t end) {
+      uint64_t sum = 0;
+      forBits(ready_, begin, end, [&](size_t v) { sum += degree(static_cast<uint32_t>(v), pin_[v]); });
+      return sum;
+    });
   }
 
   // ---- Few senders: straight to the receivers, on this thread ------------------
@@ -663,11 +701,7 @@ class Run {
 
   void enlist() {
     list_.clear();
-    for (size_t w = 0; w < ready_.words(); ++w) {
-      for (uint64_t bits = ready_.word(w); bits; bits &= bits - 1) {
-        list_.push_back(static_cast<uint32_t>(w * 64 + static_cast<size_t>(std::countr_zero(bits))));
-      }
-    }
+    forBits(ready_, 0, ready_.words(), [&](size_t v) { list_.push_back(static_cast<uint32_t>(v)); });
     listed_ = true;
   }
 
@@ -729,6 +763,7 @@ class Run {
     needMessages();
     forWords([&](size_t from, size_t, Local& local) {
       const size_t w = from / 64;
+      ++local.looks;
       for (Bitmap& sent : sent_) sent.word(w) = 0;
       uint64_t still = 0;
       for (uint64_t bits = ready_.word(w); bits; bits &= bits - 1) {
@@ -775,37 +810,113 @@ class Run {
     local.edges += degree(v, to);
   }
 
-  /// Delivers to the receivers in this thread's range.
-  [[gnu::flatten, gnu::noinline]] void push(unsigned thread) {
-    const uint32_t low = first_[thread];
-    const uint32_t high = first_[thread + 1];
-    Local& local = locals_[thread];
-    for (const Relation& r : net_.relations) {
-      const Bitmap& sent = sent_[r.pin];
-      for (size_t w = 0; w < sent.words(); ++w) {
-        for (uint64_t bits = sent.word(w); bits; bits &= bits - 1) {
-          const size_t v = w * 64 + static_cast<size_t>(std::countr_zero(bits));
-          const auto [begin, end] = within(r.out, v, low, high);
-          deliver<Wake::bitmap>(r.out, begin, end, message_[v], local);
-        }
+  /// Calls f(range, local) for every range of receivers.
+  template <typename F>
+  void forRanges(F&& f) {
+    pool_.chunks(threads_, 1, [&](size_t begin, size_t end, unsigned thread) {
+      for (size_t range = begin; range < end; ++range) f(static_cast<unsigned>(range), locals_[thread]);
+    });
+  }
+
+  /// Calls f(v) for the bits of words begin .. end.
+  template <typename F>
+  static void forBits(const Bitmap& bits, size_t begin, size_t end, F&& f) {
+    for (size_t w = begin; w < end; ++w) {
+      for (uint64_t word = bits.word(w); word; word &= word - 1) {
+        f(w * 64 + static_cast<size_t>(std::countr_zero(word)));
       }
     }
-    if constexpr (readsEdges) pushAlone(low, high, local);
+  }
+
+  /// Delivers to the receivers in a range.
+  [[gnu::flatten, gnu::noinline]] void push(unsigned range, Local& local) {
+    const uint32_t low = first_[range];
+    const uint32_t high = first_[range + 1];
+    for (const Relation& r : net_.relations) {
+      const Bitmap& sent = sent_[r.pin];
+      local.looks += sent.words();
+      forBits(sent, 0, sent.words(), [&](size_t v) {
+        const auto [begin, end] = within(r.out, v, low, high, local);
+        deliver<Wake::bitmap>(r.out, begin, end, message_[v], local);
+      });
+    }
+    if constexpr (readsEdges) {
+      if (flying_alone_) pushAlone(low, high, local);
+    }
   }
 
   /// Delivers messages on OneEdge to receivers in [low, high).
   void pushAlone(uint32_t low, uint32_t high, Local& local) {
-    if (!flying_alone_) return;
     const Rows& out = net_.relations[own_edges_.relation()].out;
     const Bitmap& sent = sent_[pins_];
-    for (size_t w = 0; w < sent.words(); ++w) {
-      for (uint64_t bits = sent.word(w); bits; bits &= bits - 1) {
-        const size_t v = w * 64 + static_cast<size_t>(std::countr_zero(bits));
-        const uint32_t to = out.targets[along_[v]];
-        if (to < low || to >= high) continue;
-        deliver<Wake::bitmap>(out, along_[v], along_[v] + 1, message_[v], local);
-      }
+    local.looks += sent.words();
+    forBits(sent, 0, sent.words(), [&](size_t v) {
+      ++local.looks;
+      const uint32_t to = out.targets[along_[v]];
+      if (to < low || to >= high) return;
+      deliver<Wake::bitmap>(out, along_[v], along_[v] + 1, message_[v], local);
+    });
+  }
+
+  /// The same for many threads.
+  [[gnu::noinline]] void pushSorted() {
+    for (const Relation& r : net_.relations) {
+      pushPieces(r.out, flying_edges_, sent_[r.pin], [&](unsigned part, size_t v) {
+        exchange_.put(part, r.out, r.out.offsets[v], r.out.offsets[v + 1], static_cast<uint32_t>(v));
+      });
     }
+    if constexpr (readsEdges) {
+      const Rows& out = net_.relations[own_edges_.relation()].out;
+      if (!flying_alone_) return;
+      pushPieces(out, flying_alone_, sent_[pins_], [&](unsigned part, size_t v) {
+        exchange_.put(part, out, along_[v], along_[v] + 1, static_cast<uint32_t>(v));
+      });
+    }
+  }
+
+  /// Sorts what put(part, v) says of the senders of a bitmap, and delivers it: a slice of the senders after the other,
+  /// so that the messages on their way stay in the caches.
+  template <typename Put>
+  void pushPieces(const Rows& rows, uint64_t edges, const Bitmap& sent, Put&& put) {
+    const uint64_t slices = exchange_.slices(edges);
+    for (uint64_t slice = 0; slice < slices; ++slice) {
+      forRanges([&](unsigned part, Local& local) {
+        const size_t begin = wordAt(rows, slice * threads_ + part, slices * threads_);
+        const size_t end = wordAt(rows, slice * threads_ + part + 1, slices * threads_);
+        local.looks += end - begin;
+        forBits(sent, begin, end, [&](size_t v) {
+          ++local.looks;
+          put(part, v);
+        });
+      });
+      forRanges(
+          [&](unsigned range, Local& local) { receiveSorted<Wake::bitmap>(range, rows, message_.data(), local); });
+    }
+  }
+
+  /// The first word of the vertices behind `part` of `parts` of the edges; all words are in one of them.
+  size_t wordAt(const Rows& rows, uint64_t part, uint64_t parts) const {
+    if (part == parts) return (n_ + 63) / 64;
+    const uint64_t edge = rows.offsets[n_] / parts * part;
+    return static_cast<size_t>(std::lower_bound(rows.offsets, rows.offsets + n_, edge) - rows.offsets) / 64;
+  }
+
+  /// recv of what is in the boxes of a range.
+  template <Wake How>
+  [[gnu::flatten, gnu::noinline]] void receiveSorted(unsigned range, const Rows& rows, const M* messages,
+                                                     Local& local) {
+    const Receivers at = receivers();
+    local.at.handler = Handler::recv;
+    E* const first = edge(rows, 0);
+    const bool own = rows.values && !std::is_empty_v<E>;
+    exchange_.take(range, [&](const auto* parcels, size_t count) {
+      for (size_t i = 0; i < count; ++i) {
+        if (i + ahead < count) __builtin_prefetch(at.state + parcels[i + ahead].to, 1);
+        E* value = first;
+        if constexpr (!std::is_empty_v<E>) value = own ? first + parcels[i].edge : first;
+        receive<How>(at, parcels[i].to, messages[parcels[i].from], value, local);
+      }
+    });
   }
 
   /// The first of the ascending targets begin .. end that is not below `low`. Where
@@ -820,11 +931,13 @@ class Run {
   }
 
   /// The part of v's row that lies in [low, high): rows ascend.
-  std::pair<uint64_t, uint64_t> within(const Rows& rows, size_t v, uint32_t low, uint32_t high) const {
+  std::pair<uint64_t, uint64_t> within(const Rows& rows, size_t v, uint32_t low, uint32_t high, Local& local) const {
     uint64_t begin = rows.offsets[v];
     uint64_t end = rows.offsets[v + 1];
     if (threads_ == 1) return {begin, end};
     const uint32_t* targets = rows.targets;
+    ++local.looks;
+    local.probes += static_cast<uint64_t>(std::bit_width(end - begin)) * ((low != 0) + (high < n_));
     if (low) begin = firstFrom(targets, begin, end, low);
     if (high < n_) end = firstFrom(targets, begin, end, high);
     return {begin, end};
@@ -832,6 +945,7 @@ class Run {
 
   [[gnu::noinline]] void pull() {
     const bool all = everyone_sends_;
+    if (!all) probed_deliveries_ += flying_edges_;
     pool_.chunks(n_, grain_, [&](size_t begin, size_t end, unsigned thread) {
       if (stopped()) return;
       if (all) {
@@ -846,6 +960,7 @@ class Run {
   [[gnu::flatten, gnu::noinline]] void pullFull(size_t begin, size_t end, Local& local) {
     const Rows& in = net_.relations[0].in;
     local.at.handler = Handler::recv;
+    local.looks += end - begin;
     for (size_t v = begin; v < end; ++v) {
       local.at.vertex = static_cast<uint32_t>(v);
       S state = state_[v];
@@ -862,13 +977,14 @@ class Run {
     uint32_t picked[block];
     const M* const messages = message_.data();
     local.at.handler = Handler::recv;
+    local.looks += end - begin;
     for (size_t v = begin; v < end; ++v) {
       local.at.vertex = static_cast<uint32_t>(v);
       if constexpr (hasSettled) {
         if (!heard_.test(v)) {
           if (vertex(v, &state_[v], &pin_[v]).settled()) continue;
           if (net_.relations.size() == 1) {
-            pullUntilSettled(v);
+            local.probes += pullUntilSettled(v);
             continue;
           }
         }
@@ -880,6 +996,7 @@ class Run {
       for (const Relation& r : net_.relations) {
         const Bitmap& sent = sent_[r.pin];
         const uint64_t last = r.in.offsets[v + 1];
+        local.probes += last - r.in.offsets[v];
         for (uint64_t from = r.in.offsets[v]; from < last; from += block) {
           const uint32_t* const sources = r.in.targets + from;
           const auto count = static_cast<uint32_t>(std::min(block, last - from));
@@ -899,15 +1016,16 @@ class Run {
   }
 
   /// Messages to a vertex that has heard nothing yet, the smallest sender first: what comes
-  /// after it has settled does not matter.
-  void pullUntilSettled(size_t v) {
+  /// after it has settled does not matter. Gives the number of edges looked at.
+  uint64_t pullUntilSettled(size_t v) {
     const Relation& r = net_.relations[0];
     const Bitmap& sent = sent_[r.pin];
     const M* const messages = message_.data();
     const uint64_t last = r.in.offsets[v + 1];
     uint64_t i = r.in.offsets[v];
     while (i < last && !sent.test(r.in.targets[i])) ++i;
-    if (i == last) return;
+    const uint64_t begin = r.in.offsets[v];
+    if (i == last) return last - begin;
     S state = state_[v];
     PPin pin = pin_[v];
     V x = vertex(v, &state, &pin);
@@ -919,6 +1037,7 @@ class Run {
       } while (i < last && !sent.test(r.in.targets[i]));
     }
     settle(static_cast<uint32_t>(v), state, pin);
+    return i - begin;
   }
 
   /// Puts back the state of a vertex that has received.
@@ -1177,24 +1296,43 @@ class Run {
   /// Whether the ready vertices stand in the order of their priorities already:
   /// then their bits are as good as a queue.
   bool readyAscend() {
-    uint32_t last = 0;
-    for (size_t w = 0; w < ready_.words(); ++w) {
-      for (uint64_t bits = ready_.word(w); bits; bits &= bits - 1) {
-        const uint32_t key = priority(static_cast<uint32_t>(w * 64 + static_cast<size_t>(std::countr_zero(bits))));
-        if (key < last) return false;
-        last = key;
+    struct Keys {
+      uint32_t first = 0;
+      uint32_t last = 0;
+      bool some = false;
+      bool ascend = true;
+    };
+    const size_t grain = grain_ / 64;
+    std::vector<Keys> pieces(ready_.words() / grain + 1);
+    const auto look = [&](size_t begin, size_t end, unsigned) {
+      Keys& keys = pieces[begin / grain];
+      for (size_t w = begin; w < end && keys.ascend; ++w) {
+        for (uint64_t bits = ready_.word(w); bits; bits &= bits - 1) {
+          const uint32_t key = priority(static_cast<uint32_t>(w * 64 + static_cast<size_t>(std::countr_zero(bits))));
+          keys.ascend &= key >= keys.last;
+          if (!keys.some) keys.first = key;
+          keys.last = key;
+          keys.some = true;
+        }
       }
+    };
+    if (ready_count_ >= smallEdges) {
+      pool_.chunks(ready_.words(), grain, look);
+    } else {
+      look(0, ready_.words(), 0);
+    }
+    locals_[0].looks += ready_.words();
+    uint32_t last = 0;
+    for (const Keys& keys : pieces) {
+      if (!keys.ascend || (keys.some && keys.first < last)) return false;
+      if (keys.some) last = keys.last;
     }
     return true;
   }
 
   void queueReady() {
-    for (size_t w = 0; w < ready_.words(); ++w) {
-      for (uint64_t bits = ready_.word(w); bits; bits &= bits - 1) {
-        const auto v = static_cast<uint32_t>(w * 64 + static_cast<size_t>(std::countr_zero(bits)));
-        queue_.push(priority(v), v);
-      }
-    }
+    forBits(ready_, 0, ready_.words(),
+            [&](size_t v) { queue_.push(priority(static_cast<uint32_t>(v)), static_cast<uint32_t>(v)); });
   }
 
   /// Queues the next vertex from `cursor` on that was ready from the start, if
@@ -1293,25 +1431,64 @@ class Run {
         queue_.push(priority(v), v);
       }
     }
-    pool_.run([&](unsigned thread) { pushWave(thread); });
-    for (Local& local : locals_) {
-      for (const uint32_t u : local.woken) queue_.push(priority(u), u);
-      local.woken.clear();
+    if (threads_ <= mostCutting) {
+      forRanges([&](unsigned range, Local& local) {
+        pushWave(range, local);
+        keepWoken(range, local);
+      });
+      queueWoken();
+    } else {
+      pushWaveSorted(edges);
     }
     return true;
   }
 
-  [[gnu::flatten, gnu::noinline]] void pushWave(unsigned thread) {
-    const uint32_t low = first_[thread];
-    const uint32_t high = first_[thread + 1];
-    Local& local = locals_[thread];
+  /// Who was woken in a range, whichever thread had it: the queue's order shall not hang on that.
+  void keepWoken(unsigned range, Local& local) {
+    woken_[range].swap(local.woken);
     local.woken.clear();
+  }
+
+  void queueWoken() {
+    for (std::vector<uint32_t>& woken : woken_) {
+      for (const uint32_t u : woken) queue_.push(priority(u), u);
+      woken.clear();
+    }
+  }
+
+  [[gnu::flatten, gnu::noinline]] void pushWave(unsigned range, Local& local) {
+    const uint32_t low = first_[range];
+    const uint32_t high = first_[range + 1];
     for (const Relation& r : net_.relations) {
       for (size_t i = 0; i < wave_.size(); ++i) {
         if (wave_pin_[i] != Pin(r.pin)) continue;
-        const auto [begin, end] = within(r.out, wave_[i], low, high);
+        const auto [begin, end] = within(r.out, wave_[i], low, high, local);
         deliver<Wake::list>(r.out, begin, end, wave_message_[i], local);
         local.deliveries += end - begin;
+      }
+    }
+  }
+
+  /// The same for many threads.
+  [[gnu::noinline]] void pushWaveSorted(uint64_t edges) {
+    const uint64_t parts = exchange_.slices(edges) * threads_;
+    for (const Relation& r : net_.relations) {
+      for (uint64_t slice = 0; slice < parts; slice += threads_) {
+        forRanges([&](unsigned part, Local& local) {
+          const size_t end = wave_.size() * (slice + part + 1) / parts;
+          for (size_t i = wave_.size() * (slice + part) / parts; i < end; ++i) {
+            if (wave_pin_[i] != Pin(r.pin)) continue;
+            const uint64_t* const row = r.out.offsets + wave_[i];
+            ++local.looks;
+            exchange_.put(part, r.out, row[0], row[1], static_cast<uint32_t>(i));
+            local.deliveries += row[1] - row[0];
+          }
+        });
+        forRanges([&](unsigned range, Local& local) {
+          receiveSorted<Wake::list>(range, r.out, wave_message_.data(), local);
+          keepWoken(range, local);
+        });
+        queueWoken();
       }
     }
   }
@@ -1326,7 +1503,9 @@ class Run {
   unsigned threads_;
   size_t grain_;
   std::vector<Local> locals_;
-  std::vector<uint32_t> first_;  // receivers first_[t] .. first_[t + 1] are thread t's
+  std::vector<uint32_t> first_;               // receivers first_[t] .. first_[t + 1] are range t, one a thread
+  Exchange<!std::is_empty_v<E>> exchange_;    // between them, where there are many
+  std::vector<std::vector<uint32_t>> woken_;  // by range
   unsigned pins_ = 1;
   uint64_t edges_ = 0;
 
@@ -1368,6 +1547,7 @@ class Run {
   [[no_unique_address]] A all_{};  // what the last step has come to
   uint64_t pull_rounds_ = 0;
   uint64_t push_rounds_ = 0;
+  uint64_t probed_deliveries_ = 0;  // on edges that are counted as looked at already
   uint64_t small_rounds_ = 0;
   std::vector<float> step_seconds_;
 };

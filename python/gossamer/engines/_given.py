@@ -56,6 +56,8 @@ class Statistics(ctypes.Structure):
         ("pull_rounds", ctypes.c_uint64),
         ("push_rounds", ctypes.c_uint64),
         ("small_rounds", ctypes.c_uint64),
+        ("vertex_looks", ctypes.c_uint64),
+        ("edge_looks", ctypes.c_uint64),
         ("seconds", ctypes.c_double),
         ("threads", ctypes.c_uint32),
         ("stopped", ctypes.c_int32),
