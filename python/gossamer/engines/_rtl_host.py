@@ -11,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import os
 import struct
-import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -186,12 +185,7 @@ def _watched(
                 f"simulated time stood still at cycle {shown.cycle:,}"
             )
 
-    with subprocess.Popen(command, cwd=folder, env=environment, pass_fds=ends) as child:
-        try:
-            return processes.attend(child, look, _LOOK)
-        except BaseException:
-            child.kill()
-            raise
+    return processes.run_attended(command, cwd=folder, env=environment, pass_fds=ends, look=look, every=_LOOK)
 
 
 def _status(path: Path) -> Status | None:
