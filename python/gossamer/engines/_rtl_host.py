@@ -23,7 +23,7 @@ from gossamer import processes
 from gossamer.engines import _rtl_control
 from gossamer.engines._rtl_control import Event
 from gossamer.engines._rtl_queues import Held
-from gossamer.engines._rtl_words import ACCELERATOR, UNKNOWN_PC, Still, Trap
+from gossamer.engines._rtl_threads import ACCELERATOR, UNKNOWN_PC, Still, Trap
 from gossamer.engines.rtl import WATCHDOG, Board, Run, functions
 from gossamer.engines.rtl_cluster import Cluster
 from gossamer.errors import RunDied
