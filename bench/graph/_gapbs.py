@@ -144,8 +144,8 @@ class Gapbs(Job):
             told = int(reached[1]) if reached else -1
             return "its own check, and " + same_count(where, "vertices reached", least, told)
         if self.name == "tc":
-            found = re.search(r"(\d+) triangles", answer)
-            told = int(found[1]) if found else -1
+            counted = re.search(r"(\d+) triangles", answer)
+            told = int(counted[1]) if counted else -1
             return "its own check, and " + same_count(where, "triangles", int(ours["triangles"][0]), told)
         counts = re.findall(r"BFS Tree has (\d+) nodes", answer)
         # It tells of the last trial or of each, as its version may have it.
