@@ -105,7 +105,7 @@ def measure(context: Context) -> Iterator[Row]:
             yield _alone(context, name, block)
 
 
-def _rest(report: synth.LutReport | synth.Ecp5Report) -> dict[str, int]:
+def _rest(report: synth.LutReport | synth.Ecp5Report) -> dict[str, Any]:
     return {"ffs": report.ffs, "block_rams": report.block_rams, "dsps": report.dsps}
 
 

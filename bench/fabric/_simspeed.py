@@ -7,6 +7,7 @@ import resource
 import statistics
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from gossamer import config as configs
 from gossamer.bench import Context, Row
@@ -45,9 +46,7 @@ def measure(context: Context) -> Iterator[Row]:
         )
 
 
-def _row(
-    context: Context, name: str, where: Config | Cluster, steps: int, least_cycles: int, **about: float | str
-) -> Row:
+def _row(context: Context, name: str, where: Config | Cluster, steps: int, least_cycles: int, **about: Any) -> Row:
     """The row of a board or a cluster, which all workers together and one alone must run alike."""
     defines = [f"STEPS={steps}"]
     runs = [programs.run(where, PROGRAM, defines, workers=WORKERS).run for _ in range(context.repeat or REPEAT)]

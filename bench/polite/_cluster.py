@@ -81,7 +81,7 @@ def _overhead(context: Context, plan: Plan, text: str) -> Row:
 
 def _step(app: str, graph: Graph, name: str, steps: tuple[int, int], **where: Any) -> float:
     """Cycles of a step: of two runs with so many, by the steps that one has more."""
-    few, many = (_run(app, graph, **where, **{name: count}) for count in steps)
+    few, many = (_run(app, graph, **{**where, name: count}) for count in steps)
     return (many - few) / (steps[1] - steps[0])
 
 

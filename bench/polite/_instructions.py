@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from gossamer import run_app
-from gossamer.bench import Context, Row
+from gossamer.bench import Context, Reference, Row
 from gossamer.engines.rtl_vertices import Hardware
 from gossamer.graph import Graph, read_graph
 
@@ -65,7 +65,7 @@ def rows(context: Context) -> Iterator[Row]:
 
 def _row(context: Context, name: str, value: float, **config: Any) -> Row:
     limit = LIMITS[name]
-    goal = {"what": "goal", "value": limit, "unit": "instructions"}
+    goal: Reference = {"what": "goal", "value": limit, "unit": "instructions"}
     return context.row(name, value, "instructions", reference=goal, ratio=limit / value, app="pagerank", **config)
 
 

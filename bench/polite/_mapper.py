@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from typing import Any
 
 from gossamer.bench import Context, Row
 from gossamer.errors import RunDied
@@ -60,7 +61,9 @@ def _measure(vertices: int, fanout: int, cluster: str) -> dict[str, float]:
     side = int(vertices**0.5)
     name = source.permutation(vertices).astype(np.uint32)
     reach = max(2, int(fanout**0.5))
-    begin, end = np.empty((2, vertices * fanout), np.uint32)
+    # Numbers of 32 bits: at full size this takes 1.6 GB.
+    ends: Any = np.empty((2, vertices * fanout), np.uint32)
+    begin, end = ends
     piece = 100_000
     for first in range(0, vertices, piece):
         its = np.repeat(np.arange(first, min(first + piece, vertices)), fanout)
@@ -69,7 +72,7 @@ def _measure(vertices: int, fanout: int, cluster: str) -> dict[str, float]:
         )
         part = slice(first * fanout, first * fanout + len(its))
         begin[part], end[part] = name[its], name[np.minimum(row * side + column, vertices - 1)]
-    wiring = routes.read(cluster)
+    wiring = routes.read_topology(cluster)
     boards = wiring.cluster.boards
     machine = mapper.Machine(boards[0].config, len(boards), hops=routes.generate(wiring).hops.astype(np.int64))
     started = time.monotonic()

@@ -147,7 +147,7 @@ def wanted(wiring: Wiring, trees: Mapping[int, Tree], run: Run) -> list[Words]:
 
 def same(element: int, found: Words, right: Words) -> npt.NDArray[np.bool_]:
     """Bit for bit; any NaN is one."""
-    equal = found == right
+    equal: npt.NDArray[np.bool_] = found == right
     if element == FLOAT:
         equal |= np.isnan(found.view(np.float32)) & np.isnan(right.view(np.float32))
     return equal

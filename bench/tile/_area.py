@@ -8,9 +8,10 @@ Counts of other families are those of synthesis: Xilinx LUT6 (7 series) and Cycl
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 from gossamer import config as configs
-from gossamer.bench import Context, Row
+from gossamer.bench import Context, Reference, Row
 from gossamer.config import Config
 from gossamer.hdl import sources, synth
 
@@ -73,7 +74,8 @@ def _parameters(block: str, config: Config) -> tuple[str, tuple[str, ...], Mappi
 def _area(context: Context, name: str, block: str, family: str, option: str, config: Config) -> Row:
     top, lists, parameters = _parameters(block, config)
     report = synth.luts(top, sources.blocks(*lists, config=config), option, parameters)
-    reference, ratio = None, None
+    reference: Reference | None = None
+    ratio = None
     if family == "cyclonev":
         alms = _PAPER_ALMS[block.removesuffix("-multicast")]
         what = "ALMs of Tinsel on Stratix V, two ALUTs each"
@@ -104,7 +106,7 @@ def _tile(context: Context) -> Iterator[Row]:
     lists = sources.blocks("tile", config=config)
     # Placing and routing takes some twenty minutes a seed: all three with --full.
     report = synth.ecp5("gs_tile", lists, {}, seeds=(1, 2, 3) if context.full else (1,), mhz=110)
-    about = {
+    about: dict[str, Any] = {
         "configuration": config.name,
         "ffs": report.ffs,
         "block_rams": report.block_rams,

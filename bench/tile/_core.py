@@ -15,6 +15,7 @@ from array import array
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from gossamer.bench import Context, Row
 from gossamer.errors import InputError, RunDied
@@ -56,7 +57,7 @@ def measure(context: Context) -> Iterator[Row]:
         sources.listing(ROOT / "rtl" / "core" / "core.f") + [_HERE / "core_memory.sv"],
         {"ThreadsPerCore": THREADS, "InstrWords": INSTR_WORDS},
     )
-    shape = {
+    shape: dict[str, Any] = {
         "threads": THREADS,
         "part": "ECP5-85F, speed 8",
         "seeds": len(core.mhz),

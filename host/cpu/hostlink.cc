@@ -275,11 +275,6 @@ using gossamer::host::refuse;
 
 namespace {
 
-uint32_t from_environment(const char* variable) {
-  const char* text = std::getenv(variable);
-  return text ? static_cast<uint32_t>(std::strtoul(text, nullptr, 10)) : 1;
-}
-
 [[noreturn]] void no_hardware(const char* call) {
   refuse(call, "there is no hardware; on the engine cpu only the devices of a PGraph run, take --engine rtl");
 }
@@ -288,23 +283,7 @@ uint32_t from_environment(const char* variable) {
 
 // ------------------------------------------------------------------------------ HostLink
 
-struct HostLink::Held {};
-
-HostLink::HostLink() { open(from_environment("HOSTLINK_BOXES_X"), from_environment("HOSTLINK_BOXES_Y")); }
-HostLink::HostLink(uint32_t numBoxesX, uint32_t numBoxesY) { open(numBoxesX, numBoxesY); }
-HostLink::HostLink(HostLinkParams params) { open(params.numBoxesX, params.numBoxesY); }
-HostLink::~HostLink() = default;
-
-void HostLink::open(uint32_t boxes_x, uint32_t boxes_y) {
-  DebugLinkParams params;
-  params.numBoxesX = boxes_x;
-  params.numBoxesY = boxes_y;
-  debug_ = std::make_unique<DebugLink>(params);
-  debugLink = debug_.get();
-  meshXLen = debug_->meshXLen;
-  meshYLen = debug_->meshYLen;
-  board_ = Board::open();
-}
+void HostLink::open() { board_ = Board::open(); }
 
 bool HostLink::powerOnSelfTest() { return true; }
 

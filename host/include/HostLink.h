@@ -125,9 +125,9 @@ class HostLink {
  private:
   struct Held;
 
-  void open(uint32_t boxes_x, uint32_t boxes_y);
+  void open();
 
   std::shared_ptr<gossamer::host::Board> board_;
   std::unique_ptr<DebugLink> debug_;
-  std::unique_ptr<Held> held_;
+  std::shared_ptr<Held> held_;
 };

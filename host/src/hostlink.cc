@@ -30,11 +30,6 @@ std::string hex(uint32_t value) {
   return text;
 }
 
-uint32_t from_environment(const char* name) {
-  const char* text = std::getenv(name);
-  return text ? static_cast<uint32_t>(std::strtoul(text, nullptr, 10)) : 1;
-}
-
 /// The address that the fabric knows a thread or an accelerator by; ends the program if there is none.
 uint32_t fabric_address(const char* call, uint32_t dest) {
   constexpr uint32_t kKinds = 7u << config::AddressThread::kKindLsb;
@@ -79,8 +74,8 @@ void add_body(std::vector<Flit>& packet, uint32_t dest, uint32_t flits, const vo
 
 void check_length(const char* call, uint32_t flits) {
   if (flits >= 1 && flits <= TinselMaxFlitsPerMsg) return;
-  misused(call, "a message of " + std::to_string(flits) + " flits; it has 1 to " +
-                    std::to_string(TinselMaxFlitsPerMsg));
+  misused(call,
+          "a message of " + std::to_string(flits) + " flits; it has 1 to " + std::to_string(TinselMaxFlitsPerMsg));
 }
 
 }  // namespace
@@ -211,25 +206,10 @@ struct HostLink::Held {
 
 // ------------------------------------------------------------------------------ the boards
 
-HostLink::HostLink() { open(from_environment("HOSTLINK_BOXES_X"), from_environment("HOSTLINK_BOXES_Y")); }
-
-HostLink::HostLink(uint32_t numBoxesX, uint32_t numBoxesY) { open(numBoxesX, numBoxesY); }
-
-HostLink::HostLink(HostLinkParams params) { open(params.numBoxesX, params.numBoxesY); }
-
-void HostLink::open(uint32_t boxes_x, uint32_t boxes_y) {
-  DebugLinkParams params;
-  params.numBoxesX = boxes_x;
-  params.numBoxesY = boxes_y;
-  debug_ = std::make_unique<DebugLink>(params);
-  debugLink = debug_.get();
-  meshXLen = debug_->meshXLen;
-  meshYLen = debug_->meshYLen;
+void HostLink::open() {
   board_ = Board::open();
-  held_ = std::make_unique<Held>();
+  held_ = std::make_shared<Held>();
 }
-
-HostLink::~HostLink() = default;
 
 bool HostLink::powerOnSelfTest() {
   const Board::Lock lock(*board_);

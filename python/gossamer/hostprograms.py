@@ -423,7 +423,8 @@ def failed_in(sources: Sequence[Path]) -> builds.Failed:
 
 
 _LIBRARIES = {"rtl": HOST / "src", "cpu": HOST / "cpu"}
-"""Sources of the library behind HostLink.h, by engine."""
+"""Sources of the library behind HostLink.h that are an engine's own."""
+_COMMON = HOST / "common"
 
 
 def _library(config: Config, boards: tuple[int, int], engine: str) -> Path:
@@ -435,7 +436,7 @@ def _library(config: Config, boards: tuple[int, int], engine: str) -> Path:
     if engine == "rtl":
         folders = [own, ROOT / "rtl" / "sim" / "host", sources.package(config).parent]
     flags = [*_OWN_FLAGS, *(f"-I{one}" for one in folders), *_headers(config, boards)]
-    files = sorted(own.glob("*.cc"))
+    files = sorted((*_COMMON.glob("*.cc"), *own.glob("*.cc")))
 
     def steps(plan: builds.Plan) -> None:
         plan.archive("libhostlink.a", [plan.compile(path, flags) for path in files])

@@ -8,6 +8,7 @@ Ctrl-C reaches us alone, and we end the whole group. ``attend`` is for a user's 
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
 import select
 import signal
@@ -23,6 +24,7 @@ from gossamer_setup._signals import SIGNALS, Stopped
 
 _GRACE = 5.0
 """Seconds for what was asked to end; then it is killed."""
+_PR_SET_PDEATHSIG = 1
 _PATIENCE = 0.5
 """Seconds after which a user's program that goes on has not met the Ctrl-C, or does not mind it."""
 
@@ -56,6 +58,12 @@ def run(
             )
         said, complaints = child.communicate(input)
         return subprocess.CompletedProcess(child.args, child.returncode, said or "", complaints or "")
+    except BaseException:
+        if child is not None and child.returncode is not None:
+            # The tool has ended, and what we still waited for is of its own.
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(child.pid, signal.SIGKILL)
+        raise
     finally:
         if child is not None:
             end(child)
@@ -67,15 +75,31 @@ def end(child: subprocess.Popen[str]) -> None:
         with SIGNALS.held():
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(child.pid, signal.SIGTERM)
-            try:
-                child.wait(_GRACE)
-            except subprocess.TimeoutExpired:
-                with contextlib.suppress(ProcessLookupError):
-                    os.killpg(child.pid, signal.SIGKILL)
-                child.wait()
+            _ends_within(child, _GRACE)
+            # It may have left some of its own behind, who mind no SIGTERM. Until it is waited for, the group's number
+            # is not given to another.
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(child.pid, signal.SIGKILL)
+            child.wait()
     for stream in (child.stdin, child.stdout, child.stderr):
         if stream is not None:
             stream.close()
+
+
+def _ends_within(child: subprocess.Popen[str], seconds: float) -> None:
+    """Gives a child so many seconds to end, and leaves it to be waited for."""
+    handle = os.pidfd_open(child.pid)
+    try:
+        poll = select.poll()
+        poll.register(handle, select.POLLIN)
+        poll.poll(seconds * 1000)
+    finally:
+        os.close(handle)
+
+
+def end_with_parent() -> None:
+    """Has the kernel end this process when the one that started it ends, however that comes."""
+    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
 class _Asked:
@@ -118,15 +142,19 @@ def run_attended(
     *,
     cwd: str | Path | None = None,
     env: Mapping[str, str] | None = None,
+    pass_fds: Sequence[int] = (),
     look: Callable[[], object] = lambda: None,
     every: float | None = None,
 ) -> int:
-    """Starts a user's program and attends it; whatever ends the wait ends the program."""
+    """Starts a user's program and attends it; whatever ends the wait ends the program.
+
+    ``pass_fds`` are open files that it gets under their numbers.
+    """
     child: subprocess.Popen[bytes] | None = None
     try:
         # Interrupted between the start of the child and our knowing it, we would leave it behind.
         with SIGNALS.held():
-            child = subprocess.Popen([str(word) for word in command], cwd=cwd, env=env)
+            child = subprocess.Popen([str(word) for word in command], cwd=cwd, env=env, pass_fds=pass_fds)
         return attend(child, look, every)
     finally:
         if child is not None:
@@ -175,4 +203,4 @@ def attend(
     return code
 
 
-__all__ = ["attend", "end", "run", "run_attended"]
+__all__ = ["attend", "end", "end_with_parent", "run", "run_attended"]

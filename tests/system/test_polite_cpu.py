@@ -12,7 +12,10 @@ import pytest
 from conftest import ROOT, Command
 from sessions import Session
 
+import gossamer_setup
+from gossamer import config as configs
 from gossamer import hostprograms
+from gossamer.polite import native
 
 FIXTURES = ROOT / "tests" / "fixtures" / "polite"
 BUILDS = ROOT / "build"
@@ -79,6 +82,30 @@ def test_arguments_and_files(command: Command, tmp_path: Path) -> None:
     done = command("polite", "run", program, cwd=here)
     assert (done.returncode, done.stdout) == (0, "")
     assert (here / "written.txt").exists() and not (program / "written.txt").exists()
+
+
+def test_results_are_kept_where_the_callers_folder_cannot_be_written(command: Command, tmp_path: Path) -> None:
+    program = with_host(tmp_path, "pulses", [])
+    (program / "Run.cpp").write_text(ECHO.replace('"w"))', '"w")) fputs("19", file),'))
+    here = tmp_path / "here"
+    (here / "written.txt").mkdir(parents=True)
+    # Nobody writes to /proc, root neither.
+    for home, why in ((Path("/proc"), "/proc/written.txt: cannot be written: "), (here, "there is a folder of that")):
+        done = command("polite", "run", program, cwd=home, env={"TMPDIR": str(tmp_path)})
+        assert done.returncode == 2 and done.stderr.count("\n") == 1 and why in done.stderr, done.stderr
+        kept = Path(done.stderr.split(" is in ")[1].strip())
+        assert kept.parent == tmp_path and (kept / "written.txt").read_text() == "19"
+    assert list((here / "written.txt").iterdir()) == []
+
+
+def test_the_compiler_for_threads_is_not_needed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(group: str) -> None:
+        raise AssertionError(f"asks for the group {group}")
+
+    monkeypatch.setattr(gossamer_setup, "require", refuse)
+    monkeypatch.chdir(tmp_path)
+    program = native.build([str(with_host(tmp_path, "pulses", []))], configs.load("tiny"))
+    assert (program.folder / "devices.so").exists()
 
 
 def test_several_commands_prepare_one_folder(tmp_path: Path) -> None:

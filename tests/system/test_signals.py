@@ -108,12 +108,17 @@ def test_a_generator(number: signal.Signals, code: int, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_tool_is_ended_with_all_that_it_started(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "tool",
+    [
+        pytest.param('trap "" TERM; sleep 300 & touch started; wait; sleep 300', id="stubborn"),
+        pytest.param('(trap "" TERM; exec sleep 300) & touch started; wait', id="with-a-stubborn-child"),
+        pytest.param('(trap "" TERM; exec sleep 300) & touch started', id="gone-before-its-child"),
+    ],
+)
+def test_a_tool_is_ended_with_all_that_it_started(tool: str, tmp_path: Path) -> None:
     """From Python, in a program that has no handlers of ours: by Ctrl-C, and by any exception in a thread's wait."""
-    script = (
-        "from gossamer import processes\n"
-        "processes.run(['sh', '-c', 'trap \"\" TERM; sleep 300 & touch started; wait; sleep 300'])\n"
-    )
+    script = f"from gossamer import processes\nprocesses.run(['sh', '-c', {tool!r}])\n"
     session = Session("-c", script, cwd=tmp_path, program=[sys.executable], env={"PYTHONPATH": str(ROOT / "python")})
     session.wait_until(lambda: (tmp_path / "started").exists() and "sleep" in session.processes())
     returned, said = session.ends(signal.SIGINT, 20)

@@ -16,7 +16,7 @@ import click
 from gossamer import files
 from gossamer.cli import _program_report, _program_verdict
 from gossamer.cli._program_console import Progress, show_warnings, visible
-from gossamer.engines._rtl_words import ACCELERATOR, Still
+from gossamer.engines._rtl_threads import ACCELERATOR, Still
 from gossamer.errors import InputError, RunDied, signal_name
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from gossamer.device import Image
     from gossamer.engines._rtl_control import Event
     from gossamer.engines._rtl_queues import Held
-    from gossamer.engines._rtl_words import Tiles
+    from gossamer.engines._rtl_threads import Tiles
     from gossamer.engines.rtl import Run
     from gossamer.engines.rtl_cluster import Cluster as SimulatedCluster
 

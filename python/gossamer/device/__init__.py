@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import gossamer_setup
-from gossamer import builds, diagnostics, native, processes
+from gossamer import builds, diagnostics, files, native, processes
 from gossamer.config import constants
 from gossamer.device import _elf, _header, _sources
 from gossamer.device._elf import DoesNotFit, Elf, Place, Segment, may_print_fractions
@@ -151,7 +151,14 @@ def load(path: str | os.PathLike[str], config: Config, *, boards: tuple[int, int
 
 def headers(config: Config, boards: tuple[int, int] = ALONE) -> Path:
     """The folder with ``gossamer/device_config.h``, what programs are told of a configuration."""
-    return _library(config, boards)
+    text = _header.header(config, boards)
+    # Of the text alone: programs for this machine read it too, where the compiler for threads is not installed.
+    folder = native.build_dir() / "device" / f"include-{config.name}-{builds.tag(text)}"
+    header = folder / "gossamer" / "device_config.h"
+    if not header.exists():
+        header.parent.mkdir(parents=True, exist_ok=True)
+        files.write_whole(header, text.encode())
+    return folder
 
 
 def _read(
@@ -361,8 +368,6 @@ def _library(config: Config, boards: tuple[int, int]) -> Path:
     text = _header.header(config, boards)
 
     def make(folder: Path) -> list[str]:
-        (folder / "gossamer").mkdir(exist_ok=True)
-        (folder / "gossamer" / "device_config.h").write_text(text)
         place = _header.memory_map(config)
         template = DEVICE / "link.ld"
         script = template.read_text()

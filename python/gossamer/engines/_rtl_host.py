@@ -11,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import os
 import struct
-import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -24,7 +23,7 @@ from gossamer import processes
 from gossamer.engines import _rtl_control
 from gossamer.engines._rtl_control import Event
 from gossamer.engines._rtl_queues import Held
-from gossamer.engines._rtl_words import ACCELERATOR, UNKNOWN_PC, Still, Trap
+from gossamer.engines._rtl_threads import ACCELERATOR, UNKNOWN_PC, Still, Trap
 from gossamer.engines.rtl import WATCHDOG, Board, Run, functions
 from gossamer.engines.rtl_cluster import Cluster
 from gossamer.errors import RunDied
@@ -186,12 +185,7 @@ def _watched(
                 f"simulated time stood still at cycle {shown.cycle:,}"
             )
 
-    with subprocess.Popen(command, cwd=folder, env=environment, pass_fds=ends) as child:
-        try:
-            return processes.attend(child, look, _LOOK)
-        except BaseException:
-            child.kill()
-            raise
+    return processes.run_attended(command, cwd=folder, env=environment, pass_fds=ends, look=look, every=_LOOK)
 
 
 def _status(path: Path) -> Status | None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gossamer.engines._rtl_words import Tiles, ranges
+from gossamer.engines._rtl_threads import Tiles, ranges
 
 if TYPE_CHECKING:
     from gossamer.config import Config

@@ -13,7 +13,7 @@ from gossamer.engines._rtl_control import Event
 from gossamer.engines._rtl_network import Message
 from gossamer.engines._rtl_process import Kind, Record
 from gossamer.engines._rtl_queues import Held, queues
-from gossamer.engines._rtl_words import ACCELERATOR, UNKNOWN_PC, Still, Trap
+from gossamer.engines._rtl_threads import ACCELERATOR, UNKNOWN_PC, Still, Trap
 
 Text = Callable[[int, str, bool], object]
 """Told of each line: thread, text, whether more of the line follows."""

@@ -27,7 +27,7 @@ from gossamer.engines._rtl_memory import Loaded, functions
 from gossamer.engines._rtl_network import Message
 from gossamer.engines._rtl_process import Kind, Record
 from gossamer.engines._rtl_run import Listeners, Run, Text, silent
-from gossamer.engines._rtl_words import ACCELERATOR, Still, Trap, on_tiles, ranges, stills, who_waits
+from gossamer.engines._rtl_threads import ACCELERATOR, Still, Trap, on_tiles, ranges, stills, who_waits
 from gossamer.errors import InputError, RunDied
 
 if TYPE_CHECKING:

@@ -19,6 +19,7 @@ from gossamer import builds, diagnostics, native, processes
 from gossamer.device import _sources
 from gossamer.errors import AnswerNo, InputError, RunDied, signal_name
 from gossamer.mpi import HEADERS, LIBRARY, MOST_RANKS
+from gossamer_setup._signals import SIGNALS
 
 _FLAGS = ("-O2", "-g", "-fPIC", "-pthread")
 _HEAD, _POST = 64, 192
@@ -123,7 +124,9 @@ def run(program: str, executable: Path, ranks: int, arguments: Sequence[str], en
             own = {**common, "GSMPI_RANK": str(rank)}
             stdin = None if rank == 0 else subprocess.DEVNULL
             words = [str(executable), *arguments]
-            started.append(subprocess.Popen(words, env=own, pass_fds=[memory], stdin=stdin))
+            # Interrupted between the start of a rank and our knowing it, we would leave it behind.
+            with SIGNALS.held():
+                started.append(subprocess.Popen(words, env=own, pass_fds=[memory], stdin=stdin))
         with mmap.mmap(memory, _HEAD + ranks * _POST, prot=mmap.PROT_READ) as shown:
             _wait(program, started, shown)
     finally:

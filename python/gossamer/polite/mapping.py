@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from gossamer import hostprograms, mapper
+from gossamer import hostprograms, mapper, processes
 from gossamer.errors import ExitCode, GossamerError, InputError
 from gossamer.mapper.partition import METHODS, mapped
 
@@ -158,6 +158,7 @@ def _write(
 
 def main(words: list[str]) -> int:
     """Runs and gives the exit code; what is wrong with the graph is one line."""
+    processes.end_with_parent()
     try:
         run(*map(Path, words))
     except GossamerError as error:

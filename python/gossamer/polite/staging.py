@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import pickle
 import shutil
@@ -13,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from gossamer.errors import InputError
 from gossamer.hostprograms import WIDE, Program
 from gossamer.paths import ROOT
 
@@ -38,7 +40,10 @@ class Staged:
 
 @contextlib.contextmanager
 def staged(program: Program) -> Iterator[Staged]:
-    """Runs a program in a folder of its own; new files move to where the command was given when all went well."""
+    """Runs a program in a folder of its own; new files move to where the command was given when all went well.
+
+    Whether a program writes is known when it has: files that cannot be moved are kept, and InputError says where.
+    """
     home = Path.cwd()
     with tempfile.TemporaryDirectory(prefix="run-", dir=program.folder.parent) as name:
         folder = Path(name)
@@ -58,17 +63,31 @@ def staged(program: Program) -> Iterator[Staged]:
         if not stage.ended_well:
             return
         own = {"settings.pickle", "problem", "tables", WIDE}
-        for path in sorted(folder.iterdir()):
-            if path.name not in known | own and not path.is_symlink():
+        written = [one for one in sorted(folder.iterdir()) if one.name not in known | own and not one.is_symlink()]
+        try:
+            for path in written:
                 _move(path, home / path.name)
+        except OSError as error:
+            kept = Path(tempfile.mkdtemp(prefix="gossamer-results-"))
+            for path in written:
+                if path.exists():
+                    shutil.move(path, kept / path.name)
+            raise InputError(
+                f"{error.filename}: cannot be written: {error.strerror}; what {program.name} has written is in {kept}"
+            ) from None
 
 
 def _move(path: Path, target: Path) -> None:
-    if path.is_dir() and target.is_dir():
+    if target.is_dir():
+        if not path.is_dir():
+            raise IsADirectoryError(errno.EISDIR, "there is a folder of that name", target)
         for inner in sorted(path.iterdir()):
             _move(inner, target / inner.name)
         return
-    shutil.move(path, target)
+    try:
+        shutil.move(path, target)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror or str(error), target) from None
 
 
 __all__ = ["Staged", "staged"]
