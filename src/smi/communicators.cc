@@ -2,6 +2,7 @@
 /// Groups of ranks, made and split while kernels run.
 #include <algorithm>
 
+#include "processes.h"
 #include "runtime.h"
 
 namespace gossamer::smi {
@@ -9,33 +10,78 @@ namespace gossamer::smi {
 namespace {
 
 int contexts = 0;
+std::unordered_map<std::uint64_t, Context*> known;
 
-Context* makeContext(std::vector<int> members) {
+constexpr std::uint64_t worldName = 1;
+
+/// The name of a communicator that is made of another: any process comes to the same. Two of one name would be found
+/// by `makeContext`.
+std::uint64_t nameOf(std::uint64_t parent, std::uint64_t split, std::uint64_t group) {
+  std::uint64_t name = parent;
+  for (const std::uint64_t part : {split, group}) {
+    // The finalizer of splitmix64.
+    name += (part + 1) * 0x9E3779B97F4A7C15ull;
+    name = (name ^ name >> 30) * 0xBF58476D1CE4E5B9ull;
+    name = (name ^ name >> 27) * 0x94D049BB133111EBull;
+    name ^= name >> 31;
+  }
+  return name;
+}
+
+Context* makeContext(std::vector<int> members, std::uint64_t name) {
   auto* context = new Context;
   context->number = contexts++;
+  context->name = name;
   context->members = std::move(members);
   context->splits.resize(context->members.size());
+  for (const int member : context->members) {
+    if (isHere(member))
+      ++context->here;
+    else
+      context->others.push_back(homeOf(member));
+  }
+  std::sort(context->others.begin(), context->others.end());
+  context->others.erase(std::unique(context->others.begin(), context->others.end()), context->others.end());
+  if (!context->here) context->others.clear();
   for (int rank = 0; rank < context->size(); ++rank) context->comms.push_back(new gs_smi_comm{context, rank});
+  if (!known.emplace(name, context).second) fail(exitBug, "two communicators have one name");
+  communicatorMade();
   return context;
 }
 
-/// All members give something; the last one to come computes what each of them gets.
-template <class Compute>
-SMI_Comm together(SMI_Comm comm, Split::Given given, Compute compute) {
-  Context& context = *comm->context;
-  const auto me = static_cast<std::size_t>(comm->rank);
-  const std::uint64_t number = context.splits[me]++;
+/// The last of all members has given what it has to give.
+void complete(Context& context, std::uint64_t number, Split& split) {
+  split.compute(context, split, nameOf(context.name, number, 0));
+  split.left = context.here;
+  for (Fiber* other : split.waiting) wake(other);
+}
+
+Split& splitOf(Context& context, std::uint64_t number) {
   Split& split = context.splitting[number];
   split.given.resize(context.members.size());
   split.made.resize(context.members.size());
+  return split;
+}
+
+/// All members give something; the last one to come computes what each of them gets.
+SMI_Comm together(SMI_Comm comm, Split::Given given, decltype(Split::compute) compute) {
+  Context& context = *comm->context;
+  const auto me = static_cast<std::size_t>(comm->rank);
+  const std::uint64_t number = context.splits[me]++;
+  Split& split = splitOf(context, number);
+  split.compute = compute;
+  for (const int other : context.others) {
+    Writer out = tell(other, Record::splitGiven);
+    out << context.name << number << comm->rank << given.color << given.key;
+    out.place(given.place) << static_cast<std::uint32_t>(given.list.size());
+    for (const int rank : given.list) out << rank;
+  }
   split.given[me] = std::move(given);
   if (++split.arrived < context.size()) {
     split.waiting.push_back(current);
     wait(context, split.given[me].place);
   } else {
-    compute(context, split);
-    split.left = context.size();
-    for (Fiber* other : split.waiting) wake(other);
+    complete(context, number, split);
   }
   SMI_Comm mine = split.made[me];
   if (--split.left == 0) context.splitting.erase(number);
@@ -54,6 +100,11 @@ void check(SMI_Comm comm, const char* call, Place place) {
 
 std::string Context::words() const { return number ? format(" of a communicator of %d ranks", size()) : std::string(); }
 
+Context* Context::named(std::uint64_t name) {
+  const auto found = known.find(name);
+  return found == known.end() ? nullptr : found->second;
+}
+
 Wait Context::wait(const Fiber& fiber) const {
   for (const auto& [number, split] : splitting) {
     if (std::find(split.waiting.begin(), split.waiting.end(), &fiber) == split.waiting.end()) continue;
@@ -71,8 +122,24 @@ Wait Context::wait(const Fiber& fiber) const {
 void makeWorld() {
   std::vector<int> all;
   for (const Rank* rank : ranks) all.push_back(rank->index);
-  Context* world = makeContext(std::move(all));
+  Context* world = makeContext(std::move(all), worldName);
   for (Rank* rank : ranks) rank->world = world->comms[static_cast<std::size_t>(rank->index)];
+}
+
+bool takeSplit(Reader& in) {
+  Context* context = Context::named(in.get<std::uint64_t>());
+  const auto number = in.get<std::uint64_t>();
+  const auto rank = static_cast<std::size_t>(in.get<int>());
+  Split::Given given{in.get<int>(), 0, true, nullptr, {}};
+  given.key = in.get<int>();
+  given.place = in.place();
+  given.list.resize(in.get<std::uint32_t>());
+  for (int& one : given.list) one = in.get<int>();
+  if (!context) return false;
+  Split& split = splitOf(*context, number);
+  split.given[rank] = std::move(given);
+  if (++split.arrived == context->size()) complete(*context, number, split);
+  return true;
 }
 
 }  // namespace gossamer::smi
@@ -102,7 +169,7 @@ SMI_Comm SMI_Comm_split(SMI_Comm comm, int color, int key) {
                 current->rank->index, color),
          {place});
   }
-  return together(comm, {color, key, true, place, {}}, [](const Context& context, Split& split) {
+  return together(comm, {color, key, true, place, {}}, [](const Context& context, Split& split, std::uint64_t name) {
     std::map<int, std::vector<int>> groups;
     for (int rank = 0; rank < context.size(); ++rank) {
       const Split::Given& given = split.given[static_cast<std::size_t>(rank)];
@@ -118,7 +185,7 @@ SMI_Comm SMI_Comm_split(SMI_Comm comm, int color, int key) {
       });
       std::vector<int> members;
       for (const int rank : group) members.push_back(context.members[static_cast<std::size_t>(rank)]);
-      const Context* made = makeContext(std::move(members));
+      const Context* made = makeContext(std::move(members), nameOf(name, 0, static_cast<std::uint64_t>(color_)));
       for (std::size_t at = 0; at < group.size(); ++at) {
         split.made[static_cast<std::size_t>(group[at])] = made->comms[at];
       }
@@ -147,23 +214,25 @@ SMI_Comm SMI_Comm_create(SMI_Comm comm, int count, const int* list) {
                 rank < 0 || rank >= comm->context->size() ? "not in the communicator" : "there twice"),
          {place});
   }
-  return together(comm, {0, 0, true, place, std::move(ranksOf)}, [](const Context& context, Split& split) {
-    const Split::Given& first = split.given[0];
-    for (int rank = 1; rank < context.size(); ++rank) {
-      const Split::Given& given = split.given[static_cast<std::size_t>(rank)];
-      if (given.list == first.list) continue;
-      fail(exitInput,
-           format("SMI_Comm_create: rank %d gives another list ({}) than rank %d ({})",
-                  context.members[static_cast<std::size_t>(rank)], context.members[0]),
-           {given.place, first.place});
-    }
-    std::vector<int> members;
-    for (const int rank : first.list) members.push_back(context.members[static_cast<std::size_t>(rank)]);
-    const Context* made = makeContext(std::move(members));
-    for (std::size_t at = 0; at < first.list.size(); ++at) {
-      split.made[static_cast<std::size_t>(first.list[at])] = made->comms[at];
-    }
-  });
+  return together(comm, {0, 0, true, place, std::move(ranksOf)},
+                  [](const Context& context, Split& split, std::uint64_t name) {
+                    const Split::Given& first = split.given[0];
+                    for (int rank = 1; rank < context.size(); ++rank) {
+                      const Split::Given& given = split.given[static_cast<std::size_t>(rank)];
+                      if (given.list == first.list) continue;
+                      fail(exitInput,
+                           format("SMI_Comm_create: rank %d gives another list ({}) than rank %d ({})",
+                                  context.members[static_cast<std::size_t>(rank)], context.members[0]),
+                           {given.place, first.place});
+                    }
+                    std::vector<int> members;
+                    for (const int rank : first.list)
+                      members.push_back(context.members[static_cast<std::size_t>(rank)]);
+                    const Context* made = makeContext(std::move(members), name);
+                    for (std::size_t at = 0; at < first.list.size(); ++at) {
+                      split.made[static_cast<std::size_t>(first.list[at])] = made->comms[at];
+                    }
+                  });
 }
 
 void SMI_Comm_free(SMI_Comm* comm) { *comm = nullptr; }

@@ -5,6 +5,7 @@
 #include <exception>
 
 #include "interrupt.h"
+#include "processes.h"
 #include "runtime.h"
 
 namespace gossamer::smi {
@@ -48,16 +49,16 @@ void fill() {
 
 /// Takes the next fiber out of those that can run; null if none can.
 Fiber* next() {
-  if (ready.empty()) return nullptr;
+  if (ready.empty() || stopping()) return nullptr;
   if (options.seed && ready.size() > 1) std::swap(ready.front(), ready[draw() % ready.size()]);
   Fiber* found = ready.front();
   ready.pop_front();
   return found;
 }
 
-/// What to go on with when nothing has to run: the thread itself, which ends the run.
+/// What to go on with when nothing has to run: the thread itself, which ends the run, or waits for other processes.
 context::fiber& successor(Fiber*& then) {
-  then = unfinished ? next() : nullptr;
+  then = unfinished || distributed() ? next() : nullptr;
   if (!then) return outside;
   ++switches;
   return then->context;
@@ -109,12 +110,8 @@ Fiber* start(Rank& rank, std::string name, void (*kernel)(void*), void* argument
   fiber->argument = argument;
   fiber->daemon = daemon;
   fiber->context = context::fiber(std::allocator_arg, context::protected_fixedsize_stack(options.stack),
-                                  [fiber](context::fiber&& from) {
-                                    // The first fiber of all is resumed by the thread, the others by fibers that keep
-                                    // themselves.
-                                    if (from) outside = std::move(from);
-                                    return body(fiber);
-                                  });
+                                  // Whoever resumes it has kept itself.
+                                  [fiber](context::fiber&&) { return body(fiber); });
   rank.running += !daemon;
   unfinished += !daemon;
   fibers.push_back(fiber);
@@ -126,12 +123,17 @@ void runAll() {
   random = options.seed * 0x9E3779B97F4A7C15ull + 0x1234567ull;
   if (!random) random = 1;
   fill();
-  if (Fiber* first = next()) {
-    current = first;
-    std::move(first->context).resume();
-  }
-  current = nullptr;
-  if (unfinished) deadlock();
+  do {
+    if (Fiber* first = next()) {
+      current = first;
+      std::move(first->context).resume_with([](context::fiber&& from) {
+        outside = std::move(from);
+        return context::fiber();
+      });
+    }
+    current = nullptr;
+  } while (attend());
+  if (unfinished && !stopping()) deadlock();
 }
 
 void wait(const Waitable& what, Place place) {
@@ -159,8 +161,12 @@ void refuel() {
                 static_cast<unsigned long long>(options.operations), current->rank->index, current->name.c_str()));
   }
   fill();
+  if (distributed()) exchange();
   yield();
 }
+
+bool someReady() { return !ready.empty(); }
+int unfinishedHere() { return unfinished; }
 
 std::uint64_t operationsDone() { return done + static_cast<std::uint64_t>(tank - fuel); }
 std::uint64_t switchesDone() { return switches; }

@@ -7,6 +7,7 @@
 
 #include <string>
 
+#include "command.h"
 #include "programs.h"
 #include "runtime.h"
 
@@ -44,6 +45,15 @@ void endSoon(int code, const std::string& words) {
   sigprocmask(SIG_UNBLOCK, &alarm, nullptr);
   const itimerval second{{0, 0}, {1, 0}};
   setitimer(ITIMER_REAL, &second, nullptr);
+}
+
+/// The command ends all processes, as one has failed.
+void ended(int) {
+  if (reason || !commandAsks()) return;
+  reason = SIGIO;
+  fuel = 0;
+  itimerval soon{{0, 0}, {0, patience}};
+  setitimer(ITIMER_REAL, &soon, nullptr);
 }
 
 void stop(int signal) {
@@ -85,6 +95,11 @@ void watchSignals(double seconds) {
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
   sigaction(SIGALRM, &action, nullptr);
+  if (commandIsFar()) {
+    action.sa_handler = ended;
+    sigaction(SIGIO, &action, nullptr);
+    ended(SIGIO);
+  }
   static char stack[1 << 16];
   stack_t other{};
   other.ss_sp = stack;

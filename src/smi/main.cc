@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The emulator's process: smi-emulator PLAN REPORT-FILE-NUMBER ARGUMENTS...
+/// One of several that MPI starts: smi-emulator --mpi LIBRARY HOST PORT TOKEN ARGUMENTS..., with the plan from there.
 /// Lines of a plan: `program PATH`, `rank PROGRAM NAME` and `option NAME VALUE`. The command writes it.
 #include <cstdio>
 #include <cstdlib>
@@ -8,7 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "command.h"
 #include "interrupt.h"
+#include "processes.h"
 #include "programs.h"
 #include "runtime.h"
 
@@ -37,10 +40,19 @@ void runMain(void* given) {
 
 int main(int count, char** words) {
   if (count < 3) return exitBug;
-  reportFile = std::atoi(words[2]);
   std::vector<std::string> programs;
   double seconds = 0;
-  std::ifstream plan(words[1]);
+  std::stringstream plan;
+  int used = 3;
+  if (std::string(words[1]) == "--mpi") {
+    if (count < 6) return exitBug;
+    join(words[2]);
+    plan << connectCommand(words[3], words[4], words[5], process);
+    used = 6;
+  } else {
+    reportFile = std::atoi(words[2]);
+    plan << std::ifstream(words[1]).rdbuf();
+  }
   for (std::string line; std::getline(plan, line);) {
     std::istringstream in(line);
     std::string kind, name, value;
@@ -72,14 +84,19 @@ int main(int count, char** words) {
     }
   }
   arguments.push_back(words[0]);
-  for (int at = 3; at < count; ++at) arguments.push_back(words[at]);
+  for (int at = used; at < count; ++at) arguments.push_back(words[at]);
   watchSignals(seconds);
   watchExit();
-  allowFiles(ranks.size());
+  for (Rank* rank : ranks) {
+    rank->home =
+        static_cast<int>(static_cast<std::size_t>(rank->index) * static_cast<std::size_t>(processes) / ranks.size());
+  }
+  allowFiles((ranks.size() + static_cast<std::size_t>(processes) - 1) / static_cast<std::size_t>(processes));
   makeWorld();
   for (Rank* rank : ranks) {
     const int program = rank->code;
     rank->code = 0;
+    if (rank->home != process) continue;
     const std::string& path = programs[static_cast<std::size_t>(program)];
     start(*rank, "main", runMain, new Start{loadProgram(rank->index, program, path), rank}, false);
   }
@@ -90,5 +107,7 @@ int main(int count, char** words) {
   }
   finished(code);
   std::fflush(nullptr);
-  return code;
+  leaveTransport();
+  // MPI takes any other code for a failure; the command has this one from the report.
+  return distributed() ? 0 : code;
 }

@@ -12,6 +12,10 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <map>
+#include <unordered_map>
+
+#include "processes.h"
 
 namespace gossamer::smi {
 
@@ -29,12 +33,27 @@ std::vector<Loaded> loaded;
 int loadingProgram = -1;
 std::string loadingPath;
 
-/// Files that the process has open beside those of the ranks.
-constexpr rlim_t ownFiles = 16;
+/// Places that other processes have told.
+std::unordered_map<Place, const Located*> elsewhere;
+
+/// Files that the process has open beside those of the ranks; MPI has some for each process.
+rlim_t ownFiles() { return distributed() ? 64 + 4 * static_cast<rlim_t>(processes) : 16; }
 
 }  // namespace
 
+Place placeElsewhere(Located at) {
+  static std::map<std::pair<int, std::uint64_t>, Place> known;
+  Place& found = known[{at.program, at.offset}];
+  if (!found) {
+    auto* made = new Located(at);
+    found = made;
+    elsewhere.emplace(found, made);
+  }
+  return found;
+}
+
 Located locate(Place place) {
+  if (const auto found = elsewhere.find(place); found != elsewhere.end()) return *found->second;
   Dl_info info;
   if (place && dladdr(place, &info)) {
     const auto base = reinterpret_cast<std::uint64_t>(info.dli_fbase);
@@ -52,7 +71,7 @@ Located locate(Place place) {
 void allowFiles(std::size_t ranks) {
   rlimit files{};
   getrlimit(RLIMIT_NOFILE, &files);
-  const rlim_t needed = ranks + ownFiles;
+  const rlim_t needed = ranks + ownFiles();
   // The programs keep what they could open before.
   const rlim_t wanted = std::min<rlim_t>(files.rlim_max, files.rlim_cur + needed);
   if (wanted > files.rlim_cur) {

@@ -16,6 +16,9 @@ struct Located {
   std::uint64_t offset;
 };
 
+/// Stands for a place in a program of another process: `locate` knows it.
+Place placeElsewhere(Located at);
+
 /// Where in a program's file an address is.
 Located locate(Place place);
 

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /// How a run ends: one JSON object for the command, which turns places into lines of the user's sources.
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 
+#include "command.h"
+#include "processes.h"
 #include "programs.h"
 #include "runtime.h"
 
@@ -55,7 +58,7 @@ bool ended = false;
 void exited(int code, void*) {
   if (ended) return;
   if (!current) {
-    if (code) return finished(code & 0xff);
+    if (code) return finished(code & 0xff, true);
     fail(exitDied, format("%s: exit(0) ends the run, and no rank has done its work", outsideOfMain().c_str()));
   }
   for (const Fiber* other : fibers) {
@@ -65,12 +68,25 @@ void exited(int code, void*) {
     fail(exitDied, format("rank %d called exit(0) while %s was not done; exit() ends all ranks, so return from main",
                           current->rank->index, who.c_str()));
   }
-  finished(code & 0xff);
+  if (distributed() && !code) {
+    fail(exitDied, format("rank %d called exit(0) while ranks of other processes may not be done; exit() ends all "
+                          "ranks, so return from main",
+                          current->rank->index));
+  }
+  finished(code & 0xff, true);
 }
 
 /// Ends the process at once: fibers are in the middle of what they do, so nothing of theirs may be taken down.
 [[noreturn]] void leave(int code) {
   std::fflush(nullptr);
+  if (commandIsFar()) {
+    // Once one process goes MPI kills the others, which may have something to write yet.
+    const itimerval none{};
+    setitimer(ITIMER_REAL, &none, nullptr);
+    close(STDOUT_FILENO);
+    close(STDERR_FILENO);
+    awaitCommand();
+  }
   _exit(code);
 }
 
@@ -113,7 +129,7 @@ void deadlock() {
   }
   text += "],\"ended\":[";
   for (const Rank* rank : ranks) {
-    if (rank->running) continue;
+    if (rank->running || rank->home != process) continue;
     if (text.back() != '[') text += ',';
     text += format("%d", rank->index);
   }
@@ -121,9 +137,11 @@ void deadlock() {
   leave(exitDied);
 }
 
-void finished(int code) {
+void finished(int code, bool all) {
   ended = true;
-  send(format("{\"outcome\":\"done\",\"code\":%d,%s}\n", code, cost().c_str()));
+  const char* outcome = all ? "exit" : "done";
+  send(format("{\"outcome\":\"%s\",\"code\":%d,%s}\n", outcome, code, cost().c_str()));
+  if (all && commandIsFar()) leave(code);
 }
 
 bool reported() { return ended; }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The emulator's inside: every rank of a run is in this process and on this thread, each kernel a fiber. A fiber runs
-/// until it waits, so nothing here is locked, and a run is a function of its programs, arguments and seed.
+/// until it waits, so nothing here is locked, and a run is a function of its programs, arguments and seed. With
+/// several processes (processes.h) each has the fibers of its own ranks.
 #pragma once
 
 #include <boost/context/fiber.hpp>
@@ -103,6 +104,9 @@ void wake(Fiber* fiber);
 void yield();
 /// Called when the fuel is used up: looks for interruptions and limits.
 void refuel();
+/// Whether a fiber of this process can run, and how many that are no daemons have not ended.
+bool someReady();
+int unfinishedHere();
 std::uint64_t operationsDone();
 std::uint64_t switchesDone();
 
@@ -163,6 +167,7 @@ struct Port {
 
 struct Rank {
   int index = 0;
+  int home = 0;  ///< the process that has it
   std::string program;
   int running = 0;  ///< fibers that are not done, daemons not counted
   int code = 0;     ///< what its main returned
@@ -184,11 +189,11 @@ void checkDegree(int degree, const char* call, Place place);
 
 // ---- How a run ends ----
 
-/// Ends the run: the message has {} for each place. `code` is an exit code of the command.
+/// Ends the run of all processes: the message has {} for each place. `code` is an exit code of the command.
 [[noreturn]] void fail(int code, const std::string& message, std::initializer_list<Place> places = {});
 [[noreturn]] void deadlock();
-/// Tells the command how the run went and what it cost.
-void finished(int code);
+/// Tells the command how the run went and what it cost; `all`: it is over for all processes.
+void finished(int code, bool all = false);
 /// Whether `finished` was called: only exit handlers and destructors of the programs run now.
 bool reported();
 /// A program may call exit(), which ends the process, and with it all ranks. From here on that is reported.
@@ -224,11 +229,15 @@ struct Split {
   std::vector<Given> given;
   std::vector<SMI_Comm> made;
   std::vector<Fiber*> waiting;
+  void (*compute)(const Context&, Split&, std::uint64_t name) = nullptr;
   int arrived = 0, left = 0;
 };
 
 struct Context : Waitable {
   int number = 0;
+  std::uint64_t name = 0;    ///< the same in all processes
+  int here = 0;              ///< members in this process
+  std::vector<int> others;   ///< processes that have the rest of them
   std::vector<int> members;  ///< ranks of the world
   std::vector<SMI_Comm> comms;
   struct Opened {
@@ -240,8 +249,12 @@ struct Context : Waitable {
   std::map<std::uint64_t, Split> splitting;
 
   int size() const { return static_cast<int>(members.size()); }
+  /// Whether it has members in several processes.
+  bool spread() const { return !others.empty(); }
   /// " of a communicator of 3", for messages; nothing for the world.
   std::string words() const;
+  /// The one of this name; null if this process does not know it yet.
+  static Context* named(std::uint64_t name);
   Wait wait(const Fiber& fiber) const override;
 };
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "processes.h"
 #include "runtime.h"
 
 namespace gossamer::smi {
@@ -30,6 +31,9 @@ struct Stream : Waitable {
   int source = 0, destination = 0, port = 0;
   int sendDegree = -1, receiveDegree = -1;
   std::deque<Message> sends, receives;  ///< that the other end has not matched yet
+  /// Where one end is in another process: elements that the receiver's process has been told at the sender's, or that
+  /// the sender's has been told are taken at the receiver's. Messages are matched there.
+  std::uint64_t told = 0;
 
   void setDegree() {
     const int stated = std::max(sendDegree, receiveDegree);
@@ -54,6 +58,7 @@ struct Stream : Waitable {
 namespace {
 
 std::unordered_map<std::uint64_t, std::unique_ptr<Stream>> streams;
+std::vector<Stream*> between;  ///< two processes
 
 Stream& streamOf(int source, int destination, int port) {
   const auto key = static_cast<std::uint64_t>(source) << 40 | static_cast<std::uint64_t>(destination) << 16 |
@@ -66,8 +71,21 @@ Stream& streamOf(int source, int destination, int port) {
     found->port = port;
     found->ring.grow(8);
     found->setDegree();
+    if (isHere(source) != isHere(destination)) between.push_back(found.get());
   }
   return *found;
+}
+
+Writer tellOf(const Stream& s, Record record) {
+  Writer out = tell(homeOf(isHere(s.source) ? s.destination : s.source), record);
+  out << s.source << s.destination << s.port;
+  return out;
+}
+
+void wakePusher(Stream& s) {
+  if (!s.pusher) return;
+  wake(s.pusher);
+  s.pusher = nullptr;
 }
 
 void match(Stream& s) {
@@ -137,18 +155,20 @@ void bind(SMI_Channel& c, bool receives, Place place) {
     port.receives.set(&s, c.end, place, c.number);
     s.receiveDegree = c.degree;
     s.receives.push_back({c.type, c.count, place});
+    if (!isHere(peer)) tellOf(s, Record::streamDegree) << c.degree;
   } else {
     c.end = s.ring.tail + count;
     port.sends.set(&s, c.end, place, c.number);
     s.sendDegree = c.degree;
-    s.sends.push_back({c.type, c.count, place});
+    if (isHere(peer)) {
+      s.sends.push_back({c.type, c.count, place});
+    } else {
+      (tellOf(s, Record::streamBound) << static_cast<int>(c.type) << c.count).place(place);
+    }
   }
   s.setDegree();
   match(s);
-  if (receives && s.pusher && s.ring.held() < s.limit) {
-    wake(s.pusher);
-    s.pusher = nullptr;
-  }
+  if (receives && s.ring.held() < s.limit) wakePusher(s);
 }
 
 /// Only one kernel may use an end at a time.
@@ -201,10 +221,7 @@ void alone(const Fiber* other, const SMI_Channel& c, const char* call, Place pla
     s.popper = nullptr;
   }
   store(c.type, data, s.ring.take());
-  if (s.pusher) {
-    wake(s.pusher);
-    s.pusher = nullptr;
-  }
+  wakePusher(s);
 }
 
 SMI_Channel opened(bool receives, int count, int type, int peer, int port, SMI_Comm comm, int degree, const char* call,
@@ -234,6 +251,48 @@ bool active(const Busy& busy, bool sends) {
 }
 
 }  // namespace
+
+void shipStreams() {
+  for (Stream* one : between) {
+    Stream& s = *one;
+    if (isHere(s.source)) {
+      while (s.told != s.ring.tail) {
+        const std::uint64_t end = std::min(s.ring.tail, s.told + mostElements);
+        tellOf(s, Record::streamElements).elements(s.ring, s.told, end);
+        s.told = end;
+      }
+    } else if (s.told != s.ring.head) {
+      s.told = s.ring.head;
+      tellOf(s, Record::streamTaken) << s.told;
+    }
+  }
+}
+
+void takeStream(Record record, Reader& in) {
+  const int source = in.get<int>(), destination = in.get<int>(), port = in.get<int>();
+  Stream& s = streamOf(source, destination, port);
+  if (record == Record::streamBound) {
+    const int type = in.get<int>(), count = in.get<int>();
+    s.sends.push_back({type, count, in.place()});
+    match(s);
+  } else if (record == Record::streamElements) {
+    const std::vector<std::uint64_t> values = in.elements();
+    s.ring.grow(s.ring.held() + values.size());
+    for (const std::uint64_t value : values) s.ring.put(value);
+    if (s.popper) {
+      wake(s.popper);
+      s.popper = nullptr;
+    }
+  } else {
+    if (record == Record::streamDegree) {
+      s.receiveDegree = in.get<int>();
+      s.setDegree();
+    } else {
+      s.ring.head = in.get<std::uint64_t>();
+    }
+    wakePusher(s);
+  }
+}
 
 Port& freePort(Rank& rank, int number, const char* what, Place place, bool sends, bool receives, bool collective) {
   Port& port = rank.ports[number];

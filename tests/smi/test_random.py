@@ -136,14 +136,14 @@ class Program:
 
 
 def emulate(
-    program: Program, seed: int, folder: Path, capfd: pytest.CaptureFixture[str]
+    program: Program, seed: int, folder: Path, capfd: pytest.CaptureFixture[str], processes: int = 1
 ) -> tuple[bool, dict[tuple[int, int], list[int | float | None]], set[tuple[int, str]]]:
     """Whether all ended, what each kernel's calls gave, and which kernels wait."""
     script = folder / "script"
     script.write_text(program.script())
     notes: list[str] = []
     capfd.readouterr()
-    options = smi.Options(slack=program.default, seed=seed)
+    options = smi.Options(slack=program.default, seed=seed, processes=processes)
     try:
         smi.run([SCRIPT], ranks=program.ranks, arguments=[str(script)], options=options, note=notes.append)
         ended = True

@@ -38,6 +38,7 @@ def command(ctx: click.Context) -> None:
 @click.option("--operations", metavar="N", type=int, default=0, help="Break the run off after N operations.")
 @click.option("--timeout", metavar="SECONDS", type=float, default=0.0, help="Break the run off after SECONDS.")
 @click.option("--stack", metavar="MB", type=int, default=8, help="Stack of each kernel (8).")
+@click.option("--mpi", metavar="N", type=int, default=1, help="Share the ranks among N processes of MPI (1).")
 @click.option("--stats", metavar="FILE", type=click.Path(path_type=Path), help="Write what the run cost, as JSON.")
 def run(
     files: tuple[str, ...],
@@ -50,6 +51,7 @@ def run(
     operations: int,
     timeout: float,
     stack: int,
+    mpi: int,
     stats: Path | None,
 ) -> int:
     """Build programs in C and C++ and run them on ranks that exchange streaming messages.
@@ -70,7 +72,7 @@ def run(
     from gossamer import smi
     from gossamer.files import check_writable, write_whole
 
-    options = smi.Options(slack, seed, operations, timeout, stack, ordered)
+    options = smi.Options(slack, seed, operations, timeout, stack, ordered, mpi)
     if stats is not None:
         check_writable(stats)
     result = smi.run(

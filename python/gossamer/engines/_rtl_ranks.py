@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A cluster's simulation shared out among MPI ranks: the library that a simulator loads, and how ranks are started.
+"""Programs of ours shared out among MPI ranks: how ranks are started, and the library that each of them loads.
 
-The simulator itself knows no MPI: ``rtl/sim/ranks`` is compiled for the MPI at hand, MPICH of the group ``mpi`` or,
-with ``GOSSAMER_MPIEXEC`` and ``GOSSAMER_MPICXX``, that of a site.
+The program itself knows no MPI: a library for it (``rtl/sim/ranks`` for a cluster's simulator, ``src/smi/mpi`` for the
+emulator of streams) is compiled for the MPI at hand, MPICH of the group ``mpi`` or, with ``GOSSAMER_MPIEXEC`` and
+``GOSSAMER_MPICXX``, that of a site.
 """
 
 from __future__ import annotations
@@ -27,6 +28,17 @@ _START, _COMPILER = "GOSSAMER_MPIEXEC", "GOSSAMER_MPICXX"
 
 def command(ranks: int, simulator: Sequence[str | Path], socket: Path) -> list[str]:
     """What starts so many ranks of a simulator, the first of which speaks over a socket. InputError without an MPI."""
+    start, library = launcher(_SOURCES)
+    return [*start, "-n", str(ranks), *map(str, simulator), "--ranks", str(library), "--socket", str(socket)]
+
+
+def elsewhere() -> bool:
+    """Whether ranks may be on other machines than this one."""
+    return bool(_words(_START))
+
+
+def launcher(sources: Path) -> tuple[list[str], Path]:
+    """What starts ranks, and the library that is made of the one C++ file of a folder. InputError without an MPI."""
     start, compiler = _words(_START), _words(_COMPILER)
     if bool(start) != bool(compiler):
         raise InputError(f"an MPI of your own needs both {_START} (what starts ranks) and {_COMPILER} (its compiler)")
@@ -37,13 +49,13 @@ def command(ranks: int, simulator: Sequence[str | Path], socket: Path) -> list[s
         if not Path(start[0]).exists():
             raise InputError(f"ranks: MPICH has builds for x86-64 alone; name an MPI with {_START} and {_COMPILER}")
         compiler = [*builds.compiler(), f"-I{prefix}/include", f"-L{prefix}/lib", f"-Wl,-rpath,{prefix}/lib"]
-        library = _library([*compiler, "-lmpi"])
+        library = _library(sources, [*compiler, "-lmpi"])
     else:
         for name, words in ((_START, start), (_COMPILER, compiler)):
             if shutil.which(words[0]) is None:
                 raise InputError(f"{name}: there is no command {words[0]}")
-        library = _library(compiler)
-    return [*start, "-n", str(ranks), *map(str, simulator), "--ranks", str(library), "--socket", str(socket)]
+        library = _library(sources, compiler)
+    return start, library
 
 
 def _words(name: str) -> list[str]:
@@ -54,20 +66,21 @@ def _words(name: str) -> list[str]:
         raise InputError(f"{name}: {error}; give a command and its words as a shell takes them") from None
 
 
-def _library(compiler: Sequence[str]) -> Path:
-    """The functions of ``ranks_mpi.h``, built with a compiler and its flags. InputError if that fails."""
-    sources = sorted(_SOURCES.iterdir())
+def _library(folder: Path, compiler: Sequence[str]) -> Path:
+    """A folder's functions over MPI, built with a compiler and its flags. InputError if that fails."""
+    sources = sorted(folder.iterdir())
+    (main,) = folder.glob("*.cc")
     key = hashlib.sha256("\0".join(compiler).encode() + b"".join(path.read_bytes() for path in sources))
 
-    def make(folder: Path) -> None:
-        flags = ["-std=c++20", "-O2", "-shared", "-fPIC", str(_SOURCES / "ranks_mpi.cc")]
+    def make(made: Path) -> None:
+        flags = ["-std=c++20", "-O2", "-shared", "-fPIC", str(main)]
         libraries = [word for word in compiler if word.startswith("-l")]
         words = [*(word for word in compiler if word not in libraries), *flags, *libraries]
-        log = folder / "build.log"
-        if _run.run([*words, "-o", str(folder / "ranks.so")], log, folder):
+        log = made / "build.log"
+        if _run.run([*words, "-o", str(made / "ranks.so")], log, made):
             raise InputError(f"building for MPI failed: {_run.first_error(log)} (all of it in {log})")
 
     return _run.kept("ranks", key.hexdigest()[:16], make) / "ranks.so"
 
 
-__all__ = ["command"]
+__all__ = ["command", "elsewhere", "launcher"]

@@ -3,15 +3,11 @@
 
 from __future__ import annotations
 
-import os
-import shlex
-import time
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import gossamer_setup
-from gossamer import builds, diagnostics, native, processes
+from gossamer import builds, diagnostics
 from gossamer.errors import InputError
 from gossamer.paths import INCLUDE, ROOT
 
@@ -30,27 +26,22 @@ _LANGUAGE = {".c": ("-x", "c", "-std=gnu17"), **dict.fromkeys(CPP_SUFFIXES, ("-x
 
 def emulator() -> Path:
     """The emulator's executable, built where needed; its library is beside it."""
-    folder = native.build_dir() / "smi" / "emulator"
-    binary = folder / "smi-emulator"
-    if builds.fresh(folder):
-        return binary
-    with native.lock("smi-emulator"):
-        if builds.fresh(folder):
-            return binary
-        gossamer_setup.boost()
-        begun = time.time_ns()
-        folder.mkdir(parents=True, exist_ok=True)
-        flags = ["-std=c++20", "-O2", "-g", "-fPIC", "-Wall", "-Wextra", f"-I{INCLUDE}"]
-        sources = sorted(SOURCE.glob("*.cc"))
-        with ThreadPoolExecutor(2) as workers:
-            objects = list(workers.map(lambda source: compile_one(source, folder, flags, source), sources))
-        main = next(one for one in objects if one.stem.endswith("main"))
-        library = folder / "libgossamer_smi.so"
-        rest = [one for one in objects if one != main]
-        _link(["-shared", *map(str, rest), "-lboost_context", "-ldl"], library, SOURCE)
-        _link([str(main), f"-L{folder}", "-lgossamer_smi", "-Wl,-rpath,$ORIGIN"], binary, SOURCE)
-        builds.remember(folder, [one.with_suffix(".d") for one in objects], begun=begun)
-    return binary
+    sources = sorted(SOURCE.glob("*.cc"))
+    flags = _flags("-std=c++20", "-O2", "-g", "-fPIC", "-Wall", "-Wextra", f"-I{INCLUDE}")
+
+    def steps(plan: builds.Plan) -> None:
+        objects = {source.stem: plan.compile(source, flags) for source in sources}
+        main = objects.pop("main")
+        library = "libgossamer_smi.so"
+        plan.link(library, list(objects.values()), ["-shared", f"-Wl,-soname,{library}", "-lboost_context", "-ldl"])
+        plan.link("smi-emulator", [main, library], ["-Wl,-rpath,$ORIGIN"])
+
+    def failed(said: str, log: Path) -> InputError:
+        return InputError(f"building the emulator failed: {diagnostics.complaint(said, SOURCE, log)}")
+
+    # The folder is that of these sources: one that is added or removed makes another.
+    name = f"smi/emulator-{builds.tag(*(source.name for source in sources), *flags)}"
+    return builds.kept(name, steps, failed, begin=gossamer_setup.boost) / "smi-emulator"
 
 
 def shared_object(name: str, sources: Sequence[tuple[Path, Path]], defines: Sequence[str]) -> Path:
@@ -60,51 +51,31 @@ def shared_object(name: str, sources: Sequence[tuple[Path, Path]], defines: Sequ
     """
     library = emulator().parent
     flags = [*USER_FLAGS, f"-I{INCLUDE}", f"-I{COMPAT}", *(f"-D{one}" for one in defines)]
-    key = builds.tag(*(str(one.resolve()) for pair in sources for one in pair), *flags)
-    folder = native.build_dir() / "smi" / "programs" / f"{name}-{key}"
-    target = folder / "program.so"
-    if builds.fresh(folder):
-        return target
-    with native.lock(f"smi-{key}"):
-        if not builds.fresh(folder):
-            begun = time.time_ns()
-            folder.mkdir(parents=True, exist_ok=True)
-            objects = []
-            for number, (source, user) in enumerate(sources):
-                language = [*_LANGUAGE[source.suffix], f"-I{user.resolve().parent}"]
-                objects.append(compile_one(source, folder, [*language, *flags], user, f"{number}-"))
-            words = ["-shared", "-Wl,-z,defs", *map(str, objects), f"-L{library}", "-lgossamer_smi", "-lm"]
-            _link(words, target, sources[0][1])
-            rules = [one.with_suffix(".d") for one in objects]
-            builds.remember(folder, rules, [user for _, user in sources], begun=begun)
-    return target
+
+    def steps(plan: builds.Plan) -> None:
+        objects = []
+        for source, user in sources:
+            own = [*_LANGUAGE[source.suffix], f"-I{user.resolve().parent}", *flags]
+            objects.append(
+                plan.compile(source.resolve(), _flags(*own, cpp=source.suffix in CPP_SUFFIXES), needs=[user.resolve()])
+            )
+        # The library's name is its file's, wherever it is when it is linked.
+        words = ["-shared", "-Wl,-soname,program.so", "-Wl,-z,defs", f"-L{library}", "-lgossamer_smi", "-lm"]
+        plan.link("program.so", objects, words)
+
+    def failed(said: str, log: Path) -> InputError:
+        users = [user.resolve() for _, user in sources]
+        # Several files are compiled at a time: the first that is complained of.
+        at = {user: said.find(f"{user}:") for user in users}
+        user = min((one for one in users if at[one] >= 0), key=lambda one: at[one], default=users[0])
+        return InputError(diagnostics.complaint(said, user, log))
+
+    key = builds.tag(*(str(one.resolve()) for pair in sources for one in pair), *flags, str(library))
+    return builds.kept(f"smi/programs/{builds.plain(name)}-{key}", steps, failed) / "program.so"
 
 
-def compile_one(source: Path, folder: Path, flags: Sequence[str], user: Path, prefix: str = "") -> Path:
-    """One object; its dependencies are in the file of the same name that ends in .d."""
-    target = folder / f"{prefix}{source.stem}.o"
+def _flags(*flags: str, cpp: bool = True) -> list[str]:
+    """Flags of one file, with those that GNU's compiler alone knows where it is that one."""
     if any("g++" in Path(word).name for word in builds.compiler()):
-        flags = [*flags, *_GNU_FLAGS, *(_GNU_CPP_FLAGS if source.suffix in CPP_SUFFIXES else ())]
-    read = ["-MMD", "-MF", str(target.with_suffix(".d")), "-MT", "app"]
-    _compiler([*flags, *read, "-c", "-o", str(target), str(source.resolve())], folder, user)
-    return target
-
-
-def _link(words: Sequence[str], target: Path, user: Path) -> None:
-    partial = target.with_name(f"{target.name}.{os.getpid()}.part")
-    try:
-        # The library's name is its file's, whatever it is called while it is written.
-        name = [f"-Wl,-soname,{target.name}"] if target.suffix == ".so" else []
-        _compiler(["-o", str(partial), *name, *words], target.parent, user)
-        os.replace(partial, target)
-    finally:
-        partial.unlink(missing_ok=True)
-
-
-def _compiler(words: Sequence[str], folder: Path, user: Path) -> None:
-    command = [*builds.compiler(), *words]
-    done = processes.run(command)
-    if done.returncode:
-        log = folder / "errors.log"
-        log.write_text(shlex.join(command) + "\n" + done.stderr)
-        raise InputError(diagnostics.complaint(done.stderr, user.resolve(), log))
+        return [*flags, *_GNU_FLAGS, *(_GNU_CPP_FLAGS if cpp else ())]
+    return list(flags)

@@ -19,7 +19,7 @@ from typing import Any
 from gossamer import diagnostics
 from gossamer.errors import ExitCode, GossamerError, InputError, RunDied, signal_name
 from gossamer.paths import INCLUDE
-from gossamer.smi import _compile
+from gossamer.smi import _compile, _mpi
 from gossamer.smi._programs import Program, build
 from gossamer.smi._ranks import Place, places
 
@@ -46,6 +46,8 @@ class Options:
     """MB of each kernel."""
     ordered: bool = False
     """Every SMI_ADD adds in the order of ranks."""
+    processes: int = 1
+    """MPI's processes that share the ranks; each has neighbouring ones. Limits and the order are those of each."""
 
     def __post_init__(self) -> None:
         limits = (("slack", self.slack, _INT), ("seed", self.seed, _WORD), ("operations", self.operations, _WORD))
@@ -55,6 +57,8 @@ class Options:
         # What is no number is in no range.
         if not 0 <= self.timeout <= _INT:
             raise InputError(f"--timeout {self.timeout:g}: give 0 or more, up to {_INT} seconds")
+        if self.processes < 1:
+            raise InputError(f"--mpi {self.processes}: give 1 or more processes")
         if not 1 <= self.stack <= 4096:
             raise InputError(f"--stack {self.stack}: give 1 to 4096 MB")
 
@@ -99,12 +103,17 @@ def _emulate(
     options: Options,
     note: Callable[[str], None],
 ) -> Result:
+    if options.processes > len(where):
+        raise InputError(f"--mpi {options.processes}: each process has a rank at least; give {len(where)} or fewer")
     emulator = _compile.emulator()
     lines = [f"program {program.binary}" for program in programs]
     lines += [f"rank {place.program} {programs[place.program].name}" for place in where]
     lines += [f"option slack {options.slack}", f"option seed {options.seed}", f"option stack {options.stack << 20}"]
     lines += [f"option operations {options.operations}", f"option timeout {options.timeout}"]
     lines += ["option ordered 1"] if options.ordered else []
+    if options.processes > 1:
+        report = _of_all(options.processes, len(where), "\n".join(lines) + "\n", emulator, arguments)
+        return _judged(report, report["code"], programs, where, note)
     with tempfile.TemporaryDirectory(prefix="gossamer-smi-") as folder:
         plan = Path(folder) / "plan"
         plan.write_text("\n".join(lines) + "\n")
@@ -119,8 +128,45 @@ def _emulate(
         # Every other way out tells the command.
         raise RunDied(f"a rank ended the process of all ranks, by _exit({code}) or the like; return from main")
     # A destructor that runs after the run may fail: the last word counts.
-    report = json.loads(text.splitlines()[-1])
-    if report["outcome"] == "done":
+    return _judged(json.loads(text.splitlines()[-1]), code, programs, where, note)
+
+
+def _of_all(processes: int, ranks: int, plan: str, emulator: Path, arguments: Sequence[str]) -> dict[str, Any]:
+    """The report of several processes, as one would have given it."""
+    found = _mpi.run(emulator, processes, plan, arguments)
+    first = found[0]
+    if len(found) == 1 and first is not None:
+        if first["outcome"] != "gone":
+            return first
+        own = [rank for rank in range(ranks) if rank * processes // ranks == first["process"]]
+        who = f"ranks {own[0]} to {own[-1]}" if len(own) > 1 else f"rank {own[0]}"
+        raise RunDied(f"the process of {who} ended by a signal, or by _exit() or the like; return from main")
+    reports = [one for one in found if one is not None]
+    if len(reports) < processes:
+        raise RunDied(f"{processes - len(reports)} of {processes} processes ended, and did not say why")
+    total: dict[str, Any] = {"outcome": "done", "ranks": ranks, "code": 0}
+    for name in ("operations", "switches", "kernels"):
+        total[name] = sum(one[name] for one in reports)
+    for one in reports:
+        if one["outcome"] == "deadlock":
+            total["outcome"] = "deadlock"
+            for name in ("waits", "ended"):
+                total[name] = total.get(name, []) + one[name]
+        else:
+            # Ranks are dealt out in order: the first code is that of the first rank.
+            total["code"] = total["code"] or one["code"]
+    return total
+
+
+def _judged(
+    report: dict[str, Any],
+    code: int,
+    programs: Sequence[Program],
+    where: Sequence[Place],
+    note: Callable[[str], None],
+) -> Result:
+    """The result that a report tells of, or its error; ``code`` is that of the process."""
+    if report["outcome"] in ("done", "exit"):
         return Result(*(report[key] for key in ("code", "ranks", "kernels", "operations", "switches")))
     if report["outcome"] == "deadlock":
         raise RunDied(_deadlock(report, programs, where, note))
