@@ -124,7 +124,7 @@ GOSSAMER_VERTEX(heat::Chosen)
 namespace heat {
 
 struct App : gossamer::Application<Chosen> {
-  static constexpr bool inStep = std::is_same_v<Chosen, Vertex>;
+  static constexpr bool inStep = std::is_same_v<Chosen, heat::Vertex>;
   static constexpr const char* name = inStep ? "heat" : "heat-gals";
   static constexpr const char* summary =
       inStep ? "heat spreads from one vertex, in time steps"

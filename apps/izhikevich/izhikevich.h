@@ -9,6 +9,13 @@
 /// is noise from outside and what the sources of spikes give. Everything is in
 /// fixed point, so sums do not depend on the order of messages: all engines give
 /// the same spikes, which floating point in a chaotic net would not.
+///
+/// `izhikevich` leaves it to the engine to keep time: a step begins when all spikes
+/// have arrived. `izhikevich-gals` (globally asynchronous, locally synchronous) has no
+/// barrier: a neuron tells its targets in each step whether it spikes, and its sources
+/// that it has done the step, and goes on when it has heard from all of both. So a
+/// neighbour can be one step ahead, never two: messages carry the last bit of their
+/// step, and there are two sums.
 #pragma once
 
 #include <gossamer/polite.h>
@@ -71,6 +78,13 @@ inline bool live(Neuron& n, Fixed current) {
   return spikes;
 }
 
+/// A millisecond with what spikes give, in 1/256 mV; true for a spike in its beginning.
+inline bool liveWith(Neuron& n, int64_t current, uint32_t time, uint32_t seed) {
+  if (current > 256 * 1000) current = 256 * 1000;
+  if (current < -256 * 1000) current = -256 * 1000;
+  return live(n, static_cast<Fixed>(current) * 256 + outside(n, time, seed));
+}
+
 struct State {
   Neuron neuron;
   int64_t current;  // from the spikes of this step: all edges that a graph can have, at the greatest strength, fit
@@ -89,12 +103,9 @@ struct Vertex : gossamer::PVertex<State, gossamer::None, int32_t, Params> {
   /// Spikes of a step arrive in the next one.
   bool step() {
     if (time >= params->steps) return false;
-    int64_t current = s->current;
-    if (current > 256 * 1000) current = 256 * 1000;
-    if (current < -256 * 1000) current = -256 * 1000;
+    const int64_t current = s->current;
     s->current = 0;
-    const Fixed given = static_cast<Fixed>(current) * 256 + outside(s->neuron, time, params->seed);
-    if (live(s->neuron, given)) *readyToSend = gossamer::Pin(0);
+    if (liveWith(s->neuron, current, time, params->seed)) *readyToSend = gossamer::Pin(0);
     return time + 1 < params->steps;
   }
 
@@ -104,18 +115,98 @@ struct Vertex : gossamer::PVertex<State, gossamer::None, int32_t, Params> {
   }
 };
 
+namespace gals {
+
+struct Message {
+  int32_t strength;  // 0 for no spike, and for what goes to a source
+  uint32_t odd;      // last bit of the step that it is of
+};
+
+struct State {
+  Neuron neuron;
+  int64_t currents[2];
+  uint32_t heard[2];
+  uint32_t neighbours;  // sources and targets
+  uint32_t now;         // steps done
+  uint32_t told;        // of this step: 0 nobody, 1 the targets, 2 the sources as well
+  int32_t strength;     // of what this step tells
+};
+
+/// Pin 0 leads to the targets, pin 1 to the sources.
+struct Vertex : gossamer::PVertex<State, gossamer::None, Message, Params> {
+  void init() {
+    *readyToSend = gossamer::No;
+    advance(0);
+  }
+
+  void send(Message* message) {
+    const bool targets = s->told == 0;
+    *message = {targets ? s->strength : 0, s->now & 1};
+    *readyToSend = targets ? gossamer::Pin(1) : gossamer::No;
+    ++s->told;
+    goOn();
+  }
+
+  void recv(const Message* message, const gossamer::None*) {
+    s->currents[message->odd] += message->strength;
+    ++s->heard[message->odd];
+    goOn();
+  }
+
+  bool finish(Message* message) {
+    *message = {s->neuron.v, s->now & 1};
+    return true;
+  }
+
+ private:
+  /// Takes the next step if everybody has been told and heard of this one.
+  void goOn() {
+    const uint32_t odd = s->now & 1;
+    if (s->told != 2 || s->heard[odd] != s->neighbours) return;
+    const int64_t current = s->currents[odd];
+    s->currents[odd] = 0;
+    s->heard[odd] = 0;
+    advance(current);
+  }
+
+  void advance(int64_t current) {
+    s->strength = liveWith(s->neuron, current, s->now, params->seed) ? s->neuron.strength : 0;
+    s->told = 0;
+    // Nobody waits for word of the last step.
+    if (++s->now < params->steps) *readyToSend = gossamer::Pin(0);
+  }
+};
+
+}  // namespace gals
+
+#ifdef IZHIKEVICH_GALS
+using Chosen = gals::Vertex;
+#else
+using Chosen = Vertex;
+#endif
+
 }  // namespace izhikevich
 
-GOSSAMER_VERTEX(izhikevich::Vertex)
+GOSSAMER_VERTEX(izhikevich::Chosen)
 
 #if __STDC_HOSTED__
 #include <gossamer/app.h>
 
+#include <type_traits>
+
 namespace izhikevich {
 
-struct App : gossamer::Application<Vertex> {
-  static constexpr const char* name = "izhikevich";
-  static constexpr const char* summary = "a net of spiking neurons, in steps of a millisecond";
+inline void join(State&, uint64_t) {}
+inline void join(gals::State& s, uint64_t neighbours) { s.neighbours = static_cast<uint32_t>(neighbours); }
+
+struct App : gossamer::Application<Chosen> {
+  using State = Chosen::State;
+  static constexpr bool inStep = std::is_same_v<Chosen, izhikevich::Vertex>;
+  static constexpr const char* name = inStep ? "izhikevich" : "izhikevich-gals";
+  static constexpr const char* summary =
+      inStep ? "a net of spiking neurons, in steps of a millisecond"
+             : "izhikevich, where neurons keep time by counting messages instead of by barriers";
+  static constexpr gossamer::Wiring wiring = inStep ? gossamer::Wiring::given : gossamer::Wiring::backward;
   static constexpr bool parallelInit = true;
 
   uint32_t steps = 100;
@@ -137,6 +228,8 @@ struct App : gossamer::Application<Vertex> {
     const double r = (bits >> 8 & 0xffff) / 65536.0;
     const bool excites = bits % 5 != 0;
     const double share = v.degree ? strength * 1000 / static_cast<double>(v.degree) : 0;
+    s = {};
+    join(s, v.degree + v.backward);
     Neuron& n = s.neuron;
     n.number = v.index;
     n.spikes = 0;
@@ -148,7 +241,6 @@ struct App : gossamer::Application<Vertex> {
     n.strength = static_cast<int32_t>(256 * (excites ? 0.25 : -0.5) * share);
     n.v = fixed(-65);
     n.u = times(n.b, n.v);
-    s.current = 0;
   }
 
   void results(gossamer::Columns<State>& c) {
