@@ -89,6 +89,7 @@ def _together(
             [harness],
             assertions=False,
             waves=waves,
+            optimise=_level(fast),
             flags=_FLAGS,
             cxx=[f"-I{sources.package(config).parent}"],
             include=[_HOST],
@@ -135,12 +136,19 @@ def build(
             [_MANY if many else _DRIVER],
             assertions=False,
             waves=waves,
+            optimise=_level(fast and not waves),
             flags=[*_FLAGS, *flags],
             cxx=[f"-I{lists.package(config).parent}"],
             include=[_HOST],
             fast=fast,
             many=many,
         )
+
+
+def _level(fast: bool) -> str:
+    """The compiler's level where a model is not built by clang: writing waves, or comparing, takes fewer cycles than
+    would pay for a better one."""
+    return "-O3" if fast else "-O1"
 
 
 @contextlib.contextmanager

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import os
-import shlex
 import sys
 import xml.etree.ElementTree
 from collections.abc import Mapping, Sequence
@@ -18,13 +17,11 @@ from pathlib import Path
 import gossamer_setup
 from gossamer import builds, processes
 from gossamer.errors import InputError
-from gossamer.hdl import _clang, _generated, _mutants, _run
+from gossamer.hdl import _clang, _generated, _gxx, _mutants, _run
 from gossamer.hdl.sources import RTL, Sources
 
 WAIVERS = RTL / "common" / "waivers.vlt"
 Value = int | str
-# The wheel's makefile has these configure-time variables blank.
-_MAKE = "PYTHON3=python3 CFG_CXXFLAGS_PCH_I=-include CFG_LDLIBS_THREADS=-pthread OPT_FAST={0} OPT_GLOBAL={0}"
 
 
 def model(
@@ -65,30 +62,28 @@ def model(
     fast = fast and replaced is None and not assertions and not waves and _clang.available()
     if many and not fast:
         raise InputError(f"{top}: many instances are evaluated together on x86-64 alone, without assertions and waves")
-    options = ["--cc", "--exe", "--build", "-j", "2", "-O3", "-Wall"]
+    options = ["--cc", "-O3", "-Wall"]
     options += ["--assert", "--timing"] if assertions else ["--no-timing"]
     options += ["--trace-fst", "--trace-structs"] if waves else []
     options += ["--output-split", "10000", *_values(parameters, defines), *flags]
-    compile_flags = ["-std=c++20", "-fcoroutines", "-march=native", *cxx]
-    passes = [Path(_clang.__file__), Path(_generated.__file__)] if fast else []
+    passes = [Path(_clang.__file__), Path(_generated.__file__)] if fast else [Path(_gxx.__file__)]
     designs = (sources, *beside)
     own = list(dict.fromkeys(path for one in designs for path in one.files if path.suffix in (".cc", ".cpp")))
     folders = tuple(sorted({path.parent for path in (*own, *harness)} | set(include)))
     headers = [path for folder in folders for path in sorted(folder.glob("*.h"))]
     beside_options = _values(beside_parameters, None)
     key = sources.digest(
-        *(top, *options, *beside_options, *compile_flags, optimise, _run.version("verilator"), *harness),
+        *(top, *options, *beside_options, *cxx, optimise, _run.version("verilator"), *harness),
         *((_run.version("ziglang"), many) if fast else ()),
         *(f"{one.top} {one.digest()}" for one in beside),
         also=[*harness, *headers, WAIVERS, *passes],
     )
-    compile_flags += [f"-I{folder}" for folder in folders]
+    compile_flags = [*cxx, *(f"-I{folder}" for folder in folders)]
 
     def make(folder: Path) -> None:
-        def verilog(one: Sources, name: str, more: Sequence[str] = ()) -> list[str]:
+        def verilog(one: Sources, name: str) -> list[str]:
             own_options = [*options, *([] if name == top else beside_options)]
-            command = [*_verilator(), *(word for word in own_options if word not in ("--exe", "--build"))]
-            return [*command, *more, "--top-module", name, "--Mdir", f"model-{name}", *_inputs(one, own)]
+            return [*_verilator(), *own_options, "--top-module", name, "--Mdir", f"model-{name}", *_inputs(one, own)]
 
         def part(one: Sources, name: str) -> Path:
             """A model's objects: they are kept by themselves, for harnesses change more often."""
@@ -104,18 +99,14 @@ def model(
 
         models = [(top, sources), *((one.top, one) for one in beside)]
         if fast:
-            flags_of_all = [*cxx, *(f"-I{path}" for path in folders), *(["-DGS_TOGETHER"] if many else [])]
+            flags_of_all = [*compile_flags, *(["-DGS_TOGETHER"] if many else [])]
             parts = [part(one, name) for name, one in models]
             _clang.program(folder, parts, [*own, *harness], _root(), flags_of_all)
             return
-        make_flags = ["-MAKEFLAGS", _MAKE.format(optimise)]
-        compiled = " ".join([*compile_flags, *(f"-I{folder / f'model-{name}'}" for name, _ in models)])
-        libraries = []
-        for name, one in models[1:]:
-            _build(verilog(one, name, ["--build", "-CFLAGS", compiled, *make_flags]), folder)
-            libraries.append(str(folder / f"model-{name}" / f"V{name}__ALL.a"))
-        more = ["--exe", "--build", "-o", "../simulator", "-CFLAGS", compiled, *make_flags]
-        _build([*verilog(sources, top, more), *map(str, own), *map(str, harness), *libraries], folder)
+        for name, one in models:
+            _build(verilog(one, name), folder)
+        written = [folder / f"model-{name}" for name, _ in models]
+        _gxx.program(folder / "simulator", written, [*own, *harness], _root(), optimise, compile_flags)
 
     return _run.kept("model", f"{top}-{key}", make) / "simulator"
 
@@ -167,20 +158,25 @@ def cocotb(
     replaced = _mutants.mutated(top, sources, parameters, defines)
     if replaced is not None:
         sources, flags = replaced, [*flags, *_mutants.VERILATOR_FLAGS]
-    options = ["--cc", "--exe", "--build", "-j", "2", "-O3", "-Wall", "--assert", "--timing"]
+    options = ["--cc", "-O3", "-Wall", "--assert", "--timing"]
     options += ["--timescale", "1ns/1ps", "--vpi", "--prefix", "Vtop"]
     # Of a netlist the ports alone are seen: its file of settings says so.
     options += ["--public-flat-rw"] if replaced is None else []
     options += ["--output-split", "10000", *_values(parameters, defines), *flags]
     key = sources.digest(
-        top, *options, optimise, _run.version("verilator"), _run.version("cocotb"), also=[driver, WAIVERS]
+        top,
+        *options,
+        optimise,
+        _run.version("verilator"),
+        _run.version("cocotb"),
+        also=[driver, WAIVERS, Path(_gxx.__file__)],
     )
 
     def make(folder: Path) -> None:
-        command = [*_verilator(), *options, "--top-module", top, "--Mdir", "model", "-o", "../simulator"]
-        command += ["-CFLAGS", "-std=c++20 -fcoroutines", "-MAKEFLAGS", _MAKE.format(optimise)]
-        command += ["-LDFLAGS", f"-Wl,-rpath,{libraries} -L{libraries} -lcocotbvpi_verilator"]
-        _build([*command, *_inputs(sources), str(driver)], folder)
+        own = [path for path in sources.files if path.suffix in (".cc", ".cpp")]
+        _build([*_verilator(), *options, "--top-module", top, "--Mdir", "model", *_inputs(sources, own)], folder)
+        linked = [f"-Wl,-rpath,{libraries}", f"-L{libraries}", "-lcocotbvpi_verilator"]
+        _gxx.program(folder / "simulator", [folder / "model"], [*own, driver], _root(), optimise, (), linked)
 
     folder = _run.kept("cocotb", f"{top}-{key}", make)
     import find_libpython
@@ -252,7 +248,7 @@ def _root() -> Path:
 
 
 def _environment() -> dict[str, str]:
-    return {"VERILATOR_ROOT": str(_root()), "CXX": shlex.join(builds.compiler())}
+    return {"VERILATOR_ROOT": str(_root())}
 
 
 def _values(parameters: Mapping[str, Value] | None, defines: Mapping[str, Value] | None) -> list[str]:

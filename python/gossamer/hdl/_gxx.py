@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Builds models by this machine's C++ compiler: of Verilator's C++, Verilator's library and what drives the model.
+
+Verilator's makefile compiles the library and two precompiled headers for each model, which takes longer than most
+models do. Here one object of each part of the library, and one precompiled header for each level of optimisation,
+serve all models.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from gossamer import builds
+from gossamer.errors import InputError
+from gossamer.hdl import _run
+
+_FLAGS = ("-std=c++20", "-fcoroutines", "-march=native", "-DVERILATOR=1")
+_OPTIONS = ("VM_TRACE", "VM_TRACE_FST", "VM_TRACE_SAIF", "VM_TRACE_VCD")
+"""What the makefile hands to the compiler as macros, and Verilator's C++ asks for."""
+_LIBRARY_LEVEL = "-O2"
+_SLOW_LEVEL = "-O0"
+"""For what runs once in a model."""
+_UNIT = 300_000
+"""Bytes of Verilator's C++ that are compiled together, at least: every compilation reads the model's headers again."""
+_HEADER = '#include "verilated.h"\n#include "verilated_dpi.h"\n'
+
+
+@dataclass(frozen=True)
+class _Model:
+    """What Verilator says of a folder that it wrote."""
+
+    folder: Path
+    options: tuple[str, ...]
+    """Macros, as options of a compiler."""
+    fast: tuple[str, ...]
+    slow: tuple[str, ...]
+    library: tuple[str, ...]
+    """Names of files of Verilator's library, without their ending."""
+    waves: bool
+
+
+def program(
+    target: Path,
+    models: Sequence[Path],
+    harness: Sequence[Path],
+    verilator: Path,
+    optimise: str,
+    flags: Sequence[str] = (),
+    libraries: Sequence[str] = (),
+) -> None:
+    """Builds a program of models, which Verilator has written to these folders, and of what drives them.
+
+    ``optimise`` is the compiler's level for models and harness, ``flags`` are further ones for the same,
+    ``libraries`` options of the link. InputError if that fails.
+    """
+    known = [_read(folder) for folder in models]
+    options = sorted({option for model in known for option in model.options})
+    include = verilator / "include"
+    common = [*_FLAGS, *options, f"-I{include}", f"-I{include / 'vltstd'}"]
+    library = list(dict.fromkeys(name for model in known for name in model.library))
+    fast, slow = (_header(level, common) for level in (optimise, _SLOW_LEVEL))
+    own = [*common, *(f"-I{model.folder}" for model in known), *flags]
+    jobs: list[tuple[Path, Path, list[str]]] = []
+    for model in known:
+        for name, files, level, header in (
+            ("gs_fast", model.fast, optimise, fast),
+            ("gs_slow", model.slow, _SLOW_LEVEL, slow),
+        ):
+            for unit in _units(model.folder, name, files):
+                jobs.append((unit, model.folder, [level, *header, *own]))
+    for at, path in enumerate(harness):
+        place = target.parent / f"harness-{at}"
+        place.mkdir()
+        jobs.append((path, place, [optimise, *fast, *own]))
+    with ThreadPoolExecutor(2) as pool:
+        made = list(pool.map(lambda job: _compile(*job), jobs))
+    made += [_library(include / f"{name}.cpp", common) for name in library]
+    waves = ["-llz4", "-lz"] if any(model.waves for model in known) else []
+    words = [*builds.compiler(), "-o", target, *made, *libraries, *waves, "-pthread"]
+    _do([str(word) for word in words], target.parent / "link.log", target.parent)
+
+
+def _read(folder: Path) -> _Model:
+    """From the list of classes beside the makefile."""
+    (path,) = folder.glob("V*_classes.mk")
+    text = path.read_text().replace("\\\n", " ")
+    said = {name: value.split() for name, value in re.findall(r"^(\w+) \+?=(.*)$", text, re.MULTILINE)}
+    options = tuple(f"-D{name}={''.join(said.get(name, [])) or 0}" for name in _OPTIONS)
+    names = [[f"{one}.cpp" for kind in ("CLASSES", "SUPPORT") for one in said[f"VM_{kind}_{speed}"]]
+             for speed in ("FAST", "SLOW")]  # fmt: skip
+    library = (*said["VM_GLOBAL_FAST"], *said["VM_GLOBAL_SLOW"])
+    return _Model(folder, options, tuple(names[0]), tuple(names[1]), library, said["VM_TRACE_FST"] == ["1"])
+
+
+def _units(folder: Path, name: str, files: Sequence[str]) -> list[Path]:
+    """Files that include others, as many as are compiled together."""
+    units: list[list[str]] = []
+    room = 0
+    for file in files:
+        if room <= 0:
+            units.append([])
+            room = _UNIT
+        units[-1].append(f'#include "{file}"\n')
+        room -= (folder / file).stat().st_size
+    paths = [folder / f"{name}_{at}.cpp" for at in range(len(units))]
+    for path, unit in zip(paths, units, strict=True):
+        path.write_text("".join(unit))
+    return paths
+
+
+def _header(level: str, common: Sequence[str]) -> list[str]:
+    """Options by which a compilation of this level has Verilator's headers precompiled."""
+
+    def make(folder: Path) -> None:
+        (folder / "gs_verilated.h").write_text(_HEADER)
+        command = [*builds.compiler(), *common, level, "-x", "c++-header", "-o", "gs_verilated.h.gch"]
+        _do([*command, "gs_verilated.h"], folder / "build.log", folder)
+
+    key = builds.tag(_run.version("verilator"), level, _HEADER, *common)
+    return ["-include", str(_run.kept("runtime", f"header-{key}", make) / "gs_verilated.h")]
+
+
+def _library(source: Path, common: Sequence[str]) -> Path:
+    """A part of Verilator's library."""
+    key = builds.tag(_run.version("verilator"), _LIBRARY_LEVEL, *common)
+
+    def make(folder: Path) -> None:
+        _compile(source, folder, [_LIBRARY_LEVEL, *common])
+
+    return _run.kept("runtime", f"{source.stem}-{key}", make) / f"{source.stem}.o"
+
+
+def _compile(source: Path, folder: Path, flags: Sequence[str]) -> Path:
+    target = folder / f"{source.stem}.o"
+    command = [*builds.compiler(), *flags, "-c", str(source), "-o", str(target)]
+    _do(command, folder / f"{source.stem}.log", folder)
+    return target
+
+
+def _do(command: Sequence[str], log: Path, folder: Path) -> None:
+    if _run.run(command, log, folder):
+        raise InputError(f"building the simulator failed: {_run.first_error(log)} (all of it in {log})")
+
+
+__all__ = ["program"]
