@@ -52,6 +52,9 @@ class Run {
   static constexpr bool hasSettled = rules::HasSettled<V>;
   static constexpr bool readsEdges = OwnEdges<V>::some;
   static constexpr bool largeMessages = sizeof(M) > 16;
+  /// Where few vertices are touched between two steps a bitmap names their words, so that a step costs little for
+  /// the others.
+  static constexpr bool marksWords = lazySteps && !hasPriority;
 
   /// Below this many edges a round is over before a second thread has woken.
   static constexpr uint64_t smallEdges = 16384;
@@ -118,6 +121,7 @@ class Run {
       edges_ += r.out.offsets[n_];
     }
     if constexpr (lazySteps) touched_ = Bitmap(n_);
+    if constexpr (marksWords) touched_words_ = Bitmap(touched_.words());
     if constexpr (hasSettled) heard_ = Bitmap(n_);
     shareReceivers();
     for (unsigned t = 0; t < threads_; ++t) pool_.watch(t, &locals_[t].at);
@@ -289,6 +293,7 @@ class Run {
     bool heard = false;
     while (problem_.host->toVertex(to, &message)) {
       heard = true;
+      words_marked_ = false;
       locals_[0].at.handler = Handler::recv;
       receive<Wake::bitmap>(receivers(), to, message, edge({}, 0), locals_[0]);
       ++locals_[0].deliveries;
@@ -306,6 +311,12 @@ class Run {
 
   void touch(uint32_t v) {
     if constexpr (lazySteps) touched_.set(v);
+  }
+
+  /// The first touch since the last step, in a round of few.
+  [[gnu::noinline]] void noteTouched(uint32_t v) {
+    touched_.set(v);
+    touched_words_.set(v / 64);
   }
 
   /// The step of a word of vertices: nothing has been heard since.
@@ -348,7 +359,11 @@ class Run {
     hear(x, message, value);
     bool changed = now != before;
     if constexpr (ranked) changed |= now != No && x.priority() != rank;
-    if constexpr (lazySteps) at.touched->set(v);
+    if constexpr (marksWords && How == Wake::list) {
+      if (!at.touched->test(v)) noteTouched(v);
+    } else if constexpr (lazySteps) {
+      at.touched->set(v);
+    }
     if (changed) [[unlikely]]
       wake<How>(v, before, now, local);
   }
@@ -448,6 +463,9 @@ class Run {
   }
 
   [[gnu::noinline]] void step() {
+    if constexpr (marksWords) {
+      if (words_marked_) return stepMarked();
+    }
     bool all = true;
     if constexpr (lazySteps) {
       const uint64_t count = countBits(touched_);
@@ -472,6 +490,10 @@ class Run {
     }
     noteStep();
     recount();
+    if constexpr (marksWords) {
+      for (size_t w = 0; w < touched_words_.words(); ++w) touched_words_.word(w) = 0;
+      words_marked_ = !flying_;
+    }
   }
 
   template <bool SendToo>
@@ -511,6 +533,26 @@ class Run {
     local.vote |= vote;
     aggregates::reduce(local.mine, mine);
     local.stepCalls += end - begin;
+  }
+
+  /// The step of what is in marked words; who is ready then is listed, in order.
+  void stepMarked() {
+    if constexpr (marksWords) {
+      Local& local = locals_[0];
+      list_.clear();
+      local.looks += touched_words_.words();
+      for (size_t m = 0; m < touched_words_.words(); ++m) {
+        for (uint64_t marks = std::exchange(touched_words_.word(m), 0); marks; marks &= marks - 1) {
+          const size_t w = m * 64 + static_cast<size_t>(std::countr_zero(marks));
+          ++local.looks;
+          stepTouched(w * 64, std::min(n_, w * 64 + 64), local);
+          forBits(ready_, w, w + 1, [&](size_t v) { list_.push_back(static_cast<uint32_t>(v)); });
+        }
+      }
+      noteStep();
+      ready_count_ = list_.size();
+      listed_ = ready_count_ < n_ / 64;
+    }
   }
 
   [[gnu::flatten, gnu::noinline]] void stepTouched(size_t begin, size_t end, Local& local) {
@@ -677,8 +719,12 @@ class Run {
     Local& local = locals_[0];
     everyone_sends_ = false;
     if (!listed_ && ready_count_ < n_ / 64) enlist();
+    if (!listed_) words_marked_ = false;
     if (listed_) {
       for (const uint32_t v : list_) {
+        if constexpr (marksWords) {
+          if (words_marked_ && ready_.test(v) && !touched_.test(v)) noteTouched(v);
+        }
         if (ready_.test(v)) forward<Wake::list>(v, local);
         if (ready_.test(v)) local.woken.push_back(v);
       }
@@ -761,6 +807,7 @@ class Run {
   /// Every ready vertex sends.
   [[gnu::noinline]] void produce() {
     needMessages();
+    words_marked_ = false;
     forWords([&](size_t from, size_t, Local& local) {
       const size_t w = from / 64;
       ++local.looks;
@@ -1518,6 +1565,8 @@ class Run {
   uint64_t ready_count_ = 0;
   std::vector<uint32_t> list_;  // the ready vertices, while listed_
   bool listed_ = false;
+  Bitmap touched_words_;  // the words of touched_ that are not 0, while words_marked_
+  bool words_marked_ = false;
 
   Array<M> message_;          // by sender
   std::vector<Bitmap> sent_;  // by pin: who has a message on its way
