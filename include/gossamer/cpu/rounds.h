@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Rounds of messages: how many go which way, few of them straight from sender to receiver.
+/// A room of cpu/engine.h, where the class and its data are.
+#pragma once
+
+#include "gossamer/cpu/engine.h"
+
+namespace gossamer::cpu {
+
+/// Books the messages of one word of vertices, sent on pin 0.
+template <typename V>
+inline void Run<V>::noteSent(size_t from, size_t to, uint64_t sent, Local& local) {
+  sent_[0].word(from / 64) = sent;
+  const auto count = static_cast<uint64_t>(std::popcount(sent));
+  local.sends += count;
+  local.messages += count;
+  const uint64_t* offsets = net_.relations[0].out.offsets;
+  if (count == to - from) {
+    local.edges += offsets[to] - offsets[from];
+  } else {
+    for (uint64_t bits = sent; bits; bits &= bits - 1) {
+      const size_t v = from + static_cast<size_t>(std::countr_zero(bits));
+      local.edges += offsets[v + 1] - offsets[v];
+    }
+  }
+}
+
+/// Sums up what the threads have sent in this phase.
+template <typename V>
+inline void Run<V>::takeOff() {
+  flying_ = 0;
+  flying_edges_ = 0;
+  flying_alone_ = 0;
+  for (Local& local : locals_) {
+    if (local.badPin) refuse(local.badPin);
+    flying_ += std::exchange(local.messages, 0);
+    flying_alone_ += std::exchange(local.alone, 0);
+    flying_edges_ += local.edges;
+    local.deliveries += std::exchange(local.edges, 0);
+  }
+  everyone_sends_ =
+      mayPull && flying_ == n_ && !flying_alone_ && net_.relations.size() == 1 && net_.relations[0].pin == 0 && hasIn();
+  flushHost();
+}
+
+template <typename V>
+inline void Run<V>::landed() {
+  flying_ = 0;
+  flying_edges_ = 0;
+  recount();
+}
+
+template <typename V>
+void Run<V>::recount() {
+  ready_count_ = countBits(ready_);
+  listed_ = false;
+}
+
+/// Adds up what f(first word, last word) gives of pieces of the bitmaps: on all threads where there is much of it.
+template <typename V>
+template <typename F>
+inline uint64_t Run<V>::sumOfWords(bool much, F&& f) {
+  const size_t words = ready_.words();
+  locals_[0].looks += words;
+  if (!much || threads_ == 1) return f(size_t{0}, words);
+  pool_.chunks(words, grain_ / 64, [&](size_t begin, size_t end, unsigned t) { locals_[t].sum += f(begin, end); });
+  uint64_t sum = 0;
+  for (Local& local : locals_) sum += std::exchange(local.sum, 0);
+  return sum;
+}
+
+template <typename V>
+inline uint64_t Run<V>::countBits(const Bitmap& bits) {
+  return sumOfWords(bits.words() >= manyWords, [&](size_t begin, size_t end) {
+    uint64_t count = 0;
+    for (size_t w = begin; w < end; ++w) count += static_cast<uint64_t>(std::popcount(bits.word(w)));
+    return count;
+  });
+}
+
+/// Rounds of messages until nobody wants to send and none is on its way.
+template <typename V>
+inline void Run<V>::carry() {
+  for (;;) {
+    if (problem_.host) hearHost();
+    if ((!ready_count_ && !flying_) || stopped()) return;
+    options_.note(time_, pull_rounds_ + push_rounds_ + small_rounds_);
+    if constexpr (hasPriority) {
+      inOrder();
+    } else {
+      round();
+    }
+  }
+}
+
+template <typename V>
+inline void Run<V>::round() {
+  if (!flying_) {
+    bool few = ready_count_ < n_ / 8;
+    if (few && threads_ > 1) few = ready_count_ * (edges_ / n_ + 1) < smallEdges;
+    if (few && hasSettled) few = !hasOut() || !worthPulling(readyEdges());
+    if (few && hasOut()) return straight();
+    if (threads_ == 1 && hasOut() && !worthPulling(readyEdges())) return straight();
+    produce();
+  }
+  if (!flying_edges_) return landed();
+  // One thread would push the messages of so few senders; a pull by several must not look at much more.
+  const bool much = flying_ >= n_ / 8 || flying_edges_ * 2 >= edges_ || hasSettled;
+  if (mayPull && !flying_alone_ && ((much && worthPulling(flying_edges_)) || !hasOut()) && hasIn()) {
+    ++pull_rounds_;
+    const bool stepFollows = everyone_sends_ && !ready_count_ && !problem_.host && (!stepped_ || vote_);
+    if (stepFollows && quiet()) return pullStepSend();
+    pull();
+  } else {
+    needOut();
+    ++push_rounds_;
+    if (threads_ <= mostCutting) {
+      forRanges([&](unsigned range, Local& local) { push(range, local); });
+    } else {
+      pushSorted();
+    }
+  }
+  landed();
+}
+
+/// A pass over all in-edges reads them in order, a push writes states in
+/// none; but weights make the pass longer, so it must not be in vain.
+template <typename V>
+inline bool Run<V>::worthPulling(uint64_t edges) {
+  const bool weighted = net_.edgesHaveValues && !std::is_empty_v<E>;
+  // Where a vertex is through once it has settled, most in-edges are not looked at.
+  const bool worth = hasSettled ? edges * mostSettled >= edges_ : weighted ? edges == edges_ : edges * 3 >= edges_;
+  if (!worth || !mayPull) return false;
+  // The first such round may be the only one: transpose for the second.
+  return hasIn() || (dense_rounds_++ && askIn());
+}
+
+template <typename V>
+uint64_t Run<V>::readyEdges() {
+  if (listed_) {
+    uint64_t sum = 0;
+    for (const uint32_t v : list_) sum += degree(v, pin_[v]);
+    return sum;
+  }
+  return sumOfWords(ready_count_ >= smallEdges, [&](size_t begin, size_t end) {
+    uint64_t sum = 0;
+    forBits(ready_, begin, end, [&](size_t v) { sum += degree(static_cast<uint32_t>(v), pin_[v]); });
+    return sum;
+  });
+}
+
+template <typename V>
+void Run<V>::straight() {
+  ++small_rounds_;
+  Local& local = locals_[0];
+  everyone_sends_ = false;
+  if (!listed_ && ready_count_ < n_ / 64) enlist();
+  if (!listed_) words_marked_ = false;
+  if (listed_) {
+    for (const uint32_t v : list_) {
+      if constexpr (marksWords) {
+        if (words_marked_ && ready_.test(v) && !touched_.test(v)) noteTouched(v);
+      }
+      if (ready_.test(v)) forward<Wake::list>(v, local);
+      if (ready_.test(v)) local.woken.push_back(v);
+    }
+    takeWoken(local);
+  } else {
+    // In index order; a receiver further on sends what it has gathered in
+    // the same sweep.
+    for (size_t w = 0; w < ready_.words(); ++w) {
+      uint64_t later = ~uint64_t{0};
+      while (const uint64_t bits = ready_.word(w) & later) {
+        const int bit = std::countr_zero(bits);
+        later = bit == 63 ? 0 : ~uint64_t{0} << (bit + 1);
+        forward<Wake::bitmap>(static_cast<uint32_t>(w * 64 + static_cast<size_t>(bit)), local);
+      }
+    }
+    recount();
+  }
+  if (!local.toHost.empty()) flushHost();
+}
+
+template <typename V>
+inline void Run<V>::enlist() {
+  list_.clear();
+  forBits(ready_, 0, ready_.words(), [&](size_t v) { list_.push_back(static_cast<uint32_t>(v)); });
+  listed_ = true;
+}
+
+/// The next list: those woken and still ready, each once.
+template <typename V>
+inline void Run<V>::takeWoken(Local& local) {
+  list_.clear();
+  for (const uint32_t v : local.woken) {
+    if (!ready_.test(v)) continue;
+    ready_.clear(v);
+    list_.push_back(v);
+  }
+  for (const uint32_t v : list_) ready_.set(v);
+  local.woken.clear();
+  ready_count_ = list_.size();
+}
+
+/// Sends the message of a ready vertex and delivers it.
+template <typename V>
+template <Wake How>
+inline void Run<V>::forward(uint32_t v, Local& local) {
+  M message{};
+  const PPin to = send(v, message, local);
+  if (pin_[v] == No) ready_.clear(v);
+  if (to == HostPin) return toHost(message, local);
+  if constexpr (readsEdges) {
+    if (to == OneEdge) {
+      deliver<How>(net_.relations[own_edges_.relation()].out, local.along, local.along + 1, message, local);
+      ++local.deliveries;
+      return;
+    }
+  }
+  if (!pinExists(to)) refuse(badPin(v, to));
+  for (const Relation& r : net_.relations) {
+    if (Pin(r.pin) != to) continue;
+    const uint64_t begin = r.out.offsets[v];
+    const uint64_t end = r.out.offsets[v + 1];
+    deliver<How>(r.out, begin, end, message, local);
+    local.deliveries += end - begin;
+  }
+}
+
+/// recv of the targets of these edges.
+template <typename V>
+template <Wake How>
+inline void Run<V>::deliver(const Rows& rows, uint64_t begin, uint64_t end, const M& message, Local& local) {
+  const Receivers at = receivers();
+  local.at.handler = Handler::recv;
+  const uint32_t* const targets = rows.targets;
+  E* const first = edge(rows, 0);
+  const bool own = rows.values && !std::is_empty_v<E>;
+  for (uint64_t i = begin; i < end; ++i) {
+    if (i + ahead < end) __builtin_prefetch(at.state + targets[i + ahead], 1);
+    receive<How>(at, targets[i], message, own ? first + i : first, local);
+  }
+}
+
+/// Every ready vertex sends.
+template <typename V>
+void Run<V>::produce() {
+  needMessages();
+  words_marked_ = false;
+  forWords([&](size_t from, size_t, Local& local) {
+    const size_t w = from / 64;
+    ++local.looks;
+    for (Bitmap& sent : sent_) sent.word(w) = 0;
+    uint64_t still = 0;
+    for (uint64_t bits = ready_.word(w); bits; bits &= bits - 1) {
+      const auto v = static_cast<uint32_t>(from + static_cast<size_t>(std::countr_zero(bits)));
+      M message{};
+      const PPin to = send(v, message, local);
+      if (pin_[v] != No) still |= uint64_t{1} << (v - from);
+      book(v, to, message, local);
+    }
+    ready_.word(w) = still;
+  });
+  takeOff();
+  recount();
+}
+
+template <typename V>
+inline void Run<V>::needMessages() {
+  if (!message_.empty() || !n_) return;
+  message_ = Array<M>(n_);
+  for (unsigned p = 0; p < pins_ + readsEdges; ++p) sent_.emplace_back(n_);
+  if constexpr (readsEdges) along_ = Array<uint64_t>(n_);
+}
+
+/// Puts a message where the receivers will find it.
+template <typename V>
+inline void Run<V>::book(uint32_t v, PPin to, const M& message, Local& local) {
+  if (to == HostPin) return toHost(message, local);
+  if constexpr (readsEdges) {
+    if (to == OneEdge) {
+      message_[v] = message;
+      sent_[pins_].set(v);
+      along_[v] = local.along;
+      ++local.messages;
+      ++local.edges;
+      ++local.alone;
+      return;
+    }
+  }
+  if (!pinExists(to)) {
+    local.badPin = badPin(v, to);
+    return;
+  }
+  message_[v] = message;
+  sent_[to - 2].set(v);
+  ++local.messages;
+  local.edges += degree(v, to);
+}
+
+}  // namespace gossamer::cpu

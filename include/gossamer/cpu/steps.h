@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+/// init, step and finish: what all vertices do at once.
+/// A room of cpu/engine.h, where the class and its data are.
+#pragma once
+
+#include "gossamer/cpu/engine.h"
+
+namespace gossamer::cpu {
+
+/// Calls f(first, last, local), on some thread, for every word of vertices.
+template <typename V>
+template <typename F>
+inline void Run<V>::forWords(F&& f) {
+  pool_.chunks(n_, grain_, [&](size_t begin, size_t end, unsigned thread) {
+    for (size_t from = begin; from < end; from += 64) f(from, std::min(end, from + 64), locals_[thread]);
+  });
+}
+
+template <typename V>
+inline void Run<V>::initialise() {
+  forWords([&](size_t from, size_t to, Local& local) {
+    for (size_t v = from; v < to; ++v) {
+      say(local, Handler::init, v);
+      V x = vertex(v, &state_[v], &pin_[v]);
+      x.init();
+      if (pin_[v] != No) ready_.set(v);
+      touch(static_cast<uint32_t>(v));
+    }
+  });
+  recount();
+}
+
+template <typename V>
+inline void Run<V>::finish() {
+  forWords([&](size_t from, size_t to, Local& local) {
+    for (size_t v = from; v < to; ++v) {
+      PPin pin = No;
+      say(local, Handler::finish, v);
+      V x = vertex(v, &state_[v], &pin);
+      M message{};
+      if (x.finish(&message)) toHost(message, local);
+    }
+  });
+}
+
+template <typename V>
+inline void Run<V>::noteStep() {
+  stepped_ = true;
+  vote_ = false;
+  all_ = A{};
+  for (Local& local : locals_) {
+    vote_ |= std::exchange(local.vote, false);
+    aggregates::reduce(all_, std::exchange(local.mine, A{}));
+  }
+  ++time_;
+  if (step_seconds_.size() < mostStepTimes) step_seconds_.push_back(static_cast<float>(elapsed()));
+}
+
+template <typename V>
+void Run<V>::step() {
+  if constexpr (marksWords) {
+    if (words_marked_) return stepMarked();
+  }
+  bool all = true;
+  if constexpr (lazySteps) {
+    const uint64_t count = countBits(touched_);
+    all = count > n_ / 2;
+    if (!all && (threads_ == 1 || count < smallEdges / 4)) {
+      stepTouched(0, n_, locals_[0]);
+    } else if (!all) {
+      pool_.chunks(n_, grain_, [&](size_t b, size_t e, unsigned t) { stepTouched(b, e, locals_[t]); });
+    }
+  }
+  if (all) {
+    // Where everyone sent last time, everyone will: send in the same pass.
+    const bool sendToo = everyone_sends_ && !problem_.host;
+    pool_.chunks(n_, grain_, [&](size_t b, size_t e, unsigned t) {
+      if (sendToo) {
+        stepRange<true>(b, e, locals_[t]);
+      } else {
+        stepRange<false>(b, e, locals_[t]);
+      }
+    });
+    if (sendToo) takeOff();
+  }
+  noteStep();
+  recount();
+  if constexpr (marksWords) {
+    for (size_t w = 0; w < touched_words_.words(); ++w) touched_words_.word(w) = 0;
+    words_marked_ = !flying_;
+  }
+}
+
+template <typename V>
+template <bool SendToo>
+void Run<V>::stepRange(size_t begin, size_t end, Local& local) {
+  local.at.handler = SendToo ? Handler::fused : Handler::step;
+  const A all = all_;  // locals stay in registers
+  A mine{};
+  bool vote = false;
+  for (size_t from = begin; from < end; from += 64) {
+    const size_t to = std::min(end, from + 64);
+    uint64_t ready = 0;
+    uint64_t sent = 0;
+    for (size_t v = from; v < to; ++v) {
+      PPin pin = No;
+      V x = vertex(v, &state_[v], &pin);
+      local.at.vertex = static_cast<uint32_t>(v);
+      vote |= aggregates::step(x, all, mine);
+      if constexpr (SendToo) {
+        if (pin == Pin(0)) {
+          ++x.time;  // this send comes after the step
+          M message{};
+          x.send(&message);
+          message_[v] = message;
+          sent |= uint64_t{1} << (v - from);
+        }
+      }
+      if (pin != No) {
+        pin_[v] = pin;
+        ready |= uint64_t{1} << (v - from);
+      }
+    }
+    ready_.word(from / 64) = ready;
+    if constexpr (SendToo) noteSent(from, to, sent, local);
+    if constexpr (lazySteps) touched_.word(from / 64) = sent;
+    forget(from / 64);
+  }
+  local.vote |= vote;
+  aggregates::reduce(local.mine, mine);
+  local.stepCalls += end - begin;
+}
+
+/// The step of what is in marked words; who is ready then is listed, in order.
+template <typename V>
+inline void Run<V>::stepMarked() {
+  if constexpr (marksWords) {
+    Local& local = locals_[0];
+    list_.clear();
+    local.looks += touched_words_.words();
+    for (size_t m = 0; m < touched_words_.words(); ++m) {
+      for (uint64_t marks = std::exchange(touched_words_.word(m), 0); marks; marks &= marks - 1) {
+        const size_t w = m * 64 + static_cast<size_t>(std::countr_zero(marks));
+        ++local.looks;
+        stepTouched(w * 64, std::min(n_, w * 64 + 64), local);
+        forBits(ready_, w, w + 1, [&](size_t v) { list_.push_back(static_cast<uint32_t>(v)); });
+      }
+    }
+    noteStep();
+    ready_count_ = list_.size();
+    listed_ = ready_count_ < n_ / 64;
+  }
+}
+
+template <typename V>
+void Run<V>::stepTouched(size_t begin, size_t end, Local& local) {
+  if constexpr (lazySteps) {
+    const A all = all_;
+    A mine{};
+    for (size_t w = begin / 64; w * 64 < end; ++w) {
+      const uint64_t touched = std::exchange(touched_.word(w), 0);
+      if (touched) forget(w);  // who has heard is touched
+      for (uint64_t bits = touched; bits; bits &= bits - 1) {
+        const size_t v = w * 64 + static_cast<size_t>(std::countr_zero(bits));
+        PPin pin = No;
+        V x = vertex(v, &state_[v], &pin);
+        say(local, Handler::step, v);
+        if (aggregates::step(x, all, mine)) local.vote = true;
+        if (pin == No) continue;
+        pin_[v] = pin;
+        ready_.set(v);
+      }
+      local.stepCalls += static_cast<uint64_t>(std::popcount(touched));
+    }
+    aggregates::reduce(local.mine, mine);
+  }
+}
+
+}  // namespace gossamer::cpu
