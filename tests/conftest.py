@@ -34,6 +34,19 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         kept = [item for item in items if any(name in item.nodeid for name in names)]
         config.hook.pytest_deselected(items=[item for item in items if item not in kept])
         items[:] = kept
+    if hasattr(config, "workerinput"):
+        items.sort(key=lambda item: turn(item.path))
+
+
+# Folders of tests in the order in which workers take their files. Those of the hardware have few tests and long builds:
+# one of them at the end would keep a processor busy while the others have nothing left to do.
+TURNS = ("rtl", "system", "cpp", "smi", "python")
+
+
+def turn(path: Path) -> int:
+    """The place of a file of tests among all; files of others come first."""
+    folder = path.relative_to(ROOT / "tests").parts[0] if path.is_relative_to(ROOT / "tests") else ""
+    return TURNS.index(folder) + 1 if folder in TURNS else 0
 
 
 @dataclass(frozen=True)

@@ -76,8 +76,8 @@ def command(
     if list_only:
         arguments += ["--collect-only"]
     elif jobs > 1:
-        # Tests of a file share what they build, so they stay together.
-        arguments += [f"--numprocesses={jobs}", "--dist=loadfile"]
+        # Tests of a file share what they build, so they stay together; tests/conftest.py has the order of the files.
+        arguments += [f"--numprocesses={jobs}", "--dist=loadfile", "--no-loadscope-reorder"]
     environment = dict(os.environ, GOSSAMER_TEST_SIZE=size or "default")
     # From the checkout, so that its settings hold; isolated, as the command itself is.
     child = subprocess.Popen(
