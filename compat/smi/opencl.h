@@ -32,7 +32,14 @@ typedef unsigned short ushort;
 typedef unsigned int uint;
 typedef unsigned long ulong;
 
+#ifdef GOSSAMER_SMI_PARSE
+/* The parser knows elements by name (v.x, v.s0), and sees literals as calls; the front end writes them in GNU C. */
+#define GS_SMI_VECTOR(type, n)                                 \
+  typedef type type##n __attribute__((ext_vector_type(n))); \
+  type##n V_##type##n();
+#else
 #define GS_SMI_VECTOR(type, n) typedef type type##n __attribute__((vector_size(sizeof(type) * n)));
+#endif
 #define GS_SMI_VECTORS(type)                                                                  \
   GS_SMI_VECTOR(type, 2) GS_SMI_VECTOR(type, 4) GS_SMI_VECTOR(type, 8) GS_SMI_VECTOR(type, 16)
 GS_SMI_VECTORS(char)

@@ -17,7 +17,8 @@ from gossamer.smi import ports
 
 STREAMS = ROOT / "examples" / "streams"
 GESUMMV = ROOT / "examples" / "gesummv"
-LANES = ROOT / "tests" / "fixtures" / "smi" / "lanes.cl"
+FIXTURES = ROOT / "tests" / "fixtures" / "smi"
+LANES = FIXTURES / "lanes.cl"
 
 
 def stencil(grid: Any, steps: int) -> Any:
@@ -95,6 +96,46 @@ def test_opencl(tmp_path: Path) -> None:
     assert np.array_equal(np.fromfile(tmp_path / "out2", dtype=np.float32), want)
     # A kernel's argument without a value.
     assert smi.run([str(LANES)], ranks=1, arguments=words[1:]).code == 2
+
+
+def test_vectors_of_opencl(seed: int, tmp_path: Path) -> None:
+    """Elements by name and literals, in macros' arguments, in each other and as constants."""
+    data = np.random.default_rng(seed).integers(-50, 50, (20, 4)).astype(np.float32)
+    data.tofile(tmp_path / "data")
+    words = [f"data={tmp_path / 'data'}", "n=20", f"out=100:{tmp_path / 'out'}"]
+    file = FIXTURES / "vectors.cl"
+    assert smi.run([str(file)], arguments=words).code == 0
+    want: list[float] = []
+    for i, v in enumerate(data.tolist()):
+        w = [v[2] + 100, v[3], v[0], v[0] + 2 * i]
+        every = [*v, v[2], v[3], v[0], v[1]]
+        pairs = [a + b for a, b in zip(every[::2], every[1::2], strict=True)]
+        nested = [w[1], v[3], v[0], v[0]]
+        want += [
+            sum(a * (b + 0.5) for a, b in zip(v, range(4), strict=True)),
+            i + sum(v) + w[0] + w[3],
+            pairs[2] + v[1] + 0.25,
+            every[5] + v[2] + 1 + w[3] + 7,
+            nested[0] - 2 * nested[1] + 3 * nested[2] - 4 * nested[3] + v[1],
+        ]
+    assert np.fromfile(tmp_path / "out", dtype=np.float32).tolist() == want
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("float r = a.s4;", "vector component access exceeds"),
+        ("float r = X(a);", "in a macro is not understood"),
+        ("float4 r = (float4)(a, 1);", "has 5 elements; give 4"),
+        ("float4 r = (float4)(1, 2, 3);", "has 3 elements; give 4"),
+    ],
+)
+def test_vectors_that_are_wrong(line: str, said: str, tmp_path: Path) -> None:
+    bad = tmp_path / "bad.cl"
+    bad.write_text(f"#define X(v) v.x\n__kernel void k(int n) {{\n  float4 a = (float4)(1);\n  {line}\n}}\n")
+    with pytest.raises(InputError, match=r"bad\.cl:4: ") as error:
+        smi.run([str(bad)], arguments=["n=1"])
+    assert said in str(error.value)
 
 
 @pytest.mark.parametrize(

@@ -183,7 +183,8 @@ def test_what_is_said_before_an_error_is_written(capfd: pytest.CaptureFixture[st
 
 
 def test_ctrl_c_leaves_no_process() -> None:
-    words = [sys.executable, ROOT / "gossamer", "smi", "run", FIXTURES / "wrong.cc", "--ranks", "2", "--mpi", "2"]
+    files = [str(ROOT / "gossamer"), "smi", "run", str(FIXTURES / "wrong.cc")]
+    words = [sys.executable, *files, "--ranks", "2", "--mpi", "2"]
     child = subprocess.Popen([*words, "--", "busy"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     emulators: list[int] = []
     until = time.monotonic() + 60

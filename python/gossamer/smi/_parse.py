@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,8 +46,8 @@ class Parsed:
                 yield cursor
 
 
-def parse(path: Path, defines: Sequence[str] = (), more: str = "") -> Parsed:
-    """Parses a source in C, C++ or OpenCL, with more text at its end.
+def parse(path: Path, defines: Sequence[str] = (), more: str = "", text: str | None = None) -> Parsed:
+    """Parses a source in C, C++ or OpenCL, with more text at its end, or with another text.
 
     InputError, at the user's line, where it does not parse.
     """
@@ -61,7 +62,10 @@ def parse(path: Path, defines: Sequence[str] = (), more: str = "") -> Parsed:
         words += ["-x", "c++", "-std=gnu++20"]
     else:
         words += ["-x", "c", "-std=gnu17"]
-    text = path.read_text(encoding="utf-8", errors="replace")
+    if text is None:
+        text = path.read_text(encoding="utf-8", errors="replace")
+    if path.suffix == OPENCL:
+        text = with_calls(text)
     unit = cindex.Index.create().parse(str(path), args=words, unsaved_files=[(str(path), f"{text}\n{more}")])
     for one in unit.diagnostics:
         if one.severity >= cindex.Diagnostic.Error:
@@ -69,6 +73,41 @@ def parse(path: Path, defines: Sequence[str] = (), more: str = "") -> Parsed:
             file = diagnostics.relative(Path(where.file.name)) if where.file else diagnostics.relative(path)
             raise InputError(f"{file}:{where.line}: {one.spelling}")
     return Parsed(path, unit)
+
+
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"", re.DOTALL)
+_LITERAL = re.compile(r"\(\s*((?:u?(?:char|short|int|long)|float|double)(?:2|4|8|16))\s*\)(?=\s*\((?!\s*\{))")
+
+
+def plain(text: str) -> str:
+    """A source in C with spaces for its comments and texts, which may have anything in them; places stay."""
+    return _COMMENT.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
+
+
+def with_calls(text: str) -> str:
+    """An OpenCL source whose literals of vectors, ``(float4)(a, b)``, are calls: to a parser of C they are no literals.
+
+    Places stay. Literals outside of functions stay as well: they are constant, and of scalars.
+    """
+    source = plain(text)
+    out, at = [], 0
+    for found in _LITERAL.finditer(source):
+        if _in_function(source, found.start()):
+            out += [text[at : found.start()], f"V_{found[1]}".ljust(len(found[0]))]
+            at = found.end()
+    return "".join([*out, text[at:]])
+
+
+def _in_function(source: str, place: int) -> bool:
+    """Whether the outermost braces around a place are behind a closing parenthesis."""
+    depth, body = 0, False
+    for found in re.finditer(r"[{}]", source[:place]):
+        if found[0] == "{":
+            body = source[: found.start()].rstrip()[-1:] == ")" if not depth else body
+            depth += 1
+        else:
+            depth -= 1
+    return depth > 0 and body
 
 
 @functools.cache

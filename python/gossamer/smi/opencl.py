@@ -15,9 +15,10 @@ from typing import Any
 
 from gossamer import builds, native
 from gossamer.errors import InputError
+from gossamer.smi import _vectors
 from gossamer.smi._parse import Parsed, annotated, parse
+from gossamer.smi._parse import plain as plain_of
 
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"", re.DOTALL)
 _CHANNEL = re.compile(r"\bchannel\b([^;{}]*);")
 _DEPTH = re.compile(r"\bdepth\s*\(((?:[^()]|\([^()]*\))*)\)")
 _AUTORUN = re.compile(r"__attribute__\s*\(\(\s*autorun\s*\)\)")
@@ -60,8 +61,11 @@ def read(path: Path, defines: Sequence[str] = ()) -> Source:
     """Reads a .cl file; InputError, at its line, where it does not parse."""
     parsed = parse(path, defines)
     text = path.read_text(encoding="utf-8", errors="replace")
-    # Comments and texts may have anything in them; only places count here.
-    plain = _COMMENT.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
+    vectors = _vectors.in_gnu_c(path, defines, text, plain_of(text))
+    if vectors != text:
+        text = vectors
+        parsed = parse(path, defines, text=text)
+    plain = plain_of(text)
     variables = [one for one in parsed.own("VAR_DECL") if annotated(one, "channel")]
     data = text.encode()
     # What depths come to is for the parser to say.
@@ -71,7 +75,7 @@ def read(path: Path, defines: Sequence[str] = ()) -> Source:
         texts[found.start()] = depth[1] if depth else "0"
     if variables:
         more = "".join(f"enum {{ gs_smi_depth_{start} = ({text}) }};\n" for start, text in texts.items())
-        again = parse(path, defines, more)
+        again = parse(path, defines, more, text)
         values = {one.spelling: one.enum_value for one in again.own("ENUM_CONSTANT_DECL")}
     channels: list[Channel] = []
     out, at = [], 0
