@@ -13,8 +13,8 @@ from conftest import Command, Size
 from system import mpi_order
 
 import gossamer_setup
+from gossamer import builds, device
 from gossamer import config as configs
-from gossamer import device
 from gossamer.mpi import HEADERS, _device, _host
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -40,7 +40,7 @@ def with_other(source: Path, ranks: int, folder: Path, *arguments: str) -> str:
     """What a program writes under the other MPI."""
     made = folder / f"other-{source.stem}"
     library = [f"-I{PREFIX}/include", f"-L{PREFIX}/lib", f"-Wl,-rpath,{PREFIX}/lib", "-lmpi", "-lm"]
-    subprocess.run([_host.compiler(), "-w", "-O1", str(source), "-o", str(made), *library], check=True)
+    subprocess.run([*builds.c_compiler(), "-w", "-O1", str(source), "-o", str(made), *library], check=True)
     words = [str(PREFIX / "bin" / "mpiexec"), "-n", str(ranks), str(made), *arguments]
     done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=True)
     return done.stdout
@@ -50,9 +50,7 @@ def ours(
     source: Path, ranks: int, folder: Path, *arguments: str, packet_bytes: int | None = None, shuffle: int = 0
 ) -> str:
     """What it writes under ours. ``shuffle``: packets arrive in any order, as the overlay's may."""
-    made = folder / f"ours-{source.stem}-{packet_bytes}"
-    if not made.exists():
-        _host.build([str(source)], made, packet_bytes=packet_bytes)
+    made, _ = _host.build([str(source)], packet_bytes=packet_bytes)
     script = (
         "import sys, pathlib; from gossamer.mpi import _host; "
         "_host.run(sys.argv[1], pathlib.Path(sys.argv[1]), int(sys.argv[2]), "
@@ -282,7 +280,8 @@ def test_text_with_the_name_of_main_stays(tmp_path: Path) -> None:
         "  return 0;\n}\n"
     )
     config = configs.load("tiny-mpi")
-    made, _ = _device._private(source, [f"-I{HEADERS}", f"-I{device.headers(config, device.ALONE)}"])
+    objects, _ = _device._private([source], [f"-I{HEADERS}", f"-I{device.headers(config, device.ALONE)}"])
+    made = objects[source]
     assert b'user@main "@main" @main' in made.read_bytes()
     assert b"gsmpi_main\0" in made.read_bytes()
 
