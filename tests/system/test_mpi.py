@@ -145,6 +145,8 @@ def test_the_judge_sees_what_is_wrong() -> None:
         ("tag", 4, ["rank 1: MPI_Send: tag -4 is out of range", "[MPI_ERR_TAG]"]),
         ("rank", 4, ["rank 2: MPI_Send: rank 99 is not in MPI_COMM_WORLD, which has ranks 0 to 2 [MPI_ERR_RANK]"]),
         ("type", 4, ["rank 1: MPI_Send: 0x0 is no datatype", "[MPI_ERR_TYPE]"]),
+        ("sent-type", 4, ["rank 1: MPI_Send: 0x30f is no datatype", "[MPI_ERR_TYPE]"]),
+        ("received-type", 4, ["rank 1: MPI_Recv: 0x328 is no datatype", "[MPI_ERR_TYPE]"]),
         ("comm", 4, ["rank 1: MPI_Send: the communicator is MPI_COMM_NULL [MPI_ERR_COMM]"]),
         ("leave", 4, ["rank 1 has left without MPI_Finalize, with exit code 3"]),
         ("mismatch", 4, ["all must call the same", "MPI_Barrier"]),
