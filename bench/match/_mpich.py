@@ -9,9 +9,9 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from gossamer import builds
 from gossamer.bench import Context, Row
 from gossamer.errors import RunDied
-from gossamer.mpi import _host
 from gossamer.paths import ROOT
 
 from . import _cycles
@@ -47,7 +47,7 @@ def _times() -> dict[int, float]:
         made = str(Path(folder) / "preposted")
         library = [f"-I{_PREFIX}/include", f"-L{_PREFIX}/lib", f"-Wl,-rpath,{_PREFIX}/lib", "-lmpi"]
         for words in (
-            [_host.compiler(), "-O2", str(_PROGRAM), "-o", made, *library],
+            [*builds.c_compiler(), "-O2", str(_PROGRAM), "-o", made, *library],
             [str(_PREFIX / "bin" / "mpiexec"), "-n", "1", made, *map(str, (1, *DEPTHS.values()))],
         ):
             done = subprocess.run(words, capture_output=True, text=True, check=False)

@@ -55,13 +55,30 @@ def compiler() -> list[str]:
     return found
 
 
+def c_compiler() -> list[str]:
+    """The C compiler in the same way: ``$CC``, else the first of gcc, cc, clang on the path."""
+    given = os.environ.get("CC", "").strip()
+    try:
+        words = [given] if shutil.which(given) else shlex.split(given)
+    except ValueError:
+        words = [given]
+    for command in [words] if words else [["gcc"], ["cc"], ["clang"]]:
+        found = shutil.which(command[0])
+        if found:
+            return [os.path.abspath(found), *command[1:]]
+    if words:
+        raise InputError(f"CC={given}: there is no such compiler; name one that is on the path, or unset CC")
+    raise InputError("no C compiler found; install one: apt-get install gcc")
+
+
 def toolchain_key() -> str:
     """Twelve hex digits that change with the compiler, its arguments or the CPU's features."""
-    return _toolchain_key(tuple(compiler()))
+    return key_of(tuple(compiler()))
 
 
 @functools.cache
-def _toolchain_key(words: tuple[str, ...]) -> str:
+def key_of(words: tuple[str, ...]) -> str:
+    """The same of another compiler."""
     text = ""
     for at, word in enumerate(words):
         # Behind a wrapper (ccache g++) the compiler itself is an argument.
@@ -116,34 +133,61 @@ class Plan:
         self.steps: list[_Step] = []
         self._text: list[str] = []
 
-    def compile(self, source: Path, flags: Sequence[str], target: str | None = None, needs: Sequence[Path] = ()) -> str:
+    def compile(
+        self,
+        source: Path,
+        flags: Sequence[str],
+        target: str | None = None,
+        needs: Sequence[Path] = (),
+        *,
+        tool: Sequence[str] | None = None,
+        keep_said: bool = False,
+    ) -> str:
         """One file to an object, or with other flags (-shared, -x c++-header) to ``target``; gives the target.
 
-        ``needs`` are files that it depends on and the compiler does not tell of.
+        ``needs`` are files that it depends on and the compiler does not tell of. ``tool`` is another compiler than
+        that of C++. With ``keep_said`` its warnings are there (`said`) for as long as the target is.
         """
         target = target or f"{len(self.steps)}-{plain(source.stem)}.o"
         rule = f"{target}.d"
-        words = [*compiler(), *flags, "-MMD", "-MF", rule, "-MT", target, "-o", target]
+        words = [*(tool or compiler()), *flags, "-MMD", "-MF", rule, "-MT", target, "-o", target]
         if target.endswith(".o"):
             words.append("-c")
         # The compiler looks for what the source includes beside it under the name that it was given.
         file = os.path.abspath(source)
-        return self._step(target, [*words, file], [file, *map(str, needs)], rule)
+        return self._step(target, [*words, file], [file, *map(str, needs)], rule, keep_said=keep_said)
 
     def link(self, target: str, objects: Sequence[str | Path], flags: Sequence[str] = ()) -> str:
         """Objects and libraries to a program, or with -shared to a shared object."""
         return self._step(target, [*compiler(), "-o", target, *map(str, objects), *flags], list(map(str, objects)))
 
-    def archive(self, target: str, objects: Sequence[str]) -> str:
+    def archive(self, target: str, objects: Sequence[str], tool: Sequence[str] = ("ar",)) -> str:
         """Objects to a static library."""
-        return self._step(target, ["ar", "rcs", target, *objects], list(objects))
+        return self._step(target, [*tool, "rcs", target, *objects], list(objects), anew=True)
 
-    def _step(self, target: str, command: list[str], inputs: list[str], rule: str | None = None) -> str:
+    def run(self, target: str, command: Sequence[str], inputs: Sequence[str | Path]) -> str:
+        """Any other command that makes the target of the inputs."""
+        return self._step(target, list(command), list(map(str, inputs)))
+
+    def _step(
+        self,
+        target: str,
+        command: list[str],
+        inputs: list[str],
+        rule: str | None = None,
+        *,
+        anew: bool = False,
+        keep_said: bool = False,
+    ) -> str:
         for word in (*command, str(self.folder)):
             if "\n" in word:
                 raise InputError(f"{word!r}: has a line feed in it, which no build can do with; rename it")
-        # An archive is only ever added to, so it is begun anew.
-        line = f"rm -f {shlex.quote(target)} && {shlex.join(command)}" if command[0] == "ar" else shlex.join(command)
+        line = shlex.join(command)
+        if anew:  # an archive is only ever added to
+            line = f"rm -f {shlex.quote(target)} && {line}"
+        if keep_said:
+            kept = shlex.quote(_said(target))
+            line = f"{line} 2>{kept} || {{ code=$?; cat {kept} >&2; exit $code; }}"
         # What is in a variable may have any character; in a list of files | and : say something.
         named = [f"in{len(self.steps)}_{at}" for at in range(len(inputs))]
         self._text += [f"{name} = {one.replace('$', '$$')}" for name, one in zip(named, inputs, strict=True)]
@@ -158,6 +202,18 @@ class Plan:
     def text(self) -> str:
         """The steps in Ninja's language."""
         return "\n".join(["rule run", "  command = $command", "  description = $out", *self._text, ""])
+
+
+def _said(target: str) -> str:
+    return f"{target}.said"
+
+
+def said(folder: Path, target: str) -> str:
+    """The warnings of the compiler that made a target, as `Plan.compile` has kept them."""
+    try:
+        return (folder / _said(target)).read_text(encoding="utf-8", errors="replace")
+    except FileNotFoundError:
+        return ""
 
 
 def plain(name: str) -> str:
@@ -190,14 +246,14 @@ def kept(
         log = folder / "errors.log"
         log.unlink(missing_ok=True)
         begun = time.time_ns()
-        said = _ninja(folder)
-        if said is not None and not any(line.startswith("FAILED: ") for line in said.splitlines()):
+        wrong = _ninja(folder)
+        if wrong is not None and not any(line.startswith("FAILED: ") for line in wrong.splitlines()):
             # It cannot read what a run that was killed has left: begin anew.
             _drop_all(plan)
-            said = _ninja(folder)
-        if said is not None:
-            log.write_text(said, encoding="utf-8", errors="replace")
-            raise failed(_of_the_tools(said), log)
+            wrong = _ninja(folder)
+        if wrong is not None:
+            log.write_text(wrong, encoding="utf-8", errors="replace")
+            raise failed(_of_the_tools(wrong), log)
         made = {step.target for step in plan.steps}
         read = {str(file) for step in plan.steps for file in step.inputs if file not in made}
         rules = [step.rule for step in plan.steps if step.rule]
@@ -302,10 +358,20 @@ def remember(folder: Path, rules: Sequence[Path], more: Sequence[str | Path] = (
     is noted as one that has changed.
     """
     files = {os.path.abspath(path) for path in more}
+    # Clang writes a backslash as a slash.
+    real = {parent.replace("\\", "/"): parent for parent in map(os.path.dirname, files) if "\\" in parent}
+    real |= {file.replace("\\", "/"): file for file in files if "\\" in file}
     for rule in rules:
-        files |= set(_files_of(folder, rule))
+        for file in _files_of(folder, rule):
+            if not os.path.exists(file) and file not in real:
+                parent, name = os.path.split(file)
+                file = os.path.join(real.get(parent, parent), name)
+            files.add(real.get(file, file))
     partial = _stamp(folder).with_suffix(".part")
-    states = {file: state(file) for file in sorted(files) if not file.startswith(_SYSTEM)}
+    # What is not there, under the name that it was given, is one that has changed.
+    states = {
+        file: state(file) if os.path.exists(file) else [-1, 0] for file in sorted(files) if not file.startswith(_SYSTEM)
+    }
     now = time.time_ns()
     unsure = {file: [-1, when] for file, (_, when) in states.items() if begun <= when <= now}
     partial.write_text(json.dumps(states | unsure))
@@ -356,13 +422,16 @@ __all__ = [
     "Failed",
     "Plan",
     "build_dir",
+    "c_compiler",
     "compiler",
     "fresh",
     "kept",
+    "key_of",
     "lock",
     "plain",
     "read_by",
     "remember",
+    "said",
     "stamp",
     "state",
     "tag",

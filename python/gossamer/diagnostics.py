@@ -12,7 +12,7 @@ from pathlib import Path
 
 def first_error(output: str, user: Path) -> str:
     """The first error of a compiler's output, at the user's line if there is one."""
-    place = re.compile(r"^(?P<file>[^\s:][^:]*):(?P<line>\d+):(?:\d+:)?\s*(?P<rest>.*)$")
+    place = re.compile(r"^(?P<file>[^\s:].*?):(?P<line>\d+):(?:\d+:)?\s*(?P<rest>.*)$")
     users = str(user)
     first = ""
     first_at = -1
@@ -38,6 +38,18 @@ def first_error(output: str, user: Path) -> str:
         if found and os.path.realpath(found["file"]) == users:
             return f"{relative(user)}:{found['line']}: {message}"
     return f"{relative(user)}: {message}"
+
+
+def whose(output: str, users: Sequence[Path]) -> Path:
+    """Of several files of a user's that of which the compilers' output tells an error: it is in that, or in a header
+    of it. The first where none is named."""
+    named = re.findall(r"^([^\n]+?):\d+:(?:\d+:)? (?:fatal )?error:", output, re.MULTILINE)
+    named += re.findall(r"^(?:In file included|\s+) from ([^\n]+?):\d+", output, re.MULTILINE)
+    for file in named:
+        for user in users:
+            if os.path.realpath(file) == os.path.realpath(user):
+                return user
+    return users[0]
 
 
 def complaint(output: str, user: Path, log: Path) -> str:
@@ -83,4 +95,4 @@ def relative(path: Path) -> str:
     return text if not text.startswith("../..") else str(path)
 
 
-__all__ = ["complaint", "demangled", "first_error", "relative"]
+__all__ = ["complaint", "demangled", "first_error", "relative", "whose"]

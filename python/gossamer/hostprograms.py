@@ -414,10 +414,7 @@ def failed_in(sources: Sequence[Path]) -> builds.Failed:
         if undefined:
             what = f"does not link: nothing defines {undefined[1]}"
             return InputError(f"{sources[0]}: {what} (all of it in {diagnostics.relative(log)})")
-        named = re.findall(r"^([^\n]+?):\d+:(?:\d+:)? (?:fatal )?error:", said, re.MULTILINE)
-        wrong = {os.path.realpath(file) for file in named}
-        user = next((path for path in sources if str(path.resolve()) in wrong), sources[0])
-        return InputError(diagnostics.complaint(said, user.resolve(), log))
+        return InputError(diagnostics.complaint(said, diagnostics.whose(said, sources).resolve(), log))
 
     return failed
 

@@ -83,7 +83,7 @@ static inline __attribute__((always_inline)) bool sent(const void* buffer, int c
   if (unlikely(comm == NULL || (unsigned)dest >= (unsigned)comm->size)) return false;
   // A count of less than 2^27 does not overflow, as a basic type has up to 16 bytes.
   _Static_assert(kMostTag == 0x7FFFFFF, "one shift judges tag and count");
-  if (unlikely(!gsmpi_basic(type) || ((uint32_t)tag | (uint32_t)count) >> 27)) return false;
+  if (unlikely(!gsmpi_short_type(type) || ((uint32_t)tag | (uint32_t)count) >> 27)) return false;
   const uint32_t bytes = (uint32_t)count << gsmpi_log_size(type);
   if (unlikely(bytes > kEagerBytes || (((uintptr_t)buffer | bytes) & 3))) return false;
 #ifndef __GOSSAMER_DEVICE__
@@ -148,7 +148,7 @@ int MPI_Irecv(void* buffer, int count, MPI_Datatype type, int source, int tag, M
 static inline __attribute__((always_inline)) bool received(void* buffer, int count, MPI_Datatype type, int source,
                                                            int tag, MPI_Comm handle, MPI_Status* status, int* error) {
   Comm* comm = gsmpi_comm(handle);
-  if (unlikely(comm == NULL || !gsmpi_basic(type) || (uint32_t)count >> 27)) return false;
+  if (unlikely(comm == NULL || !gsmpi_short_type(type) || (uint32_t)count >> 27)) return false;
   if (unlikely((uint32_t)tag >> 27 && tag != MPI_ANY_TAG)) return false;
   Peer* peer = NULL;
   if (likely((unsigned)source < (unsigned)comm->size))

@@ -252,6 +252,17 @@ intptr_t gsmpi_lower(MPI_Datatype type);
 
 /// Whether a handle is in the range of basic types; gsmpi_valid_type knows whether there is one.
 static inline bool gsmpi_basic(MPI_Datatype type) { return (uint32_t)type - 0x100 < 0x500; }
+/// Handles of basic types, each at the place of its last five bits.
+extern const uint16_t gsmpi_basic_types[32];
+/// What the short ways look at: here whether there is such a type. On the overlay, where an instruction counts, the
+/// range must do: a handle in it that is none has a size all the same.
+static inline bool gsmpi_short_type(MPI_Datatype type) {
+#ifdef __GOSSAMER_DEVICE__
+  return gsmpi_basic(type);
+#else
+  return gsmpi_basic_types[type & 31] == type;
+#endif
+}
 static inline uint32_t gsmpi_log_size(MPI_Datatype type) { return ((uint32_t)type - 0x100) >> 8; }
 
 // ---- operations.c ----

@@ -11,8 +11,40 @@ Type* gsmpi_type(MPI_Datatype type) {
   return (uint32_t)type >> 16 == kDerived && ((uint32_t)type & 0xFFFF) < kTypes ? gsmpi.types[type & 0xFFFF] : NULL;
 }
 
+const uint16_t gsmpi_basic_types[32] = {
+    [MPI_CHAR & 31] = MPI_CHAR,
+    [MPI_SIGNED_CHAR & 31] = MPI_SIGNED_CHAR,
+    [MPI_UNSIGNED_CHAR & 31] = MPI_UNSIGNED_CHAR,
+    [MPI_BYTE & 31] = MPI_BYTE,
+    [MPI_PACKED & 31] = MPI_PACKED,
+    [MPI_SHORT & 31] = MPI_SHORT,
+    [MPI_UNSIGNED_SHORT & 31] = MPI_UNSIGNED_SHORT,
+    [MPI_INT & 31] = MPI_INT,
+    [MPI_UNSIGNED & 31] = MPI_UNSIGNED,
+    [MPI_LONG & 31] = MPI_LONG,
+    [MPI_UNSIGNED_LONG & 31] = MPI_UNSIGNED_LONG,
+    [MPI_LONG_LONG_INT & 31] = MPI_LONG_LONG_INT,
+    [MPI_UNSIGNED_LONG_LONG & 31] = MPI_UNSIGNED_LONG_LONG,
+    [MPI_FLOAT & 31] = MPI_FLOAT,
+    [MPI_DOUBLE & 31] = MPI_DOUBLE,
+    [MPI_INT8_T & 31] = MPI_INT8_T,
+    [MPI_INT16_T & 31] = MPI_INT16_T,
+    [MPI_INT32_T & 31] = MPI_INT32_T,
+    [MPI_INT64_T & 31] = MPI_INT64_T,
+    [MPI_UINT8_T & 31] = MPI_UINT8_T,
+    [MPI_UINT16_T & 31] = MPI_UINT16_T,
+    [MPI_UINT32_T & 31] = MPI_UINT32_T,
+    [MPI_UINT64_T & 31] = MPI_UINT64_T,
+    [MPI_C_BOOL & 31] = MPI_C_BOOL,
+    [MPI_AINT & 31] = MPI_AINT,
+    [MPI_2INT & 31] = MPI_2INT,
+    [MPI_FLOAT_INT & 31] = MPI_FLOAT_INT,
+    [MPI_DOUBLE_INT & 31] = MPI_DOUBLE_INT,
+    [0] = 1,  // the handle 0 is none, and its place is this one
+};
+
 static bool known(MPI_Datatype type) {
-  if (gsmpi_basic(type)) return (type & 0xFF) >= 1 && (type & 0xFF) <= 0x1C;
+  if (gsmpi_basic(type)) return gsmpi_basic_types[type & 31] == type;
   const Type* derived = gsmpi_type(type);
   return derived && !derived->freed;
 }

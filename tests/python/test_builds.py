@@ -14,8 +14,9 @@ from pathlib import Path
 import pytest
 from conftest import ROOT, Command
 
-from gossamer import apps, builds, native, pgraph_hosts
+from gossamer import apps, builds, device, native, pgraph_hosts
 from gossamer.errors import InputError
+from gossamer.mpi import _host as mpi
 
 # All that a name can have, but for the line feed, which make's and Ninja's languages have no word for.
 AWKWARD = "a b#c$d:e\"f'g\\h;i&j|k<l>m*n?o!p%q@r=s,t~u`v(w)x{y}z[0]^ä"
@@ -183,6 +184,46 @@ def test_vertices_and_programs_in_any_folder(tmp_path: Path, monkeypatch: pytest
     source.write_text('#include <gossamer/polite.h>\n#include <cstdio>\nint main() { std::puts("here"); }\n')
     done = subprocess.run([pgraph_hosts.compile_program(source)], capture_output=True, text=True, check=True)
     assert done.stdout == "here\n"
+
+
+def test_programs_for_threads_and_ranks_in_any_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+    folder = tmp_path / AWKWARD
+    folder.mkdir()
+    source = folder / f"my {AWKWARD[3:30]}.c"
+    (folder / "value.h").write_text("#define VALUE 1\n")
+    source.write_text('#include "value.h"\nint unused(int a) { int b; return VALUE; }\nint main(void) { return 0; }\n')
+
+    def threads() -> tuple[Path, tuple[str, ...]]:
+        image = device.build([source], "tiny")
+        return image.elf, image.warnings
+
+    for build in (threads, lambda: mpi.build([str(source)])):
+        made, warnings = build()
+        before = made.stat().st_mtime_ns
+        # Warnings are told again where nothing is compiled, and a header that has changed is noticed.
+        assert build() == (made, warnings) and made.stat().st_mtime_ns == before
+        assert len(warnings) == 1 and warnings[0].startswith(f"{source}:2: warning: ") and "b" in warnings[0]
+        (folder / "value.h").write_text(f"#define VALUE 2  // {made}\n")
+        build()
+        assert made.stat().st_mtime_ns != before
+        (folder / "value.h").write_text("#define VALUE )\n")
+        with pytest.raises(InputError, match=r":[12]: expected"):
+            build()
+        (folder / "value.h").write_text("#define VALUE 1\n")
+
+
+def test_a_c_compiler_with_arguments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = tmp_path / "value.c"
+    source.write_text('#include <stdio.h>\nint main(void) { printf("%d", VALUE); }\n')
+    compiler = builds.c_compiler()[0]
+    for value in ("7", "8"):
+        monkeypatch.setenv("CC", f"env {compiler} -DVALUE={value}")
+        program, _ = mpi.build([str(source)])
+        assert subprocess.run([program], capture_output=True, text=True, check=True).stdout == value
+    monkeypatch.setenv("CC", "no-such-compiler")
+    with pytest.raises(InputError, match="CC=no-such-compiler: there is no such compiler"):
+        mpi.build([str(source)])
 
 
 def test_a_compiler_with_arguments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command) -> None:

@@ -87,7 +87,7 @@ def test_an_object_is_part_of_a_program(tmp_path: Path) -> None:
     main = written(tmp_path, "main.c", "int part(void);\nint main(void) { return part(); }\n")
     part = written(tmp_path, "part.S", ".globl part\npart:\n  li a0, 7\n  ret\n")
     whole = device.build([main, part], "tiny")
-    made = next(whole.elf.parent.glob("1-part.o"))
+    made = next(whole.elf.parent.parent.glob("1-part.o"))
     kept = tmp_path / "part.o"
     kept.write_bytes(made.read_bytes())
     assert model.run([main, kept], tmp_path, threads=1).codes == {0: 7}

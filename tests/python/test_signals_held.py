@@ -5,9 +5,16 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+from gossamer import processes
+from gossamer.mpi import _host as mpi
 from gossamer_setup._signals import SIGNALS
 
 
@@ -27,3 +34,46 @@ def test_a_signal_that_is_held_ends_what_follows() -> None:
         os.kill(os.getpid(), signal.SIGINT)
         reached = True
     assert reached
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        pytest.param(lambda: processes.run_attended(["sleep", "300"]), id="attended"),
+        pytest.param(lambda: processes.run(["sleep", "300"]), id="tool"),
+        pytest.param(lambda: mpi.run("sleep", Path("/bin/sleep"), 2, ["300"], {}), id="ranks"),
+    ],
+)
+def test_a_signal_while_a_program_starts_ends_it(start: Callable[[], object], monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[subprocess.Popen[Any]] = []
+
+    class Interrupted(subprocess.Popen[Any]):
+        def __init__(self, *words: Any, **how: Any) -> None:
+            super().__init__(*words, **how)
+            started.append(self)
+            # Whoever started us does not have us in a variable yet.
+            os.kill(os.getpid(), signal.SIGINT)
+            sum(range(1000))  # Python calls its handlers between two steps of a program
+
+    monkeypatch.setattr(subprocess, "Popen", Interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        start()
+    try:
+        assert [child.returncode is not None for child in started] == [True]
+    finally:
+        for child in started:
+            child.kill()
+
+
+def test_the_end_of_a_parent() -> None:
+    """However it comes: a process that asks for it ends as well."""
+    steps = ["import time", "from gossamer import processes", "processes.end_with_parent()", "print(1, flush=True)"]
+    child = "; ".join([*steps, "time.sleep(300)"])
+    parent = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {child!r}])"
+    begun = subprocess.Popen([sys.executable, "-c", parent], stdout=subprocess.PIPE)
+    assert begun.stdout is not None
+    with begun, begun.stdout:
+        assert begun.stdout.readline() == b"1\n"
+        begun.kill()
+        # The pipe is at its end when nobody has it any more.
+        assert begun.stdout.read() == b""

@@ -13,8 +13,8 @@ from conftest import Command, Size
 from system import mpi_order
 
 import gossamer_setup
+from gossamer import builds, device
 from gossamer import config as configs
-from gossamer import device
 from gossamer.mpi import HEADERS, _device, _host
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -40,7 +40,7 @@ def with_other(source: Path, ranks: int, folder: Path, *arguments: str) -> str:
     """What a program writes under the other MPI."""
     made = folder / f"other-{source.stem}"
     library = [f"-I{PREFIX}/include", f"-L{PREFIX}/lib", f"-Wl,-rpath,{PREFIX}/lib", "-lmpi", "-lm"]
-    subprocess.run([_host.compiler(), "-w", "-O1", str(source), "-o", str(made), *library], check=True)
+    subprocess.run([*builds.c_compiler(), "-w", "-O1", str(source), "-o", str(made), *library], check=True)
     words = [str(PREFIX / "bin" / "mpiexec"), "-n", str(ranks), str(made), *arguments]
     done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=True)
     return done.stdout
@@ -50,9 +50,7 @@ def ours(
     source: Path, ranks: int, folder: Path, *arguments: str, packet_bytes: int | None = None, shuffle: int = 0
 ) -> str:
     """What it writes under ours. ``shuffle``: packets arrive in any order, as the overlay's may."""
-    made = folder / f"ours-{source.stem}-{packet_bytes}"
-    if not made.exists():
-        _host.build([str(source)], made, packet_bytes=packet_bytes)
+    made, _ = _host.build([str(source)], packet_bytes=packet_bytes)
     script = (
         "import sys, pathlib; from gossamer.mpi import _host; "
         "_host.run(sys.argv[1], pathlib.Path(sys.argv[1]), int(sys.argv[2]), "
@@ -147,6 +145,8 @@ def test_the_judge_sees_what_is_wrong() -> None:
         ("tag", 4, ["rank 1: MPI_Send: tag -4 is out of range", "[MPI_ERR_TAG]"]),
         ("rank", 4, ["rank 2: MPI_Send: rank 99 is not in MPI_COMM_WORLD, which has ranks 0 to 2 [MPI_ERR_RANK]"]),
         ("type", 4, ["rank 1: MPI_Send: 0x0 is no datatype", "[MPI_ERR_TYPE]"]),
+        ("sent-type", 4, ["rank 1: MPI_Send: 0x30f is no datatype", "[MPI_ERR_TYPE]"]),
+        ("received-type", 4, ["rank 1: MPI_Recv: 0x328 is no datatype", "[MPI_ERR_TYPE]"]),
         ("comm", 4, ["rank 1: MPI_Send: the communicator is MPI_COMM_NULL [MPI_ERR_COMM]"]),
         ("leave", 4, ["rank 1 has left without MPI_Finalize, with exit code 3"]),
         ("mismatch", 4, ["all must call the same", "MPI_Barrier"]),
@@ -282,7 +282,8 @@ def test_text_with_the_name_of_main_stays(tmp_path: Path) -> None:
         "  return 0;\n}\n"
     )
     config = configs.load("tiny-mpi")
-    made, _ = _device._private(source, [f"-I{HEADERS}", f"-I{device.headers(config, device.ALONE)}"])
+    objects, _ = _device._private([source], [f"-I{HEADERS}", f"-I{device.headers(config, device.ALONE)}"])
+    made = objects[source]
     assert b'user@main "@main" @main' in made.read_bytes()
     assert b"gsmpi_main\0" in made.read_bytes()
 

@@ -59,3 +59,11 @@ def test_the_python_shown_runs(tmp_path: Path) -> None:
         check=False,
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_kernels_and_ranks_run_as_shown() -> None:
+    shown = re.findall(r"^\./gossamer ((?:smi|mpi) run .*?) +#", README, re.M)
+    assert len(shown) == 3
+    for words in shown:
+        if "rtl" not in words:  # that builds a simulator; tests of its own run it
+            _run(*words.split())

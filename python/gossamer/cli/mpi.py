@@ -3,12 +3,9 @@
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
-
 import click
 
-from gossamer import native
+from gossamer.cli._program_console import show_warnings
 from gossamer.errors import InputError
 from gossamer.mpi import CONFIG
 
@@ -91,12 +88,9 @@ def run(
             raise InputError(f"--{name}: is for engine rtl; add --engine rtl")
     from gossamer.mpi import _host
 
-    folder = native.build_dir() / "mpi"
-    folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder, prefix="run-") as made:
-        executable = Path(made) / (Path(sources[0]).resolve().stem or "program")
-        _host.build(sources, executable, defines=define, includes=include)
-        _host.run(sources[0], executable, ranks, arguments, {})
+    executable, warned = _host.build(sources, defines=define, includes=include)
+    show_warnings(warned)
+    _host.run(sources[0], executable, ranks, arguments, {})
 
 
 __all__ = ["command"]

@@ -17,16 +17,14 @@ import importlib.util
 import json
 import os
 import re
-import shlex
 import sys
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import gossamer_setup
-from gossamer import builds, diagnostics, files, native, processes
+from gossamer import builds, diagnostics, files
 from gossamer.config import constants
 from gossamer.device import _elf, _header, _sources
 from gossamer.device._elf import DoesNotFit, Elf, Place, Segment, may_print_fractions
@@ -43,7 +41,7 @@ __all__ = ["ALONE", "SUFFIXES", "Image", "Place", "Segment", "build", "headers",
 DEVICE = ROOT / "device"
 _CPU = ("-mcpu=generic_rv32+m+f+zicsr+relax", "-mabi=ilp32f")
 # The target with a C library gives the headers of C and C++; nothing of that library is linked.
-_FLAGS = (
+FLAGS = (
     "-target",
     "riscv32-linux-musl",
     *_CPU,
@@ -136,8 +134,7 @@ def build(
 def _built(
     paths: Sequence[Path], config: Config, boards: tuple[int, int], flags: Sequence[str], optimize: str
 ) -> Image:
-    elf = _linked(paths, config, boards, flags, optimize)
-    warned = [tuple(one) for one in json.loads((elf.parent / "warnings.json").read_text())]
+    elf, warned = _linked(paths, config, boards, flags, optimize)
     return _read(elf, config, boards, str(paths[0]), paths, _sources.shown(warned, paths))
 
 
@@ -153,7 +150,7 @@ def headers(config: Config, boards: tuple[int, int] = ALONE) -> Path:
     """The folder with ``gossamer/device_config.h``, what programs are told of a configuration."""
     text = _header.header(config, boards)
     # Of the text alone: programs for this machine read it too, where the compiler for threads is not installed.
-    folder = native.build_dir() / "device" / f"include-{config.name}-{builds.tag(text)}"
+    folder = builds.build_dir() / "device" / f"include-{config.name}-{builds.tag(text)}"
     header = folder / "gossamer" / "device_config.h"
     if not header.exists():
         header.parent.mkdir(parents=True, exist_ok=True)
@@ -195,14 +192,17 @@ def _layout_mark(config: Config, boards: tuple[int, int]) -> int:
 # ---------------------------------------------------------------------- compiling
 
 
-def _environment() -> dict[str, str]:
-    cache = str(native.build_dir() / "zig")
-    kept = {key: value for key, value in os.environ.items() if key not in _DISTURBING}
-    return {**kept, "ZIG_GLOBAL_CACHE_DIR": cache, "ZIG_LOCAL_CACHE_DIR": cache}
-
-
-_DISTURBING = {"CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "LIBRARY_PATH", "ZIG_LIB_DIR"}
+_DISTURBING = ("CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "LIBRARY_PATH", "ZIG_LIB_DIR")
 """Variables of the user's own compilers that would reach ours."""
+
+
+def tool(name: str) -> list[str]:
+    """A tool for threads (cc, c++, ld.lld, ar), as a command for `builds.Plan`."""
+    _compiler_files()
+    cache = builds.build_dir() / "zig"
+    unset = [word for variable in _DISTURBING for word in ("-u", variable)]
+    caches = [f"ZIG_GLOBAL_CACHE_DIR={cache}", f"ZIG_LOCAL_CACHE_DIR={cache}"]
+    return ["env", *unset, *caches, sys.executable, "-I", "-m", "ziglang", name]
 
 
 def _compiler_files() -> Path:
@@ -214,66 +214,65 @@ def _compiler_files() -> Path:
     return Path(found.origin).parent / "lib"
 
 
-def _run(command: Sequence[str], log: Path) -> tuple[bool, str]:
-    """Runs a tool: whether it went well, and its messages, which are kept in a file as well if it did not."""
-    done = processes.run([sys.executable, "-I", "-m", "ziglang", *command], env=_environment())
-    if done.returncode:
-        log.parent.mkdir(parents=True, exist_ok=True)
-        log.write_text(shlex.join(command) + "\n" + done.stderr)
-    return not done.returncode, done.stderr
-
-
-def _compile(source: Path, target: Path, flags: Sequence[str], user: Path) -> tuple[list[str], str]:
-    """Compiles one file; gives the files that it read, and the compiler's messages. InputError at the user's line."""
-    tool, *standard = LANGUAGES[source.suffix]
-    if tool == "c++":
-        standard += _CPP_FLAGS
-    dependencies, log = target.with_suffix(".d"), target.with_suffix(".log")
-    search = [f"-I{DEVICE / 'include'}", f"-I{INCLUDE}"]
-    command = [tool, *_FLAGS, *standard, *flags, *search, "-MMD", "-MF", str(dependencies)]
+def compile_step(plan: builds.Plan, source: Path, flags: Sequence[str], target: str) -> str:
+    """A step that compiles one file for threads; the compiler's warnings are kept beside the target."""
+    name, words = _words(source, flags)
     # With a file of dependencies the compiler leaves its cache alone, out of which it gives no warnings.
-    good, said = _run([*command, "-c", str(source), "-o", str(target)], log)
-    if not good:
-        raise InputError(diagnostics.complaint(said, user.resolve(), log))
-    text = dependencies.read_text().replace("\\\n", " ")
-    return shlex.split(text.split(": ", 1)[1]), said
+    return plan.compile(source.resolve(), words, target, tool=tool(name), keep_said=True)
+
+
+def text_step(plan: builds.Plan, source: Path, flags: Sequence[str], target: str, compiled: str) -> str:
+    """A step that makes LLVM's text form of a file, whenever it is compiled: with a file of dependencies the compiler
+    writes none."""
+    name, words = _words(source, flags)
+    command = [*tool(name), *words, "-S", "-emit-llvm", str(source.resolve()), "-o", target]
+    return plan.run(target, command, [source.resolve(), compiled])
+
+
+def _words(source: Path, flags: Sequence[str]) -> tuple[str, list[str]]:
+    """The compiler for a source, and what it is told."""
+    name, *standard = LANGUAGES[source.suffix]
+    if name == "c++":
+        standard += _CPP_FLAGS
+    return name, [*FLAGS, *standard, *flags, f"-I{DEVICE / 'include'}", f"-I{INCLUDE}"]
+
+
+def does_not_compile(users: Sequence[Path]) -> builds.Failed:
+    """What a build of a user's sources says when one does not compile: at his own line."""
+
+    def failed(said: str, log: Path) -> InputError:
+        return InputError(diagnostics.complaint(said, diagnostics.whose(said, users).resolve(), log))
+
+    return failed
 
 
 def _linked(
     paths: Sequence[Path], config: Config, boards: tuple[int, int], given: Sequence[str], optimize: str
-) -> Path:
-    """The program's ELF file, made where it is not up to date; beside it are the warnings of its sources."""
+) -> tuple[Path, list[tuple[str, int, str]]]:
+    """The program's ELF file, made where it is not up to date, and the warnings of its sources."""
     library = _library(config, boards)
-    flags = [f"-O{optimize}", *given, f"-I{library}", *_frame_limit(config)]
-    resolved = [path.resolve() for path in paths]
-    tag = _tag(*map(str, resolved), *_FLAGS, *flags)
-    folder = native.build_dir() / "device" / f"{paths[0].stem}-{config.name}-{tag}"
+    flags = [f"-O{optimize}", *given, f"-I{headers(config, boards)}", *_frame_limit(config)]
+    tag = tag_of(*(str(path.resolve()) for path in paths), *FLAGS, *flags, str(library))
+    name = f"device/{builds.plain(paths[0].stem)}-{config.name}-{tag}"
+    targets = {path: f"{n}-{builds.plain(path.stem)}.o" for n, path in enumerate(paths) if path.suffix != OBJECT}
+    made = builds.build_dir() / name
+    if targets:
+        builds.kept(
+            name,
+            lambda plan: [compile_step(plan, path, flags, target) for path, target in targets.items()],
+            does_not_compile(list(targets)),
+        )
+    objects = [made / targets[path] if path in targets else path.resolve() for path in paths]
+
+    def does_not_link(said: str, log: Path) -> InputError:
+        return InputError(f"{_link_error(said, paths)} (all of it in {diagnostics.relative(log)})")
+
+    # A folder of its own: how a program is linked depends on what is in its objects.
+    mark = _layout_mark(config, boards)
+    folder = builds.kept(f"{name}/linked", lambda plan: _link_step(plan, objects, library, mark, paths), does_not_link)
     elf = folder / "program.elf"
-    if builds.fresh(folder):
-        return elf
-    with native.lock(f"device-{tag}"):
-        if builds.fresh(folder):
-            return elf
-        begun = time.time_ns()
-        folder.mkdir(parents=True, exist_ok=True)
-        read: list[str] = []
-        objects = []
-        warned: list[tuple[str, int, str]] = []
-        for number, (path, user) in enumerate(zip(resolved, paths, strict=True)):
-            if path.suffix == OBJECT:
-                objects.append(path)
-                read.append(str(path))
-                continue
-            target = folder / f"{number}-{path.stem}.o"
-            files, said = _compile(path, target, flags, user)
-            read += files
-            warned += _sources.warnings(said)
-            objects.append(target)
-        _link(objects, elf, library, _layout_mark(config, boards), paths)
-        warned += _arguments_of_main(elf, paths)
-        (folder / "warnings.json").write_text(json.dumps(warned))
-        builds.remember(folder, [], [*read, builds.stamp(library)], begun=begun)
-    return elf
+    said = [one for target in targets.values() for one in _sources.warnings(builds.said(made, target))]
+    return elf, said + _arguments_of_main(elf, paths)
 
 
 def _frame_limit(config: Config) -> tuple[str, ...]:
@@ -283,33 +282,32 @@ def _frame_limit(config: Config) -> tuple[str, ...]:
 
 
 def _arguments_of_main(elf: Path, users: Sequence[Path]) -> list[tuple[str, int, str]]:
+    """The warning about a main that takes arguments; kept, since to look for it takes longer than to read the rest."""
+    kept = elf.with_name("arguments.json")
+    of = builds.state(str(builds.stamp(elf.parent)))
+    with contextlib.suppress(OSError, ValueError, KeyError):
+        known = json.loads(kept.read_text())
+        if known["of"] == of:
+            return [tuple(one) for one in known["warnings"]]
     place = Elf(elf, str(users[0]), users).with_parameters("main")
-    if place is None:
-        return []
     text = "main has parameters, but a thread is given no arguments: argc is 0 and argv is null"
-    return [(os.path.realpath(place[0]), place[1], text)]
+    found = [] if place is None else [(os.path.realpath(place[0]), place[1], text)]
+    files.write_whole(kept, json.dumps({"of": of, "warnings": found}).encode())
+    return found
 
 
-def _link(objects: Sequence[Path], elf: Path, library: Path, mark: int, users: Sequence[Path]) -> None:
-    partial = elf.with_name(f"{elf.name}.{os.getpid()}.part")
-    command = ["ld.lld", "-T", str(library / "link.ld"), "--gc-sections", "--relax-gp", "--no-undefined"]
+def _link_step(plan: builds.Plan, objects: Sequence[Path], library: Path, mark: int, users: Sequence[Path]) -> None:
+    command = [*tool("ld.lld"), "-T", str(library / "link.ld"), "--gc-sections", "--relax-gp", "--no-undefined"]
     # Lines of what was left out must not look like lines at address 0.
     command += ["-z", "dead-reloc-in-nonalloc=.debug_*=0xffffffff"]
-    command += [f"--defsym=__gossamer_layout={mark}", "-z", "max-page-size=16", "-o", str(partial)]
+    command += [f"--defsym=__gossamer_layout={mark}", "-z", "max-page-size=16", "-o", "program.elf"]
     if any(may_print_fractions(one) for one in objects):
         command += ["-u", "gossamer_print_float"]
-    command += [str(library / "crt0.o"), *map(str, objects), str(library / "libdevice.a")]
+    parts = [library / "crt0.o", *objects, library / "libdevice.a"]
     if any(path.suffix == OBJECT or LANGUAGES[path.suffix][0] == "c++" for path in users):
-        command.append(str(_cpp_library()))
-    command.append(str(_arithmetic()))
-    log = elf.with_suffix(".log")
-    try:
-        good, said = _run(command, log)
-        if not good:
-            raise InputError(f"{_link_error(said, users)} (all of it in {diagnostics.relative(log)})")
-        os.replace(partial, elf)
-    finally:
-        partial.unlink(missing_ok=True)
+        parts.append(_cpp_library())
+    parts.append(_arithmetic())
+    plan.run("program.elf", [*command, *map(str, parts)], [library / "link.ld", *parts])
 
 
 _KNOWN_MISSING = {
@@ -349,70 +347,38 @@ def _link_error(errors: str, users: Sequence[Path]) -> str:
 # ---------------------------------------------------------------------- what is linked to every program
 
 
-def _kept(name: str, make: Callable[[Path], Sequence[str | Path]]) -> Path:
-    """The folder ``name`` of what is built for threads; ``make`` fills it where it is not up to date, and gives the
-    files that it has read."""
-    folder = native.build_dir() / "device" / name
-    if builds.fresh(folder):
-        return folder
-    with native.lock(name):
-        if not builds.fresh(folder):
-            begun = time.time_ns()
-            folder.mkdir(parents=True, exist_ok=True)
-            builds.remember(folder, [], make(folder), begun=begun)
-    return folder
-
-
 def _library(config: Config, boards: tuple[int, int]) -> Path:
-    """The folder with header, linker script, start-up code and library of a configuration."""
-    text = _header.header(config, boards)
+    """The folder with linker script, start-up code and library of a configuration."""
+    place = _header.memory_map(config)
+    script = (DEVICE / "link.ld").read_text()
+    for name in ("data_base", "stack_bytes", "partition_bytes"):
+        script = script.replace(f"${name}", f"0x{getattr(place, name):X}")
+    script = script.replace("$guard_bytes", f"0x{constants.value('guard_bytes'):X}").replace("$$", "$")
+    sources = [one for one in sorted((DEVICE / "lib").iterdir()) if one.suffix in LANGUAGES]
+    flags = ["-Oz", "-fno-builtin", "-Wextra", f"-I{headers(config, boards)}"]
 
-    def make(folder: Path) -> list[str]:
-        place = _header.memory_map(config)
-        template = DEVICE / "link.ld"
-        script = template.read_text()
-        for name in ("data_base", "stack_bytes", "partition_bytes"):
-            script = script.replace(f"${name}", f"0x{getattr(place, name):X}")
-        script = script.replace("$guard_bytes", f"0x{constants.value('guard_bytes'):X}").replace("$$", "$")
-        (folder / "link.ld").write_text(script)
-        read = [str(template)]
-        objects = []
-        for source in (DEVICE / "crt0.S", *sorted((DEVICE / "lib").iterdir())):
-            if source.suffix not in LANGUAGES:
-                continue
-            target = folder / f"{source.stem}.o"
-            flags = ["-Oz", "-fno-builtin", "-Wextra", f"-I{folder}"]
-            read += _compile(source, target, flags, source)[0]
-            objects.append(target)
-        _archive(folder / "libdevice.a", [one for one in objects if one.stem != "crt0"], folder)
-        own = str(folder)
-        return [file for file in read if not file.startswith(own)]
+    def steps(plan: builds.Plan) -> None:
+        (plan.folder / "link.ld").write_text(script)
+        compile_step(plan, DEVICE / "crt0.S", flags, "crt0.o")
+        objects = [compile_step(plan, source, flags, f"{source.stem}.o") for source in sources]
+        plan.archive("libdevice.a", objects, tool("ar"))
 
-    return _kept(f"lib-{config.name}-{_tag(text, *_FLAGS, 'z')}", make)
+    tag = tag_of(script, *map(str, sources), *FLAGS, *flags)
+    return builds.kept(f"device/lib-{config.name}-{tag}", steps, does_not_compile(sources))
 
 
 def _cpp_library() -> Path:
     """What C++ programs need of their library beside its headers."""
     top = _compiler_files() / "libcxx" / "src"
+    sources = [top / name for name in _COMPILED_STANDARD_LIBRARY]
+    flags = ["-Oz", "-w", "-D_LIBCPP_BUILDING_LIBRARY", f"-I{top}"]
 
-    def make(folder: Path) -> list[str]:
-        read: list[str] = []
-        objects = []
-        for name in _COMPILED_STANDARD_LIBRARY:
-            objects.append(folder / f"{name}.o")
-            flags = ["-Oz", "-w", "-D_LIBCPP_BUILDING_LIBRARY", f"-I{top}"]
-            read += _compile(top / name, objects[-1], flags, top / name)[0]
-        _archive(folder / "libcpp.a", objects, folder)
-        return read
+    def steps(plan: builds.Plan) -> None:
+        objects = [compile_step(plan, source, flags, f"{source.stem}.o") for source in sources]
+        plan.archive("libcpp.a", objects, tool("ar"))
 
-    return _kept(f"cpp-{_tag(*_FLAGS, *_COMPILED_STANDARD_LIBRARY)}", make) / "libcpp.a"
-
-
-def _archive(archive: Path, objects: Sequence[Path], folder: Path) -> None:
-    archive.unlink(missing_ok=True)
-    good, said = _run(["ar", "rcs", str(archive), *map(str, objects)], folder / "build.log")
-    if not good:
-        raise InputError(f"{diagnostics.relative(archive)} cannot be made: {said.strip().splitlines()[-1]}")
+    tag = tag_of(*FLAGS, *flags, *_COMPILED_STANDARD_LIBRARY)
+    return builds.kept(f"device/cpp-{tag}", steps, does_not_compile(sources)) / "libcpp.a"
 
 
 def _arithmetic() -> Path:
@@ -421,21 +387,21 @@ def _arithmetic() -> Path:
     options = ["-target", "riscv32-freestanding-none", _CPU[0], "-OReleaseSmall", "-fsingle-threaded", "-fstrip"]
     options += ["-ffunction-sections", "-fdata-sections"]
 
-    def make(folder: Path) -> list[Path]:
-        member = folder / "arithmetic.o"
-        good, said = _run(["build-obj", str(source), *options, f"-femit-bin={member}"], folder / "build.log")
-        if not good:
-            raise InputError(f"the compiler's library cannot be made: {said.strip().splitlines()[-1]}")
-        _archive(folder / "libarithmetic.a", [member], folder)
-        return [source]
+    def steps(plan: builds.Plan) -> None:
+        command = [*tool("build-obj"), str(source), *options, "-femit-bin=arithmetic.o"]
+        plan.archive("libarithmetic.a", [plan.run("arithmetic.o", command, [source])], tool("ar"))
 
-    return _kept(f"arithmetic-{_tag(*options)}", make) / "libarithmetic.a"
+    def failed(said: str, log: Path) -> InputError:
+        last = (said.strip().splitlines() or ["nothing"])[-1]
+        return InputError(f"the compiler's library cannot be made: {last} (all of it in {diagnostics.relative(log)})")
+
+    return builds.kept(f"device/arithmetic-{tag_of(*options)}", steps, failed) / "libarithmetic.a"
 
 
 # ---------------------------------------------------------------------- what is up to date
 
 
-def _tag(*parts: str) -> str:
+def tag_of(*parts: str) -> str:
     """Twelve hex digits that change with any of the parts, with the compiler, or with how it is called."""
     ours = (__file__, _sources.__file__, _elf.__file__)
     states = [builds.state(file) for file in (str(_compiler_files() / "compiler_rt.zig"), *ours)]

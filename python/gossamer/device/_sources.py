@@ -109,7 +109,7 @@ def _check_object(path: Path) -> None:
         raise InputError(f"{path}: was built for another calling convention than ilp32f; build for rv32imf")
 
 
-_WARNING = re.compile(r"^(?P<file>[^\s:<][^:]*):(?P<line>\d+):(?:\d+:)?\s*warning: (?P<text>.*)$")
+_WARNING = re.compile(r"^(?P<file>[^\s:<].*?):(?P<line>\d+):(?:\d+:)?\s*warning: (?P<text>.*)$")
 
 
 def warnings(output: str) -> list[tuple[str, int, str]]:

@@ -8,23 +8,21 @@ becomes thread-local: the source is compiled to LLVM's text form, the variables 
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gossamer import device, diagnostics, native
+from gossamer import builds, device, files
 from gossamer.device import _sources
-from gossamer.device._sources import LANGUAGES
 from gossamer.errors import InputError
 from gossamer.mpi import DEVICE, HEADERS, LIBRARY
-from gossamer.paths import INCLUDE
 
 if TYPE_CHECKING:
     from gossamer.config import Config
 
+_PROGRAMS = (".c", ".cc", ".cpp", ".cxx")
 _GLOBAL = re.compile(
     r'^(?P<name>@(?:"[^"]*"|[\w.$-]+)) = (?P<before>(?:(?!thread_local|unnamed_addr|local_unnamed_addr)\w+ )*?)'
     r"(?P<unnamed>(?:local_)?unnamed_addr )?(?P<extern>externally_initialized )?global (?P<rest>.*)$"
@@ -81,59 +79,47 @@ def build(
     flags = [*_sources.search(folders), *_sources.macros(defines), f"-I{HEADERS}"]
     library = device.headers(config, shape)
     flags.append(f"-I{library}")
-    given: list[Path] = []
-    said: list[str] = []
     for path in paths:
-        if path.suffix in (".c", ".cc", ".cpp", ".cxx"):
-            made, warned = _private(path, flags)
-            given.append(made)
-            said += _sources.shown(_sources.warnings(warned), [path])
-        elif path.suffix == ".elf":
+        if path.suffix == ".elf":
             raise InputError(f"{path}: is linked already; give the sources of an MPI program")
-        else:
-            given.append(path)
+    made, said = _private([path for path in paths if path.suffix in _PROGRAMS], flags)
+    given = [made.get(path, path) for path in paths]
     given.append(_arguments(paths[0].name, arguments))
     own = [*sorted(LIBRARY.glob("*.c")), *sorted(DEVICE.glob("*.c"))]
     given += [path for path in own if path.name != "shared.c"]
     placed = [f"GSMPI_SIZE={place.ranks}", f"GSMPI_PER_BOARD={place.per_board}u", f"GSMPI_STRIDE={place.stride}u"]
     image = device.build(given, config, placed, includes=[HEADERS, LIBRARY], boards=shape)
-    return dataclasses.replace(image, name=str(paths[0]), warnings=tuple(said))
+    return dataclasses.replace(image, name=str(paths[0]), warnings=_sources.shown(said, paths))
 
 
-def _private(source: Path, flags: Sequence[str]) -> tuple[Path, str]:
-    """The object of a source whose variables are each thread's own, and what the compiler had to say."""
-    folder = native.build_dir() / "device" / "mpi"
-    folder.mkdir(parents=True, exist_ok=True)
-    text = folder / f"{source.stem}.{os.getpid()}.ll"
-    plain, log = text.with_suffix(".o"), text.with_suffix(".log")
-    tool, *standard = LANGUAGES[source.suffix]
-    try:
-        # Once as it is, for errors and warnings: where the compiler writes its text form it may leave them out.
-        _, said = device._compile(source.resolve(), plain, ["-O2", *flags], source)
-        # Optimization comes behind the marks: before them it would use addresses that are no constants.
-        passes = ["-O2", "-Xclang", "-disable-llvm-passes", "-S", "-emit-llvm"]
-        search = [f"-I{device.DEVICE / 'include'}", f"-I{INCLUDE}"]
-        if tool == "c++":
-            standard += device._CPP_FLAGS
-        command = [tool, *device._FLAGS, *standard, *flags, *search, *passes, str(source.resolve()), "-o", str(text)]
-        good, errors = device._run(command, log)
-        if not good:
-            raise InputError(diagnostics.complaint(errors, source.resolve(), log))
-        changed = thread_local(text.read_text(), source)
-        made = folder / f"{hashlib.sha256(changed.encode()).hexdigest()[:16]}" / f"{source.name}.o"
-        if made.exists():
-            return made, said
-        made.parent.mkdir(exist_ok=True)
-        text.write_text(changed)
-        partial = made.with_suffix(f".{os.getpid()}.part")
-        good, errors = device._run(["cc", *device._FLAGS, "-O2", "-c", str(text), "-o", str(partial)], log)
-        if not good:
-            raise InputError(diagnostics.complaint(errors, source.resolve(), log))
-        os.replace(partial, made)
-        return made, said
-    finally:
-        for suffix in (".ll", ".d", ".o"):
-            text.with_suffix(suffix).unlink(missing_ok=True)
+def _private(sources: Sequence[Path], flags: Sequence[str]) -> tuple[dict[Path, Path], list[tuple[str, int, str]]]:
+    """Objects of sources whose variables are each thread's own, and what the compiler warns of."""
+    if not sources:
+        return {}, []
+    stems = [f"{number}-{builds.plain(source.stem)}" for number, source in enumerate(sources)]
+    # Optimization comes behind the marks: before them it would use addresses that are no constants.
+    passes = ["-O2", "-Xclang", "-disable-llvm-passes"]
+
+    def to_text(plan: builds.Plan) -> None:
+        for source, stem in zip(sources, stems, strict=True):
+            # Once as it is, for errors and warnings: where the compiler writes its text form it may leave them out.
+            compiled = device.compile_step(plan, source, ["-O2", *flags], f"{stem}.o")
+            device.text_step(plan, source, [*flags, *passes], f"{stem}.ll", compiled)
+
+    def to_objects(plan: builds.Plan) -> None:
+        for source, stem in zip(sources, stems, strict=True):
+            text = plan.folder / f"{stem}.ll"
+            text.write_text(thread_local((plain / f"{stem}.ll").read_text(), source))
+            command = [*device.tool("cc"), *device.FLAGS, "-O2", "-c", text.name, "-o", f"{stem}.o"]
+            plan.run(f"{stem}.o", command, [text, plain / f"{stem}.ll"])
+
+    failed = device.does_not_compile(sources)
+    tag = device.tag_of(*(str(source.resolve()) for source in sources), *device.FLAGS, *flags)
+    name = f"device/mpi-{stems[0][2:]}-{tag}"
+    plain = builds.kept(name, to_text, failed)
+    made = builds.kept(f"{name}/private", to_objects, failed)
+    said = [one for stem in stems for one in _sources.warnings(builds.said(plain, f"{stem}.o"))]
+    return {source: made / f"{stem}.o" for source, stem in zip(sources, stems, strict=True)}, said
 
 
 def thread_local(text: str, source: Path) -> str:
@@ -176,13 +162,11 @@ def _arguments(program: str, arguments: Sequence[str]) -> Path:
         "// SPDX-License-Identifier: Apache-2.0\n"
         f"const char* const gsmpi_arguments[] = {{{quoted}, 0}};\nconst int gsmpi_argument_count = {len(words)};\n"
     )
-    folder = native.build_dir() / "device" / "mpi" / hashlib.sha256(text.encode()).hexdigest()[:16]
+    folder = builds.build_dir() / "device" / f"mpi-arguments-{builds.tag(text)}"
     made = folder / "arguments.c"
     if not made.exists():
         folder.mkdir(parents=True, exist_ok=True)
-        partial = folder / f"arguments.{os.getpid()}.part"
-        partial.write_text(text)
-        os.replace(partial, made)
+        files.write_whole(made, text.encode())
     return made
 
 

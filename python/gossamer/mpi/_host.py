@@ -3,19 +3,16 @@
 
 from __future__ import annotations
 
-import hashlib
 import mmap
 import os
 import resource
 import select
-import shutil
 import struct
 import subprocess
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from gossamer import builds, diagnostics, native, processes
+from gossamer import builds, diagnostics
 from gossamer.device import _sources
 from gossamer.errors import AnswerNo, InputError, RunDied, signal_name
 from gossamer.mpi import HEADERS, LIBRARY, MOST_RANKS
@@ -33,77 +30,70 @@ _LOOK = 100
 """Milliseconds from one look at who has called MPI_Init to the next, when a rank has ended that has not."""
 
 
-def compiler() -> str:
-    """The C compiler: ``$CC``, else the first of gcc, cc, clang on the path. InputError where there is none."""
-    for name in (os.environ.get("CC", ""), "gcc", "cc", "clang"):
-        found = shutil.which(name) if name else None
-        if found:
-            return found
-    raise InputError("no C compiler found; install one: apt-get install gcc")
-
-
 def build(
     sources: Sequence[str],
-    target: Path,
     *,
     defines: Sequence[str] = (),
     includes: Sequence[str] = (),
     packet_bytes: int | None = None,
-) -> None:
-    """Compiles and links an MPI program into an executable. InputError, one line, where that cannot be done.
+) -> tuple[Path, tuple[str, ...]]:
+    """Compiles and links an MPI program: its executable, kept, and the compiler's warnings, a line each.
 
-    ``packet_bytes`` are those of a packet between ranks, 1024 if left out; the overlay has 64.
+    ``packet_bytes`` are those of a packet between ranks, 1024 if left out; the overlay has 64. InputError, one line,
+    where it cannot be done.
     """
     paths = _sources.collect(list(sources))
-    folders = [*includes, *(one for one in sources if os.path.isdir(one))]
-    flags = [*_sources.search(folders), *_sources.macros(defines), f"-I{HEADERS}"]
-    objects = []
-    for number, path in enumerate(paths):
+    for path in paths:
         if path.suffix == ".elf":
             raise InputError(f"{path}: is for threads of the overlay; give the sources of an MPI program")
-        if path.suffix == _sources.OBJECT:
-            objects.append(str(path))
-            continue
-        cpp = _sources.LANGUAGES[path.suffix][0] == "c++"
-        tool = builds.compiler() if cpp else [compiler()]
-        standard = [] if path.suffix == ".S" else [_sources.LANGUAGES[path.suffix][1], "-Wall"]
-        objects.append(str(target.with_suffix(f".{number}.o")))
-        _run([*tool, *standard, *_FLAGS, *flags, "-c", str(path), "-o", objects[-1]], path)
+    folders = [*includes, *(one for one in sources if os.path.isdir(one))]
+    flags = [*_FLAGS, *_sources.search(folders), *_sources.macros(defines), f"-I{HEADERS}"]
     library = _library(packet_bytes)
-    # The C++ compiler links both languages.
-    _run([*builds.compiler(), *objects, str(library), "-pthread", "-lm", "-o", str(target)], paths[0])
+    own = [path for path in paths if path.suffix != _sources.OBJECT]
+    targets = {path: f"{number}-{builds.plain(path.stem)}.o" for number, path in enumerate(own)}
+    name = builds.plain(paths[0].resolve().stem) or "program"
+
+    def steps(plan: builds.Plan) -> None:
+        for path, target in targets.items():
+            language, *standard = _sources.LANGUAGES[path.suffix]
+            tool = builds.compiler() if language == "c++" else builds.c_compiler()
+            warn = [*standard, "-Wall"] if standard else []
+            plan.compile(path.resolve(), [*warn, *flags], target, tool=tool, keep_said=True)
+        objects = [targets[path] if path in targets else path.resolve() for path in paths]
+        # The C++ compiler links both languages.
+        plan.link(name, [*objects, library], ["-pthread", "-lm"])
+
+    def failed(said: str, log: Path) -> InputError:
+        return InputError(diagnostics.first_error(said, diagnostics.whose(said, paths).resolve()))
+
+    tag = builds.tag(*(str(path.resolve()) for path in paths), *flags, str(library), *_c_compiler())
+    made = builds.kept(f"mpi/{name}-{tag}", steps, failed)
+    warned = [one for target in targets.values() for one in _sources.warnings(builds.said(made, target))]
+    return made / name, _sources.shown(warned, paths)
 
 
-def _run(command: Sequence[str], source: Path) -> None:
-    done = processes.run(command)
-    if done.returncode:
-        raise InputError(diagnostics.first_error(done.stderr, source.resolve()))
-    if done.stderr:
-        os.write(2, done.stderr.encode())
+def _c_compiler() -> list[str]:
+    """What changes with the C compiler; that of C++ is in the name of all builds' folder."""
+    words = builds.c_compiler()
+    return [*words, builds.key_of(tuple(words))]
 
 
 def _library(packet_bytes: int | None) -> Path:
-    """The library as an archive, kept by the content of its sources and by compiler."""
+    """The library as an archive."""
     flags = ["-std=gnu17", *_FLAGS, "-Wall", "-Wextra", f"-I{HEADERS}"]
     if packet_bytes is not None:
         flags.append(f"-DPACKET_BYTES={packet_bytes}")
     sources = sorted(LIBRARY.glob("*.c"))
-    told = hashlib.sha256(" ".join([compiler(), *flags]).encode())
-    for path in (*sources, *sorted(LIBRARY.glob("*.h")), *sorted(HEADERS.glob("*.h"))):
-        told.update(path.read_bytes())
-    folder = native.build_dir() / "mpi"
-    archive = folder / f"libgsmpi-{told.hexdigest()[:12]}.a"
-    if archive.exists():
-        return archive
-    folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder) as work:
-        objects = [str(Path(work) / f"{path.stem}.o") for path in sources]
-        for path, made in zip(sources, objects, strict=True):
-            _run([compiler(), *flags, "-c", str(path), "-o", made], path)
-        partial = Path(work) / "made.a"
-        _run([shutil.which("ar") or "ar", "rcs", str(partial), *objects], sources[0])
-        os.replace(partial, archive)
-    return archive
+
+    def steps(plan: builds.Plan) -> None:
+        tool = builds.c_compiler()
+        plan.archive("libgsmpi.a", [plan.compile(path, flags, tool=tool) for path in sources])
+
+    def failed(said: str, log: Path) -> InputError:
+        return InputError(f"building the library of MPI failed: {diagnostics.complaint(said, LIBRARY, log)}")
+
+    tag = builds.tag(*map(str, sources), *flags, *_c_compiler())
+    return builds.kept(f"mpi/lib-{tag}", steps, failed) / "libgsmpi.a"
 
 
 def run(program: str, executable: Path, ranks: int, arguments: Sequence[str], environment: Mapping[str, str]) -> None:
@@ -226,4 +216,4 @@ def _let_speak(started: Sequence[subprocess.Popen[bytes]]) -> None:
             last, quiet = now, time.monotonic()
 
 
-__all__ = ["build", "compiler", "run"]
+__all__ = ["build", "run"]
