@@ -22,6 +22,7 @@ from gossamer.paths import INCLUDE
 from gossamer.smi import _compile, _mpi
 from gossamer.smi._programs import Program, build
 from gossamer.smi._ranks import Place, places
+from gossamer_setup._signals import SIGNALS
 
 _MOST_LINES = 24
 _GRACE = 5.0
@@ -182,14 +183,19 @@ def _process(command: Sequence[str], arguments: Sequence[str]) -> tuple[int, str
     sys.stdout.flush()
     reading, writing = os.pipe()
     with os.fdopen(reading, encoding="utf-8", errors="replace") as report:
+        child: subprocess.Popen[bytes] | None = None
         try:
-            child = subprocess.Popen([*command, str(writing), *arguments], pass_fds=[writing])
-        finally:
-            os.close(writing)
-        try:
+            try:
+                # Interrupted between the start of the child and our knowing it, we would leave it behind.
+                with SIGNALS.held():
+                    child = subprocess.Popen([*command, str(writing), *arguments], pass_fds=[writing])
+            finally:
+                os.close(writing)
             text = report.read()
             return child.wait(), text
         except BaseException:
+            if child is None:
+                raise
             # From a terminal the child has its own Ctrl-C; a second one does no harm.
             with contextlib.suppress(ProcessLookupError):
                 child.send_signal(signal.SIGINT)
