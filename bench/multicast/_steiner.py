@@ -25,7 +25,8 @@ def _tree(neighbours: Mapping[int, Sequence[int]], source: int, wanted: set[int]
     tree, left, links = {source}, set(wanted), 0
     while left:
         before = {board: board for board in tree}
-        front, found = list(tree), []
+        front: list[int] = list(tree)
+        found: list[int] = []
         while not found:
             ahead: list[int] = []
             chance.shuffle(front)
