@@ -206,8 +206,9 @@ async def a_lost_limit_is_told_again(dut: HierarchyObject) -> None:
         bench.frames[1].clear()
         while bench.by_channel[1][channel] == last:
             await step()
-            # On an idle link as soon as it was asked for; else each channel has its turn in one of four frames.
-            assert len(bench.frames[1]) <= 4 * CHANNELS + 2, f"it is still not told after {bench.now - begun} cycles"
+            # On an idle link as soon as it was asked for; else each channel has its turn in one of four frames,
+            # and some more leave until the answer is here.
+            assert len(bench.frames[1]) <= 4 * CHANNELS + 16, f"it is still not told after {bench.now - begun} cycles"
             assert busy or bench.now - begun < 600, "nobody asks for it"
         await bench.finish()
 
