@@ -54,6 +54,9 @@ module gs_link
     $fatal(1, "gs_link: tx_words is %0d; it must be a power of two, two frames of %0d words or more", Shape.tx_words,
            BodyWords);
   end
+  if (Channels != SeqW) begin : gen_illegal_channels
+    $fatal(1, "gs_link: a head has %0d bits for what %0d channels ask", SeqW, Channels);
+  end
   if (Shape.tx_flits < 64) begin : gen_illegal_tx_flits
     $fatal(1, "gs_link: tx_flits is %0d; the longest packet of %0d flits must fit", Shape.tx_flits, MaxFlits);
   end
@@ -96,6 +99,10 @@ module gs_link
     .flits_o(flits),
     .take_i (take)
   );
+
+  // What waits for credits is told to the other end: the limit may have been lost on its way.
+  logic [Channels-1:0] asks_q, asked;
+  always_ff @(posedge clk_i) asks_q <= waiting_packet & ~enough;
 
   // A packet that is complete and has its credits may be taken.
   always_ff @(posedge clk_i) begin
@@ -213,6 +220,7 @@ module gs_link
     .echo_i       (echo_q),
     .channel_i    (limit_channel),
     .limit_i      (limit),
+    .asks_i       (asks_q),
     .tag_i        (tag),
     .hello_word_i (hello_word),
     .sent_o       (sent),
@@ -371,6 +379,7 @@ module gs_link
 
   assign said_map = head.selective ? second : '0;
   assign answer   = data;
+  assign asked    = (ours && head.kind == LinkFrameKindPlain) ? head.seq : '0;
   assign quiet    = pack_quiet && send_quiet && unpack_quiet;
 
   always_ff @(posedge clk_i) if (good) echo_q <= head.stamp;
@@ -410,6 +419,7 @@ module gs_link
     .take_i         (take),
     .flits_i        (flits),
     .enough_o       (enough),
+    .asked_i        (asked),
     .push_i         (rx_push),
     .pop_i          (rx_gnt),
     .limit_channel_o(limit_channel),
@@ -439,7 +449,7 @@ module gs_link
     .hello_word_o(hello_word),
     .tag_o       (tag),
     .plain_o     (plain),
-    .waiting_i   (unacknowledged),
+    .waiting_i   (unacknowledged || asks_q != '0),
     .answer_i    (answer),
     .urgent_i    (urgent),
     .quiet_i     (quiet),

@@ -5,7 +5,9 @@
 ///
 /// A limit is the number of flits that a channel may have sent since the session began, modulo 2^LimitW. A limit that
 /// is lost with its frame does no harm: the next one says as much, or more. Every frame carries one; channels whose
-/// limit has changed are first, and then all take turns.
+/// limit has changed are first, then all take turns, and one frame in four is for these turns in any case: so channels
+/// whose limits change all the time do not keep a lost one from being told again. A sender that has no credits for a
+/// packet asks (gs_link), and is told soon.
 module gs_link_credit
   import gs_link_pkg::*;
 #(
@@ -26,6 +28,8 @@ module gs_link_credit
   input  count_t [Channels-1:0] flits_i,
   /// the channel has credits for it
   output logic   [Channels-1:0] enough_o,
+  /// the other end has no credits for a packet of the channel: perhaps it has missed a limit
+  input  logic   [Channels-1:0] asked_i,
   // Receiving.
   /// flits that come into and leave the buffers; at most one bit of each is set
   input  logic   [Channels-1:0] push_i,
@@ -72,7 +76,9 @@ module gs_link_credit
   logic [HeldW-1:0] behind_q[Channels];
   logic [Channels-1:0] dirty_q, dirty_gnt, urgent_q;
   channel_t dirty_idx, turn_q, next_q;
-  logic next_valid;
+  logic next_valid, next_turn_q;
+  // Frames since a turn, up to 3.
+  logic [1:0] since_q;
 
   gs_arbiter #(
     .N(Channels)
@@ -112,18 +118,27 @@ module gs_link_credit
           dirty_q[i]  <= pop_i[i];
           urgent_q[i] <= 1'b0;
         end else begin
-          if (pop_i[i] && behind_q[i] != HeldW'(Depth)) behind_q[i] <= behind_q[i] + 1'b1;
-          if (pop_i[i]) dirty_q[i] <= 1'b1;
+          // Who asks is as far behind as one who is told soon.
+          if (asked_i[i] && behind_q[i] < HeldW'(Depth / 4)) behind_q[i] <= HeldW'(Depth / 4);
+          else if (pop_i[i] && behind_q[i] != HeldW'(Depth)) behind_q[i] <= behind_q[i] + 1'b1;
+          if (pop_i[i] || asked_i[i]) dirty_q[i] <= 1'b1;
           urgent_q[i] <= behind_q[i] >= HeldW'(Depth / 4);
         end
       end
     end
     if (!rst_ni) begin
-      turn_q <= '0;
-      next_q <= '0;
+      turn_q      <= '0;
+      next_q      <= '0;
+      next_turn_q <= 1'b1;
+      since_q     <= '0;
     end else begin
-      if (limit_sent_i) turn_q <= turn_q + 1'b1;
-      next_q <= next_valid ? dirty_idx : turn_q;
+      if (limit_sent_i) begin
+        if (next_turn_q) turn_q <= turn_q + 1'b1;
+        if (next_turn_q) since_q <= '0;
+        else if (since_q != '1) since_q <= since_q + 1'b1;
+      end
+      next_turn_q <= !next_valid || since_q == '1;
+      next_q      <= (next_valid && since_q != '1) ? dirty_idx : turn_q;
     end
   end
 

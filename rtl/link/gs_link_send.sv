@@ -46,6 +46,8 @@ module gs_link_send
   input  stamp_t            echo_i,
   input  channel_t          channel_i,
   input  limit_t            limit_i,
+  /// channels whose packets wait for credits, for a plain frame
+  input  seq_t              asks_i,
   input  logic [7:0]        tag_i,
   input  link_hello_t       hello_word_i,
   // What is sent: the frame begins in this cycle.
@@ -115,7 +117,7 @@ module gs_link_send
       head.channel     = 4'(channel_i);
       head.limit       = limit_i;
       head.echo        = echo_i;
-      head.seq         = again ? lost_seq_i : next_i;
+      head.seq         = again ? lost_seq_i : fresh ? next_i : asks_i;
       head.acknowledge = want_i;
     end
   end

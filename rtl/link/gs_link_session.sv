@@ -45,7 +45,7 @@ module gs_link_session
   output logic [7:0]  tag_o,
   /// a frame should be sent, though there is nothing to carry
   output logic        plain_o,
-  /// some frame is not acknowledged
+  /// some frame is not acknowledged, or some packet waits for credits
   input  logic        waiting_i,
   /// a good frame with data was received, or a limit has grown much
   input  logic        answer_i,

@@ -18,7 +18,8 @@ module prove_credit
   input logic    [Channels-1:0] pop_i,
   input logic                   tell_i,
   input logic                   told_i,
-  input logic                   lose_i
+  input logic                   lose_i,
+  input logic    [Channels-1:0] asked_i
 );
   localparam logic [7:0] Most = 8'(Depth);
 
@@ -57,6 +58,7 @@ module prove_credit
     .take_i         (take),
     .flits_i,
     .enough_o       (enough),
+    .asked_i,
     .push_i         (push),
     .pop_i          (pop),
     .limit_channel_o(limit_channel),
