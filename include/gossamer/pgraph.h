@@ -47,7 +47,11 @@ using PVertexId = uint32_t;
 
 /// Which engine runs a program, and how.
 struct RunConfig {
+#ifdef GOSSAMER_BOARDS
+  std::string engine = "rtl";
+#else
   std::string engine = "cpu";
+#endif
   unsigned threads = 0;  // 0: every CPU
   uint64_t seed = 0;     // of the shuffle engine
 
