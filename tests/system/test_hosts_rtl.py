@@ -151,3 +151,11 @@ def test_what_boards_cannot_do_is_said(
     assert done.returncode == exit_code, done.stderr
     assert says in done.stdout + done.stderr
     assert len((done.stdout if exit_code == 3 else done.stderr).splitlines()) <= 2
+
+
+def test_a_cluster_gives_the_same(command: Command) -> None:
+    from gossamer.engines import _rtl_build
+
+    _rtl_build.cluster(configs.load("tiny"), 2)
+    words = ("run", "--engine", "rtl", "--cluster", "pair", "--frame-loss", "0.01")
+    assert _lines(command(*words, TALKS, "waits", "40", "2", timeout=500)) == _talk(40, 2)
