@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gossamer/host/vertices.h>
 
+#include <gossamer/device_config.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
@@ -30,7 +32,7 @@ struct Mapper {
     const char* folder = std::getenv("GOSSAMER_POLITE");
     const char* python = std::getenv("GOSSAMER_PYTHON");
     if (!folder || !python) {
-      misused("PGraph::map", "the program was not started by ./gossamer polite run, or has changed its environment");
+      misused("PGraph::map", "the program was not started by ./gossamer, or has changed its environment");
     }
     const std::string at = std::string(folder) + "/";
     return {python, at + "settings.pickle", at + "problem", at + "tables"};
@@ -73,14 +75,55 @@ struct Vertices::Tables {
   /// Of each vertex the piece with its state, and where in it.
   std::vector<uint32_t> piece;
   std::vector<uint32_t> at;
+  /// The same of each thread's header.
+  std::vector<uint32_t> header_piece;
+  std::vector<uint32_t> header_at;
+  uint64_t header_bytes = 0;
+  uint64_t edge_bytes = 0;  ///< of an edge and its vertex
 };
+
+namespace {
+
+/// The words that a thread writes into its header: PoliteHeader of device/include/gossamer/softswitch.h.
+enum HeaderWord : size_t { kSteps = 10, kSends = 11, kDelivered = 12, kHostMessages = 13, kAggregates = 16 };
+
+/// From each piece the bytes that hold all of these, each so many bytes long.
+std::vector<std::vector<uint8_t>> read_pieces(const std::vector<Piece>& pieces, const std::vector<uint32_t>& piece,
+                                              const std::vector<uint32_t>& at, uint64_t bytes) {
+  const char* call = "Job::recv";
+  std::vector<uint64_t> begin(pieces.size(), ~uint64_t{0}), end(pieces.size(), 0);
+  for (size_t i = 0; i < piece.size(); ++i) {
+    begin[piece[i]] = std::min<uint64_t>(begin[piece[i]], at[i]);
+    end[piece[i]] = std::max(end[piece[i]], at[i] + bytes);
+  }
+  const auto board = Board::open();
+  const Board::Lock lock(*board);
+  std::vector<std::vector<uint8_t>> found(pieces.size());
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    if (!end[i]) continue;
+    // Whole words; a piece begins with a line.
+    const uint64_t first = begin[i] / 4 * 4;
+    const auto count = static_cast<uint32_t>((end[i] - first + 3) / 4);
+    const uint32_t core = pieces[i].tile * TinselCoresPerMailbox;
+    board->set_address(core, pieces[i].address + static_cast<uint32_t>(first));
+    const std::vector<uint32_t> words = board->load(call, core, count);
+    found[i].resize(first + size_t{count} * 4);
+    std::memcpy(found[i].data() + first, words.data(), size_t{count} * 4);
+  }
+  return found;
+}
+
+}  // namespace
 
 void Vertices::map() {
   const auto begun = std::chrono::steady_clock::now();
   const Mapper mapper = Mapper::read();
   {
     std::ofstream file(mapper.problem, std::ios::binary);
-    put(file, std::vector<uint64_t>{count, pins.size(), stateBytes, edgeBytes, messageBytes, boardsX, boardsY});
+    put(file, std::vector<uint64_t>{count, pins.size(), stateBytes, edgeBytes, messageBytes, boardsX, boardsY,
+                                    params.size(), type.size()});
+    put(file, params);
+    file << type;
     for (const Edges& one : pins) {
       put(file, one.offsets);
       put(file, one.targets);
@@ -89,8 +132,9 @@ void Vertices::map() {
     file.close();
     if (!file) misused("PGraph::map", mapper.problem + ": cannot be written");
   }
-  const char* const words[] = {mapper.python.c_str(),   "-m",  "gossamer.polite.mapping", mapper.settings.c_str(),
-                               mapper.problem.c_str(), mapper.tables.c_str(), nullptr};
+  const char* const words[] = {
+      mapper.python.c_str(), "-m",   "gossamer.polite.mapping", mapper.settings.c_str(), mapper.problem.c_str(),
+      mapper.tables.c_str(), nullptr};
   pid_t child = 0;
   if (const int failed = ::posix_spawn(&child, words[0], nullptr, nullptr, const_cast<char**>(words), environ)) {
     misused("PGraph::map", mapper.python + ": cannot be started: " + std::strerror(failed));
@@ -113,6 +157,11 @@ void Vertices::map() {
     const uint64_t size = reader.take<uint64_t>(1)[0];
     tables->pieces.push_back({head[0], head[1], reader.take<uint8_t>(size)});
   }
+  const auto rest = reader.take<uint64_t>(3);
+  tables->header_bytes = rest[1];
+  tables->edge_bytes = rest[2];
+  tables->header_piece = reader.take<uint32_t>(rest[0]);
+  tables->header_at = reader.take<uint32_t>(rest[0]);
   tables_ = tables;
   if (chatty) {
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun;
@@ -132,6 +181,35 @@ void Vertices::write(const void* states) {
       board.write_memory("PGraph::write", piece.tile, piece.address, piece.data.data(), piece.data.size());
     }
   });
+}
+
+Vertices::Results Vertices::read(void* states) const {
+  const Tables& tables = *tables_;
+  if (stateBytes) {
+    const auto found = read_pieces(tables.pieces, tables.piece, tables.at, stateBytes);
+    for (uint32_t i = 0; i < count; ++i) {
+      std::memcpy(static_cast<uint8_t*>(states) + size_t{i} * stateBytes, found[tables.piece[i]].data() + tables.at[i],
+                  stateBytes);
+    }
+  }
+  Results results;
+  const auto found = read_pieces(tables.pieces, tables.header_piece, tables.header_at, tables.header_bytes);
+  for (size_t i = 0; i < tables.header_piece.size(); ++i) {
+    const uint8_t* header = found[tables.header_piece[i]].data() + tables.header_at[i];
+    const auto word = [header](HeaderWord which) {
+      uint32_t value = 0;
+      std::memcpy(&value, header + 4 * which, sizeof value);
+      return value;
+    };
+    results.steps = std::max<uint64_t>(results.steps, word(kSteps));
+    results.sends += word(kSends);
+    results.hostMessages += word(kHostMessages);
+    results.deliveries += word(kDelivered) / tables.edge_bytes;
+    if (i) continue;
+    results.aggregates.resize((tables.header_bytes - 4 * kAggregates) / sizeof(int64_t));
+    std::memcpy(results.aggregates.data(), header + 4 * kAggregates, results.aggregates.size() * sizeof(int64_t));
+  }
+  return results;
 }
 
 }  // namespace gossamer::host

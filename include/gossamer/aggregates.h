@@ -100,8 +100,12 @@ constexpr float floatOfTwo(int exponent) {
 inline constexpr int64_t mostFixed = (int64_t{1} << 62) - 1;
 
 /// A number as fixed point, rounded to the nearest, ties to even; what does not fit becomes the greatest that
-/// does, and a NaN 0. By whole numbers alone, for cores without double precision.
+/// does, and a NaN 0. By whole numbers alone, for cores without double precision. There it is a function of its own:
+/// inlined, it is most of a `step`, which then no longer finds its way into the loop over vertices.
 template <typename T>
+#if !__STDC_HOSTED__
+__attribute__((noinline))
+#endif
 constexpr int64_t fixedByBits(T value, int fraction) {
   constexpr bool wide = sizeof(T) == 8;
   using Bits = std::conditional_t<wide, uint64_t, uint32_t>;
@@ -335,6 +339,9 @@ inline void reduce(A& into, const A& other) {
 template <typename V, typename A>
 inline bool step(V& vertex, const A& all, A& mine) {
   if constexpr (count<A> > 0) {
+#if !__STDC_HOSTED__ && defined(__clang__)
+    [[clang::always_inline]]
+#endif
     return vertex.step(all, mine);
   } else {
     return vertex.step();

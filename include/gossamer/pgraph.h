@@ -31,6 +31,9 @@
 
 #include "gossamer/engine.h"
 #include "gossamer/engines.h"
+#ifdef GOSSAMER_BOARDS  // compiled for the engine rtl
+#include <gossamer/host/job.h>
+#endif
 
 namespace gossamer {
 
@@ -44,7 +47,11 @@ using PVertexId = uint32_t;
 
 /// Which engine runs a program, and how.
 struct RunConfig {
+#ifdef GOSSAMER_BOARDS
+  std::string engine = "rtl";
+#else
   std::string engine = "cpu";
+#endif
   unsigned threads = 0;  // 0: every CPU
   uint64_t seed = 0;     // of the shuffle engine
 
@@ -69,6 +76,12 @@ struct RunConfig {
 };
 
 namespace detail {
+
+/// What is the same of a run on boards as of one on this machine.
+inline void checkSend(bool over, bool closed, uint32_t vertex) {
+  if (over) throw Error("send: the run is over, nothing hears the message to vertex " + std::to_string(vertex));
+  if (closed) throw Error("send: the host has closed its end; send before close() or wait()");
+}
 
 /// Two queues between the host's thread and the engine's.
 template <typename M>
@@ -107,8 +120,7 @@ class HostQueues final : public HostEnd {
   // The host's side.
   void send(uint32_t vertex, const M& message) {
     const std::lock_guard lock(mutex_);
-    if (over_) throw Error("send: the run is over, nothing hears the message to vertex " + std::to_string(vertex));
-    if (closed_) throw Error("send: the host has closed its end; send before close() or wait()");
+    checkSend(over_, closed_, vertex);
     down_.emplace_back(vertex, message);
     said_.store(true, std::memory_order_release);
     engine_.notify_one();
@@ -159,6 +171,27 @@ class HostQueues final : public HostEnd {
   bool lost_ = false;
 };
 
+#ifdef GOSSAMER_BOARDS
+using Boards = host::Job;
+#else
+/// There are none.
+struct Boards {
+  struct Results {
+    uint64_t steps, sends, deliveries, hostMessages;
+    std::vector<int64_t> aggregates;
+  };
+  bool over() const { return false; }
+  bool closed() const { return false; }
+  void send(uint32_t, const void*) {}
+  bool recv(void*) { return false; }
+  bool canRecv() { return false; }
+  void close() {}
+  void finish() {}
+  bool lost() const { return false; }
+  Results results(void*) const { return {}; }
+};
+#endif
+
 }  // namespace detail
 
 /// A graph that runs. The host takes part in it: the vertices' `step` and
@@ -185,28 +218,45 @@ class Job {
       throw Error("send: there is no vertex " + std::to_string(to) + "; the graph has " +
                   std::to_string(run_->problem.network.vertices));
     }
-    run_->queues.send(to, message);
+    if (run_->boards) {
+      detail::checkSend(run_->boards->over(), run_->boards->closed(), to);
+      run_->boards->send(to, &message);
+    } else {
+      run_->queues.send(to, message);
+    }
   }
 
   /// The next message to the host; waits for it. Empty when the run is over
   /// and every message was taken. Throws Error where the run failed.
   std::optional<M> recv() {
-    std::optional<M> message = run_->queues.recv();
+    std::optional<M> message;
+    if (run_->boards) {
+      M got{};
+      if (onBoards([&] { return run_->boards->recv(&got); })) message = got;
+    } else {
+      message = run_->queues.recv();
+    }
     if (!message) join();
     return message;
   }
 
   /// Whether recv() would not wait: a message is there, or the run is over. A host may poll with it; while it is in
   /// here, as while it is in recv(), steps go on.
-  bool canRecv() { return run_->queues.canRecv(); }
+  bool canRecv() {
+    return run_->boards ? onBoards([&] { return run_->boards->canRecv(); }) : run_->queues.canRecv();
+  }
 
   /// The host has nothing more to send; the run may end without it.
-  void close() { run_->queues.close(); }
+  void close() {
+    if (run_->boards) run_->boards->close();
+    run_->queues.close();
+  }
 
   /// Waits for the end; messages to the host stay for recv(). Throws Error
   /// where the run failed.
   const Statistics& wait() {
     close();
+    if (run_->boards) onBoards([&] { return run_->boards->finish(), true; });
     join();
     return run_->statistics;
   }
@@ -232,11 +282,45 @@ class Job {
     std::exception_ptr failure;
     std::atomic<int> stop{0};
     std::thread thread;
+    std::unique_ptr<detail::Boards> boards;  // that run it, if it does not run here
+    bool lost = false;                       // said once
   };
+
+  /// What goes wrong there, as an Error.
+  template <typename F>
+  static bool onBoards(F&& call) {
+    try {
+      return call();
+    } catch (const std::runtime_error& e) {
+      throw Error(e.what());
+    }
+  }
 
   explicit Job(std::unique_ptr<Running> run) : run_(std::move(run)) {}
 
+  /// The end of a run on boards: states and statistics, once.
+  void collect() {
+    Running& run = *run_;
+    if (run.statistics.engine.empty()) {
+      auto found = run.boards->results(run.state.data());
+      Statistics& s = run.statistics;
+      s.engine = "rtl";
+      s.vertices = run.problem.network.vertices;
+      for (const Relation& one : run.problem.network.relations) s.edges += one.out.offsets[s.vertices];
+      s.sends = found.sends;
+      s.deliveries = found.deliveries;
+      s.steps = found.steps;
+      s.stepCalls = s.steps * s.vertices;
+      s.hostMessages = found.hostMessages;
+      s.aggregates = std::move(found.aggregates);
+    }
+    if (run.boards->lost() && !std::exchange(run.lost, true)) {
+      throw Error("send: the run was over before a message of the host had arrived");
+    }
+  }
+
   void join() {
+    if (run_->boards) return collect();
     if (run_->thread.joinable()) run_->thread.join();
     if (!run_->failure) {
       if (run_->queues.lost()) throw Error("send: the run was over before a message of the host had arrived");
@@ -315,6 +399,9 @@ class PGraphOf {
 
   /// Starts a run on states and edges as they are now. Throws Error.
   Job<V> start(const RunConfig& config = RunConfig::fromEnvironment()) const {
+#ifdef GOSSAMER_BOARDS
+    if (config.engine == "rtl") return onBoards();
+#endif
     std::unique_ptr<Engine<V>> engine = makeEngine<V>(config.engine);
     if (!engine) throw Error("there is no engine " + config.engine + "; there are cpu and shuffle");
 
@@ -348,6 +435,56 @@ class PGraphOf {
     std::vector<PVertexId> to;
     std::vector<E> value;  // empty when E is
   };
+
+#ifdef GOSSAMER_BOARDS
+  /// The vertex's type as its source names it; the mapper compiles it for the threads.
+  static std::string typeName() {
+    const std::string text = __PRETTY_FUNCTION__;  // ... [with V = Name; ...]
+    const size_t begin = text.find("V = ") + 4;
+    return text.substr(begin, text.find_first_of(";]", begin) - begin);
+  }
+
+  Job<V> onBoards() const {
+    constexpr auto& ways = aggregates::ways<typename V::Aggregates>.of;
+    if (std::find(std::begin(ways), std::end(ways) - 1, Reduce::realSum) != std::end(ways) - 1) {
+      throw Error(
+          "start: the vertex's steps have a Sum of floating-point numbers, which barriers of the hardware do "
+          "not carry; take a FixedSum");
+    }
+    if constexpr (rules::ReadsEdges<V>) {
+      throw Error(
+          "start: the vertices read their own edges, which the hardware does not show them; take --engine cpu "
+          "or shuffle");
+    }
+    auto run = std::make_unique<typename Job<V>::Running>();
+    wire(*run);
+    run->state = Array<S>(states_.size());
+    for (size_t v = 0; v < states_.size(); ++v) run->state[v] = states_[v];
+    host::Vertices graph;
+    graph.count = numVertices();
+    graph.stateBytes = sizeof(S);
+    graph.edgeBytes = std::is_empty_v<E> ? 0 : sizeof(E);
+    graph.messageBytes = sizeof(M);
+    const auto* const params = reinterpret_cast<const uint8_t*>(&this->params);
+    graph.params.assign(params, params + sizeof(P));
+    graph.type = typeName();
+    for (const Relation& relation : run->problem.network.relations) {
+      const Rows& rows = relation.out;
+      const uint64_t edges = rows.offsets[graph.count];
+      const auto* const values = static_cast<const uint8_t*>(rows.values);
+      auto& pin = graph.pins.emplace_back();
+      pin.offsets.assign(rows.offsets, rows.offsets + graph.count + 1);
+      pin.targets.assign(rows.targets, rows.targets + edges);
+      if (graph.edgeBytes) pin.values.assign(values, values + edges * sizeof(E));
+    }
+    try {
+      run->boards = std::make_unique<host::Job>(std::move(graph), run->state.data());
+    } catch (const std::runtime_error& e) {
+      throw Error(e.what());
+    }
+    return Job<V>(std::move(run));
+  }
+#endif
 
   void check(const char* what, PVertexId v) const {
     if (v < states_.size()) return;

@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from gossamer import builds, device, diagnostics
 from gossamer.device import _sources
@@ -27,7 +27,18 @@ if TYPE_CHECKING:
     from gossamer.config import Config
     from gossamer.device import Image
 
-__all__ = ["WIDE", "Program", "Recipe", "argument", "build", "is_one", "split"]
+__all__ = [
+    "WIDE",
+    "HostLibrary",
+    "Program",
+    "Recipe",
+    "argument",
+    "build",
+    "host_library",
+    "is_one",
+    "split",
+    "vertex_headers",
+]
 
 HOST = ROOT / "host"
 _COMPAT = ROOT / "device" / "compat"
@@ -77,6 +88,10 @@ class Recipe:
     multicast: bool
     files: Mapping[str, bool]
     """Files for the host to load: whether they have data, by name."""
+    vertex: str = ""
+    """The vertex's type, where the host has named it."""
+    late: ClassVar[bool] = False
+    """Whether the mapper compiles it first, when the host has."""
 
     def image(self, *, wide: bool) -> Image:
         """The program; ``wide`` for offsets of 32 bits."""
@@ -86,6 +101,10 @@ class Recipe:
             f"GOSSAMER_POLITE_WIDE={int(wide)}",
         )
         return device.build(list(self.sources), self.config, defines, includes=self.includes, boards=self.boards)
+
+    def of_vertex(self, vertex: str, pins: int) -> Recipe:
+        """The same for a vertex that only the host has named, and the pins of its graph: pgraph_hosts.py."""
+        raise InputError(f"{self.name}: is compiled for one vertex already, not for {vertex} with {pins} pins")
 
     def absolute(self) -> Recipe:
         """The same for a process that runs in another folder."""
@@ -404,6 +423,33 @@ def host_binary(
     tag = builds.tag(*(str(path.resolve()) for path in sources), *flags, str(library))
     name = f"hostprograms/{builds.plain(sources[0].stem)}-{config.name}-{tag}"
     return builds.kept(name, steps, failed_in(sources)) / "program"
+
+
+@dataclass(frozen=True)
+class HostLibrary:
+    """What a host is compiled and linked with to drive boards."""
+
+    archive: Path
+    flags: tuple[str, ...]
+
+
+def host_library(config: Config, boards: tuple[int, int]) -> HostLibrary:
+    """The library behind the hosts of simulated boards. Its headers come last, so that they stand in nobody's way."""
+    headers = tuple(word.replace("-I", "-idirafter", 1) for word in _headers(config, boards))
+    return HostLibrary(_library(config, boards, "rtl"), headers)
+
+
+def vertex_headers(source: Path) -> tuple[Path, ...]:
+    """Headers of the user's own that a source includes and that can be compiled for threads: with POLite, no host."""
+    found = []
+    for name in _INCLUDE.findall(_text(source)):
+        header = source.parent / name
+        if not header.is_file():
+            continue
+        reached = _Source(header, []).reached
+        if "gossamer/polite.h" in reached and "gossamer/pgraph.h" not in reached:
+            found.append(header.resolve())
+    return tuple(dict.fromkeys(found))
 
 
 def failed_in(sources: Sequence[Path]) -> builds.Failed:

@@ -11,7 +11,7 @@
 //
 //   Header -> states of the vertices, and nothing beside them: they are what `recv` touches, and a thread has little
 //             cache. A vertex is named by the offset of its state.
-//          -> flags: for each vertex where it wants to send, and whether it stands in the queue
+//          -> flags: for each vertex where it wants to send, and whether it stands in the queue without wanting to
 //          -> queue of those that want to send: first in, first out, each at most once
 //          -> outs: for each vertex and pin the address of an EdgeList within the thread, which may be empty; behind it
 //             an Entry for each message to others, up to the next vertex's or pin's list
@@ -21,9 +21,11 @@
 // the messages to it (else they are counted); GOSSAMER_POLITE_MULTICAST is 0 for messages to one thread, whose key is
 // the address of the edges, 1 for messages to threads of a tile, whose key is the offset of the edges in a table of
 // each, or 2 for these and messages by a key of the board's multicast router; GOSSAMER_POLITE_WIDE is 1 where offsets
-// of states and lengths of lists need more than 16 bits.
+// of states and lengths of lists need more than 16 bits; GOSSAMER_POLITE_HOSTED is 1 where a host sends messages to
+// vertices and takes part in barriers (hosted.h).
 #pragma once
 
+#include <gossamer/hosted.h>
 #include <gossamer/polite.h>
 #include <gossamer/reduce.h>
 #include <stddef.h>
@@ -41,6 +43,9 @@
 #ifndef GOSSAMER_POLITE_WIDE
 #define GOSSAMER_POLITE_WIDE 0
 #endif
+#ifndef GOSSAMER_POLITE_HOSTED
+#define GOSSAMER_POLITE_HOSTED 0
+#endif
 
 /// Address of each thread's header, by its number on the board.
 extern "C" uint32_t gossamer_polite_blocks[GS_MAX_THREADS];
@@ -55,9 +60,9 @@ struct PoliteHeader {
   uint32_t states;    // address of the vertices' states
   uint32_t flags;     // address of their flags
   uint32_t outs;      // address of their lists' addresses
-  uint32_t queue;     // address of room for `vertices` offsets, at least one
+  uint32_t queue;     // address of room for `vertices` offsets and one more
   uint32_t params;    // address of the run's parameters
-  uint32_t most;      // steps after which the run is given up; 0: none
+  uint32_t most;      // steps after which the run is given up
   uint32_t keys;      // address of the table by key
   // From here on written by the thread.
   uint32_t status;    // PoliteStatus
@@ -85,6 +90,7 @@ class Softswitch {
   using P = typename V::Params;
   using A = typename V::Aggregates;
   static constexpr size_t words = aggregates::count<A>;
+  static constexpr bool isHosted = GOSSAMER_POLITE_HOSTED;
 
 #if GOSSAMER_POLITE_WIDE
   using Offset = uint32_t;
@@ -93,7 +99,8 @@ class Softswitch {
 #endif
   static constexpr uint32_t stride = sizeof(S) < 2 ? 2 : sizeof(S);  // from state to state
   /// Types of their own: what is stored through a character type may be a part of anything.
-  enum Queued : uint8_t { Outside, Inside };
+  enum Queued : uint8_t { AsPin, Inside };
+  /// Who wants to send stands in the queue. Who no longer does stays there until its turn, Inside.
   struct Flags {
     PPin pin;  // *readyToSend
     Queued queued;
@@ -136,14 +143,13 @@ class Softswitch {
     const uint32_t states = header->states, flags = header->flags;
     const auto* const outs = reinterpret_cast<const uint32_t*>(header->outs);
     auto* const ring = reinterpret_cast<Offset*>(header->queue);
-    Offset* const ringEnd = ring + header->vertices;
+    Offset* const ringEnd = ring + header->vertices + 1;  // one place stays free: empty and full differ
 #if GOSSAMER_POLITE_MULTICAST
     const uint32_t keys = header->keys;
 #endif
     Offset* head = ring;
     Offset* tail = ring;
-    uint32_t waiting = 0;  // vertices in the queue
-    uint32_t sends = 0, delivered = 0, hostMessages = 0;
+    uint32_t sends = 0, delivered = 0;
     auto* const slot = const_cast<uint32_t*>(static_cast<volatile uint32_t*>(tinselSendSlot()));
     V now = first(header);
 
@@ -151,17 +157,18 @@ class Softswitch {
       return reinterpret_cast<Flags*>(flags + (vertex >> flagShift));
     };
     const auto queue = [&](uint32_t vertex, Flags* its) __attribute__((always_inline)) {
-      if (its->pin == No || its->queued) return;
-      its->queued = Inside;
+      if (its->pin == No) return;
+      if (its->queued) {
+        its->queued = AsPin;
+        return;
+      }
       *tail = static_cast<Offset>(vertex);
       if (++tail == ringEnd) tail = ring;
-      ++waiting;
     };
     // All vertices were asked, and those that want to send have queued up in an empty queue.
     const auto queued = [&](Offset* end) __attribute__((always_inline)) {
-      waiting = static_cast<uint32_t>(end - ring);
       head = ring;
-      tail = end == ringEnd ? ring : end;
+      tail = end;
     };
     const auto receive = [&](const M& message, uint32_t vertex, const E* value) __attribute__((always_inline)) {
       Flags* const its = flagsOf(vertex);
@@ -170,6 +177,7 @@ class Softswitch {
       M copy = message;
       at(now, states + vertex, its).recv(&copy, const_cast<E*>(value));
       if (before == No && its->pin != No) queue(vertex, its);
+      if (before != No && its->pin == No) its->queued = Inside;
     };
     const auto deliver = [&](const M& message, const EdgeList* list) __attribute__((always_inline)) {
       if constexpr (sizeof(Edge) == 2) {
@@ -205,9 +213,10 @@ class Softswitch {
 
     const Entry* next = nullptr;  // entries of the message in the slot that are still to be sent
     const Entry* behind = nullptr;
-    bool active = true;
+    unsigned active = 1;
     int64_t totals[words + 1];  // of the last step; no array has no element
     aggregates::save(A{}, totals);
+    [[maybe_unused]] std::conditional_t<isHosted, Hosted<A>, None> hosted;
     for (;;) {
       M message;
       const EdgeList* edges;
@@ -233,12 +242,12 @@ class Softswitch {
         // Whoever waits to send keeps receiving, or full mailboxes would wait for each other for ever.
         tinselWaitUntil(TINSEL_CAN_SEND | TINSEL_CAN_RECV);
         if (!tinselCanRecv()) continue;
-      } else if (waiting && tinselCanSend()) {
-        const uint32_t vertex = *head;
-        if (++head == ringEnd) head = ring;
-        --waiting;
+      } else if (head != tail && tinselCanSend()) {
+        uint32_t vertex = *head;
+        ++head;
+        asm("" : "+r"(vertex), "+r"(head));  // else the compiler keeps the old head beside the new one
+        if (__builtin_expect(head == ringEnd, 0)) head = ring;
         Flags* const its = flagsOf(vertex);
-        its->queued = Outside;
         const unsigned pin = its->pin;
         if (pin != No) {
           message = M{};
@@ -246,52 +255,89 @@ class Softswitch {
           queue(vertex, its);
           ++sends;
           fill(slot, message);
-          if (pin == HostPin) {
-            ++hostMessages;
+          if (__builtin_expect(GOSSAMER_POLITE_PINS == 1 ? pin == Pin(0) : pin - 2 < GOSSAMER_POLITE_PINS, 1)) {
+            const uint32_t* out = outsOf(outs, vertex) + (GOSSAMER_POLITE_PINS == 1 ? 0 : pin - 2);
+            edges = reinterpret_cast<const EdgeList*>(out[0]);
+            constexpr uint32_t unit = alignof(EdgeList) < 4 ? 4 : alignof(EdgeList);
+            uint32_t entries = out[0] + ((sizeof(EdgeList) + unit - 1) & -unit);
+            if (const uint32_t bytes = edges->bytes; __builtin_expect(bytes != 0, 0)) {
+              entries = (out[0] + sizeof(EdgeList) + bytes + unit - 1) & -unit;
+              own = true;
+            }
+            next = reinterpret_cast<const Entry*>(entries);
+            behind = reinterpret_cast<const Entry*>(out[1]);
+          } else if (pin == HostPin) {
+            ++header->hostMessages;
             if (GOSSAMER_POLITE_LISTENS) {
               slot[0] = 0;
               GS_CSR_WRITE(GS_CSR_SEND_DEST, tinselHostId());
             }
-          } else if (pin - 2 < GOSSAMER_POLITE_PINS) {
-            const uint32_t* out = outs + vertex / stride * GOSSAMER_POLITE_PINS + (pin - 2);
-            edges = reinterpret_cast<const EdgeList*>(out[0]);
-            own = edges->bytes != 0;
-            constexpr uint32_t unit = alignof(EdgeList) < 4 ? 4 : alignof(EdgeList);
-            next = reinterpret_cast<const Entry*>((out[0] + sizeof(EdgeList) + edges->bytes + unit - 1) & -unit);
-            behind = reinterpret_cast<const Entry*>(out[1]);
           } else {
             header->status = PoliteWrongPin;
             header->wrongPin = pin - 2;
             header->wrong = vertex / stride;
+            if constexpr (isHosted) {
+              const uint32_t said[] = {HostWrongPin, pin - 2, vertex / stride, tinselId()};
+              for (unsigned i = 0; i < 4; ++i) slot[i] = said[i];
+              GS_CSR_WRITE(GS_CSR_SEND_DEST, tinselHostId());
+            }
             tinselCacheFlush();
             return 1;
           }
         }
+        if (pin == No) its->queued = AsPin;
         if (!own && !tinselCanRecv()) continue;
-      } else if (waiting) {
+      } else if (head != tail) {
         tinselWaitUntil(TINSEL_CAN_SEND | TINSEL_CAN_RECV);
         if (!tinselCanRecv()) continue;
       } else if (!tinselCanRecv()) {
-        const int idle = tinselIdle(!active);
-        // The first two words come with the release that ends the messages of the step's own sends.
-        if (words > 0 && idle && now.time) take(totals, 0);
+        int idle;
+        if constexpr (isHosted) {
+          idle = hosted.idle(active, totals, slot);
+          if (!idle) continue;
+        } else {
+          idle = tinselIdle(!active);
+          // The first two words come with the release that ends the messages of the step's own sends; others have come.
+          if (words > 0 && idle == 2 && header->steps) takeWords<A>(totals, 0);
+        }
         if (idle == 2) break;
-        if (idle == 1) {
-          if (header->most && now.time == header->most) {
+        if (idle) {
+          if (header->steps == header->most) {
             header->status = PoliteGivenUp;
             break;
           }
-          const Stepped stepped = stepAll(header, now.time, totals);
+          Stepped stepped;
+          if constexpr (isHosted) {
+            stepped = stepAll(header, header->steps, totals, hosted.given);
+          } else {
+            stepped = stepAll(header, header->steps, totals);
+          }
           queued(stepped.queued);
           active = stepped.active;
-          ++now.time;
+          now.time = header->steps;
           continue;
         }
       }
       do {
         if (!own) {
           auto* const arrived = const_cast<uint32_t*>(static_cast<volatile uint32_t*>(tinselRecv()));
+          if constexpr (isHosted) {
+            if (arrived[0] == HostAnswer) {
+              hosted.answer(arrived[1]);
+              tinselFree(arrived);
+              break;
+            }
+          }
           __builtin_memcpy(&message, arrived + 1, sizeof(M));
+          if constexpr (isHosted) {
+            if (const uint32_t key = arrived[0]; key & 1) {
+              tinselFree(arrived);
+              const E unit{};
+              delivered += sizeof(Edge);
+              receive(message, key >> 1, &unit);
+              break;
+            }
+          }
 #if GOSSAMER_POLITE_MULTICAST
           edges = reinterpret_cast<const EdgeList*>(keys + arrived[0]);
 #else
@@ -306,14 +352,13 @@ class Softswitch {
     }
 
     if (header->status == PoliteRuns) {
-      hostMessages += finishAll(header, now.time, slot);
+      header->hostMessages += finishAll(header, header->steps, slot);
       header->status = PoliteDone;
     }
     __builtin_memcpy(header + 1, totals, sizeof(int64_t) * words);
-    header->steps = now.time;
     header->sends = sends;
     header->delivered = delivered;
-    header->hostMessages = hostMessages;
+    if constexpr (isHosted) tinselCacheFlush();  // the host reads memory
     return header->status == PoliteDone ? 0 : 1;
   }
 
@@ -321,9 +366,29 @@ class Softswitch {
   // Functions of their own for what visits all vertices: they have all registers then, and so has the loop above.
   struct Stepped {
     Offset* queued;
-    bool active;
+    unsigned active;
   };
 
+  /// The lists of a vertex. Its offset is a multiple of `stride`, so dividing by the odd part of that is one
+  /// multiplication, modulo 2^32; the rest is a shift.
+  INLINE const uint32_t* outsOf(const uint32_t* outs, uint32_t vertex) {
+    constexpr unsigned twos = static_cast<unsigned>(__builtin_ctz(stride));
+    constexpr uint32_t inverse = [] {
+      uint32_t x = 1;  // each round doubles the bits that are right
+      for (int round = 0; round < 5; ++round) x *= 2 - (stride >> twos) * x;
+      return x;
+    }();
+    const uint32_t scaled = vertex * (inverse * GOSSAMER_POLITE_PINS);
+    const uint32_t bytes = twos >= 2 ? scaled >> (twos - 2) : scaled << (2 - twos);
+    return reinterpret_cast<const uint32_t*>(reinterpret_cast<uint32_t>(outs) + bytes);
+  }
+  template <bool Few>
+  using Copied = std::conditional_t<Few, P, None>;
+  template <bool Few>
+  INLINE Copied<Few> copied(const P* params) {
+    if constexpr (Few) return *params;
+    return {};
+  }
   /// What handlers see; `s` and `readyToSend` differ from call to call.
   INLINE V first(const PoliteHeader* header, uint32_t time = 0) {
     V now;
@@ -340,54 +405,61 @@ class Softswitch {
   /// Calls visit(vertex, flags) for every vertex: those that want to send then queue up. Gives the queue's end.
   template <typename Visit>
   INLINE Offset* all(const PoliteHeader* header, V now, Visit&& visit) {
-    const uint32_t states = header->states, end = header->vertices * stride;
+    const uint32_t states = header->states, end = states + header->vertices * stride;
     uint32_t flags = header->flags;
     auto* tail = reinterpret_cast<Offset*>(header->queue);
-    for (uint32_t vertex = 0; vertex != end; vertex += stride, flags += stride >> flagShift) {
+    for (uint32_t state = states; state != end; state += stride, flags += stride >> flagShift) {
+      asm("" : "+r"(state));  // else the compiler counts beside it
       auto* const its = reinterpret_cast<Flags*>(flags);
-      visit(at(now, states + vertex, its), its);
-      if (its->pin == No) continue;
-      its->queued = Inside;
-      *tail++ = static_cast<Offset>(vertex);
+      visit(at(now, state, its), its);
+      if (its->pin != No) *tail++ = static_cast<Offset>(state - states);
     }
     return tail;
   }
   __attribute__((noinline)) static Offset* initAll(const PoliteHeader* header) {
     return all(header, first(header), [](V vertex, Flags* its) __attribute__((always_inline)) {
-      *its = {No, Outside};
+      *its = {No, AsPin};
       vertex.init();
     });
   }
-  /// `totals` are those of the step before; in the end all words of this one's but the first two.
-  __attribute__((noinline)) static Stepped stepAll(const PoliteHeader* header, uint32_t time, int64_t* totals) {
-    bool active = false;
+  /// `totals` are those of the step before, the first two of which come with the release; in the end all words of this
+  /// one's but the first two. Where there is a host, what this thread gives is left in `kept`, and no barrier is waited
+  /// for.
+  template <typename... Kept>
+  __attribute__((noinline)) static Stepped stepAll(PoliteHeader* header, uint32_t time, int64_t* totals,
+                                                   Kept... kept) {
+    unsigned active = 0;
+    header->steps = time + 1;
     A before{}, mine{};
-    aggregates::load(before, totals);
-    Offset* const end = all(header, first(header, time), [&](V vertex, Flags*) __attribute__((always_inline)) {
+    if constexpr (words > 0) {
+      int64_t came[words + 1];
+      __builtin_memcpy(came, totals, sizeof came);
+      if (!isHosted && time) takeWords<A>(came, 0);
+      aggregates::load(before, came);
+    }
+    V now = first(header, time);
+    // Nobody sees where a copy is, so it is in registers: stores to states might change what `params` points to.
+    constexpr bool few = sizeof(P) <= 32;
+    const Copied<few> params = copied<few>(now.params);
+    if constexpr (few) now.params = &params;
+    Offset* const end = all(header, now, [&](V vertex, Flags*) __attribute__((always_inline)) {
       active |= aggregates::step(vertex, before, mine);
     });
-    if constexpr (words > 0) {
+    if constexpr (isHosted) {
+      aggregates::save(mine, kept...);
+    } else if constexpr (words > 0) {
       int64_t given[words];
       aggregates::save(mine, given);
       // A barrier carries two words. Nobody sends before the last of these, so none ends early.
       for (size_t i = 2; i < words; i += 2) {
-        give(given, i);
+        giveWords<A>(given, i);
         while (tinselIdle(0) == 0) {
         }
-        take(totals, i);
+        takeWords<A>(totals, i);
       }
-      give(given, 0);
+      giveWords<A>(given, 0);
     }
     return {end, active};
-  }
-  /// Gives word `at` and the next one to the barrier, and takes them after it.
-  INLINE void give(const int64_t* from, size_t at) {
-    gsReduce(0, static_cast<unsigned>(aggregates::ways<A>.of[at]), from[at]);
-    if (at + 1 < words) gsReduce(1, static_cast<unsigned>(aggregates::ways<A>.of[at + 1]), from[at + 1]);
-  }
-  INLINE void take(int64_t* to, size_t at) {
-    to[at] = gsReduced(0);
-    if (at + 1 < words) to[at + 1] = gsReduced(1);
   }
   /// Gives the number of messages to the host.
   __attribute__((noinline)) static uint32_t finishAll(const PoliteHeader* header, uint32_t time, uint32_t* slot) {
@@ -395,7 +467,7 @@ class Softswitch {
     all(header, first(header, time), [&](V vertex, Flags* its) __attribute__((always_inline)) {
       M message{};
       const bool tells = vertex.finish(&message);
-      *its = {No, Outside};  // nobody sends any more
+      *its = {No, AsPin};  // nobody sends any more
       if (!tells) return;
       ++count;
       if (!GOSSAMER_POLITE_LISTENS) return;

@@ -36,7 +36,7 @@ _LONG = 30.0
 
 def run(request: Request, arguments: Sequence[str]) -> int:
     """Builds and runs a program; gives the host's exit code. Raises RunDied where the run cannot go on."""
-    from gossamer import device, hostprograms, polite
+    from gossamer import device, hostprograms, pgraph_hosts, polite
     from gossamer.engines import _rtl_host, rtl, rtl_cluster
 
     for name, why in _NOT_HERE.items():
@@ -54,13 +54,12 @@ def run(request: Request, arguments: Sequence[str]) -> int:
     workers, seed = request.number("workers", 1), request.number("seed", 0)
     watchdog, timeout = request.number("watchdog", 0), request.number("timeout", 1)
     most_cycles = request.number("max-cycles", 1)
-    program = hostprograms.build(
-        request.programs,
-        config,
-        request.options.get("define", []),
-        includes=request.options.get("include", []),
-        boards=plan.shape if plan is not None else device.ALONE,
-    )
+    shape = plan.shape if plan is not None else device.ALONE
+    defines, includes = request.options.get("define", []), request.options.get("include", [])
+    if pgraph_hosts.is_one(request.program):
+        program = pgraph_hosts.build(request.program, config, defines, boards=shape)
+    else:
+        program = hostprograms.build(request.programs, config, defines, includes=includes, boards=shape)
     show_warnings(program.warnings)
     console = _Console(Path(program.name).name)
     machine: rtl.Board

@@ -124,6 +124,14 @@ def is_one(words: Sequence[str]) -> bool:
     return False
 
 
+def host_at(words: Sequence[str]) -> int | None:
+    """Where a program with a host of its own (PGraph) stands: what is behind it is for the host."""
+    from gossamer import pgraph_hosts
+
+    at = _run_words.first_plain(words, {*_run_words.VALUES, *_VALUES})
+    return at if at is not None and pgraph_hosts.is_one(words[at]) else None
+
+
 def _is_folder(word: str) -> bool:
     """Whether a word is a folder and not the name of an application."""
     if not os.path.isdir(word):

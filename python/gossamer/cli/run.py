@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gossamer import files, processes
-from gossamer.cli import _run_output, _run_words, _tile_program, _vertex_hardware
+from gossamer.cli import _host_program, _program_request, _run_output, _run_words, _tile_program, _vertex_hardware
 from gossamer.errors import AnswerNo, ExitCode, InputError, RunDied, signal_name
 from gossamer.paths import DATA
 
@@ -97,6 +97,9 @@ def command(ctx: click.Context, words: tuple[str, ...]) -> None:
     and which of those take a value, is for the application to say.
     """
     if _tile_program.is_one(words):
+        if (at := _program_request.host_at(words)) is not None:
+            behind = words[at + 1 :] + ctx.meta["behind"]
+            sys.exit(_host_program.run(_program_request.Request.of(words[: at + 1]), behind))
         _tile_program.run(words, ctx.meta["behind"])
         return
     words += ctx.meta["behind"]

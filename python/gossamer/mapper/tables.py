@@ -29,6 +29,8 @@ _RESULTS = ("status", "steps", "sends", "delivered", "host_messages", "wrong_pin
 """Words of a header that the thread writes, behind those that are written for it."""
 _GIVEN = 9
 """How many those are."""
+_NO_END = 0xFFFF_FFFF
+"""Steps that no run does."""
 
 
 class TooWide(Exception):
@@ -91,7 +93,7 @@ class Tables:
         self._params = places.shared("parameters", len(problem.params))
         self.states_at = places.region("states", layout.state * counts, fast=True)
         self._flags = places.region("flags", layout.flags * counts, fast=True)
-        self._queues = places.region("queues", layout.offset * np.maximum(counts, 1), fast=True)
+        self._queues = places.region("queues", layout.offset * (counts + 1), fast=True)
         self._outs = places.region("outs", 4 * (self._pins * counts + 1))
         self._keys = places.region("keys", sends.keys_of)
         self._lists = places.region("lists", lists_of)
@@ -193,7 +195,7 @@ class Tables:
         regions = (self.states_at, self._flags, self._outs, self._queues)
         places = (int(region[thread]) for region in regions)
         count, keys = int(self._mapping.counts[thread]), int(self._keys[thread])
-        head = struct.pack("<9I", count, self._problem.vertices, *places, self._params, most_steps, keys)
+        head = struct.pack("<9I", count, self._problem.vertices, *places, self._params, most_steps or _NO_END, keys)
         return head + bytes(self.layout.header - len(head))
 
     def _states_of(self, thread: int) -> bytes:

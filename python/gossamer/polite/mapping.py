@@ -4,10 +4,13 @@
 SETTINGS is what the command has pickled: the recipe of the program for threads. PROBLEM and TABLES are files of plain
 numbers that ``host/src/vertices.cc`` writes and reads:
 
-    PROBLEM: vertices, pins, bytes of a state, of an edge, of a message, columns and rows of boards (64 bits each);
+    PROBLEM: vertices, pins, bytes of a state, of an edge, of a message, columns and rows of boards, bytes of the
+             parameters and of the name of the vertex's type (64 bits each); these two;
              for each pin offsets (64 bits, vertices + 1), targets (32 bits), edge values
     TABLES:  for each vertex its thread's address; its number there; the piece with its state; where in that (32 bits);
-             how many pieces (64 bits); of each the tile whose memory it is for, its address (32 bits), bytes (64 bits)
+             how many pieces (64 bits); of each the tile whose memory it is for, its address (32 bits), bytes (64 bits);
+             how many threads, bytes of a thread's header and of an edge there (64 bits each); for each thread the piece
+             with its header; where in that (32 bits)
 """
 
 from __future__ import annotations
@@ -24,6 +27,7 @@ from gossamer import hostprograms, mapper, processes
 from gossamer.errors import ExitCode, GossamerError, InputError
 from gossamer.mapper.partition import METHODS, mapped
 
+Numbers = np.ndarray[Any, Any]
 _DEFAULT = "metis"
 _NAMES = {"default": _DEFAULT, "": _DEFAULT}
 _LAYOUT = "gossamer_polite_layout"
@@ -48,9 +52,11 @@ class Given:
 
     def __init__(self, path: Path) -> None:
         reader = _Reader(path)
-        head = reader.take(np.uint64, 7).tolist()
-        vertices, pins, self.state_bytes, edge_bytes, self.message_bytes, *boards = head
+        head = reader.take(np.uint64, 9).tolist()
+        vertices, pins, self.state_bytes, edge_bytes, self.message_bytes, *boards, params_bytes, name_bytes = head
         self.boards: tuple[int, int] = (boards[0], boards[1])
+        params = reader.take(np.uint8, params_bytes).tobytes()
+        self.vertex = reader.take(np.uint8, name_bytes).tobytes().decode()
         relations = []
         for pin in range(pins):
             offsets = reader.take(np.uint64, vertices + 1).astype(np.int64)
@@ -59,7 +65,7 @@ class Given:
             values = reader.take(np.uint8, edges * edge_bytes).reshape(edges, edge_bytes) if edge_bytes else None
             relations.append(mapper.Relation(pin, offsets, targets, values))
         states = np.zeros((vertices, self.state_bytes), np.uint8)
-        self.problem = mapper.Problem(states=states, params=b"", unit=bytes(edge_bytes), relations=relations)
+        self.problem = mapper.Problem(states=states, params=params, unit=bytes(edge_bytes), relations=relations)
 
 
 def _mapping(given: Given, machine: mapper.Machine, shape: tuple[int, int]) -> mapper.Mapping:
@@ -115,6 +121,9 @@ def run(settings: Path, problem: Path, result: Path) -> None:
     """Reads a graph and writes its tables."""
     recipe: hostprograms.Recipe = pickle.loads(settings.read_bytes())
     given = Given(problem)
+    if given.vertex:
+        recipe = recipe.of_vertex(given.vertex, given.problem.pins)
+        settings.write_bytes(pickle.dumps(recipe))
     shape = recipe.boards
     machine = mapper.Machine(recipe.config, shape[0] * shape[1])
     mapping = _mapping(given, machine, shape)
@@ -124,6 +133,9 @@ def run(settings: Path, problem: Path, result: Path) -> None:
         image, tables = _tables(given, mapping, machine, recipe, wide=True)
         recipe.write_hex(problem.parent, image)
         (problem.parent / hostprograms.WIDE).touch()
+    else:
+        if given.vertex:
+            recipe.write_hex(problem.parent, image)
     pieces = [*tables.images()]
     pieces += [(memory, image.symbols[_BLOCKS], words) for memory, words in tables.blocks()]
     _write(result, given, mapping, machine, tables, pieces)
@@ -139,11 +151,7 @@ def _write(
 ) -> None:
     at = tables.states_at[mapping.thread] + tables.layout.state * mapping.local
     memory = machine.memory_of(mapping.thread)
-    piece = np.zeros(given.problem.vertices, np.uint32)
-    where = np.zeros(given.problem.vertices, np.uint32)
-    for number, (of, address, data) in enumerate(pieces):
-        here = (memory == of) & (at >= address) & (at < address + len(data))
-        piece[here], where[here] = number, (at - address)[here]
+    piece, where = _found(pieces, memory, at)
     drams = machine.memories // machine.boards
     each = -(-machine.board_tiles // drams)
     with result.open("wb") as file:
@@ -154,6 +162,20 @@ def _write(
         for of, address, data in pieces:
             tile = of // drams * machine.board_tiles + of % drams * each
             file.write(np.array([tile, address], np.uint32).tobytes() + np.uint64(len(data)).tobytes() + data)
+        layout = tables.layout
+        file.write(np.array([machine.threads, layout.header, layout.edge], np.uint64).tobytes())
+        memory = machine.memory_of(np.arange(machine.threads))
+        for numbers in _found(pieces, memory, tables.headers):
+            file.write(numbers.tobytes())
+
+
+def _found(pieces: list[tuple[int, int, bytes]], memory: Numbers, at: Numbers) -> tuple[Numbers, Numbers]:
+    """For each address in a memory the piece that has it, and where in that."""
+    piece, where = np.zeros(len(at), np.uint32), np.zeros(len(at), np.uint32)
+    for number, (of, address, data) in enumerate(pieces):
+        here = (memory == of) & (at >= address) & (at < address + len(data))
+        piece[here], where[here] = number, (at - address)[here]
+    return piece, where
 
 
 def main(words: list[str]) -> int:

@@ -18,6 +18,9 @@ from gossamer.errors import InputError
 from gossamer.hostprograms import WIDE, Program
 from gossamer.paths import ROOT
 
+SETTINGS = "settings.pickle"
+"""The recipe, for the mapper, which fills in what only the host knows."""
+
 
 @dataclass
 class Staged:
@@ -32,10 +35,14 @@ class Staged:
     def images(self) -> Program:
         """The program with what was loaded, which is another where the graph needs wide offsets."""
         recipe = self.program.recipe
-        if recipe is None or not (self.program.folder / WIDE).exists():
+        wide = (self.program.folder / WIDE).exists()
+        if recipe is None or not (wide or recipe.late):
             return self.program
-        wide = recipe.image(wide=True)
-        return replace(self.program, images=dict.fromkeys(self.program.images, wide))
+        recipe = pickle.loads((self.program.folder / SETTINGS).read_bytes())
+        names = self.program.images or [str(self.program.folder / "code.v")]
+        if recipe.late and not recipe.vertex:  # its host has never come so far
+            return self.program
+        return replace(self.program, images=dict.fromkeys(names, recipe.image(wide=wide)))
 
 
 @contextlib.contextmanager
@@ -52,7 +59,7 @@ def staged(program: Program) -> Iterator[Staged]:
         known = {path.name for path in folder.iterdir()}
         environment = {}
         if program.recipe is not None:
-            (folder / "settings.pickle").write_bytes(pickle.dumps(program.recipe.absolute()))
+            (folder / SETTINGS).write_bytes(pickle.dumps(program.recipe.absolute()))
             environment = {
                 "GOSSAMER_POLITE": str(folder),
                 "GOSSAMER_PYTHON": sys.executable,
@@ -62,7 +69,7 @@ def staged(program: Program) -> Iterator[Staged]:
         yield stage
         if not stage.ended_well:
             return
-        own = {"settings.pickle", "problem", "tables", WIDE}
+        own = {SETTINGS, "problem", "tables", WIDE}
         written = [one for one in sorted(folder.iterdir()) if one.name not in known | own and not one.is_symlink()]
         try:
             for path in written:

@@ -21,7 +21,7 @@ class Vertices {
   struct Edges {
     std::vector<uint64_t> offsets;  ///< count + 1
     std::vector<uint32_t> targets;
-    std::vector<uint8_t> values;    ///< edgeBytes for each target
+    std::vector<uint8_t> values;  ///< edgeBytes for each target
   };
 
   // Set by who calls map().
@@ -33,6 +33,8 @@ class Vertices {
   uint32_t boardsY = 0;
   bool chatty = false;
   std::vector<Edges> pins;
+  std::vector<uint8_t> params;  ///< the same for all vertices
+  std::string type;             ///< the vertex's type, where the mapper is to compile it
 
   // Set by map(): of each vertex the address of its thread, and its number there.
   std::vector<uint32_t> threads;
@@ -43,6 +45,17 @@ class Vertices {
 
   /// Hands tables and initial states, one behind the other, over to the threads that are started next.
   void write(const void* states);
+
+  /// What the threads have left in memory.
+  struct Results {
+    uint64_t steps = 0;
+    uint64_t sends = 0;
+    uint64_t deliveries = 0;
+    uint64_t hostMessages = 0;
+    std::vector<int64_t> aggregates;  ///< words of the last step
+  };
+  /// Reads the final states, one behind the other, and the rest, when all threads have ended and flushed.
+  Results read(void* states) const;
 
  private:
   struct Tables;

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <HostLink.h>
+#include <gossamer/host/job.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "board.h"
+
+namespace gossamer::host {
+namespace {
+
+// Keys and bits of device/include/gossamer/hosted.h.
+constexpr uint32_t kAsked = 1, kWrongPin = 3, kAnswer = 0xFFFFFFFF;
+constexpr uint32_t kSpoke = 1, kClosed = 2;
+constexpr uint32_t kGate = 0;  ///< address of the first thread
+constexpr uint32_t kFlitBytes = config::mailbox::flit_bytes;
+
+/// The run that is not over, of which there is one at most.
+const Job* running = nullptr;
+
+using Words = std::array<uint32_t, kMessageBytes / 4>;
+
+}  // namespace
+
+struct Job::Link {
+  std::shared_ptr<Board> board = Board::open();
+  HostLink host;
+
+  void send(uint32_t thread, Words& words, size_t bytes) {
+    host.send(thread, static_cast<uint32_t>((bytes + kFlitBytes - 1) / kFlitBytes), words.data());
+  }
+};
+
+Job::Job(Vertices graph, const void* states) : graph_(std::move(graph)) {
+  if (running) throw std::runtime_error("start: the boards still run another graph; take its messages to the end");
+  graph_.map();
+  link_ = std::make_unique<Link>();
+  const std::string folder = std::getenv("GOSSAMER_POLITE");
+  link_->host.boot((folder + "/code.v").c_str(), (folder + "/data.v").c_str());
+  graph_.write(states);
+  link_->host.go();
+  running = this;
+}
+
+Job::~Job() {
+  // What runs cannot be stopped: the boards are of no more use.
+  if (over_ && running == this) running = nullptr;
+}
+
+void Job::send(uint32_t vertex, const void* message) {
+  Words words{};
+  words[0] = graph_.locals[vertex] * std::max<uint32_t>(2, graph_.stateBytes) << 1 | 1;
+  std::memcpy(&words[1], message, graph_.messageBytes);
+  spoke_ = true;
+  link_->send(graph_.threads[vertex], words, 4 + graph_.messageBytes);
+}
+
+void Job::take() {
+  const Board::Lock lock(*link_->board);
+  auto& messages = link_->board->sim().messages;
+  for (; !messages.empty(); messages.pop_front()) {
+    Words words;
+    std::memcpy(words.data(), messages.front().data(), sizeof words);
+    if (words[0] == kAsked) {
+      asked_ = true;
+    } else if (words[0] == kWrongPin) {
+      uint32_t vertex = 0;
+      while (graph_.threads[vertex] != words[3] || graph_.locals[vertex] != words[2]) ++vertex;
+      const size_t pins = graph_.pins.size();
+      throw std::runtime_error("the vertex of index " + std::to_string(vertex) + " sends on pin " +
+                               std::to_string(words[1]) + ", but the graph has " + std::to_string(pins) +
+                               (pins == 1 ? " pin" : " pins"));
+    } else {
+      const auto* payload = reinterpret_cast<const uint8_t*>(&words[1]);
+      up_.emplace_back(payload, payload + graph_.messageBytes);
+    }
+  }
+}
+
+void Job::answer() {
+  if (!asked_) return;
+  Words words{};
+  words[0] = kAnswer;
+  words[1] = (spoke_ ? kSpoke : 0) | (closed_ ? kClosed : 0);
+  asked_ = spoke_ = false;
+  link_->send(kGate, words, 8);
+}
+
+/// Lets time pass until a message comes or the run is over; so many cycles at most if they are not 0. Whether there is
+/// more to come.
+bool Job::wait(uint64_t cycles) {
+  const Board::Lock lock(*link_->board);
+  Simulator& simulator = link_->board->sim();
+  if (!simulator.messages.empty()) return true;
+  const Woke woke = simulator.wait("Job::recv", sim::kMessages, 0, cycles, false, 1);
+  if (woke == Woke::Deadlock) simulator.died("Job::recv", "deadlock");
+  if (woke != Woke::AllEnded || !simulator.messages.empty()) return true;
+  over_ = true;
+  running = nullptr;
+  return false;
+}
+
+bool Job::recv(void* message) {
+  for (take(); up_.empty() && !over_; take()) {
+    answer();
+    wait(0);
+  }
+  if (up_.empty()) return false;
+  std::memcpy(message, up_.front().data(), graph_.messageBytes);
+  up_.pop_front();
+  return true;
+}
+
+bool Job::canRecv() {
+  take();
+  if (up_.empty() && !over_) {
+    answer();
+    wait(kPoll);
+    take();
+  }
+  return !up_.empty() || over_;
+}
+
+void Job::finish() {
+  close();
+  for (take(); !over_; take()) {
+    answer();
+    wait(0);
+  }
+}
+
+}  // namespace gossamer::host

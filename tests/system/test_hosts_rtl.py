@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs with a host of their own (PGraph) on simulated boards: the same program, the same answers."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+from conftest import ROOT, Command
+
+import gossamer_setup
+from gossamer import config as configs
+
+HOSTS = ROOT / "tests" / "fixtures" / "hosts"
+TALKS = HOSTS / "talks" / "host.cpp"
+TINY = ("run", "--engine", "rtl", "--config", "tiny", "--max-cycles", "5000000")
+LEAST = -(1 << 31)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def simulators() -> None:
+    """The board is compiled once, and no test's time limit pays for it."""
+    gossamer_setup.require("rtl")
+    from gossamer.engines import _rtl_build
+
+    _rtl_build.board(configs.load("tiny"))
+
+
+def _talk(vertices: int, rounds: int) -> list[str]:
+    """What talks/host.cpp prints: its vertices and its host, step by step."""
+    heard = [0] * vertices
+    given = (0, LEAST, 0)
+    lines, sends, deliveries = [], 0, 0
+    for time in range(rounds + 1):
+        seen = given
+        ids = 0
+        for vertex in range(vertices):
+            ids |= 1 << vertex % 32
+        given = (sum(heard), max(heard) - 7, ids)
+        if time == rounds:
+            break
+        lines.append(f"{time}: {seen[0]} {seen[1]} {seen[2]:x}")
+        sends += 1
+        for offset, value in ((0, time + 1), (1, 100)):
+            vertex = ((time + 1) * 3 + offset) % vertices
+            heard[vertex] += value
+            heard[(vertex + 1) % vertices] += value * (vertex + 1)
+            heard[(vertex + 5) % vertices] += value * 2
+            sends += 1
+            deliveries += 3
+    lines += [f"{vertex} {count} {count}" for vertex, count in enumerate(heard)]
+    lines += [f"steps {rounds + 1} sends {sends} deliveries {deliveries} host {rounds + vertices}"]
+    lines += [f"totals {given[0]} {given[1]} {given[2]:x}"]
+    return [*lines, "error: send: the run is over, nothing hears the message to vertex 1"]
+
+
+def _lines(done: subprocess.CompletedProcess[str]) -> list[str]:
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout.splitlines()
+
+
+@pytest.mark.parametrize("how, vertices", [("waits", 12), ("polls", 40)])
+def test_a_host_that_answers_sees_the_same(how: str, vertices: int, command: Command, tmp_path: Path) -> None:
+    stats = tmp_path / "stats.json"
+    expected = _talk(vertices, 4)
+    assert _lines(command("run", TALKS, how, str(vertices), "4")) == expected
+    assert _lines(command(*TINY, f"--stats={stats}", TALKS, how, str(vertices), "4", timeout=300)) == expected
+    # On boards, and not on this machine: each step takes its time there.
+    assert json.loads(stats.read_text())["cycles"] > 5 * 1000
+
+
+def test_a_second_run_begins_anew(command: Command) -> None:
+    assert _lines(command(*TINY, TALKS, "twice", "12", "2", timeout=300)) == 2 * _talk(12, 2)
+
+
+def test_a_host_that_has_closed_its_end_is_not_waited_for(command: Command) -> None:
+    on_cpu, on_boards = (command(*words, TALKS, "closes", "12", "3", timeout=300) for words in (("run",), TINY))
+    assert _lines(on_cpu) == _lines(on_boards)
+    assert on_boards.stdout.splitlines()[12:14] == ["9 0 0", "10 0 0"]
+
+
+def test_a_pin_that_is_not_there_is_an_error(command: Command) -> None:
+    on_cpu, on_boards = (command(*words, TALKS, "pin", "12", "1", timeout=300) for words in (("run",), TINY))
+    assert _lines(on_cpu) == _lines(on_boards)
+    last = "error: the vertex of index 3 sends on pin 6, but the graph has 2 pins"
+    assert on_boards.stdout.splitlines()[-1] == last
+
+
+@pytest.mark.parametrize("example", ["paths", "kmeans"])
+def test_examples_give_the_same(example: str, command: Command, tmp_path: Path) -> None:
+    arguments: list[str] = []
+    if example == "kmeans":
+        points = tmp_path / "points"
+        points.write_text("".join(f"{i % 7 + 10 * (i % 3)} {i % 5 + 8 * (i % 3)}\n" for i in range(60)))
+        arguments = [str(points), "3"]
+    host = ROOT / "examples" / example / "host.cpp"
+    on_cpu = _lines(command("run", host, *arguments))
+    assert len(on_cpu) == (3 if example == "kmeans" else 8)
+    assert _lines(command(*TINY, host, *arguments, timeout=300)) == on_cpu
+
+
+_PLAIN = """\
+#include <gossamer/polite.h>
+struct State { uint32_t x; };
+struct Totals { gossamer::Sum<TYPE> sum; };
+struct Plain : gossamer::PVertex<State, gossamer::None, uint32_t, gossamer::None, Totals> {
+  EXTRA
+  void init() { CODE }
+  void send(uint32_t*) {}
+  void recv(const uint32_t*, const gossamer::None*) {}
+  bool step(const Totals&, Totals&) { return false; }
+};
+"""
+_MAIN = """\
+int main() {
+  gossamer::PGraph<Plain> graph;
+  graph.newVertex();
+  try {
+    auto job = graph.start();
+    while (job.recv()) {
+    }
+  } catch (const gossamer::Error& error) {
+    std::puts(error.what());
+    return 3;
+  }
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "kind, extra, code, where, exit_code, says",
+    [
+        ("float", "", "", "vertex.h", 3, "take a FixedSum"),
+        ("int", "gossamer::Edges<gossamer::None> edges;", "", "vertex.h", 3, "take --engine cpu or shuffle"),
+        ("int", "", "", "host.cpp", 2, "host.cpp: has its vertex Plain in the host's source; for the threads"),
+        ("int", "", "*reinterpret_cast<volatile uint32_t*>(s->x + 2) = 1;", "vertex.h", 4, "in init at "),
+    ],
+)
+def test_what_boards_cannot_do_is_said(
+    kind: str, extra: str, code: str, where: str, exit_code: int, says: str, command: Command, tmp_path: Path
+) -> None:
+    vertex = _PLAIN.replace("TYPE", kind).replace("EXTRA", extra).replace("CODE", code)
+    own = '#include "vertex.h"\n'
+    if where == "vertex.h":
+        (tmp_path / "vertex.h").write_text("#pragma once\n" + vertex)
+    head = "#include <gossamer/pgraph.h>\n#include <cstdio>\n"
+    (tmp_path / "host.cpp").write_text(head + (own if where == "vertex.h" else vertex) + _MAIN)
+    done = command(*TINY, tmp_path / "host.cpp", timeout=300)
+    assert done.returncode == exit_code, done.stderr
+    assert says in done.stdout + done.stderr
+    assert len((done.stdout if exit_code == 3 else done.stderr).splitlines()) <= 2
+
+
+def test_a_cluster_gives_the_same(command: Command) -> None:
+    from gossamer.engines import _rtl_build
+
+    _rtl_build.cluster(configs.load("tiny"), 2)
+    words = ("run", "--engine", "rtl", "--cluster", "pair", "--frame-loss", "0.01")
+    assert _lines(command(*words, TALKS, "waits", "40", "2", timeout=500)) == _talk(40, 2)

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The event loop of threads, with vertices that make it hard: they change their minds while they wait in the queue."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from conftest import ROOT
+
+import gossamer as gs
+import gossamer_setup
+from gossamer import apps, run_app
+from gossamer import config as configs
+from gossamer.engines.rtl_vertices import Hardware
+
+FICKLE = ROOT / "tests" / "fixtures" / "vertices" / "fickle.h"
+MOST_WISHES = 40
+
+
+@pytest.fixture(scope="module", autouse=True)
+def simulator() -> None:
+    gossamer_setup.require("rtl")
+    from gossamer.engines import _rtl_build
+
+    _rtl_build.board(configs.load("tiny"))
+
+
+@pytest.mark.parametrize("pad", [0, 1, 3])
+def test_each_wish_to_send_ends_once(pad: int, seed: int) -> None:
+    """States of 10, 12 and 16 bytes: an odd part and a power of two each, by which lists are found."""
+    random = np.random.default_rng(seed)
+    vertices, fanout = 320, 3
+    targets = random.integers(vertices, size=(vertices, fanout)).astype(np.uint32)
+    targets.sort(axis=1)
+    graph = gs.Graph.from_csr(np.arange(vertices + 1) * fanout, targets.ravel(), name="random")
+    got = run_app.run(apps.load(FICKLE, [f"PAD={pad}"]), graph, engine=Hardware(config="tiny"))
+    wished, sent, dropped, heard = (
+        got.columns[name].astype(np.int64) for name in ("wished", "sent", "dropped", "heard")
+    )
+    assert (wished == sent + dropped).all()
+    assert (heard == np.bincount(targets.ravel(), np.repeat(sent, fanout), minlength=vertices)).all()
+    # A vertex has given up wishing where it still hears, so every message has met one of three cases.
+    assert ((heard == dropped + wished - 1) | (wished == MOST_WISHES)).all()
+    assert dropped.sum() > vertices and sent.sum() > vertices
+    assert got.stats["sends"] == sent.sum()
