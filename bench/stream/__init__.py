@@ -44,7 +44,11 @@ _COLLECTIVES = {
     for name, kind in _KINDS.items()
     for wiring, cluster in _WIRINGS.items()
 }
-_BLOCKS = {"area.bcast": ("gs_stream_bcast", 2_560), "area.reduce": ("gs_stream_reduce", 10_268)}
+_BLOCKS = {
+    "area.bcast": ("gs_stream_bcast", 2_560),
+    "area.reduce": ("gs_stream_reduce", 10_268),
+    "area.barrier": ("gs_stream_barrier", None),
+}
 _EMULATOR, _EACH, _RANKS = "emulator.elements-per-s", 2_000_000, 8
 NAMES = (*_SHARES, _HOP, _ENDS, *_COLLECTIVES, *_AREAS, *_BLOCKS, _EMULATOR)
 _SHORTEST_BYTES = 60
@@ -183,8 +187,10 @@ def rows(context: Context) -> Iterator[Row]:
             yield _area(context, name, report, "interconnect and CK modules", paper_luts, **shown)
 
 
-def _area(context: Context, name: str, report: synth.LutReport, what: str, paper: float, **about: Any) -> Row:
-    """LUTs of a block beside the paper's."""
+def _area(context: Context, name: str, report: synth.LutReport, what: str, paper: float | None, **about: Any) -> Row:
+    """LUTs of a block beside the paper's, where that has any."""
+    if paper is None:
+        return context.row(name, float(report.luts), "LUT6", configuration=CONFIG, ffs=report.ffs, **about)
     reference: Reference = {"what": f"SMI's paper: {what}", "value": paper, "unit": "LUT"}
     return context.row(
         name,

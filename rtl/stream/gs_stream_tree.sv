@@ -14,8 +14,9 @@ module gs_stream_tree
   /// edges, each a streaming port: 1 to 8; ranks, a power of two, 2 or more
   parameter  int unsigned Edges   = 4,
   parameter  int unsigned Ranks   = 16,
-  /// 1: data go from children to parents
+  /// data go from children to parents; from parents to children; or first up, then down
   parameter  bit          Upwards = 0,
+  parameter  bit          Downwards = !Upwards,
   localparam int unsigned RankW   = $clog2(Ranks)
 ) (
   input  logic                    clk_i,
@@ -56,7 +57,7 @@ module gs_stream_tree
   collective_open_t opened_q;
   tree_entry_t found, place_q;
   logic [Ranks-1:0] known_q;
-  logic [Edges-1:0] sends_q, recvs_q, sends, recvs, parent;
+  logic [Edges-1:0] sends_q, recvs_q, sends, recvs, parent, children;
   logic good, takes;
 
   if (Edges < 1 || Edges > MaxEdges) begin : gen_illegal_edges
@@ -86,8 +87,9 @@ module gs_stream_tree
   assign open_ready_o = state_q == Idle && !clear_i;
   assign takes = open_valid_i && open_ready_o;
   assign parent = found.root ? '0 : Edges'(1) << found.parent;
-  assign sends = Upwards ? parent : found.children[Edges-1:0];
-  assign recvs = Upwards ? found.children[Edges-1:0] : parent;
+  assign children = found.children[Edges-1:0];
+  assign sends = (Upwards ? parent : '0) | (Downwards ? children : '0);
+  assign recvs = (Upwards ? children : '0) | (Downwards ? parent : '0);
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin

@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+// Barrier, beside streaming ports. Paths are relative to rtl/.
+-f common/common.f
+-f fabric/fabric.f
+stream/gs_stream_pkg.sv
+stream/gs_stream_tree.sv
+stream/gs_stream_barrier.sv

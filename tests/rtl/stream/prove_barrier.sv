@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+`include "gs_assert.svh"
+
+/// One direction of an edge, as streaming ports are to a barrier: both ends open their channels, one element goes
+/// over. Every handshake, and the way itself, takes as long as it likes.
+module prove_barrier_way (
+  input  logic       clk_i,
+  input  logic       rst_ni,
+  /// what may go on in this cycle: opening, giving, opening, arriving
+  input  logic [3:0] may_i,
+  input  logic       send_open_valid_i,
+  output logic       send_open_ready_o,
+  input  logic       push_valid_i,
+  output logic       push_ready_o,
+  input  logic       recv_open_valid_i,
+  output logic       recv_open_ready_o,
+  output logic       pop_valid_o,
+  input  logic       pop_ready_i
+);
+  logic sends_q, receives_q, arrives;
+  logic [1:0] under_way_q, there_q;
+  assign send_open_ready_o = !sends_q && may_i[0];
+  assign push_ready_o = sends_q && may_i[1];
+  assign recv_open_ready_o = !receives_q && may_i[2];
+  assign pop_valid_o = receives_q && there_q != '0;
+  assign arrives = under_way_q != '0 && may_i[3];
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      sends_q     <= 1'b0;
+      receives_q  <= 1'b0;
+      under_way_q <= '0;
+      there_q     <= '0;
+    end else begin
+      if (send_open_valid_i && send_open_ready_o) sends_q <= 1'b1;
+      else if (push_valid_i && push_ready_o) sends_q <= 1'b0;
+      if (recv_open_valid_i && recv_open_ready_o) receives_q <= 1'b1;
+      else if (pop_valid_o && pop_ready_i) receives_q <= 1'b0;
+      under_way_q <= under_way_q + 2'(push_valid_i && push_ready_o) - 2'(arrives);
+      there_q     <= there_q + 2'(arrives) - 2'(pop_valid_o && pop_ready_i);
+    end
+  end
+endmodule
+
+/// Proof of gs_stream_barrier: three ranks in a row, the first is the root. Nobody leaves a barrier before all have
+/// come to it, whatever the ports do; and barriers end.
+module prove_barrier
+  import gossamer_pkg::*;
+  import gs_stream_pkg::*;
+(
+  input logic            clk_i,
+  input logic            rst_ni,
+  input logic [2:0]      come_i,
+  input logic [2:0]      leave_i,
+  /// by edge, down and up
+  input logic [3:0][3:0] may_i
+);
+  localparam int unsigned Edges = 2;
+  // Rank 0 has rank 1 at its edge 0, rank 1 rank 0 and rank 2 at its edges, rank 2 rank 1 at its edge 0.
+  localparam tree_entry_t [2:0] Places = '{
+    '{root: 1'b0, parent: '0, children: '0},
+    '{root: 1'b0, parent: '0, children: 8'b10},
+    '{root: 1'b1, parent: '0, children: 8'b01}
+  };
+  logic [2:0] come_valid, come_ready, leave_valid, fault;
+  logic [2:0][Edges-1:0] send_open_valid, send_open_ready, push_valid, push_ready;
+  logic [2:0][Edges-1:0] recv_open_valid, recv_open_ready, pop_valid, pop_ready;
+  logic [2:0][2:0] came_q, left_q;
+  logic written_q;
+
+  always_ff @(posedge clk_i) written_q <= rst_ni;
+  assign come_valid = written_q ? come_i : '0;
+  for (genvar r = 0; r < 3; r++) begin : gen_rank
+    send_open_t [Edges-1:0] unused_send;
+    recv_open_t [Edges-1:0] unused_recv;
+    logic [Edges-1:0][7:0] unused_data;
+    gs_stream_barrier #(
+      .Edges(Edges),
+      .Bytes(1),
+      .Ranks(4)
+    ) u_barrier (
+      .clk_i,
+      .rst_ni,
+      .clear_i          (1'b0),
+      .tree_we_i        (!written_q),
+      .tree_root_i      ('0),
+      .tree_entry_i     (Places[r]),
+      .edges_i          ('0),
+      .fault_o          (fault[r]),
+      .come_valid_i     (come_valid[r]),
+      .come_ready_o     (come_ready[r]),
+      .come_own_i       (8'(r)),
+      .leave_valid_o    (leave_valid[r]),
+      .leave_ready_i    (leave_i[r]),
+      .send_open_valid_o(send_open_valid[r]),
+      .send_open_ready_i(send_open_ready[r]),
+      .send_open_o      (unused_send),
+      .push_valid_o     (push_valid[r]),
+      .push_ready_i     (push_ready[r]),
+      .push_data_o      (unused_data),
+      .recv_open_valid_o(recv_open_valid[r]),
+      .recv_open_ready_i(recv_open_ready[r]),
+      .recv_open_o      (unused_recv),
+      .pop_valid_i      (pop_valid[r]),
+      .pop_ready_o      (pop_ready[r])
+    );
+    always_ff @(posedge clk_i) begin
+      if (!rst_ni) begin
+        came_q[r] <= '0;
+        left_q[r] <= '0;
+      end else begin
+        came_q[r] <= came_q[r] + 3'(come_valid[r] && come_ready[r]);
+        left_q[r] <= left_q[r] + 3'(leave_valid[r] && leave_i[r]);
+      end
+    end
+    for (genvar s = 0; s < 3; s++) begin : gen_other
+      // Their numbers differ by two at most.
+      `GS_ASSERT_NOW(nobody_leaves_before_all_have_come, 3'(came_q[s] - left_q[r]) <= 3'd2)
+      `GS_ASSERT_NOW(nobody_may_leave_before_all_have_come, !leave_valid[r] || came_q[s] != left_q[r])
+    end
+  end
+
+`define WAY(NUMBER, FROM, FROM_EDGE, TO, TO_EDGE) \
+  prove_barrier_way u_way``NUMBER ( \
+    .clk_i, \
+    .rst_ni, \
+    .may_i            (may_i[NUMBER]), \
+    .send_open_valid_i(send_open_valid[FROM][FROM_EDGE]), \
+    .send_open_ready_o(send_open_ready[FROM][FROM_EDGE]), \
+    .push_valid_i     (push_valid[FROM][FROM_EDGE]), \
+    .push_ready_o     (push_ready[FROM][FROM_EDGE]), \
+    .recv_open_valid_i(recv_open_valid[TO][TO_EDGE]), \
+    .recv_open_ready_o(recv_open_ready[TO][TO_EDGE]), \
+    .pop_valid_o      (pop_valid[TO][TO_EDGE]), \
+    .pop_ready_i      (pop_ready[TO][TO_EDGE]) \
+  );
+  `WAY(0, 0, 0, 1, 0)
+  `WAY(1, 1, 0, 0, 0)
+  `WAY(2, 1, 1, 2, 0)
+  `WAY(3, 2, 0, 1, 1)
+  for (genvar r = 0; r < 3; r += 2) begin : gen_end
+    assign send_open_ready[r][1] = 1'b0;
+    assign push_ready[r][1] = 1'b0;
+    assign recv_open_ready[r][1] = 1'b0;
+    assign pop_valid[r][1] = 1'b0;
+  end
+
+  `GS_ASSERT_NOW(no_rank_is_refused, fault == '0)
+  `GS_COVER_NOW(all_have_left_a_barrier, &{left_q[0][0], left_q[1][0], left_q[2][0]})
+  `GS_COVER_NOW(somebody_is_at_the_next_already, left_q[0] == 3'd1 && came_q[0] == 3'd2 && left_q[2] == '0)
+  `GS_COVER_NOW(all_have_left_two, left_q[0] == 3'd2 && left_q[1] == 3'd2 && left_q[2] == 3'd2)
+endmodule
