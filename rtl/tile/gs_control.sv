@@ -306,7 +306,8 @@ module gs_control
   always_comb begin
     value = '0;
     unique case (csr)
-      CsrCycle: value = cycles;
+      // Without a request nothing here changes by itself: a simulator leaves out tiles of which that is true.
+      CsrCycle: value = valid_q ? cycles : '0;
       CsrThreadId: begin
         value = gs_address_pkg::gs_program_address(
             '{kind: EndpointThread, spare: '0, board: board_i, tile_y: tile_y_i, tile_x: tile_x_i,

@@ -46,13 +46,22 @@ class Told:
         assert self.lines == other.lines and self.memory == other.memory
 
 
-def go(program: str | Path, threads: int = 0, defines: Sequence[str] = (), config: Config = TINY, **how: Any) -> Told:
+def go(
+    program: str | Path,
+    threads: int = 0,
+    defines: Sequence[str] = (),
+    config: Config = TINY,
+    max_cycles: int = 5_000_000,
+    **how: Any,
+) -> Told:
     lines: list[tuple[int, str]] = []
     image = device.build(program, config, list(defines))
     with Board(config, **how) as board:
         board.load_image(image)
         run = board.run(
-            threads or board.threads, max_cycles=5_000_000, on_line=lambda thread, line, _: lines.append((thread, line))
+            threads or board.threads,
+            max_cycles=max_cycles,
+            on_line=lambda thread, line, _: lines.append((thread, line)),
         )
         memory = [int(word) for word in board.read(0x4000_0000, 64)] if run.reason == "done" else []
     return Told(run, lines, memory)
@@ -120,6 +129,16 @@ def test_a_tile_at_rest_is_not_simulated_and_nobody_can_tell() -> None:
     assert first.skipped == 0 and second.skipped > 40_000
     one.same(go(FIXTURES / "rest.c", workers=2))
     one.same(go(FIXTURES / "rest.c", flat=True))
+
+
+def test_what_was_skipped_is_told_of_a_tile_that_still_rests() -> None:
+    """The run ends in its first rest."""
+    how: dict[str, Any] = {"defines": ["PAUSE=1000000"], "max_cycles": 60_000}
+    one = go(FIXTURES / "rest.c", workers=1, **how)
+    assert one.run.reason == "max-cycles" and one.run.seen is not None
+    first, second = one.run.seen.tiles
+    assert first.skipped == 0 and 30_000 < second.skipped < 60_000
+    one.same(go(FIXTURES / "rest.c", flat=True, **how))
 
 
 def test_two_runs_after_each_other(tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ class TileRest {
 
   bool asleep() const { return asleep_; }
   /// Cycles since reset that were not evaluated.
-  uint64_t skipped() const { return skipped_; }
+  uint64_t skipped() const { return skipped_ + (asleep_ ? whole_periods() * kPeriod : 0); }
 
   /// Behind a cycle in which the tile was evaluated, and in which its ports said something or were `quiet`.
   void look(const Root& root, bool quiet) {
@@ -77,8 +77,7 @@ class TileRest {
   uint64_t wake(Root& root) {
     asleep_ = false;
     if (!since_) return 0;
-    // One cycle at least is evaluated: what is computed from a word that was put forward follows it.
-    const uint64_t periods = (since_ - 1) / kPeriod;
+    const uint64_t periods = whole_periods();
     skipped_ += periods * kPeriod;
     auto& words = counts::words(root);
     for (unsigned i = 0; i < kCounters; ++i) {
@@ -101,6 +100,10 @@ class TileRest {
   static constexpr uint64_t kPatience = 1024;             ///< quiet cycles before it is looked at
   static constexpr uint64_t kMost = kPatience << 10;
   static constexpr uint64_t kMostEvents = 15;             ///< of a counter in a cycle
+
+  /// Periods of this sleep that need no evaluation. Of the cycles one at least is evaluated: what is computed from a
+  /// word that was put forward follows it.
+  uint64_t whole_periods() const { return since_ ? (since_ - 1) / kPeriod : 0; }
 
   /// Whether the counter that is visited, and those before, count nothing now: their words are not on the way.
   static bool settled(const Root& root) {
