@@ -34,7 +34,8 @@ APP is one of ours ({apps}) or
 the header of your own vertex. GRAPH is a file (Matrix Market, edge list, METIS,
 DIMACS, .gsg; plain, gzip, zstd or xz), gen:KIND:... for a made one, or - for
 standard input; without it: the packages of Debian 12 and their dependencies.
-PROGRAM.cpp is a program with a host of its own; its exit code is ours.
+PROGRAM.cpp is a program with a host of its own; its exit code is ours. --engine
+(rtl too) and other options stand before it.
 A FOLDER with a host that includes HostLink.h is built and run with its host, whose
 arguments stand behind -- (docs/hostlink.md).
 FILEs (.c, .cpp, .S, .o, .elf) or a FOLDER of them with --engine rtl are a program
@@ -70,6 +71,7 @@ Examples:
   ./gossamer run mine/vertex.h graph.mtx --shuffle 7
   ./gossamer run examples/paths/host.cpp
   ./gossamer run hashmin gen:grid:width=40,height=40 --engine rtl --config tiny
+  ./gossamer run --engine rtl --config tiny examples/paths/host.cpp
   ./gossamer run programs/hello.c --engine rtl --config tiny
 """
 
