@@ -172,7 +172,7 @@ def test_three_pins_labels_and_messages_to_the_host_before_the_end(
 def test_a_host_that_polls_and_devices_that_ask_where_they_are(
     engine: str, command: Command, tmp_path: Path, seed: int
 ) -> None:
-    n, steps = (int(x) for x in np.random.default_rng(seed).integers((9, 2), (30, 6)))
+    n, steps = (int(x) for x in np.random.default_rng(seed).integers((12, 2), (30, 6)))  # enough for a report
     lines = polite(command, tmp_path, "paced", engine, n, steps)
     want = []
     for i in range(n):
