@@ -169,11 +169,13 @@ class Records:
         parent = made.parent[which]
         above = np.where(parent < 0, -1, parent + np.repeat(first, size))
         # Routers may have other numbers for their links than the configuration.
-        numbers = np.array([[network.link(board, link) for link in range(made.links)] for board in range(boards)])
+        numbers = np.full(network.turns.far.shape, -1, np.int64)
+        for board, link in np.argwhere(network.turns.far >= 0).tolist():
+            numbers[board, link] = network.link(board, link)
         came = np.where(parent < 0, 0, made.board[which[np.maximum(above, 0)]])
-        link = np.where(parent < 0, -1, numbers[came, np.maximum(made.link[which], 0)])
+        out = np.where(parent < 0, -1, numbers[came, np.maximum(made.link[which], 0)])
         last = first[sender] + made.ends[kind[sender], remote.board]
-        return _Nodes(made.board[which], above, link, made.vc[which], first), last
+        return _Nodes(made.board[which], above, out, made.vc[which], first), last
 
     def _put(self, beat: Numbers, place: Numbers, *halves: NDArray[np.uint64]) -> None:
         """Writes records that begin at places of beats: one of 48 bits, or two of them."""
