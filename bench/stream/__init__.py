@@ -32,7 +32,7 @@ _SHARES = {f"bandwidth-share.h{hops}": hops for hops in (1, 2, 3)}
 _HOP, _ENDS = "latency.hop", "latency.ends"
 _AREAS = {"area.1port": (1, 0, 6_000, 6_330), "area.4port": (4, 2, 28_000, 32_112)}
 _WIRINGS = {"torus": "torus8", "bus": "bus8"}
-_KINDS = {"bcast": ranks.BCAST, "reduce": ranks.REDUCE}
+_KINDS = {"bcast": ranks.BCAST, "reduce": ranks.REDUCE, "allreduce": ranks.ALLREDUCE}
 _MILLION = 1_000_000
 _LENGTHS = (10_000, 40_000)
 """Elements of the two messages whose times give that of a million, which `--full` runs itself."""
@@ -43,10 +43,13 @@ _COLLECTIVES = {
     for length in ("1M", "1")
     for name, kind in _KINDS.items()
     for wiring, cluster in _WIRINGS.items()
-}
+} | {f"barrier.{wiring}": (ranks.BARRIER, cluster) for wiring, cluster in _WIRINGS.items()}
+_THERE_AND_BACK = (ranks.ALLREDUCE, ranks.BARRIER)
+"""They go up the tree and down again."""
 _BLOCKS = {
     "area.bcast": ("gs_stream_bcast", 2_560),
     "area.reduce": ("gs_stream_reduce", 10_268),
+    "area.allreduce": ("gs_stream_allreduce", 2_560 + 10_268),
     "area.barrier": ("gs_stream_barrier", None),
 }
 _EMULATOR, _EACH, _RANKS = "emulator.elements-per-s", 2_000_000, 8
@@ -76,10 +79,10 @@ def _run(*arguments: object) -> list[int]:
 
 
 def _collective(context: Context, name: str, kind: int, cluster: str, line: float) -> Row:
-    """A broadcast from, or reduction to, board 0 of eight: the share of the link, or the cycles of one element."""
+    """A collective along a tree from board 0 of eight: the share of the link, or the cycles of one element."""
     links = configs.load(CONFIG).links
     wiring = ranks.Wiring.of(cluster)
-    boards = ranks.Boards(wiring, DEPTH)
+    boards = ranks.Boards(wiring, DEPTH, kind)
     random = np.random.default_rng(1)
 
     def cycles(members: range, *lengths: int) -> tuple[int, tuple[int, ...]]:
@@ -97,10 +100,11 @@ def _collective(context: Context, name: str, kind: int, cluster: str, line: floa
     if ".1M." not in name:
         depth, (took,) = cycles(everybody, 1)
         wire = links.flight_cycles + (_SHORTEST_BYTES + links.overhead_bytes) / line
-        trip = 2 * depth * wire
-        goal: Reference = {"what": "twice the tree's round trip over wires", "value": 2 * trip, "unit": "cycles"}
-        return context.row(name, float(took), "cycles", reference=goal, ratio=2 * trip / took, most=2 * trip,
-                           hops=depth, **about)  # fmt: skip
+        times, what = (4, "four times") if kind in _THERE_AND_BACK else (2, "twice")
+        most = times * 2 * depth * wire
+        goal: Reference = {"what": f"{what} the tree's round trip over wires", "value": most, "unit": "cycles"}
+        return context.row(name, float(took), "cycles", reference=goal, ratio=most / took, most=most, hops=depth,
+                           **about)  # fmt: skip
 
     def million(members: range) -> float:
         if context.full:
@@ -174,7 +178,8 @@ def rows(context: Context) -> Iterator[Row]:
     for name, (module, paper_luts) in _BLOCKS.items():
         if context.wants(name):
             gossamer_setup.require("synth")
-            edges, files = ranks.Boards.LINKS, sources.blocks("stream/collectives.f", config=config)
+            files = sources.blocks("stream/collectives.f", config=config)
+            edges = ranks.Boards.LINKS
             report = synth.luts(module, files, "xc7", {"Edges": edges, "Bytes": BYTES})
             yield _area(context, name, report, "support kernel", paper_luts, edges=edges, bytes=BYTES)
     for name, (links, bits, most, paper_luts) in _AREAS.items():

@@ -2,7 +2,7 @@
 """Collectives over boards of RTL: wirings, trees in them, the script for the harness of the tests, and what must come
 out. Tests and bench share it.
 
-The model is NumPy's: it knows trees and the page (docs/hardware/stream.md), nothing of the blocks.
+The model is NumPy's: it knows ranks, trees and the page (docs/hardware/stream.md), nothing of the blocks.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ from gossamer.hdl import sources, verilate
 from gossamer.paths import ROOT
 
 HARNESS = ROOT / "tests" / "rtl" / "stream"
-BCAST, REDUCE = 0, 1
+BCAST, REDUCE, ALLREDUCE, BARRIER = range(4)
+SETS = {BCAST: 0, REDUCE: 0, ALLREDUCE: 1, BARRIER: 1}
+"""Kinds that a rank of the harness has: two, by the model's parameter."""
 INT, FLOAT = 1, 2
 ADD, MAX, MIN = 0, 1, 2
 BITS = {INT: np.dtype(np.int32), FLOAT: np.dtype(np.float32)}
@@ -114,6 +116,15 @@ class Run:
     members: Sequence[int]
     gap: int = -1
     data: dict[int, Words] = field(default_factory=dict)
+    wrong: dict[int, tuple[int, int, int, int]] = field(default_factory=dict)
+    """Ranks that open another type, operation, root or count than the others."""
+
+    def lines(self, number: int) -> list[str]:
+        """For the script."""
+        mask = sum(1 << board for board in self.members)
+        said = [f"run {self.kind} {self.element} {self.op} {self.root} {self.count} {mask} {self.gap}"]
+        said += [f"wrong {number} {board} {' '.join(map(str, what))}" for board, what in self.wrong.items()]
+        return said
 
 
 def joined(element: int, op: int, a: Words, b: Words) -> Words:
@@ -131,9 +142,11 @@ def joined(element: int, op: int, a: Words, b: Words) -> Words:
 
 
 def wanted(wiring: Wiring, trees: Mapping[int, Tree], run: Run) -> list[Words]:
-    """What the kernels take, by board."""
+    """What the kernels take, by board; of those that take something."""
     if run.kind == BCAST:
         return [run.data[run.root]] * (len(run.members) - 1)
+    if run.kind == BARRIER:
+        return [np.zeros(1, np.uint32)] * len(run.members)
     one = trees[run.root]
 
     def below(board: int) -> Words:
@@ -142,7 +155,7 @@ def wanted(wiring: Wiring, trees: Mapping[int, Tree], run: Run) -> list[Words]:
             total = joined(run.element, run.op, total, below(wiring.ends[board, link][0]))
         return total
 
-    return [below(run.root)]
+    return [below(run.root)] * (len(run.members) if run.kind == ALLREDUCE else 1)
 
 
 def same(element: int, found: Words, right: Words) -> npt.NDArray[np.bool_]:
@@ -155,20 +168,24 @@ def same(element: int, found: Words, right: Words) -> npt.NDArray[np.bool_]:
 
 @dataclass(frozen=True)
 class Outcome:
-    """Cycles from a collective's first open to the first beat that a kernel took, and to the last; frames lost."""
+    """Cycles from a collective's first open to its last, to the first beat that a kernel took, and to the last; frames
+    lost."""
 
+    opened: tuple[int, ...]
     first: tuple[int, ...]
     last: tuple[int, ...]
     lost: int
 
 
 class Boards:
-    """The harness for a wiring. All are built of one model, of a board with four links."""
+    """The harness for a wiring. All are built of one model, of a board with four links and two kinds of collectives:
+    that of ``kind``, and the one beside it."""
 
     LINKS = 4
 
-    def __init__(self, wiring: Wiring, depth: int = 256) -> None:
+    def __init__(self, wiring: Wiring, depth: int = 256, kind: int = BCAST) -> None:
         self.wiring = wiring
+        self.set = SETS[kind]
         design = sources.blocks("stream/board.f", "stream/collectives.f", config=configs.load("de5")) + [
             sources.RTL / "sim" / "link" / "gs_mac_model.sv",
             HARNESS / "rank_top.sv",
@@ -177,8 +194,8 @@ class Boards:
             "rank_top",
             design,
             [HARNESS / "ranks.cc"],
-            parameters={"Links": self.LINKS, "Depth": depth},
-            cxx=[f"-DLINKS={self.LINKS}"],
+            parameters={"Set": self.set, "Links": self.LINKS, "Depth": depth},
+            cxx=[f"-DLINKS={self.LINKS}", f"-DSET={self.set}"],
             optimise="-O1",
         )
 
@@ -187,13 +204,18 @@ class Boards:
         stalls: bool = False,
     ) -> Outcome:  # fmt: skip
         """Runs them and compares all elements; AssertionError where one is wrong. ``trees`` is by kind and root."""
-        lines = [f"seed {seed}", f"loss {loss}", f"stalls {int(stalls)}", f"limit {limit}", *self.wiring.lines()]
+        lines = [
+            f"seed {seed}",
+            f"loss {loss}",
+            f"stalls {int(stalls)}",
+            f"limit {limit}",
+        ]
+        lines += self.wiring.lines()
         for kind, by_root in trees.items():
             for one in by_root.values():
                 lines += one.lines(kind)
-        for run in runs:
-            mask = sum(1 << board for board in run.members)
-            lines.append(f"run {run.kind} {run.element} {run.op} {run.root} {run.count} {mask} {run.gap}")
+        for number, run in enumerate(runs):
+            lines += run.lines(number)
         with tempfile.TemporaryDirectory() as folder:
             script, data, output = (Path(folder) / name for name in ("script", "input", "output"))
             script.write_text("\n".join(lines) + "\n")
@@ -207,20 +229,21 @@ class Boards:
             found = np.fromfile(output, dtype=np.uint32)
         at = 0
         for number, run in enumerate(runs):
-            for right in wanted(self.wiring, trees[run.kind], run):
-                came = found[at : at + run.count]
-                at += run.count
-                assert len(came) == run.count, f"run {number}: elements are missing"
+            for right in wanted(self.wiring, trees.get(run.kind, {}), run):
+                came = found[at : at + len(right)]
+                at += len(right)
+                assert len(came) == len(right), f"run {number}: elements are missing"
                 wrong = np.flatnonzero(~same(run.element, came, right))
                 assert not len(wrong), (
                     f"run {number} (kind {run.kind}, type {run.element}, op {run.op}, root {run.root}): element "
-                    f"{wrong[0]} of {run.count} is {came[wrong[0]]:08x}, must be {right[wrong[0]]:08x}"
+                    f"{wrong[0]} of {len(right)} is {came[wrong[0]]:08x}, must be {right[wrong[0]]:08x}"
                 )
         assert at == len(found)
         words = [line.split() for line in done.stdout.splitlines()]
         told = [line for line in words if line[0] == "run"]
         lost = next(int(line[3]) for line in words if line[0] == "cycles")
-        return Outcome(tuple(int(line[3]) for line in told), tuple(int(line[5]) for line in told), lost)
+        opened, first, last = (tuple(int(line[at]) for line in told) for at in (3, 5, 7))
+        return Outcome(opened, first, last, lost)
 
 
 SPECIAL: Any = np.array(
@@ -248,6 +271,10 @@ def made(
     op: int = ADD, shape: str = "close", gap: int = -1,
 ) -> Run:  # fmt: skip
     """A collective with random data."""
-    gives = members if kind == REDUCE else [root]
-    data = {board: elements(random, element, count, shape) for board in sorted(gives)}
+    lengths = dict.fromkeys(sorted(members), count)
+    if kind == BCAST:
+        lengths = {root: count}
+    elif kind == BARRIER:
+        count, lengths = 1, {}
+    data = {board: elements(random, element, length, shape) for board, length in lengths.items()}
     return Run(kind, element, op, root, count, members, gap, data)

@@ -114,6 +114,11 @@ package gs_stream_pkg;
     endcase
   endfunction
 
+  /// What reductions can do
+  function automatic logic reducible(smi_type_e element, smi_op_e op);
+    return element inside {SmiTypeInt, SmiTypeFloat} && op inside {SmiOpAdd, SmiOpMax, SmiOpMin};
+  endfunction
+
   /// Bytes of a message
   function automatic bytes_t message_bytes(smi_type_e element, logic [31:0] count);
     return bytes_t'(count) << log_bytes(element);

@@ -80,8 +80,7 @@ module gs_stream_reduce
     .open_valid_i,
     .open_ready_o,
     .open_i,
-    .known_i          (open_i.element inside {SmiTypeInt, SmiTypeFloat}
-                       && open_i.op inside {SmiOpAdd, SmiOpMax, SmiOpMin}),
+    .known_i          (reducible(open_i.element, open_i.op)),
     .fault_o,
     .send_open_valid_o,
     .send_open_ready_i,

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A board that is one rank: a broadcast and a reduction at its streaming ports, its links, and the wires that lead
-/// away from it. The harness (ranks.cc) makes a cluster of several. Ports: edges of the broadcast, then of the
-/// reduction.
+/// A board that is one rank: support blocks of two collectives at its streaming ports, its links, and the wires that
+/// lead away from it. The harness (ranks.cc) makes a cluster of several. Ports: those of the first block, then of the
+/// second.
 module rank_top
   import gossamer_pkg::*;
   import gs_stream_pkg::*;
   import gs_switch_pkg::*;
 #(
+  /// 0: broadcast and reduction; 1: allreduce and barrier
+  parameter  int unsigned Set      = 0,
   parameter  int unsigned Links    = 4,
   parameter  int unsigned Bytes    = 8,
   parameter  int unsigned Depth    = 256,
@@ -33,7 +35,7 @@ module rank_top
   // The other ends of links: board and its link
   input  logic [Links-1:0][7:0]          far_i,
   input  logic [Links-1:0][7:0]          far_link_i,
-  // By kind: broadcast, reduction
+  // By kind, as the set has them
   input  logic [Kinds-1:0]               clear_i,
   input  logic [Kinds-1:0]               tree_we_i,
   input  logic [3:0]                     tree_root_i,
@@ -49,9 +51,14 @@ module rank_top
   output logic [63:0]                    m_data_o[Kinds],
   output logic [7:0]                     m_keep_o[Kinds],
   output logic [Kinds-1:0]               m_last_o,
-  /// of blocks; and, for ever: a fault of a port, a packet refused or for nobody
+  /// of blocks; and, for ever: a packet refused or for nobody
   output logic [Kinds-1:0]               block_fault_o,
   output logic                           fault_o,
+  /// the first report of a port, in the order of stream_report_t
+  output logic                           report_valid_o,
+  output logic [31:0]                    report_ends_o,
+  output logic [31:0]                    report_mine_o,
+  output logic [31:0]                    report_theirs_o,
   // Behind the wires that lead away; and from those of others
   output logic [Links-1:0]               away_valid_o,
   output logic [63:0]                    away_data_o[Links],
@@ -79,47 +86,28 @@ module rank_top
   logic [Ports-1:0][8*Bytes-1:0] s_data, m_data;
   logic [Ports-1:0][Bytes-1:0] unused_keep;
   neighbour_t [Kinds-1:0][Links-1:0] edges;
-  stream_report_t unused_report;
+  stream_report_t told, told_q;
+  logic told_valid_q;
   channels_t unused_own_credit, unused_own_valid;
   flit_t unused_own;
   logic [1+Links:0] no_one;
 
-  for (genvar p = 0; p < Ports; p++) begin : gen_port
-    if (p < Kinds * Links) begin : gen_used
-      neighbour_t edge_here;
-      assign edge_here.rank = far_i[p%Links];
-      assign edge_here.dest = {
-        EndpointStream, 3'd0, 12'(far_i[p%Links]), 6'd0, 8'((p / Links) * Links) + far_link_i[p%Links]
-      };
-      assign edges[p/Links][p%Links] = edge_here;
-      assign send_bind[p] = '{eager: 1'b1, account: '0, dest: edge_here.dest, flits: credits_t'(Depth)};
-      assign recv_bind[p] = '{eager: 1'b1, account: '0, source: edge_here.rank, reply: edge_here.dest};
-    end else begin : gen_spare
-      assign send_bind[p] = '0;
-      assign recv_bind[p] = '0;
-      assign send_open_valid[p] = 1'b0;
-      assign recv_open_valid[p] = 1'b0;
-      assign send_open[p] = '0;
-      assign recv_open[p] = '0;
-      assign s_valid[p] = 1'b0;
-      assign s_data[p] = '0;
-      assign m_ready[p] = 1'b0;
-    end
+  if (Ports != Kinds * Links) begin : gen_illegal_links
+    $fatal(1, "rank_top: Links is %0d; it must be a power of two", Links);
   end
 
-`define RANK_BLOCK(MODULE, KIND) \
-  MODULE #( \
-    .Edges(Links), \
-    .Bytes(Bytes) \
-  ) u_``MODULE ( \
-    .clk_i, \
-    .rst_ni, \
-    .clear_i          (clear_i[KIND]), \
-    .tree_we_i        (tree_we_i[KIND]), \
-    .tree_root_i, \
-    .tree_entry_i, \
-    .edges_i          (edges[KIND]), \
-    .fault_o          (block_fault_o[KIND]), \
+  for (genvar p = 0; p < Ports; p++) begin : gen_port
+    neighbour_t edge_here;
+    assign edge_here.rank = far_i[p%Links];
+    assign edge_here.dest = {
+      EndpointStream, 3'd0, 12'(far_i[p%Links]), 6'd0, 8'((p / Links) * Links) + far_link_i[p%Links]
+    };
+    assign edges[p/Links][p%Links] = edge_here;
+    assign send_bind[p] = '{eager: 1'b1, account: '0, dest: edge_here.dest, flits: credits_t'(Depth)};
+    assign recv_bind[p] = '{eager: 1'b1, account: '0, source: edge_here.rank, reply: edge_here.dest};
+  end
+
+`define RANK_KERNEL(KIND) \
     .open_valid_i     (open_valid_i[KIND]), \
     .open_ready_o     (open_ready_o[KIND]), \
     .open_i           (open_i[KIND]), \
@@ -130,7 +118,8 @@ module rank_top
     .m_axis_tready_i  (m_ready_i[KIND]), \
     .m_axis_tdata_o   (m_data_o[KIND]), \
     .m_axis_tkeep_o   (m_keep_o[KIND]), \
-    .m_axis_tlast_o   (m_last_o[KIND]), \
+    .m_axis_tlast_o   (m_last_o[KIND]),
+`define RANK_PORTS(KIND) \
     .send_open_valid_o(send_open_valid[KIND*Links+:Links]), \
     .send_open_ready_i(send_open_ready[KIND*Links+:Links]), \
     .send_open_o      (send_open[KIND*Links+:Links]), \
@@ -141,11 +130,51 @@ module rank_top
     .recv_open_ready_i(recv_open_ready[KIND*Links+:Links]), \
     .recv_open_o      (recv_open[KIND*Links+:Links]), \
     .pop_valid_i      (m_valid[KIND*Links+:Links]), \
-    .pop_ready_o      (m_ready[KIND*Links+:Links]), \
+    .pop_ready_o      (m_ready[KIND*Links+:Links])
+`define RANK_TREE(KIND) \
+    .clk_i, \
+    .rst_ni, \
+    .clear_i          (clear_i[KIND]), \
+    .tree_we_i        (tree_we_i[KIND]), \
+    .tree_root_i, \
+    .tree_entry_i, \
+    .edges_i          (edges[KIND]), \
+    .fault_o          (block_fault_o[KIND]),
+`define RANK_BLOCK(MODULE, KIND) \
+  MODULE #( \
+    .Edges(Links), \
+    .Bytes(Bytes) \
+  ) u_``MODULE ( \
+    `RANK_TREE(KIND) \
+    `RANK_KERNEL(KIND) \
+    `RANK_PORTS(KIND), \
     .pop_data_i       (m_data[KIND*Links+:Links]) \
   );
-  `RANK_BLOCK(gs_stream_bcast, 0)
-  `RANK_BLOCK(gs_stream_reduce, 1)
+  if (Set == 0) begin : gen_bcast_reduce
+    `RANK_BLOCK(gs_stream_bcast, 0)
+    `RANK_BLOCK(gs_stream_reduce, 1)
+  end else begin : gen_allreduce_barrier
+    `RANK_BLOCK(gs_stream_allreduce, 0)
+    // To the harness a barrier is an element of 0.
+    gs_stream_barrier #(
+      .Edges(Links),
+      .Bytes(Bytes)
+    ) u_barrier (
+      `RANK_TREE(1)
+      .come_valid_i     (open_valid_i[1]),
+      .come_ready_o     (open_ready_o[1]),
+      .come_own_i       (8'(board_i)),
+      .leave_valid_o    (m_valid_o[1]),
+      .leave_ready_i    (m_ready_i[1]),
+      `RANK_PORTS(1)
+    );
+    assign s_ready_o[1] = 1'b0;
+    assign m_data_o[1] = '0;
+    assign m_keep_o[1] = 8'h0F;
+    assign m_last_o[1] = 1'b1;
+    logic unused_barrier;
+    assign unused_barrier = ^{s_valid_i[1], m_data[Links+:Links]};
+  end
 
   gs_stream_board #(
     .Links   (Links),
@@ -183,7 +212,7 @@ module rank_top
     .m_axis_tlast_o   (unused_last),
     .report_valid_o   (report),
     .report_ready_i   (1'b1),
-    .report_o         (unused_report),
+    .report_o         (told),
     .refused_o        (refused),
     .own_valid_i      ('0),
     .own_i            ('0),
@@ -238,6 +267,12 @@ module rank_top
     lost_o = '0;
     for (int unsigned l = 0; l < Links; l++) lost_o += lost[l];
   end
-  always_ff @(posedge clk_i) fault_q <= rst_ni && (fault_q || report || refused || no_one != '0);
+  always_ff @(posedge clk_i) begin
+    fault_q <= rst_ni && (fault_q || refused || no_one != '0);
+    told_valid_q <= rst_ni && (told_valid_q || report);
+    if (!told_valid_q) told_q <= told;
+  end
+  assign report_valid_o = told_valid_q;
+  assign {report_ends_o, report_mine_o, report_theirs_o} = told_q;
   assign fault_o = fault_q;
 endmodule

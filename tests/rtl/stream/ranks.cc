@@ -11,14 +11,18 @@
 //   tree KIND BOARD ROOT ENTRY              a place in the tree of a root
 //   run KIND TYPE OP ROOT COUNT MEMBERS GAP a collective of the boards in the mask, GAP cycles behind the end of the
 //                                           last one (-1: as soon as its ranks are free)
+//   wrong RUN BOARD TYPE OP ROOT COUNT      what one rank opens in place of it
+// Kinds are those of the model's set (rank_top): two of them, numbered from twice the set's number.
 // INPUT has the elements (4 bytes each) that kernels give, in the order of the runs, then of boards; OUTPUT what
-// they take. For each run a line: its number, cycles from its first open to its first beat taken, and to its last.
+// they take. For each run a line: its number, cycles from its first open to its last open, its first beat taken, and
+// its last.
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <deque>
-#include <functional>
 #include <fstream>
+#include <functional>
 #include <iostream>
 #include <memory>
 #include <random>
@@ -31,28 +35,74 @@
 
 namespace {
 constexpr unsigned kMost = 32, kKinds = 2, kLinks = LINKS;
-enum Kind { kBcast, kReduce };
+enum Kind { kBcast, kReduce, kAllreduce, kBarrier };
+
+struct Wrong {
+  unsigned board, type, op, root, count;
+};
 
 struct Run {
   unsigned kind, type, op, root, count, members;
   long gap;
+  std::vector<Wrong> wrong;
   std::vector<std::vector<uint32_t>> in, out;
-  unsigned left = 0;  // ranks that are not through
-  uint64_t begun = 0, first = 0, ended = 0;
-  bool gives(unsigned board) const { return members >> board & 1 && (kind == kReduce || board == root); }
-  bool takes(unsigned board) const { return members >> board & 1 && (kind == kReduce) == (board == root); }
+  std::vector<std::vector<unsigned>> gives, takes;  // by board: lengths of its messages
+  unsigned left = 0;                                // ranks that are not through
+  uint64_t begun = 0, opened = 0, first = 0, ended = 0;
+
+  /// Lengths of messages, when all that belongs to it has been read.
+  void shape() {
+    gives.resize(kMost);
+    takes.resize(kMost);
+    in.resize(kMost);
+    out.resize(kMost);
+    for (unsigned b = 0; b < kMost; ++b) {
+      if (!(members >> b & 1)) continue;
+      const bool all = kind == kAllreduce || kind == kBarrier;
+      if (kind == kReduce || kind == kAllreduce || (kind == kBcast && b == root)) gives[b].push_back(count);
+      if (all || (kind == kReduce) == (b == root)) takes[b].push_back(count);
+    }
+  }
+};
+
+/// Goes through the messages of a kernel, a beat of two elements at a time.
+struct Stream {
+  const std::vector<unsigned>* lengths = nullptr;
+  size_t message = 0;
+  unsigned at = 0, all = 0;  // in the message; and in all
+
+  void begin(const std::vector<unsigned>& of) {
+    *this = {&of};
+    skip();
+  }
+  void skip() {
+    while (message < lengths->size() && at >= (*lengths)[message]) {
+      ++message;
+      at = 0;
+    }
+  }
+  bool over() const { return message >= lengths->size(); }
+  unsigned beat() const { return std::min(2u, (*lengths)[message] - at); }
+  bool last() const { return at + 2 >= (*lengths)[message]; }
+  void step() {
+    all += beat();
+    at += beat();
+    skip();
+  }
 };
 
 struct Kernel {
   size_t next = 0;  // run that it opens next
   Run* open = nullptr;
   bool offered = false;
-  unsigned given = 0, taken = 0;
+  uint64_t comes = 0;  // opens nothing before
+  Stream give, take;
   unsigned odds[2] = {1000, 1000};
 };
 
 [[noreturn]] void fail(const char* what, uint64_t cycle, unsigned at) {
-  std::printf("cycle %llu, board %u, kind %u: %s\n", (unsigned long long)cycle, at / kKinds, at % kKinds, what);
+  std::printf("cycle %llu, board %u, kind %u: %s\n", (unsigned long long)cycle, at / kKinds, SET * kKinds + at % kKinds,
+              what);
   std::exit(1);
 }
 
@@ -134,11 +184,16 @@ int main(int argc, char** argv) {
     std::istringstream words(line);
     words >> word;
     Write one{};
-    if (word == "seed") words >> seed;
-    else if (word == "loss") words >> loss;
-    else if (word == "stalls") words >> stalls;
-    else if (word == "limit") words >> limit;
-    else if (word == "boards") words >> count;
+    if (word == "seed")
+      words >> seed;
+    else if (word == "loss")
+      words >> loss;
+    else if (word == "stalls")
+      words >> stalls;
+    else if (word == "limit")
+      words >> limit;
+    else if (word == "boards")
+      words >> count;
     else if (word == "wire") {
       Wire wire{};
       words >> wire.board >> wire.link >> wire.far >> wire.far_link;
@@ -152,19 +207,31 @@ int main(int argc, char** argv) {
     } else if (word == "run") {
       Run run{};
       words >> run.kind >> run.type >> run.op >> run.root >> run.count >> run.members >> run.gap;
-      run.in.resize(kMost);
-      run.out.resize(kMost);
-      for (unsigned b = 0; b < kMost; ++b)
-        if (run.gives(b)) {
-          run.in[b].resize(run.count);
-          input.read(reinterpret_cast<char*>(run.in[b].data()), 4l * run.count);
-        }
+      run.kind -= SET * kKinds;
+      if (run.kind >= kKinds) words.setstate(std::ios::failbit);
+      run.kind += SET * kKinds;
       runs.push_back(run);
+    } else if (word == "wrong") {
+      unsigned run = 0;
+      Wrong wrong{};
+      words >> run >> wrong.board >> wrong.type >> wrong.op >> wrong.root >> wrong.count;
+      runs.at(run).wrong.push_back(wrong);
     }
-    if (!words || !input) {
-      std::fprintf(stderr, "%s: %s: not understood, or the input is too short\n", argv[1], line.c_str());
+    if (!words) {
+      std::fprintf(stderr, "%s: %s: not understood\n", argv[1], line.c_str());
       return 2;
     }
+  }
+  for (Run& run : runs) {
+    run.shape();
+    for (unsigned b = 0; b < kMost; ++b) {
+      for (unsigned length : run.gives[b]) run.in[b].resize(run.in[b].size() + length);
+      input.read(reinterpret_cast<char*>(run.in[b].data()), 4l * long(run.in[b].size()));
+    }
+  }
+  if (!input) {
+    std::fprintf(stderr, "%s: too short\n", argv[2]);
+    return 2;
   }
 
   std::mt19937_64 random(seed);
@@ -205,7 +272,7 @@ int main(int argc, char** argv) {
     Vrank_top& top = boards.at(one.board)->top;
     top.tree_root_i = one.at;
     top.tree_entry_i = one.entry;
-    top.tree_we_i = 1u << one.kind;
+    top.tree_we_i = 1u << one.kind % kKinds;
     tick();
     top.tree_we_i = 0;
   }
@@ -243,7 +310,7 @@ int main(int argc, char** argv) {
       bool opens = false;
       if (!kernel.open) {
         while (kernel.next < runs.size() &&
-               (runs[kernel.next].kind != kind || !(runs[kernel.next].members >> board & 1)))
+               (runs[kernel.next].kind % kKinds != kind || !(runs[kernel.next].members >> board & 1)))
           ++kernel.next;
         if (kernel.next < runs.size()) {
           const Run& run = runs[kernel.next];
@@ -251,22 +318,24 @@ int main(int argc, char** argv) {
           bool waits = false;
           if (run.gap >= 0) {
             waits = now < idle_from[kind] + uint64_t(run.gap);
-            for (size_t r = 0; r < kernel.next; ++r) waits |= runs[r].kind == kind && !runs[r].ended;
+            for (size_t r = 0; r < kernel.next; ++r) waits |= runs[r].kind % kKinds == kind && !runs[r].ended;
           }
-          opens = !waits;
+          opens = !waits && (now >= kernel.comes || !stalls);
+          Wrong said{board, run.type, run.op, run.root, run.count};
+          for (const Wrong& wrong : run.wrong)
+            if (wrong.board == board) said = wrong;
           if (opens)
-            top.open_i[kind] = uint64_t(run.type) << 50 | uint64_t(run.op) << 48 | uint64_t(board) << 40 |
-                            uint64_t(run.root) << 32 | run.count;
+            top.open_i[kind] = uint64_t(said.type) << 50 | uint64_t(said.op) << 48 | uint64_t(board) << 40 |
+                               uint64_t(said.root) << 32 | said.count;
         }
       }
       set(top.open_valid_i, kind, opens);
       Run* run = kernel.open;
-      const bool some = run && run->gives(board) && kernel.given < run->count;
+      const bool some = run && !kernel.give.over();
       set(top.s_valid_i, kind, some && (kernel.offered || random() % 1000 < kernel.odds[0]));
       if (some) {
-        const auto& data = run->in[board];
-        const bool two = kernel.given + 1 < run->count;
-        top.s_data_i[kind] = data[kernel.given] | uint64_t(two ? data[kernel.given + 1] : 0xDEADBEEF) << 32;
+        const uint32_t* data = &run->in[board][kernel.give.all];
+        top.s_data_i[kind] = data[0] | uint64_t(kernel.give.beat() == 2 ? data[1] : 0xDEADBEEF) << 32;
       }
       set(top.m_ready_i, kind, kernel.odds[1] == 1000 || random() % 1000 < kernel.odds[1]);
     }
@@ -277,22 +346,21 @@ int main(int argc, char** argv) {
       Vrank_top& top = boards[board]->top;
       Run* run = kernel.open;
       kernel.offered = bit(top.s_valid_i, kind) && !bit(top.s_ready_o, kind);
-      if (bit(top.s_valid_i, kind) && bit(top.s_ready_o, kind)) kernel.given += 2;
+      if (bit(top.s_valid_i, kind) && bit(top.s_ready_o, kind)) kernel.give.step();
       if (bit(top.m_valid_o, kind) && bit(top.m_ready_i, kind)) {
-        if (!run || !run->takes(board)) fail("an element that nobody wants", now, a);
-        const unsigned keep = top.m_keep_o[kind];
-        if (keep != 0xFF && keep != 0x0F) fail("keep", now, a);
+        if (!run || kernel.take.over()) fail("an element that nobody wants", now, a);
+        const unsigned some = kernel.take.beat();
+        if (top.m_keep_o[kind] != (some == 2 ? 0xFF : 0x0F)) fail("keep", now, a);
+        if (bit(top.m_last_o, kind) != kernel.take.last()) fail("last", now, a);
         run->first = run->first ? run->first : now;
         run->out[board].push_back(uint32_t(top.m_data_o[kind]));
-        if (keep == 0xFF) run->out[board].push_back(uint32_t(top.m_data_o[kind] >> 32));
-        kernel.taken += keep == 0xFF ? 2 : 1;
-        if (kernel.taken > run->count) fail("too many elements", now, a);
-        if (bit(top.m_last_o, kind) != (kernel.taken == run->count)) fail("last", now, a);
+        if (some == 2) run->out[board].push_back(uint32_t(top.m_data_o[kind] >> 32));
+        kernel.take.step();
       }
-      if (run && (!run->gives(board) || kernel.given >= run->count) &&
-          (!run->takes(board) || kernel.taken >= run->count)) {
+      if (run && kernel.give.over() && kernel.take.over()) {
         kernel.open = nullptr;
         ++kernel.next;
+        kernel.comes = now + random() % 600;
         if (--run->left == 0) {
           run->ended = now;
           idle_from[kind] = now;
@@ -301,8 +369,10 @@ int main(int argc, char** argv) {
       }
       if (bit(top.open_valid_i, kind) && bit(top.open_ready_o, kind)) {
         kernel.open = &runs[kernel.next];
-        kernel.given = kernel.taken = 0;
         Run& opened = *kernel.open;
+        kernel.give.begin(opened.gives[board]);
+        kernel.take.begin(opened.takes[board]);
+        opened.opened = now;
         if (!opened.begun) {
           opened.begun = now;
           opened.left = unsigned(__builtin_popcount(opened.members));
@@ -311,15 +381,25 @@ int main(int argc, char** argv) {
       if (bit(top.block_fault_o, kind)) fail("a collective that its block cannot do", now, a);
     }
     high();
-    for (unsigned b = 0; b < count; ++b)
-      if (boards[b]->top.fault_o) fail("a fault, or a packet that nobody wants", now, b * kKinds);
+    for (unsigned b = 0; b < count; ++b) {
+      Vrank_top& top = boards[b]->top;
+      if (top.fault_o) fail("a packet that nobody wants", now, b * kKinds);
+      if (!top.report_valid_o) continue;
+      const unsigned ends = top.report_ends_o;
+      std::printf("report of board %u: fault %u port %u own %u peer %u type %u and %u count %u and %u\n", b, ends >> 30,
+                  ends >> 22 & 255, ends >> 14 & 255, ends >> 6 & 255, ends >> 3 & 7, ends & 7, top.report_mine_o,
+                  top.report_theirs_o);
+      return 1;
+    }
   }
 
   std::ofstream output(argv[3], std::ios::binary);
   for (const Run& run : runs) {
     for (unsigned b = 0; b < count; ++b)
-      if (run.takes(b)) output.write(reinterpret_cast<const char*>(run.out[b].data()), 4l * long(run.out[b].size()));
-    std::printf("run %zu first %llu last %llu\n", size_t(&run - &runs[0]), (unsigned long long)(run.first - run.begun),
+      if (!run.out[b].empty())
+        output.write(reinterpret_cast<const char*>(run.out[b].data()), 4l * long(run.out[b].size()));
+    std::printf("run %zu opened %llu first %llu last %llu\n", size_t(&run - &runs[0]),
+                (unsigned long long)(run.opened - run.begun), (unsigned long long)(run.first - run.begun),
                 (unsigned long long)(run.ended - run.begun));
   }
   unsigned lost = 0;

@@ -19,8 +19,8 @@ HERE = Path(__file__).resolve().parent
 
 
 @cache
-def boards(cluster: str) -> ranks.Boards:
-    return ranks.Boards(ranks.Wiring.of(cluster))
+def boards(cluster: str, kind: int = ranks.BCAST) -> ranks.Boards:
+    return ranks.Boards(ranks.Wiring.of(cluster), kind=kind)
 
 
 def test_elements_are_joined_as_this_machine_does(size: Size, seed: int) -> None:
@@ -72,6 +72,38 @@ def test_collectives_of_all_roots(cluster: str, loss: str, size: Size, seed: int
     assert (outcome.lost > 0) == (LOSSES[loss] > 0)
 
 
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("cluster", ["torus8", "bus8"])
+def test_results_for_all_and_barriers(cluster: str, loss: str, size: Size, seed: int) -> None:
+    """Allreduce, and barriers beside it: results reach all ranks, and nobody leaves a barrier before the last has come.
+    Each block has a tree of its own; its root is no matter of the kernels."""
+    here = boards(cluster, ranks.ALLREDUCE)
+    random = np.random.default_rng(seed)
+    everybody = range(here.wiring.boards)
+    roots = {kind: int(random.integers(here.wiring.boards)) for kind in (ranks.ALLREDUCE, ranks.BARRIER)}
+    trees = {kind: {root: ranks.tree(here.wiring, root, everybody)} for kind, root in roots.items()}
+    runs = []
+    for _ in range(size.pick(6, 24, 600)):
+        kind = int(random.choice([ranks.ALLREDUCE, ranks.BARRIER]))
+        runs.append(
+            ranks.made(
+                random,
+                kind,
+                roots[kind],
+                int(random.choice([0, 1, 2, 3, 40, 500])),
+                everybody,
+                element=int(random.choice([ranks.INT, ranks.FLOAT])),
+                op=int(random.integers(3)),
+                shape=str(random.choice(["any", "close", "negative", "special"])),
+            )
+        )
+    outcome = here.run(trees, runs, limit=40_000 * len(runs) + 50_000, seed=seed, loss=LOSSES[loss], stalls=True)
+    assert (outcome.lost > 0) == (LOSSES[loss] > 0)
+    for number, run in enumerate(runs):
+        if run.kind == ranks.BARRIER:
+            assert outcome.opened[number] < outcome.first[number], f"run {number}: left before the last had come"
+
+
 def test_some_ranks_and_a_root_between_two(size: Size, seed: int) -> None:
     """Trees over a part of the boards; the others take no part and notice nothing."""
     here = boards("bus8")
@@ -99,4 +131,34 @@ def test_what_a_block_cannot_do_is_told(wrong: str, seed: int) -> None:
     else:
         run.element = 6
     with pytest.raises(AssertionError, match="a collective that its block cannot do"):
+        here.run(trees, [run], limit=20_000, seed=seed)
+
+
+# Kind, what rank 1 opens in place of 4 ints, who reports, and about whom: types, counts. An eager port knows the other
+# end's count when its message has ended, and else the least that it can be.
+MISMATCHES = {
+    "bcast-type": (ranks.BCAST, (ranks.FLOAT, 4), 1, 0, r"fault 1 .* type 2 and 1 count 4 and \d+"),
+    "bcast-more": (ranks.BCAST, (ranks.INT, 6), 1, 0, "fault 2 .* type 1 and 1 count 6 and 4"),
+    "bcast-less": (ranks.BCAST, (ranks.INT, 3), 1, 0, "fault 2 .* type 1 and 1 count 3 and 4"),
+    "reduce-type": (ranks.REDUCE, (ranks.FLOAT, 4), 0, 1, r"fault 1 .* type 1 and 2 count 4 and \d+"),
+    "reduce-more": (ranks.REDUCE, (ranks.INT, 6), 0, 1, "fault 2 .* type 1 and 1 count 4 and 5"),
+    "reduce-less": (ranks.REDUCE, (ranks.INT, 3), 0, 1, "fault 2 .* type 1 and 1 count 4 and 3"),
+    "allreduce-type": (ranks.ALLREDUCE, (ranks.FLOAT, 4), 0, 1, r"fault 1 .* type 1 and 2 count 4 and \d+"),
+    "allreduce-more": (ranks.ALLREDUCE, (ranks.INT, 6), 0, 1, "fault 2 .* type 1 and 1 count 4 and 5"),
+}
+
+
+@pytest.mark.parametrize("case", MISMATCHES)
+def test_ranks_that_disagree_are_told(case: str, seed: int) -> None:
+    """Type or count of one rank differ: the port where they meet says which rank and port, and what both ends have."""
+    kind, (element, count), teller, other, right = MISMATCHES[case]
+    here = boards("bus8", kind)
+    two = range(2)
+    trees = {kind: {0: ranks.tree(here.wiring, 0, two)}}
+    run = ranks.made(np.random.default_rng(seed), kind, 0, 4, two, element=ranks.INT)
+    run.wrong[1] = (element, ranks.ADD, 0, count)
+    ends = here.wiring.ends.items()
+    port = kind % 2 * here.LINKS + next(link for (board, link), (far, _) in ends if (board, far) == (teller, other))
+    told = right.replace(".*", f"port {port} own {teller} peer {other}")
+    with pytest.raises(AssertionError, match=f"report of board {teller}: {told}"):
         here.run(trees, [run], limit=20_000, seed=seed)

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+`include "gs_assert.svh"
+
+/// Allreduce: elements of all ranks, joined along a tree, reach the kernels of all ranks. A reduction to the tree's
+/// root and a broadcast from there, at the same streaming ports: of each edge, one uses the sending half and the other
+/// the receiving half.
+///
+///     kernel --> reduction --> parent          parent --> broadcast --> children
+///                    ^                                        +-------> kernel
+///                 children
+///     at the root: kernel --> reduction --+--> broadcast --> children
+///                                         +--> kernel
+///
+/// Elements stream through both at once: a kernel must take results while it gives elements.
+module gs_stream_allreduce
+  import gossamer_pkg::*;
+  import gs_stream_pkg::*;
+#(
+  /// edges, each a streaming port; bytes of a beat; ranks
+  parameter  int unsigned Edges = 4,
+  parameter  int unsigned Bytes = 8,
+  parameter  int unsigned Ranks = 16,
+  localparam int unsigned RankW = $clog2(Ranks)
+) (
+  input  logic                          clk_i,
+  input  logic                          rst_ni,
+  input  logic                          clear_i,
+  // One tree, the last that was written; its root is not the kernel's concern
+  input  logic                          tree_we_i,
+  input  logic [RankW-1:0]              tree_root_i,
+  input  tree_entry_t                   tree_entry_i,
+  input  neighbour_t [Edges-1:0]        edges_i,
+  output logic                          fault_o,
+  // Kernel: all give elements, and take results
+  input  logic                          open_valid_i,
+  output logic                          open_ready_o,
+  input  collective_open_t              open_i,
+  input  logic                          s_axis_tvalid_i,
+  output logic                          s_axis_tready_o,
+  input  logic [8*Bytes-1:0]            s_axis_tdata_i,
+  output logic                          m_axis_tvalid_o,
+  input  logic                          m_axis_tready_i,
+  output logic [8*Bytes-1:0]            m_axis_tdata_o,
+  output logic [Bytes-1:0]              m_axis_tkeep_o,
+  output logic                          m_axis_tlast_o,
+  // Streaming ports of the edges
+  output logic [Edges-1:0]              send_open_valid_o,
+  input  logic [Edges-1:0]              send_open_ready_i,
+  output send_open_t [Edges-1:0]        send_open_o,
+  output logic [Edges-1:0]              push_valid_o,
+  input  logic [Edges-1:0]              push_ready_i,
+  output logic [Edges-1:0][8*Bytes-1:0] push_data_o,
+  output logic [Edges-1:0]              recv_open_valid_o,
+  input  logic [Edges-1:0]              recv_open_ready_i,
+  output recv_open_t [Edges-1:0]        recv_open_o,
+  input  logic [Edges-1:0]              pop_valid_i,
+  output logic [Edges-1:0]              pop_ready_o,
+  input  logic [Edges-1:0][8*Bytes-1:0] pop_data_i
+);
+  /// What the kernel takes, and what the root's reduction gives
+  typedef struct packed {
+    logic [8*Bytes-1:0] data;
+    logic [Bytes-1:0]   keep;
+    logic               last;
+  } beat_t;
+
+  // Both blocks have one tree, under the number 0.
+  collective_open_t open;
+  logic opens, down_opens, up_ready, down_ready, up_fault, down_fault;
+  always_comb begin
+    open      = open_i;
+    open.root = '0;
+  end
+  assign open_ready_o = up_ready && down_ready;
+  assign opens = open_valid_i && open_ready_o;
+  // What the reduction refuses, the broadcast does not begin.
+  assign down_opens = opens && reducible(open_i.element, open_i.op);
+  assign fault_o = up_fault || down_fault;
+
+  logic [Edges-1:0] up_send, down_send, up_recv, down_recv, up_push, down_push, up_pop, down_pop;
+  send_open_t [Edges-1:0] up_send_open, down_send_open;
+  recv_open_t [Edges-1:0] up_recv_open, down_recv_open;
+  logic [Edges-1:0][8*Bytes-1:0] up_push_data, down_push_data;
+  logic up_valid, up_goes, down_s_ready, down_valid;
+  beat_t up, down;
+  /// at the root: kernel (0) and broadcast (1) have the result that waits
+  logic [1:0] had_q, has;
+
+  gs_stream_reduce #(
+    .Edges(Edges),
+    .Bytes(Bytes),
+    .Ranks(2)
+  ) u_up (
+    .clk_i,
+    .rst_ni,
+    .clear_i,
+    .tree_we_i,
+    .tree_root_i      (1'b0),
+    .tree_entry_i,
+    .edges_i,
+    .fault_o          (up_fault),
+    .open_valid_i     (opens),
+    .open_ready_o     (up_ready),
+    .open_i           (open),
+    .s_axis_tvalid_i,
+    .s_axis_tready_o,
+    .s_axis_tdata_i,
+    .m_axis_tvalid_o  (up_valid),
+    .m_axis_tready_i  (up_goes),
+    .m_axis_tdata_o   (up.data),
+    .m_axis_tkeep_o   (up.keep),
+    .m_axis_tlast_o   (up.last),
+    .send_open_valid_o(up_send),
+    .send_open_ready_i,
+    .send_open_o      (up_send_open),
+    .push_valid_o     (up_push),
+    .push_ready_i,
+    .push_data_o      (up_push_data),
+    .recv_open_valid_o(up_recv),
+    .recv_open_ready_i,
+    .recv_open_o      (up_recv_open),
+    .pop_valid_i,
+    .pop_ready_o      (up_pop),
+    .pop_data_i
+  );
+  gs_stream_bcast #(
+    .Edges(Edges),
+    .Bytes(Bytes),
+    .Ranks(2)
+  ) u_down (
+    .clk_i,
+    .rst_ni,
+    .clear_i,
+    .tree_we_i,
+    .tree_root_i      (1'b0),
+    .tree_entry_i,
+    .edges_i,
+    .fault_o          (down_fault),
+    .open_valid_i     (down_opens),
+    .open_ready_o     (down_ready),
+    .open_i           (open),
+    .s_axis_tvalid_i  (up_valid && !had_q[1]),
+    .s_axis_tready_o  (down_s_ready),
+    .s_axis_tdata_i   (up.data),
+    .m_axis_tvalid_o  (down_valid),
+    .m_axis_tready_i,
+    .m_axis_tdata_o   (down.data),
+    .m_axis_tkeep_o   (down.keep),
+    .m_axis_tlast_o   (down.last),
+    .send_open_valid_o(down_send),
+    .send_open_ready_i,
+    .send_open_o      (down_send_open),
+    .push_valid_o     (down_push),
+    .push_ready_i,
+    .push_data_o      (down_push_data),
+    .recv_open_valid_o(down_recv),
+    .recv_open_ready_i,
+    .recv_open_o      (down_recv_open),
+    .pop_valid_i,
+    .pop_ready_o      (down_pop),
+    .pop_data_i
+  );
+
+  // -------------------------------------------------------------- kernel
+  // A result at the root goes on when both have it. Elsewhere there is none.
+  assign has = had_q | {down_s_ready, m_axis_tready_i};
+  assign up_goes = &has;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni || clear_i) had_q <= '0;
+    else if (up_valid) had_q <= up_goes ? '0 : has;
+  end
+  assign m_axis_tvalid_o = (up_valid && !had_q[0]) || down_valid;
+  assign {m_axis_tdata_o, m_axis_tkeep_o, m_axis_tlast_o} = down_valid ? down : up;
+
+  // --------------------------------------------------------------- ports
+  assign send_open_valid_o = up_send | down_send;
+  assign recv_open_valid_o = up_recv | down_recv;
+  assign push_valid_o = up_push | down_push;
+  assign pop_ready_o = up_pop | down_pop;
+  for (genvar e = 0; e < Edges; e++) begin : gen_edge
+    assign send_open_o[e] = up_send[e] ? up_send_open[e] : down_send_open[e];
+    assign recv_open_o[e] = up_recv[e] ? up_recv_open[e] : down_recv_open[e];
+    assign push_data_o[e] = up_push[e] ? up_push_data[e] : down_push_data[e];
+  end
+
+  logic unused;
+  assign unused = ^{tree_root_i, open_i.root};
+
+  `GS_ASSERT_NOW(a_half_of_a_port_has_one_user, ((up_send & down_send) | (up_recv & down_recv)
+                 | (up_push & down_push) | (up_pop & down_pop)) == '0)
+  `GS_ASSERT_NOW(results_come_from_one_side, !(up_valid && down_valid))
+  `GS_ASSERT(results_are_stable_while_they_wait,
+             m_axis_tvalid_o && !m_axis_tready_i && !clear_i
+             |=> m_axis_tvalid_o && $stable({m_axis_tdata_o, m_axis_tkeep_o, m_axis_tlast_o}))
+endmodule
