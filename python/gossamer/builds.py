@@ -46,29 +46,22 @@ def compiler() -> list[str]:
 
     Without ``$CXX`` the first of g++, c++, clang++ on the path. Raises InputError when there is none.
     """
-    try:
-        found = _system.compiler()
-    except SetupError as error:
-        raise InputError(str(error)) from None
-    if found is None:
-        raise InputError("no C++ compiler found; install one: apt-get install g++")
-    return found
+    return _compiler("CXX", _system.COMPILERS, "C++", "g++")
 
 
 def c_compiler() -> list[str]:
     """The C compiler in the same way: ``$CC``, else the first of gcc, cc, clang on the path."""
-    given = os.environ.get("CC", "").strip()
+    return _compiler("CC", ("gcc", "cc", "clang"), "C", "gcc")
+
+
+def _compiler(variable: str, names: Sequence[str], language: str, package: str) -> list[str]:
     try:
-        words = [given] if shutil.which(given) else shlex.split(given)
-    except ValueError:
-        words = [given]
-    for command in [words] if words else [["gcc"], ["cc"], ["clang"]]:
-        found = shutil.which(command[0])
-        if found:
-            return [os.path.abspath(found), *command[1:]]
-    if words:
-        raise InputError(f"CC={given}: there is no such compiler; name one that is on the path, or unset CC")
-    raise InputError("no C compiler found; install one: apt-get install gcc")
+        found = _system.compiler(variable, names)
+    except SetupError as error:
+        raise InputError(str(error)) from None
+    if found is None:
+        raise InputError(f"no {language} compiler found; install one: apt-get install {package}")
+    return found
 
 
 def toolchain_key() -> str:

@@ -2,7 +2,8 @@
 """Other programs that we start: none outlives us when a signal ends us.
 
 ``run`` is for tools (compilers, build systems, converters), which have a process group of their own: a terminal's
-Ctrl-C reaches us alone, and we end the whole group. ``attend`` is for a user's program, which shares our terminal.
+Ctrl-C reaches us alone, and we end the whole group. ``run_attended`` is for a user's program, which shares our
+terminal.
 """
 
 from __future__ import annotations
@@ -105,14 +106,13 @@ def end_with_parent() -> None:
 class _Asked:
     """Notes SIGINT, SIGTERM and SIGHUP, with the time, instead of what they do else; wakes ``wait``."""
 
-    def __init__(self, child: subprocess.Popen[bytes]) -> None:
+    def __init__(self) -> None:
         self.signals: list[tuple[float, int]] = []
         self._before: dict[int, Any] = {}
-        self._child = os.pidfd_open(child.pid)
         self._wake, self._wakes = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+        self._files = [self._wake, self._wakes]
         self._poll = select.poll()
-        for number in (self._child, self._wake):
-            self._poll.register(number, select.POLLIN)
+        self._poll.register(self._wake, select.POLLIN)
         if threading.current_thread() is not threading.main_thread():
             return
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -124,6 +124,12 @@ class _Asked:
         with contextlib.suppress(BlockingIOError):
             os.write(self._wakes, b"!")
 
+    def follow(self, child: subprocess.Popen[bytes]) -> None:
+        """The end of this child wakes ``wait`` too."""
+        handle = os.pidfd_open(child.pid)
+        self._files.append(handle)
+        self._poll.register(handle, select.POLLIN)
+
     def wait(self, seconds: float | None) -> None:
         """Until the child has ended, a signal came, or that many seconds have passed."""
         self._poll.poll(None if seconds is None else seconds * 1000)
@@ -133,7 +139,7 @@ class _Asked:
     def close(self) -> None:
         for number, handler in self._before.items():
             signal.signal(number, handler)
-        for file in (self._child, self._wake, self._wakes):
+        for file in self._files:
             os.close(file)
 
 
@@ -146,56 +152,49 @@ def run_attended(
     look: Callable[[], object] = lambda: None,
     every: float | None = None,
 ) -> int:
-    """Starts a user's program and attends it; whatever ends the wait ends the program.
-
-    ``pass_fds`` are open files that it gets under their numbers.
-    """
-    child: subprocess.Popen[bytes] | None = None
-    try:
-        # Interrupted between the start of the child and our knowing it, we would leave it behind.
-        with SIGNALS.held():
-            child = subprocess.Popen([str(word) for word in command], cwd=cwd, env=env, pass_fds=pass_fds)
-        return attend(child, look, every)
-    finally:
-        if child is not None:
-            child.kill()
-            child.wait()
-
-
-def attend(
-    child: subprocess.Popen[bytes], look: Callable[[], object] = lambda: None, every: float | None = None
-) -> int:
-    """Waits for a user's program, which is in our process group; gives its exit code, less than 0 for a signal.
+    """Starts a user's program and waits for it; gives its exit code, less than 0 for a signal.
 
     Ctrl-C of a terminal reaches it too, and it is for it to end, and then for us. What reached us alone is passed on:
     SIGTERM and SIGHUP at once, SIGINT half a second later. Asked a second time, or not gone in ``_GRACE`` seconds
-    behind SIGTERM, it is killed. KeyboardInterrupt or Stopped if it has ended by what we were asked.
+    behind SIGTERM, it is killed. KeyboardInterrupt or Stopped if it has ended by what we were asked. Whatever else ends
+    the wait ends the program.
 
-    ``look`` is called every so many seconds.
+    ``pass_fds`` are open files that it gets under their numbers. ``look`` is called every so many seconds.
     """
-    passed = 0
-    killed = False
-    watch = _Asked(child)
-    asked = watch.signals
+    # Signals are noted before the program stands: it may be at work, and be asked to end, before Popen has returned.
+    watch = _Asked()
     try:
-        while (code := child.poll()) is None:
-            watch.wait(0.1 if asked else every)
-            look()
-            now = time.monotonic()
-            for at, number in asked[passed:]:
-                if passed:
-                    killed = True
-                    child.kill()
-                elif number == signal.SIGINT and now - at < _PATIENCE and len(asked) == 1:
-                    break
-                else:
-                    child.send_signal(number)
-                passed += 1
-            if passed and not killed and asked[0][1] != signal.SIGINT and now - asked[0][0] > _GRACE:
-                killed = True
-                child.kill()
+        child = subprocess.Popen([str(word) for word in command], cwd=cwd, env=env, pass_fds=pass_fds)
+        try:
+            watch.follow(child)
+            return _attend(child, watch, look, every)
+        finally:
+            child.kill()
+            child.wait()
     finally:
         watch.close()
+
+
+def _attend(child: subprocess.Popen[bytes], watch: _Asked, look: Callable[[], object], every: float | None) -> int:
+    passed = 0
+    killed = False
+    asked = watch.signals
+    while (code := child.poll()) is None:
+        watch.wait(0.1 if asked else every)
+        look()
+        now = time.monotonic()
+        for at, number in asked[passed:]:
+            if passed:
+                killed = True
+                child.kill()
+            elif number == signal.SIGINT and now - at < _PATIENCE and len(asked) == 1:
+                break
+            else:
+                child.send_signal(number)
+            passed += 1
+        if passed and not killed and asked[0][1] != signal.SIGINT and now - asked[0][0] > _GRACE:
+            killed = True
+            child.kill()
     if asked and (killed or code == -asked[0][1]):
         if asked[0][1] == signal.SIGINT:
             raise KeyboardInterrupt
@@ -203,4 +202,4 @@ def attend(
     return code
 
 
-__all__ = ["attend", "end", "end_with_parent", "run", "run_attended"]
+__all__ = ["end", "end_with_parent", "run", "run_attended"]

@@ -9,6 +9,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 
 from gossamer_setup._env import SetupError
 
@@ -23,22 +24,24 @@ BOOST = ("boost/context/fiber.hpp", "boost_context", "libboost-context-dev")
 COMPILERS = ("g++", "c++", "clang++")
 
 
-def compiler() -> list[str] | None:
+def compiler(variable: str = "CXX", names: Sequence[str] = COMPILERS) -> list[str] | None:
     """The C++ compiler, its path first: ``$CXX``, which may have arguments (``ccache g++``, ``g++ -m64``), else the
-    first of g++, c++, clang++ on the path.
+    first of g++, c++, clang++ on the path. Another compiler has another variable and other names.
 
-    Raises SetupError where ``$CXX`` names none.
+    Raises SetupError where the variable names none.
     """
-    given = os.environ.get("CXX", "").strip()
+    given = os.environ.get(variable, "").strip()
     if not given:
-        return next(([found] for name in COMPILERS if (found := shutil.which(name))), None)
+        return next(([found] for name in names if (found := shutil.which(name))), None)
     try:
         words = [given] if shutil.which(given) else shlex.split(given)
     except ValueError:
         words = [given]
     found = shutil.which(words[0])
     if found is None:
-        raise SetupError(f"CXX={given}: there is no such compiler; name one that is on the path, or unset CXX")
+        raise SetupError(
+            f"{variable}={given}: there is no such compiler; name one that is on the path, or unset {variable}"
+        )
     # Commands run in other folders than this one.
     return [os.path.abspath(found), *words[1:]]
 

@@ -31,7 +31,10 @@ def tables_of(
 ) -> mapper.Tables:
     machine = mapper.Machine(topology.cluster.boards[0].config, len(topology.cluster.boards))
     mapping = mapper.assign(given.vertices, *given.ends(), machine, **how)
-    over = mapper.Network(topology, made)
+    # A simulator has numbers for links with a cable alone; here they are the same.
+    cables = topology.cluster.cables
+    plugged = {(one.a, one.a_link): one.a_link for one in cables} | {(one.b, one.b_link): one.b_link for one in cables}
+    over = mapper.Network(topology, made, lambda board, link: plugged[board, link])
     return mapper.Tables(given, mapping, machine, layout, base=BASE + 100, multicast=True, network=over)
 
 

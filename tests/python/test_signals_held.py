@@ -36,6 +36,19 @@ def test_a_signal_that_is_held_ends_what_follows() -> None:
     assert reached
 
 
+def interrupted(started: list[subprocess.Popen[Any]]) -> type[subprocess.Popen[Any]]:
+    """A Popen behind which a Ctrl-C comes before whoever called has the child in a variable."""
+
+    class Interrupted(subprocess.Popen[Any]):
+        def __init__(self, *words: Any, **how: Any) -> None:
+            super().__init__(*words, **how)
+            started.append(self)
+            os.kill(os.getpid(), signal.SIGINT)
+            sum(range(1000))  # Python calls its handlers between two steps of a program
+
+    return Interrupted
+
+
 @pytest.mark.parametrize(
     "start",
     [
@@ -46,16 +59,7 @@ def test_a_signal_that_is_held_ends_what_follows() -> None:
 )
 def test_a_signal_while_a_program_starts_ends_it(start: Callable[[], object], monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[subprocess.Popen[Any]] = []
-
-    class Interrupted(subprocess.Popen[Any]):
-        def __init__(self, *words: Any, **how: Any) -> None:
-            super().__init__(*words, **how)
-            started.append(self)
-            # Whoever started us does not have us in a variable yet.
-            os.kill(os.getpid(), signal.SIGINT)
-            sum(range(1000))  # Python calls its handlers between two steps of a program
-
-    monkeypatch.setattr(subprocess, "Popen", Interrupted)
+    monkeypatch.setattr(subprocess, "Popen", interrupted(started))
     with pytest.raises(KeyboardInterrupt):
         start()
     try:
@@ -63,6 +67,12 @@ def test_a_signal_while_a_program_starts_ends_it(start: Callable[[], object], mo
     finally:
         for child in started:
             child.kill()
+
+
+def test_a_program_may_ignore_a_signal_while_it_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It goes on, as it would with any first Ctrl-C that it does not mind."""
+    monkeypatch.setattr(subprocess, "Popen", interrupted([]))
+    assert processes.run_attended(["sh", "-c", "trap '' INT; sleep 1.5; exit 7"]) == 7
 
 
 def test_the_end_of_a_parent() -> None:

@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gossamer import mpi_ranks
 from gossamer.config import constants
-from gossamer.engines import _rtl_build, _rtl_control, _rtl_network, _rtl_ranks
+from gossamer.engines import _rtl_build, _rtl_control, _rtl_network
 from gossamer.engines._rtl_plan import Plan, cuts, tables
 from gossamer.engines._rtl_process import Kind, Simulator
 from gossamer.engines.rtl import LEAST_WAIT, TRACE_BYTES, Board, NetworkCounters
@@ -116,7 +117,7 @@ class Cluster(Board):
     def _start(self, command: Sequence[str | Path]) -> Simulator:
         if self._ranks == 1:
             return super()._start(command)
-        return Simulator(lambda socket: _rtl_ranks.command(self._ranks, command, socket))
+        return Simulator(lambda socket: mpi_ranks.command(self._ranks, command, socket))
 
     def _about(self) -> dict[str, Any]:
         return {

@@ -23,7 +23,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from gossamer.engines import _rtl_ranks
+from gossamer import mpi_ranks
 from gossamer.errors import RunDied
 from gossamer.paths import ROOT
 from gossamer_setup._signals import SIGNALS
@@ -40,8 +40,8 @@ def run(emulator: Path, processes: int, plan: str, arguments: Sequence[str]) -> 
 
     The report of a process that failed comes alone: the others were ended because of it. RunDied if they do not start.
     """
-    start, library = _rtl_ranks.launcher(_SOURCES)
-    far = _rtl_ranks.elsewhere()
+    start, library = mpi_ranks.launcher(_SOURCES)
+    far = mpi_ranks.elsewhere()
     sys.stdout.flush()
     token = secrets.token_hex(16)
     with socket.create_server(("" if far else "127.0.0.1", 0), backlog=3 * processes) as listener:

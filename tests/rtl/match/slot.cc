@@ -213,7 +213,7 @@ void Bench::tick() {
 
 struct Traffic {
   unsigned threads, communicators, sources, tags;
-  double any, probe, cancel, odd;
+  double any, probe, cancel, odd, met;  // `met`: requests made to fit a message that waits
   long depth;
 };
 
@@ -225,6 +225,16 @@ Packet any_packet(Bench& b, const Traffic& t, uint16_t handle) {
   if (b.chance(t.probe)) kind = b.below(2) ? kProbe : kWatch;
   Flit head{kind | b.below(256) << 8 | b.below(t.sources) << 16, b.below(t.tags) * 4097u,
             handle | b.below(1 << 14) << 16, static_cast<uint32_t>(b.below(65'536)) | b.below(t.communicators) << 16};
+  if (kind >= kPost && !b.store.empty() && b.chance(t.met)) {
+    // Numbers drawn from thousands never meet: what waits would fill the store and stay.
+    auto one = b.store.begin();
+    std::advance(one, b.below(static_cast<unsigned>(b.store.size())));
+    const Flit& waits = one->second.flits[0];
+    p.to = one->second.to;
+    head[0] = (head[0] & 0xFFFF) | (waits[0] & 0xFFFF'0000);
+    head[1] = waits[1];
+    head[3] = (head[3] & 0xFFFF) | (waits[3] & 0xFFFF'0000);
+  }
   if (kind >= kPost) head[2] |= static_cast<uint32_t>(b.chance(t.any)) << 31 | b.chance(t.any) << 30;
   if (b.chance(t.cancel)) {
     head[0] = (head[0] & ~0xFFu) | kCancel;
@@ -266,6 +276,7 @@ int main(int argc, char** argv) {
       };
       t = {pick(1u, 3u, kThreads), pick(1u, 2u, 60'000u), pick(1u, 4u, 65'536u), pick(1u, 4u, 100'000u),
            pick(0.0, 0.05, 0.5),   pick(0.0, 0.1),         pick(0.0, 0.02),       pick(0.0, 0.05),
+           pick(0.0, 0.02, 0.3),
            static_cast<long>(b.below(kEntries)) * (b.below(2) ? 1 : -1)};
       b.send_rate = pick(1.0, 0.5, 0.05);
       b.take_rate = pick(1.0, 0.5, 0.05);
