@@ -53,5 +53,5 @@ def test_boards_tell_what_happens(loss: str, seed: int) -> None:
 
 @pytest.mark.parametrize("loss", LOSSES)
 def test_idle_detection_of_two_jobs_with_hosts_and_keys(loss: str, size: Size, seed: int) -> None:
-    found = run("idle", seed, size.pick(40, 100, 2_000), loss)
+    found = run("idle", seed, size.pick(40, 60, 2_000), loss)
     assert min(found["keyed"], found["by_hosts"], found["to_hosts"]) > 0
