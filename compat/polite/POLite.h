@@ -19,6 +19,7 @@
 #include <POLite/PThread.h>
 #else
 #include <POLite/PGraph.h>
+#include <POLite/ProgRouters.h>
 #include <POLite/Stats.h>
 #endif
 

@@ -4,6 +4,7 @@
 #include <DebugLink.h>
 #include <HostLink.h>
 #include <gossamer/device_config.h>
+#include <gossamer/host/routers.h>
 #include <gossamer/host/vertices.h>
 
 #include <dlfcn.h>
@@ -280,6 +281,8 @@ namespace {
 }
 
 }  // namespace
+
+gossamer::host::Way gossamer::host::way(const char* call, uint32_t, uint32_t) { no_hardware(call); }
 
 // ------------------------------------------------------------------------------ HostLink
 

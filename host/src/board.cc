@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <utility>
 
 #include "verilog_hex.h"
@@ -184,6 +185,26 @@ bool Board::place(uint32_t address, Place& place) {
 Place Board::place(uint32_t thread) {
   const uint32_t each = kTiles * kTileThreads;
   return {thread / each, thread % each / kCoreThreads, thread % kCoreThreads};
+}
+
+Way Board::way(const char* call, uint32_t from, uint32_t to) {
+  if (!has_router()) misused(call, "a board that is alone has no multicast router; run with --cluster");
+  if (ways_.empty()) {
+    std::vector<Way> ways(size_t{kBoards} * kBoards);
+    std::ifstream file(settings_.ways);
+    for (Way one; file >> one.link >> one.channel >> one.next && ways_.size() < ways.size();) ways_.push_back(one);
+    if (ways_.size() < ways.size()) misused(call, settings_.ways + ": is cut short");
+  }
+  const Way& found = ways_[size_t{from} * kBoards + to];
+  if (found.next == from)
+    misused(call, "no way leads from board " + std::to_string(from) + " to " + std::to_string(to));
+  return found;
+}
+
+Way way(const char* call, uint32_t from, uint32_t to) {
+  const auto board = Board::open();
+  const Board::Lock lock(*board);
+  return board->way(call, from, to);
 }
 
 // ---- Waiting ----

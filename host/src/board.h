@@ -5,6 +5,8 @@
 /// program of one thread sees the same cycles each time.
 #pragma once
 
+#include <gossamer/host/routers.h>
+
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -98,6 +100,8 @@ class Board {
   /// Starts those that are ready of some cores.
   void go(const std::vector<uint32_t>& cores);
   bool has_router() const { return settings_.router; }
+  /// How messages of a board leave for another one.
+  Way way(const char* call, uint32_t from, uint32_t to);
   uint32_t cores() const { return static_cast<uint32_t>(cores_.size()); }
 
  private:
@@ -133,8 +137,9 @@ class Board {
   const Settings settings_;
   std::vector<Core> cores_;
   std::vector<uint32_t> of_board_;  ///< threads that were started on each
-  uint64_t started_ = 0;  ///< threads
+  uint64_t started_ = 0;            ///< threads
   std::function<void(Board&)> before_start_;
+  std::vector<Way> ways_;  ///< [from][to], once read
   bool loaded_ = false;
   // Stores that follow each other are written together.
   struct {

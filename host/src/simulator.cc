@@ -48,6 +48,7 @@ Settings Settings::read() {
     if (key == "most_cycles") settings.most_cycles = std::strtoull(value.c_str(), nullptr, 10);
     if (key == "broadcast") settings.broadcast = static_cast<uint32_t>(std::strtoul(value.c_str(), nullptr, 10));
     if (key == "router") settings.router = value == "1";
+    if (key == "ways") settings.ways = value;
     if (key == "watchdog") settings.watchdog = std::strtoull(value.c_str(), nullptr, 10);
   }
   return settings;

@@ -51,6 +51,7 @@ struct Settings {
   uint64_t most_cycles = 0;  ///< of the run; 0: any number
   uint64_t watchdog = 0;     ///< cycles without an instruction or output; 0: any number
   bool router = false;       ///< boards have a multicast router
+  std::string ways;          ///< file with the route tables: how each board reaches each other one
   uint32_t broadcast = 0;    ///< address from which requests to loaders go to all boards; 0: there is none
 
   /// Ends the program where it was started without `./gossamer run`.

@@ -16,6 +16,8 @@ from gossamer_setup._signals import SIGNALS, Stopped
 
 # The environment is at fault, not we, when the system answers with one of these.
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EROFS}
+# No file can have such a name, wherever it was given.
+_NO_NAME = {errno.ENAMETOOLONG, errno.ELOOP}
 _SIGPIPE = 128 + 13
 
 
@@ -117,6 +119,9 @@ def _run(arguments: list[str] | None) -> int:
     except Exception as error:
         if isinstance(error, OSError) and error.errno in _NO_ROOM:
             _no_room(error)
+            return int(ExitCode.INPUT)
+        if isinstance(error, OSError) and error.errno in _NO_NAME and error.filename is not None:
+            _say(f"{error.filename}: {error.strerror}; no file has such a name")
             return int(ExitCode.INPUT)
         _report_bug(error)
         return int(ExitCode.BUG)

@@ -355,10 +355,11 @@ def argument(word: str, folder: Path) -> str:
     path = Path(word)
     if not word or _NUMBER.fullmatch(word) or path.is_absolute():
         return word
-    if path.exists():
+    # Not Path.exists: a word that is too long for a name is no file.
+    if os.path.exists(word):
         return os.path.abspath(path)
     # A file that it is to write, too, where that is in a folder that is there.
-    wanted = "/" in word and path.parent.is_dir() and not (folder / path).exists()
+    wanted = "/" in word and os.path.isdir(path.parent) and not os.path.exists(folder / path)
     return os.path.abspath(path) if wanted else word
 
 
@@ -475,9 +476,8 @@ def _library(config: Config, boards: tuple[int, int], engine: str) -> Path:
     from gossamer.hdl import sources
 
     own = _LIBRARIES[engine]
-    folders = [own, POLITE / "cpu"]
-    if engine == "rtl":
-        folders = [own, ROOT / "rtl" / "sim" / "host", sources.package(config).parent]
+    package = sources.package(config).parent
+    folders = [own, ROOT / "rtl" / "sim" / "host", package] if engine == "rtl" else [own, POLITE / "cpu", package]
     flags = [*_OWN_FLAGS, *(f"-I{one}" for one in folders), *_headers(config, boards)]
     files = sorted((*_COMMON.glob("*.cc"), *own.glob("*.cc")))
 

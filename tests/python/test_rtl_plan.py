@@ -57,3 +57,23 @@ def test_a_large_torus_has_no_row_of_all_boards() -> None:
 def test_a_star_has_all_its_boards_as_children() -> None:
     cluster = network.wiring([(0, 1), (0, 2), (0, 3), (0, 4)], 5).cluster
     assert reached(cluster, Plan(cluster)) == 4 - (Plan(cluster).hosts[0] != 0)
+
+
+@pytest.mark.parametrize("name", ["pair", "quad4", "torus8"])
+def test_hosts_know_the_way_that_packets_take(name: str) -> None:
+    """Each step of the ways is over a cable, on the channel that the tables in the boards have, and they arrive."""
+    cluster = configs.load_cluster(name)
+    plan = Plan(cluster)
+    ways, count = list(plan.ways()), plan.boards
+    for board in range(count):
+        for to in range(count):
+            here, hops = board, 0
+            while here != to:
+                number, channel, other = ways[here * count + to]
+                cable = cluster.cables[plan.cable_at(here, number)]  # type: ignore[index]
+                assert {cable.a, cable.b} == {here, other}
+                entry = plan.tables.table(here)[to]  # a byte of the file: channel and link of the configuration
+                assert entry >> 4 == channel and plan.link(here, entry & 0xF) == number
+                here, hops = other, hops + 1
+                assert hops <= count
+            assert hops == plan.hops[board, to]

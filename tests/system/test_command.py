@@ -201,6 +201,7 @@ def sub_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[Ba
         (click.FileError("some.file", "gone"), 2, "some.file"),
         (MemoryError(), 2, "not enough memory"),
         (OSError(28, "No space left on device", "out.npy"), 2, "cannot write out.npy"),
+        (OSError(36, "File name too long", "aaa"), 2, "aaa: File name too long"),
     ],
 )
 def test_errors_own_their_exit_codes(

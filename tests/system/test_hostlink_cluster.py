@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from random import Random
 
 import pytest
 from conftest import ROOT, Command, Size
@@ -99,3 +100,97 @@ def test_a_host_on_quad4_and_its_report(command: Command, size: Size, tmp_path: 
     packets = {(board, link): re.findall(r"<td>(.*?)</td>", row)[2] for board, link, row in links}
     wanted = {(link["board"], link["link"]): f"{link['tx_packets']:,}" for link in about["by_link"]}
     assert packets == wanted and len(packets) == 8
+
+
+KEYS = FIXTURES / "keys"
+
+
+Key = tuple[int, list[tuple[int, int | None, int]]]
+"""Who sends, and to whom: a thread, None and a word, or a tile, a mask of its threads and a half-word."""
+
+
+def arrivals(each: int, keys: list[Key]) -> tuple[list[str], list[str]]:
+    """Keys as words for the program, and the lines that it prints, each key's sorted. ``each`` threads a tile."""
+    words, lines = [], []
+    for number, (sender, dests) in enumerate(keys):
+        texts, found = [], []
+        for place, mask, key in dests:
+            if mask is None:
+                texts.append(f"{place}={key}")
+                found.append((place, key))
+            else:
+                texts.append(f"{place}/{mask:x}={key}")
+                found += [(place * each + bit, 0x55550000 | key) for bit in range(each) if mask >> bit & 1]
+        words.append(f"{sender}:{','.join(texts)}")
+        lines += sorted(f"{number} {thread} 0x{word:08x} whole" for thread, word in found)
+    return words, lines
+
+
+def by_key(text: str) -> list[str]:
+    """Lines of the program, each key's sorted: copies of a message come in any order."""
+    return sorted(sorted(text.splitlines()), key=lambda line: int(line.split()[0]))
+
+
+@pytest.mark.parametrize("cluster", ["pair", "four", "quad4"])
+def test_tables_of_routers(command: Command, size: Size, seed: int, cluster: str) -> None:
+    """Keys of ProgRouterMesh reach exactly the threads they name, from every board; one has records by the hundred."""
+    if cluster == "quad4" and size.name == "quick":
+        pytest.skip("a build of quad4")
+    random = Random(seed)
+    config = configs.load("quad") if cluster == "quad4" else TINY
+    width, height = (2, 1) if cluster == "pair" else (2, 2)
+    mesh = config.mesh.width * config.mesh.height
+    threads, tiles, each = width * height * config.threads, width * height * mesh, config.threads // mesh
+    whole = (1 << each) - 1
+
+    def dest() -> tuple[int, int | None, int]:
+        if random.random() < 0.5:
+            return random.randrange(threads), None, random.randrange(1, 1 << 31)
+        return random.randrange(tiles), random.randrange(1, whole + 1), random.randrange(1 << 16)
+
+    keys: list[Key] = []
+    for sender in range(0, threads, config.threads):
+        keys.append((sender, [dest() for _ in range(random.randrange(1, 6))]))
+    keys.append((random.randrange(threads), []))
+    many = [(random.randrange(threads), None, 1 + number) for number in range(250)]
+    keys.append((random.randrange(threads), [*many, (0, whole, 0xFFFF), (tiles - 1, 1 << each - 1, 0)]))
+    random.shuffle(keys)
+    words, lines = arrivals(each, keys)
+    file = ROOT / "tests" / "fixtures" / "cluster" / "four.toml" if cluster == "four" else cluster
+    done = command("run", KEYS, "--engine", "rtl", "--cluster", file, "--", str(width), str(height), *words, "hand")
+    assert (done.returncode, done.stderr) == (0, "")
+    right = (config.mesh.width - 1) * each
+    hand = [(1, 0xAB000000), (config.threads + 2, 0xAB000001), (right, 0x7777CDEF), (right + 1, 0x7777CDEF)]
+    lines += sorted(f"{len(keys)} {thread} 0x{word:08x} whole" for thread, word in hand)
+    assert by_key(done.stdout) == lines
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("3", "1"), "ProgRouterMesh: the program asks for 3 x 1 boards, and there are 2 x 1"),
+        (
+            ("1", "1", "40:3=1"),
+            "ProgRouterMesh::addDestsFromBoardXY: there is no board 1,0; there are boards 0,0 to 0,0",
+        ),
+        (("2", "1", "bad mailbox"), "ProgRouter::addMRM: there is no mailbox 2,0; a board has mailboxes 0,0 to 1,0"),
+        (("2", "1", "bad mask"), "ProgRouter::addMRM: there is no thread 16 at a mailbox; there are 0 to 15"),
+        (("2", "1", "bad thread"), "ProgRouter::addURM1: there is no thread 16 at a mailbox; there are 0 to 15"),
+        (("2", "1", "bad direction"), "ProgRouter::addRR: there is no board south of board 0,0"),
+        (("2", "1", "bad number"), "ProgRouter::addRR: there is no direction 4; there are 0 north"),
+        (("2", "1", "bad order"), "ProgRouter::addURM1: a record behind addIND"),
+        (("2", "1", "bad length"), "ProgRouter::genKey: 32 beats of records; a key has 31 at most"),
+        (("2", "1", "bad table"), "ProgRouter::addURM1: the router of board 0,0 has room for 32768 beats of 32 bytes"),
+    ],
+)
+def test_records_that_cannot_be(command: Command, words: tuple[str, ...], says: str) -> None:
+    done = command("run", KEYS, *PAIR, "--", *words)
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"gossamer: error: {says}") and done.stderr.count("\n") == 1
+
+
+def test_tables_of_routers_where_there_are_none(command: Command) -> None:
+    done = command("run", KEYS, "--engine", "rtl", "--config", "tiny", "--", "1", "1", "hand")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "a board that is alone has no multicast router; run with --cluster" in done.stderr
+    assert done.stderr.count("\n") == 1

@@ -111,7 +111,9 @@ def run(
     counters, network = machine._counters(), machine._network_counters()
     ends = machine._simulator.ends()
     with tempfile.TemporaryDirectory(prefix="gossamer-host-") as name:
-        report_file, status_file, settings = (Path(name) / part for part in ("report", "status", "settings"))
+        report_file, status_file, settings, ways = (
+            Path(name) / part for part in ("report", "status", "settings", "ways")
+        )
         given = {
             "requests": ends[0],
             "records": ends[1],
@@ -121,7 +123,10 @@ def run(
             "watchdog": watchdog,
             "router": int(cluster),
             "broadcast": machine._every_tile() if cluster else 0,
+            "ways": ways,
         }
+        if isinstance(machine, Cluster):
+            ways.write_text("".join(f"{link} {channel} {other}\n" for link, channel, other in machine.plan.ways()))
         settings.write_text("".join(f"{key} {value}\n" for key, value in given.items()))
         begun = time.perf_counter()
         whole = {**os.environ, **(environment or {}), "GOSSAMER_HOSTLINK": str(settings)}
