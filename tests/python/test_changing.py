@@ -191,6 +191,7 @@ def test_pagerank_goes_on_with_all_changes(engine: str, threads: int) -> None:
         found = run.go()
         assert np.allclose(found.values, model.ranks(), rtol=1e-7, atol=1e-12)
         assert found.stats["vertices"] == len(model.there())
+        assert found.stats["deliveries"] == len(model.edges) * found.stats["steps"]
     model.check_graph(run)
     model.add_edges(run, 1)
     assert run.go().stats["steps"] < fresh  # the scores that stand are nearly right
