@@ -94,13 +94,13 @@ class Model:
         first: dict[int, int] = {}
         return np.array([first.setdefault(int(name), v) for v, name in enumerate(names)])
 
-    def ranks(self) -> np.ndarray:
+    def ranks(self, *, weighted: bool = False) -> np.ndarray:
         """PageRank by the solution of the linear equations, on those vertices alone that are there."""
         there = self.there()
         place = {int(v): i for i, v in enumerate(there)}
         matrix = np.zeros((len(there), len(there)))
-        for u, v, _ in self.edges:
-            matrix[place[v], place[u]] += 1
+        for u, v, w in self.edges:
+            matrix[place[v], place[u]] += w if weighted else 1
         out = matrix.sum(axis=0)
         matrix = np.where(out > 0, matrix / np.where(out > 0, out, 1), 1 / len(there))
         solved = np.linalg.solve(np.eye(len(there)) - 0.85 * matrix, np.full(len(there), 0.15 / len(there)))
@@ -266,17 +266,43 @@ def test_work_grows_with_the_change_and_not_with_the_graph() -> None:
         assert run.go().stats["edge_looks"] < 20
 
 
-def test_edges_that_come_and_go_leave_no_room_behind() -> None:
-    """Rows that move leave holes, which are closed: and no edge is lost over it."""
-    model = Model(3, 60, 100)
+@pytest.mark.parametrize("symmetric", [False, True])
+def test_edges_that_come_and_go_leave_no_room_behind(symmetric: bool) -> None:
+    """Rows that move leave holes, which are closed when most edges go: and no edge is lost over it, then or later."""
+    model = Model(3, 60, 100, symmetric=symmetric)
     run = gs.start("sssp64", model.graph(), source=0)
-    for _ in range(60):
-        model.add_edges(run, 80)
-        model.remove_edges(run, 75)
-    run.go()
+    for _ in range(4):
+        model.add_edges(run, 4000)
+        model.remove_edges(run, len(model.edges) * 9 // 10)
+        for _ in range(3):
+            model.add_edges(run, 20)
+            run.restart()
+            found = run.go()
+            assert found.values.tolist() == model.distances(0).tolist()
+            assert found.stats["edges"] == len(model.edges)
     model.check_graph(run)
-    run.restart()
-    assert run.go().values.tolist() == model.distances(0).tolist()
+
+
+def test_weights_stay_with_their_edges_in_both_directions() -> None:
+    """PageRank by weights pulls over edges by their targets."""
+    model = Model(5, 80, 400)
+    run = gs.start("pagerank-weighted", model.graph(), tolerance=1e-6)
+    for _ in range(3):
+        found = run.go()
+        assert found.stats["pull_rounds"] > 0
+        assert np.allclose(found.values, model.ranks(weighted=True), rtol=1e-3, atol=1e-6)
+        model.add_vertices(run, 2)
+        model.add_edges(run, 60)
+        model.remove_edges(run, 30)
+        model.remove_vertices(run, [int(model.there()[5])])
+
+
+def test_reset_wakes_those_on_the_other_end_of_edges_both_ways() -> None:
+    run = gs.start("hashmin", gs.Graph.from_arrays([1, 2], [0, 1]))
+    assert run.go().values.tolist() == [0, 0, 0]
+    for vertex in (1, 2):  # what it hears again comes against the direction of its edge
+        run.reset(vertex)
+        assert run.go().values.tolist() == [0, 0, 0]
 
 
 def test_labels() -> None:
