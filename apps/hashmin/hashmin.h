@@ -14,6 +14,9 @@ struct State {
 struct Vertex : gossamer::PVertex<State, gossamer::None, uint32_t> {
   void init() { *readyToSend = gossamer::Pin(0); }
 
+  /// Its edges have changed: all neighbours hear its label again.
+  void changed() { *readyToSend = gossamer::Pin(0); }
+
   void send(uint32_t* message) {
     *message = s->label;
     *readyToSend = gossamer::No;

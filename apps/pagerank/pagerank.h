@@ -29,7 +29,7 @@ inline float magnitude(float x) { return __builtin_fabsf(x); }
 inline double magnitude(double x) { return __builtin_fabs(x); }
 
 struct State {
-  Real sum;    // received since the last step
+  Real sum;  // received since the last step
   Real score;
   Real share;  // damping / out-degree (or the sum of the weights), or 0
 #ifdef PAGERANK_PERSONAL
@@ -44,9 +44,9 @@ using Weight = gossamer::None;
 #endif
 
 struct Params {
-  Real base;           // (1 - damping) / vertices; personal, each vertex has its own
-  Real tolerance;      // how much all scores may move in the last step, as a share of their sum; below 0: no matter
-  uint32_t most;       // stop after so many steps
+  Real base;       // (1 - damping) / vertices; personal, each vertex has its own
+  Real tolerance;  // how much all scores may move in the last step, as a share of their sum; below 0: no matter
+  uint32_t most;   // stop after so many steps
 };
 
 // Scores are 1 in all at most; what they move by, twice that. Every change is rounded up: what many vertices move by,
@@ -61,6 +61,9 @@ struct Totals {
 
 struct Vertex : gossamer::PVertex<State, Weight, Real, Params, Totals> {
   void init() { *readyToSend = gossamer::Pin(0); }
+
+  /// The graph has changed: the power method goes on from the scores that stand.
+  void resume() { *readyToSend = gossamer::Pin(0); }
 
   void send(Real* message) {
     *message = s->score * s->share;
@@ -155,8 +158,7 @@ struct AppOf : gossamer::Application<V> {
 #ifdef PAGERANK_WEIGHTED
   void begin(const gossamer::GraphInfo& g) {
     if (g.weightLow < 0) {
-      throw std::invalid_argument(std::string(name) +
-                                  ": the graph has a negative weight; it takes weights from 0 up");
+      throw std::invalid_argument(std::string(name) + ": the graph has a negative weight; it takes weights from 0 up");
     }
   }
 #endif
@@ -192,6 +194,10 @@ struct AppOf : gossamer::Application<V> {
 #else
     s.score = static_cast<Real>(1.0 / v.vertices);
 #endif
+    changed(v, s);
+  }
+
+  void changed(const gossamer::VertexInfo& v, State& s) {
     const double out = AppOf::sumsWeights ? v.weight : static_cast<double>(v.degree);
     s.share = out > 0 ? static_cast<Real>(damping / out) : 0;
   }

@@ -31,6 +31,9 @@ struct Message {
 struct Vertex : gossamer::PVertex<State, int64_t, Message> {
   void init() { *readyToSend = s->distance == 0 ? gossamer::Pin(0) : gossamer::No; }
 
+  /// Its edges have changed: those behind it hear its distance again.
+  void changed() { *readyToSend = s->distance < TooFar ? gossamer::Pin(0) : gossamer::No; }
+
   void send(Message* message) {
     *message = {s->distance, s->hops, s->self};
     *readyToSend = gossamer::No;
@@ -95,9 +98,9 @@ struct App : gossamer::Application<Vertex> {
   }
 
   void results(gossamer::Columns<State>& c) {
-    c.add("distance", "length of the shortest path; 18446744073709551615 where there is none",
-          [](const State& s) { return s.distance; })
-        .absent(Unreached);
+    c.add("distance", "length of the shortest path; 18446744073709551615 where there is none", [](const State& s) {
+       return s.distance;
+     }).absent(Unreached);
     c.add("previous", "the vertex before it on that path", [](const State& s) { return s.previous; })
         .vertex()
         .absent(None);

@@ -36,6 +36,9 @@ struct State {
 struct Vertex : gossamer::PVertex<State, Weight, Distance> {
   void init() { *readyToSend = s->distance == 0 ? gossamer::Pin(0) : gossamer::No; }
 
+  /// Its edges have changed: those behind it hear its distance again.
+  void changed() { *readyToSend = s->distance < TooFar ? gossamer::Pin(0) : gossamer::No; }
+
   void send(Distance* message) {
     *message = s->distance + Limits::is_integer;
     *readyToSend = gossamer::No;
@@ -90,11 +93,11 @@ namespace sssp {
 struct App : gossamer::Application<Vertex> {
   static constexpr const char* name = SSSP_NAME;
   static constexpr bool real = !Limits::is_integer;
-  static constexpr const char* summary = real ? (sizeof(Distance) == 4
-                                                     ? "sssp with weights and lengths in single precision"
-                                                     : "sssp with weights and lengths in double precision")
-                                         : sizeof(Distance) == 4 ? "lengths of the shortest paths from one vertex"
-                                                                 : "sssp with weights and lengths of 64 bits";
+  static constexpr const char* summary =
+      real                    ? (sizeof(Distance) == 4 ? "sssp with weights and lengths in single precision"
+                                                       : "sssp with weights and lengths in double precision")
+      : sizeof(Distance) == 4 ? "lengths of the shortest paths from one vertex"
+                              : "sssp with weights and lengths of 64 bits";
   static constexpr bool parallelInit = true;
 
   uint32_t source = 0;
@@ -103,8 +106,7 @@ struct App : gossamer::Application<Vertex> {
 
   void begin(const gossamer::GraphInfo& g) {
     if (g.weightLow < 0) {
-      throw std::invalid_argument(std::string(name) +
-                                  ": the graph has a negative weight; it takes weights from 0 up");
+      throw std::invalid_argument(std::string(name) + ": the graph has a negative weight; it takes weights from 0 up");
     }
   }
 
@@ -125,9 +127,10 @@ struct App : gossamer::Application<Vertex> {
   }
 
   void results(gossamer::Columns<State>& c) {
-    constexpr const char* help = real                    ? "length of the shortest path; inf where there is none"
-                                 : sizeof(Distance) == 4 ? "length of the shortest path; 4294967295 where there is none"
-                                 : "length of the shortest path; 18446744073709551615 where there is none";
+    constexpr const char* help = real ? "length of the shortest path; inf where there is none"
+                                 : sizeof(Distance) == 4
+                                     ? "length of the shortest path; 4294967295 where there is none"
+                                     : "length of the shortest path; 18446744073709551615 where there is none";
     c.add("distance", help, [](const State& s) { return s.distance; }).absent(Unreached);
   }
 };

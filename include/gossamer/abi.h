@@ -14,7 +14,7 @@ extern "C" {
 #endif
 
 /// Changes whenever a struct or a signature below does.
-#define GS_ABI_VERSION 5
+#define GS_ABI_VERSION 6
 
 /// Element types of edge weights, parameters and result columns.
 enum gs_type {
@@ -157,6 +157,36 @@ int gs_app_open(const struct gs_graph* graph, const struct gs_run_options* optio
 int gs_app_hear(struct gs_result* result, const void* message);
 /// Tells the application how the engine's run went, when the final states are there; gs_app_verdict judges them then.
 int gs_app_ended(struct gs_result* result, const struct gs_statistics* statistics);
+
+/// What gs_app_change does to a graph, or to the vertices of a run.
+enum gs_change_kind {
+  GS_ADD_EDGES = 1,
+  GS_REMOVE_EDGES = 2,  // all from one vertex to the other
+  GS_ADD_VERTICES = 3,
+  GS_REMOVE_VERTICES = 4,  // with their edges; indices stay as they are
+  GS_WAKE = 5,             // tells vertices as if their edges had changed
+  GS_RESET = 6,            // lets them begin again, and tells those that have an edge to them
+  GS_RESTART = 7,          // the next run begins on all vertices
+};
+
+/// A change between two runs. In a symmetric graph edges are added and removed both ways.
+struct gs_change {
+  int32_t kind;          // enum gs_change_kind
+  int32_t weight_type;   // enum gs_type
+  uint64_t count;        // of edges or vertices
+  const uint32_t* from;  // sources, or vertices; NULL where vertices are added
+  const uint32_t* to;    // targets, or NULL
+  const void* weights;   // one an edge, where the graph has weights
+};
+
+/// Prepares an application as gs_app_run does, on a copy of the graph's edges that may change. The graph is needed
+/// until the call returns.
+int gs_app_start(const struct gs_graph* graph, const struct gs_run_options* options, struct gs_result** result);
+/// Changes the graph of such a run: all of it, or nothing where it is refused.
+int gs_app_change(struct gs_result* result, const struct gs_change* change);
+/// Runs it to its end. Behind the first run it goes on from the states that stand. The result is asked as that of
+/// gs_app_run. Only engine, threads, seed, stop and progress of the options count.
+int gs_app_go(struct gs_result* result, const struct gs_run_options* options);
 
 /// The message of this thread's last failed call; valid until its next one.
 const char* gs_last_error(void);

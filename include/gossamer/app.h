@@ -31,7 +31,8 @@
 /// begin(const GraphInfo&)`, which may refuse by throwing std::invalid_argument
 /// with a sentence; `void receive(const Message&)`, for messages to the host;
 /// `Verdict verdict(const Outcome&)`, asked when the run is over, which may say that
-/// the values are no answer: they are then given to nobody; `void
+/// the values are no answer: they are then given to nobody; `void changed(const VertexInfo&, State&)`, where the edges
+/// of a vertex have changed and the run is to go on; `void
 /// totals(Columns<Aggregates>&)`, which names what people see of the last step's aggregates.
 #pragma once
 
@@ -137,6 +138,8 @@ struct gs_result {
   virtual void total(size_t index, void* out) = 0;
   virtual void hear(const void* message) = 0;
   virtual void judge() = 0;  // sets the verdict on the states as they are
+  virtual void change(const gs_change&) { throw std::logic_error("this run was not begun with gs_app_start"); }
+  virtual void go(const gs_run_options&) { throw std::logic_error("this run was not begun with gs_app_start"); }
   gossamer::Statistics statistics;
   gossamer::Verdict verdict = gossamer::Verdict::answer();
 };
@@ -144,7 +147,7 @@ struct gs_result {
 namespace gossamer::detail {
 
 template <typename App>
-struct AppResult final : gs_result {
+struct AppResult : gs_result {
   using V = typename App::Vertex;
   using S = typename App::State;
   App app;
@@ -155,7 +158,7 @@ struct AppResult final : gs_result {
   Columns<typename V::Aggregates> totals;
   std::vector<gs_relation> relations;
 
-  /// Parameters, network and initial states. Throws what the application refuses.
+  /// Parameters and network. Throws what the application refuses.
   void prepare(const gs_graph& graph, const gs_run_options& options, Pool& pool) {
     Parameters parameters;
     app.parameters(parameters);
@@ -177,26 +180,27 @@ struct AppResult final : gs_result {
     problem.network = wiring->network();
     problem.unit = wiring->unit();
     problem.params = app.params(info);
-
     state = Array<S>(info.vertices);
+    app.results(columns);
+    app.totals(totals);
+  }
+
+  /// The descriptor's init of every vertex.
+  void initialise(Pool& pool) {
+    const size_t vertices = problem.network.vertices;
     std::vector<Position> positions(pool.size());
     const auto init = [&](size_t begin, size_t end, unsigned thread) {
       positions[thread].handler = Handler::start;
       for (size_t v = begin; v < end; ++v) {
         positions[thread].vertex = static_cast<uint32_t>(v);
-        VertexInfo about{.index = static_cast<uint32_t>(v), .vertices = info.vertices};
-        for (const Relation& r : problem.network.relations) {
-          (r.pin ? about.backward : about.degree) += r.out.offsets[v + 1] - r.out.offsets[v];
-          if constexpr (App::sumsWeights) about.weight += r.pin ? 0 : sumOfValues(r.out, v);
-        }
-        app.init(about, state[v]);
+        app.init(about(v), state[v]);
       }
     };
     auto initAll = [&] {
       if constexpr (App::parallelInit) {
-        pool.chunks(info.vertices, 4096, init);
+        pool.chunks(vertices, 4096, init);
       } else {
-        init(0, info.vertices, 0);
+        init(0, vertices, 0);
       }
     };
     for (unsigned t = 0; t < pool.size(); ++t) pool.watch(t, &positions[t]);
@@ -204,18 +208,27 @@ struct AppResult final : gs_result {
     const bool done = guard::run(initAll, &positions[0], fault);
     for (unsigned t = 0; t < pool.size(); ++t) pool.watch(t, nullptr);
     if (!done) guard::raise(fault);
-    app.results(columns);
-    app.totals(totals);
+  }
+
+  /// What the descriptor is told of a vertex.
+  VertexInfo about(size_t v) const {
+    const Network& net = problem.network;
+    VertexInfo info{.index = static_cast<uint32_t>(v), .vertices = net.vertices - net.removed};
+    for (const Relation& r : net.relations) {
+      (r.pin ? info.backward : info.degree) += r.out.length(v);
+      if constexpr (App::sumsWeights) info.weight += r.pin ? 0 : sumOfValues(r.out, v);
+    }
+    return info;
   }
 
   /// The values of the edges of vertex v, added up.
   double sumOfValues(const Rows& rows, size_t v) const {
     using E = typename V::Edge;
     static_assert(std::is_arithmetic_v<E>, "an application that sums weights has numbers as edge values");
-    const auto count = static_cast<double>(rows.offsets[v + 1] - rows.offsets[v]);
+    const auto count = static_cast<double>(rows.length(v));
     if (!rows.values) return count * static_cast<double>(problem.unit);
     double sum = 0;
-    for (uint64_t i = rows.offsets[v]; i < rows.offsets[v + 1]; ++i) {
+    for (uint64_t i = rows.offsets[v]; i < rows.ends[v]; ++i) {
       sum += static_cast<double>(static_cast<const E*>(rows.values)[i]);
     }
     return sum;
@@ -262,7 +275,7 @@ struct AppResult final : gs_result {
   void column(size_t index, void* out) override {
     const auto& all = columns.all();
     if (index >= all.size()) throw std::invalid_argument("there is no such column");
-    guard::inDescriptor(Handler::results, [&] { all[index].write(state.data(), state.size(), out); });
+    guard::inDescriptor(Handler::results, [&] { all[index].write(state.data(), problem.network.vertices, out); });
     if (!all[index].normalise) return;
     if (all[index].type == GS_F32) scale(static_cast<float*>(out));
     if (all[index].type == GS_F64) scale(static_cast<double*>(out));
@@ -279,12 +292,21 @@ struct AppResult final : gs_result {
 
   template <typename T>
   void scale(T* values) const {
+    const Network& net = problem.network;
     double sum = 0;
-    for (size_t i = 0; i < state.size(); ++i) sum += static_cast<double>(values[i]);
-    if (sum == 0) return;
-    for (size_t i = 0; i < state.size(); ++i) values[i] = static_cast<T>(static_cast<double>(values[i]) / sum);
+    for (size_t i = 0; i < net.vertices; ++i) sum += net.isGone(i) ? 0 : static_cast<double>(values[i]);
+    for (size_t i = 0; i < net.vertices; ++i) {
+      if (net.isGone(i)) values[i] = 0;
+      if (sum != 0) values[i] = static_cast<T>(static_cast<double>(values[i]) / sum);
+    }
   }
 };
+
+}  // namespace gossamer::detail
+
+#include "gossamer/app/changing.h"
+
+namespace gossamer::detail {
 
 /// Whatever is thrown becomes a message and a code: nothing crosses into C.
 template <typename F>
@@ -318,6 +340,7 @@ int runApp(const gs_graph* graph, const gs_run_options* options, gs_result** out
     Pool pool(run.threads ? run.threads : defaultThreads());
     run.pool = &pool;
     result->prepare(*graph, *options, pool);
+    result->initialise(pool);
     AppHost<App> host(result->app);
     if constexpr (AppHost<App>::listens()) result->problem.host = &host;
     const std::unique_ptr<Engine<V>> engine = makeEngine<V>(options->engine);
@@ -335,8 +358,22 @@ int openApp(const gs_graph* graph, const gs_run_options* options, gs_result** ou
     auto result = std::make_unique<AppResult<App>>();
     Pool pool(options->threads ? options->threads : defaultThreads());
     result->prepare(*graph, *options, pool);
+    result->initialise(pool);
     *problem = result->open();
     *out = result.release();
+  });
+}
+
+template <typename App>
+int startApp(const gs_graph* graph, const gs_run_options* options, gs_result** out) noexcept {
+  return guarded([&] {
+    if constexpr (rules::GoesOn<typename App::Vertex>) {
+      auto result = std::make_unique<ChangingRun<App>>();
+      result->start(*graph, *options);
+      *out = result.release();
+    } else {
+      throw std::invalid_argument(std::string(App::name) + ": its vertices have no handler changed() or resume()");
+    }
   });
 }
 
@@ -375,6 +412,7 @@ std::string describeApp() {
   json += ",\"tolerance\":" + jsonNumber(App::tolerance);
   json += ",\"undirected\":" + std::string(bothWays<App>() ? "true" : "false");
   json += ",\"reads_edges\":" + std::string(rules::ReadsEdges<typename App::Vertex> ? "true" : "false");
+  json += ",\"goes_on\":" + std::string(rules::GoesOn<typename App::Vertex> ? "true" : "false");
   json += ",\"uses_weights\":" + std::string(std::is_empty_v<typename App::Edge> ? "false" : "true");
   json += ",\"state_bytes\":" + std::to_string(rules::bytesOf<typename App::State>());
   json += ",\"edge_bytes\":" + std::to_string(rules::bytesOf<typename App::Edge>());
@@ -447,6 +485,15 @@ inline void importStatistics(const gs_statistics& from, Statistics& to) {
   }                                                                                                                \
   int gs_app_open(const gs_graph* graph, const gs_run_options* options, gs_result** result, gs_problem* problem) { \
     return ::gossamer::detail::openApp<APP>(graph, options, result, problem);                                      \
+  }                                                                                                                \
+  int gs_app_start(const gs_graph* graph, const gs_run_options* options, gs_result** result) {                     \
+    return ::gossamer::detail::startApp<APP>(graph, options, result);                                              \
+  }                                                                                                                \
+  int gs_app_change(gs_result* result, const gs_change* change) {                                                  \
+    return ::gossamer::detail::guarded([&] { result->change(*change); });                                          \
+  }                                                                                                                \
+  int gs_app_go(gs_result* result, const gs_run_options* options) {                                                \
+    return ::gossamer::detail::guarded([&] { result->go(*options); });                                             \
   }                                                                                                                \
   int gs_app_hear(gs_result* result, const void* message) {                                                        \
     return ::gossamer::detail::guarded([&] { result->hear(message); });                                            \

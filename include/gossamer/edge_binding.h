@@ -50,7 +50,7 @@ class OwnEdges<V> {
     const uint64_t first = rows_.offsets[v];
     auto& edges = vertex.edges;
     edges.targets_ = rows_.targets + first;
-    edges.count_ = static_cast<uint32_t>(rows_.offsets[v + 1] - first);
+    edges.count_ = static_cast<uint32_t>(rows_.ends[v] - first);
     edges.apart_ = rows_.values && !std::is_empty_v<E>;
     edges.values_ = edges.apart_ ? static_cast<const E*>(rows_.values) + first : unit_;
     if constexpr (!std::is_empty_v<N>) edges.notes_ = const_cast<N*>(notes_.data()) + first;

@@ -18,12 +18,25 @@
 
 namespace gossamer {
 
-/// The edges of one pin, in compressed rows; borrowed, not owned.
+/// The edges of one pin, in compressed rows; borrowed, not owned. Row v is offsets[v] .. ends[v]. Where the graph
+/// changes, rows stand in any order with room between them, so nothing may be taken for a row but one of those ranges.
 struct Rows {
-  const uint64_t* offsets = nullptr;  // vertices + 1
+  const uint64_t* offsets = nullptr;  // vertices + 1; the last is the extent of `targets`
+  const uint64_t* ends = nullptr;     // one a vertex
   const uint32_t* targets = nullptr;  // ascending within a row
   const void* values = nullptr;       // one edge value per target, or null: `unit` stands for each
+  uint64_t holes = 0;                 // places of `targets` that are in no row
+
+  Rows() = default;
+  /// Rows one after the other, without room between them.
+  Rows(const uint64_t* starts, const uint32_t* to, const void* with)
+      : offsets(starts), ends(starts ? starts + 1 : nullptr), targets(to), values(with) {}
   explicit operator bool() const { return offsets && targets; }
+
+  uint64_t length(size_t v) const { return ends[v] - offsets[v]; }
+  uint64_t edges(size_t vertices) const { return offsets[vertices] - holes; }
+  /// Whether row v + 1 begins where row v ends.
+  bool dense() const { return ends == offsets + 1; }
 };
 
 /// All edges that messages on one pin travel along. A pin may have several:
@@ -38,7 +51,11 @@ struct Relation {
 struct Network {
   uint32_t vertices = 0;
   std::vector<Relation> relations;
+  uint32_t removed = 0;            // of the vertices: they have no edges, and no handler of theirs runs
+  const uint64_t* gone = nullptr;  // a bit for each of those, or null where there is none
   bool edgesHaveValues = false;
+
+  bool isGone(size_t v) const { return gone && (gone[v >> 6] >> (v & 63) & 1); }
   /// Called once when an engine would rather pull and a relation has no `in`;
   /// may fill it. Called again for `out` targets when they were left out.
   std::function<void(Network&, bool wantIn)> complete;
@@ -109,6 +126,13 @@ class HostEnd {
   virtual bool waitIdle() = 0;
 };
 
+/// A run that goes on from the states that another has left, on a graph that has changed meanwhile. Lists ascend, name
+/// each vertex once and none that is gone; no vertex is on both.
+struct Resumption {
+  std::vector<uint32_t> fresh;    // they begin: `init`
+  std::vector<uint32_t> changed;  // their edges have changed, or somebody woke them: `changed`
+};
+
 /// Everything one run of vertex type V needs.
 template <typename V>
 struct Problem {
@@ -117,8 +141,9 @@ struct Problem {
 
   Network network;
   P params{};
-  typename V::Edge unit{};  // the value of every edge when the network has none
-  HostEnd* host = nullptr;  // null: nobody listens, messages to the host are only counted
+  typename V::Edge unit{};                 // the value of every edge when the network has none
+  HostEnd* host = nullptr;                 // null: nobody listens, messages to the host are only counted
+  const Resumption* resumption = nullptr;  // null: every vertex begins
 };
 
 /// Refuses a send on a pin that the graph does not have.

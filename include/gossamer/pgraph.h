@@ -18,6 +18,7 @@
 #include <cstdlib>
 #include <deque>
 #include <exception>
+#include <initializer_list>
 #include <memory>
 #include <mutex>
 #include <numeric>
@@ -29,6 +30,7 @@
 #include <utility>
 #include <vector>
 
+#include "gossamer/changing_graph.h"
 #include "gossamer/engine.h"
 #include "gossamer/engines.h"
 #ifdef GOSSAMER_BOARDS  // compiled for the engine rtl
@@ -83,6 +85,16 @@ inline void checkSend(bool over, bool closed, uint32_t vertex) {
   if (closed) throw Error("send: the host has closed its end; send before close() or wait()");
 }
 
+inline void checkVertex(const std::string& what, uint32_t vertex, size_t count) {
+  if (vertex < count) return;
+  throw Error(what + ": there is no vertex " + std::to_string(vertex) + "; the graph has " + std::to_string(count));
+}
+
+inline void checkPin(unsigned pin) {
+  if (pin < MaxPins) return;
+  throw Error("addEdge: pin " + std::to_string(pin) + " is above the last, " + std::to_string(MaxPins - 1));
+}
+
 /// Two queues between the host's thread and the engine's.
 template <typename M>
 class HostQueues final : public HostEnd {
@@ -109,6 +121,12 @@ class HostQueues final : public HostEnd {
     std::unique_lock lock(mutex_);
     engine_.wait(lock, [&] { return !down_.empty() || closed_ || (waiting_ && up_.empty()); });
     return !down_.empty();
+  }
+  /// For another part of the run. Messages from vertices stay where they are.
+  void reopen() {
+    const std::lock_guard lock(mutex_);
+    closed_ = over_ = lost_ = false;
+    down_.clear();
   }
   void over() {
     const std::lock_guard lock(mutex_);
@@ -214,10 +232,8 @@ class Job {
   /// Sends a message to a vertex, as along an edge with the value E{}. Throws
   /// Error where there is no such vertex, and where the run is over or the host has closed its end.
   void send(PVertexId to, const M& message) {
-    if (to >= run_->problem.network.vertices) {
-      throw Error("send: there is no vertex " + std::to_string(to) + "; the graph has " +
-                  std::to_string(run_->problem.network.vertices));
-    }
+    detail::checkVertex("send", to, run_->problem.network.vertices);
+    if (run_->problem.network.isGone(to)) throw Error("send: vertex " + std::to_string(to) + " was removed");
     if (run_->boards) {
       detail::checkSend(run_->boards->over(), run_->boards->closed(), to);
       run_->boards->send(to, &message);
@@ -267,6 +283,50 @@ class Job {
   /// The state of a vertex, after the end.
   const S& state(PVertexId v) const { return run_->state[v]; }
 
+  // A graph that changes, after the end: go() then runs on from the states that stand. The vertex's handlers `changed`
+  // and `resume` say what that begins with. Not on boards. All throw Error where something is not there.
+
+  /// Adds a vertex, with the state S{}; it begins with `init`.
+  PVertexId newVertex() { return changing("newVertex").newVertex(); }
+  void addEdge(PVertexId from, unsigned pin, PVertexId to) { addLabelledEdge(typename V::Edge{}, from, pin, to); }
+  void addLabelledEdge(const typename V::Edge& value, PVertexId from, unsigned pin, PVertexId to) {
+    auto& graph = changing("addEdge", {from, to});
+    detail::checkPin(pin);
+    graph.addEdge(value, from, pin, to);
+  }
+  /// Removes all edges from one vertex to another on a pin; there must be one.
+  void removeEdge(PVertexId from, unsigned pin, PVertexId to) {
+    auto& graph = changing("removeEdge", {from, to});
+    if (!graph.has(from, pin, to)) {
+      throw Error("removeEdge: there is no edge from vertex " + std::to_string(from) + " to vertex " +
+                  std::to_string(to) + " on pin " + std::to_string(pin));
+    }
+    graph.removeEdge(from, pin, to);
+  }
+  /// Removes a vertex and its edges. Other vertices keep their numbers.
+  void removeVertex(PVertexId v) {
+    auto& graph = changing("removeVertex", {v});
+    if (graph.there() == 1) {
+      throw Error("removeVertex: no vertex would be left");
+    }
+    graph.removeVertex(v);
+  }
+  /// Has `changed` called for a vertex.
+  void wake(PVertexId v) { changing("wake", {v}).wake(v); }
+  /// Lets a vertex begin again with `init`, from this state, and wakes those that have an edge to it.
+  void reset(PVertexId v, const S& state) {
+    changing("reset", {v}).reset(v);
+    run_->state[v] = state;
+  }
+  /// The next part of the run; the host takes part in it as in the first.
+  void go() {
+    static_assert(rules::GoesOn<V>, "a vertex whose run goes on has a handler: void changed() or void resume()");
+    run_->resumption = changing("go").wire();
+    run_->problem.resumption = &run_->resumption;
+    run_->queues.reopen();
+    run_->begin();
+  }
+
  private:
   template <typename>
   friend class PGraphOf;
@@ -282,9 +342,51 @@ class Job {
     std::exception_ptr failure;
     std::atomic<int> stop{0};
     std::thread thread;
-    std::unique_ptr<detail::Boards> boards;  // that run it, if it does not run here
-    bool lost = false;                       // said once
+    RunConfig config;
+    bool broken = false;  // it did not come to its end
+    Resumption resumption;
+    std::unique_ptr<ChangingGraph<V>> changing;  // where the graph has changed
+    std::unique_ptr<detail::Boards> boards;      // that run it, if it does not run here
+    bool lost = false;                           // said once
+
+    /// Starts the engine. Throws Error where there is none of that name.
+    void begin() {
+      std::unique_ptr<Engine<V>> engine = makeEngine<V>(config.engine);
+      if (!engine) throw Error("there is no engine " + config.engine + "; there are cpu and shuffle");
+      RunOptions options;
+      options.threads = config.threads;
+      options.seed = config.seed;
+      options.stop = &stop;
+      over = false;
+      thread = std::thread([this, options, engine = std::move(engine)] {
+        try {
+          const guard::Signals signals;
+          statistics = engine->run(problem, state, options);
+        } catch (...) {
+          failure = std::current_exception();
+          broken = true;
+        }
+        over = true;
+        queues.over();
+      });
+    }
+    std::atomic<bool> over{false};
   };
+
+  /// The graph between two parts of a run, with these vertices in it. Throws Error.
+  ChangingGraph<V>& changing(const std::string& what, std::initializer_list<PVertexId> vertices = {}) {
+    Running& run = *run_;
+    if (run.boards) throw Error(what + ": graphs do not change on boards yet; take --engine cpu or shuffle");
+    if (!run.over) throw Error(what + ": the run is not over; wait() for its end");
+    join();
+    if (run.broken) throw Error(what + ": the run did not come to its end; start() another");
+    if (!run.changing) run.changing = std::make_unique<ChangingGraph<V>>(run.problem.network, run.state);
+    for (const PVertexId v : vertices) {
+      detail::checkVertex(what, v, run.problem.network.vertices);
+      if (run.changing->isGone(v)) throw Error(what + ": vertex " + std::to_string(v) + " was removed");
+    }
+    return *run.changing;
+  }
 
   /// What goes wrong there, as an Error.
   template <typename F>
@@ -306,7 +408,7 @@ class Job {
       Statistics& s = run.statistics;
       s.engine = "rtl";
       s.vertices = run.problem.network.vertices;
-      for (const Relation& one : run.problem.network.relations) s.edges += one.out.offsets[s.vertices];
+      for (const Relation& one : run.problem.network.relations) s.edges += one.out.edges(s.vertices);
       s.sends = found.sends;
       s.deliveries = found.deliveries;
       s.steps = found.steps;
@@ -368,9 +470,7 @@ class PGraphOf {
   void addLabelledEdge(const E& value, PVertexId from, unsigned pin, PVertexId to) {
     check("addEdge", from);
     check("addEdge", to);
-    if (pin >= MaxPins) {
-      throw Error("addEdge: pin " + std::to_string(pin) + " is above the last, " + std::to_string(MaxPins - 1));
-    }
+    detail::checkPin(pin);
     if (pin >= pins_.size()) pins_.resize(pin + 1);
     ++fan_out_[from];
     ++fan_in_[to];
@@ -402,30 +502,15 @@ class PGraphOf {
 #ifdef GOSSAMER_BOARDS
     if (config.engine == "rtl") return onBoards();
 #endif
-    std::unique_ptr<Engine<V>> engine = makeEngine<V>(config.engine);
-    if (!engine) throw Error("there is no engine " + config.engine + "; there are cpu and shuffle");
-
     auto run = std::make_unique<typename Job<V>::Running>();
+    run->config = config;
     run->problem.params = params;
     run->problem.host = &run->queues;
     wire(*run);
     run->state = Array<S>(states_.size());
     for (size_t v = 0; v < states_.size(); ++v) run->state[v] = states_[v];
 
-    RunOptions options;
-    options.threads = config.threads;
-    options.seed = config.seed;
-    options.stop = &run->stop;
-    auto* const r = run.get();
-    run->thread = std::thread([r, options, engine = std::move(engine)] {
-      try {
-        const guard::Signals signals;
-        r->statistics = engine->run(r->problem, r->state, options);
-      } catch (...) {
-        r->failure = std::current_exception();
-      }
-      r->queues.over();
-    });
+    run->begin();
     return Job<V>(std::move(run));
   }
 
@@ -486,11 +571,7 @@ class PGraphOf {
   }
 #endif
 
-  void check(const char* what, PVertexId v) const {
-    if (v < states_.size()) return;
-    throw Error(std::string(what) + ": there is no vertex " + std::to_string(v) + "; the graph has " +
-                std::to_string(states_.size()));
-  }
+  void check(const char* what, PVertexId v) const { detail::checkVertex(what, v, states_.size()); }
 
   /// Both directions of every pin. A recv that changes edge values gets only
   /// the one by sender, so that there is one place where they live.

@@ -25,6 +25,9 @@
 ///   message that it returns true for goes to the host.
 /// - With aggregates (a fifth type) `step(all, mine)` adds to `mine` and reads in
 ///   `all` what all vertices added in the step before; aggregates.h.
+/// - Where the host changes the graph and the run goes on, `void resume()` runs on every vertex
+///   that was there, `void changed()` on those whose edges have changed; both may be left out.
+///   New vertices have `init`. `time` and the aggregates begin again.
 /// - Handlers of one vertex never overlap. They see their own state only.
 ///
 /// This header is freestanding: it compiles for the overlay's threads as it is.

@@ -141,6 +141,30 @@ concept HasSettled = requires(const V v) {
   { v.settled() } -> std::same_as<bool>;
 };
 
+/// What a vertex does where a run goes on, on a graph that has changed.
+template <typename V>
+concept HasChanged = requires(V v) {
+  { v.changed() } -> std::same_as<void>;
+};
+template <typename V>
+concept HasResume = requires(V v) {
+  { v.resume() } -> std::same_as<void>;
+};
+template <typename V>
+concept GoesOn = HasChanged<V> || HasResume<V>;
+
+/// `step` is the one that PVertex has, which does nothing.
+template <typename V>
+constexpr bool neverSteps() {
+  using Base =
+      PVertex<typename V::State, typename V::Edge, typename V::Message, typename V::Params, typename V::Aggregates>;
+  if constexpr (std::is_empty_v<typename V::Aggregates> && requires { &V::step; }) {
+    return std::is_same_v<decltype(&V::step), bool (Base::*)()>;
+  } else {
+    return false;
+  }
+}
+
 /// The vertex writes notes on its edges.
 template <typename V>
 concept KeepsNotes = ReadsEdges<V> && !std::is_empty_v<typename decltype(V::edges)::Note>;

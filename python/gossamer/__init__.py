@@ -18,6 +18,8 @@ _PUBLIC = {
     "write_graph": "gossamer.graph",
     "Result": "gossamer.run_app",
     "run": "gossamer.run_app",
+    "start": "gossamer.changing",
+    "Run": "gossamer.changing",
     "GossamerError": "gossamer.errors",
     "InputError": "gossamer.errors",
     "NoAnswer": "gossamer.errors",
@@ -29,9 +31,11 @@ __all__ = [
     "InputError",
     "NoAnswer",
     "Result",
+    "Run",
     "__version__",
     "read_graph",
     "run",
+    "start",
     "write_graph",
 ]
 

@@ -89,6 +89,8 @@ class App:
     uses_weights: bool
     reads_edges: bool
     """Its vertices read their own edges: engines on hardware have none to show them."""
+    goes_on: bool
+    """Its vertices know what to do where their graph has changed between two runs."""
     state_bytes: int
     message_bytes: int
     edge_bytes: int
@@ -120,7 +122,7 @@ COMMAND_WORDS = frozenset(
     | {"max-cycles", "watchdog", "workers", "tile", "mapping", "multicast", "max-steps"}
 )
 """What a parameter may not be called: options of ``./gossamer run``, arguments of ``gossamer.run``."""
-ABI_VERSION = 5
+ABI_VERSION = 6
 """GS_ABI_VERSION of include/gossamer/abi.h, which the structs in ``engines/_given.py`` follow."""
 
 
@@ -172,6 +174,8 @@ def _load(header: Path, defines: tuple[str, ...]) -> App:
     library.gs_app_verdict.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p]
     library.gs_app_column.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p]
     library.gs_app_total.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p]
+    library.gs_app_change.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
+    library.gs_app_go.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
     library.gs_app_hear.argtypes = [ctypes.c_void_p, ctypes.c_char_p]
     library.gs_app_ended.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
     library.gs_app_free.argtypes = [ctypes.c_void_p]
@@ -195,6 +199,7 @@ def _load(header: Path, defines: tuple[str, ...]) -> App:
         undirected=about["undirected"],
         uses_weights=about["uses_weights"],
         reads_edges=about["reads_edges"],
+        goes_on=about["goes_on"],
         state_bytes=about["state_bytes"],
         message_bytes=about["message_bytes"],
         edge_bytes=about["edge_bytes"],

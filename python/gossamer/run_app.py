@@ -123,6 +123,18 @@ def run(
     Raises InputError where the application, a parameter or the graph is wrong, NoAnswer
     where the application says that what it came to is none (not converged, overflow).
     """
+    compiled = checked(app, graph, threads)
+    numbers = check(compiled, graph, parameters)
+    chosen = engines.get(engine) if isinstance(engine, str) else engine
+    native.check_mapped()  # offsets that are gone would lead a run anywhere
+    try:
+        return chosen.run(compiled, graph, numbers, threads=threads or 0, seed=seed)
+    finally:
+        native.check_mapped()
+
+
+def checked(app: str | os.PathLike[str] | App, graph: Graph, threads: int | None) -> App:
+    """The application, loaded. Raises InputError where it, the graph or the number of threads is wrong."""
     compiled = app if isinstance(app, App) else apps.load(app)
     if not isinstance(graph, Graph):
         raise InputError(
@@ -133,13 +145,7 @@ def run(
         raise InputError(f"{graph.name or 'the graph'} has no vertices")
     if threads is not None and not 1 <= threads <= MOST_THREADS:
         raise InputError(f"threads: {threads} is not from 1 to {MOST_THREADS}")
-    numbers = check(compiled, graph, parameters)
-    chosen = engines.get(engine) if isinstance(engine, str) else engine
-    native.check_mapped()  # offsets that are gone would lead a run anywhere
-    try:
-        return chosen.run(compiled, graph, numbers, threads=threads or 0, seed=seed)
-    finally:
-        native.check_mapped()
+    return compiled
 
 
 def check(app: App, graph: Graph, parameters: Mapping[str, float | str | bool]) -> dict[str, int | float]:

@@ -28,6 +28,7 @@ std::vector<uint32_t> shareReceivers(const Network& net, unsigned threads) {
 
 size_t wordAt(const Rows& rows, size_t vertices, uint64_t part, uint64_t parts) {
   if (part == parts) return (vertices + 63) / 64;
+  if (!rows.dense()) return (vertices + 63) / 64 * part / parts;  // rows that move are in no order
   const uint64_t edge = rows.offsets[vertices] / parts * part;
   return static_cast<size_t>(std::lower_bound(rows.offsets, rows.offsets + vertices, edge) - rows.offsets) / 64;
 }

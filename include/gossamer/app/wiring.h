@@ -71,6 +71,27 @@ class GraphNetwork {
 
   E unit() { return edgeValue(1.0); }
 
+  /// The value of the edge that has element i of such an array as its weight.
+  E value(int32_t type, const void* weights, size_t i) {
+    const auto at = [&]<typename W>(const W* from) { return edgeValue(from[i]); };
+    switch (weights ? type : GS_NONE) {
+      case GS_I32: return at(static_cast<const int32_t*>(weights));
+      case GS_U32: return at(static_cast<const uint32_t*>(weights));
+      case GS_I64: return at(static_cast<const int64_t*>(weights));
+      case GS_U64: return at(static_cast<const uint64_t*>(weights));
+      case GS_F32: return at(static_cast<const float*>(weights));
+      case GS_F64: return at(static_cast<const double*>(weights));
+      default: return unit();
+    }
+  }
+
+  /// Gives back what was copied; the network is then none.
+  void release() {
+    outValues_ = {};
+    inValues_ = {};
+    graph_.out = graph_.in = {};
+  }
+
  private:
   static constexpr bool constant() { return rules::ConstantEdges<V>; }
 

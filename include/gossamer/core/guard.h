@@ -12,9 +12,24 @@
 namespace gossamer {
 
 /// The handlers of a vertex, as messages name them; `start` is the descriptor's init,
-/// `fused` any of recv, step and send, where an engine calls them in one pass. The last three are functions of the
-/// descriptor that concern no vertex.
-enum class Handler : uint8_t { none, init, send, recv, step, finish, start, fused, receive, verdict, results };
+/// `adapt` its changed, `fused` any of recv, step and send, where an engine calls them in one pass. The last three are
+/// functions of the descriptor that concern no vertex.
+enum class Handler : uint8_t {
+  none,
+  init,
+  send,
+  recv,
+  step,
+  finish,
+  changed,
+  resume,
+  start,
+  adapt,
+  fused,
+  receive,
+  verdict,
+  results
+};
 
 /// What a thread is doing. Written in the hottest loops, one store each; read when the thread has died.
 struct Position {

@@ -121,7 +121,7 @@ class Run {
         ready_(n_) {
     for (const Relation& r : net_.relations) {
       pins_ = std::max(pins_, r.pin + 1);
-      edges_ += r.out.offsets[n_];
+      edges_ += r.out.edges(n_);
     }
     if constexpr (lazySteps) touched_ = Bitmap(n_);
     if constexpr (marksWords) touched_words_ = Bitmap(touched_.words());
@@ -182,8 +182,9 @@ class Run {
       s.vertexLooks += local.looks;
       s.edgeLooks += local.probes;
     }
-    // Counted where it costs nothing: every delivery, send and step looks at one; init and finish at all.
-    s.vertexLooks += s.sends + s.stepCalls + 2 * n_;
+    // Counted where it costs nothing: every delivery, send and step looks at one; init and finish at all. A
+    // run that goes on counts the latter itself.
+    s.vertexLooks += s.sends + s.stepCalls + (problem_.resumption ? 0 : 2 * n_);
     s.edgeLooks += s.deliveries - probed_deliveries_;
     s.steps = time_;
     s.pullRounds = pull_rounds_;
@@ -204,7 +205,7 @@ class Run {
     v.s = state;
     v.readyToSend = pin;
     v.params = &params_;
-    v.numVertices = static_cast<uint32_t>(n_);
+    v.numVertices = static_cast<uint32_t>(n_) - net_.removed;
     v.time = static_cast<uint32_t>(time_);
     if constexpr (readsEdges) own_edges_.show(v, index);
     return v;
@@ -224,7 +225,7 @@ class Run {
     if (readsEdges && pin == OneEdge) return 1;
     uint64_t sum = 0;
     for (const Relation& r : net_.relations) {
-      if (Pin(r.pin) == pin) sum += r.out.offsets[v + 1] - r.out.offsets[v];
+      if (Pin(r.pin) == pin) sum += r.out.length(v);
     }
     return sum;
   }
@@ -398,7 +399,10 @@ class Run {
   template <typename F>
   void forWords(F&& f);
   void initialise();
+  void goOn(const Resumption& from);
   void finish();
+  bool stepNobody();
+  [[gnu::noinline]] void stepThere(size_t begin, size_t end, Local& local);
   void noteStep();
   [[gnu::noinline]] void step();
   template <bool SendToo>

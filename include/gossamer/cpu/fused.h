@@ -25,10 +25,10 @@ bool Run<V>::recvIsQuiet() {
   if constexpr (rules::KeepsNotes<V>) return false;  // a recv for nothing would write them
   const Rows& in = net_.relations[0].in;
   size_t v = 0;
-  while (in.offsets[v + 1] == 0) ++v;
+  while (in.length(v) == 0) ++v;
   S state = state_[v];
   PPin pin = No;
-  M message = message_[in.targets[0]];
+  M message = message_[in.targets[in.offsets[v]]];
   V x = vertex(v, &state, &pin);
   say(locals_[0], Handler::recv, v);
   x.recv(&message, edge(in, 0));
@@ -45,7 +45,7 @@ void Run<V>::pullStepSend() {
   // The copy costs about as much as two steps, so one must not be all there is.
   const Rows& in = net_.relations[0].in;
   const bool valued = in.values && !std::is_empty_v<E>;
-  if (++fused_steps_ == 2 && !valued && lengthsVary(in, n_)) sortByLength();
+  if (++fused_steps_ == 2 && !valued && in.dense() && lengthsVary(in, n_)) sortByLength();
   const bool sorted = !by_length_.empty();
   pool_.chunks(n_, grain_, [&](size_t begin, size_t end, unsigned thread) {
     if (sorted) {

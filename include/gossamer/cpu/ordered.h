@@ -244,10 +244,10 @@ void Run<V>::pushWaveSorted(uint64_t edges) {
         const size_t end = wave_.size() * (slice + part + 1) / parts;
         for (size_t i = wave_.size() * (slice + part) / parts; i < end; ++i) {
           if (wave_pin_[i] != Pin(r.pin)) continue;
-          const uint64_t* const row = r.out.offsets + wave_[i];
+          const uint32_t v = wave_[i];
           ++local.looks;
-          exchange_.put(part, r.out, row[0], row[1], static_cast<uint32_t>(i));
-          local.deliveries += row[1] - row[0];
+          exchange_.put(part, r.out, r.out.offsets[v], r.out.ends[v], static_cast<uint32_t>(i));
+          local.deliveries += r.out.length(v);
         }
       });
       forRanges([&](unsigned range, Local& local) {

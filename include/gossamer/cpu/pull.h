@@ -62,7 +62,7 @@ void Run<V>::pullSome(size_t begin, size_t end, Local& local) {
     bool any = false;
     for (const Relation& r : net_.relations) {
       const Bitmap& sent = sent_[r.pin];
-      const uint64_t last = r.in.offsets[v + 1];
+      const uint64_t last = r.in.ends[v];
       local.probes += last - r.in.offsets[v];
       for (uint64_t from = r.in.offsets[v]; from < last; from += block) {
         const uint32_t* const sources = r.in.targets + from;
@@ -89,7 +89,7 @@ inline uint64_t Run<V>::pullUntilSettled(size_t v) {
   const Relation& r = net_.relations[0];
   const Bitmap& sent = sent_[r.pin];
   const M* const messages = message_.data();
-  const uint64_t last = r.in.offsets[v + 1];
+  const uint64_t last = r.in.ends[v];
   uint64_t i = r.in.offsets[v];
   while (i < last && !sent.test(r.in.targets[i])) ++i;
   const uint64_t begin = r.in.offsets[v];
@@ -128,7 +128,7 @@ inline void Run<V>::gather(S& state, PPin& pin, const Rows& in, size_t v) const 
   const M* const messages = message_.data();
   const uint32_t* const sources = in.targets;
   V x = vertex(v, &state, &pin);
-  const uint64_t end = in.offsets[v + 1];
+  const uint64_t end = in.ends[v];
   for (uint64_t i = in.offsets[v]; i < end; ++i) hear(x, messages[sources[i]], edge(in, i));
 }
 

@@ -64,7 +64,7 @@ template <typename V>
 void Run<V>::pushSorted() {
   for (const Relation& r : net_.relations) {
     pushPieces(r.out, flying_edges_, sent_[r.pin], [&](unsigned part, size_t v) {
-      exchange_.put(part, r.out, r.out.offsets[v], r.out.offsets[v + 1], static_cast<uint32_t>(v));
+      exchange_.put(part, r.out, r.out.offsets[v], r.out.ends[v], static_cast<uint32_t>(v));
     });
   }
   if constexpr (readsEdges) {
@@ -119,7 +119,7 @@ template <typename V>
 inline std::pair<uint64_t, uint64_t> Run<V>::within(const Rows& rows, size_t v, uint32_t low, uint32_t high,
                                                     Local& local) const {
   uint64_t begin = rows.offsets[v];
-  uint64_t end = rows.offsets[v + 1];
+  uint64_t end = rows.ends[v];
   if (threads_ == 1) return {begin, end};
   const uint32_t* targets = rows.targets;
   ++local.looks;

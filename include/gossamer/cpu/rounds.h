@@ -14,13 +14,13 @@ inline void Run<V>::noteSent(size_t from, size_t to, uint64_t sent, Local& local
   const auto count = static_cast<uint64_t>(std::popcount(sent));
   local.sends += count;
   local.messages += count;
-  const uint64_t* offsets = net_.relations[0].out.offsets;
-  if (count == to - from) {
-    local.edges += offsets[to] - offsets[from];
+  const Rows& out = net_.relations[0].out;
+  if (count == to - from && out.dense()) {
+    local.edges += out.offsets[to] - out.offsets[from];
   } else {
     for (uint64_t bits = sent; bits; bits &= bits - 1) {
       const size_t v = from + static_cast<size_t>(std::countr_zero(bits));
-      local.edges += offsets[v + 1] - offsets[v];
+      local.edges += out.length(v);
     }
   }
 }
@@ -221,7 +221,7 @@ inline void Run<V>::forward(uint32_t v, Local& local) {
   for (const Relation& r : net_.relations) {
     if (Pin(r.pin) != to) continue;
     const uint64_t begin = r.out.offsets[v];
-    const uint64_t end = r.out.offsets[v + 1];
+    const uint64_t end = r.out.ends[v];
     deliver<How>(r.out, begin, end, message, local);
     local.deliveries += end - begin;
   }

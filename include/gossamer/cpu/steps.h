@@ -18,8 +18,10 @@ inline void Run<V>::forWords(F&& f) {
 
 template <typename V>
 inline void Run<V>::initialise() {
+  if (problem_.resumption) return goOn(*problem_.resumption);
   forWords([&](size_t from, size_t to, Local& local) {
     for (size_t v = from; v < to; ++v) {
+      if (net_.isGone(v)) continue;
       say(local, Handler::init, v);
       V x = vertex(v, &state_[v], &pin_[v]);
       x.init();
@@ -30,10 +32,44 @@ inline void Run<V>::initialise() {
   recount();
 }
 
+/// The states stand: only those begin, or hear of it, who have a reason.
+template <typename V>
+inline void Run<V>::goOn(const Resumption& from) {
+  const auto call = [&](Local& local, Handler handler, uint32_t v, auto&& what) {
+    say(local, handler, v);
+    ++local.looks;
+    V x = vertex(v, &state_[v], &pin_[v]);
+    what(x);
+    if (pin_[v] != No) ready_.set(v);
+    touch(v);
+  };
+  if constexpr (rules::HasResume<V>) {
+    forWords([&](size_t begin, size_t end, Local& local) {
+      for (size_t v = begin; v < end; ++v) {
+        if (net_.isGone(v) || std::binary_search(from.fresh.begin(), from.fresh.end(), v)) continue;
+        call(local, Handler::resume, static_cast<uint32_t>(v), [](V& x) { x.resume(); });
+      }
+    });
+  }
+  Local& local = locals_[0];
+  for (const uint32_t v : from.fresh) call(local, Handler::init, v, [](V& x) { x.init(); });
+  if constexpr (rules::HasChanged<V>) {
+    for (const uint32_t v : from.changed) {
+      call(local, Handler::changed, v, [](V& x) { x.changed(); });
+      if (pin_[v] == No) ready_.clear(v);  // resume may have wanted to
+    }
+  }
+  recount();
+}
+
 template <typename V>
 inline void Run<V>::finish() {
+  // Who looks at the few that a change concerns does not look at all to tell nobody.
+  if (problem_.resumption && !problem_.host) return;
   forWords([&](size_t from, size_t to, Local& local) {
+    if (problem_.resumption) local.looks += to - from;
     for (size_t v = from; v < to; ++v) {
+      if (net_.isGone(v)) continue;
       PPin pin = No;
       say(local, Handler::finish, v);
       V x = vertex(v, &state_[v], &pin);
@@ -58,6 +94,7 @@ inline void Run<V>::noteStep() {
 
 template <typename V>
 void Run<V>::step() {
+  if (stepNobody()) return noteStep();
   if constexpr (marksWords) {
     if (words_marked_) return stepMarked();
   }
@@ -71,7 +108,9 @@ void Run<V>::step() {
       pool_.chunks(n_, grain_, [&](size_t b, size_t e, unsigned t) { stepTouched(b, e, locals_[t]); });
     }
   }
-  if (all) {
+  if (all && net_.gone) {
+    pool_.chunks(n_, grain_, [&](size_t b, size_t e, unsigned t) { stepThere(b, e, locals_[t]); });
+  } else if (all) {
     // Where everyone sent last time, everyone will: send in the same pass.
     const bool sendToo = everyone_sends_ && !problem_.host;
     pool_.chunks(n_, grain_, [&](size_t b, size_t e, unsigned t) {
@@ -129,6 +168,35 @@ void Run<V>::stepRange(size_t begin, size_t end, Local& local) {
   local.vote |= vote;
   aggregates::reduce(local.mine, mine);
   local.stepCalls += end - begin;
+}
+
+/// Whether nobody's step would do anything. A run that begins calls them all the same, and counts them.
+template <typename V>
+inline bool Run<V>::stepNobody() {
+  return rules::neverSteps<V>() && problem_.resumption;
+}
+
+/// The step of all but those that are gone.
+template <typename V>
+void Run<V>::stepThere(size_t begin, size_t end, Local& local) {
+  const A all = all_;
+  A mine{};
+  for (size_t v = begin; v < end; ++v) {
+    if (net_.isGone(v)) continue;
+    PPin pin = No;
+    V x = vertex(v, &state_[v], &pin);
+    say(local, Handler::step, v);
+    if (aggregates::step(x, all, mine)) local.vote = true;
+    ++local.stepCalls;
+    if (pin == No) continue;
+    pin_[v] = pin;
+    ready_.set(v);
+  }
+  for (size_t w = begin / 64; w * 64 < end; ++w) {
+    if constexpr (lazySteps) touched_.word(w) = 0;
+    forget(w);
+  }
+  aggregates::reduce(local.mine, mine);
 }
 
 /// The step of what is in marked words; who is ready then is listed, in order.

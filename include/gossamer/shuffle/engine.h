@@ -4,6 +4,7 @@
 /// messages shows itself by another result than the `cpu` engine's.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <random>
 #include <stdexcept>
@@ -45,6 +46,20 @@ class Engine final : public gossamer::Engine<V> {
   }
 
  private:
+  /// What a vertex does at the beginning of a run.
+  void start(V x, uint32_t v, const Resumption* resumption) {
+    const auto is = [v](const std::vector<uint32_t>& list) { return std::binary_search(list.begin(), list.end(), v); };
+    if (!resumption || is(resumption->fresh)) return x.init();
+    if constexpr (rules::HasResume<V>) {
+      at_.handler = Handler::resume;
+      x.resume();
+    }
+    if constexpr (rules::HasChanged<V>) {
+      at_.handler = Handler::changed;
+      if (is(resumption->changed)) x.changed();
+    }
+  }
+
   Statistics runAll(Problem<V>& problem, Array<S>& state, const RunOptions& options) {
     const auto begun = std::chrono::steady_clock::now();
     Network& net = problem.network;
@@ -64,7 +79,7 @@ class Engine final : public gossamer::Engine<V> {
     s.vertices = n;
     unsigned pins = 1;
     for (const Relation& r : net.relations) {
-      s.edges += r.out.offsets[n];
+      s.edges += r.out.edges(n);
       pins = std::max(pins, r.pin + 1);
     }
     OwnEdges<V> own;
@@ -83,7 +98,7 @@ class Engine final : public gossamer::Engine<V> {
       x.s = &state[v];
       x.readyToSend = &pin[v];
       x.params = &problem.params;
-      x.numVertices = n;
+      x.numVertices = n - net.removed;
       x.time = time;
       own.show(x, v);
       return x;
@@ -127,7 +142,7 @@ class Engine final : public gossamer::Engine<V> {
       for (uint32_t k = 0; k < net.relations.size(); ++k) {
         const Relation& r = net.relations[k];
         if (Pin(r.pin) != to) continue;
-        for (uint64_t i = r.out.offsets[v]; i < r.out.offsets[v + 1]; ++i) {
+        for (uint64_t i = r.out.offsets[v]; i < r.out.ends[v]; ++i) {
           air.push_back({r.out.targets[i], k, i, message});
         }
       }
@@ -148,14 +163,17 @@ class Engine final : public gossamer::Engine<V> {
       settle(f.to);
     };
 
-    std::vector<uint32_t> order(n);
-    for (uint32_t v = 0; v < n; ++v) order[v] = v;
+    std::vector<uint32_t> order;
+    order.reserve(n - net.removed);
+    for (uint32_t v = 0; v < n; ++v) {
+      if (!net.isGone(v)) order.push_back(v);
+    }
     const auto mix = [&] {
-      for (uint32_t v = n; v > 1; --v) std::swap(order[v - 1], order[pick(v)]);
+      for (size_t v = order.size(); v > 1; --v) std::swap(order[v - 1], order[pick(v)]);
     };
     mix();
     for (const uint32_t v : order) {
-      vertex(v, Handler::init).init();
+      start(vertex(v, Handler::init), v, problem.resumption);
       settle(v);
     }
     bool stepped = false;
@@ -185,7 +203,7 @@ class Engine final : public gossamer::Engine<V> {
           settle(v);
         }
         all = mine;
-        s.stepCalls += n;
+        s.stepCalls += order.size();
         ++time;
       }
     }

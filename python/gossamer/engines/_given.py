@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import ctypes
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -84,6 +84,52 @@ class _Options(ctypes.Structure):
         ("parameters", ctypes.POINTER(_Parameter)),
         ("parameter_count", ctypes.c_size_t),
     ]
+
+
+class _Change(ctypes.Structure):
+    _fields_ = [
+        ("kind", ctypes.c_int32),
+        ("weight_type", ctypes.c_int32),
+        ("count", ctypes.c_uint64),
+        ("from_", ctypes.c_void_p),
+        ("to", ctypes.c_void_p),
+        ("weights", ctypes.c_void_p),
+    ]
+
+
+def change(
+    app: App,
+    handle: ctypes.c_void_p,
+    kind: int,
+    count: int,
+    ends: Sequence[np.ndarray[Any, np.dtype[np.uint32]]],
+    weights: np.ndarray[Any, np.dtype[Any]] | None,
+) -> None:
+    """Changes the graph of a run that gs_app_start has begun; ``ends`` are none, vertices, or sources and targets."""
+    given = [array.ctypes.data for array in ends] + [None, None]
+    costs = None if weights is None else weights.ctypes.data
+    kind_of = 0 if weights is None else _TYPES[weights.dtype]
+    what = _Change(kind, kind_of, count, given[0], given[1], costs)
+    native.check(app.library.gs_app_change(handle, ctypes.byref(what)))
+
+
+class Going:
+    """Options of a run that goes on: nothing of the graph."""
+
+    def __init__(self, *, engine: str, threads: int, seed: int) -> None:
+        self.stop = ctypes.c_int(0)
+        self.progress = (ctypes.c_uint64 * 2)(0, 0)
+        self.options = _Options(
+            engine.encode(),
+            threads,
+            seed,
+            ctypes.pointer(self.stop),
+            ctypes.cast(self.progress, ctypes.POINTER(ctypes.c_uint64)),
+            _Complete(),
+            None,
+            None,
+            0,
+        )
 
 
 class Given:
@@ -211,4 +257,4 @@ def explained(died: HandlerDied, app: App, graph: Graph) -> HandlerDied:
     return HandlerDied(f"{app.name}: {text}{f', at {place}' if place else ''}; there is no answer", died.vertex)
 
 
-__all__ = ["Given", "Statistics", "collect", "columns", "explained", "judge", "totals"]
+__all__ = ["Given", "Going", "Statistics", "change", "collect", "columns", "explained", "judge", "totals"]

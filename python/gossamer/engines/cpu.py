@@ -7,15 +7,19 @@ import ctypes
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+import weakref
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
 
 from gossamer import native
 from gossamer.apps import App
-from gossamer.engines import Engine
-from gossamer.engines._given import Given, collect, explained
+from gossamer.engines import Change, Engine, Indices, Standing, Weights
+from gossamer.engines._given import Given, Going, change, collect, explained
 from gossamer.errors import HandlerDied, RunDied
 from gossamer.graph import Graph
 from gossamer.run_app import Result
+
+_T = TypeVar("_T")
 
 _PATIENCE = 5.0
 """Seconds that a run has to stop in after Ctrl-C."""
@@ -31,35 +35,78 @@ class InProcess(Engine):
         """See Engine.run."""
         given = Given(app, graph, parameters, engine=self.name, threads=threads, seed=seed)
         handle = ctypes.c_void_p()
-        outcome: list[Result] = []
-        failure = given.failure
 
-        def work() -> None:
+        def work() -> Result:
+            begun = time.perf_counter()
+            code = app.library.gs_app_run(ctypes.byref(given.graph), ctypes.byref(given.options), ctypes.byref(handle))
+            native.check(code)
             try:
-                begun = time.perf_counter()
-                code = app.library.gs_app_run(
-                    ctypes.byref(given.graph), ctypes.byref(given.options), ctypes.byref(handle)
-                )
-                native.check(code)
-                try:
-                    outcome.append(collect(app, graph, handle, begun))
-                finally:
-                    app.library.gs_app_free(handle)
-            except BaseException as error:
-                failure.append(error)
+                return collect(app, graph, handle, begun)
+            finally:
+                app.library.gs_app_free(handle)
 
-        _run_interruptibly(work, given.stop, given.progress, app.name)
-        if failure and isinstance(failure[0], HandlerDied):
-            raise explained(failure[0], app, graph) from None
-        if failure:
-            raise failure[0]
-        return outcome[0]
+        return _run_interruptibly(work, given, app, graph)
+
+    def start(
+        self, app: App, graph: Graph, parameters: Mapping[str, int | float], *, threads: int, seed: int
+    ) -> Standing:
+        """See Engine.start."""
+        given = Given(app, graph, parameters, engine=self.name, threads=threads, seed=seed)
+        handle = ctypes.c_void_p()
+
+        def work() -> ctypes.c_void_p:
+            code = app.library.gs_app_start(
+                ctypes.byref(given.graph), ctypes.byref(given.options), ctypes.byref(handle)
+            )
+            native.check(code)
+            return handle
+
+        return _InProcessStanding(self.name, app, _run_interruptibly(work, given, app, graph), threads, seed)
 
 
-def _run_interruptibly(
-    work: Callable[[], None], stop: ctypes.c_int, progress: ctypes.Array[ctypes.c_uint64], what: str
-) -> None:
-    """Runs ``work`` on a thread while this one listens for Ctrl-C and shows progress."""
+class _InProcessStanding(Standing):
+    """A run between two of its parts, in the compiled application."""
+
+    def __init__(self, engine: str, app: App, handle: ctypes.c_void_p, threads: int, seed: int) -> None:
+        self._engine, self._app, self._handle, self._threads, self._seed = engine, app, handle, threads, seed
+        weakref.finalize(self, app.library.gs_app_free, handle)
+
+    def change(self, kind: Change, count: int, ends: Sequence[Indices], weights: Weights | None = None) -> None:
+        """See Standing.change."""
+        change(self._app, self._handle, kind, count, ends, weights)
+
+    def go(self, graph: Graph) -> Result:
+        """See Standing.go."""
+        going = Going(engine=self._engine, threads=self._threads, seed=self._seed)
+
+        def work() -> Result:
+            begun = time.perf_counter()
+            native.check(self._app.library.gs_app_go(self._handle, ctypes.byref(going.options)))
+            return collect(self._app, graph, self._handle, begun)
+
+        return _run_interruptibly(work, going, self._app, graph)
+
+
+def _run_interruptibly(work: Callable[[], _T], how: Given | Going, app: App, graph: Graph) -> _T:
+    """What ``work`` gives on a thread while this one listens for Ctrl-C and shows progress."""
+    outcome: list[_T] = []
+    failure: list[BaseException] = how.failure if isinstance(how, Given) else []
+
+    def kept() -> None:
+        try:
+            outcome.append(work())
+        except BaseException as error:
+            failure.append(error)
+
+    _listen(kept, how.stop, how.progress, app.name)
+    if failure and isinstance(failure[0], HandlerDied):
+        raise explained(failure[0], app, graph) from None
+    if failure:
+        raise failure[0]
+    return outcome[0]
+
+
+def _listen(work: Callable[[], None], stop: ctypes.c_int, progress: ctypes.Array[ctypes.c_uint64], what: str) -> None:
     # Not join(): up to Python 3.12, Ctrl-C in it makes a thread that runs look ended (bpo-45274).
     done = threading.Event()
 

@@ -1,0 +1,380 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs that go on: vertices and edges come and go between their parts, and the states stand."""
+
+from __future__ import annotations
+
+import os
+import re
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gossamer import engines, native
+from gossamer.apps import App
+from gossamer.engines import Change, Indices, Weights
+from gossamer.errors import InputError
+from gossamer.graph import CSR, Graph
+from gossamer.graph._graph import from_edges
+from gossamer.run_app import Result, check, checked
+
+_MOST_VERTICES = 2**32 - 2
+
+
+@dataclass(frozen=True)
+class _Step:
+    """One change of the graph, as indices."""
+
+    kind: Change
+    count: int
+    ends: tuple[Indices, ...]
+    weights: Weights | None
+
+
+class _ChangedGraph(Graph):
+    """A graph and what has become of it since: rows are made when somebody asks for them."""
+
+    __slots__ = ("_fold", "_rows")
+
+    def __init__(self, like: Graph, vertices: int, fold: Callable[[], CSR], labels: Any) -> None:
+        self._rows: CSR | None = None
+        self._fold = fold
+        self._into = None
+        self._index = None
+        self._weight_range = None
+        self.vertices, self.labels = vertices, labels
+        self.symmetric, self.base, self.name, self.notes = like.symmetric, like.base, like.name, like.notes
+
+    @property
+    def _out(self) -> CSR:  # type: ignore[override]
+        if self._rows is None:
+            self._rows = self._fold()
+        return self._rows
+
+    @property
+    def edges(self) -> int:  # type: ignore[override]
+        """See Graph.edges."""
+        return len(self._out.targets)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _plain, (self._out, self.symmetric, self.labels, self.base, self.name, self.notes)
+
+
+def _plain(out: CSR, symmetric: bool, labels: Any, base: int, name: str, notes: tuple[str, ...]) -> Graph:
+    return Graph(out=out, symmetric=symmetric, labels=labels, base=base, name=name, notes=notes)
+
+
+class Run:
+    """An application on a graph that changes; ``gossamer.start`` makes one.
+
+    ``go`` runs it to its end. Between two calls the graph may change; the next ``go`` continues from the states that
+    the vertices have. Vertices are named by their labels. Methods raise InputError, and then nothing has changed.
+    """
+
+    def __init__(
+        self, app: App, graph: Graph, engine: engines.Engine, numbers: dict[str, int | float], threads: int, seed: int
+    ) -> None:
+        self.app = app
+        self._base = graph
+        self._first = graph
+        self._steps: list[_Step] = []
+        self._vertices = graph.vertices
+        self._labels = graph.labels
+        self._new: dict[str, int] = {}
+        self._gone = np.zeros(graph.vertices, np.bool_)
+        self._going = threading.Lock()
+        self._standing = engine.start(app, graph, numbers, threads=threads, seed=seed)
+
+    def __repr__(self) -> str:
+        return f"<Run of {self.app.name} on {self._vertices} vertices>"
+
+    def go(self) -> Result:
+        """Runs to the end: at first from the beginning, later from the states that stand.
+
+        Handlers that it begins with: ``resume`` on every vertex that was there, ``changed`` on those whose edges have
+        changed or that were woken, ``init`` on those that are new or were reset. Raises what ``gossamer.run`` raises.
+        """
+        with self._alone("go"):
+            return self._standing.go(self._graph())
+
+    def add_edges(self, sources: Any, targets: Any, weights: Any = None) -> None:
+        """Adds edges; parallel ones stay apart. Where the graph has weights, so have they.
+
+        In a symmetric graph each is added both ways.
+        """
+        with self._alone("add_edges"):
+            ends = self._pairs("add_edges", sources, targets)
+            self._change("add_edges", Change.ADD_EDGES, ends, self._weights(weights, len(ends[0])))
+
+    def remove_edges(self, sources: Any, targets: Any) -> None:
+        """Removes all edges from each source to its target; there must be one. In a symmetric graph both ways."""
+        with self._alone("remove_edges"):
+            ends = self._pairs("remove_edges", sources, targets)
+            self._change("remove_edges", Change.REMOVE_EDGES, ends)
+
+    def add_vertices(self, new: int | Sequence[str] | Sequence[int]) -> list[str | int]:
+        """Adds vertices without edges, behind the last; gives their labels.
+
+        ``new`` is their number, or their labels where the graph has some.
+        """
+        with self._alone("add_vertices"):
+            labels, count = self._new_labels(new)
+            if self._vertices + count > _MOST_VERTICES:
+                raise InputError(f"add_vertices: a graph has at most {_MOST_VERTICES} vertices")
+            before = self._vertices
+            self._change("add_vertices", Change.ADD_VERTICES, (), count=count)
+            self._vertices += count
+            self._gone = np.append(self._gone, np.zeros(count, np.bool_))
+            if labels is None:
+                return [before + i + self._base.base for i in range(count)]
+            if isinstance(self._labels, np.ndarray):
+                self._labels = np.append(self._labels, np.array(labels, np.int64))
+            else:
+                assert self._labels is not None
+                self._labels = [*self._labels, *(str(label) for label in labels)]
+                self._new |= {str(label): before + i for i, label in enumerate(labels)}
+            return labels
+
+    def remove_vertices(self, vertices: Any) -> None:
+        """Removes vertices and all their edges. None of their handlers runs any more.
+
+        Arrays keep a place for them, with the state that the application begins with (``there`` is false).
+        """
+        with self._alone("remove_vertices"):
+            gone = self._indices("remove_vertices", vertices)
+            self._change("remove_vertices", Change.REMOVE_VERTICES, (gone,))
+            self._gone[gone] = True
+
+    def wake(self, vertices: Any) -> None:
+        """Lets the next ``go`` call the handler ``changed`` of vertices, as if their edges had changed."""
+        with self._alone("wake"):
+            self._change("wake", Change.WAKE, (self._indices("wake", vertices),))
+
+    def reset(self, vertices: Any) -> None:
+        """Lets vertices begin again, and wakes those with an edge to them: for answers that no longer hold."""
+        with self._alone("reset"):
+            self._change("reset", Change.RESET, (self._indices("reset", vertices),))
+
+    def restart(self) -> None:
+        """Lets all vertices begin again: the next ``go`` is a run of its own, on the graph as it is."""
+        with self._alone("restart"):
+            self._change("restart", Change.RESTART, ())
+
+    @property
+    def graph(self) -> Graph:
+        """The graph as it is; a vertex that was removed has no edges."""
+        with self._alone("graph"):
+            return self._graph()
+
+    @property
+    def there(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        """One a vertex, in index order: false where it was removed."""
+        return ~self._gone
+
+    # Within -------------------------------------------------------------------
+
+    @contextmanager
+    def _alone(self, what: str) -> Iterator[None]:
+        """Nothing else happens to the run meanwhile."""
+        if not self._going.acquire(blocking=False):
+            raise InputError(f"{what}: the run is going; wait until go() has returned")
+        try:
+            yield
+        finally:
+            self._going.release()
+
+    def _change(
+        self,
+        what: str,
+        kind: Change,
+        ends: tuple[Indices, ...],
+        weights: Weights | None = None,
+        count: int | None = None,
+    ) -> None:
+        number = count if count is not None else len(ends[0]) if ends else 0
+        try:
+            self._standing.change(kind, number, ends, weights)
+        except InputError as error:
+            text = re.sub(r"the vertex of index (\d+)", lambda m: f"vertex {self._label(int(m[1]))}", str(error))
+            raise InputError(text if text.startswith(f"{self.app.name}:") else f"{what}: {text}") from None
+        if kind in {Change.WAKE, Change.RESET, Change.RESTART}:
+            return
+        self._steps.append(_Step(kind, number, ends, weights))
+
+    def _label(self, index: int) -> str | int:
+        if self._labels is None:
+            return index + self._base.base
+        label = self._labels[index]
+        return label if isinstance(label, str) else int(label)
+
+    def _indices(self, what: str, labels: Any) -> Indices:
+        """Vertices by their labels: one, or a list or an array of them."""
+        given = np.atleast_1d(np.asarray(labels))
+        if given.ndim != 1 or (given.size and given.dtype.kind not in "iuUO"):
+            raise InputError(f"{what}: vertices are named by whole numbers or by text, one or a list of them")
+        if not given.size:
+            return np.empty(0, np.uint32)
+        if self._labels is None and given.dtype.kind in "iu":
+            wrong = (given < self._base.base) | (given >= self._vertices + self._base.base)
+            if wrong.any():
+                last = self._vertices + self._base.base - 1
+                missing = given[int(np.flatnonzero(wrong)[0])]
+                raise InputError(
+                    f"{what}: there is no vertex {missing}; vertices are the numbers {self._base.base} .. {last}"
+                )
+            return np.ascontiguousarray(given - self._base.base, np.uint32)
+        return np.array([self._index(what, label) for label in given.tolist()], np.uint32)
+
+    def _index(self, what: str, label: str | int) -> int:
+        if str(label) in self._new:
+            return self._new[str(label)]
+        if isinstance(self._labels, np.ndarray):
+            try:
+                at = int(np.searchsorted(self._labels, int(label)))
+            except (ValueError, OverflowError):
+                raise InputError(f"{what}: there is no vertex {label!r}; vertices are numbers") from None
+            if at == self._vertices or int(self._labels[at]) != int(label):
+                raise InputError(f"{what}: there is no vertex {label}")
+            return at
+        try:
+            # Text: those that were there from the start; a number as text: any.
+            if self._labels is not None:
+                return self._first.index_of(label)
+            return int(self._indices(what, int(label))[0])
+        except ValueError:
+            raise InputError(f"{what}: there is no vertex {label!r}; vertices are numbers") from None
+        except InputError as error:
+            raise InputError(str(error) if str(error).startswith(f"{what}:") else f"{what}: {error}") from None
+
+    def _pairs(self, what: str, sources: Any, targets: Any) -> tuple[Indices, Indices]:
+        ends = self._indices(what, sources), self._indices(what, targets)
+        if len(ends[0]) != len(ends[1]):
+            raise InputError(
+                f"{what}: {len(ends[0])} sources and {len(ends[1])} targets; there must be one each an edge"
+            )
+        return ends
+
+    def _weights(self, weights: Any, count: int) -> Weights | None:
+        """Weights in the type of the graph's, exact or refused."""
+        dtype = self._first.weight_type
+        if dtype is None and weights is None:
+            return None
+        if dtype is None:
+            raise InputError("add_edges: the graph has no weights, so its new edges have none")
+        if weights is None:
+            raise InputError("add_edges: the graph has weights; give one for each edge")
+        given = np.atleast_1d(np.asarray(weights))
+        if given.ndim != 1 or len(given) != count or given.dtype.kind not in "iuf":
+            raise InputError(f"add_edges: weights must be numbers, one for each of the {count} edges")
+        if dtype.kind == "f":
+            if not np.isfinite(given).all():
+                raise InputError("add_edges: a weight is no finite number")
+            return np.ascontiguousarray(given, dtype)
+        limits = np.iinfo(dtype)
+        for weight in given.tolist():
+            if weight != int(weight) or not limits.min <= weight <= limits.max:
+                raise InputError(f"add_edges: the weight {weight} does not fit those of the graph, which are {dtype}")
+        return np.array([int(weight) for weight in given.tolist()], dtype)
+
+    def _new_labels(self, new: Any) -> tuple[list[str | int] | None, int]:
+        if isinstance(new, (int, np.integer)) and not isinstance(new, bool):
+            if self._labels is not None:
+                raise InputError("add_vertices: the graph's vertices have labels; give one for each new vertex")
+            if new < 0:
+                raise InputError(f"add_vertices: {new} vertices cannot be added")
+            return None, int(new)
+        if self._labels is None or isinstance(new, (str, bytes)) or not isinstance(new, (Sequence, np.ndarray)):
+            wanted = "the number of new vertices" if self._labels is None else "a list of their labels"
+            raise InputError(f"add_vertices: give {wanted}")
+        labels: list[str | int] = list(np.asarray(new).tolist()) if isinstance(new, np.ndarray) else list(new)
+        if isinstance(self._labels, np.ndarray):
+            greatest = int(self._labels[-1])
+            for label in labels:
+                if not isinstance(label, (int, np.integer)) or not greatest < label < 2**63:
+                    raise InputError(f"add_vertices: the label {label!r} is not above the last one, {greatest}")
+                greatest = int(label)
+            return [int(label) for label in labels], len(labels)
+        seen: set[str] = set()
+        for label in labels:
+            if not isinstance(label, str):
+                raise InputError(f"add_vertices: the label {label!r} is no text, as the graph's are")
+            if label in seen or label in self._new or self._first._find(label) is not None:
+                raise InputError(f"add_vertices: there is a vertex {label!r} already")
+            seen.add(label)
+        return labels, len(labels)
+
+    def _graph(self) -> Graph:
+        """The graph as it is, to be made when it is looked at."""
+        if not self._steps:
+            return self._base
+        steps = tuple(self._steps)
+        base, vertices, labels = self._base, self._vertices, self._labels
+        graph = _ChangedGraph(base, vertices, lambda: _fold(base, vertices, steps), labels)
+        # What has changed outgrows the graph: it is folded in, so that all changes together cost a few times as much.
+        if sum(step.count for step in steps) > base.edges + base.vertices:
+            self._base, self._steps = _plain(*graph.__reduce__()[1]), []
+            return self._base
+        return graph
+
+
+def _fold(base: Graph, vertices: int, steps: Sequence[_Step]) -> CSR:
+    """The rows of a graph after changes."""
+    out = base.out
+    sources = np.repeat(np.arange(base.vertices, dtype=np.int64), out.degrees().astype(np.int64))
+    targets = out.targets.astype(np.int64)
+    weights = out.weights
+    for step in steps:
+        if step.kind == Change.ADD_EDGES:
+            start, end = (one.astype(np.int64) for one in step.ends)
+            costs = step.weights
+            if base.symmetric:
+                other = start != end
+                start, end = np.append(start, end[other]), np.append(end, step.ends[0].astype(np.int64)[other])
+                costs = None if costs is None else np.append(costs, costs[other])
+            sources, targets = np.append(sources, start), np.append(targets, end)
+            weights = None if weights is None else np.append(weights, costs)  # type: ignore[arg-type]
+            continue
+        if step.kind == Change.REMOVE_EDGES:
+            start, end = (one.astype(np.int64) for one in step.ends)
+            keys = start * vertices + end
+            if base.symmetric:
+                keys = np.append(keys, end * vertices + start)
+            kept = ~np.isin(sources * vertices + targets, keys)
+        elif step.kind == Change.REMOVE_VERTICES:
+            kept = ~(np.isin(sources, step.ends[0]) | np.isin(targets, step.ends[0]))
+        else:
+            continue
+        sources, targets = sources[kept], targets[kept]
+        weights = None if weights is None else weights[kept]
+    return from_edges(vertices, sources, targets, weights)
+
+
+def start(
+    app: str | os.PathLike[str] | App,
+    graph: Graph,
+    *,
+    engine: str | engines.Engine = "cpu",
+    threads: int | None = None,
+    seed: int = 0,
+    **parameters: float | str | bool,
+) -> Run:
+    """A run that goes on where its graph changes; arguments as of ``gossamer.run``.
+
+    The vertices need a handler ``changed`` or ``resume``. The graph itself stays as it is: the run has its own edges.
+    """
+    compiled = checked(app, graph, threads)
+    if not compiled.goes_on:
+        raise InputError(
+            f"{compiled.name}: its vertices have no handler changed() or resume(), so its runs do not go on where the "
+            "graph changes; take gossamer.run on each graph"
+        )
+    numbers = check(compiled, graph, parameters)
+    chosen = engines.get(engine) if isinstance(engine, str) else engine
+    native.check_mapped()
+    return Run(compiled, graph, chosen, numbers, threads or 0, seed)
+
+
+__all__ = ["Run", "start"]
