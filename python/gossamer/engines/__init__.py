@@ -9,13 +9,12 @@ them on the threads of the simulated hardware, instruction by instruction.
 from __future__ import annotations
 
 import abc
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from gossamer.errors import InputError
 
 if TYPE_CHECKING:
-    from gossamer.apps import App
+    from gossamer.apps import App, Numbers
     from gossamer.graph import Graph
     from gossamer.run_app import Result
 
@@ -26,7 +25,7 @@ class Engine(abc.ABC):
     name: str
 
     @abc.abstractmethod
-    def run(self, app: App, graph: Graph, parameters: Mapping[str, int | float], *, threads: int, seed: int) -> Result:
+    def run(self, app: App, graph: Graph, parameters: Numbers, *, threads: int, seed: int) -> Result:
         """Runs ``app`` to its end.
 
         ``parameters`` are numbers by name, vertices as indices, all checked.

@@ -7,10 +7,10 @@ import ctypes
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 from gossamer import native
-from gossamer.apps import App
+from gossamer.apps import App, Numbers
 from gossamer.engines import Engine
 from gossamer.engines._given import Given, collect, explained
 from gossamer.errors import HandlerDied, RunDied
@@ -27,7 +27,7 @@ class InProcess(Engine):
     def __init__(self, name: str) -> None:
         self.name = name
 
-    def run(self, app: App, graph: Graph, parameters: Mapping[str, int | float], *, threads: int, seed: int) -> Result:
+    def run(self, app: App, graph: Graph, parameters: Numbers, *, threads: int, seed: int) -> Result:
         """See Engine.run."""
         given = Given(app, graph, parameters, engine=self.name, threads=threads, seed=seed)
         handle = ctypes.c_void_p()
