@@ -12,7 +12,7 @@
 /// does not depend on the order in which vertices are added up.
 ///
 /// PAGERANK_WEIGHTED: edges share a score by their weights. PAGERANK_PERSONAL: what does not follow the
-/// edges starts over at one vertex, and so does the mass of dangling ones.
+/// edges starts over at some vertices, in equal shares, and so does the mass of dangling ones.
 #pragma once
 
 #include <gossamer/polite.h>
@@ -111,7 +111,9 @@ GOSSAMER_VERTEX(pagerank::Vertex)
 #if __STDC_HOSTED__
 #include <gossamer/app.h>
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
 namespace pagerank {
 
@@ -123,7 +125,7 @@ struct AppOf : gossamer::Application<V> {
   static constexpr bool sumsWeights = true;
 #elif defined(PAGERANK_PERSONAL)
   static constexpr const char* name = "pagerank-personal";
-  static constexpr const char* summary = "importance of vertices as one of them sees it";
+  static constexpr const char* summary = "importance of vertices as some of them see it";
 #else
   static constexpr const char* name = sizeof(Real) == 4 ? "pagerank" : "pagerank64";
   static constexpr const char* summary =
@@ -141,12 +143,12 @@ struct AppOf : gossamer::Application<V> {
   uint32_t limit = 1000;
   bool raw = false;
 #ifdef PAGERANK_PERSONAL
-  uint32_t source = 0;
+  std::vector<uint32_t> sources;  // ascending, each once
 #endif
 
   void parameters(gossamer::Parameters& p) {
 #ifdef PAGERANK_PERSONAL
-    p.vertex("source", source, "the vertex where the walk starts, and starts over");
+    p.vertices("source", sources, "a vertex where the walk starts, and starts over");
 #endif
     p.real("damping", damping, 0, 0.9999, "share of a score that follows the edges");
     p.real("tolerance", accuracy, 1e-15, 1, "stop when all scores together move by no more than this share in a step");
@@ -154,6 +156,14 @@ struct AppOf : gossamer::Application<V> {
     p.integer("limit", limit, 1, 1000000000, "give up where the tolerance takes more steps");
     p.flag("raw", raw, "leave the scores as they are; else they are made to sum to 1");
   }
+
+#ifdef PAGERANK_PERSONAL
+  void begin(const gossamer::GraphInfo&) {
+    if (sources.empty()) sources = {0};
+    std::sort(sources.begin(), sources.end());
+    sources.erase(std::unique(sources.begin(), sources.end()), sources.end());
+  }
+#endif
 
 #ifdef PAGERANK_WEIGHTED
   void begin(const gossamer::GraphInfo& g) {
@@ -189,8 +199,9 @@ struct AppOf : gossamer::Application<V> {
   void init(const gossamer::VertexInfo& v, State& s) {
     s.sum = 0;
 #ifdef PAGERANK_PERSONAL
-    s.score = v.index == source ? 1 : 0;
-    s.base = v.index == source ? static_cast<Real>(1 - damping) : 0;
+    const bool source = std::binary_search(sources.begin(), sources.end(), v.index);
+    s.score = source ? static_cast<Real>(1.0 / static_cast<double>(sources.size())) : 0;
+    s.base = source ? static_cast<Real>((1 - damping) / static_cast<double>(sources.size())) : 0;
 #else
     s.score = static_cast<Real>(1.0 / v.vertices);
 #endif

@@ -337,10 +337,10 @@ int runApp(const gs_graph* graph, const gs_run_options* options, gs_result** out
     run.seed = options->seed;
     run.stop = reinterpret_cast<std::atomic<int>*>(options->stop);
     run.progress = reinterpret_cast<std::atomic<uint64_t>*>(options->progress);
-    Pool pool(run.threads ? run.threads : defaultThreads());
-    run.pool = &pool;
-    result->prepare(*graph, *options, pool);
-    result->initialise(pool);
+    const PoolLease pool(run.threads ? run.threads : defaultThreads());
+    run.pool = &*pool;
+    result->prepare(*graph, *options, *pool);
+    result->initialise(*pool);
     AppHost<App> host(result->app);
     if constexpr (AppHost<App>::listens()) result->problem.host = &host;
     const std::unique_ptr<Engine<V>> engine = makeEngine<V>(options->engine);
@@ -356,9 +356,9 @@ template <typename App>
 int openApp(const gs_graph* graph, const gs_run_options* options, gs_result** out, gs_problem* problem) noexcept {
   return guarded([&] {
     auto result = std::make_unique<AppResult<App>>();
-    Pool pool(options->threads ? options->threads : defaultThreads());
-    result->prepare(*graph, *options, pool);
-    result->initialise(pool);
+    const PoolLease pool(options->threads ? options->threads : defaultThreads());
+    result->prepare(*graph, *options, *pool);
+    result->initialise(*pool);
     *problem = result->open();
     *out = result.release();
   });
@@ -418,7 +418,7 @@ std::string describeApp() {
   json += ",\"edge_bytes\":" + std::to_string(rules::bytesOf<typename App::Edge>());
   json += ",\"message_bytes\":" + std::to_string(rules::bytesOf<typename App::Message>());
   json += ",\"parameters\":[";
-  static constexpr const char* kinds[] = {"real", "integer", "vertex", "flag"};
+  static constexpr const char* kinds[] = {"real", "integer", "vertex", "flag", "vertices"};
   const char* comma = "";
   for (const Parameters::Entry& e : parameters.entries()) {
     json += comma + ("{\"name\":" + jsonString(e.name)) + ",\"kind\":\"" + kinds[static_cast<int>(e.kind)] + "\"";

@@ -13,7 +13,7 @@ import functools
 import json
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -38,7 +38,7 @@ _COLUMN_TYPES: dict[int, type[np.generic]] = {
 
 @dataclass(frozen=True)
 class Parameter:
-    """One parameter of an application; ``kind`` is real, integer, vertex or flag."""
+    """One parameter of an application; ``kind`` is real, integer, vertex, flag or vertices."""
 
     name: str
     kind: str
@@ -47,6 +47,10 @@ class Parameter:
     high: float
     default: float
     help: str
+
+
+Numbers = Mapping[str, int | float | tuple[int, ...]]
+"""Parameters as an engine takes them: checked, vertices as indices, of ``vertices`` all of them."""
 
 
 @dataclass(frozen=True)

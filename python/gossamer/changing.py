@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from gossamer import engines, native
-from gossamer.apps import App
+from gossamer.apps import App, Numbers
 from gossamer.engines import Change, Indices, Weights
 from gossamer.errors import InputError
 from gossamer.graph import CSR, Graph
@@ -75,7 +75,7 @@ class Run:
     """
 
     def __init__(
-        self, app: App, graph: Graph, engine: engines.Engine, numbers: dict[str, int | float], threads: int, seed: int
+        self, app: App, graph: Graph, engine: engines.Engine, numbers: Numbers, threads: int, seed: int
     ) -> None:
         self.app = app
         self._base = graph

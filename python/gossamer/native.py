@@ -38,7 +38,8 @@ def ensure_built() -> Path:
     sources = [path for path in sorted(SOURCES.glob("*/*.cc")) if path.parent.name not in _ELSEWHERE]
     flags = [*FLAGS, f"-I{INCLUDE}", f"-I{SOURCES}"]
     # By its own name whoever needs it looks for it where it says (rpath), not where it was when it was linked.
-    link = ["-shared", "-pthread", "-Wl,-soname,libgossamer.so"]
+    # Threads that are kept between runs, and a signal's handler, are in its code: it is never unloaded.
+    link = ["-shared", "-pthread", "-Wl,-soname,libgossamer.so", "-Wl,-z,nodelete"]
 
     def steps(plan: builds.Plan) -> None:
         objects = [plan.compile(path, flags) for path in sources]

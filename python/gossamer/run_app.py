@@ -6,14 +6,14 @@ from __future__ import annotations
 import decimal
 import operator
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from gossamer import apps, engines, native
-from gossamer.apps import App, Parameter
+from gossamer.apps import App, Numbers, Parameter
 from gossamer.errors import InputError
 from gossamer.graph import Graph
 
@@ -22,6 +22,10 @@ _BEFORE = frozenset({"parent", "previous"})
 """Columns that name the vertex before, on a way."""
 
 Values = np.ndarray[tuple[int], np.dtype[np.generic]]
+
+
+Value = float | str | bool
+"""Of a parameter, as people give it."""
 
 
 @dataclass(frozen=True)
@@ -114,12 +118,12 @@ def run(
     engine: str | engines.Engine = "cpu",
     threads: int | None = None,
     seed: int = 0,
-    **parameters: float | str | bool,
+    **parameters: Value | Iterable[Value],
 ) -> Result:
     """Runs an application: one of ours by name, or a header by path.
 
     ``threads`` None uses every CPU. ``parameters`` are the application's own
-    (``./gossamer run APP --help`` lists them); vertices are given by label.
+    (``./gossamer run APP --help`` lists them); vertices are given by label, several as a list.
     Raises InputError where the application, a parameter or the graph is wrong, NoAnswer
     where the application says that what it came to is none (not converged, overflow).
     """
@@ -148,19 +152,24 @@ def checked(app: str | os.PathLike[str] | App, graph: Graph, threads: int | None
     return compiled
 
 
-def check(app: App, graph: Graph, parameters: Mapping[str, float | str | bool]) -> dict[str, int | float]:
+def check(app: App, graph: Graph, parameters: Mapping[str, Value | Iterable[Value]]) -> Numbers:
     """Parameters as numbers, each in its range; vertices as indices."""
-    found: dict[str, int | float] = {}
+    found: dict[str, int | float | tuple[int, ...]] = {}
     for name, value in parameters.items():
         parameter = app.parameter(name)
         if parameter.kind == "vertex":
             found[name] = graph.index_of(value if isinstance(value, str) else _whole(app, parameter, value))
+        elif parameter.kind == "vertices":
+            several = [value] if isinstance(value, str) or not isinstance(value, Iterable) else list(value)
+            if not several:
+                raise InputError(f"{app.name}: {name}: an empty list; name at least one vertex")
+            found[name] = tuple(graph.index_of(v if isinstance(v, str) else _whole(app, parameter, v)) for v in several)
         else:
             found[name] = check_number(app, parameter, value)
     return found
 
 
-def check_number(app: App, parameter: Parameter, value: float | str | bool) -> int | float:
+def check_number(app: App, parameter: Parameter, value: Any) -> int | float:
     """One parameter that names no vertex, exact to 64 bits. Raises InputError where it is out of range."""
     where = f"{app.name}: {parameter.name}"
     if parameter.kind == "flag":
@@ -184,11 +193,11 @@ def check_number(app: App, parameter: Parameter, value: float | str | bool) -> i
     return number
 
 
-def _whole(app: App, parameter: Parameter, value: float | str | bool) -> int:
+def _whole(app: App, parameter: Parameter, value: Any) -> int:
     """A whole number: an int of any library, or what Python or a person writes for one (7, 7.0, 1e6)."""
     where = f"{app.name}: {parameter.name}"
     try:
-        return operator.index(value)  # type: ignore[arg-type]
+        return operator.index(value)
     except TypeError:
         pass
     try:

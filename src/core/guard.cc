@@ -50,7 +50,6 @@ std::mutex mutex;  // of the two below
 std::vector<pthread_t>& threads = *new std::vector<pthread_t>;
 int uses = 0;
 struct sigaction before[count];
-struct sigaction beforeInterruption;
 
 thread_local Thread* here = nullptr;  // what a signal handler may read
 
@@ -88,6 +87,14 @@ Thread& thisThread() {
   return one;
 }
 
+/// Behind a jump out of its handler a signal stays blocked unless somebody says otherwise.
+void takeAgain(int number) {
+  sigset_t one;
+  sigemptyset(&one);
+  sigaddset(&one, number);
+  pthread_sigmask(SIG_UNBLOCK, &one, nullptr);
+}
+
 void onSignal(int number, siginfo_t*, void*) {
   Thread* const thread = here;
   Inside* const inside = thread ? thread->inside : nullptr;
@@ -108,6 +115,7 @@ void onSignal(int number, siginfo_t*, void*) {
   }
   fault.depth = backtrace(fault.places, Fault::mostPlaces);
   thread->inside = inside->outer;
+  if (number == interruption()) takeAgain(number);
   siglongjmp(inside->out, 1);
 }
 
@@ -192,14 +200,15 @@ Signals::Signals() {
   // No signal stays blocked behind a jump out of its handler.
   action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
   for (size_t i = 0; i < count; ++i) sigaction(faults[i], &action, &before[i]);
-  sigaction(interruption(), &action, &beforeInterruption);
+  // Several may wait for a thread that wakes late: one after the other, or its stack for handlers is too small.
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  sigaction(interruption(), &action, nullptr);
 }
 
 Signals::~Signals() {
   const std::lock_guard lock(mutex);
   if (--uses) return;
   for (size_t i = 0; i < count; ++i) sigaction(faults[i], &before[i], nullptr);
-  sigaction(interruption(), &beforeInterruption, nullptr);
 }
 
 [[gnu::noinline]] bool run(void (*f)(void*), void* context, const Position* position, Fault& fault) noexcept {
@@ -242,6 +251,14 @@ void raise(const Fault& fault) {
     }
   }
   throw HandlerDied(fault);
+}
+
+void leaveSignals() {
+  sigset_t others;
+  sigfillset(&others);
+  for (const int fault : faults) sigdelset(&others, fault);
+  for (const int mine : {interruption(), SIGPROF, SIGVTALRM, SIGPIPE}) sigdelset(&others, mine);
+  pthread_sigmask(SIG_BLOCK, &others, nullptr);
 }
 
 void interrupt() {

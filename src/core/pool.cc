@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gossamer/core/pool.h"
 
+#include <pthread.h>
 #include <sched.h>
+#include <sys/resource.h>
 
 #include <string>
 #include <system_error>
+#include <utility>
 
 namespace gossamer {
 
@@ -19,14 +22,32 @@ inline void relax() {
 
 /// Spinning costs whoever wants the core: with more threads than cores, none.
 constexpr unsigned spinsOnOwnCore = 4000;
+
+/// The pool of the last run, while nobody has it. Never destroyed: its threads sleep until the process ends.
+std::atomic<Pool*> kept{nullptr};
+
+/// How often this process came out of a fork. A child has no threads but the one that forked.
+std::atomic<unsigned> forks{0};
+
+unsigned countForks() {
+  static const int registered = pthread_atfork(nullptr, nullptr, [] { forks.fetch_add(1, std::memory_order_relaxed); });
+  static_cast<void>(registered);
+  return forks.load(std::memory_order_relaxed);
+}
+
+/// Of the calling thread: in Linux each has its own.
+int niceness() { return getpriority(PRIO_PROCESS, 0); }
 }  // namespace
 
 Pool::Pool(unsigned threads)
     : size_(threads ? threads : 1),
+      forks_(countForks()),
+      nice_(niceness()),
       roomy_(size_ <= defaultThreads()),
       shares_(size_),
       positions_(size_),
       faults_(size_) {
+  CPU_ZERO(&cpus_);
   roomy_ &= sched_getaffinity(0, sizeof cpus_, &cpus_) == 0;
   try {
     for (unsigned i = 1; i < size_; ++i) threads_.emplace_back([this, i] { work(i); });
@@ -45,6 +66,14 @@ void Pool::end() {
   round_.fetch_add(1, std::memory_order_release);
   round_.notify_all();
   for (std::thread& thread : threads_) thread.join();
+}
+
+bool Pool::isLikeNew() const {
+  cpu_set_t now;
+  CPU_ZERO(&now);
+  sched_getaffinity(0, sizeof now, &now);
+  return forks_ == countForks() && nice_ == niceness() && roomy_ == (size_ <= defaultThreads()) &&
+         CPU_EQUAL(&now, &cpus_);
 }
 
 /// Does a thread's part, and keeps how it ended if that was not well.
@@ -66,6 +95,7 @@ void Pool::keepOff(int cpu) {
 }
 
 void Pool::start(Task task, const void* context) {
+  const bool sound = std::exchange(sound_, false);
   task_ = task;
   context_ = context;
   if (const int cpu = sched_getcpu(); roomy_ && cpu != own_) keepOff(cpu);
@@ -88,7 +118,10 @@ void Pool::start(Task task, const void* context) {
       inside = gate_.load(std::memory_order_acquire);
     }
   }
-  if (!failed_.exchange(false, std::memory_order_relaxed)) return;
+  if (!failed_.exchange(false, std::memory_order_relaxed)) {
+    sound_ = sound;
+    return;
+  }
   Fault first;
   for (Fault& fault : faults_) {
     if (fault && !first) first = fault;
@@ -109,6 +142,8 @@ bool Pool::enter() {
 }
 
 void Pool::work(unsigned thread) {
+  guard::leaveSignals();
+  pthread_setname_np(pthread_self(), "gossamer");  // as top and debuggers show it
   const unsigned spins = roomy_ ? spinsOnOwnCore : 1;
   uint32_t seen = 0;
   for (;;) {
@@ -126,6 +161,21 @@ void Pool::work(unsigned thread) {
     perform(task_, context_, thread);
     if (gate_.fetch_sub(1, std::memory_order_acq_rel) == (closed | 1)) gate_.notify_all();
   }
+}
+
+PoolLease::PoolLease(unsigned threads) : pool_(nullptr) {
+  if (threads > 1) pool_ = kept.exchange(nullptr, std::memory_order_acquire);
+  if (pool_ && pool_->size() == threads && pool_->isLikeNew()) return;
+  // The threads of one from before a fork are not there to be ended.
+  if (pool_ && pool_->forks_ == countForks()) delete pool_;
+  pool_ = new Pool(threads);
+}
+
+PoolLease::~PoolLease() {
+  if (pool_->forks_ != countForks()) return;
+  Pool* none = nullptr;
+  const bool keep = pool_->size() > 1 && pool_->sound_;
+  if (!keep || !kept.compare_exchange_strong(none, pool_, std::memory_order_release)) delete pool_;
 }
 
 }  // namespace gossamer

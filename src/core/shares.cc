@@ -2,6 +2,8 @@
 #include "gossamer/cpu/shares.h"
 
 #include <algorithm>
+#include <atomic>
+#include <utility>
 
 namespace gossamer::cpu {
 
@@ -33,17 +35,21 @@ size_t wordAt(const Rows& rows, size_t vertices, uint64_t part, uint64_t parts) 
   return static_cast<size_t>(std::lower_bound(rows.offsets, rows.offsets + vertices, edge) - rows.offsets) / 64;
 }
 
-bool lengthsVary(const Rows& rows, size_t vertices) {
+bool lengthsVary(const Rows& rows, size_t vertices, Pool& pool) {
   constexpr uint64_t mostShort = 32;  // mean length from which the ends of rows do not matter
   if (rows.offsets[vertices] / vertices > mostShort) return false;
-  uint64_t changes = 0;
-  uint64_t last = 0;
-  for (size_t v = 0; v < vertices; ++v) {
-    const uint64_t length = rows.offsets[v + 1] - rows.offsets[v];
-    changes += length != last;
-    last = length;
-  }
-  return changes > vertices / 4;
+  std::atomic<uint64_t> changes{0};
+  pool.chunks(vertices, 65536, [&](size_t begin, size_t end, unsigned) {
+    uint64_t mine = 0;
+    const auto length = [&](size_t v) { return rows.offsets[v + 1] - rows.offsets[v]; };
+    uint64_t last = begin ? length(begin - 1) : 0;
+    for (size_t v = begin; v < end; ++v) {
+      const uint64_t before = std::exchange(last, length(v));
+      mine += last != before;
+    }
+    changes.fetch_add(mine, std::memory_order_relaxed);
+  });
+  return changes.load(std::memory_order_relaxed) > vertices / 4;
 }
 
 void sortChunk(const Rows& rows, size_t from, size_t to, Sorted* sorted, uint32_t* sources) {

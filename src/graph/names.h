@@ -93,6 +93,8 @@ class IndexTable {
   std::size_t count_ = 0;
 };
 
+constexpr std::size_t kMostVertices = 0xfffffffeu;
+
 /// Thrown where an index would not fit 32 bits.
 struct TooManyVertices : std::length_error {
   TooManyVertices() : std::length_error("too many vertices") {}
@@ -100,7 +102,7 @@ struct TooManyVertices : std::length_error {
 
 /// The index of a name that would be the `size`-th.
 inline std::uint32_t fresh_index(std::size_t size) {
-  if (size >= 0xfffffffeu) throw TooManyVertices();
+  if (size >= kMostVertices) throw TooManyVertices();
   return static_cast<std::uint32_t>(size);
 }
 

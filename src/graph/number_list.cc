@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Edge lists whose vertices are numbers, in any range and with any gaps.
 ///
-/// Numbers below 2^27 index the buckets; edges with greater ones go through a table of names. In the end
-/// the numbers that occur are ranked: a vertex's index is its place among them.
+/// Numbers below 2^27 index the buckets; edges with greater ones go through a table of names, one for each thread.
+/// In the end the numbers that occur are ranked: a vertex's index is its place among them.
 #include <algorithm>
 #include <atomic>
-#include <mutex>
+#include <utility>
 
 #include "graph/names.h"
 #include "graph/parallel.h"
@@ -17,10 +17,16 @@ namespace {
 /// Numbers from here on are looked up in a table and not used as indexes.
 constexpr std::uint64_t kDirect = std::uint64_t{1} << 27;
 
-struct FarEdge {
-  std::uint64_t source, target;
-  Number weight;
+/// The edges of one thread whose numbers are looked up, and what it calls these.
+struct FarEdges final : Scratch {
+  NumberNames names;
+  Sink edges{kUsualShift};
 };
+
+FarEdges& far_of(Worker& worker) {
+  if (!worker.scratch) worker.scratch = std::make_unique<FarEdges>();
+  return static_cast<FarEdges&>(*worker.scratch);
+}
 
 /// Moves all edges of a sink to another under new numbers.
 template <class Map>
@@ -45,23 +51,23 @@ class NumberList final : public TextFormat {
   }
   Numbering finish(std::deque<Worker>& workers, gs_graph_shape& shape) override;
   void collect(std::vector<EdgeStore*>& stores) override {
-    if (named_) named_->collect(stores);
+    for (Sink& sink : ranked_) sink.collect(stores);
   }
   void labels(const Numbering& numbering, std::int64_t* numbers, std::uint64_t*, char*) override;
 
  private:
   template <bool Weighted>
   std::uint64_t parse_edges(const Block& block, Worker& worker);
-  void add_far(std::vector<FarEdge>& far);
+  void add_far(std::uint64_t source, std::uint64_t target, const Number& weight, Worker& worker);
   void all_through_names(std::deque<Worker>& workers);
+  void merge(const std::vector<std::vector<std::uint64_t>>& sorted);
   std::vector<std::uint64_t> met(std::deque<Worker>& workers, std::uint64_t most) const;
   [[noreturn]] void bad_edge(const char* at, std::uint64_t line) const;
 
   const unsigned columns_;
   const std::uint64_t first_line_;
-  std::mutex names_mutex_;
-  NumberNames names_;
-  std::optional<Sink> named_;
+  std::vector<std::uint64_t> numbers_;  // that occur, in ascending order, where they are looked up
+  std::deque<Sink> ranked_;             // and the edges between their places
 };
 
 /// Says what is wrong with a line.
@@ -92,7 +98,6 @@ std::uint64_t NumberList::parse_edges(const Block& block, Worker& worker) {
   std::uint64_t line = 0;
   std::uint64_t most = worker.most;
   std::uint64_t entries = 0;
-  std::vector<FarEdge> far;
   for (const char *at = block.begin(), *end = block.end(); at != end; ++line) {
     const char* const begin = at;
     at = skip_blanks<true>(at);
@@ -127,28 +132,22 @@ std::uint64_t NumberList::parse_edges(const Block& block, Worker& worker) {
       worker.sink.add(s, t, Weighted ? &weight : nullptr);
       if (undirected && s != t) worker.sink.add(t, s, Weighted ? &weight : nullptr);
     } else {
-      far.push_back({source, target, weight});
-      if (far.size() >= 16384) add_far(far);
+      add_far(source, target, weight, worker);
     }
   }
   worker.most = most;
   worker.entries += entries;
-  if (!far.empty()) add_far(far);
   return line;
 }
 
-/// Edges with numbers too far out for buckets: through the table of names.
-void NumberList::add_far(std::vector<FarEdge>& far) {
-  const std::lock_guard lock(names_mutex_);
-  if (!named_) named_.emplace(kUsualShift);
-  for (const FarEdge& edge : far) {
-    const std::uint32_t source = names_(edge.source);
-    const std::uint32_t target = names_(edge.target);
-    const Number* const weight = columns_ == 3 ? &edge.weight : nullptr;
-    named_->add(source, target, weight);
-    if (header_.undirected && source != target) named_->add(target, source, weight);
-  }
-  far.clear();
+/// An edge with a number too far out for buckets.
+void NumberList::add_far(std::uint64_t from, std::uint64_t to, const Number& weight, Worker& worker) {
+  FarEdges& far = far_of(worker);
+  const std::uint32_t source = far.names(from);
+  const std::uint32_t target = far.names(to);
+  const Number* const value = columns_ == 3 ? &weight : nullptr;
+  far.edges.add(source, target, value);
+  if (header_.undirected && source != target) far.edges.add(target, source, value);
 }
 
 /// A bit for every number that occurs, up to `most`.
@@ -179,10 +178,14 @@ Numbering NumberList::finish(std::deque<Worker>& workers, gs_graph_shape& shape)
   if (shape.entries == 0) bad_file(0, "%s", kNoEdge);
   tell_announced(header_, shape);
   std::uint64_t most = 0;
-  for (const auto& worker : workers) most = std::max(most, worker.most);
-  if (named_ || most / 8 > 16 * shape.entries + 65536) {
+  bool far = false;
+  for (const auto& worker : workers) {
+    most = std::max(most, worker.most);
+    far |= worker.scratch != nullptr;
+  }
+  if (far || most / 8 > 16 * shape.entries + 65536) {
     all_through_names(workers);
-    shape.vertices = names_.size();
+    shape.vertices = numbers_.size();
     shape.label_kind = GS_LABELS_NUMBER;
     return Numbering(shape.vertices, 0u);
   }
@@ -199,25 +202,66 @@ Numbering NumberList::finish(std::deque<Worker>& workers, gs_graph_shape& shape)
   return ranked;
 }
 
+/// Ranks all numbers. Each thread looks its own up in a table of its own, so what all do together grows with the
+/// edges and not with the number of threads, and nobody waits for a lock.
 void NumberList::all_through_names(std::deque<Worker>& workers) {
-  Sink met(kUsualShift);
-  for (auto& worker : workers) renumber(worker.sink, met, [&](std::uint32_t number) { return names_(number); });
-  if (named_) renumber(*named_, met, [](std::uint32_t index) { return index; });
-  names_.forget_table();
-  auto& numbers = names_.numbers();
-  std::vector<std::uint32_t> order(numbers.size()), rank(numbers.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::uint32_t>(i);
-  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return numbers[a] < numbers[b]; });
-  for (std::size_t i = 0; i < order.size(); ++i) rank[order[i]] = static_cast<std::uint32_t>(i);
-  std::vector<std::uint32_t>().swap(order);
-  std::sort(numbers.begin(), numbers.end());
-  named_.emplace(kUsualShift);
-  renumber(met, *named_, [&](std::uint32_t index) { return rank[index]; });
+  const auto each = [&](auto&& f) {
+    in_pieces(header_.threads, workers.size(), 1, [&](std::uint64_t w, std::uint64_t) { f(w); });
+  };
+  std::vector<std::vector<std::uint64_t>> sorted(workers.size());
+  each([&](std::uint64_t w) {
+    FarEdges& far = far_of(workers[w]);
+    renumber(workers[w].sink, far.edges, [&](std::uint32_t number) { return far.names(number); });
+    far.names.forget_table();
+    sorted[w] = far.names.numbers();
+    std::sort(sorted[w].begin(), sorted[w].end());
+  });
+  merge(sorted);
+  for (std::size_t w = 0; w < workers.size(); ++w) ranked_.emplace_back(kUsualShift);
+  each([&](std::uint64_t w) {
+    FarEdges& far = far_of(workers[w]);
+    std::vector<std::uint32_t> rank;
+    rank.reserve(far.names.size());
+    for (const std::uint64_t number : far.names.numbers())
+      rank.push_back(
+          static_cast<std::uint32_t>(std::lower_bound(numbers_.begin(), numbers_.end(), number) - numbers_.begin()));
+    renumber(far.edges, ranked_[w], [&](std::uint32_t index) { return rank[index]; });
+    workers[w].scratch.reset();
+  });
+}
+
+/// Puts together what is in several ascending lists, each number once: in parts between numbers of a sample, all parts
+/// at once.
+void NumberList::merge(const std::vector<std::vector<std::uint64_t>>& sorted) {
+  constexpr std::size_t kSamples = 256;  // of a list
+  const std::size_t parts = header_.threads > 1 ? std::size_t{4} * header_.threads : 1;
+  std::vector<std::uint64_t> sample;
+  for (const auto& list : sorted)
+    for (std::size_t i = 0; i < kSamples && !list.empty(); ++i) sample.push_back(list[list.size() * i / kSamples]);
+  std::sort(sample.begin(), sample.end());
+  std::vector<std::vector<std::uint64_t>> merged(parts);
+  in_pieces(header_.threads, parts, 1, [&](std::uint64_t part, std::uint64_t) {
+    const auto cut = [&](const std::vector<std::uint64_t>& list, std::size_t at) {
+      if (at == 0) return list.begin();
+      return at == parts ? list.end() : std::lower_bound(list.begin(), list.end(), sample[sample.size() * at / parts]);
+    };
+    auto& mine = merged[part];
+    for (const auto& list : sorted) mine.insert(mine.end(), cut(list, part), cut(list, part + 1));
+    std::sort(mine.begin(), mine.end());
+    mine.erase(std::unique(mine.begin(), mine.end()), mine.end());
+  });
+  std::vector<std::size_t> starts(parts + 1, 0);
+  for (std::size_t part = 0; part < parts; ++part) starts[part + 1] = starts[part] + merged[part].size();
+  if (starts[parts] > kMostVertices) throw TooManyVertices();
+  numbers_.resize(starts[parts]);
+  in_pieces(header_.threads, parts, 1, [&](std::uint64_t part, std::uint64_t) {
+    std::copy(merged[part].begin(), merged[part].end(), numbers_.begin() + static_cast<std::ptrdiff_t>(starts[part]));
+  });
 }
 
 void NumberList::labels(const Numbering& numbering, std::int64_t* numbers, std::uint64_t*, char*) {
   if (!numbering.ranked()) {
-    for (const std::uint64_t number : names_.numbers()) *numbers++ = static_cast<std::int64_t>(number);
+    for (const std::uint64_t number : numbers_) *numbers++ = static_cast<std::int64_t>(number);
     return;
   }
   const auto& bits = numbering.bits();

@@ -155,8 +155,40 @@ void build_rows(std::vector<EdgeStore*> stores, const Numbering& numbering, unsi
 
 namespace {
 
+/// Edges that move down to close the gaps between rows that were folded.
+struct Move {
+  std::uint64_t from, to, count;
+};
+constexpr std::uint64_t kMostMoved = std::uint64_t{1} << 16;
+constexpr std::uint64_t kWave = std::uint64_t{1} << 21;  // edges moved at once
+
+/// Moves values down, on all threads. Moves ascend. As many as end below the first one's place are simply copied;
+/// where the gaps are too narrow for that, a wave of them is copied aside first.
+template <class T>
+void move_down(const std::vector<Move>& moves, T* values) {
+  const unsigned threads = thread_count(0);
+  std::vector<T> aside;
+  const auto end = [&](std::size_t i) { return moves[i].to + moves[i].count; };
+  for (std::size_t first = 0, last = 0; first < moves.size(); first = last) {
+    const std::uint64_t bottom = moves[first].to;
+    while (last < moves.size() && (end(last) <= moves[first].from || end(last) - bottom <= kWave)) ++last;
+    const auto all = [&](auto&& copy) {
+      in_pieces(threads, last - first, 4, [&](std::uint64_t begin, std::uint64_t stop) {
+        for (std::uint64_t i = begin; i < stop; ++i) copy(moves[first + i]);
+      });
+    };
+    if (end(last - 1) <= moves[first].from) {
+      all([&](const Move& m) { std::copy_n(values + m.from, m.count, values + m.to); });
+      continue;
+    }
+    aside.resize(end(last - 1) - bottom);
+    all([&](const Move& m) { std::copy_n(values + m.from, m.count, aside.data() + (m.to - bottom)); });
+    all([&](const Move& m) { std::copy_n(aside.data() + (m.to - bottom), m.count, values + m.to); });
+  }
+}
+
 /// Folds edges in place, and gives how many are left. Each piece of rows is folded where it stands, all at
-/// once; then the pieces move down one after the other, which is no more than a copy of what is left.
+/// once; then what is left moves down.
 template <class Weight>
 std::uint64_t simplify(std::uint64_t vertices, std::uint64_t* offsets, std::uint32_t* targets, Weight* weights,
                        unsigned what) {
@@ -182,18 +214,20 @@ std::uint64_t simplify(std::uint64_t vertices, std::uint64_t* offsets, std::uint
     }
   });
   std::uint64_t left = vertices ? starts[0] : 0;
+  std::vector<std::uint64_t> down(pieces);
+  std::vector<Move> moves;
   for (std::uint64_t p = 0; p < pieces; ++p) {
-    const std::uint64_t last = std::min((p + 1) * piece, vertices);
-    const std::uint64_t down = starts[p] - left;
-    const std::uint64_t count = offsets[last] - starts[p];
-    if (down) {
-      std::memmove(targets + left, targets + starts[p], count * sizeof(*targets));
-      if constexpr (!std::is_void_v<Weight>)
-        std::memmove(weights + left, weights + starts[p], count * sizeof(*weights));
-      for (std::uint64_t v = p * piece; v < last; ++v) offsets[v + 1] -= down;
-    }
+    const std::uint64_t count = offsets[std::min((p + 1) * piece, vertices)] - starts[p];
+    down[p] = starts[p] - left;
+    for (std::uint64_t e = 0; down[p] && e < count; e += kMostMoved)
+      moves.push_back({starts[p] + e, left + e, std::min(kMostMoved, count - e)});
     left += count;
   }
+  move_down(moves, targets);
+  if constexpr (!std::is_void_v<Weight>) move_down(moves, weights);
+  in_pieces(thread_count(0), vertices, piece, [&](std::uint64_t first, std::uint64_t last) {
+    for (std::uint64_t v = first; v < last; ++v) offsets[v + 1] -= down[first / piece];
+  });
   return left;
 }
 

@@ -27,6 +27,7 @@
 using gossamer::Array;
 using gossamer::Bitmap;
 using gossamer::Pool;
+using gossamer::PoolLease;
 
 GS_TEST(an_array_starts_zeroed_and_aligned) {
   // Around the size from which memory comes in huge pages.
@@ -125,6 +126,117 @@ GS_TEST(a_pool_that_slept_wakes) {
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
   Pool unused(4);  // must end without ever having run
+}
+
+namespace {
+
+/// The threads of a pool by the system's numbers: each waits until all have come.
+std::set<pid_t> threadsOf(Pool& pool) {
+  std::vector<pid_t> all(pool.size());
+  std::atomic<unsigned> come{0};
+  pool.run([&](unsigned part) {
+    all[part] = gettid();
+    for (++come; come < pool.size();) std::this_thread::yield();
+  });
+  return {all.begin(), all.end()};
+}
+
+std::set<pid_t> threadsOfLease(unsigned threads) {
+  const PoolLease pool(threads);
+  return threadsOf(*pool);
+}
+
+}  // namespace
+
+GS_TEST(a_pool_is_kept_for_the_next_run) {
+  const std::set<pid_t> first = threadsOfLease(3);
+  CHECK_EQ(first.size(), 3u);
+  CHECK(threadsOfLease(3) == first);
+  // One thread needs none of them, and leaves them as they are.
+  CHECK(threadsOfLease(1) == std::set<pid_t>{gettid()});
+  CHECK(threadsOfLease(3) == first);
+  // Other numbers are other pools, as are those at the same time.
+  CHECK_EQ(threadsOfLease(2).size(), 2u);
+  const PoolLease one(2);
+  const PoolLease other(2);
+  std::set<pid_t> both = threadsOf(*one);
+  both.merge(threadsOf(*other));
+  CHECK_EQ(both.size(), 3u);
+}
+
+GS_TEST(leases_of_many_threads_at_once) {
+  std::vector<std::thread> users;
+  std::atomic<size_t> wrong{0};
+  for (unsigned user = 0; user < 4; ++user) {
+    users.emplace_back([&wrong, user] {
+      for (int round = 0; round < check::pick(20, 60, 600); ++round) {
+        const unsigned size = 1 + (user + static_cast<unsigned>(round)) % 3;
+        const PoolLease pool(size);
+        std::atomic<unsigned> calls{0};
+        pool->run([&](unsigned) { ++calls; });
+        wrong += calls != size;
+      }
+    });
+  }
+  for (std::thread& user : users) user.join();
+  CHECK_EQ(wrong.load(), 0u);
+}
+
+GS_TEST(a_pool_on_which_a_run_died_is_not_kept) {
+  const std::set<pid_t> first = threadsOfLease(3);
+  {
+    const PoolLease pool(3);
+    CHECK_THROWS(std::runtime_error, pool->run([](unsigned part) {
+      if (part == 2) throw std::runtime_error("on purpose");
+    }));
+    pool->run([](unsigned) {});  // and what goes well later does not make it sound
+  }
+  std::set<pid_t> both = threadsOfLease(3);
+  both.merge(std::set<pid_t>(first));
+  CHECK_EQ(both.size(), 5u);
+}
+
+GS_TEST(a_pool_follows_what_its_caller_may_use) {
+  cpu_set_t before;
+  sched_getaffinity(0, sizeof before, &before);
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  for (int cpu = 0; cpu < CPU_SETSIZE && !CPU_COUNT(&one); ++cpu) {
+    if (CPU_ISSET(cpu, &before)) CPU_SET(cpu, &one);
+  }
+  const std::set<pid_t> first = threadsOfLease(2);
+  sched_setaffinity(0, sizeof one, &one);
+  std::set<pid_t> both = threadsOfLease(2);
+  const bool changed = CPU_COUNT(&before) > 1;
+  sched_setaffinity(0, sizeof before, &before);
+  both.merge(std::set<pid_t>(first));
+  CHECK_EQ(both.size(), changed ? 3u : 2u);
+}
+
+GS_TEST(threads_of_a_pool_leave_signals_to_the_program) {
+  const PoolLease pool(3);
+  std::atomic<int> wrong{0};
+  std::atomic<unsigned> come{0};
+  const pthread_t caller = pthread_self();
+  pool->run([&](unsigned) {
+    sigset_t mask;
+    pthread_sigmask(SIG_SETMASK, nullptr, &mask);
+    const bool mine = pthread_equal(pthread_self(), caller);
+    for (const int number : {SIGINT, SIGTERM, SIGUSR1, SIGCHLD}) wrong += sigismember(&mask, number) != !mine;
+    for (const int number : {SIGSEGV, SIGABRT, SIGRTMAX - 2}) wrong += sigismember(&mask, number) != 0;
+    for (++come; come < 3;) std::this_thread::yield();
+  });
+  CHECK_EQ(wrong.load(), 0);
+}
+
+GS_TEST(an_interruption_that_comes_late_ends_nothing) {
+  // Kept threads may hear of it when the run has ended already.
+  for (int round = 0; round < check::pick(50, 300, 3000); ++round) {
+    const gossamer::guard::Signals signals;
+    const PoolLease pool(3);
+    pool->run([](unsigned) {});
+    gossamer::guard::interrupt();
+  }
 }
 
 GS_TEST(chunks_cover_everything_once) {

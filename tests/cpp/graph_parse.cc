@@ -127,6 +127,8 @@ GS_TEST(edge_lists_in_pieces_on_threads) {
     CHECK_EQ(got.message, std::string());
     CHECK(edges_of(got) == judge);
     CHECK(std::is_sorted(got.labels.begin(), got.labels.end()));
+    // A number that several threads have met is one vertex.
+    CHECK(std::adjacent_find(got.labels.begin(), got.labels.end()) == got.labels.end());
   }
 }
 

@@ -112,6 +112,44 @@ GS_TEST(simplify_and_count_in_pieces) {
   }
 }
 
+/// Enough edges that they move in several waves, by gaps narrower and wider than a wave.
+GS_TEST(what_is_left_moves_down) {
+  constexpr std::uint32_t vertices = 70001, degree = 64;
+  for (const std::uint32_t gap : {1u, 1000u, 3000000u}) {
+    Rows rows;
+    rows.offsets = {0};
+    const auto add = [&](std::uint32_t target, std::uint32_t times) {
+      for (std::uint32_t i = 0; i < times; ++i) {
+        rows.targets.push_back(target);
+        rows.weights.push_back(static_cast<std::int32_t>(rows.targets.size()));
+      }
+    };
+    add(1, gap + 1);
+    rows.offsets.push_back(rows.targets.size());
+    for (std::uint32_t v = 1; v < vertices; ++v) {
+      for (std::uint32_t i = 0; i < degree; ++i) add(v % 1000 + i * 1000, v % 500 == 0 && i == 7 ? 2 : 1);
+      rows.offsets.push_back(rows.targets.size());
+    }
+    Rows folded = rows;
+    std::uint64_t count = 0;
+    CHECK_EQ(gs_graph_simplify(vertices, folded.offsets.data(), folded.targets.data(), folded.weights.data(), GS_I32,
+                               GS_SIMPLIFY_PARALLEL, &count),
+             0);
+    std::uint64_t wrong = 0, at = 0;
+    for (std::uint32_t v = 0; v < vertices; ++v) {
+      wrong += folded.offsets[v] != at;
+      for (std::uint64_t e = rows.offsets[v]; e < rows.offsets[v + 1]; ++e) {
+        if (e > rows.offsets[v] && rows.targets[e] == rows.targets[e - 1]) continue;
+        wrong += folded.targets[at] != rows.targets[e] || folded.weights[at] != rows.weights[e];
+        ++at;
+      }
+    }
+    CHECK_EQ(at, count);
+    CHECK_EQ(folded.offsets[vertices], count);
+    CHECK_EQ(wrong, 0u);
+  }
+}
+
 GS_TEST(simplify_and_symmetrise) {
   std::mt19937_64 random(check::seed);
   const auto edges = random_edges(random, 50, 3000);

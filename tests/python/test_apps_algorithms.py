@@ -342,9 +342,12 @@ def test_weighted_pagerank_is_networkx_s(size: Size, random: np.random.Generator
 
 def test_personal_pagerank_is_networkx_s(size: Size, random: np.random.Generator) -> None:
     for vertices, edges in shapes(random, size):
-        source = int(random.integers(vertices))
+        several = random.integers(vertices, size=int(random.integers(1, 5))).tolist()
+        source = several if len(several) > 1 else several[0]
         judge = directed(vertices, edges, parallel=True)
-        expected = nx.pagerank(judge, personalization={source: 1}, tol=1e-14 / vertices, max_iter=5000, weight=None)
+        expected = nx.pagerank(
+            judge, personalization=dict.fromkeys(several, 1), tol=1e-14 / vertices, max_iter=5000, weight=None
+        )
         for how in ENGINES:
             values = gs.run(
                 "pagerank-personal", graph_of(vertices, edges), source=source, tolerance=1e-13, **how

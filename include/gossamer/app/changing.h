@@ -34,8 +34,8 @@ struct ChangingRun final : AppResult<App> {
                 "the graph as a whole");
 
   void start(const gs_graph& graph, const gs_run_options& options) {
-    Pool pool(options.threads ? options.threads : defaultThreads());
-    this->prepare(graph, options, pool);
+    const PoolLease pool(options.threads ? options.threads : defaultThreads());
+    this->prepare(graph, options, *pool);
     info_ = {static_cast<uint32_t>(graph.vertices), graph.edges, graph.weight_type != GS_NONE, graph.weight_low,
              graph.weight_high};
     Network& net = problem.network;
@@ -89,8 +89,8 @@ struct ChangingRun final : AppResult<App> {
     run.seed = options.seed;
     run.stop = reinterpret_cast<std::atomic<int>*>(options.stop);
     run.progress = reinterpret_cast<std::atomic<uint64_t>*>(options.progress);
-    Pool pool(run.threads ? run.threads : defaultThreads());
-    run.pool = &pool;
+    const PoolLease pool(run.threads ? run.threads : defaultThreads());
+    run.pool = &*pool;
     const std::unique_ptr<Engine<V>> engine = makeEngine<V>(options.engine);
     if (!engine) throw std::invalid_argument(std::string("there is no engine ") + options.engine);
 
@@ -99,7 +99,7 @@ struct ChangingRun final : AppResult<App> {
     const Resumption from = vertices_.take();
     problem.params = app.params(info_);
     if (whole) {
-      this->initialise(pool);
+      this->initialise(*pool);
     } else {
       adapt(from);
     }

@@ -25,7 +25,7 @@ std::string jsonNumber(double value);
 /// value there is the default), the range, and a line of help.
 class Parameters {
  public:
-  enum class Kind { real, integer, vertex, flag };
+  enum class Kind { real, integer, vertex, flag, vertices };
   struct Entry {
     std::string name;
     Kind kind;
@@ -62,6 +62,11 @@ class Parameters {
   void vertex(const char* name, uint32_t& value, const char* help) {
     add(name, Kind::vertex, help, "0", "4294967295", std::to_string(value),
         [&value](const gs_parameter& p) { value = static_cast<uint32_t>(p.integer); });
+  }
+  /// Any number of vertices, in the order in which they are named; `values` stays as it is where none is.
+  void vertices(const char* name, std::vector<uint32_t>& values, const char* help) {
+    add(name, Kind::vertices, help, "0", "4294967295", "0",
+        [&values](const gs_parameter& p) { values.push_back(static_cast<uint32_t>(p.integer)); });
   }
   void flag(const char* name, bool& value, const char* help) {
     add(name, Kind::flag, help, "0", "1", value ? "1" : "0",

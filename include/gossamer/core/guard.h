@@ -76,6 +76,7 @@ class HandlerDied : public Died {
 namespace guard {
 
 /// While one of these is there, faults on threads inside run() are caught. Threads of other code are none of ours.
+/// The handler of what interrupt() sends stays: a thread that is kept from one run to the next may be late to hear it.
 class Signals {
  public:
   Signals();
@@ -122,6 +123,10 @@ class Outside {
  private:
   void* inside_;
 };
+
+/// From here on this thread takes no signals but faults, those of profilers and what interrupt() sends: what is sent to
+/// the process is for the program's own threads, which may wait for it.
+void leaveSignals();
 
 /// Ends whatever runs inside run() on any thread. For code that does not return by itself.
 void interrupt();

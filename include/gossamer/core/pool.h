@@ -31,6 +31,9 @@ class Pool {
 
   unsigned size() const { return size_; }
 
+  /// Whether threads that the caller would start now may do what these may: use the same processors, as readily.
+  bool isLikeNew() const;
+
   /// Names where a thread writes what it is doing, for those who want to know where it died; null: nowhere.
   void watch(unsigned thread, const Position* position) { positions_[thread] = position; }
 
@@ -83,6 +86,8 @@ class Pool {
   static constexpr uint32_t closed = uint32_t{1} << 31;
 
   unsigned size_;
+  unsigned forks_;  // of this process, before the threads were started
+  int nice_;        // what they were given
   bool roomy_;      // there is a CPU for each thread
   cpu_set_t cpus_;  // those that the threads may use
   int own_ = -1;    // and the one that is kept for the caller
@@ -96,6 +101,27 @@ class Pool {
   alignas(64) std::atomic<uint32_t> gate_{closed};
   std::atomic<bool> stop_{false};
   std::vector<std::thread> threads_;
+  bool sound_ = true;  // nothing on them was broken off
+
+  friend class PoolLease;
+};
+
+/// A pool for one run. Starting threads takes longer than a short run, so the process keeps the pool of its last run,
+/// and the next that wants as many threads has it. Runs at the same time have pools of their own, as have those of a
+/// child process, and those after a run that was broken off or after a change of what the caller's threads may use.
+class PoolLease {
+ public:
+  /// Throws Died where the system does not give so many threads.
+  explicit PoolLease(unsigned threads);
+  ~PoolLease();
+  PoolLease(const PoolLease&) = delete;
+  PoolLease& operator=(const PoolLease&) = delete;
+
+  Pool& operator*() const { return *pool_; }
+  Pool* operator->() const { return pool_; }
+
+ private:
+  Pool* pool_;
 };
 
 }  // namespace gossamer

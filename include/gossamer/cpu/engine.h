@@ -111,7 +111,7 @@ class Run {
         own_(options.pool      ? 1
              : options.threads ? options.threads
                                : defaultThreads()),
-        pool_(options.pool ? *options.pool : own_),
+        pool_(options.pool ? *options.pool : *own_),
         threads_(pool_.size()),
         // Chunks are whole words of every bitmap, small enough to balance.
         grain_(std::clamp<size_t>(n_ / (threads_ * 32) / 64 * 64, 64, mostGrain)),
@@ -483,7 +483,7 @@ class Run {
   const P& params_;
   const RunOptions& options_;
   size_t n_;
-  Pool own_;  // where the caller has none
+  PoolLease own_;  // where the caller has none
   Pool& pool_;
   unsigned threads_;
   size_t grain_;

@@ -45,7 +45,7 @@ void Run<V>::pullStepSend() {
   // The copy costs about as much as two steps, so one must not be all there is.
   const Rows& in = net_.relations[0].in;
   const bool valued = in.values && !std::is_empty_v<E>;
-  if (++fused_steps_ == 2 && !valued && in.dense() && lengthsVary(in, n_)) sortByLength();
+  if (++fused_steps_ == 2 && !valued && in.dense() && lengthsVary(in, n_, pool_)) sortByLength();
   const bool sorted = !by_length_.empty();
   pool_.chunks(n_, grain_, [&](size_t begin, size_t end, unsigned thread) {
     if (sorted) {

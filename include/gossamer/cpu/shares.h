@@ -19,7 +19,7 @@ size_t wordAt(const Rows& rows, size_t vertices, uint64_t part, uint64_t parts);
 
 /// Whether rows are short and of such different lengths that the processor
 /// mispredicts the end of most: that costs as much as a dozen reads.
-bool lengthsVary(const Rows& rows, size_t vertices);
+bool lengthsVary(const Rows& rows, size_t vertices, Pool& pool);
 
 /// A vertex by its place in the chunk, and the number of its in-edges.
 struct Sorted {

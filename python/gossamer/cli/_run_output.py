@@ -156,7 +156,7 @@ def _quoted(label: str | int) -> str:
     return '"' + text.replace('"', '""') + '"' if any(c in text for c in ',"\n') else text
 
 
-def write_stats(path: Path, result: Result, parameters: Mapping[str, str], read_seconds: float) -> None:
+def write_stats(path: Path, result: Result, parameters: Mapping[str, str | list[str]], read_seconds: float) -> None:
     """Writes the statistics as JSON."""
     about = {
         "app": result.app.name,

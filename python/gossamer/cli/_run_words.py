@@ -81,7 +81,7 @@ class Request:
 
     options: dict[str, list[str]] = field(default_factory=dict)
     flags: set[str] = field(default_factory=set)
-    parameters: dict[str, str] = field(default_factory=dict)
+    parameters: dict[str, str | list[str]] = field(default_factory=dict)
     app: str = ""
     graph: str | None = None
     compiled: App | None = None
@@ -137,7 +137,11 @@ class Request:
                         raise InputError(
                             f"{word}: needs a value; see ./gossamer run {self.app} --help (or write {word}=VALUE)"
                         )
-                self.parameters[parameter.name] = value
+                if parameter.kind == "vertices":
+                    before = self.parameters.get(parameter.name, [])
+                    self.parameters[parameter.name] = [*before, value]
+                else:
+                    self.parameters[parameter.name] = value
             elif word.startswith("-") and len(word) > 1:
                 raise InputError(f"there is no option {word}; see ./gossamer run --help")
             elif app is None:

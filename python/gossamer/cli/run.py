@@ -124,9 +124,16 @@ def _show_help(app: App | None, typed: str) -> None:
     click.echo(f"\nUsage: ./gossamer run {typed} [GRAPH] [PARAMETERS] [OPTIONS]\n\nParameters:")
     for p in app.parameters:
         number = f"{p.default}" if p.kind == "integer" else f"{p.default:g}"
-        usual = {"vertex": "first vertex", "flag": "yes" if p.default else "no"}.get(p.kind, number)
-        kind = "" if p.kind == "flag" else {"real": " X", "integer": " N", "vertex": " LABEL"}[p.kind]
-        click.echo(f"  --{p.name + kind:<20} {p.help} (default: {usual})")
+        several = "; more than once for several" if p.kind == "vertices" else ""
+        usual = {"vertex": "first vertex", "vertices": "first vertex", "flag": "yes" if p.default else "no"}.get(
+            p.kind, number
+        )
+        kind = (
+            ""
+            if p.kind == "flag"
+            else {"real": " X", "integer": " N", "vertex": " LABEL", "vertices": " LABEL"}[p.kind]
+        )
+        click.echo(f"  --{p.name + kind:<20} {p.help} (default: {usual}{several})")
     if not app.parameters:
         click.echo("  none")
     click.echo("\nResult, one value a vertex:")
@@ -166,7 +173,7 @@ def _run_app(words: tuple[str, ...]) -> None:
         engines.get(str(engine))
     given: dict[str, Any] = dict(request.parameters)
     for name, value in given.items():
-        if app.parameter(name).kind != "vertex":
+        if app.parameter(name).kind not in ("vertex", "vertices"):
             runner.check_number(app, app.parameter(name), value)
     outputs = [_run_output.writer(Path(name)) for name in request.options.get("output", [])]
     stats = request.one("stats")

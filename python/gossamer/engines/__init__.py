@@ -18,7 +18,7 @@ from gossamer.errors import InputError
 if TYPE_CHECKING:
     import numpy as np
 
-    from gossamer.apps import App
+    from gossamer.apps import App, Numbers
     from gossamer.graph import Graph
     from gossamer.run_app import Result
 
@@ -60,7 +60,7 @@ class Engine(abc.ABC):
     name: str
 
     @abc.abstractmethod
-    def run(self, app: App, graph: Graph, parameters: Mapping[str, int | float], *, threads: int, seed: int) -> Result:
+    def run(self, app: App, graph: Graph, parameters: Numbers, *, threads: int, seed: int) -> Result:
         """Runs ``app`` to its end.
 
         ``parameters`` are numbers by name, vertices as indices, all checked.
@@ -69,9 +69,7 @@ class Engine(abc.ABC):
         KeyboardInterrupt on Ctrl-C.
         """
 
-    def start(
-        self, app: App, graph: Graph, parameters: Mapping[str, int | float], *, threads: int, seed: int
-    ) -> Standing:
+    def start(self, app: App, graph: Graph, parameters: Numbers, *, threads: int, seed: int) -> Standing:
         """Prepares a run on a graph that changes; arguments as of ``run``. Raises InputError where there is none."""
         raise InputError(f"{app.name}: on the engine {self.name} graphs do not change yet; take cpu or shuffle")
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import ctypes
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from gossamer import native, places
-from gossamer.apps import App
+from gossamer.apps import App, Numbers
 from gossamer.errors import HandlerDied, NoAnswer
 from gossamer.graph import CSR, Graph
 from gossamer.run_app import Result
@@ -135,9 +135,7 @@ class Going:
 class Given:
     """The structs, and what they point to; to be kept while the application uses them."""
 
-    def __init__(
-        self, app: App, graph: Graph, parameters: Mapping[str, int | float], *, engine: str, threads: int, seed: int
-    ) -> None:
+    def __init__(self, app: App, graph: Graph, parameters: Numbers, *, engine: str, threads: int, seed: int) -> None:
         low, high = graph.weight_range if app.uses_weights else (1.0, 1.0)
         self.graph = _Graph(
             graph.vertices,
@@ -154,8 +152,10 @@ class Given:
         """Steps, and rounds of messages."""
         self.failure: list[BaseException] = []
         """What went wrong in a callback."""
-        numbers = (_Parameter * max(1, len(parameters)))()
-        for slot, (name, value) in zip(numbers, parameters.items(), strict=False):
+        # One that has several values is named as often.
+        given = [(name, one) for name, value in parameters.items() for one in _each(value)]
+        numbers = (_Parameter * max(1, len(given)))()
+        for slot, (name, value) in zip(numbers, given, strict=False):
             slot.name = name.encode()
             if isinstance(value, int):
                 slot.integer = value  # all 64 bits of it, whatever its sign
@@ -181,8 +181,12 @@ class Given:
             self._callback,
             None,
             numbers,
-            len(parameters),
+            len(given),
         )
+
+
+def _each(value: float | tuple[int, ...]) -> tuple[float, ...]:
+    return value if isinstance(value, tuple) else (value,)
 
 
 def _csr(csr: CSR | None) -> _Csr:

@@ -8,11 +8,11 @@ import sys
 import threading
 import time
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from gossamer import native
-from gossamer.apps import App
+from gossamer.apps import App, Numbers
 from gossamer.engines import Change, Engine, Indices, Standing, Weights
 from gossamer.engines._given import Given, Going, change, collect, explained
 from gossamer.errors import HandlerDied, RunDied
@@ -31,7 +31,7 @@ class InProcess(Engine):
     def __init__(self, name: str) -> None:
         self.name = name
 
-    def run(self, app: App, graph: Graph, parameters: Mapping[str, int | float], *, threads: int, seed: int) -> Result:
+    def run(self, app: App, graph: Graph, parameters: Numbers, *, threads: int, seed: int) -> Result:
         """See Engine.run."""
         given = Given(app, graph, parameters, engine=self.name, threads=threads, seed=seed)
         handle = ctypes.c_void_p()
@@ -47,9 +47,7 @@ class InProcess(Engine):
 
         return _run_interruptibly(work, given, app, graph)
 
-    def start(
-        self, app: App, graph: Graph, parameters: Mapping[str, int | float], *, threads: int, seed: int
-    ) -> Standing:
+    def start(self, app: App, graph: Graph, parameters: Numbers, *, threads: int, seed: int) -> Standing:
         """See Engine.start."""
         given = Given(app, graph, parameters, engine=self.name, threads=threads, seed=seed)
         handle = ctypes.c_void_p()

@@ -23,7 +23,7 @@ import numpy as np
 
 import gossamer_setup
 from gossamer import device, mapper, native
-from gossamer.apps import App
+from gossamer.apps import App, Numbers
 from gossamer.engines import Engine
 from gossamer.engines._given import Given, Statistics, columns, explained, judge, totals
 from gossamer.engines.rtl import WATCHDOG, Board
@@ -118,14 +118,14 @@ class Hardware(Engine):
             return mapper.Machine(self.plan.config, self.plan.boards, hops=self.plan.hops)
         return mapper.Machine(configs.load(self.config) if isinstance(self.config, str) else self.config)
 
-    def run(self, app: App, graph: Graph, parameters: Named[str, int | float], *, threads: int, seed: int) -> Result:
+    def run(self, app: App, graph: Graph, parameters: Numbers, *, threads: int, seed: int) -> Result:
         """See Engine.run. ``threads`` 0 means all of the machine."""
         try:
             return self._result(app, graph, parameters, threads, seed)
         except HandlerDied as died:  # a function of the descriptor, which runs here
             raise explained(died, app, graph) from None
 
-    def _result(self, app: App, graph: Graph, parameters: Named[str, int | float], threads: int, seed: int) -> Result:
+    def _result(self, app: App, graph: Graph, parameters: Numbers, threads: int, seed: int) -> Result:
         begun = time.perf_counter()
         if app.reads_edges:
             raise InputError(
