@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A processor and a match engine (gs_match_axi): receives, a message for each, a probe and a cancel.
+/* A processor and a match engine (gs_match_axi): a clean start, receives, a message for each, a probe, a cancel, and
+ * what the engine has counted.
  *
  *     cc -I include examples/match/host.c -o match && ./match /dev/uio0
  */
@@ -20,12 +21,15 @@ int match_example(const struct gs_match_bus *bus) {
   struct gs_match_request message = {GS_MATCH_ARRIVE, 0, 0, 0, 0, 16, 1, 3, 7, 200};
   struct gs_match_request probe = {GS_MATCH_PROBE, 1, 1, 0, 0, 0, 1, 0, 0, 300};
   struct gs_match_request cancel = {GS_MATCH_CANCEL, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+  struct gs_match_request clear = {GS_MATCH_CLEAR, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+  struct gs_match_request count = {GS_MATCH_COUNT, 0, 0, 0, 0, 0, 0, 0, GS_MATCH_DELIVERED, 400};
   struct gs_match_result waits;
   int wrong = 0;
   if (gs_match_open(bus, seed)) {
     fprintf(stderr, "there is no match engine at this place\n");
     return 1;
   }
+  wrong += expect("whatever was left is dropped", gs_match_do(bus, &clear), GS_MATCH_MATCHED, 0);
   wrong += expect("a receive from anybody", gs_match_do(bus, &any), GS_MATCH_WAITING, 0);
   wrong += expect("a receive from rank 3", gs_match_do(bus, &from3), GS_MATCH_WAITING, 0);
   wrong += expect("a message: the first receive", gs_match_do(bus, &message), GS_MATCH_MATCHED, 100);
@@ -43,6 +47,9 @@ int match_example(const struct gs_match_bus *bus) {
   cancel.tag = waits.partner;
   wrong += expect("a receive is taken back", gs_match_do(bus, &cancel), GS_MATCH_MATCHED, 0);
   wrong += expect("but once", gs_match_do(bus, &cancel), GS_MATCH_NONE, 0);
+  wrong += expect("messages delivered to rank 0", gs_match_do(bus, &count), GS_MATCH_MATCHED, 3);
+  count.tag = GS_MATCH_WAITED;
+  wrong += expect("receives of it that waited", gs_match_do(bus, &count), GS_MATCH_MATCHED, 3);
   return wrong;
 }
 

@@ -34,6 +34,25 @@ module gs_match
   output logic [31:0]       posts_o,
   output logic [31:0]       messages_o
 );
+  logic engine_rst_n, engine_cmd_valid, engine_cmd_ready, engine_done_valid, engine_done_ready;
+  match_completion_t engine_done;
+  gs_match_counts #(.Ranks(Ranks)) u_counts (
+    .clk_i,
+    .rst_ni,
+    .cmd_valid_i,
+    .cmd_ready_o,
+    .cmd_i,
+    .done_valid_o,
+    .done_ready_i,
+    .done_o,
+    .engine_rst_no      (engine_rst_n),
+    .engine_cmd_valid_o (engine_cmd_valid),
+    .engine_cmd_ready_i (engine_cmd_ready),
+    .engine_done_valid_i(engine_done_valid),
+    .engine_done_ready_o(engine_done_ready),
+    .engine_done_i      (engine_done)
+  );
+
   if (Architecture == 0) begin : gen_hashed
     localparam int unsigned SeedW = $bits(match_key_t) + $clog2(Entries);
     if (DefaultSeed[SeedW-1:0] == '0) begin : gen_illegal_seed
@@ -49,14 +68,14 @@ module gs_match
       .Ranks     (Ranks)
     ) u_engine (
       .clk_i,
-      .rst_ni,
-      .seed_i(seed),
-      .cmd_valid_i,
-      .cmd_ready_o,
+      .rst_ni      (engine_rst_n),
+      .seed_i      (seed),
+      .cmd_valid_i (engine_cmd_valid),
+      .cmd_ready_o (engine_cmd_ready),
       .cmd_i,
-      .done_valid_o,
-      .done_ready_i,
-      .done_o,
+      .done_valid_o(engine_done_valid),
+      .done_ready_i(engine_done_ready),
+      .done_o      (engine_done),
       .posts_o,
       .messages_o
     );
@@ -70,13 +89,13 @@ module gs_match
       .Ranks     (Ranks)
     ) u_engine (
       .clk_i,
-      .rst_ni,
-      .cmd_valid_i,
-      .cmd_ready_o,
+      .rst_ni      (engine_rst_n),
+      .cmd_valid_i (engine_cmd_valid),
+      .cmd_ready_o (engine_cmd_ready),
       .cmd_i,
-      .done_valid_o,
-      .done_ready_i,
-      .done_o,
+      .done_valid_o(engine_done_valid),
+      .done_ready_i(engine_done_ready),
+      .done_o      (engine_done),
       .posts_o,
       .messages_o
     );

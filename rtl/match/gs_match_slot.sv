@@ -14,6 +14,7 @@
 ///       +---------------------+        +--cancel, not this entry---> Ask
 ///
 /// The engine knows a receive that waits by its entry, threads by their handle: a cancel asks for all entries in turn.
+/// A clear empties engine, store and watches, so a program begins with none of what the one before has left.
 module gs_match_slot
   import gossamer_pkg::*;
   import gs_match_pkg::*;
@@ -68,16 +69,20 @@ module gs_match_slot
   match_command_t cmd;
   match_completion_t done;
   match_op_e op;
-  logic is_message, is_cancel, is_watch;
+  logic is_message, is_cancel, is_watch, is_count, is_clear;
 
   assign is_message = head_q.kind < MatchPacketFound;
   assign is_cancel  = head_q.kind == MatchPacketCancel;
   assign is_watch   = head_q.kind == MatchPacketWatch;
+  assign is_count   = head_q.kind == MatchPacketCount;
+  assign is_clear   = head_q.kind == MatchPacketClear;
   always_comb begin
     unique case (head_q.kind)
       MatchPacketPost:                    op = MatchOpPost;
       MatchPacketCancel:                  op = MatchOpCancel;
       MatchPacketProbe, MatchPacketWatch: op = MatchOpProbe;
+      MatchPacketCount:                   op = MatchOpCount;
+      MatchPacketClear:                   op = MatchOpClear;
       default:                            op = is_message ? MatchOpArrive : match_op_e'('1);
     endcase
   end
@@ -120,10 +125,10 @@ module gs_match_slot
   // ---------------------------------------------------------------- store
   // A packet is written into the next free slot, which it takes if it has to wait. One queue of the engine leaves the
   // other some entries, so there are more slots than messages that wait.
-  logic free_valid, free_take, free_give;
+  logic free_valid, free_take, free_give, cleared;
   gs_match_free #(.Entries(Entries)) u_free (
     .clk_i,
-    .rst_ni,
+    .rst_ni   (rst_ni && !cleared),
     .valid_o  (free_valid),
     .id_o     (free_id),
     .take_i   (free_take),
@@ -157,6 +162,7 @@ module gs_match_slot
   assign matched    = done.status == MatchStatusMatched;
   assign waits      = state_q == Wait && done_valid && is_message && done.status == MatchStatusWaiting;
   assign news       = watches_q[thread];
+  assign cleared    = state_q == Wait && done_valid && is_clear && matched;
   assign free_take  = waits;
   assign free_give  = out_moves && at_q == last_q && frees_q;
 
@@ -170,8 +176,8 @@ module gs_match_slot
         state_d = Note;
         unique case (done.status)
           MatchStatusMatched: begin
-            note_d = MatchPacketCancelled;
-            if (!is_cancel) state_d = Read;
+            note_d = is_clear ? MatchPacketCleared : is_count ? MatchPacketCounted : MatchPacketCancelled;
+            if (!is_cancel && !is_clear && !is_count) state_d = Read;
           end
           MatchStatusWaiting: begin
             note_d = MatchPacketNews;
@@ -208,6 +214,7 @@ module gs_match_slot
       if (out_moves) at_q <= (at_q == last_q) ? '0 : at_q + count_t'(1);
       if (waits) watches_q[thread] <= 1'b0;
       if (state_q == Wait && done_valid && done.status == MatchStatusNone && is_watch) watches_q[thread] <= 1'b1;
+      if (cleared) watches_q <= '0;
     end
     if (takes && first_q) begin
       head_q   <= head_in;
@@ -225,6 +232,7 @@ module gs_match_slot
       probed_q <= done.op == MatchOpProbe;
       frees_q  <= done.op == MatchOpPost;
       handle_q <= is_message ? done.partner[15:0] : head_q.handle;
+      if (is_count && matched) head_q.tag <= done.partner;
       if (!is_message && matched) begin
         slot_q <= id_t'(done.partner);
         last_q <= count_t'(done.length);

@@ -9,4 +9,5 @@ match/gs_match_hashed.sv
 match/gs_match_list.sv
 match/gs_match_queue.sv
 match/gs_match_two_level.sv
+match/gs_match_counts.sv
 match/gs_match.sv

@@ -17,11 +17,13 @@ bool matches(const Command& receive, const Command& message) {
 Completion Reference::apply(const Command& command, bool refuse) {
   Completion done{command.op,     Status::kNone, command.rendezvous, command.length,
                   command.source, command.tag,   command.handle,     0};
+  const auto count_one = [&](Counter counter) { ++counts_[command.rank][static_cast<unsigned>(counter)]; };
   const auto insert = [&](std::list<Command>& queue) {
     done.status = refuse ? Status::kFull : Status::kWaiting;
     if (!refuse) queue.push_back(command);
+    count_one(refuse ? Counter::kRefused : command.op == Op::kArrive ? Counter::kUnexpected : Counter::kWaited);
   };
-  if (command.rank >= ranks_ || command.op > Op::kTake ||
+  if (command.rank >= ranks_ || command.op > Op::kClear || (command.op == Op::kCount && command.tag >= kCounters) ||
       (command.op == Op::kArrive && (command.any_source || command.any_tag))) {
     done.status = Status::kBad;
     return done;
@@ -36,6 +38,7 @@ Completion Reference::apply(const Command& command, bool refuse) {
       done.status = Status::kMatched;
       done.partner = receive->handle;
       posts_.erase(receive);
+      count_one(Counter::kDelivered);
       break;
     }
     case Op::kPost:
@@ -53,7 +56,9 @@ Completion Reference::apply(const Command& command, bool refuse) {
       done.source = message->source;
       done.tag = message->tag;
       done.partner = message->handle;
-      if (command.op != Op::kProbe) messages_.erase(message);
+      if (command.op == Op::kProbe) break;
+      messages_.erase(message);
+      count_one(Counter::kDelivered);
       break;
     }
     case Op::kCancel: {
@@ -64,6 +69,16 @@ Completion Reference::apply(const Command& command, bool refuse) {
       posts_.erase(receive);
       break;
     }
+    case Op::kCount:
+      done.status = Status::kMatched;
+      done.partner = count(command.rank, static_cast<Counter>(command.tag));
+      break;
+    case Op::kClear:  // of all ranks
+      posts_.clear();
+      messages_.clear();
+      counts_.clear();
+      done.status = Status::kMatched;
+      break;
   }
   return done;
 }

@@ -144,49 +144,30 @@ int MPI_Irecv(void* buffer, int count, MPI_Datatype type, int source, int tag, M
   return error;
 }
 
-/// The short way of MPI_Recv: a basic type, and the request that this rank keeps for it. False: not taken.
-static inline __attribute__((always_inline)) bool received(void* buffer, int count, MPI_Datatype type, int source,
-                                                           int tag, MPI_Comm handle, MPI_Status* status, int* error) {
-  Comm* comm = gsmpi_comm(handle);
-  if (unlikely(comm == NULL || !gsmpi_short_type(type) || (uint32_t)count >> 27)) return false;
-  if (unlikely((uint32_t)tag >> 27 && tag != MPI_ANY_TAG)) return false;
-  Peer* peer = NULL;
-  if (likely((unsigned)source < (unsigned)comm->size))
-    peer = comm->peers[source];
-  else if (unlikely(source != MPI_ANY_SOURCE))
-    return false;
-  const uint32_t bytes = (uint32_t)count << gsmpi_log_size(type);
-  if (unlikely((int32_t)bytes < 0 || (buffer == NULL && bytes))) return false;
-  Request* request = gsmpi.receiving;
-  request->comm = comm;
-  request->peer = peer;
-  request->buffer = request->data = buffer;
-  request->bytes = bytes;
-  request->context = comm->context;
-  request->tag = tag;
-  request->source = source;
-  gsmpi_post_receive(request);
-  gsmpi_wait_for(request, "MPI_Recv");
-  if (status != MPI_STATUS_IGNORE) {
-    status->MPI_SOURCE = request->status.MPI_SOURCE;
-    status->MPI_TAG = request->status.MPI_TAG;
-    status->gsmpi_bytes = (int)request->moved;
-    status->gsmpi_cancelled = 0;
-  }
-  *error = MPI_SUCCESS;
-  if (unlikely(request->status.MPI_ERROR != MPI_SUCCESS)) *error = gsmpi_truncated(request, "MPI_Recv");
-  return true;
-}
-
-int MPI_Recv(void* buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Status* status) {
-  int short_error;
-  if (likely(received(buffer, count, type, source, tag, comm, status, &short_error))) return short_error;
+static __attribute__((noinline)) int receive_slow(void* buffer, int count, MPI_Datatype type, int source, int tag,
+                                                  MPI_Comm comm, MPI_Status* status) {
   Request* request = NULL;
   const int error = make("MPI_Recv", buffer, count, type, source, tag, comm, true, false, &request);
   if (error) return error;
   start(request, "MPI_Recv");
   gsmpi_wait_for(request, "MPI_Recv");
   return gsmpi_finish(&request, status, "MPI_Recv");
+}
+
+int MPI_Recv(void* buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm handle, MPI_Status* status) {
+  Comm* comm = gsmpi_comm(handle);
+  Peer* peer = NULL;
+  if (unlikely(comm == NULL || !gsmpi_short_type(type) || (uint32_t)count >> 27)) goto slow;
+  if (unlikely((uint32_t)tag >> 27 && tag != MPI_ANY_TAG)) goto slow;
+  if (likely((unsigned)source < (unsigned)comm->size))
+    peer = comm->peers[source];
+  else if (unlikely(source != MPI_ANY_SOURCE))
+    goto slow;
+  const uint32_t bytes = (uint32_t)count << gsmpi_log_size(type);
+  if (unlikely((int32_t)bytes < 0 || (buffer == NULL && bytes))) goto slow;
+  return gsmpi_receive_short(comm, peer, buffer, bytes, source, tag, status);
+slow:
+  return receive_slow(buffer, count, type, source, tag, handle, status);
 }
 
 int MPI_Send_init(const void* buffer, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,

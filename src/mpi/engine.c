@@ -5,24 +5,16 @@
 // nothing is looked for here. Packets of a pair reach the engine in the order in which they were sent, as all of them
 // take one way through the network of requests.
 
-#include "transport.h"
+#include "engine.h"
 
 #if MATCH_IN_HARDWARE
 
 static RANK_LOCAL Early probed;
 static RANK_LOCAL uint32_t answer;  // what the engine said last to a probe or cancel, 0 before
 
-enum { kAnySource = 1 << 31, kAnyTag = 1 << 30 };
-
 /// Asks the engine of this tile.
 static void ask(uint32_t kind, uint32_t context, const Peer* peer, int tag, uint32_t handle) {
-  const Peer* self = &gsmpi.peers[gsmpi.rank];
-  Packet* packet = gsmpi_begin(self);
-  packet->word[0] = kind | (peer ? (uint32_t)peer->rank << 16 : 0);
-  packet->word[1] = (uint32_t)tag;
-  packet->word[2] = handle | (peer ? 0 : (uint32_t)kAnySource) | (tag == MPI_ANY_TAG ? (uint32_t)kAnyTag : 0);
-  packet->word[3] = context << 16;
-  transport_send_message(self, packet, 16);
+  gsmpi_ask(kind, context << 16, peer, tag, handle);
 }
 
 /// The same, and waits for the answer. What is behind the answer stays in the mailbox, so who sleeps next sees it.
@@ -58,6 +50,17 @@ void gsmpi_engine_says(const Packet* packet) {
   probed.bytes = eager ? packet->word[3] & 0xFFFF : packet->word[5];
   probed.tag = tag;
   probed.peer = &gsmpi.peers[packet->word[0] >> 16];
+}
+
+void gsmpi_engine_clear(void) {
+  ask(GS_MATCH_PACKET_CLEAR, 0, NULL, 0, 0);
+  for (;;) {
+    tinselWaitUntil(TINSEL_CAN_RECV);
+    const Packet* packet = transport_receive();
+    const uint32_t kind = packet->word[0] & 0xFF;
+    transport_release(packet);
+    if (kind == GS_MATCH_PACKET_CLEARED) return;
+  }
 }
 
 Early* gsmpi_match_receive(Request* request) {

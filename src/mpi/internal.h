@@ -200,6 +200,8 @@ void gsmpi_start_send(Request* request, const char* call);
 void gsmpi_start_receive(Request* request, const char* call);
 /// The part of it behind finding out where its bytes go: it has its message, or waits for it.
 void gsmpi_post_receive(Request* request);
+/// The short way of MPI_Recv, for a basic type: posts the receive, waits for its message, and tells what it is.
+int gsmpi_receive_short(Comm* comm, Peer* peer, void* buffer, uint32_t bytes, int source, int tag, MPI_Status* status);
 /// Takes in what has come and sends what waits to be sent.
 void gsmpi_progress(void);
 /// Sleeps until something comes. `request` is what the caller waits for.
@@ -207,7 +209,9 @@ void gsmpi_sleep(const char* call, const Request* request);
 void gsmpi_wait_for(const Request* request, const char* call);
 /// Before the end: everything that waits to be sent goes out.
 void gsmpi_flush(void);
-int gsmpi_source(const Comm* comm, const Peer* peer);
+static inline int gsmpi_source(const Comm* comm, const Peer* peer) {
+  return comm->rank_of ? comm->rank_of[peer->rank] : peer->rank;
+}
 /// Room for a packet to a peer; messages are taken in until there is some.
 Packet* gsmpi_begin(const Peer* peer);
 /// Takes in one packet, if there is one.
@@ -230,6 +234,8 @@ const Early* gsmpi_match_left(void);
 // ---- engine.c, in place of match.c ----
 /// What the engine says that is no message for a receive.
 void gsmpi_engine_says(const Packet* packet);
+/// Empties the tile's engine, before any rank sends; all ranks of a tile may do so.
+void gsmpi_engine_clear(void);
 
 // ---- requests.c ----
 /// What a request came to, for its caller; frees it if it is not persistent.

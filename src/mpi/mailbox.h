@@ -50,6 +50,26 @@ static inline const Packet* transport_receive(void) { return tinselCanRecv() ? (
 
 static inline void transport_release(const Packet* packet) { tinselFree((volatile void*)packet); }
 
+static inline void transport_drop(void) {
+  for (const Packet* packet; (packet = transport_receive()) != NULL;) transport_release(packet);
+}
+
+/// The hardware's barrier: every thread that runs is here, and no message is on its way. What came before is dropped.
+static inline void transport_quiet(void) {
+  do transport_drop();
+  while (tinselIdle(0) == 0);
+}
+
+/// Nobody leaves before all have come, so what is dropped was left by an earlier program. The engine is empty before
+/// its thread is in the second barrier, and no rank sends before that: a message that comes early is not lost.
+static inline void transport_start(void) {
+  transport_quiet();
+#if MATCH_IN_HARDWARE
+  gsmpi_engine_clear();
+  transport_quiet();
+#endif
+}
+
 /// The hardware finds out that nobody can go on: all threads wait for messages, and none is on its way.
 static inline bool transport_wait(bool sending) {
   if (!sending) return tinselIdle(0) != 0;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "eager.h"
+#include "engine.h"
 
 RANK_LOCAL Rank gsmpi;
 
@@ -43,8 +44,6 @@ void gsmpi_free_request(Request* request) {
   request->next = gsmpi.free_requests;
   gsmpi.free_requests = request;
 }
-
-int gsmpi_source(const Comm* comm, const Peer* peer) { return comm->rank_of ? comm->rank_of[peer->rank] : peer->rank; }
 
 static void complete(Request* request) {
   request->done = true;
@@ -114,7 +113,7 @@ static bool do_work(Request* request) {
 }
 
 /// Sends what waits, as far as there is room. A peer without room holds up nobody but itself.
-static void pump(void) {
+static __attribute__((noinline)) void pump(void) {
   for (Peer** at = &gsmpi.repay; unlikely(*at != NULL);) {
     Peer* peer = *at;
     if (peer->first & 0xFF00) {
@@ -270,6 +269,12 @@ static void arrive(const Packet* packet) {
   }
 }
 
+/// A packet of MPI_Recv that is not what it waits for.
+static __attribute__((noinline)) void take_in(const Packet* packet) {
+  arrive(packet);
+  transport_release(packet);
+}
+
 static inline bool take_one(void) {
   const Packet* packet = transport_receive();
   if (!packet) return false;
@@ -302,6 +307,78 @@ void gsmpi_wait_for(const Request* request, const char* call) {
     if (request->done) return;
     gsmpi_sleep(call, request);
   }
+}
+
+#if MATCH_IN_HARDWARE
+/// An eager message for the receive of MPI_Recv that fits into it: its bytes go to their place from the packet, and
+/// the request is not asked again.
+static inline __attribute__((always_inline)) bool is_for(const Packet* packet, const Request* request, uint32_t bytes) {
+  return (packet->word[0] & 0xFF) == kEager && (uint16_t)packet->word[2] == request->id &&
+         (packet->word[3] & 0xFFFF) <= bytes;
+}
+
+static inline __attribute__((always_inline)) void copy(void* to, const uint32_t* from, uint32_t bytes) {
+  if (unlikely(((uintptr_t)to | bytes) & 3)) {
+    memcpy(to, from, bytes);
+  } else if (bytes) {
+    uint32_t* words = to;
+    words[0] = from[0];
+    for (uint32_t at = 1; unlikely(at < bytes / 4); ++at) words[at] = from[at];
+  }
+}
+#endif
+
+static inline __attribute__((always_inline)) void tell(MPI_Status* status, int source, int tag, uint32_t bytes) {
+  if (status == MPI_STATUS_IGNORE) return;
+  status->MPI_SOURCE = source;
+  status->MPI_TAG = tag;
+  status->gsmpi_bytes = (int)bytes;
+  status->gsmpi_cancelled = 0;
+}
+
+int gsmpi_receive_short(Comm* comm, Peer* peer, void* buffer, uint32_t bytes, int source, int tag, MPI_Status* status) {
+  Request* request = gsmpi.receiving;
+  request->comm = comm;
+  request->peer = peer;
+  request->buffer = request->data = buffer;
+  request->bytes = bytes;
+  request->context = comm->context;
+  request->tag = tag;
+  request->source = source;
+#if MATCH_IN_HARDWARE
+  request->done = false;
+  gsmpi_ask(GS_MATCH_PACKET_POST, comm->context_high, peer, tag, request->id);
+#else
+  gsmpi_post_receive(request);
+#endif
+  for (;;) {
+    const Packet* packet = transport_receive();
+    if (packet == NULL) {
+      if (unlikely(gsmpi.work != NULL || gsmpi.repay != NULL)) pump();
+      if (request->done) break;
+      if (likely(!transport_wait(gsmpi.work != NULL || gsmpi.repay != NULL))) continue;
+      gsmpi.call = "MPI_Recv";
+      gsmpi.waits_for = request;
+      gsmpi_deadlock();
+    }
+#if MATCH_IN_HARDWARE
+    if (likely(is_for(packet, request, bytes))) {
+      const uint32_t word = packet->word[0], came = packet->word[3] & 0xFFFF;
+      Peer* from = &gsmpi.peers[word >> 16];
+      from->limit += word >> 8 & 0xFF;
+      owe(from);
+      copy(buffer, packet->word + 4, came);
+      tell(status, gsmpi_source(comm, from), (int)packet->word[1], came);
+      transport_release(packet);
+      if (unlikely(gsmpi.work != NULL || gsmpi.repay != NULL)) pump();
+      return MPI_SUCCESS;
+    }
+#endif
+    take_in(packet);
+  }
+  tell(status, request->status.MPI_SOURCE, request->status.MPI_TAG, request->moved);
+  if (likely(request->status.MPI_ERROR == MPI_SUCCESS)) return MPI_SUCCESS;
+  return gsmpi_truncated(request, "MPI_Recv");
 }
 
 void gsmpi_flush(void) {

@@ -12,6 +12,8 @@
 
 /// This process joins its run: its rank, and how many there are. False: it was not started as a rank.
 bool transport_join(int* rank, int* size);
+/// Behind it nothing is there that an earlier run has left; a rank sends nothing before. What is shared is new here.
+static inline void transport_start(void) {}
 /// Room for a packet to a rank, or null if there is none now. What was given must be sent.
 Packet* transport_begin(const Peer* peer);
 void transport_send(const Peer* peer, Packet* packet, uint32_t bytes);

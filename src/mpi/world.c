@@ -53,6 +53,7 @@ int MPI_Init(int* argc, char*** argv) {
   gsmpi.receiving = gsmpi_new_request("MPI_Init");
   gsmpi.receiving->receives = gsmpi.receiving->active = true;
   gsmpi.receiving->type = MPI_BYTE;
+  transport_start();
   gsmpi.ready = true;
   return MPI_SUCCESS;
 }

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -19,17 +20,26 @@ FIXTURES = ROOT / "tests" / "fixtures" / "mpi"
 
 def run(program: Path, ranks: int, *arguments: str) -> tuple[Run, list[str]]:
     """What ranks on one tile come to, and what they write."""
+    (done,) = runs(program, ranks, arguments)
+    return done
+
+
+def runs(program: Path, ranks: int, *arguments: Sequence[str]) -> list[tuple[Run, list[str]]]:
+    """The same, one run after the other on the same tile."""
     config = configs.load("tiny-match")
     stride = 1
     while ranks * stride * 2 <= config.threads_per_tile:
         stride *= 2
     place = _device.Places(ranks, 1, ranks, stride, (ranks - 1) * stride + 1)
-    image = _device.build([str(program)], config, place, arguments)
-    lines: list[str] = []
-    with Tile(config) as tile:
-        tile.load_image(image)
+
+    def one(tile: Tile, words: Sequence[str]) -> tuple[Run, list[str]]:
+        lines: list[str] = []
+        tile.load_image(_device.build([str(program)], config, place, words))
         done = tile.run(place.threads, max_cycles=60_000_000, on_line=lambda thread, text, more: lines.append(text))
-    return done, lines
+        return done, lines
+
+    with Tile(config) as tile:
+        return [one(tile, words) for words in arguments]
 
 
 def good(done: Run, lines: list[str]) -> bool:
@@ -70,6 +80,17 @@ def test_what_is_given_back_is_there_again() -> None:
     done, lines = run(FIXTURES / "reuse.c", 2)
     assert good(done, lines), lines
     assert sorted(lines) == [f"rank {rank}: 0 are wrong" for rank in range(2)]
+
+
+def test_a_program_meets_nothing_of_the_one_before(command: Command) -> None:
+    """Receives and messages are left in the engine; ranks begin one after the other, and send at once."""
+    here = command("mpi", "run", FIXTURES / "again.c", "-n", "4", "--", "look")
+    assert here.returncode == 0, here.stderr
+    (first, left), *others = runs(FIXTURES / "again.c", 4, ["leave"], ["look"], ["leave"], ["look"])
+    assert good(first, left) and len(left) == 4, left
+    for done, lines in (others[0], others[2]):
+        assert good(done, lines), lines
+        assert sorted(lines) == sorted(here.stdout.splitlines())
 
 
 @pytest.mark.parametrize(

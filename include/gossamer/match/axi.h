@@ -25,7 +25,16 @@ enum { GS_MATCH_CAN_SEND = 1, GS_MATCH_HAS_DONE = 2, GS_MATCH_UNDER_WAY = 4 }; /
 enum { GS_MATCH_RANKS = 1024 };                                                /* that a request can name */
 #define GS_MATCH_IS_ONE 0x47534D31u
 
-enum gs_match_op { GS_MATCH_POST, GS_MATCH_ARRIVE, GS_MATCH_CANCEL, GS_MATCH_PROBE, GS_MATCH_TAKE };
+enum gs_match_op {
+  GS_MATCH_POST,
+  GS_MATCH_ARRIVE,
+  GS_MATCH_CANCEL,
+  GS_MATCH_PROBE,
+  GS_MATCH_TAKE,
+  GS_MATCH_COUNT, /* the counter of `rank` that `tag` names; the result's partner is the count */
+  GS_MATCH_CLEAR  /* drops all receives and messages of all ranks; counters start again at 0 */
+};
+enum gs_match_counter { GS_MATCH_DELIVERED, GS_MATCH_UNEXPECTED, GS_MATCH_WAITED, GS_MATCH_REFUSED };
 /* GS_MATCH_STRAY comes from no engine: another request's completion was there, so somebody else uses the window. */
 enum gs_match_status { GS_MATCH_MATCHED, GS_MATCH_WAITING, GS_MATCH_NONE, GS_MATCH_FULL, GS_MATCH_BAD, GS_MATCH_STRAY };
 
@@ -56,7 +65,7 @@ struct gs_match_result {
 
 /* 0, or -1 if there is no match engine at this place, or its streams have requests under way. Comes before requests.
  * What a program that was killed asked for is answered, and the answer dropped. Receives and messages that it left
- * stay: GS_MATCH_POSTS and GS_MATCH_MESSAGES count them. */
+ * stay until GS_MATCH_CLEAR: GS_MATCH_POSTS and GS_MATCH_MESSAGES count them. */
 static inline int gs_match_open(const struct gs_match_bus* bus, const uint32_t seed[4]) {
   uint32_t status;
   int i;

@@ -2,13 +2,18 @@
 /// MPI's matching as the standard has it, with one plain list for each queue: what match engines are judged by.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <list>
+#include <map>
 
 namespace gossamer::match {
 
-enum class Op : uint8_t { kPost, kArrive, kCancel, kProbe, kTake };
+enum class Op : uint8_t { kPost, kArrive, kCancel, kProbe, kTake, kCount, kClear };
 enum class Status : uint8_t { kMatched, kWaiting, kNone, kFull, kBad };
+/// Counters of each rank, which kCount reads by the tag.
+enum class Counter : uint8_t { kDelivered, kUnexpected, kWaited, kRefused };
+constexpr unsigned kCounters = 4;
 
 /// A request; the fields of `match_command` (config/constants/match.toml).
 struct Command {
@@ -37,12 +42,17 @@ class Reference {
   /// Does one request. With `refuse` a request that matches nothing is not let in, but answered with kFull.
   /// A cancel names its post by the handle alone; handles of waiting posts differ.
   Completion apply(const Command& command, bool refuse = false);
+  uint32_t count(uint16_t rank, Counter counter) const {
+    const auto found = counts_.find(rank);
+    return found == counts_.end() ? 0 : found->second[static_cast<unsigned>(counter)];
+  }
   const std::list<Command>& posts() const { return posts_; }
   const std::list<Command>& messages() const { return messages_; }
 
  private:
   unsigned ranks_;
   std::list<Command> posts_, messages_;
+  std::map<uint16_t, std::array<uint32_t, kCounters>> counts_;  // by rank
 };
 
 }  // namespace gossamer::match

@@ -170,6 +170,17 @@ void programs_that_end(Axi& axi, const gs_match_bus& bus) {
       }
     }
   }
+  // A receive and a message that one has left, and the next program's clear.
+  gs_match_request left = {GS_MATCH_POST, 0, 0, 0, 5, 0, 7, 1, 1, 78};
+  CHECK(gs_match_do(&bus, &left).status == GS_MATCH_WAITING, "a receive does not wait");
+  left.op = GS_MATCH_ARRIVE;
+  left.tag = 2;
+  CHECK(gs_match_do(&bus, &left).status == GS_MATCH_WAITING, "a message does not wait");
+  CHECK(axi.read(GS_MATCH_POSTS) == 1 && axi.read(GS_MATCH_MESSAGES) == 1, "they are not counted");
+  left.op = GS_MATCH_CLEAR;
+  CHECK(gs_match_do(&bus, &left).status == GS_MATCH_MATCHED, "the engine is not cleared");
+  CHECK(axi.read(GS_MATCH_POSTS) == 0 && axi.read(GS_MATCH_MESSAGES) == 0, "something is left behind a clear");
+  CHECK(gs_match_do(&bus, &probe).status == GS_MATCH_NONE, "a message is left behind a clear");
   asks(4);
   CHECK(gs_match_do(&bus, &probe).status == GS_MATCH_STRAY, "another's completion is taken for one's own");
   CHECK(gs_match_open(&bus, seed) == 0 && gs_match_do(&bus, &probe).status == GS_MATCH_NONE, "no way back from it");

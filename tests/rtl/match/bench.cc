@@ -148,7 +148,7 @@ void Bench::check(const Command& command) {
   last = done;
   ++answered;
   ++answers[static_cast<int>(done.op)][static_cast<int>(done.status)];
-  if (done.status == Status::kMatched && command.op != Op::kProbe && command.op != Op::kCancel) ++matched;
+  if (done.status == Status::kMatched && (command.op <= Op::kArrive || command.op == Op::kTake)) ++matched;
 }
 
 }  // namespace match_test

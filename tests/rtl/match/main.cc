@@ -75,17 +75,69 @@ Command any_request(Bench& b, const Traffic& t, uint32_t handle) {
     c.any_source = b.chance(t.any_source);
     c.any_tag = b.chance(t.any_tag);
   }
+  // What is no request for a match; a clear comes seldom, as depths are to be reached.
+  if (b.below(50) == 0) {
+    c.op = Op::kCount;
+    c.tag = b.below(5);
+    c.any_source = c.any_tag = false;
+  }
+  if (b.below(4000) == 0) c.op = Op::kClear;
   // What no engine can do.
   if (b.below(100) == 0) {
     switch (b.below(3)) {
       case 0: c.rank = static_cast<uint16_t>(GS_RANKS + b.below(1024 - GS_RANKS)); break;
-      case 1: c.op = static_cast<Op>(5 + b.below(3)); break;
+      case 1: c.op = static_cast<Op>(7); break;
       default:
         c.op = Op::kArrive;
         (b.below(2) ? c.any_source : c.any_tag) = true;
     }
   }
   return c;
+}
+
+/// All counters of some ranks are read, with requests under way in front of them.
+void read_counters(Bench& b) {
+  for (uint16_t rank = 0; rank < GS_RANKS; rank = static_cast<uint16_t>(rank < 20 ? rank + 1 : rank + 97))
+    for (uint32_t counter = 0; counter < gossamer::match::kCounters; ++counter) {
+      Command c;
+      c.op = Op::kCount;
+      c.rank = rank;
+      c.tag = counter;
+      b.send(c);
+    }
+}
+
+/// Receives and messages wait, some with their completions under way; a clear leaves none of them, nor any count.
+void clear(Bench& b, uint32_t handle) {
+  for (unsigned round = 0; round < 3; ++round) {
+    for (unsigned n = 0; n < 2 * kCam + 8; ++n) {
+      Command c;
+      c.op = n % 2 ? Op::kPost : Op::kArrive;
+      c.rank = static_cast<uint16_t>(n % 3);
+      c.tag = n;
+      c.handle = handle + n;
+      b.send(c);
+    }
+    read_counters(b);
+    Command c;
+    c.op = Op::kClear;
+    c.rank = GS_RANKS - 1;  // says nothing
+    for (unsigned times = 0; times <= round; ++times) b.send(c);  // an empty engine has nothing to do
+    read_counters(b);
+    for (unsigned n = 0; n < 2 * kCam + 8; ++n) {  // none of them finds what was there before
+      c.op = n % 2 ? Op::kArrive : Op::kTake;
+      c.rank = static_cast<uint16_t>(n % 3);
+      c.tag = n;
+      c.handle = handle + n;
+      b.send(c);
+    }
+    read_counters(b);
+    b.finish();
+    b.send(Command{.op = Op::kClear});
+    b.finish();
+    CHECK(b.top->posts_o == 0 && b.top->messages_o == 0, "%u receives and %u messages are left behind a clear",
+          b.top->posts_o, b.top->messages_o);
+  }
 }
 
 void random_traffic(uint64_t seed, uint64_t count) {
@@ -150,7 +202,9 @@ void random_traffic(uint64_t seed, uint64_t count) {
             b.top->messages_o, b.reference.posts().size(), b.reference.messages().size());
     }
   }
+  read_counters(b);
   b.finish();
+  clear(b, handle);
   std::printf("answered %llu cycles %llu deepest-posts %zu deepest-messages %zu\n", (unsigned long long)b.answered,
               (unsigned long long)b.now, deepest_posts, deepest_messages);
   for (int op = 0; op < 8; ++op) {

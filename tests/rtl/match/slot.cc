@@ -27,8 +27,8 @@ namespace {
 
 constexpr unsigned kThreads = GS_RECEIVERS, kEntries = GS_ENTRIES, kFlits = 4;
 constexpr unsigned kBoard = 0x5A3, kTileY = 9, kTileX = 6;
-enum : uint8_t { kFound = 0x40, kPost = 0x80, kCancel, kProbe, kWatch, kNone = 0x88, kNews, kCancelled, kGone,
-                 kFullPosts, kFullMessages, kBad };
+enum : uint8_t { kFound = 0x40, kPost = 0x80, kCancel, kProbe, kWatch, kClear, kCount, kNone = 0x88, kNews,
+                 kCancelled, kGone, kFullPosts, kFullMessages, kBad, kCleared, kCounted };
 
 using Flit = std::array<uint32_t, 4>;
 struct Packet {
@@ -72,7 +72,7 @@ class Bench {
   std::deque<Packet> to_send, expected;
   double send_rate = 1, take_rate = 1;
   uint64_t now = 0, ended = 0, least = ~uint64_t{0};  // cycles from a packet's last flit to what it brings
-  uint64_t counts[8] = {};  // matched, waits, none or gone, full, bad, found, cancelled, news
+  uint64_t counts[10] = {};  // matched, waits, none or gone, full, bad, found, cancelled, news, counted, cleared
 
  private:
   void answer(const Packet& packet) { expected.push_back(packet); }
@@ -103,12 +103,16 @@ void Bench::judge(const Packet& packet) {
     c.op = Op::kArrive;
     c.handle = next_++;
   } else {
-    c.op = kind == kPost ? Op::kPost : kind == kCancel ? Op::kCancel : Op::kProbe;
+    c.op = kind == kPost     ? Op::kPost
+           : kind == kCancel ? Op::kCancel
+           : kind == kClear  ? Op::kClear
+           : kind == kCount  ? Op::kCount
+                             : Op::kProbe;
     c.handle = handle;
     c.any_source = kind != kCancel && head[2] >> 31;
     c.any_tag = kind != kCancel && (head[2] >> 30 & 1);
   }
-  if (!message && (kind < kPost || kind > kWatch)) {
+  if (!message && (kind < kPost || kind > kCount)) {
     ++counts[4];
     return note(packet, kBad);
   }
@@ -118,6 +122,19 @@ void Bench::judge(const Packet& packet) {
   const Completion done = reference.apply(c, full);
   switch (done.status) {
     case Status::kMatched: {
+      if (c.op == Op::kClear) {
+        store.clear();
+        open.clear();
+        watches.clear();
+        ++counts[9];
+        return note(packet, kCleared);
+      }
+      if (c.op == Op::kCount) {
+        Packet made = packet;
+        made.flits[0][1] = done.partner;
+        ++counts[8];
+        return note(made, kCounted);
+      }
       if (c.op == Op::kCancel) {
         open.erase(handle);
         ++counts[6];
@@ -248,9 +265,15 @@ Packet any_packet(Bench& b, const Traffic& t, uint16_t handle) {
       if (b.open.count(p.to << 16 | (head[2] & 0xFFFF))) head[1] ^= 1;  // its tag says nothing
     }
   }
+  if (b.below(50) == 0) {
+    head[0] = (head[0] & ~0xFFu) | kCount;
+    head[1] = b.below(5);
+  }
+  // Seldom: the store is to fill.
+  if (b.below(1500) == 0) head[0] = (head[0] & ~0xFFu) | kClear;
   if (b.chance(t.odd)) {
     if (b.below(3) == 0) p.kind = 1 + b.below(3);
-    else if (b.below(2)) head[0] = (head[0] & ~0xFFu) | (b.below(2) ? 0x40 + b.below(64) : 0x84 + b.below(124));
+    else if (b.below(2)) head[0] = (head[0] & ~0xFFu) | (b.below(2) ? 0x40 + b.below(64) : 0x86 + b.below(122));
     else p.to = kThreads + b.below(64 - kThreads);
   }
   p.flits.push_back(head);
@@ -258,6 +281,27 @@ Packet any_packet(Bench& b, const Traffic& t, uint16_t handle) {
     p.flits.push_back({static_cast<uint32_t>(b.random()), static_cast<uint32_t>(b.random()),
                        static_cast<uint32_t>(b.random()), static_cast<uint32_t>(b.random())});
   return p;
+}
+
+/// A program leaves receives, messages and a watch; another one begins with a clear, and meets none of them. The store
+/// is filled before it, so that all of its places come back.
+void clean_start(Bench& b) {
+  const auto send = [&](uint8_t kind, uint32_t to, uint32_t tag, uint32_t handle) {
+    b.to_send.push_back({0, to, {{kind | 7u << 16, tag, handle, 0}}});
+  };
+  for (unsigned round = 0; round < 3; ++round) {
+    for (uint32_t n = 0; n < kEntries + 4; ++n) send(n % 3 == 1 ? kPost : 1, n % kThreads, n, n);
+    send(kWatch, 0, ~0u, 0);
+    send(kClear, kThreads - 1, 0, 0);
+    send(1, 0, 5, 0);  // no news: who watched has gone
+    send(kPost, 0, 5, 9);
+    for (uint32_t n = 6; n < kEntries; ++n) send(n % 3 == 1 ? 1 : kProbe, n % kThreads, n, n);
+    for (uint32_t thread = 0; thread < kThreads; ++thread)
+      for (uint32_t counter = 0; counter < 4; ++counter) send(kCount, thread, counter, 0);
+    send(kClear, 0, 0, 0);
+    send(kClear, 0, 0, 0);
+    b.finish();
+  }
 }
 
 }  // namespace
@@ -293,11 +337,13 @@ int main(int argc, char** argv) {
     if (n % 1000 == 999) b.finish();
   }
   b.finish();
+  clean_start(b);
   std::printf("%llu packets: %llu matched, %llu wait, %llu none, %llu full, %llu bad, %llu found, %llu cancelled, "
-              "%llu news, %llu cycles\n",
+              "%llu news, %llu counted, %llu cleared, %llu cycles\n",
               static_cast<unsigned long long>(packets), static_cast<unsigned long long>(b.counts[0]),
               static_cast<unsigned long long>(b.counts[1]), static_cast<unsigned long long>(b.counts[2]),
               static_cast<unsigned long long>(b.counts[3]), static_cast<unsigned long long>(b.counts[4]),
               static_cast<unsigned long long>(b.counts[5]), static_cast<unsigned long long>(b.counts[6]),
-              static_cast<unsigned long long>(b.counts[7]), static_cast<unsigned long long>(b.least));
+              static_cast<unsigned long long>(b.counts[7]), static_cast<unsigned long long>(b.counts[8]),
+              static_cast<unsigned long long>(b.counts[9]), static_cast<unsigned long long>(b.least));
 }

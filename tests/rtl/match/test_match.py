@@ -81,9 +81,10 @@ def test_what_matches_what(name: str, size: Size, seed: int) -> None:
     found = run(ENGINES[name], "random", seed, requests).splitlines()
     # Every kind of answer was given. Full queues are certain only in small engines, and after many requests.
     counts = [list(map(int, line.split()[2:])) for line in found if line.startswith("op ")]
-    post, arrive, cancel, probe, take, *strange = counts
+    post, arrive, cancel, probe, take, count, clear, strange = counts
     assert all(post[:2]) and all(arrive[:2]), found
-    assert post[4] and arrive[4] and all(one[4] for one in strange), found
+    assert post[4] and arrive[4] and count[4] and strange[4] == sum(strange) > 0, found
+    assert count[0] and clear[0] and clear[0] + clear[4] == sum(clear), found
     if ENGINES[name].entries <= 16 or requests >= 200_000:
         assert post[3] and arrive[3], found
     assert cancel[0] and cancel[2] and probe[0] and probe[2] and take[0] and take[2], found

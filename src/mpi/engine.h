@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A request to the match engine of the tile, made in place: part of MPI_Recv, which is to be short.
+#pragma once
+
+#include "transport.h"
+
+#if MATCH_IN_HARDWARE
+
+/// `context` stands where packets have it; without a peer it is any source.
+static inline __attribute__((always_inline)) void gsmpi_ask(uint32_t kind, uint32_t context, const Peer* peer, int tag,
+                                                            uint32_t handle) {
+  const Peer* self = &gsmpi.peers[gsmpi.rank];
+  Packet* packet = transport_begin(self);
+  if (unlikely(packet == NULL)) packet = gsmpi_begin(self);
+  if (likely(peer != NULL))
+    kind |= (uint32_t)peer->rank << 16;
+  else
+    handle |= 1u << 31;
+  if (unlikely(tag == MPI_ANY_TAG)) handle |= 1u << 30;
+  packet->word[0] = kind;
+  packet->word[1] = (uint32_t)tag;
+  packet->word[2] = handle;
+  packet->word[3] = context;
+  transport_send_message(self, packet, 16);
+}
+#endif
