@@ -25,6 +25,8 @@ module gs_stream_board
   parameter  int unsigned         TableW   = 6,
   parameter  gs_link_pkg::shape_t Shape    = gs_link_pkg::DefaultShape,
   localparam int unsigned         Ports    = 1 << PortBits,
+  /// as gs_stream_endpoint has them
+  parameter  logic [Ports-1:0][4:0] Widths = {Ports{5'(Bytes)}},
   localparam int unsigned         Ends     = 2 + Links
 ) (
   input  logic                          clk_i,
@@ -80,13 +82,16 @@ module gs_stream_board
   input  logic [Links-1:0]              mac_rx_error_i,
   output logic [Links-1:0]              up_o,
   // Packets for nobody, by port of the switch: own, streams, links
-  output logic [Ends-1:0]               nobody_o
+  output logic [Ends-1:0]               nobody_o,
+  // A flit goes into a link; comes out of one. Nothing is in the switch
+  output logic [Links-1:0]              goes_o,
+  output logic [Links-1:0]              comes_o,
+  output logic                          empty_o
 );
   channels_t tx_valid[Links], tx_ready[Links], rx_valid[Links], rx_ready[Links];
   flit_t tx[Links];
   flit_t rx[Links];
   logic [31:0] unused_dest[Ends];
-  logic unused_empty;
 
   gs_stream_transport #(
     .Links   (Links),
@@ -97,7 +102,8 @@ module gs_stream_board
     .Packet  (Packet),
     .Ranks   (Ranks),
     .Linger  (Linger),
-    .TableW  (TableW)
+    .TableW  (TableW),
+    .Widths  (Widths)
   ) u_transport (
     .clk_i,
     .rst_ni,
@@ -144,12 +150,14 @@ module gs_stream_board
     .rx_flit_i    (rx),
     .nobody_o,
     .nobody_dest_o(unused_dest),
-    .empty_o      (unused_empty)
+    .empty_o
   );
 
   for (genvar l = 0; l < Links; l++) begin : gen_link
     gs_link_pkg::events_t unused_events;
     gs_link_pkg::counters_t unused_counters;
+    assign goes_o[l] = (tx_valid[l] & tx_ready[l]) != '0;
+    assign comes_o[l] = (rx_valid[l] & rx_ready[l]) != '0;
     gs_link #(.Shape(Shape)) u_link (
       .clk_i,
       .rst_ni,

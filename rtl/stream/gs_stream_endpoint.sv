@@ -29,7 +29,9 @@ module gs_stream_endpoint
   /// cycles after which elements that wait are sent
   parameter int unsigned Linger = 16,
   /// credits of a channel of the switch to begin with
-  parameter int unsigned Window = 8
+  parameter int unsigned Window = 8,
+  /// bytes of a beat at each port, where some are narrower than Bytes: in the low ones
+  parameter logic [Ports-1:0][4:0] Widths = {Ports{5'(Bytes)}}
 ) (
   input  logic                            clk_i,
   input  logic                            rst_ni,
@@ -175,13 +177,23 @@ module gs_stream_endpoint
 
   for (genvar p = 0; p < Ports; p++) begin : gen_port
     localparam logic [7:0] Number = 8'(First + p);
+    localparam int unsigned Width = 32'(Widths[p]);
+    if (Width > Bytes) begin : gen_illegal_width
+      $fatal(1, "gs_stream_endpoint: port %0d has beats of %0d bytes; Bytes is %0d", p, Width, Bytes);
+    end
+    if (Width < Bytes) begin : gen_narrow
+      logic unused_high;
+      assign unused_high = ^s_axis_tdata_i[p][8*Bytes-1:8*Width];
+      assign m_axis_tdata_o[p][8*Bytes-1:8*Width] = '0;
+      assign m_axis_tkeep_o[p][Bytes-1:Width] = '0;
+    end
     logic [31:0] own;
     logic failed, fault_q;
     stream_report_t failure, fault_report_q;
     assign own = {EndpointStream, 3'd0, board_i, 6'd0, Number};
 
     gs_stream_push #(
-      .Bytes (Bytes),
+      .Bytes (Width),
       .Depth (Send),
       .Packet(Packet),
       .Linger(Linger)
@@ -197,7 +209,7 @@ module gs_stream_endpoint
       .open_i          (send_open_i[p]),
       .in_valid_i      (s_axis_tvalid_i[p]),
       .in_ready_o      (s_axis_tready_o[p]),
-      .in_data_i       (s_axis_tdata_i[p]),
+      .in_data_i       (s_axis_tdata_i[p][8*Width-1:0]),
       .credit_valid_i  (credit_valid[p]),
       .credit_i        (in_q.payload),
       .credit_refused_o(credit_refuses[p]),
@@ -208,7 +220,7 @@ module gs_stream_endpoint
       .report_o        (failure)
     );
     gs_stream_pop #(
-      .Bytes(Bytes),
+      .Bytes(Width),
       .Depth(Depth),
       .Ranks(Ranks)
     ) u_pop (
@@ -224,8 +236,8 @@ module gs_stream_endpoint
       .open_i        (recv_open_i[p]),
       .out_valid_o   (m_axis_tvalid_o[p]),
       .out_ready_i   (m_axis_tready_i[p]),
-      .out_data_o    (m_axis_tdata_o[p]),
-      .out_keep_o    (m_axis_tkeep_o[p]),
+      .out_data_o    (m_axis_tdata_o[p][8*Width-1:0]),
+      .out_keep_o    (m_axis_tkeep_o[p][Width-1:0]),
       .out_last_o    (m_axis_tlast_o[p]),
       .in_valid_i    (data_valid[p]),
       .in_last_i     (in_q.last),

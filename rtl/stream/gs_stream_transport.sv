@@ -24,6 +24,7 @@ module gs_stream_transport
   /// log2 of the routing table's entries
   parameter  int unsigned TableW   = 6,
   localparam int unsigned Ports    = 1 << PortBits,
+  parameter  logic [Ports-1:0][4:0] Widths = {Ports{5'(Bytes)}},
   localparam int unsigned Ends     = 32'(Own) + 1 + Links
 ) (
   input  logic                          clk_i,
@@ -114,7 +115,8 @@ module gs_stream_transport
     .Depth (Depth),
     .Packet(Packet),
     .Ranks (Ranks),
-    .Linger(Linger)
+    .Linger(Linger),
+    .Widths(Widths)
   ) u_streams (
     .clk_i,
     .rst_ni,

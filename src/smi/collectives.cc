@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "hardware.h"
+
 namespace gossamer::smi {
 
 namespace {
@@ -42,6 +44,13 @@ void waitForReaders(Collective& c, int me, std::uint64_t needs, Place place) {
   c.member(me).needs = 0;
   --c.writers;
 }
+
+/// A rank in a barrier.
+struct Here {
+  Collective& c;
+  int me;
+  Place place;
+};
 
 }  // namespace
 
@@ -147,6 +156,13 @@ SMI_Collective_channel openCollective(Asked asked, int port, SMI_Comm comm, std:
          {place});
   }
   if ((asked.op == SMI_ADD_ORDERED) && options.ordered) asked.op = SMI_ADD;
+  if (hardware && (asked.kind != Kind::barrier || context.number)) {
+    fail(exitInput,
+         format("rank %d, port %d: %s%s: there is no RTL for it yet, only for a barrier of all ranks ({}); leave out "
+                "--engine rtl",
+                current->rank->index, port, names[static_cast<int>(asked.kind)], context.words().c_str()),
+         {place});
+  }
   Port& used = freePort(*current->rank, port, names[static_cast<int>(asked.kind)], place, true, true, true);
   Context::Opened& here = context.ports[port];
   here.count.resize(context.members.size());
@@ -283,6 +299,17 @@ void meet(Collective& c, int me, const void* sent, void* received, Place place) 
   const std::uint64_t value = carries ? load(c.asked.type, sent) : 0;
   if (c.context->spread()) tellArrived(c, me, value);
   arrive(c, mine, value);
+  if (hardware) {
+    // The hardware's barrier says when to go on; who has come is for reports.
+    Here here{c, me, place};
+    comeToBarrier([](void* given) { wakeMember(static_cast<Here*>(given)->c.member(static_cast<Here*>(given)->me)); },
+                  [](void* given) {
+                    const Here& at = *static_cast<Here*>(given);
+                    waitFor(at.c, at.me, -1, at.place);
+                  },
+                  &here);
+    return;
+  }
   while (c.round <= round) waitFor(c, me, -1, place);
   if (carries) store(c.asked.type, received, c.result);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The emulator's process: smi-emulator PLAN REPORT-FILE-NUMBER ARGUMENTS...
 /// One of several that MPI starts: smi-emulator --mpi LIBRARY HOST PORT TOKEN ARGUMENTS..., with the plan from there.
-/// Lines of a plan: `program PATH`, `rank PROGRAM NAME` and `option NAME VALUE`. The command writes it.
+/// Lines of a plan: `program PATH`, `rank PROGRAM NAME` and `option NAME VALUE`; with the RTL transport `boards
+/// LIBRARY`, `port NUMBER` in the order of the boards' ports, and `fabric LINE` for the library. The command writes it.
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "command.h"
+#include "hardware.h"
 #include "interrupt.h"
 #include "processes.h"
 #include "programs.h"
@@ -41,6 +43,8 @@ void runMain(void* given) {
 int main(int count, char** words) {
   if (count < 3) return exitBug;
   std::vector<std::string> programs;
+  std::string boards, fabric;
+  std::vector<int> ports;
   double seconds = 0;
   std::stringstream plan;
   int used = 3;
@@ -65,6 +69,14 @@ int main(int count, char** words) {
       rank->index = static_cast<int>(ranks.size());
       in >> rank->code >> rank->program;  // the program's number is kept there until it runs
       ranks.push_back(rank);
+    } else if (kind == "boards") {
+      std::getline(in >> std::ws, boards);
+    } else if (kind == "port") {
+      ports.push_back(0);
+      in >> ports.back();
+    } else if (kind == "fabric") {
+      std::getline(in, value);
+      fabric += value + "\n";
     } else {
       in >> name >> value;
       if (name == "slack")
@@ -93,6 +105,7 @@ int main(int count, char** words) {
   }
   allowFiles((ranks.size() + static_cast<std::size_t>(processes) - 1) / static_cast<std::size_t>(processes));
   makeWorld();
+  if (!boards.empty()) makeHardware(boards, fabric, ports);
   for (Rank* rank : ranks) {
     const int program = rank->code;
     rank->code = 0;

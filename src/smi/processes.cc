@@ -12,6 +12,7 @@
 
 #include <algorithm>
 
+#include "hardware.h"
 #include "interrupt.h"
 #include "mpi/transport.h"
 #include "programs.h"
@@ -269,6 +270,7 @@ void exchange() {
 }
 
 bool attend() {
+  if (hardware) return clockHardware();
   if (!distributed()) return false;
   // MPI itself spins while it waits, which takes the processor from those that have work to do.
   constexpr int spins = 20, yields = 500;

@@ -8,6 +8,7 @@
 #include <cstdlib>
 
 #include "command.h"
+#include "hardware.h"
 #include "processes.h"
 #include "programs.h"
 #include "runtime.h"
@@ -46,9 +47,9 @@ void send(const std::string& text) {
 }
 
 std::string cost() {
-  return format("\"operations\":%llu,\"switches\":%llu,\"kernels\":%zu,\"ranks\":%zu",
+  return format("\"operations\":%llu,\"switches\":%llu,\"kernels\":%zu,\"ranks\":%zu,\"cycles\":%llu",
                 static_cast<unsigned long long>(operationsDone()), static_cast<unsigned long long>(switchesDone()),
-                fibers.size(), ranks.size());
+                fibers.size(), ranks.size(), static_cast<unsigned long long>(now - 1));
 }
 
 bool ended = false;

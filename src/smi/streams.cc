@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Messages from one rank to one rank, and channels between kernels of a rank.
+/// Messages from one rank to one rank.
 ///
 /// A stream carries all messages from one rank to one port of another, in order. It has a ring of its own, so a port
 /// that nobody pops from slows no other. A message is matched with the receive that has the same number; the sender
@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "hardware.h"
 #include "processes.h"
 #include "runtime.h"
 
@@ -142,24 +143,27 @@ void bind(SMI_Channel& c, bool receives, Place place) {
     if (busy.number != c.number) tooMany(c, call, place);
     c.stream = reinterpret_cast<gs_smi_stream*>(busy.stream);
     c.end = busy.end;
-    c.bound = 1;
+    c.bound = !hardware;
     return;
   }
   Port& port = freePort(*current->rank, c.port, receives ? "receive" : "send", place, !receives, receives, false);
   Stream& s = receives ? streamOf(peer, me, c.port) : streamOf(me, peer, c.port);
   const auto count = static_cast<std::uint64_t>(c.count);
   c.stream = reinterpret_cast<gs_smi_stream*>(&s);
-  c.bound = 1;
+  // Unbound, its calls do not take the short way.
+  c.bound = !hardware;
   if (receives) {
     c.end = s.ring.head + count;
     port.receives.set(&s, c.end, place, c.number);
     s.receiveDegree = c.degree;
     s.receives.push_back({c.type, c.count, place});
+    if (hardware) openReceive(c.port, c.type, c.count, peer, c.degree, place);
     if (!isHere(peer)) tellOf(s, Record::streamDegree) << c.degree;
   } else {
     c.end = s.ring.tail + count;
     port.sends.set(&s, c.end, place, c.number);
     s.sendDegree = c.degree;
+    if (hardware) openSend(c.port, c.type, c.count, peer, c.degree, place);
     if (isHere(peer)) {
       s.sends.push_back({c.type, c.count, place});
     } else {
@@ -186,6 +190,11 @@ void alone(const Fiber* other, const SMI_Channel& c, const char* call, Place pla
   if (s.ring.tail >= c.end) tooMany(c, "SMI_Push", place);
   alone(s.pusher, c, "SMI_Push", place);
   spend();
+  if (hardware) {
+    pushElement(c.port, load(c.type, data), s.pusher, s, place);
+    ++s.ring.tail;
+    return;
+  }
   while (s.ring.held() >= s.room) {
     if (s.room < s.limit) {
       s.ring.grow(std::min(s.limit, 2 * s.ring.capacity()));
@@ -215,6 +224,11 @@ void alone(const Fiber* other, const SMI_Channel& c, const char* call, Place pla
   if (s.ring.head >= c.end) tooMany(c, "SMI_Pop", place);
   alone(s.popper, c, "SMI_Pop", place);
   spend();
+  if (hardware) {
+    store(c.type, data, popElement(c.port, s.popper, s, place));
+    ++s.ring.head;
+    return;
+  }
   while (!s.ring.held()) {
     s.popper = current;
     wait(s, place);
@@ -331,104 +345,9 @@ void checkDegree(int degree, const char* call, Place place) {
 
 }  // namespace gossamer::smi
 
-// ---- Channels between the kernels of one rank ----
-
-struct gs_smi_fifo : gossamer::smi::Waitable {
-  gossamer::smi::Ring bytes;  ///< elements are kept in `data`; the ring counts them
-  std::vector<char> data;
-  std::string name;
-  int size = 0, depth = 1;
-  std::deque<gossamer::smi::Fiber*> writers, readers;
-
-  gossamer::smi::Wait wait(const gossamer::smi::Fiber& fiber) const override {
-    const bool writes = std::find(writers.begin(), writers.end(), &fiber) != writers.end();
-    return {gossamer::smi::format("to %s channel %s: %s ({})", writes ? "write" : "read", name.c_str(),
-                                  writes ? "full" : "empty"),
-            {fiber.rank->index}};
-  }
-};
-
-namespace {
-
 using namespace gossamer::smi;
 
-gs_smi_fifo& fifoOf(SMI_Fifo* handle, int size, int depth, const char* name) {
-  if (!handle->fifo) {
-    auto* made = new gs_smi_fifo;
-    made->name = name;
-    made->size = size;
-    // A channel of depth 0 is a wire: one element may be on its way.
-    made->depth = std::max(depth, 1);
-    made->data.resize(static_cast<std::size_t>(made->size) * static_cast<std::size_t>(made->depth));
-    handle->fifo = made;
-  }
-  return *handle->fifo;
-}
-
-bool full(const gs_smi_fifo& f) { return f.bytes.held() == static_cast<std::uint64_t>(f.depth); }
-
-char* place(gs_smi_fifo& f, std::uint64_t number) {
-  return f.data.data() + number % static_cast<std::uint64_t>(f.depth) * static_cast<std::uint64_t>(f.size);
-}
-
-void wakeOne(std::deque<Fiber*>& waiting) {
-  if (waiting.empty()) return;
-  wake(waiting.front());
-  waiting.pop_front();
-}
-
-void put(gs_smi_fifo& f, const void* data) {
-  std::copy_n(static_cast<const char*>(data), f.size, place(f, f.bytes.tail++));
-  wakeOne(f.readers);
-}
-
-void take(gs_smi_fifo& f, void* data) {
-  std::copy_n(place(f, f.bytes.head++), f.size, static_cast<char*>(data));
-  wakeOne(f.writers);
-}
-
-}  // namespace
-
 extern "C" {
-
-void SMI_Fifo_write(SMI_Fifo* fifo, const void* data, int size, int depth, const char* name) {
-  gs_smi_fifo& f = fifoOf(fifo, size, depth, name);
-  spend();
-  while (full(f)) {
-    f.writers.push_back(current);
-    wait(f, __builtin_return_address(0));
-  }
-  put(f, data);
-}
-
-void SMI_Fifo_read(SMI_Fifo* fifo, void* data, int size, int depth, const char* name) {
-  gs_smi_fifo& f = fifoOf(fifo, size, depth, name);
-  spend();
-  while (!f.bytes.held()) {
-    f.readers.push_back(current);
-    wait(f, __builtin_return_address(0));
-  }
-  take(f, data);
-}
-
-int SMI_Fifo_write_nb(SMI_Fifo* fifo, const void* data, int size, int depth, const char* name) {
-  gs_smi_fifo& f = fifoOf(fifo, size, depth, name);
-  spend();
-  // A kernel that asks again and again lets the others run.
-  if (full(f)) yield();
-  if (full(f)) return 0;
-  put(f, data);
-  return 1;
-}
-
-int SMI_Fifo_read_nb(SMI_Fifo* fifo, void* data, int size, int depth, const char* name) {
-  gs_smi_fifo& f = fifoOf(fifo, size, depth, name);
-  spend();
-  if (!f.bytes.held()) yield();
-  if (!f.bytes.held()) return 0;
-  take(f, data);
-  return 1;
-}
 
 SMI_Channel SMI_Open_send_channel(int count, SMI_Datatype type, int destination, int port, SMI_Comm comm) {
   return opened(false, count, type, destination, port, comm, -1, __func__, __builtin_return_address(0));

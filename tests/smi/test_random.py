@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import random
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -136,16 +136,21 @@ class Program:
 
 
 def emulate(
-    program: Program, seed: int, folder: Path, capfd: pytest.CaptureFixture[str], processes: int = 1
+    program: Program,
+    seed: int,
+    folder: Path,
+    capfd: pytest.CaptureFixture[str],
+    processes: int = 1,
+    run: Callable[..., smi.Result] = smi.run,
 ) -> tuple[bool, dict[tuple[int, int], list[int | float | None]], set[tuple[int, str]]]:
-    """Whether all ended, what each kernel's calls gave, and which kernels wait."""
+    """Whether all ended, what each kernel's calls gave, and which kernels wait. ``run`` runs it, as `smi.run` does."""
     script = folder / "script"
     script.write_text(program.script())
     notes: list[str] = []
     capfd.readouterr()
     options = smi.Options(slack=program.default, seed=seed, processes=processes)
     try:
-        smi.run([SCRIPT], ranks=program.ranks, arguments=[str(script)], options=options, note=notes.append)
+        run([SCRIPT], ranks=program.ranks, arguments=[str(script)], options=options, note=notes.append)
         ended = True
     except RunDied as error:
         assert "deadlock" in str(error), str(error)
@@ -157,7 +162,7 @@ def emulate(
         assert int(call) == len(results[key]), line
         type_ = program.calls[key][int(call)].channel.type
         results[key].append(None if text == "-" else value_of(type_, text))
-    found = [re.match(r"rank (\d+)(?:, (\w+),)? waits", note) for note in notes]
+    found = [re.match(r"rank (\d+)(?: \(\w+\))?(?:, (\w+),)? waits", note) for note in notes]
     assert all(found), notes
     return ended, results, {(int(one[1]), one[2] or "main") for one in found if one}
 

@@ -31,6 +31,7 @@ def command(ctx: click.Context) -> None:
 @click.argument("files", nargs=-1, metavar="FILE...")
 @click.option("--ranks", metavar="N", type=int, help="How many ranks (one for each program, or each board).")
 @click.option("--topology", metavar="FILE", help="A cluster: SMI's JSON, a TOML file, or a name in config/clusters/.")
+@click.option("--engine", "-e", metavar="NAME", default="emulator", help="emulator, or rtl: boards in RTL.")
 @click.option("--define", "-D", metavar="NAME[=VALUE]", multiple=True, help="Define a macro for the programs.")
 @click.option("--slack", metavar="K", type=int, default=16, help="Degree of channels that state none (16).")
 @click.option("--seed", metavar="N", type=int, default=0, help="Let kernels run in a random order; 0: in turn (0).")
@@ -44,6 +45,7 @@ def run(
     files: tuple[str, ...],
     ranks: int | None,
     topology: str | None,
+    engine: str,
     define: tuple[str, ...],
     slack: int,
     seed: int,
@@ -72,7 +74,7 @@ def run(
     from gossamer import smi
     from gossamer.files import check_writable, write_whole
 
-    options = smi.Options(slack, seed, operations, timeout, stack, ordered, mpi)
+    options = smi.Options(slack, seed, operations, timeout, stack, ordered, mpi, engine)
     if stats is not None:
         check_writable(stats)
     result = smi.run(
@@ -84,6 +86,8 @@ def run(
         options=options,
         note=lambda line: click.echo(line, err=True),
     )
+    if result.cycles is not None:
+        click.echo(f"{result.cycles:,} cycles", err=True)
     if stats is not None:
         text = json.dumps(asdict(result), indent=1) + "\n"
         write_whole(stats, text.encode())

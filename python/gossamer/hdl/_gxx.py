@@ -51,16 +51,18 @@ def program(
     optimise: str,
     flags: Sequence[str] = (),
     libraries: Sequence[str] = (),
+    *,
+    shared: bool = False,
 ) -> None:
     """Builds a program of models, which Verilator has written to these folders, and of what drives them.
 
     ``optimise`` is the compiler's level for models and harness, ``flags`` are further ones for the same,
-    ``libraries`` options of the link. InputError if that fails.
+    ``libraries`` options of the link. ``shared``: a library, not an executable. InputError if that fails.
     """
     known = [_read(folder) for folder in models]
     options = sorted({option for model in known for option in model.options})
     include = verilator / "include"
-    common = [*_FLAGS, *options, f"-I{include}", f"-I{include / 'vltstd'}"]
+    common = [*_FLAGS, *(["-fPIC"] if shared else []), *options, f"-I{include}", f"-I{include / 'vltstd'}"]
     library = list(dict.fromkeys(name for model in known for name in model.library))
     fast, slow = (_header(level, common) for level in (optimise, _SLOW_LEVEL))
     own = [*common, *(f"-I{model.folder}" for model in known), *flags]
@@ -80,7 +82,8 @@ def program(
         made = list(pool.map(lambda job: _compile(*job), jobs))
     made += [_library(include / f"{name}.cpp", common) for name in library]
     waves = ["-llz4", "-lz"] if any(model.waves for model in known) else []
-    words = [*builds.compiler(), "-o", target, *made, *libraries, *waves, "-pthread"]
+    kind = ["-shared"] if shared else []
+    words = [*builds.compiler(), *kind, "-o", target, *made, *libraries, *waves, "-pthread"]
     _do([str(word) for word in words], target.parent / "link.log", target.parent)
 
 

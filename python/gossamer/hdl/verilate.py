@@ -38,6 +38,7 @@ def model(
     cxx: Sequence[str] = (),
     fast: bool = False,
     many: bool = False,
+    shared: bool = False,
     beside: Sequence[Sources] = (),
     beside_parameters: Mapping[str, Value] | None = None,
     include: Sequence[Path] = (),
@@ -52,6 +53,7 @@ def model(
     second. ``many``: with gs_eval_together for harnesses that drive many instances, which needs ``fast``; they see
     the macro GS_TOGETHER. ``beside`` are further designs with models of their own in the same program, which
     all have the parameters ``beside_parameters``; ``include`` are folders with headers of the harness, besides its own.
+    ``shared``: a library in place of an executable, for a harness without ``main``; not with ``fast``.
     """
     gossamer_setup.require("rtl")
     replaced = _mutants.mutated(top, sources, parameters, defines)
@@ -59,7 +61,7 @@ def model(
         sources, flags, optimise = replaced, [*flags, *_mutants.VERILATOR_FLAGS], "-O1"
     if waves:
         require_waves()
-    fast = fast and replaced is None and not assertions and not waves and _clang.available()
+    fast = fast and not shared and replaced is None and not assertions and not waves and _clang.available()
     if many and not fast:
         raise InputError(f"{top}: many instances are evaluated together on x86-64 alone, without assertions and waves")
     options = ["--cc", "-O3", "-Wall"]
@@ -76,6 +78,7 @@ def model(
         *(top, *options, *beside_options, *cxx, optimise, _run.version("verilator"), *harness),
         *((_run.version("ziglang"), many) if fast else ()),
         *(f"{one.top} {one.digest()}" for one in beside),
+        *(["shared"] if shared else ()),
         also=[*harness, *headers, WAIVERS, *passes],
     )
     compile_flags = [*cxx, *(f"-I{folder}" for folder in folders)]
@@ -106,7 +109,7 @@ def model(
         for name, one in models:
             _build(verilog(one, name), folder)
         written = [folder / f"model-{name}" for name, _ in models]
-        _gxx.program(folder / "simulator", written, [*own, *harness], _root(), optimise, compile_flags)
+        _gxx.program(folder / "simulator", written, [*own, *harness], _root(), optimise, compile_flags, shared=shared)
 
     return _run.kept("model", f"{top}-{key}", make) / "simulator"
 

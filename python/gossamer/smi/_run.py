@@ -12,14 +12,14 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from gossamer import diagnostics
 from gossamer.errors import ExitCode, GossamerError, InputError, RunDied, signal_name
 from gossamer.paths import INCLUDE
-from gossamer.smi import _compile, _mpi
+from gossamer.smi import _compile, _mpi, _rtl
 from gossamer.smi._programs import Program, build
 from gossamer.smi._ranks import Place, places
 from gossamer_setup._signals import SIGNALS
@@ -27,6 +27,7 @@ from gossamer_setup._signals import SIGNALS
 _MOST_LINES = 24
 _GRACE = 5.0
 """Seconds that an interrupted run has to end."""
+ENGINES = ("emulator", "rtl")
 _INT, _WORD = (1 << 31) - 1, (1 << 64) - 1
 """The greatest numbers that the emulator has for an option."""
 
@@ -49,6 +50,8 @@ class Options:
     """Every SMI_ADD adds in the order of ranks."""
     processes: int = 1
     """MPI's processes that share the ranks; each has neighbouring ones. Limits and the order are those of each."""
+    engine: str = "emulator"
+    """What carries channels: `emulator`, or `rtl`: the transport's boards, cycle by cycle."""
 
     def __post_init__(self) -> None:
         limits = (("slack", self.slack, _INT), ("seed", self.seed, _WORD), ("operations", self.operations, _WORD))
@@ -60,6 +63,10 @@ class Options:
             raise InputError(f"--timeout {self.timeout:g}: give 0 or more, up to {_INT} seconds")
         if self.processes < 1:
             raise InputError(f"--mpi {self.processes}: give 1 or more processes")
+        if self.engine not in ENGINES:
+            raise InputError(f"--engine {self.engine}: give {' or '.join(ENGINES)}")
+        if self.engine == "rtl" and self.processes > 1:
+            raise InputError("--engine rtl runs in one process; leave out --mpi")
         if not 1 <= self.stack <= 4096:
             raise InputError(f"--stack {self.stack}: give 1 to 4096 MB")
 
@@ -76,6 +83,8 @@ class Result:
     """Pushes, pops and calls of collectives and of channels within a rank."""
     switches: int
     """How often another kernel went on."""
+    cycles: int | None = None
+    """Of the boards, from the kernels' start to the end of the last; None for the emulator, which has no time."""
 
 
 def run(
@@ -93,8 +102,12 @@ def run(
     `note` gets lines that go before the error's. Raises InputError for what is wrong in the programs' use of channels,
     at both lines; RunDied for a deadlock or a rank that died.
     """
+    options = options or Options()
     programs = build(files, defines)
-    return _emulate(programs, places(programs, ranks, topology), arguments, options or Options(), note)
+    where = places(programs, ranks, topology)
+    boards = _rtl.plan(files, defines, len(where), topology) if options.engine == "rtl" else []
+    result = _emulate(programs, where, arguments, options, boards, note)
+    return result if boards else replace(result, cycles=None)
 
 
 def _emulate(
@@ -102,6 +115,7 @@ def _emulate(
     where: Sequence[Place],
     arguments: Sequence[str],
     options: Options,
+    boards: Sequence[str],
     note: Callable[[str], None],
 ) -> Result:
     if options.processes > len(where):
@@ -112,6 +126,7 @@ def _emulate(
     lines += [f"option slack {options.slack}", f"option seed {options.seed}", f"option stack {options.stack << 20}"]
     lines += [f"option operations {options.operations}", f"option timeout {options.timeout}"]
     lines += ["option ordered 1"] if options.ordered else []
+    lines += boards
     if options.processes > 1:
         report = _of_all(options.processes, len(where), "\n".join(lines) + "\n", emulator, arguments)
         return _judged(report, report["code"], programs, where, note)
@@ -168,7 +183,8 @@ def _judged(
 ) -> Result:
     """The result that a report tells of, or its error; ``code`` is that of the process."""
     if report["outcome"] in ("done", "exit"):
-        return Result(*(report[key] for key in ("code", "ranks", "kernels", "operations", "switches")))
+        names = ("code", "ranks", "kernels", "operations", "switches")
+        return Result(**{name: report[name] for name in names}, cycles=report.get("cycles"))
     if report["outcome"] == "deadlock":
         raise RunDied(_deadlock(report, programs, where, note))
     if ExitCode.INTERRUPTED in (report["code"], code):

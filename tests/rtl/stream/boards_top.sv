@@ -77,6 +77,8 @@ module boards_top
     flit_t own, own_in;
     stream_report_t unused_report;
     logic [3:0] no_one;
+    logic [Links-1:0] unused_goes, unused_comes;
+    logic unused_empty;
 
     for (genvar p = 0; p < Ports; p++) begin : gen_port
       localparam int unsigned At = b * Ports + p;
@@ -165,7 +167,10 @@ module boards_top
       .mac_rx_last_i    (rx_last[b]),
       .mac_rx_error_i   (rx_error[b]),
       .up_o             (up[b]),
-      .nobody_o         (no_one)
+      .nobody_o         (no_one),
+      .goes_o           (unused_goes),
+      .comes_o          (unused_comes),
+      .empty_o          (unused_empty)
     );
 
     for (genvar l = 0; l < Links; l++) begin : gen_wire

@@ -91,6 +91,8 @@ module rank_top
   channels_t unused_own_credit, unused_own_valid;
   flit_t unused_own;
   logic [1+Links:0] no_one;
+  logic [Links-1:0] unused_goes, unused_comes;
+  logic unused_empty;
 
   if (Ports != Kinds * Links) begin : gen_illegal_links
     $fatal(1, "rank_top: Links is %0d; it must be a power of two", Links);
@@ -231,7 +233,10 @@ module rank_top
     .mac_rx_last_i    (rx_last_i),
     .mac_rx_error_i   (rx_error_i),
     .up_o,
-    .nobody_o         (no_one)
+    .nobody_o         (no_one),
+    .goes_o           (unused_goes),
+    .comes_o          (unused_comes),
+    .empty_o          (unused_empty)
   );
 
   for (genvar l = 0; l < Links; l++) begin : gen_wire

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hardware.h"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <deque>
+#include <memory>
+
+#include "interrupt.h"
+#include "processes.h"
+#include "rtl/fabric.h"
+
+namespace gossamer::smi {
+
+bool hardware = false;
+std::uint64_t now = 1;
+
+namespace {
+
+constexpr std::size_t atLeast = 1;
+
+struct Sent {
+  int type, count, rank;
+  int left;  ///< elements that the port has not taken
+  bool open = false;
+};
+
+/// What stands between a kernel and a port's two halves.
+struct End {
+  GsStreamPort* wires = nullptr;
+  std::deque<Sent> messages;
+  std::deque<std::uint64_t> out, in;
+  std::size_t outDepth = atLeast, inDepth = atLeast;
+  std::uint64_t pushed = 0, popped = 0;  ///< cycles of the last uses
+  int coming = 0;                        ///< elements of the message that is open which have not come
+  bool opens = false;
+  Fiber **pusher = nullptr, **popper = nullptr;
+};
+
+struct Meeting {
+  GsStreamBarrier* wires = nullptr;
+  void (*wake)(void*) = nullptr;
+  void* context = nullptr;
+  bool left = true;
+};
+
+const GsFabric* fabric = nullptr;
+std::vector<int> indices;            ///< of the boards' ports, by the kernels' numbers; -1: none
+std::vector<std::vector<End>> ends;  ///< by rank and the boards' port
+std::vector<Meeting> meetings;       ///< by rank
+std::vector<Fiber*> waitsForNext;
+
+struct Tick : Waitable {
+  Wait wait(const Fiber&) const override { return {"for the next cycle ({})", {}}; }
+};
+const Tick tick;
+
+End& endOf(int port, Place place) {
+  const int index = indices[static_cast<std::size_t>(port)];
+  if (index < 0) {
+    fail(exitBug, format("rank %d, port %d: was not seen in the sources ({})", current->rank->index, port), {place});
+  }
+  return ends[static_cast<std::size_t>(current->rank->index)][static_cast<std::size_t>(index)];
+}
+
+void wakeOne(Fiber**& waiting) {
+  if (!waiting || !*waiting) return;
+  wake(*waiting);
+  *waiting = nullptr;
+  waiting = nullptr;
+}
+
+void drive(End& end) {
+  GsStreamPort& wires = *end.wires;
+  wires.opens_send = !end.messages.empty() && !end.messages.front().open;
+  wires.gives = !end.messages.empty() && end.messages.front().open && !end.out.empty();
+  if (wires.opens_send) {
+    const Sent& sent = end.messages.front();
+    wires.send_type = static_cast<std::uint8_t>(sent.type);
+    wires.send_rank = static_cast<std::uint8_t>(sent.rank);
+    wires.send_count = static_cast<std::uint32_t>(sent.count);
+  }
+  if (wires.gives) wires.given = end.out.front();
+  wires.opens_receive = end.opens;
+  wires.takes = end.coming && !end.opens && end.in.size() < end.inDepth;
+}
+
+void settle(End& end) {
+  const GsStreamPort& wires = *end.wires;
+  if (wires.opened_send) end.messages.front().open = true;
+  if (wires.gave) {
+    end.out.pop_front();
+    if (!--end.messages.front().left) end.messages.pop_front();
+    wakeOne(end.pusher);
+  }
+  if (wires.opened_receive) end.opens = false;
+  if (wires.came) {
+    end.in.push_back(wires.taken);
+    --end.coming;
+    wakeOne(end.popper);
+  }
+}
+
+/// One cycle; false if nothing is under way.
+bool cycle() {
+  for (std::vector<End>& rank : ends) {
+    for (End& end : rank) drive(end);
+  }
+  const bool moves = fabric->cycle();
+  ++now;
+  for (std::vector<End>& rank : ends) {
+    for (End& end : rank) settle(end);
+  }
+  for (Meeting& meeting : meetings) {
+    if (meeting.wires->has_come) meeting.wires->comes = false;
+    if (!meeting.wires->has_left) continue;
+    meeting.wires->leaves = false;
+    meeting.left = true;
+    meeting.wake(meeting.context);
+  }
+  if (const int rank = fabric->faulty(); rank >= 0) {
+    fail(exitBug,
+         format("cycle %llu: the board of rank %d reports a fault", static_cast<unsigned long long>(now), rank));
+  }
+  return moves;
+}
+
+}  // namespace
+
+void makeHardware(const std::string& library, const std::string& script, const std::vector<int>& numbers) {
+  void* handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
+  auto* make = handle ? reinterpret_cast<decltype(&gs_fabric_make)>(dlsym(handle, "gs_fabric_make")) : nullptr;
+  if (!make) fail(exitBug, format("%s: no boards: %s", library.c_str(), dlerror()));
+  fabric = make(script.c_str());
+  if (!fabric) fail(exitBug, "the links of the boards do not come up");
+  hardware = true;
+  indices.assign(portLimit, -1);
+  for (std::size_t at = 0; at < numbers.size(); ++at) {
+    indices[static_cast<std::size_t>(numbers[at])] = static_cast<int>(at);
+  }
+  ends.resize(ranks.size());
+  meetings.resize(ranks.size());
+  for (const Rank* rank : ranks) {
+    const auto at = static_cast<std::size_t>(rank->index);
+    ends[at] = std::vector<End>(numbers.size());
+    for (std::size_t port = 0; port < numbers.size(); ++port) {
+      ends[at][port].wires = fabric->port(rank->index, static_cast<int>(port));
+    }
+    meetings[at].wires = fabric->barrier(rank->index);
+  }
+}
+
+void nextCycle(Place place) {
+  waitsForNext.push_back(current);
+  wait(tick, place);
+}
+
+void useOnce(std::uint64_t& used, Place place) {
+  while (used == now) nextCycle(place);
+  used = now;
+}
+
+void openSend(int port, int type, int count, int rank, int degree, Place place) {
+  End& end = endOf(port, place);
+  end.messages.push_back({type, count, rank, count});
+  end.outDepth = std::max(atLeast, static_cast<std::size_t>(degree < 0 ? options.slack : degree));
+}
+
+void openReceive(int port, int type, int count, int rank, int degree, Place place) {
+  End& end = endOf(port, place);
+  end.wires->receive_type = static_cast<std::uint8_t>(type);
+  end.wires->receive_rank = static_cast<std::uint8_t>(rank);
+  end.wires->receive_count = static_cast<std::uint32_t>(count);
+  end.coming = count;
+  end.opens = true;
+  end.inDepth = std::max(atLeast, static_cast<std::size_t>(degree < 0 ? options.slack : degree));
+}
+
+void pushElement(int port, std::uint64_t value, Fiber*& pusher, const Waitable& what, Place place) {
+  End& end = endOf(port, place);
+  for (;;) {
+    while (end.pushed == now) nextCycle(place);
+    if (end.out.size() < end.outDepth) break;
+    pusher = current;
+    end.pusher = &pusher;
+    wait(what, place);
+  }
+  end.pushed = now;
+  end.out.push_back(value);
+}
+
+std::uint64_t popElement(int port, Fiber*& popper, const Waitable& what, Place place) {
+  End& end = endOf(port, place);
+  for (;;) {
+    while (end.popped == now) nextCycle(place);
+    if (!end.in.empty()) break;
+    popper = current;
+    end.popper = &popper;
+    wait(what, place);
+  }
+  end.popped = now;
+  const std::uint64_t value = end.in.front();
+  end.in.pop_front();
+  return value;
+}
+
+void comeToBarrier(void (*wake)(void*), void (*waitHere)(void*), void* context) {
+  Meeting& meeting = meetings[static_cast<std::size_t>(current->rank->index)];
+  meeting.wake = wake;
+  meeting.context = context;
+  meeting.left = false;
+  meeting.wires->comes = meeting.wires->leaves = true;
+  while (!meeting.left) waitHere(context);
+}
+
+bool clockHardware() {
+  while (unfinishedHere()) {
+    if (interrupted()) interrupt();
+    const bool moves = cycle();
+    const bool idle = waitsForNext.empty();
+    for (Fiber* fiber : waitsForNext) wake(fiber);
+    waitsForNext.clear();
+    if (someReady()) return true;
+    if (idle && !moves) return false;
+  }
+  return false;
+}
+
+}  // namespace gossamer::smi

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Boards of gs_sim_stream, one model instantiated for each, and the wires between them.
+#include "fabric.h"
+
+#include <memory>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "Vgs_sim_stream.h"
+#include "verilated.h"
+
+namespace {
+
+constexpr unsigned kPorts = PORTS, kLinks = LINKS;
+/// Cycles in which nothing happens until a port has sent what it has: `Linger`, and the way to the switch and out of
+/// it.
+constexpr unsigned kQuiet = 64;
+constexpr unsigned kUpCycles = 100'000, kSettleCycles = 2'000;
+
+struct Board {
+  VerilatedContext context;
+  Vgs_sim_stream top{&context};
+  // By link: the board whose wire leads here, and its link.
+  unsigned far[kLinks] = {}, farLink[kLinks] = {};
+  unsigned wired = 0;
+  GsStreamPort ports[kPorts] = {};
+  GsStreamBarrier barrier = {};
+};
+
+std::vector<std::unique_ptr<Board>> boards;
+std::int64_t flying = 0;  ///< flits in links
+unsigned quiet = 0;
+
+void low() {
+  for (auto& board : boards) {
+    board->top.clk_i = 0;
+    board->top.eval();
+  }
+}
+
+/// What stands behind the wires comes from registers: it reaches the other boards at this edge.
+void high() {
+  for (auto& board : boards) {
+    unsigned valid = 0, last = 0, error = 0;
+    for (unsigned link = 0; link < kLinks; ++link) {
+      if (!(board->wired >> link & 1)) continue;
+      const Vgs_sim_stream& far = boards[board->far[link]]->top;
+      const unsigned from = board->farLink[link];
+      valid |= (far.away_valid_o >> from & 1u) << link;
+      last |= (far.away_last_o >> from & 1u) << link;
+      error |= (far.away_error_o >> from & 1u) << link;
+      board->top.rx_data_i[link] = far.away_data_o[from];
+      board->top.rx_keep_i[link] = far.away_keep_o[from];
+    }
+    board->top.rx_valid_i = valid;
+    board->top.rx_last_i = last;
+    board->top.rx_error_i = error;
+  }
+  for (auto& board : boards) {
+    board->top.clk_i = 1;
+    board->top.eval();
+  }
+}
+
+void tick() {
+  low();
+  high();
+}
+
+void drive(Board& board) {
+  Vgs_sim_stream& top = board.top;
+  for (unsigned p = 0; p < kPorts; ++p) {
+    const GsStreamPort& port = board.ports[p];
+    top.send_valid_i[p] = port.opens_send;
+    top.send_element_i[p] = port.send_type;
+    top.send_rank_i[p] = port.send_rank;
+    top.send_count_i[p] = port.send_count;
+    top.s_valid_i[p] = port.gives;
+    top.s_data_i[p] = port.given;
+    top.recv_valid_i[p] = port.opens_receive;
+    top.recv_element_i[p] = port.receive_type;
+    top.recv_rank_i[p] = port.receive_rank;
+    top.recv_count_i[p] = port.receive_count;
+    top.m_ready_i[p] = port.takes;
+  }
+  top.come_valid_i = board.barrier.comes;
+  top.leave_ready_i = board.barrier.leaves;
+}
+
+/// What happens at the edge that comes; whether anything does.
+bool look(Board& board) {
+  const Vgs_sim_stream& top = board.top;
+  bool some = !top.empty_o;
+  for (unsigned p = 0; p < kPorts; ++p) {
+    GsStreamPort& port = board.ports[p];
+    port.opened_send = port.opens_send && top.send_ready_o[p];
+    port.gave = port.gives && top.s_ready_o[p];
+    port.opened_receive = port.opens_receive && top.recv_ready_o[p];
+    port.came = port.takes && top.m_valid_o[p];
+    port.taken = top.m_data_o[p];
+    some |= port.opened_send || port.gave || port.opened_receive || port.came;
+  }
+  GsStreamBarrier& barrier = board.barrier;
+  barrier.has_come = barrier.comes && top.come_ready_o;
+  barrier.has_left = barrier.leaves && top.leave_valid_o;
+  some |= barrier.has_come || barrier.has_left;
+  flying += __builtin_popcount(top.goes_o) - __builtin_popcount(top.comes_o);
+  return some || top.goes_o || top.comes_o;
+}
+
+bool cycle() {
+  for (auto& board : boards) drive(*board);
+  low();
+  bool some = false;
+  for (auto& board : boards) some |= look(*board);
+  high();
+  quiet = some || flying ? 0 : quiet + 1;
+  return quiet < kQuiet;
+}
+
+GsStreamPort* portOf(int rank, int port) { return &boards[static_cast<std::size_t>(rank)]->ports[port]; }
+
+GsStreamBarrier* barrierOf(int rank) { return &boards[static_cast<std::size_t>(rank)]->barrier; }
+
+int faulty() {
+  for (std::size_t rank = 0; rank < boards.size(); ++rank) {
+    if (boards[rank]->top.fault_o) return static_cast<int>(rank);
+  }
+  return -1;
+}
+
+/// The lines of one kind, as functions of their numbers.
+template <class Act>
+void each(const char* script, const char* kind, Act act) {
+  std::istringstream lines(script);
+  for (std::string line, word; std::getline(lines, line);) {
+    std::istringstream in(line);
+    if (!(in >> word) || word != kind) continue;
+    unsigned numbers[4] = {};
+    for (unsigned& number : numbers) in >> number;
+    act(numbers);
+  }
+}
+
+bool up() {
+  for (auto& board : boards) {
+    if ((board->top.up_o & board->wired) != board->wired) return false;
+  }
+  return true;
+}
+
+bool ready() {
+  for (auto& board : boards) {
+    if (!board->top.ready_o) return false;
+  }
+  return true;
+}
+
+const GsFabric fabric{portOf, barrierOf, cycle, faulty};
+
+}  // namespace
+
+const GsFabric* gs_fabric_make(const char* script) {
+  each(script, "boards", [](const unsigned* n) {
+    for (unsigned at = 0; at < n[0]; ++at) {
+      boards.push_back(std::make_unique<Board>());
+      boards.back()->top.board_i = static_cast<std::uint16_t>(at);
+      boards.back()->top.rst_ni = 0;
+    }
+  });
+  each(script, "wire", [](const unsigned* n) {
+    Board& board = *boards.at(n[0]);
+    board.wired |= 1u << n[1];
+    board.far[n[1]] = n[2];
+    board.farLink[n[1]] = n[3];
+    board.top.far_i[n[1]] = static_cast<std::uint8_t>(n[2]);
+    board.top.far_link_i[n[1]] = static_cast<std::uint8_t>(n[3]);
+  });
+  each(script, "tree", [](const unsigned* n) { boards.at(n[0])->top.tree_entry_i = static_cast<std::uint16_t>(n[1]); });
+  for (int at = 0; at < 8; ++at) tick();
+  for (auto& board : boards) board->top.rst_ni = 1;
+  while (!ready()) tick();
+  // An entry of each board at a time.
+  std::vector<std::vector<std::pair<unsigned, unsigned>>> routes(boards.size());
+  each(script, "route", [&](const unsigned* n) { routes.at(n[0]).emplace_back(n[1], n[2]); });
+  for (std::size_t at = 0, left = 1; left; ++at) {
+    left = 0;
+    for (std::size_t rank = 0; rank < boards.size(); ++rank) {
+      Vgs_sim_stream& top = boards[rank]->top;
+      top.table_we_i = at < routes[rank].size();
+      if (!top.table_we_i) continue;
+      top.table_index_i = static_cast<std::uint8_t>(routes[rank][at].first);
+      top.table_entry_i = static_cast<std::uint8_t>(routes[rank][at].second);
+      ++left;
+    }
+    tick();
+  }
+  for (auto& board : boards) board->top.bind_i = 1;
+  tick();
+  for (auto& board : boards) board->top.bind_i = 0;
+  for (unsigned at = 0; !up(); ++at) {
+    if (at == kUpCycles) return nullptr;
+    tick();
+  }
+  for (unsigned at = 0; at < kSettleCycles; ++at) tick();
+  return &fabric;
+}

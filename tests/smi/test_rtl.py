@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs whose channels the RTL transport carries. All run on boards with the same ports: one model is built."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import ROOT, Command, Size
+
+from gossamer import smi
+from gossamer.errors import InputError, RunDied
+
+from . import model
+from .test_examples import GESUMMV, STREAMS, stencil
+from .test_random import Program, combine, emulate
+
+FIXTURES = ROOT / "tests" / "fixtures" / "smi"
+BOARDS = str(FIXTURES / "boards.c")
+RING = FIXTURES / "ring.toml"
+PORTS = str(FIXTURES / "ports.c")
+TYPES = (3, 1, 2, 1, 2, 4)
+"""Of the ports of boards.c."""
+
+
+def on_boards(files: list[str], ranks: int, *words: object, seed: int = 0, fours: int = 1, **more: Any) -> smi.Result:
+    return smi.run([*files, PORTS], ranks=ranks, topology=RING, arguments=[str(word) for word in words],
+                   defines=[f"FOURS={fours}"], options=smi.Options(seed=seed, engine="rtl"), **more)  # fmt: skip
+
+
+class Messages(Program):
+    """A random program of messages and barriers, on the ports of boards.c."""
+
+    def group(self, port: int) -> None:
+        draw = self.draw
+        kind = "barrier" if port == 0 else "message"
+        if kind == "message" and self.ranks == 1:
+            return
+        sender, receiver = draw.sample(range(self.ranks), 2) if kind == "message" else (0, 0)
+        stated = kind == "message" and draw.random() < 0.7
+        slack = draw.choice([0, 1, 2, 5, 40]) if stated else self.default
+        homes = {rank: self.kernel(rank) for rank in range(self.ranks)}
+        lists: dict[int, list[model.Call]] = {rank: [] for rank in range(self.ranks)}
+        given: dict[int, model.Values] = {}
+        taken: dict[tuple[int, int], int] = {}
+        length = draw.randint(1, 3)
+        for number in range(length):
+            count = 1 if kind == "barrier" else draw.choice([1, 2, 3, 7, 20])
+            # The narrowest and the widest port are used most: a program has six groups at most.
+            number_ = 6 if kind == "barrier" else (port + 4) % 6
+            c = model.Channel(
+                kind, count, TYPES[number_ % 6], number_, sender, 0, slack, stated, self.ranks, receiver,
+                given=given if kind == "message" else {}, taken=taken if kind == "message" else {}, combine=combine,
+            )  # fmt: skip
+            self.ids[id(c)] = len(self.ids)
+            self.kept.append(c)
+            for rank in range(self.ranks):
+                calls = [model.Call(c, self.number(c.type)) for _ in range(c.calls(rank))]
+                if number == length - 1 and draw.random() < 0.07:
+                    calls = calls[: draw.randrange(len(calls) + 1)]
+                lists[rank] += calls
+        for rank, calls in lists.items():
+            homes[rank].append(calls)
+
+    def __init__(self, seed: int) -> None:
+        self.kept: list[model.Channel] = []
+        super().__init__(seed)
+
+
+def modelled(case: int, endless: bool) -> tuple[Messages, list[model.Kernel], bool]:
+    """A program, and how far its kernels come: with the slack that it states, or as much as they like."""
+    program = Messages(case)
+    for channel in program.kept if endless else []:
+        channel.slack = 10**6
+    kernels = program.modelled()
+    return program, kernels, model.run(kernels)
+
+
+def test_random_programs_do_what_the_model_does(
+    size: Size, seed: int, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Boards have buffers of their own: kernels come at least as far as with the slack that a program states, and not
+    farther than with any. Where both are the same, so are those that wait. Cycles are those of any order of kernels."""
+    draw = random.Random(seed)
+    for wanted in ("ends", "waits", "between") * size.pick(2, 4, 300):
+        outcome = None
+        while outcome != wanted:
+            case = draw.randrange(2**32)
+            program, least, ends = modelled(case, False)
+            _, most, may_end = modelled(case, True)
+            same = all(one.at == other.at for one, other in zip(least, most, strict=True))
+            if program.ranks <= 4:
+                outcome = "between" if not same else "ends" if ends else "waits"
+        cycles: list[int | None] = []
+
+        def run(files: list[str], cycles: list[int | None] = cycles, **about: Any) -> smi.Result:
+            about["options"] = smi.Options(about["options"].slack, about["options"].seed, engine="rtl")
+            result = smi.run([BOARDS], topology=RING, **about)
+            cycles.append(result.cycles)
+            return result
+
+        found = [emulate(program, order, tmp_path, capfd, run=run) for order in (0, draw.randrange(1, 2**31))]
+        place = f"program {case}\n{program.script()}"
+        assert found[0] == found[1] and cycles[1:] == cycles[:-1], f"{cycles} cycles, {place}"
+        ended, results, waits = found[0]
+        for low, high in zip(least, most, strict=True):
+            gave = results[low.rank, low.number]
+            assert low.at <= len(gave) <= high.at and gave == high.results[: len(gave)], place
+        assert ended or not ends, place
+        assert not ended or may_end, place
+        if same:
+            waiting = {
+                (one.rank, f"k{one.number}" if one.number else "main") for one in least if one.at < len(one.todo)
+            }
+            assert waits == waiting, place
+
+
+def test_stencil(seed: int, tmp_path: Path) -> None:
+    grid = np.random.default_rng(seed).normal(size=(8, 12)).astype(np.float32)
+    grid.tofile(tmp_path / "in")
+    words = (2, 2, 8, 12, 2, tmp_path / "in", tmp_path / "out")
+    cycles = []
+    for order in (0, 7):
+        done = on_boards([str(STREAMS / "stencil.cpp")], 4, *words, seed=order, fours=4)
+        assert done.code == 0
+        cycles.append(done.cycles)
+        assert np.array_equal(np.fromfile(tmp_path / "out", dtype=np.float32).reshape(8, 12), stencil(grid, 2))
+    assert cycles[0] == cycles[1]
+
+
+def test_gesummv(seed: int, tmp_path: Path) -> None:
+    draw = np.random.default_rng(seed)
+    size = 300
+    data = {name: draw.integers(-9, 9, (size, size)).astype(np.float32) for name in "AB"}
+    data["x"] = draw.integers(-9, 9, size).astype(np.float32)
+    for name, values in data.items():
+        values.tofile(tmp_path / name)
+    words = [f"{name}={tmp_path / name}" for name in data]
+    words += [f"N={size}", "alpha=1.5", "beta=0.5", f"y={size}:{tmp_path / 'y'}"]
+    files = [str(GESUMMV / f"gesummv_rank{rank}.cl") for rank in range(2)]
+    took = [on_boards(files, 2, *words, seed=order).cycles for order in (0, 3)]
+    want = np.float32(1.5) * (data["A"] @ data["x"]) + np.float32(0.5) * (data["B"] @ data["x"])
+    assert np.array_equal(np.fromfile(tmp_path / "y", dtype=np.float32), want)
+    # An element a cycle, behind the way there, back and there again.
+    assert took[0] == took[1] and took[0] is not None and size < took[0] < size + 1100
+
+
+def test_an_element_a_cycle(command: Command) -> None:
+    """Through three ranks, each in a loop that pops and pushes: a thousand elements more take a thousand cycles."""
+    took = []
+    for count in (1000, 2000):
+        done = command("smi", "run", STREAMS / "pipeline.c", PORTS, "-D", "FOURS=1", "--engine", "rtl", "--topology",
+                       RING, "--ranks", "3", "--", str(count))  # fmt: skip
+        assert (done.returncode, done.stdout) == (0, f"{sum(range(count)) + count * 3}\n"), done.stderr
+        took.append(int(done.stderr.split()[-2].replace(",", "")))
+    assert took[1] - took[0] == 1000
+
+
+def test_time_is_the_same_in_any_order(tmp_path: Path) -> None:
+    """Kernels of a rank that poll, and a channel to the own rank: how often each asks is told by cycles alone."""
+    found = []
+    for order in (0, 3, 9):
+        words = f"n=200 tries=1:{tmp_path / 'tries'} polls=1:{tmp_path / 'polls'} total=1:{tmp_path / 'total'}".split()
+        done = on_boards([str(FIXTURES / "polls.cl")], 1, *words, seed=order)
+        counts = [int(np.fromfile(tmp_path / name, dtype=np.int32)[0]) for name in ("tries", "polls", "total")]
+        found.append((done.cycles, *counts))
+    assert found[0] == found[1] == found[2]
+    _, tries, polls, total = found[0]
+    assert total == sum(range(200))
+    # An element in three cycles: the writer asks in each, the reader once an element but for the wait at the start.
+    assert 590 <= tries <= 605 and 200 <= polls <= 205
+
+
+DEADLOCK = """
+#include <smi.h>
+int main(void) {
+  int me = SMI_Comm_rank(SMI_COMM_WORLD), value = 0;
+  SMI_Channel out = SMI_Open_send_channel(1, SMI_INT, 1 - me, 0, SMI_COMM_WORLD);
+  SMI_Channel in = SMI_Open_recv_channel(1, SMI_INT, 1 - me, 0, SMI_COMM_WORLD);
+  SMI_Pop(&in, &value);
+  SMI_Push(&out, &value);
+  return 0;
+}
+"""
+
+
+def test_a_deadlock_is_named(tmp_path: Path) -> None:
+    (tmp_path / "ring.c").write_text(DEADLOCK)
+    said: dict[str, list[str]] = {}
+    for engine in ("emulator", "rtl"):
+        said[engine] = []
+        with pytest.raises(RunDied, match="rank 0 waits for rank 1, which waits for rank 0"):
+            smi.run([str(tmp_path / "ring.c"), PORTS], ranks=2, topology=RING, defines=["FOURS=1"],
+                    options=smi.Options(engine=engine), note=said[engine].append)  # fmt: skip
+    assert said["rtl"] == said["emulator"] and len(said["rtl"]) == 2
+
+
+COLLECTIVE = "SMI_Open_bcast_channel(1, SMI_INT, 2, 0, SMI_COMM_WORLD);"
+SPLIT = "SMI_Barrier(4, SMI_Comm_split(SMI_COMM_WORLD, SMI_Comm_rank(SMI_COMM_WORLD) / 2, 0));"
+RANDOM = "SMI_Open_send_channel(1, SMI_INT, 0, SMI_Comm_rank(SMI_COMM_WORLD), SMI_COMM_WORLD);"
+BARRIERS = "SMI_Barrier(2, SMI_COMM_WORLD);"
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        (COLLECTIVE, r"bad\.c:3: bcast on port 2: there is no RTL for it yet"),
+        (SPLIT, r"Barrier of a communicator of 2 ranks: there is no RTL for it yet.*bad\.c:3"),
+        (RANDOM, r"bad\.c:3: the port is no constant"),
+        (BARRIERS, r"a barrier on port 4, and one on port 2 .*bad\.c:3"),
+    ],
+)
+def test_what_has_no_rtl_is_told(line: str, said: str, tmp_path: Path) -> None:
+    (tmp_path / "bad.c").write_text(
+        "#include <smi.h>\nint main(void) {\n" + line
+        + "\n  SMI_Open_send_channel(1, SMI_INT, 0, 0, SMI_COMM_WORLD);\n  return 0;\n}\n"
+    )  # fmt: skip
+    with pytest.raises(InputError, match=said):
+        on_boards([str(tmp_path / "bad.c")], 4)
+
+
+def test_what_boards_need_is_told() -> None:
+    file = str(STREAMS / "pipeline.c")
+    with pytest.raises(InputError, match="needs the boards' wiring; give --topology"):
+        smi.run([file], ranks=2, options=smi.Options(engine="rtl"))
+    with pytest.raises(InputError, match="--engine rtl runs in one process; leave out --mpi"):
+        smi.Options(engine="rtl", processes=2)
+    with pytest.raises(InputError, match="--engine hdl: give emulator or rtl"):
+        smi.Options(engine="hdl")
+    with pytest.raises(InputError, match="b is quad, a is tiny; --engine rtl simulates boards that are alike"):
+        smi.run([file], topology=FIXTURES / "mixed.toml", options=smi.Options(engine="rtl"))
