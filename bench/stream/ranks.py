@@ -22,13 +22,21 @@ from gossamer.hdl import sources, verilate
 from gossamer.paths import ROOT
 
 HARNESS = ROOT / "tests" / "rtl" / "stream"
-BCAST, REDUCE, ALLREDUCE, BARRIER = range(4)
-SETS = {BCAST: 0, REDUCE: 0, ALLREDUCE: 1, BARRIER: 1}
-"""Kinds that a rank of the harness has: two, by the model's parameter."""
+BCAST, REDUCE, SCATTER, GATHER, ALLREDUCE, ALLGATHER, BARRIER = range(1, 8)
+SECOND = 8
+"""Added to a kind of part: at the second block for them."""
+PARTS = (SCATTER, GATHER, ALLGATHER)
+SETS = {BCAST: 0, REDUCE: 0, ALLREDUCE: 1, BARRIER: 1} | dict.fromkeys((*PARTS, *(SECOND + kind for kind in PARTS)), 2)
+"""Blocks that a rank of the harness has: two, by the model's parameter."""
 INT, FLOAT = 1, 2
 ADD, MAX, MIN = 0, 1, 2
 BITS = {INT: np.dtype(np.int32), FLOAT: np.dtype(np.float32)}
 Words = npt.NDArray[np.uint32]
+
+
+def block(kind: int) -> int:
+    """Of the two of its set, the block of a kind."""
+    return int(kind > SECOND or kind in (REDUCE, BARRIER))
 
 
 @dataclass(frozen=True)
@@ -85,6 +93,24 @@ class Tree:
         for board, link in self.parent.items():
             mask = sum(1 << child for child in self.children[board])
             said.append(f"tree {kind} {board} {self.root} {(link is None) << 11 | (link or 0) << 8 | mask}")
+        return said
+
+    def links(self, board: int) -> list[int]:
+        """Of a board, those that are in the tree."""
+        up = self.parent[board]
+        return [*self.children[board], *([] if up is None else [up])]
+
+    def ways(self, kind: int, wiring: Wiring) -> list[str]:
+        """For the script: which link of each member leads to each other one, whoever is root."""
+        said = []
+        for board in self.parent:
+            via = {board: 0}
+            for link in self.links(board):
+                queue = [wiring.ends[board, link][0]]
+                for far in queue:
+                    via[far] = link
+                    queue += [to for to in (wiring.ends[far, out][0] for out in self.links(far)) if to not in via]
+            said += [f"tree {kind} {board} {to} {8 | link}" for to, link in via.items()]
         return said
 
 
@@ -147,6 +173,11 @@ def wanted(wiring: Wiring, trees: Mapping[int, Tree], run: Run) -> list[Words]:
         return [run.data[run.root]] * (len(run.members) - 1)
     if run.kind == BARRIER:
         return [np.zeros(1, np.uint32)] * len(run.members)
+    if run.kind % SECOND == SCATTER:
+        return np.split(run.data[run.root], len(run.members))
+    if run.kind % SECOND in (GATHER, ALLGATHER):
+        every = np.concatenate([run.data[board] for board in sorted(run.members)])
+        return [every] * (1 if run.kind % SECOND == GATHER else len(run.members))
     one = trees[run.root]
 
     def below(board: int) -> Words:
@@ -213,7 +244,7 @@ class Boards:
         lines += self.wiring.lines()
         for kind, by_root in trees.items():
             for one in by_root.values():
-                lines += one.lines(kind)
+                lines += one.ways(kind, self.wiring) if kind % SECOND in PARTS else one.lines(kind)
         for number, run in enumerate(runs):
             lines += run.lines(number)
         with tempfile.TemporaryDirectory() as folder:
@@ -276,5 +307,7 @@ def made(
         lengths = {root: count}
     elif kind == BARRIER:
         count, lengths = 1, {}
+    elif kind % SECOND == SCATTER:
+        lengths = {root: count * len(members)}
     data = {board: elements(random, element, length, shape) for board, length in lengths.items()}
     return Run(kind, element, op, root, count, members, gap, data)

@@ -74,7 +74,7 @@ module gs_stream_allreduce
   assign open_ready_o = up_ready && down_ready;
   assign opens = open_valid_i && open_ready_o;
   // What the reduction refuses, the broadcast does not begin.
-  assign down_opens = opens && reducible(open_i.element, open_i.op);
+  assign down_opens = opens && open_i.kind == SmiCollectiveAllreduce && reducible(open_i.element, open_i.op);
   assign fault_o = up_fault || down_fault;
 
   logic [Edges-1:0] up_send, down_send, up_recv, down_recv, up_push, down_push, up_pop, down_pop;
@@ -89,7 +89,8 @@ module gs_stream_allreduce
   gs_stream_reduce #(
     .Edges(Edges),
     .Bytes(Bytes),
-    .Ranks(2)
+    .Ranks(2),
+    .Kind (SmiCollectiveAllreduce)
   ) u_up (
     .clk_i,
     .rst_ni,
@@ -126,7 +127,8 @@ module gs_stream_allreduce
   gs_stream_bcast #(
     .Edges(Edges),
     .Bytes(Bytes),
-    .Ranks(2)
+    .Ranks(2),
+    .Kind (SmiCollectiveAllreduce)
   ) u_down (
     .clk_i,
     .rst_ni,

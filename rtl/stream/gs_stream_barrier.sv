@@ -48,7 +48,9 @@ module gs_stream_barrier
   logic busy, through, leaves;
   tree_entry_t place;
   collective_open_t open, opened;
-  assign open = '{element: SmiTypeChar, op: SmiOpAdd, own: come_own_i, root: '0, count: 32'd1};
+  assign open = '{
+    kind: SmiCollectiveBarrier, element: SmiTypeChar, op: SmiOpAdd, own: come_own_i, root: '0, count: 32'd1
+  };
   gs_stream_tree #(
     .Edges    (Edges),
     .Ranks    (2),

@@ -13,10 +13,12 @@ module gs_stream_bcast
   import gs_stream_pkg::*;
 #(
   /// edges, each a streaming port; bytes of a beat; ranks
-  parameter  int unsigned Edges = 4,
-  parameter  int unsigned Bytes = 8,
-  parameter  int unsigned Ranks = 16,
-  localparam int unsigned RankW = $clog2(Ranks)
+  parameter  int unsigned     Edges = 4,
+  parameter  int unsigned     Bytes = 8,
+  parameter  int unsigned     Ranks = 16,
+  /// what kernels open: its own kind, or that of which it is a half
+  parameter  smi_collective_e Kind  = SmiCollectiveBcast,
+  localparam int unsigned     RankW = $clog2(Ranks)
 ) (
   input  logic                          clk_i,
   input  logic                          rst_ni,
@@ -73,7 +75,7 @@ module gs_stream_bcast
     .open_valid_i,
     .open_ready_o,
     .open_i,
-    .known_i          ((32'd1 << log_bytes(open_i.element)) <= Bytes),
+    .known_i          (open_i.kind == Kind && (32'd1 << log_bytes(open_i.element)) <= Bytes),
     .fault_o,
     .send_open_valid_o,
     .send_open_ready_i,
@@ -139,7 +141,7 @@ module gs_stream_bcast
   end
 
   logic unused;
-  assign unused = ^{opened.op, opened.own, opened.root};
+  assign unused = ^opened;
 
   `GS_ASSERT(elements_are_stable_while_they_wait,
              m_axis_tvalid_o && !m_axis_tready_i && !clear_i

@@ -79,14 +79,15 @@ package gs_stream_pkg;
 
   /// A collective, as all ranks open it alike but for `own`
   typedef struct packed {
-    smi_type_e   element;
+    smi_collective_e kind;
+    smi_type_e       element;
     /// of reductions
-    smi_op_e     op;
+    smi_op_e         op;
     /// this rank, and the root
-    logic [7:0]  own;
-    logic [7:0]  root;
+    logic [7:0]      own;
+    logic [7:0]      root;
     /// elements of each rank
-    logic [31:0] count;
+    logic [31:0]     count;
   } collective_open_t;
 
   /// The place of a rank in the tree of one root. Edges are numbered by their streaming ports at this rank.
@@ -96,6 +97,12 @@ package gs_stream_pkg;
     edge_t  parent;
     edges_t children;
   } tree_entry_t;
+
+  /// Where a rank is in the tree of scatter, gather and allgather: it takes part, behind this edge
+  typedef struct packed {
+    logic  member;
+    edge_t via;
+  } way_t;
 
   /// The other end of an edge
   typedef struct packed {

@@ -15,10 +15,12 @@ module gs_stream_reduce
   import gs_stream_pkg::*;
 #(
   /// edges, each a streaming port; bytes of a beat; ranks
-  parameter  int unsigned Edges = 4,
-  parameter  int unsigned Bytes = 8,
-  parameter  int unsigned Ranks = 16,
-  localparam int unsigned RankW = $clog2(Ranks)
+  parameter  int unsigned     Edges = 4,
+  parameter  int unsigned     Bytes = 8,
+  parameter  int unsigned     Ranks = 16,
+  /// what kernels open: its own kind, or that of which it is a half
+  parameter  smi_collective_e Kind  = SmiCollectiveReduce,
+  localparam int unsigned     RankW = $clog2(Ranks)
 ) (
   input  logic                          clk_i,
   input  logic                          rst_ni,
@@ -80,7 +82,7 @@ module gs_stream_reduce
     .open_valid_i,
     .open_ready_o,
     .open_i,
-    .known_i          (reducible(open_i.element, open_i.op)),
+    .known_i          (open_i.kind == Kind && reducible(open_i.element, open_i.op)),
     .fault_o,
     .send_open_valid_o,
     .send_open_ready_i,
@@ -162,7 +164,7 @@ module gs_stream_reduce
   end
 
   logic unused;
-  assign unused = ^{opened.own, opened.root};
+  assign unused = ^opened;
 
   `GS_ASSERT(results_are_stable_while_they_wait,
              m_axis_tvalid_o && !m_axis_tready_i && !clear_i

@@ -58,7 +58,7 @@ def test_collectives_of_all_roots(cluster: str, loss: str, size: Size, seed: int
         runs.append(
             ranks.made(
                 random,
-                int(random.integers(2)),
+                int(random.choice([ranks.BCAST, ranks.REDUCE])),
                 int(random.integers(here.wiring.boards)),
                 count,
                 everybody,
@@ -102,6 +102,44 @@ def test_results_for_all_and_barriers(cluster: str, loss: str, size: Size, seed:
     for number, run in enumerate(runs):
         if run.kind == ranks.BARRIER:
             assert outcome.opened[number] < outcome.first[number], f"run {number}: left before the last had come"
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("cluster", ["torus8", "bus8"])
+def test_parts_of_all_ranks(cluster: str, loss: str, size: Size, seed: int) -> None:
+    """Scatter, gather and allgather in any order, with any root and count, none among them: at one block over all
+    boards, and beside it at another over some of them. Each block has one tree, whoever is root."""
+    here = boards(cluster, ranks.SCATTER)
+    random = np.random.default_rng(seed)
+    everybody = list(range(here.wiring.boards))
+    few = grown(random, here.wiring, int(random.integers(1, here.wiring.boards)))
+    members = {0: everybody, ranks.SECOND: few}
+    trees = {
+        block + ranks.SCATTER: {0: ranks.tree(here.wiring, int(random.choice(some)), some, 4)}
+        for block, some in members.items()
+    }
+    runs = []
+    # Each kind at each block, and what chance adds.
+    kinds = [block + kind for block in members for kind in ranks.PARTS]
+    kinds += [int(kind) for kind in random.choice(kinds, size.pick(6, 30, 1000))]
+    for number in random.permutation(len(kinds)):
+        block = kinds[number] // ranks.SECOND * ranks.SECOND
+        count = int(random.choice([0, 1, 2, 3, 7, 40, 300]))
+        if random.random() < 0.1:
+            count = int(random.integers(1, 1500))
+        root = int(random.choice(members[block]))
+        runs.append(ranks.made(random, kinds[number], root, count, members[block], shape="any"))
+    outcome = here.run(trees, runs, limit=100_000 * len(runs) + 50_000, seed=seed, loss=LOSSES[loss], stalls=True)
+    assert (outcome.lost > 0) == (LOSSES[loss] > 0)
+
+
+def grown(random: np.random.Generator, wiring: ranks.Wiring, count: int) -> list[int]:
+    """Boards that hang together."""
+    some = [int(random.integers(wiring.boards))]
+    while len(some) < count:
+        near = sorted({far for (board, _), (far, _) in wiring.ends.items() if board in some} - set(some))
+        some.append(int(random.choice(near)))
+    return sorted(some)
 
 
 def test_some_ranks_and_a_root_between_two(size: Size, seed: int) -> None:
@@ -158,7 +196,8 @@ def test_ranks_that_disagree_are_told(case: str, seed: int) -> None:
     run = ranks.made(np.random.default_rng(seed), kind, 0, 4, two, element=ranks.INT)
     run.wrong[1] = (element, ranks.ADD, 0, count)
     ends = here.wiring.ends.items()
-    port = kind % 2 * here.LINKS + next(link for (board, link), (far, _) in ends if (board, far) == (teller, other))
+    edge = next(link for (board, link), (far, _) in ends if (board, far) == (teller, other))
+    port = ranks.block(kind) * here.LINKS + edge
     told = right.replace(".*", f"port {port} own {teller} peer {other}")
     with pytest.raises(AssertionError, match=f"report of board {teller}: {told}"):
         here.run(trees, [run], limit=20_000, seed=seed)
