@@ -142,14 +142,19 @@ class Run:
     members: Sequence[int]
     gap: int = -1
     data: dict[int, Words] = field(default_factory=dict)
-    wrong: dict[int, tuple[int, int, int, int]] = field(default_factory=dict)
-    """Ranks that open another type, operation, root or count than the others."""
+    wrong: dict[int, dict[str, int]] = field(default_factory=dict)
+    """Ranks that open another ``kind``, ``element``, ``op``, ``root`` or ``count`` than the others."""
 
     def lines(self, number: int) -> list[str]:
         """For the script."""
         mask = sum(1 << board for board in self.members)
         said = [f"run {self.kind} {self.element} {self.op} {self.root} {self.count} {mask} {self.gap}"]
-        said += [f"wrong {number} {board} {' '.join(map(str, what))}" for board, what in self.wrong.items()]
+        for board, wrong in self.wrong.items():
+            what = {
+                "kind": self.kind % SECOND, "element": self.element, "op": self.op, "root": self.root,
+                "count": self.count,
+            } | wrong  # fmt: skip
+            said.append(f"wrong {number} {board} {' '.join(map(str, what.values()))}")
         return said
 
 

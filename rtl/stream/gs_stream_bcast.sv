@@ -42,6 +42,7 @@ module gs_stream_bcast
   output logic [Bytes-1:0]              m_axis_tkeep_o,
   output logic                          m_axis_tlast_o,
   // Streaming ports of the edges
+  output watch_t [Edges-1:0]            watch_o,
   output logic [Edges-1:0]              send_open_valid_o,
   input  logic [Edges-1:0]              send_open_ready_i,
   output send_open_t [Edges-1:0]        send_open_o,
@@ -77,6 +78,7 @@ module gs_stream_bcast
     .open_i,
     .known_i          (open_i.kind == Kind && (32'd1 << log_bytes(open_i.element)) <= Bytes),
     .fault_o,
+    .watch_o,
     .send_open_valid_o,
     .send_open_ready_i,
     .send_open_o,
@@ -141,7 +143,7 @@ module gs_stream_bcast
   end
 
   logic unused;
-  assign unused = ^opened;
+  assign unused = ^{opened, place.group};
 
   `GS_ASSERT(elements_are_stable_while_they_wait,
              m_axis_tvalid_o && !m_axis_tready_i && !clear_i

@@ -44,6 +44,7 @@ module gs_stream_parts
   output logic [Bytes-1:0]              m_axis_tkeep_o,
   output logic                          m_axis_tlast_o,
   // Streaming ports of the edges
+  output watch_t [Edges-1:0]            watch_o,
   output logic [Edges-1:0]              send_open_valid_o,
   input  logic [Edges-1:0]              send_open_ready_i,
   output send_open_t [Edges-1:0]        send_open_o,
@@ -87,7 +88,7 @@ module gs_stream_parts
   logic [Ranks-1:0] members_q;
   edge_t via, parent_q;
   logic member, own_part, is_root, is_last, good;
-  logic [Edges-1:0] towards, parent, uses_q;
+  logic [Edges-1:0] towards, parent, root_edge, uses_q;
   gs_ram_sdp #(
     .Width  ($bits(edge_t)),
     .Depth  (Ranks),
@@ -109,8 +110,36 @@ module gs_stream_parts
   assign is_last = 32'(rank_q) == Ranks - 1;
   assign towards = own_part ? '0 : Edges'(1) << via;
   assign parent = is_root ? '0 : Edges'(1) << parent_q;
+  // The root may be the last that is looked up.
+  assign root_edge = (8'(rank_q) == opened_q.root) ? towards : parent;
   // Own rank and root are members, and each member is behind an edge that there is.
   assign good = member ? own_part || 32'(via) < Edges : !own_part && 8'(rank_q) != opened_q.root;
+
+  // What the ports are used for, from the cycle in which the first of them may be opened.
+  logic [15:0] number_q;
+  logic watched_q;
+  logic [Edges-1:0] uses, to_some_q, from_some_q;
+  collective_open_t watch_q;
+  stream_tag_t tag_q;
+  assign uses = uses_q | (member ? towards : '0);
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni || clear_i) begin
+      watched_q <= 1'b0;
+      number_q  <= '0;
+    end else if (state_q == Look && is_last) begin
+      watched_q <= 1'b1;
+      number_q  <= number_q + 16'd1;
+    end
+    if (state_q == Look && is_last) begin
+      watch_q <= opened_q;
+      tag_q   <= '{number: number_q, group: '0, kind: opened_q.kind, op: opened_q.op, root: opened_q.root};
+      unique case (opened_q.kind)
+        SmiCollectiveScatter: {to_some_q, from_some_q} <= {uses & ~root_edge, root_edge};
+        SmiCollectiveGather:  {to_some_q, from_some_q} <= {root_edge, uses & ~root_edge};
+        default:              {to_some_q, from_some_q} <= {uses, uses};
+      endcase
+    end
+  end
 
   // ---------------------------------------------------------------- part
   logic passes, from_kernel, from_kernel_q, to_kernel, to_kernel_q;
@@ -215,7 +244,7 @@ module gs_stream_parts
     if (state_q == Idle) rank_q <= '0;
     else if (steps) rank_q <= rank_q + RankW'(1);
     if (state_q == Idle) uses_q <= '0;
-    else if (state_q == Look && member) uses_q <= uses_q | towards;
+    else if (state_q == Look) uses_q <= uses;
     if (state_q == Look && 8'(rank_q) == opened_q.root) parent_q <= via;
     if (state_q == Find) begin
       from_q        <= from;
@@ -235,6 +264,15 @@ module gs_stream_parts
   assign send_open_valid_o = sends_q;
   assign recv_open_valid_o = recvs_q;
   for (genvar e = 0; e < Edges; e++) begin : gen_edge
+    assign watch_o[e] = '{
+      valid:   watched_q,
+      sends:   to_some_q[e],
+      recvs:   from_some_q[e],
+      own:     watch_q.own,
+      element: watch_q.element,
+      count:   watch_q.count,
+      tag:     tag_q
+    };
     assign send_open_o[e] = '{
       element: opened_q.element, own: opened_q.own, dest: edges_i[e].dest, count: opened_q.count
     };
@@ -244,7 +282,7 @@ module gs_stream_parts
   end
 
   logic unused;
-  assign unused = ^opened_q.op;
+  assign unused = ^watch_q;
 
   `GS_ASSERT_NOW(the_table_is_written_while_no_collective_is_open, !way_we_i || state_q inside {Idle, Fault})
   `GS_ASSERT_NOW(a_part_does_not_go_back_where_it_came_from, state_q != Pass || (from_q & to_q) == '0)

@@ -44,6 +44,7 @@ module gs_stream_reduce
   output logic [Bytes-1:0]              m_axis_tkeep_o,
   output logic                          m_axis_tlast_o,
   // Streaming ports of the edges
+  output watch_t [Edges-1:0]            watch_o,
   output logic [Edges-1:0]              send_open_valid_o,
   input  logic [Edges-1:0]              send_open_ready_i,
   output send_open_t [Edges-1:0]        send_open_o,
@@ -84,6 +85,7 @@ module gs_stream_reduce
     .open_i,
     .known_i          (open_i.kind == Kind && reducible(open_i.element, open_i.op)),
     .fault_o,
+    .watch_o,
     .send_open_valid_o,
     .send_open_ready_i,
     .send_open_o,
@@ -164,7 +166,7 @@ module gs_stream_reduce
   end
 
   logic unused;
-  assign unused = ^opened;
+  assign unused = ^{opened, place.group};
 
   `GS_ASSERT(results_are_stable_while_they_wait,
              m_axis_tvalid_o && !m_axis_tready_i && !clear_i

@@ -39,7 +39,7 @@ module rank_top
   input  logic [Kinds-1:0]               clear_i,
   input  logic [Kinds-1:0]               tree_we_i,
   input  logic [3:0]                     tree_root_i,
-  input  logic [11:0]                    tree_entry_i,
+  input  logic [14:0]                    tree_entry_i,
   input  logic [Kinds-1:0]               open_valid_i,
   output logic [Kinds-1:0]               open_ready_o,
   input  logic [55:0]                    open_i[Kinds],
@@ -56,9 +56,11 @@ module rank_top
   output logic                           fault_o,
   /// the first report of a port, in the order of stream_report_t
   output logic                           report_valid_o,
-  output logic [31:0]                    report_ends_o,
+  output logic [32:0]                    report_ends_o,
   output logic [31:0]                    report_mine_o,
   output logic [31:0]                    report_theirs_o,
+  output logic [31:0]                    report_my_tag_o,
+  output logic [31:0]                    report_their_tag_o,
   // Behind the wires that lead away; and from those of others
   output logic [Links-1:0]               away_valid_o,
   output logic [63:0]                    away_data_o[Links],
@@ -82,6 +84,7 @@ module rank_top
   send_bind_t [Ports-1:0] send_bind;
   recv_bind_t [Ports-1:0] recv_bind;
   send_open_t [Ports-1:0] send_open;
+  watch_t [Ports-1:0] watch;
   recv_open_t [Ports-1:0] recv_open;
   logic [Ports-1:0][8*Bytes-1:0] s_data, m_data;
   logic [Ports-1:0][Bytes-1:0] unused_keep;
@@ -120,6 +123,7 @@ module rank_top
     .m_axis_tkeep_o   (m_keep_o[KIND]), \
     .m_axis_tlast_o   (m_last_o[KIND]),
 `define RANK_PORTS(KIND) \
+    .watch_o          (watch[KIND*Links+:Links]), \
     .send_open_valid_o(send_open_valid[KIND*Links+:Links]), \
     .send_open_ready_i(send_open_ready[KIND*Links+:Links]), \
     .send_open_o      (send_open[KIND*Links+:Links]), \
@@ -192,7 +196,7 @@ module rank_top
       );
     end
     logic unused_entry;
-    assign unused_entry = ^tree_entry_i[11:4];
+    assign unused_entry = ^tree_entry_i[14:4];
   end
 
   gs_stream_board #(
@@ -229,6 +233,7 @@ module rank_top
     .m_axis_tdata_o   (m_data),
     .m_axis_tkeep_o   (unused_keep),
     .m_axis_tlast_o   (unused_last),
+    .watch_i          (watch),
     .report_valid_o   (report),
     .report_ready_i   (1'b1),
     .report_o         (told),
@@ -292,6 +297,6 @@ module rank_top
     if (!told_valid_q) told_q <= told;
   end
   assign report_valid_o = told_valid_q;
-  assign {report_ends_o, report_mine_o, report_theirs_o} = told_q;
+  assign {report_ends_o, report_mine_o, report_theirs_o, report_my_tag_o, report_their_tag_o} = told_q;
   assign fault_o = fault_q;
 endmodule

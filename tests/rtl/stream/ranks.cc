@@ -12,7 +12,7 @@
 //                                           rank named as root is
 //   run KIND TYPE OP ROOT COUNT MEMBERS GAP a collective of the boards in the mask, GAP cycles behind the end of the
 //                                           last one (-1: as soon as its ranks are free)
-//   wrong RUN BOARD TYPE OP ROOT COUNT      what one rank opens in place of it
+//   wrong RUN BOARD KIND TYPE OP ROOT COUNT what one rank opens in place of it
 // KIND is the number of the collective (smi_collective); 8 more, of scatter and those like it, is the second block.
 // INPUT has the elements (4 bytes each) that kernels give, in the order of the runs, then of boards; OUTPUT what
 // they take. For each run a line: its number, cycles from its first open to its last open, its first beat taken, and
@@ -43,7 +43,7 @@ unsigned set_of(unsigned kind) { return kind > 8 || kind == 3 || kind == 4 || ki
 unsigned block_of(unsigned kind) { return kind > 8 || kind == kReduce || kind == kBarrier; }
 
 struct Wrong {
-  unsigned board, type, op, root, count;
+  unsigned board, kind, type, op, root, count;
 };
 
 struct Run {
@@ -237,7 +237,7 @@ int main(int argc, char** argv) {
     } else if (word == "wrong") {
       unsigned run = 0;
       Wrong wrong{};
-      words >> run >> wrong.board >> wrong.type >> wrong.op >> wrong.root >> wrong.count;
+      words >> run >> wrong.board >> wrong.kind >> wrong.type >> wrong.op >> wrong.root >> wrong.count;
       runs.at(run).wrong.push_back(wrong);
     }
     if (!words) {
@@ -344,11 +344,11 @@ int main(int argc, char** argv) {
             for (size_t r = 0; r < kernel.next; ++r) waits |= block_of(runs[r].kind) == kind && !runs[r].ended;
           }
           opens = !waits && (now >= kernel.comes || !stalls);
-          Wrong said{board, run.type, run.op, run.root, run.count};
+          Wrong said{board, run.kind & 7, run.type, run.op, run.root, run.count};
           for (const Wrong& wrong : run.wrong)
             if (wrong.board == board) said = wrong;
           if (opens)
-            top.open_i[kind] = uint64_t(run.kind & 7) << 53 | uint64_t(said.type) << 50 | uint64_t(said.op) << 48 |
+            top.open_i[kind] = uint64_t(said.kind) << 53 | uint64_t(said.type) << 50 | uint64_t(said.op) << 48 |
                                uint64_t(board) << 40 | uint64_t(said.root) << 32 | said.count;
         }
       }
@@ -408,10 +408,13 @@ int main(int argc, char** argv) {
       Vrank_top& top = boards[b]->top;
       if (top.fault_o) fail("a packet that nobody wants", now, b * kKinds);
       if (!top.report_valid_o) continue;
-      const unsigned ends = top.report_ends_o;
-      std::printf("report of board %u: fault %u port %u own %u peer %u type %u and %u count %u and %u\n", b, ends >> 30,
-                  ends >> 22 & 255, ends >> 14 & 255, ends >> 6 & 255, ends >> 3 & 7, ends & 7, top.report_mine_o,
-                  top.report_theirs_o);
+      const uint64_t ends = top.report_ends_o;
+      const auto at = [&](unsigned low, unsigned mask) { return unsigned(ends >> low) & mask; };
+      std::printf("report of board %u: fault %u port %u own %u peer %u type %u and %u count %u and %u", b, at(30, 7),
+                  at(22, 255), at(14, 255), at(6, 255), at(3, 7), at(0, 7), top.report_mine_o, top.report_theirs_o);
+      for (const unsigned tag : {top.report_my_tag_o, top.report_their_tag_o})
+        std::printf(" tag %u %u %u %u %u", tag >> 16, tag >> 13 & 7, tag >> 10 & 7, tag >> 8 & 3, tag & 255);
+      std::printf("\n");
       return 1;
     }
   }
