@@ -349,7 +349,7 @@ module gs_stream_pop
   localparam int unsigned Patience = 256;
   logic [$clog2(Patience)-1:0] waited_q;
   logic [15:0] messages_q;
-  logic waits, told_q, tells;
+  logic waits, told_q, tells, gives;
   assign waits = state_q == Run && fresh_q && bind_q.eager && tag_q.kind != SmiCollectiveNone && !more;
   assign tells = waits && !told_q && &waited_q;
   always_ff @(posedge clk_i) begin
@@ -415,7 +415,7 @@ module gs_stream_pop
   place_t room_q;
   need_t need_q;
   credits_t amount;
-  logic gives, credit_valid_q;
+  logic credit_valid_q;
   flit_t credit_q, credit_flit;
   stream_credit_t credit;
   stream_header_t credit_header;
