@@ -22,13 +22,21 @@ from gossamer.hdl import sources, verilate
 from gossamer.paths import ROOT
 
 HARNESS = ROOT / "tests" / "rtl" / "stream"
-BCAST, REDUCE, ALLREDUCE, BARRIER = range(4)
-SETS = {BCAST: 0, REDUCE: 0, ALLREDUCE: 1, BARRIER: 1}
-"""Kinds that a rank of the harness has: two, by the model's parameter."""
+BCAST, REDUCE, SCATTER, GATHER, ALLREDUCE, ALLGATHER, BARRIER = range(1, 8)
+SECOND = 8
+"""Added to a kind of part: at the second block for them."""
+PARTS = (SCATTER, GATHER, ALLGATHER)
+SETS = {BCAST: 0, REDUCE: 0, ALLREDUCE: 1, BARRIER: 1} | dict.fromkeys((*PARTS, *(SECOND + kind for kind in PARTS)), 2)
+"""Blocks that a rank of the harness has: two, by the model's parameter."""
 INT, FLOAT = 1, 2
 ADD, MAX, MIN = 0, 1, 2
 BITS = {INT: np.dtype(np.int32), FLOAT: np.dtype(np.float32)}
 Words = npt.NDArray[np.uint32]
+
+
+def block(kind: int) -> int:
+    """Of the two of its set, the block of a kind."""
+    return int(kind > SECOND or kind in (REDUCE, BARRIER))
 
 
 @dataclass(frozen=True)
@@ -87,6 +95,24 @@ class Tree:
             said.append(f"tree {kind} {board} {self.root} {(link is None) << 11 | (link or 0) << 8 | mask}")
         return said
 
+    def links(self, board: int) -> list[int]:
+        """Of a board, those that are in the tree."""
+        up = self.parent[board]
+        return [*self.children[board], *([] if up is None else [up])]
+
+    def ways(self, kind: int, wiring: Wiring) -> list[str]:
+        """For the script: which link of each member leads to each other one, whoever is root."""
+        said = []
+        for board in self.parent:
+            via = {board: 0}
+            for link in self.links(board):
+                queue = [wiring.ends[board, link][0]]
+                for far in queue:
+                    via[far] = link
+                    queue += [to for to in (wiring.ends[far, out][0] for out in self.links(far)) if to not in via]
+            said += [f"tree {kind} {board} {to} {8 | link}" for to, link in via.items()]
+        return said
+
 
 def tree(wiring: Wiring, root: int, members: Sequence[int], most: int = 3) -> Tree:
     """Breadth first over the members' links; a board has at most ``most`` children."""
@@ -116,14 +142,19 @@ class Run:
     members: Sequence[int]
     gap: int = -1
     data: dict[int, Words] = field(default_factory=dict)
-    wrong: dict[int, tuple[int, int, int, int]] = field(default_factory=dict)
-    """Ranks that open another type, operation, root or count than the others."""
+    wrong: dict[int, dict[str, int]] = field(default_factory=dict)
+    """Ranks that open another ``kind``, ``element``, ``op``, ``root`` or ``count`` than the others."""
 
     def lines(self, number: int) -> list[str]:
         """For the script."""
         mask = sum(1 << board for board in self.members)
         said = [f"run {self.kind} {self.element} {self.op} {self.root} {self.count} {mask} {self.gap}"]
-        said += [f"wrong {number} {board} {' '.join(map(str, what))}" for board, what in self.wrong.items()]
+        for board, wrong in self.wrong.items():
+            what = {
+                "kind": self.kind % SECOND, "element": self.element, "op": self.op, "root": self.root,
+                "count": self.count,
+            } | wrong  # fmt: skip
+            said.append(f"wrong {number} {board} {' '.join(map(str, what.values()))}")
         return said
 
 
@@ -147,6 +178,11 @@ def wanted(wiring: Wiring, trees: Mapping[int, Tree], run: Run) -> list[Words]:
         return [run.data[run.root]] * (len(run.members) - 1)
     if run.kind == BARRIER:
         return [np.zeros(1, np.uint32)] * len(run.members)
+    if run.kind % SECOND == SCATTER:
+        return np.split(run.data[run.root], len(run.members))
+    if run.kind % SECOND in (GATHER, ALLGATHER):
+        every = np.concatenate([run.data[board] for board in sorted(run.members)])
+        return [every] * (1 if run.kind % SECOND == GATHER else len(run.members))
     one = trees[run.root]
 
     def below(board: int) -> Words:
@@ -213,7 +249,7 @@ class Boards:
         lines += self.wiring.lines()
         for kind, by_root in trees.items():
             for one in by_root.values():
-                lines += one.lines(kind)
+                lines += one.ways(kind, self.wiring) if kind % SECOND in PARTS else one.lines(kind)
         for number, run in enumerate(runs):
             lines += run.lines(number)
         with tempfile.TemporaryDirectory() as folder:
@@ -276,5 +312,7 @@ def made(
         lengths = {root: count}
     elif kind == BARRIER:
         count, lengths = 1, {}
+    elif kind % SECOND == SCATTER:
+        lengths = {root: count * len(members)}
     data = {board: elements(random, element, length, shape) for board, length in lengths.items()}
     return Run(kind, element, op, root, count, members, gap, data)

@@ -2,3 +2,4 @@
 // All collectives, beside streaming ports. Paths are relative to rtl/.
 -f stream/barrier.f
 -f stream/allreduce.f
+-f stream/parts.f

@@ -44,6 +44,7 @@ module gs_stream_allreduce
   output logic [Bytes-1:0]              m_axis_tkeep_o,
   output logic                          m_axis_tlast_o,
   // Streaming ports of the edges
+  output watch_t [Edges-1:0]            watch_o,
   output logic [Edges-1:0]              send_open_valid_o,
   input  logic [Edges-1:0]              send_open_ready_i,
   output send_open_t [Edges-1:0]        send_open_o,
@@ -74,11 +75,12 @@ module gs_stream_allreduce
   assign open_ready_o = up_ready && down_ready;
   assign opens = open_valid_i && open_ready_o;
   // What the reduction refuses, the broadcast does not begin.
-  assign down_opens = opens && reducible(open_i.element, open_i.op);
+  assign down_opens = opens && open_i.kind == SmiCollectiveAllreduce && reducible(open_i.element, open_i.op);
   assign fault_o = up_fault || down_fault;
 
   logic [Edges-1:0] up_send, down_send, up_recv, down_recv, up_push, down_push, up_pop, down_pop;
   send_open_t [Edges-1:0] up_send_open, down_send_open;
+  watch_t [Edges-1:0] up_watch, down_watch;
   recv_open_t [Edges-1:0] up_recv_open, down_recv_open;
   logic [Edges-1:0][8*Bytes-1:0] up_push_data, down_push_data;
   logic up_valid, up_goes, down_s_ready, down_valid;
@@ -89,7 +91,8 @@ module gs_stream_allreduce
   gs_stream_reduce #(
     .Edges(Edges),
     .Bytes(Bytes),
-    .Ranks(2)
+    .Ranks(2),
+    .Kind (SmiCollectiveAllreduce)
   ) u_up (
     .clk_i,
     .rst_ni,
@@ -110,6 +113,7 @@ module gs_stream_allreduce
     .m_axis_tdata_o   (up.data),
     .m_axis_tkeep_o   (up.keep),
     .m_axis_tlast_o   (up.last),
+    .watch_o          (up_watch),
     .send_open_valid_o(up_send),
     .send_open_ready_i,
     .send_open_o      (up_send_open),
@@ -126,7 +130,8 @@ module gs_stream_allreduce
   gs_stream_bcast #(
     .Edges(Edges),
     .Bytes(Bytes),
-    .Ranks(2)
+    .Ranks(2),
+    .Kind (SmiCollectiveAllreduce)
   ) u_down (
     .clk_i,
     .rst_ni,
@@ -147,6 +152,7 @@ module gs_stream_allreduce
     .m_axis_tdata_o   (down.data),
     .m_axis_tkeep_o   (down.keep),
     .m_axis_tlast_o   (down.last),
+    .watch_o          (down_watch),
     .send_open_valid_o(down_send),
     .send_open_ready_i,
     .send_open_o      (down_send_open),
@@ -180,11 +186,17 @@ module gs_stream_allreduce
   for (genvar e = 0; e < Edges; e++) begin : gen_edge
     assign send_open_o[e] = up_send[e] ? up_send_open[e] : down_send_open[e];
     assign recv_open_o[e] = up_recv[e] ? up_recv_open[e] : down_recv_open[e];
+    // Both count alike.
+    always_comb begin
+      watch_o[e]       = up_watch[e];
+      watch_o[e].sends = up_watch[e].sends || down_watch[e].sends;
+      watch_o[e].recvs = up_watch[e].recvs || down_watch[e].recvs;
+    end
     assign push_data_o[e] = up_push[e] ? up_push_data[e] : down_push_data[e];
   end
 
   logic unused;
-  assign unused = ^{tree_root_i, open_i.root};
+  assign unused = ^{tree_root_i, open_i.root, down_watch};
 
   `GS_ASSERT_NOW(a_half_of_a_port_has_one_user, ((up_send & down_send) | (up_recv & down_recv)
                  | (up_push & down_push) | (up_pop & down_pop)) == '0)

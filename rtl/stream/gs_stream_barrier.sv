@@ -33,6 +33,7 @@ module gs_stream_barrier
   output logic                          leave_valid_o,
   input  logic                          leave_ready_i,
   // Streaming ports of the edges
+  output watch_t [Edges-1:0]            watch_o,
   output logic [Edges-1:0]              send_open_valid_o,
   input  logic [Edges-1:0]              send_open_ready_i,
   output send_open_t [Edges-1:0]        send_open_o,
@@ -48,7 +49,9 @@ module gs_stream_barrier
   logic busy, through, leaves;
   tree_entry_t place;
   collective_open_t open, opened;
-  assign open = '{element: SmiTypeChar, op: SmiOpAdd, own: come_own_i, root: '0, count: 32'd1};
+  assign open = '{
+    kind: SmiCollectiveBarrier, element: SmiTypeChar, op: SmiOpAdd, own: come_own_i, root: '0, count: 32'd1
+  };
   gs_stream_tree #(
     .Edges    (Edges),
     .Ranks    (2),
@@ -67,6 +70,7 @@ module gs_stream_barrier
     .open_i           (open),
     .known_i          (1'b1),
     .fault_o,
+    .watch_o,
     .send_open_valid_o,
     .send_open_ready_i,
     .send_open_o,
@@ -107,7 +111,7 @@ module gs_stream_barrier
   end
 
   logic unused;
-  assign unused = ^{tree_root_i, opened};
+  assign unused = ^{tree_root_i, opened, place.group};
 
   `GS_ASSERT_NOW(a_token_goes_up_when_all_below_have_come, (push_valid_o & parent) == '0 || below)
   `GS_ASSERT_NOW(nobody_leaves_before_the_root_says_so, !leave_valid_o || all)

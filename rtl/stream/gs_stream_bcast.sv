@@ -13,10 +13,12 @@ module gs_stream_bcast
   import gs_stream_pkg::*;
 #(
   /// edges, each a streaming port; bytes of a beat; ranks
-  parameter  int unsigned Edges = 4,
-  parameter  int unsigned Bytes = 8,
-  parameter  int unsigned Ranks = 16,
-  localparam int unsigned RankW = $clog2(Ranks)
+  parameter  int unsigned     Edges = 4,
+  parameter  int unsigned     Bytes = 8,
+  parameter  int unsigned     Ranks = 16,
+  /// what kernels open: its own kind, or that of which it is a half
+  parameter  smi_collective_e Kind  = SmiCollectiveBcast,
+  localparam int unsigned     RankW = $clog2(Ranks)
 ) (
   input  logic                          clk_i,
   input  logic                          rst_ni,
@@ -40,6 +42,7 @@ module gs_stream_bcast
   output logic [Bytes-1:0]              m_axis_tkeep_o,
   output logic                          m_axis_tlast_o,
   // Streaming ports of the edges
+  output watch_t [Edges-1:0]            watch_o,
   output logic [Edges-1:0]              send_open_valid_o,
   input  logic [Edges-1:0]              send_open_ready_i,
   output send_open_t [Edges-1:0]        send_open_o,
@@ -73,8 +76,9 @@ module gs_stream_bcast
     .open_valid_i,
     .open_ready_o,
     .open_i,
-    .known_i          ((32'd1 << log_bytes(open_i.element)) <= Bytes),
+    .known_i          (open_i.kind == Kind && (32'd1 << log_bytes(open_i.element)) <= Bytes),
     .fault_o,
+    .watch_o,
     .send_open_valid_o,
     .send_open_ready_i,
     .send_open_o,
@@ -139,7 +143,7 @@ module gs_stream_bcast
   end
 
   logic unused;
-  assign unused = ^{opened.op, opened.own, opened.root};
+  assign unused = ^{opened, place.group};
 
   `GS_ASSERT(elements_are_stable_while_they_wait,
              m_axis_tvalid_o && !m_axis_tready_i && !clear_i

@@ -65,6 +65,8 @@ module gs_stream_endpoint
   output logic [Ports-1:0][8*Bytes-1:0]   m_axis_tdata_o,
   output logic [Ports-1:0][Bytes-1:0]     m_axis_tkeep_o,
   output logic [Ports-1:0]                m_axis_tlast_o,
+  /// of ports that collectives use, else 0
+  input  watch_t [Ports-1:0]              watch_i,
   // Faults of ports; packets that were dropped
   output logic                            report_valid_o,
   input  logic                            report_ready_i,
@@ -93,15 +95,19 @@ module gs_stream_endpoint
     flit_kind_e     kind;
     logic [127:0]   payload;
     stream_header_t header;
+    stream_tag_t    tag;
   } arrival_t;
   arrival_t in, in_q;
   stream_header_t header_q;
+  stream_long_t head;
+  stream_tag_t tag_q;
   logic inside_q, reply_inside_q, here, drop_q, drop, short_data;
   logic [7:0] local_port, under_way;
   port_t at;
   logic [Ports-1:0] refuses, ask_refuses, credit_refuses, bound, data_valid, ask_valid, credit_valid;
   logic has_elements, asks, credits;
 
+  assign head = sw_i.payload;
   always_comb begin
     in = '{
       valid:   sw_valid_i != '0,
@@ -111,7 +117,8 @@ module gs_stream_endpoint
       odd:     !sw_valid_i[Request] && !sw_valid_i[Reply],
       kind:    sw_i.kind,
       payload: sw_i.payload,
-      header:  (sw_valid_i[Request] && inside_q) ? header_q : sw_i.payload[31:0]
+      header:  (sw_valid_i[Request] && inside_q) ? header_q : sw_i.payload[31:0],
+      tag:     inside_q ? tag_q : '0
     };
   end
   always_ff @(posedge clk_i) begin
@@ -127,7 +134,11 @@ module gs_stream_endpoint
       // Taken, whatever it is.
       sw_credit_o <= sw_valid_i;
     end
-    if (sw_valid_i[Request] && !inside_q) header_q <= sw_i.payload[31:0];
+    if (sw_valid_i[Request] && !inside_q) begin
+      header_q <= head.header;
+      tag_q    <= head.tag;
+    end
+    in_q.tag     <= in.tag;
     in_q.request <= in.request;
     in_q.first   <= in.first;
     in_q.last    <= in.last;
@@ -210,6 +221,7 @@ module gs_stream_endpoint
       .in_valid_i      (s_axis_tvalid_i[p]),
       .in_ready_o      (s_axis_tready_o[p]),
       .in_data_i       (s_axis_tdata_i[p][8*Width-1:0]),
+      .watch_i         (watch_i[p]),
       .credit_valid_i  (credit_valid[p]),
       .credit_i        (in_q.payload),
       .credit_refused_o(credit_refuses[p]),
@@ -239,9 +251,11 @@ module gs_stream_endpoint
       .out_data_o    (m_axis_tdata_o[p][8*Width-1:0]),
       .out_keep_o    (m_axis_tkeep_o[p][Width-1:0]),
       .out_last_o    (m_axis_tlast_o[p]),
+      .watch_i       (watch_i[p]),
       .in_valid_i    (data_valid[p]),
       .in_last_i     (in_q.last),
       .in_header_i   (in_q.header),
+      .in_tag_i      (in_q.tag),
       .in_data_i     (short_data ? 128'(in_q.payload[127:32]) : in_q.payload),
       .refuse_o      (refuses[p]),
       .ask_valid_i   (ask_valid[p]),
@@ -338,7 +352,7 @@ module gs_stream_endpoint
   end
 
   logic unused;
-  assign unused = ^{sw_i.vnet, sw_i.job, sw_i.epoch, sw_i.wave, sw_i.dest, sw_credit_i};
+  assign unused = ^{head.spare, sw_i.vnet, sw_i.job, sw_i.epoch, sw_i.wave, sw_i.dest, sw_credit_i};
 
   `GS_ASSERT_NOW(no_credit_comes_that_was_not_used,
                  (request_credits_q < CountW'(Window) || !sw_credit_i[Request])

@@ -59,6 +59,18 @@ package gs_stream_pkg;
     logic [31:0] reply;
   } recv_bind_t;
 
+  /// The collective that a port is used by, or was last: what it opens belongs to it. Without `valid`, to none.
+  typedef struct packed {
+    logic        valid;
+    /// the collective sends and receives at this port
+    logic        sends;
+    logic        recvs;
+    logic [7:0]  own;
+    smi_type_e   element;
+    logic [31:0] count;
+    stream_tag_t tag;
+  } watch_t;
+
   /// What the ends of a channel disagree about
   typedef struct packed {
     stream_fault_e fault;
@@ -70,6 +82,9 @@ package gs_stream_pkg;
     smi_type_e     theirs;
     logic [31:0]   my_count;
     logic [31:0]   their_count;
+    /// of ends in different collectives
+    stream_tag_t   my_tag;
+    stream_tag_t   their_tag;
   } stream_report_t;
 
   /// edges of a tree that a rank may have
@@ -79,23 +94,32 @@ package gs_stream_pkg;
 
   /// A collective, as all ranks open it alike but for `own`
   typedef struct packed {
-    smi_type_e   element;
+    smi_collective_e kind;
+    smi_type_e       element;
     /// of reductions
-    smi_op_e     op;
+    smi_op_e         op;
     /// this rank, and the root
-    logic [7:0]  own;
-    logic [7:0]  root;
+    logic [7:0]      own;
+    logic [7:0]      root;
     /// elements of each rank
-    logic [31:0] count;
+    logic [31:0]     count;
   } collective_open_t;
 
   /// The place of a rank in the tree of one root. Edges are numbered by their streaming ports at this rank.
   typedef struct packed {
+    /// the same for all trees whose ranks open the same collectives
+    logic [2:0] group;
     /// this rank is the root: it has no parent
-    logic   root;
-    edge_t  parent;
-    edges_t children;
+    logic       root;
+    edge_t      parent;
+    edges_t     children;
   } tree_entry_t;
+
+  /// Where a rank is in the tree of scatter, gather and allgather: it takes part, behind this edge
+  typedef struct packed {
+    logic  member;
+    edge_t via;
+  } way_t;
 
   /// The other end of an edge
   typedef struct packed {
@@ -117,6 +141,11 @@ package gs_stream_pkg;
   /// What reductions can do
   function automatic logic reducible(smi_type_e element, smi_op_e op);
     return element inside {SmiTypeInt, SmiTypeFloat} && op inside {SmiOpAdd, SmiOpMax, SmiOpMin};
+  endfunction
+
+  /// Of a group's collectives, this end has come to that of the other end, or past it
+  function automatic logic reached(logic [15:0] theirs, logic [15:0] mine);
+    return (mine - theirs) < 16'h8000;
   endfunction
 
   /// Bytes of a message

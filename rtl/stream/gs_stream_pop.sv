@@ -42,10 +42,13 @@ module gs_stream_pop
   output logic [8*Bytes-1:0]   out_data_o,
   output logic [Bytes-1:0]     out_keep_o,
   output logic                 out_last_o,
-  // Flits of packets with elements: header of their packet beside each. Not taken if refused
+  /// the collective that this port is used by
+  input  watch_t               watch_i,
+  // Flits of packets with elements: header and tag of their packet beside each. Not taken if refused
   input  logic                 in_valid_i,
   input  logic                 in_last_i,
   input  stream_header_t       in_header_i,
+  input  stream_tag_t          in_tag_i,
   input  logic [127:0]         in_data_i,
   /// packets with this header are refused
   output logic                 refuse_o,
@@ -107,17 +110,18 @@ module gs_stream_pop
     logic      close;
     end_t      until_lane;
     smi_type_e element;
+    stream_tag_t tag;
   } mark_t;
   mark_t mark, mark_read;
   logic [127:0] data_read;
   place_t read_q;
-  logic issues;
+  logic issues, peeks;
 
   assign until_lane = in_last_i ? in_header_i.valid : 5'd16;
   assign closes = in_last_i && in_header_i.op == StreamOpClose;
   assign whole = until_lane[LaneW] || closes;
   assign strobes = FlitBytes'((17'd1 << until_lane) - 17'd1) & FlitBytes'(17'h1FFFF << lane_q);
-  assign mark = '{close: closes, until_lane: until_lane, element: in_header_i.element};
+  assign mark = '{close: closes, until_lane: until_lane, element: in_header_i.element, tag: in_tag_i};
   assign full = write_q - read_q == place_t'(Depth);
 
   gs_ram_sdp #(
@@ -144,7 +148,7 @@ module gs_stream_pop
     .wstrb_i(1'b1),
     .waddr_i(write_q[PlaceW-1:0]),
     .wdata_i(mark),
-    .re_i   (issues),
+    .re_i   (issues || peeks),
     .raddr_i(read_q[PlaceW-1:0]),
     .rdata_o(mark_read)
   );
@@ -227,6 +231,8 @@ module gs_stream_pop
     logic  last;
     /// its flit will not grow
     logic  whole;
+    /// the message's first
+    logic  first;
   } range_t;
   typedef struct packed {
     range_t       range;
@@ -239,8 +245,10 @@ module gs_stream_pop
   end_t have, wanted;
   range_t range, range_q;
   logic issued_q, frees, room, more, goes_on;
-  /// all of the message is read
-  logic over_q;
+  /// all of the message is read; nothing of it is
+  logic over_q, fresh_q;
+  /// of which collective it is
+  stream_tag_t tag_q;
   logic [FewW-1:0] queued;
 
   always_comb begin
@@ -252,7 +260,8 @@ module gs_stream_pop
       from_lane:  at_q,
       until_lane: have,
       last:       left_q == bytes_t'(have) - bytes_t'(at_q),
-      whole:      write_q != read_q
+      whole:      write_q != read_q,
+      first:      fresh_q
     };
     more = have > end_t'(at_q) || (left_q == '0 && write_q != read_q);
     // The flit that should be the last has all that was wanted, and is to be continued.
@@ -284,19 +293,21 @@ module gs_stream_pop
 
   // --------------------------------------------------------------- kernel
   lane_t out_q;
-  logic out_begun_q, bad_type, bad_count, bad, fails, ends;
+  logic out_begun_q, bad_tag, bad_type, bad_count, bad, fails, ends;
   lane_t from_lane;
   end_t beat_end;
   /// bytes that the kernel has taken
   bytes_t taken_q;
   assign from_lane = out_begun_q ? out_q : item.range.from_lane;
   assign beat_end = end_t'(from_lane) + end_t'(Bytes);
+  // Only a long packet has a tag, and a message with a tag begins with one.
+  assign bad_tag = item.range.first && item.mark.tag != tag_q;
   assign bad_type = item.mark.element != open_q.element;
   // The flit that ends the message here must end it there, in the same lane; no other must.
   assign bad_count = item.range.whole
                      && (item.mark.close != item.range.last
                          || (item.mark.close && item.mark.until_lane != item.range.until_lane));
-  assign bad = item_valid && (bad_type || bad_count) && state_q == Run;
+  assign bad = item_valid && (bad_tag || bad_type || bad_count) && state_q == Run;
   assign fails = bad || (state_q == Run && goes_on);
   assign out_valid_o = item_valid && !bad && item.range.until_lane != '0 && state_q == Run;
   assign out_last_o = item.range.last && beat_end >= item.range.until_lane;
@@ -320,13 +331,45 @@ module gs_stream_pop
     else if (out_valid_o && out_ready_i) taken_q <= taken_q + bytes_t'(Bytes);
   end
 
+  // ------------------------------------------------- messages for nobody
+  // With no channel open, the tag of the first message that waits: it may be of a collective that this end has not come
+  // to. If it has, it must receive here.
+  logic peeked_q, strays;
+  assign peeks = state_q == Idle && !peeked_q && !open_valid_i && (write_q != read_q || lane_q != '0)
+                 && !(in_valid_i && write_q == read_q);
+  assign strays = state_q == Idle && peeked_q && bind_q.eager && watch_i.valid && !watch_i.recvs
+                  && (mark_read.tag.kind == SmiCollectiveNone
+                      || (mark_read.tag.group == watch_i.tag.group
+                          && reached(mark_read.tag.number, watch_i.tag.number)));
+  always_ff @(posedge clk_i) begin
+    peeked_q <= rst_ni && state_q == Idle && !binds && (peeked_q || peeks);
+  end
+
+  // Who has waited long for a message of a collective tells the other end of it, once, with a credit.
+  localparam int unsigned Patience = 256;
+  logic [$clog2(Patience)-1:0] waited_q;
+  logic [15:0] messages_q;
+  logic waits, told_q, tells, gives;
+  assign waits = state_q == Run && fresh_q && bind_q.eager && tag_q.kind != SmiCollectiveNone && !more;
+  assign tells = waits && !told_q && &waited_q;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni || binds) messages_q <= '0;
+    else if (ends) messages_q <= messages_q + 16'd1;
+    if (!waits) waited_q <= '0;
+    else if (!(&waited_q)) waited_q <= waited_q + 1'b1;
+    told_q <= waits && (told_q || (tells && gives));
+  end
+
   // --------------------------------------------------------------- states
   logic reported_q;
-  assign open_ready_o = state_q == Idle && !bind_valid_i;
+  assign open_ready_o = state_q == Idle && !bind_valid_i && !strays;
   always_comb begin
     state_d = state_q;
     case (state_q)
-      Idle: if (open_valid_i) state_d = bind_q.eager ? (open_i.source == bind_q.source ? Run : Fault) : Wait;
+      Idle: begin
+        if (open_valid_i) state_d = bind_q.eager ? (open_i.source == bind_q.source ? Run : Fault) : Wait;
+        if (strays) state_d = Fault;
+      end
       Wait: if (meets) state_d = agrees ? Run : Fault;
       Run: begin
         if (fails) state_d = Fault;
@@ -353,11 +396,14 @@ module gs_stream_pop
     end
     range_q <= range;
     if (open_valid_i && open_ready_o) begin
-      open_q <= open_i;
-      left_q <= message_bytes(open_i.element, open_i.count);
-      at_q   <= '0;
-      over_q <= 1'b0;
+      open_q  <= open_i;
+      tag_q   <= watch_i.valid ? watch_i.tag : '0;
+      left_q  <= message_bytes(open_i.element, open_i.count);
+      at_q    <= '0;
+      over_q  <= 1'b0;
+      fresh_q <= 1'b1;
     end else if (issues) begin
+      fresh_q <= 1'b0;
       left_q <= left_q - (bytes_t'(have) - bytes_t'(at_q));
       at_q   <= have[LaneW-1:0];
       over_q <= over_q || range.last;
@@ -369,15 +415,16 @@ module gs_stream_pop
   place_t room_q;
   need_t need_q;
   credits_t amount;
-  logic gives, credit_valid_q;
+  logic credit_valid_q;
   flit_t credit_q, credit_flit;
   stream_credit_t credit;
   stream_header_t credit_header;
   assign amount = (!bind_q.eager && need_q < need_t'(room_q)) ? credits_t'(need_q) : credits_t'(room_q);
   // Many at once, or all that the message needs more.
-  assign gives = amount != '0 && !credit_valid_q
-                 && (room_q >= place_t'(Depth / 4) || (!bind_q.eager && need_q <= need_t'(room_q)))
-                 && (bind_q.eager || (granted_q && state_q == Run));
+  assign gives = !credit_valid_q
+                 && (tells || (amount != '0
+                               && (room_q >= place_t'(Depth / 4) || (!bind_q.eager && need_q <= need_t'(room_q)))
+                               && (bind_q.eager || (granted_q && state_q == Run))));
   assign credit_valid_o = credit_valid_q;
   assign credit_o = credit_q;
   always_comb begin
@@ -389,7 +436,9 @@ module gs_stream_pop
       op:      StreamOpCredit,
       valid:   '0
     };
-    credit = '{spare: '0, flits: amount, header: credit_header};
+    credit = '{
+      spare: '0, message: tells ? messages_q : '0, tag: tells ? tag_q : '0, flits: amount, header: credit_header
+    };
     credit_flit = '{
       kind:    FlitKindHeader,
       last:    1'b1,
@@ -427,7 +476,19 @@ module gs_stream_pop
       report_q.peer     <= open_q.source;
       report_q.mine     <= open_q.element;
       report_q.my_count <= open_q.count;
-      if (state_q == Idle) begin
+      report_q.my_tag   <= tag_q;
+      report_q.their_tag <= item.mark.tag;
+      if (strays) begin
+        report_q.fault       <= StreamFaultCollective;
+        report_q.own         <= watch_i.own;
+        report_q.peer        <= bind_q.source;
+        report_q.mine        <= watch_i.element;
+        report_q.theirs      <= mark_read.element;
+        report_q.my_count    <= watch_i.count;
+        report_q.their_count <= '0;
+        report_q.my_tag      <= watch_i.tag;
+        report_q.their_tag   <= mark_read.tag;
+      end else if (state_q == Idle) begin
         report_q.fault       <= StreamFaultPeer;
         report_q.own         <= open_i.own;
         report_q.peer        <= open_i.source;
@@ -441,6 +502,7 @@ module gs_stream_pop
         report_q.their_count <= asked.count;
       end else begin
         report_q.fault       <= bad_type ? StreamFaultElement : StreamFaultCount;
+        if (item_valid && bad_tag) report_q.fault <= StreamFaultCollective;
         report_q.theirs      <= item.mark.element;
         // As many as had come; one more, if the other end goes on.
         if (goes_on && !bad) report_q.their_count <= open_q.count + 32'd1;
@@ -452,7 +514,7 @@ module gs_stream_pop
 
   logic unused;
   assign unused = ^{unused_room, in_header_i.port, in_header_i.op, ask_i.spare, ask_header.op,
-                    ask_header.port, ask_header.valid, bind_q.reply};
+                    ask_header.port, ask_header.valid, bind_q.reply, watch_i};
 
   `GS_ASSERT_NOW(the_buffer_never_overflows, !in_valid_i || !full)
   `GS_ASSERT_NOW(only_what_may_come_comes, !in_valid_i || !refuse_o)

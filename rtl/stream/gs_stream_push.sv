@@ -11,7 +11,8 @@
 /// as long as it may be, when the message is complete, when no credit is left for more, or when no element has come
 /// for `Linger` cycles: what was pushed arrives, even if nothing more is pushed.
 ///
-/// One message at a time. A message of a few bytes is one flit, its header beside the data.
+/// One message at a time. A message of a few bytes is one flit, its header beside the data; one of a collective begins
+/// with a long packet, which has room for the collective's tag.
 module gs_stream_push
   import gossamer_pkg::*;
   import gs_stream_pkg::*;
@@ -40,6 +41,8 @@ module gs_stream_push
   input  logic                 in_valid_i,
   output logic                 in_ready_o,
   input  logic [8*Bytes-1:0]   in_data_i,
+  /// the collective that this port is used by
+  input  watch_t               watch_i,
   // Credits that came
   input  logic                 credit_valid_i,
   input  stream_credit_t       credit_i,
@@ -91,7 +94,9 @@ module gs_stream_push
   credits_t credits_q;
   stream_header_t credit_header;
   logic credit_takes;
+  stream_tag_t credit_tag;
   assign credit_header = credit_i.header;
+  assign credit_tag = credit_i.tag;
   assign credit_takes = credit_valid_i && credit_header.account == bind_q.account;
   assign credit_refused_o = credit_valid_i && !credit_takes;
   logic [LingerW-1:0] linger_q;
@@ -100,6 +105,9 @@ module gs_stream_push
   logic [PlaceW-1:0] read_q;
   /// the packet under way is the message's last
   logic last_q;
+  /// some of the message has been sent
+  logic begun_q;
+  stream_tag_t tag_q;
 
   logic open, put, out_free, starts, complete, sends, none;
   end_t taken;
@@ -158,13 +166,14 @@ module gs_stream_push
     flits    = flits_t'((size_t'(lane) + size + size_t'(FlitBytes - 1)) >> LaneW);
     none     = size == '0;
     used     = none ? flits_t'(1) : flits - flits_t'(lane != '0);
-    is_short = lane == '0 && size <= size_t'(ShortBytes);
+    is_short = lane == '0 && size <= size_t'(ShortBytes) && (begun_q || tag_q.kind == SmiCollectiveNone);
   end
   assign starts = state_q == Gap && sends && out_free;
 
   // ---------------------------------------------------------------- flits
   stream_header_t header, ask_header;
-  stream_short_t head;
+  stream_short_t short_head;
+  stream_long_t long_head;
   stream_ask_t ask;
   flit_t flit, flit_q;
   logic out_valid_q, gives;
@@ -179,7 +188,8 @@ module gs_stream_push
       op:      tail ? StreamOpClose : StreamOpData,
       valid:   (final_lane == '0 && !none) ? 5'd16 : {1'b0, final_lane}
     };
-    head = '{data: is_short ? read[8*ShortBytes-1:0] : '0, header: header};
+    short_head = '{data: read[8*ShortBytes-1:0], header: header};
+    long_head  = '{spare: '0, tag: tag_q, header: header};
     ask_header = '{
       source: open_q.own, element: open_q.element, account: bind_q.account, port: open_q.dest[7:0], op: StreamOpAsk,
       valid: '0
@@ -194,7 +204,7 @@ module gs_stream_push
       epoch:   '0,
       wave:    1'b0,
       dest:    open_q.dest,
-      payload: head
+      payload: is_short ? short_head : long_head
     };
     gives = starts;
     if (state_q == Ask) begin
@@ -213,14 +223,17 @@ module gs_stream_push
   assign out_o = flit_q;
 
   // ---------------------------------------------------------------- states
-  logic stranger, ends;
+  logic stranger, ends, strays;
   assign stranger = bind_q.eager && open_i.dest != bind_q.dest;
   assign ends = out_free && ((starts && is_short && tail) || (state_q == Body && body_q == flits_t'(1) && last_q));
-  assign open_ready_o = state_q == Idle && !bind_valid_i;
+  assign open_ready_o = state_q == Idle && !bind_valid_i && !strays;
   always_comb begin
     state_d = state_q;
     case (state_q)
-      Idle:  if (open_valid_i) state_d = stranger ? Fault : (bind_q.eager ? Gap : Ask);
+      Idle:  begin
+        if (open_valid_i) state_d = stranger ? Fault : (bind_q.eager ? Gap : Ask);
+        if (strays) state_d = Fault;
+      end
       Ask:   if (out_free) state_d = Gap;
       Gap:   if (starts && !is_short) state_d = Body;
       Body:  if (out_free && body_q == flits_t'(1)) state_d = Gap;
@@ -247,7 +260,10 @@ module gs_stream_push
       end
     end
     if (out_free) flit_q <= flit;
+    if (starts) begun_q <= 1'b1;
     if (state_q == Idle) begin
+      begun_q  <= 1'b0;
+      tag_q    <= watch_i.valid ? watch_i.tag : '0;
       open_q   <= open_i;
       left_q   <= message_bytes(open_i.element, open_i.count);
       put_q    <= '0;
@@ -266,7 +282,7 @@ module gs_stream_push
         if (body_q == flits_t'(1)) sent_q <= until_q;
       end
       if (starts) begin
-        body_q  <= flits;
+        body_q  <= none ? flits_t'(1) : flits;
         read_q  <= sent_q[PosW-2:LaneW];
         until_q <= sent_q + pos_t'(size);
         last_q  <= tail;
@@ -276,22 +292,58 @@ module gs_stream_push
     end
   end
 
+  // ----------------------------------------------------- what is waited for
+  // The other end waits for a message of a collective: the one that follows those that were opened here. If this end
+  // has come to that collective, it must be the same, and send here.
+  logic [15:0] messages_q;
+  logic wanted_q;
+  stream_credit_t want_q;
+  stream_header_t want_header;
+  stream_tag_t want_tag;
+  assign want_header = want_q.header;
+  assign want_tag = want_q.tag;
+  assign strays = state_q == Idle && wanted_q && want_q.message == messages_q && watch_i.valid
+                  && want_tag.group == watch_i.tag.group && reached(want_tag.number, watch_i.tag.number)
+                  && !(watch_i.sends && want_tag == watch_i.tag);
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni || (bind_valid_i && !open)) begin
+      messages_q <= '0;
+      wanted_q   <= 1'b0;
+    end else begin
+      if (open_valid_i && open_ready_o) messages_q <= messages_q + 16'd1;
+      if (credit_takes && credit_tag.kind != SmiCollectiveNone) wanted_q <= 1'b1;
+    end
+    if (credit_takes && credit_tag.kind != SmiCollectiveNone) want_q <= credit_i;
+  end
+
   // ---------------------------------------------------------------- fault
-  assign report_valid_o = state_q == Idle && open_valid_i && stranger && !bind_valid_i;
-  assign report_o = '{
-    fault:       StreamFaultPeer,
-    port:        own_i[7:0],
-    own:         open_i.own,
-    peer:        '0,
-    mine:        open_i.element,
-    theirs:      open_i.element,
-    my_count:    open_i.dest,
-    their_count: bind_q.dest
-  };
+  assign report_valid_o = state_q == Idle && !bind_valid_i && (strays || (open_valid_i && stranger));
+  always_comb begin
+    report_o = '{
+      fault:       StreamFaultPeer,
+      port:        own_i[7:0],
+      own:         open_i.own,
+      peer:        '0,
+      mine:        open_i.element,
+      theirs:      open_i.element,
+      my_count:    open_i.dest,
+      their_count: bind_q.dest,
+      my_tag:      watch_i.tag,
+      their_tag:   want_tag
+    };
+    if (strays) begin
+      report_o.fault       = StreamFaultCollective;
+      report_o.own         = watch_i.own;
+      report_o.peer        = want_header.source;
+      report_o.mine        = watch_i.element;
+      report_o.theirs      = want_header.element;
+      report_o.my_count    = watch_i.count;
+      report_o.their_count = '0;
+    end
+  end
 
   logic unused;
-  assign unused = ^{bind_q.flits, credit_i.spare, credit_header.source, credit_header.element, credit_header.port,
-                    credit_header.op, credit_header.valid};
+  assign unused = ^{bind_q.flits, credit_header, credit_tag, want_header, want_q.spare, want_q.flits, watch_i};
 
   `GS_ASSERT_NOW(a_port_is_bound_while_no_channel_is_open, !bind_valid_i || !open)
   `GS_ASSERT_NOW(credits_are_never_exceeded, !starts || credits_q >= credits_t'(used))

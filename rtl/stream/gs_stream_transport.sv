@@ -56,6 +56,8 @@ module gs_stream_transport
   output logic [Ports-1:0][8*Bytes-1:0] m_axis_tdata_o,
   output logic [Ports-1:0][Bytes-1:0]   m_axis_tkeep_o,
   output logic [Ports-1:0]              m_axis_tlast_o,
+  // By port, of those that collectives use: else 0
+  input  watch_t [Ports-1:0]            watch_i,
   output logic                          report_valid_o,
   input  logic                          report_ready_i,
   output stream_report_t                report_o,
@@ -146,6 +148,7 @@ module gs_stream_transport
     .m_axis_tdata_o,
     .m_axis_tkeep_o,
     .m_axis_tlast_o,
+    .watch_i,
     .report_valid_o,
     .report_ready_i,
     .report_o,

@@ -35,7 +35,8 @@ module gs_stream_tree
   /// the block has this type
   input  logic                    known_i,
   output logic                    fault_o,
-  // Channels
+  // Channels, and what they belong to
+  output watch_t [Edges-1:0]      watch_o,
   output logic [Edges-1:0]        send_open_valid_o,
   input  logic [Edges-1:0]        send_open_ready_i,
   output send_open_t [Edges-1:0]  send_open_o,
@@ -57,7 +58,11 @@ module gs_stream_tree
   collective_open_t opened_q;
   tree_entry_t found, place_q;
   logic [Ranks-1:0] known_q;
-  logic [Edges-1:0] sends_q, recvs_q, sends, recvs, parent, children;
+  logic [Edges-1:0] sends_q, recvs_q, sends, recvs, parent, children, to_q, from_q;
+  /// collectives that each group has had; the last one's
+  logic [7:0][15:0] numbers_q;
+  logic [15:0] number_q;
+  logic watched_q;
   logic good, takes;
 
   if (Edges < 1 || Edges > MaxEdges) begin : gen_illegal_edges
@@ -95,8 +100,10 @@ module gs_stream_tree
     if (!rst_ni) begin
       state_q <= Idle;
       known_q <= '0;
-      sends_q <= '0;
-      recvs_q <= '0;
+      sends_q   <= '0;
+      recvs_q   <= '0;
+      watched_q <= 1'b0;
+      numbers_q <= '0;
     end else begin
       sends_q <= sends_q & ~send_open_ready_i;
       recvs_q <= recvs_q & ~recv_open_ready_i;
@@ -105,17 +112,24 @@ module gs_stream_tree
         state_q <= good ? Busy : Fault;
         sends_q <= good ? sends : '0;
         recvs_q <= good ? recvs : '0;
+        watched_q <= good;
+        numbers_q[found.group] <= numbers_q[found.group] + 16'd1;
       end
       if (state_q == Busy && through_i && sends_q == '0 && recvs_q == '0) state_q <= Idle;
       if (clear_i) begin
-        state_q <= Idle;
-        sends_q <= '0;
-        recvs_q <= '0;
+        state_q   <= Idle;
+        sends_q   <= '0;
+        recvs_q   <= '0;
+        watched_q <= 1'b0;
+        numbers_q <= '0;
       end
     end
     if (takes) begin
       opened_q <= open_i;
       place_q  <= found;
+      number_q <= numbers_q[found.group];
+      to_q     <= sends;
+      from_q   <= recvs;
     end
   end
   assign fault_o = state_q == Fault;
@@ -124,7 +138,20 @@ module gs_stream_tree
   assign opened_o = opened_q;
   assign send_open_valid_o = sends_q;
   assign recv_open_valid_o = recvs_q;
+  stream_tag_t tag;
+  assign tag = '{
+    number: number_q, group: place_q.group, kind: opened_q.kind, op: opened_q.op, root: opened_q.root
+  };
   for (genvar e = 0; e < Edges; e++) begin : gen_edge
+    assign watch_o[e] = '{
+      valid:   watched_q,
+      sends:   to_q[e],
+      recvs:   from_q[e],
+      own:     opened_q.own,
+      element: opened_q.element,
+      count:   opened_q.count,
+      tag:     tag
+    };
     assign send_open_o[e] = '{
       element: opened_q.element, own: opened_q.own, dest: edges_i[e].dest, count: opened_q.count
     };

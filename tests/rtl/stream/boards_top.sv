@@ -146,6 +146,7 @@ module boards_top
       .m_axis_tdata_o   (m_data),
       .m_axis_tkeep_o   (m_keep),
       .m_axis_tlast_o   (m_last),
+      .watch_i          ('0),
       .report_valid_o   (reports[b]),
       .report_ready_i   (1'b1),
       .report_o         (unused_report),

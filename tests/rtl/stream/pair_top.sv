@@ -39,7 +39,7 @@ module pair_top
   output logic [All-1:0]           m_last_o,
   output logic [1:0]               report_valid_o,
   input  logic [1:0]               report_ready_i,
-  output logic [1:0][95:0]         report_o,
+  output logic [1:0][160:0]        report_o,
   output logic [1:0]               refused_o,
   // Packets of the test's own, at a third port of the switch; and what all three give it
   input  logic [7:0]               raw_valid_i,
@@ -103,6 +103,7 @@ module pair_top
       .m_axis_tdata_o   (m_data_o[e*Ports+:Ports]),
       .m_axis_tkeep_o   (m_keep_o[e*Ports+:Ports]),
       .m_axis_tlast_o   (m_last_o[e*Ports+:Ports]),
+      .watch_i          ('0),
       .report_valid_o   (report_valid_o[e]),
       .report_ready_i   (report_ready_i[e]),
       .report_o         (report_o[e]),

@@ -57,9 +57,9 @@ module prove_barrier
   localparam int unsigned Edges = 2;
   // Rank 0 has rank 1 at its edge 0, rank 1 rank 0 and rank 2 at its edges, rank 2 rank 1 at its edge 0.
   localparam tree_entry_t [2:0] Places = '{
-    '{root: 1'b0, parent: '0, children: '0},
-    '{root: 1'b0, parent: '0, children: 8'b10},
-    '{root: 1'b1, parent: '0, children: 8'b01}
+    '{group: '0, root: 1'b0, parent: '0, children: '0},
+    '{group: '0, root: 1'b0, parent: '0, children: 8'b10},
+    '{group: '0, root: 1'b1, parent: '0, children: 8'b01}
   };
   logic [2:0] come_valid, come_ready, leave_valid, fault;
   logic [2:0][Edges-1:0] send_open_valid, send_open_ready, push_valid, push_ready;
@@ -71,6 +71,7 @@ module prove_barrier
   assign come_valid = written_q ? come_i : '0;
   for (genvar r = 0; r < 3; r++) begin : gen_rank
     send_open_t [Edges-1:0] unused_send;
+    watch_t [Edges-1:0] unused_watch;
     recv_open_t [Edges-1:0] unused_recv;
     logic [Edges-1:0][7:0] unused_data;
     gs_stream_barrier #(
@@ -91,6 +92,7 @@ module prove_barrier
       .come_own_i       (8'(r)),
       .leave_valid_o    (leave_valid[r]),
       .leave_ready_i    (leave_i[r]),
+      .watch_o          (unused_watch),
       .send_open_valid_o(send_open_valid[r]),
       .send_open_ready_i(send_open_ready[r]),
       .send_open_o      (unused_send),

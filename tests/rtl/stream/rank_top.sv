@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A board that is one rank: support blocks of two collectives at its streaming ports, its links, and the wires that
+/// A board that is one rank: two support blocks of collectives at its streaming ports, its links, and the wires that
 /// lead away from it. The harness (ranks.cc) makes a cluster of several. Ports: those of the first block, then of the
 /// second.
 module rank_top
@@ -8,7 +8,7 @@ module rank_top
   import gs_stream_pkg::*;
   import gs_switch_pkg::*;
 #(
-  /// 0: broadcast and reduction; 1: allreduce and barrier
+  /// 0: broadcast and reduction; 1: allreduce and barrier; 2: two of scatter, gather and allgather
   parameter  int unsigned Set      = 0,
   parameter  int unsigned Links    = 4,
   parameter  int unsigned Bytes    = 8,
@@ -39,10 +39,10 @@ module rank_top
   input  logic [Kinds-1:0]               clear_i,
   input  logic [Kinds-1:0]               tree_we_i,
   input  logic [3:0]                     tree_root_i,
-  input  logic [11:0]                    tree_entry_i,
+  input  logic [14:0]                    tree_entry_i,
   input  logic [Kinds-1:0]               open_valid_i,
   output logic [Kinds-1:0]               open_ready_o,
-  input  logic [52:0]                    open_i[Kinds],
+  input  logic [55:0]                    open_i[Kinds],
   input  logic [Kinds-1:0]               s_valid_i,
   output logic [Kinds-1:0]               s_ready_o,
   input  logic [63:0]                    s_data_i[Kinds],
@@ -56,9 +56,11 @@ module rank_top
   output logic                           fault_o,
   /// the first report of a port, in the order of stream_report_t
   output logic                           report_valid_o,
-  output logic [31:0]                    report_ends_o,
+  output logic [32:0]                    report_ends_o,
   output logic [31:0]                    report_mine_o,
   output logic [31:0]                    report_theirs_o,
+  output logic [31:0]                    report_my_tag_o,
+  output logic [31:0]                    report_their_tag_o,
   // Behind the wires that lead away; and from those of others
   output logic [Links-1:0]               away_valid_o,
   output logic [63:0]                    away_data_o[Links],
@@ -82,6 +84,7 @@ module rank_top
   send_bind_t [Ports-1:0] send_bind;
   recv_bind_t [Ports-1:0] recv_bind;
   send_open_t [Ports-1:0] send_open;
+  watch_t [Ports-1:0] watch;
   recv_open_t [Ports-1:0] recv_open;
   logic [Ports-1:0][8*Bytes-1:0] s_data, m_data;
   logic [Ports-1:0][Bytes-1:0] unused_keep;
@@ -122,6 +125,7 @@ module rank_top
     .m_axis_tkeep_o   (m_keep_o[KIND]), \
     .m_axis_tlast_o   (m_last_o[KIND]),
 `define RANK_PORTS(KIND) \
+    .watch_o          (watch[KIND*Links+:Links]), \
     .send_open_valid_o(send_open_valid[KIND*Links+:Links]), \
     .send_open_ready_i(send_open_ready[KIND*Links+:Links]), \
     .send_open_o      (send_open[KIND*Links+:Links]), \
@@ -133,15 +137,17 @@ module rank_top
     .recv_open_o      (recv_open[KIND*Links+:Links]), \
     .pop_valid_i      (m_valid[KIND*Links+:Links]), \
     .pop_ready_o      (m_ready[KIND*Links+:Links])
-`define RANK_TREE(KIND) \
+`define RANK_COMMON(KIND) \
     .clk_i, \
     .rst_ni, \
     .clear_i          (clear_i[KIND]), \
-    .tree_we_i        (tree_we_i[KIND]), \
-    .tree_root_i, \
-    .tree_entry_i, \
     .edges_i          (edges[KIND]), \
     .fault_o          (block_fault_o[KIND]),
+`define RANK_TREE(KIND) \
+    `RANK_COMMON(KIND) \
+    .tree_we_i        (tree_we_i[KIND]), \
+    .tree_root_i, \
+    .tree_entry_i,
 `define RANK_BLOCK(MODULE, KIND) \
   MODULE #( \
     .Edges(Links), \
@@ -155,7 +161,7 @@ module rank_top
   if (Set == 0) begin : gen_bcast_reduce
     `RANK_BLOCK(gs_stream_bcast, 0)
     `RANK_BLOCK(gs_stream_reduce, 1)
-  end else begin : gen_allreduce_barrier
+  end else if (Set == 1) begin : gen_allreduce_barrier
     `RANK_BLOCK(gs_stream_allreduce, 0)
     // To the harness a barrier is an element of 0.
     gs_stream_barrier #(
@@ -176,6 +182,23 @@ module rank_top
     assign m_last_o[1] = 1'b1;
     logic unused_barrier;
     assign unused_barrier = ^{s_valid_i[1], m_data[Links+:Links]};
+  end else begin : gen_parts
+    for (genvar k = 0; k < Kinds; k++) begin : gen_block
+      gs_stream_parts #(
+        .Edges(Links),
+        .Bytes(Bytes)
+      ) u_parts (
+        `RANK_COMMON(k)
+        .way_we_i         (tree_we_i[k]),
+        .way_rank_i       (tree_root_i),
+        .way_i            (tree_entry_i[3:0]),
+        `RANK_KERNEL(k)
+        `RANK_PORTS(k),
+        .pop_data_i       (m_data[k*Links+:Links])
+      );
+    end
+    logic unused_entry;
+    assign unused_entry = ^tree_entry_i[14:4];
   end
 
   gs_stream_board #(
@@ -212,6 +235,7 @@ module rank_top
     .m_axis_tdata_o   (m_data),
     .m_axis_tkeep_o   (unused_keep),
     .m_axis_tlast_o   (unused_last),
+    .watch_i          (watch),
     .report_valid_o   (report),
     .report_ready_i   (1'b1),
     .report_o         (told),
@@ -278,6 +302,6 @@ module rank_top
     if (!told_valid_q) told_q <= told;
   end
   assign report_valid_o = told_valid_q;
-  assign {report_ends_o, report_mine_o, report_theirs_o} = told_q;
+  assign {report_ends_o, report_mine_o, report_theirs_o, report_my_tag_o, report_their_tag_o} = told_q;
   assign fault_o = fault_q;
 endmodule

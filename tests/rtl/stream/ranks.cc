@@ -8,11 +8,12 @@
 //   boards N | seed N | loss N | stalls 0|1 | limit CYCLES
 //   wire BOARD LINK FAR FARLINK             one direction of a cable
 //   route BOARD TO ENTRY                    an entry of a board's switch
-//   tree KIND BOARD ROOT ENTRY              a place in the tree of a root
+//   tree KIND BOARD ROOT ENTRY              a place in the tree of a root; of scatter, gather and allgather, where the
+//                                           rank named as root is
 //   run KIND TYPE OP ROOT COUNT MEMBERS GAP a collective of the boards in the mask, GAP cycles behind the end of the
 //                                           last one (-1: as soon as its ranks are free)
-//   wrong RUN BOARD TYPE OP ROOT COUNT      what one rank opens in place of it
-// Kinds are those of the model's set (rank_top): two of them, numbered from twice the set's number.
+//   wrong RUN BOARD KIND TYPE OP ROOT COUNT what one rank opens in place of it
+// KIND is the number of the collective (smi_collective); 8 more, of scatter and those like it, is the second block.
 // INPUT has the elements (4 bytes each) that kernels give, in the order of the runs, then of boards; OUTPUT what
 // they take. For each run a line: its number, cycles from its first open to its last open, its first beat taken, and
 // its last.
@@ -35,10 +36,14 @@
 
 namespace {
 constexpr unsigned kMost = 32, kKinds = 2, kLinks = LINKS;
-enum Kind { kBcast, kReduce, kAllreduce, kBarrier };
+enum Kind { kBcast = 1, kReduce, kScatter, kGather, kAllreduce, kAllgather, kBarrier };
+
+/// Set of a kind, and its block there.
+unsigned set_of(unsigned kind) { return kind > 8 || kind == 3 || kind == 4 || kind == 6 ? 2 : kind > kReduce; }
+unsigned block_of(unsigned kind) { return kind > 8 || kind == kReduce || kind == kBarrier; }
 
 struct Wrong {
-  unsigned board, type, op, root, count;
+  unsigned board, kind, type, op, root, count;
 };
 
 struct Run {
@@ -58,9 +63,30 @@ struct Run {
     out.resize(kMost);
     for (unsigned b = 0; b < kMost; ++b) {
       if (!(members >> b & 1)) continue;
-      const bool all = kind == kAllreduce || kind == kBarrier;
-      if (kind == kReduce || kind == kAllreduce || (kind == kBcast && b == root)) gives[b].push_back(count);
-      if (all || (kind == kReduce) == (b == root)) takes[b].push_back(count);
+      const std::vector<unsigned> one{count}, parts(size_t(__builtin_popcount(members)), count), none;
+      const bool here = b == root;
+      switch (kind & 7) {
+        case kBcast: (here ? gives : takes)[b] = one; break;
+        case kReduce:
+          gives[b] = one;
+          takes[b] = here ? one : none;
+          break;
+        case kScatter:
+          gives[b] = here ? parts : none;
+          takes[b] = one;
+          break;
+        case kGather:
+          gives[b] = one;
+          takes[b] = here ? parts : none;
+          break;
+        case kAllgather:
+          gives[b] = one;
+          takes[b] = parts;
+          break;
+        case kAllreduce: gives[b] = one; [[fallthrough]];
+        case kBarrier: takes[b] = one; break;
+        default: break;
+      }
     }
   }
 };
@@ -101,8 +127,7 @@ struct Kernel {
 };
 
 [[noreturn]] void fail(const char* what, uint64_t cycle, unsigned at) {
-  std::printf("cycle %llu, board %u, kind %u: %s\n", (unsigned long long)cycle, at / kKinds, SET * kKinds + at % kKinds,
-              what);
+  std::printf("cycle %llu, board %u, block %u: %s\n", (unsigned long long)cycle, at / kKinds, at % kKinds, what);
   std::exit(1);
 }
 
@@ -207,14 +232,12 @@ int main(int argc, char** argv) {
     } else if (word == "run") {
       Run run{};
       words >> run.kind >> run.type >> run.op >> run.root >> run.count >> run.members >> run.gap;
-      run.kind -= SET * kKinds;
-      if (run.kind >= kKinds) words.setstate(std::ios::failbit);
-      run.kind += SET * kKinds;
+      if (run.kind < 1 || run.kind > 8 + kAllgather || set_of(run.kind) != SET) words.setstate(std::ios::failbit);
       runs.push_back(run);
     } else if (word == "wrong") {
       unsigned run = 0;
       Wrong wrong{};
-      words >> run >> wrong.board >> wrong.type >> wrong.op >> wrong.root >> wrong.count;
+      words >> run >> wrong.board >> wrong.kind >> wrong.type >> wrong.op >> wrong.root >> wrong.count;
       runs.at(run).wrong.push_back(wrong);
     }
     if (!words) {
@@ -272,7 +295,7 @@ int main(int argc, char** argv) {
     Vrank_top& top = boards.at(one.board)->top;
     top.tree_root_i = one.at;
     top.tree_entry_i = one.entry;
-    top.tree_we_i = 1u << one.kind % kKinds;
+    top.tree_we_i = 1u << block_of(one.kind);
     tick();
     top.tree_we_i = 0;
   }
@@ -310,7 +333,7 @@ int main(int argc, char** argv) {
       bool opens = false;
       if (!kernel.open) {
         while (kernel.next < runs.size() &&
-               (runs[kernel.next].kind % kKinds != kind || !(runs[kernel.next].members >> board & 1)))
+               (block_of(runs[kernel.next].kind) != kind || !(runs[kernel.next].members >> board & 1)))
           ++kernel.next;
         if (kernel.next < runs.size()) {
           const Run& run = runs[kernel.next];
@@ -318,15 +341,15 @@ int main(int argc, char** argv) {
           bool waits = false;
           if (run.gap >= 0) {
             waits = now < idle_from[kind] + uint64_t(run.gap);
-            for (size_t r = 0; r < kernel.next; ++r) waits |= runs[r].kind % kKinds == kind && !runs[r].ended;
+            for (size_t r = 0; r < kernel.next; ++r) waits |= block_of(runs[r].kind) == kind && !runs[r].ended;
           }
           opens = !waits && (now >= kernel.comes || !stalls);
-          Wrong said{board, run.type, run.op, run.root, run.count};
+          Wrong said{board, run.kind & 7, run.type, run.op, run.root, run.count};
           for (const Wrong& wrong : run.wrong)
             if (wrong.board == board) said = wrong;
           if (opens)
-            top.open_i[kind] = uint64_t(said.type) << 50 | uint64_t(said.op) << 48 | uint64_t(board) << 40 |
-                               uint64_t(said.root) << 32 | said.count;
+            top.open_i[kind] = uint64_t(said.kind) << 53 | uint64_t(said.type) << 50 | uint64_t(said.op) << 48 |
+                               uint64_t(board) << 40 | uint64_t(said.root) << 32 | said.count;
         }
       }
       set(top.open_valid_i, kind, opens);
@@ -385,10 +408,13 @@ int main(int argc, char** argv) {
       Vrank_top& top = boards[b]->top;
       if (top.fault_o) fail("a packet that nobody wants", now, b * kKinds);
       if (!top.report_valid_o) continue;
-      const unsigned ends = top.report_ends_o;
-      std::printf("report of board %u: fault %u port %u own %u peer %u type %u and %u count %u and %u\n", b, ends >> 30,
-                  ends >> 22 & 255, ends >> 14 & 255, ends >> 6 & 255, ends >> 3 & 7, ends & 7, top.report_mine_o,
-                  top.report_theirs_o);
+      const uint64_t ends = top.report_ends_o;
+      const auto at = [&](unsigned low, unsigned mask) { return unsigned(ends >> low) & mask; };
+      std::printf("report of board %u: fault %u port %u own %u peer %u type %u and %u count %u and %u", b, at(30, 7),
+                  at(22, 255), at(14, 255), at(6, 255), at(3, 7), at(0, 7), top.report_mine_o, top.report_theirs_o);
+      for (const unsigned tag : {top.report_my_tag_o, top.report_their_tag_o})
+        std::printf(" tag %u %u %u %u %u", tag >> 16, tag >> 13 & 7, tag >> 10 & 7, tag >> 8 & 3, tag & 255);
+      std::printf("\n");
       return 1;
     }
   }

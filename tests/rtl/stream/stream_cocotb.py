@@ -200,7 +200,7 @@ class Bench:
                 self.read(end, wires >> 8 * end & 0xFF, flits >> 173 * end & (1 << 173) - 1)
         for end in range(2):
             if int(dut.report_valid_o.value) & int(dut.report_ready_i.value) & 1 << end:
-                self.note(int(dut.report_o.value) >> 96 * end & (1 << 96) - 1)
+                self.note(int(dut.report_o.value) >> 161 * end & (1 << 161) - 1)
         self.refused += int(dut.refused_o.value).bit_count()
         self.nobody += int(dut.nobody_o.value).bit_count()
         self.now += 1
@@ -209,9 +209,9 @@ class Bench:
     offered = 0
 
     def note(self, bits: int) -> None:
-        widths = (("fault", 2), ("port", 8), ("own", 8), ("peer", 8), ("mine", 3), ("theirs", 3), ("my_count", 32),
-                  ("their_count", 32))  # fmt: skip
-        report, left = {}, 96
+        widths = (("fault", 3), ("port", 8), ("own", 8), ("peer", 8), ("mine", 3), ("theirs", 3), ("my_count", 32),
+                  ("their_count", 32), ("my_tag", 32), ("their_tag", 32))  # fmt: skip
+        report, left = {}, 161
         for name, width in widths:
             left -= width
             report[name] = bits >> left & (1 << width) - 1
