@@ -50,7 +50,11 @@ Pool::Pool(unsigned threads)
   CPU_ZERO(&cpus_);
   roomy_ &= sched_getaffinity(0, sizeof cpus_, &cpus_) == 0;
   try {
-    for (unsigned i = 1; i < size_; ++i) threads_.emplace_back([this, i] { work(i); });
+    for (unsigned i = 1; i < size_; ++i) {
+      threads_.emplace_back([this, i] { work(i); });
+      // As top and debuggers show it: from here, so that it is there when the pool is.
+      pthread_setname_np(threads_.back().native_handle(), "gossamer");
+    }
   } catch (const std::system_error&) {
     const size_t started = threads_.size() + 1;
     end();
@@ -143,7 +147,6 @@ bool Pool::enter() {
 
 void Pool::work(unsigned thread) {
   guard::leaveSignals();
-  pthread_setname_np(pthread_self(), "gossamer");  // as top and debuggers show it
   const unsigned spins = roomy_ ? spinsOnOwnCore : 1;
   uint32_t seen = 0;
   for (;;) {

@@ -110,6 +110,7 @@ module gs_sim_stream
   recv_bind_t [Ports-1:0] recv_bind;
   send_open_t [Ports-1:0] send_open;
   recv_open_t [Ports-1:0] recv_open;
+  watch_t [Ports-1:0] watch;
   logic [Ports-1:0][8*Bytes-1:0] s_data, m_data;
   logic [Ports-1:0][Bytes-1:0] unused_keep;
   stream_report_t unused_told;
@@ -121,6 +122,7 @@ module gs_sim_stream
     assign binds[p] = 1'b0;
     assign send_bind[p] = '0;
     assign recv_bind[p] = '0;
+    assign watch[p] = '0;
     assign send_valid[p] = send_valid_i[p];
     assign send_ready_o[p] = send_ready[p];
     assign send_open[p] = '{
@@ -164,7 +166,8 @@ module gs_sim_stream
       .clear_i          (1'b0),
       .tree_we_i        (bind_i),
       .tree_root_i      ('0),
-      .tree_entry_i,
+      // one group of ranks
+      .tree_entry_i     (tree_entry_t'(tree_entry_i)),
       .edges_i          (edges),
       .fault_o          (barrier_fault),
       .come_valid_i,
@@ -172,6 +175,7 @@ module gs_sim_stream
       .come_own_i       (8'(board_i)),
       .leave_valid_o,
       .leave_ready_i,
+      .watch_o          (watch[Kernels+:Links]),
       .send_open_valid_o(send_valid[Kernels+:Links]),
       .send_open_ready_i(send_ready[Kernels+:Links]),
       .send_open_o      (send_open[Kernels+:Links]),
@@ -195,6 +199,7 @@ module gs_sim_stream
     assign binds[p] = 1'b0;
     assign send_bind[p] = '0;
     assign recv_bind[p] = '0;
+    assign watch[p] = '0;
     assign send_valid[p] = 1'b0;
     assign send_open[p] = '0;
     assign s_valid[p] = 1'b0;
@@ -229,6 +234,7 @@ module gs_sim_stream
     .send_bind_i      (send_bind),
     .recv_bind_valid_i(binds),
     .recv_bind_i      (recv_bind),
+    .watch_i          (watch),
     .send_open_valid_i(send_valid),
     .send_open_ready_o(send_ready),
     .send_open_i      (send_open),
