@@ -91,6 +91,24 @@ def test_slack_decides_and_a_full_channel_is_named(command: Command) -> None:
     assert "in a push to rank 1, port 0, until it is popped" in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("--ranks", "0"), "--ranks 0: give 1 to 4096"),
+        (("--ranks", "9", "--topology", "torus8"), "--ranks 9: the topology torus8 has 8 boards only"),
+        (("--topology", "nowhere"), "nowhere"),
+    ],
+)
+def test_ranks_are_judged_before_anything_is_built(
+    command: Command, tmp_path: Path, words: tuple[str, ...], says: str
+) -> None:
+    broken = tmp_path / "broken.c"
+    broken.write_text("int main( {\n")
+    done = command("smi", "run", broken, *words)
+    assert done.returncode == 2
+    assert says in done.stderr and done.stderr.count("\n") == 1 and "broken.c" not in done.stderr
+
+
 @pytest.mark.parametrize(("case", "option"), [("forever", "--timeout=0.3"), ("allocating", "--timeout=0.3"),
                                               ("busy", "--timeout=0.3"),
                                               ("busy", "--operations=100000")])  # fmt: skip

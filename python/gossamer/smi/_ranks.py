@@ -6,10 +6,14 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from gossamer.config._source import near
 from gossamer.errors import InputError
 from gossamer.smi._programs import Program
+
+if TYPE_CHECKING:
+    from gossamer.routes import Topology
 
 MOST = 4096
 """Boards that an address can name."""
@@ -25,6 +29,21 @@ class Place:
     """Its board, or ``rank3`` without a topology."""
 
 
+def known(ranks: int | None, topology: str | os.PathLike[str] | None) -> Topology | None:
+    """The topology, if there is one. InputError for what is wrong whatever the programs are."""
+    if ranks is not None and not 1 <= ranks <= MOST:
+        raise InputError(f"--ranks {ranks}: give 1 to {MOST}")
+    if topology is None:
+        return None
+    from gossamer import routes
+
+    read = routes.read_topology(topology)
+    boards = len(read.cluster.boards)
+    if ranks is not None and ranks > boards:
+        raise InputError(f"--ranks {ranks}: the topology {os.fspath(topology)} has {boards} boards only")
+    return read
+
+
 def places(
     programs: Sequence[Program], ranks: int | None = None, topology: str | os.PathLike[str] | None = None
 ) -> list[Place]:
@@ -33,20 +52,14 @@ def places(
     SMI's JSON says which program a rank runs. Otherwise rank 0 runs the first program, rank 1 the second, and the last
     one runs on all further ranks. Without `ranks` and `topology` there are as many ranks as programs.
     """
-    if ranks is not None and not 1 <= ranks <= MOST:
-        raise InputError(f"--ranks {ranks}: give 1 to {MOST}")
-    if topology is None:
+    read = known(ranks, topology)
+    if topology is None or read is None:
         count = len(programs) if ranks is None else ranks
         if count < len(programs):
             raise InputError(f"--ranks {count}: there are {len(programs)} programs; give a rank for each")
         return [Place(min(rank, len(programs) - 1), f"rank{rank}") for rank in range(count)]
-    from gossamer import routes
-
-    read = routes.read_topology(topology)
     boards = read.cluster.boards
     count = len(boards) if ranks is None else ranks
-    if count > len(boards):
-        raise InputError(f"--ranks {count}: the topology {os.fspath(topology)} has {len(boards)} boards only")
     if not read.programs:
         if count < len(programs):
             raise InputError(f"{os.fspath(topology)}: {count} ranks for {len(programs)} programs; give a rank for each")

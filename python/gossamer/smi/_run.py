@@ -21,7 +21,7 @@ from gossamer.errors import ExitCode, GossamerError, InputError, RunDied, signal
 from gossamer.paths import INCLUDE
 from gossamer.smi import _compile, _mpi, _rtl
 from gossamer.smi._programs import Program, build
-from gossamer.smi._ranks import Place, places
+from gossamer.smi._ranks import Place, known, places
 from gossamer_setup._signals import SIGNALS
 
 _MOST_LINES = 24
@@ -103,6 +103,7 @@ def run(
     at both lines; RunDied for a deadlock or a rank that died.
     """
     options = options or Options()
+    known(ranks, topology)  # before anything is built
     programs = build(files, defines)
     where = places(programs, ranks, topology)
     boards = _rtl.plan(files, defines, len(where), topology) if options.engine == "rtl" else []
