@@ -23,6 +23,11 @@ enum class Kind { bcast, reduce, scatter, gather, allreduce, allgather, barrier 
 struct Asked {
   Kind kind;
   int count, type, op, root;
+  /// A sum of floats, which depends on the order of its elements.
+  bool adds() const {
+    const bool reduces = kind == Kind::reduce || kind == Kind::allreduce;
+    return reduces && op == SMI_ADD && (type == SMI_FLOAT || type == SMI_DOUBLE || type == SMI_HALF);
+  }
   bool operator==(const Asked&) const = default;
 };
 
@@ -65,6 +70,9 @@ struct Collective : Waitable {
                                          : 0;
   }
 
+  /// Whether blocks in hardware carry it.
+  bool onBlock() const;
+
   void setDegree(int stated);
   Wait wait(const Fiber& fiber) const override;
 };
@@ -85,6 +93,9 @@ void give(Collective& c, Member& lane, int me, int other, const void* data, Plac
 std::uint64_t get(Collective& c, Member& lane, int me, int other, Place place);
 /// One call of an Allreduce or a Barrier.
 void meet(Collective& c, int me, const void* sent, void* received, Place place);
+/// The running rank's part of a collective that blocks in hardware carry, once it is opened; and one call of it.
+void openOnBlock(const Collective& c, int me, int degree, Place place);
+void callOnBlock(Collective& c, int me, const void* sent, void* received, Place place);
 /// A lane of an Allreduce or a Barrier has one element more.
 void arrive(Collective& c, Member& lane, std::uint64_t value);
 /// All others of a Bcast or an Allgather have so many elements.

@@ -44,6 +44,10 @@ SMI_BChannel SMI_Open_bcast_channel_ad(int count, SMI_Datatype type, int port, i
 void SMI_Bcast(SMI_BChannel* channel, void* data) {
   const Place place = __builtin_return_address(0);
   Collective& c = beginCall(channel->channel, Kind::bcast, place);
+  if (c.onBlock()) {
+    callOnBlock(c, channel->channel.rank, data, data, place);
+    return endCall(c, channel->channel);
+  }
   if (c.size() > 1) {
     broadcast(c, channel->channel.rank, c.asked.root, data, channel->channel.rank == c.asked.root ? nullptr : data,
               place);
@@ -64,6 +68,10 @@ SMI_RChannel SMI_Open_reduce_channel_ad(int count, SMI_Datatype type, SMI_Op op,
 void SMI_Reduce(SMI_RChannel* channel, const void* sent, void* received) {
   const Place place = __builtin_return_address(0);
   Collective& c = beginCall(channel->channel, Kind::reduce, place);
+  if (c.onBlock()) {
+    callOnBlock(c, channel->channel.rank, sent, received, place);
+    return endCall(c, channel->channel);
+  }
   const int me = channel->channel.rank, root = c.asked.root;
   if (me == root) {
     // All contributions first: a rank is never further ahead because the root waits for another one.
@@ -96,6 +104,10 @@ SMI_ScatterChannel SMI_Open_scatter_channel_ad(int send_count, int recv_count, S
 void SMI_Scatter(SMI_ScatterChannel* channel, const void* sent, void* received) {
   const Place place = __builtin_return_address(0);
   Collective& c = beginCall(channel->channel, Kind::scatter, place);
+  if (c.onBlock()) {
+    callOnBlock(c, channel->channel.rank, sent, received, place);
+    return endCall(c, channel->channel);
+  }
   const int me = channel->channel.rank, root = c.asked.root;
   if (me != root) {
     store(c.asked.type, received, get(c, c.member(me), me, root, place));
@@ -122,6 +134,10 @@ SMI_GatherChannel SMI_Open_gather_channel_ad(int send_count, int recv_count, SMI
 void SMI_Gather(SMI_GatherChannel* channel, const void* sent, void* received) {
   const Place place = __builtin_return_address(0);
   Collective& c = beginCall(channel->channel, Kind::gather, place);
+  if (c.onBlock()) {
+    callOnBlock(c, channel->channel.rank, sent, received, place);
+    return endCall(c, channel->channel);
+  }
   const int me = channel->channel.rank, root = c.asked.root;
   if (me != root) {
     give(c, c.member(me), me, root, sent, place);
@@ -140,6 +156,10 @@ SMI_AllreduceChannel SMI_Open_allreduce_channel(int count, SMI_Datatype type, SM
 void SMI_Allreduce(SMI_AllreduceChannel* channel, const void* sent, void* received) {
   const Place place = __builtin_return_address(0);
   Collective& c = beginCall(channel->channel, Kind::allreduce, place);
+  if (c.onBlock()) {
+    callOnBlock(c, channel->channel.rank, sent, received, place);
+    return endCall(c, channel->channel);
+  }
   meet(c, channel->channel.rank, sent, received, place);
   endCall(c, channel->channel);
 }
@@ -156,6 +176,10 @@ SMI_AllgatherChannel SMI_Open_allgather_channel_ad(int count, SMI_Datatype type,
 void SMI_Allgather(SMI_AllgatherChannel* channel, const void* sent, void* received) {
   const Place place = __builtin_return_address(0);
   Collective& c = beginCall(channel->channel, Kind::allgather, place);
+  if (c.onBlock()) {
+    callOnBlock(c, channel->channel.rank, sent, received, place);
+    return endCall(c, channel->channel);
+  }
   if (c.size() > 1) {
     broadcast(c, channel->channel.rank, turn(c, c.member(channel->channel.rank)), sent, received, place);
   } else {

@@ -156,11 +156,17 @@ SMI_Collective_channel openCollective(Asked asked, int port, SMI_Comm comm, std:
          {place});
   }
   if ((asked.op == SMI_ADD_ORDERED) && options.ordered) asked.op = SMI_ADD;
-  if (hardware && (asked.kind != Kind::barrier || context.number)) {
+  if (hardware && context.number) {
     fail(exitInput,
-         format("rank %d, port %d: %s%s: there is no RTL for it yet, only for a barrier of all ranks ({}); leave out "
+         format("rank %d, port %d: %s%s: there is no RTL for it yet, only for collectives of all ranks ({}); leave out "
                 "--engine rtl",
                 current->rank->index, port, names[static_cast<int>(asked.kind)], context.words().c_str()),
+         {place});
+  }
+  if (hardware && (asked.op == SMI_ADD_ORDERED || (options.ordered && asked.adds()))) {
+    fail(exitInput,
+         format("rank %d, port %d: %s in the order of ranks: the RTL adds along its tree ({}); leave out --engine rtl",
+                current->rank->index, port, names[static_cast<int>(asked.kind)]),
          {place});
   }
   Port& used = freePort(*current->rank, port, names[static_cast<int>(asked.kind)], place, true, true, true);
@@ -176,6 +182,7 @@ SMI_Collective_channel openCollective(Asked asked, int port, SMI_Comm comm, std:
   channel.number = ++used.collectives;
   channel.rank = comm->rank;
   channel.port = port;
+  if (c.onBlock()) openOnBlock(c, comm->rank, degree.value_or(-1), place);
   if (!c.member(comm->rank).calls) close(c);
   return channel;
 }
@@ -299,7 +306,7 @@ void meet(Collective& c, int me, const void* sent, void* received, Place place) 
   const std::uint64_t value = carries ? load(c.asked.type, sent) : 0;
   if (c.context->spread()) tellArrived(c, me, value);
   arrive(c, mine, value);
-  if (hardware) {
+  if (hardware && !carries) {
     // The hardware's barrier says when to go on; who has come is for reports.
     Here here{c, me, place};
     comeToBarrier([](void* given) { wakeMember(static_cast<Here*>(given)->c.member(static_cast<Here*>(given)->me)); },

@@ -26,10 +26,17 @@ struct Sent {
   bool open = false;
 };
 
-/// What stands between a kernel and a port's two halves.
+struct Joined {
+  OnBlock asked;  ///< `gives` and `takes` are what is left of them
+  bool open = false;
+};
+
+/// What stands between a kernel and a port's two halves, or a block of collectives.
 struct End {
   GsStreamPort* wires = nullptr;
+  GsStreamBlock* block = nullptr;
   std::deque<Sent> messages;
+  std::deque<Joined> collectives;
   std::deque<std::uint64_t> out, in;
   std::size_t outDepth = atLeast, inDepth = atLeast;
   std::uint64_t pushed = 0, popped = 0;  ///< cycles of the last uses
@@ -46,8 +53,8 @@ struct Meeting {
 };
 
 const GsFabric* fabric = nullptr;
-std::vector<int> indices;            ///< of the boards' ports, by the kernels' numbers; -1: none
-std::vector<std::vector<End>> ends;  ///< by rank and the boards' port
+std::vector<int> indices;            ///< of ends, by the kernels' numbers of ports; -1: none
+std::vector<std::vector<End>> ends;  ///< by rank: the boards' ports, then their blocks
 std::vector<Meeting> meetings;       ///< by rank
 std::vector<Fiber*> waitsForNext;
 
@@ -71,7 +78,43 @@ void wakeOne(Fiber**& waiting) {
   waiting = nullptr;
 }
 
+void driveBlock(End& end) {
+  GsStreamBlock& block = *end.block;
+  const bool some = !end.collectives.empty();
+  const bool open = some && end.collectives.front().open;
+  block.opens = some && !open;
+  block.gives = open && end.collectives.front().asked.gives && !end.out.empty();
+  block.takes = open && end.collectives.front().asked.takes && end.in.size() < end.inDepth;
+  if (block.gives) block.given = end.out.front();
+  if (!block.opens) return;
+  const OnBlock& asked = end.collectives.front().asked;
+  block.kind = static_cast<std::uint8_t>(asked.kind);
+  block.type = static_cast<std::uint8_t>(asked.type);
+  block.op = static_cast<std::uint8_t>(asked.op);
+  block.root = static_cast<std::uint8_t>(asked.root);
+  block.count = static_cast<std::uint32_t>(asked.count);
+}
+
+void settleBlock(End& end) {
+  if (end.collectives.empty()) return;
+  const GsStreamBlock& block = *end.block;
+  Joined& now = end.collectives.front();
+  now.open |= block.opened;
+  if (block.gave) {
+    end.out.pop_front();
+    --now.asked.gives;
+    wakeOne(end.pusher);
+  }
+  if (block.came) {
+    end.in.push_back(block.taken);
+    --now.asked.takes;
+    wakeOne(end.popper);
+  }
+  if (now.open && !now.asked.gives && !now.asked.takes) end.collectives.pop_front();
+}
+
 void drive(End& end) {
+  if (end.block) return driveBlock(end);
   GsStreamPort& wires = *end.wires;
   wires.opens_send = !end.messages.empty() && !end.messages.front().open;
   wires.gives = !end.messages.empty() && end.messages.front().open && !end.out.empty();
@@ -87,6 +130,7 @@ void drive(End& end) {
 }
 
 void settle(End& end) {
+  if (end.block) return settleBlock(end);
   const GsStreamPort& wires = *end.wires;
   if (wires.opened_send) end.messages.front().open = true;
   if (wires.gave) {
@@ -128,7 +172,8 @@ bool cycle() {
 
 }  // namespace
 
-void makeHardware(const std::string& library, const std::string& script, const std::vector<int>& numbers) {
+void makeHardware(const std::string& library, const std::string& script, const std::vector<int>& numbers,
+                  const std::vector<int>& blocks) {
   void* handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
   auto* make = handle ? reinterpret_cast<decltype(&gs_fabric_make)>(dlsym(handle, "gs_fabric_make")) : nullptr;
   if (!make) fail(exitBug, format("%s: no boards: %s", library.c_str(), dlerror()));
@@ -139,13 +184,19 @@ void makeHardware(const std::string& library, const std::string& script, const s
   for (std::size_t at = 0; at < numbers.size(); ++at) {
     indices[static_cast<std::size_t>(numbers[at])] = static_cast<int>(at);
   }
+  for (std::size_t at = 0; at < blocks.size(); ++at) {
+    indices[static_cast<std::size_t>(blocks[at])] = static_cast<int>(numbers.size() + at);
+  }
   ends.resize(ranks.size());
   meetings.resize(ranks.size());
   for (const Rank* rank : ranks) {
     const auto at = static_cast<std::size_t>(rank->index);
-    ends[at] = std::vector<End>(numbers.size());
+    ends[at] = std::vector<End>(numbers.size() + blocks.size());
     for (std::size_t port = 0; port < numbers.size(); ++port) {
       ends[at][port].wires = fabric->port(rank->index, static_cast<int>(port));
+    }
+    for (std::size_t block = 0; block < blocks.size(); ++block) {
+      ends[at][numbers.size() + block].block = fabric->block(rank->index, static_cast<int>(block));
     }
     meetings[at].wires = fabric->barrier(rank->index);
   }
@@ -175,6 +226,13 @@ void openReceive(int port, int type, int count, int rank, int degree, Place plac
   end.coming = count;
   end.opens = true;
   end.inDepth = std::max(atLeast, static_cast<std::size_t>(degree < 0 ? options.slack : degree));
+}
+
+void openBlock(int port, const OnBlock& asked, Place place) {
+  End& end = endOf(port, place);
+  end.collectives.push_back({asked});
+  end.inDepth = end.outDepth =
+      std::max(atLeast, static_cast<std::size_t>(asked.degree < 0 ? options.slack : asked.degree));
 }
 
 void pushElement(int port, std::uint64_t value, Fiber*& pusher, const Waitable& what, Place place) {

@@ -20,9 +20,10 @@ namespace gossamer::smi {
 extern bool hardware;
 extern std::uint64_t now;
 
-/// Loads the boards, with what they are made of (rtl/fabric.h); `numbers` are the ports that kernels use, in the order
-/// of the boards' ports.
-void makeHardware(const std::string& library, const std::string& script, const std::vector<int>& numbers);
+/// Loads the boards, with what they are made of (rtl/fabric.h); `numbers` are the ports that kernels use for channels,
+/// in the order of the boards' ports, and `blocks` those for collectives, in the order of their blocks.
+void makeHardware(const std::string& library, const std::string& script, const std::vector<int>& numbers,
+                  const std::vector<int>& blocks);
 
 /// The running kernel goes on in the next cycle.
 void nextCycle(Place place);
@@ -35,6 +36,13 @@ void openReceive(int port, int type, int count, int rank, int degree, Place plac
 /// An element of the message that was opened last.
 void pushElement(int port, std::uint64_t value, Fiber*& pusher, const Waitable& what, Place place);
 std::uint64_t popElement(int port, Fiber*& popper, const Waitable& what, Place place);
+/// A collective of the running rank, once it is opened, in numbers of the hardware; `gives` and `takes` are the
+/// elements that this rank pushes and pops.
+struct OnBlock {
+  int kind, type, op, root, count, degree;
+  std::uint64_t gives, takes;
+};
+void openBlock(int port, const OnBlock& asked, Place place);
 /// The running rank comes to the barrier, and returns when all have; `waitHere` lets it wait once.
 void comeToBarrier(void (*wake)(void*), void (*waitHere)(void*), void* context);
 

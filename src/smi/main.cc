@@ -2,7 +2,8 @@
 /// The emulator's process: smi-emulator PLAN REPORT-FILE-NUMBER ARGUMENTS...
 /// One of several that MPI starts: smi-emulator --mpi LIBRARY HOST PORT TOKEN ARGUMENTS..., with the plan from there.
 /// Lines of a plan: `program PATH`, `rank PROGRAM NAME` and `option NAME VALUE`; with the RTL transport `boards
-/// LIBRARY`, `port NUMBER` in the order of the boards' ports, and `fabric LINE` for the library. The command writes it.
+/// LIBRARY`, `port NUMBER` in the order of the boards' ports, `block NUMBER` in that of their blocks, and `fabric LINE`
+/// for the library. The command writes it.
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -44,7 +45,7 @@ int main(int count, char** words) {
   if (count < 3) return exitBug;
   std::vector<std::string> programs;
   std::string boards, fabric;
-  std::vector<int> ports;
+  std::vector<int> ports, blocks;
   double seconds = 0;
   std::stringstream plan;
   int used = 3;
@@ -71,9 +72,10 @@ int main(int count, char** words) {
       ranks.push_back(rank);
     } else if (kind == "boards") {
       std::getline(in >> std::ws, boards);
-    } else if (kind == "port") {
-      ports.push_back(0);
-      in >> ports.back();
+    } else if (kind == "port" || kind == "block") {
+      std::vector<int>& numbers = kind == "port" ? ports : blocks;
+      numbers.push_back(0);
+      in >> numbers.back();
     } else if (kind == "fabric") {
       std::getline(in, value);
       fabric += value + "\n";
@@ -105,7 +107,7 @@ int main(int count, char** words) {
   }
   allowFiles((ranks.size() + static_cast<std::size_t>(processes) - 1) / static_cast<std::size_t>(processes));
   makeWorld();
-  if (!boards.empty()) makeHardware(boards, fabric, ports);
+  if (!boards.empty()) makeHardware(boards, fabric, ports, blocks);
   for (Rank* rank : ranks) {
     const int program = rank->code;
     rank->code = 0;

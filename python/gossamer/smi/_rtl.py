@@ -20,14 +20,19 @@ from gossamer.smi._compile import SOURCE
 
 MOST_RANKS = 256
 """Ranks that the header of a stream packet can tell apart."""
-_MOST_EDGES = 8
+_MOST_EDGES, _EDGE_BITS = 8, 3
 _MAC_BITS = 64_000
 """Bits that the links' words carry in 1,000 cycles."""
 _FIRST_LINK = 2
 """Ports of a board's switch before those of links."""
 _BYTES = {"double": 8, "long": 8, "int": 4, "float": 4, "short": 2, "half": 2, "char": 1}
 _WIDTHS = {8: "Eights", 4: "Fours", 2: "Twos", 1: "Ones"}
-_KINDS = ("send", "receive", "barrier")
+_CHANNELS = ("send", "receive")
+_BLOCKS = {"bcast": 0, "reduce": 1, "allreduce": 2, "scatter": 3, "gather": 3, "allgather": 3}
+"""Which block carries a collective, as gs_sim_stream numbers them."""
+_REDUCTIONS = ("add", "max", "min")
+_MOST_BLOCKS = 15
+_MOST_PORTS = 256
 
 
 @dataclass(frozen=True)
@@ -38,21 +43,27 @@ class Needs:
     """Ports of channels, in the order of the board's."""
     widths: Mapping[int, int]
     """How many of them have elements of so many bytes."""
+    blocks: tuple[port_lists.Port, ...]
+    """Ports of collectives, each with a block."""
     barrier: str | None
     """Where the first barrier is; None if there is none."""
+
+    @property
+    def together(self) -> str | None:
+        """Where all ranks first meet; None if they never do."""
+        return self.blocks[0].where if self.blocks else self.barrier
 
 
 def needs(files: Sequence[str], defines: Sequence[str] = ()) -> Needs:
     """Reads sources. InputError, at the line, where a port is no constant, or has no RTL."""
     bytes_of: dict[int, int] = {}
+    blocks: dict[int, port_lists.Port] = {}
     barrier: port_lists.Port | None = None
     for program in port_lists.read(files, defines):
         for port in program.ports:
-            if port.operation not in _KINDS:
-                raise InputError(
-                    f"{port.where}: {port.operation} on port {port.port}: there is no RTL for it yet, only for "
-                    "channels and a barrier of all ranks; leave out --engine rtl"
-                )
+            if port.operation in _BLOCKS:
+                blocks.setdefault(port.port, _checked(port))
+                continue
             if port.type is not None:
                 bytes_of[port.port] = _BYTES[port.type]
                 continue
@@ -67,7 +78,24 @@ def needs(files: Sequence[str], defines: Sequence[str] = ()) -> Needs:
     widths = {width: sum(1 for port in found if bytes_of[port] == width) for width in _WIDTHS}
     if not found:
         widths[1] = 1
-    return Needs(tuple(found), widths, barrier.where if barrier else None)
+    if len(blocks) > _MOST_BLOCKS:
+        last = list(blocks.values())[_MOST_BLOCKS]
+        raise InputError(f"{last.where}: {len(blocks)} ports of collectives; --engine rtl has {_MOST_BLOCKS} at most")
+    return Needs(
+        tuple(found), widths, tuple(blocks[port] for port in sorted(blocks)), barrier.where if barrier else None
+    )
+
+
+def _checked(port: port_lists.Port) -> port_lists.Port:
+    """A collective for which there is a block."""
+    what = f"{port.where}: {port.operation} on port {port.port}"
+    if port.reduction is not None and port.type not in ("int", "float"):
+        raise InputError(
+            f"{what}: there is no RTL that reduces {port.type}, only int and float; leave out --engine rtl"
+        )
+    if port.reduction is not None and port.reduction not in _REDUCTIONS:
+        raise InputError(f"{what}: the RTL adds along its tree, not in the order of ranks; leave out --engine rtl")
+    return port
 
 
 def plan(
@@ -104,32 +132,79 @@ def plan(
             if port >= 0:
                 word = entry.pack(valid=1, vc=vc, port=_FIRST_LINK + number[port])
                 lines.append(f"route {board.index} {to.index} {word}")
-    if wanted.barrier is not None:
-        lines += _tree(cluster, ranks, number, wanted.barrier)
-    library = _library(cluster.boards[0].config, wanted, max(len(used), 1), len(cluster.boards))
-    return [f"boards {library}", *(f"port {port}" for port in wanted.ports), *(f"fabric {line}" for line in lines)]
+    links = max(len(used), 1)
+    _check_room(wanted, links)
+    if wanted.together is not None:
+        lines += _trees(cluster, ranks, number, wanted.together)
+    library = _library(cluster.boards[0].config, wanted, links, len(cluster.boards))
+    found = [f"boards {library}", *(f"port {port}" for port in wanted.ports)]
+    found += [f"block {block.port}" for block in wanted.blocks]
+    return found + [f"fabric {line}" for line in lines]
 
 
-def _tree(cluster: Cluster, ranks: int, number: Mapping[int, int], where: str) -> list[str]:
-    """The barrier's tree over the ranks, breadth first from rank 0: each rank's place in it."""
-    parent: dict[int, int | None] = {0: None}
-    children: dict[int, int] = dict.fromkeys(range(ranks), 0)
-    queue = [0]
+def _check_room(wanted: Needs, links: int) -> None:
+    """Channels have a port, collectives one for each link."""
+    meetings = len(wanted.blocks) + (wanted.barrier is not None)
+    count = sum(wanted.widths.values()) + meetings * links
+    if count > _MOST_PORTS:
+        raise InputError(
+            f"{len(wanted.ports)} ports of channels, and {meetings} of collectives with one for each of {links} links, "
+            f"are {count} ports of a board; --engine rtl has {_MOST_PORTS}"
+        )
+    if meetings and links > _MOST_EDGES:
+        raise InputError(f"{wanted.together}: boards with {links} links; a collective of the RTL has {_MOST_EDGES}")
+
+
+def _trees(cluster: Cluster, ranks: int, number: Mapping[int, int], where: str) -> list[str]:
+    """Places of ranks in the trees of all roots, rank 0's last: for the barrier; and which link leads to which rank."""
+    lines = []
+    for root in reversed(range(ranks)):
+        lines += [f"tree {rank} {root} {entry}" for rank, entry in _tree(cluster, ranks, number, root, where).items()]
+    # One tree for all: of each rank those beside it, with their links to it.
+    beside: list[list[tuple[int, int]]] = [[] for _ in range(ranks)]
+    for rank, (parent, down, up) in _edges(cluster, ranks, number, 0).items():
+        beside[parent].append((rank, up))
+        beside[rank].append((parent, down))
+    for to in range(ranks):
+        ways = {to: 0}
+        queue = [to]
+        for rank in queue:
+            for far, link in beside[rank]:
+                if far not in ways:
+                    ways[far] = link
+                    queue.append(far)
+        member = 1 << _EDGE_BITS
+        lines += [f"way {rank} {to} {member | link}" for rank, link in ways.items()]
+    return lines
+
+
+def _edges(cluster: Cluster, ranks: int, number: Mapping[int, int], root: int) -> dict[int, tuple[int, int, int]]:
+    """A tree over ranks, breadth first: of each rank but the root its parent, the parent's link to it, its own link."""
+    found: dict[int, tuple[int, int, int]] = {}
+    queue = [root]
     for rank in queue:
         for link, far, far_link in cluster.neighbours(rank):
-            if far < ranks and far not in parent and number[link] < _MOST_EDGES and number[far_link] < _MOST_EDGES:
-                parent[far] = number[far_link]
-                children[rank] |= 1 << number[link]
+            if far < ranks and far != root and far not in found:
+                found[far] = (rank, number[link], number[far_link])
                 queue.append(far)
-    for rank in range(ranks):
-        if rank not in parent:
-            raise InputError(
-                f"{where}: a barrier, but no cables over boards of ranks lead from rank {rank} to rank 0; the RTL's "
-                "barrier needs them, so give each board a rank"
-            )
-    return [
-        f"tree {rank} {(up is None) << 11 | (up or 0) << _MOST_EDGES | children[rank]}" for rank, up in parent.items()
-    ]
+    return found
+
+
+def _tree(cluster: Cluster, ranks: int, number: Mapping[int, int], root: int, where: str) -> dict[int, int]:
+    """Each rank's place in the tree of a root (tree_entry_t)."""
+    edges = _edges(cluster, ranks, number, root)
+    if len(edges) < ranks - 1:
+        missing = next(rank for rank in range(ranks) if rank != root and rank not in edges)
+        raise InputError(
+            f"{where}: a collective, but no cables over boards of ranks lead from rank {missing} to rank {root}; the "
+            "RTL needs them, so give each board a rank"
+        )
+    found = {root: 1 << _MOST_EDGES + _EDGE_BITS}
+    for rank, (_, _, up) in edges.items():
+        found[rank] = up << _MOST_EDGES
+    for parent, down, _ in edges.values():
+        found[parent] |= 1 << down
+    return found
 
 
 def _library(config: Config, wanted: Needs, links: int, boards: int) -> Path:
@@ -140,6 +215,9 @@ def _library(config: Config, wanted: Needs, links: int, boards: int) -> Path:
     parameters = {name: wanted.widths[width] for width, name in _WIDTHS.items()}
     parameters |= {
         "Barrier": int(wanted.barrier is not None),
+        "Blocks": len(wanted.blocks),
+        "Kinds": sum(_BLOCKS[block.operation] << 2 * at for at, block in enumerate(wanted.blocks)),
+        "Logs": sum(_BYTES[block.type or "char"].bit_length() - 1 << 2 * at for at, block in enumerate(wanted.blocks)),
         "Links": links,
         "Ranks": max(16, 1 << (boards - 1).bit_length()),
         "LineRate": min(config.link_bits_per_kilocycle, _MAC_BITS),
@@ -150,7 +228,7 @@ def _library(config: Config, wanted: Needs, links: int, boards: int) -> Path:
         sources.blocks("sim/stream/sim_stream.f", config=config),
         [SOURCE / "rtl" / "fabric.cc"],
         parameters=parameters,
-        cxx=[f"-DPORTS={count}", f"-DLINKS={links}"],
+        cxx=[f"-DPORTS={count}", f"-DLINKS={links}", f"-DBLOCKS={len(wanted.blocks)}"],
         assertions=False,
         optimise="-O1",
         shared=True,

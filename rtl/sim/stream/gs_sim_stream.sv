@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A board that is one rank of co-simulated kernels: streaming ports, a barrier, links, and the wires that lead away.
-/// The harness (src/smi/rtl/fabric.cc) makes a cluster of several.
+/// A board that is one rank of co-simulated kernels: streaming ports, blocks of collectives, a barrier, links, and the
+/// wires that lead away. The harness (src/smi/rtl/fabric.cc) makes a cluster of several.
 ///
 ///     kernels of the emulator <=> ports <=> gs_stream_board <=> links => wires => other boards
-///                             <=> barrier <=> a port for each link
+///                             <=> barrier, blocks <=> a port of its own for each link
 ///
-/// Ports are as wide as their elements: those of 8 bytes first, then of 4, 2 and 1, then the barrier's. The n-th port
-/// of a rank sends to the n-th of another; all ask for credits but the barrier's, which are bound to neighbours.
+/// Ports are as wide as their elements: those of 8 bytes first, then of 4, 2 and 1, then the barrier's, then those of
+/// each block. The n-th port of a rank sends to the n-th of another; these ask for credits, and those of barrier and
+/// blocks are bound to neighbours.
 module gs_sim_stream
   import gossamer_pkg::*;
   import gs_stream_pkg::*;
@@ -19,6 +20,11 @@ module gs_sim_stream
   parameter  int unsigned Twos     = 0,
   parameter  int unsigned Ones     = 0,
   parameter  bit          Barrier  = 1,
+  /// blocks of collectives, 0 to 15; of each, two bits from the low end: 0 broadcast, 1 reduction, 2 allreduce, 3
+  /// scatter, gather and allgather; and the logarithm of its elements' bytes
+  parameter  int unsigned Blocks   = 4,
+  parameter  int unsigned Kinds    = 'b11_10_01_00,
+  parameter  int unsigned Logs     = 'b11_10_10_00,
   parameter  int unsigned Links    = 4,
   /// ranks, a power of two of at least 16
   parameter  int unsigned Ranks    = 16,
@@ -28,7 +34,9 @@ module gs_sim_stream
   parameter  int unsigned LineRate = 40_000,
   parameter  int unsigned Flight   = 100,
   localparam int unsigned Kernels  = Eights + Fours + Twos + Ones,
-  localparam int unsigned PortBits = $clog2(Kernels + 32'(Barrier) * Links),
+  localparam int unsigned Doors    = (Blocks == 0) ? 1 : Blocks,
+  localparam int unsigned First    = Kernels + 32'(Barrier) * Links,
+  localparam int unsigned PortBits = $clog2(First + Blocks * Links),
   localparam int unsigned Ports    = 1 << PortBits,
   localparam int unsigned TableW   = $clog2(Ranks)
 ) (
@@ -40,8 +48,12 @@ module gs_sim_stream
   input  logic              table_we_i,
   input  logic [TableW-1:0] table_index_i,
   input  logic [7:0]        table_entry_i,
-  // Bindings of the barrier's ports, and its place in the tree; the other ends of links: board and its link
+  // Bindings to neighbours; this rank's place in the tree of a root (barrier and allreduce take the last), or which
+  // link leads to a rank (`way`); the other ends of links: board and its link
   input  logic              bind_i,
+  input  logic              tree_we_i,
+  input  logic              way_we_i,
+  input  logic [TableW-1:0] tree_root_i,
   input  logic [11:0]       tree_entry_i,
   input  logic [7:0]        far_i[Links],
   input  logic [7:0]        far_link_i[Links],
@@ -62,11 +74,25 @@ module gs_sim_stream
   output logic              m_valid_o[Kernels],
   input  logic              m_ready_i[Kernels],
   output logic [63:0]       m_data_o[Kernels],
+  // Kernels, by block: collectives, what they give and what they take
+  input  logic              open_valid_i[Doors],
+  output logic              open_ready_o[Doors],
+  input  logic [2:0]        open_kind_i[Doors],
+  input  logic [2:0]        open_element_i[Doors],
+  input  logic [1:0]        open_op_i[Doors],
+  input  logic [7:0]        open_root_i[Doors],
+  input  logic [31:0]       open_count_i[Doors],
+  input  logic              give_valid_i[Doors],
+  output logic              give_ready_o[Doors],
+  input  logic [63:0]       give_data_i[Doors],
+  output logic              take_valid_o[Doors],
+  input  logic              take_ready_i[Doors],
+  output logic [63:0]       take_data_o[Doors],
   input  logic              come_valid_i,
   output logic              come_ready_o,
   output logic              leave_valid_o,
   input  logic              leave_ready_i,
-  /// for ever: a report, a fault of the barrier, a packet refused or for nobody
+  /// for ever: a report, a fault of barrier or block, a packet refused or for nobody
   output logic              fault_o,
   // Flits go into links and come out of them; nothing is in the switch
   output logic [Links-1:0]  goes_o,
@@ -91,19 +117,27 @@ module gs_sim_stream
       if (p < int'(Eights)) widths[p] = 5'd8;
       else if (p < int'(Eights + Fours)) widths[p] = 5'd4;
       else if (p < int'(Eights + Fours + Twos)) widths[p] = 5'd2;
-      else widths[p] = 5'd1;
+      else if (p < int'(First) || p >= int'(First + Blocks * Links)) widths[p] = 5'd1;
+      else widths[p] = 5'(1 << log_bytes_of((p - int'(First)) / int'(Links)));
     end
+  endfunction
+  function automatic logic [1:0] kind_of(int block);
+    return 2'(Kinds >> (2 * block));
+  endfunction
+  function automatic logic [1:0] log_bytes_of(int block);
+    return 2'(Logs >> (2 * block));
   endfunction
 
   if (Kernels < 1 || Ports > 256) begin : gen_illegal_ports
-    $fatal(1, "gs_sim_stream: %0d ports and %0d links; a board has 1 to 256 ports, the barrier's among them", Kernels,
-           Links);
+    $fatal(1, "gs_sim_stream: %0d ports and %0d blocks with %0d links; a board has 1 to 256 ports, all in all", Kernels,
+           Blocks, Links);
   end
 
   logic [Links-1:0] tx_valid, tx_ready, tx_last;
   logic [Links-1:0][63:0] tx_data, rx_data;
   logic [Links-1:0][7:0] tx_keep, rx_keep;
   logic report, refused, fault_q, barrier_fault;
+  logic [Doors-1:0] block_fault;
   logic [Ports-1:0] send_valid, send_ready, s_valid, s_ready, recv_valid, recv_ready, m_valid, m_ready, binds;
   logic [Ports-1:0] unused_last;
   send_bind_t [Ports-1:0] send_bind;
@@ -144,14 +178,17 @@ module gs_sim_stream
     assign m_data_o[p] = m_data[p];
   end
 
+  // The other end of a link, of which ports from `first` on have one each
+  function automatic neighbour_t neighbour(logic [7:0] far, logic [7:0] far_link, logic [7:0] first);
+    return '{rank: far, dest: {EndpointStream, 3'd0, 12'(far), 6'd0, first + far_link}};
+  endfunction
+
   if (Barrier) begin : gen_barrier
     neighbour_t [Links-1:0] edges;
     logic [Links-1:0][7:0] token;
     for (genvar l = 0; l < Links; l++) begin : gen_edge
       localparam int unsigned At = Kernels + l;
-      assign edges[l] = '{
-        rank: far_i[l], dest: {EndpointStream, 3'd0, 12'(far_i[l]), 6'd0, 8'(Kernels) + far_link_i[l]}
-      };
+      assign edges[l] = neighbour(far_i[l], far_link_i[l], 8'(Kernels));
       assign binds[At] = bind_i;
       assign send_bind[At] = '{eager: 1'b1, account: '0, dest: edges[l].dest, flits: credits_t'(Depth)};
       assign recv_bind[At] = '{eager: 1'b1, account: '0, source: edges[l].rank, reply: edges[l].dest};
@@ -164,7 +201,7 @@ module gs_sim_stream
       .clk_i,
       .rst_ni,
       .clear_i          (1'b0),
-      .tree_we_i        (bind_i),
+      .tree_we_i,
       .tree_root_i      ('0),
       // one group of ranks
       .tree_entry_i     (tree_entry_t'(tree_entry_i)),
@@ -193,9 +230,119 @@ module gs_sim_stream
     assign come_ready_o = 1'b0;
     assign leave_valid_o = 1'b0;
     assign barrier_fault = 1'b0;
-    assign unused = ^{come_valid_i, leave_ready_i, bind_i, tree_entry_i, far_i[0], far_link_i[0]};
+    assign unused = ^{come_valid_i, leave_ready_i, bind_i, tree_we_i, tree_entry_i, far_i[0], far_link_i[0]};
   end
-  for (genvar p = Kernels + 32'(Barrier) * Links; p < Ports; p++) begin : gen_spare
+
+`define SIM_KERNEL \
+      .open_valid_i     (open_valid_i[b]), \
+      .open_ready_o     (open_ready_o[b]), \
+      .open_i           (open), \
+      .s_axis_tvalid_i  (give_valid_i[b]), \
+      .s_axis_tready_o  (give_ready_o[b]), \
+      .s_axis_tdata_i   (give_data_i[b][8*Size-1:0]), \
+      .m_axis_tvalid_o  (take_valid_o[b]), \
+      .m_axis_tready_i  (take_ready_i[b]), \
+      .m_axis_tdata_o   (taken), \
+      .m_axis_tkeep_o   (unused_taken_keep), \
+      .m_axis_tlast_o   (unused_taken_last),
+`define SIM_EDGES \
+      .watch_o          (watch[At+:Links]), \
+      .send_open_valid_o(send_valid[At+:Links]), \
+      .send_open_ready_i(send_ready[At+:Links]), \
+      .send_open_o      (send_open[At+:Links]), \
+      .push_valid_o     (s_valid[At+:Links]), \
+      .push_ready_i     (s_ready[At+:Links]), \
+      .push_data_o      (pushed), \
+      .recv_open_valid_o(recv_valid[At+:Links]), \
+      .recv_open_ready_i(recv_ready[At+:Links]), \
+      .recv_open_o      (recv_open[At+:Links]), \
+      .pop_valid_i      (m_valid[At+:Links]), \
+      .pop_ready_o      (m_ready[At+:Links]), \
+      .pop_data_i       (popped)
+`define SIM_TREE(MODULE) \
+    MODULE #( \
+      .Edges(Links), \
+      .Bytes(Size), \
+      .Ranks(Ranks) \
+    ) u_block ( \
+      .clk_i, \
+      .rst_ni, \
+      .clear_i          (1'b0), \
+      .tree_we_i, \
+      .tree_root_i, \
+      .tree_entry_i     (tree_entry_t'(tree_entry_i)), \
+      .edges_i          (edges), \
+      .fault_o          (block_fault[b]), \
+      `SIM_KERNEL \
+      `SIM_EDGES \
+    );
+  for (genvar b = 0; b < Blocks; b++) begin : gen_block
+    localparam logic [1:0] Kind = kind_of(b);
+    localparam int unsigned Size = 1 << log_bytes_of(b);
+    localparam int unsigned At = First + b * Links;
+    neighbour_t [Links-1:0] edges;
+    logic [Links-1:0][8*Size-1:0] pushed, popped;
+    logic [8*Size-1:0] taken;
+    logic [Size-1:0] unused_taken_keep;
+    logic unused_taken_last;
+    collective_open_t open;
+    assign open = '{
+      kind:    smi_collective_e'(open_kind_i[b]),
+      element: smi_type_e'(open_element_i[b]),
+      op:      smi_op_e'(open_op_i[b]),
+      own:     8'(board_i),
+      root:    open_root_i[b],
+      count:   open_count_i[b]
+    };
+    assign take_data_o[b] = 64'(taken);
+    for (genvar l = 0; l < Links; l++) begin : gen_edge
+      assign edges[l] = neighbour(far_i[l], far_link_i[l], 8'(At));
+      assign binds[At+l] = bind_i;
+      assign send_bind[At+l] = '{eager: 1'b1, account: '0, dest: edges[l].dest, flits: credits_t'(Depth)};
+      assign recv_bind[At+l] = '{eager: 1'b1, account: '0, source: edges[l].rank, reply: edges[l].dest};
+      assign s_data[At+l] = 64'(pushed[l]);
+      assign popped[l] = m_data[At+l][8*Size-1:0];
+    end
+    if (Kind == 2'd0) begin : gen_bcast
+      `SIM_TREE(gs_stream_bcast)
+    end else if (Kind == 2'd1) begin : gen_reduce
+      `SIM_TREE(gs_stream_reduce)
+    end else if (Kind == 2'd2) begin : gen_allreduce
+      `SIM_TREE(gs_stream_allreduce)
+    end else begin : gen_parts
+      gs_stream_parts #(
+        .Edges(Links),
+        .Bytes(Size),
+        .Ranks(Ranks)
+      ) u_block (
+        .clk_i,
+        .rst_ni,
+        .clear_i          (1'b0),
+        .way_we_i,
+        .way_rank_i       (tree_root_i),
+        .way_i            (tree_entry_i[3:0]),
+        .edges_i          (edges),
+        .fault_o          (block_fault[b]),
+        `SIM_KERNEL
+        `SIM_EDGES
+      );
+    end
+  end
+`undef SIM_KERNEL
+`undef SIM_EDGES
+`undef SIM_TREE
+  if (Blocks == 0) begin : gen_no_block
+    logic unused;
+    assign open_ready_o[0] = 1'b0;
+    assign give_ready_o[0] = 1'b0;
+    assign take_valid_o[0] = 1'b0;
+    assign take_data_o[0] = '0;
+    assign block_fault = '0;
+    assign unused = ^{open_valid_i[0], open_kind_i[0], open_element_i[0], open_op_i[0], open_root_i[0],
+                      open_count_i[0], give_valid_i[0], give_data_i[0], take_ready_i[0], way_we_i, tree_root_i};
+  end
+
+  for (genvar p = First + Blocks * Links; p < Ports; p++) begin : gen_spare
     assign binds[p] = 1'b0;
     assign send_bind[p] = '0;
     assign recv_bind[p] = '0;
@@ -305,7 +452,7 @@ module gs_sim_stream
   end
 
   always_ff @(posedge clk_i) begin
-    fault_q <= rst_ni && (fault_q || report || barrier_fault || refused || no_one != '0);
+    fault_q <= rst_ni && (fault_q || report || barrier_fault || block_fault != '0 || refused || no_one != '0);
   end
   assign fault_o = fault_q;
 endmodule

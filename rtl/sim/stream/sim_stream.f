@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A board of streams for co-simulation with kernels of the emulator. Paths are relative to rtl/.
 -f stream/board.f
-stream/gs_stream_tree.sv
-stream/gs_stream_barrier.sv
+-f stream/collectives.f
 -f sim/link/mac.f
 sim/stream/gs_sim_stream.sv

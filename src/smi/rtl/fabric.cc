@@ -13,10 +13,10 @@
 
 namespace {
 
-constexpr unsigned kPorts = PORTS, kLinks = LINKS;
+constexpr unsigned kPorts = PORTS, kLinks = LINKS, kBlocks = BLOCKS;
 /// Cycles in which nothing happens until a port has sent what it has: `Linger`, and the way to the switch and out of
-/// it.
-constexpr unsigned kQuiet = 64;
+/// it. A block looks at each rank of its table, twice at most, and a port that waits for a collective asks once.
+constexpr unsigned kQuiet = kBlocks ? 1024 : 64;
 constexpr unsigned kUpCycles = 100'000, kSettleCycles = 2'000;
 
 struct Board {
@@ -26,6 +26,7 @@ struct Board {
   unsigned far[kLinks] = {}, farLink[kLinks] = {};
   unsigned wired = 0;
   GsStreamPort ports[kPorts] = {};
+  GsStreamBlock blocks[kBlocks ? kBlocks : 1] = {};
   GsStreamBarrier barrier = {};
 };
 
@@ -85,6 +86,18 @@ void drive(Board& board) {
     top.recv_count_i[p] = port.receive_count;
     top.m_ready_i[p] = port.takes;
   }
+  for (unsigned b = 0; b < kBlocks; ++b) {
+    const GsStreamBlock& block = board.blocks[b];
+    top.open_valid_i[b] = block.opens;
+    top.open_kind_i[b] = block.kind;
+    top.open_element_i[b] = block.type;
+    top.open_op_i[b] = block.op;
+    top.open_root_i[b] = block.root;
+    top.open_count_i[b] = block.count;
+    top.give_valid_i[b] = block.gives;
+    top.give_data_i[b] = block.given;
+    top.take_ready_i[b] = block.takes;
+  }
   top.come_valid_i = board.barrier.comes;
   top.leave_ready_i = board.barrier.leaves;
 }
@@ -101,6 +114,14 @@ bool look(Board& board) {
     port.came = port.takes && top.m_valid_o[p];
     port.taken = top.m_data_o[p];
     some |= port.opened_send || port.gave || port.opened_receive || port.came;
+  }
+  for (unsigned b = 0; b < kBlocks; ++b) {
+    GsStreamBlock& block = board.blocks[b];
+    block.opened = block.opens && top.open_ready_o[b];
+    block.gave = block.gives && top.give_ready_o[b];
+    block.came = block.takes && top.take_valid_o[b];
+    block.taken = top.take_data_o[b];
+    some |= block.opened || block.gave || block.came;
   }
   GsStreamBarrier& barrier = board.barrier;
   barrier.has_come = barrier.comes && top.come_ready_o;
@@ -121,6 +142,8 @@ bool cycle() {
 }
 
 GsStreamPort* portOf(int rank, int port) { return &boards[static_cast<std::size_t>(rank)]->ports[port]; }
+
+GsStreamBlock* blockOf(int rank, int block) { return &boards[static_cast<std::size_t>(rank)]->blocks[block]; }
 
 GsStreamBarrier* barrierOf(int rank) { return &boards[static_cast<std::size_t>(rank)]->barrier; }
 
@@ -144,6 +167,26 @@ void each(const char* script, const char* kind, Act act) {
   }
 }
 
+struct Entry {
+  unsigned at, word;
+};
+
+/// Writes a table of all boards: an entry of each in a cycle.
+template <class Put>
+void write(const char* script, const char* kind, Put put) {
+  std::vector<std::vector<Entry>> entries(boards.size());
+  each(script, kind, [&](const unsigned* n) { entries.at(n[0]).push_back({n[1], n[2]}); });
+  for (std::size_t at = 0, left = 1; left; ++at) {
+    left = 0;
+    for (std::size_t rank = 0; rank < boards.size(); ++rank) {
+      const bool valid = at < entries[rank].size();
+      put(boards[rank]->top, valid, valid ? entries[rank][at] : Entry{});
+      left += valid;
+    }
+    tick();
+  }
+}
+
 bool up() {
   for (auto& board : boards) {
     if ((board->top.up_o & board->wired) != board->wired) return false;
@@ -158,7 +201,7 @@ bool ready() {
   return true;
 }
 
-const GsFabric fabric{portOf, barrierOf, cycle, faulty};
+const GsFabric fabric{portOf, blockOf, barrierOf, cycle, faulty};
 
 }  // namespace
 
@@ -178,25 +221,24 @@ const GsFabric* gs_fabric_make(const char* script) {
     board.top.far_i[n[1]] = static_cast<std::uint8_t>(n[2]);
     board.top.far_link_i[n[1]] = static_cast<std::uint8_t>(n[3]);
   });
-  each(script, "tree", [](const unsigned* n) { boards.at(n[0])->top.tree_entry_i = static_cast<std::uint16_t>(n[1]); });
   for (int at = 0; at < 8; ++at) tick();
   for (auto& board : boards) board->top.rst_ni = 1;
   while (!ready()) tick();
-  // An entry of each board at a time.
-  std::vector<std::vector<std::pair<unsigned, unsigned>>> routes(boards.size());
-  each(script, "route", [&](const unsigned* n) { routes.at(n[0]).emplace_back(n[1], n[2]); });
-  for (std::size_t at = 0, left = 1; left; ++at) {
-    left = 0;
-    for (std::size_t rank = 0; rank < boards.size(); ++rank) {
-      Vgs_sim_stream& top = boards[rank]->top;
-      top.table_we_i = at < routes[rank].size();
-      if (!top.table_we_i) continue;
-      top.table_index_i = static_cast<std::uint8_t>(routes[rank][at].first);
-      top.table_entry_i = static_cast<std::uint8_t>(routes[rank][at].second);
-      ++left;
-    }
-    tick();
-  }
+  write(script, "route", [](Vgs_sim_stream& top, bool valid, const Entry& entry) {
+    top.table_we_i = valid;
+    top.table_index_i = static_cast<std::uint8_t>(entry.at);
+    top.table_entry_i = static_cast<std::uint8_t>(entry.word);
+  });
+  write(script, "tree", [](Vgs_sim_stream& top, bool valid, const Entry& entry) {
+    top.tree_we_i = valid;
+    top.tree_root_i = static_cast<std::uint8_t>(entry.at);
+    top.tree_entry_i = static_cast<std::uint16_t>(entry.word);
+  });
+  write(script, "way", [](Vgs_sim_stream& top, bool valid, const Entry& entry) {
+    top.way_we_i = valid;
+    top.tree_root_i = static_cast<std::uint8_t>(entry.at);
+    top.tree_entry_i = static_cast<std::uint16_t>(entry.word);
+  });
   for (auto& board : boards) board->top.bind_i = 1;
   tick();
   for (auto& board : boards) board->top.bind_i = 0;

@@ -19,6 +19,16 @@ struct GsStreamPort {
   std::uint64_t taken;
 };
 
+/// The same of a block of collectives: one to open, elements that it is given, and those that it gives.
+struct GsStreamBlock {
+  bool opens, gives, takes;
+  std::uint8_t kind, type, op, root;  ///< smi_collective, smi_type, smi_op of config/constants/stream.toml
+  std::uint32_t count;                ///< of a rank's part
+  std::uint64_t given;
+  bool opened, gave, came;
+  std::uint64_t taken;
+};
+
 /// The same of a rank's barrier: it comes, and goes on.
 struct GsStreamBarrier {
   bool comes, leaves;
@@ -27,6 +37,7 @@ struct GsStreamBarrier {
 
 struct GsFabric {
   GsStreamPort* (*port)(int rank, int port);
+  GsStreamBlock* (*block)(int rank, int block);
   GsStreamBarrier* (*barrier)(int rank);
   /// A cycle of all boards. False if nothing is under way: the wires carry no packet and no switch has one, and nothing
   /// has happened at a port for longer than a port needs to send what it has.
@@ -36,6 +47,7 @@ struct GsFabric {
 };
 
 /// Makes the boards: lines `boards N`, `wire BOARD LINK FAR FARLINK` (one direction), `route BOARD TO ENTRY`,
-/// `tree BOARD ENTRY`. The links are up when it returns; null, if they do not come up.
+/// `tree BOARD ROOT ENTRY`, `way BOARD RANK ENTRY`, in the order of writing. The links are up when it returns; null, if
+/// they do not come up.
 const GsFabric* gs_fabric_make(const char* script);
 }
