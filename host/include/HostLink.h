@@ -60,7 +60,7 @@ class HostLink {
   bool send(uint32_t dest, uint32_t numFlits, void* msg, bool block = true);
   /// The same without waiting.
   bool trySend(uint32_t dest, uint32_t numFlits, void* msg);
-  /// The same to the multicast router of board 0.
+  /// The same to the multicast router of the board that the host is at.
   bool keySend(uint32_t key, uint32_t numFlits, void* msg, bool block = true);
   bool keyTrySend(uint32_t key, uint32_t numFlits, void* msg);
   /// Sends what is held back.
