@@ -63,7 +63,7 @@ def test_the_python_shown_runs(tmp_path: Path) -> None:
 
 def test_kernels_and_ranks_run_as_shown() -> None:
     shown = re.findall(r"^\./gossamer ((?:smi|mpi) run .*?) +#", README, re.M)
-    assert len(shown) == 3
+    assert len(shown) == 4
     for words in shown:
         if "rtl" not in words:  # that builds a simulator; tests of its own run it
             _run(*words.split())
