@@ -20,7 +20,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def _groups_text() -> str:
-    return "\n".join(f"  {name:<6} {what}, about {size} MB" for name, (what, size) in GROUPS.items())
+    return "\n".join(f"  {name:<7} {what}, about {size} MB" for name, (what, size) in GROUPS.items())
 
 
 def parser() -> argparse.ArgumentParser:

@@ -98,7 +98,7 @@ def test_through_the_launcher(command: Any, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("words", [[], ["show"], ["check"], ["generate"]])
 def test_help_has_examples(words: list[str]) -> None:
-    assert "Examples:\n    gossamer config " in run(*words, "--help").output
+    assert "Examples:\n    ./gossamer config " in run(*words, "--help").output
 
 
 def test_guide_and_listing_agree() -> None:

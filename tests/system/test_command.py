@@ -55,6 +55,12 @@ def test_each_command_explains_itself_with_examples(command: Command, name: str)
     assert re.search("examples?:", done.stdout, re.IGNORECASE), done.stdout
 
 
+def test_help_has_every_block_that_faults_are_put_into(command: Command) -> None:
+    from gossamer.hdl.mutate import BLOCKS
+
+    assert f"({', '.join(BLOCKS)})" in " ".join(command("test", "--help").stdout.split())
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_module_and_launcher_agree(command: Command, name: str) -> None:
     """The launcher answers some things by itself; the module started by hand says the same."""

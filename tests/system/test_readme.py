@@ -10,6 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
+from gossamer import apps
+
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
@@ -25,6 +27,11 @@ def _run(*words: str) -> str:
 def test_the_vertex_shown_is_the_example() -> None:
     (shown,) = re.findall(r"```cpp\n(.*?)```", README, re.S)
     assert shown in (ROOT / "examples/hops/hops.h").read_text(encoding="utf-8")
+
+
+def test_every_application_is_named() -> None:
+    shown = README[README.index("The applications:") : README.index("`./gossamer new NAME`")]
+    assert sorted(re.findall(r"`([a-z0-9-]+)`", shown)) == apps.names()
 
 
 def test_the_example_counts_hops(tmp_path: Path) -> None:

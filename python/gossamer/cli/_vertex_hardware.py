@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 HELP = """Options of --engine rtl, beside those:
   -c, --config NAME     configuration of the board: a name or a file (default quad)
       --cluster NAME    all boards of a cluster: a name (pair, quad4, ...) or a file
-      --mapping NAME    how vertices are mapped to threads: metis (default), bfs,
-                        random, direct
+      --mapping NAME    how vertices are mapped to threads: metis (default), kahypar,
+                        bfs, random, direct
       --multicast NAME  local (default): one message to all threads of a tile that
                         have receivers; none: one message to each thread; full: as
                         local, and one for all on other boards, copied by routers

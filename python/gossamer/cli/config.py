@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 @click.group(
     epilog="""\b
 Examples:
-  gossamer config show
-  gossamer config show de5
-  gossamer config show rack48
-  gossamer config check mine.toml
-  gossamer config generate de5 -o build/de5"""
+  ./gossamer config show
+  ./gossamer config show de5
+  ./gossamer config show rack48
+  ./gossamer config check mine.toml
+  ./gossamer config generate de5 -o build/de5"""
 )
 def command() -> None:
     """Hardware configurations and cluster topologies.
@@ -37,12 +37,12 @@ def command() -> None:
 @command.command(
     epilog="""\b
 Examples:
-  gossamer config show                  all configurations, clusters and constants, a line each
-  gossamer config show de5              every key, its value, unit, range and meaning
-  gossamer config show mine.toml
-  gossamer config show rack48           boards, cables and hosts of a cluster
-  gossamer config show stream_header    a shared enumeration or packet layout
-  gossamer config show de5 --json"""
+  ./gossamer config show                  all configurations, clusters and constants, a line each
+  ./gossamer config show de5              every key, its value, unit, range and meaning
+  ./gossamer config show mine.toml
+  ./gossamer config show rack48           boards, cables and hosts of a cluster
+  ./gossamer config show stream_header    a shared enumeration or packet layout
+  ./gossamer config show de5 --json"""
 )
 @click.argument("name", required=False)
 @click.option("--json", "as_json", is_flag=True, help="For programs: the same as JSON.")
@@ -66,8 +66,8 @@ def show(name: str | None, as_json: bool) -> None:
 @command.command(
     epilog="""\b
 Examples:
-  gossamer config check mine.toml
-  gossamer config check config/*.toml config/clusters/*.toml"""
+  ./gossamer config check mine.toml
+  ./gossamer config check config/*.toml config/clusters/*.toml"""
 )
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 def check(files: tuple[str, ...]) -> None:
@@ -85,8 +85,8 @@ def check(files: tuple[str, ...]) -> None:
 @command.command(
     epilog="""\b
 Examples:
-  gossamer config generate de5 -o build/de5
-  gossamer config generate mine.toml -o build/mine --lang cpp"""
+  ./gossamer config generate de5 -o build/de5
+  ./gossamer config generate mine.toml -o build/mine --lang cpp"""
 )
 @click.argument("name")
 @click.option("-o", "--output", required=True, metavar="DIR", help="Folder for the files; made if it is not there.")

@@ -36,9 +36,9 @@ Files (known by their content; plain or in gzip, zstd, xz, bzip2; "-" is standar
 
 \b
 Examples:
-  gossamer graph info web.mtx.gz
-  gossamer graph convert roads.gr.gz roads.gsg
-  gossamer graph generate rmat --scale 18 -o rmat18.gsg"""
+  ./gossamer graph info web.mtx.gz
+  ./gossamer graph convert roads.gr.gz roads.gsg
+  ./gossamer graph generate rmat --scale 18 -o rmat18.gsg"""
 )
 def command() -> None:
     """Look at graphs, convert them, make them."""
@@ -68,10 +68,10 @@ def _read(path: str, options: dict[str, Any]) -> Graph:
 @command.command(
     epilog="""\b
 Examples:
-  gossamer graph info web.mtx.gz
-  gossamer graph info gen:geo:vertices=1000,fanout=10,radius=0.1
-  zcat edges.txt.gz | gossamer graph info - --undirected --dedupe
-  gossamer graph info web.mtx.gz --json"""
+  ./gossamer graph info web.mtx.gz
+  ./gossamer graph info gen:geo:vertices=1000,fanout=10,radius=0.1
+  zcat edges.txt.gz | ./gossamer graph info - --undirected --dedupe
+  ./gossamer graph info web.mtx.gz --json"""
 )
 @click.argument("file")
 @click.option("--json", "as_json", is_flag=True, help="For programs: the same as JSON.")
@@ -150,9 +150,9 @@ text also with .gz .zst .xz .bz2 behind it.
 
 \b
 Examples:
-  gossamer graph convert web.mtx.gz web.gsg
-  gossamer graph convert soc-LiveJournal1.txt.gz lj.gsg --undirected --dedupe
-  gossamer graph convert roads.gsg roads.gr.gz"""
+  ./gossamer graph convert web.mtx.gz web.gsg
+  ./gossamer graph convert soc-LiveJournal1.txt.gz lj.gsg --undirected --dedupe
+  ./gossamer graph convert roads.gsg roads.gr.gz"""
 )
 @click.argument("input", metavar="INPUT")
 @click.argument("output", metavar="OUTPUT")
@@ -184,13 +184,13 @@ def _write(graph: Graph, output: str, **options: Any) -> None:
 @command.group(
     epilog="""\b
 Examples:
-  gossamer graph generate rmat --scale 18 -o rmat18.gsg
-  gossamer graph generate geometric --vertices 200000 --fanout 100 --radius 0.02 -o geo.mtx.gz
-  gossamer graph generate grid --width 640 --height 625 --weights 1:100 -o grid.gr
+  ./gossamer graph generate rmat --scale 18 -o rmat18.gsg
+  ./gossamer graph generate geometric --vertices 200000 --fanout 100 --radius 0.02 -o geo.mtx.gz
+  ./gossamer graph generate grid --width 640 --height 625 --weights 1:100 -o grid.gr
 
 \b
 Without a file, wherever a graph is named:
-  gossamer graph info gen:rmat:scale=18,seed=1"""
+  ./gossamer graph info gen:rmat:scale=18,seed=1"""
 )
 def generate() -> None:
     """Make a graph from a seed; the same on every machine and number of threads."""
@@ -218,7 +218,7 @@ def _generate(kind: str, output: str, weights: str | None, threads: int | None, 
 @generate.command(
     epilog="""\b
 Example:
-  gossamer graph generate geometric --vertices 200000 --fanout 100 --radius 0.02 -o geo.gsg"""
+  ./gossamer graph generate geometric --vertices 200000 --fanout 100 --radius 0.02 -o geo.gsg"""
 )
 @click.option("--vertices", type=int, required=True)
 @click.option("--fanout", type=int, default=100, show_default=True, help="Out-edges of each vertex.")
@@ -245,7 +245,7 @@ def geometric(**options: Any) -> None:
 @generate.command(
     epilog="""\b
 Example:
-  gossamer graph generate rmat --scale 18 --symmetric --simple -o rmat18.gsg"""
+  ./gossamer graph generate rmat --scale 18 --symmetric --simple -o rmat18.gsg"""
 )
 @click.option("--scale", type=int, required=True, help="2^SCALE vertices.")
 @click.option("--edge-factor", type=int, default=16, show_default=True, help="Edges a vertex.")
@@ -264,7 +264,7 @@ def rmat(**options: Any) -> None:
 @generate.command(
     epilog="""\b
 Example:
-  gossamer graph generate grid --width 640 --height 625 --weights 1:100 -o grid.gr"""
+  ./gossamer graph generate grid --width 640 --height 625 --weights 1:100 -o grid.gr"""
 )
 @click.option("--width", type=int, required=True)
 @click.option("--height", type=int, required=True)
@@ -277,7 +277,7 @@ def grid(**options: Any) -> None:
 @generate.command(
     epilog="""\b
 Example:
-  gossamer graph generate cube --width 20 --height 20 --depth 20 --neighbours 26 --around -o cells.gsg"""
+  ./gossamer graph generate cube --width 20 --height 20 --depth 20 --neighbours 26 --around -o cells.gsg"""
 )
 @click.option("--width", type=int, required=True)
 @click.option("--height", type=int, required=True)
@@ -295,7 +295,7 @@ def cube(**options: Any) -> None:
 @generate.command(
     epilog="""\b
 Example:
-  gossamer graph generate ring --vertices 1000 -o ring.mtx"""
+  ./gossamer graph generate ring --vertices 1000 -o ring.mtx"""
 )
 @click.option("--vertices", type=int, required=True)
 @_generating

@@ -31,9 +31,10 @@ _HELP = """Usage: ./gossamer run APP [GRAPH] [PARAMETERS] [OPTIONS]
 
 Runs an application on a graph and shows the most telling part of the result.
 APP is one of ours ({apps}) or
-the header of your own vertex. GRAPH is a file (Matrix Market, edge list, METIS,
-DIMACS, .gsg; plain, gzip, zstd or xz), gen:KIND:... for a made one, or - for
-standard input; without it: the packages of Debian 12 and their dependencies.
+the header of your own vertex. GRAPH is a file (Matrix Market, edge list, adjacency
+list, METIS, DIMACS, .gsg; plain, gzip, zstd, xz or bzip2), gen:KIND:... for a made
+one, or - for standard input; without it: the packages of Debian 12 and their
+dependencies.
 PROGRAM.cpp is a program with a host of its own; its exit code is ours. --engine
 (rtl too) and other options stand before it.
 A FOLDER with a host that includes HostLink.h is built and run with its host, whose

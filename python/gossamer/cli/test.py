@@ -25,7 +25,7 @@ _GRACE_SECONDS = 20.0
 @click.command(short_help="Run the tests.")
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option("--quick", "size", flag_value="quick", help="Small counts: a few minutes.")
-@click.option("--full", "size", flag_value="full", help="The counts that the issues name: long.")
+@click.option("--full", "size", flag_value="full", help="Large counts: hours.")
 @click.option("-x", "--exitfirst", is_flag=True, help="Stop at the first failure.")
 @click.option("--list", "list_only", is_flag=True, help="Print the tests that would run.")
 @click.option("--jobs", type=click.IntRange(min=1), help="Files of tests that run at a time (as many as processors).")
@@ -53,7 +53,7 @@ def command(
       ./gossamer test --quick
       ./gossamer test pagerank test_setup
       ./gossamer test mine/test_mine.py
-      ./gossamer test --full 'test_cpp.py::test_cpp[pool'
+      ./gossamer test --full 'test_cpp.py::test_cpp[core'
       ./gossamer test --mutants cache 30 --seed 7
     """
     if mutants is not None:

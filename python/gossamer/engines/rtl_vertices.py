@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Applications on the ``rtl`` engine: vertices are mapped to threads of the simulated hardware and run there.
 
-    runs.run("pagerank", graph, engine=Hardware(config="quad"))
+    gossamer.run("pagerank", graph, engine=Hardware(config="quad"))
 
 The vertex is compiled for the threads together with the softswitch (``device/include/gossamer/softswitch.h``);
 ``gossamer.mapper`` makes its tables. They are written into the boards' memories, the threads run to the end of the job,

@@ -27,7 +27,8 @@ def form_of(name: str) -> str:
     form = WRITTEN.get(bare_suffix(name))
     if form is None:
         endings = " ".join(WRITTEN)
-        raise InputError(f"{name}: no known ending; it must be one of {endings}, text also with .gz .zst .xz")
+        packed = " ".join(SUFFIXES)
+        raise InputError(f"{name}: no known ending; it must be one of {endings}, text also with {packed}")
     if form == "gsg" and Path(name).suffix.lower() in SUFFIXES:
         raise InputError(f"{name}: a compressed .gsg could not be mapped; leave {Path(name).suffix} away")
     return form
