@@ -90,9 +90,9 @@ def demangled(symbol: str) -> str:
 
 
 def relative(path: Path) -> str:
-    """A path as a person would type it from here."""
+    """A path as a person would type it from here: in full where it is not below this folder."""
     text = os.path.relpath(path)
-    return text if not text.startswith("../..") else str(path)
+    return text if text != ".." and not text.startswith("../") else str(path)
 
 
 __all__ = ["complaint", "demangled", "first_error", "relative", "whose"]

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from gossamer import processes
+from gossamer.diagnostics import relative
 from gossamer.paths import INCLUDE
 
 
@@ -36,14 +37,9 @@ def line_of(places: Sequence[str], source: Path) -> str | None:
     real = os.path.realpath(source)
     for file, line in found:
         if os.path.realpath(file) == real:
-            return f"{_short(file)}:{line}"
+            return f"{relative(Path(file))}:{line}"
     for file, line in found:
         path = os.path.realpath(file)
         if not path.startswith(("/usr/", f"{INCLUDE}/")) and not path.endswith((".cc", ".c", ".S")):
-            return f"{_short(file)}:{line}"
+            return f"{relative(Path(file))}:{line}"
     return None
-
-
-def _short(file: str) -> str:
-    near = os.path.relpath(file)
-    return near if not near.startswith("../..") else file

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from gossamer.diagnostics import relative
 from gossamer.errors import InputError
 
 _INSTRUCTIONS_END = 0x0010_0000
@@ -295,8 +296,7 @@ class Elf:
         real = os.path.realpath(file)
         if real in self._sources:
             return self._sources[real]
-        short = os.path.relpath(real)
-        return short if not short.startswith("../..") else real
+        return relative(Path(real))
 
     @functools.cached_property
     def _lines(self) -> tuple[list[tuple[str, int] | None], list[int]]:
