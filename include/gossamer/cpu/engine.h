@@ -108,6 +108,7 @@ class Run {
         params_(problem.params),
         options_(options),
         n_(net_.vertices),
+        there_(n_ - net_.removed),
         own_(options.pool      ? 1
              : options.threads ? options.threads
                                : defaultThreads()),
@@ -205,7 +206,7 @@ class Run {
     v.s = state;
     v.readyToSend = pin;
     v.params = &params_;
-    v.numVertices = static_cast<uint32_t>(n_) - net_.removed;
+    v.numVertices = static_cast<uint32_t>(there_);
     v.time = static_cast<uint32_t>(time_);
     if constexpr (readsEdges) own_edges_.show(v, index);
     return v;
@@ -483,6 +484,7 @@ class Run {
   const P& params_;
   const RunOptions& options_;
   size_t n_;
+  size_t there_;   // less the removed ones; of 64 bits, since stores to states of 32 bits would have it read again
   PoolLease own_;  // where the caller has none
   Pool& pool_;
   unsigned threads_;
