@@ -93,7 +93,10 @@ def check_mapped() -> None:
 
 def _cut() -> str | None:
     """A file that was cut short while it is mapped."""
-    for number, (reference, path) in list(_mapped.items()):
+    # A copy, made at once: what is allocated on the way may collect graphs, and those take their files out.
+    for number, (reference, path) in _mapped.copy().items():
+        if number not in _mapped:
+            continue
         mapping = reference()
         # In the last page that is left, zeros are behind the end of the file without any signal.
         if lib().gs_mapping_cut(number) or (mapping is not None and mapping.size() < len(mapping)):

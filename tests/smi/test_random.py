@@ -62,6 +62,8 @@ class Program:
                 self.kernels[rank, number] = []
         ports = itertools.count()
         self.ids: dict[int, int] = {}
+        self.kept: list[model.Channel] = []
+        """All of them, also those that nobody calls: another one would get the same id."""
         for _ in range(draw.randint(1, 6)):
             self.group(next(ports))
         self.calls = {key: self.interleaved(groups) for key, groups in self.kernels.items()}
@@ -92,6 +94,7 @@ class Program:
                 c.given, c.taken = shared.given, shared.taken
             shared = c
             self.ids[id(c)] = len(self.ids)
+            self.kept.append(c)
             for rank in range(self.ranks):
                 calls = [model.Call(c, self.number(c.type)) for _ in range(c.calls(rank))]
                 if number == length - 1 and draw.random() < 0.07:

@@ -65,10 +65,6 @@ class Messages(Program):
         for rank, calls in lists.items():
             homes[rank].append(calls)
 
-    def __init__(self, seed: int) -> None:
-        self.kept: list[model.Channel] = []
-        super().__init__(seed)
-
 
 def modelled(case: int, endless: bool) -> tuple[Messages, list[model.Kernel], bool]:
     """A program, and how far its kernels come: with the slack that it states, or as much as they like."""
