@@ -160,7 +160,7 @@ uint32_t RouterTables::spread(const char* call, uint32_t board, const std::vecto
            "there is no board " + std::to_string(board) + "; there are 0 to " + std::to_string(tables_.size() - 1));
   }
   std::vector<RouterDest> here;
-  std::map<std::pair<uint32_t, uint32_t>, std::vector<RouterDest>> away;
+  std::map<std::pair<uint32_t, uint32_t>, std::pair<Way, std::vector<RouterDest>>> away;
   for (const RouterDest& dest : dests) {
     if (dest.board >= tables_.size()) {
       refuse(call, "a destination is on " + place_of(dest.board) + ", which is not there");
@@ -169,13 +169,15 @@ uint32_t RouterTables::spread(const char* call, uint32_t board, const std::vecto
       here.push_back(dest);
     } else {
       const Way to = way(call, board, dest.board);
-      away[{to.link, to.channel}].push_back(dest);
+      auto& [over, behind] = away[{to.link, to.channel}];
+      over = to;
+      behind.push_back(dest);
     }
   }
   // Neighbours' keys and those of indirections come first: a key is known when its records stand.
   std::vector<std::pair<Way, uint32_t>> routers;
-  for (const auto& [link, behind] : away) {
-    const Way to = way(call, board, behind[0].board);
+  for (const auto& [link, group] : away) {
+    const auto& [to, behind] = group;
     routers.emplace_back(to, spread(call, to.next, behind));
   }
   if (routers.size() > kMostRouters) refuse(call, place_of(board) + " has too many links for one key");

@@ -29,7 +29,7 @@ class ChangingRows {
   };
 
   ChangingRows(const Rows& from, uint32_t vertices)
-      : valued_(valuedType && from.values), begins_(from.offsets, from.offsets + vertices), limits_(vertices) {
+      : valued_(valuedType && from.values), begins_(from.offsets, from.offsets + vertices) {
     ends_.assign(from.ends, from.ends + vertices);
     limits_ = ends_;
     targets_.assign(from.targets, from.targets + from.offsets[vertices]);
@@ -308,7 +308,6 @@ class ChangedVertices {
     gone_[v / 64] |= uint64_t{1} << (v % 64);
     ++removed_;
   }
-  bool none() const { return fresh_.empty() && changed_.empty(); }
 
   /// What has come together since this was last asked.
   Resumption take() {

@@ -70,6 +70,8 @@ struct Collective : Waitable {
                                          : 0;
   }
 
+  /// The rank whose part a root has now: rank 0's comes first.
+  int turn(int rank) const { return static_cast<int>(member(rank).done / static_cast<std::uint64_t>(asked.count)); }
   /// Whether blocks in hardware carry it.
   bool onBlock() const;
 

@@ -8,11 +8,6 @@ namespace gossamer::smi {
 
 namespace {
 
-/// The rank whose part a call is of.
-int turn(const Collective& c, const Member& mine) {
-  return static_cast<int>(mine.done / static_cast<std::uint64_t>(c.asked.count));
-}
-
 bool reduces(const Collective& c) { return c.is(Kind::reduce, Kind::allreduce); }
 
 /// Whether the next call of a rank gives an element, and whether it takes one: its own part comes back to a root.
@@ -20,8 +15,8 @@ bool gives(const Collective& c, int me) {
   switch (c.asked.kind) {
     case Kind::bcast:
     case Kind::scatter: return me == c.asked.root;
-    case Kind::gather: return me != c.asked.root || turn(c, c.member(me)) == me;
-    case Kind::allgather: return turn(c, c.member(me)) == me;
+    case Kind::gather: return me != c.asked.root || c.turn(me) == me;
+    case Kind::allgather: return c.turn(me) == me;
     default: return true;
   }
 }
@@ -29,7 +24,7 @@ bool gives(const Collective& c, int me) {
 bool takes(const Collective& c, int me) {
   switch (c.asked.kind) {
     case Kind::bcast: return me != c.asked.root;
-    case Kind::scatter: return me != c.asked.root || turn(c, c.member(me)) == me;
+    case Kind::scatter: return me != c.asked.root || c.turn(me) == me;
     case Kind::gather:
     case Kind::reduce: return me == c.asked.root;
     default: return true;
@@ -38,19 +33,18 @@ bool takes(const Collective& c, int me) {
 
 /// The rank that a call waits for, as far as it is one: -1 otherwise.
 int giver(const Collective& c, int me) {
-  const int parts = turn(c, c.member(me));
   switch (c.asked.kind) {
     case Kind::bcast:
     case Kind::scatter: return me == c.asked.root ? -1 : c.asked.root;
     case Kind::gather:
-    case Kind::allgather: return parts == me ? -1 : parts;
+    case Kind::allgather: return c.turn(me) == me ? -1 : c.turn(me);
     default: return -1;
   }
 }
 
 int taker(const Collective& c, int me) {
   switch (c.asked.kind) {
-    case Kind::scatter: return turn(c, c.member(me)) == me ? -1 : turn(c, c.member(me));
+    case Kind::scatter: return c.turn(me) == me ? -1 : c.turn(me);
     case Kind::gather:
     case Kind::reduce: return me == c.asked.root ? -1 : c.asked.root;
     default: return -1;

@@ -6,9 +6,12 @@ namespace gossamer::smi {
 
 namespace {
 
-/// The rank whose elements a root has now: rank 0's come first.
-int turn(const Collective& c, const Member& mine) {
-  return static_cast<int>(mine.done / static_cast<std::uint64_t>(c.asked.count));
+/// Does the call where blocks in hardware carry the collective.
+bool onBlock(Collective& c, const SMI_Collective_channel& channel, const void* sent, void* received, Place place) {
+  if (!c.onBlock()) return false;
+  callOnBlock(c, channel.rank, sent, received, place);
+  endCall(c, channel);
+  return true;
 }
 
 /// Scatter and gather: the counts are of one rank's part.
@@ -44,10 +47,7 @@ SMI_BChannel SMI_Open_bcast_channel_ad(int count, SMI_Datatype type, int port, i
 void SMI_Bcast(SMI_BChannel* channel, void* data) {
   const Place place = __builtin_return_address(0);
   Collective& c = beginCall(channel->channel, Kind::bcast, place);
-  if (c.onBlock()) {
-    callOnBlock(c, channel->channel.rank, data, data, place);
-    return endCall(c, channel->channel);
-  }
+  if (onBlock(c, channel->channel, data, data, place)) return;
   if (c.size() > 1) {
     broadcast(c, channel->channel.rank, c.asked.root, data, channel->channel.rank == c.asked.root ? nullptr : data,
               place);
@@ -68,10 +68,7 @@ SMI_RChannel SMI_Open_reduce_channel_ad(int count, SMI_Datatype type, SMI_Op op,
 void SMI_Reduce(SMI_RChannel* channel, const void* sent, void* received) {
   const Place place = __builtin_return_address(0);
   Collective& c = beginCall(channel->channel, Kind::reduce, place);
-  if (c.onBlock()) {
-    callOnBlock(c, channel->channel.rank, sent, received, place);
-    return endCall(c, channel->channel);
-  }
+  if (onBlock(c, channel->channel, sent, received, place)) return;
   const int me = channel->channel.rank, root = c.asked.root;
   if (me == root) {
     // All contributions first: a rank is never further ahead because the root waits for another one.
@@ -104,14 +101,11 @@ SMI_ScatterChannel SMI_Open_scatter_channel_ad(int send_count, int recv_count, S
 void SMI_Scatter(SMI_ScatterChannel* channel, const void* sent, void* received) {
   const Place place = __builtin_return_address(0);
   Collective& c = beginCall(channel->channel, Kind::scatter, place);
-  if (c.onBlock()) {
-    callOnBlock(c, channel->channel.rank, sent, received, place);
-    return endCall(c, channel->channel);
-  }
+  if (onBlock(c, channel->channel, sent, received, place)) return;
   const int me = channel->channel.rank, root = c.asked.root;
   if (me != root) {
     store(c.asked.type, received, get(c, c.member(me), me, root, place));
-  } else if (const int to = turn(c, c.member(me)); to == me) {
+  } else if (const int to = c.turn(me); to == me) {
     store(c.asked.type, received, load(c.asked.type, sent));
   } else {
     give(c, c.member(to), me, to, sent, place);
@@ -134,14 +128,11 @@ SMI_GatherChannel SMI_Open_gather_channel_ad(int send_count, int recv_count, SMI
 void SMI_Gather(SMI_GatherChannel* channel, const void* sent, void* received) {
   const Place place = __builtin_return_address(0);
   Collective& c = beginCall(channel->channel, Kind::gather, place);
-  if (c.onBlock()) {
-    callOnBlock(c, channel->channel.rank, sent, received, place);
-    return endCall(c, channel->channel);
-  }
+  if (onBlock(c, channel->channel, sent, received, place)) return;
   const int me = channel->channel.rank, root = c.asked.root;
   if (me != root) {
     give(c, c.member(me), me, root, sent, place);
-  } else if (const int from = turn(c, c.member(me)); from == me) {
+  } else if (const int from = c.turn(me); from == me) {
     store(c.asked.type, received, load(c.asked.type, sent));
   } else {
     store(c.asked.type, received, get(c, c.member(from), me, from, place));
@@ -156,10 +147,7 @@ SMI_AllreduceChannel SMI_Open_allreduce_channel(int count, SMI_Datatype type, SM
 void SMI_Allreduce(SMI_AllreduceChannel* channel, const void* sent, void* received) {
   const Place place = __builtin_return_address(0);
   Collective& c = beginCall(channel->channel, Kind::allreduce, place);
-  if (c.onBlock()) {
-    callOnBlock(c, channel->channel.rank, sent, received, place);
-    return endCall(c, channel->channel);
-  }
+  if (onBlock(c, channel->channel, sent, received, place)) return;
   meet(c, channel->channel.rank, sent, received, place);
   endCall(c, channel->channel);
 }
@@ -176,12 +164,9 @@ SMI_AllgatherChannel SMI_Open_allgather_channel_ad(int count, SMI_Datatype type,
 void SMI_Allgather(SMI_AllgatherChannel* channel, const void* sent, void* received) {
   const Place place = __builtin_return_address(0);
   Collective& c = beginCall(channel->channel, Kind::allgather, place);
-  if (c.onBlock()) {
-    callOnBlock(c, channel->channel.rank, sent, received, place);
-    return endCall(c, channel->channel);
-  }
+  if (onBlock(c, channel->channel, sent, received, place)) return;
   if (c.size() > 1) {
-    broadcast(c, channel->channel.rank, turn(c, c.member(channel->channel.rank)), sent, received, place);
+    broadcast(c, channel->channel.rank, c.turn(channel->channel.rank), sent, received, place);
   } else {
     store(c.asked.type, received, load(c.asked.type, sent));
   }

@@ -45,13 +45,6 @@ void waitForReaders(Collective& c, int me, std::uint64_t needs, Place place) {
   --c.writers;
 }
 
-/// A rank in a barrier.
-struct Here {
-  Collective& c;
-  int me;
-  Place place;
-};
-
 }  // namespace
 
 void Collective::setDegree(int stated) {
@@ -308,13 +301,8 @@ void meet(Collective& c, int me, const void* sent, void* received, Place place) 
   arrive(c, mine, value);
   if (hardware && !carries) {
     // The hardware's barrier says when to go on; who has come is for reports.
-    Here here{c, me, place};
-    comeToBarrier([](void* given) { wakeMember(static_cast<Here*>(given)->c.member(static_cast<Here*>(given)->me)); },
-                  [](void* given) {
-                    const Here& at = *static_cast<Here*>(given);
-                    waitFor(at.c, at.me, -1, at.place);
-                  },
-                  &here);
+    mine.waitsFor = -1;
+    comeToBarrier(mine.waiting, c, place);
     return;
   }
   while (c.round <= round) waitFor(c, me, -1, place);

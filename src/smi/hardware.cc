@@ -47,8 +47,7 @@ struct End {
 
 struct Meeting {
   GsStreamBarrier* wires = nullptr;
-  void (*wake)(void*) = nullptr;
-  void* context = nullptr;
+  Fiber** waiting = nullptr;
   bool left = true;
 };
 
@@ -161,7 +160,7 @@ bool cycle() {
     if (!meeting.wires->has_left) continue;
     meeting.wires->leaves = false;
     meeting.left = true;
-    meeting.wake(meeting.context);
+    wakeOne(meeting.waiting);
   }
   if (const int rank = fabric->faulty(); rank >= 0) {
     fail(exitBug,
@@ -263,13 +262,16 @@ std::uint64_t popElement(int port, Fiber*& popper, const Waitable& what, Place p
   return value;
 }
 
-void comeToBarrier(void (*wake)(void*), void (*waitHere)(void*), void* context) {
+void comeToBarrier(Fiber*& waiting, const Waitable& what, Place place) {
   Meeting& meeting = meetings[static_cast<std::size_t>(current->rank->index)];
-  meeting.wake = wake;
-  meeting.context = context;
   meeting.left = false;
   meeting.wires->comes = meeting.wires->leaves = true;
-  while (!meeting.left) waitHere(context);
+  while (!meeting.left) {
+    waiting = current;
+    meeting.waiting = &waiting;
+    wait(what, place);
+  }
+  waiting = nullptr;
 }
 
 bool clockHardware() {

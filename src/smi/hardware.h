@@ -43,8 +43,8 @@ struct OnBlock {
   std::uint64_t gives, takes;
 };
 void openBlock(int port, const OnBlock& asked, Place place);
-/// The running rank comes to the barrier, and returns when all have; `waitHere` lets it wait once.
-void comeToBarrier(void (*wake)(void*), void (*waitHere)(void*), void* context);
+/// The running rank comes to the barrier, and returns when all have.
+void comeToBarrier(Fiber*& waiting, const Waitable& what, Place place);
 
 /// Cycles, until a kernel can run (true), or all have ended or nothing moves any more (false).
 bool clockHardware();

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include <memory>
+#include <string>
 #include <vector>
 
 /// What a destination is: one thread with a key of 32 bits, or threads of a mailbox with a key of 16.
@@ -37,13 +37,10 @@ struct PRoutingDest {
   };
 };
 
-/// The parts of a mailbox's address: column and row of its board, column and row on the board.
-inline uint32_t destX(uint32_t mbox) {
-  return (mbox >> (TinselMailboxMeshXBits + TinselMailboxMeshYBits)) % GS_BOARDS_WIDTH;
-}
-inline uint32_t destY(uint32_t mbox) {
-  return (mbox >> (TinselMailboxMeshXBits + TinselMailboxMeshYBits)) / GS_BOARDS_WIDTH;
-}
+/// The parts of a mailbox's address: its board, column and row of that, column and row on the board.
+inline uint32_t destBoard(uint32_t mbox) { return mbox >> (TinselMailboxMeshXBits + TinselMailboxMeshYBits); }
+inline uint32_t destX(uint32_t mbox) { return destBoard(mbox) % GS_BOARDS_WIDTH; }
+inline uint32_t destY(uint32_t mbox) { return destBoard(mbox) / GS_BOARDS_WIDTH; }
 inline uint32_t destMboxX(uint32_t mbox) { return mbox & ((1u << TinselMailboxMeshXBits) - 1); }
 inline uint32_t destMboxY(uint32_t mbox) {
   return mbox >> TinselMailboxMeshXBits & ((1u << TinselMailboxMeshYBits) - 1);
@@ -119,7 +116,7 @@ class ProgRouterMesh {
     for (int i = 0; i < dests->numElems; ++i) {
       const PRoutingDest& dest = dests->elems[i];
       gossamer::host::RouterDest& one = to.emplace_back();
-      one.board = dest.mbox >> (TinselMailboxMeshXBits + TinselMailboxMeshYBits);
+      one.board = destBoard(dest.mbox);
       one.tile_x = destMboxX(dest.mbox);
       one.tile_y = destMboxY(dest.mbox);
       if (dest.kind == PRDestKindMRM) {

@@ -168,12 +168,15 @@ class Plan:
         return found
 
     def ways(self) -> Iterator[tuple[int, int, int]]:
-        """How each board reaches each other one: link in the simulator, virtual channel, the board behind the link."""
+        """How each board reaches each other one: link in the simulator, virtual channel, the board behind the link.
+
+        That is the board itself where nothing leads there.
+        """
         for board in range(self.boards):
             behind = {link: other for link, other, _ in self.cluster.neighbours(board)}
             for to in range(self.boards):
                 port, channel = self.tables.entry(board, to)
-                yield (self.link(board, port), channel, behind[port]) if to != board else (0, 0, board)
+                yield (self.link(board, port), channel, behind[port]) if port >= 0 else (0, 0, board)
 
     @functools.cached_property
     def hops(self) -> NDArray[np.int64]:

@@ -135,7 +135,7 @@ def plan(
     links = max(len(used), 1)
     _check_room(wanted, links)
     if wanted.together is not None:
-        lines += _trees(cluster, ranks, number, wanted.together)
+        lines += _tables(cluster, ranks, number, wanted, wanted.together)
     library = _library(cluster.boards[0].config, wanted, links, len(cluster.boards))
     found = [f"boards {library}", *(f"port {port}" for port in wanted.ports)]
     found += [f"block {block.port}" for block in wanted.blocks]
@@ -155,11 +155,15 @@ def _check_room(wanted: Needs, links: int) -> None:
         raise InputError(f"{wanted.together}: boards with {links} links; a collective of the RTL has {_MOST_EDGES}")
 
 
-def _trees(cluster: Cluster, ranks: int, number: Mapping[int, int], where: str) -> list[str]:
-    """Places of ranks in the trees of all roots, rank 0's last: for the barrier; and which link leads to which rank."""
+def _tables(cluster: Cluster, ranks: int, number: Mapping[int, int], wanted: Needs, where: str) -> list[str]:
+    """What blocks look up: places of ranks in the trees of roots, rank 0's last, which barrier and allreduce take; and
+    which link leads to which rank."""
+    blocks = {_BLOCKS[block.operation] for block in wanted.blocks}
     lines = []
-    for root in reversed(range(ranks)):
+    for root in reversed(range(ranks if blocks & {_BLOCKS["bcast"], _BLOCKS["reduce"]} else 1)):
         lines += [f"tree {rank} {root} {entry}" for rank, entry in _tree(cluster, ranks, number, root, where).items()]
+    if _BLOCKS["scatter"] not in blocks:
+        return lines
     # One tree for all: of each rank those beside it, with their links to it.
     beside: list[list[tuple[int, int]]] = [[] for _ in range(ranks)]
     for rank, (parent, down, up) in _edges(cluster, ranks, number, 0).items():
