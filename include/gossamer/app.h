@@ -302,6 +302,16 @@ struct AppResult : gs_result {
   }
 };
 
+/// What an engine takes of the options of the C interface.
+inline RunOptions runOptions(const gs_run_options& options) {
+  RunOptions run;
+  run.threads = options.threads;
+  run.seed = options.seed;
+  run.stop = reinterpret_cast<std::atomic<int>*>(options.stop);
+  run.progress = reinterpret_cast<std::atomic<uint64_t>*>(options.progress);
+  return run;
+}
+
 }  // namespace gossamer::detail
 
 #include "gossamer/app/changing.h"
@@ -332,11 +342,7 @@ int runApp(const gs_graph* graph, const gs_run_options* options, gs_result** out
   using V = typename App::Vertex;
   return guarded([&] {
     auto result = std::make_unique<AppResult<App>>();
-    RunOptions run;
-    run.threads = options->threads;
-    run.seed = options->seed;
-    run.stop = reinterpret_cast<std::atomic<int>*>(options->stop);
-    run.progress = reinterpret_cast<std::atomic<uint64_t>*>(options->progress);
+    RunOptions run = runOptions(*options);
     const PoolLease pool(run.threads ? run.threads : defaultThreads());
     run.pool = &*pool;
     result->prepare(*graph, *options, *pool);

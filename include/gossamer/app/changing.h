@@ -84,11 +84,7 @@ struct ChangingRun final : AppResult<App> {
                                   ": its last run did not come to an end, so there are no states to go on from; "
                                   "call restart()");
     }
-    RunOptions run;
-    run.threads = options.threads;
-    run.seed = options.seed;
-    run.stop = reinterpret_cast<std::atomic<int>*>(options.stop);
-    run.progress = reinterpret_cast<std::atomic<uint64_t>*>(options.progress);
+    RunOptions run = runOptions(options);
     const PoolLease pool(run.threads ? run.threads : defaultThreads());
     run.pool = &*pool;
     const std::unique_ptr<Engine<V>> engine = makeEngine<V>(options.engine);
@@ -149,11 +145,11 @@ struct ChangingRun final : AppResult<App> {
   }
 
   void check(uint32_t v) const {
-    const std::string name = "the vertex of index " + std::to_string(v);
+    const auto name = [v] { return "the vertex of index " + std::to_string(v); };
     if (v >= problem.network.vertices) {
-      throw std::invalid_argument(name + " is not there; the graph has " + std::to_string(problem.network.vertices));
+      throw std::invalid_argument(name() + " is not there; the graph has " + std::to_string(problem.network.vertices));
     }
-    if (vertices_.isGone(v)) throw std::invalid_argument(name + " was removed");
+    if (vertices_.isGone(v)) throw std::invalid_argument(name() + " was removed");
   }
 
   /// Refuses what the application refuses of the graph as it is to be.
