@@ -289,6 +289,24 @@ def test_a_deadlock_in_a_collective_is_named(kind: str, tmp_path: Path) -> None:
     assert said["rtl"] == said["emulator"]
 
 
+FULL = MISSED.replace(
+    "if (me == 1)",
+    "SMI_BChannel c = SMI_Open_bcast_channel(20000, SMI_INT, 0, 0, SMI_COMM_WORLD);\n  if (me == 1)",
+).replace("CALL", "for (int n = 0; n < 20000; n++) SMI_Bcast(&c, &value);")
+
+
+def test_what_nobody_takes_stops_its_giver(tmp_path: Path) -> None:
+    """All queues and buffers on the way are full long before the broadcast's last element."""
+    (tmp_path / "missed.c").write_text(FULL)
+    rest = "".join(f"if (0) {{ {call} }}\n" for other, call in CALLS.items() if other != "bcast")
+    (tmp_path / "rest.c").write_text(f"#include <smi.h>\nvoid rest(int me, int value, int other) {{\n{rest}}}\n")
+    said: list[str] = []
+    with pytest.raises(RunDied, match="rank 0 waits for rank 1, which waits for rank 0"):
+        smi.run([str(tmp_path / "missed.c"), str(tmp_path / "rest.c")], ranks=2, topology=RING,
+                options=smi.Options(engine="rtl"), note=said.append)  # fmt: skip
+    assert any("in Bcast, port 0, element" in line for line in said)
+
+
 DOUBLES = "SMI_Open_reduce_channel(1, SMI_DOUBLE, SMI_MAX, 2, 0, SMI_COMM_WORLD);"
 ORDERED = "SMI_Open_allreduce_channel(1, SMI_FLOAT, SMI_ADD_ORDERED, 2, SMI_COMM_WORLD);"
 MANY = "".join(f"SMI_Open_allgather_channel(1, SMI_INT, {port}, SMI_COMM_WORLD);" for port in range(30, 46))
