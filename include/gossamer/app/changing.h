@@ -13,8 +13,9 @@
 #include <utility>
 #include <vector>
 
-#include "gossamer/app.h"
+#include "gossamer/app/result.h"
 #include "gossamer/changing_rows.h"
+#include "gossamer/engines.h"
 
 namespace gossamer::detail {
 

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A graph that runs, as its host sees it. A part of pgraph.h.
+#pragma once
+
+#include <atomic>
+#include <exception>
+#include <initializer_list>
+#include <memory>
+#include <new>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "gossamer/changing_graph.h"
+#include "gossamer/engine.h"
+#include "gossamer/engines.h"
+#include "gossamer/pgraph/queues.h"
+
+namespace gossamer {
+
+/// A graph that runs. The host takes part in it: the vertices' `step` and
+/// `finish` wait until the host waits too, in recv(), or has closed its end.
+template <typename V>
+class Job {
+  using S = typename V::State;
+  using M = typename V::Message;
+
+ public:
+  Job(Job&&) = default;
+  Job& operator=(Job&&) = delete;
+  ~Job() {
+    if (!run_ || !run_->thread.joinable()) return;
+    run_->stop.store(1);
+    run_->queues.close();
+    run_->thread.join();
+  }
+
+  /// Sends a message to a vertex, as along an edge with the value E{}. Throws
+  /// Error where there is no such vertex, and where the run is over or the host has closed its end.
+  void send(PVertexId to, const M& message) {
+    detail::checkVertex("send", to, run_->problem.network.vertices);
+    if (run_->problem.network.isGone(to)) throw Error("send: vertex " + std::to_string(to) + " was removed");
+    if (run_->boards) {
+      detail::checkSend(run_->boards->over(), run_->boards->closed(), to);
+      run_->boards->send(to, &message);
+    } else {
+      run_->queues.send(to, message);
+    }
+  }
+
+  /// The next message to the host; waits for it. Empty when the run is over
+  /// and every message was taken. Throws Error where the run failed.
+  std::optional<M> recv() {
+    std::optional<M> message;
+    if (run_->boards) {
+      M got{};
+      if (onBoards([&] { return run_->boards->recv(&got); })) message = got;
+    } else {
+      message = run_->queues.recv();
+    }
+    if (!message) join();
+    return message;
+  }
+
+  /// Whether recv() would not wait: a message is there, or the run is over. A host may poll with it; while it is in
+  /// here, as while it is in recv(), steps go on.
+  bool canRecv() {
+    return run_->boards ? onBoards([&] { return run_->boards->canRecv(); }) : run_->queues.canRecv();
+  }
+
+  /// The host has nothing more to send; the run may end without it.
+  void close() {
+    if (run_->boards) run_->boards->close();
+    run_->queues.close();
+  }
+
+  /// Waits for the end; messages to the host stay for recv(). Throws Error
+  /// where the run failed.
+  const Statistics& wait() {
+    close();
+    if (run_->boards) onBoards([&] { return run_->boards->finish(), true; });
+    join();
+    return run_->statistics;
+  }
+
+  /// What the last step's aggregates have come to, after the end.
+  typename V::Aggregates totals() const { return run_->statistics.template aggregatesAs<typename V::Aggregates>(); }
+
+  /// The state of a vertex, after the end.
+  const S& state(PVertexId v) const { return run_->state[v]; }
+
+  // A graph that changes, after the end: go() then runs on from the states that stand. The vertex's handlers `changed`
+  // and `resume` say what that begins with. Not on boards. All throw Error where something is not there.
+
+  /// Adds a vertex, with the state S{}; it begins with `init`.
+  PVertexId newVertex() { return changing("newVertex").newVertex(); }
+  void addEdge(PVertexId from, unsigned pin, PVertexId to) { addLabelledEdge(typename V::Edge{}, from, pin, to); }
+  void addLabelledEdge(const typename V::Edge& value, PVertexId from, unsigned pin, PVertexId to) {
+    auto& graph = changing("addEdge", {from, to});
+    detail::checkPin(pin);
+    graph.addEdge(value, from, pin, to);
+  }
+  /// Removes all edges from one vertex to another on a pin; there must be one.
+  void removeEdge(PVertexId from, unsigned pin, PVertexId to) {
+    auto& graph = changing("removeEdge", {from, to});
+    if (!graph.has(from, pin, to)) {
+      throw Error("removeEdge: there is no edge from vertex " + std::to_string(from) + " to vertex " +
+                  std::to_string(to) + " on pin " + std::to_string(pin));
+    }
+    graph.removeEdge(from, pin, to);
+  }
+  /// Removes a vertex and its edges. Other vertices keep their numbers.
+  void removeVertex(PVertexId v) {
+    auto& graph = changing("removeVertex", {v});
+    if (graph.there() == 1) {
+      throw Error("removeVertex: no vertex would be left");
+    }
+    graph.removeVertex(v);
+  }
+  /// Has `changed` called for a vertex.
+  void wake(PVertexId v) { changing("wake", {v}).wake(v); }
+  /// Lets a vertex begin again with `init`, from this state, and wakes those that have an edge to it.
+  void reset(PVertexId v, const S& state) {
+    changing("reset", {v}).reset(v);
+    run_->state[v] = state;
+  }
+  /// The next part of the run; the host takes part in it as in the first.
+  void go() {
+    static_assert(rules::GoesOn<V>, "a vertex whose run goes on has a handler: void changed() or void resume()");
+    run_->resumption = changing("go").wire();
+    run_->problem.resumption = &run_->resumption;
+    run_->queues.reopen();
+    run_->begin();
+  }
+
+ private:
+  template <typename>
+  friend class PGraphOf;
+
+  struct Running {
+    Problem<V> problem;
+    Array<S> state;
+    std::vector<Array<uint64_t>> offsets;
+    std::vector<Array<uint32_t>> targets;
+    std::vector<Array<typename V::Edge>> values;
+    detail::HostQueues<M> queues;
+    Statistics statistics;
+    std::exception_ptr failure;
+    std::atomic<int> stop{0};
+    std::thread thread;
+    RunConfig config;
+    bool broken = false;  // it did not come to its end
+    Resumption resumption;
+    std::unique_ptr<ChangingGraph<V>> changing;  // where the graph has changed
+    std::unique_ptr<detail::Boards> boards;      // that run it, if it does not run here
+    bool lost = false;                           // said once
+
+    /// Starts the engine. Throws Error where there is none of that name.
+    void begin() {
+      std::unique_ptr<Engine<V>> engine = makeEngine<V>(config.engine);
+      if (!engine) throw Error("there is no engine " + config.engine + "; there are cpu and shuffle");
+      RunOptions options;
+      options.threads = config.threads;
+      options.seed = config.seed;
+      options.stop = &stop;
+      over = false;
+      thread = std::thread([this, options, engine = std::move(engine)] {
+        try {
+          const guard::Signals signals;
+          statistics = engine->run(problem, state, options);
+        } catch (...) {
+          failure = std::current_exception();
+          broken = true;
+        }
+        over = true;
+        queues.over();
+      });
+    }
+    std::atomic<bool> over{false};
+  };
+
+  /// The graph between two parts of a run, with these vertices in it. Throws Error.
+  ChangingGraph<V>& changing(const std::string& what, std::initializer_list<PVertexId> vertices = {}) {
+    Running& run = *run_;
+    if (run.boards) throw Error(what + ": graphs do not change on boards yet; take --engine cpu or shuffle");
+    if (!run.over) throw Error(what + ": the run is not over; wait() for its end");
+    join();
+    if (run.broken) throw Error(what + ": the run did not come to its end; start() another");
+    if (!run.changing) run.changing = std::make_unique<ChangingGraph<V>>(run.problem.network, run.state);
+    for (const PVertexId v : vertices) {
+      detail::checkVertex(what, v, run.problem.network.vertices);
+      if (run.changing->isGone(v)) throw Error(what + ": vertex " + std::to_string(v) + " was removed");
+    }
+    return *run.changing;
+  }
+
+  /// What goes wrong there, as an Error.
+  template <typename F>
+  static bool onBoards(F&& call) {
+    try {
+      return call();
+    } catch (const std::runtime_error& e) {
+      throw Error(e.what());
+    }
+  }
+
+  explicit Job(std::unique_ptr<Running> run) : run_(std::move(run)) {}
+
+  /// The end of a run on boards: states and statistics, once.
+  void collect() {
+    Running& run = *run_;
+    if (run.statistics.engine.empty()) {
+      auto found = run.boards->results(run.state.data());
+      Statistics& s = run.statistics;
+      s.engine = "rtl";
+      s.vertices = run.problem.network.vertices;
+      for (const Relation& one : run.problem.network.relations) s.edges += one.out.edges(s.vertices);
+      s.sends = found.sends;
+      s.deliveries = found.deliveries;
+      s.steps = found.steps;
+      s.stepCalls = s.steps * s.vertices;
+      s.hostMessages = found.hostMessages;
+      s.aggregates = std::move(found.aggregates);
+    }
+    if (run.boards->lost() && !std::exchange(run.lost, true)) {
+      throw Error("send: the run was over before a message of the host had arrived");
+    }
+  }
+
+  void join() {
+    if (run_->boards) return collect();
+    if (run_->thread.joinable()) run_->thread.join();
+    if (!run_->failure) {
+      if (run_->queues.lost()) throw Error("send: the run was over before a message of the host had arrived");
+      return;
+    }
+    try {
+      std::rethrow_exception(std::exchange(run_->failure, nullptr));
+    } catch (const std::bad_alloc&) {
+      throw Error("not enough memory for the run");
+    } catch (const std::exception& e) {
+      throw Error(e.what());
+    }
+  }
+
+  std::unique_ptr<Running> run_;
+};
+
+}  // namespace gossamer
