@@ -143,6 +143,48 @@ GS_TEST(one_item_at_a_time_keeps_the_order) {
   }
 }
 
+/// A search that ends at a limit finds what is there up to it, and leaves keys above it in exact order.
+GS_TEST(a_limit_is_not_passed) {
+  std::mt19937_64 random(check::seed ^ 0x11);
+  for (int round = 0; round < check::pick(40, 200, 2000); ++round) {
+    BucketQueue queue;
+    std::multiset<Entry> left;
+    std::vector<uint32_t> keys;
+    uint32_t limit = 0;
+    const auto keyOf = [&](uint32_t item, uint32_t& key) {
+      key = keys[item];
+      return true;
+    };
+    for (int move = 0; move < 500; ++move) {
+      CHECK_EQ(queue.empty(), left.empty());
+      CHECK(left.empty() || queue.bound() <= left.begin()->first);
+      CHECK(left.empty() ? !queue.reach() : queue.reach() >= left.count(*left.begin()));
+      if (random() % 2) {
+        // From the limit on any key may come, however far away the next one is.
+        keys.push_back(nextKey(random, limit));
+        const auto item = static_cast<uint32_t>(keys.size() - 1);
+        queue.push(keys.back(), item);
+        left.insert({keys.back(), item});
+        continue;
+      }
+      if (random() % 4 == 0) limit = nextKey(random, limit);
+      uint32_t item = 0;
+      const bool some = random() % 2 ? queue.popOne(item, keyOf, limit) : false;
+      if (some) {
+        CHECK_EQ(keys[item], left.begin()->first);
+        CHECK_EQ(left.erase({keys[item], item}), 1u);
+      }
+      const bool there = !left.empty() && left.begin()->first <= limit;
+      CHECK_EQ(queue.find(keyOf, limit), there);
+      CHECK(!there || (queue.lowest() == left.begin()->first && queue.waiting()));
+      CHECK(queue.lowest() <= limit);
+      // What is taken goes on from there.
+      if (there) limit = std::max(limit, queue.lowest());
+      if (check::failures) return;
+    }
+  }
+}
+
 GS_TEST(a_key_below_the_lowest_counts_as_the_lowest) {
   BucketQueue queue;
   std::vector<uint32_t> items;

@@ -232,11 +232,15 @@ std::vector<uint32_t> distances(const Wiring<uint32_t>& wiring, uint32_t source)
 
 GS_TEST(priority_is_exact_order) {
   std::mt19937_64 random(check::seed ^ 0x8888);
-  for (const uint32_t longest : {1u, 9u, 300u, 1000000u}) {
+  for (const uint32_t longest : {1u, 9u, 300u, 600u, 1000000u}) {
     const uint32_t n = 20000;
-    // With eight edges a vertex and more, large buckets go to all threads.
-    const uint64_t edges = longest == 9 ? 20000 : longest == 1 ? 240000 : 120000;
-    const auto length = [&](unsigned, auto& r) { return static_cast<uint32_t>(1 + r() % longest); };
+    // With eight edges a vertex and more, large buckets go to all threads. Few lengths, far apart, make some of many
+    // vertices and some of few.
+    const bool waves = longest == 1 || longest == 600;
+    const uint64_t edges = longest == 9 ? 20000 : waves ? 240000 : 120000;
+    const auto length = [&](unsigned, auto& r) {
+      return static_cast<uint32_t>(longest == 600 ? 200 + r() % 3 * 200 : 1 + r() % longest);
+    };
     auto wiring = randomWiring<uint32_t>(random, n, 1, edges, length);
     std::vector<PathState> states(n, {0xffffffff, 0});
     const auto source = static_cast<uint32_t>(random() % n);
@@ -255,10 +259,66 @@ GS_TEST(priority_is_exact_order) {
       judge(inOrder.state, "order");
       // No length is 0, so in exact order each vertex sends once and is done.
       CHECK_EQ(inOrder.stats.sends, reached);
-      if (longest == 1 && threads > 1) CHECK(inOrder.stats.pushRounds > 0);
+      if (waves && threads > 1) CHECK(inOrder.stats.pushRounds > 0);
     }
     if (longest > 1000) continue;
     judge(runOn<Path, shuffle::Engine>(wiring.network(), states, {}, 1).state, "no order at all");
+  }
+}
+
+namespace {
+
+// ---- Waves: what is done does not hang on which thread does it ----------------------
+
+struct WaveState {
+  uint64_t heard;  // all messages, and in which order
+  uint32_t fuel;
+  uint32_t id;
+  bool operator==(const WaveState&) const = default;
+};
+
+/// Each has several messages to send, one after the other; of every wave some go to the host.
+struct WaveInOrder : PVertex<WaveState, None, uint64_t> {
+  static bool tellsHost(uint32_t id, uint32_t fuel) { return id % 4 == 0 && fuel % 2; }
+  void next() { *readyToSend = !s->fuel ? No : tellsHost(s->id, s->fuel) ? HostPin : Pin(0); }
+  void init() { next(); }
+  void send(uint64_t* m) {
+    *m = (s->heard ^ s->id) << 3 | s->fuel;
+    --s->fuel;
+    next();
+  }
+  void recv(const uint64_t* m, const None*) {
+    s->heard = test::mix(s->heard + *m);
+    next();
+  }
+  uint32_t priority() const { return 1000 - s->fuel * 100; }
+};
+
+}  // namespace
+
+GS_TEST(waves_come_to_the_same_each_time) {
+  std::mt19937_64 random(check::seed ^ 0x3a3a);
+  const uint32_t n = 6000;
+  auto wiring = randomWiring<None>(random, n, 1, 90000, noValue);
+  std::vector<WaveState> states(n);
+  for (uint32_t v = 0; v < n; ++v) states[v] = {v, static_cast<uint32_t>(random() % 6), v};
+  uint64_t sends = 0, toHost = 0;
+  for (const WaveState& s : states) {
+    sends += s.fuel;
+    for (uint32_t fuel = 1; fuel <= s.fuel; ++fuel) toHost += WaveInOrder::tellsHost(s.id, fuel);
+  }
+  for (const unsigned threads : {2u, 3u, 8u}) {
+    Listener<uint64_t> hosts[2];
+    const auto one = runOn<WaveInOrder>(wiring.network(), states, {}, threads, &hosts[0]);
+    const auto two = runOn<WaveInOrder>(wiring.network(), states, {}, threads, &hosts[1]);
+    CHECK(one.stats.pushRounds > 0);
+    CHECK_EQ(one.stats.sends, sends);
+    CHECK_EQ(hosts[0].heard.size(), toHost);
+    CHECK(one.state == two.state);
+    CHECK(hosts[0].heard == hosts[1].heard);
+    // The order of priorities is that of the fuel, downwards, to whomever it goes.
+    CHECK(std::is_sorted(hosts[0].heard.begin(), hosts[0].heard.end(),
+                         [](uint64_t a, uint64_t b) { return (a & 7) > (b & 7); }));
   }
 }
 

@@ -38,6 +38,15 @@ class BucketQueue {
   /// How many items stand under the lowest key, as far as that is known.
   size_t waiting() const { return buckets_[0][lowest_ & 255].count; }
 
+  bool empty() const {
+    for (const auto& level : occupied_) {
+      for (const uint64_t word : level) {
+        if (word) return false;
+      }
+    }
+    return true;
+  }
+
   /// A key that no item is below; the greatest of all when there is no item.
   uint32_t bound() const {
     if (waiting()) return lowest_;
@@ -49,6 +58,15 @@ class BucketQueue {
       return above | (static_cast<uint32_t>(bucket) << shift);
     }
     return ~uint32_t{0};
+  }
+
+  /// How many items stand in the bucket that has them: of that key, and greater ones if the bucket must be spread.
+  size_t reach() const {
+    if (waiting()) return waiting();
+    for (unsigned level = 0; level < 4; ++level) {
+      if (const int bucket = first(level); bucket >= 0) return buckets_[level][static_cast<size_t>(bucket)].count;
+    }
+    return 0;
   }
 
   /// Moves the items of the lowest key into `items` (emptied before); false
@@ -66,13 +84,30 @@ class BucketQueue {
   }
 
   /// Takes one item of the lowest key, the last that was pushed: what it leads
-  /// to is likely to be near it in memory. False when there are none.
+  /// to is likely to be near it in memory. False when there are none up to `limit`.
   template <typename KeyOf>
-  bool popOne(uint32_t& item, KeyOf&& keyOf) {
-    if (!find(keyOf)) return false;
+  bool popOne(uint32_t& item, KeyOf&& keyOf, uint32_t limit = ~uint32_t{0}) {
+    if (!find(keyOf, limit)) return false;
     item = take(buckets_[0][lowest_ & 255]);
     if (!waiting()) clear(0, lowest_ & 255);
     return true;
+  }
+
+  /// Makes lowest() the lowest key that has an item, if that is not above `limit`; false when it is, or there is none.
+  /// Keys above `limit` can still be pushed in exact order.
+  template <typename KeyOf>
+  bool find(KeyOf&& keyOf, uint32_t limit = ~uint32_t{0}) {
+    while (buckets_[0][lowest_ & 255].count == 0) {
+      const int next = first(0);
+      if (next >= 0) {
+        const uint32_t key = (lowest_ & ~255u) | static_cast<uint32_t>(next);
+        if (key > limit) return false;
+        lowest_ = key;
+      } else if (!spread(keyOf, limit)) {
+        return false;
+      }
+    }
+    return lowest_ <= limit;
   }
 
   /// Forgets the order so far: any key may come next. Only when empty.
@@ -140,29 +175,17 @@ class BucketQueue {
 
   void clear(unsigned level, unsigned bucket) { occupied_[level][bucket / 64] &= ~(uint64_t{1} << (bucket % 64)); }
 
-  /// Makes lowest_ the lowest key that has an item; false when none has.
+  /// Spreads the lowest bucket of the lowest level that has one, unless all its keys are above `limit`.
   template <typename KeyOf>
-  bool find(KeyOf&& keyOf) {
-    while (buckets_[0][lowest_ & 255].count == 0) {
-      const int next = first(0);
-      if (next >= 0) {
-        lowest_ = (lowest_ & ~255u) | static_cast<uint32_t>(next);
-      } else if (!spread(keyOf)) {
-        return false;
-      }
-    }
-    return true;
-  }
-
-  /// Spreads the lowest bucket of the lowest level that has one.
-  template <typename KeyOf>
-  bool spread(KeyOf&& keyOf) {
+  bool spread(KeyOf&& keyOf, uint32_t limit) {
     for (unsigned level = 1; level < 4; ++level) {
       const int lowest = first(level);
       if (lowest < 0) continue;
       const unsigned shift = 8 * level;
       const uint32_t above = level == 3 ? 0 : lowest_ & (~uint32_t{0} << (shift + 8));
-      lowest_ = above | (static_cast<uint32_t>(lowest) << shift);
+      const uint32_t key = above | (static_cast<uint32_t>(lowest) << shift);
+      if (key > limit) return false;
+      lowest_ = key;
       Bucket bucket = std::exchange(buckets_[level][lowest], Bucket{});
       clear(level, static_cast<unsigned>(lowest));
       while (bucket.count) {

@@ -17,7 +17,7 @@
 ///   a thread.
 /// - Few: one thread, straight from sender to receiver.
 /// - With a priority: senders in exact order of priority (BucketQueue), each
-///   bucket in waves, large waves on all threads.
+///   bucket in waves, large waves on all threads, each of which queues its receivers (Lanes).
 ///
 /// Here are the class, its data and what happens to one vertex. Rooms beside it have what happens to many: steps.h,
 /// rounds.h (which way messages go), push.h, pull.h, fused.h (one pass a step), ordered.h (by priority).
@@ -35,6 +35,7 @@
 #include "gossamer/core/pool.h"
 #include "gossamer/cpu/bucket_queue.h"
 #include "gossamer/cpu/exchange.h"
+#include "gossamer/cpu/lanes.h"
 #include "gossamer/cpu/shares.h"
 #include "gossamer/edge_binding.h"
 #include "gossamer/engine.h"
@@ -69,8 +70,12 @@ class Run {
 
   /// Below this many edges a round is over before a second thread has woken.
   static constexpr uint64_t smallEdges = 16384;
+  /// Below this many queued vertices one thread finds the lowest before a second has woken.
+  static constexpr size_t smallBucket = 2048;
   /// How many edges ahead a receiver's state is asked for.
   static constexpr uint64_t ahead = 12;
+  /// How many senders of a wave ahead a row is asked for.
+  static constexpr size_t rowsAhead = 4;
   /// A pull until vertices settle pays from this share of the edges on.
   static constexpr uint64_t mostSettled = 15;
   /// So many threads push by cutting rows: cheaper than sorting messages, but each looks at all senders.
@@ -256,7 +261,6 @@ class Run {
 
   void shareReceivers() {
     first_ = cpu::shareReceivers(net_, threads_);
-    woken_.resize(threads_);
     if (threads_ > mostCutting) exchange_.open(first_);
   }
 
@@ -468,14 +472,26 @@ class Run {
   uint32_t priority(uint32_t v);
   [[gnu::noinline]] void inOrder();
   bool readyAscend();
-  void queueReady();
+  void queueReady(bool shared);
   void nextReady(size_t& cursor);
   bool rest();
-  void inTurn(uint32_t v, Local& local);
+  void inTurn(uint32_t v, uint32_t low, Local& local);
   void hearHostInOrder();
-  [[gnu::noinline]] bool wave();
-  void keepWoken(unsigned range, Local& local);
-  void queueWoken();
+  auto keyOfReady() {
+    return [this](uint32_t v, uint32_t& key) {
+      if (!ready_.test(v)) return false;
+      key = priority(v);
+      return true;
+    };
+  }
+  [[gnu::noinline]] void dealOut();
+  [[gnu::noinline]] void turnOfLanes(uint64_t large);
+  void wave();
+  void gather(Lane& lane, uint32_t low);
+  void sendWave(Lane& lane, Local& local);
+  [[gnu::noinline]] void sendElsewhere(const Lane& lane);
+  void queueWoken(unsigned range, Local& local);
+  void askForRow(const Rows& rows, uint32_t low, size_t i) const;
   [[gnu::flatten, gnu::noinline]] void pushWave(unsigned range, Local& local);
   [[gnu::noinline]] void pushWaveSorted(uint64_t edges);
 
@@ -490,9 +506,8 @@ class Run {
   unsigned threads_;
   size_t grain_;
   std::vector<Local> locals_;
-  std::vector<uint32_t> first_;               // receivers first_[t] .. first_[t + 1] are range t, one a thread
-  Exchange<!std::is_empty_v<E>> exchange_;    // between them, where there are many
-  std::vector<std::vector<uint32_t>> woken_;  // by range
+  std::vector<uint32_t> first_;             // receivers first_[t] .. first_[t + 1] are range t, one a thread
+  Exchange<!std::is_empty_v<E>> exchange_;  // between them, where there are many
   unsigned pins_ = 1;
   uint64_t edges_ = 0;
 
@@ -524,7 +539,8 @@ class Run {
   bool asked_quiet_ = false;
   bool quiet_ = false;
 
-  BucketQueue queue_;
+  BucketQueue queue_;  // who became ready one at a time
+  Lanes lanes_;        // and who in waves; none on one thread
   std::vector<uint32_t> wave_;
   std::vector<PPin> wave_pin_;
   Array<M> wave_message_;

@@ -16,32 +16,29 @@ inline uint32_t Run<V>::priority(uint32_t v) {
 /// Carries messages until nobody is ready, the lowest priorities first.
 template <typename V>
 void Run<V>::inOrder() {
-  const auto keyOf = [this](uint32_t v, uint32_t& key) {
-    if (!ready_.test(v)) return false;
-    key = priority(v);
-    return true;
-  };
   queue_.restart();
-  const bool sorted = readyAscend();
-  if (!sorted) queueReady();
   needOut();
-  Local& local = locals_[0];
   // A bucket is large when its edges keep all threads busy for a while.
   // With few edges a vertex, what a thread saves in work it spends on lists.
   const uint64_t mean = edges_ / n_ + 1;
   const uint64_t large = threads_ == 1 || mean < 8 || readsEdges ? ~uint64_t{0} : smallEdges / mean + 1;
+  const bool shared = large != ~uint64_t{0};
+  if (shared) lanes_.open(first_);
+  const bool sorted = readyAscend();
+  if (!sorted) queueReady(shared);
+  Local& local = locals_[0];
   uint32_t v = 0;
   size_t cursor = 0;
   for (uint64_t turn = 0;; ++turn) {
     if (turn % 1024 == 0 && rest()) break;
     if (sorted && !queue_.waiting()) nextReady(cursor);
-    if (queue_.waiting() >= large) {
-      queue_.pop(list_, keyOf);
-      if (wave()) continue;
-      for (const uint32_t u : list_) inTurn(u, local);
-    } else {
-      if (!queue_.popOne(v, keyOf)) break;
-      inTurn(v, local);
+    if (queue_.waiting() >= large) dealOut();
+    if (lanes_.some() && lanes_.bound() <= queue_.bound()) {
+      turnOfLanes(large);
+    } else if (queue_.popOne(v, keyOfReady(), lanes_.bound())) {
+      inTurn(v, queue_.lowest(), local);
+    } else if (!lanes_.some()) {
+      break;
     }
   }
   flushHost();
@@ -87,13 +84,20 @@ inline bool Run<V>::readyAscend() {
 }
 
 template <typename V>
-inline void Run<V>::queueReady() {
-  forBits(ready_, 0, ready_.words(),
-          [&](size_t v) { queue_.push(priority(static_cast<uint32_t>(v)), static_cast<uint32_t>(v)); });
+inline void Run<V>::queueReady(bool shared) {
+  const auto queueWords = [this](BucketQueue& queue, size_t begin, size_t end) {
+    forBits(ready_, begin, end,
+            [&](size_t v) { queue.push(priority(static_cast<uint32_t>(v)), static_cast<uint32_t>(v)); });
+  };
+  if (!shared || ready_count_ < smallEdges) return queueWords(queue_, 0, ready_.words());
+  forRanges([&](unsigned range, Local&) {
+    queueWords(lanes_[range].queue, first_[range] / 64, (first_[range + 1] + size_t{63}) / 64);
+  });
+  lanes_.look();
 }
 
 /// Queues the next vertex from `cursor` on that was ready from the start, if
-/// its turn is before whatever the queue holds.
+/// its turn is before whatever the queues hold.
 template <typename V>
 inline void Run<V>::nextReady(size_t& cursor) {
   for (size_t w = cursor / 64; w < ready_.words(); ++w) {
@@ -102,7 +106,7 @@ inline void Run<V>::nextReady(size_t& cursor) {
     cursor = w * 64 + static_cast<size_t>(std::countr_zero(bits));
     const auto v = static_cast<uint32_t>(cursor);
     const uint32_t key = priority(v);
-    if (key > queue_.bound()) return;
+    if (key > std::min(queue_.bound(), lanes_.bound())) return;
     queue_.push(key, v);
     ++cursor;
     return;
@@ -118,12 +122,12 @@ inline bool Run<V>::rest() {
   return stopped();
 }
 
-/// A vertex from the queue sends, if it is still ready and its turn is now.
+/// A vertex from a queue sends, if it is still ready and its turn is now: up to `low`.
 template <typename V>
-inline void Run<V>::inTurn(uint32_t v, Local& local) {
+inline void Run<V>::inTurn(uint32_t v, uint32_t low, Local& local) {
   if (!ready_.test(v)) return;
   const uint32_t key = priority(v);
-  if (key > queue_.lowest()) return queue_.push(key, v);
+  if (key > low) return queue_.push(key, v);
   ++small_rounds_;
   forward<Wake::queue>(v, local);
   if (ready_.test(v)) queue_.push(priority(v), v);
@@ -143,81 +147,165 @@ inline void Run<V>::hearHostInOrder() {
   flushHost();
 }
 
-/// Takes the vertices of list_ as one wave on all threads; false, with
-/// nothing done, when they are too few for that.
+/// Moves a large bucket of the queue to the lanes.
 template <typename V>
-bool Run<V>::wave() {
+void Run<V>::dealOut() {
+  const uint32_t low = queue_.lowest();
+  queue_.pop(list_, keyOfReady());
+  for (const uint32_t v : list_) lanes_.of(v).queue.push(low, v);
+  lanes_.look();
+}
+
+/// The lanes hold the lowest key: a wave where many vertices have it, else they go to the queue.
+template <typename V>
+void Run<V>::turnOfLanes(uint64_t large) {
+  const uint32_t low = lanes_.bound();
+  // A bucket of many keys is spread by whoever has the range.
+  const auto find = [&](unsigned range, Local&) { lanes_[range].queue.find(keyOfReady(), low); };
+  if (lanes_.reach() >= smallBucket) {
+    forRanges(find);
+  } else {
+    for (unsigned range = 0; range < threads_; ++range) find(range, locals_[0]);
+  }
+  lanes_.look();
+  const size_t waiting = lanes_.waiting();
+  if (!waiting) return;
+  const size_t alone = queue_.find(keyOfReady(), low) && queue_.lowest() == low ? queue_.waiting() : 0;
+  if (waiting + alone >= large) {
+    if (alone) dealOut();
+    return wave();
+  }
+  for (Lane& lane : lanes_) {
+    if (!lanes_.waits(lane)) continue;
+    lane.queue.pop(list_, keyOfReady());
+    for (const uint32_t v : list_) queue_.push(low, v);
+  }
+  lanes_.look();
+}
+
+/// The vertices of the lowest key in the lanes send, on all threads.
+template <typename V>
+void Run<V>::wave() {
+  const uint32_t low = lanes_.bound();
+  forRanges([&](unsigned range, Local&) { gather(lanes_[range], low); });
+  size_t count = 0;
   uint64_t edges = 0;
-  wave_.clear();
-  for (const uint32_t v : list_) {
-    if (!ready_.test(v)) continue;
-    const uint32_t key = priority(v);
-    if (key > queue_.lowest()) {
-      queue_.push(key, v);
-      continue;
-    }
-    ready_.clear(v);  // so that a vertex listed twice is taken once
-    wave_.push_back(v);
-    edges += degree(v, pin_[v]);
+  for (Lane& lane : lanes_) {
+    lane.base = std::exchange(count, count + lane.wave.size());
+    edges += lane.edges;
   }
   if (edges < smallEdges) {
-    for (const uint32_t v : wave_) ready_.set(v);
-    list_.swap(wave_);
-    return false;
+    for (const Lane& lane : lanes_) {
+      for (const uint32_t v : lane.wave) ready_.set(v);
+    }
+    for (const Lane& lane : lanes_) {
+      for (const uint32_t v : lane.wave) inTurn(v, low, locals_[0]);
+    }
+    return lanes_.look();
   }
   ++push_rounds_;
-  if (wave_message_.size() < wave_.size()) wave_message_ = Array<M>(wave_.size() * 2);
-  wave_pin_.resize(wave_.size());
-  pool_.chunks(wave_.size(), 256, [&](size_t begin, size_t end, unsigned thread) {
-    Local& local = locals_[thread];
-    for (size_t i = begin; i < end; ++i) {
-      const uint32_t v = wave_[i];
-      say(local, Handler::send, v);
-      wave_message_[i] = M{};
-      V x = vertex(v, &state_[v], &pin_[v]);
-      wave_pin_[i] = pin_[v];
-      x.send(&wave_message_[i]);
-      ++local.sends;
-    }
-  });
-  for (size_t i = 0; i < wave_.size(); ++i) {
-    const uint32_t v = wave_[i];
-    touch(v);
-    if (wave_pin_[i] == HostPin) {
-      toHost(wave_message_[i], locals_[0]);
-    } else if (!pinExists(wave_pin_[i])) {
-      refuse(badPin(v, wave_pin_[i]));
-    }
-    if (pin_[v] != No) {
-      ready_.set(v);
-      queue_.push(priority(v), v);
-    }
+  wave_.resize(count);
+  wave_pin_.resize(count);
+  if (wave_message_.size() < count) wave_message_ = Array<M>(count * 2);
+  forRanges([&](unsigned range, Local& local) { sendWave(lanes_[range], local); });
+  for (Lane& lane : lanes_) {
+    if (lane.odd) sendElsewhere(lane);
   }
   if (threads_ <= mostCutting) {
     forRanges([&](unsigned range, Local& local) {
       pushWave(range, local);
-      keepWoken(range, local);
+      queueWoken(range, local);
     });
-    queueWoken();
   } else {
     pushWaveSorted(edges);
   }
-  return true;
+  lanes_.look();
 }
 
-/// Who was woken in a range, whichever thread had it: the queue's order shall not hang on that.
+/// Those of a lane that send in this wave, each once.
 template <typename V>
-inline void Run<V>::keepWoken(unsigned range, Local& local) {
-  woken_[range].swap(local.woken);
+inline void Run<V>::gather(Lane& lane, uint32_t low) {
+  lane.wave.clear();
+  lane.edges = 0;
+  if (!lanes_.waits(lane)) return;
+  lane.queue.pop(lane.listed, keyOfReady());
+  for (const uint32_t v : lane.listed) {
+    if (!ready_.test(v)) continue;
+    const uint32_t key = priority(v);
+    if (key > low) {
+      lane.queue.push(key, v);
+      continue;
+    }
+    ready_.clear(v);  // so that a vertex listed twice is taken once
+    lane.wave.push_back(v);
+    lane.edges += degree(v, pin_[v]);
+  }
+}
+
+template <typename V>
+inline void Run<V>::sendWave(Lane& lane, Local& local) {
+  lane.odd = false;
+  size_t i = lane.base;
+  for (const uint32_t v : lane.wave) {
+    say(local, Handler::send, v);
+    wave_[i] = v;
+    wave_message_[i] = M{};
+    V x = vertex(v, &state_[v], &pin_[v]);
+    const PPin to = pin_[v];
+    wave_pin_[i] = to;
+    x.send(&wave_message_[i++]);
+    ++local.sends;
+    touch(v);
+    lane.odd |= to == HostPin || !pinExists(to);
+    if (pin_[v] != No) {
+      ready_.set(v);
+      lane.queue.push(priority(v), v);
+    }
+  }
+}
+
+/// What a lane's part of the wave has sent to the host, in order; refuses pins that are not there.
+template <typename V>
+void Run<V>::sendElsewhere(const Lane& lane) {
+  for (size_t i = lane.base; i < lane.base + lane.wave.size(); ++i) {
+    if (wave_pin_[i] == HostPin) {
+      toHost(wave_message_[i], locals_[0]);
+    } else if (!pinExists(wave_pin_[i])) {
+      refuse(badPin(wave_[i], wave_pin_[i]));
+    }
+  }
+}
+
+/// Who was woken in a range, each once, goes into its lane.
+template <typename V>
+inline void Run<V>::queueWoken(unsigned range, Local& local) {
+  size_t count = 0;
+  for (const uint32_t u : local.woken) {
+    if (!ready_.test(u)) continue;
+    ready_.clear(u);
+    local.woken[count++] = u;
+  }
+  local.woken.resize(count);
+  for (const uint32_t u : local.woken) {
+    ready_.set(u);
+    lanes_[range].queue.push(priority(u), u);
+  }
   local.woken.clear();
 }
 
+/// Asks for the places of a row that a search for a bound will look at first. Senders of a wave stand anywhere in
+/// memory: without this every search waits for a miss after the other.
 template <typename V>
-inline void Run<V>::queueWoken() {
-  for (std::vector<uint32_t>& woken : woken_) {
-    for (const uint32_t u : woken) queue_.push(priority(u), u);
-    woken.clear();
-  }
+inline void Run<V>::askForRow(const Rows& rows, uint32_t low, size_t i) const {
+  if (i + 2 * rowsAhead < wave_.size()) __builtin_prefetch(rows.offsets + wave_[i + 2 * rowsAhead]);
+  if (i + rowsAhead >= wave_.size()) return;
+  const uint32_t v = wave_[i + rowsAhead];
+  const uint64_t begin = rows.offsets[v];
+  const uint64_t length = rows.ends[v] - begin;
+  if (!low) __builtin_prefetch(rows.targets + begin);
+  __builtin_prefetch(rows.targets + begin + length / 4);
+  __builtin_prefetch(rows.targets + begin + length / 2);
+  __builtin_prefetch(rows.targets + begin + length / 4 * 3);
 }
 
 template <typename V>
@@ -226,6 +314,7 @@ void Run<V>::pushWave(unsigned range, Local& local) {
   const uint32_t high = first_[range + 1];
   for (const Relation& r : net_.relations) {
     for (size_t i = 0; i < wave_.size(); ++i) {
+      askForRow(r.out, low, i);
       if (wave_pin_[i] != Pin(r.pin)) continue;
       const auto [begin, end] = within(r.out, wave_[i], low, high, local);
       deliver<Wake::list>(r.out, begin, end, wave_message_[i], local);
@@ -252,9 +341,8 @@ void Run<V>::pushWaveSorted(uint64_t edges) {
       });
       forRanges([&](unsigned range, Local& local) {
         receiveSorted<Wake::list>(range, r.out, wave_message_.data(), local);
-        keepWoken(range, local);
+        queueWoken(range, local);
       });
-      queueWoken();
     }
   }
 }
