@@ -23,7 +23,7 @@ from gossamer.errors import RunDied
 from gossamer.hdl import sources, synth, verilate
 from gossamer.paths import ROOT
 
-from . import applications, ranks
+from . import applications, parts, ranks
 
 CONFIG = "de5"
 BOARDS, DEPTH, PACKET, BYTES = 4, 1024, 30, 8
@@ -54,7 +54,7 @@ _BLOCKS = {
     "area.barrier": ("gs_stream_barrier", None),
 }
 _EMULATOR, _EACH, _RANKS = "emulator.elements-per-s", 2_000_000, 8
-NAMES = (*_SHARES, _HOP, _ENDS, *_COLLECTIVES, *_AREAS, *_BLOCKS, _EMULATOR, *applications.NAMES)
+NAMES = (*_SHARES, _HOP, _ENDS, *_COLLECTIVES, *_AREAS, *_BLOCKS, _EMULATOR, *parts.NAMES, *applications.NAMES)
 _SHORTEST_BYTES = 60
 _SWITCH_CYCLES = 5
 """From a packet's last flit at a port of the switch to its first at another: `tests/rtl/switch` measures it."""
@@ -177,6 +177,7 @@ def rows(context: Context) -> Iterator[Row]:
     for name, (kind, cluster) in _COLLECTIVES.items():
         if context.wants(name):
             yield _collective(context, name, kind, cluster, line)
+    yield from parts.rows(context, CONFIG, DEPTH, _CHILDREN, line)
     for name, (module, paper_luts) in _BLOCKS.items():
         if context.wants(name):
             gossamer_setup.require("synth")
