@@ -2,7 +2,8 @@
 """The suite ``stream``: streaming ports and collectives over switches and links. docs/benchmarks.md has the rows.
 
 Boards stand in a ring, in the harness of the tests: kernels, endpoints, switches, links, and wires of `de5`; those of
-collectives in the wirings of the SMI paper. All cycles are of that RTL, the same on every machine.
+collectives in the wirings of the SMI paper. Applications run on its boards (`applications`). All cycles are the same on
+every machine.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from gossamer.errors import RunDied
 from gossamer.hdl import sources, synth, verilate
 from gossamer.paths import ROOT
 
-from . import ranks
+from . import applications, parts, ranks
 
 CONFIG = "de5"
 BOARDS, DEPTH, PACKET, BYTES = 4, 1024, 30, 8
@@ -53,7 +54,7 @@ _BLOCKS = {
     "area.barrier": ("gs_stream_barrier", None),
 }
 _EMULATOR, _EACH, _RANKS = "emulator.elements-per-s", 2_000_000, 8
-NAMES = (*_SHARES, _HOP, _ENDS, *_COLLECTIVES, *_AREAS, *_BLOCKS, _EMULATOR)
+NAMES = (*_SHARES, _HOP, _ENDS, *_COLLECTIVES, *_AREAS, *_BLOCKS, _EMULATOR, *parts.NAMES, *applications.NAMES)
 _SHORTEST_BYTES = 60
 _SWITCH_CYCLES = 5
 """From a packet's last flit at a port of the switch to its first at another: `tests/rtl/switch` measures it."""
@@ -141,7 +142,8 @@ def rows(context: Context) -> Iterator[Row]:
     """Every row asked for, as it is measured. Raises RunDied where an element came wrong."""
     if context.wants(_EMULATOR):
         yield _emulator(context)
-    if not any(context.wants(name) for name in NAMES if name != _EMULATOR):
+    yield from applications.rows(context)
+    if not any(context.wants(name) for name in NAMES if name not in (_EMULATOR, *applications.NAMES)):
         return
     gossamer_setup.require("core", "test", "rtl")
     config = configs.load(CONFIG)
@@ -175,6 +177,7 @@ def rows(context: Context) -> Iterator[Row]:
     for name, (kind, cluster) in _COLLECTIVES.items():
         if context.wants(name):
             yield _collective(context, name, kind, cluster, line)
+    yield from parts.rows(context, CONFIG, DEPTH, _CHILDREN, line)
     for name, (module, paper_luts) in _BLOCKS.items():
         if context.wants(name):
             gossamer_setup.require("synth")

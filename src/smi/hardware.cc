@@ -7,6 +7,7 @@
 #include <deque>
 #include <memory>
 
+#include "banks.h"
 #include "interrupt.h"
 #include "processes.h"
 #include "rtl/fabric.h"
@@ -56,6 +57,8 @@ std::vector<int> indices;            ///< of ends, by the kernels' numbers of po
 std::vector<std::vector<End>> ends;  ///< by rank: the boards' ports, then their blocks
 std::vector<Meeting> meetings;       ///< by rank
 std::vector<Fiber*> waitsForNext;
+/// A kernel has used an end since the last cycle; and nothing was under way in the boards then.
+bool stirred = true, resting = false;
 
 struct Tick : Waitable {
   Wait wait(const Fiber&) const override { return {"for the next cycle ({})", {}}; }
@@ -67,6 +70,7 @@ End& endOf(int port, Place place) {
   if (index < 0) {
     fail(exitBug, format("rank %d, port %d: was not seen in the sources ({})", current->rank->index, port), {place});
   }
+  stirred = true;
   return ends[static_cast<std::size_t>(current->rank->index)][static_cast<std::size_t>(index)];
 }
 
@@ -145,13 +149,13 @@ void settle(End& end) {
   }
 }
 
-/// One cycle; false if nothing is under way.
-bool cycle() {
+/// One cycle of the boards; false if nothing is under way.
+bool clockBoards() {
   for (std::vector<End>& rank : ends) {
     for (End& end : rank) drive(end);
   }
-  const bool moves = fabric->cycle();
-  ++now;
+  const bool moves = fabric->cycle(stirred);
+  stirred = false;
   for (std::vector<End>& rank : ends) {
     for (End& end : rank) settle(end);
   }
@@ -167,6 +171,15 @@ bool cycle() {
          format("cycle %llu: the board of rank %d reports a fault", static_cast<unsigned long long>(now), rank));
   }
   return moves;
+}
+
+/// One cycle; false if nothing is under way. Boards at rest stand still until a kernel uses a port: all of them, so
+/// that no link misses what another one says.
+bool cycle() {
+  if (stirred || !resting) resting = !clockBoards();
+  const bool moves = clockBanks();
+  ++now;
+  return moves || !resting;
 }
 
 }  // namespace
@@ -265,6 +278,7 @@ std::uint64_t popElement(int port, Fiber*& popper, const Waitable& what, Place p
 void comeToBarrier(Fiber*& waiting, const Waitable& what, Place place) {
   Meeting& meeting = meetings[static_cast<std::size_t>(current->rank->index)];
   meeting.left = false;
+  stirred = true;
   meeting.wires->comes = meeting.wires->leaves = true;
   while (!meeting.left) {
     waiting = current;

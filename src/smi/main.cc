@@ -3,7 +3,7 @@
 /// One of several that MPI starts: smi-emulator --mpi LIBRARY HOST PORT TOKEN ARGUMENTS..., with the plan from there.
 /// Lines of a plan: `program PATH`, `rank PROGRAM NAME` and `option NAME VALUE`; with the RTL transport `boards
 /// LIBRARY`, `port NUMBER` in the order of the boards' ports, `block NUMBER` in that of their blocks, and `fabric LINE`
-/// for the library. The command writes it.
+/// for the library, and `dram SETTINGS` of each board's banks. The command writes it.
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "banks.h"
 #include "command.h"
 #include "hardware.h"
 #include "interrupt.h"
@@ -79,6 +80,9 @@ int main(int count, char** words) {
     } else if (kind == "fabric") {
       std::getline(in, value);
       fabric += value + "\n";
+    } else if (kind == "dram") {
+      std::getline(in, value);
+      makeBanks(value);
     } else {
       in >> name >> value;
       if (name == "slack")

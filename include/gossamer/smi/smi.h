@@ -165,6 +165,23 @@ void SMI_Fifo_read(SMI_Fifo* fifo, void* data, int size, int depth, const char* 
 int SMI_Fifo_write_nb(SMI_Fifo* fifo, const void* data, int size, int depth, const char* name);
 int SMI_Fifo_read_nb(SMI_Fifo* fifo, void* data, int size, int depth, const char* name);
 
+/* ---- DRAM banks ---- */
+
+/* Memory of the rank in one of its board's DRAM banks, filled with zeros; main calls it. Any other memory takes no
+   time, and so does what is done with this one through its pointer. */
+void* SMI_Bank_alloc(int bank, unsigned long long bytes);
+/* Streams of consecutive addresses, of such memory. Each is usable once a cycle, for up to 64 bytes; a read is fetched
+   ahead from the opening on. What a stream has written is in the bank when SMI_Bank_flush returns, behind the stream's
+   last byte: open it to read after that. */
+typedef struct {
+  struct gs_smi_bank_stream* stream;
+} SMI_Bank_stream;
+SMI_Bank_stream SMI_Open_bank_read(const void* from, unsigned long long bytes);
+SMI_Bank_stream SMI_Open_bank_write(void* to, unsigned long long bytes);
+void SMI_Bank_read(SMI_Bank_stream* stream, void* data, int bytes);
+void SMI_Bank_write(SMI_Bank_stream* stream, const void* data, int bytes);
+void SMI_Bank_flush(SMI_Bank_stream* stream);
+
 /* ---- Halves, for compilers without a type for them ---- */
 
 float SMI_Half_to_float(unsigned short half);

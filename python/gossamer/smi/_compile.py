@@ -13,6 +13,8 @@ from gossamer.paths import INCLUDE, ROOT
 
 SOURCE = ROOT / "src" / "smi"
 COMPAT = ROOT / "compat" / "smi"
+_DRAM = [ROOT / "rtl" / "sim" / "memory" / f"gs_dram_{part}.cc" for part in ("controller", "checker")]
+"""The model of a bank."""
 C_SUFFIXES = (".c",)
 CPP_SUFFIXES = (".cc", ".cpp", ".cxx", ".C")
 OPENCL = ".cl"
@@ -26,8 +28,8 @@ _LANGUAGE = {".c": ("-x", "c", "-std=gnu17"), **dict.fromkeys(CPP_SUFFIXES, ("-x
 
 def emulator() -> Path:
     """The emulator's executable, built where needed; its library is beside it."""
-    sources = sorted(SOURCE.glob("*.cc"))
-    flags = _flags("-std=c++20", "-O2", "-g", "-fPIC", "-Wall", "-Wextra", f"-I{INCLUDE}")
+    sources = [*sorted(SOURCE.glob("*.cc")), *_DRAM]
+    flags = _flags("-std=c++20", "-O2", "-g", "-fPIC", "-Wall", "-Wextra", f"-I{INCLUDE}", f"-I{_DRAM[0].parent}")
 
     def steps(plan: builds.Plan) -> None:
         objects = {source.stem: plan.compile(source, flags) for source in sources}

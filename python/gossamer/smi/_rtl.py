@@ -139,7 +139,26 @@ def plan(
     library = _library(cluster.boards[0].config, wanted, links, len(cluster.boards))
     found = [f"boards {library}", *(f"port {port}" for port in wanted.ports)]
     found += [f"block {block.port}" for block in wanted.blocks]
-    return found + [f"fabric {line}" for line in lines]
+    return [*found, _dram(cluster.boards[0].config), *(f"fabric {line}" for line in lines)]
+
+
+def _dram(config: Config) -> str:
+    """A board's DRAM banks (src/smi/banks.h), as rtl/sim/memory/gs_sim_memory.sv describes them to the same model."""
+    dram = config.memory.dram
+    double = dram.kind != "sdr"
+    names = ("bytes", "burst_length", "banks", "row_bytes", "cl", "cwl", "rcd", "rp", "ras", "rrd", "faw", "wr", "wtr",
+             "rtp", "rfc", "refi", "port_bytes", "controller_latency")  # fmt: skip
+    settings = {name: getattr(dram, name) for name in names}
+    settings |= {
+        "count": dram.count,
+        "double_rate": int(double),
+        "bus_bytes": dram.bus_bits // 8,
+        "dram_khz": dram.rate_mts * (500 if double else 1000),
+        "core_khz": round(config.board.clock_mhz * 1000),
+        "line_bytes": config.cache.line_bytes,
+        "bank_bytes": min(1024, dram.row_bytes),
+    }
+    return f"dram {' '.join(f'{name}={value}' for name, value in settings.items())}"
 
 
 def _check_room(wanted: Needs, links: int) -> None:

@@ -131,13 +131,13 @@ bool look(Board& board) {
   return some || top.goes_o || top.comes_o;
 }
 
-bool cycle() {
+bool cycle(bool stirred) {
   for (auto& board : boards) drive(*board);
   low();
   bool some = false;
   for (auto& board : boards) some |= look(*board);
   high();
-  quiet = some || flying ? 0 : quiet + 1;
+  quiet = some || flying || stirred ? 0 : quiet + 1;
   return quiet < kQuiet;
 }
 

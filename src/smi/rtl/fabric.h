@@ -40,8 +40,9 @@ struct GsFabric {
   GsStreamBlock* (*block)(int rank, int block);
   GsStreamBarrier* (*barrier)(int rank);
   /// A cycle of all boards. False if nothing is under way: the wires carry no packet and no switch has one, and nothing
-  /// has happened at a port for longer than a port needs to send what it has.
-  bool (*cycle)();
+  /// has happened at a port for longer than a port needs to send what it has. `stirred`: a kernel has used a port since
+  /// the last cycle, so it may have something to send.
+  bool (*cycle)(bool stirred);
   /// The first rank whose board reports a fault; -1: none.
   int (*faulty)();
 };
