@@ -140,6 +140,8 @@ struct gs_result {
   virtual void judge() = 0;  // sets the verdict on the states as they are
   virtual void change(const gs_change&) { throw std::logic_error("this run was not begun with gs_app_start"); }
   virtual void go(const gs_run_options&) { throw std::logic_error("this run was not begun with gs_app_start"); }
+  virtual void part(gs_part&) { throw std::logic_error("this run was not begun with gs_app_start"); }
+  virtual void ended() { judge(); }  // an engine elsewhere has written the final states, and `statistics` are its own
   gossamer::Statistics statistics;
   gossamer::Verdict verdict = gossamer::Verdict::answer();
 };
@@ -241,7 +243,9 @@ struct AppResult : gs_result {
       if (!net.relations[i].out && net.complete) net.complete(net, false);
     }
     relations.clear();
-    for (const Relation& r : net.relations) relations.push_back({r.pin, r.out.offsets, r.out.targets, r.out.values});
+    for (const Relation& r : net.relations) {
+      relations.push_back({r.pin, r.out.offsets, r.out.ends, r.out.targets, r.out.values});
+    }
     return {net.vertices,
             state.data(),
             &problem.params,
@@ -501,13 +505,16 @@ inline void importStatistics(const gs_statistics& from, Statistics& to) {
   int gs_app_go(gs_result* result, const gs_run_options* options) {                                                \
     return ::gossamer::detail::guarded([&] { result->go(*options); });                                             \
   }                                                                                                                \
+  int gs_app_part(gs_result* result, gs_part* part) {                                                              \
+    return ::gossamer::detail::guarded([&] { result->part(*part); });                                              \
+  }                                                                                                                \
   int gs_app_hear(gs_result* result, const void* message) {                                                        \
     return ::gossamer::detail::guarded([&] { result->hear(message); });                                            \
   }                                                                                                                \
   int gs_app_ended(gs_result* result, const gs_statistics* statistics) {                                           \
     return ::gossamer::detail::guarded([&] {                                                                       \
       ::gossamer::detail::importStatistics(*statistics, result->statistics);                                       \
-      result->judge();                                                                                             \
+      result->ended();                                                                                             \
     });                                                                                                            \
   }                                                                                                                \
   void gs_app_statistics(const gs_result* result, gs_statistics* statistics) {                                     \
