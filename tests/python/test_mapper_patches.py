@@ -65,6 +65,7 @@ class Changing:
         self.patches.clear()
         self.patches.begin(vertices, b"params!!", dict.fromkeys(self.there, patches.BEGINS))
         self.moved = set[int]()
+        self.gaps: list[int] = []
 
     def add_edges(self, count: int) -> None:
         size = self.layout.edge - self.layout.value if self.layout.value else 0
@@ -132,7 +133,7 @@ class Changing:
         self.rooms_are_apart()
 
     def rooms_are_apart(self) -> None:
-        """No two lists that can be reached share a byte."""
+        """No two lists that can be reached share a byte, and none that is given up stays taken."""
         held: list[list[tuple[int, int]]] = [[] for _ in range(self.tables.machine.threads)]
         for vertex in self.there:
             for pin in range(self.pins):
@@ -141,10 +142,14 @@ class Changing:
                 for message in (*row.fixed, *row.messages.values()):
                     for to, size in message.rooms.items():
                         held[to].append((message.place, message.place + size))
+        gaps = []
         for thread, its in enumerate(held):
             its += self.patches.rooms[thread]._free
             its.sort()
             assert all(one[1] <= other[0] for one, other in itertools.pairwise(its))
+            gaps.append(self.tables.arena_bytes - sum(end - begin for begin, end in its))
+        self.gaps = self.gaps or gaps  # what keys leave free between the first lists
+        assert gaps == self.gaps
 
 
 def change(graph: Changing, turn: int) -> int:

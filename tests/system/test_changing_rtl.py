@@ -123,6 +123,24 @@ def test_handlers_are_those_of_the_other_engines() -> None:
             run.reset(0)
 
 
+def test_rows_of_two_pins_change(multicast: str) -> None:
+    """Edges forwards and backwards: every vertex hears again from all that are at an end of its edges."""
+    model = Model(9, 60, 120)
+    run = gs.start(FIXTURES / "changing-ends.h", model.graph(), engine=boards(multicast))
+    for turn in range(4):
+        found = run.go()
+        before, behind = (np.full(model.vertices, 2**32 - 1) for _ in range(2))
+        for u, v, _ in model.edges:
+            before[v], behind[u] = min(before[v], u), min(behind[u], v)
+        assert found.columns["before"].tolist() == before.tolist()
+        assert found.columns["behind"].tolist() == behind.tolist()
+        model.remove_vertices(run, [int(v) for v in model.there()[turn : 4 * turn : 3]])
+        model.add_vertices(run, 3)
+        model.add_edges(run, 25)
+        model.remove_edges(run, 30)
+    assert not found.stats["tables_anew"]
+
+
 def test_a_change_of_one_edge_writes_few_bytes() -> None:
     """Of a graph of any size; and its part takes few cycles."""
     for n in (100, 1000):

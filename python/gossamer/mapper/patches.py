@@ -104,6 +104,8 @@ class Patches:
             self.change(vertex, pin, ())
             row = self._row(vertex, pin)
             self.rooms[self.thread[vertex]].give(row.place, row.room)
+            for message in row.fixed:  # nobody sends that key any more
+                self._free(message)
             del self._rows[vertex, pin]
         thread, local = int(self.thread[vertex]), int(self.local[vertex])
         self.vertices[thread][local] = -1
