@@ -15,6 +15,7 @@ import gossamer as gs
 import gossamer_setup
 from gossamer import config as configs
 from gossamer import mapper
+from gossamer.engines.rtl_cluster import Plan
 from gossamer.engines.rtl_vertices import Hardware
 from gossamer.errors import RunDied
 
@@ -205,3 +206,6 @@ def test_what_boards_do_not_take() -> None:
     graph = gs.Graph.from_arrays([0, 1], [1, 2])
     with pytest.raises(gs.InputError, match=r"^--threads 3: vertices use all 32 threads of the machine$"):
         gs.start("hashmin", graph, engine=boards(), threads=3)
+    plan = Plan(configs.load_cluster("pair"))
+    with pytest.raises(gs.InputError, match=r"^hashmin: on a cluster of boards graphs do not change yet; take"):
+        gs.start("hashmin", graph, engine=Hardware(plan=plan))

@@ -137,6 +137,10 @@ class Hardware(Engine):
         from gossamer.engines._rtl_standing import OnBoards
 
         self.check(app, threads)
+        if self.plan is not None and self.plan.boards > 1:
+            raise InputError(
+                f"{app.name}: on a cluster of boards graphs do not change yet; take one board (config), cpu or shuffle"
+            )
         return OnBoards(self, app, Given(app, graph, parameters, engine="cpu", threads=0, seed=seed), seed)
 
     def check(self, app: App, threads: int) -> None:
