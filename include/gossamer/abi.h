@@ -14,7 +14,7 @@ extern "C" {
 #endif
 
 /// Changes whenever a struct or a signature below does.
-#define GS_ABI_VERSION 6
+#define GS_ABI_VERSION 7
 
 /// Element types of edge weights, parameters and result columns.
 enum gs_type {
@@ -126,7 +126,8 @@ void gs_app_free(struct gs_result* result);
 /// The edges that messages on a pin travel along, by sender.
 struct gs_relation {
   uint32_t pin;
-  const uint64_t* offsets;  // vertices + 1 elements
+  const uint64_t* offsets;  // vertices + 1 elements: where each row begins, and the extent of `targets`
+  const uint64_t* ends;     // where each row ends
   const uint32_t* targets;  // ascending within a row
   const void* values;       // edge_bytes for each target, or NULL: `unit` of the problem stands for each
 };
@@ -187,6 +188,23 @@ int gs_app_change(struct gs_result* result, const struct gs_change* change);
 /// Runs it to its end. Behind the first run it goes on from the states that stand. The result is asked as that of
 /// gs_app_run. Only engine, threads, seed, stop and progress of the options count.
 int gs_app_go(struct gs_result* result, const struct gs_run_options* options);
+
+/// The next part of such a run, for an engine that runs elsewhere. Everything belongs to the result, until the next
+/// change. Lists ascend; none names a vertex that is gone, and no vertex is on both.
+struct gs_part {
+  struct gs_problem problem;  // its vertices are all that there are places for
+  const uint32_t* fresh;      // they begin with `init`; the descriptor's has made their states
+  const uint32_t* changed;    // their edges have changed, or somebody woke them
+  const uint64_t* gone;       // a bit a vertex, or NULL: none is gone
+  uint64_t fresh_count;
+  uint64_t changed_count;
+  uint64_t there;  // vertices that are not gone
+  uint32_t whole;  // 1: all begin, and `fresh` and `changed` are empty
+};
+
+/// Prepares a part in place of gs_app_go; gs_app_ended tells the application how it went. Where that is never called,
+/// there are no states to go on from.
+int gs_app_part(struct gs_result* result, struct gs_part* part);
 
 /// The message of this thread's last failed call; valid until its next one.
 const char* gs_last_error(void);

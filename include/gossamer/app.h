@@ -235,13 +235,16 @@ inline void importStatistics(const gs_statistics& from, Statistics& to) {
   int gs_app_go(gs_result* result, const gs_run_options* options) {                                                \
     return ::gossamer::detail::guarded([&] { result->go(*options); });                                             \
   }                                                                                                                \
+  int gs_app_part(gs_result* result, gs_part* part) {                                                              \
+    return ::gossamer::detail::guarded([&] { result->part(*part); });                                              \
+  }                                                                                                                \
   int gs_app_hear(gs_result* result, const void* message) {                                                        \
     return ::gossamer::detail::guarded([&] { result->hear(message); });                                            \
   }                                                                                                                \
   int gs_app_ended(gs_result* result, const gs_statistics* statistics) {                                           \
     return ::gossamer::detail::guarded([&] {                                                                       \
       ::gossamer::detail::importStatistics(*statistics, result->statistics);                                       \
-      result->judge();                                                                                             \
+      result->ended();                                                                                             \
     });                                                                                                            \
   }                                                                                                                \
   void gs_app_statistics(const gs_result* result, gs_statistics* statistics) {                                     \

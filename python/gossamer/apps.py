@@ -126,7 +126,7 @@ COMMAND_WORDS = frozenset(
     | {"max-cycles", "watchdog", "workers", "tile", "mapping", "multicast", "max-steps"}
 )
 """What a parameter may not be called: options of ``./gossamer run``, arguments of ``gossamer.run``."""
-ABI_VERSION = 6
+ABI_VERSION = 7
 """GS_ABI_VERSION of include/gossamer/abi.h, which the structs in ``engines/_given.py`` follow."""
 
 
@@ -180,6 +180,7 @@ def _load(header: Path, defines: tuple[str, ...]) -> App:
     library.gs_app_total.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p]
     library.gs_app_change.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
     library.gs_app_go.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
+    library.gs_app_part.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
     library.gs_app_hear.argtypes = [ctypes.c_void_p, ctypes.c_char_p]
     library.gs_app_ended.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
     library.gs_app_free.argtypes = [ctypes.c_void_p]

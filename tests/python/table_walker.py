@@ -64,7 +64,13 @@ class Walker:
         layout: mapper.Layout,
         multicast: bool,
         topology: routes.Topology | None = None,
+        *,
+        changing: bool = False,
     ) -> None:
+        self.changing = changing
+        """The tables are those of a graph that changes: lists have an end of their own, and places may be empty."""
+        self.names = {given.states[v].tobytes(): v for v in range(given.vertices)}
+        """Vertices by their states, which are random."""
         self.layout, self.multicast, self.given = layout, multicast, given
         self.keys: set[tuple[int, int]] = set()
         """Board and routing key of every message that threads send by key."""
@@ -79,6 +85,7 @@ class Walker:
         self.memory: list[dict[int, bytes]] = [{} for _ in range(tables.machine.memories)]
         self.bytes: list[dict[int, int]] = [{} for _ in self.memory]
         for memory, address, data in tables.images(77):
+            data += bytes(-len(data) % self.config.cache.line_bytes if changing else 0)  # a host writes whole lines
             for at, byte in enumerate(data, address):
                 assert at not in self.bytes[memory], "written twice"
                 self.bytes[memory][at] = byte
@@ -89,6 +96,10 @@ class Walker:
                 if address:
                     board = memory // self.drams
                     self.headers[board, number] = (memory, address)
+
+    def write(self, memory: int, address: int, data: bytes) -> None:
+        """Takes in what a host writes later."""
+        self.bytes[memory].update(enumerate(data, address))
 
     @property
     def drams(self) -> int:
@@ -103,21 +114,21 @@ class Walker:
     def vertices(self) -> Iterator[tuple[int, int, int, int]]:
         """Board, thread, memory and address of every vertex there is."""
         for (board, number), (memory, header) in self.headers.items():
-            count, total, first, _flags, _outs, _queue, _params, most, _keys = self.words(memory, header, 9)
-            assert total == self.given.vertices and most == 77
+            count, total, first, flags, _outs, _queue, _params, most, _keys = self.words(memory, header, 9)
+            assert total == len(self.names) and most == 77
             for local in range(count):
+                if self.changing and self.raw(memory, flags + local * self.layout.flags + 1, 1) == b"\4":
+                    continue
                 yield board, number, memory, first + local * self.layout.state
 
     def walk(self) -> Counter[Edge]:
         """Every edge that is reached."""
         # Which vertex an address stands for is told by the mapping's order alone; states are random, so they name it.
-        names = {self.given.states[v].tobytes(): v for v in range(self.given.vertices)}
-        assert len(names) == self.given.vertices
         name_at = {}
         for board, number, memory, address in self.vertices():
             first = self.words(memory, self.headers[board, number][1] + 8, 1)[0]
-            name_at[board, number, address - first] = names[self.raw(memory, address, 8)]
-        assert sorted(name_at.values()) == list(range(self.given.vertices))
+            name_at[board, number, address - first] = self.names[self.raw(memory, address, 8)]
+        assert sorted(name_at.values()) == sorted(self.names.values())
         found: Counter[Edge] = Counter()
         pins, entry_bytes = self.given.pins, 16 if self.multicast else 8
         for (board, number, offset), sender in name_at.items():
@@ -125,7 +136,7 @@ class Walker:
             (outs,) = self.words(memory, header + 16, 1)
             for pin in range(pins):
                 number_of = offset // self.layout.state * pins + pin
-                at, end = self.words(memory, outs + 4 * number_of, 2)
+                at, end = self.words(memory, outs + (8 if self.changing else 4) * number_of, 2)
                 own = self.number(memory, at)
                 reached: list[tuple[int, int, int, int]] = [(board, number, memory, at)] if own else []
                 at += self.layout.list + own
@@ -218,7 +229,7 @@ class Walker:
         assert at % max(4, self.layout.align) == 0, "lists are read by words"
         edge = at + self.layout.list
         end = edge + self.number(memory, at)
-        assert edge < end and (end - edge) % self.layout.edge == 0
+        assert (edge <= end if self.changing else edge < end) and (end - edge) % self.layout.edge == 0
         while edge != end:
             size = self.layout.edge - self.layout.value if self.layout.value else 0
             yield self.number(memory, edge), self.raw(memory, edge + self.layout.value, size) if size else b""

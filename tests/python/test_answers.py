@@ -18,7 +18,7 @@ from made_graphs import graph_of, random_edges
 
 import gossamer as gs
 from gossamer import apps
-from gossamer.engines import _given, rtl_vertices
+from gossamer.engines import _given, _rtl_standing, rtl_vertices
 from gossamer.errors import NoAnswer
 
 FIXTURES = ROOT / "tests" / "fixtures" / "descriptors"
@@ -308,8 +308,9 @@ def test_structs_are_those_of_the_header() -> None:
         "gs_parameter": _given._Parameter,
         "gs_run_options": _given._Options,
         "gs_statistics": _given.Statistics,
-        "gs_relation": rtl_vertices._Relation,
-        "gs_problem": rtl_vertices._Problem,
+        "gs_relation": rtl_vertices.Wiring,
+        "gs_problem": rtl_vertices.Opened,
+        "gs_part": _rtl_standing.Part,
     }.items():
         (body,) = re.findall(rf"struct {struct_name} \{{\n(.*?)\n\}};", header, re.S)
         body = re.sub(r"//[^\n]*", "", body)

@@ -14,7 +14,8 @@
 //          -> flags: for each vertex where it wants to send, and whether it stands in the queue without wanting to
 //          -> queue of those that want to send: first in, first out, each at most once
 //          -> outs: for each vertex and pin the address of an EdgeList within the thread, which may be empty; behind it
-//             an Entry for each message to others, up to the next vertex's or pin's list
+//             an Entry for each message to others, up to the next vertex's or pin's list. Where the graph changes, that
+//             list's end stands beside its address
 //   key -> EdgeList: how many bytes of edges; vertex and edge value of each
 //
 // Macros: GOSSAMER_POLITE_PINS is the number of pins that the graph has; GOSSAMER_POLITE_LISTENS is 1 if the host wants
@@ -22,7 +23,8 @@
 // the address of the edges, 1 for messages to threads of a tile, whose key is the offset of the edges in a table of
 // each, or 2 for these and messages by a key of the board's multicast router; GOSSAMER_POLITE_WIDE is 1 where offsets
 // of states and lengths of lists need more than 16 bits; GOSSAMER_POLITE_HOSTED is 1 where a host sends messages to
-// vertices and takes part in barriers (hosted.h).
+// vertices and takes part in barriers (hosted.h); GOSSAMER_POLITE_CHANGES is 1 where the host changes the tables
+// between two parts of a run: threads end with each part, and begin the next one from the states that stand.
 #pragma once
 
 #include <gossamer/hosted.h>
@@ -45,6 +47,9 @@
 #endif
 #ifndef GOSSAMER_POLITE_HOSTED
 #define GOSSAMER_POLITE_HOSTED 0
+#endif
+#ifndef GOSSAMER_POLITE_CHANGES
+#define GOSSAMER_POLITE_CHANGES 0
 #endif
 
 /// Address of each thread's header, by its number on the board.
@@ -91,6 +96,8 @@ class Softswitch {
   using A = typename V::Aggregates;
   static constexpr size_t words = aggregates::count<A>;
   static constexpr bool isHosted = GOSSAMER_POLITE_HOSTED;
+  static constexpr bool isChanging = GOSSAMER_POLITE_CHANGES;
+  static constexpr uint32_t outWords = isChanging ? 2 : 1;  // of a list's address, and its end
 
 #if GOSSAMER_POLITE_WIDE
   using Offset = uint32_t;
@@ -99,7 +106,8 @@ class Softswitch {
 #endif
   static constexpr uint32_t stride = sizeof(S) < 2 ? 2 : sizeof(S);  // from state to state
   /// Types of their own: what is stored through a character type may be a part of anything.
-  enum Queued : uint8_t { AsPin, Inside };
+  /// Behind Inside is what the host writes where the graph changes: what a part begins with, or that a place is empty.
+  enum Queued : uint8_t { AsPin, Inside, Begins, Changed, Gone };
   /// Who wants to send stands in the queue. Who no longer does stays there until its turn, Inside.
   struct Flags {
     PPin pin;  // *readyToSend
@@ -117,7 +125,9 @@ class Softswitch {
     [[no_unique_address]] E value;
   };
   struct alignas(alignof(Edge)) EdgeList {
-    Offset bytes;  // of the edges that follow; in a message's list there is one at least
+    // Of the edges that follow; in a message's list there is one at least, unless a router's key leads to it and its
+    // edges have gone.
+    Offset bytes;
   };
   struct Entry {
 #if GOSSAMER_POLITE_MULTICAST
@@ -180,6 +190,7 @@ class Softswitch {
       if (before != No && its->pin == No) its->queued = Inside;
     };
     const auto deliver = [&](const M& message, const EdgeList* list) __attribute__((always_inline)) {
+      if (isChanging && GOSSAMER_POLITE_MULTICAST == 2 && !list->bytes) return;
       if constexpr (sizeof(Edge) == 2) {
         // Two offsets a word: the cache takes a request a cycle, of all threads of its cores.
         const E none{};
@@ -209,7 +220,14 @@ class Softswitch {
     };
     tinselSetLen((sizeof(Message) + GS_FLIT_BYTES - 1) / GS_FLIT_BYTES);
     GS_CSR_WRITE(GS_CSR_SEND_SLOT, reinterpret_cast<uintptr_t>(slot));
-    queued(initAll(header));
+    if constexpr (isChanging) {
+      header->status = PoliteRuns;
+      header->steps = 0;
+      header->hostMessages = 0;
+      queued(goOnAll(header));
+    } else {
+      queued(initAll(header));
+    }
 
     const Entry* next = nullptr;  // entries of the message in the slot that are still to be sent
     const Entry* behind = nullptr;
@@ -256,7 +274,7 @@ class Softswitch {
           ++sends;
           fill(slot, message);
           if (__builtin_expect(GOSSAMER_POLITE_PINS == 1 ? pin == Pin(0) : pin - 2 < GOSSAMER_POLITE_PINS, 1)) {
-            const uint32_t* out = outsOf(outs, vertex) + (GOSSAMER_POLITE_PINS == 1 ? 0 : pin - 2);
+            const uint32_t* out = outsOf(outs, vertex) + (GOSSAMER_POLITE_PINS == 1 ? 0 : (pin - 2) * outWords);
             edges = reinterpret_cast<const EdgeList*>(out[0]);
             constexpr uint32_t unit = alignof(EdgeList) < 4 ? 4 : alignof(EdgeList);
             uint32_t entries = out[0] + ((sizeof(EdgeList) + unit - 1) & -unit);
@@ -378,7 +396,7 @@ class Softswitch {
       for (int round = 0; round < 5; ++round) x *= 2 - (stride >> twos) * x;
       return x;
     }();
-    const uint32_t scaled = vertex * (inverse * GOSSAMER_POLITE_PINS);
+    const uint32_t scaled = vertex * (inverse * GOSSAMER_POLITE_PINS * outWords);
     const uint32_t bytes = twos >= 2 ? scaled >> (twos - 2) : scaled << (2 - twos);
     return reinterpret_cast<const uint32_t*>(reinterpret_cast<uint32_t>(outs) + bytes);
   }
@@ -411,6 +429,7 @@ class Softswitch {
     for (uint32_t state = states; state != end; state += stride, flags += stride >> flagShift) {
       asm("" : "+r"(state));  // else the compiler counts beside it
       auto* const its = reinterpret_cast<Flags*>(flags);
+      if (isChanging && its->queued == Gone) continue;
       visit(at(now, state, its), its);
       if (its->pin != No) *tail++ = static_cast<Offset>(state - states);
     }
@@ -420,6 +439,18 @@ class Softswitch {
     return all(header, first(header), [](V vertex, Flags* its) __attribute__((always_inline)) {
       *its = {No, AsPin};
       vertex.init();
+    });
+  }
+  /// A part of a run on a graph that changes: the host's marks say who begins, and who has gained or lost edges.
+  __attribute__((noinline)) static Offset* goOnAll(const PoliteHeader* header) {
+    return all(header, first(header), [](V vertex, Flags* its) __attribute__((always_inline)) {
+      const Queued mark = its->queued;
+      *its = {No, AsPin};
+      if (mark == Begins) return vertex.init();
+      if constexpr (rules::HasResume<V>) vertex.resume();
+      if constexpr (rules::HasChanged<V>) {
+        if (mark == Changed) vertex.changed();
+      }
     });
   }
   /// `totals` are those of the step before, the first two of which come with the release; in the end all words of this

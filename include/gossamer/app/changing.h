@@ -80,37 +80,45 @@ struct ChangingRun final : AppResult<App> {
   }
 
   void go(const gs_run_options& options) override {
-    if (state_ == Standing::broken) {
-      throw std::invalid_argument(std::string(App::name) +
-                                  ": its last run did not come to an end, so there are no states to go on from; "
-                                  "call restart()");
-    }
     RunOptions run = runOptions(options);
+    refuseBroken();
     const PoolLease pool(run.threads ? run.threads : defaultThreads());
     run.pool = &*pool;
     const std::unique_ptr<Engine<V>> engine = makeEngine<V>(options.engine);
     if (!engine) throw std::invalid_argument(std::string("there is no engine ") + options.engine);
 
-    app.begin(info_);
-    const bool whole = std::exchange(state_, Standing::broken) == Standing::fresh;
-    const Resumption from = vertices_.take();
-    problem.params = app.params(info_);
-    if (whole) {
-      this->initialise(*pool);
-    } else {
-      adapt(from);
-    }
+    const bool whole = prepareStates(*pool);
     AppHost<App> host(app);
     if constexpr (AppHost<App>::listens()) problem.host = &host;
-    problem.resumption = whole ? nullptr : &from;
+    problem.resumption = whole ? nullptr : &from_;
     const auto let = [this](void*) {
       problem.host = nullptr;
       problem.resumption = nullptr;
     };
     const std::unique_ptr<void, decltype(let)> end(this, let);
     statistics = engine->run(problem, state, run);
-    statistics.vertices = info_.vertices;
     statistics.edgeLooks += edges_.takeLooks();
+    ended();
+  }
+
+  void part(gs_part& part) override {
+    refuseBroken();
+    const PoolLease pool(1);
+    const bool whole = prepareStates(*pool);
+    if (whole) from_ = {};
+    const Network& net = problem.network;
+    part = {.problem = this->open(),
+            .fresh = from_.fresh.data(),
+            .changed = from_.changed.data(),
+            .gone = net.gone,
+            .fresh_count = from_.fresh.size(),
+            .changed_count = from_.changed.size(),
+            .there = info_.vertices,
+            .whole = whole};
+  }
+
+  void ended() override {
+    statistics.vertices = info_.vertices;
     if (!statistics.stopped) state_ = Standing::standing;
     this->verdict = Verdict::answer();
     this->judge();
@@ -118,6 +126,28 @@ struct ChangingRun final : AppResult<App> {
 
  private:
   enum class Standing { fresh, standing, broken };
+
+  void refuseBroken() const {
+    if (state_ != Standing::broken) return;
+    throw std::invalid_argument(std::string(App::name) +
+                                ": its last run did not come to an end, so there are no states to go on from; "
+                                "call restart()");
+  }
+
+  /// Parameters, and the states that the next part begins with; true where all vertices begin. Until `ended` there are
+  /// no states to go on from.
+  bool prepareStates(Pool& pool) {
+    app.begin(info_);
+    const bool whole = std::exchange(state_, Standing::broken) == Standing::fresh;
+    from_ = vertices_.take();
+    problem.params = app.params(info_);
+    if (whole) {
+      this->initialise(pool);
+    } else {
+      adapt();
+    }
+    return whole;
+  }
 
   static constexpr bool constant() { return rules::ConstantEdges<V>; }
   /// Messages also go against the direction of edges.
@@ -259,8 +289,8 @@ struct ChangingRun final : AppResult<App> {
   }
 
   /// The descriptor's part of going on: initial states of those that begin, and what it changes where edges have.
-  void adapt(const Resumption& from) {
-    std::vector<uint32_t> fresh = from.fresh;
+  void adapt() {
+    std::vector<uint32_t> fresh = from_.fresh;
     fresh.insert(fresh.end(), removedNow_.begin(), removedNow_.end());
     removedNow_.clear();
     Position at;
@@ -272,7 +302,7 @@ struct ChangingRun final : AppResult<App> {
       }
       if constexpr (requires(App a, VertexInfo v, S s) { a.changed(v, s); }) {
         at.handler = Handler::adapt;
-        for (const uint32_t v : from.changed) {
+        for (const uint32_t v : from_.changed) {
           at.vertex = v;
           app.changed(this->about(v), state[v]);
         }
@@ -284,6 +314,7 @@ struct ChangingRun final : AppResult<App> {
 
   ChangingEdges<E> edges_;
   ChangedVertices vertices_;
+  Resumption from_;                   // what the part that goes, or went last, begins with
   std::vector<uint32_t> removedNow_;  // since the last run
   GraphInfo info_;
   bool symmetric_ = false;

@@ -55,6 +55,8 @@ struct gs_result {
   virtual void judge() = 0;  // sets the verdict on the states as they are
   virtual void change(const gs_change&) { throw std::logic_error("this run was not begun with gs_app_start"); }
   virtual void go(const gs_run_options&) { throw std::logic_error("this run was not begun with gs_app_start"); }
+  virtual void part(gs_part&) { throw std::logic_error("this run was not begun with gs_app_start"); }
+  virtual void ended() { judge(); }  // an engine elsewhere has written the final states, and `statistics` are its own
   gossamer::Statistics statistics;
   gossamer::Verdict verdict = gossamer::Verdict::answer();
 };
@@ -156,7 +158,9 @@ struct AppResult : gs_result {
       if (!net.relations[i].out && net.complete) net.complete(net, false);
     }
     relations.clear();
-    for (const Relation& r : net.relations) relations.push_back({r.pin, r.out.offsets, r.out.targets, r.out.values});
+    for (const Relation& r : net.relations) {
+      relations.push_back({r.pin, r.out.offsets, r.out.ends, r.out.targets, r.out.values});
+    }
     return {net.vertices,
             state.data(),
             &problem.params,

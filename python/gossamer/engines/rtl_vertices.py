@@ -24,7 +24,7 @@ import numpy as np
 import gossamer_setup
 from gossamer import device, mapper, native
 from gossamer.apps import App, Numbers
-from gossamer.engines import Engine
+from gossamer.engines import Engine, Standing
 from gossamer.engines._given import Given, Statistics, columns, explained, judge, totals
 from gossamer.engines.rtl import WATCHDOG, Board
 from gossamer.engines.rtl_cluster import Cluster, Plan
@@ -52,22 +52,27 @@ GOSSAMER_SOFTSWITCH(GossamerVertex)
 """
 
 
-class _Relation(ctypes.Structure):
+class Wiring(ctypes.Structure):
+    """gs_relation of the C interface."""
+
     _fields_ = [
         ("pin", ctypes.c_uint32),
         ("offsets", ctypes.c_void_p),
+        ("ends", ctypes.c_void_p),
         ("targets", ctypes.c_void_p),
         ("values", ctypes.c_void_p),
     ]
 
 
-class _Problem(ctypes.Structure):
+class Opened(ctypes.Structure):
+    """gs_problem of the C interface."""
+
     _fields_ = [
         ("vertices", ctypes.c_uint64),
         ("states", ctypes.c_void_p),
         ("params", ctypes.c_void_p),
         ("unit", ctypes.c_void_p),
-        ("relations", ctypes.POINTER(_Relation)),
+        ("relations", ctypes.POINTER(Wiring)),
         ("state_bytes", ctypes.c_uint64),
         ("params_bytes", ctypes.c_uint64),
         ("edge_bytes", ctypes.c_uint64),
@@ -93,6 +98,8 @@ class Hardware(Engine):
     multicast: str = MULTICAST[0]
     """local: one message to all threads of a tile that have receivers; none: one to each thread; full: as local, and
     one for all tiles of other boards, which the boards' multicast routers copy."""
+    spare: mapper.Spare = field(default_factory=mapper.Spare)
+    """Room in the tables of a graph that changes."""
     max_steps: int = 0
     """Steps after which the run is given up; 0: none."""
     max_cycles: int | None = None
@@ -125,16 +132,47 @@ class Hardware(Engine):
         except HandlerDied as died:  # a function of the descriptor, which runs here
             raise explained(died, app, graph) from None
 
-    def _result(self, app: App, graph: Graph, parameters: Numbers, threads: int, seed: int) -> Result:
-        begun = time.perf_counter()
+    def start(self, app: App, graph: Graph, parameters: Numbers, *, threads: int, seed: int) -> Standing:
+        """See Engine.start."""
+        from gossamer.engines._rtl_standing import OnBoards
+
+        self.check(app, threads)
+        if self.plan is not None and self.plan.boards > 1:
+            raise InputError(
+                f"{app.name}: on a cluster of boards graphs do not change yet; take one board (config), cpu or shuffle"
+            )
+        return OnBoards(self, app, Given(app, graph, parameters, engine="cpu", threads=0, seed=seed), seed)
+
+    def check(self, app: App, threads: int) -> None:
+        """Raises InputError for what the hardware does not do; installs what simulation needs."""
         if app.reads_edges:
             raise InputError(
                 f"{app.name}: its vertices read their own edges, which the hardware does not show them; "
                 "take --engine cpu or shuffle"
             )
+        if threads not in (0, self.machine.threads):
+            raise InputError(f"--threads {threads}: vertices use all {self.machine.threads} threads of the machine")
         gossamer_setup.require("rtl")
+
+    def check_aggregates(self, app: App, opened: Opened) -> None:
+        """Raises InputError for aggregates that barriers do not carry."""
+        if _REAL_SUM in opened.aggregates[: opened.aggregate_count]:
+            raise InputError(
+                f"{app.name}: its steps have a Sum of floating-point numbers, which barriers of the hardware do not "
+                "carry; take a FixedSum"
+            )
+
+    def network(self, machine: mapper.Machine) -> mapper.Network | None:
+        """What messages by key travel on; None where there are none."""
+        if self.multicast == "full" and self.plan is not None and machine.boards > 1:
+            return mapper.Network(self.plan.topology, self.plan.tables, self.plan.link)
+        return None
+
+    def _result(self, app: App, graph: Graph, parameters: Numbers, threads: int, seed: int) -> Result:
+        begun = time.perf_counter()
+        self.check(app, threads)
         given = Given(app, graph, parameters, engine="cpu", threads=0, seed=seed)
-        handle, opened = ctypes.c_void_p(), _Problem()
+        handle, opened = ctypes.c_void_p(), Opened()
         native.check(
             app.library.gs_app_open(
                 ctypes.byref(given.graph), ctypes.byref(given.options), ctypes.byref(handle), ctypes.byref(opened)
@@ -143,7 +181,7 @@ class Hardware(Engine):
         if given.failure:
             raise given.failure[0]
         try:
-            stats, words = self._run(app, opened, threads, seed, handle)
+            stats, words = self._run(app, opened, seed, handle)
             numbers = stats.keys() - {"engine"}
             ended = Statistics(**{name: stats[name] for name, *_ in Statistics._fields_ if name in numbers})
             ended.aggregates = (ctypes.c_int64 * max(1, len(words)))(*words)
@@ -160,19 +198,12 @@ class Hardware(Engine):
         )
 
     def _run(
-        self, app: App, opened: _Problem, threads: int, seed: int, handle: ctypes.c_void_p
+        self, app: App, opened: Opened, seed: int, handle: ctypes.c_void_p
     ) -> tuple[dict[str, Any], tuple[int, ...]]:
         """Statistics, and the words of the aggregates."""
-        if _REAL_SUM in opened.aggregates[: opened.aggregate_count]:
-            raise InputError(
-                f"{app.name}: its steps have a Sum of floating-point numbers, which barriers of the hardware do not "
-                "carry; take a FixedSum"
-            )
-        problem = _problem(app, opened)
+        self.check_aggregates(app, opened)
+        problem = problem_of(app, opened)
         machine = self.machine
-        if threads not in (0, machine.threads):
-            raise InputError(f"--threads {threads}: vertices use all {machine.threads} threads of the machine")
-        shape = device.ALONE if self.plan is None else self.plan.shape
         mapping = mapper.assign(
             problem.vertices,
             *problem.ends(),
@@ -182,15 +213,12 @@ class Hardware(Engine):
             progress=lambda done, total: self.on_phase("mapping", done, total),
         )
 
-        network = None
-        if self.multicast == "full" and self.plan is not None and machine.boards > 1:
-            network = mapper.Network(self.plan.topology, self.plan.tables, self.plan.link)
+        network = self.network(machine)
         # As GOSSAMER_POLITE_MULTICAST of the softswitch. No message leaves a lone board.
         sends = 2 if network is not None else int(self.multicast != "none")
 
         def tables_of(wide: bool) -> tuple[Image, mapper.Layout, mapper.Tables]:
-            image = _program(app, machine.config, shape, problem.pins, bool(opened.listens), sends, wide)
-            layout = mapper.Layout.read(_constant(image, "gossamer_polite_layout", mapper.Layout.SIZE))
+            image, layout = self.program(app, problem.pins, bool(opened.listens), sends, wide)
             base = image.symbols["__data_end"]
             made = mapper.Tables(problem, mapping, machine, layout, base=base, multicast=sends > 0, network=network)
             return image, layout, made
@@ -199,43 +227,62 @@ class Hardware(Engine):
             image, layout, tables = tables_of(wide=False)
         except mapper.TooWide:
             image, layout, tables = tables_of(wide=True)
-        with self._simulator(machine.config) as tile:
-            self._load(tile, image, tables)
-            messages: list[Message] = []
-            try:
-                run = self.done = tile.run(
-                    machine.threads,
-                    max_cycles=self.max_cycles,
-                    watchdog=WATCHDOG if self.watchdog is None else self.watchdog,
-                    on_message=messages.append,
-                    on_progress=lambda cycle, _: self.on_phase("cycle", cycle, 0),
-                )
-            finally:
-                self.notes = tile.notes
-            self._judge(app, run, image)
-            tile.flush()
+        with self.simulator(machine.config) as tile:
+            self.load(tile, image, tables)
+            run, messages = self.go(tile, app, image)
             memories = [tile.read_memory(*span) for span in tables.spans()]
         found = tables.results(memories)
-        self._believe(app, found, mapping)
+        ends = np.cumsum(mapping.counts) - mapping.counts
+        self.believe(app, found, lambda thread, local: int(mapping.order[ends[thread] + local]))
         for message in messages:
             native.check(app.library.gs_app_hear(handle, message.data[4 : 4 + opened.message_bytes]))
         states = tables.states(memories)
         ctypes.memmove(opened.states, states.ctypes.data, states.nbytes)
-        stats = self._statistics(problem, machine, layout, run, found, tables)
+        stats = self.statistics(problem.vertices, problem.edges, layout, run, found)
+        stats |= {
+            "messages_per_round": tables.messages,
+            "balance": tables.balance,
+            "memory_bytes": int(tables.bytes.max()),
+        }
         parts = mapper.cut(mapping, *problem.ends(), machine)
         stats |= {f"mapped_{name}": value for name, value in dataclasses.asdict(parts).items()}
         return stats, tables.aggregates(memories)
 
     # ---- The machine ----
 
-    def _simulator(self, config: Config) -> Tile:
+    def program(self, app: App, pins: int, listens: bool, sends: int, wide: bool, *, changes: bool = False) -> Any:
+        """The program of the threads, and how it lays out its tables."""
+        shape = device.ALONE if self.plan is None else self.plan.shape
+        image = _program(app, self.machine.config, shape, pins, listens, sends, wide, changes)
+        return image, mapper.Layout.read(_constant(image, "gossamer_polite_layout", mapper.Layout.SIZE))
+
+    def go(self, tile: Tile, app: App, image: Image) -> tuple[Run, list[Message]]:
+        """Lets all threads run to their end. Raises RunDied where they do not come to one."""
+        messages: list[Message] = []
+        try:
+            run = self.done = tile.run(
+                self.machine.threads,
+                max_cycles=self.max_cycles,
+                watchdog=WATCHDOG if self.watchdog is None else self.watchdog,
+                on_message=messages.append,
+                on_progress=lambda cycle, _: self.on_phase("cycle", cycle, 0),
+            )
+        finally:
+            self.notes = tile.notes
+        self._judge(app, run, image)
+        tile.flush()
+        return run, messages
+
+    def simulator(self, config: Config) -> Tile:
+        """The machine, from reset."""
         self.done, self.simulated = None, None
         if self.plan is None:
             return Board(config, **self.settings)
         self.simulated = Cluster(self.plan, **self.settings)
         return self.simulated
 
-    def _load(self, tile: Tile, image: Image, tables: mapper.Tables) -> None:
+    def load(self, tile: Tile, image: Image, tables: mapper.Tables) -> None:
+        """Writes the program and all tables."""
         tile.load_image(image)
         total = int(tables.bytes.sum())
         done = 0
@@ -266,12 +313,12 @@ class Hardware(Engine):
             }[run.reason]
             raise RunDied(f"{app.name}: {why}; there is no answer")
 
-    def _believe(self, app: App, found: Named[str, np.ndarray[Any, Any]], mapping: mapper.Mapping) -> None:
+    def believe(self, app: App, found: Named[str, np.ndarray[Any, Any]], vertex_at: Callable[[int, int], int]) -> None:
         """Raises where threads say that their states are not an answer."""
         wrong = np.flatnonzero(found["status"] == _WRONG_PIN)
         if len(wrong):
             thread = int(wrong[0])
-            vertex = mapping.order[int(mapping.counts[:thread].sum()) + int(found["wrong"][thread])]
+            vertex = vertex_at(thread, int(found["wrong"][thread]))
             raise RunDied(
                 f"{app.name}: the vertex of index {vertex} sends on pin {found['wrong_pin'][thread]}, "
                 "which the graph does not have"
@@ -281,25 +328,26 @@ class Hardware(Engine):
         if (found["status"] != _DONE).any():
             raise RunDied(f"{app.name}: {int((found['status'] != _DONE).sum())} threads did not come to an end")
 
-    def _statistics(
+    def statistics(
         self,
-        problem: mapper.Problem,
-        machine: mapper.Machine,
+        vertices: int,
+        edges: int,
         layout: mapper.Layout,
         run: Run,
         found: Named[str, np.ndarray[Any, Any]],
-        tables: mapper.Tables,
     ) -> dict[str, Any]:
+        """What every engine tells of a run, and what the hardware has."""
+        machine = self.machine
         steps = int(found["steps"].max(initial=0))
         return {
             "engine": self.name,
             "threads": machine.threads,
-            "vertices": problem.vertices,
-            "edges": problem.edges,
+            "vertices": vertices,
+            "edges": edges,
             "sends": int(found["sends"].sum()),
             "deliveries": int((found["delivered"] // layout.edge).sum()),
             "steps": steps,
-            "step_calls": steps * problem.vertices,
+            "step_calls": steps * vertices,
             "host_messages": int(found["host_messages"].sum()),
             "stopped": False,
             "seconds": run.cycles / (machine.config.board.clock_mhz * 1e6),
@@ -309,15 +357,12 @@ class Hardware(Engine):
             "multicast": self.multicast,
             "cycles": run.cycles,
             "instructions": run.instructions,
-            "messages_per_round": tables.messages,
-            "balance": tables.balance,
-            "memory_bytes": int(tables.bytes.max()),
             "simulation_seconds": run.seconds,
             "counters": dict(run.counters),
         }
 
 
-def _problem(app: App, opened: _Problem) -> mapper.Problem:
+def problem_of(app: App, opened: Opened) -> mapper.Problem:
     """The arrays that an application has opened; those of the states and edges are copies."""
     count = int(opened.vertices)
 
@@ -329,6 +374,7 @@ def _problem(app: App, opened: _Problem) -> mapper.Problem:
     relations = []
     for index in range(opened.relation_count):
         one = opened.relations[index]
+        # Rows stand one behind the other where the graph does not change.
         offsets = array(one.offsets, 8 * (count + 1)).view(np.uint64).astype(np.int64)
         edges = int(offsets[-1])
         values = array(one.values, edges * opened.edge_bytes).reshape(edges, -1) if one.values and edges else None
@@ -343,7 +389,14 @@ def _problem(app: App, opened: _Problem) -> mapper.Problem:
 
 
 def _program(
-    app: App, config: Config, shape: tuple[int, int], pins: int, listens: bool, multicast: int, wide: bool
+    app: App,
+    config: Config,
+    shape: tuple[int, int],
+    pins: int,
+    listens: bool,
+    multicast: int,
+    wide: bool,
+    changes: bool,
 ) -> Image:
     """The vertex and its softswitch, compiled for the threads."""
     text = _SOURCE.format(header=app.path)
@@ -359,6 +412,8 @@ def _program(
         f"GOSSAMER_POLITE_MULTICAST={multicast}",
         f"GOSSAMER_POLITE_WIDE={int(wide)}",
     )
+    if changes:
+        defines = (*defines, "GOSSAMER_POLITE_CHANGES=1")
     return device.build(source, config, defines, boards=shape, freestanding=True)
 
 
@@ -371,4 +426,4 @@ def _constant(image: Image, symbol: str, size: int) -> bytes:
     raise InputError(f"{image.name}: has no {symbol}")
 
 
-__all__ = ["CONFIG", "MULTICAST", "Hardware"]
+__all__ = ["CONFIG", "MULTICAST", "Hardware", "Opened", "Wiring", "problem_of"]

@@ -6,6 +6,9 @@ own where threads write:
 
     headers | parameters | states | flags | queues | outs | tables by key | lists | lists of edges by address
 
+Tables that are to change (``patches``) have room: each thread has places for more vertices, and all that holds edges is
+in one piece of its own, its arena, with what the DRAM has left.
+
 States, flags and queues, which threads write, are in the SRAM beside it where they fit: they leave the cache and come
 back most often, and a DRAM is slow at lines here and there. Flags and queues are not written beforehand.
 ``device/include/gossamer/softswitch.h`` says what each is made of.
@@ -15,6 +18,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -37,6 +41,20 @@ class TooWide(Exception):
     """An offset or a length needs more bits than the softswitch was compiled with."""
 
 
+@dataclass(frozen=True)
+class Spare:
+    """Room for what a graph may become."""
+
+    least: int = 4
+    """Places for more vertices that each thread has at least; and a quarter more than it has vertices."""
+    arena: int = 1 << 40
+    """Most bytes of a thread's arena, but for what it holds at first."""
+
+    def places(self, counts: Numbers) -> Numbers:
+        """For vertices, of each thread."""
+        return counts + np.maximum(self.least, counts // 4)
+
+
 class Tables:
     """All tables of a problem on a machine. Raises InputError where they do not fit into its memories.
 
@@ -55,18 +73,25 @@ class Tables:
         base: int,
         multicast: bool = False,
         network: Network | None = None,
+        spare: Spare | None = None,
     ) -> None:
         self.machine, self.layout, self._mapping = machine, layout, mapping
-        self._problem = problem
+        self._problem, self._spare = problem, spare
         self._memory_of = machine.memory_of(np.arange(machine.threads))
         counts = mapping.counts
+        self.places = counts if spare is None else spare.places(counts)
+        """For vertices, of each thread."""
         lists = EdgeLists(problem, mapping, machine)
         sends = (to_tiles if multicast else to_threads)(lists, machine, layout)
+        self.lists, self.sends = lists, sends
         masked = np.arange(len(sends.slot))
         """Messages that go to their receivers without a key of a router."""
         self.records: Records | None = None
         if multicast and network is not None and machine.boards > 1:
             masked, self.records = _by_key(sends, machine, network)
+        self.by_mask = np.zeros(len(sends.slot), bool)
+        """Of each of the messages, whether it goes to its receivers without a key of a router."""
+        self.by_mask[masked] = True
         keyed = np.empty(0, np.int64) if self.records is None else self.records.sender
         sent = np.concatenate([keyed, sends.slot[masked]])
         self.messages = len(sent)
@@ -90,16 +115,29 @@ class Tables:
 
         places = _Places(machine, base)
         self.headers = places.region("headers", np.full(machine.threads, layout.header))
-        self._params = places.shared("parameters", len(problem.params))
-        self.states_at = places.region("states", layout.state * counts, fast=True)
-        self._flags = places.region("flags", layout.flags * counts, fast=True)
-        self._queues = places.region("queues", layout.offset * (counts + 1), fast=True)
-        self._outs = places.region("outs", 4 * (self._pins * counts + 1))
-        self._keys = places.region("keys", sends.keys_of)
-        self._lists = places.region("lists", lists_of)
-        self._edges = places.region("edges", sends.edges_of)
+        self.params_at = places.shared("parameters", len(problem.params))
+        self.states_at = places.region("states", layout.state * self.places, fast=True)
+        self.flags_at = places.region("flags", layout.flags * self.places, fast=True)
+        self._queues = places.region("queues", layout.offset * (self.places + 1), fast=True)
+        outs = self.places * self._pins
+        self.outs_at = places.region("outs", 4 * (outs + 1) if spare is None else 8 * outs)
+        if spare is None:
+            self._keys = places.region("keys", sends.keys_of)
+            self._lists = places.region("lists", lists_of)
+            self.edges_at = places.region("edges", sends.edges_of)
+        else:
+            keys_of = up(sends.keys_of, layout.unit)
+            used = keys_of + up(lists_of, layout.unit) + sends.edges_of
+            self.arenas, self.arena_bytes = places.arenas("lists", used, spare.arena)
+            self._keys, self._lists = self.arenas, self.arenas + keys_of
+            self.edges_at = self._lists + up(lists_of, layout.unit)
+            self.arena_used = up(used, layout.unit)
+            """Bytes of each."""
         self.bytes = places.used()
-        """Of each DRAM."""
+        """Of each DRAM, without what is left for changes."""
+        if spare is not None:
+            empty = np.bincount(self._memory_of, self.arena_bytes - self.arena_used, minlength=machine.memories)
+            self.bytes -= empty.astype(np.int64)
 
         # Whatever holds edges is one piece of bytes: lists of vertices, then tables by key, then lists by address.
         key_at = int(list_at[-1]) + np.cumsum(sends.keys_of) - sends.keys_of
@@ -107,7 +145,7 @@ class Tables:
         self._pieces = (
             (self._keys, key_at, sends.keys_of),
             (self._lists, lists_before, lists_of),
-            (self._edges, edge_at, sends.edges_of),
+            (self.edges_at, edge_at, sends.edges_of),
         )
         self._data = data = np.zeros(int(list_at[-1] + sends.keys_of.sum() + sends.edges_of.sum()), np.uint8)
         at = np.empty(len(lists.sizes), np.int64)
@@ -118,7 +156,7 @@ class Tables:
         self._place_edges(lists, at)
         _put(data, at - layout.list, self._offsets(layout.edge * lists.sizes))
 
-        words = [sends.dest, sends.place if multicast else self._edges[lists.to[away]] + sends.place]
+        words = [sends.dest, sends.place if multicast else self.edges_at[lists.to[away]] + sends.place]
         if multicast:
             words += [sends.mask & np.uint64(0xFFFF_FFFF), sends.mask >> np.uint64(32)]
         rows = np.concatenate([_words(word[masked]) for word in words], axis=1)
@@ -133,7 +171,9 @@ class Tables:
 
         thread_of_slot = np.repeat(mapping.thread[mapping.order], self._pins)
         address = (self._lists - lists_before)[thread_of_slot] + list_at[:-1]
-        self._list_address, self._list_ends = address.astype("<u4"), (self._lists + lists_of).astype("<u4")
+        self.list_address, self._list_ends = address.astype("<u4"), (self._lists + lists_of).astype("<u4")
+        self.list_bytes = np.diff(list_at)
+        """Of the list of each slot, which stands at its ``list_address``."""
         held = np.zeros((problem.vertices, layout.state), np.uint8)
         held[:, : problem.states.shape[1]] = problem.states[mapping.order]
         self._held = held
@@ -172,9 +212,13 @@ class Tables:
             threads = np.flatnonzero(self._memory_of == memory)
             yield memory, *_joined(self.headers, threads, [self._header(t, most_steps) for t in threads.tolist()])
             if self._problem.params:
-                yield memory, self._params, self._problem.params
+                yield memory, self.params_at, self._problem.params
             yield memory, *_joined(self.states_at, threads, [self._states_of(t) for t in threads.tolist()])
-            yield memory, *_joined(self._outs, threads, [self._outs_of(t) for t in threads.tolist()])
+            yield memory, *_joined(self.outs_at, threads, [self._outs_of(t) for t in threads.tolist()])
+            if self._spare is not None:
+                for thread in threads[self.arena_used[threads] > 0].tolist():
+                    yield memory, int(self.arenas[thread]), self._arena(thread)
+                continue
             for starts, at, size in self._pieces:
                 parts = [self._data[at[t] : at[t] + size[t]].tobytes() for t in threads.tolist()]
                 yield memory, *_joined(starts, threads, parts)
@@ -192,11 +236,19 @@ class Tables:
             yield memory, words.tobytes()
 
     def _header(self, thread: int, most_steps: int) -> bytes:
-        regions = (self.states_at, self._flags, self._outs, self._queues)
+        regions = (self.states_at, self.flags_at, self.outs_at, self._queues)
         places = (int(region[thread]) for region in regions)
         count, keys = int(self._mapping.counts[thread]), int(self._keys[thread])
-        head = struct.pack("<9I", count, self._problem.vertices, *places, self._params, most_steps or _NO_END, keys)
+        head = struct.pack("<9I", count, self._problem.vertices, *places, self.params_at, most_steps or _NO_END, keys)
         return head + bytes(self.layout.header - len(head))
+
+    def _arena(self, thread: int) -> bytes:
+        """What a thread's arena holds: pieces that share lines."""
+        held = bytearray(int(self.arena_used[thread]))
+        for starts, at, size in self._pieces:
+            begin = int(starts[thread] - self.arenas[thread])
+            held[begin : begin + int(size[thread])] = self._data[at[thread] : at[thread] + size[thread]].tobytes()
+        return bytes(held)
 
     def _states_of(self, thread: int) -> bytes:
         first = self._vertices_before[thread]
@@ -204,14 +256,18 @@ class Tables:
 
     def _outs_of(self, thread: int) -> bytes:
         first, count = self._vertices_before[thread] * self._pins, self._mapping.counts[thread] * self._pins
-        return np.append(self._list_address[first : first + count], self._list_ends[thread]).tobytes()
+        if self._spare is not None:
+            begins = self.list_address[first : first + count]
+            ends = begins + self.list_bytes[first : first + count].astype("<u4")
+            return np.stack([begins, ends], axis=1).tobytes()
+        return np.append(self.list_address[first : first + count], self._list_ends[thread]).tobytes()
 
     # ---- What is read ----
 
     def spans(self) -> Iterator[tuple[int, int, int]]:
         """What results() and states() are made of: memory, address, bytes."""
         last = [np.flatnonzero(self._memory_of == memory)[[0, -1]] for memory in range(self.machine.memories)]
-        states_of = self.layout.state * self._mapping.counts
+        states_of = self.layout.state * self.places
         for starts, sizes in ((self.headers, np.full_like(states_of, self.layout.header)), (self.states_at, states_of)):
             for memory, (one, other) in enumerate(last):
                 yield memory, int(starts[one]), int(starts[other] + sizes[other] - starts[one])
@@ -308,6 +364,14 @@ class _Places:
             starts[here] = begins[memory] + np.cumsum(sizes[here]) - sizes[here]
             grown[memory] += int(sizes[here].sum())
         return starts, grown
+
+    def arenas(self, name: str, needed: Numbers, most: int) -> tuple[Numbers, int]:
+        """The address of each thread's arena, and the bytes of each: all are alike."""
+        users = int(np.bincount(self._memory).max())
+        room = (self._machine.memory_end - int(self._next.max())) // users // self._line * self._line
+        least = -(-int(needed.max()) // self._line) * self._line
+        size = max(least, min(room, most // self._line * self._line))
+        return self.region(name, np.full(len(needed), size)), size
 
     def shared(self, name: str, size: int) -> int:
         """The address of a part that all threads read, the same in every DRAM."""

@@ -1,0 +1,313 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs of the ``rtl`` engine that go on where their graph changes.
+
+The application in this process keeps edges and states (gs_app_part); the boards' tables follow it. A part ends with
+the job: all threads stop, and their caches are written back. Before the next one the host compares the rows of those
+vertices that the change concerns with what stands in the tables, and writes the lines that differ. Where that does not
+fit, all tables are made anew, for the threads that the vertices are on.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import time
+import weakref
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gossamer import mapper, native
+from gossamer.apps import App
+from gossamer.engines import Change, Indices, Standing, Weights
+from gossamer.engines._given import Given, Statistics, change, columns, explained, judge, totals
+from gossamer.engines.rtl_vertices import Opened
+from gossamer.errors import HandlerDied
+from gossamer.graph import Graph
+from gossamer.mapper import patches
+from gossamer.mapper.partition import mapped
+from gossamer.run_app import Result
+
+if TYPE_CHECKING:
+    from gossamer.device import Image
+    from gossamer.engines.rtl import Tile
+    from gossamer.engines.rtl_vertices import Hardware
+
+_Array = np.ndarray[Any, Any]
+
+
+class Part(ctypes.Structure):
+    """gs_part of the C interface."""
+
+    _fields_ = [
+        ("problem", Opened),
+        ("fresh", ctypes.c_void_p),
+        ("changed", ctypes.c_void_p),
+        ("gone", ctypes.c_void_p),
+        ("fresh_count", ctypes.c_uint64),
+        ("changed_count", ctypes.c_uint64),
+        ("there", ctypes.c_uint64),
+        ("whole", ctypes.c_uint32),
+    ]
+
+
+@dataclass(frozen=True)
+class _Pin:
+    """Rows of one relation, as the application has them now."""
+
+    pin: int
+    begins: _Array
+    ends: _Array
+    targets: _Array
+    values: _Array | None
+
+
+class _Seen:
+    """What the application shows of its next part: views of its memory, until the next change."""
+
+    def __init__(self, part: Part, edge_bytes: int) -> None:
+        opened = part.problem
+        self.whole, self.there = bool(part.whole), int(part.there)
+        self.count = count = int(opened.vertices)
+        self.fresh = _view(part.fresh, int(part.fresh_count), np.uint32).astype(np.int64)
+        self.changed = _view(part.changed, int(part.changed_count), np.uint32).astype(np.int64)
+        words = _view(part.gone, -(-count // 64) if part.gone else 0, np.uint64)
+        bits = np.unpackbits(words.view(np.uint8), bitorder="little")[:count]
+        self.gone = bits.astype(bool) if part.gone else np.zeros(count, bool)
+        size = int(opened.state_bytes)
+        self.states = _view(opened.states, count * size, np.uint8).reshape(count, size)
+        self.params = _view(opened.params, int(opened.params_bytes), np.uint8).tobytes()
+        self.unit = _view(opened.unit, edge_bytes, np.uint8).tobytes()
+        self.pins: list[_Pin] = []
+        for index in range(opened.relation_count):
+            one = opened.relations[index]
+            begins = _view(one.offsets, count + 1, np.uint64).astype(np.int64)
+            ends = _view(one.ends, count, np.uint64).astype(np.int64)
+            extent = int(begins[-1])
+            values = _view(one.values, extent * opened.edge_bytes, np.uint8).reshape(extent, -1) if one.values else None
+            targets = _view(one.targets, extent, np.uint32)
+            self.pins.append(_Pin(one.pin, begins[:-1], ends, targets, values if extent else None))
+        self.pin_count = max([one.pin + 1 for one in self.pins], default=1)
+
+    def row(self, vertex: int, pin: int) -> list[patches.Edge]:
+        """The edges of a vertex on a pin."""
+        found: list[patches.Edge] = []
+        for one in self.pins:
+            if one.pin != pin:
+                continue
+            its = slice(int(one.begins[vertex]), int(one.ends[vertex]))
+            targets = one.targets[its].tolist()
+            values = [self.unit] * len(targets) if one.values is None else [v.tobytes() for v in one.values[its]]
+            found += zip(targets, values, strict=True)
+        return found
+
+    def problem(self, there: _Array) -> mapper.Problem:
+        """The graph of the vertices that are there, numbered from 0."""
+        number = np.full(self.count, -1, np.int64)
+        number[there] = np.arange(len(there))
+        relations = []
+        for one in self.pins:
+            sizes = one.ends[there] - one.begins[there]
+            offsets = np.concatenate([[0], np.cumsum(sizes)])
+            at = np.repeat(one.begins[there] - offsets[:-1], sizes) + np.arange(int(offsets[-1]))
+            values = None if one.values is None else one.values[at]
+            relations.append(mapper.Relation(one.pin, offsets, number[one.targets[at].astype(np.int64)], values))
+        return mapper.Problem(self.states[there].copy(), self.params, self.unit, relations)
+
+
+class OnBoards(Standing):
+    """A run on simulated boards, between two of its parts."""
+
+    def __init__(self, hardware: Hardware, app: App, given: Given, seed: int) -> None:
+        self._hardware, self._app, self._seed = hardware, app, seed
+        self._handle = ctypes.c_void_p()
+        native.check(
+            app.library.gs_app_start(ctypes.byref(given.graph), ctypes.byref(given.options), ctypes.byref(self._handle))
+        )
+        if given.failure:
+            raise given.failure[0]
+        weakref.finalize(self, app.library.gs_app_free, self._handle)
+        self._machine = hardware.machine
+        self._tile: Tile | None = None
+        self._image: Image | None = None
+        self._patches: mapper.Patches | None = None
+        self._wide = False
+
+    def change(self, kind: Change, count: int, ends: Sequence[Indices], weights: Weights | None = None) -> None:
+        """See Standing.change. The tables follow when the run goes on."""
+        change(self._app, self._handle, kind, count, ends, weights)
+
+    def go(self, graph: Graph) -> Result:
+        """See Standing.go."""
+        begun = time.perf_counter()
+        try:
+            stats = self._part()
+        except HandlerDied as died:  # a function of the descriptor, which runs here
+            raise explained(died, self._app, graph) from None
+        judge(self._app, graph, self._handle)
+        values, found = columns(self._app, graph, self._handle), totals(self._app, self._handle)
+        seconds = time.perf_counter() - begun
+        return Result(app=self._app, graph=graph, columns=values, totals=found, stats=stats, seconds=seconds)
+
+    # ---- A part ----
+
+    def _part(self) -> dict[str, Any]:
+        app, part = self._app, Part()
+        native.check(app.library.gs_app_part(self._handle, ctypes.byref(part)))
+        self._hardware.check_aggregates(app, part.problem)
+        seen = _Seen(part, app.edge_bytes)
+        try:
+            written, anew = self._write(seen, bool(part.problem.listens))
+            stats, words = self._run(seen, part.problem)
+        except BaseException:
+            self._end()
+            raise
+        stats |= {"written_bytes": written, "tables_anew": anew}
+        numbers = stats.keys() - {"engine"}
+        ended = Statistics(**{name: stats[name] for name, *_ in Statistics._fields_ if name in numbers})
+        ended.aggregates = (ctypes.c_int64 * max(1, len(words)))(*words)
+        ended.aggregate_count = len(words)
+        ended.engine = b"rtl"
+        native.check(app.library.gs_app_ended(self._handle, ctypes.byref(ended)))
+        return stats
+
+    def _end(self) -> None:
+        """Nothing stands any more: neither a machine nor its tables."""
+        tile, self._tile, self._patches = self._tile, None, None
+        if tile is not None:
+            tile.close()
+
+    def _write(self, seen: _Seen, listens: bool) -> tuple[int, bool]:
+        """Brings the tables up to date. Gives the bytes that were written, and whether the tables were made anew."""
+        if not seen.whole and self._patches is not None:
+            try:
+                self._patch(self._patches, seen)
+            except (patches.Full, mapper.TooWide):
+                pass
+            else:
+                assert self._tile is not None
+                return _write_late(self._tile, self._patches), False
+        return self._anew(seen, listens), True
+
+    def _patch(self, tables: mapper.Patches, seen: _Seen) -> None:
+        known = tables.thread
+        here = np.flatnonzero(known >= 0)
+        for vertex in here[seen.gone[here]].tolist():
+            tables.drop(vertex)
+        concerned = np.concatenate([seen.fresh, seen.changed]).tolist()
+        rows = {(v, pin): seen.row(v, pin) for v in concerned for pin in range(seen.pin_count)}
+        new = {v for v in seen.fresh.tolist() if v >= len(known) or known[v] < 0}
+        near: dict[int, list[int]] = {v: [] for v in sorted(new)}
+        for (vertex, _), row in rows.items():
+            for target, _ in row:
+                if vertex in new:
+                    near[vertex].append(target)
+                if target in new:
+                    near[target].append(vertex)
+        for vertex, neighbours in near.items():
+            tables.add(vertex, neighbours)
+        for (vertex, pin), row in rows.items():
+            tables.change(vertex, pin, row)
+        tables.begin(seen.there, seen.params, self._marks(seen))
+        for vertex in concerned:
+            tables.set_state(vertex, seen.states[vertex].tobytes())
+
+    def _marks(self, seen: _Seen) -> dict[int, int]:
+        marks = dict.fromkeys(seen.fresh.tolist(), patches.BEGINS)
+        return marks | dict.fromkeys(seen.changed.tolist(), patches.CHANGED)
+
+    def _anew(self, seen: _Seen, listens: bool) -> int:
+        """Makes all tables, and writes them."""
+        hardware, machine = self._hardware, self._machine
+        there = np.flatnonzero(~seen.gone)
+        problem = seen.problem(there)
+        placed = self._placed(problem, there, keep=not seen.whole)
+        network = hardware.network(machine)
+        sends = 2 if network is not None else int(hardware.multicast != "none")
+        while True:
+            image, layout = hardware.program(self._app, seen.pin_count, listens, sends, self._wide, changes=True)
+            try:
+                tables = mapper.Tables(
+                    problem,
+                    placed,
+                    machine,
+                    layout,
+                    base=image.symbols["__data_end"],
+                    multicast=sends > 0,
+                    network=network,
+                    spare=hardware.spare,
+                )
+            except mapper.TooWide:
+                self._wide = True
+                continue
+            break
+        if self._tile is None:
+            self._tile = hardware.simulator(machine.config)
+            weakref.finalize(self, self._tile.close)
+        self._image = image
+        hardware.load(self._tile, image, tables)
+        made = mapper.Patches(tables, placed, there, multicast=sends > 0, pins=seen.pin_count, most=hardware.max_steps)
+        # Nobody has written flags yet: what stands there is of other vertices, or of none.
+        made.clear()
+        marks = dict.fromkeys(there.tolist(), patches.BEGINS) if seen.whole else self._marks(seen)
+        made.begin(seen.there, seen.params, marks)
+        self._patches = made
+        return int(tables.bytes.sum()) + _write_late(self._tile, made)
+
+    def _placed(self, problem: mapper.Problem, there: _Array, *, keep: bool) -> mapper.Mapping:
+        """A thread for each vertex: as it was, or by the partitioner."""
+        old = self._patches
+        if not keep or old is None:
+            return mapper.assign(
+                problem.vertices,
+                *problem.ends(),
+                self._machine,
+                method=self._hardware.mapping,
+                seed=self._seed or 1,
+                progress=lambda done, total: self._hardware.on_phase("mapping", done, total),
+            )
+        thread = np.full(int(there[-1]) + 1, -1, np.int64)
+        known = min(len(thread), len(old.thread))
+        thread[:known] = old.thread[:known]
+        thread = thread[there]
+        load = np.bincount(thread[thread >= 0], minlength=self._machine.threads)
+        for vertex in np.flatnonzero(thread < 0):
+            thread[vertex] = load.argmin()
+            load[thread[vertex]] += 1
+        return mapped(thread, self._machine)
+
+    def _run(self, seen: _Seen, opened: Opened) -> tuple[dict[str, Any], tuple[int, ...]]:
+        hardware, made, tile = self._hardware, self._patches, self._tile
+        assert made is not None and tile is not None and self._image is not None
+        run, messages = hardware.go(tile, self._app, self._image)
+        read = [tile.read_memory(*span) for span in made.spans()]
+        found = made.tables.results(read)
+        hardware.believe(self._app, found, lambda thread, local: made.vertices[thread][local])
+        for message in messages:
+            native.check(self._app.library.gs_app_hear(self._handle, message.data[4 : 4 + opened.message_bytes]))
+        made.ended(read)
+        there, states = made.states(int(opened.state_bytes))
+        seen.states[there] = states
+        stats = hardware.statistics(seen.there, made.edges, made.layout, run, found)
+        return stats, made.tables.aggregates(read)
+
+
+def _write_late(tile: Tile, made: mapper.Patches) -> int:
+    """Writes the lines that the boards do not have; gives the bytes."""
+    written = 0
+    for memory, address, data in made.copy.late():
+        tile.write_memory(memory, address, data)
+        written += len(data)
+    return written
+
+
+def _view(address: int | None, count: int, kind: type[np.generic]) -> _Array:
+    """An array in the application's memory."""
+    size = count * np.dtype(kind).itemsize
+    if not address or not size:
+        return np.empty(0, kind)
+    return np.ctypeslib.as_array((ctypes.c_uint8 * size).from_address(address)).view(kind)
+
+
+__all__ = ["OnBoards", "Part"]
