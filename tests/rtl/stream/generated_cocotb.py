@@ -68,6 +68,9 @@ class Sink:
     def sample(self) -> None:
         if not (self.takes and int(self.valid.value)):
             return
+        if self.data is not None and self.keep is None:
+            self.messages.append(int(self.data.value).to_bytes(4, "little"))
+            return
         if self.data is not None:
             keep = int(self.keep.value)
             count = keep.bit_length()
@@ -309,3 +312,71 @@ async def faults_are_told(dut: HierarchyObject) -> None:
         await bench.step()
     assert opens.beats, "the channel was opened"
     assert (await bench.read(board[0], 8))[0] & 4
+
+
+@cocotb.test()
+async def gesummv(dut: HierarchyObject) -> None:
+    """Two ranks' kernels in hardware: matrices by blocks of eight rows, column by column. One problem after another, at
+    full speed and then with pauses."""
+    bench = Bench(dut)
+    problems = json.loads(Path(os.environ["GENERATED_PROBLEMS"]).read_text(encoding="utf-8"))
+    feeds = {
+        name: Source(dut, name, 1.0) for rank in range(2) for name in (f"k{rank}_{s}" for s in ("start", "x", "a"))
+    }
+    taken = Sink(dut, "y", 1.0)
+    bench.sources, bench.sinks = list(feeds.values()), [taken]
+    await bench.boot()
+    for busy in (1.0, 0.5):
+        for one in (*bench.sources, taken):
+            one.busy = busy
+        for about in problems:
+            n = about["n"]
+            for rank, (matrix, scale) in enumerate((("A", "alpha"), ("B", "beta"))):
+                factor = int(np.float32(about[scale]).view(np.uint32))
+                feeds[f"k{rank}_start"].beats.append(factor << 48 | n << 32 | n)
+                feeds[f"k{rank}_x"].beats += np.fromfile(about["x"], np.uint32).tolist()
+                elements = np.fromfile(about[matrix], np.uint32).reshape(n, n)
+                for row in range(0, n, 8):
+                    feeds[f"k{rank}_a"].beats += elements[row : row + 8].T.ravel().tolist()
+            begun, right = bench.now, Path(about["y"]).read_bytes()
+            taken.messages = []
+            await bench.until(lambda: len(taken.messages) == n, 100 * n * n + 20_000)  # noqa: B023
+            cycles = bench.now - begun
+            assert b"".join(taken.messages) == right
+            with Path(os.environ["GENERATED_RESULTS"]).open("a", encoding="utf-8") as results:
+                print(f"GESUMMV of {n} x {n} on two ranks, streams busy {busy}: {cycles} cycles", file=results)
+            # An element of each matrix a cycle, the vector before, pipelines and the way to the other rank behind.
+            assert busy < 1.0 or cycles < -(-n // 8) * 8 * n + n + 700, f"{cycles} cycles"
+    await bench.no_fault()
+
+
+@cocotb.test()
+async def gemv(dut: HierarchyObject) -> None:
+    """The pipeline alone, any shape: few columns, so that results come faster than they are taken, for a long time."""
+    bench = Bench.__new__(Bench)
+    bench.dut, bench.now = dut, 0
+    feeds = {name: Source(dut, name, 1.0) for name in ("start", "x", "a")}
+    taken = Sink(dut, "y", 1.0)
+    bench.sources, bench.sinks = list(feeds.values()), [taken]
+    dut.rst_ni.value = 0
+    cocotb.start_soon(Clock(dut.clk_i, 10, unit="ns").start())
+    for _ in range(4):
+        await FallingEdge(dut.clk_i)
+    dut.rst_ni.value = 1
+    for rows, columns in [(100, 1), (1, 1), (70, 2), (8, 64), (33, 7), (9, 3)]:
+        a = elements("float", rows * columns).reshape(rows, columns) / np.float32(7)
+        x, alpha = elements("float", columns) / np.float32(3), np.float32(-1.1)
+        sums = np.zeros(rows, np.float32)
+        for column in range(columns):
+            sums += a[:, column] * x[column]
+        feeds["start"].beats.append(int(alpha.view(np.uint32)) << 48 | columns << 32 | rows)
+        feeds["x"].beats += x.view(np.uint32).tolist()
+        for row in range(0, rows, 8):
+            feeds["a"].beats += a[row : row + 8].T.ravel().view(np.uint32).tolist()
+        taken.messages = []
+        taken.busy = 0.0
+        for _ in range(300):
+            await bench.step()
+        taken.busy = 0.7
+        await bench.until(lambda: len(taken.messages) == rows, 20_000)  # noqa: B023
+        assert b"".join(taken.messages) == (alpha * sums).tobytes(), f"{rows} x {columns}"

@@ -7,10 +7,12 @@ import json
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 from conftest import Size
 
-from gossamer import routes
+from gossamer import config as configs
+from gossamer import routes, smi
 from gossamer.hdl import sources, synth, verilate
 from gossamer.paths import ROOT
 from gossamer.smi import hardware
@@ -24,12 +26,13 @@ DESIGNS = {
     "gesummv": (GESUMMV, [], hardware.Options(links=2), ("gesummv_rank0", "gesummv_rank1")),
     "gesummv-one-board": (GESUMMV, ["gesummv_rank0,gesummv_rank1"], hardware.Options(links=1), ()),
     "stencil": (STENCIL, [], hardware.Options(links=2), "ring4"),
-    "all": (
-        ALL, ["all_ports,all_ports"], hardware.Options(links=1, edges=2, depth=64, lanes={3: 2}),
-        ("all_ports_all_ports", "all_ports_all_ports"),
+    "all": (ALL, [], hardware.Options(links=4), "torus8"),
+    "all-two-ranks": (
+        ALL, ["all_ports,all_ports"], hardware.Options(links=1, edges=1, depth=64, lanes={3: 2}),
+        ("all_ports_all_ports",),
     ),
 }  # fmt: skip
-RUN = ["gesummv", "stencil", "all"]
+RUN = ["gesummv", "stencil", "all-two-ranks"]
 _PORT = re.compile(r"^  (input |output) logic (\[\d+:0\] )?(\w+),?$", re.MULTILINE)
 
 
@@ -55,23 +58,32 @@ def test_lint_yosys_and_the_same_bytes_again(name: str, tmp_path: Path) -> None:
 
 
 def test_a_board_has_the_halves_that_its_program_uses_and_no_others(tmp_path: Path) -> None:
-    """And only these are hardware: flip-flops and memory of a board that only sends are fewer."""
     hardware.write(made("gesummv"), tmp_path)
     names = {
         rank: {name for _, _, name in interface((tmp_path / f"gesummv_rank{rank}.sv").read_text()) if "port" in name}
         for rank in range(2)
     }
-    assert {name.split("_t")[0] for name in names[0]} == {"port0_send_open", "port0_send"}
-    assert {name.split("_t")[0] for name in names[1]} == {"port0_receive_open", "port0_receive"}
-    hardware.write(made("all"), tmp_path)
-    everything = {name.split("_t")[0] for _, _, name in interface((tmp_path / "all_ports_all_ports.sv").read_text())}
+    assert {name.rsplit("_t", 1)[0] for name in names[0]} == {"port0_send_open", "port0_send"}
+    assert {name.rsplit("_t", 1)[0] for name in names[1]} == {"port0_receive_open", "port0_receive"}
+    hardware.write(made("all-two-ranks"), tmp_path)
+    everything = {
+        name.rsplit("_t", 1)[0] for _, _, name in interface((tmp_path / "all_ports_all_ports.sv").read_text())
+    }
     assert {"slot0_port10_barrier_come", "slot1_port7_scatter_take", "slot1_port2_send"} <= everything
-    cells = [
-        synth.luts(f"gesummv_rank{rank}", sources.listing(tmp_path / f"gesummv_rank{rank}.f"), family="xc7")
-        for rank in range(2)
-    ]
-    # A receiver keeps elements in a buffer of its own depth; a sender has none of that.
-    assert cells[0].luts != cells[1].luts
+
+
+def test_a_half_that_is_not_used_costs_nothing() -> None:
+    """The halves of a port share little but the endpoint: each alone is about half of it, and the buffer to receive is
+    the receiver's."""
+    design = sources.blocks("stream/stream.f", config=configs.load("tiny"))
+    about = {"Ports": 1, "Bytes": 4, "Depth": 256}
+    whole, sends, receives = (
+        synth.luts("gs_stream_endpoint", design, "xc7", {**about, **without})
+        for without in ({}, {"Receives": 0}, {"Sends": 0})
+    )
+    assert sends.block_rams == 0 < receives.block_rams == whole.block_rams
+    assert max(sends.luts, receives.luts) < 0.7 * whole.luts
+    assert max(sends.ffs, receives.ffs) < 0.7 * whole.ffs
 
 
 def wrapper(cluster: str, boards: list[str], texts: dict[str, str], links: int) -> tuple[str, list[int]]:
@@ -127,7 +139,7 @@ def scenario(name: str, folder: Path) -> sources.Sources:
     if not isinstance(wired, str):
         cluster = str(folder / "pair.json")
         fpgas = {f"node:acl{at}": board for at, board in enumerate(wired)}
-        cables = {"node:acl0:ch0": "node:acl1:ch0"}
+        cables = {"node:acl0:ch0": "node:acl1:ch0"} if len(wired) > 1 else {}
         Path(cluster).write_text(json.dumps({"fpgas": fpgas, "connections": cables}))
     ranks, words, _ = hardware.tables(design, cluster)
     kinds = [next(one.design for one in ranks if one.board == board) for board in range(len(words))]
@@ -174,3 +186,137 @@ def test_kernels_over_generated_boards(name: str, check: str, size: Size, seed: 
             "GENERATED_ROUNDS": str(size.pick(2, 4, 100)),
         },
     )
+
+
+APPLICATION = """
+module gesummv_app (
+  input logic clk_i, input logic rst_ni,
+  // Rank 0 multiplies A, and rank 1 B: alpha, columns and rows; vector, and matrix
+{declared},
+  output logic y_tvalid, input logic y_tready, output logic [31:0] y_tdata
+);
+  logic b0_port0_send_open_tvalid, b0_port0_send_open_tready, b0_port0_send_tvalid, b0_port0_send_tready;
+  logic b1_port0_receive_open_tvalid, b1_port0_receive_open_tready, b1_port0_receive_tvalid, b1_port0_receive_tready;
+  logic b1_port0_receive_tlast;
+  logic [39:0] b0_port0_send_open_tdata, b1_port0_receive_open_tdata;
+  logic [31:0] b0_port0_send_tdata, b1_port0_receive_tdata;
+  logic [3:0] b1_port0_receive_tkeep;
+  logic right_valid, right_ready, unused;
+  logic [31:0] right;
+  assign unused = ^{{b1_port0_receive_tkeep, b1_port0_receive_tlast}};
+  cluster_top u_cluster (.*);
+  // A rank opens its channel when it begins: to rank 1, from rank 0, as many elements as rows.
+  always_ff @(posedge clk_i) begin
+    b0_port0_send_open_tvalid <= rst_ni && ((k0_start_tvalid && k0_start_tready)
+                                 || (b0_port0_send_open_tvalid && !b0_port0_send_open_tready));
+    b1_port0_receive_open_tvalid <= rst_ni && ((k1_start_tvalid && k1_start_tready)
+                                    || (b1_port0_receive_open_tvalid && !b1_port0_receive_open_tready));
+    if (k0_start_tvalid && k0_start_tready) b0_port0_send_open_tdata <= {{8'd1, k0_start_tdata[31:0]}};
+    if (k1_start_tvalid && k1_start_tready) b1_port0_receive_open_tdata <= {{8'd0, k1_start_tdata[31:0]}};
+  end
+  gs_kernel_gemv #(.Columns(256)) u_a (
+    .clk_i, .rst_ni, .start_valid_i(k0_start_tvalid), .start_ready_o(k0_start_tready), .rows_i(k0_start_tdata[31:0]),
+    .columns_i(k0_start_tdata[40:32]), .alpha_i(k0_start_tdata[79:48]), .x_valid_i(k0_x_tvalid),
+    .x_ready_o(k0_x_tready), .x_i(k0_x_tdata), .a_valid_i(k0_a_tvalid), .a_ready_o(k0_a_tready), .a_i(k0_a_tdata),
+    .y_valid_o(b0_port0_send_tvalid), .y_ready_i(b0_port0_send_tready), .y_o(b0_port0_send_tdata)
+  );
+  gs_kernel_gemv #(.Columns(256)) u_b (
+    .clk_i, .rst_ni, .start_valid_i(k1_start_tvalid), .start_ready_o(k1_start_tready), .rows_i(k1_start_tdata[31:0]),
+    .columns_i(k1_start_tdata[40:32]), .alpha_i(k1_start_tdata[79:48]), .x_valid_i(k1_x_tvalid),
+    .x_ready_o(k1_x_tready), .x_i(k1_x_tdata), .a_valid_i(k1_a_tvalid), .a_ready_o(k1_a_tready), .a_i(k1_a_tdata),
+    .y_valid_o(right_valid), .y_ready_i(right_ready), .y_o(right)
+  );
+  gs_kernel_axpy u_axpy (
+    .clk_i, .rst_ni, .left_valid_i(b1_port0_receive_tvalid), .left_ready_o(b1_port0_receive_tready),
+    .left_i(b1_port0_receive_tdata), .right_valid_i(right_valid), .right_ready_o(right_ready), .right_i(right),
+    .y_valid_o(y_tvalid), .y_ready_i(y_tready), .y_o(y_tdata)
+  );
+  logic unused_start;
+  assign unused_start = ^{{k0_start_tdata[47:41], k1_start_tdata[47:41]}};
+endmodule
+"""
+
+
+def test_gesummv_in_hardware(size: Size, seed: int, tmp_path: Path) -> None:
+    """GESUMMV of two ranks, kernels and all, over the boards generated from its own sources: y is that of the emulator,
+    which runs these sources, and of NumPy, to the bit."""
+    design = scenario("gesummv", tmp_path)
+    # The board's folder has copies of what both use.
+    have = {path.name for path in design.files}
+    kernels = sources.listing(sources.RTL / "stream" / "kernels" / "gesummv.f")
+    design += [path for path in kernels.files if path.name not in have]
+    cluster = (tmp_path / "cluster_top.sv").read_text()
+    axil = re.findall(r"^  ((?:input |output) logic (?:\[\d+:0\] )?b\d_s_axil_\w+)", cluster, re.MULTILINE)
+    streams = []
+    for rank in range(2):
+        for name, bits in (("start", 80), ("x", 32), ("a", 32)):
+            signal = f"k{rank}_{name}_t"
+            streams.append(
+                f"input logic {signal}valid, output logic {signal}ready, input logic [{bits - 1}:0] {signal}data"
+            )
+    text = APPLICATION.format(declared=",\n".join(f"  {one}" for one in [*axil, *streams]))
+    (tmp_path / "gesummv_app.sv").write_text(text)
+    random = np.random.default_rng(seed)
+    problems = []
+    for number, n in enumerate([13, 64, *([256] if size.pick(False, False, True) else [])]):
+        a, b = (random.standard_normal((n, n)).astype(np.float32) for _ in range(2))
+        x = random.standard_normal(n).astype(np.float32)
+        names = {}
+        for name, data in (("A", a), ("B", b), ("x", x)):
+            names[name] = tmp_path / f"{name}{number}.bin"
+            names[name].write_bytes(data.tobytes())
+        out = tmp_path / f"y{number}.bin"
+        words = [f"{name}={path}" for name, path in names.items()]
+        done = smi.run(
+            GESUMMV, topology=str(ROOT / "examples" / "gesummv" / "two.json"),
+            arguments=[f"N={n}", "alpha=1.5", "beta=-0.7", *words, f"y={n}:{out}"],
+        )  # fmt: skip
+        assert done.code == 0
+        sums = np.zeros((2, n), np.float32)
+        for column in range(n):
+            sums[0] += a[:, column] * x[column]
+            sums[1] += b[:, column] * x[column]
+        y = np.float32(1.5) * sums[0] + np.float32(-0.7) * sums[1]
+        assert out.read_bytes() == y.tobytes(), "emulator and NumPy disagree"
+        problems.append({"n": n, "alpha": 1.5, "beta": -0.7, **{name: str(path) for name, path in names.items()},
+                         "y": str(out)})  # fmt: skip
+    (tmp_path / "problems.json").write_text(json.dumps(problems))
+    verilate.cocotb(
+        "gesummv_app",
+        design + [tmp_path / "gesummv_app.sv"],
+        "rtl.stream.generated_cocotb",
+        only="gesummv",
+        seed=seed,
+        environment={
+            "GENERATED_SCENARIO": str(tmp_path / "scenario.json"),
+            "GENERATED_PROBLEMS": str(tmp_path / "problems.json"),
+            "GENERATED_RESULTS": str(tmp_path / "results"),
+        },
+    )
+    print((tmp_path / "results").read_text())
+
+
+GEMV = """
+module gemv_top (
+  input logic clk_i, input logic rst_ni,
+  input logic start_tvalid, output logic start_tready, input logic [79:0] start_tdata,
+  input logic x_tvalid, output logic x_tready, input logic [31:0] x_tdata,
+  input logic a_tvalid, output logic a_tready, input logic [31:0] a_tdata,
+  output logic y_tvalid, input logic y_tready, output logic [31:0] y_tdata
+);
+  logic unused;
+  assign unused = ^start_tdata[47:39];
+  gs_kernel_gemv #(.Columns(64), .Queue(8)) u_gemv (
+    .clk_i, .rst_ni, .start_valid_i(start_tvalid), .start_ready_o(start_tready), .rows_i(start_tdata[31:0]),
+    .columns_i(start_tdata[38:32]), .alpha_i(start_tdata[79:48]), .x_valid_i(x_tvalid), .x_ready_o(x_tready),
+    .x_i(x_tdata), .a_valid_i(a_tvalid), .a_ready_o(a_tready), .a_i(a_tdata), .y_valid_o(y_tvalid),
+    .y_ready_i(y_tready), .y_o(y_tdata)
+  );
+endmodule
+"""
+
+
+def test_gemv_alone(seed: int, tmp_path: Path) -> None:
+    (tmp_path / "gemv_top.sv").write_text(GEMV)
+    design = sources.blocks("stream/kernels/gesummv.f", config=configs.load("tiny")) + [tmp_path / "gemv_top.sv"]
+    verilate.cocotb("gemv_top", design, "rtl.stream.generated_cocotb", only="gemv", seed=seed)
