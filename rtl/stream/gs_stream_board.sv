@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A board for streams alone: transport and links; what an SMI design without tiles has. One more port of
-/// the switch, that of the mesh's first exit, is left to the integrator: messages to tiles of column 0 go there.
+/// A board for streams alone: transport and links; what an SMI design without tiles has. With Own, one more
+/// port of the switch, that of the mesh's first exit, is the integrator's: messages to tiles of column 0 go there.
 ///
 ///     kernels <=> endpoint <=> switch <=> links <=> MACs
 ///                                ^
@@ -14,6 +14,8 @@ module gs_stream_board
   /// links; streaming ports, log2
   parameter  int unsigned         Links    = 2,
   parameter  int unsigned         PortBits = 1,
+  /// 1: there is an own port
+  parameter  bit                  Own      = 1,
   /// as gs_stream_endpoint has them
   parameter  int unsigned         Bytes    = 8,
   parameter  int unsigned         Send     = 64,
@@ -24,10 +26,15 @@ module gs_stream_board
   /// log2 of the routing table's entries
   parameter  int unsigned         TableW   = 6,
   parameter  gs_link_pkg::shape_t Shape    = gs_link_pkg::DefaultShape,
-  localparam int unsigned         Ports    = 1 << PortBits,
+  /// streaming ports, where there are fewer than numbers
+  parameter  int unsigned         Ports    = 1 << PortBits,
   /// as gs_stream_endpoint has them
   parameter  logic [Ports-1:0][4:0] Widths = {Ports{5'(Bytes)}},
-  localparam int unsigned         Ends     = 2 + Links
+  parameter  logic [Ports-1:0][7:0] Numbers = (8 * Ports)'(numbers_from(0)),
+  parameter  logic [Ports-1:0]      Sends = '1,
+  parameter  logic [Ports-1:0]      Receives = '1,
+  parameter  logic [Ports-1:0][15:0] Depths = {Ports{16'(Depth)}},
+  localparam int unsigned         Ends     = 32'(Own) + 1 + Links
 ) (
   input  logic                          clk_i,
   input  logic                          rst_ni,
@@ -98,6 +105,8 @@ module gs_stream_board
   gs_stream_transport #(
     .Links   (Links),
     .PortBits(PortBits),
+    .Own     (Own),
+    .Ports   (Ports),
     .Bytes   (Bytes),
     .Send    (Send),
     .Depth   (Depth),
@@ -105,7 +114,11 @@ module gs_stream_board
     .Ranks   (Ranks),
     .Linger  (Linger),
     .TableW  (TableW),
-    .Widths  (Widths)
+    .Widths  (Widths),
+    .Numbers (Numbers),
+    .Sends   (Sends),
+    .Receives(Receives),
+    .Depths  (Depths)
   ) u_transport (
     .clk_i,
     .rst_ni,

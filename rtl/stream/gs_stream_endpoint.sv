@@ -31,7 +31,14 @@ module gs_stream_endpoint
   /// credits of a channel of the switch to begin with
   parameter int unsigned Window = 8,
   /// bytes of a beat at each port, where some are narrower than Bytes: in the low ones
-  parameter logic [Ports-1:0][4:0] Widths = {Ports{5'(Bytes)}}
+  parameter logic [Ports-1:0][4:0] Widths = {Ports{5'(Bytes)}},
+  /// the ports' numbers on the board, each once, where they do not follow each other
+  parameter logic [Ports-1:0][7:0] Numbers = (8 * Ports)'(numbers_from(First)),
+  /// halves that there are; what is not there refuses what comes
+  parameter logic [Ports-1:0] Sends = '1,
+  parameter logic [Ports-1:0] Receives = '1,
+  /// flits of the buffer to receive at each port
+  parameter logic [Ports-1:0][15:0] Depths = {Ports{16'(Depth)}}
 ) (
   input  logic                            clk_i,
   input  logic                            rst_ni,
@@ -102,7 +109,6 @@ module gs_stream_endpoint
   stream_long_t head;
   stream_tag_t tag_q;
   logic inside_q, reply_inside_q, here, drop_q, drop, short_data;
-  logic [7:0] local_port, under_way;
   port_t at;
   logic [Ports-1:0] refuses, ask_refuses, credit_refuses, bound, data_valid, ask_valid, credit_valid;
   logic has_elements, asks, credits;
@@ -148,11 +154,24 @@ module gs_stream_endpoint
     in_q.header  <= in.header;
   end
 
-  assign local_port = in_q.header.port - 8'(First);
-  assign under_way = header_q.port - 8'(First);
-  // A lower number wraps around to one that is too high.
-  assign here = 32'(local_port) < Ports;
-  assign at = port_t'(local_port);
+  if (Numbers == (8 * Ports)'(numbers_from(First))) begin : gen_in_a_row
+    logic [7:0] local_port;
+    assign local_port = in_q.header.port - 8'(First);
+    // A lower number wraps around to one that is too high.
+    assign here = 32'(local_port) < Ports;
+    assign at = port_t'(local_port);
+  end else begin : gen_by_number
+    always_comb begin
+      here = 1'b0;
+      at   = '0;
+      for (int unsigned p = 0; p < Ports; p++) begin
+        if (in_q.header.port == Numbers[p]) begin
+          here = 1'b1;
+          at   = port_t'(p);
+        end
+      end
+    end
+  end
   always_comb begin
     has_elements = in_q.request && in_q.header.op inside {StreamOpData, StreamOpClose};
     asks         = in_q.request && in_q.header.op == StreamOpAsk;
@@ -174,7 +193,7 @@ module gs_stream_endpoint
   always_ff @(posedge clk_i) begin
     if (in_q.valid && in_q.request) drop_q <= drop;
     // What is under way to a half that is bound anew came for its last binding.
-    for (int unsigned p = 0; p < Ports; p++) if (bound[p] && 32'(under_way) == p) drop_q <= 1'b1;
+    for (int unsigned p = 0; p < Ports; p++) if (bound[p] && header_q.port == Numbers[p]) drop_q <= 1'b1;
     refused_o <= rst_ni && ((in_q.valid && in_q.first && drop) || ask_refuses != '0 || credit_refuses != '0);
   end
 
@@ -187,7 +206,7 @@ module gs_stream_endpoint
   stream_report_t tell[2*Ports];
 
   for (genvar p = 0; p < Ports; p++) begin : gen_port
-    localparam logic [7:0] Number = 8'(First + p);
+    localparam logic [7:0] Number = Numbers[p];
     localparam int unsigned Width = 32'(Widths[p]);
     if (Width > Bytes) begin : gen_illegal_width
       $fatal(1, "gs_stream_endpoint: port %0d has beats of %0d bytes; Bytes is %0d", p, Width, Bytes);
@@ -203,71 +222,102 @@ module gs_stream_endpoint
     stream_report_t failure, fault_report_q;
     assign own = {EndpointStream, 3'd0, board_i, 6'd0, Number};
 
-    gs_stream_push #(
-      .Bytes (Width),
-      .Depth (Send),
-      .Packet(Packet),
-      .Linger(Linger)
-    ) u_push (
-      .clk_i,
-      .rst_ni,
-      .own_i           (own),
-      .job_i,
-      .bind_valid_i    (send_bind_valid_i[p]),
-      .bind_i          (send_bind_i[p]),
-      .open_valid_i    (send_open_valid_i[p]),
-      .open_ready_o    (send_open_ready_o[p]),
-      .open_i          (send_open_i[p]),
-      .in_valid_i      (s_axis_tvalid_i[p]),
-      .in_ready_o      (s_axis_tready_o[p]),
-      .in_data_i       (s_axis_tdata_i[p][8*Width-1:0]),
-      .watch_i         (watch_i[p]),
-      .credit_valid_i  (credit_valid[p]),
-      .credit_i        (in_q.payload),
-      .credit_refused_o(credit_refuses[p]),
-      .out_valid_o     (push_valid[p]),
-      .out_ready_i     (push_ready[p]),
-      .out_o           (push[p]),
-      .report_valid_o  (failed),
-      .report_o        (failure)
-    );
-    gs_stream_pop #(
-      .Bytes(Width),
-      .Depth(Depth),
-      .Ranks(Ranks)
-    ) u_pop (
-      .clk_i,
-      .rst_ni,
-      .port_i        (Number),
-      .job_i,
-      .bind_valid_i  (recv_bind_valid_i[p]),
-      .bind_i        (recv_bind_i[p]),
-      .bound_o       (bound[p]),
-      .open_valid_i  (recv_open_valid_i[p]),
-      .open_ready_o  (recv_open_ready_o[p]),
-      .open_i        (recv_open_i[p]),
-      .out_valid_o   (m_axis_tvalid_o[p]),
-      .out_ready_i   (m_axis_tready_i[p]),
-      .out_data_o    (m_axis_tdata_o[p][8*Width-1:0]),
-      .out_keep_o    (m_axis_tkeep_o[p][Width-1:0]),
-      .out_last_o    (m_axis_tlast_o[p]),
-      .watch_i       (watch_i[p]),
-      .in_valid_i    (data_valid[p]),
-      .in_last_i     (in_q.last),
-      .in_header_i   (in_q.header),
-      .in_tag_i      (in_q.tag),
-      .in_data_i     (short_data ? 128'(in_q.payload[127:32]) : in_q.payload),
-      .refuse_o      (refuses[p]),
-      .ask_valid_i   (ask_valid[p]),
-      .ask_i         (in_q.payload),
-      .ask_refused_o (ask_refuses[p]),
-      .credit_valid_o(give_valid[p]),
-      .credit_ready_i(give_ready[p]),
-      .credit_o      (give[p]),
-      .report_valid_o(tells[p]),
-      .report_ready_i(told[p]),
-      .report_o      (tell[p])
-    );
+    if (Sends[p]) begin : gen_push
+      gs_stream_push #(
+        .Bytes (Width),
+        .Depth (Send),
+        .Packet(Packet),
+        .Linger(Linger)
+      ) u_push (
+        .clk_i,
+        .rst_ni,
+        .own_i           (own),
+        .job_i,
+        .bind_valid_i    (send_bind_valid_i[p]),
+        .bind_i          (send_bind_i[p]),
+        .open_valid_i    (send_open_valid_i[p]),
+        .open_ready_o    (send_open_ready_o[p]),
+        .open_i          (send_open_i[p]),
+        .in_valid_i      (s_axis_tvalid_i[p]),
+        .in_ready_o      (s_axis_tready_o[p]),
+        .in_data_i       (s_axis_tdata_i[p][8*Width-1:0]),
+        .watch_i         (watch_i[p]),
+        .credit_valid_i  (credit_valid[p]),
+        .credit_i        (in_q.payload),
+        .credit_refused_o(credit_refuses[p]),
+        .out_valid_o     (push_valid[p]),
+        .out_ready_i     (push_ready[p]),
+        .out_o           (push[p]),
+        .report_valid_o  (failed),
+        .report_o        (failure)
+      );
+    end else begin : gen_no_push
+      logic unused;
+      assign send_open_ready_o[p] = 1'b0;
+      assign s_axis_tready_o[p] = 1'b0;
+      assign credit_refuses[p] = credit_valid[p];
+      assign push_valid[p] = 1'b0;
+      assign push[p] = '0;
+      assign failed = 1'b0;
+      assign failure = '0;
+      assign unused = ^{send_bind_valid_i[p], send_bind_i[p], send_open_valid_i[p], send_open_i[p], s_axis_tvalid_i[p],
+                        s_axis_tdata_i[p], push_ready[p], own};
+    end
+    if (Receives[p]) begin : gen_pop
+      gs_stream_pop #(
+        .Bytes(Width),
+        .Depth(32'(Depths[p])),
+        .Ranks(Ranks)
+      ) u_pop (
+        .clk_i,
+        .rst_ni,
+        .port_i        (Number),
+        .job_i,
+        .bind_valid_i  (recv_bind_valid_i[p]),
+        .bind_i        (recv_bind_i[p]),
+        .bound_o       (bound[p]),
+        .open_valid_i  (recv_open_valid_i[p]),
+        .open_ready_o  (recv_open_ready_o[p]),
+        .open_i        (recv_open_i[p]),
+        .out_valid_o   (m_axis_tvalid_o[p]),
+        .out_ready_i   (m_axis_tready_i[p]),
+        .out_data_o    (m_axis_tdata_o[p][8*Width-1:0]),
+        .out_keep_o    (m_axis_tkeep_o[p][Width-1:0]),
+        .out_last_o    (m_axis_tlast_o[p]),
+        .watch_i       (watch_i[p]),
+        .in_valid_i    (data_valid[p]),
+        .in_last_i     (in_q.last),
+        .in_header_i   (in_q.header),
+        .in_tag_i      (in_q.tag),
+        .in_data_i     (short_data ? 128'(in_q.payload[127:32]) : in_q.payload),
+        .refuse_o      (refuses[p]),
+        .ask_valid_i   (ask_valid[p]),
+        .ask_i         (in_q.payload),
+        .ask_refused_o (ask_refuses[p]),
+        .credit_valid_o(give_valid[p]),
+        .credit_ready_i(give_ready[p]),
+        .credit_o      (give[p]),
+        .report_valid_o(tells[p]),
+        .report_ready_i(told[p]),
+        .report_o      (tell[p])
+      );
+    end else begin : gen_no_pop
+      logic unused;
+      assign bound[p] = 1'b0;
+      assign recv_open_ready_o[p] = 1'b0;
+      assign m_axis_tvalid_o[p] = 1'b0;
+      assign m_axis_tdata_o[p][8*Width-1:0] = '0;
+      assign m_axis_tkeep_o[p][Width-1:0] = '0;
+      assign m_axis_tlast_o[p] = 1'b0;
+      assign refuses[p] = 1'b1;
+      assign ask_refuses[p] = ask_valid[p];
+      assign give_valid[p] = 1'b0;
+      assign give[p] = '0;
+      assign tells[p] = 1'b0;
+      assign tell[p] = '0;
+      assign unused = ^{recv_bind_valid_i[p], recv_bind_i[p], recv_open_valid_i[p], recv_open_i[p], m_axis_tready_i[p],
+                        data_valid[p], give_ready[p], told[p]};
+    end
     always_ff @(posedge clk_i) begin
       if (!rst_ni) fault_q <= 1'b0;
       else fault_q <= failed || (fault_q && !told[Ports+p]);
@@ -352,7 +402,8 @@ module gs_stream_endpoint
   end
 
   logic unused;
-  assign unused = ^{head.spare, sw_i.vnet, sw_i.job, sw_i.epoch, sw_i.wave, sw_i.dest, sw_credit_i};
+  assign unused = ^{head.spare, in_q.payload, in_q.tag, short_data, sw_i.vnet, sw_i.job, sw_i.epoch, sw_i.wave,
+                    sw_i.dest, sw_credit_i};
 
   `GS_ASSERT_NOW(no_credit_comes_that_was_not_used,
                  (request_credits_q < CountW'(Window) || !sw_credit_i[Request])

@@ -128,6 +128,34 @@ package gs_stream_pkg;
     logic [31:0] dest;
   } neighbour_t;
 
+  /// Where a rank is: on a board, among the ranks of that board
+  typedef struct packed {
+    logic [11:0] board;
+    logic [2:0]  slot;
+  } place_t;
+
+  /// The other end of an edge, as hosts write it: a rank, its place, and the number of its edge
+  typedef struct packed {
+    place_t     place;
+    logic [7:0] rank;
+    edge_t      number;
+  } edge_end_t;
+
+  /// Address of the port `index` of a rank, where each rank of a board has `stride` ports
+  function automatic logic [31:0] port_address(place_t place, int unsigned stride, int unsigned index);
+    return {EndpointStream, 3'd0, place.board, 6'd0, 8'(32'(place.slot) * stride + index)};
+  endfunction
+
+  /// What a support block has to know of an edge's end; `index` is that of its first edge's port
+  function automatic neighbour_t neighbour_at(edge_end_t far, int unsigned stride, int unsigned index);
+    return '{rank: far.rank, dest: port_address(far.place, stride, index + 32'(far.number))};
+  endfunction
+
+  /// Numbers of ports that follow each other
+  function automatic logic [255:0][7:0] numbers_from(int unsigned first);
+    for (int unsigned p = 0; p < 256; p++) numbers_from[p] = 8'(first + p);
+  endfunction
+
   /// log2 of an element's bytes
   function automatic logic [1:0] log_bytes(smi_type_e element);
     unique case (element)

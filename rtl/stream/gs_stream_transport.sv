@@ -10,7 +10,7 @@ module gs_stream_transport
   import gs_stream_pkg::*;
   import gs_switch_pkg::*;
 #(
-  /// links; streaming ports, log2; 1: there is an own port
+  /// links; numbers of streaming ports, log2; 1: there is an own port
   parameter  int unsigned Links    = 2,
   parameter  int unsigned PortBits = 1,
   parameter  bit          Own      = 1,
@@ -23,8 +23,14 @@ module gs_stream_transport
   parameter  int unsigned Linger   = 16,
   /// log2 of the routing table's entries
   parameter  int unsigned TableW   = 6,
-  localparam int unsigned Ports    = 1 << PortBits,
+  /// streaming ports, where there are fewer than numbers
+  parameter  int unsigned Ports    = 1 << PortBits,
+  /// as gs_stream_endpoint has them
   parameter  logic [Ports-1:0][4:0] Widths = {Ports{5'(Bytes)}},
+  parameter  logic [Ports-1:0][7:0] Numbers = (8 * Ports)'(numbers_from(0)),
+  parameter  logic [Ports-1:0]      Sends = '1,
+  parameter  logic [Ports-1:0]      Receives = '1,
+  parameter  logic [Ports-1:0][15:0] Depths = {Ports{16'(Depth)}},
   localparam int unsigned Ends     = 32'(Own) + 1 + Links
 ) (
   input  logic                          clk_i,
@@ -118,7 +124,11 @@ module gs_stream_transport
     .Packet(Packet),
     .Ranks (Ranks),
     .Linger(Linger),
-    .Widths(Widths)
+    .Widths(Widths),
+    .Numbers(Numbers),
+    .Sends (Sends),
+    .Receives(Receives),
+    .Depths(Depths)
   ) u_streams (
     .clk_i,
     .rst_ni,

@@ -44,7 +44,7 @@ module gs_switch_route
   logic [7:0] stream_port;
   assign place = flit_i.dest;
   assign key = flit_i.dest;
-  assign stream_port = flit_i.dest[7:0] >> StreamBits;
+  assign stream_port = 8'(9'(flit_i.dest[7:0]) >> StreamBits);
 
   logic to_host, fits, at_home, home_nobody, by_table_q, fits_q, home_nobody_q;
   logic [SwitchPortW-1:0] home_port, home_port_q;

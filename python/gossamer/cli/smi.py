@@ -124,3 +124,65 @@ def ports(files: tuple[str, ...], define: tuple[str, ...], json_path: Path | Non
             degree = "" if port.degree is None else f", degree {port.degree}"
             words = " ".join(text for text in (port.operation, port.reduction, port.type) if text)
             click.echo(f"  {port.port:>3}  {words}{degree}  ({port.where})")
+
+
+@command.command(short_help="Make boards with exactly the ports that programs use.")
+@click.argument("files", nargs=-1, metavar="FILE...")
+@click.option("--outdir", "-o", metavar="DIR", type=click.Path(path_type=Path), required=True, help="Write them here.")
+@click.option(
+    "--board", "-b", metavar="PROGRAM[,...]", multiple=True, help="A board with these ranks (a program each)."
+)
+@click.option("--define", "-D", metavar="NAME[=VALUE]", multiple=True, help="Define a macro for the programs.")
+@click.option("--links", metavar="N", type=int, default=4, help="Links of a board (4).")
+@click.option("--edges", metavar="N", type=int, default=4, help="Edges of a rank in trees of collectives (4).")
+@click.option("--ranks", metavar="N", type=int, default=16, help="Ranks of the largest cluster (16).")
+@click.option("--boards", metavar="N", type=int, default=64, help="Boards of the largest cluster (64).")
+@click.option("--depth", metavar="FLITS", type=int, default=256, help="Flits that a port can receive ahead (256).")
+@click.option("--lanes", metavar="PORT=N", multiple=True, help="Elements that a port takes or gives in a cycle (1).")
+@click.option("--topology", metavar="FILE", help="Write what a host writes into these boards: tables.json.")
+def generate(
+    files: tuple[str, ...],
+    outdir: Path,
+    board: tuple[str, ...],
+    define: tuple[str, ...],
+    links: int,
+    edges: int,
+    ranks: int,
+    boards: int,
+    depth: int,
+    lanes: tuple[str, ...],
+    topology: str | None,
+) -> None:
+    """Write a SystemVerilog top for each board: the endpoints and support blocks that its programs use, with links.
+
+    Kernels attach by AXI4-Stream, a host by AXI4-Lite. DIR gets all RTL, a header for hosts in C, and files for
+    FuseSoC, Vivado and Quartus. Without --board each program has a board of its own. Tables are written at run time, so
+    a change of routes changes no design; --topology writes those of a cluster.
+
+    \b
+    Examples:
+      ./gossamer smi generate gemv.cl axpy.cl -o build/gesummv
+      ./gossamer smi generate stencil.cpp -o build/stencil --links 4 --topology torus8
+      ./gossamer smi generate stencil.cpp -o build/two --board stencil,stencil
+    """
+    from gossamer.smi import hardware
+
+    made = hardware.design(files, board, define, hardware.Options(links, edges, ranks, boards, depth, _lanes(lanes)))
+    written = hardware.write(made, outdir)
+    if topology is not None:
+        written.append(hardware.write_tables(made, topology, outdir))
+    for one in made.boards:
+        click.echo(f"{one.name}: {', '.join(slot.program for slot in one.slots)}")
+    click.echo(f"{len(written)} files in {outdir}")
+
+
+def _lanes(words: tuple[str, ...]) -> dict[int, int]:
+    from gossamer.errors import InputError
+
+    found = {}
+    for word in words:
+        port, sign, count = word.partition("=")
+        if not (sign and port.isdecimal() and count.isdecimal()):
+            raise InputError(f"--lanes {word}: must be PORT=N, for example --lanes 3=4")
+        found[int(port)] = int(count)
+    return dict(sorted(found.items()))

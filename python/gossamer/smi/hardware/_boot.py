@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What hosts write into the boards of a cluster before kernels begin: routes, places of ranks, trees of collectives.
+
+Words and addresses are those of gs_stream_config; `include/gossamer/smi/board.h` makes the same in C.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from gossamer import routes
+from gossamer.config import Cluster, constants
+from gossamer.errors import InputError
+from gossamer.smi.hardware._design import Design
+
+BOARD, ROUTE, RANK, OWN, EDGE, TREE, WAY, BIND_EDGES = (4 * word for word in range(4, 12))
+"""Addresses of registers."""
+BURST = 8
+_FIRST_LINK = 1
+"""Ports of a board's switch before those of links."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a rank is."""
+
+    rank: int
+    board: int
+    """In the cluster."""
+    design: str
+    """What the board is."""
+    slot: int
+    """Which of the board's ranks."""
+
+
+def places(design: Design, topology: routes.Topology, name: str) -> list[Place]:
+    """The ranks of a cluster, board by board. SMI's JSON says what each board is; otherwise the first is the first of
+    the design's boards, the second the second, and the last is all others."""
+    found: list[Place] = []
+    boards = topology.cluster.boards
+    if not topology.programs and len(boards) < len(design.boards):
+        raise InputError(f"{name}: {len(boards)} boards; the design has {len(design.boards)} different ones")
+    for number in range(len(boards)):
+        if topology.programs:
+            made = design.board(topology.programs[number])
+        else:
+            made = design.boards[min(number, len(design.boards) - 1)]
+        found += [Place(len(found) + slot, number, made.name, slot) for slot in range(len(made.slots))]
+    return found
+
+
+def tables(
+    design: Design, topology: str | os.PathLike[str]
+) -> tuple[list[Place], dict[str, list[tuple[int, int]]], dict[int, dict[int, int]]]:
+    """Ranks, by name of a board what is written to it (address, word), and by rank and edge the rank at its other end.
+
+    Another cluster needs other tables, and no other design.
+    """
+    read = routes.read_topology(topology)
+    cluster, name = read.cluster, os.fspath(topology)
+    options = design.options
+    if len(cluster.boards) > options.boards:
+        raise InputError(f"{name}: {len(cluster.boards)} boards; the design is for {options.boards}, see --boards")
+    used = sorted({link for board in cluster.boards for link, _, _ in cluster.neighbours(board.index)})
+    if len(used) > options.links:
+        raise InputError(f"{name}: boards with {len(used)} links; the design has {options.links}, see --links")
+    number = {link: at for at, link in enumerate(used)}
+    ranks = places(design, read, name)
+    if len(ranks) > options.ranks:
+        raise InputError(f"{name}: {len(ranks)} ranks; the design is for {options.ranks}, see --ranks")
+    written: dict[str, list[tuple[int, int]]] = {board.name: [] for board in cluster.boards}
+    generated = routes.generate(read, vcs=2).tables
+    entry = constants.layout("switch_entry")
+    for board in cluster.boards:
+        words = written[board.name]
+        words.append((BOARD, BURST << 17 | 1 << 12 | board.index))
+        for to in cluster.boards:
+            port, vc = generated.entry(board.index, to.index)
+            if port >= 0:
+                words.append((ROUTE, to.index << 8 | entry.pack(valid=1, vc=vc, port=_FIRST_LINK + number[port])))
+        words += [(RANK, place.board << 11 | place.slot << 8 | place.rank) for place in ranks]
+        words += [(OWN, place.rank << 8 | place.slot) for place in ranks if place.board == board.index]
+    ends: dict[int, dict[int, int]] = {}
+    if any(board.collectives for board in design.boards):
+        ends = _collectives(design, cluster, ranks, written)
+    return ranks, written, ends
+
+
+def _collectives(
+    design: Design, cluster: Cluster, ranks: Sequence[Place], written: dict[str, list[tuple[int, int]]]
+) -> dict[int, dict[int, int]]:
+    """Words for trees. One tree without a root serves all roots: the edge towards a rank is the parent's for it."""
+    ends = _tree(design, cluster, ranks)
+    towards = {rank: {rank: 0} for rank in ends}
+    for rank, edges in ends.items():
+        for edge, first in edges.items():
+            queue = [(first, rank)]
+            for at, before in queue:
+                towards[rank][at] = edge
+                queue += [(far, at) for far in ends[at].values() if far != before]
+    for place in ranks:
+        words = written[cluster.boards[place.board].name]
+        for edge, far in ends[place.rank].items():
+            back = next(number for number, to in ends[far].items() if to == place.rank)
+            there = ranks[far]
+            word = back << 29 | far << 21 | there.board << 9 | there.slot << 6 | edge << 3 | place.slot
+            words.append((EDGE, word))
+        # Allreduce and barrier take the last tree that is written: rank 0's.
+        for root in reversed(range(len(ranks))):
+            up = towards[place.rank][root]
+            children = sum(1 << edge for edge in ends[place.rank] if root == place.rank or edge != up)
+            tree = (int(root == place.rank) << 3 | up) << 8 | children
+            words.append((TREE, tree << 11 | root << 3 | place.slot))
+        words += [(WAY, (8 | edge) << 11 | to << 3 | place.slot) for to, edge in towards[place.rank].items()]
+    for board in cluster.boards:
+        mask = sum(1 << place.slot for place in ranks if place.board == board.index)
+        written[board.name].append((BIND_EDGES, mask))
+    return ends
+
+
+def _tree(design: Design, cluster: Cluster, ranks: Sequence[Place]) -> dict[int, dict[int, int]]:
+    """By rank and edge, the rank at its other end: breadth first from rank 0, over ranks of a board and its cables; a
+    rank that no cable leads to from boards of ranks is joined to any that has a free edge."""
+    most = design.options.edges
+    ends: dict[int, dict[int, int]] = {0: {}}
+    here = {board.index: [place.rank for place in ranks if place.board == board.index] for board in cluster.boards}
+
+    def join(one: int, other: int) -> None:
+        ends.setdefault(other, {})
+        ends[one][len(ends[one])] = other
+        ends[other][len(ends[other])] = one
+
+    queue = [0]
+    while True:
+        for rank in queue:
+            board = ranks[rank].board
+            near = [board, *(far for _, far, _ in cluster.neighbours(board))]
+            for other in (one for there in near for one in here[there]):
+                if other not in ends and len(ends[rank]) < most:
+                    join(rank, other)
+                    queue.append(other)
+        alone = [place.rank for place in ranks if place.rank not in ends]
+        if not alone:
+            return ends
+        free = next((rank for rank in ends if len(ends[rank]) < most), None)
+        if free is None:
+            raise InputError(f"{len(ranks)} ranks with {most} edge each are no tree; make the design with --edges 2")
+        join(free, alone[0])
+        queue = [alone[0]]

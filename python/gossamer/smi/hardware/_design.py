@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which endpoints boards have, from the ports that their programs use, and how these are numbered.
+
+All ranks number their ports alike, whatever programs they run: a channel's port takes a number, a collective's one for
+each edge. So a rank's place (board, and which of its ranks) is all that a sender needs to know of a receiver.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from gossamer.errors import InputError
+from gossamer.smi import ports as port_lists
+
+BYTES = {"double": 8, "long": 8, "int": 4, "float": 4, "short": 2, "half": 2, "char": 1}
+BLOCKS = ("bcast", "reduce", "allreduce", "scatter", "gather", "allgather", "barrier")
+NUMBERS, SLOTS, MOST_EDGES, MOST_LINKS, FLIT_BYTES = 256, 8, 8, 16, 16
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*$")
+
+
+@dataclass(frozen=True)
+class Options:
+    """What sources do not say."""
+
+    links: int = 4
+    """Links of a board, 1 to 16."""
+    edges: int = 4
+    """Edges of a rank in trees of collectives, 1 to 8."""
+    ranks: int = 16
+    """Ranks of the largest cluster, a power of two from 2 to 256."""
+    boards: int = 64
+    """Boards of the largest cluster, a power of two from 2 to 1,024."""
+    depth: int = 256
+    """Flits that a port can receive ahead, a power of two from 4; more where a degree asks for more."""
+    lanes: Mapping[int, int] | None = None
+    """Elements that a port takes or gives in a cycle, where more than one: a power of two, at most 16 bytes."""
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """A port of a program on a board: a channel's, or a collective's with its edges."""
+
+    port: int
+    """As the program has it."""
+    operation: str
+    """``channel``, or the collective."""
+    type: str
+    """Of the elements; a barrier's is ``char``."""
+    reduction: str | None
+    sends: bool
+    receives: bool
+    bytes: int
+    """Of a beat."""
+    depth: int
+    """Flits of the buffer to receive."""
+    index: int
+    """Number of its first streaming port among those of its rank."""
+    where: str = field(repr=False)
+    """``file:line``; not part of the design."""
+
+    @property
+    def name(self) -> str:
+        """What its signals begin with."""
+        return f"port{self.port}"
+
+    @property
+    def collective(self) -> bool:
+        """Whether it has a support block."""
+        return self.operation in BLOCKS
+
+
+@dataclass(frozen=True)
+class Slot:
+    """A rank of a board: its program's endpoints, by number."""
+
+    program: str
+    endpoints: tuple[Endpoint, ...]
+
+
+@dataclass(frozen=True)
+class Board:
+    """A design for an FPGA."""
+
+    name: str
+    slots: tuple[Slot, ...]
+
+    @property
+    def collectives(self) -> bool:
+        """Whether it has any."""
+        return any(one.collective for slot in self.slots for one in slot.endpoints)
+
+
+@dataclass(frozen=True)
+class Design:
+    """All boards of some programs; ranks on any of them can talk to each other."""
+
+    boards: tuple[Board, ...]
+    options: Options
+    stride: int
+    """Numbers of streaming ports that a rank takes."""
+
+    @property
+    def number(self) -> int:
+        """Tells designs apart: a host compares it before it writes tables."""
+        return int.from_bytes(hashlib.sha256(repr(self).encode()).digest()[:4], "big")
+
+    def board(self, name: str) -> Board:
+        """InputError if there is none of that name."""
+        for one in self.boards:
+            if one.name == name:
+                return one
+        raise InputError(f"{name}: there is no such board; there are {', '.join(one.name for one in self.boards)}")
+
+
+def design(
+    files: Sequence[str],
+    boards: Sequence[str] = (),
+    defines: Sequence[str] = (),
+    options: Options | None = None,
+) -> Design:
+    """The boards of programs: one for each, or those that are named by their programs (``"gemv,gemv"``: two ranks).
+
+    InputError, with the user's line, where a port is no constant, uses of it do not agree, or there is no RTL for it.
+    """
+    options = options or Options()
+    _check(options)
+    programs = {one.program: one for one in port_lists.read(files, defines)}
+    union = _union([port for one in programs.values() for port in one.ports], options)
+    for number in options.lanes or {}:
+        if number not in union:
+            raise InputError(f"--lanes {number}=...: no program uses port {number}")
+    stride = sum(_numbers(one, options) for one in union.values())
+    made: dict[str, Board] = {}
+    for words in boards or list(programs):
+        names = words.split(",")
+        slots = []
+        for name in names:
+            if name not in programs:
+                raise InputError(f"--board {words}: there is no program {name}; there are {', '.join(programs)}")
+            slots.append(Slot(name, _of_program(programs[name], union)))
+        title = "_".join(names)
+        if not _NAME.match(title):
+            raise InputError(f"{title}: is no name for a module; rename the source to letters, digits and underscores")
+        if title in made:
+            raise InputError(f"--board {words}: is the second board of these programs; leave it out")
+        board = Board(title, tuple(slots))
+        if len(slots) > SLOTS:
+            raise InputError(f"--board {words}: {len(slots)} ranks; a board has {SLOTS} at most")
+        if not any(slot.endpoints for slot in slots):
+            raise InputError(f"{title}: no program of this board uses a port; there is no hardware for it")
+        if len(slots) * stride > NUMBERS:
+            raise InputError(
+                f"{title}: {len(slots)} ranks with {stride} streaming ports each (a channel one, a collective "
+                f"{options.edges}) are more than {NUMBERS}; use fewer ports, or fewer --edges"
+            )
+        made[title] = board
+    return Design(tuple(made.values()), options, stride)
+
+
+def _check(options: Options) -> None:
+    def power(name: str, value: int, low: int, high: int) -> None:
+        if not low <= value <= high or value & value - 1:
+            raise InputError(f"--{name} {value}: must be a power of two from {low} to {high}")
+
+    for name, value, high in (("links", options.links, MOST_LINKS), ("edges", options.edges, MOST_EDGES)):
+        if not 1 <= value <= high:
+            raise InputError(f"--{name} {value}: must be from 1 to {high}")
+    power("ranks", options.ranks, 2, 256)
+    power("boards", options.boards, 2, 1024)
+    power("depth", options.depth, 4, 32768)
+
+
+def _numbers(endpoint: Endpoint, options: Options) -> int:
+    return options.edges if endpoint.collective else 1
+
+
+def _union(uses: Sequence[port_lists.Port], options: Options) -> dict[int, Endpoint]:
+    """By port, the endpoint with all that any program does with it."""
+    found: dict[int, Endpoint] = {}
+    index = 0
+    for number in sorted({one.port for one in uses}):
+        here = [one for one in uses if one.port == number]
+        first = here[0]
+        kind = first.type or "char"
+        operation = first.operation if first.operation in BLOCKS else "channel"
+        what = f"{first.where}: {first.operation} on port {number}"
+        if first.reduction is not None and kind not in ("int", "float"):
+            raise InputError(f"{what}: there is no RTL that reduces {kind}; take int or float")
+        if first.reduction == "add_ordered":
+            raise InputError(f"{what}: the RTL adds along its tree, not in the order of ranks; take SMI_ADD")
+        lanes = (options.lanes or {}).get(number, 1)
+        if lanes < 1 or lanes & lanes - 1 or lanes * BYTES[kind] > FLIT_BYTES:
+            raise InputError(
+                f"--lanes {number}={lanes}: must be a power of two up to {FLIT_BYTES // BYTES[kind]}: elements of "
+                f"{kind} in {FLIT_BYTES} bytes"
+            )
+        if first.operation == "barrier" and lanes > 1:
+            raise InputError(f"--lanes {number}={lanes}: port {number} is a barrier, which has no elements")
+        flits = max(-(-(one.degree or 0) * BYTES[kind] // FLIT_BYTES) for one in here)
+        depth = max(options.depth, 1 << max(flits - 1, 0).bit_length())
+        if depth > 1 << 15:
+            raise InputError(f"{what}: a degree that takes {flits} flits; a port has {1 << 15} at most")
+        found[number] = Endpoint(
+            number, operation, kind, first.reduction,
+            any(one.operation == "send" for one in here), any(one.operation == "receive" for one in here),
+            lanes * BYTES[kind], depth, index, first.where,
+        )  # fmt: skip
+        index += _numbers(found[number], options)
+    return found
+
+
+def _of_program(program: port_lists.Ports, union: Mapping[int, Endpoint]) -> tuple[Endpoint, ...]:
+    """Its endpoints, with the halves that it uses itself."""
+    mine = []
+    for number in sorted({one.port for one in program.ports}):
+        whole = union[number]
+        does = {one.operation for one in program.ports if one.port == number}
+        mine.append(
+            Endpoint(
+                number,
+                whole.operation,
+                whole.type,
+                whole.reduction,
+                "send" in does,
+                "receive" in does,
+                whole.bytes,
+                whole.depth,
+                whole.index,
+                whole.where,
+            )
+        )
+    return tuple(mine)

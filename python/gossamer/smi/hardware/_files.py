@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The files of a design: tops, all RTL below them, headers for hosts, and what projects of other tools read."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+from gossamer.config import Config
+from gossamer.errors import InputError
+from gossamer.files import write_whole
+from gossamer.smi.hardware import _top
+from gossamer.smi.hardware._design import Board, Design
+
+_PACKAGES = "gossamer_pkg.sv"
+
+
+def write(design: Design, folder: str | os.PathLike[str], config: Config | None = None) -> list[Path]:
+    """Writes a design into a folder, which is made; a file that would not change is left alone. Returns the files.
+
+    All RTL is copied, so the folder can go anywhere. The package is that of a configuration (``smi520n``), which
+    streams take nothing from but constants that all configurations share.
+    """
+    from gossamer import config as configs
+    from gossamer.hdl import sources
+
+    config = config or configs.load("smi520n")
+    place = Path(folder)
+    found = sources.blocks(
+        "stream/board.f", "stream/collectives.f", "stream/config.f", "stream/address.f", config=config
+    )
+    copies = {f"rtl/{path.name}": path for path in (*found.files, *found.headers())}
+    texts: dict[str, bytes] = {name: path.read_bytes() for name, path in copies.items()}
+    listed = [f"rtl/{path.name}" for path in found.verilog]
+    headers = [f"rtl/{path.name}" for path in found.headers()]
+    for board in design.boards:
+        files = [*listed, f"{board.name}.sv"]
+        texts[f"{board.name}.sv"] = _top.top(design, board).encode()
+        texts[f"{board.name}.h"] = _header(design, board).encode()
+        texts[f"{board.name}.f"] = _lines(["// SPDX-License-Identifier: Apache-2.0", "+incdir+rtl", *files])
+        texts[f"{board.name}.core"] = _core(board, files, headers)
+        texts[f"{board.name}_vivado.tcl"] = _vivado(board, files, headers)
+        texts[f"{board.name}.qip"] = _quartus(files, headers)
+    texts["design.json"] = (json.dumps(as_json(design), indent=1) + "\n").encode()
+    try:
+        (place / "rtl").mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{place}: cannot be made: {error.strerror}; choose another folder") from None
+    written = []
+    for name, text in texts.items():
+        path = place / name
+        if not (path.is_file() and path.read_bytes() == text):
+            write_whole(path, text)
+        written.append(path)
+    return written
+
+
+def write_tables(design: Design, topology: str | os.PathLike[str], folder: str | os.PathLike[str]) -> Path:
+    """Writes ``tables.json``: ranks, and by name of a board the addresses and words that a host writes into it."""
+    from gossamer.smi.hardware._boot import tables
+
+    ranks, words, _ = tables(design, topology)
+    path = Path(folder) / "tables.json"
+    text = {
+        "design": design.number,
+        "ranks": [
+            {"rank": one.rank, "board": name, "design": one.design, "slot": one.slot}
+            for one in ranks
+            for name in [list(words)[one.board]]
+        ],
+        "boards": {name: [list(pair) for pair in pairs] for name, pairs in words.items()},
+    }
+    write_whole(path, (json.dumps(text) + "\n").encode())
+    return path
+
+
+def as_json(design: Design) -> dict[str, object]:
+    """What tools have to know of a design."""
+    return {
+        "number": design.number,
+        "stride": design.stride,
+        "options": {
+            "links": design.options.links,
+            "edges": design.options.edges,
+            "ranks": design.options.ranks,
+            "boards": design.options.boards,
+        },
+        "boards": [
+            {
+                "name": board.name,
+                "slots": [
+                    {
+                        "program": slot.program,
+                        "endpoints": [
+                            {
+                                "port": one.port,
+                                "operation": one.operation,
+                                "type": one.type,
+                                "reduction": one.reduction,
+                                "sends": one.sends,
+                                "receives": one.receives,
+                                "bytes": one.bytes,
+                                "depth": one.depth,
+                                "index": one.index,
+                                "signals": _top.prefix(board, at) + one.name,
+                                "where": one.where,
+                            }
+                            for one in slot.endpoints
+                        ],
+                    }
+                    for at, slot in enumerate(board.slots)
+                ],
+            }
+            for board in design.boards
+        ],
+    }
+
+
+def _header(design: Design, board: Board) -> str:
+    name = board.name.upper()
+    lines = [
+        "/* SPDX-License-Identifier: Apache-2.0 */",
+        "/* Generated by ./gossamer smi generate; do not edit. What a host has to know of this board. */",
+        f"#ifndef GOSSAMER_SMI_{name}_H",
+        f"#define GOSSAMER_SMI_{name}_H",
+        "",
+        "#include <gossamer/smi/board.h>",
+        "",
+        f"#define {name}_LINKS {design.options.links}",
+        f"#define {name}_SLOTS {len(board.slots)}",
+        f"#define {name}_EDGES {design.options.edges}",
+        f"#define {name}_RANKS {design.options.ranks}",
+    ]
+    ports = _top.streaming_ports(design, board)
+    for at, (slot, one, edge) in enumerate(ports):
+        if one.collective:
+            continue
+        assert edge == 0
+        title = f"{name}_{_top.prefix(board, slot).upper()}PORT{one.port}"
+        lines.append(f"#define {title} {at} /* {one.type}, {one.where} */")
+        lines.append(f"#define {title}_INDEX {one.index}")
+        lines.append(f"#define {title}_DEPTH {one.depth}")
+    lines += [
+        "",
+        f"static const struct gossamer_smi_design {board.name}_design = {{",
+        f"    0x{design.number:08x}u, {design.stride}, {len(ports)}, {design.options.links}, {len(board.slots)},"
+        f" {design.options.edges}, {design.options.ranks},",
+        "};",
+        "",
+        "#endif",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _lines(lines: list[str]) -> bytes:
+    return ("\n".join(lines) + "\n").encode()
+
+
+def _core(board: Board, files: list[str], headers: list[str]) -> bytes:
+    return _lines(
+        [
+            "CAPI=2:",
+            "# SPDX-License-Identifier: Apache-2.0",
+            "# Generated by ./gossamer smi generate; do not edit.",
+            f"name: gossamer:smi:{board.name}:0.1.0",
+            f"description: Streaming ports of {' and '.join(slot.program for slot in board.slots)}",
+            "",
+            "filesets:",
+            "  rtl:",
+            "    files:",
+            *(f"      - {path}: {{is_include_file: true, include_path: rtl}}" for path in headers),
+            *(f"      - {path}" for path in files),
+            "    file_type: systemVerilogSource",
+            "",
+            "targets:",
+            "  default:",
+            "    filesets: [rtl]",
+            f"    toplevel: {board.name}",
+        ]
+    )
+
+
+def _vivado(board: Board, files: list[str], headers: list[str]) -> bytes:
+    return _lines(
+        [
+            "# SPDX-License-Identifier: Apache-2.0",
+            "# Generated by ./gossamer smi generate; do not edit. In a project: source it.",
+            "set here [file dirname [file normalize [info script]]]",
+            *(f"add_files -norecurse $here/{path}" for path in (*headers, *files)),
+            *(f"set_property file_type {{Verilog Header}} [get_files $here/{path}]" for path in headers),
+            *(f"set_property is_global_include true [get_files $here/{path}]" for path in headers),
+            f"# The top is {board.name}; its streams are named as AXI interfaces are.",
+        ]
+    )
+
+
+def _quartus(files: list[str], headers: list[str]) -> bytes:
+    here = "[file join $::quartus(qip_path)"
+    return _lines(
+        [
+            "# SPDX-License-Identifier: Apache-2.0",
+            "# Generated by ./gossamer smi generate; do not edit. In a project: add this file.",
+            f'set_global_assignment -name SEARCH_PATH {here} "rtl"]',
+            *(f'set_global_assignment -name SYSTEMVERILOG_FILE {here} "{path}"]' for path in (*headers, *files)),
+        ]
+    )

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+`include "gs_assert.svh"
+
+/// Opens the sending half of a port by rank: a table of ranks' places, written at run time, gives the address of the
+/// port of the same number there.
+///
+///     kernel: rank, count --> place of the rank --> board, port --> gs_stream_push
+///
+/// A rank without a place is a fault: the channel is not opened, and the fault stands until the place is written.
+module gs_stream_address
+  import gossamer_pkg::*;
+  import gs_stream_pkg::*;
+#(
+  /// ranks, a power of two, 2 to 256
+  parameter int unsigned Ranks   = 16,
+  /// type of the elements
+  parameter smi_type_e   Element = SmiTypeInt,
+  /// ports that each rank of a board has numbers for; which of them this is
+  parameter int unsigned Stride  = 1,
+  parameter int unsigned Index   = 0
+) (
+  input  logic        clk_i,
+  input  logic        rst_ni,
+  // Places of ranks
+  input  logic        rank_we_i,
+  input  logic [7:0]  rank_i,
+  input  place_t      place_i,
+  /// this rank
+  input  logic [7:0]  own_i,
+  // Kernel: rank that receives, elements
+  input  logic        s_axis_tvalid_i,
+  output logic        s_axis_tready_o,
+  input  logic [39:0] s_axis_tdata_i,
+  // Sending half of the port
+  output logic        open_valid_o,
+  input  logic        open_ready_i,
+  output send_open_t  open_o,
+  output logic        fault_o
+);
+  localparam int unsigned RankW = $clog2(Ranks);
+  logic [7:0] to;
+  logic [31:0] count;
+  logic [Ranks-1:0] known_q;
+  logic known;
+  place_t place;
+
+  if (Ranks < 2 || Ranks > 256 || (Ranks & (Ranks - 1)) != 0) begin : gen_illegal_ranks
+    $fatal(1, "gs_stream_address: Ranks is %0d; it must be a power of two from 2 to 256", Ranks);
+  end
+
+  assign {to, count} = s_axis_tdata_i;
+  gs_ram_sdp #(
+    .Width  ($bits(place_t)),
+    .Depth  (Ranks),
+    .Latency(0),
+    .Style  ("distributed")
+  ) u_places (
+    .clk_i,
+    .we_i   (rank_we_i),
+    .wstrb_i(1'b1),
+    .waddr_i(rank_i[RankW-1:0]),
+    .wdata_i(place_i),
+    .re_i   (1'b1),
+    .raddr_i(to[RankW-1:0]),
+    .rdata_o(place)
+  );
+  assign known = 32'(to) < Ranks && known_q[to[RankW-1:0]];
+  assign open_valid_o = s_axis_tvalid_i && known;
+  assign s_axis_tready_o = open_ready_i && known;
+  assign open_o = '{element: Element, own: own_i, dest: port_address(place, Stride, Index), count: count};
+  assign fault_o = s_axis_tvalid_i && !known;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) known_q <= '0;
+    else if (rank_we_i && 32'(rank_i) < Ranks) known_q[rank_i[RankW-1:0]] <= 1'b1;
+  end
+endmodule

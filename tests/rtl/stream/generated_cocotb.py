@@ -1,0 +1,382 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Kernels at generated boards, with wires between these: what ranks give on their ports comes out where it should.
+
+Reads nothing of the generator but the names of the ports: boot words, ranks and scenario are in a file. The model is
+NumPy's.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+from collections import deque
+from pathlib import Path
+from typing import Any
+
+import cocotb
+import numpy as np
+import numpy.typing as npt
+from cocotb.clock import Clock
+from cocotb.handle import HierarchyObject
+from cocotb.triggers import FallingEdge, ReadOnly
+
+TYPES = {"int": "i4", "float": "f4", "double": "f8", "char": "i1", "short": "i2", "long": "i8", "half": "f2"}
+Elements = npt.NDArray[Any]
+
+
+class Source:
+    """Gives beats on an AXI4-Stream, with pauses; a beat that is offered stays."""
+
+    def __init__(self, dut: HierarchyObject, name: str, busy: float) -> None:
+        self.valid, self.ready = getattr(dut, f"{name}_tvalid"), getattr(dut, f"{name}_tready")
+        self.data = getattr(dut, f"{name}_tdata", None)
+        self.beats: deque[int] = deque()
+        self.busy, self.offered, self.was = busy, False, 0
+        self.valid.value = 0
+
+    def drive(self) -> None:
+        offers = bool(self.beats) and (self.offered or random.random() < self.busy)
+        if offers and not self.offered and self.data is not None:
+            self.data.value = self.beats[0]
+        if offers != self.was:
+            self.valid.value = self.was = offers
+        self.offered = offers
+
+    def sample(self) -> None:
+        if self.offered and int(self.ready.value):
+            self.beats.popleft()
+            self.offered = False
+
+
+class Sink:
+    """Takes beats of an AXI4-Stream, with pauses; where there are bytes, as a string of them, by message."""
+
+    def __init__(self, dut: HierarchyObject, name: str, busy: float) -> None:
+        self.valid, self.ready = getattr(dut, f"{name}_tvalid"), getattr(dut, f"{name}_tready")
+        self.data = getattr(dut, f"{name}_tdata", None)
+        self.keep, self.last = getattr(dut, f"{name}_tkeep", None), getattr(dut, f"{name}_tlast", None)
+        self.busy, self.takes = busy, 0
+        self.messages: list[bytes] = [b""]
+        self.ready.value = 0
+
+    def drive(self) -> None:
+        takes = random.random() < self.busy
+        if takes != self.takes:
+            self.ready.value = self.takes = takes
+
+    def sample(self) -> None:
+        if not (self.takes and int(self.valid.value)):
+            return
+        if self.data is not None and self.keep is None:
+            self.messages.append(int(self.data.value).to_bytes(4, "little"))
+            return
+        if self.data is not None:
+            keep = int(self.keep.value)
+            count = keep.bit_length()
+            assert keep == (1 << count) - 1, f"bytes with holes: {keep:b}"
+            self.messages[-1] += (int(self.data.value) & (1 << 8 * count) - 1).to_bytes(count, "little")
+        if self.last is None or int(self.last.value):
+            self.messages.append(b"")
+
+
+def beats(elements: Elements, width: int) -> list[int]:
+    """Elements as beats of so many bytes."""
+    data = elements.tobytes()
+    return [int.from_bytes(data[at : at + width], "little") for at in range(0, len(data), width)]
+
+
+class Bench:
+    """All boards, a clock cycle at a time."""
+
+    def __init__(self, dut: HierarchyObject) -> None:
+        self.dut = dut
+        self.about = json.loads(Path(os.environ["GENERATED_SCENARIO"]).read_text(encoding="utf-8"))
+        self.sources: list[Source] = []
+        self.sinks: list[Sink] = []
+        self.now = 0
+
+    def source(self, rank: int, name: str) -> Source:
+        self.sources.append(Source(self.dut, self.signal(rank, name), random.choice([0.3, 1.0, 1.0])))
+        return self.sources[-1]
+
+    def sink(self, rank: int, name: str) -> Sink:
+        self.sinks.append(Sink(self.dut, self.signal(rank, name), random.choice([0.3, 1.0, 1.0])))
+        return self.sinks[-1]
+
+    def signal(self, rank: int, name: str) -> str:
+        here = self.about["ranks"][rank]
+        return f"b{here['board']}_{here['prefix']}{name}"
+
+    async def step(self) -> None:
+        for one in (*self.sources, *self.sinks):
+            one.drive()
+        await ReadOnly()
+        for one in (*self.sources, *self.sinks):
+            one.sample()
+        self.now += 1
+        await FallingEdge(self.dut.clk_i)
+
+    async def write(self, board: int, address: int, word: int) -> None:
+        bus = f"b{board}_s_axil_"
+        for name, value in (("awaddr", address), ("wdata", word), ("wstrb", 15), ("awvalid", 1), ("wvalid", 1)):
+            getattr(self.dut, bus + name).value = value
+        getattr(self.dut, bus + "bready").value = 1
+        await ReadOnly()
+        assert int(getattr(self.dut, bus + "awready").value) and int(getattr(self.dut, bus + "wready").value)
+        await FallingEdge(self.dut.clk_i)
+        getattr(self.dut, bus + "awvalid").value = getattr(self.dut, bus + "wvalid").value = 0
+        await ReadOnly()
+        assert int(getattr(self.dut, bus + "bvalid").value)
+        assert int(getattr(self.dut, bus + "bresp").value) == 0, f"{address:#x} is refused"
+        await FallingEdge(self.dut.clk_i)
+
+    async def read(self, board: int, address: int) -> tuple[int, int]:
+        """A word, and the response."""
+        bus = f"b{board}_s_axil_"
+        for name, value in (("araddr", address), ("arvalid", 1), ("rready", 1)):
+            getattr(self.dut, bus + name).value = value
+        await FallingEdge(self.dut.clk_i)
+        getattr(self.dut, bus + "arvalid").value = 0
+        await ReadOnly()
+        assert int(getattr(self.dut, bus + "rvalid").value)
+        found = int(getattr(self.dut, bus + "rdata").value), int(getattr(self.dut, bus + "rresp").value)
+        await FallingEdge(self.dut.clk_i)
+        return found
+
+    async def boot(self) -> None:
+        self.dut.rst_ni.value = 0
+        for board in range(self.about["boards"]):
+            for name in ("awvalid", "wvalid", "arvalid", "bready", "rready"):
+                getattr(self.dut, f"b{board}_s_axil_{name}").value = 0
+        cocotb.start_soon(Clock(self.dut.clk_i, 10, unit="ns").start())
+        for _ in range(6):
+            await FallingEdge(self.dut.clk_i)
+        self.dut.rst_ni.value = 1
+        for board, words in enumerate(self.about["words"]):
+            while not (await self.read(board, 8))[0] & 1:
+                pass
+            assert await self.read(board, 0) == (0x47535331, 0)
+            assert await self.read(board, 4) == (self.about["number"], 0)
+            for address, word in words:
+                await self.write(board, address, word)
+        wanted = self.about["up"]
+        for _ in range(400):
+            if all([(await self.read(board, 8))[0] >> 16 == up for board, up in enumerate(wanted)]):
+                return
+        raise AssertionError("links do not come up")
+
+    async def until(self, done: Any, limit: int) -> None:
+        begun = self.now
+        while not done():
+            assert self.now - begun < limit, "what was sent does not come"
+            await self.step()
+
+    async def no_fault(self) -> None:
+        for board in range(self.about["boards"]):
+            assert (await self.read(board, 8))[0] & 0b11110 == 0, f"board {board} reports a fault"
+
+
+def elements(kind: str, count: int) -> Elements:
+    """Any; of floats small whole numbers, whose sums are exact in any order."""
+    one = np.dtype(TYPES[kind])
+    if one.kind == "f":
+        return np.array([random.randint(-999, 999) for _ in range(count)], one)
+    return np.frombuffer(random.randbytes(count * one.itemsize), one)
+
+
+def opening(rank: int, count: int) -> int:
+    return rank << 32 | count
+
+
+@cocotb.test()
+async def channels_and_collectives(dut: HierarchyObject) -> None:
+    """All ports at once, with pauses: channels from each rank that sends to each that receives, collectives with any
+    root, one after another on each port."""
+    bench = Bench(dut)
+    ports = {at: {one["port"]: one for one in here["endpoints"]} for at, here in enumerate(bench.about["ranks"])}
+    everybody = range(len(ports))
+    rounds = int(os.environ.get("GENERATED_ROUNDS", "4"))
+    sinks: list[tuple[Sink, list[bytes], str]] = []
+    for number in sorted({port for mine in ports.values() for port in mine}):
+        here = {rank: mine[number] for rank, mine in ports.items() if number in mine}
+        one = next(iter(here.values()))
+        name, kind, operation = f"port{number}", one["type"], one["operation"]
+        if operation == "channel":
+            opens = {rank: bench.source(rank, f"{name}_send_open") for rank in here if here[rank]["sends"]}
+            gives = {rank: bench.source(rank, f"{name}_send") for rank in opens}
+            opened = {rank: bench.source(rank, f"{name}_receive_open") for rank in here if here[rank]["receives"]}
+            takes = {rank: bench.sink(rank, f"{name}_receive") for rank in opened}
+            expected: dict[int, list[bytes]] = {rank: [] for rank in takes}
+            for _ in range(rounds):
+                source = random.choice(sorted(opens))
+                to = random.choice([rank for rank in takes if rank != source] or [source])
+                count = random.choice([1, 1, 3, 40, 400])
+                data = elements(kind, count)
+                opens[source].beats.append(opening(to, count))
+                gives[source].beats += beats(data, one["bytes"])
+                opened[to].beats.append(opening(source, count))
+                expected[to].append(data.tobytes())
+            sinks += [(takes[rank], expected[rank], f"{name} of rank {rank}") for rank in takes]
+            continue
+        assert len(here) == len(ports), "the trees of this test are of all ranks"
+        if operation == "barrier":
+            come = {rank: bench.source(rank, f"{name}_barrier_come") for rank in here}
+            leave = {rank: bench.sink(rank, f"{name}_barrier_leave") for rank in here}
+            for rank in here:
+                come[rank].beats += [0] * rounds
+            sinks += [(leave[rank], [b""] * rounds, f"{name} of rank {rank}") for rank in here]
+            continue
+        signal = f"{name}_{operation}"
+        opens = {rank: bench.source(rank, f"{signal}_open") for rank in here}
+        gives = {rank: bench.source(rank, f"{signal}_give") for rank in here}
+        takes = {rank: bench.sink(rank, f"{signal}_take") for rank in here}
+        expected = {rank: [] for rank in here}
+        for _ in range(rounds):
+            root, count = random.choice(everybody), random.choice([1, 2, 3, 30, 100])
+            for rank in here:
+                opens[rank].beats.append(opening(root, count))
+            given = {rank: elements(kind, count) for rank in everybody}
+            join = {"add": np.add, "max": np.maximum, "min": np.minimum, None: np.add}[one["reduction"]]
+            joined = join.reduce([given[rank] for rank in everybody]).astype(TYPES[kind])
+            parts = [given[rank] for rank in everybody]
+            for rank in everybody:
+                gone: list[Elements] = []
+                got: list[Elements] = []
+                if operation == "bcast":
+                    gone, got = ([given[root]], []) if rank == root else ([], [given[root]])
+                elif operation == "reduce":
+                    gone, got = [given[rank]], [joined] if rank == root else []
+                elif operation == "allreduce":
+                    gone, got = [given[rank]], [joined]
+                elif operation == "scatter":
+                    gone, got = parts if rank == root else [], [given[rank]]
+                elif operation == "gather":
+                    gone, got = [given[rank]], parts if rank == root else []
+                elif operation == "allgather":
+                    gone, got = [given[rank]], parts
+                for part in gone:
+                    gives[rank].beats += beats(part, one["bytes"])
+                expected[rank] += [part.tobytes() for part in got]
+        sinks += [(takes[rank], expected[rank], f"{signal} of rank {rank}") for rank in here]
+    await bench.boot()
+    await bench.until(
+        lambda: (
+            all(len(sink.messages) > len(right) for sink, right, _ in sinks)
+            and not any(one.beats for one in bench.sources)
+        ),
+        100_000,
+    )
+    for _ in range(300):
+        await bench.step()
+    for sink, right, what in sinks:
+        assert sink.messages == [*right, b""], f"{what}: another {len(sink.messages) - 1} messages than {len(right)}"
+    await bench.no_fault()
+    print(f"{bench.now} cycles, {sum(len(right) for _, right, _ in sinks)} messages")
+
+
+@cocotb.test()
+async def faults_are_told(dut: HierarchyObject) -> None:
+    """Ends that disagree about a count; a rank that is nowhere; words that do not exist."""
+    bench = Bench(dut)
+    ranks = [{one["port"]: one for one in here["endpoints"]} for here in bench.about["ranks"]]
+    channel = next(
+        port
+        for port, one in sorted(ranks[0].items())
+        if one["operation"] == "channel" and one["sends"] and ranks[1].get(port, {}).get("receives")
+    )
+    opens = bench.source(0, f"port{channel}_send_open")
+    bench.source(0, f"port{channel}_send")
+    opened = bench.source(1, f"port{channel}_receive_open")
+    bench.sink(1, f"port{channel}_receive")
+    await bench.boot()
+    board = [here["board"] for here in bench.about["ranks"]]
+    assert (await bench.read(board[1], 0x40))[1] == 2, "there is no report yet"
+    assert (await bench.read(board[1], 0x3C))[1] == 2, "there is no such register"
+    opens.beats.append(opening(1, 7))
+    opened.beats.append(opening(0, 9))
+    for _ in range(2000):
+        await bench.step()
+    assert (await bench.read(board[1], 8))[0] & 2
+    words = [(await bench.read(board[1], 0x40 + 4 * at))[0] for at in range(6)]
+    one = ranks[1][channel]
+    stride, slot = bench.about["stride"], bench.about["ranks"][1]["slot"]
+    assert words[0] == 1 << 16 | stride * slot + one["index"], f"{words[0]:#x}: rank and port"
+    assert words[1] & 0xFF == 0 and words[1] >> 10 & 7 == 2, f"{words[1]:#x}: the other rank, the fault"
+    assert words[2:4] == [9, 7]
+    assert (await bench.read(board[1], 8))[0] & 2 == 0, "the report was taken off"
+    # Rank 13 is nowhere.
+    assert (await bench.read(board[0], 8))[0] & 4 == 0
+    opens.beats.append(opening(13, 1))
+    for _ in range(20):
+        await bench.step()
+    assert opens.beats, "the channel was opened"
+    assert (await bench.read(board[0], 8))[0] & 4
+
+
+@cocotb.test()
+async def gesummv(dut: HierarchyObject) -> None:
+    """Two ranks' kernels in hardware: matrices by blocks of eight rows, column by column. One problem after another, at
+    full speed and then with pauses."""
+    bench = Bench(dut)
+    problems = json.loads(Path(os.environ["GENERATED_PROBLEMS"]).read_text(encoding="utf-8"))
+    feeds = {
+        name: Source(dut, name, 1.0) for rank in range(2) for name in (f"k{rank}_{s}" for s in ("start", "x", "a"))
+    }
+    taken = Sink(dut, "y", 1.0)
+    bench.sources, bench.sinks = list(feeds.values()), [taken]
+    await bench.boot()
+    for busy in (1.0, 0.5):
+        for one in (*bench.sources, taken):
+            one.busy = busy
+        for about in problems:
+            n = about["n"]
+            for rank, (matrix, scale) in enumerate((("A", "alpha"), ("B", "beta"))):
+                factor = int(np.float32(about[scale]).view(np.uint32))
+                feeds[f"k{rank}_start"].beats.append(factor << 48 | n << 32 | n)
+                feeds[f"k{rank}_x"].beats += np.fromfile(about["x"], np.uint32).tolist()
+                elements = np.fromfile(about[matrix], np.uint32).reshape(n, n)
+                for row in range(0, n, 8):
+                    feeds[f"k{rank}_a"].beats += elements[row : row + 8].T.ravel().tolist()
+            begun, right = bench.now, Path(about["y"]).read_bytes()
+            taken.messages = []
+            await bench.until(lambda: len(taken.messages) == n, 100 * n * n + 20_000)  # noqa: B023
+            cycles = bench.now - begun
+            assert b"".join(taken.messages) == right
+            with Path(os.environ["GENERATED_RESULTS"]).open("a", encoding="utf-8") as results:
+                print(f"GESUMMV of {n} x {n} on two ranks, streams busy {busy}: {cycles} cycles", file=results)
+            # An element of each matrix a cycle, the vector before, pipelines and the way to the other rank behind.
+            assert busy < 1.0 or cycles < -(-n // 8) * 8 * n + n + 700, f"{cycles} cycles"
+    await bench.no_fault()
+
+
+@cocotb.test()
+async def gemv(dut: HierarchyObject) -> None:
+    """The pipeline alone, any shape: few columns, so that results come faster than they are taken, for a long time."""
+    bench = Bench.__new__(Bench)
+    bench.dut, bench.now = dut, 0
+    feeds = {name: Source(dut, name, 1.0) for name in ("start", "x", "a")}
+    taken = Sink(dut, "y", 1.0)
+    bench.sources, bench.sinks = list(feeds.values()), [taken]
+    dut.rst_ni.value = 0
+    cocotb.start_soon(Clock(dut.clk_i, 10, unit="ns").start())
+    for _ in range(4):
+        await FallingEdge(dut.clk_i)
+    dut.rst_ni.value = 1
+    for rows, columns in [(100, 1), (1, 1), (70, 2), (8, 64), (33, 7), (9, 3)]:
+        a = elements("float", rows * columns).reshape(rows, columns) / np.float32(7)
+        x, alpha = elements("float", columns) / np.float32(3), np.float32(-1.1)
+        sums = np.zeros(rows, np.float32)
+        for column in range(columns):
+            sums += a[:, column] * x[column]
+        feeds["start"].beats.append(int(alpha.view(np.uint32)) << 48 | columns << 32 | rows)
+        feeds["x"].beats += x.view(np.uint32).tolist()
+        for row in range(0, rows, 8):
+            feeds["a"].beats += a[row : row + 8].T.ravel().view(np.uint32).tolist()
+        taken.messages = []
+        taken.busy = 0.0
+        for _ in range(300):
+            await bench.step()
+        taken.busy = 0.7
+        await bench.until(lambda: len(taken.messages) == rows, 20_000)  # noqa: B023
+        assert b"".join(taken.messages) == (alpha * sums).tobytes(), f"{rows} x {columns}"

@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`./gossamer smi generate`: the host's header against the tables, CMake, what is refused. The hardware itself is
+judged by tests/rtl/stream/test_generated.py."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from conftest import ROOT, Command
+
+from gossamer import native
+from gossamer.smi import hardware
+
+GESUMMV = [str(ROOT / "examples" / "gesummv" / f"gesummv_rank{rank}.cl") for rank in range(2)]
+SENDS = "#include <smi.h>\nint main(void) {{ SMI_Channel c = {call}; (void)c; return 0; }}\n"
+
+
+def test_the_header_writes_what_the_tables_say(tmp_path: Path) -> None:
+    """Calls made from ranks and edges alone, compiled as C99, give the words of the tables, board by board."""
+    program = tmp_path / "both.c"
+    program.write_text(
+        "#include <smi.h>\nint main(void) { SMI_Barrier(3, SMI_COMM_WORLD); "
+        "SMI_BChannel b = SMI_Open_bcast_channel(4, SMI_INT, 1, 0, SMI_COMM_WORLD); (void)b; return 0; }\n"
+    )
+    design = hardware.design([str(program)], ["both,both"], options=hardware.Options(links=4, edges=3))
+    hardware.write(design, tmp_path)
+    ranks, words, ends = hardware.tables(design, "ring4")
+    assert len(ranks) == 8
+    calls = []
+    for board, name in enumerate(words):
+        calls.append(f'puts("{name}"); gossamer_smi_board(&bus, {board}, 1);')
+        for one in ranks:
+            calls.append(
+                f"gossamer_smi_rank(&bus, {one.rank}, (struct gossamer_smi_place){{{one.board}, {one.slot}}});"
+            )
+        for one in (one for one in ranks if one.board == board):
+            calls.append(f"gossamer_smi_own(&bus, {one.slot}, {one.rank});")
+            for edge, far in ends[one.rank].items():
+                (back,) = [number for number, to in ends[far].items() if to == one.rank]
+                there = f"(struct gossamer_smi_place){{{ranks[far].board}, {ranks[far].slot}}}"
+                calls.append(f"gossamer_smi_edge(&bus, {one.slot}, {edge}, {far}, {there}, {back});")
+            for root in range(len(ranks)):
+                towards = {edge: reach(ends, far, one.rank) for edge, far in ends[one.rank].items()}
+                parent = next((edge for edge, those in towards.items() if root in those), -1)
+                children = sum(1 << edge for edge in towards if edge != parent)
+                calls.append(f"gossamer_smi_tree(&bus, {one.slot}, {root}, {parent}, {children});")
+                calls.append(f"gossamer_smi_way(&bus, {one.slot}, {root}, {max(parent, 0)});")
+        calls.append("gossamer_smi_bind_edges(&bus, 3);")
+    (tmp_path / "host.c").write_text(
+        '#include <stdio.h>\n#include "both_both.h"\n'
+        "static void put(void* c, uint32_t a, uint32_t w) { (void)c; "
+        'printf("%u %lu\\n", (unsigned)a, (unsigned long)w); }\n'
+        "int main(void) { const struct gossamer_smi_bus bus = {put, 0, 0};\n"
+        + "\n".join(calls)
+        + "\nreturn both_both_design.slots != 2; }\n"
+    )
+    words_of = ["-x", "c", "-std=c99", "-Wall", "-Wextra", "-Werror", f"-I{ROOT / 'include'}"]
+    subprocess.run(
+        [str(native.compiler()), *words_of, str(tmp_path / "host.c"), "-o", str(tmp_path / "host")], check=True
+    )
+    said: dict[str, list[tuple[int, int]]] = {}
+    for line in subprocess.run([tmp_path / "host"], capture_output=True, text=True, check=True).stdout.splitlines():
+        if line in words:
+            said[line] = []
+        else:
+            address, word = map(int, line.split())
+            said[list(said)[-1]].append((address, word))
+    for name, mine in said.items():
+        # Routes are those of the generator of routes.
+        assert sorted(mine) == sorted(pair for pair in words[name] if pair[0] != 0x14)
+        assert [pair[0] for pair in words[name]][-1] == 0x2C
+        trees = [word for address, word in words[name] if address == 0x24 and word & 7 == 1]
+        assert trees[-1] >> 3 & 0xFF == 0, "rank 0's tree is the last"
+
+
+def reach(ends: dict[int, dict[int, int]], rank: int, before: int) -> set[int]:
+    """Ranks that an edge leads to."""
+    found = {rank}
+    for far in ends[rank].values():
+        if far != before:
+            found |= reach(ends, far, rank)
+    return found
+
+
+def test_the_command_and_its_second_run(command: Command, tmp_path: Path) -> None:
+    out = tmp_path / "made"
+    first = command("smi", "generate", *GESUMMV, "-o", str(out), "--links", "1", "--lanes", "0=4")
+    assert (first.returncode, first.stderr) == (0, "")
+    assert "logic [127:0] port0_send_tdata" in (out / "gesummv_rank0.sv").read_text()
+    before = {path: path.stat().st_mtime_ns for path in out.rglob("*") if path.is_file()}
+    assert command("smi", "generate", *GESUMMV, "-o", str(out), "--links", "1", "--lanes", "0=4").returncode == 0
+    assert {path: path.stat().st_mtime_ns for path in out.rglob("*") if path.is_file()} == before
+    for board in ("gesummv_rank0", "gesummv_rank1"):
+        core = (out / f"{board}.core").read_text()
+        named = re.findall(r"^      - ([^:\n]+)", core, re.MULTILINE)
+        assert f"{board}.sv" in named and all((out / name).is_file() for name in named)
+        for project in (f"{board}.qip", f"{board}_vivado.tcl"):
+            text = (out / project).read_text()
+            assert all(name in text for name in named)
+
+
+def test_routes_change_and_the_design_does_not(command: Command, tmp_path: Path) -> None:
+    program = str(ROOT / "examples" / "streams" / "stencil.cpp")
+    texts = []
+    for cluster in ("torus8", "bus8"):
+        out = tmp_path / cluster
+        assert command("smi", "generate", program, "-o", str(out), "--topology", cluster).returncode == 0
+        texts.append({path.name: path.read_bytes() for path in out.rglob("*") if path.is_file()})
+    tables = [json.loads(text.pop("tables.json")) for text in texts]
+    assert texts[0] == texts[1]
+    assert tables[0]["boards"] != tables[1]["boards"] and tables[0]["design"] == tables[1]["design"]
+
+
+@pytest.mark.skipif(shutil.which("cmake") is None, reason="no CMake")
+def test_cmake(tmp_path: Path) -> None:
+    """A host that includes the generated header builds by CMake alone."""
+    sources = " ".join(GESUMMV)
+    (tmp_path / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.16)\nproject(host C)\n"
+        f"include({ROOT}/cmake/GossamerSmi.cmake)\n"
+        f"gossamer_smi(gesummv SOURCES {sources} OPTIONS --links 2)\n"
+        "add_executable(host host.c)\ntarget_link_libraries(host PRIVATE gesummv)\n"
+    )
+    (tmp_path / "host.c").write_text(
+        "#include <gesummv_rank1.h>\n"
+        "int main(void) { return GESUMMV_RANK1_LINKS != 2 || gesummv_rank1_design.ports != 1; }\n"
+    )
+    for words in (["-S", tmp_path, "-B", tmp_path / "build"], ["--build", tmp_path / "build"]):
+        done = subprocess.run(["cmake", *map(str, words)], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+    assert subprocess.run([tmp_path / "build" / "host"], check=False).returncode == 0
+
+
+SEND = "SMI_Open_send_channel(1, SMI_INT, 1, 0, SMI_COMM_WORLD)"
+# Calls of the first program, and of a second one if there is one; options; what the line says.
+REFUSED = {
+    "literal": (["SMI_Open_send_channel(1, SMI_INT, 1, getpid(), SMI_COMM_WORLD)"], [], "the port is no constant"),
+    "types": (
+        ["SMI_Open_send_channel(1, SMI_INT, 1, 5, SMI_COMM_WORLD)",
+         "SMI_Open_recv_channel(1, SMI_FLOAT, 1, 5, SMI_COMM_WORLD)"], [], "port 5 is used for receive float",
+    ),
+    "double": (
+        ["SMI_Open_reduce_channel(1, SMI_DOUBLE, SMI_ADD, 2, 0, SMI_COMM_WORLD)"], [], "no RTL that reduces double",
+    ),
+    "ordered": (["SMI_Open_reduce_channel(1, SMI_INT, SMI_ADD_ORDERED, 2, 0, SMI_COMM_WORLD)"], [], "take SMI_ADD"),
+    "links": ([SEND], ["--links", "17"], "--links 17: must be from"),
+    "depth": ([SEND], ["--depth", "100"], "power of two from 4"),
+    "lanes": ([SEND], ["--lanes", "0=8"], "power of two up to 4"),
+    "no-port": ([SEND], ["--lanes", "1=2"], "no program uses port 1"),
+    "board": ([SEND], ["--board", "two"], "there is no program two"),
+    "room": (
+        ["SMI_Open_bcast_channel(1, SMI_INT, 1, 0, SMI_COMM_WORLD)"], ["--board", ",".join(["one0"] * 9)],
+        "a board has 8 at most",
+    ),
+    "cluster": (
+        [SEND], ["--links", "1", "--topology", "torus8"],
+        "boards with 4 links; the design has 1, see --links",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_is_wrong_is_one_line(case: str, command: Command, tmp_path: Path) -> None:
+    calls, options, said = REFUSED[case]
+    files = []
+    for at, call in enumerate(calls):
+        kind = re.search(r"Open_(\w+?)_channel", call)
+        assert kind
+        channel = {"bcast": "SMI_BChannel", "reduce": "SMI_RChannel"}.get(kind[1], "SMI_Channel")
+        path = tmp_path / f"one{at}.c"
+        path.write_text(
+            SENDS.format(call=call)
+            .replace("SMI_Channel c", f"{channel} c")
+            .replace("<smi.h>", "<smi.h>\n#include <unistd.h>")
+        )
+        files.append(str(path))
+    done = command("smi", "generate", *files, "-o", str(tmp_path / "out"), *options)
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1 and said in done.stderr, done.stderr
