@@ -12,8 +12,8 @@
 /// While one packet's data go to memory the next one's arrive. Memory is accessed in whole lines and past the caches.
 /// The status of a reply is that of its own packet; in a reply to a host else the last refusal since the host's reply
 /// before: so a host asks for one reply behind many packets, and no mover hears of a host's refusals. An operation that
-/// does not exist is not repeated in the reply: it could be taken for an answer or an event of a control unit, or for an
-/// accelerator's fault.
+/// does not exist is not repeated in the reply: it could be taken for an answer or an event of a control unit, or for
+/// an accelerator's fault.
 module gs_tile_load
   import gs_tile_pkg::*;
   import gossamer_pkg::*;

@@ -13,8 +13,8 @@
 ///     network, reply      ==> mover, a flit for each write that it asked for; so the own loader's replies to it
 ///
 /// A refused packet is dropped whole and counted. Packets of different virtual networks share no buffer: none waits for
-/// a packet that waits for it. The accelerator waits for the mailbox network alone, which always drains. The mover has a way out
-/// of its own: its packets wait for loaders, and these for memory and for its replies, which it always takes.
+/// a packet that waits for it. The accelerator waits for the mailbox network alone, which always drains. The mover has
+/// a way out of its own: its packets wait for loaders, and these for memory and for its replies, which it always takes.
 module gs_tile_switch
   import gossamer_pkg::*;
   import gs_address_pkg::*;

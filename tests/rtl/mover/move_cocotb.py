@@ -26,7 +26,9 @@ DRAM, HALF = CONFIG.memory.dram.bytes, CONFIG.memory.dram.bytes // 2
 SRAM = CONFIG.memory.sram.bytes
 THREADS = CONFIG.threads_per_tile
 PARTS = CONFIG.cache.caches_per_dram * CONFIG.threads_per_cache
-FLIT, HEAD, PLACES = (constants.layout(name) for name in ("flit", "match_move", "match_move_places"))
+FLIT, LOAD, HEAD, PLACES = (
+    constants.layout(name) for name in ("flit", "load_header", "match_move", "match_move_places")
+)
 KIND, REFUSAL, ENDPOINT = (constants.enumeration(name) for name in ("match_packet", "refusal", "endpoint"))
 DIRECT, PARTITIONS, SRAM_BASE = 0x4000_0000, 0x8000_0000, 0x1000_0000
 BITS = 173
@@ -104,6 +106,8 @@ class Tiles:
         self.bad = {0: [0] * THREADS, 1: [0] * THREADS}
         self.used: dict[int, set[tuple[int, int]]] = {0: set(), 1: set()}
         self.cycles = self.done = self.refused = 0
+        self.host: deque[int] = deque()
+        self.replies: list[int] = []
 
     async def cycle(self) -> None:
         dut, chance = self.dut, self.source.random
@@ -128,11 +132,18 @@ class Tiles:
         dut.far_valid_i.value, dut.far_i.value = far_valid, far
         dut.box_ready_i.value, dut.mem_req_ready_i.value = box_ready, ready
         dut.mem_rsp_valid_i.value, dut.mem_rsp_i.value = answer_valid, answers
-        dut.stall_i.value = stall
+        dut.host_valid_i.value, dut.host_i.value = (2, self.host[0]) if self.host else (0, 0)
+        dut.stall_i.value = stall | 0xF if self.host else stall
         await ReadOnly()
         self.cycles += 1
         far_ready, box_valid = int(dut.far_ready_o.value), int(dut.box_valid_o.value)
         asked = int(dut.mem_req_valid_o.value) & ready
+        if self.host and int(dut.host_ready_o.value) & 2:
+            self.host.popleft()
+        if int(dut.sent_valid_o.value) & 4:
+            fields = FLIT.unpack(int(dut.sent_o.value))
+            if fields["dest"] == ENDPOINT["host"] << 29:
+                self.replies.append(LOAD.unpack(fields["payload"])["status"])
         for tile, at in sent:
             del self.memories[tile].answers[at]
         for tile in range(2):
@@ -174,6 +185,17 @@ class Tiles:
             self.flits[tile].append(
                 FLIT.pack(kind=0, last=int(number == len(payloads) - 1), vnet=1, dest=dest, payload=payload)
             )
+
+    async def asks(self, address: int, *, replies: bool) -> None:
+        """A host fills a line of tile 1, between packets of tile 0."""
+        header = LOAD.pack(op=1, length=LINE, address=address, reply=ENDPOINT["host"] << 29 if replies else 0)
+        dest = ENDPOINT["tile"] << 29 | 1 << 6
+        job = int(self.dut.job_i.value) >> 5
+        self.host.append(FLIT.pack(kind=3, last=1, vnet=1, job=job, dest=dest, payload=header))
+        before = len(self.replies)
+        while self.host or (replies and len(self.replies) == before):
+            await self.cycle()
+            assert self.cycles < 100_000
 
     def place(self, length: int) -> int:
         """An address with room for so many bytes: the ends of windows among others."""
@@ -305,10 +327,29 @@ async def memory_of_another_job(dut: HierarchyObject) -> None:
             assert tiles.cycles < 20_000
         assert tiles.memories[1].read(target, length) == before
     assert tiles.refused == 6
+    # The host hears nothing of what was refused to the mover.
+    await tiles.asks(DIRECT, replies=True)
+    assert tiles.replies == [0]
 
 
 @cocotb.test()
-async def a_line_is_copied_fast(dut: HierarchyObject) -> None:
+async def refusals_of_a_host(dut: HierarchyObject) -> None:
+    """What is refused to a host without a reply is told to the host, and not to a mover that is answered first."""
+    tiles = await start(dut)
+    await tiles.asks(DIRECT + DRAM, replies=False)
+    tiles.moves[1] = Move(0, 1, 1, 2, DIRECT, DIRECT, LINE, 1, 0x8001, 0, tiles.memories[0].read(DIRECT, LINE))
+    tiles.send(0, 1, HEAD.pack(kind=KIND["move"], thread=THREADS | 2, handle=1, their_handle=0x8001, length=LINE),
+               PLACES.pack(source=DIRECT, target=DIRECT))  # fmt: skip
+    while tiles.moves:
+        await tiles.cycle()
+        assert tiles.cycles < 10_000
+    await tiles.asks(DIRECT, replies=True)
+    await tiles.asks(DIRECT, replies=True)
+    assert tiles.replies == [REFUSAL["address"], 0]
+
+
+@cocotb.test()
+async def a_long_move_is_fast(dut: HierarchyObject) -> None:
     """A long move without stalls: cycles for each 256 bytes, printed and bounded."""
     tiles = await start(dut)
     for shift in (0, 5):

@@ -24,10 +24,24 @@ module mover_top
   input  mem_rsp_t [1:0]    mem_rsp_i,
   // networks that do not take flits of a tile now
   input  logic [1:0][3:0]   stall_i,
+  // a host's flit to tile 1, in place of tile 0's, which stall then; what tile 1 sends
+  input  logic [3:0]        host_valid_i,
+  output logic [3:0]        host_ready_o,
+  input  flit_t             host_i,
+  output logic [3:0]        sent_valid_o,
+  output flit_t             sent_o,
   output logic [1:0]        busy_o
 );
   logic [1:0][3:0] out_valid, out_ready, in_ready;
   flit_t [1:0] out;
+  logic [1:0][3:0] come_valid;
+  flit_t [1:0] come;
+
+  assign come_valid   = {(host_valid_i != '0) ? host_valid_i : out_valid[0], out_valid[1]};
+  assign come         = {(host_valid_i != '0) ? host_i : out[0], out[1]};
+  assign host_ready_o = in_ready[1];
+  assign sent_valid_o = out_valid[1];
+  assign sent_o       = out[1];
 
   for (genvar t = 0; t < 2; t++) begin : gen_tile
     logic load_in_valid, load_in_ready, load_out_valid, load_out_ready, acc_in_valid, acc_in_ready, acc_out_valid;
@@ -45,7 +59,7 @@ module mover_top
       .clk_i, .rst_ni,
       .board_i('0), .tile_y_i('0), .tile_x_i(4'(t)), .job_i(job_i[t]), .epoch_i('0), .wave_i('0),
       .cluster_i('{boards: 13'd1, hosts: 13'd1}),
-      .net_in_valid_i(out_valid[1-t]), .net_in_ready_o(in_ready[t]), .net_in_i(out[1-t]),
+      .net_in_valid_i(come_valid[t]), .net_in_ready_o(in_ready[t]), .net_in_i(come[t]),
       .net_out_valid_o(out_valid[t]), .net_out_ready_i(out_ready[t]), .net_out_o(out[t]),
       .box_in_valid_o(box_valid_o[t]), .box_in_ready_i(box_ready_i[t]), .box_in_o(box_o[t]),
       .box_out_valid_i(1'b0), .box_out_ready_o(unused_box), .box_out_i('0),

@@ -14,7 +14,10 @@ from gossamer.hdl import sources, verilate
 HERE = Path(__file__).parent
 
 
-@pytest.mark.parametrize("only", ["random_moves", "one_at_a_time", "memory_of_another_job", "a_line_is_copied_fast"])
+CASES = ["random_moves", "one_at_a_time", "memory_of_another_job", "refusals_of_a_host", "a_long_move_is_fast"]
+
+
+@pytest.mark.parametrize("only", CASES)
 def test_two_tiles(only: str, size: Size, seed: int) -> None:
     verilate.cocotb(
         "mover_top",
