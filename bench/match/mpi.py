@@ -108,7 +108,7 @@ def _bandwidth(context: Context) -> Row:
 def _lines(program: str, form: str, *where: str, arguments: tuple[str, ...] = ()) -> list[Any]:
     """What a program of two ranks writes in a form, as texts; on a cluster each rank has a board."""
     command = [sys.executable, str(ROOT / "gossamer"), "mpi", "run", str(_PROGRAMS / program), "-n", "2"]
-    command += ["--engine", "rtl", *where, "--", *arguments]
+    command += ["--engine", "rtl", *where, *(("--", *arguments) if arguments else ())]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise RunDied(f"{program}: {done.stderr.strip()[-500:]}")
