@@ -46,12 +46,12 @@ def physical(address: int) -> tuple[int, int]:
 
 
 class Memory:
-    """A tile's memory: lines, and answers that wait, in any order."""
+    """A tile's memory: lines, and answers that wait, in any order. A line is written when that is acknowledged."""
 
     def __init__(self, source: random.Random) -> None:
         self.source = source
         self.lines: dict[tuple[int, int], bytes] = {}
-        self.answers: list[tuple[int, bool, bytes]] = []
+        self.answers: list[tuple[int, bool, bytes, tuple[int, int]]] = []
 
     def line(self, space: int, at: int) -> bytes:
         if (space, at) not in self.lines:
@@ -73,10 +73,14 @@ class Memory:
         write, last, space = (request >> REQUEST_BITS - 1 - bit & 1 for bit in range(3))
         assert last and at % LINE == 0 and at < (SRAM if space else DRAM), hex(at)
         if write:
-            self.lines[space, at] = data.to_bytes(LINE, "little")
-            self.answers.append((number, True, b""))
+            self.answers.append((number, True, data.to_bytes(LINE, "little"), (space, at)))
         else:
-            self.answers.append((number, False, self.line(space, at)))
+            self.answers.append((number, False, self.line(space, at), (space, at)))
+
+    def answered(self, at: int) -> None:
+        _, written, data, key = self.answers.pop(at)
+        if written:
+            self.lines[key] = data
 
 
 @dataclass
@@ -124,7 +128,7 @@ class Tiles:
             memory = self.memories[tile]
             if memory.answers and chance() >= self.stall:
                 at = self.source.randrange(len(memory.answers)) if self.stall else 0
-                number, ack, data = memory.answers[at]
+                number, ack, data, _ = memory.answers[at]
                 answer_valid |= 1 << tile
                 value = (((ack << 1 | 1) << ID_BITS | number) << 8 * LINE) | int.from_bytes(data, "little")
                 answers |= value << (2 + ID_BITS + 8 * LINE) * tile
@@ -145,7 +149,7 @@ class Tiles:
             if fields["dest"] == ENDPOINT["host"] << 29:
                 self.replies.append(LOAD.unpack(fields["payload"])["status"])
         for tile, at in sent:
-            del self.memories[tile].answers[at]
+            self.memories[tile].answered(at)
         for tile in range(2):
             if asked >> tile & 1:
                 self.memories[tile].ask(int(dut.mem_req_o.value) >> REQUEST_BITS * tile & (1 << REQUEST_BITS) - 1)
