@@ -310,6 +310,8 @@ module gs_tile
   logic acc_in_valid, acc_in_ready, acc_out_valid, acc_out_ready, fault_valid, fault_ready, acc_dropped, switch_refused;
   logic acc_busy, switch_clk, beside_sent, beside_came, switch_refused_own, switch_busy;
   flit_t acc_in, acc_out, fault;
+  logic move_valid, move_ready, move_reply_valid;
+  flit_t move, move_reply;
 
   if (Accelerator) begin : gen_accelerator
     gs_clock_gate u_gate (
@@ -321,32 +323,43 @@ module gs_tile
     );
 
     if (MatchInTiles) begin : gen_match
-      gs_match_slot #(
-        .Receivers (ThreadsPerTile),
-        .MaxFlits  (MailboxMaxFlits),
-        .CamEntries(MatchCamEntries),
-        .Entries   (MatchListEntries)
+      gs_match_unit #(
+        .Mover(MatchMover),
+        .Alone(Alone)
       ) u_match (
-        .clk_i      (switch_clk),
+        .clk_i             (switch_clk),
         .rst_ni,
         .board_i,
         .tile_y_i,
         .tile_x_i,
-        .in_valid_i (acc_in_valid),
-        .in_ready_o (acc_in_ready),
-        .in_i       (acc_in),
-        .out_valid_o(acc_out_valid),
-        .out_ready_i(acc_out_ready),
-        .out_o      (acc_out),
-        .busy_o     (acc_busy)
+        .job_i             (job_i[6:2]),
+        .cluster_i,
+        .in_valid_i        (acc_in_valid),
+        .in_ready_o        (acc_in_ready),
+        .in_i              (acc_in),
+        .out_valid_o       (acc_out_valid),
+        .out_ready_i       (acc_out_ready),
+        .out_o             (acc_out),
+        .move_valid_o      (move_valid),
+        .move_ready_i      (move_ready),
+        .move_o            (move),
+        .move_reply_valid_i(move_reply_valid),
+        .move_reply_i      (move_reply),
+        .mem_req_valid_o   (direct_valid[1]),
+        .mem_req_ready_i   (direct_ready[1]),
+        .mem_req_o         (direct[1]),
+        .mem_rsp_valid_i   (direct_rsp_valid[1]),
+        .mem_rsp_i         (mem_rsp_i[0]),
+        .busy_o            (acc_busy)
       );
-      assign direct_valid[1] = 1'b0;
-      assign direct[1]       = '0;
-      assign fault_valid     = 1'b0;
-      assign fault           = '0;
-      logic unused_memory;
-      assign unused_memory = ^{direct_ready[1], direct_valid[1], direct_rsp_valid[1], fault_ready};
+      assign fault_valid = 1'b0;
+      assign fault       = '0;
+      logic unused_fault;
+      assign unused_fault = fault_ready;
     end else begin : gen_sum
+      assign {move_valid, move} = '0;
+      logic unused_move;
+      assign unused_move = ^{move_ready, move_reply_valid, move_reply};
       logic request_valid, request_ready, answer_valid;
       request_t request;
       answer_t answer;
@@ -401,9 +414,11 @@ module gs_tile
     assign {acc_in_ready, acc_out_valid, fault_valid, acc_busy} = '0;
     assign {acc_out, fault} = '0;
     assign {beside_sent, beside_came} = '0;
+    assign {move_valid, move} = '0;
     logic unused_accelerator;
     assign unused_accelerator = ^{acc_in_valid, acc_in, acc_out_ready, fault_ready, acc_busy, direct_ready[1],
-                                  direct_valid[1], direct_rsp_valid[1], acc_dropped, switch_busy};
+                                  direct_valid[1], direct_rsp_valid[1], acc_dropped, switch_busy, move_ready,
+                                  move_reply_valid, move_reply};
   end
 
   // Messages beside the mailbox: the accelerator's, and those that the switch refused.
@@ -427,7 +442,8 @@ module gs_tile
   // ------------------------------------------------------------- network
   gs_tile_switch #(
     .Accelerator(Accelerator),
-    .Alone      (Alone)
+    .Alone      (Alone),
+    .Mover      (Accelerator && MatchInTiles && MatchMover)
   ) u_switch (
     .clk_i          (switch_clk),
     .rst_ni,
@@ -468,6 +484,11 @@ module gs_tile
     .fault_valid_i  (fault_valid),
     .fault_ready_o  (fault_ready),
     .fault_i        (fault),
+    .move_valid_i   (move_valid),
+    .move_ready_o   (move_ready),
+    .move_i         (move),
+    .move_reply_valid_o(move_reply_valid),
+    .move_reply_o   (move_reply),
     .busy_o         (switch_busy),
     .acc_dropped_o  (acc_dropped),
     .refused_o      (switch_refused),

@@ -10,9 +10,10 @@
 ///
 /// A packet is checked when its last flit has come, and has no effect if it is refused. Packets are executed in order.
 /// While one packet's data go to memory the next one's arrive. Memory is accessed in whole lines and past the caches.
-/// The status of a reply is that of its own packet, or else the last refusal since the reply before: so a host asks
-/// for one reply behind many packets. An operation that does not exist is not repeated in the reply: it could be taken
-/// for an answer or an event of a control unit, or for an accelerator's fault.
+/// The status of a reply is that of its own packet; in a reply to a host else the last refusal since the host's reply
+/// before: so a host asks for one reply behind many packets, and no mover hears of a host's refusals. An operation that
+/// does not exist is not repeated in the reply: it could be taken for an answer or an event of a control unit, or for
+/// an accelerator's fault.
 module gs_tile_load
   import gs_tile_pkg::*;
   import gossamer_pkg::*;
@@ -157,6 +158,7 @@ module gs_tile_load
     fitting    = fits(rx_q.address, end_of, 32'd0, Log2InstrWords + 2);
     if (is_memory) begin
       fitting = fits(rx_q.address, end_of, DramBase, DirectW)
+          || fits(rx_q.address, end_of, PartitionBase, HalfW)
           || (SramReach != 0 && fits(rx_q.address, end_of, SramBase, $clog2(SramReach)));
     end
     misaligned = is_memory ? {rx_q.address[OffW-1:0], rx_q.length[OffW-1:0]} != '0
@@ -174,7 +176,9 @@ module gs_tile_load
   // ----------------------------------------------------------- operation
   load_op_e op_q;
   logic [7:0] tag_q;
-  logic [3:0] status_q, group_q;
+  // Refusals since the last reply to a host; this packet's
+  logic [3:0] status_q, own_status_q, group_q;
+  logic reports_q, reports;
   logic [31:0] address_q, address_d, reply_q;
   logic [31:2] end_q;
   // The operation ends with this word or line; it has ended; a reply is asked for; it is one of instructions.
@@ -203,6 +207,8 @@ module gs_tile_load
   assign acked      = mem_rsp_valid_i && mem_rsp_i.ack;
   assign line_back  = mem_rsp_valid_i && !mem_rsp_i.ack;
   assign out_fire   = out_valid_o && out_ready_i;
+  // What is refused is the host's to hear, unless a mover hears it.
+  assign reports    = rx_q.reply == '0 || !rx_kind_q || rx_q.reply[31:29] != EndpointAccelerator;
   // All of them, or those of the mask; one is read, the first.
   assign mems       = (rx_q.op == LoadOpReadInstr) ? InstrMems'(rx_q.group & -rx_q.group)
                     : (rx_q.group == '1) ? '1 : InstrMems'(rx_q.group);
@@ -343,8 +349,8 @@ module gs_tile_load
       fill_q     <= fill_d;
       writes_q   <= writes_q + 7'(mem_fire && state_q == Write && line_ends) - 7'(acked);
       if (line_back) back_q <= mem_rsp_i.last ? '0 : back_q + BeatW'(1);
-      if (reject) status_q <= found_q;
-      else if (state_q == Head && out_fire) status_q <= '0;
+      if (reject && reports) status_q <= found_q;
+      else if (state_q == Head && out_fire && reports_q) status_q <= '0;
     end
     rx_count_q <= rx_count_d;
     found_q    <= status;
@@ -358,6 +364,8 @@ module gs_tile_load
       tag_q     <= rx_q.tag;
       group_q   <= rx_q.group;
       reply_q   <= rx_q.reply;
+      reports_q <= reports;
+      own_status_q <= found_q;
       replies_q <= rx_q.reply != '0;
       end_q     <= end_of[31:2];
       pad_q     <= pad;
@@ -424,11 +432,9 @@ module gs_tile_load
 
   always_comb begin
     mem_req_valid_o = (writing_q && !writes_q[$clog2(MostWrites)]) || asking_q;
-    // The address map's windows: DRAM as it is, and SRAM.
     mem_req_o       = '{
-      write: writing_q, last: asking_q || line_ends, space: !address_q[30],
-      id: DirectId | MemIdW'(line_q), addr: address_q[30] ? {2'b00, address_q[29:0]} : {4'h0, address_q[27:0]},
-      data: '0
+      write: writing_q, last: asking_q || line_ends, space: is_sram(address_q[31:30]),
+      id: DirectId | MemIdW'(line_q), addr: physical(address_q), data: '0
     };
     if (op_q == LoadOpWrite) mem_req_o.data = row[32*(get_q & 6'(RowWords - BeatWords))+:8*DramPortBytes];
   end
@@ -439,8 +445,8 @@ module gs_tile_load
   assign out_valid_o = sends_q;
   always_comb begin
     automatic load_header_t header;
-    header = '{reply: '0, length: 32'(size_q) << 4, address: from_q, spare: '0, status: status_q, tag: tag_q,
-               group: group_q, op: op_q};
+    header = '{reply: '0, length: 32'(size_q) << 4, address: from_q, spare: '0,
+               status: reports_q ? status_q : own_status_q, tag: tag_q, group: group_q, op: op_q};
     out_o  = '{kind: FlitKindHeader, last: size_q == '0, vnet: VnetReply, job: job_i, epoch: '0, wave: '0,
                dest: reply_q, payload: header};
     if (state_q == Data) begin

@@ -5,13 +5,16 @@
 ///
 ///     network, mailbox    ==> mailbox                          (the mailbox checks its packets itself)
 ///     network, request    ==> loader, accelerator              by kind of address; others are refused
-///     network, reply and control: nothing in a tile takes them; refused
+///     network, reply and control: nothing else in a tile takes them; refused
 ///     mailbox             ==> network; its own accelerator
 ///     loader, faults      ==> network, reply
 ///     accelerator         ==> network; its own mailbox
+///     mover               ==> network, request; its own loader
+///     network, reply      ==> mover, a flit for each write that it asked for; so the own loader's replies to it
 ///
 /// A refused packet is dropped whole and counted. Packets of different virtual networks share no buffer: none waits for
-/// a packet that waits for it. The accelerator waits for the mailbox network alone, which always drains.
+/// a packet that waits for it. The accelerator waits for the mailbox network alone, which always drains. The mover has
+/// a way out of its own: its packets wait for loaders, and these for memory and for its replies, which it always takes.
 module gs_tile_switch
   import gossamer_pkg::*;
   import gs_address_pkg::*;
@@ -19,7 +22,9 @@ module gs_tile_switch
   /// 1: there is an accelerator
   parameter bit Accelerator = 1'b0,
   /// 1: there is no network: the accelerator reaches its own tile and hosts only
-  parameter bit Alone       = 1'b0
+  parameter bit Alone       = 1'b0,
+  /// 1: there is a mover
+  parameter bit Mover       = 1'b0
 ) (
   input  logic        clk_i,
   input  logic        rst_ni,
@@ -64,6 +69,12 @@ module gs_tile_switch
   input  logic        fault_valid_i,
   output logic        fault_ready_o,
   input  flit_t       fault_i,
+  // mover: its packets to loaders, replies to it
+  input  logic        move_valid_i,
+  output logic        move_ready_o,
+  input  flit_t       move_i,
+  output logic        move_reply_valid_o,
+  output flit_t       move_reply_o,
   // a flit waits for loader or accelerator
   output logic        busy_o,
   // a message that the accelerator took, or sent to a destination that is nothing; a packet was refused
@@ -78,7 +89,7 @@ module gs_tile_switch
   address_accelerator_t dest;
   logic here, everywhere, first_q, to_load, to_acc, to_load_q, to_acc_q, own_q, taken, request_valid_q, request_go;
   logic request_first_q, request_refused;
-  logic acc_net_ready, acc_net_valid;
+  logic acc_net_ready, acc_net_valid, load_net_ready, load_net_valid, reply_refused;
   flit_t request_q;
 
   assign dest       = net_in_i.dest;
@@ -88,11 +99,10 @@ module gs_tile_switch
   assign to_acc     = Accelerator && dest.kind == EndpointAccelerator && here && net_in_i.job == job_i;
 
   // Readiness depends on registers alone, never on what comes.
-  assign request_go                  = to_load_q ? load_in_ready_i : !to_acc_q || acc_net_ready;
+  assign request_go                  = to_load_q ? load_net_ready : !to_acc_q || acc_net_ready;
   assign net_in_ready_o[VnetRequest] = !request_valid_q || request_go;
   assign taken                       = net_in_valid_i[VnetRequest] && net_in_ready_o[VnetRequest];
-  assign load_in_valid_o             = request_valid_q && to_load_q;
-  assign load_in_o                   = request_q;
+  assign load_net_valid              = request_valid_q && to_load_q;
   assign acc_net_valid               = request_valid_q && to_acc_q;
   assign busy_o                      = request_valid_q;
 
@@ -119,9 +129,68 @@ module gs_tile_switch
   assign net_in_ready_o[VnetControl] = 1'b1;
   // What is for neither of them goes in a cycle.
   assign request_refused = request_valid_q && request_first_q && !to_load_q && !to_acc_q;
-  assign refused_o       = request_refused || net_in_valid_i[VnetReply] && net_in_i.last
+  assign refused_o       = request_refused || reply_refused
                         || net_in_valid_i[VnetControl] && net_in_i.last;
   assign refused_own_o   = request_refused && own_q;
+
+  // ------------------------------------------------------------------ mover
+  logic move_net_valid, move_net_ready, load_net_out_valid, load_net_out_ready;
+
+  if (Mover) begin : gen_mover
+    address_tile_t move_dest;
+    address_accelerator_t load_dest, reply_dest;
+    logic move_here, reply_here, load_here;
+    logic [1:0] load_ready;
+    logic [3:0] load_valid;
+
+    // To the own loader, or away
+    assign move_dest      = move_i.dest;
+    assign move_here      = {move_dest.board, move_dest.tile_y, move_dest.tile_x} == {board_i, tile_y_i, tile_x_i};
+    assign move_net_valid = move_valid_i && !move_here;
+    assign move_ready_o   = move_here ? load_ready[1] : move_net_ready;
+    gs_packet_arbiter #(.N(2)) u_load (
+      .clk_i,
+      .rst_ni,
+      .in_valid_i ({move_valid_i && move_here, load_net_valid}),
+      .in_ready_o (load_ready),
+      .in_i       ('{request_q, move_i}),
+      .out_valid_o(load_valid),
+      .out_ready_i({4{load_in_ready_i}}),
+      .out_o      (load_in_o)
+    );
+    assign load_in_valid_o = load_valid != '0;
+    assign load_net_ready  = load_ready[0];
+
+    // Replies to it, those of the network first; they are a flit each.
+    assign reply_dest         = net_in_i.dest;
+    assign load_dest          = load_out_i.dest;
+    assign reply_here         = net_in_valid_i[VnetReply] && net_in_i.kind == FlitKindHeader && net_in_i.last
+                             && reply_dest.kind == EndpointAccelerator
+                             && {reply_dest.board, reply_dest.tile_y, reply_dest.tile_x}
+                             == {board_i, tile_y_i, tile_x_i};
+    assign load_here          = load_dest.kind == EndpointAccelerator
+                             && {load_dest.board, load_dest.tile_y, load_dest.tile_x} == {board_i, tile_y_i, tile_x_i};
+    assign move_reply_valid_o = reply_here || (load_out_valid_i && load_here);
+    assign move_reply_o       = reply_here ? net_in_i : load_out_i;
+    assign load_net_out_valid = load_out_valid_i && !load_here;
+    assign load_out_ready_o   = load_here ? !reply_here : load_net_out_ready;
+    assign reply_refused      = net_in_valid_i[VnetReply] && net_in_i.last && !reply_here;
+    logic unused_mover;
+    assign unused_mover = ^{move_dest, load_dest, reply_dest};
+  end else begin : gen_no_mover
+    assign load_in_valid_o    = load_net_valid;
+    assign load_in_o          = request_q;
+    assign load_net_ready     = load_in_ready_i;
+    assign load_net_out_valid = load_out_valid_i;
+    assign load_out_ready_o   = load_net_out_ready;
+    assign reply_refused      = net_in_valid_i[VnetReply] && net_in_i.last;
+    assign move_net_valid     = 1'b0;
+    assign move_ready_o       = 1'b0;
+    assign move_reply_valid_o = 1'b0;
+    assign move_reply_o       = '0;
+    logic unused_mover;
+    assign unused_mover = ^{move_valid_i, move_i, move_net_ready, move_net_valid};
+  end
 
   // ------------------------------------------------------------ accelerator
   logic far_net_valid, far_net_ready, acc_far_valid, acc_far_ready;
@@ -265,11 +334,12 @@ module gs_tile_switch
 
   // -------------------------------------------------------------- to network
   // In the mailbox network the mailbox, in the others all but it.
-  localparam int unsigned Sources = Accelerator ? 5 : 3;
+  localparam int unsigned Others = Accelerator ? 5 : 3;
+  localparam int unsigned Sources = Mover ? Others + 1 : Others;
   logic [Sources-1:0] out_valid, out_ready;
   flit_t out[Sources];
-  assign out_valid[2:0] = {load_out_valid_i, far_net_valid, box_out_valid_i};
-  assign {load_out_ready_o, far_net_ready, box_out_ready_o} = out_ready[2:0];
+  assign out_valid[2:0] = {load_net_out_valid, far_net_valid, box_out_valid_i};
+  assign {load_net_out_ready, far_net_ready, box_out_ready_o} = out_ready[2:0];
   assign out[0] = box_out_i;
   assign out[1] = far_out_i;
   assign out[2] = load_out_i;
@@ -282,6 +352,13 @@ module gs_tile_switch
     assign {fault_ready_o, acc_far_ready} = '0;
     logic unused_out;
     assign unused_out = ^{fault_valid_i, fault_i, acc_far_valid, acc_flit};
+  end
+  if (Mover) begin : gen_mover_out
+    assign out_valid[Others] = move_net_valid;
+    assign move_net_ready    = out_ready[Others];
+    assign out[Others]       = move_i;
+  end else begin : gen_no_mover_out
+    assign move_net_ready = 1'b0;
   end
 
   gs_packet_arbiter #(.N(Sources)) u_out (

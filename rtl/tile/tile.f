@@ -6,9 +6,9 @@
 -f cache/cache.f
 -f fabric/fabric.f
 -f mailbox/mailbox.f
+-f mover/mover.f
 -f match/slot.f
 memory/gs_mem_arbiter.sv
-tile/gs_tile_pkg.sv
 tile/gs_tile_cache_pkg.sv
 tile/gs_route_port.sv
 tile/gs_route_merge.sv
@@ -26,6 +26,7 @@ tile/gs_thread_control.sv
 tile/gs_control_decode.sv
 tile/gs_control.sv
 tile/gs_packet_arbiter.sv
+match/gs_match_unit.sv
 tile/gs_tile_switch.sv
 tile/gs_acc_memory.sv
 tile/gs_acc_sum.sv

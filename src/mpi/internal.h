@@ -12,11 +12,16 @@
 //                        word 3  eager: bytes | context << 16; announce: context << 16
 //                        word 4  eager: the message; announce: the sender's request, word 5 bytes
 //   clear                word 1  the sender's request, word 2 bytes that are wanted, word 3 the receiver's request
+//                        word 4  where the tile has a mover: address of the first byte, or 0 for the core to copy
 //   data                 word 0  kind | the receiver's request << 16, word 1 offset, word 2 and on: bytes
+//                                where the tile has a mover: | bytes << 8
 //   credit               word 0 alone
 //
 // Where the tile has a match engine, messages (announce and eager) go to it, and it sends them on to the thread when
 // they have a receive, with the receive's request in place of their number.
+//
+// Where the tile has a mover, whole lines of the receiver's memory are its to write. The bytes before the first line
+// and behind the last come in packets, since the receiver's cache may hold their lines. A rank has one move at a time.
 #pragma once
 
 #include <mpi.h>
@@ -36,6 +41,8 @@
 #define RANKS_PER_TILE (GS_THREADS_PER_TILE / GSMPI_STRIDE ? GS_THREADS_PER_TILE / GSMPI_STRIDE : 1)
 /// Eager messages wait in the engine's store: three quarters of it are promised, so announcements find room as well.
 #define CREDITS_OF_STORE (GS_MATCH_ENTRIES * 3 / 4 / (RANKS_PER_TILE * GSMPI_SIZE))
+/// Long messages are for the tile's data mover to copy (rtl/mover); move.c asks it.
+#define MOVES_IN_HARDWARE GS_MATCH_MOVER
 #endif
 #else
 #define RANK_LOCAL
@@ -49,6 +56,7 @@
 
 #ifndef MATCH_IN_HARDWARE
 #define MATCH_IN_HARDWARE 0
+#define MOVES_IN_HARDWARE 0
 #define CREDITS_OF_STORE 8
 #endif
 
@@ -96,10 +104,10 @@ typedef struct Comm {
   Peer* peers[];  // by rank
 } Comm;
 
-typedef enum { kNoWork, kSendClear, kSendData } Work;
+typedef enum { kNoWork, kSendClear, kSendData, kSendMove } Work;
 
 typedef struct gsmpi_request {
-  struct gsmpi_request* next;       // in the queue of receives, or of free requests
+  struct gsmpi_request* next;       // in the queue of receives, of sends for the mover, or of free requests
   struct gsmpi_request* next_work;  // in the queue of work
   Comm* comm;
   Peer* peer;  // null: any source
@@ -113,6 +121,9 @@ typedef struct gsmpi_request {
   int count, tag;
   int source;  // or destination, as the program named it
   MPI_Datatype type;
+#if MOVES_IN_HARDWARE
+  uint32_t place;  // of a send: where the receiver wants the first byte
+#endif
   uint16_t id, their_id;
   uint8_t work;
   bool used, receives, synchronous, persistent, active, done, queued, freed, absent, copied;
@@ -164,6 +175,10 @@ typedef struct Rank {
   Ahead* ahead;
   Request* free_requests;
   Request* receiving;  // that of MPI_Recv
+#if MOVES_IN_HARDWARE
+  Request* move;  // the send that the mover has, and those that wait for it
+  Request* last_move;
+#endif
   Request** requests;
   uint32_t request_count, request_room;
   uint32_t early_count;
@@ -236,6 +251,30 @@ const Early* gsmpi_match_left(void);
 void gsmpi_engine_says(const Packet* packet);
 /// Empties the tile's engine, before any rank sends; all ranks of a tile may do so.
 void gsmpi_engine_clear(void);
+
+// ---- messages.c, for move.c ----
+void gsmpi_add_work(Request* request, Work work);
+void gsmpi_complete(Request* request);
+/// Sends some bytes of a send from the core.
+void gsmpi_send_data(const Request* request, Packet* packet, uint32_t at, uint32_t bytes);
+
+// ---- move.c, where the tile has a mover ----
+/// Where a receive wants its bytes written by the sender's mover: 0 if its core is to send them.
+uint32_t gsmpi_move_place(const Request* request);
+/// A send whose receiver has answered becomes work: for the mover if there is enough to move, else for the core.
+void gsmpi_move_begin(Request* request, uint32_t place);
+/// Makes a packet of a send that is for the mover, the last one for the mover itself.
+void gsmpi_move_send(Request* request, Packet* packet);
+/// The mover tells of an end.
+void gsmpi_move_says(const Packet* packet);
+/// The mover has something of this rank.
+static inline bool gsmpi_moving(void) {
+#if MOVES_IN_HARDWARE
+  return gsmpi.move != NULL;
+#else
+  return false;
+#endif
+}
 
 // ---- requests.c ----
 /// What a request came to, for its caller; frees it if it is not persistent.

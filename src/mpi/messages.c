@@ -45,7 +45,7 @@ void gsmpi_free_request(Request* request) {
   gsmpi.free_requests = request;
 }
 
-static void complete(Request* request) {
+void gsmpi_complete(Request* request) {
   request->done = true;
   if (request->receives) {
     if (request->copied) gsmpi_unpack(request->data, request->moved, request->count, request->type, request->buffer);
@@ -56,7 +56,7 @@ static void complete(Request* request) {
 
 // ---------------------------------------------------------------------- work that waits to be sent
 
-static void add_work(Request* request, Work work) {
+void gsmpi_add_work(Request* request, Work work) {
   request->work = (uint8_t)work;
   request->next_work = NULL;
   if (gsmpi.work)
@@ -83,6 +83,16 @@ static uint32_t first_word(Peer* peer, Kind kind) {
   return word;
 }
 
+void gsmpi_send_data(const Request* request, Packet* packet, uint32_t at, uint32_t bytes) {
+  packet->word[0] = kData | (uint32_t)request->their_id << 16;
+#if MOVES_IN_HARDWARE
+  packet->word[0] |= bytes << 8;
+#endif
+  packet->word[1] = at;
+  memcpy(packet->word + 2, request->data + at, bytes);
+  transport_send(request->peer, packet, 8 + bytes);
+}
+
 /// Sends a packet of a request's work; false if there is no room for it now.
 static bool do_work(Request* request) {
   Peer* peer = request->peer;
@@ -93,21 +103,29 @@ static bool do_work(Request* request) {
     packet->word[1] = request->their_id;
     packet->word[2] = request->wanted;
     packet->word[3] = request->id;
+#if MOVES_IN_HARDWARE
+    packet->word[4] = gsmpi_move_place(request);
+    transport_send(peer, packet, 20);
+#else
     transport_send(peer, packet, 16);
+#endif
     request->work = kNoWork;
-    if (request->wanted == 0) complete(request);
+    if (request->wanted == 0) gsmpi_complete(request);
     return true;
   }
+#if MOVES_IN_HARDWARE
+  if (request->work == kSendMove) {
+    gsmpi_move_send(request, packet);
+    return true;
+  }
+#endif
   const uint32_t left = request->wanted - request->moved;
   const uint32_t now = left < kDataBytes ? left : kDataBytes;
-  packet->word[0] = kData | (uint32_t)request->their_id << 16;
-  packet->word[1] = request->moved;
-  memcpy(packet->word + 2, request->data + request->moved, now);
-  transport_send(peer, packet, 8 + now);
+  gsmpi_send_data(request, packet, request->moved, now);
   request->moved += now;
   if (request->moved == request->wanted) {
     request->work = kNoWork;
-    complete(request);
+    gsmpi_complete(request);
   }
   return true;
 }
@@ -135,10 +153,10 @@ static __attribute__((noinline)) void pump(void) {
     const uint16_t before = request->work;
     if (do_work(request)) {
       stuck = NULL;
-      if (request->work == before && request->work != kNoWork) add_work(request, before);
+      if (request->work == before && request->work != kNoWork) gsmpi_add_work(request, before);
     } else {
       if (!stuck) stuck = request;
-      add_work(request, before);
+      gsmpi_add_work(request, before);
     }
   }
 }
@@ -159,7 +177,7 @@ static void deliver(Request* request, const Peer* peer, int tag, uint32_t bytes,
   take(request, peer, tag, bytes);
   memcpy(request->data, data, request->wanted);
   request->moved = request->wanted;
-  complete(request);
+  gsmpi_complete(request);
 }
 
 /// A message that was announced: its sender hears that it may come, and where to.
@@ -167,7 +185,7 @@ static void clear(Request* request, const Peer* peer, int tag, uint32_t bytes, u
   take(request, peer, tag, bytes);
   request->moved = 0;
   request->their_id = their_id;
-  add_work(request, kSendClear);
+  gsmpi_add_work(request, kSendClear);
 }
 
 /// A message for a receive.
@@ -228,13 +246,21 @@ static void arrive(const Packet* packet) {
   const uint32_t kind = word & 0xFF;
   if (kind == kData) {
     Request* request = gsmpi.requests[word >> 16];
-    const uint32_t at = packet->word[1], left = request->wanted - at;
+    const uint32_t at = packet->word[1];
+#if MOVES_IN_HARDWARE
+    const uint32_t now = word >> 8 & 0xFF;
+#else
+    const uint32_t left = request->wanted - at;
     const uint32_t now = left < kDataBytes ? left : kDataBytes;
+#endif
     memcpy(request->data + at, packet->word + 2, now);
     request->moved += now;
-    if (request->moved == request->wanted) complete(request);
+    if (request->moved == request->wanted) gsmpi_complete(request);
     return;
   }
+#if MOVES_IN_HARDWARE
+  if (kind == GS_MATCH_PACKET_MOVED || kind == GS_MATCH_PACKET_LANDED) return gsmpi_move_says(packet);
+#endif
 #if MATCH_IN_HARDWARE
   if (unlikely(kind >= GS_MATCH_PACKET_FOUND)) return gsmpi_engine_says(packet);
 #endif
@@ -245,10 +271,14 @@ static void arrive(const Packet* packet) {
     request->wanted = packet->word[2];
     request->their_id = (uint16_t)packet->word[3];
     request->moved = 0;
-    if (request->wanted)
-      add_work(request, kSendData);
+    if (request->wanted == 0)
+      gsmpi_complete(request);
     else
-      complete(request);
+#if MOVES_IN_HARDWARE
+      gsmpi_move_begin(request, packet->word[4]);
+#else
+      gsmpi_add_work(request, kSendData);
+#endif
   } else if (kind != kCredit) {
 #if MATCH_IN_HARDWARE
     Request* request = gsmpi.requests[packet->word[2] & 0xFFFF];
@@ -382,7 +412,8 @@ int gsmpi_receive_short(Comm* comm, Peer* peer, void* buffer, uint32_t bytes, in
 }
 
 void gsmpi_flush(void) {
-  while (gsmpi_progress(), gsmpi.work != NULL || gsmpi.repay != NULL) transport_wait(true);
+  while (gsmpi_progress(), gsmpi.work != NULL || gsmpi.repay != NULL || gsmpi_moving())
+    transport_wait(gsmpi.work != NULL || gsmpi.repay != NULL);
 }
 
 // ---------------------------------------------------------------------- what is sent and received
@@ -418,7 +449,7 @@ void gsmpi_start_send(Request* request, const char* call) {
   if (!request->synchronous && request->bytes <= kEagerBytes && peer->sent != peer->limit) {
     gsmpi_send_eager(peer, packet, peer->sent, request->context << 16, request->tag, request->data, request->bytes,
                      false);
-    complete(request);
+    gsmpi_complete(request);
   } else {
     ++peer->limit;  // what is announced needs no credit
     packet->word[0] = first_word(peer, kAnnounce);

@@ -305,6 +305,7 @@ WRONG = {
         "[stream]\npacket_bytes = 256 #!",
         "stream.packet_bytes: is 256, which holds 252 elements of a byte",
     ),
+    "mover": ("[match]\nmover = true #!", "match.mover: needs an engine in each tile (in_tiles is false)"),
     "lists": ("[match]\nlists = 64 #!\nlist_entries = 32", "match.lists: is 64, more lists than entries"),
     "twice": (
         "[core]\nthreads_per_core = 4\nthreads_per_core = 8 #!",

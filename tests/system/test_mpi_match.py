@@ -66,6 +66,22 @@ def test_programs(name: str, command: Command, size: Size) -> None:
     assert sorted(lines) == sorted(here.stdout.splitlines())
 
 
+def test_long_messages(command: Command) -> None:
+    """Moves of all ranks at once, unaligned, while the receivers write beside their buffers."""
+    here = command("mpi", "run", FIXTURES / "long.c", "-n", "4")
+    done, lines = run(FIXTURES / "long.c", 4)
+    assert here.returncode == 0, here.stdout + here.stderr
+    assert good(done, lines), lines
+    assert sorted(lines) == sorted(here.stdout.splitlines())
+
+
+def test_the_core_does_not_copy() -> None:
+    """A long message takes less than a cycle a byte; the core's own copy takes some 50."""
+    done, lines = run(ROOT / "bench" / "match" / "programs" / "bandwidth.c", 2, "65536")
+    assert good(done, lines), lines
+    assert int(lines[0].split()[2]) < 65536, lines
+
+
 def test_matching_order(seed: int, size: Size) -> None:
     """Random streams and receives with wildcards, judged by MPI's rules alone."""
     for number in range(size.pick(1, 1, 50)):

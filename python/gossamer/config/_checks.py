@@ -189,3 +189,5 @@ def _endpoints(config: Config) -> Iterator[Complaint]:
     if match.in_tiles and (match.cam_entries < 2 or match.list_entries < 8):
         keys = "match.in_tiles match.cam_entries match.list_entries"
         yield keys, f"needs a CAM of 2 entries and 8 behind it ({match.cam_entries} and {match.list_entries} here)"
+    if match.mover and not match.in_tiles:
+        yield "match.mover match.in_tiles", "needs an engine in each tile (in_tiles is false)"

@@ -106,6 +106,7 @@ def _own(config: Config, boards: tuple[int, int]) -> Iterator[tuple[str, str]]:
     for name, value in shared.enums["match_packet"].values.items():
         yield f"GS_MATCH_PACKET_{name.upper()}", _hex(value)
     yield "GS_MATCH_IN_TILES", str(int(config.match.in_tiles))
+    yield "GS_MATCH_MOVER", str(int(config.match.mover))
     yield "GS_MATCH_ENTRIES", str(config.match.list_entries)
     thread = shared.layouts["address_thread"]
     # In a program the fields follow each other without gaps (rtl/fabric/gs_address_pkg.sv).

@@ -153,8 +153,8 @@ def broken(tile: Tile, source: random.Random) -> tuple[network.Flits, int | None
         return network.packet(wrong, data), REFUSAL["address"]
     if kind == 4:  # beyond the ends of the windows, or over them
         place = source.choice(
-            [0, SRAM - line, SRAM + sram(tile), DRAM + dram(tile), DRAM + dram(tile) - len(data) + line, 0x8000_0000,
-             0xFFFF_FFE0, 0x0010_0000]
+            [0, SRAM - line, SRAM + sram(tile), DRAM + dram(tile), DRAM + dram(tile) - len(data) + line,
+             0x8000_0000 + tile.config.memory.dram.bytes // 2, 0x8000_0000 - line, 0xFFFF_FFE0, 0x0010_0000]
         )  # fmt: skip
         return network.packet(network.header("write", place, len(data), reply=network.HOST), data), REFUSAL["address"]
     if kind == 5:  # reads and fills over the end; a length that wraps around

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What stands in a tile's accelerator slot for MPI: the match engine, and with it a data mover where there is one.
+///
+/// Requests to the mover come by the engine's port and are told by their first byte; they are always taken, so nothing
+/// that waits for the engine waits for the mover. Answers of both leave by one port, to mailboxes. The mover's packets
+/// and the replies to them have ports of their own: they travel in networks in which others wait for the engine.
+module gs_match_unit
+  import gs_tile_pkg::*;
+  import gossamer_pkg::*;
+#(
+  /// 1: there is a mover
+  parameter bit Mover = 1'b0,
+  /// 1: there is no network
+  parameter bit Alone = 1'b0
+) (
+  input  logic                     clk_i,
+  input  logic                     rst_ni,
+  input  logic [11:0]              board_i,
+  input  logic [3:0]               tile_y_i,
+  input  logic [3:0]               tile_x_i,
+  input  logic [4:0]               job_i,
+  input  gs_address_pkg::cluster_t cluster_i,
+  input  logic                     in_valid_i,
+  output logic                     in_ready_o,
+  input  flit_t                    in_i,
+  output logic                     out_valid_o,
+  input  logic                     out_ready_i,
+  output flit_t                    out_o,
+  /// the mover's packets to loaders, and their replies, which are always taken
+  output logic                     move_valid_o,
+  input  logic                     move_ready_i,
+  output flit_t                    move_o,
+  input  logic                     move_reply_valid_i,
+  input  flit_t                    move_reply_i,
+  /// the mover's memory; responses are always taken
+  output logic                     mem_req_valid_o,
+  input  logic                     mem_req_ready_i,
+  output mem_req_t                 mem_req_o,
+  input  logic                     mem_rsp_valid_i,
+  input  mem_rsp_t                 mem_rsp_i,
+  output logic                     busy_o
+);
+  logic engine_in_valid, engine_in_ready, engine_out_valid, engine_out_ready, engine_busy;
+  flit_t engine_out;
+
+  gs_match_slot #(
+    .Receivers (ThreadsPerTile),
+    .MaxFlits  (MailboxMaxFlits),
+    .CamEntries(MatchCamEntries),
+    .Entries   (MatchListEntries)
+  ) u_engine (
+    .clk_i,
+    .rst_ni,
+    .board_i,
+    .tile_y_i,
+    .tile_x_i,
+    .in_valid_i (engine_in_valid),
+    .in_ready_o (engine_in_ready),
+    .in_i,
+    .out_valid_o(engine_out_valid),
+    .out_ready_i(engine_out_ready),
+    .out_o      (engine_out),
+    .busy_o     (engine_busy)
+  );
+
+  if (Mover) begin : gen_mover
+    match_move_t head;
+    logic first_q, to_mover, to_mover_q, mover_valid, mover_ready, mover_busy;
+    logic [1:0] ready;
+    logic [3:0] valid;
+    flit_t mover_out, chosen;
+    logic skid_ready;
+
+    // The first flit says for all of a packet who gets it.
+    assign head            = in_i.payload;
+    assign to_mover        = first_q ? in_i.kind == FlitKindBody && head.kind == MatchPacketMove : to_mover_q;
+    assign engine_in_valid = in_valid_i && !to_mover;
+    assign in_ready_o      = to_mover || engine_in_ready;
+    always_ff @(posedge clk_i) begin
+      if (!rst_ni) first_q <= 1'b1;
+      else if (in_valid_i && in_ready_o) first_q <= in_i.last;
+      if (in_valid_i && first_q) to_mover_q <= to_mover;
+    end
+
+    gs_mover #(
+      .Receivers(ThreadsPerTile),
+      .Alone    (Alone)
+    ) u_mover (
+      .clk_i,
+      .rst_ni,
+      .board_i,
+      .tile_y_i,
+      .tile_x_i,
+      .job_i,
+      .cluster_i,
+      .in_valid_i   (in_valid_i && to_mover),
+      .in_i,
+      .out_valid_o  (mover_valid),
+      .out_ready_i  (mover_ready),
+      .out_o        (mover_out),
+      .write_valid_o(move_valid_o),
+      .write_ready_i(move_ready_i),
+      .write_o      (move_o),
+      .reply_valid_i(move_reply_valid_i),
+      .reply_i      (move_reply_i),
+      .mem_req_valid_o,
+      .mem_req_ready_i,
+      .mem_req_o,
+      .mem_rsp_valid_i,
+      .mem_rsp_i,
+      .busy_o       (mover_busy)
+    );
+
+    gs_packet_arbiter #(.N(2)) u_out (
+      .clk_i,
+      .rst_ni,
+      .in_valid_i ({mover_valid, engine_out_valid}),
+      .in_ready_o (ready),
+      .in_i       ('{engine_out, mover_out}),
+      .out_valid_o(valid),
+      .out_ready_i({4{skid_ready}}),
+      .out_o      (chosen)
+    );
+    assign {mover_ready, engine_out_ready} = ready;
+    // The arbiter asks whether its flit is taken before it says which one; the switch answers by its address.
+    gs_skid #(.data_t(flit_t)) u_out_skid (
+      .clk_i,
+      .rst_ni,
+      .in_valid_i (valid != '0),
+      .in_ready_o (skid_ready),
+      .in_data_i  (chosen),
+      .out_valid_o,
+      .out_ready_i,
+      .out_data_o (out_o)
+    );
+    assign busy_o = engine_busy || mover_busy || out_valid_o;
+    logic unused;
+    assign unused = ^head;
+  end else begin : gen_no_mover
+    assign engine_in_valid  = in_valid_i;
+    assign in_ready_o       = engine_in_ready;
+    assign out_valid_o      = engine_out_valid;
+    assign engine_out_ready = out_ready_i;
+    assign out_o            = engine_out;
+    assign busy_o           = engine_busy;
+    assign {move_valid_o, move_o, mem_req_valid_o, mem_req_o} = '0;
+    logic unused;
+    assign unused = ^{job_i, cluster_i, move_ready_i, move_reply_valid_i, move_reply_i, mem_req_ready_i,
+                      mem_rsp_valid_i, mem_rsp_i, Alone};
+  end
+endmodule

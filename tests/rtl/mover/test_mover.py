@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The data mover: two tiles that write each other's memory, byte for byte against a model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from conftest import Size
+
+from gossamer import config as configs
+from gossamer.hdl import sources, verilate
+
+HERE = Path(__file__).parent
+
+
+CASES = ["random_moves", "one_at_a_time", "memory_of_another_job", "refusals_of_a_host", "a_long_move_is_fast"]
+
+
+@pytest.mark.parametrize("only", CASES)
+def test_two_tiles(only: str, size: Size, seed: int) -> None:
+    verilate.cocotb(
+        "mover_top",
+        sources.blocks("tile/tile.f", config=configs.load("tiny-match")) + [HERE / "mover_top.sv"],
+        "rtl.mover.move_cocotb",
+        environment={"MOVE_SEED": str(seed), "MOVE_COUNT": str(size.pick(60, 200, 5000))},
+        seed=seed,
+        only=only,
+    )
