@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A core with its instruction memory, as a tile has them: what is measured as "the core". The memory's other port
-/// belongs to the other core.
+/// A core with its instruction memory and its decoder's table, as a tile has them: what is measured as "the core". The
+/// other ports of both belong to the other core.
 module core_memory
   import gs_core_pkg::*;
 #(
@@ -19,6 +19,9 @@ module core_memory
   input  logic [PcW-1:0]            other_addr_i,
   input  logic [31:0]               other_wdata_i,
   output logic [31:0]               other_rdata_o,
+  input  logic                      other_rom_en_i,
+  input  logic [DecodeW-1:0]        other_rom_addr_i,
+  output logic [CtlW-1:0]           other_rom_word_o,
   input  logic                      iwr_valid_i,
   input  logic                      iwr_write_i,
   input  logic [PcW-1:0]            iwr_addr_i,
@@ -50,6 +53,9 @@ module core_memory
   logic en, we;
   logic [PcW-1:0] addr;
   logic [31:0] wdata, rdata;
+  logic rom_en;
+  logic [DecodeW-1:0] rom_addr;
+  logic [CtlW-1:0] rom_word;
 
   gs_core #(
     .ThreadsPerCore(ThreadsPerCore),
@@ -62,6 +68,9 @@ module core_memory
     .imem_addr_o (addr),
     .imem_wdata_o(wdata),
     .imem_rdata_i(rdata),
+    .rom_en_o    (rom_en),
+    .rom_addr_o  (rom_addr),
+    .rom_word_i  (rom_word),
     .iwr_valid_i,
     .iwr_write_i,
     .iwr_addr_i,
@@ -89,6 +98,16 @@ module core_memory
     .issue_o,
     .retire_o,
     .retire_tid_o
+  );
+
+  gs_decode_rom u_rom (
+    .clk_i,
+    .a_en_i  (rom_en),
+    .a_addr_i(rom_addr),
+    .a_word_o(rom_word),
+    .b_en_i  (other_rom_en_i),
+    .b_addr_i(other_rom_addr_i),
+    .b_word_o(other_rom_word_o)
   );
 
   gs_instr_mem #(

@@ -4,6 +4,7 @@ common/common.f
 core/gs_core_pkg.sv
 core/gs_thread_pkg.sv
 core/gs_instr_mem.sv
+core/gs_decode_rom.sv
 core/gs_core_sched.sv
 core/gs_core_fetch.sv
 core/gs_core_decode.sv

@@ -38,6 +38,10 @@ module gs_core
   output logic [PcW-1:0]            imem_addr_o,
   output logic [31:0]               imem_wdata_o,
   input  logic [31:0]               imem_rdata_i,
+  // A port of gs_decode_rom
+  output logic                      rom_en_o,
+  output logic [DecodeW-1:0]        rom_addr_o,
+  input  logic [CtlW-1:0]           rom_word_i,
   // Access to the instruction memory: takes a fetch slot. A word that is read is in imem_rdata_i two cycles later.
   input  logic                      iwr_valid_i,
   input  logic                      iwr_write_i,
@@ -203,6 +207,9 @@ module gs_core
     .decode_valid_i   (valid[DecodeStage]),
     .read_valid_i     (valid[ReadStage]),
     .decode_instr_i   (decode_instr),
+    .rom_en_o,
+    .rom_addr_o,
+    .rom_word_i,
     .operand_ctl_o    (operand_ctl),
     .operand_imm_o    (operand_imm),
     .operand_illegal_o(operand_illegal)

@@ -1,29 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Decoder: a table in block RAM gives the control signals two cycles after the instruction; logic makes the
-/// immediate and the checks that the table's index is too narrow for.
+/// immediate and the checks that the table's index is too narrow for. The table is outside the core, as two share it.
 ///
 ///     Decode: instruction --> [ table ] --> Operand: control signals, illegal
 ///                        \--> immediate --> Operand
 module gs_core_decode
   import gs_core_pkg::*;
 (
-  input  logic        clk_i,
-  input  logic        decode_valid_i,
-  input  logic        read_valid_i,
-  input  logic [31:0] decode_instr_i,
-  output ctl_t        operand_ctl_o,
-  output logic [31:0] operand_imm_o,
+  input  logic               clk_i,
+  input  logic               decode_valid_i,
+  input  logic               read_valid_i,
+  input  logic [31:0]        decode_instr_i,
+  // A port of gs_decode_rom
+  output logic               rom_en_o,
+  output logic [DecodeW-1:0] rom_addr_o,
+  input  logic [CtlW-1:0]    rom_word_i,
+  output ctl_t               operand_ctl_o,
+  output logic [31:0]        operand_imm_o,
   // A check failed; the rounding mode is not among them.
-  output logic        operand_illegal_o
+  output logic               operand_illegal_o
 );
-  // The table is a memory that nothing writes. (Its words are a constant of their own since not every tool can call
-  // functions where it fills memories.)
-  localparam table_t Words = decode_table();
-  (* rom_style = "block" *)
-  logic [CtlW-1:0] rom[DecodeWords];
-  initial for (int unsigned i = 0; i < DecodeWords; i++) rom[i] = Words[i];
-
   // Formats, as few bits of the opcode tell them apart; what has no immediate has whatever comes out.
   logic upper, jump, store, branch;
   logic [31:0] decode_imm, read_imm_q, operand_imm_q;
@@ -35,15 +32,12 @@ module gs_core_decode
   assign store  = op[3] && !op[4];             // STORE: 0100x, and OP, which needs none
   assign branch = op[4] && op[2:0] == 3'b000;  // BRANCH: 11000
 
-  logic [CtlW-1:0] read_rom_q, operand_rom_q;
+  logic [CtlW-1:0] operand_rom_q;
 
-  always_ff @(posedge clk_i) begin
-    if (decode_valid_i) begin
-      read_rom_q <= rom[decode_index(op, decode_instr_i[31:27], decode_instr_i[14:12], decode_instr_i[25],
-                                     decode_instr_i[20])];
-    end
-    if (read_valid_i) operand_rom_q <= read_rom_q;
-  end
+  assign rom_en_o   = decode_valid_i;
+  assign rom_addr_o = decode_index(op, decode_instr_i[31:27], decode_instr_i[14:12], decode_instr_i[25],
+                                   decode_instr_i[20]);
+  always_ff @(posedge clk_i) if (read_valid_i) operand_rom_q <= rom_word_i;
 
   always_comb begin
     // Bits 31, 30 to 20, 19 to 12, 11, 10 to 5, 4 to 1, 0

@@ -161,10 +161,11 @@ package gs_core_pkg;
 
   /// Words of the decoder's table.
   localparam int unsigned DecodeWords = 1024;
+  localparam int unsigned DecodeW = $clog2(DecodeWords);
 
   /// Index of an instruction in the table: {1, funct5, funct3, bit 20} for OP-FP,
   /// {0, opcode[6:2], funct3, bit 25 or (SYSTEM) bit 20} for the others.
-  function automatic logic [9:0] decode_index(
+  function automatic logic [DecodeW-1:0] decode_index(
       input logic [4:0] opcode, input logic [4:0] funct5, input logic [2:0] funct3, input logic bit25,
       input logic bit20);
     logic op_fp;

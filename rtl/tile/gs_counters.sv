@@ -14,8 +14,6 @@ module gs_counters #(
   parameter  logic [Slots-1:0][3:0] Most = '1,
   /// counters that may be cleared
   parameter  logic [Slots-1:0] Clears = '1,
-  /// "block" or "distributed": what to build the RAM of
-  parameter  string Style = "block",
   localparam int unsigned IdxW  = $clog2(Slots)
 ) (
   input  logic                  clk_i,
@@ -57,7 +55,7 @@ module gs_counters #(
   logic [32:0] sum;
 
   gs_ram_sdp #(
-    .Width(32), .Depth(Round), .Latency(1), .Style(Style)
+    .Width(32), .Depth(Round), .Latency(1), .Style("block")
   ) u_words (
     .clk_i,
     .we_i   (1'b1),

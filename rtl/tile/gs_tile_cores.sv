@@ -42,6 +42,9 @@ module gs_tile_cores
   logic [TileCores-1:0] imem_en, imem_we;
   logic [TileCores-1:0][Log2InstrWords-1:0] imem_addr;
   logic [TileCores-1:0][31:0] imem_wdata, imem_rdata;
+  logic [TileCores-1:0] rom_en;
+  logic [TileCores-1:0][gs_core_pkg::DecodeW-1:0] rom_addr;
+  logic [TileCores-1:0][gs_core_pkg::CtlW-1:0] rom_word;
   logic [TileCores-1:0] retire;
   logic [TileCores-1:0][TidW-1:0] retire_tid;
 
@@ -62,6 +65,9 @@ module gs_tile_cores
       .imem_addr_o   (imem_addr[c]),
       .imem_wdata_o  (imem_wdata[c]),
       .imem_rdata_i  (imem_rdata[c]),
+      .rom_en_o      (rom_en[c]),
+      .rom_addr_o    (rom_addr[c]),
+      .rom_word_i    (rom_word[c]),
       // The first core of a memory writes for all of them.
       .iwr_valid_i   (iwr_valid_i[Mem] && c % CoresAMemory == 0),
       .iwr_write_i   (iwr_i.write),
@@ -143,6 +149,33 @@ module gs_tile_cores
         .b_addr_i ('0),
         .b_wdata_i('0),
         .b_rdata_o(unused_rdata)
+      );
+    end
+  end
+
+  // Two cores share a table, whether they share an instruction memory or not.
+  for (genvar r = 0; r < (TileCores + 1) / 2; r++) begin : gen_rom
+    localparam int unsigned A = 2 * r;
+    if (A + 1 < TileCores) begin : gen_two
+      gs_decode_rom u_rom (
+        .clk_i,
+        .a_en_i  (rom_en[A]),
+        .a_addr_i(rom_addr[A]),
+        .a_word_o(rom_word[A]),
+        .b_en_i  (rom_en[A+1]),
+        .b_addr_i(rom_addr[A+1]),
+        .b_word_o(rom_word[A+1])
+      );
+    end else begin : gen_one
+      logic [gs_core_pkg::CtlW-1:0] unused_word;
+      gs_decode_rom u_rom (
+        .clk_i,
+        .a_en_i  (rom_en[A]),
+        .a_addr_i(rom_addr[A]),
+        .a_word_o(rom_word[A]),
+        .b_en_i  (1'b0),
+        .b_addr_i('0),
+        .b_word_o(unused_word)
       );
     end
   end

@@ -58,6 +58,8 @@ module gs_tile_counters
 
   logic [31:0] cycles_q;
   logic [TileCores-1:0] counting_q, idle_q;
+  // The units are far: what has happened is counted a cycle later.
+  events_t events_q;
   logic [3:0] issued_q;
   logic cache_counts;
   logic [CounterSlots-1:0][3:0] inc;
@@ -78,8 +80,9 @@ module gs_tile_counters
         end
       end
     end
-    idle_q   <= ~events_i.issue;
-    issued_q <= 4'($countones(events_i.issue));
+    events_q <= events_i;
+    idle_q   <= ~events_q.issue;
+    issued_q <= 4'($countones(events_q.issue));
   end
 
   always_comb begin
@@ -100,19 +103,19 @@ module gs_tile_counters
     inc[DebugCounterCycles[SlotW-1:0]]       = 4'd1;
     inc[DebugCounterInstructions[SlotW-1:0]] = issued_q;
     inc[DebugCounterIdle[SlotW-1:0]]         = 4'(TileCores) - issued_q;
-    inc[DebugCounterHits[SlotW-1:0]]         = events_i.hits;
-    inc[DebugCounterMisses[SlotW-1:0]]       = events_i.misses;
-    inc[DebugCounterWritebacks[SlotW-1:0]]   = events_i.writebacks;
-    inc[DebugCounterSent[SlotW-1:0]]         = 4'(events_i.sent);
-    inc[DebugCounterReceived[SlotW-1:0]]     = 4'(events_i.received);
-    inc[DebugCounterFlitsOut[SlotW-1:0]]     = 4'(events_i.flit_out);
-    inc[DebugCounterFlitsIn[SlotW-1:0]]      = 4'(events_i.flit_in);
-    inc[DebugCounterFpu[SlotW-1:0]]          = events_i.fpu;
-    inc[DebugCounterRefused[SlotW-1:0]]      = events_i.refused;
+    inc[DebugCounterHits[SlotW-1:0]]         = events_q.hits;
+    inc[DebugCounterMisses[SlotW-1:0]]       = events_q.misses;
+    inc[DebugCounterWritebacks[SlotW-1:0]]   = events_q.writebacks;
+    inc[DebugCounterSent[SlotW-1:0]]         = 4'(events_q.sent);
+    inc[DebugCounterReceived[SlotW-1:0]]     = 4'(events_q.received);
+    inc[DebugCounterFlitsOut[SlotW-1:0]]     = 4'(events_q.flit_out);
+    inc[DebugCounterFlitsIn[SlotW-1:0]]      = 4'(events_q.flit_in);
+    inc[DebugCounterFpu[SlotW-1:0]]          = events_q.fpu;
+    inc[DebugCounterRefused[SlotW-1:0]]      = events_q.refused;
     if (cache_counts) begin
-      inc[SlotHits]       = events_i.hits;
-      inc[SlotMisses]     = events_i.misses;
-      inc[SlotWritebacks] = events_i.writebacks;
+      inc[SlotHits]       = events_q.hits;
+      inc[SlotMisses]     = events_q.misses;
+      inc[SlotWritebacks] = events_q.writebacks;
     end
     for (int unsigned c = 0; c < TileCores; c++) inc[32'(SlotIdle)+c] = 4'(idle_q[c] && counting_q[c]);
   end
@@ -120,9 +123,7 @@ module gs_tile_counters
   gs_counters #(
     .Slots (CounterSlots),
     .Most  (Bounds),
-    .Clears(clears()),
-    // Block RAM is what runs out first where two tiles share a device.
-    .Style ("distributed")
+    .Clears(clears())
   ) u_counters (
     .clk_i,
     .rst_ni,

@@ -35,7 +35,7 @@ class Tools:
 
     def yosys(self, folder: Path, script: str, log: str) -> int:
         (folder / "design.il").write_text("\nmodule \\top\n  wire input 1 \\clk_i\n  wire output 2 \\b_o\nend\n")
-        (folder / "netlist.json").write_text("{}")
+        (folder / "netlist.json").write_text('{"modules": {}}')
         (folder / "stat.json").write_text(json.dumps({"design": {"num_cells_by_type": {"LUT6": 7}}}))
         self.change("yosys")
         return 0
@@ -99,3 +99,26 @@ def test_sources_that_change_while_they_are_read_are_refused(tools: Tools, tmp_p
         assert synth.ecp5("top", files, seeds=(1,)).cells == 9
     else:
         assert synth.luts("top", files, family).luts == 7
+
+
+def test_short_sums_are_luts_and_carries_that_go_nowhere_are_cut(tmp_path: Path) -> None:
+    """A sum of 12 bits takes six cells of two, one of 6 none, and nothing leaves the chain behind its last bit."""
+    source = tmp_path / "sums.sv"
+    source.write_text(
+        "module sums(\n"
+        "  input logic clk_i, input logic [11:0] a_i, output logic [11:0] long_o, output logic [5:0] short_o);\n"
+        "  always_ff @(posedge clk_i) long_o <= long_o + a_i;\n"
+        "  always_ff @(posedge clk_i) short_o <= short_o + a_i[5:0];\n"
+        "endmodule\n"
+    )
+    _, folder = synth._design("sums", Sources((source,), ()), None, None, ())
+    cells = json.loads((folder / "netlist.json").read_text())["modules"]["gs_frame"]["cells"].values()
+    chain = [cell["connections"] for cell in cells if cell["type"] == "CCU2C"]
+    assert len(chain) == 6
+    carries = [cell["COUT"] for cell in chain]
+    assert sum(carry == ["x"] for carry in carries) == 1
+    assert all(carry == ["x"] or carry in [cell["CIN"] for cell in chain] for carry in carries)
+    # nextpnr takes it: the chain's way in costs two cells, the constants one each, and there is no way out.
+    report = synth.ecp5("sums", Sources((source,), ()), seeds=(1,))
+    luts = sum(cell["type"] == "LUT4" for cell in cells)
+    assert report.cells == luts + 2 * len(chain) + 2 + 2, (report, luts)

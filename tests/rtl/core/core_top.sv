@@ -66,6 +66,9 @@ module core_top
   logic en, we, f_valid, f_ready, f_rsp_valid, f_rsp_ready, f_unit_ready;
   logic [PcW-1:0] addr;
   logic [31:0] wdata, rdata;
+  logic rom_en;
+  logic [DecodeW-1:0] rom_addr;
+  logic [CtlW-1:0] rom_word, unused_word;
   x_req_t x_req;
   f_req_t f_req;
   rsp_t rsp;
@@ -87,6 +90,9 @@ module core_top
     .imem_addr_o (addr),
     .imem_wdata_o(wdata),
     .imem_rdata_i(rdata),
+    .rom_en_o    (rom_en),
+    .rom_addr_o  (rom_addr),
+    .rom_word_i  (rom_word),
     .iwr_valid_i,
     .iwr_write_i (1'b1),
     .iwr_addr_i  (iwr_addr_i[PcW-1:0]),
@@ -114,6 +120,16 @@ module core_top
     .issue_o,
     .retire_o    (counted_o),
     .retire_tid_o(counted_tid)
+  );
+
+  gs_decode_rom u_rom (
+    .clk_i,
+    .a_en_i  (rom_en),
+    .a_addr_i(rom_addr),
+    .a_word_o(rom_word),
+    .b_en_i  (1'b0),
+    .b_addr_i('0),
+    .b_word_o(unused_word)
   );
 
   gs_instr_mem #(
