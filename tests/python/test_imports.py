@@ -20,6 +20,7 @@ KNOWN = {
             "gossamer.run_app",
             "gossamer.engines",
             "gossamer.engines._given",
+            "gossamer.engines._rtl_standing",
             "gossamer.engines.cpu",
             "gossamer.engines.rtl_vertices",
         }
