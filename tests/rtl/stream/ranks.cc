@@ -121,7 +121,7 @@ struct Kernel {
   size_t next = 0;  // run that it opens next
   Run* open = nullptr;
   bool offered = false;
-  bool lies = false;  // opened another collective than the run's
+  bool lies = false;   // opened another collective than the run's
   uint64_t comes = 0;  // opens nothing before
   Stream give, take;
   unsigned odds[2] = {1000, 1000};
