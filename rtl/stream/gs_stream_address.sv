@@ -56,7 +56,7 @@ module gs_stream_address
     .Style  ("distributed")
   ) u_places (
     .clk_i,
-    .we_i   (rank_we_i),
+    .we_i   (rank_we_i && 32'(rank_i) < Ranks),
     .wstrb_i(1'b1),
     .waddr_i(rank_i[RankW-1:0]),
     .wdata_i(place_i),

@@ -149,8 +149,8 @@ module gs_stream_config
     end
   end
 
-  // Of the word in data_q, for one cycle
-  assign table_we_o    = write_q && waddr_q == RegRoute;
+  // Of the word in data_q, for one cycle. A board behind the table's end is none of those in it.
+  assign table_we_o    = write_q && waddr_q == RegRoute && (data_q[31:8] >> TableW) == '0;
   assign table_index_o = data_q[8+:TableW];
   assign table_entry_o = data_q[7:0];
   assign rank_we_o     = write_q && waddr_q == RegRank;

@@ -213,16 +213,18 @@ char* use(SMI_Bank_stream* descriptor, int bytes, bool writes, const char* call,
     wrong(format("%s of %d bytes ({}); a call moves 1 to %d, as a bank does in a cycle", call, bytes, mostBytes),
           place);
   }
-  if (static_cast<std::uint64_t>(bytes) > s->bytes - s->moved) {
-    wrong(format("%s of %d bytes, where the stream has %llu left ({}); open it with more", call, bytes,
-                 static_cast<unsigned long long>(s->bytes - s->moved)),
-          place);
-  }
-  if (s->waiting) wrong(format("%s on a stream that another kernel waits for ({})", call), place);
   spend();
-  const std::uint64_t until = s->moved + static_cast<std::uint64_t>(bytes);
+  std::uint64_t until = 0;
   for (;;) {
     while (hardware && s->used == now) nextCycle(place);
+    // Looked at after each wait: meanwhile another kernel may have used the stream.
+    if (static_cast<std::uint64_t>(bytes) > s->bytes - s->moved) {
+      wrong(format("%s of %d bytes, where the stream has %llu left ({}); open it with more", call, bytes,
+                   static_cast<unsigned long long>(s->bytes - s->moved)),
+            place);
+    }
+    if (s->waiting) wrong(format("%s on a stream that another kernel waits for ({})", call), place);
+    until = s->moved + static_cast<std::uint64_t>(bytes);
     if (!hardware || (writes ? s->start + until <= s->came + bufferLines * line() : s->start + until <= s->came)) break;
     s->waiting = current;
     wait(*s, place);

@@ -43,6 +43,12 @@ def test_what_is_written_is_read(engine: str) -> None:
         assert smi.run([str(FILE)], arguments=["check"]).code == 0
 
 
+def test_kernels_that_share_a_stream() -> None:
+    """They change at any call, and each takes what the others have left."""
+    for seed in range(3):
+        assert smi.run([str(FILE)], arguments=["shared"], options=smi.Options(seed=seed)).code == 0
+
+
 def test_the_first_line_takes_the_memory_s_time() -> None:
     """A row is activated, the column read; half of the controller's cycles are before that, and half behind."""
     clocks = DRAM.rate_mts / 2 / CONFIG.board.clock_mhz

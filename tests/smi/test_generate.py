@@ -114,6 +114,56 @@ def test_routes_change_and_the_design_does_not(command: Command, tmp_path: Path)
     tables = [json.loads(text.pop("tables.json")) for text in texts]
     assert texts[0] == texts[1]
     assert tables[0]["boards"] != tables[1]["boards"] and tables[0]["design"] == tables[1]["design"]
+    # The bus uses two links of four: its packets leave where its cables are.
+    assert {tuple(used.items()) for used in tables[1]["links"].values()} == {
+        (("ch2", 2),), (("ch3", 3),), (("ch2", 2), ("ch3", 3))
+    }  # fmt: skip
+    ports = {word & 0x1F for words in tables[1]["boards"].values() for address, word in words if address == 0x14}
+    assert ports == {1 + 2, 1 + 3}
+
+
+def test_a_design_with_fewer_links_counts_those_that_are_used() -> None:
+    design = hardware.design(GESUMMV, ["gesummv_rank0"], options=hardware.Options(links=2))
+    found = hardware.links(design, "bus8")
+    assert (found["b0"], found["b1"]) == ({"ch2": 0}, {"ch2": 0, "ch3": 1})
+
+
+def test_options_that_mean_the_same_make_the_same_design() -> None:
+    numbers = {hardware.design(GESUMMV, options=hardware.Options(lanes=lanes)).number for lanes in (None, {})}
+    assert len(numbers) == 1
+
+
+def test_names_of_boards(command: Command, tmp_path: Path) -> None:
+    def generate(*names: str) -> str:
+        files = [tmp_path / f"{name}.c" for name in names]
+        for path in files:
+            path.write_text(SENDS.format(call=SEND))
+        done = command("smi", "generate", *map(str, files), "-o", str(tmp_path / "out"))
+        assert (done.returncode == 0) == (done.stderr == "") and len(done.stderr.splitlines()) < 2
+        return done.stderr
+
+    assert "table: is a word of SystemVerilog" in generate("table")
+    assert "gs_fifo: modules of Gossamer have such names" in generate("gs_fifo")
+    assert "x-y: is no name for a module" in generate("x-y")
+    assert "A: differs from a in capitals alone" in generate("a", "A")
+    # The generated header is not taken for the one that it includes.
+    assert generate("board") == ""
+    (tmp_path / "host.c").write_text('#include "out/board.h"\nint main(void) { return board_design.ports != 1; }\n')
+    words = ["-x", "c", "-std=c99", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", f"-I{ROOT / 'include'}"]
+    subprocess.run([str(native.compiler()), *words, str(tmp_path / "host.c")], check=True)
+
+
+def test_a_cluster_in_which_a_rank_lacks_a_collective(command: Command, tmp_path: Path) -> None:
+    files = [tmp_path / "all.c", tmp_path / "some.c"]
+    files[0].write_text("#include <smi.h>\nint main(void) { SMI_Barrier(3, SMI_COMM_WORLD); return 0; }\n")
+    files[1].write_text(SENDS.format(call=SEND))
+    out = tmp_path / "out"
+    done = command("smi", "generate", *map(str, files), "-o", str(out), "--topology", "ring4")
+    assert done.returncode == 2 and not out.exists()
+    assert len(done.stderr.splitlines()) == 1
+    assert "barrier on port 3, which rank 1 (some) does not have" in done.stderr
+    # Without the cluster there is nothing wrong.
+    assert command("smi", "generate", *map(str, files), "-o", str(out)).returncode == 0
 
 
 @pytest.mark.skipif(shutil.which("cmake") is None, reason="no CMake")
@@ -121,11 +171,14 @@ def test_cmake(tmp_path: Path) -> None:
     """A host that includes the generated header builds by CMake alone."""
     sources = " ".join(GESUMMV)
     (tmp_path / "CMakeLists.txt").write_text(
-        "cmake_minimum_required(VERSION 3.16)\nproject(host C)\n"
-        f"include({ROOT}/cmake/GossamerSmi.cmake)\n"
-        f"gossamer_smi(gesummv SOURCES {sources} OPTIONS --links 2)\n"
+        "cmake_minimum_required(VERSION 3.19)\nproject(host C)\nadd_subdirectory(gossamer)\n"
+        f"gossamer_smi(gesummv SOURCES {sources} OPTIONS --links 2 DEPENDS ports.h)\n"
         "add_executable(host host.c)\ntarget_link_libraries(host PRIVATE gesummv)\n"
     )
+    # Included in another folder than the one that calls it.
+    (tmp_path / "gossamer").mkdir()
+    (tmp_path / "gossamer" / "CMakeLists.txt").write_text(f"include({ROOT}/cmake/GossamerSmi.cmake)\n")
+    (tmp_path / "ports.h").write_text("")
     (tmp_path / "host.c").write_text(
         "#include <gesummv_rank1.h>\n"
         "int main(void) { return GESUMMV_RANK1_LINKS != 2 || gesummv_rank1_design.ports != 1; }\n"
@@ -151,6 +204,8 @@ REFUSED = {
     "links": ([SEND], ["--links", "17"], "--links 17: must be from"),
     "depth": ([SEND], ["--depth", "100"], "power of two from 4"),
     "lanes": ([SEND], ["--lanes", "0=8"], "power of two up to 4"),
+    "lanes-twice": ([SEND], ["--lanes", "0=2", "--lanes", "0=4"], "port 0 has lanes already"),
+    "lanes-long": ([SEND], ["--lanes", "0=" + 5000 * "9"], "must be PORT=N"),
     "no-port": ([SEND], ["--lanes", "1=2"], "no program uses port 1"),
     "board": ([SEND], ["--board", "two"], "there is no program two"),
     "room": (

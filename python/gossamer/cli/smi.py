@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import asdict
 from pathlib import Path
 
@@ -168,6 +169,8 @@ def generate(
     from gossamer.smi import hardware
 
     made = hardware.design(files, board, define, hardware.Options(links, edges, ranks, boards, depth, _lanes(lanes)))
+    if topology is not None:
+        hardware.tables(made, topology)  # refused before a file is written
     written = hardware.write(made, outdir)
     if topology is not None:
         written.append(hardware.write_tables(made, topology, outdir))
@@ -182,7 +185,9 @@ def _lanes(words: tuple[str, ...]) -> dict[int, int]:
     found = {}
     for word in words:
         port, sign, count = word.partition("=")
-        if not (sign and port.isdecimal() and count.isdecimal()):
+        if not (sign and re.fullmatch("[0-9]{1,9}", port) and re.fullmatch("[0-9]{1,9}", count)):
             raise InputError(f"--lanes {word}: must be PORT=N, for example --lanes 3=4")
+        if int(port) in found:
+            raise InputError(f"--lanes {word}: port {int(port)} has lanes already; give it once")
         found[int(port)] = int(count)
     return dict(sorted(found.items()))

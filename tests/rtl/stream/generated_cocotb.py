@@ -293,6 +293,12 @@ async def faults_are_told(dut: HierarchyObject) -> None:
     board = [here["board"] for here in bench.about["ranks"]]
     assert (await bench.read(board[1], 0x40))[1] == 2, "there is no report yet"
     assert (await bench.read(board[1], 0x3C))[1] == 2, "there is no such register"
+    # Ranks and boards that the design has no room for, with the low bits of those that are used below.
+    for number in range(bench.about["boards"]):
+        for rank in range(2):
+            await bench.write(number, 0x18, 99 << 11 | 7 << 8 | 16 + rank)
+        for to in range(bench.about["boards"]):
+            await bench.write(number, 0x14, (64 + to) << 8)
     opens.beats.append(opening(1, 7))
     opened.beats.append(opening(0, 9))
     for _ in range(2000):

@@ -8,8 +8,8 @@ hardware.write(made, "build/gesummv")           # SystemVerilog, host header, pr
 
 from __future__ import annotations
 
-from gossamer.smi.hardware._boot import Place, tables
+from gossamer.smi.hardware._boot import Place, links, tables
 from gossamer.smi.hardware._design import Board, Design, Endpoint, Options, design
 from gossamer.smi.hardware._files import write, write_tables
 
-__all__ = ["Board", "Design", "Endpoint", "Options", "Place", "design", "tables", "write", "write_tables"]
+__all__ = ["Board", "Design", "Endpoint", "Options", "Place", "design", "links", "tables", "write", "write_tables"]

@@ -63,10 +63,7 @@ def tables(
     options = design.options
     if len(cluster.boards) > options.boards:
         raise InputError(f"{name}: {len(cluster.boards)} boards; the design is for {options.boards}, see --boards")
-    used = sorted({link for board in cluster.boards for link, _, _ in cluster.neighbours(board.index)})
-    if len(used) > options.links:
-        raise InputError(f"{name}: boards with {len(used)} links; the design has {options.links}, see --links")
-    number = {link: at for at, link in enumerate(used)}
+    number = _link_numbers(design, cluster, name)
     ranks = places(design, read, name)
     if len(ranks) > options.ranks:
         raise InputError(f"{name}: {len(ranks)} ranks; the design is for {options.ranks}, see --ranks")
@@ -83,9 +80,47 @@ def tables(
         words += [(RANK, place.board << 11 | place.slot << 8 | place.rank) for place in ranks]
         words += [(OWN, place.rank << 8 | place.slot) for place in ranks if place.board == board.index]
     ends: dict[int, dict[int, int]] = {}
-    if any(board.collectives for board in design.boards):
+    if any(design.board(place.design).collectives for place in ranks):
+        _check_blocks(design, ranks, name)
         ends = _collectives(design, cluster, ranks, written)
     return ranks, written, ends
+
+
+def links(design: Design, topology: str | os.PathLike[str]) -> dict[str, dict[str, int]]:
+    """By name of a board and of its link, which of the design's links that is."""
+    cluster = routes.read_topology(topology).cluster
+    number = _link_numbers(design, cluster, os.fspath(topology))
+    return {
+        board.name: {board.config.links.names[link]: number[link] for link, _, _ in cluster.neighbours(board.index)}
+        for board in cluster.boards
+    }
+
+
+def _link_numbers(design: Design, cluster: Cluster, name: str) -> dict[int, int]:
+    """By a board's link, that of the design: the same number, or their order where the design has fewer links."""
+    used = sorted({link for board in cluster.boards for link, _, _ in cluster.neighbours(board.index)})
+    most = design.options.links
+    if len(used) > most:
+        raise InputError(f"{name}: boards with {len(used)} links; the design has {most}, see --links")
+    if all(link < most for link in used):
+        return {link: link for link in used}
+    return {link: at for at, link in enumerate(used)}
+
+
+def _check_blocks(design: Design, ranks: Sequence[Place], name: str) -> None:
+    """A tree passes all ranks, so each has to have a block for each collective."""
+    blocks = {
+        place.rank: {one.port: one for one in design.board(place.design).slots[place.slot].endpoints if one.collective}
+        for place in ranks
+    }
+    for place in ranks:
+        for port, one in blocks[place.rank].items():
+            without = next((other for other in ranks if port not in blocks[other.rank]), None)
+            if without is not None:
+                raise InputError(
+                    f"{name}: {one.where}: {one.operation} on port {port}, which rank {without.rank} "
+                    f"({without.design}) does not have; the tables' tree passes all ranks, so use it there too"
+                )
 
 
 def _collectives(

@@ -10,15 +10,18 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from gossamer.errors import InputError
 from gossamer.smi import ports as port_lists
+from gossamer.smi.hardware._keywords import KEYWORDS
 
 BYTES = {"double": 8, "long": 8, "int": 4, "float": 4, "short": 2, "half": 2, "char": 1}
 BLOCKS = ("bcast", "reduce", "allreduce", "scatter", "gather", "allgather", "barrier")
 NUMBERS, SLOTS, MOST_EDGES, MOST_LINKS, FLIT_BYTES = 256, 8, 8, 16, 16
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*$")
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+_OURS = ("gs_", "gossamer_")
+"""How names of modules and packages below a board begin."""
 
 
 @dataclass(frozen=True)
@@ -126,6 +129,8 @@ def design(
     InputError, with the user's line, where a port is no constant, uses of it do not agree, or there is no RTL for it.
     """
     options = options or Options()
+    # The number of a design goes by its options: those that mean the same are the same.
+    options = replace(options, lanes=dict(sorted((options.lanes or {}).items())))
     _check(options)
     programs = {one.program: one for one in port_lists.read(files, defines)}
     union = _union([port for one in programs.values() for port in one.ports], options)
@@ -142,10 +147,13 @@ def design(
                 raise InputError(f"--board {words}: there is no program {name}; there are {', '.join(programs)}")
             slots.append(Slot(name, _of_program(programs[name], union)))
         title = "_".join(names)
-        if not _NAME.match(title):
-            raise InputError(f"{title}: is no name for a module; rename the source to letters, digits and underscores")
-        if title in made:
-            raise InputError(f"--board {words}: is the second board of these programs; leave it out")
+        _check_title(title)
+        for other in made:
+            if other == title:
+                raise InputError(f"--board {words}: is the second board of the name {title}; leave it out")
+            # Constants of their headers, and files on some systems.
+            if other.lower() == title.lower():
+                raise InputError(f"{title}: differs from {other} in capitals alone; rename one of the sources")
         board = Board(title, tuple(slots))
         if len(slots) > SLOTS:
             raise InputError(f"--board {words}: {len(slots)} ranks; a board has {SLOTS} at most")
@@ -171,6 +179,15 @@ def _check(options: Options) -> None:
     power("ranks", options.ranks, 2, 256)
     power("boards", options.boards, 2, 1024)
     power("depth", options.depth, 4, 32768)
+
+
+def _check_title(title: str) -> None:
+    if not _NAME.fullmatch(title):
+        raise InputError(f"{title}: is no name for a module; rename the source to letters, digits and underscores")
+    if title in KEYWORDS:
+        raise InputError(f"{title}: is a word of SystemVerilog, and no name for a module; rename the source")
+    if title.startswith(_OURS):
+        raise InputError(f"{title}: modules of Gossamer have such names ({', '.join(_OURS)}); rename the source")
 
 
 def _numbers(endpoint: Endpoint, options: Options) -> int:

@@ -261,14 +261,14 @@ class _Top:
             ]
         if parts:
             tree = [
-                f"    .way_we_i         (way_we[{slot}]),",
+                f"    .way_we_i         (way_we[{slot}] && 32'(tree_root) < Ranks),",
                 "    .way_rank_i       (tree_root[RankW-1:0]),",
                 "    .way_i            (tree_entry[3:0]),",
             ]
         else:
-            root = "'0" if barrier else "tree_root[RankW-1:0]"
+            root, here = ("'0", "") if barrier else ("tree_root[RankW-1:0]", " && 32'(tree_root) < Ranks")
             tree = [
-                f"    .tree_we_i        (tree_we[{slot}]),",
+                f"    .tree_we_i        (tree_we[{slot}]{here}),",
                 f"    .tree_root_i      ({root}),",
                 "    .tree_entry_i     (tree_entry),",
             ]
