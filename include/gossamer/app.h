@@ -152,6 +152,7 @@ std::string describeApp() {
   json += ",\"tolerance\":" + jsonNumber(App::tolerance);
   json += ",\"undirected\":" + std::string(bothWays<App>() ? "true" : "false");
   json += ",\"reads_edges\":" + std::string(rules::ReadsEdges<typename App::Vertex> ? "true" : "false");
+  json += ",\"writes_edges\":" + std::string(rules::WritesEdges<typename App::Vertex> ? "true" : "false");
   json += ",\"goes_on\":" + std::string(rules::GoesOn<typename App::Vertex> ? "true" : "false");
   json += ",\"uses_weights\":" + std::string(std::is_empty_v<typename App::Edge> ? "false" : "true");
   json += ",\"state_bytes\":" + std::to_string(rules::bytesOf<typename App::State>());

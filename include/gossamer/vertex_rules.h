@@ -127,6 +127,10 @@ concept HasFinish = requires(V v, typename V::Message* m) {
 template <typename V>
 concept ConstantEdges = requires(V v, typename V::Message* m, const typename V::Edge* e) { v.recv(m, e); };
 
+/// recv may change the values of edges, which have some.
+template <typename V>
+concept WritesEdges = !ConstantEdges<V> && !std::is_empty_v<typename V::Edge>;
+
 /// The message is the receiver's to read only.
 template <typename V>
 concept ConstantMessages = requires(V v, const typename V::Message* m, typename V::Edge* e) { v.recv(m, e); };

@@ -93,6 +93,8 @@ class App:
     uses_weights: bool
     reads_edges: bool
     """Its vertices read their own edges: engines on hardware have none to show them."""
+    writes_edges: bool
+    """Its vertices may change the values of edges that messages come along."""
     goes_on: bool
     """Its vertices know what to do where their graph has changed between two runs."""
     state_bytes: int
@@ -204,6 +206,7 @@ def _load(header: Path, defines: tuple[str, ...]) -> App:
         undirected=about["undirected"],
         uses_weights=about["uses_weights"],
         reads_edges=about["reads_edges"],
+        writes_edges=about["writes_edges"],
         goes_on=about["goes_on"],
         state_bytes=about["state_bytes"],
         message_bytes=about["message_bytes"],

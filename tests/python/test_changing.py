@@ -282,6 +282,17 @@ def test_what_cannot_be_is_refused_and_changes_nothing(call: object, said: str) 
     assert run.there.all()
 
 
+@pytest.mark.parametrize(("engine", "threads"), ENGINES)
+def test_what_edges_have_become_stays(engine: str, threads: int) -> None:
+    """A recv that counts on its edges: a row that moves takes the counts along."""
+    header = FIXTURES / "changing-edges.h"
+    run = gs.start(header, gs.Graph.from_arrays([0, 1, 0], [1, 2, 2], [10, 20, 30]), engine=engine, threads=threads)
+    assert run.app.writes_edges
+    assert run.go().values.tolist() == [0, 11, 21 + 31]
+    run.add_edges(0, 1, 100)
+    assert run.go().values.tolist() == [0, 11 + 12 + 101, 21 + 31 + 22 + 32]
+
+
 def test_what_does_not_go_on_is_refused() -> None:
     graph = gs.Graph.from_arrays([0, 1], [1, 2])
     with pytest.raises(gs.InputError, match=r"^scc: its vertices have no handler changed\(\) or resume\(\)"):

@@ -243,6 +243,22 @@ def test_there_is_an_end_of_room(seed: int) -> None:
             graph.follow([], [])
 
 
+@pytest.mark.parametrize("multicast", [False, True], ids=["threads", "tiles"])
+def test_a_graph_may_begin_without_a_vertex(multicast: bool) -> None:
+    machine = mapper.Machine(configs.load("tiny"))
+    nobody, none = np.empty(0, np.int64), np.empty((0, 8), np.uint8)
+    given = mapper.Problem(none, b"params!!", b"", [mapper.Relation(0, np.zeros(1, np.int64), nobody, None)])
+    placed = mapper.assign(0, nobody, nobody, machine, method="direct")
+    tables = mapper.Tables(given, placed, machine, LAYOUT, base=BASE + 100, multicast=multicast, spare=mapper.Spare())
+    tables_now = mapper.Patches(tables, placed, nobody, multicast=multicast, pins=1)
+    tables_now.begin(0, b"params!!", {})
+    assert tables_now.count() == 0 and all(len(some) == 0 for some in tables_now.states(8))
+    tables_now.add(0, [])
+    tables_now.add(1, [0])
+    tables_now.change(0, 0, [(1, b"")])
+    assert tables_now.count() == 2 and tables_now.edges == 1
+
+
 def test_rooms_give_what_was_given_back(seed: int) -> None:
     """Against a set of free bytes."""
     source = random.Random(seed)

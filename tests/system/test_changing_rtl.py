@@ -209,3 +209,5 @@ def test_what_boards_do_not_take() -> None:
     plan = Plan(configs.load_cluster("pair"))
     with pytest.raises(gs.InputError, match=r"^hashmin: on a cluster of boards graphs do not change yet; take"):
         gs.start("hashmin", graph, engine=Hardware(plan=plan))
+    with pytest.raises(gs.InputError, match=r"^tallies: its recv changes the values of edges, which boards do not"):
+        gs.start(FIXTURES / "changing-edges.h", gs.Graph.from_arrays([0, 1], [1, 2], [3, 4]), engine=boards())

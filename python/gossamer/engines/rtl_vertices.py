@@ -141,6 +141,11 @@ class Hardware(Engine):
             raise InputError(
                 f"{app.name}: on a cluster of boards graphs do not change yet; take one board (config), cpu or shuffle"
             )
+        if app.writes_edges:
+            raise InputError(
+                f"{app.name}: its recv changes the values of edges, which boards do not give back; "
+                "take cpu or shuffle, or recv with const Edge*"
+            )
         return OnBoards(self, app, Given(app, graph, parameters, engine="cpu", threads=0, seed=seed), seed)
 
     def check(self, app: App, threads: int) -> None:

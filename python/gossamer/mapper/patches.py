@@ -74,7 +74,7 @@ class Patches:
         self.copy = Copy(self.machine.memories, self.machine.config.cache.line_bytes)
         for memory, address, data in tables.images(most):
             self.copy.put(memory, address, data)
-        size = int(there[-1]) + 1
+        size = int(there[-1]) + 1 if len(there) else 0
         self.thread, self.local = np.full(size, -1, np.int64), np.full(size, -1, np.int64)
         """Of each vertex; -1: it is not there."""
         self.thread[there], self.local[there] = placed.thread, placed.local
