@@ -112,7 +112,10 @@ def _lines(program: str, form: str, *where: str, arguments: tuple[str, ...] = ()
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise RunDied(f"{program}: {done.stderr.strip()[-500:]}")
-    return [found.groups() for line in done.stdout.splitlines() if (found := re.fullmatch(form, line))]
+    lines = [found.groups() for line in done.stdout.splitlines() if (found := re.fullmatch(form, line))]
+    if not lines:
+        raise RunDied(f"{program}: no line of figures in what it wrote: {done.stdout.strip()[-500:]!r}")
+    return lines
 
 
 __all__ = ["GROUPS", "NAMES", "measure"]

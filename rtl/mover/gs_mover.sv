@@ -11,7 +11,8 @@
 /// place for each thread, and requests never wait outside: who brings them waits for nothing here. The loader answers
 /// the first packet, which says whether it takes them at all, and the last, when memory has everything. Then both
 /// threads are told: `landed` the one whose memory was written, `moved` the one that asked. A request that is refused
-/// is told to the one that asked alone.
+/// is told to the one that asked alone. A move keeps the job in which it was asked for, whatever job the tile has then;
+/// tiles of another job refuse it.
 ///
 ///     Idle -> Check -> Begin -> Head -> Data --last flit--> Head
 ///               |                ^        +--first or last packet--> Wait --good--> Head, or Landed -> Moved -> Idle
@@ -65,6 +66,7 @@ module gs_mover
   localparam int unsigned CountW = $clog2(Receivers + 1);
 
   typedef struct packed {
+    logic [4:0]         job;
     logic [5:0]         thread;
     match_move_t        move;
     match_move_places_t places;
@@ -88,7 +90,7 @@ module gs_mover
   assign port    = first_q ? dest_in.port : port_q;
   assign sound   = second_q && in_i.last && !under_way_q[port_q[$clog2(Receivers)-1:0]];
   assign enters  = in_valid_i && in_i.last && 32'(port) < Receivers;
-  assign come    = '{thread: port_q, move: head_q, places: in_i.payload};
+  assign come    = '{job: job_i, thread: port_q, move: head_q, places: in_i.payload};
   assign takes   = state_q == Idle && queued && bad_q == '0;
 
   gs_fifo #(
@@ -165,7 +167,8 @@ module gs_mover
                   || last_from < now_q.places.source || last_to < now_q.places.target;
   always_comb begin
     refusal = '0;
-    if (nowhere) refusal = RefusalPlace;
+    if (now_q.job != job_i) refusal = RefusalJob;
+    else if (nowhere) refusal = RefusalPlace;
     else if (now_q.move.length[Log2LineBytes-1:0] != '0) refusal = RefusalLength;
     else if (now_q.move.length != '0 && (now_q.places.target[Log2LineBytes-1:0] != '0 || wraps
                                          || !is_mapped(now_q.places.source) || !is_mapped(last_from)
@@ -218,8 +221,8 @@ module gs_mover
   // A packet begins when there is something for it.
   assign valid  = read_valid && (state_q == Head || state_q == Data);
   assign flit   = '{
-    kind: FlitKindHeader, last: state_q == Data && packet_ends, vnet: VnetRequest, job: job_i, epoch: '0, wave: '0,
-    dest: {EndpointTile, 3'd0, there.board, there.tile_y, there.tile_x, 6'd0},
+    kind: FlitKindHeader, last: state_q == Data && packet_ends, vnet: VnetRequest, job: now_q.job, epoch: '0,
+    wave: '0, dest: {EndpointTile, 3'd0, there.board, there.tile_y, there.tile_x, 6'd0},
     payload: (state_q == Head) ? header : read_data
   };
   flit_t flit_kind;

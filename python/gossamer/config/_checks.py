@@ -191,3 +191,9 @@ def _endpoints(config: Config) -> Iterator[Complaint]:
         yield keys, f"needs a CAM of 2 entries and 8 behind it ({match.cam_entries} and {match.list_entries} here)"
     if match.mover and not match.in_tiles:
         yield "match.mover match.in_tiles", "needs an engine in each tile (in_tiles is false)"
+    # A mover writes whole lines. A core sends what lies before the first one in one packet, behind 8 bytes of head.
+    most = config.cache.line_bytes - 1 + 8
+    if match.mover and config.max_message_bytes < most:
+        keys = "match.mover mailbox.max_flits mailbox.flit_bytes cache.line_bytes"
+        has = f"{config.max_message_bytes} bytes with {config.mailbox.max_flits} flits"
+        yield keys, f"needs packets of {most} bytes for a part of a line of {config.cache.line_bytes} ({has} here)"

@@ -101,8 +101,8 @@ class Move:
 
 
 class Tiles:
-    def __init__(self, dut: HierarchyObject, source: random.Random) -> None:
-        self.dut, self.source = dut, source
+    def __init__(self, dut: HierarchyObject, source: random.Random, jobs: tuple[int, int]) -> None:
+        self.dut, self.source, self.jobs = dut, source, jobs
         self.memories = [Memory(source), Memory(source)]
         self.flits: list[deque[int]] = [deque(), deque()]
         self.stall = self.slow = 0.0
@@ -116,6 +116,7 @@ class Tiles:
     async def cycle(self) -> None:
         dut, chance = self.dut, self.source.random
         await FallingEdge(dut.clk_i)
+        dut.job_i.value = self.jobs[1] << 5 | self.jobs[0]
         far_valid = far = box_ready = ready = answer_valid = answers = stall = 0
         sent: list[tuple[int, int]] = []
         for tile in range(2):
@@ -250,10 +251,9 @@ class Tiles:
 
 async def start(dut: HierarchyObject, jobs: tuple[int, int] = (0, 0)) -> Tiles:
     source = random.Random(int(os.environ["MOVE_SEED"]))
-    tiles = Tiles(dut, source)
+    tiles = Tiles(dut, source, jobs)
     cocotb.start_soon(Clock(dut.clk_i, 2, unit="ns").start())
     dut.rst_ni.value = 0
-    dut.job_i.value = jobs[1] << 5 | jobs[0]
     for _ in range(4):
         await tiles.cycle()
     await FallingEdge(dut.clk_i)
@@ -350,6 +350,30 @@ async def refusals_of_a_host(dut: HierarchyObject) -> None:
     await tiles.asks(DIRECT, replies=True)
     await tiles.asks(DIRECT, replies=True)
     assert tiles.replies == [REFUSAL["address"], 0]
+
+
+@cocotb.test()
+async def another_job_begins(dut: HierarchyObject) -> None:
+    """Both tiles get another job while one move is under way and one waits: neither writes the new job's memory."""
+    tiles = await start(dut)
+    length, target = 200 * LINE, DIRECT + 0x1_0000
+    before = tiles.memories[1].read(target, 2 * length)
+    for number in range(2):
+        begin = target + number * length
+        tiles.moves[number] = Move(0, number, 1, 0, DIRECT, begin, length, number, number | 0x8000, REFUSAL["job"], b"")
+        tiles.send(0, number, HEAD.pack(kind=KIND["move"], thread=THREADS, handle=number,
+                                        their_handle=number | 0x8000, length=length),
+                   PLACES.pack(source=DIRECT, target=begin))  # fmt: skip
+    while tiles.memories[1].read(target + 40 * LINE, LINE) == before[40 * LINE : 41 * LINE]:
+        await tiles.cycle()
+        assert tiles.cycles < 20_000
+    tiles.jobs = (3, 3)
+    while tiles.moves:
+        await tiles.cycle()
+        assert tiles.cycles < 20_000
+    # What was in the loader then is written.
+    assert tiles.memories[1].read(target, 2 * length)[80 * LINE :] == before[80 * LINE :]
+    assert tiles.refused == 2
 
 
 @cocotb.test()

@@ -14,7 +14,14 @@ from gossamer.hdl import sources, verilate
 HERE = Path(__file__).parent
 
 
-CASES = ["random_moves", "one_at_a_time", "memory_of_another_job", "refusals_of_a_host", "a_long_move_is_fast"]
+CASES = [
+    "random_moves",
+    "one_at_a_time",
+    "memory_of_another_job",
+    "another_job_begins",
+    "refusals_of_a_host",
+    "a_long_move_is_fast",
+]
 
 
 @pytest.mark.parametrize("only", CASES)
