@@ -173,6 +173,9 @@ def scenario(name: str, folder: Path) -> sources.Sources:
 @pytest.mark.parametrize("check", ["channels_and_collectives", "faults_are_told"])
 @pytest.mark.parametrize("name", RUN)
 def test_kernels_over_generated_boards(name: str, check: str, size: Size, seed: int, tmp_path: Path) -> None:
+    # A model takes minutes to build; two boards are built for the application below as well.
+    if name != "all-two-ranks" and size.pick(True, True, False):
+        pytest.skip("only in --full")
     verilate.cocotb(
         "cluster_top",
         scenario(name, tmp_path),
