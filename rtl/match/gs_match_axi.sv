@@ -50,7 +50,6 @@ module gs_match_axi
   localparam logic [5:0] RegIdentity = 6'd0, RegControl = 6'd1, RegStatus = 6'd2, RegPosts = 6'd3, RegMessages = 6'd4;
   localparam logic [5:0] RegSeed = 6'd8, RegCommand = 6'd12, RegCompletion = 6'd16, RegCounters = 6'd20;
   localparam int unsigned Counters = 5;
-  localparam logic [1:0] Okay = 2'b00, SlaveError = 2'b10;
 
   logic window_q, sends_q;
   logic [3:0][31:0] seed_q, command_q, done_words;
@@ -97,36 +96,48 @@ module gs_match_axi
   assign takes_done      = done_valid && done_ready;
   assign busy            = sends_q || takes_cmd || under_way_q != '0;
 
-  // --------------------------------------------------------------- writes
-  logic writes, write_ok, bvalid_q;
-  logic [1:0] bresp_q;
-  logic [5:0] waddr;
-  assign writes           = s_axil_awvalid_i && s_axil_wvalid_i && !bvalid_q;
-  assign waddr            = s_axil_awaddr_i[7:2];
-  assign s_axil_awready_o = writes;
-  assign s_axil_wready_o  = writes;
-  assign s_axil_bvalid_o  = bvalid_q;
-  assign s_axil_bresp_o   = bresp_q;
-  // Whole words; a request only when the one before has been taken.
+  // ------------------------------------------------------------ registers
+  logic writes, write_ok, reads, read_ok;
+  logic [5:0] waddr, raddr;
+  logic [31:0] wdata, rdata;
+  gs_axil u_axil (
+    .clk_i,
+    .rst_ni,
+    .s_axil_awvalid_i,
+    .s_axil_awready_o,
+    .s_axil_awaddr_i,
+    .s_axil_wvalid_i,
+    .s_axil_wready_o,
+    .s_axil_wdata_i,
+    .s_axil_wstrb_i,
+    .s_axil_bvalid_o,
+    .s_axil_bready_i,
+    .s_axil_bresp_o,
+    .s_axil_arvalid_i,
+    .s_axil_arready_o,
+    .s_axil_araddr_i,
+    .s_axil_rvalid_o,
+    .s_axil_rready_i,
+    .s_axil_rdata_o,
+    .s_axil_rresp_o,
+    .write_o     (writes),
+    .write_word_o(waddr),
+    .write_data_o(wdata),
+    .write_ok_i  (write_ok),
+    .read_o      (reads),
+    .read_word_o (raddr),
+    .read_data_i (rdata),
+    .read_ok_i   (read_ok)
+  );
+
+  // A request only when the one before has been taken.
   always_comb begin
     write_ok = 1'b0;
     if (waddr == RegControl) write_ok = !busy;
     if (waddr[5:2] == RegSeed[5:2]) write_ok = 1'b1;
     if (waddr[5:2] == RegCommand[5:2]) write_ok = window_q && !sends_q;
-    if (s_axil_wstrb_i != '1) write_ok = 1'b0;
   end
 
-  // ---------------------------------------------------------------- reads
-  logic reads, read_ok, rvalid_q;
-  logic [1:0] rresp_q;
-  logic [5:0] raddr;
-  logic [31:0] rdata, rdata_q;
-  assign reads            = s_axil_arvalid_i && !rvalid_q;
-  assign raddr            = s_axil_araddr_i[7:2];
-  assign s_axil_arready_o = reads;
-  assign s_axil_rvalid_o  = rvalid_q;
-  assign s_axil_rdata_o   = rdata_q;
-  assign s_axil_rresp_o   = rresp_q;
   // The last word of a completion takes it off.
   assign takes_word       = reads && read_ok && raddr == (RegCompletion | 6'd3);
   always_comb begin
@@ -156,36 +167,22 @@ module gs_match_axi
       window_q    <= 1'b0;
       sends_q     <= 1'b0;
       seed_q      <= '0;
-      bvalid_q    <= 1'b0;
-      rvalid_q    <= 1'b0;
       counters_q  <= '0;
       under_way_q <= '0;
     end else begin
       under_way_q <= under_way_q + 4'(takes_cmd) - 4'(takes_done);
-      if (s_axil_bready_i) bvalid_q <= 1'b0;
-      if (writes) bvalid_q <= 1'b1;
-      if (s_axil_rready_i) rvalid_q <= 1'b0;
-      if (reads) rvalid_q <= 1'b1;
       if (sends_q && cmd_ready) sends_q <= 1'b0;
-      if (writes && write_ok) begin
-        if (waddr == RegControl) window_q <= s_axil_wdata_i[0];
-        if (waddr[5:2] == RegSeed[5:2]) seed_q[waddr[1:0]] <= s_axil_wdata_i;
+      if (writes) begin
+        if (waddr == RegControl) window_q <= wdata[0];
+        if (waddr[5:2] == RegSeed[5:2]) seed_q[waddr[1:0]] <= wdata;
         if (waddr == (RegCommand | 6'd3)) sends_q <= 1'b1;
       end
       for (int unsigned i = 0; i < Counters; i++) begin
         if (takes_done && 32'(done.status) == i) counters_q[i] <= counters_q[i] + 32'd1;
       end
     end
-    if (writes) bresp_q <= write_ok ? Okay : SlaveError;
-    if (writes && write_ok && waddr[5:2] == RegCommand[5:2]) command_q[waddr[1:0]] <= s_axil_wdata_i;
-    if (reads) begin
-      rresp_q <= read_ok ? Okay : SlaveError;
-      rdata_q <= rdata;
-    end
+    if (writes && waddr[5:2] == RegCommand[5:2]) command_q[waddr[1:0]] <= wdata;
   end
-
-  logic unused;
-  assign unused = ^{s_axil_awaddr_i[1:0], s_axil_araddr_i[1:0]};
 
   `GS_ASSERT_NOW(requests_under_way_can_be_counted, under_way_q != '1 || !takes_cmd)
   `GS_ASSERT_NOW(a_completion_was_asked_for, !done_valid || under_way_q != '0)

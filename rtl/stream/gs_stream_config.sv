@@ -80,7 +80,6 @@ module gs_stream_config
   localparam logic [5:0] RegWay = 6'd10, RegBindEdges = 6'd11, RegDest = 6'd12, RegBind = 6'd13;
   localparam logic [5:0] RegReport = 6'd16;
   localparam int unsigned ReportWords = 6;
-  localparam logic [1:0] Okay = 2'b00, SlaveError = 2'b10;
 
   if (Links < 1 || Links > 16) begin : gen_illegal_links
     $fatal(1, "gs_stream_config: Links is %0d; it must be from 1 to 16", Links);
@@ -116,36 +115,54 @@ module gs_stream_config
     logic [7:0] port;
   } bind_word_t;
 
-  logic writes, write_ok, bvalid_q, write_q;
-  logic [1:0] bresp_q;
-  logic [5:0] waddr, waddr_q;
-  logic [31:0] data_q, dest_q;
+  logic writes, write_ok, write_q, reads, read_ok;
+  logic [5:0] waddr, waddr_q, raddr;
+  logic [31:0] wdata, rdata, data_q, dest_q;
   edge_word_t edge_word;
   tree_word_t tree_word;
   bind_word_t bind_word;
-  assign writes           = s_axil_awvalid_i && s_axil_wvalid_i && !bvalid_q;
-  assign waddr            = s_axil_awaddr_i[7:2];
-  assign s_axil_awready_o = writes;
-  assign s_axil_wready_o  = writes;
-  assign s_axil_bvalid_o  = bvalid_q;
-  assign s_axil_bresp_o   = bresp_q;
-  assign write_ok         = waddr >= RegClear && waddr <= RegBind && s_axil_wstrb_i == '1;
-  assign edge_word        = data_q;
-  assign tree_word        = data_q;
-  assign bind_word        = data_q;
+
+  gs_axil u_axil (
+    .clk_i,
+    .rst_ni,
+    .s_axil_awvalid_i,
+    .s_axil_awready_o,
+    .s_axil_awaddr_i,
+    .s_axil_wvalid_i,
+    .s_axil_wready_o,
+    .s_axil_wdata_i,
+    .s_axil_wstrb_i,
+    .s_axil_bvalid_o,
+    .s_axil_bready_i,
+    .s_axil_bresp_o,
+    .s_axil_arvalid_i,
+    .s_axil_arready_o,
+    .s_axil_araddr_i,
+    .s_axil_rvalid_o,
+    .s_axil_rready_i,
+    .s_axil_rdata_o,
+    .s_axil_rresp_o,
+    .write_o     (writes),
+    .write_word_o(waddr),
+    .write_data_o(wdata),
+    .write_ok_i  (write_ok),
+    .read_o      (reads),
+    .read_word_o (raddr),
+    .read_data_i (rdata),
+    .read_ok_i   (read_ok)
+  );
+
+  assign write_ok  = waddr >= RegClear && waddr <= RegBind;
+  assign edge_word = data_q;
+  assign tree_word = data_q;
+  assign bind_word = data_q;
 
   always_ff @(posedge clk_i) begin
-    if (!rst_ni) begin
-      bvalid_q <= 1'b0;
-      write_q  <= 1'b0;
-    end else begin
-      bvalid_q <= writes || (bvalid_q && !s_axil_bready_i);
-      write_q  <= writes && write_ok;
-    end
+    if (!rst_ni) write_q <= 1'b0;
+    else write_q <= writes;
     if (writes) begin
-      bresp_q <= write_ok ? Okay : SlaveError;
       waddr_q <= waddr;
-      data_q  <= s_axil_wdata_i;
+      data_q  <= wdata;
     end
   end
 
@@ -203,25 +220,16 @@ module gs_stream_config
   end
 
   // ---------------------------------------------------------------- reads
-  logic reads, read_ok, rvalid_q, fault_q, refused_q, nobody_q, clears;
-  logic [1:0] rresp_q;
-  logic [5:0] raddr;
-  logic [31:0] rdata, rdata_q;
+  logic fault_q, refused_q, nobody_q, clears;
   logic [ReportWords-1:0][31:0] report;
   assign report = {
     report_i.their_tag, report_i.my_tag, report_i.their_count, report_i.my_count,
     13'd0, report_i.mine, report_i.theirs, report_i.fault, 2'd0, report_i.peer,
     8'd0, report_i.own, 8'd0, report_i.port
   };
-  assign reads            = s_axil_arvalid_i && !rvalid_q;
-  assign raddr            = s_axil_araddr_i[7:2];
-  assign s_axil_arready_o = reads;
-  assign s_axil_rvalid_o  = rvalid_q;
-  assign s_axil_rdata_o   = rdata_q;
-  assign s_axil_rresp_o   = rresp_q;
   // The last word of a report takes it off.
-  assign report_ready_o   = reads && raddr == RegReport + 6'(ReportWords - 1);
-  assign clears           = write_q && waddr_q == RegClear && data_q[0];
+  assign report_ready_o = reads && raddr == RegReport + 6'(ReportWords - 1);
+  assign clears         = write_q && waddr_q == RegClear && data_q[0];
   always_comb begin
     read_ok = 1'b1;
     rdata   = '0;
@@ -240,24 +248,18 @@ module gs_stream_config
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      rvalid_q  <= 1'b0;
       fault_q   <= 1'b0;
       refused_q <= 1'b0;
       nobody_q  <= 1'b0;
     end else begin
-      rvalid_q  <= reads || (rvalid_q && !s_axil_rready_i);
       fault_q   <= fault_i || (fault_q && !clears);
       refused_q <= refused_i || (refused_q && !clears);
       nobody_q  <= nobody_i || (nobody_q && !clears);
     end
-    if (reads) begin
-      rresp_q <= read_ok ? Okay : SlaveError;
-      rdata_q <= rdata;
-    end
   end
 
   logic unused;
-  assign unused = ^{s_axil_awaddr_i[1:0], s_axil_araddr_i[1:0], tree_word.spare, bind_word.spare, bind_word.spare_low};
+  assign unused = ^{tree_word.spare, bind_word.spare, bind_word.spare_low};
 
   `GS_ASSERT_NOW(one_half_is_bound_at_a_time, send_bind_valid_o == '0 || recv_bind_valid_o == '0)
 endmodule

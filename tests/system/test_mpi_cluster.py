@@ -7,6 +7,7 @@ import pytest
 from conftest import ROOT, Command, Size
 
 PROGRAMS = ROOT / "examples" / "mpi"
+FIXTURES = ROOT / "tests" / "fixtures" / "mpi"
 ALL = ("unstructured", "halo3d", "sort", "rate", "halo2d", "cg", "pingpong")
 
 
@@ -18,5 +19,13 @@ def test_programs(name: str, cluster: str, command: Command, size: Size) -> None
         pytest.skip("only in --full")
     here = command("mpi", "run", PROGRAMS / f"{name}.c", "-n", "16")
     there = command("mpi", "run", PROGRAMS / f"{name}.c", "-n", "16", "--engine", "rtl", "--cluster", cluster)
+    assert (here.returncode, there.returncode) == (0, 0), here.stderr + there.stderr
+    assert sorted(there.stdout.splitlines()) == sorted(here.stdout.splitlines()) != []
+
+
+def test_a_long_message_is_no_deadlock(command: Command) -> None:
+    """While movers work between boards no thread does anything, for much longer than it takes to call a deadlock."""
+    here = command("mpi", "run", FIXTURES / "far.c", "-n", "2")
+    there = command("mpi", "run", FIXTURES / "far.c", "-n", "2", "--engine", "rtl", "--cluster", "match4")
     assert (here.returncode, there.returncode) == (0, 0), here.stderr + there.stderr
     assert sorted(there.stdout.splitlines()) == sorted(here.stdout.splitlines()) != []

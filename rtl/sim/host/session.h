@@ -15,6 +15,7 @@
 #include <memory>
 #include <utility>
 
+#include "movement.h"
 #include "network.h"
 #include "records.h"
 #include "sync.h"
@@ -87,8 +88,8 @@ class Session {
 
   void begin() {
     for (auto& host : sim_.hosts_) host.tell_bytes();
-    issued_first_ = issued_ = sim_.issued();
-    moved_ = sim_.cycle_;
+    issued_first_ = sim_.issued();
+    movement_.begin(sim_.ranks_, sim_.cycle_, issued_first_);
     sim_.watch_begin();
     marks_.resize(sim_.tiles_);
     waves_ = sim_.options_.waves != nullptr;
@@ -178,7 +179,7 @@ class Session {
       sim_.watch("runs");
       if (const Woke why = look(); why != Woke::Event) return why;
       if (sim_.is_time(shown)) {
-        const uint64_t done = issued_ - issued_first_;
+        const uint64_t done = movement_.issued() - issued_first_;
         sim_.own_.put(Kind::Progress, sim_.cycle_, 0, &done, sizeof done);
         sim_.write();
       }
@@ -188,11 +189,7 @@ class Session {
   /// Now and then, in cycles of fixed numbers: whether the run can still come to something. Event if it can.
   Woke look() {
     for (auto& host : sim_.hosts_) host.stop_asking(sim_.cycle_);
-    const uint64_t now = sim_.issued();
-    if (now != issued_) moved_ = sim_.cycle_;
-    issued_ = now;
-    moved_ = std::max(moved_, sim_.progress());
-    const uint64_t still = sim_.cycle_ - moved_;
+    const uint64_t still = movement_.still(sim_.ranks_, sim_.cycle_, sim_.issued(), sim_.progress());
     bool running = false;
     for (const auto& host : sim_.hosts_) running |= host.running_or_asking() != 0;
     running = sim_.ranks_.any(running) != 0;
@@ -220,8 +217,8 @@ class Session {
   Wait wait_;
   std::vector<Mark> marks_;
   std::vector<std::pair<const HostEar*, uint64_t>> heard_;
-  uint64_t issued_first_ = 0, issued_ = 0;
-  uint64_t moved_ = 0;  ///< last cycle in which anything happened, as far as was looked
+  uint64_t issued_first_ = 0;
+  Movement movement_;
   bool waits_ = false;
   bool waves_ = false;
 };

@@ -28,6 +28,7 @@
 #include <memory>
 #include <string>
 
+#include "movement.h"
 #include "network.h"
 #include "options.h"
 #include "probe.h"
@@ -138,7 +139,7 @@ class Simulation {
   /// Cycles between looks at the watchdog; a power of two.
   static constexpr uint64_t kLook = Machine::kLook;
   static constexpr uint64_t kListen = 1 << 14;      ///< cycles between looks at the host; a power of two
-  /// Cycles without an instruction after which nothing can be on its way any more.
+  /// Cycles without a movement after which nothing can be on its way any more.
   static constexpr uint64_t kQuiet = Machine::kQuiet;
   static constexpr auto kTell = std::chrono::milliseconds(250);  ///< between records of progress
 
@@ -294,6 +295,7 @@ class Simulation {
 
   void run(uint32_t threads, uint64_t most, uint64_t watchdog) {
     issued_first_ = issued();
+    movement_.begin(ranks_, cycle_, issued_first_);
     machine_.begin(cycle_);
     watch_begin();
     each_own([&](unsigned t) {
@@ -319,8 +321,6 @@ class Simulation {
 
   template <bool kWaves, bool kTrace>
   Reason go(uint64_t end, uint64_t watchdog) {
-    uint64_t moved = cycle_;
-    uint64_t before = issued();
     auto told = std::chrono::steady_clock::now();
     for (bool more = true; more;) {
       more = advance<true, kWaves, kTrace>(std::min(end, (cycle_ / kLook + 1) * kLook));
@@ -329,16 +329,13 @@ class Simulation {
       if (!more) break;
       watch("runs");
       for (TileHost& host : hosts_) host.stop_asking(cycle_);
-      const uint64_t now = issued();
-      if (now != before) moved = cycle_;
-      before = now;
-      moved = std::max(moved, progress());
-      if (cycle_ - moved >= kQuiet && all_wait()) return Reason::Deadlock;
-      if (watchdog && cycle_ - moved >= watchdog) return Reason::Stuck;
+      const uint64_t still = movement_.still(ranks_, cycle_, issued(), progress());
+      if (still >= kQuiet && all_wait()) return Reason::Deadlock;
+      if (watchdog && still >= watchdog) return Reason::Stuck;
       if (cycle_ % kListen) continue;
       if (told_to_stop()) return Reason::Stopped;
       if (is_time(told)) {
-        const uint64_t done = now - issued_first_;
+        const uint64_t done = movement_.issued() - issued_first_;
         own_.put(Kind::Progress, cycle_, 0, &done, sizeof done);
       }
       write();
@@ -591,6 +588,7 @@ class Simulation {
   uint64_t cycle_ = 0;
   uint64_t first_ = 0;         ///< cycle in which the run began
   uint64_t issued_first_ = 0;  ///< instructions before it
+  Movement movement_;
 };
 
 /// The whole of a simulator's `main`.

@@ -48,9 +48,14 @@ class MemoryModel {
 
   /// Hierarchical name of the module instance that it belongs to.
   std::string name;
+  /// Beats of requests that it has been given.
+  std::uint64_t beats = 0;
 };
 
 /// All memories of the simulation, found by the end of their instance's name (`u_dram`); null if there is none.
 MemoryModel* findMemory(const std::string& nameEnd);
+
+/// Beats of requests that all memories of this process have been given. No model may run meanwhile.
+std::uint64_t memoryBeats();
 
 }  // namespace gossamer::sim
