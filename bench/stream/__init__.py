@@ -20,15 +20,14 @@ import gossamer_setup
 from gossamer import config as configs
 from gossamer.bench import Context, Reference, Row
 from gossamer.errors import RunDied
-from gossamer.hdl import sources, synth, verilate
+from gossamer.hdl import sources, synth
 from gossamer.paths import ROOT
 
-from . import applications, parts, ranks
+from . import applications, messages, parts, ranks, ring
+from .ring import BYTES, CONFIG, DEPTH, PACKET
 
-CONFIG = "de5"
-BOARDS, DEPTH, PACKET, BYTES = 4, 1024, 30, 8
-"""Boards of the ring; flits that a port's buffer holds, and the longest packet; bytes of a beat at a kernel."""
-_HARNESS = ROOT / "tests" / "rtl" / "stream"
+BOARDS = 4
+"""Of the ring."""
 _SHARES = {f"bandwidth-share.h{hops}": hops for hops in (1, 2, 3)}
 _HOP, _ENDS = "latency.hop", "latency.ends"
 _AREAS = {"area.1port": (1, 0, 6_000, 6_330), "area.4port": (4, 2, 28_000, 32_112)}
@@ -54,29 +53,25 @@ _BLOCKS = {
     "area.barrier": ("gs_stream_barrier", None),
 }
 _EMULATOR, _EACH, _RANKS = "emulator.elements-per-s", 2_000_000, 8
-NAMES = (*_SHARES, _HOP, _ENDS, *_COLLECTIVES, *_AREAS, *_BLOCKS, _EMULATOR, *parts.NAMES, *applications.NAMES)
+NAMES = (
+    *_SHARES,
+    _HOP,
+    _ENDS,
+    *messages.NAMES,
+    *_COLLECTIVES,
+    *_AREAS,
+    *_BLOCKS,
+    _EMULATOR,
+    *parts.NAMES,
+    *applications.NAMES,
+)
 _SHORTEST_BYTES = 60
 _SWITCH_CYCLES = 5
 """From a packet's last flit at a port of the switch to its first at another: `tests/rtl/switch` measures it."""
 
 
 def _run(*arguments: object) -> list[int]:
-    design = sources.blocks("stream/board.f", config=configs.load(CONFIG)) + [
-        sources.RTL / "sim" / "link" / "gs_mac_model.sv",
-        _HARNESS / "boards_top.sv",
-    ]
-    simulator = verilate.model(
-        "boards_top",
-        design,
-        [_HARNESS / "boards.cc"],
-        parameters={"Boards": BOARDS, "Depth": DEPTH},
-        cxx=[f"-DBOARDS={BOARDS}", f"-DDEPTH={DEPTH}"],
-        optimise="-O1",
-    )
-    done = subprocess.run([simulator, *map(str, arguments)], capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise RunDied(f"streams over boards: {(done.stdout + done.stderr).strip()[-500:]}")
-    return [int(word) for word in done.stdout.split() if word.isdigit()]
+    return ring.numbers("streams over boards", ring.boards(BOARDS), *arguments)
 
 
 def _collective(context: Context, name: str, kind: int, cluster: str, line: float) -> Row:
@@ -174,6 +169,7 @@ def rows(context: Context) -> Iterator[Row]:
             yield context.row(
                 _ENDS, value, "cycles", reference=goal, ratio=20 / value, most=20.0, switch=_SWITCH_CYCLES, **about
             )
+    yield from messages.rows(context)
     for name, (kind, cluster) in _COLLECTIVES.items():
         if context.wants(name):
             yield _collective(context, name, kind, cluster, line)

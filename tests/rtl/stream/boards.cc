@@ -4,6 +4,9 @@
 //   boards traffic SEED MESSAGES LOSS EAGER   random messages between all boards, and mailbox traffic; LOSS of 2^20
 //   boards rate HOPS                          cycles of the middle of a long message: prints bytes and cycles
 //   boards latency HOPS                       one element over idle links: prints the fewest cycles of some
+//   boards message HOPS COUNT TIMES           a message over idle links, TIMES times: prints messages, bytes of each
+//   and
+//                                             cycles of all, from the channel's opening to the last element's taking
 //
 // Elements say which message and which place they are of; a message is right if each came in its place.
 #include <cstdint>
@@ -57,8 +60,8 @@ struct Bench {
   }
 
   [[noreturn]] void fail(const char* what, unsigned at, uint64_t wanted = 0, uint64_t found = 0) {
-    std::printf("cycle %llu, port %u: %s (%llx, %llx)\n", (unsigned long long)now, at, what,
-                (unsigned long long)wanted, (unsigned long long)found);
+    std::printf("cycle %llu, port %u: %s (%llx, %llx)\n", (unsigned long long)now, at, what, (unsigned long long)wanted,
+                (unsigned long long)found);
     std::exit(1);
   }
 
@@ -263,6 +266,26 @@ int latency(unsigned hops) {
   std::printf("cycles %llu\n", (unsigned long long)least);
   return 0;
 }
+
+int message(unsigned hops, uint32_t count, unsigned times) {
+  Bench bench(1);
+  bench.begin(0, true);
+  bench.bind(0, hops);
+  uint64_t cycles = 0;
+  for (unsigned i = 0; i < times; ++i) {
+    bench.add(0, {i + 1, 0, hops, count});
+    const uint64_t begun = bench.now, limit = begun + 20'000 + 8 * uint64_t(count);
+    while (bench.done < bench.left) {
+      if (bench.now > limit) bench.fail("a message does not come through", 0, count, bench.elements);
+      bench.step();
+    }
+    cycles += bench.now - begun;
+    // Links come to rest, each time at another place of what they do by themselves.
+    for (unsigned wait = 2'000 + bench.random() % 100; wait; --wait) bench.step();
+  }
+  std::printf("messages %u bytes %u cycles %llu\n", times, 4 * count, (unsigned long long)cycles);
+  return 0;
+}
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -271,6 +294,9 @@ int main(int argc, char** argv) {
     return traffic(number(2), unsigned(number(3)), uint32_t(number(4)), number(5) != 0);
   if (argc > 2 && !std::strcmp(argv[1], "rate")) return rate(unsigned(number(2)));
   if (argc > 2 && !std::strcmp(argv[1], "latency")) return latency(unsigned(number(2)));
-  std::fprintf(stderr, "boards traffic SEED MESSAGES LOSS EAGER | rate HOPS | latency HOPS\n");
+  if (argc > 4 && !std::strcmp(argv[1], "message"))
+    return message(unsigned(number(2)), uint32_t(number(3)), unsigned(number(4)));
+  std::fprintf(stderr,
+               "boards traffic SEED MESSAGES LOSS EAGER | rate HOPS | latency HOPS | message HOPS COUNT TIMES\n");
   return 2;
 }
