@@ -119,8 +119,7 @@ class PGraphOf {
   }
 
   Job<V> onBoards() const {
-    constexpr auto& ways = aggregates::ways<typename V::Aggregates>.of;
-    if (std::find(std::begin(ways), std::end(ways) - 1, Reduce::realSum) != std::end(ways) - 1) {
+    if constexpr (aggregates::sumsReals<typename V::Aggregates>()) {
       throw Error(
           "start: the vertex's steps have a Sum of floating-point numbers, which barriers of the hardware do "
           "not carry; take a FixedSum");
