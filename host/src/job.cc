@@ -41,6 +41,18 @@ Job::Job(Vertices graph, const void* states) : graph_(std::move(graph)) {
   if (running) throw std::runtime_error("start: the boards still run another graph; take its messages to the end");
   graph_.map();
   link_ = std::make_unique<Link>();
+  begin(states);
+}
+
+void Job::go(Vertices graph, const void* states) {
+  if (running) throw std::runtime_error("go: the boards still run another graph; take its messages to the end");
+  graph_ = std::move(graph);
+  graph_.map();
+  asked_ = spoke_ = closed_ = over_ = false;
+  begin(states);
+}
+
+void Job::begin(const void* states) {
   const std::string folder = std::getenv("GOSSAMER_POLITE");
   link_->host.boot((folder + "/code.v").c_str(), (folder + "/data.v").c_str());
   graph_.write(states);

@@ -21,6 +21,8 @@ extern char** environ;
 namespace gossamer::host {
 namespace {
 
+constexpr uint32_t kNowhere = 0xFFFFFFFF;  ///< the piece with the state of a vertex that is gone
+
 /// What the command has written down for the mapper, which is a program of its own (gossamer.polite.mapping).
 struct Mapper {
   std::string python;    ///< the interpreter
@@ -93,6 +95,7 @@ std::vector<std::vector<uint8_t>> read_pieces(const std::vector<Piece>& pieces, 
   const char* call = "Job::recv";
   std::vector<uint64_t> begin(pieces.size(), ~uint64_t{0}), end(pieces.size(), 0);
   for (size_t i = 0; i < piece.size(); ++i) {
+    if (piece[i] == kNowhere) continue;
     begin[piece[i]] = std::min<uint64_t>(begin[piece[i]], at[i]);
     end[piece[i]] = std::max(end[piece[i]], at[i] + bytes);
   }
@@ -121,9 +124,10 @@ void Vertices::map() {
   {
     std::ofstream file(mapper.problem, std::ios::binary);
     put(file, std::vector<uint64_t>{count, pins.size(), stateBytes, edgeBytes, messageBytes, boardsX, boardsY,
-                                    params.size(), type.size()});
+                                    params.size(), type.size(), marks.size()});
     put(file, params);
     file << type;
+    put(file, marks);
     for (const Edges& one : pins) {
       put(file, one.offsets);
       put(file, one.targets);
@@ -172,6 +176,7 @@ void Vertices::map() {
 void Vertices::write(const void* states) {
   auto pieces = std::make_shared<std::vector<Piece>>(tables_->pieces);
   for (uint32_t i = 0; i < count; ++i) {
+    if (tables_->piece[i] == kNowhere) continue;
     std::memcpy((*pieces)[tables_->piece[i]].data.data() + tables_->at[i],
                 static_cast<const uint8_t*>(states) + size_t{i} * stateBytes, stateBytes);
   }
@@ -188,6 +193,7 @@ Vertices::Results Vertices::read(void* states) const {
   if (stateBytes) {
     const auto found = read_pieces(tables.pieces, tables.piece, tables.at, stateBytes);
     for (uint32_t i = 0; i < count; ++i) {
+      if (tables.piece[i] == kNowhere) continue;
       std::memcpy(static_cast<uint8_t*>(states) + size_t{i} * stateBytes, found[tables.piece[i]].data() + tables.at[i],
                   stateBytes);
     }

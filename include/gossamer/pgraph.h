@@ -119,8 +119,7 @@ class PGraphOf {
   }
 
   Job<V> onBoards() const {
-    constexpr auto& ways = aggregates::ways<typename V::Aggregates>.of;
-    if (std::find(std::begin(ways), std::end(ways) - 1, Reduce::realSum) != std::end(ways) - 1) {
+    if constexpr (aggregates::sumsReals<typename V::Aggregates>()) {
       throw Error(
           "start: the vertex's steps have a Sum of floating-point numbers, which barriers of the hardware do "
           "not carry; take a FixedSum");
@@ -134,25 +133,10 @@ class PGraphOf {
     wire(*run);
     run->state = Array<S>(states_.size());
     for (size_t v = 0; v < states_.size(); ++v) run->state[v] = states_[v];
-    host::Vertices graph;
-    graph.count = numVertices();
-    graph.stateBytes = sizeof(S);
-    graph.edgeBytes = std::is_empty_v<E> ? 0 : sizeof(E);
-    graph.messageBytes = sizeof(M);
-    const auto* const params = reinterpret_cast<const uint8_t*>(&this->params);
-    graph.params.assign(params, params + sizeof(P));
-    graph.type = typeName();
-    for (const Relation& relation : run->problem.network.relations) {
-      const Rows& rows = relation.out;
-      const uint64_t edges = rows.offsets[graph.count];
-      const auto* const values = static_cast<const uint8_t*>(rows.values);
-      auto& pin = graph.pins.emplace_back();
-      pin.offsets.assign(rows.offsets, rows.offsets + graph.count + 1);
-      pin.targets.assign(rows.targets, rows.targets + edges);
-      if (graph.edgeBytes) pin.values.assign(values, values + edges * sizeof(E));
-    }
+    run->problem.params = params;
+    run->type = typeName();
     try {
-      run->boards = std::make_unique<host::Job>(std::move(graph), run->state.data());
+      run->boards = std::make_unique<host::Job>(run->onBoards(), run->state.data());
     } catch (const std::runtime_error& e) {
       throw Error(e.what());
     }

@@ -102,7 +102,7 @@ class Recipe:
         )
         return device.build(list(self.sources), self.config, defines, includes=self.includes, boards=self.boards)
 
-    def of_vertex(self, vertex: str, pins: int) -> Recipe:
+    def of_vertex(self, vertex: str, pins: int, changes: bool) -> Recipe:
         """The same for a vertex that only the host has named, and the pins of its graph: pgraph_hosts.py."""
         raise InputError(f"{self.name}: is compiled for one vertex already, not for {vertex} with {pins} pins")
 

@@ -41,9 +41,11 @@ class VertexRecipe(hostprograms.Recipe):
     """How the threads' part of a host's graph is compiled: ``sources`` are headers, one of which has the vertex."""
 
     pins: int = 1
+    changes: bool = False
+    """A part of a run that goes on."""
     late: ClassVar[bool] = True
 
-    def of_vertex(self, vertex: str, pins: int) -> VertexRecipe:
+    def of_vertex(self, vertex: str, pins: int, changes: bool) -> VertexRecipe:
         """With what the host has told. Raises InputError where no header can have such a vertex."""
         if not re.fullmatch(r"[\w:<>, ]+", vertex):
             raise InputError(f"{self.name}: its vertex {vertex} has no name that a header could give it")
@@ -52,7 +54,7 @@ class VertexRecipe(hostprograms.Recipe):
                 f"{self.name}: has its vertex {vertex} in the host's source; for the threads it stands in a header of "
                 "its own, which includes gossamer/polite.h and is included by the host in quotes"
             )
-        return replace(self, vertex=vertex, pins=pins)
+        return replace(self, vertex=vertex, pins=pins, changes=changes)
 
     def image(self, *, wide: bool) -> Image:
         """See Recipe.image."""
@@ -68,6 +70,7 @@ class VertexRecipe(hostprograms.Recipe):
             f"GOSSAMER_POLITE_PINS={self.pins}",
             f"GOSSAMER_POLITE_MULTICAST={int(self.multicast)}",
             f"GOSSAMER_POLITE_WIDE={int(wide)}",
+            *(["GOSSAMER_POLITE_CHANGES=1"] if self.changes else []),
         )
         return device.build(source, self.config, defines, boards=self.boards, freestanding=True)
 

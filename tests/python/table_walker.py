@@ -71,7 +71,7 @@ class Walker:
         """The tables are those of a graph that changes: lists have an end of their own, and places may be empty."""
         self.names = {given.states[v].tobytes(): v for v in range(given.vertices)}
         """Vertices by their states, which are random."""
-        self.layout, self.multicast, self.given = layout, multicast, given
+        self.layout, self.multicast, self.pins = layout, multicast, given.pins
         self.keys: set[tuple[int, int]] = set()
         """Board and routing key of every message that threads send by key."""
         self.crossings = 0
@@ -121,16 +121,20 @@ class Walker:
                     continue
                 yield board, number, memory, first + local * self.layout.state
 
+    def name(self, memory: int, address: int) -> int:
+        """The vertex whose state is there."""
+        return self.names[self.raw(memory, address, 8)]
+
     def walk(self) -> Counter[Edge]:
         """Every edge that is reached."""
         # Which vertex an address stands for is told by the mapping's order alone; states are random, so they name it.
         name_at = {}
         for board, number, memory, address in self.vertices():
             first = self.words(memory, self.headers[board, number][1] + 8, 1)[0]
-            name_at[board, number, address - first] = self.names[self.raw(memory, address, 8)]
+            name_at[board, number, address - first] = self.name(memory, address)
         assert sorted(name_at.values()) == sorted(self.names.values())
         found: Counter[Edge] = Counter()
-        pins, entry_bytes = self.given.pins, 16 if self.multicast else 8
+        pins, entry_bytes = self.pins, 16 if self.multicast else 8
         for (board, number, offset), sender in name_at.items():
             memory, header = self.headers[board, number]
             (outs,) = self.words(memory, header + 16, 1)

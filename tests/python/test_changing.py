@@ -7,6 +7,7 @@ import pickle
 import re
 import runpy
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -302,6 +303,27 @@ def test_what_does_not_go_on_is_refused() -> None:
     run = gs.start("hashmin", graph)
     with pytest.raises(gs.InputError, match=r"^add_edges: the graph has no weights, so its new edges have none$"):
         run.add_edges(0, 2, 1)
+
+
+def test_the_descriptor_begins_a_vertex_once(tmp_path: Path) -> None:
+    """Also one that was removed before the first part, or before a restart; one that goes later begins again."""
+    header = tmp_path / "begun.h"
+    text = (FIXTURES / "changing-count.h").read_text()
+    once = "void init(const gossamer::VertexInfo&, State& s) { s = {}; }"
+    assert once in text
+    counting = "uint32_t calls = 0;\n  void init(const gossamer::VertexInfo&, State& s) { s = {++calls, 0, 0, 0}; }"
+    names = text.replace(once, counting).replace("s->n = numVertices;", "")
+    header.write_text(names)
+    run = gs.start(header, gs.Graph.from_arrays([0, 1, 2], [1, 2, 3]))
+    run.remove_vertices(1)
+    assert run.go().columns["n"].tolist() == [1, 2, 3, 4]
+    assert run.go().columns["n"].tolist() == [1, 2, 3, 4]
+    run.remove_vertices(2)
+    assert run.go().columns["n"].tolist() == [1, 2, 5, 4]
+    run.remove_vertices(3)
+    run.restart()
+    for _ in range(2):
+        assert run.go().columns["n"].tolist() == [6, 7, 8, 9]
 
 
 def test_during_a_run_and_behind_one_that_died() -> None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,6 @@ import gossamer as gs
 import gossamer_setup
 from gossamer import config as configs
 from gossamer import mapper
-from gossamer.engines.rtl_cluster import Plan
 from gossamer.engines.rtl_vertices import Hardware
 from gossamer.errors import RunDied
 
@@ -202,12 +202,13 @@ def test_behind_a_part_that_died() -> None:
     assert run.go().values.tolist() == [0, 1, 2, 3]
 
 
-def test_what_boards_do_not_take() -> None:
+def test_what_boards_do_not_take(tmp_path: Path) -> None:
     graph = gs.Graph.from_arrays([0, 1], [1, 2])
     with pytest.raises(gs.InputError, match=r"^--threads 3: vertices use all 32 threads of the machine$"):
         gs.start("hashmin", graph, engine=boards(), threads=3)
-    plan = Plan(configs.load_cluster("pair"))
-    with pytest.raises(gs.InputError, match=r"^hashmin: on a cluster of boards graphs do not change yet; take"):
-        gs.start("hashmin", graph, engine=Hardware(plan=plan))
+    real = tmp_path / "real.h"
+    real.write_text((FIXTURES / "changing-count.h").read_text().replace("Sum<uint32_t>", "Sum<float>"))
+    with pytest.raises(gs.InputError, match=r"^count: its steps have a Sum of floating-point numbers.*a FixedSum$"):
+        gs.start(real, graph, engine=boards())
     with pytest.raises(gs.InputError, match=r"^tallies: its recv changes the values of edges, which boards do not"):
         gs.start(FIXTURES / "changing-edges.h", gs.Graph.from_arrays([0, 1], [1, 2], [3, 4]), engine=boards())

@@ -8,7 +8,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, Command
+from conftest import ROOT, Command, Size
+from system.changing_hosts import CHANGES, REFUSED, check
 
 import gossamer_setup
 from gossamer import config as configs
@@ -159,3 +160,31 @@ def test_a_cluster_gives_the_same(command: Command) -> None:
     _rtl_build.cluster(configs.load("tiny"), 2)
     words = ("run", "--engine", "rtl", "--cluster", "pair", "--frame-loss", "0.01")
     assert _lines(command(*words, TALKS, "waits", "40", "2", timeout=500)) == _talk(40, 2)
+
+
+def test_a_graph_that_changes_between_parts_of_a_run(command: Command, size: Size) -> None:
+    """Each part's distances, and what is refused."""
+    for seed in range(1, 1 + size.pick(1, 1, 8)):
+        check("\n".join(_lines(command(*TINY, CHANGES, str(seed), timeout=500))))
+    assert _lines(command(*TINY, CHANGES, "wrong", timeout=300)) == REFUSED
+
+
+@pytest.mark.parametrize("machine", ["tiny", "pair"])
+def test_parts_call_the_handlers_that_they_call_on_cpu(machine: str, command: Command, size: Size) -> None:
+    """All changes, messages both ways in each part, aggregates; vertices that are gone leave their places."""
+    words: tuple[str, ...] = TINY
+    if machine == "pair":
+        from gossamer.engines import _rtl_build
+
+        _rtl_build.cluster(configs.load("tiny"), 2)
+        words = ("run", "--engine", "rtl", "--cluster", "pair")
+    for seed in range(1, 1 + size.pick(1, 1, 8)):
+        on_cpu = _lines(command("run", CHANGES, "mixed", str(seed), timeout=300))
+        assert sum(line.startswith("part") for line in on_cpu) == 5
+        assert _lines(command(*words, CHANGES, "mixed", str(seed), timeout=500)) == on_cpu
+
+
+def test_edges_that_messages_change_are_not_read_back(command: Command) -> None:
+    assert _lines(command("run", CHANGES, "values")) == ["taken"]
+    (said,) = _lines(command(*TINY, CHANGES, "values", timeout=300))
+    assert said.startswith("addEdge: recv changes the values of edges, which boards do not give back; take --engine")

@@ -142,7 +142,8 @@ struct ChangingRun final : AppResult<App> {
     from_ = vertices_.take();
     problem.params = app.params(info_);
     if (whole) {
-      this->initialise(pool);
+      this->initialise(pool);  // those that are gone too
+      removedNow_.clear();
     } else {
       adapt();
     }

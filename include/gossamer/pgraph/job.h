@@ -94,7 +94,7 @@ class Job {
   const S& state(PVertexId v) const { return run_->state[v]; }
 
   // A graph that changes, after the end: go() then runs on from the states that stand. The vertex's handlers `changed`
-  // and `resume` say what that begins with. Not on boards. All throw Error where something is not there.
+  // and `resume` say what that begins with. All throw Error where something is not there.
 
   /// Adds a vertex, with the state S{}; it begins with `init`.
   PVertexId newVertex() { return changing("newVertex").newVertex(); }
@@ -131,10 +131,19 @@ class Job {
   /// The next part of the run; the host takes part in it as in the first.
   void go() {
     static_assert(rules::GoesOn<V>, "a vertex whose run goes on has a handler: void changed() or void resume()");
-    run_->resumption = changing("go").wire();
-    run_->problem.resumption = &run_->resumption;
-    run_->queues.reopen();
-    run_->begin();
+    Running& run = *run_;
+    run.resumption = changing("go").wire();
+    if (run.boards) {
+#ifdef GOSSAMER_BOARDS
+      onBoards([&] { return run.boards->go(run.onBoards(&run.resumption), run.state.data()), true; });
+#endif
+      run.statistics = {};
+      run.lost = false;
+      return;
+    }
+    run.problem.resumption = &run.resumption;
+    run.queues.reopen();
+    run.begin();
   }
 
  private:
@@ -158,6 +167,45 @@ class Job {
     std::unique_ptr<ChangingGraph<V>> changing;  // where the graph has changed
     std::unique_ptr<detail::Boards> boards;      // that run it, if it does not run here
     bool lost = false;                           // said once
+    std::string type;                            // of the vertex, as its source names it
+
+#ifdef GOSSAMER_BOARDS
+    /// The graph as boards take it; `from` says what a part begins with that goes on.
+    host::Vertices onBoards(const Resumption* from = nullptr) const {
+      using E = typename V::Edge;
+      const Network& net = problem.network;
+      host::Vertices graph;
+      graph.count = net.vertices;
+      graph.stateBytes = sizeof(S);
+      graph.edgeBytes = std::is_empty_v<E> ? 0 : sizeof(E);
+      graph.messageBytes = sizeof(M);
+      const auto* const params = reinterpret_cast<const uint8_t*>(&problem.params);
+      graph.params.assign(params, params + sizeof problem.params);
+      graph.type = type;
+      for (const Relation& relation : net.relations) {
+        const Rows& rows = relation.out;
+        const auto* const values = static_cast<const uint8_t*>(rows.values);
+        auto& pin = graph.pins.emplace_back();
+        pin.offsets.push_back(0);
+        for (uint32_t v = 0; v < net.vertices; ++v) {
+          const uint64_t begin = rows.offsets[v], end = rows.ends[v];
+          pin.targets.insert(pin.targets.end(), rows.targets + begin, rows.targets + end);
+          pin.offsets.push_back(pin.targets.size());
+          if (graph.edgeBytes) {
+            pin.values.insert(pin.values.end(), values + begin * sizeof(E), values + end * sizeof(E));
+          }
+        }
+      }
+      if (!from) return graph;
+      graph.marks.resize(net.vertices, host::Vertices::kStays);
+      for (const uint32_t v : from->fresh) graph.marks[v] = host::Vertices::kBegins;
+      for (const uint32_t v : from->changed) graph.marks[v] = host::Vertices::kChanged;
+      for (uint32_t v = 0; v < net.vertices; ++v) {
+        if (net.isGone(v)) graph.marks[v] = host::Vertices::kGone;
+      }
+      return graph;
+    }
+#endif
 
     /// Starts the engine. Throws Error where there is none of that name.
     void begin() {
@@ -186,8 +234,12 @@ class Job {
   /// The graph between two parts of a run, with these vertices in it. Throws Error.
   ChangingGraph<V>& changing(const std::string& what, std::initializer_list<PVertexId> vertices = {}) {
     Running& run = *run_;
-    if (run.boards) throw Error(what + ": graphs do not change on boards yet; take --engine cpu or shuffle");
-    if (!run.over) throw Error(what + ": the run is not over; wait() for its end");
+    if (run.boards && rules::WritesEdges<V>) {
+      throw Error(what +
+                  ": recv changes the values of edges, which boards do not give back; take --engine cpu or shuffle, or "
+                  "recv with const Edge*");
+    }
+    if (run.boards ? !run.boards->over() : !run.over) throw Error(what + ": the run is not over; wait() for its end");
     join();
     if (run.broken) throw Error(what + ": the run did not come to its end; start() another");
     if (!run.changing) run.changing = std::make_unique<ChangingGraph<V>>(run.problem.network, run.state);
@@ -222,7 +274,7 @@ class Job {
       s.sends = found.sends;
       s.deliveries = found.deliveries;
       s.steps = found.steps;
-      s.stepCalls = s.steps * s.vertices;
+      s.stepCalls = s.steps * (s.vertices - run.problem.network.removed);
       s.hostMessages = found.hostMessages;
       s.aggregates = std::move(found.aggregates);
     }

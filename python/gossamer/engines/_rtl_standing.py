@@ -155,7 +155,6 @@ class OnBoards(Standing):
     def _part(self) -> dict[str, Any]:
         app, part = self._app, Part()
         native.check(app.library.gs_app_part(self._handle, ctypes.byref(part)))
-        self._hardware.check_aggregates(app, part.problem)
         seen = _Seen(part, app.edge_bytes)
         try:
             written, anew = self._write(seen, bool(part.problem.listens))

@@ -159,7 +159,7 @@ class Cluster(Board):
 
     def _configure(self) -> None:
         plan = self.plan
-        count, hosts = plan.boards, len(plan.hosts)
+        hosts = len(plan.hosts)
         done: set[int] = set()
         for board in plan.order():
             for own, other, _ in plan.cluster.neighbours(board):
@@ -171,9 +171,7 @@ class Cluster(Board):
             self.control(first, 0)
             self.control(
                 [
-                    _rtl_control.packet(
-                        board, "cluster", burst=_BURST, boards=count, hosts=hosts, host=_rtl_control.host(0)
-                    ),
+                    self._sizes(board),
                     *_rtl_control.table(board, 0, plan.board_entries(board)),
                     *(
                         part
@@ -187,14 +185,14 @@ class Cluster(Board):
             done.add(board)
         relay, idle = plan.relay_tree(plan.hosts[0]), plan.tree(plan.middle())
         tiles = (1 << self._board_tiles) - 1
-        for board in range(count):
+        for board in range(plan.boards):
             self.control(
                 [
                     _rtl_control.packet(board, "job", tiles=tiles, host=_rtl_control.host(0), place=0, job=0),
                     _rtl_control.packet(board, "relay", children=_rtl_control.children(relay.children[board])),
                 ]
             )
-        for board in range(count):
+        for board in range(plan.boards):
             self.control(
                 [
                     _rtl_control.packet(
@@ -207,6 +205,22 @@ class Cluster(Board):
                     )
                 ]
             )
+
+    def _sizes(self, board: int, *, flush: bool = False) -> _rtl_network.Flits:
+        """What a board is told of the cluster; with ``flush`` its caches of records are emptied."""
+        return _rtl_control.packet(
+            board,
+            "cluster",
+            burst=_BURST,
+            boards=self.plan.boards,
+            hosts=len(self.plan.hosts),
+            host=_rtl_control.host(0),
+            flush=int(flush),
+        )
+
+    def forget_records(self) -> None:
+        """Lets the boards' multicast routers read records from memory again: others have been written."""
+        self.control([self._sizes(board, flush=True) for board in range(self.plan.boards)])
 
     def _come_up(self, cable: int, board: int) -> None:
         """Waits until a link is up, as a board at its end sees it. InputError if it does not come up."""

@@ -42,8 +42,6 @@ CONFIG = "quad"
 MULTICAST = ("local", "none", "full")
 """How a message reaches several threads: a tile's by a mask, each by itself, those of other boards by a key."""
 _RUNS, _DONE, _GIVEN_UP, _WRONG_PIN = range(4)
-_REAL_SUM = 4
-"""gossamer::Reduce::realSum of include/gossamer/aggregates.h."""
 _SOURCE = """\
 // Generated: the program of a vertex for the threads of the hardware.
 #include "{header}"
@@ -137,10 +135,6 @@ class Hardware(Engine):
         from gossamer.engines._rtl_standing import OnBoards
 
         self.check(app, threads)
-        if self.plan is not None and self.plan.boards > 1:
-            raise InputError(
-                f"{app.name}: on a cluster of boards graphs do not change yet; take one board (config), cpu or shuffle"
-            )
         if app.writes_edges:
             raise InputError(
                 f"{app.name}: its recv changes the values of edges, which boards do not give back; "
@@ -155,17 +149,14 @@ class Hardware(Engine):
                 f"{app.name}: its vertices read their own edges, which the hardware does not show them; "
                 "take --engine cpu or shuffle"
             )
-        if threads not in (0, self.machine.threads):
-            raise InputError(f"--threads {threads}: vertices use all {self.machine.threads} threads of the machine")
-        gossamer_setup.require("rtl")
-
-    def check_aggregates(self, app: App, opened: Opened) -> None:
-        """Raises InputError for aggregates that barriers do not carry."""
-        if _REAL_SUM in opened.aggregates[: opened.aggregate_count]:
+        if app.sums_reals:
             raise InputError(
                 f"{app.name}: its steps have a Sum of floating-point numbers, which barriers of the hardware do not "
                 "carry; take a FixedSum"
             )
+        if threads not in (0, self.machine.threads):
+            raise InputError(f"--threads {threads}: vertices use all {self.machine.threads} threads of the machine")
+        gossamer_setup.require("rtl")
 
     def network(self, machine: mapper.Machine) -> mapper.Network | None:
         """What messages by key travel on; None where there are none."""
@@ -206,7 +197,6 @@ class Hardware(Engine):
         self, app: App, opened: Opened, seed: int, handle: ctypes.c_void_p
     ) -> tuple[dict[str, Any], tuple[int, ...]]:
         """Statistics, and the words of the aggregates."""
-        self.check_aggregates(app, opened)
         problem = problem_of(app, opened)
         machine = self.machine
         mapping = mapper.assign(
@@ -298,6 +288,8 @@ class Hardware(Engine):
             self.on_phase("loading", done, total)
         for memory, words in tables.blocks():
             tile.write_memory(memory, image.symbols["gossamer_polite_blocks"], words)
+        if tables.records is not None and self.simulated is not None:
+            self.simulated.forget_records()
 
     # ---- How it went ----
 

@@ -226,6 +226,16 @@ class Tables:
             for board, beats in self.records.images():
                 yield board * (self.machine.memories // self.machine.boards), self.records.base, beats
 
+    def flags(self, marks: Bytes) -> Iterator[tuple[int, int, bytes]]:
+        """For each DRAM where its vertices' flags are, and what a part begins with that goes on: each vertex's mark."""
+        rows = np.zeros((len(marks), self.layout.flags), np.uint8)
+        rows[:, 1] = marks[self._mapping.order]
+        ends = self._vertices_before + self._mapping.counts
+        for memory in range(self.machine.memories):
+            threads = np.flatnonzero(self._memory_of == memory)
+            parts = [rows[self._vertices_before[t] : ends[t]].tobytes() for t in threads.tolist()]
+            yield memory, *_joined(self.flags_at, threads, parts)
+
     def blocks(self) -> Iterator[tuple[int, bytes]]:
         """For each DRAM the addresses of the headers of its board's threads, by their number on the board."""
         number = self.machine.on_board(np.arange(self.machine.threads))

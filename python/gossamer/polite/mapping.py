@@ -26,6 +26,7 @@ import numpy as np
 from gossamer import hostprograms, mapper, processes
 from gossamer.errors import ExitCode, GossamerError, InputError
 from gossamer.mapper.partition import METHODS, mapped
+from gossamer.mapper.patches import GONE
 
 Numbers = np.ndarray[Any, Any]
 _DEFAULT = "metis"
@@ -52,19 +53,30 @@ class Given:
 
     def __init__(self, path: Path) -> None:
         reader = _Reader(path)
-        head = reader.take(np.uint64, 9).tolist()
-        vertices, pins, self.state_bytes, edge_bytes, self.message_bytes, *boards, params_bytes, name_bytes = head
+        head = reader.take(np.uint64, 10).tolist()
+        vertices, pins, self.state_bytes, edge_bytes, self.message_bytes, *boards = head[:7]
+        params_bytes, name_bytes, mark_count = head[7:]
         self.boards: tuple[int, int] = (boards[0], boards[1])
         params = reader.take(np.uint8, params_bytes).tobytes()
         self.vertex = reader.take(np.uint8, name_bytes).tobytes().decode()
+        self.marks = reader.take(np.uint8, mark_count)
+        """What each vertex that is there begins a part with that goes on; none: all begin."""
+        self.there = np.flatnonzero(self.marks != GONE) if mark_count else np.arange(vertices)
+        """The vertices that have a thread, by the program's numbers; the problem numbers them from 0."""
+        self.vertices = int(vertices)
+        self.marks = self.marks[self.there] if mark_count else self.marks
+        number = np.full(vertices, -1, np.int64)
+        number[self.there] = np.arange(len(self.there))
         relations = []
         for pin in range(pins):
             offsets = reader.take(np.uint64, vertices + 1).astype(np.int64)
             edges = int(offsets[-1])
             targets = reader.take(np.uint32, edges).astype(np.int64)
             values = reader.take(np.uint8, edges * edge_bytes).reshape(edges, edge_bytes) if edge_bytes else None
-            relations.append(mapper.Relation(pin, offsets, targets, values))
-        states = np.zeros((vertices, self.state_bytes), np.uint8)
+            # Those that are gone have no edges.
+            offsets = np.append(offsets[self.there], offsets[-1])
+            relations.append(mapper.Relation(pin, offsets, number[targets], values))
+        states = np.zeros((len(self.there), self.state_bytes), np.uint8)
         self.problem = mapper.Problem(states=states, params=params, unit=bytes(edge_bytes), relations=relations)
 
 
@@ -112,7 +124,14 @@ def _tables(
             "threads; take types that are as wide everywhere (uint32_t, not long, size_t or a pointer)"
         )
     tables = mapper.Tables(
-        given.problem, mapping, machine, layout, base=image.symbols["__data_end"], multicast=recipe.multicast
+        given.problem,
+        mapping,
+        machine,
+        layout,
+        base=image.symbols["__data_end"],
+        multicast=recipe.multicast,
+        # Programs for graphs that change have an end for each list. Nothing is to grow: each part has its own tables.
+        spare=mapper.Spare(least=0, arena=0) if len(given.marks) else None,
     )
     return image, tables
 
@@ -122,7 +141,7 @@ def run(settings: Path, problem: Path, result: Path) -> None:
     recipe: hostprograms.Recipe = pickle.loads(settings.read_bytes())
     given = Given(problem)
     if given.vertex:
-        recipe = recipe.of_vertex(given.vertex, given.problem.pins)
+        recipe = recipe.of_vertex(given.vertex, given.problem.pins, len(given.marks) > 0)
         settings.write_bytes(pickle.dumps(recipe))
     shape = recipe.boards
     machine = mapper.Machine(recipe.config, shape[0] * shape[1])
@@ -136,8 +155,11 @@ def run(settings: Path, problem: Path, result: Path) -> None:
     else:
         if given.vertex:
             recipe.write_hex(problem.parent, image)
+            (problem.parent / hostprograms.WIDE).unlink(missing_ok=True)  # of a part before
     pieces = [*tables.images()]
     pieces += [(memory, image.symbols[_BLOCKS], words) for memory, words in tables.blocks()]
+    if len(given.marks):
+        pieces += tables.flags(given.marks)
     _write(result, given, mapping, machine, tables, pieces)
 
 
@@ -151,13 +173,13 @@ def _write(
 ) -> None:
     at = tables.states_at[mapping.thread] + tables.layout.state * mapping.local
     memory = machine.memory_of(mapping.thread)
-    piece, where = _found(pieces, memory, at)
+    nowhere = 0xFFFF_FFFF
+    by_vertex = np.full((4, given.vertices), nowhere, "<u4")
+    by_vertex[:, given.there] = (machine.addresses(mapping.thread), mapping.local, *_found(pieces, memory, at))
     drams = machine.memories // machine.boards
     each = -(-machine.board_tiles // drams)
     with result.open("wb") as file:
-        file.write(machine.addresses(mapping.thread).astype("<u4").tobytes())
-        file.write(mapping.local.astype("<u4").tobytes())
-        file.write(piece.tobytes() + where.tobytes())
+        file.write(by_vertex.tobytes())
         file.write(np.uint64(len(pieces)).tobytes())
         for of, address, data in pieces:
             tile = of // drams * machine.board_tiles + of % drams * each

@@ -16,6 +16,8 @@ class Job {
   /// Maps the graph, loads the boards and starts all threads. Throws std::runtime_error where another run has not
   /// ended; ends the program where the graph does not fit or the vertex does not compile.
   Job(Vertices graph, const void* states);
+  /// The next part of a run that is over, on what has become of its graph. Messages that were not taken stay.
+  void go(Vertices graph, const void* states);
   ~Job();
   Job(const Job&) = delete;
   Job& operator=(const Job&) = delete;
@@ -43,6 +45,7 @@ class Job {
  private:
   struct Link;
 
+  void begin(const void* states);
   void take();
   void answer();
   bool wait(uint64_t cycles);

@@ -35,6 +35,9 @@ class Vertices {
   std::vector<Edges> pins;
   std::vector<uint8_t> params;  ///< the same for all vertices
   std::string type;             ///< the vertex's type, where the mapper is to compile it
+  /// What each vertex begins a part with that goes on; empty: all begin. A vertex that is gone is on no thread.
+  enum Mark : uint8_t { kStays = 0, kBegins = 2, kChanged = 3, kGone = 4 };  // Queued of softswitch.h
+  std::vector<uint8_t> marks;
 
   // Set by map(): of each vertex the address of its thread, and its number there.
   std::vector<uint32_t> threads;
