@@ -172,13 +172,15 @@ module gs_control
     end
   end
 
-  // Bytes for uart_get, and whether there is one: cleared after reset, set by the host, and taken.
+  // Bytes for uart_get, and whether there is one: cleared after reset, set by the host, and taken. It is read as the
+  // request comes in, and nothing of the host is written then. A byte that comes later is for the thread's next look;
+  // one that was read as there stays, since no other request takes it.
   logic got, got_we, take_got, clearing_q;
   logic [7:0] got_byte;
   logic [ThreadW-1:0] clear_q, got_thread;
 
   assign take_got       = go && plan_q.report && plan_q.kind == ReportTaken;
-  assign cmd_uart_ready = !clearing_q && !take_got;
+  assign cmd_uart_ready = !clearing_q && !take_got && (first_valid_q || !req_valid_i);
   assign got_we         = clearing_q || take_got || cmd_uart;
   assign got_thread     = clearing_q ? clear_q : take_got ? req_q.thread : cmd_thread;
 
@@ -188,15 +190,15 @@ module gs_control
   end
 
   gs_ram_sdp #(
-    .Width(9), .Depth(AllThreads), .Latency(0), .Style("distributed")
+    .Width(9), .Depth(AllThreads), .Latency(1), .Style("block")
   ) u_got (
     .clk_i,
     .we_i   (got_we),
     .wstrb_i(1'b1),
     .waddr_i(got_thread),
-    .wdata_i({cmd_uart_ready, cmd_byte}),
-    .re_i   (1'b1),
-    .raddr_i(first_q.thread),
+    .wdata_i({!clearing_q && !take_got, cmd_byte}),
+    .re_i   (!first_valid_q),
+    .raddr_i(req_i.thread),
     .rdata_o({got, got_byte})
   );
 
@@ -207,18 +209,18 @@ module gs_control
     .plan_o    (plan)
   );
 
-  // Each thread's address for writes into instruction memory.
+  // Each thread's address for writes into instruction memory. Whoever is behind the thread that writes it is another.
   logic [Log2InstrWords-1:0] instr_word;
   gs_ram_sdp #(
-    .Width(Log2InstrWords), .Depth(AllThreads), .Latency(0), .Style("distributed")
+    .Width(Log2InstrWords), .Depth(AllThreads), .Latency(1), .Style("block")
   ) u_instr_addr (
     .clk_i  (clk),
     .we_i   (go && plan_q.instr_address),
     .wstrb_i(1'b1),
     .waddr_i(req_q.thread),
     .wdata_i(req_q.data[2+:Log2InstrWords]),
-    .re_i   (1'b1),
-    .raddr_i(req_q.thread),
+    .re_i   (!valid_q || go),
+    .raddr_i(first_q.thread),
     .rdata_o(instr_word)
   );
 
@@ -455,6 +457,10 @@ module gs_control
   logic unused;
   assign unused = ^{req_q.op, req_q.funct3, cmd_count};
 
+  `GS_ASSERT_NOW(a_byte_is_not_written_while_it_is_read,
+                 clearing_q || !(got_we && !first_valid_q && req_valid_i && got_thread == req_i.thread))
+  `GS_ASSERT_NOW(a_thread_has_one_request_under_way,
+                 !(first_valid_q && valid_q && first_q.thread == req_q.thread))
   `GS_ASSERT_NOW(a_count_is_for_its_request, instret_i == '0 || (valid_q && plan_q.instret))
   `GS_ASSERT_NOW(an_answer_finds_room, !(go && ans_valid) || ans_free)
 endmodule

@@ -480,6 +480,35 @@ async def the_host_looks_in(dut: HierarchyObject) -> None:
 
 
 @cocotb.test()
+async def bytes_for_threads_come_once(dut: HierarchyObject) -> None:
+    """Threads that look all the time get each byte of the host once, in order, whenever it comes."""
+    got: dict[int, list[int]] = defaultdict(list)
+    talkers = [0, 1, THREADS - 1]
+
+    def act(_bench: Bench, thread: int) -> Request | None:
+        return read(thread, "uart_get") if thread in talkers else write(thread, "thread_stop", 0)
+
+    bench = Bench(dut, act)
+    await bench.begin()
+    bench.command("start_first", bytes([THREADS]))
+    await bench.until(lambda: len(bench.of("stopped")) == THREADS - len(talkers), 40_000, "not all have ended")
+    sent: dict[int, list[int]] = {thread: [random.getrandbits(8) for _ in range(80)] for thread in talkers}
+    for number in range(80):
+        # Each of them in another cycle of what the threads do; the next when all have theirs.
+        for thread in talkers:
+            await bench.cycles(random.randrange(12))
+            bench.command("uart", bytes([thread, sent[thread][number]]))
+        await bench.until(
+            lambda number=number: len(bench.of("taken")) == len(talkers) * (number + 1), 2000, "a byte is not taken"
+        )
+    await bench.cycles(200)
+    for thread, _, data in bench.answered:
+        if data:
+            got[thread].append(data)
+    assert got == {thread: [0x100 | byte for byte in sent[thread]] for thread in talkers}
+
+
+@cocotb.test()
 async def the_high_word_of_cycles_is_of_its_moment(dut: HierarchyObject) -> None:
     """Around the carry, a thread that reads high, low, high finds out what time it is."""
 

@@ -350,12 +350,12 @@ def test_what_is_illegal(size: Size, seed: int, tmp_path: Path) -> None:
     assert 0.05 < verdicts.count("i") / len(verdicts) < 0.95
 
 
-def _scheduler() -> sources.Sources:
-    """The scheduler, its queue and its states, and their proof."""
+def _scheduler(proof: str = "sched_proof") -> sources.Sources:
+    """The scheduler, its queue and its states, and a proof of them."""
     core = sources.listing(ROOT / "rtl" / "core" / "core.f")
     needs = ("gs_core_pkg", "gs_thread_pkg", "gs_fifo", "gs_ram_sdp", "gs_core_sched")
     files = tuple(path for path in core.files if path.stem in needs)
-    return sources.Sources(files, core.include) + [HERE / "sched_proof.sv"]
+    return sources.Sources(files, core.include) + [HERE / f"{proof}.sv"]
 
 
 @pytest.mark.parametrize("threads", current_size().pick((4,), (4,), (2, 4)))
@@ -369,3 +369,18 @@ def test_all_that_threads_can_do_is_reached() -> None:
     """The proof's assumptions leave room for every start, park, injection, refusal and end."""
     proof = prove.prove("sched_proof", _scheduler(), mode="cover", depth=32, parameters={"ThreadsPerCore": 2})
     assert proof.passed, proof.reason
+
+
+def test_nothing_waits_long_for_the_scheduler() -> None:
+    """Proved with exact bounds, which are reached: answers, the first thread of the run queue, control."""
+    # Eight threads fill the pipeline, and are started sooner.
+    for mode, depth, threads in (("prove", 10, 16), ("cover", 60, 8)):
+        proof = prove.prove(
+            "waits_proof",
+            _scheduler("waits_proof"),
+            mode=mode,
+            depth=depth,
+            cover_depth=0,
+            parameters={"ThreadsPerCore": threads},
+        )
+        assert proof.passed, f"{mode}: {proof.reason}"

@@ -2,7 +2,7 @@
 
 /// What is proved of the sending side, gs_mailbox_tx with its order and its output queues: room is taken for exactly
 /// the flits that are written, so each finds its place and none of the room is lost; each flit leaves its way once, in
-/// order and unchanged; nothing is under way when it says so.
+/// order and unchanged; nothing is under way when it says so; the ways take turns, into the queues and out of them.
 ///
 /// Of the ways out one is watched, any, and of its flits one, any. A thread has one send under way at most; all else
 /// is free: sends, receivers, what the scratchpad holds, when ends of sends are taken.
@@ -188,6 +188,34 @@ module credits_proof
       c_two_packets_wait: cover (used[watched] == 5'd5);
       c_read_in_vain: cover (u_tx.u_out.grant[watched] && !goes);
       c_watched_flit_leaves: cover (where_q == Offered && ready_i[watched] && used[watched] == 5'd2);
+    end
+  end
+
+  // ---- The ways take turns ----
+  // A way that has a send and room for it lets each of the two others pass once, at most. So does one with a flit in
+  // its queue and a receiver that takes flits, where a turn is a packet, or less if its own receiver stops.
+  logic [Routes-1:0][1:0] passed_q, queued_q;
+  logic turn_begins;
+  assign turn_begins = u_tx.u_out.go != '0 && (u_tx.u_out.want & u_tx.u_out.lock_q) == '0;
+  for (genvar r = 0; r < int'(Routes); r++) begin : gen_turn
+    // Turns until it is this way's, with its own
+    logic [1:0] left, queued_left;
+    assign left        = (2'(u_tx.last_route_q) == 2'((r + 2) % Routes)) ? 2'd1
+        : (2'(u_tx.last_route_q) == 2'((r + 1) % Routes)) ? 2'd2 : 2'd3;
+    assign queued_left = u_tx.u_out.first_q[r] ? 2'd1 : u_tx.u_out.first_q[(r+2)%Routes] ? 2'd2 : 2'd3;
+    always_ff @(posedge clk_i) begin
+      if (!rst_ni || !u_tx.open[r] || (u_tx.fetch && 2'(u_tx.route) == 2'(r))) passed_q[r] <= '0;
+      else if (u_tx.fetch) passed_q[r] <= passed_q[r] + 2'd1;
+      if (!rst_ni || !u_tx.u_out.want[r] || u_tx.u_out.grant[r]) queued_q[r] <= '0;
+      else if (turn_begins) queued_q[r] <= queued_q[r] + 2'd1;
+      if (rst_ni) begin
+        two_sends_pass_at_most: assert (3'(passed_q[r]) + 3'(left) <= 3'd3);
+        two_packets_pass_at_most: assert (3'(queued_q[r]) + 3'(queued_left) <= 3'd3);
+        c_two_sends_pass: cover (passed_q[r] == 2'd2);
+        c_two_packets_pass: cover (queued_q[r] == 2'd2);
+        // For the induction
+        assert (!u_tx.u_out.lock_q[r] || u_tx.u_out.first_q[(r+1)%Routes]);
+      end
     end
   end
 

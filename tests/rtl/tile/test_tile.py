@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from conftest import current_size
 
 from gossamer import config as configs
 from gossamer import device
@@ -203,7 +204,7 @@ def test_halted_thread_is_looked_into_and_goes_on(tile: Tile) -> None:
     assert again == [bytes([constants.enumeration("debug_report")["parked"], 0])]
 
 
-@pytest.mark.parametrize("program", ["heat", "sort", "ring", "memory"])
+@pytest.mark.parametrize("program", current_size().pick(("ring",), *2 * (("heat", "sort", "ring", "memory"),)))
 def test_blocks_that_sleep_change_nothing(config: Config, program: str) -> None:
     """The same to the cycle with clock gates and without: end, output, counters, exit codes."""
     awake = _rtl_build.build(
