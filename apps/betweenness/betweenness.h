@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Betweenness from samples: over how many shortest paths a vertex lies (Brandes), from some sources.
 ///
-/// One source after the other. A step is a level: outwards, each vertex adds up how many shortest
+/// Seven sources at once, as many as a message holds numbers: each has a lane, and a vertex sends
+/// whenever one of its lanes is at the level that is due; in the other lanes a message has 0, which
+/// adds nothing. A step is a level of all lanes: outwards, each vertex adds up how many shortest
 /// paths lead to it; back again, what its successors depend on it. All vertices know which step it
-/// is, since the aggregate tells when a level reached nobody new.
+/// is, since the aggregate tells when a level reached nobody new in any lane.
+///
+/// `recv` does the same in both directions, and touches one cache line of the state, which says in
+/// `open` what lanes take anything in this step.
 #pragma once
 
 #include <gossamer/polite.h>
@@ -11,17 +16,29 @@
 namespace betweenness {
 
 inline constexpr uint32_t None = 0xffffffff;
+inline constexpr uint32_t Lanes = 7;
+inline constexpr uint64_t Infinite = uint64_t{0x7ff} << 52;  // as a double
 
 struct State {
-  double paths;    // shortest ones from the source
-  double depends;  // of all targets behind it, the share of paths that lead through it
-  double sum;      // of that over all sources
-  uint32_t level;
-  uint32_t turn;   // it is this source, or None
-  // The same at all vertices:
-  uint32_t now;    // the source of this turn
-  uint32_t depth;  // the level that has sent last
-  bool back;
+  // Of the open lanes, what came in. Outwards: shortest paths. Back: of all targets behind this vertex,
+  // the share of paths through it, over `paths`.
+  double in[Lanes];
+  uint8_t open;         // a bit a lane: takes what comes in this step
+  uint8_t due;          // a bit a lane: sends in this step
+  bool back;            // the same at all vertices,
+  uint32_t origin;      // and so is this: the level that is due is `time` less this, or back, this less `time`
+  double paths[Lanes];  // shortest ones from the source
+  double sum;           // over all sources, of the share of paths through this vertex
+  uint32_t level[Lanes];
+  uint32_t turn;       // it is this source, or None
+  uint32_t now;        // the source of lane 0
+  uint32_t unused[7];  // so that every state begins a cache line
+};
+
+// Without room between two of them, and within what a message holds.
+struct [[gnu::packed, gnu::aligned(4)]] Message {
+  double lane[Lanes];
+  uint32_t due;  // a bit a lane
 };
 
 struct Params {
@@ -32,58 +49,99 @@ struct Totals {
   gossamer::Sum<uint32_t> fresh;  // vertices reached in this step
 };
 
-struct Vertex : gossamer::PVertex<State, gossamer::None, double, Params, Totals> {
-  void init() { begin(); }
+struct Vertex : gossamer::PVertex<State, gossamer::None, Message, Params, Totals> {
+  void init() { begin(0xffffffff); }
 
-  void send(double* message) {
-    *message = s->back ? (1 + s->depends) / s->paths : s->paths;
+  void send(Message* message) {
+    for (uint32_t k = 0; k < Lanes; ++k) {
+      const double value = s->back ? 1 / s->paths[k] + s->in[k] : s->paths[k];
+      message->lane[k] = (s->due >> k & 1) != 0 ? value : 0;
+    }
+    message->due = s->due;
     *readyToSend = gossamer::No;
   }
 
-  void recv(const double* message, const gossamer::None*) {
-    if (s->back) {
-      if (s->level != None && s->level + 1 == s->depth) s->depends += s->paths * *message;
-    } else if (s->level > s->depth) {
-      s->level = s->depth + 1;
-      s->paths += *message;
+  void recv(const Message* message, const gossamer::None*) {
+    const uint32_t lanes = s->open & message->due;
+    if (lanes == 0) return;
+    if ((lanes & (lanes - 1)) == 0) {  // as mostly on graphs of many levels
+      uint32_t k = 0;
+      while ((lanes >> k & 1) == 0) ++k;
+      s->in[k] += message->lane[k];
+      return;
+    }
+    // No branches here, so that a compiler can take several at once.
+    for (uint32_t k = 0; k < Lanes; ++k) {
+      s->in[k] += (lanes >> k & 1) != 0 ? message->lane[k] : 0;
     }
   }
 
   bool step(const Totals& all, Totals& mine) {
-    if (s->back) {
-      --s->depth;
-    } else if (s->depth > 0 && all.fresh.value() == 0) {
-      --s->depth;  // nobody is at the level that should have sent last
-      s->back = true;
-    } else {
-      ++s->depth;
-      if (s->level == s->depth) {
-        // More than can be counted: said here, since all that comes back from this vertex would be 0.
-        if (!__builtin_isfinite(s->paths)) s->sum = s->paths;
-        mine.fresh.give(1);
-        *readyToSend = gossamer::Pin(0);
+    if (!s->back) {
+      // Where the level before reached nobody, the one before that was the last that sent.
+      const uint32_t level = time - s->origin;
+      if (level == 1 || all.fresh.value() != 0) {
+        reach(level);
+        if (s->due != 0) {
+          mine.fresh.give(1);
+          *readyToSend = gossamer::Pin(0);
+        }
+        return true;
       }
+      s->back = true;
+      s->origin = time + level - 2;
+    }
+    const uint32_t level = s->origin - time;
+    if (level > 0) {
+      s->due = lanesAt(level);
+      s->open = lanesAt(level - 1);
+      if (s->due != 0) *readyToSend = gossamer::Pin(1);
       return true;
     }
-    if (s->depth > 0) {
-      if (s->level == s->depth) *readyToSend = gossamer::Pin(1);
-      return true;
-    }
-    if (s->level != 0) s->sum += s->depends;
-    ++s->now;
-    begin();
+    for (uint32_t k = 0; k < Lanes; ++k) s->sum += s->level[k] != 0 ? s->paths[k] * s->in[k] : 0;
+    s->now += Lanes;
+    begin(time);
     return s->now < params->sources;
   }
 
  private:
-  void begin() {
-    const bool source = s->turn == s->now && s->now < params->sources;
-    s->level = source ? 0 : None;
-    s->paths = source ? 1 : 0;
-    s->depends = 0;
-    s->depth = 0;
+  // What lanes have reached this vertex at `level`.
+  uint8_t lanesAt(uint32_t level) const {
+    uint32_t lanes = 0;
+    for (uint32_t k = 0; k < Lanes; ++k) lanes |= static_cast<uint32_t>(s->level[k] == level) << k;
+    return static_cast<uint8_t>(lanes);
+  }
+
+  // Outwards: lanes that something came in for are at this level.
+  void reach(uint32_t level) {
+    s->due = 0;
+    if (s->open == 0) return;
+    for (uint32_t k = 0; k < Lanes; ++k) {
+      const auto bits = __builtin_bit_cast(uint64_t, s->in[k]);  // compared without soft float
+      if (bits == 0) continue;
+      // More than can be counted: said here, since all that comes back from this vertex would be 0.
+      if (bits >= Infinite) s->sum = s->in[k];
+      s->paths[k] = s->in[k];
+      s->in[k] = 0;
+      s->level[k] = level;
+      s->due |= static_cast<uint8_t>(1 << k);
+    }
+    s->open &= static_cast<uint8_t>(~s->due);
+  }
+
+  // The next step, after that of this number, is level 1.
+  void begin(uint32_t step) {
+    s->open = s->due = 0;
+    for (uint32_t k = 0; k < Lanes; ++k) {
+      const bool source = s->turn != None && s->turn == s->now + k;
+      s->level[k] = source ? 0 : None;
+      s->paths[k] = source ? 1 : 0;
+      s->in[k] = 0;
+      (source ? s->due : s->open) |= static_cast<uint8_t>(1 << k);
+    }
+    if (s->due != 0) *readyToSend = gossamer::Pin(0);
+    s->origin = step;
     s->back = false;
-    if (source) *readyToSend = gossamer::Pin(0);
   }
 };
 
@@ -140,8 +198,9 @@ struct App : gossamer::Application<Vertex> {
 
   void results(gossamer::Columns<State>& c) {
     const double each = static_cast<double>(vertices) / sources;
-    c.add("betweenness", "sum over pairs of other vertices of the share of shortest paths through it, scaled up "
-                         "from the sample",
+    c.add("betweenness",
+          "sum over pairs of other vertices of the share of shortest paths through it, scaled up "
+          "from the sample",
           [each](const State& s) { return s.sum * each; });
   }
 };

@@ -136,9 +136,15 @@ void Vertices::map() {
     file.close();
     if (!file) misused("PGraph::map", mapper.problem + ": cannot be written");
   }
-  const char* const words[] = {
-      mapper.python.c_str(), "-m",   "gossamer.polite.mapping", mapper.settings.c_str(), mapper.problem.c_str(),
-      mapper.tables.c_str(), nullptr};
+  const std::string host = std::to_string(::getpid());  // should it be gone before the mapper knows its parent
+  const char* const words[] = {mapper.python.c_str(),
+                               "-m",
+                               "gossamer.polite.mapping",
+                               mapper.settings.c_str(),
+                               mapper.problem.c_str(),
+                               mapper.tables.c_str(),
+                               host.c_str(),
+                               nullptr};
   pid_t child = 0;
   if (const int failed = ::posix_spawn(&child, words[0], nullptr, nullptr, const_cast<char**>(words), environ)) {
     misused("PGraph::map", mapper.python + ": cannot be started: " + std::strerror(failed));

@@ -98,9 +98,14 @@ def _ends_within(child: subprocess.Popen[str], seconds: float) -> None:
         os.close(handle)
 
 
-def end_with_parent() -> None:
-    """Has the kernel end this process when the one that started it ends, however that comes."""
+def end_with_parent(parent: int) -> None:
+    """Has the kernel end this process when the one that started it ends, however that comes.
+
+    ``parent`` is the number of that one: it may have ended before this call.
+    """
     ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != parent:
+        os.kill(os.getpid(), signal.SIGKILL)
 
 
 class _Asked:

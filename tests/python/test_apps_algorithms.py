@@ -222,7 +222,7 @@ def test_betweenness_is_the_share_of_shortest_paths(size: Size, random: np.rando
         if vertices > 100:
             continue
         judge = directed(vertices, edges, parallel=True)
-        for wanted in (1, 7, vertices):
+        for wanted in (1, 7, 8, vertices):
             number = min(wanted, vertices)
             through = dependencies(judge, [k * vertices // number for k in range(number)])
             for how in ENGINES:

@@ -42,6 +42,18 @@ def test_algorithms_are_those_of_networkx(seed: int) -> None:
     assert paths.columns["distance"].tolist() == [length.get(v, 2**64 - 1) for v in range(vertices)]
 
 
+def test_betweenness_of_more_sources_than_a_message_holds(seed: int) -> None:
+    """Nine sources go in two batches; the second has the lanes of the first to clear."""
+    random = np.random.default_rng(seed)
+    vertices = 9
+    judge = nx.gnp_random_graph(vertices, 0.3, seed=int(random.integers(2**31)), directed=True)
+    judge.add_edges_from((v, v + 1) for v in range(vertices - 1))
+    graph = graph_of(vertices, tuple(np.array(list(judge.edges())).T))
+    expected = nx.betweenness_centrality(judge, normalized=False)
+    values = gs.run("betweenness", graph, engine=Hardware(config="tiny"), sources=vertices).values
+    np.testing.assert_allclose(values, [expected[v] for v in range(vertices)], rtol=1e-9, atol=1e-12)
+
+
 @pytest.mark.parametrize("app", ["triangles", "clustering", "label-propagation", "examples/walks/walks.h"])
 def test_a_vertex_that_reads_its_own_edges_is_refused(app: str, command: Command) -> None:
     done = command("run", app, "gen:grid:width=3,height=3", "--engine", "rtl", "--config", "tiny")

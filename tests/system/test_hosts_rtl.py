@@ -4,7 +4,10 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -70,6 +73,22 @@ def test_a_host_that_answers_sees_the_same(how: str, vertices: int, command: Com
     assert _lines(command(*TINY, f"--stats={stats}", TALKS, how, str(vertices), "4", timeout=300)) == expected
     # On boards, and not on this machine: each step takes its time there.
     assert json.loads(stats.read_text())["cycles"] > 5 * 1000
+
+
+def test_the_command_names_the_engine_and_not_the_environment(command: Command, tmp_path: Path) -> None:
+    stats = tmp_path / "stats.json"
+    words = (*TINY, f"--stats={stats}", TALKS, "polls", "12", "2")
+    assert _lines(command(*words, env={"GOSSAMER_ENGINE": "cpu"}, timeout=300)) == _talk(12, 2)
+    assert json.loads(stats.read_text())["cycles"] > 3 * 1000
+
+
+def test_a_mapper_ends_whose_host_was_gone_before_it_began(tmp_path: Path) -> None:
+    host = subprocess.Popen(["true"])
+    host.wait()
+    mapper = [sys.executable, "-m", "gossamer.polite.mapping", *(str(tmp_path / name) for name in "abc"), str(host.pid)]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "python")}
+    done = subprocess.run(mapper, env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGKILL, "", "")
 
 
 def test_a_second_run_begins_anew(command: Command) -> None:

@@ -19,8 +19,9 @@
 /// - With a priority: senders in exact order of priority (BucketQueue), each
 ///   bucket in waves, large waves on all threads, each of which queues its receivers (Lanes).
 ///
-/// Here are the class, its data and what happens to one vertex. Rooms beside it have what happens to many: steps.h,
-/// rounds.h (which way messages go), push.h, pull.h, fused.h (one pass a step), ordered.h (by priority).
+/// Here are the class, its data and what happens to one vertex. Rooms beside it have the run as a whole: run.h; and
+/// what happens to many: steps.h, rounds.h (which way messages go), push.h, pull.h, fused.h (one pass a step),
+/// ordered.h (by priority).
 #pragma once
 
 #include <algorithm>
@@ -149,59 +150,19 @@ class Run {
  private:
   using Clock = std::chrono::steady_clock;
 
-  void runAll() {
-    begun_ = Clock::now();
-    if constexpr (readsEdges) {
-      needOut();
-      own_edges_.open(net_, problem_.unit);
-    }
-    initialise();
-    while (!stopped()) {
-      carry();
-      if (stopped()) break;
-      if (problem_.host) {
-        flushHost();
-        if (problem_.host->waitIdle()) continue;
-      }
-      if (stepped_ && !vote_) break;
-      step();
-    }
-    if (!stopped()) finish();
-    flushHost();
-  }
+  // From its beginning to its end, the edges it lacks and the host beside it: cpu/run.h
+  void runAll();
+  Statistics statistics();
+  bool askIn();
+  void needOut();
+  void shareReceivers();
+  void toHost(const M& message, Local& local);
+  [[gnu::noinline]] void flushHost();
+  [[gnu::noinline]] void hearHost();
 
   double elapsed() const { return std::chrono::duration<double>(Clock::now() - begun_).count(); }
 
   bool stopped() const { return options_.stop && options_.stop->load(std::memory_order_relaxed); }
-
-  Statistics statistics() {
-    Statistics s;
-    s.engine = "cpu";
-    s.threads = threads_;
-    s.vertices = n_;
-    s.edges = edges_;
-    for (const Local& local : locals_) {
-      s.sends += local.sends;
-      s.deliveries += local.deliveries;
-      s.stepCalls += local.stepCalls;
-      s.hostMessages += local.hostMessages;
-      s.vertexLooks += local.looks;
-      s.edgeLooks += local.probes;
-    }
-    // Counted where it costs nothing: every delivery, send and step looks at one; init and finish at all. A
-    // run that goes on counts the latter itself.
-    s.vertexLooks += s.sends + s.stepCalls + (problem_.resumption ? 0 : 2 * n_);
-    s.edgeLooks += s.deliveries - probed_deliveries_;
-    s.steps = time_;
-    s.pullRounds = pull_rounds_;
-    s.pushRounds = push_rounds_;
-    s.smallRounds = small_rounds_;
-    s.stepSeconds = std::move(step_seconds_);
-    s.stopped = stopped();
-    s.keepAggregates(all_);
-    s.seconds = elapsed();
-    return s;
-  }
 
   // ---- The graph -----------------------------------------------------------
 
@@ -241,56 +202,6 @@ class Run {
   }
   bool hasOut() const {
     return std::all_of(net_.relations.begin(), net_.relations.end(), [](const Relation& r) { return bool(r.out); });
-  }
-
-  /// Asks once for edges by receiver; they cost about as much as a few rounds.
-  bool askIn() {
-    if (!hasIn() && !asked_in_ && net_.complete) {
-      asked_in_ = true;
-      net_.complete(net_, true);
-    }
-    return hasIn();
-  }
-
-  void needOut() {
-    if (hasOut()) return;
-    if (net_.complete) net_.complete(net_, false);
-    if (!hasOut()) throw std::logic_error("the network has no edges by sender");
-    shareReceivers();
-  }
-
-  void shareReceivers() {
-    first_ = cpu::shareReceivers(net_, threads_);
-    if (threads_ > mostCutting) exchange_.open(first_);
-  }
-
-  // ---- The host ------------------------------------------------------------
-
-  void toHost(const M& message, Local& local) {
-    ++local.hostMessages;
-    if (problem_.host) local.toHost.push_back(message);
-  }
-
-  [[gnu::noinline]] void flushHost() {
-    for (Local& local : locals_) {
-      for (const M& message : local.toHost) problem_.host->fromVertex(&message);
-      local.toHost.clear();
-    }
-  }
-
-  /// Delivers what the host has said meanwhile.
-  [[gnu::noinline]] void hearHost() {
-    uint32_t to = 0;
-    M message{};
-    bool heard = false;
-    while (problem_.host->toVertex(to, &message)) {
-      heard = true;
-      words_marked_ = false;
-      locals_[0].at.handler = Handler::recv;
-      receive<Wake::bitmap>(receivers(), to, message, edge({}, 0), locals_[0]);
-      ++locals_[0].deliveries;
-    }
-    if (heard) recount();
   }
 
   // ---- One vertex ------------------------------------------------------------
@@ -575,4 +486,5 @@ class Engine final : public gossamer::Engine<V> {
 #include "gossamer/cpu/pull.h"
 #include "gossamer/cpu/push.h"
 #include "gossamer/cpu/rounds.h"
+#include "gossamer/cpu/run.h"
 #include "gossamer/cpu/steps.h"

@@ -129,7 +129,8 @@ def run(
             ways.write_text("".join(f"{link} {channel} {other}\n" for link, channel, other in machine.plan.ways()))
         settings.write_text("".join(f"{key} {value}\n" for key, value in given.items()))
         begun = time.perf_counter()
-        whole = {**os.environ, **(environment or {}), "GOSSAMER_HOSTLINK": str(settings)}
+        given_here = {"GOSSAMER_HOSTLINK": str(settings), "GOSSAMER_ENGINE": "rtl"}
+        whole = {**os.environ, **(environment or {}), **given_here}
         command = [str(program.binary), *arguments]
         code = _watched(command, program.folder, ends, whole, status_file, timeout, on_status)
         seconds = time.perf_counter() - begun

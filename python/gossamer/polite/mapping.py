@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Maps the graph of a host program, which starts this: ``python -m gossamer.polite.mapping SETTINGS PROBLEM TABLES``.
+"""Maps the graph of a host program: ``python -m gossamer.polite.mapping SETTINGS PROBLEM TABLES HOST``.
 
+HOST is the number of the host's process, which starts this and is not outlived.
 SETTINGS is what the command has pickled: the recipe of the program for threads. PROBLEM and TABLES are files of plain
 numbers that ``host/src/vertices.cc`` writes and reads:
 
@@ -201,10 +202,14 @@ def _found(pieces: list[tuple[int, int, bytes]], memory: Numbers, at: Numbers) -
 
 
 def main(words: list[str]) -> int:
-    """Runs and gives the exit code; what is wrong with the graph is one line."""
-    processes.end_with_parent()
+    """Runs and gives the exit code; what is wrong with the graph is one line.
+
+    Words are three files, see ``run``, and the number of the host's process.
+    """
+    *files, host = words
+    processes.end_with_parent(int(host))
     try:
-        run(*map(Path, words))
+        run(*map(Path, files))
     except GossamerError as error:
         sys.stderr.write(f"gossamer: error: PGraph::map: {' '.join(str(error).split())}\n")
         return int(error.exit_code)
