@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 from types import FrameType
@@ -18,17 +19,50 @@ class Signals:
     """Lets SIGTERM and SIGHUP unwind like Ctrl-C does, and holds all of them back where that would harm."""
 
     _NUMBERS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    _SOON = 0.01
+    """Seconds after which a signal that was dropped is told again."""
 
     def __init__(self) -> None:
         self._handling = False
         self._held = False
         self._pending: BaseException | None = None
+        self._dropped: BaseException | None = None
 
     def _stop(self, number: int, _frame: FrameType | None) -> None:
         error = KeyboardInterrupt() if number == signal.SIGINT else Stopped(128 + number)
+        self._tell(error)
+
+    def _tell(self, error: BaseException) -> None:
         if not self._held:
             raise error
         self._pending = error
+
+    def _again(self, _number: int, _frame: FrameType | None) -> None:
+        error, self._dropped = self._dropped, None
+        if error is not None:
+            self._tell(error)
+
+    @contextlib.contextmanager
+    def _not_dropped(self) -> Iterator[None]:
+        """Python drops what is raised while it collects an object: a signal that comes just then is told again."""
+        before, alarm = sys.unraisablehook, signal.getsignal(signal.SIGALRM)
+
+        def hook(what: sys.UnraisableHookArgs) -> None:
+            if isinstance(what.exc_value, KeyboardInterrupt | Stopped):
+                self._dropped = what.exc_value
+                signal.setitimer(signal.ITIMER_REAL, self._SOON)
+            else:
+                before(what)
+
+        sys.unraisablehook = hook
+        signal.signal(signal.SIGALRM, self._again)
+        try:
+            yield
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            if alarm is not None:  # it is Python's
+                signal.signal(signal.SIGALRM, alarm)
+            sys.unraisablehook = before
 
     @contextlib.contextmanager
     def handled(self) -> Iterator[None]:
@@ -42,7 +76,8 @@ class Signals:
             if signal.getsignal(number) not in (signal.SIG_IGN, None):
                 before[number] = signal.signal(number, self._stop)
         try:
-            yield
+            with self._not_dropped():
+                yield
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)

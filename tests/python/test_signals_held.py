@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,34 @@ def test_a_signal_that_is_held_ends_what_follows() -> None:
     reached = False
     with pytest.raises(KeyboardInterrupt), SIGNALS.held():
         os.kill(os.getpid(), signal.SIGINT)
+        reached = True
+    assert reached
+
+
+class Collected:
+    """Ctrl-C comes while Python collects it, which drops whatever is raised there."""
+
+    def __del__(self) -> None:
+        signal.raise_signal(signal.SIGINT)
+
+
+@pytest.mark.parametrize("times", [1, 3])
+def test_a_signal_is_not_dropped_with_an_object(times: int) -> None:
+    hook, alarm = sys.unraisablehook, signal.getsignal(signal.SIGALRM)
+    begun = time.monotonic()
+    with pytest.raises(KeyboardInterrupt), SIGNALS.handled():
+        for _ in range(times):
+            Collected()
+        time.sleep(20)
+    assert time.monotonic() - begun < 10
+    assert (sys.unraisablehook, signal.getsignal(signal.SIGALRM)) == (hook, alarm)
+
+
+def test_a_signal_dropped_while_it_is_held_waits_for_the_end() -> None:
+    reached = False
+    with pytest.raises(KeyboardInterrupt), SIGNALS.handled(), SIGNALS.held():
+        Collected()
+        time.sleep(0.1)
         reached = True
     assert reached
 
@@ -77,7 +106,12 @@ def test_a_program_may_ignore_a_signal_while_it_starts(monkeypatch: pytest.Monke
 
 def test_the_end_of_a_parent() -> None:
     """However it comes: a process that asks for it ends as well."""
-    steps = ["import time", "from gossamer import processes", "processes.end_with_parent()", "print(1, flush=True)"]
+    steps = [
+        "import os, time",
+        "from gossamer import processes",
+        "processes.end_with_parent(os.getppid())",
+        "print(1, flush=True)",
+    ]
     child = "; ".join([*steps, "time.sleep(300)"])
     parent = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {child!r}])"
     begun = subprocess.Popen([sys.executable, "-c", parent], stdout=subprocess.PIPE)
