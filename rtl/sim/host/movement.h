@@ -18,13 +18,13 @@ class Movement {
   void begin(const Ranks& ranks, uint64_t cycle, uint64_t issued) {
     moved_ = cycle;
     issued_ = issued;
-    beats_ = ranks.sum(memoryBeats());
+    beats_ = ranks.sum(memoryBeats.load(std::memory_order_relaxed));
   }
 
   /// Cycles since the last movement. `progress` is the cycle in which a host last heard or said anything.
   template <typename Ranks>
   uint64_t still(const Ranks& ranks, uint64_t cycle, uint64_t issued, uint64_t progress) {
-    const uint64_t beats = ranks.sum(memoryBeats());
+    const uint64_t beats = ranks.sum(memoryBeats.load(std::memory_order_relaxed));
     if (issued != issued_ || beats != beats_) moved_ = cycle;
     issued_ = issued;
     beats_ = beats;

@@ -117,14 +117,6 @@ MemoryModel* findMemory(const std::string& nameEnd) {
   return nullptr;
 }
 
-std::uint64_t memoryBeats() {
-  Registry& all = registry();
-  const std::lock_guard guard(all.lock);
-  std::uint64_t sum = 0;
-  for (const auto& model : all.models) sum += model->beats;
-  return sum;
-}
-
 }  // namespace gossamer::sim
 
 using namespace gossamer::sim;
@@ -152,10 +144,9 @@ int gs_mem_tick(void* handle, std::uint64_t cycle) {
 }
 
 void gs_mem_put(void* handle, std::uint64_t cycle, int flags, std::uint64_t address, int id, const svBitVecVal* data) {
-  auto& model = *static_cast<MemoryModel*>(handle);
-  ++model.beats;
-  model.put(cycle, (flags & 1) != 0, (flags & 2) != 0, address, static_cast<std::uint32_t>(id),
-            reinterpret_cast<const std::uint8_t*>(data));
+  memoryBeats.fetch_add(1, std::memory_order_relaxed);
+  static_cast<MemoryModel*>(handle)->put(cycle, (flags & 1) != 0, (flags & 2) != 0, address,
+                                         static_cast<std::uint32_t>(id), reinterpret_cast<const std::uint8_t*>(data));
 }
 
 int gs_mem_get(void* handle, int* id, svBitVecVal* data) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <mutex>
 #include <string>
@@ -48,14 +49,12 @@ class MemoryModel {
 
   /// Hierarchical name of the module instance that it belongs to.
   std::string name;
-  /// Beats of requests that it has been given.
-  std::uint64_t beats = 0;
 };
 
 /// All memories of the simulation, found by the end of their instance's name (`u_dram`); null if there is none.
 MemoryModel* findMemory(const std::string& nameEnd);
 
-/// Beats of requests that all memories of this process have been given. No model may run meanwhile.
-std::uint64_t memoryBeats();
+/// Beats of requests that all memories of this process have been given.
+inline std::atomic<std::uint64_t> memoryBeats{0};
 
 }  // namespace gossamer::sim
