@@ -80,6 +80,7 @@ void Run<V>::pullStepSendRange(size_t begin, size_t end, Local& local) {
   M* const messages = next_message_.data();
   local.at.handler = Handler::fused;
   const A all = all_;  // locals stay in registers
+  const P params = params_;
   A mine{};
   bool vote = false;
   for (size_t from = begin; from < end; from += 64) {
@@ -92,6 +93,7 @@ void Run<V>::pullStepSendRange(size_t begin, size_t end, Local& local) {
       local.at.vertex = static_cast<uint32_t>(v);
       gather(state, pin, in, v);
       V x = vertex(v, &state, &pin);
+      x.params = &params;
       vote |= aggregates::step(x, all, mine);
       if (pin == Pin(0)) {
         ++x.time;  // this send comes after the step
@@ -125,6 +127,7 @@ void Run<V>::pullStepSendByLength(size_t begin, size_t end, Local& local) {
   E* const unit = edge({}, 0);
   local.at.handler = Handler::fused;
   const A all = all_;  // locals stay in registers
+  const P params = params_;
   A mine{};
   bool vote = false;
   for (size_t from = begin; from < end; from += grain_) {
@@ -141,6 +144,7 @@ void Run<V>::pullStepSendByLength(size_t begin, size_t end, Local& local) {
       PPin pin = No;
       local.at.vertex = static_cast<uint32_t>(v);
       V x = vertex(v, &state, &pin);
+      x.params = &params;
       for (const uint32_t* const last = source + sorted[k].length; source < last; ++source) {
         hear(x, received[*source], unit);
       }
