@@ -327,6 +327,18 @@ void Board::write(const char* call, uint32_t tile, uint32_t address, const uint8
     whole.insert(whole.end(), last.begin() + behind, last.end());
   }
   write_lines(call, loader(tile), 1, address - before, whole.data(), whole.size());
+  // Its router may have read what stood there before.
+  const uint64_t first = TinselPOLiteProgRouterBase, end = first + TinselPOLiteProgRouterLength;
+  if (has_router() && address < end && address + size > first) forget_records(call, tile / kTiles);
+}
+
+void Board::forget_records(const char* call, uint32_t board) {
+  std::ifstream file(settings_.forget, std::ios::binary);
+  Flit packet;
+  file.seekg(static_cast<std::streamoff>(size_t{board} * sizeof packet));
+  file.read(reinterpret_cast<char*>(packet.words.data()), sizeof packet.words);
+  if (!file) misused(call, settings_.forget + ": is cut short");
+  sim_.control(call, packet);
 }
 
 void Board::write_lines(const char* call, uint32_t dest, uint32_t replies, uint32_t address, const uint8_t* data,

@@ -83,6 +83,8 @@ class Board {
   void load_data(const char* call, const char* data, uint32_t core);
   void set_address(uint32_t core, uint32_t address) { cores_[core].address = address; }
   void store(const char* call, uint32_t core, const uint32_t* words, uint32_t count);
+  /// Writes what `store` has put aside: before anybody is told of it.
+  void flush_stores(const char* call);
   /// Bytes for the memory that a tile uses; tiles are numbered board by board.
   void write_memory(const char* call, uint32_t tile, uint32_t address, const uint8_t* data, size_t size) {
     write(call, tile, address, data, size);
@@ -130,8 +132,8 @@ class Board {
   void write_each(const char* call, uint32_t address, const uint8_t* data, size_t size);
   void write_all(const char* call, uint32_t address, const uint8_t* data, size_t size);
   std::vector<uint8_t> read_line(const char* call, uint32_t tile, uint32_t address);
-  /// What `store` has put aside.
-  void flush_stores(const char* call);
+  /// Empties the cache of records of a board's multicast router.
+  void forget_records(const char* call, uint32_t board);
 
   Simulator sim_;
   const Settings settings_;

@@ -87,6 +87,7 @@ struct HostLink::Held {
 
   /// Hands a packet over, when there is room. Whether it was.
   bool hand_over(Board& board, const char* call, const std::vector<Flit>& packet, bool block) {
+    board.flush_stores(call);
     const uint64_t room = kQueue - packet.size();
     const auto there = [&] { return board.sim().queued() <= room; };
     if (!block && !board.poll(call, gossamer::sim::kRoom, room, there)) return false;

@@ -49,6 +49,7 @@ Settings Settings::read() {
     if (key == "broadcast") settings.broadcast = static_cast<uint32_t>(std::strtoul(value.c_str(), nullptr, 10));
     if (key == "router") settings.router = value == "1";
     if (key == "ways") settings.ways = value;
+    if (key == "forget") settings.forget = value;
     if (key == "watchdog") settings.watchdog = std::strtoull(value.c_str(), nullptr, 10);
   }
   return settings;
@@ -109,6 +110,14 @@ std::vector<Reply> Simulator::exchange(const char* call, const std::vector<Flit>
     misused(call, text);
   }
   return std::move(replies_);
+}
+
+void Simulator::control(const char* call, const Flit& packet) {
+  call_ = call;
+  const uint32_t answers = 1;
+  request('N', &answers, sizeof answers, &packet, sizeof packet);
+  until(Kind::Done);
+  replies_.clear();
 }
 
 std::vector<std::vector<uint8_t>> Simulator::ask(uint32_t tile, const std::vector<uint8_t>& commands,

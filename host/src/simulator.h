@@ -52,6 +52,7 @@ struct Settings {
   uint64_t watchdog = 0;     ///< cycles without an instruction or output; 0: any number
   bool router = false;       ///< boards have a multicast router
   std::string ways;          ///< file with the route tables: how each board reaches each other one
+  std::string forget;        ///< file with a packet for each board: its router is to read records from memory again
   uint32_t broadcast = 0;    ///< address from which requests to loaders go to all boards; 0: there is none
 
   /// Ends the program where it was started without `./gossamer run`.
@@ -87,6 +88,8 @@ class Simulator {
   void start(uint32_t tile, uint64_t mask, uint32_t threads);
   /// Packets to loaders; waits for so many replies, of which none may be a refusal.
   std::vector<Reply> exchange(const char* call, const std::vector<Flit>& flits, uint32_t replies);
+  /// A packet to a board's control unit; waits for its answer.
+  void control(const char* call, const Flit& packet);
   /// Commands of the debug bus to a tile; the reports that answer them.
   std::vector<std::vector<uint8_t>> ask(uint32_t tile, const std::vector<uint8_t>& commands, uint32_t replies);
   /// Lets time pass, so many cycles at most if they are not 0. Gives Event, Over, Deadlock or AllEnded; on anything

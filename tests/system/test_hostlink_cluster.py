@@ -165,6 +165,25 @@ def test_tables_of_routers(command: Command, size: Size, seed: int, cluster: str
     assert by_key(done.stdout) == lines
 
 
+def test_tables_that_are_written_again(command: Command) -> None:
+    """Routers follow tables that a host writes between messages, not the records of the first that they have read."""
+    each = TINY.threads // (TINY.mesh.width * TINY.mesh.height)
+    there = TINY.threads
+    tables: list[list[Key]] = [
+        [(0, [(3, None, 33), (there + 2, None, 44)]), (there, [(there + 5, None, 55), (1, None, 66)])],
+        [(0, [(there + 6, None, 77), (1, None, 11)]), (there, [(4, None, 99), (there + 1, None, 22)])],
+        [(0, [(0, 3, 5), (there + 2, None, 45)]), (there, [(there + 5, None, 56)])],
+    ]
+    words, lines = [], []
+    for at, keys in enumerate(tables):
+        texts, found = arrivals(each, keys)
+        words += texts if at == 0 else ["then", *texts]
+        lines += [re.sub(r"^\d+", lambda n: str(2 * at + int(n[0])), line) for line in found]  # noqa: B023
+    done = command("run", KEYS, *PAIR, "--", "2", "1", *words)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert by_key(done.stdout) == lines
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [

@@ -111,8 +111,8 @@ def run(
     counters, network = machine._counters(), machine._network_counters()
     ends = machine._simulator.ends()
     with tempfile.TemporaryDirectory(prefix="gossamer-host-") as name:
-        report_file, status_file, settings, ways = (
-            Path(name) / part for part in ("report", "status", "settings", "ways")
+        report_file, status_file, settings, ways, forget = (
+            Path(name) / part for part in ("report", "status", "settings", "ways", "forget")
         )
         given = {
             "requests": ends[0],
@@ -124,9 +124,11 @@ def run(
             "router": int(cluster),
             "broadcast": machine._every_tile() if cluster else 0,
             "ways": ways,
+            "forget": forget,
         }
         if isinstance(machine, Cluster):
             ways.write_text("".join(f"{link} {channel} {other}\n" for link, channel, other in machine.plan.ways()))
+            forget.write_bytes(b"".join(packet.tobytes() for packet in machine.forgetting()))
         settings.write_text("".join(f"{key} {value}\n" for key, value in given.items()))
         begun = time.perf_counter()
         given_here = {"GOSSAMER_HOSTLINK": str(settings), "GOSSAMER_ENGINE": "rtl"}

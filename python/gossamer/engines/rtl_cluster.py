@@ -218,9 +218,13 @@ class Cluster(Board):
             flush=int(flush),
         )
 
+    def forgetting(self) -> list[_rtl_network.Flits]:
+        """For each board the packet that empties its caches of records; answered."""
+        return [self._sizes(board, flush=True) for board in range(self.plan.boards)]
+
     def forget_records(self) -> None:
         """Lets the boards' multicast routers read records from memory again: others have been written."""
-        self.control([self._sizes(board, flush=True) for board in range(self.plan.boards)])
+        self.control(self.forgetting())
 
     def _come_up(self, cable: int, board: int) -> None:
         """Waits until a link is up, as a board at its end sees it. InputError if it does not come up."""
