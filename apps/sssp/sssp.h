@@ -8,6 +8,9 @@
 /// greater than they are, so that every sum that is too long wraps: at a vertex
 /// that has heard of no way it then looks shorter, and the comparison that all
 /// messages go through is the only one that most of them do.
+///
+/// SSSP_SYNC: in time steps, as the paper runs it. In each step a vertex whose distance fell in the last one tells its
+/// neighbours, so every edge on a way of many edges may be used many times.
 #pragma once
 
 #include <gossamer/polite.h>
@@ -15,7 +18,11 @@
 #include <limits>
 
 #ifndef SSSP_NAME
+#ifdef SSSP_SYNC
+#define SSSP_NAME "sssp-sync"
+#else
 #define SSSP_NAME "sssp"
+#endif
 #define SSSP_WEIGHT int32_t
 #define SSSP_DISTANCE uint32_t
 #endif
@@ -79,22 +86,77 @@ struct Vertex : gossamer::PVertex<State, Weight, Distance> {
   }
 };
 
+namespace sync {
+
+struct State {
+  Distance distance;
+  Distance told;  // the distance that the vertices behind its edges know
+};
+
+struct Vertex : gossamer::PVertex<State, Weight, Distance> {
+  static constexpr bool lazyStep = true;
+
+  void init() {
+    s->told = s->distance;
+    *readyToSend = s->distance == 0 ? gossamer::Pin(0) : gossamer::No;
+  }
+
+  /// Its edges have changed: those behind it hear its distance again.
+  void changed() { *readyToSend = s->told < TooFar ? gossamer::Pin(0) : gossamer::No; }
+
+  void send(Distance* message) {
+    *message = s->told;
+    *readyToSend = gossamer::No;
+  }
+
+  void recv(const Distance* message, const Weight* weight) {
+    Distance way = *message + static_cast<Distance>(*weight);
+    if (way < *message || way > TooFar) way = TooFar;
+    if (way < s->distance) s->distance = way;
+  }
+
+  bool step() {
+    if (s->distance == s->told) return false;
+    s->told = s->distance;
+    if (s->told < TooFar) *readyToSend = gossamer::Pin(0);
+    return true;
+  }
+
+  bool finish(Distance* message) {
+    *message = s->distance;
+    return true;
+  }
+};
+
+}  // namespace sync
+
+#ifdef SSSP_SYNC
+using Chosen = sync::Vertex;
+using ChosenState = sync::State;
+#else
+using Chosen = Vertex;
+using ChosenState = State;
+#endif
+
 }  // namespace sssp
 
-GOSSAMER_VERTEX(sssp::Vertex)
+GOSSAMER_VERTEX(sssp::Chosen)
 
 #if __STDC_HOSTED__
 #include <gossamer/app.h>
 
 #include <string>
+#include <type_traits>
 
 namespace sssp {
 
-struct App : gossamer::Application<Vertex> {
+struct App : gossamer::Application<Chosen> {
   static constexpr const char* name = SSSP_NAME;
   static constexpr bool real = !Limits::is_integer;
+  static constexpr bool inSteps = std::is_same_v<Chosen, sync::Vertex>;
   static constexpr const char* summary =
-      real                    ? (sizeof(Distance) == 4 ? "sssp with weights and lengths in single precision"
+      inSteps                 ? "sssp in time steps"
+      : real                  ? (sizeof(Distance) == 4 ? "sssp with weights and lengths in single precision"
                                                        : "sssp with weights and lengths in double precision")
       : sizeof(Distance) == 4 ? "lengths of the shortest paths from one vertex"
                               : "sssp with weights and lengths of 64 bits";
@@ -110,13 +172,13 @@ struct App : gossamer::Application<Vertex> {
     }
   }
 
-  void init(const gossamer::VertexInfo& v, State& s) { s.distance = v.index == source ? 0 : Unreached; }
+  void init(const gossamer::VertexInfo& v, ChosenState& s) { s.distance = v.index == source ? 0 : Unreached; }
 
-  gossamer::Verdict verdict(const gossamer::Outcome<State>& run) {
+  gossamer::Verdict verdict(const gossamer::Outcome<ChosenState>& run) {
     uint64_t far = 0;
-    for (const State& s : run) far += s.distance == TooFar;
+    for (const ChosenState& s : run) far += s.distance == TooFar;
     if (!far) return gossamer::Verdict::answer();
-    const State* first = run.begin();
+    const ChosenState* first = run.begin();
     while (first->distance != TooFar) ++first;
     const std::string limit = real ? std::to_string(8 * sizeof(Distance)) + " bits" : std::to_string(TooFar - 1);
     const std::string other = sizeof(Distance) == 4 ? (real ? "; take sssp-double" : "; take sssp64") : "";
@@ -126,12 +188,12 @@ struct App : gossamer::Application<Vertex> {
         .at(static_cast<uint32_t>(first - run.begin()));
   }
 
-  void results(gossamer::Columns<State>& c) {
+  void results(gossamer::Columns<ChosenState>& c) {
     constexpr const char* help = real ? "length of the shortest path; inf where there is none"
                                  : sizeof(Distance) == 4
                                      ? "length of the shortest path; 4294967295 where there is none"
                                      : "length of the shortest path; 18446744073709551615 where there is none";
-    c.add("distance", help, [](const State& s) { return s.distance; }).absent(Unreached);
+    c.add("distance", help, [](const ChosenState& s) { return s.distance; }).absent(Unreached);
   }
 };
 

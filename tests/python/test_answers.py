@@ -74,8 +74,8 @@ def test_slow_scores_are_not_taken_for_settled(random: np.random.Generator) -> N
 
 # Shortest paths ----------------------------------------------------------------------------------
 
-LIMITS = {"sssp": 2**32 - 3, "sssp64": 2**64 - 3}
-WEIGHTS = {"sssp": 2**31 - 1, "sssp64": 2**63 - 1}
+LIMITS = {"sssp": 2**32 - 3, "sssp-sync": 2**32 - 3, "sssp64": 2**64 - 3}
+WEIGHTS = {"sssp": 2**31 - 1, "sssp-sync": 2**31 - 1, "sssp64": 2**63 - 1}
 
 
 def dijkstra(vertices: int, edges: Any, weights: list[int], source: int) -> list[int | None]:
@@ -98,7 +98,7 @@ def dijkstra(vertices: int, edges: Any, weights: list[int], source: int) -> list
 @pytest.mark.parametrize("engine", ["cpu", "shuffle"])
 def test_the_longest_path_that_fits(name: str, engine: str) -> None:
     top, limit = WEIGHTS[name], LIMITS[name]
-    kind = np.int32 if name == "sssp" else np.int64
+    kind = np.int64 if name == "sssp64" else np.int32
     rest = limit - 2 * top
     for last, fits in ((rest, True), (rest + 1, False), (rest + 2, False), (top, False)):
         weights = [top, top, last, 5] if last >= 0 else [top, top + last, 0, 5]

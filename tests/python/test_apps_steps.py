@@ -65,6 +65,27 @@ def test_heat_is_the_explicit_scheme(app: str, size: Size, seed: int) -> None:
     assert apps.load(app).tolerance <= 1e-4
 
 
+def test_pagerank_without_barriers_is_the_power_method(size: Size, seed: int) -> None:
+    """With hubs, loops, parallel edges and vertices alone; as many iterations, whoever is ahead."""
+    random = np.random.default_rng(seed)
+    cases = [(1, (np.empty(0, int), np.empty(0, int))), (2, (np.array([0]), np.array([1]))), (60, grid(10, 6))]
+    cases += [(int(n), random_edges(random, int(n), 2 * int(n))) for n in random.integers(5, 300, size.pick(2, 4, 40))]
+    for vertices, edges in cases:
+        damping, iterations = float(random.uniform(0, 0.99)), int(random.integers(1, 30))
+        a = neighbours(vertices, edges)
+        degree = a.sum(axis=0)
+        want = np.full(vertices, 1 / vertices)
+        for _ in range(iterations):
+            shares = np.divide(want, degree, out=np.zeros(vertices), where=degree > 0)
+            want = (1 - damping) / vertices + damping * (a.T @ shares)
+        for engine, threads in [("cpu", 1), ("cpu", 2), ("shuffle", 1)]:
+            how = {"damping": damping, "iterations": iterations, "raw": True}
+            got = gs.run("pagerank-gals", graph_of(vertices, edges), engine=engine, threads=threads, **how)
+            assert np.abs(got.values / want - 1).max() < 1e-4, (vertices, iterations, damping, engine)
+            assert got.stats["steps"] == 1
+            assert got.stats["sends"] == iterations * (degree > 0).sum()
+
+
 def scattered(x: Any) -> Any:
     """The hash of 32 bits by its published constants (lowbias32)."""
     x = np.asarray(x, np.uint64) & 0xFFFFFFFF
@@ -126,7 +147,7 @@ def test_neurons_spike_as_in_whole_numbers(app: str, size: Size, seed: int) -> N
 
 
 def test_both_ways_to_keep_time_have_their_own_names() -> None:
-    for name in ("heat", "heat-gals", "izhikevich", "izhikevich-gals"):
+    for name in ("heat", "heat-gals", "izhikevich", "izhikevich-gals", "pagerank-gals"):
         app = apps.load(name)
         assert app.name == name and ("instead of by barriers" in app.summary) == name.endswith("-gals")
 

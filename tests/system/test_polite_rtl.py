@@ -204,6 +204,8 @@ def test_offsets_of_more_than_16_bits(seed: int) -> None:
         "asp",
         "hashmin-sync",
         "pagerank64",
+        "pagerank-gals",
+        "sssp-sync",
         "heat",
         "heat-gals",
         "izhikevich",
@@ -220,6 +222,7 @@ def test_every_application_is_as_on_cpu(app: str, seed: int) -> None:
     # In software, double precision takes its time.
     less = {
         "pagerank64": {"iterations": 3},
+        "pagerank-gals": {"iterations": 6},
         "heat": {"steps": 9},
         "heat-gals": {"steps": 9},
         "izhikevich": {"steps": 25},

@@ -78,13 +78,14 @@ module gs_sim_records
         address_q[place] <= {req_beat_i, 5'd0};
       end
       if (rsp_ready_i) done_q <= 1'b0;
+      // Its reader's tag is needed until the answer is taken: the place is free no sooner.
+      if (done_q && rsp_ready_i) busy_q[done_id_q] <= 1'b0;
       if (mem_valid_i && mem_ready_o) begin
         // Beats of a line come in their order.
         line_q <= Held'({mem_rsp_i.data, line_q} >> PortBits);
         if (mem_rsp_i.last) begin
-          done_q                  <= 1'b1;
-          done_id_q               <= mem_rsp_i.id;
-          busy_q[mem_rsp_i.id]    <= 1'b0;
+          done_q    <= 1'b1;
+          done_id_q <= mem_rsp_i.id;
         end
       end
     end
