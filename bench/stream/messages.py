@@ -32,7 +32,8 @@ NAMES = (*_INJECTIONS, *_LATENCIES, *_BANDWIDTHS)
 
 
 @cache
-def _switches() -> Path:
+def switches() -> Path:
+    """Two boards' endpoints, and a link between their switches, with the program that sends messages of one element."""
     design = sources.blocks("stream/transport.f", config=configs.load(ring.CONFIG)) + [
         ring.HARNESS / "injection_top.sv"
     ]
@@ -41,7 +42,7 @@ def _switches() -> Path:
 
 def _injection(context: Context, name: str, burst: int) -> Row:
     def interval(endpoints: int) -> float:
-        messages, cycles = ring.numbers(name, _switches(), burst, endpoints, _EACH)
+        messages, cycles = ring.numbers(name, switches(), burst, endpoints, _EACH)
         return cycles / messages
 
     value, alone = interval(_ENDPOINTS), interval(1)

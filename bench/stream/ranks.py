@@ -28,10 +28,17 @@ SECOND = 8
 PARTS = (SCATTER, GATHER, ALLGATHER)
 SETS = {BCAST: 0, REDUCE: 0, ALLREDUCE: 1, BARRIER: 1} | dict.fromkeys((*PARTS, *(SECOND + kind for kind in PARTS)), 2)
 """Blocks that a rank of the harness has: two, by the model's parameter."""
-INT, FLOAT = 1, 2
+INT, FLOAT, DOUBLE, CHAR, SHORT, LONG, HALF = range(1, 8)
 ADD, MAX, MIN = 0, 1, 2
-BITS = {INT: np.dtype(np.int32), FLOAT: np.dtype(np.float32)}
-Words = npt.NDArray[np.uint32]
+TYPES = {
+    number: np.dtype(name)
+    for number, name in ((INT, "i4"), (FLOAT, "f4"), (DOUBLE, "f8"), (CHAR, "i1"), (SHORT, "i2"), (LONG, "i8"),
+                         (HALF, "f2"))
+}  # fmt: skip
+BITS = {number: np.dtype(f"u{one.itemsize}") for number, one in TYPES.items()}
+"""The same elements as bits."""
+NAN = {HALF: 0x7E00, FLOAT: 0x7FC00000, DOUBLE: 0x7FF8 << 48}
+Words = npt.NDArray[np.unsignedinteger[Any]]
 
 
 def block(kind: int) -> int:
@@ -160,15 +167,16 @@ class Run:
 
 def joined(element: int, op: int, a: Words, b: Words) -> Words:
     """Two ranks' elements: sums as NumPy adds, extremes as IEEE 754-2019 has them."""
-    x, y = a.view(BITS[element]), b.view(BITS[element])
+    x, y = a.view(TYPES[element]), b.view(TYPES[element])
     with np.errstate(all="ignore"):
         if op == ADD:
-            return (x + y).view(np.uint32)
+            return np.asarray((x + y).view(BITS[element]))
         wins = x > y if op == MAX else x < y
-        if element == FLOAT:
+        if element in NAN:
             # Of equal ones, only zeros differ in their bits.
             wins |= (x == y) & (np.signbit(y) if op == MAX else np.signbit(x))
-            return np.where(np.isnan(x) | np.isnan(y), np.uint32(0x7FC00000), np.where(wins, a, b)).astype(np.uint32)
+            nan = BITS[element].type(NAN[element])
+            return np.where(np.isnan(x) | np.isnan(y), nan, np.where(wins, a, b))
         return np.where(wins, a, b)
 
 
@@ -177,7 +185,7 @@ def wanted(wiring: Wiring, trees: Mapping[int, Tree], run: Run) -> list[Words]:
     if run.kind == BCAST:
         return [run.data[run.root]] * (len(run.members) - 1)
     if run.kind == BARRIER:
-        return [np.zeros(1, np.uint32)] * len(run.members)
+        return [np.zeros(1, BITS[run.element])] * len(run.members)
     if run.kind % SECOND == SCATTER:
         return np.split(run.data[run.root], len(run.members))
     if run.kind % SECOND in (GATHER, ALLGATHER):
@@ -197,8 +205,8 @@ def wanted(wiring: Wiring, trees: Mapping[int, Tree], run: Run) -> list[Words]:
 def same(element: int, found: Words, right: Words) -> npt.NDArray[np.bool_]:
     """Bit for bit; any NaN is one."""
     equal: npt.NDArray[np.bool_] = found == right
-    if element == FLOAT:
-        equal |= np.isnan(found.view(np.float32)) & np.isnan(right.view(np.float32))
+    if element in NAN:
+        equal |= np.isnan(found.view(TYPES[element])) & np.isnan(right.view(TYPES[element]))
     return equal
 
 
@@ -262,17 +270,17 @@ class Boards:
             command = [str(path) for path in (self.simulator, script, data, output)]
             done = subprocess.run(command, capture_output=True, text=True, check=False)
             assert done.returncode == 0, (done.stdout + done.stderr)[-2000:]
-            found = np.fromfile(output, dtype=np.uint32)
+            found = output.read_bytes()
         at = 0
         for number, run in enumerate(runs):
             for right in wanted(self.wiring, trees.get(run.kind, {}), run):
-                came = found[at : at + len(right)]
-                at += len(right)
-                assert len(came) == len(right), f"run {number}: elements are missing"
+                assert len(found) >= at + right.nbytes, f"run {number}: elements are missing"
+                came: Words = np.frombuffer(found, BITS[run.element], len(right), at)
+                at += right.nbytes
                 wrong = np.flatnonzero(~same(run.element, came, right))
                 assert not len(wrong), (
                     f"run {number} (kind {run.kind}, type {run.element}, op {run.op}, root {run.root}): element "
-                    f"{wrong[0]} of {len(right)} is {came[wrong[0]]:08x}, must be {right[wrong[0]]:08x}"
+                    f"{wrong[0]} of {len(right)} is {came[wrong[0]]:x}, must be {right[wrong[0]]:x}"
                 )
         assert at == len(found)
         words = [line.split() for line in done.stdout.splitlines()]
@@ -282,23 +290,28 @@ class Boards:
         return Outcome(opened, first, last, lost)
 
 
-SPECIAL: Any = np.array(
-    [0, 0x80000000, 1, 0x80000001, 0x007FFFFF, 0x00800000, 0x7F7FFFFF, 0xFF7FFFFF, 0x7F800000, 0xFF800000, 0x7FC00000],
-    dtype=np.uint32,
-)
+def special(element: int) -> Words:
+    """Zeros, ends of subnormals and of normals, infinities, NaN."""
+    kind = np.finfo(TYPES[element])
+    ends = np.array([0, kind.smallest_subnormal, kind.smallest_normal, kind.max, np.inf], TYPES[element])
+    bits = ends.view(BITS[element])
+    greatest_subnormal = bits[2:3] - BITS[element].type(1)
+    nan = np.array([NAN[element]], BITS[element])
+    return np.concatenate([bits, (-ends).view(BITS[element]), greatest_subnormal, nan])
 
 
 def elements(random: np.random.Generator, element: int, count: int, shape: str) -> Words:
     """Data of a kernel: ``any`` bits, ``close`` exponents, all ``negative``, or ``special`` floats."""
-    bits = random.integers(0, 1 << 32, count, dtype=np.uint32)
+    kind, real = BITS[element], element in NAN
+    bits = random.integers(0, 1 << 8 * kind.itemsize, count, dtype=kind)
+    if shape == "negative" and not real:
+        return np.asarray(bits | kind.type(1 << 8 * kind.itemsize - 1))
     if shape == "negative":
-        return bits | np.uint32(0x80000000) if element == INT else (-np.abs(random.normal(size=count))).astype(
-            np.float32
-        ).view(np.uint32)  # fmt: skip
-    if shape == "close" and element == FLOAT:
-        return random.normal(size=count).astype(np.float32).view(np.uint32)
-    if shape == "special" and element == FLOAT:
-        return np.where(random.random(count) < 0.5, random.choice(SPECIAL, count), bits).astype(np.uint32)
+        return (-np.abs(random.normal(size=count))).astype(TYPES[element]).view(kind)
+    if shape == "close" and real:
+        return random.normal(size=count).astype(TYPES[element]).view(kind)
+    if shape == "special" and real:
+        return np.where(random.random(count) < 0.5, random.choice(special(element), count), bits)
     return bits
 
 

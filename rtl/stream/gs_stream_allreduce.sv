@@ -20,6 +20,8 @@ module gs_stream_allreduce
   parameter  int unsigned Edges = 4,
   parameter  int unsigned Bytes = 8,
   parameter  int unsigned Ranks = 16,
+  /// types of elements, as gs_stream_reduce has them
+  parameter  types_t      Types = types_of_size(2),
   localparam int unsigned RankW = $clog2(Ranks)
 ) (
   input  logic                          clk_i,
@@ -75,7 +77,7 @@ module gs_stream_allreduce
   assign open_ready_o = up_ready && down_ready;
   assign opens = open_valid_i && open_ready_o;
   // What the reduction refuses, the broadcast does not begin.
-  assign down_opens = opens && open_i.kind == SmiCollectiveAllreduce && reducible(open_i.element, open_i.op);
+  assign down_opens = opens && open_i.kind == SmiCollectiveAllreduce && reducible(Types, open_i.element, open_i.op);
   assign fault_o = up_fault || down_fault;
 
   logic [Edges-1:0] up_send, down_send, up_recv, down_recv, up_push, down_push, up_pop, down_pop;
@@ -92,6 +94,7 @@ module gs_stream_allreduce
     .Edges(Edges),
     .Bytes(Bytes),
     .Ranks(2),
+    .Types(Types),
     .Kind (SmiCollectiveAllreduce)
   ) u_up (
     .clk_i,

@@ -1,45 +1,67 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Joins two elements of 32 bits each cycle, int or float: sum, greatest or least. Five registers, whatever the
-/// operation. Of floats, NaN wins, and -0 is less than +0, so that the order of ranks does not matter.
+/// Joins two elements each cycle, integers or floats of `Bits` bits: sum, greatest or least. Five registers, whatever
+/// the operation. Of floats, NaN wins, and -0 is less than +0, so that the order of ranks does not matter.
 module gs_stream_lane
   import gossamer_pkg::*;
-(
-  input  logic        clk_i,
-  input  logic        advance_i,
-  input  logic        float_i,
-  input  smi_op_e     op_i,
-  input  logic [31:0] a_i,
-  input  logic [31:0] b_i,
-  output logic [31:0] out_o
+#(
+  /// 8, 16, 32 or 64; floats have 16 or more
+  parameter int unsigned Bits   = 32,
+  /// what elements may be: integers with a sign, floats
+  parameter bit          Ints   = 1,
+  parameter bit          Floats = 1
+) (
+  input  logic            clk_i,
+  input  logic            advance_i,
+  input  logic            float_i,
+  input  smi_op_e         op_i,
+  input  logic [Bits-1:0] a_i,
+  input  logic [Bits-1:0] b_i,
+  output logic [Bits-1:0] out_o
 );
   localparam int unsigned Stages = 5;
-  localparam logic [30:0] Infinity = {8'hFF, 23'd0};
+  localparam int unsigned ExpW = (Bits == 16) ? 5 : (Bits == 64) ? 11 : 8;
+  // Above all fractions of an infinity, those of NaN: the quiet one has the fraction's first bit.
+  localparam logic [Bits-2:0] Infinity = (Bits - 1)'({{ExpW{1'b1}}, {Bits{1'b0}}} >> (ExpW + 1));
+  localparam logic [Bits-2:0] Nan = (Bits - 1)'({{ExpW + 1{1'b1}}, {Bits{1'b0}}} >> (ExpW + 2));
 
-  logic [31:0] sum, other;
-  logic less, nan;
+  if (Bits != 8 && Bits != 16 && Bits != 32 && Bits != 64) begin : gen_illegal_bits
+    $fatal(1, "gs_stream_lane: Bits is %0d; it must be 8, 16, 32 or 64", Bits);
+  end
+  if (!(Ints || Floats) || (Floats && Bits == 8)) begin : gen_illegal_types
+    $fatal(1, "gs_stream_lane: elements of %0d bits are integers (Ints %0d) or floats of 16 or more (Floats %0d)", Bits,
+           Ints, Floats);
+  end
+
+  logic [Bits-1:0] sum, other;
+  logic less, nan, real_numbers;
+  assign real_numbers = Floats && (!Ints || float_i);
   always_comb begin
-    less = (float_i && a_i[31] && b_i[31]) ? a_i[30:0] > b_i[30:0] : a_i[30:0] < b_i[30:0];
-    if (a_i[31] != b_i[31]) less = a_i[31];
-    nan   = float_i && (a_i[30:0] > Infinity || b_i[30:0] > Infinity);
+    less = (real_numbers && a_i[Bits-1] && b_i[Bits-1]) ? a_i[Bits-2:0] > b_i[Bits-2:0] : a_i[Bits-2:0] < b_i[Bits-2:0];
+    if (a_i[Bits-1] != b_i[Bits-1]) less = a_i[Bits-1];
+    nan   = real_numbers && (a_i[Bits-2:0] > Infinity || b_i[Bits-2:0] > Infinity);
     other = (less == (op_i == SmiOpMax)) ? b_i : a_i;
     if (op_i == SmiOpAdd) other = a_i + b_i;
-    else if (nan) other = 32'h7FC0_0000;
+    else if (nan) other = {1'b0, Nan};
   end
-  gs_stream_fadd u_sum (
-    .clk_i,
-    .advance_i,
-    .a_i,
-    .b_i,
-    .sum_o(sum)
-  );
+  if (Floats) begin : gen_floats
+    gs_stream_fadd #(.Bits(Bits)) u_sum (
+      .clk_i,
+      .advance_i,
+      .a_i,
+      .b_i,
+      .sum_o(sum)
+    );
+  end else begin : gen_no_floats
+    assign sum = '0;
+  end
 
   // In step with the adder.
   logic [Stages-1:0] float_q;
-  logic [31:0] other_q[Stages];
+  logic [Bits-1:0] other_q[Stages];
   always_ff @(posedge clk_i) begin
     if (advance_i) begin
-      float_q    <= {float_q[Stages-2:0], float_i && op_i == SmiOpAdd};
+      float_q    <= {float_q[Stages-2:0], real_numbers && op_i == SmiOpAdd};
       other_q[0] <= other;
       for (int unsigned s = 1; s < Stages; s++) other_q[s] <= other_q[s-1];
     end

@@ -166,9 +166,21 @@ package gs_stream_pkg;
     endcase
   endfunction
 
-  /// What reductions can do
-  function automatic logic reducible(smi_type_e element, smi_op_e op);
-    return element inside {SmiTypeInt, SmiTypeFloat} && op inside {SmiOpAdd, SmiOpMax, SmiOpMin};
+  /// Some types of elements: a bit for each, by its number
+  typedef logic [7:0] types_t;
+  localparam types_t Integers = 8'((1 << SmiTypeChar) | (1 << SmiTypeShort) | (1 << SmiTypeInt) | (1 << SmiTypeLong));
+  localparam types_t Floats = 8'((1 << SmiTypeHalf) | (1 << SmiTypeFloat) | (1 << SmiTypeDouble));
+
+  /// Those of 2^`log` bytes
+  function automatic types_t types_of_size(logic [1:0] log);
+    for (int unsigned t = 0; t < 8; t++) begin
+      types_of_size[t] = log_bytes(smi_type_e'(t)) == log && (Integers[t] || Floats[t]);
+    end
+  endfunction
+
+  /// What a reduction of some types can do
+  function automatic logic reducible(types_t types, smi_type_e element, smi_op_e op);
+    return types[element] && op inside {SmiOpAdd, SmiOpMax, SmiOpMin};
   endfunction
 
   /// Of a group's collectives, this end has come to that of the other end, or past it

@@ -10,6 +10,9 @@
 /// so a packet that ends within a flit is continued there by the next. What is read of a flit that is not whole yet is
 /// read as far as it goes, and the rest later.
 ///
+/// A message of one beat that waits when its channel is opened goes to the kernel's queue at once, and the next channel
+/// may be opened when the kernel takes it: such messages take a cycle each.
+///
 /// A port is bound to one sender that has the whole buffer as standing credits (eager); or it gives credits to who
 /// asks, when a channel is open for it: exactly as many as the message has flits, so none are left over.
 module gs_stream_pop
@@ -114,8 +117,8 @@ module gs_stream_pop
   } mark_t;
   mark_t mark, mark_read;
   logic [127:0] data_read;
-  place_t read_q;
-  logic issues, peeks;
+  place_t read_q, read_at;
+  logic issues, peeks, direct, opens;
 
   assign until_lane = in_last_i ? in_header_i.valid : 5'd16;
   assign closes = in_last_i && in_header_i.op == StreamOpClose;
@@ -135,8 +138,8 @@ module gs_stream_pop
     .wstrb_i(strobes),
     .waddr_i(write_q[PlaceW-1:0]),
     .wdata_i(in_data_i),
-    .re_i   (issues),
-    .raddr_i(read_q[PlaceW-1:0]),
+    .re_i   (issues || peeks),
+    .raddr_i(read_at[PlaceW-1:0]),
     .rdata_o(data_read)
   );
   gs_ram_sdp #(
@@ -149,7 +152,7 @@ module gs_stream_pop
     .waddr_i(write_q[PlaceW-1:0]),
     .wdata_i(mark),
     .re_i   (issues || peeks),
-    .raddr_i(read_q[PlaceW-1:0]),
+    .raddr_i(read_at[PlaceW-1:0]),
     .rdata_o(mark_read)
   );
 
@@ -270,19 +273,24 @@ module gs_stream_pop
   end
   // The bytes of a flit are not read while others of it are written.
   assign issues = state_q == Run && more && !goes_on && !over_q && room && !(in_valid_i && write_q == read_q);
-  assign frees = issues && (range.last || have[LaneW]);
+  assign frees = (issues && (range.last || have[LaneW])) || direct;
   assign room = 32'(queued) + 32'(issued_q) < Reads;
 
   item_t pushed, item;
   logic item_valid, item_pop, unused_room;
-  assign pushed = '{range: range_q, mark: mark_read, data: data_read};
+  always_comb begin
+    pushed = '{range: range_q, mark: mark_read, data: data_read};
+    if (direct) begin
+      pushed.range = '{from_lane: '0, until_lane: mark_read.until_lane, last: 1'b1, whole: 1'b1, first: 1'b1};
+    end
+  end
   gs_fifo #(
     .data_t(item_t),
     .Depth (Reads)
   ) u_items (
     .clk_i,
     .rst_ni     (rst_ni && !binds),
-    .in_valid_i (issued_q),
+    .in_valid_i (issued_q || direct),
     .in_ready_o (unused_room),
     .in_data_i  (pushed),
     .out_valid_o(item_valid),
@@ -327,23 +335,39 @@ module gs_stream_pop
     else if (item_pop) out_begun_q <= 1'b0;
     else if (out_valid_o && out_ready_i) out_begun_q <= 1'b1;
     if (out_valid_o && out_ready_i) out_q <= beat_end[LaneW-1:0];
-    if (state_q == Idle) taken_q <= '0;
+    if (state_q == Idle || ends) taken_q <= '0;
     else if (out_valid_o && out_ready_i) taken_q <= taken_q + bytes_t'(Bytes);
   end
 
-  // ------------------------------------------------- messages for nobody
+  // ---------------------------------------------- messages that wait
+  // When all of a message has been read, the first flit of the next one is (`peeked_q`), again if it has grown
+  // (`ahead_q`: it is whole). If it is all of a message of one beat, it needs no more than a channel that is opened.
+  logic peeked_q, ahead_q, arrived, strays;
+  bytes_t open_bytes;
+  assign open_bytes = message_bytes(open_i.element, open_i.count);
+  assign direct = opens && ahead_q && bind_q.eager && open_i.source == bind_q.source && !watch_i.valid
+                  && mark_read.close && open_bytes <= bytes_t'(Bytes) && mark_read.until_lane == end_t'(open_bytes)
+                  && open_bytes != '0;
+  assign read_at = read_q + place_t'(direct);
+  assign arrived = write_q != read_at;
+  always_comb begin
+    peeks = (state_q == Idle && !open_valid_i) || (state_q == Run && over_q);
+    peeks = peeks && (!peeked_q || (!ahead_q && arrived)) && (arrived || (lane_q != '0 && !in_valid_i));
+    if (direct) peeks = arrived;
+  end
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni || binds) peeked_q <= 1'b0;
+    else peeked_q <= peeks || (peeked_q && !issues && !direct);
+    if (!rst_ni || binds) ahead_q <= 1'b0;
+    else ahead_q <= peeks ? arrived : ahead_q && !issues && !direct;
+  end
+
   // With no channel open, the tag of the first message that waits: it may be of a collective that this end has not come
   // to. If it has, it must receive here.
-  logic peeked_q, strays;
-  assign peeks = state_q == Idle && !peeked_q && !open_valid_i && (write_q != read_q || lane_q != '0)
-                 && !(in_valid_i && write_q == read_q);
   assign strays = state_q == Idle && peeked_q && bind_q.eager && watch_i.valid && !watch_i.recvs
                   && (mark_read.tag.kind == SmiCollectiveNone
                       || (mark_read.tag.group == watch_i.tag.group
                           && reached(mark_read.tag.number, watch_i.tag.number)));
-  always_ff @(posedge clk_i) begin
-    peeked_q <= rst_ni && state_q == Idle && !binds && (peeked_q || peeks);
-  end
 
   // Who has waited long for a message of a collective tells the other end of it, once, with a credit.
   localparam int unsigned Patience = 256;
@@ -362,7 +386,11 @@ module gs_stream_pop
 
   // --------------------------------------------------------------- states
   logic reported_q;
-  assign open_ready_o = state_q == Idle && !bind_valid_i && !strays;
+  // An end without collectives opens the next channel while the last element of the one before goes.
+  assign open_ready_o = !bind_valid_i
+                        && (state_q == Idle ? !strays
+                                            : ends && bind_q.eager && !watch_i.valid && open_i.source == bind_q.source);
+  assign opens = open_valid_i && open_ready_o;
   always_comb begin
     state_d = state_q;
     case (state_q)
@@ -373,7 +401,7 @@ module gs_stream_pop
       Wait: if (meets) state_d = agrees ? Run : Fault;
       Run: begin
         if (fails) state_d = Fault;
-        else if (ends) state_d = Idle;
+        else if (ends && !opens) state_d = Idle;
       end
       default: ;
     endcase
@@ -395,13 +423,13 @@ module gs_stream_pop
       else if (frees) read_q <= read_q + place_t'(1);
     end
     range_q <= range;
-    if (open_valid_i && open_ready_o) begin
+    if (opens) begin
       open_q  <= open_i;
       tag_q   <= watch_i.valid ? watch_i.tag : '0;
-      left_q  <= message_bytes(open_i.element, open_i.count);
+      left_q  <= open_bytes;
       at_q    <= '0;
-      over_q  <= 1'b0;
-      fresh_q <= 1'b1;
+      over_q  <= direct;
+      fresh_q <= !direct;
     end else if (issues) begin
       fresh_q <= 1'b0;
       left_q <= left_q - (bytes_t'(have) - bytes_t'(at_q));

@@ -12,7 +12,8 @@
 /// for `Linger` cycles: what was pushed arrives, even if nothing more is pushed.
 ///
 /// One message at a time. A message of a few bytes is one flit, its header beside the data; one of a collective begins
-/// with a long packet, which has room for the collective's tag.
+/// with a long packet, which has room for the collective's tag. A message of one beat that is there when its channel is
+/// opened goes at once, past the buffer: such messages take a cycle each.
 module gs_stream_push
   import gossamer_pkg::*;
   import gs_stream_pkg::*;
@@ -109,15 +110,15 @@ module gs_stream_push
   logic begun_q;
   stream_tag_t tag_q;
 
-  logic open, put, out_free, starts, complete, sends, none;
+  logic open, put, out_free, starts, complete, sends, none, stranger, strays, direct, passes;
   end_t taken;
 
   // ------------------------------------------------------------ elements
   pos_t held;
   assign held = put_q - {sent_q[PosW-1:LaneW], {LaneW{1'b0}}};
   assign open = state_q inside {Ask, Gap, Body};
-  assign in_ready_o = open && left_q != '0 && !held[PosW-1];
-  assign put = in_valid_i && in_ready_o;
+  assign in_ready_o = (open && left_q != '0 && !held[PosW-1]) || direct;
+  assign put = in_valid_i && in_ready_o && open;
   assign taken = left_q < bytes_t'(Bytes) ? end_t'(left_q) : end_t'(Bytes);
   assign complete = left_q == '0;
 
@@ -170,9 +171,18 @@ module gs_stream_push
   end
   assign starts = state_q == Gap && sends && out_free;
 
+  // A message of one beat goes from the kernel into the packet. If its element is not there yet, the channel is opened
+  // as any other.
+  localparam int unsigned DirectBytes = Bytes < ShortBytes ? Bytes : ShortBytes;
+  bytes_t open_bytes;
+  assign open_bytes = message_bytes(open_i.element, open_i.count);
+  assign direct = open_valid_i && open_ready_o && bind_q.eager && !stranger && credits_q != '0 && out_free
+                  && !watch_i.valid && open_bytes != '0 && open_bytes <= bytes_t'(DirectBytes);
+  assign passes = direct && in_valid_i;
+
   // ---------------------------------------------------------------- flits
-  stream_header_t header, ask_header;
-  stream_short_t short_head;
+  stream_header_t header, ask_header, direct_header;
+  stream_short_t short_head, direct_head;
   stream_long_t long_head;
   stream_ask_t ask;
   flit_t flit, flit_q;
@@ -194,6 +204,11 @@ module gs_stream_push
       source: open_q.own, element: open_q.element, account: bind_q.account, port: open_q.dest[7:0], op: StreamOpAsk,
       valid: '0
     };
+    direct_header = '{
+      source: open_i.own, element: open_i.element, account: bind_q.account, port: open_i.dest[7:0], op: StreamOpClose,
+      valid: 5'(open_bytes)
+    };
+    direct_head = '{data: (8 * ShortBytes)'(in_data_i), header: direct_header};
     ask  = '{spare: '0, reply: own_i, count: open_q.count, header: ask_header};
 
     flit = '{
@@ -216,6 +231,11 @@ module gs_stream_push
       flit.last    = body_q == flits_t'(1);
       flit.payload = read;
       gives        = 1'b1;
+    end else if (state_q == Idle) begin
+      flit.last    = 1'b1;
+      flit.dest    = open_i.dest;
+      flit.payload = direct_head;
+      gives        = passes;
     end
   end
   assign out_free = !out_valid_q || out_ready_i;
@@ -223,7 +243,7 @@ module gs_stream_push
   assign out_o = flit_q;
 
   // ---------------------------------------------------------------- states
-  logic stranger, ends, strays;
+  logic ends;
   assign stranger = bind_q.eager && open_i.dest != bind_q.dest;
   assign ends = out_free && ((starts && is_short && tail) || (state_q == Body && body_q == flits_t'(1) && last_q));
   assign open_ready_o = state_q == Idle && !bind_valid_i && !strays;
@@ -231,7 +251,7 @@ module gs_stream_push
     state_d = state_q;
     case (state_q)
       Idle:  begin
-        if (open_valid_i) state_d = stranger ? Fault : (bind_q.eager ? Gap : Ask);
+        if (open_valid_i && !passes) state_d = stranger ? Fault : (bind_q.eager ? Gap : Ask);
         if (strays) state_d = Fault;
       end
       Ask:   if (out_free) state_d = Gap;
@@ -252,7 +272,7 @@ module gs_stream_push
     end else begin
       state_q <= state_d;
       if (out_free) out_valid_q <= gives;
-      credits_q <= credits_q - (starts ? credits_t'(used) : '0)
+      credits_q <= credits_q - (starts ? credits_t'(used) : credits_t'(passes))
                    + (credit_takes ? credit_i.flits : '0);
       if (bind_valid_i && !open) begin
         bind_q    <= bind_i;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Reduction: elements of all ranks, joined along a tree, reach the root's kernel. Sum, greatest or least of int or
-/// float, as many lanes as a beat has elements.
+/// Reduction: elements of all ranks, joined along a tree, reach the root's kernel. Sum, greatest or least of
+/// elements of `Types`, as many lanes as a beat has elements.
 ///
 ///     kernel --> join --> join --> ... --> parent, or the root's kernel
 ///                  ^        ^
@@ -18,6 +18,8 @@ module gs_stream_reduce
   parameter  int unsigned     Edges = 4,
   parameter  int unsigned     Bytes = 8,
   parameter  int unsigned     Ranks = 16,
+  /// types of elements that kernels may open; each size costs lanes of its own
+  parameter  types_t          Types = types_of_size(2),
   /// what kernels open: its own kind, or that of which it is a half
   parameter  smi_collective_e Kind  = SmiCollectiveReduce,
   localparam int unsigned     RankW = $clog2(Ranks)
@@ -58,11 +60,12 @@ module gs_stream_reduce
   output logic [Edges-1:0]              pop_ready_o,
   input  logic [Edges-1:0][8*Bytes-1:0] pop_data_i
 );
-  localparam int unsigned Lanes = Bytes / 4;
   typedef logic [8*Bytes-1:0] beat_t;
 
-  if (Bytes < 4) begin : gen_illegal_bytes
-    $fatal(1, "gs_stream_reduce: Bytes is %0d; elements have 4 bytes", Bytes);
+  for (genvar s = 0; s < 4; s++) begin : gen_size
+    if ((Types & types_of_size(s)) != '0 && Bytes < (1 << s)) begin : gen_illegal_bytes
+      $fatal(1, "gs_stream_reduce: Bytes is %0d; Types has elements of %0d", Bytes, 1 << s);
+    end
   end
 
   logic busy, through, fresh_q;
@@ -83,7 +86,7 @@ module gs_stream_reduce
     .open_valid_i,
     .open_ready_o,
     .open_i,
-    .known_i          (open_i.kind == Kind && reducible(open_i.element, open_i.op)),
+    .known_i          (open_i.kind == Kind && reducible(Types, open_i.element, open_i.op)),
     .fault_o,
     .watch_o,
     .send_open_valid_o,
@@ -112,11 +115,14 @@ module gs_stream_reduce
   assign s_axis_tready_o = running && in_left_q != '0 && ready[0];
   assign beat[0] = s_axis_tdata_i;
   for (genvar e = 0; e < Edges; e++) begin : gen_edge
-    gs_stream_join #(.Lanes(Lanes)) u_join (
+    gs_stream_join #(
+      .Bytes(Bytes),
+      .Types(Types)
+    ) u_join (
       .clk_i,
       .rst_ni     (rst_n),
       .on_i       (busy && place.children[e]),
-      .float_i    (opened.element == SmiTypeFloat),
+      .element_i  (opened.element),
       .op_i       (opened.op),
       .a_valid_i  (valid[e]),
       .a_ready_o  (ready[e]),

@@ -197,9 +197,6 @@ REFUSED = {
         ["SMI_Open_send_channel(1, SMI_INT, 1, 5, SMI_COMM_WORLD)",
          "SMI_Open_recv_channel(1, SMI_FLOAT, 1, 5, SMI_COMM_WORLD)"], [], "port 5 is used for receive float",
     ),
-    "double": (
-        ["SMI_Open_reduce_channel(1, SMI_DOUBLE, SMI_ADD, 2, 0, SMI_COMM_WORLD)"], [], "no RTL that reduces double",
-    ),
     "ordered": (["SMI_Open_reduce_channel(1, SMI_INT, SMI_ADD_ORDERED, 2, 0, SMI_COMM_WORLD)"], [], "take SMI_ADD"),
     "links": ([SEND], ["--links", "17"], "--links 17: must be from"),
     "depth": ([SEND], ["--depth", "100"], "power of two from 4"),

@@ -89,10 +89,6 @@ def needs(files: Sequence[str], defines: Sequence[str] = ()) -> Needs:
 def _checked(port: port_lists.Port) -> port_lists.Port:
     """A collective for which there is a block."""
     what = f"{port.where}: {port.operation} on port {port.port}"
-    if port.reduction is not None and port.type not in ("int", "float"):
-        raise InputError(
-            f"{what}: there is no RTL that reduces {port.type}, only int and float; leave out --engine rtl"
-        )
     if port.reduction is not None and port.reduction not in _REDUCTIONS:
         raise InputError(f"{what}: the RTL adds along its tree, not in the order of ranks; leave out --engine rtl")
     return port

@@ -230,7 +230,7 @@ module gs_sim_stream
     assign come_ready_o = 1'b0;
     assign leave_valid_o = 1'b0;
     assign barrier_fault = 1'b0;
-    assign unused = ^{come_valid_i, leave_ready_i, bind_i, tree_we_i, tree_entry_i, far_i[0], far_link_i[0]};
+    assign unused = ^{come_valid_i, leave_ready_i, bind_i, far_i[0], far_link_i[0]};
   end
 
 `define SIM_KERNEL \
@@ -259,8 +259,10 @@ module gs_sim_stream
       .pop_valid_i      (m_valid[At+:Links]), \
       .pop_ready_o      (m_ready[At+:Links]), \
       .pop_data_i       (popped)
-`define SIM_TREE(MODULE) \
+`define SIM_TYPES .Types(types_of_size(log_bytes_of(b))),
+`define SIM_TREE(MODULE, TYPES = ) \
     MODULE #( \
+      TYPES \
       .Edges(Links), \
       .Bytes(Size), \
       .Ranks(Ranks) \
@@ -306,9 +308,9 @@ module gs_sim_stream
     if (Kind == 2'd0) begin : gen_bcast
       `SIM_TREE(gs_stream_bcast)
     end else if (Kind == 2'd1) begin : gen_reduce
-      `SIM_TREE(gs_stream_reduce)
+      `SIM_TREE(gs_stream_reduce, `SIM_TYPES)
     end else if (Kind == 2'd2) begin : gen_allreduce
-      `SIM_TREE(gs_stream_allreduce)
+      `SIM_TREE(gs_stream_allreduce, `SIM_TYPES)
     end else begin : gen_parts
       gs_stream_parts #(
         .Edges(Links),
@@ -330,6 +332,7 @@ module gs_sim_stream
   end
 `undef SIM_KERNEL
 `undef SIM_EDGES
+`undef SIM_TYPES
 `undef SIM_TREE
   if (Blocks == 0) begin : gen_no_block
     logic unused;
@@ -339,7 +342,7 @@ module gs_sim_stream
     assign take_data_o[0] = '0;
     assign block_fault = '0;
     assign unused = ^{open_valid_i[0], open_kind_i[0], open_element_i[0], open_op_i[0], open_root_i[0],
-                      open_count_i[0], give_valid_i[0], give_data_i[0], take_ready_i[0], way_we_i, tree_root_i};
+                      open_count_i[0], give_valid_i[0], give_data_i[0], take_ready_i[0]};
   end
 
   for (genvar p = First + Blocks * Links; p < Ports; p++) begin : gen_spare
@@ -355,8 +358,10 @@ module gs_sim_stream
     assign recv_open[p] = '0;
     assign m_ready[p] = 1'b0;
   end
-  logic unused_ports;
+  logic unused_ports, unused_tables;
   assign unused_ports = ^{send_ready, s_ready, recv_ready, m_valid, m_data};
+  // Without scatter and those like it nobody looks for ways, and without others nobody for trees.
+  assign unused_tables = ^{tree_we_i, way_we_i, tree_root_i, tree_entry_i};
 
   gs_stream_board #(
     .Links   (Links),

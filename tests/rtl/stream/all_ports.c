@@ -19,8 +19,8 @@ int main(void) {
   channels(comm);
   SMI_BChannel bcast = SMI_Open_bcast_channel(10, SMI_FLOAT, 3, 0, comm);
   SMI_RChannel sum = SMI_Open_reduce_channel(10, SMI_INT, SMI_ADD, 4, 0, comm);
-  SMI_RChannel most = SMI_Open_reduce_channel(10, SMI_FLOAT, SMI_MAX, 5, 0, comm);
-  SMI_AllreduceChannel all = SMI_Open_allreduce_channel(10, SMI_FLOAT, SMI_ADD, 6, comm);
+  SMI_RChannel most = SMI_Open_reduce_channel(10, SMI_SHORT, SMI_MAX, 5, 0, comm);
+  SMI_AllreduceChannel all = SMI_Open_allreduce_channel(10, SMI_DOUBLE, SMI_ADD, 6, comm);
   SMI_ScatterChannel scatter = SMI_Open_scatter_channel(10, 10, SMI_SHORT, 7, 0, comm);
   SMI_GatherChannel gather = SMI_Open_gather_channel(10, 10, SMI_LONG, 8, 0, comm);
   SMI_AllgatherChannel allgather = SMI_Open_allgather_channel(10, SMI_INT, 9, comm);

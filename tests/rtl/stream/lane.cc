@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Drives gs_stream_lane: `lane SEED COUNT`. Judged by this machine's arithmetic; a NaN must be 0x7fc00000.
+// Drives gs_stream_lane: `lane SEED COUNT`, built for elements of BITS bits. Judged by this machine's arithmetic; a NaN
+// must be the quiet one without a sign or a payload.
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -12,23 +13,68 @@
 #include "verilated.h"
 
 namespace {
-constexpr uint32_t kNan = 0x7FC00000, kSpecial[] = {0,          0x80000000, 1,          0x80000001, 0x007FFFFF,
-                                                    0x00800000, 0x80800000, 0x7F7FFFFF, 0xFF7FFFFF, 0x7F800000,
-                                                    0xFF800000, 0x7FC00000, 0x7F800001, 0x3F800000, 0xBF800000};
+// Sums of halves in singles are exact enough: 24 bits are 2 x 11 + 2, so that the second rounding is the only one.
+#if BITS == 8
+using Word = uint8_t;
+using Int = int8_t;
+using Real = float;  // no such element
+constexpr unsigned kFraction = 3;
+#elif BITS == 16
+using Word = uint16_t;
+using Int = int16_t;
+using Real = _Float16;
+constexpr unsigned kFraction = 10;
+#elif BITS == 32
+using Word = uint32_t;
+using Int = int32_t;
+using Real = float;
+constexpr unsigned kFraction = 23;
+#else
+using Word = uint64_t;
+using Int = int64_t;
+using Real = double;
+constexpr unsigned kFraction = 52;
+#endif
+constexpr unsigned kExponent = BITS - 1 - kFraction;
+constexpr Word kSign = Word(Word(1) << (BITS - 1)), kUnit = Word(Word(1) << kFraction);
+constexpr Word kInfinity = Word(((Word(1) << kExponent) - 1) * kUnit), kNan = Word(kInfinity | kUnit / 2);
+constexpr Word kOne = Word(((Word(1) << (kExponent - 1)) - 1) * kUnit);
+constexpr Word kSpecial[] = {0,
+                             kSign,
+                             1,
+                             Word(kSign | 1),
+                             Word(kUnit - 1),
+                             kUnit,
+                             Word(kSign | kUnit),
+                             Word(kInfinity - 1),
+                             Word(kSign | (kInfinity - 1)),
+                             kInfinity,
+                             Word(kSign | kInfinity),
+                             kNan,
+                             Word(kInfinity | 1),
+                             kOne,
+                             Word(kSign | kOne)};
 
-uint32_t wanted(bool real, unsigned op, uint32_t a, uint32_t b) {
-  if (!real) {
-    const auto x = int32_t(a), y = int32_t(b);
-    return op == 0 ? a + b : uint32_t(op == 1 ? std::max(x, y) : std::min(x, y));
-  }
-  const auto x = std::bit_cast<float>(a), y = std::bit_cast<float>(b);
-  if (std::isnan(x) || std::isnan(y)) return kNan;
+#if BITS > 8
+Word wanted_real(unsigned op, Word a, Word b) {
+  const auto x = std::bit_cast<Real>(a), y = std::bit_cast<Real>(b);
+  if (x != x || y != y) return kNan;
   if (op == 0) {
-    const volatile float sum = x + y;
-    return std::isnan(sum) ? kNan : std::bit_cast<uint32_t>(float(sum));
+    const volatile Real sum = Real(x + y);
+    const Real found = sum;
+    return found != found ? kNan : std::bit_cast<Word>(found);
   }
-  if (x == y) return std::signbit(x) == (op == 1) ? b : a;
+  if (x == y) return bool(a >> (BITS - 1)) == (op == 1) ? b : a;
   return (x > y) == (op == 1) ? a : b;
+}
+#else
+Word wanted_real(unsigned, Word, Word) { return 0; }
+#endif
+
+Word wanted(bool real, unsigned op, Word a, Word b) {
+  if (real) return wanted_real(op, a, b);
+  const auto x = Int(a), y = Int(b);
+  return op == 0 ? Word(a + b) : Word(op == 1 ? std::max(x, y) : std::min(x, y));
 }
 }  // namespace
 
@@ -41,19 +87,23 @@ int main(int argc, char** argv) {
   struct Asked {
     bool real;
     unsigned op;
-    uint32_t a, b;
+    Word a, b;
   };
   std::deque<Asked> under_way;
   uint64_t done = 0, kinds[2][3] = {};
   while (done < count) {
-    Asked one{random() % 4 != 0, unsigned(random() % 3), uint32_t(random()), uint32_t(random())};
+    Asked one{BITS > 8 && random() % 4 != 0, unsigned(random() % 3), Word(random()), Word(random())};
     const unsigned shape = random() % 5;
     // Exponents near each other, mantissas with few bits, one the other's negative, special ones.
-    if (shape == 1) one.b = (one.b & 0x807FFFFF) | ((((one.a >> 23) + random() % 60 - 30) & 0xFF) << 23);
-    if (shape == 2) one.b = one.a ^ 0x80000000 ^ uint32_t(random() % 4 << random() % 32);
+    const uint64_t range = 2 * (kFraction + 7), mask = kInfinity / kUnit;
+    if (shape == 1) {
+      const uint64_t exponent = (one.a / kUnit + random() % range - range / 2) & mask;
+      one.b = Word((one.b & ~kInfinity) | exponent * kUnit);
+    }
+    if (shape == 2) one.b = Word(one.a ^ kSign ^ Word(random() % 4 << random() % BITS));
     if (shape == 3) {
-      one.a &= 0xFF800000 | uint32_t(7 << random() % 24);
-      one.b &= 0xFF800000 | uint32_t(7 << random() % 24);
+      one.a &= Word(kSign | kInfinity | Word(7ull << random() % (kFraction + 1)));
+      one.b &= Word(kSign | kInfinity | Word(7ull << random() % (kFraction + 1)));
     }
     if (shape == 4 || random() % 8 == 0) one.b = kSpecial[random() % std::size(kSpecial)];
     if (shape == 4) one.a = kSpecial[random() % std::size(kSpecial)];
@@ -67,10 +117,11 @@ int main(int argc, char** argv) {
     lane.eval();
     if (under_way.size() == 5 && advance) {
       const Asked& right = under_way.front();
-      const uint32_t must = wanted(right.real, right.op, right.a, right.b);
-      if (lane.out_o != must) {
-        std::printf("%s %u of %08x and %08x: %08x, must be %08x\n", right.real ? "float" : "int", right.op, right.a,
-                    right.b, lane.out_o, must);
+      const Word must = wanted(right.real, right.op, right.a, right.b);
+      if (Word(lane.out_o) != must) {
+        std::printf("%s %u of %llx and %llx: %llx, must be %llx\n", right.real ? "float" : "int", right.op,
+                    (unsigned long long)right.a, (unsigned long long)right.b, (unsigned long long)lane.out_o,
+                    (unsigned long long)must);
         return 1;
       }
       ++kinds[right.real][right.op];
@@ -81,8 +132,8 @@ int main(int argc, char** argv) {
     lane.clk_i = 1;
     lane.eval();
   }
-  for (const auto& half : kinds)
-    for (const uint64_t one : half)
+  for (int real = 0; real < (BITS > 8 ? 2 : 1); ++real)
+    for (const uint64_t one : kinds[real])
       if (one < count / 20) return 1;
   return 0;
 }

@@ -148,8 +148,10 @@ module rank_top
     .tree_we_i        (tree_we_i[KIND]), \
     .tree_root_i, \
     .tree_entry_i,
-`define RANK_BLOCK(MODULE, KIND) \
+`define RANK_COMMA ,
+`define RANK_BLOCK(MODULE, KIND, MORE = ) \
   MODULE #( \
+    MORE \
     .Edges(Links), \
     .Bytes(Bytes) \
   ) u_``MODULE ( \
@@ -160,7 +162,7 @@ module rank_top
   );
   if (Set == 0) begin : gen_bcast_reduce
     `RANK_BLOCK(gs_stream_bcast, 0)
-    `RANK_BLOCK(gs_stream_reduce, 1)
+    `RANK_BLOCK(gs_stream_reduce, 1, .Types(Integers | Floats)`RANK_COMMA)
   end else if (Set == 1) begin : gen_allreduce_barrier
     `RANK_BLOCK(gs_stream_allreduce, 0)
     // To the harness a barrier is an element of 0.

@@ -14,13 +14,13 @@
 //                                           last one (-1: as soon as its ranks are free)
 //   wrong RUN BOARD KIND TYPE OP ROOT COUNT what one rank opens in place of it
 // KIND is the number of the collective (smi_collective); 8 more, of scatter and those like it, is the second block.
-// INPUT has the elements (4 bytes each) that kernels give, in the order of the runs, then of boards; OUTPUT what
-// they take. For each run a line: its number, cycles from its first open to its last open, its first beat taken, and
-// its last.
+// INPUT has the elements that kernels give, in the order of the runs, then of boards; OUTPUT what they take. For each
+// run a line: its number, cycles from its first open to its last open, its first beat taken, and its last.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <deque>
 #include <fstream>
 #include <functional>
@@ -42,6 +42,9 @@ enum Kind { kBcast = 1, kReduce, kScatter, kGather, kAllreduce, kAllgather, kBar
 unsigned set_of(unsigned kind) { return kind > 8 || kind == 3 || kind == 4 || kind == 6 ? 2 : kind > kReduce; }
 unsigned block_of(unsigned kind) { return kind > 8 || kind == kReduce || kind == kBarrier; }
 
+/// Bytes of an element: int, float, double, char, short, long, half.
+constexpr unsigned kSizes[] = {0, 4, 4, 8, 1, 2, 8, 2};
+
 struct Wrong {
   unsigned board, kind, type, op, root, count;
 };
@@ -50,12 +53,12 @@ struct Run {
   unsigned kind, type, op, root, count, members;
   long gap;
   std::vector<Wrong> wrong;
-  std::vector<std::vector<uint32_t>> in, out;
-  std::vector<std::vector<unsigned>> gives, takes;  // by board: lengths of its messages
+  std::vector<std::vector<uint8_t>> in, out;
+  std::vector<std::vector<unsigned>> gives, takes;  // by board: bytes of its messages
   unsigned left = 0;                                // ranks that are not through
   uint64_t begun = 0, opened = 0, first = 0, ended = 0;
 
-  /// Lengths of messages, when all that belongs to it has been read.
+  /// Sizes of messages, when all that belongs to it has been read.
   void shape() {
     gives.resize(kMost);
     takes.resize(kMost);
@@ -63,7 +66,8 @@ struct Run {
     out.resize(kMost);
     for (unsigned b = 0; b < kMost; ++b) {
       if (!(members >> b & 1)) continue;
-      const std::vector<unsigned> one{count}, parts(size_t(__builtin_popcount(members)), count), none;
+      const unsigned bytes = count * kSizes[type];
+      const std::vector<unsigned> one{bytes}, parts(size_t(__builtin_popcount(members)), bytes), none;
       const bool here = b == root;
       switch (kind & 7) {
         case kBcast: (here ? gives : takes)[b] = one; break;
@@ -91,7 +95,7 @@ struct Run {
   }
 };
 
-/// Goes through the messages of a kernel, a beat of two elements at a time.
+/// Goes through the messages of a kernel, a beat of 8 bytes at a time.
 struct Stream {
   const std::vector<unsigned>* lengths = nullptr;
   size_t message = 0;
@@ -108,8 +112,8 @@ struct Stream {
     }
   }
   bool over() const { return message >= lengths->size(); }
-  unsigned beat() const { return std::min(2u, (*lengths)[message] - at); }
-  bool last() const { return at + 2 >= (*lengths)[message]; }
+  unsigned beat() const { return std::min(8u, (*lengths)[message] - at); }
+  bool last() const { return at + 8 >= (*lengths)[message]; }
   void step() {
     all += beat();
     at += beat();
@@ -233,7 +237,9 @@ int main(int argc, char** argv) {
     } else if (word == "run") {
       Run run{};
       words >> run.kind >> run.type >> run.op >> run.root >> run.count >> run.members >> run.gap;
-      if (run.kind < 1 || run.kind > 8 + kAllgather || set_of(run.kind) != SET) words.setstate(std::ios::failbit);
+      if (run.kind < 1 || run.type < 1 || run.type >= std::size(kSizes) || run.kind > 8 + kAllgather ||
+          set_of(run.kind) != SET)
+        words.setstate(std::ios::failbit);
       runs.push_back(run);
     } else if (word == "wrong") {
       unsigned run = 0;
@@ -250,7 +256,7 @@ int main(int argc, char** argv) {
     run.shape();
     for (unsigned b = 0; b < kMost; ++b) {
       for (unsigned length : run.gives[b]) run.in[b].resize(run.in[b].size() + length);
-      input.read(reinterpret_cast<char*>(run.in[b].data()), 4l * long(run.in[b].size()));
+      input.read(reinterpret_cast<char*>(run.in[b].data()), long(run.in[b].size()));
     }
   }
   if (!input) {
@@ -358,8 +364,10 @@ int main(int argc, char** argv) {
       const bool some = run && !kernel.give.over();
       set(top.s_valid_i, kind, some && (kernel.offered || random() % 1000 < kernel.odds[0]));
       if (some) {
-        const uint32_t* data = &run->in[board][kernel.give.all];
-        top.s_data_i[kind] = data[0] | uint64_t(kernel.give.beat() == 2 ? data[1] : 0xDEADBEEF) << 32;
+        // Behind the last element there is anything.
+        uint64_t data = 0xDEADBEEF'DEADBEEF;
+        std::memcpy(&data, &run->in[board][kernel.give.all], kernel.give.beat());
+        top.s_data_i[kind] = data;
       }
       set(top.m_ready_i, kind, kernel.odds[1] == 1000 || random() % 1000 < kernel.odds[1]);
     }
@@ -376,11 +384,10 @@ int main(int argc, char** argv) {
       if (bit(top.m_valid_o, kind) && bit(top.m_ready_i, kind) && !spare) {
         if (!run || kernel.take.over()) fail("an element that nobody wants", now, a);
         const unsigned some = kernel.take.beat();
-        if (top.m_keep_o[kind] != (some == 2 ? 0xFF : 0x0F)) fail("keep", now, a);
+        if (top.m_keep_o[kind] != (1u << some) - 1) fail("keep", now, a);
         if (bit(top.m_last_o, kind) != kernel.take.last()) fail("last", now, a);
         run->first = run->first ? run->first : now;
-        run->out[board].push_back(uint32_t(top.m_data_o[kind]));
-        if (some == 2) run->out[board].push_back(uint32_t(top.m_data_o[kind] >> 32));
+        for (unsigned n = 0; n < some; ++n) run->out[board].push_back(uint8_t(top.m_data_o[kind] >> 8 * n));
         kernel.take.step();
       }
       if (run && kernel.give.over() && kernel.take.over()) {
@@ -427,8 +434,7 @@ int main(int argc, char** argv) {
   std::ofstream output(argv[3], std::ios::binary);
   for (const Run& run : runs) {
     for (unsigned b = 0; b < count; ++b)
-      if (!run.out[b].empty())
-        output.write(reinterpret_cast<const char*>(run.out[b].data()), 4l * long(run.out[b].size()));
+      if (!run.out[b].empty()) output.write(reinterpret_cast<const char*>(run.out[b].data()), long(run.out[b].size()));
     std::printf("run %zu opened %llu first %llu last %llu\n", size_t(&run - &runs[0]),
                 (unsigned long long)(run.opened - run.begun), (unsigned long long)(run.first - run.begun),
                 (unsigned long long)(run.ended - run.begun));

@@ -154,11 +154,13 @@ class Bench:
                 one = self.sends[port][0]
                 send_open |= 1 << port
                 send_word |= (TYPES[one.kind][0] << 72 | port << 64 | address(one.to) << 32 | one.count) << 75 * port
-            if self.receiving[port] is None and self.recvs[port]:
+            # Also while the last elements of the channel before come.
+            if self.recvs[port]:
                 one = self.recvs[port][0]
                 recv_open |= 1 << port
                 recv_word |= (TYPES[one.kind][0] << 48 | port << 40 | one.source << 32 | one.count) << 51 * port
-            going = self.sending[port]
+            # An element may be there before its channel is open.
+            going = self.sending[port] or ((self.sends[port][0], 0) if self.sends[port] else None)
             if going is not None and going[1] < len(going[0].data) and (self.offered >> port & 1 or self.gives(port)):
                 valid |= 1 << port
                 beat = going[0].data[going[1] : going[1] + BYTES]
@@ -184,13 +186,15 @@ class Bench:
                 self.sending[port] = (self.sends[port].popleft(), 0)
             going = self.sending[port]
             if going is not None:
-                at = going[1] + (BYTES if valid & s_ready & ~opened & 1 << port else 0)
+                at = going[1] + (BYTES if valid & s_ready & 1 << port else 0)
                 self.sending[port] = None if at >= len(going[0].data) else (going[0], at)
-            if taken >> port & 1:
-                self.receiving[port] = (self.recvs[port].popleft(), 0)
+            assert going is not None or not valid & s_ready & 1 << port, f"port {port}: an element without a channel"
             if m_valid & ready & 1 << port:
                 self.first.setdefault(port, self.now)
                 self.take(port, m_data >> 8 * BYTES * port, m_keep >> BYTES * port, m_last >> port & 1)
+            if taken >> port & 1:
+                assert self.receiving[port] is None, f"port {port}: a second channel"
+                self.receiving[port] = (self.recvs[port].popleft(), 0)
             going = self.receiving[port]
             if going is not None and not going[0].data:
                 self.receiving[port] = None
@@ -444,9 +448,8 @@ async def latency_of_an_element(dut: HierarchyObject) -> None:
         begun = None
         bench.first.clear()
         while bench.pending():
-            was = bench.sending[0]
             await bench.step()
-            if was is not None and bench.sending[0] is None and begun is None:
+            if begun is None and not bench.sends[0] and bench.sending[0] is None:
                 begun = bench.now - 1
         assert begun is not None
         found.append(bench.first[PORTS - 1] - begun)
@@ -458,15 +461,18 @@ async def latency_of_an_element(dut: HierarchyObject) -> None:
 
 @cocotb.test()
 async def disagreements_are_reported(dut: HierarchyObject) -> None:
-    """Types and counts of the two ends, asked and eager; then a binding frees the ports again."""
+    """Types and counts of the two ends, asked and eager, and behind right messages of one element that wait together;
+    then a binding frees the ports again."""
     kinds = [name for name in FITS if TYPES[name][1] == TYPES[FITS[0]][1]]
-    for eager in (False, True):
+    for eager, before in ((False, 0), (True, 0), (True, 2)):
         for mine, theirs, counts in (
             *(((kinds[0], kinds[-1], (5, 5)),) if len(kinds) > 1 else ()),
             (kinds[0], kinds[0], (5, 6)),
             (kinds[0], kinds[0], (60, 59)),
             (kinds[0], kinds[0], (16, 15)),
             (kinds[0], kinds[0], (15, 16)),
+            (kinds[0], kinds[0], (1, 2)),
+            (kinds[0], kinds[0], (2, 1)),
             (kinds[0], kinds[0], (0, 3)),
             (kinds[0], kinds[0], (3, 0)),
         ):
@@ -475,11 +481,15 @@ async def disagreements_are_reported(dut: HierarchyObject) -> None:
             to = PORTS - 1
             if eager:
                 await bench.bind({1: to}, 3)
+            first = [Message(1, to, mine, 1) for _ in range(before)]
+            bench.sends[1] += first
             # The receiver expects `mine` and the first count.
             bench.sends[1].append(Message(1, to, theirs, counts[1]))
             expected = Message(1, to, mine, counts[0])
-            expected.data = bench.sends[1][0].data[: len(expected.data)].ljust(len(expected.data) + 99, b"\0")
-            bench.recvs[to].append(expected)
+            expected.data = bench.sends[1][-1].data[: len(expected.data)].ljust(len(expected.data) + 99, b"\0")
+            for _ in range(100 if before else 0):
+                await bench.step()
+            bench.recvs[to] += [*first, expected]
             for _ in range(400):
                 await bench.step()
             assert len(bench.reports) == 1, (eager, mine, theirs, counts, bench.reports)

@@ -25,10 +25,18 @@ def boards(cluster: str, kind: int = ranks.BCAST) -> ranks.Boards:
     return ranks.Boards(ranks.Wiring.of(cluster), kind=kind)
 
 
-def test_elements_are_joined_as_this_machine_does(size: Size, seed: int) -> None:
-    """Ints and floats, all operations: subnormals, infinities, NaN, cancellation, pipelines that stand still."""
+@pytest.mark.parametrize("bits", [8, 16, 32, 64])
+def test_elements_are_joined_as_this_machine_does(bits: int, size: Size, seed: int) -> None:
+    """Integers and floats, all operations: subnormals, infinities, NaN, cancellation, pipelines that stand still."""
     design = sources.blocks("stream/collectives.f", config=configs.load("tiny"))
-    simulator = verilate.model("gs_stream_lane", design, [HERE / "lane.cc"], optimise="-O1")
+    simulator = verilate.model(
+        "gs_stream_lane",
+        design,
+        [HERE / "lane.cc"],
+        parameters={"Bits": bits, "Floats": int(bits > 8)},
+        cxx=[f"-DBITS={bits}"],
+        optimise="-O1",
+    )
     count = size.pick(100_000, 1_000_000, 100_000_000)
     done = subprocess.run([simulator, str(seed), str(count)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
@@ -42,7 +50,7 @@ LOSSES = {"none": 0, "one in fifty": 10_486}
 @pytest.mark.parametrize("cluster", ["torus8", "bus8"])
 def test_collectives_of_all_roots(cluster: str, loss: str, size: Size, seed: int) -> None:
     """Both kinds at once, in any order of roots, types, operations and lengths, with kernels that stall: what comes is
-    what NumPy says, to the bit. Trees change from root to root, and nothing else does."""
+    what NumPy says, to the bit, of all types. Trees change from root to root, and nothing else does."""
     here = boards(cluster)
     random = np.random.default_rng(seed)
     everybody = range(here.wiring.boards)
@@ -53,18 +61,24 @@ def test_collectives_of_all_roots(cluster: str, loss: str, size: Size, seed: int
         for kind in (ranks.BCAST, ranks.REDUCE)
     }  # fmt: skip
     runs = []
-    for _ in range(size.pick(6, 24, 600)):
-        count = int(random.choice([0, 1, 1, 2, 3, 7, 40, 500]))
-        if random.random() < 0.1:
+    # A reduction of each type, and what chance adds.
+    cases = [(ranks.REDUCE, element) for element in ranks.TYPES]
+    for _ in range(size.pick(4, 20, 600)):
+        cases.append((int(random.choice([ranks.BCAST, ranks.REDUCE])), int(random.choice(list(ranks.TYPES)))))
+    for number in random.permutation(len(cases)):
+        kind, element = cases[number]
+        # 41: all lanes, and some of the last beat.
+        count = int(random.choice([0, 1, 1, 2, 3, 7, 40, 500])) if number >= len(ranks.TYPES) else 41
+        if number >= len(ranks.TYPES) and random.random() < 0.1:
             count = int(random.integers(1, 3000))
         runs.append(
             ranks.made(
                 random,
-                int(random.choice([ranks.BCAST, ranks.REDUCE])),
+                kind,
                 int(random.integers(here.wiring.boards)),
                 count,
                 everybody,
-                element=int(random.choice([ranks.INT, ranks.FLOAT])),
+                element=element,
                 op=int(random.integers(3)),
                 shape=str(random.choice(["any", "close", "negative", "special"])),
                 gap=int(random.choice([-1, -1, 0])),
@@ -161,15 +175,15 @@ def test_some_ranks_and_a_root_between_two(size: Size, seed: int) -> None:
 @pytest.mark.parametrize("wrong", ["root", "element"])
 def test_what_a_block_cannot_do_is_told(wrong: str, seed: int) -> None:
     """A root without a tree; a type that a reduction does not have: it stands, and says so."""
-    here = boards("bus8")
-    random = np.random.default_rng(seed)
     two = range(2)
-    trees = {ranks.REDUCE: {0: ranks.tree(here.wiring, 0, two)}}
-    run = ranks.made(random, ranks.REDUCE, 0, 4, two)
+    # The allreduce of these boards has int and float.
+    kind = ranks.REDUCE if wrong == "root" else ranks.ALLREDUCE
+    here = boards("bus8", kind)
+    random = np.random.default_rng(seed)
+    trees = {kind: {0: ranks.tree(here.wiring, 0, two)}}
+    run = ranks.made(random, kind, 0, 4, two, element=ranks.FLOAT if wrong == "root" else ranks.SHORT)
     if wrong == "root":
         run.root = 9
-    else:
-        run.element = 6
     with pytest.raises(AssertionError, match="a collective that its block cannot do"):
         here.run(trees, [run], limit=20_000, seed=seed)
 

@@ -8,6 +8,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from bench.stream import messages as messages_of_one
+from bench.stream import ring
 from conftest import Size
 
 from gossamer import config as configs
@@ -64,6 +66,15 @@ def boards() -> Path:
         cxx=[f"-DBOARDS={BOARDS}", f"-DDEPTH={DEPTH}"],
         optimise="-O1",
     )
+
+
+@pytest.mark.parametrize("endpoints", [1, 3])
+def test_messages_of_one_element_take_a_cycle(endpoints: int, size: Size) -> None:
+    """At the link, many more than a buffer holds, whatever the switch's burst: both ends open a channel each cycle."""
+    each = size.pick(4_000, 4_000, 100_000)
+    for burst in (1, 16):
+        messages, cycles = ring.numbers("injection", messages_of_one.switches(), burst, endpoints, each)
+        assert messages == each * endpoints - 2 * (each * endpoints // 4) and cycles == messages
 
 
 # Frames lost and, as many again, damaged: of 2^20.

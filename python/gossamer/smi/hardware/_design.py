@@ -204,8 +204,6 @@ def _union(uses: Sequence[port_lists.Port], options: Options) -> dict[int, Endpo
         kind = first.type or "char"
         operation = first.operation if first.operation in BLOCKS else "channel"
         what = f"{first.where}: {first.operation} on port {number}"
-        if first.reduction is not None and kind not in ("int", "float"):
-            raise InputError(f"{what}: there is no RTL that reduces {kind}; take int or float")
         if first.reduction == "add_ordered":
             raise InputError(f"{what}: the RTL adds along its tree, not in the order of ranks; take SMI_ADD")
         lanes = (options.lanes or {}).get(number, 1)

@@ -235,6 +235,8 @@ class _Top:
             self._axis(f"{name}_give", True, bits)
             self._axis(f"{name}_take", False, bits, keep=True)
             parameters = ["    .Edges(Edges),", f"    .Bytes({one.bytes}),", "    .Ranks(Ranks)"]
+            if one.reduction is not None:
+                parameters = [*parameters[:-1], "    .Ranks(Ranks),", f"    .Types(types_t'(1) << {_TYPE[one.type]})"]
             self.body += [
                 f"  collective_open_t {name}_opens;",
                 f"  assign {name}_opens = '{{",
