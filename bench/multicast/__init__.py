@@ -20,6 +20,7 @@ from gossamer.engines.rtl_vertices import Hardware
 from gossamer.errors import RunDied
 from gossamer.graph import read_graph
 
+from . import _studies
 from ._steiner import fewest_links
 from ._walk import walk
 
@@ -27,7 +28,7 @@ FAN_OUTS = {"f25": 25, "f100": 100}
 CROSSINGS = {f"multicast.crossings.{name}": fan_out for name, fan_out in FAN_OUTS.items()}
 ASP = {f"multicast.asp.{name}": fan_out for name, fan_out in FAN_OUTS.items()}
 SHARE = "multicast.unicast-share"
-NAMES = (*CROSSINGS, *ASP, SHARE)
+NAMES = (*CROSSINGS, *ASP, SHARE, *_studies.NAMES)
 LEAST = {"multicast.crossings.f25": 3.0, "multicast.crossings.f100": 9.0}
 """Times fewer than by messages to single threads."""
 LEAST_SHARE = 0.95
@@ -49,6 +50,8 @@ def rows(context: Context) -> Iterator[Row]:
             yield _crossings(context, name, fan_out)
     if any(context.wants(name) for name in (*ASP, SHARE)):
         yield from _times(context)
+    if any(context.wants(name) for name in _studies.NAMES):
+        yield from _studies.rows(context)
 
 
 def _graph(vertices: int, fan_out: int) -> str:

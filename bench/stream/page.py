@@ -3,14 +3,12 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import gossamer_setup
+from gossamer import bench_page
 from gossamer.bench import Row
-from gossamer.files import write_whole
 
 from . import paper
 
@@ -18,27 +16,19 @@ _COLOURS = {1: "#2171b5", 4: "#c9772b", 7: "#4f9d69"}
 
 
 def write(path: Path, rows: Sequence[Row]) -> None:
-    """Writes the page of the rows ``latency.us`` and ``bandwidth``. Needs the group plot, which is installed if it is
-    not there."""
-    gossamer_setup.require("core", "plot")
-    text = io.StringIO()
-    figure(rows).savefig(text, format="svg", metadata={"Date": None})
-    svg = text.getvalue()
-    body = [f"<tr><th>{head}</th></tr>" for head in ("row</th><th>value</th><th>Gbit/s</th><th>hosts, Gbit/s",)]
+    """Writes the page of the rows ``latency.us`` and ``bandwidth``."""
+    bench_page.prepare()
+    table = [["row", "value", "Gbit/s", "hosts, Gbit/s"]]
     for row in rows:
         shown = [f"{row.value:.4g} {row.unit}"] if row.value is not None else [f"skipped: {row.skipped}"]
         shown += [f"{row.config[key]:.4g}" if key in row.config else "" for key in ("gbit_s", "host_gbit_s")]
-        body.append(f"<tr><td>{row.name}</td>" + "".join(f"<td>{one}</td>" for one in shown) + "</tr>")
-    page = (
-        '<!doctype html><html lang="en"><meta charset="utf-8"><title>Messages between boards</title>'
-        "<style>body{font:14px sans-serif;margin:2em}td,th{padding:2px 10px;text-align:left}</style>"
-        "<h1>Messages between boards</h1><p>Lines: boards of de5, cycles of RTL. Dashes: SMI's paper, dots: its path "
-        "through hosts, both modelled from its latency and its bandwidth of long messages. Shares are of the line: "
-        f"here 10 Gbit/s, there {paper.LINE:g}, so that a latency takes a lesser share of a short message here.</p>"
-        f"{svg[svg.index('<svg') :]}<table>{''.join(body)}</table></html>\n"
+        table.append([row.name, *shown])
+    words = (
+        "Lines: boards of de5, cycles of RTL. Dashes: SMI's paper, dots: its path through hosts, both modelled from "
+        "its latency and its bandwidth of long messages. Shares are of the line: here 10 Gbit/s, there "
+        f"{paper.LINE:g}, so that a latency takes a lesser share of a short message here."
     )
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(path, page.encode())
+    bench_page.write(path, "Messages between boards", words, figure(rows), table)
 
 
 def figure(rows: Sequence[Row]) -> Any:
