@@ -293,12 +293,28 @@ def test_runs_without_an_end_are_given_up(tmp_path: Path, command: Command) -> N
     output = tmp_path / "ranks.npy"
     words = ("run", "pagerank", "gen:grid:width=6,height=6", "--engine", "rtl", "--config", "tiny", "-o", output)
     done = command(*words, "--max-steps", "3")
-    assert (done.returncode, done.stdout) == (4, "") and "did not end within 3 steps" in done.stderr
+    assert (done.returncode, done.stdout) == (4, "")
+    # All of them: the whole grid is connected, and scores have not settled.
+    named = "did not end within 3 steps: 36 vertices still send, those of index 0, 1, 2, 3, 4, 5, 6, 7, ...; there is"
+    assert named in done.stderr
     done = command(*words, "--max-cycles", "20000")
     assert (done.returncode, done.stdout) == (4, "") and "did not end within 20,000 cycles" in done.stderr
+    assert "wait for idleness" in done.stderr and "softswitch.h" in done.stderr  # where threads were
     assert not output.exists()
     with pytest.raises(RunDied, match=r"the vertex of index 3 sends on pin 2, which the graph does not have"):
         run_app.run(FIXTURES / "absent_pin.h", gs.read_graph("gen:ring:vertices=9"), engine=hardware("tiny"))
+
+
+@pytest.mark.parametrize("changes", [False, True])
+def test_who_still_sends_is_named(changes: bool) -> None:
+    """A path's first vertex is the source: of `sssp-sync` one vertex a step hears of it, and sends in the next."""
+    path = gs.read_graph("gen:grid:width=30,height=1")
+    engine = Hardware(config="tiny", mapping="random", max_steps=7)
+    with pytest.raises(RunDied, match=r"did not end within 7 steps: the vertex of index 8 still sends; there is no"):
+        if changes:
+            gs.start("sssp-sync", path, engine=engine, source=0).go()
+        else:
+            run_app.run("sssp-sync", path, engine=engine, source=0)
 
 
 def test_the_command(tmp_path: Path, command: Command) -> None:

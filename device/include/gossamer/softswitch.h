@@ -322,6 +322,8 @@ class Softswitch {
         if (idle) {
           if (header->steps == header->most) {
             header->status = PoliteGivenUp;
+            // One step more, so that the flags say who would go on sending.
+            if constexpr (!isHosted) stepAll(header, header->steps, totals);
             break;
           }
           Stepped stepped;

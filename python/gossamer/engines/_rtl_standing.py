@@ -282,7 +282,7 @@ class OnBoards(Standing):
         run, messages = hardware.go(tile, self._app, self._image)
         read = [tile.read_memory(*span) for span in made.spans()]
         found = made.tables.results(read)
-        hardware.believe(self._app, found, lambda thread, local: made.vertices[thread][local])
+        hardware.believe(self._app, found, tile, made.tables, lambda thread, local: made.vertices[thread][local])
         for message in messages:
             native.check(self._app.library.gs_app_hear(self._handle, message.data[4 : 4 + opened.message_bytes]))
         made.ended(read)

@@ -14,7 +14,7 @@ import ctypes
 import dataclasses
 import hashlib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Mapping as Named
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -24,7 +24,7 @@ import numpy as np
 import gossamer_setup
 from gossamer import device, mapper, native
 from gossamer.apps import App, Numbers
-from gossamer.engines import Engine, Standing
+from gossamer.engines import Engine, Standing, _rtl_queues, rtl
 from gossamer.engines._given import Given, Statistics, columns, explained, judge, totals
 from gossamer.engines.rtl import WATCHDOG, Board
 from gossamer.engines.rtl_cluster import Cluster, Plan
@@ -42,6 +42,8 @@ CONFIG = "quad"
 MULTICAST = ("local", "none", "full")
 """How a message reaches several threads: a tile's by a mask, each by itself, those of other boards by a key."""
 _RUNS, _DONE, _GIVEN_UP, _WRONG_PIN = range(4)
+_MOST_NAMED = 8
+"""Vertices that a message names one by one."""
 _SOURCE = """\
 // Generated: the program of a vertex for the threads of the hardware.
 #include "{header}"
@@ -226,9 +228,9 @@ class Hardware(Engine):
             self.load(tile, image, tables)
             run, messages = self.go(tile, app, image)
             memories = [tile.read_memory(*span) for span in tables.spans()]
-        found = tables.results(memories)
-        ends = np.cumsum(mapping.counts) - mapping.counts
-        self.believe(app, found, lambda thread, local: int(mapping.order[ends[thread] + local]))
+            found = tables.results(memories)
+            begins = np.cumsum(mapping.counts) - mapping.counts
+            self.believe(app, found, tile, tables, lambda thread, local: int(mapping.order[begins[thread] + local]))
         for message in messages:
             native.check(app.library.gs_app_hear(handle, message.data[4 : 4 + opened.message_bytes]))
         states = tables.states(memories)
@@ -264,6 +266,8 @@ class Hardware(Engine):
             )
         finally:
             self.notes = tile.notes
+        if not run.traps and run.reason != "done":
+            self.notes = [*self.notes, *self._who_waits(run, image)]
         self._judge(app, run, image)
         tile.flush()
         return run, messages
@@ -293,6 +297,18 @@ class Hardware(Engine):
 
     # ---- How it went ----
 
+    def _who_waits(self, run: Run, image: Image) -> list[str]:
+        """Where the threads are that have not ended, and which queues hold messages, a line each."""
+        config = self.machine.config
+
+        def tiles(threads: Iterable[int]) -> str:
+            if self.simulated is not None:
+                return self.simulated.on_boards(threads)
+            return rtl.on_tiles(threads, config.threads_per_tile, config.mesh.width)
+
+        port = _rtl_queues.no_board if self.simulated is None else self.simulated.switch_port
+        return [*rtl.who_waits(run.still, image.where, tiles), *_rtl_queues.words(run.queues, config, tiles, port)]
+
     def _judge(self, app: App, run: Run, image: Image) -> None:
         """Raises RunDied unless all threads came to an end."""
         if run.traps:
@@ -310,7 +326,14 @@ class Hardware(Engine):
             }[run.reason]
             raise RunDied(f"{app.name}: {why}; there is no answer")
 
-    def believe(self, app: App, found: Named[str, np.ndarray[Any, Any]], vertex_at: Callable[[int, int], int]) -> None:
+    def believe(
+        self,
+        app: App,
+        found: Named[str, np.ndarray[Any, Any]],
+        tile: Tile,
+        tables: mapper.Tables,
+        vertex_at: Callable[[int, int], int],
+    ) -> None:
         """Raises where threads say that their states are not an answer."""
         wrong = np.flatnonzero(found["status"] == _WRONG_PIN)
         if len(wrong):
@@ -321,7 +344,12 @@ class Hardware(Engine):
                 "which the graph does not have"
             )
         if (found["status"] == _GIVEN_UP).any():
-            raise RunDied(f"{app.name}: did not end within {self.max_steps:,} steps; there is no answer")
+            flags = [tile.read_memory(*span) for span in tables.flag_spans()]
+            still = sorted(vertex_at(*place) for place in tables.sending(flags))
+            raise RunDied(
+                f"{app.name}: did not end within {self.max_steps:,} step{'s' if self.max_steps > 1 else ''}"
+                f"{_who_sends(still)}; there is no answer"
+            )
         if (found["status"] != _DONE).any():
             raise RunDied(f"{app.name}: {int((found['status'] != _DONE).sum())} threads did not come to an end")
 
@@ -357,6 +385,16 @@ class Hardware(Engine):
             "simulation_seconds": run.seconds,
             "counters": dict(run.counters),
         }
+
+
+def _who_sends(vertices: Sequence[int]) -> str:
+    """The vertices that would go on sending, as the middle of a sentence."""
+    if not vertices:
+        return ""
+    if len(vertices) == 1:
+        return f": the vertex of index {vertices[0]} still sends"
+    named = ", ".join(map(str, vertices[:_MOST_NAMED])) + (", ..." if len(vertices) > _MOST_NAMED else "")
+    return f": {len(vertices):,} vertices still send, those of index {named}"
 
 
 def problem_of(app: App, opened: Opened) -> mapper.Problem:

@@ -35,6 +35,8 @@ _GIVEN = 9
 """How many those are."""
 _NO_END = 0xFFFF_FFFF
 """Steps that no run does."""
+_NO_PIN = 0
+"""In a vertex's flags: it does not want to send."""
 
 
 class TooWide(Exception):
@@ -290,6 +292,23 @@ class Tables:
             at = int(self.headers[thread]) - begins[memory] + 4 * _GIVEN
             for name, word in zip(_RESULTS, struct.unpack_from("<7I", read[memory], at), strict=True):
                 found[name][thread] = word
+        return found
+
+    def flag_spans(self) -> Iterator[tuple[int, int, int]]:
+        """What sending() is made of: memory, address, bytes."""
+        sizes = self.layout.flags * self.places
+        for memory in range(self.machine.memories):
+            one, other = np.flatnonzero(self._memory_of == memory)[[0, -1]]
+            yield memory, int(self.flags_at[one]), int(self.flags_at[other] + sizes[other] - self.flags_at[one])
+
+    def sending(self, read: Sequence[bytes]) -> list[tuple[int, int]]:
+        """The vertices that want to send, by thread and place in it; from what flag_spans() names."""
+        begins = [begin for _, begin, _ in self.flag_spans()]
+        found = []
+        for thread, memory in enumerate(self._memory_of.tolist()):
+            at = int(self.flags_at[thread]) - begins[memory]
+            pins = read[memory][at : at + self.layout.flags * int(self.places[thread]) : self.layout.flags]
+            found += [(thread, local) for local, pin in enumerate(pins) if pin != _NO_PIN]
         return found
 
     def aggregates(self, read: Sequence[bytes]) -> tuple[int, ...]:
