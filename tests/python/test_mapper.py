@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import random
+import re
 import struct
 
 import numpy as np
@@ -145,7 +146,19 @@ def test_what_does_not_fit_says_so() -> None:
         states, b"", b"", [mapper.Relation(0, np.zeros(vertices + 1, np.int64), np.empty(0, np.int64), None)]
     )
     mapping = mapped(np.arange(vertices) % 32, mapper.Machine(config))
-    with pytest.raises(InputError, match=r"tiny: a DRAM has room for .* bytes of the graph, but the states end at"):
+    with pytest.raises(
+        InputError, match=r"tiny: a DRAM has room for .* bytes of the graph, but the states end"
+    ) as told:
         mapper.Tables(given, mapping, mapper.Machine(config), layout, base=BASE)
+    # What it names has room indeed, and one board less has not.
+    found = re.search(r"there is room on a board of (.*), or on (\d+) boards of tiny$", str(told.value))
+    assert found is not None
+    machines = [mapper.Machine(configs.load(name)) for name in found[1].split(", ")]
+    for machine in (*machines, mapper.Machine(config, int(found[2]))):
+        mapping = mapped(np.arange(vertices) % machine.threads, machine)
+        mapper.Tables(given, mapping, machine, layout, base=BASE)
+    machine = mapper.Machine(config, int(found[2]) - 1)
+    with pytest.raises(InputError, match="a DRAM has room for"):
+        mapper.Tables(given, mapped(np.arange(vertices) % machine.threads, machine), machine, layout, base=BASE)
     with pytest.raises(InputError, match="no mapping 'best'; there are: metis"):
         mapper.assign(3, np.array([0]), np.array([1]), mapper.Machine(config), method="best")

@@ -22,10 +22,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gossamer.errors import InputError
 from gossamer.mapper.layout import Bytes, Layout, Problem, Relation, up
 from gossamer.mapper.machine import Machine, Numbers
 from gossamer.mapper.partition import Mapping
+from gossamer.mapper.places import Places
 from gossamer.mapper.records import Network, Records, Remote
 from gossamer.mapper.sends import EdgeLists, Sends, to_threads, to_tiles
 
@@ -115,7 +115,7 @@ class Tables:
         lists_before = list_at[self._vertices_before * self._pins]
         lists_of = list_at[(self._vertices_before + counts) * self._pins] - lists_before
 
-        places = _Places(machine, base)
+        places = Places(machine, base)
         self.headers = places.region("headers", np.full(machine.threads, layout.header))
         self.params_at = places.shared("parameters", len(problem.params))
         self.states_at = places.region("states", layout.state * self.places, fast=True)
@@ -135,6 +135,7 @@ class Tables:
             self.edges_at = self._lists + up(lists_of, layout.unit)
             self.arena_used = up(used, layout.unit)
             """Bytes of each."""
+        places.check()
         self.bytes = places.used()
         """Of each DRAM, without what is left for changes."""
         if spare is not None:
@@ -358,72 +359,6 @@ def _words(values: Numbers) -> Bytes:
 def _put(data: Bytes, at: Numbers, rows: Bytes) -> None:
     """Writes rows of bytes at places."""
     data[at[:, None] + np.arange(rows.shape[1])] = rows
-
-
-class _Places:
-    """Addresses in all DRAMs and the SRAMs beside them, given out region by region."""
-
-    def __init__(self, machine: Machine, base: int) -> None:
-        self._machine = machine
-        self._line = machine.config.cache.line_bytes
-        self._base = -(-base // self._line) * self._line
-        self._next = np.full(machine.memories, self._base, np.int64)
-        sram, self._sram_end = machine.sram
-        self._sram = np.full(machine.memories, sram, np.int64)
-        self._memory = machine.memory_of(np.arange(machine.threads))
-        self._sizes: dict[str, Numbers] = {}
-
-    def region(self, name: str, sizes: Numbers, *, fast: bool = False) -> Numbers:
-        """The address of each thread's part; parts begin with a line. Fast ones are in SRAM if it has room."""
-        sizes = up(sizes, self._line)
-        if fast:
-            starts, grown = self._starts(self._sram, sizes)
-            if grown.max() <= self._sram_end:
-                self._sram = grown
-                return starts
-        starts, grown = self._starts(self._next, sizes)
-        self._grow(name, grown)
-        return starts
-
-    def _starts(self, begins: Numbers, sizes: Numbers) -> tuple[Numbers, Numbers]:
-        """Threads' parts behind each other from where each memory begins, and where they end there."""
-        starts, grown = np.empty(len(sizes), np.int64), begins.copy()
-        for memory in range(self._machine.memories):
-            here = np.flatnonzero(self._memory == memory)
-            starts[here] = begins[memory] + np.cumsum(sizes[here]) - sizes[here]
-            grown[memory] += int(sizes[here].sum())
-        return starts, grown
-
-    def arenas(self, name: str, needed: Numbers, most: int) -> tuple[Numbers, int]:
-        """The address of each thread's arena, and the bytes of each: all are alike."""
-        users = int(np.bincount(self._memory).max())
-        room = (self._machine.memory_end - int(self._next.max())) // users // self._line * self._line
-        least = -(-int(needed.max()) // self._line) * self._line
-        size = max(least, min(room, most // self._line * self._line))
-        return self.region(name, np.full(len(needed), size)), size
-
-    def shared(self, name: str, size: int) -> int:
-        """The address of a part that all threads read, the same in every DRAM."""
-        start = int(self._next.max())
-        self._grow(name, np.full_like(self._next, start + -(-size // self._line) * self._line))
-        return start
-
-    def _grow(self, name: str, grown: Numbers) -> None:
-        self._sizes[name] = grown - self._next
-        self._next = grown
-        end = self._machine.memory_end
-        if grown.max() > end:
-            config = self._machine.config
-            room = end - self._base
-            sizes = ", ".join(f"{region} {int(size.max()):,}" for region, size in self._sizes.items())
-            raise InputError(
-                f"{config.name}: a DRAM has room for {room:,} bytes of the graph, but the {name} end at "
-                f"{int(grown.max()) - self._base:,} ({sizes}); take a configuration with more memory, or more boards"
-            )
-
-    def used(self) -> Numbers:
-        """Bytes of each DRAM."""
-        return self._next - self._base
 
 
 def _joined(starts: Numbers, threads: Numbers, parts: Sequence[bytes]) -> tuple[int, bytes]:
