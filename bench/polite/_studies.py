@@ -11,6 +11,9 @@ from gossamer.bench import Context, Row
 from gossamer.bench_runs import FLIT_BYTES, Measured, run
 from gossamer.engines.rtl_cluster import Plan
 from gossamer.graph import read_graph
+from gossamer.paths import BUILD
+
+from . import _studies_page
 
 CLUSTERS = {2: "quad2", 4: "quad4"}
 SCALED: dict[str, dict[str, Any]] = {
@@ -42,17 +45,23 @@ GALS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 AGAINST = {f"gals.{app}": app for app in (*GALS, "pagerank")}
 NAMES = (*COUNTERS, *SCALING, *AGAINST)
+PAGE = BUILD / "bench" / "polite.html"
+"""Where the figures are drawn."""
 
 
 def rows(context: Context) -> Iterator[Row]:
     """Those asked for. Raises RunDied where results are not those of the engine ``cpu``."""
+    shown: list[Row] = []
     found: dict[str, Measured] = {}
     for name, app in COUNTERS.items():
         if context.wants(name) or context.wants("gals.pagerank"):
             found[name] = _steps(app)
         if context.wants(name):
-            yield _counters(context, name, app, found[name])
-    yield from _scaling(context)
+            shown.append(_counters(context, name, app, found[name]))
+            yield shown[-1]
+    for row in _scaling(context):
+        shown.append(row)
+        yield row
     for name, app in AGAINST.items():
         if not context.wants(name):
             continue
@@ -65,10 +74,15 @@ def rows(context: Context) -> Iterator[Row]:
             with_steps, without = (
                 run(one, given, _cluster(4), **({"multicast": "local"} | how)).cycles for one in (app, f"{app}-gals")
             )
-        yield context.row(
-            name, with_steps / without, "times as fast", app=f"{app}-gals", graph=graph, cluster=CLUSTERS[4],
-            cycles={app: with_steps, f"{app}-gals": without},
+        shown.append(
+            context.row(
+                name, with_steps / without, "times as fast", app=f"{app}-gals", graph=graph, cluster=CLUSTERS[4],
+                cycles={app: with_steps, f"{app}-gals": without},
+            )
         )  # fmt: skip
+        yield shown[-1]
+    if shown:
+        _studies_page.draw(PAGE, shown, PAPER)
 
 
 def _cluster(boards: int) -> Plan | configs.Config:
