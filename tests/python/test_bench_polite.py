@@ -1,22 +1,76 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Suite polite: what runs for hours at full size runs at all."""
+"""Suites polite and multicast: what runs for hours at full size runs at all."""
 
 from __future__ import annotations
 
 import importlib
 import sys
+from pathlib import Path
 
 import pytest
 
+import gossamer as gs
 import gossamer_setup
+from gossamer import config as configs
+from gossamer.bench import Context
+from gossamer.bench_runs import run
+from gossamer.engines.rtl_cluster import Plan
+from gossamer.errors import RunDied
 from gossamer.paths import ROOT
 
 
-def test_the_mapper_of_a_small_graph(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(autouse=True)
+def suites(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lets the suites be imported, and installs what they simulate with."""
     gossamer_setup.require("rtl")
     monkeypatch.setattr(sys, "path", [str(ROOT / "bench"), *sys.path])
+
+
+def test_the_mapper_of_a_small_graph() -> None:
     found = importlib.import_module("polite._mapper")._measure(1000, 4, "quad4")
     assert found["s"] > 0 and found["GB"] > 0
     # Of 4,000 edges each is within a thread, between threads of a tile, between tiles, or between boards.
     assert found["boards"] + found["tiles"] + found["threads"] + found["within"] == 4000
     assert 0 < found["board_balance"] <= 1
+
+
+def test_the_studies_of_small_graphs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Scaling and vertices without barriers, on a tile and two boards of two."""
+    studies = importlib.import_module("polite._studies")
+    page = tmp_path / "page.html"
+    pair = Plan(configs.load_cluster("pair"))
+    given = {
+        "PAGE": page,
+        "CLUSTERS": {2: "pair"},
+        "SCALED": {"hashmin-sync": {}},
+        "GRAPH": "gen:grid:width=12,height=4",
+        "AGAINST": {"gals.heat": "heat"},
+        "GALS": {"heat": ("gen:grid:width=12,height=4", {"steps": 3})},
+        "_cluster": lambda boards: configs.load("tiny") if boards == 1 else pair,
+    }
+    for name, value in given.items():
+        monkeypatch.setattr(studies, name, value)
+    monkeypatch.setitem(studies.CLUSTERS, 4, "pair")
+    rows = list(studies.rows(Context("polite", only=r"^scaling\.hashmin-sync\.b2$|^gals\.heat$")))
+    assert [row.name for row in rows] == ["scaling.hashmin-sync.b2", "gals.heat"]
+    for row in rows:
+        one, other = row.config["cycles"].values()
+        assert row.value == one / other and 0.1 < row.value < 10
+    text = page.read_text()
+    assert text.count("<svg") == 1 and all(row.name in text for row in rows)
+
+
+def test_the_studies_of_multicast_on_a_small_graph(tmp_path: Path) -> None:
+    """Messages by mask cross between boards less often than those to single threads, those by keys no more often."""
+    studies = importlib.import_module("multicast._studies")
+    page = tmp_path / "page.html"
+    context = Context("multicast", only=r"^study\.pagerank\.f25\.r1\.5$")
+    [row] = studies.rows(context, cluster="pair", vertices=100, page=page)
+    sent = row.config["link_bytes"]
+    assert sent["none"] > 2 * sent["local"] and sent["local"] >= sent["full"] > 0
+    assert row.value == row.config["cycles"]["none"] / row.config["cycles"]["full"] > 1
+    text = page.read_text()
+    assert text.count("<svg") == 1 and row.name in text
+    with pytest.raises(RunDied, match="instead of"):
+        wrong = gs.run("pagerank", gs.read_graph(row.config["graph"]), iterations=1)
+        run("pagerank", wrong.graph, Plan(configs.load_cluster("pair")), want=wrong, iterations=3)
