@@ -21,8 +21,8 @@ _PAPER_BOARDS = 12
 _WORDS = (
     "Boards of quad, simulated as RTL; cycles of whole runs, with their start and end. Dashes: as many times as fast "
     "as there are boards, which is about what the Tinsel paper reports up to twelve (its Fig. 11, two million "
-    "vertices; here there are 12,000, so that barriers and borders weigh more). Its PageRank without barriers took 1.2 times as "
-    "long as with them (Fig. 12); counters beside it are those of that figure, by board."
+    "vertices; here there are 12,000, so that barriers and borders weigh more). Its PageRank without barriers took 1.2 "
+    "times as long as with them (Fig. 12); counters beside it are those of that figure, by board."
 )
 
 
