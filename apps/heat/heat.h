@@ -61,30 +61,36 @@ struct Message {
   uint32_t odd;  // last bit of the time that it is of
 };
 
+/// What has come of a time.
+struct Heard {
+  float sum;
+  uint32_t missing;  // messages that are still to come, and the vertex's own that is still to go
+};
+
 struct State {
   float value;
-  float sums[2];
   float share;
   uint32_t degree;
-  uint32_t heard[2];
-  uint32_t now;   // steps done
-  uint32_t told;  // messages sent: of times before this one
+  uint32_t now;    // steps done
+  Heard heard[2];  // by the last bit of the time
 };
 
 struct Vertex : gossamer::PVertex<State, gossamer::None, Message, Params> {
-  void init() { *readyToSend = gossamer::Pin(0); }
+  /// A vertex alone hears nobody, and stays as it is.
+  void init() {
+    if (s->degree != 0) *readyToSend = gossamer::Pin(0);
+  }
 
   void send(Message* message) {
     *message = {s->value, s->now & 1};
     *readyToSend = gossamer::No;
-    s->told = s->now + 1;
-    goOn();
+    oneLess(s->heard[s->now & 1]);
   }
 
   void recv(const Message* message, const gossamer::None*) {
-    s->sums[message->odd] += message->value;
-    ++s->heard[message->odd];
-    goOn();
+    Heard& heard = s->heard[message->odd];
+    heard.sum += message->value;
+    oneLess(heard);
   }
 
   bool finish(Message* message) {
@@ -93,13 +99,11 @@ struct Vertex : gossamer::PVertex<State, gossamer::None, Message, Params> {
   }
 
  private:
-  /// Takes the step if everybody has been told and heard. A vertex alone hears nobody, and stays as it is.
-  void goOn() {
-    const uint32_t odd = s->now & 1;
-    if (s->told == s->now || s->heard[odd] != s->degree || s->degree == 0) return;
-    s->value = moved(s->value, s->sums[odd], s->share, s->degree);
-    s->sums[odd] = 0;
-    s->heard[odd] = 0;
+  /// Takes the step if that was all. Of the next time this vertex has not sent yet, so that it cannot end first.
+  void oneLess(Heard& heard) {
+    if (--heard.missing != 0) return;
+    s->value = moved(s->value, heard.sum, s->share, s->degree);
+    heard = {0, s->degree + 1};
     if (++s->now < params->steps) *readyToSend = gossamer::Pin(0);
   }
 };
@@ -122,6 +126,9 @@ GOSSAMER_VERTEX(heat::Chosen)
 #include <type_traits>
 
 namespace heat {
+
+inline void expect(State&) {}
+inline void expect(gals::State& s) { s.heard[0].missing = s.heard[1].missing = s.degree + 1; }
 
 struct App : gossamer::Application<Chosen> {
   static constexpr bool inStep = std::is_same_v<Chosen, heat::Vertex>;
@@ -150,6 +157,7 @@ struct App : gossamer::Application<Chosen> {
     s = {};
     s.value = v.index == hot ? 1 : 0;
     s.degree = static_cast<uint32_t>(v.degree);
+    expect(s);
     s.share = v.index == hot || v.degree == 0 ? 0 : static_cast<float>(rate / static_cast<double>(v.degree));
   }
 

@@ -125,10 +125,10 @@ struct Message {
 struct State {
   Neuron neuron;
   int64_t currents[2];
-  uint32_t heard[2];
+  uint32_t missing[2];  // messages of the step that are still to come, and the neuron's own two that are still to go
   uint32_t neighbours;  // sources and targets
   uint32_t now;         // steps done
-  uint32_t told;        // of this step: 0 nobody, 1 the targets, 2 the sources as well
+  uint32_t told;        // of this step: 0 nobody, 1 the targets
   int32_t strength;     // of what this step tells
 };
 
@@ -143,14 +143,13 @@ struct Vertex : gossamer::PVertex<State, gossamer::None, Message, Params> {
     const bool targets = s->told == 0;
     *message = {targets ? s->strength : 0, s->now & 1};
     *readyToSend = targets ? gossamer::Pin(1) : gossamer::No;
-    ++s->told;
-    goOn();
+    s->told = 1;
+    oneLess(s->now & 1);
   }
 
   void recv(const Message* message, const gossamer::None*) {
     s->currents[message->odd] += message->strength;
-    ++s->heard[message->odd];
-    goOn();
+    oneLess(message->odd);
   }
 
   bool finish(Message* message) {
@@ -159,13 +158,12 @@ struct Vertex : gossamer::PVertex<State, gossamer::None, Message, Params> {
   }
 
  private:
-  /// Takes the next step if everybody has been told and heard of this one.
-  void goOn() {
-    const uint32_t odd = s->now & 1;
-    if (s->told != 2 || s->heard[odd] != s->neighbours) return;
+  /// Takes the next step if that was all. Of the next one this neuron has not sent yet, so that it cannot end first.
+  void oneLess(uint32_t odd) {
+    if (--s->missing[odd] != 0) return;
     const int64_t current = s->currents[odd];
     s->currents[odd] = 0;
-    s->heard[odd] = 0;
+    s->missing[odd] = s->neighbours + 2;
     advance(current);
   }
 
@@ -197,7 +195,10 @@ GOSSAMER_VERTEX(izhikevich::Chosen)
 namespace izhikevich {
 
 inline void join(State&, uint64_t) {}
-inline void join(gals::State& s, uint64_t neighbours) { s.neighbours = static_cast<uint32_t>(neighbours); }
+inline void join(gals::State& s, uint64_t neighbours) {
+  s.neighbours = static_cast<uint32_t>(neighbours);
+  s.missing[0] = s.missing[1] = s.neighbours + 2;
+}
 
 struct App : gossamer::Application<Chosen> {
   using State = Chosen::State;

@@ -21,14 +21,18 @@ struct Message {
   uint32_t odd;  // last bit of the iteration that it is of
 };
 
+/// What has come of an iteration.
+struct Heard {
+  float sum;
+  uint32_t missing;  // messages that are still to come, and the vertex's own that is still to go
+};
+
 struct State {
   float score;
   float share;  // damping / degree
-  float sums[2];
   uint32_t degree;
-  uint32_t heard[2];
-  uint32_t now;   // iterations done
-  uint32_t told;  // messages sent: of iterations before this one
+  uint32_t now;    // iterations done
+  Heard heard[2];  // by the last bit of the iteration
 };
 
 struct Vertex : gossamer::PVertex<State, gossamer::None, Message, Params> {
@@ -44,14 +48,13 @@ struct Vertex : gossamer::PVertex<State, gossamer::None, Message, Params> {
   void send(Message* message) {
     *message = {s->score * s->share, s->now & 1};
     *readyToSend = gossamer::No;
-    s->told = s->now + 1;
-    goOn();
+    oneLess(s->heard[s->now & 1]);
   }
 
   void recv(const Message* message, const gossamer::None*) {
-    s->sums[message->odd] += message->share;
-    ++s->heard[message->odd];
-    goOn();
+    Heard& heard = s->heard[message->odd];
+    heard.sum += message->share;
+    oneLess(heard);
   }
 
   bool finish(Message* message) {
@@ -60,13 +63,11 @@ struct Vertex : gossamer::PVertex<State, gossamer::None, Message, Params> {
   }
 
  private:
-  /// Ends the iteration if everybody has been told and heard.
-  void goOn() {
-    const uint32_t odd = s->now & 1;
-    if (s->told == s->now || s->heard[odd] != s->degree) return;
-    s->score = params->base + s->sums[odd];
-    s->sums[odd] = 0;
-    s->heard[odd] = 0;
+  /// Ends the iteration if that was all. Of the next one this vertex has not sent yet, so that it cannot end first.
+  void oneLess(Heard& heard) {
+    if (--heard.missing != 0) return;
+    s->score = params->base + heard.sum;
+    heard = {0, s->degree + 1};
     if (++s->now < params->iterations) *readyToSend = gossamer::Pin(0);
   }
 };
@@ -106,6 +107,7 @@ struct App : gossamer::Application<Vertex> {
     s = {};
     s.score = static_cast<float>(1.0 / v.vertices);
     s.degree = static_cast<uint32_t>(v.degree);
+    s.heard[0].missing = s.heard[1].missing = s.degree + 1;
     s.share = v.degree == 0 ? 0 : static_cast<float>(damping / static_cast<double>(v.degree));
   }
 
