@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -282,10 +283,14 @@ def test_repeated_to_the_cycle() -> None:
         assert told[0][name] == told[1][name] == told[2][name]
 
 
-def test_a_vertex_that_traps_is_named(command: Command) -> None:
-    done = command("run", FIXTURES / "traps.h", "gen:ring:vertices=50", "--engine", "rtl", "--config", "tiny")
+@pytest.mark.parametrize("victim", [0, 1, 17, 49])
+def test_a_vertex_that_traps_is_named(command: Command, victim: int) -> None:
+    """A random mapping, so that places in threads are not the order of vertices."""
+    words = ("run", FIXTURES / "traps.h", "gen:ring:vertices=50", "--victim", str(victim))
+    done = command(*words, "--engine", "rtl", "--config", "tiny", "--mapping", "random")
     assert done.returncode == 4
-    assert "traps: thread" in done.stderr and "recv at " in done.stderr and "vertices/traps.h:" in done.stderr
+    assert re.search(rf"traps: thread \d+, whose registers point to the vertex of index {victim}: ", done.stderr)
+    assert "recv at " in done.stderr and "vertices/traps.h:" in done.stderr
     assert "there is no answer" in done.stderr and not done.stdout
 
 

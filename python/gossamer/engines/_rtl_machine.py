@@ -26,6 +26,8 @@ LEAST_WAIT = 24
 """Cycles of the shortest wait that a trace shows."""
 TRACE_BYTES = 64_000_000
 """Most bytes of a trace: what Perfetto opens at once."""
+_CSRRW = 0x1073
+"""The instruction ``csrrw x0, 0, x0``."""
 _EACH_TILE = 0xFFFF_FFFF
 """In the place of a tile's number: each of them."""
 
@@ -146,6 +148,16 @@ class Machine:
         packets = [record for record in self._simulator.until_done() if record.kind == Kind.PACKET]
         replies_of = [(_rtl_network.flits(record.payload), record.cycle) for record in packets]
         return [_rtl_network.reply(*one) for one in replies_of if _rtl_control.decode(*one) is None]
+
+    def registers(self, thread: int) -> list[int]:
+        """x1 to x31 of a thread that has trapped; the simulator has left its own in x5."""
+        tile, local = divmod(thread, self.config.threads_per_tile)
+        write = constants.enumeration("csr")["debug_value"] << 20 | _CSRRW
+        found = []
+        for number in range(1, 32):
+            (reply,) = self.ask(debug_packet("inject", local, write | number << 15), 1, tile=tile)
+            found.append(int.from_bytes(reply[2:], "little"))
+        return found
 
     def _counters(self) -> list[dict[str, int]]:
         names = constants.enumeration("debug_counter").values

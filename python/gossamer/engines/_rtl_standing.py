@@ -279,10 +279,14 @@ class OnBoards(Standing):
     def _run(self, seen: _Seen, opened: Opened) -> tuple[dict[str, Any], tuple[int, ...]]:
         hardware, made, tile = self._hardware, self._patches, self._tile
         assert made is not None and tile is not None and self._image is not None
-        run, messages = hardware.go(tile, self._app, self._image)
+
+        def vertex_at(thread: int, local: int) -> int:
+            return int(made.vertices[thread][local])
+
+        run, messages = hardware.go(tile, self._app, self._image, made.tables, vertex_at)
         read = [tile.read_memory(*span) for span in made.spans()]
         found = made.tables.results(read)
-        hardware.believe(self._app, found, tile, made.tables, lambda thread, local: made.vertices[thread][local])
+        hardware.believe(self._app, found, tile, made.tables, vertex_at)
         for message in messages:
             native.check(self._app.library.gs_app_hear(self._handle, message.data[4 : 4 + opened.message_bytes]))
         made.ended(read)

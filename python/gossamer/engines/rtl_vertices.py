@@ -52,6 +52,10 @@ GOSSAMER_SOFTSWITCH(GossamerVertex)
 """
 
 
+VertexAt = Callable[[int, int], int]
+"""The vertex at a place in a thread."""
+
+
 class Wiring(ctypes.Structure):
     """gs_relation of the C interface."""
 
@@ -226,11 +230,15 @@ class Hardware(Engine):
             image, layout, tables = tables_of(wide=True)
         with self.simulator(machine.config) as tile:
             self.load(tile, image, tables)
-            run, messages = self.go(tile, app, image)
+            begins = np.cumsum(mapping.counts) - mapping.counts
+
+            def vertex_at(thread: int, local: int) -> int:
+                return int(mapping.order[begins[thread] + local])
+
+            run, messages = self.go(tile, app, image, tables, vertex_at)
             memories = [tile.read_memory(*span) for span in tables.spans()]
             found = tables.results(memories)
-            begins = np.cumsum(mapping.counts) - mapping.counts
-            self.believe(app, found, tile, tables, lambda thread, local: int(mapping.order[begins[thread] + local]))
+            self.believe(app, found, tile, tables, vertex_at)
         for message in messages:
             native.check(app.library.gs_app_hear(handle, message.data[4 : 4 + opened.message_bytes]))
         states = tables.states(memories)
@@ -253,7 +261,9 @@ class Hardware(Engine):
         image = _program(app, self.machine.config, shape, pins, listens, sends, wide, changes)
         return image, mapper.Layout.read(_constant(image, "gossamer_polite_layout", mapper.Layout.SIZE))
 
-    def go(self, tile: Tile, app: App, image: Image) -> tuple[Run, list[Message]]:
+    def go(
+        self, tile: Tile, app: App, image: Image, tables: mapper.Tables, vertex_at: VertexAt
+    ) -> tuple[Run, list[Message]]:
         """Lets all threads run to their end. Raises RunDied where they do not come to one."""
         messages: list[Message] = []
         try:
@@ -268,7 +278,7 @@ class Hardware(Engine):
             self.notes = tile.notes
         if not run.traps and run.reason != "done":
             self.notes = [*self.notes, *self._who_waits(run, image)]
-        self._judge(app, run, image)
+        self._judge(app, run, image, lambda thread: _points_to(tile, tables, vertex_at, thread))
         tile.flush()
         return run, messages
 
@@ -309,14 +319,16 @@ class Hardware(Engine):
         port = _rtl_queues.no_board if self.simulated is None else self.simulated.switch_port
         return [*rtl.who_waits(run.still, image.where, tiles), *_rtl_queues.words(run.queues, config, tiles, port)]
 
-    def _judge(self, app: App, run: Run, image: Image) -> None:
+    def _judge(self, app: App, run: Run, image: Image, vertex_of: Callable[[int], str]) -> None:
         """Raises RunDied unless all threads came to an end."""
         if run.traps:
             first = run.traps[0]
             many = f" (and {len(run.traps) - 1} more)" if len(run.traps) > 1 else ""
             # The handler; that the softswitch called it is no news.
             what = first.words(lambda pc: str(image.where(pc)).partition(", inlined into")[0], image.instruction)
-            raise RunDied(f"{app.name}: thread {first.thread}: {what}{many}; there is no answer")
+            raise RunDied(
+                f"{app.name}: thread {first.thread}{vertex_of(first.thread)}: {what}{many}; there is no answer"
+            )
         if run.reason != "done":
             why = {
                 "max-cycles": f"did not end within {self.max_cycles or 0:,} cycles",
@@ -332,7 +344,7 @@ class Hardware(Engine):
         found: Named[str, np.ndarray[Any, Any]],
         tile: Tile,
         tables: mapper.Tables,
-        vertex_at: Callable[[int, int], int],
+        vertex_at: VertexAt,
     ) -> None:
         """Raises where threads say that their states are not an answer."""
         wrong = np.flatnonzero(found["status"] == _WRONG_PIN)
@@ -385,6 +397,15 @@ class Hardware(Engine):
             "simulation_seconds": run.seconds,
             "counters": dict(run.counters),
         }
+
+
+def _points_to(tile: Tile, tables: mapper.Tables, vertex_at: VertexAt, thread: int) -> str:
+    """The vertex that a thread trapped at, as words behind its number; nothing where no register tells."""
+    places = tables.pointed_to(thread, tile.registers(thread))
+    if not 1 <= len(places) <= 2:
+        return ""
+    vertices = " or ".join(str(vertex_at(thread, local)) for local in places)
+    return f", whose registers point to the vertex of index {vertices}"
 
 
 def _who_sends(vertices: Sequence[int]) -> str:

@@ -312,6 +312,17 @@ class Tables:
             found += [(thread, local) for local, pin in enumerate(pins) if pin != _NO_PIN]
         return found
 
+    def pointed_to(self, thread: int, words: Sequence[int]) -> list[int]:
+        """Which of a thread's vertices these words point to, by place in it: to the state, or the flags, of each."""
+        count, found = int(self.places[thread]), []
+        for starts, size in ((self.states_at, self.layout.state), (self.flags_at, self.layout.flags)):
+            begin = int(starts[thread])
+            found.append({(word - begin) // size for word in words if begin <= word < begin + size * count})
+            # The loop keeps where all of them begin.
+            if len(found[-1]) > 1 and begin in words:
+                found[-1].discard(0)
+        return sorted(found[0] & found[1] or found[0] or found[1])
+
     def aggregates(self, read: Sequence[bytes]) -> tuple[int, ...]:
         """The words that the last step's aggregates have come to, the same for all threads; from what spans() names."""
         begin = 4 * (_GIVEN + len(_RESULTS))
