@@ -281,7 +281,8 @@ class OnBoards(Standing):
         assert made is not None and tile is not None and self._image is not None
 
         def vertex_at(thread: int, local: int) -> int:
-            return int(made.vertices[thread][local])
+            its = made.vertices[thread]
+            return int(its[local]) if local < len(its) else -1
 
         run, messages = hardware.go(tile, self._app, self._image, made.tables, vertex_at)
         read = [tile.read_memory(*span) for span in made.spans()]

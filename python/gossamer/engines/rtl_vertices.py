@@ -53,7 +53,7 @@ GOSSAMER_SOFTSWITCH(GossamerVertex)
 
 
 VertexAt = Callable[[int, int], int]
-"""The vertex at a place in a thread."""
+"""The vertex at a place in a thread; -1 where there is none."""
 
 
 class Wiring(ctypes.Structure):
@@ -401,11 +401,11 @@ class Hardware(Engine):
 
 def _points_to(tile: Tile, tables: mapper.Tables, vertex_at: VertexAt, thread: int) -> str:
     """The vertex that a thread trapped at, as words behind its number; nothing where no register tells."""
-    places = tables.pointed_to(thread, tile.registers(thread))
-    if not 1 <= len(places) <= 2:
+    found = [vertex_at(thread, local) for local in tables.pointed_to(thread, tile.registers(thread))]
+    vertices = [vertex for vertex in found if vertex >= 0]
+    if not 1 <= len(vertices) <= 2:
         return ""
-    vertices = " or ".join(str(vertex_at(thread, local)) for local in places)
-    return f", whose registers point to the vertex of index {vertices}"
+    return f", whose registers point to the vertex of index {' or '.join(map(str, vertices))}"
 
 
 def _who_sends(vertices: Sequence[int]) -> str:
