@@ -401,8 +401,7 @@ class Hardware(Engine):
 
 def _points_to(tile: Tile, tables: mapper.Tables, vertex_at: VertexAt, thread: int) -> str:
     """The vertex that a thread trapped at, as words behind its number; nothing where no register tells."""
-    found = [vertex_at(thread, local) for local in tables.pointed_to(thread, tile.registers(thread))]
-    vertices = [vertex for vertex in found if vertex >= 0]
+    vertices = tables.pointed_to(thread, tile.registers(thread), vertex_at)
     if not 1 <= len(vertices) <= 2:
         return ""
     return f", whose registers point to the vertex of index {' or '.join(map(str, vertices))}"

@@ -17,7 +17,7 @@ back most often, and a DRAM is slow at lines here and there. Flags and queues ar
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -312,16 +312,21 @@ class Tables:
             found += [(thread, local) for local, pin in enumerate(pins) if pin != _NO_PIN]
         return found
 
-    def pointed_to(self, thread: int, words: Sequence[int]) -> list[int]:
-        """Which of a thread's vertices these words point to, by place in it: to the state, or the flags, of each."""
+    def pointed_to(self, thread: int, words: Sequence[int], vertex_at: Callable[[int, int], int]) -> list[int]:
+        """Which of a thread's vertices these words point to: to the state, or the flags, of each.
+
+        ``vertex_at`` is told thread and place, and gives -1 where there is no vertex.
+        """
         count, found = int(self.places[thread]), []
         for starts, size in ((self.states_at, self.layout.state), (self.flags_at, self.layout.flags)):
             begin = int(starts[thread])
-            found.append({(word - begin) // size for word in words if begin <= word < begin + size * count})
+            places = {(word - begin) // size for word in words if begin <= word < begin + size * count}
+            places = {place for place in places if vertex_at(thread, place) >= 0}
             # The loop keeps where all of them begin.
-            if len(found[-1]) > 1 and begin in words:
-                found[-1].discard(0)
-        return sorted(found[0] & found[1] or found[0] or found[1])
+            if len(places) > 1 and begin in words:
+                places.discard(0)
+            found.append(places)
+        return sorted(vertex_at(thread, place) for place in found[0] & found[1] or found[0] or found[1])
 
     def aggregates(self, read: Sequence[bytes]) -> tuple[int, ...]:
         """The words that the last step's aggregates have come to, the same for all threads; from what spans() names."""
