@@ -116,6 +116,9 @@ def figure(rows: list[Row]) -> Any:
                     axes.plot([row.config["radius"] for row in of], gains, style, color=_COLOURS[way],
                               label=f"{_SAID[way]}, fan-out {fan_out}")  # fmt: skip
             axes.set(xscale="log", xlabel="radius", ylabel=label, title=app)
+            radii = sorted({row.config["radius"] for row in studied})
+            axes.set_xticks(radii, [f"{radius:g}" for radius in radii])
+            axes.minorticks_off()
             axes.axhline(1, color="#999999", linewidth=0.8)
             axes.grid(alpha=0.3)
         axes = line[-1]

@@ -67,6 +67,7 @@ def _gals(axes: Any, rows: Sequence[Row]) -> None:
     axes.axhline(1, color="#888888", linestyle="--")
     axes.axhline(0.49 / 0.59, color="#c9772b", linestyle=":", label="the paper's PageRank")
     axes.set(title="Without barriers", ylabel="times as fast as with them")
+    axes.set_ylim(0, 1.25 * max([1.0, *(row.value for row in rows if row.value is not None)]))
     axes.legend(fontsize=8)
 
 
