@@ -12,11 +12,11 @@ from gossamer.engines.rtl_vertices import Hardware
 from gossamer.errors import RunDied
 from gossamer.graph import read_graph
 
-from . import _cluster, _instructions, _mapper, _studies
+from . import _cluster, _instructions, _mapper, _real, _studies
 
 EDGES = "polite.edges-per-cycle.quad"
 _RATES = {EDGES: "local", f"{EDGES}-none": "none"}
-NAMES = (*_RATES, *_instructions.NAMES, *_cluster.NAMES, *_mapper.NAMES, *_studies.NAMES)
+NAMES = (*_RATES, *_instructions.NAMES, *_cluster.NAMES, *_mapper.NAMES, *_real.NAMES, *_studies.NAMES)
 GRAPH = "gen:geometric:vertices=16000,fanout=20,radius=0.03,seed=1"
 LEAST, FEW, MANY = 0.8, 1, 4
 """The goal; steps of two runs, whose difference knows no start and no end."""
@@ -27,6 +27,7 @@ def rows(context: Context) -> Iterator[Row]:
     gossamer_setup.require("rtl")
     yield from _instructions.rows(context)
     yield from _mapper.rows(context)
+    yield from _real.rows(context)
     if any(context.wants(name) for name in _cluster.NAMES):
         yield from _cluster.rows(context)
     if any(context.wants(name) for name in _studies.NAMES):

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import gzip
 import importlib
 import sys
 from pathlib import Path
@@ -74,3 +75,15 @@ def test_the_studies_of_multicast_on_a_small_graph(tmp_path: Path) -> None:
     with pytest.raises(RunDied, match="instead of"):
         wrong = gs.run("pagerank", gs.read_graph(row.config["graph"]), iterations=1)
         run("pagerank", wrong.graph, Plan(configs.load_cluster("pair")), want=wrong, iterations=3)
+
+
+def test_a_real_graph_is_judged(tmp_path: Path) -> None:
+    """Under the name of the real one: a path, whose ends are far apart."""
+    real = importlib.import_module("polite._real")
+    [row] = real.rows(Context("polite", only=real.HASHMIN, data=tmp_path))
+    assert row.skipped is not None
+    lines = "".join(f"{v + 1} {v}\n" for v in range(1, 40))
+    header = "%%MatrixMarket matrix coordinate pattern symmetric\n40 40 39\n"
+    (tmp_path / real.FILE).write_bytes(gzip.compress((header + lines).encode()))
+    [row] = real.rows(Context("polite", only=real.HASHMIN, data=tmp_path))
+    assert (row.config["vertices"], row.config["edges"]) == (40, 78) and row.value is not None and not row.missed
