@@ -35,8 +35,8 @@ def multicast(request: pytest.FixtureRequest) -> Iterator[str]:
     yield request.param
 
 
-def boards(multicast: str = "local", **how: Any) -> Hardware:
-    return Hardware(config="tiny", multicast=multicast, **how)
+def boards(multicast: str = "local", config: str = "tiny", **how: Any) -> Hardware:
+    return Hardware(config=config, multicast=multicast, **how)
 
 
 def test_shortest_paths_go_on(multicast: str, size: Size) -> None:
@@ -64,11 +64,12 @@ def test_shortest_paths_go_on(multicast: str, size: Size) -> None:
         model.check_graph(run)
 
 
-@pytest.mark.parametrize("symmetric", [False, True])
-def test_components_go_on(symmetric: bool) -> None:
-    """Messages go against the direction of edges too: several relations on one pin."""
+@pytest.mark.parametrize(("symmetric", "config"), [(False, "tiny"), (True, "tiny"), (False, "quad")])
+def test_components_go_on(symmetric: bool, config: str) -> None:
+    """Messages go against the direction of edges too: several relations on one pin. On `quad`, with two memories of
+    instructions, SRAM and 256 threads, too."""
     model = Model(40, 70, 40, symmetric=symmetric)
-    run = gs.start("hashmin", model.graph(), engine=boards())
+    run = gs.start("hashmin", model.graph(), engine=boards(config=config))
     found = run.go()
     for turn in range(5):
         assert found.values.tolist() == model.components().tolist()
