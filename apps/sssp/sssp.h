@@ -160,6 +160,7 @@ struct App : gossamer::Application<Chosen> {
                                                        : "sssp with weights and lengths in double precision")
       : sizeof(Distance) == 4 ? "lengths of the shortest paths from one vertex"
                               : "sssp with weights and lengths of 64 bits";
+  static constexpr const char* wider = sizeof(Distance) == 8 ? nullptr : real ? "sssp-double" : "sssp64";
   static constexpr bool parallelInit = true;
 
   uint32_t source = 0;

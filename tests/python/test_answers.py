@@ -211,6 +211,21 @@ def test_weights_are_exact_or_refused(edge: str) -> None:
                     gs.run(weigh, graph_of(2, path_of(2), np.array([weight], kind)))
 
 
+@pytest.mark.parametrize(
+    ("name", "weight", "advice"),
+    [
+        ("sssp", 4_000_000_000, ", or take sssp64"),
+        ("sssp-sync", 4_000_000_000, ", or take sssp64"),
+        ("sssp-float", 1e39, ", or take sssp-double"),
+        ("sssp64", 1e19, ""),
+    ],
+)
+def test_a_weight_that_does_not_fit_names_who_takes_it(name: str, weight: float, advice: str) -> None:
+    graph = graph_of(2, path_of(2), np.array([weight]))
+    with pytest.raises(gs.InputError, match=f"^{name}: the weight .*; scale the weights of the graph{advice}$"):
+        gs.run(name, graph)
+
+
 # Init ----------------------------------------------------------------------------------------------
 
 

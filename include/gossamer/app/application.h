@@ -50,6 +50,8 @@ struct Application {
   static constexpr bool sumsWeights = false;
   static constexpr Same same = Same::exact;
   static constexpr double tolerance = 0;
+  /// The application that takes weights which do not fit this one's, named where one is refused; or null.
+  static constexpr const char* wider = nullptr;
   /// `init` of a vertex neither reads nor writes what `init` of another does.
   static constexpr bool parallelInit = false;
 

@@ -142,16 +142,22 @@ class GraphNetwork {
       if (!holds<E>(weight)) {
         using Wide = std::conditional_t<std::is_signed_v<E>, int64_t, uint64_t>;
         refuse(weight, "is no whole number from " + std::to_string(Wide{std::numeric_limits<E>::min()}) + " to " +
-                           std::to_string(Wide{std::numeric_limits<E>::max()}) + "; scale the weights of the graph");
+                           std::to_string(Wide{std::numeric_limits<E>::max()}) + advice());
       }
       return static_cast<E>(weight);
     } else if constexpr (std::is_arithmetic_v<E>) {
       const auto value = static_cast<E>(weight);
-      if (!std::isfinite(value)) refuse(weight, "is too large for the application; scale the weights of the graph");
+      if (!std::isfinite(value)) refuse(weight, "is too large for the application" + advice());
       return value;
     } else {
       return E{};
     }
+  }
+
+  /// What to do about a weight that does not fit.
+  static std::string advice() {
+    const std::string scale = "; scale the weights of the graph";
+    return App::wider ? scale + ", or take " + App::wider : scale;
   }
 
   /// Whether a number is one of the integer type T.
