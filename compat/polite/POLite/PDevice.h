@@ -4,6 +4,10 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#ifndef TINSEL
+// A header with devices is compiled for hosts too, and its handlers may call what is for threads.
+#include <tinsel-interface.h>
+#endif
 
 #ifndef POLITE_NUM_PINS
 #define POLITE_NUM_PINS 1
