@@ -25,8 +25,9 @@ def rows(context: Context) -> Iterator[Row]:
     wanted = [name for name in NAMES if context.wants(name)]
     if not wanted:
         return
-    command = [sys.executable, "-c", f"from {__name__} import main; main()", str(VERTICES), str(FANOUT), CLUSTER]
-    environment = os.environ | {"PYTHONPATH": f"{ROOT / 'python'}:{ROOT}"}
+    # By its file: a suite's module has a name that only the command knows.
+    command = [sys.executable, __file__, str(VERTICES), str(FANOUT), CLUSTER]
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "python")}
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, env=environment, check=False)
     if done.returncode:
         raise RunDied(f"{SECONDS}: the mapping ended with code {done.returncode}")
@@ -93,3 +94,7 @@ def main() -> None:
     """What the process does: vertices, edges of each, and cluster are its words; figures go to its output."""
     vertices, fanout, cluster = sys.argv[1:]
     print(json.dumps(_measure(int(vertices), int(fanout), cluster)))
+
+
+if __name__ == "__main__":
+    main()

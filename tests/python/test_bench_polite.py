@@ -35,6 +35,16 @@ def test_the_mapper_of_a_small_graph() -> None:
     assert 0 < found["board_balance"] <= 1
 
 
+def test_the_rows_of_the_mapper(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They come from a process of its own."""
+    mapper = importlib.import_module("polite._mapper")
+    for name, value in {"VERTICES": 1000, "FANOUT": 4, "CLUSTER": "quad4"}.items():
+        monkeypatch.setattr(mapper, name, value)
+    rows = {row.name: row for row in mapper.rows(Context("polite", only="^map"))}
+    assert set(rows) == set(mapper.NAMES) and all(row.value and row.value > 0 for row in rows.values())
+    assert rows[mapper.SECONDS].config["edges"] == 4000
+
+
 def test_the_studies_of_small_graphs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Scaling and vertices without barriers, on a tile and two boards of two."""
     studies = importlib.import_module("polite._studies")
