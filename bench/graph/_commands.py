@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
 import shutil
@@ -12,12 +11,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from gossamer import native, progress
 from gossamer.bench import Context, Reference, Row
+from gossamer.bench_memory import peak_bytes, tree
 from gossamer.errors import RunDied
 from gossamer.paths import APPS, ROOT
 
@@ -107,10 +107,10 @@ def _tree_peak(command: Sequence[str]) -> float:
     peaks: dict[int, int] = {}
     try:
         while True:
-            for pid in _tree(child.pid):
+            for pid in tree(child.pid):
                 # The last look, which is the greatest: but for the time before a new process became
                 # another program, when the kernel tells its parent's figure for it.
-                peaks[pid] = _peak_bytes(str(pid)) or peaks.get(pid, 0)
+                peaks[pid] = peak_bytes(str(pid)) or peaks.get(pid, 0)
             pid, status, usage = os.wait4(child.pid, os.WNOHANG)
             if pid:
                 break
@@ -125,29 +125,9 @@ def _tree_peak(command: Sequence[str]) -> float:
     # The kernel's own figure covers what grew after the last look; it is of use only where it does
     # not come from ourselves, from before the child became another program.
     whole = usage.ru_maxrss * 1024
-    if whole > _peak_bytes("self"):
+    if whole > peak_bytes("self"):
         peaks[child.pid] = max(peaks[child.pid], whole)
     return sum(peaks.values()) / 1e6
-
-
-def _peak_bytes(pid: str) -> int:
-    try:
-        text = Path(f"/proc/{pid}/status").read_text(encoding="ascii", errors="replace")
-    except OSError:
-        return 0
-    found = re.search(r"^VmHWM:\s*(\d+) kB", text, re.MULTILINE)
-    return int(found[1]) * 1024 if found else 0
-
-
-def _tree(root: int) -> Iterator[int]:
-    """A process and all that come from it."""
-    yield root
-    with contextlib.suppress(OSError):
-        for task in os.listdir(f"/proc/{root}/task"):
-            with contextlib.suppress(OSError):
-                children = Path(f"/proc/{root}/task/{task}/children").read_text(encoding="ascii")
-                for child in children.split():
-                    yield from _tree(int(child))
 
 
 # Waiting --------------------------------------------------------------------------------------

@@ -51,12 +51,12 @@ def rows(context: Context) -> Iterator[Row]:
 
 def _measure(vertices: int, fanout: int, cluster: str) -> dict[str, float]:
     import dataclasses
-    import resource
     import time
 
     import numpy as np
 
     from gossamer import mapper, routes
+    from gossamer.bench_memory import watched
 
     source = np.random.default_rng(1)
     side = int(vertices**0.5)
@@ -76,13 +76,16 @@ def _measure(vertices: int, fanout: int, cluster: str) -> dict[str, float]:
     wiring = routes.read_topology(cluster)
     boards = wiring.cluster.boards
     machine = mapper.Machine(boards[0].config, len(boards), hops=routes.generate(wiring).hops.astype(np.int64))
-    started = time.monotonic()
-    mapping = mapper.assign(vertices, begin, end, machine, progress=lambda done, total: _progress(done, total))
-    seconds = time.monotonic() - started
-    # Of this process and of the largest of its own.
-    most = [resource.getrusage(whose).ru_maxrss for whose in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    gigabytes = (most[0] + len(os.sched_getaffinity(0)) * most[1]) * 1024 / 1e9
-    return {"s": seconds, "GB": gigabytes, **dataclasses.asdict(mapper.cut(mapping, begin, end, machine))}
+    with watched() as peaks:
+        started = time.monotonic()
+        mapping = mapper.assign(vertices, begin, end, machine, progress=lambda done, total: _progress(done, total))
+        seconds = time.monotonic() - started
+    return {
+        "s": seconds,
+        "GB": sum(peaks.values()) / 1e9,
+        "processes": len(peaks),
+        **dataclasses.asdict(mapper.cut(mapping, begin, end, machine)),
+    }
 
 
 def _progress(done: int, total: int) -> None:

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Memory of processes: each counts what is its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+
+from gossamer.bench_memory import watched
+
+_HOLD = "import time; held = bytearray(60_000_000); held[::4096] = b'x' * len(held[::4096]); time.sleep(0.5)"
+
+
+def test_a_child_does_not_count_what_its_parent_had() -> None:
+    held = np.ones(50_000_000)  # 400 MB
+    with watched() as peaks:
+        subprocess.run([sys.executable, "-I", "-c", _HOLD], check=True)
+    assert held[-1] == 1
+    (child,) = (peak for pid, peak in peaks.items() if pid != os.getpid())
+    assert peaks[os.getpid()] > 400e6 and 60e6 < child < 200e6
