@@ -72,7 +72,8 @@ module gs_match_queue
   match_key_t cam_key;
   data_t cam_data, list_data, cam_new_data;
   match_search_t list_entry, cam_new;
-  logic [31:0] cam_count_q, list_count_q;
+  logic [31:0] count_q;
+  logic count_up, count_down;
   logic [ListW-1:0] turn_q, winner;
   stamp_t stamp_q;
 
@@ -223,15 +224,13 @@ module gs_match_queue
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      state_q      <= Rest;
-      turn_q       <= '0;
-      stamp_q      <= '0;
-      cam_count_q  <= '0;
-      list_count_q <= '0;
+      state_q <= Rest;
+      turn_q  <= '0;
+      stamp_q <= '0;
+      count_q <= '0;
     end else begin
-      state_q      <= state_d;
-      cam_count_q  <= cam_count_q + 32'(cam_insert) - 32'(cam_remove);
-      list_count_q <= list_count_q + 32'(list_insert && list_second) - 32'(list_remove && list_second);
+      state_q <= state_d;
+      count_q <= count_q + 32'(count_up) - 32'(count_down);
       if (list_insert && list_second) stamp_q <= stamp_q + stamp_t'(1);
       // Full lists lose their turn.
       if (Lists > 1 && (list_second ? list_insert : l_full[turn_q] && state_q == Rest && !insert_i)) begin
@@ -243,7 +242,10 @@ module gs_match_queue
     if (state_q == Rest) moving_q <= move_i;
   end
 
-  assign count_o = cam_count_q + list_count_q;
+  // What the data mover moves stays: a count for each level would show it twice, or not at all, on its way.
+  assign count_up   = (cam_insert && state_q == Rest) || (list_insert && list_second);
+  assign count_down = cam_remove || (list_remove && list_second && !moving_q);
+  assign count_o    = count_q;
 
   logic unused;
   assign unused = ^{list_entry.posts, list_entry.any_source, list_entry.any_tag};

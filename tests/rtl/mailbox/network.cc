@@ -439,16 +439,19 @@ void fuzz_round(uint64_t seed) {
       of_job += why != kJobOf;
       if (why == kNone) {
         f.good++;
-        if (p[0].kind == kMaskHead) {
-          const uint64_t mask = p[0].payload[0] | uint64_t(p[0].payload[1]) << 32;
-          for (unsigned t = 0; t < kThreads; t++) if (mask >> t & 1) f.expected[t].push_back(p[1].payload[0]);
-        } else {
-          if (p.size() != (p[0].payload[0] & 15)) {
-            // Cut short: its first word says how long it is.
-            const uint32_t cut = (p[0].payload[0] & ~15u) | unsigned(p.size());
-            for (unsigned w = 0; w < 4; w++) p[0].payload[w] = w ? cut * 31 + w : cut;
+        // A packet cut short or of another kind can be good too: what the thread sees of it is written here, and its
+        // first word says how long it is.
+        const bool tile = p[0].kind == kMaskHead;
+        const uint32_t id = next++ << 4 | unsigned(p.size() - tile);
+        for (size_t i = tile; i < p.size(); i++) {
+          for (unsigned w = 0; w < 4; w++) {
+            const unsigned at = unsigned(i - tile) * 4 + w;
+            p[i].payload[w] = at ? id * 31 + at : id;
           }
-          f.expected[dest & 63].push_back(p[0].payload[0]);
+        }
+        const uint64_t mask = p[0].payload[0] | uint64_t(p[0].payload[1]) << 32;
+        for (unsigned t = 0; t < kThreads; t++) {
+          if (tile ? mask >> t & 1 : t == (dest & 63)) f.expected[t].push_back(id);
         }
       }
       b.bring(p);
