@@ -313,7 +313,7 @@ module gs_tile_switch
       .out_data_o (acc_in_o)
     );
     logic unused_here;
-    assign unused_here = ^{far_dest.spare, far_dest.port};
+    assign unused_here = ^{far_dest.spare, far_dest.port, cluster_i.routers};
   end else begin : gen_no_accelerator
     assign box_in_valid_o              = net_in_valid_i[VnetMailbox];
     assign net_in_ready_o[VnetMailbox] = box_in_ready_i;
