@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gossamer.config import constants
 from gossamer.engines import _rtl_network
 from gossamer.engines._rtl_machine import Machine, debug_packet
 from gossamer.engines._rtl_run import silent
@@ -86,14 +87,22 @@ class Loaded(Machine):
         )
 
     def flush(self) -> None:
-        """Writes back and drops what threads have in their caches; all must stand still."""
+        """Writes back and drops what threads have in their caches. Raises InputError if one of them still runs."""
         threads = self.config.threads_per_tile
-        self.ask_each(b"".join(debug_packet("flush", thread) for thread in range(threads)), threads)
+        refused = constants.enumeration("debug_report")["refused"]
+        told = self.ask_each(b"".join(debug_packet("flush", thread) for thread in range(threads)), threads)
+        for tile, replies in enumerate(told):
+            for thread, reply in enumerate(replies):
+                if reply[0] == refused:
+                    raise InputError(
+                        f"thread {tile * threads + thread} still runs: what its cache holds is not in memory yet; read "
+                        "memory, or load a program, when all threads have ended"
+                    )
 
     def read(self, address: int, words: int) -> np.ndarray[tuple[int], np.dtype[np.uint32]]:
         """Words of memory, after what threads have in their caches was written back.
 
-        DRAM as it is and SRAM are read; InputError for any other address.
+        DRAM as it is and SRAM are read; InputError for any other address, and while a thread runs.
         """
         self.flush()
         line = self.config.cache.line_bytes

@@ -200,6 +200,7 @@ class Bench {
     top.rst_ni = 0;
     top.tile_i = kTile;
     top.job_i = kJob;
+    top.routers_i = 1;
     top.boards_i = 4096;
     top.hosts_i = 4096;
     epoch = 0;

@@ -200,11 +200,13 @@ def broken(tile: Tile, source: random.Random) -> tuple[network.Flits, int | None
             flits = network.packet(good, bytes(16 * 20), dest=thread, vnet="mailbox")
             flits[0, 5] &= ~np.uint32(3 << 11)
         return flits, None
-    # to the accelerator, of another job or of another tile
+    # to the accelerator, of another job, tile or epoch
     dest = constants.enumeration("endpoint")["accelerator"] << 29
     if source.random() < 0.5:
         return network.packet(good, data, dest=dest | 1 << 6), None
-    return network.packet(good, data, dest=dest, job=3), None
+    flits = network.packet(good, data, dest=dest, job=source.choice([0, 3]))
+    flits[:, 5] |= source.choice([2, 3]) << 1
+    return flits, None
 
 
 def test_broken_packets_change_nothing(tile: Tile, size: Size, seed: int) -> None:
@@ -289,6 +291,32 @@ def test_faults_of_the_accelerator_are_its_own(tile: Tile) -> None:
     words = [struct.unpack("<4I", message.data) for message in done.messages]
     assert words == [(0xC0FF_EE00, 1, 2, 3), (0xC0FF_EE01, 1, 2, 3), (0, 0, 0, 99)]
     assert [message.host for message in done.messages] == [0, 0, 0]
+
+
+def test_a_message_of_the_next_epoch_waits_in_front_of_the_accelerator(tile: Tile) -> None:
+    """Its answer has the epoch of the barrier that it waited for: so have the threads that were released before this
+    tile and ask its accelerator. A message of an epoch that is over is refused.
+    """
+
+    def request(word: int, epoch: int) -> network.Flits:
+        """Asks for the sum of no words."""
+        accelerator = constants.enumeration("endpoint")["accelerator"] << 29
+        flits = network.packet(np.array([0, 0, network.HOST, word], np.uint32), dest=accelerator)
+        flits[:, 5] = network.side("body", last=True, vnet="request", epoch=epoch)
+        return flits
+
+    tile.load_image(device.build(HERE / "epoch.c", tile.config))
+    tile.exchange(request(9, 1), 0)
+    done = tile.run(tile.threads, max_cycles=1_000_000)
+    assert (done.reason, done.codes) == ("done", dict.fromkeys(range(tile.threads), 0))
+    told = [(message.epoch, struct.unpack("<4I", message.data)) for message in done.messages]
+    assert [(epoch, words[0], words[3]) for epoch, words in told] == [(0, 1, 0), (1, 0, 9), (1, 2, 0)]
+    # Now it is epoch 1, and nothing waits.
+    before = tile.counters()["refused"]
+    tile.exchange(np.concatenate([request(7, 0), request(8, 3)]), 0)
+    assert tile.counters()["refused"] == before + 2
+    data = bytes(range(tile.config.cache.line_bytes))
+    assert tile.exchange(network.writes(DRAM, data), 1)[0].status == 0
 
 
 def test_traffic_of_the_loader_and_of_threads_share_memory(tile: Tile, seed: int) -> None:
