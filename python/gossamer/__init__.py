@@ -21,6 +21,7 @@ _PUBLIC = {
     "start": "gossamer.changing",
     "Run": "gossamer.changing",
     "GossamerError": "gossamer.errors",
+    "GraphWarning": "gossamer.errors",
     "InputError": "gossamer.errors",
     "NoAnswer": "gossamer.errors",
 }
@@ -28,6 +29,7 @@ _PUBLIC = {
 __all__ = [
     "GossamerError",
     "Graph",
+    "GraphWarning",
     "InputError",
     "NoAnswer",
     "Result",

@@ -6,15 +6,16 @@ from __future__ import annotations
 import decimal
 import operator
 import os
-from collections.abc import Iterable, Mapping
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from gossamer import apps, engines, native
-from gossamer.apps import App, Numbers, Parameter
-from gossamer.errors import InputError
+from gossamer.apps import App, Column, Numbers, Parameter
+from gossamer.errors import GraphWarning, InputError
 from gossamer.graph import Graph
 
 MOST_THREADS = 1024
@@ -59,9 +60,7 @@ class Result:
         Labels are an array of int64 or of text; where there is no vertex, a number below all
         labels (-1, if none is negative) or the empty text.
         """
-        about = next((c for c in self.app.columns if c.name == column), None)
-        if about is None:
-            raise InputError(f"{self.app.name} has no column {column!r}; it has: {', '.join(self.columns)}")
+        about = self._about(column)
         values: np.ndarray[Any, Any] = self.columns[column]
         if not about.vertex:
             return values
@@ -72,6 +71,25 @@ class Result:
             where = f"{self.app.name}: {column} of vertex {self.graph.label_of(at)}"
             raise InputError(f"{where} is {values[at]}, which is no index of a vertex; correct the application")
         return self.graph.labels_at(values, there)
+
+    def at(self, vertex: str | int, column: str | None = None) -> Any:
+        """What a column (the first, if none is named) holds for the vertex of that label.
+
+        Of a column of vertices the label, or None where there is no vertex. Raises InputError where the graph has no
+        such vertex or the application no such column.
+        """
+        name = self.app.columns[0].name if column is None else column
+        about = self._about(name)
+        value = self.columns[name][self.graph.index_of(vertex)]
+        if not about.vertex:
+            return value.item()
+        return self.graph.label_of(int(value)) if about.present(np.atleast_1d(value))[0] else None
+
+    def _about(self, column: str) -> Column:
+        about = next((c for c in self.app.columns if c.name == column), None)
+        if about is None:
+            raise InputError(f"{self.app.name} has no column {column!r}; it has: {', '.join(self.columns)}")
+        return about
 
     def path(self, to: str | int) -> list[str | int]:
         """The labels of the vertices on the way to one, its start first.
@@ -125,7 +143,8 @@ def run(
     ``threads`` None uses every CPU. ``parameters`` are the application's own
     (``./gossamer run APP --help`` lists them); vertices are given by label, several as a list.
     Raises InputError where the application, a parameter or the graph is wrong, NoAnswer
-    where the application says that what it came to is none (not converged, overflow).
+    where the application says that what it came to is none (not converged, overflow). Warns (GraphWarning) where
+    it ignores the graph's weights, or takes 1 because there are none.
     """
     compiled = checked(app, graph, threads)
     numbers = check(compiled, graph, parameters)
@@ -149,7 +168,17 @@ def checked(app: str | os.PathLike[str] | App, graph: Graph, threads: int | None
         raise InputError(f"{graph.name or 'the graph'} has no vertices")
     if threads is not None and not 1 <= threads <= MOST_THREADS:
         raise InputError(f"threads: {threads} is not from 1 to {MOST_THREADS}")
+    for note in weight_notes(compiled, graph):
+        warnings.warn(note, GraphWarning, stacklevel=3)
     return compiled
+
+
+def weight_notes(app: App, graph: Graph) -> Iterator[str]:
+    """What the application makes of the weights, where that may surprise."""
+    if graph.weighted and not app.uses_weights:
+        yield f"{app.name} takes no notice of weights; those of the graph are ignored"
+    if not graph.weighted and app.uses_weights and graph.edges:
+        yield f"the graph has no weights; to {app.name} every edge has the weight 1"
 
 
 def check(app: App, graph: Graph, parameters: Mapping[str, Value | Iterable[Value]]) -> Numbers:

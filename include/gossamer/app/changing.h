@@ -222,11 +222,12 @@ struct ChangingRun final : AppResult<App> {
     for (uint64_t i = 0; i < what.count; ++i) {
       if constexpr (!std::is_empty_v<E>) {
         some[i].value = this->wiring->value(what.weight_type, what.weights, i);
-        if (!what.weights) continue;
-        const double weight = weightOf(what, i);
-        if (!std::isfinite(weight)) throw std::invalid_argument("a weight is no finite number");
-        next.weightLow = std::min(next.weightLow, weight);
-        next.weightHigh = std::max(next.weightHigh, weight);
+        if (what.weights) {
+          const double weight = weightOf(what, i);
+          if (!std::isfinite(weight)) throw std::invalid_argument("a weight is no finite number");
+          next.weightLow = std::min(next.weightLow, weight);
+          next.weightHigh = std::max(next.weightHigh, weight);
+        }
       }
       next.edges += symmetric_ && what.from[i] != what.to[i] ? 2 : 1;
     }
