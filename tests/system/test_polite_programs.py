@@ -16,7 +16,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.sparse
 from conftest import ROOT, Command, Size
+from scipy.sparse import csgraph
 
 import gossamer_setup
 from gossamer import config as configs
@@ -183,6 +185,22 @@ def test_a_host_that_polls_and_devices_that_ask_where_they_are(
     said = (tmp_path / "said.txt").read_text().splitlines()
     assert [line.partition(": ")[2] for line in said] == [f"step {time:08x} of 0" for time in range(steps + 1)]
     assert len({line.partition(": ")[0] for line in said}) == 1
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_messages_that_fill_their_flits(engine: str, command: Command, tmp_path: Path, seed: int) -> None:
+    """56 bytes and a key are four flits, as many as a message may have."""
+    nodes = 40
+    pairs = edges(seed, nodes, 130)
+    lines = polite(command, tmp_path, "landmarks", engine, written(tmp_path, pairs).name)
+    hops = csgraph.dijkstra(
+        scipy.sparse.coo_array((np.ones(len(pairs)), pairs.T), shape=(nodes, nodes)).tocsr(),
+        indices=range(14),
+        unweighted=True,
+    )
+    want = np.where(np.isinf(hops), 0x7FFF_FFFF, hops).astype(int).T
+    got = np.array([[int(word) for word in line.split()] for line in lines])
+    assert (got[np.argsort(got[:, 0])] == np.column_stack([np.arange(nodes), want])).all()
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -218,7 +218,8 @@ class Softswitch {
         } while (++edge != last);
       }
     };
-    tinselSetLen((sizeof(Message) + GS_FLIT_BYTES - 1) / GS_FLIT_BYTES);
+    // In flits less one. What tinselSetLen takes depends on whom the program was written for.
+    GS_CSR_WRITE(GS_CSR_SEND_LENGTH, (sizeof(Message) - 1) / GS_FLIT_BYTES);
     GS_CSR_WRITE(GS_CSR_SEND_SLOT, reinterpret_cast<uintptr_t>(slot));
     if constexpr (isChanging) {
       header->status = PoliteRuns;
