@@ -57,6 +57,13 @@ def polite(command: Command, folder: Path, name: str | Path, engine: str, *words
     return (done.stderr if code else done.stdout).splitlines()
 
 
+def edit(file: Path, old: str, new: str) -> None:
+    """Puts something else where something stands first in a source."""
+    text = file.read_text()
+    assert old in text
+    file.write_text(text.replace(old, new, 1))
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 def test_pagerank_in_steps_and_its_counters(
     engine: str, command: Command, tmp_path: Path, size: Size, seed: int
@@ -206,6 +213,19 @@ def test_messages_that_fill_their_flits(engine: str, command: Command, tmp_path:
 @pytest.mark.parametrize("engine", ENGINES)
 def test_messages_and_edges_without_content(engine: str, command: Command, tmp_path: Path) -> None:
     assert polite(command, tmp_path, "pulses", engine) == [f"{sum(i % 5 for i in range(40))} pulses"]
+
+
+def test_counters_behind_more_messages_than_may_wait(command: Command, tmp_path: Path) -> None:
+    """On cpu 2^20 messages wait for a host; one that waits for what threads print at their end gets that, too."""
+    folder = tmp_path / "program"
+    shutil.copytree(FIXTURES / "pulses", folder)
+    edit(folder / "Run.cpp", "2 * (i % 5)", "2 * 27000")
+    edit(folder / "Run.cpp", "hostLink.go();", 'hostLink.go();\n  politeSaveStats(&hostLink, "counters.txt");')
+    for file in ("Run.cpp", "Pulse.cpp"):
+        edit(folder / file, '#include "Pulse.h"', '#define POLITE_DUMP_STATS\n#include "Pulse.h"')
+    lines = polite(command, tmp_path, folder, "cpu")
+    assert 40 * 27000 > 1 << 20 and lines == [f"{40 * 27000} pulses"]
+    assert (tmp_path / "counters.txt").read_text().count("H:") == TINY.caches
 
 
 # ---- Where and how -----------------------------------------------------------------------
