@@ -177,7 +177,8 @@ class Board {
   class Listens {
    public:
     template <typename Queue>
-    Listens(Board& board, const Queue& queue) : board_(board), lines_(&queue == static_cast<const void*>(&board.lines)) {
+    Listens(Board& board, const Queue& queue)
+        : board_(board), lines_(static_cast<const void*>(&queue) == &board.lines) {
       if (!lines_) return;
       ++board_.wait_for_lines_;
       board_.changed_.notify_all();

@@ -20,9 +20,9 @@ from gossamer import mapper, routes
 Edge = tuple[int, int, int, bytes]
 """Source, pin, target, value."""
 BASE = 0x4000_0000
-LAYOUT = mapper.Layout(state=8, flags=2, offset=2, edge=2, value=0, align=2, list=2, header=64)
-VALUED = mapper.Layout(state=12, flags=3, offset=2, edge=8, value=4, align=4, list=4, header=64)
-WIDE = mapper.Layout(state=16, flags=2, offset=4, edge=16, value=8, align=8, list=8, header=64)
+LAYOUT = mapper.Layout(state=8, flags=2, offset=2, edge=2, value=0, align=2, list=2, header=64, label=0, message=4)
+VALUED = mapper.Layout(state=12, flags=3, offset=2, edge=8, value=4, align=4, list=4, header=64, label=4, message=4)
+WIDE = mapper.Layout(state=16, flags=2, offset=4, edge=16, value=8, align=8, list=8, header=64, label=8, message=4)
 
 
 def problem(source: random.Random, vertices: int, edges: int, pins: int, layout: mapper.Layout) -> mapper.Problem:

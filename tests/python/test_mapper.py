@@ -105,7 +105,9 @@ def test_what_is_too_wide_for_short_offsets(seed: int) -> None:
     machine = mapper.Machine(configs.load("tiny"))
 
     def tables(vertices: int, ends: int, state: int) -> mapper.Tables:
-        layout = mapper.Layout(state=state, flags=2, offset=2, edge=2, value=0, align=2, list=2, header=64)
+        layout = mapper.Layout(
+            state=state, flags=2, offset=2, edge=2, value=0, align=2, list=2, header=64, label=0, message=4
+        )
         relation = mapper.Relation(0, np.array([0] + [ends] * vertices), np.zeros(ends, np.int64), None)
         given = mapper.Problem(np.zeros((vertices, state), np.uint8), b"", b"", [relation])
         return mapper.Tables(given, mapped(np.zeros(vertices, np.int64), machine), machine, layout, base=BASE)
@@ -141,7 +143,9 @@ def test_what_does_not_fit_says_so() -> None:
     config = configs.load("tiny")
     vertices = 3000
     states = np.zeros((vertices, 20_000), np.uint8)
-    layout = mapper.Layout(state=20_000, flags=5, offset=4, edge=4, value=0, align=4, list=4, header=64)
+    layout = mapper.Layout(
+        state=20_000, flags=5, offset=4, edge=4, value=0, align=4, list=4, header=64, label=0, message=4
+    )
     given = mapper.Problem(
         states, b"", b"", [mapper.Relation(0, np.zeros(vertices + 1, np.int64), np.empty(0, np.int64), None)]
     )

@@ -323,6 +323,27 @@ def test_what_is_wrong_is_one_line(
     assert not any("run-" in path.name for path in (ROOT / "build").glob("*/hostprograms/PageRank*/run-*"))
 
 
+@pytest.mark.parametrize(
+    "old, new, says",
+    [
+        (
+            "int32_t, SSSPMessage>",
+            "long, SSSPMessage>",
+            "label of an edge has 8 bytes on the host and 4 on the threads",
+        ),
+        ("dist;\n  uint32_t from;", "dist;\n  size_t from;", "message has 16 bytes on the host and 8 on the threads"),
+    ],
+)
+def test_types_of_other_widths_on_the_threads(old: str, new: str, says: str, command: Command, tmp_path: Path) -> None:
+    folder = tmp_path / "program"
+    shutil.copytree(FIXTURES / "sssp", folder)
+    for file in (*folder.glob("*.h"), *folder.glob("*.cpp")):
+        text = file.read_text().replace(old, new)
+        file.write_text(text.replace("int32_t* weight", "long* weight") if "long" in new else text)
+    errors = polite(command, tmp_path, folder, "rtl", written(tmp_path, edges(1, 9, 20)), 1, 1, code=2)
+    assert says in errors[-1] and "as wide everywhere" in errors[-1], errors
+
+
 def test_words_of_the_command(command: Command, tmp_path: Path) -> None:
     for words, says in (
         (["--engine", "shuffle"], "--engine shuffle"),

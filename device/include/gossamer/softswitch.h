@@ -70,10 +70,10 @@ struct PoliteHeader {
   uint32_t most;      // steps after which the run is given up
   uint32_t keys;      // address of the table by key
   // From here on written by the thread.
-  uint32_t status;    // PoliteStatus
+  uint32_t status;  // PoliteStatus
   uint32_t steps;
   uint32_t sends;
-  uint32_t delivered;     // bytes of edges along which messages came, modulo 2^32
+  uint32_t delivered;  // bytes of edges along which messages came, modulo 2^32
   uint32_t hostMessages;
   uint32_t wrongPin;  // of PoliteStatus WrongPin: the pin, and
   uint32_t wrong;     // the number of the vertex in the thread
@@ -83,7 +83,7 @@ struct PoliteHeader {
 enum PoliteStatus : uint32_t {
   PoliteRuns = 0,
   PoliteDone = 1,
-  PoliteGivenUp = 2,  // more steps than `most`
+  PoliteGivenUp = 2,   // more steps than `most`
   PoliteWrongPin = 3,  // a vertex wants to send on a pin that the graph does not have
 };
 
@@ -460,8 +460,7 @@ class Softswitch {
   /// one's but the first two. Where there is a host, what this thread gives is left in `kept`, and no barrier is waited
   /// for.
   template <typename... Kept>
-  __attribute__((noinline)) static Stepped stepAll(PoliteHeader* header, uint32_t time, int64_t* totals,
-                                                   Kept... kept) {
+  __attribute__((noinline)) static Stepped stepAll(PoliteHeader* header, uint32_t time, int64_t* totals, Kept... kept) {
     unsigned active = 0;
     header->steps = time + 1;
     A before{}, mine{};
@@ -532,17 +531,21 @@ class Softswitch {
     static constexpr uint32_t align = alignof(Edge);
     static constexpr uint32_t list = sizeof(EdgeList);
     static constexpr uint32_t header = sizeof(PoliteHeader) + sizeof(int64_t) * words;
+    static constexpr uint32_t label = std::is_empty_v<E> ? 0 : sizeof(E);
+    static constexpr uint32_t message = sizeof(M);
   };
 };
 
 }  // namespace gossamer
 
+/// The words of gossamer_polite_layout, in the order of gossamer.mapper.Layout.
+#define GOSSAMER_POLITE_LAYOUT(ITS)                                                                           \
+  ITS::state, ITS::flags, ITS::offset, ITS::edge, ITS::value, ITS::align, ITS::list, ITS::header, ITS::label, \
+      ITS::message
+
 /// The program of a vertex, for a freestanding compiler. Once in a program.
-#define GOSSAMER_SOFTSWITCH(VERTEX)                                                                                 \
-  uint32_t gossamer_polite_blocks[GS_MAX_THREADS];                                                                  \
-  __attribute__((used, retain)) const uint32_t gossamer_polite_layout[] = {                                         \
-      ::gossamer::Softswitch<VERTEX>::Layout::state,  ::gossamer::Softswitch<VERTEX>::Layout::flags,                \
-      ::gossamer::Softswitch<VERTEX>::Layout::offset, ::gossamer::Softswitch<VERTEX>::Layout::edge,                 \
-      ::gossamer::Softswitch<VERTEX>::Layout::value,  ::gossamer::Softswitch<VERTEX>::Layout::align,                \
-      ::gossamer::Softswitch<VERTEX>::Layout::list,   ::gossamer::Softswitch<VERTEX>::Layout::header};              \
+#define GOSSAMER_SOFTSWITCH(VERTEX)                                                                           \
+  uint32_t gossamer_polite_blocks[GS_MAX_THREADS];                                                            \
+  __attribute__((used, retain))                                                                               \
+  const uint32_t gossamer_polite_layout[] = {GOSSAMER_POLITE_LAYOUT(::gossamer::Softswitch<VERTEX>::Layout)}; \
   extern "C" int main(void) { return ::gossamer::Softswitch<VERTEX>::run(); }

@@ -31,12 +31,16 @@ class Layout:
     list: int
     """Bytes before the first edge of a list."""
     header: int
-    SIZE = 32
+    label: int
+    """Of an edge's value; 0 where it has none."""
+    message: int
+    """Of a message without its key."""
+    SIZE = 40
 
     @classmethod
     def read(cls, data: bytes) -> Layout:
         """From the program's constant."""
-        return cls(*struct.unpack("<8I", data))
+        return cls(*struct.unpack("<10I", data))
 
     @property
     def unit(self) -> int:
