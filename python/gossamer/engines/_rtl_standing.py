@@ -114,7 +114,7 @@ class _Seen:
             at = np.repeat(one.begins[there] - offsets[:-1], sizes) + np.arange(int(offsets[-1]))
             values = None if one.values is None else one.values[at]
             relations.append(mapper.Relation(one.pin, offsets, number[one.targets[at].astype(np.int64)], values))
-        return mapper.Problem(self.states[there].copy(), self.params, self.unit, relations)
+        return mapper.Problem(self.states[there].copy(), self.params, self.unit, relations, names=there)
 
 
 class OnBoards(Standing):
@@ -180,7 +180,8 @@ class OnBoards(Standing):
 
     def _write(self, seen: _Seen, listens: bool) -> tuple[int, bool]:
         """Brings the tables up to date. Gives the bytes that were written, and whether the tables were made anew."""
-        if not seen.whole and self._patches is not None:
+        # What vertices read of their own edges leads to lists at receivers, which move when they grow.
+        if not seen.whole and self._patches is not None and not self._app.reads_edges:
             try:
                 self._patch(self._patches, seen)
             except (patches.Full, mapper.TooWide):

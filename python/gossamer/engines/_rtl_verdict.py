@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 VertexAt = Callable[[int, int], int]
 """The vertex at a place in a thread; -1 where there is none."""
 
-_DONE, _GIVEN_UP, _WRONG_PIN = range(1, 4)
+_DONE, _GIVEN_UP, _WRONG_PIN, _WRONG_EDGE = range(1, 5)
 """PoliteStatus of the softswitch; 0 while a thread runs."""
 _MOST_NAMED = 8
 """Vertices that a message names one by one."""
@@ -71,14 +71,13 @@ class Verdict:
 
     def believe(self, found: Mapping[str, np.ndarray[Any, Any]]) -> None:
         """Raises RunDied where threads say that their states are not an answer."""
-        wrong = np.flatnonzero(found["status"] == _WRONG_PIN)
-        if len(wrong):
-            thread = int(wrong[0])
-            vertex = self._name(self.vertex_at(thread, int(found["wrong"][thread])))
-            raise RunDied(
-                f"{self.app.name}: vertex {vertex} sends on pin {found['wrong_pin'][thread]}, "
-                "which the graph does not have"
-            )
+        for thread in np.flatnonzero(np.isin(found["status"], (_WRONG_PIN, _WRONG_EDGE))).tolist():
+            local, wrong = int(found["wrong"][thread]), int(found["wrong_pin"][thread])
+            what = f"{self.app.name}: vertex {self._name(self.vertex_at(thread, local))} sends"
+            if found["status"][thread] == _WRONG_PIN:
+                raise RunDied(f"{what} on pin {wrong}, which the graph does not have")
+            count = self.tables.own_edges(thread, local)
+            raise RunDied(f"{what} along its edge {wrong}, but it has {count} edge{'' if count == 1 else 's'}")
         if (found["status"] == _GIVEN_UP).any():
             most = self.hardware.max_steps
             raise RunDied(

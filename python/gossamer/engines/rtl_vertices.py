@@ -144,11 +144,6 @@ class Hardware(Engine):
 
     def check(self, app: App, threads: int) -> None:
         """Raises InputError for what the hardware does not do; installs what simulation needs."""
-        if app.reads_edges:
-            raise InputError(
-                f"{app.name}: its vertices read their own edges, which the hardware does not show them; "
-                "take --engine cpu or shuffle"
-            )
         if app.sums_reals:
             raise InputError(
                 f"{app.name}: its steps have a Sum of floating-point numbers, which barriers of the hardware do not "

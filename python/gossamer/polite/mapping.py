@@ -79,7 +79,7 @@ class Given:
             offsets = np.append(offsets[self.there], offsets[-1])
             relations.append(mapper.Relation(pin, offsets, number[targets], values))
         states = np.zeros((len(self.there), self.state_bytes), np.uint8)
-        self.problem = mapper.Problem(states=states, params=params, unit=bytes(edge_bytes), relations=relations)
+        self.problem = mapper.Problem(states, params, bytes(edge_bytes), relations, names=self.there)
 
 
 def _mapping(given: Given, machine: mapper.Machine, shape: tuple[int, int]) -> mapper.Mapping:
