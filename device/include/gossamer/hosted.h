@@ -6,8 +6,8 @@
 //   host -> thread of a vertex   HostToVertex + offset of its state, message: as along an edge with the value E{}
 //   gate -> host                 HostAsked: all is still; may we go on?
 //   host -> gate                 HostAnswer, HostSpoke | HostClosed
-//   thread -> host               HostWrongPin or HostWrongEdge, pin or edge, number of the vertex in the thread, address
-//                                of the thread
+//   thread -> host               HostWrongPin or HostWrongEdge, pin or edge, number of the vertex in the thread,
+//                                address of the thread
 //
 //   all still | words 0, 1 | words 2, 3 ... | the gate asks, and does not wait for idleness before the answer | step
 //                                           ^-- again, as long as the host has sent anything in between  --|

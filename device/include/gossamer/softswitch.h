@@ -15,8 +15,8 @@
 //          -> queue of those that want to send: first in, first out, each at most once
 //          -> outs: for each vertex and pin the address of an EdgeList within the thread, which may be empty; behind it
 //             an Entry for each message to others, up to the next vertex's or pin's list. Where the graph changes, or
-//             vertices read their own edges, that list's end stands beside its address; in the latter case, behind those
-//             of a vertex, its own edges (thread_edges.h)
+//             vertices read their own edges, that list's end stands beside its address; in the latter case the own
+//             edges (thread_edges.h) of each vertex stand behind its lists
 //   key -> EdgeList: how many bytes of edges; vertex and edge value of each
 //
 // Macros: GOSSAMER_POLITE_PINS is the number of pins that the graph has; GOSSAMER_POLITE_LISTENS is 1 if the host wants

@@ -4,7 +4,7 @@
 // The host has written for each vertex, behind its lists of edges, the address of a row, how many edges it has, and
 // where there is room for its notes:
 //
-//   row -> for each edge the vertex that it leads to; then for each edge an AlongEdge; then, if edges have values, those
+//   row -> for each edge the vertex that it leads to; then for each edge an AlongEdge; then the values, if any
 //
 // A message along an edge has an odd key, for lists of edges stand at even ones: 1 more than the place of the edge at
 // its receiver. The key is as other messages' are: an address, or an offset in the receiver's table by key.

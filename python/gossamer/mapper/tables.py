@@ -185,9 +185,9 @@ class Tables:
         if self._own is not None:
             stands = np.empty(len(lists.sizes), np.int64)
             stands[lists.own] = address[lists.slot[lists.own]]
-            base = self._keys if multicast else self.edges_at
-            stands[away] = base[lists.to[away]] + sends.place[sends.list]
-            self._own.fill(lists, stands, base if multicast else np.zeros_like(base), machine)
+            tables_at = self._keys if multicast else self.edges_at
+            stands[away] = tables_at[lists.to[away]] + sends.place[sends.list]
+            self._own.fill(lists, stands, tables_at if multicast else np.zeros_like(tables_at), machine)
         held = np.zeros((problem.vertices, layout.state), np.uint8)
         held[:, : problem.states.shape[1]] = problem.states[mapping.order]
         self._held = held
