@@ -126,11 +126,6 @@ class PGraphOf {
           "start: the vertex's steps have a Sum of floating-point numbers, which barriers of the hardware do "
           "not carry; take a FixedSum");
     }
-    if constexpr (rules::ReadsEdges<V>) {
-      throw Error(
-          "start: the vertices read their own edges, which the hardware does not show them; take --engine cpu "
-          "or shuffle");
-    }
     auto run = std::make_unique<typename Job<V>::Running>();
     wire(*run);
     run->state = Array<S>(states_.size());

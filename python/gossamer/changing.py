@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import os
-import re
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -16,6 +15,7 @@ import numpy as np
 from gossamer import engines, native
 from gossamer.apps import App, Numbers
 from gossamer.engines import Change, Indices, Weights
+from gossamer.engines._given import labelled
 from gossamer.errors import InputError
 from gossamer.graph import CSR, Graph
 from gossamer.graph._graph import from_edges
@@ -198,7 +198,7 @@ class Run:
         try:
             self._standing.change(kind, number, ends, weights)
         except InputError as error:
-            text = re.sub(r"the vertex of index (\d+)", lambda m: f"vertex {self._label(int(m[1]))}", str(error))
+            text = labelled(str(error), self._label)
             raise InputError(text if text.startswith(f"{self.app.name}:") else f"{what}: {text}") from None
         if kind in {Change.WAKE, Change.RESET, Change.RESTART}:
             return

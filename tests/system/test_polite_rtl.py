@@ -289,7 +289,7 @@ def test_a_vertex_that_traps_is_named(command: Command, victim: int) -> None:
     words = ("run", FIXTURES / "traps.h", "gen:ring:vertices=50", "--victim", str(victim))
     done = command(*words, "--engine", "rtl", "--config", "tiny", "--mapping", "random")
     assert done.returncode == 4
-    assert re.search(rf"traps: thread \d+, whose registers point to the vertex of index {victim}: ", done.stderr)
+    assert re.search(rf"traps: thread \d+, whose registers point to vertex {victim}: ", done.stderr)
     assert "recv at " in done.stderr and "vertices/traps.h:" in done.stderr
     assert "there is no answer" in done.stderr and not done.stdout
 
@@ -300,14 +300,27 @@ def test_runs_without_an_end_are_given_up(tmp_path: Path, command: Command) -> N
     done = command(*words, "--max-steps", "3")
     assert (done.returncode, done.stdout) == (4, "")
     # All of them: the whole grid is connected, and scores have not settled.
-    named = "did not end within 3 steps: 36 vertices still send, those of index 0, 1, 2, 3, 4, 5, 6, 7, ...; there is"
+    named = "did not end within 3 steps: 36 vertices still send (0, 1, 2, 3, 4, 5, 6, 7, ...); there is no answer"
     assert named in done.stderr
     done = command(*words, "--max-cycles", "20000")
     assert (done.returncode, done.stdout) == (4, "") and "did not end within 20,000 cycles" in done.stderr
     assert "wait for idleness" in done.stderr and "softswitch.h" in done.stderr  # where threads were
     assert not output.exists()
-    with pytest.raises(RunDied, match=r"the vertex of index 3 sends on pin 2, which the graph does not have"):
-        run_app.run(FIXTURES / "absent_pin.h", gs.read_graph("gen:ring:vertices=9"), engine=hardware("tiny"))
+    with pytest.raises(RunDied, match=r"vertex d sends on pin 2, which the graph does not have"):
+        run_app.run(FIXTURES / "absent_pin.h", named_ring(9), engine=hardware("tiny"))
+
+
+def named_ring(vertices: int) -> gs.Graph:
+    """Vertices a, b, c ..."""
+    names = [chr(ord("a") + i) for i in range(vertices)]
+    return gs.Graph.from_arrays(names, [*names[1:], names[0]])
+
+
+@pytest.mark.parametrize("where", ["tiny", "four"])
+def test_who_sends_for_ever_is_named(where: str) -> None:
+    """Without steps, and while threads run: they are halted, and their caches written back."""
+    with pytest.raises(RunDied, match=r"did not end within 50,000 cycles: 2 vertices still send \(c, h\); there is no"):
+        run_app.run(FIXTURES / "endless.h", named_ring(11), engine=hardware(where, max_cycles=50_000))
 
 
 @pytest.mark.parametrize("changes", [False, True])
@@ -315,7 +328,7 @@ def test_who_still_sends_is_named(changes: bool) -> None:
     """A path's first vertex is the source: of `sssp-sync` one vertex a step hears of it, and sends in the next."""
     path = gs.read_graph("gen:grid:width=30,height=1")
     engine = Hardware(config="tiny", mapping="random", max_steps=7)
-    with pytest.raises(RunDied, match=r"did not end within 7 steps: the vertex of index 8 still sends; there is no"):
+    with pytest.raises(RunDied, match=r"did not end within 7 steps: vertex 8 still sends; there is no"):
         if changes:
             gs.start("sssp-sync", path, engine=engine, source=0).go()
         else:

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A host of its own takes part in the barriers of its vertices: the softswitch's end of that.
 //
-// Odd keys are the host's; lists of edges stand at even ones.
+// Keys with their highest bit set are the host's; no place in memory has such an address.
 //
-//   host -> thread of a vertex   offset of its state * 2 + 1, message: as along an edge with the value E{}
+//   host -> thread of a vertex   HostToVertex + offset of its state, message: as along an edge with the value E{}
 //   gate -> host                 HostAsked: all is still; may we go on?
 //   host -> gate                 HostAnswer, HostSpoke | HostClosed
-//   thread -> host               HostWrongPin, pin, number of the vertex in the thread, address of the thread
+//   thread -> host               HostWrongPin or HostWrongEdge, pin or edge, number of the vertex in the thread,
+//                                address of the thread
 //
 //   all still | words 0, 1 | words 2, 3 ... | the gate asks, and does not wait for idleness before the answer | step
 //                                           ^-- again, as long as the host has sent anything in between  --|
@@ -23,7 +24,13 @@
 
 namespace gossamer {
 
-enum HostKey : uint32_t { HostAsked = 1, HostWrongPin = 3, HostAnswer = 0xFFFFFFFF };
+enum HostKey : uint32_t {
+  HostAsked = 1,
+  HostWrongPin = 3,
+  HostWrongEdge = 5,
+  HostToVertex = 0x80000000,
+  HostAnswer = 0xFFFFFFFF
+};
 enum HostBits : uint32_t {
   HostSpoke = 1,   // it has sent messages since its last answer
   HostClosed = 2,  // it sends no more, and need not be asked again

@@ -12,6 +12,7 @@ import numpy as np
 from gossamer.config import constants
 from gossamer.engines import _rtl_network
 from gossamer.engines._rtl_machine import Machine, debug_packet
+from gossamer.engines._rtl_process import Kind
 from gossamer.engines._rtl_run import silent
 from gossamer.errors import InputError
 
@@ -22,6 +23,8 @@ _CHUNK = 1 << 20
 """Bytes that are loaded between two reports of progress."""
 _READ = 1 << 16
 """Bytes that are read with one request."""
+_PATIENCE = 16
+"""Reads of so many bytes, some 5,000 cycles each, in which threads have to park."""
 
 
 class Loaded(Machine):
@@ -98,6 +101,27 @@ class Loaded(Machine):
                         f"thread {tile * threads + thread} still runs: what its cache holds is not in memory yet; read "
                         "memory, or load a program, when all threads have ended"
                     )
+
+    def halt(self) -> None:
+        """Has all threads stand still, but for those that wait for what does not come: ``flush`` may follow."""
+        self._each_thread("halt")
+        base = constants.value("dram_base")
+        parked = constants.enumeration("debug_report")["parked"]
+        # A thread tells when it is parked. Time passes while memory is read.
+        for _ in range(_PATIENCE):
+            read = _rtl_network.request("read", base, _READ, dest=self._loaders()[0])
+            self._simulator.request("N", struct.pack("<I", _READ // _rtl_network.PACKET) + read.tobytes())
+            told = self._simulator.until_done()
+            if not any(record.kind == Kind.REPLY and record.payload[0] == parked for record in told):
+                return
+
+    def resume(self) -> None:
+        """Lets threads go on that ``halt`` has parked."""
+        self._each_thread("resume")
+
+    def _each_thread(self, command: str) -> None:
+        """A command of the debug bus for every thread, without an answer."""
+        self.ask_each(b"".join(debug_packet(command, thread) for thread in range(self.config.threads_per_tile)), 0)
 
     def read(self, address: int, words: int) -> np.ndarray[tuple[int], np.dtype[np.uint32]]:
         """Words of memory, after what threads have in their caches was written back.
