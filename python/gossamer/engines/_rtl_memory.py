@@ -189,7 +189,8 @@ class Loaded(Machine):
             part = whole[at : at + _CHUNK]
             for dest, replies in self._every_memory():
                 self._accepted(_rtl_network.writes(begin + at, part, dest=dest), replies)
-            done(min(len(part), len(data)))
+            # Of the caller's own data, not of what stands beside.
+            done(min(begin + at + len(part), address + len(data)) - max(begin + at, address))
 
     def _zero(self, address: int, size: int, done: Callable[[int], object]) -> None:
         line = self.config.cache.line_bytes

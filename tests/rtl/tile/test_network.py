@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 import struct
 from collections.abc import Iterator
@@ -111,6 +112,61 @@ def test_writes_of_a_host_need_not_be_aligned(tile: Tile, seed: int) -> None:
         tile.write(DRAM + 0x1_0000 + at, data)
         image[at : at + len(data)] = data
     assert tile.read(DRAM + 0x1_0000, 1024).tobytes() == bytes(image)
+
+
+def test_loading_leaves_what_stands_beside(tile: Tile, seed: int) -> None:
+    """Data and zeroes with ends anywhere, over memory that is not zero; what is told of it adds up, byte by byte."""
+    source, line = random.Random(seed), tile.config.cache.line_bytes
+    base, size = DRAM + (1 << 20), 3 << 20
+    image = bytearray(source.randbytes(1 << 16) * (size >> 16))
+    tile.write(base, bytes(image))
+    # Within a line, from one into the next, whole lines, lines with both ends loose, more than is sent at a time.
+    sizes = [1, line - 1, line, line + 1, 3 * line, 10 * line + 5, source.randrange(1, 40 * line), (1 << 20) + 3]
+    segments: list[tuple[int, bytes]] = []
+    zeroes: list[tuple[int, int]] = []
+    at = 0
+    for length in [*sizes, *sizes]:
+        at += source.choice([0, 1, line // 2, line, source.randrange(4 * line)])
+        if source.random() < 0.5:
+            segments.append((base + at, source.randbytes(length)))
+        else:
+            zeroes.append((base + at, length))
+        image[at : at + length] = segments[-1][1] if segments and segments[-1][0] == base + at else bytes(length)
+        at += length
+    code = [0x0000_006F] * 5
+    told: list[tuple[int, int]] = []
+    tile.load(code, segments, zeroes=zeroes, on_progress=lambda done, total: told.append((done, total)))
+    assert tile.read(base, size // 4).tobytes() == bytes(image)
+    total = 4 * len(code) + sum(len(data) for _, data in segments) + sum(length for _, length in zeroes)
+    assert {of for _, of in told} == {total} and told[-1][0] == total
+    assert all(before < after for (before, _), (after, _) in itertools.pairwise(told))
+    # Not all at once: a user sees it go on.
+    assert len(told) > len(segments) + len(zeroes)
+
+
+def test_variables_of_a_program_begin_with_zeroes(tile: Tile, tmp_path: Path) -> None:
+    """Those that have no value of their own, over memory that a program before has left; nothing beyond them changes."""
+    source = tmp_path / "zeroes.c"
+    source.write_text(
+        "#include <stdint.h>\nuint8_t values[7] = {1, 2, 3, 4, 5, 6, 7};\nuint8_t zeroes[5003];\n"
+        "int main(void) {\n  uint32_t sum = 0;\n  for (uint32_t i = 0; i < sizeof zeroes; ++i) sum += zeroes[i];\n"
+        "  for (uint32_t i = 0; i < sizeof values; ++i) sum += values[i];\n  return (int)sum;\n}\n"
+    )
+    image = device.build(source, tile.config)
+    behind = max(part.address + part.size for part in image.segments)
+    assert any(part.size > len(part.data) for part in image.segments)
+    assert any((part.address + part.size) % tile.config.cache.line_bytes for part in image.segments)
+    begin, end = DRAM, behind + 256
+    dirt = bytes([0xA5]) * (-(-(end - begin) // 4) * 4)
+    tile.write(begin, dirt)
+    expected = bytearray(dirt)
+    for part in image.segments:
+        data = part.data + bytes(part.size - len(part.data))
+        expected[part.address - begin : part.address - begin + len(data)] = data
+    tile.load_image(image)
+    assert tile.read(begin, len(dirt) // 4).tobytes() == bytes(expected)
+    done = tile.run(1, max_cycles=1_000_000)
+    assert (done.reason, done.codes) == ("done", {0: 28})
 
 
 def test_instruction_memories_are_written_together_or_alone(tile: Tile, seed: int) -> None:
