@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from gossamer.config import Config
 
 _LINK_PATIENCE = 200_000
-"""Cycles in which a link must come up."""
+"""Cycles in which a link must come up, beside eight flights of what both ends say to each other."""
 _BURST = 8
 """Flits for which an input of a switch keeps an output."""
 _MOST_BOARDS = 4
@@ -45,7 +45,8 @@ class Cluster(Board):
     ``workers`` share the boards, or MPI ``ranks``, processes of maybe many machines: cycles and output are the same
     with any number of either; ranks write neither waves nor traces. ``frame_loss`` is the share of frames that wires
     lose, and damage; ``cut`` are cables that are cut, ``LINK@CYCLE`` of the first run or ``LINK`` for one that never
-    comes up. ``seed`` is for what is lost. InputError for what cannot be simulated.
+    comes up. ``seed`` is for what is lost. ``flight`` is that of all wires, in place of the configuration's. InputError
+    for what cannot be simulated.
     """
 
     def __init__(
@@ -65,6 +66,7 @@ class Cluster(Board):
         workers: int | None = None,
         ranks: int = 1,
         tile: int = 0,
+        flight: int | None = None,
     ) -> None:
         self.plan = cluster if isinstance(cluster, Plan) else Plan(cluster)
         if not 0.0 <= frame_loss < 1.0:
@@ -73,6 +75,7 @@ class Cluster(Board):
         self._loss, self._seed = round(frame_loss * (1 << 20)), seed
         config = self.plan.config
         self._board_tiles = config.tiles
+        self._flight = int(config.links.flight_cycles) if flight is None else flight
         if ranks > self.plan.boards:
             raise InputError(
                 f"--ranks {ranks}: cluster {self.plan.cluster.name} has {self.plan.boards} boards, and each rank "
@@ -107,7 +110,7 @@ class Cluster(Board):
 
     def _options(self) -> list[str]:
         options = ["--boards", str(self.plan.boards), "--loss", str(self._loss), "--damage", str(self._loss)]
-        options += ["--seed", str(self._seed)]
+        options += ["--seed", str(self._seed), "--flight", str(self._flight)]
         for board in self.plan.hosts:
             options += ["--host", str(board)]
         for wire in self.plan.wires(self._cuts):
@@ -237,7 +240,7 @@ class Cluster(Board):
             if answer.value & 1:
                 return
             begun = answer.cycle if begun is None else begun
-            if answer.cycle - begun > _LINK_PATIENCE:
+            if answer.cycle - begun > _LINK_PATIENCE + 8 * self._flight:
                 raise InputError(
                     f"cluster {self.plan.cluster.name}: link {self.plan.cable_name(cable)} did not come up"
                 )
