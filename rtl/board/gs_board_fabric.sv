@@ -22,7 +22,7 @@ module gs_board_fabric
   /// places for jobs, 1 to 16
   parameter  int unsigned Jobs    = 1,
   /// log2 of the routing table's entries
-  parameter  int unsigned TableW  = 10,
+  parameter  int unsigned TableW  = SwitchTableBits,
   /// log2 of the beats in each channel's cache of records
   parameter  int unsigned CacheW  = 9,
   /// sizes of the links

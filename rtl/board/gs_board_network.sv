@@ -25,7 +25,7 @@ module gs_board_network
   /// jobs that idle detection looks at
   parameter  int unsigned Jobs     = 1,
   /// log2 of the routing table's entries
-  parameter  int unsigned TableW   = 10,
+  parameter  int unsigned TableW   = SwitchTableBits,
   /// log2 of the beats in each channel's cache of records
   parameter  int unsigned CacheW   = 9,
   /// sizes of the links

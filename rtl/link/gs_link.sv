@@ -116,7 +116,8 @@ module gs_link
   logic [RingW-1:0] ring_waddr, ring_raddr, kept, frame_start, lost_start;
   logic [WordsW-1:0] frame_words, lost_words;
   word_t ring_wdata, ring_rdata;
-  seq_t frame_packets, next, lost_seq, sent_seq, want;
+  logic [PacketsW-1:0] frame_packets;
+  seq_t next, lost_seq, sent_seq, want;
   logic lost, free, sent, sent_hello, sent_data, sent_new, unacknowledged, hello, plain, ended;
   stamp_t stamp, echo_q;
   slots_t map;

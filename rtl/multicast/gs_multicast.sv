@@ -24,7 +24,7 @@ module gs_multicast
   /// log2 of the beats that are fetched ahead
   parameter  int unsigned SlotW      = 4,
   /// flits of a payload; a power of two
-  parameter  int unsigned MaxFlits   = 16,
+  parameter  int unsigned MaxFlits   = PlaceFlits,
   /// credits of a channel, both ways
   parameter  int unsigned Window     = 8,
   /// bits of a tag at the memory; not to be set
@@ -60,7 +60,7 @@ module gs_multicast
   output logic     [Vcs-1:0]   received_o,
   output job_tag_t [Vcs-1:0]   sent_tag_o,
   output job_tag_t [Vcs-1:0]   received_tag_o,
-  // Counted: records that mean nothing, lookups of records, and those that the cache had
+  // Counted: records and messages that mean nothing, lookups of records, and those that the cache had
   output logic     [Vcs-1:0]   bad_o,
   output logic     [Vcs-1:0]   lookup_o,
   output logic     [Vcs-1:0]   hit_o

@@ -22,7 +22,7 @@ module gs_multicast_idle
   output idle_status_t       status_o
 );
   // A router holds no more messages than flits.
-  localparam int unsigned InsideW = $clog2(Vcs * (RouterBufferFlits + 16) + 1);
+  localparam int unsigned InsideW = $clog2(Vcs * (RouterBufferFlits + 2 * gs_multicast_pkg::PlaceFlits) + 1);
   logic [InsideW-1:0] inside_q, inside_d;
   logic [31:0] sent_q, received_q;
   logic [$clog2(Vcs+1)-1:0] enters, sends, receives;

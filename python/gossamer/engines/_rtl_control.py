@@ -18,8 +18,8 @@ ANSWERS = 12
 """Packets to one board that are under way; it has room for 16 answers."""
 BOARD_UNIT = 31
 """The unit of a board's own counters."""
-TABLE_BITS = 10
-"""log2 of the entries of a switch's table."""
+TABLE = 1 << constants.value("switch_table_bits")
+"""Entries of a switch's table, of boards and of hosts."""
 _OP = constants.enumeration("control_op")
 
 
@@ -92,7 +92,7 @@ def table(board: int, first: int, entries: Sequence[int]) -> list[Flits]:
 
 def host_entry(number: int) -> int:
     """Index of a host's entry."""
-    return (1 << TABLE_BITS) - 1 - number
+    return TABLE - 1 - number
 
 
 def decode(flits: Flits, cycle: int) -> Answer | Event | None:
