@@ -44,7 +44,9 @@ module gs_multicast_copies
   output job_tag_t    received_tag_o,
   // A record that its beat does not have whole (it is left out), too many of them, records behind an indirection, a
   // circle; a key without a payload, a packet that is too long
-  output logic        bad_o
+  output logic        bad_o,
+  /// no packet is inside
+  output logic        empty_o
 );
   localparam int unsigned PlaceW = $clog2(MaxFlits);
   typedef logic [PlaceW:0] count_t;
@@ -283,6 +285,8 @@ module gs_multicast_copies
     bad_o      <= rst_ni && (drop || skips || (beat_takes && beat.count > 16'(BeatRecords)) || empty_key || cuts ||
                             (indirect_begins && (count_q != 3'd1 || chain_q == '1)));
   end
+
+  assign empty_o = open_q == '0;
 
   logic unused;
   assign unused = ^{work_q.copy.indirect, work_q.copy.wide};

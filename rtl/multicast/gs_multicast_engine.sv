@@ -58,10 +58,12 @@ module gs_multicast_engine
   // Counted: records and messages that mean nothing, lookups of records, and those that the cache had
   output logic                 bad_o,
   output logic                 lookup_o,
-  output logic                 hit_o
+  output logic                 hit_o,
+  /// no flit is inside
+  output logic                 empty_o
 );
   // ---------------------------------------------------------------- queue
-  logic queue_valid, queue_ready, inside_q, is_key, key_free;
+  logic queue_valid, queue_ready, inside_q, is_key, key_free, copies_empty;
   logic unused_queue_ready;
   flit_t queue_flit;
   logic [$clog2(QueueFlits+1)-1:0] unused_count;
@@ -176,8 +178,10 @@ module gs_multicast_engine
     .received_o,
     .sent_tag_o,
     .received_tag_o,
-    .bad_o
+    .bad_o,
+    .empty_o         (copies_empty)
   );
+  assign empty_o = copies_empty && !queue_valid;
 
   always_ff @(posedge clk_i) begin
     entered_o     <= rst_ni && in_valid_i && !inside_q && in_i.kind == FlitKindKey;

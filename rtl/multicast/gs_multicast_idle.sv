@@ -12,6 +12,8 @@ module gs_multicast_idle
   input  logic               clk_i,
   input  logic               rst_ni,
   input  logic     [4:0]     job_i,
+  /// one cycle: the job begins anew; no message of it is inside
+  input  logic               clear_i,
   // From the router, by virtual channel
   input  logic     [Vcs-1:0] entered_i,
   input  job_tag_t [Vcs-1:0] entered_tag_i,
@@ -40,7 +42,7 @@ module gs_multicast_idle
   end
 
   always_ff @(posedge clk_i) begin
-    if (!rst_ni) begin
+    if (!rst_ni || clear_i) begin
       inside_q   <= '0;
       sent_q     <= '0;
       received_q <= '0;

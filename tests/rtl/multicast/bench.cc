@@ -268,6 +268,7 @@ void Bench::finish() {
   for (int i = 0; i < 100; ++i) tick();
   CHECK(received == messages, "%llu of %llu messages count as consumed", (unsigned long long)received,
         (unsigned long long)messages);
+  CHECK(top->empty_o, "all has left, and something is inside");
   CHECK(sent == copies, "%llu of %llu copies count as sent", (unsigned long long)sent, (unsigned long long)copies);
 }
 
