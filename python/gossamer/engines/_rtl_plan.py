@@ -38,6 +38,13 @@ class Tree:
     parent: dict[int, int]
     children: dict[int, list[int]]
 
+    def boards(self) -> list[int]:
+        """All boards, each behind its parent."""
+        found = [self.root]
+        for board in found:
+            found += self.children[board]
+        return found
+
 
 class Plan:
     """All that a simulator and a host must know of a cluster. InputError where it cannot be simulated."""

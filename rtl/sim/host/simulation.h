@@ -122,7 +122,7 @@ class Simulation {
           break;
         }
         case 'Y': trace_.symbols(symbols(request)); break;
-        case 'R': run(request.word(0), request.long_word(8), request.long_word(16)); break;
+        case 'R': run(threads_of(request), request.long_word(8), request.long_word(16)); break;
         case 'T':
           tell_watched();
           own_.put(Kind::Done, cycle_, 0, nullptr, 0);
@@ -298,15 +298,27 @@ class Simulation {
 
   // ---- Running ----
 
-  void run(uint32_t threads, uint64_t most, uint64_t watchdog) {
+  /// How many threads of each board a run starts.
+  std::vector<uint32_t> threads_of(const Request& request) const {
+    constexpr uint32_t kOfBoard = Machine::kBoardTiles * kThreads;
+    constexpr size_t kHead = 24;
+    std::vector<uint32_t> all(tiles_ / Machine::kBoardTiles);
+    for (uint32_t b = 0, left = request.word(0); b < all.size(); ++b) {
+      all[b] = std::min(left, kOfBoard);
+      left -= all[b];
+      if (request.payload.size() > kHead) all[b] = std::min(request.word(kHead + 4 * b), kOfBoard);
+    }
+    return all;
+  }
+
+  void run(const std::vector<uint32_t>& threads, uint64_t most, uint64_t watchdog) {
     issued_first_ = issued();
     movement_.begin(ranks_, cycle_, issued_first_);
     machine_.begin(cycle_);
     watch_begin();
     each_own([&](unsigned t) {
       // Threads of a board that take part, and those of its tiles up to this one.
-      const uint32_t others = t / Machine::kBoardTiles * Machine::kBoardTiles * kThreads;
-      const uint32_t its = threads > others ? std::min(threads - others, Machine::kBoardTiles * kThreads) : 0;
+      const uint32_t its = threads[t / Machine::kBoardTiles];
       const uint32_t before = t % Machine::kBoardTiles * kThreads;
       const uint32_t mine = its > before ? std::min(its - before, kThreads) : 0;
       hosts_[t].start(mine, its, Machine::kBoardTiles > 1, cycle_);
