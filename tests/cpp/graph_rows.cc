@@ -54,9 +54,10 @@ std::vector<Edge> random_edges(std::mt19937_64& random, std::uint64_t vertices, 
 
 GS_TEST(transpose_is_a_sort_by_target) {
   std::mt19937_64 random(check::seed);
-  for (const std::uint64_t vertices : {1u, 7u, 1000u, 60000u})
+  // From one bucket of targets to many, the last of them not full; several parts of the edges.
+  for (const std::uint64_t vertices : {1u, 7u, 1000u, 60001u})
     for (const std::size_t count :
-         {std::size_t{0}, std::size_t{50}, check::pick<std::size_t>(110000, 110000, 2000000)})
+         {std::size_t{0}, std::size_t{50}, check::pick<std::size_t>(150000, 150000, 2000000)})
       for (const int threads : {1, 2, 5}) {
         const auto edges = random_edges(random, vertices, count);
         const Rows rows = rows_of(vertices, edges);

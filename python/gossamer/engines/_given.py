@@ -13,7 +13,7 @@ import numpy as np
 from gossamer import native, places
 from gossamer.apps import App, Numbers
 from gossamer.errors import HandlerDied, NoAnswer
-from gossamer.graph import CSR, Graph
+from gossamer.graph import CSR, Graph, _native
 from gossamer.run_app import Result
 
 _TYPES = {np.dtype(np.int32): 1, np.dtype(np.int64): 3, np.dtype(np.float32): 5, np.dtype(np.float64): 6}
@@ -164,10 +164,11 @@ class Given:
 
         def complete(_context: int, wanted: ctypes._Pointer[_Graph], want_in: int) -> None:
             try:
-                if want_in:
-                    wanted.contents.into = _csr(graph.into)
-                else:
-                    wanted.contents.out = _csr(graph.out)
+                with _native.stopping_at(self.stop):
+                    if want_in:
+                        wanted.contents.into = _csr(graph.into)
+                    else:
+                        wanted.contents.out = _csr(graph.out)
             except BaseException as error:
                 self.failure.append(error)
 

@@ -114,7 +114,12 @@ def _listen(work: Callable[[], None], stop: ctypes.c_int, progress: ctypes.Array
         finally:
             done.set()
 
-    threading.Thread(target=all_of_it, daemon=True).start()
+    try:
+        threading.Thread(target=all_of_it, daemon=True).start()
+    except RuntimeError:
+        raise RunDied(
+            f"{what}: the system gives no thread to run on; end other programs, or raise the limit (ulimit -u)"
+        ) from None
     shown = False
     try:
         done.wait(1.0)
