@@ -124,8 +124,8 @@ class _Asked:
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             if signal.getsignal(number) not in (signal.SIG_IGN, None):
                 self._before[number] = signal.signal(number, self._note)
-        # Python calls our handler between two steps of its own: one that came just before a wait began would be heard of
-        # when that ends. What its own handler writes ends the wait.
+        # Python calls our handler between two steps of its own: a signal just before a wait would be heard of when that
+        # ends. What Python's own handler writes ends the wait.
         self._wakes_before = signal.set_wakeup_fd(self._wakes, warn_on_full_buffer=False)
 
     def _note(self, number: int, _frame: FrameType | None) -> None:

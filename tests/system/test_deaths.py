@@ -22,9 +22,9 @@ from made_graphs import graph_of, random_edges
 
 import gossamer as gs
 from gossamer import apps
+from gossamer.errors import HandlerDied
 from gossamer.graph import _native
 from gossamer.graph._graph import transposed
-from gossamer.errors import HandlerDied
 
 LAUNCHER = [sys.executable, str(ROOT / "gossamer")]
 HEADER = ROOT / "tests" / "fixtures" / "vertices" / "dies.h"
