@@ -14,7 +14,7 @@ from gossamer import native, places
 from gossamer.apps import App, Numbers
 from gossamer.errors import HandlerDied, NoAnswer
 from gossamer.graph import CSR, Graph, _native
-from gossamer.run_app import Result
+from gossamer.results import Result
 
 _TYPES = {np.dtype(np.int32): 1, np.dtype(np.int64): 3, np.dtype(np.float32): 5, np.dtype(np.float64): 6}
 _SYMMETRIC = 1

@@ -13,11 +13,11 @@ from typing import TypeVar
 
 from gossamer import native
 from gossamer.apps import App, Numbers
-from gossamer.engines import Change, Engine, Indices, Standing, Weights
+from gossamer.engines._base import Change, Engine, Indices, Standing, Weights
 from gossamer.engines._given import Given, Going, change, collect, explained
 from gossamer.errors import HandlerDied, RunDied
 from gossamer.graph import Graph
-from gossamer.run_app import Result
+from gossamer.results import Result
 
 _T = TypeVar("_T")
 
