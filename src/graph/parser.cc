@@ -254,6 +254,7 @@ void Parser::work(Worker& worker) {
 }
 
 void Parser::parse(Block& block, Worker& worker) {
+  count_work(block.size);
   std::uint64_t lines = 0;
   std::optional<Failure> failure = parsed_with(block, worker, lines);
   format_->parsed(block);

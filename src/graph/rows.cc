@@ -88,6 +88,7 @@ void build(std::vector<EdgeStore*>& stores, const Numbering& numbering, unsigned
     start[b + 1] = start[b];
     for (auto* store : stores) start[b + 1] += store->bucket_edges(b);
   }
+  count_work(buckets * stores.size());
   const std::uint64_t vertices = numbering.count();
   offsets[vertices] = start[buckets];
   std::fill(offsets + std::min<std::uint64_t>(vertices, numbering(buckets * width)), offsets + vertices,
@@ -100,6 +101,7 @@ void build(std::vector<EdgeStore*>& stores, const Numbering& numbering, unsigned
     const std::uint32_t end = numbering((bucket + 1) * width);
     if (first == end) return;
     if (start[bucket + 1] - start[bucket] > 0xffffffffu) throw std::bad_alloc();
+    count_work(3 * (start[bucket + 1] - start[bucket]) + (end - first) + 3 * stores.size());
     std::uint32_t* const mine = targets + start[bucket];
     at.assign(end - first + 1, 0);
     auto row = [&](std::uint32_t source) { return numbering(source) - first; };
@@ -566,6 +568,8 @@ static int guarded(Body&& body) {
 }
 
 extern "C" {
+
+uint64_t gs_graph_work() { return gossamer::graph::work.load(); }
 
 int gs_graph_transpose(uint64_t vertices, uint64_t edges, const uint64_t* offsets, const uint32_t* targets,
                        const void* weights, int weight_type, int threads, uint64_t* new_offsets, uint32_t* new_targets,
