@@ -16,7 +16,7 @@ _PUBLIC = {
     "Graph": "gossamer.graph",
     "read_graph": "gossamer.graph",
     "write_graph": "gossamer.graph",
-    "Result": "gossamer.run_app",
+    "Result": "gossamer.results",
     "run": "gossamer.run_app",
     "start": "gossamer.changing",
     "Run": "gossamer.changing",

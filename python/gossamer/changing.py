@@ -19,7 +19,8 @@ from gossamer.engines._given import labelled
 from gossamer.errors import InputError
 from gossamer.graph import CSR, Graph
 from gossamer.graph._graph import from_edges
-from gossamer.run_app import Result, check, checked
+from gossamer.results import Result
+from gossamer.run_app import check, checked
 
 _MOST_VERTICES = 2**32 - 2
 

@@ -80,7 +80,8 @@ std::string lineOf(const std::string& places) {
       for (std::string line; std::getline(lines, line);) {
         line = line.substr(0, line.find(" (discriminator"));
         const size_t colon = line.rfind(':');
-        if (colon == std::string::npos || line.find_first_not_of("0123456789", colon + 1) != std::string::npos) continue;
+        if (colon == std::string::npos || line.find_first_not_of("0123456789", colon + 1) != std::string::npos)
+          continue;
         const std::string file = std::filesystem::path(line.substr(0, colon)).lexically_normal().string();
         if (!isUsers(file) || colon + 1 == line.size()) continue;
         return (startsWith(file, here) ? file.substr(here.size()) : file) + line.substr(colon);

@@ -18,7 +18,7 @@ from made_graphs import graph_of, random_edges
 
 import gossamer as gs
 from gossamer import apps
-from gossamer.engines import _given, _rtl_standing, rtl_vertices
+from gossamer.engines import _given, _rtl_opened, _rtl_standing
 from gossamer.errors import NoAnswer
 
 FIXTURES = ROOT / "tests" / "fixtures" / "descriptors"
@@ -347,8 +347,8 @@ def test_structs_are_those_of_the_header() -> None:
         "gs_parameter": _given._Parameter,
         "gs_run_options": _given._Options,
         "gs_statistics": _given.Statistics,
-        "gs_relation": rtl_vertices.Wiring,
-        "gs_problem": rtl_vertices.Opened,
+        "gs_relation": _rtl_opened.Wiring,
+        "gs_problem": _rtl_opened.Opened,
         "gs_part": _rtl_standing.Part,
     }.items():
         (body,) = re.findall(rf"struct {struct_name} \{{\n(.*?)\n\}};", header, re.S)

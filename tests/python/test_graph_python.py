@@ -147,7 +147,9 @@ def test_what_becomes_of_weights_is_warned_of() -> None:
     graph = gs.Graph.from_arrays([0, 1], [1, 0], weights=[3, 4])
     with pytest.warns(gs.GraphWarning, match=r"^pagerank takes no notice of weights; those of the graph are ignored$"):
         gs.run("pagerank", graph)
-    with pytest.warns(gs.GraphWarning, match=r"^the graph has no weights; to sssp every edge has the weight 1$") as all_:
+    with pytest.warns(
+        gs.GraphWarning, match=r"^the graph has no weights; to sssp every edge has the weight 1$"
+    ) as all_:
         gs.start("sssp", gs.Graph.from_arrays([0, 1], [1, 0]))
     assert all_[0].filename == __file__
 

@@ -21,6 +21,7 @@ import scipy.sparse
 import zstandard
 from conftest import Size
 
+from gossamer.errors import InputError
 from gossamer.graph import Graph, read_graph
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
@@ -336,7 +337,9 @@ def test_decimal_weights_are_the_nearest_doubles(tmp_path: Path, seed: int, size
     assert [w.hex() for w in weights.tolist()] == [float(word).hex() for word in words]
 
 
-@pytest.mark.parametrize("heading", ["source,target,weight", "# made by hand\n\nFrom Node_1\tTo\tcost", '"src" "dst" "w"'])
+@pytest.mark.parametrize(
+    "heading", ["source,target,weight", "# made by hand\n\nFrom Node_1\tTo\tcost", '"src" "dst" "w"']
+)
 @pytest.mark.parametrize("words", [False, True])
 def test_headings_of_three_columns_are_left_out(tmp_path: Path, heading: str, words: bool) -> None:
     path = tmp_path / "edges.csv"

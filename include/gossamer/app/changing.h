@@ -36,6 +36,7 @@ struct ChangingRun final : AppResult<App> {
 
   void start(const gs_graph& graph, const gs_run_options& options) {
     const PoolLease pool(options.threads ? options.threads : defaultThreads());
+    pool->stopAt(runOptions(options).stop);
     this->prepare(graph, options, *pool);
     info_ = {static_cast<uint32_t>(graph.vertices), graph.edges, graph.weight_type != GS_NONE, graph.weight_low,
              graph.weight_high};
@@ -84,6 +85,7 @@ struct ChangingRun final : AppResult<App> {
     refuseBroken();
     const PoolLease pool(run.threads ? run.threads : defaultThreads());
     run.pool = &*pool;
+    pool->stopAt(run.stop);
     const std::unique_ptr<Engine<V>> engine = makeEngine<V>(options.engine);
     if (!engine) throw std::invalid_argument(std::string("there is no engine ") + options.engine);
 

@@ -135,6 +135,7 @@ class Run {
     if constexpr (hasSettled) heard_ = Bitmap(n_);
     shareReceivers();
     for (unsigned t = 0; t < threads_; ++t) pool_.watch(t, &locals_[t].at);
+    pool_.stopAt(options.stop);
   }
 
   ~Run() {
@@ -242,6 +243,8 @@ class Run {
                Local& local) {
     constexpr bool ranked = hasPriority && How != Wake::bitmap;
     local.at.vertex = v;
+    // What the handler touches by way of its state comes behind this, so that a fault is blamed on the right vertex.
+    asm volatile("" : "+r"(v));
     if constexpr (hasSettled) {
       // Nothing heard since the last step: then nothing that it hears matters.
       if (!at.heard->test(v) && vertex(v, at.state + v, at.pin + v).settled()) return;

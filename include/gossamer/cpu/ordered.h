@@ -32,7 +32,7 @@ void Run<V>::inOrder() {
   uint32_t v = 0;
   size_t cursor = 0;
   for (uint64_t turn = 0;; ++turn) {
-    if (turn % 1024 == 0 && rest()) break;
+    if (turn % 256 == 0 && rest()) break;
     if (sorted && !queue_.waiting()) nextReady(cursor);
     if (queue_.waiting() >= large) dealOut();
     if (lanes_.some() && lanes_.bound() <= queue_.bound()) {
@@ -327,6 +327,7 @@ void Run<V>::pushWave(unsigned range, Local& local) {
   const uint32_t high = first_[range + 1];
   for (const Relation& r : net_.relations) {
     for (size_t i = 0; i < wave_.size(); ++i) {
+      if (i % 1024 == 0 && stopped()) return;
       askForRow(r.out, low, i);
       if (wave_pin_[i] != Pin(r.pin)) continue;
       const auto [begin, end] = within(r.out, wave_[i], low, high, local);

@@ -157,7 +157,9 @@ void Run<V>::straight() {
   if (!listed_ && ready_count_ < n_ / 64) enlist();
   if (!listed_) touched_listed_ = false;
   if (listed_) {
+    uint32_t turns = 0;
     for (const uint32_t v : list_) {
+      if (turns++ % 1024 == 0 && stopped()) break;
       if constexpr (listsTouched) {
         if (touched_listed_ && ready_.test(v) && !touched_.test(v)) noteTouched(v);
       }
@@ -168,7 +170,7 @@ void Run<V>::straight() {
   } else {
     // In index order; a receiver further on sends what it has gathered in
     // the same sweep.
-    for (size_t w = 0; w < ready_.words(); ++w) {
+    for (size_t w = 0; w < ready_.words() && !stopped(); ++w) {
       uint64_t later = ~uint64_t{0};
       while (const uint64_t bits = ready_.word(w) & later) {
         const int bit = std::countr_zero(bits);

@@ -21,7 +21,7 @@ from gossamer.paths import DATA
 if TYPE_CHECKING:
     from gossamer.apps import App
     from gossamer.graph import Graph
-    from gossamer.run_app import Result
+    from gossamer.results import Result
 
 BUNDLED = DATA / "debian12.adj.gz"
 
