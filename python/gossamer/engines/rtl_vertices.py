@@ -144,11 +144,6 @@ class Hardware(Engine):
 
     def check(self, app: App, threads: int) -> None:
         """Raises InputError for what the hardware does not do; installs what simulation needs."""
-        if app.sums_reals:
-            raise InputError(
-                f"{app.name}: its steps have a Sum of floating-point numbers, which barriers of the hardware do not "
-                "carry; take a FixedSum"
-            )
         if threads not in (0, self.machine.threads):
             raise InputError(f"--threads {threads}: vertices use all {self.machine.threads} threads of the machine")
         gossamer_setup.require("rtl")
