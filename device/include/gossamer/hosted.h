@@ -9,8 +9,10 @@
 //   thread -> host               HostWrongPin or HostWrongEdge, pin or edge, number of the vertex in the thread,
 //                                address of the thread
 //
-//   all still | exponents of sums of floating-point numbers ... | words 0, 1 | words 2, 3 ... | the gate asks, and does not wait for idleness before the answer | step
+//   all still | words 0, 1 | words 2, 3 ... | the gate asks, and does not wait for idleness before the answer | step
 //                                           ^-- again, as long as the host has sent anything in between  --|
+//
+// Where there are sums of floating-point numbers, barriers for their exponents come first (thread_aggregates.h).
 //
 // The gate is the first thread of the first board. The hardware counts the messages of the host's port. So whatever
 // the host sent before its answer has had its effects when the barrier behind the answer comes, and whatever vertices

@@ -221,8 +221,8 @@ class Hardware(Engine):
 
             verdict = Verdict(self, app, graph, tile, image, tables, vertex_at)
             run, messages = self.go(verdict)
-            memories = [tile.read_memory(*span) for span in tables.spans()]
-            found = tables.results(memories)
+            memories = [tile.read_memory(*span) for span in tables.outcome.spans()]
+            found = tables.outcome.results(memories)
             verdict.believe(found)
         for message in messages:
             native.check(app.library.gs_app_hear(handle, message.data[4 : 4 + opened.message_bytes]))
@@ -236,7 +236,7 @@ class Hardware(Engine):
         }
         parts = mapper.cut(mapping, *problem.ends(), machine)
         stats |= {f"mapped_{name}": value for name, value in dataclasses.asdict(parts).items()}
-        return stats, tables.aggregates(memories)
+        return stats, tables.outcome.aggregates(memories)
 
     # ---- The machine ----
 
