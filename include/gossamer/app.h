@@ -156,8 +156,6 @@ std::string describeApp() {
   json += ",\"reads_edges\":" + std::string(rules::ReadsEdges<typename App::Vertex> ? "true" : "false");
   json += ",\"writes_edges\":" + std::string(rules::WritesEdges<typename App::Vertex> ? "true" : "false");
   json += ",\"goes_on\":" + std::string(rules::GoesOn<typename App::Vertex> ? "true" : "false");
-  const bool sumsReals = aggregates::sumsReals<typename App::Aggregates>();
-  json += ",\"sums_reals\":" + std::string(sumsReals ? "true" : "false");
   json += ",\"uses_weights\":" + std::string(std::is_empty_v<typename App::Edge> ? "false" : "true");
   json += ",\"state_bytes\":" + std::to_string(rules::bytesOf<typename App::State>());
   json += ",\"edge_bytes\":" + std::to_string(rules::bytesOf<typename App::Edge>());

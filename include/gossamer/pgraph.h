@@ -121,11 +121,6 @@ class PGraphOf {
   }
 
   Job<V> onBoards() const {
-    if constexpr (aggregates::sumsReals<typename V::Aggregates>()) {
-      throw Error(
-          "start: the vertex's steps have a Sum of floating-point numbers, which barriers of the hardware do "
-          "not carry; take a FixedSum");
-    }
     auto run = std::make_unique<typename Job<V>::Running>();
     wire(*run);
     run->state = Array<S>(states_.size());

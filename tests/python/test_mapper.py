@@ -99,7 +99,7 @@ def test_what_threads_write_is_found(seed: int) -> None:
     machine = mapper.Machine(config, 2)
     mapping = mapper.assign(90, *given.ends(), machine, method="random", seed=3)
     tables = mapper.Tables(given, mapping, machine, LAYOUT, base=BASE)
-    spans = list(tables.spans())
+    spans = list(tables.outcome.spans())
     read = [bytearray(size) for *_, size in spans]
     for memory, address, data in tables.images():
         for (there, begin, size), held in zip(spans, read, strict=True):
@@ -110,7 +110,7 @@ def test_what_threads_write_is_found(seed: int) -> None:
         memory = thread // (config.threads)
         at = int(tables.headers[thread]) - spans[memory][1] + 36
         struct.pack_into("<7I", read[memory], at, 1, 5, 1000 + thread, thread, 7, 0, 0)
-    results = tables.results([bytes(m) for m in read])
+    results = tables.outcome.results([bytes(m) for m in read])
     assert (results["sends"] == 1000 + np.arange(machine.threads)).all()
     assert (results["delivered"] == np.arange(machine.threads)).all() and (results["steps"] == 5).all()
 

@@ -30,7 +30,7 @@
 
 #include <gossamer/hosted.h>
 #include <gossamer/polite.h>
-#include <gossamer/reduce.h>
+#include <gossamer/thread_aggregates.h>
 #include <gossamer/thread_edges.h>
 #include <stddef.h>
 #include <tinsel.h>
@@ -241,7 +241,7 @@ class Softswitch {
     const Entry* next = nullptr;  // entries of the message in the slot that are still to be sent
     const Entry* behind = nullptr;
     unsigned active = 1;
-    int64_t totals[words + 1];  // of the last step; no array has no element
+    int64_t totals[totalWords<A>];  // of the last step
     aggregates::save(A{}, totals);
     [[maybe_unused]] std::conditional_t<isHosted, Hosted<A>, None> hosted;
     for (;;) {
@@ -347,7 +347,7 @@ class Softswitch {
         } else {
           idle = tinselIdle(!active);
           // The first two words come with the release that ends the messages of the step's own sends; others have come.
-          if (words > 0 && idle == 2 && header->steps) takeWords<A>(totals, 0);
+          if (words > 0 && idle == 2 && header->steps) takeWords<A>(totals, 0, totals);
         }
         if (idle == 2) break;
         if (idle) {
@@ -510,7 +510,7 @@ class Softswitch {
     if constexpr (words > 0) {
       int64_t came[words + 1];
       __builtin_memcpy(came, totals, sizeof came);
-      if (!isHosted && time) takeWords<A>(came, 0);
+      if (!isHosted && time) takeWords<A>(came, 0, totals);
       aggregates::load(before, came);
     }
     V now = first(header, time);
@@ -527,13 +527,19 @@ class Softswitch {
       int64_t given[words];
       aggregates::save(mine, given);
       // A barrier carries two words. Nobody sends before the last of these, so none ends early.
-      for (size_t i = 2; i < words; i += 2) {
-        giveWords<A>(given, i);
+      for (size_t i = 0; i < exponentBarriers<A>; ++i) {
+        giveExponents<A>(given, i);
         while (tinselIdle(0) == 0) {
         }
-        takeWords<A>(totals, i);
+        takeExponents<A>(totals, i);
       }
-      giveWords<A>(given, 0);
+      for (size_t i = 2; i < words; i += 2) {
+        giveWords<A>(given, i, totals);
+        while (tinselIdle(0) == 0) {
+        }
+        takeWords<A>(totals, i, totals);
+      }
+      giveWords<A>(given, 0, totals);
     }
     return {end, active};
   }

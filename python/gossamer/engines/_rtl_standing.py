@@ -289,7 +289,7 @@ class OnBoards(Standing):
         verdict = Verdict(hardware, self._app, graph, tile, self._image, made.tables, vertex_at)
         run, messages = hardware.go(verdict)
         read = [tile.read_memory(*span) for span in made.spans()]
-        found = made.tables.results(read)
+        found = made.tables.outcome.results(read)
         verdict.believe(found)
         for message in messages:
             native.check(self._app.library.gs_app_hear(self._handle, message.data[4 : 4 + opened.message_bytes]))
@@ -297,7 +297,7 @@ class OnBoards(Standing):
         there, states = made.states(int(opened.state_bytes))
         seen.states[there] = states
         stats = hardware.statistics(seen.there, made.edges, made.layout, run, found)
-        return stats, made.tables.aggregates(read)
+        return stats, made.tables.outcome.aggregates(read)
 
 
 def _write_late(tile: Tile, made: mapper.Patches) -> int:

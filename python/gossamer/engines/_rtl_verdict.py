@@ -15,6 +15,7 @@ import numpy as np
 
 from gossamer.engines import _rtl_queues, rtl
 from gossamer.errors import RunDied
+from gossamer.mapper.outcome import DONE, GIVEN_UP, WRONG_EDGE, WRONG_PIN
 
 if TYPE_CHECKING:
     from gossamer.apps import App
@@ -23,13 +24,11 @@ if TYPE_CHECKING:
     from gossamer.engines.rtl_cluster import Cluster
     from gossamer.engines.rtl_vertices import Hardware
     from gossamer.graph import Graph
-    from gossamer.mapper import Tables
+    from gossamer.mapper import Outcome, Tables
 
 VertexAt = Callable[[int, int], int]
 """The vertex at a place in a thread; -1 where there is none."""
 
-_DONE, _GIVEN_UP, _WRONG_PIN, _WRONG_EDGE = range(1, 5)
-"""PoliteStatus of the softswitch; 0 while a thread runs."""
 _MOST_NAMED = 8
 """Vertices that a message names one by one."""
 _LOOKS = 4
@@ -66,26 +65,26 @@ class Verdict:
                 "stuck": "no thread has done anything for long",
                 "stopped": "was stopped",
             }[run.reason]
-            still = self._breaks_off() if run.reason in ("max-cycles", "deadlock") else []
-            raise RunDied(f"{self.app.name}: {why}{self._who_sends(still)}; there is no answer")
+            still = self._senders.broken_off() if run.reason in ("max-cycles", "deadlock") else ""
+            raise RunDied(f"{self.app.name}: {why}{still}; there is no answer")
 
     def believe(self, found: Mapping[str, np.ndarray[Any, Any]]) -> None:
         """Raises RunDied where threads say that their states are not an answer."""
-        for thread in np.flatnonzero(np.isin(found["status"], (_WRONG_PIN, _WRONG_EDGE))).tolist():
+        for thread in np.flatnonzero(np.isin(found["status"], (WRONG_PIN, WRONG_EDGE))).tolist():
             local, wrong = int(found["wrong"][thread]), int(found["wrong_pin"][thread])
             what = f"{self.app.name}: vertex {self._name(self.vertex_at(thread, local))} sends"
-            if found["status"][thread] == _WRONG_PIN:
+            if found["status"][thread] == WRONG_PIN:
                 raise RunDied(f"{what} on pin {wrong}, which the graph does not have")
             count = self.tables.own_edges(thread, local)
             raise RunDied(f"{what} along its edge {wrong}, but it has {count} edge{'' if count == 1 else 's'}")
-        if (found["status"] == _GIVEN_UP).any():
+        if (found["status"] == GIVEN_UP).any():
             most = self.hardware.max_steps
             raise RunDied(
                 f"{self.app.name}: did not end within {most:,} step{'s' if most > 1 else ''}"
-                f"{self._who_sends(self._sending())}; there is no answer"
+                f"{self._senders.words()}; there is no answer"
             )
-        if (found["status"] != _DONE).any():
-            raise RunDied(f"{self.app.name}: {int((found['status'] != _DONE).sum())} threads did not come to an end")
+        if (found["status"] != DONE).any():
+            raise RunDied(f"{self.app.name}: {int((found['status'] != DONE).sum())} threads did not come to an end")
 
     def who_waits(self, run: Run, cluster: Cluster | None) -> list[str]:
         """Where the threads are that have not ended, and which queues hold messages, a line each."""
@@ -100,43 +99,61 @@ class Verdict:
         where = rtl.who_waits(run.still, self.image.where, tiles)
         return [*where, *_rtl_queues.words(run.queues, config, tiles, port)]
 
-    # ---- Vertices ----
-
     def _name(self, vertex: int) -> str:
         return str(self.graph.label_of(vertex))
 
     def _points_to(self, thread: int) -> str:
         """The vertex that a thread trapped at, as words behind its number; nothing where no register tells."""
-        vertices = self.tables.pointed_to(thread, self.tile.registers(thread), self.vertex_at)
+        vertices = self.tables.outcome.pointed_to(thread, self.tile.registers(thread), self.vertex_at)
         if not 1 <= len(vertices) <= 2:
             return ""
         return f", whose registers point to vertex {' or '.join(map(self._name, vertices))}"
 
-    def _sending(self) -> list[int]:
-        """The vertices that want to send, as memory has it."""
-        flags = [self.tile.read_memory(*span) for span in self.tables.flag_spans()]
-        return sorted(self.vertex_at(*place) for place in self.tables.sending(flags))
+    @property
+    def _senders(self) -> Senders:
+        return Senders(self.tile, self.tables.outcome, self.vertex_at, self._name)
 
-    def _breaks_off(self) -> list[int]:
+
+@dataclass(frozen=True)
+class Senders:
+    """The vertices that would go on sending where a run has not come to its end."""
+
+    tile: Tile
+    outcome: Outcome
+    vertex_at: VertexAt
+    name: Callable[[int], str]
+    """What a user calls a vertex, and what it is:"""
+    one: str = "vertex"
+    many: str = "vertices"
+
+    def words(self) -> str:
+        """They as the middle of a sentence, where all threads have ended; nothing where there are none."""
+        return self._words(self._there())
+
+    def broken_off(self) -> str:
         """The same of threads that have not ended: they are halted first."""
         # A machine that is broken may not answer; then nothing is known, and what it ended of is told all the same.
         with contextlib.suppress(RunDied):
             for _ in range(_LOOKS):
                 self.tile.halt()
                 self.tile.flush()
-                if found := self._sending():
-                    return found
+                if found := self._there():
+                    return self._words(found)
                 self.tile.resume()
-        return []
+        return ""
 
-    def _who_sends(self, vertices: Sequence[int]) -> str:
-        """The vertices that would go on sending, as the middle of a sentence."""
+    def _there(self) -> list[int]:
+        """As memory has it."""
+        flags = [self.tile.read_memory(*span) for span in self.outcome.flag_spans()]
+        return sorted(self.vertex_at(*place) for place in self.outcome.sending(flags))
+
+    def _words(self, vertices: Sequence[int]) -> str:
         if not vertices:
             return ""
         if len(vertices) == 1:
-            return f": vertex {self._name(vertices[0])} still sends"
-        named = ", ".join(map(self._name, vertices[:_MOST_NAMED])) + (", ..." if len(vertices) > _MOST_NAMED else "")
-        return f": {len(vertices):,} vertices still send ({named})"
+            return f": {self.one} {self.name(vertices[0])} still sends"
+        named = ", ".join(map(self.name, vertices[:_MOST_NAMED])) + (", ..." if len(vertices) > _MOST_NAMED else "")
+        return f": {len(vertices):,} {self.many} still send ({named})"
 
 
-__all__ = ["Verdict", "VertexAt"]
+__all__ = ["Senders", "Verdict", "VertexAt"]

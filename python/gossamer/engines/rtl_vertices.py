@@ -112,11 +112,6 @@ class Hardware(Engine):
 
     def check(self, app: App, threads: int) -> None:
         """Raises InputError for what the hardware does not do; installs what simulation needs."""
-        if app.sums_reals:
-            raise InputError(
-                f"{app.name}: its steps have a Sum of floating-point numbers, which barriers of the hardware do not "
-                "carry; take a FixedSum"
-            )
         if threads not in (0, self.machine.threads):
             raise InputError(f"--threads {threads}: vertices use all {self.machine.threads} threads of the machine")
         gossamer_setup.require("rtl")
@@ -194,8 +189,8 @@ class Hardware(Engine):
 
             verdict = Verdict(self, app, graph, tile, image, tables, vertex_at)
             run, messages = self.go(verdict)
-            memories = [tile.read_memory(*span) for span in tables.spans()]
-            found = tables.results(memories)
+            memories = [tile.read_memory(*span) for span in tables.outcome.spans()]
+            found = tables.outcome.results(memories)
             verdict.believe(found)
         for message in messages:
             native.check(app.library.gs_app_hear(handle, message.data[4 : 4 + opened.message_bytes]))
@@ -209,7 +204,7 @@ class Hardware(Engine):
         }
         parts = mapper.cut(mapping, *problem.ends(), machine)
         stats |= {f"mapped_{name}": value for name, value in dataclasses.asdict(parts).items()}
-        return stats, tables.aggregates(memories)
+        return stats, tables.outcome.aggregates(memories)
 
     # ---- The machine ----
 

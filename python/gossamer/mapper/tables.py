@@ -17,27 +17,22 @@ back most often, and a DRAM is slow at lines here and there. Flags and queues ar
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from gossamer.mapper.layout import Bytes, Layout, Problem, Relation, put, up, words
 from gossamer.mapper.machine import Machine, Numbers
+from gossamer.mapper.outcome import GIVEN, Outcome
 from gossamer.mapper.own_edges import OwnEdges
 from gossamer.mapper.partition import Mapping
 from gossamer.mapper.places import Places
 from gossamer.mapper.records import Network, Records, Remote
 from gossamer.mapper.sends import EdgeLists, Sends, to_threads, to_tiles
 
-_RESULTS = ("status", "steps", "sends", "delivered", "host_messages", "wrong_pin", "wrong")
-"""Words of a header that the thread writes, behind those that are written for it."""
-_GIVEN = 9
-"""How many those are."""
 _NO_END = 0xFFFF_FFFF
 """Steps that no run does."""
-_NO_PIN = 0
-"""In a vertex's flags: it does not want to send."""
 
 
 class TooWide(Exception):
@@ -141,6 +136,11 @@ class Tables:
             self.arena_used = up(used, layout.unit)
             """Bytes of each."""
         places.check()
+        self.outcome = Outcome(
+            self._memory_of, self.headers, self.states_at, self.flags_at, self.places,
+            header_bytes=layout.header, state_bytes=layout.state, flag_bytes=layout.flags,
+        )  # fmt: skip
+        """What the threads will have written."""
         self.bytes = places.used()
         """Of each DRAM, without what is left for changes."""
         if spare is not None:
@@ -267,7 +267,8 @@ class Tables:
         regions = (self.states_at, self.flags_at, self.outs_at, self._queues)
         places = (int(region[thread]) for region in regions)
         count, keys = int(self._mapping.counts[thread]), int(self._keys[thread])
-        head = struct.pack("<9I", count, self._problem.vertices, *places, self.params_at, most_steps or _NO_END, keys)
+        most = most_steps or _NO_END
+        head = struct.pack(f"<{GIVEN}I", count, self._problem.vertices, *places, self.params_at, most, keys)
         return head + bytes(self.layout.header - len(head))
 
     def _arena(self, thread: int) -> bytes:
@@ -297,75 +298,18 @@ class Tables:
 
     # ---- What is read ----
 
-    def spans(self) -> Iterator[tuple[int, int, int]]:
-        """What results() and states() are made of: memory, address, bytes."""
-        last = [np.flatnonzero(self._memory_of == memory)[[0, -1]] for memory in range(self.machine.memories)]
-        states_of = self.layout.state * self.places
-        for starts, sizes in ((self.headers, np.full_like(states_of, self.layout.header)), (self.states_at, states_of)):
-            for memory, (one, other) in enumerate(last):
-                yield memory, int(starts[one]), int(starts[other] + sizes[other] - starts[one])
-
-    def results(self, read: Sequence[bytes]) -> dict[str, Numbers]:
-        """What the threads have written into their headers, by name, one for each thread; from what spans() names."""
-        found = {name: np.zeros(self.machine.threads, np.int64) for name in _RESULTS}
-        begins = [begin for _, begin, _ in self.spans()]
-        for thread, memory in enumerate(self._memory_of.tolist()):
-            at = int(self.headers[thread]) - begins[memory] + 4 * _GIVEN
-            for name, word in zip(_RESULTS, struct.unpack_from("<7I", read[memory], at), strict=True):
-                found[name][thread] = word
-        return found
-
-    def flag_spans(self) -> Iterator[tuple[int, int, int]]:
-        """What sending() is made of: memory, address, bytes."""
-        sizes = self.layout.flags * self.places
-        for memory in range(self.machine.memories):
-            one, other = np.flatnonzero(self._memory_of == memory)[[0, -1]]
-            yield memory, int(self.flags_at[one]), int(self.flags_at[other] + sizes[other] - self.flags_at[one])
-
-    def sending(self, read: Sequence[bytes]) -> list[tuple[int, int]]:
-        """The vertices that want to send, by thread and place in it; from what flag_spans() names."""
-        begins = [begin for _, begin, _ in self.flag_spans()]
-        found = []
-        for thread, memory in enumerate(self._memory_of.tolist()):
-            at = int(self.flags_at[thread]) - begins[memory]
-            pins = read[memory][at : at + self.layout.flags * int(self.places[thread]) : self.layout.flags]
-            found += [(thread, local) for local, pin in enumerate(pins) if pin != _NO_PIN]
-        return found
-
     def own_edges(self, thread: int, local: int) -> int:
         """How many edges a vertex reads."""
         assert self._own is not None
         return int(self._own.records[self._vertices_before[thread] + local, 1])
 
-    def pointed_to(self, thread: int, words: Sequence[int], vertex_at: Callable[[int, int], int]) -> list[int]:
-        """Which of a thread's vertices these words point to: to the state, or the flags, of each.
-
-        ``vertex_at`` is told thread and place, and gives -1 where there is no vertex.
-        """
-        count, found = int(self.places[thread]), []
-        for starts, size in ((self.states_at, self.layout.state), (self.flags_at, self.layout.flags)):
-            begin = int(starts[thread])
-            places = {(word - begin) // size for word in words if begin <= word < begin + size * count}
-            places = {place for place in places if vertex_at(thread, place) >= 0}
-            # The loop keeps where all of them begin.
-            if len(places) > 1 and begin in words:
-                places.discard(0)
-            found.append(places)
-        return sorted(vertex_at(thread, place) for place in found[0] & found[1] or found[0] or found[1])
-
-    def aggregates(self, read: Sequence[bytes]) -> tuple[int, ...]:
-        """The words that the last step's aggregates have come to, the same for all threads; from what spans() names."""
-        begin = 4 * (_GIVEN + len(_RESULTS))
-        words = read[0][begin : self.layout.header]
-        return struct.unpack(f"<{len(words) // 8}q", words)
-
     def states(self, read: Sequence[bytes]) -> Bytes:
-        """The final state of each vertex, a row of bytes each; from what spans() names."""
+        """The final state of each vertex, a row of bytes each; from what outcome.spans() names."""
         size, memories = self._problem.states.shape[1], self.machine.memories
         found = np.empty((self._problem.vertices, size), np.uint8)
         thread = self._mapping.thread
         local = self.states_at[thread] + self.layout.state * self._mapping.local
-        for (memory, begin, _), data in list(zip(self.spans(), read, strict=True))[memories:]:
+        for (memory, begin, _), data in list(zip(self.outcome.spans(), read, strict=True))[memories:]:
             here = np.flatnonzero(self._memory_of[thread] == memory)
             at = local[here] - begin
             found[here] = np.frombuffer(data, np.uint8)[at[:, None] + np.arange(size)]
