@@ -116,7 +116,12 @@ def _program(name: str, files: Sequence[Path], defines: Sequence[str]) -> Ports:
                 for one in source.channels
             ]
             kernels += [
-                {"name": one.name, "arguments": [list(pair) for pair in one.arguments], "autorun": one.autorun}
+                {
+                    "name": one.name,
+                    "arguments": [list(pair) for pair in one.arguments],
+                    "autorun": one.autorun,
+                    "endless": one.endless,
+                }
                 for one in source.kernels
             ]
         for call in parsed.written("CALL_EXPR"):
