@@ -50,6 +50,9 @@ int MPI_Init(int* argc, char*** argv) {
   self->peers[0] = gsmpi.peers + gsmpi.rank;
   self->rank_of = gsmpi_allocate((size_t)gsmpi.size * sizeof *self->rank_of, "MPI_Init");
   self->rank_of[gsmpi.rank] = 0;
+#if MATCH_IN_HARDWARE
+  gsmpi.engine.address = gsmpi.peers[gsmpi.rank].matcher;
+#endif
   gsmpi.receiving = gsmpi_new_request("MPI_Init");
   gsmpi.receiving->receives = gsmpi.receiving->active = true;
   gsmpi.receiving->type = MPI_BYTE;
