@@ -7,6 +7,8 @@ import re
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from gossamer import builds
 from gossamer import config as configs
 from gossamer.hdl import sources, verilate
@@ -16,13 +18,15 @@ HERE = Path(__file__).parent
 EXAMPLE = ROOT / "examples" / "match" / "host.c"
 
 
-def test_the_example_and_both_ports(seed: int) -> None:
+@pytest.mark.parametrize(("architecture", "lists"), [(0, 1), (1, 4)], ids=["ours", "parallel"])
+def test_the_example_and_both_ports(architecture: int, lists: int, seed: int) -> None:
     simulator = verilate.model(
         "gs_match_axi",
         sources.blocks("match/axi.f", config=configs.load("tiny")),
         [HERE / "axi.cc", ROOT / "src" / "match" / "reference.cc"],
-        parameters={"CamEntries": 4, "Entries": 4096},
+        parameters={"Architecture": architecture, "Lists": lists, "CamEntries": 4, "Entries": 4096},
         optimise="-O1",
+        cxx=[f"-DGS_ARCHITECTURE={architecture}"],
         include=[HERE.parent / "include", ROOT / "include", EXAMPLE.parent, EXAMPLE.parents[1]],
     )
     done = subprocess.run([simulator, str(seed)], capture_output=True, text=True, check=False)
