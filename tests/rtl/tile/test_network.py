@@ -145,7 +145,7 @@ def test_loading_leaves_what_stands_beside(tile: Tile, seed: int) -> None:
 
 
 def test_variables_of_a_program_begin_with_zeroes(tile: Tile, tmp_path: Path) -> None:
-    """Those that have no value of their own, over memory that a program before has left; nothing beyond them changes."""
+    """Those without a value of their own, over memory that a program before has left; nothing beyond them changes."""
     source = tmp_path / "zeroes.c"
     source.write_text(
         "#include <stdint.h>\nuint8_t values[7] = {1, 2, 3, 4, 5, 6, 7};\nuint8_t zeroes[5003];\n"
