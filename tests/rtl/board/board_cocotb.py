@@ -15,6 +15,8 @@ TILES = int(os.environ["BOARD_TILES"])
 CYCLES = int(os.environ["BOARD_CYCLES"])
 SEEN = 3
 """Cycles after a release in which tiles still look idle: the way there and back."""
+REFUSALS = 20
+"""Bits of idle_status_t that tell of packets that a tile has refused."""
 BOUND = 24
 """Cycles in which a release comes, once there is nothing left to do: three round trips through the registers."""
 
@@ -47,7 +49,7 @@ class Board:
             status = int(self.idle[t]) << 83 | int(self.vote[t]) << 82 | int(self.started[t]) << 81
             status |= random.getrandbits(2) << 79
             status |= (self.sent[t] & 0xFFFF_FFFF) << 47 | (self.received[t] & 0xFFFF_FFFF) << 15
-            all_states |= status << 84 * t
+            all_states |= (status << REFUSALS | random.getrandbits(REFUSALS)) << (84 + REFUSALS) * t
         dut.status_i.value = all_states
         dut.started_i.value = sum(started << t for t, started in enumerate(self.started))
         dut.host_sent_i.value = self.host_sent & 0xFFFF_FFFF
@@ -133,10 +135,10 @@ async def a_release_comes_when_all_wait_and_never_before(dut: HierarchyObject) -
         board.show()
         await FallingEdge(dut.clk_i)
         command = int(dut.command_o.value)
-        if command >> 16 & 1:
+        if command >> 17 & 1:
             assert board.quiet(), f"a release in cycle {cycle}: {board.idle}, {board.flying}, {board.starts}"
             assert woken < 0, "two releases for one"
-            assert command >> 15 & 1 == int(all(board.vote)), "the vote is another"
+            assert command >> 16 & 1 == int(all(board.vote)), "the vote is another"
             releases += 1
             board.releases += 1
             woken = cycle + SEEN

@@ -79,7 +79,7 @@ module network_top
     gs_link_pkg::counters_t unused_counters[Links];
     logic [31:0] unused_dest[Exits+Links+Locals];
     logic [Exits+Links-1:0] unused_bad;
-    logic [Ports-1:0] unused_entered;
+    logic [Exits+Links+Locals-1:0] unused_entered;
 
     for (genvar p = 0; p < Ports; p++) begin : gen_port
       localparam int unsigned I = b * Ports + p;

@@ -76,7 +76,7 @@ module saturate_top
   logic [63:0] tx_data[Links];
   logic [7:0] tx_keep[Links];
   gs_idle_pkg::idle_status_t [0:0][Exits+Links-1:0] unused_idle;
-  logic [Ports-1:0] unused_entered;
+  logic [Exits+Links+Locals-1:0] unused_entered;
   logic unused_empty;
   gs_idle_pkg::idle_entry_t [0:0][Links-1:0] unused_entry;
   gs_link_pkg::events_t unused_events[Links];
