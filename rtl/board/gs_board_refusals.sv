@@ -62,7 +62,7 @@ module gs_board_refusals
     refusal_o = '0;
     for (int unsigned t = 0; t < Tiles; t++) begin
       if (next[t]) begin
-        refusal_o = '{why: what_q[t].why, job: what_q[t].job, tile_y: 4'(t / MeshWidth), tile_x: 4'(t % MeshWidth)};
+        refusal_o = '{why: refusal_e'(what_q[t].why), job: what_q[t].job, tile_y: 4'(t / MeshWidth), tile_x: 4'(t % MeshWidth)};
       end
     end
   end

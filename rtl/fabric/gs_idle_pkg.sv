@@ -15,9 +15,10 @@ package gs_idle_pkg;
 
   /// A packet that a tile has refused, for one cycle; `why` is job only for a message of another job.
   typedef struct packed {
-    logic                   valid;
-    gossamer_pkg::refusal_e why;
-    logic [4:0]             job;
+    logic       valid;
+    /// refusal_e; bits, so that a status can be filled with zeroes
+    logic [3:0] why;
+    logic [4:0] job;
   } idle_refusal_t;
 
   /// State of an endpoint; all fields but the chunk were taken in the same cycle.
