@@ -112,6 +112,7 @@ class Bench:
         self.inside = [[False] * CHANNELS, [False] * CHANNELS]
         self.frames: list[deque[bytes]] = [deque(), deque()]
         self.watch = False
+        self.full_since = 0
         self._bytes = [bytearray(), bytearray()]
 
     async def begin(self, loss: float = 0, damage: float = 0) -> None:
@@ -186,6 +187,8 @@ class Bench:
             self.events += [(self.now, end, events >> 4 * end & 15) for end in range(2) if events >> 4 * end & 15]
         if self.watch:
             self.listen()
+        if self.now % 16 == 0 and not self.forget:
+            self.look()
         self.now += 1
         await FallingEdge(dut.clk_i)
 
@@ -202,6 +205,13 @@ class Bench:
         self.arrived[end] += 1
         self.by_channel[end][channel] += 1
         self.arrival[end] = self.now
+
+    def look(self) -> None:
+        """While something is under way, one of the ends says so."""
+        if not any(queue for end in self.expected for queue in end):
+            self.full_since = self.now
+        elif self.now - self.full_since > 4:
+            assert int(self.dut.idle_o.value) != 3, "a packet is under way, and both ends say that none is"
 
     def listen(self) -> None:
         valid = int(self.dut.mac_valid_o.value)
@@ -230,10 +240,10 @@ class Bench:
         self.sends = lambda end: True
         self.takes = lambda end, channel: True
         for _ in range(cycles):
-            if not self.pending():
+            if not self.pending() and (self.forget or int(self.dut.idle_o.value) == 3):
                 return
             await self.step()
-        raise AssertionError(f"{self.pending()} flits or packets did not come in {cycles} cycles")
+        raise AssertionError(f"{self.pending()} flits or packets did not come in {cycles} cycles, or are acknowledged")
 
     async def traffic(self, cycles: int, most: int = LONGEST, backlog: int = 4) -> None:
         """Random packets on random channels in both directions for so many cycles."""
