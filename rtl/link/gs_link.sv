@@ -481,12 +481,14 @@ module gs_link
     .counters_o
   );
 
-  logic busy, busy_q;
+  // A flit on its way through a store is seen in neither of its ends for two cycles.
+  logic busy;
+  logic [3:0] busy_q;
   assign busy = flit_there != '0 || waiting_packet != '0 || elig_q != '0 || frame_open || frame_valid || unacknowledged
              || !pack_quiet || !unpack_quiet || rx_there != '0;
   always_ff @(posedge clk_i) begin
-    busy_q <= busy || !rst_ni;
-    idle_o <= !(busy || busy_q);
+    busy_q <= {busy_q[2:0], busy} | {4{!rst_ni}};
+    idle_o <= !busy && busy_q == '0;
   end
 
   logic unused;
