@@ -213,7 +213,7 @@ module gs_board_settings
       place_q     <= '0;
       reports_q   <= '0;
       host_here_q <= '0;
-      cluster_q   <= '{boards: 13'd1, hosts: 13'd1};
+      cluster_q   <= '{routers: 1'b1, boards: 13'd1, hosts: 13'd1};
       burst_q     <= 8'd8;
       flush_q     <= 1'b0;
       children_q  <= '0;
@@ -235,7 +235,7 @@ module gs_board_settings
             end
           end
           ControlOpCluster: begin
-            cluster_q <= '{boards: cluster.boards, hosts: cluster.hosts};
+            cluster_q <= '{routers: 1'b1, boards: cluster.boards, hosts: cluster.hosts};
             reports_q <= cluster.host;
             burst_q   <= cluster.burst;
             flush_q   <= cluster.flush;

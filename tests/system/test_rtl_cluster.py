@@ -16,10 +16,12 @@ from system.cluster_runs import Told, go
 import gossamer_setup
 from gossamer import config as configs
 from gossamer import device
+from gossamer.config import constants
 from gossamer.engines.rtl_cluster import Cluster, Plan
 
 ALL = ROOT / "tests" / "fixtures" / "cluster" / "all.c"
 FEW = ROOT / "tests" / "fixtures" / "cluster" / "few.c"
+CONTROL = ROOT / "tests" / "fixtures" / "cluster" / "control.c"
 REST = ROOT / "tests" / "fixtures" / "board" / "rest.c"
 FEW_MESSAGES = ("-D", "TARGETS=2", "-D", "STEP=31")
 HEAD = "#include <gossamer/device.h>\n#include <stdio.h>\n#include <tinsel.h>\n"
@@ -102,6 +104,17 @@ def test_tiles_at_rest_are_not_simulated_and_nobody_can_tell() -> None:
         told = re.fullmatch(r"woken: cycle 0 (\d+), idle (\d+), misses \d+", line)
         assert told and 0 < int(told[1]) - int(told[2]) < 30_000, line
     one.same(go(REST, workers=2))
+
+
+def test_no_thread_reaches_a_control_unit() -> None:
+    """Whatever it would have told it: the thread traps, or its accelerator's answer is dropped. All others go on."""
+    told = go(CONTROL)
+    cause = constants.enumeration("trap")["bad_destination"]
+    assert told.run.reason == "done" and told.run.codes == {t: 0 for t in range(64) if t % 32 >= 5}
+    assert sorted(trap.thread for trap in told.run.traps) == [t for t in range(64) if t % 32 < 5]
+    assert {trap.cause for trap in told.run.traps} == {cause}
+    assert {trap.value >> 29 for trap in told.run.traps} == {constants.enumeration("endpoint")["control"]}
+    assert not told.run.events and all(board["refused"] == 0 for board in told.run.boards)
 
 
 def test_quad4(size: Size) -> None:

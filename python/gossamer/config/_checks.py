@@ -200,6 +200,12 @@ def _endpoints(config: Config) -> Iterator[Complaint]:
     if match.in_tiles and (match.cam_entries < 2 or match.list_entries < 8):
         keys = "match.in_tiles match.cam_entries match.list_entries"
         yield keys, f"needs a CAM of 2 entries and 8 behind it ({match.cam_entries} and {match.list_entries} here)"
+    # Half of a thread's queue is for packets of the engine. A thread holds two slots besides, and one keeps others going.
+    window = config.match_window
+    if match.in_tiles and (config.mailbox.queue_depth < 4 or config.mailbox.slots_per_thread < window + 3):
+        keys = "match.in_tiles mailbox.queue_depth mailbox.slots_per_thread"
+        has = f"{config.mailbox.queue_depth} and {config.mailbox.slots_per_thread} here"
+        yield keys, f"needs queues of 4 messages, and {window + 3} slots a thread for queues that deep ({has})"
     if match.mover and not match.in_tiles:
         yield "match.mover match.in_tiles", "needs an engine in each tile (in_tiles is false)"
     # A mover writes whole lines. A core sends what lies before the first one in one packet, behind 8 bytes of head.

@@ -120,7 +120,10 @@ def _own(config: Config, boards: tuple[int, int]) -> Iterator[tuple[str, str]]:
         yield f"GS_MATCH_PACKET_{name.upper()}", _hex(value)
     yield "GS_MATCH_IN_TILES", str(int(config.match.in_tiles))
     yield "GS_MATCH_MOVER", str(int(config.match.mover))
-    yield "GS_MATCH_ENTRIES", str(config.match.list_entries)
+    yield "GS_MATCH_RECEIVES", str(config.match_receives)
+    yield "GS_MATCH_EAGER", str(config.match_eager)
+    yield "GS_MATCH_ANNOUNCED", str(config.match_announced)
+    yield "GS_MATCH_WINDOW", str(config.match_window)
     thread = shared.layouts["address_thread"]
     # In a program the fields follow each other without gaps (rtl/fabric/gs_address_pkg.sv).
     lsb = 0

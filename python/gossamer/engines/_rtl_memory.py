@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gossamer.config import constants
 from gossamer.engines import _rtl_network
 from gossamer.engines._rtl_machine import Machine, debug_packet
+from gossamer.engines._rtl_process import Kind
 from gossamer.engines._rtl_run import silent
 from gossamer.errors import InputError
 
@@ -21,6 +23,8 @@ _CHUNK = 1 << 20
 """Bytes that are loaded between two reports of progress."""
 _READ = 1 << 16
 """Bytes that are read with one request."""
+_PATIENCE = 16
+"""Reads of so many bytes, some 5,000 cycles each, in which threads have to park."""
 
 
 class Loaded(Machine):
@@ -92,14 +96,43 @@ class Loaded(Machine):
         return functions(image)
 
     def flush(self) -> None:
-        """Writes back and drops what threads have in their caches; all must stand still."""
+        """Writes back and drops what threads have in their caches. Raises InputError if one of them still runs."""
         threads = self.config.threads_per_tile
-        self.ask_each(b"".join(debug_packet("flush", thread) for thread in range(threads)), threads)
+        refused = constants.enumeration("debug_report")["refused"]
+        told = self.ask_each(b"".join(debug_packet("flush", thread) for thread in range(threads)), threads)
+        for tile, replies in enumerate(told):
+            for thread, reply in enumerate(replies):
+                if reply[0] == refused:
+                    raise InputError(
+                        f"thread {tile * threads + thread} still runs: what its cache holds is not in memory yet; read "
+                        "memory, or load a program, when all threads have ended"
+                    )
+
+    def halt(self) -> None:
+        """Has all threads stand still, but for those that wait for what does not come: ``flush`` may follow."""
+        self._each_thread("halt")
+        base = constants.value("dram_base")
+        parked = constants.enumeration("debug_report")["parked"]
+        # A thread tells when it is parked. Time passes while memory is read.
+        for _ in range(_PATIENCE):
+            read = _rtl_network.request("read", base, _READ, dest=self._loaders()[0])
+            self._simulator.request("N", struct.pack("<I", _READ // _rtl_network.PACKET) + read.tobytes())
+            told = self._simulator.until_done()
+            if not any(record.kind == Kind.REPLY and record.payload[0] == parked for record in told):
+                return
+
+    def resume(self) -> None:
+        """Lets threads go on that ``halt`` has parked."""
+        self._each_thread("resume")
+
+    def _each_thread(self, command: str) -> None:
+        """A command of the debug bus for every thread, without an answer."""
+        self.ask_each(b"".join(debug_packet(command, thread) for thread in range(self.config.threads_per_tile)), 0)
 
     def read(self, address: int, words: int) -> np.ndarray[tuple[int], np.dtype[np.uint32]]:
         """Words of memory, after what threads have in their caches was written back.
 
-        DRAM as it is and SRAM are read; InputError for any other address.
+        DRAM as it is and SRAM are read; InputError for any other address, and while a thread runs.
         """
         self.flush()
         line = self.config.cache.line_bytes
@@ -170,7 +203,8 @@ class Loaded(Machine):
             for dest, replies in self._every_memory():
                 packets = _rtl_network.writes(begin + at, part, dest=dest, job=self._job_at(dest))
                 self._accepted(packets, replies)
-            done(min(len(part), len(data)))
+            # Of the caller's own data, not of what stands beside.
+            done(min(begin + at + len(part), address + len(data)) - max(begin + at, address))
 
     def _zero(self, address: int, size: int, done: Callable[[int], object]) -> None:
         line = self.config.cache.line_bytes

@@ -111,9 +111,7 @@ def header(op: str, address: int, length: int, *, reply: int = 0, tag: int = 0, 
     return np.array([_OP[op] | group << 4 | tag << 8, address, length, reply], np.uint32)
 
 
-def writes(
-    address: int, data: bytes, *, op: str = "write", group: int = 0, dest: int = TILE, job: int = 0
-) -> Flits:
+def writes(address: int, data: bytes, *, op: str = "write", group: int = 0, dest: int = TILE, job: int = 0) -> Flits:
     """Packets that write data; the last asks for a reply."""
     parts = []
     for at in range(0, len(data), PACKET):

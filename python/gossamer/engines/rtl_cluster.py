@@ -322,9 +322,7 @@ class Cluster(Board):
 
     # ---- Jobs ----
 
-    def load_image(
-        self, image: Image, *, job: int = 0, on_progress: Callable[[int, int], object] = silent
-    ) -> None:
+    def load_image(self, image: Image, *, job: int = 0, on_progress: Callable[[int, int], object] = silent) -> None:
         """Loads the program of a job, by the job's number."""
         self._loading = job
         super().load_image(image, on_progress=on_progress)

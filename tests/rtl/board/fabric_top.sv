@@ -138,6 +138,9 @@ module fabric_top
   assign boards_o = cluster.boards;
   assign hosts_o = cluster.hosts;
 
+  logic unused_routers;
+  assign unused_routers = cluster.routers;
+
   gs_board_fabric #(
     .Links (Links),
     .Jobs  (Jobs),

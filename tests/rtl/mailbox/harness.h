@@ -201,6 +201,7 @@ class Bench {
     top.rst_ni = 0;
     top.tile_i = kTile;
     top.job_i = kJob;
+    top.routers_i = 1;
     top.clear_i = 0;
     top.boards_i = 4096;
     top.hosts_i = 4096;
