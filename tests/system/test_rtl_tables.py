@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from conftest import ROOT, Command
+from system.cluster_runs import Told
 from system.test_rtl_cluster import well
 
 import gossamer_setup
@@ -15,7 +16,6 @@ from gossamer import config as configs
 from gossamer import device, routes
 from gossamer.engines.rtl_cluster import Change, Cluster, Plan, tables
 from gossamer.errors import InputError
-from system.cluster_runs import Told
 
 FOUR = ROOT / "tests" / "fixtures" / "cluster" / "four.toml"
 ALL = ROOT / "tests" / "fixtures" / "cluster" / "all.c"

@@ -118,6 +118,6 @@ def decode(flits: Flits, cycle: int) -> Answer | Event | None:
 
 
 __all__ = [
-    "ANSWERS", "BOARD_UNIT", "CHILDREN", "TABLE", "Answer", "Event", "address", "children", "counter", "decode", "entry",
-    "host", "host_entry", "packet", "table",
+    "ANSWERS", "BOARD_UNIT", "CHILDREN", "TABLE", "Answer", "Event", "address", "children", "counter", "decode",
+    "entry", "host", "host_entry", "packet", "table",
 ]  # fmt: skip

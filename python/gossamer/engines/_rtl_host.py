@@ -105,8 +105,9 @@ def run(
     """Runs a program on a board or a cluster that has run nothing before, to its end.
 
     ``environment`` is for the program, beside that of this process. 0 ``most_cycles`` are any number. ``on_status`` is
-    told of how far it is, a few times a second. ``changes`` are what ``HostLink::loadRoutes`` loads, in its order. Raises
-    KeyboardInterrupt after Ctrl-C, which the program gets as well; RunDied if it made no call for ``timeout`` seconds.
+    told of how far it is, a few times a second. ``changes`` are what ``HostLink::loadRoutes`` loads, in its order.
+    Raises KeyboardInterrupt after Ctrl-C, which the program gets as well; RunDied if it made no call for ``timeout``
+    seconds.
     """
     if len(images := {image.elf: image for image in program.images.values()}) == 1:
         machine.load((), (), functions(*images.values()))

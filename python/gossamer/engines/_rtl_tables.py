@@ -58,7 +58,6 @@ class Change:
         for board in self.plan.order():
             ask(self.packets(board))
 
-
     def bytes(self) -> bytes:
         """The same for a host program (host/src/board.cc): whether the fabric must be empty, and packets in groups.
 

@@ -89,7 +89,8 @@ class Tile(Loaded):
         ``inputs`` are bytes for threads to read with uart_get. ``on_line`` and the like are
         told of what happens as it does; ``on_progress`` of cycle and instructions, a few times
         a second. The run pauses at cycles of ``pauses``, for what is called then: that may ask the
-        boards, while their threads go on, and hands on what it hears meanwhile. Raises KeyboardInterrupt on Ctrl-C, when the simulation has stopped.
+        boards, while their threads go on, and hands on what it hears meanwhile. Raises
+        KeyboardInterrupt on Ctrl-C, when the simulation has stopped.
         """
         if not 1 <= threads <= self.threads:
             raise InputError(f"{threads} threads: {self._what()} has {self.threads}")
