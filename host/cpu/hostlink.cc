@@ -314,6 +314,8 @@ void HostLink::open() { board_ = Board::open(); }
 
 bool HostLink::powerOnSelfTest() { return true; }
 
+void HostLink::loadRoutes() {}
+
 bool HostLink::send(uint32_t, uint32_t, void*, bool) { no_hardware("HostLink::send"); }
 bool HostLink::trySend(uint32_t, uint32_t, void*) { no_hardware("HostLink::trySend"); }
 bool HostLink::keySend(uint32_t, uint32_t, void*, bool) { no_hardware("HostLink::keySend"); }

@@ -109,6 +109,12 @@ class HostLink {
   /// Starts the threads of a core that are ready.
   void goOne(uint32_t meshX, uint32_t meshY, uint32_t coreId);
 
+  // ---- Routes ----
+
+  /// Gives all boards of a cluster the next of the tables that the run was started with (--next-routes FILE). Tables
+  /// that must not meet those in use are loaded when nothing is under way.
+  void loadRoutes();
+
   // ---- What threads print ----
 
   /// Takes what threads have printed, and writes whole lines, with their thread in front. False if there was nothing.

@@ -122,6 +122,7 @@ std::shared_ptr<Board> Board::open() {
 
 Board::Board() : sim_(Settings::read()), settings_(Settings::read()), cores_(kBoards * kCores), of_board_(kBoards) {
   first_ = std::this_thread::get_id();
+  ways_file_ = settings_.ways;
 }
 
 Board::~Board() = default;
@@ -191,14 +192,73 @@ Way Board::way(const char* call, uint32_t from, uint32_t to) {
   if (!has_router()) misused(call, "a board that is alone has no multicast router; run with --cluster");
   if (ways_.empty()) {
     std::vector<Way> ways(size_t{kBoards} * kBoards);
-    std::ifstream file(settings_.ways);
+    std::ifstream file(ways_file_);
     for (Way one; file >> one.link >> one.channel >> one.next && ways_.size() < ways.size();) ways_.push_back(one);
-    if (ways_.size() < ways.size()) misused(call, settings_.ways + ": is cut short");
+    if (ways_.size() < ways.size()) misused(call, ways_file_ + ": is cut short");
   }
   const Way& found = ways_[size_t{from} * kBoards + to];
   if (found.next == from)
     misused(call, "no way leads from board " + std::to_string(from) + " to " + std::to_string(to));
   return found;
+}
+
+// ---- Tables ----
+
+bool Board::drained(const char* call) {
+  // Boards are asked one by one, twice: no question is under way when another board looks. If nothing is found, and
+  // nothing has entered a switch between the rounds, nothing is on its way.
+  using Read = config::ControlRead;
+  constexpr uint32_t kBoardUnit = (1U << Read::kUnitBits) - 1;
+  const auto counter = [&](uint32_t board, config::BoardCounter which) {
+    Flit flit;
+    flit.words[0] = static_cast<uint32_t>(config::ControlOp::Read) << Read::kOpCodeLsb | kBoardUnit << Read::kUnitLsb |
+                    static_cast<uint32_t>(which) << Read::kCounterLsb;
+    flit.words[4] = static_cast<uint32_t>(config::Endpoint::Control) << Tile::kKindLsb | board << Tile::kBoardLsb;
+    flit.words[5] = beside(config::FlitKind::Body, true, config::Vnet::Control);
+    return sim_.control(call, {flit});
+  };
+  std::vector<uint64_t> before;
+  for (unsigned round = 0; round < 2; ++round) {
+    std::vector<uint64_t> entered;
+    for (uint32_t board = 0; board < kBoards; ++board) {
+      if (counter(board, config::BoardCounter::UnderWay)) return false;
+      entered.push_back(counter(board, config::BoardCounter::Entered));
+    }
+    if (round && entered != before) return false;
+    before = entered;
+  }
+  return true;
+}
+
+void Board::load_tables(const char* call) {
+  constexpr uint64_t kPatience = 200'000;  ///< cycles in which packets under way must have come
+  if (next_tables_ == settings_.tables.size()) {
+    misused(call, "there are no " + std::string(next_tables_ ? "further" : "other") +
+                      " routing tables; name them, in their order, with --next-routes FILE");
+  }
+  const std::string path = settings_.tables[next_tables_++];
+  std::ifstream file(path, std::ios::binary);
+  const auto word = [&] {
+    uint32_t value = 0;
+    file.read(reinterpret_cast<char*>(&value), sizeof value);
+    return value;
+  };
+  const bool alone = word() != 0;
+  uint32_t groups = word();
+  flush_stores(call);
+  for (const uint64_t begun = sim_.cycle(); alone && !drained(call);) {
+    if (sim_.cycle() - begun < kPatience) continue;
+    misused(call, "packets are under way all the time, and these tables must not meet those in use; call it when all "
+                  "threads wait or have ended");
+  }
+  for (; file && groups; --groups) {
+    std::vector<Flit> packets(word());
+    file.read(reinterpret_cast<char*>(packets.data()), static_cast<std::streamsize>(packets.size() * sizeof(Flit)));
+    if (file) sim_.control(call, packets);
+  }
+  if (!file) misused(call, path + ": is cut short");
+  ways_file_ = path + ".ways";
+  ways_.clear();
 }
 
 Way way(const char* call, uint32_t from, uint32_t to) {
@@ -322,13 +382,13 @@ void Board::write(const char* call, uint32_t tile, uint32_t address, const uint8
   std::vector<uint8_t> whole;
   const uint32_t before = address % kLine;
   if (before) {
-    whole = read_line(call, tile, address - before);
+    whole = read(call, tile, address - before, kLine);
     whole.resize(before);
   }
   whole.insert(whole.end(), data, data + size);
   if (const uint32_t behind = static_cast<uint32_t>(whole.size() % kLine)) {
     const std::vector<uint8_t> last =
-        read_line(call, tile, address - before + static_cast<uint32_t>(whole.size()) - behind);
+        read(call, tile, address - before + static_cast<uint32_t>(whole.size()) - behind, kLine);
     whole.insert(whole.end(), last.begin() + behind, last.end());
   }
   write_lines(call, loader(tile), 1, address - before, whole.data(), whole.size());
@@ -343,7 +403,7 @@ void Board::forget_records(const char* call, uint32_t board) {
   file.seekg(static_cast<std::streamoff>(size_t{board} * sizeof packet));
   file.read(reinterpret_cast<char*>(packet.words.data()), sizeof packet.words);
   if (!file) misused(call, settings_.forget + ": is cut short");
-  sim_.control(call, packet);
+  sim_.control(call, {packet});
 }
 
 void Board::write_lines(const char* call, uint32_t dest, uint32_t replies, uint32_t address, const uint8_t* data,
@@ -378,14 +438,27 @@ void Board::write_all(const char* call, uint32_t address, const uint8_t* data, s
   write_each(call, first + static_cast<uint32_t>(whole), data + before + whole, size - before - whole);
 }
 
-std::vector<uint8_t> Board::read_line(const char* call, uint32_t tile, uint32_t address) {
-  std::vector<Flit> flits;
-  add_packet(flits, loader(tile), config::LoadOp::Read, 0, reached(call, address), kLine, true, nullptr);
-  std::vector<uint8_t> line;
-  for (const Reply& reply : sim_.exchange(call, flits, (kLine + kPacket - 1) / kPacket)) {
-    line.insert(line.end(), reply.data.begin(), reply.data.end());
+std::vector<uint8_t> Board::read(const char* call, uint32_t tile, uint32_t address, size_t size) {
+  std::vector<uint8_t> found;
+  found.reserve(size);
+  while (found.size() < size) {
+    // Requests are answered in their order. Neighbouring lines of a partition are not neighbours in memory.
+    std::vector<Flit> flits;
+    uint32_t replies = 0;
+    const size_t end = std::min<size_t>(size, found.size() + kTogether);
+    for (size_t at = found.size(); at < end;) {
+      const auto from = static_cast<uint32_t>(address + at);
+      const uint64_t most = from < GS_PARTITION_BASE ? GS_PARTITION_BASE - uint64_t{from} : kLine;
+      const auto length = static_cast<uint32_t>(std::min<uint64_t>(most, end - at));
+      add_packet(flits, loader(tile), config::LoadOp::Read, 0, reached(call, from), length, true, nullptr);
+      replies += (length + kPacket - 1) / kPacket;
+      at += length;
+    }
+    for (const Reply& reply : sim_.exchange(call, flits, replies)) {
+      found.insert(found.end(), reply.data.begin(), reply.data.end());
+    }
   }
-  return line;
+  return found;
 }
 
 void Board::store(const char* call, uint32_t core, const uint32_t* words, uint32_t count) {
@@ -434,14 +507,12 @@ std::vector<uint32_t> Board::load(const char* call, uint32_t core, uint32_t coun
   flush_stores(call);
   Core& its = cores_[core];
   std::vector<uint32_t> words(count);
-  std::vector<uint8_t> line;
-  uint32_t known = 1;
-  for (uint32_t& word : words) {
-    const uint32_t first = its.address / kLine * kLine;
-    if (first != known) line = read_line(call, core / kTileCores, known = first);
-    std::memcpy(&word, line.data() + (its.address - first), sizeof word);
-    its.address += 4;
-  }
+  if (!count) return words;
+  const uint32_t before = its.address % kLine;
+  const size_t bytes = size_t{count} * 4, lines = (before + bytes + kLine - 1) / kLine;
+  const std::vector<uint8_t> data = read(call, core / kTileCores, its.address - before, lines * kLine);
+  std::memcpy(words.data(), data.data() + before, bytes);
+  its.address += count * 4;
   return words;
 }
 

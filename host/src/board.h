@@ -102,6 +102,8 @@ class Board {
   /// Starts those that are ready of some cores.
   void go(const std::vector<uint32_t>& cores);
   bool has_router() const { return settings_.router; }
+  /// Gives all boards the next of the tables that the run was started with.
+  void load_tables(const char* call);
   /// How messages of a board leave for another one.
   Way way(const char* call, uint32_t from, uint32_t to);
   uint32_t cores() const { return static_cast<uint32_t>(cores_.size()); }
@@ -131,12 +133,17 @@ class Board {
   /// The same through a loader at each DRAM.
   void write_each(const char* call, uint32_t address, const uint8_t* data, size_t size);
   void write_all(const char* call, uint32_t address, const uint8_t* data, size_t size);
-  std::vector<uint8_t> read_line(const char* call, uint32_t tile, uint32_t address);
+  /// Reads whole lines through the loader of a tile, many at a time.
+  std::vector<uint8_t> read(const char* call, uint32_t tile, uint32_t address, size_t size);
+  /// Whether no packet is under way on any board, nor between two.
+  bool drained(const char* call);
   /// Empties the cache of records of a board's multicast router.
   void forget_records(const char* call, uint32_t board);
 
   Simulator sim_;
   const Settings settings_;
+  std::string ways_file_;
+  size_t next_tables_ = 0;  ///< that are loaded next, of those of the settings
   std::vector<Core> cores_;
   std::vector<uint32_t> of_board_;  ///< threads that were started on each
   uint64_t started_ = 0;            ///< threads

@@ -225,6 +225,14 @@ bool HostLink::powerOnSelfTest() {
   return true;
 }
 
+void HostLink::loadRoutes() {
+  const char* call = "HostLink::loadRoutes";
+  const Board::Lock lock(*board_);
+  if (!board_->has_router()) misused(call, "a board that is alone has no routes; run with --cluster");
+  held_->flush(*board_, call);
+  board_->load_tables(call);
+}
+
 uint32_t HostLink::toAddr(uint32_t meshX, uint32_t meshY, uint32_t coreId, uint32_t threadId) {
   return board_->address("HostLink::toAddr", meshX, meshY, coreId, threadId);
 }

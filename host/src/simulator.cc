@@ -50,6 +50,7 @@ Settings Settings::read() {
     if (key == "router") settings.router = value == "1";
     if (key == "ways") settings.ways = value;
     if (key == "forget") settings.forget = value;
+    if (key == "tables") settings.tables.push_back(value);
     if (key == "watchdog") settings.watchdog = std::strtoull(value.c_str(), nullptr, 10);
   }
   return settings;
@@ -112,12 +113,28 @@ std::vector<Reply> Simulator::exchange(const char* call, const std::vector<Flit>
   return std::move(replies_);
 }
 
-void Simulator::control(const char* call, const Flit& packet) {
+uint64_t Simulator::control(const char* call, const std::vector<Flit>& packets) {
+  using Answer = config::ControlAnswer;
   call_ = call;
-  const uint32_t answers = 1;
-  request('N', &answers, sizeof answers, &packet, sizeof packet);
-  until(Kind::Done);
   replies_.clear();
+  const auto answers = static_cast<uint32_t>(packets.size());
+  request('N', &answers, sizeof answers, packets.data(), packets.size() * sizeof(Flit));
+  until(Kind::Done);
+  uint64_t value = 0;
+  for (const Reply& reply : replies_) {
+    const auto field = [&reply](unsigned lsb, unsigned bits) {
+      return reply.head[lsb / 32] >> lsb % 32 & ((1U << bits) - 1);
+    };
+    static_assert(Answer::kRefusedLsb % 32 + Answer::kRefusedBits <= 32 && Answer::kValueLsb == 64);
+    if (const uint32_t refused = field(Answer::kRefusedLsb, Answer::kRefusedBits)) {
+      note("failed board " + std::to_string(field(Answer::kBoardLsb, Answer::kBoardBits)) +
+           " refused a packet to its control unit (" + config::name_of(static_cast<config::Refusal>(refused)) + ")");
+      died(call, "failed");
+    }
+    value = reply.head[2] | uint64_t{reply.head[3]} << 32;
+  }
+  replies_.clear();
+  return value;
 }
 
 std::vector<std::vector<uint8_t>> Simulator::ask(uint32_t tile, const std::vector<uint8_t>& commands,

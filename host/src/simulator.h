@@ -53,6 +53,7 @@ struct Settings {
   bool router = false;       ///< boards have a multicast router
   std::string ways;          ///< file with the route tables: how each board reaches each other one
   std::string forget;        ///< file with a packet for each board: its router is to read records from memory again
+  std::vector<std::string> tables;  ///< files with packets that give all boards other tables, and their `ways`
   uint32_t broadcast = 0;    ///< address from which requests to loaders go to all boards; 0: there is none
 
   /// Ends the program where it was started without `./gossamer run`.
@@ -72,6 +73,9 @@ class Simulator {
   Simulator(const Simulator&) = delete;
   Simulator& operator=(const Simulator&) = delete;
 
+  /// The last cycle that is known here.
+  uint64_t cycle() const { return cycle_; }
+
   // ---- What has come ----
   std::deque<Message> messages;
   std::deque<Said> said;
@@ -88,8 +92,9 @@ class Simulator {
   void start(uint32_t tile, uint64_t mask, uint32_t threads);
   /// Packets to loaders; waits for so many replies, of which none may be a refusal.
   std::vector<Reply> exchange(const char* call, const std::vector<Flit>& flits, uint32_t replies);
-  /// A packet to a board's control unit; waits for its answer.
-  void control(const char* call, const Flit& packet);
+  /// Packets to boards' control units, no more than a board has room to answer; the value of the last answer. Ends the
+  /// program where one is refused.
+  uint64_t control(const char* call, const std::vector<Flit>& packets);
   /// Commands of the debug bus to a tile; the reports that answer them.
   std::vector<std::vector<uint8_t>> ask(uint32_t tile, const std::vector<uint8_t>& commands, uint32_t replies);
   /// Lets time pass, so many cycles at most if they are not 0. Gives Event, Over, Deadlock or AllEnded; on anything

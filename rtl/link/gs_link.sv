@@ -481,9 +481,11 @@ module gs_link
     .counters_o
   );
 
+  // What waits in a store is out of sight for one cycle at most (tests/rtl/link/prove_store.sv). What comes counts in
+  // the cycle in which it comes, so that nobody misses it between two blocks.
   logic busy, busy_q;
-  assign busy = flit_there != '0 || waiting_packet != '0 || elig_q != '0 || frame_open || frame_valid || unacknowledged
-             || !pack_quiet || !unpack_quiet || rx_there != '0;
+  assign busy = tx_push != '0 || flit_there != '0 || waiting_packet != '0 || elig_q != '0 || frame_open || frame_valid
+             || unacknowledged || !pack_quiet || !unpack_quiet || rx_there != '0;
   always_ff @(posedge clk_i) begin
     busy_q <= busy || !rst_ni;
     idle_o <= !(busy || busy_q);

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gossamer import files
-from gossamer.cli import _program_report, _program_verdict
+from gossamer.cli import _program_report, _program_tables, _program_verdict
 from gossamer.cli._program_console import Progress, show_warnings, visible
 from gossamer.engines._rtl_threads import ACCELERATOR, Still
 from gossamer.errors import InputError, RunDied, signal_name
@@ -50,7 +50,14 @@ def run(request: Request, arguments: Sequence[str]) -> int:
     if request.stats_file is not None:
         files.check_writable(request.stats_file)
     shown = request.tile(config, cluster)
-    plan = rtl_cluster.Plan(cluster) if cluster is not None else None
+    plan, changes = None, []
+    if cluster is not None:
+        tables = request.one("routes")
+        plan = rtl_cluster.Plan(cluster, rtl_cluster.tables(cluster, tables) if tables else None)
+        changes = _program_tables.untimed(request, plan)
+    for name in ("routes", "next-routes"):
+        if cluster is None and request.one(name) is not None:
+            raise InputError(f"--{name}: is for clusters; name one with --cluster")
     workers, seed = request.number("workers", 1), request.number("seed", 0)
     watchdog, timeout = request.number("watchdog", 0), request.number("timeout", 1)
     most_cycles = request.number("max-cycles", 1)
@@ -92,6 +99,7 @@ def run(request: Request, arguments: Sequence[str]) -> int:
                 watchdog=rtl.WATCHDOG if watchdog is None else watchdog,
                 timeout=timeout,
                 on_status=console.status,
+                changes=changes,
             )
         finally:
             console.clear()

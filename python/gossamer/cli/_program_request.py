@@ -44,6 +44,8 @@ Options:
       --ranks N         MPI processes that share the boards of a cluster, also of several
                         machines; cycles do not depend on it
       --routes FILE     routing tables of ./gossamer routes NAME --tables FILE
+      --next-routes FILE@CYCLE  other tables, loaded in that cycle of the run, whatever is under way (may
+                        be repeated); with a host FILE alone: when it calls loadRoutes
       --frame-loss RATE share of the frames on links between boards that are lost,
                         and that are damaged (default 0)
       --cut LINK@CYCLE  cut a link in that cycle of the run, as in a:east@5000;
@@ -87,6 +89,7 @@ _VALUES = {
     "-c": "config",
     "--cluster": "cluster",
     "--routes": "routes",
+    "--next-routes": "next-routes",
     "--frame-loss": "frame-loss",
     "--cut": "cut",
     "--seed": "seed",

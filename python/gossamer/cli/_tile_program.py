@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gossamer import files, progress
-from gossamer.cli import _program_jobs, _program_report, _program_verdict
+from gossamer.cli import _program_jobs, _program_report, _program_tables, _program_verdict
 from gossamer.cli._program_console import Console, show_warnings
 from gossamer.cli._program_request import HELP, Request, is_one
 from gossamer.errors import InputError
@@ -49,7 +49,7 @@ def run(words: Sequence[str], arguments: Sequence[str] = ()) -> None:
     workers = request.number("workers", 1)
     seed = request.number("seed", 0)
     ranks = request.number("ranks", 1) or 1
-    for name in ("routes", "frame-loss", "cut", "seed", "ranks"):
+    for name in ("routes", "next-routes", "frame-loss", "cut", "seed", "ranks"):
         if name in request.options and "cluster" not in request.options:
             raise InputError(f"--{name}: is for clusters; name one with --cluster")
     inputs = {0: _bytes(Path(given))} if (given := request.one("input")) is not None else {}
@@ -74,6 +74,7 @@ def run(words: Sequence[str], arguments: Sequence[str] = ()) -> None:
         plan = rtl_cluster.Plan(cluster, rtl_cluster.tables(cluster, tables) if tables else None)
         cut = request.options.get("cut", [])
         rtl_cluster.cuts(plan, cut)
+        changes = _program_tables.timed(request, plan)
     shares = _program_jobs.shares(request, plan, wanted) if wanted else []
     if shares:
         images = [share.image for share in shares]
@@ -121,11 +122,14 @@ def run(words: Sequence[str], arguments: Sequence[str] = ()) -> None:
                 on_message=console.message,
                 on_progress=console.progress,
                 on_event=console.event,
+                pauses=_program_tables.pauses(many, changes) if cluster is not None else (),
             )
         finally:
             console.clear()
             for note in tile.notes:
                 click.echo(note, err=True)
+    for line in _program_tables.too_late(changes) if cluster is not None else ():
+        click.echo(line, err=True)
     jobs = _program_jobs.statistics(shares, done)
     _program_report.write(request, config, done, console.cluster, report, jobs)
     for line in _program_verdict.refused(done, console.cluster, config):

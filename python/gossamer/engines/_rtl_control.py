@@ -69,6 +69,11 @@ def packet(board: int, op: str, *, of_job: int = 0, **fields: int) -> Flits:
     return flits
 
 
+def counter(board: int, name: str) -> Flits:
+    """Asks a board for a counter of its own (``board_counter``)."""
+    return packet(board, "read", unit=BOARD_UNIT, counter=constants.enumeration("board_counter")[name])
+
+
 def children(boards: Sequence[int]) -> int:
     """The field of that name: up to eight places."""
     assert len(boards) <= CHILDREN
@@ -113,6 +118,6 @@ def decode(flits: Flits, cycle: int) -> Answer | Event | None:
 
 
 __all__ = [
-    "ANSWERS", "BOARD_UNIT", "CHILDREN", "Answer", "Event", "address", "children", "decode", "entry", "host",
-    "host_entry", "packet", "table",
+    "ANSWERS", "BOARD_UNIT", "CHILDREN", "TABLE", "Answer", "Event", "address", "children", "counter", "decode",
+    "entry", "host", "host_entry", "packet", "table",
 ]  # fmt: skip

@@ -22,7 +22,9 @@ import numpy as np
 from gossamer import processes
 from gossamer.engines import _rtl_control
 from gossamer.engines._rtl_control import Event
+from gossamer.engines._rtl_plan import Plan
 from gossamer.engines._rtl_queues import Held
+from gossamer.engines._rtl_tables import Change
 from gossamer.engines._rtl_threads import ACCELERATOR, UNKNOWN_PC, Still, Trap
 from gossamer.engines.rtl import WATCHDOG, Board, Run, functions
 from gossamer.engines.rtl_cluster import Cluster
@@ -98,12 +100,14 @@ def run(
     watchdog: int = WATCHDOG,
     timeout: float | None = None,
     on_status: Callable[[Status], object] = lambda status: None,
+    changes: Sequence[Change] = (),
 ) -> Ended:
     """Runs a program on a board or a cluster that has run nothing before, to its end.
 
     ``environment`` is for the program, beside that of this process. 0 ``most_cycles`` are any number. ``on_status`` is
-    told of how far it is, a few times a second. Raises
-    KeyboardInterrupt after Ctrl-C, which the program gets as well; RunDied if it made no call for ``timeout`` seconds.
+    told of how far it is, a few times a second. ``changes`` are what ``HostLink::loadRoutes`` loads, in its order.
+    Raises KeyboardInterrupt after Ctrl-C, which the program gets as well; RunDied if it made no call for ``timeout``
+    seconds.
     """
     if len(images := {image.elf: image for image in program.images.values()}) == 1:
         machine.load((), (), functions(*images.values()))
@@ -127,9 +131,15 @@ def run(
             "forget": forget,
         }
         if isinstance(machine, Cluster):
-            ways.write_text("".join(f"{link} {channel} {other}\n" for link, channel, other in machine.plan.ways()))
+            _write_ways(ways, machine.plan)
             forget.write_bytes(b"".join(packet.tobytes() for packet in machine.forgetting()))
-        settings.write_text("".join(f"{key} {value}\n" for key, value in given.items()))
+        lines = [f"{key} {value}\n" for key, value in given.items()]
+        for number, change in enumerate(changes):
+            tables = Path(name) / f"tables-{number}"
+            tables.write_bytes(change.bytes())
+            _write_ways(tables.with_name(f"{tables.name}.ways"), change.plan)
+            lines.append(f"tables {tables}\n")
+        settings.write_text("".join(lines))
         begun = time.perf_counter()
         given_here = {"GOSSAMER_HOSTLINK": str(settings), "GOSSAMER_ENGINE": "rtl"}
         whole = {**os.environ, **(environment or {}), **given_here}
@@ -164,6 +174,11 @@ def run(
         seen=machine.watched(),
     )
     return Ended(code, report, done)
+
+
+def _write_ways(path: Path, plan: Plan) -> None:
+    """How each board reaches each other one, a line each."""
+    path.write_text("".join(f"{link} {channel} {other}\n" for link, channel, other in plan.ways()))
 
 
 def _watched(

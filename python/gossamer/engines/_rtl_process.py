@@ -45,6 +45,7 @@ class Kind(enum.IntEnum):
     FAILED = 8
     PROGRESS = 9
     PACKET = 10
+    PAUSED = 13
     NOTE = 20
     WATCH = 21
     QUEUES = 22

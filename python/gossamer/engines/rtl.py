@@ -39,6 +39,8 @@ WATCHDOG = 1_000_000
 _END = struct.Struct("<IIQQQ")
 _REASONS = ("done", "max-cycles", "deadlock", "stuck", "stopped")
 
+Hear = Callable[[Record], object]
+"""Is handed what a simulator tells while it is asked for something else."""
 NetworkCounters = tuple[dict[tuple[int, int], dict[str, int]], list[dict[str, int]]]
 """Counters of links by board and link, and of boards."""
 
@@ -80,12 +82,15 @@ class Tile(Loaded):
         on_progress: Callable[[int, int], object] = silent,
         on_message: Callable[[Message], object] = silent,
         on_event: Callable[[Event], object] = silent,
+        pauses: Sequence[tuple[int, Callable[[Hear], object]]] = (),
     ) -> Run:
         """Starts threads 0 to ``threads`` - 1 and waits for the end of all.
 
         ``inputs`` are bytes for threads to read with uart_get. ``on_line`` and the like are
         told of what happens as it does; ``on_progress`` of cycle and instructions, a few times
-        a second. Raises KeyboardInterrupt on Ctrl-C, when the simulation has stopped.
+        a second. The run pauses at cycles of ``pauses``, for what is called then: that may ask the
+        boards, while their threads go on, and hands on what it hears meanwhile. Raises
+        KeyboardInterrupt on Ctrl-C, when the simulation has stopped.
         """
         if not 1 <= threads <= self.threads:
             raise InputError(f"{threads} threads: {self._what()} has {self.threads}")
@@ -94,13 +99,18 @@ class Tile(Loaded):
             self._simulator.request("I", struct.pack("<I", thread) + data)
         listeners = Listeners(on_line, on_emit, on_trap, on_progress, on_message, on_event, many=self.tiles > 1)
         begun = time.perf_counter()
+        left = sorted(pauses, key=lambda pause: pause[0])
+        self._pause(left)
         started = self._started()
         if started is not None:
             threads = sum(started)
         request = struct.pack("<IIQQ", threads, 0, max_cycles or 0, watchdog)
         self._simulator.request("R", request + struct.pack(f"<{len(started or ())}I", *(started or ())))
         try:
-            end = self._listen(listeners)
+            while (end := self._listen(listeners)).kind == Kind.PAUSED:
+                left.pop(0)[1](listeners.hear)
+                self._pause(left)
+                self._simulator.request("C")
         except KeyboardInterrupt:
             self._simulator.stop()
             with contextlib.suppress(RunDied):
@@ -150,10 +160,15 @@ class Tile(Loaded):
         """Counters of links and boards since reset, or since those ``before``: none, on one board."""
         return {}, []
 
+    def _pause(self, left: Sequence[tuple[int, object]]) -> None:
+        """Where the run that begins or goes on next is to pause."""
+        if left:
+            self._simulator.request("P", struct.pack("<Q", left[0][0]))
+
     def _listen(self, listeners: Listeners) -> Record:
-        """Hands records on until the run's end, which it gives."""
+        """Hands records on until the run's end or its next pause, which it gives."""
         for record in self._simulator.records():
-            if record.kind == Kind.END:
+            if record.kind in (Kind.END, Kind.PAUSED):
                 return record
             listeners.hear(record)
         raise AssertionError("records end with an error only")

@@ -21,12 +21,13 @@ import numpy as np
 
 from gossamer import mpi_ranks
 from gossamer.config import constants
-from gossamer.engines import _rtl_build, _rtl_control, _rtl_network
+from gossamer.engines import _rtl_build, _rtl_control, _rtl_network, _rtl_tables
 from gossamer.engines._rtl_jobs import MOST, NO_JOB, Job, jobs
 from gossamer.engines._rtl_plan import Plan, cuts, tables
 from gossamer.engines._rtl_process import Kind, Simulator
 from gossamer.engines._rtl_run import silent
-from gossamer.engines.rtl import LEAST_WAIT, TRACE_BYTES, Board, NetworkCounters
+from gossamer.engines._rtl_tables import Change
+from gossamer.engines.rtl import LEAST_WAIT, TRACE_BYTES, Board, Hear, NetworkCounters
 from gossamer.errors import InputError, RunDied
 
 if TYPE_CHECKING:
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
 
 _LINK_PATIENCE = 200_000
 """Cycles in which a link must come up, beside eight flights of what both ends say to each other."""
+_DRAIN_PATIENCE = 100_000
+"""Cycles in which packets under way must have come, beside eight flights."""
 _BURST = 8
 """Flits for which an input of a switch keeps an output."""
 _MOST_BOARDS = 4
@@ -151,18 +154,25 @@ class Cluster(Board):
 
     # ---- Control units ----
 
-    def control(self, packets: Sequence[_rtl_network.Flits], answers: int | None = None) -> list[_rtl_control.Answer]:
-        """Sends packets to control units and waits for their answers, one each. RunDied for one that is refused."""
+    def control(
+        self, packets: Sequence[_rtl_network.Flits], answers: int | None = None, hear: Hear = silent
+    ) -> list[_rtl_control.Answer]:
+        """Sends packets to control units and waits for their answers, one each. RunDied for one that is refused.
+
+        ``hear`` is handed what else is told meanwhile.
+        """
         found = []
         for part in _batches(packets):
             wanted = len(part) if answers is None else answers
             self._simulator.request("N", struct.pack("<I", wanted) + np.concatenate(part).tobytes())
             for record in self._simulator.until_done():
-                if record.kind != Kind.PACKET:
-                    continue
-                said = _rtl_control.decode(_rtl_network.flits(record.payload), record.cycle)
+                said = None
+                if record.kind == Kind.PACKET:
+                    said = _rtl_control.decode(_rtl_network.flits(record.payload), record.cycle)
                 if isinstance(said, _rtl_control.Answer):
                     found.append(said)
+                else:
+                    hear(record)
         for answer in found:
             if answer.refused:
                 board = self.plan.cluster.boards[answer.board].name
@@ -289,6 +299,26 @@ class Cluster(Board):
             else:
                 links.setdefault((board, unit), {})[name] = value
         return links, boards
+
+    # ---- Tables ----
+
+    def drained(self) -> bool:
+        """Whether no packet is under way in the whole fabric, as the boards say."""
+        return _rtl_tables.drained(self.plan, self.control)
+
+    def replace_tables(self, change: Change, *, hear: Hear = silent) -> None:
+        """Gives all boards other tables; while threads run, ``hear`` is handed what they say meanwhile.
+
+        Tables that must not meet the old ones wait until nothing is under way; InputError if that does not come.
+        """
+
+        def ask(packets: list[_rtl_network.Flits]) -> list[_rtl_control.Answer]:
+            return self.control(packets, hear=hear)
+
+        if change.fault:
+            _rtl_tables.wait_until_drained(self.plan, ask, _DRAIN_PATIENCE + 8 * self._flight)
+        change.load(ask)
+        self.plan = change.plan
 
     # ---- Jobs ----
 
@@ -433,4 +463,4 @@ def _batches(packets: Sequence[_rtl_network.Flits]) -> Iterator[list[_rtl_networ
     yield from turns
 
 
-__all__ = ["Cluster", "Job", "Plan", "cuts", "jobs", "tables"]
+__all__ = ["Change", "Cluster", "Job", "Plan", "cuts", "jobs", "tables"]

@@ -11,6 +11,9 @@
 ///   'Y'  symbols for the trace: {begin[32], end[32], length[32], name} each, in the order of their begins
 ///   'R'  threads[32], 0[32], most cycles[64], watchdog[64]: start that many threads, run to the end; answered by End.
 ///        If more follows it is how many threads of each board are started[32]
+///   'P'  cycle[64]: the run that begins or goes on next stops there, counted from its begin; answered by Paused, then
+///        anything but a run may be asked for
+///   'C'  nothing: the run goes on
 ///   'X'  while it runs: stop
 ///   'T'  nothing: what was seen of the last run; answered by Watch, maybe Note, and Done
 /// A host program's session has more, which session.h describes.
@@ -44,13 +47,14 @@ enum class Kind : uint8_t {
   Progress = 9,  ///< instructions[64]
   Packet = 10,   ///< the flits of a packet to the host (network.h)
   Note = 20,     ///< text for the user
+  Paused = 13,   ///< a run has come to the cycle of a 'P'
   Watch = 21,    ///< before End: what was seen of all tiles (watch.h), JSON
   Queues = 22,   ///< before End, of a run that stands still: a Held for each queue with something in it
   Byte = 11,     ///< byte[8] of a thread, in a host program's session (session.h)
   Woken = 12,    ///< a host program's wait is over (session.h)
 };
 
-enum class Reason : uint32_t { AllEnded = 0, MostCycles = 1, Deadlock = 2, Stuck = 3, Stopped = 4 };
+enum class Reason : uint32_t { AllEnded = 0, MostCycles = 1, Deadlock = 2, Stuck = 3, Stopped = 4, Paused = 5 };
 
 /// A queue that holds messages, in a record Queues.
 struct Held {

@@ -123,6 +123,8 @@ class Simulation {
         }
         case 'Y': trace_.symbols(symbols(request)); break;
         case 'R': run(threads_of(request), request.long_word(8), request.long_word(16)); break;
+        case 'P': pause_ = request.long_word(0); break;
+        case 'C': resume(); break;
         case 'T':
           tell_watched();
           own_.put(Kind::Done, cycle_, 0, nullptr, 0);
@@ -326,29 +328,42 @@ class Simulation {
 #if VM_TRACE
     if (options_.waves && !machine_.open_waves(options_.waves, options_.tile % tiles_)) give_up("cannot write waves");
 #endif
-    const uint64_t end = most && most < ~uint64_t{0} - cycle_ ? cycle_ + most : ~uint64_t{0};
+    end_ = most && most < ~uint64_t{0} - cycle_ ? cycle_ + most : ~uint64_t{0};
+    watchdog_ = watchdog;
+    resume();
+  }
+
+  /// Goes on with a run, to its end or to where it pauses.
+  void resume() {
+    const uint64_t pause = pause_ < ~uint64_t{0} - first_ ? first_ + pause_ : ~uint64_t{0};
     Reason reason;
     if (options_.waves) {
-      reason = trace_.is_open() ? go<true, true>(end, watchdog) : go<true, false>(end, watchdog);
+      reason = trace_.is_open() ? go<true, true>(pause) : go<true, false>(pause);
     } else {
-      reason = trace_.is_open() ? go<false, true>(end, watchdog) : go<false, false>(end, watchdog);
+      reason = trace_.is_open() ? go<false, true>(pause) : go<false, false>(pause);
     }
-    ended(reason);
+    pause_ = ~uint64_t{0};
+    if (reason == Reason::Paused) {
+      own_.put(Kind::Paused, cycle_, 0, nullptr, 0);
+    } else {
+      ended(reason);
+    }
   }
 
   template <bool kWaves, bool kTrace>
-  Reason go(uint64_t end, uint64_t watchdog) {
+  Reason go(uint64_t pause) {
     auto told = std::chrono::steady_clock::now();
     for (bool more = true; more;) {
-      more = advance<true, kWaves, kTrace>(std::min(end, (cycle_ / kLook + 1) * kLook));
+      more = advance<true, kWaves, kTrace>(std::min({end_, pause, (cycle_ / kLook + 1) * kLook}));
       if constexpr (kTrace) trace_.collect();
-      if (cycle_ >= end) return Reason::MostCycles;
+      if (cycle_ >= end_) return Reason::MostCycles;
       if (!more) break;
+      if (cycle_ >= pause) return Reason::Paused;
       watch("runs");
       for (TileHost& host : hosts_) host.stop_asking(cycle_);
       const Movement::Still still = this->still(movement_);
       if (still.all >= machine_.quiet() && all_wait()) return Reason::Deadlock;
-      if (watchdog && still.work >= watchdog + machine_.slack()) return Reason::Stuck;
+      if (watchdog_ && still.work >= watchdog_ + machine_.slack()) return Reason::Stuck;
       if (cycle_ % kListen) continue;
       if (told_to_stop()) return Reason::Stopped;
       if (is_time(told)) {
@@ -606,6 +621,8 @@ class Simulation {
   uint64_t cycle_ = 0;
   uint64_t first_ = 0;         ///< cycle in which the run began
   uint64_t issued_first_ = 0;  ///< instructions before it
+  uint64_t end_ = 0, watchdog_ = 0;  ///< its most cycles and its watchdog, where it must end
+  uint64_t pause_ = ~uint64_t{0};    ///< cycles behind its begin to the next pause
   Movement movement_;
 };
 

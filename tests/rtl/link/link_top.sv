@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "gs_assert.svh"
 
 /// Two ends of a link and the wire between them. End 0 is in the low bits of everything.
 module link_top
@@ -55,6 +56,13 @@ module link_top
   initial begun_q = 1'b0;
   always_ff @(posedge clk_i) if (!rst_ni) begun_q <= 1'b1;
 
+  // An end that begins anew takes with it what nobody can count.
+  logic anew_q;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) anew_q <= 1'b0;
+    else if (end_rst_ni != '1) anew_q <= 1'b1;
+  end
+
   for (genvar e = 0; e < 2; e++) begin : gen_end
     gs_link #(
       .Shape(Shape)
@@ -106,6 +114,22 @@ module link_top
       .lost_o   (wire_lost_o[32*e+:32]),
       .damaged_o(wire_damaged_o[32*e+:32])
     );
+
+    // Flits that this end was given and has not sent, that have come and wait here, and that are on their way from this
+    // end into the hands of who is behind the other one.
+    logic [31:0] waits_q, came_q, under_way_q;
+    always_ff @(posedge clk_i) begin
+      if (!rst_ni || !end_rst_ni[e] || !begun_q) {waits_q, came_q} <= '0;
+      else begin
+        waits_q <= waits_q + 32'(u_link.tx_push != '0) - 32'(u_link.tx_pop);
+        came_q  <= came_q + 32'(u_link.rx_push != '0) - 32'(u_link.rx_pop);
+      end
+      if (!rst_ni || !begun_q || anew_q) under_way_q <= '0;
+      else under_way_q <= under_way_q + 32'(u_link.tx_push != '0) - 32'(rx_valid_o[8*(1-e)+:8] != '0);
+    end
+    `GS_ASSERT_NOW(an_end_with_a_flit_to_send_is_not_idle, waits_q == '0 || !idle_o[e])
+    `GS_ASSERT_NOW(an_end_with_a_flit_that_came_is_not_idle, came_q == '0 || !idle_o[e])
+    `GS_ASSERT_NOW(while_a_flit_is_under_way_an_end_says_so, under_way_q == '0 || idle_o != '1)
 
     assign mac_valid_o[e]        = tx_valid[e] && tx_ready[e];
     assign mac_data_o[64*e+:64]  = tx_data[e];

@@ -33,6 +33,12 @@ def test_credits_never_overflow() -> None:
     assert proof.passed, f"{proof.reason}; see {proof.log}"
 
 
+def test_a_flit_that_waits_is_out_of_sight_for_one_cycle_at_most() -> None:
+    """By induction, of the store on both ways; what the link says of itself counts on it."""
+    proof = prove.prove("prove_store", proof_files(), depth=2, cover_depth=8)
+    assert proof.passed, f"{proof.reason}; see {proof.log}"
+
+
 @pytest.mark.parametrize("mode", ["bmc", "cover"])
 def test_frames_come_once_and_in_order(mode: str, size: Size) -> None:
     """The first cycles of two windows of two frames, whatever is lost, in any time: exhaustive."""

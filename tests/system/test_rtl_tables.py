@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Routing tables that are replaced in a cluster that runs: under traffic, or when the boards say that there is none."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from conftest import ROOT, Command
+from system.cluster_runs import Told
+from system.test_rtl_cluster import well
+
+import gossamer_setup
+from gossamer import config as configs
+from gossamer import device, routes
+from gossamer.engines.rtl_cluster import Change, Cluster, Plan, tables
+from gossamer.errors import InputError
+
+FOUR = ROOT / "tests" / "fixtures" / "cluster" / "four.toml"
+ALL = ROOT / "tests" / "fixtures" / "cluster" / "all.c"
+REROUTE = ROOT / "tests" / "fixtures" / "hostlink" / "reroute"
+ON_FOUR = ("--engine", "rtl", "--cluster", FOUR)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def simulator() -> Path:
+    gossamer_setup.require("rtl")
+    from gossamer.engines import _rtl_build
+
+    return _rtl_build.cluster(configs.load("tiny"), 2)
+
+
+def avoiding(folder: Path, name: str, link: str, vcs: int = 2) -> Path:
+    """Tables of four boards in a ring that do not use a link."""
+    path = folder / name
+    topology = routes.with_down(routes.read_topology(str(FOUR)), [link])
+    routes.write_tables(routes.generate(topology, vcs=vcs).tables, path)
+    return path
+
+
+def used(stats: Path) -> dict[str, int]:
+    return {f"{one['board']}:{one['link']}": one["tx_packets"] for one in json.loads(stats.read_text())["by_link"]}
+
+
+def test_a_cable_is_taken_out_while_a_program_runs(command: Command, tmp_path: Path) -> None:
+    """Tables that avoid it are loaded under full traffic, then it is cut: nothing is lost, nobody waits for it."""
+    away, stats = avoiding(tmp_path, "away.routes", "x0y0:east"), tmp_path / "s.json"
+    words = (ALL, *ON_FOUR, "-D", "ROUNDS=3", "-D", "TARGETS=20", "-D", "STEP=7", "--stats", stats)
+    plain = command("run", *words, "--next-routes", f"{away}@900000")
+    assert (plain.returncode, plain.stderr) == (0, f"note: the run ended before cycle 900,000: {away} was not loaded\n")
+    before = used(stats)
+    done = command("run", *words, "--next-routes", f"{away}@8000", "--cut", "x0y0:east@20000")
+    assert done.returncode == 0 and sorted(done.stdout.splitlines()) == sorted(plain.stdout.splitlines())
+    link = "link x0y0:east - x1y0:west"
+    assert set(done.stderr.splitlines()) == {
+        f"board {board}: link_down: nothing is heard over a link any more; {link}" for board in ("x0y0", "x1y0")
+    }
+    after = used(stats)
+    assert 10 < after["x0y0:east"] < before["x0y0:east"] / 2 and after["x0y0:north"] > before["x0y0:north"] * 1.3
+
+
+def test_the_same_cycles_whoever_simulates(tmp_path: Path) -> None:
+    away = avoiding(tmp_path, "away.routes", "x0y0:east")
+
+    def go(workers: int) -> Told:
+        plan, lines = Plan(configs.load_cluster(FOUR)), []
+        change = Change.of(plan, tables(plan.cluster, str(away)))
+        image = device.build(ALL, plan.config, ["ROUNDS=2", "TARGETS=20", "STEP=7"], boards=plan.shape)
+        with Cluster(plan, workers=workers, frame_loss=0.01) as cluster:
+            cluster.load_image(image)
+            run = cluster.run(
+                128,
+                on_line=lambda thread, line, _: lines.append((thread, line)),
+                pauses=[(5000, lambda hear: cluster.replace_tables(change, hear=hear))],
+            )
+            assert cluster.plan is change.plan and cluster.drained()
+        return Told(run, lines, [])
+
+    one = go(1)
+    well(one, 128, rounds=2, targets=20, step=7)
+    one.same(go(2))
+
+
+def test_tables_that_must_not_meet_wait_until_nothing_is_under_way(command: Command, tmp_path: Path) -> None:
+    """Each is a line by itself; together they are a ring."""
+    east, west = (avoiding(tmp_path, name, name.replace("_", ":"), vcs=1) for name in ("x0y0_east", "x1y1_west"))
+    plan = Plan(configs.load_cluster(FOUR), tables(configs.load_cluster(FOUR), str(east)))
+    change = Change.of(plan, tables(plan.cluster, str(west)))
+    assert "old and new tables together can deadlock" in change.fault
+    done = command("run", ALL, *ON_FOUR, "--routes", east, "--next-routes", f"{west}@1000")
+    assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1)
+    assert "old and new tables together can deadlock" in done.stderr and "HostLink::loadRoutes" in done.stderr
+    # A host has them loaded between its questions, and its messages go the new way.
+    stats = tmp_path / "s.json"
+    done = command("run", REROUTE, *ON_FOUR, "--routes", east, "--next-routes", west, "--stats", stats)
+    total = 128 * 129 // 2
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"{total}\n{total}\n", "")
+    after = used(stats)
+    assert min(after["x0y0:east"], after["x1y1:west"]) > 30
+    done = command("run", REROUTE, *ON_FOUR, "--routes", east, "--next-routes", west, "--next-routes", east, "--",
+                   "twice")  # fmt: skip
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"{total}\n{total}\n{total}\n", "")
+    # Not while threads send to each other without end.
+    done = command("run", REROUTE, *ON_FOUR, "--routes", east, "--next-routes", west, "--", "balls")
+    assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, f"{total}\n", 1)
+    assert "HostLink::loadRoutes: packets are under way all the time" in done.stderr
+
+
+def test_boards_say_whether_something_is_under_way(tmp_path: Path) -> None:
+    """In a run they say so until all threads wait; behind it nothing is left."""
+    body = """#include <gossamer/device.h>
+#include <tinsel.h>
+int main(void) {
+  if (gossamerThread()) return 0;
+  for (uint32_t n = 0, board = gossamerBoard(); n < 200; ++n) {
+    tinselWaitUntil(TINSEL_CAN_SEND);
+    tinselSend((int)gossamerAddressOn((board + 1) % GOSSAMER_BOARDS, 0), tinselSendSlot());
+    tinselWaitUntil(TINSEL_CAN_RECV);
+    tinselFree(tinselRecv());
+  }
+  return 0;
+}
+"""
+    source = tmp_path / "round.c"
+    source.write_text(body, encoding="utf-8")
+    plan, found = Plan(configs.load_cluster(FOUR)), []
+    with Cluster(plan) as cluster:
+        # What the boards have just been told has brought some reports of idle detection.
+        assert any(cluster.drained() for _ in range(5))
+        cluster.load_image(device.build(source, plan.config, boards=plan.shape))
+        run = cluster.run(128, pauses=[(cycle, lambda _: found.append(cluster.drained())) for cycle in (1000, 3000)])
+        assert run.reason == "done" and cluster.drained()
+    assert found == [False, False]
+
+
+def test_bad_input_is_one_line(command: Command, tmp_path: Path) -> None:
+    away, hello = avoiding(tmp_path, "away.routes", "x0y0:east"), ROOT / "programs" / "hello.c"
+    other = tmp_path / "other.routes"
+    topology = routes.read_topology("pair")
+    routes.write_tables(routes.generate(topology).tables, other)
+    for words, said in (
+        ((hello, *ON_FOUR, "--next-routes", away), f"--next-routes {away}: write FILE@CYCLE"),
+        ((hello, *ON_FOUR, "--next-routes", f"{tmp_path}/none@5"), f"{tmp_path}/none: cannot read routing tables"),
+        ((hello, *ON_FOUR, "--next-routes", f"{other}@5"), f"{other}:2: routing tables for another topology"),
+        ((hello, "--engine", "rtl", "--next-routes", f"{away}@5"), "--next-routes: is for clusters"),
+        ((REROUTE, "--engine", "rtl", "--next-routes", away), "--next-routes: is for clusters"),
+        ((REROUTE, *ON_FOUR, "--next-routes", f"{away}@5"), f"--next-routes {away}@5: the host says when"),
+    ):
+        done = command("run", *words)
+        assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1), done.stderr
+        assert done.stderr.startswith(f"gossamer: error: {said}"), done.stderr
+    done = command("run", REROUTE, *ON_FOUR)
+    assert done.returncode == 2 and "HostLink::loadRoutes: there are no other routing tables" in done.stderr
+    with Cluster(Plan(configs.load_cluster(FOUR))) as cluster:
+        topology = routes.with_down(routes.read_topology(str(FOUR)), ["x1y1"])
+        with pytest.raises(InputError, match="the tables avoid board x1y1"):
+            Change.of(cluster.plan, routes.generate(topology).tables)
