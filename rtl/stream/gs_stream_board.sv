@@ -33,6 +33,8 @@ module gs_stream_board
   parameter  logic [Ports-1:0][7:0] Numbers = (8 * Ports)'(numbers_from(0)),
   parameter  logic [Ports-1:0]      Sends = '1,
   parameter  logic [Ports-1:0]      Receives = '1,
+  parameter  int unsigned         Aside    = 0,
+  parameter  logic [Ports-1:0]      Asides = '1,
   parameter  logic [Ports-1:0][15:0] Depths = {Ports{16'(Depth)}},
   localparam int unsigned         Ends     = 32'(Own) + 1 + Links
 ) (
@@ -118,6 +120,8 @@ module gs_stream_board
     .Numbers (Numbers),
     .Sends   (Sends),
     .Receives(Receives),
+    .Aside   (Aside),
+    .Asides  (Asides),
     .Depths  (Depths)
   ) u_transport (
     .clk_i,

@@ -30,6 +30,8 @@ module gs_stream_transport
   parameter  logic [Ports-1:0][7:0] Numbers = (8 * Ports)'(numbers_from(0)),
   parameter  logic [Ports-1:0]      Sends = '1,
   parameter  logic [Ports-1:0]      Receives = '1,
+  parameter  int unsigned Aside    = 0,
+  parameter  logic [Ports-1:0]      Asides = '1,
   parameter  logic [Ports-1:0][15:0] Depths = {Ports{16'(Depth)}},
   localparam int unsigned Ends     = 32'(Own) + 1 + Links
 ) (
@@ -128,6 +130,8 @@ module gs_stream_transport
     .Numbers(Numbers),
     .Sends (Sends),
     .Receives(Receives),
+    .Aside (Aside),
+    .Asides(Asides),
     .Depths(Depths)
   ) u_streams (
     .clk_i,

@@ -160,6 +160,7 @@ module gs_sim_stream
     assign send_valid[p] = send_valid_i[p];
     assign send_ready_o[p] = send_ready[p];
     assign send_open[p] = '{
+      rank:    send_rank_i[p],
       element: smi_type_e'(send_element_i[p]),
       own:     8'(board_i),
       dest:    {EndpointStream, 3'd0, 12'(send_rank_i[p]), 6'd0, 8'(p)},

@@ -74,7 +74,7 @@ module injection_top
       logic [3:0] m_keep;
       assign send_bind = '{eager: 1'b1, account: '0, dest: FarPort, flits: credits_t'(Depth)};
       assign recv_bind = '{eager: 1'b1, account: '0, source: 8'(Ends * (1 - b) + p), reply: FarPort};
-      assign send_open = '{element: SmiTypeInt, own: 8'(Ends * b + p), dest: FarPort, count: 32'd1};
+      assign send_open = '{rank: '0, element: SmiTypeInt, own: 8'(Ends * b + p), dest: FarPort, count: 32'd1};
       assign recv_open = '{
         element: SmiTypeInt, own: 8'(Ends * b + p), source: 8'(Ends * (1 - b) + p), count: 32'd1
       };
