@@ -343,7 +343,6 @@ module gs_stream_aside
       if (credit_valid_i && credit_here_o) some_q[rank_t'(credit_rank_i)] <= 1'b1;
       if (clear_i) begin
         holds_q <= '0;
-        some_q  <= '0;
       end
     end
     if (out_free) flit_q <= flit;

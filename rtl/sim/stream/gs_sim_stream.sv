@@ -31,6 +31,7 @@ module gs_sim_stream
   /// as gs_stream_endpoint and gs_mac_model have them
   parameter  int unsigned Depth    = 1024,
   parameter  int unsigned Packet   = 30,
+  parameter  int unsigned Aside    = 16,
   parameter  int unsigned LineRate = 40_000,
   parameter  int unsigned Flight   = 100,
   localparam int unsigned Kernels  = Eights + Fours + Twos + Ones,
@@ -372,6 +373,9 @@ module gs_sim_stream
     .Packet  (Packet),
     .Ranks   (Ranks),
     .TableW  (TableW),
+    // ports of collectives never ask
+    .Aside   (Aside),
+    .Asides  (Ports'((257'd1 << Kernels) - 257'd1)),
     .Widths  (widths())
   ) u_board (
     .clk_i,
