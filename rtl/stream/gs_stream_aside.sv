@@ -100,7 +100,7 @@ module gs_stream_aside
   place_t place_q;
   count_t left_q;
   /// flits of the packet; the message's last
-  count_t packet_q;
+  place_t packet_q;
   logic last_q;
   /// it was cleared in a packet: that one ends, and nothing else counts
   logic leaves_q;
@@ -180,6 +180,7 @@ module gs_stream_aside
 
   // --------------------------------------------------------------- credits
   credits_t credits;
+  count_t packet;
   logic starts;
   assign credit_here_o = 32'(credit_rank_i) < Ranks && holds_q[rank_t'(credit_rank_i)];
   gs_ram_sdp #(
@@ -201,7 +202,7 @@ module gs_stream_aside
 
   // --------------------------------------------------------------- packets
   head_t head;
-  count_t all, left, packet, after;
+  count_t all, left, after;
   logic in_head, last, ends, done;
   stream_header_t header, ask_header;
   stream_short_t short_head;
@@ -320,7 +321,7 @@ module gs_stream_aside
       queue_d.sent  = '0;
       queue_d.held  = after;
     end else begin
-      queue_d.sent = queue_q.sent + place_t'(packet_q);
+      queue_d.sent = queue_q.sent + packet_q;
     end
   end
 
@@ -343,6 +344,7 @@ module gs_stream_aside
       if (credit_valid_i && credit_here_o) some_q[rank_t'(credit_rank_i)] <= 1'b1;
       if (clear_i) begin
         holds_q <= '0;
+        some_q  <= '0;
       end
     end
     if (out_free) flit_q <= flit;
@@ -361,7 +363,7 @@ module gs_stream_aside
     end
     if (starts) begin
       left_q   <= packet;
-      packet_q <= packet;
+      packet_q <= place_t'(packet);
       last_q   <= last;
     end
   end

@@ -34,8 +34,9 @@ module gs_stream_board
   parameter  logic [Ports-1:0]      Sends = '1,
   parameter  logic [Ports-1:0]      Receives = '1,
   parameter  int unsigned         Aside    = 0,
-  parameter  logic [Ports-1:0]      Asides = '1,
   parameter  logic [Ports-1:0][15:0] Depths = {Ports{16'(Depth)}},
+  parameter  logic [Ports-1:0][15:0] SendDepths = {Ports{16'(Send)}},
+  parameter  logic [Ports-1:0][15:0] Asides = {Ports{16'(Aside)}},
   localparam int unsigned         Ends     = 32'(Own) + 1 + Links
 ) (
   input  logic                          clk_i,
@@ -121,8 +122,9 @@ module gs_stream_board
     .Sends   (Sends),
     .Receives(Receives),
     .Aside   (Aside),
-    .Asides  (Asides),
-    .Depths  (Depths)
+    .Depths  (Depths),
+    .SendDepths(SendDepths),
+    .Asides  (Asides)
   ) u_transport (
     .clk_i,
     .rst_ni,

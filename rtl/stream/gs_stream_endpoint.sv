@@ -37,12 +37,13 @@ module gs_stream_endpoint
   /// halves that there are; what is not there refuses what comes
   parameter logic [Ports-1:0] Sends = '1,
   parameter logic [Ports-1:0] Receives = '1,
-  /// flits of messages to each rank that a port sets aside while they wait for a receiver, 0 or a power of two from 4
-  /// on; ports that do so
+  /// flits of messages to each rank that a port sets aside while they wait for their receiver: 0 (none), or a power of
+  /// two from 4 on
   parameter int unsigned Aside  = 0,
-  parameter logic [Ports-1:0] Asides = '1,
-  /// flits of the buffer to receive at each port
-  parameter logic [Ports-1:0][15:0] Depths = {Ports{16'(Depth)}}
+  /// by port: flits of the buffer to receive, of the buffer to send, and of what it sets aside
+  parameter logic [Ports-1:0][15:0] Depths = {Ports{16'(Depth)}},
+  parameter logic [Ports-1:0][15:0] SendDepths = {Ports{16'(Send)}},
+  parameter logic [Ports-1:0][15:0] Asides = {Ports{16'(Aside)}}
 ) (
   input  logic                            clk_i,
   input  logic                            rst_ni,
@@ -231,11 +232,11 @@ module gs_stream_endpoint
     if (Sends[p]) begin : gen_send
       gs_stream_send #(
         .Bytes (Width),
-        .Depth (Send),
+        .Depth (32'(SendDepths[p])),
         .Packet(Packet),
         .Linger(Linger),
         .Ranks (Ranks),
-        .Aside (Asides[p] ? Aside : 0)
+        .Aside (32'(Asides[p]))
       ) u_send (
         .clk_i,
         .rst_ni,

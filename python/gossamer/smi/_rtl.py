@@ -15,6 +15,7 @@ from pathlib import Path
 from gossamer import routes
 from gossamer.config import Cluster, Config, constants
 from gossamer.errors import InputError
+from gossamer.smi import _buffers
 from gossamer.smi import ports as port_lists
 from gossamer.smi._compile import SOURCE
 
@@ -33,11 +34,8 @@ _BLOCKS = {"bcast": 0, "reduce": 1, "allreduce": 2, "scatter": 3, "gather": 3, "
 _REDUCTIONS = ("add", "max", "min")
 _MOST_BLOCKS = 15
 _MOST_PORTS = 256
-_FLIT_BYTES = 16
-_LEAST_ASIDE, _MOST_ASIDE, _MOST_SET_ASIDE = 16, 4096, 1 << 16
-"""Flits of messages that a port sets aside: for a rank at least and at most, and for all at most."""
-_LEAST_DEPTH, _MOST_DEPTH = 1024, 1 << 15
-"""Flits of a port's buffer to receive."""
+_LEAST_DEPTH = 1024
+"""Flits of a port's buffer to receive: what a full line needs on the way there and back."""
 
 
 @dataclass(frozen=True)
@@ -95,11 +93,6 @@ def needs(files: Sequence[str], defines: Sequence[str] = ()) -> Needs:
     )
 
 
-def _power(least: int) -> int:
-    """The next power of two."""
-    return 1 << max(least - 1, 0).bit_length()
-
-
 def _checked(port: port_lists.Port) -> port_lists.Port:
     """A collective for which there is a block."""
     what = f"{port.where}: {port.operation} on port {port.port}"
@@ -111,8 +104,10 @@ def _checked(port: port_lists.Port) -> port_lists.Port:
 def plan(
     files: Sequence[str], defines: Sequence[str], ranks: int, topology: str | os.PathLike[str] | None, slack: int
 ) -> list[str]:
-    """Lines of the emulator's plan; the model is built where it is not there yet. ``slack``: the degree of channels that
-    state none."""
+    """Lines of the emulator's plan; the model is built where it is not there yet.
+
+    ``slack`` is the degree of channels that state none.
+    """
     if topology is None:
         raise InputError("--engine rtl needs the boards' wiring; give --topology, for example --topology torus8")
     if ranks > MOST_RANKS:
@@ -248,13 +243,11 @@ def _library(config: Config, wanted: Needs, links: int, boards: int, degree: int
     count = sum(wanted.widths.values())
     parameters = {name: wanted.widths[width] for width, name in _WIDTHS.items()}
     ranks = max(16, 1 << (boards - 1).bit_length())
-    # A flit for an element is the most that a message of one takes. A message that is received as far as its receiver's
-    # buffer goes must be there whole, or it would hold up those behind it.
-    aside = min(max(_LEAST_ASIDE, _power(degree)), _MOST_ASIDE, _MOST_SET_ASIDE // ranks)
-    depth = min(max(_LEAST_DEPTH, _power(2 * degree * max(_BYTES.values()) // _FLIT_BYTES)), _MOST_DEPTH)
+    widest = max(width for width, ports in wanted.widths.items() if ports)
     parameters |= {
-        "Aside": aside,
-        "Depth": depth,
+        "Aside": _buffers.aside(degree, ranks),
+        "Send": _buffers.send(degree, widest),
+        "Depth": _buffers.receive(degree, widest, _LEAST_DEPTH),
         "Barrier": int(wanted.barrier is not None),
         "Blocks": len(wanted.blocks),
         "Kinds": sum(_BLOCKS[block.operation] << 2 * at for at, block in enumerate(wanted.blocks)),

@@ -31,6 +31,7 @@ module gs_sim_stream
   /// as gs_stream_endpoint and gs_mac_model have them
   parameter  int unsigned Depth    = 1024,
   parameter  int unsigned Packet   = 30,
+  parameter  int unsigned Send     = 64,
   parameter  int unsigned Aside    = 16,
   parameter  int unsigned LineRate = 40_000,
   parameter  int unsigned Flight   = 100,
@@ -373,9 +374,9 @@ module gs_sim_stream
     .Packet  (Packet),
     .Ranks   (Ranks),
     .TableW  (TableW),
-    // ports of collectives never ask
-    .Aside   (Aside),
-    .Asides  (Ports'((257'd1 << Kernels) - 257'd1)),
+    // Ports of collectives never ask.
+    .Asides  ((16 * Ports)'({Kernels{16'(Aside)}})),
+    .Send    (Send),
     .Widths  (widths())
   ) u_board (
     .clk_i,

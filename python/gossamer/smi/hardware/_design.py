@@ -13,21 +13,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from gossamer.errors import InputError
+from gossamer.smi import _buffers
 from gossamer.smi import ports as port_lists
 from gossamer.smi.hardware._keywords import KEYWORDS
 
 BYTES = {"double": 8, "long": 8, "int": 4, "float": 4, "short": 2, "half": 2, "char": 1}
 BLOCKS = ("bcast", "reduce", "allreduce", "scatter", "gather", "allgather", "barrier")
-NUMBERS, SLOTS, MOST_EDGES, MOST_LINKS, FLIT_BYTES = 256, 8, 8, 16, 16
-LEAST_SEND, MOST_ASIDE = 64, 4096
+NUMBERS, SLOTS, MOST_EDGES, MOST_LINKS = 256, 8, 8, 16
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _OURS = ("gs_", "gossamer_")
 """How names of modules and packages below a board begin."""
-
-
-def power_of_two(least: int) -> int:
-    """The next one from a number on."""
-    return 1 << max(least - 1, 0).bit_length()
 
 
 @dataclass(frozen=True)
@@ -44,9 +39,9 @@ class Options:
     """Boards of the largest cluster, a power of two from 2 to 1,024."""
     depth: int = 256
     """Flits that a port can receive ahead, a power of two from 4; more where a degree asks for more."""
-    aside: int = 16
+    aside: int | None = None
     """Flits of messages to each rank that a port sets aside while they wait for their receiver: 0, or a power of two
-    from 4; more where a degree asks for more."""
+    from 4; if None, as many as the degree of the port's channels asks for."""
     lanes: Mapping[int, int] | None = None
     """Elements that a port takes or gives in a cycle, where more than one: a power of two, at most 16 bytes."""
 
@@ -68,8 +63,10 @@ class Endpoint:
     """Of a beat."""
     depth: int
     """Flits of the buffer to receive."""
-    degree: int
-    """The greatest that a program states; 0 if none does."""
+    send_depth: int
+    """Flits of the buffer to send."""
+    aside: int
+    """Flits of messages to each rank that it sets aside; 0 of a collective, which never asks."""
     index: int
     """Number of its first streaming port among those of its rank."""
     where: str = field(repr=False)
@@ -105,24 +102,6 @@ class Board:
     def collectives(self) -> bool:
         """Whether it has any."""
         return any(one.collective for slot in self.slots for one in slot.endpoints)
-
-    @property
-    def channels(self) -> list[Endpoint]:
-        """Those that send."""
-        return [one for slot in self.slots for one in slot.endpoints if one.sends]
-
-    def aside(self, options: Options) -> int:
-        """Flits of messages to a rank that a port sets aside: one for each element that may be ahead, as a message of
-        one may take."""
-        if not options.aside or not self.channels:
-            return 0
-        return min(max(options.aside, *(power_of_two(one.degree) for one in self.channels)), MOST_ASIDE)
-
-    @property
-    def send(self) -> int:
-        """Flits of a port's buffer to send: what may be ahead of a message that is not complete."""
-        flits = max((-(-one.degree * BYTES[one.type] // FLIT_BYTES) for one in self.channels), default=0)
-        return max(LEAST_SEND, power_of_two(flits))
 
 
 @dataclass(frozen=True)
@@ -209,7 +188,7 @@ def _check(options: Options) -> None:
     power("boards", options.boards, 2, 1024)
     power("depth", options.depth, 4, 32768)
     if options.aside:
-        power("aside", options.aside, 4, MOST_ASIDE)
+        power("aside", options.aside, 4, _buffers.MOST_ASIDE)
 
 
 def _check_title(title: str) -> None:
@@ -238,25 +217,31 @@ def _union(uses: Sequence[port_lists.Port], options: Options) -> dict[int, Endpo
         if first.reduction == "add_ordered":
             raise InputError(f"{what}: the RTL adds along its tree, not in the order of ranks; take SMI_ADD")
         lanes = (options.lanes or {}).get(number, 1)
-        if lanes < 1 or lanes & lanes - 1 or lanes * BYTES[kind] > FLIT_BYTES:
+        if lanes < 1 or lanes & lanes - 1 or lanes * BYTES[kind] > _buffers.FLIT_BYTES:
             raise InputError(
-                f"--lanes {number}={lanes}: must be a power of two up to {FLIT_BYTES // BYTES[kind]}: elements of "
-                f"{kind} in {FLIT_BYTES} bytes"
+                f"--lanes {number}={lanes}: must be a power of two up to {_buffers.FLIT_BYTES // BYTES[kind]}: "
+                f"elements of {kind} in {_buffers.FLIT_BYTES} bytes"
             )
         if first.operation == "barrier" and lanes > 1:
             raise InputError(f"--lanes {number}={lanes}: port {number} is a barrier, which has no elements")
         degree = max(one.degree or 0 for one in here)
-        flits = -(-degree * BYTES[kind] // FLIT_BYTES)
-        depth = max(options.depth, power_of_two(flits))
-        if depth > 1 << 15:
-            raise InputError(f"{what}: a degree that takes {flits} flits; a port has {1 << 15} at most")
+        flits = _buffers.flits(degree, BYTES[kind])
+        if flits > _buffers.MOST:
+            raise InputError(f"{what}: a degree that takes {flits} flits; a port has {_buffers.MOST} at most")
+        channel = operation == "channel"
         found[number] = Endpoint(
             number, operation, kind, first.reduction,
             any(one.operation == "send" for one in here), any(one.operation == "receive" for one in here),
-            lanes * BYTES[kind], depth, degree, index, first.where,
+            lanes * BYTES[kind], _buffers.receive(degree, BYTES[kind], options.depth),
+            _buffers.send(degree if channel else 0, BYTES[kind]), _aside(degree, options) if channel else 0, index,
+            first.where,
         )  # fmt: skip
         index += _numbers(found[number], options)
     return found
+
+
+def _aside(degree: int, options: Options) -> int:
+    return _buffers.aside(degree, options.ranks) if options.aside is None else options.aside
 
 
 def _of_program(program: port_lists.Ports, union: Mapping[int, Endpoint]) -> tuple[Endpoint, ...]:
@@ -275,7 +260,8 @@ def _of_program(program: port_lists.Ports, union: Mapping[int, Endpoint]) -> tup
                 "receive" in does,
                 whole.bytes,
                 whole.depth,
-                whole.degree,
+                whole.send_depth,
+                whole.aside,
                 whole.index,
                 whole.where,
             )
