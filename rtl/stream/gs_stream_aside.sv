@@ -7,8 +7,9 @@
 ///                                                                        \--> asks for the next one in the queue
 ///
 /// A message is set aside whole: a head, then its flits; one of up to 8 bytes has them in its head. For the first
-/// message of an empty queue gs_stream_push has asked; when it has gone, the next one asks. So a receiver has one ask of
-/// a rank at most, and messages to a rank go in their order. Credits of a rank that has messages here are for the first.
+/// message of an empty queue gs_stream_push has asked; when it has gone, the next one asks. So a receiver has one ask
+/// of a port at most, and messages to a rank go in their order. Credits of a rank that has messages here are for the
+/// first one.
 module gs_stream_aside
   import gossamer_pkg::*;
   import gs_stream_pkg::*;

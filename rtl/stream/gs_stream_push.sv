@@ -15,9 +15,9 @@
 /// with a long packet, which has room for the collective's tag. A message of one beat that is there when its channel is
 /// opened goes at once, past the buffer: such messages take a cycle each.
 ///
-/// A message that asks, and is complete before a credit comes, may be set aside (gs_stream_aside): then the next one can
-/// be opened. While messages to its rank are set aside, a message does not ask, but waits until it is set aside too or
-/// they have gone.
+/// A message that asks, and is complete before a credit comes, may be set aside (gs_stream_aside): then the next one
+/// can be opened. While messages to its rank are set aside, a message does not ask, but waits until it is set aside too
+/// or they have gone.
 ///
 /// A binding ends whatever is open: a message that waits for credits for ever is ended so. Of a packet under way the
 /// rest goes out before another channel can be opened.
@@ -417,7 +417,8 @@ module gs_stream_push
   end
 
   logic unused;
-  assign unused = ^{bind_q.flits, credit_header, credit_tag, want_header, want_q.spare, want_q.flits, want_q.message, watch_i};
+  assign unused = ^{bind_q.flits, credit_header, credit_tag, want_header, want_q.spare, want_q.flits, want_q.message,
+                    watch_i};
 
   `GS_ASSERT_NOW(no_packet_is_cut_off, state_q != Body || state_d == Body || (out_free && body_q == count_t'(1)))
   `GS_ASSERT_NOW(credits_are_never_exceeded, !starts || credits_q >= credits_t'(used))
