@@ -31,6 +31,8 @@ BOARDS = 4
 _SHARES = {f"bandwidth-share.h{hops}": hops for hops in (1, 2, 3)}
 _HOP, _ENDS = "latency.hop", "latency.ends"
 _AREAS = {"area.1port": (1, 0, 6_000, 6_330), "area.4port": (4, 2, 28_000, 32_112)}
+_ASIDE = 16
+"""Flits that a port of the rows `-aside` sets aside for each rank, as generated boards have them."""
 _WIRINGS = {"torus": "torus8", "bus": "bus8"}
 _KINDS = {"bcast": ranks.BCAST, "reduce": ranks.REDUCE, "allreduce": ranks.ALLREDUCE}
 _MILLION = 1_000_000
@@ -60,6 +62,7 @@ NAMES = (
     *messages.NAMES,
     *_COLLECTIVES,
     *_AREAS,
+    *(f"{name}-aside" for name in _AREAS),
     *_BLOCKS,
     _EMULATOR,
     *parts.NAMES,
@@ -181,13 +184,17 @@ def rows(context: Context) -> Iterator[Row]:
             edges = ranks.Boards.LINKS
             report = synth.luts(module, files, "xc7", {"Edges": edges, "Bytes": BYTES})
             yield _area(context, name, report, "support kernel", paper_luts, edges=edges, bytes=BYTES)
-    for name, (links, bits, most, paper_luts) in _AREAS.items():
-        if context.wants(name):
+    for short, (links, bits, most, paper_luts) in _AREAS.items():
+        for name, aside in ((short, 0), (f"{short}-aside", _ASIDE)):
+            if not context.wants(name):
+                continue
             gossamer_setup.require("synth")
             files = sources.blocks("stream/transport.f", config=config)
-            shape = {"Links": links, "PortBits": bits, "Own": 0, "Bytes": 4, "Depth": 512}
+            shape = {"Links": links, "PortBits": bits, "Own": 0, "Bytes": 4, "Depth": 512, "Aside": aside}
             report = synth.luts("gs_stream_transport", files, "xc7", shape)
-            shown = {"most": most, "links": links, "ports": 1 << bits, "block_rams": report.block_rams}
+            shown = {"links": links, "ports": 1 << bits, "aside": aside, "block_rams": report.block_rams}
+            if not aside:
+                shown["most"] = most
             yield _area(context, name, report, "interconnect and CK modules", paper_luts, **shown)
 
 

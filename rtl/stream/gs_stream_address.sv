@@ -67,7 +67,9 @@ module gs_stream_address
   assign known = 32'(to) < Ranks && known_q[to[RankW-1:0]];
   assign open_valid_o = s_axis_tvalid_i && known;
   assign s_axis_tready_o = open_ready_i && known;
-  assign open_o = '{element: Element, own: own_i, dest: port_address(place, Stride, Index), count: count};
+  assign open_o = '{
+    rank: to, element: Element, own: own_i, dest: port_address(place, Stride, Index), count: count
+  };
   assign fault_o = s_axis_tvalid_i && !known;
 
   always_ff @(posedge clk_i) begin

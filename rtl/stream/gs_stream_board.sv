@@ -33,7 +33,10 @@ module gs_stream_board
   parameter  logic [Ports-1:0][7:0] Numbers = (8 * Ports)'(numbers_from(0)),
   parameter  logic [Ports-1:0]      Sends = '1,
   parameter  logic [Ports-1:0]      Receives = '1,
+  parameter  int unsigned         Aside    = 0,
   parameter  logic [Ports-1:0][15:0] Depths = {Ports{16'(Depth)}},
+  parameter  logic [Ports-1:0][15:0] SendDepths = {Ports{16'(Send)}},
+  parameter  logic [Ports-1:0][15:0] Asides = {Ports{16'(Aside)}},
   localparam int unsigned         Ends     = 32'(Own) + 1 + Links
 ) (
   input  logic                          clk_i,
@@ -118,7 +121,10 @@ module gs_stream_board
     .Numbers (Numbers),
     .Sends   (Sends),
     .Receives(Receives),
-    .Depths  (Depths)
+    .Aside   (Aside),
+    .Depths  (Depths),
+    .SendDepths(SendDepths),
+    .Asides  (Asides)
   ) u_transport (
     .clk_i,
     .rst_ni,

@@ -3,7 +3,7 @@
 
 /// Streaming ports that share a port of the board switch: each sends and receives one channel at a time.
 ///
-///     kernels --> gs_stream_push --+--> requests --+--> switch
+///     kernels --> gs_stream_send --+--> requests --+--> switch
 ///             <-- gs_stream_pop ---+--> credits  --+
 ///                      ^
 ///                      +---- packets by port <--------- switch
@@ -37,8 +37,13 @@ module gs_stream_endpoint
   /// halves that there are; what is not there refuses what comes
   parameter logic [Ports-1:0] Sends = '1,
   parameter logic [Ports-1:0] Receives = '1,
-  /// flits of the buffer to receive at each port
-  parameter logic [Ports-1:0][15:0] Depths = {Ports{16'(Depth)}}
+  /// flits of messages to each rank that a port sets aside while they wait for their receiver: 0 (none), or a power of
+  /// two from 4 on
+  parameter int unsigned Aside  = 0,
+  /// by port: flits of the buffer to receive, of the buffer to send, and of what it sets aside
+  parameter logic [Ports-1:0][15:0] Depths = {Ports{16'(Depth)}},
+  parameter logic [Ports-1:0][15:0] SendDepths = {Ports{16'(Send)}},
+  parameter logic [Ports-1:0][15:0] Asides = {Ports{16'(Aside)}}
 ) (
   input  logic                            clk_i,
   input  logic                            rst_ni,
@@ -224,13 +229,15 @@ module gs_stream_endpoint
     stream_report_t failure, fault_report_q;
     assign own = {EndpointStream, 3'd0, board_i, 6'd0, Number};
 
-    if (Sends[p]) begin : gen_push
-      gs_stream_push #(
+    if (Sends[p]) begin : gen_send
+      gs_stream_send #(
         .Bytes (Width),
-        .Depth (Send),
+        .Depth (32'(SendDepths[p])),
         .Packet(Packet),
-        .Linger(Linger)
-      ) u_push (
+        .Linger(Linger),
+        .Ranks (Ranks),
+        .Aside (32'(Asides[p]))
+      ) u_send (
         .clk_i,
         .rst_ni,
         .own_i           (own),
@@ -253,7 +260,7 @@ module gs_stream_endpoint
         .report_valid_o  (failed),
         .report_o        (failure)
       );
-    end else begin : gen_no_push
+    end else begin : gen_no_send
       logic unused;
       assign send_open_ready_o[p] = 1'b0;
       assign s_axis_tready_o[p] = 1'b0;

@@ -21,6 +21,8 @@ package gs_stream_pkg;
 
   /// A channel of elements to another port
   typedef struct packed {
+    /// rank that receives
+    logic [7:0]  rank;
     smi_type_e   element;
     /// rank that sends
     logic [7:0]  own;

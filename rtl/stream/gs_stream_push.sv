@@ -15,6 +15,10 @@
 /// with a long packet, which has room for the collective's tag. A message of one beat that is there when its channel is
 /// opened goes at once, past the buffer: such messages take a cycle each.
 ///
+/// A message that asks, and is complete before a credit comes, may be set aside (gs_stream_aside): then the next one
+/// can be opened. While messages to its rank are set aside, a message does not ask, but waits until it is set aside too
+/// or they have gone.
+///
 /// A binding ends whatever is open: a message that waits for credits for ever is ended so. Of a packet under way the
 /// rest goes out before another channel can be opened.
 module gs_stream_push
@@ -52,6 +56,19 @@ module gs_stream_push
   input  stream_credit_t       credit_i,
   /// they are of another binding, and dropped
   output logic                 credit_refused_o,
+  // Setting aside: the rank of the message, whether messages to it are set aside; a message that is complete, and its
+  // bytes; its flits, from the cycle on in which it is taken; credits of this binding, which may be for those
+  output logic [7:0]           rank_o,
+  input  logic                 holds_i,
+  output logic                 offer_valid_o,
+  output send_open_t           offer_o,
+  output bytes_t               offer_bytes_o,
+  output logic [127:0]         offer_flit_o,
+  input  logic                 takes_i,
+  input  logic                 in_head_i,
+  output account_t             account_o,
+  output logic                 credit_valid_o,
+  input  logic                 credit_aside_i,
   // Packets
   output logic                 out_valid_o,
   input  logic                 out_ready_i,
@@ -67,6 +84,7 @@ module gs_stream_push
   localparam int unsigned LingerW = $clog2(Linger + 1);
   typedef logic [PosW-1:0] pos_t;
   typedef logic [FlitsW-1:0] flits_t;
+  typedef logic [PlaceW:0] count_t;
   typedef logic [SizeW-1:0] size_t;
 
   if (Bytes < 1 || Bytes > FlitBytes || (Bytes & (Bytes - 1)) != 0) begin : gen_illegal_bytes
@@ -82,9 +100,11 @@ module gs_stream_push
 
   typedef enum logic [2:0] {
     Idle,
+    Hold,  // messages to this rank are set aside
     Ask,   // the packet that asks for credits
     Gap,   // no packet is under way
     Body,
+    Aside, // flits go aside
     Fault
   } state_e;
 
@@ -101,11 +121,12 @@ module gs_stream_push
   stream_tag_t credit_tag;
   assign credit_header = credit_i.header;
   assign credit_tag = credit_i.tag;
-  assign credit_takes = credit_valid_i && credit_header.account == bind_q.account;
-  assign credit_refused_o = credit_valid_i && !credit_takes;
+  assign credit_valid_o = credit_valid_i && credit_header.account == bind_q.account;
+  assign credit_takes = credit_valid_o && !credit_aside_i;
+  assign credit_refused_o = credit_valid_i && !credit_valid_o;
   logic [LingerW-1:0] linger_q;
-  /// flits of the packet under way that are still to be read, and where
-  flits_t body_q;
+  /// flits of the packet under way, or of what goes aside, that are still to be read, and where
+  count_t body_q;
   logic [PlaceW-1:0] read_q;
   /// the packet under way is the message's last
   logic last_q;
@@ -122,7 +143,7 @@ module gs_stream_push
   // ------------------------------------------------------------ elements
   pos_t held;
   assign held = put_q - {sent_q[PosW-1:LaneW], {LaneW{1'b0}}};
-  assign open = state_q inside {Ask, Gap, Body} && !leaves_q;
+  assign open = state_q inside {Hold, Ask, Gap, Body} && !leaves_q;
   assign in_ready_o = (open && left_q != '0 && !held[PosW-1]) || direct;
   assign put = in_valid_i && in_ready_o && open;
   assign taken = left_q < bytes_t'(Bytes) ? end_t'(left_q) : end_t'(Bytes);
@@ -144,7 +165,7 @@ module gs_stream_push
     .waddr_i(put_q[PosW-2:LaneW]),
     .wdata_i({FlitBytes / Bytes{in_data_i}}),
     .re_i   (1'b1),
-    .raddr_i(state_q == Body ? read_q : sent_q[PosW-2:LaneW]),
+    .raddr_i(state_q inside {Body, Aside} ? read_q : sent_q[PosW-2:LaneW]),
     .rdata_o(read)
   );
 
@@ -176,6 +197,17 @@ module gs_stream_push
     is_short = lane == '0 && size <= size_t'(ShortBytes) && (begun_q || tag_q.kind == SmiCollectiveNone);
   end
   assign starts = state_q == Gap && sends && out_free && !bind_valid_i;
+
+  // A message without a credit, of which all has come
+  logic aside;
+  assign rank_o = state_q == Idle ? open_i.rank : open_q.rank;
+  assign offer_valid_o = complete && !bind_q.eager && !begun_q && tag_q.kind == SmiCollectiveNone && !bind_valid_i
+                         && ((state_q == Hold && holds_i) || (state_q == Gap && credits_q == '0));
+  assign offer_o = open_q;
+  assign offer_bytes_o = bytes_t'(put_q);
+  assign offer_flit_o = read;
+  assign account_o = bind_q.account;
+  assign aside = offer_valid_o && takes_i;
 
   // A message of one beat goes from the kernel into the packet. If its element is not there yet, the channel is opened
   // as any other.
@@ -234,7 +266,7 @@ module gs_stream_push
       gives        = 1'b1;
     end else if (state_q == Body) begin
       flit.kind    = FlitKindBody;
-      flit.last    = body_q == flits_t'(1);
+      flit.last    = body_q == count_t'(1);
       flit.payload = read;
       gives        = 1'b1;
     end else if (state_q == Idle) begin
@@ -251,20 +283,23 @@ module gs_stream_push
   // ---------------------------------------------------------------- states
   logic ends;
   assign stranger = bind_q.eager && open_i.dest != bind_q.dest;
-  assign ends = out_free && ((starts && is_short && tail) || (state_q == Body && body_q == flits_t'(1) && last_q));
+  assign ends = out_free && ((starts && is_short && tail) || (state_q == Body && body_q == count_t'(1) && last_q));
   assign open_ready_o = state_q == Idle && !bind_valid_i && !strays;
   always_comb begin
     state_d = state_q;
     case (state_q)
       Idle:  begin
-        if (open_valid_i && !passes) state_d = stranger ? Fault : (bind_q.eager ? Gap : Ask);
+        if (open_valid_i && !passes) state_d = stranger ? Fault : (bind_q.eager ? Gap : (holds_i ? Hold : Ask));
         if (strays) state_d = Fault;
       end
+      Hold:  if (!holds_i) state_d = Ask;
       Ask:   if (out_free) state_d = Gap;
       Gap:   if (starts && !is_short) state_d = Body;
-      Body:  if (out_free && body_q == flits_t'(1)) state_d = (leaves_q || bind_valid_i) ? Idle : Gap;
+      Aside: if (body_q == count_t'(1)) state_d = Idle;
+      Body:  if (out_free && body_q == count_t'(1)) state_d = (leaves_q || bind_valid_i) ? Idle : Gap;
       default: ;
     endcase
+    if (aside) state_d = in_head_i ? Idle : Aside;
     if (ends || (bind_valid_i && state_q != Body)) state_d = Idle;
   end
 
@@ -305,11 +340,19 @@ module gs_stream_push
       // What is read must stay until it was read.
       if (state_q == Body && out_free) begin
         read_q <= read_q + PlaceW'(1);
-        body_q <= body_q - flits_t'(1);
-        if (body_q == flits_t'(1)) sent_q <= until_q;
+        body_q <= body_q - count_t'(1);
+        if (body_q == count_t'(1)) sent_q <= until_q;
+      end
+      if (state_q == Aside) begin
+        read_q <= read_q + PlaceW'(1);
+        body_q <= body_q - count_t'(1);
+      end
+      if (aside) begin
+        read_q <= '0;
+        body_q <= count_t'((put_q + pos_t'(FlitBytes - 1)) >> LaneW);
       end
       if (starts) begin
-        body_q  <= none ? flits_t'(1) : flits;
+        body_q  <= none ? count_t'(1) : count_t'(flits);
         read_q  <= sent_q[PosW-2:LaneW];
         until_q <= sent_q + pos_t'(size);
         last_q  <= tail;
@@ -374,9 +417,10 @@ module gs_stream_push
   end
 
   logic unused;
-  assign unused = ^{bind_q.flits, credit_header, credit_tag, want_header, want_q.spare, want_q.flits, want_q.message, watch_i};
+  assign unused = ^{bind_q.flits, credit_header, credit_tag, want_header, want_q.spare, want_q.flits, want_q.message,
+                    watch_i};
 
-  `GS_ASSERT_NOW(no_packet_is_cut_off, state_q != Body || state_d == Body || (out_free && body_q == flits_t'(1)))
+  `GS_ASSERT_NOW(no_packet_is_cut_off, state_q != Body || state_d == Body || (out_free && body_q == count_t'(1)))
   `GS_ASSERT_NOW(credits_are_never_exceeded, !starts || credits_q >= credits_t'(used))
   `GS_ASSERT_NOW(the_buffer_holds_what_came, !open || held <= pos_t'(FlitBytes * Depth))
   `GS_ASSERT_NOW(only_what_came_is_sent, !starts || pos_t'(size) <= waits)

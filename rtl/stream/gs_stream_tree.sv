@@ -153,7 +153,8 @@ module gs_stream_tree
       tag:     tag
     };
     assign send_open_o[e] = '{
-      element: opened_q.element, own: opened_q.own, dest: edges_i[e].dest, count: opened_q.count
+      rank: edges_i[e].rank, element: opened_q.element, own: opened_q.own, dest: edges_i[e].dest,
+      count: opened_q.count
     };
     assign recv_open_o[e] = '{
       element: opened_q.element, own: opened_q.own, source: edges_i[e].rank, count: opened_q.count

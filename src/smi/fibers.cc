@@ -4,6 +4,7 @@
 #include <boost/context/protected_fixedsize_stack.hpp>
 #include <exception>
 
+#include "hardware.h"
 #include "interrupt.h"
 #include "processes.h"
 #include "runtime.h"
@@ -30,6 +31,8 @@ int unfinished = 0;  ///< fibers that are no daemons
 int settling = 0;    ///< of them, those that wait until nothing moves
 /// Questions in vain, one behind the other, and the operations at the last.
 std::uint64_t inVain = 0, operationsThen = 0;
+/// Questions in vain of this cycle of the hardware
+std::uint64_t inVainNow = 0;
 /// So many for each kernel, and nobody waits for anything that will come.
 constexpr std::uint64_t patience = 10000;
 std::int64_t tank = tankful;
@@ -103,6 +106,15 @@ context::fiber body(Fiber* self) {
   context::fiber& to = successor(then);
   current = then;
   return std::move(to);
+}
+
+/// So many questions have been in vain since the last call, and maybe there were other operations.
+void countInVain(std::uint64_t questions) {
+  inVain = operationsDone() == operationsThen + questions ? inVain + questions : 0;
+  operationsThen = operationsDone();
+  if (inVain < patience * fibers.size() || distributed()) return;
+  inVain = 0;
+  allSettle(unfinished, settling);
 }
 
 }  // namespace
@@ -182,11 +194,16 @@ void wakeSettled() {
 }
 
 void askedInVain() {
-  inVain = operationsDone() == operationsThen + 1 ? inVain + 1 : 0;
-  operationsThen = operationsDone();
-  if (inVain < patience * fibers.size() || distributed()) return;
-  inVain = 0;
-  allSettle(unfinished, settling);
+  // Those of a cycle come in any order, and may not tell what was behind the other.
+  if (hardware)
+    ++inVainNow;
+  else
+    countInVain(1);
+}
+
+void cycleEnds() {
+  countInVain(inVainNow);
+  inVainNow = 0;
 }
 
 void refuel() {

@@ -291,6 +291,7 @@ void comeToBarrier(Fiber*& waiting, const Waitable& what, Place place) {
 bool clockHardware() {
   while (unfinishedHere()) {
     if (interrupted()) interrupt();
+    cycleEnds();
     const bool moves = cycle();
     const bool idle = waitsForNext.empty();
     for (Fiber* fiber : waitsForNext) wake(fiber);

@@ -110,6 +110,8 @@ bool allSettle(int unfinished, int settling);
 void wakeSettled();
 /// A kernel has asked in vain for something without waiting. When no kernel does anything else, nothing moves.
 void askedInVain();
+/// All fibers have done what they can in this cycle of the hardware.
+void cycleEnds();
 /// Called when the fuel is used up: looks for interruptions and limits.
 void refuel();
 /// Whether a fiber of this process can run, and how many that are no daemons have not ended.

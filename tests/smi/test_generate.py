@@ -198,6 +198,7 @@ REFUSED = {
     "ordered": (["SMI_Open_reduce_channel(1, SMI_INT, SMI_ADD_ORDERED, 2, 0, SMI_COMM_WORLD)"], [], "take SMI_ADD"),
     "links": ([SEND], ["--links", "17"], "--links 17: must be from"),
     "depth": ([SEND], ["--depth", "100"], "power of two from 4"),
+    "aside": ([SEND], ["--aside", "2"], "--aside 2: must be a power of two from 4 to 4096"),
     "lanes": ([SEND], ["--lanes", "0=8"], "power of two up to 4"),
     "lanes-twice": ([SEND], ["--lanes", "0=2", "--lanes", "0=4"], "port 0 has lanes already"),
     "lanes-long": ([SEND], ["--lanes", "0=" + 5000 * "9"], "must be PORT=N"),

@@ -40,7 +40,9 @@ class Messages(Program):
         kind = "barrier" if port == 0 else "message"
         if kind == "message" and self.ranks == 1:
             return
-        sender, receiver = draw.sample(range(self.ranks), 2) if kind == "message" else (0, 0)
+        # Messages of a port to several ranks: one that waits for its receiver holds up no other.
+        everybody = range(self.ranks)
+        sender, *receivers = draw.sample(everybody, draw.randint(2, self.ranks)) if kind == "message" else (0, 0)
         stated = kind == "message" and draw.random() < 0.7
         slack = draw.choice([0, 1, 2, 5, 40]) if stated else self.default
         homes = {rank: self.kernel(rank) for rank in range(self.ranks)}
@@ -52,6 +54,7 @@ class Messages(Program):
             count = 1 if kind == "barrier" else draw.choice([1, 2, 3, 7, 20])
             # The narrowest and the widest port are used most: a program has six groups at most.
             number_ = 6 if kind == "barrier" else (port + 4) % 6
+            receiver = draw.choice(receivers)
             c = model.Channel(
                 kind, count, TYPES[number_ % 6], number_, sender, 0, slack, stated, self.ranks, receiver,
                 given=given if kind == "message" else {}, taken=taken if kind == "message" else {}, combine=combine,
@@ -113,6 +116,13 @@ def test_random_programs_do_what_the_model_does(
                 (one.rank, f"k{one.number}" if one.number else "main") for one in least if one.at < len(one.todo)
             }
             assert waits == waiting, place
+
+
+def test_what_waits_for_its_receiver_is_passed(capfd: pytest.CaptureFixture[str]) -> None:
+    """A port sends to three ranks as far ahead as it may, and the last one must have all before the first one takes."""
+    for order in (0, 5):
+        assert on_boards([str(FIXTURES / "passing.c")], 4, seed=order, fours=4).code == 0
+        assert sorted(capfd.readouterr().out.splitlines()) == [f"rank {rank}: 0 wrong" for rank in (1, 2, 3)]
 
 
 def test_stencil(seed: int, tmp_path: Path) -> None:

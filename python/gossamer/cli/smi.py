@@ -139,6 +139,7 @@ def ports(files: tuple[str, ...], define: tuple[str, ...], json_path: Path | Non
 @click.option("--ranks", metavar="N", type=int, default=16, help="Ranks of the largest cluster (16).")
 @click.option("--boards", metavar="N", type=int, default=64, help="Boards of the largest cluster (64).")
 @click.option("--depth", metavar="FLITS", type=int, default=256, help="Flits that a port can receive ahead (256).")
+@click.option("--aside", metavar="FLITS", type=int, help="Flits that a port sets aside for each rank (by degree).")
 @click.option("--lanes", metavar="PORT=N", multiple=True, help="Elements that a port takes or gives in a cycle (1).")
 @click.option("--topology", metavar="FILE", help="Write what a host writes into these boards: tables.json.")
 def generate(
@@ -151,6 +152,7 @@ def generate(
     ranks: int,
     boards: int,
     depth: int,
+    aside: int | None,
     lanes: tuple[str, ...],
     topology: str | None,
 ) -> None:
@@ -168,7 +170,8 @@ def generate(
     """
     from gossamer.smi import hardware
 
-    made = hardware.design(files, board, define, hardware.Options(links, edges, ranks, boards, depth, _lanes(lanes)))
+    options = hardware.Options(links, edges, ranks, boards, depth, aside, _lanes(lanes))
+    made = hardware.design(files, board, define, options)
     if topology is not None:
         hardware.tables(made, topology)  # refused before a file is written
     written = hardware.write(made, outdir)

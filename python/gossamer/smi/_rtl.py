@@ -15,6 +15,7 @@ from pathlib import Path
 from gossamer import routes
 from gossamer.config import Cluster, Config, constants
 from gossamer.errors import InputError
+from gossamer.smi import _buffers
 from gossamer.smi import ports as port_lists
 from gossamer.smi._compile import SOURCE
 
@@ -33,6 +34,8 @@ _BLOCKS = {"bcast": 0, "reduce": 1, "allreduce": 2, "scatter": 3, "gather": 3, "
 _REDUCTIONS = ("add", "max", "min")
 _MOST_BLOCKS = 15
 _MOST_PORTS = 256
+_LEAST_DEPTH = 1024
+"""Flits of a port's buffer to receive: what a full line needs on the way there and back."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,8 @@ class Needs:
     """Ports of collectives, each with a block."""
     barrier: str | None
     """Where the first barrier is; None if there is none."""
+    degree: int
+    """The greatest degree of a channel, or 0."""
 
     @property
     def together(self) -> str | None:
@@ -59,6 +64,7 @@ def needs(files: Sequence[str], defines: Sequence[str] = ()) -> Needs:
     bytes_of: dict[int, int] = {}
     blocks: dict[int, port_lists.Port] = {}
     barrier: port_lists.Port | None = None
+    degree = 0
     for program in port_lists.read(files, defines):
         for port in program.ports:
             if port.operation in _BLOCKS:
@@ -66,6 +72,7 @@ def needs(files: Sequence[str], defines: Sequence[str] = ()) -> Needs:
                 continue
             if port.type is not None:
                 bytes_of[port.port] = _BYTES[port.type]
+                degree = max(degree, port.degree or 0)
                 continue
             if barrier is not None and barrier.port != port.port:
                 raise InputError(
@@ -82,7 +89,7 @@ def needs(files: Sequence[str], defines: Sequence[str] = ()) -> Needs:
         last = list(blocks.values())[_MOST_BLOCKS]
         raise InputError(f"{last.where}: {len(blocks)} ports of collectives; --engine rtl has {_MOST_BLOCKS} at most")
     return Needs(
-        tuple(found), widths, tuple(blocks[port] for port in sorted(blocks)), barrier.where if barrier else None
+        tuple(found), widths, tuple(blocks[port] for port in sorted(blocks)), barrier.where if barrier else None, degree
     )
 
 
@@ -95,9 +102,12 @@ def _checked(port: port_lists.Port) -> port_lists.Port:
 
 
 def plan(
-    files: Sequence[str], defines: Sequence[str], ranks: int, topology: str | os.PathLike[str] | None
+    files: Sequence[str], defines: Sequence[str], ranks: int, topology: str | os.PathLike[str] | None, slack: int
 ) -> list[str]:
-    """Lines of the emulator's plan; the model is built where it is not there yet."""
+    """Lines of the emulator's plan; the model is built where it is not there yet.
+
+    ``slack`` is the degree of channels that state none.
+    """
     if topology is None:
         raise InputError("--engine rtl needs the boards' wiring; give --topology, for example --topology torus8")
     if ranks > MOST_RANKS:
@@ -132,7 +142,7 @@ def plan(
     _check_room(wanted, links)
     if wanted.together is not None:
         lines += _tables(cluster, ranks, number, wanted, wanted.together)
-    library = _library(cluster.boards[0].config, wanted, links, len(cluster.boards))
+    library = _library(cluster.boards[0].config, wanted, links, len(cluster.boards), max(slack, wanted.degree))
     found = [f"boards {library}", *(f"port {port}" for port in wanted.ports)]
     found += [f"block {block.port}" for block in wanted.blocks]
     return [*found, _dram(cluster.boards[0].config), *(f"fabric {line}" for line in lines)]
@@ -226,19 +236,24 @@ def _tree(cluster: Cluster, ranks: int, number: Mapping[int, int], root: int, wh
     return found
 
 
-def _library(config: Config, wanted: Needs, links: int, boards: int) -> Path:
+def _library(config: Config, wanted: Needs, links: int, boards: int, degree: int) -> Path:
     """The boards as a library (src/smi/rtl/fabric.h)."""
     from gossamer.hdl import sources, verilate
 
     count = sum(wanted.widths.values())
     parameters = {name: wanted.widths[width] for width, name in _WIDTHS.items()}
+    ranks = max(16, 1 << (boards - 1).bit_length())
+    widest = max(width for width, ports in wanted.widths.items() if ports)
     parameters |= {
+        "Aside": _buffers.aside(degree, ranks),
+        "Send": _buffers.send(degree, widest),
+        "Depth": _buffers.receive(degree, widest, _LEAST_DEPTH),
         "Barrier": int(wanted.barrier is not None),
         "Blocks": len(wanted.blocks),
         "Kinds": sum(_BLOCKS[block.operation] << 2 * at for at, block in enumerate(wanted.blocks)),
         "Logs": sum(_BYTES[block.type or "char"].bit_length() - 1 << 2 * at for at, block in enumerate(wanted.blocks)),
         "Links": links,
-        "Ranks": max(16, 1 << (boards - 1).bit_length()),
+        "Ranks": ranks,
         "LineRate": min(config.link_bits_per_kilocycle, _MAC_BITS),
         "Flight": config.links.flight_cycles,
     }

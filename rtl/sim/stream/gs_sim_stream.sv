@@ -31,6 +31,8 @@ module gs_sim_stream
   /// as gs_stream_endpoint and gs_mac_model have them
   parameter  int unsigned Depth    = 1024,
   parameter  int unsigned Packet   = 30,
+  parameter  int unsigned Send     = 64,
+  parameter  int unsigned Aside    = 16,
   parameter  int unsigned LineRate = 40_000,
   parameter  int unsigned Flight   = 100,
   localparam int unsigned Kernels  = Eights + Fours + Twos + Ones,
@@ -160,6 +162,7 @@ module gs_sim_stream
     assign send_valid[p] = send_valid_i[p];
     assign send_ready_o[p] = send_ready[p];
     assign send_open[p] = '{
+      rank:    send_rank_i[p],
       element: smi_type_e'(send_element_i[p]),
       own:     8'(board_i),
       dest:    {EndpointStream, 3'd0, 12'(send_rank_i[p]), 6'd0, 8'(p)},
@@ -371,6 +374,9 @@ module gs_sim_stream
     .Packet  (Packet),
     .Ranks   (Ranks),
     .TableW  (TableW),
+    // Ports of collectives never ask.
+    .Asides  ((16 * Ports)'({Kernels{16'(Aside)}})),
+    .Send    (Send),
     .Widths  (widths())
   ) u_board (
     .clk_i,

@@ -86,7 +86,10 @@ module boards_top
       assign recv_bind[p] = recv_bind_i[At];
       assign send_open_valid[p] = send_open_valid_i[At];
       assign send_open_ready_o[At] = send_open_ready[p];
-      assign send_open[p] = '{element: SmiTypeFloat, own: 8'(b), dest: send_dest_i[At], count: send_count_i[At]};
+      // The rank is its board.
+      assign send_open[p] = '{
+        rank: send_dest_i[At][21:14], element: SmiTypeFloat, own: 8'(b), dest: send_dest_i[At], count: send_count_i[At]
+      };
       assign s_valid[p] = s_valid_i[At];
       assign s_ready_o[At] = s_ready[p];
       assign s_data[p] = s_data_i[At];

@@ -155,7 +155,7 @@ async def credits_come_in_packets_of_one_flit(dut: HierarchyObject) -> None:
     bench.sends[0].append(one)
     for _ in range((DEPTH + 8) * 16 // BYTES + 200):
         await bench.step()
-    assert bench.credit[0] == 0
+    assert bench.credit[0, 1] == 0
     credits = 5 << 32 | 1 << 24 | 1 << 21 | 4 << 16 | CREDIT << 5
     bench.raw += [raw_flit(3, False, 2, 0, credits), *[raw_flit(0, last, 2, 0, credits) for last in (False, True)]]
     for _ in range(200):

@@ -276,6 +276,49 @@ async def channels_and_collectives(dut: HierarchyObject) -> None:
 
 
 @cocotb.test()
+async def messages_are_passed(dut: HierarchyObject) -> None:
+    """A rank sends the others and itself as many elements on a port as its degree says, in messages of any length. The
+    ranks take theirs in the opposite order, each only when the one before has all; one has opened its first channel,
+    and takes nothing of it before its turn."""
+    bench = Bench(dut)
+    ranks = range(len(bench.about["ranks"]))
+    about = {one["port"]: one for one in bench.about["ranks"][0]["endpoints"]}
+    names = [f"port{port}_{way}" for port in about for way in ("send_open", "send", "receive_open")]
+    feeds = {(rank, name): bench.source(rank, name) for rank in ranks for name in names}
+    taken = {(rank, port): bench.sink(rank, f"port{port}_receive") for rank in ranks for port in about}
+    await bench.boot()
+    for _ in range(int(os.environ["GENERATED_ROUNDS"])):
+        for port, degree in ((0, 16), (1, 200)):
+            source, waits = random.choice(ranks), random.choice([0, 1])
+            order = random.sample(ranks, len(ranks))
+            opened: dict[int, list[int]] = {}
+            right: dict[int, list[bytes]] = {}
+            for to in order:
+                left = degree
+                opened[to], right[to], taken[to, port].messages = [], [], [b""]
+                # Often as many messages as elements.
+                longest = random.choice([1, 1, 4, degree])
+                while left:
+                    count = random.randint(1, min(left, longest))
+                    left -= count
+                    data = elements(about[port]["type"], count)
+                    feeds[source, f"port{port}_send_open"].beats.append(opening(to, count))
+                    feeds[source, f"port{port}_send"].beats += beats(data, about[port]["bytes"])
+                    opened[to].append(opening(source, count))
+                    right[to].append(data.tobytes())
+                taken[to, port].busy = 0.0
+            if waits:
+                feeds[order[0], f"port{port}_receive_open"].beats.append(opened[order[0]].pop(0))
+            for to in reversed(order):
+                feeds[to, f"port{port}_receive_open"].beats += opened[to]
+                taken[to, port].busy = random.choice([0.3, 1.0])
+                await bench.until(lambda: len(taken[to, port].messages) > len(right[to]), 20_000)  # noqa: B023
+                assert taken[to, port].messages == [*right[to], b""], f"rank {to} from {source}, port {port}"
+            assert not any(one.beats for one in bench.sources)
+    await bench.no_fault()
+
+
+@cocotb.test()
 async def faults_are_told(dut: HierarchyObject) -> None:
     """Ends that disagree about a count, and go on when their ports are bound anew; a rank that is nowhere; words that
     do not exist."""

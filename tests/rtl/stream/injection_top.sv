@@ -74,7 +74,7 @@ module injection_top
       logic [3:0] m_keep;
       assign send_bind = '{eager: 1'b1, account: '0, dest: FarPort, flits: credits_t'(Depth)};
       assign recv_bind = '{eager: 1'b1, account: '0, source: 8'(Ends * (1 - b) + p), reply: FarPort};
-      assign send_open = '{element: SmiTypeInt, own: 8'(Ends * b + p), dest: FarPort, count: 32'd1};
+      assign send_open = '{rank: '0, element: SmiTypeInt, own: 8'(Ends * b + p), dest: FarPort, count: 32'd1};
       assign recv_open = '{
         element: SmiTypeInt, own: 8'(Ends * b + p), source: 8'(Ends * (1 - b) + p), count: 32'd1
       };
@@ -135,7 +135,7 @@ module injection_top
 
     for (genvar l = 0; l < Links; l++) begin : gen_link
       channels_t valid, unused_ready;
-      logic unused_empty;
+      logic unused_drained;
       flit_t flit;
       gs_link_egress u_egress (
         .clk_i,
@@ -143,7 +143,7 @@ module injection_top
         .in_valid_i (out_valid[Ends+l]),
         .in_i       (out[Ends+l]),
         .in_credit_o(out_credit[Ends+l]),
-        .empty_o    (unused_empty),
+        .empty_o    (unused_drained),
         .tx_valid_o (valid),
         .tx_ready_i (l == 0 ? tx_ready[b] : '0),
         .tx_flit_o  (flit)

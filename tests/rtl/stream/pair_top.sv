@@ -13,6 +13,7 @@ module pair_top
   parameter  int unsigned Depth    = 64,
   parameter  int unsigned Packet   = 32,
   parameter  int unsigned Linger   = 16,
+  parameter  int unsigned Aside    = 0,
   localparam int unsigned Ports    = 1 << PortBits,
   localparam int unsigned All      = 2 * Ports
 ) (
@@ -25,7 +26,7 @@ module pair_top
   input  logic [All-1:0][45:0]     recv_bind_i,
   input  logic [All-1:0]           send_open_valid_i,
   output logic [All-1:0]           send_open_ready_o,
-  input  logic [All-1:0][74:0]     send_open_i,
+  input  logic [All-1:0][82:0]     send_open_i,
   input  logic [All-1:0]           s_valid_i,
   output logic [All-1:0]           s_ready_o,
   input  logic [All-1:0][8*Bytes-1:0] s_data_i,
@@ -73,7 +74,8 @@ module pair_top
       .Depth (Depth),
       .Packet(Packet),
       .Ranks (All),
-      .Linger(Linger)
+      .Linger(Linger),
+      .Aside (Aside)
     ) u_end (
       .clk_i,
       .rst_ni           (rst_n),

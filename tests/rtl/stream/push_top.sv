@@ -39,11 +39,11 @@ module push_top
     header: header
   };
 
-  gs_stream_push #(
+  gs_stream_send #(
     .Bytes (4),
     .Depth (8),
     .Packet(4)
-  ) u_push (
+  ) u_send (
     .clk_i,
     .rst_ni,
     .own_i           (32'd0),
@@ -52,7 +52,7 @@ module push_top
     .bind_i          ('{eager: 1'b1, account: '0, dest: 32'd7, flits: 16'd64}),
     .open_valid_i    (open_i),
     .open_ready_o,
-    .open_i          ('{element: SmiTypeInt, own: 8'd0, dest: 32'd7, count: 32'd1}),
+    .open_i          ('{rank: 8'd1, element: SmiTypeInt, own: 8'd0, dest: 32'd7, count: 32'd1}),
     .in_valid_i      (1'b1),
     .in_ready_o      (put_o),
     .in_data_i       (32'(number_i)),

@@ -124,8 +124,8 @@ module stencil_top
       for (genvar s = 0; s < Sides; s++) begin : gen_port
         localparam int unsigned At = Sides * b + s;
         assign send_open[s] = '{
-          element: SmiTypeFloat, own: 8'(b), dest: {EndpointStream, 3'd0, 4'd0, neighbour_i[At], 6'd0, 8'(s ^ 1)},
-          count: elements_i[At]
+          rank: neighbour_i[At], element: SmiTypeFloat, own: 8'(b),
+          dest: {EndpointStream, 3'd0, 4'd0, neighbour_i[At], 6'd0, 8'(s ^ 1)}, count: elements_i[At]
         };
         assign recv_open[s] = '{
           element: SmiTypeFloat, own: 8'(b), source: neighbour_i[At], count: elements_i[At]

@@ -20,6 +20,8 @@ PORTS = int(os.environ.get("STREAM_PORTS", "4"))
 BYTES = int(os.environ.get("STREAM_BYTES", "4"))
 DEPTH = int(os.environ.get("STREAM_DEPTH", "64"))
 PACKET = int(os.environ.get("STREAM_PACKET", "32"))
+ASIDE = int(os.environ.get("STREAM_ASIDE", "0"))
+"""Flits of a rank's queue of messages that are set aside."""
 BOARD = 3
 TYPES = {
     "int": (1, 4), "float": (2, 4), "double": (3, 8), "char": (4, 1), "short": (5, 2), "long": (6, 8), "half": (7, 2),
@@ -74,9 +76,10 @@ class Bench:
         self.reports: list[dict[str, int]] = []
         self.refused = self.now = self.nobody = 0
         self.wires = [Wire(), Wire()]
-        # By sending port: flits that it was given credits for less those that it used; the lane where it goes on.
-        self.credit = [0] * PORTS
-        self.lane = [0] * PORTS
+        # By sending port and receiver: flits that it was given credits for less those that it used; the lane where it
+        # goes on.
+        self.credit: Counter[tuple[int, int]] = Counter()
+        self.lane: Counter[tuple[int, int]] = Counter()
         self.bound: dict[int, int] = {}
         # By port: the binding whose packets count. What is under way of an older one is nobody's.
         self.accounts = [0] * PORTS
@@ -115,13 +118,13 @@ class Bench:
                 word |= 1 << 45 | source << 32 | address(source)
             recv |= word << 46 * port
         # What goes in this cycle is of the binding before.
-        freed = [DEPTH if port in pairs else 0 for port in range(PORTS)]
+        freed = Counter(dict.fromkeys(pairs.items(), DEPTH))
         self.dut.send_bind_i.value = send
         self.dut.recv_bind_i.value = recv
         self.dut.send_bind_valid_i.value = self.dut.recv_bind_valid_i.value = (1 << PORTS) - 1
         await self.step()
         self.dut.send_bind_valid_i.value = self.dut.recv_bind_valid_i.value = 0
-        self.bound, self.credit, self.lane, self.accounts = dict(pairs), freed, [0] * PORTS, [account] * PORTS
+        self.bound, self.credit, self.lane, self.accounts = dict(pairs), freed, Counter(), [account] * PORTS
 
     def forget(self) -> None:
         """Kernels give up what they have begun, and what they were to do."""
@@ -141,7 +144,10 @@ class Bench:
         await self.step()
         self.dut.send_bind_valid_i.value = self.dut.recv_bind_valid_i.value = 0
         if send:
-            self.credit[source], self.lane[source], self.accounts[source] = DEPTH if eager else 0, 0, account
+            for one in (self.credit, self.lane):
+                for pair in [pair for pair in one if pair[0] == source]:
+                    del one[pair]
+            self.credit[source, to], self.accounts[source] = DEPTH if eager else 0, account
             self.bound.pop(source, None)
             if eager:
                 self.bound[source] = to
@@ -164,7 +170,8 @@ class Bench:
             if self.sending[port] is None and self.sends[port]:
                 one = self.sends[port][0]
                 send_open |= 1 << port
-                send_word |= (TYPES[one.kind][0] << 72 | port << 64 | address(one.to) << 32 | one.count) << 75 * port
+                word = one.to << 75 | TYPES[one.kind][0] << 72 | port << 64 | address(one.to) << 32 | one.count
+                send_word |= word << 83 * port
             # Also while the last elements of the channel before come.
             if self.recvs[port]:
                 one = self.recvs[port][0]
@@ -259,8 +266,8 @@ class Bench:
             assert kind == 3 and last and op == CREDIT and dest == address(port)
             assert payload >> 32 & 0xFFFF > 0 and payload >> 48 == 0
             if word >> 16 & 31 == self.accounts[port]:
-                self.credit[port] += payload >> 32 & 0xFFFF
-            assert self.credit[port] <= DEPTH
+                self.credit[port, source] += payload >> 32 & 0xFFFF
+            assert self.credit[port, source] <= DEPTH
             wire.kinds["credit"] += 1
             return
         if wire.inside is None:
@@ -273,33 +280,33 @@ class Bench:
             elif last:
                 assert valid <= 12
                 if current:
-                    assert self.lane[source] == 0
-                    self.use(source, 1)
-                    self.lane[source] = 0 if op == CLOSE else valid
+                    assert self.lane[source, port] == 0
+                    self.use(source, port, 1)
+                    self.lane[source, port] = 0 if op == CLOSE else valid
                 wire.kinds["short"] += 1
             else:
                 assert payload >> 32 == 0 and 1 <= valid <= 16
                 wire.inside = (word, dest, 0)
             return
         header, to, flits = wire.inside
-        source, op, valid = header >> 24, header >> 5 & 7, header & 31
+        source, port, op, valid = header >> 24, header >> 8 & 0xFF, header >> 5 & 7, header & 31
         assert kind == 0 and dest == to
         current = header >> 16 & 31 == self.accounts[source]
         if current:
-            self.use(source, int(flits > 0 or self.lane[source] == 0))
+            self.use(source, port, int(flits > 0 or self.lane[source, port] == 0))
         wire.inside = (header, to, flits + 1)
         if last:
             assert flits + 1 <= PACKET
             if current:
-                assert flits > 0 or valid > self.lane[source], "a packet without an element"
-                self.lane[source] = 0 if op == CLOSE else valid % 16
+                assert flits > 0 or valid > self.lane[source, port], "a packet without an element"
+                self.lane[source, port] = 0 if op == CLOSE else valid % 16
             wire.inside = None
             wire.kinds["long"] += 1
             wire.sizes[flits + 1] += 1
 
-    def use(self, source: int, flits: int) -> None:
-        self.credit[source] -= flits
-        assert self.credit[source] >= 0, f"port {source} has sent a flit without a credit"
+    def use(self, source: int, to: int, flits: int) -> None:
+        self.credit[source, to] -= flits
+        assert self.credit[source, to] >= 0, f"port {source} has sent a flit to {to} without a credit"
 
     async def finish(self, cycles: int = 30_000) -> None:
         self.gives = self.takes = lambda port: True

@@ -21,6 +21,7 @@ HERE = Path(__file__).resolve().parent
 GESUMMV = [str(ROOT / "examples" / "gesummv" / f"gesummv_rank{rank}.cl") for rank in range(2)]
 STENCIL = [str(ROOT / "examples" / "streams" / "stencil.cpp")]
 ALL = [str(HERE / "all_ports.c")]
+PASSING = [str(HERE / "passing.c")]
 # Programs, boards by their programs, options, and a cluster or what the boards of a pair are.
 DESIGNS = {
     "gesummv": (GESUMMV, [], hardware.Options(links=2), ("gesummv_rank0", "gesummv_rank1")),
@@ -30,6 +31,10 @@ DESIGNS = {
     "all-two-ranks": (
         ALL, ["all_ports,all_ports"], hardware.Options(links=1, edges=1, depth=64, lanes={3: 2}),
         ("all_ports_all_ports",),
+    ),
+    "passing": (
+        PASSING, ["passing,passing"], hardware.Options(links=1, boards=2, depth=16),
+        ("passing_passing",),
     ),
 }  # fmt: skip
 RUN = ["gesummv", "stencil", "all-two-ranks"]
@@ -176,17 +181,25 @@ def test_kernels_over_generated_boards(name: str, check: str, size: Size, seed: 
     # A model takes minutes to build; two boards are built for the application below as well.
     if name != "all-two-ranks" and size.pick(True, True, False):
         pytest.skip("only in --full")
+    run(name, check, size.pick(2, 4, 100), seed, tmp_path)
+
+
+def test_what_waits_for_its_receiver_is_passed(size: Size, seed: int, tmp_path: Path) -> None:
+    run("passing", "messages_are_passed", size.pick(2, 4, 100), seed, tmp_path)
+
+
+def run(name: str, check: str, rounds: int, seed: int, folder: Path) -> None:
     verilate.cocotb(
         "cluster_top",
-        scenario(name, tmp_path),
+        scenario(name, folder),
         "rtl.stream.generated_cocotb",
         only=check,
         seed=seed,
         # cocotb sees all signals, so Verilator takes the joins of a reduction, a chain in an array, for a loop.
         flags=["-Wno-UNOPTFLAT"],
         environment={
-            "GENERATED_SCENARIO": str(tmp_path / "scenario.json"),
-            "GENERATED_ROUNDS": str(size.pick(2, 4, 100)),
+            "GENERATED_SCENARIO": str(folder / "scenario.json"),
+            "GENERATED_ROUNDS": str(rounds),
         },
     )
 

@@ -13,12 +13,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from gossamer.errors import InputError
+from gossamer.smi import _buffers
 from gossamer.smi import ports as port_lists
 from gossamer.smi.hardware._keywords import KEYWORDS
 
 BYTES = {"double": 8, "long": 8, "int": 4, "float": 4, "short": 2, "half": 2, "char": 1}
 BLOCKS = ("bcast", "reduce", "allreduce", "scatter", "gather", "allgather", "barrier")
-NUMBERS, SLOTS, MOST_EDGES, MOST_LINKS, FLIT_BYTES = 256, 8, 8, 16, 16
+NUMBERS, SLOTS, MOST_EDGES, MOST_LINKS = 256, 8, 8, 16
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _OURS = ("gs_", "gossamer_")
 """How names of modules and packages below a board begin."""
@@ -38,6 +39,9 @@ class Options:
     """Boards of the largest cluster, a power of two from 2 to 1,024."""
     depth: int = 256
     """Flits that a port can receive ahead, a power of two from 4; more where a degree asks for more."""
+    aside: int | None = None
+    """Flits of messages to each rank that a port sets aside while they wait for their receiver: 0, or a power of two
+    from 4; if None, as many as the degree of the port's channels asks for."""
     lanes: Mapping[int, int] | None = None
     """Elements that a port takes or gives in a cycle, where more than one: a power of two, at most 16 bytes."""
 
@@ -59,6 +63,10 @@ class Endpoint:
     """Of a beat."""
     depth: int
     """Flits of the buffer to receive."""
+    send_depth: int
+    """Flits of the buffer to send."""
+    aside: int
+    """Flits of messages to each rank that it sets aside; 0 of a collective, which never asks."""
     index: int
     """Number of its first streaming port among those of its rank."""
     where: str = field(repr=False)
@@ -179,6 +187,8 @@ def _check(options: Options) -> None:
     power("ranks", options.ranks, 2, 256)
     power("boards", options.boards, 2, 1024)
     power("depth", options.depth, 4, 32768)
+    if options.aside:
+        power("aside", options.aside, 4, _buffers.MOST_ASIDE)
 
 
 def _check_title(title: str) -> None:
@@ -207,24 +217,31 @@ def _union(uses: Sequence[port_lists.Port], options: Options) -> dict[int, Endpo
         if first.reduction == "add_ordered":
             raise InputError(f"{what}: the RTL adds along its tree, not in the order of ranks; take SMI_ADD")
         lanes = (options.lanes or {}).get(number, 1)
-        if lanes < 1 or lanes & lanes - 1 or lanes * BYTES[kind] > FLIT_BYTES:
+        if lanes < 1 or lanes & lanes - 1 or lanes * BYTES[kind] > _buffers.FLIT_BYTES:
             raise InputError(
-                f"--lanes {number}={lanes}: must be a power of two up to {FLIT_BYTES // BYTES[kind]}: elements of "
-                f"{kind} in {FLIT_BYTES} bytes"
+                f"--lanes {number}={lanes}: must be a power of two up to {_buffers.FLIT_BYTES // BYTES[kind]}: "
+                f"elements of {kind} in {_buffers.FLIT_BYTES} bytes"
             )
         if first.operation == "barrier" and lanes > 1:
             raise InputError(f"--lanes {number}={lanes}: port {number} is a barrier, which has no elements")
-        flits = max(-(-(one.degree or 0) * BYTES[kind] // FLIT_BYTES) for one in here)
-        depth = max(options.depth, 1 << max(flits - 1, 0).bit_length())
-        if depth > 1 << 15:
-            raise InputError(f"{what}: a degree that takes {flits} flits; a port has {1 << 15} at most")
+        degree = max(one.degree or 0 for one in here)
+        flits = _buffers.flits(degree, BYTES[kind])
+        if flits > _buffers.MOST:
+            raise InputError(f"{what}: a degree that takes {flits} flits; a port has {_buffers.MOST} at most")
+        channel = operation == "channel"
         found[number] = Endpoint(
             number, operation, kind, first.reduction,
             any(one.operation == "send" for one in here), any(one.operation == "receive" for one in here),
-            lanes * BYTES[kind], depth, index, first.where,
+            lanes * BYTES[kind], _buffers.receive(degree, BYTES[kind], options.depth),
+            _buffers.send(degree if channel else 0, BYTES[kind]), _aside(degree, options) if channel else 0, index,
+            first.where,
         )  # fmt: skip
         index += _numbers(found[number], options)
     return found
+
+
+def _aside(degree: int, options: Options) -> int:
+    return _buffers.aside(degree, options.ranks) if options.aside is None else options.aside
 
 
 def _of_program(program: port_lists.Ports, union: Mapping[int, Endpoint]) -> tuple[Endpoint, ...]:
@@ -243,6 +260,8 @@ def _of_program(program: port_lists.Ports, union: Mapping[int, Endpoint]) -> tup
                 "receive" in does,
                 whole.bytes,
                 whole.depth,
+                whole.send_depth,
+                whole.aside,
                 whole.index,
                 whole.where,
             )

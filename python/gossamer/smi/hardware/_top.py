@@ -333,6 +333,8 @@ class _Top:
         lines += vector("Numbers", 8, [slot * stride + one.index + edge for slot, one, edge in self.ports])
         lines += vector("Widths", 5, [one.bytes for _, one, _ in self.ports])
         lines += vector("Depths", 16, [one.depth for _, one, _ in self.ports])
+        lines += vector("SendDepths", 16, [one.send_depth for _, one, _ in self.ports])
+        lines += vector("Asides", 16, [one.aside for _, one, _ in self.ports])
         lines.append(f"  localparam logic [Ports-1:0] Sends = {count}'b{sends};")
         lines.append(f"  localparam logic [Ports-1:0] Receives = {count}'b{receives};")
         return lines
@@ -418,7 +420,7 @@ class _Top:
         parameters = (
             ("Links", "Links"), ("PortBits", "8"), ("Own", "0"), ("Bytes", "Bytes"), ("Ranks", "Ranks"),
             ("TableW", "TableW"), ("Ports", "Ports"), ("Widths", "Widths"), ("Numbers", "Numbers"), ("Sends", "Sends"),
-            ("Receives", "Receives"), ("Depths", "Depths"),
+            ("Receives", "Receives"), ("Depths", "Depths"), ("SendDepths", "SendDepths"), ("Asides", "Asides"),
         )  # fmt: skip
         wires = (
             ("clk_i", "aclk"), ("rst_ni", "aresetn"), ("board_i", "board"), ("job_i", "job"), ("burst_i", "burst"),

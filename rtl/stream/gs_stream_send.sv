@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Sending half of a streaming port, with what sets messages aside, or without.
+///
+///     elements --> gs_stream_push ------+--> packets
+///                         \--> aside ---+
+module gs_stream_send
+  import gossamer_pkg::*;
+  import gs_stream_pkg::*;
+#(
+  /// as gs_stream_push has them
+  parameter int unsigned Bytes  = 4,
+  parameter int unsigned Depth  = 64,
+  parameter int unsigned Packet = 32,
+  parameter int unsigned Linger = 16,
+  /// ranks, and flits of messages to each that are set aside (gs_stream_aside); 0: none are
+  parameter int unsigned Ranks  = 16,
+  parameter int unsigned Aside  = 0
+) (
+  input  logic                 clk_i,
+  input  logic                 rst_ni,
+  // As gs_stream_push has them
+  input  logic [31:0]          own_i,
+  input  logic [4:0]           job_i,
+  input  logic                 bind_valid_i,
+  input  send_bind_t           bind_i,
+  input  logic                 open_valid_i,
+  output logic                 open_ready_o,
+  input  send_open_t           open_i,
+  input  logic                 in_valid_i,
+  output logic                 in_ready_o,
+  input  logic [8*Bytes-1:0]   in_data_i,
+  input  watch_t               watch_i,
+  input  logic                 credit_valid_i,
+  input  stream_credit_t       credit_i,
+  output logic                 credit_refused_o,
+  output logic                 out_valid_o,
+  input  logic                 out_ready_i,
+  output flit_t                out_o,
+  output logic                 report_valid_o,
+  output stream_report_t       report_o
+);
+  logic [7:0] rank;
+  logic holds, offered, takes, in_head, own_credit, credit_aside, push_valid, push_ready;
+  send_open_t offer;
+  bytes_t offer_bytes;
+  logic [127:0] offer_flit;
+  account_t account;
+  flit_t push;
+
+  gs_stream_push #(
+    .Bytes (Bytes),
+    .Depth (Depth),
+    .Packet(Packet),
+    .Linger(Linger)
+  ) u_push (
+    .clk_i,
+    .rst_ni,
+    .own_i,
+    .job_i,
+    .bind_valid_i,
+    .bind_i,
+    .open_valid_i,
+    .open_ready_o,
+    .open_i,
+    .in_valid_i,
+    .in_ready_o,
+    .in_data_i,
+    .watch_i,
+    .credit_valid_i,
+    .credit_i,
+    .credit_refused_o,
+    .rank_o        (rank),
+    .holds_i       (holds),
+    .offer_valid_o (offered),
+    .offer_o       (offer),
+    .offer_bytes_o (offer_bytes),
+    .offer_flit_o  (offer_flit),
+    .takes_i       (takes),
+    .in_head_i     (in_head),
+    .account_o     (account),
+    .credit_valid_o(own_credit),
+    .credit_aside_i(credit_aside),
+    .out_valid_o   (push_valid),
+    .out_ready_i   (push_ready),
+    .out_o         (push),
+    .report_valid_o,
+    .report_o
+  );
+
+  if (Aside > 0) begin : gen_aside
+    stream_header_t credit_header;
+    logic aside_valid;
+    flit_t aside;
+    logic [1:0] valid, turn, owner_q;
+    logic unused_turn, sending_q;
+    assign credit_header = credit_i.header;
+
+    gs_stream_aside #(
+      .Ranks (Ranks),
+      .Flits (Aside),
+      .Packet(Packet)
+    ) u_aside (
+      .clk_i,
+      .rst_ni,
+      .own_i,
+      .job_i,
+      .account_i     (account),
+      .clear_i       (bind_valid_i),
+      .offer_valid_i (offered),
+      .offer_i       (offer),
+      .bytes_i       (offer_bytes),
+      .flit_i        (offer_flit),
+      .takes_o       (takes),
+      .in_head_o     (in_head),
+      .rank_i        (rank),
+      .holds_o       (holds),
+      .credit_valid_i(own_credit),
+      .credit_rank_i (credit_header.source),
+      .credit_flits_i(credit_i.flits),
+      .credit_here_o (credit_aside),
+      .out_valid_o   (aside_valid),
+      .out_ready_i   (out_ready_i && turn[1]),
+      .out_o         (aside)
+    );
+    // A packet at a time.
+    assign valid = {aside_valid, push_valid} & (sending_q ? owner_q : 2'b11);
+    gs_arbiter #(.N(2)) u_turn (
+      .clk_i,
+      .rst_ni,
+      .req_i    (valid),
+      .gnt_o    (turn),
+      .idx_o    (unused_turn),
+      .advance_i(out_ready_i && out_o.last)
+    );
+    assign out_valid_o = valid != '0;
+    assign out_o = turn[1] ? aside : push;
+    assign push_ready = out_ready_i && turn[0];
+    always_ff @(posedge clk_i) begin
+      if (!rst_ni) sending_q <= 1'b0;
+      else if (out_valid_o && out_ready_i) sending_q <= !out_o.last;
+      if (out_valid_o && out_ready_i) owner_q <= turn;
+    end
+    logic unused;
+    assign unused = ^{credit_i.spare, credit_i.message, credit_i.tag, credit_header};
+  end else begin : gen_no_aside
+    assign holds = 1'b0;
+    assign takes = 1'b0;
+    assign in_head = 1'b0;
+    assign credit_aside = 1'b0;
+    assign out_valid_o = push_valid;
+    assign push_ready = out_ready_i;
+    assign out_o = push;
+    logic unused;
+    assign unused = ^{rank, offered, offer, offer_bytes, offer_flit, account, own_credit};
+  end
+endmodule
