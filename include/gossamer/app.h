@@ -79,6 +79,7 @@ int runApp(const gs_graph* graph, const gs_run_options* options, gs_result** out
     RunOptions run = runOptions(*options);
     const PoolLease pool(run.threads ? run.threads : defaultThreads());
     run.pool = &*pool;
+    pool->stopAt(run.stop);
     result->prepare(*graph, *options, *pool);
     result->initialise(*pool);
     AppHost<App> host(result->app);
@@ -97,6 +98,7 @@ int openApp(const gs_graph* graph, const gs_run_options* options, gs_result** ou
   return guarded([&] {
     auto result = std::make_unique<AppResult<App>>();
     const PoolLease pool(options->threads ? options->threads : defaultThreads());
+    pool->stopAt(runOptions(*options).stop);
     result->prepare(*graph, *options, *pool);
     result->initialise(*pool);
     *problem = result->open();

@@ -40,6 +40,8 @@ class PGraphOf {
   using M = typename V::Message;
   using P = typename V::Params;
 
+  PGraphOf() { detail::sayUncaught(); }
+
   /// The same for every vertex of the run.
   P params{};
 

@@ -14,8 +14,8 @@ import numpy as np
 from gossamer import native, places
 from gossamer.apps import App, Numbers
 from gossamer.errors import HandlerDied, NoAnswer
-from gossamer.graph import CSR, Graph
-from gossamer.run_app import Result
+from gossamer.graph import CSR, Graph, _native
+from gossamer.results import Result
 
 _TYPES = {np.dtype(np.int32): 1, np.dtype(np.int64): 3, np.dtype(np.float32): 5, np.dtype(np.float64): 6}
 _SYMMETRIC = 1
@@ -165,10 +165,11 @@ class Given:
 
         def complete(_context: int, wanted: ctypes._Pointer[_Graph], want_in: int) -> None:
             try:
-                if want_in:
-                    wanted.contents.into = _csr(graph.into)
-                else:
-                    wanted.contents.out = _csr(graph.out)
+                with _native.stopping_at(self.stop):
+                    if want_in:
+                        wanted.contents.into = _csr(graph.into)
+                    else:
+                        wanted.contents.out = _csr(graph.out)
             except BaseException as error:
                 self.failure.append(error)
 

@@ -20,15 +20,15 @@ import numpy as np
 
 from gossamer import mapper, native
 from gossamer.apps import App
-from gossamer.engines import Change, Indices, Standing, Weights
+from gossamer.engines._base import Change, Indices, Standing, Weights
 from gossamer.engines._given import Given, Statistics, change, columns, explained, judge, totals
+from gossamer.engines._rtl_opened import Opened
 from gossamer.engines._rtl_verdict import Verdict
-from gossamer.engines.rtl_vertices import Opened
 from gossamer.errors import HandlerDied
 from gossamer.graph import Graph
 from gossamer.mapper import patches
 from gossamer.mapper.partition import mapped
-from gossamer.run_app import Result
+from gossamer.results import Result
 
 if TYPE_CHECKING:
     from gossamer.device import Image

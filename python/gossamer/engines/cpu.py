@@ -13,11 +13,11 @@ from typing import TypeVar
 
 from gossamer import native
 from gossamer.apps import App, Numbers
-from gossamer.engines import Change, Engine, Indices, Standing, Weights
+from gossamer.engines._base import Change, Engine, Indices, Standing, Weights
 from gossamer.engines._given import Given, Going, change, collect, explained, labelled
 from gossamer.errors import HandlerDied, InputError, RunDied
 from gossamer.graph import Graph
-from gossamer.run_app import Result
+from gossamer.results import Result
 
 _T = TypeVar("_T")
 
@@ -116,7 +116,12 @@ def _listen(work: Callable[[], None], stop: ctypes.c_int, progress: ctypes.Array
         finally:
             done.set()
 
-    threading.Thread(target=all_of_it, daemon=True).start()
+    try:
+        threading.Thread(target=all_of_it, daemon=True).start()
+    except RuntimeError:
+        raise RunDied(
+            f"{what}: the system gives no thread to run on; end other programs, or raise the limit (ulimit -u)"
+        ) from None
     shown = False
     try:
         done.wait(1.0)

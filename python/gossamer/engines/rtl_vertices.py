@@ -24,14 +24,16 @@ import numpy as np
 import gossamer_setup
 from gossamer import device, mapper, native
 from gossamer.apps import App, Numbers
-from gossamer.engines import Engine, Standing
+from gossamer.engines._base import Engine, Standing
 from gossamer.engines._given import Given, Statistics, columns, explained, judge, totals
+from gossamer.engines._rtl_opened import Opened, problem_of
+from gossamer.engines._rtl_standing import OnBoards
 from gossamer.engines._rtl_verdict import Verdict
 from gossamer.engines.rtl import WATCHDOG, Board
 from gossamer.engines.rtl_cluster import Cluster, Plan
 from gossamer.errors import HandlerDied, InputError
 from gossamer.graph import Graph
-from gossamer.run_app import Result
+from gossamer.results import Result
 
 if TYPE_CHECKING:
     from gossamer.config import Config
@@ -48,38 +50,6 @@ _SOURCE = """\
 #include <gossamer/softswitch.h>
 GOSSAMER_SOFTSWITCH(GossamerVertex)
 """
-
-
-class Wiring(ctypes.Structure):
-    """gs_relation of the C interface."""
-
-    _fields_ = [
-        ("pin", ctypes.c_uint32),
-        ("offsets", ctypes.c_void_p),
-        ("ends", ctypes.c_void_p),
-        ("targets", ctypes.c_void_p),
-        ("values", ctypes.c_void_p),
-    ]
-
-
-class Opened(ctypes.Structure):
-    """gs_problem of the C interface."""
-
-    _fields_ = [
-        ("vertices", ctypes.c_uint64),
-        ("states", ctypes.c_void_p),
-        ("params", ctypes.c_void_p),
-        ("unit", ctypes.c_void_p),
-        ("relations", ctypes.POINTER(Wiring)),
-        ("state_bytes", ctypes.c_uint64),
-        ("params_bytes", ctypes.c_uint64),
-        ("edge_bytes", ctypes.c_uint64),
-        ("message_bytes", ctypes.c_uint64),
-        ("relation_count", ctypes.c_uint32),
-        ("listens", ctypes.c_uint32),
-        ("aggregates", ctypes.POINTER(ctypes.c_uint8)),
-        ("aggregate_count", ctypes.c_uint64),
-    ]
 
 
 @dataclass
@@ -132,8 +102,6 @@ class Hardware(Engine):
 
     def start(self, app: App, graph: Graph, parameters: Numbers, *, threads: int, seed: int) -> Standing:
         """See Engine.start."""
-        from gossamer.engines._rtl_standing import OnBoards
-
         self.check(app, threads)
         if app.writes_edges:
             raise InputError(
@@ -325,32 +293,6 @@ class Hardware(Engine):
         }
 
 
-def problem_of(app: App, opened: Opened) -> mapper.Problem:
-    """The arrays that an application has opened; those of the states and edges are copies."""
-    count = int(opened.vertices)
-
-    def array(address: int | None, size: int) -> np.ndarray[Any, np.dtype[np.uint8]]:
-        if not address or not size:
-            return np.empty(0, np.uint8)
-        return np.ctypeslib.as_array((ctypes.c_uint8 * size).from_address(address))
-
-    relations = []
-    for index in range(opened.relation_count):
-        one = opened.relations[index]
-        # Rows stand one behind the other where the graph does not change.
-        offsets = array(one.offsets, 8 * (count + 1)).view(np.uint64).astype(np.int64)
-        edges = int(offsets[-1])
-        values = array(one.values, edges * opened.edge_bytes).reshape(edges, -1) if one.values and edges else None
-        targets = array(one.targets, 4 * edges).view(np.uint32).astype(np.int64)
-        relations.append(mapper.Relation(one.pin, offsets, targets, values))
-    return mapper.Problem(
-        states=array(opened.states, count * opened.state_bytes).reshape(count, -1).copy(),
-        params=array(opened.params, opened.params_bytes).tobytes(),
-        unit=array(opened.unit, app.edge_bytes).tobytes(),  # an empty type has no bytes that count
-        relations=relations,
-    )
-
-
 def _program(
     app: App,
     config: Config,
@@ -389,4 +331,4 @@ def _constant(image: Image, symbol: str, size: int) -> bytes:
     raise InputError(f"{image.name}: has no {symbol}")
 
 
-__all__ = ["CONFIG", "MULTICAST", "Hardware", "Opened", "Wiring", "problem_of"]
+__all__ = ["CONFIG", "MULTICAST", "Hardware"]
