@@ -55,6 +55,12 @@ std::string name(const char* variable) {
   return text;
 }
 
+/// Whether the devices look for messages of the host.
+bool hears() {
+  const char* text = std::getenv("GOSSAMER_POLITE_HEARS");
+  return text && *text == '1';
+}
+
 }  // namespace
 
 void refuse(const char* call, const std::string& what) { leave(2, std::string(call) + ": " + what); }
@@ -161,14 +167,15 @@ class Board {
     const std::lock_guard lock(mutex_);
     const Graph* const graph = written ? written.get() : runs_.get();
     if (!graph) refuse(call, "there is no hardware, and no graph whose devices could hear of it");
+    if (!hears()) refuse(call, kDeaf);
     Message copy{};
     std::memcpy(copy.data(), message, bytes);
     uint32_t local;
     std::memcpy(&local, copy.data(), sizeof local);
     const auto found = graph->devices.find(uint64_t{thread} << 32 | local);
     if (found == graph->devices.end()) {
-      refuse(call, "there is no device " + std::to_string(local) + " on that thread (PMessage::destKey); take "
-                   "getThreadId and getLocalDeviceId of toDeviceAddr");
+      refuse(call, "there is no device " + std::to_string(local) +
+                       " on that thread (PMessage::destKey); take getThreadId and getLocalDeviceId of toDeviceAddr");
     }
     down_.emplace_back(found->second, copy);
     any_down_.store(true, std::memory_order_release);
@@ -258,8 +265,7 @@ class Board {
     given.workers = workers ? static_cast<unsigned>(std::strtoul(workers, nullptr, 10)) : 0;
     given.stop = &stop_;
     given.message = [](const void* bytes, uint32_t count) { open()->message(bytes, count); };
-    const char* hears = std::getenv("GOSSAMER_POLITE_HEARS");
-    given.hears = hears && *hears == '1';
+    given.hears = hears();
     given.heard = [](uint32_t* device, void* bytes, uint32_t count, bool wait) {
       return open()->heard(device, bytes, count, wait);
     };
@@ -367,8 +373,8 @@ bool HostLink::powerOnSelfTest() { return true; }
 bool HostLink::send(uint32_t dest, uint32_t numFlits, void* msg, bool) {
   const char* call = "HostLink::send";
   if (numFlits < 1 || numFlits > TinselMaxFlitsPerMsg) {
-    refuse(call, "a message of " + std::to_string(numFlits) + " flits; it has 1 to " +
-                     std::to_string(TinselMaxFlitsPerMsg));
+    refuse(call,
+           "a message of " + std::to_string(numFlits) + " flits; it has 1 to " + std::to_string(TinselMaxFlitsPerMsg));
   }
   board_->send(call, dest, msg, numFlits * TinselBytesPerFlit);
   return true;

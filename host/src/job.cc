@@ -60,6 +60,7 @@ void Job::begin(const void* states) {
   const std::string folder = std::getenv("GOSSAMER_POLITE");
   link_->host.boot((folder + "/code.v").c_str(), (folder + "/data.v").c_str());
   graph_.write(states);
+  address_by_key();
   link_->host.go();
   running = this;
 }
@@ -112,10 +113,9 @@ void Job::take() {
       const bool pin = words[0] == kWrongPin;
       const auto& rows = graph_.pins.at(0).offsets;
       const uint64_t count = pin ? graph_.pins.size() : rows[vertex + 1] - rows[vertex];
-      throw std::runtime_error("the vertex of index " + std::to_string(vertex) + " sends " +
-                               (pin ? "on pin " : "along its edge ") + std::to_string(words[1]) +
-                               (pin ? ", but the graph has " : ", but it has ") + std::to_string(count) +
-                               (pin ? " pin" : " edge") + (count == 1 ? "" : "s"));
+      throw std::runtime_error("vertex " + std::to_string(vertex) + " sends " + (pin ? "on pin " : "along its edge ") +
+                               std::to_string(words[1]) + (pin ? ", but the graph has " : ", but it has ") +
+                               std::to_string(count) + (pin ? " pin" : " edge") + (count == 1 ? "" : "s"));
     } else {
       const auto* payload = reinterpret_cast<const uint8_t*>(&words[1]);
       up_.emplace_back(payload, payload + graph_.messageBytes);

@@ -216,9 +216,11 @@ void Vertices::map() {
   }
 }
 
-bool address_vertex(const char* call, uint32_t thread, uint32_t* words) {
+void address_vertex(const char* call, uint32_t thread, uint32_t* words) {
   const Written& graph = written();
-  if (!graph.stride || words[0] & kToVertex) return false;
+  if (!graph.stride) return;
+  const char* hears = std::getenv("GOSSAMER_POLITE_HEARS");
+  if (!hears || *hears != '1') misused(call, kDeaf);
   const auto found = graph.on_thread.find(thread);
   const uint32_t count = found == graph.on_thread.end() ? 0 : found->second;
   if (words[0] >= count) {
@@ -226,8 +228,9 @@ bool address_vertex(const char* call, uint32_t thread, uint32_t* words) {
                       std::to_string(count) + "; take getThreadId and getLocalDeviceId of toDeviceAddr");
   }
   words[0] = kToVertex | words[0] * graph.stride;
-  return true;
 }
+
+void address_by_key() { written() = {}; }
 
 void Vertices::write(const void* states) {
   written() = {std::max<uint32_t>(2, stateBytes), {}};

@@ -59,8 +59,8 @@ _INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*[<\"]([^>\"\n]+)[>\"]", re.MU
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/|(\"(?:\\.|[^\"\\\n])*\")", re.DOTALL)
 _MAIN = re.compile(r"\bmain\s*\([^;{]*\)\s*\{")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
-_SENDS = re.compile(r"(\.|->)\s*(send|trySend)\s*\(")
-"""HostLink's; a device has a handler send, which nobody calls by a dot."""
+_SENDS = re.compile(r"(\.|->|\bHostLink\s*::)\s*(send|trySend)\s*\(")
+"""HostLink's; a device has a handler send, which nobody calls like that."""
 _HEX_FILE = re.compile(r"\"([^\"\n]*\.v)\"")
 
 
@@ -101,6 +101,11 @@ class Recipe:
     """The vertex's type, where the host has named it."""
     late: ClassVar[bool] = False
     """Whether the mapper compiles it first, when the host has."""
+
+    @property
+    def hears(self) -> bool:
+        """Whether devices look for messages of the host."""
+        return HEARS in self.defines
 
     def image(self, *, wide: bool) -> Image:
         """The program; ``wide`` for offsets of 32 bits."""

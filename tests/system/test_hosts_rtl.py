@@ -107,7 +107,7 @@ def test_a_host_that_has_closed_its_end_is_not_waited_for(command: Command) -> N
 def test_a_pin_that_is_not_there_is_an_error(command: Command) -> None:
     on_cpu, on_boards = (command(*words, TALKS, "pin", "12", "1", timeout=300) for words in (("run",), TINY))
     assert _lines(on_cpu) == _lines(on_boards)
-    last = "error: the vertex of index 3 sends on pin 6, but the graph has 2 pins"
+    last = "error: vertex 3 sends on pin 6, but the graph has 2 pins"
     assert on_boards.stdout.splitlines()[-1] == last
 
 
@@ -184,7 +184,7 @@ def test_runs_that_are_broken_off(command: Command) -> None:
     told = _lines(command(*TINY, HOSTS / "stops" / "host.cpp", *kinds, timeout=300))
     for kind, line in zip(kinds, told, strict=True):
         if kind == "wrong":
-            assert re.fullmatch(r"wrong: the vertex of index \d+ sends on pin 4, but the graph has 1 pin", line)
+            assert re.fullmatch(r"wrong: vertex \d+ sends on pin 4, but the graph has 1 pin", line)
         else:
             assert line == f"{kind}: 100 heard, 0 strange"
 

@@ -292,6 +292,27 @@ def test_letters_to_devices_and_tables_of_ones_own(
     assert max(keys.values()) == 1 and max(key for _, key in keys) < 3 * max(Counter(its for its, _ in keys).values())
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+def test_letters_that_nobody_would_read_are_refused(engine: str, command: Command, tmp_path: Path) -> None:
+    """To devices that are not there, and from a host whose calls the build does not find."""
+    path = written(tmp_path, edges(1, 9, 20))
+    key = "destKey = getLocalDeviceId(graph.toDeviceAddr[i])"
+    post = "struct Post : HostLink { void post(uint32_t to, uint32_t n, void* msg) { send(to, n, msg); } } hostLink;"
+    deaf = {"HostLink hostLink;": post, "hostLink.send(": "hostLink.post("}
+    for name, changes, words, says in (
+        ("far", {key: "destKey = strtoul(argv[3], 0, 0)"}, ["77"], "there is no device 77 on that thread"),
+        ("far", {}, ["0x80000000"], "there is no device 2147483648 on that thread"),
+        ("deaf", deaf, [], "the devices are compiled for a host that sends them nothing"),
+    ):
+        folder = tmp_path / name
+        if changes:
+            shutil.copytree(FIXTURES / "mail", folder)
+        for old, new in changes.items():
+            edit(folder / "Run.cpp", old, new)
+        errors = polite(command, tmp_path, folder, engine, path, 2, *words, code=2)
+        assert errors[-1].startswith("gossamer: error: ") and f"HostLink::send: {says}" in errors[-1], errors
+
+
 # ---- Where and how -----------------------------------------------------------------------
 
 

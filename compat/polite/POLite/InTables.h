@@ -52,8 +52,8 @@ class InTables {
       }
     }
     if (key > 0xFFFF) {
-      host::refuse("PGraph::findKey", "a thread receives more messages than keys of 16 bits tell apart: " +
-                                          std::to_string(key));
+      host::refuse("PGraph::findKey",
+                   "a thread receives more messages than keys of 16 bits tell apart: " + std::to_string(key));
     }
     return key;
   }

@@ -46,9 +46,9 @@ class PGraph {
   PDeviceAddr* toDeviceAddr = nullptr;
   PDeviceId** fromDeviceAddr = nullptr;
 
-  /// What each thread has in memory, by the thread's address: bytes, how many, their address on the board. With `rtl` from
-  /// map() on; what is changed before write() is written like that, but for states, which `devices` have. With `cpu`
-  /// there is none.
+  /// What each thread has in memory, by the thread's address: bytes, how many, their address on the board. With `rtl`
+  /// from map() on; what is changed before write() is written like that, but for states, which `devices` have. With
+  /// `cpu` there is none.
   uint8_t** vertexMem = nullptr;  ///< states
   uint32_t* vertexMemSize = nullptr;
   uint32_t* vertexMemBase = nullptr;

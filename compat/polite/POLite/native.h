@@ -46,7 +46,9 @@ class ToHost final : public gossamer::HostEnd {
   bool toVertex(uint32_t& device, void* message) override {
     return gossamer_polite_job->hears && gossamer_polite_job->heard(&device, message, sizeof(M), false);
   }
-  bool waitIdle() override { return gossamer_polite_job->hears && gossamer_polite_job->heard(nullptr, nullptr, 0, true); }
+  bool waitIdle() override {
+    return gossamer_polite_job->hears && gossamer_polite_job->heard(nullptr, nullptr, 0, true);
+  }
 };
 
 /// Runs the job that the host has set up; gives how it went.

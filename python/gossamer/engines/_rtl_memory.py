@@ -97,19 +97,26 @@ class Loaded(Machine):
 
     def flush(self) -> None:
         """Writes back and drops what threads have in their caches. Raises InputError if one of them still runs."""
+        if runs := self.flush_halted():
+            raise InputError(
+                f"thread {runs[0]} still runs: what its cache holds is not in memory yet; read memory, or load a "
+                "program, when all threads have ended"
+            )
+
+    def flush_halted(self) -> list[int]:
+        """The same of those that stand still; the others, which run or wait, and may have written more than is read."""
         threads = self.config.threads_per_tile
         refused = constants.enumeration("debug_report")["refused"]
         told = self.ask_each(b"".join(debug_packet("flush", thread) for thread in range(threads)), threads)
-        for tile, replies in enumerate(told):
-            for thread, reply in enumerate(replies):
-                if reply[0] == refused:
-                    raise InputError(
-                        f"thread {tile * threads + thread} still runs: what its cache holds is not in memory yet; read "
-                        "memory, or load a program, when all threads have ended"
-                    )
+        return [
+            tile * threads + thread
+            for tile, replies in enumerate(told)
+            for thread, reply in enumerate(replies)
+            if reply[0] == refused
+        ]
 
     def halt(self) -> None:
-        """Has all threads stand still, but for those that wait for what does not come: ``flush`` may follow."""
+        """Has all threads stand still, but for those that wait for what does not come: ``flush_halted`` may follow."""
         self._each_thread("halt")
         parked = constants.enumeration("debug_report")["parked"]
         for _ in range(_PATIENCE):

@@ -218,8 +218,8 @@ def _write(
         for numbers in _found(pieces, memory, tables.headers):
             file.write(numbers.tobytes())
         file.write(machine.addresses(np.arange(machine.threads)).astype("<u4").tobytes())
-        for address, sizes in tables.regions():
-            for numbers in (address, sizes, *_found(pieces, memory, address)):
+        for starts, sizes in tables.regions():
+            for numbers in (starts, sizes, *_found(pieces, memory, starts)):
                 file.write(numbers.astype("<u4").tobytes())
 
 

@@ -98,7 +98,7 @@ def run(
             "GOSSAMER_POLITE": str(here.folder),
             "GOSSAMER_THREADS": str(threads),
             "GOSSAMER_POLITE_DEVICES": str((here.folder / "devices.so").resolve()),
-            "GOSSAMER_POLITE_HEARS": str(int(here.recipe is not None and hostprograms.HEARS in here.recipe.defines)),
+            "GOSSAMER_POLITE_HEARS": str(int(here.recipe is not None and here.recipe.hears)),
         }
         command = [str(program.binary), *(hostprograms.argument(one, here.folder) for one in arguments)]
         begun = time.monotonic()

@@ -98,6 +98,7 @@ def staged(program: Program, placement: Placement | None = None) -> Iterator[Sta
             (folder / SETTINGS).write_bytes(pickle.dumps((program.recipe.absolute(), placement)))
             environment = {
                 "GOSSAMER_POLITE": str(folder),
+                "GOSSAMER_POLITE_HEARS": str(int(program.recipe.hears)),
                 "GOSSAMER_PYTHON": sys.executable,
                 "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT / "python"), os.environ.get("PYTHONPATH")])),
             }

@@ -83,6 +83,12 @@ class Vertices {
 
 /// Whether a host's message is for a vertex that write() has handed over: it names it by its number in its thread, in
 /// the first word, which becomes the key that the thread knows. Ends the program where the thread has no such vertex.
-bool address_vertex(const char* call, uint32_t thread, uint32_t* words);
+void address_vertex(const char* call, uint32_t thread, uint32_t* words);
+/// From now on, until write() is called again, all messages have the keys that threads know.
+void address_by_key();
+/// Why a message to a vertex is refused where the threads' program was compiled without that.
+inline constexpr const char* kDeaf =
+    "the devices are compiled for a host that sends them nothing: no source of it, nor a header that one includes in "
+    "quotes, calls send or trySend by ., -> or HostLink::";
 
 }  // namespace gossamer::host
