@@ -25,8 +25,8 @@
 // each, or 2 for these and messages by a key of the board's multicast router; GOSSAMER_POLITE_WIDE is 1 where offsets
 // of states and lengths of lists need more than 16 bits; GOSSAMER_POLITE_HOSTED is 1 where a host sends messages to
 // vertices and takes part in barriers (hosted.h); GOSSAMER_POLITE_HEARS is 1 where it does the first alone;
-// GOSSAMER_POLITE_CHANGES is 1 where the host changes the tables between two parts of a run: threads end with each part,
-// and begin the next one from the states that stand.
+// GOSSAMER_POLITE_CHANGES is 1 where the host changes the tables between two parts of a run: threads end with each
+// part, and begin the next one from the states that stand.
 #pragma once
 
 #include <gossamer/hosted.h>
