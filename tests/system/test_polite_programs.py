@@ -355,6 +355,14 @@ def test_devices_that_still_send_are_named(command: Command, tmp_path: Path) -> 
     assert done.returncode == 2 and "--max-steps: limits the steps of a graph's vertices, and" in done.stderr
 
 
+def test_a_trap_names_its_device(command: Command, tmp_path: Path) -> None:
+    folder = tmp_path / "program"
+    shutil.copytree(FIXTURES / "mail", folder)
+    edit(folder / "Mail.h", "    s->letters++;\n", "    if (s->id == 7) __builtin_trap();\n    s->letters++;\n")
+    errors = polite(command, tmp_path, folder, "rtl", written(tmp_path, edges(1, 9, 20)), 2, code=4)
+    assert any(re.match(r"\[\d+, whose registers point to device 7\] trap: illegal_instruction", one) for one in errors)
+
+
 def test_states_beyond_offsets_of_16_bits(command: Command, tmp_path: Path) -> None:
     # 1,000 states of 2,200 bytes on 32 threads: the last of a thread begin behind 65,535.
     folder = tmp_path / "program"
