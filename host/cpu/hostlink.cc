@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>
@@ -54,6 +55,12 @@ std::string name(const char* variable) {
   return text;
 }
 
+/// Whether the devices look for messages of the host.
+bool hears() {
+  const char* text = std::getenv("GOSSAMER_POLITE_HEARS");
+  return text && *text == '1';
+}
+
 }  // namespace
 
 void refuse(const char* call, const std::string& what) { leave(2, std::string(call) + ": " + what); }
@@ -68,6 +75,7 @@ class Board {
     std::vector<uint8_t> states;
     std::vector<Vertices::Edges> pins;
     std::vector<uint32_t> threads;
+    std::map<uint64_t, uint32_t> devices;  ///< by address of the thread and number there
     uint32_t vertices, stateBytes, edgeBytes, messageBytes;
   };
 
@@ -110,7 +118,8 @@ class Board {
     if (thread_.joinable()) thread_.join();
     const std::lock_guard lock(mutex_);
     started_ = running_ = true;
-    thread_ = std::thread([this, graph = std::exchange(written, nullptr)] {
+    runs_ = std::exchange(written, nullptr);
+    thread_ = std::thread([this, graph = runs_] {
       run(graph);
       const std::lock_guard lock(mutex_);
       running_ = false;
@@ -134,6 +143,42 @@ class Board {
     const std::lock_guard lock(mutex_);
     lines.push_back(std::to_string(board % GS_BOARDS_WIDTH) + ':' + std::to_string(board / GS_BOARDS_WIDTH) + ':' +
                     std::to_string(core) + ':' + std::to_string(its) + ": " + text);
+    changed_.notify_all();
+  }
+
+  /// The host's next message to a device, to be taken, or only looked for. As on boards, where time stands still while
+  /// the host computes, nothing comes to its end before the host has waited.
+  bool heard(uint32_t* device, void* bytes, uint32_t count, bool wait) {
+    if (!wait && !any_down_.load(std::memory_order_acquire)) return false;
+    std::unique_lock lock(mutex_);
+    if (wait) {
+      changed_.wait(lock, [this] { return !down_.empty() || waits_ || stop_; });
+      return !down_.empty();
+    }
+    if (down_.empty()) return false;
+    *device = down_.front().first;
+    std::memcpy(bytes, down_.front().second.data() + 4, count);
+    down_.pop_front();
+    any_down_.store(!down_.empty(), std::memory_order_relaxed);
+    return true;
+  }
+  /// A message to a device of the graph that is written or runs.
+  void send(const char* call, uint32_t thread, const void* message, uint32_t bytes) {
+    const std::lock_guard lock(mutex_);
+    const Graph* const graph = written ? written.get() : runs_.get();
+    if (!graph) refuse(call, "there is no hardware, and no graph whose devices could hear of it");
+    if (!hears()) refuse(call, kDeaf);
+    Message copy{};
+    std::memcpy(copy.data(), message, bytes);
+    uint32_t local;
+    std::memcpy(&local, copy.data(), sizeof local);
+    const auto found = graph->devices.find(uint64_t{thread} << 32 | local);
+    if (found == graph->devices.end()) {
+      refuse(call, "there is no device " + std::to_string(local) +
+                       " on that thread (PMessage::destKey); take getThreadId and getLocalDeviceId of toDeviceAddr");
+    }
+    down_.emplace_back(found->second, copy);
+    any_down_.store(true, std::memory_order_release);
     changed_.notify_all();
   }
 
@@ -179,11 +224,14 @@ class Board {
     template <typename Queue>
     Listens(Board& board, const Queue& queue)
         : board_(board), lines_(static_cast<const void*>(&queue) == &board.lines) {
-      if (!lines_) return;
-      ++board_.wait_for_lines_;
+      board_.wait_for_lines_ += lines_;
+      ++board_.waits_;
       board_.changed_.notify_all();
     }
-    ~Listens() { board_.wait_for_lines_ -= lines_; }
+    ~Listens() {
+      board_.wait_for_lines_ -= lines_;
+      --board_.waits_;
+    }
     Listens(const Listens&) = delete;
     Listens& operator=(const Listens&) = delete;
 
@@ -193,7 +241,7 @@ class Board {
   };
 
   void run(const std::shared_ptr<const Graph>& graph) {
-    static const Graph& none = *new Graph{{}, {}, {}, 0, 0, 0, 0};  // outlives the exit handlers
+    static const Graph& none = *new Graph{{}, {}, {}, {}, 0, 0, 0, 0};  // outlives the exit handlers
     const Graph& its = graph ? *graph : none;
     void* const object = ::dlopen(name("GOSSAMER_POLITE_DEVICES").c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!object) died(std::string("the devices cannot be loaded: ") + ::dlerror());
@@ -217,6 +265,10 @@ class Board {
     given.workers = workers ? static_cast<unsigned>(std::strtoul(workers, nullptr, 10)) : 0;
     given.stop = &stop_;
     given.message = [](const void* bytes, uint32_t count) { open()->message(bytes, count); };
+    given.hears = hears();
+    given.heard = [](uint32_t* device, void* bytes, uint32_t count, bool wait) {
+      return open()->heard(device, bytes, count, wait);
+    };
     given.line = [](uint32_t thread, const char* text) { open()->line(thread, text); };
     given.failed = [](const char* why) { died(why); };
     *job = &given;
@@ -242,7 +294,10 @@ class Board {
   std::condition_variable changed_;
   std::thread thread_;
   bool ready_ = false, started_ = false, running_ = false;
-  unsigned wait_for_lines_ = 0;  ///< threads of the host
+  unsigned waits_ = 0, wait_for_lines_ = 0;  ///< threads of the host
+  std::deque<std::pair<uint32_t, Message>> down_;
+  std::atomic<bool> any_down_{false};
+  std::shared_ptr<const Graph> runs_;
   unsigned polls_ = 0;
   int stop_ = 0;
 };
@@ -286,6 +341,7 @@ void Vertices::write(const void* states) {
   graph->states.assign(bytes, bytes + size_t{count} * stateBytes);
   graph->pins = pins;
   graph->threads = threads;
+  for (uint32_t i = 0; i < count; ++i) graph->devices.emplace(uint64_t{threads[i]} << 32 | locals[i], i);
   graph->vertices = count;
   graph->stateBytes = stateBytes;
   graph->edgeBytes = edgeBytes;
@@ -316,8 +372,16 @@ bool HostLink::powerOnSelfTest() { return true; }
 
 void HostLink::loadRoutes() {}
 
-bool HostLink::send(uint32_t, uint32_t, void*, bool) { no_hardware("HostLink::send"); }
-bool HostLink::trySend(uint32_t, uint32_t, void*) { no_hardware("HostLink::trySend"); }
+bool HostLink::send(uint32_t dest, uint32_t numFlits, void* msg, bool) {
+  const char* call = "HostLink::send";
+  if (numFlits < 1 || numFlits > TinselMaxFlitsPerMsg) {
+    refuse(call,
+           "a message of " + std::to_string(numFlits) + " flits; it has 1 to " + std::to_string(TinselMaxFlitsPerMsg));
+  }
+  board_->send(call, dest, msg, numFlits * TinselBytesPerFlit);
+  return true;
+}
+bool HostLink::trySend(uint32_t dest, uint32_t numFlits, void* msg) { return send(dest, numFlits, msg, false); }
 bool HostLink::keySend(uint32_t, uint32_t, void*, bool) { no_hardware("HostLink::keySend"); }
 bool HostLink::keyTrySend(uint32_t, uint32_t, void*) { no_hardware("HostLink::keyTrySend"); }
 void HostLink::flush() {}

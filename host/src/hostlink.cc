@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <HostLink.h>
 #include <gossamer/device_config.h>
+#include <gossamer/host/vertices.h>
 
 #include <algorithm>
 #include <cstring>
@@ -258,8 +259,11 @@ bool HostLink::send(uint32_t dest, uint32_t numFlits, void* msg, bool block) {
     Board::place(dest, place);
     if (held_->boot(*board_, call, place, msg, numFlits)) return true;
   }
+  uint32_t words[TinselMaxFlitsPerMsg * kWordsPerFlit];
+  std::memcpy(words, msg, numFlits * size_t{config::mailbox::flit_bytes});
+  if (!(dest >> config::AddressThread::kKindLsb)) gossamer::host::address_vertex(call, dest, words);
   std::vector<Flit> packet;
-  add_body(packet, to, numFlits, msg);
+  add_body(packet, to, numFlits, words);
   return held_->send(*board_, call, std::move(packet), block, useSendBuffer);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <HostLink.h>
+#include <gossamer/device_config.h>
 #include <gossamer/host/job.h>
 
 #include <algorithm>
@@ -16,10 +17,13 @@ namespace gossamer::host {
 namespace {
 
 // Keys and bits of device/include/gossamer/hosted.h.
-constexpr uint32_t kAsked = 1, kWrongPin = 3, kWrongEdge = 5, kToVertex = 0x80000000, kAnswer = 0xFFFFFFFF;
+constexpr uint32_t kAsked = 1, kWrongPin = 3, kWrongEdge = 5;
+constexpr uint32_t kToVertex = 0x80000000, kStop = 0xFFFFFFFE, kAnswer = 0xFFFFFFFF;
 constexpr uint32_t kSpoke = 1, kClosed = 2;
 constexpr uint32_t kGate = 0;  ///< address of the first thread
 constexpr uint32_t kFlitBytes = config::mailbox::flit_bytes;
+
+constexpr unsigned kStopPolls = 4000;  ///< in which a run that is broken off has to end
 
 /// The run that is not over, of which there is one at most.
 const Job* running = nullptr;
@@ -56,13 +60,35 @@ void Job::begin(const void* states) {
   const std::string folder = std::getenv("GOSSAMER_POLITE");
   link_->host.boot((folder + "/code.v").c_str(), (folder + "/data.v").c_str());
   graph_.write(states);
+  address_by_key();
   link_->host.go();
   running = this;
 }
 
 Job::~Job() {
-  // What runs cannot be stopped: the boards are of no more use.
-  if (over_ && running == this) running = nullptr;
+  if (running == this && !over_) stop();
+  if (running == this && over_) running = nullptr;
+}
+
+void Job::stop() {
+  Words words{};
+  words[0] = kStop;
+  for (uint32_t y = 0; y < Board::boards_y(); ++y) {
+    for (uint32_t x = 0; x < Board::boards_x(); ++x) {
+      for (uint32_t thread = 0; thread < TinselThreadsPerBoard; ++thread) {
+        link_->send(link_->host.toAddr(x, y, thread / TinselThreadsPerCore, thread % TinselThreadsPerCore), words, 4);
+      }
+    }
+  }
+  const Board::Lock lock(*link_->board);
+  Simulator& simulator = link_->board->sim();
+  for (unsigned polls = 0; !over_ && polls < kStopPolls; ++polls) {
+    simulator.messages.clear();
+    const Woke woke = simulator.wait("the end of a Job", sim::kMessages, 0, kPoll, false, 1);
+    over_ = woke == Woke::AllEnded;
+    if (woke == Woke::Deadlock) return;
+  }
+  simulator.messages.clear();
 }
 
 void Job::send(uint32_t vertex, const void* message) {
@@ -87,10 +113,9 @@ void Job::take() {
       const bool pin = words[0] == kWrongPin;
       const auto& rows = graph_.pins.at(0).offsets;
       const uint64_t count = pin ? graph_.pins.size() : rows[vertex + 1] - rows[vertex];
-      throw std::runtime_error("the vertex of index " + std::to_string(vertex) + " sends " +
-                               (pin ? "on pin " : "along its edge ") + std::to_string(words[1]) +
-                               (pin ? ", but the graph has " : ", but it has ") + std::to_string(count) +
-                               (pin ? " pin" : " edge") + (count == 1 ? "" : "s"));
+      throw std::runtime_error("vertex " + std::to_string(vertex) + " sends " + (pin ? "on pin " : "along its edge ") +
+                               std::to_string(words[1]) + (pin ? ", but the graph has " : ", but it has ") +
+                               std::to_string(count) + (pin ? " pin" : " edge") + (count == 1 ? "" : "s"));
     } else {
       const auto* payload = reinterpret_cast<const uint8_t*>(&words[1]);
       up_.emplace_back(payload, payload + graph_.messageBytes);
@@ -110,14 +135,18 @@ void Job::answer() {
 /// Lets time pass until a message comes or the run is over; so many cycles at most if they are not 0. Whether there is
 /// more to come.
 bool Job::wait(uint64_t cycles) {
-  const Board::Lock lock(*link_->board);
-  Simulator& simulator = link_->board->sim();
-  if (!simulator.messages.empty()) return true;
-  const Woke woke = simulator.wait("Job::recv", sim::kMessages, 0, cycles, false, 1);
-  if (woke == Woke::Deadlock) simulator.died("Job::recv", "deadlock");
-  if (woke != Woke::AllEnded || !simulator.messages.empty()) return true;
-  over_ = true;
-  running = nullptr;
+  {
+    const Board::Lock lock(*link_->board);
+    Simulator& simulator = link_->board->sim();
+    if (!simulator.messages.empty()) return true;
+    const Woke woke = simulator.wait("Job::recv", sim::kMessages, 0, cycles, false, 1);
+    if (woke == Woke::Deadlock) simulator.died("Job::recv", "deadlock");
+    if (woke != Woke::AllEnded || !simulator.messages.empty()) return true;
+    over_ = true;
+    running = nullptr;
+  }
+  const bool limited = std::getenv("GOSSAMER_MAX_STEPS") != nullptr;
+  if (limited && graph_.gaveUp()) link_->board->sim().died("Job::recv", "max-steps");
   return false;
 }
 

@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <map>
 
 #include "board.h"
 
@@ -21,7 +22,18 @@ extern char** environ;
 namespace gossamer::host {
 namespace {
 
-constexpr uint32_t kNowhere = 0xFFFFFFFF;  ///< the piece with the state of a vertex that is gone
+constexpr uint32_t kNowhere = 0xFFFFFFFF;   ///< the piece with the state of a vertex that is gone
+constexpr uint32_t kToVertex = 0x80000000;  ///< HostToVertex of device/include/gossamer/hosted.h
+
+/// The graph that was written last, for messages of the host to its vertices.
+struct Written {
+  uint32_t stride = 0;                     ///< bytes from state to state; 0: there is no graph
+  std::map<uint32_t, uint32_t> on_thread;  ///< vertices, by the thread's address
+};
+Written& written() {
+  static Written& its = *new Written;  // hosts may send while they end
+  return its;
+}
 
 /// What the command has written down for the mapper, which is a program of its own (gossamer.polite.mapping).
 struct Mapper {
@@ -87,7 +99,21 @@ struct Vertices::Tables {
 namespace {
 
 /// The words that a thread writes into its header: PoliteHeader of device/include/gossamer/softswitch.h.
-enum HeaderWord : size_t { kSteps = 10, kSends = 11, kDelivered = 12, kHostMessages = 13, kAggregates = 16 };
+enum HeaderWord : size_t {
+  kStatus = 9,
+  kSteps = 10,
+  kSends = 11,
+  kDelivered = 12,
+  kHostMessages = 13,
+  kAggregates = 16
+};
+constexpr uint32_t kGivenUp = 2;  ///< PoliteStatus
+
+uint32_t word(const uint8_t* header, HeaderWord which) {
+  uint32_t value = 0;
+  std::memcpy(&value, header + 4 * which, sizeof value);
+  return value;
+}
 
 /// From each piece the bytes that hold all of these, each so many bytes long.
 std::vector<std::vector<uint8_t>> read_pieces(const std::vector<Piece>& pieces, const std::vector<uint32_t>& piece,
@@ -172,6 +198,17 @@ void Vertices::map() {
   tables->edge_bytes = rest[2];
   tables->header_piece = reader.take<uint32_t>(rest[0]);
   tables->header_at = reader.take<uint32_t>(rest[0]);
+  memories.resize(rest[0]);
+  const auto addresses = reader.take<uint32_t>(rest[0]);
+  for (size_t thread = 0; thread < memories.size(); ++thread) memories[thread].thread = addresses[thread];
+  for (unsigned region = 0; region < kRegions; ++region) {
+    const auto base = reader.take<uint32_t>(rest[0]), bytes = reader.take<uint32_t>(rest[0]);
+    const auto piece = reader.take<uint32_t>(rest[0]), at = reader.take<uint32_t>(rest[0]);
+    for (size_t thread = 0; thread < memories.size(); ++thread) {
+      uint8_t* const data = bytes[thread] ? tables->pieces[piece[thread]].data.data() + at[thread] : nullptr;
+      memories[thread].regions[region] = {data, bytes[thread], base[thread]};
+    }
+  }
   tables_ = tables;
   if (chatty) {
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun;
@@ -179,7 +216,25 @@ void Vertices::map() {
   }
 }
 
+void address_vertex(const char* call, uint32_t thread, uint32_t* words) {
+  const Written& graph = written();
+  if (!graph.stride) return;
+  const char* hears = std::getenv("GOSSAMER_POLITE_HEARS");
+  if (!hears || *hears != '1') misused(call, kDeaf);
+  const auto found = graph.on_thread.find(thread);
+  const uint32_t count = found == graph.on_thread.end() ? 0 : found->second;
+  if (words[0] >= count) {
+    misused(call, "there is no device " + std::to_string(words[0]) + " on that thread (PMessage::destKey), which has " +
+                      std::to_string(count) + "; take getThreadId and getLocalDeviceId of toDeviceAddr");
+  }
+  words[0] = kToVertex | words[0] * graph.stride;
+}
+
+void address_by_key() { written() = {}; }
+
 void Vertices::write(const void* states) {
+  written() = {std::max<uint32_t>(2, stateBytes), {}};
+  for (const uint32_t thread : threads) ++written().on_thread[thread];
   auto pieces = std::make_shared<std::vector<Piece>>(tables_->pieces);
   for (uint32_t i = 0; i < count; ++i) {
     if (tables_->piece[i] == kNowhere) continue;
@@ -208,20 +263,24 @@ Vertices::Results Vertices::read(void* states) const {
   const auto found = read_pieces(tables.pieces, tables.header_piece, tables.header_at, tables.header_bytes);
   for (size_t i = 0; i < tables.header_piece.size(); ++i) {
     const uint8_t* header = found[tables.header_piece[i]].data() + tables.header_at[i];
-    const auto word = [header](HeaderWord which) {
-      uint32_t value = 0;
-      std::memcpy(&value, header + 4 * which, sizeof value);
-      return value;
-    };
-    results.steps = std::max<uint64_t>(results.steps, word(kSteps));
-    results.sends += word(kSends);
-    results.hostMessages += word(kHostMessages);
-    results.deliveries += word(kDelivered) / tables.edge_bytes;
+    results.steps = std::max<uint64_t>(results.steps, word(header, kSteps));
+    results.sends += word(header, kSends);
+    results.hostMessages += word(header, kHostMessages);
+    results.deliveries += word(header, kDelivered) / tables.edge_bytes;
     if (i) continue;
     results.aggregates.resize((tables.header_bytes - 4 * kAggregates) / sizeof(int64_t));
     std::memcpy(results.aggregates.data(), header + 4 * kAggregates, results.aggregates.size() * sizeof(int64_t));
   }
   return results;
+}
+
+bool Vertices::gaveUp() const {
+  const Tables& tables = *tables_;
+  const auto found = read_pieces(tables.pieces, tables.header_piece, tables.header_at, tables.header_bytes);
+  for (size_t i = 0; i < tables.header_piece.size(); ++i) {
+    if (word(found[tables.header_piece[i]].data() + tables.header_at[i], kStatus) == kGivenUp) return true;
+  }
+  return false;
 }
 
 }  // namespace gossamer::host

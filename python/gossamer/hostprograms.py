@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from gossamer.device import Image
 
 __all__ = [
+    "HEARS",
     "WIDE",
     "HostLibrary",
     "Program",
@@ -41,8 +42,11 @@ __all__ = [
 ]
 
 HOST = ROOT / "host"
+DEVICE = ROOT / "device" / "include"
 _COMPAT = ROOT / "device" / "compat"
 POLITE = ROOT / "compat" / "polite"
+HEARS = "GOSSAMER_POLITE_HEARS=1"
+"""Of devices whose host sends messages to them."""
 WIDE = "wide"
 """A file in the folder of a run that says that the program with wide offsets was loaded."""
 _FOR_HOSTS = {"HostLink.h", "DebugLink.h"}
@@ -55,6 +59,8 @@ _INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*[<\"]([^>\"\n]+)[>\"]", re.MU
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/|(\"(?:\\.|[^\"\\\n])*\")", re.DOTALL)
 _MAIN = re.compile(r"\bmain\s*\([^;{]*\)\s*\{")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_SENDS = re.compile(r"(\.|->|\bHostLink\s*::)\s*(send|trySend)\s*\(")
+"""HostLink's; a device has a handler send, which nobody calls like that."""
 _HEX_FILE = re.compile(r"\"([^\"\n]*\.v)\"")
 
 
@@ -71,6 +77,8 @@ class Parts:
     """Other files and folders of the program's folders, which it may want to read."""
     polite: bool
     """Whether the host uses POLite."""
+    sends: bool
+    """Whether it sends messages to threads."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +93,8 @@ class Recipe:
     includes: tuple[str, ...]
     boards: tuple[int, int]
     """Columns and rows."""
-    multicast: bool
+    sends: int
+    """How messages reach several threads: GOSSAMER_POLITE_MULTICAST of the softswitch."""
     files: Mapping[str, bool]
     """Files for the host to load: whether they have data, by name."""
     vertex: str = ""
@@ -93,11 +102,16 @@ class Recipe:
     late: ClassVar[bool] = False
     """Whether the mapper compiles it first, when the host has."""
 
+    @property
+    def hears(self) -> bool:
+        """Whether devices look for messages of the host."""
+        return HEARS in self.defines
+
     def image(self, *, wide: bool) -> Image:
         """The program; ``wide`` for offsets of 32 bits."""
         defines = (
             *self.defines,
-            f"GOSSAMER_POLITE_MULTICAST={int(self.multicast)}",
+            f"GOSSAMER_POLITE_MULTICAST={self.sends}",
             f"GOSSAMER_POLITE_WIDE={int(wide)}",
         )
         return device.build(list(self.sources), self.config, defines, includes=self.includes, boards=self.boards)
@@ -250,7 +264,9 @@ def split(given: Sequence[str], includes: Sequence[str] = ()) -> Parts:
     ]
     first = sorted((source.path for source in host), key=lambda path: path not in mains)
     polite = any(source.is_polite for source in host)
-    return Parts(tuple(first), devices, tuple(sorted(literals)), tuple(data), polite)
+    headers = {header for source in host for header in source.headers}
+    sends = any(_SENDS.search(text) for text in (*(source.text for source in host), *map(_text, headers)))
+    return Parts(tuple(first), devices, tuple(sorted(literals)), tuple(data), polite, sends)
 
 
 def _hex_names(parts: Parts) -> dict[str, tuple[str, bool]]:
@@ -284,7 +300,7 @@ def build(
     *,
     includes: Sequence[str] = (),
     boards: tuple[int, int] = device.ALONE,
-    multicast: bool = True,
+    sends: int = 1,
 ) -> Program:
     """Builds both parts of a program; what is up to date is only read.
 
@@ -300,10 +316,10 @@ def build(
             name,
             files,
             config,
-            (*defines, *_DEVICE_DEFINES),
+            (*defines, *_DEVICE_DEFINES, *([HEARS] if parts.sends else [])),
             (*folders, str(_COMPAT), str(POLITE)),
             boards,
-            multicast,
+            sends,
             {file: is_data for file, (program, is_data) in hex_names.items() if program == name},
         )
         for name, files in parts.devices.items()
@@ -396,7 +412,7 @@ _OWN_FLAGS = ("-std=c++20", "-O2", "-g", "-Wall", "-Wextra")
 def _headers(config: Config, boards: tuple[int, int]) -> list[str]:
     """Where headers of hosts are: ours, and those that are made for the configuration."""
     made = device.headers(config, boards)
-    return [f"-I{HOST / 'include'}", f"-I{made}", f"-I{ROOT / 'device' / 'include'}", f"-I{POLITE}"]
+    return [f"-I{HOST / 'include'}", f"-I{made}", f"-I{DEVICE}", f"-I{POLITE}"]
 
 
 def host_binary(

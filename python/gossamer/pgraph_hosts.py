@@ -68,7 +68,7 @@ class VertexRecipe(hostprograms.Recipe):
             *self.defines,
             "GOSSAMER_POLITE_HOSTED=1",
             f"GOSSAMER_POLITE_PINS={self.pins}",
-            f"GOSSAMER_POLITE_MULTICAST={int(self.multicast)}",
+            f"GOSSAMER_POLITE_MULTICAST={self.sends}",
             f"GOSSAMER_POLITE_WIDE={int(wide)}",
             *(["GOSSAMER_POLITE_CHANGES=1"] if self.changes else []),
         )
@@ -83,9 +83,17 @@ def is_one(path: str) -> bool:
 
 
 def build(
-    source: str, config: Config, defines: Sequence[str] = (), *, boards: tuple[int, int] = device.ALONE
+    source: str,
+    config: Config,
+    defines: Sequence[str] = (),
+    *,
+    boards: tuple[int, int] = device.ALONE,
+    sends: int = 1,
 ) -> hostprograms.Program:
-    """A host program for simulated boards, of so many columns and rows. Raises InputError where it does not compile."""
+    """A host program for simulated boards, of so many columns and rows; ``sends`` as of a Recipe.
+
+    Raises InputError where it does not compile.
+    """
     folders = hostprograms.host_library(config, boards)
     binary = compile_program(Path(source), defines, folders)
     path = Path(os.path.realpath(source))
@@ -96,7 +104,7 @@ def build(
         tuple(defines),
         (),
         boards,
-        multicast=True,
+        sends=sends,
         files={"code.v": False, "data.v": True},
     )
     run = binary.parent / "run"

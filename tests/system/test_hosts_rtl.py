@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -16,9 +17,11 @@ from system.changing_hosts import CHANGES, REFUSED, check
 
 import gossamer_setup
 from gossamer import config as configs
+from gossamer.engines.rtl_vertices import MULTICAST
 
 HOSTS = ROOT / "tests" / "fixtures" / "hosts"
 TALKS = HOSTS / "talks" / "host.cpp"
+FOUR = ROOT / "tests" / "fixtures" / "cluster" / "four.toml"
 TINY = ("run", "--engine", "rtl", "--config", "tiny", "--max-cycles", "5000000")
 LEAST = -(1 << 31)
 
@@ -104,7 +107,7 @@ def test_a_host_that_has_closed_its_end_is_not_waited_for(command: Command) -> N
 def test_a_pin_that_is_not_there_is_an_error(command: Command) -> None:
     on_cpu, on_boards = (command(*words, TALKS, "pin", "12", "1", timeout=300) for words in (("run",), TINY))
     assert _lines(on_cpu) == _lines(on_boards)
-    last = "error: the vertex of index 3 sends on pin 6, but the graph has 2 pins"
+    last = "error: vertex 3 sends on pin 6, but the graph has 2 pins"
     assert on_boards.stdout.splitlines()[-1] == last
 
 
@@ -173,6 +176,42 @@ def test_a_cluster_gives_the_same(command: Command) -> None:
     _rtl_build.cluster(configs.load("tiny"), 2)
     words = ("run", "--engine", "rtl", "--cluster", "pair", "--frame-loss", "0.01")
     assert _lines(command(*words, TALKS, "waits", "40", "2", timeout=500)) == _talk(40, 2)
+
+
+def test_runs_that_are_broken_off(command: Command) -> None:
+    """With messages on their way in all threads, and where one has ended already; the next run hears nothing of it."""
+    kinds = ("steps", "free", "free", "wrong", "steps")
+    told = _lines(command(*TINY, HOSTS / "stops" / "host.cpp", *kinds, timeout=300))
+    for kind, line in zip(kinds, told, strict=True):
+        if kind == "wrong":
+            assert re.fullmatch(r"wrong: vertex \d+ sends on pin 4, but the graph has 1 pin", line)
+        else:
+            assert line == f"{kind}: 100 heard, 0 strange"
+
+
+def test_messages_by_the_keys_of_routers(command: Command, tmp_path: Path) -> None:
+    """Over links that lose frames; what a host sends goes by address, beside them."""
+    sent = {}
+    for how in MULTICAST:
+        stats = tmp_path / f"{how}.json"
+        words = ("run", "--engine", "rtl", "--cluster", FOUR, "--frame-loss", "0.01", "--mapping", "random")
+        done = command(*words, "--multicast", how, f"--stats={stats}", TALKS, "waits", "80", "3", timeout=500)
+        assert _lines(done) == _talk(80, 3)
+        sent[how] = json.loads(stats.read_text())["mailbox"]["sent"]
+    assert sent["full"] < sent["local"] <= sent["none"]
+
+
+def test_runs_that_are_given_up_name_their_vertices(command: Command) -> None:
+    """After so many steps or cycles; the host's program ends with it."""
+    stops = HOSTS / "stops" / "host.cpp"
+    done = command("run", "--engine", "rtl", "--config", "tiny", "--max-steps", "6", stops, "steps", timeout=300)
+    assert (done.returncode, done.stdout) == (4, "")
+    named = "not at its end after 6 steps: 40 vertices still send (0, 1, 2, 3, 4, 5, 6, 7, ...)"
+    assert done.stderr.splitlines()[-1].endswith(named)
+    done = command("run", "--engine", "rtl", "--config", "tiny", "--max-cycles", "30000", stops, "free", timeout=300)
+    assert done.returncode == 4 and re.search(
+        r"cycles; the host waits in Job::recv: .*vertices still send", done.stderr
+    )
 
 
 def test_a_graph_that_changes_between_parts_of_a_run(command: Command, size: Size) -> None:

@@ -123,7 +123,7 @@ def test_an_edge_that_is_not_there_is_an_error_for_a_host(command: Command) -> N
         command("run", *how, host, "9", "5", "40", "beyond", timeout=300).stdout.splitlines()[-1]
         for how in (("--engine", "rtl", "--config", "tiny"), ())
     ]
-    assert said[0] == said[1] and said[0].startswith("error: the vertex of index 2 sends along its edge ")
+    assert said[0] == said[1] and said[0].startswith("error: vertex 2 sends along its edge ")
 
 
 def test_a_graph_that_changes() -> None:

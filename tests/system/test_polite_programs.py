@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import heapq
+import json
 import os
 import re
 import shutil
@@ -228,6 +229,90 @@ def test_counters_behind_more_messages_than_may_wait(command: Command, tmp_path:
     assert (tmp_path / "counters.txt").read_text().count("H:") == TINY.caches
 
 
+@pytest.mark.parametrize("where", [("cpu",), ("rtl", "heap"), ("rtl", "heap", "one")])
+def test_letters_to_devices_and_tables_of_ones_own(
+    where: tuple[str, ...], command: Command, tmp_path: Path, seed: int
+) -> None:
+    """Messages of the host by destKey; edges by board, keys at several threads; memory that the host writes."""
+    nodes, letters = 40, 4
+    pairs = edges(seed, nodes, 120)
+    boards = 2 if where[1:] else 1
+    cluster = ("--cluster", "pair") if where[1:] else ()
+    words = (
+        "polite",
+        "run",
+        FIXTURES / "mail",
+        "--engine",
+        where[0],
+        *cluster,
+        "--",
+        written(tmp_path, pairs),
+        letters,
+    )
+    done = command(*map(str, words), *where[1:], cwd=tmp_path, timeout=300)
+    assert done.returncode == 0, done.stderr
+    said: dict[str, list[list[int]]] = {}
+    for line in done.stdout.splitlines():
+        if line[-1].isdigit():
+            kind, *numbers = line.replace(" of", "").split()
+            said.setdefault(kind, []).append([int(one) for one in numbers])
+    assert said["boards"] == [[boards, 1]]
+
+    # Sums: letters, and what neighbours have passed on of theirs.
+    own = letters * 10 * np.arange(nodes) + letters * (letters - 1) // 2
+    sums = own + np.bincount(pairs[:, 1], own[pairs[:, 0]], nodes).astype(int)
+    ends = {one[0]: one[1:] for one in said["end"]}
+    assert {i: ends[i][0] for i in range(nodes)} == dict(enumerate(sums + 1_000_000 * letters))
+
+    # A device's address is its number on its thread times all threads, and the thread.
+    assert len(said["device"]) == nodes and len({address for _, address in said["device"]}) == nodes
+    thread = {i: address % (32 * boards) for i, address in said["device"]}
+    board = {i: its // 32 for i, its in thread.items()}
+    assert len(set(board.values())) == (2 if where == ("rtl", "heap") else 1)
+    assert {i: ends[i][1] for i in range(nodes)} == {i: 7 * thread[i] + 1 if where[1:] else 0 for i in range(nodes)}
+    size = 5 * 4 * nodes
+    assert said["states"] == [[size if where[0] == "rtl" else 0, size]]
+
+    # Edges by the board that they lead to, and for each mailbox a key that no other message has at its threads.
+    led: dict[tuple[int, int], list[int]] = {}
+    for i, local, index, dest, address in said["dest"]:
+        assert local == (board[i] == board[dest]) and [i, dest] in pairs.tolist()
+        assert address % (32 * boards) == thread[dest] and index < np.count_nonzero(pairs[:, 0] == i)
+        led.setdefault((i, local), []).append(thread[dest])
+    assert Counter(map(tuple, pairs.tolist())) == Counter((i, dest) for i, _, _, dest, _ in said["dest"])
+    assert all(threads == sorted(threads) for threads in led.values())
+    keys = Counter[tuple[int, int]]()
+    reached: dict[tuple[int, int], set[int]] = {}
+    for i, local, mailbox, high, low, key in said["entry"]:
+        threads = {16 * mailbox + bit for bit in range(64) if (high << 32 | low) >> bit & 1}
+        assert not reached.setdefault((i, local), set()) & threads
+        reached[i, local] |= threads
+        keys.update((its, key) for its in threads)
+    assert reached == {which: set(threads) for which, threads in led.items()}
+    assert max(keys.values()) == 1 and max(key for _, key in keys) < 3 * max(Counter(its for its, _ in keys).values())
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_letters_that_nobody_would_read_are_refused(engine: str, command: Command, tmp_path: Path) -> None:
+    """To devices that are not there, and from a host whose calls the build does not find."""
+    path = written(tmp_path, edges(1, 9, 20))
+    key = "destKey = getLocalDeviceId(graph.toDeviceAddr[i])"
+    post = "struct Post : HostLink { void post(uint32_t to, uint32_t n, void* msg) { send(to, n, msg); } } hostLink;"
+    deaf = {"HostLink hostLink;": post, "hostLink.send(": "hostLink.post("}
+    for name, changes, words, says in (
+        ("far", {key: "destKey = strtoul(argv[3], 0, 0)"}, ["77"], "there is no device 77 on that thread"),
+        ("far", {}, ["0x80000000"], "there is no device 2147483648 on that thread"),
+        ("deaf", deaf, [], "the devices are compiled for a host that sends them nothing"),
+    ):
+        folder = tmp_path / name
+        if changes:
+            shutil.copytree(FIXTURES / "mail", folder)
+        for old, new in changes.items():
+            edit(folder / "Run.cpp", old, new)
+        errors = polite(command, tmp_path, folder, engine, path, 2, *words, code=2)
+        assert errors[-1].startswith("gossamer: error: ") and f"HostLink::send: {says}" in errors[-1], errors
+
+
 # ---- Where and how -----------------------------------------------------------------------
 
 
@@ -238,6 +323,44 @@ def test_boards_and_placers(command: Command, tmp_path: Path, seed: int) -> None
         done = command(*words, "--", path, env={"POLITE_PLACER": placer, "POLITE_CHATTY": "1", **boards})
         assert done.returncode == 0 and "PGraph::map: 40 devices" in done.stderr, done.stderr
         assert done.stdout.startswith("40 on threads\n") and "elsewhere" not in done.stdout
+
+
+def test_ways_to_reach_several_threads(command: Command, tmp_path: Path, seed: int) -> None:
+    """Components on four boards, whose routers copy messages."""
+    pairs = edges(seed, 60, 150)
+    _, labels = csgraph.connected_components(scipy.sparse.coo_array((np.ones(150), pairs.T), shape=(60, 60)))
+    most = [int(np.flatnonzero(labels == label).max()) for label in labels]
+    four = ROOT / "tests" / "fixtures" / "cluster" / "four.toml"
+    words = ("polite", "run", FIXTURES / "hashmin", "--engine", "rtl", "--cluster", four, "--stats", "s.json")
+    sent = []
+    for how in ("full", "none"):
+        done = command(*words, "--multicast", how, "--", written(tmp_path, pairs), cwd=tmp_path, timeout=300)
+        assert done.returncode == 0, done.stderr
+        got = dict(map(int, line.split()) for line in done.stdout.splitlines()[1:])
+        assert got == {node: 2**40 - 7919 * most[node] for node in range(60)}
+        sent.append(json.loads((tmp_path / "s.json").read_text())["mailbox"]["sent"])
+    assert sent[0] < 0.8 * sent[1]
+
+
+def test_devices_that_still_send_are_named(command: Command, tmp_path: Path) -> None:
+    words = ("polite", "run", "--engine", "rtl")
+    path = written(tmp_path, np.array([[i, (i + 1) % 9] for i in range(9)]))
+    done = command(*words, FIXTURES / "pagerank", "--max-steps", "4", "--", path, cwd=tmp_path)
+    named = "not at its end after 4 steps: 9 devices still send (0, 1, 2, 3, 4, 5, 6, 7, ...)"
+    assert done.returncode == 4 and done.stderr.splitlines()[-1].endswith(named)
+    assert not (tmp_path / "stats.txt").exists()
+    done = command(*words, endless(tmp_path, "true"), "--max-cycles", "30000")
+    assert done.returncode == 4 and re.search(r"not at its end after .*: \d+ devices still send \(", done.stderr)
+    done = command("run", ROOT / "programs/hello.c", "--engine", "rtl", "--config", "tiny", "--max-steps", "4")
+    assert done.returncode == 2 and "--max-steps: limits the steps of a graph's vertices, and" in done.stderr
+
+
+def test_a_trap_names_its_device(command: Command, tmp_path: Path) -> None:
+    folder = tmp_path / "program"
+    shutil.copytree(FIXTURES / "mail", folder)
+    edit(folder / "Mail.h", "    s->letters++;\n", "    if (s->id == 7) __builtin_trap();\n    s->letters++;\n")
+    errors = polite(command, tmp_path, folder, "rtl", written(tmp_path, edges(1, 9, 20)), 2, code=4)
+    assert any(re.match(r"\[\d+, whose registers point to device 7\] trap: illegal_instruction", one) for one in errors)
 
 
 def test_states_beyond_offsets_of_16_bits(command: Command, tmp_path: Path) -> None:
@@ -270,8 +393,6 @@ def test_a_program_that_never_ends_is_broken_off(command: Command, tmp_path: Pat
     program = endless(tmp_path, "true")
     done = command("polite", "run", program, "--timeout", "2")
     assert done.returncode == 4 and "did not end within 2 s (--timeout)" in done.stderr
-    done = command("polite", "run", program, "--engine", "rtl", "--max-cycles", "30000")
-    assert done.returncode == 4 and "not at its end after" in done.stderr
 
 
 def test_ctrl_c(tmp_path: Path) -> None:

@@ -4,25 +4,22 @@
 
 #include <HostLink.h>
 #include <POLite/Graph.h>
+#include <POLite/InTables.h>
 #include <POLite/PDevice.h>
+#include <POLite/PRoutingDest.h>
 #include <POLite/Seq.h>
 #include <config.h>
 #include <gossamer/host/vertices.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include <algorithm>
+#include <array>
 #include <string>
 #include <type_traits>
 #include <vector>
-
-/// A device's thread and its number there, as one word.
-inline PThreadId getThreadId(PDeviceAddr addr) { return addr % TinselMaxThreads; }
-inline PLocalDeviceId getLocalDeviceId(PDeviceAddr addr) {
-  return static_cast<PLocalDeviceId>(addr / TinselMaxThreads);
-}
-inline PDeviceAddr makeDeviceAddr(PThreadId thread, PLocalDeviceId local) { return local * TinselMaxThreads + thread; }
-inline constexpr PDeviceAddr invalidDeviceAddr() { return 0xffffffff; }
 
 template <typename DeviceType, typename S, typename E, typename M>
 class PGraph {
@@ -48,6 +45,25 @@ class PGraph {
   /// Where each device is, once it is mapped; and who is there: [thread][number].
   PDeviceAddr* toDeviceAddr = nullptr;
   PDeviceId** fromDeviceAddr = nullptr;
+
+  /// What each thread has in memory, by the thread's address: bytes, how many, their address on the board. With `rtl`
+  /// from map() on; what is changed before write() is written like that, but for states, which `devices` have. With
+  /// `cpu` there is none.
+  uint8_t** vertexMem = nullptr;  ///< states
+  uint32_t* vertexMemSize = nullptr;
+  uint32_t* vertexMemBase = nullptr;
+  uint8_t** threadMem = nullptr;  ///< the thread's header
+  uint32_t* threadMemSize = nullptr;
+  uint32_t* threadMemBase = nullptr;
+  uint8_t** inEdgeHeaderMem = nullptr;  ///< addresses of lists of edges
+  uint32_t* inEdgeHeaderMemSize = nullptr;
+  uint32_t* inEdgeHeaderMemBase = nullptr;
+  uint8_t** inEdgeRestMem = nullptr;  ///< edges that messages come along
+  uint32_t* inEdgeRestMemSize = nullptr;
+  uint32_t* inEdgeRestMemBase = nullptr;
+  uint8_t** outEdgeMem = nullptr;  ///< where messages go
+  uint32_t* outEdgeMemSize = nullptr;
+  uint32_t* outEdgeMemBase = nullptr;
 
   // Where to keep what. Without effect: what threads write is in SRAM where it fits, all else in DRAM.
   bool mapVerticesToDRAM = false;
@@ -134,23 +150,89 @@ class PGraph {
     }
   }
 
+  /// The edges of a device on a pin: those to devices of its board, and all others; each sorted by their threads.
+  void splitDests(PDeviceId devId, PinId pinId, Seq<PEdgeDest>* local, Seq<PEdgeDest>* nonLocal) {
+    check("PGraph::splitDests", devId);
+    mapped("PGraph::splitDests");
+    const uint32_t board = boardOf(toDeviceAddr[devId]);
+    local->clear();
+    nonLocal->clear();
+    const Seq<NodeId>& ends = *graph.outgoing->elems[devId];
+    for (int at = 0; at < ends.numElems; ++at) {
+      if (graph.pins->elems[devId]->elems[at] != pinId) continue;
+      const NodeId dest = ends.elems[at];
+      const PDeviceAddr addr = toDeviceAddr[dest];
+      (boardOf(addr) == board ? local : nonLocal)->append({static_cast<uint32_t>(at), dest, addr});
+    }
+    for (Seq<PEdgeDest>* one : {local, nonLocal}) {
+      std::stable_sort(one->elems, one->elems + one->numElems, [](const PEdgeDest& a, const PEdgeDest& b) {
+        return getThreadId(a.addr) < getThreadId(b.addr);
+      });
+    }
+  }
+
+  /// What of a thread's edges `groups` are: see computeTables.
+  PReceiverGroup groups[TinselThreadsPerMailbox];
+
+  /// The least key that is free in the tables of the threads of the first `numGroups` groups.
+  uint32_t findKey(uint32_t numGroups) { return in_tables_.find(groups, numGroups); }
+  /// The same, and takes it.
+  uint32_t addInTableEntries(uint32_t numGroups) { return in_tables_.add(groups, numGroups); }
+
+  /// For edges sorted by their threads, as splitDests gives them: a message for each mailbox with receivers, by a mask
+  /// of its threads, with a key that is free at all of them. These tables are kept beside the graph's own, which the
+  /// mapper makes, for programs that write tables of routers themselves.
+  void computeTables(Seq<PEdgeDest>* dests, uint32_t d, Seq<PRoutingDest>* out) {
+    check("PGraph::computeTables", d);
+    out->clear();
+    for (int at = 0; at < dests->numElems;) {
+      const uint32_t mbox = getThreadId(dests->elems[at].addr) >> TinselLogThreadsPerMailbox;
+      uint32_t count = 0;
+      uint64_t mask = 0;
+      for (; at < dests->numElems && getThreadId(dests->elems[at].addr) >> TinselLogThreadsPerMailbox == mbox; ++at) {
+        const PThreadId thread = getThreadId(dests->elems[at].addr);
+        if (!count || groups[count - 1].threadId != thread) groups[count++] = {thread, 0};
+        ++groups[count - 1].numEdges;
+        mask |= uint64_t{1} << (thread & (TinselThreadsPerMailbox - 1));
+      }
+      PRoutingDest dest;
+      dest.kind = PRDestKindMRM;
+      dest.mbox = mbox;
+      dest.mrm.threadMaskLow = static_cast<uint32_t>(mask);
+      dest.mrm.threadMaskHigh = static_cast<uint32_t>(mask >> 32);
+      dest.mrm.key = static_cast<uint16_t>(addInTableEntries(count));
+      out->append(dest);
+    }
+  }
+
+  /// Writes what a program has put together for each thread, by the thread's address: bytes, how many, where to.
+  void writeRAM(HostLink* hostLink, uint8_t** heap, uint32_t* heapSize, uint32_t* heapBase) {
+    for (PThreadId thread = 0; thread < TinselMaxThreads; ++thread) {
+      if (!heapSize[thread]) continue;
+      uint32_t x, y, core, its;
+      hostLink->fromAddr(thread, &x, &y, &core, &its);
+      std::vector<uint32_t> words((heapSize[thread] + 3) / 4);
+      memcpy(words.data(), heap[thread], heapSize[thread]);
+      hostLink->setAddr(x, y, core, heapBase[thread]);
+      hostLink->store(x, y, core, static_cast<uint32_t>(words.size()), words.data());
+    }
+  }
+
   /// Hands states and tables over; they are in the boards' memories when threads start.
   void write(HostLink* hostLink) {
-    if (!devices) gossamer::host::refuse("PGraph::write", "the graph is not mapped; call map() before");
+    mapped("PGraph::write");
     (void)hostLink;
     std::vector<S> states(numDevices);
     for (PDeviceId i = 0; i < numDevices; ++i) states[i] = devices[i]->state;
     vertices_.write(states.data());
   }
 
-  // What map() does, step by step, and what it leaves behind for others: nothing to be done here.
+  // What map() does, step by step: nothing is left to be done.
   void allocatePartitions() {}
   void initialisePartitions() {}
   void allocateMapping() {}
-  void allocateRoutingTables() {}
+  void allocateRoutingTables() { in_tables_.clear(); }
   void computeRoutingTables() {}
-  uint32_t findKey(uint32_t) { return 0; }
-  uint32_t addInTableEntries(uint32_t) { return 0; }
 
   /// Frees what map() has made.
   void releaseAll() {
@@ -159,6 +241,14 @@ class PGraph {
     delete[] numDevicesOnThread;
     delete[] toDeviceAddr;
     delete[] fromDeviceAddr;
+    for (auto& region : regions()) {
+      delete[] *region.mem;
+      delete[] *region.size;
+      delete[] *region.base;
+      *region.mem = nullptr;
+      *region.size = *region.base = nullptr;
+    }
+    in_tables_.clear();
     devices = nullptr;
     states_ = nullptr;
     numDevicesOnThread = nullptr;
@@ -169,6 +259,26 @@ class PGraph {
 
  private:
   static constexpr bool hasLabels = !std::is_empty<E>::value;
+
+  static uint32_t boardOf(PDeviceAddr addr) { return destBoard(getThreadId(addr) >> TinselLogThreadsPerMailbox); }
+
+  void mapped(const char* call) const {
+    if (!devices) gossamer::host::refuse(call, "the graph is not mapped; call map() before");
+  }
+
+  struct Region {
+    uint8_t*** mem;
+    uint32_t** size;
+    uint32_t** base;
+  };
+  /// In the order of gossamer::host::Vertices::Region.
+  std::array<Region, gossamer::host::Vertices::kRegions> regions() {
+    return {{{&vertexMem, &vertexMemSize, &vertexMemBase},
+             {&threadMem, &threadMemSize, &threadMemBase},
+             {&inEdgeHeaderMem, &inEdgeHeaderMemSize, &inEdgeHeaderMemBase},
+             {&inEdgeRestMem, &inEdgeRestMemSize, &inEdgeRestMemBase},
+             {&outEdgeMem, &outEdgeMemSize, &outEdgeMemBase}}};
+  }
 
   static uint32_t number(const char* name, uint32_t usual) {
     const char* text = getenv(name);
@@ -182,8 +292,8 @@ class PGraph {
   }
 
   void construct(uint32_t x, uint32_t y) {
-    numBoardsX = x;
-    numBoardsY = y;
+    numBoardsX = x ? x : GS_BOARDS_WIDTH;
+    numBoardsY = y ? y : GS_BOARDS_HEIGHT;
     if (const char* text = getenv("POLITE_CHATTY")) chatty = atoi(text) > 0;
   }
 
@@ -220,9 +330,23 @@ class PGraph {
     toDeviceAddr = new PDeviceAddr[numDevices ? numDevices : 1]();
     fromDeviceAddr = new PDeviceId*[TinselMaxThreads]();
     fromDeviceAddr_.resize(TinselMaxThreads);
+    for (auto& region : regions()) {
+      *region.mem = new uint8_t*[TinselMaxThreads]();
+      *region.size = new uint32_t[TinselMaxThreads]();
+      *region.base = new uint32_t[TinselMaxThreads]();
+    }
+    for (const auto& memory : vertices_.memories) {
+      const auto& all = regions();
+      for (size_t i = 0; i < all.size(); ++i) {
+        (*all[i].mem)[memory.thread] = memory.regions[i].data;
+        (*all[i].size)[memory.thread] = memory.regions[i].bytes;
+        (*all[i].base)[memory.thread] = memory.regions[i].address;
+      }
+    }
   }
 
   gossamer::host::Vertices vertices_;
+  gossamer::compat::InTables in_tables_;
   PState<S>* states_ = nullptr;
   std::vector<std::vector<PDeviceId>> fromDeviceAddr_;
 };

@@ -43,8 +43,12 @@ template <typename M>
 class ToHost final : public gossamer::HostEnd {
  public:
   void fromVertex(const void* message) override { gossamer_polite_job->message(message, sizeof(M)); }
-  bool toVertex(uint32_t&, void*) override { return false; }
-  bool waitIdle() override { return false; }
+  bool toVertex(uint32_t& device, void* message) override {
+    return gossamer_polite_job->hears && gossamer_polite_job->heard(&device, message, sizeof(M), false);
+  }
+  bool waitIdle() override {
+    return gossamer_polite_job->hears && gossamer_polite_job->heard(nullptr, nullptr, 0, true);
+  }
 };
 
 /// Runs the job that the host has set up; gives how it went.

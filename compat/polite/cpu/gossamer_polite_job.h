@@ -23,9 +23,13 @@ struct Job {
   const uint32_t* threads;  ///< of each vertex the address of its thread
   unsigned workers;         ///< threads of this machine; 0: all
   int* stop;                ///< becomes 1 where the run is to end early
+  bool hears;               ///< the host sends messages to devices
 
   // All may be called by any thread.
   void (*message)(const void* bytes, uint32_t count);        ///< to the host
+  /// The host's next message and the device that it is for; false where there is none. With `wait`, not before the host
+  /// waits itself.
+  bool (*heard)(uint32_t* device, void* bytes, uint32_t count, bool wait);
   void (*line)(uint32_t thread, const char* text);           ///< what a thread prints, without its end
   void (*failed)(const char* why);                           ///< the run died; does not return
 };

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <config.h>
+#include <gossamer/device.h>
 #include <io.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -38,12 +39,21 @@ INLINE void tinselFromAddr(uint32_t addr, uint32_t* boardX, uint32_t* boardY, ui
   *coreId = thread >> TinselLogThreadsPerCore;
   *threadId = thread & (TinselThreadsPerCore - 1);
 }
+INLINE uint32_t tinselAccId(uint32_t boardX, uint32_t boardY, uint32_t tileX, uint32_t tileY) {
+  return GS_ADDRESS_ACCELERATOR | tinselToAddr(boardX, boardY, tileX, tileY, 0, 0);
+}
+INLINE uint32_t tinselBridgeId(uint32_t x, uint32_t y) {
+  return GS_ADDRESS_HOST | (y * TinselBoxMeshXLen + x) << GS_ADDRESS_HOST_LSB;
+}
 INLINE uint32_t tinselHostId(void) { return GS_ADDRESS_HOST; }
 INLINE uint32_t tinselMyBridgeId(void) { return GS_ADDRESS_HOST; }
 INLINE uint32_t tinselUseRoutingKey(void) { return GS_ADDRESS_KEY; }
 
 INLINE void* tinselHeapBase(void) { return gossamer_device_heap(); }
 INLINE void* tinselHeapBaseSRAM(void) { return gossamer_device_heap(); }
+// Of other threads the addresses on the boards: nothing is there on this machine.
+INLINE uint32_t tinselHeapBaseGeneric(uint32_t id) { return gossamerHeapBase(gossamerNumber(id)); }
+INLINE uint32_t tinselHeapBaseSRAMGeneric(uint32_t id) { return gossamerHeapBaseSRAM(gossamerNumber(id)); }
 INLINE void tinselCacheFlush(void) {}
 INLINE void tinselFlushLine(uint32_t, uint32_t) {}
 INLINE void tinselEmit(uint32_t) {}

@@ -6,6 +6,7 @@
 //   host -> thread of a vertex   HostToVertex + offset of its state, message: as along an edge with the value E{}
 //   gate -> host                 HostAsked: all is still; may we go on?
 //   host -> gate                 HostAnswer, HostSpoke | HostClosed
+//   host -> each thread          HostStop: the run is broken off
 //   thread -> host               HostWrongPin or HostWrongEdge, pin or edge, number of the vertex in the thread,
 //                                address of the thread
 //
@@ -30,6 +31,7 @@ enum HostKey : uint32_t {
   HostWrongPin = 3,
   HostWrongEdge = 5,
   HostToVertex = 0x80000000,
+  HostStop = 0xFFFFFFFE,
   HostAnswer = 0xFFFFFFFF
 };
 enum HostBits : uint32_t {
@@ -117,5 +119,13 @@ class Hosted {
   bool told_ = false;
   bool closed_ = false;
 };
+
+/// The end of a run that the host has broken off: takes whatever still comes, until all threads are here and nothing is
+/// on its way. A thread that has not heard of it yet may meet this one in a barrier of its own; it hears before long.
+inline void breakOff() {
+  do {
+    while (tinselCanRecv()) tinselFree(tinselRecv());
+  } while (tinselIdle(1) != 2);
+}
 
 }  // namespace gossamer

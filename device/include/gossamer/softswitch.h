@@ -24,8 +24,9 @@
 // the address of the edges, 1 for messages to threads of a tile, whose key is the offset of the edges in a table of
 // each, or 2 for these and messages by a key of the board's multicast router; GOSSAMER_POLITE_WIDE is 1 where offsets
 // of states and lengths of lists need more than 16 bits; GOSSAMER_POLITE_HOSTED is 1 where a host sends messages to
-// vertices and takes part in barriers (hosted.h); GOSSAMER_POLITE_CHANGES is 1 where the host changes the tables
-// between two parts of a run: threads end with each part, and begin the next one from the states that stand.
+// vertices and takes part in barriers (hosted.h); GOSSAMER_POLITE_HEARS is 1 where it does the first alone;
+// GOSSAMER_POLITE_CHANGES is 1 where the host changes the tables between two parts of a run: threads end with each
+// part, and begin the next one from the states that stand.
 #pragma once
 
 #include <gossamer/hosted.h>
@@ -49,6 +50,9 @@
 #endif
 #ifndef GOSSAMER_POLITE_HOSTED
 #define GOSSAMER_POLITE_HOSTED 0
+#endif
+#ifndef GOSSAMER_POLITE_HEARS
+#define GOSSAMER_POLITE_HEARS GOSSAMER_POLITE_HOSTED
 #endif
 #ifndef GOSSAMER_POLITE_CHANGES
 #define GOSSAMER_POLITE_CHANGES 0
@@ -88,6 +92,7 @@ enum PoliteStatus : uint32_t {
   PoliteGivenUp = 2,   // more steps than `most`
   PoliteWrongPin = 3,  // a vertex wants to send on a pin that the graph does not have
   PoliteWrongEdge = 4,  // a vertex wants to send along an edge that it does not have
+  PoliteStopped = 5,   // the host has broken the run off
 };
 
 template <typename V>
@@ -99,6 +104,7 @@ class Softswitch {
   using A = typename V::Aggregates;
   static constexpr size_t words = aggregates::count<A>;
   static constexpr bool isHosted = GOSSAMER_POLITE_HOSTED;
+  static constexpr bool hears = GOSSAMER_POLITE_HEARS;
   static constexpr bool isChanging = GOSSAMER_POLITE_CHANGES;
   using Own = OwnEdges<V>;
   static constexpr uint32_t outWords = isChanging || Own::some ? 2 : 1;  // of a list's address, and its end
@@ -328,6 +334,7 @@ class Softswitch {
                 const uint32_t said[] = {key, wrong, vertex / stride, tinselId()};
                 for (unsigned i = 0; i < 4; ++i) slot[i] = said[i];
                 GS_CSR_WRITE(GS_CSR_SEND_DEST, tinselHostId());
+                breakOff();  // the host is told, and stops the others
               }
               tinselCacheFlush();
               return 1;
@@ -354,7 +361,11 @@ class Softswitch {
           if (header->steps == header->most) {
             header->status = PoliteGivenUp;
             // One step more, so that the flags say who would go on sending.
-            if constexpr (!isHosted) stepAll(header, header->steps, totals);
+            if constexpr (isHosted) {
+              stepAll(header, header->steps, totals, hosted.given);
+            } else {
+              stepAll(header, header->steps, totals);
+            }
             break;
           }
           Stepped stepped;
@@ -378,9 +389,16 @@ class Softswitch {
               tinselFree(arrived);
               break;
             }
+            if (arrived[0] == HostStop) {
+              tinselFree(arrived);
+              header->status = PoliteStopped;
+              breakOff();
+              tinselCacheFlush();
+              return 1;
+            }
           }
           __builtin_memcpy(&message, arrived + 1, sizeof(M));
-          if constexpr (isHosted) {
+          if constexpr (hears) {
             if (const uint32_t key = arrived[0]; key & HostToVertex) {
               tinselFree(arrived);
               const E unit{};

@@ -58,7 +58,7 @@ INLINE int exponent(int64_t number) {
 __attribute__((noinline)) inline int64_t whole(int64_t number, int greatest) {
   if (greatest != special) return detail::fixedByBits(__builtin_bit_cast(double, number), bits - (greatest - 1022));
   if (exponent(number) != special) return 0;
-  const bool none = number << 12;
+  const bool none = (number << 12) != 0;
   return int64_t{1} << (none ? 0 : number < 0 ? 20 : 40);
 }
 

@@ -8,6 +8,7 @@ import functools
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,11 +25,19 @@ if TYPE_CHECKING:
     from gossamer.engines import rtl, rtl_cluster
     from gossamer.engines._rtl_host import Report, Status
     from gossamer.hostprograms import Program
+    from gossamer.polite import Staged
 
 _NOT_HERE = {
     "threads": "a host starts its threads itself",
     "input": "a host sends bytes with DebugLink",
 }
+_OF_CLUSTERS = ("routes", "next-routes", "frame-loss", "cut", "ranks")
+OF_GRAPHS = {
+    "mapping": "places vertices of a graph",
+    "multicast": "is how vertices of a graph send",
+    "max-steps": "limits the steps of a graph's vertices",
+}
+"""Options for graphs alone."""
 _MOST_LINES = 20
 _LONG = 30.0
 """Seconds without a call of the host after which that is told."""
@@ -36,8 +45,8 @@ _LONG = 30.0
 
 def run(request: Request, arguments: Sequence[str]) -> int:
     """Builds and runs a program; gives the host's exit code. Raises RunDied where the run cannot go on."""
-    from gossamer import device, hostprograms, pgraph_hosts, polite
-    from gossamer.engines import _rtl_host, rtl, rtl_cluster
+    from gossamer import device, hostprograms, mapper, pgraph_hosts, polite
+    from gossamer.engines import _rtl_host, rtl, rtl_cluster, rtl_vertices
 
     for name, why in _NOT_HERE.items():
         if request.one(name) is not None:
@@ -50,23 +59,34 @@ def run(request: Request, arguments: Sequence[str]) -> int:
     if request.stats_file is not None:
         files.check_writable(request.stats_file)
     shown = request.tile(config, cluster)
+    for name in _OF_CLUSTERS:
+        if name in request.options and cluster is None:
+            raise InputError(f"--{name}: is for clusters; name one with --cluster")
     plan, changes = None, []
     if cluster is not None:
         tables = request.one("routes")
         plan = rtl_cluster.Plan(cluster, rtl_cluster.tables(cluster, tables) if tables else None)
         changes = _program_tables.untimed(request, plan)
-    for name in ("routes", "next-routes"):
-        if cluster is None and request.one(name) is not None:
-            raise InputError(f"--{name}: is for clusters; name one with --cluster")
+    placement = polite.Placement(
+        plan,
+        request.one_of("multicast", rtl_vertices.MULTICAST),
+        request.one_of("mapping", mapper.METHODS) if "mapping" in request.options else None,
+        request.number("max-steps", 1) or 0,
+    )
     workers, seed = request.number("workers", 1), request.number("seed", 0)
     watchdog, timeout = request.number("watchdog", 0), request.number("timeout", 1)
     most_cycles = request.number("max-cycles", 1)
     shape = plan.shape if plan is not None else device.ALONE
     defines, includes = request.options.get("define", []), request.options.get("include", [])
     if pgraph_hosts.is_one(request.program):
-        program = pgraph_hosts.build(request.program, config, defines, boards=shape)
+        program = pgraph_hosts.build(request.program, config, defines, boards=shape, sends=placement.sends)
     else:
-        program = hostprograms.build(request.programs, config, defines, includes=includes, boards=shape)
+        program = hostprograms.build(
+            request.programs, config, defines, includes=includes, boards=shape, sends=placement.sends
+        )
+    for name, what in OF_GRAPHS.items():
+        if name in request.options and program.recipe is None:
+            raise InputError(f"--{name}: {what}, and {program.name} has none (PGraph)")
     show_warnings(program.warnings)
     console = _Console(Path(program.name).name)
     machine: rtl.Board
@@ -87,7 +107,7 @@ def run(request: Request, arguments: Sequence[str]) -> int:
         stack.enter_context(machine)
         environment: Mapping[str, str] = {}
         if program.recipe is not None:
-            stage = stack.enter_context(polite.staged(program))
+            stage = stack.enter_context(polite.staged(program, placement))
             program, environment = stage.program, stage.environment
         try:
             ended = _rtl_host.run(
@@ -105,15 +125,16 @@ def run(request: Request, arguments: Sequence[str]) -> int:
             console.clear()
             for note in machine.notes:
                 click.echo(note, err=True)
+        report, vertices = ended.report, _NO_VERTICES
         if program.recipe is not None:
             program = stage.images()
-            stage.ended_well = ended.code >= 0 and ended.report is not None and ended.report.reason == "done"
-    report = ended.report
+            vertices = _vertices(machine, report, stage, placement.most_steps)
+            stage.ended_well = ended.code >= 0 and report is not None and report.reason == "done"
     for event in report.events if report is not None else []:
         if event.what != "link_up" and many is not None:
             click.echo(visible(many.event_words(event)), err=True)
     if report is not None and report.reason != "done":
-        _died(program, report, machine, many)
+        _died(program, report, machine, many, vertices)
     if ended.code < 0:
         raise RunDied(f"{program.name}: the host program died of {signal_name(-ended.code)}")
     if ended.run is not None:
@@ -123,7 +144,47 @@ def run(request: Request, arguments: Sequence[str]) -> int:
     return ended.code
 
 
-def _died(program: Program, report: Report, machine: rtl.Board, cluster: rtl_cluster.Cluster | None) -> None:
+@dataclass(frozen=True)
+class _Vertices:
+    """What is told of a graph's vertices where a run could not go on."""
+
+    still: str = ""
+    """Those that would go on sending."""
+    trapped: Mapping[int, str] = field(default_factory=dict)
+    """By thread, the vertex that it trapped at."""
+    most_steps: int = 0
+
+
+_NO_VERTICES = _Vertices()
+
+
+def _vertices(machine: rtl.Board, report: Report | None, stage: Staged, most_steps: int) -> _Vertices:
+    """Looks at the boards as the host has left them; a run that has given up has not come to its end."""
+    from gossamer.polite.post_mortem import PostMortem
+
+    placed = stage.placed()
+    if report is None or placed is None or report.reason in ("failed", "stopped", "gone", "stuck", "idle"):
+        return _NO_VERTICES
+    assert stage.program.recipe is not None
+    names = ("vertex", "vertices") if stage.program.recipe.late else ("device", "devices")
+    seen = PostMortem(machine, *placed, *names)
+    if report.reason == "trap":
+        return _Vertices(trapped={t.thread: seen.points_to(t.thread) for t in report.traps if t.thread != ACCELERATOR})
+    if report.reason in ("max-cycles", "deadlock"):
+        return _Vertices(seen.who_sends(ended=False))
+    if most_steps and seen.gave_up():
+        report.reason = "max-steps"
+        return _Vertices(seen.who_sends(ended=True), most_steps=most_steps)
+    return _NO_VERTICES
+
+
+def _died(
+    program: Program,
+    report: Report,
+    machine: rtl.Board,
+    cluster: rtl_cluster.Cluster | None,
+    vertices: _Vertices,
+) -> None:
     """Says why a run could not go on."""
     from gossamer.engines.rtl import on_tiles, ranges, who_waits
 
@@ -137,7 +198,8 @@ def _died(program: Program, report: Report, machine: rtl.Board, cluster: rtl_clu
     for trap in report.traps:
         code = _Code(program, report, trap.thread)
         place = f" {cluster.place(trap.thread)}" if cluster is not None and trap.thread != ACCELERATOR else ""
-        click.echo(f"[{trap.who}{place}] trap: {visible(trap.words(code.where, code.instruction))}", err=True)
+        at = vertices.trapped.get(trap.thread, "")
+        click.echo(f"[{trap.who}{place}{at}] trap: {visible(trap.words(code.where, code.instruction))}", err=True)
     by_code: dict[str, list[Still]] = {}
     if report.reason in ("deadlock", "stuck", "max-cycles"):
         for one in report.still:
@@ -158,11 +220,14 @@ def _died(program: Program, report: Report, machine: rtl.Board, cluster: rtl_clu
     host = f"the host waits in {report.call}"
     told = {
         "trap": f"{who}; {host}",
-        "deadlock": f"deadlock: {host}, all threads that run ({waiting}) {_program_verdict.why_they_wait(held)}{down}",
+        "deadlock": f"deadlock: {host}, all threads that run ({waiting}) {_program_verdict.why_they_wait(held)}{down}"
+        f"{vertices.still}",
         "ended": f"{host}, but all threads have ended",
         "idle": f"{host}, but no thread was started (HostLink::go)",
         "stuck": f"stuck: no instruction and no output for long, after {report.cycles:,} cycles; {host}",
-        "max-cycles": f"not at its end after {report.cycles:,} cycles; {host}",
+        "max-cycles": f"not at its end after {report.cycles:,} cycles; {host}{vertices.still}",
+        "max-steps": f"not at its end after {vertices.most_steps:,} step{'s' if vertices.most_steps > 1 else ''}"
+        f"{vertices.still}",
         "failed": f"{report.failed}; in {report.call}",
         "stopped": f"the simulation was stopped; {host}",
         "gone": f"{report.failed}; in {report.call}",

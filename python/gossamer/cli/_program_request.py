@@ -69,6 +69,8 @@ Options:
                         seconds without a call; its arguments stand behind --
       --raw-text        write what threads print as it is; without it control
                         characters other than tabs are shown as \\x1b and the like
+      --mapping NAME, --multicast NAME, --max-steps N: with a host that has a PGraph, as
+                        of an application (./gossamer run --help)
   -D, --define M=VALUE  a macro for the program
   -I, --include FOLDER  a folder with headers of the program
 
@@ -104,6 +106,9 @@ _VALUES = {
     "--watchdog": "watchdog",
     "--input": "input",
     "--workers": "workers",
+    "--mapping": "mapping",
+    "--multicast": "multicast",
+    "--max-steps": "max-steps",
     "--ranks": "ranks",
     "--tile": "tile",
     "--define": "define",
@@ -217,6 +222,15 @@ class Request:
 
     def one(self, name: str) -> str | None:
         return self.options[name][-1] if name in self.options else None
+
+    def one_of(self, name: str, known: Sequence[str]) -> str:
+        """One of these words, the first if it was not given."""
+        text = self.one(name)
+        if text is None:
+            return known[0]
+        if text not in known:
+            raise InputError(f"--{name}: {text!r} is none of {', '.join(known)}")
+        return text
 
     def number(self, name: str, low: int) -> int | None:
         """A whole number from ``low`` up, None if it was not given."""

@@ -12,6 +12,7 @@ import click
 
 from gossamer import files, progress
 from gossamer.cli import _program_jobs, _program_report, _program_tables, _program_verdict
+from gossamer.cli._host_program import OF_GRAPHS
 from gossamer.cli._program_console import Console, show_warnings
 from gossamer.cli._program_request import HELP, Request, is_one
 from gossamer.errors import InputError
@@ -35,6 +36,9 @@ def run(words: Sequence[str], arguments: Sequence[str] = ()) -> None:
         from gossamer.cli import _host_program
 
         sys.exit(_host_program.run(request, arguments))
+    for name, what in OF_GRAPHS.items():
+        if name in request.options:
+            raise InputError(f"--{name}: {what}, and {request.program} has none")
     if arguments:
         raise InputError(f"{request.program}: has no host that arguments behind -- would be for")
     waves, trace, report = request.file("waves"), request.file("trace"), request.file("report")

@@ -67,8 +67,8 @@ class Asked:
         self.engine: Hardware = rtl_vertices.Hardware(
             config=config,
             plan=plan,
-            mapping=_one_of(request, "mapping", mapper.METHODS),
-            multicast=_one_of(request, "multicast", rtl_vertices.MULTICAST),
+            mapping=request.one_of("mapping", mapper.METHODS),
+            multicast=request.one_of("multicast", rtl_vertices.MULTICAST),
             max_steps=request.number("max-steps", 1) or 0,
             max_cycles=request.number("max-cycles", 1),
             watchdog=rtl.WATCHDOG if watchdog is None else watchdog,
@@ -85,15 +85,6 @@ class Asked:
             _program_report.write(
                 self._request, self.engine.machine.config, self.engine.done, self.engine.simulated, self._page
             )
-
-
-def _one_of(request: Request, name: str, known: Sequence[str]) -> str:
-    text = request.one(name)
-    if text is None:
-        return known[0]
-    if text not in known:
-        raise InputError(f"--{name}: {text!r} is none of {', '.join(known)}")
-    return text
 
 
 class _Progress:

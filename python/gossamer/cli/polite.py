@@ -26,7 +26,7 @@ _OF_RTL: tuple[str, ...] = (
     "report",
     "least-wait",
 )
-_OF_RTL += ("max-cycles", "watchdog", "workers", "ranks", "tile", "input")
+_OF_RTL += ("max-cycles", "max-steps", "watchdog", "workers", "ranks", "tile", "input", "mapping", "multicast")
 
 _HELP = """Usage: ./gossamer polite run FOLDER [OPTIONS] [-- ARGUMENTS]
 
@@ -43,6 +43,10 @@ Options:
       --timeout N       with cpu: give up after N seconds; with rtl: after N seconds
                         of the host without a call
       --placer NAME     metis (default), kahypar, bfs, random or direct (POLITE_PLACER)
+      --multicast NAME  with rtl: local (default): one message to all threads of a tile
+                        that have receivers; none: one to each thread; full: as local,
+                        and one for all on other boards, copied by routers
+      --max-steps N     with rtl: give up after so many steps
   -D, --define M=VALUE  a macro for the program
   -I, --include FOLDER  a folder with headers of the program
 

@@ -12,7 +12,7 @@ import numpy as np
 from gossamer.config import constants
 from gossamer.engines import _rtl_network
 from gossamer.engines._rtl_machine import Machine, debug_packet
-from gossamer.engines._rtl_process import Kind
+from gossamer.engines._rtl_process import Kind, Record
 from gossamer.engines._rtl_run import silent
 from gossamer.errors import InputError
 
@@ -24,7 +24,7 @@ _CHUNK = 1 << 20
 _READ = 1 << 16
 """Bytes that are read with one request."""
 _PATIENCE = 16
-"""Reads of so many bytes, some 5,000 cycles each, in which threads have to park."""
+"""Reads of so many bytes in which threads have to park."""
 
 
 class Loaded(Machine):
@@ -97,33 +97,44 @@ class Loaded(Machine):
 
     def flush(self) -> None:
         """Writes back and drops what threads have in their caches. Raises InputError if one of them still runs."""
+        if runs := self.flush_halted():
+            raise InputError(
+                f"thread {runs[0]} still runs: what its cache holds is not in memory yet; read memory, or load a "
+                "program, when all threads have ended"
+            )
+
+    def flush_halted(self) -> list[int]:
+        """The same of those that stand still; the others, which run or wait, and may have written more than is read."""
         threads = self.config.threads_per_tile
         refused = constants.enumeration("debug_report")["refused"]
         told = self.ask_each(b"".join(debug_packet("flush", thread) for thread in range(threads)), threads)
-        for tile, replies in enumerate(told):
-            for thread, reply in enumerate(replies):
-                if reply[0] == refused:
-                    raise InputError(
-                        f"thread {tile * threads + thread} still runs: what its cache holds is not in memory yet; read "
-                        "memory, or load a program, when all threads have ended"
-                    )
+        return [
+            tile * threads + thread
+            for tile, replies in enumerate(told)
+            for thread, reply in enumerate(replies)
+            if reply[0] == refused
+        ]
 
     def halt(self) -> None:
-        """Has all threads stand still, but for those that wait for what does not come: ``flush`` may follow."""
+        """Has all threads stand still, but for those that wait for what does not come: ``flush_halted`` may follow."""
         self._each_thread("halt")
-        base = constants.value("dram_base")
         parked = constants.enumeration("debug_report")["parked"]
-        # A thread tells when it is parked. Time passes while memory is read.
         for _ in range(_PATIENCE):
-            read = _rtl_network.request("read", base, _READ, dest=self._loaders()[0])
-            self._simulator.request("N", struct.pack("<I", _READ // _rtl_network.PACKET) + read.tobytes())
-            told = self._simulator.until_done()
-            if not any(record.kind == Kind.REPLY and record.payload[0] == parked for record in told):
+            # A thread tells when it is parked.
+            if not any(told.kind == Kind.REPLY and told.payload[0] == parked for told in self._pass_time()):
                 return
 
     def resume(self) -> None:
-        """Lets threads go on that ``halt`` has parked."""
+        """Lets threads go on that ``halt`` has parked, for some 10,000 cycles."""
         self._each_thread("resume")
+        for _ in range(2):
+            self._pass_time()
+
+    def _pass_time(self) -> list[Record]:
+        """Lets some 5,000 cycles pass, which a read of memory takes; what was told meanwhile."""
+        read = _rtl_network.request("read", constants.value("dram_base"), _READ, dest=self._loaders()[0])
+        self._simulator.request("N", struct.pack("<I", _READ // _rtl_network.PACKET) + read.tobytes())
+        return self._simulator.until_done()
 
     def _each_thread(self, command: str) -> None:
         """A command of the debug bus for every thread, without an answer."""

@@ -45,6 +45,8 @@ class Kind(enum.IntEnum):
     FAILED = 8
     PROGRESS = 9
     PACKET = 10
+    BYTE = 11
+    WOKEN = 12
     PAUSED = 13
     NOTE = 20
     WATCH = 21

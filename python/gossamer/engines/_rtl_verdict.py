@@ -136,16 +136,16 @@ class Senders:
         with contextlib.suppress(RunDied):
             for _ in range(_LOOKS):
                 self.tile.halt()
-                self.tile.flush()
-                if found := self._there():
+                # Whoever still waits is idle, or sends before the next look.
+                if found := self._there(self.tile.flush_halted()):
                     return self._words(found)
                 self.tile.resume()
         return ""
 
-    def _there(self) -> list[int]:
-        """As memory has it."""
+    def _there(self, without: Sequence[int] = ()) -> list[int]:
+        """As memory has it, but for what these threads have."""
         flags = [self.tile.read_memory(*span) for span in self.outcome.flag_spans()]
-        return sorted(self.vertex_at(*place) for place in self.outcome.sending(flags))
+        return sorted(self.vertex_at(*place) for place in self.outcome.sending(flags) if place[0] not in without)
 
     def _words(self, vertices: Sequence[int]) -> str:
         if not vertices:

@@ -74,7 +74,7 @@ class Tables:
         spare: Spare | None = None,
     ) -> None:
         self.machine, self.layout, self._mapping = machine, layout, mapping
-        self._problem, self._spare = problem, spare
+        self._problem, self._spare, self._multicast = problem, spare, multicast
         self._memory_of = machine.memory_of(np.arange(machine.threads))
         counts = mapping.counts
         self.places = counts if spare is None else spare.places(counts)
@@ -295,6 +295,16 @@ class Tables:
             own = self._own.records[begin : begin + number]
             return np.concatenate([found.reshape(number, 2 * self._pins), own], axis=1).tobytes()
         return np.append(self.list_address[first : first + count], self._list_ends[thread]).tobytes()
+
+    def regions(self) -> Iterator[tuple[Numbers, Numbers]]:
+        """Address and bytes, by thread: states, headers, addresses of lists, edges that messages come along, and where
+        messages go."""
+        yield self.states_at, self.layout.state * self._mapping.counts
+        yield self.headers, np.full_like(self.headers, self.layout.header)
+        yield self.outs_at, np.array([len(self._outs_of(t)) for t in range(self.machine.threads)])
+        (keys, _, keyed), (lists, _, listed), (edges, _, by_address) = self._pieces
+        yield (keys, keyed) if self._multicast else (edges, by_address)
+        yield lists, listed
 
     # ---- What is read ----
 

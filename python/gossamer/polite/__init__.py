@@ -6,6 +6,6 @@
 
 from __future__ import annotations
 
-from gossamer.polite.staging import Staged, staged
+from gossamer.polite.staging import Placement, Staged, staged
 
-__all__ = ["Staged", "staged"]
+__all__ = ["Placement", "Staged", "staged"]

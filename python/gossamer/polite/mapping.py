@@ -2,8 +2,8 @@
 """Maps the graph of a host program: ``python -m gossamer.polite.mapping SETTINGS PROBLEM TABLES HOST``.
 
 HOST is the number of the host's process, which starts this and is not outlived.
-SETTINGS is what the command has pickled: the recipe of the program for threads. PROBLEM and TABLES are files of plain
-numbers that ``host/src/vertices.cc`` writes and reads:
+SETTINGS is what the command has pickled: the recipe of the program for threads, and the placement. PROBLEM and TABLES
+are files of plain numbers that ``host/src/vertices.cc`` writes and reads:
 
     PROBLEM: vertices, pins, bytes of a state, of an edge, of a message, columns and rows of boards, bytes of the
              parameters and of the name of the vertex's type (64 bits each); these two;
@@ -11,7 +11,9 @@ numbers that ``host/src/vertices.cc`` writes and reads:
     TABLES:  for each vertex its thread's address; its number there; the piece with its state; where in that (32 bits);
              how many pieces (64 bits); of each the tile whose memory it is for, its address (32 bits), bytes (64 bits);
              how many threads, bytes of a thread's header and of an edge there (64 bits each); for each thread the piece
-             with its header; where in that (32 bits)
+             with its header; where in that; its address; then for states, headers, addresses of lists, edges that
+             messages come along, and where messages go: by thread the address, how many bytes, the piece, where in that
+             (32 bits)
 """
 
 from __future__ import annotations
@@ -28,6 +30,7 @@ from gossamer import hostprograms, mapper, processes
 from gossamer.errors import ExitCode, GossamerError, InputError
 from gossamer.mapper.partition import METHODS, mapped
 from gossamer.mapper.patches import GONE
+from gossamer.polite.staging import PLACED, Placement
 
 Numbers = np.ndarray[Any, Any]
 _DEFAULT = "metis"
@@ -82,9 +85,9 @@ class Given:
         self.problem = mapper.Problem(states, params, bytes(edge_bytes), relations, names=self.there)
 
 
-def _mapping(given: Given, machine: mapper.Machine, shape: tuple[int, int]) -> mapper.Mapping:
+def _mapping(given: Given, machine: mapper.Machine, shape: tuple[int, int], method: str | None) -> mapper.Mapping:
     """The thread of each vertex, on the boards that the program wants."""
-    method = os.environ.get("POLITE_PLACER", "")
+    method = method or os.environ.get("POLITE_PLACER", "")
     method = _NAMES.get(method, method)
     if method not in METHODS:
         raise InputError(f"POLITE_PLACER={method}: there is no such placer; there are: {', '.join(METHODS)}")
@@ -94,11 +97,12 @@ def _mapping(given: Given, machine: mapper.Machine, shape: tuple[int, int]) -> m
             f"the program asks for {columns} x {rows} boards (POLITE_BOARDS_X, POLITE_BOARDS_Y), "
             f"but there are {shape[0]} x {shape[1]}; take a larger --cluster"
         )
-    part = mapper.Machine(machine.config, columns * rows)
+    boards = np.array([row * shape[0] + column for row in range(rows) for column in range(columns)])
+    hops = None if machine.hops is None else machine.hops[np.ix_(boards, boards)]
+    part = mapper.Machine(machine.config, columns * rows, hops=hops)
     found = mapper.assign(given.problem.vertices, *given.problem.ends(), part, method=method)
     if part.boards == machine.boards:
         return found
-    boards = np.array([row * shape[0] + column for row in range(rows) for column in range(columns)])
     each = machine.config.threads
     return mapped(boards[found.thread // each] * each + found.thread % each, machine)
 
@@ -116,7 +120,12 @@ def _constant(image: Any, name: str, size: int) -> bytes:
 
 
 def _tables(
-    given: Given, mapping: mapper.Mapping, machine: mapper.Machine, recipe: hostprograms.Recipe, wide: bool
+    given: Given,
+    mapping: mapper.Mapping,
+    machine: mapper.Machine,
+    recipe: hostprograms.Recipe,
+    network: mapper.Network | None,
+    wide: bool,
 ) -> tuple[Any, mapper.Tables]:
     image = recipe.image(wide=wide)
     layout = mapper.Layout.read(_constant(image, _LAYOUT, mapper.Layout.SIZE))
@@ -137,7 +146,8 @@ def _tables(
         machine,
         layout,
         base=image.symbols["__data_end"],
-        multicast=recipe.multicast,
+        multicast=recipe.sends > 0,
+        network=network,
         # Programs for graphs that change have an end for each list. Nothing is to grow: each part has its own tables.
         spare=mapper.Spare(least=0, arena=0) if len(given.marks) else None,
     )
@@ -146,29 +156,39 @@ def _tables(
 
 def run(settings: Path, problem: Path, result: Path) -> None:
     """Reads a graph and writes its tables."""
-    recipe: hostprograms.Recipe = pickle.loads(settings.read_bytes())
+    recipe: hostprograms.Recipe
+    placement: Placement
+    recipe, placement = pickle.loads(settings.read_bytes())
     given = Given(problem)
     if given.vertex:
         recipe = recipe.of_vertex(given.vertex, given.problem.pins, len(given.marks) > 0)
-        settings.write_bytes(pickle.dumps(recipe))
+        settings.write_bytes(pickle.dumps((recipe, placement)))
     shape = recipe.boards
-    machine = mapper.Machine(recipe.config, shape[0] * shape[1])
-    mapping = _mapping(given, machine, shape)
+    plan = placement.plan
+    machine = mapper.Machine(recipe.config, shape[0] * shape[1], hops=None if plan is None else plan.hops)
+    mapping = _mapping(given, machine, shape, placement.method)
+    network = None
+    if recipe.sends == 2 and plan is not None:
+        network = mapper.Network(plan.topology, plan.tables, plan.link)
     try:
-        image, tables = _tables(given, mapping, machine, recipe, wide=False)
+        image, tables = _tables(given, mapping, machine, recipe, network, wide=False)
     except mapper.TooWide:
-        image, tables = _tables(given, mapping, machine, recipe, wide=True)
+        image, tables = _tables(given, mapping, machine, recipe, network, wide=True)
         recipe.write_hex(problem.parent, image)
         (problem.parent / hostprograms.WIDE).touch()
     else:
         if given.vertex:
             recipe.write_hex(problem.parent, image)
             (problem.parent / hostprograms.WIDE).unlink(missing_ok=True)  # of a part before
-    pieces = [*tables.images()]
+    pieces = [*tables.images(placement.most_steps)]
     pieces += [(memory, image.symbols[_BLOCKS], words) for memory, words in tables.blocks()]
     if len(given.marks):
         pieces += tables.flags(given.marks)
     _write(result, given, mapping, machine, tables, pieces)
+    ends = np.cumsum(mapping.counts)
+    order = given.there[mapping.order]
+    vertices = [order[end - count : end].tolist() for end, count in zip(ends, mapping.counts, strict=True)]
+    (problem.parent / PLACED).write_bytes(pickle.dumps((tables.outcome, vertices)))
 
 
 def _write(
@@ -197,6 +217,10 @@ def _write(
         memory = machine.memory_of(np.arange(machine.threads))
         for numbers in _found(pieces, memory, tables.headers):
             file.write(numbers.tobytes())
+        file.write(machine.addresses(np.arange(machine.threads)).astype("<u4").tobytes())
+        for starts, sizes in tables.regions():
+            for numbers in (starts, sizes, *_found(pieces, memory, starts)):
+                file.write(numbers.astype("<u4").tobytes())
 
 
 def _found(pieces: list[tuple[int, int, bytes]], memory: Numbers, at: Numbers) -> tuple[Numbers, Numbers]:

@@ -51,7 +51,8 @@ def build(
     run = binary.parent / "run"
     run.mkdir(parents=True, exist_ok=True)
     hostprograms.link(run, {"devices.so": devices, **{path.name: path for path in parts.data}})
-    recipe = hostprograms.Recipe(name, sources, config, tuple(defines), tuple(folders), device.ALONE, True, {})
+    defined = (*defines, *([hostprograms.HEARS] if parts.sends else []))
+    recipe = hostprograms.Recipe(name, sources, config, defined, tuple(folders), device.ALONE, 1, {})
     return hostprograms.Program(str(parts.host[0]), binary, run, {}, (), recipe)
 
 
@@ -68,6 +69,8 @@ def _devices(sources: Sequence[Path], config: Config, defines: Sequence[str], fo
         *_sources.macros(defines),
         *_sources.search(list(folders)),
         *(f"-I{one}" for one in ours),
+        "-idirafter",  # for the places of threads; what stands in C's own headers is C's
+        str(hostprograms.DEVICE),
     ]
 
     def steps(plan: builds.Plan) -> None:
@@ -95,6 +98,7 @@ def run(
             "GOSSAMER_POLITE": str(here.folder),
             "GOSSAMER_THREADS": str(threads),
             "GOSSAMER_POLITE_DEVICES": str((here.folder / "devices.so").resolve()),
+            "GOSSAMER_POLITE_HEARS": str(int(here.recipe is not None and here.recipe.hears)),
         }
         command = [str(program.binary), *(hostprograms.argument(one, here.folder) for one in arguments)]
         begun = time.monotonic()

@@ -13,13 +13,40 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gossamer.errors import InputError
 from gossamer.hostprograms import WIDE, Program
 from gossamer.paths import ROOT
 
+if TYPE_CHECKING:
+    from gossamer.engines.rtl_cluster import Plan
+    from gossamer.mapper import Outcome
+
 SETTINGS = "settings.pickle"
-"""The recipe, for the mapper, which fills in what only the host knows."""
+"""Recipe and placement, for the mapper, which fills in what only the host knows."""
+PLACED = "placed.pickle"
+"""Where the mapper has put vertices: an Outcome, and the vertices of each thread."""
+
+
+@dataclass(frozen=True)
+class Placement:
+    """How the graph of a host gets to the boards."""
+
+    plan: Plan | None = None
+    """Of a cluster."""
+    multicast: str = "local"
+    """local, none or full, as of ``engines.rtl_vertices.Hardware``."""
+    method: str | None = None
+    """How vertices are mapped; None: as the environment says (POLITE_PLACER)."""
+    most_steps: int = 0
+    """Steps after which a run is given up; 0: none."""
+
+    @property
+    def sends(self) -> int:
+        """See Recipe.sends. No message leaves a lone board."""
+        many = self.plan is not None and self.plan.boards > 1
+        return 2 if self.multicast == "full" and many else int(self.multicast != "none")
 
 
 @dataclass
@@ -32,13 +59,21 @@ class Staged:
     ended_well: bool = False
     """To be set when the host has come to its own end: what it has written is kept then."""
 
+    def placed(self) -> tuple[Outcome, list[list[int]]] | None:
+        """Where the vertices of the last graph are, and those of each thread; None where none was mapped."""
+        path = self.program.folder / PLACED
+        if not path.exists():
+            return None
+        found: tuple[Outcome, list[list[int]]] = pickle.loads(path.read_bytes())
+        return found
+
     def images(self) -> Program:
         """The program with what was loaded, which is another where the graph needs wide offsets."""
         recipe = self.program.recipe
         wide = (self.program.folder / WIDE).exists()
         if recipe is None or not (wide or recipe.late):
             return self.program
-        recipe = pickle.loads((self.program.folder / SETTINGS).read_bytes())
+        recipe, _ = pickle.loads((self.program.folder / SETTINGS).read_bytes())
         names = self.program.images or [str(self.program.folder / "code.v")]
         if recipe.late and not recipe.vertex:  # its host has never come so far
             return self.program
@@ -46,7 +81,7 @@ class Staged:
 
 
 @contextlib.contextmanager
-def staged(program: Program) -> Iterator[Staged]:
+def staged(program: Program, placement: Placement | None = None) -> Iterator[Staged]:
     """Runs a program in a folder of its own; new files move to where the command was given when all went well.
 
     Whether a program writes is known when it has: files that cannot be moved are kept, and InputError says where.
@@ -59,17 +94,21 @@ def staged(program: Program) -> Iterator[Staged]:
         known = {path.name for path in folder.iterdir()}
         environment = {}
         if program.recipe is not None:
-            (folder / SETTINGS).write_bytes(pickle.dumps(program.recipe.absolute()))
+            placement = placement or Placement()
+            (folder / SETTINGS).write_bytes(pickle.dumps((program.recipe.absolute(), placement)))
             environment = {
                 "GOSSAMER_POLITE": str(folder),
+                "GOSSAMER_POLITE_HEARS": str(int(program.recipe.hears)),
                 "GOSSAMER_PYTHON": sys.executable,
                 "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT / "python"), os.environ.get("PYTHONPATH")])),
             }
+            if placement.most_steps:
+                environment["GOSSAMER_MAX_STEPS"] = str(placement.most_steps)
         stage = Staged(replace(program, folder=folder), environment)
         yield stage
         if not stage.ended_well:
             return
-        own = {SETTINGS, "problem", "tables", WIDE}
+        own = {SETTINGS, PLACED, "problem", "tables", WIDE}
         written = [one for one in sorted(folder.iterdir()) if one.name not in known | own and not one.is_symlink()]
         try:
             for path in written:
@@ -97,4 +136,4 @@ def _move(path: Path, target: Path) -> None:
         raise OSError(error.errno, error.strerror or str(error), target) from None
 
 
-__all__ = ["Staged", "staged"]
+__all__ = ["PLACED", "SETTINGS", "Placement", "Staged", "staged"]

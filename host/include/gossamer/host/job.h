@@ -18,6 +18,7 @@ class Job {
   Job(Vertices graph, const void* states);
   /// The next part of a run that is over, on what has become of its graph. Messages that were not taken stay.
   void go(Vertices graph, const void* states);
+  /// Breaks the run off where it is not over. Where a handler does not return, the boards are of no more use.
   ~Job();
   Job(const Job&) = delete;
   Job& operator=(const Job&) = delete;
@@ -46,6 +47,7 @@ class Job {
   struct Link;
 
   void begin(const void* states);
+  void stop();
   void take();
   void answer();
   bool wait(uint64_t cycles);

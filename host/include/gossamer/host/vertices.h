@@ -43,6 +43,20 @@ class Vertices {
   std::vector<uint32_t> threads;
   std::vector<uint32_t> locals;
 
+  /// What of a thread stands in memory: states, header, addresses of lists, edges that messages come along, where
+  /// messages go. None on the engine cpu.
+  struct Region {
+    uint8_t* data;  ///< what write() hands over
+    uint32_t bytes;
+    uint32_t address;
+  };
+  static constexpr unsigned kRegions = 5;
+  struct Memory {
+    uint32_t thread;  ///< its address
+    Region regions[kRegions];
+  };
+  std::vector<Memory> memories;  ///< of each thread; set by map() too
+
   /// Gives each vertex a thread. Ends the program where the graph does not fit.
   void map();
 
@@ -59,10 +73,22 @@ class Vertices {
   };
   /// Reads the final states, one behind the other, and the rest, when all threads have ended and flushed.
   Results read(void* states) const;
+  /// Whether threads have given up after the most steps that the command allows, then as well.
+  bool gaveUp() const;
 
  private:
   struct Tables;
-  std::shared_ptr<const Tables> tables_;
+  std::shared_ptr<Tables> tables_;
 };
+
+/// Whether a host's message is for a vertex that write() has handed over: it names it by its number in its thread, in
+/// the first word, which becomes the key that the thread knows. Ends the program where the thread has no such vertex.
+void address_vertex(const char* call, uint32_t thread, uint32_t* words);
+/// From now on, until write() is called again, all messages have the keys that threads know.
+void address_by_key();
+/// Why a message to a vertex is refused where the threads' program was compiled without that.
+inline constexpr const char* kDeaf =
+    "the devices are compiled for a host that sends them nothing: no source of it, nor a header that one includes in "
+    "quotes, calls send or trySend by ., -> or HostLink::";
 
 }  // namespace gossamer::host

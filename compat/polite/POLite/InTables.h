@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Addresses of devices, and the keys by which a message finds its edges at several threads of a mailbox.
+#pragma once
+
+#include <POLite/PDevice.h>
+#include <config.h>
+#include <gossamer/host/vertices.h>
+#include <stdint.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+/// A device's thread and its number there, as one word.
+inline PThreadId getThreadId(PDeviceAddr addr) { return addr % TinselMaxThreads; }
+inline PLocalDeviceId getLocalDeviceId(PDeviceAddr addr) {
+  return static_cast<PLocalDeviceId>(addr / TinselMaxThreads);
+}
+inline PDeviceAddr makeDeviceAddr(PThreadId thread, PLocalDeviceId local) { return local * TinselMaxThreads + thread; }
+inline constexpr PDeviceAddr invalidDeviceAddr() { return 0xffffffff; }
+
+/// An edge of a device, by where it ends.
+struct PEdgeDest {
+  uint32_t index;    ///< of the edge among all of the device
+  PDeviceId dest;    ///< the device that it leads to
+  PDeviceAddr addr;  ///< and where that is
+};
+
+/// The edges of a message that end at one thread.
+struct PReceiverGroup {
+  PThreadId threadId;
+  uint32_t numEdges;
+};
+
+namespace gossamer::compat {
+
+/// A table for each thread, with an entry for each message that reaches it: all threads that a message reaches have its
+/// entry at the same place, which is its key.
+class InTables {
+ public:
+  /// The least place that is free at all of these threads.
+  uint32_t find(const PReceiverGroup* groups, uint32_t count) {
+    uint32_t key = 0;
+    for (bool moved = true; moved;) {
+      moved = false;
+      for (uint32_t i = 0; i < count; ++i) {
+        const std::vector<bool>& taken = taken_[groups[i].threadId];
+        while (key < taken.size() && taken[key]) {
+          ++key;
+          moved = true;
+        }
+      }
+    }
+    if (key > 0xFFFF) {
+      host::refuse("PGraph::findKey",
+                   "a thread receives more messages than keys of 16 bits tell apart: " + std::to_string(key));
+    }
+    return key;
+  }
+  uint32_t add(const PReceiverGroup* groups, uint32_t count) {
+    const uint32_t key = find(groups, count);
+    for (uint32_t i = 0; i < count; ++i) {
+      std::vector<bool>& taken = taken_[groups[i].threadId];
+      if (taken.size() <= key) taken.resize(key + 1);
+      taken[key] = true;
+    }
+    return key;
+  }
+  void clear() { taken_.clear(); }
+
+ private:
+  std::map<PThreadId, std::vector<bool>> taken_;
+};
+
+}  // namespace gossamer::compat

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What became of a host's vertices, told after its end: who would go on sending, at which one a thread trapped."""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gossamer.errors import RunDied
+from gossamer.mapper.outcome import GIVEN_UP, Outcome
+
+if TYPE_CHECKING:
+    from gossamer.engines.rtl import Board
+
+
+@dataclass(frozen=True)
+class PostMortem:
+    """Of the graph that was mapped last; the host has gone, and its boards stand as it has left them."""
+
+    machine: Board
+    outcome: Outcome
+    vertices: list[list[int]]
+    """Of each thread, in their places."""
+    one: str = "vertex"
+    many: str = "vertices"
+
+    def gave_up(self) -> bool:
+        """Whether threads have ended after the most steps; all have ended."""
+        self.machine.flush()
+        read = [self.machine.read_memory(*span) for span in self.outcome.header_spans()]
+        return bool((self.outcome.results(read)["status"] == GIVEN_UP).any())
+
+    def who_sends(self, *, ended: bool) -> str:
+        """Those that would go on, as the middle of a sentence; ``ended``: all threads have, else they are halted."""
+        from gossamer.engines._rtl_verdict import Senders
+
+        senders = Senders(self.machine, self.outcome, self._vertex_at, str, self.one, self.many)
+        return senders.words() if ended else senders.broken_off()
+
+    def points_to(self, thread: int) -> str:
+        """The vertex that a thread trapped at, as words; nothing where no register tells."""
+        found: list[int] = []
+        with contextlib.suppress(RunDied):
+            found = self.outcome.pointed_to(thread, self.machine.registers(thread), self._vertex_at)
+        if not 1 <= len(found) <= 2:
+            return ""
+        return f", whose registers point to {self.one} {' or '.join(map(str, found))}"
+
+    def _vertex_at(self, thread: int, local: int) -> int:
+        its = self.vertices[thread]
+        return its[local] if local < len(its) else -1
+
+
+__all__ = ["PostMortem"]
