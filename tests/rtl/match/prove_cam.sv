@@ -127,7 +127,7 @@ module prove_cam
                 && $past(new_a, 2))
   `GS_COVER_NOW(a_search_in_the_cycle_of_a_removal, selected_q && found && found_name == 5'd2 && $past(select)
                 && $past(remove, 2))
-  `GS_COVER_NOW(a_scan_finds_a_place_high_up, scanned_q && found && b_in_q && u_cam.sel_q[2])
+  `GS_COVER_NOW(a_scan_finds_a_place_high_up, scanned_q && found && b_in_q && u_cam.high_q[2])
 
   logic unused;
   assign unused = ^found_key;
