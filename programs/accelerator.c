@@ -21,7 +21,7 @@ typedef struct {
 typedef struct {
   uint32_t sum;
   uint32_t count;
-  uint32_t zero;
+  uint32_t failed;  ///< 1 if a word could not be read
   uint32_t mark;
 } Answer;
 

@@ -29,29 +29,7 @@ def measure(context: Context) -> Iterator[Row]:
     """Both rows, from one simulation; the rates do not depend on the machine."""
     if not any(context.wants(name) for name in NAMES):
         return
-    config = configs.load(CONFIG)
-    shape = {
-        "Threads": config.threads_per_tile,
-        "SlotsPerThread": config.mailbox.slots_per_thread,
-        "SlotBytes": config.mailbox.slot_bytes,
-        "MaxFlits": config.mailbox.max_flits,
-        "QueueDepth": config.mailbox.queue_depth,
-        "SendSlots": 2,
-        "Multicast": 1,
-    }
-    words = ("THREADS", "SLOTS_PER_THREAD", "SLOT_BYTES", "MAX_FLITS", "QUEUE_DEPTH", "SEND_SLOTS", "MULTICAST")
-    simulator = verilate.model(
-        "mailbox_top",
-        sources.blocks("mailbox", config=config) + [_HARNESS / "mailbox_top.sv"],
-        [_HARNESS / name for name in ("main.cc", "directed.cc", "network.cc", "random.cc", "rates.cc")],
-        parameters=shape,
-        optimise="-O1",
-        cxx=[f"-DMAILBOX_{word}={value}" for word, value in zip(words, shape.values(), strict=True)],
-    )
-    done = subprocess.run([simulator, "rates", "1"], capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise RunDied(f"the mailbox's rates: {done.stderr.strip()[-500:]}")
-    found = json.loads(done.stdout.splitlines()[0])
+    found = rates(CONFIG)
     if context.wants(FLITS):
         value = min(found["out"], found["in"])
         yield context.row(
@@ -77,4 +55,33 @@ def measure(context: Context) -> Iterator[Row]:
         )
 
 
-__all__ = ["NAMES", "measure"]
+def rates(configuration: str) -> dict[str, float]:
+    """Flits ``in`` and ``out`` a cycle, and ``pointers``, of a configuration's mailbox."""
+    config = configs.load(configuration)
+    shape = {
+        "Threads": config.threads_per_tile,
+        "SlotsPerThread": config.mailbox.slots_per_thread,
+        "SlotBytes": config.mailbox.slot_bytes,
+        "MaxFlits": config.mailbox.max_flits,
+        "QueueDepth": config.mailbox.queue_depth,
+        "SendSlots": 2,
+        "Multicast": 1,
+    }
+    words = ("THREADS", "SLOTS_PER_THREAD", "SLOT_BYTES", "MAX_FLITS", "QUEUE_DEPTH", "SEND_SLOTS", "MULTICAST")
+    simulator = verilate.model(
+        "mailbox_top",
+        sources.blocks("mailbox", "idle", config=config) + [_HARNESS / "mailbox_top.sv"],
+        # The harness of the tests, all of it.
+        sorted(_HARNESS.glob("*.cc")),
+        parameters=shape,
+        optimise="-O1",
+        cxx=[f"-DMAILBOX_{word}={value}" for word, value in zip(words, shape.values(), strict=True)],
+    )
+    done = subprocess.run([simulator, "rates", "1"], capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RunDied(f"the mailbox's rates: {done.stderr.strip()[-500:]}")
+    found: dict[str, float] = json.loads(done.stdout.splitlines()[0])
+    return found
+
+
+__all__ = ["NAMES", "measure", "rates"]

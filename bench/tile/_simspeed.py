@@ -42,19 +42,39 @@ def measure(context: Context) -> Iterator[Row]:
         yield _many(context)
 
 
-def _one(context: Context) -> Row:
-    config = configs.load(CONFIG)
-    image = device.build(ROOT / PROGRAM, config)
+def one(configuration: str, program: str, repeat: int) -> tuple[list[float], int]:
+    """Speeds of as many runs of a program on a tile, in kHz; cycles of a run."""
+    config = configs.load(configuration)
+    image = device.build(ROOT / program, config)
     speeds: list[float] = []
     cycles = 0
-    for _ in range(context.repeat or REPEAT):
+    for _ in range(repeat):
         with Tile(config) as tile:
             tile.load_image(image)
             run = tile.run(tile.threads)
         if run.reason != "done" or run.traps or any(run.codes.values()):
-            raise RunDied(f"{PROGRAM} did not end well on {CONFIG}: {run.reason}")
+            raise RunDied(f"{program} did not end well on {configuration}: {run.reason}")
         cycles = run.cycles
         speeds.append(run.cycles / run.seconds / 1e3)
+    return speeds, cycles
+
+
+def many(configuration: str, program: str, repeat: int, tiles: int, most: int) -> tuple[list[float], int, float]:
+    """Speeds of as many runs of a program on so many tiles, which start one after the other, in kHz times tiles; cycles
+    of a run; the speed of tiles in step.
+    """
+    config = configs.load(configuration)
+    image = device.build(ROOT / program, config)
+    runs = [_rtl_many.run(config, image, tiles, stagger=STAGGER, most=most) for _ in range(repeat)]
+    if any(run.cycles < most // 2 or run.tiles != runs[0].tiles for run in runs):
+        raise RunDied(f"{program} did not run alike, or long enough, on {tiles} tiles of {configuration}")
+    in_step = _rtl_many.run(config, image, tiles, stagger=0, most=most)
+    speeds = [tiles * run.cycles / run.seconds / 1e3 for run in runs]
+    return speeds, runs[0].cycles, tiles * in_step.cycles / in_step.seconds / 1e3
+
+
+def _one(context: Context) -> Row:
+    speeds, cycles = one(CONFIG, PROGRAM, context.repeat or REPEAT)
     if cycles < LEAST_CYCLES:
         raise RunDied(f"{PROGRAM} takes {cycles} cycles, too few to measure a speed")
     value = statistics.median(speeds)
@@ -66,33 +86,26 @@ def _one(context: Context) -> Row:
         ratio=value / BARE_CORES_KHZ,
         configuration=CONFIG,
         program=PROGRAM,
-        threads=config.threads_per_tile,
+        threads=configs.load(CONFIG).threads_per_tile,
         cycles=cycles,
         least=450.0,
     )
 
 
 def _many(context: Context) -> Row:
-    config = configs.load(CONFIG)
-    image = device.build(ROOT / PROGRAM, config)
-    runs = [
-        _rtl_many.run(config, image, TILES, stagger=STAGGER, most=TILES_CYCLES) for _ in range(context.repeat or REPEAT)
-    ]
-    if any(run.cycles < TILES_CYCLES // 2 or run.tiles != runs[0].tiles for run in runs):
-        raise RunDied(f"{PROGRAM} did not run alike, or long enough, on {TILES} tiles of {CONFIG}")
-    in_step = _rtl_many.run(config, image, TILES, stagger=0, most=TILES_CYCLES)
+    speeds, cycles, in_step = many(CONFIG, PROGRAM, context.repeat or REPEAT, TILES, TILES_CYCLES)
     return context.row(
         TILES_KHZ,
-        statistics.median(TILES * run.cycles / run.seconds / 1e3 for run in runs),
+        statistics.median(speeds),
         "kHz",
         configuration=CONFIG,
         program=PROGRAM,
         tiles=TILES,
-        cycles=runs[0].cycles,
+        cycles=cycles,
         stagger=STAGGER,
-        in_step_khz=TILES * in_step.cycles / in_step.seconds / 1e3,
+        in_step_khz=in_step,
         least=450.0,
     )
 
 
-__all__ = ["NAMES", "measure"]
+__all__ = ["NAMES", "many", "measure", "one"]

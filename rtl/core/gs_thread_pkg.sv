@@ -7,15 +7,16 @@
 package gs_thread_pkg;
 
   /// What control asks of a thread.
-  typedef enum logic [2:0] {
-    ThreadForget = 3'd0,  // to the state after reset
-    ThreadEnd    = 3'd1,  // its request asked for its end: it gets no answer
-    ThreadTrap   = 3'd2,  // its request trapped: it gets no answer
-    ThreadStart  = 3'd3,  // run from pc 0
-    ThreadInject = 3'd4,  // execute one instruction
-    ThreadHalt   = 3'd5,  // park before the next instruction
-    ThreadResume = 3'd6,  // halt no more
-    ThreadTell   = 3'd7   // allowed once after each halt, when the thread is parked
+  typedef enum logic [3:0] {
+    ThreadForget = 4'd0,  // to the state after reset
+    ThreadEnd    = 4'd1,  // its request asked for its end: it gets no answer
+    ThreadTrap   = 4'd2,  // its request trapped: it gets no answer
+    ThreadStart  = 4'd3,  // run from pc 0
+    ThreadInject = 4'd4,  // execute one instruction
+    ThreadHalt   = 4'd5,  // park before the next instruction
+    ThreadResume = 4'd6,  // halt no more
+    ThreadTell   = 4'd7,  // allowed once after each halt, when the thread is parked
+    ThreadRests  = 4'd8   // allowed while the thread has nothing under way: changes nothing
   } thread_op_e;
 
   /// Where a thread is: nowhere; in the run queue, the pipeline, or suspended; parked.
@@ -77,6 +78,7 @@ package gs_thread_pkg;
         step.allowed    = state.place == PlaceParked && !state.trapped && !state.told;
         step.state.told = 1'b1;
       end
+      ThreadRests: step.allowed = state.place != PlaceActive;
       default: ;
     endcase
     if (!step.allowed) step = '{allowed: 1'b0, issues: 1'b0, state: state};

@@ -10,8 +10,10 @@
 package gs_address_pkg;
   import gossamer_pkg::*;
 
-  /// Size of the cluster: boards and hosts are numbered from 0.
+  /// What tiles know of the cluster: whether boards have multicast routers, which take messages by key; how many boards
+  /// and hosts there are, numbered from 0.
   typedef struct packed {
+    logic        routers;
     logic [12:0] boards;
     logic [12:0] hosts;
   } cluster_t;

@@ -83,8 +83,8 @@ module gs_mailbox_decode
                 decoded_o.ok = in_cluster && 7'(dest.thread) < 7'(Threads) && (is_here || !Alone);
               gossamer_pkg::EndpointAccelerator: decoded_o.ok = in_cluster && (is_here || !Alone);
               gossamer_pkg::EndpointHost:        decoded_o.ok = in_cluster;
-              gossamer_pkg::EndpointControl:     decoded_o.ok = in_cluster && !Alone;
-              default:             decoded_o.ok = 1'b0;
+              // A board's control unit among them: it obeys whoever reaches it, so hosts and boards alone do.
+              default:                           decoded_o.ok = 1'b0;
             endcase
             if (dest.kind != gossamer_pkg::EndpointThread) decoded_o.route = RouteFar;
           end
@@ -98,7 +98,7 @@ module gs_mailbox_decode
             decoded_o.act   = ActSend;
             decoded_o.kind  = gossamer_pkg::FlitKindKey;
             decoded_o.route = RouteNet;
-            decoded_o.ok    = req_i.data[4:0] != '0 && !Alone;
+            decoded_o.ok    = req_i.data[4:0] != '0 && !Alone && cluster_i.routers;
             decoded_o.cause = gossamer_pkg::TrapBadKey;
           end
           gossamer_pkg::CsrSendSlot: begin

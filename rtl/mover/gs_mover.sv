@@ -309,7 +309,7 @@ module gs_mover
   assign busy_o      = state_q != Idle || queued || bad_q != '0 || !first_q || read_busy;
 
   logic unused;
-  assign unused = ^{cluster_i.hosts, in_i, dest_in, reply_i, reply, last_from, last_to, now_q};
+  assign unused = ^{cluster_i.routers, cluster_i.hosts, in_i, dest_in, reply_i, reply, last_from, last_to, now_q};
 
   `GS_ASSERT_NOW(a_thread_has_a_place_in_the_queue, !(enters && sound) || unused_room)
   `GS_ASSERT_NOW(all_has_left_before_the_last_reply, !answered || left_q != '0 || !read_busy || reply.status != '0)

@@ -3,8 +3,8 @@
 
 /// Does the commands of the debug bus, one after the other: each is finished before the next begins.
 ///
-/// What cannot be done (a number beyond the tile, a start of a thread that runs, an instruction for a thread that is
-/// neither parked nor trapped) is refused, with a report.
+/// What cannot be done (a number beyond the tile, a start or a flush of a thread that runs, an instruction for a thread
+/// that is neither parked nor trapped) is refused, with a report.
 module gs_command
   import gs_control_pkg::SlotW;
   import gs_thread_pkg::*;
@@ -22,7 +22,7 @@ module gs_command
   output debug_report_e             report_code_o,
   output logic [7:0]                report_first_o,
   output logic [63:0]               report_rest_o,
-  /// a flush of a thread's part of its cache is asked for until it is done (gs_tile_memory)
+  /// a flush of a thread's part of its cache is asked for until it is done (gs_tile_memory); no thread may start then
   output logic                      flush_valid_o,
   input  logic                      flush_done_i,
   /// operations on threads (gs_thread_control)
@@ -129,6 +129,7 @@ module gs_command
       DebugCommandHalt: op_d = ThreadHalt;
       DebugCommandResume: op_d = ThreadResume;
       DebugCommandInject: op_d = ThreadInject;
+      DebugCommandFlush: op_d = ThreadRests;
       default: op_d = ThreadStart;
     endcase
     parks = 1'b0;
@@ -156,9 +157,8 @@ module gs_command
       Idle: if (known_q) begin
         unique case (code)
           DebugCommandPing: state_d = Report;
-          DebugCommandFlush: state_d = Flush;
           DebugCommandStartFirst, DebugCommandStart: state_d = !starts_q ? Done : activate_ready_i ? Operate : Idle;
-          DebugCommandHalt, DebugCommandResume, DebugCommandInject: state_d = Operate;
+          DebugCommandHalt, DebugCommandResume, DebugCommandInject, DebugCommandFlush: state_d = Operate;
           DebugCommandReadCounter: state_d = Look;
           DebugCommandUart: state_d = uart_ready_i ? Done : Idle;
           // What is not known is skipped.
@@ -172,6 +172,7 @@ module gs_command
       Operate: if (op_valid_o && op_ready_i) begin
         if (!op_allowed_i) state_d = Refuse;
         else if (op_o == ThreadInject) state_d = Settle;
+        else if (op_o == ThreadRests) state_d = Flush;
         else if (op_o != ThreadStart || last_start) state_d = Done;
       end
       // Of threads that are started together the others go on.

@@ -360,6 +360,7 @@ module gs_control
     .cmd_op_i         (cmd_op),
     .cmd_thread_i     (cmd_op_thread),
     .allowed_o        (op_allowed),
+    .hold_i           (flush_valid_o),
     .activate_valid_i (activate_valid),
     .activate_ready_o (activate_ready),
     .activate_thread_i(activate_thread),

@@ -103,7 +103,9 @@ module gs_route_port
         to_cache   = is_mapped(req_q.addr) && !guarded;
         to_mailbox = in_pad && !guarded;
       end else if (req_q.op == XCsr) begin
-        to_cache   = csr_unit(req_q.addr[11:0]) == CsrUnitCache;
+        // The mailbox and the control unit look themselves whether a register may be read or written like that.
+        to_cache   = csr_unit(req_q.addr[11:0]) == CsrUnitCache
+            && (req_q.funct3[0] ? csr_writable(req_q.addr[11:0]) : csr_readable(req_q.addr[11:0]));
         to_mailbox = csr_unit(req_q.addr[11:0]) == CsrUnitMailbox;
       end
       to_control = !to_cache && !to_mailbox;

@@ -22,6 +22,8 @@ module gs_thread_control
   input  thread_op_e              cmd_op_i,
   input  logic [ThreadW-1:0]      cmd_thread_i,
   output logic                    allowed_o,
+  /// threads start no others now: a thread's part of the cache is flushed, and it must stay where it is
+  input  logic                    hold_i,
   /// this thread is a user from now on, and will be started
   input  logic                    activate_valid_i,
   output logic                    activate_ready_o,
@@ -53,7 +55,7 @@ module gs_thread_control
   from_e from_q, from_d;
   thread_op_e op_q;
   logic [ThreadW-1:0] thread_q, thread_d;
-  logic free, some, search;
+  logic free, some, search, request;
 
   // A thread becomes a user or is one no more; whether it was one. After reset no thread is one.
   logic clearing_q, change_q, becomes_q, was;
@@ -65,17 +67,18 @@ module gs_thread_control
   logic [ThreadW-1:0] search_q, parked_thread_q;
   logic parked_valid_q;
 
-  assign free   = valid_q == '0 && !done_q;
-  assign search = left_q != '0 && !parked_valid_q;
-  assign some   = req_valid_i || cmd_valid_i || search;
+  assign free    = valid_q == '0 && !done_q;
+  assign search  = left_q != '0 && !parked_valid_q;
+  assign request = req_valid_i && !(hold_i && req_op_i == ThreadStart);
+  assign some    = request || cmd_valid_i || search;
 
   always_comb begin
     from_d   = FromSearch;
     thread_d = search_q;
-    if (cmd_valid_i && (!req_valid_i || last_request_q)) begin
+    if (cmd_valid_i && (!request || last_request_q)) begin
       from_d   = FromCommand;
       thread_d = cmd_thread_i;
-    end else if (req_valid_i) begin
+    end else if (request) begin
       from_d   = FromRequest;
       thread_d = req_thread_i;
     end
@@ -157,9 +160,9 @@ module gs_thread_control
   assign started_o       = started_q;
   assign parked_valid_o  = parked_valid_q;
   assign parked_thread_o = parked_thread_q;
-  assign busy_o          = some || !free || parked_valid_q || park_i != '0 || change_q;
+  assign busy_o          = req_valid_i || some || !free || parked_valid_q || park_i != '0 || change_q;
 
   `GS_ASSERT_NOW(no_user_changes_before_all_are_cleared,
                  !clearing_q || !done_q || !(op_q inside {ThreadStart, ThreadEnd, ThreadTrap}))
-  `GS_ASSERT_NOW(threads_end_that_asked, !done_q || allowed_q || op_q inside {ThreadStart, ThreadInject, ThreadTell})
+  `GS_ASSERT_NOW(threads_end_that_asked, !done_q || allowed_q || !(op_q inside {ThreadEnd, ThreadTrap}))
 endmodule

@@ -12,6 +12,9 @@
 ///     mover               ==> network, request; its own loader
 ///     network, reply      ==> mover, a flit for each write that it asked for; so the own loader's replies to it
 ///
+/// A message of the job's next epoch waits in front of the accelerator until that epoch begins here: the answer to it
+/// would have the old epoch, and be refused. A release comes in the control network, so it waits for nothing here.
+///
 /// A refused packet is dropped whole and counted. Packets of different virtual networks share no buffer: none waits for
 /// a packet that waits for it. The accelerator waits for the mailbox network alone, which always drains. The mover has
 /// a way out of its own: its packets wait for loaders, and these for memory and for its replies, which it always takes.
@@ -81,14 +84,17 @@ module gs_tile_switch
   output logic        acc_dropped_o,
   output logic        refused_o,
   // that packet was a message of this job, which counts as received
-  output logic        refused_own_o
+  output logic        refused_own_o,
+  // it came in the request network: why it was refused, and its job
+  output gs_idle_pkg::idle_refusal_t refusal_o
 );
   // ------------------------------------------------------------ from network
   // Its head says for the whole packet of the request network where it goes: loader, accelerator or nowhere. A flit
-  // stands in a register with what was found.
+  // stands in a register with what was found. A head for the accelerator stays there while it is of the next epoch.
   address_accelerator_t dest;
   logic here, everywhere, first_q, to_load, to_acc, to_load_q, to_acc_q, own_q, taken, request_valid_q, request_go;
-  logic request_first_q, request_refused;
+  logic request_first_q, request_refused, early, epoch_over;
+  refusal_e why_q;
   logic acc_net_ready, acc_net_valid, load_net_ready, load_net_valid, reply_refused;
   flit_t request_q;
 
@@ -96,14 +102,18 @@ module gs_tile_switch
   assign here       = {dest.board, dest.tile_y, dest.tile_x} == {board_i, tile_y_i, tile_x_i};
   assign everywhere = {dest.board, dest.tile_y, dest.tile_x} == '1;
   assign to_load    = dest.kind == EndpointTile && (here || everywhere);
-  assign to_acc     = Accelerator && dest.kind == EndpointAccelerator && here && net_in_i.job == job_i;
+  // There are messages of this epoch and of the next.
+  assign epoch_over = net_in_i.epoch - epoch_i > 2'd1;
+  assign to_acc     = Accelerator && dest.kind == EndpointAccelerator && here && net_in_i.job == job_i
+                     && !epoch_over;
+  assign early      = to_acc_q && request_first_q && request_q.epoch != epoch_i;
 
   // Readiness depends on registers alone, never on what comes.
-  assign request_go                  = to_load_q ? load_net_ready : !to_acc_q || acc_net_ready;
+  assign request_go                  = to_load_q ? load_net_ready : !to_acc_q || (acc_net_ready && !early);
   assign net_in_ready_o[VnetRequest] = !request_valid_q || request_go;
   assign taken                       = net_in_valid_i[VnetRequest] && net_in_ready_o[VnetRequest];
   assign load_net_valid              = request_valid_q && to_load_q;
-  assign acc_net_valid               = request_valid_q && to_acc_q;
+  assign acc_net_valid               = request_valid_q && to_acc_q && !early;
   assign busy_o                      = request_valid_q;
 
   always_ff @(posedge clk_i) begin
@@ -122,6 +132,10 @@ module gs_tile_switch
       own_q     <= dest.kind == EndpointAccelerator && net_in_i.job == job_i;
       to_load_q <= to_load;
       to_acc_q  <= to_acc;
+      why_q     <= RefusalKind;
+      if (dest.kind == EndpointAccelerator && net_in_i.job != job_i) why_q <= RefusalJob;
+      else if (dest.kind == EndpointAccelerator && !here) why_q <= RefusalPlace;
+      else if (dest.kind == EndpointAccelerator && epoch_over) why_q <= RefusalEpoch;
     end
   end
 
@@ -132,6 +146,7 @@ module gs_tile_switch
   assign refused_o       = request_refused || reply_refused
                         || net_in_valid_i[VnetControl] && net_in_i.last;
   assign refused_own_o   = request_refused && own_q;
+  assign refusal_o       = '{valid: request_refused, why: why_q, job: request_q.job};
 
   // ------------------------------------------------------------------ mover
   logic move_net_valid, move_net_ready, load_net_out_valid, load_net_out_ready;
@@ -313,7 +328,7 @@ module gs_tile_switch
       .out_data_o (acc_in_o)
     );
     logic unused_here;
-    assign unused_here = ^{far_dest.spare, far_dest.port};
+    assign unused_here = ^{far_dest.spare, far_dest.port, cluster_i.routers};
   end else begin : gen_no_accelerator
     assign box_in_valid_o              = net_in_valid_i[VnetMailbox];
     assign net_in_ready_o[VnetMailbox] = box_in_ready_i;
@@ -329,7 +344,7 @@ module gs_tile_switch
     assign acc_dropped_o               = 1'b0;
     logic unused_accelerator;
     assign unused_accelerator = ^{acc_net_valid, acc_in_ready_i, acc_out_valid_i, acc_out_i, acc_far_ready, cluster_i,
-                                  epoch_i, wave_i, job_i};
+                                  wave_i, job_i};
   end
 
   // -------------------------------------------------------------- to network

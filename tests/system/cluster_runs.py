@@ -46,5 +46,7 @@ def go(
             max_cycles=max_cycles,
             on_line=lambda thread, line, _: lines.append((thread, line)),
         )
-        memory = [int(word) for word in simulated.read(0x4000_0000, 64, board=plan.boards - 1)]
+        memory = []
+        if run.reason == "done":
+            memory = [int(word) for word in simulated.read(0x4000_0000, 64, board=plan.boards - 1)]
     return Told(run, lines, memory)

@@ -17,7 +17,7 @@ from traces import read
 import gossamer_setup
 from gossamer import config as configs
 from gossamer import device
-from gossamer.config import Config
+from gossamer.config import Config, constants
 from gossamer.engines.rtl import ACCELERATOR, Board, Run
 
 FIXTURES = ROOT / "tests" / "fixtures" / "board"
@@ -106,6 +106,23 @@ def test_accelerators_and_the_host_are_reached_from_every_tile() -> None:
     assert told.run.codes == dict.fromkeys(range(32), 0) and not told.run.traps
     found = {struct.unpack("<4I", message.data)[:2] for message in told.run.messages}
     assert found == {(t, sum((t + 1) * 1000003 + i * i for i in range(24)) % 2**32) for t in range(32)}
+
+
+def test_a_lone_board_has_no_keys(tmp_path: Path) -> None:
+    """It has no router that a key could go to: the thread that sends to one traps, and nothing leaves."""
+    source = tmp_path / "keys.c"
+    body = """
+    int main(void) {
+      if (gossamerThread() == 17) tinselKeySend(0x4321, tinselSendSlot());
+      return tinselIdle(1) == 2 ? 0 : 1;
+    }
+    """
+    source.write_text(HEAD + body, encoding="utf-8")
+    told = go(source)
+    assert told.run.reason == "done" and told.run.codes == {t: 0 for t in range(32) if t != 17}
+    (trap,) = told.run.traps
+    assert (trap.thread, trap.cause, trap.value) == (17, constants.enumeration("trap")["bad_key"], 0x4321)
+    assert told.run.counters["sent"] == told.run.counters["flits_out"] == 0 and not told.run.messages
 
 
 @pytest.mark.parametrize("program", ["all.c", "sums.c"])

@@ -16,10 +16,12 @@ from system.cluster_runs import Told, go
 import gossamer_setup
 from gossamer import config as configs
 from gossamer import device
+from gossamer.config import constants
 from gossamer.engines.rtl_cluster import Cluster, Plan
 
 ALL = ROOT / "tests" / "fixtures" / "cluster" / "all.c"
 FEW = ROOT / "tests" / "fixtures" / "cluster" / "few.c"
+CONTROL = ROOT / "tests" / "fixtures" / "cluster" / "control.c"
 REST = ROOT / "tests" / "fixtures" / "board" / "rest.c"
 FEW_MESSAGES = ("-D", "TARGETS=2", "-D", "STEP=31")
 HEAD = "#include <gossamer/device.h>\n#include <stdio.h>\n#include <tinsel.h>\n"
@@ -102,6 +104,17 @@ def test_tiles_at_rest_are_not_simulated_and_nobody_can_tell() -> None:
         told = re.fullmatch(r"woken: cycle 0 (\d+), idle (\d+), misses \d+", line)
         assert told and 0 < int(told[1]) - int(told[2]) < 30_000, line
     one.same(go(REST, workers=2))
+
+
+def test_no_thread_reaches_a_control_unit() -> None:
+    """Whatever it would have told it: the thread traps, or its accelerator's answer is dropped. All others go on."""
+    told = go(CONTROL)
+    cause = constants.enumeration("trap")["bad_destination"]
+    assert told.run.reason == "done" and told.run.codes == {t: 0 for t in range(64) if t % 32 >= 5}
+    assert sorted(trap.thread for trap in told.run.traps) == [t for t in range(64) if t % 32 < 5]
+    assert {trap.cause for trap in told.run.traps} == {cause}
+    assert {trap.value >> 29 for trap in told.run.traps} == {constants.enumeration("endpoint")["control"]}
+    assert not told.run.events and all(board["refused"] == 0 for board in told.run.boards)
 
 
 def test_quad4(size: Size) -> None:
@@ -284,3 +297,34 @@ def test_a_cluster_without_a_host_has_one_at_its_first_board(tmp_path: Path) -> 
         encoding="utf-8",
     )
     well(go(ALL, path, defines=["TARGETS=4", "STEP=13"]), 64, rounds=2, targets=4, step=13)
+
+
+PING_AND_LAST_WORDS = """
+int main(void) {
+  const uint32_t me = gossamerThread(), here = gossamerBoard();
+  tinselSetLen(1);
+  for (uint32_t turn = 0; turn < 2 && !me; ++turn) {
+    if (here == turn) tinselSend((int)gossamerAddressOn(!here, 0), tinselSendSlot());
+    if (here == turn) continue;
+    tinselWaitUntil(TINSEL_CAN_RECV);
+    tinselFree(tinselRecv());
+  }
+  tinselWaitUntil(TINSEL_CAN_SEND);
+  volatile uint32_t* out = tinselSendSlot();
+  out[0] = here * 100 + me;
+  tinselSend((int)tinselHostId(), out);
+  return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("flight", [9_000, 65_536])
+def test_long_links(flight: int, size: Size, tmp_path: Path) -> None:
+    """What is on a wire for longer than any wait is neither forgotten at a run's end nor called a deadlock."""
+    if flight > 9_000 and size.name != "full":
+        pytest.skip("minutes")
+    run = go(write(tmp_path, PING_AND_LAST_WORDS), flight=flight, frame_loss=0.15, seed=3).run
+    found = sorted(struct.unpack_from("<I", message.data)[0] for message in run.messages)
+    assert run.reason == "done" and not run.traps and found == [100 * board + thread for board in range(2) for thread in range(32)]
+    assert max(message.cycle for message in run.messages) - min(message.cycle for message in run.messages) > flight
+    assert run.cycles > 3 * flight, "with this seed no frame of a message is lost"

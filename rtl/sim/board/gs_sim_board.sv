@@ -57,7 +57,7 @@ module gs_sim_board
       .tile_x_i         (4'(X)),
       .host_i           ({EndpointHost, 29'd0}),
       .job_i            ('0),
-      .cluster_i        ('{boards: 13'd1, hosts: 13'd1}),
+      .cluster_i        ('{routers: 1'b0, boards: 13'd1, hosts: 13'd1}),
       .dbg_in_valid_i   (dbg_in_valid_i[t]),
       .dbg_in_data_i    (dbg_in_data_i[t]),
       .dbg_in_ready_o   (dbg_in_ready_o[t]),

@@ -240,7 +240,7 @@ class BoardModels {
   void command(unsigned t, unsigned next, uint32_t command) { tiles_[t]->given[next].command = command; }
 
  private:
-  /// One board and one host (cluster_t).
+  /// One board and one host, no routers (cluster_t).
   static constexpr Cluster kAlone = 1U << 13 | 1U;
 
   using Request = Element<decltype(TileModel::mem_req_o)&>;

@@ -117,7 +117,8 @@ class alignas(128) TileHost {
     if (!asking_) return;
     for (unsigned t = 0; t < kThreads; ++t) {
       const Trapped& trap = threads_[t].trap;
-      if (trap.pending && cycle - trap.since > kAskPc) trapped(t, kUnknownPc, cycle);
+      // They are asked one after the other.
+      if (trap.pending && cycle - std::max(trap.since, trap_told_) > kAskPc) trapped(t, kUnknownPc, cycle);
     }
   }
 
@@ -126,7 +127,9 @@ class alignas(128) TileHost {
   using DebugReport = config::DebugReport;
 
   static constexpr size_t kLongestLine = 1024;
-  static constexpr uint64_t kAskPc = 10'000;  ///< cycles in which a trapped thread must say where it was
+  /// Cycles in which a trapped thread must say where it was, from its trap or the last one that said so: more than the
+  /// mailbox takes behind a reset until it serves requests, behind which those of a core may wait.
+  static constexpr uint64_t kAskPc = 30'000;
   static constexpr uint32_t kUnknownPc = 0xFFFF'FFFF;
 
   /// A trap whose place is being asked for.
@@ -260,6 +263,7 @@ class alignas(128) TileHost {
     trap.pending = false;
     --asking_;
     ++traps_;
+    trap_told_ = cycle;
     put(Kind::Trap, cycle, thread, words, sizeof words);
   }
 
@@ -270,7 +274,7 @@ class alignas(128) TileHost {
   Thread threads_[kThreads];
   uint64_t running_ = 0;
   uint64_t progress_ = 0;
-  uint64_t told_ = 0, traps_ = 0;
+  uint64_t told_ = 0, traps_ = 0, trap_told_ = 0;
   bool bytes_ = false;
   unsigned asking_ = 0;
   uint32_t replies_ = 0;

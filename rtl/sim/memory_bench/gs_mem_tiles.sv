@@ -129,7 +129,7 @@ module gs_mem_tiles
         .net_out_valid_o(unused_net_out),
         .net_out_ready_i('1),
         .net_out_o      (unused_flit),
-        .cluster_i      ('{boards: 13'd1, hosts: 13'd1}),
+        .cluster_i      ('{routers: 1'b0, boards: 13'd1, hosts: 13'd1}),
         .idle_o         (unused_idle),
         .started_o      (unused_started),
         .idle_command_i ('0)

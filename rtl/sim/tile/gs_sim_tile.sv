@@ -67,7 +67,7 @@ module gs_sim_tile
     .net_out_valid_o,
     .net_out_ready_i('1),
     .net_out_o,
-    .cluster_i      ('{boards: 13'd1, hosts: 13'd1}),
+    .cluster_i      ('{routers: 1'b0, boards: 13'd1, hosts: 13'd1}),
     .idle_o         (idle),
     .started_o      (unused_started),
     .idle_command_i (command[0])

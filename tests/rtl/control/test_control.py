@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The control unit between threads, host, loader and schedulers."""
+"""The control unit between threads, host, loader and schedulers; proofs of its parts, with few threads."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ import pytest
 from conftest import Size, current_size
 
 from gossamer import config as configs
-from gossamer.hdl import sources, verilate
+from gossamer.config import Config
+from gossamer.hdl import prove, sources, verilate
+from gossamer.hdl.sources import Sources
 
 HERE = Path(__file__).parent
 TESTS = (
@@ -46,3 +48,33 @@ def test_control(configuration: str, name: str, size: Size, seed: int) -> None:
         only=name,
         optimise="-O0",
     )
+
+
+def few_threads(cores: int, folder: Path) -> Config:
+    """A tile with two threads a core."""
+    path = folder / "few.toml"
+    path.write_text(
+        f'base = "tiny"\ndescription = "few threads, for proofs"\n[core]\nthreads_per_core = 2\n'
+        f"cores_per_instr_mem = {cores}\n[fpu]\ncores_per_fpu = {cores}\n[mailbox]\ncores_per_mailbox = {cores}\n"
+        f"[cache]\ncores_per_cache = {cores}\ncaches_per_dram = 2\n"
+    )
+    return configs.load(path)
+
+
+PACKAGES = (
+    "gossamer_pkg", "gs_cache_pkg", "gs_mem_pkg", "gs_thread_pkg", "gs_core_pkg", "gs_address_pkg", "gs_tile_pkg",
+    "gs_control_pkg", "gs_ram_sdp", "gs_fifo",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("cores", current_size().pick((1,), (1,), (1, 2)))
+@pytest.mark.parametrize("name", ["reports", "threads", "out"])
+def test_proof(name: str, cores: int, tmp_path: Path) -> None:
+    """By induction: reports always have a place, operations on threads are done once, reports leave whole."""
+    # Whose operation it is takes two cores.
+    config = few_threads(2 if name == "threads" else cores, tmp_path)
+    module = {"reports": "gs_report_queue", "threads": "gs_thread_control", "out": "gs_debug_out"}[name]
+    block = sources.blocks("tile", config=config)
+    design = Sources(tuple(path for path in block.files if path.stem in (*PACKAGES, module)), block.include)
+    proof = prove.prove(f"{name}_proof", design + [HERE / f"{name}_proof.sv"], depth=2, cover_depth=30)
+    assert proof, proof.reason

@@ -33,7 +33,7 @@ module core_top
   // Control: an operation of gs_thread_pkg
   input  logic                      ctl_valid_i,
   output logic                      ctl_ready_o,
-  input  logic [2:0]                ctl_op_i,
+  input  logic [3:0]                ctl_op_i,
   input  logic [7:0]                ctl_tid_i,
   input  logic [31:0]               ctl_instr_i,
   output logic                      ctl_allowed_o,

@@ -11,10 +11,12 @@ from cocotb.clock import Clock
 from cocotb.handle import HierarchyObject
 from cocotb.triggers import FallingEdge, ReadOnly
 
+from gossamer.config import constants
+
 CYCLES = int(os.environ.get("INSTRET_CYCLES", "4000"))
 CORES = int(os.environ.get("INSTRET_CORES", "4"))
 THREADS = int(os.environ.get("INSTRET_THREADS", "16"))
-STAGES = 8
+STAGES = constants.value("core_pipeline_stages")
 TID_BITS = (THREADS - 1).bit_length()
 
 

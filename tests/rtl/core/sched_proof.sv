@@ -17,7 +17,7 @@ module sched_proof
   input logic            rst_ni,
   input logic            block_i,
   input logic            ctl_valid_i,
-  input logic [2:0]      ctl_op_i,
+  input logic [3:0]      ctl_op_i,
   input logic [TidW-1:0] ctl_tid_i,
   input logic            fetch_again_i,
   input logic            exec_stays_i,
@@ -87,6 +87,7 @@ module sched_proof
   // request under way, which ends in an answer or in its end.
   `GS_ASSUME_HOLD(an_operation_waits, ctl_valid_i, ctl_ready, {ctl_op_i, ctl_tid_i})
   `GS_ASSUME_NOW(nothing_is_forgotten, !ctl_valid_i || op != ThreadForget)
+  `GS_ASSUME_NOW(operations_are_known, !ctl_valid_i || op <= ThreadRests)
   `GS_ASSUME_NOW(threads_end_that_wait, !ends || waiting_q[ctl_tid_i])
   `GS_ASSUME_NOW(answers_are_for_threads_that_wait, !rsp_valid_i || waiting_q[rsp_tid_i])
   `GS_ASSUME_NOW(quotients_are_for_threads_that_wait, !div_valid_i || waiting_q[div_tid_i])
@@ -125,6 +126,11 @@ module sched_proof
     `GS_ASSERT_NOW(a_thread_is_in_one_place, places == 8'd1)
     `GS_ASSERT_NOW(a_parked_thread_was_halted_or_has_trapped, u_sched.clearing_q || state.place != PlaceParked
                    || state.halted || state.trapped)
+    // Whoever is told that a thread rests may rely on it: it is parked, or nowhere.
+    logic stands;
+    assign stands = ctl_ready && op == ThreadRests && ctl_tid_i == TidW'(t);
+    `GS_ASSERT_NOW(a_thread_that_rests_has_nothing_under_way,
+                   !stands || allowed == (state.place == PlaceNone || state.place == PlaceParked))
     // What induction has to know besides.
     `GS_ASSERT_NOW(a_place_is_known, u_sched.clearing_q || state.place inside {PlaceNone, PlaceActive, PlaceParked})
     `GS_ASSERT_NOW(states_are_cleared_in_order, !u_sched.clearing_q || TidW'(t) >= u_sched.ctl_tid_q || state == '0)
@@ -181,6 +187,8 @@ module sched_proof
     a_parked_thread_goes_on : cover (done && op == ThreadResume && !u_sched.idles);
     a_thread_is_told_of : cover (done && op == ThreadTell && allowed);
     a_thread_is_told_of_once : cover (done && op == ThreadTell && !allowed && parked_q);
+    a_thread_rests : cover (done && op == ThreadRests && allowed);
+    a_thread_does_not_rest : cover (done && op == ThreadRests && !allowed);
     a_divide_does_not_park : cover (rst_ni && valid[FetchStage] && u_sched.fetch_old_q.halted && !u_sched.fetch_ctl_q
         && !park);
     the_queue_is_full : cover (rst_ni && u_sched.u_queue.gen_distributed.full_q);

@@ -22,7 +22,7 @@ module waits_proof
   input logic            rst_ni,
   input logic            block_i,
   input logic            ctl_valid_i,
-  input logic [2:0]      ctl_op_i,
+  input logic [3:0]      ctl_op_i,
   input logic [TidW-1:0] ctl_tid_i,
   input logic            fetch_again_i,
   input logic            exec_stays_i,

@@ -117,7 +117,8 @@ Task traps(Bench& b) {
   co_await expect_trap(b, 0, write_of(kSendLength, kMaxFlits), kBadLength, kMaxFlits);
   co_await expect_trap(b, 0, write_of(kSendLength, ~0u), kBadLength, ~0u);
   co_await expect_trap(b, 0, read_of(kReceive), kNothingToReceive, 0);
-  for (unsigned kind : {1u, 2u, 3u, 4u}) {
+  // Addresses that no thread sends to: sets of threads by another register, and what hosts and boards alone reach.
+  for (unsigned kind : {1u, 2u, 3u, 4u, 6u}) {
     uint32_t dest = (far & 0x1fff'ffff) | kind << 29;
     co_await expect_trap(b, 0, write_of(kSendDest, dest), kBadDestination, dest);
   }
@@ -127,6 +128,10 @@ Task traps(Bench& b) {
     co_await expect_trap(b, 0, write_of(kSendDest, beyond), kBadDestination, beyond);
   }
   co_await expect_trap(b, 0, write_of(kSendKey, 0xffff'ffe0), kBadKey, 0xffff'ffe0);
+  // A board that has no routers: keys name nobody.
+  b.top.routers_i = 0;
+  co_await expect_trap(b, 0, write_of(kSendKey, 0x123), kBadKey, 0x123);
+  b.top.routers_i = 1;
   for (uint32_t csr : {uint32_t(kReceive), uint32_t(kCanSend), uint32_t(kCanReceive), 0x80Bu, 0xCC3u, 0x000u}) {
     co_await expect_trap(b, 0, write_of(csr, 1), kBadRegister, csr);
   }

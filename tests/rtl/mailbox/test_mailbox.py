@@ -16,7 +16,7 @@ from gossamer.hdl import prove, sources, verilate
 from gossamer.hdl.sources import Sources
 
 HERE = Path(__file__).parent
-HARNESS = [HERE / name for name in ("main.cc", "directed.cc", "network.cc", "random.cc", "rates.cc", "reduce.cc")]
+HARNESS = sorted(HERE.glob("*.cc"))
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from gossamer import builds
 from gossamer import config as configs
-from gossamer import native
 from gossamer.hdl import sources, verilate
 from gossamer.paths import ROOT
 
@@ -37,7 +37,7 @@ def test_the_example_and_both_ports(architecture: int, lists: int, seed: int) ->
 def test_the_example_is_plain_c(tmp_path: Path) -> None:
     program = tmp_path / "match"
     words = ["-x", "c", "-std=c99", "-D_DEFAULT_SOURCE", "-Wall", "-Wextra", "-Werror", f"-I{ROOT / 'include'}"]
-    subprocess.run([str(native.compiler()), *words, str(EXAMPLE), "-o", str(program)], check=True)
+    subprocess.run([*builds.compiler(), *words, str(EXAMPLE), "-o", str(program)], check=True)
     missing = subprocess.run([program, tmp_path / "nothing"], capture_output=True, text=True, check=False)
     assert missing.returncode == 2
     assert "No such file" in missing.stderr

@@ -50,6 +50,7 @@ module mover_top
     logic [1:0] direct_valid, direct_ready;
     mem_req_t direct[2];
     logic unused_refused, unused_dropped, unused_fault, unused_own, unused_box, unused_switch;
+    gs_idle_pkg::idle_refusal_t unused_refusal;
     logic [InstrMems-1:0] unused_instr_valid;
     instr_access_t unused_instr;
 
@@ -58,7 +59,7 @@ module mover_top
     gs_tile_switch #(.Accelerator(1'b1), .Mover(1'b1)) u_switch (
       .clk_i, .rst_ni,
       .board_i('0), .tile_y_i('0), .tile_x_i(4'(t)), .job_i(job_i[t]), .epoch_i('0), .wave_i('0),
-      .cluster_i('{boards: 13'd1, hosts: 13'd1}),
+      .cluster_i('{routers: 1'b0, boards: 13'd1, hosts: 13'd1}),
       .net_in_valid_i(come_valid[t]), .net_in_ready_o(in_ready[t]), .net_in_i(come[t]),
       .net_out_valid_o(out_valid[t]), .net_out_ready_i(out_ready[t]), .net_out_o(out[t]),
       .box_in_valid_o(box_valid_o[t]), .box_in_ready_i(box_ready_i[t]), .box_in_o(box_o[t]),
@@ -71,7 +72,8 @@ module mover_top
       .fault_valid_i(1'b0), .fault_ready_o(unused_fault), .fault_i('0),
       .move_valid_i(move_valid), .move_ready_o(move_ready), .move_i(move),
       .move_reply_valid_o(reply_valid), .move_reply_o(reply),
-      .busy_o(switch_busy), .acc_dropped_o(unused_dropped), .refused_o(unused_switch), .refused_own_o(unused_own)
+      .busy_o(switch_busy), .acc_dropped_o(unused_dropped), .refused_o(unused_switch), .refused_own_o(unused_own),
+      .refusal_o(unused_refusal)
     );
 
     gs_tile_load u_load (
@@ -86,7 +88,8 @@ module mover_top
 
     gs_match_unit #(.Mover(1'b1)) u_unit (
       .clk_i, .rst_ni,
-      .board_i('0), .tile_y_i('0), .tile_x_i(4'(t)), .job_i(job_i[t]), .cluster_i('{boards: 13'd1, hosts: 13'd1}),
+      .board_i('0), .tile_y_i('0), .tile_x_i(4'(t)), .job_i(job_i[t]),
+      .cluster_i('{routers: 1'b0, boards: 13'd1, hosts: 13'd1}),
       .in_valid_i(acc_in_valid), .in_ready_o(acc_in_ready), .in_i(acc_in),
       .out_valid_o(acc_out_valid), .out_ready_i(acc_out_ready), .out_o(acc_out),
       .move_valid_o(move_valid), .move_ready_i(move_ready), .move_o(move),

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 import struct
 from collections.abc import Iterator
@@ -113,6 +114,61 @@ def test_writes_of_a_host_need_not_be_aligned(tile: Tile, seed: int) -> None:
     assert tile.read(DRAM + 0x1_0000, 1024).tobytes() == bytes(image)
 
 
+def test_loading_leaves_what_stands_beside(tile: Tile, seed: int) -> None:
+    """Data and zeroes with ends anywhere, over memory that is not zero; what is told of it adds up, byte by byte."""
+    source, line = random.Random(seed), tile.config.cache.line_bytes
+    base, size = DRAM + (1 << 20), 3 << 20
+    image = bytearray(source.randbytes(1 << 16) * (size >> 16))
+    tile.write(base, bytes(image))
+    # Within a line, from one into the next, whole lines, lines with both ends loose, more than is sent at a time.
+    sizes = [1, line - 1, line, line + 1, 3 * line, 10 * line + 5, source.randrange(1, 40 * line), (1 << 20) + 3]
+    segments: list[tuple[int, bytes]] = []
+    zeroes: list[tuple[int, int]] = []
+    at = 0
+    for length in [*sizes, *sizes]:
+        at += source.choice([0, 1, line // 2, line, source.randrange(4 * line)])
+        if source.random() < 0.5:
+            segments.append((base + at, source.randbytes(length)))
+        else:
+            zeroes.append((base + at, length))
+        image[at : at + length] = segments[-1][1] if segments and segments[-1][0] == base + at else bytes(length)
+        at += length
+    code = [0x0000_006F] * 5
+    told: list[tuple[int, int]] = []
+    tile.load(code, segments, zeroes=zeroes, on_progress=lambda done, total: told.append((done, total)))
+    assert tile.read(base, size // 4).tobytes() == bytes(image)
+    total = 4 * len(code) + sum(len(data) for _, data in segments) + sum(length for _, length in zeroes)
+    assert {of for _, of in told} == {total} and told[-1][0] == total
+    assert all(before < after for (before, _), (after, _) in itertools.pairwise(told))
+    # Not all at once: a user sees it go on.
+    assert len(told) > len(segments) + len(zeroes)
+
+
+def test_variables_of_a_program_begin_with_zeroes(tile: Tile, tmp_path: Path) -> None:
+    """Those that have no value of their own, over memory that a program before has left; nothing beyond them changes."""
+    source = tmp_path / "zeroes.c"
+    source.write_text(
+        "#include <stdint.h>\nuint8_t values[7] = {1, 2, 3, 4, 5, 6, 7};\nuint8_t zeroes[5003];\n"
+        "int main(void) {\n  uint32_t sum = 0;\n  for (uint32_t i = 0; i < sizeof zeroes; ++i) sum += zeroes[i];\n"
+        "  for (uint32_t i = 0; i < sizeof values; ++i) sum += values[i];\n  return (int)sum;\n}\n"
+    )
+    image = device.build(source, tile.config)
+    behind = max(part.address + part.size for part in image.segments)
+    assert any(part.size > len(part.data) for part in image.segments)
+    assert any((part.address + part.size) % tile.config.cache.line_bytes for part in image.segments)
+    begin, end = DRAM, behind + 256
+    dirt = bytes([0xA5]) * (-(-(end - begin) // 4) * 4)
+    tile.write(begin, dirt)
+    expected = bytearray(dirt)
+    for part in image.segments:
+        data = part.data + bytes(part.size - len(part.data))
+        expected[part.address - begin : part.address - begin + len(data)] = data
+    tile.load_image(image)
+    assert tile.read(begin, len(dirt) // 4).tobytes() == bytes(expected)
+    done = tile.run(1, max_cycles=1_000_000)
+    assert (done.reason, done.codes) == ("done", {0: 28})
+
+
 def test_instruction_memories_are_written_together_or_alone(tile: Tile, seed: int) -> None:
     source = random.Random(seed)
     memories = tile.config.core.cores_per_instr_mem
@@ -200,11 +256,13 @@ def broken(tile: Tile, source: random.Random) -> tuple[network.Flits, int | None
             flits = network.packet(good, bytes(16 * 20), dest=thread, vnet="mailbox")
             flits[0, 5] &= ~np.uint32(3 << 11)
         return flits, None
-    # to the accelerator, of another job or of another tile
+    # to the accelerator, of another job, tile or epoch
     dest = constants.enumeration("endpoint")["accelerator"] << 29
     if source.random() < 0.5:
         return network.packet(good, data, dest=dest | 1 << 6), None
-    return network.packet(good, data, dest=dest, job=3), None
+    flits = network.packet(good, data, dest=dest, job=source.choice([0, 3]))
+    flits[:, 5] |= source.choice([2, 3]) << 1
+    return flits, None
 
 
 def test_broken_packets_change_nothing(tile: Tile, size: Size, seed: int) -> None:
@@ -289,6 +347,32 @@ def test_faults_of_the_accelerator_are_its_own(tile: Tile) -> None:
     words = [struct.unpack("<4I", message.data) for message in done.messages]
     assert words == [(0xC0FF_EE00, 1, 2, 3), (0xC0FF_EE01, 1, 2, 3), (0, 0, 0, 99)]
     assert [message.host for message in done.messages] == [0, 0, 0]
+
+
+def test_a_message_of_the_next_epoch_waits_in_front_of_the_accelerator(tile: Tile) -> None:
+    """Its answer has the epoch of the barrier that it waited for: so have the threads that were released before this
+    tile and ask its accelerator. A message of an epoch that is over is refused.
+    """
+
+    def request(word: int, epoch: int) -> network.Flits:
+        """Asks for the sum of no words."""
+        accelerator = constants.enumeration("endpoint")["accelerator"] << 29
+        flits = network.packet(np.array([0, 0, network.HOST, word], np.uint32), dest=accelerator)
+        flits[:, 5] = network.side("body", last=True, vnet="request", epoch=epoch)
+        return flits
+
+    tile.load_image(device.build(HERE / "epoch.c", tile.config))
+    tile.exchange(request(9, 1), 0)
+    done = tile.run(tile.threads, max_cycles=1_000_000)
+    assert (done.reason, done.codes) == ("done", dict.fromkeys(range(tile.threads), 0))
+    told = [(message.epoch, struct.unpack("<4I", message.data)) for message in done.messages]
+    assert [(epoch, words[0], words[3]) for epoch, words in told] == [(0, 1, 0), (1, 0, 9), (1, 2, 0)]
+    # Now it is epoch 1, and nothing waits.
+    before = tile.counters()["refused"]
+    tile.exchange(np.concatenate([request(7, 0), request(8, 3)]), 0)
+    assert tile.counters()["refused"] == before + 2
+    data = bytes(range(tile.config.cache.line_bytes))
+    assert tile.exchange(network.writes(DRAM, data), 1)[0].status == 0
 
 
 def test_traffic_of_the_loader_and_of_threads_share_memory(tile: Tile, seed: int) -> None:

@@ -5,17 +5,26 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+from conftest import current_size
+
 from gossamer import config as configs
 from gossamer import device
-from gossamer.config import constants
+from gossamer.config import Config, constants
 from gossamer.engines.rtl import Tile
+from gossamer.errors import InputError
 
 HERE = Path(__file__).parent
 FAR = 200
 
 
-def test_a_start_of_a_running_thread_traps() -> None:
-    config = configs.load("tiny")
+@pytest.fixture(scope="module", params=current_size().pick(("tiny",), ("tiny", "quad"), ("tiny", "quad")))
+def config(request: pytest.FixtureRequest) -> Config:
+    """The smallest tile, and one of four cores with two instruction memories."""
+    return configs.load(request.param)
+
+
+def test_a_start_of_a_running_thread_traps(config: Config) -> None:
     box, tids = config.mailbox, config.core.threads_per_core
     defines = [
         f"TinselTestSlotWords={box.slot_bytes // 4}",
@@ -51,8 +60,8 @@ def test_a_start_of_a_running_thread_traps() -> None:
         assert 0 < trap.pc < 4 * len(image.instructions) and trap.pc % 4 == 0
 
 
-def test_the_debug_bus_is_refused() -> None:
-    """Starts of threads that run, instructions for threads that are not parked, and numbers that there are not."""
+def test_the_debug_bus_is_refused(config: Config) -> None:
+    """Starts and flushes of threads that run, instructions for threads that are not parked, numbers beyond the tile."""
     refused = constants.enumeration("debug_report")["refused"]
     codes = constants.enumeration("debug_command")
 
@@ -62,26 +71,47 @@ def test_the_debug_bus_is_refused() -> None:
     def refusals(*commands: tuple[str, int]) -> list[bytes]:
         return [bytes([refused, codes[name], thread]) for name, thread in commands]
 
-    with Tile(configs.load("tiny")) as tile:
+    with Tile(config) as tile:
         tile.load([0x0000_006F])  # jal x0, 0
         never = [("inject", 1)]
         assert tile.ask(b"".join(command(*one) for one in never), 1) == refusals(*never)
-        wrong = [("start", 0), ("inject", 0), ("start", FAR), ("halt", FAR), ("resume", FAR), ("flush", FAR)]
+        wrong = [("start", 0), ("inject", 0), ("flush", 0), ("start", FAR), ("halt", FAR), ("resume", FAR), ("flush", FAR)]
         wrong += [("uart", FAR), ("inject", FAR), ("start_first", FAR)]
         stream = command("start_first", 1) + b"".join(command(*one) for one in wrong)
         assert tile.ask(stream, len(wrong)) == refusals(*wrong)
+        # One that is parked is flushed.
+        reports = constants.enumeration("debug_report")
+        assert tile.ask(command("halt", 0), 1) == [bytes([reports["parked"], 0])]
+        assert tile.ask(command("flush", 0), 1) == [bytes([reports["flushed"], 0])]
+        tile.ask(command("resume", 0) + command("ping", 0)[:1], 1)
         # Of several that are started together those that run go on.
         replies = tile.ask(command("start_first", 3) + command("start", 2), 2)
         assert replies == refusals(("start_first", 0), ("start", 2))
 
 
-def test_a_flush_gets_its_turn_at_a_busy_cache() -> None:
+def test_memory_is_not_read_while_a_thread_runs(config: Config) -> None:
+    """What its cache holds would be missing: the host says so. When it has ended, all is there."""
+    # lui x5, 0x40000; addi x6, x0, 7; sw x6, 0(x5); csrrs x7, uart_get, x0; beq x7, x0, -4; csrrw x0, thread_stop, x0
+    program = [0x4000_02B7, 0x0070_0313, 0x0062_A023, 0xCD00_23F3, 0xFE03_8EE3, 0x8140_1073]
+    with Tile(config) as tile:
+        tile.load(program)
+        tile.write(0x4000_0000, bytes(64))
+        assert tile.run(1, max_cycles=3_000).reason == "max-cycles"
+        with pytest.raises(InputError, match=r"thread 0 still runs: .* when all threads have ended"):
+            tile.read(0x4000_0000, 1)
+        # A byte for it: it ends.
+        codes = constants.enumeration("debug_command")
+        tile.ask(bytes([codes["uart"], 0, 1]) + 20 * bytes([codes["ping"]]), 20)
+        assert tile.read(0x4000_0000, 1)[0] == 7
+
+
+def test_a_flush_gets_its_turn_at_a_busy_cache(config: Config) -> None:
     """Threads load and store without end; the part of the cache of one that stands still is flushed all the same."""
     codes, reports = constants.enumeration("debug_command"), constants.enumeration("debug_report")
     counters = constants.enumeration("debug_counter")
     # lui x5, 0x40000; lw x6, 0(x5); addi x6, x6, 1; sw x6, 0(x5); jal x0, -12
     endless = [0x4000_02B7, 0x0002_A303, 0x0013_0313, 0x0062_A023, 0xFF5F_F06F]
-    with Tile(configs.load("tiny")) as tile:
+    with Tile(config) as tile:
         tile.load(endless)
         idle = tile.threads - 1
         before = tile.counters()["hits"]

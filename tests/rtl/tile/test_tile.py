@@ -129,6 +129,26 @@ def test_each_trap_stops_its_thread_alone(tile: Tile) -> None:
     assert done.codes == {}
 
 
+def test_registers_are_read_and_written_as_their_description_says(tile: Tile) -> None:
+    """Reading what is only written traps its thread, whichever unit has the register; writing what is only read is no
+    instruction, as RISC-V has it."""
+    registers, traps = constants.enumeration("csr"), constants.enumeration("trap")
+    tried = set()
+    for name, number in registers.values.items():
+        if registers.units[name] == "core" or registers.access[name] == "rw":
+            continue
+        # csrrs x5, number, x0, or csrrw x0, number, x5; behind it thread_stop
+        read, write = number << 20 | 0b010 << 12 | 5 << 7 | 0x73, number << 20 | 5 << 15 | 0b001 << 12 | 0x73
+        wrong, cause, value = read, traps["bad_register"], number
+        if registers.access[name] == "ro":
+            wrong, cause, value = write, traps["illegal_instruction"], write
+        tile.load([wrong, registers["thread_stop"] << 20 | 0b001 << 12 | 0x73])
+        done = tile.run(1, max_cycles=100_000)
+        assert [(trap.thread, trap.cause, trap.pc, trap.value) for trap in done.traps] == [(0, cause, 0, value)], name
+        tried.add(registers.units[name])
+    assert tried == {"mailbox", "cache", "control"}
+
+
 def test_services_of_the_control_unit(tile: Tile) -> None:
     emitted: list[tuple[int, int]] = []
     done, lines = run(
