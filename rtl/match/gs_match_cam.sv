@@ -7,8 +7,9 @@
 /// place: so a higher place is always an older entry, whatever was taken out, and all places can be used.
 ///
 ///     search_i     each place matches or does not                                  first cycle
-///     select_i     the highest of them                                             second
-///     found_o ...  the oldest; remove_i takes it out, or insert_i puts one in      third, or later
+///     select_i     the highest of them in each group of places                     second
+///     found_o ...  that of the highest group, which is the oldest;
+///                  remove_i takes it out, or insert_i puts one in                  third, or later
 ///
 /// The next search may be in the cycle of a change, and sees what is there behind it. Between two changes there is a
 /// cycle. A scan looks for an entry by its name instead, a place a cycle.
@@ -18,6 +19,8 @@ module gs_match_cam
 #(
   /// entries, 2 or more
   parameter int unsigned Entries = 16,
+  /// places of a group
+  parameter int unsigned Group   = 16,
   /// what an entry has besides what it is matched by
   parameter type         data_t  = logic [11:0],
   /// bits of it, the lowest, that are the entry's name
@@ -45,9 +48,8 @@ module gs_match_cam
     $fatal(1, "gs_match_cam: Entries is %0d; it must be 2 or more", Entries);
   end
 
-  // Choices are made within groups of 16 in one cycle, and among groups in the next: a chain through all places would
-  // be long, and synthesis makes one of whatever is written in one cycle.
-  localparam int unsigned Group = 16;
+  // Choices are made within groups in one cycle, and among groups in the next: a chain through all places would be
+  // long, and synthesis makes one of whatever is written in one cycle.
   localparam int unsigned Groups = (Entries + Group - 1) / Group;
   localparam int unsigned Places = Groups * Group;
   localparam int unsigned DataW = $bits(data_t);
@@ -76,7 +78,9 @@ module gs_match_cam
   assign hit = Places'(hit_q);
   always_comb begin
     for (int unsigned g = 0; g < Groups; g++) group_hit[g] = hit[g*Group+:Group] != '0;
-    for (int unsigned i = 0; i < Places; i++) high[i] = hit[i] && (hit[(i/Group)*Group+:Group] >> (i % Group + 1)) == '0;
+    for (int unsigned i = 0; i < Places; i++) begin
+      high[i] = hit[i] && (hit[(i/Group)*Group+:Group] >> (i % Group + 1)) == '0;
+    end
     for (int unsigned g = 0; g < Groups; g++) group_sel[g] = group_hit_q[g] && (group_hit_q >> (g + 1)) == '0;
     for (int unsigned i = 0; i < Entries; i++) sel[i] = high_q[i] && group_sel[i/Group];
     // The next place of a scan

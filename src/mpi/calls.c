@@ -27,11 +27,9 @@ static int check(const Comm* comm, const char* call, const void* buffer, int cou
 }
 
 /// A request for a message, checked; null where it goes nowhere.
-static int make(const char* call, const void* buffer, int count, MPI_Datatype type, int rank, int tag, MPI_Comm handle,
-                bool receives, bool persistent, Request** made) {
+static int make_in(Comm* comm, const char* call, const void* buffer, int count, MPI_Datatype type, int rank, int tag,
+                   bool receives, bool persistent, Request** made) {
   *made = NULL;
-  Comm* comm = gsmpi_check_comm(handle, call);
-  if (!comm) return MPI_ERR_COMM;
   const int error = check(comm, call, buffer, count, type, rank, tag, receives);
   if (error) return error;
   Request* request = gsmpi_new_request(call);
@@ -49,6 +47,14 @@ static int make(const char* call, const void* buffer, int count, MPI_Datatype ty
   request->source = rank;
   *made = request;
   return MPI_SUCCESS;
+}
+
+static int make(const char* call, const void* buffer, int count, MPI_Datatype type, int rank, int tag, MPI_Comm handle,
+                bool receives, bool persistent, Request** made) {
+  *made = NULL;
+  Comm* comm = gsmpi_check_comm(handle, call);
+  if (!comm) return MPI_ERR_COMM;
+  return make_in(comm, call, buffer, count, type, rank, tag, receives, persistent, made);
 }
 
 static void start(Request* request, const char* call) {
@@ -233,7 +239,10 @@ static int probe(const char* call, int source, int tag, MPI_Comm handle, bool wa
       gsmpi_sleep(call, &wanted);
     }
     if (!early) return MPI_SUCCESS;
-    if (message) (*message)->comm = comm;
+    if (message) {
+      (*message)->comm = comm;
+      ++comm->taken;
+    }
     found = (MPI_Status){gsmpi_source(comm, early->peer), early->tag, MPI_SUCCESS, (int)early->bytes, 0};
   }
   *flag = 1;
@@ -267,18 +276,21 @@ static int receive_taken(const char* call, void* buffer, int count, MPI_Datatype
                          Request** request) {
   Early* early = *message;
   if (early == MPI_MESSAGE_NULL) return gsmpi_error(NULL, MPI_ERR_REQUEST, call, "the message is MPI_MESSAGE_NULL");
-  const bool nobody = early == MPI_MESSAGE_NO_PROC;
-  const MPI_Comm comm = nobody ? MPI_COMM_WORLD : early->comm->handle;
-  const int source = nobody ? MPI_PROC_NULL : gsmpi_source(early->comm, early->peer);
-  const int error = make(call, buffer, count, type, source, nobody ? 0 : early->tag, comm, true, false, request);
-  if (error) return error;
-  *message = MPI_MESSAGE_NULL;
-  if (nobody) {
+  if (early == MPI_MESSAGE_NO_PROC) {
+    const int error = make(call, buffer, count, type, MPI_PROC_NULL, 0, MPI_COMM_WORLD, true, false, request);
+    if (error) return error;
     start(*request, call);
   } else {
+    // Its communicator may have been freed since then, as a handle.
+    Comm* comm = early->comm;
+    const int source = gsmpi_source(comm, early->peer);
+    const int error = make_in(comm, call, buffer, count, type, source, early->tag, true, false, request);
+    if (error) return error;
+    --comm->taken;
     (*request)->active = true;
     gsmpi_start_taken(*request, early, call);
   }
+  *message = MPI_MESSAGE_NULL;
   return MPI_SUCCESS;
 }
 

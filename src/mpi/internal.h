@@ -103,7 +103,8 @@ typedef struct Comm {
   int rank, size;
   uint16_t* rank_of;  // by rank in the world; null: the same
   MPI_Errhandler handler;
-  Peer* peers[];  // by rank
+  uint32_t taken;  // messages that matched probes have taken, and no receive yet
+  Peer* peers[];   // by rank
 } Comm;
 
 typedef enum { kNoWork, kSendClear, kSendData, kSendMove } Work;

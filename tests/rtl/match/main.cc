@@ -151,6 +151,8 @@ void random_traffic(uint64_t seed, uint64_t count, long depth) {
   for (unsigned phases = 0; made < count; ++phases) {
     Traffic t = any_traffic(b);
     if (depth && phases < 2) {
+      // From nothing, so that the phase is long enough.
+      b.send(Command{.op = Op::kClear});
       t.depth = phases ? -depth : depth;
       t.sources = 65'536;
       t.tags = 1'000'000;
