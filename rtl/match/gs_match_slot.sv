@@ -18,7 +18,8 @@
 /// `Receives`. What comes above that is refused, and its thread is told.
 ///
 /// The engine knows a receive that waits by its entry, threads by their handle: a cancel asks for all entries in turn.
-/// A clear empties engine, store and watches, so a program begins with none of what the one before has left.
+/// A clear empties engine, store and watches, so a program begins with none of what the one before has left. Its other
+/// fields are the secret of the engine's hash.
 module gs_match_slot
   import gossamer_pkg::*;
   import gs_match_pkg::*;
@@ -79,6 +80,7 @@ module gs_match_slot
   logic first_q, good_q, takes, ends, begun_q;
   flit_nr_t last_q, at_q;
   id_t slot_q, free_id, entry_q;
+  logic [109:0] seed_q;
 
   // --------------------------------------------------------------- engine
   logic cmd_valid, cmd_ready, done_valid, done_ready;
@@ -145,7 +147,7 @@ module gs_match_slot
   ) u_engine (
     .clk_i,
     .rst_ni,
-    .seed_i      ('0),
+    .seed_i      (128'(seed_q)),
     .cmd_valid_i (cmd_valid),
     .cmd_ready_o (cmd_ready),
     .cmd_i       (cmd),
@@ -276,6 +278,7 @@ module gs_match_slot
       eager_q     <= '0;
       announced_q <= '0;
       waiting_q   <= '0;
+      seed_q      <= '0;
     end else begin
       state_q <= state_d;
       if (takes) begin
@@ -293,6 +296,7 @@ module gs_match_slot
         eager_q     <= '0;
         announced_q <= '0;
         waiting_q   <= '0;
+        seed_q      <= {head_q.communicator, head_q.data, head_q.number, head_q.handle, head_q.source, head_q.tag};
       end
     end
     if (takes && first_q) begin

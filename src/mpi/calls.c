@@ -27,11 +27,9 @@ static int check(const Comm* comm, const char* call, const void* buffer, int cou
 }
 
 /// A request for a message, checked; null where it goes nowhere.
-static int make(const char* call, const void* buffer, int count, MPI_Datatype type, int rank, int tag, MPI_Comm handle,
-                bool receives, bool persistent, Request** made) {
+static int make_in(Comm* comm, const char* call, const void* buffer, int count, MPI_Datatype type, int rank, int tag,
+                   bool receives, bool persistent, Request** made) {
   *made = NULL;
-  Comm* comm = gsmpi_check_comm(handle, call);
-  if (!comm) return MPI_ERR_COMM;
   const int error = check(comm, call, buffer, count, type, rank, tag, receives);
   if (error) return error;
   Request* request = gsmpi_new_request(call);
@@ -49,6 +47,14 @@ static int make(const char* call, const void* buffer, int count, MPI_Datatype ty
   request->source = rank;
   *made = request;
   return MPI_SUCCESS;
+}
+
+static int make(const char* call, const void* buffer, int count, MPI_Datatype type, int rank, int tag, MPI_Comm handle,
+                bool receives, bool persistent, Request** made) {
+  *made = NULL;
+  Comm* comm = gsmpi_check_comm(handle, call);
+  if (!comm) return MPI_ERR_COMM;
+  return make_in(comm, call, buffer, count, type, rank, tag, receives, persistent, made);
 }
 
 static void start(Request* request, const char* call) {
@@ -81,7 +87,7 @@ static inline __attribute__((always_inline)) bool sent(const void* buffer, int c
                                                        int tag, MPI_Comm handle) {
   const Comm* comm = gsmpi_comm(handle);
   if (unlikely(comm == NULL || (unsigned)dest >= (unsigned)comm->size)) return false;
-  // A count of less than 2^27 does not overflow, as a basic type has up to 16 bytes.
+  // A count of less than 2^27 does not overflow, as a basic type has up to 32 bytes.
   _Static_assert(kMostTag == 0x7FFFFFF, "one shift judges tag and count");
   if (unlikely(!gsmpi_short_type(type) || ((uint32_t)tag | (uint32_t)count) >> 27)) return false;
   const uint32_t bytes = (uint32_t)count << gsmpi_log_size(type);
@@ -206,24 +212,37 @@ int MPI_Start(MPI_Request* request) { return MPI_Startall(1, request); }
 
 // ---------------------------------------------------------------------- looking at what has come
 
-static int probe(const char* call, int source, int tag, MPI_Comm handle, bool waits, int* flag, MPI_Status* status) {
+/// Looks for a message; with `message` it is taken, and no other receive gets it.
+static int probe(const char* call, int source, int tag, MPI_Comm handle, bool waits, int* flag, MPI_Message* message,
+                 MPI_Status* status) {
   *flag = 0;
   Comm* comm = gsmpi_check_comm(handle, call);
   if (!comm) return MPI_ERR_COMM;
   const int error = check(comm, call, "", 0, MPI_BYTE, source, tag, true);
   if (error) return error;
   MPI_Status found = {MPI_PROC_NULL, MPI_ANY_TAG, MPI_SUCCESS, 0, 0};
+  if (message) *message = MPI_MESSAGE_NO_PROC;
   if (source != MPI_PROC_NULL) {
     Request wanted = {.comm = comm, .tag = tag, .source = source, .receives = true};
     if (source >= 0) wanted.peer = comm->peers[source];
     const Early* early;
     for (;;) {
       gsmpi_progress();
+      if (message) {
+        *message = gsmpi_match_take(comm->context, wanted.peer, tag);
+        early = *message;
+        if (early || !waits) break;
+      }
       early = gsmpi_match_probe(comm->context, wanted.peer, tag, waits);
+      if (message && early) continue;
       if (early || !waits) break;
       gsmpi_sleep(call, &wanted);
     }
     if (!early) return MPI_SUCCESS;
+    if (message) {
+      (*message)->comm = comm;
+      ++comm->taken;
+    }
     found = (MPI_Status){gsmpi_source(comm, early->peer), early->tag, MPI_SUCCESS, (int)early->bytes, 0};
   }
   *flag = 1;
@@ -236,9 +255,54 @@ static int probe(const char* call, int source, int tag, MPI_Comm handle, bool wa
 
 int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status* status) {
   int flag;
-  return probe("MPI_Probe", source, tag, comm, true, &flag, status);
+  return probe("MPI_Probe", source, tag, comm, true, &flag, NULL, status);
 }
 
 int MPI_Iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status) {
-  return probe("MPI_Iprobe", source, tag, comm, false, flag, status);
+  return probe("MPI_Iprobe", source, tag, comm, false, flag, NULL, status);
+}
+
+int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status) {
+  int flag;
+  return probe("MPI_Mprobe", source, tag, comm, true, &flag, message, status);
+}
+
+int MPI_Improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* message, MPI_Status* status) {
+  return probe("MPI_Improbe", source, tag, comm, false, flag, message, status);
+}
+
+/// The receive of a message that a matched probe has taken.
+static int receive_taken(const char* call, void* buffer, int count, MPI_Datatype type, MPI_Message* message,
+                         Request** request) {
+  Early* early = *message;
+  if (early == MPI_MESSAGE_NULL) return gsmpi_error(NULL, MPI_ERR_REQUEST, call, "the message is MPI_MESSAGE_NULL");
+  if (early == MPI_MESSAGE_NO_PROC) {
+    const int error = make(call, buffer, count, type, MPI_PROC_NULL, 0, MPI_COMM_WORLD, true, false, request);
+    if (error) return error;
+    start(*request, call);
+  } else {
+    // Its communicator may have been freed since then, as a handle.
+    Comm* comm = early->comm;
+    const int source = gsmpi_source(comm, early->peer);
+    const int error = make_in(comm, call, buffer, count, type, source, early->tag, true, false, request);
+    if (error) return error;
+    --comm->taken;
+    (*request)->active = true;
+    gsmpi_start_taken(*request, early, call);
+  }
+  *message = MPI_MESSAGE_NULL;
+  return MPI_SUCCESS;
+}
+
+int MPI_Mrecv(void* buffer, int count, MPI_Datatype type, MPI_Message* message, MPI_Status* status) {
+  Request* request = NULL;
+  const int error = receive_taken("MPI_Mrecv", buffer, count, type, message, &request);
+  if (error) return error;
+  gsmpi_wait_for(request, "MPI_Mrecv");
+  return gsmpi_finish(&request, status, "MPI_Mrecv");
+}
+
+int MPI_Imrecv(void* buffer, int count, MPI_Datatype type, MPI_Message* message, MPI_Request* request) {
+  *request = NULL;
+  return receive_taken("MPI_Imrecv", buffer, count, type, message, request);
 }

@@ -7,9 +7,12 @@
 
 #include "engine.h"
 
+#include <string.h>
+
 #if MATCH_IN_HARDWARE
 
 static RANK_LOCAL Early probed;
+static RANK_LOCAL Early** taken;    // where a matched probe wants its message
 static RANK_LOCAL uint32_t answer;  // what the engine said last to a probe or cancel, 0 before
 
 /// Asks the engine of this tile.
@@ -51,15 +54,31 @@ void gsmpi_engine_says(const Packet* packet) {
   probed.bytes = eager ? packet->word[3] & 0xFFFF : packet->word[5];
   probed.tag = tag;
   probed.peer = &gsmpi.peers[packet->word[0] >> 16];
+  if (!taken) return;
+  const uint32_t kept = eager ? probed.bytes : 0;
+  Early* early = gsmpi_allocate(sizeof *early + kept, "the message of a matched probe");
+  *early = probed;
+  early->announced = !eager;
+  early->their_id = (uint16_t)packet->word[4];
+  memcpy(early->data, packet->word + 4, kept);
+  *taken = early;
 }
 
 void gsmpi_engine_clear(void) {
-  ask(GS_MATCH_PACKET_CLEAR, 0, NULL, 0, 0);
+  // The engine's hash gets another secret in each boot: what the counter of cycles makes of it.
+  Packet* packet = gsmpi_begin(&gsmpi.peers[gsmpi.rank]);
+  uint32_t bits = tinselCycleCount() ^ (uint32_t)gsmpi.rank << 20;
+  for (int word = 0; word < 4; ++word) {
+    bits = (bits ^ bits >> 15) * 0x2C1B3C6Du + 0x9E3779B9u;
+    packet->word[word] = bits ^ bits >> 13;
+  }
+  packet->word[0] = (packet->word[0] & 0xFFFF0000u) | GS_MATCH_PACKET_CLEAR;
+  transport_send_message(&gsmpi.peers[gsmpi.rank], packet, 16);
   for (;;) {
     tinselWaitUntil(TINSEL_CAN_RECV);
-    const Packet* packet = transport_receive();
-    const uint32_t kind = packet->word[0] & 0xFF;
-    transport_release(packet);
+    const Packet* answer = transport_receive();
+    const uint32_t kind = answer->word[0] & 0xFF;
+    transport_release(answer);
     if (kind == GS_MATCH_PACKET_CLEARED) return;
   }
 }
@@ -73,6 +92,14 @@ Early* gsmpi_match_receive(Request* request) {
 const Early* gsmpi_match_probe(uint32_t context, const Peer* peer, int tag, bool waits) {
   const uint32_t said = ask_and_wait(waits ? GS_MATCH_PACKET_WATCH : GS_MATCH_PACKET_PROBE, context, peer, tag, 0);
   return said == GS_MATCH_PACKET_NONE ? NULL : &probed;
+}
+
+Early* gsmpi_match_take(uint32_t context, const Peer* peer, int tag) {
+  Early* early = NULL;
+  taken = &early;
+  ask_and_wait(GS_MATCH_PACKET_TAKE, context, peer, tag, 0);
+  taken = NULL;
+  return early;
 }
 
 bool gsmpi_match_cancel(Request* request) {

@@ -103,7 +103,8 @@ typedef struct Comm {
   int rank, size;
   uint16_t* rank_of;  // by rank in the world; null: the same
   MPI_Errhandler handler;
-  Peer* peers[];  // by rank
+  uint32_t taken;  // messages that matched probes have taken, and no receive yet
+  Peer* peers[];   // by rank
 } Comm;
 
 typedef enum { kNoWork, kSendClear, kSendData, kSendMove } Work;
@@ -132,9 +133,10 @@ typedef struct gsmpi_request {
   MPI_Status status;
 } Request;
 
-/// A message that came before its receive.
-typedef struct Early {
-  struct Early* next;
+/// A message that came before its receive. MPI_Message points to one that a matched probe has taken.
+typedef struct gsmpi_message {
+  struct gsmpi_message* next;
+  Comm* comm;  // of one that was taken
   uint32_t context, bytes;
   int tag;
   Peer* peer;
@@ -220,6 +222,8 @@ void gsmpi_start_send(Request* request, const char* call);
 void gsmpi_start_receive(Request* request, const char* call);
 /// The part of it behind finding out where its bytes go: it has its message, or waits for it.
 void gsmpi_post_receive(Request* request);
+/// A receive whose message a matched probe has taken.
+void gsmpi_start_taken(Request* request, Early* early, const char* call);
 /// The short way of MPI_Recv, for a basic type: posts the receive, waits for its message, and tells what it is.
 int gsmpi_receive_short(Comm* comm, Peer* peer, void* buffer, uint32_t bytes, int source, int tag, MPI_Status* status);
 /// Takes in what has come and sends what waits to be sent.
@@ -248,6 +252,8 @@ Early* gsmpi_match_receive(Request* request);
 void gsmpi_match_keep(Early* early);
 /// The message that a receive would get. If there is none and the caller `waits`, something comes when there may be.
 const Early* gsmpi_match_probe(uint32_t context, const Peer* peer, int tag, bool waits);
+/// The same message, taken off its queue, or null.
+Early* gsmpi_match_take(uint32_t context, const Peer* peer, int tag);
 /// Takes a receive off its queue; false if it has its message already.
 bool gsmpi_match_cancel(Request* request);
 /// The first message that waits in a context with an odd number, which are those of collectives.
@@ -303,16 +309,17 @@ void gsmpi_unpack(const void* from, size_t bytes, int count, MPI_Datatype type, 
 intptr_t gsmpi_lower(MPI_Datatype type);
 
 /// Whether a handle is in the range of basic types; gsmpi_valid_type knows whether there is one.
-static inline bool gsmpi_basic(MPI_Datatype type) { return (uint32_t)type - 0x100 < 0x500; }
-/// Handles of basic types, each at the place of its last five bits.
-extern const uint16_t gsmpi_basic_types[32];
+static inline bool gsmpi_basic(MPI_Datatype type) { return (uint32_t)type - 0x100 < 0x600; }
+enum { kBasicTypes = 64 };
+/// Handles of basic types, each at the place of its last six bits.
+extern const uint16_t gsmpi_basic_types[kBasicTypes];
 /// What the short ways look at: here whether there is such a type. On the overlay, where an instruction counts, the
 /// range must do: a handle in it that is none has a size all the same.
 static inline bool gsmpi_short_type(MPI_Datatype type) {
 #ifdef __GOSSAMER_DEVICE__
   return gsmpi_basic(type);
 #else
-  return gsmpi_basic_types[type & 31] == type;
+  return gsmpi_basic_types[type & (kBasicTypes - 1)] == type;
 #endif
 }
 static inline uint32_t gsmpi_log_size(MPI_Datatype type) { return ((uint32_t)type - 0x100) >> 8; }

@@ -30,15 +30,22 @@ Request* gsmpi_match_message(uint32_t context, const Peer* peer, int tag) {
   return NULL;
 }
 
-Early* gsmpi_match_receive(Request* request) {
+Early* gsmpi_match_take(uint32_t context, const Peer* peer, int tag) {
+  const Request wanted = {.context = context, .peer = (Peer*)peer, .tag = tag};
   for (Early** at = &earlies; *at; at = &(*at)->next) {
     Early* early = *at;
-    if (!fits(request, early->context, early->peer, early->tag)) continue;
+    if (!fits(&wanted, early->context, early->peer, early->tag)) continue;
     *at = early->next;
     if (last_early == &early->next) last_early = at;
     --gsmpi.early_count;
     return early;
   }
+  return NULL;
+}
+
+Early* gsmpi_match_receive(Request* request) {
+  Early* early = gsmpi_match_take(request->context, request->peer, request->tag);
+  if (early) return early;
   request->next = NULL;
   request->queued = true;
   *(receives ? last_receive : &receives) = request;

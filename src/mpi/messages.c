@@ -485,6 +485,17 @@ void gsmpi_start_send(Request* request, const char* call) {
   gsmpi_pump();
 }
 
+/// A message that came before its receive, and is no longer kept.
+static void give_early(Request* request, Early* early) {
+  if (early->announced) {
+    clear(request, early->peer, early->tag, early->bytes, early->their_id);
+  } else {
+    owe(early->peer);
+    deliver(request, early->peer, early->tag, early->bytes, early->data);
+  }
+  gsmpi_release(early);
+}
+
 void gsmpi_start_receive(Request* request, const char* call) {
   find_data(request, call);
   gsmpi_post_receive(request);
@@ -495,13 +506,12 @@ void gsmpi_post_receive(Request* request) {
   request->done = false;
   request->moved = 0;
   Early* early = gsmpi_match_receive(request);
-  if (early) {
-    if (early->announced) {
-      clear(request, early->peer, early->tag, early->bytes, early->their_id);
-    } else {
-      owe(early->peer);
-      deliver(request, early->peer, early->tag, early->bytes, early->data);
-    }
-    gsmpi_release(early);
-  }
+  if (early) give_early(request, early);
+}
+
+void gsmpi_start_taken(Request* request, Early* early, const char* call) {
+  find_data(request, call);
+  request->done = false;
+  give_early(request, early);
+  gsmpi_progress();
 }

@@ -16,11 +16,25 @@ enum {
   kUnsigned64,
   kSingle,
   kDouble,
+  kLongDouble,
+  kComplex,
+  kDoubleComplex,
+  kLongComplex,
   kTwoInt,
   kFloatInt,
   kDoubleInt,
+  kLongInt,
+  kShortInt,
+  kLongDoubleInt,
   kNone
 };
+
+/// Threads have no hardware for long double, and its arithmetic in software would be part of each program that reduces.
+#ifdef __GOSSAMER_DEVICE__
+#define LONG_DOUBLES 0
+#else
+#define LONG_DOUBLES 1
+#endif
 
 /// How the elements of a type are added and compared.
 static int kind_of(MPI_Datatype type) {
@@ -28,10 +42,18 @@ static int kind_of(MPI_Datatype type) {
   switch (type) {
     case MPI_FLOAT: return kSingle;
     case MPI_DOUBLE: return kDouble;
+    case MPI_C_FLOAT_COMPLEX: return kComplex;
+    case MPI_C_DOUBLE_COMPLEX: return kDoubleComplex;
+    case MPI_LONG_DOUBLE: return LONG_DOUBLES ? kLongDouble : kNone;
+    case MPI_C_LONG_DOUBLE_COMPLEX: return LONG_DOUBLES ? kLongComplex : kNone;
+    case MPI_LONG_DOUBLE_INT: return LONG_DOUBLES ? kLongDoubleInt : kNone;
+    case MPI_LONG_INT: return kLongInt;
+    case MPI_SHORT_INT: return kShortInt;
     case MPI_2INT: return kTwoInt;
     case MPI_FLOAT_INT: return kFloatInt;
     case MPI_DOUBLE_INT: return kDoubleInt;
-    case MPI_PACKED: return kNone;
+    case MPI_PACKED:
+    case MPI_WCHAR: return kNone;
     case MPI_UNSIGNED_CHAR:
     case MPI_BYTE:
     case MPI_UNSIGNED_SHORT:
@@ -42,7 +64,8 @@ static int kind_of(MPI_Datatype type) {
     case MPI_UINT16_T:
     case MPI_UINT32_T:
     case MPI_UINT64_T:
-    case MPI_C_BOOL: return kUnsigned8 + __builtin_ctz(gsmpi_type_size(type));
+    case MPI_C_BOOL:
+    case MPI_CXX_BOOL: return kUnsigned8 + __builtin_ctz(gsmpi_type_size(type));
     default: return kSigned8 + __builtin_ctz(gsmpi_type_size(type));
   }
 }
@@ -77,6 +100,15 @@ static int kind_of(MPI_Datatype type) {
       }                                                               \
     }                                                                 \
   }
+/// Pairs of a real and an imaginary part.
+#define COMPLEX(name, type)                                            \
+  static void name(MPI_Op op, const type* in, type* out, int count) {  \
+    for (int i = 0; i < 2 * count; i += 2) {                           \
+      const type a = in[i], b = in[i + 1], c = out[i], d = out[i + 1]; \
+      out[i] = op == MPI_SUM ? a + c : a * c - b * d;                  \
+      out[i + 1] = op == MPI_SUM ? b + d : a * d + b * c;              \
+    }                                                                  \
+  }
 /// The greater or less of two, with its place; of equals the lower place.
 #define PLACE(name, type)                                                                             \
   typedef struct {                                                                                    \
@@ -103,6 +135,15 @@ FRACTION(twofold, double)
 PLACE(two_int, int)
 PLACE(float_int, float)
 PLACE(double_int, double)
+PLACE(long_int, long)
+PLACE(short_int, short)
+COMPLEX(complex_single, float)
+COMPLEX(complex_double, double)
+#if LONG_DOUBLES
+FRACTION(long_double, long double)
+PLACE(long_double_int, long double)
+COMPLEX(complex_long, long double)
+#endif
 
 static Operation* own(MPI_Op op) { return op >= 0x100 && op < 0x100 + kOps ? gsmpi.operations[op - 0x100] : NULL; }
 
@@ -114,9 +155,10 @@ bool gsmpi_commutes(MPI_Op op) {
 bool gsmpi_operates(MPI_Op op, MPI_Datatype type) {
   if (own(op)) return true;
   const int kind = kind_of(type);
-  if (op == MPI_MAXLOC || op == MPI_MINLOC) return kind >= kTwoInt && kind <= kDoubleInt;
+  if (op == MPI_MAXLOC || op == MPI_MINLOC) return kind >= kTwoInt && kind <= kLongDoubleInt;
   if (op < MPI_MAX || op > MPI_MINLOC) return false;
-  if (kind == kSingle || kind == kDouble) return op <= MPI_PROD;
+  if (kind >= kComplex && kind <= kLongComplex) return op == MPI_SUM || op == MPI_PROD;
+  if (kind >= kSingle && kind <= kLongDouble) return op <= MPI_PROD;
   return kind < kSingle;
 }
 
@@ -167,6 +209,15 @@ bool gsmpi_operate(MPI_Op op, const void* in, void* inout, int count, MPI_Dataty
     case kTwoInt: two_int(op, in, inout, count); break;
     case kFloatInt: float_int(op, in, inout, count); break;
     case kDoubleInt: double_int(op, in, inout, count); break;
+    case kLongInt: long_int(op, in, inout, count); break;
+    case kShortInt: short_int(op, in, inout, count); break;
+    case kComplex: complex_single(op, in, inout, count); break;
+    case kDoubleComplex: complex_double(op, in, inout, count); break;
+#if LONG_DOUBLES
+    case kLongDouble: long_double(op, in, inout, count); break;
+    case kLongDoubleInt: long_double_int(op, in, inout, count); break;
+    case kLongComplex: complex_long(op, in, inout, count); break;
+#endif
     default: return false;
   }
   return true;

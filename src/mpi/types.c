@@ -11,40 +11,53 @@ Type* gsmpi_type(MPI_Datatype type) {
   return (uint32_t)type >> 16 == kDerived && ((uint32_t)type & 0xFFFF) < kTypes ? gsmpi.types[type & 0xFFFF] : NULL;
 }
 
-const uint16_t gsmpi_basic_types[32] = {
-    [MPI_CHAR & 31] = MPI_CHAR,
-    [MPI_SIGNED_CHAR & 31] = MPI_SIGNED_CHAR,
-    [MPI_UNSIGNED_CHAR & 31] = MPI_UNSIGNED_CHAR,
-    [MPI_BYTE & 31] = MPI_BYTE,
-    [MPI_PACKED & 31] = MPI_PACKED,
-    [MPI_SHORT & 31] = MPI_SHORT,
-    [MPI_UNSIGNED_SHORT & 31] = MPI_UNSIGNED_SHORT,
-    [MPI_INT & 31] = MPI_INT,
-    [MPI_UNSIGNED & 31] = MPI_UNSIGNED,
-    [MPI_LONG & 31] = MPI_LONG,
-    [MPI_UNSIGNED_LONG & 31] = MPI_UNSIGNED_LONG,
-    [MPI_LONG_LONG_INT & 31] = MPI_LONG_LONG_INT,
-    [MPI_UNSIGNED_LONG_LONG & 31] = MPI_UNSIGNED_LONG_LONG,
-    [MPI_FLOAT & 31] = MPI_FLOAT,
-    [MPI_DOUBLE & 31] = MPI_DOUBLE,
-    [MPI_INT8_T & 31] = MPI_INT8_T,
-    [MPI_INT16_T & 31] = MPI_INT16_T,
-    [MPI_INT32_T & 31] = MPI_INT32_T,
-    [MPI_INT64_T & 31] = MPI_INT64_T,
-    [MPI_UINT8_T & 31] = MPI_UINT8_T,
-    [MPI_UINT16_T & 31] = MPI_UINT16_T,
-    [MPI_UINT32_T & 31] = MPI_UINT32_T,
-    [MPI_UINT64_T & 31] = MPI_UINT64_T,
-    [MPI_C_BOOL & 31] = MPI_C_BOOL,
-    [MPI_AINT & 31] = MPI_AINT,
-    [MPI_2INT & 31] = MPI_2INT,
-    [MPI_FLOAT_INT & 31] = MPI_FLOAT_INT,
-    [MPI_DOUBLE_INT & 31] = MPI_DOUBLE_INT,
+/// The place of a handle.
+#define AT(type) [(type) & (kBasicTypes - 1)] = (type)
+const uint16_t gsmpi_basic_types[kBasicTypes] = {
+    AT(MPI_CHAR),
+    AT(MPI_SIGNED_CHAR),
+    AT(MPI_UNSIGNED_CHAR),
+    AT(MPI_BYTE),
+    AT(MPI_PACKED),
+    AT(MPI_SHORT),
+    AT(MPI_UNSIGNED_SHORT),
+    AT(MPI_INT),
+    AT(MPI_UNSIGNED),
+    AT(MPI_LONG),
+    AT(MPI_UNSIGNED_LONG),
+    AT(MPI_LONG_LONG_INT),
+    AT(MPI_UNSIGNED_LONG_LONG),
+    AT(MPI_FLOAT),
+    AT(MPI_DOUBLE),
+    AT(MPI_INT8_T),
+    AT(MPI_INT16_T),
+    AT(MPI_INT32_T),
+    AT(MPI_INT64_T),
+    AT(MPI_UINT8_T),
+    AT(MPI_UINT16_T),
+    AT(MPI_UINT32_T),
+    AT(MPI_UINT64_T),
+    AT(MPI_C_BOOL),
+    AT(MPI_AINT),
+    AT(MPI_2INT),
+    AT(MPI_FLOAT_INT),
+    AT(MPI_DOUBLE_INT),
+    AT(MPI_WCHAR),
+    AT(MPI_C_FLOAT_COMPLEX),
+    AT(MPI_C_DOUBLE_COMPLEX),
+    AT(MPI_LONG_DOUBLE),
+    AT(MPI_C_LONG_DOUBLE_COMPLEX),
+    AT(MPI_LONG_DOUBLE_INT),
+    AT(MPI_COUNT),
+    AT(MPI_OFFSET),
+    AT(MPI_CXX_BOOL),
+    AT(MPI_LONG_INT),
+    AT(MPI_SHORT_INT),
     [0] = 1,  // the handle 0 is none, and its place is this one
 };
 
 static bool known(MPI_Datatype type) {
-  if (gsmpi_basic(type)) return gsmpi_basic_types[type & 31] == type;
+  if (gsmpi_basic(type)) return gsmpi_basic_types[type & (kBasicTypes - 1)] == type;
   const Type* derived = gsmpi_type(type);
   return derived && !derived->freed;
 }
@@ -192,9 +205,20 @@ int MPI_Type_free(MPI_Datatype* type) {
   return MPI_SUCCESS;
 }
 
+/// Without the gap behind the second part of a pair, which is sent with it.
+static uint32_t size_told(MPI_Datatype type) {
+  switch (type) {
+    case MPI_DOUBLE_INT: return sizeof(double) + sizeof(int);
+    case MPI_LONG_INT: return sizeof(long) + sizeof(int);
+    case MPI_SHORT_INT: return sizeof(short) + sizeof(int);
+    case MPI_LONG_DOUBLE_INT: return sizeof(long double) + sizeof(int);
+    default: return gsmpi_type_size(type);
+  }
+}
+
 int MPI_Type_size(MPI_Datatype type, int* size) {
   if (!known(type)) return gsmpi_error(NULL, MPI_ERR_TYPE, "MPI_Type_size", "0x%x is no datatype", (unsigned)type);
-  *size = (int)gsmpi_type_size(type);
+  *size = (int)size_told(type);
   return MPI_SUCCESS;
 }
 

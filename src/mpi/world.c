@@ -242,6 +242,7 @@ int MPI_Comm_free(MPI_Comm* handle) {
   *handle = MPI_COMM_NULL;
   gsmpi.receiving->comm = NULL;  // no MPI_Recv is under way: this was the last one's
   // Messages of it may be under way still: then the rest stays, and nobody gets its context.
+  if (comm->taken) return MPI_SUCCESS;
   for (uint32_t i = 0; i < gsmpi.request_count; ++i)
     if (gsmpi.requests[i]->used && gsmpi.requests[i]->comm == comm) return MPI_SUCCESS;
   gsmpi.contexts[comm->context / 64] &= ~(1u << comm->context / 2 % 32);

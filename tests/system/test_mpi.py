@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import random
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -94,6 +95,22 @@ def test_operations_on_gaps(tmp_path: Path, size: Size) -> None:
         wanted = lines(with_other(FIXTURES / "gaps.c", ranks, tmp_path))
         assert len(wanted) == 20 * ranks
         assert lines(ours(FIXTURES / "gaps.c", ranks, tmp_path)) == wanted
+
+
+@needs_other
+def test_long_doubles(tmp_path: Path) -> None:
+    for ranks in (2, 5):
+        wanted = lines(with_other(FIXTURES / "quads.c", ranks, tmp_path))
+        assert lines(ours(FIXTURES / "quads.c", ranks, tmp_path)) == wanted != []
+
+
+def test_every_call_is_called() -> None:
+    """Each call that the header declares is in the program that calls them all, but for the end of a run."""
+    header = (ROOT / "include" / "gossamer" / "mpi" / "mpi.h").read_text()
+    declared = set(re.findall(r"^(?:int|double) (MPI_\w+)\(", header, re.MULTILINE))
+    assert len(declared) > 70
+    called = set(re.findall(r"\b(MPI_\w+)\(", (FIXTURES / "calls.c").read_text()))
+    assert declared - called <= {"MPI_Init", "MPI_Abort"}
 
 
 def test_what_is_given_back_is_there_again(tmp_path: Path) -> None:

@@ -19,7 +19,10 @@ typedef int MPI_Datatype;
 typedef int MPI_Op;
 typedef int MPI_Errhandler;
 typedef intptr_t MPI_Aint;
+typedef int64_t MPI_Count;
+typedef int64_t MPI_Offset;
 typedef struct gsmpi_request* MPI_Request;
+typedef struct gsmpi_message* MPI_Message;
 
 /// What is known of a message that was received. `gsmpi_bytes` is for MPI_Get_count.
 typedef struct MPI_Status {
@@ -37,6 +40,8 @@ typedef void MPI_User_function(void* in, void* inout, int* count, MPI_Datatype* 
 #define MPI_COMM_SELF ((MPI_Comm)2)
 
 #define MPI_REQUEST_NULL ((MPI_Request)0)
+#define MPI_MESSAGE_NULL ((MPI_Message)0)
+#define MPI_MESSAGE_NO_PROC ((MPI_Message)1)
 #define MPI_STATUS_IGNORE ((MPI_Status*)0)
 #define MPI_STATUSES_IGNORE ((MPI_Status*)0)
 #define MPI_IN_PLACE ((void*)-1)
@@ -61,7 +66,7 @@ enum { MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED, MPI_THREAD
 #define MPI_ERRORS_ARE_FATAL ((MPI_Errhandler)1)
 #define MPI_ERRORS_RETURN ((MPI_Errhandler)2)
 
-// A basic type's handle: its number, and above it 1 for one byte, 2 for two, up to 5 for sixteen.
+// A basic type's handle: its number, six bits, and above it 1 for one byte, 2 for two, up to 6 for thirty-two.
 #define MPI_DATATYPE_NULL ((MPI_Datatype)0)
 #define MPI_CHAR ((MPI_Datatype)0x101)
 #define MPI_SIGNED_CHAR ((MPI_Datatype)0x102)
@@ -101,6 +106,31 @@ enum { MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED, MPI_THREAD
 #define MPI_2INT ((MPI_Datatype)0x41A)
 #define MPI_FLOAT_INT ((MPI_Datatype)0x41B)
 #define MPI_DOUBLE_INT ((MPI_Datatype)0x51C)
+#define MPI_WCHAR ((MPI_Datatype)0x31D)
+#define MPI_C_FLOAT_COMPLEX ((MPI_Datatype)0x41E)
+#define MPI_C_COMPLEX MPI_C_FLOAT_COMPLEX
+#define MPI_C_DOUBLE_COMPLEX ((MPI_Datatype)0x51F)
+#if __SIZEOF_LONG_DOUBLE__ == 16
+#define MPI_LONG_DOUBLE ((MPI_Datatype)0x520)
+#define MPI_C_LONG_DOUBLE_COMPLEX ((MPI_Datatype)0x621)
+#define MPI_LONG_DOUBLE_INT ((MPI_Datatype)0x627)
+#else
+#define MPI_LONG_DOUBLE ((MPI_Datatype)0x420)
+#define MPI_C_LONG_DOUBLE_COMPLEX ((MPI_Datatype)0x521)
+#define MPI_LONG_DOUBLE_INT ((MPI_Datatype)0x527)
+#endif
+#define MPI_COUNT ((MPI_Datatype)0x422)
+#define MPI_OFFSET ((MPI_Datatype)0x423)
+#define MPI_CXX_BOOL ((MPI_Datatype)0x124)
+#define MPI_CXX_FLOAT_COMPLEX MPI_C_FLOAT_COMPLEX
+#define MPI_CXX_DOUBLE_COMPLEX MPI_C_DOUBLE_COMPLEX
+#define MPI_CXX_LONG_DOUBLE_COMPLEX MPI_C_LONG_DOUBLE_COMPLEX
+#if __SIZEOF_LONG__ == 4
+#define MPI_LONG_INT ((MPI_Datatype)0x425)
+#else
+#define MPI_LONG_INT ((MPI_Datatype)0x525)
+#endif
+#define MPI_SHORT_INT ((MPI_Datatype)0x426)
 
 #define MPI_OP_NULL ((MPI_Op)0)
 #define MPI_MAX ((MPI_Op)1)
@@ -187,6 +217,10 @@ int MPI_Sendrecv_replace(void* buffer, int count, MPI_Datatype type, int dest, i
                          MPI_Comm comm, MPI_Status* status);
 int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status* status);
 int MPI_Iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status);
+int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status);
+int MPI_Improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* message, MPI_Status* status);
+int MPI_Mrecv(void* buffer, int count, MPI_Datatype type, MPI_Message* message, MPI_Status* status);
+int MPI_Imrecv(void* buffer, int count, MPI_Datatype type, MPI_Message* message, MPI_Request* request);
 int MPI_Get_count(const MPI_Status* status, MPI_Datatype type, int* count);
 int MPI_Send_init(const void* buffer, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
                   MPI_Request* request);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// match_test random SEED OPERATIONS: requests of many kinds of traffic, each answer held against plain lists.
+// match_test random SEED OPERATIONS DEPTH: requests of many kinds of traffic, each answer held against plain lists; at
+// first so many receives wait, and then so many messages, if that is not 0.
 // match_test cases SEED SPILLED: the cases of conformance.h, behind so many entries of another rank.
 #include <algorithm>
 #include <cstring>
@@ -85,7 +86,7 @@ Command any_request(Bench& b, const Traffic& t, uint32_t handle) {
     c.tag = b.below(5);
     c.any_source = c.any_tag = false;
   }
-  if (b.below(4000) == 0) c.op = Op::kClear;
+  if (b.below(4000) == 0 && std::labs(t.depth) < 1000) c.op = Op::kClear;
   // What no engine can do.
   if (b.below(100) == 0) {
     switch (b.below(3)) {
@@ -142,13 +143,22 @@ void clear(Bench& b, uint32_t handle) {
   }
 }
 
-void random_traffic(uint64_t seed, uint64_t count) {
+void random_traffic(uint64_t seed, uint64_t count, long depth) {
   Bench b(seed);
   uint32_t handle = b.below(1'000'000);
   uint64_t made = 0;
   size_t deepest_posts = 0, deepest_messages = 0;
-  while (made < count) {
-    const Traffic t = any_traffic(b);
+  for (unsigned phases = 0; made < count; ++phases) {
+    Traffic t = any_traffic(b);
+    if (depth && phases < 2) {
+      // From nothing, so that the phase is long enough.
+      b.send(Command{.op = Op::kClear});
+      t.depth = phases ? -depth : depth;
+      t.sources = 65'536;
+      t.tags = 1'000'000;
+      t.probe = t.take = t.cancel = 0.05;
+      t.now = 0;
+    }
     b.send_rate = b.below(3) ? 1.0 : 0.3;
     b.take_rate = b.below(3) ? 1.0 : 0.2;
     const unsigned window = 1 + b.below(12);
@@ -267,7 +277,7 @@ int main(int argc, char** argv) {
   const uint64_t seed = std::strtoull(argv[2], nullptr, 10);
   const uint64_t count = std::strtoull(argv[3], nullptr, 10);
   if (!std::strcmp(argv[1], "random"))
-    random_traffic(seed, count);
+    random_traffic(seed, count, argc > 4 ? std::strtol(argv[4], nullptr, 10) : 0);
   else if (!std::strcmp(argv[1], "cases"))
     cases(seed, static_cast<unsigned>(count));
   else

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Proof of gs_match_cam: two entries, any two, are watched. Each stays until it is taken out, what matches is found, and
-/// of two that match the older. Searches, selections and changes come when an engine makes them: a search in any cycle,
-/// that of a change too; behind it a selection, with no change in between; then a change. Scans find entries by name.
+/// Proof of gs_match_cam: two entries, any two, are watched. Each stays until it is taken out, what matches is found,
+/// and of two that match the older. Searches, selections and changes come when an engine makes them: a search in any
+/// cycle, that of a change too; behind it a selection, with no change in between; then a change. Scans find entries by
+/// name.
+/// With groups of two places, entries of one group and of several meet, and a last group that is not whole.
 module prove_cam
   import gossamer_pkg::*;
   import gs_match_pkg::*;
 #(
-  parameter int unsigned Entries = 4
+  parameter int unsigned Entries = 3,
+  parameter int unsigned Group   = 2
 ) (
   input logic       clk_i,
   input logic       rst_ni,
@@ -40,7 +43,7 @@ module prove_cam
   assign select  = select_i && searched_q && !changed && !scanning_q;
   assign scan    = scan_i && !select && !changed && !scanning_q;
 
-  gs_match_cam #(.Entries(Entries), .data_t(name_t), .NameW(5)) u_cam (
+  gs_match_cam #(.Entries(Entries), .Group(Group), .data_t(name_t), .NameW(5)) u_cam (
     .clk_i,
     .rst_ni,
     .search_i,
@@ -122,12 +125,12 @@ module prove_cam
 
   `GS_COVER_NOW(the_older_of_two_is_taken_out, remove && found_name == 5'd1 && a_fits_q && b_fits_q)
   `GS_COVER_NOW(the_cam_is_full, full && a_in_q && b_in_q)
-  `GS_COVER_NOW(a_place_in_the_middle_is_used_again, insert && a_in_q && u_cam.valid_q == 4'b0101)
+  `GS_COVER_NOW(a_place_in_the_middle_is_used_again, insert && a_in_q && u_cam.valid_q == Entries'(5))
   `GS_COVER_NOW(a_search_sees_what_goes_in_with_it, selected_q && found && found_name == 5'd1 && $past(select)
                 && $past(new_a, 2))
   `GS_COVER_NOW(a_search_in_the_cycle_of_a_removal, selected_q && found && found_name == 5'd2 && $past(select)
                 && $past(remove, 2))
-  `GS_COVER_NOW(a_scan_finds_a_place_high_up, scanned_q && found && b_in_q && u_cam.sel_q[2])
+  `GS_COVER_NOW(a_scan_finds_a_place_high_up, scanned_q && found && b_in_q && u_cam.high_q[2])
 
   logic unused;
   assign unused = ^found_key;

@@ -19,8 +19,10 @@ def files(name: str) -> sources.Sources:
 
 
 def test_the_cam_keeps_entries_and_their_order(size: Size) -> None:
-    depth = size.pick(8, 10, 16)
-    proof = prove.prove("prove_cam", files("prove_cam.sv"), mode="bmc", depth=depth, cover_depth=16)
+    depth, entries = size.pick((8, 3), (10, 3), (16, 5))
+    proof = prove.prove(
+        "prove_cam", files("prove_cam.sv"), mode="bmc", depth=depth, parameters={"Entries": entries}, cover_depth=16
+    )
     assert proof, proof.reason
 
 
