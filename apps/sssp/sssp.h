@@ -161,6 +161,9 @@ struct App : gossamer::Application<Chosen> {
       : sizeof(Distance) == 4 ? "lengths of the shortest paths from one vertex"
                               : "sssp with weights and lengths of 64 bits";
   static constexpr const char* wider = sizeof(Distance) == 8 ? nullptr : real ? "sssp-double" : "sssp64";
+  static constexpr const char* fractional = real                    ? nullptr
+                                            : sizeof(Distance) == 8 ? "sssp-double"
+                                                                    : "sssp-float or sssp-double";
   static constexpr bool parallelInit = true;
 
   uint32_t source = 0;

@@ -25,7 +25,7 @@ from gossamer.errors import AnswerNo, ExitCode, GossamerError, InputError, RunDi
 
 from . import _commands, _scaling
 from ._loading import loading
-from ._plan import COMPILE, FIRST, FROM_REGISTRY, GRAPHS, PEAK, START, Beside, beside, bound, names
+from ._plan import COMPILE, FIRST, FROM_REGISTRY, GRAPHS, PEAK, START, TESTS, Beside, beside, bound, names
 
 REPEAT = 5
 SCALE = "GOSSAMER_BENCH_SCALE"
@@ -75,6 +75,8 @@ def rows(context: Context) -> Iterator[Row]:
         yield _commands.compiling(context)
     if context.wants(FIRST):
         yield _commands.first_run(context)
+    if context.wants(TESTS):
+        yield _commands.tests(context)
 
 
 def _scale() -> float:
@@ -211,4 +213,4 @@ def _row(context: Context, told: dict[str, Any], scale: float) -> Row:
     )
 
 
-__all__ = ["COMPILE", "FIRST", "PEAK", "START", "expand", "rows"]
+__all__ = ["COMPILE", "FIRST", "PEAK", "START", "TESTS", "expand", "rows"]

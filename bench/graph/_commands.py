@@ -21,12 +21,13 @@ from gossamer.bench_memory import peak_bytes, tree
 from gossamer.errors import RunDied
 from gossamer.paths import APPS, ROOT
 
-from ._plan import COMPILE, FIRST, PEAK, START
+from ._plan import COMPILE, FIRST, PEAK, START, TESTS
 
 ENRON = "email-Enron.mtx.gz"
 _POLL_SECONDS = 0.005
 _MOST_MB, _GAPBS_MB = 260.0, 160.0
 _MOST_START, _MOST_COMPILE = 0.6, 4.0
+_MOST_TESTS = 20.0
 # Quick, so that one more call costs little: a bench must end.
 _STARTS, _COMPILES, _PEAKS = 7, 3, 3
 
@@ -181,24 +182,61 @@ def compiling(context: Context) -> Row:
     return _bounded(context, COMPILE, value, "s", _MOST_COMPILE, **config)
 
 
-def first_run(context: Context) -> Row:
-    """From a fresh clone to the first result, with all that has to be downloaded and built for it."""
+def _cloned(folder: str) -> tuple[Path, str, float]:
+    """A fresh clone of this checkout, its commit, and the seconds that took. RunDied where none can be made."""
     git = shutil.which("git")
     if git is None:
-        return context.skip(FIRST, "there is no git to make a fresh clone with", "s")
+        raise RunDied("there is no git to make a fresh clone with")
     head = subprocess.run([git, "-C", str(ROOT), "rev-parse", "HEAD"], capture_output=True, text=True, check=False)
     if head.returncode or not (ROOT / ".git").exists():
-        return context.skip(FIRST, "this is no clone with a commit, so there is nothing to clone afresh", "s")
+        raise RunDied("this is no clone with a commit, so there is nothing to clone afresh")
+    clone = Path(folder) / "clone"
+    seconds, _ = _run([git, "clone", "--quiet", "--no-hardlinks", str(ROOT), str(clone)])
+    return clone, head.stdout.strip(), seconds
+
+
+def tests(context: Context) -> Row:
+    """``./gossamer test`` in a fresh clone, with all that is built for it; tools are there already."""
+    if not context.full:
+        return context.skip(TESTS, "runs all tests: with --full", "min", bound=_MOST_TESTS)
+    with _folder() as folder, progress.bar(2, TESTS) as bar:
+        try:
+            clone, commit, _ = _cloned(folder)
+        except RunDied as error:
+            return context.skip(TESTS, str(error), "min", bound=_MOST_TESTS)
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("GOSSAMER_TEST")}
+        _run(_command("setup", "all", root=clone), env=environment)
+        bar.update(1)
+        seconds, done = _run(_command("test", root=clone), env=environment)
+        bar.update(1)
+    last = done.stdout.strip().splitlines()[-1:]
+    return _bounded(
+        context,
+        TESTS,
+        seconds / 60,
+        "min",
+        _MOST_TESTS,
+        least_ratio=1.0,
+        commit=commit,
+        processors=len(os.sched_getaffinity(0)),
+        said=last[0] if last else "",
+    )
+
+
+def first_run(context: Context) -> Row:
+    """From a fresh clone to the first result, with all that has to be downloaded and built for it."""
     with _folder() as folder, progress.bar(2, FIRST) as bar:
-        clone = Path(folder) / "clone"
-        cloning, _ = _run([git, "clone", "--quiet", "--no-hardlinks", str(ROOT), str(clone)])
+        try:
+            clone, commit, cloning = _cloned(folder)
+        except RunDied as error:
+            return context.skip(FIRST, str(error), "s")
         bar.update(1)
         try:
             running, done = _run(_command("run", "pagerank", root=clone), env=_fresh(os.environ))
         except RunDied as error:
             return context.skip(FIRST, f"the first run did not succeed: {error}", "s")
     downloaded = [float(number) for number in re.findall(r"([\d.]+) MB downloaded", done.stderr)]
-    config: dict[str, Any] = {"commit": head.stdout.strip(), "clone_seconds": cloning, "run_seconds": running}
+    config: dict[str, Any] = {"commit": commit, "clone_seconds": cloning, "run_seconds": running}
     config["download_mb"] = sum(downloaded) if downloaded else None
     return context.row(FIRST, cloning + running, "s", **config)
 
@@ -210,4 +248,4 @@ def _fresh(environment: Mapping[str, str]) -> dict[str, str]:
     return {**kept, "PIP_NO_CACHE_DIR": "1"}
 
 
-__all__ = ["compiling", "first_run", "peak", "start"]
+__all__ = ["compiling", "first_run", "peak", "start", "tests"]

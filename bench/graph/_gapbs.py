@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from gossamer import native
+from gossamer import builds
 from gossamer.errors import AnswerNo, InputError
 
 from ._answers import same_count, same_ranks
@@ -32,7 +32,7 @@ def program(folder: Path, name: str, into: Path) -> Path:
     source = folder / "src" / f"{name}.cc"
     if source.is_file():
         into.mkdir(parents=True, exist_ok=True)
-        command = [str(native.compiler()), *_FLAGS, "-o", str(into / name), str(source)]
+        command = [*builds.compiler(), *_FLAGS, "-o", str(into / name), str(source)]
         done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
         if done.returncode:
             errors = [line for line in done.stderr.splitlines() if "error" in line]

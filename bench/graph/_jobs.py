@@ -13,7 +13,7 @@ import numpy as np
 
 from gossamer import apps, run_app
 from gossamer.graph import CSR, Graph
-from gossamer.run_app import Result
+from gossamer.results import Result
 
 from ._answers import same_ranks
 from ._graphs import SEARCHES, SOURCES, Case

@@ -24,6 +24,7 @@ PEAK: Final = "pagerank.peak-mb"
 START: Final = "start-to-result.email-Enron"
 COMPILE: Final = "compile.vertex-s"
 FIRST: Final = "first-run-s"
+TESTS: Final = "test.default-min"
 LOADS: Final = tuple(
     f"load.{form}-mbs" for form in ("edges", "edges-weighted", "words", "mtx", "metis", "dimacs", "adjlist")
 )
@@ -76,7 +77,7 @@ def names() -> list[str]:
     """Every row of the suite."""
     scaling = [scaling_name(app, graph) for app in SCALED for graph in SCALING_GRAPHS]
     work = [work_name(app) for app in SCALED]
-    return [row.name for row in beside()] + scaling + work + [*LOADS, PEAK, START, COMPILE, FIRST]
+    return [row.name for row in beside()] + scaling + work + [*LOADS, PEAK, START, COMPILE, FIRST, TESTS]
 
 
 _BOUNDS: Final = (

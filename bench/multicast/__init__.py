@@ -38,7 +38,21 @@ SAMPLE = 400
 RACK, RACK_VERTICES = "rack48", 9_600
 CLUSTER, VERTICES = "quad4", 4_000
 SOURCES = 64
-_LAYOUT = mapper.Layout(state=8, flags=2, offset=2, edge=2, value=0, align=2, list=2, header=64)
+_LAYOUT = mapper.Layout(
+    state=8,
+    flags=2,
+    offset=2,
+    edge=2,
+    value=0,
+    align=2,
+    list=2,
+    header=64,
+    label=0,
+    label_align=1,
+    message=4,
+    own=0,
+    note=0,
+)
 _BASE = 0x4001_0000
 
 

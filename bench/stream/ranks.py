@@ -213,12 +213,13 @@ def same(element: int, found: Words, right: Words) -> npt.NDArray[np.bool_]:
 @dataclass(frozen=True)
 class Outcome:
     """Cycles from a collective's first open to its last, to the first beat that a kernel took, and to the last; frames
-    lost."""
+    lost; a report, where one was wanted."""
 
     opened: tuple[int, ...]
     first: tuple[int, ...]
     last: tuple[int, ...]
     lost: int
+    report: str = ""
 
 
 class Boards:
@@ -245,9 +246,10 @@ class Boards:
 
     def run(
         self, trees: Mapping[int, Mapping[int, Tree]], runs: Sequence[Run], *, limit: int, seed: int = 1, loss: int = 0,
-        stalls: bool = False,
+        stalls: bool = False, recover: int | None = None,
     ) -> Outcome:  # fmt: skip
-        """Runs them and compares all elements; AssertionError where one is wrong. ``trees`` is by kind and root."""
+        """Runs them and compares all elements; AssertionError where one is wrong. ``trees`` is by kind and root. With
+        ``recover`` a report must come before that run ends; the runs up to it are given up."""
         lines = [
             f"seed {seed}",
             f"loss {loss}",
@@ -260,6 +262,8 @@ class Boards:
                 lines += one.ways(kind, self.wiring) if kind % SECOND in PARTS else one.lines(kind)
         for number, run in enumerate(runs):
             lines += run.lines(number)
+        if recover is not None:
+            lines.append(f"recover {recover}")
         with tempfile.TemporaryDirectory() as folder:
             script, data, output = (Path(folder) / name for name in ("script", "input", "output"))
             script.write_text("\n".join(lines) + "\n")
@@ -273,6 +277,8 @@ class Boards:
             found = output.read_bytes()
         at = 0
         for number, run in enumerate(runs):
+            if recover is not None and number <= recover:
+                continue
             for right in wanted(self.wiring, trees.get(run.kind, {}), run):
                 assert len(found) >= at + right.nbytes, f"run {number}: elements are missing"
                 came: Words = np.frombuffer(found, BITS[run.element], len(right), at)
@@ -287,7 +293,8 @@ class Boards:
         told = [line for line in words if line[0] == "run"]
         lost = next(int(line[3]) for line in words if line[0] == "cycles")
         opened, first, last = (tuple(int(line[at]) for line in told) for at in (3, 5, 7))
-        return Outcome(opened, first, last, lost)
+        report = next((line for line in done.stdout.splitlines() if line.startswith("report ")), "")
+        return Outcome(opened, first, last, lost, report)
 
 
 def special(element: int) -> Words:

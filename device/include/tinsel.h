@@ -44,7 +44,8 @@ INLINE uint32_t tinselId(void) { return GS_CSR_READ(GS_CSR_THREAD_ID); }
 /// Address of a thread. Boards are numbered row by row without gaps.
 INLINE uint32_t tinselToAddr(uint32_t boardX, uint32_t boardY, uint32_t tileX, uint32_t tileY,
                              uint32_t coreId, uint32_t threadId) {
-  return (boardY * GS_BOARDS_WIDTH + boardX) << GS_ADDRESS_BOARD_LSB | tileY << GS_ADDRESS_TILE_Y_LSB |
+  uint32_t board = gsBoardOnWire(boardY * GS_BOARDS_WIDTH + boardX);
+  return board << GS_ADDRESS_BOARD_LSB | tileY << GS_ADDRESS_TILE_Y_LSB |
          tileX << GS_ADDRESS_TILE_X_LSB | coreId << TinselLogThreadsPerCore | threadId;
 }
 
@@ -52,7 +53,7 @@ INLINE uint32_t tinselToAddr(uint32_t boardX, uint32_t boardY, uint32_t tileX, u
 INLINE void tinselFromAddr(uint32_t addr, uint32_t* boardX, uint32_t* boardY, uint32_t* tileX,
                            uint32_t* tileY, uint32_t* coreId, uint32_t* threadId) {
   uint32_t thread = addr & ((1u << GS_ADDRESS_THREAD_BITS) - 1);
-  uint32_t board = (addr >> GS_ADDRESS_BOARD_LSB) & ((1u << GS_ADDRESS_BOARD_BITS) - 1);
+  uint32_t board = gsBoardInJob((addr >> GS_ADDRESS_BOARD_LSB) & ((1u << GS_ADDRESS_BOARD_BITS) - 1));
   *boardX = board % GS_BOARDS_WIDTH;
   *boardY = board / GS_BOARDS_WIDTH;
   *tileX = (addr >> GS_ADDRESS_TILE_X_LSB) & ((1u << GS_ADDRESS_TILE_X_BITS) - 1);

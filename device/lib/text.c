@@ -41,7 +41,8 @@ _Noreturn void __assert_fail(const char* what, const char* file, int line, const
   _exit(kAssertFailed);
 }
 
-_Noreturn void exit(int code) { _exit(code); }
+/// Weak: a library that has to know of a program's end has its own (device/mpi/start.c).
+__attribute__((weak)) _Noreturn void exit(int code) { _exit(code); }
 
 /// Traps, so that the host shows where.
 _Noreturn void abort(void) {

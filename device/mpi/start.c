@@ -13,15 +13,20 @@ int gsmpi_main(int argc, char** argv);
 extern const char* const gsmpi_arguments[];
 extern const int gsmpi_argument_count;
 
+/// The end of a rank. Who leaves the others without MPI_Finalize ends the run.
+static int leave(const char* where, int code) {
+  if (gsmpi.ready && !gsmpi.finalized) gsmpi_die(MPI_ERR_OTHER, where, "ends with code %d without MPI_Finalize", code);
+  return code;
+}
+
+_Noreturn void exit(int code) { _exit(leave("exit", code)); }
+
 int main(void) {
   int rank, size;
   transport_join(&rank, &size);
   const uint32_t thread = gossamerThread();
   if (thread % GSMPI_STRIDE || thread / GSMPI_STRIDE >= GSMPI_PER_BOARD || rank >= size) return 0;
-  const int code = gsmpi_main(gsmpi_argument_count, (char**)gsmpi_arguments);
-  if (gsmpi.ready && !gsmpi.finalized)
-    gsmpi_die(MPI_ERR_OTHER, "main", "ends with code %d without MPI_Finalize", code);
-  return code;
+  return leave("main", gsmpi_main(gsmpi_argument_count, (char**)gsmpi_arguments));
 }
 
 // ---------------------------------------------------------------------- memory of this thread

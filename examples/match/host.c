@@ -16,13 +16,13 @@ static int expect(const char *what, struct gs_match_result got, enum gs_match_st
 /* 0 if all answers were as MPI has it. */
 int match_example(const struct gs_match_bus *bus) {
   const uint32_t seed[4] = {0x9E3779B9u, 0x7F4A7C15u, 0xF39CC060u, 0x5CEDC834u};
-  struct gs_match_request any = {GS_MATCH_POST, 1, 0, 0, 0, 0, 1, 0, 7, 100};
-  struct gs_match_request from3 = {GS_MATCH_POST, 0, 0, 0, 0, 0, 1, 3, 7, 101};
-  struct gs_match_request message = {GS_MATCH_ARRIVE, 0, 0, 0, 0, 16, 1, 3, 7, 200};
-  struct gs_match_request probe = {GS_MATCH_PROBE, 1, 1, 0, 0, 0, 1, 0, 0, 300};
-  struct gs_match_request cancel = {GS_MATCH_CANCEL, 0, 0, 0, 0, 0, 0, 0, 0, 0};
-  struct gs_match_request clear = {GS_MATCH_CLEAR, 0, 0, 0, 0, 0, 0, 0, 0, 0};
-  struct gs_match_request count = {GS_MATCH_COUNT, 0, 0, 0, 0, 0, 0, 0, GS_MATCH_DELIVERED, 400};
+  struct gs_match_request any = {GS_MATCH_POST, 1, 0, 0, 0, 0, 1, 0, 7, 100, 0};
+  struct gs_match_request from3 = {GS_MATCH_POST, 0, 0, 0, 0, 0, 1, 3, 7, 101, 0};
+  struct gs_match_request message = {GS_MATCH_ARRIVE, 0, 0, 0, 0, 16, 1, 3, 7, 200, 0};
+  struct gs_match_request probe = {GS_MATCH_PROBE, 1, 1, 0, 0, 0, 1, 0, 0, 300, 0};
+  struct gs_match_request cancel = {GS_MATCH_CANCEL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+  struct gs_match_request clear = {GS_MATCH_CLEAR, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+  struct gs_match_request count = {GS_MATCH_COUNT, 0, 0, 0, 0, 0, 0, 0, GS_MATCH_DELIVERED, 400, 0};
   struct gs_match_result waits;
   int wrong = 0;
   if (gs_match_open(bus, seed)) {
@@ -41,6 +41,9 @@ int match_example(const struct gs_match_bus *bus) {
   probe.op = GS_MATCH_TAKE;
   wrong += expect("a matched probe takes it", gs_match_do(bus, &probe), GS_MATCH_MATCHED, 202);
   wrong += expect("and nothing is left", gs_match_do(bus, &probe), GS_MATCH_NONE, 0);
+  from3.now = 1;
+  wrong += expect("a receive that does not wait", gs_match_do(bus, &from3), GS_MATCH_FULL, 0);
+  from3.now = 0;
   from3.handle = 102;
   waits = gs_match_do(bus, &from3);
   cancel.handle = 102;

@@ -10,6 +10,7 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
+#include <array>
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>
@@ -30,7 +31,7 @@ namespace gossamer::host {
 namespace {
 
 constexpr uint32_t kBoards = GS_BOARDS_WIDTH * GS_BOARDS_HEIGHT;
-constexpr size_t kQueue = 1 << 20;  ///< messages that may wait for the host
+constexpr size_t kQueue = 1 << 20;  ///< messages that may wait for a host that reads none
 constexpr unsigned kPolls = 8389;   ///< of a host, behind the end: as many as on simulated boards
 constexpr std::chrono::milliseconds kPoll{1};
 
@@ -60,7 +61,7 @@ void refuse(const char* call, const std::string& what) { leave(2, std::string(ca
 /// The machine that the engine stands for.
 class Board {
  public:
-  using Message = std::vector<uint8_t>;
+  using Message = std::array<uint8_t, TinselBytesPerMsg>;
 
   /// Of each vertex the address of its thread.
   struct Graph {
@@ -121,8 +122,9 @@ class Board {
 
   void message(const void* bytes, uint32_t count) {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return messages.size() < kQueue || stop_; });
-    Message& message = messages.emplace_back(TinselBytesPerMsg);
+    // Lines may stand behind messages: a host that waits for lines has to get them.
+    changed_.wait(lock, [this] { return messages.size() < kQueue || wait_for_lines_ || stop_; });
+    Message& message = messages.emplace_back();
     std::memcpy(message.data() + 4, bytes, count);
     changed_.notify_all();
   }
@@ -144,6 +146,7 @@ class Board {
   template <typename Queue, typename Take>
   bool wait(const Queue& queue, const Take& take) {
     std::unique_lock lock(mutex_);
+    const Listens listens(*this, queue);
     changed_.wait(lock, [&] { return !queue.empty() || !running_; });
     if (queue.empty()) return false;
     take();
@@ -153,6 +156,7 @@ class Board {
   template <typename Queue>
   bool poll(const char* call, const Queue& queue) {
     std::unique_lock lock(mutex_);
+    const Listens listens(*this, queue);
     if (changed_.wait_for(lock, running_ ? kPoll : kPoll / 10, [&] { return !queue.empty(); })) {
       polls_ = 0;
       return true;
@@ -169,6 +173,25 @@ class Board {
   }
 
  private:
+  /// While the host waits for what is in a queue, with the lock held at both ends.
+  class Listens {
+   public:
+    template <typename Queue>
+    Listens(Board& board, const Queue& queue)
+        : board_(board), lines_(static_cast<const void*>(&queue) == &board.lines) {
+      if (!lines_) return;
+      ++board_.wait_for_lines_;
+      board_.changed_.notify_all();
+    }
+    ~Listens() { board_.wait_for_lines_ -= lines_; }
+    Listens(const Listens&) = delete;
+    Listens& operator=(const Listens&) = delete;
+
+   private:
+    Board& board_;
+    const bool lines_;
+  };
+
   void run(const std::shared_ptr<const Graph>& graph) {
     static const Graph& none = *new Graph{{}, {}, {}, 0, 0, 0, 0};  // outlives the exit handlers
     const Graph& its = graph ? *graph : none;
@@ -219,6 +242,7 @@ class Board {
   std::condition_variable changed_;
   std::thread thread_;
   bool ready_ = false, started_ = false, running_ = false;
+  unsigned wait_for_lines_ = 0;  ///< threads of the host
   unsigned polls_ = 0;
   int stop_ = 0;
 };

@@ -16,7 +16,7 @@ namespace gossamer::host {
 namespace {
 
 // Keys and bits of device/include/gossamer/hosted.h.
-constexpr uint32_t kAsked = 1, kWrongPin = 3, kAnswer = 0xFFFFFFFF;
+constexpr uint32_t kAsked = 1, kWrongPin = 3, kWrongEdge = 5, kToVertex = 0x80000000, kAnswer = 0xFFFFFFFF;
 constexpr uint32_t kSpoke = 1, kClosed = 2;
 constexpr uint32_t kGate = 0;  ///< address of the first thread
 constexpr uint32_t kFlitBytes = config::mailbox::flit_bytes;
@@ -67,7 +67,7 @@ Job::~Job() {
 
 void Job::send(uint32_t vertex, const void* message) {
   Words words{};
-  words[0] = graph_.locals[vertex] * std::max<uint32_t>(2, graph_.stateBytes) << 1 | 1;
+  words[0] = kToVertex | graph_.locals[vertex] * std::max<uint32_t>(2, graph_.stateBytes);
   std::memcpy(&words[1], message, graph_.messageBytes);
   spoke_ = true;
   link_->send(graph_.threads[vertex], words, 4 + graph_.messageBytes);
@@ -81,13 +81,16 @@ void Job::take() {
     std::memcpy(words.data(), messages.front().data(), sizeof words);
     if (words[0] == kAsked) {
       asked_ = true;
-    } else if (words[0] == kWrongPin) {
+    } else if (words[0] == kWrongPin || words[0] == kWrongEdge) {
       uint32_t vertex = 0;
       while (graph_.threads[vertex] != words[3] || graph_.locals[vertex] != words[2]) ++vertex;
-      const size_t pins = graph_.pins.size();
-      throw std::runtime_error("the vertex of index " + std::to_string(vertex) + " sends on pin " +
-                               std::to_string(words[1]) + ", but the graph has " + std::to_string(pins) +
-                               (pins == 1 ? " pin" : " pins"));
+      const bool pin = words[0] == kWrongPin;
+      const auto& rows = graph_.pins.at(0).offsets;
+      const uint64_t count = pin ? graph_.pins.size() : rows[vertex + 1] - rows[vertex];
+      throw std::runtime_error("the vertex of index " + std::to_string(vertex) + " sends " +
+                               (pin ? "on pin " : "along its edge ") + std::to_string(words[1]) +
+                               (pin ? ", but the graph has " : ", but it has ") + std::to_string(count) +
+                               (pin ? " pin" : " edge") + (count == 1 ? "" : "s"));
     } else {
       const auto* payload = reinterpret_cast<const uint8_t*>(&words[1]);
       up_.emplace_back(payload, payload + graph_.messageBytes);

@@ -299,15 +299,6 @@ constexpr Ways<A> findWays(std::index_sequence<I...>) {
 template <typename A>
 inline constexpr Ways<A> ways = findWays<A>(std::make_index_sequence<count<A>>{});
 
-/// Whether A has a Sum of floating-point numbers, which depends on the order and which no hardware adds up.
-template <typename A>
-constexpr bool sumsReals() {
-  for (size_t i = 0; i < count<A>; ++i) {
-    if (ways<A>.of[i] == Reduce::realSum) return true;
-  }
-  return false;
-}
-
 /// Two words as one.
 constexpr int64_t reduced(Reduce how, int64_t a, int64_t b) {
   switch (how) {

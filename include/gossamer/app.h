@@ -79,6 +79,7 @@ int runApp(const gs_graph* graph, const gs_run_options* options, gs_result** out
     RunOptions run = runOptions(*options);
     const PoolLease pool(run.threads ? run.threads : defaultThreads());
     run.pool = &*pool;
+    pool->stopAt(run.stop);
     result->prepare(*graph, *options, *pool);
     result->initialise(*pool);
     AppHost<App> host(result->app);
@@ -97,6 +98,7 @@ int openApp(const gs_graph* graph, const gs_run_options* options, gs_result** ou
   return guarded([&] {
     auto result = std::make_unique<AppResult<App>>();
     const PoolLease pool(options->threads ? options->threads : defaultThreads());
+    pool->stopAt(runOptions(*options).stop);
     result->prepare(*graph, *options, *pool);
     result->initialise(*pool);
     *problem = result->open();
@@ -154,8 +156,6 @@ std::string describeApp() {
   json += ",\"reads_edges\":" + std::string(rules::ReadsEdges<typename App::Vertex> ? "true" : "false");
   json += ",\"writes_edges\":" + std::string(rules::WritesEdges<typename App::Vertex> ? "true" : "false");
   json += ",\"goes_on\":" + std::string(rules::GoesOn<typename App::Vertex> ? "true" : "false");
-  const bool sumsReals = aggregates::sumsReals<typename App::Aggregates>();
-  json += ",\"sums_reals\":" + std::string(sumsReals ? "true" : "false");
   json += ",\"uses_weights\":" + std::string(std::is_empty_v<typename App::Edge> ? "false" : "true");
   json += ",\"state_bytes\":" + std::to_string(rules::bytesOf<typename App::State>());
   json += ",\"edge_bytes\":" + std::to_string(rules::bytesOf<typename App::Edge>());

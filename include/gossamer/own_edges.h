@@ -13,7 +13,7 @@
 /// second type is a note that the vertex keeps for each edge: zeros at the start, read and
 /// written by its handlers alone.
 ///
-/// The engines `cpu` and `shuffle` have this; `rtl` refuses such a vertex. A part of polite.h.
+/// All engines have this. A part of polite.h.
 #pragma once
 
 #include <stddef.h>

@@ -40,6 +40,8 @@ class PGraphOf {
   using M = typename V::Message;
   using P = typename V::Params;
 
+  PGraphOf() { detail::sayUncaught(); }
+
   /// The same for every vertex of the run.
   P params{};
 
@@ -119,16 +121,6 @@ class PGraphOf {
   }
 
   Job<V> onBoards() const {
-    if constexpr (aggregates::sumsReals<typename V::Aggregates>()) {
-      throw Error(
-          "start: the vertex's steps have a Sum of floating-point numbers, which barriers of the hardware do "
-          "not carry; take a FixedSum");
-    }
-    if constexpr (rules::ReadsEdges<V>) {
-      throw Error(
-          "start: the vertices read their own edges, which the hardware does not show them; take --engine cpu "
-          "or shuffle");
-    }
     auto run = std::make_unique<typename Job<V>::Running>();
     wire(*run);
     run->state = Array<S>(states_.size());

@@ -16,11 +16,12 @@ _PUBLIC = {
     "Graph": "gossamer.graph",
     "read_graph": "gossamer.graph",
     "write_graph": "gossamer.graph",
-    "Result": "gossamer.run_app",
+    "Result": "gossamer.results",
     "run": "gossamer.run_app",
     "start": "gossamer.changing",
     "Run": "gossamer.changing",
     "GossamerError": "gossamer.errors",
+    "GraphWarning": "gossamer.errors",
     "InputError": "gossamer.errors",
     "NoAnswer": "gossamer.errors",
 }
@@ -28,6 +29,7 @@ _PUBLIC = {
 __all__ = [
     "GossamerError",
     "Graph",
+    "GraphWarning",
     "InputError",
     "NoAnswer",
     "Result",

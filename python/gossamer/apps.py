@@ -92,13 +92,11 @@ class App:
     undirected: bool
     uses_weights: bool
     reads_edges: bool
-    """Its vertices read their own edges: engines on hardware have none to show them."""
+    """Its vertices read their own edges."""
     writes_edges: bool
     """Its vertices may change the values of edges that messages come along."""
     goes_on: bool
     """Its vertices know what to do where their graph has changed between two runs."""
-    sums_reals: bool
-    """Its steps have a Sum of floating-point numbers."""
     state_bytes: int
     message_bytes: int
     edge_bytes: int
@@ -210,7 +208,6 @@ def _load(header: Path, defines: tuple[str, ...]) -> App:
         reads_edges=about["reads_edges"],
         writes_edges=about["writes_edges"],
         goes_on=about["goes_on"],
-        sums_reals=about["sums_reals"],
         state_bytes=about["state_bytes"],
         message_bytes=about["message_bytes"],
         edge_bytes=about["edge_bytes"],

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import os
-import re
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -16,10 +15,12 @@ import numpy as np
 from gossamer import engines, native
 from gossamer.apps import App, Numbers
 from gossamer.engines import Change, Indices, Weights
+from gossamer.engines._given import labelled
 from gossamer.errors import InputError
 from gossamer.graph import CSR, Graph
 from gossamer.graph._graph import from_edges
-from gossamer.run_app import Result, check, checked
+from gossamer.results import Result
+from gossamer.run_app import check, checked
 
 _MOST_VERTICES = 2**32 - 2
 
@@ -198,7 +199,7 @@ class Run:
         try:
             self._standing.change(kind, number, ends, weights)
         except InputError as error:
-            text = re.sub(r"the vertex of index (\d+)", lambda m: f"vertex {self._label(int(m[1]))}", str(error))
+            text = labelled(str(error), self._label)
             raise InputError(text if text.startswith(f"{self.app.name}:") else f"{what}: {text}") from None
         if kind in {Change.WAKE, Change.RESET, Change.RESTART}:
             return
@@ -269,10 +270,12 @@ class Run:
         given = np.atleast_1d(np.asarray(weights))
         if given.ndim != 1 or len(given) != count or given.dtype.kind not in "iuf":
             raise InputError(f"add_edges: weights must be numbers, one for each of the {count} edges")
+        with np.errstate(over="ignore"):
+            exact = given if dtype.kind != "f" else np.ascontiguousarray(given, dtype)
+        if exact.dtype.kind == "f" and not np.isfinite(exact).all():
+            raise InputError(f"add_edges: a weight is no finite number of the graph's type, {dtype}")
         if dtype.kind == "f":
-            if not np.isfinite(given).all():
-                raise InputError("add_edges: a weight is no finite number")
-            return np.ascontiguousarray(given, dtype)
+            return exact
         limits = np.iinfo(dtype)
         for weight in given.tolist():
             if weight != int(weight) or not limits.min <= weight <= limits.max:

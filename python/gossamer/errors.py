@@ -61,6 +61,10 @@ class NoAnswer(RunDied):
     """The run ended, and what it came to is no answer: it had not converged, or a value overflowed."""
 
 
+class GraphWarning(UserWarning):
+    """What an application makes of a graph that may surprise; the command prints it as a note."""
+
+
 def signal_name(number: int) -> str:
     """What a signal is called in a message. Of the real-time ones only the first and the last have names."""
     try:

@@ -118,16 +118,18 @@ class _Asked:
         self._files = [self._wake, self._wakes]
         self._poll = select.poll()
         self._poll.register(self._wake, select.POLLIN)
+        self._wakes_before: int | None = None
         if threading.current_thread() is not threading.main_thread():
             return
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             if signal.getsignal(number) not in (signal.SIG_IGN, None):
                 self._before[number] = signal.signal(number, self._note)
+        # Python calls our handler between two steps of its own: a signal just before a wait would be heard of when that
+        # ends. What Python's own handler writes ends the wait.
+        self._wakes_before = signal.set_wakeup_fd(self._wakes, warn_on_full_buffer=False)
 
     def _note(self, number: int, _frame: FrameType | None) -> None:
         self.signals.append((time.monotonic(), number))
-        with contextlib.suppress(BlockingIOError):
-            os.write(self._wakes, b"!")
 
     def follow(self, child: subprocess.Popen[bytes]) -> None:
         """The end of this child wakes ``wait`` too."""
@@ -142,6 +144,8 @@ class _Asked:
             os.read(self._wake, 4096)
 
     def close(self) -> None:
+        if self._wakes_before is not None:
+            signal.set_wakeup_fd(self._wakes_before)
         for number, handler in self._before.items():
             signal.signal(number, handler)
         for file in self._files:

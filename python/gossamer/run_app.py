@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Running an application on a graph, and its result."""
+"""Running an application on a graph."""
 
 from __future__ import annotations
 
 import decimal
 import operator
 import os
-from collections.abc import Iterable, Mapping
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,89 +15,13 @@ import numpy as np
 
 from gossamer import apps, engines, native
 from gossamer.apps import App, Numbers, Parameter
-from gossamer.errors import InputError
+from gossamer.errors import GraphWarning, InputError
 from gossamer.graph import Graph
+from gossamer.results import Result
 
 MOST_THREADS = 1024
-_BEFORE = frozenset({"parent", "previous"})
-"""Columns that name the vertex before, on a way."""
-
-Values = np.ndarray[tuple[int], np.dtype[np.generic]]
-
-
 Value = float | str | bool
 """Of a parameter, as people give it."""
-
-
-@dataclass(frozen=True)
-class Result:
-    """What a run gives back; arrays are in index order."""
-
-    app: App
-    graph: Graph
-    columns: dict[str, Values]
-    """One array for each of the application's columns."""
-    totals: dict[str, int | float]
-    """What the aggregates of the last step have come to, as the application names them; vertices as indices."""
-    stats: dict[str, Any]
-    """Sends, deliveries, steps and the like; the same for every engine."""
-    seconds: float
-    """From the graph in memory to the values."""
-
-    def __repr__(self) -> str:
-        columns = ", ".join(f"{name} {values.dtype}" for name, values in self.columns.items())
-        totals = "".join(f", {name} {value}" for name, value in self.totals.items())
-        return f"<Result of {self.app.name} on {self.graph!r}: {columns}{totals}; {self.seconds:.3g} s>"
-
-    @property
-    def values(self) -> Values:
-        """The first column."""
-        return next(iter(self.columns.values()))
-
-    def named(self, column: str) -> Any:
-        """A column as a person reads it: vertices by their labels, all else as it is.
-
-        Labels are an array of int64 or of text; where there is no vertex, a number below all
-        labels (-1, if none is negative) or the empty text.
-        """
-        about = next((c for c in self.app.columns if c.name == column), None)
-        if about is None:
-            raise InputError(f"{self.app.name} has no column {column!r}; it has: {', '.join(self.columns)}")
-        values: np.ndarray[Any, Any] = self.columns[column]
-        if not about.vertex:
-            return values
-        there = about.present(values)
-        wrong = there & ~((values >= 0) & (values < self.graph.vertices))
-        if wrong.any():
-            at = int(np.flatnonzero(wrong)[0])
-            where = f"{self.app.name}: {column} of vertex {self.graph.label_of(at)}"
-            raise InputError(f"{where} is {values[at]}, which is no index of a vertex; correct the application")
-        return self.graph.labels_at(values, there)
-
-    def path(self, to: str | int) -> list[str | int]:
-        """The labels of the vertices on the way to one, its start first.
-
-        For applications that tell the vertex before each (``bfs``, ``sssp-paths``: a column ``parent`` or
-        ``previous``). Raises InputError where no way leads there.
-        """
-        before = next((c for c in self.app.columns if c.vertex and c.name in _BEFORE), None)
-        if before is None:
-            raise InputError(f"{self.app.name} tells no paths; bfs and sssp-paths do")
-        at = self.graph.index_of(to)
-        if not self.app.columns[0].present(self.values)[at]:
-            raise InputError(f"{self.app.name}: no way leads to vertex {self.graph.label_of(at)}")
-        there = before.present(self.columns[before.name])
-        way = [at]
-        while there[way[-1]]:
-            if len(way) > self.graph.vertices:
-                raise InputError(f"{self.app.name}: {before.name} goes round in a circle; correct the application")
-            way.append(int(self.columns[before.name][way[-1]]))
-        return [self.graph.label_of(v) for v in reversed(way)]
-
-    @property
-    def labels(self) -> Any:
-        """The vertices' own labels, beside the values; None: index + ``graph.base``."""
-        return self.graph.labels
 
 
 @dataclass(frozen=True)
@@ -125,7 +50,8 @@ def run(
     ``threads`` None uses every CPU. ``parameters`` are the application's own
     (``./gossamer run APP --help`` lists them); vertices are given by label, several as a list.
     Raises InputError where the application, a parameter or the graph is wrong, NoAnswer
-    where the application says that what it came to is none (not converged, overflow).
+    where the application says that what it came to is none (not converged, overflow). Warns (GraphWarning) where
+    it ignores the graph's weights, or takes 1 because there are none.
     """
     compiled = checked(app, graph, threads)
     numbers = check(compiled, graph, parameters)
@@ -149,7 +75,17 @@ def checked(app: str | os.PathLike[str] | App, graph: Graph, threads: int | None
         raise InputError(f"{graph.name or 'the graph'} has no vertices")
     if threads is not None and not 1 <= threads <= MOST_THREADS:
         raise InputError(f"threads: {threads} is not from 1 to {MOST_THREADS}")
+    for note in weight_notes(compiled, graph):
+        warnings.warn(note, GraphWarning, stacklevel=3)
     return compiled
+
+
+def weight_notes(app: App, graph: Graph) -> Iterator[str]:
+    """What the application makes of the weights, where that may surprise."""
+    if graph.weighted and not app.uses_weights:
+        yield f"{app.name} takes no notice of weights; those of the graph are ignored"
+    if not graph.weighted and app.uses_weights and graph.edges:
+        yield f"the graph has no weights; to {app.name} every edge has the weight 1"
 
 
 def check(app: App, graph: Graph, parameters: Mapping[str, Value | Iterable[Value]]) -> Numbers:

@@ -7,6 +7,7 @@ noc/gs_mesh_local.sv
 board/gs_board_pkg.sv
 board/gs_board_settings.sv
 board/gs_board_reports.sv
+board/gs_board_refusals.sv
 board/gs_board_relay.sv
 board/gs_board_control.sv
 board/gs_board_job.sv

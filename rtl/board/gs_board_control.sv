@@ -44,6 +44,8 @@ module gs_board_control
   // What is set
   output logic       [12:0]         host_here_o,
   output place_t     [Jobs-1:0]     place_o,
+  output logic       [Jobs-1:0]     clear_o,
+  output logic       [Tiles-1:0]    clear_tiles_o,
   output logic       [Tiles-1:0][4:0]  job_o,
   output logic       [Tiles-1:0][31:0] host_o,
   output gs_address_pkg::cluster_t  cluster_o,
@@ -67,7 +69,10 @@ module gs_board_control
   input  logic       [31:0]         host_sent_i,
   input  logic       [31:0]         host_received_i,
   input  logic                      stray_i,
-  input  logic       [4:0]          stray_job_i
+  input  logic       [4:0]          stray_job_i,
+  input  gs_idle_pkg::idle_refusal_t [Tiles-1:0][1:0] refusals_i,
+  input  logic       [Ports-1:0]    entered_i,
+  input  logic       [2:0]          under_way_i
 );
   // --------------------------------------------------------------- channels
   logic [Vnets-1:0] from_valid, from_credit, to_valid, to_credit, offered, taken, sends, room;
@@ -168,6 +173,8 @@ module gs_board_control
     .table_entry_o,
     .host_here_o,
     .place_o,
+    .clear_o,
+    .clear_tiles_o,
     .job_o,
     .host_o,
     .cluster_o,
@@ -216,6 +223,9 @@ module gs_board_control
                                 + 32'($countones(idle_refused_i));
       counts_q.host_sent     <= host_sent_i;
       counts_q.host_received <= host_received_i;
+      counts_q.tile_refused  <= tile_refused;
+      counts_q.entered       <= counts_q.entered + 32'($countones(entered_i));
+      counts_q.under_way     <= under_way_i;
       refused_q              <= refuses || relay_refused || stray || idle_refused_i != '0;
     end
     // Of several in one cycle the first is told; all are counted.
@@ -224,6 +234,19 @@ module gs_board_control
     else if (idle_refused_i != '0) {refusal_q, word_q} <= {4'(RefusalRoom), packet_q.head[31:0]};
     else {refusal_q, word_q} <= {4'(RefusalKind), flit.payload[31:0]};
   end
+
+  logic [31:0] tile_refused;
+  logic told, tells;
+  told_refusal_t refusal;
+  gs_board_refusals u_refusals (
+    .clk_i,
+    .rst_ni,
+    .refusals_i,
+    .valid_o (tells),
+    .told_i  (told),
+    .refusal_o(refusal),
+    .count_o (tile_refused)
+  );
 
   gs_board_reports #(
     .Links  (Links),
@@ -247,6 +270,10 @@ module gs_board_control
     .refused_word_i(word_q),
     .stray_i,
     .stray_job_i,
+    .tile_i        (tells),
+    .tile_refusal_i(refusal),
+    .tile_count_i  (tile_refused),
+    .tile_told_o   (told),
     .out_valid_o   (report_valid),
     .out_ready_i   (report_ready),
     .out_o         (report_flit)

@@ -22,7 +22,7 @@ module gs_board_fabric
   /// places for jobs, 1 to 16
   parameter  int unsigned Jobs    = 1,
   /// log2 of the routing table's entries
-  parameter  int unsigned TableW  = 10,
+  parameter  int unsigned TableW  = SwitchTableBits,
   /// log2 of the beats in each channel's cache of records
   parameter  int unsigned CacheW  = 9,
   /// sizes of the links
@@ -109,6 +109,11 @@ module gs_board_fabric
   logic [12:0] host_here;
   logic [7:0] burst;
   place_t [Jobs-1:0] place;
+  logic [Jobs-1:0] clear;
+  logic [Tiles-1:0] clear_tiles;
+  idle_refusal_t [Tiles-1:0][1:0] refusals;
+  logic [Ports-1:0] entered;
+  logic [2:0] under_way;
 
   // Idle detection, by place
   logic [Jobs-1:0][4:0] job;
@@ -128,6 +133,10 @@ module gs_board_fabric
       // A tile is in one place at most.
       command_o |= command[j];
     end
+    for (int unsigned t = 0; t < Tiles; t++) begin
+      command_o[t].clear = clear_tiles[t];
+      refusals[t]        = status_i[t].refusals;
+    end
   end
 
   gs_board_network #(
@@ -145,6 +154,7 @@ module gs_board_fabric
     .board_i,
     .job_i             (job),
     .wave_i            (wave),
+    .clear_i           (clear),
     .host_i            (host_here),
     .burst_i           (burst),
     .flush_i           (flush),
@@ -190,6 +200,8 @@ module gs_board_fabric
     .nobody_o          (nobody),
     .nobody_dest_o     (nobody_dest),
     .bad_o             (bad),
+    .entered_o         (entered),
+    .under_way_o       (under_way),
     .empty_o
   );
 
@@ -219,6 +231,8 @@ module gs_board_fabric
     .table_entry_o   (table_entry),
     .host_here_o     (host_here),
     .place_o         (place),
+    .clear_o         (clear),
+    .clear_tiles_o   (clear_tiles),
     .job_o,
     .host_o,
     .cluster_o,
@@ -240,13 +254,17 @@ module gs_board_fabric
     .host_sent_i     (host_sent),
     .host_received_i (host_received),
     .stray_i         (stray),
-    .stray_job_i     (stray_job)
+    .stray_job_i     (stray_job),
+    .refusals_i      (refusals),
+    .entered_i       (entered),
+    .under_way_i     (under_way)
   );
 
   gs_host_port #(.Jobs(Jobs)) u_host (
     .clk_i,
     .rst_ni,
     .place_i     (place),
+    .clear_i     (clear),
     .hold_o      (hold),
     .open_i      (open),
     .epoch_i     (host_epoch),
@@ -279,6 +297,7 @@ module gs_board_fabric
       .rst_ni,
       .board_i,
       .place_i       (place[j]),
+      .clear_i       (clear[j]),
       .status_i,
       .begun_i,
       .command_o     (command[j]),

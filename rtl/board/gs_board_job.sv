@@ -3,7 +3,8 @@
 /// A place for a job on a board: its idle detection, with the packets for it.
 ///
 /// Endpoints are all tiles, all multicast routers and the host's port. The state of each comes one register late, and
-/// what it is told meets one register there.
+/// what it is told meets one register there. One endpoint more stands for messages of the job that tiles of other jobs
+/// have refused: nobody else counts that they came, and the job would wait for them for ever.
 module gs_board_job
   import gs_board_pkg::*;
   import gs_idle_pkg::*;
@@ -17,6 +18,8 @@ module gs_board_job
   input  logic                        rst_ni,
   input  logic          [11:0]        board_i,
   input  place_t                      place_i,
+  /// one cycle: the place has got a job, and begins anew
+  input  logic                        clear_i,
   // Endpoints
   input  idle_status_t  [Tiles-1:0]   status_i,
   input  logic          [Tiles-1:0]   begun_i,
@@ -40,17 +43,18 @@ module gs_board_job
   input  logic                        out_ready_i,
   output flit_t                       out_o
 );
-  localparam int unsigned Endpoints = Tiles + Routers + 1;
+  localparam int unsigned Endpoints = Tiles + Routers + 2;
   logic [Endpoints-1:0] member;
   idle_status_t [Endpoints-1:0] status;
   idle_command_t [Endpoints-1:0] command;
   idle_status_t [Routers-1:0] routers_q;
-  idle_status_t host_q;
-  logic held_q, wave_q, in_valid, in_ready;
+  idle_status_t host_q, strays;
+  logic held_q, wave_q, in_valid, in_ready, job_rst_n;
   flit_t in;
 
-  assign member    = place_i.valid ? {{(Routers + 1) {1'b1}}, place_i.tiles} : '0;
-  assign status    = {host_q, routers_q, status_i};
+  assign member    = place_i.valid ? {{(Routers + 2) {1'b1}}, place_i.tiles} : '0;
+  assign status    = {strays, host_q, routers_q, status_i};
+  assign job_rst_n = rst_ni && !clear_i;
   assign command_o = command[Tiles-1:0];
   assign wave_o    = wave_q;
 
@@ -69,9 +73,31 @@ module gs_board_job
     end
   end
 
+  // Refused messages are counted a cycle behind the refusal.
+  logic [2*Tiles-1:0] stray_d, stray_q;
+  logic [31:0] strays_q;
+  always_comb begin
+    for (int unsigned t = 0; t < Tiles; t++) begin
+      for (int unsigned k = 0; k < 2; k++) begin
+        stray_d[2*t+k] = status_i[t].refusals[k].valid && status_i[t].refusals[k].why == RefusalJob
+            && status_i[t].refusals[k].job == place_i.job && place_i.valid;
+      end
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    if (!job_rst_n) begin
+      stray_q  <= '0;
+      strays_q <= '0;
+    end else begin
+      stray_q  <= stray_d;
+      strays_q <= strays_q + 32'($countones(stray_q));
+    end
+  end
+  assign strays = '{idle: 1'b1, vote: 1'b1, received: strays_q, default: '0};
+
   gs_idle_inbox #(.Children(Children)) u_inbox (
     .clk_i,
-    .rst_ni,
+    .rst_ni     (job_rst_n),
     .valid_i    (packet_valid_i),
     .two_i      (packet_i.flits == 2'd2),
     .head_i     (packet_i.head),
@@ -90,7 +116,7 @@ module gs_board_job
     .Children (Children)
   ) u_idle (
     .clk_i,
-    .rst_ni,
+    .rst_ni     (job_rst_n),
     .board_i,
     .job_i      (place_i.job),
     .member_i   (member),

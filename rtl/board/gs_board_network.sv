@@ -25,7 +25,7 @@ module gs_board_network
   /// jobs that idle detection looks at
   parameter  int unsigned Jobs     = 1,
   /// log2 of the routing table's entries
-  parameter  int unsigned TableW   = 10,
+  parameter  int unsigned TableW   = SwitchTableBits,
   /// log2 of the beats in each channel's cache of records
   parameter  int unsigned CacheW   = 9,
   /// sizes of the links
@@ -43,6 +43,8 @@ module gs_board_network
   /// jobs that idle detection looks at, and the board's colour of each job's messages
   input  logic      [Jobs-1:0][4:0] job_i,
   input  logic      [31:0]          wave_i,
+  /// one cycle: this job begins anew
+  input  logic      [Jobs-1:0]      clear_i,
   /// 1 and the number of the host at a local port, or 0
   input  logic      [12:0]          host_i,
   /// flits for which an ingress keeps an egress (SMI's R)
@@ -98,6 +100,10 @@ module gs_board_network
   output logic      [Ports-1:0]     nobody_o,
   output logic      [31:0]          nobody_dest_o[Ports],
   output logic      [Routers-1:0]   bad_o,
+  /// a packet has entered the switch by this port, neither of the control network nor an answer
+  output logic      [Ports-1:0]     entered_o,
+  /// packets are in the switch, in multicast routers, in links or not yet acknowledged over them
+  output logic      [2:0]           under_way_o,
   /// no packet is in the switch
   output logic                      empty_o
 );
@@ -123,6 +129,9 @@ module gs_board_network
   channels_t raw_valid[Routers], raw_credit[Routers];
   flit_t raw[Routers];
 
+  logic [Links-1:0] link_busy;
+  logic [Routers-1:0] router_empty;
+
   // ---------------------------------------------------------------- ports
   for (genvar e = 0; e < Exits; e++) begin : gen_exit
     assign raw_valid[e] = spread(mesh_in_valid_i[e]);
@@ -136,7 +145,9 @@ module gs_board_network
   for (genvar l = 0; l < Links; l++) begin : gen_link
     localparam int unsigned Port = Exits + l;
     channels_t tx_valid, tx_ready, rx_valid, rx_ready;
+    logic idle, empty;
     flit_t tx, rx;
+    assign link_busy[l] = !idle || !empty || rx_valid != '0;
 
     gs_link #(.Shape(Shape)) u_link (
       .clk_i,
@@ -157,6 +168,7 @@ module gs_board_network
       .mac_rx_keep_i (mac_rx_keep_i[l]),
       .mac_rx_last_i (mac_rx_last_i[l]),
       .mac_rx_error_i(mac_rx_error_i[l]),
+      .idle_o        (idle),
       .up_o          (up_o[l]),
       .events_o      (events_o[l]),
       .counters_o    (counters_o[l])
@@ -177,6 +189,7 @@ module gs_board_network
       .in_valid_i (out_valid[Port]),
       .in_i       (out[Port]),
       .in_credit_o(out_credit[Port]),
+      .empty_o    (empty),
       .tx_valid_o (tx_valid),
       .tx_ready_i (tx_ready),
       .tx_flit_o  (tx)
@@ -281,13 +294,15 @@ module gs_board_network
       .received_tag_o(received_tag),
       .bad_o         (bad),
       .lookup_o      (unused_lookup),
-      .hit_o         (unused_hit)
+      .hit_o         (unused_hit),
+      .empty_o       (router_empty[r])
     );
     for (genvar j = 0; j < Jobs; j++) begin : gen_job
       gs_multicast_idle #(.Vcs(Vcs)) u_idle (
         .clk_i,
         .rst_ni,
         .job_i         (job_i[j]),
+        .clear_i       (clear_i[j]),
         .entered_i     (entered),
         .entered_tag_i (entered_tag),
         .sent_i        (sent),
@@ -347,4 +362,13 @@ module gs_board_network
     .nobody_dest_o,
     .empty_o
   );
+
+  // -------------------------------------------------------- what is under way
+  always_ff @(posedge clk_i) begin
+    for (int unsigned p = 0; p < Ports; p++) begin
+      entered_o[p] <= rst_ni && in_valid[p] != '0 && in[p].last && in[p].vnet != VnetControl
+          && !(in[p].vnet == VnetReply && in[p].kind == FlitKindHeader);
+    end
+    under_way_o <= {link_busy != '0, router_empty != '1, !empty_o};
+  end
 endmodule

@@ -43,7 +43,21 @@ package gs_board_pkg;
     logic [31:0] relayed;
     logic [31:0] host_sent;
     logic [31:0] host_received;
+    logic [31:0] tile_refused;
+    logic [31:0] entered;
+    logic [2:0]  under_way;
   } counts_t;
+
+  /// A message that a tile has refused, as it is told
+  typedef struct packed {
+    logic [3:0] why;
+    logic [4:0] job;
+    logic [3:0] tile_y;
+    logic [3:0] tile_x;
+  } told_refusal_t;
+
+  /// Number of no job: that of tiles without a place
+  localparam logic [4:0] NoJob = 5'd31;
 
   /// Boards by number: a list as control_relay and idle_tree have it
   typedef struct packed {

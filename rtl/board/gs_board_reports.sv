@@ -36,6 +36,11 @@ module gs_board_reports
   input  logic [31:0]           refused_word_i,
   input  logic                  stray_i,
   input  logic [4:0]            stray_job_i,
+  // Of messages that tiles have refused: there is one to tell, which, and how many there were; it is told
+  input  logic                  tile_i,
+  input  told_refusal_t         tile_refusal_i,
+  input  logic [31:0]           tile_count_i,
+  output logic                  tile_told_o,
   // To the reply network
   output logic                  out_valid_o,
   input  logic                  out_ready_i,
@@ -43,15 +48,16 @@ module gs_board_reports
 );
   // ---------------------------------------------------------------- events
   // Sources by number: up, down, restarted, mismatch of each link; nobody of each port; records of each router;
-  // refused; stray messages.
+  // refused; stray messages; messages that tiles refused, which wait outside.
   localparam int unsigned Nobody = 4 * Links;
   localparam int unsigned Record = Nobody + Ports;
   localparam int unsigned Control = Record + Routers;
   localparam int unsigned Stray = Control + 1;
-  localparam int unsigned Sources = Stray + 1;
+  localparam int unsigned Tile = Stray + 1;
+  localparam int unsigned Sources = Tile + 1;
   localparam int unsigned SourceW = $clog2(Sources);
 
-  logic [Sources-1:0] comes, waits_q, sends, granted;
+  logic [Sources-1:0] comes, waits_q, waits, sends, granted;
   logic [SourceW-1:0] at;
   logic [31:0] dest_q[Ports];
   logic [35:0] refused_q;
@@ -68,11 +74,13 @@ module gs_board_reports
   end
 
   logic event_valid, event_ready, event_load;
-  assign event_load = (waits_q != '0) && reports_i != '0 && (!event_valid || event_ready);
+  assign waits = {tile_i, waits_q[Tile-1:0]};
+  assign event_load = (waits != '0) && reports_i != '0 && (!event_valid || event_ready);
+  assign tile_told_o = sends[Tile];
   gs_arbiter #(.N(Sources)) u_next (
     .clk_i,
     .rst_ni,
-    .req_i    (waits_q),
+    .req_i    (waits),
     .gnt_o    (granted),
     .idx_o    (at),
     .advance_i(event_load)
@@ -111,6 +119,10 @@ module gs_board_reports
     if (granted[Stray]) begin
       event_d.what  = BoardEventJob;
       event_d.value = 64'(stray_q);
+    end
+    if (granted[Tile]) begin
+      event_d.what  = BoardEventTileRefused;
+      event_d.value = {15'd0, tile_refusal_i, tile_count_i};
     end
   end
 
@@ -180,7 +192,7 @@ module gs_board_reports
   assign out_o = '{kind: FlitKindHeader, last: 1'b1, vnet: VnetReply, dest: reports_i, payload: payload, default: '0};
 
   logic unused;
-  assign unused = ^{at, count};
+  assign unused = ^{at, count, waits_q[Tile]};
 
   `GS_ASSERT_NOW(an_answer_finds_room, !answer_valid_i || answered)
 endmodule

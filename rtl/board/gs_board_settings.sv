@@ -39,6 +39,9 @@ module gs_board_settings
   /// 1 and the number of the host that the table says is here
   output logic       [12:0]         host_here_o,
   output place_t     [Jobs-1:0]     place_o,
+  /// one cycle: a place has got a job; tiles that it had or has
+  output logic       [Jobs-1:0]     clear_o,
+  output logic       [Tiles-1:0]    clear_tiles_o,
   output logic       [Tiles-1:0][4:0]  job_o,
   output logic       [Tiles-1:0][31:0] host_o,
   output gs_address_pkg::cluster_t  cluster_o,
@@ -136,7 +139,7 @@ module gs_board_settings
         end
         ControlOpJob: begin
           if (32'(job.place) >= Jobs) refused = RefusalPlace;
-          else if (job_taken) refused = RefusalJob;
+          else if (job_taken || job.job == NoJob) refused = RefusalJob;
           else if (tiles_taken) refused = RefusalMask;
         end
         ControlOpCluster: begin
@@ -146,7 +149,7 @@ module gs_board_settings
         ControlOpRelay: if (bad_relay) refused = RefusalPlace;
         default: begin
           if (read.unit != BoardUnit && 32'(read.unit) >= Links) refused = RefusalPlace;
-          else if (read.counter > ((read.unit == BoardUnit) ? BoardCounterHostReceived : LinkCounterState)) begin
+          else if (read.counter > ((read.unit == BoardUnit) ? BoardCounterUnderWay : LinkCounterState)) begin
             refused = RefusalAddress;
           end
         end
@@ -214,14 +217,20 @@ module gs_board_settings
       burst_q     <= 8'd8;
       flush_q     <= 1'b0;
       children_q  <= '0;
+      clear_o       <= '0;
+      clear_tiles_o <= '0;
     end else begin
-      flush_q <= 1'b0;
+      flush_q       <= 1'b0;
+      clear_o       <= '0;
+      clear_tiles_o <= '0;
       if (sets) begin
         unique case (op)
           ControlOpJob: begin
             for (int unsigned j = 0; j < Jobs; j++) begin
               if (32'(job.place) == j) begin
-                place_q[j] <= '{valid: 1'b1, job: job.job, tiles: job.tiles[Tiles-1:0], host: job.host};
+                place_q[j]    <= '{valid: 1'b1, job: job.job, tiles: job.tiles[Tiles-1:0], host: job.host};
+                clear_o[j]    <= 1'b1;
+                clear_tiles_o <= place_q[j].tiles | job.tiles[Tiles-1:0];
               end
             end
           end
@@ -249,7 +258,7 @@ module gs_board_settings
   assign children_o  = children_q;
   for (genvar t = 0; t < Tiles; t++) begin : gen_tile
     always_ff @(posedge clk_i) begin
-      job_o[t]  <= '0;
+      job_o[t]  <= NoJob;
       host_o[t] <= NoHost;
       for (int unsigned j = 0; j < Jobs; j++) begin
         if (rst_ni && place_q[j].valid && place_q[j].tiles[t]) begin
@@ -277,7 +286,10 @@ module gs_board_settings
         BoardCounterRefused:      value = counts_i.refused;
         BoardCounterRelayed:      value = counts_i.relayed;
         BoardCounterHostSent:     value = counts_i.host_sent;
-        default:                  value = counts_i.host_received;
+        BoardCounterHostReceived: value = counts_i.host_received;
+        BoardCounterTileRefused:  value = counts_i.tile_refused;
+        BoardCounterEntered:      value = counts_i.entered;
+        default:                  value = 32'(counts_i.under_way);
       endcase
     end else begin
       unique case (read.counter)

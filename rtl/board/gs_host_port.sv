@@ -27,6 +27,8 @@ module gs_host_port
   input  logic                        rst_ni,
   // Idle detection, by place
   input  place_t       [Jobs-1:0]     place_i,
+  /// one cycle: the place has got a job, whose counts begin anew
+  input  logic         [Jobs-1:0]     clear_i,
   output logic         [Jobs-1:0]     hold_o,
   input  logic         [Jobs-1:0]     open_i,
   input  logic         [Jobs-1:0][1:0] epoch_i,
@@ -251,8 +253,8 @@ module gs_host_port
       sent_o     <= sent_o + 32'(sends);
       received_o <= received_o + 32'(receives);
       for (int unsigned j = 0; j < Jobs; j++) begin
-        sent_q[j]     <= sent_q[j] + 32'(sends && passing.place == PlaceW'(j));
-        received_q[j] <= received_q[j] + 32'(receives && arriving.place == PlaceW'(j));
+        sent_q[j]     <= clear_i[j] ? '0 : sent_q[j] + 32'(sends && passing.place == PlaceW'(j));
+        received_q[j] <= clear_i[j] ? '0 : received_q[j] + 32'(receives && arriving.place == PlaceW'(j));
       end
       stray_o <= stray_out || stray_in || cut != '0;
     end

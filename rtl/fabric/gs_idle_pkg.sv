@@ -13,6 +13,13 @@ package gs_idle_pkg;
     logic [IdleWords-1:0][1:0] op;
   } idle_given_t;
 
+  /// A packet that a tile has refused, for one cycle; `why` is job only for a message of another job.
+  typedef struct packed {
+    logic                   valid;
+    gossamer_pkg::refusal_e why;
+    logic [4:0]             job;
+  } idle_refusal_t;
+
   /// State of an endpoint; all fields but the chunk were taken in the same cycle.
   typedef struct packed {
     /// no thread of it can go on by itself and nothing is under way inside
@@ -31,6 +38,8 @@ package gs_idle_pkg;
     /// 1: `chunk` is the next of its words, in the order of `scan_last` (idle_command_t)
     logic        chunk_valid;
     logic [IdleChunk-1:0] chunk;
+    /// of a tile: what its mailbox refuses, and what it refuses beside
+    idle_refusal_t [1:0] refusals;
   } idle_status_t;
 
   /// What a board tells its endpoints, all in the same cycle.
@@ -46,6 +55,8 @@ package gs_idle_pkg;
     /// results, ahead of the release: words from the lowest chunk on
     logic        chunk_valid;
     logic [IdleChunk-1:0] chunk;
+    /// one cycle: the endpoint gets a job. Epoch, counts and words begin anew; none of its threads is started
+    logic        clear;
   } idle_command_t;
 
   /// The endpoints of a board in one cycle, or some of them.

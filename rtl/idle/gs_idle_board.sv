@@ -220,7 +220,7 @@ module gs_idle_board
   assign command_d = '{
       release_all: release_now, agreed: agreed_q, wave: release_now ? 1'b0 : wave_q ^ flipped_q,
       scan: state_q == Watch && state_d == Scan, op: cut.given.op,
-      chunk_valid: state_q == Deliver && down_q, chunk: words_q[0][IdleChunk-1:0]
+      chunk_valid: state_q == Deliver && down_q, chunk: words_q[0][IdleChunk-1:0], clear: 1'b0
     };
   always_ff @(posedge clk_i) begin
     command_q[0] <= command_d;

@@ -37,8 +37,8 @@ module gs_idle_tree
           idle: status.idle, vote: status.vote, started: status.started, count: status.sent - status.received,
           given: status.given, chunk_valid: status.chunk_valid, chunk: status.chunk
         } : Nothing;
-      logic unused_epoch;
-      assign unused_epoch = ^status.epoch;
+      logic unused;
+      assign unused = ^{status.epoch, status.refusals};
     end else begin : gen_nothing
       assign cut[i]     = Nothing;
     end

@@ -38,6 +38,8 @@ module gs_link
   input  logic                mac_rx_last_i,
   /// with the last word: the frame is damaged
   input  logic                mac_rx_error_i,
+  /// no packet waits here, is under way and not acknowledged, or has come and waits
+  output logic                idle_o,
   /// the session is open, and the other end was heard lately
   output logic                up_o,
   output events_t             events_o,
@@ -116,7 +118,8 @@ module gs_link
   logic [RingW-1:0] ring_waddr, ring_raddr, kept, frame_start, lost_start;
   logic [WordsW-1:0] frame_words, lost_words;
   word_t ring_wdata, ring_rdata;
-  seq_t frame_packets, next, lost_seq, sent_seq, want;
+  logic [PacketsW-1:0] frame_packets;
+  seq_t next, lost_seq, sent_seq, want;
   logic lost, free, sent, sent_hello, sent_data, sent_new, unacknowledged, hello, plain, ended;
   stamp_t stamp, echo_q;
   slots_t map;
@@ -477,6 +480,14 @@ module gs_link
     .lost_i     (packets_out),
     .counters_o
   );
+
+  logic busy, busy_q;
+  assign busy = flit_there != '0 || waiting_packet != '0 || elig_q != '0 || frame_open || frame_valid || unacknowledged
+             || !pack_quiet || !unpack_quiet || rx_there != '0;
+  always_ff @(posedge clk_i) begin
+    busy_q <= busy || !rst_ni;
+    idle_o <= !(busy || busy_q);
+  end
 
   logic unused;
   assign unused = head.spare;

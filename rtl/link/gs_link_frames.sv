@@ -24,7 +24,7 @@ module gs_link_frames
   input  logic [PtrW-1:0]   put_seq_i,
   input  logic [AddrW-1:0]  put_start_i,
   input  logic [WordsW-1:0] put_words_i,
-  input  seq_t              put_packets_i,
+  input  logic [PacketsW-1:0] put_packets_i,
   // A frame that is sent again.
   input  logic [PtrW-1:0]   get_seq_i,
   output logic [AddrW-1:0]  get_start_o,
@@ -42,7 +42,7 @@ module gs_link_frames
   typedef struct packed {
     logic [AddrW-1:0]  start;
     logic [WordsW-1:0] words;
-    seq_t              packets;
+    logic [PacketsW-1:0] packets;
   } frame_t;
 
   frame_t put, get, freed;

@@ -55,7 +55,7 @@ module gs_link_pack
   input  logic                   frame_ready_i,
   output logic    [AddrW-1:0]    frame_start_o,
   output logic    [WordsW-1:0]   frame_words_o,
-  output logic    [SeqW-1:0]     frame_packets_o
+  output logic    [PacketsW-1:0] frame_packets_o
 );
   localparam int unsigned BytesW = $clog2(8 * BodyWords + 1) + 1;
 
@@ -69,7 +69,7 @@ module gs_link_pack
   logic pick, done, fits, may, close;
   // Bytes of the frame so far; all of them if this packet goes in.
   logic [BytesW-1:0] bytes_q, bytes_d, grown;
-  logic [SeqW-1:0] packets_q, packets_d;
+  logic [PacketsW-1:0] packets_q, packets_d;
   context_t context_q, context_d;
   link_form_e form;
   header_t header;
@@ -187,7 +187,7 @@ module gs_link_pack
   logic [WordsW-1:0] words_q, words_d, close_words;
   logic [AddrW-1:0] start_q, frame_start_q;
   logic [WordsW-1:0] frame_words_q;
-  logic [SeqW-1:0] frame_packets_q;
+  logic [PacketsW-1:0] frame_packets_q;
 
   assign joined    = ({64'd0, chunk_q.bytes & ~({64{1'b1}} << {chunk_q.size, 3'd0})} << {held_q, 3'd0})
                      | {64'd0, rest_q};

@@ -21,8 +21,10 @@ package gs_link_pkg;
   localparam int unsigned SeqW = 8;
   localparam int unsigned StampW = 10;
   localparam int unsigned LimitW = 12;
+  /// packets of a frame: the shortest has a header of 3 bytes and a flit
+  localparam int unsigned PacketsW = $clog2(8 * LinkRingWords / 2 / 19 + 1);
   /// frames that a map of frames after a gap names
-  localparam int unsigned Slots = 64;
+  localparam int unsigned Slots = LinkSlots;
   localparam int unsigned SlotW = $clog2(Slots);
 
   typedef logic [63:0] word_t;
@@ -62,9 +64,9 @@ package gs_link_pkg;
   localparam shape_t DefaultShape = '{
     frame_bytes: LinksFrameBytes,
     least_bytes: 60,
-    window: (LinksWindowFrames > Slots) ? Slots : LinksWindowFrames,
-    rx_buffers: 16,
-    tx_words: 2048,
+    window: LinksWindowFrames,
+    rx_buffers: (LinksWindowFrames < 16) ? LinksWindowFrames : 16,
+    tx_words: LinkRingWords,
     tx_flits: 64,
     rx_flits: 512,
     hello_cycles: 256,

@@ -137,6 +137,7 @@ module gs_mailbox
   logic [gs_idle_pkg::IdleChunk-1:0] chunk;
   idle_given_t given;
   idle_status_t idle;
+  logic [4:0] refused_job;
 
   gs_mailbox_requests #(
     .Threads       (Threads),
@@ -409,6 +410,7 @@ module gs_mailbox
     .message_count_o (message_count),
     .refused_valid_o,
     .refused_o,
+    .refused_job_o  (refused_job),
     .busy_o          (rx_busy)
   );
 
@@ -436,12 +438,14 @@ module gs_mailbox
     .release_i    (idle_command_i.release_all),
     .agreed_i     (idle_command_i.agreed),
     .releasing_i  (releasing),
+    .clear_i      (idle_command_i.clear),
     .epoch_o      (epoch),
     .agreed_o     (agreed)
   );
 
   always_comb begin
     idle_o             = idle;
+    idle_o.refusals[0] = '{valid: refused_valid_o, why: refused_o, job: refused_job};
     idle_o.given       = given;
     idle_o.chunk_valid = chunk_valid;
     idle_o.chunk       = chunk;

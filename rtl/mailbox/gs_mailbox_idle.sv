@@ -33,6 +33,8 @@ module gs_mailbox_idle
   input  logic               release_i,
   input  logic               agreed_i,
   input  logic               releasing_i,
+  /// the tile gets a job: epoch and counts begin anew
+  input  logic               clear_i,
   output logic [1:0]         epoch_o,
   output logic               agreed_o
 );
@@ -59,7 +61,7 @@ module gs_mailbox_idle
     };
 
   always_ff @(posedge clk_i) begin
-    if (!rst_ni) begin
+    if (!rst_ni || clear_i) begin
       in_idle_q   <= '0;
       noes_q      <= '0;
       idle_q      <= 1'b0;

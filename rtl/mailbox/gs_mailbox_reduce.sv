@@ -47,7 +47,7 @@ module gs_mailbox_reduce
   assign less       = (old[63] != give_value_i[63]) ? old[63] : sum[63];
 
   always_ff @(posedge clk_i) begin
-    if (!rst_ni || command_i.release_all) given_q <= '0;
+    if (!rst_ni || command_i.release_all || command_i.clear) given_q <= '0;
     else if (give_i) begin
       given_q.given[give_word_i] <= 1'b1;
       given_q.op[give_word_i]    <= give_op_i;

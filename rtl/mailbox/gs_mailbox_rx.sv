@@ -60,6 +60,7 @@ module gs_mailbox_rx
   /// one cycle: a packet was refused
   output logic               refused_valid_o,
   output refusal_e           refused_o,
+  output logic [4:0]         refused_job_o,
   /// something is under way; a packet that waits for the next epoch is not
   output logic               busy_o
 );
@@ -157,6 +158,7 @@ module gs_mailbox_rx
   logic [IndexW-1:0] index_q;
   logic [127:0] data_q;
   logic [ThreadW-1:0] thread_q;
+  logic [4:0] packet_job_q;
 
   assign front_go   = front_valid_q && (!writes_q || (free_valid_i && write_ready_i && (!last_q || message_free)));
   assign front_free = !front_valid_q || front_go;
@@ -186,8 +188,9 @@ module gs_mailbox_rx
     end
     // The first flit says who the packet is for.
     if (load && first) begin
-      thread_q <= next.dest[ThreadW-1:0];
-      masked_q <= is_head;
+      thread_q     <= next.dest[ThreadW-1:0];
+      masked_q     <= is_head;
+      packet_job_q <= next.job;
     end
   end
 
@@ -232,18 +235,21 @@ module gs_mailbox_rx
   // A refused packet is told of when its last flit is through.
   logic refused_valid_q;
   refusal_e refused_why_q;
+  logic [4:0] refused_job_q;
   assign refused_valid_o = refused_valid_q;
   assign refused_o       = refused_why_q;
+  assign refused_job_o   = refused_job_q;
   always_ff @(posedge clk_i) begin
     if (!rst_ni) refused_valid_q <= 1'b0;
     else refused_valid_q <= front_go && last_q && refuse_q;
     refused_why_q <= refusal_q;
+    refused_job_q <= packet_job_q;
   end
 
   assign busy_o = inside_q || net_open || local_valid_i || front_valid_q || message_q || refused_valid_q;
 
   logic unused;
-  assign unused = &{1'b0, here.kind, here.spare, here.thread, next.vnet, next.job, next.epoch, next.wave,
+  assign unused = &{1'b0, here.kind, here.spare, here.thread, next.vnet, next.epoch, next.wave,
                     next.dest[31:ThreadW]};
 
   `GS_ASSERT_NOW(a_message_is_for_somebody, !message_q || !message_masked_q || message_mask_o != '0)

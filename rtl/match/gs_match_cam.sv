@@ -6,10 +6,12 @@
 /// A new entry goes to place 0. If that is taken, it and those above it move up by one, as far as to the first free
 /// place: so a higher place is always an older entry, whatever was taken out, and all places can be used.
 ///
-///     search_i     what is there matches or does not                              first cycle
-///     found_o ...  the oldest; remove_i takes it out, or insert_i puts one in     the cycle behind it, or later
+///     search_i     each place matches or does not                                  first cycle
+///     select_i     the highest of them                                             second
+///     found_o ...  the oldest; remove_i takes it out, or insert_i puts one in      third, or later
 ///
-/// Nothing may change between a search and the use of what it found.
+/// The next search may be in the cycle of a change, and sees what is there behind it. Between two changes there is a
+/// cycle. A scan looks for an entry by its name instead, a place a cycle.
 module gs_match_cam
   import gossamer_pkg::*;
   import gs_match_pkg::*;
@@ -18,16 +20,18 @@ module gs_match_cam
   parameter int unsigned Entries = 16,
   /// what an entry has besides what it is matched by
   parameter type         data_t  = logic [11:0],
-  /// bits of it, the lowest, by which an entry can be searched instead
+  /// bits of it, the lowest, that are the entry's name
   parameter int unsigned NameW   = 12
 ) (
   input  logic             clk_i,
   input  logic             rst_ni,
   input  logic             search_i,
   input  match_search_t    key_i,
-  /// search a receive by its name
-  input  logic             by_name_i,
+  input  logic             select_i,
+  /// begins a scan of receives; the name is stable until scanned_o, behind which found_o is that of the scan
+  input  logic             scan_i,
   input  logic [NameW-1:0] name_i,
+  output logic             scanned_o,
   output logic             found_o,
   output match_key_t       found_key_o,
   output data_t            found_data_o,
@@ -45,18 +49,21 @@ module gs_match_cam
   localparam int unsigned Group = 16;
   localparam int unsigned Groups = (Entries + Group - 1) / Group;
   localparam int unsigned Places = Groups * Group;
-  localparam int unsigned DataW = $bits(data_t);
 
-  logic [Entries-1:0] valid_q, hit_q, hit_d, shift_q;
+  logic [Entries-1:0] valid_q, hit_q, hit_d, fit, sel_q, shift_q;
   match_search_t entry_q[Entries];
   data_t data_q[Entries];
-  logic full_q;
+  logic full_q, found_q, new_fit, scanning_q;
 
-  // -------------------------------------------------------------- search
+  // ------------------------------------------- search, with what changes in this cycle
   always_comb begin
     for (int unsigned i = 0; i < Entries; i++) begin
-      hit_d[i] = valid_q[i] && entry_q[i].posts == key_i.posts
-              && (by_name_i ? NameW'(data_q[i]) == name_i : fits(key_i, entry_q[i]));
+      fit[i] = valid_q[i] && entry_q[i].posts == key_i.posts && fits(key_i, entry_q[i]);
+    end
+    new_fit = new_i.posts == key_i.posts && fits(key_i, new_i);
+    for (int unsigned i = 0; i < Entries; i++) begin
+      hit_d[i] = fit[i] && !(remove_i && sel_q[i]);
+      if (insert_i && shift_q[i]) hit_d[i] = (i == 0) ? new_fit : fit[(i == 0) ? 0 : i-1];
     end
   end
 
@@ -71,15 +78,19 @@ module gs_match_cam
       sel[i] = hit[i] && group_sel[i/Group] && (hit[(i/Group)*Group+:Group] >> (i % Group + 1)) == '0;
     end
   end
-  assign found_o = hit_q != '0;
+  assign found_o = found_q;
 
+  // Of the place that is selected, or where the scan is
+  logic found_posts;
   always_comb begin
     found_key_o  = '0;
     found_data_o = data_t'('0);
+    found_posts  = 1'b0;
     for (int unsigned i = 0; i < Entries; i++) begin
-      if (sel[i]) begin
+      if (sel_q[i]) begin
         found_key_o  |= entry_q[i].key;
         found_data_o |= data_q[i];
+        found_posts  |= entry_q[i].posts && valid_q[i];
       end
     end
   end
@@ -98,21 +109,34 @@ module gs_match_cam
   end
   assign full_o = full_q;
 
-  logic settle_q;
+  logic settle_q, scan_hit;
+  assign scan_hit  = found_posts && NameW'(found_data_o) == name_i;
+  assign scanned_o = scanning_q && (scan_hit || sel_q[Entries-1]);
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      valid_q  <= '0;
-      full_q   <= 1'b0;
-      settle_q <= 1'b1;
+      valid_q    <= '0;
+      full_q     <= 1'b0;
+      settle_q   <= 1'b1;
+      scanning_q <= 1'b0;
     end else begin
-      settle_q <= insert_i || remove_i;
+      settle_q   <= insert_i || remove_i;
+      scanning_q <= scan_i || (scanning_q && !scanned_o);
       if (insert_i) valid_q <= valid_q | shift_q;
-      else if (remove_i) valid_q <= valid_q & ~sel[Entries-1:0];
+      else if (remove_i) valid_q <= valid_q & ~sel_q;
       if (settle_q) full_q <= &valid_q;
     end
     // They follow what is valid, a cycle behind.
     if (settle_q) shift_q <= shift[Entries-1:0];
     if (search_i) hit_q <= hit_d;
+    if (select_i) begin
+      sel_q   <= sel[Entries-1:0];
+      found_q <= hit_q != '0;
+    end else if (scan_i) begin
+      sel_q <= Entries'(1);
+    end else if (scanning_q) begin
+      found_q <= scan_hit;
+      if (!scanned_o) sel_q <= sel_q << 1;
+    end
     if (insert_i) begin
       for (int unsigned i = 1; i < Entries; i++) begin
         if (shift_q[i]) begin
@@ -125,11 +149,13 @@ module gs_match_cam
     end
   end
 
-  logic unused_data;
-  assign unused_data = ^{DataW'(found_data_o), sel, shift};
+  logic unused_places;
+  assign unused_places = ^{sel, shift};
 
   `GS_ASSERT_NOW(nothing_is_put_into_a_full_cam, !insert_i || !(&valid_q))
-  `GS_ASSERT_NOW(what_is_taken_out_was_there, !remove_i || found_o && (sel[Entries-1:0] & ~valid_q) == '0)
-  `GS_ASSERT_NOW(one_is_found, $onehot0(sel))
+  `GS_ASSERT_NOW(what_is_taken_out_was_there, !remove_i || found_q && (sel_q & ~valid_q) == '0 && sel_q != '0)
+  `GS_ASSERT_NOW(one_is_selected, !remove_i || $onehot(sel_q))
   `GS_ASSERT_NOW(a_change_has_a_cycle_to_settle, !(insert_i || remove_i) || !settle_q)
+  `GS_ASSERT_NOW(nothing_changes_while_it_is_selected, !(select_i || scanning_q) || !(insert_i || remove_i))
+  `GS_ASSERT_NOW(one_change_at_a_time, !(insert_i && remove_i))
 endmodule

@@ -4,11 +4,12 @@
 /// What a match engine of any architecture has in front of it: counters by rank, and its clean start.
 ///
 /// A request to count or to clear waits until the engine has answered all that were made before it, and is answered
-/// here; all other requests pass. A completion is counted in the cycle behind its handshake.
+/// here; all other requests pass. A completion is counted in the three
+/// cycles behind its handshake: its counter is read, and written with 1 more.
 ///
-///     Reset -> Wipe -> Run --count, clear--> Hold --count--> Read -> Answer -> Run
-///       ^                                     |                        ^
-///       +--clear, unless nothing was asked----+--refused, was clear----+
+///     Reset -> Wipe -> Run --count, clear--> Hold --count--> Read -> Fetch -> Answer -> Run
+///       ^                                     |                                 ^
+///       +--clear, unless nothing was asked----+--refused, was clear-------------+
 module gs_match_counts
   import gossamer_pkg::*;
   import gs_match_pkg::*;
@@ -37,11 +38,11 @@ module gs_match_counts
   localparam int unsigned RowW = $clog2(Rows);
   typedef logic [RowW-1:0] row_nr_t;
   typedef logic [Counters-1:0][31:0] row_t;
-  typedef enum logic [2:0] {Reset, Wipe, Run, Hold, Read, Answer} state_e;
+  typedef enum logic [2:0] {Reset, Wipe, Run, Hold, Read, Fetch, Answer} state_e;
 
   state_e state_q, state_d;
   match_command_t cmd_q;
-  logic own, takes, passes, refused, counted, answers_q, asked_q;
+  logic own, takes, passes, refused, answers_q, asked_q;
   row_nr_t wiped_q;
 
   // ------------------------------------------------------- under way
@@ -73,10 +74,17 @@ module gs_match_counts
   assign refused             = 32'(cmd_q.rank) >= Ranks || (cmd_q.op == MatchOpCount && cmd_q.tag >= Counters);
 
   // --------------------------------------------------------- counters
-  match_counter_e counter, counter_q;
-  row_nr_t rank_q, written_rank_q, read_row;
-  row_t row, old, added, written_q;
-  logic add_q, written_valid_q;
+  // Which one, in each of its cycles: read, added to, written, and written for a cycle.
+  typedef struct packed {
+    logic           valid;
+    row_nr_t        rank;
+    match_counter_e counter;
+  } place_t;
+  place_t told, read_q, add_q, write_q, written_q;
+  row_t row;
+  logic [31:0] count_q, old, added, write_count_q, written_count_q;
+  logic counted;
+  match_counter_e counter;
   always_comb begin
     counted = 1'b1;
     counter = MatchCounterDelivered;
@@ -87,17 +95,36 @@ module gs_match_counts
       default: counted = 1'b0;
     endcase
   end
-  assign read_row = (state_q == Read) ? row_nr_t'(cmd_q.rank) : done_rank;
+  assign told = '{valid: gives && counted, rank: done_rank, counter: counter};
 
-  gs_ram_sdp #(.Width($bits(row_t)), .Depth(Rows)) u_rows (
-    .clk_i, .we_i(state_q == Wipe || add_q), .wstrb_i(1'b1), .waddr_i((state_q == Wipe) ? wiped_q : rank_q),
-    .wdata_i((state_q == Wipe) ? '0 : added), .re_i(gives || state_q == Read), .raddr_i(read_row), .rdata_o(row)
+  gs_ram_sdp #(.Width($bits(row_t)), .Depth(Rows), .ByteBits(32)) u_rows (
+    .clk_i, .we_i(state_q == Wipe || add_q.valid),
+    .wstrb_i((state_q == Wipe) ? '1 : Counters'(1) << add_q.counter),
+    .waddr_i((state_q == Wipe) ? wiped_q : add_q.rank), .wdata_i((state_q == Wipe) ? '0 : {Counters{added}}),
+    .re_i(1'b1), .raddr_i((state_q == Read) ? row_nr_t'(cmd_q.rank) : done_rank), .rdata_o(row)
   );
+  // What was written since the counter was read is not in what was read.
   always_comb begin
-    // A row that was written while it was read is the one of the cycle before.
-    old   = (written_valid_q && written_rank_q == rank_q) ? written_q : row;
-    added = old;
-    added[counter_q] = old[counter_q] + 32'd1;
+    old = count_q;
+    if (written_q == add_q) old = written_count_q;
+    if (write_q == add_q) old = write_count_q;
+    added = old + 32'd1;
+  end
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      read_q    <= '0;
+      add_q     <= '0;
+      write_q   <= '0;
+      written_q <= '0;
+    end else begin
+      read_q    <= told;
+      add_q     <= read_q;
+      write_q   <= add_q;
+      written_q <= write_q;
+    end
+    if (state_q != Answer) count_q <= row[(state_q == Fetch) ? cmd_q.tag[$bits(match_counter_e)-1:0] : read_q.counter];
+    write_count_q   <= added;
+    written_count_q <= write_count_q;
   end
 
   // ---------------------------------------------------------- control
@@ -107,11 +134,12 @@ module gs_match_counts
       Reset: state_d = Wipe;
       Wipe: if (32'(wiped_q) == Rows - 1) state_d = answers_q ? Answer : Run;
       Run: if (takes && own) state_d = Hold;
-      Hold: if (!under_way) begin
+      Hold: if (!under_way && !read_q.valid && !add_q.valid) begin
         state_d = (cmd_q.op == MatchOpCount) ? Read : Reset;
         if (refused || (cmd_q.op == MatchOpClear && !asked_q)) state_d = Answer;
       end
-      Read: state_d = Answer;
+      Read: state_d = Fetch;
+      Fetch: state_d = Answer;
       Answer: if (done_ready_i) state_d = Run;
       default: state_d = Run;
     endcase
@@ -119,39 +147,31 @@ module gs_match_counts
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      state_q         <= Reset;
-      add_q           <= 1'b0;
-      written_valid_q <= 1'b0;
-      answers_q       <= 1'b0;
-      engine_rst_no   <= 1'b0;
+      state_q       <= Reset;
+      answers_q     <= 1'b0;
+      engine_rst_no <= 1'b0;
     end else begin
-      state_q         <= state_d;
-      add_q           <= gives && counted;
-      written_valid_q <= add_q;
+      state_q       <= state_d;
       if (state_q == Run) answers_q <= 1'b0;
       else if (state_q == Hold) answers_q <= 1'b1;
-      engine_rst_no   <= state_q != Reset;
+      engine_rst_no <= state_q != Reset;
     end
     if (state_q == Reset) asked_q <= 1'b0;
     else if (passes) asked_q <= 1'b1;
     wiped_q <= (state_q == Wipe) ? wiped_q + row_nr_t'(1) : '0;
     if (takes) cmd_q <= cmd_i;
-    counter_q      <= counter;
-    rank_q         <= done_rank;
-    written_rank_q <= rank_q;
-    written_q      <= added;
   end
 
   // ------------------------------------------------------ completions
   match_completion_t answer;
   always_comb begin
     answer = completion_of(cmd_q, refused ? MatchStatusBad : MatchStatusMatched, 1'b0, '0);
-    if (cmd_q.op == MatchOpCount && !refused) answer.partner = row[cmd_q.tag[$bits(match_counter_e)-1:0]];
+    if (cmd_q.op == MatchOpCount && !refused) answer.partner = count_q;
   end
   assign done_valid_o = state_q == Answer || engine_done_valid_i;
   assign done_o       = (state_q == Answer) ? answer : engine_done_i;
 
   `GS_ASSERT_NOW(a_completion_has_a_request, !engine_done_valid_i || under_way)
   `GS_ASSERT_NOW(an_answer_is_given_alone, state_q != Answer || !engine_done_valid_i)
-  `GS_ASSERT_NOW(a_row_is_wiped_or_counted, state_q != Wipe || !add_q)
+  `GS_ASSERT_NOW(a_row_is_wiped_or_counted, state_q != Wipe || !add_q.valid)
 endmodule

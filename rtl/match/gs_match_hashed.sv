@@ -8,10 +8,15 @@
 /// since any receive may ask for it. So a message looks at the first entry of one list of each class, and takes the
 /// oldest; a receive looks at one list alone. No list is ever searched.
 ///
-///     Idle -> Cam -> (completion)
-///              +--> Look -> Act -> Second -> Idle           a receive taken out, anything put in
-///                    |      ^ \--> Load, Hash, Take -> Second        a message taken out of its four lists
-///                    +> Pick+                               several candidates: the oldest
+///     Idle -> Select -> Act -> Idle, or Select again       found in the CAM, put into it, or refused
+///                        +-> Look -> Match -> Idle           a probe; nothing found; put into the CAM
+///                                      +-> Put, Second      put into lists
+///                                      +-> Take, Second     a receive is taken out of its list
+///                                      +-> Load, Fetch, Hash, Take, Second    a message is taken out of its four
+///                                      +-> Pick -> Match    several candidates: the oldest
+///
+/// The CAM is searched when a request is taken, selected from in Select, and changed in Act, in which the next request
+/// may be taken. What a request comes to is known a cycle behind Act or Match, when the record of what it found is read.
 ///
 /// Entries of a queue go to the CAM while none of that queue is in lists, so all in the CAM are older than those.
 module gs_match_hashed
@@ -58,6 +63,7 @@ module gs_match_hashed
   // What is known of an entry besides its links.
   typedef struct packed {
     logic        valid;
+    logic        listed;
     logic        posts;
     logic [1:0]  class_nr;
     logic        rendezvous;
@@ -66,17 +72,18 @@ module gs_match_hashed
     logic [31:0] tag;
     logic [31:0] handle;
   } record_t;
-  typedef enum logic [3:0] {Idle, Cam, Look, Act, Second, Load, Hash, Take, Pick, Check, Cancel} state_e;
+  typedef enum logic [3:0] {Idle, Select, Act, Look, Match, Pick, Put, Load, Fetch, Hash, Take, Second, Check,
+                            Cancel, Scan} state_e;
 
   state_e state_q, state_d;
-  match_command_t cmd_q;
+  match_command_t cmd_q, done_cmd_q;
   match_search_t search_in, search, own;
   count_t posts_q, messages_q, list_posts_q, list_messages_q;
   logic [SeedW-1:0] seed_q;
-  logic accept, bad_q;
+  logic accept, bad_q, ready_q;
 
   // ----------------------------------------------------------------- CAM
-  logic cam_found, cam_remove, cam_insert, cam_full;
+  logic cam_found, cam_remove, cam_insert, cam_full, cam_scan, cam_scanned;
   id_t cam_id, free_id;
   gs_match_cam #(
     .Entries(CamEntries),
@@ -85,10 +92,12 @@ module gs_match_hashed
   ) u_cam (
     .clk_i,
     .rst_ni,
-    .search_i    (accept),
+    .search_i    (state_q inside {Idle, Act}),
     .key_i       (search_in),
-    .by_name_i   (cmd_i.op == MatchOpCancel),
-    .name_i      (id_t'(cmd_i.tag)),
+    .select_i    (state_q == Select),
+    .scan_i      (cam_scan),
+    .name_i      (id_t'(cmd_q.tag)),
+    .scanned_o   (cam_scanned),
     .found_o     (cam_found),
     .found_key_o (),
     .found_data_o(cam_id),
@@ -100,26 +109,27 @@ module gs_match_hashed
   );
 
   // ------------------------------------------------------- free numbers
-  logic free_valid, free_take, free_give, free_soon;
-  id_t gone_id;
+  logic free_valid, enters, free_soon, gone_q;
+  id_t gone_id, gone_id_q;
   count_t fresh;
   gs_match_free #(.Entries(Entries)) u_free (
     .clk_i,
     .rst_ni,
     .valid_o  (free_valid),
     .id_o     (free_id),
-    .take_i   (free_take),
-    .give_i   (free_give),
-    .give_id_i(gone_id),
+    .take_i   (enters),
+    .give_i   (gone_q),
+    .give_id_i(gone_id_q),
     .soon_o   (free_soon),
     .fresh_o  (fresh)
   );
 
   // ------------------------------------------------------------- classes
   logic [Classes-1:0] ready, done, found, found_posts, active, candidate;
-  logic hash_go, look_go, load_go, put_go, take_go;
+  logic look_go;
   id_t found_id[Classes];
-  id_t target;
+  // What is put in or taken out, and of which classes.
+  id_t target, target_q;
   logic [Classes-1:0] touched, touched_q;
   for (genvar k = 0; k < Classes; k++) begin : gen_class
     gs_match_class #(
@@ -132,27 +142,29 @@ module gs_match_hashed
       .ready_o      (ready[k]),
       .seed_i       (seed_q),
       .search_i     (search),
-      .hash_i       (hash_go),
+      .hash_i       (state_q == Select),
       .lookup_i     (look_go && active[k]),
       .done_o       (done[k]),
       .found_o      (found[k]),
       .found_posts_o(found_posts[k]),
       .found_id_o   (found_id[k]),
-      .load_i       (load_go && touched[k]),
-      .put_i        (put_go && touched[k]),
-      .take_i       (take_go && touched[k]),
+      .load_i       (state_q == Load && touched_q[k]),
+      .put_i        ((state_q == Put || (state_q == Second && putting_q)) && touched_q[k]),
+      .take_i       ((state_q == Take || (state_q == Second && !putting_q)) && touched_q[k]),
       .second_i     (state_q == Second),
-      .entry_i      (target),
+      .entry_i      (target_q),
       .entry_posts_i(cmd_q.op == MatchOpPost)
     );
   end
 
   // --------------------------------------------------- records and stamps
-  logic record_we, record_kill_q;
-  id_t record_waddr, record_raddr, kill_id_q, new_id_q;
+  id_t record_raddr, new_id_q;
   record_t record_wdata, record;
+  logic put_lists;
+  // A record is written when its entry is put in, and says that it is gone a cycle after the entry was taken out, when
+  // it has been read.
   gs_ram_sdp #(.Width($bits(record_t)), .Depth(Entries)) u_records (
-    .clk_i, .we_i(record_we), .wstrb_i(1'b1), .waddr_i(record_waddr), .wdata_i(record_wdata),
+    .clk_i, .we_i(enters || gone_q), .wstrb_i(1'b1), .waddr_i(gone_q ? gone_id_q : free_id), .wdata_i(record_wdata),
     .re_i(1'b1), .raddr_i(record_raddr), .rdata_o(record)
   );
   logic stamp_we;
@@ -164,28 +176,30 @@ module gs_match_hashed
   );
 
   // ------------------------------------------------------------ decisions
-  logic wants_posts, accept_posts, in_lists_q, own_in_lists_q, cam_takes, room_q, stay;
-  logic look_begun_q, picked_q, cancel_ok_q, putting_q;
+  logic wants_posts, in_lists_q, own_in_lists_q, cam_takes, room_q, stay, looks, waits_for_room;
+  logic picked_q, cancel_ok_q, scanned_q, listed_q, putting_q, several_q;
   logic [1:0] chosen, pick_q, class_q;
+  logic [Classes-1:0] candidate_q;
   id_t chosen_id;
-  logic several;
 
-  assign search_in    = search_of(cmd_i);
-  assign search       = search_of(cmd_q);
+  assign search_in   = search_of(cmd_i);
+  assign search      = search_of(cmd_q);
   // An entry that is put in is one of the queue that the request belongs to.
-  assign own          = '{posts: cmd_q.op == MatchOpPost, any_source: cmd_q.any_source, any_tag: cmd_q.any_tag,
-                          key: key_of(cmd_q)};
-  assign accept_posts = cmd_i.op == MatchOpArrive;
-  assign wants_posts  = cmd_q.op == MatchOpArrive;
-  assign cam_takes    = !own_in_lists_q && !cam_full;
-  assign stay         = stays(cmd_q.op);
-  assign active       = wants_posts ? '1 : Classes'(1) << class_of(search);
-  assign candidate    = found & active & (found_posts ~^ {Classes{wants_posts}});
-  assign several      = (candidate & (candidate - Classes'(1))) != '0;
+  assign own         = '{posts: cmd_q.op == MatchOpPost, any_source: cmd_q.any_source, any_tag: cmd_q.any_tag,
+                         key: key_of(cmd_q)};
+  assign wants_posts = cmd_q.op == MatchOpArrive;
+  assign cam_takes   = !own_in_lists_q && !cam_full;
+  assign stay        = stays(cmd_q.op);
+  assign active      = wants_posts ? '1 : Classes'(1) << class_of(search);
+  assign candidate   = found & active & (found_posts ~^ {Classes{wants_posts}});
+  // Behind the CAM: because of what waits there, or because there is no place in front of it.
+  assign looks       = in_lists_q || (stay && room_q && !cam_takes);
+  // A number that was given back is free a few cycles later.
+  assign waits_for_room = free_soon || (gone_q && !free_valid);
 
   always_comb begin
     chosen = '0;
-    for (int unsigned k = 0; k < Classes; k++) if (candidate[k]) chosen = 2'(k);
+    for (int unsigned k = 0; k < Classes; k++) if (candidate_q[k]) chosen = 2'(k);
     if (picked_q) chosen = pick_q;
     chosen_id = found_id[chosen];
   end
@@ -206,7 +220,7 @@ module gs_match_hashed
       reading_valid_q <= 1'b0;
       read_valid_q    <= 1'b0;
     end else begin
-      left_q          <= (state_q == Pick) ? next_left : candidate;
+      left_q          <= (state_q == Pick) ? next_left : candidate_q;
       reading_valid_q <= state_q == Pick && left_q != '0;
       read_valid_q    <= reading_valid_q;
     end
@@ -224,39 +238,38 @@ module gs_match_hashed
   end
 
   // -------------------------------------------------------------- control
-  logic emit, emit_q, emit_record, emit_record_q;
-  match_status_e emit_status, emit_status_q;
-  logic put_lists, take_lists, drop_post, drop_message, add_post, add_message;
+  logic emit, emit_q, emit_record, emit_record_q, ends;
+  match_status_e emit_status, emit_status_q, refusal;
+  logic take_lists, drop, drop_post, drop_message, add_post, add_message;
   logic [2:0] waiting;
 
-  assign cmd_ready_o = state_q == Idle && (&ready) && waiting <= 3'd2 && !free_soon;
+  // What a request comes to that finds nothing.
+  assign refusal = !stay ? MatchStatusNone : room_q ? MatchStatusWaiting : MatchStatusFull;
+  // The CAM knows what comes of it.
+  assign ends        = state_q == Act && (bad_q || (cmd_q.op != MatchOpCancel && (cam_found || !looks)));
+  assign cmd_ready_o = ready_q && (state_q == Idle || ends);
   assign accept      = cmd_valid_i && cmd_ready_o;
 
   always_comb begin
-    state_d     = state_q;
-    emit        = 1'b0;
-    emit_status = MatchStatusMatched;
-    emit_record = 1'b0;
-    cam_remove  = 1'b0;
-    cam_insert  = 1'b0;
-    hash_go     = 1'b0;
-    look_go     = 1'b0;
-    load_go     = 1'b0;
-    put_go      = 1'b0;
-    take_go     = 1'b0;
-    put_lists   = 1'b0;
-    take_lists  = 1'b0;
-    free_take   = 1'b0;
-    touched     = wants_posts ? '1 : active;
-    target      = free_id;
-    gone_id     = cam_id;
+    state_d      = state_q;
+    emit         = 1'b0;
+    emit_status  = MatchStatusMatched;
+    emit_record  = 1'b0;
+    cam_remove   = 1'b0;
+    cam_insert   = 1'b0;
+    cam_scan     = 1'b0;
+    look_go      = 1'b0;
+    put_lists    = 1'b0;
+    take_lists   = 1'b0;
+    touched      = wants_posts ? '1 : active;
+    target       = free_id;
+    gone_id      = cam_id;
     record_raddr = cam_id;
     unique case (state_q)
-      Idle: if (accept) state_d = Cam;
-      Cam: begin
-        hash_go = 1'b1;
-        state_d = Idle;
-        if (cmd_q.op == MatchOpCancel) record_raddr = id_t'(cmd_q.tag);
+      Idle: if (accept) state_d = Select;
+      Select: if (!waits_for_room) state_d = Act;
+      Act: begin
+        state_d = accept ? Select : Idle;
         if (bad_q) begin
           emit        = 1'b1;
           emit_status = MatchStatusBad;
@@ -266,101 +279,78 @@ module gs_match_hashed
           emit        = 1'b1;
           emit_record = 1'b1;
           cam_remove  = cmd_q.op != MatchOpProbe;
-        end else if (in_lists_q || (stay && room_q && !cam_takes)) begin
+        end else if (looks) begin
+          look_go = 1'b1;
           state_d = Look;
         end else begin
           emit        = 1'b1;
-          emit_status = !stay ? MatchStatusNone : room_q ? MatchStatusWaiting : MatchStatusFull;
+          emit_status = refusal;
           cam_insert  = stay && room_q;
         end
+        if (cmd_q.op == MatchOpCancel) record_raddr = id_t'(cmd_q.tag);
       end
-      Look: begin
-        look_go = !look_begun_q;
-        if (look_begun_q && (&done)) state_d = Act;
-      end
-      Act: begin
+      Look: if (&done) state_d = Match;
+      Match: begin
         record_raddr = chosen_id;
-        if (candidate != '0) begin
-          if (several && !picked_q) begin
-            state_d = Pick;
-          end else begin
-            emit        = 1'b1;
-            emit_record = 1'b1;
-            gone_id     = chosen_id;
-            if (cmd_q.op == MatchOpProbe) begin
-              state_d = Idle;
-            end else if (wants_posts) begin
-              touched    = Classes'(1) << chosen;
-              take_go    = 1'b1;
-              take_lists = 1'b1;
-              state_d    = Second;
-            end else begin
-              touched    = '1;
-              target     = chosen_id;
-              load_go    = 1'b1;
-              take_lists = 1'b1;
-              state_d    = Load;
-            end
-          end
+        if (several_q && !picked_q) begin
+          state_d = Pick;
+        end else if (candidate_q != '0) begin
+          emit        = 1'b1;
+          emit_record = 1'b1;
+          gone_id     = chosen_id;
+          target      = chosen_id;
+          take_lists  = cmd_q.op != MatchOpProbe;
+          touched     = wants_posts ? Classes'(1) << chosen : '1;
+          state_d     = !take_lists ? Idle : wants_posts ? Take : Load;
         end else begin
           emit        = 1'b1;
-          emit_status = !stay ? MatchStatusNone : room_q ? MatchStatusWaiting : MatchStatusFull;
-          state_d     = Idle;
-          if (stay && room_q) begin
-            if (cam_takes) begin
-              cam_insert = 1'b1;
-            end else begin
-              put_go    = 1'b1;
-              put_lists = 1'b1;
-              state_d   = Second;
-            end
-          end
+          emit_status = refusal;
+          cam_insert  = stay && room_q && cam_takes;
+          put_lists   = stay && room_q && !cam_takes;
+          state_d     = put_lists ? Put : Idle;
         end
       end
-      Pick: if (left_q == '0 && !reading_valid_q && !read_valid_q) state_d = Act;
-      Second: begin
-        // The same classes as in the step before.
-        touched   = touched_q;
-        put_go    = putting_q;
-        take_go   = !putting_q;
-        free_take = putting_q;
-        state_d   = Idle;
-      end
-      Load: state_d = Hash;
+      Pick: if (left_q == '0 && !reading_valid_q && !read_valid_q) state_d = Match;
+      Put: state_d = Second;
+      Load: state_d = Fetch;
+      Fetch: state_d = Hash;
       Hash: state_d = Take;
-      Take: begin
-        touched = touched_q;
-        take_go = 1'b1;
-        state_d = Second;
-      end
+      Take: state_d = Second;
+      Second: state_d = Idle;
       Check: state_d = Cancel;
       Cancel: begin
-        emit        = 1'b1;
-        emit_status = cancel_ok_q ? MatchStatusMatched : MatchStatusNone;
-        state_d     = Idle;
-        gone_id     = id_t'(cmd_q.tag);
-        if (cancel_ok_q && cam_found) begin
+        gone_id = id_t'(cmd_q.tag);
+        target  = id_t'(cmd_q.tag);
+        touched = Classes'(1) << class_q;
+        if (cancel_ok_q && !listed_q) begin
+          cam_scan = 1'b1;
+          state_d  = Scan;
+        end else begin
+          emit        = 1'b1;
+          emit_status = cancel_ok_q ? MatchStatusMatched : MatchStatusNone;
+          take_lists  = cancel_ok_q;
+          state_d     = cancel_ok_q ? Load : Idle;
+        end
+      end
+      // Its end has a cycle of its own: found, it is taken out.
+      Scan: begin
+        gone_id = id_t'(cmd_q.tag);
+        if (scanned_q) begin
+          emit       = 1'b1;
           cam_remove = 1'b1;
-        end else if (cancel_ok_q) begin
-          touched    = Classes'(1) << class_q;
-          target     = id_t'(cmd_q.tag);
-          load_go    = 1'b1;
-          take_lists = 1'b1;
-          state_d    = Load;
+          state_d    = Idle;
         end
       end
       default: state_d = Idle;
     endcase
-    if (cam_insert) free_take = 1'b1;
   end
 
-  logic drop;
+  assign enters       = cam_insert || put_lists;
   assign drop         = cam_remove || take_lists;
   assign drop_post    = drop && cmd_q.op inside {MatchOpArrive, MatchOpCancel};
   assign drop_message = drop && !drop_post;
-  assign add_post     = (cam_insert || put_lists) && !wants_posts;
-  assign add_message  = (cam_insert || put_lists) && wants_posts;
-  assign free_give    = drop;
+  assign add_post     = enters && !wants_posts;
+  assign add_message  = enters && wants_posts;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -371,7 +361,8 @@ module gs_match_hashed
       list_messages_q <= '0;
       stamp_q         <= '0;
       emit_q          <= 1'b0;
-      record_kill_q   <= 1'b0;
+      gone_q          <= 1'b0;
+      ready_q         <= 1'b0;
     end else begin
       state_q         <= state_d;
       posts_q         <= posts_q + count_t'(add_post) - count_t'(drop_post);
@@ -380,61 +371,67 @@ module gs_match_hashed
       list_messages_q <= list_messages_q + count_t'(put_lists && wants_posts) - count_t'(take_lists && drop_message);
       if (stamp_we) stamp_q <= stamp_q + stamp_t'(1);
       emit_q          <= emit;
-      record_kill_q   <= drop;
+      gone_q          <= drop;
+      // Completions have room: one that waits, one that is told, two that are under way.
+      ready_q         <= (&ready) && waiting <= 3'd1;
     end
     if (accept) begin
       cmd_q <= cmd_i;
       bad_q <= is_bad(cmd_i, Ranks);
-      // Counts change with the end of a request alone, so they are looked at before the CAM has found anything.
-      in_lists_q     <= accept_posts ? list_posts_q != '0 : list_messages_q != '0;
-      own_in_lists_q <= accept_posts ? list_messages_q != '0 : list_posts_q != '0;
-      room_q         <= free_valid && 32'(accept_posts ? messages_q : posts_q) < Most;
     end
-    look_begun_q  <= state_q == Look;
-    if (state_q == Idle) picked_q <= 1'b0;
+    if (state_q == Select) begin
+      // Those of the request before have changed in the cycle before.
+      in_lists_q     <= wants_posts || cmd_q.op == MatchOpCancel ? list_posts_q != '0 : list_messages_q != '0;
+      own_in_lists_q <= wants_posts ? list_messages_q != '0 : list_posts_q != '0;
+      room_q         <= free_valid && !cmd_q.now && 32'(wants_posts ? messages_q : posts_q) < Most;
+    end
+    if (state_q == Look) begin
+      candidate_q <= candidate;
+      several_q   <= (candidate & (candidate - Classes'(1))) != '0;
+    end
+    if (state_q == Idle || state_q == Act) picked_q <= 1'b0;
     else if (state_q == Pick) picked_q <= 1'b1;
-    if (put_go || take_go || load_go) touched_q <= touched;
-    putting_q     <= put_go;
+    if (state_q inside {Match, Cancel}) begin
+      touched_q <= touched;
+      target_q  <= target;
+      putting_q <= put_lists;
+    end
+    scanned_q     <= cam_scanned;
     class_q       <= record.class_nr;
+    listed_q      <= record.listed;
     cancel_ok_q   <= record.valid && record.posts && record.handle == cmd_q.handle && cmd_q.tag < 32'(fresh);
     emit_status_q <= emit_status;
     emit_record_q <= emit_record;
-    kill_id_q     <= gone_id;
+    gone_id_q     <= gone_id;
     new_id_q      <= free_id;
+    if (emit) done_cmd_q <= cmd_q;
     if (state_q == Idle && list_posts_q == '0 && list_messages_q == '0) seed_q <= seed_i;
   end
 
-  // A record is written when its entry is put in, and says that it is gone a cycle after the entry was taken out, when
-  // it has been read.
-  assign record_we    = free_take || record_kill_q;
-  assign record_waddr = free_take ? free_id : kill_id_q;
   assign record_wdata = '{
-    valid: free_take, posts: !wants_posts, class_nr: class_of(search), rendezvous: cmd_q.rendezvous,
+    valid: !gone_q, listed: put_lists, posts: !wants_posts, class_nr: class_of(search), rendezvous: cmd_q.rendezvous,
     length: cmd_q.length, source: cmd_q.source, tag: cmd_q.tag, handle: cmd_q.handle
   };
   assign stamp_we     = put_lists && !wants_posts;
 
   // ---------------------------------------------------------- completions
-  match_completion_t done_d;
+  match_completion_t done_now;
   logic done_ready;
   always_comb begin
-    done_d = completion_of(cmd_q, emit_status_q, emit_record_q,
-                           '{rendezvous: record.rendezvous, length: record.length, source: record.source,
-                             tag: record.tag, handle: record.handle});
-    if (emit_status_q == MatchStatusWaiting && !wants_posts) done_d.partner = 32'(new_id_q);
+    done_now = completion_of(done_cmd_q, emit_status_q, emit_record_q,
+                             '{rendezvous: record.rendezvous, length: record.length, source: record.source,
+                               tag: record.tag, handle: record.handle});
+    if (emit_status_q == MatchStatusWaiting && done_cmd_q.op == MatchOpPost) done_now.partner = 32'(new_id_q);
   end
-  gs_fifo #(
-    .data_t(match_completion_t),
-    .Depth (4)
-  ) u_done (
+  gs_match_done u_done (
     .clk_i,
     .rst_ni,
     .in_valid_i (emit_q),
     .in_ready_o (done_ready),
-    .in_data_i  (done_d),
+    .in_i       (done_now),
     .out_valid_o(done_valid_o),
     .out_ready_i(done_ready_i),
-    .out_data_o (done_o),
+    .out_o      (done_o),
     .count_o    (waiting)
   );
 
@@ -442,7 +439,9 @@ module gs_match_hashed
   assign messages_o = 32'(messages_q);
 
   `GS_ASSERT_NOW(a_completion_has_room, !emit_q || done_ready)
-  `GS_ASSERT_NOW(a_record_is_written_once, !(free_take && record_kill_q))
+  `GS_ASSERT_NOW(a_record_is_written_once, !(enters && gone_q))
+  `GS_ASSERT_NOW(a_number_is_there, !enters || free_valid)
+  `GS_ASSERT_NOW(what_is_cancelled_is_found, state_q != Scan || !scanned_q || cam_found)
   `GS_ASSERT_NOW(all_entries_are_counted, posts_q <= count_t'(Entries) && messages_q <= count_t'(Entries))
   `GS_ASSERT_NOW(lists_have_no_more_than_there_is, list_posts_q <= posts_q && list_messages_q <= messages_q)
 endmodule

@@ -64,11 +64,11 @@ module gs_match_queue
     stamp_t           stamp;
     logic [ListW-1:0] list;
   } player_t;
-  typedef enum logic [2:0] {Rest, Cam, Search, Rank, Found, Second, Transfer} state_e;
+  typedef enum logic [3:0] {Rest, Select, Scan, Cam, Search, Rank, Found, Second, Transfer} state_e;
 
   state_e state_q, state_d;
   logic moving_q, removing_q, lists_begun_q;
-  logic cam_found, cam_full, cam_remove, cam_insert, none_in_lists, all_full;
+  logic cam_found, cam_scanned, cam_full, cam_remove, cam_insert, none_in_lists, all_full;
   match_key_t cam_key;
   data_t cam_data, list_data, cam_new_data;
   match_search_t list_entry, cam_new;
@@ -80,10 +80,12 @@ module gs_match_queue
   gs_match_cam #(.Entries(CamEntries), .data_t(data_t), .NameW(NameW)) u_cam (
     .clk_i,
     .rst_ni,
-    .search_i,
+    .search_i    (state_q == Rest),
     .key_i,
-    .by_name_i,
+    .select_i    (state_q == Select),
+    .scan_i      (search_i && by_name_i),
     .name_i,
+    .scanned_o   (cam_scanned),
     .found_o     (cam_found),
     .found_key_o (cam_key),
     .found_data_o(cam_data),
@@ -184,7 +186,7 @@ module gs_match_queue
     cam_insert  = 1'b0;
     unique case (state_q)
       Rest: begin
-        if (search_i) state_d = Cam;
+        if (search_i) state_d = by_name_i ? Scan : Select;
         if (move_i) state_d = Search;
         if (insert_i) begin
           cam_insert  = to_cam;
@@ -192,6 +194,8 @@ module gs_match_queue
           if (!to_cam) state_d = Second;
         end
       end
+      Select: state_d = Cam;
+      Scan: if (cam_scanned) state_d = Cam;
       Cam: begin
         state_d    = (cam_found || none_in_lists) ? Rest : Search;
         cam_remove = cam_found && remove_i;

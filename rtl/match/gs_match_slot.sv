@@ -8,10 +8,14 @@
 /// its address is the thread that is to receive. A message that matches goes on to that thread as it came, with the
 /// handle of the receive in its head; one that does not waits in the store. A receive that must wait is not answered.
 ///
-///     Fill --whole packet--> Ask --> Wait --message for a receive--> Read -> Send -> Fill
-///       ^                     ^        +--answer of one flit-------> Note -> Fill
-///       |                     |        +--message or receive waits-> Fill
-///       +---------------------+        +--cancel, not this entry---> Ask
+///     packets -> Fill --whole packet--> Ask --> Wait -> gs_match_answers -> packets to threads
+///                 ^                     ^ +--cancel: not this entry
+///                 +---------------------+-----------+
+///
+/// Packets are always taken, within the time of a request to the engine: nothing here waits for a thread. So there is
+/// room for all that senders may send: `Eager` messages for which they have credit (`announced` in the first byte is
+/// 0), from their arrival until they have left; `Announced` ones that wait, and all that are in the store besides; and
+/// `Receives`. What comes above that is refused, and its thread is told.
 ///
 /// The engine knows a receive that waits by its entry, threads by their handle: a cancel asks for all entries in turn.
 /// A clear empties engine, store and watches, so a program begins with none of what the one before has left.
@@ -19,14 +23,22 @@ module gs_match_slot
   import gossamer_pkg::*;
   import gs_match_pkg::*;
 #(
-  /// threads of the tile
+  /// threads of the tile, 2 to 64
   parameter int unsigned Receivers  = 16,
   /// flits of a packet at most
   parameter int unsigned MaxFlits   = 4,
   /// entries of the CAM, 2 or more
   parameter int unsigned CamEntries = 16,
-  /// receives and messages that wait, together, a power of two, 8 or more
-  parameter int unsigned Entries    = 256
+  /// receives and messages that wait, together, a power of two, 8 or more; and slots of the store
+  parameter int unsigned Entries    = 256,
+  /// of these: receives that wait
+  parameter int unsigned Receives   = Entries * 3 / 8,
+  /// messages whose senders have credit
+  parameter int unsigned Eager      = Entries / 2,
+  /// messages without credit that wait
+  parameter int unsigned Announced  = Entries / 8,
+  /// packets that a thread has not said to have taken, at most
+  parameter int unsigned Window     = 4
 ) (
   input  logic        clk_i,
   input  logic        rst_ni,
@@ -42,56 +54,76 @@ module gs_match_slot
   /// something is under way; messages and receives that wait are not
   output logic        busy_o
 );
-  if (Receivers > 64 || MaxFlits > 255) begin : gen_illegal_size
-    $fatal(1, "gs_match_slot: %0d threads (64 at most), packets of %0d flits (255 at most)", Receivers, MaxFlits);
+  if (MaxFlits > 255) begin : gen_illegal_size
+    $fatal(1, "gs_match_slot: packets of %0d flits; 255 at most", MaxFlits);
+  end
+  if (Receives + Eager + Announced > Entries) begin : gen_illegal_shares
+    $fatal(1, "gs_match_slot: %0d receives, %0d and %0d messages; Entries is %0d", Receives, Eager, Announced, Entries);
   end
 
   localparam int unsigned IdW = $clog2(Entries);
   localparam int unsigned FlitW = (MaxFlits > 1) ? $clog2(MaxFlits) : 1;
-  localparam int unsigned ThreadW = (Receivers > 1) ? $clog2(Receivers) : 1;
+  localparam int unsigned ThreadW = $clog2(Receivers);
+  // Slots that messages without credit can have: those that wait, and those that have found their receives. One slot
+  // is left for the packet that comes in, and one may be lost until the next clear.
+  localparam int unsigned AnnouncedMost = Entries - Eager - 2;
   typedef logic [IdW-1:0] id_t;
-  typedef logic [FlitW-1:0] count_t;
-  typedef enum logic [2:0] {Fill, Ask, Wait, Read, Send, Note} state_e;
+  typedef logic [IdW:0] count_t;
+  typedef logic [FlitW-1:0] flit_nr_t;
+  typedef enum logic [1:0] {Fill, Ask, Wait} state_e;
 
   state_e state_q, state_d;
-  match_packet_head_t head_q, head_in, head_out;
+  match_packet_head_t head_q, head_in;
   address_accelerator_t dest_in;
   logic [5:0] thread_q;
-  logic first_q, good_q, takes, ends;
-  count_t last_q, at_q;
+  logic first_q, good_q, takes, ends, begun_q;
+  flit_nr_t last_q, at_q;
   id_t slot_q, free_id, entry_q;
-  logic probed_q, frees_q;
-  logic [15:0] handle_q;
-  match_packet_e note_d, note_q;
 
   // --------------------------------------------------------------- engine
-  logic cmd_valid, cmd_ready, done_valid;
+  logic cmd_valid, cmd_ready, done_valid, done_ready;
   match_command_t cmd;
   match_completion_t done;
   match_op_e op;
-  logic is_message, is_cancel, is_watch, is_count, is_clear;
+  logic [31:0] posts;
+  logic is_message, is_announced, is_cancel, is_watch, is_count, is_clear, is_await, is_taken, known;
 
-  assign is_message = head_q.kind < MatchPacketFound;
-  assign is_cancel  = head_q.kind == MatchPacketCancel;
-  assign is_watch   = head_q.kind == MatchPacketWatch;
-  assign is_count   = head_q.kind == MatchPacketCount;
-  assign is_clear   = head_q.kind == MatchPacketClear;
+  assign is_message   = head_q.kind < MatchPacketFound;
+  assign is_announced = is_message && (head_q.kind & MatchPacketAnnounced) != '0;
+  assign is_cancel    = head_q.kind == MatchPacketCancel;
+  assign is_watch     = head_q.kind == MatchPacketWatch;
+  assign is_count     = head_q.kind == MatchPacketCount;
+  assign is_clear     = head_q.kind == MatchPacketClear;
+  assign is_await     = head_q.kind == MatchPacketAwait;
+  assign is_taken     = head_q.kind == MatchPacketTaken;
+  assign known        = 32'(thread_q) < Receivers;
   always_comb begin
     unique case (head_q.kind)
       MatchPacketPost:                    op = MatchOpPost;
       MatchPacketCancel:                  op = MatchOpCancel;
       MatchPacketProbe, MatchPacketWatch: op = MatchOpProbe;
-      MatchPacketCount:                   op = MatchOpCount;
+      MatchPacketTake:                    op = MatchOpTake;
+      MatchPacketCount, MatchPacketAwait: op = MatchOpCount;
       MatchPacketClear:                   op = MatchOpClear;
       default:                            op = is_message ? MatchOpArrive : match_op_e'('1);
     endcase
   end
-  assign cmd_valid = state_q == Ask;
+
+  // Slots: all messages, and of those without credit all, and those that wait
+  count_t eager_q, announced_q, waiting_q;
+  logic refused, has_to_answer;
+  logic [Receivers-1:0] answering;
+  logic [ThreadW-1:0] thread;
+  assign thread        = thread_q[ThreadW-1:0];
+  assign refused       = is_message && (is_announced ? 32'(announced_q) >= AnnouncedMost : 32'(eager_q) >= Eager);
+  assign has_to_answer = head_q.kind inside {MatchPacketCancel, MatchPacketProbe, MatchPacketWatch, MatchPacketTake,
+                                             MatchPacketCount, MatchPacketAwait};
   always_comb begin
     cmd = '{op: op, rank: 10'(thread_q), communicator: head_q.communicator, source: head_q.source, tag: head_q.tag,
-            length: 8'(last_q), default: '0};
+            length: 8'(last_q), rendezvous: is_announced, default: '0};
     // Handles of receives that wait differ for all threads together.
     cmd.handle = is_message ? 32'(slot_q) : {10'd0, thread_q, head_q.handle};
+    cmd.now    = is_message ? is_announced && 32'(waiting_q) >= Announced : posts >= Receives;
     if (!is_message) begin
       cmd.any_source = head_q.any_source;
       cmd.any_tag    = head_q.any_tag;
@@ -101,12 +133,14 @@ module gs_match_slot
       cmd.any_tag    = 1'b0;
       cmd.tag        = 32'(entry_q);
     end
+    if (is_await) cmd.tag = 32'(MatchCounterDelivered);
   end
 
   gs_match #(
     .Architecture(0),
     .CamEntries  (CamEntries),
     .Entries     (Entries),
+    .Reserve     (0),
     .Ranks       (Receivers)
   ) u_engine (
     .clk_i,
@@ -116,105 +150,150 @@ module gs_match_slot
     .cmd_ready_o (cmd_ready),
     .cmd_i       (cmd),
     .done_valid_o(done_valid),
-    .done_ready_i(state_q == Wait),
+    .done_ready_i(done_ready),
     .done_o      (done),
-    .posts_o     (),
+    .posts_o     (posts),
     .messages_o  ()
   );
 
   // ---------------------------------------------------------------- store
-  // A packet is written into the next free slot, which it takes if it has to wait. One queue of the engine leaves the
-  // other some entries, so there are more slots than messages that wait.
-  logic free_valid, free_take, free_give, cleared;
+  // A message is written into the next free slot, and has it until it has left.
+  logic free_valid, free_soon, free_skip, free_give, free_announced, cleared, reading, keeps;
+  id_t read_slot;
+  flit_nr_t read_flit;
+  logic [127:0] stored;
   gs_match_free #(.Entries(Entries)) u_free (
     .clk_i,
     .rst_ni   (rst_ni && !cleared),
     .valid_o  (free_valid),
     .id_o     (free_id),
-    .take_i   (free_take),
+    .take_i   (keeps || free_skip),
     .give_i   (free_give),
-    .give_id_i(slot_q),
-    .soon_o   (),
+    .give_id_i(read_slot),
+    .soon_o   (free_soon),
     .fresh_o  ()
   );
-
-  logic [127:0] stored;
-  logic out_moves;
-  count_t read_at;
-  assign read_at = (out_moves) ? at_q + count_t'(1) : at_q;
+  // Behind a clear a slot is free whose message may still be leaving. It is passed over, and lost to the next clear.
+  assign free_skip = state_q == Fill && first_q && free_valid && reading && free_id == read_slot;
   gs_ram_sdp #(.Width(128), .Depth(Entries << FlitW)) u_store (
-    .clk_i, .we_i(in_valid_i && in_ready_o), .wstrb_i(1'b1), .waddr_i({free_id, at_q}), .wdata_i(in_i.payload),
-    .re_i(1'b1), .raddr_i({slot_q, read_at}), .rdata_o(stored)
+    .clk_i, .we_i(takes), .wstrb_i(1'b1), .waddr_i({free_id, at_q}), .wdata_i(in_i.payload),
+    .re_i(1'b1), .raddr_i({read_slot, read_flit}), .rdata_o(stored)
   );
 
-  // -------------------------------------------------------------- control
-  logic [Receivers-1:0] watches_q;
-  logic [ThreadW-1:0] thread;
-  logic matched, waits, news;
-  assign thread     = thread_q[ThreadW-1:0];
+  // ---------------------------------------------------------------- in
   assign head_in    = in_i.payload;
   assign dest_in    = in_i.dest;
-  assign in_ready_o = state_q == Fill && free_valid;
+  // A slot that came back is there in a few cycles.
+  assign in_ready_o = state_q == Fill && !free_soon && !free_skip;
   assign takes      = in_valid_i && in_ready_o;
   // Packets that are no message of threads are swallowed. Of one that is too long for threads the end is not kept.
   assign ends       = takes && in_i.last && (first_q ? in_i.kind == FlitKindBody : good_q);
-  assign out_moves  = state_q == Send && out_ready_i;
+
+  // ------------------------------------------------------- what comes of it
+  // Of a request the packets that its thread has taken are told first.
+  logic answers_ready, asks, told, gives, found, waits, matched, news, busy;
+  logic send, answer, full, bad, stray, await, took;
+  logic [Receivers-1:0] watches_q;
+  match_packet_head_t said;
+  logic [31:0] ahead;
+
+  assign took      = state_q == Ask && !told && answers_ready;
+  assign told      = begun_q || is_message || !known;
+  assign asks      = !refused && !is_taken && !(has_to_answer && known && answering[thread]);
+  assign cmd_valid = state_q == Ask && asks && (told || took);
+  // Done without the engine
+  assign gives      = state_q == Ask && !asks && told && answers_ready;
+  assign done_ready = state_q == Wait && answers_ready;
+  assign found      = done_ready && done_valid && matched;
   assign matched    = done.status == MatchStatusMatched;
-  assign waits      = state_q == Wait && done_valid && is_message && done.status == MatchStatusWaiting;
-  assign news       = watches_q[thread];
-  assign cleared    = state_q == Wait && done_valid && is_clear && matched;
-  assign free_take  = waits;
-  assign free_give  = out_moves && at_q == last_q && frees_q;
+  assign waits      = done_ready && done_valid && is_message && done.status == MatchStatusWaiting;
+  assign news       = waits && watches_q[thread];
+  assign cleared    = found && is_clear;
+  // Counts wrap around, and so does what is awaited.
+  assign ahead      = head_q.tag - done.partner;
 
   always_comb begin
     state_d = state_q;
-    note_d  = note_q;
+    send    = 1'b0;
+    answer  = 1'b0;
+    full    = 1'b0;
+    bad     = 1'b0;
+    stray   = 1'b0;
+    await   = 1'b0;
+    said    = head_q;
     unique case (state_q)
       Fill: if (ends) state_d = Ask;
-      Ask: if (cmd_ready) state_d = Wait;
-      Wait: if (done_valid) begin
-        state_d = Note;
+      Ask: begin
+        if (cmd_valid && cmd_ready) state_d = Wait;
+        if (gives) begin
+          state_d = Fill;
+          full    = refused && known;
+          stray   = refused && !known;
+          bad     = !refused && !is_taken;
+        end
+      end
+      Wait: if (done_valid && answers_ready) begin
+        state_d = Fill;
         unique case (done.status)
           MatchStatusMatched: begin
-            note_d = is_clear ? MatchPacketCleared : is_count ? MatchPacketCounted : MatchPacketCancelled;
-            if (!is_cancel && !is_clear && !is_count) state_d = Read;
-          end
-          MatchStatusWaiting: begin
-            note_d = MatchPacketNews;
-            if (!is_message || !news) state_d = Fill;
+            send      = op inside {MatchOpPost, MatchOpArrive, MatchOpTake};
+            await     = is_await;
+            answer    = op == MatchOpProbe || is_count || is_cancel;
+            said.kind = is_count || is_await ? MatchPacketCounted : is_cancel ? MatchPacketCancelled : MatchPacketNone;
+            if (is_count) said.tag = done.partner;
+            if (is_message) said.handle = done.partner[15:0];
           end
           MatchStatusNone: begin
-            note_d = is_cancel ? MatchPacketGone : MatchPacketNone;
-            if (is_cancel && entry_q != '1) state_d = Ask;
+            said.kind = is_cancel ? MatchPacketGone : MatchPacketNone;
+            answer    = !is_cancel || entry_q == '1;
+            if (!answer) state_d = Ask;
           end
-          MatchStatusFull: note_d = is_message ? MatchPacketFullMessages : MatchPacketFullPosts;
-          default: note_d = MatchPacketBad;
+          MatchStatusFull: begin
+            full   = is_message;
+            answer = !is_message;
+            said.kind = MatchPacketFullPosts;
+          end
+          MatchStatusWaiting: ;
+          default: begin
+            said.kind = MatchPacketBad;
+            answer    = known;
+            stray     = !known;
+          end
         endcase
       end
-      Read: state_d = Send;
-      Send: if (out_moves && at_q == last_q) state_d = Fill;
-      Note: if (out_ready_i) state_d = Fill;
       default: state_d = Fill;
     endcase
+    if (full) said.kind = MatchPacketFullMessages;
   end
+  assign keeps = waits || (send && is_message);
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      state_q   <= Fill;
-      first_q   <= 1'b1;
-      watches_q <= '0;
-      at_q      <= '0;
+      state_q     <= Fill;
+      first_q     <= 1'b1;
+      watches_q   <= '0;
+      at_q        <= '0;
+      eager_q     <= '0;
+      announced_q <= '0;
+      waiting_q   <= '0;
     end else begin
       state_q <= state_d;
       if (takes) begin
         first_q <= in_i.last;
         if (in_i.last) at_q <= '0;
-        else if (32'(at_q) != MaxFlits - 1) at_q <= at_q + count_t'(1);
+        else if (32'(at_q) != MaxFlits - 1) at_q <= at_q + flit_nr_t'(1);
       end
-      if (out_moves) at_q <= (at_q == last_q) ? '0 : at_q + count_t'(1);
       if (waits) watches_q[thread] <= 1'b0;
-      if (state_q == Wait && done_valid && done.status == MatchStatusNone && is_watch) watches_q[thread] <= 1'b1;
-      if (cleared) watches_q <= '0;
+      if (done_ready && done_valid && done.status == MatchStatusNone && is_watch) watches_q[thread] <= 1'b1;
+      eager_q     <= eager_q + count_t'(keeps && !is_announced) - count_t'(free_give && !free_announced);
+      announced_q <= announced_q + count_t'(keeps && is_announced) - count_t'(free_give && free_announced);
+      waiting_q   <= waiting_q + count_t'(waits && is_announced) - count_t'(send && !is_message && done.rendezvous);
+      if (cleared) begin
+        watches_q   <= '0;
+        eager_q     <= '0;
+        announced_q <= '0;
+        waiting_q   <= '0;
+      end
     end
     if (takes && first_q) begin
       head_q   <= head_in;
@@ -225,46 +304,69 @@ module gs_match_slot
       last_q <= at_q;
       slot_q <= free_id;
     end
-    if (state_q == Fill) entry_q <= '0;
-    if (state_q == Wait && done_valid) begin
-      note_q   <= note_d;
-      entry_q  <= entry_q + id_t'(1);
-      probed_q <= done.op == MatchOpProbe;
-      frees_q  <= done.op == MatchOpPost;
-      handle_q <= is_message ? done.partner[15:0] : head_q.handle;
-      if (is_count && matched) head_q.tag <= done.partner;
-      if (!is_message && matched) begin
-        slot_q <= id_t'(done.partner);
-        last_q <= count_t'(done.length);
-      end
+    if (state_q == Fill) begin
+      begun_q <= 1'b0;
+      entry_q <= '0;
     end
+    if (took) begun_q <= 1'b1;
+    if (state_q == Wait && done_valid && answers_ready) entry_q <= entry_q + id_t'(1);
   end
 
   // ------------------------------------------------------------------ out
-  always_comb begin
-    head_out        = stored;
-    head_out.handle = handle_q;
-    if (probed_q) head_out.kind = head_out.kind | MatchPacketFound;
-    out_o = '{
-      kind: FlitKindBody, last: at_q == last_q, vnet: VnetMailbox, job: '0, epoch: '0, wave: '0,
-      dest: {EndpointThread, 3'd0, board_i, tile_y_i, tile_x_i, thread_q},
-      payload: (at_q == '0) ? head_out : stored
-    };
-    if (state_q == Note) begin
-      out_o.last    = 1'b1;
-      head_out      = head_q;
-      head_out.kind = note_q;
-      out_o.payload = head_out;
-    end
-  end
-  assign out_valid_o = state_q == Send || state_q == Note;
+  logic out_last;
+  logic [5:0] out_thread;
+  logic [127:0] out_data;
+  gs_match_answers #(
+    .Receivers(Receivers),
+    .MaxFlits (MaxFlits),
+    .Slots    (Entries),
+    .Window   (Window)
+  ) u_answers (
+    .clk_i,
+    .rst_ni,
+    .ready_o         (answers_ready),
+    .thread_i        (thread_q),
+    .head_i          (said),
+    .slot_i          (is_message ? slot_q : id_t'(done.partner)),
+    .last_i          (is_message ? last_q : flit_nr_t'(done.length)),
+    .announced_i     (is_message ? is_announced : done.rendezvous),
+    .send_i          (send),
+    .answer_i        (answer),
+    .found_i         (op inside {MatchOpProbe, MatchOpTake} && matched),
+    .full_i          (full),
+    .bad_i           (bad),
+    .news_i          (news),
+    .stray_i         (stray),
+    .await_i         (await),
+    .await_count_i   (ahead[31] ? '0 : ahead),
+    .took_i          (took),
+    .took_count_i    (head_q.credit),
+    .clear_i         (cleared),
+    .answering_o     (answering),
+    .read_slot_o     (read_slot),
+    .read_flit_o     (read_flit),
+    .read_data_i     (stored),
+    .reading_o       (reading),
+    .free_o          (free_give),
+    .free_announced_o(free_announced),
+    .out_valid_o,
+    .out_ready_i,
+    .out_last_o      (out_last),
+    .out_thread_o    (out_thread),
+    .out_data_o      (out_data),
+    .busy_o          (busy)
+  );
+  assign out_o = '{
+    kind: FlitKindBody, last: out_last, vnet: VnetMailbox, job: '0, epoch: '0, wave: '0,
+    dest: {EndpointThread, 3'd0, board_i, tile_y_i, tile_x_i, out_thread}, payload: out_data
+  };
   // A clock that stands still does not hurt the engine, but it may be clearing its tables.
-  assign busy_o      = state_q != Fill || !cmd_ready || !first_q;
+  assign busy_o = state_q != Fill || !cmd_ready || !first_q || busy;
 
   logic unused;
   assign unused = ^{in_i.vnet, in_i.job, in_i.epoch, in_i.wave, dest_in, done};
 
-  `GS_ASSERT_NOW(a_message_that_waits_has_a_slot, !waits || free_valid)
+  `GS_ASSERT_NOW(what_waits_had_room, !done_valid || !is_message || !(done.status == MatchStatusFull) || cmd.now)
+  `GS_ASSERT_NOW(a_packet_that_comes_has_a_slot, !takes || free_valid)
   `GS_ASSERT_NOW(a_completion_is_that_of_the_request, !(state_q == Wait && done_valid) || done.op == op)
-  `GS_ASSERT_NOW(what_is_sent_has_a_thread, !out_valid_o || 32'(thread_q) < Receivers || note_q == MatchPacketBad)
 endmodule

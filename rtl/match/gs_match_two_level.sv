@@ -80,12 +80,13 @@ module gs_match_two_level
   end
 
   logic [2:0] waiting;
-  logic into;
+  logic into, refuses;
   assign cmd_ready_o = state_q == Idle && (&idle) && waiting <= 3'd2;
   assign accept      = cmd_valid_i && cmd_ready_o;
   assign in_posts    = cmd.op inside {MatchOpArrive, MatchOpCancel};
   assign wants_posts = cmd_q.op == MatchOpArrive;
   assign into        = !wants_posts;
+  assign refuses     = full[into] || cmd_q.now;
   assign search      = {accept && in_posts, accept && !in_posts};
   // The data mover works while nothing is asked.
   assign move        = can_move & {2{state_q == Idle && (&idle) && !cmd_valid_i}};
@@ -120,10 +121,10 @@ module gs_match_two_level
           emit_status = MatchStatusNone;
         end
       end
-      Insert: if (idle[into] && (can_insert[into] || full[into])) begin
+      Insert: if (idle[into] && (can_insert[into] || refuses)) begin
         emit         = 1'b1;
-        emit_status  = full[into] ? MatchStatusFull : MatchStatusWaiting;
-        insert[into] = !full[into];
+        emit_status  = refuses ? MatchStatusFull : MatchStatusWaiting;
+        insert[into] = !refuses;
         state_d      = Idle;
       end
       default: state_d = Idle;
@@ -153,18 +154,15 @@ module gs_match_two_level
   assign done_d = completion_of(cmd_q, emit_status_q, emit_found_q,
                                 '{rendezvous: data_q.rendezvous, length: data_q.length, source: key_q.source,
                                   tag: key_q.tag, handle: data_q.handle});
-  gs_fifo #(
-    .data_t(match_completion_t),
-    .Depth (4)
-  ) u_done (
+  gs_match_done u_done (
     .clk_i,
     .rst_ni,
     .in_valid_i (emit_q),
     .in_ready_o (done_ready),
-    .in_data_i  (done_d),
+    .in_i       (done_d),
     .out_valid_o(done_valid_o),
     .out_ready_i(done_ready_i),
-    .out_data_o (done_o),
+    .out_o      (done_o),
     .count_o    (waiting)
   );
 

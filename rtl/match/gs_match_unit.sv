@@ -48,7 +48,11 @@ module gs_match_unit
     .Receivers (ThreadsPerTile),
     .MaxFlits  (MailboxMaxFlits),
     .CamEntries(MatchCamEntries),
-    .Entries   (MatchListEntries)
+    .Entries   (MatchListEntries),
+    .Receives  (MatchReceives),
+    .Eager     (MatchEager),
+    .Announced (MatchAnnounced),
+    .Window    (MatchWindow)
   ) u_engine (
     .clk_i,
     .rst_ni,

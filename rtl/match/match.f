@@ -4,6 +4,7 @@
 match/gs_match_pkg.sv
 match/gs_match_cam.sv
 match/gs_match_free.sv
+match/gs_match_done.sv
 match/gs_match_class.sv
 match/gs_match_hashed.sv
 match/gs_match_list.sv

@@ -24,7 +24,7 @@ module gs_multicast
   /// log2 of the beats that are fetched ahead
   parameter  int unsigned SlotW      = 4,
   /// flits of a payload; a power of two
-  parameter  int unsigned MaxFlits   = 16,
+  parameter  int unsigned MaxFlits   = PlaceFlits,
   /// credits of a channel, both ways
   parameter  int unsigned Window     = 8,
   /// bits of a tag at the memory; not to be set
@@ -60,10 +60,12 @@ module gs_multicast
   output logic     [Vcs-1:0]   received_o,
   output job_tag_t [Vcs-1:0]   sent_tag_o,
   output job_tag_t [Vcs-1:0]   received_tag_o,
-  // Counted: records that mean nothing, lookups of records, and those that the cache had
+  // Counted: records and messages that mean nothing, lookups of records, and those that the cache had
   output logic     [Vcs-1:0]   bad_o,
   output logic     [Vcs-1:0]   lookup_o,
-  output logic     [Vcs-1:0]   hit_o
+  output logic     [Vcs-1:0]   hit_o,
+  /// no flit is inside
+  output logic                 empty_o
 );
   localparam int unsigned CreditW = $clog2(Window + 1);
   localparam int unsigned EngineTagW = SlotW + 1;
@@ -82,7 +84,7 @@ module gs_multicast
   // The mailbox network's channels are the first: its number is 0.
   channels_t credits, asks, chosen, others_in, others, others_credit;
   flit_t copies[Vcs];
-  logic [Vcs-1:0] copies_valid, read_valid, read_ready, answer_ready;
+  logic [Vcs-1:0] copies_valid, read_valid, read_ready, answer_ready, engine_empty;
   read_t read[Vcs];
   read_t asked;
   logic [SwitchVcBits-1:0] answered_vc;
@@ -124,7 +126,8 @@ module gs_multicast
       .received_tag_o(received_tag_o[v]),
       .bad_o         (bad_o[v]),
       .lookup_o      (lookup_o[v]),
-      .hit_o         (hit_o[v])
+      .hit_o         (hit_o[v]),
+      .empty_o       (engine_empty[v])
     );
   end
 
@@ -193,4 +196,5 @@ module gs_multicast
     out_o       <= other_flit;
     for (int unsigned v = 0; v < Vcs; v++) if (chosen[v]) out_o <= copies[v];
   end
+  assign empty_o = engine_empty == '1 && others[SwitchChannels-1:Vcs] == '0 && out_valid_o == '0 && in_valid_i == '0;
 endmodule

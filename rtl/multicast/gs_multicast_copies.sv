@@ -7,14 +7,15 @@
 ///     beats -> records, one at a time -> copy: destination, head --/
 ///
 /// A message's first copy leaves while the rest of it still comes, and the next message comes while copies leave. A
-/// copy is a head flit, where its kind has one, and the payload, of which the record may replace the first word. An
-/// indirection is the last record of its key.
+/// copy is a head flit, where its kind has one, and the payload, of which the record may replace the first words. An
+/// indirection is the last record of its key. A key without a payload is a message to nobody; of a packet that is longer
+/// than any message the end is dropped, and mailboxes refuse the rest as too long.
 module gs_multicast_copies
   import gs_multicast_pkg::*;
   import gossamer_pkg::*;
 #(
   /// flits of a payload; a power of two
-  parameter int unsigned MaxFlits = 16
+  parameter int unsigned MaxFlits = PlaceFlits
 ) (
   input  logic        clk_i,
   input  logic        rst_ni,
@@ -41,8 +42,11 @@ module gs_multicast_copies
   output logic        received_o,
   output job_tag_t    sent_tag_o,
   output job_tag_t    received_tag_o,
-  // A record that means nothing (it and the rest of its beat are left out), records behind an indirection, a circle
-  output logic        bad_o
+  // A record that its beat does not have whole (it is left out), too many of them, records behind an indirection, a
+  // circle; a key without a payload, a packet that is too long
+  output logic        bad_o,
+  /// no packet is inside
+  output logic        empty_o
 );
   localparam int unsigned PlaceW = $clog2(MaxFlits);
   typedef logic [PlaceW:0] count_t;
@@ -55,14 +59,21 @@ module gs_multicast_copies
   route_key_t [1:0] key_q;
   flit_t [1:0] about_q;                 // a flit of the packet: network, job, epoch
   logic put_q, inside_q;                // place that is filled; a packet is under way
-  logic takes, takes_key, done, place, read_ends;
+  logic over_q;                         // the end of a packet that is too long is under way
+  logic takes, takes_key, cuts, empty_key, done, place, read_ends;
   logic record_q;                       // place whose records are read
-  flit_t stored;
+  flit_t kept, stored;
   count_t at_q, at_d;
 
-  assign in_ready_o = inside_q || !open_q[put_q];
-  assign takes = in_valid_i && in_ready_o;
+  assign in_ready_o = over_q || inside_q || !open_q[put_q];
+  assign takes = in_valid_i && in_ready_o && !over_q;
   assign takes_key = takes && !inside_q && in_i.kind == FlitKindKey && in_i.vnet == VnetMailbox;
+  assign empty_key = takes_key && in_i.last;
+  assign cuts = takes && inside_q && flits_q[put_q] == count_t'(MaxFlits - 1) && !in_i.last;
+  always_comb begin
+    kept      = in_i;
+    kept.last = in_i.last || cuts;
+  end
 
   gs_ram_sdp #(
     .Width  ($bits(flit_t)),
@@ -74,7 +85,7 @@ module gs_multicast_copies
     .we_i   (takes && !takes_key),
     .wstrb_i(1'b1),
     .waddr_i({put_q, inside_q ? flits_q[put_q][PlaceW-1:0] : PlaceW'(0)}),
-    .wdata_i(in_i),
+    .wdata_i(kept),
     .re_i   (1'b1),
     .raddr_i({place, at_q[PlaceW-1:0]}),
     .rdata_o(stored)
@@ -87,17 +98,19 @@ module gs_multicast_copies
       fresh_q  <= '0;
       put_q    <= 1'b0;
       inside_q <= 1'b0;
+      over_q   <= 1'b0;
     end else begin
+      over_q <= (over_q || cuts) && !(in_valid_i && in_i.last);
       if (done) begin
         open_q[place]  <= 1'b0;
         whole_q[place] <= 1'b0;
       end
       if (read_ends) fresh_q[record_q] <= 1'b0;
       if (takes) begin
-        inside_q      <= !in_i.last;
+        inside_q      <= !kept.last;
         open_q[put_q] <= 1'b1;
         if (!inside_q) fresh_q[put_q] <= 1'b1;
-        if (in_i.last) begin
+        if (kept.last) begin
           whole_q[put_q] <= 1'b1;
           put_q          <= !put_q;
         end
@@ -106,7 +119,7 @@ module gs_multicast_copies
     if (takes) begin
       if (!inside_q) begin
         expand_q[put_q] <= takes_key;
-        key_q[put_q]    <= in_i.payload[31:0];
+        key_q[put_q]    <= empty_key ? '0 : in_i.payload[31:0];
         flits_q[put_q]  <= takes_key ? '0 : count_t'(1);
         about_q[put_q]  <= in_i;
       end else begin
@@ -141,8 +154,8 @@ module gs_multicast_copies
   logic [4:0] beats;
 
   assign copy = copy_of(records_q[95:0], board_i);
-  // A record can be used: its beat has it whole, and it means something.
-  assign drop = count_q != '0 && (copy.bad || room_q < (copy.wide ? 3'd2 : 3'd1));
+  // A record can be used: its beat has it whole.
+  assign drop = count_q != '0 && room_q < (copy.wide ? 3'd2 : 3'd1);
   assign usable = count_q != '0 && !drop && !indirect_q;
   assign indirect_begins = usable && copy.indirect;
   assign copy_takes = usable && !copy.indirect && (!work_valid_q || work_done);
@@ -230,9 +243,10 @@ module gs_multicast_copies
         out_o.payload = 128'(work_q.copy.head_data);
       end else if (at_q == '0) begin
         case (work_q.copy.patch)
-          PatchHalf: out_o.payload[15:0] = work_q.copy.word[15:0];
-          PatchWord: out_o.payload[31:0] = work_q.copy.word;
-          default:   ;
+          PatchHalf:   out_o.payload[15:0] = work_q.copy.words[15:0];
+          PatchWord:   out_o.payload[31:0] = work_q.copy.words[31:0];
+          PatchDouble: out_o.payload[63:0] = work_q.copy.words;
+          default:     ;
         endcase
       end
       // A copy is sent by this board, which may have reported already.
@@ -268,13 +282,15 @@ module gs_multicast_copies
     received_o <= rst_ni && done && !work_q.plain;
     sent_tag_o     <= '{job: about_q[record_q].job, epoch: about_q[record_q].epoch};
     received_tag_o <= '{job: about_q[place].job, epoch: about_q[place].epoch};
-    bad_o      <= rst_ni && (drop || skips || (beat_takes && beat.count > 16'(BeatRecords)) ||
+    bad_o      <= rst_ni && (drop || skips || (beat_takes && beat.count > 16'(BeatRecords)) || empty_key || cuts ||
                             (indirect_begins && (count_q != 3'd1 || chain_q == '1)));
   end
 
-  logic unused;
-  assign unused = ^{work_q.copy.bad, work_q.copy.indirect, work_q.copy.wide};
+  assign empty_o = open_q == '0;
 
-  `GS_ASSERT_NOW(packets_are_no_longer_than_a_place, !takes || !inside_q || flits_q[put_q] < count_t'(MaxFlits))
+  logic unused;
+  assign unused = ^{work_q.copy.indirect, work_q.copy.wide};
+
+  `GS_ASSERT_NOW(no_flit_is_put_behind_a_place, !takes || !inside_q || flits_q[put_q] < count_t'(MaxFlits))
   `GS_ASSERT_NOW(a_place_is_filled_when_it_is_free, !takes || inside_q || !open_q[put_q])
 endmodule

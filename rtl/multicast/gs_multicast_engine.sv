@@ -20,7 +20,7 @@ module gs_multicast_engine
   /// log2 of the beats that are fetched ahead
   parameter  int unsigned SlotW      = 4,
   /// flits of a payload; a power of two
-  parameter  int unsigned MaxFlits   = 16,
+  parameter  int unsigned MaxFlits   = PlaceFlits,
   /// credits that the sender begins with
   parameter  int unsigned Window     = 8,
   /// bits of a tag at the memory; not to be set
@@ -55,13 +55,15 @@ module gs_multicast_engine
   output logic                 received_o,
   output job_tag_t             sent_tag_o,
   output job_tag_t             received_tag_o,
-  // Counted: records that mean nothing, lookups of records, and those that the cache had
+  // Counted: records and messages that mean nothing, lookups of records, and those that the cache had
   output logic                 bad_o,
   output logic                 lookup_o,
-  output logic                 hit_o
+  output logic                 hit_o,
+  /// no flit is inside
+  output logic                 empty_o
 );
   // ---------------------------------------------------------------- queue
-  logic queue_valid, queue_ready, inside_q, is_key, key_free;
+  logic queue_valid, queue_ready, inside_q, is_key, key_free, copies_empty;
   logic unused_queue_ready;
   flit_t queue_flit;
   logic [$clog2(QueueFlits+1)-1:0] unused_count;
@@ -92,13 +94,13 @@ module gs_multicast_engine
     .credit_o(in_credit_o)
   );
 
-  // Keys go ahead of their messages. A message with a key has two flits or more.
+  // Keys go ahead of their messages. A message with a key has two flits or more; one without a payload has no copies.
   localparam int unsigned Keys = QueueFlits / 2 + 1;
   logic key_ready, next_valid;
   route_key_t key, next_key;
   logic [$clog2(Keys+1)-1:0] unused_keys;
   assign key = in_i.payload[31:0];
-  assign is_key = in_valid_i && !inside_q && in_i.kind == FlitKindKey && key.beats != '0;
+  assign is_key = in_valid_i && !inside_q && in_i.kind == FlitKindKey && key.beats != '0 && !in_i.last;
   always_ff @(posedge clk_i) begin
     if (!rst_ni) inside_q <= 1'b0;
     else if (in_valid_i) inside_q <= !in_i.last;
@@ -176,8 +178,10 @@ module gs_multicast_engine
     .received_o,
     .sent_tag_o,
     .received_tag_o,
-    .bad_o
+    .bad_o,
+    .empty_o         (copies_empty)
   );
+  assign empty_o = copies_empty && !queue_valid;
 
   always_ff @(posedge clk_i) begin
     entered_o     <= rst_ni && in_valid_i && !inside_q && in_i.kind == FlitKindKey;

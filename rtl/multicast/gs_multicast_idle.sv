@@ -12,6 +12,8 @@ module gs_multicast_idle
   input  logic               clk_i,
   input  logic               rst_ni,
   input  logic     [4:0]     job_i,
+  /// one cycle: the job begins anew; no message of it is inside
+  input  logic               clear_i,
   // From the router, by virtual channel
   input  logic     [Vcs-1:0] entered_i,
   input  job_tag_t [Vcs-1:0] entered_tag_i,
@@ -22,7 +24,7 @@ module gs_multicast_idle
   output idle_status_t       status_o
 );
   // A router holds no more messages than flits.
-  localparam int unsigned InsideW = $clog2(Vcs * (RouterBufferFlits + 16) + 1);
+  localparam int unsigned InsideW = $clog2(Vcs * (RouterBufferFlits + 2 * gs_multicast_pkg::PlaceFlits) + 1);
   logic [InsideW-1:0] inside_q, inside_d;
   logic [31:0] sent_q, received_q;
   logic [$clog2(Vcs+1)-1:0] enters, sends, receives;
@@ -40,7 +42,7 @@ module gs_multicast_idle
   end
 
   always_ff @(posedge clk_i) begin
-    if (!rst_ni) begin
+    if (!rst_ni || clear_i) begin
       inside_q   <= '0;
       sent_q     <= '0;
       received_q <= '0;

@@ -10,17 +10,20 @@ package gs_multicast_pkg;
   localparam int unsigned BeatAddrW = 27;
   typedef logic [BeatBits-1:0] beat_t;
 
-  /// What of the payload's first word is replaced
+  /// Flits of the longest payload that is kept whole, a power of two: a head flit and a message, and one more. So what
+  /// is cut off there is still too long for any mailbox, which refuses it.
+  localparam int unsigned PlaceFlits = 32'd1 << $clog2(MailboxMaxFlits + 2);
+
+  /// What of the payload's first two words is replaced
   typedef enum logic [1:0] {
     PatchNone,
     PatchHalf,
-    PatchWord
+    PatchWord,
+    PatchDouble
   } patch_e;
 
-  /// A copy to be sent: head flit, destination, new first word
+  /// A copy to be sent: head flit, destination, new first words
   typedef struct packed {
-    /// the record says nothing that can be done
-    logic        bad;
     /// not a copy, but a new key for this router
     logic        indirect;
     logic [31:0] dest;
@@ -28,7 +31,7 @@ package gs_multicast_pkg;
     flit_kind_e  head;
     logic [63:0] head_data;
     patch_e      patch;
-    logic [31:0] word;
+    logic [63:0] words;
     /// the record has 96 bits
     logic        wide;
   } copy_t;
@@ -38,6 +41,7 @@ package gs_multicast_pkg;
     copy_t copy;
     route_thread_t thread;
     route_thread_word_t word;
+    route_thread_double_t double;
     route_tile_t tile;
     route_router_t router;
     route_indirect_t indirect;
@@ -47,6 +51,7 @@ package gs_multicast_pkg;
     router   = bits[47:0];
     indirect = bits[47:0];
     word     = bits;
+    double   = bits;
     tile     = bits;
     copy     = '{head: FlitKindBody, patch: PatchNone, default: '0};
     place    = '{kind: EndpointThread, board: board, default: '0};
@@ -58,13 +63,20 @@ package gs_multicast_pkg;
         place.thread = thread.thread;
         copy.dest    = place;
         copy.patch   = thread.kind == RouteRecordThreadHalf ? PatchHalf : PatchNone;
-        copy.word    = 32'(thread.word);
+        copy.words   = 64'(thread.word);
       end
       RouteRecordThreadWord: begin
         place.thread = thread.thread;
         copy.dest    = place;
         copy.patch   = PatchWord;
-        copy.word    = word.word;
+        copy.words   = 64'(word.word);
+        copy.wide    = 1'b1;
+      end
+      RouteRecordThreadDouble: begin
+        place.thread = thread.thread;
+        copy.dest    = place;
+        copy.patch   = PatchDouble;
+        copy.words   = {double.words_high, double.words_low};
         copy.wide    = 1'b1;
       end
       RouteRecordTile, RouteRecordTileHalf: begin
@@ -73,7 +85,7 @@ package gs_multicast_pkg;
         copy.head      = FlitKindMask;
         copy.head_data = {tile.mask_high, tile.mask_low};
         copy.patch     = tile.kind == RouteRecordTileHalf ? PatchHalf : PatchNone;
-        copy.word      = 32'(tile.word);
+        copy.words     = 64'(tile.word);
         copy.wide      = 1'b1;
       end
       RouteRecordRouter: begin
@@ -83,11 +95,10 @@ package gs_multicast_pkg;
         copy.head      = FlitKindKey;
         copy.head_data = 64'(router.key);
       end
-      RouteRecordIndirect: begin
+      default: begin
         copy.indirect  = 1'b1;
         copy.head_data = 64'(indirect.key);
       end
-      default: copy.bad = 1'b1;
     endcase
     return copy;
   endfunction

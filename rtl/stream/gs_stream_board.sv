@@ -171,6 +171,7 @@ module gs_stream_board
 
   for (genvar l = 0; l < Links; l++) begin : gen_link
     gs_link_pkg::events_t unused_events;
+    logic unused_idle;
     gs_link_pkg::counters_t unused_counters;
     assign goes_o[l] = (tx_valid[l] & tx_ready[l]) != '0;
     assign comes_o[l] = (rx_valid[l] & rx_ready[l]) != '0;
@@ -193,6 +194,7 @@ module gs_stream_board
       .mac_rx_keep_i (mac_rx_keep_i[l]),
       .mac_rx_last_i (mac_rx_last_i[l]),
       .mac_rx_error_i(mac_rx_error_i[l]),
+      .idle_o        (unused_idle),
       .up_o          (up_o[l]),
       .events_o      (unused_events),
       .counters_o    (unused_counters)

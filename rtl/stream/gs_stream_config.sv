@@ -65,6 +65,7 @@ module gs_stream_config
   output tree_entry_t                       tree_entry_o,
   output edge_end_t [Slots-1:0][Edges-1:0]  edges_o,
   output logic [Slots-1:0]                  edge_bind_o,
+  output account_t                          edge_account_o,
   output logic [Slots-1:0]                  clear_o,
   // Faults: of ports, of blocks and addresses, packets that were refused, and for nobody
   input  logic                              report_valid_i,
@@ -175,6 +176,7 @@ module gs_stream_config
   assign place_o       = data_q[8+:$bits(place_t)];
   assign tree_root_o   = tree_word.root;
   assign tree_entry_o  = tree_word.entry;
+  assign edge_account_o = data_q[11+:$bits(account_t)];
   for (genvar s = 0; s < Slots; s++) begin : gen_slot
     assign tree_we_o[s]   = write_q && waddr_q == RegTree && 32'(tree_word.slot) == s;
     assign way_we_o[s]    = write_q && waddr_q == RegWay && 32'(tree_word.slot) == s;

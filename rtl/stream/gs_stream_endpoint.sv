@@ -110,7 +110,7 @@ module gs_stream_endpoint
   stream_tag_t tag_q;
   logic inside_q, reply_inside_q, here, drop_q, drop, short_data;
   port_t at;
-  logic [Ports-1:0] refuses, ask_refuses, credit_refuses, bound, data_valid, ask_valid, credit_valid;
+  logic [Ports-1:0] refuses, ask_refuses, credit_refuses, data_valid, ask_valid, credit_valid;
   logic has_elements, asks, credits;
 
   assign head = sw_i.payload;
@@ -193,7 +193,9 @@ module gs_stream_endpoint
   always_ff @(posedge clk_i) begin
     if (in_q.valid && in_q.request) drop_q <= drop;
     // What is under way to a half that is bound anew came for its last binding.
-    for (int unsigned p = 0; p < Ports; p++) if (bound[p] && header_q.port == Numbers[p]) drop_q <= 1'b1;
+    for (int unsigned p = 0; p < Ports; p++) begin
+      if (recv_bind_valid_i[p] && header_q.port == Numbers[p]) drop_q <= 1'b1;
+    end
     refused_o <= rst_ni && ((in_q.valid && in_q.first && drop) || ask_refuses != '0 || credit_refuses != '0);
   end
 
@@ -275,7 +277,6 @@ module gs_stream_endpoint
         .job_i,
         .bind_valid_i  (recv_bind_valid_i[p]),
         .bind_i        (recv_bind_i[p]),
-        .bound_o       (bound[p]),
         .open_valid_i  (recv_open_valid_i[p]),
         .open_ready_o  (recv_open_ready_o[p]),
         .open_i        (recv_open_i[p]),
@@ -303,7 +304,6 @@ module gs_stream_endpoint
       );
     end else begin : gen_no_pop
       logic unused;
-      assign bound[p] = 1'b0;
       assign recv_open_ready_o[p] = 1'b0;
       assign m_axis_tvalid_o[p] = 1'b0;
       assign m_axis_tdata_o[p][8*Width-1:0] = '0;

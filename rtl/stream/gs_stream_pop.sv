@@ -31,11 +31,9 @@ module gs_stream_pop
   /// number of this port, and the job of its packets
   input  logic [7:0]           port_i,
   input  logic [4:0]           job_i,
-  // Binding, while no channel is open and the buffer is empty; ends a fault
+  // Binding; ends a fault and a channel that is open, and empties the buffer
   input  logic                 bind_valid_i,
   input  recv_bind_t           bind_i,
-  /// it is bound: nothing that is under way counts any more
-  output logic                 bound_o,
   // Kernel: a channel is opened, and closes itself behind its last element
   input  logic                 open_valid_i,
   output logic                 open_ready_o,
@@ -63,7 +61,7 @@ module gs_stream_pop
   output logic                 credit_valid_o,
   input  logic                 credit_ready_i,
   output flit_t                credit_o,
-  // A fault, until it is taken
+  // A fault, until it is taken: also behind a binding
   output logic                 report_valid_o,
   input  logic                 report_ready_i,
   output stream_report_t       report_o
@@ -97,9 +95,6 @@ module gs_stream_pop
   state_e state_q, state_d;
   recv_bind_t bind_q;
   recv_open_t open_q;
-  logic binds;
-  assign binds = bind_valid_i && state_q inside {Idle, Fault};
-  assign bound_o = binds;
 
   // ------------------------------------------------------------- arrivals
   /// flit and lane where the next element goes
@@ -157,7 +152,7 @@ module gs_stream_pop
   );
 
   always_ff @(posedge clk_i) begin
-    if (!rst_ni || binds) begin
+    if (!rst_ni || bind_valid_i) begin
       write_q <= '0;
       lane_q  <= '0;
     end else if (in_valid_i) begin
@@ -207,11 +202,11 @@ module gs_stream_pop
     .raddr_i(source_at),
     .rdata_o(asked)
   );
-  assign meets = state_q == Wait && asks_q[source_at] && 32'(open_q.source) < Ranks;
+  assign meets = state_q == Wait && asks_q[source_at];
   assign agrees = asked.count == open_q.count && asked.element == open_q.element;
 
   always_ff @(posedge clk_i) begin
-    if (!rst_ni || binds) begin
+    if (!rst_ni || bind_valid_i) begin
       asks_q    <= '0;
       granted_q <= 1'b0;
     end else begin
@@ -221,7 +216,7 @@ module gs_stream_pop
       else if (state_q == Idle) granted_q <= 1'b0;
     end
     if (meets) granted_source_q <= open_q.source;
-    if (binds) reply_q <= bind_i.reply;
+    if (bind_valid_i) reply_q <= bind_i.reply;
     else if (meets) reply_q <= asked.reply;
   end
 
@@ -289,7 +284,7 @@ module gs_stream_pop
     .Depth (Reads)
   ) u_items (
     .clk_i,
-    .rst_ni     (rst_ni && !binds),
+    .rst_ni     (rst_ni && !bind_valid_i),
     .in_valid_i (issued_q || direct),
     .in_ready_o (unused_room),
     .in_data_i  (pushed),
@@ -331,7 +326,7 @@ module gs_stream_pop
   assign ends = item_pop && item.range.last;
 
   always_ff @(posedge clk_i) begin
-    if (!rst_ni || binds) out_begun_q <= 1'b0;
+    if (!rst_ni || bind_valid_i) out_begun_q <= 1'b0;
     else if (item_pop) out_begun_q <= 1'b0;
     else if (out_valid_o && out_ready_i) out_begun_q <= 1'b1;
     if (out_valid_o && out_ready_i) out_q <= beat_end[LaneW-1:0];
@@ -356,9 +351,9 @@ module gs_stream_pop
     if (direct) peeks = arrived;
   end
   always_ff @(posedge clk_i) begin
-    if (!rst_ni || binds) peeked_q <= 1'b0;
+    if (!rst_ni || bind_valid_i) peeked_q <= 1'b0;
     else peeked_q <= peeks || (peeked_q && !issues && !direct);
-    if (!rst_ni || binds) ahead_q <= 1'b0;
+    if (!rst_ni || bind_valid_i) ahead_q <= 1'b0;
     else ahead_q <= peeks ? arrived : ahead_q && !issues && !direct;
   end
 
@@ -377,7 +372,7 @@ module gs_stream_pop
   assign waits = state_q == Run && fresh_q && bind_q.eager && tag_q.kind != SmiCollectiveNone && !more;
   assign tells = waits && !told_q && &waited_q;
   always_ff @(posedge clk_i) begin
-    if (!rst_ni || binds) messages_q <= '0;
+    if (!rst_ni || bind_valid_i) messages_q <= '0;
     else if (ends) messages_q <= messages_q + 16'd1;
     if (!waits) waited_q <= '0;
     else if (!(&waited_q)) waited_q <= waited_q + 1'b1;
@@ -385,7 +380,10 @@ module gs_stream_pop
   end
 
   // --------------------------------------------------------------- states
-  logic reported_q;
+  logic tells_q;
+  // Nobody can ask as a rank that is out of the table.
+  logic stranger;
+  assign stranger = bind_q.eager ? open_i.source != bind_q.source : 32'(open_i.source) >= Ranks;
   // An end without collectives opens the next channel while the last element of the one before goes.
   assign open_ready_o = !bind_valid_i
                         && (state_q == Idle ? !strays
@@ -395,7 +393,7 @@ module gs_stream_pop
     state_d = state_q;
     case (state_q)
       Idle: begin
-        if (open_valid_i) state_d = bind_q.eager ? (open_i.source == bind_q.source ? Run : Fault) : Wait;
+        if (open_valid_i) state_d = stranger ? Fault : (bind_q.eager ? Run : Wait);
         if (strays) state_d = Fault;
       end
       Wait: if (meets) state_d = agrees ? Run : Fault;
@@ -405,21 +403,21 @@ module gs_stream_pop
       end
       default: ;
     endcase
-    if (binds) state_d = Idle;
+    if (bind_valid_i) state_d = Idle;
   end
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       state_q    <= Idle;
       bind_q     <= '0;
       issued_q   <= 1'b0;
-      reported_q <= 1'b0;
+      tells_q    <= 1'b0;
       read_q     <= '0;
     end else begin
       state_q    <= state_d;
-      issued_q   <= issues && !binds;
-      reported_q <= state_q == Fault && (reported_q || report_ready_i);
-      if (binds) bind_q <= bind_i;
-      if (binds) read_q <= '0;
+      issued_q   <= issues && !bind_valid_i;
+      tells_q    <= (state_q != Fault && state_d == Fault) || (tells_q && !report_ready_i);
+      if (bind_valid_i) bind_q <= bind_i;
+      if (bind_valid_i) read_q <= '0;
       else if (frees) read_q <= read_q + place_t'(1);
     end
     range_q <= range;
@@ -484,7 +482,7 @@ module gs_stream_pop
     if (gives) credit_q <= credit_flit;
     if (!rst_ni) begin
       room_q <= place_t'(Depth);
-    end else if (binds) begin
+    end else if (bind_valid_i) begin
       room_q <= bind_i.eager ? '0 : place_t'(Depth);
     end else begin
       room_q <= room_q + place_t'(frees) - (gives ? place_t'(amount) : '0);
@@ -494,11 +492,11 @@ module gs_stream_pop
   end
 
   // --------------------------------------------------------------- faults
-  assign report_valid_o = state_q == Fault && !reported_q;
+  assign report_valid_o = tells_q;
   stream_report_t report_q;
   assign report_o = report_q;
   always_ff @(posedge clk_i) begin
-    if (state_q != Fault) begin
+    if (state_q != Fault && (!tells_q || report_ready_i)) begin
       report_q.port     <= port_i;
       report_q.own      <= open_q.own;
       report_q.peer     <= open_q.source;
@@ -523,7 +521,7 @@ module gs_stream_pop
         report_q.mine        <= open_i.element;
         report_q.theirs      <= open_i.element;
         report_q.my_count    <= 32'(open_i.source);
-        report_q.their_count <= 32'(bind_q.source);
+        report_q.their_count <= bind_q.eager ? 32'(bind_q.source) : Ranks;
       end else if (state_q == Wait) begin
         report_q.fault       <= asked.element != open_q.element ? StreamFaultElement : StreamFaultCount;
         report_q.theirs      <= asked.element;
@@ -546,9 +544,9 @@ module gs_stream_pop
 
   `GS_ASSERT_NOW(the_buffer_never_overflows, !in_valid_i || !full)
   `GS_ASSERT_NOW(only_what_may_come_comes, !in_valid_i || !refuse_o)
-  `GS_ASSERT_NOW(a_port_is_bound_while_no_channel_is_open, !bind_valid_i || state_q inside {Idle, Fault})
   `GS_ASSERT_NOW(no_more_room_than_there_is, room_q <= place_t'(Depth))
-  `GS_ASSERT_HOLD(elements_are_stable_while_they_wait, out_valid_o, out_ready_i, {out_data_o, out_keep_o, out_last_o})
+  `GS_ASSERT_HOLD(elements_are_stable_while_they_wait, out_valid_o, out_ready_i || bind_valid_i,
+                  {out_data_o, out_keep_o, out_last_o})
   `GS_ASSERT_NOW(an_element_fits_into_a_beat,
                  !(open_valid_i && open_ready_o) || (32'd1 << log_bytes(open_i.element)) <= Bytes)
 endmodule

@@ -14,6 +14,9 @@
 /// One message at a time. A message of a few bytes is one flit, its header beside the data; one of a collective begins
 /// with a long packet, which has room for the collective's tag. A message of one beat that is there when its channel is
 /// opened goes at once, past the buffer: such messages take a cycle each.
+///
+/// A binding ends whatever is open: a message that waits for credits for ever is ended so. Of a packet under way the
+/// rest goes out before another channel can be opened.
 module gs_stream_push
   import gossamer_pkg::*;
   import gs_stream_pkg::*;
@@ -32,7 +35,7 @@ module gs_stream_push
   /// address of this port, and the job of its packets
   input  logic [31:0]          own_i,
   input  logic [4:0]           job_i,
-  // Binding, while no channel is open; ends a fault
+  // Binding; ends a fault, and a channel that is open
   input  logic                 bind_valid_i,
   input  send_bind_t           bind_i,
   // Kernel: a channel is opened, and closes itself behind its last element
@@ -110,13 +113,16 @@ module gs_stream_push
   logic begun_q;
   stream_tag_t tag_q;
 
+  /// it was bound in a packet: that one ends, and no other follows
+  logic leaves_q;
+
   logic open, put, out_free, starts, complete, sends, none, stranger, strays, direct, passes;
   end_t taken;
 
   // ------------------------------------------------------------ elements
   pos_t held;
   assign held = put_q - {sent_q[PosW-1:LaneW], {LaneW{1'b0}}};
-  assign open = state_q inside {Ask, Gap, Body};
+  assign open = state_q inside {Ask, Gap, Body} && !leaves_q;
   assign in_ready_o = (open && left_q != '0 && !held[PosW-1]) || direct;
   assign put = in_valid_i && in_ready_o && open;
   assign taken = left_q < bytes_t'(Bytes) ? end_t'(left_q) : end_t'(Bytes);
@@ -169,7 +175,7 @@ module gs_stream_push
     used     = none ? flits_t'(1) : flits - flits_t'(lane != '0);
     is_short = lane == '0 && size <= size_t'(ShortBytes) && (begun_q || tag_q.kind == SmiCollectiveNone);
   end
-  assign starts = state_q == Gap && sends && out_free;
+  assign starts = state_q == Gap && sends && out_free && !bind_valid_i;
 
   // A message of one beat goes from the kernel into the packet. If its element is not there yet, the channel is opened
   // as any other.
@@ -256,11 +262,10 @@ module gs_stream_push
       end
       Ask:   if (out_free) state_d = Gap;
       Gap:   if (starts && !is_short) state_d = Body;
-      Body:  if (out_free && body_q == flits_t'(1)) state_d = Gap;
+      Body:  if (out_free && body_q == flits_t'(1)) state_d = (leaves_q || bind_valid_i) ? Idle : Gap;
       default: ;
     endcase
-    if (ends) state_d = Idle;
-    if (bind_valid_i && !open) state_d = Idle;
+    if (ends || (bind_valid_i && state_q != Body)) state_d = Idle;
   end
 
   always_ff @(posedge clk_i) begin
@@ -268,13 +273,15 @@ module gs_stream_push
       state_q     <= Idle;
       bind_q      <= '0;
       credits_q   <= '0;
+      leaves_q    <= 1'b0;
       out_valid_q <= 1'b0;
     end else begin
-      state_q <= state_d;
+      state_q  <= state_d;
+      leaves_q <= state_d == Body && (leaves_q || bind_valid_i);
       if (out_free) out_valid_q <= gives;
       credits_q <= credits_q - (starts ? credits_t'(used) : credits_t'(passes))
                    + (credit_takes ? credit_i.flits : '0);
-      if (bind_valid_i && !open) begin
+      if (bind_valid_i) begin
         bind_q    <= bind_i;
         credits_q <= bind_i.eager ? bind_i.flits : '0;
       end
@@ -314,26 +321,30 @@ module gs_stream_push
 
   // ----------------------------------------------------- what is waited for
   // The other end waits for a message of a collective: the one that follows those that were opened here. If this end
-  // has come to that collective, it must be the same, and send here.
-  logic [15:0] messages_q;
-  logic wanted_q;
+  // has come to that collective, it must be the same, and send here. What is wanted that was opened meanwhile is on its
+  // way; the count would come to it again once around.
+  logic [15:0] messages_q, messages_d;
+  logic wanted_q, opens, asks_for_next;
   stream_credit_t want_q;
   stream_header_t want_header;
   stream_tag_t want_tag;
   assign want_header = want_q.header;
   assign want_tag = want_q.tag;
-  assign strays = state_q == Idle && wanted_q && want_q.message == messages_q && watch_i.valid
+  assign strays = state_q == Idle && wanted_q && watch_i.valid
                   && want_tag.group == watch_i.tag.group && reached(want_tag.number, watch_i.tag.number)
                   && !(watch_i.sends && want_tag == watch_i.tag);
+  assign opens = open_valid_i && open_ready_o;
+  assign messages_d = messages_q + 16'(opens);
+  assign asks_for_next = credit_takes && credit_tag.kind != SmiCollectiveNone && credit_i.message == messages_d;
   always_ff @(posedge clk_i) begin
-    if (!rst_ni || (bind_valid_i && !open)) begin
+    if (!rst_ni || bind_valid_i) begin
       messages_q <= '0;
       wanted_q   <= 1'b0;
     end else begin
-      if (open_valid_i && open_ready_o) messages_q <= messages_q + 16'd1;
-      if (credit_takes && credit_tag.kind != SmiCollectiveNone) wanted_q <= 1'b1;
+      messages_q <= messages_d;
+      wanted_q   <= asks_for_next || (wanted_q && !opens);
     end
-    if (credit_takes && credit_tag.kind != SmiCollectiveNone) want_q <= credit_i;
+    if (asks_for_next) want_q <= credit_i;
   end
 
   // ---------------------------------------------------------------- fault
@@ -363,9 +374,9 @@ module gs_stream_push
   end
 
   logic unused;
-  assign unused = ^{bind_q.flits, credit_header, credit_tag, want_header, want_q.spare, want_q.flits, watch_i};
+  assign unused = ^{bind_q.flits, credit_header, credit_tag, want_header, want_q.spare, want_q.flits, want_q.message, watch_i};
 
-  `GS_ASSERT_NOW(a_port_is_bound_while_no_channel_is_open, !bind_valid_i || !open)
+  `GS_ASSERT_NOW(no_packet_is_cut_off, state_q != Body || state_d == Body || (out_free && body_q == flits_t'(1)))
   `GS_ASSERT_NOW(credits_are_never_exceeded, !starts || credits_q >= credits_t'(used))
   `GS_ASSERT_NOW(the_buffer_holds_what_came, !open || held <= pos_t'(FlitBytes * Depth))
   `GS_ASSERT_NOW(only_what_came_is_sent, !starts || pos_t'(size) <= waits)

@@ -176,12 +176,14 @@ module gs_stream_transport
       .out_o       (in[First+l]),
       .out_credit_i(in_credit[First+l])
     );
+    logic unused_empty;
     gs_link_egress u_egress (
       .clk_i,
       .rst_ni,
       .in_valid_i (out_valid[First+l]),
       .in_i       (out[First+l]),
       .in_credit_o(out_credit[First+l]),
+      .empty_o    (unused_empty),
       .tx_valid_o (tx_valid_o[l]),
       .tx_ready_i (tx_ready_i[l]),
       .tx_flit_o  (tx_flit_o[l])

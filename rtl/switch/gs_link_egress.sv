@@ -20,6 +20,8 @@ module gs_link_egress
   input  channels_t in_valid_i,
   input  flit_t     in_i,
   output channels_t in_credit_o,
+  /// no flit is inside
+  output logic      empty_o,
   // To the link. At most one bit of valid is set; readiness does not depend on it.
   output channels_t tx_valid_o,
   input  channels_t tx_ready_i,
@@ -66,6 +68,7 @@ module gs_link_egress
     if (stays) goes = channels_t'(1) << last_at_q;
   end
   assign tx_valid_o = goes;
+  assign empty_o    = some == '0;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) inside_q <= 1'b0;

@@ -213,6 +213,7 @@ module gs_tile
   address_tile_t here;
   logic unused_mailbox_awake, sent, received, box_refused;
   refusal_e unused_refusal;
+  gs_idle_pkg::idle_refusal_t switch_refusal;
   gs_idle_pkg::idle_status_t mailbox_idle;
   logic [ThreadW:0] started_q;
 
@@ -228,7 +229,7 @@ module gs_tile
     .clk_i,
     .rst_ni,
     .busy_i(mailbox_busy || mailbox_valid || box_in_valid || started != started_q || idle_command_i.release_all ||
-            idle_command_i.scan || idle_command_i.chunk_valid),
+            idle_command_i.scan || idle_command_i.chunk_valid || idle_command_i.clear),
     .clk_o (mailbox_clk)
   );
 
@@ -424,7 +425,7 @@ module gs_tile
   // Messages beside the mailbox: the accelerator's, and those that the switch refused.
   logic [31:0] beside_sent_q, beside_received_q;
   always_ff @(posedge clk_i) begin
-    if (!rst_ni) begin
+    if (!rst_ni || idle_command_i.clear) begin
       beside_sent_q     <= '0;
       beside_received_q <= '0;
     end else begin
@@ -437,6 +438,7 @@ module gs_tile
     idle_o.idle     = mailbox_idle.idle && !acc_busy && !load_busy;
     idle_o.sent     = mailbox_idle.sent + beside_sent_q;
     idle_o.received = mailbox_idle.received + beside_received_q;
+    idle_o.refusals[1] = switch_refusal;
   end
 
   // ------------------------------------------------------------- network
@@ -492,7 +494,8 @@ module gs_tile
     .busy_o         (switch_busy),
     .acc_dropped_o  (acc_dropped),
     .refused_o      (switch_refused),
-    .refused_own_o  (switch_refused_own)
+    .refused_own_o  (switch_refused_own),
+    .refusal_o      (switch_refusal)
   );
   logic unused_epoch;
   assign unused_epoch = ^job_i[1:0];

@@ -84,7 +84,9 @@ module gs_tile_switch
   output logic        acc_dropped_o,
   output logic        refused_o,
   // that packet was a message of this job, which counts as received
-  output logic        refused_own_o
+  output logic        refused_own_o,
+  // it came in the request network: why it was refused, and its job
+  output gs_idle_pkg::idle_refusal_t refusal_o
 );
   // ------------------------------------------------------------ from network
   // Its head says for the whole packet of the request network where it goes: loader, accelerator or nowhere. A flit
@@ -92,6 +94,7 @@ module gs_tile_switch
   address_accelerator_t dest;
   logic here, everywhere, first_q, to_load, to_acc, to_load_q, to_acc_q, own_q, taken, request_valid_q, request_go;
   logic request_first_q, request_refused, early, epoch_over;
+  refusal_e why_q;
   logic acc_net_ready, acc_net_valid, load_net_ready, load_net_valid, reply_refused;
   flit_t request_q;
 
@@ -129,6 +132,10 @@ module gs_tile_switch
       own_q     <= dest.kind == EndpointAccelerator && net_in_i.job == job_i;
       to_load_q <= to_load;
       to_acc_q  <= to_acc;
+      why_q     <= RefusalKind;
+      if (dest.kind == EndpointAccelerator && net_in_i.job != job_i) why_q <= RefusalJob;
+      else if (dest.kind == EndpointAccelerator && !here) why_q <= RefusalPlace;
+      else if (dest.kind == EndpointAccelerator && epoch_over) why_q <= RefusalEpoch;
     end
   end
 
@@ -139,6 +146,7 @@ module gs_tile_switch
   assign refused_o       = request_refused || reply_refused
                         || net_in_valid_i[VnetControl] && net_in_i.last;
   assign refused_own_o   = request_refused && own_q;
+  assign refusal_o       = '{valid: request_refused, why: why_q, job: request_q.job};
 
   // ------------------------------------------------------------------ mover
   logic move_net_valid, move_net_ready, load_net_out_valid, load_net_out_ready;

@@ -175,6 +175,7 @@ PoolLease::PoolLease(unsigned threads) : pool_(nullptr) {
 }
 
 PoolLease::~PoolLease() {
+  pool_->stopAt(nullptr);
   if (pool_->forks_ != countForks()) return;
   Pool* none = nullptr;
   const bool keep = pool_->size() > 1 && pool_->sound_;

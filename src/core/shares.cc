@@ -22,7 +22,8 @@ std::vector<uint32_t> shareReceivers(const Network& net, unsigned threads) {
   std::sort(sample.begin(), sample.end());
   for (unsigned t = 1; t < threads; ++t) {
     const size_t at = sample.empty() ? n * t / threads : sample[sample.size() * t / threads];
-    const size_t word = std::min<size_t>((at + 32) / 64 * 64, n);
+    // Down to a whole word at the end, too: the last one would be in an empty range behind it as well as in its own.
+    const size_t word = std::min<size_t>((at + 32) / 64, n / 64) * 64;
     first[t] = std::max(first[t - 1], static_cast<uint32_t>(word));
   }
   return first;

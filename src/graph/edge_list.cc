@@ -23,6 +23,11 @@ class EdgeList final : public TextFormat {
         bad(0, "columns apart by '%c'; an edge list has blanks, tabs or commas between them: tr '%c' ' '", word[at],
             word[at]);
     }
+    // A weight is a number, so this line is no edge.
+    if (!headed_ && words.size() == 3 && is_heading(words[0]) && is_heading(words[1]) && !looks_numeric(words[2])) {
+      headed_ = true;
+      return HeaderLine::kMore;
+    }
     if (!looks_numeric(words[0]) || (words.size() > 1 && !looks_numeric(words[1]))) {
       list_ = make_word_list(header_, edges_announced_);
       return HeaderLine::kData;
@@ -58,6 +63,7 @@ class EdgeList final : public TextFormat {
   }
 
   bool edges_announced_ = false;
+  bool headed_ = false;  // by a line of column headings
   std::unique_ptr<TextFormat> list_;
 };
 

@@ -54,6 +54,11 @@ void on_threads(unsigned threads, Body&& body) {
   if (failure) std::rethrow_exception(failure);
 }
 
+/// What all threads together have looked at: vertices, edges, bytes. It shows on any machine whether more threads do
+/// more work, which time on a few processors cannot.
+inline std::atomic<std::uint64_t> work{0};
+inline void count_work(std::uint64_t looks) { work.fetch_add(looks, std::memory_order_relaxed); }
+
 /// Calls body(begin, end) over [0, count) in pieces of `piece`, handed out in order; a signal ends it between two.
 template <class Body>
 void in_pieces(unsigned threads, std::uint64_t count, std::uint64_t piece, Body&& body) {
@@ -62,6 +67,7 @@ void in_pieces(unsigned threads, std::uint64_t count, std::uint64_t piece, Body&
   if (threads > pieces) threads = static_cast<unsigned>(pieces ? pieces : 1);
   std::atomic<std::uint64_t> next{0};
   const Stop stop;
+  count_work(count);
   on_threads(threads, [&](unsigned) {
     for (;;) {
       stop.look();

@@ -89,7 +89,8 @@ class Parser {
   void parse(Block& block, Worker& worker);
   std::optional<Failure> parsed_with(const Block& block, Worker& worker, std::uint64_t& lines);
   void stop();
-  void finish_queue();
+  void start();
+  void parse_queue();
   bool failed() {
     const std::lock_guard lock(mutex_);
     return failure_.has_value();
@@ -204,15 +205,9 @@ int Parser::enqueue(std::size_t cut) {
   const std::size_t most = threads_ + 2;
   if (workers_.empty() && !queue_.empty()) {
     lock.unlock();
-    while (states_.size() < threads_) states_.emplace_back(shift());
-    for (unsigned i = 0; i < threads_; ++i) {
-      try {
-        workers_.emplace_back([this, i] { work(states_[i]); });
-      } catch (const std::system_error&) {
-        if (workers_.empty()) throw std::bad_alloc();
-        break;
-      }
-    }
+    if (states_.empty()) start();
+    // With no threads to be had, the caller's is the worker.
+    if (workers_.empty()) parse_queue();
     lock.lock();
   }
   wake_feeder_.wait(lock, [&] { return queue_.size() < most || failure_; });
@@ -231,6 +226,18 @@ int Parser::enqueue(std::size_t cut) {
   return GS_OK;
 }
 
+/// Starts as many threads as the system gives; they may be none.
+void Parser::start() {
+  while (states_.size() < threads_) states_.emplace_back(shift());
+  for (unsigned i = 0; i < threads_; ++i) {
+    try {
+      workers_.emplace_back([this, i] { work(states_[i]); });
+    } catch (const std::system_error&) {
+      return;
+    }
+  }
+}
+
 void Parser::work(Worker& worker) {
   for (;;) {
     Block block;
@@ -247,6 +254,7 @@ void Parser::work(Worker& worker) {
 }
 
 void Parser::parse(Block& block, Worker& worker) {
+  count_work(block.size);
   std::uint64_t lines = 0;
   std::optional<Failure> failure = parsed_with(block, worker, lines);
   format_->parsed(block);
@@ -292,10 +300,9 @@ void Parser::stop() {
 }
 
 /// Parses what is queued in this thread; no worker may be running.
-void Parser::finish_queue() {
+void Parser::parse_queue() {
   if (states_.empty()) states_.emplace_back(shift());
-  closing_ = true;
-  work(states_[0]);
+  for (; !queue_.empty(); queue_.pop_front()) parse(queue_.front(), states_[0]);
 }
 
 // End --------------------------------------------------------------------
@@ -304,7 +311,7 @@ int Parser::report() {
   if (report_.empty()) {
     stop();
     // With one block there are no workers yet, and it may hold an earlier error.
-    finish_queue();
+    parse_queue();
     std::uint64_t line = header_.lines + failure_->line + 1;
     for (std::uint64_t block = 0; block < failure_->block && block < lines_.size(); ++block) line += lines_[block];
     report_ = path_ + ":" + std::to_string(line) + ": " + failure_->what;
@@ -347,7 +354,7 @@ int Parser::finish(gs_graph_shape* shape) {
     enqueue(filled_);
   }
   std::vector<char>().swap(current_);
-  if (workers_.empty()) finish_queue();
+  if (workers_.empty()) parse_queue();
   stop();
   if (failure_) return report();
   {

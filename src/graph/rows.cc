@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <memory>
 #include <new>
 #include <type_traits>
 
@@ -87,6 +88,7 @@ void build(std::vector<EdgeStore*>& stores, const Numbering& numbering, unsigned
     start[b + 1] = start[b];
     for (auto* store : stores) start[b + 1] += store->bucket_edges(b);
   }
+  count_work(buckets * stores.size());
   const std::uint64_t vertices = numbering.count();
   offsets[vertices] = start[buckets];
   std::fill(offsets + std::min<std::uint64_t>(vertices, numbering(buckets * width)), offsets + vertices,
@@ -99,6 +101,7 @@ void build(std::vector<EdgeStore*>& stores, const Numbering& numbering, unsigned
     const std::uint32_t end = numbering((bucket + 1) * width);
     if (first == end) return;
     if (start[bucket + 1] - start[bucket] > 0xffffffffu) throw std::bad_alloc();
+    count_work(3 * (start[bucket + 1] - start[bucket]) + (end - first) + 3 * stores.size());
     std::uint32_t* const mine = targets + start[bucket];
     at.assign(end - first + 1, 0);
     auto row = [&](std::uint32_t source) { return numbering(source) - first; };
@@ -128,15 +131,6 @@ void build(std::vector<EdgeStore*>& stores, const Numbering& numbering, unsigned
     }
     if (scratch.capacity() > (1u << 16)) scratch = {};
   });
-}
-
-/// Each thread has a counter a vertex, and all of them are added up: no more threads than keep that
-/// below the work at the edges, however many there are.
-unsigned transpose_threads(unsigned threads, std::uint64_t vertices, std::uint64_t edges) {
-  if (edges < 100000) return 1;
-  if (vertices > edges) return 1;
-  const std::uint64_t most = std::max<std::uint64_t>(edges / vertices, 2);
-  return static_cast<unsigned>(std::min<std::uint64_t>(threads, most));
 }
 
 }  // namespace
@@ -327,56 +321,115 @@ void sort_rows(std::uint64_t vertices, const std::uint64_t* offsets, std::uint32
 /// Counting sort by target. Each thread owns a run of sources and counts for
 /// itself, so the order within a new row is that of the sources whatever the
 /// number of threads, and no two threads write the same counter.
+constexpr std::uint64_t kPart = std::uint64_t{1} << 16;  // edges that one thread turns around at a time
+
+/// On one thread: where each row begins is a sum of counts, and then a cursor.
+template <class Weight>
+void transpose_alone(std::uint64_t vertices, std::uint64_t edges, const std::uint64_t* offsets,
+                     const std::uint32_t* targets, const Weight* weights, std::uint64_t* new_offsets,
+                     std::uint32_t* new_targets, Weight* new_weights) {
+  const Stop stop;
+  std::fill(new_offsets, new_offsets + vertices + 1, 0);
+  for (std::uint64_t begin = 0, end; begin < edges; begin = end) {
+    stop.look();
+    end = std::min(begin + kPart, edges);
+    for (std::uint64_t e = begin; e < end; ++e) ++new_offsets[targets[e] + 1];
+  }
+  for (std::uint64_t v = 0; v < vertices; ++v) new_offsets[v + 1] += new_offsets[v];
+  // new_offsets[v] serves as the cursor of row v, and ends as the start of row v + 1.
+  for (std::uint64_t v = 0; v < vertices; ++v) {
+    stop.look(v);
+    for (std::uint64_t e = offsets[v]; e < offsets[v + 1]; ++e) {
+      const std::uint64_t to = new_offsets[targets[e]]++;
+      new_targets[to] = static_cast<std::uint32_t>(v);
+      if constexpr (!std::is_void_v<Weight>) new_weights[to] = weights[e];
+    }
+  }
+  for (std::uint64_t v = vertices; v > 0; --v) new_offsets[v] = new_offsets[v - 1];
+  new_offsets[0] = 0;
+  count_work(2 * (vertices + edges));
+}
+
+/// Whether the targets of most edges are so near their sources that rows of neighbours are in a cache together.
+bool stays_near(std::uint64_t vertices, std::uint64_t edges, const std::uint64_t* offsets,
+                const std::uint32_t* targets) {
+  constexpr std::uint64_t sample = 1024, near = 65536;
+  std::uint64_t far = 0;
+  for (std::uint64_t i = 0; i < sample; ++i) {
+    const std::uint64_t e = edges / sample * i;
+    const auto v = static_cast<std::uint64_t>(std::upper_bound(offsets, offsets + vertices + 1, e) - offsets) - 1;
+    far += std::max<std::uint64_t>(v, targets[e]) - std::min<std::uint64_t>(v, targets[e]) > near;
+  }
+  return far < sample / 4;
+}
+
+/// Parts of the edges, in the order of their sources, are put into buckets of neighbouring targets, part after part;
+/// then each bucket is sorted by target, in a cache. A bucket stands where its rows will, so that no second array of
+/// edges is needed. Nothing is done once a thread and vertex.
 template <class Weight>
 void transpose(std::uint64_t vertices, std::uint64_t edges, const std::uint64_t* offsets, const std::uint32_t* targets,
                const Weight* weights, unsigned threads, std::uint64_t* new_offsets, std::uint32_t* new_targets,
                Weight* new_weights) {
-  threads = transpose_threads(threads, vertices, edges);
-  std::vector<std::uint64_t> cut(threads + 1);
-  for (unsigned t = 0; t <= threads; ++t)
-    cut[t] =
-        t == threads
-            ? vertices
-            : static_cast<std::uint64_t>(std::lower_bound(offsets, offsets + vertices, edges / threads * t) - offsets);
-  if (threads == 1) {
-    std::fill(new_offsets, new_offsets + vertices + 1, 0);
-    for (std::uint64_t e = 0; e < edges; ++e) ++new_offsets[targets[e] + 1];
-    for (std::uint64_t v = 0; v < vertices; ++v) new_offsets[v + 1] += new_offsets[v];
-    // new_offsets[v] serves as the cursor of row v, and ends as the start of row v + 1.
-    for (std::uint64_t v = 0; v < vertices; ++v)
-      for (std::uint64_t e = offsets[v]; e < offsets[v + 1]; ++e) {
-        const std::uint64_t to = new_offsets[targets[e]]++;
-        new_targets[to] = static_cast<std::uint32_t>(v);
-        if constexpr (!std::is_void_v<Weight>) new_weights[to] = weights[e];
-      }
-    for (std::uint64_t v = vertices; v > 0; --v) new_offsets[v] = new_offsets[v - 1];
-    new_offsets[0] = 0;
-    return;
-  }
-  std::vector<std::vector<std::uint32_t>> counts(threads);
-  on_threads(threads, [&](unsigned t) {
-    counts[t].assign(vertices, 0);
-    auto* mine = counts[t].data();
-    for (std::uint64_t e = offsets[cut[t]]; e < offsets[cut[t + 1]]; ++e) ++mine[targets[e]];
+  constexpr bool weighted = !std::is_void_v<Weight>;
+  using Stored = std::conditional_t<weighted, Weight, char>;
+  if (edges < 100000 || (threads == 1 && stays_near(vertices, edges, offsets, targets)))
+    return transpose_alone(vertices, edges, offsets, targets, weights, new_offsets, new_targets, new_weights);
+  unsigned shift = 6;  // of a target to its bucket; what is left of it has 16 bits at most
+  while (shift < 16 && (vertices >> shift) >= 512) ++shift;
+  const std::uint64_t width = std::uint64_t{1} << shift;
+  const std::uint64_t buckets = (vertices + width - 1) >> shift;
+  const std::uint64_t part = std::max(kPart, 16 * buckets);
+  const std::uint64_t parts = (edges + part - 1) / part;
+
+  std::vector<std::uint64_t> places(parts * buckets);  // of each part in each bucket
+  in_pieces(threads, edges, part, [&](std::uint64_t begin, std::uint64_t end) {
+    std::uint64_t* const mine = &places[begin / part * buckets];
+    for (std::uint64_t e = begin; e < end; ++e) ++mine[targets[e] >> shift];
   });
-  in_pieces(threads, vertices, 4096, [&](std::uint64_t begin, std::uint64_t end) {
-    for (std::uint64_t v = begin; v < end; ++v) {
-      std::uint32_t row = 0;
-      // Counters become places within the row: 32 bits do, where a row has fewer edges.
-      for (unsigned t = 0; t < threads; ++t) row += std::exchange(counts[t][v], row);
-      new_offsets[v + 1] = row;
+  std::vector<std::uint64_t> starts(buckets + 1, 0);
+  for (std::uint64_t p = 0; p < parts; ++p)
+    for (std::uint64_t b = 0; b < buckets; ++b) starts[b + 1] += places[p * buckets + b];
+  for (std::uint64_t b = 0; b < buckets; ++b) starts[b + 1] += starts[b];
+  std::vector<std::uint64_t> next(starts.begin(), starts.end() - 1);
+  for (std::uint64_t p = 0; p < parts; ++p)
+    for (std::uint64_t b = 0; b < buckets; ++b) {
+      std::uint64_t& place = places[p * buckets + b];
+      next[b] += std::exchange(place, next[b]);
+    }
+  count_work(2 * parts * buckets);
+
+  const std::unique_ptr<std::uint16_t[]> within(new std::uint16_t[edges]);  // its bucket, a target
+  in_pieces(threads, edges, part, [&](std::uint64_t begin, std::uint64_t end) {
+    std::uint64_t* const mine = &places[begin / part * buckets];
+    auto v = static_cast<std::uint64_t>(std::upper_bound(offsets, offsets + vertices + 1, begin) - offsets) - 1;
+    for (std::uint64_t e = begin; e < end; ++v) {
+      for (const std::uint64_t last = std::min(end, offsets[v + 1]); e < last; ++e) {
+        const std::uint64_t to = mine[targets[e] >> shift]++;
+        new_targets[to] = static_cast<std::uint32_t>(v);
+        within[to] = static_cast<std::uint16_t>(targets[e] & (width - 1));
+        if constexpr (weighted) new_weights[to] = weights[e];
+      }
     }
   });
-  sum_up(threads, new_offsets, vertices);
-  on_threads(threads, [&](unsigned t) {
-    auto* mine = counts[t].data();
-    for (std::uint64_t v = cut[t]; v < cut[t + 1]; ++v)
-      for (std::uint64_t e = offsets[v]; e < offsets[v + 1]; ++e) {
-        const std::uint64_t to = new_offsets[targets[e]] + mine[targets[e]]++;
-        new_targets[to] = static_cast<std::uint32_t>(v);
-        if constexpr (!std::is_void_v<Weight>) new_weights[to] = weights[e];
-      }
+  in_pieces(threads, buckets, 1, [&](std::uint64_t bucket, std::uint64_t) {
+    const std::uint64_t first = starts[bucket];
+    const std::uint64_t count = starts[bucket + 1] - first;
+    const std::uint64_t rows = std::min(width, vertices - bucket * width);
+    std::vector<std::uint64_t> at(rows + 1, 0);
+    for (std::uint64_t i = 0; i < count; ++i) ++at[within[first + i] + 1];
+    for (std::uint64_t r = 0; r < rows; ++r) at[r + 1] += at[r];
+    for (std::uint64_t r = 0; r < rows; ++r) new_offsets[bucket * width + r] = first + at[r];
+    const std::vector<std::uint32_t> sources(new_targets + first, new_targets + first + count);
+    std::vector<Stored> costs;
+    if constexpr (weighted) costs.assign(new_weights + first, new_weights + first + count);
+    for (std::uint64_t i = 0; i < count; ++i) {
+      const std::uint64_t to = first + at[within[first + i]]++;
+      new_targets[to] = sources[i];
+      if constexpr (weighted) new_weights[to] = costs[i];
+    }
+    count_work(2 * rows + 2 * count);
   });
+  new_offsets[vertices] = edges;
 }
 
 /// Each row becomes what it was, merged with the same row of the graph turned around; both ascend. A loop,
@@ -515,6 +568,8 @@ static int guarded(Body&& body) {
 }
 
 extern "C" {
+
+uint64_t gs_graph_work() { return gossamer::graph::work.load(); }
 
 int gs_graph_transpose(uint64_t vertices, uint64_t edges, const uint64_t* offsets, const uint32_t* targets,
                        const void* weights, int weight_type, int threads, uint64_t* new_offsets, uint32_t* new_targets,

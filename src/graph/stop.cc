@@ -6,18 +6,21 @@
 
 #include <iterator>
 
+#include "gossamer/graph/graph.h"
+
 namespace gossamer::graph {
 
 namespace {
 
 constexpr int numbers[] = {SIGINT, SIGTERM, SIGHUP};
 
-std::atomic<bool> asked{false};
+std::atomic<int> asked{0};
 struct sigaction before[std::size(numbers)];  // written while no handler of ours is there
 thread_local bool stoppable = false;
+thread_local const std::atomic<int>* told = nullptr;
 
 void onSignal(int number, siginfo_t* info, void* context) {
-  asked.store(true, std::memory_order_relaxed);
+  asked.store(1, std::memory_order_relaxed);
   for (size_t i = 0; i < std::size(numbers); ++i) {
     if (numbers[i] != number) continue;
     if (before[i].sa_flags & SA_SIGINFO) {
@@ -37,7 +40,7 @@ bool isHandler(const struct sigaction& action) {
 Stoppable::Stoppable() {
   if (stoppable || gettid() != getpid()) return;
   first_ = stoppable = true;
-  asked.store(false, std::memory_order_relaxed);
+  asked.store(0, std::memory_order_relaxed);
   for (size_t i = 0; i < std::size(numbers); ++i) {
     sigaction(numbers[i], nullptr, &before[i]);
     if (!isHandler(before[i])) continue;
@@ -56,6 +59,8 @@ Stoppable::~Stoppable() {
   stoppable = false;
 }
 
-Stop::Stop() : flag_(stoppable ? &asked : nullptr) {}
+Stop::Stop() : flag_(stoppable ? &asked : told) {}
 
 }  // namespace gossamer::graph
+
+void gs_graph_stop_at(const int* flag) { gossamer::graph::told = reinterpret_cast<const std::atomic<int>*>(flag); }

@@ -16,8 +16,8 @@ namespace gossamer::graph {
 struct Stopped {};
 
 /// While one of these is there on the process's main thread, that thread's work can be stopped by the signals for
-/// which the program has a handler, which is called as well. On other threads, which are told of no signal, it does
-/// nothing.
+/// which the program has a handler, which is called as well. Other threads, which are told of no signal, are stopped by
+/// what gs_graph_stop_at names.
 class Stoppable {
  public:
   Stoppable();
@@ -43,7 +43,7 @@ class Stop {
   }
 
  private:
-  const std::atomic<bool>* flag_;
+  const std::atomic<int>* flag_;
 };
 
 /// Runs the body of a C function; what it throws becomes a code and a message: `doing` ("reading the graph"), and

@@ -121,6 +121,9 @@ std::unique_ptr<TextFormat> make_dimacs(Header& header);
 
 /// An edge list below its comments, by what its first line has: numbers in `columns` columns, or words.
 std::unique_ptr<TextFormat> make_number_list(Header& header, unsigned columns);
+/// Whether tables of edges have such a word above a column of vertices, in any spelling: node_1, "From Node".
+bool is_heading(std::string_view word);
+
 std::unique_ptr<TextFormat> make_word_list(Header& header, bool edges_announced);
 
 /// For all edge lists: what a `# Nodes: N Edges: M` comment said.

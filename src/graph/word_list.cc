@@ -15,9 +15,7 @@
 #include "graph/text_format.h"
 
 namespace gossamer::graph {
-namespace {
 
-/// Whether tables of edges have such a word above a column of vertices, in any spelling: node_1, "From Node".
 bool is_heading(std::string_view word) {
   static constexpr std::string_view stems[] = {
       "source", "src",    "from",       "node",     "u",          "v",          "head",       "tail",   "start",
@@ -30,6 +28,8 @@ bool is_heading(std::string_view word) {
   }
   return std::find(std::begin(stems), std::end(stems), bare) != std::end(stems);
 }
+
+namespace {
 
 enum class Kind : std::uint8_t { kWord, kHigh, kBlank, kLineEnd, kControl };
 

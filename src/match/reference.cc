@@ -15,6 +15,7 @@ bool matches(const Command& receive, const Command& message) {
 }  // namespace
 
 Completion Reference::apply(const Command& command, bool refuse) {
+  refuse = refuse || command.now;
   Completion done{command.op,     Status::kNone, command.rendezvous, command.length,
                   command.source, command.tag,   command.handle,     0};
   const auto count_one = [&](Counter counter) { ++counts_[command.rank][static_cast<unsigned>(counter)]; };

@@ -21,8 +21,11 @@ static void ask(uint32_t kind, uint32_t context, const Peer* peer, int tag, uint
 static uint32_t ask_and_wait(uint32_t kind, uint32_t context, const Peer* peer, int tag, uint32_t handle) {
   answer = 0;
   ask(kind, context, peer, tag, handle);
-  while (answer == 0)
-    if (!gsmpi_take_one()) transport_wait(false);
+  while (answer == 0) {
+    if (gsmpi_take_one()) continue;
+    gsmpi_pump();  // the engine may wait to hear of packets that were taken
+    transport_wait(gsmpi.work != NULL || gsmpi.repay != NULL);
+  }
   return answer;
 }
 
@@ -34,14 +37,12 @@ void gsmpi_engine_says(const Packet* packet) {
     case GS_MATCH_PACKET_NEWS: return;  // it has woken who looks again
     case GS_MATCH_PACKET_FULL_POSTS:
       gsmpi_die(MPI_ERR_OTHER, "the match engine",
-                "no room for a receive with tag %d: the tile keeps %d receives and "
-                "messages that wait",
-                tag, GS_MATCH_ENTRIES);
+                "no room for a receive with tag %d: the tile keeps %d receives that wait", tag, GS_MATCH_RECEIVES);
     case GS_MATCH_PACKET_FULL_MESSAGES:
       gsmpi_die(MPI_ERR_OTHER, "the match engine",
                 "no room for a message without a receive, from rank %d of the world, "
-                "tag %d: the tile keeps %d receives and messages that wait",
-                (int)(packet->word[0] >> 16), tag, GS_MATCH_ENTRIES);
+                "tag %d: the tile keeps %d that are announced",
+                (int)(packet->word[0] >> 16), tag, GS_MATCH_ANNOUNCED);
     case GS_MATCH_PACKET_BAD: gsmpi_die(MPI_ERR_INTERN, "the match engine", "refuses what this rank asked for");
     default: answer = kind;
   }

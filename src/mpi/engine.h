@@ -17,7 +17,8 @@ static inline __attribute__((always_inline)) void gsmpi_ask(uint32_t kind, uint3
   else
     handle |= 1u << 31;
   if (unlikely(tag == MPI_ANY_TAG)) handle |= 1u << 30;
-  packet->word[0] = kind;
+  packet->word[0] = kind | gsmpi.engine.first;
+  gsmpi.engine.first = 0;
   packet->word[1] = (uint32_t)tag;
   packet->word[2] = handle;
   packet->word[3] = context;

@@ -18,7 +18,8 @@
 //   credit               word 0 alone
 //
 // Where the tile has a match engine, messages (announce and eager) go to it, and it sends them on to the thread when
-// they have a receive, with the receive's request in place of their number.
+// they have a receive, with the receive's request in place of their number. It sends a thread some packets, and more
+// when the thread has told it how many of them it has taken: in the place of credit of the next request, or by itself.
 //
 // Where the tile has a mover, whole lines of the receiver's memory are its to write. The bytes before the first line
 // and behind the last come in packets, since the receiver's cache may hold their lines. A rank has one move at a time.
@@ -39,8 +40,8 @@
 /// Who gets what is for the match engine of each tile to find (rtl/match/gs_match_slot.sv); engine.c asks it.
 #define MATCH_IN_HARDWARE 1
 #define RANKS_PER_TILE (GS_THREADS_PER_TILE / GSMPI_STRIDE ? GS_THREADS_PER_TILE / GSMPI_STRIDE : 1)
-/// Eager messages wait in the engine's store: three quarters of it are promised, so announcements find room as well.
-#define CREDITS_OF_STORE (GS_MATCH_ENTRIES * 3 / 4 / (RANKS_PER_TILE * GSMPI_SIZE))
+/// Eager messages wait in the engine's store, and no more are promised than it keeps slots for.
+#define CREDITS_OF_STORE (GS_MATCH_EAGER / (RANKS_PER_TILE * GSMPI_SIZE))
 /// Long messages are for the tile's data mover to copy (rtl/mover); move.c asks it.
 #define MOVES_IN_HARDWARE GS_MATCH_MOVER
 #endif
@@ -75,7 +76,8 @@ enum {
   kMostTag = 0x7FFFFFF,
 };
 
-typedef enum { kEager = 1, kAnnounce, kClear, kData, kCredit } Kind;
+/// A match engine tells kAnnounce, for which nobody has credit, from kEager by a bit.
+typedef enum { kEager = 1, kClear, kData, kCredit, kAnnounce = 0x20 } Kind;
 
 typedef struct Packet {
   uint32_t word[PACKET_BYTES / 4];
@@ -175,6 +177,9 @@ typedef struct Rank {
   Ahead* ahead;
   Request* free_requests;
   Request* receiving;  // that of MPI_Recv
+#if MATCH_IN_HARDWARE
+  Peer engine;  // of this tile; of its `first` packets are owed << 8 alone
+#endif
 #if MOVES_IN_HARDWARE
   Request* move;  // the send that the mover has, and those that wait for it
   Request* last_move;
@@ -231,6 +236,8 @@ static inline int gsmpi_source(const Comm* comm, const Peer* peer) {
 Packet* gsmpi_begin(const Peer* peer);
 /// Takes in one packet, if there is one.
 bool gsmpi_take_one(void);
+/// Sends what waits, as far as there is room.
+void gsmpi_pump(void);
 
 // ---- match.c: who gets what, by context, sender and tag, in MPI's order ----
 /// A message has come: the receive that gets it, taken off its queue, or null.

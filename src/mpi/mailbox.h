@@ -92,3 +92,5 @@ static inline double transport_seconds(void) {
   const uint64_t cycles = (uint64_t)again << 32 | (again == high ? low : tinselCycleCount());
   return (double)cycles / GS_CLOCK_HZ;
 }
+
+static inline double transport_tick(void) { return 1.0 / GS_CLOCK_HZ; }

@@ -66,15 +66,26 @@ void gsmpi_add_work(Request* request, Work work) {
   gsmpi.last_work = request;
 }
 
+static void repay(Peer* peer) {
+  if (peer->repaying) return;
+  peer->repaying = true;
+  peer->next = gsmpi.repay;
+  gsmpi.repay = peer;
+}
+
 /// A message of a peer has found its receive: the peer gets its credit back, with the next packet or by itself.
 static void owe(Peer* peer) {
   peer->first += 0x100;
-  if ((peer->first & 0xFF00) >= kCredits / 2 * 0x100 && !peer->repaying && !gsmpi.finalizing) {
-    peer->repaying = true;
-    peer->next = gsmpi.repay;
-    gsmpi.repay = peer;
-  }
+  if ((peer->first & 0xFF00) >= kCredits / 2 * 0x100 && !gsmpi.finalizing) repay(peer);
 }
+
+#if MATCH_IN_HARDWARE
+/// A packet of the engine was taken; it hears of that with the next request, or by itself.
+static void took(void) {
+  gsmpi.engine.first += 0x100;
+  if (gsmpi.engine.first >= GS_MATCH_WINDOW / 2 * 0x100) repay(&gsmpi.engine);
+}
+#endif
 
 /// Word 0 of a packet that carries credit.
 static uint32_t first_word(Peer* peer, Kind kind) {
@@ -131,7 +142,7 @@ static bool do_work(Request* request) {
 }
 
 /// Sends what waits, as far as there is room. A peer without room holds up nobody but itself.
-static __attribute__((noinline)) void pump(void) {
+__attribute__((noinline)) void gsmpi_pump(void) {
   for (Peer** at = &gsmpi.repay; unlikely(*at != NULL);) {
     Peer* peer = *at;
     if (peer->first & 0xFF00) {
@@ -140,7 +151,13 @@ static __attribute__((noinline)) void pump(void) {
         at = &peer->next;
         continue;
       }
-      packet->word[0] = first_word(peer, kCredit);
+#if MATCH_IN_HARDWARE
+      if (peer == &gsmpi.engine) {
+        packet->word[0] = GS_MATCH_PACKET_TAKEN | peer->first;
+        peer->first = 0;
+      } else
+#endif
+        packet->word[0] = first_word(peer, kCredit);
       transport_send(peer, packet, 4);
     }
     *at = peer->next;
@@ -262,7 +279,10 @@ static void arrive(const Packet* packet) {
   if (kind == GS_MATCH_PACKET_MOVED || kind == GS_MATCH_PACKET_LANDED) return gsmpi_move_says(packet);
 #endif
 #if MATCH_IN_HARDWARE
-  if (unlikely(kind >= GS_MATCH_PACKET_FOUND)) return gsmpi_engine_says(packet);
+  if (unlikely(kind >= GS_MATCH_PACKET_FOUND)) {
+    took();
+    return gsmpi_engine_says(packet);
+  }
 #endif
   Peer* peer = &gsmpi.peers[word >> 16];
   peer->limit += word >> 8 & 0xFF;
@@ -283,6 +303,7 @@ static void arrive(const Packet* packet) {
 #if MATCH_IN_HARDWARE
     Request* request = gsmpi.requests[packet->word[2] & 0xFFFF];
     request->queued = false;
+    took();
     give(request, packet, peer);
 #else
     if (unlikely((uint16_t)packet->word[2] != peer->expected)) {
@@ -322,7 +343,7 @@ static void drain(void) {
 
 void gsmpi_progress(void) {
   drain();
-  pump();
+  gsmpi_pump();
 }
 
 void gsmpi_sleep(const char* call, const Request* request) {
@@ -384,7 +405,7 @@ int gsmpi_receive_short(Comm* comm, Peer* peer, void* buffer, uint32_t bytes, in
   for (;;) {
     const Packet* packet = transport_receive();
     if (packet == NULL) {
-      if (unlikely(gsmpi.work != NULL || gsmpi.repay != NULL)) pump();
+      if (unlikely(gsmpi.work != NULL || gsmpi.repay != NULL)) gsmpi_pump();
       if (request->done) break;
       if (likely(!transport_wait(gsmpi.work != NULL || gsmpi.repay != NULL))) continue;
       gsmpi.call = "MPI_Recv";
@@ -397,10 +418,11 @@ int gsmpi_receive_short(Comm* comm, Peer* peer, void* buffer, uint32_t bytes, in
       Peer* from = &gsmpi.peers[word >> 16];
       from->limit += word >> 8 & 0xFF;
       owe(from);
+      gsmpi.engine.first += 0x100;  // the next receive says so
       copy(buffer, packet->word + 4, came);
       tell(status, gsmpi_source(comm, from), (int)packet->word[1], came);
       transport_release(packet);
-      if (unlikely(gsmpi.work != NULL || gsmpi.repay != NULL)) pump();
+      if (unlikely(gsmpi.work != NULL || gsmpi.repay != NULL)) gsmpi_pump();
       return MPI_SUCCESS;
     }
 #endif
@@ -460,7 +482,7 @@ void gsmpi_start_send(Request* request, const char* call) {
     packet->word[5] = request->bytes;
     transport_send_message(peer, packet, 24);
   }
-  pump();
+  gsmpi_pump();
 }
 
 void gsmpi_start_receive(Request* request, const char* call) {

@@ -198,5 +198,11 @@ double transport_seconds(void) {
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
+double transport_tick(void) {
+  struct timespec tick;
+  clock_getres(CLOCK_MONOTONIC, &tick);
+  return (double)tick.tv_sec + 1e-9 * (double)tick.tv_nsec;
+}
+
 /// Lines of ranks do not mix.
 __attribute__((constructor)) static void by_line(void) { setvbuf(stdout, NULL, _IOLBF, 0); }

@@ -33,4 +33,6 @@ static inline uint32_t transport_matcher(uint32_t address) { return address; }
 _Noreturn void transport_end(int code);
 _Noreturn void transport_stop(int code);
 double transport_seconds(void);
+/// Seconds from one value of it to the next.
+double transport_tick(void);
 #endif

@@ -50,6 +50,9 @@ int MPI_Init(int* argc, char*** argv) {
   self->peers[0] = gsmpi.peers + gsmpi.rank;
   self->rank_of = gsmpi_allocate((size_t)gsmpi.size * sizeof *self->rank_of, "MPI_Init");
   self->rank_of[gsmpi.rank] = 0;
+#if MATCH_IN_HARDWARE
+  gsmpi.engine.address = gsmpi.peers[gsmpi.rank].matcher;
+#endif
   gsmpi.receiving = gsmpi_new_request("MPI_Init");
   gsmpi.receiving->receives = gsmpi.receiving->active = true;
   gsmpi.receiving->type = MPI_BYTE;
@@ -95,7 +98,7 @@ int MPI_Finalize(void) {
 }
 
 double MPI_Wtime(void) { return transport_seconds(); }
-double MPI_Wtick(void) { return 1e-9; }
+double MPI_Wtick(void) { return transport_tick(); }
 
 static void text(char* to, const char* from, int* length) {
   strcpy(to, from);

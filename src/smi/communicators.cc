@@ -247,6 +247,12 @@ SMI_Kernel gs_smi_start_daemon(const char* name, void (*kernel)(void*), void* ar
   return new gs_smi_kernel{start(rank, name, kernel, argument, true)};
 }
 
+void gs_smi_settle(void) {
+  const Place place = __builtin_return_address(0);
+  caller(__func__, place);
+  settle(place);
+}
+
 void SMI_Wait_kernel(SMI_Kernel kernel) {
   struct Ended : Waitable {
     Fiber* other = nullptr;

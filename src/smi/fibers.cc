@@ -27,6 +27,11 @@ std::deque<Fiber*> ready;
 /// The thread's own stack. Never destroyed: a kernel may call exit().
 context::fiber& outside = *new context::fiber;
 int unfinished = 0;  ///< fibers that are no daemons
+int settling = 0;    ///< of them, those that wait until nothing moves
+/// Questions in vain, one behind the other, and the operations at the last.
+std::uint64_t inVain = 0, operationsThen = 0;
+/// So many for each kernel, and nobody waits for anything that will come.
+constexpr std::uint64_t patience = 10000;
 std::int64_t tank = tankful;
 std::uint64_t done = 0, switches = 0;
 std::uint64_t random = 0;
@@ -132,7 +137,7 @@ void runAll() {
       });
     }
     current = nullptr;
-  } while (attend());
+  } while (attend() || (!distributed() && allSettle(unfinished, settling)));
   if (unfinished && !stopping()) deadlock();
 }
 
@@ -151,6 +156,39 @@ void yield() {
   leave(current);
 }
 
+void settle(Place place) {
+  struct Rest : Waitable {
+    Wait wait(const Fiber&) const override { return {"until nothing moves ({})", {}}; }
+  };
+  static const Rest rest;
+  ++settling;
+  current->settles = true;
+  while (current->settles) wait(rest, place);
+}
+
+bool allSettle(int all, int those) {
+  if (!all || all != those) return false;
+  wakeSettled();
+  return true;
+}
+
+void wakeSettled() {
+  settling = 0;
+  for (Fiber* fiber : fibers) {
+    if (!fiber->settles) continue;
+    fiber->settles = false;
+    wake(fiber);
+  }
+}
+
+void askedInVain() {
+  inVain = operationsDone() == operationsThen + 1 ? inVain + 1 : 0;
+  operationsThen = operationsDone();
+  if (inVain < patience * fibers.size() || distributed()) return;
+  inVain = 0;
+  allSettle(unfinished, settling);
+}
+
 void refuel() {
   done += static_cast<std::uint64_t>(tank);
   if (interrupted()) interrupt();
@@ -167,6 +205,7 @@ void refuel() {
 
 bool someReady() { return !ready.empty(); }
 int unfinishedHere() { return unfinished; }
+int settlingHere() { return settling; }
 
 std::uint64_t operationsDone() { return done + static_cast<std::uint64_t>(tank - fuel); }
 std::uint64_t switchesDone() { return switches; }

@@ -109,7 +109,10 @@ int SMI_Fifo_write_nb(SMI_Fifo* fifo, const void* data, int size, int depth, con
     if (full(f)) yield();
     fails = full(f);
   }
-  if (fails) return 0;
+  if (fails) {
+    askedInVain();
+    return 0;
+  }
   put(f, data);
   return 1;
 }
@@ -122,7 +125,10 @@ int SMI_Fifo_read_nb(SMI_Fifo* fifo, void* data, int size, int depth, const char
   } else if (!there(f)) {
     yield();
   }
-  if (!there(f)) return 0;
+  if (!there(f)) {
+    askedInVain();
+    return 0;
+  }
   take(f, data);
   return 1;
 }

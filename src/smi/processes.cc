@@ -23,7 +23,7 @@ int process = 0, processes = 1;
 
 namespace {
 
-enum class Kind : std::uint8_t { records, ask, answer, stop, fence, deadlock };
+enum class Kind : std::uint8_t { records, ask, answer, stop, settle, fence, deadlock };
 
 /// A message takes no further record beyond this many bytes.
 constexpr std::size_t mostBytes = 1 << 20;
@@ -36,7 +36,7 @@ struct Out {
 
 struct Answer {
   std::uint64_t sent, taken;
-  std::int32_t unfinished, idle;
+  std::int32_t unfinished, settling, idle;
 };
 
 struct Held {
@@ -144,22 +144,24 @@ void take(void*, int, const std::uint8_t* bytes, std::uint64_t size) {
       sum.sent += answer.sent;
       sum.taken += answer.taken;
       sum.unfinished += answer.unfinished;
+      sum.settling += answer.settling;
       sum.idle += answer.idle;
       break;
     }
     case Kind::stop: stopped = true; break;
+    case Kind::settle: wakeSettled(); break;
     case Kind::fence: ++fences; break;
     case Kind::deadlock: deadlock();
   }
 }
 
-Answer own(bool idle) { return {sent, taken, unfinishedHere(), idle}; }
+Answer own(bool idle) { return {sent, taken, unfinishedHere(), settlingHere(), idle}; }
 
 /// Process 0 looks at a wave that is complete.
 void judge(bool idle) {
   const Answer mine = own(idle);
   const Answer now{sum.sent + mine.sent, sum.taken + mine.taken, sum.unfinished + mine.unfinished,
-                   sum.idle + mine.idle};
+                   sum.settling + mine.settling, sum.idle + mine.idle};
   asks = false;
   if (!now.unfinished) {
     controlAll(Kind::stop);
@@ -167,7 +169,13 @@ void judge(bool idle) {
     return;
   }
   const bool quiet = now.idle == processes && now.sent == now.taken;
-  if (quiet && hasBefore && before.sent == now.sent) {
+  const bool still = quiet && hasBefore && before.sent == now.sent;
+  if (still && allSettle(now.unfinished, now.settling)) {
+    controlAll(Kind::settle);
+    hasBefore = false;
+    return;
+  }
+  if (still) {
     controlAll(Kind::deadlock);
     while (!pumpAll()) ::sched_yield();
     deadlock();

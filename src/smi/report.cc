@@ -119,7 +119,7 @@ void fail(int code, const std::string& message, std::initializer_list<Place> pla
 void deadlock() {
   std::string text = "{\"outcome\":\"deadlock\",\"waits\":[";
   for (const Fiber* fiber : fibers) {
-    if (fiber->done || !fiber->waits) continue;
+    if (fiber->done || !fiber->waits || fiber->settles) continue;
     const Wait wait = fiber->waits->wait(*fiber);
     if (text.back() != '[') text += ',';
     text += format("{\"rank\":%d,\"kernel\":%s,\"daemon\":%s,\"what\":%s,\"place\":%s,\"for\":[", fiber->rank->index,

@@ -75,6 +75,7 @@ struct Fiber {
   bool daemon = false;  ///< the run does not wait for it
   const Waitable* waits = nullptr;
   Place place = nullptr;
+  bool settles = false;  ///< it waits until nothing moves any more
   Fiber* joiner = nullptr;
   const Fiber* joins = nullptr;  ///< that it waits for the end of
 };
@@ -102,11 +103,19 @@ void wait(const Waitable& what, Place place);
 void wake(Fiber* fiber);
 /// Lets others run; the fiber goes on later.
 void yield();
+/// The running fiber stops until nothing moves any more, and all others that are no daemons have ended or stop here.
+void settle(Place place);
+/// Those that stop so go on, if they are all that is left: `unfinished` fibers of all processes, `settling` of them.
+bool allSettle(int unfinished, int settling);
+void wakeSettled();
+/// A kernel has asked in vain for something without waiting. When no kernel does anything else, nothing moves.
+void askedInVain();
 /// Called when the fuel is used up: looks for interruptions and limits.
 void refuel();
 /// Whether a fiber of this process can run, and how many that are no daemons have not ended.
 bool someReady();
 int unfinishedHere();
+int settlingHere();
 std::uint64_t operationsDone();
 std::uint64_t switchesDone();
 

@@ -52,6 +52,28 @@ GS_TEST(an_empty_queue_gives_nothing) {
   CHECK(items.empty());
 }
 
+GS_TEST(coming_items_are_those_that_popOne_gives) {
+  std::mt19937_64 random(check::seed);
+  const auto keep = [](uint32_t, uint32_t&) { return true; };
+  BucketQueue queue;
+  uint32_t item = 0;
+  CHECK(queue.coming().empty());
+  for (uint32_t i = 0; i < 200; ++i) queue.push(7, i);
+  size_t told = 0;
+  while (queue.popOne(item, keep)) {
+    // What is told now comes next, the last first, whatever is told later.
+    const std::vector<uint32_t> coming(queue.coming().begin(), queue.coming().end());
+    told += coming.size();
+    const size_t more = std::min<size_t>(coming.size(), random() % 4);
+    for (size_t i = 1; i <= more; ++i) {
+      CHECK(queue.popOne(item, keep));
+      CHECK_EQ(item, coming[coming.size() - i]);
+    }
+  }
+  CHECK(told > 200);
+  CHECK(queue.coming().empty());
+}
+
 GS_TEST(keys_come_out_in_exact_order) {
   std::mt19937_64 random(check::seed);
   for (int round = 0; round < check::pick(40, 200, 2000); ++round) {

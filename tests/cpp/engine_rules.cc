@@ -8,6 +8,7 @@
 #include <set>
 #include <stdexcept>
 #include <thread>
+#include <utility>
 
 #include "network.h"
 
@@ -319,6 +320,84 @@ GS_TEST(waves_come_to_the_same_each_time) {
     // The order of priorities is that of the fuel, downwards, to whomever it goes.
     CHECK(std::is_sorted(hosts[0].heard.begin(), hosts[0].heard.end(),
                          [](uint64_t a, uint64_t b) { return (a & 7) > (b & 7); }));
+  }
+}
+
+namespace {
+
+// ---- Ranges of receivers: each vertex stands in one, wherever the edges end -----------
+
+struct TallyState {
+  uint64_t sum;
+  uint32_t id;
+  uint32_t left;  // messages yet to send; who hears for the first time has one more
+  uint32_t sent;
+  uint32_t latest;  // the greatest priority that it has heard of
+  bool heard;
+  bool late;  // its first message came behind another's of a greater priority
+
+  // Of few values, so that waves are large, and in no order of the indices, so that all are queued at the start.
+  static uint32_t priority(uint32_t id, uint32_t sent) { return id % 3 + 4 * sent; }
+  static uint64_t message(uint32_t id, uint32_t sent) { return test::mix(id + 1) << 5 | priority(id, sent); }
+};
+
+struct Tally : PVertex<TallyState, None, uint64_t> {
+  void init() { *readyToSend = s->left ? Pin(0) : No; }
+  void send(uint64_t* m) {
+    *m = TallyState::message(s->id, s->sent);
+    s->late |= !s->sent && s->latest > priority();
+    ++s->sent;
+    *readyToSend = --s->left ? Pin(0) : No;
+  }
+  void recv(const uint64_t* m, const None*) {
+    s->sum += *m;
+    s->latest = std::max(s->latest, static_cast<uint32_t>(*m & 31));
+    if (std::exchange(s->heard, true)) return;
+    ++s->left;
+    *readyToSend = Pin(0);
+  }
+  uint32_t priority() const { return TallyState::priority(s->id, s->sent); }
+};
+
+}  // namespace
+
+GS_TEST(a_vertex_is_in_one_range_wherever_the_edges_end) {
+  std::mt19937_64 random(check::seed ^ 0x5a5a);
+  // So many vertices are ready at the start that all threads queue them. Two threads have an empty range behind more
+  // than half of all edges; of many threads, those behind a vertex that many edges lead to.
+  for (const uint32_t n : {20073u, 20096u}) {
+    for (const uint32_t hub : {n - 1, n - 40, 17u}) {
+      std::vector<Wire<None>> list;
+      for (uint32_t i = 0; i < n * 9; ++i) {
+        // The last vertices hear and wake as the others do.
+        const uint64_t to = i % 9 < 5 ? hub : i % 9 == 5 ? n - 1 - random() % 64 : random() % n;
+        list.push_back({0, static_cast<uint32_t>(random() % n), static_cast<uint32_t>(to), {}});
+      }
+      Wiring<None> wiring(n, 1, std::move(list));
+      std::vector<TallyState> states(n);
+      for (uint32_t v = 0; v < n; ++v) states[v] = {0, v, 1 + v % 4, 0, 0, false, false};
+      std::vector<uint64_t> sums(n);
+      std::vector<uint32_t> sends(n);
+      for (const auto& w : wiring.wires) sends[w.to] = 1;
+      for (uint32_t v = 0; v < n; ++v) sends[v] += states[v].left;
+      for (const auto& w : wiring.wires) {
+        for (uint32_t k = 0; k < sends[w.from]; ++k) sums[w.to] += TallyState::message(w.from, k);
+      }
+      for (const unsigned threads : {2u, 8u, 16u}) {
+        const auto ran = runOn<Tally>(wiring.network(false), states, {}, threads);
+        CHECK(ran.stats.pushRounds > 0);
+        const std::vector<uint32_t> first = cpu::shareReceivers(wiring.network(false), threads);
+        CHECK(first.front() == 0 && first.back() == n && std::is_sorted(first.begin(), first.end()));
+        CHECK(std::all_of(first.begin(), first.end() - 1, [](uint32_t v) { return v % 64 == 0; }));
+        size_t wrong = 0;
+        for (uint32_t v = 0; v < n; ++v) {
+          const TallyState& got = ran.state[v];
+          wrong += got.sent != sends[v] || got.sum != sums[v] || got.late;
+        }
+        CHECK_EQ(wrong, 0u);
+        if (wrong) std::fprintf(stderr, "  %u vertices, most edges to %u, %u threads\n", n, hub, threads);
+      }
+    }
   }
 }
 

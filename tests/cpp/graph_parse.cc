@@ -238,6 +238,24 @@ GS_TEST(the_first_bad_line_of_words_is_told) {
   }
 }
 
+GS_TEST(more_threads_do_no_more_work) {
+  Random random(check::seed);
+  for (const bool words : {false, true}) {
+    std::string text;
+    while (text.size() < (std::size_t{4} << 20)) {
+      text += (words ? "v" : "") + std::to_string(random() % 200000) + " " + std::to_string(random() % 200000) + "\n";
+    }
+    std::uint64_t work[2];
+    for (const int many : {0, 1}) {
+      const std::uint64_t begun = gs_graph_work();
+      CHECK_EQ(read(text, GS_EDGE_LIST, 0, many ? 64 : 1, random).message, std::string());
+      work[many] = gs_graph_work() - begun;
+      CHECK(work[many] > text.size());
+    }
+    CHECK(work[1] * 100 <= work[0] * 115);
+  }
+}
+
 /// Column headings are known by what follows, which may be blocks later; so are columns.
 GS_TEST(first_lines_above_blocks_of_comments) {
   Random random(check::seed);

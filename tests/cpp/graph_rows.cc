@@ -54,9 +54,10 @@ std::vector<Edge> random_edges(std::mt19937_64& random, std::uint64_t vertices, 
 
 GS_TEST(transpose_is_a_sort_by_target) {
   std::mt19937_64 random(check::seed);
-  for (const std::uint64_t vertices : {1u, 7u, 1000u, 60000u})
+  // From one bucket of targets to many, the last of them not full; several parts of the edges.
+  for (const std::uint64_t vertices : {1u, 7u, 1000u, 60001u})
     for (const std::size_t count :
-         {std::size_t{0}, std::size_t{50}, check::pick<std::size_t>(110000, 110000, 2000000)})
+         {std::size_t{0}, std::size_t{50}, check::pick<std::size_t>(150000, 150000, 2000000)})
       for (const int threads : {1, 2, 5}) {
         const auto edges = random_edges(random, vertices, count);
         const Rows rows = rows_of(vertices, edges);
@@ -214,6 +215,34 @@ GS_TEST(symmetrise_on_any_number_of_threads) {
         CHECK(edges_of(both) == edges_of(rows_of(vertices, judge)));
       }
     }
+}
+
+/// A road network has fewer edges a vertex than a machine has processors: nothing is done once a thread and vertex.
+GS_TEST(more_threads_do_no_more_work) {
+  std::mt19937_64 random(check::seed);
+  const std::uint64_t vertices = 150000;
+  const std::vector<Edge> edges = random_edges(random, vertices, 220000);
+  const Rows rows = rows_of(vertices, edges);
+  std::uint64_t loops = 0;
+  for (const auto& [source, target, weight] : edges) loops += source == target;
+  std::uint64_t turned[2], doubled[2];
+  for (const int many : {0, 1}) {
+    const int threads = many ? 64 : 1;
+    Rows got{std::vector<std::uint64_t>(vertices + 1), std::vector<std::uint32_t>(2 * edges.size()), {}};
+    const std::uint64_t begun = gs_graph_work();
+    CHECK_EQ(gs_graph_transpose(vertices, edges.size(), rows.offsets.data(), rows.targets.data(), nullptr, GS_NONE,
+                                threads, got.offsets.data(), got.targets.data(), nullptr),
+             0);
+    turned[many] = gs_graph_work() - begun;
+    CHECK_EQ(gs_graph_symmetrise(vertices, edges.size(), rows.offsets.data(), rows.targets.data(), nullptr, GS_NONE,
+                                 threads, got.offsets.data(), got.targets.data(), nullptr),
+             0);
+    CHECK_EQ(got.offsets.back(), 2 * edges.size() - loops);
+    doubled[many] = gs_graph_work() - begun - turned[many];
+    CHECK(turned[many] >= vertices + edges.size() && doubled[many] > turned[many]);
+  }
+  CHECK(turned[1] * 100 <= turned[0] * 115);
+  CHECK(doubled[1] * 100 <= doubled[0] * 115);
 }
 
 /// Judged by counting each edge and its reverse among all edges; small graphs, so that every case comes up.

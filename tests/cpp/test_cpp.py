@@ -93,6 +93,11 @@ def _rules() -> str:
     return "\n".join(text) + "\n"
 
 
+def _jobs() -> list[str]:
+    """As many as processors, which Ninja by itself exceeds by two."""
+    return [f"-j{len(os.sched_getaffinity(0))}"]
+
+
 def _ninja(*arguments: str) -> subprocess.CompletedProcess[str]:
     folder = build_dir() / "tests"
     folder.mkdir(parents=True, exist_ok=True)
@@ -101,7 +106,7 @@ def _ninja(*arguments: str) -> subprocess.CompletedProcess[str]:
         text = _rules()
         if not rules.exists() or rules.read_text() != text:
             rules.write_text(text)
-        command = [Path(sys.executable).with_name("ninja"), "-C", folder, "-j2", *arguments]
+        command = [Path(sys.executable).with_name("ninja"), "-C", folder, *_jobs(), *arguments]
         return subprocess.run(command, capture_output=True, text=True, check=False)
 
 

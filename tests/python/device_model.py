@@ -36,7 +36,7 @@ class Ran:
 @functools.cache
 def executable() -> Path:
     """The model, compiled where it is not up to date."""
-    from gossamer import native
+    from gossamer import builds, native
 
     source = FIXTURES / "model.cc"
     folder = native.build_dir() / "tests"
@@ -44,7 +44,7 @@ def executable() -> Path:
     with native.lock("device_model"):
         if not binary.exists():
             folder.mkdir(parents=True, exist_ok=True)
-            command = [str(native.compiler()), "-std=c++20", "-O2", "-frounding-math", "-Wall", "-Wextra", "-Werror"]
+            command = [*builds.compiler(), "-std=c++20", "-O2", "-frounding-math", "-Wall", "-Wextra", "-Werror"]
             subprocess.run([*command, str(source), "-o", str(binary)], check=True)
     return binary
 

@@ -20,9 +20,51 @@ from gossamer import mapper, routes
 Edge = tuple[int, int, int, bytes]
 """Source, pin, target, value."""
 BASE = 0x4000_0000
-LAYOUT = mapper.Layout(state=8, flags=2, offset=2, edge=2, value=0, align=2, list=2, header=64)
-VALUED = mapper.Layout(state=12, flags=3, offset=2, edge=8, value=4, align=4, list=4, header=64)
-WIDE = mapper.Layout(state=16, flags=2, offset=4, edge=16, value=8, align=8, list=8, header=64)
+LAYOUT = mapper.Layout(
+    state=8,
+    flags=2,
+    offset=2,
+    edge=2,
+    value=0,
+    align=2,
+    list=2,
+    header=64,
+    label=0,
+    label_align=1,
+    message=4,
+    own=0,
+    note=0,
+)
+VALUED = mapper.Layout(
+    state=12,
+    flags=3,
+    offset=2,
+    edge=8,
+    value=4,
+    align=4,
+    list=4,
+    header=64,
+    label=4,
+    label_align=4,
+    message=4,
+    own=0,
+    note=0,
+)
+WIDE = mapper.Layout(
+    state=16,
+    flags=2,
+    offset=4,
+    edge=16,
+    value=8,
+    align=8,
+    list=8,
+    header=64,
+    label=8,
+    label_align=8,
+    message=4,
+    own=0,
+    note=0,
+)
 
 
 def problem(source: random.Random, vertices: int, edges: int, pins: int, layout: mapper.Layout) -> mapper.Problem:
@@ -39,7 +81,7 @@ def problem(source: random.Random, vertices: int, edges: int, pins: int, layout:
         values = np.frombuffer(source.randbytes(len(ends) * size), np.uint8).reshape(len(ends), size) if size else None
         return mapper.Relation(pin, offsets, np.array([b for _, b in ends], np.int64), values)
 
-    relations = [relation(pin) for pin in range(pins)] + [relation(0)]
+    relations = [relation(pin) for pin in range(pins)] + ([] if layout.own else [relation(0)])
     states = np.frombuffer(source.randbytes(8 * vertices), np.uint8).reshape(vertices, 8)
     return mapper.Problem(states=states, params=b"params!!", unit=bytes(size), relations=relations)
 
@@ -140,7 +182,9 @@ class Walker:
             (outs,) = self.words(memory, header + 16, 1)
             for pin in range(pins):
                 number_of = offset // self.layout.state * pins + pin
-                at, end = self.words(memory, outs + (8 if self.changing else 4) * number_of, 2)
+                apart = self.changing or self.layout.own > 0
+                before = offset // self.layout.state * 4 * self.layout.own
+                at, end = self.words(memory, outs + (8 if apart else 4) * number_of + before, 2)
                 own = self.number(memory, at)
                 reached: list[tuple[int, int, int, int]] = [(board, number, memory, at)] if own else []
                 at += self.layout.list + own
@@ -153,23 +197,61 @@ class Walker:
                         found[sender, pin, name_at[there, its, target], value] += 1
         return found
 
+    def own_edges(self) -> Iterator[tuple[int, list[int], list[tuple[int, bytes]], list[tuple[int, bytes]]]]:
+        """Each vertex, the vertices that its edges say they lead to, with values; and those that messages reach."""
+        name_at = {}
+        for board, number, memory, address in self.vertices():
+            first = self.words(memory, self.headers[board, number][1] + 8, 1)[0]
+            name_at[board, number, address - first] = self.name(memory, address)
+        layout, size = self.layout, self.layout.label
+        room: dict[tuple[int, int], int] = {}
+        """For notes: which vertex has each byte."""
+        for (board, number, offset), vertex in name_at.items():
+            memory, header = self.headers[board, number]
+            (outs,) = self.words(memory, header + 16, 1)
+            at = outs + offset // layout.state * 4 * (2 * self.pins + layout.own) + 8 * self.pins
+            row, count, *notes = self.words(memory, at, layout.own)
+            assert row % 8 == 0
+            for note in notes:
+                assert note % max(1, layout.note) == 0
+                for byte in range(note, note + count * layout.note):
+                    assert room.setdefault((memory, byte), vertex) == vertex and byte not in self.bytes[memory]
+            shown = [self.words(memory, row + 4 * k, 1)[0] for k in range(count)]
+            values = row + 12 * count
+            values += -values % layout.label_align
+            reached = []
+            for k in range(count):
+                dest, key = self.words(memory, row + 4 * count + 8 * k, 2)
+                there, its = self.thread_of(dest)
+                assert key & 1
+                base, head = self.headers[there, its]
+                keys = self.words(base, head + 32, 1)[0] if self.multicast and (there, its) != (board, number) else 0
+                edge = keys + key - 1
+                reached.append(
+                    (name_at[there, its, self.number(base, edge)], self.raw(base, edge + layout.value, size))
+                )
+            yield vertex, shown, [(w, self.raw(memory, values + size * k, size)) for k, w in enumerate(shown)], reached
+
+    def thread_of(self, dest: int) -> tuple[int, int]:
+        """Board and number there of the thread with an address."""
+        config = self.config
+        thread_bits, x_bits, y_bits = config.log2_threads_per_tile, config.log2_mesh_width, config.log2_mesh_height
+        x = dest >> thread_bits & ((1 << x_bits) - 1)
+        y = dest >> (thread_bits + x_bits) & ((1 << y_bits) - 1)
+        first = (y * config.mesh.width + x) * config.threads_per_tile
+        return dest >> (thread_bits + x_bits + y_bits) & 0xFFF, first + (dest & ((1 << thread_bits) - 1))
+
     def number(self, memory: int, at: int) -> int:
         """An offset or a length."""
         return int.from_bytes(self.raw(memory, at, self.layout.offset), "little")
 
     def entry(self, board: int, number: int, memory: int, at: int) -> Iterator[tuple[int, int, int, int]]:
         """Board, thread, memory and list of edges at each receiver of a message."""
-        config = self.config
         dest, key = self.words(memory, at, 2)
-        thread_bits, x_bits, y_bits = config.log2_threads_per_tile, config.log2_mesh_width, config.log2_mesh_height
-        thread = dest & ((1 << thread_bits) - 1)
-        x = dest >> thread_bits & ((1 << x_bits) - 1)
-        y = dest >> (thread_bits + x_bits) & ((1 << y_bits) - 1)
-        there = dest >> (thread_bits + x_bits + y_bits) & 0xFFF
-        first = (y * config.mesh.width + x) * config.threads_per_tile
+        there, first = self.thread_of(dest)
         if not self.multicast:
-            assert dest >> 29 == 0 and (there, first + thread) != (board, number)
-            yield there, first + thread, self.headers[there, first + thread][0], key
+            assert dest >> 29 == 0 and (there, first) != (board, number)
+            yield there, first, self.headers[there, first][0], key
             return
         low, high = self.words(memory, at + 8, 2)
         if dest == 0:
@@ -180,7 +262,7 @@ class Walker:
                 yield from self.masked(there, first, mask, word)
             self.crossings += len(came)
             return
-        assert dest >> 29 == 1 and thread == 0
+        assert dest >> 29 == 1 and first % self.config.threads_per_tile == 0
         for receiver in self.masked(there, first, high << 32 | low, key):
             assert receiver[:2] != (board, number)
             yield receiver

@@ -18,7 +18,7 @@ from made_graphs import graph_of, random_edges
 
 import gossamer as gs
 from gossamer import apps
-from gossamer.engines import _given, _rtl_standing, rtl_vertices
+from gossamer.engines import _given, _rtl_opened, _rtl_standing
 from gossamer.errors import NoAnswer
 
 FIXTURES = ROOT / "tests" / "fixtures" / "descriptors"
@@ -218,12 +218,33 @@ def test_weights_are_exact_or_refused(edge: str) -> None:
         ("sssp-sync", 4_000_000_000, ", or take sssp64"),
         ("sssp-float", 1e39, ", or take sssp-double"),
         ("sssp64", 1e19, ""),
+        ("sssp", 0.5, ", or take sssp-float or sssp-double"),
+        ("sssp-sync", 1e12 + 0.5, ", or take sssp-float or sssp-double"),
+        ("sssp64", 0.5, ", or take sssp-double"),
+        ("mssp", 0.5, ""),
     ],
 )
 def test_a_weight_that_does_not_fit_names_who_takes_it(name: str, weight: float, advice: str) -> None:
     graph = graph_of(2, path_of(2), np.array([weight]))
     with pytest.raises(gs.InputError, match=f"^{name}: the weight .*; scale the weights of the graph{advice}$"):
         gs.run(name, graph)
+
+
+@pytest.mark.parametrize("threads", [1, 4])
+def test_the_first_of_many_weights_that_do_not_fit_is_named(threads: int) -> None:
+    """Weights are converted on all threads, each its part."""
+    weigh = app("weigh", "EDGE=int32_t")
+    count = 400_000
+    weights = np.arange(count, dtype=np.float64)
+    ends = np.zeros(count, np.int64)
+    graph = gs.Graph.from_arrays(ends, ends + 1, weights)
+    total = gs.run(weigh, graph, threads=threads).values[1]
+    assert total == count * (count - 1) // 2
+    weights[[150_000, 150_001, 399_999]] = 0.25, 0.5, 0.75
+    order = np.sort(weights)  # parallel edges stand by weight
+    first = order[order != np.floor(order)][0]
+    with pytest.raises(gs.InputError, match=f"the weight {first} is no whole number"):
+        gs.run(weigh, gs.Graph.from_arrays(ends, ends + 1, weights), threads=threads)
 
 
 # Init ----------------------------------------------------------------------------------------------
@@ -326,8 +347,8 @@ def test_structs_are_those_of_the_header() -> None:
         "gs_parameter": _given._Parameter,
         "gs_run_options": _given._Options,
         "gs_statistics": _given.Statistics,
-        "gs_relation": rtl_vertices.Wiring,
-        "gs_problem": rtl_vertices.Opened,
+        "gs_relation": _rtl_opened.Wiring,
+        "gs_problem": _rtl_opened.Opened,
         "gs_part": _rtl_standing.Part,
     }.items():
         (body,) = re.findall(rf"struct {struct_name} \{{\n(.*?)\n\}};", header, re.S)

@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 import itertools
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Iterator
 from typing import Any
 
 import networkx as nx
 import numpy as np
 import pytest
+from algorithm_judges import propagated, walked
 from conftest import ROOT, Size
 from made_graphs import Edges, graph_of, random_edges
 
@@ -148,17 +149,6 @@ def test_triangles_are_those_of_networkx(size: Size, random: np.random.Generator
                 assert each.columns["triangles"].tolist() == [expected[v] for v in range(vertices)]
                 np.testing.assert_allclose(each.columns["clustering"], [share[v] for v in range(vertices)], rtol=1e-12)
                 assert each.totals["triangles"] == total
-
-
-def propagated(judge: Any, steps: int) -> list[int]:
-    label = list(range(len(judge)))
-    for _ in range(steps):
-        last = list(label)
-        for v in judge:
-            votes = Counter(last[u] for u in judge[v])
-            if votes:
-                label[v] = min(votes, key=lambda x: (-votes[x], x))
-    return label
 
 
 def test_labels_are_propagated_as_graphalytics_has_it(size: Size, random: np.random.Generator) -> None:
@@ -353,25 +343,6 @@ def test_personal_pagerank_is_networkx_s(size: Size, random: np.random.Generator
                 "pagerank-personal", graph_of(vertices, edges), source=source, tolerance=1e-13, **how
             ).values
             np.testing.assert_allclose(values, [expected[v] for v in range(vertices)], rtol=1e-8, atol=1e-13)
-
-
-def walked(graph: gs.Graph, walkers: int, steps: int, seed: int) -> list[int]:
-    """Each walker by itself, as the example says where it goes."""
-    mask = 2**64 - 1
-    rows = [graph.out.targets[a:b].tolist() for a, b in itertools.pairwise(graph.out.offsets.astype(np.int64))]
-    here = [walkers] * graph.vertices
-    visits = [0] * graph.vertices
-    for time in range(steps + 1):
-        there = [0] * graph.vertices
-        for v, count in enumerate(here):
-            visits[v] += count
-            for i in range(count if rows[v] else 0):
-                x = ((seed << 32 | v) * 0x9E3779B97F4A7C15 + (time << 32 | i)) & mask
-                x = (x ^ x >> 31) * 0x7FB5D329728EA185 & mask
-                x = (x ^ x >> 27) * 0x81DADEF4BC2DD44D & mask
-                there[rows[v][(x >> 33) % len(rows[v])]] += 1
-        here = there
-    return visits
 
 
 def test_walkers_go_along_one_edge_each(size: Size, random: np.random.Generator) -> None:

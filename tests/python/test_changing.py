@@ -294,6 +294,29 @@ def test_what_edges_have_become_stays(engine: str, threads: int) -> None:
     assert run.go().values.tolist() == [0, 11 + 12 + 101, 21 + 31 + 22 + 32]
 
 
+def test_edges_without_weights_count() -> None:
+    """An application whose edges have values looks at the number of edges of a graph that has no weights."""
+    run = gs.start(FIXTURES / "changing-edges.h", gs.Graph.from_arrays([0, 1, 0], [1, 2, 2]))
+    run.add_edges([0, 0], [1, 1])
+    run.add_edges(1, 0)
+    with pytest.raises(gs.InputError, match=r"^tallies: more edges than 6$"):
+        run.add_edges(2, 0)
+    assert run.graph.edges == 6 and run.go().stats["edges"] == 6
+
+
+@pytest.mark.parametrize("kind", [np.int32, np.int64, np.float32, np.float64])
+@pytest.mark.parametrize("weight", [float("nan"), float("inf"), 1e300, -np.inf])
+def test_new_weights_are_finite(kind: type, weight: float) -> None:
+    run = gs.start("sssp-double", gs.Graph.from_arrays([0], [1], np.array([1], kind)))
+    if weight == 1e300 and kind is np.float64:
+        return run.add_edges(0, 1, weight)
+    finite = np.isfinite(weight) and np.dtype(kind).kind == "i"
+    said = "does not fit those of the graph" if finite else "is no finite number of the graph's type"
+    with pytest.raises(gs.InputError, match=f"^add_edges: .*{said}"):
+        run.add_edges([0, 1], [1, 0], [1, weight])
+    return None
+
+
 def test_what_does_not_go_on_is_refused() -> None:
     graph = gs.Graph.from_arrays([0, 1], [1, 2])
     with pytest.raises(gs.InputError, match=r"^scc: its vertices have no handler changed\(\) or resume\(\)"):

@@ -294,13 +294,18 @@ WRONG = {
     "link twice": ('[links]\nnames = [\n"a",\n"b",\n"a", #!\n]', "links.names[2]: a is there twice"),
     "link name": ('[links]\nnames = ["a b"] #!', 'links.names[0]: "a b" is no name'),
     "frame": (
-        "[links]\nframe_bytes = 64 #!",
-        "links.frame_bytes: is 64, but the longest message takes 98 bytes",
+        "[links]\nframe_bytes = 555 #!",
+        "links.frame_bytes: is 555, but the longest packet (33 flits) takes 556 bytes with its headers",
+    ),
+    "long frame": (
+        "[links]\nframe_bytes = 8156 #!",
+        "links.frame_bytes: is 8156, but a sender keeps two frames in 16384 bytes; give 8155 at most",
     ),
     "window": (
-        "[links]\nwindow_frames = 256 #!",
-        "links.window_frames: is 256, more than half the sequence numbers",
+        "[links]\nwindow_frames = 128 #!",
+        "links.window_frames: is 128, must be 2 to 64: a frame's map names 64 others",
     ),
+    "window of one": ("[links]\nwindow_frames = 1 #!", "links.window_frames: is 1, must be 2 to 64"),
     "odd packet": (
         "[stream]\npacket_bytes = 256 #!",
         "stream.packet_bytes: is 256, which holds 252 elements of a byte",

@@ -14,12 +14,12 @@ from typing import Any
 
 import pytest
 
-from gossamer import config, paths
+from gossamer import builds, config, paths
 from gossamer.config import constants
 from gossamer.config._schema import derived_docs, knobs
 from gossamer.errors import InputError
 
-CXX = os.environ.get("CXX", "g++")
+CXX = builds.compiler()
 STRICT = ["-std=c++20", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror"]
 
 
@@ -123,7 +123,7 @@ def test_header_says_what_the_model_says(tmp_path: Path) -> None:
         source = "\n".join(["#include <gossamer/config.h>", "#include <string_view>",
                             "using namespace gossamer::config;", *checks, ""])  # fmt: skip
         (tmp_path / name / "x.cc").write_text(source)
-        run(CXX, *STRICT, "-fsyntax-only", "-I.", "x.cc", cwd=tmp_path / name)
+        run(*CXX, *STRICT, "-fsyntax-only", "-I.", "x.cc", cwd=tmp_path / name)
 
 
 def test_header_is_freestanding(tmp_path: Path) -> None:
@@ -131,7 +131,7 @@ def test_header_is_freestanding(tmp_path: Path) -> None:
     config.generate(config.load("de5"), tmp_path, "cpp")
     (tmp_path / "x.cc").write_text("#include <gossamer/config.h>\nint main() { return 0; }\n")
     bare = ["-ffreestanding", "-nostdinc++", "-fno-exceptions", "-fno-rtti"]
-    run(CXX, *STRICT, *bare, "-fsyntax-only", "-I.", "x.cc", cwd=tmp_path)
+    run(*CXX, *STRICT, *bare, "-fsyntax-only", "-I.", "x.cc", cwd=tmp_path)
 
 
 def random_fields(rng: random.Random, layout: constants.Layout) -> dict[str, int]:
@@ -197,7 +197,7 @@ def test_cpp_packs_as_python_does(tmp_path: Path, size: Any, seed: int) -> None:
     lines += ["}", ""]
     (tmp_path / "x.cc").write_text("\n".join(lines))
     run(
-        CXX,
+        *CXX,
         *STRICT,
         "-fsanitize=undefined,address",
         "-fno-sanitize-recover=all",
@@ -235,7 +235,7 @@ def test_cpp_unpacks_every_field_to_its_own_place(tmp_path: Path) -> None:
     """pack(unpack(x)) == x would hold for two swapped fields; this would not."""
     config.generate(config.load("de5"), tmp_path, "cpp")
     (tmp_path / "x.cc").write_text(layout_checks())
-    run(CXX, *STRICT, "-fsyntax-only", "-I.", "x.cc", cwd=tmp_path)
+    run(*CXX, *STRICT, "-fsyntax-only", "-I.", "x.cc", cwd=tmp_path)
 
 
 def test_header_compiles_for_the_cores(tmp_path: Path) -> None:
@@ -276,7 +276,7 @@ int main() {
       }
 }
 """)
-    run(CXX, *STRICT, "-fsanitize=undefined,address", "-I.", "-o", "x", "x.cc", cwd=tmp_path)
+    run(*CXX, *STRICT, "-fsanitize=undefined,address", "-I.", "-o", "x", "x.cc", cwd=tmp_path)
     run("./x", cwd=tmp_path)
 
 
@@ -290,7 +290,7 @@ def test_the_guides_layout(tmp_path: Path) -> None:
     (tmp_path / "x.cc").write_text(
         f"#include <gossamer/config.h>\nint main() {{\n{body}\nreturn word == {int(says, 16)} ? 0 : 1;\n}}\n"
     )
-    run(CXX, *STRICT, "-I.", "-o", "x", "x.cc", cwd=tmp_path)
+    run(*CXX, *STRICT, "-I.", "-o", "x", "x.cc", cwd=tmp_path)
     run("./x", cwd=tmp_path)
 
 
@@ -301,7 +301,7 @@ def test_cpp_names_of_numbers(tmp_path: Path) -> None:
         'static_assert(std::string_view(name_of(Trap::IllegalInstruction)) == "illegal_instruction");\n'
         "static_assert(name_of(static_cast<Trap>(63)) == nullptr);\n"
     )
-    run(CXX, *STRICT, "-fsyntax-only", "-I.", "x.cc", cwd=tmp_path)
+    run(*CXX, *STRICT, "-fsyntax-only", "-I.", "x.cc", cwd=tmp_path)
 
 
 # ------------------------------------------------------------ SystemVerilog

@@ -65,6 +65,7 @@ BAD: dict[str, tuple[str, str, str]] = {
     "four words": ("a.csv", "From Node,To Node\n0,1\n", "1: more than three columns"),
     "headings in capitals": ("a.txt", "# x\nFromNodeId\tToNodeId\nash\tbirch\n", "2: these look like column headings"),
     "headings alone": ("a.csv", "source,target\n", "1: these look like column headings"),
+    "three headings alone": ("a.csv", "source,target,weight\n", "1: the file ends without an edge"),
     "headings that nobody knows": ("a.csv", "Anfang,Ende\n1,2\n3,4\n", "1: words here, numbers on all other lines"),
     "control byte in word": ("a.txt", "a b\nc d\x07\n", "2: a control character"),
     "no UTF-8": ("a.txt", "a b\nc \udce9\n", "2: label '\\xe9' is not UTF-8"),

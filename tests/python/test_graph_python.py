@@ -76,3 +76,96 @@ def test_results_can_be_pickled_and_print_short() -> None:
     assert [again.graph.label_of(v) for v in (0, 9, 777)] == [graph.label_of(v) for v in (0, 9, 777)]
     assert (again.graph.out.targets == graph.out.targets).all()
     assert (gs.run("hashmin", again.graph).values == result.values).all()
+
+
+# A graph is symmetric where it is, and not where somebody says so ---------------------------------
+
+TALL = np.array([[0, 3, 0], [3, 0, 5], [0, 5, 1]])
+
+
+@pytest.mark.parametrize(("where", "weighted"), [((2, 1), True), ((2, 1), False), ((1, 0), True)])
+def test_symmetric_is_checked(where: tuple[int, int], weighted: bool) -> None:
+    matrix = scipy.sparse.csr_array(TALL)
+    graph = gs.Graph.from_scipy(matrix, symmetric=True, weighted=weighted)
+    assert graph.symmetric and graph.into is graph.out
+    wrong = TALL.copy()
+    wrong[where] = 4
+    said = f"net: is not symmetric: the edge from {where[1]} to {where[0]} has no reverse of the same weight"
+    parts = scipy.sparse.csr_array(wrong)
+    if weighted:
+        with pytest.raises(gs.InputError, match=f"^{said}; leave symmetric out, or take symmetrised"):
+            gs.Graph.from_scipy(parts, symmetric=True, name="net")
+    else:
+        assert gs.Graph.from_scipy(parts, symmetric=True, weighted=False).symmetric
+    wrong[where] = 0
+    parts = scipy.sparse.csr_array(wrong)
+    for weights in (parts.data, None):
+        with pytest.raises(gs.InputError, match=f"^net: is not symmetric: the edge from {where[1]} to {where[0]} has"):
+            gs.Graph.from_csr(parts.indptr, parts.indices, weights, symmetric=True, name="net")
+
+
+def test_an_edge_without_reverse_is_named_by_labels() -> None:
+    with pytest.raises(gs.InputError, match=r"^graph: is not symmetric: the edge from ash to yew has no reverse; "):
+        gs.Graph.from_csr([0, 1, 1], [1], symmetric=True, labels=["ash", "yew"])
+
+
+def test_other_weights_leave_a_graph_symmetric_only_where_they_are() -> None:
+    """An application that pulls reads the weight of the edge that it pulls over, not of its reverse."""
+    ring = gs.read_graph("gen:ring:vertices=300").symmetrised()
+    random = np.random.default_rng(3)
+    assert ring.with_weights(np.full(ring.edges, 7)).symmetric
+    weights = random.integers(1, 9, ring.edges)
+    graph = ring.with_weights(weights)
+    assert not graph.symmetric
+    plain = gs.Graph.from_csr(ring.out.offsets, ring.out.targets, weights)
+    assert (graph.into.weights == plain.into.weights).all()
+    got, expected = (gs.run("pagerank-weighted", g, iterations=10, threads=1).values for g in (graph, plain))
+    assert (got == expected).all()
+
+
+# What may surprise is said ------------------------------------------------------------------------
+
+
+def test_edges_that_are_doubled_are_noted() -> None:
+    both = gs.Graph.from_arrays([0, 1, 1], [1, 0, 2], undirected=True, name="net")
+    note = "net: 2 of 6 edges, each taken both ways, are there more than once; dedupe keeps one of each"
+    assert both.notes == (note,)
+    assert gs.Graph.from_arrays([0, 1], [1, 2]).symmetrised().notes == ()
+    assert gs.Graph.from_arrays([0, 1, 1], [1, 0, 2], name="net").symmetrised().notes == (note,)
+
+
+def test_edges_of_a_file_are_noted_once(tmp_path: Path) -> None:
+    path = tmp_path / "net.txt"
+    path.write_text("a b\nb a\nb c\n")
+    for name in (str(path), str(tmp_path / "net.gsg")):
+        assert len(gs.read_graph(name, undirected=True).notes) == 1
+        assert gs.read_graph(name, undirected=True, dedupe=True).notes == ()
+        gs.write_graph(gs.read_graph(path), tmp_path / "net.gsg")
+
+
+def test_what_becomes_of_weights_is_warned_of() -> None:
+    graph = gs.Graph.from_arrays([0, 1], [1, 0], weights=[3, 4])
+    with pytest.warns(gs.GraphWarning, match=r"^pagerank takes no notice of weights; those of the graph are ignored$"):
+        gs.run("pagerank", graph)
+    with pytest.warns(
+        gs.GraphWarning, match=r"^the graph has no weights; to sssp every edge has the weight 1$"
+    ) as all_:
+        gs.start("sssp", gs.Graph.from_arrays([0, 1], [1, 0]))
+    assert all_[0].filename == __file__
+
+
+# Results by label ---------------------------------------------------------------------------------
+
+
+def test_a_value_is_found_by_its_label() -> None:
+    graph = gs.Graph.from_arrays(["oak", "ash", "fir"], ["ash", "yew", "fir"], weights=[3, 4, 1])
+    result = gs.run("sssp-paths", graph, source="oak")
+    assert [result.at(name) for name in ("oak", "ash", "yew")] == [0, 3, 7]
+    assert type(result.at("ash")) is int and type(result.at("ash", "distance")) is int
+    assert [result.at(name, "previous") for name in ("yew", "ash", "oak", "fir")] == ["ash", "oak", None, None]
+    with pytest.raises(gs.InputError, match=r"^the graph has no vertex 'elm'"):
+        result.at("elm")
+    with pytest.raises(gs.InputError, match=r"^sssp-paths has no column 'length'; it has: distance, previous, hops$"):
+        result.at("oak", "length")
+    numbers = gs.Graph.from_arrays([0, 1], [1, 2])
+    assert [gs.run("hashmin", numbers).at(v) for v in (0, 2)] == [0, 0]

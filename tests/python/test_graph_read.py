@@ -21,6 +21,7 @@ import scipy.sparse
 import zstandard
 from conftest import Size
 
+from gossamer.errors import InputError
 from gossamer.graph import Graph, read_graph
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
@@ -334,6 +335,24 @@ def test_decimal_weights_are_the_nearest_doubles(tmp_path: Path, seed: int, size
     weights = read_graph(path).out.weights
     assert weights is not None
     assert [w.hex() for w in weights.tolist()] == [float(word).hex() for word in words]
+
+
+@pytest.mark.parametrize(
+    "heading", ["source,target,weight", "# made by hand\n\nFrom Node_1\tTo\tcost", '"src" "dst" "w"']
+)
+@pytest.mark.parametrize("words", [False, True])
+def test_headings_of_three_columns_are_left_out(tmp_path: Path, heading: str, words: bool) -> None:
+    path = tmp_path / "edges.csv"
+    names = ["ash", "birch", "source"] if words else ["7", "9", "12"]
+    heading = heading.replace("From Node_1", "From_Node")
+    path.write_text(f"{heading}\n{names[0]},{names[1]},3\n{names[1]},{names[2]},5\n")
+    graph = read_graph(path)
+    assert [str(graph.label_of(v)) for v in range(graph.vertices)] == names
+    assert graph.out.weights is not None and graph.out.weights.tolist() == [3, 5]
+    path.write_text(f"{heading}\n{names[0]},{names[1]},3\nsource,target,weight\n")
+    line = heading.count("\n") + 3
+    with pytest.raises(InputError, match=rf"edges\.csv:{line}: "):
+        read_graph(path)
 
 
 @pytest.mark.parametrize(

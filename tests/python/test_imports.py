@@ -10,22 +10,6 @@ from pathlib import Path
 import networkx
 
 PYTHON = Path(__file__).resolve().parents[2] / "python"
-# A circle that is closed by an import inside of a function, and why it is there.
-KNOWN = {
-    # Readers of constants without reading them (types, messages) stay clear of pydantic, which takes long to import.
-    frozenset({"gossamer.config.constants", "gossamer.config._constants"}),
-    # An engine gives Results, and a run looks for its engine.
-    frozenset(
-        {
-            "gossamer.run_app",
-            "gossamer.engines",
-            "gossamer.engines._given",
-            "gossamer.engines._rtl_standing",
-            "gossamer.engines.cpu",
-            "gossamer.engines.rtl_vertices",
-        }
-    ),
-}
 
 
 def modules(root: Path) -> dict[str, Path]:
@@ -65,12 +49,8 @@ def circles(root: Path, inside: bool) -> set[frozenset[str]]:
     return {frozenset(circle) for circle in networkx.strongly_connected_components(graph) if len(circle) > 1}
 
 
-def test_no_circle_when_modules_are_imported() -> None:
-    assert not circles(PYTHON, inside=False)
-
-
-def test_no_circle_in_what_functions_import_but_the_known_ones() -> None:
-    assert circles(PYTHON, inside=True) <= KNOWN
+def test_no_circle_in_what_modules_and_functions_import() -> None:
+    assert not circles(PYTHON, inside=True)
 
 
 def test_a_circle_is_seen(tmp_path: Path) -> None:

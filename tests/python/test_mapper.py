@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import dataclasses
 import random
 import re
 import struct
@@ -44,6 +46,51 @@ def test_every_edge_is_reached_once(name: str, boards: int, multicast: bool, siz
         assert Walker(tables, given, layout, multicast).walk() == edges_of(given)
 
 
+@pytest.mark.parametrize("multicast", [False, True], ids=["threads", "tiles"])
+@pytest.mark.parametrize("name, boards", [("tiny", 1), ("tiny", 3), ("quad", 1)])
+@pytest.mark.parametrize("changing", [False, True])
+def test_a_message_along_an_edge_finds_it(
+    name: str, boards: int, multicast: bool, changing: bool, size: Size, seed: int
+) -> None:
+    """Each vertex reads its edges in ascending order, and along each one reaches just that edge; all lists still do."""
+    source = random.Random(seed)
+    config = configs.load(name)
+    for _ in range(size.pick(1, 3, 30)):
+        plain = source.choice([LAYOUT, VALUED, WIDE])
+        layout = dataclasses.replace(plain, **source.choice([{"own": 2}, {"own": 3, "note": 8}, {"own": 3, "note": 2}]))
+        vertices = source.choice([1, 5, 40, 200])
+        given = problem(source, vertices, source.choice([0, 1, vertices, 8 * vertices]), source.randint(1, 3), layout)
+        # Vertices may have other numbers where they are known: order is by those.
+        names = np.array(source.sample(range(10 * vertices), vertices)) if changing else np.arange(vertices)
+        given = dataclasses.replace(given, names=names if changing else None)
+        machine = mapper.Machine(config, boards)
+        mapping = mapper.assign(vertices, *given.ends(), machine, method="random", seed=source.randrange(1000))
+        spare = mapper.Spare(arena=1 << 14) if changing else None
+        tables = mapper.Tables(given, mapping, machine, layout, base=BASE, multicast=multicast, spare=spare)
+        walker = Walker(tables, given, layout, multicast)
+        assert walker.walk() == edges_of(given)
+        wanted: list[list[tuple[int, bytes]]] = [[] for _ in range(vertices)]
+        for (vertex, pin, target, value), count in edges_of(given).items():
+            wanted[vertex] += [(target, value)] * count if pin == 0 else []
+        for vertex, shown, edges, reached in walker.own_edges():
+            assert shown == sorted(shown) == sorted(int(names[target]) for target, _ in wanted[vertex])
+            assert sorted(reached) == sorted(wanted[vertex])
+            assert [(int(names[target]), value) for target, value in reached] == edges
+            assert tables.own_edges(int(mapping.thread[vertex]), int(mapping.local[vertex])) == len(shown)
+
+
+def test_partitioners_print_nothing(capfd: pytest.CaptureFixture[str]) -> None:
+    """METIS says of a graph with hardly more vertices than parts that it cannot be cut."""
+    offsets = np.arange(33) * 2
+    pairs = np.stack([np.arange(32) ^ 1, np.arange(32) ^ 2], axis=1).ravel()
+    for vertices in range(33, 60):
+        source, target = np.repeat(np.arange(vertices), 2), np.zeros(2 * vertices, np.int64)
+        source[: len(pairs)], target[: len(pairs)] = np.repeat(np.arange(32), np.diff(offsets)), pairs
+        mapper.assign(vertices, source, target, mapper.Machine(configs.load("tiny")))
+    ctypes.CDLL(None).fflush(None)
+    assert capfd.readouterr() == ("", "")
+
+
 def test_what_threads_write_is_found(seed: int) -> None:
     """States and results come back by vertex and thread, wherever they are."""
     source = random.Random(seed)
@@ -52,7 +99,7 @@ def test_what_threads_write_is_found(seed: int) -> None:
     machine = mapper.Machine(config, 2)
     mapping = mapper.assign(90, *given.ends(), machine, method="random", seed=3)
     tables = mapper.Tables(given, mapping, machine, LAYOUT, base=BASE)
-    spans = list(tables.spans())
+    spans = list(tables.outcome.spans())
     read = [bytearray(size) for *_, size in spans]
     for memory, address, data in tables.images():
         for (there, begin, size), held in zip(spans, read, strict=True):
@@ -63,7 +110,7 @@ def test_what_threads_write_is_found(seed: int) -> None:
         memory = thread // (config.threads)
         at = int(tables.headers[thread]) - spans[memory][1] + 36
         struct.pack_into("<7I", read[memory], at, 1, 5, 1000 + thread, thread, 7, 0, 0)
-    results = tables.results([bytes(m) for m in read])
+    results = tables.outcome.results([bytes(m) for m in read])
     assert (results["sends"] == 1000 + np.arange(machine.threads)).all()
     assert (results["delivered"] == np.arange(machine.threads)).all() and (results["steps"] == 5).all()
 
@@ -105,7 +152,21 @@ def test_what_is_too_wide_for_short_offsets(seed: int) -> None:
     machine = mapper.Machine(configs.load("tiny"))
 
     def tables(vertices: int, ends: int, state: int) -> mapper.Tables:
-        layout = mapper.Layout(state=state, flags=2, offset=2, edge=2, value=0, align=2, list=2, header=64)
+        layout = mapper.Layout(
+            state=state,
+            flags=2,
+            offset=2,
+            edge=2,
+            value=0,
+            align=2,
+            list=2,
+            header=64,
+            label=0,
+            label_align=1,
+            message=4,
+            own=0,
+            note=0,
+        )
         relation = mapper.Relation(0, np.array([0] + [ends] * vertices), np.zeros(ends, np.int64), None)
         given = mapper.Problem(np.zeros((vertices, state), np.uint8), b"", b"", [relation])
         return mapper.Tables(given, mapped(np.zeros(vertices, np.int64), machine), machine, layout, base=BASE)
@@ -141,7 +202,21 @@ def test_what_does_not_fit_says_so() -> None:
     config = configs.load("tiny")
     vertices = 3000
     states = np.zeros((vertices, 20_000), np.uint8)
-    layout = mapper.Layout(state=20_000, flags=5, offset=4, edge=4, value=0, align=4, list=4, header=64)
+    layout = mapper.Layout(
+        state=20_000,
+        flags=5,
+        offset=4,
+        edge=4,
+        value=0,
+        align=4,
+        list=4,
+        header=64,
+        label=0,
+        label_align=1,
+        message=4,
+        own=0,
+        note=0,
+    )
     given = mapper.Problem(
         states, b"", b"", [mapper.Relation(0, np.zeros(vertices + 1, np.int64), np.empty(0, np.int64), None)]
     )

@@ -113,7 +113,21 @@ def test_keys_above_half_a_word_name_threads_one_by_one(seed: int) -> None:
     source = random.Random(seed)
     topology = network.grid("mesh 3x1")
     made = routes.generate(topology).tables
-    layout = mapper.Layout(state=8, flags=2, offset=4, edge=16, value=8, align=8, list=8, header=64)
+    layout = mapper.Layout(
+        state=8,
+        flags=2,
+        offset=4,
+        edge=16,
+        value=8,
+        align=8,
+        list=8,
+        header=64,
+        label=8,
+        label_align=8,
+        message=4,
+        own=0,
+        note=0,
+    )
     # A hundred senders on each board, all of whose edges end at two threads of each other one.
     vertices = 3 * 32
     ends = sorted((source.randrange(vertices), 32 * source.randrange(3) + source.choice([3, 9])) for _ in range(32_000))

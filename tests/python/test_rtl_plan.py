@@ -11,6 +11,7 @@ from python.routes import network
 from gossamer import config as configs
 from gossamer.config import Cluster
 from gossamer.engines._rtl_plan import Plan
+from gossamer.errors import InputError
 
 
 def reached(cluster: Cluster, plan: Plan) -> int:
@@ -77,3 +78,11 @@ def test_hosts_know_the_way_that_packets_take(name: str) -> None:
                 here, hops = other, hops + 1
                 assert hops <= count
             assert hops == plan.hops[board, to]
+
+
+def test_no_board_and_host_share_an_entry(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Boards' entries stand at the start of a table, hosts' at its end."""
+    monkeypatch.setattr("gossamer.engines._rtl_control.TABLE", 4)
+    assert Plan(configs.load_cluster("pair")).boards == 2
+    with pytest.raises(InputError, match="ring4: 4 boards and 1 hosts are more than the 4 entries of a switch's table"):
+        Plan(configs.load_cluster("ring4"))

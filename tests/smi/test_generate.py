@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from conftest import ROOT, Command
 
-from gossamer import native
+from gossamer import builds
 from gossamer.smi import hardware
 
 GESUMMV = [str(ROOT / "examples" / "gesummv" / f"gesummv_rank{rank}.cl") for rank in range(2)]
@@ -60,9 +60,7 @@ def test_the_header_writes_what_the_tables_say(tmp_path: Path) -> None:
         + "\nreturn both_both_design.slots != 2; }\n"
     )
     words_of = ["-x", "c", "-std=c99", "-Wall", "-Wextra", "-Werror", f"-I{ROOT / 'include'}"]
-    subprocess.run(
-        [str(native.compiler()), *words_of, str(tmp_path / "host.c"), "-o", str(tmp_path / "host")], check=True
-    )
+    subprocess.run([*builds.compiler(), *words_of, str(tmp_path / "host.c"), "-o", str(tmp_path / "host")], check=True)
     said: dict[str, list[tuple[int, int]]] = {}
     for line in subprocess.run([tmp_path / "host"], capture_output=True, text=True, check=True).stdout.splitlines():
         if line in words:
@@ -150,7 +148,7 @@ def test_names_of_boards(command: Command, tmp_path: Path) -> None:
     assert generate("board") == ""
     (tmp_path / "host.c").write_text('#include "out/board.h"\nint main(void) { return board_design.ports != 1; }\n')
     words = ["-x", "c", "-std=c99", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", f"-I{ROOT / 'include'}"]
-    subprocess.run([str(native.compiler()), *words, str(tmp_path / "host.c")], check=True)
+    subprocess.run([*builds.compiler(), *words, str(tmp_path / "host.c")], check=True)
 
 
 def test_a_cluster_in_which_a_rank_lacks_a_collective(command: Command, tmp_path: Path) -> None:

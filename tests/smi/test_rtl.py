@@ -16,6 +16,7 @@ from gossamer.errors import InputError, RunDied
 
 from . import model
 from .test_examples import GESUMMV, STREAMS, stencil
+from .test_opencl import CLIENT, READS, SERVER
 from .test_random import Program, combine, emulate
 
 FIXTURES = ROOT / "tests" / "fixtures" / "smi"
@@ -168,6 +169,21 @@ def test_time_is_the_same_in_any_order(tmp_path: Path) -> None:
     assert total == sum(range(200))
     # An element in three cycles: the writer asks in each, the reader once an element but for the wait at the start.
     assert 590 <= tries <= 605 and 200 <= polls <= 205
+
+
+@pytest.mark.parametrize("reads", READS)
+def test_kernels_without_an_end_do_their_work(reads: str, tmp_path: Path) -> None:
+    (tmp_path / "server.cl").write_text(SERVER.replace("READ", READS[reads]))
+    (tmp_path / "client.cl").write_text(CLIENT)
+    out, n = tmp_path / "out.bin", 100
+    cycles = []
+    for order in (0, 5):
+        files = [str(tmp_path / "client.cl"), str(tmp_path / "server.cl")]
+        done = on_boards(files, 2, f"n={n}", f"out={n}:{out}", seed=order)
+        assert done.code == 0
+        cycles.append(done.cycles)
+        assert np.array_equal(np.fromfile(out, np.int32), np.cumsum(np.arange(n)))
+    assert cycles[0] == cycles[1]
 
 
 KINDS = ("bcast", "double", "reduce", "sum", "scatter", "gather", "allgather", "barrier")

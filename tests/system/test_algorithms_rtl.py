@@ -5,8 +5,6 @@ from __future__ import annotations
 
 import networkx as nx
 import numpy as np
-import pytest
-from conftest import Command
 from made_graphs import graph_of, random_edges
 
 import gossamer as gs
@@ -52,11 +50,3 @@ def test_betweenness_of_more_sources_than_a_message_holds(seed: int) -> None:
     expected = nx.betweenness_centrality(judge, normalized=False)
     values = gs.run("betweenness", graph, engine=Hardware(config="tiny"), sources=vertices).values
     np.testing.assert_allclose(values, [expected[v] for v in range(vertices)], rtol=1e-9, atol=1e-12)
-
-
-@pytest.mark.parametrize("app", ["triangles", "clustering", "label-propagation", "examples/walks/walks.h"])
-def test_a_vertex_that_reads_its_own_edges_is_refused(app: str, command: Command) -> None:
-    done = command("run", app, "gen:grid:width=3,height=3", "--engine", "rtl", "--config", "tiny")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.count("\n") == 1
-    assert "its vertices read their own edges" in done.stderr and "--engine cpu" in done.stderr

@@ -195,7 +195,7 @@ def test_behind_a_part_that_died() -> None:
     run = gs.start(FIXTURES / "changing-crash.h", gs.Graph.from_arrays([0, 1, 2], [1, 2, 3]), engine=boards())
     run.go()
     run.wake(2)
-    with pytest.raises(RunDied, match=r"^crash: thread \d+, whose registers point to the vertex of index 2: "):
+    with pytest.raises(RunDied, match=r"^crash: thread \d+, whose registers point to vertex 2: "):
         run.go()
     with pytest.raises(gs.InputError, match=r"^crash: its last run did not come to an end, .*call restart\(\)$"):
         run.go()

@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import re
+import resource
 import signal
 import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,6 +23,8 @@ from made_graphs import graph_of, random_edges
 import gossamer as gs
 from gossamer import apps
 from gossamer.errors import HandlerDied
+from gossamer.graph import _native
+from gossamer.graph._graph import transposed
 
 LAUNCHER = [sys.executable, str(ROOT / "gossamer")]
 HEADER = ROOT / "tests" / "fixtures" / "vertices" / "dies.h"
@@ -128,6 +133,106 @@ def test_a_handler_that_does_not_return_ends_with_ctrl_c(
     at = f"at tests/fixtures/vertices/dies.h:{line_of('loops')}"
     line = rf"gossamer: error: dies: {handler} of vertex {vertex} does not return, {at}; there is no answer\n"
     assert re.fullmatch(line, said), said
+
+
+SLOW = ROOT / "tests" / "fixtures" / "vertices" / "slow.h"
+SLOW_IN = ["start", "init", "send", "recv", "step", "finish"]
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("where", SLOW_IN)
+def test_a_slow_run_is_broken_off_within_a_pass(where: str, threads: int) -> None:
+    """Each pass over the vertices takes more than the seconds after which one that does not stop counts as dead."""
+    ways = [("cpu", ())] if where != "send" else [("cpu", ()), ("cpu", ("IN_ORDER",))]
+    for engine, defines in ways:
+        app = apps.load(SLOW, defines)
+        graph = gs.read_graph("gen:rmat:scale=16,edge_factor=1,seed=1")
+        timer = threading.Timer(0.4, lambda: os.kill(os.getpid(), signal.SIGINT))
+        begun = time.monotonic()
+        timer.start()
+        with pytest.raises(KeyboardInterrupt):
+            gs.run(app, graph, engine=engine, threads=threads, where=SLOW_IN.index(where))
+        assert time.monotonic() - begun < 4.5
+        assert threading.active_count() < 5
+
+
+def test_turning_edges_around_is_broken_off() -> None:
+    """On a thread that no signal comes to, as those on which an engine asks for edges by receiver."""
+    rows = gs.read_graph("gen:rmat:scale=16,edge_factor=5,seed=1").out
+    found: list[str] = []
+
+    def work(flag: int, threads: int) -> None:
+        with _native.stopping_at(ctypes.c_int(flag)):
+            try:
+                found.append(str(len(transposed(rows, threads).targets)))
+            except KeyboardInterrupt:
+                found.append("broken off")
+
+    for flag in (1, 0):
+        for threads in (1, 2):
+            thread = threading.Thread(target=work, args=(flag, threads))
+            thread.start()
+            thread.join()
+    assert found == ["broken off"] * 2 + [str(5 << 16)] * 2
+
+
+NO_THREADS = """
+import resource, sys
+import gossamer as gs
+from gossamer import apps
+from gossamer.graph import _gsg
+apps.load('hashmin')
+_gsg._PIECE = 1000
+resource.setrlimit(resource.RLIMIT_AS, (6 << 30, resource.RLIM_INFINITY))
+try:
+    graph = gs.read_graph(sys.argv[1])
+    print(graph.vertices, graph.edges)
+    if sys.argv[2:]:
+        print(gs.run('hashmin', graph).values.max())
+except gs.GossamerError as error:
+    print(int(error.exit_code), error)
+"""
+
+
+def without_threads(*words: str) -> list[str]:
+    """What a process prints that gets no second thread: a stack of one is larger than all memory that it may have."""
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_STACK, (8 << 30, resource.getrlimit(resource.RLIMIT_STACK)[1]))
+
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "python"), "OPENBLAS_NUM_THREADS": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", NO_THREADS, *words],
+        capture_output=True,
+        text=True,
+        env=environment,
+        check=False,
+        preexec_fn=limit,
+    )
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+    return done.stdout.splitlines()
+
+
+def test_graphs_are_read_where_there_is_one_thread_alone(tmp_path: Path) -> None:
+    random = np.random.default_rng(8)
+    ends = random.integers(0, 90_000, (600_000, 2))
+    ends[:, 0] |= 1 << 20  # seven digits: several blocks of text
+    path = tmp_path / "net.txt"
+    np.savetxt(path, ends, "%d")
+    graph = gs.read_graph(path)
+    shape = f"{graph.vertices} {graph.edges}"
+    assert without_threads(str(path)) == [shape]
+    gs.write_graph(graph, tmp_path / "net.gsg")
+    assert without_threads(str(tmp_path / "net.gsg")) == [shape]
+    with path.open("a") as file:
+        file.write("1 x\n")
+    [said] = without_threads(str(path))
+    assert said.startswith(f"2 {path}:600001: "), said
+
+
+def test_a_run_that_gets_no_thread_says_so() -> None:
+    shape, said = without_threads("gen:grid:width=10,height=5", "run")
+    assert said.startswith("4 hashmin: the system gives no thread to run on; ") and shape.startswith("50 ")
 
 
 def test_threads_that_cannot_be_started(graph: gs.Graph) -> None:

@@ -45,3 +45,48 @@ def test_parts_call_the_same_handlers_on_both_engines(command: Command) -> None:
     for done in runs:
         assert (done.returncode, done.stderr) == (0, "")
         assert done.stdout == runs[0].stdout
+
+
+DIES = ROOT / "tests" / "fixtures" / "hosts" / "dies"
+
+
+def line_of(way: str) -> int:
+    """The line of the vertex that ends in a comment with that word."""
+    lines = (DIES / "vertex.h").read_text().splitlines()
+    return next(at for at, text in enumerate(lines, 1) if text.endswith(f"// {way}"))
+
+
+ENDS = [
+    ("1", 4, "recv of vertex 17 throws: I have had enough; there is no answer"),
+    ("2", 4, "recv of vertex 17 touches memory that is not its own (SIGSEGV), at {touches}; there is no answer"),
+    ("3", 4, "recv of vertex 17 aborts (SIGABRT), at {aborts}; there is no answer"),
+    ("4", 2, "vertex 17 sends on pin 3, but the graph has 1 pin"),
+    ("edge", 2, "addEdge: there is no vertex 99; the graph has 30"),
+    ("thread", 4, "start: the system gives the run no thread; "),
+]
+
+
+@pytest.mark.parametrize("engine", ["cpu", "shuffle"])
+@pytest.mark.parametrize(("what", "code", "said"), ENDS)
+def test_a_host_whose_run_dies_ends_with_one_line(
+    what: str, code: int, said: str, engine: str, command: Command
+) -> None:
+    """As an application: the vertex, the handler and the line in the source; what was printed before stays."""
+    where = {way: f"tests/fixtures/hosts/dies/vertex.h:{line_of(way)}" for way in ("touches", "aborts")}
+    said = said.format(**where)
+    host = DIES / "host.cpp"
+    done = command("run", "--engine", engine, "--threads", "2", host, what, cwd=ROOT)
+    assert done.returncode == code
+    assert done.stderr.startswith(f"gossamer: error: {host}: {said}") and done.stderr.count("\n") == 1, done.stderr
+    assert done.stdout == ("" if what == "edge" else "before\n")
+    if what in ("edge", "thread"):
+        return
+    caught = command("run", "--engine", engine, "--threads", "2", host, what, "catch", cwd=ROOT)
+    assert (caught.returncode, caught.stderr) == (0, "")
+    assert caught.stdout.startswith(f"before\n{int(code == 4)}: {said}"), caught.stdout
+
+
+def test_what_is_no_error_of_ours_ends_a_host_as_before(command: Command) -> None:
+    done = command("run", DIES / "host.cpp", "other")
+    assert done.returncode == 4 and "of the host's own" in done.stderr
+    assert done.stderr.splitlines()[-1].endswith("host.cpp: the program died of SIGABRT")

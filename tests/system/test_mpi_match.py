@@ -124,11 +124,33 @@ def test_what_is_wrong_is_said(what: str, said: str, size: Size) -> None:
     assert any(done.codes.values()) and any(said in line for line in lines), (done.codes, lines)
 
 
-@pytest.mark.parametrize(("what", "said"), [("receives", "no room for a receive"), ("messages", "without a receive")])
-def test_an_engine_that_is_full_says_so(what: str, said: str, size: Size) -> None:
+def test_a_rank_that_computes_holds_up_no_other() -> None:
+    """Many receives, and messages for all of them, while their rank does not call MPI."""
+    done, lines = run(FIXTURES / "slow.c", 4)
+    assert good(done, lines), lines
+    assert lines == ["0 are wrong, the game ended before"]
+
+
+def test_what_senders_may_send_has_room() -> None:
+    """As many receives as there is room for, and then as many messages as there are credits for."""
+    config = configs.load("tiny-match")
+    ranks = config.threads_per_tile
+    receives, messages = config.match_receives // ranks - 2, config.match_eager // ranks**2
+    assert receives > 0 and messages > 1
+    done, lines = run(FIXTURES / "room.c", ranks, str(receives), str(messages))
+    assert good(done, lines), lines
+    assert sorted(lines) == sorted(f"rank {rank}: 0 are wrong" for rank in range(ranks))
+
+
+@pytest.mark.parametrize(
+    ("what", "who", "said"), [("receives", 1, "no room for a receive"), ("messages", 0, "without a receive")]
+)
+def test_an_engine_that_is_full_says_so(what: str, who: int, said: str) -> None:
     """Receives, and messages that nobody receives, of more than the engine has room for."""
-    if size.pick(True, True, False):
-        pytest.skip("only in --full")
-    done, lines = run(FIXTURES / "flood.c", 2, what)
+    config = configs.load("tiny-match")
+    most = config.match_receives if what == "receives" else config.match_announced
+    done, lines = run(FIXTURES / "flood.c", 2, what, str(most - 2))
+    assert good(done, lines), lines
+    done, lines = run(FIXTURES / "flood.c", 2, what, str(most + 2))
     assert any(done.codes.values()) and any(said in line for line in lines), (done.codes, lines)
-    assert not any("went on" in line for line in lines)
+    assert f"rank {who} went on" not in lines

@@ -44,6 +44,7 @@ def test_matching_order(command: Command, seed: int, size: Size) -> None:
     [
         ("deadlock", 4, [f"rank {rank}: deadlock: waits in MPI_Recv" for rank in range(3)]),
         ("leave", 4, ["rank 1: main: ends with code 3 without MPI_Finalize"]),
+        ("exit", 4, ["rank 1: exit: ends with code 3 without MPI_Finalize"]),
         ("mismatch", 4, ["all must call the same", "MPI_Barrier"]),
         ("code", 1, ["rank 1 with 5"]),
     ],

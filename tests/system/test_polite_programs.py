@@ -16,7 +16,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.sparse
 from conftest import ROOT, Command, Size
+from scipy.sparse import csgraph
 
 import gossamer_setup
 from gossamer import config as configs
@@ -53,6 +55,13 @@ def polite(command: Command, folder: Path, name: str | Path, engine: str, *words
     done = command("polite", "run", FIXTURES / name, "--engine", engine, "--", *map(str, words), cwd=folder)
     assert done.returncode == code, (done.stdout, done.stderr)
     return (done.stderr if code else done.stdout).splitlines()
+
+
+def edit(file: Path, old: str, new: str) -> None:
+    """Puts something else where something stands first in a source."""
+    text = file.read_text()
+    assert old in text
+    file.write_text(text.replace(old, new, 1))
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -186,8 +195,37 @@ def test_a_host_that_polls_and_devices_that_ask_where_they_are(
 
 
 @pytest.mark.parametrize("engine", ENGINES)
+def test_messages_that_fill_their_flits(engine: str, command: Command, tmp_path: Path, seed: int) -> None:
+    """56 bytes and a key are four flits, as many as a message may have."""
+    nodes = 40
+    pairs = edges(seed, nodes, 130)
+    lines = polite(command, tmp_path, "landmarks", engine, written(tmp_path, pairs).name)
+    hops = csgraph.dijkstra(
+        scipy.sparse.coo_array((np.ones(len(pairs)), pairs.T), shape=(nodes, nodes)).tocsr(),
+        indices=range(14),
+        unweighted=True,
+    )
+    want = np.where(np.isinf(hops), 0x7FFF_FFFF, hops).astype(int).T
+    got = np.array([[int(word) for word in line.split()] for line in lines])
+    assert (got[np.argsort(got[:, 0])] == np.column_stack([np.arange(nodes), want])).all()
+
+
+@pytest.mark.parametrize("engine", ENGINES)
 def test_messages_and_edges_without_content(engine: str, command: Command, tmp_path: Path) -> None:
     assert polite(command, tmp_path, "pulses", engine) == [f"{sum(i % 5 for i in range(40))} pulses"]
+
+
+def test_counters_behind_more_messages_than_may_wait(command: Command, tmp_path: Path) -> None:
+    """On cpu 2^20 messages wait for a host; one that waits for what threads print at their end gets that, too."""
+    folder = tmp_path / "program"
+    shutil.copytree(FIXTURES / "pulses", folder)
+    edit(folder / "Run.cpp", "2 * (i % 5)", "2 * 27000")
+    edit(folder / "Run.cpp", "hostLink.go();", 'hostLink.go();\n  politeSaveStats(&hostLink, "counters.txt");')
+    for file in ("Run.cpp", "Pulse.cpp"):
+        edit(folder / file, '#include "Pulse.h"', '#define POLITE_DUMP_STATS\n#include "Pulse.h"')
+    lines = polite(command, tmp_path, folder, "cpu")
+    assert 40 * 27000 > 1 << 20 and lines == [f"{40 * 27000} pulses"]
+    assert (tmp_path / "counters.txt").read_text().count("H:") == TINY.caches
 
 
 # ---- Where and how -----------------------------------------------------------------------
@@ -283,6 +321,27 @@ def test_what_is_wrong_is_one_line(
     assert sum(line.startswith("gossamer: error: ") for line in errors) == 1
     assert not (tmp_path / "stats.txt").exists()
     assert not any("run-" in path.name for path in (ROOT / "build").glob("*/hostprograms/PageRank*/run-*"))
+
+
+@pytest.mark.parametrize(
+    "old, new, says",
+    [
+        (
+            "int32_t, SSSPMessage>",
+            "long, SSSPMessage>",
+            "label of an edge has 8 bytes on the host and 4 on the threads",
+        ),
+        ("dist;\n  uint32_t from;", "dist;\n  size_t from;", "message has 16 bytes on the host and 8 on the threads"),
+    ],
+)
+def test_types_of_other_widths_on_the_threads(old: str, new: str, says: str, command: Command, tmp_path: Path) -> None:
+    folder = tmp_path / "program"
+    shutil.copytree(FIXTURES / "sssp", folder)
+    for file in (*folder.glob("*.h"), *folder.glob("*.cpp")):
+        text = file.read_text().replace(old, new)
+        file.write_text(text.replace("int32_t* weight", "long* weight") if "long" in new else text)
+    errors = polite(command, tmp_path, folder, "rtl", written(tmp_path, edges(1, 9, 20)), 1, 1, code=2)
+    assert says in errors[-1] and "as wide everywhere" in errors[-1], errors
 
 
 def test_words_of_the_command(command: Command, tmp_path: Path) -> None:

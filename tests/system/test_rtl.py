@@ -17,8 +17,8 @@ from conftest import ROOT, Command
 from traces import read
 
 import gossamer_setup
+from gossamer import builds, device
 from gossamer import config as configs
-from gossamer import device
 from gossamer.engines.rtl import Tile
 
 TINY = configs.load("tiny")
@@ -203,9 +203,8 @@ def test_ctrl_c(tmp_path: Path) -> None:
 
 def test_waves(command: Command, tmp_path: Path) -> None:
     """Or, where the libraries' headers are not installed, the line that installs them."""
-    from gossamer import native
 
-    probe = [str(native.compiler()), "-fsyntax-only", "-x", "c++", "-"]
+    probe = [*builds.compiler(), "-fsyntax-only", "-x", "c++", "-"]
     include = "#include <lz4.h>\n#include <zlib.h>\n"
     there = subprocess.run(probe, input=include, text=True, capture_output=True, check=False).returncode == 0
     waves = tmp_path / "run.fst"

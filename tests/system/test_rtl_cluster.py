@@ -297,3 +297,34 @@ def test_a_cluster_without_a_host_has_one_at_its_first_board(tmp_path: Path) -> 
         encoding="utf-8",
     )
     well(go(ALL, path, defines=["TARGETS=4", "STEP=13"]), 64, rounds=2, targets=4, step=13)
+
+
+PING_AND_LAST_WORDS = """
+int main(void) {
+  const uint32_t me = gossamerThread(), here = gossamerBoard();
+  tinselSetLen(1);
+  for (uint32_t turn = 0; turn < 2 && !me; ++turn) {
+    if (here == turn) tinselSend((int)gossamerAddressOn(!here, 0), tinselSendSlot());
+    if (here == turn) continue;
+    tinselWaitUntil(TINSEL_CAN_RECV);
+    tinselFree(tinselRecv());
+  }
+  tinselWaitUntil(TINSEL_CAN_SEND);
+  volatile uint32_t* out = tinselSendSlot();
+  out[0] = here * 100 + me;
+  tinselSend((int)tinselHostId(), out);
+  return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("flight", [9_000, 65_536])
+def test_long_links(flight: int, size: Size, tmp_path: Path) -> None:
+    """What is on a wire for longer than any wait is neither forgotten at a run's end nor called a deadlock."""
+    if flight > 9_000 and size.name != "full":
+        pytest.skip("minutes")
+    run = go(write(tmp_path, PING_AND_LAST_WORDS), flight=flight, frame_loss=0.15, seed=3).run
+    found = sorted(struct.unpack_from("<I", message.data)[0] for message in run.messages)
+    assert run.reason == "done" and not run.traps and found == [100 * board + thread for board in range(2) for thread in range(32)]
+    assert max(message.cycle for message in run.messages) - min(message.cycle for message in run.messages) > flight
+    assert run.cycles > 3 * flight, "with this seed no frame of a message is lost"

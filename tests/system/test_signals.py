@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import ctypes
 import shutil
 import signal
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -13,7 +15,7 @@ import pytest
 from conftest import ROOT
 from sessions import Session
 
-from gossamer import apps, native, pgraph_hosts
+from gossamer import apps, builds, native, pgraph_hosts, processes
 
 ENDS = [(signal.SIGINT, 130), (signal.SIGTERM, 143)]
 # A compiler is at this for minutes: loops at compile time, each just short enough for its limit.
@@ -95,6 +97,32 @@ def test_a_polite_program(tmp_path: Path) -> None:
         session.wait_until(lambda its=session: "program" in its.processes())
         returned, said = session.ends(number, 15)
         assert returned == code and said.count("\n") == 1, said
+
+
+RAISE_AND_WAIT = """
+#include <poll.h>
+#include <signal.h>
+int raise_and_wait(int file) {
+  struct pollfd one = {file, POLLIN, 0};
+  raise(SIGINT);
+  return poll(&one, 1, 5000);
+}
+"""
+
+
+def test_a_signal_just_before_a_wait_ends_it(tmp_path: Path) -> None:
+    """Between Python's last look for signals and the call of the system, as happens once in many runs."""
+    source, library = tmp_path / "wait.c", tmp_path / "wait.so"
+    source.write_text(RAISE_AND_WAIT)
+    subprocess.run([*builds.c_compiler(), "-shared", "-fPIC", source, "-o", library], check=True)
+    before = signal.getsignal(signal.SIGINT)
+    watch = processes._Asked()
+    try:
+        assert ctypes.CDLL(str(library)).raise_and_wait(watch._wake) == 1
+        assert [number for _, number in watch.signals] == [signal.SIGINT]
+    finally:
+        watch.close()
+    assert signal.getsignal(signal.SIGINT) is before and signal.set_wakeup_fd(-1) == -1
 
 
 @pytest.mark.parametrize(("number", "code"), ENDS)

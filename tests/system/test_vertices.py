@@ -177,7 +177,7 @@ def test_a_pin_that_is_not_there(command: Command, path_graph: Path, tmp_path: P
         output = tmp_path / "result.npy"
         done = command("run", header("absent_pin"), path_graph, "--engine", engine, "-o", output)
         assert done.returncode == BAD_INPUT
-        assert "sends on pin 2, but the graph has 1 pin" in one_line(done)
+        assert "vertex 4 sends on pin 2, but the graph has 1 pin" in one_line(done)
         assert not output.exists()
 
 

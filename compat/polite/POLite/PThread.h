@@ -55,8 +55,7 @@ namespace gossamer::compat {
 template <typename V>
 struct Layout {
   using Its = typename gossamer::Softswitch<V>::Layout;
-  static constexpr uint32_t gossamer_polite_layout[] = {Its::state, Its::flags, Its::offset, Its::edge,
-                                                        Its::value, Its::align, Its::list,   Its::header};
+  static constexpr uint32_t gossamer_polite_layout[] = {GOSSAMER_POLITE_LAYOUT(Its)};
 };
 
 }  // namespace gossamer::compat

@@ -70,18 +70,39 @@ INLINE uint32_t gossamerAddress(uint32_t number) {
 #endif
 }
 
-/// Boards of the cluster, numbered from 0.
+/// Boards of the cluster, or those of it that the job has; numbered from 0.
 #define GOSSAMER_BOARDS (GS_BOARDS_WIDTH * GS_BOARDS_HEIGHT)
+
+// A job that has some of the cluster's boards numbers these from 0; addresses have the cluster's numbers. A board that
+// the job does not have is one of another job, or none of the cluster.
+#if defined(GS_BOARD_NUMBERS)
+static const uint16_t gsBoardNumbers[GOSSAMER_BOARDS] = GS_BOARD_NUMBERS;
+INLINE uint32_t gsBoardOnWire(uint32_t board) {
+  return board < GOSSAMER_BOARDS ? gsBoardNumbers[board] : (1u << GS_ADDRESS_BOARD_BITS) - 1;
+}
+INLINE uint32_t gsBoardInJob(uint32_t number) {
+  uint32_t board = 0;
+  while (board < GOSSAMER_BOARDS && gsBoardNumbers[board] != number) ++board;
+  return board;
+}
+#elif defined(GS_BOARD_FIRST)
+INLINE uint32_t gsBoardOnWire(uint32_t board) { return board + GS_BOARD_FIRST; }
+INLINE uint32_t gsBoardInJob(uint32_t number) { return number - GS_BOARD_FIRST; }
+#else
+INLINE uint32_t gsBoardOnWire(uint32_t board) { return board; }
+INLINE uint32_t gsBoardInJob(uint32_t number) { return number; }
+#endif
 
 /// This thread's board.
 INLINE uint32_t gossamerBoard(void) {
-  return (GS_CSR_READ(GS_CSR_THREAD_ID) >> GS_ADDRESS_BOARD_LSB) & ((1u << GS_ADDRESS_BOARD_BITS) - 1);
+  uint32_t mine = GS_CSR_READ(GS_CSR_THREAD_ID) >> GS_ADDRESS_BOARD_LSB;
+  return gsBoardInJob(mine & ((1u << GS_ADDRESS_BOARD_BITS) - 1));
 }
 
 /// Address of the thread with this number on a board.
 INLINE uint32_t gossamerAddressOn(uint32_t board, uint32_t number) {
   uint32_t here = gossamerAddress(number) & ((1u << GS_ADDRESS_BOARD_LSB) - 1);
-  return board << GS_ADDRESS_BOARD_LSB | here;
+  return gsBoardOnWire(board) << GS_ADDRESS_BOARD_LSB | here;
 }
 
 /// First address of the heap of the thread with this number: its partition, interleaved by line.

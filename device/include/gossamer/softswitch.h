@@ -14,8 +14,9 @@
 //          -> flags: for each vertex where it wants to send, and whether it stands in the queue without wanting to
 //          -> queue of those that want to send: first in, first out, each at most once
 //          -> outs: for each vertex and pin the address of an EdgeList within the thread, which may be empty; behind it
-//             an Entry for each message to others, up to the next vertex's or pin's list. Where the graph changes, that
-//             list's end stands beside its address
+//             an Entry for each message to others, up to the next vertex's or pin's list. Where the graph changes, or
+//             vertices read their own edges, that list's end stands beside its address; in the latter case the own
+//             edges (thread_edges.h) of each vertex stand behind its lists
 //   key -> EdgeList: how many bytes of edges; vertex and edge value of each
 //
 // Macros: GOSSAMER_POLITE_PINS is the number of pins that the graph has; GOSSAMER_POLITE_LISTENS is 1 if the host wants
@@ -29,7 +30,8 @@
 
 #include <gossamer/hosted.h>
 #include <gossamer/polite.h>
-#include <gossamer/reduce.h>
+#include <gossamer/thread_aggregates.h>
+#include <gossamer/thread_edges.h>
 #include <stddef.h>
 #include <tinsel.h>
 
@@ -70,12 +72,12 @@ struct PoliteHeader {
   uint32_t most;      // steps after which the run is given up
   uint32_t keys;      // address of the table by key
   // From here on written by the thread.
-  uint32_t status;    // PoliteStatus
+  uint32_t status;  // PoliteStatus
   uint32_t steps;
   uint32_t sends;
-  uint32_t delivered;     // bytes of edges along which messages came, modulo 2^32
+  uint32_t delivered;  // bytes of edges along which messages came, modulo 2^32
   uint32_t hostMessages;
-  uint32_t wrongPin;  // of PoliteStatus WrongPin: the pin, and
+  uint32_t wrongPin;  // of PoliteStatus WrongPin or WrongEdge: the pin or edge, and
   uint32_t wrong;     // the number of the vertex in the thread
   // Behind it: the words that the last step's aggregates have come to.
 };
@@ -83,8 +85,9 @@ struct PoliteHeader {
 enum PoliteStatus : uint32_t {
   PoliteRuns = 0,
   PoliteDone = 1,
-  PoliteGivenUp = 2,  // more steps than `most`
+  PoliteGivenUp = 2,   // more steps than `most`
   PoliteWrongPin = 3,  // a vertex wants to send on a pin that the graph does not have
+  PoliteWrongEdge = 4,  // a vertex wants to send along an edge that it does not have
 };
 
 template <typename V>
@@ -97,7 +100,10 @@ class Softswitch {
   static constexpr size_t words = aggregates::count<A>;
   static constexpr bool isHosted = GOSSAMER_POLITE_HOSTED;
   static constexpr bool isChanging = GOSSAMER_POLITE_CHANGES;
-  static constexpr uint32_t outWords = isChanging ? 2 : 1;  // of a list's address, and its end
+  using Own = OwnEdges<V>;
+  static constexpr uint32_t outWords = isChanging || Own::some ? 2 : 1;  // of a list's address, and its end
+  static constexpr uint32_t listWords = GOSSAMER_POLITE_PINS * outWords;
+  static constexpr uint32_t vertexWords = listWords + Own::words;  // of all that stands in `outs` for a vertex
 
 #if GOSSAMER_POLITE_WIDE
   using Offset = uint32_t;
@@ -185,7 +191,9 @@ class Softswitch {
       // Most handlers leave it alone, which the compiler sees: then there is nothing to look at.
       const PPin before = its->pin;
       M copy = message;
-      at(now, states + vertex, its).recv(&copy, const_cast<E*>(value));
+      V receiver = at(now, states + vertex, its);
+      if constexpr (Own::some) Own::show(receiver, outsOf(outs, vertex) + listWords);
+      receiver.recv(&copy, const_cast<E*>(value));
       if (before == No && its->pin != No) queue(vertex, its);
       if (before != No && its->pin == No) its->queued = Inside;
     };
@@ -218,7 +226,8 @@ class Softswitch {
         } while (++edge != last);
       }
     };
-    tinselSetLen((sizeof(Message) + GS_FLIT_BYTES - 1) / GS_FLIT_BYTES);
+    // In flits less one. What tinselSetLen takes depends on whom the program was written for.
+    GS_CSR_WRITE(GS_CSR_SEND_LENGTH, (sizeof(Message) - 1) / GS_FLIT_BYTES);
     GS_CSR_WRITE(GS_CSR_SEND_SLOT, reinterpret_cast<uintptr_t>(slot));
     if constexpr (isChanging) {
       header->status = PoliteRuns;
@@ -232,12 +241,13 @@ class Softswitch {
     const Entry* next = nullptr;  // entries of the message in the slot that are still to be sent
     const Entry* behind = nullptr;
     unsigned active = 1;
-    int64_t totals[words + 1];  // of the last step; no array has no element
+    int64_t totals[totalWords<A>];  // of the last step
     aggregates::save(A{}, totals);
     [[maybe_unused]] std::conditional_t<isHosted, Hosted<A>, None> hosted;
     for (;;) {
       M message;
       const EdgeList* edges;
+      [[maybe_unused]] const Edge* one = nullptr;  // of a message along one edge
       bool own = false;
       if (next != behind) {
         if (tinselCanSend()) {
@@ -269,7 +279,9 @@ class Softswitch {
         const unsigned pin = its->pin;
         if (pin != No) {
           message = M{};
-          at(now, states + vertex, its).send(&message);
+          V sender = at(now, states + vertex, its);
+          if constexpr (Own::some) Own::show(sender, outsOf(outs, vertex) + listWords);
+          sender.send(&message);
           queue(vertex, its);
           ++sends;
           fill(slot, message);
@@ -291,16 +303,35 @@ class Softswitch {
               GS_CSR_WRITE(GS_CSR_SEND_DEST, tinselHostId());
             }
           } else {
-            header->status = PoliteWrongPin;
-            header->wrongPin = pin - 2;
-            header->wrong = vertex / stride;
-            if constexpr (isHosted) {
-              const uint32_t said[] = {HostWrongPin, pin - 2, vertex / stride, tinselId()};
-              for (unsigned i = 0; i < 4; ++i) slot[i] = said[i];
-              GS_CSR_WRITE(GS_CSR_SEND_DEST, tinselHostId());
+            uint32_t status = PoliteWrongPin, wrong = pin - 2;
+            if constexpr (Own::some) {
+              if (const AlongEdge* const to = Own::along(sender); pin == OneEdge && to) {
+                if (to->thread == tinselId()) {
+                  one = reinterpret_cast<const Edge*>(to->key - 1);
+                  own = true;
+                } else {
+                  slot[0] = to->key;
+                  GS_CSR_WRITE(GS_CSR_SEND_DEST, to->thread);
+                }
+                status = PoliteRuns;
+              } else if (pin == OneEdge) {
+                status = PoliteWrongEdge;
+                wrong = Own::named(sender);
+              }
             }
-            tinselCacheFlush();
-            return 1;
+            if (status != PoliteRuns) {
+              header->status = status;
+              header->wrongPin = wrong;
+              header->wrong = vertex / stride;
+              if constexpr (isHosted) {
+                const uint32_t key = status == PoliteWrongPin ? HostWrongPin : HostWrongEdge;
+                const uint32_t said[] = {key, wrong, vertex / stride, tinselId()};
+                for (unsigned i = 0; i < 4; ++i) slot[i] = said[i];
+                GS_CSR_WRITE(GS_CSR_SEND_DEST, tinselHostId());
+              }
+              tinselCacheFlush();
+              return 1;
+            }
           }
         }
         if (pin == No) its->queued = AsPin;
@@ -316,7 +347,7 @@ class Softswitch {
         } else {
           idle = tinselIdle(!active);
           // The first two words come with the release that ends the messages of the step's own sends; others have come.
-          if (words > 0 && idle == 2 && header->steps) takeWords<A>(totals, 0);
+          if (words > 0 && idle == 2 && header->steps) takeWords<A>(totals, 0, totals);
         }
         if (idle == 2) break;
         if (idle) {
@@ -350,22 +381,30 @@ class Softswitch {
           }
           __builtin_memcpy(&message, arrived + 1, sizeof(M));
           if constexpr (isHosted) {
-            if (const uint32_t key = arrived[0]; key & 1) {
+            if (const uint32_t key = arrived[0]; key & HostToVertex) {
               tinselFree(arrived);
               const E unit{};
               delivered += sizeof(Edge);
-              receive(message, key >> 1, &unit);
+              receive(message, key & ~HostToVertex, &unit);
               break;
             }
           }
 #if GOSSAMER_POLITE_MULTICAST
-          edges = reinterpret_cast<const EdgeList*>(keys + arrived[0]);
+          const uint32_t place = keys + arrived[0];
 #else
-          edges = reinterpret_cast<const EdgeList*>(arrived[0]);
+          const uint32_t place = arrived[0];
 #endif
+          edges = reinterpret_cast<const EdgeList*>(place);
+          // Tables by key begin with a line, so an odd key is an odd place.
+          if constexpr (Own::some) one = place & 1 ? reinterpret_cast<const Edge*>(place - 1) : nullptr;
           tinselFree(arrived);
         }
-        deliver(message, edges);
+        if (Own::some && one) {
+          delivered += sizeof(Edge);
+          receive(message, one->vertex, &one->value);
+        } else {
+          deliver(message, edges);
+        }
         if (!own) break;
         own = false;
       } while (tinselCanRecv());
@@ -398,7 +437,7 @@ class Softswitch {
       for (int round = 0; round < 5; ++round) x *= 2 - (stride >> twos) * x;
       return x;
     }();
-    const uint32_t scaled = vertex * (inverse * GOSSAMER_POLITE_PINS * outWords);
+    const uint32_t scaled = vertex * (inverse * vertexWords);
     const uint32_t bytes = twos >= 2 ? scaled >> (twos - 2) : scaled << (2 - twos);
     return reinterpret_cast<const uint32_t*>(reinterpret_cast<uint32_t>(outs) + bytes);
   }
@@ -428,11 +467,14 @@ class Softswitch {
     const uint32_t states = header->states, end = states + header->vertices * stride;
     uint32_t flags = header->flags;
     auto* tail = reinterpret_cast<Offset*>(header->queue);
-    for (uint32_t state = states; state != end; state += stride, flags += stride >> flagShift) {
+    const auto* own = reinterpret_cast<const uint32_t*>(header->outs) + listWords;
+    for (uint32_t state = states; state != end; state += stride, flags += stride >> flagShift, own += vertexWords) {
       asm("" : "+r"(state));  // else the compiler counts beside it
       auto* const its = reinterpret_cast<Flags*>(flags);
       if (isChanging && its->queued == Gone) continue;
-      visit(at(now, state, its), its);
+      V vertex = at(now, state, its);
+      if constexpr (Own::some) Own::show(vertex, own);
+      visit(vertex, its);
       if (its->pin != No) *tail++ = static_cast<Offset>(state - states);
     }
     return tail;
@@ -440,6 +482,7 @@ class Softswitch {
   __attribute__((noinline)) static Offset* initAll(const PoliteHeader* header) {
     return all(header, first(header), [](V vertex, Flags* its) __attribute__((always_inline)) {
       *its = {No, AsPin};
+      Own::clear(vertex);
       vertex.init();
     });
   }
@@ -448,6 +491,7 @@ class Softswitch {
     return all(header, first(header), [](V vertex, Flags* its) __attribute__((always_inline)) {
       const Queued mark = its->queued;
       *its = {No, AsPin};
+      Own::clear(vertex);
       if (mark == Begins) return vertex.init();
       if constexpr (rules::HasResume<V>) vertex.resume();
       if constexpr (rules::HasChanged<V>) {
@@ -459,15 +503,14 @@ class Softswitch {
   /// one's but the first two. Where there is a host, what this thread gives is left in `kept`, and no barrier is waited
   /// for.
   template <typename... Kept>
-  __attribute__((noinline)) static Stepped stepAll(PoliteHeader* header, uint32_t time, int64_t* totals,
-                                                   Kept... kept) {
+  __attribute__((noinline)) static Stepped stepAll(PoliteHeader* header, uint32_t time, int64_t* totals, Kept... kept) {
     unsigned active = 0;
     header->steps = time + 1;
     A before{}, mine{};
     if constexpr (words > 0) {
       int64_t came[words + 1];
       __builtin_memcpy(came, totals, sizeof came);
-      if (!isHosted && time) takeWords<A>(came, 0);
+      if (!isHosted && time) takeWords<A>(came, 0, totals);
       aggregates::load(before, came);
     }
     V now = first(header, time);
@@ -484,13 +527,19 @@ class Softswitch {
       int64_t given[words];
       aggregates::save(mine, given);
       // A barrier carries two words. Nobody sends before the last of these, so none ends early.
-      for (size_t i = 2; i < words; i += 2) {
-        giveWords<A>(given, i);
+      for (size_t i = 0; i < exponentBarriers<A>; ++i) {
+        giveExponents<A>(given, i);
         while (tinselIdle(0) == 0) {
         }
-        takeWords<A>(totals, i);
+        takeExponents<A>(totals, i);
       }
-      giveWords<A>(given, 0);
+      for (size_t i = 2; i < words; i += 2) {
+        giveWords<A>(given, i, totals);
+        while (tinselIdle(0) == 0) {
+        }
+        takeWords<A>(totals, i, totals);
+      }
+      giveWords<A>(given, 0, totals);
     }
     return {end, active};
   }
@@ -531,17 +580,24 @@ class Softswitch {
     static constexpr uint32_t align = alignof(Edge);
     static constexpr uint32_t list = sizeof(EdgeList);
     static constexpr uint32_t header = sizeof(PoliteHeader) + sizeof(int64_t) * words;
+    static constexpr uint32_t label = std::is_empty_v<E> ? 0 : sizeof(E);
+    static constexpr uint32_t labelAlign = alignof(E);
+    static constexpr uint32_t message = sizeof(M);
+    static constexpr uint32_t own = Own::words;
+    static constexpr uint32_t note = Own::note;
   };
 };
 
 }  // namespace gossamer
 
+/// The words of gossamer_polite_layout, in the order of gossamer.mapper.Layout.
+#define GOSSAMER_POLITE_LAYOUT(ITS)                                                                           \
+  ITS::state, ITS::flags, ITS::offset, ITS::edge, ITS::value, ITS::align, ITS::list, ITS::header, ITS::label, \
+      ITS::labelAlign, ITS::message, ITS::own, ITS::note
+
 /// The program of a vertex, for a freestanding compiler. Once in a program.
-#define GOSSAMER_SOFTSWITCH(VERTEX)                                                                                 \
-  uint32_t gossamer_polite_blocks[GS_MAX_THREADS];                                                                  \
-  __attribute__((used, retain)) const uint32_t gossamer_polite_layout[] = {                                         \
-      ::gossamer::Softswitch<VERTEX>::Layout::state,  ::gossamer::Softswitch<VERTEX>::Layout::flags,                \
-      ::gossamer::Softswitch<VERTEX>::Layout::offset, ::gossamer::Softswitch<VERTEX>::Layout::edge,                 \
-      ::gossamer::Softswitch<VERTEX>::Layout::value,  ::gossamer::Softswitch<VERTEX>::Layout::align,                \
-      ::gossamer::Softswitch<VERTEX>::Layout::list,   ::gossamer::Softswitch<VERTEX>::Layout::header};              \
+#define GOSSAMER_SOFTSWITCH(VERTEX)                                                                           \
+  uint32_t gossamer_polite_blocks[GS_MAX_THREADS];                                                            \
+  __attribute__((used, retain))                                                                               \
+  const uint32_t gossamer_polite_layout[] = {GOSSAMER_POLITE_LAYOUT(::gossamer::Softswitch<VERTEX>::Layout)}; \
   extern "C" int main(void) { return ::gossamer::Softswitch<VERTEX>::run(); }

@@ -52,6 +52,8 @@ struct Application {
   static constexpr double tolerance = 0;
   /// The application that takes weights which do not fit this one's, named where one is refused; or null.
   static constexpr const char* wider = nullptr;
+  /// And those that take weights which are no whole numbers, or null.
+  static constexpr const char* fractional = nullptr;
   /// `init` of a vertex neither reads nor writes what `init` of another does.
   static constexpr bool parallelInit = false;
 

@@ -36,6 +36,7 @@ struct ChangingRun final : AppResult<App> {
 
   void start(const gs_graph& graph, const gs_run_options& options) {
     const PoolLease pool(options.threads ? options.threads : defaultThreads());
+    pool->stopAt(runOptions(options).stop);
     this->prepare(graph, options, *pool);
     info_ = {static_cast<uint32_t>(graph.vertices), graph.edges, graph.weight_type != GS_NONE, graph.weight_low,
              graph.weight_high};
@@ -84,6 +85,7 @@ struct ChangingRun final : AppResult<App> {
     refuseBroken();
     const PoolLease pool(run.threads ? run.threads : defaultThreads());
     run.pool = &*pool;
+    pool->stopAt(run.stop);
     const std::unique_ptr<Engine<V>> engine = makeEngine<V>(options.engine);
     if (!engine) throw std::invalid_argument(std::string("there is no engine ") + options.engine);
 
@@ -222,11 +224,12 @@ struct ChangingRun final : AppResult<App> {
     for (uint64_t i = 0; i < what.count; ++i) {
       if constexpr (!std::is_empty_v<E>) {
         some[i].value = this->wiring->value(what.weight_type, what.weights, i);
-        if (!what.weights) continue;
-        const double weight = weightOf(what, i);
-        if (!std::isfinite(weight)) throw std::invalid_argument("a weight is no finite number");
-        next.weightLow = std::min(next.weightLow, weight);
-        next.weightHigh = std::max(next.weightHigh, weight);
+        if (what.weights) {
+          const double weight = weightOf(what, i);
+          if (!std::isfinite(weight)) throw std::invalid_argument("a weight is no finite number");
+          next.weightLow = std::min(next.weightLow, weight);
+          next.weightHigh = std::max(next.weightHigh, weight);
+        }
       }
       next.edges += symmetric_ && what.from[i] != what.to[i] ? 2 : 1;
     }

@@ -117,7 +117,7 @@ struct AppResult : gs_result {
       if constexpr (App::parallelInit) {
         pool.chunks(vertices, 4096, init);
       } else {
-        init(0, vertices, 0);
+        for (size_t v = 0; v < vertices && !pool.stopped(); v += 4096) init(v, std::min(vertices, v + 4096), 0);
       }
     };
     for (unsigned t = 0; t < pool.size(); ++t) pool.watch(t, &positions[t]);

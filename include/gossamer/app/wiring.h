@@ -2,6 +2,8 @@
 /// From a graph of the C interface to the network that an engine takes.
 #pragma once
 
+#include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -138,26 +140,24 @@ class GraphNetwork {
   E edgeValue(W weight) {
     if constexpr (ownEdge()) {
       return app_.edge(static_cast<double>(weight));
-    } else if constexpr (std::is_integral_v<E>) {
-      if (!holds<E>(weight)) {
-        using Wide = std::conditional_t<std::is_signed_v<E>, int64_t, uint64_t>;
-        refuse(weight, "is no whole number from " + std::to_string(Wide{std::numeric_limits<E>::min()}) + " to " +
-                           std::to_string(Wide{std::numeric_limits<E>::max()}) + advice());
-      }
-      return static_cast<E>(weight);
-    } else if constexpr (std::is_arithmetic_v<E>) {
-      const auto value = static_cast<E>(weight);
-      if (!std::isfinite(value)) refuse(weight, "is too large for the application" + advice());
-      return value;
     } else {
-      return E{};
+      E value{};
+      if (!fits(weight, value)) refuse(weight);
+      return value;
     }
   }
 
-  /// What to do about a weight that does not fit.
-  static std::string advice() {
-    const std::string scale = "; scale the weights of the graph";
-    return App::wider ? scale + ", or take " + App::wider : scale;
+  /// Whether the application's edges hold a weight; `value` is it.
+  template <typename W>
+  static bool fits(W weight, E& value) {
+    if constexpr (std::is_integral_v<E>) {
+      if (!holds<E>(weight)) return false;
+      value = static_cast<E>(weight);
+    } else if constexpr (std::is_arithmetic_v<E>) {
+      value = static_cast<E>(weight);
+      if (!std::isfinite(value)) return false;
+    }
+    return true;
   }
 
   /// Whether a number is one of the integer type T.
@@ -174,8 +174,21 @@ class GraphNetwork {
     }
   }
 
+  /// Says which weight does not fit, and what to do about it.
   template <typename W>
-  [[noreturn]] static void refuse(W weight, const std::string& why) {
+  [[noreturn]] static void refuse(W weight) {
+    std::string why = "is too large for the application";
+    if constexpr (std::is_integral_v<E>) {
+      using Wide = std::conditional_t<std::is_signed_v<E>, int64_t, uint64_t>;
+      why = "is no whole number from " + std::to_string(Wide{std::numeric_limits<E>::min()}) + " to " +
+            std::to_string(Wide{std::numeric_limits<E>::max()});
+    }
+    const char* other = App::wider;
+    if constexpr (!std::is_integral_v<W>) {
+      if (std::isfinite(weight) && weight != std::floor(weight)) other = App::fractional;
+    }
+    why += "; scale the weights of the graph";
+    if (other) why += std::string(", or take ") + other;
     std::string text;
     if constexpr (std::is_integral_v<W>) {
       text = std::to_string(weight);
@@ -208,7 +221,9 @@ class GraphNetwork {
           case GS_F32: keep<float>(csr.weights, kept); break;
           case GS_F64: keep<double>(csr.weights, kept); break;
           default:
-            for (size_t i = 0; i < kept.size(); ++i) kept[i] = unit();
+            pool_.chunks(kept.size(), 65536, [&, value = unit()](size_t begin, size_t end, unsigned) {
+              std::fill(kept.data() + begin, kept.data() + end, value);
+            });
         }
       }
       r.values = kept.data();
@@ -219,7 +234,22 @@ class GraphNetwork {
   template <typename W>
   void keep(const void* weights, Array<E>& kept) {
     const W* from = static_cast<const W*>(weights);
-    for (size_t i = 0; i < kept.size(); ++i) kept[i] = edgeValue(from[i]);
+    if constexpr (ownEdge()) {  // the application's own code may count or draw: in order
+      for (size_t i = 0; i < kept.size(); ++i) kept[i] = edgeValue(from[i]);
+    } else {
+      std::atomic<size_t> wrong{kept.size()};  // the first that does not fit
+      pool_.chunks(kept.size(), 65536, [&](size_t begin, size_t end, unsigned) {
+        for (size_t i = begin; i < end; ++i) {
+          if (fits(from[i], kept[i])) [[likely]]
+            continue;
+          size_t first = wrong.load(std::memory_order_relaxed);
+          while (i < first && !wrong.compare_exchange_weak(first, i, std::memory_order_relaxed)) {
+          }
+          return;
+        }
+      });
+      if (wrong < kept.size()) refuse(from[wrong]);
+    }
   }
 
   gs_graph graph_;

@@ -42,14 +42,23 @@ class Pool {
     chunks(size_, 1, [&](size_t part, size_t, unsigned) { f(static_cast<unsigned>(part)); });
   }
 
+  /// Where somebody says that a run is to stop, by any number but 0: chunks() then hands out no more. Null: nowhere.
+  void stopAt(const std::atomic<int>* told) { told_ = told; }
+  bool stopped() const { return told_ && told_->load(std::memory_order_relaxed); }
+
   /// Calls f(begin, end, thread) over chunks of [0, count). Every `begin` is a
   /// multiple of `grain`. Each thread begins with a share of its own, the same
   /// in every call, so that what it wrote last time is in its cache; who is
-  /// through first helps the others.
+  /// through first helps the others. What is left out when the run is to stop
+  /// leaves all that it computes in pieces: the caller must ask, too.
   template <typename F>
   void chunks(size_t count, size_t grain, F&& f) {
     if (size_ == 1 || count <= grain) {
-      if (count) f(size_t{0}, count, 0u);
+      // In pieces too, so that whoever waits for the end does not wait for all of it.
+      const size_t piece = grain < mostAlone ? mostAlone / grain * grain : grain;
+      for (size_t begin = 0; begin < count && !stopped(); begin += piece) {
+        f(begin, count - begin < piece ? count : begin + piece, 0u);
+      }
       return;
     }
     const size_t all = (count + grain - 1) / grain;
@@ -61,7 +70,7 @@ class Pool {
         const size_t last = share(of + 1);
         for (;;) {
           const size_t chunk = shares_[of].next.fetch_add(1, std::memory_order_relaxed);
-          if (chunk >= last) break;
+          if (chunk >= last || stopped()) break;
           f(chunk * grain, chunk + 1 == all ? count : (chunk + 1) * grain, thread);
         }
       }
@@ -82,6 +91,8 @@ class Pool {
     std::atomic<size_t> next{0};
   };
 
+  static constexpr size_t mostAlone = 4096;
+
   /// How many threads of the pool are at the task, and whether more may join.
   static constexpr uint32_t closed = uint32_t{1} << 31;
 
@@ -97,6 +108,7 @@ class Pool {
   std::atomic<bool> failed_{false};
   Task task_ = nullptr;
   const void* context_ = nullptr;
+  const std::atomic<int>* told_ = nullptr;
   alignas(64) std::atomic<uint32_t> round_{0};
   alignas(64) std::atomic<uint32_t> gate_{closed};
   std::atomic<bool> stop_{false};

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -93,6 +94,13 @@ class BucketQueue {
     return true;
   }
 
+  /// The items that popOne gives next if nothing is pushed before, the next one last; as many as stand in one block.
+  std::span<const uint32_t> coming() const {
+    const Bucket& bucket = buckets_[0][lowest_ & 255];
+    if (!bucket.used) return {};
+    return {block(bucket.head).items, bucket.used};
+  }
+
   /// Makes lowest() the lowest key that has an item, if that is not above `limit`; false when it is, or there is none.
   /// Keys above `limit` can still be pushed in exact order.
   template <typename KeyOf>
@@ -129,6 +137,7 @@ class BucketQueue {
   };
 
   Block& block(uint32_t index) { return chunks_[index / perChunk][index % perChunk]; }
+  const Block& block(uint32_t index) const { return chunks_[index / perChunk][index % perChunk]; }
 
   void add(Bucket& bucket, uint32_t item) {
     if (bucket.head == none || bucket.used == perBlock) {

@@ -65,9 +65,8 @@ class Run {
   static constexpr bool hasSettled = rules::HasSettled<V>;
   static constexpr bool readsEdges = OwnEdges<V>::some;
   static constexpr bool largeMessages = sizeof(M) > 16;
-  /// Where few vertices are touched between two steps a bitmap names their words, so that a step costs little for
-  /// the others.
-  static constexpr bool marksWords = lazySteps && !hasPriority;
+  /// Where few vertices are touched between two steps they are listed, so that a step costs nothing for the others.
+  static constexpr bool listsTouched = lazySteps && !hasPriority;
 
   /// Below this many edges a round is over before a second thread has woken.
   static constexpr uint64_t smallEdges = 16384;
@@ -77,6 +76,8 @@ class Run {
   static constexpr uint64_t ahead = 12;
   /// How many senders of a wave ahead a row is asked for.
   static constexpr size_t rowsAhead = 4;
+  /// How many turns ahead a sender's row is asked for, and twice as many its bounds.
+  static constexpr uint32_t turnsAhead = 3;
   /// A pull until vertices settle pays from this share of the edges on.
   static constexpr uint64_t mostSettled = 15;
   /// So many threads push by cutting rows: cheaper than sorting messages, but each looks at all senders.
@@ -131,10 +132,10 @@ class Run {
       edges_ += r.out.edges(n_);
     }
     if constexpr (lazySteps) touched_ = Bitmap(n_);
-    if constexpr (marksWords) touched_words_ = Bitmap(touched_.words());
     if constexpr (hasSettled) heard_ = Bitmap(n_);
     shareReceivers();
     for (unsigned t = 0; t < threads_; ++t) pool_.watch(t, &locals_[t].at);
+    pool_.stopAt(options.stop);
   }
 
   ~Run() {
@@ -219,7 +220,7 @@ class Run {
   /// The first touch since the last step, in a round of few.
   [[gnu::noinline]] void noteTouched(uint32_t v) {
     touched_.set(v);
-    touched_words_.set(v / 64);
+    touched_list_.push_back(v);
   }
 
   /// The step of a word of vertices: nothing has been heard since.
@@ -242,6 +243,8 @@ class Run {
                Local& local) {
     constexpr bool ranked = hasPriority && How != Wake::bitmap;
     local.at.vertex = v;
+    // What the handler touches by way of its state comes behind this, so that a fault is blamed on the right vertex.
+    asm volatile("" : "+r"(v));
     if constexpr (hasSettled) {
       // Nothing heard since the last step: then nothing that it hears matters.
       if (!at.heard->test(v) && vertex(v, at.state + v, at.pin + v).settled()) return;
@@ -255,7 +258,7 @@ class Run {
     hear(x, message, value);
     bool changed = now != before;
     if constexpr (ranked) changed |= now != No && x.priority() != rank;
-    if constexpr (marksWords && How == Wake::list) {
+    if constexpr (listsTouched && How == Wake::list) {
       if (!at.touched->test(v)) noteTouched(v);
     } else if constexpr (lazySteps) {
       at.touched->set(v);
@@ -323,7 +326,7 @@ class Run {
   [[gnu::noinline]] void step();
   template <bool SendToo>
   [[gnu::flatten, gnu::noinline]] void stepRange(size_t begin, size_t end, Local& local);
-  void stepMarked();
+  [[gnu::flatten, gnu::noinline]] void stepListed();
   [[gnu::flatten, gnu::noinline]] void stepTouched(size_t begin, size_t end, Local& local);
 
   // Rounds of messages: cpu/rounds.h
@@ -341,6 +344,9 @@ class Run {
   [[gnu::noinline]] void straight();
   void enlist();
   void takeWoken(Local& local);
+  // Inlined at once: a function that does nothing but ask is taken for one without effect, and its call dropped.
+  [[gnu::always_inline]] void askForBounds(uint32_t v) const;
+  [[gnu::always_inline]] void askForEdges(uint32_t v) const;
   template <Wake How>
   void forward(uint32_t v, Local& local);
   template <Wake How>
@@ -385,6 +391,7 @@ class Run {
   bool readyAscend();
   void queueReady(bool shared);
   void nextReady(size_t& cursor);
+  [[gnu::always_inline]] void askForComing() const;
   bool rest();
   void inTurn(uint32_t v, uint32_t low, Local& local);
   void hearHostInOrder();
@@ -431,8 +438,8 @@ class Run {
   uint64_t ready_count_ = 0;
   std::vector<uint32_t> list_;  // the ready vertices, while listed_
   bool listed_ = false;
-  Bitmap touched_words_;  // the words of touched_ that are not 0, while words_marked_
-  bool words_marked_ = false;
+  std::vector<uint32_t> touched_list_;  // the vertices in touched_, while touched_listed_
+  bool touched_listed_ = false;
 
   Array<M> message_;          // by sender
   std::vector<Bitmap> sent_;  // by pin: who has a message on its way

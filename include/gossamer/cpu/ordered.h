@@ -23,6 +23,8 @@ void Run<V>::inOrder() {
   const uint64_t mean = edges_ / n_ + 1;
   const uint64_t large = threads_ == 1 || mean < 8 || readsEdges ? ~uint64_t{0} : smallEdges / mean + 1;
   const bool shared = large != ~uint64_t{0};
+  // Where rows are short, a turn is over before what it asks for is there, and a search deep into a grid needs no help.
+  const bool ask = mean >= 8 && !net_.relations.empty();
   if (shared) lanes_.open(first_);
   const bool sorted = readyAscend();
   if (!sorted) queueReady(shared);
@@ -30,12 +32,13 @@ void Run<V>::inOrder() {
   uint32_t v = 0;
   size_t cursor = 0;
   for (uint64_t turn = 0;; ++turn) {
-    if (turn % 1024 == 0 && rest()) break;
+    if (turn % 256 == 0 && rest()) break;
     if (sorted && !queue_.waiting()) nextReady(cursor);
     if (queue_.waiting() >= large) dealOut();
     if (lanes_.some() && lanes_.bound() <= queue_.bound()) {
       turnOfLanes(large);
     } else if (queue_.popOne(v, keyOfReady(), lanes_.bound())) {
+      if (ask) askForComing();
       inTurn(v, queue_.lowest(), local);
     } else if (!lanes_.some()) {
       break;
@@ -112,6 +115,16 @@ inline void Run<V>::nextReady(size_t& cursor) {
     return;
   }
   cursor = n_;
+}
+
+/// Asks for the rows of the vertices whose turn comes soon. They stand anywhere in memory: without this every turn
+/// waits for its row's bounds, and then for the row.
+template <typename V>
+inline void Run<V>::askForComing() const {
+  const std::span<const uint32_t> coming = queue_.coming();
+  if (coming.size() <= 2 * turnsAhead) return;
+  askForBounds(coming[coming.size() - 1 - 2 * turnsAhead]);
+  askForEdges(coming[coming.size() - 1 - turnsAhead]);
 }
 
 /// Between two turns: hears the host, says how far it is; true to end.
@@ -314,6 +327,7 @@ void Run<V>::pushWave(unsigned range, Local& local) {
   const uint32_t high = first_[range + 1];
   for (const Relation& r : net_.relations) {
     for (size_t i = 0; i < wave_.size(); ++i) {
+      if (i % 1024 == 0 && stopped()) return;
       askForRow(r.out, low, i);
       if (wave_pin_[i] != Pin(r.pin)) continue;
       const auto [begin, end] = within(r.out, wave_[i], low, high, local);

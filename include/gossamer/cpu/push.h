@@ -35,10 +35,12 @@ void Run<V>::push(unsigned range, Local& local) {
   for (const Relation& r : net_.relations) {
     const Bitmap& sent = sent_[r.pin];
     local.looks += sent.words();
-    forBits(sent, 0, sent.words(), [&](size_t v) {
-      const auto [begin, end] = within(r.out, v, low, high, local);
-      deliver<Wake::bitmap>(r.out, begin, end, message_[v], local);
-    });
+    for (size_t word = 0; word < sent.words() && !stopped(); word += 64) {
+      forBits(sent, word, std::min(sent.words(), word + 64), [&](size_t v) {
+        const auto [begin, end] = within(r.out, v, low, high, local);
+        deliver<Wake::bitmap>(r.out, begin, end, message_[v], local);
+      });
+    }
   }
   if constexpr (readsEdges) {
     if (flying_alone_) pushAlone(low, high, local);
@@ -82,7 +84,7 @@ template <typename V>
 template <typename Put>
 inline void Run<V>::pushPieces(const Rows& rows, uint64_t edges, const Bitmap& sent, Put&& put) {
   const uint64_t slices = exchange_.slices(edges);
-  for (uint64_t slice = 0; slice < slices; ++slice) {
+  for (uint64_t slice = 0; slice < slices && !stopped(); ++slice) {
     forRanges([&](unsigned part, Local& local) {
       const size_t begin = wordAt(rows, n_, slice * threads_ + part, slices * threads_);
       const size_t end = wordAt(rows, n_, slice * threads_ + part + 1, slices * threads_);
@@ -105,6 +107,7 @@ void Run<V>::receiveSorted(unsigned range, const Rows& rows, const M* messages, 
   E* const first = edge(rows, 0);
   const bool own = rows.values && !std::is_empty_v<E>;
   exchange_.take(range, [&](const auto* parcels, size_t count) {
+    if (stopped()) return;
     for (size_t i = 0; i < count; ++i) {
       if (i + ahead < count) __builtin_prefetch(at.state + parcels[i + ahead].to, 1);
       E* value = first;

@@ -155,11 +155,13 @@ void Run<V>::straight() {
   Local& local = locals_[0];
   everyone_sends_ = false;
   if (!listed_ && ready_count_ < n_ / 64) enlist();
-  if (!listed_) words_marked_ = false;
+  if (!listed_) touched_listed_ = false;
   if (listed_) {
+    uint32_t turns = 0;
     for (const uint32_t v : list_) {
-      if constexpr (marksWords) {
-        if (words_marked_ && ready_.test(v) && !touched_.test(v)) noteTouched(v);
+      if (turns++ % 1024 == 0 && stopped()) break;
+      if constexpr (listsTouched) {
+        if (touched_listed_ && ready_.test(v) && !touched_.test(v)) noteTouched(v);
       }
       if (ready_.test(v)) forward<Wake::list>(v, local);
       if (ready_.test(v)) local.woken.push_back(v);
@@ -168,7 +170,7 @@ void Run<V>::straight() {
   } else {
     // In index order; a receiver further on sends what it has gathered in
     // the same sweep.
-    for (size_t w = 0; w < ready_.words(); ++w) {
+    for (size_t w = 0; w < ready_.words() && !stopped(); ++w) {
       uint64_t later = ~uint64_t{0};
       while (const uint64_t bits = ready_.word(w) & later) {
         const int bit = std::countr_zero(bits);
@@ -200,6 +202,27 @@ inline void Run<V>::takeWoken(Local& local) {
   for (const uint32_t v : list_) ready_.set(v);
   local.woken.clear();
   ready_count_ = list_.size();
+}
+
+/// Asks for the state of a vertex that will send and for the bounds of its row: of the first relation, which is nearly
+/// always the only one.
+template <typename V>
+inline void Run<V>::askForBounds(uint32_t v) const {
+  const Rows& rows = net_.relations[0].out;
+  __builtin_prefetch(state_.data() + v, 1);
+  __builtin_prefetch(rows.offsets + v);
+  if (!rows.dense()) __builtin_prefetch(rows.ends + v);
+}
+
+/// And then for the row's first edges.
+template <typename V>
+inline void Run<V>::askForEdges(uint32_t v) const {
+  const Rows& rows = net_.relations[0].out;
+  const uint64_t begin = rows.offsets[v];
+  __builtin_prefetch(rows.targets + begin);
+  if constexpr (!std::is_empty_v<E>) {
+    if (rows.values) __builtin_prefetch(static_cast<const E*>(rows.values) + begin);
+  }
 }
 
 /// Sends the message of a ready vertex and delivers it.
@@ -246,7 +269,7 @@ inline void Run<V>::deliver(const Rows& rows, uint64_t begin, uint64_t end, cons
 template <typename V>
 void Run<V>::produce() {
   needMessages();
-  words_marked_ = false;
+  touched_listed_ = false;
   forWords([&](size_t from, size_t, Local& local) {
     const size_t w = from / 64;
     ++local.looks;

@@ -105,7 +105,7 @@ void Run<V>::hearHost() {
   bool heard = false;
   while (problem_.host->toVertex(to, &message)) {
     heard = true;
-    words_marked_ = false;
+    touched_listed_ = false;
     locals_[0].at.handler = Handler::recv;
     receive<Wake::bitmap>(receivers(), to, message, edge({}, 0), locals_[0]);
     ++locals_[0].deliveries;

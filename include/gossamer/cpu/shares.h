@@ -11,7 +11,8 @@
 namespace gossamer::cpu {
 
 /// Ranges of receivers, one a thread, with about the same number of in-edges: range t is
-/// result[t] .. result[t + 1]. From a sample of the targets, since in-degrees may not be known.
+/// result[t] .. result[t + 1]. All but the end of the last are multiples of 64, so that each word of
+/// 64 vertices is in one range. From a sample of the targets, since in-degrees may not be known.
 std::vector<uint32_t> shareReceivers(const Network& net, unsigned threads);
 
 /// The first word of 64 vertices behind `part` of `parts` of the edges; all words are in one part.

@@ -95,8 +95,8 @@ inline void Run<V>::noteStep() {
 template <typename V>
 void Run<V>::step() {
   if (stepNobody()) return noteStep();
-  if constexpr (marksWords) {
-    if (words_marked_) return stepMarked();
+  if constexpr (listsTouched) {
+    if (touched_listed_ && touched_list_.size() <= n_ / 32) return stepListed();
   }
   bool all = true;
   if constexpr (lazySteps) {
@@ -124,9 +124,9 @@ void Run<V>::step() {
   }
   noteStep();
   recount();
-  if constexpr (marksWords) {
-    for (size_t w = 0; w < touched_words_.words(); ++w) touched_words_.word(w) = 0;
-    words_marked_ = !flying_;
+  if constexpr (listsTouched) {
+    touched_list_.clear();
+    touched_listed_ = !flying_;
   }
 }
 
@@ -199,21 +199,30 @@ void Run<V>::stepThere(size_t begin, size_t end, Local& local) {
   aggregates::reduce(local.mine, mine);
 }
 
-/// The step of what is in marked words; who is ready then is listed, in order.
+/// The step of the vertices that are listed as touched, in the order in which they were; those ready then are listed.
 template <typename V>
-inline void Run<V>::stepMarked() {
-  if constexpr (marksWords) {
+void Run<V>::stepListed() {
+  if constexpr (listsTouched) {
     Local& local = locals_[0];
+    const A all = all_;
+    A mine{};
     list_.clear();
-    local.looks += touched_words_.words();
-    for (size_t m = 0; m < touched_words_.words(); ++m) {
-      for (uint64_t marks = std::exchange(touched_words_.word(m), 0); marks; marks &= marks - 1) {
-        const size_t w = m * 64 + static_cast<size_t>(std::countr_zero(marks));
-        ++local.looks;
-        stepTouched(w * 64, std::min(n_, w * 64 + 64), local);
-        forBits(ready_, w, w + 1, [&](size_t v) { list_.push_back(static_cast<uint32_t>(v)); });
-      }
+    for (const uint32_t v : touched_list_) {
+      touched_.clear(v);
+      if constexpr (hasSettled) heard_.clear(v);
+      PPin pin = No;
+      V x = vertex(v, &state_[v], &pin);
+      say(local, Handler::step, v);
+      if (aggregates::step(x, all, mine)) local.vote = true;
+      if (pin == No) continue;
+      pin_[v] = pin;
+      ready_.set(v);
+      list_.push_back(v);
     }
+    local.looks += touched_list_.size();
+    local.stepCalls += touched_list_.size();
+    touched_list_.clear();
+    aggregates::reduce(local.mine, mine);
     noteStep();
     ready_count_ = list_.size();
     listed_ = ready_count_ < n_ / 64;

@@ -62,6 +62,14 @@ int gs_graph_parser_build(void* parser, uint64_t* offsets, uint32_t* targets, vo
 /// Frees everything; stops threads. May be called at any time.
 void gs_graph_parser_close(void* parser);
 
+/// From here on work that this thread asks for ends with GS_INTERRUPTED when *flag is not 0; NULL: no more. The
+/// process's main thread is stopped by signals in any case.
+void gs_graph_stop_at(const int* flag);
+
+/// What all calls so far have looked at, all threads together: bytes of text, edges, vertices, or lists of them. Work
+/// that grows with the number of threads shows here on any machine.
+uint64_t gs_graph_work(void);
+
 /// Turns every edge around: rows ascending, parallel edges in the order of their weights.
 int gs_graph_transpose(uint64_t vertices, uint64_t edges, const uint64_t* offsets, const uint32_t* targets,
                        const void* weights, int weight_type, int threads, uint64_t* new_offsets, uint32_t* new_targets,

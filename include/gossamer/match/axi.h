@@ -52,6 +52,7 @@ struct gs_match_request {
   uint8_t length;
   uint16_t communicator, source;
   uint32_t tag, handle;
+  int now; /* post, arrive: GS_MATCH_FULL, instead of waiting, if nothing matches */
 };
 
 struct gs_match_result {
@@ -99,8 +100,9 @@ static inline struct gs_match_result gs_match_do(const struct gs_match_bus* bus,
   word[0] = what->handle;
   word[1] = what->tag;
   word[2] = (uint32_t)what->communicator << 16 | what->source;
-  word[3] = (uint32_t)what->op << 21 | (uint32_t)(what->any_source != 0) << 20 | (uint32_t)(what->any_tag != 0) << 19 |
-            (uint32_t)(what->rendezvous != 0) << 18 | (uint32_t)what->rank << 8 | what->length;
+  word[3] = (uint32_t)(what->now != 0) << 24 | (uint32_t)what->op << 21 | (uint32_t)(what->any_source != 0) << 20 |
+            (uint32_t)(what->any_tag != 0) << 19 | (uint32_t)(what->rendezvous != 0) << 18 | (uint32_t)what->rank << 8 |
+            what->length;
   while (!(bus->read(bus->context, GS_MATCH_STATUS) & GS_MATCH_CAN_SEND)) {
   }
   for (i = 0; i < 4; ++i) bus->write(bus->context, GS_MATCH_COMMAND + 4u * (uint32_t)i, word[i]);

@@ -19,6 +19,8 @@ constexpr unsigned kCounters = 4;
 struct Command {
   Op op = Op::kPost;
   bool any_source = false, any_tag = false, rendezvous = false;
+  /// Refused as full, instead of waiting, if nothing matches.
+  bool now = false;
   uint16_t rank = 0;
   uint8_t length = 0;
   uint16_t communicator = 0, source = 0;
@@ -39,7 +41,7 @@ struct Completion {
 class Reference {
  public:
   explicit Reference(unsigned ranks = 1024) : ranks_(ranks) {}
-  /// Does one request. With `refuse` a request that matches nothing is not let in, but answered with kFull.
+  /// Does one request. With `refuse` one that matches nothing is not let in, but answered with kFull, as with `now`.
   /// A cancel names its post by the handle alone; handles of waiting posts differ.
   Completion apply(const Command& command, bool refuse = false);
   uint32_t count(uint16_t rank, Counter counter) const {

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <stdexcept>
 #include <string>
 
@@ -12,8 +14,36 @@ namespace gossamer {
 /// What goes wrong in setting up or running a graph: one sentence.
 class Error : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  explicit Error(const std::string& text, bool died = false) : std::runtime_error(text), died_(died) {}
+
+  /// A run has ended that cannot go on, as where a handler of a vertex crashes. Else something that was asked for
+  /// cannot be.
+  bool died() const { return died_; }
+
+ private:
+  bool died_;
 };
+
+namespace detail {
+
+/// A program that does not catch an Error ends with it as one line, and with the exit code of an application that ends
+/// so. Whatever else is not caught ends it as before.
+inline void sayUncaught() {
+  static const std::terminate_handler before = std::set_terminate([] {
+    try {
+      if (const std::exception_ptr thrown = std::current_exception()) std::rethrow_exception(thrown);
+    } catch (const Error& error) {
+      const char* const source = std::getenv("GOSSAMER_SOURCE");
+      std::fflush(stdout);
+      std::fprintf(stderr, "gossamer: error: %s%s%s\n", source ? source : "", source ? ": " : "", error.what());
+      std::_Exit(error.died() ? 4 : 2);
+    } catch (...) {
+    }
+    before();
+  });
+}
+
+}  // namespace detail
 
 using PVertexId = uint32_t;
 

@@ -10,12 +10,15 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "gossamer/changing_graph.h"
+#include "gossamer/core/guard.h"
+#include "gossamer/core/places.h"
 #include "gossamer/engine.h"
 #include "gossamer/engines.h"
 #include "gossamer/pgraph/queues.h"
@@ -216,7 +219,7 @@ class Job {
       options.seed = config.seed;
       options.stop = &stop;
       over = false;
-      thread = std::thread([this, options, engine = std::move(engine)] {
+      auto all = [this, options, engine = std::move(engine)] {
         try {
           const guard::Signals signals;
           statistics = engine->run(problem, state, options);
@@ -226,7 +229,14 @@ class Job {
         }
         over = true;
         queues.over();
-      });
+      };
+      try {
+        thread = std::thread(std::move(all));
+      } catch (const std::system_error&) {
+        over = broken = true;
+        throw Error("start: the system gives the run no thread; end other programs, or raise the limit (ulimit -u)",
+                    true);
+      }
     }
     std::atomic<bool> over{false};
   };
@@ -283,6 +293,19 @@ class Job {
     }
   }
 
+  /// A message of an engine, with the vertex as the host names it.
+  static std::string named(std::string text) {
+    const std::string index = "the vertex of index ";
+    if (const size_t at = text.find(index); at != std::string::npos) text.replace(at, index.size(), "vertex ");
+    return text;
+  }
+
+  /// How a handler ended the run, with the line in the user's source.
+  static std::string explained(const HandlerDied& death) {
+    const std::string line = lineOf(death.places);
+    return named(death.what()) + (line.empty() ? "" : ", at " + line) + "; there is no answer";
+  }
+
   void join() {
     if (run_->boards) return collect();
     if (run_->thread.joinable()) run_->thread.join();
@@ -293,9 +316,13 @@ class Job {
     try {
       std::rethrow_exception(std::exchange(run_->failure, nullptr));
     } catch (const std::bad_alloc&) {
-      throw Error("not enough memory for the run");
+      throw Error("not enough memory for the run; take a smaller graph, or a machine with more", true);
+    } catch (const HandlerDied& death) {
+      throw Error(explained(death), true);
+    } catch (const Died& death) {
+      throw Error(death.what(), true);
     } catch (const std::exception& e) {
-      throw Error(e.what());
+      throw Error(named(e.what()));
     }
   }
 

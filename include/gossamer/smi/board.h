@@ -117,6 +117,14 @@ static inline void gossamer_smi_bind_edges(const struct gossamer_smi_bus* bus, u
   gossamer_smi_write_(bus, GOSSAMER_SMI_BIND_EDGES, slots);
 }
 
+/* What follows a report: ends whatever collectives of these slots (a mask) have open, and binds their edges anew. All
+ * ranks of a tree do so, with the same account: 1 to 31, another one than before, so that nothing counts that is under
+ * way. Kernels begin when all have. */
+static inline void gossamer_smi_recover_edges(const struct gossamer_smi_bus* bus, unsigned slots, unsigned account) {
+  gossamer_smi_write_(bus, GOSSAMER_SMI_CLEAR, (uint32_t)slots << 8);
+  gossamer_smi_write_(bus, GOSSAMER_SMI_BIND_EDGES, (uint32_t)account << 11 | slots);
+}
+
 /* Address of the port of a channel: `index` is its _INDEX in the header of any board of the design. */
 static inline uint32_t gossamer_smi_address(const struct gossamer_smi_design* design, struct gossamer_smi_place place,
                                             unsigned index) {
@@ -141,10 +149,12 @@ static inline void gossamer_smi_eager_receive(const struct gossamer_smi_bus* bus
                       (uint32_t)rank << 16 | (uint32_t)account << 11 | 1u << 10 | 1u << 8 | port);
 }
 
-/* Both halves of a port ask for credits again. */
-static inline void gossamer_smi_ask(const struct gossamer_smi_bus* bus, unsigned port) {
-  gossamer_smi_write_(bus, GOSSAMER_SMI_BIND, port);
-  gossamer_smi_write_(bus, GOSSAMER_SMI_BIND, 1u << 8 | port);
+/* Both halves of a port ask for credits, and give up what they have open: after a report, or instead of standing
+ * credits. All ranks that use a port of this number do so, with the same account: another one than before (0 after
+ * reset), so that nothing counts that is under way. */
+static inline void gossamer_smi_ask(const struct gossamer_smi_bus* bus, unsigned port, unsigned account) {
+  gossamer_smi_write_(bus, GOSSAMER_SMI_BIND, (uint32_t)account << 11 | port);
+  gossamer_smi_write_(bus, GOSSAMER_SMI_BIND, (uint32_t)account << 11 | 1u << 8 | port);
 }
 
 #ifdef __cplusplus

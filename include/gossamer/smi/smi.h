@@ -153,6 +153,8 @@ SMI_Kernel SMI_Start_kernel(const char* name, void (*kernel)(void*), void* argum
 void SMI_Wait_kernel(SMI_Kernel kernel);
 /* A kernel that may run for ever: the run does not wait for it. */
 SMI_Kernel gs_smi_start_daemon(const char* name, void (*kernel)(void*), void* argument);
+/* Returns when no kernel can go on, and all that the run waits for have ended, or wait here. */
+void gs_smi_settle(void);
 
 /* Channels between the kernels of one rank, of a stated depth: what `channel` of an OpenCL kernel becomes. Filled with
    zeros, one is ready for use. */

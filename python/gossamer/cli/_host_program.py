@@ -110,6 +110,8 @@ def run(request: Request, arguments: Sequence[str]) -> int:
         raise RunDied(f"{program.name}: the host program died of {signal_name(-ended.code)}")
     if ended.run is not None:
         _program_report.write(request, config, ended.run, many, report_file)
+        for line in _program_verdict.refused(ended.run, many, config):
+            click.echo(line, err=True)
     return ended.code
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import struct
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -68,9 +68,10 @@ class Progress:
 class Console:
     """What is shown while a program runs: its output on stdout, traps and progress on stderr."""
 
-    def __init__(self, name: str, image: Image, raw: bool = False) -> None:
+    def __init__(self, name: str, image_of: Callable[[int], Image], raw: bool = False) -> None:
+        """``image_of`` gives the program that a thread runs."""
         self._raw = raw
-        self._image = image
+        self._image_of = image_of
         self._progress = Progress(name)
         self.progress, self.clear = self._progress.show, self._progress.clear
         self.cluster: SimulatedCluster | None = None
@@ -101,7 +102,8 @@ class Console:
 
     def trap(self, trap: Trap) -> None:
         self.clear()
-        said = trap.words(self._image.where, self._image.instruction)
+        image = self._image_of(trap.thread)
+        said = trap.words(image.where, image.instruction)
         who = trap.who if trap.thread < 0 else self._who(trap.thread)
         click.echo(f"[{who}] trap: {visible(said)}", err=True)
 

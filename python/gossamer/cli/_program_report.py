@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,13 +19,20 @@ if TYPE_CHECKING:
     from gossamer.engines.rtl_cluster import Cluster as SimulatedCluster
 
 
-def write(request: Request, config: Config, run: Run, cluster: SimulatedCluster | None, page: Path | None) -> None:
+def write(
+    request: Request,
+    config: Config,
+    run: Run,
+    cluster: SimulatedCluster | None,
+    page: Path | None,
+    jobs: Sequence[Mapping[str, Any]] = (),
+) -> None:
     """Prints and writes what the words ask for; the page where it has a file."""
     if request.stats:
         if request.stats_file is None:
-            click.echo(_table(config, run, cluster))
+            click.echo("\n".join([_table(config, run, cluster), *map(_job, jobs)]))
         else:
-            about = _statistics(request.program, config, run, cluster)
+            about = _statistics(request.program, config, run, cluster) | ({"jobs": jobs} if jobs else {})
             text = (json.dumps(about, indent=1) + "\n").encode()
             write_whole(request.stats_file, text)
     if page is not None:
@@ -164,6 +171,12 @@ def _table(config: Config, run: Run, cluster: SimulatedCluster | None) -> str:
             widths = (12, 10, 12, 8, 8)
             lines.append(f"  {name:<20} " + " ".join(f"{n:>{w},}" for n, w in zip(numbers, widths, strict=True)))
     return "\n".join(lines)
+
+
+def _job(job: Mapping[str, Any]) -> str:
+    """A job of several, as a line."""
+    end = "" if job["end"] == "done" else f", {job['end']}"
+    return f"  job {job['job']}, {job['program']}: {job['threads']:,} threads, {job['cycles']:,} cycles{end}"
 
 
 __all__ = ["write"]

@@ -22,11 +22,13 @@ CONFIG = "tiny"
 
 HELP = """Usage: ./gossamer run FILE... --engine rtl [OPTIONS]
        ./gossamer run FOLDER --engine rtl [OPTIONS]
+       ./gossamer run FILE@BOARD,BOARD FILE@BOARD ... --engine rtl --cluster NAME
 
 Compiles a program for the threads of a board, loads it into the simulated hardware,
 and runs main() on all of them. FILEs are C (.c), C++ (.cpp, .cc, .cxx), assembly
 (.S) or objects (.o) of one program, or one .elf. A FOLDER stands for all sources
-directly in it. Output stands behind the number of its thread, warnings of the
+directly in it. With @ and boards of a cluster each is a program of its own, a job on
+these boards. Output stands behind the number of its thread, warnings of the
 compiler and traps go to standard error.
 Exit code: 0 if all threads returned 0, 1 if one did not, 2 if there was nothing to
 run, 4 if a thread trapped or the run got stuck.
@@ -73,6 +75,7 @@ Examples:
   ./gossamer run programs/ring.c --engine rtl --stats --trace ring.pftrace
   ./gossamer run programs/heat.c --engine rtl --config quad --workers 2
   ./gossamer run programs/hello.c --engine rtl --cluster pair --frame-loss 0.01
+  ./gossamer run heat.c@x0y0,x1y0 ring.c@x0y1 --engine rtl --cluster quad4
   ./gossamer run main.c fast.S -I include --engine rtl
   ./gossamer run mine/ --engine rtl --threads 4 --max-cycles 100000 --waves mine.fst
 """
@@ -112,6 +115,9 @@ def is_one(words: Sequence[str]) -> bool:
     """Whether the words ask for a program on a tile."""
     at = _run_words.first_plain(words, {*_run_words.VALUES, *_VALUES})
     first = "" if at is None else words[at]
+    program, at_sign, _ = first.rpartition("@")
+    if at_sign and program and not os.path.exists(first):
+        first = program
     if first.endswith(ENDINGS):
         return True
     engines = [value for word, value in _options(words) if word in ("--engine", "-e")]

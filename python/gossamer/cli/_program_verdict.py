@@ -65,6 +65,18 @@ def held(queues: Sequence[Held], cluster: SimulatedCluster | None, config: Confi
     return _rtl_queues.words(queues, config, tiles, board)
 
 
+def refused(run: Run, cluster: SimulatedCluster | None, config: Config) -> list[str]:
+    """The tiles that refused messages in a run, and how many, a line each."""
+    lines = []
+    for number, counters in enumerate(run.tiles):
+        if count := counters["refused"]:
+            board, tile = divmod(number, config.tiles)
+            on = f"board {cluster.plan.cluster.boards[board].name}, " if cluster is not None else ""
+            place = f"{tile % config.mesh.width},{tile // config.mesh.width}"
+            lines.append(f"{on}tile {place} refused {count:,} message{'s' if count > 1 else ''}")
+    return lines
+
+
 def why_they_wait(held: Sequence[str]) -> str:
     """What all threads of a deadlock do, as the end of a sentence."""
     return "wait behind each other: messages do not move" if held else "wait for messages, and none is on its way"
@@ -105,4 +117,4 @@ def _signed(code: int) -> int:
     return code - (1 << 32) if code >> 31 else code
 
 
-__all__ = ["held", "judge", "links_down", "why_they_wait"]
+__all__ = ["held", "judge", "links_down", "refused", "why_they_wait"]

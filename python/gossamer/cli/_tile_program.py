@@ -6,12 +6,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from gossamer import files, progress
-from gossamer.cli import _program_report, _program_verdict
+from gossamer.cli import _program_jobs, _program_report, _program_verdict
 from gossamer.cli._program_console import Console, show_warnings
 from gossamer.cli._program_request import HELP, Request, is_one
 from gossamer.errors import InputError
@@ -30,7 +30,8 @@ def run(words: Sequence[str], arguments: Sequence[str] = ()) -> None:
     engine = request.one("engine") or "rtl"
     if engine != "rtl":
         raise InputError(f"{request.program}: a program for threads of a tile runs on engine rtl, not on {engine!r}")
-    if request.programs and request.has_host():
+    wanted = _program_jobs.asked(request)
+    if request.programs and not wanted and request.has_host():
         from gossamer.cli import _host_program
 
         sys.exit(_host_program.run(request, arguments))
@@ -73,15 +74,20 @@ def run(words: Sequence[str], arguments: Sequence[str] = ()) -> None:
         plan = rtl_cluster.Plan(cluster, rtl_cluster.tables(cluster, tables) if tables else None)
         cut = request.options.get("cut", [])
         rtl_cluster.cuts(plan, cut)
-    image = device.build(
-        request.programs,
-        config,
-        request.options.get("define", []),
-        includes=request.options.get("include", []),
-        boards=plan.shape if cluster is not None else device.ALONE,
-    )
-    show_warnings(image.warnings)
-    console = Console(Path(request.program).name, image, request.raw)
+    shares = _program_jobs.shares(request, plan, wanted) if wanted else []
+    if shares:
+        images = [share.image for share in shares]
+    else:
+        boards = plan.shape if cluster is not None else device.ALONE
+        defines, includes = request.options.get("define", []), request.options.get("include", [])
+        images = [device.build(request.programs, config, defines, includes=includes, boards=boards)]
+    for image in images:
+        show_warnings(image.warnings)
+
+    def image_of(thread: int) -> Image:
+        return _program_jobs.image_of(shares, thread) if shares else images[0]
+
+    console = Console(Path(request.program).name, image_of, request.raw)
     tile: Tile
     if cluster is not None:
         many = rtl_cluster.Cluster(
@@ -92,6 +98,7 @@ def run(words: Sequence[str], arguments: Sequence[str] = ()) -> None:
             workers=workers,
             ranks=ranks,
             tile=shown,
+            jobs=[share.job for share in shares],
             **views,
         )
         console.cluster, tile = many, many
@@ -100,7 +107,8 @@ def run(words: Sequence[str], arguments: Sequence[str] = ()) -> None:
     else:
         tile = rtl.Board(config, workers=workers, tile=shown, **views)
     with tile:
-        _load(tile, image)
+        for job, image in enumerate(images):
+            _load(tile, image, **({"job": job} if shares else {}))
         try:
             done = tile.run(
                 threads or tile.threads,
@@ -118,7 +126,10 @@ def run(words: Sequence[str], arguments: Sequence[str] = ()) -> None:
             console.clear()
             for note in tile.notes:
                 click.echo(note, err=True)
-    _program_report.write(request, config, done, console.cluster, report)
+    jobs = _program_jobs.statistics(shares, done)
+    _program_report.write(request, config, done, console.cluster, report, jobs)
+    for line in _program_verdict.refused(done, console.cluster, config):
+        click.echo(line, err=True)
 
     def tiles(threads: Iterable[int]) -> str:
         if console.cluster is not None:
@@ -127,7 +138,10 @@ def run(words: Sequence[str], arguments: Sequence[str] = ()) -> None:
 
     down = _program_verdict.links_down(done.events, console.cluster)
     held = _program_verdict.held(done.queues, console.cluster, config, tiles)
-    _program_verdict.judge(request.program, image, done, tiles, down, held)
+    if shares:
+        _program_jobs.judge(shares, done, tiles, down, held)
+    else:
+        _program_verdict.judge(request.program, images[0], done, tiles, down, held)
 
 
 def _bytes(path: Path) -> bytes:
@@ -137,7 +151,7 @@ def _bytes(path: Path) -> bytes:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from None
 
 
-def _load(tile: Tile, image: Image) -> None:
+def _load(tile: Tile, image: Image, **how: Any) -> None:
     """Loads a program, with a bar where that takes long."""
     with progress.bar(sum(part.size for part in image.segments) + 4 * len(image.instructions), "loading", "B") as bar:
         done = 0
@@ -147,7 +161,7 @@ def _load(tile: Tile, image: Image) -> None:
             bar.update(now - done)
             done = now
 
-        tile.load_image(image, on_progress=show)
+        tile.load_image(image, on_progress=show, **how)
 
 
 __all__ = ["is_one", "run"]

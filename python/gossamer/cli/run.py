@@ -7,7 +7,7 @@ import os
 import shlex
 import sys
 import time
-from collections.abc import Iterator
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,13 +15,13 @@ import click
 
 from gossamer import files, processes
 from gossamer.cli import _host_program, _program_request, _run_output, _run_words, _tile_program, _vertex_hardware
-from gossamer.errors import AnswerNo, ExitCode, InputError, RunDied, signal_name
+from gossamer.errors import AnswerNo, ExitCode, GraphWarning, InputError, RunDied, signal_name
 from gossamer.paths import DATA
 
 if TYPE_CHECKING:
     from gossamer.apps import App
     from gossamer.graph import Graph
-    from gossamer.run_app import Result
+    from gossamer.results import Result
 
 BUNDLED = DATA / "debian12.adj.gz"
 
@@ -190,8 +190,9 @@ def _run_app(words: tuple[str, ...]) -> None:
         drop_loops="no-loops" in request.flags,
     )
     read_seconds = time.perf_counter() - begun
-    for note in (*graph.notes, *_weight_notes(app, graph)):
+    for note in (*graph.notes, *runner.weight_notes(app, graph)):
         click.echo(f"note: {note}", err=True)
+    warnings.simplefilter("ignore", GraphWarning)
     try:
         result = runner.run(app, graph, engine=engine, threads=threads or None, **given)
     finally:
@@ -204,14 +205,6 @@ def _run_app(words: tuple[str, ...]) -> None:
     _run_output.show(result, top)
     if request.one("shuffle") is not None:
         _shuffle(request, app, graph, result)
-
-
-def _weight_notes(app: App, graph: Graph) -> Iterator[str]:
-    """What the application makes of the weights, where that may surprise."""
-    if graph.weighted and not app.uses_weights:
-        yield f"{app.name} takes no notice of weights; those of the graph are ignored"
-    if not graph.weighted and app.uses_weights and graph.edges:
-        yield f"the graph has no weights; to {app.name} every edge has the weight 1"
 
 
 def _shuffle(request: _run_words.Request, app: App, graph: Graph, result: Result) -> None:
@@ -250,6 +243,7 @@ def _run_program(before: tuple[str, ...], source: str, arguments: tuple[str, ...
     engines.get(engine)
     environment["GOSSAMER_ENGINE"] = engine
     environment["GOSSAMER_THREADS"] = str(request.number("threads", 0, 1))
+    environment["GOSSAMER_SOURCE"] = source
     binary = pgraph_hosts.compile_program(Path(source), request.options.get("define", []))
     code = processes.run_attended([binary, *arguments], env=environment)
     if code < 0:

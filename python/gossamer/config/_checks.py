@@ -152,19 +152,30 @@ def _links(config: Config) -> Iterator[Complaint]:
             # Generated names drop the underscores.
             if name.replace("_", "") == other.replace("_", ""):
                 yield key, f"{name} is there twice" + (f" (as {other})" if other != name else "")
+    if links.names:
+        yield from _frames(links.frame_bytes, links.window_frames)
+    most = 1 << (constants.layout("shell_header").field("seq").bits - 1)
+    if config.shell.window_frames > most:
+        what = f"is {config.shell.window_frames}, more than half the sequence numbers ({most})"
+        yield "shell.window_frames", f"{what}: old would look new"
+
+
+def _frames(size: int, window: int) -> Iterator[Complaint]:
+    """Frames of a link: whole packets in words of 8 bytes, two of the longest frames in the sender's ring."""
     # Head, map of frames and check sum stand around the packets of a frame.
     around = constants.layout("link_frame").bytes + 8 + 4
-    longest = around + constants.layout("link_tile").bytes + config.max_message_bytes
-    if links.frame_bytes < longest:
-        keys = "links.frame_bytes mailbox.max_flits"
-        yield keys, f"is {links.frame_bytes}, but the longest message takes {longest} bytes with its headers"
-    for key, window, layout in (
-        ("links.window_frames", links.window_frames, "link_frame"),
-        ("shell.window_frames", config.shell.window_frames, "shell_header"),
-    ):
-        most = 1 << (constants.layout(layout).field("seq").bits - 1)
-        if window > most:
-            yield key, f"is {window}, more than half the sequence numbers ({most}): old would look new"
+    flits, flit = constants.value("fabric_max_flits"), constants.layout("flit").field("payload").bits // 8
+    least = around + -(-(constants.layout("link_whole").bytes + flits * flit) // 8) * 8
+    if size < least:
+        what = f"the longest packet ({flits} flits) takes {least} bytes with its headers"
+        yield "links.frame_bytes", f"is {size}, but {what}; give {least} or more"
+    ring = constants.value("link_ring_words")
+    most = around + (ring - 16) // 2 * 8 + 7
+    if size > most:
+        yield "links.frame_bytes", f"is {size}, but a sender keeps two frames in {8 * ring} bytes; give {most} at most"
+    slots = constants.value("link_slots")
+    if not 2 <= window <= slots:
+        yield "links.window_frames", f"is {window}, must be 2 to {slots}: a frame's map names {slots} others"
 
 
 def _endpoints(config: Config) -> Iterator[Complaint]:
@@ -189,6 +200,12 @@ def _endpoints(config: Config) -> Iterator[Complaint]:
     if match.in_tiles and (match.cam_entries < 2 or match.list_entries < 8):
         keys = "match.in_tiles match.cam_entries match.list_entries"
         yield keys, f"needs a CAM of 2 entries and 8 behind it ({match.cam_entries} and {match.list_entries} here)"
+    # Half of a thread's queue is for packets of the engine. A thread holds two slots besides, and one keeps others going.
+    window = config.match_window
+    if match.in_tiles and (config.mailbox.queue_depth < 4 or config.mailbox.slots_per_thread < window + 3):
+        keys = "match.in_tiles mailbox.queue_depth mailbox.slots_per_thread"
+        has = f"{config.mailbox.queue_depth} and {config.mailbox.slots_per_thread} here"
+        yield keys, f"needs queues of 4 messages, and {window + 3} slots a thread for queues that deep ({has})"
     if match.mover and not match.in_tiles:
         yield "match.mover match.in_tiles", "needs an engine in each tile (in_tiles is false)"
     # A mover writes whole lines. A core sends what lies before the first one in one packet, behind 8 bytes of head.

@@ -12,8 +12,8 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 from pydantic import Field as Key
 
+from gossamer.config._constant_types import Constants, Enumeration, Field, Layout, Value
 from gossamer.config._source import Loc, Source, read, shown, validate
-from gossamer.config.constants import Constants, Enumeration, Field, Layout, Value
 from gossamer.errors import InputError
 
 # Words that cannot name a member in SystemVerilog, C++ or Python.

@@ -373,6 +373,26 @@ class Config(Section):
         return self.match.list_entries // self.match.lists
 
     @property
+    def match_receives(self) -> int:
+        """Receives that can wait in a tile's match engine [entries]"""
+        return self.match.list_entries * 3 // 8
+
+    @property
+    def match_eager(self) -> int:
+        """Messages in it whose senders have credit, all senders together [entries]"""
+        return self.match.list_entries // 2
+
+    @property
+    def match_announced(self) -> int:
+        """Messages without credit that can wait in it [entries]"""
+        return self.match.list_entries // 8
+
+    @property
+    def match_window(self) -> int:
+        """Packets of it that a thread has not said to have taken, at most [packets]"""
+        return max(1, min(self.mailbox.queue_depth // 2, 128))
+
+    @property
     def log2_threads_per_core(self) -> int:
         """Width of a thread's number in its core [bits]"""
         return log2(self.core.threads_per_core)

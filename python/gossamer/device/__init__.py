@@ -28,7 +28,7 @@ from gossamer import builds, diagnostics, files
 from gossamer.config import constants
 from gossamer.device import _elf, _header, _sources
 from gossamer.device._elf import DoesNotFit, Elf, Place, Segment, may_print_fractions
-from gossamer.device._header import ALONE
+from gossamer.device._header import ALONE, Part
 from gossamer.device._sources import LANGUAGES, OBJECT, SUFFIXES
 from gossamer.errors import InputError
 from gossamer.paths import INCLUDE, ROOT
@@ -36,7 +36,7 @@ from gossamer.paths import INCLUDE, ROOT
 if TYPE_CHECKING:
     from gossamer.config import Config
 
-__all__ = ["ALONE", "SUFFIXES", "Image", "Place", "Segment", "build", "headers", "load"]
+__all__ = ["ALONE", "SUFFIXES", "Image", "Part", "Place", "Segment", "build", "headers", "load"]
 
 DEVICE = ROOT / "device"
 _CPU = ("-mcpu=generic_rv32+m+f+zicsr+relax", "-mabi=ilp32f")
@@ -108,7 +108,8 @@ def build(
     ``sources`` are C (.c), C++20 (.cc, .cpp, .cxx) or assembly (.S) files, objects (.o), or folders, each of which
     stands for the sources directly in it. ``defines`` are macros for them (NAME=VALUE), ``includes`` folders with
     their headers, ``optimize`` the compiler's level (0 to 3, s, z); without it 2, or z where the instructions
-    do not fit at 2. ``boards`` are columns and rows of the cluster that it will run on. ``freestanding`` leaves out
+    do not fit at 2. ``boards`` are columns and rows of the cluster that it will run on, or a ``Part`` of one.
+    ``freestanding`` leaves out
     what is for hosted compilers alone, such as the descriptor of an application. Raises InputError, one clear
     line, where something is not there, does not compile, does not link or does not fit.
     """

@@ -7,7 +7,7 @@ The header is for C, C++ and assembly alike, so it has macros alone.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -24,6 +24,19 @@ _WINDOW = 1 << 31
 _DIRECT = 1 << 30
 """Bytes of the window of DRAM as it is."""
 _MOST_STACK = 64 << 10
+
+
+class Part(tuple[int, int]):
+    """Columns and rows of the boards of a job that has some of a cluster's."""
+
+    numbers: tuple[int, ...]
+    """The cluster's number of each of them, by the job's."""
+
+    def __new__(cls, columns: int, rows: int, numbers: Sequence[int]) -> Part:
+        part = super().__new__(cls, (columns, rows))
+        part.numbers = tuple(numbers)
+        assert len(part.numbers) == columns * rows
+        return part
 
 
 @dataclass(frozen=True)
@@ -107,7 +120,10 @@ def _own(config: Config, boards: tuple[int, int]) -> Iterator[tuple[str, str]]:
         yield f"GS_MATCH_PACKET_{name.upper()}", _hex(value)
     yield "GS_MATCH_IN_TILES", str(int(config.match.in_tiles))
     yield "GS_MATCH_MOVER", str(int(config.match.mover))
-    yield "GS_MATCH_ENTRIES", str(config.match.list_entries)
+    yield "GS_MATCH_RECEIVES", str(config.match_receives)
+    yield "GS_MATCH_EAGER", str(config.match_eager)
+    yield "GS_MATCH_ANNOUNCED", str(config.match_announced)
+    yield "GS_MATCH_WINDOW", str(config.match_window)
     thread = shared.layouts["address_thread"]
     # In a program the fields follow each other without gaps (rtl/fabric/gs_address_pkg.sv).
     lsb = 0
@@ -144,6 +160,12 @@ def _own(config: Config, boards: tuple[int, int]) -> Iterator[tuple[str, str]]:
     yield "GS_MAX_THREADS", str(config.threads)
     yield "GS_BOARDS_WIDTH", str(boards[0])
     yield "GS_BOARDS_HEIGHT", str(boards[1])
+    if isinstance(boards, Part):
+        first = boards.numbers[0]
+        if boards.numbers == tuple(range(first, first + len(boards.numbers))):
+            yield "GS_BOARD_FIRST", str(first)
+        else:
+            yield "GS_BOARD_NUMBERS", f"{{{', '.join(map(str, boards.numbers))}}}"
     yield "GS_LOG_SLOT_BYTES", str(config.log2_slot_bytes)
     yield "GS_LOG_SLOTS_PER_THREAD", str(ceil_log2(config.mailbox.slots_per_thread))
     yield "GS_FLIT_BYTES", str(config.mailbox.flit_bytes)

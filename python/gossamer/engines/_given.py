@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import ctypes
+import re
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,8 @@ import numpy as np
 from gossamer import native, places
 from gossamer.apps import App, Numbers
 from gossamer.errors import HandlerDied, NoAnswer
-from gossamer.graph import CSR, Graph
-from gossamer.run_app import Result
+from gossamer.graph import CSR, Graph, _native
+from gossamer.results import Result
 
 _TYPES = {np.dtype(np.int32): 1, np.dtype(np.int64): 3, np.dtype(np.float32): 5, np.dtype(np.float64): 6}
 _SYMMETRIC = 1
@@ -164,10 +165,11 @@ class Given:
 
         def complete(_context: int, wanted: ctypes._Pointer[_Graph], want_in: int) -> None:
             try:
-                if want_in:
-                    wanted.contents.into = _csr(graph.into)
-                else:
-                    wanted.contents.out = _csr(graph.out)
+                with _native.stopping_at(self.stop):
+                    if want_in:
+                        wanted.contents.into = _csr(graph.into)
+                    else:
+                        wanted.contents.out = _csr(graph.out)
             except BaseException as error:
                 self.failure.append(error)
 
@@ -252,13 +254,16 @@ def judge(app: App, graph: Graph, handle: ctypes.c_void_p) -> None:
     raise NoAnswer(f"{app.name}: {_VERDICTS[verdict]}: {text}")
 
 
+def labelled(text: str, label: Callable[[int], str | int]) -> str:
+    """What the library says of vertices, which it knows by their indices, with their labels."""
+    return re.sub(r"the vertex of index (\d+)", lambda found: f"vertex {label(int(found[1]))}", text)
+
+
 def explained(died: HandlerDied, app: App, graph: Graph) -> HandlerDied:
     """The same with the vertex by its label, and with the line of the user's source where that is known."""
-    text = str(died)
-    if died.vertex is not None and died.vertex < graph.vertices:
-        text = text.replace(f"the vertex of index {died.vertex}", f"vertex {graph.label_of(died.vertex)}")
+    text = labelled(str(died), graph.label_of)
     place = places.line_of(died.places, app.path)
     return HandlerDied(f"{app.name}: {text}{f', at {place}' if place else ''}; there is no answer", died.vertex)
 
 
-__all__ = ["Given", "Going", "Statistics", "change", "collect", "columns", "explained", "judge", "totals"]
+__all__ = ["Given", "Going", "Statistics", "change", "collect", "columns", "explained", "judge", "labelled", "totals"]

@@ -51,12 +51,13 @@ def board(config: Config, *, waves: bool = False, flat: bool = False, fast: bool
     return _together(config, told, "board_tile", "board_rest", _BOARD, waves=waves, fast=fast)
 
 
-def cluster(config: Config, links: int, *, waves: bool = False, fast: bool = True) -> Path:
+def cluster(config: Config, links: int, *, jobs: int = 1, waves: bool = False, fast: bool = True) -> Path:
     """The executable that simulates clusters of a configuration: rtl/sim/board/cluster.h says how.
 
-    ``links`` are those of each board that are simulated. Raises InputError where it cannot be built.
+    ``links`` are those of each board that are simulated, and so many jobs may share the boards. Raises InputError where
+    it cannot be built.
     """
-    told, parameters = f"clusters of {config.name}", {"Links": links}
+    told, parameters = f"clusters of {config.name}", {"Links": links, "Jobs": jobs}
     return _together(
         config, told, "board_tile", "cluster_rest", _CLUSTER, waves=waves, fast=fast, parameters=parameters
     )

@@ -18,8 +18,8 @@ ANSWERS = 12
 """Packets to one board that are under way; it has room for 16 answers."""
 BOARD_UNIT = 31
 """The unit of a board's own counters."""
-TABLE_BITS = 10
-"""log2 of the entries of a switch's table."""
+TABLE = 1 << constants.value("switch_table_bits")
+"""Entries of a switch's table, of boards and of hosts."""
 _OP = constants.enumeration("control_op")
 
 
@@ -58,14 +58,14 @@ def host(number: int) -> int:
     return constants.layout("address_host").pack(kind=constants.enumeration("endpoint")["host"], host=number)
 
 
-def packet(board: int, op: str, *, job: int = 0, **fields: int) -> Flits:
-    """One flit to a board's control unit."""
+def packet(board: int, op: str, *, of_job: int = 0, **fields: int) -> Flits:
+    """One flit to a board's control unit; of a job where it is about the idle detection of that."""
     name = op if op.startswith("idle_") else f"control_{op}"
     packed = constants.layout(name).pack(op_code=_OP[op], **fields)
     flits = np.zeros((1, 6), np.uint32)
     flits[0, :4] = np.frombuffer(packed.to_bytes(16, "little"), np.uint32)
     flits[0, 4] = address(board)
-    flits[0, 5] = side("body", last=True, vnet="control", job=job)
+    flits[0, 5] = side("body", last=True, vnet="control", job=of_job)
     return flits
 
 
@@ -92,7 +92,7 @@ def table(board: int, first: int, entries: Sequence[int]) -> list[Flits]:
 
 def host_entry(number: int) -> int:
     """Index of a host's entry."""
-    return (1 << TABLE_BITS) - 1 - number
+    return TABLE - 1 - number
 
 
 def decode(flits: Flits, cycle: int) -> Answer | Event | None:

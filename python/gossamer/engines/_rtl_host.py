@@ -122,7 +122,7 @@ def run(
             "most_cycles": most_cycles,
             "watchdog": watchdog,
             "router": int(cluster),
-            "broadcast": machine._every_tile() if cluster else 0,
+            "broadcast": machine._every_tile()[0] if cluster else 0,
             "ways": ways,
             "forget": forget,
         }

@@ -12,6 +12,7 @@ import numpy as np
 from gossamer.config import constants
 from gossamer.engines import _rtl_network
 from gossamer.engines._rtl_machine import Machine, debug_packet
+from gossamer.engines._rtl_process import Kind
 from gossamer.engines._rtl_run import silent
 from gossamer.errors import InputError
 
@@ -22,6 +23,8 @@ _CHUNK = 1 << 20
 """Bytes that are loaded between two reports of progress."""
 _READ = 1 << 16
 """Bytes that are read with one request."""
+_PATIENCE = 16
+"""Reads of so many bytes, some 5,000 cycles each, in which threads have to park."""
 
 
 class Loaded(Machine):
@@ -62,8 +65,10 @@ class Loaded(Machine):
         if code:
             code += bytes(-len(code) % _rtl_network.PAYLOAD)
             groups = _rtl_network.ALL_GROUPS
-            packets = _rtl_network.writes(0, code, op="write_instr", group=groups, dest=self._every_tile())
-            self._accepted(packets, self.tiles)
+            dest, tiles = self._every_tile()
+            job = self._job_at(dest)
+            packets = _rtl_network.writes(0, code, op="write_instr", group=groups, dest=dest, job=job)
+            self._accepted(packets, tiles)
             more(words.nbytes)
         for address, data in segments:
             self._write(address, data, more)
@@ -81,10 +86,14 @@ class Loaded(Machine):
         self.load(
             image.instructions,
             [(part.address, part.data) for part in image.segments],
-            functions(image),
+            self._names_of(image),
             zeroes=[(part.address + len(part.data), part.size - len(part.data)) for part in image.segments],
             on_progress=on_progress,
         )
+
+    def _names_of(self, image: Image) -> list[tuple[int, int, str]]:
+        """What a trace calls parts of a program."""
+        return functions(image)
 
     def flush(self) -> None:
         """Writes back and drops what threads have in their caches. Raises InputError if one of them still runs."""
@@ -98,6 +107,27 @@ class Loaded(Machine):
                         f"thread {tile * threads + thread} still runs: what its cache holds is not in memory yet; read "
                         "memory, or load a program, when all threads have ended"
                     )
+
+    def halt(self) -> None:
+        """Has all threads stand still, but for those that wait for what does not come: ``flush`` may follow."""
+        self._each_thread("halt")
+        base = constants.value("dram_base")
+        parked = constants.enumeration("debug_report")["parked"]
+        # A thread tells when it is parked. Time passes while memory is read.
+        for _ in range(_PATIENCE):
+            read = _rtl_network.request("read", base, _READ, dest=self._loaders()[0])
+            self._simulator.request("N", struct.pack("<I", _READ // _rtl_network.PACKET) + read.tobytes())
+            told = self._simulator.until_done()
+            if not any(record.kind == Kind.REPLY and record.payload[0] == parked for record in told):
+                return
+
+    def resume(self) -> None:
+        """Lets threads go on that ``halt`` has parked."""
+        self._each_thread("resume")
+
+    def _each_thread(self, command: str) -> None:
+        """A command of the debug bus for every thread, without an answer."""
+        self.ask_each(b"".join(debug_packet(command, thread) for thread in range(self.config.threads_per_tile)), 0)
 
     def read(self, address: int, words: int) -> np.ndarray[tuple[int], np.dtype[np.uint32]]:
         """Words of memory, after what threads have in their caches was written back.
@@ -119,7 +149,8 @@ class Loaded(Machine):
         dest, line = self._memories()[memory], self.config.cache.line_bytes
         data += bytes(-len(data) % line)
         for at in range(0, len(data), _CHUNK):
-            self._accepted(_rtl_network.writes(address + at, data[at : at + _CHUNK], dest=dest))
+            part = data[at : at + _CHUNK]
+            self._accepted(_rtl_network.writes(address + at, part, dest=dest, job=self._job_at(dest)))
 
     def read_memory(self, memory: int, address: int, size: int) -> bytes:
         """Reads one DRAM or its SRAM; after ``flush`` what threads have written too. The address is that of a line."""
@@ -138,17 +169,23 @@ class Loaded(Machine):
         """Where to send what all memories get, and how many reply to it."""
         return [(dest, 1) for dest in self._loaders()]
 
-    def _every_tile(self) -> int:
-        """Where to send what all tiles get."""
-        return _rtl_network.EVERY_TILE
+    def _every_tile(self) -> tuple[int, int]:
+        """Where to send what all tiles get, and how many reply to it."""
+        return _rtl_network.EVERY_TILE, self.tiles
+
+    def _job_at(self, dest: int) -> int:
+        """The job of what is loaded there."""
+        return 0
 
     def _lines(self, address: int, size: int, dest: int | None = None) -> bytes:
         parts = []
         dest = self._loaders()[0] if dest is None else dest
+        job = self._job_at(dest)
         for at in range(0, size, _READ):
             length = min(_READ, size - at)
             packets = -(-length // _rtl_network.PACKET)
-            replies = self._accepted(_rtl_network.request("read", address + at, length, dest=dest), packets)
+            request = _rtl_network.request("read", address + at, length, dest=dest, job=job)
+            replies = self._accepted(request, packets)
             parts += [reply.data for reply in replies]
         return b"".join(parts)
 
@@ -164,7 +201,8 @@ class Loaded(Machine):
         for at in range(0, len(whole), _CHUNK):
             part = whole[at : at + _CHUNK]
             for dest, replies in self._every_memory():
-                self._accepted(_rtl_network.writes(begin + at, part, dest=dest), replies)
+                packets = _rtl_network.writes(begin + at, part, dest=dest, job=self._job_at(dest))
+                self._accepted(packets, replies)
             # Of the caller's own data, not of what stands beside.
             done(min(begin + at + len(part), address + len(data)) - max(begin + at, address))
 
@@ -178,7 +216,8 @@ class Loaded(Machine):
         for at in range(begin, end, _CHUNK):
             part = min(_CHUNK, end - at)
             for dest, replies in self._every_memory():
-                self._accepted(_rtl_network.request("fill", at, part, dest=dest), replies)
+                request = _rtl_network.request("fill", at, part, dest=dest, job=self._job_at(dest))
+                self._accepted(request, replies)
             done(part)
         self._write(end, bytes(address + size - end), done)
 

@@ -111,19 +111,22 @@ def header(op: str, address: int, length: int, *, reply: int = 0, tag: int = 0, 
     return np.array([_OP[op] | group << 4 | tag << 8, address, length, reply], np.uint32)
 
 
-def writes(address: int, data: bytes, *, op: str = "write", group: int = 0, dest: int = TILE) -> Flits:
+def writes(address: int, data: bytes, *, op: str = "write", group: int = 0, dest: int = TILE, job: int = 0) -> Flits:
     """Packets that write data; the last asks for a reply."""
     parts = []
     for at in range(0, len(data), PACKET):
         part = data[at : at + PACKET]
         reply = HOST if at + PACKET >= len(data) else 0
-        parts.append(packet(header(op, address + at, len(part), reply=reply, group=group), part, dest=dest))
+        head = header(op, address + at, len(part), reply=reply, group=group)
+        parts.append(packet(head, part, dest=dest, job=job))
     return np.concatenate(parts)
 
 
-def request(op: str, address: int, length: int, *, group: int = 0, dest: int = TILE, tag: int = 0) -> Flits:
+def request(
+    op: str, address: int, length: int, *, group: int = 0, dest: int = TILE, tag: int = 0, job: int = 0
+) -> Flits:
     """A packet without data that asks for a reply."""
-    return packet(header(op, address, length, reply=HOST, group=group, tag=tag), dest=dest)
+    return packet(header(op, address, length, reply=HOST, group=group, tag=tag), dest=dest, job=job)
 
 
 def is_header(flits: Flits) -> bool:

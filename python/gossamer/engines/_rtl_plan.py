@@ -38,6 +38,13 @@ class Tree:
     parent: dict[int, int]
     children: dict[int, list[int]]
 
+    def boards(self) -> list[int]:
+        """All boards, each behind its parent."""
+        found = [self.root]
+        for board in found:
+            found += self.children[board]
+        return found
+
 
 class Plan:
     """All that a simulator and a host must know of a cluster. InputError where it cannot be simulated."""
@@ -46,6 +53,12 @@ class Plan:
         self.cluster = cluster
         self.config = self._one_config()
         self.boards = len(cluster.boards)
+        self.hosts = [host.board for host in cluster.hosts] or [0]
+        if self.boards + len(self.hosts) > _rtl_control.TABLE:
+            raise InputError(
+                f"cluster {cluster.name}: {self.boards} boards and {len(self.hosts)} hosts are more than the "
+                f"{_rtl_control.TABLE} entries of a switch's table"
+            )
         self.topology = routes.Topology(cluster, {})
         if tables is None:
             tables = routes.generate(self.topology, vcs=2).tables
@@ -56,7 +69,6 @@ class Plan:
         gone = [board.name for board in cluster.boards if board.name in tables.down]
         if gone:
             raise InputError(f"cluster {cluster.name}: the tables avoid board {gone[0]}, and all boards are simulated")
-        self.hosts = [host.board for host in cluster.hosts] or [0]
         if len(set(self.hosts)) < len(self.hosts):
             raise InputError(f"cluster {cluster.name}: two hosts at one board; a simulated board has a port for one")
         used: list[set[int]] = [set() for _ in cluster.boards]

@@ -56,6 +56,8 @@ class Run:
     """Of a cluster: counters of this run (board_counter) of each board."""
     queues: Sequence[Held] = ()
     """Of a run that came to stand still: the queues that hold something."""
+    ends: Mapping[int, int] = field(default_factory=dict)
+    """Cycles from the start in which threads had ended or trapped, as far as they did."""
 
 
 @dataclass
@@ -77,6 +79,7 @@ class Listeners:
     seen: watching.Seen | None = None
     events: list[Event] = field(default_factory=list)
     queues: list[Held] = field(default_factory=list)
+    ends: dict[int, int] = field(default_factory=dict)
 
     def hear(self, record: Record) -> None:
         """Hands a record on to whom it is for."""
@@ -86,9 +89,11 @@ class Listeners:
             self.emit(record.thread, record.words()[0])
         elif record.kind == Kind.STOPPED:
             self.codes[record.thread] = record.words()[0]
+            self.ends[record.thread] = record.cycle
         elif record.kind == Kind.TRAP:
             cause, pc, value = record.words()
             self.traps.append(Trap(record.thread, record.cycle, cause, pc, value))
+            self.ends[record.thread] = record.cycle
             self.trap(self.traps[-1])
         elif record.kind == Kind.PACKET:
             self._packet(record)

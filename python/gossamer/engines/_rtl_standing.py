@@ -20,14 +20,15 @@ import numpy as np
 
 from gossamer import mapper, native
 from gossamer.apps import App
-from gossamer.engines import Change, Indices, Standing, Weights
+from gossamer.engines._base import Change, Indices, Standing, Weights
 from gossamer.engines._given import Given, Statistics, change, columns, explained, judge, totals
-from gossamer.engines.rtl_vertices import Opened
+from gossamer.engines._rtl_opened import Opened
+from gossamer.engines._rtl_verdict import Verdict
 from gossamer.errors import HandlerDied
 from gossamer.graph import Graph
 from gossamer.mapper import patches
 from gossamer.mapper.partition import mapped
-from gossamer.run_app import Result
+from gossamer.results import Result
 
 if TYPE_CHECKING:
     from gossamer.device import Image
@@ -113,7 +114,7 @@ class _Seen:
             at = np.repeat(one.begins[there] - offsets[:-1], sizes) + np.arange(int(offsets[-1]))
             values = None if one.values is None else one.values[at]
             relations.append(mapper.Relation(one.pin, offsets, number[one.targets[at].astype(np.int64)], values))
-        return mapper.Problem(self.states[there].copy(), self.params, self.unit, relations)
+        return mapper.Problem(self.states[there].copy(), self.params, self.unit, relations, names=there)
 
 
 class OnBoards(Standing):
@@ -142,7 +143,7 @@ class OnBoards(Standing):
         """See Standing.go."""
         begun = time.perf_counter()
         try:
-            stats = self._part()
+            stats = self._part(graph)
         except HandlerDied as died:  # a function of the descriptor, which runs here
             raise explained(died, self._app, graph) from None
         judge(self._app, graph, self._handle)
@@ -152,13 +153,13 @@ class OnBoards(Standing):
 
     # ---- A part ----
 
-    def _part(self) -> dict[str, Any]:
+    def _part(self, graph: Graph) -> dict[str, Any]:
         app, part = self._app, Part()
         native.check(app.library.gs_app_part(self._handle, ctypes.byref(part)))
         seen = _Seen(part, app.edge_bytes)
         try:
             written, anew = self._write(seen, bool(part.problem.listens))
-            stats, words = self._run(seen, part.problem)
+            stats, words = self._run(graph, seen, part.problem)
         except BaseException:
             self._end()
             raise
@@ -179,7 +180,8 @@ class OnBoards(Standing):
 
     def _write(self, seen: _Seen, listens: bool) -> tuple[int, bool]:
         """Brings the tables up to date. Gives the bytes that were written, and whether the tables were made anew."""
-        if not seen.whole and self._patches is not None:
+        # What vertices read of their own edges leads to lists at receivers, which move when they grow.
+        if not seen.whole and self._patches is not None and not self._app.reads_edges:
             try:
                 self._patch(self._patches, seen)
             except (patches.Full, mapper.TooWide):
@@ -276,7 +278,7 @@ class OnBoards(Standing):
             load[thread[vertex]] += 1
         return mapped(thread, self._machine)
 
-    def _run(self, seen: _Seen, opened: Opened) -> tuple[dict[str, Any], tuple[int, ...]]:
+    def _run(self, graph: Graph, seen: _Seen, opened: Opened) -> tuple[dict[str, Any], tuple[int, ...]]:
         hardware, made, tile = self._hardware, self._patches, self._tile
         assert made is not None and tile is not None and self._image is not None
 
@@ -284,17 +286,18 @@ class OnBoards(Standing):
             its = made.vertices[thread]
             return int(its[local]) if local < len(its) else -1
 
-        run, messages = hardware.go(tile, self._app, self._image, made.tables, vertex_at)
+        verdict = Verdict(hardware, self._app, graph, tile, self._image, made.tables, vertex_at)
+        run, messages = hardware.go(verdict)
         read = [tile.read_memory(*span) for span in made.spans()]
-        found = made.tables.results(read)
-        hardware.believe(self._app, found, tile, made.tables, vertex_at)
+        found = made.tables.outcome.results(read)
+        verdict.believe(found)
         for message in messages:
             native.check(self._app.library.gs_app_hear(self._handle, message.data[4 : 4 + opened.message_bytes]))
         made.ended(read)
         there, states = made.states(int(opened.state_bytes))
         seen.states[there] = states
         stats = hardware.statistics(seen.there, made.edges, made.layout, run, found)
-        return stats, made.tables.aggregates(read)
+        return stats, made.tables.outcome.aggregates(read)
 
 
 def _write_late(tile: Tile, made: mapper.Patches) -> int:

@@ -13,11 +13,11 @@ from typing import TypeVar
 
 from gossamer import native
 from gossamer.apps import App, Numbers
-from gossamer.engines import Change, Engine, Indices, Standing, Weights
-from gossamer.engines._given import Given, Going, change, collect, explained
-from gossamer.errors import HandlerDied, RunDied
+from gossamer.engines._base import Change, Engine, Indices, Standing, Weights
+from gossamer.engines._given import Given, Going, change, collect, explained, labelled
+from gossamer.errors import HandlerDied, InputError, RunDied
 from gossamer.graph import Graph
-from gossamer.run_app import Result
+from gossamer.results import Result
 
 _T = TypeVar("_T")
 
@@ -99,6 +99,8 @@ def _run_interruptibly(work: Callable[[], _T], how: Given | Going, app: App, gra
     _listen(kept, how.stop, how.progress, app.name)
     if failure and isinstance(failure[0], HandlerDied):
         raise explained(failure[0], app, graph) from None
+    if failure and isinstance(failure[0], InputError):
+        raise InputError(labelled(str(failure[0]), graph.label_of)) from None
     if failure:
         raise failure[0]
     return outcome[0]
@@ -114,7 +116,12 @@ def _listen(work: Callable[[], None], stop: ctypes.c_int, progress: ctypes.Array
         finally:
             done.set()
 
-    threading.Thread(target=all_of_it, daemon=True).start()
+    try:
+        threading.Thread(target=all_of_it, daemon=True).start()
+    except RuntimeError:
+        raise RunDied(
+            f"{what}: the system gives no thread to run on; end other programs, or raise the limit (ulimit -u)"
+        ) from None
     shown = False
     try:
         done.wait(1.0)

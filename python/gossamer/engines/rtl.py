@@ -94,7 +94,11 @@ class Tile(Loaded):
             self._simulator.request("I", struct.pack("<I", thread) + data)
         listeners = Listeners(on_line, on_emit, on_trap, on_progress, on_message, on_event, many=self.tiles > 1)
         begun = time.perf_counter()
-        self._simulator.request("R", struct.pack("<IIQQ", threads, 0, max_cycles or 0, watchdog))
+        started = self._started()
+        if started is not None:
+            threads = sum(started)
+        request = struct.pack("<IIQQ", threads, 0, max_cycles or 0, watchdog)
+        self._simulator.request("R", request + struct.pack(f"<{len(started or ())}I", *(started or ())))
         try:
             end = self._listen(listeners)
         except KeyboardInterrupt:
@@ -121,6 +125,7 @@ class Tile(Loaded):
             instructions=instructions,
             counters=_sum(tiles),
             codes=listeners.codes,
+            ends={thread: cycle - first for thread, cycle in listeners.ends.items()},
             traps=listeners.traps,
             still=found,
             messages=listeners.messages,
@@ -132,6 +137,10 @@ class Tile(Loaded):
             boards=network[1],
             queues=listeners.queues,
         )
+
+    def _started(self) -> list[int] | None:
+        """How many threads of each board a run starts, whatever it was asked for; None if it is asked."""
+        return None
 
     def _what(self) -> str:
         """What is simulated, as messages call it."""

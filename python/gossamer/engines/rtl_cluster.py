@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os
 import struct
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,17 +22,20 @@ import numpy as np
 from gossamer import mpi_ranks
 from gossamer.config import constants
 from gossamer.engines import _rtl_build, _rtl_control, _rtl_network
+from gossamer.engines._rtl_jobs import MOST, NO_JOB, Job, jobs
 from gossamer.engines._rtl_plan import Plan, cuts, tables
 from gossamer.engines._rtl_process import Kind, Simulator
+from gossamer.engines._rtl_run import silent
 from gossamer.engines.rtl import LEAST_WAIT, TRACE_BYTES, Board, NetworkCounters
 from gossamer.errors import InputError, RunDied
 
 if TYPE_CHECKING:
     from gossamer.config import Cluster as ClusterFile
     from gossamer.config import Config
+    from gossamer.device import Image
 
 _LINK_PATIENCE = 200_000
-"""Cycles in which a link must come up."""
+"""Cycles in which a link must come up, beside eight flights of what both ends say to each other."""
 _BURST = 8
 """Flits for which an input of a switch keeps an output."""
 _MOST_BOARDS = 4
@@ -45,7 +48,9 @@ class Cluster(Board):
     ``workers`` share the boards, or MPI ``ranks``, processes of maybe many machines: cycles and output are the same
     with any number of either; ranks write neither waves nor traces. ``frame_loss`` is the share of frames that wires
     lose, and damage; ``cut`` are cables that are cut, ``LINK@CYCLE`` of the first run or ``LINK`` for one that never
-    comes up. ``seed`` is for what is lost. InputError for what cannot be simulated.
+    comes up. ``seed`` is for what is lost. ``flight`` is that of all wires, in place of the configuration's. ``jobs``
+    share the boards: each gets its own program (``load_image``), and none is started on other boards. InputError for
+    what cannot be simulated.
     """
 
     def __init__(
@@ -65,6 +70,8 @@ class Cluster(Board):
         workers: int | None = None,
         ranks: int = 1,
         tile: int = 0,
+        flight: int | None = None,
+        jobs: Sequence[Job] = (),
     ) -> None:
         self.plan = cluster if isinstance(cluster, Plan) else Plan(cluster)
         if not 0.0 <= frame_loss < 1.0:
@@ -73,6 +80,12 @@ class Cluster(Board):
         self._loss, self._seed = round(frame_loss * (1 << 20)), seed
         config = self.plan.config
         self._board_tiles = config.tiles
+        self._flight = int(config.links.flight_cycles) if flight is None else flight
+        self.jobs = tuple(jobs) or (Job(self.plan.cluster.name, tuple(range(self.plan.boards))),)
+        """The jobs that share the boards; one that has them all if none were named."""
+        self._shared = bool(jobs)
+        self._job_of = {board: job for job, its in enumerate(self.jobs) for board in its.boards}
+        self._loading = 0
         if ranks > self.plan.boards:
             raise InputError(
                 f"--ranks {ranks}: cluster {self.plan.cluster.name} has {self.plan.boards} boards, and each rank "
@@ -103,11 +116,12 @@ class Cluster(Board):
         return self.plan.shape
 
     def _executable(self, config: Config, waves: bool) -> Path:
-        return _rtl_build.cluster(config, self.plan.links, waves=waves)
+        places = next(size for size in (1, 2, 4, 8, MOST) if size >= len(self.jobs))
+        return _rtl_build.cluster(config, self.plan.links, jobs=places, waves=waves)
 
     def _options(self) -> list[str]:
         options = ["--boards", str(self.plan.boards), "--loss", str(self._loss), "--damage", str(self._loss)]
-        options += ["--seed", str(self._seed)]
+        options += ["--seed", str(self._seed), "--flight", str(self._flight)]
         for board in self.plan.hosts:
             options += ["--host", str(board)]
         for wire in self.plan.wires(self._cuts):
@@ -186,23 +200,33 @@ class Cluster(Board):
         relay, idle = plan.relay_tree(plan.hosts[0]), plan.tree(plan.middle())
         tiles = (1 << self._board_tiles) - 1
         for board in range(plan.boards):
-            self.control(
-                [
-                    _rtl_control.packet(board, "job", tiles=tiles, host=_rtl_control.host(0), place=0, job=0),
-                    _rtl_control.packet(board, "relay", children=_rtl_control.children(relay.children[board])),
-                ]
-            )
-        for board in range(plan.boards):
+            places = [
+                _rtl_control.packet(
+                    board,
+                    "job",
+                    tiles=tiles if self._job_of.get(board) == job else 0,
+                    host=_rtl_control.host(0),
+                    place=job,
+                    job=job,
+                )
+                for job in range(len(self.jobs))
+            ]
+            children = _rtl_control.children(relay.children[board])
+            self.control([*places, _rtl_control.packet(board, "relay", children=children)])
+        # Parents are set before their children.
+        for board in idle.boards():
             self.control(
                 [
                     _rtl_control.packet(
                         board,
                         "idle_tree",
+                        of_job=job,
                         children=_rtl_control.children(idle.children[board]),
                         parent=idle.parent.get(board, 0),
                         root=int(board == idle.root),
                         enable=1,
                     )
+                    for job in range(len(self.jobs))
                 ]
             )
 
@@ -237,7 +261,7 @@ class Cluster(Board):
             if answer.value & 1:
                 return
             begun = answer.cycle if begun is None else begun
-            if answer.cycle - begun > _LINK_PATIENCE:
+            if answer.cycle - begun > _LINK_PATIENCE + 8 * self._flight:
                 raise InputError(
                     f"cluster {self.plan.cluster.name}: link {self.plan.cable_name(cable)} did not come up"
                 )
@@ -266,10 +290,31 @@ class Cluster(Board):
                 links.setdefault((board, unit), {})[name] = value
         return links, boards
 
+    # ---- Jobs ----
+
+    def load_image(self, image: Image, *, job: int = 0, on_progress: Callable[[int, int], object] = silent) -> None:
+        """Loads the program of a job, by the job's number."""
+        self._loading = job
+        super().load_image(image, on_progress=on_progress)
+
+    def _names_of(self, image: Image) -> list[tuple[int, int, str]]:
+        # A trace has one table of functions.
+        return [] if len(self.jobs) > 1 else super()._names_of(image)
+
+    def _started(self) -> list[int] | None:
+        each = self.config.threads
+        return [each * (board in self._job_of) for board in range(self.plan.boards)] if self._shared else None
+
+    def _job_at(self, dest: int) -> int:
+        kind, board = dest >> 29, dest >> 14 & 0xFFF
+        is_broadcast = kind == constants.enumeration("endpoint")["control"]
+        return self._loading if is_broadcast else self._job_of.get(board, NO_JOB)
+
     # ---- Memory ----
 
     def _loaders(self) -> list[int]:
-        return self._loaders_of(self.plan.hosts[0])
+        first = self.jobs[self._loading].boards[0]
+        return self._loaders_of(first if self._shared else self.plan.hosts[0])
 
     def _memories(self) -> list[int]:
         return [dest for board in range(self.plan.boards) for dest in self._loaders_of(board)]
@@ -280,10 +325,12 @@ class Cluster(Board):
         return [_rtl_network.tile(tile % width, tile // width, board) for tile in tiles]
 
     def _every_memory(self) -> list[tuple[int, int]]:
-        return [(self._every_tile(), self.plan.boards * self.config.memory.dram.count)]
+        boards = len(self.jobs[self._loading].boards)
+        return [(self._every_tile()[0], boards * self.config.memory.dram.count)]
 
-    def _every_tile(self) -> int:
-        return _rtl_control.address(self.plan.hosts[0])
+    def _every_tile(self) -> tuple[int, int]:
+        boards = len(self.jobs[self._loading].boards)
+        return _rtl_control.address(self.plan.hosts[0]), boards * self._board_tiles
 
     def read(self, address: int, words: int, *, board: int = 0) -> np.ndarray[tuple[int], np.dtype[np.uint32]]:
         """Words of a board's memory, as ``Tile.read`` gives them."""
@@ -331,6 +378,20 @@ class Cluster(Board):
             return f"board {board}: {event.what}: {doc}; link {link}"
         if event.what == "nobody":
             return f"board {board}: {event.what}: {doc}; address {event.value & 0xFFFF_FFFF:#010x}, {self._port(event)}"
+        if event.what == "record":
+            return f"board {board}: {event.what}: {doc}; {self._port(event)}"
+        if event.what == "job":
+            return f"board {board}: {event.what}: {doc}; job {event.value & 0x1F}"
+        if event.what == "control":
+            why = _refusal(event.value >> 32 & 0xF)
+            return f"board {board}: {event.what}: {doc}; {why}, {event.value & 0xFFFF_FFFF:#010x}"
+        if event.what == "tile_refused":
+            told = constants.layout("refused_by").unpack(event.value)
+            tile, count = f"{told['tile_x']},{told['tile_y']}", told["count"]
+            return (
+                f"board {board}: {event.what}: tile {tile} refused a message of job {told['job']}: "
+                f"{_refusal(told['why'])}; {count} refused on this board so far"
+            )
         return f"board {board}: {event.what}: {doc}"
 
     def switch_port(self, board: int, port: int) -> tuple[str, str]:
@@ -351,6 +412,13 @@ class Cluster(Board):
         return f"from link {names[event.unit - exits]}" if event.unit - exits in names else "from the host"
 
 
+def _refusal(number: int) -> str:
+    """Why something was refused, in words."""
+    refusals = constants.enumeration("refusal")
+    name = next((name for name, value in refusals.values.items() if value == number), "")
+    return refusals.docs[name] if name else f"refusal {number}"
+
+
 def _batches(packets: Sequence[_rtl_network.Flits]) -> Iterator[list[_rtl_network.Flits]]:
     """Packets in as many turns as it takes for each board to have room for its answers, in their order for each."""
     turns: list[list[_rtl_network.Flits]] = []
@@ -365,4 +433,4 @@ def _batches(packets: Sequence[_rtl_network.Flits]) -> Iterator[list[_rtl_networ
     yield from turns
 
 
-__all__ = ["Cluster", "Plan", "cuts", "tables"]
+__all__ = ["Cluster", "Job", "Plan", "cuts", "jobs", "tables"]

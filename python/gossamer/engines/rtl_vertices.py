@@ -14,7 +14,7 @@ import ctypes
 import dataclasses
 import hashlib
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from collections.abc import Mapping as Named
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -24,13 +24,16 @@ import numpy as np
 import gossamer_setup
 from gossamer import device, mapper, native
 from gossamer.apps import App, Numbers
-from gossamer.engines import Engine, Standing, _rtl_queues, rtl
+from gossamer.engines._base import Engine, Standing
 from gossamer.engines._given import Given, Statistics, columns, explained, judge, totals
+from gossamer.engines._rtl_opened import Opened, problem_of
+from gossamer.engines._rtl_standing import OnBoards
+from gossamer.engines._rtl_verdict import Verdict
 from gossamer.engines.rtl import WATCHDOG, Board
 from gossamer.engines.rtl_cluster import Cluster, Plan
-from gossamer.errors import HandlerDied, InputError, RunDied
+from gossamer.errors import HandlerDied, InputError
 from gossamer.graph import Graph
-from gossamer.run_app import Result
+from gossamer.results import Result
 
 if TYPE_CHECKING:
     from gossamer.config import Config
@@ -41,51 +44,12 @@ CONFIG = "quad"
 """The configuration, where none is named."""
 MULTICAST = ("local", "none", "full")
 """How a message reaches several threads: a tile's by a mask, each by itself, those of other boards by a key."""
-_RUNS, _DONE, _GIVEN_UP, _WRONG_PIN = range(4)
-_MOST_NAMED = 8
-"""Vertices that a message names one by one."""
 _SOURCE = """\
 // Generated: the program of a vertex for the threads of the hardware.
 #include "{header}"
 #include <gossamer/softswitch.h>
 GOSSAMER_SOFTSWITCH(GossamerVertex)
 """
-
-
-VertexAt = Callable[[int, int], int]
-"""The vertex at a place in a thread; -1 where there is none."""
-
-
-class Wiring(ctypes.Structure):
-    """gs_relation of the C interface."""
-
-    _fields_ = [
-        ("pin", ctypes.c_uint32),
-        ("offsets", ctypes.c_void_p),
-        ("ends", ctypes.c_void_p),
-        ("targets", ctypes.c_void_p),
-        ("values", ctypes.c_void_p),
-    ]
-
-
-class Opened(ctypes.Structure):
-    """gs_problem of the C interface."""
-
-    _fields_ = [
-        ("vertices", ctypes.c_uint64),
-        ("states", ctypes.c_void_p),
-        ("params", ctypes.c_void_p),
-        ("unit", ctypes.c_void_p),
-        ("relations", ctypes.POINTER(Wiring)),
-        ("state_bytes", ctypes.c_uint64),
-        ("params_bytes", ctypes.c_uint64),
-        ("edge_bytes", ctypes.c_uint64),
-        ("message_bytes", ctypes.c_uint64),
-        ("relation_count", ctypes.c_uint32),
-        ("listens", ctypes.c_uint32),
-        ("aggregates", ctypes.POINTER(ctypes.c_uint8)),
-        ("aggregate_count", ctypes.c_uint64),
-    ]
 
 
 @dataclass
@@ -138,8 +102,6 @@ class Hardware(Engine):
 
     def start(self, app: App, graph: Graph, parameters: Numbers, *, threads: int, seed: int) -> Standing:
         """See Engine.start."""
-        from gossamer.engines._rtl_standing import OnBoards
-
         self.check(app, threads)
         if app.writes_edges:
             raise InputError(
@@ -150,16 +112,6 @@ class Hardware(Engine):
 
     def check(self, app: App, threads: int) -> None:
         """Raises InputError for what the hardware does not do; installs what simulation needs."""
-        if app.reads_edges:
-            raise InputError(
-                f"{app.name}: its vertices read their own edges, which the hardware does not show them; "
-                "take --engine cpu or shuffle"
-            )
-        if app.sums_reals:
-            raise InputError(
-                f"{app.name}: its steps have a Sum of floating-point numbers, which barriers of the hardware do not "
-                "carry; take a FixedSum"
-            )
         if threads not in (0, self.machine.threads):
             raise InputError(f"--threads {threads}: vertices use all {self.machine.threads} threads of the machine")
         gossamer_setup.require("rtl")
@@ -183,7 +135,7 @@ class Hardware(Engine):
         if given.failure:
             raise given.failure[0]
         try:
-            stats, words = self._run(app, opened, seed, handle)
+            stats, words = self._run(app, graph, opened, seed, handle)
             numbers = stats.keys() - {"engine"}
             ended = Statistics(**{name: stats[name] for name, *_ in Statistics._fields_ if name in numbers})
             ended.aggregates = (ctypes.c_int64 * max(1, len(words)))(*words)
@@ -200,7 +152,7 @@ class Hardware(Engine):
         )
 
     def _run(
-        self, app: App, opened: Opened, seed: int, handle: ctypes.c_void_p
+        self, app: App, graph: Graph, opened: Opened, seed: int, handle: ctypes.c_void_p
     ) -> tuple[dict[str, Any], tuple[int, ...]]:
         """Statistics, and the words of the aggregates."""
         problem = problem_of(app, opened)
@@ -235,10 +187,11 @@ class Hardware(Engine):
             def vertex_at(thread: int, local: int) -> int:
                 return int(mapping.order[begins[thread] + local])
 
-            run, messages = self.go(tile, app, image, tables, vertex_at)
-            memories = [tile.read_memory(*span) for span in tables.spans()]
-            found = tables.results(memories)
-            self.believe(app, found, tile, tables, vertex_at)
+            verdict = Verdict(self, app, graph, tile, image, tables, vertex_at)
+            run, messages = self.go(verdict)
+            memories = [tile.read_memory(*span) for span in tables.outcome.spans()]
+            found = tables.outcome.results(memories)
+            verdict.believe(found)
         for message in messages:
             native.check(app.library.gs_app_hear(handle, message.data[4 : 4 + opened.message_bytes]))
         states = tables.states(memories)
@@ -251,7 +204,7 @@ class Hardware(Engine):
         }
         parts = mapper.cut(mapping, *problem.ends(), machine)
         stats |= {f"mapped_{name}": value for name, value in dataclasses.asdict(parts).items()}
-        return stats, tables.aggregates(memories)
+        return stats, tables.outcome.aggregates(memories)
 
     # ---- The machine ----
 
@@ -261,11 +214,10 @@ class Hardware(Engine):
         image = _program(app, self.machine.config, shape, pins, listens, sends, wide, changes)
         return image, mapper.Layout.read(_constant(image, "gossamer_polite_layout", mapper.Layout.SIZE))
 
-    def go(
-        self, tile: Tile, app: App, image: Image, tables: mapper.Tables, vertex_at: VertexAt
-    ) -> tuple[Run, list[Message]]:
+    def go(self, verdict: Verdict) -> tuple[Run, list[Message]]:
         """Lets all threads run to their end. Raises RunDied where they do not come to one."""
         messages: list[Message] = []
+        tile = verdict.tile
         try:
             run = self.done = tile.run(
                 self.machine.threads,
@@ -277,8 +229,8 @@ class Hardware(Engine):
         finally:
             self.notes = tile.notes
         if not run.traps and run.reason != "done":
-            self.notes = [*self.notes, *self._who_waits(run, image)]
-        self._judge(app, run, image, lambda thread: _points_to(tile, tables, vertex_at, thread))
+            self.notes = [*self.notes, *verdict.who_waits(run, self.simulated)]
+        verdict.ended(run)
         tile.flush()
         return run, messages
 
@@ -306,64 +258,6 @@ class Hardware(Engine):
             self.simulated.forget_records()
 
     # ---- How it went ----
-
-    def _who_waits(self, run: Run, image: Image) -> list[str]:
-        """Where the threads are that have not ended, and which queues hold messages, a line each."""
-        config = self.machine.config
-
-        def tiles(threads: Iterable[int]) -> str:
-            if self.simulated is not None:
-                return self.simulated.on_boards(threads)
-            return rtl.on_tiles(threads, config.threads_per_tile, config.mesh.width)
-
-        port = _rtl_queues.no_board if self.simulated is None else self.simulated.switch_port
-        return [*rtl.who_waits(run.still, image.where, tiles), *_rtl_queues.words(run.queues, config, tiles, port)]
-
-    def _judge(self, app: App, run: Run, image: Image, vertex_of: Callable[[int], str]) -> None:
-        """Raises RunDied unless all threads came to an end."""
-        if run.traps:
-            first = run.traps[0]
-            many = f" (and {len(run.traps) - 1} more)" if len(run.traps) > 1 else ""
-            # The handler; that the softswitch called it is no news.
-            what = first.words(lambda pc: str(image.where(pc)).partition(", inlined into")[0], image.instruction)
-            raise RunDied(
-                f"{app.name}: thread {first.thread}{vertex_of(first.thread)}: {what}{many}; there is no answer"
-            )
-        if run.reason != "done":
-            why = {
-                "max-cycles": f"did not end within {self.max_cycles or 0:,} cycles",
-                "deadlock": "all threads wait and nothing is on its way",
-                "stuck": "no thread has done anything for long",
-                "stopped": "was stopped",
-            }[run.reason]
-            raise RunDied(f"{app.name}: {why}; there is no answer")
-
-    def believe(
-        self,
-        app: App,
-        found: Named[str, np.ndarray[Any, Any]],
-        tile: Tile,
-        tables: mapper.Tables,
-        vertex_at: VertexAt,
-    ) -> None:
-        """Raises where threads say that their states are not an answer."""
-        wrong = np.flatnonzero(found["status"] == _WRONG_PIN)
-        if len(wrong):
-            thread = int(wrong[0])
-            vertex = vertex_at(thread, int(found["wrong"][thread]))
-            raise RunDied(
-                f"{app.name}: the vertex of index {vertex} sends on pin {found['wrong_pin'][thread]}, "
-                "which the graph does not have"
-            )
-        if (found["status"] == _GIVEN_UP).any():
-            flags = [tile.read_memory(*span) for span in tables.flag_spans()]
-            still = sorted(vertex_at(*place) for place in tables.sending(flags))
-            raise RunDied(
-                f"{app.name}: did not end within {self.max_steps:,} step{'s' if self.max_steps > 1 else ''}"
-                f"{_who_sends(still)}; there is no answer"
-            )
-        if (found["status"] != _DONE).any():
-            raise RunDied(f"{app.name}: {int((found['status'] != _DONE).sum())} threads did not come to an end")
 
     def statistics(
         self,
@@ -397,50 +291,6 @@ class Hardware(Engine):
             "simulation_seconds": run.seconds,
             "counters": dict(run.counters),
         }
-
-
-def _points_to(tile: Tile, tables: mapper.Tables, vertex_at: VertexAt, thread: int) -> str:
-    """The vertex that a thread trapped at, as words behind its number; nothing where no register tells."""
-    vertices = tables.pointed_to(thread, tile.registers(thread), vertex_at)
-    if not 1 <= len(vertices) <= 2:
-        return ""
-    return f", whose registers point to the vertex of index {' or '.join(map(str, vertices))}"
-
-
-def _who_sends(vertices: Sequence[int]) -> str:
-    """The vertices that would go on sending, as the middle of a sentence."""
-    if not vertices:
-        return ""
-    if len(vertices) == 1:
-        return f": the vertex of index {vertices[0]} still sends"
-    named = ", ".join(map(str, vertices[:_MOST_NAMED])) + (", ..." if len(vertices) > _MOST_NAMED else "")
-    return f": {len(vertices):,} vertices still send, those of index {named}"
-
-
-def problem_of(app: App, opened: Opened) -> mapper.Problem:
-    """The arrays that an application has opened; those of the states and edges are copies."""
-    count = int(opened.vertices)
-
-    def array(address: int | None, size: int) -> np.ndarray[Any, np.dtype[np.uint8]]:
-        if not address or not size:
-            return np.empty(0, np.uint8)
-        return np.ctypeslib.as_array((ctypes.c_uint8 * size).from_address(address))
-
-    relations = []
-    for index in range(opened.relation_count):
-        one = opened.relations[index]
-        # Rows stand one behind the other where the graph does not change.
-        offsets = array(one.offsets, 8 * (count + 1)).view(np.uint64).astype(np.int64)
-        edges = int(offsets[-1])
-        values = array(one.values, edges * opened.edge_bytes).reshape(edges, -1) if one.values and edges else None
-        targets = array(one.targets, 4 * edges).view(np.uint32).astype(np.int64)
-        relations.append(mapper.Relation(one.pin, offsets, targets, values))
-    return mapper.Problem(
-        states=array(opened.states, count * opened.state_bytes).reshape(count, -1).copy(),
-        params=array(opened.params, opened.params_bytes).tobytes(),
-        unit=array(opened.unit, app.edge_bytes).tobytes(),  # an empty type has no bytes that count
-        relations=relations,
-    )
 
 
 def _program(
@@ -481,4 +331,4 @@ def _constant(image: Image, symbol: str, size: int) -> bytes:
     raise InputError(f"{image.name}: has no {symbol}")
 
 
-__all__ = ["CONFIG", "MULTICAST", "Hardware", "Opened", "Wiring", "problem_of"]
+__all__ = ["CONFIG", "MULTICAST", "Hardware"]

@@ -26,6 +26,7 @@ Weights: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
 Labels: TypeAlias = "np.ndarray[Any, np.dtype[np.int64]] | Sequence[str]"
 
 MOST_VERTICES = 2**32 - 2
+_NO_VERTEX = 2**64 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +139,8 @@ class Graph:
         name: str = "",
     ) -> Graph:
         """A graph from rows of out-edges. Arrays of the right type are used in place, and rows that
-        are not ascending are sorted in a copy. Raises InputError if they are no rows of a graph."""
+        are not ascending are sorted in a copy. Raises InputError if they are no rows of a graph, or not
+        those of a ``symmetric`` one."""
         where = name or "graph"
         starts = _array(offsets, np.uint64)
         if starts.ndim != 1 or len(starts) < 2:
@@ -164,7 +166,14 @@ class Graph:
             if bool((labels[1:] <= labels[:-1]).any()):
                 raise InputError(f"{where}: number labels must ascend; give others as str")
         out = _ascending(CSR(starts, ends, costs))
-        return cls(out=out, into=into, symmetric=symmetric, labels=labels, base=base, name=name)
+        graph = cls(out=out, into=into, symmetric=symmetric, labels=labels, base=base, name=name)
+        if symmetric and (edge := _edge_without_reverse(out)) is not None:
+            at, other = map(graph.label_of, edge)
+            raise InputError(
+                f"{where}: is not symmetric: the edge from {at} to {other} has no reverse"
+                f"{'' if costs is None else ' of the same weight'}; leave symmetric out, or take symmetrised()"
+            )
+        return graph
 
     @classmethod
     def from_arrays(
@@ -396,7 +405,8 @@ class Graph:
         return self._with(folded, self.symmetric)
 
     def symmetrised(self) -> Graph:
-        """With every edge both ways (a self-loop once); edges already there both ways become parallel."""
+        """With every edge both ways (a self-loop once); edges already there both ways become parallel, which
+        ``notes`` tells."""
         if self.symmetric:
             return self
         rows = self._any
@@ -414,13 +424,23 @@ class Graph:
             0,
             *map(_native.pointer, (offsets, targets, weights)),
         )
-        return self._with(CSR(offsets, targets, weights), True)
+        graph = self._with(CSR(offsets, targets, weights), True)
+        graph.note_parallel()
+        return graph
+
+    def note_parallel(self) -> None:
+        """Of a graph that was made symmetric: adds to ``notes`` how many edges are there more than once."""
+        if parallel := self.census()["parallel"]:
+            again = f"{parallel:,} of {self.edges:,} edges, each taken both ways, are there more than once"
+            self.notes += (f"{self.name or 'the graph'}: {again}; dedupe keeps one of each",)
 
     def with_weights(self, weights: Any) -> Graph:
-        """The same edges with other weights: one for each element of ``out.targets``."""
+        """The same edges with other weights: one for each element of ``out.targets``. A symmetric graph stays
+        one if every edge weighs what its reverse does."""
         rows = self.out
-        graph = Graph.from_csr(rows.offsets, rows.targets, weights, symmetric=self.symmetric, base=self.base)
+        graph = Graph.from_csr(rows.offsets, rows.targets, weights, base=self.base)
         graph.labels, graph.name, graph.notes = self.labels, self.name, self.notes
+        graph.symmetric = self.symmetric and _edge_without_reverse(graph.out) is None
         return graph
 
     def _with(self, rows: CSR, symmetric: bool) -> Graph:
@@ -439,7 +459,8 @@ class Graph:
     def from_scipy(cls, matrix: Any, *, symmetric: bool = False, weighted: bool = True, name: str = "") -> Graph:
         """From a square SciPy sparse matrix or array: entry (i, j) is an edge from i to j.
 
-        Entries that are stored and zero are edges. Boolean matrices have no weights.
+        Entries that are stored and zero are edges. Boolean matrices have no weights. Raises InputError if a
+        matrix that is said to be ``symmetric`` is not.
         """
         if not hasattr(matrix, "tocsr") or not hasattr(matrix, "shape"):
             raise InputError(
@@ -555,6 +576,26 @@ def _ascending(rows: CSR) -> CSR:
         0,
     )
     return CSR(rows.offsets, targets, weights)
+
+
+def _edge_without_reverse(rows: CSR) -> tuple[int, int] | None:
+    """An edge whose reverse, of the same weight, is not there; None in a symmetric graph."""
+    vertex, other = ctypes.c_uint64(_NO_VERTEX), ctypes.c_uint64()
+    try:
+        _native.call(
+            "check_symmetric",
+            len(rows.offsets) - 1,
+            *map(_native.pointer, (rows.offsets, rows.targets, rows.weights)),
+            _native.weight_type(rows.weights),
+            0,
+            ctypes.byref(vertex),
+            ctypes.byref(other),
+        )
+    except InputError:
+        if vertex.value == _NO_VERTEX:
+            raise
+        return vertex.value, other.value
+    return None
 
 
 def transposed(rows: CSR, threads: int = 0) -> CSR:

@@ -26,12 +26,13 @@ offset bytes
 from __future__ import annotations
 
 import concurrent.futures
+import contextlib
 import mmap
 import os
 import struct
 import sys
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -233,10 +234,13 @@ def _damaged(area: mmap.mmap, table: bytes) -> list[int]:
     crc32 = zlib_module().crc32
     # The largest first: the others fit beside it.
     sections = sorted(_SECTION.iter_unpack(table), key=lambda section: -section[3])
-    if sum(section[3] for section in sections) < _PIECE:
-        return [section[0] for section in sections if not sound(section)]
-    with concurrent.futures.ThreadPoolExecutor() as pool:
-        return [section[0] for section, good in zip(sections, pool.map(sound, sections), strict=True) if not good]
+    verdicts: Iterator[bool] = map(sound, sections)
+    with contextlib.ExitStack() as stack:
+        if sum(section[3] for section in sections) >= _PIECE:
+            pool = stack.enter_context(concurrent.futures.ThreadPoolExecutor())
+            with contextlib.suppress(RuntimeError):  # no threads to be had: this one reads all
+                verdicts = pool.map(sound, sections)
+        return [section[0] for section, good in zip(sections, verdicts, strict=True) if not good]
 
 
 def _labels(block: bytes, starts: np.ndarray[Any, np.dtype[np.uint64]]) -> LabelTable | None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import ctypes
 import functools
+from collections.abc import Iterator
+from contextlib import contextmanager
 from ctypes import POINTER, c_char_p, c_double, c_int, c_int32, c_size_t, c_uint, c_uint32, c_uint64, c_void_p
 from typing import Any, Final
 
@@ -98,6 +100,7 @@ _SIGNATURES: Final[dict[str, list[Any]]] = {
     "parser_finish": [c_void_p, POINTER(Shape)],
     "parser_build": [c_void_p] * 7,
     "parser_close": [c_void_p],
+    "stop_at": [POINTER(c_int)],
     "transpose": [
         c_uint64,
         c_uint64,
@@ -145,7 +148,7 @@ def _library() -> ctypes.CDLL:
     for name, arguments in _SIGNATURES.items():
         function = getattr(library, f"gs_graph_{name}")
         function.argtypes = arguments
-        function.restype = None if name == "parser_close" else c_int
+        function.restype = None if name in ("parser_close", "stop_at") else c_int
     return library
 
 
@@ -159,6 +162,16 @@ def call(name: str, *arguments: object) -> None:
 def close(parser: c_void_p) -> None:
     """Frees a parser and stops its threads."""
     _library().gs_graph_parser_close(parser)
+
+
+@contextmanager
+def stopping_at(flag: c_int) -> Iterator[None]:
+    """Work on graphs that this thread asks for meanwhile ends with KeyboardInterrupt when the flag is not 0."""
+    _library().gs_graph_stop_at(ctypes.byref(flag))
+    try:
+        yield
+    finally:
+        _library().gs_graph_stop_at(None)
 
 
 def pointer(array: np.ndarray[Any, Any] | None) -> int | None:

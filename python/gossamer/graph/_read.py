@@ -55,8 +55,10 @@ def read_graph(
         fresh = True
     else:
         graph, fresh = _read(name, format, undirected, threads or 0)
+    notes = graph.notes
     if undirected and not graph.symmetric:
         graph, fresh = graph.symmetrised(), True
+        graph.notes = notes  # of parallel edges below, when some may have been folded
     if dedupe or drop_loops:
         if fresh and graph.has_out:
             rows = simplify_in_place(graph.out, parallel=dedupe, loops=drop_loops)
@@ -66,9 +68,8 @@ def read_graph(
             )  # fmt: skip
         else:
             graph = graph.simplified(parallel=dedupe, loops=drop_loops)
-    if undirected and not dedupe and (parallel := graph.census()["parallel"]):
-        again = f"{parallel:,} of {graph.edges:,} edges, each taken both ways, are there more than once"
-        graph.notes += (f"{graph.name or 'the graph'}: {again}; dedupe keeps one of each",)
+    if undirected and not dedupe:
+        graph.note_parallel()
     return graph
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from gossamer.mapper.layout import Layout, Problem, Relation
 from gossamer.mapper.machine import Machine
+from gossamer.mapper.outcome import Outcome
 from gossamer.mapper.partition import METHODS, Cut, Mapping, assign, cut
 from gossamer.mapper.patches import Full, Patches
 from gossamer.mapper.records import Network
@@ -23,6 +24,7 @@ __all__ = [
     "Machine",
     "Mapping",
     "Network",
+    "Outcome",
     "Patches",
     "Problem",
     "Relation",

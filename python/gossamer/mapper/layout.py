@@ -31,12 +31,21 @@ class Layout:
     list: int
     """Bytes before the first edge of a list."""
     header: int
-    SIZE = 32
+    label: int
+    """Of an edge's value; 0 where it has none."""
+    label_align: int
+    message: int
+    """Of a message without its key."""
+    own: int
+    """Words for what a vertex reads of its own edges: own_edges.py. 0 where it reads nothing."""
+    note: int
+    """Bytes of its note on each."""
+    SIZE = 52
 
     @classmethod
     def read(cls, data: bytes) -> Layout:
         """From the program's constant."""
-        return cls(*struct.unpack("<8I", data))
+        return cls(*struct.unpack("<13I", data))
 
     @property
     def unit(self) -> int:
@@ -62,6 +71,8 @@ class Problem:
     params: bytes
     unit: bytes
     relations: Sequence[Relation]
+    names: Numbers | None = None
+    """What vertices call each other, where it is not their number here."""
 
     @property
     def vertices(self) -> int:
@@ -93,4 +104,14 @@ def up(sizes: Numbers, unit: int) -> Numbers:
     return -(-sizes // unit) * unit
 
 
-__all__ = ["Bytes", "Layout", "Problem", "Relation", "up"]
+def words(values: Numbers) -> Bytes:
+    """A row of four bytes for each value."""
+    return values.astype("<u4").view(np.uint8).reshape(-1, 4)
+
+
+def put(data: Bytes, at: Numbers, rows: Bytes) -> None:
+    """Writes rows of bytes at places."""
+    data[at[:, None] + np.arange(rows.shape[1])] = rows
+
+
+__all__ = ["Bytes", "Layout", "Problem", "Relation", "put", "up", "words"]

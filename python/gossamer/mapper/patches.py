@@ -167,7 +167,7 @@ class Patches:
 
     def spans(self) -> Iterator[tuple[int, int, int]]:
         """What is read when a part has ended: memory, address, bytes."""
-        return self.tables.spans()
+        return self.tables.outcome.spans()
 
     def ended(self, read: Sequence[bytes]) -> None:
         """Takes in what threads have written, and that no vertex is marked any more."""

@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import os
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -70,14 +73,33 @@ def on_threads(
 def _metis(graph: Undirected, parts: int, seed: int) -> NDArray[np.int64]:
     import pymetis
 
-    _, found = pymetis.part_graph(
-        parts,
-        pymetis.CSRAdjacency(graph.offsets.astype(np.int64), graph.neighbours.astype(np.int64)),
-        vweights=graph.work.astype(np.int64),
-        eweights=graph.weights.astype(np.int64),
-        options=pymetis.Options(seed=seed),
-    )
+    with _silent():
+        _, found = pymetis.part_graph(
+            parts,
+            pymetis.CSRAdjacency(graph.offsets.astype(np.int64), graph.neighbours.astype(np.int64)),
+            vweights=graph.work.astype(np.int64),
+            eweights=graph.weights.astype(np.int64),
+            options=pymetis.Options(seed=seed),
+        )
     return np.asarray(found, np.int64)
+
+
+@contextlib.contextmanager
+def _silent() -> Iterator[None]:
+    """Keeps what METIS says of graphs with few vertices off standard output, where results go."""
+    flush = ctypes.CDLL(None).fflush
+    sys.stdout.flush()
+    flush(None)
+    kept = os.dup(1)
+    try:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, 1)
+        os.close(nowhere)
+        yield
+    finally:
+        flush(None)
+        os.dup2(kept, 1)
+        os.close(kept)
 
 
 _started: list[Any] = []

@@ -4,7 +4,7 @@
 A DRAM holds region after region, and in each the parts of its threads one after the other, each from a line of its
 own where threads write:
 
-    headers | parameters | states | flags | queues | outs | tables by key | lists | lists of edges by address
+    headers | parameters | states | flags | queues | outs | own edges | keys | lists | lists of edges by address
 
 Tables that are to change (``patches``) have room: each thread has places for more vertices, and all that holds edges is
 in one piece of its own, its arena, with what the DRAM has left.
@@ -17,26 +17,22 @@ back most often, and a DRAM is slow at lines here and there. Flags and queues ar
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from gossamer.mapper.layout import Bytes, Layout, Problem, Relation, up
+from gossamer.mapper.layout import Bytes, Layout, Problem, Relation, put, up, words
 from gossamer.mapper.machine import Machine, Numbers
+from gossamer.mapper.outcome import GIVEN, Outcome
+from gossamer.mapper.own_edges import OwnEdges
 from gossamer.mapper.partition import Mapping
 from gossamer.mapper.places import Places
 from gossamer.mapper.records import Network, Records, Remote
 from gossamer.mapper.sends import EdgeLists, Sends, to_threads, to_tiles
 
-_RESULTS = ("status", "steps", "sends", "delivered", "host_messages", "wrong_pin", "wrong")
-"""Words of a header that the thread writes, behind those that are written for it."""
-_GIVEN = 9
-"""How many those are."""
 _NO_END = 0xFFFF_FFFF
 """Steps that no run does."""
-_NO_PIN = 0
-"""In a vertex's flags: it does not want to send."""
 
 
 class TooWide(Exception):
@@ -122,7 +118,11 @@ class Tables:
         self.flags_at = places.region("flags", layout.flags * self.places, fast=True)
         self._queues = places.region("queues", layout.offset * (self.places + 1), fast=True)
         outs = self.places * self._pins
-        self.outs_at = places.region("outs", 4 * (outs + 1) if spare is None else 8 * outs)
+        ends_apart = spare is not None or layout.own > 0
+        """Each list's end stands beside its address."""
+        own_words = 4 * layout.own * self.places
+        self.outs_at = places.region("outs", 8 * outs + own_words if ends_apart else 4 * (outs + 1))
+        self._own = OwnEdges(problem, mapping, layout, places) if layout.own else None
         if spare is None:
             self._keys = places.region("keys", sends.keys_of)
             self._lists = places.region("lists", lists_of)
@@ -136,6 +136,11 @@ class Tables:
             self.arena_used = up(used, layout.unit)
             """Bytes of each."""
         places.check()
+        self.outcome = Outcome(
+            self._memory_of, self.headers, self.states_at, self.flags_at, self.places,
+            header_bytes=layout.header, state_bytes=layout.state, flag_bytes=layout.flags,
+        )  # fmt: skip
+        """What the threads will have written."""
         self.bytes = places.used()
         """Of each DRAM, without what is left for changes."""
         if spare is not None:
@@ -157,26 +162,32 @@ class Tables:
         start = key_at if multicast else edge_at
         at[away] = start[lists.to[away]] + sends.place[sends.list] + layout.list
         self._place_edges(lists, at)
-        _put(data, at - layout.list, self._offsets(layout.edge * lists.sizes))
+        put(data, at - layout.list, self._offsets(layout.edge * lists.sizes))
 
-        words = [sends.dest, sends.place if multicast else self.edges_at[lists.to[away]] + sends.place]
+        entry = [sends.dest, sends.place if multicast else self.edges_at[lists.to[away]] + sends.place]
         if multicast:
-            words += [sends.mask & np.uint64(0xFFFF_FFFF), sends.mask >> np.uint64(32)]
-        rows = np.concatenate([_words(word[masked]) for word in words], axis=1)
+            entry += [sends.mask & np.uint64(0xFFFF_FFFF), sends.mask >> np.uint64(32)]
+        rows = np.concatenate([words(word[masked]) for word in entry], axis=1)
         if self.records is not None:
             none = np.zeros_like(keyed)
-            by_key = np.concatenate([_words(word) for word in (none, none, self.records.key, none)], axis=1)
+            by_key = np.concatenate([words(word) for word in (none, none, self.records.key, none)], axis=1)
             rows = np.concatenate([by_key, rows])
         order = np.argsort(sent, kind="stable")
         slot = sent[order]
         within = np.arange(len(order)) - (np.cumsum(entries) - entries)[slot]
-        _put(data, list_at[slot] + entries_at[slot] + entry_bytes * within, rows[order])
+        put(data, list_at[slot] + entries_at[slot] + entry_bytes * within, rows[order])
 
         thread_of_slot = np.repeat(mapping.thread[mapping.order], self._pins)
         address = (self._lists - lists_before)[thread_of_slot] + list_at[:-1]
         self.list_address, self._list_ends = address.astype("<u4"), (self._lists + lists_of).astype("<u4")
         self.list_bytes = np.diff(list_at)
         """Of the list of each slot, which stands at its ``list_address``."""
+        if self._own is not None:
+            stands = np.empty(len(lists.sizes), np.int64)
+            stands[lists.own] = address[lists.slot[lists.own]]
+            tables_at = self._keys if multicast else self.edges_at
+            stands[away] = tables_at[lists.to[away]] + sends.place[sends.list]
+            self._own.fill(lists, stands, tables_at if multicast else np.zeros_like(tables_at), machine)
         held = np.zeros((problem.vertices, layout.state), np.uint8)
         held[:, : problem.states.shape[1]] = problem.states[mapping.order]
         self._held = held
@@ -196,7 +207,7 @@ class Tables:
         layout, problem = self.layout, self._problem
         within = np.arange(len(lists.target)) - np.repeat(lists.heads, lists.sizes)
         edge_at = np.repeat(at, lists.sizes) + layout.edge * within
-        _put(self._data, edge_at, self._offsets(layout.state * self._mapping.local[lists.target]))
+        put(self._data, edge_at, self._offsets(layout.state * self._mapping.local[lists.target]))
         size = min(layout.edge - layout.value, len(problem.unit))
         if size and len(lists.target):
             values = [
@@ -205,7 +216,7 @@ class Tables:
                 else np.broadcast_to(np.frombuffer(problem.unit, np.uint8)[:size], (len(one.targets), size))
                 for one in problem.relations
             ]
-            _put(self._data, edge_at + layout.value, np.concatenate(values)[lists.order])
+            put(self._data, edge_at + layout.value, np.concatenate(values)[lists.order])
 
     # ---- What is written ----
 
@@ -218,6 +229,10 @@ class Tables:
                 yield memory, self.params_at, self._problem.params
             yield memory, *_joined(self.states_at, threads, [self._states_of(t) for t in threads.tolist()])
             yield memory, *_joined(self.outs_at, threads, [self._outs_of(t) for t in threads.tolist()])
+            if self._own is not None:
+                at = np.cumsum(self._own.bytes) - self._own.bytes
+                parts = [self._own.data[at[t] : at[t] + self._own.bytes[t]].tobytes() for t in threads.tolist()]
+                yield memory, *_joined(self._own.at, threads, parts)
             if self._spare is not None:
                 for thread in threads[self.arena_used[threads] > 0].tolist():
                     yield memory, int(self.arenas[thread]), self._arena(thread)
@@ -252,7 +267,8 @@ class Tables:
         regions = (self.states_at, self.flags_at, self.outs_at, self._queues)
         places = (int(region[thread]) for region in regions)
         count, keys = int(self._mapping.counts[thread]), int(self._keys[thread])
-        head = struct.pack("<9I", count, self._problem.vertices, *places, self.params_at, most_steps or _NO_END, keys)
+        most = most_steps or _NO_END
+        head = struct.pack(f"<{GIVEN}I", count, self._problem.vertices, *places, self.params_at, most, keys)
         return head + bytes(self.layout.header - len(head))
 
     def _arena(self, thread: int) -> bytes:
@@ -269,78 +285,31 @@ class Tables:
 
     def _outs_of(self, thread: int) -> bytes:
         first, count = self._vertices_before[thread] * self._pins, self._mapping.counts[thread] * self._pins
-        if self._spare is not None:
+        if self._spare is not None or self._own is not None:
             begins = self.list_address[first : first + count]
             ends = begins + self.list_bytes[first : first + count].astype("<u4")
-            return np.stack([begins, ends], axis=1).tobytes()
+            found = np.stack([begins, ends], axis=1)
+            if self._own is None:
+                return found.tobytes()
+            begin, number = self._vertices_before[thread], self._mapping.counts[thread]
+            own = self._own.records[begin : begin + number]
+            return np.concatenate([found.reshape(number, 2 * self._pins), own], axis=1).tobytes()
         return np.append(self.list_address[first : first + count], self._list_ends[thread]).tobytes()
 
     # ---- What is read ----
 
-    def spans(self) -> Iterator[tuple[int, int, int]]:
-        """What results() and states() are made of: memory, address, bytes."""
-        last = [np.flatnonzero(self._memory_of == memory)[[0, -1]] for memory in range(self.machine.memories)]
-        states_of = self.layout.state * self.places
-        for starts, sizes in ((self.headers, np.full_like(states_of, self.layout.header)), (self.states_at, states_of)):
-            for memory, (one, other) in enumerate(last):
-                yield memory, int(starts[one]), int(starts[other] + sizes[other] - starts[one])
-
-    def results(self, read: Sequence[bytes]) -> dict[str, Numbers]:
-        """What the threads have written into their headers, by name, one for each thread; from what spans() names."""
-        found = {name: np.zeros(self.machine.threads, np.int64) for name in _RESULTS}
-        begins = [begin for _, begin, _ in self.spans()]
-        for thread, memory in enumerate(self._memory_of.tolist()):
-            at = int(self.headers[thread]) - begins[memory] + 4 * _GIVEN
-            for name, word in zip(_RESULTS, struct.unpack_from("<7I", read[memory], at), strict=True):
-                found[name][thread] = word
-        return found
-
-    def flag_spans(self) -> Iterator[tuple[int, int, int]]:
-        """What sending() is made of: memory, address, bytes."""
-        sizes = self.layout.flags * self.places
-        for memory in range(self.machine.memories):
-            one, other = np.flatnonzero(self._memory_of == memory)[[0, -1]]
-            yield memory, int(self.flags_at[one]), int(self.flags_at[other] + sizes[other] - self.flags_at[one])
-
-    def sending(self, read: Sequence[bytes]) -> list[tuple[int, int]]:
-        """The vertices that want to send, by thread and place in it; from what flag_spans() names."""
-        begins = [begin for _, begin, _ in self.flag_spans()]
-        found = []
-        for thread, memory in enumerate(self._memory_of.tolist()):
-            at = int(self.flags_at[thread]) - begins[memory]
-            pins = read[memory][at : at + self.layout.flags * int(self.places[thread]) : self.layout.flags]
-            found += [(thread, local) for local, pin in enumerate(pins) if pin != _NO_PIN]
-        return found
-
-    def pointed_to(self, thread: int, words: Sequence[int], vertex_at: Callable[[int, int], int]) -> list[int]:
-        """Which of a thread's vertices these words point to: to the state, or the flags, of each.
-
-        ``vertex_at`` is told thread and place, and gives -1 where there is no vertex.
-        """
-        count, found = int(self.places[thread]), []
-        for starts, size in ((self.states_at, self.layout.state), (self.flags_at, self.layout.flags)):
-            begin = int(starts[thread])
-            places = {(word - begin) // size for word in words if begin <= word < begin + size * count}
-            places = {place for place in places if vertex_at(thread, place) >= 0}
-            # The loop keeps where all of them begin.
-            if len(places) > 1 and begin in words:
-                places.discard(0)
-            found.append(places)
-        return sorted(vertex_at(thread, place) for place in found[0] & found[1] or found[0] or found[1])
-
-    def aggregates(self, read: Sequence[bytes]) -> tuple[int, ...]:
-        """The words that the last step's aggregates have come to, the same for all threads; from what spans() names."""
-        begin = 4 * (_GIVEN + len(_RESULTS))
-        words = read[0][begin : self.layout.header]
-        return struct.unpack(f"<{len(words) // 8}q", words)
+    def own_edges(self, thread: int, local: int) -> int:
+        """How many edges a vertex reads."""
+        assert self._own is not None
+        return int(self._own.records[self._vertices_before[thread] + local, 1])
 
     def states(self, read: Sequence[bytes]) -> Bytes:
-        """The final state of each vertex, a row of bytes each; from what spans() names."""
+        """The final state of each vertex, a row of bytes each; from what outcome.spans() names."""
         size, memories = self._problem.states.shape[1], self.machine.memories
         found = np.empty((self._problem.vertices, size), np.uint8)
         thread = self._mapping.thread
         local = self.states_at[thread] + self.layout.state * self._mapping.local
-        for (memory, begin, _), data in list(zip(self.spans(), read, strict=True))[memories:]:
+        for (memory, begin, _), data in list(zip(self.outcome.spans(), read, strict=True))[memories:]:
             here = np.flatnonzero(self._memory_of[thread] == memory)
             at = local[here] - begin
             found[here] = np.frombuffer(data, np.uint8)[at[:, None] + np.arange(size)]
@@ -365,16 +334,6 @@ def _by_key(sends: Sends, machine: Machine, network: Network) -> tuple[Numbers, 
         key=sends.place[by],
     )
     return np.flatnonzero(~many), Records(machine.config, network, remote)
-
-
-def _words(values: Numbers) -> Bytes:
-    """A row of four bytes for each value."""
-    return values.astype("<u4").view(np.uint8).reshape(-1, 4)
-
-
-def _put(data: Bytes, at: Numbers, rows: Bytes) -> None:
-    """Writes rows of bytes at places."""
-    data[at[:, None] + np.arange(rows.shape[1])] = rows
 
 
 def _joined(starts: Numbers, threads: Numbers, parts: Sequence[bytes]) -> tuple[int, bytes]:

@@ -55,7 +55,8 @@ class Given:
     def __init__(self, path: Path) -> None:
         reader = _Reader(path)
         head = reader.take(np.uint64, 10).tolist()
-        vertices, pins, self.state_bytes, edge_bytes, self.message_bytes, *boards = head[:7]
+        vertices, pins, self.state_bytes, self.edge_bytes, self.message_bytes, *boards = head[:7]
+        edge_bytes = self.edge_bytes
         params_bytes, name_bytes, mark_count = head[7:]
         self.boards: tuple[int, int] = (boards[0], boards[1])
         params = reader.take(np.uint8, params_bytes).tobytes()
@@ -78,7 +79,7 @@ class Given:
             offsets = np.append(offsets[self.there], offsets[-1])
             relations.append(mapper.Relation(pin, offsets, number[targets], values))
         states = np.zeros((len(self.there), self.state_bytes), np.uint8)
-        self.problem = mapper.Problem(states=states, params=params, unit=bytes(edge_bytes), relations=relations)
+        self.problem = mapper.Problem(states, params, bytes(edge_bytes), relations, names=self.there)
 
 
 def _mapping(given: Given, machine: mapper.Machine, shape: tuple[int, int]) -> mapper.Mapping:
@@ -119,11 +120,17 @@ def _tables(
 ) -> tuple[Any, mapper.Tables]:
     image = recipe.image(wide=wide)
     layout = mapper.Layout.read(_constant(image, _LAYOUT, mapper.Layout.SIZE))
-    if layout.state != max(2, given.state_bytes):
-        raise InputError(
-            f"{image.name}: the state of a device has {given.state_bytes} bytes on the host and {layout.state} on the "
-            "threads; take types that are as wide everywhere (uint32_t, not long, size_t or a pointer)"
-        )
+    widths = (
+        ("state of a device", given.state_bytes, layout.state, 2),
+        ("label of an edge", given.edge_bytes, layout.label, 0),
+        ("message", given.message_bytes, layout.message, 0),
+    )
+    for what, here, there, least in widths:
+        if there != max(least, here):
+            raise InputError(
+                f"{image.name}: the {what} has {here} bytes on the host and {there} on the threads; "
+                "take types that are as wide everywhere (uint32_t, not long, size_t or a pointer)"
+            )
     tables = mapper.Tables(
         given.problem,
         mapping,

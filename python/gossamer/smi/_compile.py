@@ -61,8 +61,10 @@ def shared_object(name: str, sources: Sequence[tuple[Path, Path]], defines: Sequ
             objects.append(
                 plan.compile(source.resolve(), _flags(*own, cpp=source.suffix in CPP_SUFFIXES), needs=[user.resolve()])
             )
-        # The library's name is its file's, wherever it is when it is linked.
-        words = ["-shared", "-Wl,-soname,program.so", "-Wl,-z,defs", f"-L{library}", "-lgossamer_smi", "-lm"]
+        # The library's name is its file's, wherever it is when it is linked. A user's function is called before one of
+        # the same name in the C library, such as `send`.
+        words = ["-shared", "-Wl,-soname,program.so", "-Wl,-Bsymbolic", "-Wl,-z,defs"]
+        words += [f"-L{library}", "-lgossamer_smi", "-lm"]
         plan.link("program.so", objects, words)
 
     def failed(said: str, log: Path) -> InputError:

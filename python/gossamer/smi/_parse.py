@@ -32,19 +32,6 @@ class Parsed:
             if cursor.kind.name == kind and file is not None and Path(file.name) == self.path:
                 yield cursor
 
-    def written(self, kind: str) -> Iterator[Any]:
-        """The same in the file and in all that it includes, but for our headers and the system's."""
-        users: dict[str, bool] = {}
-        for cursor in self.unit.cursor.walk_preorder():
-            file = cursor.location.file
-            if cursor.kind.name != kind or file is None or cursor.location.is_in_system_header:
-                continue
-            if file.name not in users:
-                real = Path(file.name).resolve()
-                users[file.name] = not any(real.is_relative_to(ours.resolve()) for ours in (INCLUDE, COMPAT))
-            if users[file.name]:
-                yield cursor
-
 
 def parse(path: Path, defines: Sequence[str] = (), more: str = "", text: str | None = None) -> Parsed:
     """Parses a source in C, C++ or OpenCL, with more text at its end, or with another text.

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gossamer import builds, native
+from gossamer import builds, files, native
 from gossamer.errors import InputError
 from gossamer.smi import _vectors
-from gossamer.smi._parse import Parsed, annotated, parse
+from gossamer.smi._parse import Parsed, annotated, constant, parse
 from gossamer.smi._parse import plain as plain_of
 
 _CHANNEL = re.compile(r"\bchannel\b([^;{}]*);")
@@ -43,6 +43,8 @@ class Kernel:
     arguments: tuple[tuple[str, str], ...]
     """Type and name of each."""
     autorun: bool
+    endless: bool
+    """It has a loop that nothing leaves, as ``while (1)``."""
     line: int
 
 
@@ -96,7 +98,8 @@ def read(path: Path, defines: Sequence[str] = ()) -> Source:
         out.append(data[at:start].decode(errors="replace") + " ".join(made) + "\n" * found[0].count("\n"))
         at = end
     out.append(data[at:].decode(errors="replace"))
-    kernels = tuple(_kernel(one, plain, data) for one in parsed.own("FUNCTION_DECL") if annotated(one, "kernel"))
+    functions = [one for one in parsed.own("FUNCTION_DECL") if one.is_definition()]
+    kernels = tuple(_kernel(one, plain, data, functions) for one in functions if annotated(one, "kernel"))
     return Source(parsed, tuple(channels), kernels, "".join(out))
 
 
@@ -108,7 +111,7 @@ def _channel(cursor: Any, depth: str, value: int) -> Channel:
     return Channel(cursor.spelling, kind.spelling, tuple(sizes), depth, value, cursor.location.line)
 
 
-def _kernel(cursor: Any, plain: str, data: bytes) -> Kernel:
+def _kernel(cursor: Any, plain: str, data: bytes, functions: Sequence[Any]) -> Kernel:
     arguments = tuple((one.type.spelling, one.spelling) for one in cursor.get_arguments())
     # The parser counts bytes of the source; `plain` has a space for each of its characters in comments.
     head = plain[: len(data[: cursor.location.offset].decode(errors="replace"))]
@@ -116,8 +119,58 @@ def _kernel(cursor: Any, plain: str, data: bytes) -> Kernel:
         cursor.spelling,
         arguments,
         _AUTORUN.search(head[max(head.rfind(";"), head.rfind("}")) + 1 :]) is not None,
+        _endless(cursor, functions, set()),
         cursor.location.line,
     )
+
+
+def _endless(function: Any, functions: Sequence[Any], seen: set[str]) -> bool:
+    """Whether a function, or one of the file that it calls, has a loop that nothing leaves."""
+    seen.add(function.spelling)
+    called = {one.spelling for one in function.walk_preorder() if one.kind.name == "CALL_EXPR"} - seen
+    return any(map(_never_left, function.walk_preorder())) or any(
+        _endless(one, functions, seen) for one in functions if one.spelling in called
+    )
+
+
+def _never_left(statement: Any) -> bool:
+    """A loop without a condition, or with one that is always true, and nothing in it that leads out."""
+    kind, parts = statement.kind.name, list(statement.get_children())
+    if kind == "FOR_STMT":
+        # Which parts there are, only their tokens say.
+        if not _forever([one.spelling for one in statement.get_tokens()]):
+            return False
+    elif kind == "WHILE_STMT":
+        if not constant(parts[0]):
+            return False
+    elif kind == "DO_STMT":
+        if not constant(parts[-1]):
+            return False
+    else:
+        return False
+    return not any(_leaves(one, True) for one in parts)
+
+
+def _forever(words: list[str]) -> bool:
+    """Tokens of a ``for`` whose condition is empty, or a number that is not 0."""
+    depth, at = 0, [0]
+    for place, word in enumerate(words):
+        depth += (word in "([{") - (word in ")]}")
+        if word == ";" and depth == 1:
+            at.append(place)
+        if len(at) == 3:
+            break
+    condition = "".join(words[at[1] + 1 : at[2]]) if len(at) == 3 else "0"
+    return condition in ("", "true") or (condition.isdecimal() and int(condition) != 0)
+
+
+def _leaves(statement: Any, own: bool) -> bool:
+    """Whether a statement of a loop's body leads out of it; a ``break`` does if it is the loop's own."""
+    kind = statement.kind.name
+    if kind in ("RETURN_STMT", "GOTO_STMT", "INDIRECT_GOTO_STMT") or (kind == "BREAK_STMT" and own):
+        return True
+    inner = kind in ("WHILE_STMT", "DO_STMT", "FOR_STMT", "SWITCH_STMT")
+    return any(_leaves(one, own and not inner) for one in statement.get_children())
 
 
 def to_c(path: Path, defines: Sequence[str], *, host: bool) -> Path:
@@ -132,9 +185,7 @@ def to_c(path: Path, defines: Sequence[str], *, host: bool) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     made = folder / f"{path.stem}-{builds.tag(str(path.resolve()), text)}.c"
     if not made.exists():
-        partial = made.with_suffix(".part")
-        partial.write_text(text)
-        partial.replace(made)
+        files.write_whole(made, text.encode())
     return made
 
 
@@ -147,11 +198,14 @@ def _main(kernels: Sequence[Kernel]) -> str:
     lines.append("  gs_smi_words = gs_smi_given;")
     lines.append(f"  SMI_Kernel gs_smi_started[{len(kernels)}];")
     for number, one in enumerate(kernels):
-        start = "gs_smi_start_daemon" if one.autorun else "SMI_Start_kernel"
+        start = "gs_smi_start_daemon" if one.autorun or one.endless else "SMI_Start_kernel"
         lines.append(f'  gs_smi_started[{number}] = {start}("{one.name}", gs_smi_start_{one.name}, 0);')
     for number, one in enumerate(kernels):
-        if not one.autorun:
+        if not (one.autorun or one.endless):
             lines.append(f"  SMI_Wait_kernel(gs_smi_started[{number}]);")
+    # Endless kernels have done their work when nothing moves any more.
+    if any(one.endless and not one.autorun for one in kernels):
+        lines.append("  gs_smi_settle();")
     lines += ["  gs_smi_write();", "  return 0;", "}"]
     return "\n".join(lines) + "\n"
 

@@ -9,14 +9,14 @@ ports.as_json(found)            # the format of docs/streams-reference.md
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from gossamer import diagnostics
 from gossamer.errors import InputError
-from gossamer.smi import _programs
+from gossamer.smi import _calls, _programs
 from gossamer.smi._parse import constant, parse
 
 TYPES = {1: "int", 2: "float", 3: "double", 4: "char", 5: "short", 6: "long", 7: "half"}
@@ -116,26 +116,96 @@ def _program(name: str, files: Sequence[Path], defines: Sequence[str]) -> Ports:
                 for one in source.channels
             ]
             kernels += [
-                {"name": one.name, "arguments": [list(pair) for pair in one.arguments], "autorun": one.autorun}
+                {
+                    "name": one.name,
+                    "arguments": [list(pair) for pair in one.arguments],
+                    "autorun": one.autorun,
+                    "endless": one.endless,
+                }
                 for one in source.kernels
             ]
-        for call in parsed.written("CALL_EXPR"):
-            made = _port(call)
-            if made is not None:
-                _add(ports, made, name)
+        for made in _openings(_calls.read(parsed)):
+            _add(ports, made, name)
     return Ports(name, tuple(ports[key] for key in sorted(ports)), tuple(channels), tuple(kernels))
 
 
-def _port(call: Any) -> Port | None:
+def _openings(calls: _calls.Calls) -> Iterator[Port]:
+    """Ports that calls open. In a template, of its instantiations; where none is seen, of the template itself, if all
+    that matters is constant there."""
+    lines = set()
+    callees = set()
+    for one in calls.found:
+        if one.cursor.kind.name == "CALL_EXPR":
+            callees |= {ref.location.offset for ref in _named(one.cursor)}
+            made = _port(one.cursor, _where(one.at))
+            if made is not None:
+                lines.add((one.at.file.name, one.at.line))
+                yield made
+    for one in calls.found:
+        name = one.cursor.spelling
+        opens = one.cursor.kind.name == "DECL_REF_EXPR" and (name == "SMI_Barrier" or _OPEN.match(name))
+        if opens and one.cursor.location.offset not in callees:
+            raise InputError(
+                f"{_where(one.at)}: {name} is not called here; hardware is made for its arguments, so call it"
+            )
+    for template in calls.templates:
+        for opening in template.walk_preorder():
+            if _opens(opening) and (opening.location.file.name, opening.location.line) not in lines:
+                made = _port(opening, _where(opening.location)) if opening.kind.name == "CALL_EXPR" else None
+                if made is None:
+                    raise InputError(
+                        f"{_where(opening.location)}: opens a port in a template, and nothing that is seen here uses "
+                        "it; hardware is made for ports, so use it by its name, or leave it out"
+                    )
+                yield made
+
+
+def _where(location: Any) -> str:
+    return f"{diagnostics.relative(Path(location.file.name))}:{location.line}"
+
+
+def _named(call: Any) -> Iterator[Any]:
+    """The name of the function in a call."""
+    callee = next(call.get_children(), None)
+    while callee is not None and callee.kind.name in ("UNEXPOSED_EXPR", "PAREN_EXPR"):
+        callee = next(callee.get_children(), None)
+    if callee is not None and callee.kind.name == "DECL_REF_EXPR":
+        yield callee
+
+
+def _opens(cursor: Any) -> bool:
+    """Whether something in the text of a template opens a port."""
+    kind = cursor.kind.name
+    if kind == "CALL_EXPR":
+        return cursor.spelling == "SMI_Barrier" or _OPEN.match(cursor.spelling) is not None or _is_channel(cursor)
+    if kind not in ("VAR_DECL", "CXX_UNRESOLVED_CONSTRUCT_EXPR", "CXX_FUNCTIONAL_CAST_EXPR"):
+        return False
+    if cursor.type.kind.name in ("LVALUEREFERENCE", "RVALUEREFERENCE", "POINTER"):
+        return False
+    # Where the type is no dependent one, its constructor is a call of its own.
+    constructed = any(one.kind.name == "CALL_EXPR" and _is_channel(one) for one in cursor.walk_preorder())
+    of_ours = [one for one in cursor.get_children() if one.kind.name == "TEMPLATE_REF" and one.spelling in _CPP]
+    return bool(of_ours) and not constructed
+
+
+def _is_channel(call: Any) -> bool:
+    """A call that constructs a channel of smi.hpp, and does not copy one."""
+    return (
+        call.spelling in _CPP
+        and call.type.get_canonical().spelling.startswith(f"smi::{call.spelling}<")
+        and sum(1 for _ in call.get_arguments()) > 2
+    )
+
+
+def _port(call: Any, where: str) -> Port | None:
     """What a call says about a port; None for a call of something else."""
-    where = f"{diagnostics.relative(Path(call.location.file.name))}:{call.location.line}"
     arguments = list(call.get_arguments())
     if call.spelling == "SMI_Barrier":
         return Port(_number(arguments[0], "the port", where, range(PORTS)), "barrier", None, None, None, where)
-    if call.spelling in _CPP and call.type.spelling.startswith(f"smi::{call.spelling}<"):
+    if _is_channel(call):
         kind = _CPP_TYPES.get(call.type.get_canonical().get_template_argument_type(0).spelling)
         if kind is None:
-            return None  # inside of a template, or of our header
+            return None  # in the text of a template
         degree = _number(arguments[4], "the degree", where, range(-1, 1 << 31)) if _given(arguments, 4) else -1
         number = _number(arguments[2], "the port", where, range(PORTS))
         return Port(number, _CPP[call.spelling], kind, None, degree if degree >= 0 else None, where)

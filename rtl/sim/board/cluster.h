@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A simulated cluster: boards, and the wires between them.
 ///
-/// A word that leaves a board's transceiver comes out at the other end `links.flight_cycles` later. So boards need not
-/// meet before that: a worker simulates each of its boards for a whole flight, then they meet. A wire is a ring of
+/// A word that leaves a board's transceiver comes out at the other end a flight later. So boards need not meet before
+/// that: a worker simulates each of its boards for a whole flight, then they meet. A wire is a ring of
 /// words by cycle, in which one board writes what comes out a flight later and the other reads what was written before
 /// they met. What happens does not depend on the order of the boards, nor on who simulates them.
 ///
@@ -14,6 +14,7 @@
 ///   --host BOARD                    a host at that board's switch, the first of them number 0
 ///   --wire FROM,LINK,TO,LINK,CUT    one direction of a cable. It is cut from so many cycles behind the begin of the
 ///                                   first run on, from the beginning with -2, never with -1
+///   --flight CYCLES                 of all wires; `links.flight_cycles` if it is not given
 ///   --loss FRAMES, --damage FRAMES  of 2^20, on all wires
 ///   --seed NUMBER                   of these
 #pragma once
@@ -26,6 +27,7 @@
 
 #include "Vgs_cluster_rest.h"
 #include "models.h"
+#include "movement.h"
 #include "queue_probe.h"
 #include "ranks.h"
 #include "watch.h"
@@ -38,21 +40,23 @@ namespace gossamer::sim {
 /// One direction of a cable.
 class Wire {
  public:
-  static constexpr uint64_t kFlight = config::links::flight_cycles;
   struct Word {
     uint64_t data = 0;
     uint8_t keep = 0, last = 0, error = 0, valid = 0;
   };
 
+  explicit Wire(uint64_t flight) : flight_(flight), ring_(std::bit_ceil(2 * flight)), mask_(ring_.size() - 1) {}
+
   /// What comes out in a cycle.
-  const Word& out(uint64_t cycle) const { return ring_[cycle % kDepth]; }
+  const Word& out(uint64_t cycle) const { return ring_[cycle & mask_]; }
   /// What goes in between the edges at the begin and at the end of a cycle.
-  Word& in(uint64_t cycle) { return ring_[(cycle + kFlight) % kDepth]; }
+  Word& in(uint64_t cycle) { return ring_[(cycle + flight_) & mask_]; }
 
  private:
+  const uint64_t flight_;
   /// Words are written for the cycles of the next meeting, while those of this one are read.
-  static constexpr uint64_t kDepth = std::bit_ceil(2 * kFlight);
-  std::vector<Word> ring_ = std::vector<Word>(kDepth);
+  std::vector<Word> ring_;
+  const uint64_t mask_;
 };
 
 /// One board of a cluster.
@@ -94,16 +98,30 @@ class ClusterBoard {
     rest.seed_i[link] = seed;
   }
 
+  /// Finds the links' counters; call it after the models' first evaluation. False if there are none.
+  bool find_links() {
+    const auto scopes = Probe::scopes(models_.rest_context(), "sim_links");
+    return scopes.size() == 1 && Probe::at(*scopes[0], "sim_links", counters_);
+  }
+
   /// Counters of the links that have a cable.
   void links(unsigned board, std::vector<LinkSums>& all) {
-    const EData(*counters)[kCounters] = nullptr;
-    const auto scopes = Probe::scopes(models_.rest_context(), "sim_links");
-    if (scopes.size() != 1 || !Probe::at(*scopes[0], "sim_links", counters)) give_up("the links have no counters");
     for (unsigned l = 0; l < kLinks; ++l) {
       if (!ports_[l].out) continue;
-      // As gs_link_pkg's counters_t has them, the last field in the first word.
-      const EData* its = counters[l];
-      all.push_back({board, l, models_.rest().up_o[l] != 0, its[10], its[9], its[8], its[6], its[4], its[2]});
+      const EData* its = counters_[l];
+      all.push_back({board, l, models_.rest().up_o[l] != 0, its[kTxBytes], its[kTxPackets], its[kResends],
+                     its[kRxBytes], its[kDamaged], its[kStalls]});
+    }
+  }
+
+  /// Adds what these links have done so far.
+  void add(Traffic& traffic) {
+    for (unsigned l = 0; l < kLinks; ++l) {
+      if (!ports_[l].out) continue;
+      const EData* its = counters_[l];
+      traffic.moves += its[kTxPackets] + its[kRxPackets];
+      // What a link had sent before it fell silent may be lost; and those packets go nowhere.
+      if (models_.rest().up_o[l]) traffic.flying += its[kTxPackets] - its[kLost] - its[kRxPackets];
     }
   }
 
@@ -207,9 +225,14 @@ class ClusterBoard {
     return lane;
   }
 
-  static constexpr unsigned kCounters = 12;
+  /// As gs_link_pkg's counters_t has them, the last field in the first word.
+  enum Counter : unsigned {
+    kLost = 1, kStalls = 2, kDamaged = 4, kRxPackets = 5, kRxBytes = 6, kResends = 8, kTxPackets = 9, kTxBytes = 10,
+    kCounters = 12
+  };
 
   Models models_;
+  const EData (*counters_)[kCounters] = nullptr;
   Port ports_[kLinks];
   HostPort* host_ = nullptr;
   unsigned lane_ = kNetworks;  ///< network of the flit that enters in this cycle
@@ -221,8 +244,7 @@ class ClusterBoard {
 class Cluster {
  public:
   static constexpr unsigned kBoardTiles = ClusterBoard::kTiles;
-  static constexpr uint64_t kStride = Wire::kFlight;
-  static constexpr uint64_t kQuiet = 8192, kLook = 1024, kDrain = 4096;
+  static constexpr uint64_t kLook = 1024;
 
   Cluster(int argc, char** argv, const Ranks& ranks) : ranks_(ranks) {
     // Each model keeps what it is given: not the options of the whole cluster.
@@ -234,6 +256,7 @@ class Cluster {
       if (option == "--loss") loss = number;
       if (option == "--damage") damage = number;
       if (option == "--seed") seed = number;
+      if (option == "--flight") flight_ = number;
       if (option != "--boards") return;
       boards_.resize(number);
       first_ = static_cast<unsigned>(uint64_t{number} * ranks.number() / ranks.count());
@@ -256,8 +279,21 @@ class Cluster {
       host_at_[at] = hosts_.back().get();
       boards_[at]->host(host_at_[at]);
     });
-    if (boards_.empty() || hosts_.empty()) give_up("a cluster has boards and a host");
+    if (boards_.empty() || hosts_.empty() || !flight_) give_up("a cluster has boards, a host and a flight");
     if (first_ == last_) give_up("there are more ranks than boards");
+  }
+
+  uint64_t stride() const { return flight_; }
+  // What is under way and no packet is an answer or credits: one flight. If they are lost, those who wait have asked
+  // again all the time, and it is one more each way.
+  uint64_t quiet() const { return 8192 + 4 * flight_; }
+  uint64_t drain() const { return 4096 + 4 * flight_; }
+  /// Up and down a tree of all boards, twice.
+  uint64_t slack() const { return 4 * flight_ * boards_.size(); }
+  Traffic traffic() {
+    Traffic traffic;
+    for (unsigned b = first_; b < last_; ++b) boards_[b]->add(traffic);
+    return traffic;
   }
 
   unsigned tiles() const { return static_cast<unsigned>(boards_.size()) * kBoardTiles; }
@@ -273,7 +309,7 @@ class Cluster {
   }
   bool find(Probe* probes) {
     for (unsigned b = first_; b < last_; ++b) {
-      if (!boards_[b]->models().find(probes + b * kBoardTiles)) return false;
+      if (!boards_[b]->models().find(probes + b * kBoardTiles) || !boards_[b]->find_links()) return false;
     }
     return true;
   }
@@ -353,7 +389,7 @@ class Cluster {
     unsigned count = 0;
     // Ranks meet once a flight at the latest.
     for (uint64_t until; cycle < end; cycle = until) {
-      until = ranks_.many() ? std::min(end, (cycle / kStride + 1) * kStride) : end;
+      until = ranks_.many() ? std::min(end, (cycle / flight_ + 1) * flight_) : end;
       for (unsigned b = first_ + worker; b < last_; b += workers) {
         some[count++] = b;
         if (count < kTogether && b + workers < last_) continue;
@@ -412,7 +448,7 @@ class Cluster {
         its >= ClusterBoard::kLinks) {
       give_up("a wire is FROM,LINK,TO,LINK,CUT");
     }
-    wires_.push_back(std::make_unique<Wire>());
+    wires_.push_back(std::make_unique<Wire>(flight_));
     Wire* wire = wires_.back().get();
     if (own(board(from))) {
       boards_[from]->plug(link, wire, cut);
@@ -478,6 +514,7 @@ class Cluster {
   }
 
   const Ranks& ranks_;
+  uint64_t flight_ = config::links::flight_cycles;
   unsigned first_ = 0, last_ = 0;  ///< boards of this rank
   bool sends_ = false;             ///< whether the host that sends is at one of them
   std::vector<std::vector<Wire*>> to_, from_;  ///< wires to and from boards of each other rank

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "movement.h"
 #include "network.h"
 #include "tile_host.h"
 
@@ -15,8 +16,13 @@ template <typename Machine, unsigned kNumber, unsigned kExits>
 class OneBoard {
  public:
   static constexpr unsigned kTiles = kNumber, kBoardTiles = kNumber;
-  static constexpr uint64_t kStride = 1;
-  static constexpr uint64_t kQuiet = 1 << 14, kLook = 4096, kDrain = 0;
+  static constexpr uint64_t kLook = 4096;
+
+  static constexpr uint64_t stride() { return 1; }
+  static constexpr uint64_t quiet() { return 1 << 14; }
+  static constexpr uint64_t drain() { return 0; }
+  static constexpr uint64_t slack() { return 0; }
+  static constexpr Traffic traffic() { return {}; }
 
   static constexpr unsigned tiles() { return kTiles; }
   void begin(uint64_t) {}

@@ -6,30 +6,47 @@
 #include <cstdint>
 
 #include "../memory/gs_mem_model.h"
+#include "ranks.h"
 
 namespace gossamer::sim {
 
+/// What the links of a rank's boards have done so far, in sums modulo 2^32.
+struct Traffic {
+  uint32_t moves = 0;   ///< packets sent, and packets received
+  uint32_t flying = 0;  ///< of links that are up: packets sent less those received; of all ranks together 0 if none is
+                        ///< under way between two boards
+};
+
 /// An instruction, something that a host says or hears, or a request to memory: a data mover works for long while all
-/// threads wait for it, and neither they nor a host see anything of that.
+/// threads wait for it, and neither they nor a host see anything of that. And packets on links.
 class Movement {
  public:
+  /// Cycles since the last movement.
+  struct Still {
+    uint64_t work = 0;  ///< but for packets on links, which may go round for ever
+    uint64_t all = 0;
+  };
+
   /// A run begins in `cycle`, with so many instructions before it.
-  template <typename Ranks>
   void begin(const Ranks& ranks, uint64_t cycle, uint64_t issued) {
     moved_ = cycle;
     issued_ = issued;
     beats_ = ranks.sum(memoryBeats.load(std::memory_order_relaxed));
+    flew_ = cycle;
   }
 
-  /// Cycles since the last movement. `progress` is the cycle in which a host last heard or said anything.
-  template <typename Ranks>
-  uint64_t still(const Ranks& ranks, uint64_t cycle, uint64_t issued, uint64_t progress) {
+  /// `progress` is the cycle in which a host last heard or said anything.
+  Still still(const Ranks& ranks, uint64_t cycle, uint64_t issued, uint64_t progress, Traffic traffic) {
     const uint64_t beats = ranks.sum(memoryBeats.load(std::memory_order_relaxed));
     if (issued != issued_ || beats != beats_) moved_ = cycle;
     issued_ = issued;
     beats_ = beats;
     moved_ = std::max(moved_, progress);
-    return cycle - moved_;
+    // A packet whose flight is long is under way, and nobody else sees anything of it.
+    const auto moves = static_cast<uint32_t>(ranks.sum(traffic.moves));
+    if (static_cast<uint32_t>(ranks.sum(traffic.flying)) || moves != moves_) flew_ = cycle;
+    moves_ = moves;
+    return {cycle - moved_, cycle - std::max(moved_, flew_)};
   }
 
   /// Instructions up to the last look.
@@ -37,6 +54,8 @@ class Movement {
 
  private:
   uint64_t moved_ = 0, issued_ = 0, beats_ = 0;
+  uint64_t flew_ = 0;  ///< when a packet was on a link, as far as was looked
+  uint32_t moves_ = 0;
 };
 
 }  // namespace gossamer::sim

@@ -9,7 +9,8 @@
 ///        as a Packet, then Done. A packet for the tile of all ones goes to each tile
 ///   'I'  thread[32], bytes: input of a thread, given to it as it reads
 ///   'Y'  symbols for the trace: {begin[32], end[32], length[32], name} each, in the order of their begins
-///   'R'  threads[32], 0[32], most cycles[64], watchdog[64]: start that many threads, run to the end; answered by End
+///   'R'  threads[32], 0[32], most cycles[64], watchdog[64]: start that many threads, run to the end; answered by End.
+///        If more follows it is how many threads of each board are started[32]
 ///   'X'  while it runs: stop
 ///   'T'  nothing: what was seen of the last run; answered by Watch, maybe Note, and Done
 /// A host program's session has more, which session.h describes.

@@ -189,14 +189,15 @@ class Session {
   /// Now and then, in cycles of fixed numbers: whether the run can still come to something. Event if it can.
   Woke look() {
     for (auto& host : sim_.hosts_) host.stop_asking(sim_.cycle_);
-    const uint64_t still = movement_.still(sim_.ranks_, sim_.cycle_, sim_.issued(), sim_.progress());
+    const Movement::Still still = sim_.still(movement_);
+    const uint64_t quiet = sim_.machine_.quiet();
     bool running = false;
     for (const auto& host : sim_.hosts_) running |= host.running_or_asking() != 0;
     running = sim_.ranks_.any(running) != 0;
-    if (still >= Simulation::kQuiet && (!running || sim_.all_wait())) {
+    if (still.all >= quiet && (!running || sim_.all_wait())) {
       // Whoever polls may do something about it.
-      if (!wait_.poll || still >= kPollPatience) return running ? Woke::Deadlock : Woke::AllEnded;
-    } else if (wait_.watchdog && still >= std::max<uint64_t>(wait_.watchdog, Simulation::kQuiet)) {
+      if (!wait_.poll || still.all >= kPollPatience) return running ? Woke::Deadlock : Woke::AllEnded;
+    } else if (wait_.watchdog && still.work >= std::max(wait_.watchdog + sim_.machine_.slack(), quiet)) {
       return Woke::Stuck;
     }
     return sim_.told_to_stop() ? Woke::Stopped : Woke::Event;

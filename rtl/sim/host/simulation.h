@@ -6,7 +6,9 @@
 /// the same cycles. It ends when its standard input does.
 ///
 /// A machine has its models shared out among workers, threads of this process that go on together (sync.h). It offers
-///   kBoardTiles, kStride, kQuiet, kLook, kDrain    tiles of a board; cycles, see below
+///   kBoardTiles, kLook                             tiles of a board; cycles between looks at the watchdog
+///   stride(), quiet(), drain(), slack()            cycles, see below
+///   traffic()                                      of its links (movement.h)
 ///   Machine(argc, argv)                            models, in reset
 ///   tiles(), most_workers(), ready()               ready: its tables are there
 ///   bool find(Probe* probes)                       signals of each tile's cores, when reset is over
@@ -17,8 +19,10 @@
 ///                                                  the host's end of the network (network.h)
 ///   go<kWaves>(worker, workers, cycle, end, reset, hosts)
 ///   has(tile)                                      only of one whose boards may be shared out among ranks (ranks.h)
-/// `go` simulates cycles of one worker's models; it passes no multiple of kStride, at which all workers meet. Whether
-/// all is done is looked at there alone, so nothing depends on how many workers there are.
+/// `go` simulates cycles of one worker's models; it passes no multiple of the stride, at which all workers meet. Whether
+/// all is done is looked at there alone, so nothing depends on how many workers there are. When nothing has moved for
+/// `quiet` cycles nothing can be on its way any more; behind the last thread a run goes on until nothing has moved for
+/// `drain` cycles. Whoever waits for something to happen waits `slack` cycles more: a packet's way through the machine.
 #pragma once
 
 #include <signal.h>
@@ -118,7 +122,7 @@ class Simulation {
           break;
         }
         case 'Y': trace_.symbols(symbols(request)); break;
-        case 'R': run(request.word(0), request.long_word(8), request.long_word(16)); break;
+        case 'R': run(threads_of(request), request.long_word(8), request.long_word(16)); break;
         case 'T':
           tell_watched();
           own_.put(Kind::Done, cycle_, 0, nullptr, 0);
@@ -139,8 +143,6 @@ class Simulation {
   /// Cycles between looks at the watchdog; a power of two.
   static constexpr uint64_t kLook = Machine::kLook;
   static constexpr uint64_t kListen = 1 << 14;      ///< cycles between looks at the host; a power of two
-  /// Cycles without a movement after which nothing can be on its way any more.
-  static constexpr uint64_t kQuiet = Machine::kQuiet;
   static constexpr auto kTell = std::chrono::milliseconds(250);  ///< between records of progress
 
   static Machine made(const Ranks& ranks, int argc, char** argv) {
@@ -252,7 +254,7 @@ class Simulation {
   }
 
   /// The first multiple of the stride behind a cycle.
-  static uint64_t next(uint64_t cycle) { return (cycle / Machine::kStride + 1) * Machine::kStride; }
+  uint64_t next(uint64_t cycle) const { return (cycle / machine_.stride() + 1) * machine_.stride(); }
 
   /// Sends packets to a tile, or to each, and waits for so many replies of each.
   void ask(uint32_t to, const uint8_t* bytes, size_t count, uint32_t replies) {
@@ -275,7 +277,7 @@ class Simulation {
       }
       watch("loads");
       since = std::max(since, progress());
-      if (!waits || cycle_ - since < kPatience) continue;
+      if (!waits || cycle_ - since < kPatience + machine_.slack()) continue;
       bool sends = machine_.pending();
       for (TileHost& host : hosts_) sends |= host.bus().pending();
       return fail(ranks_.any(sends) || !*dumb ? deaf : dumb);
@@ -290,18 +292,33 @@ class Simulation {
     return ranks_.max(last);
   }
   uint64_t issued() const { return ranks_.sum(all_.issued()); }
+  Movement::Still still(Movement& movement) {
+    return movement.still(ranks_, cycle_, issued(), progress(), machine_.traffic());
+  }
 
   // ---- Running ----
 
-  void run(uint32_t threads, uint64_t most, uint64_t watchdog) {
+  /// How many threads of each board a run starts.
+  std::vector<uint32_t> threads_of(const Request& request) const {
+    constexpr uint32_t kOfBoard = Machine::kBoardTiles * kThreads;
+    constexpr size_t kHead = 24;
+    std::vector<uint32_t> all(tiles_ / Machine::kBoardTiles);
+    for (uint32_t b = 0, left = request.word(0); b < all.size(); ++b) {
+      all[b] = std::min(left, kOfBoard);
+      left -= all[b];
+      if (request.payload.size() > kHead) all[b] = std::min(request.word(kHead + 4 * b), kOfBoard);
+    }
+    return all;
+  }
+
+  void run(const std::vector<uint32_t>& threads, uint64_t most, uint64_t watchdog) {
     issued_first_ = issued();
     movement_.begin(ranks_, cycle_, issued_first_);
     machine_.begin(cycle_);
     watch_begin();
     each_own([&](unsigned t) {
       // Threads of a board that take part, and those of its tiles up to this one.
-      const uint32_t others = t / Machine::kBoardTiles * Machine::kBoardTiles * kThreads;
-      const uint32_t its = threads > others ? std::min(threads - others, Machine::kBoardTiles * kThreads) : 0;
+      const uint32_t its = threads[t / Machine::kBoardTiles];
       const uint32_t before = t % Machine::kBoardTiles * kThreads;
       const uint32_t mine = its > before ? std::min(its - before, kThreads) : 0;
       hosts_[t].start(mine, its, Machine::kBoardTiles > 1, cycle_);
@@ -329,9 +346,9 @@ class Simulation {
       if (!more) break;
       watch("runs");
       for (TileHost& host : hosts_) host.stop_asking(cycle_);
-      const uint64_t still = movement_.still(ranks_, cycle_, issued(), progress());
-      if (still >= kQuiet && all_wait()) return Reason::Deadlock;
-      if (watchdog && still >= watchdog) return Reason::Stuck;
+      const Movement::Still still = this->still(movement_);
+      if (still.all >= machine_.quiet() && all_wait()) return Reason::Deadlock;
+      if (watchdog && still.work >= watchdog + machine_.slack()) return Reason::Stuck;
       if (cycle_ % kListen) continue;
       if (told_to_stop()) return Reason::Stopped;
       if (is_time(told)) {
@@ -473,9 +490,10 @@ class Simulation {
 
   /// What threads have sent to a host before they ended may still be on its way.
   void drain() {
-    while (Machine::kDrain && cycle_ < std::max(progress(), first_) + Machine::kDrain) {
+    const uint64_t quiet = machine_.drain();
+    while (quiet && still(movement_).all < quiet) {
       // Nothing is left to do, so each batch is one meeting.
-      batch<true, false, false>(cycle_ + Machine::kDrain);
+      batch<true, false, false>(cycle_ + quiet);
     }
   }
 

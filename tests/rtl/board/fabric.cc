@@ -17,14 +17,18 @@ class Test : public Bench {
 
   void packets(uint64_t count) {
     arrives = [this](unsigned board, unsigned port, const Packet& packet) { judge(board, port, packet); };
+    uint64_t busy = 0;
     for (uint64_t n = 0; n < count; ++n) {
       if (n % 100 == 0) for (double& rate : drain) rate = pick(4) == 0 ? 0.2 : 1.0;
       make();
+      if (n % 200 == 100) busy += counter(n / 200 % kBoards, 31, kUnderWay) != 0;
       for (unsigned k = pick(6); k; --k) tick();
       while (waiting > 400) tick();
     }
     drain.fill(1.0);
-    until("the rest of all packets", 400'000, [this] { return wanted_.empty() && waiting == 0; });
+    CHECK(busy != 0, "boards under load say that nothing is under way");
+    drained();
+    CHECK(wanted_.empty() && waiting == 0, "boards say that nothing is under way, and %zu packets are", wanted_.size());
   }
 
   /// Packets of loaders to the first board: each tile that they are for gets each once, and answers.
@@ -107,7 +111,8 @@ class Test : public Bench {
     refuse({read(2, 0)}, kOfPlace, true);
     refuse({read(30, 0)}, kOfPlace, true);
     refuse({read(0, 13)}, kOfAddress, true);
-    refuse({read(31, 6)}, kOfAddress, true);
+    refuse({read(31, kNoCounter)}, kOfAddress, true);
+    refuse({job(board, 1, kNoJob, 0, 0)}, kOfJob, true);
     // Idle detection: of no job; words without a second flit, a second flit without words.
     refuse({tree(board, 6, true, true, 0, {})}, kOfJob, true);
     const Flit report = Bits().put(kReport, 4).put(0, 20).flit(control, 6);
@@ -189,14 +194,66 @@ class Test : public Bench {
     CHECK(counter(1, 31, 0) == before + 20, "packets for nobody are not all counted");
     CHECK(!events[0].empty() && events[0].size() <= 20, "%zu events of packets for nobody", events[0].size());
     forget();
-    // A record that means nothing; the rest of its beat is not followed.
-    beats[2][9] = Beat{1u, 7u << 29 | 7u << 13, 7u << 29 | 7u << 13, 0, 0, 0, 0, 0};
+    // A beat that counts more records than it has places.
+    beats[2][9] = Beat{6u, 0, 0, 0, 0, 0, 0, 0};
     Packet keyed = message(4u << 29, kMailbox, 2, tags(0));
     keyed[0].kind = kKeyHead;
     keyed[0].payload = {9u << 5 | 1, 0, 0, 0};
     send(2 * kPorts + 1, keyed);
     wait_for(2, kRecord, 1, 0);
     CHECK(counter(2, 31, 1) == 1, "a record that means nothing is not counted");
+    // A key without a payload, from a board's tile, from its host and from the board beside it.
+    ask(job(0, 0, 4, 0, address(kHost, 0)));
+    for (const unsigned from : {2 * kPorts + 1, 2 * kPorts, host(0)}) {
+      Packet empty{keyed[0]};
+      empty[0].last = true;
+      empty[0].tags = tags(4);
+      if (from == host(0)) ask(tree(0, 4, true, true, 0, {}));
+      send(from, empty);
+      wait_for(from / kPorts, kRecord, from == host(0) ? 4 : from % kPorts, 0);
+    }
+    Packet onward = message(4u << 29 | 2, kMailbox, 1, tags(4));
+    onward[0].kind = kKeyHead;
+    send(1 * kPorts, onward);
+    wait_for(1, kRecord, 0, 0);
+    ask(job(0, 0, 4, 0, address(kHost, 0)));
+    // What tiles refuse: the first of each, then with each power of two of all.
+    unsigned refused = 0;
+    const auto refuse = [&](unsigned tile, unsigned side, unsigned why, unsigned number) {
+      tiles[1 * kTiles + tile].refusals[side] = {why, number};
+      ++refused;
+      tick();
+    };
+    const auto value = [](unsigned count, unsigned tile, unsigned why, unsigned number) {
+      return count | uint64_t(tile % kWidth) << 32 | uint64_t(tile / kWidth) << 36 | uint64_t(number) << 40 |
+             uint64_t(why) << 45;
+    };
+    refuse(2, 0, kOfJob, 30);
+    wait_for(1, kTileRefused, 0, value(1, 2, kOfJob, 30));
+    refuse(3, 1, kOfPlace, 3);
+    wait_for(1, kTileRefused, 0, value(2, 3, kOfPlace, 3));
+    refuse(2, 0, kOfLength, 4);
+    refuse(3, 0, kOfMask, 5);
+    wait_for(1, kTileRefused, 0, value(4, 3, kOfMask, 5));
+    for (unsigned n = 0; n < 60; ++n) {
+      refuse(n % 2 + 2, n / 2 % 2, kOfKind, n % 30);
+      wait(pick(200));
+    }
+    wait(5000);
+    CHECK(events[0].size() == 4, "64 refusals are told %zu times more, not 4", events[0].size());
+    for (unsigned count = 8; count <= 64; count *= 2, events[0].pop_front()) {
+      const Flit& event = events[0].front();
+      CHECK(event.bits(27, 4) == kTileRefused && event.bits(64, 32) >= count && event.bits(64, 32) < 2 * count,
+            "event %u, %u refused", (unsigned)event.bits(27, 4), (unsigned)event.bits(64, 32));
+    }
+    // Two in a cycle, and two tiles for the first time in one.
+    tiles[1 * kTiles + 0].refusals = {{{kOfJob, 1}, {kOfJob, 2}}};
+    tiles[1 * kTiles + 1].refusals[1] = {kOfKind, 3};
+    refused += 3;
+    tick();
+    wait_for(1, kTileRefused, 0, value(67, 0, kOfJob, 1));
+    wait_for(1, kTileRefused, 0, value(67, 1, kOfKind, 3));
+    CHECK(counter(1, 31, kCountsTileRefused) == refused, "what tiles refuse is not all counted");
     // A message to a host that is of no job here: it arrives, and is told of.
     Packet out = message(address(kHost, 1), kReply, 2, tags(13));
     wanted_.insert({2, kExits, out});

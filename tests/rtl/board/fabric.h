@@ -28,7 +28,10 @@ enum FlitKind : unsigned { kBody, kMask, kKeyHead, kHeader };
 enum Net : unsigned { kMailbox, kRequest, kReply, kControlNet };
 enum Op : unsigned { kReport = 1, kVerdict, kTree, kRoute, kJob, kCluster, kRelay, kRead, kAnswer, kEvent };
 enum Refusal : unsigned { kOfJob = 1, kOfPlace = 3, kOfKind = 5, kOfLength, kOfMask, kOfAddress, kOfRoom };
-enum Event : unsigned { kUp = 1, kDown, kRestarted, kMismatch, kNobody, kRecord, kRefused, kStray };
+enum Event : unsigned { kUp = 1, kDown, kRestarted, kMismatch, kNobody, kRecord, kRefused, kStray, kTileRefused };
+/// Counters of a board.
+enum Counter : unsigned { kCountsTileRefused = 6, kEntered, kUnderWay, kNoCounter };
+constexpr unsigned kNoJob = 31;
 
 using Wide = unsigned __int128;
 
@@ -83,9 +86,14 @@ struct TileState {
   unsigned given = 0;
   bool chunk_valid = false;
   uint8_t chunk = 0;
+  /// What its mailbox and what it beside refuses in this cycle: a job and why, or 0.
+  struct Refusal {
+    unsigned why = 0, job = 0;
+  };
+  std::array<Refusal, 2> refusals;
 };
 struct TileCommand {
-  bool release = false, agreed = false, wave = false, scan = false, chunk_valid = false;
+  bool release = false, agreed = false, wave = false, scan = false, chunk_valid = false, clear = false;
   unsigned op = 0;
   uint8_t chunk = 0;
 };
@@ -212,6 +220,21 @@ class Bench {
     return flit.bits(64, 64);
   }
 
+  /// Asks boards until two rounds have found no packet under way in any, and none that entered a switch meanwhile: then
+  /// nothing is on its way.
+  void drained() {
+    std::array<uint64_t, kBoards> before{}, entered{};
+    for (unsigned calm = 0, rounds = 0; calm < 2; ++rounds) {
+      CHECK(rounds < 300, "boards say that packets are under way for ever");
+      uint64_t busy = 0;
+      for (unsigned b = 0; b < kBoards; ++b) busy |= counter(b, 31, kUnderWay);
+      for (unsigned b = 0; b < kBoards; ++b) entered[b] = counter(b, 31, kEntered);
+      for (unsigned b = 0; b < kBoards; ++b) busy |= counter(b, 31, kUnderWay);
+      calm = busy ? 0 : calm && entered != before ? 1 : calm + 1;
+      before = entered;
+    }
+  }
+
   /// All boards from the host of board 0, breadth first: each is reached through those before it.
   void configure() {
     for (unsigned b : {0u, 1u, 2u}) {
@@ -259,7 +282,8 @@ class Bench {
       const Vfabric_top& m = *top[t / kTiles];
       const unsigned k = t % kTiles;
       commands_port[t] = {bool(m.tile_release_o[k]), bool(m.tile_agreed_o[k]), bool(m.tile_wave_o[k]),
-                          bool(m.tile_scan_o[k]), bool(m.tile_chunk_valid_o[k]), m.tile_op_o[k], m.tile_chunk_o[k]};
+                          bool(m.tile_scan_o[k]), bool(m.tile_chunk_valid_o[k]), bool(m.tile_clear_o[k]),
+                          m.tile_op_o[k], m.tile_chunk_o[k]};
     }
     for (unsigned i = 0; i < kAll; ++i) {
       Vfabric_top& m = *top[i / kPorts];
@@ -331,8 +355,14 @@ class Bench {
       m.tile_chunk_valid_i[k] = s.chunk_valid;
       m.tile_chunk_i[k] = s.chunk;
       m.tile_begun_i[k] = s.begun;
+      m.tile_refusals_i[k] = 0;
+      for (unsigned i = 0; i < 2; ++i) {
+        const auto& [why, job] = s.refusals[i];
+        if (why) m.tile_refusals_i[k] |= (1u << 9 | why << 5 | job) << 10 * i;
+      }
     }
     tiles_q = tiles;
+    for (TileState& tile : tiles) tile.refusals = {};
   }
 
   void drive() {

@@ -2,8 +2,8 @@
 /// Idle detection over boards that are configured in band: tiles are models, everything between them is true.
 ///
 /// Two jobs share the boards, each with a random tree; their threads send each other messages, some by a mask, some
-/// by a key with copies on two boards; hosts send and receive messages as well. Judged by what all threads know
-/// together.
+/// by a key with copies on two boards, and some to tiles of the other job, which refuse them; hosts send and receive
+/// messages as well. Then other jobs get the places. Judged by what all threads know together.
 #include <algorithm>
 #include <set>
 
@@ -13,7 +13,7 @@
 
 namespace {
 
-constexpr unsigned kJobs = 2, kNumbers[kJobs] = {5, 9};
+constexpr unsigned kJobs = 2;
 using reduce_test::kMax, reduce_test::kMin, reduce_test::Word;
 
 /// A message on its way: copies that are still to be received.
@@ -21,6 +21,7 @@ struct Message {
   unsigned job;
   int epoch;  // -1: a host's, that has not been seen behind its port yet
   unsigned copies;
+  bool strays = false;  // to a tile of another job
 };
 
 struct Thread {
@@ -38,15 +39,31 @@ struct Thread {
     uint32_t id;
   };
   std::vector<Came> inbox;
+  std::vector<Came> strays;
+  unsigned cleared = 0;
 };
 
 class Idle : public Bench {
  public:
   Idle(uint64_t seed, unsigned loss, bool slow_host) : Bench(seed, loss), slow_host_(slow_host) {}
 
+  /// Jobs, one pair behind the other, each until so many epochs are over.
   void run(unsigned epochs) {
     epochs_ = epochs;
     configure();
+    for (const auto& numbers : {std::array<unsigned, kJobs>{5, 9}, {9, 17}}) {
+      numbers_ = numbers;
+      one();
+    }
+  }
+
+  uint64_t releases = 0, keyed = 0, by_hosts = 0, to_hosts = 0, strayed = 0;
+
+ private:
+  std::array<unsigned, kJobs> numbers_{};
+
+  void one() {
+    hosts_over_ = false;
     arrives = [this](unsigned board, unsigned port, const Packet& packet) { arrive(board, port, packet); };
     place();
     acts = [this] { act(); };
@@ -56,33 +73,47 @@ class Idle : public Bench {
     drain.fill(1.0);
     hosts_over_ = true;
     until("the last message", 100'000, [this] { return flying_.empty(); });
-    // The last message brings reports of idle detection, and a wave if it was late. Frames that are lost hold them up:
-    // one run of 22 had such packets under way 2,000 cycles behind the last message, none without loss. They end.
-    uint64_t busy = now;
-    until("2,000 cycles with empty switches", 20'000, [&] {
-      for (const auto& board : top) if (!board->empty_o) busy = now;
-      return now - busy >= 2000;
-    });
+    acts = nullptr;
+    // The last message brings reports of idle detection, and a wave if it was late.
+    drained();
     for (unsigned b = 0; b < kBoards; ++b) {
       for (unsigned n : {0u, 1u, 2u}) CHECK(counter(b, 31, n) == 0, "board %u: counter %u is not 0", b, n);
+      CHECK(counter(b, 31, kCountsTileRefused) == refused_[b], "board %u does not count what its tiles refuse", b);
+      told(b);
     }
     CHECK(counter(0, 31, 4) == host_sent_[0] && counter(0, 31, 5) == host_received_[0], "host 0's counters are wrong");
     CHECK(counter(2, 31, 4) == host_sent_[1] && counter(2, 31, 5) == host_received_[1], "host 1's counters are wrong");
   }
 
-  uint64_t releases = 0, keyed = 0, by_hosts = 0, to_hosts = 0;
+  /// What the host of board 0 hears of the tiles of a board that have refused messages since it was asked last.
+  void told(unsigned board) {
+    std::set<unsigned> heard;
+    uint64_t most = 0;
+    for (const Flit& event : events[0]) {
+      if (event.bits(27, 4) != kTileRefused || event.bits(10, 12) != board) continue;
+      CHECK(event.bits(109, 4) == kOfJob, "told of a message that was refused for %u", (unsigned)event.bits(109, 4));
+      heard.insert(static_cast<unsigned>(event.bits(100, 4) * kWidth + event.bits(96, 4)));
+      most = std::max(most, event.bits(64, 32));
+    }
+    for (unsigned t = 0; t < kTiles; ++t) {
+      if (strays_[board * kTiles + t]) CHECK(heard.count(t), "nothing is told of tile %u of board %u", t, board);
+    }
+    CHECK(most <= refused_[board] && 2 * most >= refused_[board], "%llu of %u refusals of board %u are told of",
+          (unsigned long long)most, refused_[board], board);
+  }
 
- private:
   bool slow_host_, eager_host_ = false, hosts_over_ = false;
   unsigned epochs_ = 0;
   std::array<Thread, kAllTiles> threads_;
   std::map<uint32_t, Message> flying_;
   std::array<std::array<unsigned, 2>, kJobs> budgets_{};  // of the hosts
   std::array<unsigned, 2> host_sent_{}, host_received_{};
+  std::array<unsigned, kBoards> refused_{};
+  std::array<unsigned, kAllTiles> strays_{};
   std::vector<std::vector<std::array<Word, 2>>> totals_{kJobs};
   std::vector<std::vector<bool>> votes_{kJobs};
   unsigned replies_ = 0, longest_ = 1, linger_ = 1, share_ = 1;
-  bool words_ = false, keys_ = false;
+  bool words_ = false, keys_ = false, used_ = false;
   struct Key {
     unsigned job, board;
     uint32_t key;
@@ -106,7 +137,22 @@ class Idle : public Bench {
     words_ = pick(2);
     eager_host_ = pick(2);
     keys_ = pick(2);
-    for (Thread& t : threads_) t.job = static_cast<int>(pick(3)) - 1;
+    // Places are given up before others get their tiles.
+    for (unsigned b = 0; b < kBoards && used_; ++b) {
+      for (unsigned p = 0; p < kJobs; ++p) ask(job(b, p, 20 + p, 0, address(kHost, 0)));
+    }
+    used_ = true;
+    totals_.assign(kJobs, {});
+    votes_.assign(kJobs, {});
+    replies_ = 0;
+    for (Thread& t : threads_) t = {static_cast<int>(pick(3)) - 1};
+    acts = [this] {
+      for (unsigned t = 0; t < kAllTiles; ++t) {
+        if (!commands[t].clear) continue;
+        ++threads_[t].cleared;
+        tiles[t].sent = tiles[t].received = 0;
+      }
+    };
     for (unsigned j = 0; j < kJobs; ++j)
       while (members(j) < 2) threads_[pick(kAllTiles)].job = static_cast<int>(j);
     for (unsigned t = 0; t < kAllTiles; ++t) tiles[t].begun = threads_[t].job < 0;
@@ -115,9 +161,12 @@ class Idle : public Bench {
         uint64_t mask = 0;
         for (unsigned t = 0; t < kTiles; ++t) mask |= uint64_t(threads_[b * kTiles + t].job == int(j)) << t;
         // The places of the jobs differ from board to board.
-        ask(job(b, (j + b) % kJobs, kNumbers[j], mask, address(kHost, j)));
+        ask(job(b, (j + b) % kJobs, numbers_[j], mask, address(kHost, j)));
       }
     }
+    wait(5);
+    for (unsigned t = 0; t < kAllTiles; ++t)
+      CHECK(threads_[t].job < 0 || threads_[t].cleared, "tile %u gets a job and does not begin anew", t);
     check_places();
     if (keys_) make_keys();
     for (unsigned j = 0; j < kJobs; ++j) plant(j);
@@ -136,7 +185,7 @@ class Idle : public Bench {
     for (unsigned b = 0; b < kBoards; ++b)
       for (unsigned t = 0; t < kTiles; ++t) {
         const int j = threads_[b * kTiles + t].job;
-        CHECK(top[b]->tile_job_o[t] == (j < 0 ? 0 : kNumbers[j]), "tile %u of board %u is of job %u", t, b,
+        CHECK(top[b]->tile_job_o[t] == (j < 0 ? kNoJob : numbers_[j]), "tile %u of board %u is of job %u", t, b,
               top[b]->tile_job_o[t]);
         CHECK(top[b]->tile_host_o[t] == address(kHost, j < 0 ? 0 : j), "tile %u of board %u reports elsewhere", t, b);
       }
@@ -152,7 +201,7 @@ class Idle : public Bench {
       parent[order[i]] = order[pick(i)];
       children[parent[order[i]]].push_back(order[i]);
     }
-    for (unsigned b : order) ask(tree(b, kNumbers[j], true, b == order[0], parent[b], children[b]));
+    for (unsigned b : order) ask(tree(b, numbers_[j], true, b == order[0], parent[b], children[b]));
   }
 
   void put(Beat& beat, unsigned place, uint64_t value) {
@@ -165,6 +214,7 @@ class Idle : public Bench {
   /// Keys of each job on each board: a tile of it here, and one on the next board.
   void make_keys() {
     uint32_t next = 3;
+    keys_of_.clear();
     for (unsigned j = 0; j < kJobs; ++j) {
       for (unsigned b = 0; b < kBoards; ++b) {
         const auto tile_record = [&](unsigned board, Beat& beat, unsigned& places) {
@@ -198,8 +248,8 @@ class Idle : public Bench {
 
   // ------------------------------------------------------------- in a cycle
 
-  void post(unsigned port, Packet packet, unsigned job, int epoch, unsigned copies) {
-    flying_[packet.back().payload[0]] = {job, epoch, copies};
+  void post(unsigned port, Packet packet, unsigned job, int epoch, unsigned copies, bool strays = false) {
+    flying_[packet.back().payload[0]] = {job, epoch, copies, strays};
     send(port, packet);
   }
 
@@ -209,8 +259,14 @@ class Idle : public Bench {
     std::vector<unsigned> mine;
     for (unsigned t = 0; t < kAllTiles; ++t)
       if (threads_[t].job == int(j)) mine.push_back(t);
+    const bool strays = members(j) < kAllTiles && pick(12) == 0;
+    for (unsigned t = 0; strays && t < kAllTiles; ++t) {
+      if (t == 0) mine.clear();
+      if (threads_[t].job != int(j)) mine.push_back(t);
+    }
+    strayed += strays;
     const unsigned to = mine[pick(static_cast<unsigned>(mine.size()))], flits = 1 + pick(longest_);
-    if (keys_ && pick(3) == 0) {
+    if (keys_ && !strays && pick(3) == 0) {
       for (const Key& key : keys_of_) {
         if (key.job != j || key.board != board) continue;
         Packet p = message(4u << 29, kMailbox, flits + 1, tag);
@@ -235,7 +291,7 @@ class Idle : public Bench {
         p = message(thread_address(to), kMailbox, flits, tag);
     }
     name(p);
-    post(port, p, j, epoch, 1);
+    post(port, p, j, epoch, 1, strays);
     return true;
   }
   static void name(Packet& p) { p.back().payload[0] = p[0].payload[0]; }
@@ -243,6 +299,7 @@ class Idle : public Bench {
   void act() {
     for (unsigned t = 0; t < kAllTiles; ++t) {
       Thread& e = threads_[t];
+      refuse(t, e);
       if (e.job < 0) {
         CHECK(!commands[t].release && !commands[t].scan, "a tile of no job is told something");
         continue;
@@ -256,11 +313,24 @@ class Idle : public Bench {
         if (!budgets_[j][h] || pick(eager_host_ ? 30 : 200) || over(j)) continue;
         // Several at once, in a burst.
         for (unsigned n = 1 + pick(3); n && budgets_[j][h]; --n, --budgets_[j][h]) {
-          make(host(2 * h), j, -1, tags(kNumbers[j], pick(4), pick(2)));
+          make(host(2 * h), j, -1, tags(numbers_[j], pick(4), pick(2)));
           ++host_sent_[h];
           ++by_hosts;
         }
       }
+    }
+  }
+
+  /// What has come for other jobs is refused, and is of no concern to the tile.
+  void refuse(unsigned t, Thread& e) {
+    for (unsigned side = 0; side < 2 && !e.strays.empty() && e.strays.front().at <= now; ++side) {
+      if (side == 0 && pick(2)) continue;
+      const auto found = flying_.find(e.strays.front().id);
+      tiles[t].refusals[side] = {kOfJob, numbers_[found->second.job]};
+      ++refused_[board_of(t)];
+      ++strays_[t];
+      flying_.erase(found);
+      e.strays.erase(e.strays.begin());
     }
   }
 
@@ -308,7 +378,7 @@ class Idle : public Bench {
     if (e.budget && pick(2)) {
       --e.budget;
       const unsigned port = board_of(t) * kPorts + exit_of(t % kTiles);
-      const unsigned tag = tags(kNumbers[j], e.epoch & 3, c.wave);
+      const unsigned tag = tags(numbers_[j], e.epoch & 3, c.wave);
       ++tiles[t].sent;
       if (pick(6) == 0) {
         Packet p = message(address(kHost, pick(2)), kReply, 1 + pick(longest_), tag);
@@ -404,7 +474,7 @@ class Idle : public Bench {
     const unsigned job = packet[0].tags >> 2 & 31, epoch = packet[0].tags & 3;
     if (port == kExits) {
       const auto found = flying_.find(id);
-      CHECK(found != flying_.end() && kNumbers[found->second.job] == job, "a host gets a message that nobody sent");
+      CHECK(found != flying_.end() && numbers_[found->second.job] == job, "a host gets a message that nobody sent");
       flying_.erase(found);
       ++host_received_[board / 2];
       return;
@@ -414,7 +484,12 @@ class Idle : public Bench {
     CHECK((dest >> 14 & 0xFFF) == board && tile < kTiles && exit_of(tile) == port, "%08x: port %u of board %u", dest,
           port, board);
     Thread& e = threads_[board * kTiles + tile];
-    CHECK(e.job >= 0 && kNumbers[e.job] == job, "tile %u of board %u gets a message of job %u", tile, board, job);
+    if (const auto found = flying_.find(id); found != flying_.end() && found->second.strays) {
+      CHECK(numbers_[found->second.job] == job && (e.job < 0 || numbers_[e.job] != job), "a message has changed");
+      e.strays.push_back({now + 2 + pick(6), epoch, id});
+      return;
+    }
+    CHECK(e.job >= 0 && numbers_[e.job] == job, "tile %u of board %u gets a message of job %u", tile, board, job);
     e.inbox.push_back({now + 2 + pick(6), epoch, id});
   }
 };
@@ -422,7 +497,7 @@ class Idle : public Bench {
 }  // namespace
 
 void idle_test(uint64_t seed, uint64_t runs, unsigned loss) {
-  uint64_t releases = 0, cycles = 0, keyed = 0, by_hosts = 0, to_hosts = 0;
+  uint64_t releases = 0, cycles = 0, keyed = 0, by_hosts = 0, to_hosts = 0, strayed = 0;
   const char* only = std::getenv("FABRIC_RUN");
   for (uint64_t run = only ? std::strtoull(only, nullptr, 10) : 0; run < runs; ++run) {
     std::fprintf(stderr, "run %llu\n", (unsigned long long)run);
@@ -433,8 +508,9 @@ void idle_test(uint64_t seed, uint64_t runs, unsigned loss) {
     keyed += idle.keyed;
     by_hosts += idle.by_hosts;
     to_hosts += idle.to_hosts;
+    strayed += idle.strayed;
   }
-  std::printf("releases %llu cycles %llu keyed %llu by_hosts %llu to_hosts %llu\n", (unsigned long long)releases,
-              (unsigned long long)cycles, (unsigned long long)keyed, (unsigned long long)by_hosts,
-              (unsigned long long)to_hosts);
+  std::printf("releases %llu cycles %llu keyed %llu by_hosts %llu to_hosts %llu strayed %llu\n",
+              (unsigned long long)releases, (unsigned long long)cycles, (unsigned long long)keyed,
+              (unsigned long long)by_hosts, (unsigned long long)to_hosts, (unsigned long long)strayed);
 }

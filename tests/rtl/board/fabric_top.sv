@@ -56,6 +56,9 @@ module fabric_top
   output logic [3:0]   tile_op_o[Tiles],
   output logic         tile_chunk_valid_o[Tiles],
   output logic [7:0]   tile_chunk_o[Tiles],
+  /// what a tile refuses: two of {valid, why[4], job[5]}
+  input  logic [19:0]  tile_refusals_i[Tiles],
+  output logic         tile_clear_o[Tiles],
   output logic [4:0]   tile_job_o[Tiles],
   output logic [31:0]  tile_host_o[Tiles],
   output logic [12:0]  boards_o,
@@ -118,7 +121,9 @@ module fabric_top
     localparam int unsigned I = t;
     assign status[t] = '{idle: tile_idle_i[I], vote: tile_vote_i[I], started: tile_started_i[I], epoch: '0,
                          sent: tile_sent_i[I], received: tile_received_i[I], given: tile_given_i[I],
-                         chunk_valid: tile_chunk_valid_i[I], chunk: tile_chunk_i[I]};
+                         chunk_valid: tile_chunk_valid_i[I], chunk: tile_chunk_i[I],
+                         refusals: tile_refusals_i[I]};
+    assign tile_clear_o[I] = command[t].clear;
     assign begun[t] = tile_begun_i[I];
     assign tile_release_o[I] = command[t].release_all;
     assign tile_agreed_o[I] = command[t].agreed;
@@ -132,6 +137,9 @@ module fabric_top
   end
   assign boards_o = cluster.boards;
   assign hosts_o = cluster.hosts;
+
+  logic unused_routers;
+  assign unused_routers = cluster.routers;
 
   gs_board_fabric #(
     .Links (Links),

@@ -57,6 +57,7 @@ module network_top
   output logic [1:0]   entered_o[3],
   output logic [5:0]   nobody_o[3],
   output logic [2:0]   empty_o,
+  output logic [2:0]   under_way_o[3],
   output logic [31:0]  lost_o
 );
   localparam int unsigned Boards = 3, Links = 2, Exits = RouterMeshPorts, Locals = 2, Ports = Exits + Locals;
@@ -78,6 +79,7 @@ module network_top
     gs_link_pkg::counters_t unused_counters[Links];
     logic [31:0] unused_dest[Exits+Links+Locals];
     logic [Exits+Links-1:0] unused_bad;
+    logic [Ports-1:0] unused_entered;
 
     for (genvar p = 0; p < Ports; p++) begin : gen_port
       localparam int unsigned I = b * Ports + p;
@@ -116,6 +118,7 @@ module network_top
       .board_i           (12'(b)),
       .job_i             (5'd5),
       .wave_i            ('0),
+      .clear_i           (1'b0),
       .host_i            (13'h1000),
       .burst_i,
       .flush_i,
@@ -161,6 +164,8 @@ module network_top
       .nobody_o          (nobody_o[b]),
       .nobody_dest_o     (unused_dest),
       .bad_o             (unused_bad),
+      .entered_o         (unused_entered),
+      .under_way_o       (under_way_o[b]),
       .empty_o           (empty_o[b])
     );
     assign entered_o[b] = {entry[0][1].valid, entry[0][0].valid};

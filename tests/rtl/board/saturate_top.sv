@@ -19,7 +19,7 @@ module saturate_top
   input  logic [20:0]  loss_i,
   output logic         ready_o,
   output logic [3:0]   up_o,
-  output logic         empty_o,
+  output logic [2:0]   under_way_o,
   input  logic         table_we_i,
   input  logic [5:0]   table_index_i,
   input  logic [7:0]   table_entry_i,
@@ -76,6 +76,8 @@ module saturate_top
   logic [63:0] tx_data[Links];
   logic [7:0] tx_keep[Links];
   gs_idle_pkg::idle_status_t [0:0][Exits+Links-1:0] unused_idle;
+  logic [Ports-1:0] unused_entered;
+  logic unused_empty;
   gs_idle_pkg::idle_entry_t [0:0][Links-1:0] unused_entry;
   gs_link_pkg::events_t unused_events[Links];
   gs_link_pkg::counters_t unused_counters[Links];
@@ -121,6 +123,7 @@ module saturate_top
     .board_i,
     .job_i             (5'd5),
     .wave_i            ('0),
+    .clear_i           (1'b0),
     .host_i            ('0),
     .burst_i           (8'd8),
     .flush_i           (1'b0),
@@ -166,7 +169,9 @@ module saturate_top
     .nobody_o,
     .nobody_dest_o     (unused_dest),
     .bad_o,
-    .empty_o
+    .entered_o         (unused_entered),
+    .under_way_o,
+    .empty_o           (unused_empty)
   );
 
   for (genvar l = 0; l < Links; l++) begin : gen_wire

@@ -58,6 +58,7 @@ module units_top
     assign dest[p] = rep_dest_i[32*p+:32];
   end
   flit_t reported, answered, passed;
+  logic unused_told;
   assign rep_flit_o = reported;
   assign inb_flit_o = answered;
   assign hst_flit_o = passed;
@@ -84,6 +85,10 @@ module units_top
     .refused_word_i(rep_refused_word_i),
     .stray_i       (1'b0),
     .stray_job_i   ('0),
+    .tile_i        (1'b0),
+    .tile_refusal_i('0),
+    .tile_count_i  ('0),
+    .tile_told_o   (unused_told),
     .out_valid_o   (rep_valid_o),
     .out_ready_i   (rep_ready_i),
     .out_o         (reported)
@@ -116,6 +121,7 @@ module units_top
     .clk_i,
     .rst_ni,
     .place_i         ('{default: '1}),
+    .clear_i         (1'b0),
     .hold_o          (hst_hold_o),
     .open_i          (hst_open_i),
     .epoch_i         (hst_epoch_i),

@@ -25,8 +25,8 @@ COUNTERS = (
 )  # fmt: skip
 UP, SILENT, RESTARTED, MISMATCH = 8, 4, 2, 1
 MILLION = 1 << 20
-LONGEST = 32 if FRAME_BYTES >= 560 else 4
-BUFFER = 512 if FRAME_BYTES >= 560 else 64  # flits of a channel that a receiver has room for
+LONGEST = 32
+BUFFER = 512 if FRAME_BYTES >= 1500 else 64  # flits of a channel that a receiver has room for
 
 
 def packet(channel: int, most: int = LONGEST) -> list[int]:

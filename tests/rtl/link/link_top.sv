@@ -32,6 +32,7 @@ module link_top
   output logic [127:0]   mac_data_o,
   output logic [15:0]    mac_keep_o,
   output logic [1:0]     mac_last_o,
+  output logic [1:0]     idle_o,
   output logic [1:0]     up_o,
   output logic [7:0]     events_o,
   output logic [2*12*32-1:0] counters_o,
@@ -76,6 +77,7 @@ module link_top
       .mac_rx_keep_i (rx_keep[e]),
       .mac_rx_last_i (rx_last[e]),
       .mac_rx_error_i(rx_error[e]),
+      .idle_o        (idle_o[e]),
       .up_o          (up_o[e]),
       .events_o      (events_o[4*e+:4]),
       .counters_o    (counters_o[384*e+:384])

@@ -134,6 +134,7 @@ class Bench {
   unsigned request_chance = 256, response_chance = 256, out_chance = 256, in_chance = 256,
            far_chance = 256;
   unsigned epoch = 0;
+  unsigned refused_job = 0;  ///< of the packet that was refused last
   bool detect = false;
   std::function<void(const Packet&)> on_packet = [](const Packet&) {};
   std::function<void()> on_release = [] {};
@@ -201,6 +202,7 @@ class Bench {
     top.tile_i = kTile;
     top.job_i = kJob;
     top.routers_i = 1;
+    top.clear_i = 0;
     top.boards_i = 4096;
     top.hosts_i = 4096;
     epoch = 0;
@@ -296,7 +298,10 @@ class Bench {
     sent += top.sent_o;
     received += top.received_o;
     dropped += top.refused_o;
-    if (top.refused_o) refusals[top.refusal_o]++;
+    if (top.refused_o) {
+      refusals[top.refusal_o]++;
+      refused_job = top.refused_job_o;
+    }
     epoch = top.epoch_o;
     bool released = top.release_o;
     top.clk_i = 1;

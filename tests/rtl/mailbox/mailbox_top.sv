@@ -63,6 +63,8 @@ module mailbox_top
   input  logic               detect_i,
   /// colour of messages from now on
   input  logic               wave_i,
+  /// the tile gets a job
+  input  logic               clear_i,
   output logic               idle_o,
   output logic               vote_o,
   output logic [1:0]         epoch_o,
@@ -73,6 +75,7 @@ module mailbox_top
   output logic               received_o,
   output logic               refused_o,
   output logic [3:0]         refusal_o,
+  output logic [4:0]         refused_job_o,
   /// the harness's own messages that left or came, so that the detector knows them
   input  logic               outside_sent_i,
   input  logic [1:0]         outside_received_i
@@ -83,12 +86,13 @@ module mailbox_top
   gs_idle_pkg::idle_status_t idle;
   gs_idle_pkg::idle_status_t [0:0] idle_all;
   gs_idle_pkg::idle_command_t [0:0] command;
-  gossamer_pkg::refusal_e refusal;
+  gossamer_pkg::refusal_e unused_refusal;
   gs_idle_pkg::idle_command_t commanded;
   logic unused_active;
   always_comb begin
-    commanded      = command[0];
-    commanded.wave = wave_i;
+    commanded       = command[0];
+    commanded.wave  = wave_i;
+    commanded.clear = clear_i;
   end
   assign unused_active = ^active_i;
   assign release_o     = command[0].release_all;
@@ -115,7 +119,8 @@ module mailbox_top
   assign epoch_o          = idle.epoch;
   assign sent_count_o     = idle.sent;
   assign received_count_o = idle.received;
-  assign refusal_o        = refusal;
+  assign refusal_o        = idle.refusals[0].valid ? idle.refusals[0].why : '0;
+  assign refused_job_o    = idle.refusals[0].job;
   assign net_in        = '{
           kind: gossamer_pkg::flit_kind_e'(in_kind_i),
           last: in_last_i,
@@ -138,7 +143,7 @@ module mailbox_top
   gs_clock_gate u_gate (
     .clk_i,
     .rst_ni,
-    .busy_i(busy || req_valid_i || in_valid_i || release_o || command[0].scan || command[0].chunk_valid
+    .busy_i(busy || req_valid_i || in_valid_i || release_o || command[0].scan || command[0].chunk_valid || clear_i
             || active_i != active_q),
     .clk_o (clk)
   );
@@ -194,7 +199,7 @@ module mailbox_top
     .sent_o,
     .received_o,
     .refused_valid_o(refused_o),
-    .refused_o      (refusal),
+    .refused_o      (unused_refusal),
     .busy_o         (busy)
   );
 

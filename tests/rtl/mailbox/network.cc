@@ -121,6 +121,8 @@ Task refusals(Bench& b) {
       CHECK(told, "packet %u, to be refused for %u: reason %u was told %lu times", count, c.why, w,
             (unsigned long)(b.refusals[w] - before[w]));
     }
+    const unsigned job = c.packet[0].tags == kOwnTags ? kJob : c.packet[0].tags >> 2;
+    CHECK(b.refused_job == job, "packet %u of job %u was refused as one of %u", count, job, b.refused_job);
     const uint32_t counted = b.top.received_count_o - received;
     CHECK(counted == 1u + (c.why != kJobOf), "refused packet %u and a good one count as %u", count, counted);
     for (unsigned t = 0; t < kThreads; t++) {
@@ -302,6 +304,14 @@ void epochs() {
   b.active = 0;
   b.idle_cycles(100);
   CHECK(b.top.idle_o, "a tile without threads is not idle");
+  // A job that it gets then begins anew.
+  CHECK(b.top.epoch_o && b.top.sent_count_o && b.top.received_count_o, "nothing that could begin anew");
+  b.detect = false;
+  b.top.clear_i = 1;
+  b.step();
+  b.top.clear_i = 0;
+  b.step();
+  CHECK(!b.top.epoch_o && !b.top.sent_count_o && !b.top.received_count_o, "epoch and counts of the job before stay");
 }
 
 /// Local messages and the network's have their turns, however many there are of the other; so have the requests.

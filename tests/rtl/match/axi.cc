@@ -151,7 +151,7 @@ void streams(Axi& axi, unsigned count) {
 /// A program ends at some point of a request, and another opens the window; one asks for a rank that there cannot be.
 void programs_that_end(Axi& axi, const gs_match_bus& bus) {
   const uint32_t seed[4] = {1, 2, 3, 4};
-  const gs_match_request probe = {GS_MATCH_PROBE, 1, 1, 0, 5, 0, 7, 0, 0, 77};
+  const gs_match_request probe = {GS_MATCH_PROBE, 1, 1, 0, 5, 0, 7, 0, 0, 77, 0};
   const auto asks = [&](unsigned words) {
     const uint32_t word[4] = {99, 0, 0, static_cast<uint32_t>(Op::kTake) << 21 | 3u << 19};
     for (unsigned i = 0; i < words; ++i) axi.write(GS_MATCH_COMMAND + 4 * i, word[i]);
@@ -171,7 +171,7 @@ void programs_that_end(Axi& axi, const gs_match_bus& bus) {
     }
   }
   // A receive and a message that one has left, and the next program's clear.
-  gs_match_request left = {GS_MATCH_POST, 0, 0, 0, 5, 0, 7, 1, 1, 78};
+  gs_match_request left = {GS_MATCH_POST, 0, 0, 0, 5, 0, 7, 1, 1, 78, 0};
   CHECK(gs_match_do(&bus, &left).status == GS_MATCH_WAITING, "a receive does not wait");
   left.op = GS_MATCH_ARRIVE;
   left.tag = 2;
@@ -278,9 +278,11 @@ int main(int argc, char** argv) {
   axi.read(GS_MATCH_COMPLETION);
   CHECK(axi.response == kError, "a completion is read that there is not");
 
-  no_bin_has_all(axi, "after reset");
-  for (unsigned i = 0; i < 4; ++i) axi.write(GS_MATCH_SEED + 4 * i, 0);
-  no_bin_has_all(axi, "with a seed of zeros");
+  if (GS_ARCHITECTURE == 0) {
+    no_bin_has_all(axi, "after reset");
+    for (unsigned i = 0; i < 4; ++i) axi.write(GS_MATCH_SEED + 4 * i, 0);
+    no_bin_has_all(axi, "with a seed of zeros");
+  }
 
   const gs_match_bus bus{&axi, read_register, write_register};
   const int wrong = match_example(&bus);

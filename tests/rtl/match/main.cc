@@ -16,8 +16,8 @@ namespace {
 struct Traffic {
   unsigned ranks, communicators, sources, tags;
   double any_source, any_tag;
-  /// Odds of probe, take, cancel.
-  double probe, take, cancel;
+  /// Odds of probe, take, cancel, and of requests that are not to wait.
+  double probe, take, cancel, now;
   /// Waiting receives, less waiting messages, that posts and arrivals steer towards.
   long depth;
 };
@@ -37,6 +37,7 @@ Traffic any_traffic(Bench& b) {
   t.probe = pick(0.0, 0.05, 0.3);
   t.take = pick(0.0, 0.05, 0.2);
   t.cancel = pick(0.0, 0.02, 0.2);
+  t.now = pick(0.0, 0.0, 0.02, 0.3);
   // Depths of real programs (Klenk and Froening): below 128 at half of the time, below 512 at three quarters.
   const unsigned kind = b.below(8);
   const unsigned most = kEntries + kCam + 8;
@@ -50,8 +51,10 @@ Command any_request(Bench& b, const Traffic& t, uint32_t handle) {
   const long depth = static_cast<long>(b.reference.posts().size()) - static_cast<long>(b.reference.messages().size());
   const double post = depth < t.depth ? 0.7 : 0.3;
   c.op = b.chance(post) ? Op::kPost : Op::kArrive;
-  if (b.chance(t.probe)) c.op = Op::kProbe;
-  else if (b.chance(t.take)) c.op = Op::kTake;
+  if (b.chance(t.probe))
+    c.op = Op::kProbe;
+  else if (b.chance(t.take))
+    c.op = Op::kTake;
   c.rank = static_cast<uint16_t>(b.below(t.ranks));
   c.communicator = static_cast<uint16_t>(b.below(t.communicators));
   c.source = static_cast<uint16_t>(b.below(t.sources));
@@ -60,6 +63,7 @@ Command any_request(Bench& b, const Traffic& t, uint32_t handle) {
   c.handle = handle;
   c.length = static_cast<uint8_t>(b.below(256));
   c.rendezvous = b.below(2) != 0;
+  c.now = b.chance(t.now);
   // Now and then something that waits is asked for, so that wide keys meet as well.
   const auto& others = c.op == Op::kArrive ? b.reference.posts() : b.reference.messages();
   if (!others.empty() && b.below(3) == 0) {
@@ -87,9 +91,7 @@ Command any_request(Bench& b, const Traffic& t, uint32_t handle) {
     switch (b.below(3)) {
       case 0: c.rank = static_cast<uint16_t>(GS_RANKS + b.below(1024 - GS_RANKS)); break;
       case 1: c.op = static_cast<Op>(7); break;
-      default:
-        c.op = Op::kArrive;
-        (b.below(2) ? c.any_source : c.any_tag) = true;
+      default: c.op = Op::kArrive; (b.below(2) ? c.any_source : c.any_tag) = true;
     }
   }
   return c;
@@ -121,7 +123,7 @@ void clear(Bench& b, uint32_t handle) {
     read_counters(b);
     Command c;
     c.op = Op::kClear;
-    c.rank = GS_RANKS - 1;  // says nothing
+    c.rank = GS_RANKS - 1;                                        // says nothing
     for (unsigned times = 0; times <= round; ++times) b.send(c);  // an empty engine has nothing to do
     read_counters(b);
     for (unsigned n = 0; n < 2 * kCam + 8; ++n) {  // none of them finds what was there before
@@ -264,7 +266,10 @@ int main(int argc, char** argv) {
   if (argc < 4) return 2;
   const uint64_t seed = std::strtoull(argv[2], nullptr, 10);
   const uint64_t count = std::strtoull(argv[3], nullptr, 10);
-  if (!std::strcmp(argv[1], "random")) random_traffic(seed, count);
-  else if (!std::strcmp(argv[1], "cases")) cases(seed, static_cast<unsigned>(count));
-  else return 2;
+  if (!std::strcmp(argv[1], "random"))
+    random_traffic(seed, count);
+  else if (!std::strcmp(argv[1], "cases"))
+    cases(seed, static_cast<unsigned>(count));
+  else
+    return 2;
 }

@@ -7,8 +7,10 @@ import re
 import subprocess
 from pathlib import Path
 
+import pytest
+
+from gossamer import builds
 from gossamer import config as configs
-from gossamer import native
 from gossamer.hdl import sources, verilate
 from gossamer.paths import ROOT
 
@@ -16,13 +18,15 @@ HERE = Path(__file__).parent
 EXAMPLE = ROOT / "examples" / "match" / "host.c"
 
 
-def test_the_example_and_both_ports(seed: int) -> None:
+@pytest.mark.parametrize(("architecture", "lists"), [(0, 1), (1, 4)], ids=["ours", "parallel"])
+def test_the_example_and_both_ports(architecture: int, lists: int, seed: int) -> None:
     simulator = verilate.model(
         "gs_match_axi",
         sources.blocks("match/axi.f", config=configs.load("tiny")),
         [HERE / "axi.cc", ROOT / "src" / "match" / "reference.cc"],
-        parameters={"CamEntries": 4, "Entries": 4096},
+        parameters={"Architecture": architecture, "Lists": lists, "CamEntries": 4, "Entries": 4096},
         optimise="-O1",
+        cxx=[f"-DGS_ARCHITECTURE={architecture}"],
         include=[HERE.parent / "include", ROOT / "include", EXAMPLE.parent, EXAMPLE.parents[1]],
     )
     done = subprocess.run([simulator, str(seed)], capture_output=True, text=True, check=False)
@@ -33,7 +37,7 @@ def test_the_example_and_both_ports(seed: int) -> None:
 def test_the_example_is_plain_c(tmp_path: Path) -> None:
     program = tmp_path / "match"
     words = ["-x", "c", "-std=c99", "-D_DEFAULT_SOURCE", "-Wall", "-Wextra", "-Werror", f"-I{ROOT / 'include'}"]
-    subprocess.run([str(native.compiler()), *words, str(EXAMPLE), "-o", str(program)], check=True)
+    subprocess.run([*builds.compiler(), *words, str(EXAMPLE), "-o", str(program)], check=True)
     missing = subprocess.run([program, tmp_path / "nothing"], capture_output=True, text=True, check=False)
     assert missing.returncode == 2
     assert "No such file" in missing.stderr

@@ -15,7 +15,7 @@ from types import ModuleType
 import pytest
 from conftest import Size, current_size
 
-from gossamer import native
+from gossamer import builds
 from gossamer.hdl import sources, verilate
 from gossamer.paths import ROOT
 
@@ -26,7 +26,7 @@ SIM = sources.RTL / "sim" / "memory"
 def compile_harness(folder: Path, name: str, *files: Path) -> Path:
     """A C++ program of files and the models, without a design."""
     program = folder / name
-    command = [str(native.compiler()), "-std=c++20", "-O2", "-Wall", "-Wextra", f"-I{SIM}", *map(str, files)]
+    command = [*builds.compiler(), "-std=c++20", "-O2", "-Wall", "-Wextra", f"-I{SIM}", *map(str, files)]
     subprocess.run([*command, "-o", str(program)], check=True)
     return program
 

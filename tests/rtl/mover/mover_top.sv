@@ -50,6 +50,7 @@ module mover_top
     logic [1:0] direct_valid, direct_ready;
     mem_req_t direct[2];
     logic unused_refused, unused_dropped, unused_fault, unused_own, unused_box, unused_switch;
+    gs_idle_pkg::idle_refusal_t unused_refusal;
     logic [InstrMems-1:0] unused_instr_valid;
     instr_access_t unused_instr;
 
@@ -71,7 +72,8 @@ module mover_top
       .fault_valid_i(1'b0), .fault_ready_o(unused_fault), .fault_i('0),
       .move_valid_i(move_valid), .move_ready_o(move_ready), .move_i(move),
       .move_reply_valid_o(reply_valid), .move_reply_o(reply),
-      .busy_o(switch_busy), .acc_dropped_o(unused_dropped), .refused_o(unused_switch), .refused_own_o(unused_own)
+      .busy_o(switch_busy), .acc_dropped_o(unused_dropped), .refused_o(unused_switch), .refused_own_o(unused_own),
+      .refusal_o(unused_refusal)
     );
 
     gs_tile_load u_load (

@@ -12,13 +12,14 @@ std::array<uint64_t, 2> Record::bits() const {
     case kThread:
     case kThreadHalf: return {head | static_cast<uint64_t>(thread) << 31 | (word & 0xFFFF), 0};
     case kThreadWord: return {head | static_cast<uint64_t>(thread) << 31, word};
+    case kThreadDouble: return {head | static_cast<uint64_t>(thread) << 31 | (mask & 0xFFFF), mask >> 16};
     case kTile:
     case kTileHalf: return {head | (mask & 0xFFFF) << 16 | (word & 0xFFFF), mask >> 16};
     case kRouter:
       return {static_cast<uint64_t>(kind) << 45 | static_cast<uint64_t>(link) << 41 | static_cast<uint64_t>(vc) << 39 |
                   key, 0};
     case kIndirect: return {static_cast<uint64_t>(kind) << 45 | key, 0};
-    default: return {static_cast<uint64_t>(kind) << 45, 0};
+    default: std::abort();
   }
 }
 
@@ -79,14 +80,19 @@ uint64_t Bench::waiting() const {
   return all;
 }
 
-void Bench::send(unsigned channel, Packet packet) {
+void Bench::send(unsigned channel, Packet packet, size_t kept) {
   const bool expands = channel < kKeyed && packet.front().kind == kKey;
+  Packet whole = packet;
+  if (kept < packet.size()) {
+    whole.resize(kept);
+    whole.back().last = true;
+  }
   if (expands) {
     ++messages;
-    expand(channel, packet);
+    expand(channel, whole);
   } else {
-    for (const Flit& flit : packet) out_[channel].push_back(flit);
-    outstanding_ += packet.size();
+    for (const Flit& flit : whole) out_[channel].push_back(flit);
+    outstanding_ += whole.size();
   }
   for (Flit& flit : packet) in_[channel].push_back(flit);
 }
@@ -102,17 +108,22 @@ void Bench::expand(unsigned channel, const Packet& packet) {
         next = r.key;
         break;
       }
-      if (r.kind == kNonsense) break;
       Packet copy(packet.begin() + 1, packet.end());
       const uint32_t place = kBoard << 14 | r.y << 10 | r.x << 6;
       uint32_t dest = 0;
-      if (r.kind == kThread || r.kind == kThreadHalf || r.kind == kThreadWord) dest = 0u << 29 | place | r.thread;
+      if (r.kind == kThread || r.kind == kThreadHalf || r.kind == kThreadWord || r.kind == kThreadDouble) {
+        dest = 0u << 29 | place | r.thread;
+      }
       if (r.kind == kTile || r.kind == kTileHalf) dest = 1u << 29 | place;
       if (r.kind == kRouter) dest = 4u << 29 | r.vc << 6 | (r.link + 1);
       if (r.kind == kThreadHalf || r.kind == kTileHalf) {
         copy[0].payload[0] = (copy[0].payload[0] & ~0xFFFFu) | (r.word & 0xFFFF);
       }
       if (r.kind == kThreadWord) copy[0].payload[0] = r.word;
+      if (r.kind == kThreadDouble) {
+        copy[0].payload[0] = static_cast<uint32_t>(r.mask);
+        copy[0].payload[1] = static_cast<uint32_t>(r.mask >> 32);
+      }
       Flit head = copy[0];
       head.last = false;
       if (r.kind == kTile || r.kind == kTileHalf) {
@@ -257,6 +268,7 @@ void Bench::finish() {
   for (int i = 0; i < 100; ++i) tick();
   CHECK(received == messages, "%llu of %llu messages count as consumed", (unsigned long long)received,
         (unsigned long long)messages);
+  CHECK(top->empty_o, "all has left, and something is inside");
   CHECK(sent == copies, "%llu of %llu copies count as sent", (unsigned long long)sent, (unsigned long long)copies);
 }
 

@@ -20,6 +20,7 @@
 namespace multicast_test {
 
 constexpr unsigned kChannels = 8, kKeyed = 2, kWindow = 8, kBoard = 0x5A5;
+constexpr unsigned kPlace = 32;  ///< flits of a packet that is kept whole: messages have 16 at most, and a mask
 constexpr uint64_t kPatience = 100'000;
 
 using Payload = std::array<uint32_t, 4>;
@@ -35,14 +36,14 @@ struct Flit {
 using Packet = std::vector<Flit>;
 
 enum FlitKind { kBody, kMask, kKey, kHeader };
-enum RecordKind { kThread, kThreadHalf, kThreadWord, kTile, kTileHalf, kRouter, kIndirect, kNonsense };
+enum RecordKind { kThread, kThreadHalf, kThreadWord, kTile, kTileHalf, kRouter, kIndirect, kThreadDouble };
 
 /// One record: 48 bits, or 96.
 struct Record {
   unsigned kind = 0, y = 0, x = 0, thread = 0, link = 0, vc = 0;
   uint32_t word = 0, key = 0;
-  uint64_t mask = 0;
-  bool wide() const { return kind == kThreadWord || kind == kTile || kind == kTileHalf; }
+  uint64_t mask = 0;  ///< of kThreadDouble: both new words
+  bool wide() const { return kind == kThreadWord || kind == kTile || kind == kTileHalf || kind == kThreadDouble; }
   /// First 48 bits, and the second.
   std::array<uint64_t, 2> bits() const;
 };
@@ -73,7 +74,8 @@ class Bench {
   unsigned memory_least = 4, memory_most = 60;  ///< cycles of a read
   bool collect_only = false;
 
-  void send(unsigned channel, Packet packet);
+  /// Of a packet that is too long so many flits come out.
+  void send(unsigned channel, Packet packet, size_t kept = ~size_t{0});
   /// Any channel's packets wait to go in.
   uint64_t waiting() const;
   uint64_t expected() const { return outstanding_; }

@@ -46,7 +46,8 @@ module multicast_top
   output logic [13:0]  received_tag_o,
   output logic [1:0]   bad_o,
   output logic [1:0]   lookup_o,
-  output logic [1:0]   hit_o
+  output logic [1:0]   hit_o,
+  output logic         empty_o
 );
   flit_t in, out;
   assign in = '{kind: flit_kind_e'(in_kind_i), last: in_last_i, vnet: vnet_e'(in_vnet_i), wave: in_tags_i[7],
@@ -90,6 +91,7 @@ module multicast_top
     .received_tag_o,
     .bad_o,
     .lookup_o,
-    .hit_o
+    .hit_o,
+    .empty_o
   );
 endmodule

@@ -15,10 +15,23 @@ HERE = Path(__file__).parent
 HARNESS = [HERE / "main.cc", HERE / "bench.cc"]
 
 
-def run(*arguments: object) -> str:
+LONGEST = """
+base = "quad"
+description = "messages as long as any"
+[mailbox]
+max_flits = 16
+slot_bytes = 256
+[mesh]
+buffer_flits = 32
+"""
+
+
+def run(folder: Path, *arguments: object) -> str:
+    path = folder / "longest.toml"
+    path.write_text(LONGEST, encoding="utf-8")
     simulator = verilate.model(
         "multicast_top",
-        sources.blocks("multicast", config=configs.load("quad")) + [HERE / "multicast_top.sv"],
+        sources.blocks("multicast", config=configs.load(path)) + [HERE / "multicast_top.sv"],
         HARNESS,
         optimise="-O1",
         include=[HERE.parent / "include"],
@@ -28,19 +41,19 @@ def run(*arguments: object) -> str:
     return done.stdout
 
 
-def test_every_record_makes_its_copy_in_order(size: Size, seed: int) -> None:
-    words = run("random", seed, size.pick(500, 4_000, 200_000)).split()
+def test_every_record_makes_its_copy_in_order(tmp_path: Path, size: Size, seed: int) -> None:
+    words = run(tmp_path, "random", seed, size.pick(500, 4_000, 200_000)).split()
     copies, lookups, hits = int(words[1]), int(words[5]), int(words[7])
     assert copies > 500
     assert 0 < hits < lookups
 
 
-def test_wrong_tables_harm_nobody_and_channels_are_independent(seed: int) -> None:
-    run("directed", seed)
+def test_wrong_tables_harm_nobody_and_channels_are_independent(tmp_path: Path, seed: int) -> None:
+    run(tmp_path, "directed", seed)
 
 
-def test_rates_and_latency(seed: int) -> None:
-    found = [line.split() for line in run("rates", seed, 40).splitlines()]
+def test_rates_and_latency(tmp_path: Path, seed: int) -> None:
+    found = [line.split() for line in run(tmp_path, "rates", seed, 40).splitlines()]
     first = {int(words[1]): int(words[2]) for words in found if words[0] == "first"}
     assert set(first) == {1, 4}
     assert all(cycles <= 12 for cycles in first.values()), first

@@ -277,7 +277,8 @@ async def channels_and_collectives(dut: HierarchyObject) -> None:
 
 @cocotb.test()
 async def faults_are_told(dut: HierarchyObject) -> None:
-    """Ends that disagree about a count; a rank that is nowhere; words that do not exist."""
+    """Ends that disagree about a count, and go on when their ports are bound anew; a rank that is nowhere; words that
+    do not exist."""
     bench = Bench(dut)
     ranks = [{one["port"]: one for one in here["endpoints"]} for here in bench.about["ranks"]]
     channel = next(
@@ -286,9 +287,9 @@ async def faults_are_told(dut: HierarchyObject) -> None:
         if one["operation"] == "channel" and one["sends"] and ranks[1].get(port, {}).get("receives")
     )
     opens = bench.source(0, f"port{channel}_send_open")
-    bench.source(0, f"port{channel}_send")
+    gives = bench.source(0, f"port{channel}_send")
     opened = bench.source(1, f"port{channel}_receive_open")
-    bench.sink(1, f"port{channel}_receive")
+    taken = bench.sink(1, f"port{channel}_receive")
     await bench.boot()
     board = [here["board"] for here in bench.about["ranks"]]
     assert (await bench.read(board[1], 0x40))[1] == 2, "there is no report yet"
@@ -311,6 +312,17 @@ async def faults_are_told(dut: HierarchyObject) -> None:
     assert words[1] & 0xFF == 0 and words[1] >> 10 & 7 == 2, f"{words[1]:#x}: the other rank, the fault"
     assert words[2:4] == [9, 7]
     assert (await bench.read(board[1], 8))[0] & 2 == 0, "the report was taken off"
+    # The sender waits for credits, the receiver stands. Both halves of both ranks ask, of another account.
+    for rank, number in enumerate(board):
+        port = stride * bench.about["ranks"][rank]["slot"] + one["index"]
+        for half in range(2):
+            await bench.write(number, 0x34, 5 << 11 | half << 8 | port)
+    data = elements(one["type"], 3)
+    opens.beats.append(opening(1, 3))
+    gives.beats += beats(data, one["bytes"])
+    opened.beats.append(opening(0, 3))
+    await bench.until(lambda: len(taken.messages) > 1, 2000)
+    assert taken.messages == [data.tobytes(), b""] and not any(source.beats for source in bench.sources)
     # Rank 13 is nowhere.
     assert (await bench.read(board[0], 8))[0] & 4 == 0
     opens.beats.append(opening(13, 1))

@@ -135,6 +135,7 @@ module injection_top
 
     for (genvar l = 0; l < Links; l++) begin : gen_link
       channels_t valid, unused_ready;
+      logic unused_empty;
       flit_t flit;
       gs_link_egress u_egress (
         .clk_i,
@@ -142,6 +143,7 @@ module injection_top
         .in_valid_i (out_valid[Ends+l]),
         .in_i       (out[Ends+l]),
         .in_credit_o(out_credit[Ends+l]),
+        .empty_o    (unused_empty),
         .tx_valid_o (valid),
         .tx_ready_i (l == 0 ? tx_ready[b] : '0),
         .tx_flit_o  (flit)

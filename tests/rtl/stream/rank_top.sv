@@ -31,7 +31,10 @@ module rank_top
   input  logic                           table_we_i,
   input  logic [5:0]                     table_index_i,
   input  logic [7:0]                     table_entry_i,
+  // Binds all ports, with this number of the binding; the report is forgotten
   input  logic                           bind_i,
+  input  logic [4:0]                     account_i,
+  input  logic                           forget_i,
   // The other ends of links: board and its link
   input  logic [Links-1:0][7:0]          far_i,
   input  logic [Links-1:0][7:0]          far_link_i,
@@ -51,7 +54,7 @@ module rank_top
   output logic [63:0]                    m_data_o[Kinds],
   output logic [7:0]                     m_keep_o[Kinds],
   output logic [Kinds-1:0]               m_last_o,
-  /// of blocks; and, for ever: a packet refused or for nobody
+  /// of blocks; and, for ever: a packet for nobody, or refused by the first binding
   output logic [Kinds-1:0]               block_fault_o,
   output logic                           fault_o,
   /// the first report of a port, in the order of stream_report_t
@@ -108,8 +111,8 @@ module rank_top
       EndpointStream, 3'd0, 12'(far_i[p%Links]), 6'd0, 8'((p / Links) * Links) + far_link_i[p%Links]
     };
     assign edges[p/Links][p%Links] = edge_here;
-    assign send_bind[p] = '{eager: 1'b1, account: '0, dest: edge_here.dest, flits: credits_t'(Depth)};
-    assign recv_bind[p] = '{eager: 1'b1, account: '0, source: edge_here.rank, reply: edge_here.dest};
+    assign send_bind[p] = '{eager: 1'b1, account: account_i, dest: edge_here.dest, flits: credits_t'(Depth)};
+    assign recv_bind[p] = '{eager: 1'b1, account: account_i, source: edge_here.rank, reply: edge_here.dest};
   end
 
 `define RANK_KERNEL(KIND) \
@@ -299,8 +302,8 @@ module rank_top
     for (int unsigned l = 0; l < Links; l++) lost_o += lost[l];
   end
   always_ff @(posedge clk_i) begin
-    fault_q <= rst_ni && (fault_q || refused || no_one != '0);
-    told_valid_q <= rst_ni && (told_valid_q || report);
+    fault_q <= rst_ni && (fault_q || (refused && account_i == '0) || no_one != '0);
+    told_valid_q <= rst_ni && !forget_i && (told_valid_q || report);
     if (!told_valid_q) told_q <= told;
   end
   assign report_valid_o = told_valid_q;

@@ -208,10 +208,10 @@ class _Top:
             f"    assign send_binds[{at}+e] = edge_binds[{slot}];",
             f"    assign recv_binds[{at}+e] = edge_binds[{slot}];",
             f"    assign send_bind[{at}+e] = '{{",
-            f"      eager: 1'b1, account: '0, dest: {name}_edges[e].dest, flits: 16'd{one.depth}",
+            f"      eager: 1'b1, account: edge_account, dest: {name}_edges[e].dest, flits: 16'd{one.depth}",
             "    };",
             f"    assign recv_bind[{at}+e] = '{{",
-            f"      eager: 1'b1, account: '0, source: {name}_edges[e].rank, reply: {name}_edges[e].dest",
+            f"      eager: 1'b1, account: edge_account, source: {name}_edges[e].rank, reply: {name}_edges[e].dest",
             "    };",
             f"    assign s_data[{at}+e] = (8 * Bytes)'({name}_push[e]);",
         ]
@@ -363,14 +363,16 @@ class _Top:
             "  tree_entry_t tree_entry;",
             "  edge_end_t [Slots-1:0][Edges-1:0] edges;",
             "  logic [Slots-1:0] tree_we, way_we, edge_binds, clear;",
+            "  account_t edge_account;",
             "  stream_report_t report;",
             "  logic [Links-1:0] up;",
             "  logic [Links:0] nobody;",
             "  // Ports and halves that have no use for some of these",
             "  logic unused;",
             "  assign unused = ^{rank_we, rank, place, tree_root, tree_entry, edges, tree_we, way_we, "
-            "edge_binds, clear,",
-            "                    channel_send_binds, channel_recv_binds, channel_send_bind, channel_recv_bind, own,",
+            "edge_binds, edge_account,",
+            "                    clear, own, channel_send_binds, channel_recv_binds, channel_send_bind, "
+            "channel_recv_bind,",
             "                    send_open_ready, recv_open_ready, s_ready, m_valid, m_data, m_keep, m_last};",
         ]
 
@@ -386,7 +388,8 @@ class _Top:
             ("recv_bind_valid_o", "channel_recv_binds"), ("recv_bind_o", "channel_recv_bind"),
             ("rank_we_o", "rank_we"), ("rank_o", "rank"), ("place_o", "place"), ("own_o", "own"),
             ("tree_we_o", "tree_we"), ("way_we_o", "way_we"), ("tree_root_o", "tree_root"),
-            ("tree_entry_o", "tree_entry"), ("edges_o", "edges"), ("edge_bind_o", "edge_binds"), ("clear_o", "clear"),
+            ("tree_entry_o", "tree_entry"), ("edges_o", "edges"), ("edge_bind_o", "edge_binds"),
+            ("edge_account_o", "edge_account"), ("clear_o", "clear"),
             ("report_valid_i", "report_valid"), ("report_ready_o", "report_ready"), ("report_i", "report"),
             ("fault_i", fault), ("refused_i", "refused"), ("nobody_i", "nobody != '0"),
         )  # fmt: skip

@@ -1,0 +1,323 @@
+# SPDX-License-Identifier: Apache-2.0
+"""cocotb tests of what goes wrong at streaming ports: ends that disagree, packets that no port could have sent, and
+how a binding frees what stands."""
+
+from __future__ import annotations
+
+import random
+
+import cocotb
+from cocotb.handle import HierarchyObject
+from rtl.stream.stream_bench import (
+    ASK,
+    BYTES,
+    CLOSE,
+    COUNT,
+    CREDIT,
+    DATA,
+    DEPTH,
+    ELEMENT,
+    FITS,
+    MESSAGES,
+    PACKET,
+    PEER,
+    PORTS,
+    TYPES,
+    Bench,
+    Message,
+    address,
+    message,
+    phases,
+    raw_flit,
+    run,
+)
+
+
+@cocotb.test()
+async def disagreements_are_reported(dut: HierarchyObject) -> None:
+    """Types and counts of the two ends, asked and eager, and behind right messages of one element that wait together;
+    then a binding frees the ports again."""
+    kinds = [name for name in FITS if TYPES[name][1] == TYPES[FITS[0]][1]]
+    for eager, before in ((False, 0), (True, 0), (True, 2)):
+        for mine, theirs, counts in (
+            *(((kinds[0], kinds[-1], (5, 5)),) if len(kinds) > 1 else ()),
+            (kinds[0], kinds[0], (5, 6)),
+            (kinds[0], kinds[0], (60, 59)),
+            (kinds[0], kinds[0], (16, 15)),
+            (kinds[0], kinds[0], (15, 16)),
+            (kinds[0], kinds[0], (1, 2)),
+            (kinds[0], kinds[0], (2, 1)),
+            (kinds[0], kinds[0], (0, 3)),
+            (kinds[0], kinds[0], (3, 0)),
+        ):
+            bench = Bench(dut)
+            await bench.begin()
+            to = PORTS - 1
+            if eager:
+                await bench.bind({1: to}, 3)
+            first = [Message(1, to, mine, 1) for _ in range(before)]
+            bench.sends[1] += first
+            # The receiver expects `mine` and the first count.
+            bench.sends[1].append(Message(1, to, theirs, counts[1]))
+            expected = Message(1, to, mine, counts[0])
+            expected.data = bench.sends[1][-1].data[: len(expected.data)].ljust(len(expected.data) + 99, b"\0")
+            for _ in range(100 if before else 0):
+                await bench.step()
+            bench.recvs[to] += [*first, expected]
+            for _ in range(400):
+                await bench.step()
+            assert len(bench.reports) == 1, (eager, mine, theirs, counts, bench.reports)
+            report = bench.reports[0]
+            assert (report["port"], report["own"], report["peer"]) == (to, to, 1), report
+            assert report["fault"] == (ELEMENT if mine != theirs else COUNT), report
+            assert (report["mine"], report["my_count"]) == (TYPES[mine][0], counts[0]), report
+            assert report["theirs"] == TYPES[theirs][0], report
+            if not eager or (mine == theirs and counts[1] < counts[0]):
+                assert report["their_count"] == counts[1], report
+            elif mine == theirs:
+                assert counts[0] < report["their_count"] <= counts[1] + 1, report
+    bench = Bench(dut)
+    await bench.begin()
+    await bench.bind({0: 1}, 1)
+    bench.sends[0].append(Message(0, 2, FITS[0], 4))
+    for _ in range(50):
+        await bench.step()
+    assert [report["fault"] for report in bench.reports] == [PEER], bench.reports
+    assert bench.reports[0]["my_count"] == address(2) and bench.reports[0]["their_count"] == address(1)
+    # A receiver that is bound to another one says so too.
+    bench = Bench(dut)
+    await bench.begin()
+    await bench.bind({0: 1}, 1)
+    bench.recvs[1].append(Message(2, 1, FITS[0], 4))
+    for _ in range(50):
+        await bench.step()
+    assert [report["fault"] for report in bench.reports] == [PEER], bench.reports
+
+
+@cocotb.test()
+async def strange_packets_are_refused(dut: HierarchyObject) -> None:
+    """Packets that no port could have sent are dropped whole and counted; a channel that flows meanwhile is as ever."""
+    bench = Bench(dut)
+    await bench.begin()
+    await bench.bind({0: 1, 1: 0}, 4)
+    strange = 0
+    for at in range(60):
+        bench.add(message(at % 2, 1 - at % 2, 100))
+        port = random.randrange(PORTS)
+
+        def head(op: int, valid: int, source: int, account: int, to: int = port) -> int:
+            return source << 24 | 1 << 21 | account << 16 | to << 8 | op << 5 | valid
+
+        body = random.getrandbits(128)
+        choice = random.randrange(10)
+        if choice == 0:  # elements of somebody without credits
+            bench.raw += [raw_flit(3, False, 1, port, head(DATA, 16, 7, 4))]
+            bench.raw += [raw_flit(0, last, 1, port, body) for last in (False, False, True)]
+        elif choice == 1:  # of another account
+            bench.raw += [raw_flit(3, True, 1, port, body >> 32 << 32 | head(CLOSE, 3, port ^ 1, 9))]
+        elif choice == 2:  # longer than a short packet may be
+            bench.raw += [raw_flit(3, True, 1, 0, head(DATA, 13, 1, 4, 0))]
+        elif choice == 3:  # no header
+            bench.raw += [raw_flit(0, True, 1, port, body)]
+        elif choice == 4:  # an ask of more than a flit
+            bench.raw += [raw_flit(3, False, 1, port, head(ASK, 0, 2, 4)), raw_flit(0, True, 1, port, body)]
+        elif choice == 5:  # an ask at a bound port
+            bench.raw += [raw_flit(3, True, 1, 0, head(ASK, 0, 1, 4, 0))]
+        elif choice == 6:  # elements where credits travel
+            bench.raw += [raw_flit(3, True, 2, port, head(DATA, 3, 1, 4))]
+        elif choice == 7:  # credits of two flits, the second like credits of one
+            credits = 5 << 32 | head(CREDIT, 0, 1, 4, 0)
+            bench.raw += [raw_flit(3, False, 2, 0, credits), raw_flit(0, True, 2, 0, credits)]
+        elif choice == 8:  # an operation that there is not
+            op = random.randrange(4, 8)
+            bench.raw += [raw_flit(3, True, random.choice([1, 2]), port, head(op, 3, 1, 4))]
+        else:  # for a port of nobody's, or of the other endpoint
+            to = random.choice([port ^ PORTS // 2, *range(PORTS, 256)])
+            bench.raw += [raw_flit(3, True, 1, port, head(CLOSE, 3, port ^ 1, 4, to))]
+        strange += 2
+        # Credits of an old account are nobody's.
+        bench.raw += [raw_flit(3, True, 2, 0, 5 << 32 | head(CREDIT, 0, 1, 31, 0))]
+    await run(bench)
+    for _ in range(300):
+        await bench.step()
+    assert not bench.raw
+    assert bench.refused == strange, f"{bench.refused} of {strange} packets were refused"
+    assert not bench.reports
+
+
+@cocotb.test()
+async def credits_come_in_packets_of_one_flit(dut: HierarchyObject) -> None:
+    """A sender without credits sends nothing for the second flit of a packet whose first was refused."""
+    bench = Bench(dut)
+    await bench.begin()
+    await bench.bind({0: 1}, 4)
+    one = Message(0, 1, FITS[0], (DEPTH + 8) * 16 // TYPES[FITS[0]][1])
+    bench.sends[0].append(one)
+    for _ in range((DEPTH + 8) * 16 // BYTES + 200):
+        await bench.step()
+    assert bench.credit[0] == 0
+    credits = 5 << 32 | 1 << 24 | 1 << 21 | 4 << 16 | CREDIT << 5
+    bench.raw += [raw_flit(3, False, 2, 0, credits), *[raw_flit(0, last, 2, 0, credits) for last in (False, True)]]
+    for _ in range(200):
+        await bench.step()  # a flit without a credit fails
+    assert bench.refused == 1 and not bench.raw
+    bench.recvs[1].append(one)
+    await bench.finish()
+    assert bench.done[1] == 1 and not bench.reports
+
+
+@cocotb.test()
+async def nothing_of_the_last_binding_comes_into_the_next(dut: HierarchyObject) -> None:
+    """A receiver faults in a packet and is bound to another rank in each cycle behind: none of the rest comes there."""
+    bench = Bench(dut)
+    await bench.begin()
+    to, kind = PORTS - 1, FITS[0]
+    account = 0
+    # The fault comes when the second flit is read: at most a packet's flits are still to come.
+    for wait in range(PACKET + 24):
+        account = account % 15 + 1
+        await bench.rebind(0, to, 2 * account)
+        long = Message(0, to, kind, DEPTH * 16 // TYPES[kind][1])
+        bench.sends[0].append(long)
+        # As many bytes as the first flit and one element more.
+        expected = Message(0, to, kind, 16 // TYPES[kind][1] + 1)
+        expected.data = long.data[: len(expected.data)]
+        bench.recvs[to].append(expected)
+        bench.reports.clear()
+        for _ in range(DEPTH * 16 // BYTES + 200):
+            await bench.step()
+            if bench.reports:
+                break
+        assert [report["fault"] for report in bench.reports] == [COUNT], (wait, bench.reports)
+        bench.receiving[to] = None
+        for _ in range(wait):
+            await bench.step()
+        await bench.rebind(2, to, 2 * account + 1)
+        bench.add(message(2, to, DEPTH * 16 // TYPES[kind][1]))
+        await bench.finish()
+        for _ in range(160):
+            await bench.step()
+        assert len(bench.reports) == 1, (wait, bench.reports)
+
+
+@cocotb.test()
+async def a_second_ask_is_refused(dut: HierarchyObject) -> None:
+    """A rank asks again before it was answered: its first ask stands."""
+    bench = Bench(dut)
+    await bench.begin()
+    word = 1 << 24 | 1 << 21 | 0 << 8 | ASK << 5
+    bench.raw += [raw_flit(3, True, 1, 0, address(1) << 64 | count << 32 | word) for count in (7, 8)]
+    for _ in range(40):
+        await bench.step()
+    assert bench.refused == 1
+    bench.recvs[0].append(Message(1, 0, "int" if BYTES >= 4 else FITS[0], 9))
+    for _ in range(40):
+        await bench.step()
+    assert bench.reports and bench.reports[0]["their_count"] == 7, bench.reports
+
+
+@cocotb.test()
+async def a_binding_frees_what_stands(dut: HierarchyObject) -> None:
+    """Ends that disagree, kernels that wait and packets under way, at any moment: behind a binding of all ports nothing
+    of it is left, asked or eager, and other messages flow."""
+    bench = Bench(dut)
+    await bench.begin()
+    account, pairs = 0, dict[int, int]()
+    stood = 0
+    for _ in range(max(MESSAGES // 2, 20)):
+        # What goes wrong: the other end opens another count, or nothing, or waits for somebody who does not come.
+        for source in range(PORTS):
+            to = pairs.get(source, random.randrange(PORTS))
+            one = message(source, to, 20 * DEPTH)
+            choice = random.randrange(4)
+            if choice != 0:
+                bench.sends[source].append(one)
+            if choice != 1 and not bench.recvs[to] and (not pairs or pairs.get(source) == to):
+                other = Message(source, to, one.kind, one.count + random.choice([0, 1, 7]))
+                other.data = one.data.ljust(len(other.data), b"\0")
+                bench.recvs[to].append(other)
+        phases(bench)
+        for _ in range(random.choice([0, 1, 3, 10, 40, 200, 300])):
+            await bench.step()
+        # Often in a packet.
+        for _ in range(random.choice([0, 200])):
+            if any(wire.inside is not None for wire in bench.wires):
+                break
+            await bench.step()
+        stood += bench.pending() > 0
+        account = account % 31 + 1
+        pairs = random.choice([{}, dict(enumerate(random.sample(range(PORTS), PORTS)))])
+        await bench.bind(pairs, account)
+        bench.forget()
+        for _ in range(PORTS):
+            source = random.randrange(PORTS)
+            bench.add(message(source, pairs.get(source, random.randrange(PORTS))))
+        await bench.finish()
+        for _ in range(random.choice([0, 60])):
+            await bench.step()
+        assert not bench.reports, bench.reports
+    assert stood > 5
+
+
+@cocotb.test()
+async def a_report_stays_until_it_is_taken(dut: HierarchyObject) -> None:
+    """Nobody takes it, and the port is bound anew and goes on; what goes wrong meanwhile is not told in its place."""
+    bench = Bench(dut)
+    await bench.begin()
+    to = PORTS - 1
+    dut.report_ready_i.value = 0
+    for account, count in enumerate((5, 6), 1):
+        bench.sends[0].append(Message(0, to, FITS[0], 4))
+        bench.recvs[to].append(Message(0, to, FITS[0], count))
+        for _ in range(60):
+            await bench.step()
+        assert int(dut.report_valid_o.value) == 2
+        await bench.bind({}, account)
+        bench.forget()
+        bench.add(message(0, to))
+        await bench.finish()
+    dut.report_ready_i.value = 3
+    for _ in range(10):
+        await bench.step()
+    assert [report["my_count"] for report in bench.reports] == [5], bench.reports
+
+
+@cocotb.test()
+async def a_rank_that_cannot_be_is_told(dut: HierarchyObject) -> None:
+    """A channel from a rank without a place for its ask would wait for ever."""
+    bench = Bench(dut)
+    await bench.begin()
+    for account, source in enumerate((PORTS, 200, 255), 1):
+        bench.recvs[0].append(Message(source, 0, FITS[0], 3))
+        for _ in range(100):
+            await bench.step()
+        assert len(bench.reports) == 1, bench.reports
+        report = bench.reports[0]
+        assert (report["fault"], report["port"], report["peer"]) == (PEER, 0, source), report
+        assert (report["my_count"], report["their_count"]) == (source, PORTS), report
+        await bench.bind({}, account)
+        bench.forget()
+        bench.add(message(1, 0))
+        await bench.finish()
+    assert not bench.reports
+
+
+@cocotb.test()
+async def a_binding_comes_in_any_cycle_of_a_message(dut: HierarchyObject) -> None:
+    """Each cycle from a message's opening on, asked and eager: no packet is cut off, and the next message is whole."""
+    bench = Bench(dut)
+    await bench.begin()
+    to, account = PORTS - 1, 0
+    for eager in (False, True):
+        for wait in range(PACKET * 16 // BYTES + 30 if BYTES == 16 else 3 * PACKET):
+            account = account % 31 + 1
+            await bench.bind({0: to} if eager else {}, account)
+            bench.add(Message(0, to, FITS[0], 4 * PACKET * 16 // TYPES[FITS[0]][1]))
+            for _ in range(wait):
+                await bench.step()
+            account = account % 31 + 1
+            await bench.bind({0: to} if eager else {}, account)
+            bench.forget()
+            bench.add(message(0, to, 60))
+            await bench.finish()
+    assert not bench.reports
