@@ -194,7 +194,7 @@ def test_what_tests_forget_escapes_and_proofs_count(target: Callable[..., mutate
 
 
 def test_a_proof_that_is_not_decided_notices_nothing(tmp_path: Path) -> None:
-    """An induction that fails from a state in which the design never is; a way to a fault, where there is one, counts."""
+    """An induction that fails from a state in which the design never is; a way to a fault counts, if any."""
     spdx = "// SPDX-License-Identifier: Apache-2.0\n"
     (tmp_path / "tiny.sv").write_text(spdx + NEVER)
     (tmp_path / "tiny_proof.sv").write_text(spdx + NEVER_PROOF)
