@@ -30,7 +30,9 @@ _GRVI_LUTS = 320
 # What the tile must reach; areas in ALUTs of a Cyclone V.
 _TILE_MHZ_LEAST, _TILE_CELLS_MOST = 112.0, 19_000.0
 _MOST = {"area.mailbox-multicast.cyclonev": 2_600.0, "area.tile.cyclonev": 15_500.0}
-NAMES = (TILE_MHZ, TILE_CELLS, *(f"area.{block}.{family}" for block in BLOCKS for family in FAMILIES))
+# Their core contains the mailbox's client, ours does not: so all cores of a tile stand with the mailbox, too.
+TOGETHER = {f"area.cores-{box}.cyclonev": box for box in ("mailbox", "mailbox-multicast")}
+NAMES = (TILE_MHZ, TILE_CELLS, *(f"area.{block}.{family}" for block in BLOCKS for family in FAMILIES), *TOGETHER)
 
 
 def measure(context: Context) -> Iterator[Row]:
@@ -41,6 +43,9 @@ def measure(context: Context) -> Iterator[Row]:
             name = f"area.{block}.{family}"
             if context.wants(name):
                 yield _area(context, name, block, family, option, config)
+    for name, box in TOGETHER.items():
+        if context.wants(name):
+            yield _together(context, name, box, config)
     if context.wants(TILE_MHZ) or context.wants(TILE_CELLS):
         yield from _tile(context)
 
@@ -71,17 +76,40 @@ def _parameters(block: str, config: Config) -> tuple[str, tuple[str, ...], Mappi
     return "gs_mailbox", ("mailbox",), {"Multicast": int(block == "mailbox-multicast")}
 
 
-def _area(context: Context, name: str, block: str, family: str, option: str, config: Config) -> Row:
+def _luts(block: str, option: str, config: Config) -> synth.LutReport:
     top, lists, parameters = _parameters(block, config)
-    report = synth.luts(top, sources.blocks(*lists, config=config), option, parameters)
+    return synth.luts(top, sources.blocks(*lists, config=config), option, parameters)
+
+
+def _paper(block: str) -> tuple[str, float]:
+    """What the papers' is, and its ALMs."""
+    alms = _PAPER_ALMS[block.removesuffix("-multicast")]
+    if block.endswith("-multicast"):
+        return (
+            "ALMs of Tinsel on Stratix V, and what local multicast adds to a tile, two ALUTs each",
+            alms + _MULTICAST_ALMS,
+        )
+    return "ALMs of Tinsel on Stratix V, two ALUTs each", alms
+
+
+def _together(context: Context, name: str, box: str, config: Config) -> Row:
+    """Cores of a tile and its mailbox."""
+    cores = config.mailbox.cores_per_mailbox
+    luts = cores * _luts("core", FAMILIES["cyclonev"], config).luts + _luts(box, FAMILIES["cyclonev"], config).luts
+    what, alms = _paper(box)
+    alms += cores * _PAPER_ALMS["core"]
+    reference: Reference = {"what": what, "value": 2 * alms, "unit": "ALUTs"}
+    return context.row(
+        name, float(luts), "ALUTs", reference=reference, ratio=2 * alms / luts, configuration=config.name, cores=cores
+    )
+
+
+def _area(context: Context, name: str, block: str, family: str, option: str, config: Config) -> Row:
+    report = _luts(block, option, config)
     reference: Reference | None = None
     ratio = None
     if family == "cyclonev":
-        alms = _PAPER_ALMS[block.removesuffix("-multicast")]
-        what = "ALMs of Tinsel on Stratix V, two ALUTs each"
-        if block.endswith("-multicast"):
-            alms += _MULTICAST_ALMS
-            what = "the same and what local multicast adds to a tile"
+        what, alms = _paper(block)
         reference = {"what": what, "value": 2 * alms, "unit": "ALUTs"}
         ratio = 2 * alms / report.luts
     elif family == "xilinx" and block == "core":

@@ -3,13 +3,10 @@
 +incdir+common
 common/gs_word_pkg.sv
 common/gs_clock_gate.sv
-common/gs_counter.sv
 common/gs_skid.sv
 common/gs_arbiter.sv
 common/gs_arbiter_lrg.sv
 common/gs_next.sv
-common/gs_stream_mux.sv
-common/gs_stream_demux.sv
 common/gs_stream_arbiter.sv
 common/gs_ram_sdp.sv
 common/gs_ram_tdp.sv

@@ -81,8 +81,9 @@ module gs_tile_load
   // ------------------------------------------------------------- reception
   typedef enum logic [1:0] {RxHead, RxData, RxCheck} rx_state_e;
   rx_state_e rx_state_q, rx_state_d;
-  load_header_t rx_q;
-  logic rx_kind_q, rx_job_q;
+  load_header_t rx_q, rx_head;
+  // The head is one, with no more in it than it may have; all flits behind it hold data.
+  logic rx_kind_q, rx_body_q, rx_job_q;
   // Data flits of this packet; 17 means more than fit.
   logic [4:0] rx_count_q, rx_count_d;
   // Word behind the last, and before the first, of this packet; flits in the buffer.
@@ -117,6 +118,7 @@ module gs_tile_load
     endcase
   end
 
+  assign rx_head = in_i.payload;
   assign take = in_valid_i && in_ready_o;
   assign pad  = 4'((RowFlits - 32'(rx_count_q) % RowFlits) % RowFlits);
   assign head = take && rx_state_q == RxHead;
@@ -164,7 +166,7 @@ module gs_tile_load
     misaligned = is_memory ? {rx_q.address[OffW-1:0], rx_q.length[OffW-1:0]} != '0
                            : {rx_q.address[3:0], rx_q.length[3:0]} != '0;
     status     = '0;
-    if (!rx_kind_q || rx_q.op > LoadOpReadInstr) status = RefusalKind;
+    if (!rx_kind_q || !rx_body_q || rx_q.op > LoadOpReadInstr) status = RefusalKind;
     else if (rx_job_q) status = RefusalJob;
     else if (rx_q.length == '0 || (has_data ? rx_q.length[31:4] != 28'(rx_count_q) || rx_count_q > 5'd16
                                             : rx_count_q != '0)) status = RefusalLength;
@@ -355,10 +357,13 @@ module gs_tile_load
     rx_count_q <= rx_count_d;
     found_q    <= status;
     if (head) begin
-      rx_q      <= in_i.payload;
-      rx_kind_q <= in_i.kind == FlitKindHeader;
+      rx_q      <= rx_head;
+      // Replies go to hosts and movers alone: nobody else takes them.
+      rx_kind_q <= in_i.kind == FlitKindHeader && rx_head.spare == '0
+                && (rx_head.reply == '0 || rx_head.reply[31:29] inside {EndpointHost, EndpointAccelerator});
+      rx_body_q <= 1'b1;
       rx_job_q  <= in_i.job != job_i;
-    end
+    end else if (take && in_i.kind != FlitKindBody) rx_body_q <= 1'b0;
     if (accept) begin
       op_q      <= (found_q == RefusalKind) ? LoadOpWrite : load_op_e'(rx_q.op);
       tag_q     <= rx_q.tag;

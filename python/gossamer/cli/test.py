@@ -128,10 +128,13 @@ def _mutants(block: str, names: tuple[str, ...], size: str | None, seed: int) ->
     )
     escaped = report.escaped
     for verdict in escaped:
-        click.echo(f"escaped: {verdict.mutation}")
+        undecided = f" (not decided: {', '.join(verdict.undecided)})" if verdict.undecided else ""
+        click.echo(f"escaped: {verdict.mutation}{undecided}")
     for verdict in report.verdicts:
         if verdict.equivalent and verdict.caught:
             click.echo(f"argued to be equivalent, but {verdict.caught} fails: {verdict.mutation}")
+    if report.left_out:
+        click.echo(f"left out: {', '.join(report.left_out)}")
     judged = len(report.judged)
     click.echo(
         f"{block}: {judged - len(escaped)} of {judged} mutants caught, {report.share:.3f}; "

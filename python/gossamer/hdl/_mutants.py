@@ -56,6 +56,10 @@ class Scouted(InputError):
     """A test has asked for a design that is to be mutated: all that the search for such designs wants to know."""
 
 
+class Undecided(Exception):
+    """The solver says neither that a mutant keeps the assertions nor how it breaks them: nothing is noticed."""
+
+
 @dataclass(frozen=True)
 class Mutation:
     """A fault at a place of the source."""
@@ -138,6 +142,12 @@ def plan() -> Plan | None:
     """The one in force, None in ordinary runs."""
     path = os.environ.get(PLAN)
     return Plan.read(Path(path)) if path else None
+
+
+def active(sources: Sources) -> bool:
+    """Whether a mutant is on that a design may have."""
+    now = plan()
+    return now is not None and concerned(now, sources) and int(os.environ.get(NUMBER, "0")) > 0
 
 
 def concerned(plan: Plan, sources: Sources) -> bool:
@@ -460,10 +470,12 @@ def _shim(unit: str, top: str, sources: Sources, parameters: Mapping[str, Value]
 
 
 def mark(sources: Sources) -> str:
-    """What keeps the proof of a mutant apart from another's."""
+    """What keeps the proof of a mutant apart from another's, and the search for designs from proofs that passed."""
     now = plan()
     if now is None or not concerned(now, sources):
         return ""
+    if now.offers:
+        return "scouting"
     number = int(os.environ.get(NUMBER, "0"))
     return f"{asdict(now.mutations[number - 1])}" if 0 < number <= len(now.mutations) else ""
 

@@ -5,9 +5,25 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
 from typing import Any
 
+import pytest
+
+from gossamer.hdl import _mutants
+
 FILE = "GOSSAMER_TEST_OUTCOMES"
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item: Any, call: Any) -> Iterator[None]:
+    """A proof that is not decided has noticed nothing: its test is neither passed nor failed."""
+    outcome: Any = yield
+    if call.excinfo is not None and isinstance(call.excinfo.value, _mutants.Undecided):
+        report = outcome.get_result()
+        report.outcome = "skipped"
+        report.longrepr = (str(item.path), 0, str(call.excinfo.value))
+        report.undecided = True
 
 
 def pytest_runtest_logreport(report: Any) -> None:
@@ -17,7 +33,7 @@ def pytest_runtest_logreport(report: Any) -> None:
         crash = getattr(report.longrepr, "reprcrash", None)
         line = {
             "test": report.nodeid,
-            "outcome": report.outcome,
+            "outcome": "undecided" if getattr(report, "undecided", False) else report.outcome,
             "seconds": report.duration,
             "why": crash.message.splitlines()[0] if crash is not None and crash.message else "",
         }

@@ -44,8 +44,12 @@ COUNT = 60
 LEAST = 0.95
 """The share of mutants that are not equivalent which tests must notice."""
 EQUIVALENTS = ROOT / "tests" / "rtl" / "equivalents.toml"
+# A run hangs when it has used so much more processor time than one without a mutant; or, where it sleeps for ever,
+# when so many times that has passed on the clock. So other work on the machine makes no mutant look caught.
 _PATIENCE = 4.0
 _GRACE_SECONDS = 60.0
+_SLEEP = 10.0
+_LOOK_SECONDS = 0.5
 _SIZES = ("quick", "default")
 
 
@@ -90,6 +94,8 @@ class Verdict:
     seconds: float = 0.0
     equivalent: str = ""
     """Why it is no fault."""
+    undecided: list[str] = field(default_factory=list)
+    """Proofs that were not decided with it: they have not noticed it."""
 
 
 @dataclass
@@ -100,6 +106,8 @@ class Report:
     seed: int
     verdicts: list[Verdict] = field(default_factory=list)
     seconds: float = 0.0
+    left_out: list[str] = field(default_factory=list)
+    """Tests that judge no mutant: they fail without one, or Yosys cannot read what they build."""
 
     @property
     def escaped(self) -> list[Verdict]:
@@ -172,7 +180,10 @@ class _Runner:
     def tests(
         self, plan: Path, number: int, size: str, only: Sequence[str], *, first: bool, limit: float | None
     ) -> tuple[list[dict[str, object]], bool]:
-        """What became of each test that ran, and whether time ran out. ``first``: stops at the first failure."""
+        """What became of each test that ran, and whether time ran out. ``first``: stops at the first failure.
+
+        ``limit`` is in seconds of processor time.
+        """
         with tempfile.TemporaryDirectory(prefix="run-", dir=self.folder) as scratch:
             outcomes, log = Path(scratch) / "outcomes", Path(scratch) / "log"
             outcomes.touch()
@@ -199,11 +210,9 @@ class _Runner:
                         start_new_session=True,
                     )  # fmt: skip
                     self.children.add(child)
-                late = False
+                late, code = False, 0
                 try:
-                    code = child.wait(limit)
-                except subprocess.TimeoutExpired:
-                    late, code = True, 0
+                    code, late = _wait(child, limit)
                 finally:
                     _kill(child)
                     with self.lock:
@@ -212,6 +221,30 @@ class _Runner:
                 tail = log.read_text(errors="replace")[-2000:]
                 raise InputError(f"the tests of {self.target.name} could not be run (pytest: {code}):\n{tail}")
             return [json.loads(line) for line in outcomes.read_text(encoding="utf-8").splitlines()], late
+
+
+def _wait(child: subprocess.Popen[bytes], limit: float | None) -> tuple[int, bool]:
+    """The exit code of a child; or that it used more processor time than it may, or slept for too long."""
+    began = time.monotonic()
+    while True:
+        try:
+            return child.wait(_LOOK_SECONDS if limit is not None else None), False
+        except subprocess.TimeoutExpired:
+            assert limit is not None
+            if time.monotonic() - began > _SLEEP * limit or _processor_seconds(child.pid) > limit:
+                return 0, True
+
+
+def _processor_seconds(group: int) -> float:
+    """What the processes of a group, and their children that have ended, have used."""
+    ticks = 0
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            # Behind the name: state, parent, group, ...; user and system time, its own and its children's.
+            fields = stat.read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+            if int(fields[2]) == group:
+                ticks += sum(map(int, fields[11:15]))
+    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def _kill(child: subprocess.Popen[bytes]) -> None:
@@ -244,7 +277,7 @@ def run(
     with tempfile.TemporaryDirectory(prefix=f"{target.name}-", dir=base) as scratch:
         runner = _Runner(target, Path(scratch), seed)
         with _ending(runner):
-            stages = _scout(runner, target, count, seed, sizes, tell)
+            stages = _scout(runner, target, count, seed, sizes, tell, report.left_out)
             plan = Path(scratch) / "plan.json"
             chosen = _choose(Path(scratch) / "offers", count, seed)
             Plan(tuple(map(str, target.files)), count, seed, tuple(chosen)).write(plan)
@@ -253,7 +286,7 @@ def run(
                 verdict.equivalent = next((entry.why for entry in known if entry.covers(verdict.mutation)), "")
             left = report.verdicts
             for size in sizes:
-                _stage(runner, plan, size, stages[size], left, jobs, tell)
+                _stage(runner, plan, size, stages[size], left, jobs, tell, report.left_out)
                 # What is argued and not noticed by the quick tests is left at that.
                 left = [verdict for verdict in left if not verdict.caught and not verdict.equivalent]
                 if not left:
@@ -271,7 +304,13 @@ def _ending(runner: _Runner) -> Iterator[None]:
 
 
 def _scout(
-    runner: _Runner, target: Target, count: int, seed: int, sizes: Sequence[str], tell: Callable[[str], None]
+    runner: _Runner,
+    target: Target,
+    count: int,
+    seed: int,
+    sizes: Sequence[str],
+    tell: Callable[[str], None],
+    left_out: list[str],
 ) -> dict[str, list[str]]:
     """The tests that build something of the target, in each size; what the designs offer is in ``offers``."""
     offers = runner.folder / "offers"
@@ -284,6 +323,7 @@ def _scout(
         found[size] = [str(one["test"]) for one in outcomes if "is to be mutated" in str(one["why"])]
     unread = [folder.name for folder in offers.iterdir() if not (folder / "offers.json").exists()]
     if unread:
+        left_out += [f"tests of {name}" for name in sorted(unread)]
         tell(f"{target.name}: left out, as Yosys cannot read them: tests of {', '.join(sorted(unread))}")
     if not any(found.values()) or not any(offers.glob("*/offers.json")):
         raise InputError(f"no test in {target.tests} builds anything of {target.name}")
@@ -312,6 +352,7 @@ def _stage(
     verdicts: Sequence[Verdict],
     jobs: int | None,
     tell: Callable[[str], None],
+    left_out: list[str],
 ) -> None:
     """Runs the tests of a size for each mutant; the short ones first."""
     began = time.monotonic()
@@ -322,17 +363,23 @@ def _stage(
         raise InputError(f"all tests fail without a mutant, {failed[0]['test']} for one: {failed[0]['why']}")
     if failed:
         # They look for something that a netlist has not.
-        names = ", ".join(sorted({str(one["test"]).partition("::")[2] for one in failed}))
-        tell(f"left out, as they fail without a mutant in the netlist: {names}")
         tests = left
     # Once more, as everything is built now: to know how long they take.
     built = time.monotonic()
+    used = os.times()
     outcomes, _ = runner.tests(plan, 0, size, tests, first=False, limit=None)
     took = time.monotonic() - built
+    now = os.times()
+    busy = now.children_user + now.children_system - used.children_user - used.children_system
     passed = [one for one in outcomes if one["outcome"] == "passed"]
+    failed += [one for one in outcomes if one["outcome"] == "failed"]
+    if failed:
+        names = sorted({str(one["test"]).partition("::")[2] for one in failed})
+        left_out += [name for name in names if name not in left_out]
+        tell(f"left out, as they fail without a mutant in the netlist: {', '.join(names)}")
     order = [str(one["test"]) for one in sorted(passed, key=lambda one: float(str(one["seconds"])))]
     tell(f"{size} tests: built in {built - began - took:.0f} s, {len(order)} run in {took:.1f} s")
-    limit = _PATIENCE * took + _GRACE_SECONDS
+    limit = _PATIENCE * busy + _GRACE_SECONDS
     done = 0
 
     def judge(verdict: Verdict) -> None:
@@ -343,6 +390,7 @@ def _stage(
             return
         verdict.seconds += time.monotonic() - start
         failure = next((str(one["test"]) for one in seen if one["outcome"] == "failed"), "")
+        verdict.undecided += [str(one["test"]).partition("::")[2] for one in seen if one["outcome"] == "undecided"]
         if late:
             finished = {str(one["test"]) for one in seen}
             failure = next((test for test in order if test not in finished), order[-1]) + " (it hangs)"
@@ -350,6 +398,8 @@ def _stage(
         done += 1
         end = f"caught by {failure.partition('::')[2]}" if failure else "passes"
         argued = " (argued to be equivalent)" if verdict.equivalent else ""
+        if verdict.undecided and not failure:
+            end += f", {', '.join(verdict.undecided)} not decided"
         tell(f"[{done}/{len(verdicts)}] {verdict.mutation}: {end}{argued} ({verdict.seconds:.0f} s)")
 
     pool = ThreadPoolExecutor(jobs or len(os.sched_getaffinity(0)))

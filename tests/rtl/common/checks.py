@@ -169,20 +169,6 @@ async def fifo_in_block_ram(dut: HierarchyObject) -> None:
 
 
 @cocotb.test()
-async def counter(dut: HierarchyObject) -> None:
-    block = Block(dut, "counter")
-    await block.begin()
-    count = 0
-    for _ in range(CYCLES):
-        clear, enable = random.random() < 0.02, random.random() < 0.8
-        block.set(clear_i=clear, en_i=enable)
-        await block.settle()
-        assert block.get("count_o") == count
-        count = 0 if clear else (count + enable) % 32
-        await block.step()
-
-
-@cocotb.test()
 async def arbiter(dut: HierarchyObject) -> None:
     block = Block(dut, "arbiter")
     await block.begin()
@@ -240,45 +226,6 @@ async def stream_arbiter(dut: HierarchyObject) -> None:
                     assert waited[i] < size, f"input {i} waits for more than {size - 1} items of others"
         await block.step()
     assert passed > CYCLES // 10
-
-
-@cocotb.test()
-async def stream_mux(dut: HierarchyObject) -> None:
-    block = Block(dut, "mux")
-    await block.begin()
-    select, valid, data, waits = 0, 0, [0] * 3, False
-    for _ in range(CYCLES):
-        if not waits:
-            select, valid = random.randrange(3), random.getrandbits(3)
-            data = [random.getrandbits(32) for _ in range(3)]
-        ready = random.getrandbits(1)
-        block.set(sel_i=select, in_valid_i=valid, out_ready_i=ready)
-        block.set(in_data_i=sum(value << 32 * i for i, value in enumerate(data)))
-        await block.settle()
-        assert block.get("out_valid_o") == valid >> select & 1
-        assert block.get("out_data_o") == data[select]
-        assert block.get("in_ready_o") == ready << select
-        waits = bool(valid >> select & 1 and not ready)
-        await block.step()
-
-
-@cocotb.test()
-async def stream_demux(dut: HierarchyObject) -> None:
-    block = Block(dut, "demux")
-    await block.begin()
-    select, valid, data, waits = 0, 0, 0, False
-    for _ in range(CYCLES):
-        if not waits:
-            select, valid, data = random.randrange(3), random.getrandbits(1), random.getrandbits(32)
-        ready = random.getrandbits(3)
-        block.set(sel_i=select, in_valid_i=valid, in_data_i=data, out_ready_i=ready)
-        await block.settle()
-        assert block.get("out_valid_o") == valid << select
-        if valid:
-            assert block.get("in_ready_o") == ready >> select & 1
-            assert block.get("out_data_o") >> 32 * select & MASK == data
-        waits = bool(valid and not ready >> select & 1)
-        await block.step()
 
 
 class Sorted(Block):

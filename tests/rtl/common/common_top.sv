@@ -6,10 +6,6 @@ module common_top (
   input  logic         clk_i,
   input  logic         rst_ni,
 
-  input  logic         counter_clear_i,
-  input  logic         counter_en_i,
-  output logic [4:0]   counter_count_o,
-
   input  logic         gate_busy_i,
   output logic [31:0]  gate_edges_o,
 
@@ -65,22 +61,6 @@ module common_top (
   output logic [31:0]      merge_out_data_o,
   output logic [1:0]       merge_out_idx_o,
 
-  input  logic [1:0]       mux_sel_i,
-  input  logic [2:0]       mux_in_valid_i,
-  output logic [2:0]       mux_in_ready_o,
-  input  logic [2:0][31:0] mux_in_data_i,
-  output logic             mux_out_valid_o,
-  input  logic             mux_out_ready_i,
-  output logic [31:0]      mux_out_data_o,
-
-  input  logic [1:0]       demux_sel_i,
-  input  logic             demux_in_valid_i,
-  output logic             demux_in_ready_o,
-  input  logic [31:0]      demux_in_data_i,
-  output logic [2:0]       demux_out_valid_o,
-  input  logic [2:0]       demux_out_ready_i,
-  output logic [2:0][31:0] demux_out_data_o,
-
   input  logic         sdp_we_i,
   input  logic [3:0]   sdp_wstrb_i,
   input  logic [4:0]   sdp_waddr_i,
@@ -125,10 +105,6 @@ module common_top (
     logic [7:0]  tag;
     logic [23:0] data;
   } item_t;
-
-  gs_counter #(.Width(5)) u_counter (
-    .clk_i, .rst_ni, .clear_i(counter_clear_i), .en_i(counter_en_i), .count_o(counter_count_o)
-  );
 
   logic gate_clk;
   gs_clock_gate #(.Linger(3)) u_gate (.clk_i, .rst_ni, .busy_i(gate_busy_i), .clk_o(gate_clk));
@@ -184,18 +160,6 @@ module common_top (
     .in_valid_i(merge_in_valid_i), .in_ready_o(merge_in_ready_o), .in_data_i(merge_items),
     .out_valid_o(merge_out_valid_o), .out_ready_i(merge_out_ready_i), .out_data_o(merge_out_data_o),
     .out_idx_o(merge_out_idx_o)
-  );
-
-  gs_stream_mux #(.N(3), .data_t(item_t)) u_mux (
-    .clk_i, .rst_ni, .sel_i(mux_sel_i),
-    .in_valid_i(mux_in_valid_i), .in_ready_o(mux_in_ready_o), .in_data_i(mux_in_data_i),
-    .out_valid_o(mux_out_valid_o), .out_ready_i(mux_out_ready_i), .out_data_o(mux_out_data_o)
-  );
-
-  gs_stream_demux #(.N(3), .data_t(item_t)) u_demux (
-    .clk_i, .rst_ni, .sel_i(demux_sel_i),
-    .in_valid_i(demux_in_valid_i), .in_ready_o(demux_in_ready_o), .in_data_i(demux_in_data_i),
-    .out_valid_o(demux_out_valid_o), .out_ready_i(demux_out_ready_i), .out_data_o(demux_out_data_o)
   );
 
   gs_ram_sdp #(.Width(32), .Depth(32), .ByteBits(8), .Latency(0), .Style("distributed")) u_sdp0 (

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The proofs of all arbiters, streams and counters at once. All inputs are free.
+/// The proofs of all arbiters at once. All inputs are free.
 module prove_choices (
   input logic            clk_i,
   input logic            rst_ni,
@@ -8,10 +8,7 @@ module prove_choices (
   input logic [2:0]      advance_i,
   input logic [2:0]      valid_i,
   input logic [2:0][2:0] data_i,
-  input logic [2:0]      ready_i,
-  input logic [1:0]      sel_i,
-  input logic            clear_i,
-  input logic            en_i
+  input logic            ready_i
 );
   prove_arbiter #(.N(5)) u_five (.clk_i, .rst_ni, .req_i, .advance_i(advance_i[0]));
   prove_arbiter #(.N(4)) u_four (.clk_i, .rst_ni, .req_i(req_i[3:0]), .advance_i(advance_i[1]));
@@ -19,7 +16,6 @@ module prove_choices (
   prove_turns #(.N(5)) u_turns (.clk_i, .rst_ni, .req_i);
   prove_turns #(.N(4)) u_four_turns (.clk_i, .rst_ni, .req_i(req_i[3:0]));
   prove_streams u_streams (
-    .clk_i, .rst_ni, .in_valid_i(valid_i), .in_data_i(data_i), .out_ready_i(ready_i), .sel_i
+    .clk_i, .rst_ni, .in_valid_i(valid_i), .in_data_i(data_i), .out_ready_i(ready_i)
   );
-  prove_counter u_counter (.clk_i, .rst_ni, .clear_i, .en_i);
 endmodule

@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Proofs of gs_stream_arbiter, gs_stream_mux and gs_stream_demux: an item goes to one place, from one place,
-/// unchanged; and what waits for the arbiter waits for at most N-1 items of others.
+/// Proof of gs_stream_arbiter: an item comes from one input, unchanged, and what waits for the arbiter waits for at
+/// most N-1 items of others.
 module prove_streams (
   input logic            clk_i,
   input logic            rst_ni,
   input logic [2:0]      in_valid_i,
   input logic [2:0][2:0] in_data_i,
-  input logic [2:0]      out_ready_i,
-  input logic [1:0]      sel_i
+  input logic            out_ready_i
 );
-  logic [2:0]      merge_ready, mux_ready, demux_valid;
-  logic            merge_valid, mux_valid, demux_ready;
-  logic [2:0]      merge_data, mux_data;
+  logic [2:0]      merge_ready;
+  logic            merge_valid;
+  logic [2:0]      merge_data;
   logic [1:0]      merge_idx;
-  logic [2:0][2:0] demux_data;
 
   // Any one input: a register without a first value that holds itself.
   logic [1:0] who_q;
@@ -23,14 +21,10 @@ module prove_streams (
   `GS_ASSUME_NOW(it_is_one_of_them, who_q < 2'd3)
 
   // What the blocks want of their surroundings: what waits is stable.
-  `GS_ASSUME_NOW(an_existing_stream_is_chosen, sel_i < 2'd3)
-  `GS_ASSUME_HOLD(the_choice_waits_for_the_mux, mux_valid, out_ready_i[1], sel_i)
-  `GS_ASSUME_HOLD(the_choice_waits_for_the_demux, in_valid_i[0], demux_ready, sel_i)
   for (genvar i = 0; i < 3; i++) begin : gen_stable
     `GS_ASSUME_HOLD(an_item_waits_for_the_arbiter, in_valid_i[i], merge_ready[i], in_data_i[i])
   end
 
-  // Arbiter.
   int waited_q, pointer, distance;
 
   gs_stream_arbiter #(
@@ -43,7 +37,7 @@ module prove_streams (
     .in_ready_o (merge_ready),
     .in_data_i  ('{in_data_i[0], in_data_i[1], in_data_i[2]}),
     .out_valid_o(merge_valid),
-    .out_ready_i(out_ready_i[0]),
+    .out_ready_i,
     .out_data_o (merge_data),
     .out_idx_o  (merge_idx)
   );
@@ -56,12 +50,12 @@ module prove_streams (
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni || !in_valid_i[who_q] || merge_ready[who_q]) waited_q <= 0;
-    else if (merge_valid && out_ready_i[0]) waited_q <= waited_q + 1;
+    else if (merge_valid && out_ready_i) waited_q <= waited_q + 1;
   end
 
   `GS_ASSERT_NOW(an_item_is_at_the_output_if_one_is_there, merge_valid == (in_valid_i != '0))
   `GS_ASSERT_NOW(it_is_the_item_of_that_input, !merge_valid || merge_data == in_data_i[merge_idx])
-  `GS_ASSERT_NOW(that_input_and_no_other_has_sent, !merge_valid || merge_ready == 3'(out_ready_i[0]) << merge_idx)
+  `GS_ASSERT_NOW(that_input_and_no_other_has_sent, !merge_valid || merge_ready == 3'(out_ready_i) << merge_idx)
   `GS_ASSERT_NOW(it_has_something, !merge_valid || in_valid_i[merge_idx])
   `GS_ASSERT_NOW(nobody_waits_for_more_than_all_others, waited_q >= 0 && waited_q < 3)
   `GS_ASSERT_NOW(the_pointer_comes_nearer, !in_valid_i[who_q] || waited_q + distance < 3)
@@ -69,46 +63,5 @@ module prove_streams (
     `GS_ASSERT_NOW(all_behind_the_pointer_are_ahead, !u_merge.u_arbiter.ahead_q[i-1] || u_merge.u_arbiter.ahead_q[i])
   end
 
-  // Mux.
-  gs_stream_mux #(
-    .N     (3),
-    .data_t(logic [2:0])
-  ) u_mux (
-    .clk_i,
-    .rst_ni,
-    .sel_i,
-    .in_valid_i,
-    .in_ready_o (mux_ready),
-    .in_data_i,
-    .out_valid_o(mux_valid),
-    .out_ready_i(out_ready_i[1]),
-    .out_data_o (mux_data)
-  );
-
-  `GS_ASSERT_NOW(the_chosen_input_is_at_the_output, mux_valid == in_valid_i[sel_i] && mux_data == in_data_i[sel_i])
-  `GS_ASSERT_NOW(the_chosen_input_alone_sends, mux_ready == 3'(out_ready_i[1]) << sel_i)
-
-  // Demux.
-  gs_stream_demux #(
-    .N     (3),
-    .data_t(logic [2:0])
-  ) u_demux (
-    .clk_i,
-    .rst_ni,
-    .sel_i,
-    .in_valid_i (in_valid_i[0]),
-    .in_ready_o (demux_ready),
-    .in_data_i  (in_data_i[0]),
-    .out_valid_o(demux_valid),
-    .out_ready_i,
-    .out_data_o (demux_data)
-  );
-
-  `GS_ASSERT_NOW(the_chosen_output_alone_has_it, demux_valid == 3'(in_valid_i[0]) << sel_i)
-  `GS_ASSERT_NOW(it_is_taken_there, demux_ready == out_ready_i[sel_i])
-  `GS_ASSERT_NOW(it_is_the_same, demux_data[sel_i] == in_data_i[0])
-
   `GS_COVER_NOW(an_item_waits_for_two_others, waited_q == 2 && merge_ready[who_q])
-  `GS_COVER_NOW(the_last_input_goes_through_the_mux, mux_valid && out_ready_i[1] && sel_i == 2'd2)
-  `GS_COVER_NOW(the_last_output_takes_an_item, demux_valid[2] && demux_ready)
 endmodule

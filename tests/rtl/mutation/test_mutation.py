@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from gossamer.errors import InputError
-from gossamer.hdl import _mutants, mutate, sources, verilate
+from gossamer.hdl import _mutants, mutate, prove, sources, verilate
 from gossamer.hdl._mutants import Mutation, Plan
 
 DESIGN = """
@@ -64,6 +64,10 @@ DESIGN = sources.blocks() + [HERE / "tiny.sv"]
 def test_of_something_else():
     assert not (HERE / "tiny.sv").samefile(__file__)
 
+def test_that_looks_inside():
+    verilate.model("tiny", DESIGN, [HERE / "harness.cc"], optimise="-O0")
+    assert any("count_q <=" in path.read_text() for path in DESIGN.files if path.name == "netlist.v")
+
 def test_many():
     simulator = verilate.model("tiny", DESIGN, [HERE / "harness.cc"], optimise="-O0")
     subprocess.run([simulator, *ARGUMENTS], check=True, stdin=subprocess.DEVNULL)
@@ -81,6 +85,45 @@ module tiny_proof (input logic clk_i, input logic rst_ni, input logic event_i);
   `GS_ASSERT_NOW(odd_is_odd, odd[0][0] == ^u_tiny.count_q)
   `GS_COVER_NOW(it_is_odd, odd[0][0])
 endmodule
+"""
+
+NEVER = """
+/// Counts to 5 and begins again: 6 is never reached.
+module tiny (
+  input  logic clk_i,
+  input  logic rst_ni,
+  output logic over_o
+);
+  logic [2:0] count_q;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni || count_q == 3'd5) count_q <= '0;
+    else count_q <= count_q + 3'd1;
+  end
+  assign over_o = count_q == 3'd6;
+endmodule
+"""
+NEVER_PROOF = """
+`include "gs_assert.svh"
+module tiny_proof (input logic clk_i, input logic rst_ni);
+  logic over;
+  tiny u_tiny (.clk_i, .rst_ni, .over_o(over));
+  `GS_ASSERT_NOW(it_is_never_over, !over)
+  `GS_COVER_NOW(it_counts, u_tiny.count_q == 3'd3)
+endmodule
+"""
+NEVER_TESTS = """
+from pathlib import Path
+from gossamer.hdl import prove, sources, verilate
+
+HERE = Path(__file__).parent
+DESIGN = sources.blocks() + [HERE / "tiny.sv"]
+
+def test_it_is_built():
+    verilate.model("tiny", DESIGN, [HERE / "harness.cc"], optimise="-O0")
+
+def test_proof():
+    proof = prove.prove("tiny_proof", DESIGN + [HERE / "tiny_proof.sv"], depth=2)
+    assert proof, proof.reason
 """
 
 BOXED = """
@@ -134,6 +177,8 @@ def test_what_tests_forget_escapes_and_proofs_count(target: Callable[..., mutate
     assert all("test_many" in verdict.caught for verdict in caught)
     assert weak.share == pytest.approx(len(caught) / len(weak.verdicts)) and weak.share < 0.95
     assert any("[1/" in line for line in told)
+    # A test that fails without a mutant judges none, and that is told.
+    assert weak.left_out == ["test_that_looks_inside"]
 
     # The same mutants with a proof of what the test forgets, and one argued: they no longer escape.
     known = [
@@ -146,6 +191,24 @@ def test_what_tests_forget_escapes_and_proofs_count(target: Callable[..., mutate
     by_proof = {verdict.number for verdict in strong.verdicts if "test_proof" in verdict.caught}
     assert by_proof & odd and strong.share > weak.share
     assert all(verdict.mutation.signal == "odd_o" for verdict in strong.escaped)
+
+
+def test_a_proof_that_is_not_decided_notices_nothing(tmp_path: Path) -> None:
+    """An induction that fails from a state in which the design never is; a way to a fault counts, if any."""
+    spdx = "// SPDX-License-Identifier: Apache-2.0\n"
+    (tmp_path / "tiny.sv").write_text(spdx + NEVER)
+    (tmp_path / "tiny_proof.sv").write_text(spdx + NEVER_PROOF)
+    (tmp_path / "harness.cc").write_text('#include "Vtiny.h"\nint main() {}\n')
+    (tmp_path / "test_tiny.py").write_text(NEVER_TESTS)
+    # One that has passed is kept, and is asked for mutants all the same.
+    files = (tmp_path / "tiny.sv", tmp_path / "tiny_proof.sv")
+    assert prove.prove("tiny_proof", sources.blocks() + files, depth=2)
+    report = mutate.run(mutate.Target("tiny", files[:1], tmp_path), 6, seed=1, known=(), sizes=("quick",))
+    undecided = {verdict.number for verdict in report.verdicts if verdict.undecided}
+    caught = {verdict.number for verdict in report.verdicts if verdict.caught}
+    assert undecided and caught and not undecided & caught
+    assert undecided <= {verdict.number for verdict in report.escaped}
+    assert all(verdict.undecided == ["test_proof"] for verdict in report.verdicts if verdict.undecided)
 
 
 def test_a_black_box_gets_the_parameters_that_it_takes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -196,7 +196,7 @@ def broken(tile: Tile, source: random.Random) -> tuple[network.Flits, int | None
     where = DRAM + source.randrange(64) * line
     data = source.randbytes(source.randint(1, 8) * line)
     good = network.header("write", where, len(data), reply=network.HOST)
-    kind = source.randrange(16)
+    kind = source.randrange(19)
     if kind == 0:  # cut short
         return network.packet(good, data[: source.randrange(0, len(data), 16)]), REFUSAL["length"]
     if kind == 1:  # too many flits, up to more than the buffer has
@@ -243,6 +243,21 @@ def broken(tile: Tile, source: random.Random) -> tuple[network.Flits, int | None
         flits = network.packet(good, data)
         flits[0, 5] = flits[1, 5] & ~np.uint32(1 << 10) | np.uint32(flits[0, 5] & 1 << 10)
         return flits, None
+    if kind == 16:  # a flit of data of another kind
+        flits = network.packet(good, data)
+        at = source.randrange(1, len(flits))
+        others = [network.side(other, last=False, vnet="request") for other in ("header", "mask")]
+        flits[at, 5] ^= network.side("body", last=False, vnet="request") ^ source.choice(others)
+        return flits, REFUSAL["kind"]
+    if kind == 17:  # something where nothing may be; then what the head says of replies is not believed, either
+        head = good.copy()
+        spare = constants.layout("load_header").field("spare")
+        head[spare.lsb // 32] |= 1 << spare.lsb % 32 + source.randrange(spare.bits)
+        return network.packet(head, data), None
+    if kind == 18:  # replies to those who take none
+        others = ["thread", "tile", "stream", "match", "key", "control"]
+        dest = constants.enumeration("endpoint")[source.choice(others)] << 29 | source.randrange(1, 1 << 6)
+        return network.packet(network.header("write", where, len(data), reply=dest), data), None
     if kind == 15:  # messages to threads: of another tile or job, to nobody, longer than a slot
         thread = constants.enumeration("endpoint")["thread"] << 29
         flits = network.packet(good, bytes(16 * source.randrange(0, 3)), dest=thread, vnet="mailbox")
