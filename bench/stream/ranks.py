@@ -241,7 +241,7 @@ class Boards:
             [HARNESS / "ranks.cc"],
             parameters={"Set": self.set, "Links": self.LINKS, "Depth": depth},
             cxx=[f"-DLINKS={self.LINKS}", f"-DSET={self.set}"],
-            optimise="-O1",
+            optimise="-Og",
         )
 
     def run(

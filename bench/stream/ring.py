@@ -29,7 +29,7 @@ def boards(number: int, depth: int = DEPTH) -> Path:
         [HARNESS / "boards.cc"],
         parameters={"Boards": number, "Depth": depth},
         cxx=[f"-DBOARDS={number}", f"-DDEPTH={depth}"],
-        optimise="-O1",
+        optimise="-Og",
     )
 
 

@@ -45,9 +45,10 @@ def model(
 ) -> Path:
     """The executable of a design and its C++ (``harness``, with a ``main`` that drives ``V<top>``).
 
-    ``optimise`` is the C++ compiler's level: -O1 builds faster, -O3 runs faster. ``flags`` are further ones of
-    Verilator, ``cxx`` of the C++ compiler. With ``waves`` the model can write FST. Verilator's warnings are
-    errors. Raises InputError with the first line of what went wrong, and the name of the log.
+    ``optimise`` is the C++ compiler's level: -O3 runs fastest; -Og compiles in half the time of -O1 and runs nearly as
+    fast, which pays for large tops. ``flags`` are further ones of Verilator, ``cxx`` of the C++ compiler. With
+    ``waves`` the model can write FST. Verilator's warnings are errors. Raises InputError with the first line of what
+    went wrong, and the name of the log.
 
     ``fast``, without assertions and waves: built by clang, its branches made fewer; the same cycles at more of them a
     second. ``many``: with gs_eval_together for harnesses that drive many instances, which needs ``fast``; they see
@@ -144,7 +145,7 @@ def cocotb(
     scramble: int | None = None,
     only: str | None = None,
     flags: Sequence[str] = (),
-    optimise: str = "-O1",
+    optimise: str = "-Og",
 ) -> None:
     """Builds a design for cocotb, and runs a module of tests (``rtl.common.checks``) or those whose name is ``only``.
 

@@ -22,7 +22,7 @@ LOSSES = {"none": 0, "one in a hundred": 5_243, "one in ten": 52_429}
 def test_every_packet_arrives_once_over_any_number_of_boards(loss: str, size: Size, seed: int) -> None:
     design = sources.blocks("board/network.f", config=configs.load("quad")) + [MAC, HERE / "network_top.sv"]
     simulator = verilate.model(
-        "network_top", design, [HERE / "network.cc"], optimise="-O1", include=[HERE.parent / "include"]
+        "network_top", design, [HERE / "network.cc"], optimise="-Og", include=[HERE.parent / "include"]
     )
     arguments = [seed, size.pick(600, 4_000, 200_000), LOSSES[loss]]
     done = subprocess.run([simulator, *map(str, arguments)], capture_output=True, text=True, check=False)

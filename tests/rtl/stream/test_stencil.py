@@ -40,7 +40,7 @@ def model(boards: bool) -> Path:
         HERE / "stencil_top.sv",
     ]
     return verilate.model(
-        "stencil_top", design, [HERE / "stencil.cc"], parameters={"Boards": int(boards)}, optimise="-O1"
+        "stencil_top", design, [HERE / "stencil.cc"], parameters={"Boards": int(boards)}, optimise="-Og"
     )
 
 

@@ -74,7 +74,7 @@ def boards() -> Path:
         [HERE / "boards.cc"],
         parameters={"Boards": BOARDS, "Depth": DEPTH},
         cxx=[f"-DBOARDS={BOARDS}", f"-DDEPTH={DEPTH}"],
-        optimise="-O1",
+        optimise="-Og",
     )
 
 
