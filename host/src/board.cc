@@ -320,8 +320,8 @@ void Board::settle(const char* call) {
     }
     for (const std::vector<uint8_t>& report : sim_.ask(tile, commands, kTileThreads)) {
       if (report[0] == static_cast<uint8_t>(config::DebugReport::Refused)) {
-        misused(call, "thread " + std::to_string(tile * kTileThreads + report[2]) + " still runs; load a program when all "
-                      "threads have ended");
+        misused(call, "thread " + std::to_string(tile * kTileThreads + report[2]) +
+                          " still runs; load a program when all threads have ended");
       }
     }
   }

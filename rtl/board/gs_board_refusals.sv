@@ -4,8 +4,8 @@
 /// Messages that tiles of the board have refused: how many, and of which the host is to be told.
 ///
 /// Told are each tile's first, and those with which the number of all reaches a power of two: so nothing that is wrong
-/// stays unknown, and a flood of it makes few reports. A tile that is told while an older refusal of its own waits gives
-/// that one up.
+/// stays unknown, and a flood of it makes few reports. A tile that is told while an older refusal of its own waits
+/// gives that one up.
 module gs_board_refusals
   import gs_board_pkg::*;
   import gs_idle_pkg::*;
@@ -62,7 +62,9 @@ module gs_board_refusals
     refusal_o = '0;
     for (int unsigned t = 0; t < Tiles; t++) begin
       if (next[t]) begin
-        refusal_o = '{why: refusal_e'(what_q[t].why), job: what_q[t].job, tile_y: 4'(t / MeshWidth), tile_x: 4'(t % MeshWidth)};
+        refusal_o = '{
+            why: refusal_e'(what_q[t].why), job: what_q[t].job, tile_y: 4'(t / MeshWidth), tile_x: 4'(t % MeshWidth)
+          };
       end
     end
   end

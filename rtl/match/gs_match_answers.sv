@@ -250,8 +250,9 @@ module gs_match_answers
     if (stray_i) stray_thread_q <= thread_i;
     for (int unsigned t = 0; t < Receivers; t++) begin
       if (!rst_ni || clear_i) count_q[t] <= '0;
-      else if ((looks && at_bit[t] && what != Cleared) || (direct && here_bit[t])) count_q[t] <= count_q[t] + count_t'(1);
-      else if (took_i && here_bit[t]) begin
+      else if ((looks && at_bit[t] && what != Cleared) || (direct && here_bit[t])) begin
+        count_q[t] <= count_q[t] + count_t'(1);
+      end else if (took_i && here_bit[t]) begin
         count_q[t] <= (32'(took_count_i) < 32'(count_q[t])) ? count_q[t] - count_t'(took_count_i) : '0;
       end
     end
@@ -342,7 +343,8 @@ module gs_match_answers
   logic unused;
   assign unused = ^item_q.last;
 
-  `GS_ASSERT_NOW(one_thing_is_taken, $onehot0({send_i, answer_i, full_i, bad_i, news_i, stray_i, await_i, took_i, clear_i}))
+  `GS_ASSERT_NOW(one_thing_is_taken,
+                 $onehot0({send_i, answer_i, full_i, bad_i, news_i, stray_i, await_i, took_i, clear_i}))
   `GS_ASSERT_NOW(nothing_comes_while_a_list_changes, ready_o
                  || !(send_i || answer_i || full_i || bad_i || news_i || stray_i || await_i || took_i || clear_i))
   `GS_ASSERT_HOLD(payload_is_stable_while_it_waits, out_valid_o, out_ready_i, {out_last_o, out_thread_o, out_data_o})

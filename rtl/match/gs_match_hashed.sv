@@ -16,7 +16,8 @@
 ///                                      +-> Pick -> Match    several candidates: the oldest
 ///
 /// The CAM is searched when a request is taken, selected from in Select, and changed in Act, in which the next request
-/// may be taken. What a request comes to is known a cycle behind Act or Match, when the record of what it found is read.
+/// may be taken. What a request comes to is known a cycle behind Act or Match, when the record of what it found is
+/// read.
 ///
 /// Entries of a queue go to the CAM while none of that queue is in lists, so all in the CAM are older than those.
 module gs_match_hashed

@@ -8,8 +8,8 @@
 ///
 /// A message's first copy leaves while the rest of it still comes, and the next message comes while copies leave. A
 /// copy is a head flit, where its kind has one, and the payload, of which the record may replace the first words. An
-/// indirection is the last record of its key. A key without a payload is a message to nobody; of a packet that is longer
-/// than any message the end is dropped, and mailboxes refuse the rest as too long.
+/// indirection is the last record of its key. A key without a payload is a message to nobody; of a packet that is
+/// longer than any message the end is dropped, and mailboxes refuse the rest as too long.
 module gs_multicast_copies
   import gs_multicast_pkg::*;
   import gossamer_pkg::*;

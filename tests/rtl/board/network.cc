@@ -290,7 +290,8 @@ class Test {
     // Messages without destinations are consumed, and all is quiet.
     for (int i = 0; i < 3000; ++i) tick();
     CHECK(top_->empty_o == 7, "a switch is not empty: %x", top_->empty_o);
-    for (unsigned b = 0; b < 3; ++b) CHECK(!top_->under_way_o[b], "board %u holds packets: %x", b, top_->under_way_o[b]);
+    for (unsigned b = 0; b < 3; ++b)
+      CHECK(!top_->under_way_o[b], "board %u holds packets: %x", b, top_->under_way_o[b]);
     for (unsigned b = 0; b < kBoards; ++b) CHECK(top_->idle_o[b], "a router of board %u is not idle", b);
   }
 

@@ -182,8 +182,8 @@ class Test {
     }
     for (int i = 0; i < 1500; ++i) tick();
     for (unsigned b = 0; b < boards_.size(); ++b)
-      CHECK(!boards_[b].top->under_way_o, "%s: all has arrived, and board %u holds packets: %x", wiring_.name.c_str(), b,
-            boards_[b].top->under_way_o);
+      CHECK(!boards_[b].top->under_way_o, "%s: all has arrived, and board %u holds packets: %x", wiring_.name.c_str(),
+            b, boards_[b].top->under_way_o);
     // Words of 8 bytes, of those that lines of 5 bytes a cycle carry both ways.
     const double most = 2.0 * wiring_.cables.size() * cycles * 5 / 8;
     std::printf("%s boards %u cables %zu packets %llu copies %llu streams %llu replies %llu flits %llu busy %.3f\n",

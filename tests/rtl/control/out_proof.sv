@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// What is proved of gs_debug_out: every report leaves once and whole, byte by byte as the host reads it, and no two are
-/// mixed; answers to commands go before threads that have parked, and these before the reports of threads; a thread
+/// What is proved of gs_debug_out: every report leaves once and whole, byte by byte as the host reads it, and no two
+/// are mixed; answers to commands go before threads that have parked, and these before the reports of threads; a thread
 /// that waits for its report is answered once, when that has left, with what it asked for.
 ///
 /// Beside it stands the report that leaves, as docs/hardware/registers.md has it: its bytes, and how many have gone.
@@ -201,14 +201,16 @@ module out_proof
                  (who_q != Command || cmd_valid_i) && (who_q != Parked || parked_valid_i)
                  && (u_out.state_q != InHead || thread_valid_i))
   `GS_ASSERT_NOW(bytes_are_counted,
-                 who_q == Nobody || gone_q == u_out.sent_q + (!second ? 4'd0 : (first_q.kind == ReportTrap) ? 4'd7 : 4'd2))
+                 who_q == Nobody
+                 || gone_q == u_out.sent_q + (!second ? 4'd0 : (first_q.kind == ReportTrap) ? 4'd7 : 4'd2))
   `GS_ASSERT_NOW(the_last_one_is_known,
                  who_q == Nobody || u_out.last_q == (second ? ((first_q.kind == ReportUart) ? 4'd1
                      : (first_q.kind inside {ReportTaken, ReportStarted}) ? 4'd0 : 4'd4)
                      : (who_q == Thread) ? ((first.kind == ReportTrap) ? 4'd6 : 4'd1) : code[7:4]))
   `GS_ASSERT_NOW(no_more_are_sent_than_there_are, who_q == Nobody || u_out.sent_q <= u_out.last_q)
   `GS_ASSERT_NOW(what_the_first_word_said_is_kept,
-                 !second || ({u_out.kind_q, u_out.thread_q} == {first_q.kind, first_q.thread} && first_q.kind <= ReportTrap
+                 !second || ({u_out.kind_q, u_out.thread_q} == {first_q.kind, first_q.thread}
+                 && first_q.kind <= ReportTrap
                  && u_out.answers_q == !(first_q.kind inside {ReportStopped, ReportTrap})))
 
   logic unused;

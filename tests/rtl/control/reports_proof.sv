@@ -175,7 +175,8 @@ module reports_proof
                    i < old_q || i > count_q || ends_from[i] + alive <= N + starts_from[i])
   end
   `GS_ASSERT_NOW(the_host_starts_only_while_few_have_ended, ends_old <= 2 * N)
-  `GS_ASSERT_NOW(few_have_ended_while_the_host_starts, !host_q || ends_from[0] + 32'(owed_old_q && owed_kind_q == Ends) <= 2 * N)
+  `GS_ASSERT_NOW(few_have_ended_while_the_host_starts,
+                 !host_q || ends_from[0] + 32'(owed_old_q && owed_kind_q == Ends) <= 2 * N)
   // Of the words the queue knows as many.
   `GS_ASSERT_NOW(a_word_comes_from_the_list, !out_valid || u_reports.count != 0)
   `GS_ASSERT_NOW(half_of_a_report_is_of_one, !(half_q || u_reports.second_q) || count_q > 0)
@@ -194,7 +195,8 @@ module reports_proof
   assign unused = ^{host_starts, host_done};
 
   `GS_COVER_NOW(a_thread_starts_another, owed_q && owed_kind_q == Starts && push)
-  `GS_COVER_NOW(a_report_of_an_end_waits_behind_one_of_a_start, count_q >= 2 && list_q[0].kind == Starts && list_q[1].kind == Ends)
+  `GS_COVER_NOW(a_report_of_an_end_waits_behind_one_of_a_start,
+                 count_q >= 2 && list_q[0].kind == Starts && list_q[1].kind == Ends)
   `GS_COVER_NOW(a_thread_that_waited_goes_on, pop && list_q[0].kind == Waits)
   `GS_COVER_NOW(the_host_may_start_none, !starts && count_q > 1)
   `GS_COVER_NOW(the_host_starts_while_reports_wait, host_done && count_q > 1)

@@ -6,8 +6,9 @@
 /// threads that run, and those that are about to; every thread that parks is told of, once for each halt.
 ///
 /// Beside it stands what each thread does in plain words. A thread that runs may ask to end, to trap, or to start
-/// another one; a halted one parks some time later. The debug bus halts, resumes, has trapped threads do an instruction,
-/// and starts threads, of which it has named the last before. Cores take their time; a core in which an operation is
+/// another one; a halted one parks some time later. The debug bus halts, resumes, has trapped threads do an
+/// instruction, and starts threads, of which it has named the last before. Cores take their time; a core in which an
+/// operation is
 /// done parks no thread in that cycle (gs_core_sched).
 module threads_proof
   import gs_thread_pkg::*;
@@ -162,7 +163,8 @@ module threads_proof
         unique case (ask_op_i)
           2'd0: {req_op_q, req_thread_q} <= {ThreadEnd, ask_by_i};
           2'd1: {req_op_q, req_thread_q} <= {ThreadTrap, ask_by_i};
-          default: {req_op_q, req_thread_q} <= {ThreadStart, ThreadW'(ask_by_i >> TidW << TidW) | ThreadW'(ask_other_i)};
+          default: {req_op_q, req_thread_q} <=
+              {ThreadStart, ThreadW'(ask_by_i >> TidW << TidW) | ThreadW'(ask_other_i)};
         endcase
       end else if (req_ready) begin
         req_q <= 1'b0;
@@ -242,16 +244,21 @@ module threads_proof
     to_count = $countones(users);
   end
   `GS_ASSERT_NOW(users_are_counted, u_threads.clearing_q || counted == to_count)
-  `GS_ASSERT_NOW(nobody_is_counted_before_all_are_cleared, !u_threads.clearing_q || (started == '0 && !named_q && status_q == '0 && u_threads.change_q && !u_threads.becomes_q))
+  `GS_ASSERT_NOW(nobody_is_counted_before_all_are_cleared,
+                 !u_threads.clearing_q || (started == '0 && !named_q && status_q == '0 && u_threads.change_q
+                 && !u_threads.becomes_q))
   for (genvar t = 0; t < N; t++) begin : gen_thread
     // An operation that is done changes its user in the next cycle.
     logic later;
     assign later = u_threads.done_q && u_threads.thread_q == ThreadW'(t)
         && u_threads.op_q inside {ThreadStart, ThreadEnd, ThreadTrap};
-    `GS_ASSERT_NOW(threads_that_run_are_users, u_threads.clearing_q || later || !(status_q[t] inside {Runs, Parked}) || users[t])
+    `GS_ASSERT_NOW(threads_that_run_are_users,
+                   u_threads.clearing_q || later || !(status_q[t] inside {Runs, Parked}) || users[t])
     `GS_ASSERT_NOW(users_run_or_are_named,
-                   u_threads.clearing_q || later || !users[t] || status_q[t] inside {Runs, Parked} || (named_q && named_thread_q == ThreadW'(t)))
-    `GS_ASSERT_NOW(cleared_ones_are_no_users, !u_threads.clearing_q || t >= 32'(u_threads.changes_q) || !u_threads.u_users.mem[t])
+                   u_threads.clearing_q || later || !users[t] || status_q[t] inside {Runs, Parked}
+                   || (named_q && named_thread_q == ThreadW'(t)))
+    `GS_ASSERT_NOW(cleared_ones_are_no_users,
+                   !u_threads.clearing_q || t >= 32'(u_threads.changes_q) || !u_threads.u_users.mem[t])
 
     // ---- Parked threads: all that have not been told of are still to be looked at ----
     logic [ThreadW-1:0] ahead;
@@ -262,7 +269,8 @@ module threads_proof
     `GS_ASSERT_NOW(a_thread_is_somewhere, status_q[t] <= Shown)
     `GS_ASSERT_NOW(who_is_parked_was_halted, status_q[t] != Parked || halted_q[t])
   end
-  `GS_ASSERT_NOW(who_is_told_of_is_parked_or_was, !u_threads.done_q || u_threads.from_q != FromSearch || u_threads.thread_q == u_threads.search_q)
+  `GS_ASSERT_NOW(who_is_told_of_is_parked_or_was,
+                 !u_threads.done_q || u_threads.from_q != FromSearch || u_threads.thread_q == u_threads.search_q)
   `GS_ASSERT_NOW(no_more_are_left_than_there_are, 32'(u_threads.left_q) <= N)
 
   // What was found is told until it is taken, and nothing else.
@@ -280,7 +288,8 @@ module threads_proof
   // ---- Asleep it stays as it is ----
   logic rests_q;
   always_ff @(posedge clk_i) rests_q <= rst_ni && !busy && !activate;
-  `GS_ASSERT_NOW(what_sleeps_does_not_change, !rests_q || (ctl_valid == '0 && !u_threads.done_q && !u_threads.change_q && !parked_valid))
+  `GS_ASSERT_NOW(what_sleeps_does_not_change,
+                 !rests_q || (ctl_valid == '0 && !u_threads.done_q && !u_threads.change_q && !parked_valid))
 
   // ---- For induction ----
   `GS_ASSERT_NOW(an_operation_is_under_way_or_done, !(u_threads.valid_q != '0 && u_threads.done_q))
@@ -295,15 +304,16 @@ module threads_proof
                  || (cmd_q && {u_threads.op_q, u_threads.thread_q} == {cmd_op_q, cmd_thread_q}))
   `GS_ASSERT_NOW(a_look_is_a_look,
                  (u_threads.valid_q == '0 && !u_threads.done_q) || u_threads.from_q != FromSearch
-                 || (u_threads.op_q == ThreadTell && u_threads.thread_q == u_threads.search_q && !u_threads.parked_valid_q
-                     && u_threads.left_q != '0))
+                 || (u_threads.op_q == ThreadTell && u_threads.thread_q == u_threads.search_q
+                     && !u_threads.parked_valid_q && u_threads.left_q != '0))
   `GS_ASSERT_NOW(who_asks_runs, !req_q || status_q[by_q] inside {Runs, Does} || (u_threads.done_q && req_ready))
   `GS_ASSERT_NOW(who_ends_asks_for_itself, !req_q || req_op_q == ThreadStart || req_thread_q == by_q)
   `GS_ASSERT_NOW(ends_and_starts_are_asked_for, !req_q || req_op_q inside {ThreadStart, ThreadEnd, ThreadTrap})
   `GS_ASSERT_NOW(what_is_commanded,
                  !cmd_q || cmd_op_q inside {ThreadHalt, ThreadResume, ThreadInject, ThreadRests, ThreadStart})
   `GS_ASSERT_NOW(starts_are_named, !cmd_q || cmd_op_q != ThreadStart || named_q)
-  `GS_ASSERT_NOW(what_was_allowed_is_kept, !u_threads.done_q || {u_threads.allowed_q, u_threads.trapped_q} == {may_q, trapped_q})
+  `GS_ASSERT_NOW(what_was_allowed_is_kept,
+                 !u_threads.done_q || {u_threads.allowed_q, u_threads.trapped_q} == {may_q, trapped_q})
   logic is_trapped;
   assign is_trapped = status_q[u_threads.thread_q] inside {Trapped, Does, Shown};
   `GS_ASSERT_NOW(who_has_started_runs,
@@ -313,13 +323,15 @@ module threads_proof
   `GS_ASSERT_NOW(who_was_looked_at_is_told_of,
                  !u_threads.done_q || u_threads.op_q != ThreadTell || status_q[thread_q] != Parked || told_q[thread_q])
   `GS_ASSERT_NOW(who_has_ended_is_off, !u_threads.done_q || u_threads.op_q != ThreadEnd || status_q[thread_q] == Off)
-  `GS_ASSERT_NOW(who_has_trapped_has, !u_threads.done_q || u_threads.op_q != ThreadTrap || status_q[thread_q] == Trapped)
+  `GS_ASSERT_NOW(who_has_trapped_has,
+                 !u_threads.done_q || u_threads.op_q != ThreadTrap || status_q[thread_q] == Trapped)
   `GS_ASSERT_NOW(what_was_done_is_kept, !does_q || {op_q, thread_q} == {u_threads.op_q, u_threads.thread_q})
 
   `GS_COVER_NOW(a_thread_starts_another, req_ready && op_q == ThreadStart && may_q)
   `GS_COVER_NOW(a_start_of_a_thread_that_runs_is_refused, req_ready && op_q == ThreadStart && !may_q)
   `GS_COVER_NOW(a_start_waits_for_the_end_of_a_flush, req_q && req_op_q == ThreadStart && hold_i && u_threads.free)
-  `GS_COVER_NOW(a_thread_that_was_named_ends_meanwhile, named_q && req_ready && op_q == ThreadEnd && thread_q == named_thread_q)
+  `GS_COVER_NOW(a_thread_that_was_named_ends_meanwhile,
+                 named_q && req_ready && op_q == ThreadEnd && thread_q == named_thread_q)
   `GS_COVER_NOW(a_command_waits_for_two_others, before_cmd_q == 3'd2)
   `GS_COVER_NOW(a_parked_thread_is_told_of, parked_valid && parked_ready_i)
   `GS_COVER_NOW(a_trapped_thread_does_an_instruction, |{status_q[0] == Shown, status_q[N-1] == Shown})

@@ -181,7 +181,8 @@ Task cluster(Bench& b) {
   }
   std::vector<uint32_t> bad{thread(9, 0, 0, 0), thread(4095, 0, 0, 0), thread(0, kMeshHeight, 0, 0),
       thread(0, 0, kMeshWidth, 0), thread(0, 15, 0, 0), 7u << 29 | thread(9, 0, 0, 0),
-      7u << 29 | thread(0, kMeshHeight, 0, 0), 6u << 29 | 8u << 14, 6u << 29, 5u << 29 | 2u << 14, 5u << 29 | 4095u << 14};
+      7u << 29 | thread(0, kMeshHeight, 0, 0), 6u << 29 | 8u << 14, 6u << 29, 5u << 29 | 2u << 14,
+      5u << 29 | 4095u << 14};
   if (kThreads < 64) bad.push_back(thread(1, 0, 0, kThreads));
   co_await set(b, 0, kWait, 1);
   for (uint32_t dest : bad) co_await trapped(b, 0, kSendDest, dest, kBadDestination);
