@@ -20,9 +20,10 @@
 ///   go<kWaves>(worker, workers, cycle, end, reset, hosts)
 ///   has(tile)                                      only of one whose boards may be shared out among ranks (ranks.h)
 /// `go` simulates cycles of one worker's models; it passes no multiple of the stride, at which all workers meet.
-/// Whether all is done is looked at there alone, so nothing depends on how many workers there are. When nothing has moved
-/// for `quiet` cycles nothing can be on its way any more; behind the last thread a run goes on until nothing has moved for
-/// `drain` cycles. Whoever waits for something to happen waits `slack` cycles more: a packet's way through the machine.
+/// Whether all is done is looked at there alone, so nothing depends on how many workers there are. When nothing has
+/// moved for `quiet` cycles nothing can be on its way any more; behind the last thread a run goes on until nothing has
+/// moved for `drain` cycles. Whoever waits for something to happen waits `slack` cycles more: a packet's way through
+/// the machine.
 #pragma once
 
 #include <signal.h>

@@ -8,8 +8,7 @@
 /// Beside it stands what each thread does in plain words. A thread that runs may ask to end, to trap, or to start
 /// another one; a halted one parks some time later. The debug bus halts, resumes, has trapped threads do an
 /// instruction, and starts threads, of which it has named the last before. Cores take their time; a core in which an
-/// operation is
-/// done parks no thread in that cycle (gs_core_sched).
+/// operation is done parks no thread in that cycle (gs_core_sched).
 module threads_proof
   import gs_thread_pkg::*;
   import gs_tile_pkg::*;
