@@ -208,11 +208,12 @@ class Tiles:
         at = self.source.choice([0, size - length, self.source.randrange(0, size - length)])
         return base + at
 
-    def request(self, number: int, tile: int, thread: int, wrong: str) -> None:
-        """Asks for a move, sound or wrong in one way."""
+    def request(self, number: int, tile: int, thread: int, wrong: str, lines: int | None = None) -> None:
+        """Asks for a move, sound or wrong in one way, of as many lines or any."""
         source = self.source
         to, to_thread = source.randrange(2), source.randrange(THREADS)
-        lines = source.choice([1, 1, 2, 7, 8, 9, 16, 17, source.randrange(60)])
+        if lines is None:
+            lines = source.choice([1, 1, 2, 7, 8, 9, 16, 17, source.randrange(60)])
         length = lines * LINE
         while True:
             here, there = self.place(length + LINE), self.place(length) // LINE * LINE
@@ -303,7 +304,7 @@ async def one_at_a_time(dut: HierarchyObject) -> None:
     """A thread that asks again before its answer is told so; the first move is not harmed."""
     tiles = await start(dut)
     tiles.stall = 0.9
-    tiles.request(1, 0, 3, "")
+    tiles.request(1, 0, 3, "", lines=60)  # longer under way than the second request waits
     head = HEAD.pack(kind=KIND["move"], length=LINE, handle=9)
     tiles.send(0, 3, head, PLACES.pack(source=DIRECT, target=DIRECT))
     tiles.bad[0][3] = 1
