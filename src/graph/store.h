@@ -246,9 +246,4 @@ class Numbering {
 void build_rows(std::vector<EdgeStore*> stores, const Numbering& numbering, unsigned threads, std::uint64_t* offsets,
                 std::uint32_t* targets, void* weights, int weight_type);
 
-/// Sorts one row by (target, weight); `scratch` is reused between calls.
-template <class Weight>
-void sort_row(std::uint32_t* targets, Weight* weights, std::uint64_t count,
-              std::vector<std::pair<std::uint32_t, Weight>>& scratch);
-
 }  // namespace gossamer::graph

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What all that works on rows shares: types of weights, sorting a row, the frame of a C function.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "gossamer/core/error.h"
+#include "gossamer/graph/graph.h"
+#include "graph/stop.h"
+
+namespace gossamer::graph {
+
+/// Calls `body` with a null pointer of the C++ type of a gs_type; void* for GS_NONE.
+template <class Body>
+int with_type(int type, Body&& body) {
+  switch (type) {
+    case GS_NONE: return body(static_cast<void*>(nullptr));
+    case GS_I32: return body(static_cast<std::int32_t*>(nullptr));
+    case GS_U32: return body(static_cast<std::uint32_t*>(nullptr));
+    case GS_I64: return body(static_cast<std::int64_t*>(nullptr));
+    case GS_U64: return body(static_cast<std::uint64_t*>(nullptr));
+    case GS_F32: return body(static_cast<float*>(nullptr));
+    case GS_F64: return body(static_cast<double*>(nullptr));
+    default: return fail("unknown weight type %d", type);
+  }
+}
+
+/// Runs the body of a C function that works on rows.
+template <class Body>
+int guarded(Body&& body) {
+  return run_stoppable("working on the graph", "use a smaller one, or a machine with more", body);
+}
+
+/// Sorts one row by (target, weight); `scratch` is reused between calls.
+template <class Weight>
+void sort_row(std::uint32_t* targets, Weight* weights, std::uint64_t count,
+              std::vector<std::pair<std::uint32_t, Weight>>& scratch) {
+  bool sorted = true;
+  for (std::uint64_t i = 1; i < count && sorted; ++i)
+    sorted = targets[i - 1] < targets[i] || (targets[i - 1] == targets[i] && weights[i - 1] <= weights[i]);
+  if (sorted) return;
+  scratch.resize(count);
+  for (std::uint64_t i = 0; i < count; ++i) scratch[i] = {targets[i], weights[i]};
+  std::sort(scratch.begin(), scratch.end());
+  for (std::uint64_t i = 0; i < count; ++i) {
+    targets[i] = scratch[i].first;
+    weights[i] = scratch[i].second;
+  }
+}
+
+}  // namespace gossamer::graph
