@@ -149,6 +149,7 @@ module gs_board_control
   neighbour_t [Children-1:0] children;
   flit_t relay_flit, report_flit;
   counts_t counts_q;
+  logic [31:0] tile_refused;
 
   gs_board_settings #(
     .Links   (Links),
@@ -235,7 +236,6 @@ module gs_board_control
     else {refusal_q, word_q} <= {4'(RefusalKind), flit.payload[31:0]};
   end
 
-  logic [31:0] tile_refused;
   logic told, tells;
   told_refusal_t refusal;
   gs_board_refusals u_refusals (
