@@ -119,7 +119,7 @@ class ClusterBoard {
     for (unsigned l = 0; l < kLinks; ++l) {
       if (!ports_[l].out) continue;
       const EData* its = counters_[l];
-      traffic.moves += its[kTxPackets] + its[kRxPackets];
+      traffic.received += its[kRxPackets];
       // What a link had sent before it fell silent may be lost; and those packets go nowhere.
       if (models_.rest().up_o[l]) traffic.flying += its[kTxPackets] - its[kLost] - its[kRxPackets];
     }

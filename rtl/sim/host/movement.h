@@ -12,9 +12,9 @@ namespace gossamer::sim {
 
 /// What the links of a rank's boards have done so far, in sums modulo 2^32.
 struct Traffic {
-  uint32_t moves = 0;   ///< packets sent, and packets received
-  uint32_t flying = 0;  ///< of links that are up: packets sent less those received; of all ranks together 0 if none is
-                        ///< under way between two boards
+  uint32_t received = 0;  ///< packets
+  uint32_t flying = 0;    ///< of links that are up: packets sent less those received; of all ranks together 0 if none is
+                          ///< under way between two boards
 };
 
 /// An instruction, something that a host says or hears, or a request to memory: a data mover works for long while all
@@ -32,7 +32,7 @@ class Movement {
     moved_ = cycle;
     issued_ = issued;
     beats_ = ranks.sum(memoryBeats.load(std::memory_order_relaxed));
-    flew_ = cycle;
+    landed_ = cycle;
   }
 
   /// `progress` is the cycle in which a host last heard or said anything.
@@ -42,11 +42,13 @@ class Movement {
     issued_ = issued;
     beats_ = beats;
     moved_ = std::max(moved_, progress);
-    // A packet whose flight is long is under way, and nobody else sees anything of it.
-    const auto moves = static_cast<uint32_t>(ranks.sum(traffic.moves));
-    if (static_cast<uint32_t>(ranks.sum(traffic.flying)) || moves != moves_) flew_ = cycle;
-    moves_ = moves;
-    return {cycle - moved_, cycle - std::max(moved_, flew_)};
+    // A packet whose flight is long is under way, and nobody else sees anything of it. One that its link has lost as it
+    // went down was no movement, however long the link tried.
+    const bool flies = static_cast<uint32_t>(ranks.sum(traffic.flying)) != 0;
+    const auto received = static_cast<uint32_t>(ranks.sum(traffic.received));
+    if (received != received_) landed_ = cycle;
+    received_ = received;
+    return {cycle - moved_, flies ? 0 : cycle - std::max(moved_, landed_)};
   }
 
   /// Instructions up to the last look.
@@ -54,8 +56,8 @@ class Movement {
 
  private:
   uint64_t moved_ = 0, issued_ = 0, beats_ = 0;
-  uint64_t flew_ = 0;  ///< when a packet was on a link, as far as was looked
-  uint32_t moves_ = 0;
+  uint64_t landed_ = 0;  ///< when a packet came in over a link, as far as was looked
+  uint32_t received_ = 0;
 };
 
 }  // namespace gossamer::sim
