@@ -112,7 +112,7 @@ def test_a_message_behind_a_cut_link(command: Command, tmp_path: Path) -> None:
     words = ("--cluster", "pair", "--cut", "a:north@1000", "--cut", "a:east@1000")
     found = lines(command, tmp_path, body, *words)
     assert found[-1].endswith(
-        "wait for messages, and none is on its way; link a:north - b:south, a:east - b:west are down"
+        "wait for messages, and none is on its way; link a:east - b:west, a:north - b:south are down"
     )
 
 

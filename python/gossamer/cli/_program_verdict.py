@@ -90,7 +90,7 @@ def links_down(events: Sequence[Event], cluster: SimulatedCluster | None) -> str
             cable = cluster.plan.cable_at(event.board, event.unit)
             if cable is not None:
                 state[cluster.plan.cable_name(cable)] = event.what == "link_down"
-    down = [name for name, is_down in state.items() if is_down]
+    down = sorted(name for name, is_down in state.items() if is_down)
     return f"; link {', '.join(down)} {'is' if len(down) == 1 else 'are'} down" if down else ""
 
 

@@ -27,7 +27,7 @@ from gossamer.errors import InputError
 
 _PLACE, _ROOM = 48, 240
 """Bits of a record's place, and of all places of a beat."""
-_WIDE = ("thread_word", "tile", "tile_half")
+_WIDE = ("thread_word", "thread_double", "tile", "tile_half")
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,7 @@ def branches(cluster: Cluster, keys: KeyTables, vcs: int) -> list[Branch]:
             else:
                 local = True
                 layout = "route_tile" if kind.startswith("tile") else "route_thread"
-                layout = "route_thread_word" if kind == "thread_word" else layout
+                layout = f"route_{kind}" if kind in ("thread_word", "thread_double") else layout
                 x, y = _bits(record, layout, "tile_x"), _bits(record, layout, "tile_y")
                 mesh = cluster.boards[board].config.mesh
                 if x >= mesh.width or y >= mesh.height:

@@ -133,7 +133,7 @@ def test_records_of_all_kinds_are_read() -> None:
                 record("thread", tile_x=1, tile_y=1, thread=63),
                 record("tile_half", mask_low=2**16 - 1, mask_high=2**48 - 1, word=5),
             ),
-            8: beat(record("thread_word", word=2**32 - 1), record("tile", tile_x=1, mask_low=7), indirect),
+            8: beat(record("thread_word", word=2**32 - 1), record("thread_double", tile_x=1), indirect),
             9: beat(record("router", link=east, vc=int(tables.vc[0, 1]), key=key_of(3))),
         },
         1: {3: far_beat},
@@ -156,7 +156,8 @@ WRONG = {
     "tile": ({0: {4: beat(record("thread", tile_x=9))}}, r"names tile \(9,0\) of 2 x 1"),
     "link": ({0: {4: beat(record("router", link=15, key=0))}}, "sends to link 15, where there is no cable"),
     "channel": ({0: {4: beat(record("router", link=0, vc=3, key=0))}}, "names virtual channel 3, there are 2"),
-    "kind": ({0: {4: beat((7 << 45, 48))}}, "beat 4 has a record that cannot be read"),
+    "tile of a wide one": ({0: {4: beat(record("thread_double", tile_y=8))}}, r"names tile \(0,8\) of 2 x 1"),
+    "no room": ({0: {4: beat(*[record("thread")] * 4, (7 << 45, 48))}}, "beat 4 has more records than it has room for"),
     "too many": ({0: {4: beat(*[(0, 48)] * 5) + 1}}, "beat 4 has a record that cannot be read"),
 }
 
