@@ -13,8 +13,9 @@ namespace gossamer::sim {
 /// What the links of a rank's boards have done so far, in sums modulo 2^32.
 struct Traffic {
   uint32_t received = 0;  ///< packets
-  uint32_t flying = 0;    ///< of links that are up: packets sent less those received; of all ranks together 0 if none is
-                          ///< under way between two boards
+  /// Of links that are up: packets sent less those received; of all ranks together 0 if none is under way between two
+  /// boards.
+  uint32_t flying = 0;
 };
 
 /// An instruction, something that a host says or hears, or a request to memory: a data mover works for long while all

@@ -112,7 +112,7 @@ def bench() -> ModuleType:
     return module
 
 
-@pytest.mark.parametrize("row", current_size().pick((), (0,), (0, 1)))
+@pytest.mark.parametrize("row", current_size().pick((), (), (0, 1)))
 def test_cores_draw_what_models_of_them_do(bench: ModuleType, row: int) -> None:
     """Whole tiles that run a compiled program, and models of cores in front of caches: a quarter of the board."""
     case = bench.CASES[row]

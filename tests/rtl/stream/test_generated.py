@@ -256,6 +256,8 @@ endmodule
 def test_gesummv_in_hardware(size: Size, seed: int, tmp_path: Path) -> None:
     """GESUMMV of two ranks, kernels and all, over the boards generated from its own sources: y is that of the emulator,
     which runs these sources, and of NumPy, to the bit."""
+    if size.pick(True, True, False):
+        pytest.skip("only in --full")  # its model takes two minutes to build
     design = scenario("gesummv", tmp_path)
     # The board's folder has copies of what both use.
     have = {path.name for path in design.files}
