@@ -18,7 +18,7 @@ from gossamer.engines import Change, Indices, Weights
 from gossamer.engines._given import labelled
 from gossamer.errors import InputError
 from gossamer.graph import CSR, Graph
-from gossamer.graph._graph import from_edges
+from gossamer.graph._rows import from_edges
 from gossamer.results import Result
 from gossamer.run_app import check, checked
 

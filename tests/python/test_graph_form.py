@@ -21,7 +21,7 @@ from conftest import ROOT, Size
 
 from gossamer.errors import InputError
 from gossamer.graph import CSR, Graph, generate, read_graph, write_graph
-from gossamer.graph._graph import transposed
+from gossamer.graph._rows import transposed
 
 from .test_graph_read import assert_sound, edges_of
 

@@ -24,7 +24,7 @@ import gossamer as gs
 from gossamer import apps
 from gossamer.errors import HandlerDied
 from gossamer.graph import _native
-from gossamer.graph._graph import transposed
+from gossamer.graph._rows import transposed
 
 LAUNCHER = [sys.executable, str(ROOT / "gossamer")]
 HEADER = ROOT / "tests" / "fixtures" / "vertices" / "dies.h"

@@ -6,7 +6,6 @@ from __future__ import annotations
 import ctypes
 import difflib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -14,55 +13,25 @@ import numpy as np
 from gossamer.errors import InputError
 from gossamer.graph import _native
 from gossamer.graph._adjlist import LabelTable
+from gossamer.graph._rows import (
+    CSR,
+    array_of,
+    ascending,
+    edge_without_reverse,
+    from_edges,
+    simplify_in_place,
+    transposed,
+    weights_of,
+)
 from gossamer.native import check_mapped
 
 if TYPE_CHECKING:
     import networkx
     import scipy.sparse
 
-Offsets: TypeAlias = "np.ndarray[Any, np.dtype[np.uint64]]"
-Targets: TypeAlias = "np.ndarray[Any, np.dtype[np.uint32]]"
-Weights: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
 Labels: TypeAlias = "np.ndarray[Any, np.dtype[np.int64]] | Sequence[str]"
 
 MOST_VERTICES = 2**32 - 2
-_NO_VERTEX = 2**64 - 1
-
-
-@dataclass(frozen=True, slots=True)
-class CSR:
-    """Compressed sparse rows: the neighbours of vertex v are ``targets[offsets[v]:offsets[v + 1]]``."""
-
-    offsets: Offsets
-    """vertices + 1"""
-    targets: Targets
-    """one an edge, ascending within a row"""
-    weights: Weights | None = None
-    """one an edge in the same order: int32, int64, float32 or float64"""
-
-    def degrees(self) -> np.ndarray[Any, np.dtype[np.uint64]]:
-        """The length of every row."""
-        return self.offsets[1:] - self.offsets[:-1]
-
-
-def _array(values: Any, dtype: Any) -> np.ndarray[Any, Any]:
-    return np.ascontiguousarray(values, dtype=dtype)
-
-
-def _weights(values: Any) -> Weights:
-    """Weights in one of the types that the library knows: the smallest that holds them."""
-    array = np.ascontiguousarray(values)
-    if array.dtype in _native.WEIGHT_TYPES.values() and array.dtype.isnative:
-        return array
-    if array.dtype.kind == "b" or (array.dtype.kind in "iu" and array.dtype.itemsize <= 2):
-        return array.astype(np.int32)
-    if array.dtype.kind in "iu":
-        if array.size and array.dtype.kind == "u" and int(array.max()) >= 2**63:
-            raise InputError("a weight does not fit 64 bits with sign; scale the weights down")
-        return array.astype(np.int64)
-    if array.dtype.kind == "f":
-        return array.astype(np.float32 if array.dtype.itemsize <= 4 else np.float64)
-    raise InputError(f"weights of type {array.dtype}; they must be integers or floating-point numbers")
 
 
 class Graph:
@@ -142,7 +111,7 @@ class Graph:
         are not ascending are sorted in a copy. Raises InputError if they are no rows of a graph, or not
         those of a ``symmetric`` one."""
         where = name or "graph"
-        starts = _array(offsets, np.uint64)
+        starts = array_of(offsets, np.uint64)
         if starts.ndim != 1 or len(starts) < 2:
             raise InputError(f"{where}: offsets must have vertices + 1 elements, one vertex at least")
         if len(starts) - 1 > MOST_VERTICES:
@@ -153,21 +122,21 @@ class Graph:
             raise InputError(f"{where}: targets must be a one-dimensional array of integers")
         if wide.size and (int(wide.min()) < 0 or int(wide.max()) >= count):
             raise InputError(f"{where}: a target is outside of 0 .. {count - 1}")
-        ends = _array(wide, np.uint32)
+        ends = array_of(wide, np.uint32)
         if starts[0] != 0 or starts[-1] != len(ends) or bool((starts[1:] < starts[:-1]).any()):
             raise InputError(f"{where}: offsets must ascend from 0 to the number of edges, {len(ends)}")
-        costs = None if weights is None else _weights(weights)
+        costs = None if weights is None else weights_of(weights)
         if costs is not None and costs.shape != ends.shape:
             raise InputError(f"{where}: {costs.size} weights for {len(ends)} edges; there must be one an edge")
         if labels is not None and len(labels) != count:
             raise InputError(f"{where}: {len(labels)} labels for {count} vertices; there must be one each")
         if isinstance(labels, np.ndarray):
-            labels = _array(labels, np.int64)
+            labels = array_of(labels, np.int64)
             if bool((labels[1:] <= labels[:-1]).any()):
                 raise InputError(f"{where}: number labels must ascend; give others as str")
-        out = _ascending(CSR(starts, ends, costs))
+        out = ascending(CSR(starts, ends, costs))
         graph = cls(out=out, into=into, symmetric=symmetric, labels=labels, base=base, name=name)
-        if symmetric and (edge := _edge_without_reverse(out)) is not None:
+        if symmetric and (edge := edge_without_reverse(out)) is not None:
             at, other = map(graph.label_of, edge)
             raise InputError(
                 f"{where}: is not symmetric: the edge from {at} to {other} has no reverse"
@@ -440,7 +409,7 @@ class Graph:
         rows = self.out
         graph = Graph.from_csr(rows.offsets, rows.targets, weights, base=self.base)
         graph.labels, graph.name, graph.notes = self.labels, self.name, self.notes
-        graph.symmetric = self.symmetric and _edge_without_reverse(graph.out) is None
+        graph.symmetric = self.symmetric and edge_without_reverse(graph.out) is None
         return graph
 
     def _with(self, rows: CSR, symmetric: bool) -> Graph:
@@ -549,89 +518,4 @@ class Graph:
         return result
 
 
-def from_edges(vertices: int, sources: Any, targets: Any, weights: Any = None) -> CSR:
-    """Rows from lists of ends, in any order."""
-    starts, ends = np.asarray(sources, np.int64), np.asarray(targets, np.int64)
-    order = np.argsort(starts, kind="stable")
-    offsets = np.zeros(vertices + 1, np.uint64)
-    np.cumsum(np.bincount(starts, minlength=vertices), out=offsets[1:])
-    costs = None if weights is None else _weights(np.asarray(weights))[order]
-    return _ascending(CSR(offsets, ends[order].astype(np.uint32), costs))
-
-
-def _ascending(rows: CSR) -> CSR:
-    """Rows sorted by (target, weight): themselves, or in a copy."""
-    steps = rows.targets[1:] < rows.targets[:-1]
-    inner = rows.offsets[1:-1]
-    steps[(inner[(inner > 0) & (inner < len(rows.targets))] - np.uint64(1)).astype(np.int64)] = False
-    if not steps.any() and rows.weights is None:
-        return rows
-    targets = rows.targets.copy()
-    weights = None if rows.weights is None else rows.weights.copy()
-    _native.call(
-        "sort",
-        len(rows.offsets) - 1,
-        *map(_native.pointer, (rows.offsets, targets, weights)),
-        _native.weight_type(weights),
-        0,
-    )
-    return CSR(rows.offsets, targets, weights)
-
-
-def _edge_without_reverse(rows: CSR) -> tuple[int, int] | None:
-    """An edge whose reverse, of the same weight, is not there; None in a symmetric graph."""
-    vertex, other = ctypes.c_uint64(_NO_VERTEX), ctypes.c_uint64()
-    try:
-        _native.call(
-            "check_symmetric",
-            len(rows.offsets) - 1,
-            *map(_native.pointer, (rows.offsets, rows.targets, rows.weights)),
-            _native.weight_type(rows.weights),
-            0,
-            ctypes.byref(vertex),
-            ctypes.byref(other),
-        )
-    except InputError:
-        if vertex.value == _NO_VERTEX:
-            raise
-        return vertex.value, other.value
-    return None
-
-
-def transposed(rows: CSR, threads: int = 0) -> CSR:
-    """Every edge turned around. Rows ascend; parallel edges keep the order of their weights."""
-    vertices, edges = len(rows.offsets) - 1, len(rows.targets)
-    offsets = np.empty(vertices + 1, np.uint64)
-    targets = np.empty(edges, np.uint32)
-    weights = None if rows.weights is None else np.empty(edges, rows.weights.dtype)
-    _native.call(
-        "transpose",
-        vertices,
-        edges,
-        *map(_native.pointer, (rows.offsets, rows.targets, rows.weights)),
-        _native.weight_type(rows.weights),
-        threads,
-        *map(_native.pointer, (offsets, targets, weights)),
-    )
-    return CSR(offsets, targets, weights)
-
-
-def simplify_in_place(rows: CSR, *, parallel: bool, loops: bool) -> CSR:
-    """Folds edges in the arrays themselves, which must be the caller's own; they shrink."""
-    count = ctypes.c_uint64()
-    what = (_native.SIMPLIFY_PARALLEL if parallel else 0) | (_native.SIMPLIFY_LOOPS if loops else 0)
-    _native.call(
-        "simplify",
-        len(rows.offsets) - 1,
-        *map(_native.pointer, (rows.offsets, rows.targets, rows.weights)),
-        _native.weight_type(rows.weights),
-        what,
-        ctypes.byref(count),
-    )
-    rows.targets.resize(count.value, refcheck=False)
-    if rows.weights is not None:
-        rows.weights.resize(count.value, refcheck=False)
-    return rows
-
-
-__all__ = ["CSR", "Graph", "LabelTable", "from_edges", "simplify_in_place", "transposed"]
+__all__ = ["Graph", "LabelTable"]

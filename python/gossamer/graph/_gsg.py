@@ -42,7 +42,8 @@ from gossamer.errors import InputError
 from gossamer.files import whole_file
 from gossamer.graph import _native
 from gossamer.graph._adjlist import LabelTable
-from gossamer.graph._graph import CSR, MOST_VERTICES, Graph, Labels
+from gossamer.graph._graph import MOST_VERTICES, Graph, Labels
+from gossamer.graph._rows import CSR
 from gossamer.graph._stream import zlib_module
 
 MAGIC: Final = b"GOSSGRPH"

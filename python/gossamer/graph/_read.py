@@ -15,7 +15,8 @@ from gossamer.errors import InputError
 from gossamer.graph import _gsg, _native
 from gossamer.graph._adjlist import LabelTable, read_adjlist
 from gossamer.graph._formats import FORMATS, recognised
-from gossamer.graph._graph import CSR, Graph, Labels, simplify_in_place
+from gossamer.graph._graph import Graph, Labels
+from gossamer.graph._rows import CSR, simplify_in_place
 from gossamer.graph._stream import Source, bare_suffix
 
 _LONG = 24 << 20

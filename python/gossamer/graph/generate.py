@@ -19,7 +19,8 @@ import numpy as np
 
 from gossamer.errors import InputError
 from gossamer.graph import _native
-from gossamer.graph._graph import CSR, MOST_VERTICES, Graph, simplify_in_place
+from gossamer.graph._graph import MOST_VERTICES, Graph
+from gossamer.graph._rows import CSR, simplify_in_place
 
 WeightRange = tuple[int, int]
 
