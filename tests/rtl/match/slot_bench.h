@@ -72,6 +72,7 @@ struct Thread {
   bool probe_dropped = false;  // a clear has dropped what the answer tells of
   std::deque<Flit> refused;
   bool untold = false, news = false;
+  unsigned more_news = 0;  // from a second watch, before the first one's has left: they may go as one
   unsigned bad = 0, cleared = 0;  // at most so many times
   bool cleared_untold = false;
   std::optional<Flit> awaits, reached;
