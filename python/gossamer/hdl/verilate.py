@@ -146,8 +146,12 @@ def cocotb(
     only: str | None = None,
     flags: Sequence[str] = (),
     optimise: str = "-Og",
+    looks_at: Mapping[str, Sequence[str]] | None = None,
 ) -> None:
     """Builds a design for cocotb, and runs a module of tests (``rtl.common.checks``) or those whose name is ``only``.
+
+    Tests see what the top module declares; of further modules, given by their names, the signals that ``looks_at`` has
+    for them. A model that keeps all of its signals takes several times as long to build and to run.
 
     With ``scramble``, a seed, memories and registers begin with random contents. So do the inputs: a design for such
     tests stays in reset until it was reset.
@@ -162,15 +166,16 @@ def cocotb(
     replaced = _mutants.mutated(top, sources, parameters, defines)
     if replaced is not None:
         sources, flags = replaced, [*flags, *_mutants.VERILATOR_FLAGS]
-    options = ["--cc", "-O3", "-Wall", "--assert", "--timing"]
+    # What a test's own top leaves unused, a test may look at; designs are linted by themselves.
+    options = ["--cc", "-O3", "-Wall", "-Wno-UNUSEDSIGNAL", "--assert", "--timing"]
     options += ["--timescale", "1ns/1ps", "--vpi", "--prefix", "Vtop"]
-    # Of a netlist the ports alone are seen: its file of settings says so.
-    options += ["--public-flat-rw"] if replaced is None else []
     options += ["--output-split", "10000", *_values(parameters, defines), *flags]
+    seen = {top: ["*"], **(looks_at or {})}
     key = sources.digest(
         top,
         *options,
         optimise,
+        *(f"{module}.{signal}" for module, signals in seen.items() for signal in signals),
         _run.version("verilator"),
         _run.version("cocotb"),
         also=[driver, WAIVERS, Path(_gxx.__file__)],
@@ -178,7 +183,15 @@ def cocotb(
 
     def make(folder: Path) -> None:
         own = [path for path in sources.files if path.suffix in (".cc", ".cpp")]
-        _build([*_verilator(), *options, "--top-module", top, "--Mdir", "model", *_inputs(sources, own)], folder)
+        inputs = _inputs(sources, own)
+        # Of a netlist the ports alone are seen: its own file of settings says so.
+        if replaced is None:
+            settings = folder / "seen.vlt"
+            pairs = ((module, signal) for module, signals in seen.items() for signal in signals)
+            lines = [f'public_flat_rw -module "{module}" -var "{signal}"' for module, signal in pairs]
+            settings.write_text("\n".join(["`verilator_config", *lines, ""]))
+            inputs = [str(settings), *inputs]
+        _build([*_verilator(), *options, "--top-module", top, "--Mdir", "model", *inputs], folder)
         linked = [f"-Wl,-rpath,{libraries}", f"-L{libraries}", "-lcocotbvpi_verilator"]
         _gxx.program(folder / "simulator", [folder / "model"], [*own, driver], _root(), optimise, (), linked)
 

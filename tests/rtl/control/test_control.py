@@ -37,6 +37,7 @@ def test_control(configuration: str, name: str, size: Size, seed: int) -> None:
         # Inputs come at the falling edge, at which a gate has decided already: a request to a block that sleeps would
         # be lost. In a tile they come with the clock; its own tests have gates.
         defines={"GS_NO_CLOCK_GATES": 1},
+        looks_at={"gs_tile_counters": ["slot_o", "cycles_q"], "gs_ram_sdp": ["mem"]},
         environment={
             "CONTROL_CYCLES": str(size.pick(6_000, 12_000, 100_000)),
             "CONTROL_CORES": str(cores),

@@ -328,6 +328,7 @@ def test_finished_instructions_are_counted(cores: int, threads: int, size: Size,
         },
         seed=seed,
         optimise="-O0",
+        looks_at={"gs_ram_sdp": ["mem"]},
     )
 
 

@@ -195,8 +195,6 @@ def run(name: str, check: str, rounds: int, seed: int, folder: Path) -> None:
         "rtl.stream.generated_cocotb",
         only=check,
         seed=seed,
-        # cocotb sees all signals, so Verilator takes the joins of a reduction, a chain in an array, for a loop.
-        flags=["-Wno-UNOPTFLAT"],
         environment={
             "GENERATED_SCENARIO": str(folder / "scenario.json"),
             "GENERATED_ROUNDS": str(rounds),
