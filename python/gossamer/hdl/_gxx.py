@@ -46,6 +46,7 @@ class _Model:
 def program(
     target: Path,
     models: Sequence[Path],
+    own_sources: Sequence[Path],
     harness: Sequence[Path],
     verilator: Path,
     optimise: str,
@@ -54,7 +55,8 @@ def program(
     *,
     shared: bool = False,
 ) -> None:
-    """Builds a program of models, which Verilator has written to these folders, and of what drives them.
+    """Builds a program of models, which Verilator has written to these folders, of what the design calls
+    (``own_sources``), and of what drives them.
 
     ``optimise`` is the compiler's level for models and harness, ``flags`` are further ones for the same,
     ``libraries`` options of the link. ``shared``: a library, not an executable. InputError if that fails.
@@ -81,6 +83,7 @@ def program(
     with ThreadPoolExecutor(2) as pool:
         made = list(pool.map(lambda job: _compile(*job), jobs))
     made += [_library(include / f"{name}.cpp", common) for name in library]
+    made += [_own(path, [optimise, *common, f"-I{path.parent}"]) for path in own_sources]
     waves = ["-llz4", "-lz"] if any(model.waves for model in known) else []
     kind = ["-shared"] if shared else []
     words = [*builds.compiler(), *kind, "-o", target, *made, *libraries, *waves, "-pthread"]
@@ -135,6 +138,15 @@ def _library(source: Path, common: Sequence[str]) -> Path:
         _compile(source, folder, [_LIBRARY_LEVEL, *common])
 
     return _run.kept("runtime", f"{source.stem}-{key}", make) / f"{source.stem}.o"
+
+
+def _own(source: Path, flags: Sequence[str]) -> Path:
+    """What a design calls knows no model, and serves all."""
+
+    def make(folder: Path) -> None:
+        _compile(source, folder, flags)
+
+    return _run.kept("runtime", _run.key_of_source(source, *flags), make) / f"{source.stem}.o"
 
 
 def _compile(source: Path, folder: Path, flags: Sequence[str]) -> Path:

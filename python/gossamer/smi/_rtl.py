@@ -264,6 +264,6 @@ def _library(config: Config, wanted: Needs, links: int, boards: int, degree: int
         parameters=parameters,
         cxx=[f"-DPORTS={count}", f"-DLINKS={links}", f"-DBLOCKS={len(wanted.blocks)}"],
         assertions=False,
-        optimise="-O1",
+        optimise="-Og",
         shared=True,
     )

@@ -78,7 +78,7 @@ def described(name: str, topology: Topology, rng: random.Random, one_channel: bo
 
 def run(config: Config, wirings: str, seed: int, cycles: int, loss: float = 0.0) -> subprocess.CompletedProcess[str]:
     design = sources.blocks("board/network.f", config=config) + [MAC, HERE / "saturate_top.sv"]
-    simulator = verilate.model("saturate_top", design, [HERE / "saturate.cc"], optimise="-O2")
+    simulator = verilate.model("saturate_top", design, [HERE / "saturate.cc"], optimise="-Og")
     command = [simulator, *map(str, (seed, cycles, round(loss * (1 << 20))))]
     return subprocess.run(command, input=wirings, capture_output=True, text=True, check=False)
 

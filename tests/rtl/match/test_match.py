@@ -48,7 +48,7 @@ class Engine:
             sources.blocks("match", config=configs.load("tiny")),
             [HERE / "main.cc", HERE / "bench.cc", ROOT / "src" / "match" / "reference.cc"],
             parameters=parameters,
-            optimise="-O1",
+            optimise="-Og",
             cxx=[f"-DGS_{names[name]}={value}" for name, value in parameters.items() if name in names],
             include=[HERE.parent / "include", ROOT / "include", ROOT / "include" / "gossamer" / "match"],
         )

@@ -25,7 +25,7 @@ def test_the_example_and_both_ports(architecture: int, lists: int, seed: int) ->
         sources.blocks("match/axi.f", config=configs.load("tiny")),
         [HERE / "axi.cc", ROOT / "src" / "match" / "reference.cc"],
         parameters={"Architecture": architecture, "Lists": lists, "CamEntries": 4, "Entries": 4096},
-        optimise="-O1",
+        optimise="-Og",
         cxx=[f"-DGS_ARCHITECTURE={architecture}"],
         include=[HERE.parent / "include", ROOT / "include", EXAMPLE.parent, EXAMPLE.parents[1]],
     )

@@ -30,7 +30,7 @@ def test_packets(receivers: int, cam: int, entries: int, window: int, size: Size
         sources.blocks("match/slot.f", config=configs.load("tiny")),
         [HERE / "slot.cc", HERE / "slot_bench.cc", ROOT / "src" / "match" / "reference.cc"],
         parameters={"Receivers": receivers, "CamEntries": cam, "Entries": entries, "Window": window},
-        optimise="-O1",
+        optimise="-Og",
         cxx=[f"-DGS_RECEIVERS={receivers}", f"-DGS_ENTRIES={entries}", f"-DGS_WINDOW={window}"],
         include=[HERE.parent / "include", ROOT / "include"],
     )

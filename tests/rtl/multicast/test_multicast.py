@@ -33,7 +33,7 @@ def run(folder: Path, *arguments: object) -> str:
         "multicast_top",
         sources.blocks("multicast", config=configs.load(path)) + [HERE / "multicast_top.sv"],
         HARNESS,
-        optimise="-O1",
+        optimise="-Og",
         include=[HERE.parent / "include"],
     )
     done = subprocess.run([simulator, *map(str, arguments)], capture_output=True, text=True, check=False)

@@ -49,7 +49,7 @@ def build(top: str, config: Config) -> Path:
         [HERE / "main.cc"],
         # Inputs come behind the falling edge, at which a gate has decided already.
         defines={"GS_NO_CLOCK_GATES": 1},
-        optimise="-O1",
+        optimise="-Og",
         cxx=[*(f"-DNOC_{name}={value}" for name, value in values.items()), *router],
     )
 

@@ -25,7 +25,7 @@ def run(region: str, *arguments: object) -> str:
         sources.blocks("switch", config=configs.load("quad")) + [HERE / "switch_top.sv"],
         HARNESS,
         parameters={"InRegion": ingress, "OutRegion": egress},
-        optimise="-O1",
+        optimise="-Og",
         include=[HERE.parent / "include"],
     )
     done = subprocess.run([simulator, *map(str, arguments)], capture_output=True, text=True, check=False)
