@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every application of the papers on simulated boards: each way of multicast, links that lose frames, real graphs.
+"""Every application of the papers on simulated boards: each way of multicast, links that lose frames.
 
 Judged by NumPy, SciPy and a serial program for particles, and by the engine ``cpu``. By default a few of the runs are
 made, those that no other test has; ``--full`` makes all.
@@ -8,7 +8,6 @@ made, those that no other test has; ``--full`` makes all.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,7 +26,6 @@ from gossamer import run_app
 from gossamer.engines.rtl_cluster import Plan
 from gossamer.engines.rtl_vertices import MULTICAST, Hardware
 
-DATA = ROOT.parent / "shared" / "data"
 FOUR = ROOT / "tests" / "fixtures" / "cluster" / "four.toml"
 FAR = 0xFFFF_FFFF
 APPS = (
@@ -52,8 +50,6 @@ CHEAP = {
     ("mssp", "none", 0.02),
     ("hashmin-sync", "full", 0.02),
 }
-REAL = ("airfoil1.graph.gz", "wiki-Vote.txt.gz")
-OF_REAL = ("pagerank", "sssp", "sssp-sync", "asp", "hashmin", "hashmin-sync")
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -178,18 +174,3 @@ def chosen() -> list[tuple[str, str, float]]:
 def test_every_application(app: str, multicast: str, loss: float, seed: int) -> None:
     """Vertices at random places, so that most messages leave their tile."""
     made(app, np.random.default_rng(seed)).judge(app, boards(multicast, loss, "random"))
-
-
-@pytest.mark.skipif(current_size().name != "full", reason="only --full")
-@pytest.mark.parametrize("multicast", MULTICAST)
-@pytest.mark.parametrize("app", OF_REAL)
-@pytest.mark.parametrize("name", REAL)
-def test_real_graphs(name: str, app: str, multicast: str, seed: int) -> None:
-    path: Path = DATA / name
-    if not path.exists():
-        pytest.skip(f"{path} is not there")
-    given = gs.read_graph(path)
-    found = given.to_scipy().tocoo()
-    edges = found.row.astype(np.int64), found.col.astype(np.int64)
-    source = int(np.random.default_rng(seed).integers(given.vertices))
-    of_graph(app, given, given.vertices, edges, None, source).judge(app, boards(multicast, 0.002, "metis"))
