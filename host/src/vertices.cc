@@ -105,7 +105,7 @@ enum HeaderWord : size_t {
   kSends = 11,
   kDelivered = 12,
   kHostMessages = 13,
-  kAggregates = 16
+  kAggregates = 17
 };
 constexpr uint32_t kGivenUp = 2;  ///< PoliteStatus
 

@@ -14,6 +14,7 @@ import sys
 import time
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -23,6 +24,10 @@ from scipy.sparse import csgraph
 
 import gossamer_setup
 from gossamer import config as configs
+from gossamer.cli import _host_program
+from gossamer.cli._program_request import Request
+from gossamer.engines import _rtl_host
+from gossamer.errors import RunDied
 
 FIXTURES = ROOT / "tests" / "fixtures" / "polite"
 ENGINES = ("cpu", "rtl")
@@ -342,7 +347,7 @@ def test_ways_to_reach_several_threads(command: Command, tmp_path: Path, seed: i
     assert sent[0] < 0.8 * sent[1]
 
 
-def test_devices_that_still_send_are_named(command: Command, tmp_path: Path) -> None:
+def test_devices_that_still_send_are_named(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     words = ("polite", "run", "--engine", "rtl")
     path = written(tmp_path, np.array([[i, (i + 1) % 9] for i in range(9)]))
     done = command(*words, FIXTURES / "pagerank", "--max-steps", "4", "--", path, cwd=tmp_path)
@@ -351,6 +356,19 @@ def test_devices_that_still_send_are_named(command: Command, tmp_path: Path) -> 
     assert not (tmp_path / "stats.txt").exists()
     done = command(*words, endless(tmp_path, "true"), "--max-cycles", "30000")
     assert done.returncode == 4 and re.search(r"not at its end after .*: \d+ devices still send \(", done.stderr)
+    # The watchdog ends what only a broken machine does: here it says so of a sound one, which is at work.
+    real = _rtl_host.run
+
+    def frozen(*arguments: Any, **how: Any) -> _rtl_host.Ended:
+        ended = real(*arguments, **how)
+        assert ended.report is not None and ended.report.reason == "max-cycles"
+        ended.report.reason = "stuck"
+        return ended
+
+    monkeypatch.setattr(_rtl_host, "run", frozen)
+    given = ["--config", "tiny", "--max-cycles", "30000", str(tmp_path / "program")]
+    with pytest.raises(RunDied, match=r"stuck: no instruction and no output for long, .*: \d+ devices still send \("):
+        _host_program.run(Request.of(given), [])
     done = command("run", ROOT / "programs/hello.c", "--engine", "rtl", "--config", "tiny", "--max-steps", "4")
     assert done.returncode == 2 and "--max-steps: limits the steps of a graph's vertices, and" in done.stderr
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 import re
@@ -21,6 +22,7 @@ import gossamer_setup
 from gossamer import apps, run_app
 from gossamer import config as configs
 from gossamer.engines import rtl_vertices
+from gossamer.engines.rtl import Board, Run
 from gossamer.engines.rtl_cluster import Plan
 from gossamer.engines.rtl_vertices import Hardware
 from gossamer.errors import RunDied
@@ -340,6 +342,18 @@ def test_who_sends_for_ever_is_named(where: str) -> None:
         run_app.run(FIXTURES / "endless.h", named_ring(11), engine=hardware(where, max_cycles=50_000))
 
 
+def test_the_watchdog_names_who_sends(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It ends what only a broken machine does: here it says so of a sound one, which is at work."""
+    real = Board.run
+
+    def frozen(*arguments: Any, **how: Any) -> Run:
+        return dataclasses.replace(real(*arguments, **how), reason="stuck")
+
+    monkeypatch.setattr(Board, "run", frozen)
+    with pytest.raises(RunDied, match=r"has done anything for long: 2 vertices still send \(c, h\); there is no"):
+        run_app.run(FIXTURES / "endless.h", named_ring(11), engine=hardware("tiny", max_cycles=50_000))
+
+
 @pytest.mark.parametrize("changes", [False, True])
 def test_who_still_sends_is_named(changes: bool) -> None:
     """A path's first vertex is the source: of `sssp-sync` one vertex a step hears of it, and sends in the next."""
@@ -361,6 +375,9 @@ def test_the_command(tmp_path: Path, command: Command) -> None:
     assert done.returncode == 0, done.stderr
     assert "rtl engine, 64 threads: 1 steps, " in done.stdout and " cycles (" in done.stdout
     told = json.loads(stats.read_text())
+    retired = f"{told['retired']:,}"
+    assert done.stdout.rstrip().endswith(f" MHz), {retired} instructions retired")
+    assert f">{retired}<" in page.read_text()
     usual = run_app.run("sssp", gs.read_graph("gen:grid:width=8,height=8")).stats
     shared = {"engine", "threads", "vertices", "edges", "sends", "deliveries", "steps", "step_calls", "host_messages"}
     assert shared <= set(usual) and shared | {"cycles", "instructions", "counters", "boards"} <= set(told)
@@ -376,6 +393,19 @@ def test_the_command(tmp_path: Path, command: Command) -> None:
         done = command("run", "sssp", "gen:ring:vertices=9", "--engine", "rtl", "--config", "tiny", *words)
         assert done.returncode == 2 and what in done.stderr, done.stderr
         assert done.stderr.count("gossamer: error:") == 1
+
+
+def test_threads_retire_what_cores_issue() -> None:
+    """But for what stands before and behind their loop, which is the same in every run; in each part of a run too."""
+    grid = gs.read_graph("gen:grid:width=8,height=8")
+    runs = [run_app.run("pagerank", grid, engine=hardware("tiny"), iterations=n, raw=True).stats for n in (1, 4)]
+    beside = {told["instructions"] - told["retired"] for told in runs}
+    assert len(beside) == 1 and 0 < beside.pop() < 100 * 32
+    assert runs[1]["retired"] > 2 * runs[0]["retired"] > 0
+    standing = gs.start("sssp", grid, engine=hardware("tiny"), source=grid.label_of(0))
+    parts = [standing.go().stats for _ in range(2)]
+    assert [0 < told["instructions"] - told["retired"] < 200 * 32 for told in parts] == [True, True]
+    assert parts[1]["retired"] < parts[0]["retired"]
 
 
 def test_a_graph_too_large_says_what_overflows() -> None:

@@ -83,6 +83,7 @@ struct PoliteHeader {
   uint32_t hostMessages;
   uint32_t wrongPin;  // of PoliteStatus WrongPin or WrongEdge: the pin or edge, and
   uint32_t wrong;     // the number of the vertex in the thread
+  uint32_t retired;   // instructions that the thread has finished from `run` to here, modulo 2^32
   // Behind it: the words that the last step's aggregates have come to.
 };
 
@@ -162,6 +163,7 @@ class Softswitch {
   /// Runs this thread's vertices to the end of the job. Gives the thread's exit code: 0, or 1 where it was given up.
   static int run() {
     auto* header = reinterpret_cast<PoliteHeader*>(gossamer_polite_blocks[gossamerThread()]);
+    header->retired = -tinselInstrCount();  // the counter goes on from run to run
     const uint32_t states = header->states, flags = header->flags;
     const auto* const outs = reinterpret_cast<const uint32_t*>(header->outs);
     auto* const ring = reinterpret_cast<Offset*>(header->queue);
@@ -435,6 +437,7 @@ class Softswitch {
     __builtin_memcpy(header + 1, totals, sizeof(int64_t) * words);
     header->sends = sends;
     header->delivered = delivered;
+    header->retired += tinselInstrCount();
     if constexpr (isHosted) tinselCacheFlush();  // the host reads memory
     return header->status == PoliteDone ? 0 : 1;
   }

@@ -163,14 +163,14 @@ def _vertices(machine: rtl.Board, report: Report | None, stage: Staged, most_ste
     from gossamer.polite.post_mortem import PostMortem
 
     placed = stage.placed()
-    if report is None or placed is None or report.reason in ("failed", "stopped", "gone", "stuck", "idle"):
+    if report is None or placed is None or report.reason in ("failed", "stopped", "gone", "idle"):
         return _NO_VERTICES
     assert stage.program.recipe is not None
     names = ("vertex", "vertices") if stage.program.recipe.late else ("device", "devices")
     seen = PostMortem(machine, *placed, *names)
     if report.reason == "trap":
         return _Vertices(trapped={t.thread: seen.points_to(t.thread) for t in report.traps if t.thread != ACCELERATOR})
-    if report.reason in ("max-cycles", "deadlock"):
+    if report.reason in ("max-cycles", "deadlock", "stuck"):
         return _Vertices(seen.who_sends(ended=False))
     if most_steps and seen.gave_up():
         report.reason = "max-steps"
@@ -224,7 +224,8 @@ def _died(
         f"{vertices.still}",
         "ended": f"{host}, but all threads have ended",
         "idle": f"{host}, but no thread was started (HostLink::go)",
-        "stuck": f"stuck: no instruction and no output for long, after {report.cycles:,} cycles; {host}",
+        "stuck": f"stuck: no instruction and no output for long, after {report.cycles:,} cycles; {host}"
+        f"{vertices.still}",
         "max-cycles": f"not at its end after {report.cycles:,} cycles; {host}{vertices.still}",
         "max-steps": f"not at its end after {vertices.most_steps:,} step{'s' if vertices.most_steps > 1 else ''}"
         f"{vertices.still}",

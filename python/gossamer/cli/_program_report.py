@@ -55,6 +55,7 @@ def _statistics(program: str, config: Config, run: Run, cluster: SimulatedCluste
         "end": run.reason,
         "cycles": run.cycles,
         "instructions": run.instructions,
+        **({} if run.retired is None else {"retired": run.retired}),
         "instructions_per_cycle": run.instructions / max(1, run.cycles),
         "utilisation": run.instructions / max(1, run.cycles * cores),
         "cache": {
@@ -105,10 +106,13 @@ def _rows(config: Config, run: Run, cluster: SimulatedCluster | None) -> list[tu
     about = _statistics("", config, run, cluster)
     cache, mailbox = about["cache"], about["mailbox"]
     hit_share = "-" if cache["hit_share"] is None else f"{cache['hit_share']:.3f}"
+    # Programs without vertices do not count theirs.
+    retired = [] if run.retired is None else [("instructions retired", f"{run.retired:,}", "by threads with vertices")]
     micros = run.cycles / config.board.clock_mhz
     return [
         ("cycles", f"{run.cycles:,}", f"{micros:,.1f} us at {config.board.clock_mhz:g} MHz"),
-        ("instructions", f"{run.instructions:,}", ""),
+        ("instructions", f"{run.instructions:,}", "issued by all cores"),
+        *retired,
         ("instructions a cycle", f"{about['instructions_per_cycle']:.3f}", f"{about['cores']} cores"),
         ("utilisation", f"{about['utilisation']:.3f}", "share of the cycles of all cores that issued an instruction"),
         ("cache hits", f"{cache['hits']:,}", f"{hit_share} of all accesses"),

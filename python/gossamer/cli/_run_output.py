@@ -35,6 +35,7 @@ def show(result: Result, top: int) -> None:
     if "cycles" in stats:
         clock = stats["cycles"] / stats["seconds"] / 1e6
         how_long = f"in {stats['cycles']:,} cycles ({stats['seconds'] * 1e6:,.1f} us at {clock:g} MHz)"
+        how_long += f", {stats['retired']:,} instructions retired"
     what = f"{stats['steps']:,} steps, {stats['deliveries']:,} messages"
     click.echo(f"{stats['engine']} engine, {threads}: {what} {how_long}")
 

@@ -56,6 +56,8 @@ class Run:
     """Of a cluster: counters of this run (board_counter) of each board."""
     queues: Sequence[Held] = ()
     """Of a run that came to stand still: the queues that hold something."""
+    retired: int | None = None
+    """Instructions that threads with vertices have finished by their own counters (``instret``); None of others."""
     ends: Mapping[int, int] = field(default_factory=dict)
     """Cycles from the start in which threads had ended or trapped, as far as they did."""
 

@@ -65,7 +65,7 @@ class Verdict:
                 "stuck": "no thread has done anything for long",
                 "stopped": "was stopped",
             }[run.reason]
-            still = self._senders.broken_off() if run.reason in ("max-cycles", "deadlock") else ""
+            still = self._senders.broken_off() if run.reason in ("max-cycles", "deadlock", "stuck") else ""
             raise RunDied(f"{self.app.name}: {why}{still}; there is no answer")
 
     def believe(self, found: Mapping[str, np.ndarray[Any, Any]]) -> None:

@@ -269,7 +269,8 @@ class Hardware(Engine):
     ) -> dict[str, Any]:
         """What every engine tells of a run, and what the hardware has."""
         machine = self.machine
-        steps = int(found["steps"].max(initial=0))
+        steps, retired = int(found["steps"].max(initial=0)), int(found["retired"].sum())
+        self.done = dataclasses.replace(run, retired=retired)
         return {
             "engine": self.name,
             "threads": machine.threads,
@@ -288,6 +289,7 @@ class Hardware(Engine):
             "multicast": self.multicast,
             "cycles": run.cycles,
             "instructions": run.instructions,
+            "retired": retired,
             "simulation_seconds": run.seconds,
             "counters": dict(run.counters),
         }

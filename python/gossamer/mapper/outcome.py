@@ -13,7 +13,7 @@ from gossamer.mapper.machine import Numbers
 
 GIVEN = 9
 """Words of a thread's header that are written for it (PoliteHeader of the softswitch)."""
-_RESULTS = ("status", "steps", "sends", "delivered", "host_messages", "wrong_pin", "wrong")
+_RESULTS = ("status", "steps", "sends", "delivered", "host_messages", "wrong_pin", "wrong", "retired")
 """Those behind them, which it writes."""
 _NO_PIN = 0
 """In a vertex's flags: it does not want to send."""
