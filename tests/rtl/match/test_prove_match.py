@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bounded proofs of match engines: all sequences of some requests, against plain lists; the CAM by itself."""
+"""Bounded proofs of match engines: all sequences of some requests, against plain lists; CAM and lists by themselves."""
 
 from __future__ import annotations
 
@@ -22,6 +22,24 @@ def test_the_cam_keeps_entries_and_their_order(size: Size) -> None:
     depth, entries = size.pick((8, 3), (10, 3), (16, 5))
     proof = prove.prove(
         "prove_cam", files("prove_cam.sv"), mode="bmc", depth=depth, parameters={"Entries": entries}, cover_depth=16
+    )
+    assert proof, proof.reason
+
+
+@pytest.mark.parametrize("kind", [0, 1, 2, 3])
+def test_lists_of_a_class_keep_entries_and_their_order(kind: int, size: Size) -> None:
+    """Deep enough for three entries of one list that leave in any order, and a lookup behind it."""
+    if kind not in size.pick((3,), (0, 3), (0, 1, 2, 3)):
+        pytest.skip("only in --full")
+    proof = prove.prove(
+        "prove_class",
+        files("prove_class.sv"),
+        mode="bmc",
+        depth=size.pick(32, 44 if kind == 3 else 36, 56),
+        parameters={"Class": kind},
+        cover_depth=46,
+        timeout=3 * 3600,
+        script=["memory_map", "setundef -init -zero", "opt -full"],
     )
     assert proof, proof.reason
 
