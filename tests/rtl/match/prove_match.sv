@@ -99,7 +99,9 @@ module prove_match
       .messages_o  (messages)
     );
     `GS_COVER_NOW(a_receive_is_taken_out_of_lists, u_engine.take_lists && u_engine.wants_posts)
-    `GS_COVER_NOW(the_older_of_two_lists_is_taken, u_engine.picked_q && u_engine.take_lists)
+    if (Requests >= Strangers + 3) begin : gen_three
+      `GS_COVER_NOW(the_older_of_two_lists_is_taken, u_engine.picked_q && u_engine.take_lists)
+    end
   end else begin : gen_two_level
     gs_match_two_level #(.CamEntries(CamEntries), .Lists(Lists), .Entries(Entries)) u_engine (
       .clk_i,
@@ -194,8 +196,10 @@ module prove_match
                  || op_q[answered_q[2:0]] == MatchOpCancel
                  || done.source == 16'(must_source_q[answered_q[2:0]]) && done.tag == 32'(must_tag_q[answered_q[2:0]]))
 
-  `GS_COVER_NOW(an_order_matters, given && must == MatchStatusMatched && answered_q >= 4'd3
-                && must_partner_q[answered_q[2:0]] == 4'd1 && waits_q[0])
+  if (Requests >= Strangers + 3) begin : gen_order
+    `GS_COVER_NOW(an_order_matters, given && must == MatchStatusMatched
+                  && must_partner_q[answered_q[2:0]] == CountW'(Strangers + 1) && waits_q[Strangers])
+  end
   `GS_COVER_NOW(a_receive_is_taken_back, given && must == MatchStatusMatched
                 && op_q[answered_q[2:0]] == MatchOpCancel)
 

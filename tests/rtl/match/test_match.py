@@ -111,6 +111,8 @@ def test_every_sequence_of_requests(name: str, size: Size) -> None:
     the hash, and in many.
     """
     length = size.pick(2, 3, 4)
+    if name == "two-level" and length < 4:
+        pytest.skip("only in --full: parallel's lists are the same")
     full = 2 if name == "ours" else 4
     for strangers in (0, full - 1, full):
         for secret in ("spread", "collide") if name == "ours" else ("spread",):

@@ -47,18 +47,20 @@ def test_lists_of_a_class_keep_entries_and_their_order(kind: int, size: Size) ->
 @pytest.mark.skipif(current_size().name != "full", reason="the solver takes hours: --full")
 @pytest.mark.parametrize("name", ["hashed", "two-level", "parallel"])
 def test_every_sequence_of_requests_is_answered_as_by_lists(name: str) -> None:
-    """Memories begin with zeros, so that the solver sees that most bits of keys never change."""
+    """Of two requests behind strangers that fill the CAM, with any keys and secret. Memories begin with zeros, so that the
+    solver sees that most bits of keys never change.
+    """
     shapes = {
-        "hashed": {"Architecture": 0},
-        "two-level": {"Architecture": 1},
-        "parallel": {"Architecture": 1, "Lists": 2},
+        "hashed": {"Architecture": 0, "StrangePosts": 2, "Requests": 4},
+        "two-level": {"Architecture": 1, "StrangePosts": 2, "Requests": 4},
+        "parallel": {"Architecture": 1, "Lists": 2, "StrangePosts": 2, "Requests": 4},
     }
     proof = prove.prove(
         "prove_match",
         files("prove_match.sv"),
         mode="bmc",
-        depth=36,
-        parameters=shapes[name],
+        depth=40,
+        parameters={**shapes[name], "Steady": 1},
         cover_depth=40,
         timeout=6 * 3600,
         script=["memory_map", "setundef -init -zero", "opt -full", "opt -full"],
