@@ -332,5 +332,6 @@ module gs_match_class
 
   `GS_ASSERT_NOW(one_operation_at_a_time, $onehot0({lookup_i, load_i, put_i, take_i}))
   `GS_ASSERT_NOW(nothing_changes_during_a_lookup, state_q == Rest || !(lookup_i || load_i || put_i || take_i))
+  `GS_ASSERT_NOW(nothing_is_read_while_it_is_written, !(lookup_i || load_i) || enables_q == '0)
   `GS_ASSERT_NOW(what_is_taken_out_was_found, !take_i || found_q || loaded_q)
 endmodule

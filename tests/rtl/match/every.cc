@@ -116,8 +116,10 @@ int main(int argc, char** argv) {
     sequences += sequence(b, all, which, strangers);
     more = false;
     for (unsigned n = length; n-- > 0 && !more;) {
-      if (++which[n] < all.size()) more = true;
-      else which[n] = 0;
+      if (++which[n] < all.size())
+        more = true;
+      else
+        which[n] = 0;
     }
   }
   std::printf("sequences %llu steps %zu answered %llu matched %llu cycles %llu\n", sequences, all.size(),

@@ -47,8 +47,9 @@ def test_lists_of_a_class_keep_entries_and_their_order(kind: int, size: Size) ->
 @pytest.mark.skipif(current_size().name != "full", reason="the solver takes hours: --full")
 @pytest.mark.parametrize("name", ["hashed", "two-level", "parallel"])
 def test_every_sequence_of_requests_is_answered_as_by_lists(name: str) -> None:
-    """Of two requests behind strangers that fill the CAM, with any keys and secret. Memories begin with zeros, so that the
-    solver sees that most bits of keys never change.
+    """Of two requests behind strangers that fill the CAM, with any keys and secret.
+
+    Memories begin with zeros, so that the solver sees that most bits of keys never change.
     """
     shapes = {
         "hashed": {"Architecture": 0, "StrangePosts": 2, "Requests": 4},
