@@ -12,7 +12,7 @@
 ///                  remove_i takes it out, or insert_i puts one in                  third, or later
 ///
 /// The next search may be in the cycle of a change, and sees what is there behind it. Between two changes there is a
-/// cycle. A scan looks for an entry by its name instead, two cycles a place.
+/// cycle. A scan looks for an entry by its name instead, a place a cycle.
 module gs_match_cam
   import gossamer_pkg::*;
   import gs_match_pkg::*;
@@ -58,7 +58,7 @@ module gs_match_cam
   logic [Groups-1:0] group_hit_q, group_sel, group_full_q;
   match_search_t entry_q[Entries];
   data_t data_q[Entries];
-  logic found_q, new_fit, scanning_q;
+  logic full_q, new_fit, scanning_q;
 
   // ------------------------------------------- search, with what changes in this cycle
   always_comb begin
@@ -87,7 +87,7 @@ module gs_match_cam
     high_scan = Places'(high_q) << 1;
     for (int unsigned g = 0; g < Groups; g++) group_scan[g] = high_scan[g*Group+:Group] != '0;
   end
-  assign found_o = found_q;
+  assign found_o = group_hit_q != '0;
 
   // Of the place that is selected, or where the scan is
   logic found_posts;
@@ -125,44 +125,40 @@ module gs_match_cam
               && &(taken[(i/Group)*Group+:Group] | ~Group'((1 << (i % Group)) - 1));
     end
   end
-  assign full_o = &group_full_q;
+  assign full_o = full_q;
 
-  // Each place of a scan is looked at in one cycle and judged in the next.
-  logic settle_q, judges_q, scan_hit_q, scan_end_q;
-  assign scanned_o = judges_q && (scan_hit_q || scan_end_q);
+  logic settle_q, scan_hit, scan_end_q;
+  assign scan_hit  = found_posts && NameW'(found_data_o) == name_i;
+  assign scanned_o = scanning_q && (scan_hit || scan_end_q);
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       valid_q      <= '0;
       group_full_q <= '0;
+      full_q       <= 1'b0;
       settle_q     <= 1'b1;
       scanning_q   <= 1'b0;
-      judges_q     <= 1'b0;
     end else begin
       valid_q    <= valid_d;
       for (int unsigned g = 0; g < Groups; g++) group_full_q[g] <= &taken_d[g*Group+:Group];
       settle_q   <= insert_i || remove_i;
       scanning_q <= scan_i || (scanning_q && !scanned_o);
-      judges_q   <= scanning_q && !judges_q;
+      if (settle_q) full_q <= &group_full_q;
     end
-    // It follows what is valid, a cycle behind.
+    // They follow what is valid, a cycle behind.
     if (settle_q) shift_q <= shift[Entries-1:0];
     if (search_i) hit_q <= hit_d;
     if (select_i) begin
       high_q      <= high[Entries-1:0];
       group_hit_q <= group_hit;
-      found_q     <= hit_q != '0;
     end else if (scan_i) begin
       high_q      <= Entries'(1);
       group_hit_q <= Groups'(1);
-      found_q     <= 1'b1;
-    end else if (judges_q && !scan_hit_q) begin
+    end else if (scanning_q && !scan_hit) begin
       // Behind the last place nothing is selected: nothing was found.
       high_q      <= high_scan[Entries-1:0];
       group_hit_q <= scan_end_q ? '0 : group_scan;
-      found_q     <= !scan_end_q;
     end
-    scan_hit_q <= found_posts && NameW'(found_data_o) == name_i;
-    scan_end_q <= high_q[Entries-1];
+    scan_end_q <= scanning_q && high_q[Entries-2];
     if (insert_i) begin
       for (int unsigned i = 1; i < Entries; i++) begin
         if (shift_q[i]) begin

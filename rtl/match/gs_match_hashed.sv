@@ -73,8 +73,8 @@ module gs_match_hashed
     logic [31:0] tag;
     logic [31:0] handle;
   } record_t;
-  typedef enum logic [3:0] {Idle, Select, Act, Look, Match, Pick, Put, Load, Fetch, Hash, Take, Second, Read,
-                            Check, Cancel, Scan} state_e;
+  typedef enum logic [3:0] {Idle, Select, Act, Look, Match, Pick, Put, Load, Fetch, Hash, Take, Second, Check,
+                            Cancel, Scan} state_e;
 
   state_e state_q, state_d;
   match_command_t cmd_q, done_cmd_q;
@@ -160,7 +160,7 @@ module gs_match_hashed
 
   // --------------------------------------------------- records and stamps
   id_t record_raddr, new_id_q;
-  record_t record_wdata, record, record_q;
+  record_t record_wdata, record;
   logic put_lists;
   // A record is written when its entry is put in, and says that it is gone a cycle after the entry was taken out, when
   // it has been read.
@@ -177,11 +177,9 @@ module gs_match_hashed
   );
 
   // ------------------------------------------------------------ decisions
-  logic wants_posts, in_lists, cam_takes, room, stay, looks, waits_for_room;
-  // They are known in Select, in Act they come from registers: what the CAM has found is all that is late.
-  logic cam_takes_q, room_q, looks_q, ends_found_q, ends_none_q, removes_q, inserts_q;
-  logic picked_q, cancel_ok_q, scanned_q, putting_q, several_q;
-  logic [1:0] chosen, pick_q;
+  logic wants_posts, in_lists_q, own_in_lists_q, cam_takes, room_q, stay, looks, waits_for_room;
+  logic picked_q, cancel_ok_q, scanned_q, listed_q, putting_q, several_q;
+  logic [1:0] chosen, pick_q, class_q;
   logic [Classes-1:0] candidate_q;
   id_t chosen_id;
 
@@ -191,15 +189,12 @@ module gs_match_hashed
   assign own         = '{posts: cmd_q.op == MatchOpPost, any_source: cmd_q.any_source, any_tag: cmd_q.any_tag,
                          key: key_of(cmd_q)};
   assign wants_posts = cmd_q.op == MatchOpArrive;
+  assign cam_takes   = !own_in_lists_q && !cam_full;
   assign stay        = stays(cmd_q.op);
-  // Those of the request before have changed in the cycle before Select.
-  assign in_lists    = (wants_posts ? list_posts_q : list_messages_q) != '0;
-  assign cam_takes   = (wants_posts ? list_messages_q : list_posts_q) == '0 && !cam_full;
-  assign room        = free_valid && !cmd_q.now && 32'(wants_posts ? messages_q : posts_q) < Most;
   assign active      = wants_posts ? '1 : Classes'(1) << class_of(search);
   assign candidate   = found & active & (found_posts ~^ {Classes{wants_posts}});
   // Behind the CAM: because of what waits there, or because there is no place in front of it.
-  assign looks       = in_lists || (stay && room && !cam_takes);
+  assign looks       = in_lists_q || (stay && room_q && !cam_takes);
   // A number that was given back is free a few cycles later.
   assign waits_for_room = free_soon || (gone_q && !free_valid);
 
@@ -252,7 +247,7 @@ module gs_match_hashed
   // What a request comes to that finds nothing.
   assign refusal = !stay ? MatchStatusNone : room_q ? MatchStatusWaiting : MatchStatusFull;
   // The CAM knows what comes of it.
-  assign ends        = state_q == Act && (cam_found ? ends_found_q : ends_none_q);
+  assign ends        = state_q == Act && (bad_q || (cmd_q.op != MatchOpCancel && (cam_found || !looks)));
   assign cmd_ready_o = ready_q && (state_q == Idle || ends);
   assign accept      = cmd_valid_i && cmd_ready_o;
 
@@ -275,23 +270,23 @@ module gs_match_hashed
       Idle: if (accept) state_d = Select;
       Select: if (!waits_for_room) state_d = Act;
       Act: begin
-        state_d    = accept ? Select : Idle;
-        cam_remove = cam_found && removes_q;
-        cam_insert = !cam_found && inserts_q;
+        state_d = accept ? Select : Idle;
         if (bad_q) begin
           emit        = 1'b1;
           emit_status = MatchStatusBad;
         end else if (cmd_q.op == MatchOpCancel) begin
-          state_d = Read;
+          state_d = Check;
         end else if (cam_found) begin
           emit        = 1'b1;
           emit_record = 1'b1;
-        end else if (looks_q) begin
+          cam_remove  = cmd_q.op != MatchOpProbe;
+        end else if (looks) begin
           look_go = 1'b1;
           state_d = Look;
         end else begin
           emit        = 1'b1;
           emit_status = refusal;
+          cam_insert  = stay && room_q;
         end
         if (cmd_q.op == MatchOpCancel) record_raddr = id_t'(cmd_q.tag);
       end
@@ -311,8 +306,8 @@ module gs_match_hashed
         end else begin
           emit        = 1'b1;
           emit_status = refusal;
-          cam_insert  = stay && room_q && cam_takes_q;
-          put_lists   = stay && room_q && !cam_takes_q;
+          cam_insert  = stay && room_q && cam_takes;
+          put_lists   = stay && room_q && !cam_takes;
           state_d     = put_lists ? Put : Idle;
         end
       end
@@ -323,13 +318,12 @@ module gs_match_hashed
       Hash: state_d = Take;
       Take: state_d = Second;
       Second: state_d = Idle;
-      Read: state_d = Check;
       Check: state_d = Cancel;
       Cancel: begin
         gone_id = id_t'(cmd_q.tag);
         target  = id_t'(cmd_q.tag);
-        touched = Classes'(1) << record_q.class_nr;
-        if (cancel_ok_q && !record_q.listed) begin
+        touched = Classes'(1) << class_q;
+        if (cancel_ok_q && !listed_q) begin
           cam_scan = 1'b1;
           state_d  = Scan;
         end else begin
@@ -387,13 +381,10 @@ module gs_match_hashed
       bad_q <= is_bad(cmd_i, Ranks);
     end
     if (state_q == Select) begin
-      cam_takes_q  <= cam_takes;
-      room_q       <= room;
-      looks_q      <= looks;
-      ends_found_q <= bad_q || cmd_q.op != MatchOpCancel;
-      ends_none_q  <= bad_q || (cmd_q.op != MatchOpCancel && !looks);
-      removes_q    <= !bad_q && !(cmd_q.op inside {MatchOpCancel, MatchOpProbe});
-      inserts_q    <= !bad_q && stay && room && !looks;
+      // Those of the request before have changed in the cycle before.
+      in_lists_q     <= wants_posts || cmd_q.op == MatchOpCancel ? list_posts_q != '0 : list_messages_q != '0;
+      own_in_lists_q <= wants_posts ? list_messages_q != '0 : list_posts_q != '0;
+      room_q         <= free_valid && !cmd_q.now && 32'(wants_posts ? messages_q : posts_q) < Most;
     end
     if (state_q == Look) begin
       candidate_q <= candidate;
@@ -406,9 +397,10 @@ module gs_match_hashed
       target_q  <= target;
       putting_q <= put_lists;
     end
-    if (state_q == Read) record_q <= record;
     scanned_q     <= cam_scanned;
-    cancel_ok_q   <= record_q.valid && record_q.posts && record_q.handle == cmd_q.handle && cmd_q.tag < 32'(fresh);
+    class_q       <= record.class_nr;
+    listed_q      <= record.listed;
+    cancel_ok_q   <= record.valid && record.posts && record.handle == cmd_q.handle && cmd_q.tag < 32'(fresh);
     emit_status_q <= emit_status;
     emit_record_q <= emit_record;
     gone_id_q     <= gone_id;
@@ -446,9 +438,6 @@ module gs_match_hashed
 
   assign posts_o    = 32'(posts_q);
   assign messages_o = 32'(messages_q);
-
-  logic unused_record;
-  assign unused_record = ^{record_q.rendezvous, record_q.length, record_q.source, record_q.tag};
 
   `GS_ASSERT_NOW(a_completion_has_room, !emit_q || done_ready)
   `GS_ASSERT_NOW(a_record_is_written_once, !(enters && gone_q))

@@ -211,9 +211,10 @@ module gs_match_queue
         if (list_remove) state_d = Second;
       end
       Transfer: begin
-        cam_insert  = 1'b1;
-        list_remove = 1'b1;
-        state_d     = Second;
+        // The CAM may have been filled by the request before.
+        cam_insert  = !cam_full;
+        list_remove = !cam_full;
+        state_d     = cam_full ? Rest : Second;
       end
       Second: begin
         list_second = 1'b1;
