@@ -32,6 +32,8 @@ ARCHITECTURES = {
     "parallel-64": {"Architecture": 1, "Lists": 64, "Entries": DEPTH, "Reserve": 0},
 }
 PAPER_MHZ = {"two-level": 321.3, "parallel": 234.0, "parallel-64": 168.0}
+# What makes the curves of its Figs. 4 and 5, which are pictures alone: a cycle in the CAM, three an entry behind it.
+PAPER_CAM, PAPER_ENTRY = 1, 3
 MODELS = ("alpu", "hash")
 DEPTHS = (1, 16, 128, 256, 257, 300, 500, 1_000, 3_000, 10_000, 32_768)
 UNLOADS = (1, 100, 256, 500, 1_000, 3_000, 10_000, 30_000)
@@ -125,6 +127,20 @@ def _about(name: str, cycles: float) -> dict[str, Any]:
     return about
 
 
+def _paper(name: str, depth: int, unloads: bool = False) -> float:
+    """A point of the paper's figures in cycles: the last of so many receives is found; or of all that are there."""
+    lists = int(ARCHITECTURES[name]["Lists"])
+
+    def last(receives: int) -> int:
+        return PAPER_CAM + PAPER_ENTRY * -(-max(0, receives - CAM) // lists)
+
+    return float(sum(last(receives) for receives in range(1, depth + 1)) if unloads else last(depth))
+
+
+def _beside(paper: float) -> Reference:
+    return {"what": "the paper: 1 in the CAM, 3 an entry behind it", "value": paper, "unit": "cycles"}
+
+
 def _estimate(name: str, depth: int) -> float:
     """Cycles that unloading takes, about."""
     lists = int(ARCHITECTURES[name]["Lists"])
@@ -165,7 +181,11 @@ def _row_preposted(context: Context, row: str, name: str, keys: str, depth: int)
     cycles, least, most = _preposted(name, keys)[depth]
     about = {**_about(name, cycles), "keys": ADVERSARIES.get(keys, keys), "fewest": least, "at_worst": most}
     if name != "ours":
-        return context.row(row, cycles, "cycles", **about)
+        if keys != "random":
+            return context.row(row, cycles, "cycles", **about)
+        paper = _paper(name, depth)
+        about["papers_ns"] = paper / PAPER_MHZ[name] * 1e3
+        return context.row(row, cycles, "cycles", reference=_beside(paper), ratio=paper / cycles, **about)
     bound = CAM_MOST if depth <= CAM else LISTS_MOST
     bounded = keys in ("random", "stream", "one-tag")
     walked, _, _ = _preposted("two-level", keys)[depth] if not keys.startswith("collide") else (None, 0, 0)
@@ -184,14 +204,16 @@ def _row_preposted(context: Context, row: str, name: str, keys: str, depth: int)
 def _row_unload(context: Context, row: str, name: str, depth: int) -> Row:
     if name in MODELS:
         return context.row(row, _models()["unload", name, depth], "ns", model="of what is published")
-    about = _estimate(name, depth)
-    if about > _ENDLESS:
-        return context.skip(row, f"some {about:.1e} cycles: too many to simulate")
-    if about > _LONG and not context.full and name != "parallel-64":
-        return context.skip(row, f"some {about:.1e} cycles to simulate: with --full")
+    estimate = _estimate(name, depth)
+    if estimate > _ENDLESS:
+        return context.skip(row, f"some {estimate:.1e} cycles: too many to simulate")
+    if estimate > _LONG and not context.full and name != "parallel-64":
+        return context.skip(row, f"some {estimate:.1e} cycles to simulate: with --full")
     cycles = _unload(name, depth)
     if name != "ours":
-        return context.row(row, float(cycles), "cycles", **_about(name, cycles))
+        paper = _paper(name, depth, unloads=True)
+        about = _about(name, cycles)
+        return context.row(row, float(cycles), "cycles", reference=_beside(paper), ratio=paper / cycles, **about)
     beside = _unload("parallel-64", depth)
     return context.row(
         row,

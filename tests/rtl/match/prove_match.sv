@@ -3,6 +3,7 @@
 
 /// Bounded proof of a match engine: for every sequence of requests each completion is that of two plain lists. So no
 /// entry is lost or matched twice, and the oldest that matches is found. Keys are small, so that they meet often.
+/// The first requests are receives of another rank that fill the CAM: those of the solver meet in lists.
 module prove_match
   import gossamer_pkg::*;
   import gs_match_pkg::*;
@@ -13,8 +14,13 @@ module prove_match
   parameter int unsigned Lists        = 1,
   parameter int unsigned Entries      = 8,
   parameter int unsigned Bins         = 2,
-  /// requests that are made
-  parameter int unsigned Requests     = 7
+  /// requests that are made, at most 8, those of strangers among them
+  parameter int unsigned Requests     = 7,
+  /// receives, then messages, of another rank that come first
+  parameter int unsigned StrangePosts    = 0,
+  parameter int unsigned StrangeMessages = 0,
+  /// 1: requests come, and completions are taken, as soon as they can
+  parameter bit          Steady       = 1'b0
 ) (
   input logic       clk_i,
   input logic       rst_ni,
@@ -32,7 +38,9 @@ module prove_match
   localparam int unsigned SeedW = $bits(match_key_t) + $clog2(Bins) - 1;
   localparam int unsigned CountW = 4;
 
-  logic cmd_ready, done_valid, accept;
+  localparam int unsigned Strangers = StrangePosts + StrangeMessages;
+
+  logic cmd_valid, cmd_ready, done_valid, done_ready, accept, strange, seed_q;
   match_command_t cmd;
   match_completion_t done;
   logic [31:0] posts, messages;
@@ -56,8 +64,19 @@ module prove_match
       cmd.handle = 32'(cancelled_i);
       cmd.tag    = entry_q[cancelled_i];
     end
+    if (strange) begin
+      cmd        = '0;
+      cmd.op     = (32'(made_q) < StrangePosts) ? MatchOpPost : MatchOpArrive;
+      cmd.rank   = 10'd1;
+      cmd.tag    = 32'(made_q);
+      cmd.handle = 32'(made_q);
+    end
   end
-  assign accept = cmd_valid_i && cmd_ready;
+  assign strange    = 32'(made_q) < Strangers;
+  assign cmd_valid  = 32'(made_q) < Requests && (Steady || cmd_valid_i);
+  assign done_ready = Steady || done_ready_i;
+  assign accept     = cmd_valid && cmd_ready;
+  always_ff @(posedge clk_i) if (!rst_ni) seed_q <= seed_i;
 
   if (Architecture == 0) begin : gen_hashed
     gs_match_hashed #(
@@ -69,27 +88,29 @@ module prove_match
     ) u_engine (
       .clk_i,
       .rst_ni,
-      .seed_i      ({SeedW{seed_i}}),
-      .cmd_valid_i,
+      .seed_i      ({SeedW{seed_q}}),
+      .cmd_valid_i (cmd_valid),
       .cmd_ready_o (cmd_ready),
       .cmd_i       (cmd),
       .done_valid_o(done_valid),
-      .done_ready_i,
+      .done_ready_i(done_ready),
       .done_o      (done),
       .posts_o     (posts),
       .messages_o  (messages)
     );
-    `GS_COVER_NOW(a_receive_is_taken_out_of_lists, u_engine.take_go && u_engine.wants_posts)
-    `GS_COVER_NOW(the_older_of_two_lists_is_taken, u_engine.picked_q && u_engine.take_go)
+    `GS_COVER_NOW(a_receive_is_taken_out_of_lists, u_engine.take_lists && u_engine.wants_posts)
+    if (Requests >= Strangers + 3) begin : gen_three
+      `GS_COVER_NOW(the_older_of_two_lists_is_taken, u_engine.picked_q && u_engine.take_lists)
+    end
   end else begin : gen_two_level
     gs_match_two_level #(.CamEntries(CamEntries), .Lists(Lists), .Entries(Entries)) u_engine (
       .clk_i,
       .rst_ni,
-      .cmd_valid_i,
+      .cmd_valid_i (cmd_valid),
       .cmd_ready_o (cmd_ready),
       .cmd_i       (cmd),
       .done_valid_o(done_valid),
-      .done_ready_i,
+      .done_ready_i(done_ready),
       .done_o      (done),
       .posts_o     (posts),
       .messages_o  (messages)
@@ -99,7 +120,6 @@ module prove_match
   end
 
   `GS_ASSUME_NOW(requests_are_known, op_i <= MatchOpTake && (op_i != MatchOpArrive || !(any_source_i || any_tag_i)))
-  `GS_ASSUME_NOW(there_are_not_too_many, !cmd_valid_i || made_q < CountW'(Requests))
   `GS_ASSUME_NOW(who_cancels_has_seen_the_completion, op_i != MatchOpCancel || 4'(cancelled_i) < answered_q
                  && op_q[cancelled_i] == MatchOpPost && must_status_q[cancelled_i] == MatchStatusWaiting)
 
@@ -116,7 +136,8 @@ module prove_match
     for (int i = Requests - 1; i >= 0; i--) begin
       if (waits_q[i]) begin
         unique case (cmd.op)
-          MatchOpArrive: if (kept_q[i].op == MatchOpPost && (kept_q[i].any_source || kept_q[i].source == cmd.source)
+          MatchOpArrive: if (kept_q[i].op == MatchOpPost && kept_q[i].rank == cmd.rank
+                             && (kept_q[i].any_source || kept_q[i].source == cmd.source)
                              && (kept_q[i].any_tag || kept_q[i].tag == cmd.tag)) begin
             hit   = 1'b1;
             who   = CountW'(i);
@@ -127,7 +148,8 @@ module prove_match
             who   = CountW'(i);
             other = kept_q[i];
           end
-          default: if (kept_q[i].op == MatchOpArrive && (cmd.any_source || kept_q[i].source == cmd.source)
+          default: if (kept_q[i].op == MatchOpArrive && kept_q[i].rank == cmd.rank
+                       && (cmd.any_source || kept_q[i].source == cmd.source)
                        && (cmd.any_tag || kept_q[i].tag == cmd.tag)) begin
             hit   = 1'b1;
             who   = CountW'(i);
@@ -149,7 +171,7 @@ module prove_match
         if (hit && cmd.op != MatchOpProbe) waits_q[who[2:0]] <= 1'b0;
         if (!hit && stays(cmd.op)) waits_q[made_q[2:0]] <= 1'b1;
       end
-      if (done_valid && done_ready_i) answered_q <= answered_q + CountW'(1);
+      if (done_valid && done_ready) answered_q <= answered_q + CountW'(1);
     end
     if (accept) begin
       kept_q[made_q[2:0]]         <= cmd;
@@ -159,7 +181,7 @@ module prove_match
       must_source_q[made_q[2:0]]  <= (cmd.op == MatchOpArrive) ? cmd.source[0] : other.source[0];
       must_tag_q[made_q[2:0]]     <= (cmd.op == MatchOpArrive) ? cmd.tag[0] : other.tag[0];
     end
-    if (done_valid && done_ready_i) entry_q[answered_q[2:0]] <= done.partner;
+    if (done_valid && done_ready) entry_q[answered_q[2:0]] <= done.partner;
   end
 
   logic given;
@@ -174,8 +196,10 @@ module prove_match
                  || op_q[answered_q[2:0]] == MatchOpCancel
                  || done.source == 16'(must_source_q[answered_q[2:0]]) && done.tag == 32'(must_tag_q[answered_q[2:0]]))
 
-  `GS_COVER_NOW(an_order_matters, given && must == MatchStatusMatched && answered_q >= 4'd3
-                && must_partner_q[answered_q[2:0]] == 4'd1 && waits_q[0])
+  if (Requests >= Strangers + 3) begin : gen_order
+    `GS_COVER_NOW(an_order_matters, given && must == MatchStatusMatched
+                  && must_partner_q[answered_q[2:0]] == CountW'(Strangers + 1) && waits_q[Strangers])
+  end
   `GS_COVER_NOW(a_receive_is_taken_back, given && must == MatchStatusMatched
                 && op_q[answered_q[2:0]] == MatchOpCancel)
 

@@ -26,15 +26,16 @@ class Engine:
     lists: int
     entries: int
     reserve: int = 0
+    ranks: int = 1000
 
-    def build(self) -> Path:
+    def build(self, program: str = "main.cc") -> Path:
         parameters = {
             "Architecture": self.architecture,
             "CamEntries": self.cam,
             "Lists": self.lists,
             "Entries": self.entries,
             "Reserve": self.reserve,
-            "Ranks": 1000,
+            "Ranks": self.ranks,
         }
         names = {
             "Architecture": "ARCHITECTURE",
@@ -46,7 +47,7 @@ class Engine:
         return verilate.model(
             "gs_match",
             sources.blocks("match", config=configs.load("tiny")),
-            [HERE / "main.cc", HERE / "bench.cc", ROOT / "src" / "match" / "reference.cc"],
+            [HERE / program, HERE / "bench.cc", ROOT / "src" / "match" / "reference.cc"],
             parameters=parameters,
             optimise="-Og",
             cxx=[f"-DGS_{names[name]}={value}" for name, value in parameters.items() if name in names],
@@ -60,6 +61,7 @@ ENGINES = {
     "ours-three-groups": Engine(0, 40, 1, 512, 64),
     "ours-small": Engine(0, 2, 1, 8, 1),
     "two-level": Engine(1, 16, 1, 256),
+    "two-level-small": Engine(1, 3, 1, 16),
     "parallel": Engine(1, 16, 4, 256),
     "parallel-small": Engine(1, 3, 4, 16),
     # As deep as the published profiles go: thousands.
@@ -67,11 +69,17 @@ ENGINES = {
     "parallel-64": Engine(1, 16, 64, 2048),
 }
 DEEP = {"ours-deep": 3000, "parallel-64": 2000}
+# The smallest there are, with places in the CAM for two: few requests get behind it.
+SMALLEST = {
+    "ours": Engine(0, 2, 1, 8, ranks=2),
+    "two-level": Engine(1, 2, 1, 8, ranks=2),
+    "parallel": Engine(1, 2, 2, 8, ranks=2),
+}
 
 
-def run(engine: Engine, *arguments: object) -> str:
+def run(engine: Engine, *arguments: object, program: str = "main.cc") -> str:
     done = subprocess.run(
-        [engine.build(), *map(str, arguments)], capture_output=True, text=True, errors="replace", check=False
+        [engine.build(program), *map(str, arguments)], capture_output=True, text=True, errors="replace", check=False
     )
     assert done.returncode == 0, f"{arguments}: {done.stdout[-2000:]}{done.stderr[-2000:]}"
     return done.stdout
@@ -95,6 +103,22 @@ def test_what_matches_what(name: str, size: Size, seed: int) -> None:
     if ENGINES[name].entries <= 16 or (requests >= 200_000 and not deep):
         assert post[3] and arrive[3], found
     assert cancel[0] and cancel[2] and probe[0] and probe[2] and take[0] and take[2], found
+
+
+@pytest.mark.parametrize("name", SMALLEST)
+def test_every_sequence_of_requests(name: str, size: Size) -> None:
+    """Every one of so many requests, behind an empty CAM, one with a place left, and a full one; all keys in one bin of
+    the hash, and in many.
+    """
+    length = size.pick(2, 3, 4)
+    if name == "two-level" and length < 4:
+        pytest.skip("only in --full: parallel's lists are the same")
+    full = 2 if name == "ours" else 4
+    for strangers in (0, full - 1, full):
+        for secret in ("spread", "collide") if name == "ours" else ("spread",):
+            words = run(SMALLEST[name], length, strangers, secret, program="every.cc").split()
+            # All but cancels of what is not there: of receives that strangers have left, and the ones before.
+            assert int(words[1]) > 31**length, words
 
 
 @pytest.mark.parametrize("name", ["ours", "two-level", "parallel", "parallel-64"])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bounded proofs of match engines: all sequences of some requests, against plain lists; the CAM by itself."""
+"""Bounded proofs of match engines: all sequences of some requests, against plain lists; CAM and lists by themselves."""
 
 from __future__ import annotations
 
@@ -26,21 +26,42 @@ def test_the_cam_keeps_entries_and_their_order(size: Size) -> None:
     assert proof, proof.reason
 
 
+@pytest.mark.parametrize("kind", [0, 1, 2, 3])
+def test_lists_of_a_class_keep_entries_and_their_order(kind: int, size: Size) -> None:
+    """Deep enough for three entries of one list that leave in any order, and a lookup behind it."""
+    if kind not in size.pick((3,), (0, 3), (0, 1, 2, 3)):
+        pytest.skip("only in --full")
+    proof = prove.prove(
+        "prove_class",
+        files("prove_class.sv"),
+        mode="bmc",
+        depth=size.pick(32, 44 if kind == 3 else 36, 56),
+        parameters={"Class": kind},
+        cover_depth=46,
+        timeout=3 * 3600,
+        script=["memory_map", "setundef -init -zero", "opt -full"],
+    )
+    assert proof, proof.reason
+
+
 @pytest.mark.skipif(current_size().name != "full", reason="the solver takes hours: --full")
 @pytest.mark.parametrize("name", ["hashed", "two-level", "parallel"])
 def test_every_sequence_of_requests_is_answered_as_by_lists(name: str) -> None:
-    """Memories begin with zeros, so that the solver sees that most bits of keys never change."""
+    """Of two requests behind strangers that fill the CAM, with any keys and secret.
+
+    Memories begin with zeros, so that the solver sees that most bits of keys never change.
+    """
     shapes = {
-        "hashed": {"Architecture": 0},
-        "two-level": {"Architecture": 1},
-        "parallel": {"Architecture": 1, "Lists": 2},
+        "hashed": {"Architecture": 0, "StrangePosts": 2, "Requests": 4},
+        "two-level": {"Architecture": 1, "StrangePosts": 2, "Requests": 4},
+        "parallel": {"Architecture": 1, "Lists": 2, "StrangePosts": 2, "Requests": 4},
     }
     proof = prove.prove(
         "prove_match",
         files("prove_match.sv"),
         mode="bmc",
-        depth=36,
-        parameters=shapes[name],
+        depth=40,
+        parameters={**shapes[name], "Steady": 1},
         cover_depth=40,
         timeout=6 * 3600,
         script=["memory_map", "setundef -init -zero", "opt -full", "opt -full"],
