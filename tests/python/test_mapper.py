@@ -109,10 +109,11 @@ def test_what_threads_write_is_found(seed: int) -> None:
     for thread in range(machine.threads):
         memory = thread // (config.threads)
         at = int(tables.headers[thread]) - spans[memory][1] + 36
-        struct.pack_into("<7I", read[memory], at, 1, 5, 1000 + thread, thread, 7, 0, 0)
+        struct.pack_into("<8I", read[memory], at, 1, 5, 1000 + thread, thread, 7, 0, 0, 3 * thread)
     results = tables.outcome.results([bytes(m) for m in read])
     assert (results["sends"] == 1000 + np.arange(machine.threads)).all()
     assert (results["delivered"] == np.arange(machine.threads)).all() and (results["steps"] == 5).all()
+    assert (results["retired"] == 3 * np.arange(machine.threads)).all()
 
 
 def packed(messages: list[dict[int, int]], senders: list[int]) -> list[int]:
@@ -160,7 +161,7 @@ def test_what_is_too_wide_for_short_offsets(seed: int) -> None:
             value=0,
             align=2,
             list=2,
-            header=64,
+            header=68,
             label=0,
             label_align=1,
             message=4,
@@ -210,7 +211,7 @@ def test_what_does_not_fit_says_so() -> None:
         value=0,
         align=4,
         list=4,
-        header=64,
+        header=68,
         label=0,
         label_align=1,
         message=4,

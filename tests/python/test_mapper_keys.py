@@ -121,7 +121,7 @@ def test_keys_above_half_a_word_name_threads_one_by_one(seed: int) -> None:
         value=8,
         align=8,
         list=8,
-        header=64,
+        header=68,
         label=8,
         label_align=8,
         message=4,
