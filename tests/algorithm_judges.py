@@ -41,3 +41,10 @@ def walked(graph: gs.Graph, walkers: int, steps: int, seed: int) -> list[int]:
                 there[rows[v][(x >> 33) % len(rows[v])]] += 1
         here = there
     return visits
+
+
+def smallest_of_component(labels: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Of SciPy's labels of components: the smallest vertex of each one's, which HashMin finds."""
+    smallest = np.full(labels.max() + 1, len(labels))
+    np.minimum.at(smallest, labels, np.arange(len(labels)))
+    return smallest[labels]

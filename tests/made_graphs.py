@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Graphs that tests of applications make."""
+"""Graphs that tests of applications make, as ours and as SciPy's matrices."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+import scipy.sparse
 
 import gossamer as gs
 
@@ -39,3 +40,18 @@ def random_edges(random: np.random.Generator, vertices: int, count: int, *, dang
     if dangling and vertices > 3:
         sources[sources < vertices // 5] = vertices - 1
     return np.concatenate((sources, sources[::10])), np.concatenate((targets, targets[::10]))
+
+
+def lightest(vertices: int, edges: Edges, weights: Any) -> Any:
+    """A SciPy matrix with the lightest of parallel edges."""
+    order = np.lexsort((weights, edges[1], edges[0]))
+    s, t, w = edges[0][order], edges[1][order], np.asarray(weights)[order]
+    first = np.ones(len(s), bool)
+    first[1:] = (s[1:] != s[:-1]) | (t[1:] != t[:-1])
+    return scipy.sparse.csr_array((w[first], (s[first], t[first])), shape=(vertices, vertices))
+
+
+def matrix(vertices: int, edges: Edges) -> Any:
+    """A SciPy matrix in which parallel edges are added up."""
+    ones = np.ones(len(edges[0]))
+    return scipy.sparse.csr_array(scipy.sparse.coo_array((ones, edges), shape=(vertices, vertices)))

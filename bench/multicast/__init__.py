@@ -19,6 +19,7 @@ from gossamer.engines.rtl_cluster import Plan
 from gossamer.engines.rtl_vertices import Hardware
 from gossamer.errors import RunDied
 from gossamer.graph import read_graph
+from gossamer.mapper.outcome import HEADER_BYTES
 
 from . import _studies
 from ._steiner import fewest_links
@@ -46,7 +47,7 @@ _LAYOUT = mapper.Layout(
     value=0,
     align=2,
     list=2,
-    header=68,
+    header=HEADER_BYTES,
     label=0,
     label_align=1,
     message=4,

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from gossamer import mapper, routes
+from gossamer.mapper.outcome import HEADER_BYTES
 
 Edge = tuple[int, int, int, bytes]
 """Source, pin, target, value."""
@@ -28,7 +29,7 @@ LAYOUT = mapper.Layout(
     value=0,
     align=2,
     list=2,
-    header=68,
+    header=HEADER_BYTES,
     label=0,
     label_align=1,
     message=4,
@@ -43,7 +44,7 @@ VALUED = mapper.Layout(
     value=4,
     align=4,
     list=4,
-    header=68,
+    header=HEADER_BYTES,
     label=4,
     label_align=4,
     message=4,
@@ -58,7 +59,7 @@ WIDE = mapper.Layout(
     value=8,
     align=8,
     list=8,
-    header=68,
+    header=HEADER_BYTES,
     label=8,
     label_align=8,
     message=4,

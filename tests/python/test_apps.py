@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 import scipy.io
 import scipy.sparse
+from algorithm_judges import smallest_of_component
 from conftest import Size
-from made_graphs import Edges, graph_of, random_edges
+from made_graphs import Edges, graph_of, lightest, matrix, random_edges
 from scipy.sparse import csgraph
 
 import gossamer as gs
@@ -47,20 +48,6 @@ def ranks_of(judge: Any, damping: float = 0.85) -> np.ndarray[Any, Any]:
     return np.array([ranks[v] for v in range(len(ranks))])
 
 
-def lightest(vertices: int, edges: Edges, weights: Any) -> Any:
-    """A SciPy matrix with the lightest of parallel edges."""
-    order = np.lexsort((weights, edges[1], edges[0]))
-    s, t, w = edges[0][order], edges[1][order], np.asarray(weights)[order]
-    first = np.ones(len(s), bool)
-    first[1:] = (s[1:] != s[:-1]) | (t[1:] != t[:-1])
-    return scipy.sparse.csr_array((w[first], (s[first], t[first])), shape=(vertices, vertices))
-
-
-def matrix(vertices: int, edges: Edges) -> Any:
-    ones = np.ones(len(edges[0]))
-    return scipy.sparse.csr_array(scipy.sparse.coo_array((ones, edges), shape=(vertices, vertices)))
-
-
 def close(values: Any, judge: Any, tolerance: float) -> None:
     """Within a tolerance relative to the value, or to the mean value where it is less than that."""
     error = np.abs(np.asarray(values, np.float64) - judge) / np.maximum(judge, 1 / len(judge))
@@ -74,12 +61,6 @@ def settled(ranks: Any, judge: Any, tolerance: float, damping: float = 0.85) -> 
     What later steps add is at most damping / (1 - damping) of the last one's change; making the sum 1 doubles it.
     """
     assert np.abs(np.asarray(ranks, np.float64) - judge).sum() <= 2 * tolerance * damping / (1 - damping)
-
-
-def smallest_of_component(labels: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    smallest = np.full(labels.max() + 1, len(labels))
-    np.minimum.at(smallest, labels, np.arange(len(labels)))
-    return smallest[labels]
 
 
 def hops(a: Any, sources: Any) -> np.ndarray[Any, Any]:

@@ -19,6 +19,7 @@ from gossamer import config as configs
 from gossamer import mapper
 from gossamer.errors import InputError
 from gossamer.mapper import pack
+from gossamer.mapper.outcome import HEADER_BYTES
 from gossamer.mapper.partition import mapped
 
 
@@ -161,7 +162,7 @@ def test_what_is_too_wide_for_short_offsets(seed: int) -> None:
             value=0,
             align=2,
             list=2,
-            header=68,
+            header=HEADER_BYTES,
             label=0,
             label_align=1,
             message=4,
@@ -211,7 +212,7 @@ def test_what_does_not_fit_says_so() -> None:
         value=0,
         align=4,
         list=4,
-        header=68,
+        header=HEADER_BYTES,
         label=0,
         label_align=1,
         message=4,

@@ -18,6 +18,7 @@ import gossamer_setup
 from gossamer import mapper, routes
 from gossamer.errors import InputError
 from gossamer.mapper import records
+from gossamer.mapper.outcome import HEADER_BYTES
 from gossamer.routes import KeyTables
 
 
@@ -121,7 +122,7 @@ def test_keys_above_half_a_word_name_threads_one_by_one(seed: int) -> None:
         value=8,
         align=8,
         list=8,
-        header=68,
+        header=HEADER_BYTES,
         label=8,
         label_align=8,
         message=4,

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-import scipy.sparse
+from algorithm_judges import smallest_of_component
 from conftest import ROOT, current_size
 from dpd_pairs import Box, simulate
-from made_graphs import Edges, graph_of, random_edges
+from made_graphs import Edges, graph_of, lightest, matrix, random_edges
 from scipy.sparse import csgraph
 from step_models import heat, spikes
 
@@ -86,43 +86,33 @@ def ranks(vertices: int, edges: Edges, iterations: int) -> np.ndarray[Any, Any]:
     return score
 
 
-def distances(vertices: int, edges: Edges, weights: Any, sources: list[int]) -> np.ndarray[Any, Any]:
-    """Of a graph with parallel edges: the lightest counts."""
-    order = np.lexsort((weights, edges[1], edges[0]))
-    a, b, w = edges[0][order], edges[1][order], np.asarray(weights, float)[order]
-    first = np.ones(len(a), bool)
-    first[1:] = (a[1:] != a[:-1]) | (b[1:] != b[:-1])
-    lightest = scipy.sparse.csr_array((w[first], (a[first], b[first])), shape=(vertices, vertices))
-    return csgraph.dijkstra(lightest, indices=sources)
-
-
 def of_graph(app: str, given: gs.Graph, vertices: int, edges: Edges, weights: Any, source: int) -> Case:
     """Applications that ask what a graph is like; ``source`` is a vertex's number."""
-    one, spread = np.ones(len(edges[0])), lambda count: [k * vertices // count for k in range(count)]
+
+    def spread(count: int) -> list[int]:
+        return [k * vertices // count for k in range(count)]
+
     if app == "pagerank":
         return Case(given, {"rank": ranks(vertices, edges, 4)}, {"iterations": 4, "raw": True}, within=1e-5)
     if app == "pagerank-gals":
         both = np.concatenate([edges[0], edges[1]]), np.concatenate([edges[1], edges[0]])
         return Case(given, {"rank": ranks(vertices, both, 6)}, {"iterations": 6, "raw": True}, within=1e-5)
     if app in ("sssp", "sssp-sync"):
-        found = distances(vertices, edges, one if weights is None else weights, [source])[0]
+        found = csgraph.dijkstra(lightest(vertices, edges, weights), indices=source)
         return Case(given, {"distance": np.where(np.isinf(found), FAR, found)}, {"source": given.label_of(source)})
     if app == "mssp":
-        found = distances(vertices, edges, weights, spread(8))
+        found = csgraph.dijkstra(lightest(vertices, edges, weights), indices=spread(8))
         there = np.isfinite(found)
         nearest = np.where(there.any(axis=0), found.min(axis=0), FAR)
         sums = np.where(there, found, 0).sum(axis=0)
         return Case(given, {"distance": nearest, "sum": sums, "sources": there.sum(axis=0)}, {"sources": 8})
     if app == "asp":
-        found = distances(vertices, edges, one, spread(min(vertices, 64)))
+        found = csgraph.dijkstra(matrix(vertices, edges), unweighted=True, indices=spread(min(vertices, 64)))
         there = np.isfinite(found)
         return Case(given, {"sum": np.where(there, found, 0).sum(axis=0), "sources": there.sum(axis=0)})
     assert app in ("hashmin", "hashmin-sync")
-    joined = scipy.sparse.coo_array((one, edges), shape=(vertices, vertices))
-    _, labels = csgraph.connected_components(joined, directed=False)
-    smallest = np.full(labels.max() + 1, vertices)
-    np.minimum.at(smallest, labels, np.arange(vertices))
-    return Case(given, {"component": smallest[labels]})
+    _, labels = csgraph.connected_components(matrix(vertices, edges), directed=False)
+    return Case(given, {"component": smallest_of_component(labels)})
 
 
 def in_steps(app: str, given: gs.Graph, vertices: int, edges: Edges, random: np.random.Generator) -> Case:

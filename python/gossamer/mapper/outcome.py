@@ -15,6 +15,8 @@ GIVEN = 9
 """Words of a thread's header that are written for it (PoliteHeader of the softswitch)."""
 _RESULTS = ("status", "steps", "sends", "delivered", "host_messages", "wrong_pin", "wrong", "retired")
 """Those behind them, which it writes."""
+HEADER_BYTES = 4 * (GIVEN + len(_RESULTS))
+"""Of a thread's header, but for the words of aggregates behind it."""
 _NO_PIN = 0
 """In a vertex's flags: it does not want to send."""
 DONE, GIVEN_UP, WRONG_PIN, WRONG_EDGE = range(1, 5)
@@ -65,7 +67,7 @@ class Outcome:
 
     def aggregates(self, read: Sequence[bytes]) -> tuple[int, ...]:
         """The words that the last step's aggregates have come to, the same for all threads; from header_spans()."""
-        words = read[0][4 * (GIVEN + len(_RESULTS)) : self.header_bytes]
+        words = read[0][HEADER_BYTES : self.header_bytes]
         return struct.unpack(f"<{len(words) // 8}q", words)
 
     def sending(self, read: Sequence[bytes]) -> list[tuple[int, int]]:
@@ -95,4 +97,4 @@ class Outcome:
         return sorted(vertex_at(thread, place) for place in found[0] & found[1] or found[0] or found[1])
 
 
-__all__ = ["DONE", "GIVEN", "GIVEN_UP", "WRONG_EDGE", "WRONG_PIN", "Outcome"]
+__all__ = ["DONE", "GIVEN", "GIVEN_UP", "HEADER_BYTES", "WRONG_EDGE", "WRONG_PIN", "Outcome"]

@@ -44,6 +44,18 @@ Bench::Bench(uint64_t seed) : random(seed), top(std::make_unique<Vgs_match>()) {
 
 Bench::~Bench() { top->final(); }
 
+void Bench::send_strangers(unsigned count, uint16_t rank, uint32_t handle, Op first) {
+  const Op second = first == Op::kPost ? Op::kArrive : Op::kPost;
+  for (unsigned n = 0; n < count; ++n) {
+    Command c;
+    c.op = n % 2 ? second : first;
+    c.rank = rank;
+    c.tag = n;
+    c.handle = handle + n;
+    send(c);
+  }
+}
+
 void Bench::send_cancel(uint32_t handle) {
   Command command;
   command.op = Op::kCancel;

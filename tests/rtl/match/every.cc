@@ -71,14 +71,7 @@ void drain(Bench& b) {
 
 /// One of them: its steps by number. False: it has a cancel of what is not there, and is another one's equal.
 bool sequence(Bench& b, const std::vector<Step>& all, const std::vector<unsigned>& which, unsigned strangers) {
-  for (uint32_t n = 0; n < strangers; ++n) {
-    Command c;
-    c.op = n % 2 ? Op::kArrive : Op::kPost;
-    c.rank = 1;
-    c.tag = n;
-    c.handle = kStrangers + n;
-    b.send(c);
-  }
+  b.send_strangers(strangers, 1, kStrangers, Op::kPost);
   uint32_t handle = 0;
   bool told = true;
   for (unsigned number : which) {

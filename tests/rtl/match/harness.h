@@ -32,6 +32,9 @@ class Bench {
   void send(const Command& command) { to_send_.push_back(command); }
   /// Sends a cancel of a post that waits by what the engine answered, or of something that is none.
   void send_cancel(uint32_t handle);
+  /// So many receives and messages by turns, of a rank that nobody else has and with tags that never meet: they fill
+  /// the CAM. Handles are counted from the first one.
+  void send_strangers(unsigned count, uint16_t rank, uint32_t handle, Op first);
   void tick();
   /// Until everything that was sent is answered.
   void finish();

@@ -234,14 +234,7 @@ void cases(uint64_t seed, unsigned spilled) {
   unsigned fast = 0, slow = 0;
   for (const Case& one : conformance()) {
     Bench b(seed);
-    for (unsigned n = 0; n < spilled; ++n) {
-      Command c;
-      c.op = n % 2 ? Op::kPost : Op::kArrive;
-      c.rank = 9;
-      c.tag = n;
-      c.handle = kStrangers + n;
-      b.send(c);
-    }
+    b.send_strangers(spilled, 9, kStrangers, Op::kArrive);
     b.finish();
     for (uint32_t n = 0; n < one.steps.size(); ++n) {
       const Step& step = one.steps[n];
