@@ -12,6 +12,7 @@
 /// Five cycles from a packet's last flit at an ingress to its first at an egress, if nothing is in the way. Between
 /// ports a packet is never mixed with another of its channel, is never lost or doubled, and those of one ingress and
 /// channel that leave by the same port and channel keep their order. What waits in one channel holds up no other.
+/// No packet starves: if its receiver gives credits, its turn comes ([turns](gs_switch_turns.sv)).
 /// Every port has credits both ways: a sender starts with `Window` for each channel. A packet that nobody has the
 /// address of is dropped; `nobody_o` says so.
 module gs_switch
@@ -61,6 +62,9 @@ module gs_switch
   /// no packet is inside: the table may be replaced by any other
   output logic              empty_o
 );
+  // log2 of a window's cycles: long enough that what is shown is more often passed over than under way
+  localparam int unsigned ShowW = $clog2(MaxFlits);
+
   // ------------------------------------------------ the table's clearing
   logic clearing_q, write;
   logic [TableW-1:0] clear_q, index;
@@ -86,6 +90,22 @@ module gs_switch
   flit_t data[Ports];
   logic [Ports-1:0][Ports-1:0] grant;  // [egress][ingress]
 
+  // -------------------------------------------------------------- windows
+  // Each channel has its window in turn, in which every ingress shows what waits at the channel's head. Egresses see so
+  // who is passed over.
+  logic [ShowW+SwitchChannelW-1:0] time_q;
+  logic [Ports-1:0] shown_valid;
+  shown_t shown[Ports];
+  channel_t window;
+  logic opens, closes;
+  assign window = channel_t'(time_q >> ShowW);
+  assign opens = time_q[ShowW-1:0] == '0;
+  assign closes = time_q[ShowW-1:0] == '1;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) time_q <= '0;
+    else time_q <= time_q + (ShowW + SwitchChannelW)'(1);
+  end
+
   for (genvar p = 0; p < Ports; p++) begin : gen_port
     gs_switch_ingress #(
       .Ports  (Ports),
@@ -108,8 +128,12 @@ module gs_switch
       .valid_i      (in_valid_i[p]),
       .flit_i       (in_i[p]),
       .credit_o     (in_credit_o[p]),
+      .window_i     (window),
+      .opens_i      (opens),
       .room_i       (room),
       .offer_valid_o(offer_valid[p]),
+      .shown_valid_o(shown_valid[p]),
+      .shown_o      (shown[p]),
       .offer_o      (offer[p]),
       .grant_i      (granted[p]),
       .data_o       (data[p]),
@@ -129,8 +153,12 @@ module gs_switch
       .clk_i,
       .rst_ni,
       .burst_i,
+      .window_i     (window),
+      .closes_i     (closes),
       .offer_valid_i(offer_valid),
       .offer_i      (offer),
+      .shown_valid_i(shown_valid),
+      .shown_i      (shown),
       .grant_o      (grant[p]),
       .room_o       (room[p]),
       .data_i       (data),

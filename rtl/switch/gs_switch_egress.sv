@@ -8,7 +8,7 @@
 ///
 /// A packet is granted only when its channel has room for the longest: inside the switch a packet never stops, and
 /// a channel that is not emptied stops no other. An ingress that goes on offering keeps the port for `burst_i` flits
-/// (SMI's R); then it is the next one's turn.
+/// (SMI's R); then it is the next one's turn. What that leaves out is served by `gs_switch_turns`.
 module gs_switch_egress
   import gossamer_pkg::*;
   import gs_switch_pkg::*;
@@ -30,9 +30,14 @@ module gs_switch_egress
   input  logic                   rst_ni,
   /// flits for which an ingress keeps the port; 0 as 1
   input  logic [7:0]             burst_i,
+  // The channel whose heads are shown now, and the last cycle of that
+  input  channel_t               window_i,
+  input  logic                   closes_i,
   // Offers of all ingresses, those for this port are granted
   input  logic [Ports-1:0]       offer_valid_i,
   input  waiting_t               offer_i[Ports],
+  input  logic [Ports-1:0]       shown_valid_i,
+  input  shown_t                 shown_i[Ports],
   output logic [Ports-1:0]       grant_o,
   output channels_t              room_o,
   // What ingresses read, a cycle behind their grants
@@ -66,19 +71,45 @@ module gs_switch_egress
 
   // ---------------------------------------------------------------- grant
   logic [Places-1:0] room;
-  logic [Ports-1:0] asks, grant;
-  logic [PortW-1:0] chosen, from_q, owner_q;
+  logic [Ports-1:0] asks, grant, shown;
+  logic [PortW-1:0] chosen, from_q, owner_q, due_from;
   logic [SwitchLengthW-1:0] left_q, taken;
   logic [8:0] burst_q, burst;
   logic advance, feeds_q;
-  place_t to_q, chosen_place;
+  place_t to_q, chosen_place, due_place;
+  place_t [Ports-1:0] shown_at;
+  logic [Places-1:0] kept;
+  logic due;
 
   always_comb begin
     for (int unsigned i = 0; i < Ports; i++) begin
-      asks[i] = offer_valid_i[i] && 32'(offer_i[i].port) == Here && room[place_of(offer_i[i].channel)] &&
-                left_q == '0;
+      asks[i]     = offer_valid_i[i] && 32'(offer_i[i].port) == Here && left_q == '0 &&
+                    (due ? due_from == PortW'(i) && due_place == place_of(offer_i[i].channel)
+                         : room[place_of(offer_i[i].channel)] && !kept[place_of(offer_i[i].channel)]);
+      shown[i]    = shown_valid_i[i] && 32'(shown_i[i].port) == Here;
+      shown_at[i] = place_of(shown_i[i].channel);
     end
   end
+  gs_switch_turns #(
+    .Ports (Ports),
+    .Places(Places)
+  ) u_turns (
+    .clk_i,
+    .rst_ni,
+    .network_i  (vnet_e'(window_i >> SwitchVcBits)),
+    .closes_i,
+    .shown_i    (shown),
+    .at_i       (shown_at),
+    .room_i     (room),
+    .granted_i  (grant != '0),
+    .from_i     (chosen),
+    .to_i       (chosen_place),
+    .passes_i   (grant != '0 && (advance || chosen != owner_q)),
+    .kept_o     (kept),
+    .due_o      (due),
+    .due_from_o (due_from),
+    .due_place_o(due_place)
+  );
   gs_arbiter #(.N(Ports)) u_arbiter (
     .clk_i,
     .rst_ni,
@@ -196,6 +227,9 @@ module gs_switch_egress
       end
     end
     `GS_ASSERT_NOW(a_channel_does_not_overflow, !stored_to[p] || stored_q != (RegionW + 1)'(Region))
+    `GS_ASSERT_NOW(every_place_is_accounted_for,
+                   32'(free_q) + 32'(stored_q) + (to_q == place_t'(p) ? 32'(left_q) + 32'(feeds_q) : 0) +
+                   32'(in_valid_q && in_at_q == place_t'(p)) == Region)
     `GS_ASSERT_NOW(credits_come_back_once, !credit_i[Channel] || credits_q[p] != CreditW'(Window))
     `GS_ASSERT_NOW(a_packet_is_granted_only_with_room,
                    grant == '0 || chosen_place != place_t'(p) || free_q >= (RegionW + 1)'(taken))
@@ -222,5 +256,10 @@ module gs_switch_egress
                !out_valid_q;
   end
 
+  for (genvar i = 0; i < Ports; i++) begin : gen_offer
+    `GS_ASSERT_NOW(what_is_due_and_offered_is_granted,
+                   !due || left_q != '0 || due_from != PortW'(i) || !offer_valid_i[i] ||
+                   32'(offer_i[i].port) != Here || place_of(offer_i[i].channel) != due_place || grant[i])
+  end
   `GS_ASSERT_NOW(one_ingress_is_granted, (grant & (grant - Ports'(1))) == '0)
 endmodule

@@ -10,7 +10,9 @@
 ///     cycle 1  its way is known                      3  the first flit is at the output
 ///
 /// A candidate that is not granted gives way to the head of another channel, so that a channel whose egress is full
-/// holds up no other. A packet for nobody is read and dropped.
+/// holds up no other. While a packet is sent the next candidate is kept, so that each head is offered in its turn,
+/// whatever the lengths of the others. In its channel's window a head is shown, too, whatever else is offered. A packet
+/// for nobody is read and dropped.
 module gs_switch_ingress
   import gossamer_pkg::*;
   import gs_switch_pkg::*;
@@ -46,12 +48,18 @@ module gs_switch_ingress
   input  channels_t          valid_i,
   input  flit_t              flit_i,
   output channels_t          credit_o,
+  // The channel whose head is shown now, and the cycle in which that begins
+  input  channel_t           window_i,
+  input  logic               opens_i,
   // Room for a packet of any length, by the port and channel that it leaves by
   input  channels_t          room_i[Ports],
   // A packet that is complete; its flits follow the grant from the next cycle on
   output logic               offer_valid_o,
   output waiting_t           offer_o,
   input  logic               grant_i,
+  // What has waited in the window's channel since that began
+  output logic               shown_valid_o,
+  output shown_t             shown_o,
   output flit_t              data_o,
   // A packet for nobody has gone: its head flit's destination
   output logic               nobody_o,
@@ -230,7 +238,7 @@ module gs_switch_ingress
   end
 
   // ------------------------------------------------------------ candidate
-  logic candidate_valid_q, drop, granted, other_valid;
+  logic candidate_valid_q, drop, granted, other_valid, turns;
   place_t candidate_at_q, other_at;
   waiting_t candidate_q;
   logic [Places-1:0] others, other;
@@ -247,9 +255,12 @@ module gs_switch_ingress
     .req_i    (others),
     .gnt_o    (other),
     .idx_o    (other_at),
-    .advance_i(1'b1)
+    .advance_i(turns)
   );
   assign other_valid = other != '0;
+  // What cannot be offered yet is kept, if there is room for it: else it would be offered in some cycles alone, which
+  // another channel's packets could always take.
+  assign turns = granted || !candidate_valid_q || left_q == '0 || !room_q[candidate_at_q];
 
   assign drop = candidate_valid_q && candidate_q.nobody && left_q == '0;
   assign granted = grant_i || drop;
@@ -263,7 +274,7 @@ module gs_switch_ingress
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       candidate_valid_q <= 1'b0;
-    end else if (granted || !candidate_valid_q || other_valid) begin
+    end else if (granted || !candidate_valid_q || (turns && other_valid)) begin
       if (other_valid) begin
         candidate_valid_q <= 1'b1;
         candidate_at_q    <= other_at;
@@ -278,6 +289,22 @@ module gs_switch_ingress
         candidate_q       <= pushed;
       end
     end
+  end
+
+  // ---------------------------------------------------------------- shown
+  place_t show_at;
+  assign show_at = place_t'(Vcs == 1 ? window_i >> SwitchVcBits : window_i);
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      shown_valid_o <= 1'b0;
+    end else if (opens_i) begin
+      // Without virtual channels a network's place is shown in the window of its first one.
+      shown_valid_o <= head_valid_q[show_at] && !head_q[show_at].nobody && !leaves[show_at] &&
+                       (Vcs != 1 || 32'(window_i) % SwitchVcs == 0);
+    end else if (leaves[show_at]) begin
+      shown_valid_o <= 1'b0;
+    end
+    if (opens_i) shown_o <= '{port: head_q[show_at].port, channel: head_q[show_at].channel};
   end
 
   // ----------------------------------------------------------------- read
@@ -330,6 +357,8 @@ module gs_switch_ingress
                  valid_i == '0 || (valid_i >> (SwitchVcs * 32'(flit_i.vnet)) & channels_t'((1 << SwitchVcs) - 1)) != '0)
   `GS_ASSERT_NOW(no_packet_is_longer_than_the_longest,
                  arrives == '0 || flit_i.last || length_q[arrives_at] < SwitchLengthW'(MaxFlits - 1))
+  `GS_ASSERT_NOW(what_is_shown_waits, opens_i || !shown_valid_o ||
+                 (head_valid_q[show_at] && {head_q[show_at].port, head_q[show_at].channel} == shown_o))
   `GS_ASSERT_NOW(a_grant_is_for_an_offer, !grant_i || offer_valid_o)
   `GS_ASSERT_NOW(the_candidate_is_a_head,
                  !candidate_valid_q || (head_valid_q[candidate_at_q] && head_q[candidate_at_q] == candidate_q))

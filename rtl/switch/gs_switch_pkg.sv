@@ -44,6 +44,12 @@ package gs_switch_pkg;
     logic [SwitchLengthW-1:0] flits;
   } waiting_t;
 
+  /// Where a packet would leave that is shown to the egresses
+  typedef struct packed {
+    logic [SwitchPortW-1:0] port;
+    channel_t               channel;
+  } shown_t;
+
   /// Which ports serve the board's own endpoints; ports of a kind follow each other from `first`
   typedef struct packed {
     logic [7:0] first;

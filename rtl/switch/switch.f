@@ -8,6 +8,7 @@ switch/gs_credit_giver.sv
 switch/gs_channel_buffer.sv
 switch/gs_switch_route.sv
 switch/gs_switch_ingress.sv
+switch/gs_switch_turns.sv
 switch/gs_switch_egress.sv
 switch/gs_link_ingress.sv
 switch/gs_link_egress.sv

@@ -69,7 +69,7 @@ void Bench::drive() {
   for (unsigned p = 0; p < kPorts; ++p) {
     top->in_valid_i[p] = 0;
     if (send_rate[p] < 1.0 && !chance(send_rate[p])) continue;
-    const unsigned first = below(kChannels);
+    const unsigned first = steady ? static_cast<unsigned>(now % kChannels) : below(kChannels);
     for (unsigned k = 0; k < kChannels; ++k) {
       const unsigned c = (first + k) % kChannels;
       Sending& sending = sending_[p][c];
@@ -137,6 +137,7 @@ void Bench::arrive(unsigned port, unsigned channel) {
         (unsigned long long)id, index);
   if (index + 1 == packet.flits) {
     to.open.clear();
+    served[packet.in][packet.channel] = now;
     flying_.erase(found);
     --outstanding_;
     ++delivered;
@@ -160,7 +161,7 @@ void Bench::observe() {
         to.held.push_back(0);
         CHECK(to.held.size() <= kWindow, "port %u channel %u sends without credit", p, c);
       }
-      if (!to.held.empty() && (to.rate >= 1.0 || chance(to.rate))) {
+      if (!to.held.empty() && now % to.period == 0 && (to.rate >= 1.0 || chance(to.rate))) {
         to.held.pop_front();
         credits |= 1u << c;
       }

@@ -50,6 +50,7 @@ struct Entry {
 /// A receiver's channel: how readily it takes flits.
 struct Drain {
   double rate = 1.0;  ///< chance that a flit that is there is taken in a cycle
+  unsigned period = 1;  ///< a flit is taken in every so manieth cycle at most
   std::deque<int> held;
   std::vector<uint64_t> open;  ///< flits of the packet that is under way
 };
@@ -68,6 +69,9 @@ class Bench {
   std::array<Entry, kTable> table;
   std::array<std::vector<unsigned>, kPorts> order_out;  ///< of each flit that left by a port: the port it came in
   std::array<std::map<unsigned, uint64_t>, kPorts> flits_from;  ///< flits that left by a port, by the port they came in
+  bool steady = false;  ///< channels of a port send in turn, not by chance
+  /// cycle in which a packet of a port's channel left last
+  std::array<std::array<uint64_t, kChannels>, kPorts> served{};
   uint64_t slowest = 0;                  ///< most cycles from a packet's last flit in to its first flit out
   uint64_t fastest = ~uint64_t{0};
 

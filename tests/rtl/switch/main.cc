@@ -3,21 +3,13 @@
 #include <cstring>
 
 #include "harness.h"
+#include "scenes.h"
 
 using namespace switch_test;
 
 namespace {
 
 const unsigned kBursts[] = {0, 1, 4, 16, 255};
-
-/// Boards 0..9 (5 is this one) over the links, hosts 0 and 1, a board by an entry of each virtual channel.
-void wire(Bench& b) {
-  for (unsigned board = 0; board < 10; ++board) {
-    if (board != kOwnBoard) b.set(board, {true, 2 + board % 3, board / 3 % 2});
-  }
-  b.set(kTable - 1, {true, 7, 0});
-  b.set(kTable - 2, {true, 3, 1});
-}
 
 /// A destination of any kind; sometimes one that nobody has.
 uint32_t any(Bench& b, bool nobody) {
@@ -293,6 +285,18 @@ void saturate(uint64_t seed, uint64_t cycles) {
 
 }  // namespace
 
+namespace switch_test {
+
+void wire(Bench& b) {
+  for (unsigned board = 0; board < 10; ++board) {
+    if (board != kOwnBoard) b.set(board, {true, 2 + board % 3, board / 3 % 2});
+  }
+  b.set(kTable - 1, {true, 7, 0});
+  b.set(kTable - 2, {true, 3, 1});
+}
+
+}  // namespace switch_test
+
 int main(int argc, char** argv) {
   if (argc < 3) return 2;
   const uint64_t seed = std::strtoull(argv[2], nullptr, 10);
@@ -301,5 +305,6 @@ int main(int argc, char** argv) {
   else if (!std::strcmp(argv[1], "random")) random_traffic(seed, count);
   else if (!std::strcmp(argv[1], "rates")) rates(seed);
   else if (!std::strcmp(argv[1], "saturate")) saturate(seed, count);
+  else if (!std::strcmp(argv[1], "fair")) fair(seed, count);
   else return 2;
 }

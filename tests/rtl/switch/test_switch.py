@@ -13,7 +13,7 @@ from gossamer import config as configs
 from gossamer.hdl import prove, sources, verilate
 
 HERE = Path(__file__).parent
-HARNESS = [HERE / "main.cc", HERE / "bench.cc"]
+HARNESS = [HERE / "main.cc", HERE / "bench.cc", HERE / "fair.cc"]
 # Buffers of common size, and the least that a packet of the longest kind needs.
 REGIONS = {"common": (128, 64), "least": (64, 64)}
 
@@ -50,6 +50,11 @@ def test_channels_are_independent_and_tables_may_change(seed: int) -> None:
     run("least", "directed", seed)
 
 
+@pytest.mark.parametrize("region", REGIONS)
+def test_no_flow_starves_beside_steady_ones(region: str, size: Size, seed: int) -> None:
+    run(region, "fair", seed, size.pick(1, 8, 300))
+
+
 def test_latency_rates_and_shares(seed: int) -> None:
     found = [line.split() for line in run("common", "rates", seed).splitlines()]
     # From the cycle of a packet's last flit at the ingress's port to that of its first at the egress's.
@@ -73,4 +78,18 @@ def test_latency_rates_and_shares(seed: int) -> None:
 def test_no_packet_is_lost_doubled_mixed_or_misled(size: Size) -> None:
     files = sources.blocks("switch", config=configs.load("quad")) + [HERE / "prove_switch.sv"]
     proof = prove.prove("prove_switch", files, mode="bmc", depth=size.pick(7, 9, 14), cover_depth=14, timeout=1800)
+    assert proof.passed, f"{proof.reason}; see {proof.log}"
+
+
+def test_an_egress_passes_nobody_over() -> None:
+    files = sources.blocks("switch", config=configs.load("quad")) + [HERE / "prove_egress.sv"]
+    proof = prove.prove("prove_egress", files, depth=2, cover_depth=24)
+    assert proof.passed, f"{proof.reason}; see {proof.log}"
+
+
+def test_an_ingress_forgets_no_channel() -> None:
+    files = sources.blocks("switch", config=configs.load("quad")) + [HERE / "prove_ingress.sv"]
+    # What the ingress asserts of itself is for the bounded proof; by induction it would need more of the inside.
+    own = ["chformal -assert -remove c:u_ingress.*"]
+    proof = prove.prove("prove_ingress", files, depth=2, cover_depth=24, script=own)
     assert proof.passed, f"{proof.reason}; see {proof.log}"
