@@ -141,8 +141,10 @@ uint32_t RouterTable::key(const char* call) {
   beat_ = first_ = end;
   place_ = 0;
   ended_ = false;
-  return static_cast<uint32_t>(key.pack().get(0, config::RouteKey::kBits));
+  return keys_.emplace_back(static_cast<uint32_t>(key.pack().get(0, config::RouteKey::kBits)));
 }
+
+uint32_t RouterTable::first_beat() { return kFirstBeat; }
 
 // ---- All boards ----
 

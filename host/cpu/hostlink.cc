@@ -364,6 +364,8 @@ namespace {
 
 gossamer::host::Way gossamer::host::way(const char* call, uint32_t, uint32_t) { no_hardware(call); }
 
+void gossamer::host::RouterTables::check(const char* call) const { no_hardware(call); }
+
 // ------------------------------------------------------------------------------ HostLink
 
 void HostLink::open() { board_ = Board::open(); }

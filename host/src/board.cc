@@ -189,7 +189,7 @@ Place Board::place(uint32_t thread) {
 }
 
 Way Board::way(const char* call, uint32_t from, uint32_t to) {
-  if (!has_router()) misused(call, "a board that is alone has no multicast router; run with --cluster");
+  if (!has_router()) misused(call, kNoRouter);
   if (ways_.empty()) {
     std::vector<Way> ways(size_t{kBoards} * kBoards);
     std::ifstream file(ways_file_);

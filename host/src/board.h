@@ -23,6 +23,8 @@ namespace gossamer::host {
 /// Cycles that a poll lets pass if it finds nothing.
 constexpr uint64_t kPoll = 1000;
 
+inline constexpr const char* kNoRouter = "a board that is alone has no multicast router; run with --cluster";
+
 /// A place on the boards.
 struct Place {
   uint32_t board = 0;
@@ -104,6 +106,8 @@ class Board {
   bool has_router() const { return settings_.router; }
   /// Gives all boards the next of the tables that the run was started with.
   void load_tables(const char* call);
+  /// A file with the cluster and the tables that its boards have, for programs of the command.
+  std::string plan_file() const { return ways_file_ + ".plan"; }
   /// How messages of a board leave for another one.
   Way way(const char* call, uint32_t from, uint32_t to);
   uint32_t cores() const { return static_cast<uint32_t>(cores_.size()); }

@@ -273,9 +273,7 @@ bool HostLink::keySend(uint32_t key, uint32_t numFlits, void* msg, bool block) {
   const char* call = "HostLink::keySend";
   const Board::Lock lock(*board_);
   check_length(call, numFlits);
-  if (!board_->has_router()) {
-    misused(call, "a board that is alone has no multicast router; run with --cluster");
-  }
+  if (!board_->has_router()) misused(call, gossamer::host::kNoRouter);
   constexpr uint32_t kRouter = static_cast<uint32_t>(config::Endpoint::Key) << config::AddressKey::kKindLsb;
   std::vector<Flit> packet{flit_of(config::FlitKind::Key, false, kRouter, &key, sizeof key)};
   add_body(packet, kRouter, numFlits, msg);

@@ -2,12 +2,8 @@
 #include <gossamer/host/vertices.h>
 
 #include <gossamer/device_config.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -16,8 +12,7 @@
 #include <map>
 
 #include "board.h"
-
-extern char** environ;
+#include "module.h"
 
 namespace gossamer::host {
 namespace {
@@ -37,19 +32,15 @@ Written& written() {
 
 /// What the command has written down for the mapper, which is a program of its own (gossamer.polite.mapping).
 struct Mapper {
-  std::string python;    ///< the interpreter
   std::string settings;  ///< file that tells it of boards and programs
   std::string problem;   ///< file for the graph
   std::string tables;    ///< file for what it makes of it
 
   static Mapper read() {
     const char* folder = std::getenv("GOSSAMER_POLITE");
-    const char* python = std::getenv("GOSSAMER_PYTHON");
-    if (!folder || !python) {
-      misused("PGraph::map", "the program was not started by ./gossamer, or has changed its environment");
-    }
+    if (!folder) misused("PGraph::map", kNotStarted);
     const std::string at = std::string(folder) + "/";
-    return {python, at + "settings.pickle", at + "problem", at + "tables"};
+    return {at + "settings.pickle", at + "problem", at + "tables"};
   }
 };
 
@@ -162,24 +153,7 @@ void Vertices::map() {
     file.close();
     if (!file) misused("PGraph::map", mapper.problem + ": cannot be written");
   }
-  const std::string host = std::to_string(::getpid());  // should it be gone before the mapper knows its parent
-  const char* const words[] = {mapper.python.c_str(),
-                               "-m",
-                               "gossamer.polite.mapping",
-                               mapper.settings.c_str(),
-                               mapper.problem.c_str(),
-                               mapper.tables.c_str(),
-                               host.c_str(),
-                               nullptr};
-  pid_t child = 0;
-  if (const int failed = ::posix_spawn(&child, words[0], nullptr, nullptr, const_cast<char**>(words), environ)) {
-    misused("PGraph::map", mapper.python + ": cannot be started: " + std::strerror(failed));
-  }
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  // It has said why.
-  if (!WIFEXITED(status) || WEXITSTATUS(status)) leave(WIFEXITED(status) ? WEXITSTATUS(status) : 70);
+  run_module("PGraph::map", "gossamer.polite.mapping", {mapper.settings, mapper.problem, mapper.tables});
 
   Reader reader(mapper.tables);
   auto tables = std::make_shared<Tables>();

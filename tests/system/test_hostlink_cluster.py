@@ -16,6 +16,7 @@ from gossamer import config as configs
 
 FIXTURES = ROOT / "tests" / "fixtures" / "hostlink"
 PAIR = ("--engine", "rtl", "--cluster", "pair")
+FOUR = ("--engine", "rtl", "--cluster", ROOT / "tests" / "fixtures" / "cluster" / "four.toml")
 TINY = configs.load("tiny")
 
 
@@ -163,6 +164,44 @@ def test_tables_of_routers(command: Command, size: Size, seed: int, cluster: str
     hand = [(1, 0xAB000000), (config.threads + 2, 0xAB000001), (right, 0x7777CDEF), (right + 1, 0x7777CDEF)]
     lines += sorted(f"{len(keys)} {thread} 0x{word:08x} whole" for thread, word in hand)
     assert by_key(done.stdout) == lines
+
+
+WAYS = ("n", "ne", "nes")
+"""From the first board over boards beside each other."""
+WAITS = "messages in these trees can wait for each other for ever: "
+
+
+def test_trees_that_turn_as_no_route_does(command: Command) -> None:
+    """Those of a program's own are written where nothing in them can wait for itself."""
+    done = command("run", KEYS, *FOUR, "--", "2", "2", *(f"hand {way}" for way in WAYS))
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = []
+    for number, way in enumerate(WAYS):
+        x = y = 0
+        for step in ("", *way):
+            x, y = x + (step == "e"), y + {"n": 1, "s": -1}.get(step, 0)
+            lines.append(f"{number} {(2 * y + x) * TINY.threads} 0x{0xA0000000 + 16 * y + x:08x} whole")
+    assert by_key(done.stdout) == sorted(lines, key=lambda line: (int(line.split()[0]), line))
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        # Their turns are those of all corners, clockwise.
+        (("hand circle",), f"{WAITS}x0y0:north channel 0 waits for x0y1:east channel "),
+        # Three corners, behind good trees that are in use; routes do the fourth.
+        (("hand ne", "then", "hand nesw"), f"{WAITS}x0y0:north channel 0 waits for x0y1:east channel "),
+        (("hand loop",), f"{WAITS}x0y0:east channel "),
+        (("hand self",), "board x0y0, key 0x"),
+        (("hand gone",), "board x1y0, key 0x"),
+    ],
+)
+def test_trees_that_can_deadlock(command: Command, words: tuple[str, ...], says: str) -> None:
+    """They are refused before anything is written, behind good ones as well."""
+    done = command("run", KEYS, *FOUR, "--", "2", "2", *words)
+    assert (done.returncode, done.stdout.count("\n")) == (2, 3 if "then" in words else 0)
+    assert done.stderr.startswith(f"gossamer: error: ProgRouterMesh::write: {says}")
+    assert done.stderr.count("\n") == 1
 
 
 def test_tables_that_are_written_again(command: Command) -> None:

@@ -110,8 +110,10 @@ class ProgRouterMesh {
     return addDestsFromBoardXY(destX(mbox), destY(mbox), dests);
   }
 
-  /// Writes the tables to the boards' memories: before the first message by key.
+  /// Writes the tables to the boards' memories: before the first message by key. Trees that could deadlock end the
+  /// program, and nothing is written.
   void write(HostLink* hostLink) {
+    tables_.check("ProgRouterMesh::write");
     std::vector<uint32_t> words;
     for (uint32_t board = 0; board < GS_BOARDS_WIDTH * GS_BOARDS_HEIGHT; ++board) {
       const gossamer::host::RouterTable& one = tables_.at(board);

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import pickle
 import struct
 import tempfile
 import time
@@ -177,7 +178,8 @@ def run(
 
 
 def _write_ways(path: Path, plan: Plan) -> None:
-    """How each board reaches each other one, a line each."""
+    """How each board reaches each other one, a line each; beside it the whole plan, for what checks trees."""
+    path.with_name(f"{path.name}.plan").write_bytes(pickle.dumps(plan))
     path.write_text("".join(f"{link} {channel} {other}\n" for link, channel, other in plan.ways()))
 
 

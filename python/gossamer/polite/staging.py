@@ -108,7 +108,7 @@ def staged(program: Program, placement: Placement | None = None) -> Iterator[Sta
         yield stage
         if not stage.ended_well:
             return
-        own = {SETTINGS, PLACED, "problem", "tables", WIDE}
+        own = {SETTINGS, PLACED, "problem", "tables", "trees", WIDE}
         written = [one for one in sorted(folder.iterdir()) if one.name not in known | own and not one.is_symlink()]
         try:
             for path in written:

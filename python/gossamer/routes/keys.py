@@ -27,7 +27,8 @@ from gossamer.errors import InputError
 
 _PLACE, _ROOM = 48, 240
 """Bits of a record's place, and of all places of a beat."""
-_WIDE = ("thread_word", "thread_double", "tile", "tile_half")
+WIDE = ("thread_word", "thread_double", "tile", "tile_half")
+"""Kinds of records that take two places."""
 
 
 @dataclass(frozen=True)
@@ -159,7 +160,7 @@ def _records(cluster: Cluster, keys: KeyTables, board: int, key: int, where: str
             kind = kinds.get(places >> at + _PLACE - 3 & 7) if at < _ROOM else None
             if kind is None:
                 raise InputError(f"{where}: beat {number} has a record that cannot be read")
-            size = _PLACE * (2 if kind in _WIDE else 1)
+            size = _PLACE * (2 if kind in WIDE else 1)
             if at + size > _ROOM:
                 raise InputError(f"{where}: beat {number} has more records than it has room for")
             found.append((kind, places >> at & (1 << size) - 1))

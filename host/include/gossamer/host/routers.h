@@ -52,6 +52,9 @@ class RouterTable {
   uint32_t key(const char* call);
 
   uint32_t board() const { return board_; }
+  /// The keys that `key` has given.
+  const std::vector<uint32_t>& keys() const { return keys_; }
+  static uint32_t first_beat();  ///< of each table, counted from the beginning of memory
   /// Bytes for TinselPOLiteProgRouterBase of the board, whole beats.
   const uint8_t* data() const { return bytes_.get(); }
   size_t size() const;
@@ -64,6 +67,7 @@ class RouterTable {
 
   const uint32_t board_;
   std::unique_ptr<uint8_t[]> bytes_;
+  std::vector<uint32_t> keys_;
   uint32_t beat_ = 0;   ///< that records go to
   uint32_t first_ = 0;  ///< of the next key
   unsigned place_ = 0;  ///< next one in the beat
@@ -80,6 +84,9 @@ class RouterTables {
   RouterTable& at(uint32_t board) { return *tables_[board]; }
   /// The key at a board for one copy to each destination: a tree along the boards' route tables.
   uint32_t spread(const char* call, uint32_t board, const std::vector<RouterDest>& dests);
+  /// Has the trees checked before they are written, together with those that were before and are not written over: ends
+  /// the program if messages in them could wait for each other for ever.
+  void check(const char* call) const;
   /// The way from a board to the one beside it: 0 north (the next row), 1 south, 2 east (the next column), 3 west.
   static Way beside(const char* call, uint32_t board, uint32_t direction);
 
