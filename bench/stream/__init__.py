@@ -29,6 +29,7 @@ from .ring import BYTES, CONFIG, DEPTH, PACKET
 BOARDS = 4
 """Of the ring."""
 _SHARES = {f"bandwidth-share.h{hops}": hops for hops in (1, 2, 3)}
+_CIRCUITS = {f"bandwidth-circuit.h{hops}": hops for hops in (1, 2, 3)}
 _HOP, _ENDS = "latency.hop", "latency.ends"
 _AREAS = {"area.1port": (1, 0, 6_000, 6_330), "area.4port": (4, 2, 28_000, 32_112)}
 _ASIDE = 16
@@ -59,6 +60,7 @@ _BLOCKS = {
 _EMULATOR, _EACH, _RANKS = "emulator.elements-per-s", 2_000_000, 8
 NAMES = (
     *_SHARES,
+    *_CIRCUITS,
     _HOP,
     _ENDS,
     *messages.NAMES,
@@ -77,6 +79,24 @@ _SWITCH_CYCLES = 5
 
 def _run(*arguments: object) -> list[int]:
     return ring.numbers("streams over boards", ring.boards(BOARDS), *arguments)
+
+
+def _circuit(hops: int, line: float) -> dict[str, Any]:
+    """One long message as a circuit, beside the same as packets: alone, and while the last board before the receiver's
+    sends a long message over the same link."""
+
+    def share(moved: int, cycles: int) -> float:
+        return moved / (cycles * line)
+
+    alone = share(*_run("rate", hops, ring.CIRCUITS))
+    packets = share(*_run("rate", hops, ring.PACKETS))
+    mine, _, cycles = _run("beside", hops, ring.CIRCUITS)
+    theirs, _, of = ring.numbers("boards", ring.boards(BOARDS, circuits=0), "beside", hops, ring.CIRCUITS)
+    reference: Reference = {"what": "the same message as packets", "value": packets, "unit": "share"}
+    return {
+        "value": alone, "unit": "of line rate", "reference": reference, "ratio": alone / packets,
+        "shared": share(mine, cycles), "shared_packets": share(theirs, of),
+    }  # fmt: skip
 
 
 def _collective(context: Context, name: str, kind: int, cluster: str, line: float) -> Row:
@@ -160,12 +180,15 @@ def rows(context: Context) -> Iterator[Row]:
     }  # fmt: skip
     for name, hops in _SHARES.items():
         if context.wants(name):
-            moved, cycles = _run("rate", hops)
+            moved, cycles = _run("rate", hops, ring.PACKETS)
             share = moved / (cycles * line)
             paper: Reference = {"what": "SMI's paper: 91 % of 87.5 % of the line rate", "value": 0.80, "unit": "share"}
             yield context.row(
                 name, share, "of line rate", reference=paper, ratio=share / 0.80, least=0.93, hops=hops, **about
             )
+    for name, hops in _CIRCUITS.items():
+        if context.wants(name):
+            yield context.row(name, **_circuit(hops, line), hops=hops, **about)
     if context.wants(_HOP) or context.wants(_ENDS):
         wire = config.links.flight_cycles + (_SHORTEST_BYTES + config.links.overhead_bytes) / line
         (one,), (more,) = _run("latency", 1), _run("latency", BOARDS - 1)

@@ -8,7 +8,7 @@
 ///
 /// A packet is granted only when its channel has room for the longest: inside the switch a packet never stops, and
 /// a channel that is not emptied stops no other. An ingress that goes on offering keeps the port for `burst_i` flits
-/// (SMI's R); then it is the next one's turn.
+/// (SMI's R); then it is the next one's turn. A circuit (gs_circuit) keeps its channel for one ingress, whatever R is.
 module gs_switch_egress
   import gossamer_pkg::*;
   import gs_switch_pkg::*;
@@ -24,7 +24,9 @@ module gs_switch_egress
   /// flits that a channel holds: a power of two, at least MaxFlits
   parameter int unsigned Region = 64,
   /// credits to begin with, a channel: places that the receiver has
-  parameter int unsigned Window = 8
+  parameter int unsigned Window = 8,
+  /// there are circuits
+  parameter bit          Circuits = 0
 ) (
   input  logic                   clk_i,
   input  logic                   rst_ni,
@@ -73,11 +75,37 @@ module gs_switch_egress
   logic advance, feeds_q;
   place_t to_q, chosen_place;
 
+  logic circuit, more, held;
+  logic [PortW-1:0] holder;
+  place_t held_at;
   always_comb begin
     for (int unsigned i = 0; i < Ports; i++) begin
       asks[i] = offer_valid_i[i] && 32'(offer_i[i].port) == Here && room[place_of(offer_i[i].channel)] &&
-                left_q == '0;
+                left_q == '0 && !(held && place_of(offer_i[i].channel) == held_at && holder != PortW'(i));
     end
+  end
+  if (Circuits) begin : gen_circuits
+    gs_circuit #(
+      .N       (Ports),
+      .Channels(Places)
+    ) u_circuit (
+      .clk_i,
+      .rst_ni,
+      .grant_i  (grant != '0),
+      .from_i   (chosen),
+      .at_i     (chosen_place),
+      .circuit_i(circuit),
+      .more_i   (more),
+      .held_o   (held),
+      .holder_o (holder),
+      .at_o     (held_at)
+    );
+  end else begin : gen_packets
+    logic unused;
+    assign held = 1'b0;
+    assign holder = '0;
+    assign held_at = '0;
+    assign unused = circuit ^ more;
   end
   gs_arbiter #(.N(Ports)) u_arbiter (
     .clk_i,
@@ -90,10 +118,14 @@ module gs_switch_egress
   always_comb begin
     taken        = '0;
     chosen_place = '0;
+    circuit      = 1'b0;
+    more         = 1'b0;
     for (int unsigned i = 0; i < Ports; i++) begin
       if (grant[i]) begin
         taken        |= offer_i[i].flits;
         chosen_place |= place_of(offer_i[i].channel);
+        circuit      |= offer_i[i].circuit;
+        more         |= offer_i[i].more;
       end
     end
     burst   = (chosen == owner_q ? burst_q : '0) + 9'(taken);
