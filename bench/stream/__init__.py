@@ -29,6 +29,7 @@ from .ring import BYTES, CONFIG, DEPTH, PACKET
 BOARDS = 4
 """Of the ring."""
 _SHARES = {f"bandwidth-share.h{hops}": hops for hops in (1, 2, 3)}
+_CIRCUITS = {f"bandwidth-circuit.h{hops}": hops for hops in (1, 2, 3)}
 _HOP, _ENDS = "latency.hop", "latency.ends"
 _AREAS = {"area.1port": (1, 0, 6_000, 6_330), "area.4port": (4, 2, 28_000, 32_112)}
 _ASIDE = 16
@@ -40,11 +41,13 @@ _LENGTHS = (10_000, 40_000)
 """Elements of the two messages whose times give that of a million, which `--full` runs itself."""
 _CHILDREN = 3
 """A rank has at most as many: the links of a fourth would get more flits than the ports' place at the switch gives."""
+_RING = "torus-ring"
+"""The torus again, with a ring over its links in place of trees."""
 _COLLECTIVES = {
     f"{name}.{length}.{wiring}": (kind, cluster)
     for length in ("1M", "1")
     for name, kind in _KINDS.items()
-    for wiring, cluster in _WIRINGS.items()
+    for wiring, cluster in (*_WIRINGS.items(), (_RING, _WIRINGS["torus"]))
 } | {f"barrier.{wiring}": (ranks.BARRIER, cluster) for wiring, cluster in _WIRINGS.items()}
 _THERE_AND_BACK = (ranks.ALLREDUCE, ranks.BARRIER)
 """They go up the tree and down again."""
@@ -57,6 +60,7 @@ _BLOCKS = {
 _EMULATOR, _EACH, _RANKS = "emulator.elements-per-s", 2_000_000, 8
 NAMES = (
     *_SHARES,
+    *_CIRCUITS,
     _HOP,
     _ENDS,
     *messages.NAMES,
@@ -77,16 +81,40 @@ def _run(*arguments: object) -> list[int]:
     return ring.numbers("streams over boards", ring.boards(BOARDS), *arguments)
 
 
+def _circuit(hops: int, line: float) -> dict[str, Any]:
+    """One long message as a circuit, beside the same as packets: alone, and while the last board before the receiver's
+    sends a long message over the same link."""
+
+    def share(moved: int, cycles: int) -> float:
+        return moved / (cycles * line)
+
+    alone = share(*_run("rate", hops, ring.CIRCUITS))
+    packets = share(*_run("rate", hops, ring.PACKETS))
+    mine, _, cycles = _run("beside", hops, ring.CIRCUITS)
+    theirs, _, of = ring.numbers("boards", ring.boards(BOARDS, circuits=0), "beside", hops, ring.CIRCUITS)
+    reference: Reference = {"what": "the same message as packets", "value": packets, "unit": "share"}
+    return {
+        "value": alone, "unit": "of line rate", "reference": reference, "ratio": alone / packets,
+        "shared": share(mine, cycles), "shared_packets": share(theirs, of),
+    }  # fmt: skip
+
+
 def _collective(context: Context, name: str, kind: int, cluster: str, line: float) -> Row:
-    """A collective along a tree from board 0 of eight: the share of the link, or the cycles of one element."""
+    """A collective along a tree from board 0 of eight, or around a ring: the share of the link, or the cycles of one
+    element."""
     links = configs.load(CONFIG).links
     wiring = ranks.Wiring.of(cluster)
     boards = ranks.Boards(wiring, DEPTH, kind)
     random = np.random.default_rng(1)
 
-    def cycles(members: range, *lengths: int) -> tuple[int, tuple[int, ...]]:
-        """Depth of the tree; from the first open to the last rank's last element, for each length."""
-        tree = ranks.tree(wiring, 0, members, _CHILDREN)
+    def cycles(number: int, *lengths: int) -> tuple[int, tuple[int, ...]]:
+        """Depth of the tree over so many boards; from the first open to the last rank's last element, for each
+        length."""
+        if name.endswith(_RING):
+            tree = ranks.around(wiring, ranks.ring(wiring)[:number], 0)
+        else:
+            tree = ranks.tree(wiring, 0, range(number), _CHILDREN)
+        members = sorted(tree.parent)
         runs = [ranks.made(random, kind, 0, length, members, gap=500) for length in lengths]
         try:
             outcome = boards.run({kind: {0: tree}}, runs, limit=20 * sum(lengths) + 50_000)
@@ -94,10 +122,11 @@ def _collective(context: Context, name: str, kind: int, cluster: str, line: floa
             raise RunDied(f"{name}: {problem}") from None
         return tree.depth(wiring), outcome.last
 
-    everybody = range(wiring.boards)
     about: dict[str, Any] = {"configuration": CONFIG, "cluster": cluster, "depth": DEPTH, "children": _CHILDREN}
+    if name.endswith(_RING):
+        about["children"] = 1
     if ".1M." not in name:
-        depth, (took,) = cycles(everybody, 1)
+        depth, (took,) = cycles(wiring.boards, 1)
         wire = links.flight_cycles + (_SHORTEST_BYTES + links.overhead_bytes) / line
         times, what = (4, "four times") if kind in _THERE_AND_BACK else (2, "twice")
         most = times * 2 * depth * wire
@@ -105,13 +134,13 @@ def _collective(context: Context, name: str, kind: int, cluster: str, line: floa
         return context.row(name, float(took), "cycles", reference=goal, ratio=most / took, most=most, hops=depth,
                            **about)  # fmt: skip
 
-    def million(members: range) -> float:
+    def million(number: int) -> float:
         if context.full:
-            return cycles(members, _MILLION)[1][0]
-        _, (short, long) = cycles(members, *_LENGTHS)
+            return cycles(number, _MILLION)[1][0]
+        _, (short, long) = cycles(number, *_LENGTHS)
         return long + (_MILLION - _LENGTHS[1]) * (long - short) / (_LENGTHS[1] - _LENGTHS[0])
 
-    took_all, took_half = million(everybody), million(range(wiring.boards // 2))
+    took_all, took_half = million(wiring.boards), million(wiring.boards // 2)
     share = 4 * _MILLION / (took_all * line)
     goal = {"what": "goal", "value": 0.90, "unit": "share"}
     return context.row(name, share, "of line rate", reference=goal, ratio=share / 0.90, least=0.90, cycles=took_all,
@@ -151,12 +180,15 @@ def rows(context: Context) -> Iterator[Row]:
     }  # fmt: skip
     for name, hops in _SHARES.items():
         if context.wants(name):
-            moved, cycles = _run("rate", hops)
+            moved, cycles = _run("rate", hops, ring.PACKETS)
             share = moved / (cycles * line)
             paper: Reference = {"what": "SMI's paper: 91 % of 87.5 % of the line rate", "value": 0.80, "unit": "share"}
             yield context.row(
                 name, share, "of line rate", reference=paper, ratio=share / 0.80, least=0.93, hops=hops, **about
             )
+    for name, hops in _CIRCUITS.items():
+        if context.wants(name):
+            yield context.row(name, **_circuit(hops, line), hops=hops, **about)
     if context.wants(_HOP) or context.wants(_ENDS):
         wire = config.links.flight_cycles + (_SHORTEST_BYTES + config.links.overhead_bytes) / line
         (one,), (more,) = _run("latency", 1), _run("latency", BOARDS - 1)

@@ -24,9 +24,12 @@ from gossamer.paths import ROOT
 HARNESS = ROOT / "tests" / "rtl" / "stream"
 BCAST, REDUCE, SCATTER, GATHER, ALLREDUCE, ALLGATHER, BARRIER = range(1, 8)
 SECOND = 8
-"""Added to a kind of part: at the second block for them."""
+"""Added to a kind of part: at the second block for them. Added to a reduction: at the block of allreduce."""
+THROUGH_ALL = SECOND + REDUCE
 PARTS = (SCATTER, GATHER, ALLGATHER)
-SETS = {BCAST: 0, REDUCE: 0, ALLREDUCE: 1, BARRIER: 1} | dict.fromkeys((*PARTS, *(SECOND + kind for kind in PARTS)), 2)
+SETS = {BCAST: 0, REDUCE: 0, ALLREDUCE: 1, BARRIER: 1, THROUGH_ALL: 1} | dict.fromkeys(
+    (*PARTS, *(SECOND + kind for kind in PARTS)), 2
+)
 """Blocks that a rank of the harness has: two, by the model's parameter."""
 INT, FLOAT, DOUBLE, CHAR, SHORT, LONG, HALF = range(1, 8)
 ADD, MAX, MIN = 0, 1, 2
@@ -43,7 +46,7 @@ Words = npt.NDArray[np.unsignedinteger[Any]]
 
 def block(kind: int) -> int:
     """Of the two of its set, the block of a kind."""
-    return int(kind > SECOND or kind in (REDUCE, BARRIER))
+    return int(kind != THROUGH_ALL and (kind > SECOND or kind in (REDUCE, BARRIER)))
 
 
 @dataclass(frozen=True)
@@ -137,6 +140,48 @@ def tree(wiring: Wiring, root: int, members: Sequence[int], most: int = 3) -> Tr
     return Tree(root, parent, children)
 
 
+def ring(wiring: Wiring, most: int = 100_000) -> list[tuple[int, int]]:
+    """A way over links that passes each board once and ends where it began: boards in that order, each with its link to
+    the next. ValueError where there is none, or none is found in ``most`` steps."""
+    way: list[tuple[int, int]] = []
+    passed = {0}
+    steps = 0
+
+    def extend(board: int) -> bool:
+        nonlocal steps
+        for link in range(wiring.links):
+            far, _ = wiring.ends.get((board, link), (-1, -1))
+            if far < 0 or (far in passed) != (len(passed) == wiring.boards and far == 0):
+                continue
+            steps += 1
+            if steps > most:
+                return False
+            way.append((board, link))
+            passed.add(far)
+            if len(way) == wiring.boards or extend(far):
+                return True
+            way.pop()
+            passed.discard(far)
+        return False
+
+    if wiring.boards < 2 or not extend(0):
+        raise ValueError(f"no ring over links passes all {wiring.boards} boards once")
+    return way
+
+
+def around(wiring: Wiring, way: Sequence[tuple[int, int]], root: int) -> Tree:
+    """The tree of a root in a ring: each board's child is the next one, and the last of them is that before the root.
+    Whoever is root, a board has the same two edges. Of a part of a ring the root is the first."""
+    parent: dict[int, int | None] = {root: None}
+    children: dict[int, list[int]] = {board: [] for board, _ in way}
+    for board, link in way:
+        far, far_link = wiring.ends[board, link]
+        if far in children and far != root:
+            children[board] = [link]
+            parent[far] = far_link
+    return Tree(root, parent, children)
+
+
 @dataclass
 class Run:
     """A collective: what kernels give, by board."""
@@ -191,7 +236,7 @@ def wanted(wiring: Wiring, trees: Mapping[int, Tree], run: Run) -> list[Words]:
     if run.kind % SECOND in (GATHER, ALLGATHER):
         every = np.concatenate([run.data[board] for board in sorted(run.members)])
         return [every] * (1 if run.kind % SECOND == GATHER else len(run.members))
-    one = trees[run.root]
+    one = trees[run.root] if run.kind == REDUCE else next(iter(trees.values()))
 
     def below(board: int) -> Words:
         total = run.data[board]
@@ -199,7 +244,7 @@ def wanted(wiring: Wiring, trees: Mapping[int, Tree], run: Run) -> list[Words]:
             total = joined(run.element, run.op, total, below(wiring.ends[board, link][0]))
         return total
 
-    return [below(run.root)] * (len(run.members) if run.kind == ALLREDUCE else 1)
+    return [below(one.root)] * (len(run.members) if run.kind == ALLREDUCE else 1)
 
 
 def same(element: int, found: Words, right: Words) -> npt.NDArray[np.bool_]:
@@ -279,7 +324,8 @@ class Boards:
         for number, run in enumerate(runs):
             if recover is not None and number <= recover:
                 continue
-            for right in wanted(self.wiring, trees.get(run.kind, {}), run):
+            kind = ALLREDUCE if run.kind == THROUGH_ALL else run.kind
+            for right in wanted(self.wiring, trees.get(kind, {}), run):
                 assert len(found) >= at + right.nbytes, f"run {number}: elements are missing"
                 came: Words = np.frombuffer(found, BITS[run.element], len(right), at)
                 at += right.nbytes

@@ -17,8 +17,12 @@ DEPTH, PACKET, BYTES = 1024, 30, 8
 HARNESS = ROOT / "tests" / "rtl" / "stream"
 
 
-def boards(number: int, depth: int = DEPTH) -> Path:
-    """The program that drives them."""
+PACKETS, CIRCUITS = 0, 1
+"""Ports of a board: what messages of each go as."""
+
+
+def boards(number: int, depth: int = DEPTH, circuits: int = 1 << CIRCUITS) -> Path:
+    """The program that drives them. ``circuits`` are the ports whose messages go as such, a bit each."""
     design = sources.blocks("stream/board.f", config=configs.load(CONFIG)) + [
         sources.RTL / "sim" / "link" / "gs_mac_model.sv",
         HARNESS / "boards_top.sv",
@@ -27,7 +31,7 @@ def boards(number: int, depth: int = DEPTH) -> Path:
         "boards_top",
         design,
         [HARNESS / "boards.cc"],
-        parameters={"Boards": number, "Depth": depth},
+        parameters={"Boards": number, "Depth": depth, "Circuits": circuits},
         cxx=[f"-DBOARDS={number}", f"-DDEPTH={depth}"],
         optimise="-Og",
     )
@@ -41,4 +45,4 @@ def numbers(what: str, program: Path, *arguments: object) -> list[int]:
     return [int(word) for word in done.stdout.split() if word.isdigit()]
 
 
-__all__ = ["BYTES", "CONFIG", "DEPTH", "HARNESS", "PACKET", "boards", "numbers"]
+__all__ = ["BYTES", "CIRCUITS", "CONFIG", "DEPTH", "HARNESS", "PACKET", "PACKETS", "boards", "numbers"]

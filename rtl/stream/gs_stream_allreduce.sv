@@ -11,7 +11,9 @@
 ///     at the root: kernel --> reduction --+--> broadcast --> children
 ///                                         +--> kernel
 ///
-/// Elements stream through both at once: a kernel must take results while it gives elements.
+/// Elements stream through both at once: a kernel must take results while it gives elements. With `Reduces` it may ask
+/// for a reduction to any rank as well: the result passes all ranks, and the root's kernel alone takes it. Where the
+/// tree is a path of all ranks in their order, which ends at its root, sums are those of adding in the order of ranks.
 module gs_stream_allreduce
   import gossamer_pkg::*;
   import gs_stream_pkg::*;
@@ -22,18 +24,20 @@ module gs_stream_allreduce
   parameter  int unsigned Ranks = 16,
   /// types of elements, as gs_stream_reduce has them
   parameter  types_t      Types = types_of_size(2),
+  /// reductions too, with a root that the kernel chooses
+  parameter  bit          Reduces = 0,
   localparam int unsigned RankW = $clog2(Ranks)
 ) (
   input  logic                          clk_i,
   input  logic                          rst_ni,
   input  logic                          clear_i,
-  // One tree, the last that was written; its root is not the kernel's concern
+  // One tree, the last that was written; its root is not the kernel's concern, nor is it that of a reduction
   input  logic                          tree_we_i,
   input  logic [RankW-1:0]              tree_root_i,
   input  tree_entry_t                   tree_entry_i,
   input  neighbour_t [Edges-1:0]        edges_i,
   output logic                          fault_o,
-  // Kernel: all give elements, and take results
+  // Kernel: all give elements, and take results; of a reduction the root does
   input  logic                          open_valid_i,
   output logic                          open_ready_o,
   input  collective_open_t              open_i,
@@ -69,15 +73,28 @@ module gs_stream_allreduce
 
   // Both blocks have one tree, under the number 0.
   collective_open_t open;
-  logic opens, down_opens, up_ready, down_ready, up_fault, down_fault;
+  logic opens, down_opens, up_ready, down_ready, up_fault, down_fault, reduces, kernel_ready;
+  /// what the kernel asked for: it takes results; and what ports say of it
+  logic takes_q;
+  smi_collective_e kind_q;
+  logic [7:0] root_q;
+  assign reduces = Reduces && open_i.kind == SmiCollectiveReduce && 32'(open_i.root) < Ranks;
   always_comb begin
     open      = open_i;
     open.root = '0;
+    if (reduces) open.kind = SmiCollectiveAllreduce;
+  end
+  always_ff @(posedge clk_i) begin
+    if (opens) begin
+      takes_q <= !reduces || open_i.own == open_i.root;
+      kind_q  <= open_i.kind;
+      root_q  <= reduces ? open_i.root : '0;
+    end
   end
   assign open_ready_o = up_ready && down_ready;
   assign opens = open_valid_i && open_ready_o;
   // What the reduction refuses, the broadcast does not begin.
-  assign down_opens = opens && open_i.kind == SmiCollectiveAllreduce && reducible(Types, open_i.element, open_i.op);
+  assign down_opens = opens && open.kind == SmiCollectiveAllreduce && reducible(Types, open_i.element, open_i.op);
   assign fault_o = up_fault || down_fault;
 
   logic [Edges-1:0] up_send, down_send, up_recv, down_recv, up_push, down_push, up_pop, down_pop;
@@ -151,7 +168,7 @@ module gs_stream_allreduce
     .s_axis_tready_o  (down_s_ready),
     .s_axis_tdata_i   (up.data),
     .m_axis_tvalid_o  (down_valid),
-    .m_axis_tready_i,
+    .m_axis_tready_i  (kernel_ready),
     .m_axis_tdata_o   (down.data),
     .m_axis_tkeep_o   (down.keep),
     .m_axis_tlast_o   (down.last),
@@ -171,14 +188,15 @@ module gs_stream_allreduce
   );
 
   // -------------------------------------------------------------- kernel
-  // A result at the root goes on when both have it. Elsewhere there is none.
-  assign has = had_q | {down_s_ready, m_axis_tready_i};
+  // A result at the root goes on when both have it. Elsewhere there is none. What the kernel does not take is dropped.
+  assign kernel_ready = m_axis_tready_i || !takes_q;
+  assign has = had_q | {down_s_ready, kernel_ready};
   assign up_goes = &has;
   always_ff @(posedge clk_i) begin
     if (!rst_ni || clear_i) had_q <= '0;
     else if (up_valid) had_q <= up_goes ? '0 : has;
   end
-  assign m_axis_tvalid_o = (up_valid && !had_q[0]) || down_valid;
+  assign m_axis_tvalid_o = takes_q && ((up_valid && !had_q[0]) || down_valid);
   assign {m_axis_tdata_o, m_axis_tkeep_o, m_axis_tlast_o} = down_valid ? down : up;
 
   // --------------------------------------------------------------- ports
@@ -194,12 +212,16 @@ module gs_stream_allreduce
       watch_o[e]       = up_watch[e];
       watch_o[e].sends = up_watch[e].sends || down_watch[e].sends;
       watch_o[e].recvs = up_watch[e].recvs || down_watch[e].recvs;
+      if (Reduces) begin
+        watch_o[e].tag.kind = kind_q;
+        watch_o[e].tag.root = root_q;
+      end
     end
     assign push_data_o[e] = up_push[e] ? up_push_data[e] : down_push_data[e];
   end
 
   logic unused;
-  assign unused = ^{tree_root_i, open_i.root, down_watch};
+  assign unused = ^{tree_root_i, open_i.root, down_watch, kind_q, root_q};
 
   `GS_ASSERT_NOW(a_half_of_a_port_has_one_user, ((up_send & down_send) | (up_recv & down_recv)
                  | (up_push & down_push) | (up_pop & down_pop)) == '0)

@@ -37,6 +37,7 @@ module gs_stream_board
   parameter  logic [Ports-1:0][15:0] Depths = {Ports{16'(Depth)}},
   parameter  logic [Ports-1:0][15:0] SendDepths = {Ports{16'(Send)}},
   parameter  logic [Ports-1:0][15:0] Asides = {Ports{16'(Aside)}},
+  parameter  logic [Ports-1:0]      Circuits = '0,
   localparam int unsigned         Ends     = 32'(Own) + 1 + Links
 ) (
   input  logic                          clk_i,
@@ -124,7 +125,8 @@ module gs_stream_board
     .Aside   (Aside),
     .Depths  (Depths),
     .SendDepths(SendDepths),
-    .Asides  (Asides)
+    .Asides  (Asides),
+    .Circuits(Circuits)
   ) u_transport (
     .clk_i,
     .rst_ni,

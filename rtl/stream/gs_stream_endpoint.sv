@@ -43,7 +43,9 @@ module gs_stream_endpoint
   /// by port: flits of the buffer to receive, of the buffer to send, and of what it sets aside
   parameter logic [Ports-1:0][15:0] Depths = {Ports{16'(Depth)}},
   parameter logic [Ports-1:0][15:0] SendDepths = {Ports{16'(Send)}},
-  parameter logic [Ports-1:0][15:0] Asides = {Ports{16'(Aside)}}
+  parameter logic [Ports-1:0][15:0] Asides = {Ports{16'(Aside)}},
+  /// ports whose messages go as circuits (gs_circuit), but for those that were set aside
+  parameter logic [Ports-1:0] Circuits = '0
 ) (
   input  logic                            clk_i,
   input  logic                            rst_ni,
@@ -235,6 +237,7 @@ module gs_stream_endpoint
         .Depth (32'(SendDepths[p])),
         .Packet(Packet),
         .Linger(Linger),
+        .Circuit(Circuits[p]),
         .Ranks (Ranks),
         .Aside (32'(Asides[p]))
       ) u_send (
@@ -352,23 +355,49 @@ module gs_stream_endpoint
   );
 
   // ----------------------------------------------------------------- out
-  // Requests keep the way for a packet; a credit goes between flits of one.
+  // Requests keep the way for a packet, or for a circuit; a credit goes between flits of one.
   logic [Ports-1:0] waits, turn, owner_q;
-  port_t unused_turn;
+  port_t turn_at;
+  logic held;
+  port_t holder;
   logic sending_q, request_valid, give_some, goes, gives;
   flit_t request, reply;
   port_t unused_give;
   logic [CountW-1:0] request_credits_q, reply_credits_q;
 
-  assign waits = sending_q ? push_valid & owner_q : push_valid;
+  always_comb begin
+    waits = push_valid;
+    if (held) waits &= Ports'(1) << holder;
+    if (sending_q) waits = push_valid & owner_q;
+  end
   gs_arbiter #(.N(Ports)) u_turn (
     .clk_i,
     .rst_ni,
     .req_i    (waits),
     .gnt_o    (turn),
-    .idx_o    (unused_turn),
+    .idx_o    (turn_at),
     .advance_i(goes && request.last)
   );
+  if (Circuits != '0) begin : gen_circuits
+    logic unused_at;
+    gs_circuit #(.N(Ports)) u_circuit (
+      .clk_i,
+      .rst_ni,
+      .grant_i  (goes && !sending_q),
+      .from_i   (turn_at),
+      .at_i     (1'b0),
+      .circuit_i(is_circuit(request.vnet, request.dest[31:29], request.epoch[0])),
+      .more_i   (request.wave),
+      .held_o   (held),
+      .holder_o (holder),
+      .at_o     (unused_at)
+    );
+  end else begin : gen_packets
+    logic unused_turn;
+    assign held = 1'b0;
+    assign holder = '0;
+    assign unused_turn = ^turn_at;
+  end
   always_comb begin
     request = '0;
     for (int unsigned p = 0; p < Ports; p++) if (turn[p]) request |= push[p];

@@ -32,7 +32,9 @@ module gs_stream_push
   /// flits of payload in the longest packet, at most half the buffer
   parameter int unsigned Packet = 32,
   /// cycles without an element after which those that wait are sent
-  parameter int unsigned Linger = 16
+  parameter int unsigned Linger = 16,
+  /// messages go as circuits (gs_circuit)
+  parameter bit          Circuit = 0
 ) (
   input  logic                 clk_i,
   input  logic                 rst_ni,
@@ -254,12 +256,16 @@ module gs_stream_push
       last:    is_short,
       vnet:    VnetRequest,
       job:     job_i,
-      epoch:   '0,
-      wave:    1'b0,
+      epoch:   {1'b0, Circuit},
+      wave:    Circuit && !tail,
       dest:    open_q.dest,
       payload: is_short ? short_head : long_head
     };
     gives = starts;
+    if (state_q != Gap) begin
+      flit.epoch = '0;
+      flit.wave  = 1'b0;
+    end
     if (state_q == Ask) begin
       flit.last    = 1'b1;
       flit.payload = ask;

@@ -13,6 +13,7 @@ module gs_stream_send
   parameter int unsigned Depth  = 64,
   parameter int unsigned Packet = 32,
   parameter int unsigned Linger = 16,
+  parameter bit          Circuit = 0,
   /// ranks, and flits of messages to each that are set aside (gs_stream_aside); 0: none are
   parameter int unsigned Ranks  = 16,
   parameter int unsigned Aside  = 0
@@ -52,7 +53,8 @@ module gs_stream_send
     .Bytes (Bytes),
     .Depth (Depth),
     .Packet(Packet),
-    .Linger(Linger)
+    .Linger(Linger),
+    .Circuit(Circuit)
   ) u_push (
     .clk_i,
     .rst_ni,

@@ -34,6 +34,7 @@ module gs_stream_transport
   parameter  logic [Ports-1:0][15:0] Depths = {Ports{16'(Depth)}},
   parameter  logic [Ports-1:0][15:0] SendDepths = {Ports{16'(Send)}},
   parameter  logic [Ports-1:0][15:0] Asides = {Ports{16'(Aside)}},
+  parameter  logic [Ports-1:0]      Circuits = '0,
   localparam int unsigned Ends     = 32'(Own) + 1 + Links
 ) (
   input  logic                          clk_i,
@@ -134,7 +135,8 @@ module gs_stream_transport
     .Aside(Aside),
     .Depths(Depths),
     .SendDepths(SendDepths),
-    .Asides(Asides)
+    .Asides(Asides),
+    .Circuits(Circuits)
   ) u_streams (
     .clk_i,
     .rst_ni,
@@ -201,7 +203,8 @@ module gs_stream_transport
     .Virtual   (Virtual),
     .Home      (Home),
     .StreamBits(PortBits),
-    .TableW    (TableW)
+    .TableW    (TableW),
+    .Circuits  (Circuits != '0)
   ) u_switch (
     .clk_i,
     .rst_ni,

@@ -37,7 +37,9 @@ module gs_switch
   /// packets that a channel's queue at an ingress holds, more than Window
   parameter int unsigned       Packets   = 32,
   /// credits of a channel, at ingresses and egresses
-  parameter int unsigned       Window    = 8
+  parameter int unsigned       Window    = 8,
+  /// streams may go as circuits (gs_circuit)
+  parameter bit                Circuits  = 0
 ) (
   input  logic              clk_i,
   input  logic              rst_ni,
@@ -116,7 +118,8 @@ module gs_switch
       .MaxFlits(MaxFlits),
       .Region (InRegion),
       .Packets(Packets),
-      .Window (Window)
+      .Window (Window),
+      .Circuits(Circuits)
     ) u_ingress (
       .clk_i,
       .rst_ni,
@@ -148,7 +151,8 @@ module gs_switch
       .Vcs   (Virtual[p] ? SwitchVcs : 1),
       .MaxFlits(MaxFlits),
       .Region(OutRegion),
-      .Window(Window)
+      .Window(Window),
+      .Circuits(Circuits)
     ) u_egress (
       .clk_i,
       .rst_ni,

@@ -8,7 +8,8 @@
 ///
 /// A packet is granted only when its channel has room for the longest: inside the switch a packet never stops, and
 /// a channel that is not emptied stops no other. An ingress that goes on offering keeps the port for `burst_i` flits
-/// (SMI's R); then it is the next one's turn. What that leaves out is served by `gs_switch_turns`.
+/// (SMI's R); then it is the next one's turn. What that leaves out is served by `gs_switch_turns`. A circuit
+/// (`gs_circuit`) keeps its channel for one ingress, whatever R is.
 module gs_switch_egress
   import gossamer_pkg::*;
   import gs_switch_pkg::*;
@@ -24,7 +25,9 @@ module gs_switch_egress
   /// flits that a channel holds: a power of two, at least MaxFlits
   parameter int unsigned Region = 64,
   /// credits to begin with, a channel: places that the receiver has
-  parameter int unsigned Window = 8
+  parameter int unsigned Window = 8,
+  /// there are circuits
+  parameter bit          Circuits = 0
 ) (
   input  logic                   clk_i,
   input  logic                   rst_ni,
@@ -81,11 +84,15 @@ module gs_switch_egress
   logic [Places-1:0] kept;
   logic due;
 
+  logic circuit, more, held;
+  logic [PortW-1:0] holder;
+  place_t held_at;
   always_comb begin
     for (int unsigned i = 0; i < Ports; i++) begin
       asks[i]     = offer_valid_i[i] && 32'(offer_i[i].port) == Here && left_q == '0 &&
                     (due ? due_from == PortW'(i) && due_place == place_of(offer_i[i].channel)
-                         : room[place_of(offer_i[i].channel)] && !kept[place_of(offer_i[i].channel)]);
+                         : room[place_of(offer_i[i].channel)] && !kept[place_of(offer_i[i].channel)] &&
+                           !(held && place_of(offer_i[i].channel) == held_at && holder != PortW'(i)));
       shown[i]    = shown_valid_i[i] && 32'(shown_i[i].port) == Here;
       shown_at[i] = place_of(shown_i[i].channel);
     end
@@ -101,6 +108,7 @@ module gs_switch_egress
     .shown_i    (shown),
     .at_i       (shown_at),
     .room_i     (room),
+    .held_i     (held ? Places'(1) << held_at : '0),
     .granted_i  (grant != '0),
     .from_i     (chosen),
     .to_i       (chosen_place),
@@ -110,6 +118,29 @@ module gs_switch_egress
     .due_from_o (due_from),
     .due_place_o(due_place)
   );
+  if (Circuits) begin : gen_circuits
+    gs_circuit #(
+      .N       (Ports),
+      .Channels(Places)
+    ) u_circuit (
+      .clk_i,
+      .rst_ni,
+      .grant_i  (grant != '0),
+      .from_i   (chosen),
+      .at_i     (chosen_place),
+      .circuit_i(circuit),
+      .more_i   (more),
+      .held_o   (held),
+      .holder_o (holder),
+      .at_o     (held_at)
+    );
+  end else begin : gen_packets
+    logic unused;
+    assign held = 1'b0;
+    assign holder = '0;
+    assign held_at = '0;
+    assign unused = circuit ^ more;
+  end
   gs_arbiter #(.N(Ports)) u_arbiter (
     .clk_i,
     .rst_ni,
@@ -121,10 +152,14 @@ module gs_switch_egress
   always_comb begin
     taken        = '0;
     chosen_place = '0;
+    circuit      = 1'b0;
+    more         = 1'b0;
     for (int unsigned i = 0; i < Ports; i++) begin
       if (grant[i]) begin
         taken        |= offer_i[i].flits;
         chosen_place |= place_of(offer_i[i].channel);
+        circuit      |= offer_i[i].circuit;
+        more         |= offer_i[i].more;
       end
     end
     burst   = (chosen == owner_q ? burst_q : '0) + 9'(taken);

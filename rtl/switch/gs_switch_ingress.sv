@@ -34,7 +34,9 @@ module gs_switch_ingress
   /// packets that a channel's queue holds, more than Window
   parameter int unsigned Packets = 32,
   /// credits that the sender begins with, a channel
-  parameter int unsigned Window  = 8
+  parameter int unsigned Window  = 8,
+  /// there are circuits
+  parameter bit          Circuits = 0
 ) (
   input  logic               clk_i,
   input  logic               rst_ni,
@@ -150,7 +152,7 @@ module gs_switch_ingress
   );
 
   // The flit of the last cycle: what is known of its packet now.
-  logic came_q, came_head_q, came_last_q;
+  logic came_q, came_head_q, came_last_q, came_circuit_q, came_more_q;
   place_t came_at_q;
   vnet_e came_vnet_q;
   logic [SwitchLengthW-1:0] came_length_q;
@@ -163,6 +165,8 @@ module gs_switch_ingress
       way.nobody  = nobody;
       way.port    = port;
       way.channel = {came_vnet_q, vc};
+      way.circuit = Circuits && came_circuit_q;
+      way.more    = Circuits && came_more_q;
     end
     pushed       = way;
     pushed.flits = came_length_q;
@@ -183,11 +187,13 @@ module gs_switch_ingress
         length_q[arrives_at] <= flit_i.last ? '0 : length_q[arrives_at] + SwitchLengthW'(1);
       end
     end
-    came_head_q   <= head;
-    came_last_q   <= flit_i.last;
-    came_at_q     <= arrives_at;
-    came_vnet_q   <= flit_i.vnet;
-    came_length_q <= length_q[arrives_at] + SwitchLengthW'(1);
+    came_head_q    <= head;
+    came_last_q    <= flit_i.last;
+    came_at_q      <= arrives_at;
+    came_vnet_q    <= flit_i.vnet;
+    came_circuit_q <= is_circuit(flit_i.vnet, flit_i.dest[31:29], flit_i.epoch[0]);
+    came_more_q    <= flit_i.wave;
+    came_length_q  <= length_q[arrives_at] + SwitchLengthW'(1);
     if (came_q) begun_q[came_at_q] <= way;
   end
 

@@ -42,6 +42,9 @@ package gs_switch_pkg;
     channel_t                 channel;
     /// flits, 1 or more
     logic [SwitchLengthW-1:0] flits;
+    /// it is of a stream that goes as a circuit (gs_circuit), of which more follows
+    logic                     circuit;
+    logic                     more;
   } waiting_t;
 
   /// Where a packet would leave that is shown to the egresses
@@ -49,6 +52,12 @@ package gs_switch_pkg;
     logic [SwitchPortW-1:0] port;
     channel_t               channel;
   } shown_t;
+
+  /// Whether a head flit's packet is of a circuit. Streams take no part in the detection of idleness: of them the low
+  /// bit of `epoch` says this, and `wave` that more follows.
+  function automatic logic is_circuit(vnet_e vnet, logic [2:0] endpoint, logic mark);
+    return vnet == VnetRequest && endpoint == EndpointStream && mark;
+  endfunction
 
   /// Which ports serve the board's own endpoints; ports of a kind follow each other from `first`
   typedef struct packed {

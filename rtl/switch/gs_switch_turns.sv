@@ -33,6 +33,8 @@ module gs_switch_turns
   input  logic [Ports-1:0][PlaceW-1:0] at_i,
   // Channels with room for the longest packet
   input  logic [Places-1:0]            room_i,
+  // Channels that a circuit has: nobody's turn comes there
+  input  logic [Places-1:0]            held_i,
   // A packet is granted
   input  logic                         granted_i,
   input  logic [PortW-1:0]             from_i,
@@ -77,7 +79,7 @@ module gs_switch_turns
 
   for (genvar p = 0; p < Places; p++) begin : gen_place
     logic served, taken;
-    assign kept_o[p] = waits_q[p] && passed_q[p] == PassedW'(Ports);
+    assign kept_o[p] = waits_q[p] && passed_q[p] == PassedW'(Ports) && !held_i[p];
     assign served = granted_i && from_i == turn_q[p] && to_i == PlaceW'(p);
     assign taken = closes_i && 32'(network_i) == p / Vcs && some[p%Vcs];
     always_ff @(posedge clk_i) begin
@@ -92,7 +94,7 @@ module gs_switch_turns
         turn_q[p]  <= first[p%Vcs];
       end
       if (!rst_ni || !waits_q[p]) passed_q[p] <= '0;
-      else if (passes_i && !kept_o[p]) passed_q[p] <= passed_q[p] + PassedW'(1);
+      else if (passes_i && passed_q[p] != PassedW'(Ports)) passed_q[p] <= passed_q[p] + PassedW'(1);
     end
     `GS_ASSERT_NOW(a_kept_channel_is_its_turns,
                    !granted_i || to_i != PlaceW'(p) || !kept_o[p] || (due_o && from_i == turn_q[p]))

@@ -5,6 +5,7 @@
 noc/gs_noc_pkg.sv
 switch/gs_switch_pkg.sv
 switch/gs_credit_giver.sv
+switch/gs_circuit.sv
 switch/gs_channel_buffer.sv
 switch/gs_switch_route.sv
 switch/gs_switch_ingress.sv

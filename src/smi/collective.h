@@ -23,11 +23,6 @@ enum class Kind { bcast, reduce, scatter, gather, allreduce, allgather, barrier 
 struct Asked {
   Kind kind;
   int count, type, op, root;
-  /// A sum of floats, which depends on the order of its elements.
-  bool adds() const {
-    const bool reduces = kind == Kind::reduce || kind == Kind::allreduce;
-    return reduces && op == SMI_ADD && (type == SMI_FLOAT || type == SMI_DOUBLE || type == SMI_HALF);
-  }
   bool operator==(const Asked&) const = default;
 };
 

@@ -68,11 +68,11 @@ void openOnBlock(const Collective& c, int me, int degree, Place place) {
     case Kind::allgather: taken = all; break;
     default: break;
   }
-  // smi_collective counts from 1 in the order of Kind.
-  openBlock(
-      c.port,
-      {static_cast<int>(c.asked.kind) + 1, c.asked.type, c.asked.op, c.asked.root, c.asked.count, degree, given, taken},
-      place);
+  // smi_collective counts from 1 in the order of Kind. In which order a port adds is a matter of its block.
+  const int op = c.asked.op == SMI_ADD_ORDERED ? SMI_ADD : c.asked.op;
+  openBlock(c.port,
+            {static_cast<int>(c.asked.kind) + 1, c.asked.type, op, c.asked.root, c.asked.count, degree, given, taken},
+            place);
 }
 
 void callOnBlock(Collective& c, int me, const void* sent, void* received, Place place) {

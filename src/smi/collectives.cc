@@ -156,12 +156,6 @@ SMI_Collective_channel openCollective(Asked asked, int port, SMI_Comm comm, std:
                 current->rank->index, port, names[static_cast<int>(asked.kind)], context.words().c_str()),
          {place});
   }
-  if (hardware && (asked.op == SMI_ADD_ORDERED || (options.ordered && asked.adds()))) {
-    fail(exitInput,
-         format("rank %d, port %d: %s in the order of ranks: the RTL adds along its tree ({}); leave out --engine rtl",
-                current->rank->index, port, names[static_cast<int>(asked.kind)]),
-         {place});
-  }
   Port& used = freePort(*current->rank, port, names[static_cast<int>(asked.kind)], place, true, true, true);
   Context::Opened& here = context.ports[port];
   here.count.resize(context.members.size());

@@ -373,7 +373,6 @@ def test_what_nobody_takes_stops_its_giver(tmp_path: Path) -> None:
     assert any("in Bcast, port 0, element" in line for line in said)
 
 
-ORDERED = "SMI_Open_allreduce_channel(1, SMI_FLOAT, SMI_ADD_ORDERED, 2, SMI_COMM_WORLD);"
 MANY = "".join(f"SMI_Open_allgather_channel(1, SMI_INT, {port}, SMI_COMM_WORLD);" for port in range(30, 46))
 SPLIT = "SMI_Barrier(4, SMI_Comm_split(SMI_COMM_WORLD, SMI_Comm_rank(SMI_COMM_WORLD) / 2, 0));"
 RANDOM = "SMI_Open_send_channel(1, SMI_INT, 0, SMI_Comm_rank(SMI_COMM_WORLD), SMI_COMM_WORLD);"
@@ -383,7 +382,6 @@ BARRIERS = "SMI_Barrier(2, SMI_COMM_WORLD);"
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        (ORDERED, r"bad\.c:3: allreduce on port 2: the RTL adds along its tree, not in the order of ranks"),
         (MANY, r"bad\.c:3: 16 ports of collectives; --engine rtl has 15 at most"),
         (SPLIT, r"Barrier of a communicator of 2 ranks: there is no RTL for it yet.*bad\.c:3"),
         (RANDOM, r"bad\.c:3: the port is no constant"),

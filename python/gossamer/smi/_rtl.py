@@ -31,7 +31,7 @@ _WIDTHS = {8: "Eights", 4: "Fours", 2: "Twos", 1: "Ones"}
 _CHANNELS = ("send", "receive")
 _BLOCKS = {"bcast": 0, "reduce": 1, "allreduce": 2, "scatter": 3, "gather": 3, "allgather": 3}
 """Which block carries a collective, as gs_sim_stream numbers them."""
-_REDUCTIONS = ("add", "max", "min")
+_FLOATS = ("float", "double", "half")
 _MOST_BLOCKS = 15
 _MOST_PORTS = 256
 _LEAST_DEPTH = 1024
@@ -48,6 +48,8 @@ class Needs:
     """How many of them have elements of so many bytes."""
     blocks: tuple[port_lists.Port, ...]
     """Ports of collectives, each with a block."""
+    ordered: frozenset[int]
+    """Those of them that add in the order of ranks."""
     barrier: str | None
     """Where the first barrier is; None if there is none."""
     degree: int
@@ -59,8 +61,9 @@ class Needs:
         return self.blocks[0].where if self.blocks else self.barrier
 
 
-def needs(files: Sequence[str], defines: Sequence[str] = ()) -> Needs:
-    """Reads sources. InputError, at the line, where a port is no constant, or has no RTL."""
+def needs(files: Sequence[str], defines: Sequence[str] = (), ordered: bool = False) -> Needs:
+    """Reads sources; with ``ordered`` every sum of floats is in the order of ranks. InputError, at the line, where a
+    port is no constant, or has no RTL."""
     bytes_of: dict[int, int] = {}
     blocks: dict[int, port_lists.Port] = {}
     barrier: port_lists.Port | None = None
@@ -68,7 +71,7 @@ def needs(files: Sequence[str], defines: Sequence[str] = ()) -> Needs:
     for program in port_lists.read(files, defines):
         for port in program.ports:
             if port.operation in _BLOCKS:
-                blocks.setdefault(port.port, _checked(port))
+                blocks.setdefault(port.port, port)
                 continue
             if port.type is not None:
                 bytes_of[port.port] = _BYTES[port.type]
@@ -89,25 +92,32 @@ def needs(files: Sequence[str], defines: Sequence[str] = ()) -> Needs:
         last = list(blocks.values())[_MOST_BLOCKS]
         raise InputError(f"{last.where}: {len(blocks)} ports of collectives; --engine rtl has {_MOST_BLOCKS} at most")
     return Needs(
-        tuple(found), widths, tuple(blocks[port] for port in sorted(blocks)), barrier.where if barrier else None, degree
+        tuple(found),
+        widths,
+        tuple(blocks[port] for port in sorted(blocks)),
+        frozenset(number for number, port in blocks.items() if _in_order(port, ordered)),
+        barrier.where if barrier else None,
+        degree,
     )
 
 
-def _checked(port: port_lists.Port) -> port_lists.Port:
-    """A collective for which there is a block."""
-    what = f"{port.where}: {port.operation} on port {port.port}"
-    if port.reduction is not None and port.reduction not in _REDUCTIONS:
-        raise InputError(f"{what}: the RTL adds along its tree, not in the order of ranks; leave out --engine rtl")
-    return port
+def _in_order(port: port_lists.Port, ordered: bool) -> bool:
+    """Whether a reduction adds in the order of ranks; of integers, too, where the program says so."""
+    return port.reduction == "add_ordered" or (ordered and port.reduction == "add" and port.type in _FLOATS)
 
 
 def plan(
-    files: Sequence[str], defines: Sequence[str], ranks: int, topology: str | os.PathLike[str] | None, slack: int
+    files: Sequence[str],
+    defines: Sequence[str],
+    ranks: int,
+    topology: str | os.PathLike[str] | None,
+    slack: int,
+    ordered: bool,
 ) -> list[str]:
     """Lines of the emulator's plan; the model is built where it is not there yet.
 
-    ``slack`` is the degree of channels that state none.
-    """
+    ``slack`` is the degree of channels that state none; with ``ordered`` floats are added in the order of ranks.
+    """  # fmt: skip
     if topology is None:
         raise InputError("--engine rtl needs the boards' wiring; give --topology, for example --topology torus8")
     if ranks > MOST_RANKS:
@@ -123,7 +133,7 @@ def plan(
                 f"{os.fspath(topology)}: {board.name} is {board.config.name}, {cluster.boards[0].name} is "
                 f"{cluster.boards[0].config.name}; --engine rtl simulates boards that are alike"
             )
-    wanted = needs(files, defines)
+    wanted = needs(files, defines, ordered)
     used = sorted({link for board in cluster.boards for link, _, _ in cluster.neighbours(board.index)})
     number = {link: at for at, link in enumerate(used)}
     lines = [f"boards {len(cluster.boards)}"]
@@ -182,9 +192,11 @@ def _check_room(wanted: Needs, links: int) -> None:
 
 def _tables(cluster: Cluster, ranks: int, number: Mapping[int, int], wanted: Needs, where: str) -> list[str]:
     """What blocks look up: places of ranks in the trees of roots, rank 0's last, which barrier and allreduce take; and
-    which link leads to which rank."""
-    blocks = {_BLOCKS[block.operation] for block in wanted.blocks}
-    lines = []
+    which link leads to which rank. And places in the path of ranks, over edges of its own."""
+    blocks = {_BLOCKS[block.operation] for block in wanted.blocks if block.port not in wanted.ordered}
+    lines = _path(ranks, len(set(number.values()))) if wanted.ordered else []
+    if not blocks and wanted.barrier is None:
+        return lines
     for root in reversed(range(ranks if blocks & {_BLOCKS["bcast"], _BLOCKS["reduce"]} else 1)):
         lines += [f"tree {rank} {root} {entry}" for rank, entry in _tree(cluster, ranks, number, root, where).items()]
     if _BLOCKS["scatter"] not in blocks:
@@ -204,6 +216,17 @@ def _tables(cluster: Cluster, ranks: int, number: Mapping[int, int], wanted: Nee
                     queue.append(far)
         member = 1 << _EDGE_BITS
         lines += [f"way {rank} {to} {member | link}" for rank, link in ways.items()]
+    return lines
+
+
+def _path(ranks: int, links: int) -> list[str]:
+    """Each rank's parent is the next, and the last one is the root: so a rank's element is added to the sum of those
+    before. Edges are those of gs_sim_stream; over one link there are two ranks, and one edge."""
+    lines = []
+    for rank in range(ranks):
+        root = 1 << _MOST_EDGES + _EDGE_BITS if rank == ranks - 1 else 0
+        parent = (1 << _MOST_EDGES) * (links > 1 and not root)
+        lines.append(f"order {rank} 0 {root | parent | (rank > 0)}")
     return lines
 
 
@@ -250,7 +273,11 @@ def _library(config: Config, wanted: Needs, links: int, boards: int, degree: int
         "Depth": _buffers.receive(degree, widest, _LEAST_DEPTH),
         "Barrier": int(wanted.barrier is not None),
         "Blocks": len(wanted.blocks),
-        "Kinds": sum(_BLOCKS[block.operation] << 2 * at for at, block in enumerate(wanted.blocks)),
+        "Kinds": sum(
+            _BLOCKS["allreduce" if block.port in wanted.ordered else block.operation] << 2 * at
+            for at, block in enumerate(wanted.blocks)
+        ),
+        "Ordered": sum((block.port in wanted.ordered) << at for at, block in enumerate(wanted.blocks)),
         "Logs": sum(_BYTES[block.type or "char"].bit_length() - 1 << 2 * at for at, block in enumerate(wanted.blocks)),
         "Links": links,
         "Ranks": ranks,

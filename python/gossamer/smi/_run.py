@@ -106,7 +106,9 @@ def run(
     known(ranks, topology)  # before anything is built
     programs = build(files, defines)
     where = places(programs, ranks, topology)
-    boards = _rtl.plan(files, defines, len(where), topology, options.slack) if options.engine == "rtl" else []
+    boards = []
+    if options.engine == "rtl":
+        boards = _rtl.plan(files, defines, len(where), topology, options.slack, options.ordered)
     result = _emulate(programs, where, arguments, options, boards, note)
     return result if boards else replace(result, cycles=None)
 

@@ -22,9 +22,11 @@ module gs_sim_stream
   parameter  bit          Barrier  = 1,
   /// blocks of collectives, 0 to 15; of each, two bits from the low end: 0 broadcast, 1 reduction, 2 allreduce, 3
   /// scatter, gather and allgather; and the logarithm of its elements' bytes
-  parameter  int unsigned Blocks   = 4,
-  parameter  int unsigned Kinds    = 'b11_10_01_00,
-  parameter  int unsigned Logs     = 'b11_10_10_00,
+  parameter  int unsigned Blocks   = 5,
+  parameter  int unsigned Kinds    = 'b10_11_10_01_00,
+  parameter  int unsigned Logs     = 'b10_11_10_10_00,
+  /// a bit for each block: an allreduce that also reduces, along the path of ranks in their order
+  parameter  int unsigned Ordered  = 'b1_0000,
   parameter  int unsigned Links    = 4,
   /// ranks, a power of two of at least 16
   parameter  int unsigned Ranks    = 16,
@@ -50,11 +52,12 @@ module gs_sim_stream
   input  logic              table_we_i,
   input  logic [TableW-1:0] table_index_i,
   input  logic [7:0]        table_entry_i,
-  // Bindings to neighbours; this rank's place in the tree of a root (barrier and allreduce take the last), or which
-  // link leads to a rank (`way`); the other ends of links: board and its link
+  // Bindings to neighbours; this rank's place in the tree of a root (barrier and allreduce take the last) or in the
+  // path of ranks (`order`), or which link leads to a rank (`way`); the other ends of links: board and its link
   input  logic              bind_i,
   input  logic              tree_we_i,
   input  logic              way_we_i,
+  input  logic              order_we_i,
   input  logic [TableW-1:0] tree_root_i,
   input  logic [11:0]       tree_entry_i,
   input  logic [7:0]        far_i[Links],
@@ -263,6 +266,7 @@ module gs_sim_stream
       .pop_ready_o      (m_ready[At+:Links]), \
       .pop_data_i       (popped)
 `define SIM_TYPES .Types(types_of_size(log_bytes_of(b))),
+`define SIM_ORDER .Types(types_of_size(log_bytes_of(b))), .Reduces(InOrder),
 `define SIM_TREE(MODULE, TYPES = ) \
     MODULE #( \
       TYPES \
@@ -273,7 +277,7 @@ module gs_sim_stream
       .clk_i, \
       .rst_ni, \
       .clear_i          (1'b0), \
-      .tree_we_i, \
+      .tree_we_i        (InOrder ? order_we_i : tree_we_i), \
       .tree_root_i, \
       .tree_entry_i     (tree_entry_t'(tree_entry_i)), \
       .edges_i          (edges), \
@@ -283,6 +287,7 @@ module gs_sim_stream
     );
   for (genvar b = 0; b < Blocks; b++) begin : gen_block
     localparam logic [1:0] Kind = kind_of(b);
+    localparam bit InOrder = Ordered[b];
     localparam int unsigned Size = 1 << log_bytes_of(b);
     localparam int unsigned At = First + b * Links;
     neighbour_t [Links-1:0] edges;
@@ -301,7 +306,15 @@ module gs_sim_stream
     };
     assign take_data_o[b] = 64'(taken);
     for (genvar l = 0; l < Links; l++) begin : gen_edge
-      assign edges[l] = neighbour(far_i[l], far_link_i[l], 8'(At));
+      // Of the path, edge 0 leads to the rank before, where it is 1, and edge 1 to the next. With one link there are
+      // two ranks, and an edge between them.
+      if (InOrder && Links == 1) begin : gen_two
+        assign edges[l] = neighbour(8'(board_i) ^ 8'd1, 8'd0, 8'(At));
+      end else if (InOrder) begin : gen_order
+        assign edges[l] = neighbour(8'(board_i) + (l == 0 ? 8'hFF : 8'h01), l == 0 ? 8'd1 : 8'd0, 8'(At));
+      end else begin : gen_link
+        assign edges[l] = neighbour(far_i[l], far_link_i[l], 8'(At));
+      end
       assign binds[At+l] = bind_i;
       assign send_bind[At+l] = '{eager: 1'b1, account: '0, dest: edges[l].dest, flits: credits_t'(Depth)};
       assign recv_bind[At+l] = '{eager: 1'b1, account: '0, source: edges[l].rank, reply: edges[l].dest};
@@ -313,7 +326,7 @@ module gs_sim_stream
     end else if (Kind == 2'd1) begin : gen_reduce
       `SIM_TREE(gs_stream_reduce, `SIM_TYPES)
     end else if (Kind == 2'd2) begin : gen_allreduce
-      `SIM_TREE(gs_stream_allreduce, `SIM_TYPES)
+      `SIM_TREE(gs_stream_allreduce, `SIM_ORDER)
     end else begin : gen_parts
       gs_stream_parts #(
         .Edges(Links),
@@ -336,6 +349,7 @@ module gs_sim_stream
 `undef SIM_KERNEL
 `undef SIM_EDGES
 `undef SIM_TYPES
+`undef SIM_ORDER
 `undef SIM_TREE
   if (Blocks == 0) begin : gen_no_block
     logic unused;
@@ -364,7 +378,7 @@ module gs_sim_stream
   logic unused_ports, unused_tables;
   assign unused_ports = ^{send_ready, s_ready, recv_ready, m_valid, m_data};
   // Without scatter and those like it nobody looks for ways, and without others nobody for trees.
-  assign unused_tables = ^{tree_we_i, way_we_i, tree_root_i, tree_entry_i};
+  assign unused_tables = ^{tree_we_i, way_we_i, order_we_i, tree_root_i, tree_entry_i};
 
   gs_stream_board #(
     .Links   (Links),

@@ -239,6 +239,11 @@ const GsFabric* gs_fabric_make(const char* script) {
     top.tree_root_i = static_cast<std::uint8_t>(entry.at);
     top.tree_entry_i = static_cast<std::uint16_t>(entry.word);
   });
+  write(script, "order", [](Vgs_sim_stream& top, bool valid, const Entry& entry) {
+    top.order_we_i = valid;
+    top.tree_root_i = static_cast<std::uint8_t>(entry.at);
+    top.tree_entry_i = static_cast<std::uint16_t>(entry.word);
+  });
   for (auto& board : boards) board->top.bind_i = 1;
   tick();
   for (auto& board : boards) board->top.bind_i = 0;

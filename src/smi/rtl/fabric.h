@@ -48,7 +48,7 @@ struct GsFabric {
 };
 
 /// Makes the boards: lines `boards N`, `wire BOARD LINK FAR FARLINK` (one direction), `route BOARD TO ENTRY`,
-/// `tree BOARD ROOT ENTRY`, `way BOARD RANK ENTRY`, in the order of writing. The links are up when it returns; null, if
-/// they do not come up.
+/// `tree BOARD ROOT ENTRY`, `order BOARD 0 ENTRY`, `way BOARD RANK ENTRY`, in the order of writing. The links are up
+/// when it returns; null, if they do not come up.
 const GsFabric* gs_fabric_make(const char* script);
 }

@@ -2,7 +2,13 @@
 // Runs boards_top: streams over links of true RTL.
 //
 //   boards traffic SEED MESSAGES LOSS EAGER   random messages between all boards, and mailbox traffic; LOSS of 2^20
-//   boards rate HOPS                          cycles of the middle of a long message: prints bytes and cycles
+//   boards rate HOPS PORT                     cycles of the middle of a long message: prints bytes and cycles
+//   boards beside HOPS PORT                   the same, where by then the last board before the receiver's sends to
+//                                             it too, from the other port: bytes of both messages, and cycles
+//   boards deaf HOPS PORT                     a message to a kernel that takes nothing, and then one from the other
+//                                             port over the same link: cycles until that has come
+//   boards both HOPS PORT                     two messages of some packets over the same link, that of the other port
+//                                             a little later: cycles until both have come
 //   boards latency HOPS                       one element over idle links: prints the fewest cycles of some
 //   boards message HOPS COUNT TIMES           a message over idle links, TIMES times: prints messages, bytes of each
 //   and
@@ -46,7 +52,7 @@ struct Bench {
   std::deque<Message> sends[kAll], recvs[kAll];
   std::optional<Message> sending[kAll], receiving[kAll];
   uint32_t sent[kAll] = {}, came[kAll] = {};
-  bool offered[kAll] = {}, stalls = false;
+  bool offered[kAll] = {}, stalls = false, deaf[kAll] = {};
   unsigned odds[2][kAll] = {};
   uint64_t now = 0, done = 0, elements = 0, entered = 0, first_out = 0, left = 0;
   // Mailbox messages that are under way, and how many each board may send.
@@ -138,7 +144,7 @@ struct Bench {
         const bool two = sent[a] + 1 < sending[a]->count;
         top.s_data_i[a] = low | uint64_t(two ? element(sending[a]->number, sent[a] + 1) : 0xDEADBEEF) << 32;
       }
-      top.m_ready_i[a] = !stalls || random() % 1000 < odds[1][a];
+      top.m_ready_i[a] = !deaf[a] && (!stalls || random() % 1000 < odds[1][a]);
     }
     for (unsigned b = 0; b < kBoards; ++b) {
       top.own_valid_i[b] = posted < to_post && credits[b] && random() % 4 == 0;
@@ -238,16 +244,77 @@ int traffic(uint64_t seed, unsigned messages, uint32_t loss, bool eager) {
   return 0;
 }
 
-int rate(unsigned hops) {
+int rate(unsigned hops, unsigned port) {
   Bench bench(1);
   bench.begin(0, true);
-  bench.bind(0, hops);
-  bench.add(0, {1, 0, hops, 1u << 20});
+  bench.bind(port, hops);
+  bench.add(port, {1, 0, hops, 1u << 20});
   while (bench.elements < 40'000) bench.step();
   const uint64_t begun = bench.now, before = bench.elements;
   while (bench.elements < 240'000) bench.step();
   std::printf("bytes %llu cycles %llu\n", (unsigned long long)(4 * (bench.elements - before)),
               (unsigned long long)(bench.now - begun));
+  return 0;
+}
+
+int beside(unsigned hops, unsigned port) {
+  Bench bench(1);
+  bench.begin(0, true);
+  bench.bind(port, hops);
+  bench.bind(1 - port, 1);
+  bench.add(port, {1, 0, hops, 1u << 20});
+  const unsigned one = hops * kPorts + port, other = hops * kPorts + 1 - port;
+  while (bench.elements < 20'000) bench.step();
+  bench.add(1 - port, {2, hops - 1, hops, 1u << 20});
+  for (unsigned wait = 4'000; wait; --wait) bench.step();
+  const uint64_t begun = bench.now;
+  const uint32_t before[] = {bench.came[one], bench.came[other]};
+  for (unsigned wait = 100'000; wait; --wait) bench.step();
+  std::printf("bytes %llu and %llu cycles %llu\n", 4ull * (bench.came[one] - before[0]),
+              4ull * (bench.came[other] - before[1]), (unsigned long long)(bench.now - begun));
+  return 0;
+}
+
+int deaf(unsigned hops, unsigned port) {
+  Bench bench(1);
+  bench.begin(0, true);
+  bench.bind(port, hops);
+  bench.bind(1 - port, 1);
+  const unsigned one = hops * kPorts + port, other = hops * kPorts + 1 - port;
+  bench.deaf[one] = true;
+  // More than the receiver's buffer and the links hold.
+  bench.add(port, {1, 0, hops, 8 * kDepth});
+  for (unsigned wait = 4'000; wait; --wait) bench.step();
+  bench.add(1 - port, {2, hops - 1, hops, 1'000});
+  const uint64_t begun = bench.now;
+  while (bench.came[other] < 1'000) {
+    if (bench.now > begun + 20'000) bench.fail("what nobody takes stops another message", other);
+    bench.step();
+  }
+  const uint64_t took = bench.now - begun;
+  bench.deaf[one] = false;
+  while (bench.done < bench.left) {
+    if (bench.now > begun + 100'000) bench.fail("a message does not come through", one);
+    bench.step();
+  }
+  std::printf("cycles %llu\n", (unsigned long long)took);
+  return 0;
+}
+
+int both(unsigned hops, unsigned port) {
+  Bench bench(1);
+  bench.begin(0, true);
+  bench.bind(port, hops);
+  bench.bind(1 - port, 1);
+  const uint64_t begun = bench.now;
+  bench.add(port, {1, 0, hops, 300});
+  for (unsigned wait = 100; wait; --wait) bench.step();
+  bench.add(1 - port, {2, hops - 1, hops, 300});
+  while (bench.done < bench.left) {
+    if (bench.now > begun + 20'000) bench.fail("a message does not come through", port);
+    bench.step();
+  }
+  std::printf("cycles %llu\n", (unsigned long long)(bench.now - begun));
   return 0;
 }
 
@@ -292,11 +359,15 @@ int main(int argc, char** argv) {
   const auto number = [&](int at) { return at < argc ? std::strtoull(argv[at], nullptr, 10) : 0; };
   if (argc > 5 && !std::strcmp(argv[1], "traffic"))
     return traffic(number(2), unsigned(number(3)), uint32_t(number(4)), number(5) != 0);
-  if (argc > 2 && !std::strcmp(argv[1], "rate")) return rate(unsigned(number(2)));
+  if (argc > 3 && !std::strcmp(argv[1], "rate")) return rate(unsigned(number(2)), unsigned(number(3)) % kPorts);
+  if (argc > 3 && !std::strcmp(argv[1], "beside")) return beside(unsigned(number(2)), unsigned(number(3)) % kPorts);
+  if (argc > 3 && !std::strcmp(argv[1], "deaf")) return deaf(unsigned(number(2)), unsigned(number(3)) % kPorts);
+  if (argc > 3 && !std::strcmp(argv[1], "both")) return both(unsigned(number(2)), unsigned(number(3)) % kPorts);
   if (argc > 2 && !std::strcmp(argv[1], "latency")) return latency(unsigned(number(2)));
   if (argc > 4 && !std::strcmp(argv[1], "message"))
     return message(unsigned(number(2)), uint32_t(number(3)), unsigned(number(4)));
   std::fprintf(stderr,
-               "boards traffic SEED MESSAGES LOSS EAGER | rate HOPS | latency HOPS | message HOPS COUNT TIMES\n");
+               "boards traffic SEED MESSAGES LOSS EAGER | rate HOPS PORT | beside HOPS PORT | deaf HOPS PORT |\n"
+               "  both HOPS PORT | latency HOPS | message HOPS COUNT TIMES\n");
   return 2;
 }

@@ -11,6 +11,8 @@ module boards_top
   parameter  int unsigned Bytes    = 8,
   parameter  int unsigned Depth    = 1024,
   parameter  int unsigned Packet   = 30,
+  /// ports of each board whose messages go as circuits, a bit each
+  parameter  int unsigned Circuits = 0,
   localparam int unsigned Ports    = 1 << PortBits,
   localparam int unsigned All      = Boards * Ports
 ) (
@@ -120,7 +122,8 @@ module boards_top
       .PortBits(PortBits),
       .Bytes   (Bytes),
       .Depth   (Depth),
-      .Packet  (Packet)
+      .Packet  (Packet),
+      .Circuits(Ports'(Circuits))
     ) u_board (
       .clk_i,
       .rst_ni,

@@ -8,7 +8,7 @@ module rank_top
   import gs_stream_pkg::*;
   import gs_switch_pkg::*;
 #(
-  /// 0: broadcast and reduction; 1: allreduce and barrier; 2: two of scatter, gather and allgather
+  /// 0: broadcast and reduction; 1: allreduce, which reduces too, and barrier; 2: two of scatter, gather and allgather
   parameter  int unsigned Set      = 0,
   parameter  int unsigned Links    = 4,
   parameter  int unsigned Bytes    = 8,
@@ -167,7 +167,7 @@ module rank_top
     `RANK_BLOCK(gs_stream_bcast, 0)
     `RANK_BLOCK(gs_stream_reduce, 1, .Types(Integers | Floats)`RANK_COMMA)
   end else if (Set == 1) begin : gen_allreduce_barrier
-    `RANK_BLOCK(gs_stream_allreduce, 0)
+    `RANK_BLOCK(gs_stream_allreduce, 0, .Reduces(1)`RANK_COMMA)
     // To the harness a barrier is an element of 0.
     gs_stream_barrier #(
       .Edges(Links),

@@ -15,7 +15,8 @@
 //   wrong RUN BOARD KIND TYPE OP ROOT COUNT what one rank opens in place of it
 //   recover RUN                             a report must come before RUN ends: then that run and those before it are
 //                                           given up, blocks cleared, ports bound anew, and the other runs follow
-// KIND is the number of the collective (smi_collective); 8 more, of scatter and those like it, is the second block.
+// KIND is the number of the collective (smi_collective); 8 more, of scatter and those like it, is the second block, and
+// of a reduction that of allreduce.
 // INPUT has the elements that kernels give, in the order of the runs, then of boards; OUTPUT what they take. For each
 // run that was not given up a line: its number, cycles from its first open to its last open, its first beat taken, and
 // its last.
@@ -42,8 +43,11 @@ constexpr unsigned kMost = 32, kKinds = 2, kLinks = LINKS;
 enum Kind { kBcast = 1, kReduce, kScatter, kGather, kAllreduce, kAllgather, kBarrier };
 
 /// Set of a kind, and its block there.
-unsigned set_of(unsigned kind) { return kind > 8 || kind == 3 || kind == 4 || kind == 6 ? 2 : kind > kReduce; }
-unsigned block_of(unsigned kind) { return kind > 8 || kind == kReduce || kind == kBarrier; }
+unsigned set_of(unsigned kind) {
+  if (kind == 8 + kReduce) return 1;
+  return kind > 8 || kind == 3 || kind == 4 || kind == 6 ? 2 : kind > kReduce;
+}
+unsigned block_of(unsigned kind) { return kind != 8 + kReduce && (kind > 8 || kind == kReduce || kind == kBarrier); }
 
 /// Bytes of an element: int, float, double, char, short, long, half.
 constexpr unsigned kSizes[] = {0, 4, 4, 8, 1, 2, 8, 2};

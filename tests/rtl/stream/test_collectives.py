@@ -92,7 +92,8 @@ def test_collectives_of_all_roots(cluster: str, loss: str, size: Size, seed: int
 @pytest.mark.parametrize("cluster", ["torus8", "bus8"])
 def test_results_for_all_and_barriers(cluster: str, loss: str, size: Size, seed: int) -> None:
     """Allreduce, and barriers beside it: results reach all ranks, and nobody leaves a barrier before the last has come.
-    Each block has a tree of its own; its root is no matter of the kernels."""
+    Each block has a tree of its own; its root is no matter of the kernels. Reductions through all ranks, at the block
+    of allreduce, reach any root."""
     here = boards(cluster, ranks.ALLREDUCE)
     random = np.random.default_rng(seed)
     everybody = range(here.wiring.boards)
@@ -100,12 +101,12 @@ def test_results_for_all_and_barriers(cluster: str, loss: str, size: Size, seed:
     trees = {kind: {root: ranks.tree(here.wiring, root, everybody)} for kind, root in roots.items()}
     runs = []
     for _ in range(size.pick(6, 24, 600)):
-        kind = int(random.choice([ranks.ALLREDUCE, ranks.BARRIER]))
+        kind = int(random.choice([ranks.ALLREDUCE, ranks.THROUGH_ALL, ranks.BARRIER]))
         runs.append(
             ranks.made(
                 random,
                 kind,
-                roots[kind],
+                roots.get(kind, int(random.integers(here.wiring.boards))),
                 int(random.choice([0, 1, 2, 3, 40, 500])),
                 everybody,
                 element=int(random.choice([ranks.INT, ranks.FLOAT])),
@@ -147,6 +148,33 @@ def test_parts_of_all_ranks(cluster: str, loss: str, size: Size, seed: int) -> N
         runs.append(ranks.made(random, kinds[number], root, count, members[block], shape="any"))
     outcome = here.run(trees, runs, limit=100_000 * len(runs) + 50_000, seed=seed, loss=LOSSES[loss], stalls=True)
     assert (outcome.lost > 0) == (LOSSES[loss] > 0)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_a_ring_serves_all_roots(loss: str, size: Size, seed: int) -> None:
+    """Broadcasts and reductions around a ring in the wiring, from and to any root: the tables are other ones, and the
+    boards are those of trees. No board uses more than two links."""
+    here = boards("torus8")
+    random = np.random.default_rng(seed)
+    everybody = range(here.wiring.boards)
+    way = ranks.ring(here.wiring)
+    assert sorted(board for board, _ in way) == list(everybody)
+    around = {root: ranks.around(here.wiring, way, root) for root in everybody}
+    for board in everybody:
+        assert len({link for one in around.values() for link in one.links(board)}) == 2
+    runs = []
+    for _ in range(size.pick(3, 8, 300)):
+        kind = int(random.choice([ranks.BCAST, ranks.REDUCE]))
+        count = int(random.choice([0, 1, 3, 40, 500]))
+        runs.append(ranks.made(random, kind, int(random.integers(here.wiring.boards)), count, everybody))
+    trees = dict.fromkeys((ranks.BCAST, ranks.REDUCE), around)
+    outcome = here.run(trees, runs, limit=40_000 * len(runs) + 50_000, seed=seed, loss=LOSSES[loss], stalls=True)
+    assert (outcome.lost > 0) == (LOSSES[loss] > 0)
+
+
+def test_a_wiring_without_a_ring_has_none() -> None:
+    with pytest.raises(ValueError, match="no ring over links passes all 8 boards once"):
+        ranks.ring(ranks.Wiring.of("bus8"))
 
 
 def grown(random: np.random.Generator, wiring: ranks.Wiring, count: int) -> list[int]:
@@ -265,6 +293,9 @@ DISAGREEMENTS = {
     "reduce-both-wait": (ranks.REDUCE, {1: {"root": 1}}),
     "reduce-op": (ranks.REDUCE, {1: {"op": ranks.MAX}}),
     "allreduce-op": (ranks.ALLREDUCE, {1: {"op": ranks.MIN}}),
+    "allreduce-reduce": (ranks.ALLREDUCE, {1: {"kind": ranks.REDUCE}}),
+    "through-all-root": (ranks.THROUGH_ALL, {1: {"root": 1}}),
+    "through-all-allreduce": (ranks.THROUGH_ALL, {0: {"kind": ranks.ALLREDUCE}}),
     "scatter-both-wait": (ranks.SCATTER, {0: {"root": 1}}),
     "gather-both-wait": (ranks.GATHER, {1: {"root": 1}}),
     "scatter-gather": (ranks.SCATTER, {1: {"kind": ranks.GATHER}}),
@@ -280,9 +311,10 @@ def test_two_ranks_that_disagree_are_told(case: str, size: Size, seed: int) -> N
     kind, wrong = DISAGREEMENTS[case]
     here = boards("bus8", kind)
     random = np.random.default_rng(seed)
-    trees = {kind: {root: ranks.tree(here.wiring, root, range(2)) for root in range(2)}}
-    if kind == ranks.ALLREDUCE or kind % ranks.SECOND in ranks.PARTS:
-        trees[kind].pop(1)
+    single = ranks.ALLREDUCE if kind == ranks.THROUGH_ALL else kind
+    trees = {single: {root: ranks.tree(here.wiring, root, range(2)) for root in range(2)}}
+    if single == ranks.ALLREDUCE or kind % ranks.SECOND in ranks.PARTS:
+        trees[single].pop(1)
     for count in size.pick((0,), (0, 40), (0, 1, 3, 4, 40, 3000)):
         runs = [ranks.made(random, kind, 0, count, range(2), element=ranks.INT) for _ in range(2)]
         runs[-1].wrong = wrong

@@ -59,23 +59,22 @@ def test_cocotb(check: str, shape: str, size: Size, seed: int) -> None:
     )
 
 
-BOARDS, DEPTH = 4, 1024
+BOARDS = 4
+"""Of a ring. Messages of one port of each go as packets, of the other as circuits."""
 
 
-def boards() -> Path:
-    """Boards in a ring, their links and wires, and the program that drives them."""
-    design = sources.blocks("stream/board.f", config=configs.load("de5")) + [
-        sources.RTL / "sim" / "link" / "gs_mac_model.sv",
-        HERE / "boards_top.sv",
-    ]
-    return verilate.model(
-        "boards_top",
-        design,
-        [HERE / "boards.cc"],
-        parameters={"Boards": BOARDS, "Depth": DEPTH},
-        cxx=[f"-DBOARDS={BOARDS}", f"-DDEPTH={DEPTH}"],
-        optimise="-Og",
-    )
+def test_a_circuit_keeps_the_link_for_itself() -> None:
+    """Another message over its last link waits, and packets share; what nobody takes gives the link up."""
+    program = ring.boards(BOARDS)
+    for hops in (1, 2):
+        mine, other, cycles = ring.numbers("beside", program, "beside", hops, ring.CIRCUITS)
+        assert mine > 0.94 * 5 * cycles and other == 0
+        # An interval of 256 cycles, in front of what the message takes alone.
+        (took,) = ring.numbers("deaf", program, "deaf", hops, ring.CIRCUITS)
+        assert took < 256 + 4_000 / 5 + 500
+        # Two messages of 1,200 bytes: the second one goes as soon as the first has gone.
+        (took,) = ring.numbers("both", program, "both", hops, ring.CIRCUITS)
+        assert took < 1_150
 
 
 def test_what_was_waited_for_does_not_count_again() -> None:
@@ -108,10 +107,10 @@ LOSSES = {"none": 0, "one in ten": 52_429}
 @pytest.mark.parametrize("mode", ["asked", "eager"])
 @pytest.mark.parametrize("loss", LOSSES)
 def test_streams_cross_boards_whatever_is_lost(loss: str, mode: str, size: Size, seed: int) -> None:
-    """Four boards in a ring, kernels that stall, mailbox messages on the same links."""
+    """Four boards in a ring, kernels that stall, mailbox messages on the same links; packets and circuits."""
     count = size.pick(20, 400, 20_000)
     arguments = ["traffic", seed, count, LOSSES[loss], int(mode == "eager")]
-    done = subprocess.run([boards(), *map(str, arguments)], capture_output=True, text=True, check=False)
+    done = subprocess.run([ring.boards(BOARDS), *map(str, arguments)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"{arguments}: {done.stdout[-2000:]}{done.stderr[-2000:]}"
     words = done.stdout.split()
     assert int(words[1]) == count and int(words[5]) == 20 * count

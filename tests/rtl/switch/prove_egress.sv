@@ -3,7 +3,8 @@
 
 /// Proof, for ever, that an egress of the switch passes nobody over: of a channel, every other ingress has at most one
 /// turn before an ingress that shows a packet for it in each of the channel's windows; a turn that is passed over as
-/// often as there are ingresses keeps its channel; and what is due is granted when it is offered, and nothing else.
+/// often as there are ingresses keeps its channel, unless a circuit has it; and what is due is granted when it is
+/// offered, and nothing else.
 ///
 /// Ingresses offer and show whatever they like, but that one of them, `who_q`, which may be any, waits in channel
 /// `where_q`: it shows its packet in the channel's windows until that is granted.
@@ -11,7 +12,8 @@ module prove_egress
   import gossamer_pkg::*;
   import gs_switch_pkg::*;
 #(
-  parameter int unsigned Ports = 3
+  parameter int unsigned Ports = 3,
+  parameter bit          Circuits = 0
 ) (
   input logic                            clk_i,
   input logic                            rst_ni,
@@ -23,6 +25,8 @@ module prove_egress
   input logic [Ports-1:0]                offer_here_i,
   input logic [Ports-1:0][SwitchChannelW-1:0] offer_channel_i,
   input logic [Ports-1:0]                offer_long_i,
+  input logic [Ports-1:0]                offer_circuit_i,
+  input logic [Ports-1:0]                offer_more_i,
   input logic [Ports-1:0]                shown_valid_i,
   input logic [Ports-1:0]                shown_here_i,
   input logic [Ports-1:0]                shown_vc_i,
@@ -52,7 +56,8 @@ module prove_egress
   for (genvar i = 0; i < Ports; i++) begin : gen_ingress
     assign data[i] = '0;
     assign offer[i] = '{nobody: 1'b0, port: offer_here_i[i] ? SwitchPortW'(Here) : '0, channel: offer_channel_i[i],
-                        flits: offer_long_i[i] ? SwitchLengthW'(MaxFlits) : SwitchLengthW'(1)};
+                        flits: offer_long_i[i] ? SwitchLengthW'(MaxFlits) : SwitchLengthW'(1),
+                        circuit: offer_circuit_i[i], more: offer_more_i[i]};
     assign shown[i] = '{port: shown_here_i[i] ? SwitchPortW'(Here) : '0,
                         channel: {window_i[SwitchChannelW-1:SwitchVcBits], shown_vc_i[i]}};
     `GS_ASSUME_NOW(who_waits_is_shown, !waits_q || who_q != 2'(i) || !closes_i ||
@@ -65,7 +70,8 @@ module prove_egress
     .Here    (Here),
     .MaxFlits(MaxFlits),
     .Region  (4),
-    .Window  (Window)
+    .Window  (Window),
+    .Circuits(Circuits)
   ) u_egress (
     .clk_i,
     .rst_ni,
@@ -114,7 +120,8 @@ module prove_egress
   `GS_ASSERT_NOW(everybody_else_has_one_turn_at_most, turns_q >= 0 && turns_q < Ports)
   `GS_ASSERT_NOW(a_window_that_closes_begins_a_turn, !closed_q || u_egress.u_turns.waits_q[where_q])
   `GS_ASSERT_NOW(a_turn_that_is_passed_over_keeps_its_channel,
-                 u_egress.kept[where_q] == (u_egress.u_turns.waits_q[where_q] && passed_q >= int'(Ports)))
+                 u_egress.kept[where_q] == (u_egress.u_turns.waits_q[where_q] && passed_q >= int'(Ports) &&
+                                            !(u_egress.held && u_egress.held_at == where_q)))
   `GS_ASSERT_NOW(while_something_is_due_nothing_else_is_granted,
                  !u_egress.due || !granted ||
                  (u_egress.chosen == u_egress.due_from && u_egress.chosen_place == u_egress.due_place))

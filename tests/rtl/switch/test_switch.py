@@ -81,9 +81,10 @@ def test_no_packet_is_lost_doubled_mixed_or_misled(size: Size) -> None:
     assert proof.passed, f"{proof.reason}; see {proof.log}"
 
 
-def test_an_egress_passes_nobody_over() -> None:
+@pytest.mark.parametrize("circuits", [0, 1])
+def test_an_egress_passes_nobody_over(circuits: int) -> None:
     files = sources.blocks("switch", config=configs.load("quad")) + [HERE / "prove_egress.sv"]
-    proof = prove.prove("prove_egress", files, depth=2, cover_depth=24)
+    proof = prove.prove("prove_egress", files, depth=2, cover_depth=24, parameters={"Circuits": circuits})
     assert proof.passed, f"{proof.reason}; see {proof.log}"
 
 
