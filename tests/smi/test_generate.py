@@ -76,6 +76,20 @@ def test_the_header_writes_what_the_tables_say(tmp_path: Path) -> None:
         assert trees[-1] >> 3 & 0xFF == 0, "rank 0's tree is the last"
 
 
+def test_sums_in_order_go_along_the_ranks() -> None:
+    """Whatever the wiring, the last tree has each rank's element joined with the sum of those before it."""
+    design = hardware.design([str(ROOT / "examples" / "streams" / "kmeans.cpp")])
+    for cluster in ("torus8", "bus8"):
+        places, words, ends = hardware.tables(design, cluster)
+        for place, written in zip(places, words.values(), strict=True):
+            tree = [word for address, word in written if address == 0x24][-1]
+            entry, root = tree >> 11, tree >> 3 & 0xFF
+            below = {ends[place.rank][edge] for edge in range(8) if entry >> edge & 1}
+            assert root == 7 and entry >> 11 == (place.rank == 7)
+            assert below == ({place.rank - 1} if place.rank else set())
+            assert place.rank == 7 or ends[place.rank][entry >> 8 & 7] == place.rank + 1
+
+
 def reach(ends: dict[int, dict[int, int]], rank: int, before: int) -> set[int]:
     """Ranks that an edge leads to."""
     found = {rank}
@@ -195,7 +209,10 @@ REFUSED = {
         ["SMI_Open_send_channel(1, SMI_INT, 1, 5, SMI_COMM_WORLD)",
          "SMI_Open_recv_channel(1, SMI_FLOAT, 1, 5, SMI_COMM_WORLD)"], [], "port 5 is used for receive float",
     ),
-    "ordered": (["SMI_Open_reduce_channel(1, SMI_INT, SMI_ADD_ORDERED, 2, 0, SMI_COMM_WORLD)"], [], "take SMI_ADD"),
+    "ordered": (
+        ["SMI_Open_reduce_channel(1, SMI_INT, SMI_ADD_ORDERED, 2, 0, SMI_COMM_WORLD)"],
+        ["--edges", "1", "--topology", "ring4"], "make the design with --edges 2",
+    ),
     "links": ([SEND], ["--links", "17"], "--links 17: must be from"),
     "depth": ([SEND], ["--depth", "100"], "power of two from 4"),
     "aside": ([SEND], ["--aside", "2"], "--aside 2: must be a power of two from 4 to 4096"),

@@ -24,7 +24,8 @@ int main(void) {
   SMI_ScatterChannel scatter = SMI_Open_scatter_channel(10, 10, SMI_SHORT, 7, 0, comm);
   SMI_GatherChannel gather = SMI_Open_gather_channel(10, 10, SMI_LONG, 8, 0, comm);
   SMI_AllgatherChannel allgather = SMI_Open_allgather_channel(10, SMI_INT, 9, comm);
-  (void)bcast, (void)sum, (void)most, (void)all, (void)scatter, (void)gather, (void)allgather;
+  SMI_RChannel ordered = SMI_Open_reduce_channel(10, SMI_FLOAT, SMI_ADD_ORDERED, 11, 0, comm);
+  (void)ordered, (void)bcast, (void)sum, (void)most, (void)all, (void)scatter, (void)gather, (void)allgather;
   SMI_Barrier(10, comm);
   return 0;
 }

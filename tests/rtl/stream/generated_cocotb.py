@@ -237,7 +237,9 @@ async def channels_and_collectives(dut: HierarchyObject) -> None:
             for rank in here:
                 opens[rank].beats.append(opening(root, count))
             given = {rank: elements(kind, count) for rank in everybody}
-            join = {"add": np.add, "max": np.maximum, "min": np.minimum, None: np.add}[one["reduction"]]
+            join = {"add": np.add, "add_ordered": np.add, "max": np.maximum, "min": np.minimum, None: np.add}[
+                one["reduction"]
+            ]
             joined = join.reduce([given[rank] for rank in everybody]).astype(TYPES[kind])
             parts = [given[rank] for rank in everybody]
             for rank in everybody:

@@ -126,8 +126,11 @@ def _check_blocks(design: Design, ranks: Sequence[Place], name: str) -> None:
 def _collectives(
     design: Design, cluster: Cluster, ranks: Sequence[Place], written: dict[str, list[tuple[int, int]]]
 ) -> dict[int, dict[int, int]]:
-    """Words for trees. One tree without a root serves all roots: the edge towards a rank is the parent's for it."""
-    ends = _tree(design, cluster, ranks)
+    """Words for trees. One tree without a root serves all roots: the edge towards a rank is the parent's for it. Sums
+    in the order of ranks need the path of all ranks, with the last one as the root of allreduce's tree."""
+    ordered = any(one.ordered for board in design.boards for slot in board.slots for one in slot.endpoints)
+    ends = _path(design, len(ranks)) if ordered else _tree(design, cluster, ranks)
+    last = len(ranks) - 1 if ordered else 0
     towards = {rank: {rank: 0} for rank in ends}
     for rank, edges in ends.items():
         for edge, first in edges.items():
@@ -142,8 +145,8 @@ def _collectives(
             there = ranks[far]
             word = back << 29 | far << 21 | there.board << 9 | there.slot << 6 | edge << 3 | place.slot
             words.append((EDGE, word))
-        # Allreduce and barrier take the last tree that is written: rank 0's.
-        for root in reversed(range(len(ranks))):
+        # Allreduce and barrier take the last tree that is written: rank 0's, or, of a path, the last rank's.
+        for root in sorted(range(len(ranks)), key=lambda root: (root == last, -root)):
             up = towards[place.rank][root]
             children = sum(1 << edge for edge in ends[place.rank] if root == place.rank or edge != up)
             tree = (int(root == place.rank) << 3 | up) << 8 | children
@@ -152,6 +155,17 @@ def _collectives(
     for board in cluster.boards:
         mask = sum(1 << place.slot for place in ranks if place.board == board.index)
         written[board.name].append((BIND_EDGES, mask))
+    return ends
+
+
+def _path(design: Design, ranks: int) -> dict[int, dict[int, int]]:
+    """As _tree, of ranks in their order; routes lead from each to the next."""
+    if ranks > 2 and design.options.edges < 2:
+        raise InputError(f"sums in the order of {ranks} ranks: 1 edge each; make the design with --edges 2")
+    ends: dict[int, dict[int, int]] = {rank: {} for rank in range(ranks)}
+    for rank in range(ranks - 1):
+        ends[rank][len(ends[rank])] = rank + 1
+        ends[rank + 1][len(ends[rank + 1])] = rank
     return ends
 
 

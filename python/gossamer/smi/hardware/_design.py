@@ -82,6 +82,11 @@ class Endpoint:
         """Whether it has a support block."""
         return self.operation in BLOCKS
 
+    @property
+    def ordered(self) -> bool:
+        """Whether it adds in the order of ranks."""
+        return self.reduction == "add_ordered"
+
 
 @dataclass(frozen=True)
 class Slot:
@@ -214,8 +219,6 @@ def _union(uses: Sequence[port_lists.Port], options: Options) -> dict[int, Endpo
         kind = first.type or "char"
         operation = first.operation if first.operation in BLOCKS else "channel"
         what = f"{first.where}: {first.operation} on port {number}"
-        if first.reduction == "add_ordered":
-            raise InputError(f"{what}: the RTL adds along its tree, not in the order of ranks; take SMI_ADD")
         lanes = (options.lanes or {}).get(number, 1)
         if lanes < 1 or lanes & lanes - 1 or lanes * BYTES[kind] > _buffers.FLIT_BYTES:
             raise InputError(

@@ -6,7 +6,7 @@ from __future__ import annotations
 from gossamer.smi.hardware._design import Board, Design, Endpoint
 
 _TYPE = {kind: f"SmiType{kind.capitalize()}" for kind in ("int", "float", "double", "char", "short", "long", "half")}
-_OP = {"add": "SmiOpAdd", "max": "SmiOpMax", "min": "SmiOpMin"}
+_OP = {"add": "SmiOpAdd", "add_ordered": "SmiOpAdd", "max": "SmiOpMax", "min": "SmiOpMin"}
 _MODULE = {"bcast": "bcast", "reduce": "reduce", "allreduce": "allreduce", "barrier": "barrier"}
 _AXIL = (
     ("awvalid", "in", 1), ("awready", "out", 1), ("awaddr", "in", 8), ("wvalid", "in", 1), ("wready", "out", 1),
@@ -237,6 +237,8 @@ class _Top:
             parameters = ["    .Edges(Edges),", f"    .Bytes({one.bytes}),", "    .Ranks(Ranks)"]
             if one.reduction is not None:
                 parameters = [*parameters[:-1], "    .Ranks(Ranks),", f"    .Types(types_t'(1) << {_TYPE[one.type]})"]
+            if one.ordered:
+                parameters = [*parameters[:-1], f"{parameters[-1]},", "    .Reduces(1)"]
             self.body += [
                 f"  collective_open_t {name}_opens;",
                 f"  assign {name}_opens = '{{",
@@ -275,7 +277,7 @@ class _Top:
                 "    .tree_entry_i     (tree_entry),",
             ]
         self.body += [
-            f"  gs_stream_{_MODULE.get(one.operation, 'parts')} #(",
+            f"  gs_stream_{'allreduce' if one.ordered else _MODULE.get(one.operation, 'parts')} #(",
             *parameters,
             f"  ) u_{name} (",
             "    .clk_i            (aclk),",
