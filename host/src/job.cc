@@ -171,6 +171,12 @@ bool Job::canRecv() {
   return !up_.empty() || over_;
 }
 
+Vertices::Results Job::results(void* states) const {
+  Vertices::Results found = graph_.read(states);
+  link_->board->sim().note("retired " + std::to_string(found.retired));
+  return found;
+}
+
 void Job::finish() {
   close();
   for (take(); !over_; take()) {

@@ -96,6 +96,7 @@ enum HeaderWord : size_t {
   kSends = 11,
   kDelivered = 12,
   kHostMessages = 13,
+  kRetired = 16,
   kAggregates = 17
 };
 constexpr uint32_t kGivenUp = 2;  ///< PoliteStatus
@@ -240,6 +241,7 @@ Vertices::Results Vertices::read(void* states) const {
     results.steps = std::max<uint64_t>(results.steps, word(header, kSteps));
     results.sends += word(header, kSends);
     results.hostMessages += word(header, kHostMessages);
+    results.retired += word(header, kRetired);
     results.deliveries += word(header, kDelivered) / tables.edge_bytes;
     if (i) continue;
     results.aggregates.resize((tables.header_bytes - 4 * kAggregates) / sizeof(int64_t));

@@ -17,7 +17,8 @@
 //             an Entry for each message to others, up to the next vertex's or pin's list. Where the graph changes, or
 //             vertices read their own edges, that list's end stands beside its address; in the latter case the own
 //             edges (thread_edges.h) of each vertex stand behind its lists
-//   key -> EdgeList: how many bytes of edges; vertex and edge value of each
+//   key -> EdgeList: how many bytes of edges; vertex and edge value of each. Of a message to one thread the key may be
+//          the vertex itself, its offset plus one: then there is no list
 //
 // Macros: GOSSAMER_POLITE_PINS is the number of pins that the graph has; GOSSAMER_POLITE_LISTENS is 1 if the host wants
 // the messages to it (else they are counted); GOSSAMER_POLITE_MULTICAST is 0 for messages to one thread, whose key is
@@ -90,10 +91,10 @@ struct PoliteHeader {
 enum PoliteStatus : uint32_t {
   PoliteRuns = 0,
   PoliteDone = 1,
-  PoliteGivenUp = 2,   // more steps than `most`
-  PoliteWrongPin = 3,  // a vertex wants to send on a pin that the graph does not have
+  PoliteGivenUp = 2,    // more steps than `most`
+  PoliteWrongPin = 3,   // a vertex wants to send on a pin that the graph does not have
   PoliteWrongEdge = 4,  // a vertex wants to send along an edge that it does not have
-  PoliteStopped = 5,   // the host has broken the run off
+  PoliteStopped = 5,    // the host has broken the run off
 };
 
 template <typename V>
@@ -157,6 +158,9 @@ class Softswitch {
     uint32_t key;
     uint8_t payload[sizeof(M)];
   };
+  /// A message to one thread finds a single edge in its key, unless there is a value to it, or the list may grow.
+  static constexpr bool namesVertex =
+      !GOSSAMER_POLITE_MULTICAST && sizeof(Edge) == sizeof(Offset) && !Own::some && !isChanging;
   static_assert(sizeof(Message) <= 1u << GS_LOG_SLOT_BYTES, "the message does not fit into a slot");
 
  public:
@@ -256,28 +260,28 @@ class Softswitch {
       M message;
       const EdgeList* edges;
       [[maybe_unused]] const Edge* one = nullptr;  // of a message along one edge
-      bool own = false;
       if (next != behind) {
         if (tinselCanSend()) {
+        entry:
           slot[0] = next->key;
 #if GOSSAMER_POLITE_MULTICAST
           if (GOSSAMER_POLITE_MULTICAST == 2 && !next->tile) {
             GS_CSR_WRITE(GS_CSR_SEND_KEY, next->maskLow);
-            ++next;
-            continue;
+          } else {
+            GS_CSR_WRITE(GS_CSR_SEND_MASK_LOW, next->maskLow);
+            GS_CSR_WRITE(GS_CSR_SEND_MASK_HIGH, next->maskHigh);
+            GS_CSR_WRITE(GS_CSR_SEND_TILE, next->tile);
           }
-          GS_CSR_WRITE(GS_CSR_SEND_MASK_LOW, next->maskLow);
-          GS_CSR_WRITE(GS_CSR_SEND_MASK_HIGH, next->maskHigh);
-          GS_CSR_WRITE(GS_CSR_SEND_TILE, next->tile);
 #else
           GS_CSR_WRITE(GS_CSR_SEND_DEST, next->thread);
 #endif
           ++next;
-          continue;
+          if (!tinselCanRecv()) continue;
+        } else {
+          // Whoever waits to send keeps receiving, or full mailboxes would wait for each other for ever.
+          tinselWaitUntil(TINSEL_CAN_SEND | TINSEL_CAN_RECV);
+          if (!tinselCanRecv()) continue;
         }
-        // Whoever waits to send keeps receiving, or full mailboxes would wait for each other for ever.
-        tinselWaitUntil(TINSEL_CAN_SEND | TINSEL_CAN_RECV);
-        if (!tinselCanRecv()) continue;
       } else if (head != tail && tinselCanSend()) {
         uint32_t vertex = *head;
         ++head;
@@ -297,13 +301,13 @@ class Softswitch {
             const uint32_t* out = outsOf(outs, vertex) + (GOSSAMER_POLITE_PINS == 1 ? 0 : (pin - 2) * outWords);
             edges = reinterpret_cast<const EdgeList*>(out[0]);
             constexpr uint32_t unit = alignof(EdgeList) < 4 ? 4 : alignof(EdgeList);
-            uint32_t entries = out[0] + ((sizeof(EdgeList) + unit - 1) & -unit);
-            if (const uint32_t bytes = edges->bytes; __builtin_expect(bytes != 0, 0)) {
-              entries = (out[0] + sizeof(EdgeList) + bytes + unit - 1) & -unit;
-              own = true;
-            }
-            next = reinterpret_cast<const Entry*>(entries);
             behind = reinterpret_cast<const Entry*>(out[1]);
+            if (const uint32_t bytes = edges->bytes; __builtin_expect(bytes != 0, 0)) {
+              next = reinterpret_cast<const Entry*>((out[0] + sizeof(EdgeList) + bytes + unit - 1) & -unit);
+              goto found;
+            }
+            next = reinterpret_cast<const Entry*>(out[0] + ((sizeof(EdgeList) + unit - 1) & -unit));
+            if (next != behind) goto entry;  // still ready to send
           } else if (pin == HostPin) {
             ++header->hostMessages;
             if (GOSSAMER_POLITE_LISTENS) {
@@ -316,7 +320,7 @@ class Softswitch {
               if (const AlongEdge* const to = Own::along(sender); pin == OneEdge && to) {
                 if (to->thread == tinselId()) {
                   one = reinterpret_cast<const Edge*>(to->key - 1);
-                  own = true;
+                  goto found;
                 } else {
                   slot[0] = to->key;
                   GS_CSR_WRITE(GS_CSR_SEND_DEST, to->thread);
@@ -344,7 +348,7 @@ class Softswitch {
           }
         }
         if (pin == No) its->queued = AsPin;
-        if (!own && !tinselCanRecv()) continue;
+        if (!tinselCanRecv()) continue;
       } else if (head != tail) {
         tinselWaitUntil(TINSEL_CAN_SEND | TINSEL_CAN_RECV);
         if (!tinselCanRecv()) continue;
@@ -382,8 +386,10 @@ class Softswitch {
           continue;
         }
       }
-      do {
-        if (!own) {
+      // All that has come is taken before more is sent: a thread whose queue is full stops the input of its whole tile,
+      // and with that the links.
+      for (;;) {
+        {  // a jump to `found` passes no initialisation
           auto* const arrived = const_cast<uint32_t*>(static_cast<volatile uint32_t*>(tinselRecv()));
           if constexpr (isHosted) {
             if (arrived[0] == HostAnswer) {
@@ -409,6 +415,16 @@ class Softswitch {
               break;
             }
           }
+          if constexpr (namesVertex) {
+            if (const uint32_t key = arrived[0]; key & 1) {
+              tinselFree(arrived);
+              const E none{};
+              delivered += sizeof(Edge);
+              receive(message, key - 1, &none);
+              if (!tinselCanRecv()) break;
+              continue;
+            }
+          }
 #if GOSSAMER_POLITE_MULTICAST
           const uint32_t place = keys + arrived[0];
 #else
@@ -419,15 +435,15 @@ class Softswitch {
           if constexpr (Own::some) one = place & 1 ? reinterpret_cast<const Edge*>(place - 1) : nullptr;
           tinselFree(arrived);
         }
+      found:
         if (Own::some && one) {
           delivered += sizeof(Edge);
           receive(message, one->vertex, &one->value);
         } else {
           deliver(message, edges);
         }
-        if (!own) break;
-        own = false;
-      } while (tinselCanRecv());
+        if (!tinselCanRecv()) break;
+      }
     }
 
     if (header->status == PoliteRuns) {

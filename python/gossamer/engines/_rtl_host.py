@@ -70,6 +70,8 @@ class Report:
     """What boards told by themselves."""
     queues: list[Held] = field(default_factory=list)
     """Where the run came to stand still: the queues that hold something."""
+    retired: int | None = None
+    """Instructions that threads with vertices have finished in all runs of graphs; None where there was none."""
     images: list[tuple[int, int | None, str]] = field(default_factory=list)
     """First thread, how many threads (None: all), and the file with their code, in the order of loading."""
 
@@ -173,6 +175,7 @@ def run(
         links=links,
         boards=boards,
         seen=machine.watched(),
+        retired=report.retired,
     )
     return Ended(code, report, done)
 
@@ -238,6 +241,8 @@ def _report(path: Path) -> Report | None:
             setattr(report, key, rest)
         elif key in ("cycles", "queued"):
             setattr(report, key, int(rest))
+        elif key == "retired":
+            report.retired = (report.retired or 0) + int(rest)
         elif key == "trap":
             thread, cycle, cause, pc, value = map(int, words)
             report.traps.append(Trap(thread, cycle, cause, pc, value))

@@ -48,6 +48,11 @@ class Layout:
         return cls(*struct.unpack("<13I", data))
 
     @property
+    def names_vertices(self) -> bool:
+        """Whether a message to one thread has a single edge in its key, and no list, where graphs do not change."""
+        return self.edge == self.offset and not self.own
+
+    @property
     def unit(self) -> int:
         """What lists are aligned to, so that their edges are."""
         return max(4, self.align)

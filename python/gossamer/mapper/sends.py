@@ -60,6 +60,8 @@ class Sends:
     """Address of the thread, or of the tile."""
     list: Numbers
     """For each list that is reached from elsewhere, its message."""
+    named: NDArray[np.bool_]
+    """Of these lists: the key is their one vertex, and the list is not written."""
     place: Numbers
     """Where each finds its lists: in the tables by key, or among the receiver's lists."""
     keys_of: Numbers
@@ -73,10 +75,12 @@ class Sends:
     """and the tile, numbered through all boards."""
 
 
-def to_threads(lists: EdgeLists, machine: Machine, layout: Layout) -> Sends:
+def to_threads(lists: EdgeLists, machine: Machine, layout: Layout, *, changing: bool = False) -> Sends:
+    """A message for each list; graphs that are ``changing`` keep lists of one edge."""
     away = np.flatnonzero(~lists.own)
     slot, to = lists.slot[away], lists.to[away]
-    sizes = lists.bytes(layout, away)
+    named = (lists.sizes[away] == 1) & (layout.names_vertices and not changing)
+    sizes = np.where(named, 0, lists.bytes(layout, away))
     edges_of = np.bincount(to, weights=sizes, minlength=machine.threads).astype(np.int64)
     place = np.cumsum(sizes) - sizes - (np.cumsum(edges_of) - edges_of)[to]
     none = np.zeros(machine.threads, np.int64)
@@ -84,6 +88,7 @@ def to_threads(lists: EdgeLists, machine: Machine, layout: Layout) -> Sends:
         slot,
         machine.addresses(to),
         np.arange(len(away)),
+        named,
         place,
         none,
         edges_of,
@@ -94,6 +99,7 @@ def to_threads(lists: EdgeLists, machine: Machine, layout: Layout) -> Sends:
 
 
 def to_tiles(lists: EdgeLists, machine: Machine, layout: Layout) -> Sends:
+    """A message for each tile, with a place that is free in the tables of all its receivers."""
     away = np.flatnonzero(~lists.own)
     slot, to = lists.slot[away], lists.to[away]
     tile, thread = to // machine.tile_threads, to % machine.tile_threads
@@ -123,7 +129,8 @@ def to_tiles(lists: EdgeLists, machine: Machine, layout: Layout) -> Sends:
     np.maximum.at(keys_of, to, place[message] + sizes)
     sender = lists.sender[away[heads]]
     dest, none = machine.tile_addresses(tiles), np.zeros_like(keys_of)
-    return Sends(slot[heads], dest, message, place, keys_of, none, mask, sender, tiles)
+    named = np.zeros(len(away), bool)
+    return Sends(slot[heads], dest, message, named, place, keys_of, none, mask, sender, tiles)
 
 
 __all__ = ["EdgeLists", "Sends", "to_threads", "to_tiles"]

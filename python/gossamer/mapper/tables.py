@@ -19,8 +19,10 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gossamer.mapper.layout import Bytes, Layout, Problem, Relation, put, up, words
 from gossamer.mapper.machine import Machine, Numbers
@@ -80,7 +82,10 @@ class Tables:
         self.places = counts if spare is None else spare.places(counts)
         """For vertices, of each thread."""
         lists = EdgeLists(problem, mapping, machine)
-        sends = (to_tiles if multicast else to_threads)(lists, machine, layout)
+        if multicast:
+            sends = to_tiles(lists, machine, layout)
+        else:
+            sends = to_threads(lists, machine, layout, changing=spare is not None)
         self.lists, self.sends = lists, sends
         masked = np.arange(len(sends.slot))
         """Messages that go to their receivers without a key of a router."""
@@ -161,12 +166,17 @@ class Tables:
         away = ~lists.own
         start = key_at if multicast else edge_at
         at[away] = start[lists.to[away]] + sends.place[sends.list] + layout.list
-        self._place_edges(lists, at)
-        put(data, at - layout.list, self._offsets(layout.edge * lists.sizes))
+        written = np.ones(len(at), bool)
+        written[np.flatnonzero(away)[sends.named]] = False
+        self._place_edges(lists, at, written)
+        put(data, at[written] - layout.list, self._offsets(layout.edge * lists.sizes[written]))
 
-        entry = [sends.dest, sends.place if multicast else self.edges_at[lists.to[away]] + sends.place]
+        entry: list[NDArray[Any]]
         if multicast:
-            entry += [sends.mask & np.uint64(0xFFFF_FFFF), sends.mask >> np.uint64(32)]
+            entry = [sends.dest, sends.place, sends.mask & np.uint64(0xFFFF_FFFF), sends.mask >> np.uint64(32)]
+        else:
+            vertex = layout.state * mapping.local[lists.target[lists.heads[away]]]
+            entry = [sends.dest, np.where(sends.named, vertex + 1, self.edges_at[lists.to[away]] + sends.place)]
         rows = np.concatenate([words(word[masked]) for word in entry], axis=1)
         if self.records is not None:
             none = np.zeros_like(keyed)
@@ -202,21 +212,22 @@ class Tables:
         size = self.layout.offset
         return values.astype(f"<u{size}").view(np.uint8).reshape(-1, size)
 
-    def _place_edges(self, lists: EdgeLists, at: Numbers) -> None:
-        """Writes the edges of all lists: the receiver's offset, and the value."""
+    def _place_edges(self, lists: EdgeLists, at: Numbers, written: NDArray[np.bool_]) -> None:
+        """Writes the edges of all lists that are ``written``: the receiver's offset, and the value."""
         layout, problem = self.layout, self._problem
         within = np.arange(len(lists.target)) - np.repeat(lists.heads, lists.sizes)
-        edge_at = np.repeat(at, lists.sizes) + layout.edge * within
-        put(self._data, edge_at, self._offsets(layout.state * self._mapping.local[lists.target]))
+        its = np.repeat(written, lists.sizes)
+        edge_at = (np.repeat(at, lists.sizes) + layout.edge * within)[its]
+        put(self._data, edge_at, self._offsets(layout.state * self._mapping.local[lists.target[its]]))
         size = min(layout.edge - layout.value, len(problem.unit))
-        if size and len(lists.target):
+        if size and its.any():
             values = [
                 one.values[:, :size]
                 if one.values is not None
                 else np.broadcast_to(np.frombuffer(problem.unit, np.uint8)[:size], (len(one.targets), size))
                 for one in problem.relations
             ]
-            put(self._data, edge_at + layout.value, np.concatenate(values)[lists.order])
+            put(self._data, edge_at + layout.value, np.concatenate(values)[lists.order[its]])
 
     # ---- What is written ----
 

@@ -41,7 +41,7 @@ class Job {
   bool lost() const { return over_ && spoke_; }
 
   /// The final states, one behind the other, and statistics, after the end.
-  Vertices::Results results(void* states) const { return graph_.read(states); }
+  Vertices::Results results(void* states) const;
 
  private:
   struct Link;

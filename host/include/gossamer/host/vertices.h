@@ -69,6 +69,7 @@ class Vertices {
     uint64_t sends = 0;
     uint64_t deliveries = 0;
     uint64_t hostMessages = 0;
+    uint64_t retired = 0;  ///< instructions
     std::vector<int64_t> aggregates;  ///< words of the last step
   };
   /// Reads the final states, one behind the other, and the rest, when all threads have ended and flushed.
