@@ -27,9 +27,20 @@ def test_area_must_be_no_larger(monkeypatch: pytest.MonkeyPatch, lists: int, mis
     monkeypatch.setattr(sys, "path", [str(ROOT / "bench"), *sys.path])
     area = importlib.import_module("match._area")
 
-    def luts(_top: str, _files: object, _family: str, parameters: dict[str, int]) -> SimpleNamespace:
+    def luts(_top: str, _files: object, _family: str, parameters: dict[str, int], apart: object) -> SimpleNamespace:
         return SimpleNamespace(luts=100 if parameters["Architecture"] == 0 else lists, ffs=1, block_rams=1)
 
     monkeypatch.setattr(area.synth, "luts", luts)
     (row,) = area.measure(Context("match", only=r"^area\.ours$"))
     assert (row.missed is not None) == missed
+
+
+def test_an_engine_without_room_has_cells_and_no_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "path", [str(ROOT / "bench"), *sys.path])
+    area = importlib.import_module("match._area")
+    report = SimpleNamespace(luts=94_249, ffs=1, block_rams=648)
+    monkeypatch.setattr(area.synth, "luts", lambda *_, **__: report)
+    monkeypatch.setattr(area.synth, "ecp5", lambda *_, **__: pytest.fail("it is routed"))
+    cells, clock = area.measure(Context("match", only=r"^(area\.parallel-64\.ecp5|fmax\.parallel-64)$"))
+    assert cells.value == 94_249 and "an ECP5-85F has 83640" in cells.config["part"]
+    assert clock.value is None and "648 block RAMs" in (clock.skipped or "")

