@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -122,6 +123,18 @@ def test_what_is_wrong_is_said(what: str, said: str, size: Size) -> None:
         pytest.skip("only in --full")
     done, lines = run(FIXTURES / "wrong.c", 3, what)
     assert any(done.codes.values()) and any(said in line for line in lines), (done.codes, lines)
+
+
+def test_each_start_brings_a_secret() -> None:
+    """Receives whose tags are in one bin while the hash has no secret are as quick to pass as any others."""
+    engine = (ROOT / "rtl" / "match" / "gs_match.sv").read_text(encoding="utf-8")
+    (bits,) = re.findall(r"DefaultSeed = 128'h([0-9A-F_]+)", engine)
+    bins = (2 * configs.load("tiny-match").match.list_entries).bit_length() - 1
+    done, lines = run(FIXTURES / "secret.c", 1, bits.replace("_", "")[-16:], str(bins))
+    assert good(done, lines), lines
+    found, others, same = map(int, lines[0].split())
+    assert 2**found > 300, "too few tags are in one bin"
+    assert same < others + 300, "with the tags of one bin a probe takes longer: MPI_Init has sent no secret"
 
 
 def test_a_rank_that_computes_holds_up_no_other() -> None:

@@ -14,6 +14,7 @@ from gossamer import config as configs
 from gossamer.engines.rtl_vertices import Hardware
 
 FICKLE = ROOT / "tests" / "fixtures" / "vertices" / "fickle.h"
+FLOODED = FICKLE.with_name("flooded.h")
 MOST_WISHES = 40
 
 
@@ -43,3 +44,17 @@ def test_each_wish_to_send_ends_once(pad: int, seed: int) -> None:
     assert ((heard == dropped + wished - 1) | (wished == MOST_WISHES)).all()
     assert dropped.sum() > vertices and sent.sum() > vertices
     assert got.stats["sends"] == sent.sum()
+
+
+@pytest.mark.parametrize("multicast", ["none", "local"])
+def test_a_flooded_vertex_still_sends(multicast: str) -> None:
+    """Seven threads in eight of two tiles send to one without end."""
+    vertices = 128
+    others = np.arange(1, vertices)
+    hub = np.zeros_like(others)
+    graph = gs.Graph.from_arrays(np.concatenate([others, hub]), np.concatenate([hub, others]), vertices=vertices)
+    hardware = Hardware(config="tiny", multicast=multicast, max_cycles=2_000_000)
+    got = run_app.run(apps.load(FLOODED), graph, engine=hardware)
+    assert got.columns["stopped"].all()
+    # What it takes before it sends, for each of the messages that it is.
+    assert 0 < got.columns["late"][0] <= 32 * (vertices if multicast == "none" else 2)

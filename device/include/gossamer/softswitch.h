@@ -111,6 +111,7 @@ class Softswitch {
   using Own = OwnEdges<V>;
   static constexpr uint32_t outWords = isChanging || Own::some ? 2 : 1;  // of a list's address, and its end
   static constexpr uint32_t listWords = GOSSAMER_POLITE_PINS * outWords;
+  static constexpr unsigned Patience = 32;  // messages that are taken before one is sent, twice a thread's queue
   static constexpr uint32_t vertexWords = listWords + Own::words;  // of all that stands in `outs` for a vertex
 
 #if GOSSAMER_POLITE_WIDE
@@ -253,6 +254,12 @@ class Softswitch {
     const Entry* next = nullptr;  // entries of the message in the slot that are still to be sent
     const Entry* behind = nullptr;
     unsigned active = 1;
+    unsigned patience = Patience;
+    const auto tired = [&patience] {
+      if (--patience) return false;
+      patience = Patience;
+      return true;
+    };
     int64_t totals[totalWords<A>];  // of the last step
     aggregates::save(A{}, totals);
     [[maybe_unused]] std::conditional_t<isHosted, Hosted<A>, None> hosted;
@@ -386,8 +393,8 @@ class Softswitch {
           continue;
         }
       }
-      // All that has come is taken before more is sent: a thread whose queue is full stops the input of its whole tile,
-      // and with that the links.
+      // What has come is taken before more is sent: a thread whose queue is full stops the input of its whole tile, and
+      // with that the links. But whoever is sent more than it can take still has to send.
       for (;;) {
         {  // a jump to `found` passes no initialisation
           auto* const arrived = const_cast<uint32_t*>(static_cast<volatile uint32_t*>(tinselRecv()));
@@ -421,7 +428,7 @@ class Softswitch {
               const E none{};
               delivered += sizeof(Edge);
               receive(message, key - 1, &none);
-              if (!tinselCanRecv()) break;
+              if (!tinselCanRecv() || tired()) break;
               continue;
             }
           }
@@ -442,7 +449,7 @@ class Softswitch {
         } else {
           deliver(message, edges);
         }
-        if (!tinselCanRecv()) break;
+        if (!tinselCanRecv() || tired()) break;
       }
     }
 

@@ -20,7 +20,9 @@ module prove_match
   parameter int unsigned StrangePosts    = 0,
   parameter int unsigned StrangeMessages = 0,
   /// 1: requests come, and completions are taken, as soon as they can
-  parameter bit          Steady       = 1'b0
+  parameter bit          Steady       = 1'b0,
+  /// ops of the requests behind the strangers, more by 1, four bits each, the first in the lowest; 0: any
+  parameter int unsigned Ops          = 0
 ) (
   input logic       clk_i,
   input logic       rst_ni,
@@ -39,8 +41,12 @@ module prove_match
   localparam int unsigned CountW = 4;
 
   localparam int unsigned Strangers = StrangePosts + StrangeMessages;
+  localparam bit AnyOps = Ops == 0;
+  localparam bit TwoPosts = Ops[11:0] == {4'(MatchOpArrive) + 4'd1, 8'h11};
 
   logic cmd_valid, cmd_ready, done_valid, done_ready, accept, strange, seed_q;
+  logic [2:0] op;
+  logic [3:0] given_op;
   match_command_t cmd;
   match_completion_t done;
   logic [31:0] posts, messages;
@@ -52,15 +58,17 @@ module prove_match
   logic must_source_q[Requests], must_tag_q[Requests];
   logic [31:0] entry_q[Requests];
 
+  assign given_op = 4'(Ops >> 4 * (made_q - CountW'(Strangers)));
+  assign op       = (given_op == '0) ? op_i : 3'(given_op - 4'd1);
   always_comb begin
     cmd            = '0;
-    cmd.op         = match_op_e'(op_i);
+    cmd.op         = match_op_e'(op);
     cmd.any_source = any_source_i;
     cmd.any_tag    = any_tag_i;
     cmd.source     = 16'(source_i);
     cmd.tag        = 32'(tag_i);
     cmd.handle     = 32'(made_q);
-    if (op_i == MatchOpCancel) begin
+    if (op == MatchOpCancel) begin
       cmd.handle = 32'(cancelled_i);
       cmd.tag    = entry_q[cancelled_i];
     end
@@ -73,7 +81,9 @@ module prove_match
     end
   end
   assign strange    = 32'(made_q) < Strangers;
-  assign cmd_valid  = 32'(made_q) < Requests && (Steady || cmd_valid_i);
+  // A cancel that is given waits until the receive's completion has come.
+  assign cmd_valid  = 32'(made_q) < Requests && (Steady || cmd_valid_i)
+                    && (given_op != 4'(MatchOpCancel) + 4'd1 || CountW'(cancelled_i) < answered_q);
   assign done_ready = Steady || done_ready_i;
   assign accept     = cmd_valid && cmd_ready;
   always_ff @(posedge clk_i) if (!rst_ni) seed_q <= seed_i;
@@ -98,8 +108,11 @@ module prove_match
       .posts_o     (posts),
       .messages_o  (messages)
     );
-    `GS_COVER_NOW(a_receive_is_taken_out_of_lists, u_engine.take_lists && u_engine.wants_posts)
-    if (Requests >= Strangers + 3) begin : gen_three
+    if (AnyOps) begin : gen_lists
+      `GS_COVER_NOW(a_receive_is_taken_out_of_lists, u_engine.take_lists && u_engine.wants_posts)
+    end
+    // The hashed engine's stamps: a message finds receives in lists of two classes.
+    if (Requests >= Strangers + 3 && (AnyOps || TwoPosts)) begin : gen_three
       `GS_COVER_NOW(the_older_of_two_lists_is_taken, u_engine.picked_q && u_engine.take_lists)
     end
   end else begin : gen_two_level
@@ -119,8 +132,9 @@ module prove_match
                   && u_engine.gen_queue[1].u_queue.list_remove)
   end
 
-  `GS_ASSUME_NOW(requests_are_known, op_i <= MatchOpTake && (op_i != MatchOpArrive || !(any_source_i || any_tag_i)))
-  `GS_ASSUME_NOW(who_cancels_has_seen_the_completion, op_i != MatchOpCancel || 4'(cancelled_i) < answered_q
+  `GS_ASSUME_NOW(requests_are_known, op <= MatchOpTake && (op != MatchOpArrive || !(any_source_i || any_tag_i)))
+  `GS_ASSUME_NOW(who_cancels_has_seen_the_completion, !cmd_valid || op != MatchOpCancel
+                 || 4'(cancelled_i) < answered_q
                  && op_q[cancelled_i] == MatchOpPost && must_status_q[cancelled_i] == MatchStatusWaiting)
 
   // --------------------------------------------------------- the plain lists: requests that wait, in their order
@@ -196,12 +210,15 @@ module prove_match
                  || op_q[answered_q[2:0]] == MatchOpCancel
                  || done.source == 16'(must_source_q[answered_q[2:0]]) && done.tag == 32'(must_tag_q[answered_q[2:0]]))
 
-  if (Requests >= Strangers + 3) begin : gen_order
+  if (Requests >= Strangers + 3 && (AnyOps || TwoPosts)) begin : gen_order
     `GS_COVER_NOW(an_order_matters, given && must == MatchStatusMatched
                   && must_partner_q[answered_q[2:0]] == CountW'(Strangers + 1) && waits_q[Strangers])
   end
-  `GS_COVER_NOW(a_receive_is_taken_back, given && must == MatchStatusMatched
-                && op_q[answered_q[2:0]] == MatchOpCancel)
+  `GS_COVER_NOW(the_last_is_matched, given && 32'(answered_q) == Requests - 1 && must == MatchStatusMatched)
+  if (AnyOps) begin : gen_cancel
+    `GS_COVER_NOW(a_receive_is_taken_back, given && must == MatchStatusMatched
+                  && op_q[answered_q[2:0]] == MatchOpCancel)
+  end
 
   logic unused;
   assign unused = ^{posts, messages, other, done.op, done.handle, done.length, done.rendezvous, done.spare};
