@@ -506,10 +506,16 @@ void Board::write_instructions(const char* call, uint32_t core, const uint32_t* 
 std::vector<uint32_t> Board::load(const char* call, uint32_t core, uint32_t count) {
   flush_stores(call);
   Core& its = cores_[core];
-  std::vector<uint32_t> words(count);
-  if (!count) return words;
+  if (!count) return {};
   const uint32_t before = its.address % kLine;
   const size_t bytes = size_t{count} * 4, lines = (before + bytes + kLine - 1) / kLine;
+  // Before room is made for as many words as somebody asks for.
+  if (const uint64_t last = its.address + bytes - 1; last > UINT32_MAX) {
+    misused(call, std::to_string(count) + " words are to be read, which ends beyond all addresses");
+  } else {
+    reached(call, static_cast<uint32_t>(last));
+  }
+  std::vector<uint32_t> words(count);
   const std::vector<uint8_t> data = read(call, core / kTileCores, its.address - before, lines * kLine);
   std::memcpy(words.data(), data.data() + before, bytes);
   its.address += count * 4;

@@ -94,7 +94,17 @@ def test_two_programs_core_by_core_and_requests_to_loaders(command: Command) -> 
         f"{told} {PER_CORE // 4 * 10000}",
         f"1 {2 * squares + 50 * 7}",
         "11 22 33",
+        "5990",
     ]
+
+
+@pytest.mark.parametrize(("count", "told"), [
+    (0x0400_0000, "HostLink::send: there is no memory at 0x"),
+    (0x4000_0000, "HostLink::send: 1073741824 words are to be read, which ends beyond all addresses"),
+])  # fmt: skip
+def test_a_loader_is_asked_for_too_much(command: Command, count: int, told: str) -> None:
+    (line,) = bad(command("run", FIXTURES / "cores", *RTL, "--", count), 2)
+    assert line.startswith(f"gossamer: error: {told}")
 
 
 def test_bytes_of_threads(command: Command) -> None:

@@ -322,7 +322,11 @@ def test_runs_without_an_end_are_given_up(tmp_path: Path, command: Command) -> N
     assert named in done.stderr
     done = command(*words, "--max-cycles", "20000")
     assert (done.returncode, done.stdout) == (4, "") and "did not end within 20,000 cycles" in done.stderr
-    assert "wait for idleness" in done.stderr and "softswitch.h" in done.stderr  # where threads were
+    # Where threads were, each of them once.
+    groups = re.findall(r"^threads? ([\d, -]+) \(tiles? ", done.stderr, re.M)
+    ranges = [part.partition("-") for group in groups for part in group.split(", ")]
+    assert sum(int(last or first) - int(first) + 1 for first, _, last in ranges) == 32, done.stderr
+    assert "softswitch.h:" in done.stderr
     assert not output.exists()
     with pytest.raises(RunDied, match=r"vertex d sends on pin 2, which the graph does not have"):
         run_app.run(FIXTURES / "absent_pin.h", named_ring(9), engine=hardware("tiny"))
