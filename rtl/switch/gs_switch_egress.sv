@@ -112,7 +112,8 @@ module gs_switch_egress
     .granted_i  (grant != '0),
     .from_i     (chosen),
     .to_i       (chosen_place),
-    .passes_i   (grant != '0 && (advance || chosen != owner_q)),
+    // A burst ends with the packet that reaches R, or with another ingress' packet.
+    .passes_i   (grant != '0 && (advance || (chosen != owner_q && burst_q != '0))),
     .kept_o     (kept),
     .due_o      (due),
     .due_from_o (due_from),

@@ -6,9 +6,9 @@
 /// An ingress offers one packet at a time and gives way to its other channels, so that an egress may be busy, or a
 /// channel full, whenever a packet happens to be offered. Therefore every ingress shows what waits in a channel in the
 /// channel's window. Of those that still wait at its end, the first one behind the last turn has the turn. If it is
-/// passed over as often as there are ingresses, which the egress' own order never does to one that always offers, the
-/// channel is kept for it: nobody else is granted a packet of this channel, and, once there is room, nobody any packet,
-/// until it has been served.
+/// passed over by as many bursts as there are ingresses, which the egress' own order never does to one that always
+/// offers, the channel is kept for it: nobody else is granted a packet of this channel, and, once there is room, nobody
+/// any packet, until it has been served.
 ///
 ///     shown as a window closes -> waits -> passed over Ports times: kept -> room: due -> granted
 module gs_switch_turns
@@ -39,7 +39,7 @@ module gs_switch_turns
   input  logic                         granted_i,
   input  logic [PortW-1:0]             from_i,
   input  logic [PlaceW-1:0]            to_i,
-  // ... which begins or ends somebody's burst
+  // ... with which somebody's burst ends
   input  logic                         passes_i,
   // Channels in which only the one that is due is granted anything, and who that is
   output logic [Places-1:0]            kept_o,

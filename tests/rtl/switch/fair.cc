@@ -38,7 +38,7 @@ void quiet(Bench& b) {
 
 /// The longest that the head of a flow may wait beside these others, by the rules on the page: each of the ingresses
 /// has its turn before, which begins after a round of eight windows of 64 cycles at most, and lasts until the egress
-/// has begun or ended as many bursts as there are ingresses, and there is room for the longest packet.
+/// has ended as many bursts as there are ingresses, and there is room for the longest packet.
 uint64_t bound(const Bench& b, const std::vector<Flow>& flows) {
   unsigned longest = 1, period = 1;
   std::set<unsigned> ingresses;

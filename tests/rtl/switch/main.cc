@@ -166,6 +166,25 @@ void held(Bench& b) {
   b.finish();
 }
 
+/// The shortest and the longest turn among the last `count` flits that left by port 2. R is counted in flits: an input
+/// goes on for R of them, and ends with the packet that reaches R.
+void print_turns(const Bench& b, const char* name, unsigned flits, unsigned burst, size_t count) {
+  const auto& by = b.order_out[2];
+  unsigned shortest = ~0u, longest = 0, length = 0, turns = 0;
+  for (size_t i = by.size() - count; i < by.size(); ++i) {
+    if (by[i] == by[i - 1]) {
+      ++length;
+      continue;
+    }
+    if (turns++ > 1) {
+      shortest = std::min(shortest, length);
+      longest = std::max(longest, length);
+    }
+    length = 1;
+  }
+  std::printf("%s %u %u %u %u\n", name, flits, burst, shortest, longest);
+}
+
 /// Latency of a lone packet; rate and fairness of many.
 void rates(uint64_t seed) {
   Bench b(seed);
@@ -207,21 +226,18 @@ void rates(uint64_t seed) {
       CHECK(most - least <= 2 * turn, "burst %u, %u flits: between %llu and %llu flits of 2000", burst, flits,
             (unsigned long long)least, (unsigned long long)most);
       std::printf("rate %u %u %.4f\n", flits, burst, rate);
-      // R is counted in flits: an input goes on for R of them, and ends with the packet that reaches R.
-      const auto& by = b.order_out[2];
-      unsigned shortest = ~0u, longest = 0, length = 0, turns = 0;
-      for (size_t i = by.size() - 1500; i < by.size(); ++i) {
-        if (by[i] == by[i - 1]) {
-          ++length;
-          continue;
-        }
-        if (turns++ > 1) {
-          shortest = std::min(shortest, length);
-          longest = std::max(longest, length);
-        }
-        length = 1;
-      }
-      std::printf("turn %u %u %u %u\n", flits, burst, shortest, longest);
+      print_turns(b, "turn", flits, burst, 1500);
+      b.finish();
+    }
+  }
+  // All other ports at once: still R alone decides.
+  for (unsigned flits : {1u, 4u}) {
+    for (unsigned burst = 44; burst <= 60; burst += flits) {
+      b.top->burst_i = burst;
+      for (unsigned in : {0u, 1u, 3u, 4u, 5u, 6u, 7u, 8u, 9u, 10u})
+        for (unsigned n = 0; n < 1200 / flits; ++n) b.send(in, 2, address(kStream, 0, 0), flits);
+      for (int i = 0; i < 11'000; ++i) b.tick();
+      print_turns(b, "crowd", flits, burst, 10'000);
       b.finish();
     }
   }

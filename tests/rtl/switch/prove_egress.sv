@@ -112,7 +112,8 @@ module prove_egress
     else if (moves) turns_q <= turns_q + 1;
     closed_q <= rst_ni && waits_q && !mine && closes_i && window_i / SwitchVcs == where_q / SwitchVcs && !moves;
     if (!rst_ni || !u_egress.u_turns.waits_q[where_q]) passed_q <= 0;
-    else if (granted && (u_egress.advance || u_egress.chosen != u_egress.owner_q) && passed_q < int'(Ports)) begin
+    else if (granted && passed_q < int'(Ports) &&
+             (u_egress.advance || (u_egress.chosen != u_egress.owner_q && u_egress.burst_q != '0))) begin
       passed_q <= passed_q + 1;
     end
   end

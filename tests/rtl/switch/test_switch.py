@@ -64,8 +64,9 @@ def test_latency_rates_and_shares(seed: int) -> None:
     assert all(rate >= 0.999 for (flits, _), rate in rates.items() if flits <= 5), rates
     # An input's turn ends with the packet that reaches R flits.
     turns = {(int(words[1]), int(words[2])): words[3:] for words in found if words[0] == "turn"}
-    assert len(turns) == 25
-    for (flits, burst), turn in turns.items():
+    crowd = {(int(words[1]), int(words[2])): words[3:] for words in found if words[0] == "crowd"}
+    assert len(turns) == 25 and len(crowd) == 22
+    for (flits, burst), turn in [*turns.items(), *crowd.items()]:
         length = -(-max(burst, 1) // flits) * flits
         assert turn == [str(length)] * 2, (flits, burst, turn)
     # Packets that cannot leave take no cycles from those that can.
