@@ -256,16 +256,12 @@ module gs_stream_push
       last:    is_short,
       vnet:    VnetRequest,
       job:     job_i,
-      epoch:   {1'b0, Circuit},
-      wave:    Circuit && !tail,
+      epoch:   {1'b0, Circuit && state_q == Gap},
+      wave:    Circuit && state_q == Gap && !tail,
       dest:    open_q.dest,
       payload: is_short ? short_head : long_head
     };
     gives = starts;
-    if (state_q != Gap) begin
-      flit.epoch = '0;
-      flit.wave  = 1'b0;
-    end
     if (state_q == Ask) begin
       flit.last    = 1'b1;
       flit.payload = ask;

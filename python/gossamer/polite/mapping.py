@@ -26,10 +26,11 @@ from typing import Any
 
 import numpy as np
 
-from gossamer import hostprograms, mapper, processes
-from gossamer.errors import ExitCode, GossamerError, InputError
+from gossamer import hostprograms, mapper
+from gossamer.errors import InputError
 from gossamer.mapper.partition import METHODS, mapped
 from gossamer.mapper.patches import GONE
+from gossamer.polite import _program
 from gossamer.polite.staging import PLACED, Placement
 
 Numbers = np.ndarray[Any, Any]
@@ -238,15 +239,7 @@ def main(words: list[str]) -> int:
     Words are three files, see ``run``, and the number of the host's process.
     """
     *files, host = words
-    processes.end_with_parent(int(host))
-    try:
-        run(*map(Path, files))
-    except GossamerError as error:
-        sys.stderr.write(f"gossamer: error: PGraph::map: {' '.join(str(error).split())}\n")
-        return int(error.exit_code)
-    except KeyboardInterrupt:
-        return int(ExitCode.INTERRUPTED)
-    return 0
+    return _program.ended(host, lambda: run(*map(Path, files)), "PGraph::map")
 
 
 if __name__ == "__main__":

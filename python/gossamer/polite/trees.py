@@ -16,10 +16,11 @@ import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from gossamer import processes, routes
+from gossamer import routes
 from gossamer.config import constants
 from gossamer.engines._rtl_plan import Plan
-from gossamer.errors import ExitCode, GossamerError, InputError
+from gossamer.errors import InputError
+from gossamer.polite import _program
 from gossamer.routes.keys import WIDE, branches
 
 _BEAT = constants.layout("route_beat").bits // 8
@@ -111,16 +112,12 @@ def check(plan: Plan, keys: routes.KeyTables) -> None:
 def main(words: list[str]) -> int:
     """Runs and gives the exit code; what is wrong with the trees is one line."""
     plan, trees, call, host = words
-    processes.end_with_parent(int(host))
-    try:
+
+    def work() -> None:
         known: Plan = pickle.loads(Path(plan).read_bytes())
         check(known, _read(known, Path(trees), call))
-    except GossamerError as error:
-        sys.stderr.write(f"gossamer: error: {' '.join(str(error).split())}\n")
-        return int(error.exit_code)
-    except KeyboardInterrupt:
-        return int(ExitCode.INTERRUPTED)
-    return 0
+
+    return _program.ended(host, work)
 
 
 if __name__ == "__main__":

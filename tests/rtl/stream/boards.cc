@@ -102,6 +102,13 @@ struct Bench {
     for (int i = 0; i < 2'000; ++i) tick();
   }
 
+  // Eager messages over so many hops from one port, and over the last of them from the other.
+  void begin_both(unsigned hops, unsigned port) {
+    begin(0, true);
+    bind(port, hops);
+    bind(1 - port, 1);
+  }
+
   // Port p of each board to port p of the board `hops` further, eagerly; the other ports ask.
   void bind(unsigned port, unsigned hops) {
     for (unsigned b = 0; b < kBoards; ++b) {
@@ -259,9 +266,7 @@ int rate(unsigned hops, unsigned port) {
 
 int beside(unsigned hops, unsigned port) {
   Bench bench(1);
-  bench.begin(0, true);
-  bench.bind(port, hops);
-  bench.bind(1 - port, 1);
+  bench.begin_both(hops, port);
   bench.add(port, {1, 0, hops, 1u << 20});
   const unsigned one = hops * kPorts + port, other = hops * kPorts + 1 - port;
   while (bench.elements < 20'000) bench.step();
@@ -277,9 +282,7 @@ int beside(unsigned hops, unsigned port) {
 
 int deaf(unsigned hops, unsigned port) {
   Bench bench(1);
-  bench.begin(0, true);
-  bench.bind(port, hops);
-  bench.bind(1 - port, 1);
+  bench.begin_both(hops, port);
   const unsigned one = hops * kPorts + port, other = hops * kPorts + 1 - port;
   bench.deaf[one] = true;
   // More than the receiver's buffer and the links hold.
@@ -303,9 +306,7 @@ int deaf(unsigned hops, unsigned port) {
 
 int both(unsigned hops, unsigned port) {
   Bench bench(1);
-  bench.begin(0, true);
-  bench.bind(port, hops);
-  bench.bind(1 - port, 1);
+  bench.begin_both(hops, port);
   const uint64_t begun = bench.now;
   bench.add(port, {1, 0, hops, 300});
   for (unsigned wait = 100; wait; --wait) bench.step();
