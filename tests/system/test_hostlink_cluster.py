@@ -184,6 +184,14 @@ def test_trees_that_turn_as_no_route_does(command: Command) -> None:
     assert by_key(done.stdout) == sorted(lines, key=lambda line: (int(line.split()[0]), line))
 
 
+def test_a_key_of_tables_that_were_written_before(command: Command) -> None:
+    """What is not written over stays in the boards' memories, and trees may go on there."""
+    done = command("run", KEYS, *FOUR, "--", "2", "2", "hand ne", "hand ne", "then", "hand old")
+    assert (done.returncode, done.stderr) == (0, "")
+    third = [line for line in by_key(done.stdout) if line.startswith("2 ")]
+    assert third == [f"2 {(2 + x) * TINY.threads} 0xa000001{x} whole" for x in (0, 1)]
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [
