@@ -17,7 +17,8 @@
 /// The hash is a matrix of secret bits times the key over GF(2): for any keys, however they were chosen, as long as
 /// that was without knowing `seed_i`, two collide with a probability of 1 / Bins.
 ///
-/// Operations, one at a time; command and key must be stable until the end:
+/// Operations, one at a time; command and key must be stable until the end; behind a change there is a cycle before the
+/// next one:
 ///
 ///     hash_i                       hashes the key of search_i; a lookup may begin in the next cycle
 ///     lookup_i ... done_o          is there a list like that?
@@ -78,7 +79,7 @@ module gs_match_class
     logic              posts;
     logic [CheckW-1:0] key;
   } check_t;
-  typedef enum logic [2:0] {Clear, Rest, First, Fetch, Compare} state_e;
+  typedef enum logic [2:0] {Clear, Rest, First, Read, Fetch, Compare} state_e;
 
   // What this class looks at, without gaps to compare, with zeros to hash.
   function automatic logic [CheckW-1:0] pack(match_key_t key);
@@ -117,9 +118,23 @@ module gs_match_class
   link_t chain_q, bin_first_q;
   back_t back_q;
   check_t check_q;
-  logic found_q, loaded_q, loading_q, hash_loaded_q;
+  logic found_q, loaded_q, loading_q, hash_loaded_q, alone_q;
 
   // ------------------------------------------------------------ memories
+  // Links are written a cycle behind the change: nothing is read before the second one behind it, and a cycle of its
+  // own for the way to memory is worth some MHz.
+  typedef struct packed {
+    logic [BinW-1:0] bin;
+    link_t bin_data;
+    id_t   next, next_data, prev, prev_data, chain, back;
+    link_t chain_data;
+    back_t back_data;
+  } write_t;
+  typedef struct packed {
+    logic bin, next, prev, chain, back;
+  } enables_t;
+  write_t write_q;
+  enables_t enables_q;
   logic bin_re, bin_we, entry_re, next_we, prev_we, chain_we, back_we, check_we;
   logic [BinW-1:0] bin_waddr;
   link_t bin_rdata, bin_wdata, chain_rdata, chain_wdata;
@@ -128,23 +143,23 @@ module gs_match_class
   check_t check_rdata;
 
   gs_ram_sdp #(.Width($bits(link_t)), .Depth(Bins)) u_bins (
-    .clk_i, .we_i(bin_we), .wstrb_i(1'b1), .waddr_i(bin_waddr), .wdata_i(bin_wdata),
+    .clk_i, .we_i(enables_q.bin), .wstrb_i(1'b1), .waddr_i(write_q.bin), .wdata_i(write_q.bin_data),
     .re_i(bin_re), .raddr_i(bin_q), .rdata_o(bin_rdata)
   );
   gs_ram_sdp #(.Width(IdW), .Depth(Entries)) u_next (
-    .clk_i, .we_i(next_we), .wstrb_i(1'b1), .waddr_i(next_waddr), .wdata_i(next_wdata),
+    .clk_i, .we_i(enables_q.next), .wstrb_i(1'b1), .waddr_i(write_q.next), .wdata_i(write_q.next_data),
     .re_i(entry_re), .raddr_i(entry_raddr), .rdata_o(next_rdata)
   );
   gs_ram_sdp #(.Width(IdW), .Depth(Entries)) u_prev (
-    .clk_i, .we_i(prev_we), .wstrb_i(1'b1), .waddr_i(prev_waddr), .wdata_i(prev_wdata),
+    .clk_i, .we_i(enables_q.prev), .wstrb_i(1'b1), .waddr_i(write_q.prev), .wdata_i(write_q.prev_data),
     .re_i(entry_re), .raddr_i(entry_raddr), .rdata_o(prev_rdata)
   );
   gs_ram_sdp #(.Width($bits(link_t)), .Depth(Entries)) u_chain (
-    .clk_i, .we_i(chain_we), .wstrb_i(1'b1), .waddr_i(chain_waddr), .wdata_i(chain_wdata),
+    .clk_i, .we_i(enables_q.chain), .wstrb_i(1'b1), .waddr_i(write_q.chain), .wdata_i(write_q.chain_data),
     .re_i(entry_re), .raddr_i(entry_raddr), .rdata_o(chain_rdata)
   );
   gs_ram_sdp #(.Width($bits(back_t)), .Depth(Entries)) u_back (
-    .clk_i, .we_i(back_we), .wstrb_i(1'b1), .waddr_i(back_waddr), .wdata_i(back_wdata),
+    .clk_i, .we_i(enables_q.back), .wstrb_i(1'b1), .waddr_i(write_q.back), .wdata_i(write_q.back_data),
     .re_i(entry_re), .raddr_i(entry_raddr), .rdata_o(back_rdata)
   );
   gs_ram_sdp #(.Width($bits(check_t)), .Depth(Entries)) u_check (
@@ -153,29 +168,30 @@ module gs_match_class
   );
 
   // -------------------------------------------------------------- lookup
-  // The chain is followed ahead of the comparison: an entry a cycle.
-  logic equal, ends, captures;
+  // The next list of the chain is read while this one is compared: two cycles a list. What a memory gives goes to a
+  // register before it is the address of another: one behind the other, they would take a cycle of 10 ns and more.
+  logic equal, captures;
   assign wanted = pack(search_i.key);
   assign equal  = check_q.key == wanted;
-  assign ends   = equal || !chain_q.valid;
 
   always_comb begin
     state_d = state_q;
     unique case (state_q)
       Clear: if (clear_q == '1) state_d = Rest;
       Rest: if (lookup_i) state_d = First;
-      First: state_d = bin_rdata.valid ? Fetch : Rest;
+      First: state_d = Read;
+      Read: state_d = bin_first_q.valid ? Fetch : Rest;
       Fetch: state_d = Compare;
-      Compare: if (ends) state_d = Rest;
+      Compare: state_d = (equal || !chain_q.valid) ? Rest : Fetch;
       default: state_d = Rest;
     endcase
   end
-  assign captures = state_q == Fetch || (state_q == Compare && !ends) || loading_q;
+  assign captures = state_q == Fetch || loading_q;
   assign bin_re   = state_q == Rest && lookup_i;
-  assign entry_re = state_q inside {First, Fetch, Compare} || load_i;
+  assign entry_re = state_q inside {Read, Compare} || load_i;
   always_comb begin
-    entry_raddr = chain_rdata.id;
-    if (state_q == First) entry_raddr = bin_rdata.id;
+    entry_raddr = chain_q.id;
+    if (state_q == Read) entry_raddr = bin_first_q.id;
     if (load_i) entry_raddr = entry_i;
   end
   assign ready_o = state_q != Clear;
@@ -190,12 +206,19 @@ module gs_match_class
       clear_q       <= '0;
       loading_q     <= 1'b0;
       hash_loaded_q <= 1'b0;
+      enables_q     <= '0;
     end else begin
       state_q       <= state_d;
       loading_q     <= load_i;
       hash_loaded_q <= loading_q;
+      enables_q     <= '{bin: bin_we, next: next_we, prev: prev_we, chain: chain_we, back: back_we};
       if (state_q == Clear) clear_q <= clear_q + BinW'(1);
     end
+    write_q <= '{
+      bin: bin_waddr, bin_data: bin_wdata, next: next_waddr, next_data: next_wdata, prev: prev_waddr,
+      prev_data: prev_wdata, chain: chain_waddr, chain_data: chain_wdata, back: back_waddr, back_data: back_wdata
+    };
+    alone_q <= next_q == at_q;
     if (hash_i || hash_loaded_q) begin
       bin_q <= hash_of(hash_loaded_q ? unpack(check_q.key) : unpack(wanted), seed_i);
     end
@@ -216,10 +239,9 @@ module gs_match_class
   end
 
   // -------------------------------------------------------------- changes
-  // A list's only entry; the entry is the first of its list.
-  logic alone, is_first;
+  // The entry is the first of its list; `alone_q`, a cycle behind what was read: and the only one.
+  logic is_first;
   assign is_first = back_q.first_of_list;
-  assign alone    = next_q == at_q;
 
   always_comb begin
     bin_we      = 1'b0;
@@ -275,7 +297,7 @@ module gs_match_class
       prev_wdata  = prev_q;
       back_wdata  = '{first_of_list: 1'b1, first_of_bin: back_q.first_of_bin, id: back_q.id};
       chain_wdata = chain_q;
-      if (is_first && alone) begin
+      if (is_first && alone_q) begin
         bin_we      = back_q.first_of_bin;
         bin_wdata   = chain_q;
         chain_we    = !back_q.first_of_bin;
@@ -295,7 +317,7 @@ module gs_match_class
         end
       end
     end
-    if (take_i && second_i && is_first && !alone) begin
+    if (take_i && second_i && is_first && !alone_q) begin
       chain_we    = !back_q.first_of_bin;
       chain_waddr = back_q.id;
       chain_wdata = '{1'b1, next_q};
@@ -310,5 +332,6 @@ module gs_match_class
 
   `GS_ASSERT_NOW(one_operation_at_a_time, $onehot0({lookup_i, load_i, put_i, take_i}))
   `GS_ASSERT_NOW(nothing_changes_during_a_lookup, state_q == Rest || !(lookup_i || load_i || put_i || take_i))
+  `GS_ASSERT_NOW(nothing_is_read_while_it_is_written, !(lookup_i || load_i) || enables_q == '0)
   `GS_ASSERT_NOW(what_is_taken_out_was_found, !take_i || found_q || loaded_q)
 endmodule

@@ -42,7 +42,7 @@ module gs_match_counts
 
   state_e state_q, state_d;
   match_command_t cmd_q;
-  logic own, takes, passes, refused, answers_q, asked_q;
+  logic own, takes, passes, refused, answers_q, asked_q, runs_q;
   row_nr_t wiped_q;
 
   // ------------------------------------------------------- under way
@@ -65,8 +65,8 @@ module gs_match_counts
   );
 
   assign own                 = cmd_i.op == MatchOpCount || cmd_i.op == MatchOpClear;
-  assign cmd_ready_o         = state_q == Run && ranks_ready && engine_cmd_ready_i;
-  assign engine_cmd_valid_o  = state_q == Run && ranks_ready && cmd_valid_i && !own;
+  assign cmd_ready_o         = runs_q && ranks_ready && engine_cmd_ready_i;
+  assign engine_cmd_valid_o  = runs_q && ranks_ready && cmd_valid_i && !own;
   assign takes               = cmd_valid_i && cmd_ready_o;
   assign passes              = takes && !own;
   assign gives               = engine_done_valid_i && engine_done_ready_o;
@@ -74,16 +74,16 @@ module gs_match_counts
   assign refused             = 32'(cmd_q.rank) >= Ranks || (cmd_q.op == MatchOpCount && cmd_q.tag >= Counters);
 
   // --------------------------------------------------------- counters
-  // Which one, in each of its cycles: read, added to, written, and written for a cycle.
+  // Which one, in each of its cycles: read, added to, and written.
   typedef struct packed {
     logic           valid;
     row_nr_t        rank;
     match_counter_e counter;
   } place_t;
-  place_t told, read_q, add_q, write_q, written_q;
+  place_t told, read_q, add_q, write_q;
   row_t row;
   logic [31:0] count_q, old, added, write_count_q, written_count_q;
-  logic counted;
+  logic counted, same_write_q, same_written_q;
   match_counter_e counter;
   always_comb begin
     counted = 1'b1;
@@ -103,25 +103,26 @@ module gs_match_counts
     .waddr_i((state_q == Wipe) ? wiped_q : add_q.rank), .wdata_i((state_q == Wipe) ? '0 : {Counters{added}}),
     .re_i(1'b1), .raddr_i((state_q == Read) ? row_nr_t'(cmd_q.rank) : done_rank), .rdata_o(row)
   );
-  // What was written since the counter was read is not in what was read.
+  // What was written since the counter was read is not in what was read; that it was this counter is known a cycle
+  // before the addition.
   always_comb begin
     old = count_q;
-    if (written_q == add_q) old = written_count_q;
-    if (write_q == add_q) old = write_count_q;
+    if (same_written_q) old = written_count_q;
+    if (same_write_q) old = write_count_q;
     added = old + 32'd1;
   end
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      read_q    <= '0;
-      add_q     <= '0;
-      write_q   <= '0;
-      written_q <= '0;
+      read_q  <= '0;
+      add_q   <= '0;
+      write_q <= '0;
     end else begin
-      read_q    <= told;
-      add_q     <= read_q;
-      write_q   <= add_q;
-      written_q <= write_q;
+      read_q  <= told;
+      add_q   <= read_q;
+      write_q <= add_q;
     end
+    same_write_q   <= add_q == read_q;
+    same_written_q <= write_q == read_q;
     if (state_q != Answer) count_q <= row[(state_q == Fetch) ? cmd_q.tag[$bits(match_counter_e)-1:0] : read_q.counter];
     write_count_q   <= added;
     written_count_q <= write_count_q;
@@ -148,10 +149,12 @@ module gs_match_counts
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       state_q       <= Reset;
+      runs_q        <= 1'b0;
       answers_q     <= 1'b0;
       engine_rst_no <= 1'b0;
     end else begin
       state_q       <= state_d;
+      runs_q        <= state_d == Run;
       if (state_q == Run) answers_q <= 1'b0;
       else if (state_q == Hold) answers_q <= 1'b1;
       engine_rst_no <= state_q != Reset;

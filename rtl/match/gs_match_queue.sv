@@ -23,7 +23,9 @@ module gs_match_queue
   parameter int unsigned Entries    = 256,
   parameter int unsigned StampW     = 48,
   parameter type         data_t     = logic [40:0],
-  parameter int unsigned NameW      = 32
+  parameter int unsigned NameW      = 32,
+  /// 0: the CAM is never searched by name
+  parameter bit          Named      = 1'b1
 ) (
   input  logic             clk_i,
   input  logic             rst_ni,
@@ -64,11 +66,11 @@ module gs_match_queue
     stamp_t           stamp;
     logic [ListW-1:0] list;
   } player_t;
-  typedef enum logic [3:0] {Rest, Select, Scan, Cam, Search, Rank, Found, Second, Transfer} state_e;
+  typedef enum logic [2:0] {Rest, Select, Cam, Search, Rank, Found, Second, Transfer} state_e;
 
   state_e state_q, state_d;
   logic moving_q, removing_q, lists_begun_q;
-  logic cam_found, cam_scanned, cam_full, cam_remove, cam_insert, none_in_lists, all_full;
+  logic cam_found, cam_full, cam_remove, cam_insert, none_in_lists, all_full;
   match_key_t cam_key;
   data_t cam_data, list_data, cam_new_data;
   match_search_t list_entry, cam_new;
@@ -77,15 +79,15 @@ module gs_match_queue
   logic [ListW-1:0] turn_q, winner;
   stamp_t stamp_q;
 
-  gs_match_cam #(.Entries(CamEntries), .data_t(data_t), .NameW(NameW)) u_cam (
+  gs_match_cam #(.Entries(CamEntries), .data_t(data_t), .NameW(NameW), .Named(Named)) u_cam (
     .clk_i,
     .rst_ni,
     .search_i    (state_q == Rest),
     .key_i,
-    .select_i    (state_q == Select),
-    .scan_i      (search_i && by_name_i),
+    .by_name_i,
     .name_i,
-    .scanned_o   (cam_scanned),
+    .select_i    (state_q == Select),
+    .will_find_o (),
     .found_o     (cam_found),
     .found_key_o (cam_key),
     .found_data_o(cam_data),
@@ -186,7 +188,7 @@ module gs_match_queue
     cam_insert  = 1'b0;
     unique case (state_q)
       Rest: begin
-        if (search_i) state_d = by_name_i ? Scan : Select;
+        if (search_i) state_d = Select;
         if (move_i) state_d = Search;
         if (insert_i) begin
           cam_insert  = to_cam;
@@ -195,7 +197,6 @@ module gs_match_queue
         end
       end
       Select: state_d = Cam;
-      Scan: if (cam_scanned) state_d = Cam;
       Cam: begin
         state_d    = (cam_found || none_in_lists) ? Rest : Search;
         cam_remove = cam_found && remove_i;
@@ -211,10 +212,9 @@ module gs_match_queue
         if (list_remove) state_d = Second;
       end
       Transfer: begin
-        // The CAM may have been filled by the request before.
-        cam_insert  = !cam_full;
-        list_remove = !cam_full;
-        state_d     = cam_full ? Rest : Second;
+        cam_insert  = 1'b1;
+        list_remove = 1'b1;
+        state_d     = Second;
       end
       Second: begin
         list_second = 1'b1;

@@ -55,7 +55,14 @@ module gs_match_two_level
   assign own_data = '{rendezvous: cmd_q.rendezvous, length: cmd_q.length, handle: cmd_q.handle};
 
   for (genvar q = 0; q < 2; q++) begin : gen_queue
-    gs_match_queue #(.CamEntries(CamEntries), .Lists(Lists), .Entries(Entries), .data_t(data_t)) u_queue (
+    // Receives alone are cancelled.
+    gs_match_queue #(
+      .CamEntries(CamEntries),
+      .Lists     (Lists),
+      .Entries   (Entries),
+      .data_t    (data_t),
+      .Named     (q == 1)
+    ) u_queue (
       .clk_i,
       .rst_ni,
       .search_i    (search[q]),

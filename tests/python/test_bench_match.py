@@ -44,3 +44,17 @@ def test_an_engine_without_room_has_cells_and_no_clock(monkeypatch: pytest.Monke
     cells, clock = area.measure(Context("match", only=r"^(area\.parallel-64\.ecp5|fmax\.parallel-64)$"))
     assert cells.value == 94_249 and "an ECP5-85F has 83640" in cells.config["part"]
     assert clock.value is None and "648 block RAMs" in (clock.skipped or "")
+
+
+def test_what_routes_for_hours_is_counted_and_not_routed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "path", [str(ROOT / "bench"), *sys.path])
+    area = importlib.import_module("match._area")
+
+    def ecp5(*_: object, seeds: tuple[int, ...], **__: object) -> SimpleNamespace:
+        assert seeds == ()
+        return SimpleNamespace(cells=26_627, ffs=1, block_rams=96, mhz=())
+
+    monkeypatch.setattr(area.synth, "ecp5", ecp5)
+    cells, clock = area.measure(Context("match", only=r"^(area\.parallel\.ecp5|fmax\.parallel)$"))
+    assert cells.value == 26_627 and cells.config["seeds"] == 0
+    assert clock.value is None and "with --full" in (clock.skipped or "")

@@ -227,11 +227,13 @@ void random_traffic(uint64_t seed, uint64_t count, long depth) {
 }
 
 /// Each case in an engine in which so many receives and messages of another rank wait: those of the case are in the
-/// CAM, or behind it. Prints how many of all matches took no longer than one in the CAM does, and how many longer.
+/// CAM, or behind it. Prints how many of all matches took no longer than one in the CAM does, and how many longer; and
+/// the cycles of the longest cancel.
 void cases(uint64_t seed, unsigned spilled) {
   constexpr uint32_t kStrangers = 1'000'000;
   constexpr uint64_t kCamCycles = 3;
   unsigned fast = 0, slow = 0;
+  uint64_t cancel = 0;
   for (const Case& one : conformance()) {
     Bench b(seed);
     b.send_strangers(spilled, 9, kStrangers, Op::kArrive);
@@ -257,10 +259,16 @@ void cases(uint64_t seed, unsigned spilled) {
       CHECK(b.last.status == must && (must != Status::kMatched || step.op == 'c' || b.last.partner == step.partner),
             "%s, step %u, behind %u others: status %d partner %u", one.name, n, spilled, (int)b.last.status,
             b.last.partner);
-      if (must == Status::kMatched && step.op != 'c') ++(b.given_at - b.taken_at <= kCamCycles ? fast : slow);
+      const uint64_t took = b.given_at - b.taken_at;
+      if (step.op == 'c') {
+        cancel = std::max(cancel, took);
+      } else if (must == Status::kMatched) {
+        ++(took <= kCamCycles ? fast : slow);
+      }
     }
   }
-  std::printf("cases %zu in-cam %u behind %u\n", conformance().size(), fast, slow);
+  std::printf("cases %zu in-cam %u behind %u cancel %llu\n", conformance().size(), fast, slow,
+              (unsigned long long)cancel);
 }
 
 }  // namespace

@@ -43,6 +43,7 @@ module prove_match
   localparam int unsigned Strangers = StrangePosts + StrangeMessages;
   localparam bit AnyOps = Ops == 0;
   localparam bit TwoPosts = Ops[11:0] == {4'(MatchOpArrive) + 4'd1, 8'h11};
+  localparam bit TwoMessages = Ops[11:0] == {4'(MatchOpPost) + 4'd1, 8'h22};
 
   logic cmd_valid, cmd_ready, done_valid, done_ready, accept, strange, seed_q;
   logic [2:0] op;
@@ -109,11 +110,11 @@ module prove_match
       .messages_o  (messages)
     );
     if (AnyOps) begin : gen_lists
-      `GS_COVER_NOW(a_receive_is_taken_out_of_lists, u_engine.take_lists && u_engine.wants_posts)
+      `GS_COVER_NOW(a_receive_is_taken_out_of_lists, u_engine.take_lists_q && u_engine.wants_posts)
     end
     // The hashed engine's stamps: a message finds receives in lists of two classes.
     if (Requests >= Strangers + 3 && (AnyOps || TwoPosts)) begin : gen_three
-      `GS_COVER_NOW(the_older_of_two_lists_is_taken, u_engine.picked_q && u_engine.take_lists)
+      `GS_COVER_NOW(the_older_of_two_lists_is_taken, u_engine.best_valid_q && u_engine.take_lists_d)
     end
   end else begin : gen_two_level
     gs_match_two_level #(.CamEntries(CamEntries), .Lists(Lists), .Entries(Entries)) u_engine (
@@ -210,7 +211,7 @@ module prove_match
                  || op_q[answered_q[2:0]] == MatchOpCancel
                  || done.source == 16'(must_source_q[answered_q[2:0]]) && done.tag == 32'(must_tag_q[answered_q[2:0]]))
 
-  if (Requests >= Strangers + 3 && (AnyOps || TwoPosts)) begin : gen_order
+  if (Requests >= Strangers + 3 && (AnyOps || TwoPosts || TwoMessages)) begin : gen_order
     `GS_COVER_NOW(an_order_matters, given && must == MatchStatusMatched
                   && must_partner_q[answered_q[2:0]] == CountW'(Strangers + 1) && waits_q[Strangers])
   end
