@@ -34,6 +34,8 @@ _HOP, _ENDS = "latency.hop", "latency.ends"
 _AREAS = {"area.1port": (1, 0, 6_000, 6_330), "area.4port": (4, 2, 28_000, 32_112)}
 _ASIDE = 16
 """Flits that a port of the rows `-aside` sets aside for each rank, as generated boards have them."""
+_VARIANTS = ("", "-aside", "-circuits")
+"""Ends of the names of those rows."""
 _WIRINGS = {"torus": "torus8", "bus": "bus8"}
 _KINDS = {"bcast": ranks.BCAST, "reduce": ranks.REDUCE, "allreduce": ranks.ALLREDUCE}
 _MILLION = 1_000_000
@@ -65,8 +67,7 @@ NAMES = (
     _ENDS,
     *messages.NAMES,
     *_COLLECTIVES,
-    *_AREAS,
-    *(f"{name}-aside" for name in _AREAS),
+    *(name + variant for name in _AREAS for variant in _VARIANTS),
     *_BLOCKS,
     _EMULATOR,
     *parts.NAMES,
@@ -217,15 +218,19 @@ def rows(context: Context) -> Iterator[Row]:
             report = synth.luts(module, files, "xc7", {"Edges": edges, "Bytes": BYTES})
             yield _area(context, name, report, "support kernel", paper_luts, edges=edges, bytes=BYTES)
     for short, (links, bits, most, paper_luts) in _AREAS.items():
-        for name, aside in ((short, 0), (f"{short}-aside", _ASIDE)):
+        # Circuits are by port, a bit each.
+        extra = {"-aside": {"Aside": _ASIDE}, "-circuits": {"Circuits": (1 << (1 << bits)) - 1}}
+        for variant in _VARIANTS:
+            name, besides = short + variant, extra.get(variant, {})
             if not context.wants(name):
                 continue
             gossamer_setup.require("synth")
             files = sources.blocks("stream/transport.f", config=config)
-            shape = {"Links": links, "PortBits": bits, "Own": 0, "Bytes": 4, "Depth": 512, "Aside": aside}
+            shape = {"Links": links, "PortBits": bits, "Own": 0, "Bytes": 4, "Depth": 512, "Aside": 0, **besides}
             report = synth.luts("gs_stream_transport", files, "xc7", shape)
-            shown = {"links": links, "ports": 1 << bits, "aside": aside, "block_rams": report.block_rams}
-            if not aside:
+            shown = {"links": links, "ports": 1 << bits, "aside": shape["Aside"], "block_rams": report.block_rams}
+            shown["circuits"] = "Circuits" in besides
+            if not besides:
                 shown["most"] = most
             yield _area(context, name, report, "interconnect and CK modules", paper_luts, **shown)
 

@@ -16,13 +16,10 @@ from typing import Any
 
 import cocotb
 import numpy as np
-import numpy.typing as npt
 from cocotb.clock import Clock
 from cocotb.handle import HierarchyObject
 from cocotb.triggers import FallingEdge, ReadOnly
-
-TYPES = {"int": "i4", "float": "f4", "double": "f8", "char": "i1", "short": "i2", "long": "i8", "half": "f2"}
-Elements = npt.NDArray[Any]
+from rtl.stream.generated_plan import beats, elements, opening, plan
 
 
 class Source:
@@ -78,12 +75,6 @@ class Sink:
             self.messages[-1] += (int(self.data.value) & (1 << 8 * count) - 1).to_bytes(count, "little")
         if self.last is None or int(self.last.value):
             self.messages.append(b"")
-
-
-def beats(elements: Elements, width: int) -> list[int]:
-    """Elements as beats of so many bytes."""
-    data = elements.tobytes()
-    return [int.from_bytes(data[at : at + width], "little") for at in range(0, len(data), width)]
 
 
 class Bench:
@@ -177,90 +168,16 @@ class Bench:
             assert (await self.read(board, 8))[0] & 0b11110 == 0, f"board {board} reports a fault"
 
 
-def elements(kind: str, count: int) -> Elements:
-    """Any; of floats small whole numbers, whose sums are exact in any order."""
-    one = np.dtype(TYPES[kind])
-    if one.kind == "f":
-        return np.array([random.randint(-999, 999) for _ in range(count)], one)
-    return np.frombuffer(random.randbytes(count * one.itemsize), one)
-
-
-def opening(rank: int, count: int) -> int:
-    return rank << 32 | count
-
-
 @cocotb.test()
 async def channels_and_collectives(dut: HierarchyObject) -> None:
     """All ports at once, with pauses: channels from each rank that sends to each that receives, collectives with any
     root, one after another on each port."""
     bench = Bench(dut)
-    ports = {at: {one["port"]: one for one in here["endpoints"]} for at, here in enumerate(bench.about["ranks"])}
-    everybody = range(len(ports))
-    rounds = int(os.environ.get("GENERATED_ROUNDS", "4"))
-    sinks: list[tuple[Sink, list[bytes], str]] = []
-    for number in sorted({port for mine in ports.values() for port in mine}):
-        here = {rank: mine[number] for rank, mine in ports.items() if number in mine}
-        one = next(iter(here.values()))
-        name, kind, operation = f"port{number}", one["type"], one["operation"]
-        if operation == "channel":
-            opens = {rank: bench.source(rank, f"{name}_send_open") for rank in here if here[rank]["sends"]}
-            gives = {rank: bench.source(rank, f"{name}_send") for rank in opens}
-            opened = {rank: bench.source(rank, f"{name}_receive_open") for rank in here if here[rank]["receives"]}
-            takes = {rank: bench.sink(rank, f"{name}_receive") for rank in opened}
-            expected: dict[int, list[bytes]] = {rank: [] for rank in takes}
-            for _ in range(rounds):
-                source = random.choice(sorted(opens))
-                to = random.choice([rank for rank in takes if rank != source] or [source])
-                count = random.choice([1, 1, 3, 40, 400])
-                data = elements(kind, count)
-                opens[source].beats.append(opening(to, count))
-                gives[source].beats += beats(data, one["bytes"])
-                opened[to].beats.append(opening(source, count))
-                expected[to].append(data.tobytes())
-            sinks += [(takes[rank], expected[rank], f"{name} of rank {rank}") for rank in takes]
-            continue
-        assert len(here) == len(ports), "the trees of this test are of all ranks"
-        if operation == "barrier":
-            come = {rank: bench.source(rank, f"{name}_barrier_come") for rank in here}
-            leave = {rank: bench.sink(rank, f"{name}_barrier_leave") for rank in here}
-            for rank in here:
-                come[rank].beats += [0] * rounds
-            sinks += [(leave[rank], [b""] * rounds, f"{name} of rank {rank}") for rank in here]
-            continue
-        signal = f"{name}_{operation}"
-        opens = {rank: bench.source(rank, f"{signal}_open") for rank in here}
-        gives = {rank: bench.source(rank, f"{signal}_give") for rank in here}
-        takes = {rank: bench.sink(rank, f"{signal}_take") for rank in here}
-        expected = {rank: [] for rank in here}
-        for _ in range(rounds):
-            root, count = random.choice(everybody), random.choice([1, 2, 3, 30, 100])
-            for rank in here:
-                opens[rank].beats.append(opening(root, count))
-            given = {rank: elements(kind, count) for rank in everybody}
-            join = {"add": np.add, "add_ordered": np.add, "max": np.maximum, "min": np.minimum, None: np.add}[
-                one["reduction"]
-            ]
-            joined = join.reduce([given[rank] for rank in everybody]).astype(TYPES[kind])
-            parts = [given[rank] for rank in everybody]
-            for rank in everybody:
-                gone: list[Elements] = []
-                got: list[Elements] = []
-                if operation == "bcast":
-                    gone, got = ([given[root]], []) if rank == root else ([], [given[root]])
-                elif operation == "reduce":
-                    gone, got = [given[rank]], [joined] if rank == root else []
-                elif operation == "allreduce":
-                    gone, got = [given[rank]], [joined]
-                elif operation == "scatter":
-                    gone, got = parts if rank == root else [], [given[rank]]
-                elif operation == "gather":
-                    gone, got = [given[rank]], parts if rank == root else []
-                elif operation == "allgather":
-                    gone, got = [given[rank]], parts
-                for part in gone:
-                    gives[rank].beats += beats(part, one["bytes"])
-                expected[rank] += [part.tobytes() for part in got]
-        sinks += [(takes[rank], expected[rank], f"{signal} of rank {rank}") for rank in here]
+    ranks = [{one["port"]: one for one in here["endpoints"]} for here in bench.about["ranks"]]
+    made = plan(ranks, int(os.environ.get("GENERATED_ROUNDS", "4")))
+    for (rank, name), words in made.gives.items():
+        bench.source(rank, name).beats += words
+    sinks = [(bench.sink(rank, name), right, f"{name} of rank {rank}") for (rank, name), right in made.takes.items()]
     await bench.boot()
     await bench.until(
         lambda: (

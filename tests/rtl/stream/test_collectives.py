@@ -138,7 +138,7 @@ def test_parts_of_all_ranks(cluster: str, loss: str, size: Size, seed: int) -> N
     runs = []
     # Each kind at each block, and what chance adds.
     kinds = [block + kind for block in members for kind in ranks.PARTS]
-    kinds += [int(kind) for kind in random.choice(kinds, size.pick(6, 30, 1000))]
+    kinds += [int(kind) for kind in random.choice(kinds, size.pick(6, 16, 1000))]
     for number in random.permutation(len(kinds)):
         block = kinds[number] // ranks.SECOND * ranks.SECOND
         count = int(random.choice([0, 1, 2, 3, 7, 40, 300]))

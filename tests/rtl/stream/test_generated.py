@@ -38,6 +38,8 @@ DESIGNS = {
     ),
 }  # fmt: skip
 RUN = ["gesummv", "stencil", "all-two-ranks"]
+Wires = dict[tuple[int, int], tuple[int, int]]
+"""By each board and MAC that a cable is at, what is at its other end."""
 _PORT = re.compile(r"^  (input |output) logic (\[\d+:0\] )?(\w+),?$", re.MULTILINE)
 
 
@@ -91,16 +93,26 @@ def test_a_half_that_is_not_used_costs_nothing() -> None:
     assert max(sends.ffs, receives.ffs) < 0.7 * whole.ffs
 
 
-def wrapper(cluster: str, boards: list[str], texts: dict[str, str], links: int) -> tuple[str, list[int]]:
-    """All boards with wires between them, the rest as ports of the whole; and by board, the links that are wired."""
+def wires(design: hardware.Design, cluster: str) -> Wires:
+    """Those of a cluster of boards of a design."""
     read = routes.read_topology(cluster).cluster
-    used = sorted({link for board in read.boards for link, _, _ in read.neighbours(board.index)})
-    number = {link: at for at, link in enumerate(used)}
-    far = {
-        (board.index, number[link]): (to, number[to_link])
-        for board in read.boards
-        for link, to, to_link in read.neighbours(board.index)
-    }
+    macs = hardware.links(design, cluster)
+
+    def end(board: int, link: int) -> tuple[int, int]:
+        here = read.boards[board]
+        return board, macs[here.name][here.config.links.names[link]]
+
+    pairs = [(end(one.a, one.a_link), end(one.b, one.b_link)) for one in read.cables]
+    return dict([*pairs, *((b, a) for a, b in pairs)])
+
+
+def up(far: Wires, boards: int) -> list[int]:
+    """By board, the MACs that are wired, a bit each."""
+    return [sum(1 << mac for board, mac in far if board == at) for at in range(boards)]
+
+
+def wrapper(far: Wires, boards: list[str], texts: dict[str, str], links: int) -> str:
+    """All boards with wires between them, the rest as ports of the whole."""
     ports, body = ["input logic clk_i", "input logic rst_ni"], []
     for at, name in enumerate(boards):
         pins = [".aclk(clk_i)", ".aresetn(rst_ni)"]
@@ -132,8 +144,7 @@ def wrapper(cluster: str, boards: list[str], texts: dict[str, str], links: int) 
                 f".keep_o({rx}keep), .last_o({rx}last), .error_o({rx}user), .lost_o(unused_lost_{at}_{link}), "
                 f".damaged_o(unused_damaged_{at}_{link}));"
             )
-    text = "module cluster_top (\n  " + ",\n  ".join(ports) + "\n);\n" + "\n".join(body) + "\nendmodule\n"
-    return text, [sum(1 << link for (board, link) in far if board == at) for at in range(len(boards))]
+    return "module cluster_top (\n  " + ",\n  ".join(ports) + "\n);\n" + "\n".join(body) + "\nendmodule\n"
 
 
 def scenario(name: str, folder: Path) -> sources.Sources:
@@ -149,15 +160,15 @@ def scenario(name: str, folder: Path) -> sources.Sources:
     ranks, words, _ = hardware.tables(design, cluster)
     kinds = [next(one.design for one in ranks if one.board == board) for board in range(len(words))]
     texts = {board.name: (folder / f"{board.name}.sv").read_text() for board in design.boards}
-    text, up = wrapper(cluster, kinds, texts, design.options.links)
-    (folder / "cluster_top.sv").write_text(text)
+    far = wires(design, cluster)
+    (folder / "cluster_top.sv").write_text(wrapper(far, kinds, texts, design.options.links))
     known = {board["name"]: board for board in json.loads((folder / "design.json").read_text())["boards"]}
     about = {
         "boards": len(kinds),
         "number": design.number,
         "stride": design.stride,
         "words": list(words.values()),
-        "up": up,
+        "up": up(far, len(kinds)),
         "ranks": [
             {
                 "board": one.board,
@@ -178,14 +189,16 @@ def scenario(name: str, folder: Path) -> sources.Sources:
 @pytest.mark.parametrize("check", ["channels_and_collectives", "faults_are_told"])
 @pytest.mark.parametrize("name", RUN)
 def test_kernels_over_generated_boards(name: str, check: str, size: Size, seed: int, tmp_path: Path) -> None:
-    # A model takes minutes to build; two boards are built for the application below as well.
-    if name != "all-two-ranks" and size.pick(True, True, False):
+    # A model takes minutes to build; test_generated_cluster.py has all ports in one of its own.
+    if size.pick(True, True, False):
         pytest.skip("only in --full")
     run(name, check, size.pick(2, 4, 100), seed, tmp_path)
 
 
-def test_what_waits_for_its_receiver_is_passed(size: Size, seed: int, tmp_path: Path) -> None:
-    run("passing", "messages_are_passed", size.pick(2, 4, 100), seed, tmp_path)
+@pytest.mark.parametrize("check", ["messages_are_passed", "faults_are_told"])
+def test_channels_of_one_board(check: str, size: Size, seed: int, tmp_path: Path) -> None:
+    """What waits for its receiver is passed by what does not."""
+    run("passing", check, size.pick(2, 4, 100), seed, tmp_path)
 
 
 def run(name: str, check: str, rounds: int, seed: int, folder: Path) -> None:

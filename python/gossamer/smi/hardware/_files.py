@@ -177,9 +177,14 @@ def _core(board: Board, files: list[str], headers: list[str]) -> bytes:
             "    file_type: systemVerilogSource",
             "",
             "targets:",
-            "  default:",
+            "  default: &default",
             "    filesets: [rtl]",
             f"    toplevel: {board.name}",
+            "  # Verilator reads it: fusesoc run --target lint",
+            "  lint:",
+            "    <<: *default",
+            "    flow: lint",
+            "    flow_options: {tool: verilator, mode: lint-only, verilator_options: [-Wno-fatal]}",
         ]
     )
 
