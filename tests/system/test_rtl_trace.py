@@ -17,6 +17,8 @@ import gossamer_setup
 
 FIXTURES = ROOT / "tests" / "fixtures" / "watching"
 TALK = FIXTURES / "talk.c"
+FOUR = ROOT / "tests" / "fixtures" / "cluster" / "four.toml"
+HOST = "hosts/host 0"
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -46,6 +48,10 @@ def orders(trace: Trace) -> dict[int, list[int]]:
         assert receive.notes["cycles under way"] == receive.begin - send.begin
         found.setdefault(receive.thread, []).append(send.thread)
     return found
+
+
+def marks(trace: Trace, name: str) -> int:
+    return sum(mark.name == name for mark in trace.marks)
 
 
 def sound(trace: Trace, threads: int) -> None:
@@ -106,6 +112,67 @@ def test_a_message_to_several_threads_has_several_arrows(command: Command, tmp_p
     assert [len(mark.begins) for mark in sends] == [3, 3] and {mark.thread for mark in sends} == {0}
     assert sorted(receive.thread for _, receive in trace.arrows()) == [1, 3, 5, 17, 19, 21]
     assert all((receive.thread < 16) == (send is sends[0]) for send, receive in trace.arrows())
+
+
+def test_messages_of_a_host_to_a_board_and_back(command: Command, tmp_path: Path) -> None:
+    """Three rounds of pings to all threads, each answered, and one that ends the thread."""
+    program = ROOT / "tests" / "fixtures" / "hostlink" / "pingpong"
+    trace, _, errors = traced(command, tmp_path / "t.pftrace", program, "--config", "tiny")
+    assert errors == "" and [track for track in trace.tracks if "/" not in track][1:] == ["board 0", "hosts"]
+    arrows = trace.arrows()
+    assert all(send.begin < receive.begin and "sender" not in receive.notes for send, receive in arrows)
+    pings = Counter(receive.thread for send, receive in arrows if send.track == HOST)
+    answers = Counter(send.thread for send, receive in arrows if receive.track == HOST)
+    assert pings == dict.fromkeys(range(32), 4) and answers == dict.fromkeys(range(32), 3)
+    assert len(arrows) == 7 * 32 == marks(trace, "receive")
+
+
+def cycles_of(stats: Path) -> int:
+    return int(json.loads(stats.read_text())["cycles"])
+
+
+def test_arrows_of_keys_and_of_hosts(command: Command, tmp_path: Path) -> None:
+    """Copies by key on four boards, by links that lose frames and by an indirection; each is told to the host."""
+    files = [tmp_path / "one.pftrace", tmp_path / "two.pftrace"]
+    stats = [tmp_path / "one.json", tmp_path / "two.json", tmp_path / "none.json"]
+    words = ["--cluster", FOUR, "--frame-loss", "0.02"]
+    trace, text, errors = traced(
+        command, files[0], FIXTURES / "keys", *words, "--workers", "1", "--stats", stats[0], "--", "2", "2"
+    )
+    assert errors == "" and len(trace.of("everything is shown")) == 1
+    told = [(int(thread), int(sender)) for thread, sender in (line.split() for line in text.splitlines())]
+    # The first threads of both rows of boards say nothing of themselves, but each only sends along its row.
+    told = [(thread, thread // 64 * 64 if sender == -2 else sender) for thread, sender in told]
+    arrows = sorted(trace.arrows(), key=lambda pair: pair[1].begin)
+    assert len(arrows) == marks(trace, "receive") and not any("sender" in mark.notes for mark in trace.marks)
+    for send, receive in arrows:
+        assert send.begin < receive.begin and receive.notes["cycles under way"] == receive.begin - send.begin
+        assert receive.notes.get("from thread", -1) == send.thread
+        assert (send.track == HOST) == (receive.notes.get("from host") == 0)
+    # What threads say that they hear by key, each in its order, the arrows say as well.
+    keyed: dict[int, list[int]] = {}
+    heard: dict[int, list[int]] = {}
+    for send, receive in arrows:
+        if send.name == "send by key":
+            keyed.setdefault(receive.thread, []).append(send.thread)
+    for thread, sender in told:
+        heard.setdefault(thread, []).append(sender)
+    assert keyed == heard and sum(1 for senders in heard.values() for sender in senders if sender == -1) == 4
+    assert marks(trace, "send by key") == 2 * 128 + 1
+    # What the host hears, and what it sends to each thread.
+    assert [send.thread for send, receive in arrows if receive.track == HOST] == [thread for thread, _ in told]
+    assert marks(trace, "send far") == len(told)
+    begun = [(send, receive.thread) for send, receive in arrows if send.track == HOST and send.name == "send"]
+    order = [thread for _, thread in sorted(begun, key=lambda pair: pair[0].begin)]
+    assert order == [0, 64, *(thread for thread in range(128) if thread % 64)]
+    # As many workers as there may be see the same, and a trace changes no cycle.
+    again, _, _ = traced(
+        command, files[1], FIXTURES / "keys", *words, "--workers", "2", "--stats", stats[1], "--", "2", "2"
+    )
+    assert files[0].read_bytes() == files[1].read_bytes() and again.marks == trace.marks
+    done = command("run", FIXTURES / "keys", "--engine", "rtl", *words, "--stats", stats[2], "--", "2", "2")
+    assert done.returncode == 0 and done.stdout == text
+    assert cycles_of(stats[0]) == cycles_of(stats[1]) == cycles_of(stats[2])
 
 
 def test_one_tile_and_its_counters(command: Command, tmp_path: Path) -> None:

@@ -30,6 +30,7 @@
 #include "movement.h"
 #include "queue_probe.h"
 #include "ranks.h"
+#include "router_trace.h"
 #include "watch.h"
 #ifdef GS_TOGETHER
 void gs_eval_together(Vgs_cluster_rest* const* models, unsigned count, bool inputs);
@@ -259,6 +260,7 @@ class Cluster {
       if (option == "--flight") flight_ = number;
       if (option != "--boards") return;
       boards_.resize(number);
+      others_.assign(number, std::vector<uint32_t>(ClusterBoard::kLinks, Meeting::kNowhere));
       first_ = static_cast<unsigned>(uint64_t{number} * ranks.number() / ranks.count());
       last_ = static_cast<unsigned>(uint64_t{number} * (ranks.number() + 1) / ranks.count());
       for (unsigned b = first_; b < last_; ++b) {
@@ -382,6 +384,34 @@ class Cluster {
     for (auto& host : hosts_) all.push_back(&host->ear().records());
   }
 
+  // ---- For the trace, of one rank ----
+
+  std::vector<unsigned> host_boards() const {
+    std::vector<unsigned> all(hosts_.size());
+    for (unsigned b = 0; b < host_at_.size(); ++b) {
+      for (unsigned h = 0; h < hosts_.size(); ++h) {
+        if (host_at_[b] == hosts_[h].get()) all[h] = b;
+      }
+    }
+    return all;
+  }
+  void trace_host(unsigned host, HostTrace* trace) { hosts_[host]->ear().trace(trace); }
+  /// A RouterTrace for each board; false if their signals are not as expected.
+  bool routers(std::vector<RouterTrace>& all) {
+    for (unsigned b = 0; b < boards_.size(); ++b) {
+      // Routers are at exits of the mesh, at links, and at the host's port.
+      std::vector<uint32_t> meetings(config::router::mesh_ports, Meeting::tiles(b));
+      for (unsigned l = 0; l < ClusterBoard::kLinks; ++l) meetings.push_back(Meeting::link(b, l));
+      meetings.push_back(Meeting::host(b));
+      std::vector<RouterProbe> probes;
+      if (!RouterProbe::find(boards_[b]->models().rest_context(), probes) || probes.size() != meetings.size()) {
+        return false;
+      }
+      all.emplace_back(std::move(probes), std::move(meetings), others_[b]);
+    }
+    return true;
+  }
+
   /// Boards go together, a few at a time: their models share code and the processor's memory of its branches.
   template <bool kWaves>
   void go(unsigned worker, unsigned workers, uint64_t cycle, uint64_t end, bool reset, TileHost* hosts) {
@@ -455,6 +485,7 @@ class Cluster {
       boards_[from]->faults(link, loss, damage, scatter(seed * 0x10001U + from * 8 + link));
     }
     if (own(board(to))) boards_[to]->plug(its, static_cast<const Wire*>(wire));
+    others_[from][link] = Meeting::link(to, its);
     if (own(from) == own(to)) return;
     (own(from) ? to_[rank_of(to)] : from_[rank_of(from)]).push_back(wire);
   }
@@ -520,6 +551,7 @@ class Cluster {
   std::vector<std::vector<Wire*>> to_, from_;  ///< wires to and from boards of each other rank
   std::vector<std::unique_ptr<ClusterBoard>> boards_;
   std::vector<std::unique_ptr<Wire>> wires_;
+  std::vector<std::vector<uint32_t>> others_;  ///< by board and link, where messages by key meet a router behind it
   std::vector<std::unique_ptr<HostPort>> hosts_;
   std::vector<HostPort*> host_at_;  ///< by board
   bool begun_ = false;

@@ -4,5 +4,6 @@
 sim/link/gs_mac_model.sv
 -f board/fabric.f
 sim/memory/gs_sim_records.sv
+sim/board/gs_sim_multicast.sv
 sim/host/queues.vlt
 sim/board/gs_cluster_rest.sv

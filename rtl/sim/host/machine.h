@@ -44,6 +44,8 @@ class OneBoard {
   void each_host(unsigned worker, unsigned, What what) const {
     if (!worker) what(network_);
   }
+  static std::vector<unsigned> host_boards() { return {0}; }
+  void trace_host(unsigned, HostTrace* trace) { network_.ear().trace(trace); }
   void sources(std::vector<Records*>& all) { all.push_back(&network_.ear().records()); }
 
   template <bool kWaves>

@@ -2,7 +2,7 @@
 /// What happens at a tile's mailbox in a cycle, read from signals that gs_sim_mailbox has for simulation alone.
 #pragma once
 
-#include "network.h"
+#include "flit.h"
 #include "probe.h"
 
 namespace gossamer::sim {
@@ -23,11 +23,11 @@ class MailboxProbe {
 
   /// Bits that turn over with each event.
   struct Events {
-    bool send = false, out = false, in = false, deal = false;
+    bool send = false, out = false, far = false, in = false, deal = false;
   };
   Events events() const {
     if (!send_) return {};
-    return {*send_ != 0, *out_ != 0, *in_ != 0, *deal_ != 0};
+    return {*send_ != 0, *out_ != 0, *far_ != 0, *in_ != 0, *deal_ != 0};
   }
 
   uint8_t send_thread() const { return *send_thread_; }
@@ -36,6 +36,7 @@ class MailboxProbe {
   uint32_t send_dest() const { return *send_dest_; }
   uint64_t send_head() const { return *send_head_; }
   const Flit& out_flit() const { return *reinterpret_cast<const Flit*>(out_flit_); }
+  const Flit& far_flit() const { return *reinterpret_cast<const Flit*>(far_flit_); }
   bool in_local() const { return *in_local_; }
   /// At the last flit of a packet: whether it was refused.
   bool in_refused() const { return *in_refused_; }
@@ -48,14 +49,16 @@ class MailboxProbe {
            Probe::at(vars, "sim_send_route", send_route_) && Probe::at(vars, "sim_send_kind", send_kind_) &&
            Probe::at(vars, "sim_send_dest", send_dest_) && Probe::at(vars, "sim_send_head", send_head_) &&
            Probe::at(vars, "sim_out", out_) && Probe::at(vars, "sim_out_flit", out_flit_) &&
+           Probe::at(vars, "sim_far", far_) && Probe::at(vars, "sim_far_flit", far_flit_) &&
            Probe::at(vars, "sim_in", in_) && Probe::at(vars, "sim_in_local", in_local_) &&
            Probe::at(vars, "sim_in_refused", in_refused_) && Probe::at(vars, "sim_in_flit", in_flit_) &&
            Probe::at(vars, "sim_deal", deal_) && Probe::at(vars, "sim_deal_mask", deal_mask_);
   }
 
   const uint8_t *send_ = nullptr, *send_thread_ = nullptr, *send_route_ = nullptr, *send_kind_ = nullptr;
-  const uint8_t *out_ = nullptr, *in_ = nullptr, *in_local_ = nullptr, *in_refused_ = nullptr, *deal_ = nullptr;
-  const uint32_t *send_dest_ = nullptr, *out_flit_ = nullptr, *in_flit_ = nullptr;
+  const uint8_t *out_ = nullptr, *far_ = nullptr;
+  const uint8_t *in_ = nullptr, *in_local_ = nullptr, *in_refused_ = nullptr, *deal_ = nullptr;
+  const uint32_t *send_dest_ = nullptr, *out_flit_ = nullptr, *far_flit_ = nullptr, *in_flit_ = nullptr;
   const uint64_t *send_head_ = nullptr, *deal_mask_ = nullptr;
 };
 

@@ -1,63 +1,81 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Finds out which message a thread receives: follows each from its send to the queues of its receivers.
+/// Finds out which message a thread or a host receives: follows each from its send to the queues of its receivers.
 ///
 /// Nothing in a packet names its sender. But the sends of a mailbox leave by each way in their order, packets within a
-/// tile arrive in theirs, and each thread's queue keeps its own. Between tiles a packet is recognised by its address
-/// and all of its contents; of several alike under way to the same threads the oldest is taken, and the arrow says so.
-/// Multicast by key is not followed: routers make other packets of it.
+/// tile arrive in theirs, and each thread's queue keeps its own; and a channel of a multicast router makes the copies
+/// of one message before those of the next. Between tiles, routers and hosts a packet is recognised by its address and
+/// all of its contents; of several alike under way to the same place the oldest is taken, and the arrow says so.
 #pragma once
 
 #include <gossamer/config.h>
 
+#include <algorithm>
 #include <bit>
 #include <deque>
 #include <unordered_map>
 #include <vector>
 
+#include "sights.h"
 #include "thinning.h"
-#include "tile_trace.h"
 
 namespace gossamer::sim {
 
 class Messages {
  public:
-  Messages(unsigned tiles, unsigned threads) : threads_(threads), tiles_(tiles), queues_(tiles * threads) {}
+  /// `channels` are those of a board's multicast routers. Hosts are numbered behind all threads.
+  Messages(unsigned tiles, unsigned threads, unsigned boards, unsigned channels)
+      : threads_(threads),
+        channels_(channels),
+        tiles_(tiles),
+        routers_(boards * channels),
+        queues_(tiles * threads) {}
 
-  /// Takes what was seen at a mailbox; `done` is called with messages whose way cannot be followed.
+  /// Takes what was seen at a tile's mailbox; `done` is called with messages that nobody receives.
   template <typename Done>
-  void see(unsigned tile, const Sight& sight, Done done) {
+  void see_tile(unsigned tile, const Sight& sight, Done done) {
     Mailbox& mailbox = tiles_[tile];
     switch (sight.what) {
-      case Sight::What::Send: send(tile, sight, done); return;
-      case Sight::What::Out: leave(mailbox, sight.data, done); return;
+      case Sight::What::Send: send(tile, sight); return;
+      case Sight::What::Out: leave(pop(mailbox.net), sight.data); return;
+      case Sight::What::Far: leave_far(pop(mailbox.far), sight.data, done); return;
       case Sight::What::In: mailbox.accepted.push_back(sight.local ? pop(mailbox.local) : arrive(sight.data)); return;
       case Sight::What::Deal: deal(tile, sight.data); return;
       default: return;
     }
   }
 
-  /// What a thread receives now: a message with its sender, if it is known.
-  Arrow receive(uint32_t thread, uint64_t cycle) {
-    Arrow arrow;
-    arrow.to = cycle;
-    arrow.receiver = thread;
-    const uint32_t number = pop(queues_[thread]);
-    if (number == kNobody) return arrow;
-    Message& message = messages_[number];
-    arrow = message.arrow;
-    arrow.to = cycle;
-    arrow.receiver = thread;
-    arrow.id = ++arrows_;
-    if (--message.receivers == 0) free_.push_back(number);
-    return arrow;
+  /// The same of a board's multicast routers.
+  template <typename Done>
+  void see_routers(unsigned board, const Sight& sight, Done done) {
+    Parts& parts = routers_[board * channels_ + sight.channel];
+    if (sight.what == Sight::What::Came) {
+      parts.push_back(arrive(sight.data));
+    } else if (sight.what == Sight::What::Consumed) {
+      drop(pop(parts), done);
+    } else if (!parts.empty() && parts.front().message != kNobody) {
+      messages_[parts.front().message].uses += sight.receivers;
+      leave(parts.front(), sight.data);
+    }
   }
+
+  /// A host has sent.
+  void tell(uint32_t host, const Sight& sight) {
+    Message message = made(host, sight);
+    message.uses = sight.receivers;
+    leave({keep(message), false}, sight.data);
+  }
+
+  /// What a host receives: a message with its sender, if that is known.
+  Arrow hear(uint32_t host, const Sight& sight) { return received(arrive(sight.data), host, sight.cycle); }
+
+  /// What a thread receives now.
+  Arrow receive(uint32_t thread, uint64_t cycle) { return received(pop(queues_[thread]), thread, cycle); }
 
   /// Those that nobody has received.
   template <typename Done>
   void rest(Done done) {
-    for (uint32_t number : free_) messages_[number].arrow.name = nullptr;
     for (const Message& message : messages_) {
-      if (message.arrow.name) done(message.arrow);
+      if (message.uses && !message.heard) done(message.arrow);
     }
   }
 
@@ -66,32 +84,48 @@ class Messages {
   uint64_t alike() const { return alike_; }
 
  private:
-  using Numbers = std::deque<uint32_t>;
   enum Route : uint8_t { kLocal = 0, kNet = 1, kFar = 2 };  ///< route_e of gs_mailbox_pkg
 
   struct Message {
     Arrow arrow;
-    unsigned receivers = 1;
+    uint64_t key = 0;    ///< by which it was sent, and 1 more; 0: by none
+    unsigned uses = 1;   ///< receivers and routers that it is still to come to; 0: it is free for another
+    bool heard = false;  ///< somebody has received it
   };
+  /// A message, or a copy of it, on its way.
+  struct Part {
+    uint32_t message = kNobody;
+    bool alike = false;  ///< it may have been taken for another one
+  };
+  using Parts = std::deque<Part>;
   struct Mailbox {
-    Numbers local, net;  ///< sent and not yet left, by their way
-    Numbers accepted;    ///< arrived and not yet dealt out
+    Parts local, net, far;  ///< sent and not yet left, by their way
+    Parts accepted;         ///< arrived and not yet dealt out
   };
 
-  template <typename Done>
-  void send(unsigned tile, const Sight& sight, Done done) {
-    Message message;
-    message.arrow.from = sight.cycle;
-    message.arrow.sender = tile * threads_ + sight.thread;
-    message.arrow.dest = sight.state.address;
+  Message made(uint32_t sender, const Sight& sight) {
     ++sent_;
     const auto kind = static_cast<config::FlitKind>(sight.kind);
-    const bool masked = kind == config::FlitKind::Mask, key = kind == config::FlitKind::Key;
-    message.arrow.name = masked ? "multicast" : key ? "send by key" : sight.route == kFar ? "send far" : "send";
-    if (masked) message.receivers = static_cast<unsigned>(std::popcount(sight.data));
-    if (sight.route == kFar) return done(message.arrow);
-    if (key) message.receivers = 0;
-    (sight.route == kLocal ? tiles_[tile].local : tiles_[tile].net).push_back(keep(message));
+    Message message;
+    if (kind == config::FlitKind::Key) message.key = uint64_t{sight.state.data} + 1;
+    message.arrow.from = sight.cycle;
+    message.arrow.sender = sender;
+    message.arrow.dest = sight.state.address;
+    message.arrow.name = kind == config::FlitKind::Mask ? "multicast"
+                         : kind == config::FlitKind::Key ? "send by key"
+                         : sight.route == kFar           ? "send far"
+                                                         : "send";
+    return message;
+  }
+
+  void send(unsigned tile, const Sight& sight) {
+    Message message = made(tile * threads_ + sight.thread, sight);
+    if (static_cast<config::FlitKind>(sight.kind) == config::FlitKind::Mask) {
+      message.uses = static_cast<unsigned>(std::popcount(sight.data));
+    }
+    Mailbox& mailbox = tiles_[tile];
+    (sight.route == kLocal ? mailbox.local : sight.route == kNet ? mailbox.net : mailbox.far)
+        .push_back({keep(message), false});
   }
 
   uint32_t keep(const Message& message) {
@@ -105,51 +139,89 @@ class Messages {
     return number;
   }
 
-  template <typename Done>
-  void leave(Mailbox& mailbox, uint64_t packet, Done done) {
-    const uint32_t number = pop(mailbox.net);
-    if (number == kNobody) return;
-    if (messages_[number].receivers) {
-      under_way_[packet].push_back(number);
-      return;
-    }
-    done(messages_[number].arrow);
-    free_.push_back(number);
+  void leave(Part part, uint64_t packet) {
+    if (part.message != kNobody) under_way_[packet].push_back(part);
   }
 
-  uint32_t arrive(uint64_t packet) {
-    const auto found = under_way_.find(packet);
-    if (found == under_way_.end()) return kNobody;
-    Numbers& alike = found->second;
-    const uint32_t number = pop(alike);
-    const auto other = [&](uint32_t n) { return messages_[n].arrow.sender != messages_[number].arrow.sender; };
-    if (std::any_of(alike.begin(), alike.end(), other)) {
-      ++alike_;
-      messages_[number].arrow.alike = true;
-      for (uint32_t n : alike) messages_[n].arrow.alike = true;
+  /// Of what goes by other networks hosts alone are followed.
+  template <typename Done>
+  void leave_far(Part part, uint64_t packet, Done done) {
+    if (part.message == kNobody) return;
+    constexpr unsigned kKind = config::AddressHost::kKindLsb;
+    if (messages_[part.message].arrow.dest >> kKind == static_cast<uint32_t>(config::Endpoint::Host)) {
+      leave(part, packet);
+    } else {
+      drop(part, done);
     }
-    if (alike.empty()) under_way_.erase(found);
-    return number;
+  }
+
+  Part arrive(uint64_t packet) {
+    const auto found = under_way_.find(packet);
+    if (found == under_way_.end()) return {};
+    Parts& same = found->second;
+    // Those of one sender and one key go the same way and stay in their order.
+    const Message& first = messages_[same.front().message];
+    const auto other = [&](Part part) {
+      const Message& its = messages_[part.message];
+      return its.arrow.sender != first.arrow.sender || its.key != first.key;
+    };
+    if (std::any_of(same.begin(), same.end(), other)) {
+      for (Part& part : same) part.alike = true;
+    }
+    const Part part = pop(same);
+    if (same.empty()) under_way_.erase(found);
+    return part;
   }
 
   void deal(unsigned tile, uint64_t threads) {
-    const uint32_t number = pop(tiles_[tile].accepted);
+    const Part part = pop(tiles_[tile].accepted);
     for (; threads; threads &= threads - 1) {
-      queues_[tile * threads_ + static_cast<unsigned>(std::countr_zero(threads))].push_back(number);
+      queues_[tile * threads_ + static_cast<unsigned>(std::countr_zero(threads))].push_back(part);
     }
   }
 
-  static uint32_t pop(Numbers& numbers) {
-    if (numbers.empty()) return kNobody;
-    const uint32_t first = numbers.front();
-    numbers.pop_front();
+  Arrow received(Part part, uint32_t receiver, uint64_t cycle) {
+    Arrow arrow;
+    if (part.message != kNobody) {
+      Message& message = messages_[part.message];
+      arrow = message.arrow;
+      arrow.id = ++arrows_;
+      arrow.alike = part.alike;
+      alike_ += part.alike;
+      message.heard = true;
+      release(part.message);
+    }
+    arrow.to = cycle;
+    arrow.receiver = receiver;
+    if (!arrow.name) arrow.name = "receive";
+    return arrow;
+  }
+
+  /// What is on its way as this part goes no further.
+  template <typename Done>
+  void drop(Part part, Done done) {
+    if (part.message == kNobody) return;
+    Message& message = messages_[part.message];
+    if (message.uses == 1 && !message.heard) done(message.arrow);
+    release(part.message);
+  }
+
+  void release(uint32_t number) {
+    if (--messages_[number].uses == 0) free_.push_back(number);
+  }
+
+  static Part pop(Parts& parts) {
+    if (parts.empty()) return {};
+    const Part first = parts.front();
+    parts.pop_front();
     return first;
   }
 
-  const unsigned threads_;
+  const unsigned threads_, channels_;
   std::vector<Mailbox> tiles_;
-  std::vector<Numbers> queues_;  ///< of each thread
-  std::unordered_map<uint64_t, Numbers> under_way_;
+  std::vector<Parts> routers_;  ///< of each channel: come and not yet consumed
+  std::vector<Parts> queues_;   ///< of each thread
+  std::unordered_map<uint64_t, Parts> under_way_;
   std::vector<Message> messages_;
   std::vector<uint32_t> free_;
   uint64_t sent_ = 0, arrows_ = 0, alike_ = 0;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The host's end of a network: flits that wait to go in, and packets put together from flits that came out.
-/// A flit is the layout `flit` of config/constants/fabric.toml in six 32-bit words, the payload's first.
 #pragma once
 
 #include <gossamer/config.h>
@@ -11,33 +10,18 @@
 #include <cstring>
 #include <vector>
 
+#include "flit.h"
+#include "host_trace.h"
 #include "records.h"
 
 namespace gossamer::sim {
 
-constexpr unsigned kFlitWords = 6;
 constexpr unsigned kNetworks = 4;
 
 /// The column of an exit of the mesh; they are numbered from the west (gs_noc_pkg).
 constexpr unsigned exit_column(unsigned number) {
   return (2 * number + 1) * config::mesh::width / (2 * config::router::mesh_ports);
 }
-
-/// One flit.
-struct Flit {
-  std::array<uint32_t, kFlitWords> words{};
-
-  unsigned kind() const { return field(config::Flit::kKindLsb, config::Flit::kKindBits); }
-  bool last() const { return field(config::Flit::kLastLsb, config::Flit::kLastBits) != 0; }
-  unsigned network() const { return field(config::Flit::kVnetLsb, config::Flit::kVnetBits); }
-  uint32_t& dest() { return words[4]; }
-  uint32_t dest() const { return words[4]; }
-
- private:
-  unsigned field(unsigned lsb, unsigned bits) const { return words[lsb / 32] >> lsb % 32 & ((1U << bits) - 1); }
-};
-static_assert(sizeof(Flit) == 4 * kFlitWords);
-static_assert(config::Flit::kDestLsb == 128 && config::Flit::kBits <= 32 * kFlitWords);
 
 /// Flits into a network at one place, and packets out of it there.
 class Network {
@@ -97,8 +81,12 @@ class HostEar {
   /// Messages that have come, and accesses of accelerators that failed.
   uint64_t messages() const { return messages_; }
   uint64_t faults() const { return faults_; }
-  /// A flit has gone to the network.
-  void moved(uint64_t cycle) { progress_ = cycle; }
+  void trace(HostTrace* trace) { trace_ = trace; }
+  /// A flit goes to the network, behind those of its lane.
+  void tells(unsigned lane, const Flit& flit, uint64_t cycle) {
+    progress_ = cycle;
+    if (trace_) trace_->tells(lane, flit, cycle);
+  }
 
   /// A packet has come to a host.
   void hear(const std::vector<Flit>& packet, uint64_t cycle, unsigned host) {
@@ -107,6 +95,7 @@ class HostEar {
     if (static_cast<config::FlitKind>(head.kind()) != config::FlitKind::Header) {
       progress_ = cycle;
       ++messages_;
+      if (trace_) trace_->hears(packet, cycle);
       return;
     }
     // Of a header the operation stands in the lowest bits, a loader's (load_op) or a control unit's (control_op).
@@ -125,6 +114,7 @@ class HostEar {
   uint64_t progress_ = 0;
   uint64_t messages_ = 0, faults_ = 0;
   uint32_t replies_ = 0;
+  HostTrace* trace_ = nullptr;
 };
 
 /// A host at a board's switch: a flit a cycle each way, of whichever network can go on.
@@ -171,8 +161,8 @@ class HostPort {
   const Flit& head(unsigned lane) const { return lanes_[lane].head(); }
   void taken(unsigned lane, uint64_t cycle) {
     turn_ = lane;
+    ear_.tells(lane, lanes_[lane].head(), cycle);
     lanes_[lane].pop();
-    ear_.moved(cycle);
   }
   void hear(const Flit& flit, uint64_t cycle) {
     const std::vector<Flit> packet = lanes_[flit.network()].take(flit);
@@ -231,8 +221,8 @@ class HostNetwork {
 
   /// A flit has entered at an exit.
   void taken(unsigned exit, uint64_t cycle) {
+    ear_.tells(exit, exits_[exit].head(), cycle);
     exits_[exit].pop();
-    ear_.moved(cycle);
   }
 
   /// A flit has left at an exit.

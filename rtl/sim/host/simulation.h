@@ -18,6 +18,8 @@
 ///   send(bytes, count, replies), pending(), exchanging(worker, workers), progress(), sources(all)
 ///                                                  the host's end of the network (network.h)
 ///   go<kWaves>(worker, workers, cycle, end, reset, hosts)
+///   host_boards(), trace_host(host, trace)         board of each host; has it traced (host_trace.h)
+///   routers(all)                                   only of one with multicast routers: a RouterTrace each board
 ///   has(tile)                                      only of one whose boards may be shared out among ranks (ranks.h)
 /// `go` simulates cycles of one worker's models; it passes no multiple of the stride, at which all workers meet.
 /// Whether all is done is looked at there alone, so nothing depends on how many workers there are. When nothing has
@@ -179,10 +181,17 @@ class Simulation {
     shape.width = mesh_width();
     shape.threads = kThreads;
     shape.threads_per_core = kThreadsPerCore;
-    if (!trace_.open(options_.trace, shape, options_.least, options_.trace_bytes, probes_.data(), mailboxes_.data())) {
+    shape.hosts = machine_.host_boards();
+    std::vector<RouterTrace> routers;
+    if constexpr (requires { machine_.routers(routers); }) {
+      if (!machine_.routers(routers)) give_up("the multicast routers' signals for simulation are not as expected");
+    }
+    if (!trace_.open(options_.trace, shape, options_.least, options_.trace_bytes, probes_.data(), mailboxes_.data(),
+                     std::move(routers))) {
       give_up("cannot write the trace");
     }
     for (unsigned t = 0; t < tiles_; ++t) hosts_[t].trace(&trace_.tile(t));
+    for (unsigned h = 0; h < shape.hosts.size(); ++h) machine_.trace_host(h, &trace_.host(h));
   }
 
   // ---- Time ----
@@ -223,7 +232,7 @@ class Simulation {
           while (cycle < until) {
             machine_.template go<kWaves>(worker, plan.workers, cycle, cycle + 1, false, hosts_.data());
             ++cycle;
-            machine_.each_tile(worker, plan.workers, [&](unsigned t) { trace_.tile(t).sample(cycle); });
+            machine_.each_tile(worker, plan.workers, [&](unsigned t) { trace_.sample(t, cycle); });
           }
         } else {
           machine_.template go<kWaves>(worker, plan.workers, cycle, until, false, hosts_.data());

@@ -78,6 +78,7 @@ class Thinning {
   }
   void add(const Arrow& arrow) {
     at(std::max(arrow.from, arrow.to)).arrows.push_back(arrow);
+    ++messages_;
     used_ += kArrowBytes;
     fit();
   }
@@ -90,6 +91,8 @@ class Thinning {
   void give_back(size_t bytes) { room_ += bytes; }
 
   const std::vector<Window>& windows() const { return windows_; }
+  /// That were added.
+  uint64_t messages() const { return messages_; }
   uint64_t length() const { return length_; }
   Lost lost() const {
     Lost all;
@@ -195,6 +198,7 @@ class Thinning {
   const uint64_t least_;
   size_t room_;
   size_t used_ = 0;
+  uint64_t messages_ = 0;
   uint64_t length_ = 4096;
   std::vector<Window> windows_;
 };

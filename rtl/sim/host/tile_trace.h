@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What is seen of one tile from cycle to cycle, for the trace: changes of its threads, and messages at its mailbox.
-///
-/// Each tile is looked at by the worker that simulates it. What it has seen waits here until the trace collects it.
 #pragma once
 
 #include <cstdint>
@@ -9,37 +7,16 @@
 
 #include "mailbox_probe.h"
 #include "probe.h"
+#include "sights.h"
 
 namespace gossamer::sim {
-
-/// One thing seen in a tile.
-struct Sight {
-  enum class What : uint8_t {
-    State,  ///< a thread does something else: `state`
-    Ends,   ///< a thread has ended
-    Trap,   ///< a thread has trapped
-    Send,   ///< a thread's send was accepted: route, kind, destination in `state.address`, mask or key in `data`
-    Out,    ///< a packet has left for the mailbox network; `data` stands for all that is in it
-    In,     ///< a packet has been accepted, of this tile or of the network; `data` the same
-    Deal,   ///< the next of the accepted packets goes to threads, a bit each in `data`
-    Count,  ///< instructions since reset in `data`, flits out in `state.data`
-  };
-  uint64_t cycle = 0;
-  uint64_t data = 0;
-  State state;
-  What what = What::State;
-  uint8_t thread = 0;
-  uint8_t route = 0;
-  uint8_t kind = 0;
-  bool local = false;
-};
 
 class TileTrace {
  public:
   static constexpr unsigned kCount = 1024;  ///< cycles between two counts; a power of two
 
-  TileTrace(const Probe* probe, const MailboxProbe* mailbox, unsigned threads)
-      : probe_(probe), mailbox_(mailbox), threads_(threads) {}
+  TileTrace(const Probe* probe, const MailboxProbe* mailbox, unsigned threads, unsigned board)
+      : probe_(probe), mailbox_(mailbox), threads_(threads), router_(Meeting::tiles(board)) {}
 
   /// From now on it is looked at.
   void begin() { events_ = mailbox_->events(); }
@@ -60,11 +37,15 @@ class TileTrace {
       sight.kind = mailbox_->send_kind();
       sight.state.address = mailbox_->send_dest();
       sight.data = mailbox_->send_head();
+      sight.state.data = static_cast<uint32_t>(sight.data);
     }
     if (now.out != before.out) {
       ++flits_;
-      if (out_.add(mailbox_->out_flit())) add(cycle, Sight::What::Out).data = out_.take();
+      const Flit& flit = mailbox_->out_flit();
+      const bool key = flit.endpoint() == config::Endpoint::Key;
+      if (out_.add(flit, key ? router_ : flit.dest())) add(cycle, Sight::What::Out).data = out_.take();
     }
+    if (now.far != before.far && far_.add(mailbox_->far_flit())) add(cycle, Sight::What::Far).data = far_.take();
     if (now.in != before.in) incoming(cycle);
     if (now.deal != before.deal) add(cycle, Sight::What::Deal).data = mailbox_->deal_mask();
     if (cycle % kCount == 0) {
@@ -80,33 +61,13 @@ class TileTrace {
     add(cycle, trap ? Sight::What::Trap : Sight::What::Ends, thread);
   }
 
-  const std::vector<Sight>& sights() const { return sights_; }
-  void forget() { sights_.clear(); }
+  Sights& sights() { return sights_; }
+  const Sights& sights() const { return sights_; }
 
  private:
   struct Thread {
     Doing doing = Doing::Nothing;
     bool over = false;  ///< whether it has ended or trapped, and not been started again
-  };
-
-  /// A number that stands for a packet: its address and all of its contents.
-  class Digest {
-   public:
-    /// A further flit; whether it was the last.
-    bool add(const Flit& flit) {
-      constexpr uint64_t kPrime = 0x9E37'79B9'7F4A'7C15;
-      for (unsigned i = 0; i < 5; ++i) value_ = (value_ ^ flit.words[i]) * kPrime ^ value_ >> 29;
-      value_ = (value_ ^ flit.kind()) * kPrime;
-      return flit.last();
-    }
-    uint64_t take() {
-      const uint64_t value = value_;
-      value_ = 0;
-      return value;
-    }
-
-   private:
-    uint64_t value_ = 0;
   };
 
   void incoming(uint64_t cycle) {
@@ -120,9 +81,7 @@ class TileTrace {
   }
 
   Sight& add(uint64_t cycle, Sight::What what, unsigned thread = 0) {
-    Sight& sight = sights_.emplace_back();
-    sight.cycle = cycle;
-    sight.what = what;
+    Sight& sight = sights_.add(cycle, what);
     sight.thread = static_cast<uint8_t>(thread);
     return sight;
   }
@@ -131,9 +90,10 @@ class TileTrace {
   const MailboxProbe* mailbox_;
   std::vector<Thread> threads_;
   MailboxProbe::Events events_;
-  Digest out_, in_;
+  const uint32_t router_;  ///< where messages by key meet it
+  Digest out_, far_, in_;
   uint32_t flits_ = 0;
-  std::vector<Sight> sights_;
+  Sights sights_;
 };
 
 }  // namespace gossamer::sim

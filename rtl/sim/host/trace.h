@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Writes what the threads of all tiles did, and the messages between them, as a binary trace of Perfetto.
+/// Writes what the threads of all tiles did, and the messages between them and hosts, as a binary trace of Perfetto.
 ///
 /// A process a board, in it a group a tile, in it a track a thread and counters. A thread's track has spans "runs" and
 /// spans of what it waited for, and marks for messages, traps and ends; an arrow leads from each send to each receive
-/// (messages.h). One nanosecond of the picture is one cycle.
+/// (messages.h). Hosts that send or receive messages have a track each. One nanosecond of the picture is one cycle.
 /// A wait shorter than a limit counts as running: a thread that computes waits for memory or the FPU every few cycles,
 /// and a picture of millions of such spans shows nothing. The file has a bounded size: thinning.h says what it keeps,
 /// and a track of its own tells where something is left out.
@@ -21,6 +21,7 @@
 
 #include "messages.h"
 #include "perfetto.h"
+#include "router_trace.h"
 #include "thinning.h"
 #include "tile_trace.h"
 
@@ -70,21 +71,28 @@ class Trace {
     unsigned boards = 1, tiles = 1;  ///< tiles of a board
     unsigned width = 1;              ///< columns of a board's mesh
     unsigned threads = 1, threads_per_core = 1;
+    std::vector<unsigned> hosts;     ///< board of each
   };
 
-  /// `least` is the shortest wait in the trace, `bytes` the most that the file may have. The probes stay there.
+  /// `least` is the shortest wait in the trace, `bytes` the most that the file may have. The probes stay there. Of
+  /// boards with multicast routers `routers` has one each.
   bool open(const char* path, const Shape& shape, unsigned least, size_t bytes, const Probe* probes,
-            const MailboxProbe* mailboxes) {
+            const MailboxProbe* mailboxes, std::vector<RouterTrace> routers) {
     if (!file_.open(path)) return false;
     shape_ = shape;
     const unsigned tiles = shape.boards * shape.tiles;
-    for (unsigned t = 0; t < tiles; ++t) seen_.emplace_back(&probes[t], &mailboxes[t], shape.threads);
+    for (unsigned t = 0; t < tiles; ++t) {
+      seen_.emplace_back(&probes[t], &mailboxes[t], shape.threads, t / shape.tiles);
+    }
+    routers_ = std::move(routers);
+    for (unsigned board : shape.hosts) hosts_.emplace_back(board);
     tracks_.resize(tiles * shape.threads);
     counts_.resize(tiles);
-    messages_ = std::make_unique<Messages>(tiles, shape.threads);
+    const unsigned channels = routers_.empty() ? 0 : routers_[0].channels();
+    messages_ = std::make_unique<Messages>(tiles, shape.threads, shape.boards, channels);
     kept_ = std::make_unique<Thinning>(least, bytes);
     bytes_ = bytes;
-    kept_->reserve(kTrackBytes * (tracks_.size() + 5 * tiles) + kNoteBytes);
+    kept_->reserve(kTrackBytes * (tracks_.size() + 5 * tiles + hosts_.size()) + kNoteBytes);
     return true;
   }
   bool is_open() const { return file_.is_open(); }
@@ -93,18 +101,26 @@ class Trace {
   /// A run begins.
   void begin() {
     for (TileTrace& tile : seen_) tile.begin();
+    for (HostTrace& host : hosts_) host.sights().forget();
     begun_ = is_open();
   }
   /// Whether cycles from now on belong to it.
   bool begun() const { return begun_ && is_open(); }
 
-  /// One tile's, for the worker that simulates it.
+  /// Looks at a tile at the end of a cycle, and with a board's first tile at its multicast routers: for the worker that
+  /// simulates them.
+  void sample(unsigned tile, uint64_t cycle) {
+    seen_[tile].sample(cycle);
+    if (!routers_.empty() && tile % shape_.tiles == 0) routers_[tile / shape_.tiles].sample(cycle);
+  }
+  /// One tile's, and one host's.
   TileTrace& tile(unsigned number) { return seen_[number]; }
+  HostTrace& host(unsigned number) { return hosts_[number]; }
 
-  /// Takes what all tiles have seen up to now, while no worker works.
+  /// Takes all that was seen up to now, while no worker works.
   void collect() {
-    for (const auto& [tile, sight] : in_order()) take(tile, *sight);
-    for (TileTrace& tile : seen_) tile.forget();
+    for (const auto& [part, sight] : in_order()) take(part, *sight);
+    each_part([](Sights& sights) { sights.forget(); });
     std::vector<std::pair<unsigned, const Sight*>>().swap(order_);
   }
 
@@ -130,7 +146,7 @@ class Trace {
     }
     if (lost.messages) {
       text += (lost.waits ? ", " : "") + with_commas(lost.messages) + " of " +
-              with_commas(std::max(messages_->sent(), messages_->received())) + " messages are not shown";
+              with_commas(kept_->messages()) + " messages are not shown";
     }
     return text;
   }
@@ -167,30 +183,52 @@ class Trace {
 
   // ---- What was seen ----
 
-  /// Sights of all tiles by cycle, then by tile.
+  /// Calls `what` with the sights of each tile, of each board's routers, and of each host. What causes another thing
+  /// in the same cycle comes before it: a tile's before those of a host.
+  template <typename What>
+  void each_part(What what) {
+    for (TileTrace& tile : seen_) what(tile.sights());
+    for (RouterTrace& board : routers_) what(board.sights());
+    for (HostTrace& host : hosts_) what(host.sights());
+  }
+
+  /// All sights by cycle, then by the part that they are of.
   const std::vector<std::pair<unsigned, const Sight*>>& in_order() {
     uint64_t first = ~uint64_t{0}, last = 0;
     size_t count = 0;
-    for (const TileTrace& tile : seen_) {
-      if (tile.sights().empty()) continue;
-      first = std::min(first, tile.sights().front().cycle);
-      last = std::max(last, tile.sights().back().cycle);
-      count += tile.sights().size();
-    }
+    each_part([&](const Sights& sights) {
+      if (sights.all().empty()) return;
+      first = std::min(first, sights.all().front().cycle);
+      last = std::max(last, sights.all().back().cycle);
+      count += sights.all().size();
+    });
     order_.resize(count);
     if (!count) return order_;
     std::vector<size_t> place(last - first + 2);
-    for (const TileTrace& tile : seen_) {
-      for (const Sight& sight : tile.sights()) ++place[sight.cycle - first + 1];
-    }
+    each_part([&](const Sights& sights) {
+      for (const Sight& sight : sights.all()) ++place[sight.cycle - first + 1];
+    });
     for (size_t i = 1; i < place.size(); ++i) place[i] += place[i - 1];
-    for (unsigned t = 0; t < seen_.size(); ++t) {
-      for (const Sight& sight : seen_[t].sights()) order_[place[sight.cycle - first]++] = {t, &sight};
-    }
+    unsigned part = 0;
+    each_part([&](const Sights& sights) {
+      for (const Sight& sight : sights.all()) order_[place[sight.cycle - first]++] = {part, &sight};
+      ++part;
+    });
     return order_;
   }
 
-  void take(unsigned tile, const Sight& sight) {
+  void take(unsigned part, const Sight& sight) {
+    const auto add = [this](const Arrow& arrow) { kept_->add(arrow); };
+    if (part < seen_.size()) return take_tile(part, sight, add);
+    part -= static_cast<unsigned>(seen_.size());
+    if (part < routers_.size()) return messages_->see_routers(part, sight, add);
+    const uint32_t host = first_host() + part - static_cast<unsigned>(routers_.size());
+    if (sight.what == Sight::What::Tells) return messages_->tell(host, sight);
+    add(messages_->hear(host, sight));
+  }
+
+  template <typename Add>
+  void take_tile(unsigned tile, const Sight& sight, Add add) {
     const uint32_t thread = tile * shape_.threads + sight.thread;
     switch (sight.what) {
       case Sight::What::State: change(thread, sight.state, sight.cycle); return;
@@ -199,7 +237,7 @@ class Trace {
         change(thread, State{}, sight.cycle, sight.what == Sight::What::Trap ? "trap" : "ends");
         return;
       case Sight::What::Count: count(tile, sight); return;
-      default: messages_->see(tile, sight, [&](const Arrow& arrow) { kept_->add(arrow); });
+      default: messages_->see_tile(tile, sight, add);
     }
   }
 
@@ -227,11 +265,7 @@ class Trace {
     }
     const bool receives = now.doing == Doing::Request && now.asked == Asked::Csr &&
                           static_cast<config::Csr>(now.address) == config::Csr::Receive;
-    if (receives) {
-      Arrow arrow = messages_->receive(thread, cycle);
-      if (!arrow.name) arrow.name = "receive";
-      kept_->add(arrow);
-    }
+    if (receives) kept_->add(messages_->receive(thread, cycle));
   }
 
   void count(unsigned tile, const Sight& sight) {
@@ -301,7 +335,12 @@ class Trace {
       case Item::Mark: file_.instant(track, item.time, item.mark); return;
       case Item::Receive:
         if (item.arrow->sender != kNobody) {
-          file_.note("from thread", item.arrow->sender);
+          const uint32_t sender = item.arrow->sender;
+          if (sender < first_host()) {
+            file_.note("from thread", sender);
+          } else {
+            file_.note("from host", sender - first_host());
+          }
           file_.note("cycles under way", item.arrow->flight());
           if (item.arrow->alike) file_.note("sender", "one of several that sent the same");
           file_.flow(item.arrow->id, true);
@@ -369,6 +408,7 @@ class Trace {
         file_.counter(tile_track(tile) + 3, "flits sent to other tiles a cycle", "flits", {tile_track(tile), 2});
       }
     }
+    host_tracks();
     std::vector<bool> lived(tracks_.size());
     for (const Life& life : lives_) lived[life.thread] = true;
     for (unsigned t = 0; t < tracks_.size(); ++t) {
@@ -401,6 +441,23 @@ class Trace {
     file_.end(kAbout, cycle);
   }
 
+  /// Only hosts with something on their tracks have one.
+  void host_tracks() {
+    std::vector<bool> talks(hosts_.size());
+    for (const Window& window : kept_->windows()) {
+      for (const Arrow& arrow : window.arrows) {
+        for (const uint32_t end : {arrow.sender, arrow.receiver}) {
+          if (end != kNobody && end >= first_host()) talks[end - first_host()] = true;
+        }
+      }
+    }
+    const uint64_t all = tile_track(shape_.boards * shape_.tiles);
+    if (std::find(talks.begin(), talks.end(), true) != talks.end()) file_.process(all, shape_.boards + 1, "hosts");
+    for (unsigned h = 0; h < talks.size(); ++h) {
+      if (talks[h]) file_.track(kFirstThread + first_host() + h, "host " + std::to_string(h), {all, h});
+    }
+  }
+
   void counters() {
     for (unsigned t = 0; t < counts_.size(); ++t) {
       const std::vector<Count>& all = counts_[t].all;
@@ -414,7 +471,9 @@ class Trace {
     }
   }
 
-  uint64_t board_track(unsigned board) const { return kFirstThread + tracks_.size() + board; }
+  /// Hosts are numbered behind all threads.
+  uint32_t first_host() const { return static_cast<uint32_t>(tracks_.size()); }
+  uint64_t board_track(unsigned board) const { return kFirstThread + tracks_.size() + hosts_.size() + board; }
   uint64_t tile_track(unsigned tile) const { return board_track(shape_.boards) + 4 * tile; }
 
   /// The function that an address is in: the last that begins at or before it.
@@ -435,6 +494,8 @@ class Trace {
   perfetto::File file_;
   Shape shape_;
   std::vector<TileTrace> seen_;
+  std::vector<RouterTrace> routers_;  ///< by board
+  std::vector<HostTrace> hosts_;
   std::vector<std::pair<unsigned, const Sight*>> order_;
   std::vector<Track> tracks_;
   std::vector<Life> lives_;

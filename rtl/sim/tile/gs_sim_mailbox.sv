@@ -24,6 +24,9 @@ module gs_sim_mailbox
   // A flit leaves for the mailbox network.
   input logic               out_i,
   input flit_t              out_flit_i,
+  // A flit leaves for the other virtual networks.
+  input logic               far_i,
+  input flit_t              far_flit_i,
   // A flit is taken in, from this tile or from the network; at the last it is known whether its packet is refused.
   input logic               in_i,
   input logic               in_local_i,
@@ -45,6 +48,8 @@ module gs_sim_mailbox
   logic [63:0] sim_send_head  /*verilator public_flat_rd*/;
   logic        sim_out  /*verilator public_flat_rd*/;
   logic [31:0] sim_out_flit[Words]  /*verilator public_flat_rd*/;
+  logic        sim_far  /*verilator public_flat_rd*/;
+  logic [31:0] sim_far_flit[Words]  /*verilator public_flat_rd*/;
   logic        sim_in  /*verilator public_flat_rd*/;
   logic        sim_in_local  /*verilator public_flat_rd*/;
   logic        sim_in_refused  /*verilator public_flat_rd*/;
@@ -55,6 +60,7 @@ module gs_sim_mailbox
   initial begin
     sim_send = 1'b0;
     sim_out  = 1'b0;
+    sim_far  = 1'b0;
     sim_in   = 1'b0;
     sim_deal = 1'b0;
   end
@@ -72,6 +78,10 @@ module gs_sim_mailbox
     if (out_i) begin
       sim_out = !sim_out;
       for (int unsigned i = 0; i < Words; i++) sim_out_flit[i] = 32'((32 * Words)'(out_flit_i) >> (32 * i));
+    end
+    if (far_i) begin
+      sim_far = !sim_far;
+      for (int unsigned i = 0; i < Words; i++) sim_far_flit[i] = 32'((32 * Words)'(far_flit_i) >> (32 * i));
     end
     if (in_i) begin
       sim_in         = !sim_in;
@@ -98,6 +108,8 @@ bind gs_mailbox gs_sim_mailbox #(
   .send_head_i  (send_head),
   .out_i        (net_out_valid_o && net_out_ready_i),
   .out_flit_i   (net_out_o),
+  .far_i        (far_out_valid_o && far_out_ready_i),
+  .far_flit_i   (far_out_o),
   .in_i         (u_rx.load),
   .in_local_i   (u_rx.local_q),
   .in_refused_i (u_rx.refuse),
