@@ -88,9 +88,11 @@ def _rates(read_cycles: int) -> Rates:
     simulator = verilate.model(
         "multicast_top",
         sources.blocks("multicast", config=configs.load(CONFIG)) + [_HARNESS / "multicast_top.sv"],
-        [_HARNESS / "main.cc", _HARNESS / "bench.cc"],
+        # The harness of the tests, all of it.
+        sorted(_HARNESS.glob("*.cc")),
         parameters={"CacheW": CACHE_W},
         optimise="-O1",
+        include=[_HARNESS.parent / "include"],
     )
     done = subprocess.run([simulator, "rates", "1", str(read_cycles)], capture_output=True, text=True, check=False)
     if done.returncode:

@@ -70,9 +70,11 @@ def _rates() -> tuple[dict[int, float], dict[int, float]]:
     simulator = verilate.model(
         "switch_top",
         sources.blocks("switch", config=configs.load(CONFIG)) + [_HARNESS / "switch_top.sv"],
-        [_HARNESS / "main.cc", _HARNESS / "bench.cc"],
+        # The harness of the tests, all of it.
+        sorted(_HARNESS.glob("*.cc")),
         parameters=_SHAPE,
         optimise="-O1",
+        include=[_HARNESS.parent / "include"],
     )
     done = subprocess.run([simulator, "rates", "1"], capture_output=True, text=True, check=False)
     if done.returncode:

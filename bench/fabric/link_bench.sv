@@ -111,6 +111,7 @@ module link_bench
       .mac_rx_last_i (rx_last[e]),
       .mac_rx_error_i(rx_error[e]),
       .up_o          (up[e]),
+      .idle_o        (),
       .events_o      (unused_events),
       .counters_o    (count)
     );

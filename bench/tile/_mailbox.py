@@ -9,6 +9,7 @@ messages waiting. Pointers: messages to all threads, from the first to the last 
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from collections.abc import Iterator
 
@@ -60,6 +61,7 @@ def rates(configuration: str) -> dict[str, float]:
     config = configs.load(configuration)
     shape = {
         "Threads": config.threads_per_tile,
+        "CoreBits": config.mailbox.cores_per_mailbox.bit_length() - 1,
         "SlotsPerThread": config.mailbox.slots_per_thread,
         "SlotBytes": config.mailbox.slot_bytes,
         "MaxFlits": config.mailbox.max_flits,
@@ -67,7 +69,8 @@ def rates(configuration: str) -> dict[str, float]:
         "SendSlots": 2,
         "Multicast": 1,
     }
-    words = ("THREADS", "SLOTS_PER_THREAD", "SLOT_BYTES", "MAX_FLITS", "QUEUE_DEPTH", "SEND_SLOTS", "MULTICAST")
+    # SlotBytes of the model is MAILBOX_SLOT_BYTES of its harness.
+    words = {re.sub("[A-Z]", r"_\g<0>", name).upper(): value for name, value in shape.items()}
     simulator = verilate.model(
         "mailbox_top",
         sources.blocks("mailbox", "idle", config=config) + [_HARNESS / "mailbox_top.sv"],
@@ -75,7 +78,7 @@ def rates(configuration: str) -> dict[str, float]:
         sorted(_HARNESS.glob("*.cc")),
         parameters=shape,
         optimise="-O1",
-        cxx=[f"-DMAILBOX_{word}={value}" for word, value in zip(words, shape.values(), strict=True)],
+        cxx=[f"-DMAILBOX{word}={value}" for word, value in words.items()],
     )
     done = subprocess.run([simulator, "rates", "1"], capture_output=True, text=True, check=False)
     if done.returncode:

@@ -3,11 +3,11 @@
 
 /// Broadcast: keeps a packet for loaders, and sends a copy to each child board and to tiles of the packet's job.
 ///
-///     request network ->[ check ]->[ store, 17 flits ]-> children's control units, tiles
+///     request network ->[ two stores of 17 flits ]->[ check ]-> children's control units, tiles
 ///
-/// Code goes to each tile; memory accesses to the first tile of each DRAM. The next packet comes in when the last copy
-/// has left: the relay waits for nothing but room for its copies. The header goes on as it is, so each loader answers
-/// to where the header says.
+/// Code goes to each tile; memory accesses to the first tile of each DRAM. The next packet comes in while copies of the
+/// one before leave: the relay waits for nothing but room for its copies. The header goes on as it is, so each loader
+/// answers to where the header says.
 module gs_board_relay
   import gs_board_pkg::*;
   import gossamer_pkg::*;
@@ -38,39 +38,74 @@ module gs_board_relay
   localparam int unsigned TargetW = $clog2(Targets);
   localparam int unsigned TileCaches = Caches / Tiles;
 
-  typedef enum logic [1:0] {Take, Plan, Choose, Send} state_e;
+  typedef enum logic [1:0] {Plan, Choose, Send} state_e;
   state_e state_q;
 
-  load_header_t header, header_q;
-  flit_kind_e kind_q;
-  logic [4:0] job_q;
-  logic [1:0] epoch_q;
-  logic wave_q, first, take;
+  // What is known of the packet in a store
+  typedef struct packed {
+    load_header_t      header;
+    flit_kind_e        kind;
+    logic [4:0]        job;
+    logic [1:0]        epoch;
+    logic              wave;
+    logic [CountW-1:0] flits;
+  } about_t;
+
+  about_t [1:0] about_q;
+  about_t about;
+  logic [1:0] full_q;        // the store's packet is complete
+  logic put_q, from_q, take, ends;
   logic [CountW-1:0] count_q, count_d;
-  assign header     = in_i.payload;
-  assign in_ready_o = state_q == Take;
+  assign about      = about_q[from_q];
+  assign in_ready_o = !full_q[put_q];
   assign take       = in_valid_i && in_ready_o;
-  assign first      = count_q == '0;
   assign count_d    = (count_q == CountW'(MostFlits + 1)) ? count_q : count_q + CountW'(1);
 
-  // ------------------------------------------------------------------ store
+  // ----------------------------------------------------------------- stores
   logic [PlaceW-1:0] get_q;
   logic [127:0] payload;
   gs_ram_sdp #(
     .Width  (128),
-    .Depth  (MostFlits),
+    .Depth  (2 << PlaceW),
     .Latency(0),
     .Style  ("distributed")
   ) u_store (
     .clk_i,
     .we_i   (take && count_q < CountW'(MostFlits)),
     .wstrb_i(1'b1),
-    .waddr_i(PlaceW'(count_q)),
+    .waddr_i({put_q, PlaceW'(count_q)}),
     .wdata_i(in_i.payload),
     .re_i   (1'b1),
-    .raddr_i(get_q),
+    .raddr_i({from_q, get_q}),
     .rdata_o(payload)
   );
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      full_q  <= '0;
+      put_q   <= 1'b0;
+      from_q  <= 1'b0;
+      count_q <= '0;
+    end else begin
+      if (take) count_q <= in_i.last ? '0 : count_d;
+      if (take && in_i.last) begin
+        full_q[put_q] <= 1'b1;
+        put_q         <= !put_q;
+      end
+      if (ends) begin
+        full_q[from_q] <= 1'b0;
+        from_q         <= !from_q;
+      end
+    end
+    if (take && count_q == '0) begin
+      about_q[put_q].header <= in_i.payload;
+      about_q[put_q].kind   <= in_i.kind;
+      about_q[put_q].job    <= in_i.job;
+      about_q[put_q].epoch  <= in_i.epoch;
+      about_q[put_q].wave   <= in_i.wave;
+    end
+    if (take) about_q[put_q].flits <= count_d;
+  end
 
   // ---------------------------------------------------------------- targets
   logic [Targets-1:0] targets, left_q, lowest;
@@ -80,7 +115,7 @@ module gs_board_relay
   logic [3:0] refusal;
   always_comb begin
     firsts = '0;
-    for (int unsigned t = 0; t < Tiles; t++) members[t] = job_i[t] == job_q;
+    for (int unsigned t = 0; t < Tiles; t++) members[t] = job_i[t] == about.job;
     for (int unsigned d = 0; d < DramCount; d++) begin
       automatic logic found;
       found = 1'b0;
@@ -92,7 +127,7 @@ module gs_board_relay
       end
     end
     for (int unsigned i = 0; i < Children; i++) targets[i] = children_i[i].valid;
-    targets[Children+:Tiles] = (header_q.op == LoadOpWriteInstr) ? members : firsts;
+    targets[Children+:Tiles] = (about.header.op == LoadOpWriteInstr) ? members : firsts;
     lowest    = left_q & (~left_q + Targets'(1));
     lowest_at = '0;
     for (int unsigned i = 0; i < Targets; i++) if (lowest[i]) lowest_at |= TargetW'(i);
@@ -108,16 +143,16 @@ module gs_board_relay
 
   always_comb begin
     refusal = '0;
-    if (kind_q != FlitKindHeader || header_q.op > LoadOpReadInstr) refusal = RefusalKind;
-    else if (count_q > CountW'(MostFlits)) refusal = RefusalLength;
+    if (about.kind != FlitKindHeader || about.header.op > LoadOpReadInstr) refusal = RefusalKind;
+    else if (about.flits > CountW'(MostFlits)) refusal = RefusalLength;
   end
 
   logic sent;
   assign sent = out_valid_o && out_ready_i;
+  assign ends = (state_q == Plan && full_q[from_q] && refusal != '0) || (state_q == Choose && left_q == '0);
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      state_q   <= Take;
-      count_q   <= '0;
+      state_q   <= Plan;
       get_q     <= '0;
       left_q    <= '0;
       relayed_o <= 1'b0;
@@ -126,22 +161,15 @@ module gs_board_relay
       relayed_o <= 1'b0;
       refused_o <= 1'b0;
       unique case (state_q)
-        Take: if (take) begin
-          count_q <= count_d;
-          if (in_i.last) state_q <= Plan;
-        end
-        Plan: begin
-          get_q     <= '0;
+        Plan: if (full_q[from_q]) begin
           left_q    <= targets;
           relayed_o <= refusal == '0;
           refused_o <= refusal != '0;
-          if (refusal != '0) count_q <= '0;
-          state_q   <= (refusal != '0) ? Take : Choose;
+          if (refusal == '0) state_q <= Choose;
         end
         Choose: begin
-          left_q <= left_q & ~lowest;
-          if (left_q == '0) count_q <= '0;
-          state_q <= (left_q == '0) ? Take : Send;
+          left_q  <= left_q & ~lowest;
+          state_q <= (left_q == '0) ? Plan : Send;
         end
         default: if (sent) begin
           get_q <= out_o.last ? '0 : get_q + PlaceW'(1);
@@ -149,26 +177,19 @@ module gs_board_relay
         end
       endcase
     end
-    if (take && first) begin
-      header_q <= header;
-      kind_q   <= in_i.kind;
-      job_q    <= in_i.job;
-      epoch_q  <= in_i.epoch;
-      wave_q   <= in_i.wave;
-    end
     dest_q    <= (state_q == Choose) ? address_of(lowest_at, children_i, board_i) : dest_q;
     refusal_o <= refusal;
-    word_o    <= header_q[31:0];
+    word_o    <= about.header[31:0];
   end
 
   assign out_valid_o = state_q == Send;
   assign out_o = '{
-      kind: (get_q == '0) ? FlitKindHeader : FlitKindBody, last: CountW'(get_q) == count_q - CountW'(1),
-      vnet: VnetRequest, job: job_q, epoch: epoch_q, wave: wave_q, dest: dest_q, payload: payload
+      kind: (get_q == '0) ? FlitKindHeader : FlitKindBody, last: CountW'(get_q) == about.flits - CountW'(1),
+      vnet: VnetRequest, job: about.job, epoch: about.epoch, wave: about.wave, dest: dest_q, payload: payload
     };
 
   logic unused;
-  assign unused = ^{in_i.vnet, in_i.dest, header_q};
+  assign unused = ^{in_i.vnet, in_i.dest, about.header};
 
   `GS_ASSERT_HOLD(a_flit_waits_unchanged, out_valid_o, out_ready_i, out_o)
 endmodule

@@ -46,6 +46,17 @@ module gs_link_credit
     $fatal(1, "gs_link_credit: Depth is %0d; it must be a power of two, 64 to %0d", Depth, 1 << (LimitW - 1));
   end
 
+  // What is dirty or urgent is told in turns, until it has been.
+  logic clk;
+  logic [Channels-1:0] dirty_q, dirty_gnt, urgent_q;
+  gs_clock_gate #(.Linger(4)) u_gate (
+    .clk_i,
+    .rst_ni,
+    .busy_i(clear_i || limit_valid_i || take_i != '0 || asked_i != '0 || push_i != '0 || pop_i != '0 || limit_sent_i ||
+            dirty_q != '0 || urgent_q != '0),
+    .clk_o (clk)
+  );
+
   // ------------------------------------------------------------------ sending
 
   limit_t limit_q[Channels];
@@ -55,7 +66,7 @@ module gs_link_credit
     for (int unsigned i = 0; i < Channels; i++) enough_o[i] = limit_t'(limit_q[i] - sent_q[i]) >= limit_t'(flits_i[i]);
   end
 
-  always_ff @(posedge clk_i) begin
+  always_ff @(posedge clk) begin
     for (int unsigned i = 0; i < Channels; i++) begin
       if (!rst_ni || clear_i) begin
         limit_q[i] <= '0;
@@ -74,7 +85,6 @@ module gs_link_credit
   logic [HeldW-1:0] held_q[Channels];
   limit_t grant_q[Channels];
   logic [HeldW-1:0] behind_q[Channels];
-  logic [Channels-1:0] dirty_q, dirty_gnt, urgent_q;
   channel_t dirty_idx, turn_q, next_q;
   logic next_valid, next_turn_q;
   // Frames since a turn, up to 3.
@@ -83,7 +93,7 @@ module gs_link_credit
   gs_arbiter #(
     .N(Channels)
   ) u_dirty (
-    .clk_i,
+    .clk_i    (clk),
     .rst_ni,
     .req_i    (dirty_q),
     .gnt_o    (dirty_gnt),
@@ -96,7 +106,7 @@ module gs_link_credit
   assign limit_o         = grant_q[next_q];
   assign urgent_o        = urgent_q != '0;
 
-  always_ff @(posedge clk_i) begin
+  always_ff @(posedge clk) begin
     for (int unsigned i = 0; i < Channels; i++) begin
       if (!rst_ni) begin
         held_q[i] <= '0;

@@ -32,7 +32,14 @@ module gs_link_lengths
   logic [Channels-1:0] valid_q, some_q, full_q, store, fill, direct;
   channel_t in_idx, fill_idx;
   count_t length, next;
-  logic found;
+  logic found, clk;
+
+  gs_clock_gate #(.Linger(2)) u_gate (
+    .clk_i,
+    .rst_ni,
+    .busy_i(flit_i != '0 || valid_q != '0 || some_q != '0),
+    .clk_o (clk)
+  );
 
   always_comb begin
     in_idx = '0;
@@ -54,7 +61,7 @@ module gs_link_lengths
     end
   end
 
-  always_ff @(posedge clk_i) begin
+  always_ff @(posedge clk) begin
     if (!rst_ni) begin
       valid_q <= '0;
       some_q  <= '0;
@@ -89,7 +96,7 @@ module gs_link_lengths
     .Latency(0),
     .Style  ("distributed")
   ) u_queue (
-    .clk_i,
+    .clk_i  (clk),
     .we_i   (store != '0),
     .wstrb_i(1'b1),
     .waddr_i({in_idx, wptr_q[in_idx]}),

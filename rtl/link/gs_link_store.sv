@@ -47,8 +47,15 @@ module gs_link_store
   logic [FrontW-1:0] frptr_q[Channels];
   logic [Channels-1:0] fetching, wants, fetch_gnt, store_back, store_front, pop, land;
   channel_t fetch_idx, in_idx, land_q;
-  logic fetch, landing_q;
+  logic fetch, landing_q, clk;
   data_t read_data;
+
+  gs_clock_gate #(.Linger(2)) u_gate (
+    .clk_i,
+    .rst_ni,
+    .busy_i(in_valid_i != '0 || back_q != '0 || landing_q || front_q != '0),
+    .clk_o (clk)
+  );
 
   always_comb begin
     in_idx = '0;
@@ -69,7 +76,7 @@ module gs_link_store
   gs_arbiter #(
     .N(Channels)
   ) u_fetch (
-    .clk_i,
+    .clk_i    (clk),
     .rst_ni,
     .req_i    (wants),
     .gnt_o    (fetch_gnt),
@@ -95,7 +102,7 @@ module gs_link_store
     end
   end
 
-  always_ff @(posedge clk_i) begin
+  always_ff @(posedge clk) begin
     if (!rst_ni) begin
       back_q    <= '0;
       ready_q   <= '1;
@@ -130,7 +137,7 @@ module gs_link_store
     .Depth(Channels * Depth),
     .Style("block")
   ) u_back (
-    .clk_i,
+    .clk_i  (clk),
     .we_i   (store_back != '0),
     .wstrb_i(1'b1),
     .waddr_i({in_idx, wptr_q[in_idx]}),
@@ -149,7 +156,7 @@ module gs_link_store
     .Latency(0),
     .Style  ("distributed")
   ) u_front (
-    .clk_i,
+    .clk_i  (clk),
     .we_i   (landing_q || store_front != '0),
     .wstrb_i(1'b1),
     .waddr_i({front_idx, fwptr_q[front_idx]}),

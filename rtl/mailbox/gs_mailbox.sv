@@ -15,6 +15,8 @@ module gs_mailbox
 #(
   /// threads of the tile, 2 to 64, a power of two
   parameter  int unsigned Threads        = gossamer_pkg::ThreadsPerTile,
+  /// bits of a thread's number that say its core: its highest
+  parameter  int unsigned CoreBits       = gossamer_pkg::Log2CoresPerMailbox,
   /// slots of a thread, a power of two
   parameter  int unsigned SlotsPerThread = gossamer_pkg::SlotsPerThread,
   /// bytes of a slot, a power of two, 16 or more
@@ -95,6 +97,9 @@ module gs_mailbox
   if (Threads < 2 || Threads > 64 || Threads != 1 << ThreadW) begin : gen_illegal_threads
     $fatal(1, "gs_mailbox: Threads is %0d; it must be a power of two from 2 to 64", Threads);
   end
+  if (CoreBits > ThreadW) begin : gen_illegal_cores
+    $fatal(1, "gs_mailbox: CoreBits is %0d; a thread's number has %0d bits", CoreBits, ThreadW);
+  end
   if (MaxFlits < 1 || MaxFlits * 16 > SlotBytes) begin : gen_illegal_flits
     $fatal(1, "gs_mailbox: %0d flits of 16 bytes do not fit in a slot of %0d bytes", MaxFlits, SlotBytes);
   end
@@ -141,6 +146,7 @@ module gs_mailbox
 
   gs_mailbox_requests #(
     .Threads       (Threads),
+    .CoreBits      (CoreBits),
     .SlotsPerThread(SlotsPerThread),
     .SlotBytes     (SlotBytes),
     .MaxFlits      (MaxFlits),

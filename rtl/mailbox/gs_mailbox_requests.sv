@@ -17,6 +17,8 @@ module gs_mailbox_requests
 #(
   /// threads of the tile, 2 to 64, a power of two
   parameter  int unsigned Threads        = 64,
+  /// bits of a thread's number that say its core: its highest
+  parameter  int unsigned CoreBits       = 2,
   /// slots of a thread, a power of two
   parameter  int unsigned SlotsPerThread = 16,
   /// bytes of a slot, a power of two, 16 or more
@@ -278,7 +280,8 @@ module gs_mailbox_requests
   assign a_want_we_o = a_want_we;
 
   gs_mailbox_waits #(
-    .Threads(Threads)
+    .Threads (Threads),
+    .CoreBits(CoreBits)
   ) u_waits (
     .clk_i,
     .rst_ni,

@@ -9,13 +9,16 @@
 ///
 ///     release -> thread by thread: in idle, not in A? -> turn its bit -> [ out ] -> outcomes
 ///
-/// Threads are freed in the order of their reversed numbers, so that cores take turns.
+/// Threads are freed in the order of their numbers within their cores, so that cores take turns, and threads whose
+/// numbers differ in their low bits, by which programs often choose their partners, do as well.
 module gs_mailbox_waits
   import gs_mailbox_pkg::*;
 #(
   /// threads of the tile, 2 to 64, a power of two
-  parameter  int unsigned Threads = 64,
-  localparam int unsigned ThreadW = $clog2(Threads)
+  parameter  int unsigned Threads  = 64,
+  /// bits of a thread's number that say its core: its highest
+  parameter  int unsigned CoreBits = 2,
+  localparam int unsigned ThreadW  = $clog2(Threads)
 ) (
   input  logic               clk_i,
   input  logic               rst_ni,
@@ -151,9 +154,8 @@ module gs_mailbox_waits
   logic scanning_q, scan_turn, scan_found, scan_go, out_valid_q, out_late_q, freed_q, freed_vote_q;
   logic [ThreadW-1:0] scan_q, scan_thread, out_thread_q;
 
-  for (genvar i = 0; i < int'(ThreadW); i++) begin : gen_reversed
-    assign scan_thread[i] = scan_q[ThreadW-1-i];
-  end
+  // The core in the low bits.
+  assign scan_thread = scan_q >> CoreBits | scan_q << (ThreadW - CoreBits);
   assign scan_found = scan_place.idle && scan_place.turn == scan_turn;
   // A thread that A looks at is left to A for this cycle.
   assign scan_go    = scanning_q && !(a_valid_i && a_thread_i == scan_thread) && (!out_valid_q || free_ready_i);

@@ -84,13 +84,29 @@ module gs_multicast
   // The mailbox network's channels are the first: its number is 0.
   channels_t credits, asks, chosen, others_in, others, others_credit;
   flit_t copies[Vcs];
-  logic [Vcs-1:0] copies_valid, read_valid, read_ready, answer_ready, engine_empty;
+  logic [Vcs-1:0] copies_valid, read_valid, read_ready, answer_ready, engine_empty, engine_busy;
   read_t read[Vcs];
   read_t asked;
   logic [SwitchVcBits-1:0] answered_vc;
   assign answered_vc = rsp_tag_i[TagW-1:EngineTagW];
 
+  // An engine sleeps while its own channel is at rest, the rest of the router while nothing comes by at all.
+  logic clk;
+  gs_clock_gate u_gate (
+    .clk_i,
+    .rst_ni,
+    .busy_i(in_valid_i != '0 || out_credit_i != '0 || flush_i || engine_busy != '0 || !empty_o),
+    .clk_o (clk)
+  );
+
   for (genvar v = 0; v < Vcs; v++) begin : gen_engine
+    logic engine_clk;
+    gs_clock_gate u_gate (
+      .clk_i,
+      .rst_ni,
+      .busy_i(in_valid_i[v] || flush_i || engine_busy[v]),
+      .clk_o (engine_clk)
+    );
     assign read[v].vc = SwitchVcBits'(v);
     gs_multicast_engine #(
       .QueueFlits(QueueFlits),
@@ -99,7 +115,7 @@ module gs_multicast
       .MaxFlits  (MaxFlits),
       .Window    (Window)
     ) u_engine (
-      .clk_i,
+      .clk_i         (engine_clk),
       .rst_ni,
       .board_i,
       .wave_i,
@@ -127,7 +143,8 @@ module gs_multicast
       .bad_o         (bad_o[v]),
       .lookup_o      (lookup_o[v]),
       .hit_o         (hit_o[v]),
-      .empty_o       (engine_empty[v])
+      .empty_o       (engine_empty[v]),
+      .busy_o        (engine_busy[v])
     );
   end
 
@@ -136,7 +153,7 @@ module gs_multicast
     .N     (Vcs),
     .data_t(read_t)
   ) u_reads (
-    .clk_i,
+    .clk_i      (clk),
     .rst_ni,
     .in_valid_i (read_valid),
     .in_ready_o (read_ready),
@@ -160,7 +177,7 @@ module gs_multicast
   logic unused_first;
   assign others_in = {in_valid_i[SwitchChannels-1:Vcs], Vcs'(0)};
   gs_channel_buffer #(.Window(Window)) u_buffer (
-    .clk_i,
+    .clk_i      (clk),
     .rst_ni,
     .in_valid_i (others_in),
     .in_i,
@@ -175,7 +192,7 @@ module gs_multicast
 
   for (genvar c = 0; c < SwitchChannels; c++) begin : gen_credit
     assign credits[c] = credits_q[c] != '0;
-    always_ff @(posedge clk_i) begin
+    always_ff @(posedge clk) begin
       if (!rst_ni) credits_q[c] <= CreditW'(Window);
       else credits_q[c] <= credits_q[c] + CreditW'(out_credit_i[c]) - CreditW'(chosen[c]);
     end
@@ -184,14 +201,14 @@ module gs_multicast
 
   assign asks = {others[SwitchChannels-1:Vcs], copies_valid} & credits;
   gs_arbiter #(.N(SwitchChannels)) u_turns (
-    .clk_i,
+    .clk_i    (clk),
     .rst_ni,
     .req_i    (asks),
     .gnt_o    (chosen),
     .idx_o    (chosen_at),
     .advance_i(1'b1)
   );
-  always_ff @(posedge clk_i) begin
+  always_ff @(posedge clk) begin
     out_valid_o <= rst_ni ? chosen : '0;
     out_o       <= other_flit;
     for (int unsigned v = 0; v < Vcs; v++) if (chosen[v]) out_o <= copies[v];

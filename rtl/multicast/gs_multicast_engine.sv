@@ -60,10 +60,12 @@ module gs_multicast_engine
   output logic                 lookup_o,
   output logic                 hit_o,
   /// no flit is inside
-  output logic                 empty_o
+  output logic                 empty_o,
+  /// something changes by itself
+  output logic                 busy_o
 );
   // ---------------------------------------------------------------- queue
-  logic queue_valid, queue_ready, inside_q, is_key, key_free, copies_empty;
+  logic queue_valid, queue_ready, inside_q, is_key, key_free, copies_empty, records_busy;
   logic unused_queue_ready;
   flit_t queue_flit;
   logic [$clog2(QueueFlits+1)-1:0] unused_count;
@@ -153,7 +155,8 @@ module gs_multicast_engine
     .rsp_tag_i,
     .rsp_i,
     .lookup_o,
-    .hit_o
+    .hit_o,
+    .busy_o      (records_busy)
   );
 
   // --------------------------------------------------------------- copies
@@ -182,6 +185,7 @@ module gs_multicast_engine
     .empty_o         (copies_empty)
   );
   assign empty_o = copies_empty && !queue_valid;
+  assign busy_o = !empty_o || next_valid || records_busy;
 
   always_ff @(posedge clk_i) begin
     entered_o     <= rst_ni && in_valid_i && !inside_q && in_i.kind == FlitKindKey;

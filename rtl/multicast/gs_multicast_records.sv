@@ -42,7 +42,9 @@ module gs_multicast_records
   input  beat_t                rsp_i,
   // What is counted: lookups, and those that found their beat
   output logic                 lookup_o,
-  output logic                 hit_o
+  output logic                 hit_o,
+  /// beats of a key are read, or the cache is cleared
+  output logic                 busy_o
 );
   localparam int unsigned Slots = 1 << SlotW;
   localparam int unsigned LineW = BeatAddrW - CacheW;
@@ -168,6 +170,7 @@ module gs_multicast_records
   assign req_beat_o  = looked_beat_q;
   assign req_tag_o   = {looked_line_q, looked_slot_q};
   assign lookup_o    = looked_q && !stall;
+  assign busy_o      = clearing_q || busy_q != '0 || used_q != '0 || looked_q;
   assign hit_o       = hit;
 
   // The beat that a slot waits for, for the tag of its line in the cache.

@@ -61,7 +61,8 @@ module gs_mesh_input
   assign in_credit_o = credit_q;
   assign dest        = in_i.dest;
   assign home        = gs_address_pkg::names_tile(dest.kind) && dest.board == board_i;
-  assign route_head  = route(home, dest.tile_y, dest.tile_x, tile_y_i, tile_x_i, to_exit_i, From);
+  assign route_head  = route(home, dest.tile_y, dest.tile_x, tile_y_i & RowBits, tile_x_i & ColumnBits, to_exit_i,
+                             From);
 
   for (genvar v = 0; v < Vnets; v++) begin : gen_vnet
     info_t come, behind, head_d;

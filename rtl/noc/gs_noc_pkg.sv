@@ -21,6 +21,10 @@ package gs_noc_pkg;
   /// One bit a direction, dir_e as index
   typedef logic [Directions-1:0] dirs_t;
 
+  /// Bits of a place in the mesh that may be 1: the others are not looked at, which makes routes ready sooner.
+  localparam logic [3:0] RowBits = 4'((1 << $clog2(MeshHeight)) - 1);
+  localparam logic [3:0] ColumnBits = 4'((1 << $clog2(MeshWidth)) - 1);
+
   /// The column of an exit; exits are numbered from the west.
   function automatic int unsigned exit_column(int unsigned number);
     return (2 * number + 1) * MeshWidth / (2 * RouterMeshPorts);

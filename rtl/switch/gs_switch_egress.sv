@@ -74,7 +74,7 @@ module gs_switch_egress
 
   // ---------------------------------------------------------------- grant
   logic [Places-1:0] room;
-  logic [Ports-1:0] asks, grant, shown;
+  logic [Ports-1:0] offered, asks, grant, shown;
   logic [PortW-1:0] chosen, from_q, owner_q, due_from;
   logic [SwitchLengthW-1:0] left_q, taken;
   logic [8:0] burst_q, burst;
@@ -82,14 +82,15 @@ module gs_switch_egress
   place_t to_q, chosen_place, due_place;
   place_t [Ports-1:0] shown_at;
   logic [Places-1:0] kept;
-  logic due;
+  logic due, turns_busy, clk;
 
   logic circuit, more, held;
   logic [PortW-1:0] holder;
   place_t held_at;
   always_comb begin
     for (int unsigned i = 0; i < Ports; i++) begin
-      asks[i]     = offer_valid_i[i] && 32'(offer_i[i].port) == Here && left_q == '0 &&
+      offered[i]  = offer_valid_i[i] && 32'(offer_i[i].port) == Here;
+      asks[i]     = offered[i] && left_q == '0 &&
                     (due ? due_from == PortW'(i) && due_place == place_of(offer_i[i].channel)
                          : room[place_of(offer_i[i].channel)] && !kept[place_of(offer_i[i].channel)] &&
                            !(held && place_of(offer_i[i].channel) == held_at && holder != PortW'(i)));
@@ -101,7 +102,7 @@ module gs_switch_egress
     .Ports (Ports),
     .Places(Places)
   ) u_turns (
-    .clk_i,
+    .clk_i      (clk),
     .rst_ni,
     .network_i  (vnet_e'(window_i >> SwitchVcBits)),
     .closes_i,
@@ -117,14 +118,15 @@ module gs_switch_egress
     .kept_o     (kept),
     .due_o      (due),
     .due_from_o (due_from),
-    .due_place_o(due_place)
+    .due_place_o(due_place),
+    .busy_o     (turns_busy)
   );
   if (Circuits) begin : gen_circuits
     gs_circuit #(
       .N       (Ports),
       .Channels(Places)
     ) u_circuit (
-      .clk_i,
+      .clk_i    (clk),
       .rst_ni,
       .grant_i  (grant != '0),
       .from_i   (chosen),
@@ -143,7 +145,7 @@ module gs_switch_egress
     assign unused = circuit ^ more;
   end
   gs_arbiter #(.N(Ports)) u_arbiter (
-    .clk_i,
+    .clk_i    (clk),
     .rst_ni,
     .req_i    (asks),
     .gnt_o    (grant),
@@ -168,7 +170,7 @@ module gs_switch_egress
   end
   assign grant_o = grant;
 
-  always_ff @(posedge clk_i) begin
+  always_ff @(posedge clk) begin
     if (!rst_ni) begin
       left_q  <= '0;
       burst_q <= '0;
@@ -194,7 +196,7 @@ module gs_switch_egress
   logic in_valid_q;
   place_t in_at_q;
   flit_t in_q;
-  always_ff @(posedge clk_i) begin
+  always_ff @(posedge clk) begin
     in_valid_q <= rst_ni && feeds_q;
     in_at_q    <= to_q;
     in_q       <= data_i[from_q];
@@ -214,7 +216,7 @@ module gs_switch_egress
     .Depth(Places * Region),
     .Style("block")
   ) u_flits (
-    .clk_i,
+    .clk_i  (clk),
     .we_i   (in_valid_q && !direct),
     .wstrb_i(1'b1),
     .waddr_i({in_at_q, write_q[in_at_q]}),
@@ -226,7 +228,7 @@ module gs_switch_egress
 
   logic [Places-1:0] asks_out;
   gs_arbiter #(.N(Places)) u_out (
-    .clk_i,
+    .clk_i    (clk),
     .rst_ni,
     .req_i    (asks_out),
     .gnt_o    (sends),
@@ -246,7 +248,7 @@ module gs_switch_egress
     assign stored_to[p] = in_valid_q && !direct && in_at_q == place_t'(p);
     assign gone = sends[p] || direct_to[p];
     assign room[p] = free_q >= (RegionW + 1)'(MaxFlits);
-    always_ff @(posedge clk_i) begin
+    always_ff @(posedge clk) begin
       if (!rst_ni) begin
         stored_q     <= '0;
         free_q       <= (RegionW + 1)'(Region);
@@ -271,7 +273,7 @@ module gs_switch_egress
                    grant == '0 || chosen_place != place_t'(p) || free_q >= (RegionW + 1)'(taken))
   end
 
-  always_ff @(posedge clk_i) begin
+  always_ff @(posedge clk) begin
     reading_q    <= rst_ni && sends != '0;
     reading_at_q <= sends_at;
     out_valid_q  <= rst_ni && (reading_q || direct);
@@ -287,10 +289,20 @@ module gs_switch_egress
   end
   assign flit_o = out_q;
 
-  always_ff @(posedge clk_i) begin
+  always_ff @(posedge clk) begin
     empty_o <= rst_ni && grant == '0 && left_q == '0 && !feeds_q && !in_valid_q && filled == '0 && !reading_q &&
                !out_valid_q;
   end
+
+  // It sleeps while nothing is offered or shown for here, nothing is inside, no credit comes, and no circuit is held,
+  // which measures time.
+  gs_clock_gate u_gate (
+    .clk_i,
+    .rst_ni,
+    .busy_i(offered != '0 || shown != '0 || turns_busy || held || left_q != '0 || feeds_q || in_valid_q ||
+            filled != '0 || reading_q || out_valid_q || credit_i != '0),
+    .clk_o (clk)
+  );
 
   for (genvar i = 0; i < Ports; i++) begin : gen_offer
     `GS_ASSERT_NOW(what_is_due_and_offered_is_granted,

@@ -102,6 +102,15 @@ module gs_switch_ingress
     for (int unsigned p = 0; p < Places; p++) if (arrives[p]) arrives_at |= place_t'(p);
   end
 
+  // It sleeps while nothing comes and no packet inside is complete: then no register changes.
+  logic clk, waits;
+  gs_clock_gate u_gate (
+    .clk_i,
+    .rst_ni,
+    .busy_i(valid_i != '0 || table_we_i || waits),
+    .clk_o (clk)
+  );
+
   // ------------------------------------------------------------- storage
   logic [Places-1:0][RegionW-1:0] write_q, read_q;
   logic [Places-1:0] inside_q;  // the channel's next flit is not a head
@@ -114,7 +123,7 @@ module gs_switch_ingress
     .Depth(Places * Region),
     .Style("block")
   ) u_flits (
-    .clk_i,
+    .clk_i  (clk),
     .we_i   (arrives != '0),
     .wstrb_i(1'b1),
     .waddr_i({arrives_at, write_q[arrives_at]}),
@@ -137,7 +146,7 @@ module gs_switch_ingress
     .Home      (Home),
     .StreamBits(StreamBits)
   ) u_route (
-    .clk_i,
+    .clk_i   (clk),
     .rst_ni,
     .board_i,
     .clearing_i,
@@ -173,7 +182,7 @@ module gs_switch_ingress
     push         = came_q && came_last_q;
   end
 
-  always_ff @(posedge clk_i) begin
+  always_ff @(posedge clk) begin
     if (!rst_ni) begin
       came_q   <= 1'b0;
       inside_q <= '0;
@@ -187,13 +196,15 @@ module gs_switch_ingress
         length_q[arrives_at] <= flit_i.last ? '0 : length_q[arrives_at] + SwitchLengthW'(1);
       end
     end
-    came_head_q    <= head;
-    came_last_q    <= flit_i.last;
-    came_at_q      <= arrives_at;
-    came_vnet_q    <= flit_i.vnet;
-    came_circuit_q <= is_circuit(flit_i.vnet, flit_i.dest[31:29], flit_i.epoch[0]);
-    came_more_q    <= flit_i.wave;
-    came_length_q  <= length_q[arrives_at] + SwitchLengthW'(1);
+    if (arrives != '0) begin
+      came_head_q    <= head;
+      came_last_q    <= flit_i.last;
+      came_at_q      <= arrives_at;
+      came_vnet_q    <= flit_i.vnet;
+      came_circuit_q <= is_circuit(flit_i.vnet, flit_i.dest[31:29], flit_i.epoch[0]);
+      came_more_q    <= flit_i.wave;
+      came_length_q  <= length_q[arrives_at] + SwitchLengthW'(1);
+    end
     if (came_q) begun_q[came_at_q] <= way;
   end
 
@@ -223,7 +234,7 @@ module gs_switch_ingress
       .data_t(waiting_t),
       .Depth (Packets)
     ) u_packets (
-      .clk_i,
+      .clk_i      (clk),
       .rst_ni,
       .in_valid_i (push_here && !direct),
       .in_ready_o (unused_queue_ready[p]),
@@ -233,10 +244,10 @@ module gs_switch_ingress
       .out_data_o (queue[p]),
       .count_o    (queue_count[p])
     );
-    always_ff @(posedge clk_i) begin
+    always_ff @(posedge clk) begin
       if (!rst_ni) head_valid_q[p] <= 1'b0;
       else if (leaves[p] || !head_valid_q[p]) head_valid_q[p] <= next_valid[p];
-      if (leaves[p] || !head_valid_q[p]) head_q[p] <= next[p];
+      if ((leaves[p] || !head_valid_q[p]) && next_valid[p]) head_q[p] <= next[p];
       // As it was in the last cycle, which is near enough for a choice.
       room_q[p] <= room;
     end
@@ -256,7 +267,7 @@ module gs_switch_ingress
     if (candidate_valid_q) others[candidate_at_q] = 1'b0;
   end
   gs_arbiter #(.N(Places)) u_others (
-    .clk_i,
+    .clk_i    (clk),
     .rst_ni,
     .req_i    (others),
     .gnt_o    (other),
@@ -277,7 +288,7 @@ module gs_switch_ingress
     if (granted) leaves[candidate_at_q] = 1'b1;
   end
 
-  always_ff @(posedge clk_i) begin
+  always_ff @(posedge clk) begin
     if (!rst_ni) begin
       candidate_valid_q <= 1'b0;
     end else if (granted || !candidate_valid_q || (turns && other_valid)) begin
@@ -300,7 +311,7 @@ module gs_switch_ingress
   // ---------------------------------------------------------------- shown
   place_t show_at;
   assign show_at = place_t'(Vcs == 1 ? window_i >> SwitchVcBits : window_i);
-  always_ff @(posedge clk_i) begin
+  always_ff @(posedge clk) begin
     if (!rst_ni) begin
       shown_valid_o <= 1'b0;
     end else if (opens_i) begin
@@ -316,7 +327,7 @@ module gs_switch_ingress
   // ----------------------------------------------------------------- read
   assign sending = granted || left_q != '0;
   assign sending_at = left_q != '0 ? under_way_q : candidate_at_q;
-  always_ff @(posedge clk_i) begin
+  always_ff @(posedge clk) begin
     if (!rst_ni) begin
       left_q <= '0;
       read_q <= '0;
@@ -329,7 +340,7 @@ module gs_switch_ingress
   end
 
   logic dropped_q;
-  always_ff @(posedge clk_i) dropped_q <= rst_ni && drop;
+  always_ff @(posedge clk) dropped_q <= rst_ni && drop;
   assign nobody_o = dropped_q;
   assign nobody_dest_o = data_o.dest;
 
@@ -341,7 +352,7 @@ module gs_switch_ingress
       .Depth (Region),
       .Window(Window)
     ) u_giver (
-      .clk_i,
+      .clk_i   (clk),
       .rst_ni,
       .takes_i (arrives[p]),
       .leaves_i(sending && sending_at == place_t'(p)),
@@ -354,8 +365,9 @@ module gs_switch_ingress
     credit_o = '0;
     for (int unsigned p = 0; p < Places; p++) credit_o[p*(SwitchVcs/Vcs)] = gives[p];
   end
-  always_ff @(posedge clk_i) begin
-    empty_o  <= rst_ni && inside_q == '0 && arrives == '0 && !came_q && head_valid_q == '0 && left_q == '0;
+  assign waits = came_q || head_valid_q != '0 || left_q != '0;
+  always_ff @(posedge clk) begin
+    empty_o  <= rst_ni && inside_q == '0 && arrives == '0 && !waits;
   end
 
   `GS_ASSERT_NOW(a_flit_is_in_one_channel, (valid_i & (valid_i - channels_t'(1))) == '0)

@@ -45,7 +45,9 @@ module gs_switch_turns
   output logic [Places-1:0]            kept_o,
   output logic                         due_o,
   output logic [PortW-1:0]             due_from_o,
-  output logic [PlaceW-1:0]            due_place_o
+  output logic [PlaceW-1:0]            due_place_o,
+  // Somebody has waited here
+  output logic                         busy_o
 );
   localparam int unsigned Vcs = Places / 4;
 
@@ -120,6 +122,8 @@ module gs_switch_turns
       due_place_o <= pick;
     end
   end
+
+  assign busy_o = waits_q != '0 || due_o;
 
   `GS_ASSERT_NOW(what_is_due_is_kept_and_has_room,
                  !due_o || (kept_o[due_place_o] && room_i[due_place_o] && turn_q[due_place_o] == due_from_o))

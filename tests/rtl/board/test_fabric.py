@@ -54,5 +54,5 @@ def test_boards_tell_what_happens(loss: str, seed: int) -> None:
 @pytest.mark.parametrize("loss", LOSSES)
 def test_idle_detection_of_two_jobs_with_hosts_and_keys(loss: str, size: Size, seed: int) -> None:
     """And places that other jobs get; messages to other jobs' tiles are refused, told, and hold up no barrier."""
-    found = run("idle", seed, size.pick(10, 14, 1_000), loss)
+    found = run("idle", seed, size.pick(10, 10, 1_000), loss)
     assert min(found["keyed"], found["by_hosts"], found["to_hosts"], found["strayed"]) > 0

@@ -18,16 +18,31 @@ MAC = sources.RTL / "sim" / "link" / "gs_mac_model.sv"
 LOSSES = {"none": 0, "one in a hundred": 5_243, "one in ten": 52_429}
 
 
-@pytest.mark.parametrize("loss", LOSSES)
-def test_every_packet_arrives_once_over_any_number_of_boards(loss: str, size: Size, seed: int) -> None:
+def _run(*arguments: object, awake: bool = False) -> list[str]:
+    """What the harness prints of three boards; ``awake``: built without clock gates."""
     design = sources.blocks("board/network.f", config=configs.load("quad")) + [MAC, HERE / "network_top.sv"]
     simulator = verilate.model(
-        "network_top", design, [HERE / "network.cc"], optimise="-Og", include=[HERE.parent / "include"]
+        "network_top",
+        design,
+        [HERE / "network.cc"],
+        optimise="-Og",
+        include=[HERE.parent / "include"],
+        defines={"GS_NO_CLOCK_GATES": 1} if awake else {},
     )
-    arguments = [seed, size.pick(600, 4_000, 200_000), LOSSES[loss]]
     done = subprocess.run([simulator, *map(str, arguments)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"{arguments}: {done.stdout[-2000:]}{done.stderr[-2000:]}"
-    words = done.stdout.split()
+    return done.stdout.split()
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_every_packet_arrives_once_over_any_number_of_boards(loss: str, size: Size, seed: int) -> None:
+    words = _run(seed, size.pick(600, 4_000, 200_000), LOSSES[loss])
     lost, keyed, copies = int(words[7]), int(words[9]), int(words[11])
     assert keyed > 0 and copies > keyed / 2
     assert (lost > 0) == (LOSSES[loss] > 0)
+
+
+def test_blocks_that_sleep_change_nothing(size: Size, seed: int) -> None:
+    """The same flits in the same cycles with clock gates and without, where parts of the boards come to rest."""
+    arguments = seed, size.pick(200, 2_000, 20_000), LOSSES["one in a hundred"], "sparse"
+    assert _run(*arguments) == _run(*arguments, awake=True)

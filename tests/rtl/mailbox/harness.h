@@ -24,6 +24,7 @@ namespace mailbox_test {
 #error "the build gives the parameters of the model"
 #endif
 inline constexpr unsigned kThreads = MAILBOX_THREADS;
+inline constexpr unsigned kCores = 1U << MAILBOX_CORE_BITS;
 inline constexpr unsigned kSlotsPerThread = MAILBOX_SLOTS_PER_THREAD;
 inline constexpr unsigned kSlotBytes = MAILBOX_SLOT_BYTES;
 inline constexpr unsigned kMaxFlits = MAILBOX_MAX_FLITS;

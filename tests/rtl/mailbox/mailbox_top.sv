@@ -5,6 +5,7 @@ module mailbox_top
   import gs_mailbox_pkg::*;
 #(
   parameter int unsigned Threads        = 64,
+  parameter int unsigned CoreBits       = 2,
   parameter int unsigned SlotsPerThread = 16,
   parameter int unsigned SlotBytes      = 64,
   parameter int unsigned MaxFlits       = 4,
@@ -150,6 +151,7 @@ module mailbox_top
 
   gs_mailbox #(
     .Threads       (Threads),
+    .CoreBits      (CoreBits),
     .SlotsPerThread(SlotsPerThread),
     .SlotBytes     (SlotBytes),
     .MaxFlits      (MaxFlits),

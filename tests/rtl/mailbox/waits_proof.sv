@@ -8,9 +8,10 @@
 module waits_proof
   import gs_mailbox_pkg::*;
 #(
-  // Neither changes what is proved; tests pass the one to all proofs.
+  // None changes what is proved; tests pass the first to all proofs.
   parameter  bit          Multicast = 1'b1,
   parameter  int unsigned Threads   = 4,
+  parameter  int unsigned CoreBits  = 1,
   localparam int unsigned ThreadW   = $clog2(Threads)
 ) (
   input logic               clk_i,
@@ -66,7 +67,8 @@ module waits_proof
   always_ff @(posedge clk_i) if (release_all) agreed_q <= agreed_i;
 
   gs_mailbox_waits #(
-    .Threads(Threads)
+    .Threads (Threads),
+    .CoreBits(CoreBits)
   ) u_waits (
     .clk_i,
     .rst_ni,
@@ -203,16 +205,14 @@ module waits_proof
   // What the memories have to do with the words.
   logic [1:0] state[Threads];
   logic [Threads-1:0] turn;
-  logic [ThreadW-1:0] reversed[Threads];
   for (genvar t = 0; t < int'(Threads); t++) begin : gen_thread
     logic [1:0] remembered;
     logic [2:0] copy;
     assign {state[t], remembered} = u_waits.u_waits.mem[t];
     assign copy                   = u_waits.u_places.mem[t];
     assign turn[t]                = u_waits.gen_turn[0].u_turn.mem[t];
-    for (genvar i = 0; i < int'(ThreadW); i++) begin : gen_bit
-      assign reversed[t][i] = 1'(t >> (ThreadW - 1 - i));
-    end
+    // Its place in the order of a release.
+    localparam int unsigned Place = (t % (Threads >> CoreBits) << CoreBits) | t / (Threads >> CoreBits);
     always_ff @(posedge clk_i) begin
       if (rst_ni && 32'(walk_q) > t) begin
         assert (u_waits.gen_turn[1].u_turn.mem[t] == turn[t]);
@@ -224,7 +224,7 @@ module waits_proof
                 || ended_q[t] == ((state[t] == {1'b1, !turn[t]}) ? free_result : remembered));
         assert ((doing_q[t] == Freed) == (free_valid && 32'(free_thread) == t));
         assert (!wanted_q[t] || state[t] != '0);
-        assert (!due_q[t] || (doing_q[t] == Idles && releasing && reversed[t] >= u_waits.scan_q));
+        assert (!due_q[t] || (doing_q[t] == Idles && releasing && Place >= 32'(u_waits.scan_q)));
       end
       if (rst_ni && clear) assert (doing_q[t] == Runs && !known_q[t] && !due_q[t] && !wanted_q[t]);
     end
