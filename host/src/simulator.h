@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "network.h"
+#include "flit.h"
 #include "records.h"
 #include "wait.h"
 

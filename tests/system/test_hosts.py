@@ -19,7 +19,10 @@ def test_a_host_that_only_polls_comes_to_the_end(engine: str, command: Command) 
     assert done.stdout.splitlines() == [FANS, *(str(1000 * time + time) for time in range(6)), "5"]
 
 
-@pytest.mark.parametrize("when, why", [("closed", "the host has closed its end"), ("over", "the run is over")])
+CLOSED = "the host has closed its end"
+
+
+@pytest.mark.parametrize("when, why", [("closed", CLOSED), ("waited", CLOSED), ("over", "the run is over")])
 def test_a_send_after_the_end_is_an_error(when: str, why: str, command: Command) -> None:
     done = command("run", HOST, when, timeout=300)
     assert (done.returncode, done.stderr) == (0, "")

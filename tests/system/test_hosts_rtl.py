@@ -60,7 +60,7 @@ def _talk(vertices: int, rounds: int) -> list[str]:
     lines += [f"{vertex} {count} {count}" for vertex, count in enumerate(heard)]
     lines += [f"steps {rounds + 1} sends {sends} deliveries {deliveries} host {rounds + vertices}"]
     lines += [f"totals {given[0]} {given[1]} {given[2]:x} {given[3]:g}"]
-    return [*lines, "error: send: the run is over, nothing hears the message to vertex 1"]
+    return [*lines, "error: send: the host has closed its end; send before close() or wait()"]
 
 
 def _lines(done: subprocess.CompletedProcess[str]) -> list[str]:

@@ -25,8 +25,9 @@ namespace detail {
 
 /// What is the same of a run on boards as of one on this machine.
 inline void checkSend(bool over, bool closed, uint32_t vertex) {
-  if (over) throw Error("send: the run is over, nothing hears the message to vertex " + std::to_string(vertex));
+  // The host's own mistake first: whether the run is over by then is a matter of time.
   if (closed) throw Error("send: the host has closed its end; send before close() or wait()");
+  if (over) throw Error("send: the run is over, nothing hears the message to vertex " + std::to_string(vertex));
 }
 
 inline void checkVertex(const std::string& what, uint32_t vertex, size_t count) {
