@@ -174,7 +174,7 @@ std::string word_list(Random& random, std::size_t lines, bool weighted) {
 /// The judge numbers words with a map, line by line.
 GS_TEST(words_are_numbered_in_the_order_of_the_file_on_any_threads) {
   Random random(check::seed);
-  for (int round = 0; round < check::pick(2, 3, 20); ++round) {
+  for (int round = 0; round < check::pick(2, 2, 20); ++round) {
     const bool weighted = random() % 2;
     const std::string text = word_list(random, check::pick<std::size_t>(60000, 60000, 600000), weighted);
     CHECK(text.size() > (std::size_t{1} << 20));
@@ -206,7 +206,7 @@ GS_TEST(words_are_numbered_in_the_order_of_the_file_on_any_threads) {
 /// Faults that a block finds alone, that only the blocks before it show, and several at once.
 GS_TEST(the_first_bad_line_of_words_is_told) {
   Random random(check::seed);
-  const std::string text = word_list(random, check::pick<std::size_t>(60000, 80000, 600000), false);
+  const std::string text = word_list(random, check::pick<std::size_t>(60000, 60000, 600000), false);
   std::vector<std::size_t> begins;  // of lines with two words
   for (std::size_t at = 0; at < text.size(); at = text.find('\n', at) + 1) {
     const std::string line = text.substr(at, text.find('\n', at) - at);
@@ -219,7 +219,7 @@ GS_TEST(the_first_bad_line_of_words_is_told) {
       {"one \x01two\n", "a control character"},
       {"one t\xffwo\n", "is not UTF-8"},
   };
-  for (int round = 0; round < check::pick(4, 6, 100); ++round) {
+  for (int round = 0; round < check::pick(4, 4, 100); ++round) {
     std::map<std::size_t, const std::pair<const char*, const char*>*> placed;
     for (std::uint64_t many = 1 + random() % 6; many; --many)
       placed[begins[1 + random() % (begins.size() - 1)]] = &faults[random() % std::size(faults)];

