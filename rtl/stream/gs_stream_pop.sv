@@ -358,11 +358,12 @@ module gs_stream_pop
   end
 
   // With no channel open, the tag of the first message that waits: it may be of a collective that this end has not come
-  // to. If it has, it must receive here.
-  assign strays = state_q == Idle && peeked_q && bind_q.eager && watch_i.valid && !watch_i.recvs
+  // to. If it has, it must be the same, and receive here; that it will be opened does not say when.
+  assign strays = state_q == Idle && peeked_q && bind_q.eager && watch_i.valid
                   && (mark_read.tag.kind == SmiCollectiveNone
                       || (mark_read.tag.group == watch_i.tag.group
-                          && reached(mark_read.tag.number, watch_i.tag.number)));
+                          && reached(mark_read.tag.number, watch_i.tag.number)))
+                  && !(watch_i.recvs && mark_read.tag == watch_i.tag);
 
   // Who has waited long for a message of a collective tells the other end of it, once, with a credit.
   localparam int unsigned Patience = 256;

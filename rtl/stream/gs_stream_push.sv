@@ -139,7 +139,7 @@ module gs_stream_push
   /// it was bound in a packet: that one ends, and no other follows
   logic leaves_q;
 
-  logic open, put, out_free, starts, complete, sends, none, stranger, strays, direct, passes;
+  logic open, put, out_free, starts, complete, sends, none, stranger, strays, opened_strays, direct, passes;
   end_t taken;
 
   // ------------------------------------------------------------ elements
@@ -198,7 +198,7 @@ module gs_stream_push
     used     = none ? flits_t'(1) : flits - flits_t'(lane != '0);
     is_short = lane == '0 && size <= size_t'(ShortBytes) && (begun_q || tag_q.kind == SmiCollectiveNone);
   end
-  assign starts = state_q == Gap && sends && out_free && !bind_valid_i;
+  assign starts = state_q == Gap && sends && out_free && !bind_valid_i && !opened_strays;
 
   // A message without a credit, of which all has come
   logic aside;
@@ -302,6 +302,7 @@ module gs_stream_push
       default: ;
     endcase
     if (aside) state_d = in_head_i ? Idle : Aside;
+    if (opened_strays) state_d = Fault;
     if (ends || (bind_valid_i && state_q != Body)) state_d = Idle;
   end
 
@@ -365,35 +366,37 @@ module gs_stream_push
   end
 
   // ----------------------------------------------------- what is waited for
-  // The other end waits for a message of a collective: the one that follows those that were opened here. If this end
-  // has come to that collective, it must be the same, and send here. What is wanted that was opened meanwhile is on its
-  // way; the count would come to it again once around.
-  logic [15:0] messages_q, messages_d;
-  logic wanted_q, opens, asks_for_next;
+  // The other end waits for a message of a collective: the one that follows those that were opened here, or the last of
+  // these. If this end has come to that collective, it must be the same, and send here. A message that is open must be
+  // of that one, too: its elements may never come. Once it has begun its own tag says so.
+  logic [15:0] messages_q;
+  logic wanted_q, opens;
   stream_credit_t want_q;
   stream_header_t want_header;
   stream_tag_t want_tag;
   assign want_header = want_q.header;
   assign want_tag = want_q.tag;
-  assign strays = state_q == Idle && wanted_q && watch_i.valid
+  assign strays = state_q == Idle && wanted_q && want_q.message == messages_q && watch_i.valid
                   && want_tag.group == watch_i.tag.group && reached(want_tag.number, watch_i.tag.number)
                   && !(watch_i.sends && want_tag == watch_i.tag);
+  assign opened_strays = state_q == Gap && !begun_q && wanted_q && want_q.message == messages_q - 16'd1
+                         && want_tag != tag_q;
   assign opens = open_valid_i && open_ready_o;
-  assign messages_d = messages_q + 16'(opens);
-  assign asks_for_next = credit_takes && credit_tag.kind != SmiCollectiveNone && credit_i.message == messages_d;
   always_ff @(posedge clk_i) begin
     if (!rst_ni || bind_valid_i) begin
       messages_q <= '0;
       wanted_q   <= 1'b0;
     end else begin
-      messages_q <= messages_d;
-      wanted_q   <= asks_for_next || (wanted_q && !opens);
+      messages_q <= messages_q + 16'(opens);
+      // What has begun is on its way; the count would come to it again once around.
+      wanted_q   <= (credit_takes && credit_tag.kind != SmiCollectiveNone) || (wanted_q && !(starts || passes));
     end
-    if (asks_for_next) want_q <= credit_i;
+    if (credit_takes && credit_tag.kind != SmiCollectiveNone) want_q <= credit_i;
   end
 
   // ---------------------------------------------------------------- fault
-  assign report_valid_o = state_q == Idle && !bind_valid_i && (strays || (open_valid_i && stranger));
+  assign report_valid_o = !bind_valid_i
+                          && (strays || opened_strays || (state_q == Idle && open_valid_i && stranger));
   always_comb begin
     report_o = '{
       fault:       StreamFaultPeer,
@@ -407,7 +410,7 @@ module gs_stream_push
       my_tag:      watch_i.tag,
       their_tag:   want_tag
     };
-    if (strays) begin
+    if (strays || opened_strays) begin
       report_o.fault       = StreamFaultCollective;
       report_o.own         = watch_i.own;
       report_o.peer        = want_header.source;
@@ -416,11 +419,11 @@ module gs_stream_push
       report_o.my_count    = watch_i.count;
       report_o.their_count = '0;
     end
+    if (opened_strays) report_o.my_tag = tag_q;
   end
 
   logic unused;
-  assign unused = ^{bind_q.flits, credit_header, credit_tag, want_header, want_q.spare, want_q.flits, want_q.message,
-                    watch_i};
+  assign unused = ^{bind_q.flits, credit_header, credit_tag, want_header, want_q.spare, want_q.flits, watch_i};
 
   `GS_ASSERT_NOW(no_packet_is_cut_off, state_q != Body || state_d == Body || (out_free && body_q == count_t'(1)))
   `GS_ASSERT_NOW(credits_are_never_exceeded, !starts || credits_q >= credits_t'(used))

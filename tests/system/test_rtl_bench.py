@@ -103,7 +103,8 @@ def test_what_is_loaded_for_a_start(bench: ModuleType) -> None:
 
 def test_lost_frames_cost_time_alone(bench: ModuleType) -> None:
     pair = configs.load_cluster("pair")
-    quick, slow = (bench.run(pair, "links.c", ["COUNT=16"], frame_loss=loss).value for loss in (0.0, 0.05))
+    # With one frame in twenty lost the cores of `tiny` are slower than the link still.
+    quick, slow = (bench.run(pair, "links.c", ["COUNT=16"], frame_loss=loss).value for loss in (0.0, 0.2))
     assert slow > quick
 
 

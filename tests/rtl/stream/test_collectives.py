@@ -321,6 +321,25 @@ def test_two_ranks_that_disagree_are_told(case: str, size: Size, seed: int) -> N
         must_be_told(here, trees, runs, next(iter(wrong)), seed=seed)
 
 
+# Where a kernel gives nothing to what its rank has opened, that rank waits for it. Members, root, and what ranks open.
+SILENT = {
+    "a-message-waits": ([0, 1], 1, {0: {"kind": ranks.ALLGATHER}}),
+    "neighbours-wait": ([0, 1, 3], 1, {0: {"kind": ranks.ALLGATHER}, 1: {"root": 3}}),
+    "both": (list(range(8)), 2, {0: {"kind": ranks.ALLGATHER}}),
+}
+
+
+@pytest.mark.parametrize("case", SILENT)
+def test_a_rank_that_waits_for_its_kernel_is_told(case: str, seed: int) -> None:
+    """In an allgather rank 0 sends first, by all edges, but its kernel is in a scatter and has nothing for it."""
+    members, root, wrong = SILENT[case]
+    here = boards("torus8", ranks.SCATTER)
+    trees = {ranks.SCATTER: {0: ranks.tree(here.wiring, 0, members, 4)}}
+    runs = [ranks.made(np.random.default_rng(seed), ranks.SCATTER, root, 500, members, element=ranks.INT)]
+    runs[0].wrong = wrong
+    must_be_told(here, trees, runs, 0, seed=seed)
+
+
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("kind", ["bcast", "reduce", "parts", "allreduce"])
 def test_one_of_eight_that_disagrees_is_told(kind: str, loss: str, size: Size, seed: int) -> None:
