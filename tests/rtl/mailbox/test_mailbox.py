@@ -171,3 +171,15 @@ def test_outcomes_have_room() -> None:
     design += [HERE / "outcomes_proof.sv"]
     proof = prove.prove("outcomes_proof", design, mode="bmc", depth=14, cover_depth=14)
     assert proof, proof.reason
+
+
+def test_requests_get_in(size: Size) -> None:
+    """The first cycles of two threads, whatever they ask for: exhaustive."""
+    block = sources.blocks("mailbox", config=configs.load("tiny"))
+    around = {"gs_mailbox", "gs_mailbox_tx", "gs_mailbox_rx"}
+    design = Sources(tuple(path for path in block.files if path.stem not in around), block.include)
+    design += [HERE / "door_proof.sv"]
+    depth = size.pick(15, 18, 20)
+    for mode, cycles in (("bmc", depth), ("cover", 24)):
+        proof = prove.prove("door_proof", design, mode=mode, depth=cycles, cover_depth=0)
+        assert proof, f"{mode}: {proof.reason}"
