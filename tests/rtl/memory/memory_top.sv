@@ -128,7 +128,7 @@ module memory_top #(
     .RowGroups   (4),
     .QueueDepth  (8),
     .WriteSlots  (16),
-    .Run         (4),
+    .Run         (6),
     .Batch       (16),
     .cache_req_t (creq_t),
     .cache_rsp_t (crsp_t),

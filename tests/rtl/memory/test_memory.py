@@ -16,7 +16,8 @@ import pytest
 from conftest import Size, current_size
 
 from gossamer import builds
-from gossamer.hdl import sources, verilate
+from gossamer.hdl import prove, sources, verilate
+from gossamer.hdl.sources import Sources
 from gossamer.paths import ROOT
 
 HERE = Path(__file__).parent
@@ -55,6 +56,15 @@ def test_dram_checker_is_needed(tmp_path: Path, size: Size) -> None:
         program = compile_harness(tmp_path, rule, HERE / "dram_rules.cc", SIM / "gs_dram_controller.cc", lame)
         done = subprocess.run([program, "1", "2000"], capture_output=True, text=True, check=False)
         assert done.returncode == 1 and f"{rule} was broken and the checker did not say so" in done.stdout
+
+
+def test_bursts_take_turns() -> None:
+    """Of three inputs none begins a second burst while another one waits; bursts are not mixed. By induction."""
+    block = sources.blocks("memory")
+    wanted = tuple(path for path in block.files if path.stem in ("gs_arbiter", "gs_mem_arbiter"))
+    design = Sources(wanted, block.include) + [HERE / "arbiter_proof.sv"]
+    proof = prove.prove("arbiter_proof", design, mode="prove", depth=4, defines={"INDUCTION": 1})
+    assert proof, proof.reason
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What is proved of gs_mem_arbiter: bursts are not mixed, and while an input waits no other one begins two bursts.
+///
+/// Of the inputs one is watched, any. All else is free: when beats come, how long bursts are, when they are taken; what
+/// waits stays.
+module arbiter_proof #(
+  localparam int unsigned N = 3
+) (
+  input logic         clk_i,
+  input logic [N-1:0] valid_i,
+  input logic [N-1:0] last_i,
+  input logic         ready_i,
+  input logic [1:0]   watched_i
+);
+  logic started_q = 1'b0;
+  logic rst_ni;
+  always_ff @(posedge clk_i) started_q <= 1'b1;
+  assign rst_ni = started_q;
+
+  logic [1:0] watched_q;
+  logic [N-1:0] valid, last, ready;
+  logic [2:0] data[N], out_data;
+  logic out_valid;
+  always_ff @(posedge clk_i) if (!rst_ni) watched_q <= (watched_i == 2'd3) ? 2'd0 : watched_i;
+
+  // A beat that waits stays.
+  logic [N-1:0] waits_q, was_last_q;
+  always_ff @(posedge clk_i) begin
+    waits_q    <= rst_ni ? valid & ~ready : '0;
+    was_last_q <= last;
+  end
+  assign valid = valid_i | waits_q;
+  assign last  = (last_i & ~waits_q) | (was_last_q & waits_q);
+  for (genvar i = 0; i < int'(N); i++) begin : gen_data
+    assign data[i] = {last[i], 2'(i)};
+  end
+
+  gs_mem_arbiter #(
+    .N     (N),
+    .data_t(logic [2:0])
+  ) u_arbiter (
+    .clk_i,
+    .rst_ni,
+    .in_valid_i (valid),
+    .in_ready_o (ready),
+    .in_last_i  (last),
+    .in_data_i  (data),
+    .out_valid_o(out_valid),
+    .out_ready_i(ready_i),
+    .out_data_o (out_data)
+  );
+
+  // The burst under way, and the bursts that others have begun since the watched input waits.
+  logic inside_q, goes, begins;
+  logic [1:0] owner_q;
+  logic [N-1:0][1:0] passed_q;
+  assign goes   = out_valid && ready_i;
+  assign begins = goes && !inside_q;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      inside_q <= 1'b0;
+      passed_q <= '0;
+    end else begin
+      if (goes) inside_q <= !out_data[2];
+      if (goes) owner_q <= out_data[1:0];
+      for (int unsigned i = 0; i < N; i++) begin
+        if (!valid[watched_q] || ready[watched_q]) passed_q[i] <= '0;
+        else if (begins && out_data[1:0] == 2'(i)) passed_q[i] <= passed_q[i] + 2'd1;
+      end
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
+      only_what_is_there_goes: assert (!out_valid || (32'(out_data[1:0]) < N && valid[out_data[1:0]]));
+      a_beat_goes_from_one_input: assert (ready == (goes ? N'(1) << out_data[1:0] : '0));
+      something_goes: assert (out_valid || (inside_q ? !valid[owner_q] : valid == '0));
+      a_burst_is_not_mixed: assert (!inside_q || !out_valid || out_data[1:0] == owner_q);
+      nobody_begins_twice: assert ((passed_q & {N{2'b10}}) == '0);
+      c_all_pass: cover ($countones(passed_q) == int'(N) - 1 && ready[watched_q]);
+      c_a_long_burst: cover (inside_q && goes && !out_data[2] && waits_q[watched_q] && owner_q != watched_q);
+    end
+  end
+
+`ifdef INDUCTION
+  // What its registers have to do with the words: who is behind whom.
+  logic [N-1:0] ahead, open;
+  assign ahead = u_arbiter.u_arbiter.ahead_q;
+  assign open  = u_arbiter.open_q;
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
+      assert (32'(watched_q) < N);
+      assert (!inside_q || 32'(owner_q) < N);
+      assert (open == (inside_q ? N'(1) << owner_q : '1));
+      assert (!inside_q || ahead == {N{1'b1}} << owner_q);
+      assert (passed_q[watched_q] == '0);
+      assert (waits_q[watched_q] || passed_q == '0);
+    end
+  end
+  for (genvar i = 0; i < int'(N); i++) begin : gen_behind
+    always_ff @(posedge clk_i) begin
+      if (rst_ni) begin
+        if (i + 1 < int'(N)) assert (!ahead[i] || ahead[i+1]);
+        assert (passed_q[i] == '0 || (inside_q && owner_q == 2'(i)) || ahead[watched_q] > ahead[i]
+                || (ahead[watched_q] == ahead[i] && watched_q < 2'(i)));
+      end
+    end
+  end
+`endif
+endmodule
