@@ -35,16 +35,22 @@ module gs_mailbox_reduce
   localparam int unsigned HalfChunks = 32 / IdleChunk;
 
   // ---- What was given ----
+  // One adder makes all of it: old + value; old + (value and not old), which is old or value; and old - value, whose
+  // sign compares. A bit of a word takes a LUT each for the old one, the operand, the sum and the new one.
   idle_given_t given_q;
   logic [IdleWords-1:0][63:0] word_q;
-  logic [63:0] old, sum;
-  logic less, subtracts;
+  logic [63:0] old, operand, sum;
+  logic read_word, first, compares, keeps_less, less, takes;
   assign given_o    = given_q;
-  assign old        = word_q[give_word_i];
-  assign subtracts  = give_op_i inside {gossamer_pkg::ReduceOpMin, gossamer_pkg::ReduceOpMax};
-  assign sum        = old + (give_value_i ^ {64{subtracts}}) + 64'(subtracts);
+  assign old        = word_q[read_word];
+  assign first      = !given_q.given[give_word_i];
+  assign compares   = give_op_i inside {gossamer_pkg::ReduceOpMin, gossamer_pkg::ReduceOpMax};
+  assign keeps_less = give_op_i == gossamer_pkg::ReduceOpMin;
+  assign operand    = (give_op_i == gossamer_pkg::ReduceOpOr) ? give_value_i & ~old : give_value_i ^ {64{compares}};
+  assign sum        = old + operand + 64'(compares);
   // Signed: signs differ and the old one is negative, or the difference is.
   assign less       = (old[63] != give_value_i[63]) ? old[63] : sum[63];
+  assign takes      = first || !compares || less != keeps_less;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni || command_i.release_all || command_i.clear) given_q <= '0;
@@ -52,16 +58,8 @@ module gs_mailbox_reduce
       given_q.given[give_word_i] <= 1'b1;
       given_q.op[give_word_i]    <= give_op_i;
     end
-    if (give_i) begin
-      if (!given_q.given[give_word_i]) word_q[give_word_i] <= give_value_i;
-      else begin
-        unique case (give_op_i)
-          gossamer_pkg::ReduceOpMin: if (!less) word_q[give_word_i] <= give_value_i;
-          gossamer_pkg::ReduceOpMax: if (less) word_q[give_word_i] <= give_value_i;
-          gossamer_pkg::ReduceOpOr:  word_q[give_word_i] <= old | give_value_i;
-          default:                   word_q[give_word_i] <= sum;
-        endcase
-      end
+    for (int unsigned w = 0; w < IdleWords; w++) begin
+      if (give_i && takes && 32'(give_word_i) == w) word_q[w] <= (first || compares) ? give_value_i : sum;
     end
   end
 
@@ -76,8 +74,11 @@ module gs_mailbox_reduce
   assign from_high     = reduce_from_high(op_q[word]);
   assign place         = from_high ? ~chunk_q[ChunkW-1:0] : chunk_q[ChunkW-1:0];
   assign chunk_valid_o = scanning_q && given_q.given != '0;
+  // A chunk that goes up while a thread gives may be of the wrong word: that thread is not idle, so what goes up then
+  // counts for nothing.
+  assign read_word     = give_i ? give_word_i : word;
   always_comb begin
-    chunk_o = word_q[word][IdleChunk*place+:IdleChunk];
+    chunk_o = old[IdleChunk*place+:IdleChunk];
     if (!given_q.given[word]) begin
       // What changes nothing: the greatest for the least, the least for the greatest, else 0.
       chunk_o = (op_q[word] == gossamer_pkg::ReduceOpMin) ? '1 : '0;
