@@ -120,8 +120,8 @@ module gs_mailbox
 
   // ---- Requests of threads ----
   logic wake_valid, wake_ready, releasing, agreed, requests_busy;
-  logic [ThreadW-1:0] wake_thread, a_thread;
-  logic a_pop, a_some, a_coming, a_want_we, a_want, b_enter, b_leave, b_vote, freed, freed_vote;
+  logic [ThreadW-1:0] wake_thread, a_thread, want_thread;
+  logic a_pop, a_some, a_coming, want_we, want, b_enter, b_leave, b_vote, freed, freed_vote;
   logic a_core_valid, a_core_we, c_held, c_release, c_receive;
   logic [3:0] a_core_strb;
   logic [WordW-1:0] a_core_word;
@@ -187,8 +187,9 @@ module gs_mailbox
     .a_some_i      (a_some),
     .a_coming_i    (a_coming),
     .c_popped_i    (c_popped),
-    .a_want_we_o   (a_want_we),
-    .a_want_o      (a_want),
+    .want_we_o     (want_we),
+    .want_thread_o (want_thread),
+    .want_o        (want),
     .b_enter_o     (b_enter),
     .b_leave_o     (b_leave),
     .b_vote_o      (b_vote),
@@ -319,8 +320,9 @@ module gs_mailbox
     .pop_some_o   (a_some),
     .pop_coming_o (a_coming),
     .pop_slot_o   (c_popped),
-    .want_we_i    (a_want_we),
-    .want_i       (a_want),
+    .want_we_i    (want_we),
+    .want_thread_i(want_thread),
+    .want_i       (want),
     .wake_valid_o (wake_valid),
     .wake_ready_i (wake_ready),
     .wake_thread_o(wake_thread),

@@ -31,9 +31,10 @@ module gs_mailbox_ends
   input  logic               a_end_i,
   /// an ActEnd is in A, going or not
   input  logic               a_is_end_i,
-  /// A goes: the thread begins to wait for the end of its send, or waits no more
-  input  logic               a_want_we_i,
-  input  logic               a_want_i,
+  /// a cycle behind A: a thread has begun to wait for the end of its send, or waits no more; after reset it does not
+  input  logic               want_we_i,
+  input  logic [ThreadW-1:0] want_thread_i,
+  input  logic               want_i,
   /// the thread in A must wait in this cycle: its send is about to end
   output logic               a_hold_o,
   /// there are ends to look at, of any thread: a_hold_o may be 1
@@ -53,7 +54,7 @@ module gs_mailbox_ends
   output logic [ThreadW-1:0] inside_thread_o,
   output logic               busy_o
 );
-  logic end_valid, end_go, end_noted, end_wanted, end_begun, a_ended, done_ready;
+  logic end_valid, end_go, end_noted, end_wanted, wanted, end_begun, a_ended, done_ready;
   logic [ThreadW-1:0] end_thread;
   logic inside_valid_q, inside_end_q;
   logic [ThreadW-1:0] inside_thread_q;
@@ -139,14 +140,15 @@ module gs_mailbox_ends
     .Style  ("distributed")
   ) u_wanted (
     .clk_i,
-    .we_i   (a_want_we_i || clear_i),
+    .we_i   (want_we_i),
     .wstrb_i(1'b1),
-    .waddr_i(clear_i ? clear_thread_i : a_thread_i),
-    .wdata_i(!clear_i && a_want_i),
+    .waddr_i(want_thread_i),
+    .wdata_i(want_i),
     .re_i   (1'b1),
     .raddr_i(end_thread),
-    .rdata_o(end_wanted)
+    .rdata_o(wanted)
   );
+  assign end_wanted = (want_we_i && want_thread_i == end_thread) ? want_i : wanted;
 
   assign inside_valid_o  = inside_valid_q;
   assign inside_act_o    = inside_end_q ? ActEnd : ActWake;

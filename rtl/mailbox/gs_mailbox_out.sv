@@ -43,7 +43,7 @@ module gs_mailbox_out
   localparam int unsigned AddrW = QuarterW + 2;
   localparam int unsigned PtrW = AddrW;
 
-  logic [Routes-1:0] some_q, free, want, turn, grant, go, back_q, valid_q, stopped_q, lock_q;
+  logic [Routes-1:0] some_q, free, want, turn, grant, go, back_q, valid_q, stopped_q, went_q, ended, lock;
   logic [Routes-1:0][PtrW-1:0] wptr_q, rptr_q, room_q;
   logic [AddrW-1:0] waddr, raddr;
   logic [Routes-1:0][AddrW-1:0] wplace, rplace;
@@ -94,6 +94,10 @@ module gs_mailbox_out
                    || RingW'(wptr_q[r][RingW-1:0] - rptr_q[r][RingW-1:0]) < RingW'(Depth))
   end
 
+  // The way that a flit was read for last keeps its turn unless that ended its packet, which its output register knows:
+  // to ask the flit as it is read would make the longest way a step longer.
+  assign lock = went_q & ~ended;
+
   // A packet that has begun goes first; else the ways take turns. With nothing else to do it is tried even if its
   // receiver has just stopped.
   always_comb begin
@@ -102,8 +106,8 @@ module gs_mailbox_out
           || (first_q[(r+1)%Routes] && !want[(r+1)%Routes] && !want[(r+2)%Routes]);
     end
     grant = want & turn;
-    if ((want & lock_q) != '0) grant = lock_q;
-    else if (want == '0) grant = some_q & lock_q;
+    if ((want & lock) != '0) grant = lock;
+    else if (want == '0) grant = some_q & lock;
     waddr = '0;
     raddr = '0;
     for (int unsigned r = 0; r < Routes; r++) begin
@@ -133,13 +137,13 @@ module gs_mailbox_out
       valid_q   <= '0;
       stopped_q <= '0;
       back_q    <= '0;
-      lock_q    <= '0;
+      went_q    <= '0;
       first_q   <= Routes'(1);
     end else begin
       valid_q   <= go | (valid_q & ~out_ready_i);
       stopped_q <= valid_q & ~out_ready_i;
       back_q    <= go;
-      if (go != '0) lock_q <= 1'(rdata) ? '0 : grant;
+      if (go != '0) went_q <= grant;
       if (go != '0) first_q <= {grant[1:0], grant[2]};
     end
   end
@@ -148,6 +152,7 @@ module gs_mailbox_out
     data_t data_q;
     always_ff @(posedge clk_i) if (go[r]) data_q <= rdata;
     assign out_data_o[r] = data_q;
+    assign ended[r]      = 1'(data_q);
   end
   assign out_valid_o = valid_q;
   assign busy_o      = full_room != '1 || valid_q != '0;

@@ -30,8 +30,9 @@ module gs_mailbox_queues #(
   output logic               pop_some_o,
   output logic               pop_coming_o,
   output logic [SlotW-1:0]   pop_slot_o,
-  /// the thread of pop_thread_i waits for a message, or does so no more
+  /// a thread waits for a message since the cycle before, or does so no more
   input  logic               want_we_i,
+  input  logic [ThreadW-1:0] want_thread_i,
   input  logic               want_i,
   /// a thread that waited has a message
   output logic               wake_valid_o,
@@ -126,7 +127,8 @@ module gs_mailbox_queues #(
       .pop_some_o   (pop_some[s]),
       .pop_coming_o (pop_coming[s]),
       .pop_slot_o   (pop_slot[s]),
-      .want_we_i    (want_we_i && pop_set == SetW'(s)),
+      .want_we_i    (want_we_i && (Sets == 1 || want_thread_i[SetW-1:0] == SetW'(s))),
+      .want_queue_i (QueueW'(want_thread_i / ThreadW'(Sets))),
       .want_i,
       .wake_valid_o (wake_valid[s]),
       .wake_ready_i (wake_ready_i && wake_first[s]),

@@ -77,9 +77,10 @@ module gs_mailbox_requests
   input  logic                     a_some_i,
   input  logic                     a_coming_i,
   input  logic [SlotW-1:0]         c_popped_i,
-  /// A: it waits for a message, or does so no more
-  output logic                     a_want_we_o,
-  output logic                     a_want_o,
+  /// B: a thread waits for a message, or does so no more
+  output logic                     want_we_o,
+  output logic [ThreadW-1:0]       want_thread_o,
+  output logic                     want_o,
   /// B: it begins to wait in idle, or is woken there; a release has freed a thread; their votes
   output logic                     b_enter_o,
   output logic                     b_leave_o,
@@ -271,13 +272,12 @@ module gs_mailbox_requests
 
   assign a_half_o = a_q.addr[1:0];
 
-  logic a_settles, a_want_we, a_want_send, free_valid, free_ready, waits_busy;
+  logic a_settles, want_send, free_valid, free_ready, waits_busy;
   logic [1:0] a_now, a_woken, a_ended, free_result;
   logic [ThreadW-1:0] free_thread;
 
   // Events as they are now: a message, no send.
   assign a_now       = {(act inside {ActWait, ActIdle}) ? a_coming_i : a_some_i, !a_sending || act == ActEnd};
-  assign a_want_we_o = a_want_we;
 
   gs_mailbox_waits #(
     .Threads (Threads),
@@ -297,9 +297,10 @@ module gs_mailbox_requests
     .a_settles_o     (a_settles),
     .a_woken_o       (a_woken),
     .a_ended_o       (a_ended),
-    .a_want_we_o     (a_want_we),
-    .a_want_message_o(a_want_o),
-    .a_want_send_o   (a_want_send),
+    .want_we_o,
+    .want_thread_o,
+    .want_message_o  (want_o),
+    .want_send_o     (want_send),
     .enter_o         (b_enter_o),
     .leave_o         (b_leave_o),
     .vote_o          (b_vote_o),
@@ -330,8 +331,9 @@ module gs_mailbox_requests
     .a_defer_i      (a_defer),
     .a_end_i        (a_end),
     .a_is_end_i     (a_valid_q && act == ActEnd),
-    .a_want_we_i    (a_want_we),
-    .a_want_i       (a_want_send),
+    .want_we_i      (want_we_o),
+    .want_thread_i  (want_thread_o),
+    .want_i         (want_send),
     .a_hold_o       (a_hold),
     .some_o         (ends_some),
     .commit_i       (send_o),

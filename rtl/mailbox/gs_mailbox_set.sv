@@ -10,8 +10,9 @@
 ///     job ->[ queues to go ]-> pick ->[ queue, slot ]-> full? -> RAM ... -> slot
 ///     pop_i, pop_queue_i: pop_some_o in the same cycle, pop_slot_o two clock edges later
 ///
-/// A thread begins to wait (want_i) only in a cycle in which pop_coming_o is 0: no pointer is there and none is being
-/// written. Whatever is written later finds the thread's wish. So no wake-up is lost; one too many may come.
+/// A thread begins to wait only in a cycle in which pop_coming_o is 0: no pointer is there and none is being written.
+/// Its wish comes in the next cycle (want_i), with the first pointer that could be written for it, and counts at once.
+/// So no wake-up is lost; one too many may come.
 module gs_mailbox_set #(
   /// queues, 2 or more
   parameter  int unsigned Queues    = 16,
@@ -41,8 +42,9 @@ module gs_mailbox_set #(
   output logic              pop_some_o,
   output logic              pop_coming_o,
   output logic [SlotW-1:0]  pop_slot_o,
-  /// the thread of pop_queue_i waits for a pointer, or does so no more
+  /// a thread waits for a pointer since the cycle before, or does so no more
   input  logic              want_we_i,
+  input  logic [QueueW-1:0] want_queue_i,
   input  logic              want_i,
   /// a thread that waited has a pointer
   output logic              wake_valid_o,
@@ -132,7 +134,7 @@ module gs_mailbox_set #(
   end
 
   // Front and back of each queue, each with a copy for either side.
-  logic pop_go, wanted, wake_valid_q;
+  logic pop_go, wanted, kept_want, wake_valid_q;
   logic [PtrW-1:0] push_front, push_back, pop_front, pop_back, pop_front_next;
   logic front_we, back_we;
   logic [QueueW-1:0] front_waddr, back_waddr;
@@ -213,14 +215,15 @@ module gs_mailbox_set #(
     .Style  ("distributed")
   ) u_wants (
     .clk_i,
-    .we_i   (want_we_i || clear_i),
+    .we_i   (want_we_i),
     .wstrb_i(1'b1),
-    .waddr_i(front_waddr),
-    .wdata_i(want_i && !clear_i),
+    .waddr_i(want_queue_i),
+    .wdata_i(want_i),
     .re_i   (1'b1),
     .raddr_i(push_queue_q),
-    .rdata_o(wanted)
+    .rdata_o(kept_want)
   );
+  assign wanted = (want_we_i && want_queue_i == push_queue_q) ? want_i : kept_want;
 
   assign wake_valid_o = wake_valid_q;
   assign wake_queue_o = wake_queue_q;
@@ -235,5 +238,4 @@ module gs_mailbox_set #(
 
   `GS_ASSERT_NOW(a_masked_job_is_for_somebody, !job_valid_i || !job_masked_i || !Multicast || job_mask_i != '0)
   `GS_ASSERT_NOW(no_more_pointers_than_fit, !push_valid_q || PtrW'(push_back - push_front) <= PtrW'(Depth))
-  `GS_ASSERT_NOW(nobody_begins_to_wait_for_what_comes, !want_we_i || !want_i || !pop_coming_o)
 endmodule

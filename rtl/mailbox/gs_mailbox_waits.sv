@@ -9,6 +9,9 @@
 ///
 ///     release -> thread by thread: in idle, not in A? -> turn its bit -> [ out ] -> outcomes
 ///
+/// What A decides stands in a register for a cycle before it is written, since the way from a queue of messages to a
+/// decision is long. Whoever looks meanwhile is told what is about to be written.
+///
 /// Threads are freed in the order of their numbers within their cores, so that cores take turns, and threads whose
 /// numbers differ in their low bits, by which programs often choose their partners, do as well.
 module gs_mailbox_waits
@@ -39,10 +42,12 @@ module gs_mailbox_waits
   output logic [1:0]         a_woken_o,
   /// A: how the thread's last wait ended
   output logic [1:0]         a_ended_o,
-  /// A: the thread begins to wait for a message or for the end of its send, or does so no more
-  output logic               a_want_we_o,
-  output logic               a_want_message_o,
-  output logic               a_want_send_o,
+  /// one cycle later: a thread has begun to wait for a message or for the end of its send, or does so no more; after
+  /// reset it does not
+  output logic               want_we_o,
+  output logic [ThreadW-1:0] want_thread_o,
+  output logic               want_message_o,
+  output logic               want_send_o,
   /// one cycle later: a thread has begun to wait in idle, or was woken there by a message; its vote
   output logic               enter_o,
   output logic               leave_o,
@@ -76,8 +81,10 @@ module gs_mailbox_waits
     // what the thread waits for, or its vote in idle; afterwards how the wait ended
     logic [1:0] remembered;
   } wait_t;
-  wait_t a_wait, a_wait_next;
+  wait_t a_wait, a_wait_next, a_kept, late_q;
   logic a_turn, a_idle, a_freed, a_hit, a_begins, a_inside, a_waits, a_we;
+  logic late_we_q, late_message_q, late_send_q;
+  logic [ThreadW-1:0] late_thread_q;
   logic [1:0] result;
 
   assign result     = agreed_i ? gossamer_pkg::IdleResultAgreed : gossamer_pkg::IdleResultIdle;
@@ -114,9 +121,18 @@ module gs_mailbox_waits
     end
   end
 
-  assign a_want_we_o      = a_we;
-  assign a_want_message_o = a_begins && (a_act_i == ActIdle || a_events_i[1]);
-  assign a_want_send_o    = a_begins && a_act_i == ActWait && a_events_i[0];
+  always_ff @(posedge clk_i) begin
+    late_we_q      <= a_we || clear_i;
+    late_thread_q  <= clear_i ? clear_thread_i : a_thread_i;
+    late_q         <= clear_i ? '0 : a_wait_next;
+    late_message_q <= !clear_i && a_begins && (a_act_i == ActIdle || a_events_i[1]);
+    late_send_q    <= !clear_i && a_begins && a_act_i == ActWait && a_events_i[0];
+  end
+  assign want_we_o      = late_we_q;
+  assign want_thread_o  = late_thread_q;
+  assign want_message_o = late_message_q;
+  assign want_send_o    = late_send_q;
+  assign a_wait         = (late_we_q && late_thread_q == a_thread_i) ? late_q : a_kept;
 
   gs_ram_sdp #(
     .Width  ($bits(wait_t)),
@@ -125,13 +141,13 @@ module gs_mailbox_waits
     .Style  ("distributed")
   ) u_waits (
     .clk_i,
-    .we_i   (a_we || clear_i),
+    .we_i   (late_we_q),
     .wstrb_i(1'b1),
-    .waddr_i(clear_i ? clear_thread_i : a_thread_i),
-    .wdata_i(clear_i ? '0 : a_wait_next),
+    .waddr_i(late_thread_q),
+    .wdata_i(late_q),
     .re_i   (1'b1),
     .raddr_i(a_thread_i),
-    .rdata_o(a_wait)
+    .rdata_o(a_kept)
   );
 
   logic enter_q, leave_q, vote_q;
@@ -157,8 +173,9 @@ module gs_mailbox_waits
   // The core in the low bits.
   assign scan_thread = scan_q >> CoreBits | scan_q << (ThreadW - CoreBits);
   assign scan_found = scan_place.idle && scan_place.turn == scan_turn;
-  // A thread that A looks at is left to A for this cycle.
-  assign scan_go    = scanning_q && !(a_valid_i && a_thread_i == scan_thread) && (!out_valid_q || free_ready_i);
+  // A thread that A looks at, or has looked at just now, is left to A for this cycle.
+  assign scan_go    = scanning_q && !(a_valid_i && a_thread_i == scan_thread)
+      && !(late_we_q && late_thread_q == scan_thread) && (!out_valid_q || free_ready_i);
 
   gs_ram_sdp #(
     .Width  ($bits(place_t)),
@@ -167,10 +184,10 @@ module gs_mailbox_waits
     .Style  ("distributed")
   ) u_places (
     .clk_i,
-    .we_i   (a_we || clear_i),
+    .we_i   (late_we_q),
     .wstrb_i(1'b1),
-    .waddr_i(clear_i ? clear_thread_i : a_thread_i),
-    .wdata_i(clear_i ? '0 : {a_wait_next.state, a_wait_next.remembered[0]}),
+    .waddr_i(late_thread_q),
+    .wdata_i({late_q.state, late_q.remembered[0]}),
     .re_i   (1'b1),
     .raddr_i(scan_thread),
     .rdata_o(scan_place)

@@ -196,7 +196,7 @@ module credits_proof
   // its queue and a receiver that takes flits, where a turn is a packet, or less if its own receiver stops.
   logic [Routes-1:0][1:0] passed_q, queued_q;
   logic turn_begins;
-  assign turn_begins = u_tx.u_out.go != '0 && (u_tx.u_out.want & u_tx.u_out.lock_q) == '0;
+  assign turn_begins = u_tx.u_out.go != '0 && (u_tx.u_out.want & u_tx.u_out.lock) == '0;
   for (genvar r = 0; r < int'(Routes); r++) begin : gen_turn
     // Turns until it is this way's, with its own
     logic [1:0] left, queued_left;
@@ -214,7 +214,7 @@ module credits_proof
         c_two_sends_pass: cover (passed_q[r] == 2'd2);
         c_two_packets_pass: cover (queued_q[r] == 2'd2);
         // For the induction
-        assert (!u_tx.u_out.lock_q[r] || u_tx.u_out.first_q[(r+1)%Routes]);
+        assert (!u_tx.u_out.went_q[r] || u_tx.u_out.first_q[(r+1)%Routes]);
       end
     end
   end
@@ -291,7 +291,7 @@ module credits_proof
         assert (!u_tx.begun_q && !u_tx.headed_q && u_tx.index_q == '0);
       end
       for (int unsigned i = 0; i < 3; i++) assert (!u_tx.tag_valid_q[i] || 2'(u_tx.tag_q[i].route) != 2'd3);
-      assert ((u_tx.u_out.lock_q & (u_tx.u_out.lock_q - 3'd1)) == '0);
+      assert ((u_tx.u_out.went_q & (u_tx.u_out.went_q - 3'd1)) == '0);
       assert (u_tx.u_out.first_q inside {3'b001, 3'b010, 3'b100});
     end
   end

@@ -593,6 +593,30 @@ void waits(Bench& b) {
   CHECK(b.suspended(0), "a wait for nothing ended");
 }
 
+/// A thread begins to wait for the end of its send in each cycle around that end: it is always told.
+void waits_for_ends(Bench& b) {
+  while (!b.top.ready_o) b.step();
+  const uint32_t far = thread_address(0) ^ 1u << 14;
+  b.on_packet = [](const Packet&) {};
+  unsigned at_once = 0, woken = 0;
+  for (unsigned flits = 1; flits <= kMaxFlits; flits++) {
+    for (unsigned pause = 0; pause < 24; pause++) {
+      b.start(0, [](Bench& bench, unsigned n, uint32_t to) -> Task {
+        co_await send(bench, 0, own(0, 0), n, kSendDest, to);
+        co_return 0;
+      }(b, flits, far));
+      b.run(1000);
+      b.idle_cycles(pause);
+      const uint64_t from = b.cycle;
+      b.start(0, waiter(b, 0, 1, 1));
+      b.run(1000);
+      (b.cycle - from > 8 ? woken : at_once)++;
+      b.idle_cycles(60);
+    }
+  }
+  CHECK(at_once != 0 && woken != 0, "%u waits found the send over, %u did not: no sweep", at_once, woken);
+}
+
 }  // namespace
 
 void directed(uint64_t seed) {
@@ -621,6 +645,7 @@ void directed(uint64_t seed) {
   { Bench b(seed); release_among_requests(b); }
   { Bench b(seed); message_behind_a_release(b); }
   { Bench b(seed); waits(b); }
+  { Bench b(seed); waits_for_ends(b); }
 }
 
 }  // namespace mailbox_test

@@ -51,8 +51,8 @@ module door_proof
   logic a_pop, want_we, want, done_valid, done_ready, send, busy;
   mailbox_rsp_t rsp;
   mailbox_trap_t trap;
-  logic [ThreadW-1:0] wake_thread, a_thread, send_thread;
-  logic [Threads-1:0] busy_q, wants_q, some_q, stands_q, sends_q;
+  logic [ThreadW-1:0] wake_thread, a_thread, send_thread, want_thread;
+  logic [Threads-1:0] busy_q, wants_q, wants, some_q, stands_q, sends_q;
 
   // What changes what A knows of a thread; loads, stores and the rest only pass.
   localparam logic [31:0] Base = 32'h0010_0000;
@@ -127,8 +127,9 @@ module door_proof
     .a_some_i      (some_q[a_thread]),
     .a_coming_i    (some_q[a_thread]),
     .c_popped_i    ('0),
-    .a_want_we_o   (want_we),
-    .a_want_o      (want),
+    .want_we_o     (want_we),
+    .want_thread_o (want_thread),
+    .want_o        (want),
     .b_enter_o     (),
     .b_leave_o     (),
     .b_vote_o      (),
@@ -163,6 +164,10 @@ module door_proof
   );
 
   // ---- Threads, their messages, and their sends ----
+  always_comb begin
+    wants = wants_q;
+    if (want_we) wants[want_thread] = want;
+  end
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       busy_q   <= '0;
@@ -174,14 +179,14 @@ module door_proof
       if (req_valid && req_ready) busy_q[req_thread_i] <= 1'b1;
       if (rsp_valid && rsp_ready_i) busy_q[rsp.thread[ThreadW-1:0]] <= 1'b0;
       if (trap_valid && trap_ready_i) busy_q[trap.thread[ThreadW-1:0]] <= 1'b0;
-      if (want_we) wants_q[a_thread] <= want;
+      wants_q <= wants;
       // It may be taken again at once; a message for a thread whose wake-up stands waits.
       if (a_pop) some_q[a_thread] <= 1'b0;
       if (wake_valid && wake_ready) stands_q[wake_thread] <= 1'b0;
       for (int unsigned t = 0; t < Threads; t++) begin
-        if (message_i[t] && !clear && !(wants_q[t] && stands_q[t])) begin
+        if (message_i[t] && !clear && !(wants[t] && stands_q[t])) begin
           some_q[t] <= 1'b1;
-          if (wants_q[t]) stands_q[t] <= 1'b1;
+          if (wants[t]) stands_q[t] <= 1'b1;
         end
       end
       if (send) sends_q[send_thread] <= 1'b1;

@@ -58,8 +58,13 @@ module set_proof #(
   assign pop       = pop_i && !clear && !(waiting_q && pop_queue == watched);
   // The wake-up goes through A, so the port is at its thread.
   assign wake_ready = wake_ready_i && !clear && wake_valid && pop_queue == wake_queue && !pop;
-  assign want_we    = begins || (wake_ready && pop_some);
-  assign want       = begins;
+  // Wishes come a cycle later, as A's do; after reset nobody has one.
+  logic [QueueW-1:0] want_queue;
+  always_ff @(posedge clk_i) begin
+    want_we    <= begins || (wake_ready && pop_some) || clear;
+    want       <= begins;
+    want_queue <= pop_queue;
+  end
 
   gs_mailbox_set #(
     .Queues   (Queues),
@@ -83,6 +88,7 @@ module set_proof #(
     .pop_coming_o(pop_coming),
     .pop_slot_o  (pop_slot),
     .want_we_i   (want_we),
+    .want_queue_i(want_queue),
     .want_i      (want),
     .wake_valid_o(wake_valid),
     .wake_ready_i(wake_ready),
@@ -139,6 +145,8 @@ module set_proof #(
       c_push_meets_the_last_pop: cover (enters && gives && in_ram_q == 3'd1);
       c_woken: cover (wake_here && pop_some);
       c_waits_as_the_last_leaves: cover (begins && pop_queue == watched && $past(gives));
+      c_woken_by_a_wish_that_is_not_written: cover (enters && want_we && want && want_queue == watched
+                                                    && !u_set.kept_want);
       c_two_wait_for_one_wake: cover (u_set.push_valid_q && u_set.wanted && wake_valid && !wake_ready);
     end
   end
@@ -175,7 +183,8 @@ module set_proof #(
       end
       if (32'(walk_q) > 32'(watched)) begin
         assert (used == in_ram_q);
-        assert (u_set.u_wants.mem[watched] == waiting_q);
+        assert (((want_we && want_queue == watched) ? want : u_set.u_wants.mem[watched]) == waiting_q
+                || 32'(walk_q) <= 32'(watched));
       end
       assert (count_q == in_ram_q + 3'(push_here) + 3'(todo_here));
       for (int unsigned i = 0; i < Depth; i++) begin

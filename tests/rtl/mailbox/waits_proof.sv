@@ -43,7 +43,7 @@ module waits_proof
   logic a_valid, a_go, release_all, agreed_q, settles, want_we, want_message, want_send, enter, leave, vote, releasing;
   logic free_valid, free_ready, free_waits, freed, freed_vote, busy, internal, own, waits, unused;
   logic [1:0] woken, ended, free_result;
-  logic [ThreadW-1:0] free_thread;
+  logic [ThreadW-1:0] free_thread, want_thread;
   act_e act;
 
   assign a_valid     = a_valid_i && !clear && rst_ni;
@@ -84,9 +84,10 @@ module waits_proof
     .a_settles_o     (settles),
     .a_woken_o       (woken),
     .a_ended_o       (ended),
-    .a_want_we_o     (want_we),
-    .a_want_message_o(want_message),
-    .a_want_send_o   (want_send),
+    .want_we_o       (want_we),
+    .want_thread_o   (want_thread),
+    .want_message_o  (want_message),
+    .want_send_o     (want_send),
     .enter_o         (enter),
     .leave_o         (leave),
     .vote_o          (vote),
@@ -115,8 +116,15 @@ module waits_proof
   logic [1:0] ended_q[Threads];  // how the last wait ended
   // Known: it has waited since reset, and no release came since its last wait ended.
   logic [Threads-1:0] known_q, due_q;
-  // Told: an event of the thread is to be reported to A.
-  logic [Threads-1:0] wanted_q;
+  // Told, a cycle later: an event of the thread is to be reported to A.
+  logic [Threads-1:0] wanted_q, wanted;
+  logic should_want_q, runs_on_q;
+  logic [1:0] should_events_q;
+  logic [ThreadW-1:0] told_q;
+  always_comb begin
+    wanted = wanted_q;
+    if (want_we) wanted[want_thread] = want_message || want_send;
+  end
   logic begins, event_here, decides, should_enter_q, should_leave_q, should_free_q, should_vote_q, should_free_vote_q;
   logic [ThreadW-1:0] decided;
 
@@ -134,6 +142,8 @@ module waits_proof
       should_enter_q <= 1'b0;
       should_leave_q <= 1'b0;
       should_free_q  <= 1'b0;
+      should_want_q  <= 1'b0;
+      runs_on_q      <= 1'b0;
       for (int unsigned t = 0; t < Threads; t++) doing_q[t] <= Runs;
     end else begin
       if (release_all) begin
@@ -161,11 +171,15 @@ module waits_proof
         ended_q[decided] <= free_result;
       end
       if (free_ready) doing_q[free_thread] <= Runs;
-      if (want_we) wanted_q[a_thread_i] <= want_message || want_send;
+      wanted_q <= wanted;
+      should_want_q <= a_go && waits && begins;
+      runs_on_q     <= a_go && own && !(waits && begins);
       should_enter_q <= a_go && act == ActIdle && begins;
       should_leave_q <= a_go && internal && settles && doing_q[a_thread_i] == Idles;
       should_free_q  <= decides;
     end
+    should_events_q    <= (act == ActIdle) ? 2'd2 : a_events_i;
+    told_q             <= a_thread_i;
     should_vote_q      <= (act == ActIdle) ? a_vote_i : wish_q[a_thread_i][0];
     should_free_vote_q <= wish_q[decided][0];
   end
@@ -187,11 +201,9 @@ module waits_proof
       votes_are_exact: assert ((!(enter || leave) || vote == should_vote_q)
                                && (!freed || freed_vote == should_free_vote_q));
       a_release_frees_all: assert (releasing || due_q == '0);
-      a_wish_is_told: assert (!(a_go && waits && begins)
-                              || (want_we && want_message == (act == ActIdle || a_events_i[1])
-                                  && want_send == (act == ActWait && a_events_i[0])));
-      a_thread_that_runs_on_is_not_reported: assert (!(a_go && own && !(waits && begins)) || !wanted_q[a_thread_i]
-                                                     || (want_we && !want_message && !want_send));
+      a_wish_is_told: assert (!should_want_q || (want_we && want_thread == told_q
+                                                 && {want_message, want_send} == should_events_q));
+      a_thread_that_runs_on_is_not_reported: assert (!runs_on_q || !wanted[told_q]);
       nothing_is_under_way_when_it_is_quiet: assert (busy || !(enter || leave || freed || free_valid));
       c_freed_then_woken: cover (a_go && internal && !settles && known_q[a_thread_i] && ended == 2'd2
                                  && u_waits.a_freed);
@@ -208,8 +220,11 @@ module waits_proof
   for (genvar t = 0; t < int'(Threads); t++) begin : gen_thread
     logic [1:0] remembered;
     logic [2:0] copy;
-    assign {state[t], remembered} = u_waits.u_waits.mem[t];
-    assign copy                   = u_waits.u_places.mem[t];
+    logic late;
+    assign late                   = u_waits.late_we_q && 32'(u_waits.late_thread_q) == t;
+    assign {state[t], remembered} = late ? u_waits.late_q : u_waits.u_waits.mem[t];
+    assign copy                   = late ? {u_waits.late_q.state, u_waits.late_q.remembered[0]}
+        : u_waits.u_places.mem[t];
     assign turn[t]                = u_waits.gen_turn[0].u_turn.mem[t];
     // Its place in the order of a release.
     localparam int unsigned Place = (t % (Threads >> CoreBits) << CoreBits) | t / (Threads >> CoreBits);
@@ -223,7 +238,7 @@ module waits_proof
         assert (!known_q[t] || !(doing_q[t] inside {Runs, Freed})
                 || ended_q[t] == ((state[t] == {1'b1, !turn[t]}) ? free_result : remembered));
         assert ((doing_q[t] == Freed) == (free_valid && 32'(free_thread) == t));
-        assert (!wanted_q[t] || state[t] != '0);
+        assert (!wanted[t] || state[t] != '0);
         assert (!due_q[t] || (doing_q[t] == Idles && releasing && Place >= 32'(u_waits.scan_q)));
       end
       if (rst_ni && clear) assert (doing_q[t] == Runs && !known_q[t] && !due_q[t] && !wanted_q[t]);
