@@ -313,7 +313,6 @@ module gs_tile_load
           came_d  = '0;
           line_d  = '0;
           size_d  = '0;
-          get_d   = '0;
           state_d = ended_q ? Idle : (op_q == LoadOpRead) ? Read : ReadInstr;
         end
       end

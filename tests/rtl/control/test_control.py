@@ -79,3 +79,12 @@ def test_proof(name: str, cores: int, tmp_path: Path) -> None:
     design = Sources(tuple(path for path in block.files if path.stem in (*PACKAGES, module)), block.include)
     proof = prove.prove(f"{name}_proof", design + [HERE / f"{name}_proof.sv"], depth=2, cover_depth=30)
     assert proof, proof.reason
+
+
+def test_answers_wait_for_one_at_most(tmp_path: Path) -> None:
+    """By induction: each comes to its core once, unchanged, and the buses take turns."""
+    block = sources.blocks("tile", config=few_threads(2, tmp_path))
+    wanted = (*PACKAGES, "gs_respond", "gs_stream_arbiter", "gs_arbiter", "gs_next")
+    design = Sources(tuple(path for path in block.files if path.stem in wanted), block.include)
+    proof = prove.prove("answers_proof", design + [HERE / "answers_proof.sv"], depth=2, cover_depth=10)
+    assert proof, proof.reason
