@@ -274,6 +274,8 @@ def test_a_trap_stops_its_thread_alone(case: tuple[str, list[int], int, int, int
     tval = (value + pc) % 2**32 if case[0] in ("jump by 2", "jump back") else value
     who = range(THREADS) if offset == 0 else range(1, THREADS, 2)
     assert sorted(run.lines) == sorted(f"trap tid={tid} cause={cause} pc={_hex(pc)} tval={_hex(tval)}" for tid in who)
+    # What traps is not finished, so it is not in the trace.
+    assert not np.any((run.commits["pc"] == pc) & np.isin(run.commits["tid"], list(who)))
     for tid in range(0, THREADS, 2):
         if offset:
             assert np.count_nonzero(run.commits["tid"][run.commits["pc"] == 4 * (len(head) + 1)] == tid) == 300
