@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Output queues of a mailbox, one for each way out, in one memory; a flit in and a flit out in a cycle.
+/// Output queues of a mailbox, one for each way out; a flit in and a flit out in a cycle.
 ///
 /// Whoever writes has reserved room for the whole packet before (take_i), so a flit always finds its place and no way
 /// out holds up another. A packet's flits come one a cycle; once it has begun to leave, the memory's port is its own as
@@ -38,27 +38,29 @@ module gs_mailbox_out
   /// a packet has room taken, or its flits are here
   output logic              busy_o
 );
-  // Half of the memory is the network's, which must stream; a quarter has room for one packet.
-  localparam int unsigned QuarterW = ($clog2(MaxPacket) > 3) ? $clog2(MaxPacket) : 3;
-  localparam int unsigned AddrW = QuarterW + 2;
-  localparam int unsigned PtrW = AddrW;
+  // The network has a memory, as it must stream; the other ways have half of one each, with room for a packet. Two
+  // memories leave no choice to be made behind them, which was on the longest way of the tile.
+  localparam int unsigned HalfW = ($clog2(MaxPacket) > 3) ? $clog2(MaxPacket) : 3;
+  localparam int unsigned AddrW = HalfW + 1;
+  localparam int unsigned PtrW = AddrW + 1;
 
   logic [Routes-1:0] some_q, free, want, turn, grant, go, back_q, valid_q, stopped_q, went_q, ended, lock;
   logic [Routes-1:0][PtrW-1:0] wptr_q, rptr_q, room_q;
   logic [AddrW-1:0] waddr, raddr;
+  logic far_read, net_write;
   logic [Routes-1:0][AddrW-1:0] wplace, rplace;
   logic [Routes-1:0] first_q;
-  data_t rdata;
+  data_t net_data, other_data;
   logic [Routes-1:0] full_room;
 
   // A pointer counts once more than its ring has places; this is the place.
-  function automatic logic [AddrW-1:0] place(int unsigned r, logic [PtrW-2:0] pointer);
-    if (r == 32'(RouteNet)) place = {1'b0, pointer[AddrW-2:0]};
-    else place = {1'b1, r == 32'(RouteFar), pointer[QuarterW-1:0]};
+  function automatic logic [AddrW-1:0] place(int unsigned r, logic [AddrW-1:0] pointer);
+    if (r == 32'(RouteNet)) place = pointer;
+    else place = {r == 32'(RouteFar), pointer[HalfW-1:0]};
   endfunction
 
   for (genvar r = 0; r < int'(Routes); r++) begin : gen_route
-    localparam int unsigned Depth = (r == int'(RouteNet)) ? 2 << QuarterW : 1 << QuarterW;
+    localparam int unsigned Depth = (r == int'(RouteNet)) ? 2 << HalfW : 1 << HalfW;
     localparam int unsigned RingW = $clog2(Depth) + 1;
     logic take;
     logic [RingW-1:0] room_d;
@@ -70,8 +72,8 @@ module gs_mailbox_out
     assign room_d       = room_q[r][RingW-1:0] - (take ? RingW'(take_size_i) : '0) + RingW'(back_q[r]);
     assign full_room[r] = room_q[r][RingW-1:0] == RingW'(Depth);
     assign room_o[r]    = room_q[r][RingW-1:0] >= RingW'(MaxPacket);
-    assign wplace[r]    = place(r, wptr_q[r][PtrW-2:0]);
-    assign rplace[r]    = place(r, rptr_q[r][PtrW-2:0]);
+    assign wplace[r]    = place(r, wptr_q[r][AddrW-1:0]);
+    assign rplace[r]    = place(r, rptr_q[r][AddrW-1:0]);
 
     always_ff @(posedge clk_i) begin
       if (!rst_ni) begin
@@ -108,28 +110,42 @@ module gs_mailbox_out
     grant = want & turn;
     if ((want & lock) != '0) grant = lock;
     else if (want == '0) grant = some_q & lock;
-    waddr = '0;
-    raddr = '0;
-    for (int unsigned r = 0; r < Routes; r++) begin
-      if (in_route_i == route_e'(r)) waddr |= wplace[r];
-      if (grant[r]) raddr |= rplace[r];
-    end
   end
 
+  // The network's flit needs no grant to be looked at, only to go.
+  assign far_read  = grant[RouteFar];
+  assign net_write = in_route_i == RouteNet;
+  assign waddr     = (in_route_i == RouteFar) ? wplace[RouteFar] : wplace[RouteLocal];
+  assign raddr     = far_read ? rplace[RouteFar] : rplace[RouteLocal];
   gs_ram_sdp #(
     .Width  ($bits(data_t)),
     .Depth  (1 << AddrW),
     .Latency(0),
     .Style  ("distributed")
-  ) u_flits (
+  ) u_net (
     .clk_i,
-    .we_i   (in_valid_i),
+    .we_i   (in_valid_i && net_write),
+    .wstrb_i(1'b1),
+    .waddr_i(wplace[RouteNet]),
+    .wdata_i(in_data_i),
+    .re_i   (1'b1),
+    .raddr_i(rplace[RouteNet]),
+    .rdata_o(net_data)
+  );
+  gs_ram_sdp #(
+    .Width  ($bits(data_t)),
+    .Depth  (1 << AddrW),
+    .Latency(0),
+    .Style  ("distributed")
+  ) u_others (
+    .clk_i,
+    .we_i   (in_valid_i && !net_write),
     .wstrb_i(1'b1),
     .waddr_i(waddr),
     .wdata_i(in_data_i),
     .re_i   (1'b1),
     .raddr_i(raddr),
-    .rdata_o(rdata)
+    .rdata_o(other_data)
   );
 
   always_ff @(posedge clk_i) begin
@@ -150,7 +166,7 @@ module gs_mailbox_out
 
   for (genvar r = 0; r < int'(Routes); r++) begin : gen_out
     data_t data_q;
-    always_ff @(posedge clk_i) if (go[r]) data_q <= rdata;
+    always_ff @(posedge clk_i) if (go[r]) data_q <= (r == int'(RouteNet)) ? net_data : other_data;
     assign out_data_o[r] = data_q;
     assign ended[r]      = 1'(data_q);
   end

@@ -149,14 +149,14 @@ module credits_proof
   logic [4:0] ahead_q, behind_rptr;
   logic [OutW-1:0] data_q, at_out, in_memory;
   logic writes, goes;
-  logic [4:0] place;
+  logic [3:0] place;
   assign writes  = u_tx.tag_valid_q[2] && 2'(u_tx.tag.route) == watched;
   assign goes    = u_tx.u_out.go[watched];
   assign at_out  = u_tx.out[watched];
   always_comb begin
     behind_rptr = u_tx.u_out.rptr_q[watched] + ahead_q;
     place       = u_tx.u_out.place(32'(watched), behind_rptr[3:0]);
-    in_memory   = u_tx.u_out.u_flits.mem[place];
+    in_memory   = (32'(watched) == 32'(RouteNet)) ? u_tx.u_out.u_net.mem[place] : u_tx.u_out.u_others.mem[place];
   end
   always_ff @(posedge clk_i) begin
     if (!rst_ni) where_q <= Nowhere;
