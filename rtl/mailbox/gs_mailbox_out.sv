@@ -4,8 +4,8 @@
 /// Output queues of a mailbox, one for each way out; a flit in and a flit out in a cycle.
 ///
 /// Whoever writes has reserved room for the whole packet before (take_i), so a flit always finds its place and no way
-/// out holds up another. A packet's flits come one a cycle; once it has begun to leave, the memory's port is its own as
-/// long as its receiver takes a flit a cycle. So a packet pauses only after its receiver did.
+/// out holds up another. A packet's flits come one a cycle; once it has begun to leave, it has the turn as long as its
+/// receiver takes a flit a cycle. So a packet pauses only after its receiver did.
 ///
 /// Receivers answer late, so a flit is read for a way before it is known whether its output register becomes free: if
 /// it does not, the pointer stays, and the flit is read again. A way whose receiver did not take in the last cycle
@@ -47,7 +47,7 @@ module gs_mailbox_out
   logic [Routes-1:0] some_q, free, want, turn, grant, go, back_q, valid_q, stopped_q, went_q, ended, lock;
   logic [Routes-1:0][PtrW-1:0] wptr_q, rptr_q, room_q;
   logic [AddrW-1:0] waddr, raddr;
-  logic far_read, net_write;
+  logic net_write;
   logic [Routes-1:0][AddrW-1:0] wplace, rplace;
   logic [Routes-1:0] first_q;
   data_t net_data, other_data;
@@ -113,10 +113,9 @@ module gs_mailbox_out
   end
 
   // The network's flit needs no grant to be looked at, only to go.
-  assign far_read  = grant[RouteFar];
   assign net_write = in_route_i == RouteNet;
   assign waddr     = (in_route_i == RouteFar) ? wplace[RouteFar] : wplace[RouteLocal];
-  assign raddr     = far_read ? rplace[RouteFar] : rplace[RouteLocal];
+  assign raddr     = grant[RouteFar] ? rplace[RouteFar] : rplace[RouteLocal];
   gs_ram_sdp #(
     .Width  ($bits(data_t)),
     .Depth  (1 << AddrW),
