@@ -31,9 +31,10 @@ module gs_mailbox_ends
   input  logic               a_end_i,
   /// an ActEnd is in A, going or not
   input  logic               a_is_end_i,
-  /// a cycle behind A: a thread has begun to wait for the end of its send, or waits no more; after reset it does not
+  /// a cycle behind A: the thread that was there; whether it has begun to wait for the end of its send, or waits no
+  /// more; after reset it does not
+  input  logic [ThreadW-1:0] late_thread_i,
   input  logic               want_we_i,
-  input  logic [ThreadW-1:0] want_thread_i,
   input  logic               want_i,
   /// the thread in A must wait in this cycle: its send is about to end
   output logic               a_hold_o,
@@ -54,7 +55,8 @@ module gs_mailbox_ends
   output logic [ThreadW-1:0] inside_thread_o,
   output logic               busy_o
 );
-  logic end_valid, end_go, end_noted, end_wanted, wanted, end_begun, a_ended, done_ready;
+  logic end_valid, end_go, end_noted, end_wanted, end_late, noted, wanted, end_begun, a_ended, done_ready;
+  logic note_we_q, note_q;
   logic [ThreadW-1:0] end_thread;
   logic inside_valid_q, inside_end_q;
   logic [ThreadW-1:0] inside_thread_q;
@@ -117,6 +119,13 @@ module gs_mailbox_ends
     .rdata_o(a_ended)
   );
 
+  // Noted and wanted are written a cycle behind A, whose decisions come late; the end of a send looks at both.
+  always_ff @(posedge clk_i) begin
+    note_we_q <= a_send_i || a_defer_i;
+    note_q    <= a_defer_i;
+  end
+  assign end_late = late_thread_i == end_thread;
+
   gs_ram_sdp #(
     .Width  (1),
     .Depth  (Threads),
@@ -124,14 +133,15 @@ module gs_mailbox_ends
     .Style  ("distributed")
   ) u_noted (
     .clk_i,
-    .we_i   (a_send_i || a_defer_i),
+    .we_i   (note_we_q),
     .wstrb_i(1'b1),
-    .waddr_i(a_thread_i),
-    .wdata_i(a_defer_i),
+    .waddr_i(late_thread_i),
+    .wdata_i(note_q),
     .re_i   (1'b1),
     .raddr_i(end_thread),
-    .rdata_o(end_noted)
+    .rdata_o(noted)
   );
+  assign end_noted = (note_we_q && end_late) ? note_q : noted;
 
   gs_ram_sdp #(
     .Width  (1),
@@ -142,13 +152,13 @@ module gs_mailbox_ends
     .clk_i,
     .we_i   (want_we_i),
     .wstrb_i(1'b1),
-    .waddr_i(want_thread_i),
+    .waddr_i(late_thread_i),
     .wdata_i(want_i),
     .re_i   (1'b1),
     .raddr_i(end_thread),
     .rdata_o(wanted)
   );
-  assign end_wanted = (want_we_i && want_thread_i == end_thread) ? want_i : wanted;
+  assign end_wanted = (want_we_i && end_late) ? want_i : wanted;
 
   assign inside_valid_o  = inside_valid_q;
   assign inside_act_o    = inside_end_q ? ActEnd : ActWake;

@@ -43,7 +43,7 @@ module gs_mailbox_waits
   /// A: how the thread's last wait ended
   output logic [1:0]         a_ended_o,
   /// one cycle later: a thread has begun to wait for a message or for the end of its send, or does so no more; after
-  /// reset it does not
+  /// reset it does not; the thread that was in A is told in any case
   output logic               want_we_o,
   output logic [ThreadW-1:0] want_thread_o,
   output logic               want_message_o,

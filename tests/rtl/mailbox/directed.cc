@@ -617,6 +617,34 @@ void waits_for_ends(Bench& b) {
   CHECK(at_once != 0 && woken != 0, "%u waits found the send over, %u did not: no sweep", at_once, woken);
 }
 
+/// A thread releases the slot that it sends from in each cycle around the end of that send: no slot is lost.
+void releases_around_ends(Bench& b) {
+  while (!b.top.ready_o) b.step();
+  b.on_packet = [](const Packet&) {};
+  for (unsigned flits = 1; flits <= kMaxFlits; flits++) {
+    for (unsigned pause = 0; pause < 24; pause++) {
+      b.bring({Flit{0, true, thread_address(0), {pause, 0, 0, 0}}});
+      uint32_t slot = 0;
+      b.start(0, [](Bench& bench, unsigned n, uint32_t& received) -> Task {
+        received = co_await receive(bench, 0);
+        co_await send(bench, 0, received, n, kSendDest, thread_address(0) ^ 1u << 14);
+        co_return 0;
+      }(b, flits, slot));
+      b.run(1000);
+      b.idle_cycles(pause);
+      b.start(0, [](Bench& bench, uint32_t received) -> Task {
+        co_await value_of(bench, 0, write_of(kRelease, received));
+        co_await can_send(bench, 0);
+        co_await expect_trap(bench, 0, write_of(kSendDest, thread_address(0) ^ 1u << 14), kNotReceived, received);
+        co_return 0;
+      }(b, slot));
+      b.run(1000);
+    }
+  }
+  b.start(0, every_slot(b));
+  b.run(3'000'000);
+}
+
 }  // namespace
 
 void directed(uint64_t seed) {
@@ -646,6 +674,7 @@ void directed(uint64_t seed) {
   { Bench b(seed); message_behind_a_release(b); }
   { Bench b(seed); waits(b); }
   { Bench b(seed); waits_for_ends(b); }
+  { Bench b(seed); releases_around_ends(b); }
 }
 
 }  // namespace mailbox_test
