@@ -7,11 +7,14 @@
 /// out holds up another. A packet's flits come one a cycle; once it has begun to leave, it has the turn as long as its
 /// receiver takes a flit a cycle. So a packet pauses only after its receiver did.
 ///
-/// Receivers answer late, so a flit is read for a way before it is known whether its output register becomes free: if
-/// it does not, the pointer stays, and the flit is read again. A way whose receiver did not take in the last cycle
-/// tries after the others.
+/// The network has a memory of its own. This tile's threads and all that goes far share one, by turns. Their receivers
+/// answer late, so a flit is read for a way before it is known whether its output register becomes free: if it does
+/// not, the pointer stays, and the flit is read again. A way whose receiver did not take in the last cycle tries after
+/// the other one.
 ///
-///     in ->[ ring of each way ]-> one of them ->[ flit ] [ flit ] [ flit ]-> local, net, far
+///     in ->[ ring ]--------------------->[ flit ]-> net
+///       `->[ ring, ring ]-> one of them ->[ flit ]-> local
+///                                       `>[ flit ]-> far
 module gs_mailbox_out
   import gs_mailbox_pkg::*;
 #(
@@ -38,18 +41,19 @@ module gs_mailbox_out
   /// a packet has room taken, or its flits are here
   output logic              busy_o
 );
-  // The network has a memory, as it must stream; the other ways have half of one each, with room for a packet. Two
-  // memories leave no choice to be made behind them, which was on the longest way of the tile.
+  // The network has a memory, as it must stream; the other ways have half of one each, with room for a packet.
   localparam int unsigned HalfW = ($clog2(MaxPacket) > 3) ? $clog2(MaxPacket) : 3;
   localparam int unsigned AddrW = HalfW + 1;
   localparam int unsigned PtrW = AddrW + 1;
 
-  logic [Routes-1:0] some_q, free, want, turn, grant, go, back_q, valid_q, stopped_q, went_q, ended, lock;
+  logic [Routes-1:0] some_q, free, grant, go, back_q, valid_q;
+  // Of the ways that share a memory, local and far
+  logic [1:0] wants, stopped_q, ended_q;
+  logic far_q, far;
   logic [Routes-1:0][PtrW-1:0] wptr_q, rptr_q, room_q;
   logic [AddrW-1:0] waddr, raddr;
   logic net_write;
   logic [Routes-1:0][AddrW-1:0] wplace, rplace;
-  logic [Routes-1:0] first_q;
   data_t net_data, other_data;
   logic [Routes-1:0] full_room;
 
@@ -66,8 +70,7 @@ module gs_mailbox_out
     logic [RingW-1:0] room_d;
 
     assign free[r]      = !valid_q[r] || out_ready_i[r];
-    assign want[r]      = some_q[r] && !stopped_q[r];
-    assign go[r]        = grant[r] && free[r];
+    assign go[r]        = some_q[r] && grant[r] && free[r];
     assign take         = take_i && take_route_i == route_e'(r);
     assign room_d       = room_q[r][RingW-1:0] - (take ? RingW'(take_size_i) : '0) + RingW'(back_q[r]);
     assign full_room[r] = room_q[r][RingW-1:0] == RingW'(Depth);
@@ -96,26 +99,21 @@ module gs_mailbox_out
                    || RingW'(wptr_q[r][RingW-1:0] - rptr_q[r][RingW-1:0]) < RingW'(Depth))
   end
 
-  // The way that a flit was read for last keeps its turn unless that ended its packet, which its output register knows:
-  // to ask the flit as it is read would make the longest way a step longer.
-  assign lock = went_q & ~ended;
-
-  // A packet that has begun goes first; else the ways take turns. With nothing else to do it is tried even if its
-  // receiver has just stopped.
+  // Of the two that share a memory, the one that went last keeps its turn unless that flit ended its packet, which is
+  // known a cycle later: to ask the flit as it is read would make the longest way a step longer. With nothing else to
+  // do it is tried even if its receiver has just stopped.
+  assign wants = {some_q[RouteFar], some_q[RouteLocal]} & ~stopped_q;
+  assign far   = far_q ? !wants[0] || (wants[1] && !ended_q[1]) : wants[1] && (!wants[0] || ended_q[0]);
   always_comb begin
-    for (int unsigned r = 0; r < Routes; r++) begin
-      turn[r] = first_q[r] || (first_q[(r+2)%Routes] && !want[(r+2)%Routes])
-          || (first_q[(r+1)%Routes] && !want[(r+1)%Routes] && !want[(r+2)%Routes]);
-    end
-    grant = want & turn;
-    if ((want & lock) != '0) grant = lock;
-    else if (want == '0) grant = some_q & lock;
+    grant             = '0;
+    grant[RouteLocal] = !far;
+    grant[RouteNet]   = 1'b1;
+    grant[RouteFar]   = far;
   end
 
-  // The network's flit needs no grant to be looked at, only to go.
   assign net_write = in_route_i == RouteNet;
   assign waddr     = (in_route_i == RouteFar) ? wplace[RouteFar] : wplace[RouteLocal];
-  assign raddr     = grant[RouteFar] ? rplace[RouteFar] : rplace[RouteLocal];
+  assign raddr     = far ? rplace[RouteFar] : rplace[RouteLocal];
   gs_ram_sdp #(
     .Width  ($bits(data_t)),
     .Depth  (1 << AddrW),
@@ -152,14 +150,15 @@ module gs_mailbox_out
       valid_q   <= '0;
       stopped_q <= '0;
       back_q    <= '0;
-      went_q    <= '0;
-      first_q   <= Routes'(1);
+      far_q     <= 1'b0;
+      ended_q   <= '1;
     end else begin
       valid_q   <= go | (valid_q & ~out_ready_i);
-      stopped_q <= valid_q & ~out_ready_i;
+      stopped_q <= {valid_q[RouteFar] && !out_ready_i[RouteFar], valid_q[RouteLocal] && !out_ready_i[RouteLocal]};
       back_q    <= go;
-      if (go != '0) went_q <= grant;
-      if (go != '0) first_q <= {grant[1:0], grant[2]};
+      if (go[RouteLocal] || go[RouteFar]) far_q <= far;
+      if (go[RouteLocal]) ended_q[0] <= 1'(other_data);
+      if (go[RouteFar]) ended_q[1] <= 1'(other_data);
     end
   end
 
@@ -167,10 +166,9 @@ module gs_mailbox_out
     data_t data_q;
     always_ff @(posedge clk_i) if (go[r]) data_q <= (r == int'(RouteNet)) ? net_data : other_data;
     assign out_data_o[r] = data_q;
-    assign ended[r]      = 1'(data_q);
   end
   assign out_valid_o = valid_q;
   assign busy_o      = full_room != '1 || valid_q != '0;
 
-  `GS_ASSERT_NOW(a_way_at_a_time, (grant & (grant - Routes'(1))) == '0)
+  `GS_ASSERT_NOW(a_memory_is_read_for_one, !(go[RouteLocal] && go[RouteFar]))
 endmodule

@@ -184,38 +184,51 @@ module credits_proof
                                                     && ordered_q == '0 && !u_tx.entry_valid_q && !fetching));
       // Packets without masks take longer to fill it than covers are searched for.
       c_all_room_is_taken: cover (!Multicast || u_tx.u_out.room_q[RouteFar] == '0);
-      c_leaves_in_spite_of_full_ways: cover (goes && watched == 2'(RouteLocal) && u_tx.u_out.stopped_q == 3'b110);
+      c_leaves_in_spite_of_full_ways: cover (goes && watched == 2'(RouteLocal) && ready_i == '0 && out_valid == 3'b110);
       c_two_packets_wait: cover (used[watched] == 5'd5);
-      c_read_in_vain: cover (u_tx.u_out.grant[watched] && !goes);
+      c_read_in_vain: cover (u_tx.u_out.some_q[watched] && u_tx.u_out.grant[watched] && !goes);
       c_watched_flit_leaves: cover (where_q == Offered && ready_i[watched] && used[watched] == 5'd2);
     end
   end
 
   // ---- The ways take turns ----
-  // A way that has a send and room for it lets each of the two others pass once, at most. So does one with a flit in
-  // its queue and a receiver that takes flits, where a turn is a packet, or less if its own receiver stops.
-  logic [Routes-1:0][1:0] passed_q, queued_q;
-  logic turn_begins;
-  assign turn_begins = u_tx.u_out.go != '0 && (u_tx.u_out.want & u_tx.u_out.lock) == '0;
+  // A way that has a send and room for it lets each of the two others pass once, at most. The network's flits leave
+  // beside all others. Of the two ways that share a memory, one with a flit in its queue and a receiver that takes
+  // flits lets a packet of the other pass, or less if that one's receiver stops.
+  logic [Routes-1:0][1:0] passed_q;
   for (genvar r = 0; r < int'(Routes); r++) begin : gen_turn
     // Turns until it is this way's, with its own
-    logic [1:0] left, queued_left;
-    assign left        = (2'(u_tx.last_route_q) == 2'((r + 2) % Routes)) ? 2'd1
+    logic [1:0] left;
+    assign left = (2'(u_tx.last_route_q) == 2'((r + 2) % Routes)) ? 2'd1
         : (2'(u_tx.last_route_q) == 2'((r + 1) % Routes)) ? 2'd2 : 2'd3;
-    assign queued_left = u_tx.u_out.first_q[r] ? 2'd1 : u_tx.u_out.first_q[(r+2)%Routes] ? 2'd2 : 2'd3;
     always_ff @(posedge clk_i) begin
       if (!rst_ni || !u_tx.open[r] || (u_tx.fetch && 2'(u_tx.route) == 2'(r))) passed_q[r] <= '0;
       else if (u_tx.fetch) passed_q[r] <= passed_q[r] + 2'd1;
-      if (!rst_ni || !u_tx.u_out.want[r] || u_tx.u_out.grant[r]) queued_q[r] <= '0;
-      else if (turn_begins) queued_q[r] <= queued_q[r] + 2'd1;
       if (rst_ni) begin
         two_sends_pass_at_most: assert (3'(passed_q[r]) + 3'(left) <= 3'd3);
-        two_packets_pass_at_most: assert (3'(queued_q[r]) + 3'(queued_left) <= 3'd3);
         c_two_sends_pass: cover (passed_q[r] == 2'd2);
-        c_two_packets_pass: cover (queued_q[r] == 2'd2);
-        // For the induction
-        assert (!u_tx.u_out.went_q[r] || u_tx.u_out.first_q[(r+1)%Routes]);
       end
+    end
+  end
+  for (genvar i = 0; i < 2; i++) begin : gen_pair
+    localparam int unsigned R = (i == 0) ? 32'(RouteLocal) : 32'(RouteFar);
+    localparam int unsigned Other = (i == 0) ? 32'(RouteFar) : 32'(RouteLocal);
+    // While this way waits: packets of the other that have begun to leave
+    logic begun_q;
+    always_ff @(posedge clk_i) begin
+      if (!rst_ni || !u_tx.u_out.wants[i] || u_tx.u_out.grant[R]) begun_q <= 1'b0;
+      else if (u_tx.u_out.go[Other] && u_tx.u_out.ended_q[1-i]) begun_q <= 1'b1;
+      if (rst_ni && u_tx.u_out.wants[i] && !u_tx.u_out.grant[R]) begin
+        one_packet_passes_at_most: assert (!begun_q || !u_tx.u_out.go[Other] || !u_tx.u_out.ended_q[1-i]);
+        c_a_packet_passes: cover (begun_q);
+      end
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
+      the_network_waits_for_its_receiver_alone:
+      assert (!u_tx.u_out.some_q[RouteNet] || u_tx.u_out.go[RouteNet]
+              || (out_valid[RouteNet] && !ready_i[RouteNet]));
     end
   end
 
@@ -291,8 +304,6 @@ module credits_proof
         assert (!u_tx.begun_q && !u_tx.headed_q && u_tx.index_q == '0);
       end
       for (int unsigned i = 0; i < 3; i++) assert (!u_tx.tag_valid_q[i] || 2'(u_tx.tag_q[i].route) != 2'd3);
-      assert ((u_tx.u_out.went_q & (u_tx.u_out.went_q - 3'd1)) == '0);
-      assert (u_tx.u_out.first_q inside {3'b001, 3'b010, 3'b100});
     end
   end
 `endif
