@@ -3,10 +3,12 @@
 
 /// Ends of sends: which threads have a send under way, and what is to do when it is over.
 ///
-/// A thread's send is under way while its bits `begun` and `ended` differ; each side turns its own. A release of
-/// the slot whose send is under way is noted, and done when the send ends, by a request from inside (ActEnd); the send
-/// counts as under way until that request is in A, so no send of the same thread can pass it. A thread that waits for
-/// the end of its send is woken (ActWake).
+/// A release of the slot whose send is under way is noted, and done when the send ends, by a request from inside
+/// (ActEnd); the send counts as under way until that request is in A, so no send of the same thread can pass it. A
+/// thread that waits for the end of its send is woken (ActWake).
+///
+/// One memory says whose sends are under way, so ends, looked at or in A, wait for sends that begin. That is a few
+/// cycles: a thread begins no other send before its end.
 ///
 ///     end ->[ skid ]-> noted? waited for? ->[ request from inside ]-> A
 module gs_mailbox_ends
@@ -24,7 +26,6 @@ module gs_mailbox_ends
   /// A: the thread there, and whether its send is under way
   input  logic [ThreadW-1:0] a_thread_i,
   output logic               a_sending_o,
-  output logic               a_begun_o,
   /// A goes: it begins a send, releases the slot of the one under way, ends one (ActEnd)
   input  logic               a_send_i,
   input  logic               a_defer_i,
@@ -36,14 +37,13 @@ module gs_mailbox_ends
   input  logic [ThreadW-1:0] late_thread_i,
   input  logic               want_we_i,
   input  logic               want_i,
-  /// the thread in A must wait in this cycle: its send is about to end
+  /// the thread in A must wait in this cycle: its send is about to end, or would be while another one begins
   output logic               a_hold_o,
   /// there are ends to look at, of any thread: a_hold_o may be 1
   output logic               some_o,
-  /// D: a send is on its way; begun_o as it was in A
+  /// D: a send is on its way
   input  logic               commit_i,
   input  logic [ThreadW-1:0] commit_thread_i,
-  input  logic               commit_begun_i,
   /// sends that were read wholly; two more are taken after ready is 0
   input  logic               done_valid_i,
   output logic               done_ready_o,
@@ -55,7 +55,7 @@ module gs_mailbox_ends
   output logic [ThreadW-1:0] inside_thread_o,
   output logic               busy_o
 );
-  logic end_valid, end_go, end_noted, end_wanted, end_late, noted, wanted, end_begun, a_ended, done_ready;
+  logic end_valid, end_go, end_noted, end_wanted, end_late, noted, wanted, done_ready;
   logic note_we_q, note_q;
   logic [ThreadW-1:0] end_thread;
   logic inside_valid_q, inside_end_q;
@@ -76,47 +76,24 @@ module gs_mailbox_ends
   assign done_ready_o = done_ready;
 
   // Decided in one cycle, which depends on nothing that A may keep waiting.
-  assign end_go   = end_valid && !inside_valid_q && !a_is_end_i;
-  assign a_hold_o = end_go && end_thread == a_thread_i;
+  assign end_go   = end_valid && !inside_valid_q && !a_is_end_i && !commit_i;
+  assign a_hold_o = (end_go && end_thread == a_thread_i) || (a_is_end_i && commit_i);
   assign some_o   = end_valid;
-
-  // The bits: written in D, and at the end; each is read where it is needed.
-  for (genvar side = 0; side < 2; side++) begin : gen_begun
-    logic begun;
-    gs_ram_sdp #(
-      .Width  (1),
-      .Depth  (Threads),
-      .Latency(0),
-      .Style  ("distributed")
-    ) u_begun (
-      .clk_i,
-      .we_i   (commit_i || clear_i),
-      .wstrb_i(1'b1),
-      .waddr_i(clear_i ? clear_thread_i : commit_thread_i),
-      .wdata_i(!clear_i && !commit_begun_i),
-      .re_i   (1'b1),
-      .raddr_i(side == 0 ? a_thread_i : end_thread),
-      .rdata_o(begun)
-    );
-  end
-  assign a_begun_o   = gen_begun[0].begun;
-  assign end_begun   = gen_begun[1].begun;
-  assign a_sending_o = a_begun_o != a_ended;
 
   gs_ram_sdp #(
     .Width  (1),
     .Depth  (Threads),
     .Latency(0),
     .Style  ("distributed")
-  ) u_ended (
+  ) u_sending (
     .clk_i,
-    .we_i   ((end_go && !end_noted) || a_end_i || clear_i),
+    .we_i   (commit_i || a_end_i || (end_go && !end_noted) || clear_i),
     .wstrb_i(1'b1),
-    .waddr_i(clear_i ? clear_thread_i : a_end_i ? a_thread_i : end_thread),
-    .wdata_i(!clear_i && (a_end_i ? a_begun_o : end_begun)),
+    .waddr_i(clear_i ? clear_thread_i : commit_i ? commit_thread_i : a_is_end_i ? a_thread_i : end_thread),
+    .wdata_i(commit_i && !clear_i),
     .re_i   (1'b1),
     .raddr_i(a_thread_i),
-    .rdata_o(a_ended)
+    .rdata_o(a_sending_o)
   );
 
   // Noted and wanted are written a cycle behind A, whose decisions come late; the end of a send looks at both.
@@ -178,4 +155,5 @@ module gs_mailbox_ends
   `GS_ASSERT_NOW(ends_have_room, !done_valid_i || done_ready)
   `GS_ASSERT_NOW(a_send_ends_once, !a_end_i || a_sending_o)
   `GS_ASSERT_NOW(a_send_begins_after_the_one_before, !a_send_i || !a_sending_o)
+  `GS_ASSERT_NOW(one_begins_or_ends, !(commit_i && (a_end_i || end_go)))
 endmodule

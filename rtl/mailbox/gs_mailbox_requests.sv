@@ -132,7 +132,6 @@ module gs_mailbox_requests
   typedef struct packed {
     decoded_t           what;
     logic               is_trap;
-    logic               begun;
     logic [2:0]         funct3;
     logic [1:0]         offset;
     logic [ThreadW-1:0] thread;
@@ -148,7 +147,6 @@ module gs_mailbox_requests
     logic               is_send;
     logic               is_give;
     logic               is_trap;
-    logic               begun;
     logic [5:0]         cause;
     flit_kind_e         kind;
     route_e             route;
@@ -238,7 +236,7 @@ module gs_mailbox_requests
 
   // ---- A ----
   act_e act;
-  logic a_hold, a_sending, a_begun, a_defer, a_send, a_end, a_release;
+  logic a_hold, a_sending, a_defer, a_send, a_end, a_release;
   logic [SlotW-1:0] own_slot, sending_slot, named_slot;
   logic [LengthW-1:0] own_length;
   logic [1:0] after_end_q;
@@ -248,9 +246,9 @@ module gs_mailbox_requests
   assign a_thread_o = a_q.thread;
   assign named_slot = a_q.data[ByteW+:SlotW];
   // Behind the late release of a slot nothing may look at it until it is written; and threads that a release frees may
-  // not wait for ever. Whether a request goes on depends on registers and on the end of a send alone.
+  // not wait for ever. Whether a request goes on depends on registers and on ends of sends alone.
   assign a_go       = a_valid_q && a_room && !a_hold && after_end_q == '0 && !free_waits;
-  assign a_unsure   = ends_some || after_end_q != '0 || free_waits;
+  assign a_unsure   = ends_some || after_end_q != '0 || free_waits || act == ActEnd;
   assign a_send     = a_go && act == ActSend && a_q.what.ok && !a_sending;
   assign a_end      = a_go && act == ActEnd;
   assign a_defer    = a_go && act == ActRelease && a_q.what.ok && a_sending && sending_slot == named_slot;
@@ -326,7 +324,6 @@ module gs_mailbox_requests
     .clear_thread_i,
     .a_thread_i     (a_q.thread),
     .a_sending_o    (a_sending),
-    .a_begun_o      (a_begun),
     .a_send_i       (a_send),
     .a_defer_i      (a_defer),
     .a_end_i        (a_end),
@@ -338,7 +335,6 @@ module gs_mailbox_requests
     .some_o         (ends_some),
     .commit_i       (send_o),
     .commit_thread_i(d_q.thread),
-    .commit_begun_i (d_q.begun),
     .done_valid_i,
     .done_ready_o,
     .done_thread_i,
@@ -384,7 +380,6 @@ module gs_mailbox_requests
     a_step = '{
         what: a_q.what,
         is_trap: !a_q.what.ok,
-        begun: a_begun,
         funct3: a_q.funct3,
         offset: a_q.addr[1:0],
         thread: a_q.thread,
@@ -471,7 +466,6 @@ module gs_mailbox_requests
         is_send: c_q.what.act == ActSend,
         is_give: c_q.what.act == ActReduce,
         is_trap: c_q.is_trap,
-        begun: c_q.begun,
         cause: c_q.what.cause,
         kind: c_q.what.kind,
         route: c_q.what.route,
