@@ -210,7 +210,7 @@ module gs_control
   );
 
   // Each thread's address for writes into instruction memory. Whoever is behind the thread that writes it is another.
-  logic [Log2InstrWords-1:0] instr_word;
+  logic [Log2InstrWords-1:0] instr_word, instr_word_q;
   gs_ram_sdp #(
     .Width(Log2InstrWords), .Depth(AllThreads), .Latency(1), .Style("block")
   ) u_instr_addr (
@@ -224,8 +224,8 @@ module gs_control
     .rdata_o(instr_word)
   );
 
-  // What takes several cycles: an operation on a thread, a write into instruction memory, a count. A count comes by in
-  // one cycle, behind which the request goes, or later again.
+  // What takes several cycles: an operation on a thread, a write into instruction memory, a count, and what is read of
+  // u_instr_addr as if it were one. A count comes by in one cycle, behind which the request goes, or later again.
   logic op_valid, op_ready, iwr_valid, iwr_ready, counted_q;
   logic [31:0] slot_word_q;
   logic [InstrMems-1:0] req_iwr;
@@ -250,8 +250,9 @@ module gs_control
   end
   // In a request's first cycle it is too early.
   always_ff @(posedge clk) begin
-    counted_q   <= valid_q && !go && slot == want_slot && slot_high == want_high;
-    slot_word_q <= slot_word;
+    counted_q    <= valid_q && !go && slot == want_slot && slot_high == want_high;
+    slot_word_q  <= slot_word;
+    instr_word_q <= instr_word;
   end
 
   always_ff @(posedge clk) begin
@@ -321,7 +322,7 @@ module gs_control
       CsrThreads: value = 32'(threads_q);
       CsrJob: value = 32'(job_i);
       CsrGuard: value = req_q.data;
-      CsrInstrAddress: value = 32'({instr_word, 2'b00});
+      CsrInstrAddress: value = 32'({instr_word_q, 2'b00});
       CsrCycleHigh, CsrPerfHits, CsrPerfMisses, CsrPerfWritebacks, CsrPerfIdle, CsrPerfIdleHigh: value = slot_word_q;
       default: ;
     endcase

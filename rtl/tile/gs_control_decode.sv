@@ -33,6 +33,8 @@ module gs_control_decode
       CsrInstret, CsrInstretHigh: plan_o.instret = 1'b1;
       CsrInstrAddress: begin
         plan_o.instr_address = writes;
+        // Its memory answers late in a cycle: what is read waits for the next.
+        plan_o.counter       = reads;
         plan_o.traps         = writes && bad_address;
         plan_o.cause         = TrapBadInstrAddress;
       end

@@ -324,6 +324,7 @@ async def instructions_reach_their_memory(dut: HierarchyObject) -> None:
     memories = [getattr(dut, f"gen_memory[{number}]").mem for number in range(MEMORIES)]
     want = [[0] * WORDS for _ in range(MEMORIES)]
     used: set[int] = set()
+    addresses: dict[int, list[int]] = {}
     for memory in memories:
         for word in range(WORDS):
             memory[word].value = 0
@@ -339,6 +340,11 @@ async def instructions_reach_their_memory(dut: HierarchyObject) -> None:
         word, data = place(), random.getrandbits(32)
         want[thread // (TIDS * CORES // MEMORIES)][word] = data
         todo[thread] += [write(thread, "instr_address", 4 * word), write(thread, "instr_write", data)]
+        # What was written is read; a swap gives what was there.
+        other = 4 * random.randrange(WORDS)
+        todo[thread] += [read(thread, "instr_address"), Request(thread, "instr_address", 0b011, other)]
+        todo[thread].append(read(thread, "instr_address"))
+        addresses[thread] = [4 * word, 4 * word, other]
         if thread % 4 == 3:
             bad = random.choice(
                 [4 * word + random.randrange(1, 4), 4 * WORDS, 4 * (word + WORDS), 0x80000000 | 4 * word]
@@ -366,6 +372,8 @@ async def instructions_reach_their_memory(dut: HierarchyObject) -> None:
     for report in bench.of("trap"):
         assert report[2] == TRAP["bad_instr_address"]
     assert not bench.of("refused")
+    for thread, told in addresses.items():
+        assert [value for of, name, value in bench.answered if (of, name) == (thread, "instr_address")] == told
     for number, memory in enumerate(memories):
         found = [int(memory[word].value) for word in sorted(used | {2})]
         assert found == [want[number][word] for word in sorted(used | {2})], f"memory {number}"
