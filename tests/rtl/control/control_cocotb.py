@@ -367,13 +367,15 @@ async def instructions_reach_their_memory(dut: HierarchyObject) -> None:
             if mask >> number & 1:
                 want[number][word] = data
         await load(mask, word, data)
-    await bench.until(lambda: len(bench.of("trap")) == THREADS // 4 and not bench.bytes, 60 * THREADS, "all have asked")
+    traps = THREADS // 4
+    await bench.until(lambda: len(bench.of("trap")) == traps and not bench.bytes, 120 * THREADS, "all have asked")
     await bench.cycles(300)
     for report in bench.of("trap"):
         assert report[2] == TRAP["bad_instr_address"]
     assert not bench.of("refused")
     for thread, told in addresses.items():
-        assert [value for of, name, value in bench.answered if (of, name) == (thread, "instr_address")] == told
+        # The answer to the write alone is nobody's.
+        assert [value for of, name, value in bench.answered if (of, name) == (thread, "instr_address")][1:] == told
     for number, memory in enumerate(memories):
         found = [int(memory[word].value) for word in sorted(used | {2})]
         assert found == [want[number][word] for word in sorted(used | {2})], f"memory {number}"
