@@ -26,10 +26,12 @@ module gs_mailbox_ends
   /// A: the thread there, and whether its send is under way
   input  logic [ThreadW-1:0] a_thread_i,
   output logic               a_sending_o,
-  /// A goes: it begins a send, releases the slot of the one under way, ends one (ActEnd)
+  /// A goes: it begins a send; releases a slot, of a thread whose send is under way; ends one (ActEnd)
   input  logic               a_send_i,
-  input  logic               a_defer_i,
+  input  logic               a_release_i,
   input  logic               a_end_i,
+  /// A: the slot named is that of the thread's send; looked at with a_release_i alone
+  input  logic               a_same_slot_i,
   /// an ActEnd is in A, going or not
   input  logic               a_is_end_i,
   /// a cycle behind A: the thread that was there; whether it has begun to wait for the end of its send, or waits no
@@ -56,7 +58,7 @@ module gs_mailbox_ends
   output logic               busy_o
 );
   logic end_valid, end_go, end_noted, end_wanted, end_late, noted, wanted, done_ready;
-  logic note_we_q, note_q;
+  logic note_we, send_q, release_q, same_slot_q;
   logic [ThreadW-1:0] end_thread;
   logic inside_valid_q, inside_end_q;
   logic [ThreadW-1:0] inside_thread_q;
@@ -98,9 +100,11 @@ module gs_mailbox_ends
 
   // Noted and wanted are written a cycle behind A, whose decisions come late; the end of a send looks at both.
   always_ff @(posedge clk_i) begin
-    note_we_q <= a_send_i || a_defer_i;
-    note_q    <= a_defer_i;
+    send_q      <= a_send_i;
+    release_q   <= a_release_i;
+    same_slot_q <= a_same_slot_i;
   end
+  assign note_we  = send_q || (release_q && same_slot_q);
   assign end_late = late_thread_i == end_thread;
 
   gs_ram_sdp #(
@@ -110,15 +114,15 @@ module gs_mailbox_ends
     .Style  ("distributed")
   ) u_noted (
     .clk_i,
-    .we_i   (note_we_q),
+    .we_i   (note_we),
     .wstrb_i(1'b1),
     .waddr_i(late_thread_i),
-    .wdata_i(note_q),
+    .wdata_i(!send_q),
     .re_i   (1'b1),
     .raddr_i(end_thread),
     .rdata_o(noted)
   );
-  assign end_noted = (note_we_q && end_late) ? note_q : noted;
+  assign end_noted = (note_we && end_late) ? !send_q : noted;
 
   gs_ram_sdp #(
     .Width  (1),

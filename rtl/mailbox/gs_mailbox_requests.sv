@@ -236,7 +236,7 @@ module gs_mailbox_requests
 
   // ---- A ----
   act_e act;
-  logic a_hold, a_sending, a_defer, a_send, a_end, a_release;
+  logic a_hold, a_sending, a_same, a_gives, a_send, a_end, a_release;
   logic [SlotW-1:0] own_slot, sending_slot, named_slot;
   logic [LengthW-1:0] own_length;
   logic [1:0] after_end_q;
@@ -251,8 +251,9 @@ module gs_mailbox_requests
   assign a_unsure   = ends_some || after_end_q != '0 || free_waits || act == ActEnd;
   assign a_send     = a_go && act == ActSend && a_q.what.ok && !a_sending;
   assign a_end      = a_go && act == ActEnd;
-  assign a_defer    = a_go && act == ActRelease && a_q.what.ok && a_sending && sending_slot == named_slot;
-  assign a_release  = a_end || (a_go && act == ActRelease && a_q.what.ok && !a_defer);
+  assign a_gives    = a_go && act == ActRelease && a_q.what.ok;
+  assign a_same     = sending_slot == named_slot;
+  assign a_release  = a_end || (a_gives && !(a_sending && a_same));
   assign a_pop_o    = a_go && act == ActReceive;
   assign a_slot_o   = (act == ActSend) ? own_slot : (act == ActEnd) ? sending_slot : named_slot;
 
@@ -325,8 +326,9 @@ module gs_mailbox_requests
     .a_thread_i     (a_q.thread),
     .a_sending_o    (a_sending),
     .a_send_i       (a_send),
-    .a_defer_i      (a_defer),
+    .a_release_i    (a_gives && a_sending),
     .a_end_i        (a_end),
+    .a_same_slot_i  (a_same),
     .a_is_end_i     (a_valid_q && act == ActEnd),
     .late_thread_i  (want_thread_o),
     .want_we_i      (want_we_o),

@@ -178,16 +178,17 @@ module gs_mailbox_rx
       if (load && next.last) next_index_q <= '0;
       else if (load && writes) next_index_q <= next_index_q + IndexW'(1);
     end
-    if (load) begin
+    // Whether there is a flit is known late: without one, what is taken here is not looked at.
+    if (front_free) begin
       data_q    <= next.payload;
       last_q    <= next.last;
       writes_q  <= writes;
-      refuse_q  <= refuse;
       refusal_q <= refusal;
       index_q   <= next_index_q;
     end
+    if (load) refuse_q <= refuse;
     // The first flit says who the packet is for.
-    if (load && first) begin
+    if (front_free && first) begin
       thread_q     <= next.dest[ThreadW-1:0];
       masked_q     <= is_head;
       packet_job_q <= next.job;
@@ -221,7 +222,7 @@ module gs_mailbox_rx
     assign message_mask_o  = mask_q;
     assign message_count_o = count_q;
     always_ff @(posedge clk_i) begin
-      if (load && first) head_q <= next.payload[Threads-1:0];
+      if (front_free && first) head_q <= next.payload[Threads-1:0];
       if (message_free) begin
         mask_q  <= head_q;
         count_q <= masked_q ? ThreadW'(gs_mailbox_pkg::bit_count(64'(head_q))) : ThreadW'(1);

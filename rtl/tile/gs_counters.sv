@@ -50,7 +50,7 @@ module gs_counters #(
   place_t read_q, got_q, add_q, write_q;
   // After reset every counter begins with 0.
   logic first_q, clear, got_clear_q, carry_q;
-  logic [LowW-1:0] low_q, mask_q, gain_q;
+  logic [LowW-1:0] low_q, mask_q, gain_q, gain_mask_q, gain;
   logic [31:0] word, word_q, sum_q;
   logic [32:0] sum;
 
@@ -95,7 +95,8 @@ module gs_counters #(
   assign clear = first_q || clear_q[read_q.idx];
 
   // The low word is increased by the gain, the high one by the carry.
-  assign sum = {1'b0, word_q} + 33'({gain_q[LowW-1:1], gain_q[0] || (add_q.high && carry_q)});
+  assign gain = gain_q & gain_mask_q;
+  assign sum  = {1'b0, word_q} + 33'({gain[LowW-1:1], gain[0] || (add_q.high && carry_q)});
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -112,13 +113,15 @@ module gs_counters #(
     mask_q <= masks[read_q.idx];
     // Both words are cleared, or none.
     if (!read_q.high) got_clear_q <= clear;
-    word_q  <= got_clear_q ? '0 : word;
-    gain_q  <= got_q.high ? '0 : (low_q - (got_clear_q ? '0 : word[LowW-1:0])) & mask_q;
-    got_q   <= read_q;
-    add_q   <= got_q;
-    write_q <= add_q;
-    sum_q   <= sum[31:0];
-    carry_q <= sum[32];
+    word_q      <= got_clear_q ? '0 : word;
+    // The word comes late in a cycle: which bits of the difference count is seen in the next.
+    gain_q      <= low_q - (got_clear_q ? '0 : word[LowW-1:0]);
+    gain_mask_q <= got_q.high ? '0 : mask_q;
+    got_q       <= read_q;
+    add_q       <= got_q;
+    write_q     <= add_q;
+    sum_q       <= sum[31:0];
+    carry_q     <= sum[32];
   end
 
   assign {idx_o, high_o} = write_q;
