@@ -20,6 +20,7 @@ TESTS = (
     "instructions_reach_their_memory",
     "a_busy_loader_starves_nobody",
     "the_host_looks_in",
+    "answers_carry_every_bit",
     "bytes_for_threads_come_once",
     "the_high_word_of_cycles_is_of_its_moment",
 )
