@@ -617,30 +617,41 @@ void waits_for_ends(Bench& b) {
   CHECK(at_once != 0 && woken != 0, "%u waits found the send over, %u did not: no sweep", at_once, woken);
 }
 
-/// A thread releases the slot that it sends from in each cycle around the end of that send: no slot is lost.
+/// A thread releases the slot that it sends from in each cycle around the end of that send: no slot is lost. In every
+/// other round it asks instead whether the send is over, and releases then.
 void releases_around_ends(Bench& b) {
   while (!b.top.ready_o) b.step();
+  const uint32_t far = thread_address(0) ^ 1u << 14;
   b.on_packet = [](const Packet&) {};
-  for (unsigned flits = 1; flits <= kMaxFlits; flits++) {
-    for (unsigned pause = 0; pause < 24; pause++) {
-      b.bring({Flit{0, true, thread_address(0), {pause, 0, 0, 0}}});
-      uint32_t slot = 0;
-      b.start(0, [](Bench& bench, unsigned n, uint32_t& received) -> Task {
-        received = co_await receive(bench, 0);
-        co_await send(bench, 0, received, n, kSendDest, thread_address(0) ^ 1u << 14);
+  unsigned over = 0, under_way = 0;
+  for (unsigned round = 0; round < kMaxFlits * 48; round++) {
+    const unsigned flits = round / 48 + 1, pause = round % 48 / 2;
+    b.bring({Flit{0, true, thread_address(0), {round, 0, 0, 0}}});
+    uint32_t slot = 0, may_send = 0;
+    b.start(0, [](Bench& bench, unsigned n, uint32_t to, uint32_t& received) -> Task {
+      received = co_await receive(bench, 0);
+      co_await send(bench, 0, received, n, kSendDest, to);
+      co_return 0;
+    }(b, flits, far, slot));
+    b.run(1000);
+    b.idle_cycles(pause);
+    if (round % 2) {
+      b.start(0, [](Bench& bench, uint32_t& may) -> Task {
+        may = co_await value_of(bench, 0, read_of(kCanSend));
         co_return 0;
-      }(b, flits, slot));
+      }(b, may_send));
       b.run(1000);
-      b.idle_cycles(pause);
-      b.start(0, [](Bench& bench, uint32_t received) -> Task {
-        co_await value_of(bench, 0, write_of(kRelease, received));
-        co_await can_send(bench, 0);
-        co_await expect_trap(bench, 0, write_of(kSendDest, thread_address(0) ^ 1u << 14), kNotReceived, received);
-        co_return 0;
-      }(b, slot));
-      b.run(1000);
+      (may_send ? over : under_way)++;
     }
+    b.start(0, [](Bench& bench, uint32_t to, uint32_t received) -> Task {
+      co_await value_of(bench, 0, write_of(kRelease, received));
+      co_await can_send(bench, 0);
+      co_await expect_trap(bench, 0, write_of(kSendDest, to), kNotReceived, received);
+      co_return 0;
+    }(b, far, slot));
+    b.run(1000);
   }
+  CHECK(over != 0 && under_way != 0, "%u sends were over, %u were not: no sweep", over, under_way);
   b.start(0, every_slot(b));
   b.run(3'000'000);
 }

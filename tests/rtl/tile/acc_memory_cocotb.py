@@ -23,6 +23,10 @@ SRAM_BYTES = int(os.environ.get("ACC_SRAM_BYTES", str(1 << 20)))
 SRAM, DRAM, PARTITIONS = (constants.value(f"{name}_base") for name in ("sram", "dram", "partition"))
 PAD = constants.value("scratchpad_base")
 TRAP = constants.enumeration("trap")
+FAULT, OP = constants.layout("load_header"), constants.enumeration("load_op")["fault"]
+STATUS = constants.enumeration("refusal")["address"]
+# One flit, which is a whole packet.
+HEAD = constants.enumeration("flit_kind")["header"] << 24 | 1 << 16 | constants.enumeration("vnet")["reply"] << 8
 LOADS = {0: (1, True), 1: (2, True), 2: (4, False), 4: (1, False), 5: (2, False)}
 LOAD, STORE, CSR = 0, 1, 2
 
@@ -121,7 +125,7 @@ async def each_access_is_its_own(dut: HierarchyObject) -> None:
         dut.req_valid_i.value = 1
         asked, written = len(memory.asked), len(memory.written)
         memory.old.clear()
-        told = []
+        told: list[list[int]] = []
         answer = None
         for _ in range(400):
             memory.drive()
@@ -130,7 +134,7 @@ async def each_access_is_its_own(dut: HierarchyObject) -> None:
             taken = int(dut.req_valid_i.value) and int(dut.req_ready_o.value)
             memory.watch()
             if int(dut.fault_valid_o.value) and int(dut.fault_ready_i.value):
-                told.append(fault(dut))
+                told.append([int(of.value) for of in (dut.fault_head_o, dut.fault_dest_o, dut.fault_payload_o)])
             if int(dut.ans_valid_o.value):
                 answer = (int(dut.ans_flags_o.value), int(dut.ans_data_o.value))
             await FallingEdge(dut.clk_i)
@@ -147,7 +151,8 @@ async def each_access_is_its_own(dut: HierarchyObject) -> None:
             assert answer == (1, 0) and not asked_now and not written_now
             misaligned = address % size != 0
             kind = ("store" if op == STORE else "load") + ("_misaligned" if misaligned else "_fault")
-            assert told == [(here, address, TRAP[kind], host, job)] or op == CSR, (told, hex(address), kind)
+            header = FAULT.pack(reply=here, address=address, tag=TRAP[kind], op=OP, status=STATUS)
+            assert told == [[HEAD | job, host, header]], (told, hex(address), kind)
             continue
         assert not told and len(asked_now) == 1
         where = asked_now[0]
@@ -178,18 +183,3 @@ def place_of(address: int) -> int | None:
         if address >= base:
             return address - base if address - base < reach else None
     return None
-
-
-def fault(dut: HierarchyObject) -> tuple[int, int, int, int, int]:
-    """Who, what address, which cause; to whom, of which job. The rest is as the header's layout has it."""
-    payload, head = int(dut.fault_payload_o.value), int(dut.fault_head_o.value)
-    fields, at = {}, 128
-    for field in constants.layout("load_header").fields:
-        at -= field.bits
-        fields[field.name] = payload >> at & (1 << field.bits) - 1
-    assert head >> 16 == constants.enumeration("flit_kind")["header"] << 8 | 1
-    assert head >> 8 & 0xFF == constants.enumeration("vnet")["reply"]
-    assert fields["op"] == constants.enumeration("load_op")["fault"]
-    assert fields["status"] == constants.enumeration("refusal")["address"]
-    assert fields["length"] == fields["spare"] == fields["group"] == 0
-    return fields["reply"], fields["address"], fields["tag"], int(dut.fault_dest_o.value), head & 0xFF
