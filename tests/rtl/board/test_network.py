@@ -44,5 +44,5 @@ def test_every_packet_arrives_once_over_any_number_of_boards(loss: str, size: Si
 
 def test_blocks_that_sleep_change_nothing(size: Size, seed: int) -> None:
     """The same flits in the same cycles with clock gates and without, where parts of the boards come to rest."""
-    arguments = seed, size.pick(200, 2_000, 20_000), LOSSES["one in a hundred"], "sparse"
+    arguments = seed, size.pick(200, 1_000, 20_000), LOSSES["one in a hundred"], "sparse"
     assert _run(*arguments) == _run(*arguments, awake=True)

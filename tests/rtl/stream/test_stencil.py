@@ -86,7 +86,7 @@ def shapes(seed: int, more: int) -> list[tuple[int, ...]]:
 
 def test_kernels_with_wires_that_stall(size: Size, seed: int, tmp_path: Path) -> None:
     simulator = model(boards=False)
-    for number, shape in enumerate(shapes(seed, size.pick(6, 20, 1_000))):
+    for number, shape in enumerate(shapes(seed, size.pick(6, 12, 1_000))):
         run(simulator, tmp_path, shape, seed + number, stalls=True)
 
 
