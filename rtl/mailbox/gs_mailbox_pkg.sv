@@ -108,17 +108,19 @@ package gs_mailbox_pkg;
             sum_low ^ sum_high};
   endfunction
 
-  /// How many of 64 bits are 1: six at a time, then a tree.
-  function automatic logic [6:0] bit_count(logic [63:0] bits);
-    logic [65:0] padded;
-    logic [11:0][2:0] six;
-    logic [5:0][3:0] twelve;
-    logic [2:0][4:0] twenty_four;
-    padded = 66'(bits);
-    six    = '0;
-    for (int unsigned i = 0; i < 11; i++) six[i] = bit_count_of_six(padded[i*6+:6]);
-    for (int unsigned i = 0; i < 6; i++) twelve[i] = 4'(six[2*i]) + 4'(six[2*i+1]);
-    for (int unsigned i = 0; i < 3; i++) twenty_four[i] = 5'(twelve[2*i]) + 5'(twelve[2*i+1]);
-    return 7'(twenty_four[0]) + 7'(twenty_four[1]) + 7'(twenty_four[2]);
+  /// How many of each twelve of 64 bits are 1.
+  function automatic logic [5:0][3:0] bit_counts(logic [63:0] bits);
+    logic [71:0] padded;
+    padded = 72'(bits);
+    for (int unsigned i = 0; i < 6; i++) begin
+      bit_counts[i] = 4'(bit_count_of_six(padded[12*i+:6])) + 4'(bit_count_of_six(padded[12*i+6+:6]));
+    end
+  endfunction
+
+  /// The sum of what bit_counts gives: how many of the 64 are 1.
+  function automatic logic [6:0] bit_count(logic [5:0][3:0] twelves);
+    logic [2:0][4:0] pairs;
+    for (int unsigned i = 0; i < 3; i++) pairs[i] = 5'(twelves[2*i]) + 5'(twelves[2*i+1]);
+    return 7'(pairs[0]) + 7'(pairs[1]) + 7'(pairs[2]);
   endfunction
 endpackage

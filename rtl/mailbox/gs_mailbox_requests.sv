@@ -166,7 +166,7 @@ module gs_mailbox_requests
     logic [31:0]        data;
   } request_t;
 
-  logic req_valid, req_ready, a_valid_q, a_go, a_free, a_room, a_unsure, end_valid, end_ready, internal;
+  logic req_valid, req_ready, a_valid_q, a_go, a_free, a_room, a_unsure, a_is_end_q, end_valid, end_ready, internal;
   mailbox_req_t req;
   decoded_t decoded;
   request_t a_q;
@@ -231,6 +231,7 @@ module gs_mailbox_requests
           data: req.data
       };
       if (internal) a_q.what.act <= internal_act;
+      a_is_end_q <= internal && internal_act == ActEnd;
     end
   end
 
@@ -239,7 +240,7 @@ module gs_mailbox_requests
   logic a_hold, a_sending, a_same, a_gives, a_send, a_end, a_release;
   logic [SlotW-1:0] own_slot, sending_slot, named_slot;
   logic [LengthW-1:0] own_length;
-  logic [1:0] after_end_q;
+  logic after_q, pause_q;
   logic free_waits;
 
   assign act        = a_q.what.act;
@@ -247,8 +248,8 @@ module gs_mailbox_requests
   assign named_slot = a_q.data[ByteW+:SlotW];
   // Behind the late release of a slot nothing may look at it until it is written; and threads that a release frees may
   // not wait for ever. Whether a request goes on depends on registers and on ends of sends alone.
-  assign a_go       = a_valid_q && a_room && !a_hold && after_end_q == '0 && !free_waits;
-  assign a_unsure   = ends_some || after_end_q != '0 || free_waits || act == ActEnd;
+  assign a_go       = a_valid_q && a_room && !a_hold && !pause_q && !free_waits;
+  assign a_unsure   = ends_some || pause_q || free_waits || a_is_end_q;
   assign a_send     = a_go && act == ActSend && a_q.what.ok && !a_sending;
   assign a_end      = a_go && act == ActEnd;
   assign a_gives    = a_go && act == ActRelease && a_q.what.ok;
@@ -258,8 +259,8 @@ module gs_mailbox_requests
   assign a_slot_o   = (act == ActSend) ? own_slot : (act == ActEnd) ? sending_slot : named_slot;
 
   always_ff @(posedge clk_i) begin
-    if (!rst_ni) after_end_q <= '0;
-    else after_end_q <= {after_end_q[0], a_end};
+    if (!rst_ni) {pause_q, after_q} <= '0;
+    else {pause_q, after_q} <= {a_end || after_q, a_end};
   end
 
   // A request that waits in A repeats its access; nothing has been made of it yet.
@@ -329,7 +330,7 @@ module gs_mailbox_requests
     .a_release_i    (a_gives && a_sending),
     .a_end_i        (a_end),
     .a_same_slot_i  (a_same),
-    .a_is_end_i     (a_valid_q && act == ActEnd),
+    .a_is_end_i     (a_valid_q && a_is_end_q),
     .late_thread_i  (want_thread_o),
     .want_we_i      (want_we_o),
     .want_i         (want_send),
@@ -554,5 +555,6 @@ module gs_mailbox_requests
   `GS_ASSERT_NOW(a_thread_has_one_request_under_way,
                  !(a_valid_q && b_valid_q && a_q.thread == b_q.thread && !(act inside {ActWake, ActEnd})))
   `GS_ASSERT(nobody_begins_to_wait_for_what_comes, !(want_we_o && want_o) || !$past(a_coming_i))
+  `GS_ASSERT_NOW(an_end_is_known_as_one, !a_valid_q || a_is_end_q == (act == ActEnd))
   `GS_ASSERT_NOW(a_request_is_taken_into_an_empty_register, !req_ready_o || !req_valid_q || req_ready)
 endmodule

@@ -217,15 +217,18 @@ module gs_mailbox_rx
   end
 
   if (Multicast) begin : gen_mask
+    // Its threads are counted in two steps, since the message comes behind the flit with its mask.
     logic [Threads-1:0] head_q, mask_q;
+    logic [5:0][3:0] counts_q;
     logic [ThreadW-1:0] count_q;
     assign message_mask_o  = mask_q;
     assign message_count_o = count_q;
     always_ff @(posedge clk_i) begin
       if (front_free && first) head_q <= next.payload[Threads-1:0];
+      counts_q <= gs_mailbox_pkg::bit_counts(64'(head_q));
       if (message_free) begin
         mask_q  <= head_q;
-        count_q <= masked_q ? ThreadW'(gs_mailbox_pkg::bit_count(64'(head_q))) : ThreadW'(1);
+        count_q <= masked_q ? ThreadW'(gs_mailbox_pkg::bit_count(counts_q)) : ThreadW'(1);
       end
     end
   end else begin : gen_one

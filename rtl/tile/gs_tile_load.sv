@@ -303,14 +303,17 @@ module gs_tile_load
           if (last_q || size_d == 5'(BufferFlits)) state_d = Head;
         end
       end
-      Head: if (out_fire) begin
-        get_d   = '0;
-        state_d = (size_q != '0) ? Data : Idle;
+      Head: begin
+        // All words of the answer have come, and none comes before the next part is asked for.
+        came_d = '0;
+        if (out_fire) begin
+          get_d   = '0;
+          state_d = (size_q != '0) ? Data : Idle;
+        end
       end
       Data: if (out_fire) begin
         get_d = get_q + 6'd4;
         if (out_o.last) begin
-          came_d  = '0;
           line_d  = '0;
           size_d  = '0;
           state_d = ended_q ? Idle : (op_q == LoadOpRead) ? Read : ReadInstr;

@@ -618,8 +618,8 @@ void waits_for_ends(Bench& b) {
 }
 
 /// A thread releases the slot that it sends from in each cycle around the end of that send: no slot is lost. In every
-/// other round it asks instead whether the send is over, and releases then.
-void releases_around_ends(Bench& b) {
+/// other round it asks instead whether the send is over, and releases then. With ``twice`` it releases once more.
+void releases_around_ends(Bench& b, bool twice) {
   while (!b.top.ready_o) b.step();
   const uint32_t far = thread_address(0) ^ 1u << 14;
   b.on_packet = [](const Packet&) {};
@@ -628,6 +628,13 @@ void releases_around_ends(Bench& b) {
     const unsigned flits = round / 48 + 1, pause = round % 48 / 2;
     b.bring({Flit{0, true, thread_address(0), {round, 0, 0, 0}}});
     uint32_t slot = 0, may_send = 0;
+    // Sends of others put the end off, so that the second release comes before it as well.
+    for (unsigned t = 1; twice && t < 4; t++) {
+      b.start(t, [](Bench& bench, unsigned thread, uint32_t to) -> Task {
+        co_await send(bench, thread, own(thread, 0), kMaxFlits, kSendDest, to);
+        co_return 0;
+      }(b, t, far));
+    }
     b.start(0, [](Bench& bench, unsigned n, uint32_t to, uint32_t& received) -> Task {
       received = co_await receive(bench, 0);
       co_await send(bench, 0, received, n, kSendDest, to);
@@ -643,12 +650,13 @@ void releases_around_ends(Bench& b) {
       b.run(1000);
       (may_send ? over : under_way)++;
     }
-    b.start(0, [](Bench& bench, uint32_t to, uint32_t received) -> Task {
+    b.start(0, [](Bench& bench, uint32_t to, uint32_t received, bool again) -> Task {
       co_await value_of(bench, 0, write_of(kRelease, received));
+      if (again) co_await value_of(bench, 0, write_of(kRelease, received));
       co_await can_send(bench, 0);
       co_await expect_trap(bench, 0, write_of(kSendDest, to), kNotReceived, received);
       co_return 0;
-    }(b, far, slot));
+    }(b, far, slot, twice));
     b.run(1000);
   }
   CHECK(over != 0 && under_way != 0, "%u sends were over, %u were not: no sweep", over, under_way);
@@ -685,7 +693,10 @@ void directed(uint64_t seed) {
   { Bench b(seed); message_behind_a_release(b); }
   { Bench b(seed); waits(b); }
   { Bench b(seed); waits_for_ends(b); }
-  { Bench b(seed); releases_around_ends(b); }
+  for (bool twice : {false, true}) {
+    Bench b(seed);
+    releases_around_ends(b, twice);
+  }
 }
 
 }  // namespace mailbox_test
