@@ -395,6 +395,8 @@ def _netlist(
         derived = _derived(next(path for path in sources.verilog if path.stem == box), box)
         script += [f"setparam -unset {name} t:{box}" for name in derived]
     script += [f"rename {top} {unit}_netlist", "opt_clean", "simplemap t:$bwmux"]
+    # As text, a shift that gives x beyond its input is a part of a vector, which Verilator reads only within.
+    script += ["chtype -set $shift t:$shiftx"]
     script += ["write_verilog -noattr netlist.v"]
     if _yosys.yosys(folder, "\n".join(script), "mutate.log"):
         raise InputError(f"mutating {top} failed: {_run.first_error(folder / 'mutate.log')}")

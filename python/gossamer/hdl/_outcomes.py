@@ -10,9 +10,11 @@ from typing import Any
 
 import pytest
 
-from gossamer.hdl import _mutants
+from gossamer.hdl import _mutants, _run
 
 FILE = "GOSSAMER_TEST_OUTCOMES"
+_setup_seconds: dict[str, float] = {}
+_made: dict[str, int] = {}
 
 
 @pytest.hookimpl(hookwrapper=True)
@@ -26,15 +28,24 @@ def pytest_runtest_makereport(item: Any, call: Any) -> Iterator[None]:
         report.undecided = True
 
 
+def pytest_runtest_logstart(nodeid: str) -> None:
+    """Before a test is set up."""
+    _made[nodeid] = len(_run.made)
+
+
 def pytest_runtest_logreport(report: Any) -> None:
     """Once for each phase of a test: those that say something."""
     path = os.environ.get(FILE)
+    if report.when == "setup":
+        _setup_seconds[report.nodeid] = report.duration
     if path and (report.when == "call" or report.outcome != "passed"):
         crash = getattr(report.longrepr, "reprcrash", None)
         line = {
             "test": report.nodeid,
             "outcome": "undecided" if getattr(report, "undecided", False) else report.outcome,
             "seconds": report.duration,
+            "setup": _setup_seconds.get(report.nodeid, 0.0),
+            "built": len(_run.made) > _made.get(report.nodeid, 0),
             "why": crash.message.splitlines()[0] if crash is not None and crash.message else "",
         }
         with open(path, "a", encoding="utf-8") as file:

@@ -32,6 +32,10 @@ def tool(name: str) -> str:
     return str(path)
 
 
+made: list[str] = []
+"""What this process has had to make so far."""
+
+
 def kept(kind: str, key: str, make: Callable[[Path], object]) -> Path:
     """The folder ``kind/key`` of this machine's builds; ``make`` fills it if it is not there yet.
 
@@ -43,6 +47,7 @@ def kept(kind: str, key: str, make: Callable[[Path], object]) -> Path:
             if not (folder / "complete").exists():
                 shutil.rmtree(folder, ignore_errors=True)
                 folder.mkdir(parents=True)
+                made.append(key)
                 make(folder)
                 (folder / "complete").touch()
     return folder

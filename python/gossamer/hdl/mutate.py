@@ -22,7 +22,8 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -44,8 +45,8 @@ COUNT = 60
 LEAST = 0.95
 """The share of mutants that are not equivalent which tests must notice."""
 EQUIVALENTS = ROOT / "tests" / "rtl" / "equivalents.toml"
-# A run hangs when it has used so much more processor time than one without a mutant; or, where it sleeps for ever,
-# when so many times that has passed on the clock. So other work on the machine makes no mutant look caught.
+# A test hangs when it has used so much more processor time than without a mutant; or, where it sleeps for ever, when so
+# many times that has passed on the clock. So other work on the machine makes no mutant look caught.
 _PATIENCE = 4.0
 _GRACE_SECONDS = 60.0
 _SLEEP = 10.0
@@ -178,11 +179,18 @@ class _Runner:
             _kill(child)
 
     def tests(
-        self, plan: Path, number: int, size: str, only: Sequence[str], *, first: bool, limit: float | None
-    ) -> tuple[list[dict[str, object]], bool]:
-        """What became of each test that ran, and whether time ran out. ``first``: stops at the first failure.
+        self,
+        plan: Path,
+        number: int,
+        size: str,
+        only: Sequence[str] = (),
+        *,
+        first: bool = False,
+        limits: Mapping[str, float] | None = None,
+    ) -> tuple[list[dict[str, object]], str]:
+        """What became of each test that ran, and the one that hung, if any. ``first``: stops at the first failure.
 
-        ``limit`` is in seconds of processor time.
+        ``limits`` has for each test of ``only`` the seconds of processor time after which it hangs.
         """
         with tempfile.TemporaryDirectory(prefix="run-", dir=self.folder) as scratch:
             outcomes, log = Path(scratch) / "outcomes", Path(scratch) / "log"
@@ -204,15 +212,14 @@ class _Runner:
             with open(log, "wb") as out:
                 with self.lock:
                     if self.ending:
-                        return [], False
+                        return [], ""
                     child = subprocess.Popen(
                         command, cwd=root, env=environment, stdin=subprocess.DEVNULL, stdout=out, stderr=out,
                         start_new_session=True,
                     )  # fmt: skip
                     self.children.add(child)
-                late, code = False, 0
                 try:
-                    code, late = _wait(child, limit)
+                    code, hung = _wait(child, _Watch(child.pid, outcomes, only, limits) if limits else None)
                 finally:
                     _kill(child)
                     with self.lock:
@@ -220,19 +227,47 @@ class _Runner:
             if code not in (0, 1, 5) and not self.ending:
                 tail = log.read_text(errors="replace")[-2000:]
                 raise InputError(f"the tests of {self.target.name} could not be run (pytest: {code}):\n{tail}")
-            return [json.loads(line) for line in outcomes.read_text(encoding="utf-8").splitlines()], late
+            return _read(outcomes), hung
 
 
-def _wait(child: subprocess.Popen[bytes], limit: float | None) -> tuple[int, bool]:
-    """The exit code of a child; or that it used more processor time than it may, or slept for too long."""
-    began = time.monotonic()
+def _read(outcomes: Path) -> list[dict[str, object]]:
+    """What tests have written so far; the last line may be under way."""
+    lines = outcomes.read_text(encoding="utf-8").splitlines(keepends=True)
+    return [json.loads(line) for line in lines if line.endswith("\n")]
+
+
+class _Watch:
+    """Looks which test of a child runs, and whether it takes too long."""
+
+    def __init__(self, group: int, outcomes: Path, order: Sequence[str], limits: Mapping[str, float]) -> None:
+        self.group = group
+        self.outcomes = outcomes
+        self.order = order
+        self.limits = limits
+        self.finished: set[str] = set()
+        self.began, self.used = time.monotonic(), 0.0
+
+    def hung(self) -> str:
+        """The test that runs, if it has used more processor time than it may, or has slept for too long."""
+        used = _processor_seconds(self.group)
+        finished = {str(one["test"]) for one in _read(self.outcomes)}
+        if finished != self.finished:
+            self.finished, self.began, self.used = finished, time.monotonic(), used
+        running = next((test for test in self.order if test not in finished), self.order[-1])
+        limit = self.limits[running]
+        late = used - self.used > limit or time.monotonic() - self.began > _SLEEP * limit
+        return running if late else ""
+
+
+def _wait(child: subprocess.Popen[bytes], watch: _Watch | None) -> tuple[int, str]:
+    """The exit code of a child; or the test that hangs."""
     while True:
         try:
-            return child.wait(_LOOK_SECONDS if limit is not None else None), False
+            return child.wait(None if watch is None else _LOOK_SECONDS), ""
         except subprocess.TimeoutExpired:
-            assert limit is not None
-            if time.monotonic() - began > _SLEEP * limit or _processor_seconds(child.pid) > limit:
-                return 0, True
+            assert watch is not None
+            if hung := watch.hung():
+                return 0, hung
 
 
 def _processor_seconds(group: int) -> float:
@@ -271,6 +306,7 @@ def run(
     gossamer_setup.require("core", "test", "rtl", "golden", "synth")
     began = time.monotonic()
     known = equivalents() if known is None else known
+    jobs = jobs or len(os.sched_getaffinity(0))
     base = native.build_dir() / "hdl" / "mutation"
     base.mkdir(parents=True, exist_ok=True)
     report = Report(target.name, seed)
@@ -285,7 +321,7 @@ def run(
             for verdict in report.verdicts:
                 verdict.equivalent = next((entry.why for entry in known if entry.covers(verdict.mutation)), "")
             left = report.verdicts
-            for size in sizes:
+            for size in filter(stages.__getitem__, sizes):
                 _stage(runner, plan, size, stages[size], left, jobs, tell, report.left_out)
                 # What is argued and not noticed by the quick tests is left at that.
                 left = [verdict for verdict in left if not verdict.caught and not verdict.equivalent]
@@ -319,7 +355,7 @@ def _scout(
     Plan(tuple(map(str, target.files)), count, seed, (), str(offers)).write(plan)
     found = {}
     for size in sizes:
-        outcomes, _ = runner.tests(plan, 0, size, (), first=False, limit=None)
+        outcomes, _ = runner.tests(plan, 0, size)
         found[size] = [str(one["test"]) for one in outcomes if "is to be mutated" in str(one["why"])]
     unread = [folder.name for folder in offers.iterdir() if not (folder / "offers.json").exists()]
     if unread:
@@ -344,56 +380,76 @@ def _choose(offers: Path, count: int, seed: int) -> list[Mutation]:
     return found[:count]
 
 
+def _clean(runner: _Runner, plan: Path, size: str, tests: Sequence[str], jobs: int) -> list[dict[str, object]]:
+    """What becomes of tests without a mutant, on all processors."""
+    shares = [tests[start::jobs] for start in range(min(jobs, len(tests)))]
+    with ThreadPoolExecutor(jobs) as pool:
+        try:
+            return [one for share in pool.map(lambda few: runner.tests(plan, 0, size, few)[0], shares) for one in share]
+        except BaseException:
+            runner.end()
+            raise
+
+
 def _stage(
     runner: _Runner,
     plan: Path,
     size: str,
     tests: Sequence[str],
     verdicts: Sequence[Verdict],
-    jobs: int | None,
+    jobs: int,
     tell: Callable[[str], None],
     left_out: list[str],
 ) -> None:
     """Runs the tests of a size for each mutant; the short ones first."""
     began = time.monotonic()
-    outcomes, _ = runner.tests(plan, 0, size, tests, first=False, limit=None)
+    outcomes = _clean(runner, plan, size, tests, jobs)
     failed = [one for one in outcomes if one["outcome"] == "failed"]
-    left = [test for test in tests if test not in {one["test"] for one in failed}]
-    if not left:
+    if len(failed) == len(outcomes):
         raise InputError(f"all tests fail without a mutant, {failed[0]['test']} for one: {failed[0]['why']}")
+    # Those that had to build something run once more, to know how long they take.
+    built = time.monotonic()
+    again = [str(one["test"]) for one in outcomes if one["outcome"] == "passed" and one["built"]]
+    outcomes = [one for one in outcomes if one["test"] not in again] + _clean(runner, plan, size, again, jobs)
+    passed = [one for one in outcomes if one["outcome"] == "passed"]
+    failed = [one for one in outcomes if one["outcome"] == "failed"]
     if failed:
         # They look for something that a netlist has not.
-        tests = left
-    # Once more, as everything is built now: to know how long they take.
-    built = time.monotonic()
-    used = os.times()
-    outcomes, _ = runner.tests(plan, 0, size, tests, first=False, limit=None)
-    took = time.monotonic() - built
-    now = os.times()
-    busy = now.children_user + now.children_system - used.children_user - used.children_system
-    passed = [one for one in outcomes if one["outcome"] == "passed"]
-    failed += [one for one in outcomes if one["outcome"] == "failed"]
-    if failed:
         names = sorted({str(one["test"]).partition("::")[2] for one in failed})
         left_out += [name for name in names if name not in left_out]
         tell(f"left out, as they fail without a mutant in the netlist: {', '.join(names)}")
-    order = [str(one["test"]) for one in sorted(passed, key=lambda one: float(str(one["seconds"])))]
-    tell(f"{size} tests: built in {built - began - took:.0f} s, {len(order)} run in {took:.1f} s")
-    limit = _PATIENCE * busy + _GRACE_SECONDS
+    seconds = {str(one["test"]): float(str(one["seconds"])) for one in passed}
+    # What tests share is set up by the first of them, and not always by the same one.
+    shared = max((float(str(one["setup"])) for one in passed), default=0.0)
+    limits = {test: _PATIENCE * (taken + shared) + _GRACE_SECONDS for test, taken in seconds.items()}
+    tell(f"{size} tests: built in {built - began:.0f} s, {len(seconds)} run in {sum(seconds.values()):.0f} s")
+    catches: Counter[tuple[str, str]] = Counter()
+
+    def soonest(mutation: Mutation) -> list[str]:
+        """Short tests first, and those that have caught others: of the same file above all."""
+
+        def patience(test: str) -> float:
+            return seconds[test] / (1 + catches[test, ""] + 10 * catches[test, mutation.file])
+
+        return sorted(seconds, key=patience)
+
     done = 0
 
     def judge(verdict: Verdict) -> None:
         nonlocal done
         start = time.monotonic()
-        seen, late = runner.tests(plan, verdict.number, size, order, first=True, limit=limit)
+        order = soonest(verdict.mutation)
+        seen, hung = runner.tests(plan, verdict.number, size, order, first=True, limits=limits)
         if runner.ending:
             return
         verdict.seconds += time.monotonic() - start
         failure = next((str(one["test"]) for one in seen if one["outcome"] == "failed"), "")
         verdict.undecided += [str(one["test"]).partition("::")[2] for one in seen if one["outcome"] == "undecided"]
-        if late:
-            finished = {str(one["test"]) for one in seen}
-            failure = next((test for test in order if test not in finished), order[-1]) + " (it hangs)"
+        failure = failure or hung
+        if failure:
+            catches.update([(failure, ""), (failure, verdict.mutation.file)])
+        if hung:
+            failure += " (it hangs)"
         verdict.caught, verdict.size = failure, size
         done += 1
         end = f"caught by {failure.partition('::')[2]}" if failure else "passes"
@@ -402,7 +458,7 @@ def _stage(
             end += f", {', '.join(verdict.undecided)} not decided"
         tell(f"[{done}/{len(verdicts)}] {verdict.mutation}: {end}{argued} ({verdict.seconds:.0f} s)")
 
-    pool = ThreadPoolExecutor(jobs or len(os.sched_getaffinity(0)))
+    pool = ThreadPoolExecutor(jobs)
     try:
         for future in [pool.submit(judge, verdict) for verdict in verdicts]:
             future.result()

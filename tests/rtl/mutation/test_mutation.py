@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import textwrap
 from collections.abc import Callable
 from pathlib import Path
@@ -150,6 +151,34 @@ module around (
 endmodule
 """
 
+PLACED = """
+// SPDX-License-Identifier: Apache-2.0
+/// Writes a byte somewhere in a vector.
+module placed (
+  input  logic [31:0] old_i,
+  input  logic [31:0] lane_i,
+  input  logic [7:0]  byte_i,
+  output logic [31:0] new_o
+);
+  always_comb begin
+    new_o = old_i;
+    new_o[8*lane_i+:8] = byte_i;
+  end
+endmodule
+"""
+PLACED_HARNESS = """
+#include "Vplaced_netlist.h"
+int main() {
+  Vplaced_netlist top;
+  for (unsigned lane = 0; lane < 4; lane++) {
+    top.old_i = 0x12345678, top.lane_i = lane, top.byte_i = 0xab;
+    top.eval();
+    if (top.new_o != ((0x12345678U & ~(0xffU << 8 * lane)) | 0xabU << 8 * lane)) return 1;
+  }
+  return 0;
+}
+"""
+
 
 @pytest.fixture
 def target(tmp_path: Path) -> Callable[..., mutate.Target]:
@@ -227,6 +256,19 @@ def test_a_black_box_gets_the_parameters_that_it_takes(tmp_path: Path, monkeypat
     assert ".Items(32'd8)" in (folder / "netlist.v").read_text()
     told = verilate.lint("around_netlist", made)
     assert "%Error" not in told, told
+
+
+def test_a_netlist_writes_parts_of_vectors(tmp_path: Path) -> None:
+    (tmp_path / "placed.sv").write_text(PLACED)
+    (tmp_path / "harness.cc").write_text(PLACED_HARNESS)
+    folder = tmp_path / "netlist"
+    folder.mkdir()
+    design = sources.Sources((tmp_path / "placed.sv",), ())
+    _mutants._netlist(folder, "placed", "placed", design, None, None, Plan((str(tmp_path / "placed.sv"),), 1, 1))
+    made = sources.Sources((folder / "netlist.v",), ())
+    flags = _mutants.VERILATOR_FLAGS
+    simulator = verilate.model("placed_netlist", made, [tmp_path / "harness.cc"], flags=flags, optimise="-O0")
+    subprocess.run([simulator], check=True)
 
 
 def test_a_hang_is_noticed(target: Callable[..., mutate.Target], monkeypatch: pytest.MonkeyPatch) -> None:
