@@ -29,6 +29,8 @@ from gossamer.hdl.sources import Sources
 from gossamer.paths import ROOT
 
 PLAN, NUMBER = "GOSSAMER_MUTANTS", "GOSSAMER_MUTANT"
+# The file to which `_outcomes` writes what became of each test.
+OUTCOMES = "GOSSAMER_TEST_OUTCOMES"
 _SELECT = "gs_mutant"
 _WIDTH = 16
 # Assertions stay in: they are what a block's tests look at, too. So does what is there for simulation alone.

@@ -12,7 +12,6 @@ import pytest
 
 from gossamer.hdl import _mutants, _run
 
-FILE = "GOSSAMER_TEST_OUTCOMES"
 _setup_seconds: dict[str, float] = {}
 _made: dict[str, int] = {}
 
@@ -35,7 +34,7 @@ def pytest_runtest_logstart(nodeid: str) -> None:
 
 def pytest_runtest_logreport(report: Any) -> None:
     """Once for each phase of a test: those that say something."""
-    path = os.environ.get(FILE)
+    path = os.environ.get(_mutants.OUTCOMES)
     if report.when == "setup":
         _setup_seconds[report.nodeid] = report.duration
     if path and (report.when == "call" or report.outcome != "passed"):

@@ -33,7 +33,7 @@ def tool(name: str) -> str:
 
 
 made: list[str] = []
-"""What this process has had to make so far."""
+"""What this process has had to make so far, or to wait for while another one made it."""
 
 
 def kept(kind: str, key: str, make: Callable[[Path], object]) -> Path:
@@ -43,11 +43,11 @@ def kept(kind: str, key: str, make: Callable[[Path], object]) -> Path:
     """
     folder = native.build_dir() / "hdl" / kind / key
     if not (folder / "complete").exists():
+        made.append(key)
         with native.lock(f"hdl-{kind}-{key}"):
             if not (folder / "complete").exists():
                 shutil.rmtree(folder, ignore_errors=True)
                 folder.mkdir(parents=True)
-                made.append(key)
                 make(folder)
                 (folder / "complete").touch()
     return folder

@@ -31,7 +31,7 @@ from pathlib import Path
 import gossamer_setup
 from gossamer import native
 from gossamer.errors import InputError
-from gossamer.hdl import _mutants, _outcomes
+from gossamer.hdl import _mutants
 from gossamer.hdl._mutants import Mutation, Plan
 from gossamer.hdl.sources import RTL
 from gossamer.paths import ROOT
@@ -207,7 +207,7 @@ class _Runner:
                 "GOSSAMER_TEST_SEED": str(self.seed),
                 _mutants.PLAN: str(plan),
                 _mutants.NUMBER: str(number),
-                _outcomes.FILE: str(outcomes),
+                _mutants.OUTCOMES: str(outcomes),
             }
             with open(log, "wb") as out:
                 with self.lock:

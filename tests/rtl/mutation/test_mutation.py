@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
+import sys
 import textwrap
 from collections.abc import Callable
 from pathlib import Path
@@ -275,6 +277,24 @@ def test_a_hang_is_noticed(target: Callable[..., mutate.Target], monkeypatch: py
     monkeypatch.setattr(mutate, "_GRACE_SECONDS", 3.0)
     report = mutate.run(target(arguments='["hang"]'), 4, seed=3, known=(), sizes=("quick",))
     assert any(verdict.caught.endswith("(it hangs)") for verdict in report.verdicts)
+
+
+def test_each_test_has_a_time_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    outcomes = tmp_path / "outcomes"
+    outcomes.touch()
+    watch = mutate._Watch(0, outcomes, ["a", "b"], {"a": 5.0, "b": 3.0})
+    for used, finished, hung in ((4.9, "", ""), (4.9, "a", ""), (7.8, "a", ""), (8.0, "a", "b")):
+        monkeypatch.setattr(mutate, "_processor_seconds", lambda _, used=used: used)
+        # The line of a test that is being written is not there yet.
+        outcomes.write_text((json.dumps({"test": finished}) + "\n" if finished else "") + '{"test": "b"')
+        assert watch.hung() == hung
+
+
+def test_the_command_needs_no_tests_group() -> None:
+    """A block that there is not is refused, and the bench suite `tile` found, before pytest is installed."""
+    look = "import sys; sys.modules['pytest'] = None; from gossamer.hdl import mutate; mutate.block('tile')"
+    done = subprocess.run([sys.executable, "-I", "-c", look], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 def test_tests_that_fail_without_a_mutant_are_told(target: Callable[..., mutate.Target]) -> None:
