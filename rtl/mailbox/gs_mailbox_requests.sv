@@ -554,6 +554,9 @@ module gs_mailbox_requests
 
   `GS_ASSERT_NOW(a_thread_has_one_request_under_way,
                  !(a_valid_q && b_valid_q && a_q.thread == b_q.thread && !(act inside {ActWake, ActEnd})))
+  `GS_ASSERT_NOW(nobody_looks_at_a_slot_while_it_gives_it_up,
+                 !(a_go && act inside {ActSend, ActRelease}
+                   && ((b_release_q && b_q.thread == a_q.thread) || (c_release_q && c_q.thread == a_q.thread))))
   `GS_ASSERT(nobody_begins_to_wait_for_what_comes, !(want_we_o && want_o) || !$past(a_coming_i))
   `GS_ASSERT_NOW(an_end_is_known_as_one, !a_valid_q || a_is_end_q == (act == ActEnd))
   `GS_ASSERT_NOW(a_request_is_taken_into_an_empty_register, !req_ready_o || !req_valid_q || req_ready)
