@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// mailbox directed SEED | random SEED OPERATIONS | rates SEED | network SEED | fuzz SEED ROUNDS | reduce SEED
+// mailbox directed SEED | waits SEED | random SEED OPERATIONS | rates SEED | network SEED | fuzz SEED ROUNDS | reduce SEED
 #include <cstdlib>
 #include <cstring>
 
@@ -15,6 +15,7 @@ int main(int argc, char** argv) {
   Verilated::randSeed(int(seed % 0x7fff'ffff) + 1);
   const uint64_t count = argc > 3 ? std::strtoull(argv[3], nullptr, 10) : 10000;
   if (!std::strcmp(argv[1], "directed")) directed(seed);
+  else if (!std::strcmp(argv[1], "waits")) waiting(seed);
   else if (!std::strcmp(argv[1], "random")) random_traffic(seed, count);
   else if (!std::strcmp(argv[1], "rates")) rates(seed);
   else if (!std::strcmp(argv[1], "network")) network(seed);

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "harness.h"
+#include "programs.h"
 #include "tests.h"
 
 namespace mailbox_test {
@@ -13,24 +14,14 @@ namespace {
 enum Refusal : unsigned { kNone, kJobOf, kEpoch, kPlace, kThread, kKind, kLength, kMask };
 enum FlitKind : unsigned { kBody, kMaskHead, kKeyHead, kHeader };
 
-uint32_t own(unsigned thread, unsigned n) { return slot_address(thread * kSlotsPerThread + n); }
 unsigned tags(unsigned job, unsigned epoch) { return job << 2 | (epoch & 3); }
 
-Task ask(Bench& b, unsigned t, Request r) {
-  Outcome o = co_await b.request(t, r);
-  CHECK(!o.trap, "csr or address %x data %x: trap %u about %x", r.addr, r.data, o.cause, o.data);
-  co_return o.data;
-}
-Task set(Bench& b, unsigned t, uint32_t csr, uint32_t value) { co_return co_await ask(b, t, {2, 1, csr, value}); }
-Task get(Bench& b, unsigned t, uint32_t csr) { co_return co_await ask(b, t, {2, 2, csr, 0}); }
-Task receive(Bench& b, unsigned t) {
-  co_await set(b, t, kWait, 2);
-  co_return co_await get(b, t, kReceive);
-}
+Task set(Bench& b, unsigned t, uint32_t csr, uint32_t value) { co_return co_await value_of(b, t, {2, 1, csr, value}); }
+Task get(Bench& b, unsigned t, uint32_t csr) { co_return co_await value_of(b, t, {2, 2, csr, 0}); }
 /// Takes the next message of a thread: its first word.
 Task take(Bench& b, unsigned t) {
   uint32_t slot = co_await receive(b, t);
-  uint32_t word = co_await ask(b, t, {0, 2, slot, 0});
+  uint32_t word = co_await value_of(b, t, {0, 2, slot, 0});
   co_await set(b, t, kRelease, slot);
   co_return word;
 }
@@ -105,7 +96,7 @@ Task refusals(Bench& b) {
   }
   // Nothing but the slot of the good message may change.
   for (uint32_t s = 0; s < kSlots; s++) {
-    for (unsigned w = 0; w < kSlotBytes; w += 4) co_await ask(b, 0, {1, 2, slot_address(s) + w, s});
+    for (unsigned w = 0; w < kSlotBytes; w += 4) co_await value_of(b, 0, {1, 2, slot_address(s) + w, s});
   }
   uint32_t count = 0;
   for (const Case& c : cases) {
@@ -114,7 +105,7 @@ Task refusals(Bench& b) {
     b.bring(c.packet);
     b.bring(message(1, 0x4000 + count));
     uint32_t slot = co_await receive(b, 1);
-    uint32_t word = co_await ask(b, 1, {0, 2, slot, 0});
+    uint32_t word = co_await value_of(b, 1, {0, 2, slot, 0});
     CHECK(word == 0x4000 + count, "behind refused packet %u came %x", count, word);
     for (unsigned w = 1; w < 16; w++) {
       const bool told = b.refusals[w] == before[w] + (w == c.why);
@@ -137,16 +128,16 @@ Task refusals(Bench& b) {
 /// An over-long packet stays within the slot that was free.
 Task too_long(Bench& b) {
   for (uint32_t s = 0; s < kSlots; s++) {
-    for (unsigned w = 0; w < kSlotBytes; w += 4) co_await ask(b, 0, {1, 2, slot_address(s) + w, s});
+    for (unsigned w = 0; w < kSlotBytes; w += 4) co_await value_of(b, 0, {1, 2, slot_address(s) + w, s});
   }
   b.bring(message(1, 9, kMaxFlits + 3));
   b.bring(message(1, 42));
   uint32_t slot = co_await receive(b, 1);
-  CHECK(co_await ask(b, 1, {0, 2, slot, 0}) == 42, "an over-long packet was received");
+  CHECK(co_await value_of(b, 1, {0, 2, slot, 0}) == 42, "an over-long packet was received");
   for (uint32_t s = 0; s < kSlots; s++) {
     if (slot_address(s) == slot) continue;
     for (unsigned w = 0; w < kSlotBytes; w += 4) {
-      CHECK(co_await ask(b, 0, {0, 2, slot_address(s) + w, 0}) == s, "a long packet wrote into slot %u", s);
+      CHECK(co_await value_of(b, 0, {0, 2, slot_address(s) + w, 0}) == s, "a long packet wrote into slot %u", s);
     }
   }
   co_await set(b, 1, kRelease, slot);
@@ -260,7 +251,7 @@ void streams() {
 }
 
 Task in_idle(Bench& b, unsigned t, uint32_t want) {
-  uint32_t got = co_await ask(b, t, {2, 3, kIdle, 1});
+  uint32_t got = co_await value_of(b, t, {2, 3, kIdle, 1});
   CHECK(got == want, "thread %u: idle ended with %u, not %u", t, got, want);
   co_return 0;
 }
@@ -327,7 +318,7 @@ void fairness() {
     static Task loop(Bench& b, unsigned t, uint64_t* local, uint64_t* net) {
       for (;;) {
         uint32_t slot = co_await receive(b, t);
-        uint32_t word = co_await ask(b, t, {0, 2, slot, 0});
+        uint32_t word = co_await value_of(b, t, {0, 2, slot, 0});
         (word == 0x7777 ? *net : *local)++;
         co_await set(b, t, kRelease, slot);
       }
@@ -386,13 +377,13 @@ Task fuzz_receiver(Bench& b, Fuzz& f, unsigned t) {
   while (f.left || !f.expected[t].empty()) {
     if (!co_await get(b, t, kCanReceive)) continue;
     uint32_t slot = co_await get(b, t, kReceive);
-    uint32_t id = co_await ask(b, t, {0, 2, slot, 0});
+    uint32_t id = co_await value_of(b, t, {0, 2, slot, 0});
     CHECK(!f.expected[t].empty() && f.expected[t].front() == id, "thread %u received message %u out of its turn", t,
           id);
     f.expected[t].pop_front();
     const unsigned flits = id & 15;
     for (unsigned w = 1; w < flits * 4; w++) {
-      uint32_t got = co_await ask(b, t, {0, 2, slot + w * 4, 0});
+      uint32_t got = co_await value_of(b, t, {0, 2, slot + w * 4, 0});
       CHECK(got == id * 31 + w, "message %u: word %u is %x", id, w, got);
     }
     co_await set(b, t, kRelease, slot);

@@ -84,6 +84,13 @@ def test_rules(shape: str, size: Size, seed: int) -> None:
 
 
 @pytest.mark.parametrize("shape", SHAPES)
+def test_waits(shape: str, size: Size, seed: int) -> None:
+    if shape not in shapes(size):
+        pytest.skip(f"{shape} is for a larger size of this test")
+    run(shape, "waits", seed)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
 def test_random_traffic(shape: str, size: Size, seed: int) -> None:
     if shape not in shapes(size):
         pytest.skip(f"{shape} is for a larger size of this test")

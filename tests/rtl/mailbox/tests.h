@@ -8,6 +8,8 @@ namespace mailbox_test {
 
 /// Each rule by itself.
 void directed(uint64_t seed);
+/// Threads that wait for idleness, messages and ends of sends, in each cycle that matters.
+void waiting(uint64_t seed);
 /// Threads that do anything that is allowed, in any order, against a model of messages and slots.
 void random_traffic(uint64_t seed, uint64_t operations);
 /// Flits out and in at once, and pointers dealt out: rates, printed as JSON.
