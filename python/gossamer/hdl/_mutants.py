@@ -31,6 +31,8 @@ from gossamer.paths import ROOT
 PLAN, NUMBER = "GOSSAMER_MUTANTS", "GOSSAMER_MUTANT"
 # The file to which `_outcomes` writes what became of each test.
 OUTCOMES = "GOSSAMER_TEST_OUTCOMES"
+# What is written there of a test before it is set up; then follows what became of it.
+BEGAN = "began"
 _SELECT = "gs_mutant"
 _WIDTH = 16
 # Assertions stay in: they are what a block's tests look at, too. So does what is there for simulation alone.

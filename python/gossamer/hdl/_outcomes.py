@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A plugin of pytest: appends what became of each test to the file GOSSAMER_TEST_OUTCOMES, a line of JSON each."""
+"""A plugin of pytest: appends which test begins, and what became of it, to the file GOSSAMER_TEST_OUTCOMES.
+
+A line of JSON each. Tests that are named run in the order in which they are named: pytest by itself brings those
+together that share a parameter of their module.
+"""
 
 from __future__ import annotations
 
@@ -27,17 +31,29 @@ def pytest_runtest_makereport(item: Any, call: Any) -> Iterator[None]:
         report.undecided = True
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    place = {name: at for at, name in enumerate(config.args)}
+    items.sort(key=lambda item: place.get(item.nodeid, len(place)))
+
+
+def _write(line: dict[str, object]) -> None:
+    if path := os.environ.get(_mutants.OUTCOMES):
+        with open(path, "a", encoding="utf-8") as file:
+            file.write(json.dumps(line) + "\n")
+
+
 def pytest_runtest_logstart(nodeid: str) -> None:
     """Before a test is set up."""
     _made[nodeid] = len(_run.made)
+    _write({"test": nodeid, "outcome": _mutants.BEGAN})
 
 
 def pytest_runtest_logreport(report: Any) -> None:
     """Once for each phase of a test: those that say something."""
-    path = os.environ.get(_mutants.OUTCOMES)
     if report.when == "setup":
         _setup_seconds[report.nodeid] = report.duration
-    if path and (report.when == "call" or report.outcome != "passed"):
+    if report.when == "call" or report.outcome != "passed":
         crash = getattr(report.longrepr, "reprcrash", None)
         line = {
             "test": report.nodeid,
@@ -47,5 +63,4 @@ def pytest_runtest_logreport(report: Any) -> None:
             "built": len(_run.made) > _made.get(report.nodeid, 0),
             "why": crash.message.splitlines()[0] if crash is not None and crash.message else "",
         }
-        with open(path, "a", encoding="utf-8") as file:
-            file.write(json.dumps(line) + "\n")
+        _write(line)

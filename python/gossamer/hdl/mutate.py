@@ -219,7 +219,7 @@ class _Runner:
                     )  # fmt: skip
                     self.children.add(child)
                 try:
-                    code, hung = _wait(child, _Watch(child.pid, outcomes, only, limits) if limits else None)
+                    code, hung = _wait(child, _Watch(child.pid, outcomes, limits) if limits else None)
                 finally:
                     _kill(child)
                     with self.lock:
@@ -227,11 +227,11 @@ class _Runner:
             if code not in (0, 1, 5) and not self.ending:
                 tail = log.read_text(errors="replace")[-2000:]
                 raise InputError(f"the tests of {self.target.name} could not be run (pytest: {code}):\n{tail}")
-            return _read(outcomes), hung
+            return [one for one in _read(outcomes) if one["outcome"] != _mutants.BEGAN], hung
 
 
 def _read(outcomes: Path) -> list[dict[str, object]]:
-    """What tests have written so far; the last line may be under way."""
+    """What tests have written so far, as they began and ended; the last line may be under way."""
     lines = outcomes.read_text(encoding="utf-8").splitlines(keepends=True)
     return [json.loads(line) for line in lines if line.endswith("\n")]
 
@@ -239,21 +239,21 @@ def _read(outcomes: Path) -> list[dict[str, object]]:
 class _Watch:
     """Looks which test of a child runs, and whether it takes too long."""
 
-    def __init__(self, group: int, outcomes: Path, order: Sequence[str], limits: Mapping[str, float]) -> None:
+    def __init__(self, group: int, outcomes: Path, limits: Mapping[str, float]) -> None:
         self.group = group
         self.outcomes = outcomes
-        self.order = order
         self.limits = limits
-        self.finished: set[str] = set()
+        self.lines = 0
         self.began, self.used = time.monotonic(), 0.0
 
     def hung(self) -> str:
         """The test that runs, if it has used more processor time than it may, or has slept for too long."""
         used = _processor_seconds(self.group)
-        finished = {str(one["test"]) for one in _read(self.outcomes)}
-        if finished != self.finished:
-            self.finished, self.began, self.used = finished, time.monotonic(), used
-        running = next((test for test in self.order if test not in finished), self.order[-1])
+        lines = _read(self.outcomes)
+        if len(lines) != self.lines:
+            self.lines, self.began, self.used = len(lines), time.monotonic(), used
+        # Before the first one begins, tests are being collected.
+        running = str(lines[-1]["test"]) if lines else max(self.limits, key=lambda test: self.limits[test])
         limit = self.limits[running]
         late = used - self.used > limit or time.monotonic() - self.began > _SLEEP * limit
         return running if late else ""

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// mailbox directed SEED | waits SEED | random SEED OPERATIONS | rates SEED | network SEED | fuzz SEED ROUNDS | reduce SEED
+// mailbox MODE SEED [COUNT]: directed, waits, random OPERATIONS, rates, network, fuzz ROUNDS, reduce
 #include <cstdlib>
 #include <cstring>
 

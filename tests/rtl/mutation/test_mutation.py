@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import textwrap
@@ -57,6 +58,7 @@ int main(int argc, char** argv) {
 }
 """
 TESTS = """
+import os
 import subprocess
 from pathlib import Path
 from gossamer.hdl import prove, sources, verilate
@@ -280,14 +282,45 @@ def test_a_hang_is_noticed(target: Callable[..., mutate.Target], monkeypatch: py
 
 
 def test_each_test_has_a_time_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its own, whichever test runs in which place."""
     outcomes = tmp_path / "outcomes"
-    outcomes.touch()
-    watch = mutate._Watch(0, outcomes, ["a", "b"], {"a": 5.0, "b": 3.0})
-    for used, finished, hung in ((4.9, "", ""), (4.9, "a", ""), (7.8, "a", ""), (8.0, "a", "b")):
+    watch = mutate._Watch(0, outcomes, {"b": 3.0, "a": 5.0})
+    collected, began = "", '{"test": "a", "outcome": "began"}\n'
+    ended = began + '{"test": "a", "outcome": "passed"}\n'
+    second = ended + '{"test": "b", "outcome": "began"}\n'
+    for used, written, hung in (
+        (4.0, collected, ""),
+        (4.9, began, ""),
+        (9.8, began, ""),
+        (9.8, ended, ""),
+        (9.9, second, ""),
+        (12.8, second, ""),
+        (13.0, second, "b"),
+    ):
         monkeypatch.setattr(mutate, "_processor_seconds", lambda _, used=used: used)
-        # The line of a test that is being written is not there yet.
-        outcomes.write_text((json.dumps({"test": finished}) + "\n" if finished else "") + '{"test": "b"')
-        assert watch.hung() == hung
+        # The line that is being written is not there yet.
+        outcomes.write_text(written + '{"test": "b"')
+        assert watch.hung() == hung, (used, written)
+
+
+def test_tests_run_in_the_order_in_which_they_are_named(tmp_path: Path) -> None:
+    """Pytest alone would bring those with the same parameter together; then all would have the wrong time."""
+    (tmp_path / "test_it.py").write_text(
+        "import pytest\n"
+        "@pytest.fixture(scope='module', params=['x', 'y'])\n"
+        "def where(request):\n    return request.param\n"
+        "def test_a(where):\n    pass\n"
+        "def test_b(where):\n    pass\n"
+    )
+    named = [f"test_it.py::{name}" for name in ("test_b[y]", "test_a[x]", "test_a[y]", "test_b[x]")]
+    outcomes = tmp_path / "outcomes"
+    command = [sys.executable, "-I", "-m", "pytest", "-q", "-p", "gossamer.hdl._outcomes", "-c", os.devnull]
+    command += ["-o", f"cache_dir={tmp_path}/cache", "--rootdir", str(tmp_path), *named]
+    subprocess.run(command, cwd=tmp_path, env={**os.environ, _mutants.OUTCOMES: str(outcomes)}, check=True)
+    lines = [json.loads(line) for line in outcomes.read_text().splitlines()]
+    assert [(line["test"], line["outcome"]) for line in lines] == [
+        (name, outcome) for name in named for outcome in ("began", "passed")
+    ]
 
 
 def test_the_command_needs_no_tests_group() -> None:
