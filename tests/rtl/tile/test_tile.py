@@ -8,6 +8,7 @@ import struct
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 from conftest import current_size
 
@@ -173,6 +174,49 @@ def test_instructions_are_counted_one_by_one(tile: Tile) -> None:
     assert done.reason == "done" and not done.traps
     assert lines == {me: [f"1 4 7 7 {3 + 200 * (me + 1)} 0"] for me in range(tile.threads)}
     assert done.codes == dict.fromkeys(range(tile.threads), 0)
+
+
+def test_threads_know_how_many_take_part(tile: Tile) -> None:
+    registers = constants.enumeration("csr")
+    # csrrs x10, threads, x0; csrrw x0, thread_stop, x10
+    program = [registers["threads"] << 20 | 0b010 << 12 | 10 << 7 | 0x73]
+    program += [registers["thread_stop"] << 20 | 10 << 15 | 0b001 << 12 | 0x73]
+    for count in sorted({1, 2, 3, 5, 10, tile.threads // 2 + 5, tile.threads - 1, tile.threads}):
+        tile.load(program)
+        done = tile.run(count, max_cycles=100_000)
+        assert done.codes == dict.fromkeys(range(count), count)
+
+
+def folded_floats(me: int) -> int:
+    """What floats.c prints, by NumPy. In double precision each product and sum is exact, so it is rounded once."""
+    state, folded = (me * 0x9E37_79B9 + 1) & 0xFFFF_FFFF, 0
+
+    def step() -> np.float64:
+        nonlocal state
+        state = (state * 1664525 + 1013904223) & 0xFFFF_FFFF
+        word = np.uint32(state & 0x8000_0000 | 0x3F80_0000 | state >> 8 & 0x7F_FFFF)
+        return np.float64(word.view(np.float32))
+
+    for _ in range(24):
+        x, y, z = step(), step(), step()
+        signed = state - (state >> 31 << 32)
+        singles = [np.float32(x * y + z), np.float32(x + y), np.float32(y - z), np.float32(x * z)]
+        singles += [np.float32(x) / np.float32(y), np.sqrt(np.float32(abs(z)))]
+        whole = int(np.float32(x) * np.float32(1e6))
+        compared = int(x < y) | int(y <= z) << 1 | int(x == z) << 2
+        last = np.copysign(np.float32(x), np.float32(z))
+        words = [int(single.view(np.uint32)) for single in singles]
+        words += [whole & 0xFFFF_FFFF, int(np.float32(signed).view(np.uint32)), compared, int(last.view(np.uint32))]
+        for word in words:
+            folded = ((folded << 5 | folded >> 27) & 0xFFFF_FFFF) ^ word
+    return folded
+
+
+def test_every_core_computes_with_floats(tile: Tile) -> None:
+    """All threads at once, so the way to the unit that cores share is full."""
+    done, lines = run(tile, "floats.c", tile.threads)
+    assert done.reason == "done" and not done.traps
+    assert lines == {me: [f"{folded_floats(me):x}"] for me in range(tile.threads)}
 
 
 def test_accelerator_sums_for_every_thread(tile: Tile) -> None:
