@@ -209,8 +209,8 @@ module gs_tile_load
   assign acked      = mem_rsp_valid_i && mem_rsp_i.ack;
   assign line_back  = mem_rsp_valid_i && !mem_rsp_i.ack;
   assign out_fire   = out_valid_o && out_ready_i;
-  // What is refused is the host's to hear, unless a mover hears it.
-  assign reports    = rx_q.reply == '0 || !rx_kind_q || rx_q.reply[31:29] != EndpointAccelerator;
+  // What is refused is the host's to hear, unless a mover hears it. No reply is wanted: 0, which is no mover's address.
+  assign reports    = !rx_kind_q || rx_q.reply[31:29] != EndpointAccelerator;
   // All of them, or those of the mask; one is read, the first.
   assign mems       = (rx_q.op == LoadOpReadInstr) ? InstrMems'(rx_q.group & -rx_q.group)
                     : (rx_q.group == '1) ? '1 : InstrMems'(rx_q.group);

@@ -176,6 +176,13 @@ def test_instructions_are_counted_one_by_one(tile: Tile) -> None:
     assert done.codes == dict.fromkeys(range(tile.threads), 0)
 
 
+def test_a_guard_is_its_threads_own(tile: Tile) -> None:
+    """While all threads set and take away theirs."""
+    done, lines = run(tile, "guards.c", tile.threads)
+    assert done.reason == "done" and not done.traps and lines == {}
+    assert done.codes == dict.fromkeys(range(tile.threads), 0)
+
+
 def test_threads_know_how_many_take_part(tile: Tile) -> None:
     registers = constants.enumeration("csr")
     # csrrs x10, threads, x0; csrrw x0, thread_stop, x10
