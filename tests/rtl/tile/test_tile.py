@@ -275,6 +275,26 @@ def test_halted_thread_is_looked_into_and_goes_on(tile: Tile) -> None:
     assert again == [bytes([constants.enumeration("debug_report")["parked"], 0])]
 
 
+def test_instructions_are_injected_as_they_stand(tile: Tile, seed: int) -> None:
+    """Into every thread: numbers that a pair of instructions makes are the thread's, bit by bit."""
+    numbers = random.Random(seed)
+    value = constants.enumeration("csr")["debug_value"]
+    tile.load([0x0000_0063])  # beq x0, x0, itself
+    tile.ask(command("start_first", bytes([tile.threads])) + command("ping"), 1)
+    for thread in range(tile.threads):
+        parked, shown = (constants.enumeration("debug_report")[name] for name in ("parked", "debug_value"))
+        assert tile.ask(command("halt", bytes([thread])), 1) == [bytes([parked, thread])]
+        for _ in range(3):
+            high, low, register = numbers.getrandbits(20), numbers.getrandbits(11), numbers.randrange(1, 32)
+            instructions = [
+                high << 12 | register << 7 | 0x37,  # lui
+                low << 20 | register << 15 | register << 7 | 0x13,  # addi
+                value << 20 | register << 15 | 1 << 12 | 0x73,  # csrw debug_value
+            ]
+            commands = [command("inject", bytes([thread]), struct.pack("<I", one)) for one in instructions]
+            assert tile.ask(b"".join(commands), 1) == [struct.pack("<BBI", shown, thread, high << 12 | low)]
+
+
 @pytest.mark.parametrize("program", current_size().pick(("ring",), *2 * (("heat", "sort", "ring", "memory"),)))
 def test_blocks_that_sleep_change_nothing(config: Config, program: str) -> None:
     """The same to the cycle with clock gates and without: end, output, counters, exit codes."""
