@@ -22,7 +22,11 @@ int main(void) {
     request[1] = round == 1 ? 0 : COUNT;
     request[2] = me;
     request[3] = me * 16 + round;
-    tinselSetLen(1);
+    // What is behind the first flit of a request is nobody's.
+    request[4] = request[0];
+    request[5] = COUNT - 1;
+    request[6] = request[7] = ~me;
+    tinselSetLen(1 + round % 2);
     tinselSend(tinselAccId(0, 0, 0, 0), request);
     tinselWaitUntil(TINSEL_CAN_RECV);
     volatile uint32_t* reply = tinselRecv();
