@@ -40,7 +40,7 @@ module gs_mailbox_reduce
   idle_given_t given_q;
   logic [IdleWords-1:0][63:0] word_q;
   logic [63:0] old, operand, sum;
-  logic read_word, first, compares, keeps_less, differ, sure, asks, takes;
+  logic read_word, first, compares, keeps_less, less, takes;
   assign given_o    = given_q;
   assign old        = word_q[read_word];
   assign first      = !given_q.given[give_word_i];
@@ -48,11 +48,9 @@ module gs_mailbox_reduce
   assign keeps_less = give_op_i == gossamer_pkg::ReduceOpMin;
   assign operand    = (give_op_i == gossamer_pkg::ReduceOpOr) ? give_value_i & ~old : give_value_i ^ {64{compares}};
   assign sum        = old + operand + 64'(compares);
-  // Signed: the old one is less if signs differ and it is negative, or if the difference is, which is known last.
-  assign differ     = old[63] != give_value_i[63];
-  assign sure       = first || !compares || (differ && old[63] != keeps_less);
-  assign asks       = !differ && sum[63] != keeps_less;
-  assign takes      = sure || asks;
+  // Signed: signs differ and the old one is negative, or the difference is.
+  assign less       = (old[63] != give_value_i[63]) ? old[63] : sum[63];
+  assign takes      = first || !compares || less != keeps_less;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni || command_i.release_all || command_i.clear) given_q <= '0;

@@ -144,6 +144,8 @@ module gs_mailbox_requests
   logic [63:0] masks;
 
   typedef struct packed {
+    logic               is_send;
+    logic               is_give;
     logic               is_trap;
     logic [5:0]         cause;
     flit_kind_e         kind;
@@ -249,12 +251,12 @@ module gs_mailbox_requests
   assign a_go       = a_valid_q && a_room && !a_hold && !pause_q && !free_waits;
   assign a_unsure   = ends_some || pause_q || free_waits || a_is_end_q;
   assign a_send     = a_go && act == ActSend && a_q.what.ok && !a_sending;
-  assign a_end      = a_go && a_is_end_q;
+  assign a_end      = a_go && act == ActEnd;
   assign a_gives    = a_go && act == ActRelease && a_q.what.ok;
   assign a_same     = sending_slot == named_slot;
   assign a_release  = a_end || (a_gives && !(a_sending && a_same));
   assign a_pop_o    = a_go && act == ActReceive;
-  assign a_slot_o   = (act == ActSend) ? own_slot : a_is_end_q ? sending_slot : named_slot;
+  assign a_slot_o   = (act == ActSend) ? own_slot : (act == ActEnd) ? sending_slot : named_slot;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) {pause_q, after_q} <= '0;
@@ -275,7 +277,7 @@ module gs_mailbox_requests
   logic [ThreadW-1:0] free_thread;
 
   // Events as they are now: a message, no send.
-  assign a_now       = {(act inside {ActWait, ActIdle}) ? a_coming_i : a_some_i, !a_sending || a_is_end_q};
+  assign a_now       = {(act inside {ActWait, ActIdle}) ? a_coming_i : a_some_i, !a_sending || act == ActEnd};
 
   gs_mailbox_waits #(
     .Threads (Threads),
@@ -453,7 +455,7 @@ module gs_mailbox_requests
   assign c_receive_o = c_receive_q;
 
   // ---- C: what the RAMs answered ----
-  logic d_valid_q, d_send_q, d_give_q, empty_mask;
+  logic d_valid_q, empty_mask;
   logic [63:0] d_head_q;
 
   // Bits of a mask beyond the threads of a tile name no thread.
@@ -464,6 +466,8 @@ module gs_mailbox_requests
 
   always_comb begin
     c_last = '{
+        is_send: c_q.what.act == ActSend,
+        is_give: c_q.what.act == ActReduce,
         is_trap: c_q.is_trap,
         cause: c_q.what.cause,
         kind: c_q.what.kind,
@@ -493,12 +497,8 @@ module gs_mailbox_requests
   end
 
   always_ff @(posedge clk_i) begin
-    if (!rst_ni) {d_valid_q, d_send_q, d_give_q} <= '0;
-    else begin
-      d_valid_q <= c_valid_q;
-      d_send_q  <= c_valid_q && c_q.what.act == ActSend && !c_last.is_trap;
-      d_give_q  <= c_valid_q && c_q.what.act == ActReduce && !c_q.is_trap;
-    end
+    if (!rst_ni) d_valid_q <= 1'b0;
+    else d_valid_q <= c_valid_q;
     d_q      <= c_last;
     // What a thread that is freed puts its result in, instead.
     if (!c_valid_q) begin
@@ -511,8 +511,8 @@ module gs_mailbox_requests
   // ---- D: sends are on their way, outcomes wait to be fetched ----
   logic outcomes_busy;
 
-  assign send_o        = d_send_q;
-  assign give_o        = d_give_q;
+  assign send_o        = d_valid_q && d_q.is_send && !d_q.is_trap;
+  assign give_o        = d_valid_q && d_q.is_give && !d_q.is_trap;
   assign give_code_o   = d_q.data[2:0];
   assign send_thread_o = d_q.thread;
   assign send_slot_o   = d_q.slot;
