@@ -58,7 +58,6 @@ int main(int argc, char** argv) {
 }
 """
 TESTS = """
-import os
 import subprocess
 from pathlib import Path
 from gossamer.hdl import prove, sources, verilate

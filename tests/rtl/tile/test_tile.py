@@ -281,8 +281,8 @@ def test_instructions_are_injected_as_they_stand(tile: Tile, seed: int) -> None:
     value = constants.enumeration("csr")["debug_value"]
     tile.load([0x0000_0063])  # beq x0, x0, itself
     tile.ask(command("start_first", bytes([tile.threads])) + command("ping"), 1)
+    parked, shown = (constants.enumeration("debug_report")[name] for name in ("parked", "debug_value"))
     for thread in range(tile.threads):
-        parked, shown = (constants.enumeration("debug_report")[name] for name in ("parked", "debug_value"))
         assert tile.ask(command("halt", bytes([thread])), 1) == [bytes([parked, thread])]
         for _ in range(3):
             high, low, register = numbers.getrandbits(20), numbers.getrandbits(11), numbers.randrange(1, 32)
