@@ -42,7 +42,7 @@ def simulate(cycles: int, flits: int = 4, stream: bool = False, every: int = 0, 
     """A run of so many cycles, behind those until the link is up and loaded; RunDied if a flit came wrong."""
     config = configs.load(CONFIG)
     files = sources.blocks("link", config=config) + [
-        sources.RTL / "sim" / "link" / "gs_mac_model.sv",
+        sources.SIM / "link" / "gs_mac_model.sv",
         HERE / "link_bench.sv",
     ]
     simulator = verilate.model(

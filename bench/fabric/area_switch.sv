@@ -22,8 +22,8 @@ module area_switch
   output channels_t         out_valid_o[Ports],
   output flit_t             out_o[Ports],
   input  channels_t         out_credit_i[Ports],
-  output logic [Ports-1:0]  nobody_o,
-  output logic [31:0]       nobody_dest_o[Ports],
+  output logic [Ports-1:0]  unroutable_o,
+  output logic [31:0]       unroutable_dest_o[Ports],
   output logic              empty_o
 );
   // As gs_board_network has it.

@@ -182,7 +182,7 @@ void unload(const std::vector<unsigned>& depths) {
     for (unsigned n = depth; n-- > 0;) {
       b.send(message_for(all[n], n));
       // Not more than the engine takes at once, for the sake of the queue's memory alone.
-      while (b.under_way() > 8) b.tick();
+      while (b.in_flight() > 8) b.tick();
     }
     b.finish();
     CHECK(b.matched - before == depth, "%llu of %u messages found their receives",
@@ -215,7 +215,7 @@ void rate(unsigned depth, unsigned matches) {
     waiting.pop_back();
     b.send(message_for(c, n));
     post();
-    while (b.under_way() > 8) b.tick();
+    while (b.in_flight() > 8) b.tick();
   }
   b.finish();
   std::printf("matches %llu cycles %llu\n", (unsigned long long)(b.matched - before),

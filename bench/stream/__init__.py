@@ -32,7 +32,7 @@ _SHARES = {f"bandwidth-share.h{hops}": hops for hops in (1, 2, 3)}
 _CIRCUITS = {f"bandwidth-circuit.h{hops}": hops for hops in (1, 2, 3)}
 _HOP, _ENDS = "latency.hop", "latency.ends"
 _AREAS = {"area.1port": (1, 0, 6_000, 6_330), "area.4port": (4, 2, 28_000, 32_112)}
-_ASIDE = 16
+_VOQ_DEPTH = 16
 """Flits that a port of the rows `-aside` sets aside for each rank, as generated boards have them."""
 _VARIANTS = ("", "-aside", "-circuits")
 """Ends of the names of those rows."""
@@ -219,16 +219,16 @@ def rows(context: Context) -> Iterator[Row]:
             yield _area(context, name, report, "support kernel", paper_luts, edges=edges, bytes=BYTES)
     for short, (links, bits, most, paper_luts) in _AREAS.items():
         # Circuits are by port, a bit each.
-        extra = {"-aside": {"Aside": _ASIDE}, "-circuits": {"Circuits": (1 << (1 << bits)) - 1}}
+        extra = {"-aside": {"VoqDepth": _VOQ_DEPTH}, "-circuits": {"Circuits": (1 << (1 << bits)) - 1}}
         for variant in _VARIANTS:
             name, besides = short + variant, extra.get(variant, {})
             if not context.wants(name):
                 continue
             gossamer_setup.require("synth")
             files = sources.blocks("stream/transport.f", config=config)
-            shape = {"Links": links, "PortBits": bits, "Own": 0, "Bytes": 4, "Depth": 512, "Aside": 0, **besides}
+            shape = {"Links": links, "PortBits": bits, "Own": 0, "Bytes": 4, "Depth": 512, "VoqDepth": 0, **besides}
             report = synth.luts("gs_stream_transport", files, "xc7", shape)
-            shown = {"links": links, "ports": 1 << bits, "aside": shape["Aside"], "block_rams": report.block_rams}
+            shown = {"links": links, "ports": 1 << bits, "aside": shape["VoqDepth"], "block_rams": report.block_rams}
             shown["circuits"] = "Circuits" in besides
             if not besides:
                 shown["most"] = most

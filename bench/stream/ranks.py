@@ -277,7 +277,7 @@ class Boards:
         self.wiring = wiring
         self.set = SETS[kind]
         design = sources.blocks("stream/board.f", "stream/collectives.f", config=configs.load("de5")) + [
-            sources.RTL / "sim" / "link" / "gs_mac_model.sv",
+            sources.SIM / "link" / "gs_mac_model.sv",
             HARNESS / "rank_top.sv",
         ]
         self.simulator = verilate.model(

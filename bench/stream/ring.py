@@ -24,7 +24,7 @@ PACKETS, CIRCUITS = 0, 1
 def boards(number: int, depth: int = DEPTH, circuits: int = 1 << CIRCUITS) -> Path:
     """The program that drives them. ``circuits`` are the ports whose messages go as such, a bit each."""
     design = sources.blocks("stream/board.f", config=configs.load(CONFIG)) + [
-        sources.RTL / "sim" / "link" / "gs_mac_model.sv",
+        sources.SIM / "link" / "gs_mac_model.sv",
         HARNESS / "boards_top.sv",
     ]
     return verilate.model(

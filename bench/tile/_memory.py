@@ -28,7 +28,7 @@ DDR3, QDR = "memory.ddr3-share", "memory.qdr-share"
 NAMES = (DDR3, QDR)
 CONFIG = "de5"
 PROGRAM = Path(__file__).parent / "increment.c"
-HARNESS = ROOT / "rtl" / "sim" / "memory_bench" / "gs_mem_bench.cc"
+HARNESS = ROOT / "sim" / "memory_bench" / "gs_mem_bench.cc"
 
 
 @dataclass(frozen=True)

@@ -221,7 +221,7 @@ bool Board::drained(const char* call) {
   for (unsigned round = 0; round < 2; ++round) {
     std::vector<uint64_t> entered;
     for (uint32_t board = 0; board < kBoards; ++board) {
-      if (counter(board, config::BoardCounter::UnderWay)) return false;
+      if (counter(board, config::BoardCounter::InFlight)) return false;
       entered.push_back(counter(board, config::BoardCounter::Entered));
     }
     if (round && entered != before) return false;

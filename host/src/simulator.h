@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The simulator as a host program drives it: requests to it and what it tells (rtl/sim/host/records.h, session.h), and
+/// The simulator as a host program drives it: requests to it and what it tells (sim/host/records.h, session.h), and
 /// the ways in which a run ends. The simulator is a process that `./gossamer run` has started and set up before.
 #pragma once
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "board.h"
-#include "module.h"
+#include "python_helper.h"
 
 namespace gossamer::host {
 

@@ -12,7 +12,7 @@
 #include <map>
 
 #include "board.h"
-#include "module.h"
+#include "python_helper.h"
 
 namespace gossamer::host {
 namespace {

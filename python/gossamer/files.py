@@ -45,7 +45,7 @@ def _is_replaced(path: Path) -> bool:
         return True
 
 
-def aside_of(path: Path) -> Path:
+def temporary_sibling(path: Path) -> Path:
     """Another name at each call, where a file is written first. Behind a symbolic link, which stays: the file that it
     leads to changes."""
     target = Path(os.path.realpath(path)) if _is_replaced(path) else path
@@ -61,7 +61,7 @@ def check_writable(path: Path) -> None:
         if _own_number(path) is None and not os.access(path, os.W_OK):
             raise InputError(f"{path}: cannot write there; choose another file")
         return
-    folder = aside_of(path).parent
+    folder = temporary_sibling(path).parent
     if not folder.is_dir():
         raise InputError(f"{path}: there is no folder {folder}; make it first")
     if not os.access(folder, os.W_OK):
@@ -82,7 +82,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             with _opened(target) as file:
                 yield file
             return
-        aside = aside_of(target)
+        aside = temporary_sibling(target)
         try:
             with open(aside, "xb") as file:
                 yield file
@@ -122,4 +122,4 @@ def move_whole(aside: Path, path: Path) -> None:
     aside.unlink()
 
 
-__all__ = ["aside_of", "check_writable", "move_whole", "whole_file", "write_whole"]
+__all__ = ["check_writable", "move_whole", "temporary_sibling", "whole_file", "write_whole"]

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, ClassVar
 from gossamer import builds, device, diagnostics
 from gossamer.device import _sources
 from gossamer.errors import InputError
-from gossamer.files import aside_of
+from gossamer.files import temporary_sibling
 from gossamer.paths import ROOT
 
 if TYPE_CHECKING:
@@ -358,7 +358,7 @@ def link(folder: Path, files: Mapping[str, Path]) -> None:
         target = str(path.resolve())
         if os.readlink(at) == target if at.is_symlink() else at.exists():
             continue
-        aside = aside_of(folder.parent / "link")
+        aside = temporary_sibling(folder.parent / "link")
         aside.symlink_to(target)
         aside.replace(at)
 
@@ -398,7 +398,7 @@ def _write_hex(path: Path, image: Image, is_data: bool) -> None:
     text = "\n".join(lines) + "\n"
     path.parent.mkdir(parents=True, exist_ok=True)
     # Never through a link: that is to the file of another folder.
-    aside = aside_of(path.parent / "hex")
+    aside = temporary_sibling(path.parent / "hex")
     aside.write_text(text)
     aside.replace(path)
 
@@ -493,7 +493,7 @@ def _library(config: Config, boards: tuple[int, int], engine: str) -> Path:
 
     own = _LIBRARIES[engine]
     package = sources.package(config).parent
-    folders = [own, ROOT / "rtl" / "sim" / "host", package] if engine == "rtl" else [own, POLITE / "cpu", package]
+    folders = [own, ROOT / "sim" / "host", package] if engine == "rtl" else [own, POLITE / "cpu", package]
     flags = [*_OWN_FLAGS, *(f"-I{one}" for one in folders), *_headers(config, boards)]
     files = sorted((*_COMMON.glob("*.cc"), *own.glob("*.cc")))
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs of ours shared out among MPI ranks: how ranks are started, and the library that each of them loads.
 
-The program itself knows no MPI: a library for it (``rtl/sim/ranks`` for a cluster's simulator, ``src/smi/mpi`` for the
+The program itself knows no MPI: a library for it (``sim/ranks`` for a cluster's simulator, ``src/smi/mpi`` for the
 emulator of streams) is compiled for the MPI at hand, MPICH of the group ``mpi`` or, with ``GOSSAMER_MPIEXEC`` and
 ``GOSSAMER_MPICXX``, that of a site.
 """
@@ -22,7 +22,7 @@ from gossamer.errors import InputError
 from gossamer.hdl import _run
 from gossamer.paths import ROOT
 
-_SOURCES = ROOT / "rtl" / "sim" / "ranks"
+_SOURCES = ROOT / "sim" / "ranks"
 _START, _COMPILER = "GOSSAMER_MPIEXEC", "GOSSAMER_MPICXX"
 
 

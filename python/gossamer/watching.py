@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What simulations tell of themselves: those that run, through files, and one that has ended.
 
-A running simulator of the ``rtl`` engine writes a file ``PID.json`` a few times a second (rtl/sim/host/watch.h), which
+A running simulator of the ``rtl`` engine writes a file ``PID.json`` a few times a second (sim/host/watch.h), which
 is gone when it ends. ``running`` reads them; ``between`` is what happened from one look to the next.
 """
 

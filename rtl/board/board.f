@@ -3,6 +3,6 @@
 -f noc/router.f
 -f idle/idle.f
 noc/gs_mesh_local.sv
-board/gs_message_end.sv
+board/gs_packet_delimiter.sv
 board/gs_board_idle.sv
 board/gs_board_host.sv

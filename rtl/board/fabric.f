@@ -5,10 +5,10 @@
 -f idle/idle.f
 noc/gs_mesh_local.sv
 board/gs_board_pkg.sv
-board/gs_board_settings.sv
+board/gs_board_csr.sv
 board/gs_board_reports.sv
-board/gs_board_refusals.sv
-board/gs_board_relay.sv
+board/gs_board_drop_report.sv
+board/gs_board_broadcast.sv
 board/gs_board_control.sv
 board/gs_board_job.sv
 board/gs_host_port.sv

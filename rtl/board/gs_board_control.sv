@@ -3,9 +3,9 @@
 
 /// Control unit of a board: packets to the board itself, and what the board tells.
 ///
-///     control network -> [ packet ] -> gs_board_settings -> tables, places, answers
+///     control network -> [ packet ] -> gs_board_csr -> tables, places, answers
 ///                                            +-> idle detection of the packet's job -> control network
-///     request network -> gs_board_relay ------------------------------------------> request network
+///     request network -> gs_board_broadcast ------------------------------------------> request network
 ///     answers, events -> gs_board_reports ----------------------------------------> reply network
 ///
 /// The control network is always drained: a packet is done or refused in a bounded number of cycles, whatever the host
@@ -63,8 +63,8 @@ module gs_board_control
   input  gs_link_pkg::events_t      events_i[Links],
   input  gs_link_pkg::counters_t    links_i[Links],
   input  logic       [Links-1:0]    up_i,
-  input  logic       [Ports-1:0]    nobody_i,
-  input  logic       [31:0]         nobody_dest_i[Ports],
+  input  logic       [Ports-1:0]    unroutable_i,
+  input  logic       [31:0]         unroutable_dest_i[Ports],
   input  logic       [Routers-1:0]  bad_i,
   input  logic       [31:0]         host_sent_i,
   input  logic       [31:0]         host_received_i,
@@ -72,7 +72,7 @@ module gs_board_control
   input  logic       [4:0]          stray_job_i,
   input  gs_idle_pkg::idle_refusal_t [Tiles-1:0][1:0] refusals_i,
   input  logic       [Ports-1:0]    entered_i,
-  input  logic       [2:0]          under_way_i
+  input  logic       [2:0]          in_flight_i
 );
   // --------------------------------------------------------------- channels
   logic [Vnets-1:0] from_valid, from_credit, to_valid, to_credit, offered, taken, sends, room;
@@ -142,16 +142,16 @@ module gs_board_control
   end
 
   // ---------------------------------------------------------------- parts
-  logic answer_valid, answer_room, relayed, relay_refused, relay_valid, relay_ready, report_valid, report_ready;
+  logic answer_valid, answer_room, relayed, broadcast_rejected, broadcast_valid, broadcast_ready, report_valid, report_ready;
   logic [3:0] refused, relay_refusal;
-  logic [31:0] relay_word, reports;
+  logic [31:0] broadcast_word, reports;
   reply_t answer;
   neighbour_t [Children-1:0] children;
-  flit_t relay_flit, report_flit;
+  flit_t broadcast_flit, report_flit;
   counts_t counts_q;
   logic [31:0] tile_refused;
 
-  gs_board_settings #(
+  gs_board_csr #(
     .Links   (Links),
     .Jobs    (Jobs),
     .TableW  (TableW),
@@ -189,7 +189,7 @@ module gs_board_control
   );
   assign idle_packet_o = packet_q;
 
-  gs_board_relay u_relay (
+  gs_board_broadcast u_broadcast (
     .clk_i,
     .rst_ni,
     .board_i,
@@ -198,13 +198,13 @@ module gs_board_control
     .in_valid_i (offered[VnetRequest]),
     .in_ready_o (taken[VnetRequest]),
     .in_i       (flit),
-    .out_valid_o(relay_valid),
-    .out_ready_i(relay_ready),
-    .out_o      (relay_flit),
-    .relayed_o  (relayed),
-    .refused_o  (relay_refused),
+    .out_valid_o(broadcast_valid),
+    .out_ready_i(broadcast_ready),
+    .out_o      (broadcast_flit),
+    .broadcast_o  (relayed),
+    .refused_o  (broadcast_rejected),
     .refusal_o  (relay_refusal),
-    .word_o     (relay_word)
+    .word_o     (broadcast_word)
   );
 
   // ------------------------------------------------------ counts and refusals
@@ -217,28 +217,28 @@ module gs_board_control
       counts_q  <= '0;
       refused_q <= 1'b0;
     end else begin
-      counts_q.nobody        <= counts_q.nobody + 32'($countones(nobody_i));
+      counts_q.nobody        <= counts_q.nobody + 32'($countones(unroutable_i));
       counts_q.records       <= counts_q.records + 32'($countones(bad_i));
       counts_q.relayed       <= counts_q.relayed + 32'(relayed);
-      counts_q.refused       <= counts_q.refused + 32'(refuses) + 32'(relay_refused) + 32'(stray)
+      counts_q.refused       <= counts_q.refused + 32'(refuses) + 32'(broadcast_rejected) + 32'(stray)
                                 + 32'($countones(idle_refused_i));
       counts_q.host_sent     <= host_sent_i;
       counts_q.host_received <= host_received_i;
       counts_q.tile_refused  <= tile_refused;
       counts_q.entered       <= counts_q.entered + 32'($countones(entered_i));
-      counts_q.under_way     <= under_way_i;
-      refused_q              <= refuses || relay_refused || stray || idle_refused_i != '0;
+      counts_q.in_flight     <= in_flight_i;
+      refused_q              <= refuses || broadcast_rejected || stray || idle_refused_i != '0;
     end
     // Of several in one cycle the first is told; all are counted.
     if (refuses) {refusal_q, word_q} <= {refused, packet_q.head[31:0]};
-    else if (relay_refused) {refusal_q, word_q} <= {relay_refusal, relay_word};
+    else if (broadcast_rejected) {refusal_q, word_q} <= {relay_refusal, broadcast_word};
     else if (idle_refused_i != '0) {refusal_q, word_q} <= {4'(RefusalRoom), packet_q.head[31:0]};
     else {refusal_q, word_q} <= {4'(RefusalKind), flit.payload[31:0]};
   end
 
   logic told, tells;
   told_refusal_t refusal;
-  gs_board_refusals u_refusals (
+  gs_board_drop_report u_refusals (
     .clk_i,
     .rst_ni,
     .refusals_i,
@@ -262,8 +262,8 @@ module gs_board_control
     .answer_i      (answer),
     .links_i       (events_i),
     .up_i,
-    .nobody_i,
-    .nobody_dest_i,
+    .unroutable_i,
+    .unroutable_dest_i,
     .bad_i,
     .refused_i     (refused_q),
     .refusal_i     (refusal_q),
@@ -308,7 +308,7 @@ module gs_board_control
 
   logic [2:0] asks, turn;
   logic [1:0] unused_turn;
-  assign asks = {report_valid && room[VnetReply], relay_valid && room[VnetRequest], idle_valid && room[VnetControl]};
+  assign asks = {report_valid && room[VnetReply], broadcast_valid && room[VnetRequest], idle_valid && room[VnetControl]};
   gs_arbiter #(.N(3)) u_out (
     .clk_i,
     .rst_ni,
@@ -317,13 +317,13 @@ module gs_board_control
     .idx_o    (unused_turn),
     .advance_i(1'b1)
   );
-  assign {report_ready, relay_ready, idle_ready} = turn;
+  assign {report_ready, broadcast_ready, idle_ready} = turn;
   always_comb begin
     sends              = '0;
     sends[VnetControl] = turn[0];
     sends[VnetRequest] = turn[1];
     sends[VnetReply]   = turn[2];
-    sent               = ({$bits(flit_t){turn[0]}} & idle_flit) | ({$bits(flit_t){turn[1]}} & relay_flit)
+    sent               = ({$bits(flit_t){turn[0]}} & idle_flit) | ({$bits(flit_t){turn[1]}} & broadcast_flit)
                          | ({$bits(flit_t){turn[2]}} & report_flit);
   end
 

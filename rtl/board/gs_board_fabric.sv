@@ -99,7 +99,7 @@ module gs_board_fabric
   idle_status_t [Jobs-1:0][Routers-1:0] routers;
   idle_entry_t [Jobs-1:0][Links-1:0] entry;
   logic [Ports-1:0] nobody;
-  logic [31:0] nobody_dest[Ports];
+  logic [31:0] unroutable_dest[Ports];
   logic [Routers-1:0] bad;
 
   // What the control unit sets
@@ -113,7 +113,7 @@ module gs_board_fabric
   logic [Tiles-1:0] clear_tiles;
   idle_refusal_t [Tiles-1:0][1:0] refusals;
   logic [Ports-1:0] entered;
-  logic [2:0] under_way;
+  logic [2:0] in_flight;
 
   // Idle detection, by place
   logic [Jobs-1:0][4:0] job;
@@ -197,11 +197,11 @@ module gs_board_fabric
     .rsp_i,
     .idle_o            (routers),
     .entry_o           (entry),
-    .nobody_o          (nobody),
-    .nobody_dest_o     (nobody_dest),
+    .unroutable_o          (nobody),
+    .unroutable_dest_o     (unroutable_dest),
     .bad_o             (bad),
     .entered_o         (entered),
-    .under_way_o       (under_way),
+    .in_flight_o       (in_flight),
     .empty_o
   );
 
@@ -248,8 +248,8 @@ module gs_board_fabric
     .events_i        (events),
     .links_i         (counters_o),
     .up_i            (up_o),
-    .nobody_i        (nobody),
-    .nobody_dest_i   (nobody_dest),
+    .unroutable_i        (nobody),
+    .unroutable_dest_i   (unroutable_dest),
     .bad_i           (bad),
     .host_sent_i     (host_sent),
     .host_received_i (host_received),
@@ -257,7 +257,7 @@ module gs_board_fabric
     .stray_job_i     (stray_job),
     .refusals_i      (refusals),
     .entered_i       (entered),
-    .under_way_i     (under_way)
+    .in_flight_i     (in_flight)
   );
 
   gs_host_port #(.Jobs(Jobs)) u_host (

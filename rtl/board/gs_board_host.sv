@@ -52,10 +52,10 @@ module gs_board_host
       .in_i        (mesh_in_i[e]),
       .in_credit_o (mesh_in_credit_o[e])
     );
-    gs_message_end u_sent (
+    gs_packet_delimiter u_sent (
       .clk_i, .rst_ni, .valid_i(host_in_valid_i[e]), .flit_i(host_in_i[e]), .message_o(sent[e])
     );
-    gs_message_end u_received (
+    gs_packet_delimiter u_received (
       .clk_i, .rst_ni, .valid_i(host_out_valid_o[e]), .flit_i(host_out_o[e]), .message_o(received[e])
     );
   end

@@ -97,13 +97,13 @@ module gs_board_network
   output idle_status_t [Jobs-1:0][Routers-1:0] idle_o,
   output idle_entry_t  [Jobs-1:0][Links-1:0] entry_o,
   // Packets for nobody, by port; records that mean nothing, by router
-  output logic      [Ports-1:0]     nobody_o,
-  output logic      [31:0]          nobody_dest_o[Ports],
+  output logic      [Ports-1:0]     unroutable_o,
+  output logic      [31:0]          unroutable_dest_o[Ports],
   output logic      [Routers-1:0]   bad_o,
   /// a packet has entered the switch by this port, neither of the control network nor an answer
   output logic      [Ports-1:0]     entered_o,
   /// packets are in the switch, in multicast routers, in links or not yet acknowledged over them
-  output logic      [2:0]           under_way_o,
+  output logic      [2:0]           in_flight_o,
   /// no packet is in the switch
   output logic                      empty_o
 );
@@ -314,7 +314,7 @@ module gs_board_network
     end
   end
 
-  gs_stream_arbiter #(
+  gs_rr_arbiter #(
     .N     (Routers),
     .data_t(read_t)
   ) u_reads (
@@ -358,8 +358,8 @@ module gs_board_network
     .out_valid_o  (out_valid),
     .out_o        (out),
     .out_credit_i (out_credit),
-    .nobody_o,
-    .nobody_dest_o,
+    .unroutable_o,
+    .unroutable_dest_o,
     .empty_o
   );
 
@@ -369,6 +369,6 @@ module gs_board_network
       entered_o[p] <= rst_ni && in_valid[p] != '0 && in[p].last && in[p].vnet != VnetControl
           && !(in[p].vnet == VnetReply && in[p].kind == FlitKindHeader);
     end
-    under_way_o <= {link_busy != '0, router_empty != '1, !empty_o};
+    in_flight_o <= {link_busy != '0, router_empty != '1, !empty_o};
   end
 endmodule

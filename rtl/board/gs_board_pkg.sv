@@ -45,7 +45,7 @@ package gs_board_pkg;
     logic [31:0] host_received;
     logic [31:0] tile_refused;
     logic [31:0] entered;
-    logic [2:0]  under_way;
+    logic [2:0]  in_flight;
   } counts_t;
 
   /// A message that a tile has refused, as it is told

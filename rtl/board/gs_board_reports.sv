@@ -28,8 +28,8 @@ module gs_board_reports
   // Events, a cycle each
   input  gs_link_pkg::events_t  links_i[Links],
   input  logic [Links-1:0]      up_i,
-  input  logic [Ports-1:0]      nobody_i,
-  input  logic [31:0]           nobody_dest_i[Ports],
+  input  logic [Ports-1:0]      unroutable_i,
+  input  logic [31:0]           unroutable_dest_i[Ports],
   input  logic [Routers-1:0]    bad_i,
   input  logic                  refused_i,
   input  logic [3:0]            refusal_i,
@@ -67,7 +67,7 @@ module gs_board_reports
     for (int unsigned l = 0; l < Links; l++) begin
       comes[4*l+:4] = {links_i[l].mismatch, links_i[l].restarted, links_i[l].silent, links_i[l].up};
     end
-    comes[Nobody+:Ports]   = nobody_i;
+    comes[Nobody+:Ports]   = unroutable_i;
     comes[Record+:Routers] = bad_i;
     comes[Control]         = refused_i;
     comes[Stray]           = stray_i;
@@ -137,7 +137,7 @@ module gs_board_reports
     end
     if (event_load) event_q <= event_d;
     // The first of those that are told as one.
-    for (int unsigned p = 0; p < Ports; p++) if (!waits_q[Nobody+p] || sends[Nobody+p]) dest_q[p] <= nobody_dest_i[p];
+    for (int unsigned p = 0; p < Ports; p++) if (!waits_q[Nobody+p] || sends[Nobody+p]) dest_q[p] <= unroutable_dest_i[p];
     if (!waits_q[Control] || sends[Control]) refused_q <= {refusal_i, refused_word_i};
     if (!waits_q[Stray] || sends[Stray]) stray_q <= stray_job_i;
   end
@@ -175,7 +175,7 @@ module gs_board_reports
   assign payloads[0] = answer;
   assign payloads[1] = event_q;
   logic [127:0] payload;
-  gs_stream_arbiter #(
+  gs_rr_arbiter #(
     .N     (2),
     .data_t(logic [127:0])
   ) u_turns (

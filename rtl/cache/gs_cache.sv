@@ -512,7 +512,7 @@ module gs_cache
   cache_rsp_t       all_rsp;
   logic [1:0]       all_idx;
 
-  gs_stream_arbiter #(
+  gs_rr_arbiter #(
     .N     (3),
     .data_t(cache_rsp_t)
   ) u_responses (

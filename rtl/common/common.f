@@ -6,10 +6,10 @@ common/gs_clock_gate.sv
 common/gs_skid.sv
 common/gs_arbiter.sv
 common/gs_arbiter_lrg.sv
-common/gs_next.sv
-common/gs_stream_arbiter.sv
+common/gs_rr_pick.sv
+common/gs_rr_arbiter.sv
 common/gs_ram_sdp.sv
 common/gs_ram_tdp.sv
 common/gs_ram_mixed.sv
 common/gs_fifo.sv
-common/gs_sort_queue.sv
+common/gs_steer_queue.sv

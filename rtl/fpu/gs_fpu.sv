@@ -125,7 +125,7 @@ module gs_fpu
   logic   short_valid, short_out_valid, short_out_ready;
   short_t short_in, short_out;
 
-  gs_fpu_short #(.IdW(IdW)) u_short (
+  gs_fpu_noncomp #(.IdW(IdW)) u_short (
     .clk_i,
     .rst_ni,
     .en_i     (en),

@@ -65,7 +65,7 @@ module gs_idle
     .verdict_i     (verdict)
   );
 
-  gs_idle_node #(.Children(Children)) u_node (
+  gs_idle_verdict #(.Children(Children)) u_node (
     .clk_i,
     .rst_ni,
     .board_i,

@@ -6,7 +6,7 @@
 /// All endpoints are looked at in the same cycle. When the board is seen idle for the first time in a wave, the
 /// colour of what it sends changes; its cut is the first idle one behind that. It is reported, and again whenever a
 /// later idle cut differs. Words that threads gave are scanned before the report. The verdict comes from
-/// gs_idle_node.
+/// gs_idle_verdict.
 ///
 ///     Watch --first idle--> Blind --the colour is everywhere--> Watch --idle, news--> (Scan) --> report
 ///     verdict: release --> (Deliver results) --> Blind --all know of it--> Watch
@@ -60,7 +60,7 @@ module gs_idle_board
 
   idle_cut_t cut;
   logic [IdleWords-1:0][1:0] op_q;
-  gs_idle_tree #(.Endpoints(Endpoints)) u_tree (
+  gs_idle_cut #(.Endpoints(Endpoints)) u_tree (
     .clk_i,
     .rst_ni,
     .member_i,

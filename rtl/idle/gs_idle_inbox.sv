@@ -6,7 +6,7 @@
 ///     reports -> [ a slot a child: the last counts ] -+-> [ packet ] -> node
 ///     answers, places -> [ queue ] -------------------+
 ///
-/// A node that sends takes nothing meanwhile. A report makes the one before it of the same board void (gs_idle_node),
+/// A node that sends takes nothing meanwhile. A report makes the one before it of the same board void (gs_idle_verdict),
 /// so the last of each child is enough; at most two answers are under way, and a place (idle_tree) is taken only
 /// while there is room for these. Answers go before reports: a report that is two waves old would look like a new
 /// one.

@@ -175,7 +175,7 @@ module gs_link
     .rdata_o(ring_rdata)
   );
 
-  gs_link_frames #(
+  gs_link_unacked #(
     .Window   (Shape.window),
     .BodyWords(BodyWords),
     .RingWords(Shape.tx_words)
@@ -286,7 +286,7 @@ module gs_link
 
   assign data = ours && head.kind == LinkFrameKindData;
 
-  gs_link_order #(
+  gs_link_reorder #(
     .Window   (Shape.window),
     .Buffers  (Shape.rx_buffers),
     .BodyWords(BodyWords)

@@ -172,5 +172,5 @@ module gs_link_session
   logic unused;
   assign unused = ^hello_in.spare;
 
-  `GS_ASSERT_NOW(a_session_begins_only_when_nothing_is_under_way, !clear_o || quiet_i)
+  `GS_ASSERT_NOW(a_session_begins_only_when_nothing_is_in_flight, !clear_o || quiet_i)
 endmodule

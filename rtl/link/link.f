@@ -8,10 +8,10 @@ link/gs_link_lengths.sv
 link/gs_link_credit.sv
 link/gs_link_pack.sv
 link/gs_link_window.sv
-link/gs_link_frames.sv
+link/gs_link_unacked.sv
 link/gs_link_send.sv
 link/gs_link_receive.sv
-link/gs_link_order.sv
+link/gs_link_reorder.sv
 link/gs_link_unpack.sv
 link/gs_link_session.sv
 link/gs_link_counters.sv

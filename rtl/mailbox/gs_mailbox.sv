@@ -4,7 +4,7 @@
 /// Mailbox of a tile: scratchpad with message slots, sends, receive queues of all threads, waits, idleness.
 ///
 /// Requests of threads go through gs_mailbox_requests; sends leave it for gs_mailbox_tx, messages come in through
-/// gs_mailbox_rx and are dealt out to the threads' queues; gs_mailbox_refs knows the threads that hold each slot.
+/// gs_mailbox_rx and are dealt out to the threads' queues; gs_mailbox_slot_refcount knows the threads that hold each slot.
 /// docs/hardware/mailbox.md has the picture. The parameters' values are the configuration's unless a test or a bench
 /// sets others.
 module gs_mailbox
@@ -109,13 +109,13 @@ module gs_mailbox
   end
 
   // After reset: what threads begin with.
-  logic walking, refs_ready, ready_q;
+  logic walking, slot_refcount_ready, ready_q;
   logic [ThreadW-1:0] walk_thread;
-  assign walking = !refs_ready;
+  assign walking = !slot_refcount_ready;
   assign ready_o = ready_q;
   always_ff @(posedge clk_i) begin
     if (!rst_ni) ready_q <= 1'b0;
-    else ready_q <= refs_ready;
+    else ready_q <= slot_refcount_ready;
   end
 
   // ---- Requests of threads ----
@@ -260,12 +260,12 @@ module gs_mailbox
   assign message_ready = queues_free && !releasing;
   assign message_go    = message_valid && message_ready;
 
-  gs_mailbox_refs #(
+  gs_mailbox_slot_refcount #(
     .Threads       (Threads),
     .SlotsPerThread(SlotsPerThread),
     .SendSlots     (SendSlots),
     .Multicast     (Multicast)
-  ) u_refs (
+  ) u_slot_refcount (
     .clk_i,
     .rst_ni,
     .a_slot_i        (a_slot),
@@ -279,7 +279,7 @@ module gs_mailbox
     .hold_count_i    (message_count),
     .free_valid_o    (freed_valid),
     .free_slot_o     (freed_slot),
-    .ready_o         (refs_ready),
+    .ready_o         (slot_refcount_ready),
     .walk_thread_o   (walk_thread)
   );
 
@@ -423,8 +423,8 @@ module gs_mailbox
   );
 
   // ---- Idleness ----
-  logic under_way;
-  assign under_way = !ready_q || requests_busy || tx_busy || rx_busy || queues_busy;
+  logic in_flight;
+  assign in_flight = !ready_q || requests_busy || tx_busy || rx_busy || queues_busy;
 
   gs_mailbox_idle #(
     .Threads(Threads)
@@ -441,7 +441,7 @@ module gs_mailbox
     // A packet of another job is not this job's to count.
     .refused_i    (refused_valid_o && refused_o != gossamer_pkg::RefusalJob),
     .started_i,
-    .quiet_i      (!under_way),
+    .quiet_i      (!in_flight),
     .idle_o       (idle),
     .release_i    (idle_command_i.release_all),
     .agreed_i     (idle_command_i.agreed),
@@ -491,7 +491,7 @@ module gs_mailbox
   logic sent_q, received_q;
   assign sent_o     = sent_q;
   assign received_o = received_q;
-  assign busy_o     = under_way || releasing || reduce_busy || sent_q || received_q;
+  assign busy_o     = in_flight || releasing || reduce_busy || sent_q || received_q;
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       sent_q     <= 1'b0;

@@ -3,7 +3,7 @@
 
 /// Idleness of a mailbox: how many threads wait in idle, votes, counts of messages, the epoch.
 ///
-/// A release begins the next epoch at once. Then gs_mailbox_waits frees thread by thread; until the last one no message
+/// A release begins the next epoch at once. Then gs_mailbox_wait_table frees thread by thread; until the last one no message
 /// is dealt out, so all of them learn of the release before any of them sees a message of the new epoch.
 module gs_mailbox_idle
   import gs_idle_pkg::idle_status_t;

@@ -106,7 +106,7 @@ module gs_mailbox_queues #(
     end
     assign in_wanted[s] = (Multicast && in_masked_i) ? |in_mask : in_thread_i % ThreadW'(Sets) == ThreadW'(s);
 
-    gs_mailbox_set #(
+    gs_mailbox_queue_bank #(
       .Queues   (Queues),
       .Depth    (Depth),
       .SlotW    (SlotW),

@@ -8,7 +8,7 @@
 ///
 /// A request from inside looks again whether the event that a thread waits for is there: ends of sends (ActEnd,
 /// ActWake), messages (ActWake). It goes first. One too many changes nothing. A wait whose event is there already ends
-/// at once; so does idle with a message there. A release frees threads beside A (gs_mailbox_waits).
+/// at once; so does idle with a message there. A release frees threads beside A (gs_mailbox_wait_table).
 /// A thread has one request under way.
 module gs_mailbox_requests
   import gs_mailbox_pkg::*;
@@ -140,7 +140,7 @@ module gs_mailbox_requests
     logic [31:0]        data;
   } step_t;
   step_t a_step, b_q, c_q;
-  logic b_valid_q, c_valid_q, b_write_q, b_release_q, c_release_q, b_receive_q, c_receive_q, ends_busy, ends_some;
+  logic b_valid_q, c_valid_q, b_write_q, b_release_q, c_release_q, b_receive_q, c_receive_q, send_done_busy, ends_some;
   logic [63:0] masks;
 
   typedef struct packed {
@@ -279,7 +279,7 @@ module gs_mailbox_requests
   // Events as they are now: a message, no send.
   assign a_now       = {(act inside {ActWait, ActIdle}) ? a_coming_i : a_some_i, !a_sending || act == ActEnd};
 
-  gs_mailbox_waits #(
+  gs_mailbox_wait_table #(
     .Threads (Threads),
     .CoreBits(CoreBits)
   ) u_waits (
@@ -317,9 +317,9 @@ module gs_mailbox_requests
     .busy_o          (waits_busy)
   );
 
-  gs_mailbox_ends #(
+  gs_mailbox_send_done #(
     .Threads(Threads)
-  ) u_ends (
+  ) u_send_done (
     .clk_i,
     .rst_ni,
     .clear_i,
@@ -345,7 +345,7 @@ module gs_mailbox_requests
     .inside_ready_i (end_ready),
     .inside_act_o   (end_act),
     .inside_thread_o(end_thread),
-    .busy_o         (ends_busy)
+    .busy_o         (send_done_busy)
   );
 
   logic state_we;
@@ -509,7 +509,7 @@ module gs_mailbox_requests
   end
 
   // ---- D: sends are on their way, outcomes wait to be fetched ----
-  logic outcomes_busy;
+  logic completions_busy;
 
   assign send_o        = d_valid_q && d_q.is_send && !d_q.is_trap;
   assign give_o        = d_valid_q && d_q.is_give && !d_q.is_trap;
@@ -525,9 +525,9 @@ module gs_mailbox_requests
       ? {gossamer_pkg::EndpointKey, 3'd0, tile_i[25:14], 14'd0}
       : gs_address_pkg::gs_wire_address(d_q.data, ThreadBits, XBits, YBits);
 
-  gs_mailbox_outcomes #(
+  gs_mailbox_completions #(
     .ThreadW(ThreadW)
-  ) u_outcomes (
+  ) u_completions (
     .clk_i,
     .rst_ni,
     .room_o     (a_room),
@@ -547,12 +547,12 @@ module gs_mailbox_requests
     .trap_valid_o,
     .trap_ready_i,
     .trap_o,
-    .busy_o     (outcomes_busy)
+    .busy_o     (completions_busy)
   );
 
-  assign busy_o = req_valid || a_valid_q || outcomes_busy || ends_busy || c_release_q || b_release_q || waits_busy;
+  assign busy_o = req_valid || a_valid_q || completions_busy || send_done_busy || c_release_q || b_release_q || waits_busy;
 
-  `GS_ASSERT_NOW(a_thread_has_one_request_under_way,
+  `GS_ASSERT_NOW(a_thread_has_one_request_in_flight,
                  !(a_valid_q && b_valid_q && a_q.thread == b_q.thread && !(act inside {ActWake, ActEnd})))
   `GS_ASSERT_NOW(nobody_looks_at_a_slot_while_it_gives_it_up,
                  !(a_go && act inside {ActSend, ActRelease}

@@ -3,7 +3,7 @@
 
 /// Sending side of a mailbox: reads messages out of their slots and makes packets of them.
 ///
-/// A thread has one send under way at most; so the sends wait in a RAM by thread, and gs_mailbox_order keeps
+/// A thread has one send under way at most; so the sends wait in a RAM by thread, and gs_mailbox_send_queues keeps
 /// their order for each way out. A send is fetched when its way has room for a whole packet, which is then taken;
 /// from there on nothing stops it: its flits are read one a cycle. The next send is fetched meanwhile.
 ///
@@ -106,7 +106,7 @@ module gs_mailbox_tx
     .rdata_o(fetched)
   );
 
-  gs_mailbox_order #(
+  gs_mailbox_send_queues #(
     .Threads(Threads),
     .SizeW  (SizeW)
   ) u_order (

@@ -4,16 +4,16 @@
 -f fabric/fabric.f
 mailbox/gs_mailbox_pkg.sv
 mailbox/gs_mailbox_scratch.sv
-mailbox/gs_mailbox_refs.sv
-mailbox/gs_mailbox_set.sv
+mailbox/gs_mailbox_slot_refcount.sv
+mailbox/gs_mailbox_queue_bank.sv
 mailbox/gs_mailbox_queues.sv
 mailbox/gs_mailbox_decode.sv
 mailbox/gs_mailbox_threads.sv
-mailbox/gs_mailbox_ends.sv
-mailbox/gs_mailbox_waits.sv
-mailbox/gs_mailbox_outcomes.sv
+mailbox/gs_mailbox_send_done.sv
+mailbox/gs_mailbox_wait_table.sv
+mailbox/gs_mailbox_completions.sv
 mailbox/gs_mailbox_requests.sv
-mailbox/gs_mailbox_order.sv
+mailbox/gs_mailbox_send_queues.sv
 mailbox/gs_mailbox_out.sv
 mailbox/gs_mailbox_tx.sv
 mailbox/gs_mailbox_rx.sv

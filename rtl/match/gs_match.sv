@@ -36,7 +36,7 @@ module gs_match
 );
   logic engine_rst_n, engine_cmd_valid, engine_cmd_ready, engine_done_valid, engine_done_ready;
   match_completion_t engine_done;
-  gs_match_counts #(.Ranks(Ranks)) u_counts (
+  gs_match_rank_counters #(.Ranks(Ranks)) u_counts (
     .clk_i,
     .rst_ni,
     .cmd_valid_i,

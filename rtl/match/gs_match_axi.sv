@@ -59,7 +59,7 @@ module gs_match_axi
   match_completion_t done;
   logic [31:0] posts, messages;
   // Requests that the engine has taken and not answered, or whose completion waits.
-  logic [3:0] under_way_q;
+  logic [3:0] in_flight_q;
   logic takes_cmd, takes_done, busy;
 
   gs_match #(
@@ -94,7 +94,7 @@ module gs_match_axi
   assign done_words      = done;
   assign takes_cmd       = cmd_valid && cmd_ready;
   assign takes_done      = done_valid && done_ready;
-  assign busy            = sends_q || takes_cmd || under_way_q != '0;
+  assign busy            = sends_q || takes_cmd || in_flight_q != '0;
 
   // ------------------------------------------------------------ registers
   logic writes, write_ok, reads, read_ok;
@@ -168,9 +168,9 @@ module gs_match_axi
       sends_q     <= 1'b0;
       seed_q      <= '0;
       counters_q  <= '0;
-      under_way_q <= '0;
+      in_flight_q <= '0;
     end else begin
-      under_way_q <= under_way_q + 4'(takes_cmd) - 4'(takes_done);
+      in_flight_q <= in_flight_q + 4'(takes_cmd) - 4'(takes_done);
       if (sends_q && cmd_ready) sends_q <= 1'b0;
       if (writes) begin
         if (waddr == RegControl) window_q <= wdata[0];
@@ -184,7 +184,7 @@ module gs_match_axi
     if (writes && waddr[5:2] == RegCommand[5:2]) command_q[waddr[1:0]] <= wdata;
   end
 
-  `GS_ASSERT_NOW(requests_under_way_can_be_counted, under_way_q != '1 || !takes_cmd)
-  `GS_ASSERT_NOW(a_completion_was_asked_for, !done_valid || under_way_q != '0)
+  `GS_ASSERT_NOW(requests_in_flight_can_be_counted, in_flight_q != '1 || !takes_cmd)
+  `GS_ASSERT_NOW(a_completion_was_asked_for, !done_valid || in_flight_q != '0)
   `GS_ASSERT_HOLD(a_completion_is_stable_while_it_waits, m_axis_tvalid_o, m_axis_tready_i || window_q, m_axis_tdata_o)
 endmodule

@@ -4,7 +4,7 @@
 /// Match engine whose cost does not grow with the depth of its queues: a CAM in front of hashed lists.
 ///
 /// The CAM has the oldest entries, of both queues; what does not fit waits in lists, one set of them for each class of
-/// wildcards (gs_match_class). A receive stands in one list, that of its own class; a message in one of each class,
+/// wildcards (gs_match_wildcard_lists). A receive stands in one list, that of its own class; a message in one of each class,
 /// since any receive may ask for it. So a message looks at the first entry of one list of each class, and takes the
 /// oldest; a receive looks at one list alone. No list is ever searched.
 ///
@@ -119,7 +119,7 @@ module gs_match_hashed
   logic free_valid, enters, free_soon, gone_q;
   id_t gone_id, gone_id_q;
   count_t fresh;
-  gs_match_free #(.Entries(Entries)) u_free (
+  gs_match_free_list #(.Entries(Entries)) u_free (
     .clk_i,
     .rst_ni,
     .valid_o  (free_valid),
@@ -139,7 +139,7 @@ module gs_match_hashed
   id_t target, target_q;
   logic [Classes-1:0] touched, touched_q;
   for (genvar k = 0; k < Classes; k++) begin : gen_class
-    gs_match_class #(
+    gs_match_wildcard_lists #(
       .Class  (k),
       .Entries(Entries),
       .Bins   (Bins)
@@ -435,7 +435,7 @@ module gs_match_hashed
                                tag: record.tag, handle: record.handle});
     if (emit_status_q == MatchStatusWaiting && done_cmd_q.op == MatchOpPost) done_now.partner = 32'(new_id_q);
   end
-  gs_match_done u_done (
+  gs_match_completion u_done (
     .clk_i,
     .rst_ni,
     .in_valid_i (emit_q),

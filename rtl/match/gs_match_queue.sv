@@ -5,11 +5,11 @@
 ///
 /// Entries go round robin to the lists, which are searched side by side. Where there are several lists each entry has a
 /// stamp, and of what the lists find the oldest counts: a tournament, a round a cycle. So order is kept whatever was
-/// taken out of which list. The data mover takes the oldest of all lists into the CAM: the same search, for any entry.
+/// taken out of which list. The DMA engine takes the oldest of all lists into the CAM: the same search, for any entry.
 ///
 ///     search_i ... result_o      with what was found; remove_i in the same cycle takes it out
 ///     insert_i                   a new entry, the youngest, where can_insert_o
-///     move_i                     the data mover, where can_move_o
+///     move_i                     the DMA engine, where can_move_o
 ///
 /// Each begins where idle_o.
 module gs_match_queue
@@ -165,7 +165,7 @@ module gs_match_queue
 
   // -------------------------------------------------------------- control
   logic to_cam;
-  // While there is something in lists, the CAM is the data mover's.
+  // While there is something in lists, the CAM is the DMA engine's.
   assign to_cam       = none_in_lists && !cam_full;
   assign full_o       = !to_cam && all_full;
   assign can_insert_o = to_cam || !l_full[turn_q];
@@ -246,7 +246,7 @@ module gs_match_queue
     if (state_q == Rest) moving_q <= move_i;
   end
 
-  // What the data mover moves stays: a count for each level would show it twice, or not at all, on its way.
+  // What the DMA engine moves stays: a count for each level would show it twice, or not at all, on its way.
   assign count_up   = (cam_insert && state_q == Rest) || (list_insert && list_second);
   assign count_down = cam_remove || (list_remove && list_second && !moving_q);
   assign count_o    = count_q;

@@ -8,7 +8,7 @@
 /// its address is the thread that is to receive. A message that matches goes on to that thread as it came, with the
 /// handle of the receive in its head; one that does not waits in the store. A receive that must wait is not answered.
 ///
-///     packets -> Fill --whole packet--> Ask --> Wait -> gs_match_answers -> packets to threads
+///     packets -> Fill --whole packet--> Ask --> Wait -> gs_match_response_queue -> packets to threads
 ///                 ^                     ^ +--cancel: not this entry
 ///                 +---------------------+-----------+
 ///
@@ -164,7 +164,7 @@ module gs_match_slot
   id_t read_slot;
   flit_nr_t read_flit;
   logic [127:0] stored;
-  gs_match_free #(.Entries(Entries)) u_free (
+  gs_match_free_list #(.Entries(Entries)) u_free (
     .clk_i,
     .rst_ni   (rst_ni && !cleared),
     .valid_o  (free_valid),
@@ -320,7 +320,7 @@ module gs_match_slot
   logic out_last;
   logic [5:0] out_thread;
   logic [127:0] out_data;
-  gs_match_answers #(
+  gs_match_response_queue #(
     .Receivers(Receivers),
     .MaxFlits (MaxFlits),
     .Slots    (Entries),

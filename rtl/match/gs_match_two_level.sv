@@ -95,7 +95,7 @@ module gs_match_two_level
   assign into        = !wants_posts;
   assign refuses     = full[into] || cmd_q.now;
   assign search      = {accept && in_posts, accept && !in_posts};
-  // The data mover works while nothing is asked.
+  // The DMA engine works while nothing is asked.
   assign move        = can_move & {2{state_q == Idle && (&idle) && !cmd_valid_i}};
   assign data        = q_data[in_posts];
   assign found_key   = q_key[in_posts];
@@ -161,7 +161,7 @@ module gs_match_two_level
   assign done_d = completion_of(cmd_q, emit_status_q, emit_found_q,
                                 '{rendezvous: data_q.rendezvous, length: data_q.length, source: key_q.source,
                                   tag: key_q.tag, handle: data_q.handle});
-  gs_match_done u_done (
+  gs_match_completion u_done (
     .clk_i,
     .rst_ni,
     .in_valid_i (emit_q),

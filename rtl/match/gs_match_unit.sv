@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What stands in a tile's accelerator slot for MPI: the match engine, and with it a data mover where there is one.
+/// What stands in a tile's accelerator slot for MPI: the match engine, and with it a DMA engine where there is one.
 ///
-/// Requests to the mover come by the engine's port and are told by their first byte; they are always taken, so nothing
-/// that waits for the engine waits for the mover. Answers of both leave by one port, to mailboxes. The mover's packets
+/// Requests to the DMA engine come by the engine's port and are told by their first byte; they are always taken, so nothing
+/// that waits for the engine waits for the DMA engine. Answers of both leave by one port, to mailboxes. The DMA engine's packets
 /// and the replies to them have ports of their own: they travel in networks in which others wait for the engine.
 module gs_match_unit
   import gs_tile_pkg::*;
   import gossamer_pkg::*;
 #(
-  /// 1: there is a mover
-  parameter bit Mover = 1'b0,
+  /// 1: there is a DMA engine
+  parameter bit Dma = 1'b0,
   /// 1: there is no network
   parameter bit Alone = 1'b0
 ) (
@@ -27,13 +27,13 @@ module gs_match_unit
   output logic                     out_valid_o,
   input  logic                     out_ready_i,
   output flit_t                    out_o,
-  /// the mover's packets to loaders, and their replies, which are always taken
+  /// the DMA engine's packets to loaders, and their replies, which are always taken
   output logic                     move_valid_o,
   input  logic                     move_ready_i,
   output flit_t                    move_o,
   input  logic                     move_reply_valid_i,
   input  flit_t                    move_reply_i,
-  /// the mover's memory; responses are always taken
+  /// the DMA engine's memory; responses are always taken
   output logic                     mem_req_valid_o,
   input  logic                     mem_req_ready_i,
   output mem_req_t                 mem_req_o,
@@ -68,29 +68,29 @@ module gs_match_unit
     .busy_o     (engine_busy)
   );
 
-  if (Mover) begin : gen_mover
+  if (Dma) begin : gen_dma
     match_move_t head;
-    logic first_q, to_mover, to_mover_q, mover_valid, mover_ready, mover_busy;
+    logic first_q, to_dma, to_dma_q, dma_valid, dma_ready, dma_busy;
     logic [1:0] ready;
     logic [3:0] valid;
-    flit_t mover_out, chosen;
+    flit_t dma_out, chosen;
     logic skid_ready;
 
     // The first flit says for all of a packet who gets it.
     assign head            = in_i.payload;
-    assign to_mover        = first_q ? in_i.kind == FlitKindBody && head.kind == MatchPacketMove : to_mover_q;
-    assign engine_in_valid = in_valid_i && !to_mover;
-    assign in_ready_o      = to_mover || engine_in_ready;
+    assign to_dma        = first_q ? in_i.kind == FlitKindBody && head.kind == MatchPacketMove : to_dma_q;
+    assign engine_in_valid = in_valid_i && !to_dma;
+    assign in_ready_o      = to_dma || engine_in_ready;
     always_ff @(posedge clk_i) begin
       if (!rst_ni) first_q <= 1'b1;
       else if (in_valid_i && in_ready_o) first_q <= in_i.last;
-      if (in_valid_i && first_q) to_mover_q <= to_mover;
+      if (in_valid_i && first_q) to_dma_q <= to_dma;
     end
 
-    gs_mover #(
+    gs_dma #(
       .Receivers(ThreadsPerTile),
       .Alone    (Alone)
-    ) u_mover (
+    ) u_dma (
       .clk_i,
       .rst_ni,
       .board_i,
@@ -98,11 +98,11 @@ module gs_match_unit
       .tile_x_i,
       .job_i,
       .cluster_i,
-      .in_valid_i   (in_valid_i && to_mover),
+      .in_valid_i   (in_valid_i && to_dma),
       .in_i,
-      .out_valid_o  (mover_valid),
-      .out_ready_i  (mover_ready),
-      .out_o        (mover_out),
+      .out_valid_o  (dma_valid),
+      .out_ready_i  (dma_ready),
+      .out_o        (dma_out),
       .write_valid_o(move_valid_o),
       .write_ready_i(move_ready_i),
       .write_o      (move_o),
@@ -113,20 +113,20 @@ module gs_match_unit
       .mem_req_o,
       .mem_rsp_valid_i,
       .mem_rsp_i,
-      .busy_o       (mover_busy)
+      .busy_o       (dma_busy)
     );
 
     gs_packet_arbiter #(.N(2)) u_out (
       .clk_i,
       .rst_ni,
-      .in_valid_i ({mover_valid, engine_out_valid}),
+      .in_valid_i ({dma_valid, engine_out_valid}),
       .in_ready_o (ready),
-      .in_i       ('{engine_out, mover_out}),
+      .in_i       ('{engine_out, dma_out}),
       .out_valid_o(valid),
       .out_ready_i({4{skid_ready}}),
       .out_o      (chosen)
     );
-    assign {mover_ready, engine_out_ready} = ready;
+    assign {dma_ready, engine_out_ready} = ready;
     // The arbiter asks whether its flit is taken before it says which one; the switch answers by its address.
     gs_skid #(.data_t(flit_t)) u_out_skid (
       .clk_i,
@@ -138,10 +138,10 @@ module gs_match_unit
       .out_ready_i,
       .out_data_o (out_o)
     );
-    assign busy_o = engine_busy || mover_busy || out_valid_o;
+    assign busy_o = engine_busy || dma_busy || out_valid_o;
     logic unused;
     assign unused = ^head;
-  end else begin : gen_no_mover
+  end else begin : gen_no_dma
     assign engine_in_valid  = in_valid_i;
     assign in_ready_o       = engine_in_ready;
     assign out_valid_o      = engine_out_valid;

@@ -3,12 +3,12 @@
 -f common/common.f
 match/gs_match_pkg.sv
 match/gs_match_cam.sv
-match/gs_match_free.sv
-match/gs_match_done.sv
-match/gs_match_class.sv
+match/gs_match_free_list.sv
+match/gs_match_completion.sv
+match/gs_match_wildcard_lists.sv
 match/gs_match_hashed.sv
 match/gs_match_list.sv
 match/gs_match_queue.sv
 match/gs_match_two_level.sv
-match/gs_match_counts.sv
+match/gs_match_rank_counters.sv
 match/gs_match.sv

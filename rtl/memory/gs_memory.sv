@@ -2,7 +2,7 @@
 
 /// All that stands between caches and the memories of one port: crossbar, and a scheduler before the DRAM.
 ///
-/// On the memories' side stand controllers: gs_axi4_port, or the models in rtl/sim/memory.
+/// On the memories' side stand controllers: gs_axi4_port, or the models in sim/memory.
 /// Port 0 is the DRAM, the others are the SRAMs.
 module gs_memory #(
   /// caches, SRAMs of this port (0 or a power of two), bits of a thread's number in its cache

@@ -149,7 +149,7 @@ module gs_multicast
   end
 
   logic [(Vcs > 1 ? SwitchVcBits : 1)-1:0] unused_from;
-  gs_stream_arbiter #(
+  gs_rr_arbiter #(
     .N     (Vcs),
     .data_t(read_t)
   ) u_reads (

@@ -84,10 +84,10 @@ module gs_multicast_engine
     .out_data_o (queue_flit),
     .count_o    (unused_count)
   );
-  gs_credit_giver #(
+  gs_credit_return #(
     .Depth (QueueFlits),
     .Window(Window)
-  ) u_giver (
+  ) u_credit_return (
     .clk_i,
     .rst_ni,
     .takes_i (in_valid_i),
@@ -160,7 +160,7 @@ module gs_multicast_engine
   );
 
   // --------------------------------------------------------------- copies
-  gs_multicast_copies #(.MaxFlits(MaxFlits)) u_copies (
+  gs_multicast_replicator #(.MaxFlits(MaxFlits)) u_copies (
     .clk_i,
     .rst_ni,
     .board_i,

@@ -5,7 +5,7 @@
 -f switch/switch.f
 multicast/gs_multicast_pkg.sv
 multicast/gs_multicast_records.sv
-multicast/gs_multicast_copies.sv
+multicast/gs_multicast_replicator.sv
 multicast/gs_multicast_engine.sv
 multicast/gs_multicast_idle.sv
 multicast/gs_multicast.sv

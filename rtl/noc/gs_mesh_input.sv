@@ -130,7 +130,7 @@ module gs_mesh_input
     .rdata_o (out_o)
   );
 
-  gs_next #(.N(Vnets)) u_next (
+  gs_rr_pick #(.N(Vnets)) u_next (
     .clk_i,
     .rst_ni,
     .current_i(pick_q),

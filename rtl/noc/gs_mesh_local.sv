@@ -92,7 +92,7 @@ module gs_mesh_local
     .rdata_o (flit)
   );
 
-  gs_next #(.N(Vnets)) u_next (
+  gs_rr_pick #(.N(Vnets)) u_next (
     .clk_i,
     .rst_ni,
     .current_i(turn_q),

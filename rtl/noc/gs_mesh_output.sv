@@ -50,7 +50,7 @@ module gs_mesh_output
       assign leaves[i]     = grant_o[i] && pick_i[i][v];
     end
 
-    gs_next #(.N(Directions)) u_next (
+    gs_rr_pick #(.N(Directions)) u_next (
       .clk_i,
       .rst_ni,
       .current_i(owner_q),

@@ -26,12 +26,12 @@ module gs_stream_barrier
   input  neighbour_t [Edges-1:0]        edges_i,
   output logic                          fault_o,
   // Kernel: comes; and goes on
-  input  logic                          come_valid_i,
-  output logic                          come_ready_o,
+  input  logic                          arrive_valid_i,
+  output logic                          arrive_ready_o,
   /// this rank
   input  logic [7:0]                    come_own_i,
-  output logic                          leave_valid_o,
-  input  logic                          leave_ready_i,
+  output logic                          release_valid_o,
+  input  logic                          release_ready_i,
   // Streaming ports of the edges
   output watch_t [Edges-1:0]            watch_o,
   output logic [Edges-1:0]              send_open_valid_o,
@@ -65,8 +65,8 @@ module gs_stream_barrier
     .tree_root_i      (1'b0),
     .tree_entry_i,
     .edges_i,
-    .open_valid_i     (come_valid_i),
-    .open_ready_o     (come_ready_o),
+    .open_valid_i     (arrive_valid_i),
+    .open_ready_o     (arrive_ready_o),
     .open_i           (open),
     .known_i          (1'b1),
     .fault_o,
@@ -94,8 +94,8 @@ module gs_stream_barrier
   assign push_valid_o = busy ? may_send & ~gone_q : '0;
   assign push_data_o = '0;
   assign pop_ready_o = busy ? (parent | children) & ~came_q : '0;
-  assign leave_valid_o = busy && all && !left_q;
-  assign leaves = leave_valid_o && leave_ready_i;
+  assign release_valid_o = busy && all && !left_q;
+  assign leaves = release_valid_o && release_ready_i;
   assign through = all && ((parent | children) & ~gone_q) == '0 && left_q;
 
   always_ff @(posedge clk_i) begin
@@ -114,7 +114,7 @@ module gs_stream_barrier
   assign unused = ^{tree_root_i, opened, place.group};
 
   `GS_ASSERT_NOW(a_token_goes_up_when_all_below_have_come, (push_valid_o & parent) == '0 || below)
-  `GS_ASSERT_NOW(nobody_leaves_before_the_root_says_so, !leave_valid_o || all)
-  `GS_ASSERT(a_kernel_that_may_go_on_waits_for_nothing_else, leave_valid_o && !leave_ready_i && !clear_i
-             |=> leave_valid_o)
+  `GS_ASSERT_NOW(nobody_leaves_before_the_root_says_so, !release_valid_o || all)
+  `GS_ASSERT(a_kernel_that_may_go_on_waits_for_nothing_else, release_valid_o && !release_ready_i && !clear_i
+             |=> release_valid_o)
 endmodule

@@ -33,10 +33,10 @@ module gs_stream_board
   parameter  logic [Ports-1:0][7:0] Numbers = (8 * Ports)'(numbers_from(0)),
   parameter  logic [Ports-1:0]      Sends = '1,
   parameter  logic [Ports-1:0]      Receives = '1,
-  parameter  int unsigned         Aside    = 0,
+  parameter  int unsigned         VoqDepth    = 0,
   parameter  logic [Ports-1:0][15:0] Depths = {Ports{16'(Depth)}},
   parameter  logic [Ports-1:0][15:0] SendDepths = {Ports{16'(Send)}},
-  parameter  logic [Ports-1:0][15:0] Asides = {Ports{16'(Aside)}},
+  parameter  logic [Ports-1:0][15:0] VoqDepths = {Ports{16'(VoqDepth)}},
   parameter  logic [Ports-1:0]      Circuits = '0,
   localparam int unsigned         Ends     = 32'(Own) + 1 + Links
 ) (
@@ -95,10 +95,10 @@ module gs_stream_board
   input  logic [Links-1:0]              mac_rx_error_i,
   output logic [Links-1:0]              up_o,
   // Packets for nobody, by port of the switch: own, streams, links
-  output logic [Ends-1:0]               nobody_o,
+  output logic [Ends-1:0]               unroutable_o,
   // A flit goes into a link; comes out of one. Nothing is in the switch
-  output logic [Links-1:0]              goes_o,
-  output logic [Links-1:0]              comes_o,
+  output logic [Links-1:0]              tx_fire_o,
+  output logic [Links-1:0]              rx_fire_o,
   output logic                          empty_o
 );
   channels_t tx_valid[Links], tx_ready[Links], rx_valid[Links], rx_ready[Links];
@@ -122,10 +122,10 @@ module gs_stream_board
     .Numbers (Numbers),
     .Sends   (Sends),
     .Receives(Receives),
-    .Aside   (Aside),
+    .VoqDepth   (VoqDepth),
     .Depths  (Depths),
     .SendDepths(SendDepths),
-    .Asides  (Asides),
+    .VoqDepths  (VoqDepths),
     .Circuits(Circuits)
   ) u_transport (
     .clk_i,
@@ -172,8 +172,8 @@ module gs_stream_board
     .rx_valid_i   (rx_valid),
     .rx_ready_o   (rx_ready),
     .rx_flit_i    (rx),
-    .nobody_o,
-    .nobody_dest_o(unused_dest),
+    .unroutable_o,
+    .unroutable_dest_o(unused_dest),
     .empty_o
   );
 
@@ -181,8 +181,8 @@ module gs_stream_board
     gs_link_pkg::events_t unused_events;
     logic unused_idle;
     gs_link_pkg::counters_t unused_counters;
-    assign goes_o[l] = (tx_valid[l] & tx_ready[l]) != '0;
-    assign comes_o[l] = (rx_valid[l] & rx_ready[l]) != '0;
+    assign tx_fire_o[l] = (tx_valid[l] & tx_ready[l]) != '0;
+    assign rx_fire_o[l] = (rx_valid[l] & rx_ready[l]) != '0;
     gs_link #(.Shape(Shape)) u_link (
       .clk_i,
       .rst_ni,

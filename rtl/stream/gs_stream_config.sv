@@ -73,7 +73,7 @@ module gs_stream_config
   input  stream_report_t                    report_i,
   input  logic                              fault_i,
   input  logic                              refused_i,
-  input  logic                              nobody_i
+  input  logic                              unroutable_i
 );
   localparam logic [31:0] Identity = 32'h4753_5331;
   localparam logic [5:0] RegIdentity = 6'd0, RegDesign = 6'd1, RegStatus = 6'd2, RegClear = 6'd3, RegBoard = 6'd4;
@@ -222,7 +222,7 @@ module gs_stream_config
   end
 
   // ---------------------------------------------------------------- reads
-  logic fault_q, refused_q, nobody_q, clears;
+  logic fault_q, refused_q, unroutable_q, clears;
   logic [ReportWords-1:0][31:0] report;
   assign report = {
     report_i.their_tag, report_i.my_tag, report_i.their_count, report_i.my_count,
@@ -238,7 +238,7 @@ module gs_stream_config
     unique case (raddr)
       RegIdentity: rdata = Identity;
       RegDesign: rdata = Design;
-      RegStatus: rdata = {16'(up_i), 11'd0, nobody_q, refused_q, fault_q, report_valid_i, ready_i};
+      RegStatus: rdata = {16'(up_i), 11'd0, unroutable_q, refused_q, fault_q, report_valid_i, ready_i};
       default: begin
         read_ok = raddr >= RegReport && raddr < RegReport + 6'(ReportWords) && report_valid_i;
         for (int unsigned w = 0; w < ReportWords; w++) begin
@@ -252,11 +252,11 @@ module gs_stream_config
     if (!rst_ni) begin
       fault_q   <= 1'b0;
       refused_q <= 1'b0;
-      nobody_q  <= 1'b0;
+      unroutable_q  <= 1'b0;
     end else begin
       fault_q   <= fault_i || (fault_q && !clears);
       refused_q <= refused_i || (refused_q && !clears);
-      nobody_q  <= nobody_i || (nobody_q && !clears);
+      unroutable_q  <= unroutable_i || (unroutable_q && !clears);
     end
   end
 

@@ -39,11 +39,11 @@ module gs_stream_endpoint
   parameter logic [Ports-1:0] Receives = '1,
   /// flits of messages to each rank that a port sets aside while they wait for their receiver: 0 (none), or a power of
   /// two from 4 on
-  parameter int unsigned Aside  = 0,
+  parameter int unsigned VoqDepth  = 0,
   /// by port: flits of the buffer to receive, of the buffer to send, and of what it sets aside
   parameter logic [Ports-1:0][15:0] Depths = {Ports{16'(Depth)}},
   parameter logic [Ports-1:0][15:0] SendDepths = {Ports{16'(Send)}},
-  parameter logic [Ports-1:0][15:0] Asides = {Ports{16'(Aside)}},
+  parameter logic [Ports-1:0][15:0] VoqDepths = {Ports{16'(VoqDepth)}},
   /// ports whose messages go as circuits (gs_circuit), but for those that were set aside
   parameter logic [Ports-1:0] Circuits = '0
 ) (
@@ -239,7 +239,7 @@ module gs_stream_endpoint
         .Linger(Linger),
         .Circuit(Circuits[p]),
         .Ranks (Ranks),
-        .Aside (32'(Asides[p]))
+        .VoqDepth (32'(VoqDepths[p]))
       ) u_send (
         .clk_i,
         .rst_ni,
@@ -339,7 +339,7 @@ module gs_stream_endpoint
 
   localparam int unsigned TellW = $clog2(2 * Ports);
   logic [TellW-1:0] unused_tell;
-  gs_stream_arbiter #(
+  gs_rr_arbiter #(
     .N     (2 * Ports),
     .data_t(stream_report_t)
   ) u_reports (
@@ -403,7 +403,7 @@ module gs_stream_endpoint
     for (int unsigned p = 0; p < Ports; p++) if (turn[p]) request |= push[p];
   end
   assign request_valid = waits != '0;
-  gs_stream_arbiter #(
+  gs_rr_arbiter #(
     .N     (Ports),
     .data_t(flit_t)
   ) u_gives (

@@ -15,7 +15,7 @@
 /// with a long packet, which has room for the collective's tag. A message of one beat that is there when its channel is
 /// opened goes at once, past the buffer: such messages take a cycle each.
 ///
-/// A message that asks, and is complete before a credit comes, may be set aside (gs_stream_aside): then the next one
+/// A message that asks, and is complete before a credit comes, may be set aside (gs_stream_voq): then the next one
 /// can be opened. While messages to its rank are set aside, a message does not ask, but waits until it is set aside too
 /// or they have gone.
 ///
@@ -70,7 +70,7 @@ module gs_stream_push
   input  logic                 in_head_i,
   output account_t             account_o,
   output logic                 credit_valid_o,
-  input  logic                 credit_aside_i,
+  input  logic                 credit_voq_i,
   // Packets
   output logic                 out_valid_o,
   input  logic                 out_ready_i,
@@ -106,7 +106,7 @@ module gs_stream_push
     Ask,   // the packet that asks for credits
     Gap,   // no packet is under way
     Body,
-    Aside, // flits go aside
+    ToVoq, // flits enter the virtual output queue
     Fault
   } state_e;
 
@@ -124,7 +124,7 @@ module gs_stream_push
   assign credit_header = credit_i.header;
   assign credit_tag = credit_i.tag;
   assign credit_valid_o = credit_valid_i && credit_header.account == bind_q.account;
-  assign credit_takes = credit_valid_o && !credit_aside_i;
+  assign credit_takes = credit_valid_o && !credit_voq_i;
   assign credit_refused_o = credit_valid_i && !credit_valid_o;
   logic [LingerW-1:0] linger_q;
   /// flits of the packet under way, or of what goes aside, that are still to be read, and where
@@ -167,7 +167,7 @@ module gs_stream_push
     .waddr_i(put_q[PosW-2:LaneW]),
     .wdata_i({FlitBytes / Bytes{in_data_i}}),
     .re_i   (1'b1),
-    .raddr_i(state_q inside {Body, Aside} ? read_q : sent_q[PosW-2:LaneW]),
+    .raddr_i(state_q inside {Body, ToVoq} ? read_q : sent_q[PosW-2:LaneW]),
     .rdata_o(read)
   );
 
@@ -201,7 +201,7 @@ module gs_stream_push
   assign starts = state_q == Gap && sends && out_free && !bind_valid_i && !opened_strays;
 
   // A message without a credit, of which all has come
-  logic aside;
+  logic to_voq;
   assign rank_o = state_q == Idle ? open_i.rank : open_q.rank;
   assign offer_valid_o = complete && !bind_q.eager && !begun_q && tag_q.kind == SmiCollectiveNone && !bind_valid_i
                          && ((state_q == Hold && holds_i) || (state_q == Gap && credits_q == '0));
@@ -209,7 +209,7 @@ module gs_stream_push
   assign offer_bytes_o = bytes_t'(put_q);
   assign offer_flit_o = read;
   assign account_o = bind_q.account;
-  assign aside = offer_valid_o && takes_i;
+  assign to_voq = offer_valid_o && takes_i;
 
   // A message of one beat goes from the kernel into the packet. If its element is not there yet, the channel is opened
   // as any other.
@@ -297,11 +297,11 @@ module gs_stream_push
       Hold:  if (!holds_i) state_d = Ask;
       Ask:   if (out_free) state_d = Gap;
       Gap:   if (starts && !is_short) state_d = Body;
-      Aside: if (body_q == count_t'(1)) state_d = Idle;
+      ToVoq: if (body_q == count_t'(1)) state_d = Idle;
       Body:  if (out_free && body_q == count_t'(1)) state_d = (leaves_q || bind_valid_i) ? Idle : Gap;
       default: ;
     endcase
-    if (aside) state_d = in_head_i ? Idle : Aside;
+    if (to_voq) state_d = in_head_i ? Idle : ToVoq;
     if (opened_strays) state_d = Fault;
     if (ends || (bind_valid_i && state_q != Body)) state_d = Idle;
   end
@@ -346,11 +346,11 @@ module gs_stream_push
         body_q <= body_q - count_t'(1);
         if (body_q == count_t'(1)) sent_q <= until_q;
       end
-      if (state_q == Aside) begin
+      if (state_q == ToVoq) begin
         read_q <= read_q + PlaceW'(1);
         body_q <= body_q - count_t'(1);
       end
-      if (aside) begin
+      if (to_voq) begin
         read_q <= '0;
         body_q <= count_t'((put_q + pos_t'(FlitBytes - 1)) >> LaneW);
       end

@@ -115,7 +115,7 @@ module gs_stream_reduce
   assign s_axis_tready_o = running && in_left_q != '0 && ready[0];
   assign beat[0] = s_axis_tdata_i;
   for (genvar e = 0; e < Edges; e++) begin : gen_edge
-    gs_stream_join #(
+    gs_stream_reduce_op #(
       .Bytes(Bytes),
       .Types(Types)
     ) u_join (

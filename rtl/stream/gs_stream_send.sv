@@ -14,9 +14,9 @@ module gs_stream_send
   parameter int unsigned Packet = 32,
   parameter int unsigned Linger = 16,
   parameter bit          Circuit = 0,
-  /// ranks, and flits of messages to each that are set aside (gs_stream_aside); 0: none are
+  /// ranks, and flits of messages to each that are set aside (gs_stream_voq); 0: none are
   parameter int unsigned Ranks  = 16,
-  parameter int unsigned Aside  = 0
+  parameter int unsigned VoqDepth  = 0
 ) (
   input  logic                 clk_i,
   input  logic                 rst_ni,
@@ -42,7 +42,7 @@ module gs_stream_send
   output stream_report_t       report_o
 );
   logic [7:0] rank;
-  logic holds, offered, takes, in_head, own_credit, credit_aside, push_valid, push_ready;
+  logic holds, offered, takes, in_head, own_credit, credit_voq, push_valid, push_ready;
   send_open_t offer;
   bytes_t offer_bytes;
   logic [127:0] offer_flit;
@@ -82,7 +82,7 @@ module gs_stream_send
     .in_head_i     (in_head),
     .account_o     (account),
     .credit_valid_o(own_credit),
-    .credit_aside_i(credit_aside),
+    .credit_voq_i(credit_voq),
     .out_valid_o   (push_valid),
     .out_ready_i   (push_ready),
     .out_o         (push),
@@ -90,19 +90,19 @@ module gs_stream_send
     .report_o
   );
 
-  if (Aside > 0) begin : gen_aside
+  if (VoqDepth > 0) begin : gen_voq
     stream_header_t credit_header;
-    logic aside_valid;
-    flit_t aside;
+    logic voq_valid;
+    flit_t voq;
     logic [1:0] valid, turn, owner_q;
     logic unused_turn, sending_q;
     assign credit_header = credit_i.header;
 
-    gs_stream_aside #(
+    gs_stream_voq #(
       .Ranks (Ranks),
-      .Flits (Aside),
+      .Flits (VoqDepth),
       .Packet(Packet)
-    ) u_aside (
+    ) u_voq (
       .clk_i,
       .rst_ni,
       .own_i,
@@ -120,13 +120,13 @@ module gs_stream_send
       .credit_valid_i(own_credit),
       .credit_rank_i (credit_header.source),
       .credit_flits_i(credit_i.flits),
-      .credit_here_o (credit_aside),
-      .out_valid_o   (aside_valid),
+      .credit_here_o (credit_voq),
+      .out_valid_o   (voq_valid),
       .out_ready_i   (out_ready_i && turn[1]),
-      .out_o         (aside)
+      .out_o         (voq)
     );
     // A packet at a time.
-    assign valid = {aside_valid, push_valid} & (sending_q ? owner_q : 2'b11);
+    assign valid = {voq_valid, push_valid} & (sending_q ? owner_q : 2'b11);
     gs_arbiter #(.N(2)) u_turn (
       .clk_i,
       .rst_ni,
@@ -136,7 +136,7 @@ module gs_stream_send
       .advance_i(out_ready_i && out_o.last)
     );
     assign out_valid_o = valid != '0;
-    assign out_o = turn[1] ? aside : push;
+    assign out_o = turn[1] ? voq : push;
     assign push_ready = out_ready_i && turn[0];
     always_ff @(posedge clk_i) begin
       if (!rst_ni) sending_q <= 1'b0;
@@ -149,7 +149,7 @@ module gs_stream_send
     assign holds = 1'b0;
     assign takes = 1'b0;
     assign in_head = 1'b0;
-    assign credit_aside = 1'b0;
+    assign credit_voq = 1'b0;
     assign out_valid_o = push_valid;
     assign push_ready = out_ready_i;
     assign out_o = push;

@@ -30,10 +30,10 @@ module gs_stream_transport
   parameter  logic [Ports-1:0][7:0] Numbers = (8 * Ports)'(numbers_from(0)),
   parameter  logic [Ports-1:0]      Sends = '1,
   parameter  logic [Ports-1:0]      Receives = '1,
-  parameter  int unsigned Aside    = 0,
+  parameter  int unsigned VoqDepth    = 0,
   parameter  logic [Ports-1:0][15:0] Depths = {Ports{16'(Depth)}},
   parameter  logic [Ports-1:0][15:0] SendDepths = {Ports{16'(Send)}},
-  parameter  logic [Ports-1:0][15:0] Asides = {Ports{16'(Aside)}},
+  parameter  logic [Ports-1:0][15:0] VoqDepths = {Ports{16'(VoqDepth)}},
   parameter  logic [Ports-1:0]      Circuits = '0,
   localparam int unsigned Ends     = 32'(Own) + 1 + Links
 ) (
@@ -87,8 +87,8 @@ module gs_stream_transport
   output channels_t                     rx_ready_o[Links],
   input  flit_t                         rx_flit_i[Links],
   // Packets for nobody, by port of the switch: own, streams, links; and whether nothing is in the switch
-  output logic [Ends-1:0]               nobody_o,
-  output logic [31:0]                   nobody_dest_o[Ends],
+  output logic [Ends-1:0]               unroutable_o,
+  output logic [31:0]                   unroutable_dest_o[Ends],
   output logic                          empty_o
 );
   localparam int unsigned Streams = 32'(Own);
@@ -132,10 +132,10 @@ module gs_stream_transport
     .Numbers(Numbers),
     .Sends (Sends),
     .Receives(Receives),
-    .Aside(Aside),
+    .VoqDepth(VoqDepth),
     .Depths(Depths),
     .SendDepths(SendDepths),
-    .Asides(Asides),
+    .VoqDepths(VoqDepths),
     .Circuits(Circuits)
   ) u_streams (
     .clk_i,
@@ -220,8 +220,8 @@ module gs_stream_transport
     .out_valid_o  (out_valid),
     .out_o        (out),
     .out_credit_i (out_credit),
-    .nobody_o,
-    .nobody_dest_o,
+    .unroutable_o,
+    .unroutable_dest_o,
     .empty_o
   );
 endmodule

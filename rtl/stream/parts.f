@@ -3,4 +3,4 @@
 -f common/common.f
 -f fabric/fabric.f
 stream/gs_stream_pkg.sv
-stream/gs_stream_parts.sv
+stream/gs_stream_scatter_gather.sv

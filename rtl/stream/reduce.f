@@ -6,5 +6,5 @@ stream/gs_stream_pkg.sv
 stream/gs_stream_tree.sv
 stream/gs_stream_fadd.sv
 stream/gs_stream_lane.sv
-stream/gs_stream_join.sv
+stream/gs_stream_reduce_op.sv
 stream/gs_stream_reduce.sv

@@ -6,7 +6,7 @@ noc/gs_noc_pkg.sv
 switch/gs_switch_pkg.sv
 stream/gs_stream_pkg.sv
 stream/gs_stream_push.sv
-stream/gs_stream_aside.sv
+stream/gs_stream_voq.sv
 stream/gs_stream_send.sv
 stream/gs_stream_pop.sv
 stream/gs_stream_endpoint.sv

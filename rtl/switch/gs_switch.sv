@@ -12,9 +12,9 @@
 /// Five cycles from a packet's last flit at an ingress to its first at an egress, if nothing is in the way. Between
 /// ports a packet is never mixed with another of its channel, is never lost or doubled, and those of one ingress and
 /// channel that leave by the same port and channel keep their order. What waits in one channel holds up no other.
-/// No packet starves: if its receiver gives credits, its turn comes ([turns](gs_switch_turns.sv)).
+/// No packet starves: if its receiver gives credits, its turn comes ([turns](gs_switch_starvation_guard.sv)).
 /// Every port has credits both ways: a sender starts with `Window` for each channel. A packet that nobody has the
-/// address of is dropped; `nobody_o` says so.
+/// address of is dropped; `unroutable_o` says so.
 module gs_switch
   import gossamer_pkg::*;
   import gs_switch_pkg::*;
@@ -59,8 +59,8 @@ module gs_switch
   output flit_t             out_o[Ports],
   input  channels_t         out_credit_i[Ports],
   // A packet for nobody came in by this port
-  output logic [Ports-1:0]  nobody_o,
-  output logic [31:0]       nobody_dest_o[Ports],
+  output logic [Ports-1:0]  unroutable_o,
+  output logic [31:0]       unroutable_dest_o[Ports],
   /// no packet is inside: the table may be replaced by any other
   output logic              empty_o
 );
@@ -140,8 +140,8 @@ module gs_switch
       .offer_o      (offer[p]),
       .grant_i      (granted[p]),
       .data_o       (data[p]),
-      .nobody_o     (nobody_o[p]),
-      .nobody_dest_o(nobody_dest_o[p]),
+      .unroutable_o     (unroutable_o[p]),
+      .unroutable_dest_o(unroutable_dest_o[p]),
       .empty_o      (in_empty[p])
     );
 

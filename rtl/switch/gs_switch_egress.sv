@@ -8,7 +8,7 @@
 ///
 /// A packet is granted only when its channel has room for the longest: inside the switch a packet never stops, and
 /// a channel that is not emptied stops no other. An ingress that goes on offering keeps the port for `burst_i` flits
-/// (SMI's R); then it is the next one's turn. What that leaves out is served by `gs_switch_turns`. A circuit
+/// (SMI's R); then it is the next one's turn. What that leaves out is served by `gs_switch_starvation_guard`. A circuit
 /// (`gs_circuit`) keeps its channel for one ingress, whatever R is.
 module gs_switch_egress
   import gossamer_pkg::*;
@@ -98,10 +98,10 @@ module gs_switch_egress
       shown_at[i] = place_of(shown_i[i].channel);
     end
   end
-  gs_switch_turns #(
+  gs_switch_starvation_guard #(
     .Ports (Ports),
     .Places(Places)
-  ) u_turns (
+  ) u_starvation_guard (
     .clk_i      (clk),
     .rst_ni,
     .network_i  (vnet_e'(window_i >> SwitchVcBits)),

@@ -64,8 +64,8 @@ module gs_switch_ingress
   output shown_t             shown_o,
   output flit_t              data_o,
   // A packet for nobody has gone: its head flit's destination
-  output logic               nobody_o,
-  output logic [31:0]        nobody_dest_o,
+  output logic               unroutable_o,
+  output logic [31:0]        unroutable_dest_o,
   // Nothing is inside
   output logic               empty_o
 );
@@ -155,7 +155,7 @@ module gs_switch_ingress
     .table_entry_i,
     .valid_i (head),
     .flit_i,
-    .nobody_o(nobody),
+    .unroutable_o(nobody),
     .port_o  (port),
     .vc_o    (vc)
   );
@@ -260,7 +260,7 @@ module gs_switch_ingress
   waiting_t candidate_q;
   logic [Places-1:0] others, other;
   logic [SwitchLengthW-1:0] left_q;  // flits of the packet under way that are still to be read
-  place_t under_way_q;
+  place_t in_flight_q;
 
   always_comb begin
     others = head_valid_q & room_q;
@@ -326,7 +326,7 @@ module gs_switch_ingress
 
   // ----------------------------------------------------------------- read
   assign sending = granted || left_q != '0;
-  assign sending_at = left_q != '0 ? under_way_q : candidate_at_q;
+  assign sending_at = left_q != '0 ? in_flight_q : candidate_at_q;
   always_ff @(posedge clk) begin
     if (!rst_ni) begin
       left_q <= '0;
@@ -336,22 +336,22 @@ module gs_switch_ingress
       else if (left_q != '0) left_q <= left_q - SwitchLengthW'(1);
       if (sending) read_q[sending_at] <= read_q[sending_at] + RegionW'(1);
     end
-    if (granted) under_way_q <= candidate_at_q;
+    if (granted) in_flight_q <= candidate_at_q;
   end
 
   logic dropped_q;
   always_ff @(posedge clk) dropped_q <= rst_ni && drop;
-  assign nobody_o = dropped_q;
-  assign nobody_dest_o = data_o.dest;
+  assign unroutable_o = dropped_q;
+  assign unroutable_dest_o = data_o.dest;
 
   // -------------------------------------------------------------- credits
   logic [Places-1:0] gives;
   // Long packets do not fit into the window. A packet of the last cycle is in no queue yet.
   for (genvar p = 0; p < Places; p++) begin : gen_credit
-    gs_credit_giver #(
+    gs_credit_return #(
       .Depth (Region),
       .Window(Window)
-    ) u_giver (
+    ) u_credit_return (
       .clk_i   (clk),
       .rst_ni,
       .takes_i (arrives[p]),

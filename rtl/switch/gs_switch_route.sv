@@ -30,7 +30,7 @@ module gs_switch_route
   // Head flit of a packet; in the next cycle, where it goes
   input  logic               valid_i,
   input  flit_t              flit_i,
-  output logic               nobody_o,
+  output logic               unroutable_o,
   output logic [SwitchPortW-1:0]  port_o,
   output logic [SwitchVcBits-1:0] vc_o
 );
@@ -46,7 +46,7 @@ module gs_switch_route
   assign key = flit_i.dest;
   assign stream_port = 8'(9'(flit_i.dest[7:0]) >> StreamBits);
 
-  logic to_host, fits, at_home, home_nobody, by_table_q, fits_q, home_nobody_q;
+  logic to_host, fits, at_home, home_unroutable, by_table_q, fits_q, home_unroutable_q;
   logic [SwitchPortW-1:0] home_port, home_port_q;
   logic [SwitchVcBits-1:0] home_vc, home_vc_q;
   switch_entry_t entry;
@@ -58,32 +58,32 @@ module gs_switch_route
 
   always_comb begin
     home_port   = '0;
-    home_nobody = 1'b0;
+    home_unroutable = 1'b0;
     home_vc     = '0;
     case (place.kind)
       EndpointThread, EndpointTile, EndpointAccelerator: begin
         home_port   = port_of(Home.mesh.first, 8'(nearest_exit(place.tile_x)));
-        home_nobody = Home.mesh.count == '0;
+        home_unroutable = Home.mesh.count == '0;
       end
       EndpointStream: begin
         home_port   = port_of(Home.stream.first, stream_port);
-        home_nobody = 32'(stream_port) + 1 > 32'(Home.stream.count);
+        home_unroutable = 32'(stream_port) + 1 > 32'(Home.stream.count);
       end
       EndpointMatch: begin
         home_port   = port_of(Home.match.first, '0);
-        home_nobody = Home.match.count == '0;
+        home_unroutable = Home.match.count == '0;
       end
       EndpointKey: begin
         // A key of this board's own should have met its multicast router before the switch.
         home_port   = port_of(Home.link.first, 8'(key.link) - 8'd1);
-        home_nobody = key.link == '0 || 32'(key.link) > 32'(Home.link.count);
+        home_unroutable = key.link == '0 || 32'(key.link) > 32'(Home.link.count);
         home_vc     = key.vc[SwitchVcBits-1:0];
       end
       EndpointControl: begin
         home_port   = port_of(Home.control.first, '0);
-        home_nobody = Home.control.count == '0;
+        home_unroutable = Home.control.count == '0;
       end
-      default: home_nobody = 1'b1;
+      default: home_unroutable = 1'b1;
     endcase
   end
 
@@ -109,7 +109,7 @@ module gs_switch_route
     if (valid_i) begin
       by_table_q    <= !at_home;
       fits_q        <= fits;
-      home_nobody_q <= home_nobody;
+      home_unroutable_q <= home_unroutable;
       home_port_q   <= home_port;
       home_vc_q     <= home_vc;
     end
@@ -117,7 +117,7 @@ module gs_switch_route
 
   assign port_o   = by_table_q ? entry.port : home_port_q;
   assign vc_o     = by_table_q ? entry.vc[SwitchVcBits-1:0] : home_vc_q;
-  assign nobody_o = by_table_q ? clearing_i || !fits_q || !entry.valid || 32'(entry.port) >= Ports : home_nobody_q;
+  assign unroutable_o = by_table_q ? clearing_i || !fits_q || !entry.valid || 32'(entry.port) >= Ports : home_unroutable_q;
 
   // The rest of the flit and of the entry says nothing of the way.
   logic unused;

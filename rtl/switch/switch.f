@@ -4,12 +4,12 @@
 -f fabric/fabric.f
 noc/gs_noc_pkg.sv
 switch/gs_switch_pkg.sv
-switch/gs_credit_giver.sv
+switch/gs_credit_return.sv
 switch/gs_circuit.sv
 switch/gs_channel_buffer.sv
 switch/gs_switch_route.sv
 switch/gs_switch_ingress.sv
-switch/gs_switch_turns.sv
+switch/gs_switch_starvation_guard.sv
 switch/gs_switch_egress.sv
 switch/gs_link_ingress.sv
 switch/gs_link_egress.sv

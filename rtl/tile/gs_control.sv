@@ -104,7 +104,7 @@ module gs_control
   logic slot_high;
   logic [31:0] slot_word;
 
-  gs_command u_command (
+  gs_debug_command u_command (
     .clk_i            (clk),
     .rst_ni,
     .in_valid_i       (dbg_in_valid_i),
@@ -461,7 +461,7 @@ module gs_control
 
   `GS_ASSERT_NOW(a_byte_is_not_written_while_it_is_read,
                  clearing_q || !(got_we && !first_valid_q && req_valid_i && got_thread == req_i.thread))
-  `GS_ASSERT_NOW(a_thread_has_one_request_under_way,
+  `GS_ASSERT_NOW(a_thread_has_one_request_in_flight,
                  !(first_valid_q && valid_q && first_q.thread == req_q.thread))
   `GS_ASSERT_NOW(a_count_is_for_its_request, instret_i == '0 || (valid_q && plan_q.instret))
   `GS_ASSERT_NOW(an_answer_finds_room, !(go && ans_valid) || ans_free)

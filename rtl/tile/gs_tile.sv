@@ -133,7 +133,7 @@ module gs_tile
   to_control_t control_req;
   late_trap_t late;
 
-  gs_route u_route (
+  gs_tile_req_demux u_route (
     .clk_i,
     .rst_ni,
     .in_valid_i     (req_valid),
@@ -153,7 +153,7 @@ module gs_tile
     .late_i         (late)
   );
 
-  gs_respond #(
+  gs_tile_rsp_mux #(
     .UnitsA(TileCaches + 1),
     .UnitsB(TileFpus + 1)
   ) u_respond (
@@ -283,7 +283,7 @@ module gs_tile
     .clk_o (load_clk)
   );
 
-  gs_tile_load u_load (
+  gs_tile_rma u_load (
     .clk_i          (load_clk),
     .rst_ni,
     .job_i          (job_i[6:2]),
@@ -325,7 +325,7 @@ module gs_tile
 
     if (MatchInTiles) begin : gen_match
       gs_match_unit #(
-        .Mover(MatchMover),
+        .Dma(MatchDma),
         .Alone(Alone)
       ) u_match (
         .clk_i             (switch_clk),
@@ -445,7 +445,7 @@ module gs_tile
   gs_tile_switch #(
     .Accelerator(Accelerator),
     .Alone      (Alone),
-    .Mover      (Accelerator && MatchInTiles && MatchMover)
+    .Dma      (Accelerator && MatchInTiles && MatchDma)
   ) u_switch (
     .clk_i          (switch_clk),
     .rst_ni,

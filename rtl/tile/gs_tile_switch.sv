@@ -9,14 +9,14 @@
 ///     mailbox             ==> network; its own accelerator
 ///     loader, faults      ==> network, reply
 ///     accelerator         ==> network; its own mailbox
-///     mover               ==> network, request; its own loader
-///     network, reply      ==> mover, a flit for each write that it asked for; so the own loader's replies to it
+///     DMA engine               ==> network, request; its own loader
+///     network, reply      ==> DMA engine, a flit for each write that it asked for; so the own loader's replies to it
 ///
 /// A message of the job's next epoch waits in front of the accelerator until that epoch begins here: the answer to it
 /// would have the old epoch, and be refused. A release comes in the control network, so it waits for nothing here.
 ///
 /// A refused packet is dropped whole and counted. Packets of different virtual networks share no buffer: none waits for
-/// a packet that waits for it. The accelerator waits for the mailbox network alone, which always drains. The mover has
+/// a packet that waits for it. The accelerator waits for the mailbox network alone, which always drains. The DMA engine has
 /// a way out of its own: its packets wait for loaders, and these for memory and for its replies, which it always takes.
 module gs_tile_switch
   import gossamer_pkg::*;
@@ -26,8 +26,8 @@ module gs_tile_switch
   parameter bit Accelerator = 1'b0,
   /// 1: there is no network: the accelerator reaches its own tile and hosts only
   parameter bit Alone       = 1'b0,
-  /// 1: there is a mover
-  parameter bit Mover       = 1'b0
+  /// 1: there is a DMA engine
+  parameter bit Dma       = 1'b0
 ) (
   input  logic        clk_i,
   input  logic        rst_ni,
@@ -72,7 +72,7 @@ module gs_tile_switch
   input  logic        fault_valid_i,
   output logic        fault_ready_o,
   input  flit_t       fault_i,
-  // mover: its packets to loaders, replies to it
+  // DMA engine: its packets to loaders, replies to it
   input  logic        move_valid_i,
   output logic        move_ready_o,
   input  flit_t       move_i,
@@ -148,10 +148,10 @@ module gs_tile_switch
   assign refused_own_o   = request_refused && own_q;
   assign refusal_o       = '{valid: request_refused, why: why_q, job: request_q.job};
 
-  // ------------------------------------------------------------------ mover
+  // ------------------------------------------------------------------ DMA engine
   logic move_net_valid, move_net_ready, load_net_out_valid, load_net_out_ready;
 
-  if (Mover) begin : gen_mover
+  if (Dma) begin : gen_dma
     address_tile_t move_dest;
     address_accelerator_t load_dest, reply_dest;
     logic move_here, reply_here, load_here;
@@ -190,9 +190,9 @@ module gs_tile_switch
     assign load_net_out_valid = load_out_valid_i && !load_here;
     assign load_out_ready_o   = load_here ? !reply_here : load_net_out_ready;
     assign reply_refused      = net_in_valid_i[VnetReply] && net_in_i.last && !reply_here;
-    logic unused_mover;
-    assign unused_mover = ^{move_dest, load_dest, reply_dest};
-  end else begin : gen_no_mover
+    logic unused_dma;
+    assign unused_dma = ^{move_dest, load_dest, reply_dest};
+  end else begin : gen_no_dma
     assign load_in_valid_o    = load_net_valid;
     assign load_in_o          = request_q;
     assign load_net_ready     = load_in_ready_i;
@@ -203,8 +203,8 @@ module gs_tile_switch
     assign move_ready_o       = 1'b0;
     assign move_reply_valid_o = 1'b0;
     assign move_reply_o       = '0;
-    logic unused_mover;
-    assign unused_mover = ^{move_valid_i, move_i, move_net_ready, move_net_valid};
+    logic unused_dma;
+    assign unused_dma = ^{move_valid_i, move_i, move_net_ready, move_net_valid};
   end
 
   // ------------------------------------------------------------ accelerator
@@ -350,7 +350,7 @@ module gs_tile_switch
   // -------------------------------------------------------------- to network
   // In the mailbox network the mailbox, in the others all but it.
   localparam int unsigned Others = Accelerator ? 5 : 3;
-  localparam int unsigned Sources = Mover ? Others + 1 : Others;
+  localparam int unsigned Sources = Dma ? Others + 1 : Others;
   logic [Sources-1:0] out_valid, out_ready;
   flit_t out[Sources];
   assign out_valid[2:0] = {load_net_out_valid, far_net_valid, box_out_valid_i};
@@ -368,11 +368,11 @@ module gs_tile_switch
     logic unused_out;
     assign unused_out = ^{fault_valid_i, fault_i, acc_far_valid, acc_flit};
   end
-  if (Mover) begin : gen_mover_out
+  if (Dma) begin : gen_dma_out
     assign out_valid[Others] = move_net_valid;
     assign move_net_ready    = out_ready[Others];
     assign out[Others]       = move_i;
-  end else begin : gen_no_mover_out
+  end else begin : gen_no_dma_out
     assign move_net_ready = 1'b0;
   end
 

@@ -6,21 +6,21 @@
 -f cache/cache.f
 -f fabric/fabric.f
 -f mailbox/mailbox.f
--f mover/mover.f
+-f dma/dma.f
 -f match/slot.f
 memory/gs_mem_arbiter.sv
 tile/gs_tile_cache_pkg.sv
-tile/gs_route_port.sv
-tile/gs_route_merge.sv
-tile/gs_route.sv
-tile/gs_respond.sv
+tile/gs_tile_req_decode.sv
+tile/gs_tile_req_arbiter.sv
+tile/gs_tile_req_demux.sv
+tile/gs_tile_rsp_mux.sv
 tile/gs_control_pkg.sv
 tile/gs_counters.sv
 tile/gs_tile_counters.sv
 tile/gs_debug_in.sv
 tile/gs_debug_out.sv
 tile/gs_report_queue.sv
-tile/gs_command.sv
+tile/gs_debug_command.sv
 tile/gs_instr_access.sv
 tile/gs_thread_control.sv
 tile/gs_control_decode.sv
@@ -30,7 +30,7 @@ match/gs_match_unit.sv
 tile/gs_tile_switch.sv
 tile/gs_acc_memory.sv
 tile/gs_acc_sum.sv
-tile/gs_tile_load.sv
+tile/gs_tile_rma.sv
 tile/gs_tile_cores.sv
 tile/gs_tile_memory.sv
 tile/gs_tile.sv

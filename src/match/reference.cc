@@ -24,7 +24,7 @@ Completion Reference::apply(const Command& command, bool refuse) {
     if (!refuse) queue.push_back(command);
     count_one(refuse ? Counter::kRefused : command.op == Op::kArrive ? Counter::kUnexpected : Counter::kWaited);
   };
-  if (command.rank >= ranks_ || command.op > Op::kClear || (command.op == Op::kCount && command.tag >= kCounters) ||
+  if (command.rank >= ranks_ || command.op > Op::kCts || (command.op == Op::kCount && command.tag >= kCounters) ||
       (command.op == Op::kArrive && (command.any_source || command.any_tag))) {
     done.status = Status::kBad;
     return done;
@@ -74,7 +74,7 @@ Completion Reference::apply(const Command& command, bool refuse) {
       done.status = Status::kMatched;
       done.partner = count(command.rank, static_cast<Counter>(command.tag));
       break;
-    case Op::kClear:  // of all ranks
+    case Op::kCts:  // of all ranks
       posts_.clear();
       messages_.clear();
       counts_.clear();

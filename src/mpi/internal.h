@@ -2,8 +2,8 @@
 /// What the files of the MPI library share: one library for this machine and for threads of the overlay.
 //
 // A message of up to kEagerBytes travels in one packet, if its sender has credit: room that the receiver keeps for it.
-// All others first announce themselves (kAnnounce), and their bytes follow when the receive that they match has
-// answered (kClear). Whatever arrives is only noted by its handler; what has to be sent because of it waits in a queue
+// All others first announce themselves (kRts), and their bytes follow when the receive that they match has
+// answered (kCts). Whatever arrives is only noted by its handler; what has to be sent because of it waits in a queue
 // of work, so that a thread that waits until it can send may take in messages meanwhile.
 //
 //   announce and eager   word 0  kind | credit that goes back << 8 | sender << 16
@@ -12,16 +12,16 @@
 //                        word 3  eager: bytes | context << 16; announce: context << 16
 //                        word 4  eager: the message; announce: the sender's request, word 5 bytes
 //   clear                word 1  the sender's request, word 2 bytes that are wanted, word 3 the receiver's request
-//                        word 4  where the tile has a mover: address of the first byte, or 0 for the core to copy
+//                        word 4  where the tile has a DMA engine: address of the first byte, or 0 for the core to copy
 //   data                 word 0  kind | the receiver's request << 16, word 1 offset, word 2 and on: bytes
-//                                where the tile has a mover: | bytes << 8
+//                                where the tile has a DMA engine: | bytes << 8
 //   credit               word 0 alone
 //
 // Where the tile has a match engine, messages (announce and eager) go to it, and it sends them on to the thread when
 // they have a receive, with the receive's request in place of their number. It sends a thread some packets, and more
 // when the thread has told it how many of them it has taken: in the place of credit of the next request, or by itself.
 //
-// Where the tile has a mover, whole lines of the receiver's memory are its to write. The bytes before the first line
+// Where the tile has a DMA engine, whole lines of the receiver's memory are its to write. The bytes before the first line
 // and behind the last come in packets, since the receiver's cache may hold their lines. A rank has one move at a time.
 #pragma once
 
@@ -42,8 +42,8 @@
 #define RANKS_PER_TILE (GS_THREADS_PER_TILE / GSMPI_STRIDE ? GS_THREADS_PER_TILE / GSMPI_STRIDE : 1)
 /// Eager messages wait in the engine's store, and no more are promised than it keeps slots for.
 #define CREDITS_OF_STORE (GS_MATCH_EAGER / (RANKS_PER_TILE * GSMPI_SIZE))
-/// Long messages are for the tile's data mover to copy (rtl/mover); move.c asks it.
-#define MOVES_IN_HARDWARE GS_MATCH_MOVER
+/// Long messages are for the tile's DMA engine to copy (rtl/dma); move.c asks it.
+#define MOVES_IN_HARDWARE GS_MATCH_DMA
 #endif
 #else
 #define RANK_LOCAL
@@ -76,8 +76,8 @@ enum {
   kMostTag = 0x7FFFFFF,
 };
 
-/// A match engine tells kAnnounce, for which nobody has credit, from kEager by a bit.
-typedef enum { kEager = 1, kClear, kData, kCredit, kAnnounce = 0x20 } Kind;
+/// A match engine tells kRts, for which nobody has credit, from kEager by a bit.
+typedef enum { kEager = 1, kCts, kData, kCredit, kRts = 0x20 } Kind;
 
 typedef struct Packet {
   uint32_t word[PACKET_BYTES / 4];
@@ -110,7 +110,7 @@ typedef struct Comm {
 typedef enum { kNoWork, kSendClear, kSendData, kSendMove } Work;
 
 typedef struct gsmpi_request {
-  struct gsmpi_request* next;       // in the queue of receives, of sends for the mover, or of free requests
+  struct gsmpi_request* next;       // in the queue of receives, of sends for the DMA engine, or of free requests
   struct gsmpi_request* next_work;  // in the queue of work
   Comm* comm;
   Peer* peer;  // null: any source
@@ -183,7 +183,7 @@ typedef struct Rank {
   Peer engine;  // of this tile; of its `first` packets are owed << 8 alone
 #endif
 #if MOVES_IN_HARDWARE
-  Request* move;  // the send that the mover has, and those that wait for it
+  Request* move;  // the send that the DMA engine has, and those that wait for it
   Request* last_move;
 #endif
   Request** requests;
@@ -241,7 +241,7 @@ Packet* gsmpi_begin(const Peer* peer);
 /// Takes in one packet, if there is one.
 bool gsmpi_take_one(void);
 /// Sends what waits, as far as there is room.
-void gsmpi_pump(void);
+void gsmpi_progress(void);
 
 // ---- match.c: who gets what, by context, sender and tag, in MPI's order ----
 /// A message has come: the receive that gets it, taken off its queue, or null.
@@ -271,16 +271,16 @@ void gsmpi_complete(Request* request);
 /// Sends some bytes of a send from the core.
 void gsmpi_send_data(const Request* request, Packet* packet, uint32_t at, uint32_t bytes);
 
-// ---- move.c, where the tile has a mover ----
-/// Where a receive wants its bytes written by the sender's mover: 0 if its core is to send them.
+// ---- move.c, where the tile has a DMA engine ----
+/// Where a receive wants its bytes written by the sender's DMA engine: 0 if its core is to send them.
 uint32_t gsmpi_move_place(const Request* request);
-/// A send whose receiver has answered becomes work: for the mover if there is enough to move, else for the core.
+/// A send whose receiver has answered becomes work: for the DMA engine if there is enough to move, else for the core.
 void gsmpi_move_begin(Request* request, uint32_t place);
-/// Makes a packet of a send that is for the mover, the last one for the mover itself.
+/// Makes a packet of a send that is for the DMA engine, the last one for the DMA engine itself.
 void gsmpi_move_send(Request* request, Packet* packet);
-/// The mover tells of an end.
+/// The DMA engine tells of an end.
 void gsmpi_move_says(const Packet* packet);
-/// The mover has something of this rank.
+/// The DMA engine has something of this rank.
 static inline bool gsmpi_moving(void) {
 #if MOVES_IN_HARDWARE
   return gsmpi.move != NULL;

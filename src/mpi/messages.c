@@ -110,7 +110,7 @@ static bool do_work(Request* request) {
   Packet* packet = transport_begin(peer);
   if (!packet) return false;
   if (request->work == kSendClear) {
-    packet->word[0] = first_word(peer, kClear);
+    packet->word[0] = first_word(peer, kCts);
     packet->word[1] = request->their_id;
     packet->word[2] = request->wanted;
     packet->word[3] = request->id;
@@ -142,7 +142,7 @@ static bool do_work(Request* request) {
 }
 
 /// Sends what waits, as far as there is room. A peer without room holds up nobody but itself.
-__attribute__((noinline)) void gsmpi_pump(void) {
+__attribute__((noinline)) void gsmpi_progress(void) {
   for (Peer** at = &gsmpi.repay; unlikely(*at != NULL);) {
     Peer* peer = *at;
     if (peer->first & 0xFF00) {
@@ -286,7 +286,7 @@ static void arrive(const Packet* packet) {
 #endif
   Peer* peer = &gsmpi.peers[word >> 16];
   peer->limit += word >> 8 & 0xFF;
-  if (kind == kClear) {
+  if (kind == kCts) {
     Request* request = gsmpi.requests[packet->word[1]];
     request->wanted = packet->word[2];
     request->their_id = (uint16_t)packet->word[3];
@@ -343,7 +343,7 @@ static void drain(void) {
 
 void gsmpi_progress(void) {
   drain();
-  gsmpi_pump();
+  gsmpi_progress();
 }
 
 void gsmpi_sleep(const char* call, const Request* request) {
@@ -405,7 +405,7 @@ int gsmpi_receive_short(Comm* comm, Peer* peer, void* buffer, uint32_t bytes, in
   for (;;) {
     const Packet* packet = transport_receive();
     if (packet == NULL) {
-      if (unlikely(gsmpi.work != NULL || gsmpi.repay != NULL)) gsmpi_pump();
+      if (unlikely(gsmpi.work != NULL || gsmpi.repay != NULL)) gsmpi_progress();
       if (request->done) break;
       if (likely(!transport_wait(gsmpi.work != NULL || gsmpi.repay != NULL))) continue;
       gsmpi.call = "MPI_Recv";
@@ -422,7 +422,7 @@ int gsmpi_receive_short(Comm* comm, Peer* peer, void* buffer, uint32_t bytes, in
       copy(buffer, packet->word + 4, came);
       tell(status, gsmpi_source(comm, from), (int)packet->word[1], came);
       transport_release(packet);
-      if (unlikely(gsmpi.work != NULL || gsmpi.repay != NULL)) gsmpi_pump();
+      if (unlikely(gsmpi.work != NULL || gsmpi.repay != NULL)) gsmpi_progress();
       return MPI_SUCCESS;
     }
 #endif
@@ -474,7 +474,7 @@ void gsmpi_start_send(Request* request, const char* call) {
     gsmpi_complete(request);
   } else {
     ++peer->limit;  // what is announced needs no credit
-    packet->word[0] = first_word(peer, kAnnounce);
+    packet->word[0] = first_word(peer, kRts);
     packet->word[1] = (uint32_t)request->tag;
     packet->word[2] = peer->sent++;
     packet->word[3] = request->context << 16;
@@ -482,7 +482,7 @@ void gsmpi_start_send(Request* request, const char* call) {
     packet->word[5] = request->bytes;
     transport_send_message(peer, packet, 24);
   }
-  gsmpi_pump();
+  gsmpi_progress();
 }
 
 /// A message that came before its receive, and is no longer kept.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Long messages by the data mover of the tile: whole lines of the receiver's memory are written past its cache.
+/// Long messages by the DMA engine of the tile: whole lines of the receiver's memory are written past its cache.
 //
-// Both sides empty their caches first: the sender so that the mover reads what it wrote, the receiver so that no line
+// Both sides empty their caches first: the sender so that the DMA engine reads what it wrote, the receiver so that no line
 // of its buffer is written back over what comes, or read from the cache behind it. The receive is not complete before
 // all has come, and a program may not touch its buffer until then. Lines that the buffer shares with other variables
 // are not moved: the receiver may write to those variables meanwhile.
@@ -23,7 +23,7 @@ static Parts parts_of(const Request* request) {
   return parts;
 }
 
-/// Memory that a mover reaches: DRAM and SRAM, not the mailbox's scratchpad.
+/// Memory that a DMA engine reaches: DRAM and SRAM, not the mailbox's scratchpad.
 static bool reached(uint32_t address) { return address >= 0x10000000u; }
 
 uint32_t gsmpi_move_place(const Request* request) {
@@ -73,7 +73,7 @@ void gsmpi_move_says(const Packet* packet) {
   const uint32_t word = packet->word[0], bytes = packet->word[3];
   Request* request = gsmpi.requests[packet->word[2] & 0xFFFF];
   if (word >> 8 & 0xF)
-    gsmpi_die(MPI_ERR_INTERN, "the data mover", "refuses %u bytes for address 0x%x of rank %d: reason %u",
+    gsmpi_die(MPI_ERR_INTERN, "the DMA engine", "refuses %u bytes for address 0x%x of rank %d: reason %u",
               (unsigned)bytes, (unsigned)request->place, request->peer->rank, (unsigned)(word >> 8 & 0xF));
   if ((word & 0xFF) == GS_MATCH_PACKET_LANDED) {
     request->moved += bytes;

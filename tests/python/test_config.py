@@ -310,10 +310,10 @@ WRONG = {
         "[stream]\npacket_bytes = 256 #!",
         "stream.packet_bytes: is 256, which holds 252 elements of a byte",
     ),
-    "mover": ("[match]\nmover = true #!", "match.mover: needs an engine in each tile (in_tiles is false)"),
-    "mover's line": (
-        "[match]\nmover = true #!\nin_tiles = true\n[cache]\nline_bytes = 64",
-        "match.mover: needs packets of 71 bytes for a part of a line of 64 (64 bytes with 4 flits here)",
+    "dma": ("[match]\ndma = true #!", "match.dma: needs an engine in each tile (in_tiles is false)"),
+    "line of the dma": (
+        "[match]\ndma = true #!\nin_tiles = true\n[cache]\nline_bytes = 64",
+        "match.dma: needs packets of 71 bytes for a part of a line of 64 (64 bytes with 4 flits here)",
     ),
     "lists": ("[match]\nlists = 64 #!\nlist_entries = 32", "match.lists: is 64, more lists than entries"),
     "twice": (

@@ -17,7 +17,7 @@ from gossamer.errors import InputError
 def reached(cluster: Cluster, plan: Plan) -> int:
     """Boards that a broadcast comes to once, over cables; the most children of a board."""
     cables = {frozenset((cable.a, cable.b)) for cable in cluster.cables}
-    tree = plan.relay_tree(plan.hosts[0])
+    tree = plan.broadcast_tree(plan.hosts[0])
     assert tree.root == plan.hosts[0]
     found, new = [tree.root], [tree.root]
     while new:

@@ -16,9 +16,17 @@ from gossamer.hdl import sources, synth, verilate
 from gossamer.paths import ROOT
 
 HERE = Path(__file__).resolve().parent
+
+
+def listing(name: str) -> sources.Sources:
+    """The files that a list names; the name of a list in ``sim/`` begins with it."""
+    return sources.listing((ROOT if name.startswith("sim/") else sources.RTL) / name)
+
+
 LISTS = sorted(str(path.relative_to(sources.RTL)) for path in sources.RTL.rglob("*.f"))
+LISTS += sorted(str(path.relative_to(ROOT)) for path in sources.SIM.rglob("*.f"))
 # Lists of packages alone are read with the blocks that use them.
-TOPS = [name for name in LISTS if not sources.listing(sources.RTL / name).top.endswith("_pkg")]
+TOPS = [name for name in LISTS if not listing(name).top.endswith("_pkg")]
 SYNTHESIZED = [name for name in TOPS if not name.startswith("sim/")]
 CONFIGS = ("tiny", "de5")
 # Tops that are nothing without types from outside, and modules that give them.
@@ -66,7 +74,7 @@ def test_yosys(name: str, configuration: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", BENCHES)
 def test_benches(name: str) -> None:
     blocks, models = BENCHES[name]
-    files = sources.blocks(*blocks, config=config.load("de5")) + [sources.RTL / model for model in models]
+    files = sources.blocks(*blocks, config=config.load("de5")) + [ROOT / model for model in models]
     path = ROOT / "bench" / name
     assert verilate.lint(path.stem, files + [path]) == ""
 
@@ -82,13 +90,15 @@ def test_each_common_block_alone(module: str) -> None:
 
 
 def test_every_module_is_in_a_list() -> None:
-    listed = {path for name in LISTS for path in sources.listing(sources.RTL / name).files}
-    assert sorted(path for path in sources.RTL.rglob("*.sv") if path not in listed) == []
+    listed = {path for name in LISTS for path in listing(name).files}
+    modules = [path for folder in (sources.RTL, sources.SIM) for path in folder.rglob("*.sv")]
+    assert sorted(path for path in modules if path not in listed) == []
 
 
 def test_waivers_stand_in_one_file_each_with_its_reason() -> None:
     inside = re.compile(r"verilator\s+lint_off|lint_off_begin")
-    assert [path for path in sources.RTL.rglob("*.sv*") if inside.search(path.read_text(encoding="utf-8"))] == []
+    modules = [path for folder in (sources.RTL, sources.SIM) for path in folder.rglob("*.sv*")]
+    assert [path for path in modules if inside.search(path.read_text(encoding="utf-8"))] == []
     lines = verilate.WAIVERS.read_text(encoding="utf-8").splitlines()
     waivers = [number for number, line in enumerate(lines) if line.startswith("lint_off")]
     assert waivers

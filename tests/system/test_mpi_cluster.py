@@ -24,7 +24,7 @@ def test_programs(name: str, cluster: str, command: Command, size: Size) -> None
 
 
 def test_a_long_message_is_no_deadlock(command: Command) -> None:
-    """While movers work between boards no thread does anything, for much longer than it takes to call a deadlock."""
+    """No thread runs while DMA engines copy between boards, for much longer than the deadlock time-out."""
     here = command("mpi", "run", FIXTURES / "far.c", "-n", "2")
     there = command("mpi", "run", FIXTURES / "far.c", "-n", "2", "--engine", "rtl", "--cluster", "match4")
     assert (here.returncode, there.returncode) == (0, 0), here.stderr + there.stderr

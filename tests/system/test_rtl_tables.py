@@ -82,7 +82,7 @@ def test_the_same_cycles_whoever_simulates(tmp_path: Path) -> None:
     one.same(go(2))
 
 
-def test_tables_that_must_not_meet_wait_until_nothing_is_under_way(command: Command, tmp_path: Path) -> None:
+def test_tables_that_must_not_meet_wait_until_nothing_is_in_flight(command: Command, tmp_path: Path) -> None:
     """Each is a line by itself; together they are a ring."""
     east, west = (avoiding(tmp_path, name, name.replace("_", ":"), vcs=1) for name in ("x0y0_east", "x1y1_west"))
     plan = Plan(configs.load_cluster(FOUR), tables(configs.load_cluster(FOUR), str(east)))
@@ -107,7 +107,7 @@ def test_tables_that_must_not_meet_wait_until_nothing_is_under_way(command: Comm
     assert "HostLink::loadRoutes: packets are under way all the time" in done.stderr
 
 
-def test_boards_say_whether_something_is_under_way(tmp_path: Path) -> None:
+def test_boards_say_whether_something_is_in_flight(tmp_path: Path) -> None:
     """In a run they say so until all threads wait; behind it nothing is left."""
     body = """#include <gossamer/device.h>
 #include <tinsel.h>

@@ -9,7 +9,7 @@
 
 namespace gossamer::match {
 
-enum class Op : uint8_t { kPost, kArrive, kCancel, kProbe, kTake, kCount, kClear };
+enum class Op : uint8_t { kPost, kArrive, kCancel, kProbe, kTake, kCount, kCts };
 enum class Status : uint8_t { kMatched, kWaiting, kNone, kFull, kBad };
 /// Counters of each rank, which kCount reads by the tag.
 enum class Counter : uint8_t { kDelivered, kUnexpected, kWaited, kRefused };

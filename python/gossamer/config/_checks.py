@@ -206,11 +206,11 @@ def _endpoints(config: Config) -> Iterator[Complaint]:
         keys = "match.in_tiles mailbox.queue_depth mailbox.slots_per_thread"
         has = f"{config.mailbox.queue_depth} and {config.mailbox.slots_per_thread} here"
         yield keys, f"needs queues of 4 messages, and {window + 3} slots a thread for queues that deep ({has})"
-    if match.mover and not match.in_tiles:
-        yield "match.mover match.in_tiles", "needs an engine in each tile (in_tiles is false)"
-    # A mover writes whole lines. A core sends what lies before the first one in one packet, behind 8 bytes of head.
+    if match.dma and not match.in_tiles:
+        yield "match.dma match.in_tiles", "needs an engine in each tile (in_tiles is false)"
+    # A DMA engine writes whole lines. A core sends the bytes before the first one in one packet after an 8-byte header.
     most = config.cache.line_bytes - 1 + 8
-    if match.mover and config.max_message_bytes < most:
-        keys = "match.mover mailbox.max_flits mailbox.flit_bytes cache.line_bytes"
+    if match.dma and config.max_message_bytes < most:
+        keys = "match.dma mailbox.max_flits mailbox.flit_bytes cache.line_bytes"
         has = f"{config.max_message_bytes} bytes with {config.mailbox.max_flits} flits"
         yield keys, f"needs packets of {most} bytes for a part of a line of {config.cache.line_bytes} ({has} here)"

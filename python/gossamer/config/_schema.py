@@ -205,7 +205,7 @@ class MatchSection(Section):
     lists: int = knob("lists behind the first level, searched side by side", "lists", ge=1, le=256, pow2=True)
     list_entries: int = knob("entries of all lists together, for each queue", "entries", ge=1, le=1 << 20, pow2=True)
     in_tiles: bool = knob("an engine in the accelerator slot of each tile")
-    mover: bool = knob("a data mover beside each engine: payloads of long messages")
+    dma: bool = knob("a DMA engine beside each engine: payloads of long messages")
 
 
 class ShellSection(Section):
@@ -221,7 +221,7 @@ class ShellSection(Section):
 # What stands for a table that a configuration leaves out: none of it, and the least of everything else.
 _NO_LINKS = LinksSection(names=(), rate_mbps=10, flight_cycles=1, overhead_bytes=0, frame_bytes=9000, window_frames=1)
 _NO_STREAMS = StreamSection(ports=0, packet_bytes=32, fifo_packets=2, poll=1, credits=1)
-_NO_MATCH = MatchSection(cam_entries=0, lists=1, list_entries=1, in_tiles=False, mover=False)
+_NO_MATCH = MatchSection(cam_entries=0, lists=1, list_entries=1, in_tiles=False, dma=False)
 _NO_SHELL = ShellSection(vendor_id=0, product_id=0, macs=0, rate_mbps=10, window_frames=1)
 
 

@@ -119,7 +119,7 @@ def _own(config: Config, boards: tuple[int, int]) -> Iterator[tuple[str, str]]:
     for name, value in shared.enums["match_packet"].values.items():
         yield f"GS_MATCH_PACKET_{name.upper()}", _hex(value)
     yield "GS_MATCH_IN_TILES", str(int(config.match.in_tiles))
-    yield "GS_MATCH_MOVER", str(int(config.match.mover))
+    yield "GS_MATCH_DMA", str(int(config.match.dma))
     yield "GS_MATCH_RECEIVES", str(config.match_receives)
     yield "GS_MATCH_EAGER", str(config.match_eager)
     yield "GS_MATCH_ANNOUNCED", str(config.match_announced)

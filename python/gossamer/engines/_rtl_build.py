@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from gossamer.hdl.sources import Sources
 
 TOP = "gs_sim_tile"
-_SIM = ROOT / "rtl" / "sim"
+_SIM = ROOT / "sim"
 _DRIVER = _SIM / "tile" / "driver.cc"
 _MANY = _SIM / "tile" / "gs_sim_tiles.cc"
 _BOARD = _SIM / "board" / "board.cc"
@@ -40,7 +40,7 @@ def simulator(config: Config, *, waves: bool = False) -> Path:
 
 
 def board(config: Config, *, waves: bool = False, flat: bool = False, fast: bool = True) -> Path:
-    """The executable that simulates a board of a configuration: rtl/sim/board/board.h says how.
+    """The executable that simulates a board of a configuration: sim/board/board.h says how.
 
     With ``flat`` all of it is one model, for comparison. That one, and others without ``fast``, are built as Verilator
     builds models. Raises InputError where it cannot be built.
@@ -48,18 +48,18 @@ def board(config: Config, *, waves: bool = False, flat: bool = False, fast: bool
     told = f"a board of {config.name}"
     if flat:
         return _together(config, told, "sim_board", None, _FLAT, waves=waves, fast=False)
-    return _together(config, told, "board_tile", "board_rest", _BOARD, waves=waves, fast=fast)
+    return _together(config, told, "board_tile", "board_uncore", _BOARD, waves=waves, fast=fast)
 
 
 def cluster(config: Config, links: int, *, jobs: int = 1, waves: bool = False, fast: bool = True) -> Path:
-    """The executable that simulates clusters of a configuration: rtl/sim/board/cluster.h says how.
+    """The executable that simulates clusters of a configuration: sim/board/cluster.h says how.
 
     ``links`` are those of each board that are simulated, and so many jobs may share the boards. Raises InputError where
     it cannot be built.
     """
     told, parameters = f"clusters of {config.name}", {"Links": links, "Jobs": jobs}
     return _together(
-        config, told, "board_tile", "cluster_rest", _CLUSTER, waves=waves, fast=fast, parameters=parameters
+        config, told, "board_tile", "cluster_uncore", _CLUSTER, waves=waves, fast=fast, parameters=parameters
     )
 
 
@@ -102,7 +102,7 @@ def _together(
 
 
 def simulator_of_many(config: Config) -> Path:
-    """The executable that simulates many such tiles on one thread: rtl/sim/tile/gs_sim_tiles.cc says how it is used.
+    """The executable that simulates many such tiles on one thread: sim/tile/gs_sim_tiles.cc says how it is used.
 
     Raises InputError where it cannot be built.
     """

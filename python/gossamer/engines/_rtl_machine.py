@@ -17,7 +17,7 @@ from gossamer.config import constants
 from gossamer.engines import _rtl_build, _rtl_control, _rtl_network
 from gossamer.engines._rtl_process import Kind, Simulator
 from gossamer.errors import RunDied
-from gossamer.files import aside_of, move_whole
+from gossamer.files import move_whole, temporary_sibling
 
 if TYPE_CHECKING:
     from gossamer.config import Config
@@ -54,7 +54,7 @@ class Machine:
     ) -> None:
         self.config = config
         asked = (("waves", waves), ("trace", trace))
-        self._files = {option: (path, aside_of(path)) for option, path in asked if path is not None}
+        self._files = {option: (path, temporary_sibling(path)) for option, path in asked if path is not None}
         self._ran = False
         self.notes: list[str] = []
         """What the user is told of the last run: that its trace was thinned."""

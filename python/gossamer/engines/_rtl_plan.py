@@ -22,7 +22,7 @@ from gossamer.engines import _rtl_control
 from gossamer.errors import InputError
 from gossamer.routes._topology import link_name
 
-# A relay (gs_board_relay) takes a packet of 17 flits, then sends its copies, a cycle between two.
+# A relay (gs_board_broadcast) takes a packet of 17 flits, then sends its copies, a cycle between two.
 _RELAY_TAKES, _RELAY_COPY = 19, 18
 _RELAY_HOP = 120
 """Cycles of a packet from one relay to the next, without the wire's flight: link, switch, the whole packet."""
@@ -212,7 +212,7 @@ class Plan:
 
     # ---- Trees ----
 
-    def relay_tree(self, root: int) -> Tree:
+    def broadcast_tree(self, root: int) -> Tree:
         """The tree over which broadcasts reach all boards soonest.
 
         A relay sends one copy after the other, so boards with few children pass more packets on, and trees of such

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The simulator of a tile or a board as a child process: requests go in, records come out.
 
-Both are described in ``rtl/sim/host/records.h``. The child sees neither our terminal nor
+Both are described in ``sim/host/records.h``. The child sees neither our terminal nor
 Ctrl-C; it ends when its standard input closes, and with us in any case.
 """
 

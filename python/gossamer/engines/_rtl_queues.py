@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from gossamer.config import Config
 
 _HELD = struct.Struct("<4I")
-# As rtl/sim/host/records.h numbers them.
+# As sim/host/records.h numbers them.
 _THREAD, _SLOTS, _ROUTER, _SWITCH, _SENDER, _RECEIVER = range(1, 7)
 
 SwitchPort = Callable[[int, int], tuple[str, str]]

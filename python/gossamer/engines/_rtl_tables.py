@@ -82,7 +82,7 @@ def drained(plan: Plan, ask: Ask) -> bool:
     for _ in range(2):
         busy, entered = 0, []
         for board in range(plan.boards):
-            for name in ("under_way", "entered"):
+            for name in ("in_flight", "entered"):
                 (answer,) = ask([_rtl_control.counter(board, name)])
                 if name == "entered":
                     entered.append(answer.value)

@@ -207,7 +207,7 @@ class Cluster(Board):
                 ]
             )
             done.add(board)
-        relay, idle = plan.relay_tree(plan.hosts[0]), plan.tree(plan.middle())
+        relay, idle = plan.broadcast_tree(plan.hosts[0]), plan.tree(plan.middle())
         tiles = (1 << self._board_tiles) - 1
         for board in range(plan.boards):
             places = [

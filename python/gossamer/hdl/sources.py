@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which files a design is made of: the blocks' file lists, and the generated package.
 
-A list ``rtl/<block>/<block>.f`` has a file a line, relative to ``rtl/``, in the order in which they are read;
+A list ``rtl/<block>/<block>.f`` has a file a line, relative to ``rtl/`` (``sim/...`` to the checkout), in the order in
+which they are read;
 ``-f other/other.f`` (or the name alone) names another list, ``+incdir+folder`` a folder of headers,
 ``//`` begins a comment. By custom the last module of a list is the block's top.
 C++ of models may stand in a list too.
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     from gossamer.config import Config
 
 RTL = ROOT / "rtl"
+"""Synthesizable blocks."""
+SIM = ROOT / "sim"
+"""Models, harnesses and tops for simulation."""
 _HEADERS = {".svh", ".vh", ".h", ".hpp"}
 
 
@@ -82,9 +86,9 @@ def _listing(path: Path, above: tuple[Path, ...]) -> Sources:
         folder = entry.removeprefix("+incdir+") if entry.startswith("+incdir+") else None
         name = folder or entry.removeprefix("-f ").strip()
         # Lists of a test stand beside it and may name files of their own.
-        place = next((root / name for root in (RTL, path.parent) if (root / name).exists()), None)
+        place = next((root / name for root in (RTL, ROOT, path.parent) if (root / name).exists()), None)
         if place is None:
-            raise InputError(f"{path}:{number}: {name}: there is no such file below {RTL}")
+            raise InputError(f"{path}:{number}: {name}: no such file below {RTL} or {ROOT}")
         place = place.resolve()
         if folder:
             found += Sources((), (place,))
@@ -100,11 +104,12 @@ def _listing(path: Path, above: tuple[Path, ...]) -> Sources:
 def blocks(*names: str, config: Config | None = None) -> Sources:
     """The blocks' files, after those that all blocks use: ``rtl/common``, and a configuration's package.
 
-    A name is that of a block (``"core"``) or of a list below ``rtl/`` (``"sim/sim.f"``).
+    A name is that of a block (``"core"``), or of a list below ``rtl/`` or below ``sim/`` (``"sim/tile/sim_tile.f"``).
     """
     found = Sources((package(config),), ()) if config is not None else Sources((), ())
     for name in ("common", *names):
-        path = RTL / (name if name.endswith(".f") else f"{name}/{name}.f")
+        root = ROOT if name.startswith("sim/") else RTL
+        path = root / (name if name.endswith(".f") else f"{name}/{name}.f")
         if not path.is_file():
             raise InputError(f"{name}: no such block; {path} is not there")
         found += listing(path)
@@ -123,4 +128,4 @@ def package(config: Config) -> Path:
     return path
 
 
-__all__ = ["RTL", "Sources", "blocks", "listing", "package"]
+__all__ = ["RTL", "SIM", "Sources", "blocks", "listing", "package"]

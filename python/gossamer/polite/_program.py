@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What programs of the command have in common that a host program starts and waits for (``host/src/module.cc``)."""
+"""Shared by programs of the command that a host program starts and waits for (``host/src/python_helper.cc``)."""
 
 from __future__ import annotations
 

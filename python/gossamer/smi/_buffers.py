@@ -11,11 +11,11 @@ from __future__ import annotations
 FLIT_BYTES = 16
 MOST = 1 << 15
 """Of the buffer to receive."""
-MOST_ASIDE = 1 << 12
+MAX_VOQ_DEPTH = 1 << 12
 """Set aside for a rank."""
-_LEAST_ASIDE = 16
+_MIN_VOQ_DEPTH = 16
 """For the degree of channels that state none."""
-_MOST_SET_ASIDE = 1 << 16
+_MAX_VOQ_DEPTH = 1 << 16
 """For all ranks."""
 _LEAST_SEND, _MOST_SEND = 64, 1 << 10
 """Two packets; what is affordable: this buffer is made of LUTs."""
@@ -43,4 +43,4 @@ def send(degree: int, size: int) -> int:
 
 def aside(degree: int, ranks: int) -> int:
     """Of what is set aside for each rank. One for each element: a message of one may take as much."""
-    return min(max(_LEAST_ASIDE, power_of_two(degree)), MOST_ASIDE, _MOST_SET_ASIDE // ranks)
+    return min(max(_MIN_VOQ_DEPTH, power_of_two(degree)), MAX_VOQ_DEPTH, _MAX_VOQ_DEPTH // ranks)

@@ -13,7 +13,7 @@ from gossamer.paths import INCLUDE, ROOT
 
 SOURCE = ROOT / "src" / "smi"
 COMPAT = ROOT / "compat" / "smi"
-_DRAM = [ROOT / "rtl" / "sim" / "memory" / f"gs_dram_{part}.cc" for part in ("controller", "checker")]
+_DRAM = [ROOT / "sim" / "memory" / f"gs_dram_{part}.cc" for part in ("controller", "checker")]
 """The model of a bank."""
 C_SUFFIXES = (".c",)
 CPP_SUFFIXES = (".cc", ".cpp", ".cxx", ".C")

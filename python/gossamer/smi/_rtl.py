@@ -159,7 +159,7 @@ def plan(
 
 
 def _dram(config: Config) -> str:
-    """A board's DRAM banks (src/smi/banks.h), as rtl/sim/memory/gs_sim_memory.sv describes them to the same model."""
+    """A board's DRAM banks (src/smi/banks.h), as sim/memory/gs_sim_memory.sv describes them to the same model."""
     dram = config.memory.dram
     double = dram.kind != "sdr"
     names = ("bytes", "burst_length", "banks", "row_bytes", "cl", "cwl", "rcd", "rp", "ras", "rrd", "faw", "wr", "wtr",
@@ -268,7 +268,7 @@ def _library(config: Config, wanted: Needs, links: int, boards: int, degree: int
     ranks = max(16, 1 << (boards - 1).bit_length())
     widest = max(width for width, ports in wanted.widths.items() if ports)
     parameters |= {
-        "Aside": _buffers.aside(degree, ranks),
+        "VoqDepth": _buffers.aside(degree, ranks),
         "Send": _buffers.send(degree, widest),
         "Depth": _buffers.receive(degree, widest, _LEAST_DEPTH),
         "Barrier": int(wanted.barrier is not None),

@@ -98,8 +98,8 @@ void drive(Board& board) {
     top.give_data_i[b] = block.given;
     top.take_ready_i[b] = block.takes;
   }
-  top.come_valid_i = board.barrier.comes;
-  top.leave_ready_i = board.barrier.leaves;
+  top.arrive_valid_i = board.barrier.comes;
+  top.release_ready_i = board.barrier.leaves;
 }
 
 /// What happens at the edge that comes; whether anything does.
@@ -124,11 +124,11 @@ bool look(Board& board) {
     some |= block.opened || block.gave || block.came;
   }
   GsStreamBarrier& barrier = board.barrier;
-  barrier.has_come = barrier.comes && top.come_ready_o;
-  barrier.has_left = barrier.leaves && top.leave_valid_o;
+  barrier.has_come = barrier.comes && top.arrive_ready_o;
+  barrier.has_left = barrier.leaves && top.release_valid_o;
   some |= barrier.has_come || barrier.has_left;
-  flying += __builtin_popcount(top.goes_o) - __builtin_popcount(top.comes_o);
-  return some || top.goes_o || top.comes_o;
+  flying += __builtin_popcount(top.tx_fire_o) - __builtin_popcount(top.rx_fire_o);
+  return some || top.tx_fire_o || top.rx_fire_o;
 }
 
 bool cycle(bool stirred) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What the emulator asks of the RTL transport, as a table of functions in a library of its own: boards of streaming
-/// ports (rtl/sim/stream), a rank each, and the wires between them. The library is built for a run's ports.
+/// ports (sim/stream), a rank each, and the wires between them. The library is built for a run's ports.
 #pragma once
 
 #include <cstdint>

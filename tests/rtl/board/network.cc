@@ -299,7 +299,7 @@ class Test {
     for (int i = 0; i < 3000; ++i) tick();
     CHECK(top_->empty_o == 7, "a switch is not empty: %x", top_->empty_o);
     for (unsigned b = 0; b < 3; ++b)
-      CHECK(!top_->under_way_o[b], "board %u holds packets: %x", b, top_->under_way_o[b]);
+      CHECK(!top_->in_flight_o[b], "board %u holds packets: %x", b, top_->in_flight_o[b]);
     for (unsigned b = 0; b < kBoards; ++b) CHECK(top_->idle_o[b], "a router of board %u is not idle", b);
   }
 
@@ -378,7 +378,7 @@ class Test {
     for (unsigned b = 0; b < kBoards; ++b) {
       if (answered[b]) reads_[b].erase(reads_[b].begin());
       if (asks[b]) reads_[b].push_back(read[b]);
-      CHECK(top_->nobody_o[b] == 0, "board %u drops a packet that is for somebody", b);
+      CHECK(top_->unroutable_o[b] == 0, "board %u drops a packet that is for somebody", b);
     }
     for (unsigned i = 0; i < kAll; ++i) {
       uint8_t credits = 0;

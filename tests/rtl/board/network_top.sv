@@ -55,9 +55,9 @@ module network_top
   output logic [31:0]  sent_o[3],
   output logic [31:0]  received_o[3],
   output logic [1:0]   entered_o[3],
-  output logic [5:0]   nobody_o[3],
+  output logic [5:0]   unroutable_o[3],
   output logic [2:0]   empty_o,
-  output logic [2:0]   under_way_o[3],
+  output logic [2:0]   in_flight_o[3],
   output logic [31:0]  lost_o
 );
   localparam int unsigned Boards = 3, Links = 2, Exits = RouterMeshPorts, Locals = 2, Ports = Exits + Locals;
@@ -161,11 +161,11 @@ module network_top
       .rsp_i             (rsp_i[b]),
       .idle_o            (idle),
       .entry_o           (entry),
-      .nobody_o          (nobody_o[b]),
-      .nobody_dest_o     (unused_dest),
+      .unroutable_o          (unroutable_o[b]),
+      .unroutable_dest_o     (unused_dest),
       .bad_o             (unused_bad),
       .entered_o         (unused_entered),
-      .under_way_o       (under_way_o[b]),
+      .in_flight_o       (in_flight_o[b]),
       .empty_o           (empty_o[b])
     );
     assign entered_o[b] = {entry[0][1].valid, entry[0][0].valid};

@@ -182,8 +182,8 @@ class Test {
     }
     for (int i = 0; i < 1500; ++i) tick();
     for (unsigned b = 0; b < boards_.size(); ++b)
-      CHECK(!boards_[b].top->under_way_o, "%s: all has arrived, and board %u holds packets: %x", wiring_.name.c_str(),
-            b, boards_[b].top->under_way_o);
+      CHECK(!boards_[b].top->in_flight_o, "%s: all has arrived, and board %u holds packets: %x", wiring_.name.c_str(),
+            b, boards_[b].top->in_flight_o);
     // Words of 8 bytes, of those that lines of 5 bytes a cycle carry both ways.
     const double most = 2.0 * wiring_.cables.size() * cycles * 5 / 8;
     std::printf("%s boards %u cables %zu packets %llu copies %llu streams %llu replies %llu flits %llu busy %.3f\n",
@@ -427,8 +427,8 @@ class Test {
     for (unsigned b = 0; b < boards_.size(); ++b) {
       Board& board = boards_[b];
       Vsaturate_top& top = *board.top;
-      CHECK(top.nobody_o == 0 && top.bad_o == 0, "%s: board %u drops a packet or refuses a record: %x %x",
-            wiring_.name.c_str(), b, top.nobody_o, top.bad_o);
+      CHECK(top.unroutable_o == 0 && top.bad_o == 0, "%s: board %u drops a packet or refuses a record: %x %x",
+            wiring_.name.c_str(), b, top.unroutable_o, top.bad_o);
       for (unsigned p = 0; p < kPorts; ++p) {
         unsigned credits = 0;
         for (unsigned net = 0; net < kNets; ++net) {

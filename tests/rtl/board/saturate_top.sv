@@ -19,7 +19,7 @@ module saturate_top
   input  logic [20:0]  loss_i,
   output logic         ready_o,
   output logic [3:0]   up_o,
-  output logic [2:0]   under_way_o,
+  output logic [2:0]   in_flight_o,
   input  logic         table_we_i,
   input  logic [5:0]   table_index_i,
   input  logic [7:0]   table_entry_i,
@@ -59,7 +59,7 @@ module saturate_top
   input  logic [3:0]   wire_last_i,
   input  logic [3:0]   wire_error_i,
   /// packets for nobody, records that mean nothing
-  output logic [9:0]   nobody_o,
+  output logic [9:0]   unroutable_o,
   output logic [5:0]   bad_o
 );
   localparam int unsigned Exits = RouterMeshPorts;
@@ -166,11 +166,11 @@ module saturate_top
     .rsp_i,
     .idle_o            (unused_idle),
     .entry_o           (unused_entry),
-    .nobody_o,
-    .nobody_dest_o     (unused_dest),
+    .unroutable_o,
+    .unroutable_dest_o     (unused_dest),
     .bad_o,
     .entered_o         (unused_entered),
-    .under_way_o,
+    .in_flight_o,
     .empty_o           (unused_empty)
   );
 

@@ -13,7 +13,7 @@ from gossamer import config as configs
 from gossamer.hdl import sources, verilate
 
 HERE = Path(__file__).parent
-MAC = sources.RTL / "sim" / "link" / "gs_mac_model.sv"
+MAC = sources.SIM / "link" / "gs_mac_model.sv"
 # Frames lost and, as many again, damaged: of 2^20.
 LOSSES = {"none": 0, "one in ten": 104_858}
 

@@ -19,7 +19,7 @@ from gossamer.hdl import sources, verilate
 from gossamer.routes import Topology
 
 HERE = Path(__file__).parent
-MAC = sources.RTL / "sim" / "link" / "gs_mac_model.sv"
+MAC = sources.SIM / "link" / "gs_mac_model.sv"
 LINKS, EXITS, HOST_PORT = 4, 2, 7
 HOST_ENTRY = 63
 LONG = 1_000_000

@@ -76,7 +76,7 @@ def random_events(dut: HierarchyObject, odds: float) -> dict[tuple[int, int], in
     refused, word = random.random() < odds, random.getrandbits(32)
     if refused:
         found[WHAT["control"], 0] = word
-    dut.rep_links_i.value, dut.rep_nobody_i.value, dut.rep_dest_i.value = links, nobody, dest
+    dut.rep_links_i.value, dut.rep_unroutable_i.value, dut.rep_dest_i.value = links, nobody, dest
     dut.rep_bad_i.value, dut.rep_refused_i.value, dut.rep_refused_word_i.value = bad, refused, word
     return found
 

@@ -119,7 +119,7 @@ module common_top (
     .out_valid_o(skid_out_valid_o), .out_ready_i(skid_out_ready_i), .out_data_o(skid_out_data_o)
   );
 
-  gs_sort_queue #(.N(3), .data_t(item_t)) u_sort (
+  gs_steer_queue #(.N(3), .data_t(item_t)) u_sort (
     .clk_i, .rst_ni,
     .in_valid_i(sort_in_valid_i), .in_ready_o(sort_in_ready_o), .in_to_i(sort_in_to_i), .in_data_i(sort_in_data_i),
     .out_valid_o(sort_out_valid_o), .out_ready_i(sort_out_ready_i), .out_data_o(sort_out_data_o)
@@ -155,7 +155,7 @@ module common_top (
   for (genvar i = 0; i < 3; i++) begin : gen_merge
     assign merge_items[i] = merge_in_data_i[i];
   end
-  gs_stream_arbiter #(.N(3), .data_t(item_t)) u_merge (
+  gs_rr_arbiter #(.N(3), .data_t(item_t)) u_merge (
     .clk_i, .rst_ni,
     .in_valid_i(merge_in_valid_i), .in_ready_o(merge_in_ready_o), .in_data_i(merge_items),
     .out_valid_o(merge_out_valid_o), .out_ready_i(merge_out_ready_i), .out_data_o(merge_out_data_o),

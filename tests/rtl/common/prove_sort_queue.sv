@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Proof of gs_sort_queue: two items fit, and any item that is watched is shown in its turn, unchanged, to the one
+/// Proof of gs_steer_queue: two items fit, and any item that is watched is shown in its turn, unchanged, to the one
 /// receiver that it is for.
 module prove_sort_queue (
   input logic       clk_i,
@@ -19,7 +19,7 @@ module prove_sort_queue (
   // One of three.
   assign in_to = (in_to_i == 2'd3) ? 3'b001 : 3'b001 << in_to_i;
 
-  gs_sort_queue #(
+  gs_steer_queue #(
     .N     (3),
     .data_t(logic [2:0])
   ) u_queue (

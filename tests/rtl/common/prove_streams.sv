@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Proof of gs_stream_arbiter: an item comes from one input, unchanged, and what waits for the arbiter waits for at
+/// Proof of gs_rr_arbiter: an item comes from one input, unchanged, and what waits for the arbiter waits for at
 /// most N-1 items of others.
 module prove_streams (
   input logic            clk_i,
@@ -27,7 +27,7 @@ module prove_streams (
 
   int waited_q, pointer, distance;
 
-  gs_stream_arbiter #(
+  gs_rr_arbiter #(
     .N     (3),
     .data_t(logic [2:0])
   ) u_merge (

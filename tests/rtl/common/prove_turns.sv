@@ -2,7 +2,7 @@
 `include "gs_assert.svh"
 
 /// Proof of gs_arbiter_lrg: between two grants of a requester, in the cycles in which it requests, each other is
-/// granted once at most, whatever comes and goes; and of gs_next: nobody who requests stands between the current and
+/// granted once at most, whatever comes and goes; and of gs_rr_pick: nobody who requests stands between the current and
 /// the next one.
 module prove_turns #(
   parameter int unsigned N = 5
@@ -38,7 +38,7 @@ module prove_turns #(
     end
   end
 
-  gs_next #(.N(N)) u_next (.clk_i, .rst_ni, .current_i(N'(1) << who_q), .req_i, .next_o(next));
+  gs_rr_pick #(.N(N)) u_next (.clk_i, .rst_ni, .current_i(N'(1) << who_q), .req_i, .next_o(next));
   function automatic int behind(logic [IdxW-1:0] which);
     return 32'(which) - 32'(who_q) + ((32'(which) < 32'(who_q)) ? N : 0);
   endfunction

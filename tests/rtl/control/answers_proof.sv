@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// What is proved of gs_respond: every answer that is taken comes to its core once and unchanged, in the order of its
+/// What is proved of gs_tile_rsp_mux: every answer that is taken comes to its core once and unchanged, in the order of its
 /// bus; a core gets one a cycle, and no answer waits for more than one of the other bus.
 ///
 /// Beside it stands the answer on each bus in plain words. The tile has two cores; each bus has two units.
@@ -21,7 +21,7 @@ module answers_proof
     `GS_ASSUME_HOLD(an_answer_waits, in_valid_i[u], in_ready[u], in_i[u])
   end
 
-  gs_respond u_respond (
+  gs_tile_rsp_mux u_respond (
     .clk_i,
     .rst_ni,
     .in_valid_i,

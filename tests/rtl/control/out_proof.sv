@@ -45,7 +45,7 @@ module out_proof
   `GS_ASSUME_HOLD(a_command_waits, cmd_valid_i, cmd_ready, {cmd_kind_i, cmd_first_i, cmd_rest_i})
   `GS_ASSUME_HOLD(a_parked_thread_waits, parked_valid_i, parked_ready, parked_thread_i)
   `GS_ASSUME_HOLD(a_report_waits, thread_valid_i, thread_ready, thread_word_i)
-  // gs_command takes a cycle between two reports, at least.
+  // gs_debug_command takes a cycle between two reports, at least.
   logic told_q;
   always_ff @(posedge clk_i) told_q <= rst_ni && cmd_ready;
   `GS_ASSUME_NOW(a_command_ends_before_the_next, !(told_q && cmd_valid_i))

@@ -85,7 +85,7 @@ def test_proof(name: str, cores: int, tmp_path: Path) -> None:
 def test_answers_wait_for_one_at_most(tmp_path: Path) -> None:
     """By induction: each comes to its core once, unchanged, and the buses take turns."""
     block = sources.blocks("tile", config=few_threads(2, tmp_path))
-    wanted = (*PACKAGES, "gs_respond", "gs_stream_arbiter", "gs_arbiter", "gs_next")
+    wanted = (*PACKAGES, "gs_tile_rsp_mux", "gs_rr_arbiter", "gs_arbiter", "gs_rr_pick")
     design = Sources(tuple(path for path in block.files if path.stem in wanted), block.include)
     proof = prove.prove("answers_proof", design + [HERE / "answers_proof.sv"], depth=2, cover_depth=10)
     assert proof, proof.reason

@@ -216,18 +216,18 @@ module threads_proof
     if (!rst_ni || !cmd_q || cmd_ready) before_cmd_q <= '0;
     else if (does_q) before_cmd_q <= before_cmd_q + 3'd1;
   end
-  logic under_way;
-  assign under_way = u_threads.valid_q != '0 || u_threads.done_q;
+  logic in_flight;
+  assign in_flight = u_threads.valid_q != '0 || u_threads.done_q;
   `GS_ASSERT_NOW(a_request_waits_for_one_other_at_most, before_req_q <= 3'd1)
   `GS_ASSERT_NOW(a_command_waits_for_two_others_at_most, before_cmd_q <= 3'd2)
   `GS_ASSERT_NOW(then_it_is_the_requests_turn,
-                 before_req_q == '0 || (under_way ? u_threads.from_q == FromRequest : !u_threads.last_request_q))
+                 before_req_q == '0 || (in_flight ? u_threads.from_q == FromRequest : !u_threads.last_request_q))
   `GS_ASSERT_NOW(then_it_is_the_commands_turn,
-                 before_cmd_q <= 3'd1 || (under_way ? u_threads.from_q == FromCommand : u_threads.last_request_q))
+                 before_cmd_q <= 3'd1 || (in_flight ? u_threads.from_q == FromCommand : u_threads.last_request_q))
   `GS_ASSERT_NOW(nothing_is_searched_while_a_command_waits,
-                 before_cmd_q == '0 || !under_way || u_threads.from_q != FromSearch)
-  `GS_ASSERT_NOW(somebody_asked, !under_way || u_threads.from_q <= FromSearch)
-  `GS_ASSERT_NOW(whose_turn_it_was, !under_way || u_threads.last_request_q == (u_threads.from_q == FromRequest))
+                 before_cmd_q == '0 || !in_flight || u_threads.from_q != FromSearch)
+  `GS_ASSERT_NOW(somebody_asked, !in_flight || u_threads.from_q <= FromSearch)
+  `GS_ASSERT_NOW(whose_turn_it_was, !in_flight || u_threads.last_request_q == (u_threads.from_q == FromRequest))
 
   // ---- Users ----
   logic [N-1:0] users;
@@ -291,14 +291,14 @@ module threads_proof
                  !rests_q || (ctl_valid == '0 && !u_threads.done_q && !u_threads.change_q && !parked_valid))
 
   // ---- For induction ----
-  `GS_ASSERT_NOW(an_operation_is_under_way_or_done, !(u_threads.valid_q != '0 && u_threads.done_q))
+  `GS_ASSERT_NOW(an_operation_is_in_flight_or_done, !(u_threads.valid_q != '0 && u_threads.done_q))
   `GS_ASSERT_NOW(done_is_behind_an_operation, u_threads.done_q == does_q)
   `GS_ASSERT_NOW(the_operation_is_that_of_its_thread,
                  u_threads.valid_q == '0 || u_threads.valid_q == (TileCores'(1) << (32'(u_threads.thread_q) >> TidW)))
-  `GS_ASSERT_NOW(a_request_under_way_is_the_one_that_waits,
+  `GS_ASSERT_NOW(a_request_in_flight_is_the_one_that_waits,
                  (u_threads.valid_q == '0 && !u_threads.done_q) || u_threads.from_q != FromRequest
                  || (req_q && {u_threads.op_q, u_threads.thread_q} == {req_op_q, req_thread_q}))
-  `GS_ASSERT_NOW(a_command_under_way_is_the_one_that_waits,
+  `GS_ASSERT_NOW(a_command_in_flight_is_the_one_that_waits,
                  (u_threads.valid_q == '0 && !u_threads.done_q) || u_threads.from_q != FromCommand
                  || (cmd_q && {u_threads.op_q, u_threads.thread_q} == {cmd_op_q, cmd_thread_q}))
   `GS_ASSERT_NOW(a_look_is_a_look,

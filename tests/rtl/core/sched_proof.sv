@@ -129,7 +129,7 @@ module sched_proof
     // Whoever is told that a thread rests may rely on it: it is parked, or nowhere.
     logic stands;
     assign stands = ctl_ready && op == ThreadRests && ctl_tid_i == TidW'(t);
-    `GS_ASSERT_NOW(a_thread_that_rests_has_nothing_under_way,
+    `GS_ASSERT_NOW(a_thread_that_rests_has_nothing_in_flight,
                    !stands || allowed == (state.place == PlaceNone || state.place == PlaceParked))
     // What induction has to know besides.
     `GS_ASSERT_NOW(a_place_is_known, u_sched.clearing_q || state.place inside {PlaceNone, PlaceActive, PlaceParked})

@@ -59,7 +59,7 @@ module node_proof
       count: own_count_q, vote: 1'b1, started: 1'b1, late: own_late_q, default: '0
     };
 
-  gs_idle_node #(.Children(2)) u_node (
+  gs_idle_verdict #(.Children(2)) u_node (
     .clk_i,
     .rst_ni,
     .board_i    (12'd3),

@@ -117,19 +117,19 @@ module link_top
 
     // Flits that this end was given and has not sent, that have come and wait here, and that are on their way from this
     // end into the hands of who is behind the other one.
-    logic [31:0] waits_q, came_q, under_way_q;
+    logic [31:0] waits_q, came_q, in_flight_q;
     always_ff @(posedge clk_i) begin
       if (!rst_ni || !end_rst_ni[e] || !begun_q) {waits_q, came_q} <= '0;
       else begin
         waits_q <= waits_q + 32'(u_link.tx_push != '0) - 32'(u_link.tx_pop);
         came_q  <= came_q + 32'(u_link.rx_push != '0) - 32'(u_link.rx_pop);
       end
-      if (!rst_ni || !begun_q || anew_q) under_way_q <= '0;
-      else under_way_q <= under_way_q + 32'(u_link.tx_push != '0) - 32'(rx_valid_o[8*(1-e)+:8] != '0);
+      if (!rst_ni || !begun_q || anew_q) in_flight_q <= '0;
+      else in_flight_q <= in_flight_q + 32'(u_link.tx_push != '0) - 32'(rx_valid_o[8*(1-e)+:8] != '0);
     end
     `GS_ASSERT_NOW(an_end_with_a_flit_to_send_is_not_idle, waits_q == '0 || !idle_o[e])
     `GS_ASSERT_NOW(an_end_with_a_flit_that_came_is_not_idle, came_q == '0 || !idle_o[e])
-    `GS_ASSERT_NOW(while_a_flit_is_under_way_an_end_says_so, under_way_q == '0 || idle_o != '1)
+    `GS_ASSERT_NOW(while_a_flit_is_in_flight_an_end_says_so, in_flight_q == '0 || idle_o != '1)
 
     assign mac_valid_o[e]        = tx_valid[e] && tx_ready[e];
     assign mac_data_o[64*e+:64]  = tx_data[e];

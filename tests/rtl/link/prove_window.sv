@@ -141,7 +141,7 @@ module prove_window
   logic [15:0] held_number_q[Buffers];
   logic [15:0] read_number_q, want_number_q;
 
-  gs_link_order #(
+  gs_link_reorder #(
     .Window   (Window),
     .Buffers  (Buffers),
     .BodyWords(255)

@@ -51,7 +51,7 @@ def test_frames_come_once_and_in_order(mode: str, size: Size) -> None:
 
 def design() -> sources.Sources:
     return sources.blocks("link", config=configs.load("de5")) + [
-        sources.RTL / "sim" / "link" / "gs_mac_model.sv",
+        sources.SIM / "link" / "gs_mac_model.sv",
         HERE / "link_top.sv",
     ]
 

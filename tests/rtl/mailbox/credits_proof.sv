@@ -44,9 +44,9 @@ module credits_proof
   route_e send_route;
   logic [Routes-1:0] out_valid;
   flit_t out[Routes];
-  logic [Threads-1:0] under_way_q;
+  logic [Threads-1:0] in_flight_q;
 
-  assign send       = send_i && !under_way_q[send_thread_i];
+  assign send       = send_i && !in_flight_q[send_thread_i];
   assign send_kind  = (Multicast && send_masked_i) ? gossamer_pkg::FlitKindMask : FlitKindBody;
   assign send_route = route_e'((send_route_i == 2'd3) ? 2'd0 : send_route_i);
 
@@ -83,11 +83,11 @@ module credits_proof
   logic [Threads-1:0] ordered_q;
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      under_way_q <= '0;
+      in_flight_q <= '0;
       ordered_q   <= '0;
     end else begin
-      if (done_valid) under_way_q[done_thread] <= 1'b0;
-      if (send) under_way_q[send_thread_i] <= 1'b1;
+      if (done_valid) in_flight_q[done_thread] <= 1'b0;
+      if (send) in_flight_q[send_thread_i] <= 1'b1;
       if (u_tx.fetch) ordered_q[u_tx.order_thread] <= 1'b0;
       if (send) ordered_q[send_thread_i] <= 1'b1;
     end
@@ -245,7 +245,7 @@ module credits_proof
     assign behind[t]   = u_tx.u_order.u_behind.mem[t];
     always_ff @(posedge clk_i) begin
       if (rst_ni && ordered_q[t]) begin
-        assert (under_way_q[t]);
+        assert (in_flight_q[t]);
         assert (way != 2'd3 && u_tx.u_order.some_q[way]);
         assert (32'(waiting.length) < MaxFlits && (Multicast || waiting.kind == FlitKindBody));
         assert (3'(u_tx.u_order.u_sizes.mem[t]) == size_of(waiting));
@@ -289,12 +289,12 @@ module credits_proof
       assert (!(u_tx.read_q && u_tx.fetched_q));
       assert (!u_tx.fetched_q || first == second);
       if (fetching) begin
-        assert (under_way_q[u_tx.fetched_thread_q] && !ordered_q[u_tx.fetched_thread_q]);
+        assert (in_flight_q[u_tx.fetched_thread_q] && !ordered_q[u_tx.fetched_thread_q]);
         assert (u_tx.fetched_route_q == first.route && 3'(u_tx.fetched_size_q) == size_of(first));
         assert (2'(first.route) != 2'd3 && (Multicast || first.kind == FlitKindBody));
       end
       if (u_tx.entry_valid_q) begin
-        assert (under_way_q[u_tx.entry_thread_q] && !ordered_q[u_tx.entry_thread_q]);
+        assert (in_flight_q[u_tx.entry_thread_q] && !ordered_q[u_tx.entry_thread_q]);
         assert (!fetching || u_tx.entry_thread_q != u_tx.fetched_thread_q);
         assert (2'(u_tx.entry_q.route) != 2'd3 && (Multicast || u_tx.entry_q.kind == FlitKindBody));
         assert (u_tx.index_q <= u_tx.entry_q.length);

@@ -4,7 +4,7 @@
 /// go first, pass it no more than three times for each thread but its own, and once for that. So with outcomes that are
 /// taken it gets in.
 ///
-/// Why: a wake for a message takes a wish of its thread, and one more may have been on its way (gs_mailbox_set); an end
+/// Why: a wake for a message takes a wish of its thread, and one more may have been on its way (gs_mailbox_queue_bank); an end
 /// takes a send. Only a request gives a thread a wish or a send, and while one waits at the door none gets in.
 ///
 /// Around it stands what gs_mailbox_queues does, with each thread in a set of its own, and free: when messages come,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Proof of gs_mailbox_outcomes: each request that goes while there is room finds its place when its outcome comes,
+/// Proof of gs_mailbox_completions: each request that goes while there is room finds its place when its outcome comes,
 /// two cycles behind, and so does each thread that is freed meanwhile; no place is lost. Requests, frees and takers are
 /// free.
-module outcomes_proof
+module completions_proof
   import gs_mailbox_pkg::*;
 #(
   localparam int unsigned Outcomes = 4
@@ -21,10 +21,10 @@ module outcomes_proof
   mailbox_rsp_t unused_rsp;
   mailbox_trap_t unused_trap;
 
-  gs_mailbox_outcomes #(
+  gs_mailbox_completions #(
     .ThreadW (2),
     .Outcomes(Outcomes)
-  ) u_outcomes (
+  ) u_completions (
     .clk_i,
     .rst_ni,
     .room_o       (room),
@@ -63,10 +63,10 @@ module outcomes_proof
   assign unused = ^{unused_rsp, unused_trap, free_ready};
 
   `GS_ASSERT_NOW(each_place_is_free_or_taken_once,
-                 32'(u_outcomes.room_q) + 32'(later_q) + 32'(in_q) + 32'(u_outcomes.count_unused)
-                     + 32'(u_outcomes.popped_q) == Outcomes)
-  `GS_ASSERT_NOW(who_has_gone_has_a_place, !take_q || u_outcomes.room_q != '0)
+                 32'(u_completions.room_q) + 32'(later_q) + 32'(in_q) + 32'(u_completions.count_unused)
+                     + 32'(u_completions.popped_q) == Outcomes)
+  `GS_ASSERT_NOW(who_has_gone_has_a_place, !take_q || u_completions.room_q != '0)
   `GS_ASSERT_NOW(what_is_here_is_told, busy || !(take_q || later_q || in_q || rsp_valid || trap_valid))
-  `GS_COVER_NOW(all_places_are_taken, u_outcomes.room_q == '0)
+  `GS_COVER_NOW(all_places_are_taken, u_completions.room_q == '0)
   `GS_COVER_NOW(a_thread_is_freed_beside_a_request, free_i && free_ready && take_q)
 endmodule

@@ -6,7 +6,7 @@
 /// Beside it stands what the words say, without any pipeline: for each slot the threads that have still to receive its
 /// message, those that hold it, whether a message comes into it, whether it is free. Threads release and send from
 /// anything at any time, and receive any message that is for them; messages come into any slot that is free.
-module refs_proof #(
+module slot_refcount_proof #(
   parameter  bit          Multicast      = 1'b1,
   parameter  int unsigned Threads        = 4,
   parameter  int unsigned SlotsPerThread = 1,
@@ -70,13 +70,13 @@ module refs_proof #(
   logic [SlotW-1:0] c_slot;
   assign c_slot = c_q.receive ? c_receive_slot_i : c_q.slot;
 
-  gs_mailbox_refs #(
+  gs_mailbox_slot_refcount #(
     .Threads       (Threads),
     .SlotsPerThread(SlotsPerThread),
     .SendSlots     (SendSlots),
     .Multicast     (Multicast),
     .Banks         (2)
-  ) u_refs (
+  ) u_slot_refcount (
     .clk_i,
     .rst_ni,
     .a_slot_i        (a.slot),
@@ -202,21 +202,21 @@ module refs_proof #(
     return {slot, thread[ThreadW-1:1]};
   endfunction
   logic b_bit, c_bit, b_read, c_read;
-  assign b_bit  = b_q.thread[0] ? u_refs.gen_bank[1].u_bits.mem[place(b_q.slot, b_q.thread)]
-                                : u_refs.gen_bank[0].u_bits.mem[place(b_q.slot, b_q.thread)];
-  assign c_bit  = c_q.thread[0] ? u_refs.gen_bank[1].u_bits.mem[place(c_q.slot, c_q.thread)]
-                                : u_refs.gen_bank[0].u_bits.mem[place(c_q.slot, c_q.thread)];
-  assign b_read = b_q.thread[0] ? u_refs.gen_bank[1].u_bits.gen_registered.first_q
-                                : u_refs.gen_bank[0].u_bits.gen_registered.first_q;
+  assign b_bit  = b_q.thread[0] ? u_slot_refcount.gen_bank[1].u_bits.mem[place(b_q.slot, b_q.thread)]
+                                : u_slot_refcount.gen_bank[0].u_bits.mem[place(b_q.slot, b_q.thread)];
+  assign c_bit  = c_q.thread[0] ? u_slot_refcount.gen_bank[1].u_bits.mem[place(c_q.slot, c_q.thread)]
+                                : u_slot_refcount.gen_bank[0].u_bits.mem[place(c_q.slot, c_q.thread)];
+  assign b_read = b_q.thread[0] ? u_slot_refcount.gen_bank[1].u_bits.gen_registered.first_q
+                                : u_slot_refcount.gen_bank[0].u_bits.gen_registered.first_q;
   assign c_read = held;
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      assert (u_refs.walk_q == (BitW + 1)'(walk_q) || !walking);
+      assert (u_slot_refcount.walk_q == (BitW + 1)'(walk_q) || !walking);
       assert (32'(walk_q) <= Slots * Steps);
       assert (!walking || (!a.release_it && !a.receive && !b_q.release_it && !b_q.receive && !c_q.release_it
                            && !c_q.receive));
-      if (b_q.release_it || b_q.receive) assert (u_refs.b_slot_q == b_q.slot && u_refs.b_thread_q == b_q.thread);
-      if (c_q.release_it || c_q.receive) assert (u_refs.c_slot_q == c_q.slot && u_refs.c_thread_q == c_q.thread);
+      if (b_q.release_it || b_q.receive) assert (u_slot_refcount.b_slot_q == b_q.slot && u_slot_refcount.b_thread_q == b_q.thread);
+      if (c_q.release_it || c_q.receive) assert (u_slot_refcount.c_slot_q == c_q.slot && u_slot_refcount.c_thread_q == c_q.thread);
       assert (!(b_q.release_it && b_q.receive) && !(c_q.release_it && c_q.receive));
       if (b_q.release_it || b_q.receive) begin
         assert (!(c_q.release_it || c_q.receive) || b_q.thread != c_q.thread);
@@ -228,14 +228,14 @@ module refs_proof #(
         if (!Multicast) assert (count(holders_q[s] | queued_q[s]) <= 1);
         for (int unsigned t = 0; t < Threads; t++) begin
           if (known_q[s]) begin
-            if (t % 2 == 0) assert (u_refs.gen_bank[0].u_bits.mem[place(SlotW'(s), ThreadW'(t))] == holders_q[s][t]);
-            else assert (u_refs.gen_bank[1].u_bits.mem[place(SlotW'(s), ThreadW'(t))] == holders_q[s][t]);
+            if (t % 2 == 0) assert (u_slot_refcount.gen_bank[0].u_bits.mem[place(SlotW'(s), ThreadW'(t))] == holders_q[s][t]);
+            else assert (u_slot_refcount.gen_bank[1].u_bits.mem[place(SlotW'(s), ThreadW'(t))] == holders_q[s][t]);
           end else if (walking && s == 32'(walk_q) / Steps && t / 2 < 32'(walk_q) % Steps) begin
             if (t % 2 == 0) begin
-              assert (u_refs.gen_bank[0].u_bits.mem[place(SlotW'(s), ThreadW'(t))]
+              assert (u_slot_refcount.gen_bank[0].u_bits.mem[place(SlotW'(s), ThreadW'(t))]
                       == (walk_held && t == s / SlotsPerThread));
             end else begin
-              assert (u_refs.gen_bank[1].u_bits.mem[place(SlotW'(s), ThreadW'(t))]
+              assert (u_slot_refcount.gen_bank[1].u_bits.mem[place(SlotW'(s), ThreadW'(t))]
                       == (walk_held && t == s / SlotsPerThread));
             end
           end
@@ -249,26 +249,26 @@ module refs_proof #(
         for (int unsigned s = 0; s < Slots; s++) begin
           if (known_q[s]) begin
             if ((holders_q[s] | queued_q[s]) != '0) begin
-              assert (ThreadW'((ThreadW + 1)'(u_refs.gen_count.u_gone.mem[s]) + count(holders_q[s] | queued_q[s]))
-                      == u_refs.gen_count.u_counts.mem[s]);
-              assert (32'(u_refs.gen_count.u_gone.mem[s]) + 32'(count(holders_q[s] | queued_q[s])) <= Threads);
+              assert (ThreadW'((ThreadW + 1)'(u_slot_refcount.gen_count.u_gone.mem[s]) + count(holders_q[s] | queued_q[s]))
+                      == u_slot_refcount.gen_count.u_counts.mem[s]);
+              assert (32'(u_slot_refcount.gen_count.u_gone.mem[s]) + 32'(count(holders_q[s] | queued_q[s])) <= Threads);
             end else begin
-              assert (u_refs.gen_count.u_gone.mem[s] == '0);
+              assert (u_slot_refcount.gen_count.u_gone.mem[s] == '0);
             end
           end else if (walking && s == 32'(walk_q) / Steps && 32'(walk_q) % Steps != 0) begin
-            assert (u_refs.gen_count.u_gone.mem[s] == '0 && u_refs.gen_count.u_counts.mem[s] == ThreadW'(1));
+            assert (u_slot_refcount.gen_count.u_gone.mem[s] == '0 && u_slot_refcount.gen_count.u_counts.mem[s] == ThreadW'(1));
           end
         end
-        if (c_q.release_it) assert (u_refs.gen_count.gone == u_refs.gen_count.u_gone.mem[c_q.slot]);
-        if (c_q.release_it && held) assert (u_refs.gen_count.counted == u_refs.gen_count.u_counts.mem[c_q.slot]);
-        if (u_refs.gen_count.d_change_q) begin
-          assert (u_refs.gen_count.d_gone_q == u_refs.gen_count.u_gone.mem[u_refs.gen_count.d_slot_q]);
+        if (c_q.release_it) assert (u_slot_refcount.gen_count.gone == u_slot_refcount.gen_count.u_gone.mem[c_q.slot]);
+        if (c_q.release_it && held) assert (u_slot_refcount.gen_count.counted == u_slot_refcount.gen_count.u_counts.mem[c_q.slot]);
+        if (u_slot_refcount.gen_count.d_change_q) begin
+          assert (u_slot_refcount.gen_count.d_gone_q == u_slot_refcount.gen_count.u_gone.mem[u_slot_refcount.gen_count.d_slot_q]);
         end
-        if ((b_q.release_it || b_q.receive) && !u_refs.gen_count.b_after_c && !u_refs.gen_count.b_after_d) begin
-          assert (u_refs.gen_count.u_gone.gen_registered.first_q == u_refs.gen_count.u_gone.mem[b_q.slot]);
+        if ((b_q.release_it || b_q.receive) && !u_slot_refcount.gen_count.b_after_c && !u_slot_refcount.gen_count.b_after_d) begin
+          assert (u_slot_refcount.gen_count.u_gone.gen_registered.first_q == u_slot_refcount.gen_count.u_gone.mem[b_q.slot]);
         end
         if (b_q.release_it && (holders_q[b_q.slot] & Threads'(1) << b_q.thread) != '0) begin
-          assert (u_refs.gen_count.u_counts.gen_registered.first_q == u_refs.gen_count.u_counts.mem[b_q.slot]);
+          assert (u_slot_refcount.gen_count.u_counts.gen_registered.first_q == u_slot_refcount.gen_count.u_counts.mem[b_q.slot]);
         end
       end
     end

@@ -66,7 +66,7 @@ module set_proof #(
     want_queue <= pop_queue;
   end
 
-  gs_mailbox_set #(
+  gs_mailbox_queue_bank #(
     .Queues   (Queues),
     .Depth    (Depth),
     .SlotW    (SlotW),
@@ -138,7 +138,7 @@ module set_proof #(
       what_comes_out_is_the_oldest: assert (!came_q[1] || pop_slot == should_2_q);
       some_is_exact: assert (clear || pop_queue != watched || pop_some == (in_ram_q != '0));
       no_pointer_is_lost: assert (count_q >= in_ram_q && 32'(count_q) <= Places && 32'(in_ram_q) <= Depth);
-      nothing_is_under_way_when_it_is_quiet: assert (busy || count_q == in_ram_q);
+      nothing_is_in_flight_when_it_is_quiet: assert (busy || count_q == in_ram_q);
       // The wake-up that must not be lost: a thread waits, its pointer is there, and it is told of it.
       a_thread_that_waits_is_woken: assert (!(waiting_q && in_ram_q != '0) || (wake_valid && wake_queue == watched));
       c_full: cover (32'(count_q) == Places && 32'(in_ram_q) == Depth);

@@ -140,10 +140,10 @@ class Proved:
 
 
 PROOFS = {
-    "slots": Proved("refs_proof", ("gs_mailbox_refs",), 5, 30),
-    "queues": Proved("set_proof", ("gs_mailbox_set",), 4, 30),
-    "waits": Proved("waits_proof", ("gs_mailbox_waits",), 3, 20),
-    "credits": Proved("credits_proof", ("gs_mailbox_tx", "gs_mailbox_order", "gs_mailbox_out"), 3, 20),
+    "slots": Proved("slot_refcount_proof", ("gs_mailbox_slot_refcount",), 5, 30),
+    "queues": Proved("set_proof", ("gs_mailbox_queue_bank",), 4, 30),
+    "waits": Proved("waits_proof", ("gs_mailbox_wait_table",), 3, 20),
+    "credits": Proved("credits_proof", ("gs_mailbox_tx", "gs_mailbox_send_queues", "gs_mailbox_out"), 3, 20),
 }
 
 
@@ -172,11 +172,11 @@ def test_proof(name: str, multicast: int, size: Size) -> None:
 
 def test_outcomes_have_room() -> None:
     """The first cycles of four places, whatever goes and is taken when: exhaustive."""
-    wanted = {"gossamer_pkg", "gs_address_pkg", "gs_mailbox_pkg", "gs_ram_sdp", "gs_fifo", "gs_mailbox_outcomes"}
+    wanted = {"gossamer_pkg", "gs_address_pkg", "gs_mailbox_pkg", "gs_ram_sdp", "gs_fifo", "gs_mailbox_completions"}
     block = sources.blocks("mailbox", config=configs.load("tiny"))
     design = Sources(tuple(path for path in block.files if path.stem in wanted), block.include)
-    design += [HERE / "outcomes_proof.sv"]
-    proof = prove.prove("outcomes_proof", design, mode="bmc", depth=14, cover_depth=14)
+    design += [HERE / "completions_proof.sv"]
+    proof = prove.prove("completions_proof", design, mode="bmc", depth=14, cover_depth=14)
     assert proof, proof.reason
 
 

@@ -186,7 +186,7 @@ void releases_around_ends(Bench& b) {
   while (!b.top.ready_o) b.step();
   const uint32_t far = thread_address(0) ^ 1u << 14;
   b.on_packet = [](const Packet&) {};
-  unsigned over = 0, under_way = 0;
+  unsigned over = 0, in_flight = 0;
   for (unsigned round = 0; round < kMaxFlits * 48; round++) {
     const unsigned flits = round / 48 + 1, pause = round % 48 / 2;
     b.bring({Flit{0, true, thread_address(0), {round, 0, 0, 0}}});
@@ -204,7 +204,7 @@ void releases_around_ends(Bench& b) {
         co_return 0;
       }(b, may_send));
       b.run(1000);
-      (may_send ? over : under_way)++;
+      (may_send ? over : in_flight)++;
     }
     b.start(0, [](Bench& bench, uint32_t to, uint32_t received) -> Task {
       co_await value_of(bench, 0, write_of(kRelease, received));
@@ -214,7 +214,7 @@ void releases_around_ends(Bench& b) {
     }(b, far, slot));
     b.run(1000);
   }
-  CHECK(over != 0 && under_way != 0, "%u sends were over, %u were not: no sweep", over, under_way);
+  CHECK(over != 0 && in_flight != 0, "%u sends were over, %u were not: no sweep", over, in_flight);
   b.start(0, every_slot(b));
   b.run(3'000'000);
 }

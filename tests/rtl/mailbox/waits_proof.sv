@@ -66,7 +66,7 @@ module waits_proof
   assign unused = ^{Multicast, free_waits};
   always_ff @(posedge clk_i) if (release_all) agreed_q <= agreed_i;
 
-  gs_mailbox_waits #(
+  gs_mailbox_wait_table #(
     .Threads (Threads),
     .CoreBits(CoreBits)
   ) u_waits (
@@ -204,7 +204,7 @@ module waits_proof
       a_wish_is_told: assert (!should_want_q || (want_we && want_thread == told_q
                                                  && {want_message, want_send} == should_events_q));
       a_thread_that_runs_on_is_not_reported: assert (!runs_on_q || !wanted[told_q]);
-      nothing_is_under_way_when_it_is_quiet: assert (busy || !(enter || leave || freed || free_valid));
+      nothing_is_in_flight_when_it_is_quiet: assert (busy || !(enter || leave || freed || free_valid));
       c_freed_then_woken: cover (a_go && internal && !settles && known_q[a_thread_i] && ended == 2'd2
                                  && u_waits.a_freed);
       c_in_a_at_its_turn: cover (releasing && a_valid && a_thread_i == u_waits.scan_thread && u_waits.scan_found);

@@ -115,8 +115,8 @@ void Bench::tick() {
 
 void Bench::finish() {
   const uint64_t from = now;
-  while (under_way()) {
-    CHECK(now < from + kPatience, "%zu requests are not answered", under_way());
+  while (in_flight()) {
+    CHECK(now < from + kPatience, "%zu requests are not answered", in_flight());
     tick();
   }
 }

@@ -38,7 +38,7 @@ class Bench {
   void tick();
   /// Until everything that was sent is answered.
   void finish();
-  size_t under_way() const { return to_send_.size() + sent_.size(); }
+  size_t in_flight() const { return to_send_.size() + sent_.size(); }
   unsigned below(unsigned n) { return static_cast<unsigned>(random() % n); }
   bool chance(double p) { return std::uniform_real_distribution<double>(0, 1)(random) < p; }
 

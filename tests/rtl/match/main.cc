@@ -86,7 +86,7 @@ Command any_request(Bench& b, const Traffic& t, uint32_t handle) {
     c.tag = b.below(5);
     c.any_source = c.any_tag = false;
   }
-  if (b.below(4000) == 0 && std::labs(t.depth) < 1000) c.op = Op::kClear;
+  if (b.below(4000) == 0 && std::labs(t.depth) < 1000) c.op = Op::kCts;
   // What no engine can do.
   if (b.below(100) == 0) {
     switch (b.below(3)) {
@@ -123,7 +123,7 @@ void clear(Bench& b, uint32_t handle) {
     }
     read_counters(b);
     Command c;
-    c.op = Op::kClear;
+    c.op = Op::kCts;
     c.rank = GS_RANKS - 1;                                        // says nothing
     for (unsigned times = 0; times <= round; ++times) b.send(c);  // an empty engine has nothing to do
     read_counters(b);
@@ -136,7 +136,7 @@ void clear(Bench& b, uint32_t handle) {
     }
     read_counters(b);
     b.finish();
-    b.send(Command{.op = Op::kClear});
+    b.send(Command{.op = Op::kCts});
     b.finish();
     CHECK(b.top->posts_o == 0 && b.top->messages_o == 0, "%u receives and %u messages are left behind a clear",
           b.top->posts_o, b.top->messages_o);
@@ -152,7 +152,7 @@ void random_traffic(uint64_t seed, uint64_t count, long depth) {
     Traffic t = any_traffic(b);
     if (depth && phases < 2) {
       // From nothing, so that the phase is long enough.
-      b.send(Command{.op = Op::kClear});
+      b.send(Command{.op = Op::kCts});
       t.depth = phases ? -depth : depth;
       t.sources = 65'536;
       t.tags = 1'000'000;
@@ -165,7 +165,7 @@ void random_traffic(uint64_t seed, uint64_t count, long depth) {
     // Long enough to get to the depth that is asked for.
     const uint64_t phase = std::min<uint64_t>(count - made, 200 + 4 * static_cast<uint64_t>(std::labs(t.depth)));
     for (uint64_t n = 0; n < phase; ++n, ++made) {
-      while (b.under_way() >= window) b.tick();
+      while (b.in_flight() >= window) b.tick();
       if (b.chance(t.cancel)) {
         const auto& posts = b.reference.posts();
         uint32_t which = b.below(1'000'000);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Proof of gs_match_class: for every sequence of lookups, of entries that are put in behind one, of firsts that are
+/// Proof of gs_match_wildcard_lists: for every sequence of lookups, of entries that are put in behind one, of firsts that are
 /// taken, and of entries that leave from anywhere, a lookup finds the oldest entry that is equal, if there is one. So
 /// none is lost, none is found when it has left, and none overtakes another. One operation follows the other, with the
 /// one cycle between them that must be there. Keys of one bin and of two, whatever the secret is.
@@ -38,7 +38,7 @@ module prove_class
   assign tag    = (state_q == Rest) ? tag_i : tag_q;
   assign search = '{key: '{source: 16'(source), tag: 32'(tag), default: '0}, default: '0};
 
-  gs_match_class #(.Class(Class), .Entries(Entries), .Bins(2)) u_class (
+  gs_match_wildcard_lists #(.Class(Class), .Entries(Entries), .Bins(2)) u_class (
     .clk_i,
     .rst_ni,
     .ready_o      (ready),

@@ -87,7 +87,7 @@ Packet any_packet(Bench& b, const Traffic& t, uint16_t handle) {
     head[1] = b.reference.count(static_cast<uint16_t>(p.to), Counter::kDelivered) + b.below(6) - 2;
   }
   // Seldom: the store is to fill.
-  if (b.below(1500) == 0) head[0] = (head[0] & ~0xFFu) | kClear;
+  if (b.below(1500) == 0) head[0] = (head[0] & ~0xFFu) | kCts;
   if (b.chance(t.odd)) {
     if (b.below(3) == 0)
       p.kind = 1 + b.below(3);
@@ -98,7 +98,7 @@ Packet any_packet(Bench& b, const Traffic& t, uint16_t handle) {
   }
   // A thread has one request at a time that is answered, and a receive that is refused is answered as well.
   kind = static_cast<uint8_t>(head[0]);
-  if (p.to < kThreads && is_request(kind) && kind != kClear && b.threads[p.to].answer &&
+  if (p.to < kThreads && is_request(kind) && kind != kCts && b.threads[p.to].answer &&
       (kind != kPost || b.reference.posts().size() >= kReceives)) {
     kind = b.below(2) ? a_message() : kTaken;
     head[0] = (head[0] & ~0xFFu) | kind;
@@ -128,7 +128,7 @@ void clean_start(Bench& b) {
       b.finish();
     }
     send(kWatch, 0, ~0u, 0);
-    send(kClear, kThreads - 1, 0, 0);
+    send(kCts, kThreads - 1, 0, 0);
     send(1, 0, 5, 0);  // no news: who watched has gone
     send(kPost, 0, 5, 9);
     for (uint32_t n = 6; n < kEntries; ++n) {
@@ -140,8 +140,8 @@ void clean_start(Bench& b) {
         send(kCount, thread, counter, 0);
         b.finish();
       }
-    send(kClear, 0, 0, 0);
-    send(kClear, 0, 0, 0);
+    send(kCts, 0, 0, 0);
+    send(kCts, 0, 0, 0);
     b.finish();
   }
 }
@@ -159,7 +159,7 @@ void clear_in_flight(Bench& b) {
     return one;
   };
   b.send_rate = b.take_rate = 1;
-  send(packet_of(kClear, 0, 0, 0));
+  send(packet_of(kCts, 0, 0, 0));
   b.finish();
   b.take_rate = 0;
   send(packet_of(kPost, 0, 1, 7));
@@ -167,7 +167,7 @@ void clear_in_flight(Bench& b) {
   send(message(1, 2));
   send(packet_of(kProbe, 1, 2, 8));
   for (unsigned n = 0; n < 20; ++n) b.tick();
-  send(packet_of(kClear, 2, 0, 0));
+  send(packet_of(kCts, 2, 0, 0));
   for (uint32_t n = 0; n < kEager; ++n) send(message(3, n));
   b.finish();
   CHECK(b.counts[15] == 1, "the message that was leaving has not left");
@@ -187,7 +187,7 @@ uint64_t slow_thread(Bench& b) {
     while (!b.to_send.empty()) b.tick();
   };
   b.send_rate = b.take_rate = 1;
-  send(packet_of(kClear, 0, 0, 0));
+  send(packet_of(kCts, 0, 0, 0));
   b.finish();
   send(packet_of(kPost, 1, 0, 0));
   for (unsigned n = 0; n < 50; ++n) b.tick();
@@ -243,8 +243,8 @@ uint64_t behind_the_cam(Bench& b, const Flit& secret) {
 /// The hash's secret is that of the last clear: with one that does not look at tags all lists are in one bin, and what
 /// is looked for is behind those that are younger.
 void secrets(Bench& b) {
-  const Flit good{kClear | 0x9C4Du << 16, 0xA5B3'1F27, 0x1B87'5D6A, 0xE19B'4C35};
-  const Flit blind{kClear, 0, 0x0000'8000, 0x0001'0000};
+  const Flit good{kCts | 0x9C4Du << 16, 0xA5B3'1F27, 0x1B87'5D6A, 0xE19B'4C35};
+  const Flit blind{kCts, 0, 0x0000'8000, 0x0001'0000};
   b.send_rate = b.take_rate = 1;
   const uint64_t first = behind_the_cam(b, good), second = behind_the_cam(b, blind), third = behind_the_cam(b, good);
   CHECK(second >= first + kReceives / 2 && second >= third + kReceives / 2,
@@ -287,7 +287,7 @@ int main(int argc, char** argv) {
     }());
     b.to_send.push_back(any_packet(b, t, handle));
     const uint32_t taker = b.below(kThreads);
-    if (b.threads[taker].owed && b.to_send.back().first() != kClear && b.chance(t.takes))
+    if (b.threads[taker].owed && b.to_send.back().first() != kCts && b.chance(t.takes))
       b.to_send.push_back(taken(b, taker));
     while (!b.to_send.empty() || b.clearing()) b.tick();
     if (b.below(8) == 0)

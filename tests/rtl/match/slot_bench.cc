@@ -62,7 +62,7 @@ void Bench::judge(const Packet& packet) {
   } else {
     c.op = kind == kPost                      ? Op::kPost
            : kind == kCancel                  ? Op::kCancel
-           : kind == kClear                   ? Op::kClear
+           : kind == kCts                   ? Op::kCts
            : kind == kCount || kind == kAwait ? Op::kCount
            : kind == kTake                    ? Op::kTake
            : kind == kProbe || kind == kWatch ? Op::kProbe
@@ -83,7 +83,7 @@ void Bench::judge(const Packet& packet) {
   Thread& t = threads[packet.to];
   switch (done.status) {
     case Status::kMatched: {
-      if (c.op == Op::kClear) {
+      if (c.op == Op::kCts) {
         store.clear();
         open.clear();
         watches.clear();
@@ -298,7 +298,7 @@ void Bench::tick() {
         unsigned& outside = threads[packet.to].outside;
         outside -= std::min(packet.flits[0][0] >> 8 & 0xFF, outside);
       }
-      if (packet.first() == kClear && packet.kind == 0 && packet.to < kThreads)
+      if (packet.first() == kCts && packet.kind == 0 && packet.to < kThreads)
         clear_ = packet;
       else
         judge(packet);

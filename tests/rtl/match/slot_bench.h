@@ -37,7 +37,7 @@ enum : uint8_t {
   kCancel,
   kProbe,
   kWatch,
-  kClear,
+  kCts,
   kCount,
   kTake = 0x87,
   kAwait,

@@ -21,7 +21,7 @@ from gossamer.hdl.sources import Sources
 from gossamer.paths import ROOT
 
 HERE = Path(__file__).parent
-SIM = sources.RTL / "sim" / "memory"
+SIM = sources.SIM / "memory"
 
 
 def compile_harness(folder: Path, name: str, *files: Path) -> Path:

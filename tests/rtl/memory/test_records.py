@@ -21,7 +21,7 @@ def test_every_reader_gets_its_answer(name: str, size: Size, seed: int) -> None:
     design = sources.blocks("multicast", "tile", config=configs.load(name))
     simulator = verilate.model(
         "records_top",
-        design + [sources.RTL / "sim" / "memory" / "gs_sim_records.sv", HERE / "records_top.sv"],
+        design + [sources.SIM / "memory" / "gs_sim_records.sv", HERE / "records_top.sv"],
         [HERE / "records.cc"],
         optimise="-O1",
         include=[HERE.parent / "include"],

@@ -169,11 +169,11 @@ void Bench::drive() {
     }
   }
   // Answers come in any order; one that is offered stays until it is taken.
-  if (answering_ < 0 && !under_way_.empty() && chance(memory_rate)) {
-    const unsigned first = below(static_cast<unsigned>(under_way_.size()));
-    for (unsigned k = 0; k < under_way_.size(); ++k) {
-      const unsigned at = (first + k) % static_cast<unsigned>(under_way_.size());
-      if (under_way_[at].due <= now) {
+  if (answering_ < 0 && !in_flight_.empty() && chance(memory_rate)) {
+    const unsigned first = below(static_cast<unsigned>(in_flight_.size()));
+    for (unsigned k = 0; k < in_flight_.size(); ++k) {
+      const unsigned at = (first + k) % static_cast<unsigned>(in_flight_.size());
+      if (in_flight_[at].due <= now) {
         answering_ = static_cast<int>(at);
         break;
       }
@@ -181,7 +181,7 @@ void Bench::drive() {
   }
   top->rsp_valid_i = answering_ >= 0;
   if (answering_ >= 0) {
-    const Read& read = under_way_[answering_];
+    const Read& read = in_flight_[answering_];
     top->rsp_tag_i = read.tag;
     const Beat beat = tables.beats.contains(read.beat) ? tables.beats[read.beat] : Beat{};
     for (unsigned w = 0; w < 8; ++w) top->rsp_i[w] = beat[w];
@@ -244,14 +244,14 @@ void Bench::tick() {
   top->eval();
   ++now;
   if (answered) {
-    tag_busy_[under_way_[answering_].tag] = false;
-    under_way_.erase(under_way_.begin() + answering_);
+    tag_busy_[in_flight_[answering_].tag] = false;
+    in_flight_.erase(in_flight_.begin() + answering_);
     answering_ = -1;
   }
   if (asks) {
     CHECK(!tag_busy_[read.tag], "tag %u is in use", read.tag);
     tag_busy_[read.tag] = true;
-    under_way_.push_back(read);
+    in_flight_.push_back(read);
     ++reads;
   }
   observe();

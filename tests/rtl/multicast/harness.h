@@ -93,7 +93,7 @@ class Bench {
   std::array<std::deque<Flit>, kChannels> in_, out_;
   std::array<unsigned, kChannels> credits_;
   std::array<unsigned, kChannels> held_{};
-  std::vector<Read> under_way_;
+  std::vector<Read> in_flight_;
   std::array<bool, 64> tag_busy_{};
   int answering_ = -1;
   uint64_t outstanding_ = 0;

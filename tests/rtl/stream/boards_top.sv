@@ -79,7 +79,7 @@ module boards_top
     flit_t own, own_in;
     stream_report_t unused_report;
     logic [3:0] no_one;
-    logic [Links-1:0] unused_goes, unused_comes;
+    logic [Links-1:0] unused_tx_fire, unused_rx_fire;
     logic unused_empty;
 
     for (genvar p = 0; p < Ports; p++) begin : gen_port
@@ -174,9 +174,9 @@ module boards_top
       .mac_rx_last_i    (rx_last[b]),
       .mac_rx_error_i   (rx_error[b]),
       .up_o             (up[b]),
-      .nobody_o         (no_one),
-      .goes_o           (unused_goes),
-      .comes_o          (unused_comes),
+      .unroutable_o         (no_one),
+      .tx_fire_o           (unused_tx_fire),
+      .rx_fire_o          (unused_rx_fire),
       .empty_o          (unused_empty)
     );
 

@@ -189,8 +189,8 @@ module injection_top
       .out_valid_o  (out_valid),
       .out_o        (out),
       .out_credit_i (out_credit),
-      .nobody_o     (nobody[b]),
-      .nobody_dest_o(unused_dest),
+      .unroutable_o     (nobody[b]),
+      .unroutable_dest_o(unused_dest),
       .empty_o      (unused_empty)
     );
   end

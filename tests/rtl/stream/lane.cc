@@ -89,7 +89,7 @@ int main(int argc, char** argv) {
     unsigned op;
     Word a, b;
   };
-  std::deque<Asked> under_way;
+  std::deque<Asked> in_flight;
   uint64_t done = 0, kinds[2][3] = {};
   while (done < count) {
     Asked one{BITS > 8 && random() % 4 != 0, unsigned(random() % 3), Word(random()), Word(random())};
@@ -115,8 +115,8 @@ int main(int argc, char** argv) {
     lane.b_i = one.b;
     lane.clk_i = 0;
     lane.eval();
-    if (under_way.size() == 5 && advance) {
-      const Asked& right = under_way.front();
+    if (in_flight.size() == 5 && advance) {
+      const Asked& right = in_flight.front();
       const Word must = wanted(right.real, right.op, right.a, right.b);
       if (Word(lane.out_o) != must) {
         std::printf("%s %u of %llx and %llx: %llx, must be %llx\n", right.real ? "float" : "int", right.op,
@@ -126,9 +126,9 @@ int main(int argc, char** argv) {
       }
       ++kinds[right.real][right.op];
       ++done;
-      under_way.pop_front();
+      in_flight.pop_front();
     }
-    if (advance) under_way.push_back(one);
+    if (advance) in_flight.push_back(one);
     lane.clk_i = 1;
     lane.eval();
   }

@@ -13,7 +13,7 @@ module pair_top
   parameter  int unsigned Depth    = 64,
   parameter  int unsigned Packet   = 32,
   parameter  int unsigned Linger   = 16,
-  parameter  int unsigned Aside    = 0,
+  parameter  int unsigned VoqDepth    = 0,
   localparam int unsigned Ports    = 1 << PortBits,
   localparam int unsigned All      = 2 * Ports
 ) (
@@ -48,7 +48,7 @@ module pair_top
   output logic [7:0]               raw_credit_o,
   output logic [1:0][7:0]          wire_valid_o,
   output logic [1:0][172:0]        wire_o,
-  output logic [2:0]               nobody_o
+  output logic [2:0]               unroutable_o
 );
   localparam home_t Home = '{stream: '{first: 8'd0, count: 8'd2}, default: '0};
 
@@ -75,7 +75,7 @@ module pair_top
       .Packet(Packet),
       .Ranks (All),
       .Linger(Linger),
-      .Aside (Aside)
+      .VoqDepth (VoqDepth)
     ) u_end (
       .clk_i,
       .rst_ni           (rst_n),
@@ -141,8 +141,8 @@ module pair_top
     .out_valid_o  (out_valid),
     .out_o        (out),
     .out_credit_i (out_credit),
-    .nobody_o,
-    .nobody_dest_o(unused_dest),
+    .unroutable_o,
+    .unroutable_dest_o(unused_dest),
     .empty_o      (unused_empty)
   );
   logic unused;

@@ -18,24 +18,24 @@ module prove_barrier_way (
   input  logic       pop_ready_i
 );
   logic sends_q, receives_q, arrives;
-  logic [1:0] under_way_q, there_q;
+  logic [1:0] in_flight_q, there_q;
   assign send_open_ready_o = !sends_q && may_i[0];
   assign push_ready_o = sends_q && may_i[1];
   assign recv_open_ready_o = !receives_q && may_i[2];
   assign pop_valid_o = receives_q && there_q != '0;
-  assign arrives = under_way_q != '0 && may_i[3];
+  assign arrives = in_flight_q != '0 && may_i[3];
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       sends_q     <= 1'b0;
       receives_q  <= 1'b0;
-      under_way_q <= '0;
+      in_flight_q <= '0;
       there_q     <= '0;
     end else begin
       if (send_open_valid_i && send_open_ready_o) sends_q <= 1'b1;
       else if (push_valid_i && push_ready_o) sends_q <= 1'b0;
       if (recv_open_valid_i && recv_open_ready_o) receives_q <= 1'b1;
       else if (pop_valid_o && pop_ready_i) receives_q <= 1'b0;
-      under_way_q <= under_way_q + 2'(push_valid_i && push_ready_o) - 2'(arrives);
+      in_flight_q <= in_flight_q + 2'(push_valid_i && push_ready_o) - 2'(arrives);
       there_q     <= there_q + 2'(arrives) - 2'(pop_valid_o && pop_ready_i);
     end
   end
@@ -61,14 +61,14 @@ module prove_barrier
     '{group: '0, root: 1'b0, parent: '0, children: 8'b10},
     '{group: '0, root: 1'b1, parent: '0, children: 8'b01}
   };
-  logic [2:0] come_valid, come_ready, leave_valid, fault;
+  logic [2:0] arrive_valid, arrive_ready, release_valid, fault;
   logic [2:0][Edges-1:0] send_open_valid, send_open_ready, push_valid, push_ready;
   logic [2:0][Edges-1:0] recv_open_valid, recv_open_ready, pop_valid, pop_ready;
   logic [2:0][2:0] came_q, left_q;
   logic written_q;
 
   always_ff @(posedge clk_i) written_q <= rst_ni;
-  assign come_valid = written_q ? come_i : '0;
+  assign arrive_valid = written_q ? come_i : '0;
   for (genvar r = 0; r < 3; r++) begin : gen_rank
     send_open_t [Edges-1:0] unused_send;
     watch_t [Edges-1:0] unused_watch;
@@ -87,11 +87,11 @@ module prove_barrier
       .tree_entry_i     (Places[r]),
       .edges_i          ('0),
       .fault_o          (fault[r]),
-      .come_valid_i     (come_valid[r]),
-      .come_ready_o     (come_ready[r]),
+      .arrive_valid_i     (arrive_valid[r]),
+      .arrive_ready_o     (arrive_ready[r]),
       .come_own_i       (8'(r)),
-      .leave_valid_o    (leave_valid[r]),
-      .leave_ready_i    (leave_i[r]),
+      .release_valid_o    (release_valid[r]),
+      .release_ready_i    (leave_i[r]),
       .watch_o          (unused_watch),
       .send_open_valid_o(send_open_valid[r]),
       .send_open_ready_i(send_open_ready[r]),
@@ -110,14 +110,14 @@ module prove_barrier
         came_q[r] <= '0;
         left_q[r] <= '0;
       end else begin
-        came_q[r] <= came_q[r] + 3'(come_valid[r] && come_ready[r]);
-        left_q[r] <= left_q[r] + 3'(leave_valid[r] && leave_i[r]);
+        came_q[r] <= came_q[r] + 3'(arrive_valid[r] && arrive_ready[r]);
+        left_q[r] <= left_q[r] + 3'(release_valid[r] && leave_i[r]);
       end
     end
     for (genvar s = 0; s < 3; s++) begin : gen_other
       // Their numbers differ by two at most.
       `GS_ASSERT_NOW(nobody_leaves_before_all_have_come, 3'(came_q[s] - left_q[r]) <= 3'd2)
-      `GS_ASSERT_NOW(nobody_may_leave_before_all_have_come, !leave_valid[r] || came_q[s] != left_q[r])
+      `GS_ASSERT_NOW(nobody_may_leave_before_all_have_come, !release_valid[r] || came_q[s] != left_q[r])
     end
   end
 

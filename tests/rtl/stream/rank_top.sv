@@ -97,7 +97,7 @@ module rank_top
   channels_t unused_own_credit, unused_own_valid;
   flit_t unused_own;
   logic [1+Links:0] no_one;
-  logic [Links-1:0] unused_goes, unused_comes;
+  logic [Links-1:0] unused_tx_fire, unused_rx_fire;
   logic unused_empty;
 
   if (Ports != Kinds * Links) begin : gen_illegal_links
@@ -174,11 +174,11 @@ module rank_top
       .Bytes(Bytes)
     ) u_barrier (
       `RANK_TREE(1)
-      .come_valid_i     (open_valid_i[1]),
-      .come_ready_o     (open_ready_o[1]),
+      .arrive_valid_i     (open_valid_i[1]),
+      .arrive_ready_o     (open_ready_o[1]),
       .come_own_i       (8'(board_i)),
-      .leave_valid_o    (m_valid_o[1]),
-      .leave_ready_i    (m_ready_i[1]),
+      .release_valid_o    (m_valid_o[1]),
+      .release_ready_i    (m_ready_i[1]),
       `RANK_PORTS(1)
     );
     assign s_ready_o[1] = 1'b0;
@@ -189,7 +189,7 @@ module rank_top
     assign unused_barrier = ^{s_valid_i[1], m_data[Links+:Links]};
   end else begin : gen_parts
     for (genvar k = 0; k < Kinds; k++) begin : gen_block
-      gs_stream_parts #(
+      gs_stream_scatter_gather #(
         .Edges(Links),
         .Bytes(Bytes)
       ) u_parts (
@@ -262,9 +262,9 @@ module rank_top
     .mac_rx_last_i    (rx_last_i),
     .mac_rx_error_i   (rx_error_i),
     .up_o,
-    .nobody_o         (no_one),
-    .goes_o           (unused_goes),
-    .comes_o          (unused_comes),
+    .unroutable_o         (no_one),
+    .tx_fire_o           (unused_tx_fire),
+    .rx_fire_o          (unused_rx_fire),
     .empty_o          (unused_empty)
   );
 

@@ -118,7 +118,7 @@ module stencil_top
       channels_t unused_credit, unused_valid;
       flit_t unused_own;
       logic [3:0] no_one;
-      logic [Links-1:0] unused_goes, unused_comes;
+      logic [Links-1:0] unused_tx_fire, unused_rx_fire;
       logic unused_empty;
       // Port s has the channel to the neighbour at side s, and that from there.
       for (genvar s = 0; s < Sides; s++) begin : gen_port
@@ -196,9 +196,9 @@ module stencil_top
         .mac_rx_last_i    (rx_last[b]),
         .mac_rx_error_i   (rx_error[b]),
         .up_o             (up[b]),
-        .nobody_o         (no_one),
-        .goes_o           (unused_goes),
-        .comes_o          (unused_comes),
+        .unroutable_o         (no_one),
+        .tx_fire_o           (unused_tx_fire),
+        .rx_fire_o          (unused_rx_fire),
         .empty_o          (unused_empty)
       );
       assign nobody[b] = no_one != '0;

@@ -20,7 +20,7 @@ PORTS = int(os.environ.get("STREAM_PORTS", "4"))
 BYTES = int(os.environ.get("STREAM_BYTES", "4"))
 DEPTH = int(os.environ.get("STREAM_DEPTH", "64"))
 PACKET = int(os.environ.get("STREAM_PACKET", "32"))
-ASIDE = int(os.environ.get("STREAM_ASIDE", "0"))
+VOQ_DEPTH = int(os.environ.get("STREAM_VOQ_DEPTH", "0"))
 """Flits of a rank's queue of messages that are set aside."""
 BOARD = 3
 TYPES = {
@@ -224,7 +224,7 @@ class Bench:
             if int(dut.report_valid_o.value) & int(dut.report_ready_i.value) & 1 << end:
                 self.note(int(dut.report_o.value) >> 161 * end & (1 << 161) - 1)
         self.refused += int(dut.refused_o.value).bit_count()
-        self.nobody += int(dut.nobody_o.value).bit_count()
+        self.nobody += int(dut.unroutable_o.value).bit_count()
         self.now += 1
         await FallingEdge(dut.clk_i)
 

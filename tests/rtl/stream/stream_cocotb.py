@@ -9,7 +9,6 @@ import random
 import cocotb
 from cocotb.handle import HierarchyObject
 from rtl.stream.stream_bench import (
-    ASIDE,
     BYTES,
     DEPTH,
     FITS,
@@ -17,6 +16,7 @@ from rtl.stream.stream_bench import (
     PACKET,
     PORTS,
     TYPES,
+    VOQ_DEPTH,
     Bench,
     Message,
     message,
@@ -175,8 +175,8 @@ async def what_waits_for_a_receiver_holds_up_no_other(dut: HierarchyObject) -> N
     for _ in range(max(MESSAGES // 20, 2)):
         source = random.randrange(PORTS)
         ranks = random.sample(range(PORTS), PORTS)
-        waiting = {to: ahead(bench, source, to, ASIDE) for to in ranks}
-        for _ in range(60 * PORTS * ASIDE):
+        waiting = {to: ahead(bench, source, to, VOQ_DEPTH) for to in ranks}
+        for _ in range(60 * PORTS * VOQ_DEPTH):
             await bench.step()
             if not bench.sends[source] and bench.sending[source] is None:
                 break
@@ -198,7 +198,7 @@ async def a_long_message_is_passed(dut: HierarchyObject) -> None:
     bench = Bench(dut)
     await bench.begin()
     stops, to = 1, 2
-    first = ahead(bench, 0, to, ASIDE)
+    first = ahead(bench, 0, to, VOQ_DEPTH)
     long = Message(0, stops, FITS[-1], 16 * (DEPTH + 80) // TYPES[FITS[-1]][1] + 5)
     bench.add(long)
     bench.takes = lambda port: port != stops or bench.now % 64 == 0

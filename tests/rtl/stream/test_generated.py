@@ -183,7 +183,7 @@ def scenario(name: str, folder: Path) -> sources.Sources:
     found = sources.Sources((), ())
     for board in design.boards:
         found += sources.listing(folder / f"{board.name}.f")
-    return found + [sources.RTL / "sim" / "link" / "gs_mac_model.sv", folder / "cluster_top.sv"]
+    return found + [sources.SIM / "link" / "gs_mac_model.sv", folder / "cluster_top.sv"]
 
 
 @pytest.mark.parametrize("check", ["channels_and_collectives", "faults_are_told"])

@@ -36,7 +36,7 @@ SHAPES = [
 
 def model(boards: bool) -> Path:
     design = sources.blocks("stream/board.f", "stream/kernels/stencil.f", config=configs.load("de5")) + [
-        sources.RTL / "sim" / "link" / "gs_mac_model.sv",
+        sources.SIM / "link" / "gs_mac_model.sv",
         HERE / "stencil_top.sv",
     ]
     return verilate.model(

@@ -27,8 +27,8 @@ SHAPES = {
     "flit": {"PortBits": 1, "Bytes": 16, "Send": 64, "Depth": 128, "Packet": 32},
     "least": {"PortBits": 1, "Bytes": 1, "Send": 8, "Depth": 4, "Packet": 3},
     # The same, and floats, with messages set aside: also longer ones than a packet and than the receiver's buffer.
-    "aside": {"PortBits": 1, "Bytes": 4, "Send": 64, "Depth": 64, "Packet": 8, "Aside": 32},
-    "least aside": {"PortBits": 1, "Bytes": 1, "Send": 8, "Depth": 4, "Packet": 3, "Aside": 8},
+    "aside": {"PortBits": 1, "Bytes": 4, "Send": 64, "Depth": 64, "Packet": 8, "VoqDepth": 32},
+    "least aside": {"PortBits": 1, "Bytes": 1, "Send": 8, "Depth": 4, "Packet": 3, "VoqDepth": 8},
 }
 
 
@@ -38,7 +38,7 @@ def test_cocotb(check: str, shape: str, size: Size, seed: int) -> None:
     about = SHAPES[shape]
     if about["Depth"] == 4 and check == "an_element_a_cycle":
         pytest.skip("four flits of credits do not cover the way there and back")
-    if "Aside" not in about and check in ("what_waits_for_a_receiver_holds_up_no_other", "a_long_message_is_passed"):
+    if "VoqDepth" not in about and check in ("what_waits_for_a_receiver_holds_up_no_other", "a_long_message_is_passed"):
         pytest.skip("no message is set aside")
     verilate.cocotb(
         "pair_top",
@@ -54,7 +54,7 @@ def test_cocotb(check: str, shape: str, size: Size, seed: int) -> None:
             "STREAM_BYTES": str(about["Bytes"]),
             "STREAM_DEPTH": str(about["Depth"]),
             "STREAM_PACKET": str(about["Packet"]),
-            "STREAM_ASIDE": str(about.get("Aside", 0)),
+            "STREAM_VOQ_DEPTH": str(about.get("VoqDepth", 0)),
         },
     )
 

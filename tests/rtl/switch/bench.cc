@@ -167,17 +167,17 @@ void Bench::observe() {
       }
     }
     top->out_credit_i[p] = credits;
-    if (top->nobody_o >> p & 1) {
+    if (top->unroutable_o >> p & 1) {
       // The first packet of this port for nobody that is still out.
       auto found = flying_.end();
       for (auto at = flying_.begin(); at != flying_.end(); ++at) {
-        if (at->second.in == p && at->second.dest == top->nobody_dest_o[p] && way(at->second).port == kPorts) {
+        if (at->second.in == p && at->second.dest == top->unroutable_dest_o[p] && way(at->second).port == kPorts) {
           found = at;
           break;
         }
       }
       CHECK(found != flying_.end(), "port %u drops a packet to %08x that somebody would take", p,
-            (unsigned)top->nobody_dest_o[p]);
+            (unsigned)top->unroutable_dest_o[p]);
       auto& order = order_[{p * kChannels + found->second.channel, Way{}}];
       for (auto at = order.begin(); at != order.end(); ++at) {
         if (*at == found->first) {

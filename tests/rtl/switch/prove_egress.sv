@@ -98,20 +98,20 @@ module prove_egress
   logic [1:0] turn;
   logic served, mine, moves;
   int distance;
-  assign turn = u_egress.u_turns.turn_q[where_q];
+  assign turn = u_egress.u_starvation_guard.turn_q[where_q];
   assign distance = 32'(who_q) - 32'(turn) + (who_q < turn ? int'(Ports) : 0);
   assign granted = grant != '0;
   assign mine = grant[who_q] && u_egress.chosen_place == where_q;
   assign served = granted && u_egress.chosen == turn && u_egress.chosen_place == where_q;
   // A turn ends.
-  assign moves = served && u_egress.u_turns.waits_q[where_q];
+  assign moves = served && u_egress.u_starvation_guard.waits_q[where_q];
   always_ff @(posedge clk_i) begin
     if (!rst_ni) waits_q <= 1'b0;
     else waits_q <= (waits_q || begins_i) && !mine;
     if (!rst_ni || !waits_q || mine) turns_q <= 0;
     else if (moves) turns_q <= turns_q + 1;
     closed_q <= rst_ni && waits_q && !mine && closes_i && window_i / SwitchVcs == where_q / SwitchVcs && !moves;
-    if (!rst_ni || !u_egress.u_turns.waits_q[where_q]) passed_q <= 0;
+    if (!rst_ni || !u_egress.u_starvation_guard.waits_q[where_q]) passed_q <= 0;
     else if (granted && passed_q < int'(Ports) &&
              (u_egress.advance || (u_egress.chosen != u_egress.owner_q && u_egress.burst_q != '0))) begin
       passed_q <= passed_q + 1;
@@ -119,9 +119,9 @@ module prove_egress
   end
 
   `GS_ASSERT_NOW(everybody_else_has_one_turn_at_most, turns_q >= 0 && turns_q < Ports)
-  `GS_ASSERT_NOW(a_window_that_closes_begins_a_turn, !closed_q || u_egress.u_turns.waits_q[where_q])
+  `GS_ASSERT_NOW(a_window_that_closes_begins_a_turn, !closed_q || u_egress.u_starvation_guard.waits_q[where_q])
   `GS_ASSERT_NOW(a_turn_that_is_passed_over_keeps_its_channel,
-                 u_egress.kept[where_q] == (u_egress.u_turns.waits_q[where_q] && passed_q >= int'(Ports) &&
+                 u_egress.kept[where_q] == (u_egress.u_starvation_guard.waits_q[where_q] && passed_q >= int'(Ports) &&
                                             !(u_egress.held && u_egress.held_at == where_q)))
   `GS_ASSERT_NOW(while_something_is_due_nothing_else_is_granted,
                  !u_egress.due || !granted ||
@@ -132,8 +132,8 @@ module prove_egress
   // What induction needs to know of the inside.
   `GS_ASSERT_NOW(the_turn_comes_nearer, !waits_q || turns_q + distance < Ports)
   `GS_ASSERT_NOW(turns_are_ingresses, 32'(turn) < Ports)
-  `GS_ASSERT_NOW(passes_are_counted, !u_egress.u_turns.waits_q[where_q] ||
-                 32'(u_egress.u_turns.passed_q[where_q]) == passed_q)
+  `GS_ASSERT_NOW(passes_are_counted, !u_egress.u_starvation_guard.waits_q[where_q] ||
+                 32'(u_egress.u_starvation_guard.passed_q[where_q]) == passed_q)
 
   `GS_COVER_NOW(who_waits_is_due, waits_q && u_egress.due && u_egress.due_from == who_q && turns_q == 1)
   `GS_COVER_NOW(another_one_is_due_first, waits_q && turns_q == 0 && u_egress.due && u_egress.due_from != who_q &&

@@ -29,7 +29,7 @@ module prove_ingress
   flit_t in, unused_data;
   waiting_t unused_offer;
   shown_t shown;
-  logic offer_valid, shown_valid, unused_nobody, unused_empty;
+  logic offer_valid, shown_valid, unused_unroutable, unused_empty;
   logic [31:0] unused_dest;
   assign in = '{kind: FlitKindBody, last: last_i, vnet: vnet_i, dest: dest_i, default: '0};
   assign room[0] = room_i[0];
@@ -63,8 +63,8 @@ module prove_ingress
     .shown_valid_o(shown_valid),
     .shown_o      (shown),
     .data_o       (unused_data),
-    .nobody_o     (unused_nobody),
-    .nobody_dest_o(unused_dest),
+    .unroutable_o     (unused_unroutable),
+    .unroutable_dest_o(unused_dest),
     .empty_o      (unused_empty)
   );
 
@@ -98,8 +98,8 @@ module prove_ingress
   `GS_ASSUME_NOW(a_window_stays_open, opens_i || window_i == window_q)
 
   `GS_ASSERT_NOW(no_head_waits_for_more_than_all_other_channels, waited_q >= 0 && waited_q < int'(Places))
-  `GS_ASSERT_NOW(each_cycle_without_a_packet_under_way_ends_a_turn, u_ingress.left_q != '0 || u_ingress.turns)
-  `GS_ASSERT_NOW(a_packet_under_way_ends, left_before_q == '0 || u_ingress.left_q == left_before_q - SwitchLengthW'(1))
+  `GS_ASSERT_NOW(each_cycle_without_a_packet_in_flight_ends_a_turn, u_ingress.left_q != '0 || u_ingress.turns)
+  `GS_ASSERT_NOW(a_packet_in_flight_ends, left_before_q == '0 || u_ingress.left_q == left_before_q - SwitchLengthW'(1))
   `GS_ASSERT_NOW(a_candidate_with_room_stays_until_it_is_offered,
                  !was_candidate_q || (u_ingress.candidate_valid_q && u_ingress.candidate_at_q == who_q))
   `GS_ASSERT_NOW(a_candidate_is_offered, u_ingress.left_q != '0 || !u_ingress.candidate_valid_q || offer_valid ||

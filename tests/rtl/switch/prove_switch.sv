@@ -27,7 +27,7 @@ module prove_switch
 
   channels_t in_valid[2], in_credit[2], out_valid[2], out_credit[2];
   flit_t in[2], out[2];
-  logic [1:0] unused_nobody;
+  logic [1:0] unused_unroutable;
   logic [31:0] unused_dest[2];
   logic unused_ready, unused_empty;
 
@@ -139,8 +139,8 @@ module prove_switch
     .out_valid_o  (out_valid),
     .out_o        (out),
     .out_credit_i (out_credit),
-    .nobody_o     (unused_nobody),
-    .nobody_dest_o(unused_dest),
+    .unroutable_o     (unused_unroutable),
+    .unroutable_dest_o(unused_dest),
     .empty_o      (unused_empty)
   );
 

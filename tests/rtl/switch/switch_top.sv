@@ -36,8 +36,8 @@ module switch_top
   output logic [31:0]       out_dest_o[11],
   output logic [127:0]      out_payload_o[11],
   input  logic [7:0]        out_credit_i[11],
-  output logic [10:0]       nobody_o,
-  output logic [31:0]       nobody_dest_o[11],
+  output logic [10:0]       unroutable_o,
+  output logic [31:0]       unroutable_dest_o[11],
   output logic              empty_o
 );
   localparam int unsigned Ports = 11;
@@ -86,8 +86,8 @@ module switch_top
     .out_valid_o,
     .out_o        (out),
     .out_credit_i,
-    .nobody_o,
-    .nobody_dest_o,
+    .unroutable_o,
+    .unroutable_dest_o,
     .empty_o
   );
 endmodule

@@ -193,7 +193,7 @@ def _check(options: Options) -> None:
     power("boards", options.boards, 2, 1024)
     power("depth", options.depth, 4, 32768)
     if options.aside:
-        power("aside", options.aside, 4, _buffers.MOST_ASIDE)
+        power("aside", options.aside, 4, _buffers.MAX_VOQ_DEPTH)
 
 
 def _check_title(title: str) -> None:

@@ -224,11 +224,11 @@ class _Top:
             self._axis(f"{name}_leave", False)
             parameters = ["    .Edges(Edges),", "    .Bytes(1)"]
             kernel = [
-                f"    .come_valid_i     ({name}_come_tvalid),",
-                f"    .come_ready_o     ({name}_come_tready),",
+                f"    .arrive_valid_i     ({name}_come_tvalid),",
+                f"    .arrive_ready_o     ({name}_come_tready),",
                 f"    .come_own_i       (own[{slot}]),",
-                f"    .leave_valid_o    ({name}_leave_tvalid),",
-                f"    .leave_ready_i    ({name}_leave_tready),",
+                f"    .release_valid_o    ({name}_leave_tvalid),",
+                f"    .release_ready_i    ({name}_leave_tready),",
             ]
         else:
             self._axis(f"{name}_open", True, 40)
@@ -336,7 +336,7 @@ class _Top:
         lines += vector("Widths", 5, [one.bytes for _, one, _ in self.ports])
         lines += vector("Depths", 16, [one.depth for _, one, _ in self.ports])
         lines += vector("SendDepths", 16, [one.send_depth for _, one, _ in self.ports])
-        lines += vector("Asides", 16, [one.aside for _, one, _ in self.ports])
+        lines += vector("VoqDepths", 16, [one.aside for _, one, _ in self.ports])
         lines.append(f"  localparam logic [Ports-1:0] Sends = {count}'b{sends};")
         lines.append(f"  localparam logic [Ports-1:0] Receives = {count}'b{receives};")
         return lines
@@ -395,7 +395,7 @@ class _Top:
             ("tree_entry_o", "tree_entry"), ("edges_o", "edges"), ("edge_bind_o", "edge_binds"),
             ("edge_account_o", "edge_account"), ("clear_o", "clear"),
             ("report_valid_i", "report_valid"), ("report_ready_o", "report_ready"), ("report_i", "report"),
-            ("fault_i", fault), ("refused_i", "refused"), ("nobody_i", "nobody != '0"),
+            ("fault_i", fault), ("refused_i", "refused"), ("unroutable_i", "nobody != '0"),
         )  # fmt: skip
         body = [f"    .{name:<{width}}({wire})," for name, wire in wires]
         return [
@@ -422,7 +422,7 @@ class _Top:
         parameters = (
             ("Links", "Links"), ("PortBits", "8"), ("Own", "0"), ("Bytes", "Bytes"), ("Ranks", "Ranks"),
             ("TableW", "TableW"), ("Ports", "Ports"), ("Widths", "Widths"), ("Numbers", "Numbers"), ("Sends", "Sends"),
-            ("Receives", "Receives"), ("Depths", "Depths"), ("SendDepths", "SendDepths"), ("Asides", "Asides"),
+            ("Receives", "Receives"), ("Depths", "Depths"), ("SendDepths", "SendDepths"), ("VoqDepths", "VoqDepths"),
         )  # fmt: skip
         wires = (
             ("clk_i", "aclk"), ("rst_ni", "aresetn"), ("board_i", "board"), ("job_i", "job"), ("burst_i", "burst"),
@@ -443,7 +443,7 @@ class _Top:
             ("mac_tx_last_o", concat("tx_tlast")), ("mac_rx_valid_i", concat("rx_tvalid")),
             ("mac_rx_data_i", concat("rx_tdata")), ("mac_rx_keep_i", concat("rx_tkeep")),
             ("mac_rx_last_i", concat("rx_tlast")), ("mac_rx_error_i", concat("rx_tuser")), ("up_o", "up"),
-            ("nobody_o", "nobody"), ("goes_o", "unused_goes"), ("comes_o", "unused_comes"),
+            ("unroutable_o", "nobody"), ("tx_fire_o", "unused_tx_fire"), ("rx_fire_o", "unused_rx_fire"),
             ("empty_o", "unused_empty"),
         )  # fmt: skip
         body = [f"    .{name:<17}({wire})," for name, wire in wires]
@@ -452,7 +452,7 @@ class _Top:
             "",
             "  channels_t unused_own_credit, unused_own_valid;",
             "  flit_t unused_own;",
-            "  logic [Links-1:0] unused_goes, unused_comes;",
+            "  logic [Links-1:0] unused_tx_fire, unused_rx_fire;",
             "  logic unused_empty;",
             "  gs_stream_board #(",
             *[*settings[:-1], settings[-1].removesuffix(",")],

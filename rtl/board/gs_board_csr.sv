@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: Apache-2.0
+`include "gs_assert.svh"
+
+/// Does what a packet of the control network asks for: tables, jobs, the cluster, relays and counters.
+///
+/// A packet takes at most 14 cycles; nothing that it waits for is elsewhere. It is refused as a whole or done.
+/// Packets of idle detection go on to the place of their job.
+module gs_board_csr
+  import gs_board_pkg::*;
+  import gs_switch_pkg::*;
+  import gossamer_pkg::*;
+#(
+  parameter int unsigned Links    = 2,
+  parameter int unsigned Jobs     = 1,
+  parameter int unsigned TableW   = 10,
+  /// port of the switch where the host is
+  parameter int unsigned HostPort = 5
+) (
+  input  logic                      clk_i,
+  input  logic                      rst_ni,
+  input  logic       [11:0]         board_i,
+  // A packet, taken with done_o
+  input  logic                      valid_i,
+  input  control_packet_t           packet_i,
+  output logic                      done_o,
+  /// with done_o: why it was refused, or 0
+  output logic       [3:0]          refused_o,
+  // Answers: one is made only while there is room
+  input  logic                      answer_room_i,
+  output logic                      answer_valid_o,
+  output reply_t                    answer_o,
+  // Idle detection: the packet is for this place
+  output logic       [Jobs-1:0]     idle_valid_o,
+  input  logic       [Jobs-1:0]     idle_room_i,
+  // What is set
+  output logic                      table_we_o,
+  output logic       [TableW-1:0]   table_index_o,
+  output switch_entry_t             table_entry_o,
+  /// 1 and the number of the host that the table says is here
+  output logic       [12:0]         host_here_o,
+  output place_t     [Jobs-1:0]     place_o,
+  /// one cycle: a place has got a job; tiles that it had or has
+  output logic       [Jobs-1:0]     clear_o,
+  output logic       [Tiles-1:0]    clear_tiles_o,
+  output logic       [Tiles-1:0][4:0]  job_o,
+  output logic       [Tiles-1:0][31:0] host_o,
+  output gs_address_pkg::cluster_t  cluster_o,
+  /// address that answers and events go to, 0 before it is known
+  output logic       [31:0]         reports_o,
+  output logic       [7:0]          burst_o,
+  output logic                      flush_o,
+  output neighbour_t [Children-1:0] children_o,
+  // Counters
+  input  gs_link_pkg::counters_t    links_i[Links],
+  input  logic       [Links-1:0]    up_i,
+  input  counts_t                   counts_i
+);
+  localparam int unsigned LinkW = (Links > 1) ? $clog2(Links) : 1;
+  localparam logic [31:0] NoHost = {EndpointHost, 29'd0};
+  if (Tiles > 64) begin : gen_illegal_tiles
+    $fatal(1, "gs_board_csr: %0d tiles; control_job has bits for 64", Tiles);
+  end
+  if (Jobs < 1 || Jobs > 16) begin : gen_illegal_jobs
+    $fatal(1, "gs_board_csr: Jobs is %0d; it must be 1 to 16", Jobs);
+  end
+
+  typedef enum logic [1:0] {Check, Route, Read, Answer} state_e;
+  state_e state_q, state_d;
+
+  control_route_t route;
+  control_job_t job;
+  control_cluster_t cluster;
+  control_relay_t relay;
+  control_read_t read;
+  idle_report_t report;
+  idle_answer_t verdict;
+  logic [3:0] op;
+  assign route   = packet_i.head;
+  assign job     = packet_i.head;
+  assign cluster = packet_i.head;
+  assign relay   = packet_i.head;
+  assign read    = packet_i.head;
+  assign report  = packet_i.head;
+  assign verdict = packet_i.head;
+  assign op      = packet_i.head[3:0];
+
+  // ---------------------------------------------------------------- checks
+  place_t [Jobs-1:0] place_q;
+  logic [31:0] reports_q;
+  logic [Jobs-1:0] of_job, tree_room;
+  logic [TableW:0] behind;
+  logic job_taken, tiles_taken, two, fits, is_idle, asks, bad_relay;
+  logic [3:0] refused;
+  always_comb begin
+    job_taken   = 1'b0;
+    tiles_taken = (job.tiles >> Tiles) != '0;
+    for (int unsigned j = 0; j < Jobs; j++) begin
+      of_job[j] = place_q[j].valid && place_q[j].job == packet_i.job;
+      if (place_q[j].valid && 32'(job.place) != j) begin
+        job_taken   |= place_q[j].job == job.job;
+        tiles_taken |= (64'(place_q[j].tiles) & job.tiles) != '0;
+      end
+    end
+    tree_room = idle_room_i & of_job;
+    bad_relay = 1'b0;
+    for (int unsigned i = 0; i < Children; i++) begin
+      bad_relay |= relay.children[13*i+12] && relay.children[13*i+:12] == board_i;
+    end
+  end
+  // From the start of the table, or backwards from its end.
+  assign behind  = (TableW + 1)'(route.first[TableW-1:0]) + (TableW + 1)'(route.count);
+  assign fits    = (route.first >> TableW == '0 || (~route.first) >> TableW == '0)
+      && behind <= (TableW + 1)'(1 << TableW);
+  assign is_idle = op inside {ControlOpIdleReport, ControlOpIdleAnswer, ControlOpIdleTree};
+  assign asks    = op inside {ControlOpIdleTree, ControlOpRoute, ControlOpJob, ControlOpCluster, ControlOpRelay,
+                              ControlOpRead};
+  // Words follow where some were given.
+  always_comb begin
+    two = 1'b0;
+    if (op == ControlOpIdleReport) two = report.given != '0 && !report.withdraw;
+    if (op == ControlOpIdleAnswer) two = verdict.given != '0 && verdict.answer == IdleVerdictRelease;
+  end
+
+  always_comb begin
+    refused = '0;
+    if (packet_i.kind != FlitKindBody || !(is_idle || asks)) refused = RefusalKind;
+    else if (packet_i.flits != (two ? 2'd2 : 2'd1)) refused = RefusalLength;
+    else if (asks && !answer_room_i) refused = RefusalRoom;
+    else begin
+      unique case (op)
+        ControlOpIdleReport, ControlOpIdleAnswer: if (of_job == '0) refused = RefusalJob;
+        ControlOpIdleTree: begin
+          if (of_job == '0) refused = RefusalJob;
+          else if (tree_room == '0) refused = RefusalRoom;
+        end
+        ControlOpRoute: begin
+          if (route.count == '0 || route.count > 4'd12) refused = RefusalLength;
+          else if (!fits) refused = RefusalAddress;
+        end
+        ControlOpJob: begin
+          if (32'(job.place) >= Jobs) refused = RefusalPlace;
+          else if (job_taken || job.job == NoJob) refused = RefusalJob;
+          else if (tiles_taken) refused = RefusalMask;
+        end
+        ControlOpCluster: begin
+          if (cluster.boards == '0 || cluster.boards > 13'd4096 || cluster.hosts > 13'd4096) refused = RefusalLength;
+          else if (cluster.host != '0 && cluster.host[31:29] != EndpointHost) refused = RefusalAddress;
+        end
+        ControlOpRelay: if (bad_relay) refused = RefusalPlace;
+        default: begin
+          if (read.unit != BoardUnit && 32'(read.unit) >= Links) refused = RefusalPlace;
+          else if (read.counter > ((read.unit == BoardUnit) ? BoardCounterInFlight : LinkCounterState)) begin
+            refused = RefusalAddress;
+          end
+        end
+      endcase
+    end
+  end
+
+  // ------------------------------------------------------------- execution
+  logic [3:0] refused_q, left_q;
+  logic [95:0] entries_q;
+  logic [TableW-1:0] index_q;
+  logic sets;
+  always_comb begin
+    state_d = state_q;
+    unique case (state_q)
+      Check: if (valid_i) begin
+        state_d = Answer;
+        if (refused == '0 && op == ControlOpRoute) state_d = Route;
+        if (refused == '0 && op == ControlOpRead) state_d = Read;
+      end
+      Route: if (left_q == 4'd1) state_d = Answer;
+      Read: state_d = Answer;
+      default: state_d = Check;
+    endcase
+  end
+  assign sets = state_q == Check && valid_i && refused == '0;
+  assign done_o = state_q == Answer;
+  assign refused_o = refused_q;
+  assign idle_valid_o = (sets && is_idle) ? of_job : '0;
+
+  always_ff @(posedge clk_i) begin
+    state_q <= rst_ni ? state_d : Check;
+    if (state_q == Check) begin
+      refused_q <= refused;
+      left_q    <= route.count;
+      entries_q <= route.entries;
+      index_q   <= route.first[TableW-1:0];
+    end else if (state_q == Route) begin
+      left_q    <= left_q - 4'd1;
+      entries_q <= entries_q >> 8;
+      index_q   <= index_q + TableW'(1);
+    end
+  end
+
+  // --------------------------------------------------------------- settings
+  logic [12:0] host_here_q;
+  gs_address_pkg::cluster_t cluster_q;
+  logic [7:0] burst_q;
+  logic flush_q;
+  neighbour_t [Children-1:0] children_q;
+  switch_entry_t entry;
+  logic [TableW-1:0] number;
+  assign entry = entries_q[7:0];
+  assign number = ~index_q;
+  assign table_we_o = state_q == Route;
+  assign table_index_o = index_q;
+  assign table_entry_o = entry;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      place_q     <= '0;
+      reports_q   <= '0;
+      host_here_q <= '0;
+      cluster_q   <= '{routers: 1'b1, boards: 13'd1, hosts: 13'd1};
+      burst_q     <= 8'd8;
+      flush_q     <= 1'b0;
+      children_q  <= '0;
+      clear_o       <= '0;
+      clear_tiles_o <= '0;
+    end else begin
+      flush_q       <= 1'b0;
+      clear_o       <= '0;
+      clear_tiles_o <= '0;
+      if (sets) begin
+        unique case (op)
+          ControlOpJob: begin
+            for (int unsigned j = 0; j < Jobs; j++) begin
+              if (32'(job.place) == j) begin
+                place_q[j]    <= '{valid: 1'b1, job: job.job, tiles: job.tiles[Tiles-1:0], host: job.host};
+                clear_o[j]    <= 1'b1;
+                clear_tiles_o <= place_q[j].tiles | job.tiles[Tiles-1:0];
+              end
+            end
+          end
+          ControlOpCluster: begin
+            cluster_q <= '{routers: 1'b1, boards: cluster.boards, hosts: cluster.hosts};
+            reports_q <= cluster.host;
+            burst_q   <= cluster.burst;
+            flush_q   <= cluster.flush;
+          end
+          ControlOpRelay: children_q <= relay.children;
+          default: ;
+        endcase
+      end
+      // Which host is here is what the table says of the port.
+      if (table_we_o && entry.valid && 32'(entry.port) == HostPort) host_here_q <= {1'b1, 12'(number)};
+      else if (table_we_o && 12'(number) == host_here_q[11:0]) host_here_q[12] <= 1'b0;
+    end
+  end
+  assign place_o     = place_q;
+  assign host_here_o = host_here_q;
+  assign cluster_o   = cluster_q;
+  assign reports_o   = reports_q;
+  assign burst_o     = burst_q;
+  assign flush_o     = flush_q;
+  assign children_o  = children_q;
+  for (genvar t = 0; t < Tiles; t++) begin : gen_tile
+    always_ff @(posedge clk_i) begin
+      job_o[t]  <= NoJob;
+      host_o[t] <= NoHost;
+      for (int unsigned j = 0; j < Jobs; j++) begin
+        if (rst_ni && place_q[j].valid && place_q[j].tiles[t]) begin
+          job_o[t]  <= place_q[j].job;
+          host_o[t] <= place_q[j].host;
+        end
+      end
+    end
+  end
+
+  // --------------------------------------------------------------- counters
+  gs_link_pkg::counters_t link_q;
+  logic up_q;
+  logic [31:0] value;
+  always_ff @(posedge clk_i) begin
+    link_q <= links_i[LinkW'(read.unit)];
+    up_q   <= up_i[LinkW'(read.unit)];
+  end
+  always_comb begin
+    value = '0;
+    if (read.unit == BoardUnit) begin
+      unique case (read.counter)
+        BoardCounterNobody:       value = counts_i.nobody;
+        BoardCounterRecords:      value = counts_i.records;
+        BoardCounterRefused:      value = counts_i.refused;
+        BoardCounterRelayed:      value = counts_i.relayed;
+        BoardCounterHostSent:     value = counts_i.host_sent;
+        BoardCounterHostReceived: value = counts_i.host_received;
+        BoardCounterTileRefused:  value = counts_i.tile_refused;
+        BoardCounterEntered:      value = counts_i.entered;
+        default:                  value = 32'(counts_i.in_flight);
+      endcase
+    end else begin
+      unique case (read.counter)
+        LinkCounterTxFrames:  value = link_q.tx_frames;
+        LinkCounterTxBytes:   value = link_q.tx_bytes;
+        LinkCounterTxPackets: value = link_q.tx_packets;
+        LinkCounterResends:   value = link_q.resends;
+        LinkCounterRxFrames:  value = link_q.rx_frames;
+        LinkCounterRxBytes:   value = link_q.rx_bytes;
+        LinkCounterRxPackets: value = link_q.rx_packets;
+        LinkCounterDamaged:   value = link_q.damaged;
+        LinkCounterDropped:   value = link_q.dropped;
+        LinkCounterStalls:    value = link_q.stalls;
+        LinkCounterLost:      value = link_q.lost;
+        LinkCounterRestarts:  value = link_q.restarts;
+        default:              value = 32'(up_q);
+      endcase
+    end
+  end
+
+  // ---------------------------------------------------------------- answers
+  logic [31:0] value_q;
+  always_ff @(posedge clk_i) value_q <= (state_q == Read) ? value : '0;
+  // What was refused for want of room is not answered either.
+  assign answer_valid_o = done_o && asks && packet_i.kind == FlitKindBody && answer_room_i && reports_q != '0;
+  always_comb begin
+    answer_o = '{asked: op, refused: refused_q, value: 64'(value_q), default: '0};
+    if (op == ControlOpRead) {answer_o.unit, answer_o.counter} = {read.unit, read.counter};
+    if (op == ControlOpJob) answer_o.unit = 5'(job.place);
+    if (op == ControlOpIdleTree) answer_o.unit = packet_i.job;
+  end
+
+  logic unused;
+  assign unused = ^{packet_i.words, route.spare, job.spare, cluster.spare, relay.spare, read.spare, report, verdict,
+                    job.op_code, cluster.op_code, relay.op_code, read.op_code, route.op_code};
+
+  `GS_ASSERT_NOW(a_packet_is_for_one_place, (of_job & (of_job - Jobs'(1))) == '0)
+  `GS_ASSERT_HOLD(a_packet_waits_unchanged, valid_i, done_o, packet_i)
+endmodule

@@ -1,3 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-// A wire between two MACs. Paths are relative to rtl/.
-sim/link/gs_mac_model.sv

@@ -1,9 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-// The memories of a port with models behind them, in C++ as well, for simulation. Paths are relative to rtl/.
--f memory/memory.f
-sim/memory/gs_mem_model.sv
-sim/memory/gs_sim_memory.sv
-sim/memory/gs_dram_checker.cc
-sim/memory/gs_dram_controller.cc
-sim/memory/gs_mem_dpi.cc
-sim/memory/gs_sram_model.cc

@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// A tile of a simulated board. Paths are relative to rtl/, those of sim/ to the checkout.
+-f noc/noc.f
+sim/tile/gs_sim_mailbox.sv
+sim/host/queues.vlt
+sim/board/gs_sim_mesh_tile.sv

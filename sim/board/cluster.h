@@ -1,0 +1,560 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A simulated cluster: boards, and the wires between them.
+///
+/// A word that leaves a board's transceiver comes out at the other end a flight later. So boards need not meet before
+/// that: a worker simulates each of its boards for a whole flight, then they meet. A wire is a ring of
+/// words by cycle, in which one board writes what comes out a flight later and the other reads what was written before
+/// they met. What happens does not depend on the order of the boards, nor on who simulates them.
+///
+/// Of several ranks (ranks.h) each has neighbouring boards, and what wires between two ranks carry is exchanged when
+/// they meet; words of other ranks come out of the same rings. A rank does not have the models of others' boards.
+///
+/// Options, each with a value:
+///   --boards COUNT
+///   --host BOARD                    a host at that board's switch, the first of them number 0
+///   --wire FROM,LINK,TO,LINK,CUT    one direction of a cable. It is cut from so many cycles behind the begin of the
+///                                   first run on, from the beginning with -2, never with -1
+///   --flight CYCLES                 of all wires; `links.flight_cycles` if it is not given
+///   --loss FRAMES, --damage FRAMES  of 2^20, on all wires
+///   --seed NUMBER                   of these
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdio>
+#include <cstdlib>
+#include <iterator>
+
+#include "Vgs_sim_uncore.h"
+#include "models.h"
+#include "activity.h"
+#include "queue_probe.h"
+#include "ranks.h"
+#include "router_trace.h"
+#include "watch.h"
+#ifdef GS_TOGETHER
+void gs_eval_together(Vgs_sim_uncore* const* models, unsigned count, bool inputs);
+#endif
+
+namespace gossamer::sim {
+
+/// One direction of a cable.
+class Wire {
+ public:
+  struct Word {
+    uint64_t data = 0;
+    uint8_t keep = 0, last = 0, error = 0, valid = 0;
+  };
+
+  explicit Wire(uint64_t flight) : flight_(flight), ring_(std::bit_ceil(2 * flight)), mask_(ring_.size() - 1) {}
+
+  /// What comes out in a cycle.
+  const Word& out(uint64_t cycle) const { return ring_[cycle & mask_]; }
+  /// What goes in between the edges at the begin and at the end of a cycle.
+  Word& in(uint64_t cycle) { return ring_[(cycle + flight_) & mask_]; }
+
+ private:
+  const uint64_t flight_;
+  /// Words are written for the cycles of the next meeting, while those of this one are read.
+  std::vector<Word> ring_;
+  const uint64_t mask_;
+};
+
+/// One board of a cluster.
+class ClusterBoard {
+ public:
+  using Models = BoardModels<Vgs_sim_uncore>;
+  static constexpr unsigned kTiles = Models::kTiles;
+  static constexpr unsigned kLinks = sizeof(Vgs_sim_uncore::tx_valid_o) / sizeof(CData);
+  static constexpr int64_t kNever = -1, kAlways = -2;
+
+  ClusterBoard(int argc, char** argv, unsigned number) : models_(argc, argv, number) {
+    Vgs_sim_uncore& rest = models_.rest();
+    rest.board_i = number;
+    for (unsigned l = 0; l < kLinks; ++l) {
+      rest.loss_i[l] = rest.damage_i[l] = rest.seed_i[l] = 0;
+      rest.cut_i[l] = 0;
+      rest.rx_valid_i[l] = 0;
+    }
+    models_.settle();
+  }
+
+  Models& models() { return models_; }
+  const Models& models() const { return models_; }
+  bool ready() { return models_.rest().ready_o; }
+  void host(HostPort* port) { host_ = port; }
+
+  /// The wire from a link, the wire to it, and when the former is cut.
+  void plug(unsigned link, Wire* out, int64_t cut) {
+    Port& port = ports_[link];
+    port.out = out;
+    port.cut = cut;
+    if (cut == kAlways) models_.rest().cut_i[link] = 1;
+  }
+  void plug(unsigned link, const Wire* in) { ports_[link].in = in; }
+  void faults(unsigned link, uint32_t loss, uint32_t damage, uint32_t seed) {
+    Vgs_sim_uncore& rest = models_.rest();
+    rest.loss_i[link] = loss;
+    rest.damage_i[link] = damage;
+    rest.seed_i[link] = seed;
+  }
+
+  /// Finds the links' counters; call it after the models' first evaluation. False if there are none.
+  bool find_links() {
+    const auto scopes = Probe::scopes(models_.rest_context(), "sim_links");
+    return scopes.size() == 1 && Probe::at(*scopes[0], "sim_links", counters_);
+  }
+
+  /// Counters of the links that have a cable.
+  void links(unsigned board, std::vector<LinkSums>& all) {
+    for (unsigned l = 0; l < kLinks; ++l) {
+      if (!ports_[l].out) continue;
+      const EData* its = counters_[l];
+      all.push_back({board, l, models_.rest().up_o[l] != 0, its[kTxBytes], its[kTxPackets], its[kResends],
+                     its[kRxBytes], its[kDamaged], its[kStalls]});
+    }
+  }
+
+  /// Adds what these links have done so far.
+  void add(Traffic& traffic) {
+    for (unsigned l = 0; l < kLinks; ++l) {
+      if (!ports_[l].out) continue;
+      const EData* its = counters_[l];
+      traffic.received += its[kRxPackets];
+      // What a link had sent before it fell silent may be lost; and those packets go nowhere.
+      if (models_.rest().up_o[l]) traffic.flying += its[kTxPackets] - its[kLost] - its[kRxPackets];
+    }
+  }
+
+  /// Queues of the board, and of links that have a cable, with something in them.
+  void queues(unsigned board, std::vector<Held>& all) {
+    QueueProbe::board(models_.rest_context(), board, kLinks, all);
+  }
+
+  /// The first run begins: times of cuts count from here.
+  void begin(uint64_t cycle) {
+    for (Port& port : ports_) {
+      if (port.cut >= 0) port.at = cycle + static_cast<uint64_t>(port.cut);
+    }
+  }
+
+  /// The first half of a cycle, before the evaluation; gives the models of the tiles that are to be evaluated to
+  /// `tiles`, and their number.
+  unsigned low(uint64_t cycle, bool reset, TileHost* hosts, Models::TileModel** tiles) {
+    const unsigned now = cycle & 1;
+    unsigned count = 0;
+    Vgs_sim_uncore& rest = models_.rest();
+    for (unsigned t = 0; t < kTiles; ++t) {
+      Models::TileModel& tile = models_.tile(t);
+      const bool told =
+          tile.job_i != rest.job_o[t] || tile.host_i != rest.host_o[t] || tile.cluster_i != rest.cluster_o;
+      if (!models_.low_tile(t, now, reset, told, hosts[t])) continue;
+      tile.job_i = rest.job_o[t];
+      tile.host_i = rest.host_o[t];
+      tile.cluster_i = rest.cluster_o;
+      tiles[count++] = &tile;
+    }
+    models_.low_rest(now, reset, hosts);
+    low_links(cycle);
+    lane_ = low_host(reset);
+    return count;
+  }
+
+  /// The second half.
+  void high(uint64_t cycle, TileHost* hosts) {
+    const unsigned next = ~cycle & 1;
+    Vgs_sim_uncore& rest = models_.rest();
+    models_.high_rest(next);
+    for (unsigned t = 0; t < kTiles; ++t) {
+      models_.high_tile(t, next, cycle + 1, hosts[t]);
+      models_.command(t, next, rest.idle_command_o[t]);
+    }
+    high_links(cycle);
+    if (lane_ < kNetworks) host_->taken(lane_, cycle + 1);
+    if (came_) host_->hear(flit_, cycle + 1);
+    came_ = false;
+  }
+
+ private:
+  struct Port {
+    Wire* out = nullptr;
+    const Wire* in = nullptr;
+    int64_t cut = kNever;
+    uint64_t at = ~uint64_t{0};  ///< cycle from which it is cut
+  };
+
+  void low_links(uint64_t cycle) {
+    Vgs_sim_uncore& rest = models_.rest();
+    for (unsigned l = 0; l < kLinks; ++l) {
+      const Port& port = ports_[l];
+      if (!port.in) continue;
+      const Wire::Word& word = port.in->out(cycle);
+      rest.rx_valid_i[l] = word.valid;
+      if (word.valid) {
+        rest.rx_data_i[l] = word.data;
+        rest.rx_keep_i[l] = word.keep;
+        rest.rx_last_i[l] = word.last;
+        rest.rx_error_i[l] = word.error;
+      }
+      if (cycle >= port.at) rest.cut_i[l] = 1;
+    }
+  }
+
+  void high_links(uint64_t cycle) {
+    const Vgs_sim_uncore& rest = models_.rest();
+    for (unsigned l = 0; l < kLinks; ++l) {
+      if (!ports_[l].out) continue;
+      Wire::Word& word = ports_[l].out->in(cycle);
+      word.valid = rest.tx_valid_o[l];
+      if (!word.valid) continue;
+      word = {rest.tx_data_o[l], rest.tx_keep_o[l], rest.tx_last_o[l], rest.tx_error_o[l], 1};
+    }
+  }
+
+  /// The network whose flit the host sends in this cycle, kNetworks if there is none.
+  unsigned low_host(bool reset) {
+    Vgs_sim_uncore& rest = models_.rest();
+    rest.host_in_valid_i = 0;
+    if (!host_ || reset) return kNetworks;
+    const unsigned lane = host_->choose(rest.host_in_ready_o);
+    if (lane < kNetworks) {
+      rest.host_in_valid_i = static_cast<CData>(1U << lane);
+      std::memcpy(&rest.host_in_i[0], host_->head(lane).words.data(), sizeof(Flit));
+    }
+    came_ = rest.host_out_valid_o;
+    if (came_) std::memcpy(flit_.words.data(), &rest.host_out_o[0], sizeof(Flit));
+    return lane;
+  }
+
+  /// As gs_link_pkg's counters_t has them, the last field in the first word.
+  enum Counter : unsigned {
+    kLost = 1, kStalls = 2, kDamaged = 4, kRxPackets = 5, kRxBytes = 6, kResends = 8, kTxPackets = 9, kTxBytes = 10,
+    kCounters = 12
+  };
+
+  Models models_;
+  const EData (*counters_)[kCounters] = nullptr;
+  Port ports_[kLinks];
+  HostPort* host_ = nullptr;
+  unsigned lane_ = kNetworks;  ///< network of the flit that enters in this cycle
+  bool came_ = false;
+  Flit flit_;
+};
+
+/// The machine.
+class Cluster {
+ public:
+  static constexpr unsigned kBoardTiles = ClusterBoard::kTiles;
+  static constexpr uint64_t kLook = 1024;
+
+  Cluster(int argc, char** argv, const Ranks& ranks) : ranks_(ranks) {
+    // Each model keeps what it is given: not the options of the whole cluster.
+    std::vector<char*> models(argv, argv + 1);
+    std::copy_if(argv + 1, argv + argc, std::back_inserter(models), [](const char* word) { return *word == '+'; });
+    uint32_t loss = 0, damage = 0, seed = 1;
+    each_option(argc, argv, [&](const std::string& option, const char* value) {
+      const auto number = static_cast<uint32_t>(std::strtoul(value, nullptr, 10));
+      if (option == "--loss") loss = number;
+      if (option == "--damage") damage = number;
+      if (option == "--seed") seed = number;
+      if (option == "--flight") flight_ = number;
+      if (option != "--boards") return;
+      boards_.resize(number);
+      others_.assign(number, std::vector<uint32_t>(ClusterBoard::kLinks, Meeting::kNowhere));
+      first_ = static_cast<unsigned>(uint64_t{number} * ranks.number() / ranks.count());
+      last_ = static_cast<unsigned>(uint64_t{number} * (ranks.number() + 1) / ranks.count());
+      for (unsigned b = first_; b < last_; ++b) {
+        boards_[b] = std::make_unique<ClusterBoard>(static_cast<int>(models.size()), models.data(), b);
+      }
+      host_at_.assign(number, nullptr);
+    });
+    to_.resize(ranks.count());
+    from_.resize(ranks.count());
+    each_option(argc, argv, [&](const std::string& option, const char* value) {
+      if (option == "--wire") wire(value, loss, damage, seed);
+      if (option != "--host") return;
+      const auto number = static_cast<unsigned>(hosts_.size());
+      hosts_.push_back(std::make_unique<HostPort>(number));
+      const unsigned at = board(std::strtoul(value, nullptr, 10));
+      if (number == 0) sends_ = own(at);
+      if (!own(at)) return;
+      host_at_[at] = hosts_.back().get();
+      boards_[at]->host(host_at_[at]);
+    });
+    if (boards_.empty() || hosts_.empty() || !flight_) give_up("a cluster has boards, a host and a flight");
+    if (first_ == last_) give_up("there are more ranks than boards");
+  }
+
+  uint64_t stride() const { return flight_; }
+  // What is under way and no packet is an answer or credits: one flight. If they are lost, those who wait have asked
+  // again all the time, and it is one more each way.
+  uint64_t quiet() const { return 8192 + 4 * flight_; }
+  uint64_t drain() const { return 4096 + 4 * flight_; }
+  /// Up and down a tree of all boards, twice.
+  uint64_t slack() const { return 4 * flight_ * boards_.size(); }
+  Traffic traffic() {
+    Traffic traffic;
+    for (unsigned b = first_; b < last_; ++b) boards_[b]->add(traffic);
+    return traffic;
+  }
+
+  unsigned tiles() const { return static_cast<unsigned>(boards_.size()) * kBoardTiles; }
+  unsigned most_workers() const { return last_ - first_; }
+  unsigned hosts() const { return static_cast<unsigned>(hosts_.size()); }
+  /// Whether a tile is simulated here.
+  bool has(unsigned tile) const { return own(tile / kBoardTiles); }
+  bool ready() {
+    for (unsigned b = first_; b < last_; ++b) {
+      if (!boards_[b]->ready()) return false;
+    }
+    return true;
+  }
+  bool find(Probe* probes) {
+    for (unsigned b = first_; b < last_; ++b) {
+      if (!boards_[b]->models().find(probes + b * kBoardTiles) || !boards_[b]->find_links()) return false;
+    }
+    return true;
+  }
+  void links(std::vector<LinkSums>& all) {
+    for (unsigned b = first_; b < last_; ++b) boards_[b]->links(b, all);
+  }
+  void queues(std::vector<Held>& all) {
+    for (unsigned b = first_; b < last_; ++b) boards_[b]->queues(b, all);
+  }
+  const uint64_t* flits(unsigned tile) const {
+    return boards_[tile / kBoardTiles]->models().flits(tile % kBoardTiles);
+  }
+  uint64_t skipped(unsigned tile) const {
+    return boards_[tile / kBoardTiles]->models().skipped(tile % kBoardTiles);
+  }
+  void begin(uint64_t cycle) {
+    if (begun_) return;
+    begun_ = true;
+    for (unsigned b = first_; b < last_; ++b) boards_[b]->begin(cycle);
+  }
+
+#if VM_TRACE
+  bool open_waves(const char* path, unsigned tile) {
+    return boards_[tile / kBoardTiles]->models().open_waves(path, tile % kBoardTiles);
+  }
+  void flush_waves() {
+    for (unsigned b = first_; b < last_; ++b) boards_[b]->models().flush_waves();
+  }
+#endif
+
+  /// A worker has every kth board.
+  template <typename What>
+  void each_tile(unsigned worker, unsigned workers, What what) const {
+    for (unsigned b = first_ + worker; b < last_; b += workers) {
+      for (unsigned t = 0; t < kBoardTiles; ++t) what(b * kBoardTiles + t);
+    }
+  }
+
+  void send(const uint8_t* bytes, size_t count, uint32_t replies) {
+    if (sends_) hosts_[0]->send(bytes, count, replies);
+  }
+  bool pending() const {
+    for (const auto& host : hosts_) {
+      if (host->pending()) return true;
+    }
+    return false;
+  }
+  uint32_t exchanging(unsigned worker, unsigned workers) const {
+    uint32_t sum = 0;
+    for (unsigned b = first_ + worker; b < last_; b += workers) {
+      if (host_at_[b]) sum += host_at_[b]->exchanging();
+    }
+    return sum;
+  }
+  uint64_t progress() {
+    uint64_t last = 0;
+    for (auto& host : hosts_) last = std::max(last, host->ear().progress());
+    return last;
+  }
+  /// The host that sends.
+  const HostPort& host() const { return *hosts_[0]; }
+  /// Each host that is at one of a worker's boards.
+  template <typename What>
+  void each_host(unsigned worker, unsigned workers, What what) const {
+    for (unsigned b = first_ + worker; b < last_; b += workers) {
+      if (host_at_[b]) what(static_cast<const HostPort&>(*host_at_[b]));
+    }
+  }
+  void sources(std::vector<Records*>& all) {
+    for (auto& host : hosts_) all.push_back(&host->ear().records());
+  }
+
+  // ---- For the trace, of one rank ----
+
+  std::vector<unsigned> host_boards() const {
+    std::vector<unsigned> all(hosts_.size());
+    for (unsigned b = 0; b < host_at_.size(); ++b) {
+      for (unsigned h = 0; h < hosts_.size(); ++h) {
+        if (host_at_[b] == hosts_[h].get()) all[h] = b;
+      }
+    }
+    return all;
+  }
+  void trace_host(unsigned host, HostTrace* trace) { hosts_[host]->ear().trace(trace); }
+  /// A RouterTrace for each board; false if their signals are not as expected.
+  bool routers(std::vector<RouterTrace>& all) {
+    for (unsigned b = 0; b < boards_.size(); ++b) {
+      // Routers are at exits of the mesh, at links, and at the host's port.
+      std::vector<uint32_t> meetings(config::router::mesh_ports, Meeting::tiles(b));
+      for (unsigned l = 0; l < ClusterBoard::kLinks; ++l) meetings.push_back(Meeting::link(b, l));
+      meetings.push_back(Meeting::host(b));
+      std::vector<RouterProbe> probes;
+      if (!RouterProbe::find(boards_[b]->models().rest_context(), probes) || probes.size() != meetings.size()) {
+        return false;
+      }
+      all.emplace_back(std::move(probes), std::move(meetings), others_[b]);
+    }
+    return true;
+  }
+
+  /// Boards go together, a few at a time: their models share code and the processor's memory of its branches.
+  template <bool kWaves>
+  void go(unsigned worker, unsigned workers, uint64_t cycle, uint64_t end, bool reset, TileHost* hosts) {
+    unsigned some[kTogether];
+    unsigned count = 0;
+    // Ranks meet once a flight at the latest.
+    for (uint64_t until; cycle < end; cycle = until) {
+      until = ranks_.many() ? std::min(end, (cycle / flight_ + 1) * flight_) : end;
+      for (unsigned b = first_ + worker; b < last_; b += workers) {
+        some[count++] = b;
+        if (count < kTogether && b + workers < last_) continue;
+        for (uint64_t c = cycle; c < until; ++c) step<kWaves>(some, count, c, reset, hosts);
+        count = 0;
+      }
+      if (ranks_.many()) exchange(cycle, until);
+    }
+  }
+
+ private:
+  static constexpr unsigned kTogether = 4;
+
+  template <bool kWaves>
+  void step(const unsigned* some, unsigned count, uint64_t cycle, bool reset, TileHost* hosts) {
+    ClusterBoard::Models::TileModel* tiles[kTogether * kBoardTiles];
+    Vgs_sim_uncore* rests[kTogether];
+    unsigned awake = 0;
+    for (unsigned i = 0; i < count; ++i) {
+      rests[i] = &boards_[some[i]]->models().rest();
+      awake += boards_[some[i]]->low(cycle, reset, hosts + some[i] * kBoardTiles, tiles + awake);
+    }
+    evaluate_together(tiles, awake, true);
+    evaluate_together(rests, count, true);
+#if VM_TRACE
+    if constexpr (kWaves) {
+      for (unsigned i = 0; i < count; ++i) boards_[some[i]]->models().dump_waves(cycle * 2);
+    }
+#endif
+    for (unsigned t = 0; t < awake; ++t) tiles[t]->clk_i = 1;
+    for (unsigned i = 0; i < count; ++i) rests[i]->clk_i = 1;
+    evaluate_together(tiles, awake, false);
+    evaluate_together(rests, count, false);
+#if VM_TRACE
+    if constexpr (kWaves) {
+      for (unsigned i = 0; i < count; ++i) boards_[some[i]]->models().dump_waves(cycle * 2 + 1);
+    }
+#endif
+    for (unsigned i = 0; i < count; ++i) boards_[some[i]]->high(cycle, hosts + some[i] * kBoardTiles);
+  }
+
+  template <typename What>
+  static void each_option(int argc, char** argv, What what) {
+    for (int i = 1; i + 1 < argc && argv[i][0] == '-'; i += 2) what(argv[i], argv[i + 1]);
+  }
+
+  unsigned board(unsigned long number) const {
+    if (number >= boards_.size()) give_up("no such board");
+    return static_cast<unsigned>(number);
+  }
+
+  void wire(const char* text, uint32_t loss, uint32_t damage, uint32_t seed) {
+    unsigned from, link, to, its;
+    long long cut;
+    if (std::sscanf(text, "%u,%u,%u,%u,%lld", &from, &link, &to, &its, &cut) != 5 || link >= ClusterBoard::kLinks ||
+        its >= ClusterBoard::kLinks) {
+      give_up("a wire is FROM,LINK,TO,LINK,CUT");
+    }
+    wires_.push_back(std::make_unique<Wire>(flight_));
+    Wire* wire = wires_.back().get();
+    if (own(board(from))) {
+      boards_[from]->plug(link, wire, cut);
+      boards_[from]->faults(link, loss, damage, scatter(seed * 0x10001U + from * 8 + link));
+    }
+    if (own(board(to))) boards_[to]->plug(its, static_cast<const Wire*>(wire));
+    others_[from][link] = Meeting::link(to, its);
+    if (own(from) == own(to)) return;
+    (own(from) ? to_[rank_of(to)] : from_[rank_of(from)]).push_back(wire);
+  }
+
+  /// Whether a board is simulated here.
+  bool own(unsigned board) const { return board >= first_ && board < last_; }
+  unsigned rank_of(unsigned board) const {
+    unsigned rank = 0;
+    while (boards_.size() * (rank + 1) / ranks_.count() <= board) ++rank;
+    return rank;
+  }
+
+  /// What a wire between two ranks carries.
+  struct Parcel {
+    uint32_t wire = 0;   ///< among those from the one rank to the other, in the order of the command line
+    uint32_t after = 0;  ///< cycles behind the first of those that are exchanged
+    Wire::Word word;
+  };
+
+  /// Gives other ranks what went into wires to them in the cycles from `begin` to `end`, and puts what they give into
+  /// those from them.
+  void exchange(uint64_t begin, uint64_t end) {
+    const size_t count = ranks_.count();
+    std::vector<std::vector<Parcel>> out(count), in(count);
+    std::vector<const uint8_t*> outs(count);
+    std::vector<uint8_t*> ins(count);
+    std::vector<uint64_t> sizes(count), most(count);
+    for (size_t r = 0; r < count; ++r) {
+      for (uint32_t w = 0; w < to_[r].size(); ++w) {
+        for (uint64_t c = begin; c < end; ++c) {
+          const Wire::Word& word = to_[r][w]->in(c);
+          if (word.valid) out[r].push_back({w, static_cast<uint32_t>(c - begin), word});
+        }
+      }
+      // A cable has two directions, so whoever is sent to sends.
+      in[r].resize(from_[r].size() * (end - begin));
+      outs[r] = reinterpret_cast<const uint8_t*>(out[r].data());
+      ins[r] = reinterpret_cast<uint8_t*>(in[r].data());
+      sizes[r] = out[r].size() * sizeof(Parcel);
+      most[r] = in[r].size() * sizeof(Parcel);
+    }
+    ranks_.swap(outs.data(), ins.data(), sizes.data(), most.data());
+    for (size_t r = 0; r < count; ++r) {
+      for (Wire* wire : from_[r]) {
+        for (uint64_t c = begin; c < end; ++c) wire->in(c).valid = 0;
+      }
+      for (size_t i = 0; most[r] && i < sizes[r] / sizeof(Parcel); ++i) {
+        from_[r].at(in[r][i].wire)->in(begin + in[r][i].after) = in[r][i].word;
+      }
+    }
+  }
+
+  /// Numbers that lie side by side, far from each other.
+  static uint32_t scatter(uint32_t value) {
+    for (unsigned i = 0; i < 3; ++i) value = (value ^ value >> 16) * 0x045D'9F3BU;
+    return value ^ value >> 16;
+  }
+
+  const Ranks& ranks_;
+  uint64_t flight_ = config::links::flight_cycles;
+  unsigned first_ = 0, last_ = 0;  ///< boards of this rank
+  bool sends_ = false;             ///< whether the host that sends is at one of them
+  std::vector<std::vector<Wire*>> to_, from_;  ///< wires to and from boards of each other rank
+  std::vector<std::unique_ptr<ClusterBoard>> boards_;
+  std::vector<std::unique_ptr<Wire>> wires_;
+  std::vector<std::vector<uint32_t>> others_;  ///< by board and link, where messages by key meet a router behind it
+  std::vector<std::unique_ptr<HostPort>> hosts_;
+  std::vector<HostPort*> host_at_;  ///< by board
+  bool begun_ = false;
+};
+
+}  // namespace gossamer::sim

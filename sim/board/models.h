@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The models of a simulated board: one of a tile for each place of the mesh, one of the rest, what goes between them.
+///
+/// All ports of the models are registered, so each is evaluated once a cycle, and then they exchange what they show.
+/// What a model shows lies in a place of its own, by the parity of the cycle, where neighbours read it in the next. A
+/// flit is copied only where it is valid.
+#pragma once
+
+#include <cstring>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "Vgs_sim_mesh_tile.h"
+#include "network.h"
+#include "probe.h"
+#include "idle_skip.h"
+#include "tile_host.h"
+#if VM_TRACE
+#include <verilated_fst_c.h>
+#endif
+
+#ifdef GS_TOGETHER
+void gs_eval_together(Vgs_sim_mesh_tile* const* models, unsigned count, bool inputs);
+#endif
+
+namespace gossamer::sim {
+
+/// Evaluates each of the models; without `inputs` only the clock has changed.
+template <typename Model>
+void evaluate_together(Model* const* models, unsigned count, [[maybe_unused]] bool inputs) {
+#ifdef GS_TOGETHER
+  gs_eval_together(models, count, inputs);  // defined beside the model's own code
+#else
+  for (unsigned i = 0; i < count; ++i) models[i]->eval();
+#endif
+}
+
+/// `RestModel` is the model of all that a board has besides its tiles.
+template <typename RestModel>
+class BoardModels {
+ public:
+  static constexpr unsigned kWidth = config::mesh::width, kHeight = config::mesh::height;
+  static constexpr unsigned kTiles = kWidth * kHeight, kExits = config::router::mesh_ports;
+  static constexpr unsigned kCaches = config::derived::caches / kTiles;
+  using TileModel = Vgs_sim_mesh_tile;
+  template <typename Port>
+  using Element = std::remove_cvref_t<decltype(std::declval<Port>()[0])>;
+  using Cluster = std::remove_cvref_t<decltype(TileModel::cluster_i)>;
+  using Wire = Element<decltype(TileModel::mesh_out_o)&>;
+
+  BoardModels(int argc, char** argv, unsigned board) : rest_(argc, argv, "rest") {
+    for (unsigned t = 0; t < kTiles; ++t) {
+      tiles_.push_back(std::make_unique<Tile>(argc, argv, "tile" + std::to_string(t)));
+      TileModel& model = tiles_[t]->model;
+      model.board_i = board;
+      model.tile_x_i = t % kWidth;
+      model.tile_y_i = t / kWidth;
+      model.host_i = static_cast<uint32_t>(config::Endpoint::Host) << config::AddressHost::kKindLsb;
+      model.job_i = 0;
+      model.cluster_i = kAlone;
+    }
+  }
+
+  ~BoardModels() {
+    for (auto& tile : tiles_) tile->model.final();
+    rest_.model.final();
+#if VM_TRACE
+    if (fst_) fst_->close();
+#endif
+  }
+  BoardModels(const BoardModels&) = delete;
+  BoardModels& operator=(const BoardModels&) = delete;
+
+  RestModel& rest() { return rest_.model; }
+  VerilatedContext& rest_context() { return rest_.context; }
+  TileModel& tile(unsigned number) { return tiles_[number]->model; }
+  /// Flits that a tile has sent since reset, by direction.
+  const uint64_t* flits(unsigned tile) const { return tiles_[tile]->sent; }
+  /// Cycles since reset in which a tile was not evaluated, because it was at rest.
+  uint64_t skipped(unsigned tile) const { return tiles_[tile]->rest.skipped(); }
+
+  /// Evaluates each model once by itself: later they are evaluated together, which wants that.
+  void settle() {
+    for (auto& tile : tiles_) tile->model.eval();
+    rest_.model.eval();
+  }
+
+  bool find(Probe* probes) {
+    for (unsigned t = 0; t < kTiles; ++t) {
+      if (!probes[t].find(tiles_[t]->context, kThreadsPerCore)) return false;
+    }
+    return true;
+  }
+
+#if VM_TRACE
+  bool open_waves(const char* path, unsigned tile) {
+    if (fst_) return true;
+    fst_ = std::make_unique<VerilatedFstC>();
+    if (tiles_[tile]->rest.asleep()) wake(*tiles_[tile]);
+    tiles_[tile]->sleeps = false;
+    tiles_[tile]->model.trace(fst_.get(), 99);
+    fst_->open(path);
+    return fst_->isOpen();
+  }
+  void flush_waves() {
+    if (fst_) fst_->flush();
+  }
+  void dump_waves(uint64_t time) {
+    if (fst_) fst_->dump(time);
+  }
+#endif
+
+  // ---- A tile ----
+
+  /// The first half of a cycle, before the evaluation: what the others have shown. False if the tile sleeps, and is
+  /// not to be evaluated. It does not sleep if it is `called`.
+  bool low_tile(unsigned t, unsigned now, bool reset, bool called, TileHost& host) {
+    Tile& tile = *tiles_[t];
+    TileModel& model = tile.model;
+    tile.quiet = !called && !reset && !host.bus().pending() && hears_nothing(t, now);
+    if (tile.rest.asleep()) {
+      if (tile.quiet) {
+        tile.rest.sleep();
+        return false;
+      }
+      wake(tile);
+    }
+    model.clk_i = 0;
+    model.rst_ni = !reset;
+    // Of the debug bus both ends are registers: what they show now is what counts at the edge.
+    const bool sends = host.bus().pending() && !reset;
+    model.dbg_in_valid_i = sends;
+    if (sends) model.dbg_in_data_i = host.bus().head();
+    tile.took = sends && model.dbg_in_ready_o;
+    tile.said = model.dbg_out_valid_o && !reset;
+    tile.byte = model.dbg_out_data_o;
+    for (unsigned d = 0; d < kDirections; ++d) {
+      const Link* link = across(t, d, now);
+      if (!link) continue;
+      model.mesh_in_valid_i[d] = link->valid;
+      model.mesh_out_credit_i[d] = link->credit;
+      if (link->valid) model.mesh_in_i[d] = link->flit;
+    }
+    const Given& given = tile.given[now];
+    for (unsigned c = 0; c < kCaches; ++c) {
+      const Answer& answer = given.answer[c];
+      model.mem_req_ready_i[c] = answer.req_ready;
+      model.mem_rsp_valid_i[c] = answer.rsp_valid;
+      if (answer.rsp_valid) model.mem_rsp_i[c] = answer.rsp;
+    }
+    model.idle_command_i = given.command;
+    return true;
+  }
+
+  /// The second half, behind the evaluation: what it shows in the next cycle, and what was said in this one.
+  void high_tile(unsigned t, unsigned next, uint64_t cycle, TileHost& host) {
+    Tile& tile = *tiles_[t];
+    if (tile.rest.asleep()) return;
+    TileModel& model = tile.model;
+    Shown& shown = tile.shown[next];
+    bool quiet = tile.quiet && !tile.said;
+    for (unsigned d = 0; d < kDirections; ++d) {
+      Link& link = shown.link[d];
+      link.valid = model.mesh_out_valid_o[d];
+      link.credit = model.mesh_in_credit_o[d];
+      quiet &= !(link.valid | link.credit);
+      if (link.valid) {
+        link.flit = model.mesh_out_o[d];
+        ++tile.sent[d];
+      }
+    }
+    for (unsigned c = 0; c < kCaches; ++c) {
+      Memory& memory = shown.memory[c];
+      memory.req_valid = model.mem_req_valid_o[c];
+      memory.rsp_ready = model.mem_rsp_ready_o[c];
+      quiet &= !memory.req_valid && memory.rsp_ready == tile.shown[!next].memory[c].rsp_ready;
+      if (memory.req_valid) memory.req = model.mem_req_o[c];
+    }
+    shown.idle = model.idle_o;
+    shown.started = model.started_o;
+    // What is shown while it sleeps lies in both places.
+    quiet = quiet && shown.started == tile.shown[!next].started &&
+            !std::memcmp(&shown.idle, &tile.shown[!next].idle, sizeof shown.idle);
+    if (tile.sleeps) tile.rest.look(*model.rootp, quiet);
+    if (tile.took) host.taken(cycle);
+    if (tile.said) host.hear(tile.byte, cycle);
+  }
+
+  // ---- The rest, without its host and what it tells tiles ----
+
+  void low_rest(unsigned now, bool reset, TileHost* hosts) {
+    RestModel& model = rest_.model;
+    model.clk_i = 0;
+    model.rst_ni = !reset;
+    for (unsigned t = 0; t < kTiles; ++t) {
+      const Shown& shown = tiles_[t]->shown[now];
+      for (unsigned c = 0; c < kCaches; ++c) {
+        const Memory& memory = shown.memory[c];
+        const unsigned cache = t * kCaches + c;
+        model.mem_req_valid_i[cache] = memory.req_valid;
+        model.mem_rsp_ready_i[cache] = memory.rsp_ready;
+        if (memory.req_valid) model.mem_req_i[cache] = memory.req;
+      }
+      model.idle_i[t] = shown.idle;
+      model.started_i[t] = shown.started;
+      model.expected_i[t] = hosts[t].expected();
+      if (const unsigned e = exit_of(t); e < kExits) {
+        const Link& link = shown.link[kNorth];
+        model.mesh_in_valid_i[e] = link.valid;
+        model.mesh_out_credit_i[e] = link.credit;
+        if (link.valid) model.mesh_in_i[e] = link.flit;
+      }
+    }
+  }
+
+  void high_rest(unsigned next) {
+    RestModel& model = rest_.model;
+    for (unsigned t = 0; t < kTiles; ++t) {
+      Given& given = tiles_[t]->given[next];
+      for (unsigned c = 0; c < kCaches; ++c) {
+        Answer& answer = given.answer[c];
+        const unsigned cache = t * kCaches + c;
+        answer.req_ready = model.mem_req_ready_o[cache];
+        answer.rsp_valid = model.mem_rsp_valid_o[cache];
+        if (answer.rsp_valid) answer.rsp = model.mem_rsp_o[cache];
+      }
+    }
+    for (unsigned e = 0; e < kExits; ++e) {
+      Link& link = rim_[next][e];
+      link.valid = model.mesh_out_valid_o[e];
+      link.credit = model.mesh_in_credit_o[e];
+      if (link.valid) link.flit = model.mesh_out_o[e];
+    }
+  }
+
+  /// What idle detection tells a tile in the next cycle.
+  void command(unsigned t, unsigned next, uint32_t command) { tiles_[t]->given[next].command = command; }
+
+ private:
+  /// One board and one host, no routers (cluster_t).
+  static constexpr Cluster kAlone = 1U << 13 | 1U;
+
+  using Request = Element<decltype(TileModel::mem_req_o)&>;
+  using Response = Element<decltype(TileModel::mem_rsp_i)&>;
+  using Status = std::remove_cvref_t<decltype(TileModel::idle_o)>;
+
+  enum Direction : unsigned { kNorth, kSouth, kEast, kWest, kDirections };
+
+  /// What one end of a link shows: a flit, if a network's bit is set, and credits for flits that came the other way.
+  struct Link {
+    uint8_t valid = 0;
+    uint8_t credit = 0;
+    Wire flit;
+  };
+  struct Memory {
+    uint8_t req_valid = 0, rsp_ready = 0;
+    Request req;
+  };
+  struct Answer {
+    uint8_t req_ready = 0, rsp_valid = 0;
+    Response rsp;
+  };
+  /// What a tile shows after a cycle.
+  struct alignas(128) Shown {
+    Link link[kDirections];
+    Memory memory[kCaches];
+    Status idle;
+    uint8_t started = 0;
+  };
+  /// What the rest shows to a tile.
+  struct alignas(128) Given {
+    Answer answer[kCaches];
+    uint32_t command = 0;  ///< idle_command_t
+  };
+
+  /// A model and its context: threads share none.
+  template <typename Model>
+  struct Instance {
+    VerilatedContext context;
+    struct Arguments {
+      Arguments(VerilatedContext& context, int argc, char** argv) {
+        context.randReset(0);
+        context.commandArgs(argc, argv);
+#if VM_TRACE
+        context.traceEverOn(true);
+#endif
+      }
+    } arguments;
+    Model model;
+
+    Instance(int argc, char** argv, const std::string& name)
+        : arguments(context, argc, argv), model(&context, name.c_str()) {
+      model.clk_i = 0;
+      model.rst_ni = 0;
+    }
+    /// A model that goes looks for its context in what this thread used last.
+    ~Instance() { Verilated::threadContextp(&context); }
+  };
+  struct Tile : Instance<TileModel> {
+    using Instance<TileModel>::Instance;
+    Shown shown[2];
+    Given given[2];
+    uint8_t said = 0, byte = 0, took = 0;  ///< on the debug bus in this cycle
+    bool quiet = false;                    ///< its inputs say nothing in this cycle
+    bool sleeps = true;                    ///< it may: nobody looks at its waves
+    TileRest rest;
+    uint64_t sent[kDirections]{};          ///< flits
+  };
+
+  /// Whether nothing comes to a tile from its neighbours, from the memory and from idle detection, and all stays so.
+  bool hears_nothing(unsigned t, unsigned now) const {
+    const Tile& tile = *tiles_[t];
+    const Given& given = tile.given[now];
+    if (given.command != tile.model.idle_command_i) return false;
+    for (unsigned c = 0; c < kCaches; ++c) {
+      const Answer& answer = given.answer[c];
+      if (answer.rsp_valid || answer.req_ready != tile.model.mem_req_ready_i[c]) return false;
+    }
+    for (unsigned d = 0; d < kDirections; ++d) {
+      const Link* link = across(t, d, now);
+      if (link && (link->valid | link->credit)) return false;
+    }
+    return true;
+  }
+
+  /// Brings a tile that slept to where it would be. Its inputs still are what they were.
+  void wake(Tile& tile) {
+    TileModel* const model = &tile.model;
+    for (uint64_t left = tile.rest.wake(*model->rootp); left; --left) {
+      model->clk_i = 0;
+      evaluate_together(&model, 1, true);
+      model->clk_i = 1;
+      evaluate_together(&model, 1, false);
+    }
+  }
+
+  /// The exit in the column of a tile of the northern row, kExits if there is none.
+  static unsigned exit_of(unsigned tile) {
+    if (tile / kWidth != kHeight - 1) return kExits;
+    for (unsigned e = 0; e < kExits; ++e) {
+      if (exit_column(e) == tile % kWidth) return e;
+    }
+    return kExits;
+  }
+
+  /// What is shown to a tile from a direction; nothing where the mesh ends.
+  const Link* across(unsigned tile, unsigned direction, unsigned now) const {
+    const unsigned x = tile % kWidth, y = tile / kWidth;
+    switch (direction) {
+      case kNorth:
+        if (y + 1 < kHeight) return &tiles_[tile + kWidth]->shown[now].link[kSouth];
+        return exit_of(tile) < kExits ? &rim_[now][exit_of(tile)] : nullptr;
+      case kSouth: return y ? &tiles_[tile - kWidth]->shown[now].link[kNorth] : nullptr;
+      case kEast: return x + 1 < kWidth ? &tiles_[tile + 1]->shown[now].link[kWest] : nullptr;
+      default: return x ? &tiles_[tile - 1]->shown[now].link[kEast] : nullptr;
+    }
+  }
+
+  static_assert(sizeof(Wire) == sizeof(Flit));
+  static_assert(std::is_same_v<Request, Element<decltype(RestModel::mem_req_i)&>>);
+
+  std::vector<std::unique_ptr<Tile>> tiles_;
+  Instance<RestModel> rest_;
+  Link rim_[2][kExits];  ///< what the rest shows at the exits
+#if VM_TRACE
+  std::unique_ptr<VerilatedFstC> fst_;
+#endif
+};
+
+}  // namespace gossamer::sim

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Finds out which message a thread or a host receives: follows each from its send to the queues of its receivers.
+///
+/// Nothing in a packet names its sender. But the sends of a mailbox leave by each way in their order, packets within a
+/// tile arrive in theirs, and each thread's queue keeps its own; and a channel of a multicast router makes the copies
+/// of one message before those of the next. Between tiles, routers and hosts a packet is recognised by its address and
+/// all of its contents; of several alike under way to the same place the oldest is taken, and the arrow says so.
+#pragma once
+
+#include <gossamer/config.h>
+
+#include <algorithm>
+#include <bit>
+#include <deque>
+#include <unordered_map>
+#include <vector>
+
+#include "events.h"
+#include "trace_decimation.h"
+
+namespace gossamer::sim {
+
+class Messages {
+ public:
+  /// `channels` are those of a board's multicast routers. Hosts are numbered behind all threads.
+  Messages(unsigned tiles, unsigned threads, unsigned boards, unsigned channels)
+      : threads_(threads),
+        channels_(channels),
+        tiles_(tiles),
+        routers_(boards * channels),
+        queues_(tiles * threads) {}
+
+  /// Takes what was seen at a tile's mailbox; `done` is called with messages that nobody receives.
+  template <typename Done>
+  void see_tile(unsigned tile, const TraceEvent& event, Done done) {
+    Mailbox& mailbox = tiles_[tile];
+    switch (event.what) {
+      case TraceEvent::What::Send: send(tile, event); return;
+      case TraceEvent::What::Out: leave(pop(mailbox.net), event.data); return;
+      case TraceEvent::What::Far: leave_far(pop(mailbox.far), event.data, done); return;
+      case TraceEvent::What::In: mailbox.accepted.push_back(event.local ? pop(mailbox.local) : arrive(event.data)); return;
+      case TraceEvent::What::Deal: deal(tile, event.data); return;
+      default: return;
+    }
+  }
+
+  /// The same of a board's multicast routers.
+  template <typename Done>
+  void see_routers(unsigned board, const TraceEvent& event, Done done) {
+    Parts& parts = routers_[board * channels_ + event.channel];
+    if (event.what == TraceEvent::What::Came) {
+      parts.push_back(arrive(event.data));
+    } else if (event.what == TraceEvent::What::Consumed) {
+      drop(pop(parts), done);
+    } else if (!parts.empty() && parts.front().message != kNobody) {
+      messages_[parts.front().message].uses += event.receivers;
+      leave(parts.front(), event.data);
+    }
+  }
+
+  /// A host has sent.
+  void tell(uint32_t host, const TraceEvent& event) {
+    Message message = made(host, event);
+    message.uses = event.receivers;
+    leave({keep(message), false}, event.data);
+  }
+
+  /// What a host receives: a message with its sender, if that is known.
+  Arrow hear(uint32_t host, const TraceEvent& event) { return received(arrive(event.data), host, event.cycle); }
+
+  /// What a thread receives now.
+  Arrow receive(uint32_t thread, uint64_t cycle) { return received(pop(queues_[thread]), thread, cycle); }
+
+  /// Those that nobody has received.
+  template <typename Done>
+  void rest(Done done) {
+    for (const Message& message : messages_) {
+      if (message.uses && !message.heard) done(message.arrow);
+    }
+  }
+
+  uint64_t sent() const { return sent_; }
+  uint64_t received() const { return arrows_; }
+  uint64_t alike() const { return alike_; }
+
+ private:
+  enum Route : uint8_t { kLocal = 0, kNet = 1, kFar = 2 };  ///< route_e of gs_mailbox_pkg
+
+  struct Message {
+    Arrow arrow;
+    uint64_t key = 0;    ///< by which it was sent, and 1 more; 0: by none
+    unsigned uses = 1;   ///< receivers and routers that it is still to come to; 0: it is free for another
+    bool heard = false;  ///< somebody has received it
+  };
+  /// A message, or a copy of it, on its way.
+  struct Part {
+    uint32_t message = kNobody;
+    bool alike = false;  ///< it may have been taken for another one
+  };
+  using Parts = std::deque<Part>;
+  struct Mailbox {
+    Parts local, net, far;  ///< sent and not yet left, by their way
+    Parts accepted;         ///< arrived and not yet dealt out
+  };
+
+  Message made(uint32_t sender, const TraceEvent& event) {
+    ++sent_;
+    const auto kind = static_cast<config::FlitKind>(event.kind);
+    Message message;
+    if (kind == config::FlitKind::Key) message.key = uint64_t{event.state.data} + 1;
+    message.arrow.from = event.cycle;
+    message.arrow.sender = sender;
+    message.arrow.dest = event.state.address;
+    message.arrow.name = kind == config::FlitKind::Mask ? "multicast"
+                         : kind == config::FlitKind::Key ? "send by key"
+                         : event.route == kFar           ? "send far"
+                                                         : "send";
+    return message;
+  }
+
+  void send(unsigned tile, const TraceEvent& event) {
+    Message message = made(tile * threads_ + event.thread, event);
+    if (static_cast<config::FlitKind>(event.kind) == config::FlitKind::Mask) {
+      message.uses = static_cast<unsigned>(std::popcount(event.data));
+    }
+    Mailbox& mailbox = tiles_[tile];
+    (event.route == kLocal ? mailbox.local : event.route == kNet ? mailbox.net : mailbox.far)
+        .push_back({keep(message), false});
+  }
+
+  uint32_t keep(const Message& message) {
+    if (free_.empty()) {
+      messages_.push_back(message);
+      return static_cast<uint32_t>(messages_.size() - 1);
+    }
+    const uint32_t number = free_.back();
+    free_.pop_back();
+    messages_[number] = message;
+    return number;
+  }
+
+  void leave(Part part, uint64_t packet) {
+    if (part.message != kNobody) in_flight_[packet].push_back(part);
+  }
+
+  /// Of what goes by other networks hosts alone are followed.
+  template <typename Done>
+  void leave_far(Part part, uint64_t packet, Done done) {
+    if (part.message == kNobody) return;
+    constexpr unsigned kKind = config::AddressHost::kKindLsb;
+    if (messages_[part.message].arrow.dest >> kKind == static_cast<uint32_t>(config::Endpoint::Host)) {
+      leave(part, packet);
+    } else {
+      drop(part, done);
+    }
+  }
+
+  Part arrive(uint64_t packet) {
+    const auto found = in_flight_.find(packet);
+    if (found == in_flight_.end()) return {};
+    Parts& same = found->second;
+    // Those of one sender and one key go the same way and stay in their order.
+    const Message& first = messages_[same.front().message];
+    const auto other = [&](Part part) {
+      const Message& its = messages_[part.message];
+      return its.arrow.sender != first.arrow.sender || its.key != first.key;
+    };
+    if (std::any_of(same.begin(), same.end(), other)) {
+      for (Part& part : same) part.alike = true;
+    }
+    const Part part = pop(same);
+    if (same.empty()) in_flight_.erase(found);
+    return part;
+  }
+
+  void deal(unsigned tile, uint64_t threads) {
+    const Part part = pop(tiles_[tile].accepted);
+    for (; threads; threads &= threads - 1) {
+      queues_[tile * threads_ + static_cast<unsigned>(std::countr_zero(threads))].push_back(part);
+    }
+  }
+
+  Arrow received(Part part, uint32_t receiver, uint64_t cycle) {
+    Arrow arrow;
+    if (part.message != kNobody) {
+      Message& message = messages_[part.message];
+      arrow = message.arrow;
+      arrow.id = ++arrows_;
+      arrow.alike = part.alike;
+      alike_ += part.alike;
+      message.heard = true;
+      release(part.message);
+    }
+    arrow.to = cycle;
+    arrow.receiver = receiver;
+    if (!arrow.name) arrow.name = "receive";
+    return arrow;
+  }
+
+  /// What is on its way as this part goes no further.
+  template <typename Done>
+  void drop(Part part, Done done) {
+    if (part.message == kNobody) return;
+    Message& message = messages_[part.message];
+    if (message.uses == 1 && !message.heard) done(message.arrow);
+    release(part.message);
+  }
+
+  void release(uint32_t number) {
+    if (--messages_[number].uses == 0) free_.push_back(number);
+  }
+
+  static Part pop(Parts& parts) {
+    if (parts.empty()) return {};
+    const Part first = parts.front();
+    parts.pop_front();
+    return first;
+  }
+
+  const unsigned threads_, channels_;
+  std::vector<Mailbox> tiles_;
+  std::vector<Parts> routers_;  ///< of each channel: come and not yet consumed
+  std::vector<Parts> queues_;   ///< of each thread
+  std::unordered_map<uint64_t, Parts> in_flight_;
+  std::vector<Message> messages_;
+  std::vector<uint32_t> free_;
+  uint64_t sent_ = 0, arrows_ = 0, alike_ = 0;
+};
+
+}  // namespace gossamer::sim

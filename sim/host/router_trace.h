@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What is seen of the multicast routers of one board from cycle to cycle, for the trace: messages by key that come,
+/// their copies, and when no more of them come.
+///
+/// A channel's packets leave in the order in which they came, each message's copies in its place. So of each copy it is
+/// known whose it is, whatever the router has changed in it.
+#pragma once
+
+#include <bit>
+#include <deque>
+#include <utility>
+#include <vector>
+
+#include "probe.h"
+#include "events.h"
+
+namespace gossamer::sim {
+
+/// One router's signals, which gs_sim_multicast has for simulation alone.
+class RouterProbe {
+ public:
+  /// Finds those of a board, in the order of its ports; false if they are not as expected.
+  static bool find(VerilatedContext& context, std::vector<RouterProbe>& routers) {
+    for (const VerilatedVarNameMap* vars : Probe::scopes(context, "sim_consumed")) {
+      if (!routers.emplace_back().find(*vars)) return false;
+    }
+    return true;
+  }
+
+  /// Channels in which something came, left or was consumed in the last cycle, a bit each.
+  unsigned came() const { return *came_; }
+  unsigned left() const { return *left_; }
+  unsigned consumed() const { return *consumed_; }
+  const Flit& came_flit() const { return *reinterpret_cast<const Flit*>(came_flit_); }
+  const Flit& left_flit() const { return *reinterpret_cast<const Flit*>(left_flit_); }
+
+ private:
+  bool find(const VerilatedVarNameMap& vars) {
+    return Probe::at(vars, "sim_came", came_) && Probe::at(vars, "sim_left", left_) &&
+           Probe::at(vars, "sim_consumed", consumed_) && Probe::at(vars, "sim_came_flit", came_flit_) &&
+           Probe::at(vars, "sim_left_flit", left_flit_);
+  }
+
+  const uint8_t *came_ = nullptr, *left_ = nullptr, *consumed_ = nullptr;
+  const uint32_t *came_flit_ = nullptr, *left_flit_ = nullptr;
+};
+
+class RouterTrace {
+ public:
+  static constexpr unsigned kChannels = 8;  ///< of a router; a power of two
+
+  /// `meetings` says where messages by key meet each router, `others` the router behind each link of the board.
+  RouterTrace(std::vector<RouterProbe> routers, std::vector<uint32_t> meetings, std::vector<uint32_t> others)
+      : routers_(std::move(routers)),
+        meetings_(std::move(meetings)),
+        others_(std::move(others)),
+        channels_(routers_.size() * kChannels) {}
+
+  /// Channels of all routers.
+  unsigned channels() const { return static_cast<unsigned>(channels_.size()); }
+
+  /// Looks at all routers, once a cycle.
+  void sample(uint64_t cycle) {
+    for (unsigned r = 0; r < routers_.size(); ++r) {
+      const RouterProbe& router = routers_[r];
+      each(router.came(), [&](unsigned c) { came(r * kChannels + c, router.came_flit(), meetings_[r], cycle); });
+      each(router.left(), [&](unsigned c) { left(r * kChannels + c, router.left_flit(), cycle); });
+      each(router.consumed(), [&](unsigned c) { consumed(r * kChannels + c, cycle); });
+    }
+  }
+
+  TraceEvents& events() { return events_; }
+  const TraceEvents& events() const { return events_; }
+
+ private:
+  /// A packet that has begun to come and not left.
+  struct Packet {
+    bool key = false;   ///< copies leave instead of it
+    bool told = false;  ///< that it came
+  };
+  struct Channel {
+    std::deque<Packet> packets;
+    Digest in, out;
+    unsigned receivers = 0;  ///< of the copy that leaves
+    bool inside = false;     ///< a packet has come in part
+    bool gone = false;       ///< that one has left all the same: it is longer than any message, and was cut
+    bool leaves = false;     ///< a packet has left in part
+  };
+
+  template <typename What>
+  static void each(unsigned mask, What what) {
+    for (; mask; mask &= mask - 1) what(static_cast<unsigned>(std::countr_zero(mask)));
+  }
+
+  void came(unsigned number, const Flit& flit, uint32_t meeting, uint64_t cycle) {
+    Channel& channel = channels_[number];
+    if (!channel.inside) {
+      channel.packets.push_back({flit.is(config::FlitKind::Key), false});
+      channel.inside = true;
+      channel.gone = false;
+    }
+    channel.in.add(flit, meeting);
+    if (!flit.last()) return;
+    channel.inside = false;
+    const uint64_t packet = channel.in.take();
+    if (channel.gone || !channel.packets.back().key) return;
+    channel.packets.back().told = true;
+    add(cycle, TraceEvent::What::Came, number).data = packet;
+  }
+
+  void left(unsigned number, const Flit& flit, uint64_t cycle) {
+    Channel& channel = channels_[number];
+    if (!channel.leaves) channel.receivers = flit.receivers();
+    channel.leaves = !flit.last();
+    channel.out.add(flit, address(flit));
+    if (!flit.last()) return;
+    const uint64_t packet = channel.out.take();
+    if (channel.packets.empty()) return;
+    if (!channel.packets.front().key) {
+      pop(channel);
+    } else if (channel.packets.front().told) {
+      TraceEvent& event = add(cycle, TraceEvent::What::Copy, number);
+      event.data = packet;
+      event.receivers = static_cast<uint8_t>(channel.receivers);
+    }
+  }
+
+  void consumed(unsigned number, uint64_t cycle) {
+    Channel& channel = channels_[number];
+    if (channel.packets.empty()) return;
+    if (channel.packets.front().told) add(cycle, TraceEvent::What::Consumed, number);
+    pop(channel);
+  }
+
+  static void pop(Channel& channel) {
+    channel.gone = channel.inside && channel.packets.size() == 1;
+    channel.packets.pop_front();
+  }
+
+  /// A copy's address, at its other end.
+  uint32_t address(const Flit& flit) const {
+    if (flit.endpoint() != config::Endpoint::Key) return flit.dest();
+    using Address = config::AddressKey;
+    const unsigned link = (flit.dest() >> Address::kLinkLsb & ((1U << Address::kLinkBits) - 1)) - 1;
+    return link < others_.size() ? others_[link] : Meeting::kNowhere;
+  }
+
+  TraceEvent& add(uint64_t cycle, TraceEvent::What what, unsigned channel) {
+    TraceEvent& event = events_.add(cycle, what);
+    event.channel = static_cast<uint8_t>(channel);
+    return event;
+  }
+
+  std::vector<RouterProbe> routers_;
+  std::vector<uint32_t> meetings_, others_;
+  std::vector<Channel> channels_;
+  TraceEvents events_;
+};
+
+}  // namespace gossamer::sim

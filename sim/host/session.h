@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A host program's session with the simulator (host/src/simulator.cc): requests beside those of records.h.
+///
+///   'V'  nothing: the session begins; each byte of a thread is told as it comes (Byte), instead of lines
+///   'M'  flits: messages that wait to enter the network
+///   'U'  thread[32], bytes: input of a thread, which it may read at once
+///   'B'  tile[32], threads[32], mask[64]: starts these threads of a tile; so many take part in all
+///   'W'  Wait: time passes until something that is wanted is there; answered by Woken
+///   'E'  nothing: the session ends, trace and waves with it; answered by Woken
+/// Only 'W' and the requests to loaders and debug buses let time pass. A wait ends in the very cycle in which its event
+/// comes, whatever the number of workers, so the same program sees the same cycles.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <utility>
+
+#include "activity.h"
+#include "network.h"
+#include "records.h"
+#include "sync.h"
+#include "tile_host.h"
+#include "wait.h"
+
+namespace gossamer::sim {
+
+/// `Simulation` is that of simulation.h.
+template <typename Simulation>
+class Session {
+ public:
+  explicit Session(Simulation& sim) : sim_(sim) {}
+
+  /// Whether a request was one of a session's; then it is done.
+  bool serve(const Request& request) {
+    const uint8_t* bytes = request.payload.data();
+    const size_t count = request.payload.size();
+    switch (request.kind) {
+      case 'V': begin(); return true;
+      case 'M': sim_.machine_.send(bytes, count, 0); return true;
+      case 'U': {
+        const uint32_t thread = request.word(0);
+        if (!sim_.has(sim_.tile(thread / kThreads))) return true;
+        sim_.hosts_[thread / kThreads].feed(thread % kThreads, bytes + 4, count - 4);
+        return true;
+      }
+      case 'B':
+        sim_.machine_.begin(sim_.cycle_);
+        if (!sim_.has(sim_.tile(request.word(0)))) return true;
+        sim_.hosts_[request.word(0)].start_more(request.long_word(8), request.word(4), sim_.cycle_);
+        return true;
+      case 'W': {
+        Wait wait;
+        if (count != sizeof wait) give_up("a request to wait is cut off");
+        std::memcpy(&wait, bytes, sizeof wait);
+        answer(waves_ ? go<true>(wait) : go<false>(wait));
+        return true;
+      }
+      case 'E':
+        if (!sim_.trace_.close(sim_.cycle_)) give_up("the trace could not be written whole");
+#if VM_TRACE
+        sim_.machine_.flush_waves();
+#endif
+        answer(Woke::AllEnded);
+        return true;
+      default: return false;
+    }
+  }
+
+  /// Whether a wait is under way: then what is left to do is what this says.
+  bool waits() const { return waits_; }
+
+  /// Of a worker's share of the machine: always something, and that all leave when what is wanted is there.
+  uint32_t left(unsigned worker, unsigned workers) const {
+    bool there = network_woke(worker, workers);
+    sim_.machine_.each_tile(worker, workers, [&](unsigned t) {
+      const auto& host = sim_.hosts_[t];
+      there |= host.traps() != marks_[t].traps || (wait_.wanted & kBytes && host.told() != marks_[t].told);
+    });
+    return there ? 1 | WorkerBarrier::kLeave : 1;
+  }
+
+ private:
+  static constexpr uint64_t kPollPatience = 1 << 23;  ///< cycles of polls in which nobody could go on
+
+  struct Mark {
+    uint64_t told = 0, traps = 0;
+  };
+
+  void begin() {
+    for (auto& host : sim_.hosts_) host.tell_bytes();
+    issued_first_ = sim_.issued();
+    activity_.begin(sim_.ranks_, sim_.cycle_, issued_first_);
+    sim_.watch_begin();
+    marks_.resize(sim_.tiles_);
+    waves_ = sim_.options_.waves != nullptr;
+#if VM_TRACE
+    if (waves_ && !sim_.machine_.open_waves(sim_.options_.waves, sim_.options_.tile % sim_.tiles_)) {
+      give_up("cannot write waves");
+    }
+#endif
+    sim_.own_.put(Kind::Done, sim_.cycle_, 0, nullptr, 0);
+  }
+
+  /// Whether a host at a worker's part of the machine has what is wanted of it. Of several, messages to each count.
+  bool network_woke(unsigned worker, unsigned workers) const {
+    bool there = false;
+    sim_.machine_.each_host(worker, workers, [&](const auto& host) {
+      const uint64_t messages = host.ear().messages();
+      const bool sends = &host == &sim_.machine_.host();
+      there |= host.ear().faults() != 0 || (wait_.wanted & kRoom && sends && host.queued() <= wait_.room);
+      if (!(wait_.wanted & kMessages)) return;
+      if (sim_.hosts_in_all() == 1) {
+        there |= messages >= wait_.messages;
+      } else {
+        for (const auto& [ear, before] : heard_) there |= ear == &host.ear() && messages != before;
+      }
+    });
+    return there;
+  }
+
+  uint64_t messages() const {
+    uint64_t sum = 0;
+    sim_.machine_.each_host(0, 1, [&](const auto& host) { sum += host.ear().messages(); });
+    return sim_.ranks_.sum(sum);
+  }
+
+  bool trapped() const {
+    uint64_t traps = 0;
+    sim_.machine_.each_host(0, 1, [&](const auto& host) { traps += host.ear().faults(); });
+    for (const auto& host : sim_.hosts_) traps += host.traps();
+    return sim_.ranks_.any(traps) != 0;
+  }
+
+  /// What is there already wakes nobody.
+  void mark() {
+    for (unsigned t = 0; t < sim_.tiles_; ++t) marks_[t] = {sim_.hosts_[t].told(), sim_.hosts_[t].traps()};
+    heard_.clear();
+    sim_.machine_.each_host(0, 1, [&](const auto& host) { heard_.push_back({&host.ear(), host.ear().messages()}); });
+  }
+
+  uint64_t told() const {
+    uint64_t sum = 0;
+    for (const auto& host : sim_.hosts_) sum += host.told();
+    return sim_.ranks_.sum(sum);
+  }
+
+  /// Flits that wait to enter; of several ranks one has them.
+  uint64_t queued() const { return sim_.ranks_.sum(sim_.machine_.host().queued()); }
+
+  /// Whether the wait has its event.
+  bool woke() const {
+    return trapped() || (wait_.wanted & kBytes && told() >= wait_.bytes) ||
+           (wait_.wanted & kMessages && messages() >= wait_.messages) ||
+           (wait_.wanted & kRoom && queued() <= wait_.room);
+  }
+
+  template <bool kWaves>
+  Woke go(const Wait& wait) {
+    return sim_.trace_.is_open() ? go<kWaves, true>(wait) : go<kWaves, false>(wait);
+  }
+
+  template <bool kWaves, bool kTrace>
+  Woke go(const Wait& wait) {
+    constexpr uint64_t kLook = Simulation::kLook;
+    wait_ = wait;
+    const uint64_t over = wait.cycles ? sim_.cycle_ + wait.cycles : ~uint64_t{0};
+    const uint64_t limit = wait.limit ? wait.limit : ~uint64_t{0};
+    auto shown = std::chrono::steady_clock::now();
+    for (;;) {
+      if (woke()) return trapped() ? Woke::Trap : Woke::Event;
+      if (sim_.cycle_ >= limit) return Woke::Limit;
+      if (sim_.cycle_ >= over) return Woke::Over;
+      mark();
+      waits_ = true;
+      sim_.template batch<true, kWaves, kTrace>(std::min({over, limit, (sim_.cycle_ / kLook + 1) * kLook}));
+      waits_ = false;
+      if (sim_.cycle_ % kLook) continue;
+      if constexpr (kTrace) sim_.trace_.collect();
+      sim_.watch("runs");
+      if (const Woke why = look(); why != Woke::Event) return why;
+      if (sim_.is_time(shown)) {
+        const uint64_t done = activity_.issued() - issued_first_;
+        sim_.own_.put(Kind::Progress, sim_.cycle_, 0, &done, sizeof done);
+        sim_.write();
+      }
+    }
+  }
+
+  /// Now and then, in cycles of fixed numbers: whether the run can still come to something. Event if it can.
+  Woke look() {
+    for (auto& host : sim_.hosts_) host.stop_asking(sim_.cycle_);
+    const Activity::Still still = sim_.still(activity_);
+    const uint64_t quiet = sim_.machine_.quiet();
+    bool running = false;
+    for (const auto& host : sim_.hosts_) running |= host.running_or_asking() != 0;
+    running = sim_.ranks_.any(running) != 0;
+    if (still.all >= quiet && (!running || sim_.all_wait())) {
+      // Whoever polls may do something about it.
+      if (!wait_.poll || still.all >= kPollPatience) return running ? Woke::Deadlock : Woke::AllEnded;
+    } else if (wait_.watchdog && still.work >= std::max(wait_.watchdog + sim_.machine_.slack(), quiet)) {
+      return Woke::Stuck;
+    }
+    return sim_.told_to_stop() ? Woke::Stopped : Woke::Event;
+  }
+
+  void answer(Woke reason) {
+    std::vector<Still> still;
+    if (reason != Woke::Event && reason != Woke::Over) still = sim_.stills();
+    if (reason == Woke::Deadlock || reason == Woke::Stuck) sim_.tell_queues();
+    const Woken head{reason, static_cast<uint32_t>(still.size()), queued(), sim_.issued() - issued_first_};
+    std::vector<uint8_t> payload(sizeof head + still.size() * sizeof(Still));
+    std::memcpy(payload.data(), &head, sizeof head);
+    if (!still.empty()) std::memcpy(payload.data() + sizeof head, still.data(), still.size() * sizeof(Still));
+    sim_.own_.put(Kind::Woken, sim_.cycle_, 0, payload.data(), payload.size());
+  }
+
+  Simulation& sim_;
+  Wait wait_;
+  std::vector<Mark> marks_;
+  std::vector<std::pair<const HostEar*, uint64_t>> heard_;
+  uint64_t issued_first_ = 0;
+  Activity activity_;
+  bool waits_ = false;
+  bool waves_ = false;
+};
+
+}  // namespace gossamer::sim

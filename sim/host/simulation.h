@@ -1,0 +1,658 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The simulator as the `rtl` engine drives it (records.h), around a machine: a tile, or a board of tiles.
+///
+/// All that must not depend on the speed of the host happens cycle by cycle: bytes to and from debug buses, lines put
+/// together, traps asked for their place, the watchdog. Time stands still between requests, so the same requests give
+/// the same cycles. It ends when its standard input does.
+///
+/// A machine has its models shared out among workers, threads of this process that go on together (sync.h). It offers
+///   kBoardTiles, kLook                             tiles of a board; cycles between looks at the watchdog
+///   stride(), quiet(), drain(), slack()            cycles, see below
+///   traffic()                                      of its links (activity.h)
+///   Machine(argc, argv)                            models, in reset
+///   tiles(), most_workers(), ready()               ready: its tables are there
+///   bool find(Probe* probes)                       signals of each tile's cores, when reset is over
+///   bool open_waves(path, tile), flush_waves()     where built with them
+///   begin(cycle)                                   a run begins
+///   each_tile(worker, workers, what)               what(tile) for each of a worker's tiles
+///   send(bytes, count, replies), pending(), exchanging(worker, workers), progress(), sources(all)
+///                                                  the host's end of the network (network.h)
+///   go<kWaves>(worker, workers, cycle, end, reset, hosts)
+///   host_boards(), trace_host(host, trace)         board of each host; has it traced (host_trace.h)
+///   routers(all)                                   only of one with multicast routers: a RouterTrace each board
+///   has(tile)                                      only of one whose boards may be shared out among ranks (ranks.h)
+/// `go` simulates cycles of one worker's models; it passes no multiple of the stride, at which all workers meet.
+/// Whether all is done is looked at there alone, so nothing depends on how many workers there are. When nothing has
+/// moved for `quiet` cycles nothing can be on its way any more; behind the last thread a run goes on until nothing has
+/// moved for `drain` cycles. Whoever waits for something to happen waits `slack` cycles more: a packet's way through
+/// the machine.
+#pragma once
+
+#include <signal.h>
+#include <sys/prctl.h>
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include "activity.h"
+#include "network.h"
+#include "options.h"
+#include "probe.h"
+#include "queue_probe.h"
+#include "ranks.h"
+#include "session.h"
+#include "sync.h"
+#include "tile_host.h"
+#include "trace.h"
+#include "watch.h"
+
+namespace gossamer::sim {
+
+template <typename Machine>
+class Simulation {
+ public:
+  Simulation(std::FILE* out, const Options& options, const Ranks& ranks, int argc, char** argv)
+      : out_(out),
+        options_(options),
+        ranks_(ranks),
+        machine_(made(ranks, argc, argv)),
+        tiles_(machine_.tiles()),
+        probes_(tiles_),
+        all_(probes_.data(), tiles_, kThreads),
+        watch_(tiles_) {
+    hosts_.reserve(tiles_);
+    for (unsigned t = 0; t < tiles_; ++t) hosts_.emplace_back(t * kThreads);
+    machine_.sources(sources_);
+    for (TileHost& host : hosts_) sources_.push_back(&host.records());
+    sources_.push_back(&own_);
+    if (ranks_.many() && (options.waves || options.trace)) give_up("waves and traces are not written by several ranks");
+    // Waves are written by one thread, and of several ranks each is one.
+    const unsigned wanted = options.waves || ranks_.many() ? 1 : options.workers;
+    const unsigned workers = std::min(std::max(wanted, 1U), machine_.most_workers());
+    barrier_ = std::make_unique<WorkerBarrier>(workers);
+    throttle_ = WorkerThrottle(workers);
+#if !VM_TRACE
+    if (options.waves) give_up("built without waves");
+#endif
+    const auto go_to = [&](uint64_t end, bool reset) {
+      machine_.template go<false>(0, 1, cycle_, end, reset, hosts_.data());
+      cycle_ = end;
+    };
+    go_to(kResetCycles, true);
+    // From here on workers meet at multiples of the stride.
+    do {
+      if (cycle_ > kPatience) give_up("a board does not come out of reset");
+      go_to(next(cycle_), false);
+    } while (ranks_.any(!machine_.ready()));
+    if (!machine_.find(probes_.data())) give_up("there are no cores");
+    each_own([this](unsigned t) {
+      if (probes_[t].cores() * kThreadsPerCore != kThreads) {
+        give_up("the cores' signals for simulation are not as expected");
+      }
+    });
+    if (options.trace) open_trace();
+    if (options.status && ranks_.first()) watch_.open(options.status, options.about);
+    watch("loads");
+  }
+
+  /// Answers requests until there are no more.
+  void serve() {
+    Request request;
+    while (read(request)) {
+      const uint8_t* bytes = request.payload.data();
+      const size_t count = request.payload.size();
+      switch (request.kind) {
+        case 'S':
+          if (has(tile(request.word(0)))) hosts_[request.word(0)].send(bytes + 4, count - 4, 0);
+          if (!exchange("the tile takes no more bytes from the debug bus", "")) return;
+          break;
+        case 'Q':
+          ask(request.word(4), bytes + 8, count - 8, request.word(0));
+          if (!exchange("the tile takes no more bytes from the debug bus",
+                        "the tile does not answer on the debug bus")) {
+            return;
+          }
+          break;
+        case 'N':
+          machine_.send(bytes + 4, count - 4, request.word(0));
+          if (!exchange("the tile takes no more flits from the network", "the tile's loader does not answer")) return;
+          break;
+        case 'I': {
+          const uint32_t thread = request.word(0);
+          if (!has(tile(thread / kThreads))) break;
+          hosts_[thread / kThreads].input(thread % kThreads, bytes + 4, count - 4);
+          break;
+        }
+        case 'Y': trace_.symbols(symbols(request)); break;
+        case 'R': run(threads_of(request), request.long_word(8), request.long_word(16)); break;
+        case 'P': pause_ = request.long_word(0); break;
+        case 'C': resume(); break;
+        case 'T':
+          tell_watched();
+          own_.put(Kind::Done, cycle_, 0, nullptr, 0);
+          break;
+        case 'X': break;  // came after the end of the run that it was for
+        default:
+          if (!session_.serve(request)) give_up("a request of an unknown kind");
+      }
+      write();
+    }
+  }
+
+ private:
+  friend class Session<Simulation>;
+  static constexpr uint64_t kResetCycles = 16;
+  static constexpr uint32_t kEachTile = ~uint32_t{0};
+  static constexpr uint64_t kPatience = 1'000'000;  ///< cycles in which a tile must take something or answer
+  /// Cycles between looks at the watchdog; a power of two.
+  static constexpr uint64_t kLook = Machine::kLook;
+  static constexpr uint64_t kListen = 1 << 14;      ///< cycles between looks at the host; a power of two
+  static constexpr auto kTell = std::chrono::milliseconds(250);  ///< between records of progress
+
+  static Machine made(const Ranks& ranks, int argc, char** argv) {
+    if constexpr (std::is_constructible_v<Machine, int, char**, const Ranks&>) {
+      return Machine(argc, argv, ranks);
+    } else {
+      return Machine(argc, argv);
+    }
+  }
+
+  /// Whether a tile is simulated by this rank.
+  bool has(unsigned t) const {
+    if constexpr (requires { machine_.has(t); }) return machine_.has(t);
+    return true;
+  }
+  template <typename What>
+  void each_own(What what) const {
+    machine_.each_tile(0, 1, what);
+  }
+
+  void open_trace() {
+    mailboxes_.resize(tiles_);
+    each_context([this](unsigned first, unsigned count) {
+      if (!MailboxProbe::find(*probes_[first].context(), &mailboxes_[first], count)) {
+        give_up("the mailboxes' signals for simulation are not as expected");
+      }
+    });
+    Trace::Shape shape;
+    shape.boards = tiles_ / Machine::kBoardTiles;
+    shape.tiles = Machine::kBoardTiles;
+    shape.width = mesh_width();
+    shape.threads = kThreads;
+    shape.threads_per_core = kThreadsPerCore;
+    shape.hosts = machine_.host_boards();
+    std::vector<RouterTrace> routers;
+    if constexpr (requires { machine_.routers(routers); }) {
+      if (!machine_.routers(routers)) give_up("the multicast routers' signals for simulation are not as expected");
+    }
+    if (!trace_.open(options_.trace, shape, options_.least, options_.trace_bytes, probes_.data(), mailboxes_.data(),
+                     std::move(routers))) {
+      give_up("cannot write the trace");
+    }
+    for (unsigned t = 0; t < tiles_; ++t) hosts_[t].trace(&trace_.tile(t));
+    for (unsigned h = 0; h < shape.hosts.size(); ++h) machine_.trace_host(h, &trace_.host(h));
+  }
+
+  // ---- Time ----
+
+  /// What is left to do of a worker's tiles and of its part of the network.
+  template <bool kRuns>
+  uint32_t left(unsigned worker, unsigned workers) {
+    if (kRuns && session_.waits()) return session_.left(worker, workers);
+    uint32_t sum = kRuns ? 0 : machine_.exchanging(worker, workers);
+    machine_.each_tile(worker, workers, [&](unsigned t) {
+      sum += kRuns ? hosts_[t].running_or_asking() : hosts_[t].exchanging();
+    });
+    return sum;
+  }
+
+  /// Goes on while something is left to do, to cycle `end` at most. False if all is done.
+  template <bool kRuns, bool kWaves, bool kTrace>
+  bool advance(uint64_t end) {
+    bool more = ranks_.any(left<kRuns>(0, 1)) != 0;
+    while (more && cycle_ < end) more = batch<kRuns, kWaves, kTrace>(end);
+    return more;
+  }
+
+  /// The same, but maybe not all the way: with as many workers as are best now.
+  template <bool kRuns, bool kWaves, bool kTrace>
+  bool batch(uint64_t end) {
+    const WorkerThrottle::Plan plan = throttle_.plan(end - cycle_);
+    const uint64_t begin = cycle_;
+    end = std::min(end, next(begin + plan.cycles - 1));
+    uint64_t at = begin;
+    bool more = true;
+    const auto run = [&](unsigned worker) {
+      uint64_t cycle = begin, seen = begin;
+      uint32_t left_over = 1;
+      while (cycle < end && left_over && !(left_over & WorkerBarrier::kLeave)) {
+        const uint64_t until = std::min(end, next(cycle));
+        if constexpr (kTrace) {
+          while (cycle < until) {
+            machine_.template go<kWaves>(worker, plan.workers, cycle, cycle + 1, false, hosts_.data());
+            ++cycle;
+            machine_.each_tile(worker, plan.workers, [&](unsigned t) { trace_.sample(t, cycle); });
+          }
+        } else {
+          machine_.template go<kWaves>(worker, plan.workers, cycle, until, false, hosts_.data());
+          cycle = until;
+        }
+        auto mine = static_cast<uint32_t>(ranks_.any(left<kRuns>(worker, plan.workers)));
+        if (kRuns && cycle / Watch::kEvery != seen / Watch::kEvery) {
+          machine_.each_tile(worker, plan.workers, [this](unsigned t) {
+            watch_.look(t, probes_[t], hosts_[t].running());
+          });
+          seen = cycle;
+        }
+        if (plan.workers > 1) {
+          if (!worker && throttle_.too_slow(cycle - begin)) mine |= WorkerBarrier::kLeave;
+          mine = barrier_->meet(worker, mine);
+        }
+        left_over = mine;
+      }
+      if (worker) return;
+      at = cycle;
+      more = (left_over & ~WorkerBarrier::kLeave) != 0;
+    };
+    if (plan.workers > 1) {
+      barrier_->work(run);
+    } else {
+      run(0);
+    }
+    cycle_ = at;
+    throttle_.took(at - begin);
+    return more;
+  }
+
+  /// The first multiple of the stride behind a cycle.
+  uint64_t next(uint64_t cycle) const { return (cycle / machine_.stride() + 1) * machine_.stride(); }
+
+  /// Sends packets to a tile, or to each, and waits for so many replies of each.
+  void ask(uint32_t to, const uint8_t* bytes, size_t count, uint32_t replies) {
+    if (to == kEachTile) {
+      each_own([&](unsigned t) { hosts_[t].send(bytes, count, replies); });
+    } else if (has(tile(to))) {
+      hosts_[to].send(bytes, count, replies);
+    }
+  }
+
+  /// Goes on until the tiles have taken all that is there for them, and answered. False if they do not.
+  bool exchange(const char* deaf, const char* dumb) {
+    bool waits = true;
+    for (uint64_t since = cycle_; waits;) {
+      if (trace_.begun()) {
+        waits = advance<false, false, true>(cycle_ + kLook);
+        trace_.collect();
+      } else {
+        waits = advance<false, false, false>(cycle_ + kLook);
+      }
+      watch("loads");
+      since = std::max(since, progress());
+      if (!waits || cycle_ - since < kPatience + machine_.slack()) continue;
+      bool sends = machine_.pending();
+      for (TileHost& host : hosts_) sends |= host.bus().pending();
+      return fail(ranks_.any(sends) || !*dumb ? deaf : dumb);
+    }
+    own_.put(Kind::Done, cycle_, 0, nullptr, 0);
+    return true;
+  }
+
+  uint64_t progress() {
+    uint64_t last = machine_.progress();
+    for (const TileHost& host : hosts_) last = std::max(last, host.progress());
+    return ranks_.max(last);
+  }
+  uint64_t issued() const { return ranks_.sum(all_.issued()); }
+  Activity::Still still(Activity& activity) {
+    return activity.still(ranks_, cycle_, issued(), progress(), machine_.traffic());
+  }
+
+  // ---- Running ----
+
+  /// How many threads of each board a run starts.
+  std::vector<uint32_t> threads_of(const Request& request) const {
+    constexpr uint32_t kOfBoard = Machine::kBoardTiles * kThreads;
+    constexpr size_t kHead = 24;
+    std::vector<uint32_t> all(tiles_ / Machine::kBoardTiles);
+    for (uint32_t b = 0, left = request.word(0); b < all.size(); ++b) {
+      all[b] = std::min(left, kOfBoard);
+      left -= all[b];
+      if (request.payload.size() > kHead) all[b] = std::min(request.word(kHead + 4 * b), kOfBoard);
+    }
+    return all;
+  }
+
+  void run(const std::vector<uint32_t>& threads, uint64_t most, uint64_t watchdog) {
+    issued_first_ = issued();
+    activity_.begin(ranks_, cycle_, issued_first_);
+    machine_.begin(cycle_);
+    watch_begin();
+    each_own([&](unsigned t) {
+      // Threads of a board that take part, and those of its tiles up to this one.
+      const uint32_t its = threads[t / Machine::kBoardTiles];
+      const uint32_t before = t % Machine::kBoardTiles * kThreads;
+      const uint32_t mine = its > before ? std::min(its - before, kThreads) : 0;
+      hosts_[t].start(mine, its, Machine::kBoardTiles > 1, cycle_);
+    });
+#if VM_TRACE
+    if (options_.waves && !machine_.open_waves(options_.waves, options_.tile % tiles_)) give_up("cannot write waves");
+#endif
+    end_ = most && most < ~uint64_t{0} - cycle_ ? cycle_ + most : ~uint64_t{0};
+    watchdog_ = watchdog;
+    resume();
+  }
+
+  /// Goes on with a run, to its end or to where it pauses.
+  void resume() {
+    const uint64_t pause = pause_ < ~uint64_t{0} - first_ ? first_ + pause_ : ~uint64_t{0};
+    Reason reason;
+    if (options_.waves) {
+      reason = trace_.is_open() ? go<true, true>(pause) : go<true, false>(pause);
+    } else {
+      reason = trace_.is_open() ? go<false, true>(pause) : go<false, false>(pause);
+    }
+    pause_ = ~uint64_t{0};
+    if (reason == Reason::Paused) {
+      own_.put(Kind::Paused, cycle_, 0, nullptr, 0);
+    } else {
+      ended(reason);
+    }
+  }
+
+  template <bool kWaves, bool kTrace>
+  Reason go(uint64_t pause) {
+    auto told = std::chrono::steady_clock::now();
+    for (bool more = true; more;) {
+      more = advance<true, kWaves, kTrace>(std::min({end_, pause, (cycle_ / kLook + 1) * kLook}));
+      if constexpr (kTrace) trace_.collect();
+      if (cycle_ >= end_) return Reason::MostCycles;
+      if (!more) break;
+      if (cycle_ >= pause) return Reason::Paused;
+      watch("runs");
+      for (TileHost& host : hosts_) host.stop_asking(cycle_);
+      const Activity::Still still = this->still(activity_);
+      if (still.all >= machine_.quiet() && all_wait()) return Reason::Deadlock;
+      if (watchdog_ && still.work >= watchdog_ + machine_.slack()) return Reason::Stuck;
+      if (cycle_ % kListen) continue;
+      if (told_to_stop()) return Reason::Stopped;
+      if (is_time(told)) {
+        const uint64_t done = activity_.issued() - issued_first_;
+        own_.put(Kind::Progress, cycle_, 0, &done, sizeof done);
+      }
+      write();
+    }
+    return Reason::AllEnded;
+  }
+
+  /// Calls `what` for each thread that has started and not ended.
+  template <typename What>
+  void each_running(What what) const {
+    for (unsigned t = 0; t < tiles_; ++t) {
+      for (uint64_t left = hosts_[t].running(); left; left &= left - 1) {
+        what(t * kThreads + static_cast<unsigned>(std::countr_zero(left)));
+      }
+    }
+  }
+
+  /// Whether everybody who runs waits for a message, for room to send one, or for idleness.
+  bool all_wait() const {
+    bool all = true, any = false;
+    each_running([&](unsigned thread) {
+      const State state = all_.state(thread);
+      const auto csr = static_cast<config::Csr>(state.address);
+      any = true;
+      all &= state.doing == Doing::Request && state.asked == Asked::Csr &&
+             (csr == config::Csr::Wait || csr == config::Csr::Idle);
+    });
+    return ranks_.any((all ? 0U : 2U) | (any ? 1U : 0U)) == 1;
+  }
+
+  /// Whether the host has asked for a stop, or has gone.
+  bool told_to_stop() const { return ranks_.share(ranks_.first() && Request::told_to_stop()); }
+
+  /// Whether kTell has passed since a time, which then becomes the present one.
+  bool is_time(std::chrono::steady_clock::time_point& since) const {
+    const auto now = std::chrono::steady_clock::now();
+    if (!ranks_.share(now - since >= kTell)) return false;
+    since = now;
+    return true;
+  }
+
+  void ended(Reason reason) {
+    uint64_t last = cycle_;
+    if (reason == Reason::AllEnded) {
+      // Workers may have met some cycles behind the last end of a thread.
+      last = 0;
+      for (const TileHost& host : hosts_) last = std::max(last, host.progress());
+      last = std::min(ranks_.max(last), cycle_);
+      drain();
+    }
+    for (TileHost& host : hosts_) host.finish(cycle_);
+    if (!trace_.close(cycle_)) give_up("the trace could not be written whole");
+#if VM_TRACE
+    machine_.flush_waves();
+#endif
+    const std::vector<Still> still = stills();
+    struct {
+      uint32_t reason, count;
+      uint64_t first, last, issued;
+    } const head{static_cast<uint32_t>(reason), static_cast<uint32_t>(still.size()), first_, last,
+                 issued() - issued_first_};
+    tell_watched();
+    if (reason == Reason::Deadlock || reason == Reason::Stuck) tell_queues();
+    std::vector<uint8_t> payload(sizeof head + still.size() * sizeof(Still));
+    std::memcpy(payload.data(), &head, sizeof head);
+    if (!still.empty()) std::memcpy(payload.data() + sizeof head, still.data(), still.size() * sizeof(Still));
+    own_.put(Kind::End, cycle_, 0, payload.data(), payload.size());
+  }
+
+  // ---- What others see ----
+
+  void watch_begin() {
+    first_ = cycle_;
+    trace_.begin();
+    watch_.begin([this](unsigned t) { return sums(t); });
+  }
+
+  /// At the end: sums, and what a trace does not show.
+  void tell_watched() {
+    const std::string seen = watched("ended"), text = trace_.left_out();
+    own_.put(Kind::Watch, cycle_, 0, seen.data(), seen.size());
+    if (!text.empty()) own_.put(Kind::Note, cycle_, 0, text.data(), text.size());
+  }
+
+  std::string watched(const char* state) {
+    std::vector<LinkSums> links;
+    if constexpr (requires { machine_.links(links); }) machine_.links(links);
+    ranks_.append(links);
+    std::vector<Watch::Tile> others(ranks_.many() ? tiles_ : 0);
+    watch_others(others);
+    return watch_.told(state, first_, cycle_, Machine::kBoardTiles, mesh_width(), links,
+                       [&](unsigned t) { return has(t) ? sums(t) : others[t]; });
+  }
+
+  /// Has rank 0 know what the other ranks saw of their tiles.
+  void watch_others(std::vector<Watch::Tile>& others) {
+    struct One {
+      unsigned tile;
+      Watch::Tile sums;
+      Seen seen;
+    };
+    std::vector<One> all;
+    if (!ranks_.first()) {
+      each_own([&](unsigned t) { all.push_back({t, watch_.since(t, sums(t)), watch_.seen(t)}); });
+    }
+    ranks_.append(all);
+    if (!ranks_.first()) return;
+    for (const One& one : all) {
+      others[one.tile] = one.sums;
+      watch_.seen(one.tile) = one.seen;
+    }
+  }
+
+  Watch::Tile sums(unsigned t) {
+    Watch::Tile tile;
+    if (!has(t)) return tile;
+    tile.started = static_cast<unsigned>(std::popcount(hosts_[t].running()));
+    tile.issued = probes_[t].issued();
+    if constexpr (requires { machine_.flits(t); }) {
+      tile.mesh = true;
+      std::copy_n(machine_.flits(t), tile.flits.size(), tile.flits.begin());
+    }
+    if constexpr (requires { machine_.skipped(t); }) tile.skipped = machine_.skipped(t);
+    return tile;
+  }
+
+  /// Tells it, if it is time and somebody may want to know.
+  void watch(const char* state) {
+    if (!options_.status || !is_time(watched_)) return;
+    const std::string text = watched(state);
+    if (watch_.is_open()) watch_.write(text);
+  }
+
+  static constexpr unsigned mesh_width() { return Machine::kBoardTiles > 1 ? config::mesh::width : 1; }
+
+  /// What threads have sent to a host before they ended may still be on its way.
+  void drain() {
+    const uint64_t quiet = machine_.drain();
+    while (quiet && still(activity_).all < quiet) {
+      // Nothing is left to do, so each batch is one meeting.
+      batch<true, false, false>(cycle_ + quiet);
+    }
+  }
+
+  /// The threads that have started and not ended.
+  std::vector<Still> stills() const {
+    std::vector<Still> still;
+    each_running([&](unsigned thread) {
+      const State state = all_.state(thread);
+      still.push_back({thread, static_cast<uint8_t>(state.doing), static_cast<uint8_t>(state.asked), 0, state.pc,
+                       state.address, state.data});
+    });
+    ranks_.append(still);
+    return still;
+  }
+
+  /// Tells the queues that hold something.
+  void tell_queues() {
+    std::vector<Held> held, boards;
+    each_context([&](unsigned first, unsigned count) {
+      if (has(first)) QueueProbe::tiles(*probes_[first].context(), first, count, held);
+    });
+    if constexpr (requires { machine_.queues(boards); }) machine_.queues(boards);
+    ranks_.append(held);
+    ranks_.append(boards);
+    held.insert(held.end(), boards.begin(), boards.end());
+    own_.put(Kind::Queues, cycle_, 0, held.data(), held.size() * sizeof(Held));
+  }
+
+  /// Calls `what` with the first tile of each context and how many tiles it has.
+  template <typename What>
+  void each_context(What what) const {
+    for (unsigned t = 0, count = 0; t < tiles_; t += count) {
+      for (count = 1; t + count < tiles_ && probes_[t + count].context() == probes_[t].context();) ++count;
+      what(t, count);
+    }
+  }
+
+  // ---- The host ----
+
+  unsigned hosts_in_all() const {
+    if constexpr (requires { machine_.hosts(); }) return machine_.hosts();
+    return 1;
+  }
+
+  unsigned tile(uint32_t number) const {
+    if (number >= tiles_) give_up("a request for a tile that is not there");
+    return number;
+  }
+
+  /// The next request, which all ranks get; false if there are no more.
+  bool read(Request& request) const {
+    struct {
+      uint64_t more = 0, kind = 0, bytes = 0;
+    } head;
+    if (ranks_.first() && Request::read(request)) head = {1, request.kind, request.payload.size()};
+    ranks_.share(&head, sizeof head);
+    request.kind = static_cast<uint8_t>(head.kind);
+    request.payload.resize(head.bytes);
+    ranks_.share(request.payload.data(), head.bytes);
+    return head.more != 0;
+  }
+
+  /// What all have said since the last time.
+  void write() {
+    std::vector<uint8_t> bytes;
+    if (!ranks_.first()) {
+      own_.clear();
+      for (uint32_t i = 0; i < sources_.size(); ++i) sources_[i]->pack(i, bytes);
+    }
+    ranks_.gather(bytes, [this](unsigned, const uint8_t* its, size_t count) { Records::unpack(sources_, its, count); });
+    if (!ranks_.first()) return;
+    Records::write(sources_, out_);
+    std::fflush(out_);
+  }
+
+  bool fail(const char* why) {
+    own_.put(Kind::Failed, cycle_, 0, why, std::strlen(why));
+    write();
+    return false;
+  }
+
+  static std::vector<Symbol> symbols(const Request& request) {
+    std::vector<Symbol> all;
+    for (size_t at = 0; at + 12 <= request.payload.size();) {
+      const uint32_t begin = request.word(at), end = request.word(at + 4), length = request.word(at + 8);
+      const auto* name = reinterpret_cast<const char*>(request.payload.data() + at + 12);
+      all.push_back({begin, end, std::string(name, length)});
+      at += 12 + length;
+    }
+    return all;
+  }
+
+  std::FILE* out_;  ///< records go here
+  const Options options_;
+  const Ranks& ranks_;
+  Machine machine_;
+  const unsigned tiles_;
+  std::unique_ptr<WorkerBarrier> barrier_;
+  WorkerThrottle throttle_{1};
+  std::vector<TileHost> hosts_;
+  Records own_;
+  std::vector<Records*> sources_;
+  std::vector<Probe> probes_;
+  std::vector<MailboxProbe> mailboxes_;
+  Probes all_;
+  Trace trace_;
+  Watch watch_;
+  std::chrono::steady_clock::time_point watched_;
+  Session<Simulation> session_{*this};
+  uint64_t cycle_ = 0;
+  uint64_t first_ = 0;         ///< cycle in which the run began
+  uint64_t issued_first_ = 0;  ///< instructions before it
+  uint64_t end_ = 0, watchdog_ = 0;  ///< its most cycles and its watchdog, where it must end
+  uint64_t pause_ = ~uint64_t{0};    ///< cycles behind its begin to the next pause
+  Activity activity_;
+};
+
+/// The whole of a simulator's `main`.
+template <typename Machine>
+int simulate(int argc, char** argv) {
+  const Options options = Options::of(argc, argv);
+  // Ctrl-C goes to the host, who tells us; and without a host there is nothing to do.
+  ::signal(SIGINT, SIG_IGN);
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  const Ranks ranks(options.ranks);
+  if (options.socket && ranks.first()) speak_over(options.socket);
+  // What the models print (assertions, $display) must not get between the records.
+  std::FILE* records = ::fdopen(::dup(STDOUT_FILENO), "wb");
+  if (!records || ::dup2(STDERR_FILENO, STDOUT_FILENO) < 0) return EXIT_FAILURE;
+  std::setvbuf(records, nullptr, _IOFBF, 1 << 16);
+  std::setvbuf(stdout, nullptr, _IOLBF, 1 << 12);
+  // On the heap: a board's is large.
+  std::make_unique<Simulation<Machine>>(records, options, ranks, argc, argv)->serve();
+  return std::fclose(records) ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+}  // namespace gossamer::sim

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What a trace keeps: as much of each stretch of time as a file of bounded size has room for.
+///
+/// Time is divided into windows, twice as long whenever there are too many. When all that is kept would make the file
+/// too large, the fullest windows lose half of what they have, again and again: of waits the shortest go, of messages
+/// half of those that are left when the longest under way are taken out. So a quiet stretch keeps everything beside a
+/// busy one. A wait that goes becomes part of what its thread ran.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace gossamer::sim {
+
+constexpr uint32_t kNobody = ~uint32_t{0};
+
+/// A wait of a thread.
+struct Span {
+  uint64_t from = 0, to = 0;
+  const char* name = nullptr;
+  uint32_t thread = 0, pc = 0, address = 0;
+  bool has_address = false;
+};
+
+/// A message from its send to a thread that receives it. One that was sent to several stands here as often.
+struct Arrow {
+  uint64_t from = 0, to = 0;
+  uint64_t id = 0;
+  const char* name = nullptr;  ///< how it was sent
+  uint32_t sender = kNobody, receiver = kNobody;
+  uint32_t dest = 0;
+  bool alike = false;  ///< others of the same contents were under way to the same thread: any of them may be meant
+
+  uint64_t flight() const { return receiver == kNobody || sender == kNobody ? 0 : to - from; }
+};
+
+/// What a stretch of time has lost.
+struct Lost {
+  uint64_t waits = 0, wait_cycles = 0, messages = 0;
+
+  Lost& operator+=(const Lost& other) {
+    waits += other.waits;
+    wait_cycles += other.wait_cycles;
+    messages += other.messages;
+    return *this;
+  }
+  bool any() const { return waits || messages; }
+};
+
+struct Window {
+  uint64_t number = 0;
+  uint64_t least = 0;  ///< shortest wait that is kept
+  std::vector<Span> spans;
+  std::vector<Arrow> arrows;
+  Lost lost;
+};
+
+class TraceDecimation {
+ public:
+  static constexpr size_t kSpanBytes = 112, kArrowBytes = 96;  ///< in the file, at most or nearly so
+
+  /// `least` is the shortest wait of interest, `bytes` what there is room for.
+  TraceDecimation(uint64_t least, size_t bytes) : least_(least), room_(bytes) {}
+
+  void add(const Span& span) {
+    Window& window = at(span.to);
+    const uint64_t cycles = span.to - span.from;
+    if (cycles < least_) return;
+    if (cycles < window.least) {
+      ++window.lost.waits;
+      window.lost.wait_cycles += cycles;
+      return;
+    }
+    window.spans.push_back(span);
+    used_ += kSpanBytes;
+    fit();
+  }
+  void add(const Arrow& arrow) {
+    at(std::max(arrow.from, arrow.to)).arrows.push_back(arrow);
+    ++messages_;
+    used_ += kArrowBytes;
+    fit();
+  }
+  /// Something else needs room in the file.
+  void reserve(size_t bytes) {
+    room_ -= std::min(room_, bytes);
+    fit();
+  }
+  /// Something else does no longer.
+  void give_back(size_t bytes) { room_ += bytes; }
+
+  const std::vector<Window>& windows() const { return windows_; }
+  /// That were added.
+  uint64_t messages() const { return messages_; }
+  uint64_t length() const { return length_; }
+  Lost lost() const {
+    Lost all;
+    for (const Window& window : windows_) all += window.lost;
+    return all;
+  }
+  /// The longest of the limits below which waits have gone.
+  uint64_t longest_limit() const {
+    uint64_t most = 0;
+    for (const Window& window : windows_) most = std::max(most, window.lost.waits ? window.least : 0);
+    return most;
+  }
+
+ private:
+  static constexpr size_t kWindows = 256;
+
+  static size_t bytes(const Window& window) {
+    return window.spans.size() * kSpanBytes + window.arrows.size() * kArrowBytes;
+  }
+
+  /// The window of a time, which is not before the last one's.
+  Window& at(uint64_t time) {
+    while (time / length_ >= kWindows) longer();
+    const uint64_t number = time / length_;
+    if (windows_.empty() || windows_.back().number < number) windows_.push_back({number, least_, {}, {}, {}});
+    return windows_.back();
+  }
+
+  void longer() {
+    length_ *= 2;
+    std::vector<Window> merged;
+    for (Window& window : windows_) {
+      window.number /= 2;
+      if (merged.empty() || merged.back().number != window.number) {
+        merged.push_back(std::move(window));
+        continue;
+      }
+      Window& into = merged.back();
+      into.least = std::max(into.least, window.least);
+      into.spans.insert(into.spans.end(), window.spans.begin(), window.spans.end());
+      into.arrows.insert(into.arrows.end(), window.arrows.begin(), window.arrows.end());
+      into.lost += window.lost;
+    }
+    windows_.swap(merged);
+  }
+
+  /// Thins out until there is room again, with some to spare.
+  void fit() {
+    if (used_ <= room_) return;
+    while (used_ > room_ / 8 * 7) {
+      Window& fullest = *std::max_element(windows_.begin(), windows_.end(), [](const Window& a, const Window& b) {
+        return bytes(a) < bytes(b);
+      });
+      const size_t before = bytes(fullest);
+      halve(fullest);
+      used_ -= before - bytes(fullest);
+      if (bytes(fullest) == before) return;
+    }
+  }
+
+  static void halve(Window& window) {
+    // The longer half of the waits; of those as long as the shortest kept, some from all over the window.
+    if (const size_t keep = window.spans.size() / 2; keep < window.spans.size()) {
+      std::vector<uint64_t> cycles;
+      for (const Span& span : window.spans) cycles.push_back(span.to - span.from);
+      std::nth_element(cycles.begin(), cycles.begin() + keep, cycles.end(), std::greater<>());
+      const uint64_t limit = cycles[keep];
+      const auto is_longer = [limit](uint64_t its) { return its > limit; };
+      const auto longer = static_cast<size_t>(std::count_if(cycles.begin(), cycles.end(), is_longer));
+      const auto equal = static_cast<size_t>(std::count(cycles.begin(), cycles.end(), limit));
+      const size_t wanted = keep - longer;
+      size_t seen = 0;
+      std::erase_if(window.spans, [&](const Span& span) {
+        const uint64_t its = span.to - span.from;
+        bool goes = its < limit;
+        if (its == limit) {
+          goes = (seen + 1) * wanted / equal == seen * wanted / equal;
+          ++seen;
+        }
+        window.lost.waits += goes;
+        window.lost.wait_cycles += goes ? its : 0;
+        return goes;
+      });
+      window.least = std::max(window.least, wanted ? limit : limit + 1);
+    }
+    // The quarter of the messages that were under way for longest, and a third of the others.
+    if (const size_t messages = window.arrows.size()) {
+      std::vector<uint64_t> flights;
+      for (const Arrow& arrow : window.arrows) flights.push_back(arrow.flight());
+      const size_t quarter = messages / 4;
+      std::nth_element(flights.begin(), flights.begin() + quarter, flights.end(), std::greater<>());
+      const uint64_t limit = flights[quarter];
+      size_t seen = 0;
+      std::erase_if(window.arrows, [&](const Arrow& arrow) {
+        const bool goes = arrow.flight() <= limit && seen++ % 3 != 0;
+        window.lost.messages += goes;
+        return goes;
+      });
+      if (messages == 1) return;
+    }
+  }
+
+  const uint64_t least_;
+  size_t room_;
+  size_t used_ = 0;
+  uint64_t messages_ = 0;
+  uint64_t length_ = 4096;
+  std::vector<Window> windows_;
+};
+
+}  // namespace gossamer::sim

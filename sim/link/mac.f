@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: Apache-2.0
+// A wire between two MACs. Paths are relative to rtl/, those of sim/ to the checkout.
+sim/link/gs_mac_model.sv
