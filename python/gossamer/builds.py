@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is compiled for this machine: described as steps, made by Ninja, and kept under ``build/KEY``.
+"""Compiles for this machine: builds are described as steps, run by Ninja, and kept under ``build/KEY``.
 
     def steps(plan: builds.Plan) -> None:
         objects = [plan.compile(source, flags) for source in sources]
@@ -7,8 +7,11 @@
 
     folder = builds.kept("programs/NAME-TAG", steps, failed)
 
-A folder is made again when a file that its compilers read has changed; telling so costs one ``stat`` a file, so that
-a warm start runs no build system. What else a build depends on (flags, defines) is in the folder's name.
+A folder is built again when a file that its compilers read has changed. The check costs one ``stat`` per file, so a
+warm start runs no build system. Everything else that a build depends on (flags, defines) is in the folder's name.
+
+Each compilation is looked up in the user's cache first (`step_cache`), and each finished one is noted in a journal, so
+that an interrupted build resumes with the first step that had not finished.
 """
 
 from __future__ import annotations
@@ -19,15 +22,16 @@ import functools
 import hashlib
 import json
 import os
+import re
 import shlex
 import shutil
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from gossamer import processes
+from gossamer import processes, progress, step_cache
 from gossamer.errors import GossamerError, InputError
 from gossamer.paths import BUILD
 from gossamer_setup import SetupError, _system
@@ -116,6 +120,10 @@ class _Step:
     inputs: tuple[Path, ...]
     """All but those that a compiler finds by itself, which are in ``rule``."""
     rule: Path | None
+    text: tuple[str, ...]
+    """The step in Ninja's language."""
+    cached: step_cache.Step | None
+    """The step as the user's cache knows it: of compilations alone."""
 
 
 class Plan:
@@ -124,7 +132,6 @@ class Plan:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.steps: list[_Step] = []
-        self._text: list[str] = []
 
     def compile(
         self,
@@ -144,11 +151,18 @@ class Plan:
         target = target or f"{len(self.steps)}-{plain(source.stem)}.o"
         rule = f"{target}.d"
         words = [*(tool or compiler()), *flags, "-MMD", "-MF", rule, "-MT", target, "-o", target]
+        words += step_cache.neutral_flags()
         if target.endswith(".o"):
             words.append("-c")
-        # The compiler looks for what the source includes beside it under the name that it was given.
+        # The compiler searches headers in the folder of the source under the name that it was given.
         file = os.path.abspath(source)
-        return self._step(target, [*words, file], [file, *map(str, needs)], rule, keep_said=keep_said)
+        cached = None
+        # A precompiled header is large, and is made faster than it is copied.
+        if not target.endswith(".gch"):
+            key = key_of(tuple(tool or compiler()))
+            report = _said(target) if keep_said else None
+            cached = step_cache.Step(self.folder, target, (*words, file), tuple(map(str, needs)), key, report)
+        return self._step(target, [*words, file], [file, *map(str, needs)], rule, keep_said=keep_said, cached=cached)
 
     def link(self, target: str, objects: Sequence[str | Path], flags: Sequence[str] = ()) -> str:
         """Objects and libraries to a program, or with -shared to a shared object."""
@@ -171,6 +185,7 @@ class Plan:
         *,
         anew: bool = False,
         keep_said: bool = False,
+        cached: step_cache.Step | None = None,
     ) -> str:
         for word in (*command, str(self.folder)):
             if "\n" in word:
@@ -183,18 +198,19 @@ class Plan:
             line = f"{line} 2>{kept} || {{ code=$?; cat {kept} >&2; exit $code; }}"
         # What is in a variable may have any character; in a list of files | and : say something.
         named = [f"in{len(self.steps)}_{at}" for at in range(len(inputs))]
-        self._text += [f"{name} = {one.replace('$', '$$')}" for name, one in zip(named, inputs, strict=True)]
-        self._text.append(f"build {target}: run {' '.join(f'${name}' for name in named)}")
-        self._text.append(f"  command = {line.replace('$', '$$')}")
+        text = [f"{name} = {one.replace('$', '$$')}" for name, one in zip(named, inputs, strict=True)]
+        text.append(f"build {target}: run {' '.join(f'${name}' for name in named)}")
+        text.append(f"  command = {line.replace('$', '$$')}")
         if rule:
-            self._text.append(f"  depfile = {rule}")
+            text.append(f"  depfile = {rule}")
         files = tuple(Path(os.path.normpath(self.folder / one)) for one in inputs)
-        self.steps.append(_Step(self.folder / target, files, self.folder / rule if rule else None))
+        self.steps.append(_Step(self.folder / target, files, self.folder / rule if rule else None, tuple(text), cached))
         return target
 
-    def text(self) -> str:
-        """The steps in Ninja's language."""
-        return "\n".join(["rule run", "  command = $command", "  description = $out", *self._text, ""])
+    def text(self, without: Collection[Path] = ()) -> str:
+        """The steps in Ninja's language, but those whose targets are finished."""
+        steps = (line for step in self.steps if step.target not in without for line in step.text)
+        return "\n".join(["rule run", "  command = $command", "  description = $out", *steps, ""])
 
 
 def _said(target: str) -> str:
@@ -215,11 +231,17 @@ def plain(name: str) -> str:
 
 
 def kept(
-    name: str, steps: Callable[[Plan], object], failed: Failed, *, begin: Callable[[], object] = lambda: None
+    name: str,
+    steps: Callable[[Plan], object],
+    failed: Failed,
+    *,
+    begin: Callable[[], object] = lambda: None,
+    title: str | None = None,
 ) -> Path:
-    """The folder ``name`` of this machine's builds, made by the steps where it is not up to date.
+    """The folder ``name`` of this machine's builds, built by the steps where it is not up to date.
 
-    ``begin`` is called before a build. Raises what ``failed`` makes of a failure.
+    ``begin`` is called before a build. ``title`` names the build in its progress. Raises the error that ``failed``
+    makes of a failure.
     """
     folder = build_dir() / name
     if fresh(folder):
@@ -229,21 +251,25 @@ def kept(
             return folder
         begin()
         folder.mkdir(parents=True, exist_ok=True)
-        # From here on nobody takes it for what is up to date, however we end.
+        # From here on the folder does not count as up to date, however this process ends.
         with contextlib.suppress(FileNotFoundError):
             os.replace(_stamp(folder), _before(folder))
         plan = Plan(folder)
         steps(plan)
-        _drop_stale(plan)
-        (folder / "build.ninja").write_text(plan.text(), encoding="utf-8", errors="surrogateescape")
-        log = folder / "errors.log"
-        log.unlink(missing_ok=True)
+        finished = _drop_stale(plan)
         begun = time.time_ns()
-        wrong = _ninja(folder)
-        if wrong is not None and not any(line.startswith("FAILED: ") for line in wrong.splitlines()):
-            # It cannot read what a run that was killed has left: begin anew.
-            _drop_all(plan)
-            wrong = _ninja(folder)
+        compilations = [step for step in plan.steps if step.rule and step.target not in finished]
+        with progress.steps(title or f"building {name.split('/')[-1]}", len(compilations)) as bar:
+            finished |= _restore(plan, compilations, begun, bar)
+            _write_whole(folder / "build.ninja", plan.text(finished))
+            log = folder / "errors.log"
+            log.unlink(missing_ok=True)
+            wrong = _run_steps(plan, begun, bar)
+            if wrong is not None and not any(line.startswith("FAILED: ") for line in wrong.splitlines()):
+                # Ninja cannot read its log of a run that was killed: build everything.
+                _drop_all(plan)
+                _write_whole(folder / "build.ninja", plan.text())
+                wrong = _run_steps(plan, begun, bar)
         if wrong is not None:
             log.write_text(wrong, encoding="utf-8", errors="replace")
             raise failed(_of_the_tools(wrong), log)
@@ -252,45 +278,156 @@ def kept(
         rules = [step.rule for step in plan.steps if step.rule]
         remember(folder, rules, sorted(map(Path, read)), begun=begun)
         _before(folder).unlink(missing_ok=True)
+        _journal(folder).unlink(missing_ok=True)
     return folder
 
 
-def _drop_stale(plan: Plan) -> None:
-    """Removes targets made of files that have changed: to Ninja, a file that was replaced by an older one has not."""
+def _write_whole(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8", errors="surrogateescape")
+
+
+def _restore(plan: Plan, compilations: Sequence[_Step], begun: int, bar: progress.Bar) -> set[Path]:
+    """Brings the targets of compilations from the user's cache; gives those that it had."""
+    found: set[Path] = set()
+    for step in compilations:
+        files = step.cached.restore() if step.cached is not None else None
+        if files is not None and step.rule is not None:
+            step.rule.write_text(_rule(step.target.name, files), encoding="utf-8", errors="surrogateescape")
+            _note(plan.folder, step, begun)
+            found.add(step.target)
+            bar.update(1)
+    return found
+
+
+def _run_steps(plan: Plan, begun: int, bar: progress.Bar) -> str | None:
+    """Runs the steps that are not finished; the tools' output if one failed."""
+    by_target = {str(step.target.relative_to(plan.folder)): step for step in plan.steps}
+
+    def finished(target: str) -> None:
+        step = by_target.get(target)
+        if step is None or step.rule is None or not step.target.exists():
+            return
+        bar.update(1)
+        if _note(plan.folder, step, begun) and step.cached is not None:
+            step.cached.store(_files_of(plan.folder, step.rule))
+
+    return _ninja(plan.folder, finished)
+
+
+# ---- The journal: what an interrupted build has finished ------------------------------
+
+
+def _journal(folder: Path) -> Path:
+    """A line of JSON for each compilation that a build has finished: its target, and the state of each file it read."""
+    return folder / "journal.jsonl"
+
+
+def _note(folder: Path, step: _Step, begun: int) -> bool:
+    """Notes a finished compilation; False if a file that it read may have changed meanwhile."""
+    assert step.rule is not None
     try:
-        known = json.loads(_before(plan.folder).read_text())
+        files = {*map(str, step.inputs), *_files_of(folder, step.rule)}
+        states = {file: state(file) for file in files}
+    except OSError:
+        return False
+    now = time.time_ns()
+    sure = not any(begun <= when <= now for _, when in states.values())
+    if sure:
+        with open(_journal(folder), "a", encoding="utf-8", errors="surrogateescape") as file:
+            file.write(json.dumps({"target": step.target.name, "files": states}) + "\n")
+    return sure
+
+
+def _noted(folder: Path) -> dict[str, dict[str, list[int]]]:
+    """The journal: by target, the files that its compilation read and their states."""
+    found: dict[str, dict[str, list[int]]] = {}
+    try:
+        lines = _journal(folder).read_text(encoding="utf-8", errors="surrogateescape").splitlines()
+    except OSError:
+        return found
+    for line in lines:
+        # The last line of a build that was killed may be cut.
+        with contextlib.suppress(ValueError, KeyError, TypeError):
+            entry = json.loads(line)
+            found[entry["target"]] = dict(entry["files"])
+    return found
+
+
+def _drop_stale(plan: Plan) -> set[Path]:
+    """Removes the targets whose inputs have changed; gives the compilations that are finished and stay.
+
+    Ninja compares times alone, so to it a file that was replaced by an older one has not changed.
+    """
+    noted = _noted(plan.folder)
+    try:
+        before = json.loads(_before(plan.folder).read_text())
     except (OSError, ValueError):
-        _drop_all(plan)
-        return
-    changed = {file for file, before in known.items() if not _is(file, before)}
+        before = None
+    finished: set[Path] = set()
     for step in plan.steps:
+        known = noted.get(step.target.name) if step.rule else None
+        if known is None and before is None:
+            # A build without a record of what it read: the target may be half written.
+            step.target.unlink(missing_ok=True)
+            continue
         read = {str(file) for file in step.inputs}
         if step.rule:
             with contextlib.suppress(OSError):
                 read |= set(_files_of(plan.folder, step.rule))
-        if read & changed:
+        if known is not None:
+            stale = not read <= known.keys() or any(not _is(file, known[file]) for file in known)
+        else:
+            stale = any(file in before and not _is(file, before[file]) for file in read)
+        if stale:
             step.target.unlink(missing_ok=True)
+        elif step.rule and known is not None and step.target.exists():
+            finished.add(step.target)
+    return finished
 
 
 def _drop_all(plan: Plan) -> None:
     for left in (".ninja_log", ".ninja_deps"):
         (plan.folder / left).unlink(missing_ok=True)
+    _journal(plan.folder).unlink(missing_ok=True)
     for step in plan.steps:
         step.target.unlink(missing_ok=True)
         if step.rule:
             step.rule.unlink(missing_ok=True)
 
 
-def _ninja(folder: Path) -> str | None:
-    """Runs the steps; what was said if one failed. It ends its commands when it is ended itself."""
+def _ninja(folder: Path, finished: Callable[[str], object]) -> str | None:
+    """Runs the steps; the output if one failed. Ninja ends its commands when it is ended itself.
+
+    ``finished`` is called with each target when its step has succeeded.
+    """
     own = Path(sys.executable).parent / "ninja"
     ninja = str(own) if own.exists() else shutil.which("ninja")
     if not ninja:
         raise InputError("ninja is missing; run: ./gossamer setup core")
     jobs = len(os.sched_getaffinity(0))
-    # Ninja's own variables of the user's (NINJA_STATUS) change nothing that is read here.
-    done = processes.run([ninja, "--quiet", f"-j{jobs}"], cwd=folder)
-    return None if done.returncode == 0 else done.stdout + done.stderr
+    # Ninja prints this in front of each finished step; a step that fails is announced by FAILED.
+    environment = {**os.environ, "NINJA_STATUS": _STATUS}
+    kept: list[str] = []
+    waiting: str | None = None
+
+    def line(text: str) -> None:
+        nonlocal waiting
+        if text.startswith(_STATUS):
+            if waiting is not None:
+                finished(waiting)
+            waiting = text.removeprefix(_STATUS).strip()
+        else:
+            if text.startswith("FAILED: "):
+                waiting = None
+            kept.append(text)
+
+    code = processes.run_lines([ninja, f"-j{jobs}"], line, cwd=folder, env=environment)
+    if waiting is not None and code == 0:
+        finished(waiting)
+    return None if code == 0 else "\n".join(kept)
+
+
+_STATUS = "gossamer-step: "
 
 
 def _of_the_tools(said: str) -> str:
@@ -375,6 +512,17 @@ def _files_of(folder: Path, rule: Path) -> list[str]:
     """The files that a dependency file names, as the commands of the folder see them."""
     text = rule.read_text(encoding="utf-8", errors="surrogateescape")
     return [os.path.normpath(folder / file) for file in read_by(text)]
+
+
+def _rule(target: str, files: Sequence[str]) -> str:
+    """A dependency file as `read_by` reads it."""
+
+    def escaped(name: str) -> str:
+        # Backslashes in front of a blank are doubled; the blank has one of its own.
+        name = re.sub(r"(\\*)([ \t])", lambda found: found[1] * 2 + "\\" + found[2], name)
+        return name.replace("#", "\\#").replace("$", "$$")
+
+    return f"{target}: {' '.join(map(escaped, files))}\n"
 
 
 def read_by(rule: str) -> list[str]:

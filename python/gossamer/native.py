@@ -10,7 +10,6 @@ import ctypes
 import functools
 import gc
 import mmap
-import sys
 import weakref
 from collections.abc import Callable
 from pathlib import Path
@@ -45,10 +44,6 @@ def ensure_built() -> Path:
         objects = [plan.compile(path, flags) for path in sources]
         plan.link("libgossamer.so", objects, link)
 
-    def begin() -> None:
-        if sys.stderr.isatty():
-            print("building the C++ library ...", file=sys.stderr)
-
     def failed(said: str, log: Path) -> InputError:
         first = diagnostics.first_error(said, SOURCES)
         return InputError(f"building the library failed: {first} (all of it in {log})")
@@ -56,7 +51,7 @@ def ensure_built() -> Path:
     # The folder is that of these sources: one that is added or removed makes another.
     names = [str(path.relative_to(SOURCES)) for path in sources]
     name = f"lib/{builds.tag(*names, *flags, *link)}"
-    return builds.kept(name, steps, failed, begin=begin) / "libgossamer.so"
+    return builds.kept(name, steps, failed, title="building the C++ library") / "libgossamer.so"
 
 
 _mapped: dict[int, tuple[weakref.ref[mmap.mmap], str]] = {}

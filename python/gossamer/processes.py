@@ -70,6 +70,40 @@ def run(
             end(child)
 
 
+def run_lines(
+    command: Sequence[str | Path],
+    line: Callable[[str], object],
+    *,
+    cwd: str | Path | None = None,
+    env: Mapping[str, str] | None = None,
+) -> int:
+    """Runs a tool to its end, as `run` does; ``line`` gets each line of both its streams as it is printed.
+
+    Gives the exit code.
+    """
+    child: subprocess.Popen[str] | None = None
+    try:
+        with SIGNALS.held():
+            child = subprocess.Popen(
+                [str(word) for word in command],
+                cwd=cwd,
+                env=env,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                errors="replace",
+                start_new_session=True,
+            )
+        assert child.stdout is not None
+        for text in child.stdout:
+            line(text.rstrip("\n"))
+        return child.wait()
+    finally:
+        if child is not None:
+            end(child)
+
+
 def end(child: subprocess.Popen[str]) -> None:
     """The child, which leads a process group, and all that it started is gone after this."""
     if child.returncode is None:
@@ -211,4 +245,4 @@ def _attend(child: subprocess.Popen[bytes], watch: _Asked, look: Callable[[], ob
     return code
 
 
-__all__ = ["end", "end_with_parent", "run", "run_attended"]
+__all__ = ["end", "end_with_parent", "run", "run_attended", "run_lines"]

@@ -1,42 +1,111 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Progress of long work: a bar on stderr if that is a terminal, else nothing."""
+"""Progress of long work on stderr: a bar on a terminal, a line every 10 seconds elsewhere.
+
+``GOSSAMER_PROGRESS=off`` turns both off.
+"""
 
 from __future__ import annotations
 
+import os
 import sys
+import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
+INTERVAL = 10.0
+"""Seconds between two lines where stderr is no terminal; shorter work prints nothing."""
+
 
 class Bar(Protocol):
-    """What ``bar`` gives: tell it how many units were done since the last call."""
+    """What ``bar`` and ``steps`` give: `update` reports how many units were done since the last call."""
 
     def update(self, n: float) -> object: ...
 
 
 class _Silent:
     def update(self, n: float) -> None:
-        """Nobody watches."""
+        """Shows nothing."""
+
+
+class _Lines:
+    """Prints a line every `INTERVAL` seconds, from a thread of its own, so that a long step shows too."""
+
+    def __init__(self, total: float | None, what: str, unit: str, *, estimates: bool) -> None:
+        self._total, self._what, self._unit, self._estimates = total, what, unit, estimates
+        self._done = 0.0
+        self._begun = time.monotonic()
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._print, daemon=True)
+        self._thread.start()
+
+    def update(self, n: float) -> None:
+        self._done += n
+
+    def _print(self) -> None:
+        while not self._ended.wait(INTERVAL):
+            print(f"gossamer: {self._text()}", file=sys.stderr, flush=True)
+
+    def _text(self) -> str:
+        seconds = time.monotonic() - self._begun
+        share = "" if not self._total else f" {_short(self._done)} of {_short(self._total)}{self._unit},"
+        text = f"{self._what}:{share} {seconds:.0f} s"
+        if self._estimates and self._total and 0 < self._done < self._total:
+            text += f", about {seconds * (self._total - self._done) / self._done:.0f} s left"
+        return text
+
+    def close(self) -> None:
+        self._ended.set()
+        self._thread.join()
+
+
+def _short(number: float) -> str:
+    """A number with a prefix, as bars have it."""
+    for prefix in ("", "k", "M", "G"):
+        if number < 1000:
+            return f"{number:.3g}{prefix}"
+        number /= 1000
+    return f"{number:.3g}T"
+
+
+@contextmanager
+def _shown(total: float | None, what: str, unit: str, *, scaled: bool) -> Iterator[Bar]:
+    if os.environ.get("GOSSAMER_PROGRESS") == "off":
+        yield _Silent()
+        return
+    if not sys.stderr.isatty():
+        lines = _Lines(total, what, unit, estimates=True)
+        try:
+            yield lines
+        finally:
+            lines.close()
+        return
+    # Imported here: most runs are too short, or not on a terminal, to pay for it.
+    from tqdm import tqdm
+
+    with tqdm(
+        total=total, desc=what, unit=unit or "it", unit_scale=scaled, leave=False, delay=0.5, dynamic_ncols=True
+    ) as shown:
+        yield shown
 
 
 @contextmanager
 def bar(total: float | None, what: str, unit: str = "") -> Iterator[Bar]:
     """A bar for ``total`` units (None if unknown) of ``what``; it vanishes at the end.
 
-    ``unit`` is shown behind the numbers: ``"B"`` for bytes gives k, M and G prefixes, as does any other.
-    Nothing is drawn in the first half second, so quick work stays quiet.
+    ``unit`` is printed after the numbers, which have the prefixes k, M and G. Nothing is drawn in the first half
+    second.
     """
-    if not sys.stderr.isatty():
-        yield _Silent()
-        return
-    # Imported here: most runs are too short, or not on a terminal, to pay for it.
-    from tqdm import tqdm
-
-    with tqdm(
-        total=total, desc=what, unit=unit or "it", unit_scale=True, leave=False, delay=0.5, dynamic_ncols=True
-    ) as shown:
+    with _shown(total, what, unit, scaled=True) as shown:
         yield shown
 
 
-__all__ = ["Bar", "bar"]
+@contextmanager
+def steps(what: str, total: int | None) -> Iterator[Bar]:
+    """The same for a number of steps, such as the compilations of a build."""
+    with _shown(total, what, " steps" if total else "", scaled=False) as shown:
+        yield shown
+
+
+__all__ = ["INTERVAL", "Bar", "bar", "steps"]

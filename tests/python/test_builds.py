@@ -8,7 +8,7 @@ import os
 import shutil
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -25,6 +25,7 @@ AWKWARD = "a b#c$d:e\"f'g\\h;i&j|k<l>m*n?o!p%q@r=s,t~u`v(w)x{y}z[0]^ä"
 @pytest.fixture(autouse=True)
 def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(builds, "build_dir", lambda: tmp_path / "built")
+    monkeypatch.setenv("GOSSAMER_CACHE", str(tmp_path / "cache"))
 
 
 def failed(said: str, log: Path) -> InputError:
@@ -96,8 +97,8 @@ def test_a_file_that_changes_while_it_is_compiled(tmp_path: Path, monkeypatch: p
     write(source, 1)
     ninja = builds._ninja
 
-    def meanwhile(folder: Path) -> str | None:
-        said = ninja(folder)
+    def meanwhile(folder: Path, finished: Callable[[str], object]) -> str | None:
+        said = ninja(folder, finished)
         (source / "value.h").write_text("#define VALUE 22\n")
         return said
 
