@@ -8,7 +8,7 @@ The cache is ``$XDG_CACHE_HOME/gossamer`` (``~/.cache/gossamer``)::
     KIND/KEY/manifest.json    size, mode and SHA-256 of each file of an entry
     KIND/KEY/...              the files
     dependencies/KEY.json     which files a compilation read, by the key of its command
-    zig/                      zig's own cache, which is kept by content as well
+    zig/, yowasp/             caches of tools, which they keep by content themselves
 
 An entry is written to a temporary folder and renamed, so a reader sees all of it or nothing. A restore copies the
 files and compares their digests, so eviction or damage costs a rebuild and never a wrong product. Entries that were
@@ -39,6 +39,8 @@ from gossamer.errors import InputError
 
 FORMAT = "1"
 DEFAULT_LIMIT = 5 << 30
+TOOLS = ("zig", "yowasp")
+"""Folders in which tools keep caches of their own."""
 _MANIFEST = "manifest.json"
 _TEMPORARY = ".tmp-"
 _STALE_SECONDS = 3600.0
@@ -255,8 +257,8 @@ class Cache:
         for kind in os.scandir(self.root):
             if not kind.is_dir(follow_symlinks=False) or kind.name in ("dependencies",):
                 continue
-            if kind.name == "zig":
-                # One entry: what is in it depends on each other in ways that only zig knows.
+            if kind.name in TOOLS:
+                # One entry: its files depend on each other in ways that only the tool knows.
                 with contextlib.suppress(OSError):
                     found.append((kind.stat().st_mtime, _tree_size(Path(kind.path)), Path(kind.path)))
                 continue
@@ -345,7 +347,7 @@ def entries(found: Cache) -> list[tuple[str, int, int]]:
     kinds: dict[str, tuple[int, int]] = {}
     if found.root.is_dir():
         for _, size, folder in found._entries():
-            name = folder.name if folder.name == "zig" else folder.parent.name
+            name = folder.name if folder.name in TOOLS else folder.parent.name
             count, total = kinds.get(name, (0, 0))
             kinds[name] = (count + 1, total + size)
     return [(name, *kinds[name]) for name in sorted(kinds)]
@@ -354,6 +356,7 @@ def entries(found: Cache) -> list[tuple[str, int, int]]:
 __all__ = [
     "DEFAULT_LIMIT",
     "FORMAT",
+    "TOOLS",
     "Cache",
     "cache",
     "default_root",

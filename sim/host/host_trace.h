@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "events.h"
+#include "trace_event.h"
 
 namespace gossamer::sim {
 

@@ -15,7 +15,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "events.h"
+#include "trace_event.h"
 #include "trace_decimation.h"
 
 namespace gossamer::sim {

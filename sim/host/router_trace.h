@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "probe.h"
-#include "events.h"
+#include "trace_event.h"
 
 namespace gossamer::sim {
 

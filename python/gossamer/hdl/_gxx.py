@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from gossamer import builds
+from gossamer import builds, step_cache
 from gossamer.errors import InputError
 from gossamer.hdl import _run
 
@@ -128,7 +128,7 @@ def _header(level: str, common: Sequence[str]) -> list[str]:
         command = [*builds.compiler(), *common, level, "-x", "c++-header", "-o", "gs_verilated.h.gch"]
         _do([*command, "gs_verilated.h"], folder / "build.log", folder)
 
-    key = builds.tag(_run.version("verilator"), level, _HEADER, *common)
+    key = builds.tag(_run.version("verilator"), level, _HEADER, *map(_run.neutral, common))
     return ["-include", str(_run.kept("runtime", f"header-{key}", make) / "gs_verilated.h")]
 
 
@@ -145,7 +145,7 @@ def _own(source: Path, flags: Sequence[str]) -> Path:
 
 def _compile(source: Path, folder: Path, flags: Sequence[str]) -> Path:
     target = folder / f"{source.stem}.o"
-    command = [*builds.compiler(), *flags, "-c", str(source), "-o", str(target)]
+    command = [*builds.compiler(), *flags, *step_cache.neutral_flags(), "-c", str(source), "-o", str(target)]
     _do(command, folder / f"{source.stem}.log", folder)
     return target
 

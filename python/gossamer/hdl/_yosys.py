@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from gossamer import build_cache
 from gossamer.hdl import _run
 from gossamer.hdl.sources import Sources
 from gossamer.paths import STATE
@@ -16,8 +17,10 @@ Value = int | str
 
 
 def environment() -> dict[str, str]:
-    """Where the compiled tools are kept: compiling them takes over a minute."""
-    return {"YOWASP_CACHE_DIR": os.environ.get("YOWASP_CACHE_DIR", str(STATE / "cache" / "yowasp"))}
+    """The folder of the compiled tools: compiling them from WebAssembly takes over a minute."""
+    cache = build_cache.cache()
+    folder = cache.root / "yowasp" if cache.usable() else STATE / "cache" / "yowasp"
+    return {"YOWASP_CACHE_DIR": os.environ.get("YOWASP_CACHE_DIR", str(folder))}
 
 
 def stage(sources: Sources, folder: Path) -> tuple[list[str], list[str]]:

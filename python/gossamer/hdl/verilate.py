@@ -19,6 +19,7 @@ from gossamer import builds, processes
 from gossamer.errors import InputError
 from gossamer.hdl import _clang, _generated, _gxx, _mutants, _run
 from gossamer.hdl.sources import RTL, Sources
+from gossamer.paths import ROOT
 
 WAIVERS = RTL / "common" / "waivers.vlt"
 Value = int | str
@@ -76,7 +77,8 @@ def model(
     headers = [path for folder in folders for path in sorted(folder.glob("*.h"))]
     beside_options = _values(beside_parameters, None)
     key = sources.digest(
-        *(top, *options, *beside_options, *cxx, optimise, _run.version("verilator"), *harness),
+        *(top, *options, *beside_options, *map(_run.neutral, cxx), optimise, _run.version("verilator")),
+        *map(_run.neutral, harness),
         *((_run.version("ziglang"), many) if fast else ()),
         *(f"{one.top} {one.digest()}" for one in beside),
         *(["shared"] if shared else ()),
@@ -87,19 +89,19 @@ def model(
     def make(folder: Path) -> None:
         def verilog(one: Sources, name: str) -> list[str]:
             own_options = [*options, *([] if name == top else beside_options)]
-            return [*_verilator(), *own_options, "--top-module", name, "--Mdir", f"model-{name}", *_inputs(one, own)]
+            return [*_verilator(), *own_options, "--top-module", name, *_inputs(one, own)]
 
         def part(one: Sources, name: str) -> Path:
             """A model's objects: they are kept by themselves, for harnesses change more often."""
             versions = (_run.version("verilator"), _run.version("ziglang"))
 
             def compile_it(place: Path) -> None:
-                _build(verilog(one, name), place)
+                _build(verilog(one, name), place, f"model-{name}")
                 _clang.objects(place / f"model-{name}", name, _root(), many=many)
 
             its_options = [*options, *([] if name == top else beside_options)]
             its_key = one.digest(name, *its_options, *versions, many, also=[WAIVERS, *passes])
-            return _run.kept("part", f"{name}-{its_key}", compile_it) / f"model-{name}"
+            return _run.kept("part", f"{name}-{its_key}", compile_it, _part_files) / f"model-{name}"
 
         models = [(top, sources), *((one.top, one) for one in beside)]
         if fast:
@@ -108,12 +110,19 @@ def model(
             _clang.program(folder, parts, own, harness, _root(), flags_of_all)
             return
         for name, one in models:
-            _build(verilog(one, name), folder)
+            _build(verilog(one, name), folder, f"model-{name}")
         written = [folder / f"model-{name}" for name, _ in models]
         target = folder / "simulator"
         _gxx.program(target, written, own, harness, _root(), optimise, compile_flags, shared=shared)
 
-    return _run.kept("model", f"{top}-{key}", make) / "simulator"
+    # A design with a mutant is built for one run of the mutation tool.
+    return _run.kept("model", f"{top}-{key}", make, [] if replaced else ["simulator"]) / "simulator"
+
+
+def _part_files(folder: Path) -> list[str]:
+    """Of a model by itself: its objects, and the headers that harnesses include."""
+    found = [path for pattern in ("*/*.h", "*/gs_*.o") for path in folder.glob(pattern)]
+    return sorted(path.relative_to(folder).as_posix() for path in found)
 
 
 def fast_models() -> bool:
@@ -192,11 +201,12 @@ def cocotb(
             lines = [f'public_flat_rw -module "{module}" -var "{signal}"' for module, signal in pairs]
             settings.write_text("\n".join(["`verilator_config", *lines, ""]))
             inputs = [str(settings), *inputs]
-        _build([*_verilator(), *options, "--top-module", top, "--Mdir", "model", *inputs], folder)
-        linked = [f"-Wl,-rpath,{libraries}", f"-L{libraries}", "-lcocotbvpi_verilator"]
+        _build([*_verilator(), *options, "--top-module", top, *inputs], folder, "model")
+        # Found by LD_LIBRARY_PATH: the simulator is the same in each checkout, and the library is not.
+        linked = [f"-L{libraries}", "-lcocotbvpi_verilator"]
         _gxx.program(folder / "simulator", [folder / "model"], own, [driver], _root(), optimise, (), linked)
 
-    folder = _run.kept("cocotb", f"{top}-{key}", make)
+    folder = _run.kept("cocotb", f"{top}-{key}", make, [] if replaced else ["simulator"])
     import find_libpython
 
     results = folder / f"results-{os.getpid()}.xml"
@@ -209,6 +219,7 @@ def cocotb(
         "COCOTB_RESULTS_FILE": str(results),
         "COCOTB_ANSI_OUTPUT": "0",
         "COCOTB_TRUST_INERTIAL_WRITES": "1",
+        "LD_LIBRARY_PATH": os.pathsep.join(filter(None, (str(libraries), os.environ.get("LD_LIBRARY_PATH")))),
         "GPI_USERS": ";".join([library, config.pygpi_entry_point()]),
         "PYGPI_PYTHON_BIN": sys.executable,
         "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
@@ -247,7 +258,7 @@ def lint(
     command = [*_verilator(), "--lint-only", "-Wall", "--assert", "--timing", "--quiet", *_values(parameters, defines)]
     command += [*flags, "--top-module", top]
     command += _inputs(Sources(tuple(path for path in sources.files if path.suffix != ".cc"), sources.include))
-    done = processes.run(command, env={**os.environ, **_environment()})
+    done = processes.run(command, cwd=ROOT, env={**os.environ, **_environment()})
     lines = [line for line in (done.stdout + done.stderr).splitlines() if not line.startswith("- ")]
     if done.returncode and not lines:
         lines = [f"verilator ended with {done.returncode}"]
@@ -277,14 +288,20 @@ def _values(parameters: Mapping[str, Value] | None, defines: Mapping[str, Value]
 
 
 def _inputs(sources: Sources, without: Sequence[Path] = ()) -> list[str]:
-    waivers = [str(WAIVERS)] if WAIVERS.exists() else []
-    files = [str(path) for path in sources.files if path not in without]
-    return [*(f"-I{folder}" for folder in sources.include), *waivers, *files]
+    waivers = [_shown(WAIVERS)] if WAIVERS.exists() else []
+    files = [_shown(path) for path in sources.files if path not in without]
+    return [*(f"-I{_shown(folder)}" for folder in sources.include), *waivers, *files]
 
 
-def _build(command: Sequence[str], folder: Path) -> None:
+def _shown(path: Path) -> str:
+    """A path as Verilator is given it: relative to the checkout, since it is compiled into messages of the model."""
+    return str(path.relative_to(ROOT)) if path.is_relative_to(ROOT) else str(path)
+
+
+def _build(command: Sequence[str], folder: Path, model: str) -> None:
+    """Has Verilator write the C++ of a model to a folder of that name below ``folder``."""
     log = folder / "build.log"
-    if _run.run(command, log, folder, _environment()):
+    if _run.run([*command, "--Mdir", str(folder / model)], log, ROOT, _environment()):
         raise InputError(f"building the simulator failed: {_run.first_error(log)} (all of it in {log})")
 
 
