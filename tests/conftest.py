@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What all tests share: their size, their seed, and the command run as a user would."""
+"""Shared by all tests: tiers and their selection, seeds, the order of tests, and the command run as a user would."""
 
 from __future__ import annotations
 
+import difflib
 import os
 import random
 import signal
@@ -13,10 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, TypeVar
 
+import durations
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-SIZES = ("quick", "default", "full")
+TIERS = ("quick", "default", "all", "full")
 T = TypeVar("T")
 
 
@@ -24,48 +26,95 @@ T = TypeVar("T")
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def current_tier() -> str:
+    """The tier that runs, also where there is no fixture (parametrizing)."""
+    name = os.environ.get("GOSSAMER_TEST_TIER", "default")
+    if name not in TIERS:
+        raise pytest.UsageError(f"GOSSAMER_TEST_TIER={name}: must be one of {', '.join(TIERS)}")
+    return name
+
+
+def tier_of(item: pytest.Item) -> str:
+    """The lowest tier in which a test runs: that of its marker ``tier``, else the default one."""
+    mark = item.get_closest_marker("tier")
+    return "default" if mark is None else str(mark.args[0])
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--name", action="append", default=[], help="only tests whose id has this text in it")
+    parser.addoption("--name", action="append", default=[], help="only tests whose id contains this text")
+    parser.addoption("--record", action="store_true", help="write the measured durations to tests/durations.json")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line(
+        "markers",
+        "tier(name, seconds=..., adds=...): the lowest tier that runs a test (quick, all or full; default without it); "
+        "its processor time with builds in the cache, and what it adds over the tests of lower tiers",
+    )
+    config.pluginmanager.register(durations.Recorder(config), "gossamer-durations")
+
+
+class _Count:
+    """How far a session came, for the line that an interrupt prints."""
+
+    collected = ended = failed = 0
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    level = TIERS.index(current_tier())
     names = config.getoption("--name")
-    if names:
-        kept = [item for item in items if any(name in item.nodeid for name in names)]
-        config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+    named = [item for item in items if not names or any(name in item.nodeid for name in names)]
+    kept = [item for item in named if TIERS.index(tier_of(item)) <= level]
+    if names and not kept:
+        _explain(names, named, items)
+    if len(kept) < len(items):
+        chosen = set(kept)
+        config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
         items[:] = kept
     if hasattr(config, "workerinput"):
-        items.sort(key=lambda item: turn(item.path))
+        durations.sort(items)
+    _Count.collected = len(items)
 
 
-# Folders of tests in the order in which workers take their files. Those of the hardware have few tests and long builds:
-# one of them at the end would keep a processor busy while the others have nothing left to do.
-TURNS = ("rtl", "system", "cpp", "smi", "python")
+def _explain(names: list[str], named: list[pytest.Item], items: list[pytest.Item]) -> None:
+    """Writes why no test runs, for the command to print: the tier of those of the name, or names that resemble it."""
+    if named:
+        text = f"{len(named)} of that name run with --{min(map(tier_of, named), key=TIERS.index)}"
+    else:
+        known = {part.split("[")[0] for item in items for part in (*item.nodeid.split("::"), Path(item.path).stem)}
+        near = {found for name in names for found in difflib.get_close_matches(name, known, n=3, cutoff=0.5)}
+        text = f"close to it: {', '.join(sorted(near)[:5])}" if near else ""
+    if text and (path := os.environ.get("GOSSAMER_TEST_HINT")):
+        Path(path).write_text(text, encoding="utf-8")
 
 
-def turn(path: Path) -> int:
-    """The place of a file of tests among all; files of others come first."""
-    folder = path.relative_to(ROOT / "tests").parts[0] if path.is_relative_to(ROOT / "tests") else ""
-    return TURNS.index(folder) + 1 if folder in TURNS else 0
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    _Count.failed += report.outcome == "failed"
+    _Count.ended += report.when == "teardown"
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, exitstatus: int) -> None:
+    if exitstatus == pytest.ExitCode.INTERRUPTED:
+        total = getattr(terminalreporter, "_numcollected", 0) or _Count.collected
+        of = f" of {total}" if total else ""
+        terminalreporter.write_line(f"gossamer: stopped after {_Count.ended}{of} tests, {_Count.failed} failed")
 
 
 @dataclass(frozen=True)
 class Size:
-    """How much is checked: the same code with other counts."""
+    """How much is checked: the same code with other counts. ``name`` is small, usual or large."""
 
     name: str
 
-    def pick(self, quick: T, default: T, full: T) -> T:
+    def pick(self, small: T, usual: T, large: T) -> T:
         """The value for this size."""
-        return (quick, default, full)[SIZES.index(self.name)]
+        return {"small": small, "usual": usual, "large": large}[self.name]
 
 
 def current_size() -> Size:
-    """The size asked for, also where there is no fixture (parametrizing)."""
-    name = os.environ.get("GOSSAMER_TEST_SIZE", "default")
-    if name not in SIZES:
-        raise pytest.UsageError(f"GOSSAMER_TEST_SIZE={name}: it is one of {', '.join(SIZES)}")
-    return Size(name)
+    """The counts of the tier that runs, also where there is no fixture (parametrizing)."""
+    return Size({"quick": "small", "default": "small", "all": "usual", "full": "large"}[current_tier()])
 
 
 @pytest.fixture(scope="session")

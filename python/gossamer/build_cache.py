@@ -36,6 +36,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from gossamer.errors import InputError
+from gossamer_setup import SetupError, _cache
 
 FORMAT = "1"
 DEFAULT_LIMIT = 5 << 30
@@ -86,9 +87,11 @@ class Cache:
             self._usable = True
             try:
                 self.root.mkdir(parents=True, exist_ok=True)
-                mark = self.root / "FORMAT"
+                mark = self.root / _cache.MARK
                 if not mark.exists():
-                    if any(entry.name != "FORMAT" and not entry.name.startswith(".") for entry in self.root.iterdir()):
+                    if any(
+                        entry.name != _cache.MARK and not entry.name.startswith(".") for entry in self.root.iterdir()
+                    ):
                         self._disable("is a folder of something else")
                         return False
                     temporary = self.root / f"{_TEMPORARY}format-{os.getpid()}"
@@ -302,13 +305,6 @@ class _Off(Cache):
         self._usable = False
 
 
-def default_root() -> Path:
-    """Where the cache is unless ``GOSSAMER_CACHE`` says otherwise."""
-    home = os.environ.get("XDG_CACHE_HOME", "")
-    # The XDG rule: a relative path is ignored.
-    return (Path(home) if os.path.isabs(home) else Path(os.path.expanduser("~")) / ".cache") / "gossamer"
-
-
 def parse_limit(text: str) -> int:
     """Bytes of a size such as 800M or 5G. Raises InputError."""
     found = re.fullmatch(r"(\d+)([MG]?)", text.strip())
@@ -318,22 +314,19 @@ def parse_limit(text: str) -> int:
 
 
 @functools.cache
-def _of(setting: str, size: str, root: str) -> Cache:
-    if setting == "off":
+def _of(root: str | None, size: str) -> Cache:
+    if root is None:
         return _Off()
     return Cache(Path(root), parse_limit(size) if size else DEFAULT_LIMIT)
 
 
 def cache() -> Cache:
     """The user's cache, as the environment sets it. Raises InputError where the environment has a wrong value."""
-    setting = os.environ.get("GOSSAMER_CACHE", "")
-    if setting in ("", "off"):
-        root = str(default_root())
-    elif os.path.isabs(setting):
-        root = setting
-    else:
-        raise InputError(f"GOSSAMER_CACHE={setting}: must be off, or the absolute path of a folder")
-    return _of(setting, os.environ.get("GOSSAMER_CACHE_SIZE", ""), root)
+    try:
+        root = _cache.folder()
+    except SetupError as error:
+        raise InputError(str(error)) from None
+    return _of(root, os.environ.get("GOSSAMER_CACHE_SIZE", ""))
 
 
 def zig_folder(otherwise: Path) -> Path:
@@ -359,7 +352,6 @@ __all__ = [
     "TOOLS",
     "Cache",
     "cache",
-    "default_root",
     "digest_file",
     "entries",
     "parse_limit",

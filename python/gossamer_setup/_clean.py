@@ -10,6 +10,7 @@ import os
 import shutil
 from collections.abc import Iterator
 
+from gossamer_setup import _cache
 from gossamer_setup._env import ROOT, SetupError
 from gossamer_setup._setup import Parser
 
@@ -25,15 +26,20 @@ def parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
         description="Remove what was compiled, simulated or generated below build/ (all of it if no PART is named).\n"
-        "It is made again when it is needed. Packages below .gossamer/ stay.",
+        "It is built again when it is needed. Packages below .gossamer/ stay, and so does the build cache that all of\n"
+        "your checkouts share, but with --cache.",
         epilog="Examples:\n"
         "  ./gossamer clean --list     the parts and their sizes\n"
         "  ./gossamer clean hdl        only what was made from SystemVerilog\n"
-        "  ./gossamer clean            all\n",
+        "  ./gossamer clean            all\n"
+        "  ./gossamer clean --cache    the build cache of all your checkouts\n",
     )
     result.add_argument("parts", nargs="*", metavar="PART", help="a folder below build/KEY, as --list shows them")
     result.add_argument(
         "--list", action="store_true", dest="list_only", help="print the parts and their sizes, and stop"
+    )
+    result.add_argument(
+        "--cache", action="store_true", help="remove the build cache, which all your checkouts share, and nothing else"
     )
     return result
 
@@ -45,6 +51,12 @@ def main(arguments: list[str]) -> int:
     except SystemExit as leave:  # --help
         return leave.code if isinstance(leave.code, int) else 2
     try:
+        if options.cache:
+            if options.parts or options.list_only:
+                raise SetupError("--cache removes the whole build cache: leave out --list and names of parts")
+            path, total = _cache.remove()
+            print(f"removed {total / 1e6:.1f} MB from {path}")
+            return 0
         return _clean(options.parts, options.list_only)
     except OSError as error:
         raise SetupError(f"{error.filename or BUILD}: {error.strerror}; it cannot be removed") from None
@@ -116,18 +128,13 @@ def _nobody_builds() -> Iterator[None]:
 def _size(path: str) -> int:
     if not os.path.isdir(path) or os.path.islink(path):
         return os.lstat(path).st_size
-    total = 0
-    for folder, _, files in os.walk(path):
-        for file in files:
-            with contextlib.suppress(OSError):
-                total += os.lstat(os.path.join(folder, file)).st_blocks * 512
-    return total
+    return _cache.size(path)
 
 
 def _remove(path: str) -> None:
-    aside = os.path.join(BUILD, f"{_GOING}{os.getpid()}-{os.path.basename(path)}")
-    os.rename(path, aside)
-    _remove_now(aside)
+    renamed = os.path.join(BUILD, f"{_GOING}{os.getpid()}-{os.path.basename(path)}")
+    os.rename(path, renamed)
+    _remove_now(renamed)
 
 
 def _remove_now(path: str) -> None:

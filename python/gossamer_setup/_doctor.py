@@ -12,7 +12,7 @@ import shlex
 import shutil
 import sys
 
-from gossamer_setup import _env, _system
+from gossamer_setup import _cache, _env, _system
 from gossamer_setup._commands import VERSION
 from gossamer_setup._env import SetupError
 from gossamer_setup._setup import Parser
@@ -180,6 +180,23 @@ def _built(report: _Report) -> None:
         report.hint("library", "not built yet; built when first needed")
 
 
+def _build_cache(report: _Report) -> None:
+    try:
+        path = _cache.folder()
+    except SetupError as error:
+        report.hint("build cache", str(error))
+        return
+    if path is None:
+        report.hint("build cache", "off (GOSSAMER_CACHE)")
+    elif os.path.isdir(path):
+        if os.access(path, os.W_OK | os.X_OK):
+            report.good("build cache", f"{path}, {_cache.size(path) / 1e6:.0f} MB")
+        else:
+            report.hint("build cache", f"{path} is not writable; builds do without it", f"chmod u+rwx {path}")
+    else:
+        report.hint("build cache", f"{path} does not exist yet; made with the first build")
+
+
 def main(arguments: list[str]) -> int:
     """Prints the report; 0 if the main job can run here, else 2."""
     parser = Parser(
@@ -196,7 +213,7 @@ def main(arguments: list[str]) -> int:
         return leave.code if isinstance(leave.code, int) else 2
     print(f"gossamer {VERSION} in {_env.ROOT}")
     report = _Report()
-    for check in (_python, _compiler, _make, _spin, _boost, _groups, _disk, _cpu, _memory, _built):
+    for check in (_python, _compiler, _make, _spin, _boost, _groups, _disk, _cpu, _memory, _built, _build_cache):
         check(report)
     if report.runs:
         print("./gossamer run works on this machine")

@@ -34,12 +34,12 @@ inline int failures = 0;
 /// The seed that random cases start from; printed at the start, so that a failure can be repeated.
 inline std::uint64_t seed = 1;
 
-/// How much to check: the value for the size that GOSSAMER_TEST_SIZE names.
+/// How much to check: the value for the tier that GOSSAMER_TEST_TIER names (tests/conftest.py).
 template <class T>
-T pick(T quick, T normal, T full) {
-  const char* size = std::getenv("GOSSAMER_TEST_SIZE");
-  const std::string name = size ? size : "default";
-  return name == "quick" ? quick : name == "full" ? full : normal;
+T pick(T small, T usual, T large) {
+  const char* tier = std::getenv("GOSSAMER_TEST_TIER");
+  const std::string name = tier ? tier : "default";
+  return name == "full" ? large : name == "all" ? usual : small;
 }
 
 inline void failed(const char* file, int line, const std::string& what) {

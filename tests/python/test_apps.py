@@ -361,7 +361,7 @@ def test_real_graphs(
     path = DATA / name
     if not path.exists():
         pytest.skip(f"{path} is not there")
-    if not quick and size.name == "quick":
+    if not quick and size.name == "small":
         pytest.skip("not in the quick size")
     vertices, edges = reader(path)
     graph = gs.read_graph(path)

@@ -366,7 +366,7 @@ print(most() - before, before, (graph.out.offsets.nbytes + graph.out.targets.nby
     print(f"{form}: {peak} KiB beyond {before}, the result has {result}: {peak / result:.2f}")
     # Blocks of text in flight and half-filled pages are a constant that only small graphs notice.
     assert peak <= 2 * result + size.pick(16 << 10, 8 << 10, 0)
-    if size.name == "full":
+    if size.name == "large":
         assert peak + before <= 2 * result
 
 

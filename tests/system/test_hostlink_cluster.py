@@ -80,7 +80,7 @@ def test_all_boards_sort_words_of_the_host(command: Command) -> None:
 
 def test_a_host_on_quad4_and_its_report(command: Command, size: Size, tmp_path: Path) -> None:
     """1,024 threads of four boards in two rows, with a host, and the report of all boards, tiles and links."""
-    if size.name == "quick":
+    if size.name == "small":
         pytest.skip("a build of quad4")
     stats, page = tmp_path / "stats.json", tmp_path / "r.html"
     words = ("--engine", "rtl", "--cluster", "quad4", "--frame-loss", "0.01", "--stats", stats, "--report", page)
@@ -135,7 +135,7 @@ def by_key(text: str) -> list[str]:
 @pytest.mark.parametrize("cluster", ["pair", "four", "quad4"])
 def test_tables_of_routers(command: Command, size: Size, seed: int, cluster: str) -> None:
     """Keys of ProgRouterMesh reach exactly the threads they name, from every board; one has records by the hundred."""
-    if cluster == "quad4" and size.name == "quick":
+    if cluster == "quad4" and size.name == "small":
         pytest.skip("a build of quad4")
     random = Random(seed)
     config = configs.load("quad") if cluster == "quad4" else TINY

@@ -67,7 +67,7 @@ def run(app: str, name: str, multicast: str, **how: Any) -> tuple[gs.Graph, np.n
 
 @pytest.fixture(autouse=True)
 def simulators(size: Size) -> None:
-    if size.name != "full":
+    if size.name != "large":
         pytest.skip("a minute each: --full")
     gossamer_setup.require("rtl")
 

@@ -34,7 +34,7 @@ def interpreter(version: str, size: Size) -> str:
     code = f"import sys; sys.path.insert(0, {str(ROOT / 'python')!r}); from gossamer_setup import _env; "
     code += "sys.exit(not _env.installed(_env.env_dir(), 'core'))"
     if subprocess.run([found, "-c", code], check=False).returncode:
-        if size.name != "full":
+        if size.name != "large":
             pytest.skip(f"Python {version} is not set up: python{version} ./gossamer setup")
         subprocess.run([found, str(ROOT / "gossamer"), "setup"], check=True)
     return found

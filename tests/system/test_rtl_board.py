@@ -133,7 +133,7 @@ def test_the_same_cycles_however_it_is_simulated(program: str, size: Size) -> No
     one = go(FIXTURES / program, 27, ["ROUNDS=2"], workers=1)
     one.same(go(FIXTURES / program, 27, ["ROUNDS=2"], workers=2))
     one.same(go(FIXTURES / program, 27, ["ROUNDS=2"], flat=True))
-    if size.name == "full":
+    if size.name == "large":
         one.same(go(FIXTURES / program, 27, ["ROUNDS=2"], simulator=_rtl_build.board(TINY, fast=False)))
 
 

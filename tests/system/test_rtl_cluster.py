@@ -85,7 +85,7 @@ def test_the_same_cycles_whoever_simulates(size: Size) -> None:
     one = go(program, workers=1, **how)
     assert one.run.reason == "done"
     one.same(go(program, workers=2, **how))
-    if size.name == "full":
+    if size.name == "large":
         plan = Plan(configs.load_cluster("pair"))
         one.same(go(program, workers=2, simulator=_rtl_build.cluster(plan.config, plan.links, fast=False), **how))
 
@@ -118,7 +118,7 @@ def test_no_thread_reaches_a_control_unit() -> None:
 
 
 def test_quad4(size: Size) -> None:
-    if size.name == "quick":
+    if size.name == "small":
         pytest.skip("a minute")
     told = go(ALL, "quad4", defines=["ROUNDS=1", "TARGETS=5", "STEP=205"])
     well(told, 1024, rounds=1, targets=5, step=205)
@@ -325,7 +325,7 @@ int main(void) {
 @pytest.mark.parametrize("flight", [9_000, 65_536])
 def test_long_links(flight: int, size: Size, tmp_path: Path) -> None:
     """What is on a wire for longer than any wait is neither forgotten at a run's end nor called a deadlock."""
-    if flight > 9_000 and size.name != "full":
+    if flight > 9_000 and size.name != "large":
         pytest.skip("minutes")
     run = go(write(tmp_path, PING_AND_LAST_WORDS), flight=flight, frame_loss=0.15, seed=3).run
     found = sorted(struct.unpack_from("<I", message.data)[0] for message in run.messages)

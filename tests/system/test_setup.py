@@ -377,7 +377,7 @@ def test_a_bundle_that_cannot_be_written(checkout: Checkout) -> None:
 
 
 def test_a_broken_or_moved_environment_is_made_again(checkout: Checkout, size: Size, tmp_path: Path) -> None:
-    if size.name == "quick":
+    if size.name == "small":
         pytest.skip("makes an environment twice")
     moved = Checkout(tmp_path / "before")
     shutil.copytree(checkout.root / ".gossamer", moved.root / ".gossamer", symlinks=True)
@@ -392,7 +392,7 @@ def test_a_broken_or_moved_environment_is_made_again(checkout: Checkout, size: S
 
 
 def test_two_checkouts_at_once(checkout: Checkout, size: Size, tmp_path: Path) -> None:
-    if size.name == "quick":
+    if size.name == "small":
         pytest.skip("makes two environments")
     before = sorted(path.relative_to(checkout.root) for path in checkout.root.rglob("*.txt"))
     pair = [Checkout(tmp_path / name) for name in ("one", "two")]
@@ -407,7 +407,7 @@ def test_two_checkouts_at_once(checkout: Checkout, size: Size, tmp_path: Path) -
 
 
 def test_two_first_uses_of_one_checkout(size: Size, tmp_path: Path) -> None:
-    if size.name != "full":
+    if size.name != "large":
         pytest.skip("only in --full")
     checkout = Checkout(tmp_path / "new")
     children = [checkout.start("bench", "--list") for _ in range(3)]
@@ -418,7 +418,7 @@ def test_interrupted_at_any_moment(size: Size, seed: int, tmp_path: Path) -> Non
     """Killed at random moments of its first set-up, until one goes through."""
     import random
 
-    if size.name != "full":
+    if size.name != "large":
         pytest.skip("only in --full")
     dice = random.Random(seed)
     checkout = Checkout(tmp_path / "new")
@@ -440,7 +440,7 @@ def test_interrupted_at_any_moment(size: Size, seed: int, tmp_path: Path) -> Non
 
 def test_the_real_core_from_nothing(size: Size, tmp_path: Path) -> None:
     """Every package downloaded anew: at most 60 MB."""
-    if size.name != "full":
+    if size.name != "large":
         pytest.skip("only in --full")
     checkout = Checkout(tmp_path / "clone")
     shutil.copy2(ROOT / "requirements" / "core.txt", checkout.root / "requirements")

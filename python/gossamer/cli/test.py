@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``./gossamer test``: runs the tests, all or by name, in three sizes."""
+"""``./gossamer test``: runs the tests, all or by name, in four tiers."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import platform
 import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from types import FrameType
 
@@ -24,23 +25,31 @@ _GRACE_SECONDS = 20.0
 
 @click.command(short_help="Run the tests.")
 @click.argument("names", nargs=-1, metavar="[NAME]...")
-@click.option("--quick", "size", flag_value="quick", help="Small counts: a few minutes.")
-@click.option("--full", "size", flag_value="full", help="Large counts: hours.")
+@click.option("--quick", "tier", flag_value="quick", help="Whether this installation works: at most 3 minutes.")
+@click.option("--all", "tier", flag_value="all", help="Every test with every set of parameters: about an hour.")
+@click.option("--full", "tier", flag_value="full", help="The same with large counts: hours.")
 @click.option("-x", "--exitfirst", is_flag=True, help="Stop at the first failure.")
 @click.option("--list", "list_only", is_flag=True, help="Print the tests that would run.")
-@click.option("--jobs", type=click.IntRange(min=1), help="Files of tests that run at a time (as many as processors).")
+@click.option("--jobs", type=click.IntRange(min=1), help="Tests that run at a time (default: one per processor).")
+@click.option("--record", is_flag=True, help="Write the measured durations to tests/durations.json.")
+@click.option("--record-proofs", is_flag=True, help="Note each proof that passes in tests/proofs.json.")
 @click.option("--mutants", "mutants", metavar="BLOCK", help="Count which of N faults in a block its tests notice.")
 @click.option("--seed", type=click.IntRange(min=0), help="Which faults, with --mutants (1).")
 def command(
     names: tuple[str, ...],
-    size: str | None,
+    tier: str | None,
     exitfirst: bool,
     list_only: bool,
     jobs: int | None,
+    record: bool,
+    record_proofs: bool,
     mutants: str | None,
     seed: int | None,
 ) -> int:
-    """Run the tests whose file or name has NAME in it (all if none is given), or files of your own.
+    """Run the tests whose file or name contains NAME (all if none is given), or files of your own.
+
+    Without an option the default tier runs: every block, every feature and every command once, in at most 20 minutes
+    on two cores. Proofs whose inputs have not changed since they passed are skipped in it (tests/proofs.json).
 
     Exit code 1 if a test failed. A random test prints its seed; GOSSAMER_TEST_SEED=N repeats it.
 
@@ -59,7 +68,7 @@ def command(
     if mutants is not None:
         if exitfirst or list_only:
             raise InputError("--mutants runs all that it makes: leave out --exitfirst and --list")
-        return _mutants(mutants, names, size, 1 if seed is None else seed)
+        return _mutants(mutants, names, tier, 1 if seed is None else seed)
     if seed is not None:
         raise InputError("--seed is for --mutants; a random test's is GOSSAMER_TEST_SEED=N ./gossamer test NAME")
     gossamer_setup.require("core", "test")
@@ -78,41 +87,66 @@ def command(
     if list_only:
         arguments += ["--collect-only"]
     elif jobs > 1:
-        # Tests of a file share what they build, so they stay together; tests/conftest.py has the order of the files.
-        arguments += [f"--numprocesses={jobs}", "--dist=loadfile", "--no-loadscope-reorder"]
-    environment = dict(os.environ, GOSSAMER_TEST_SIZE=size or "default")
-    # From the checkout, so that its settings hold; isolated, as the command itself is.
-    child = subprocess.Popen(
-        [sys.executable, "-I", *arguments, *(map(str, own) if own else ("tests",))], cwd=ROOT, env=environment
-    )
+        # Test by test, in the order of tests/durations.py; tests of one xdist_group stay together.
+        arguments += [f"--numprocesses={jobs}", "--dist=loadgroup", "--no-loadscope-reorder"]
+    arguments += ["--record"] if record else []
+    environment = dict(os.environ, GOSSAMER_TEST_TIER=tier or "default")
+    with tempfile.TemporaryDirectory() as folder:
+        hint_file = Path(folder) / "hint"
+        environment["GOSSAMER_TEST_HINT"] = str(hint_file)
+        command = [sys.executable, "-I", *arguments, *(map(str, own) if own else ("tests",))]
+        proofs = Path(folder) / "proofs"
+        if record_proofs:
+            environment["GOSSAMER_RECORD_PROOFS"] = str(proofs)
+        code = _run(command, environment)
+        if record_proofs and proofs.exists():
+            from gossamer.hdl import proof_ledger
 
-    def stop(_number: int, _frame: FrameType | None) -> None:
-        # Unlike Ctrl-C this reaches us alone, and the tests must not go on without us.
-        child.send_signal(signal.SIGINT)
+            proof_ledger.write(proofs.read_text(encoding="utf-8"), whole=tier == "all" and not names and code == 0)
+        hint = hint_file.read_text(encoding="utf-8") if hint_file.exists() else ""
+    if code is None:
+        return int(ExitCode.INTERRUPTED)
+    if code == 0:
+        return int(ExitCode.DONE)
+    if code == _NOTHING and names:
+        wanted = " or ".join(repr(name) for name in names)
+        raise InputError(f"no test has {wanted} in its name; {hint or './gossamer test --list shows all names'}")
+    if code in (_INTERNAL, _USAGE, _NOTHING) or code < 0:
+        raise RuntimeError(f"pytest ended with {code}")
+    raise AnswerNo("a test failed" if code == _FAILED else "the tests could not be collected")
+
+
+def _run(command: list[str], environment: dict[str, str]) -> int | None:
+    """Runs pytest; gives its exit code, None if a signal stopped it. It reports how far it came by itself."""
+    stopped = False
+
+    def stop(number: int, _frame: FrameType | None) -> None:
+        nonlocal stopped
+        # A terminal's Ctrl-C reaches the tests too; a second SIGINT would break off what they clean up.
+        if number != signal.SIGINT or not os.isatty(0):
+            child.send_signal(signal.SIGINT)
+        stopped = True
         raise KeyboardInterrupt
 
-    signal.signal(signal.SIGTERM, stop)
+    # From the checkout, so that its settings hold; isolated, as the command itself is.
+    child = subprocess.Popen(command, cwd=ROOT, env=environment)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, stop)
     try:
         code = child.wait()
     except KeyboardInterrupt:
-        # The tests end what they started, and say how far they came.
+        # The tests end what they started.
         try:
             child.wait(_GRACE_SECONDS)
         except (subprocess.TimeoutExpired, KeyboardInterrupt):
             child.send_signal(signal.SIGKILL)
             child.wait()
-        return int(ExitCode.INTERRUPTED)
-    if code == 0:
-        return int(ExitCode.DONE)
-    if code == _NOTHING:
-        wanted = " or ".join(repr(name) for name in names) or "anything"
-        raise InputError(f"no test has {wanted} in its name; ./gossamer test --list shows them")
-    if code in (_INTERNAL, _USAGE) or code < 0:
-        raise RuntimeError(f"pytest ended with {code}")
-    raise AnswerNo("a test failed" if code == _FAILED else "the tests could not be collected")
+        return None
+    # The tests may have noticed the signal first.
+    return None if stopped else code
 
 
-def _mutants(block: str, names: tuple[str, ...], size: str | None, seed: int) -> int:
+def _mutants(block: str, names: tuple[str, ...], tier: str | None, seed: int) -> int:
     """Mutation testing of a block; what escaped comes last."""
     from gossamer.hdl import mutate
 
@@ -124,7 +158,10 @@ def _mutants(block: str, names: tuple[str, ...], size: str | None, seed: int) ->
         raise KeyboardInterrupt
 
     signal.signal(signal.SIGTERM, stop)
-    sizes = {"quick": ("quick",), "full": ("quick", "default", "full")}.get(size or "", ("quick", "default"))
+    tiers = {None: ("default",), "all": ("default", "all"), "full": ("default", "all", "full")}
+    if tier not in tiers:
+        raise InputError("--mutants runs the default tier's tests first; give --all or --full for more, not --quick")
+    sizes = tiers[tier]
     report = mutate.run(
         target, int(names[0]) if names else mutate.COUNT, seed=seed, sizes=sizes, tell=lambda line: click.echo(line)
     )

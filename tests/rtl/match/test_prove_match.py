@@ -62,7 +62,7 @@ HASHED = {
 
 
 @pytest.mark.timeout(7 * 3600)
-@pytest.mark.skipif(current_size().name != "full", reason="the solver takes minutes to hours: --full")
+@pytest.mark.skipif(current_size().name != "large", reason="the solver takes minutes to hours: --full")
 @pytest.mark.parametrize("name", [*HASHED, "two-level", "parallel"])
 def test_every_sequence_of_requests_is_answered_as_by_lists(name: str) -> None:
     """Of two or three requests behind strangers that fill the CAM, with any keys and secret.

@@ -199,7 +199,7 @@ def target(tmp_path: Path) -> Callable[..., mutate.Target]:
 
 def test_what_tests_forget_escapes_and_proofs_count(target: Callable[..., mutate.Target]) -> None:
     told: list[str] = []
-    weak = mutate.run(target(), 12, seed=3, known=(), tell=told.append, sizes=("quick",))
+    weak = mutate.run(target(), 12, seed=3, known=(), tell=told.append, sizes=("default",))
     assert len(weak.verdicts) == 12
     odd = {verdict.number for verdict in weak.verdicts if verdict.mutation.signal == "odd_o"}
     escaped = {verdict.number for verdict in weak.escaped}
@@ -218,7 +218,7 @@ def test_what_tests_forget_escapes_and_proofs_count(target: Callable[..., mutate
         for verdict in weak.escaped
         if verdict.mutation.signal != "odd_o"
     ]
-    strong = mutate.run(target(proof=True), 12, seed=3, known=known, sizes=("quick",))
+    strong = mutate.run(target(proof=True), 12, seed=3, known=known, sizes=("default",))
     assert [verdict.mutation for verdict in strong.verdicts] == [verdict.mutation for verdict in weak.verdicts]
     by_proof = {verdict.number for verdict in strong.verdicts if "test_proof" in verdict.caught}
     assert by_proof & odd and strong.share > weak.share
@@ -235,7 +235,7 @@ def test_a_proof_that_is_not_decided_notices_nothing(tmp_path: Path) -> None:
     # One that has passed is kept, and is asked for mutants all the same.
     files = (tmp_path / "tiny.sv", tmp_path / "tiny_proof.sv")
     assert prove.prove("tiny_proof", sources.blocks() + files, depth=2)
-    report = mutate.run(mutate.Target("tiny", files[:1], tmp_path), 6, seed=1, known=(), sizes=("quick",))
+    report = mutate.run(mutate.Target("tiny", files[:1], tmp_path), 6, seed=1, known=(), sizes=("default",))
     undecided = {verdict.number for verdict in report.verdicts if verdict.undecided}
     caught = {verdict.number for verdict in report.verdicts if verdict.caught}
     assert undecided and caught and not undecided & caught
@@ -276,7 +276,7 @@ def test_a_netlist_writes_parts_of_vectors(tmp_path: Path) -> None:
 
 def test_a_hang_is_noticed(target: Callable[..., mutate.Target], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mutate, "_GRACE_SECONDS", 3.0)
-    report = mutate.run(target(arguments='["hang"]'), 4, seed=3, known=(), sizes=("quick",))
+    report = mutate.run(target(arguments='["hang"]'), 4, seed=3, known=(), sizes=("default",))
     assert any(verdict.caught.endswith("(it hangs)") for verdict in report.verdicts)
 
 
@@ -332,7 +332,7 @@ def test_the_command_needs_no_tests_group() -> None:
 def test_tests_that_fail_without_a_mutant_are_told(target: Callable[..., mutate.Target]) -> None:
     broken = target(arguments="None")
     with pytest.raises(InputError, match="tests fail without a mutant"):
-        mutate.run(broken, 4, known=(), sizes=("quick",))
+        mutate.run(broken, 4, known=(), sizes=("default",))
 
 
 def test_the_control_units_bench_judges_the_tile() -> None:

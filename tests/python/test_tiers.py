@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tiers of tests: which tests run in which, in what order, and that the default tier reaches every part."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import durations
+import pytest
+from conftest import ROOT, TIERS, Command
+
+from gossamer import apps
+from gossamer_setup import COMMANDS
+
+FACTOR = 4.0
+"""A stated time and a measured one may differ by this factor: machines and their load differ."""
+LONG = 30.0
+"""Seconds of processor time above which a test of the default tier must say what it adds."""
+ENGINES = ("cpu", "shuffle", "rtl")
+
+_DUMP = """
+import json, os
+from conftest import tier_of
+
+def pytest_collection_finish(session):
+    items = []
+    for item in session.items:
+        mark = item.get_closest_marker("tier")
+        about = dict(mark.kwargs) if mark else {}
+        items.append({"id": item.nodeid, "tier": tier_of(item), "about": about, "function": item.originalname})
+    with open(os.environ["DUMP_FILE"], "w") as file:
+        json.dump(items, file)
+"""
+
+
+@pytest.fixture(scope="module")
+def items(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
+    """All tests of all tiers, by one collection in a process of its own."""
+    folder = tmp_path_factory.mktemp("collect")
+    (folder / "dump_items.py").write_text(_DUMP)
+    found: dict[str, dict[str, Any]] = {}
+    # The parameters of some tests depend on the tier.
+    for tier in ("default", "full"):
+        environment = {
+            **os.environ,
+            "GOSSAMER_TEST_TIER": tier,
+            "DUMP_FILE": str(folder / tier),
+            "PYTHONPATH": os.pathsep.join([str(folder), str(ROOT / "tests")]),
+        }
+        command = [sys.executable, "-m", "pytest", "-q", "--collect-only", "-p", "dump_items", "-p", "no:cacheprovider"]
+        done = subprocess.run(
+            [*command, "tests"], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+        for item in json.loads((folder / tier).read_text()):
+            found.setdefault(item["id"], {**item, "runs": tier})
+    return list(found.values())
+
+
+pytestmark = pytest.mark.xdist_group("tiers")
+
+
+def test_every_marker_states_a_time_that_is_measured_and_what_the_test_adds(items: list[dict[str, Any]]) -> None:
+    wrong = []
+    for item in items:
+        about, measured = item["about"], durations.known().get(item["id"])
+        if item["tier"] == "default" and not about:
+            continue
+        if set(about) != {"seconds", "adds"} or len(str(about.get("adds", "")).split()) < 3:
+            wrong.append(f"{item['id']}: its marker must have seconds=... and adds='...'")
+        elif measured is not None:
+            stated, seconds = float(about["seconds"]), max(*measured, 1.0)
+            if not max(stated, 1.0) / FACTOR <= seconds <= max(stated, 1.0) * FACTOR:
+                wrong.append(f"{item['id']}: its marker states {stated} s, it takes {seconds} s")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_a_long_test_of_the_default_tier_says_what_it_adds(items: list[dict[str, Any]]) -> None:
+    long = [item["id"] for item in items if item["tier"] == "default" and not item["about"]]
+    long = [name for name in long if durations.known().get(name, (0.0, 0.0))[1] > LONG]
+    assert not long, "give these a marker tier, with seconds and what they add:\n" + "\n".join(long)
+
+
+def test_a_test_in_a_higher_tier_has_one_of_its_file_below_it(items: list[dict[str, Any]]) -> None:
+    """So no subject is tested by nothing but --all."""
+    lowest: dict[str, int] = defaultdict(lambda: len(TIERS))
+    for item in items:
+        file = item["id"].split("::")[0]
+        lowest[file] = min(lowest[file], TIERS.index(item["tier"]))
+    above = [file for file, tier in lowest.items() if tier > TIERS.index("default")]
+    # Whole files of large counts, each with its reason.
+    assert above == []
+
+
+def names_of_blocks() -> list[str]:
+    return sorted(path.name for path in (ROOT / "rtl").iterdir() if any(path.glob("*.sv")))
+
+
+def test_the_default_tier_tests_every_block(items: list[dict[str, Any]]) -> None:
+    tested = {item["id"].split("/")[2] for item in items if item["id"].startswith("tests/rtl/") and runs(item)}
+    # Packages without a module of their own are tested with the blocks that use them.
+    without = {"fabric"}
+    assert [block for block in names_of_blocks() if block not in tested | without] == []
+
+
+def runs(item: dict[str, Any]) -> bool:
+    return TIERS.index(item["tier"]) <= TIERS.index("default") and item["runs"] == "default"
+
+
+def sources(items: list[dict[str, Any]]) -> str:
+    """The ids of the tests of the default tier, and the texts of their functions."""
+    texts: list[str] = []
+    by_file: dict[str, set[str]] = defaultdict(set)
+    for item in items:
+        if runs(item):
+            texts.append(item["id"])
+            by_file[item["id"].split("::")[0]].add(item["function"])
+    for file, functions in by_file.items():
+        text = (ROOT / file).read_text(encoding="utf-8")
+        for block in re.split(r"^(?=(?:@|def |async def ))", text, flags=re.MULTILINE):
+            name = re.search(r"^def (\w+)", block, re.MULTILINE)
+            if name is None or not name[1].startswith("test_") or name[1] in functions:
+                texts.append(block)
+    return "\n".join(texts)
+
+
+def test_the_default_tier_runs_every_application_on_each_engine_that_has_it(items: list[dict[str, Any]]) -> None:
+    text = sources(items)
+    for name in apps.names():
+        assert re.search(rf"[\"\[-]{re.escape(name)}[\"\]-]", text), f"no default-tier test runs {name}"
+    for engine in ENGINES:
+        assert re.search(rf"[\"\[-]{engine}[\"\]-]", text), f"no default-tier test runs the engine {engine}"
+
+
+def test_the_default_tier_runs_every_command(items: list[dict[str, Any]]) -> None:
+    text = sources(items)
+    for name in COMMANDS:
+        assert re.search(rf"\bcommand\(\s*\"{name}\"|\./gossamer {name}\b|\"{name}\",", text), (
+            f"no default-tier test runs ./gossamer {name}"
+        )
+
+
+# ---- The order ------------------------------------------------------------------------
+
+
+class Item:
+    """As much of a test as ordering looks at."""
+
+    def __init__(self, name: str, **marks: str) -> None:
+        self.nodeid = name
+        self.marks = {kind: getattr(pytest.mark, kind)(value).mark for kind, value in marks.items()}
+
+    def get_closest_marker(self, name: str) -> pytest.Mark | None:
+        return self.marks.get(name)
+
+
+def test_builds_run_first_then_the_longest_and_groups_stay_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    times = {"short": 1.0, "long": 50.0, "half": 20.0, "other half": 40.0, "build": 5.0}
+    monkeypatch.setattr(durations, "known", lambda: {name: (wall, wall) for name, wall in times.items()})
+    items: list[Any] = [Item("new"), Item("short"), Item("half", xdist_group="g"), Item("long")]
+    items += [Item("other half", xdist_group="g"), Item("build", builds="tiny")]
+    durations.sort(items)
+    assert [item.nodeid for item in items] == ["build", "half", "other half", "long", "short", "new"]
+
+
+# ---- The command ----------------------------------------------------------------------
+
+
+def test_a_name_without_tests_gets_names_close_to_it(command: Command) -> None:
+    done = command("test", "test_tierz")
+    assert done.returncode == 2 and done.stderr.count("gossamer: error:") == 1
+    assert "no test has 'test_tierz' in its name; close to it: test_tiers" in done.stderr
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_interrupted_tests_report_how_far_they_came(number: int, tmp_path: Path) -> None:
+    """Both as a terminal does it, to the whole group, and to the command alone."""
+    own = tmp_path / "test_slow.py"
+    own.write_text(
+        "import time, pathlib\ndef test_one(): pass\n"
+        f"def test_two():\n    pathlib.Path({str(tmp_path / 'begun')!r}).touch()\n    time.sleep(60)\n"
+    )
+    child = subprocess.Popen(
+        [sys.executable, str(ROOT / "gossamer"), "test", str(own), "--jobs", "1"],
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True,
+    )  # fmt: skip
+    begun = time.monotonic()
+    while not (tmp_path / "begun").exists() and time.monotonic() < begun + 60:
+        time.sleep(0.05)
+    if number == signal.SIGINT:
+        os.killpg(child.pid, number)
+    else:
+        child.send_signal(number)
+    said, _ = child.communicate(timeout=60)
+    assert child.returncode == 130, said
+    assert "could not be collected" not in said and "Traceback" not in said.split("KeyboardInterrupt")[-1]
+    assert "gossamer: stopped after 1" in said, said
