@@ -51,13 +51,8 @@ def pytest_configure(config: pytest.Config) -> None:
         "tier(name, seconds=..., adds=...): the lowest tier that runs a test (quick, all or full; default without it); "
         "its processor time with builds in the cache, and what it adds over the tests of lower tiers",
     )
+    config.addinivalue_line("markers", "builds(what): builds something that many tests wait for, so it runs first")
     config.pluginmanager.register(durations.Recorder(config), "gossamer-durations")
-
-
-class _Count:
-    """How far a session came, for the line that an interrupt prints."""
-
-    collected = ended = failed = 0
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -73,7 +68,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = kept
     if hasattr(config, "workerinput"):
         durations.sort(items)
-    _Count.collected = len(items)
 
 
 def _explain(names: list[str], named: list[pytest.Item], items: list[pytest.Item]) -> None:
@@ -82,23 +76,10 @@ def _explain(names: list[str], named: list[pytest.Item], items: list[pytest.Item
         text = f"{len(named)} of that name run with --{min(map(tier_of, named), key=TIERS.index)}"
     else:
         known = {part.split("[")[0] for item in items for part in (*item.nodeid.split("::"), Path(item.path).stem)}
-        near = {found for name in names for found in difflib.get_close_matches(name, known, n=3, cutoff=0.5)}
-        text = f"close to it: {', '.join(sorted(near)[:5])}" if near else ""
+        near = [found for name in names for found in difflib.get_close_matches(name, known, n=3, cutoff=0.6)]
+        text = f"close to it: {', '.join(dict.fromkeys(near))}" if near else ""
     if text and (path := os.environ.get("GOSSAMER_TEST_HINT")):
         Path(path).write_text(text, encoding="utf-8")
-
-
-def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    _Count.failed += report.outcome == "failed"
-    _Count.ended += report.when == "teardown"
-
-
-@pytest.hookimpl(trylast=True)
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, exitstatus: int) -> None:
-    if exitstatus == pytest.ExitCode.INTERRUPTED:
-        total = getattr(terminalreporter, "_numcollected", 0) or _Count.collected
-        of = f" of {total}" if total else ""
-        terminalreporter.write_line(f"gossamer: stopped after {_Count.ended}{of} tests, {_Count.failed} failed")
 
 
 @dataclass(frozen=True)

@@ -56,7 +56,7 @@ def items(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
             "DUMP_FILE": str(folder / tier),
             "PYTHONPATH": os.pathsep.join([str(folder), str(ROOT / "tests")]),
         }
-        command = [sys.executable, "-m", "pytest", "-q", "--collect-only", "-p", "dump_items", "-p", "no:cacheprovider"]
+        command = [sys.executable, "-m", "pytest", "-q", "--collect-only", "-p", "dump_items"]
         done = subprocess.run(
             [*command, "tests"], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
         )
@@ -196,7 +196,7 @@ def test_interrupted_tests_report_how_far_they_came(number: int, tmp_path: Path)
     begun = time.monotonic()
     while not (tmp_path / "begun").exists() and time.monotonic() < begun + 60:
         time.sleep(0.05)
-    if number == signal.SIGINT:
+    if number == signal.SIGINT:  # as a terminal does it
         os.killpg(child.pid, number)
     else:
         child.send_signal(number)

@@ -77,6 +77,7 @@ def command(
         # named asks for what it needs itself.
         gossamer_setup.require("rtl", "mpi", "golden", "synth")
     arguments = ["-m", "pytest", "--no-header", "-q", "-rs", "--durations=40", "--durations-min=20"]
+    arguments += ["-p", "gossamer.cli._test_plugin"]
     own = [Path(name).resolve() for name in names if name.endswith(".py") and Path(name).is_file()]
     own = [path for path in own if not path.is_relative_to(ROOT / "tests")]
     if own and len(own) < len(names):
@@ -120,16 +121,15 @@ def _run(command: list[str], environment: dict[str, str]) -> int | None:
     """Runs pytest; gives its exit code, None if a signal stopped it. It reports how far it came by itself."""
     stopped = False
 
-    def stop(number: int, _frame: FrameType | None) -> None:
+    def stop(_number: int, _frame: FrameType | None) -> None:
         nonlocal stopped
-        # A terminal's Ctrl-C reaches the tests too; a second SIGINT would break off what they clean up.
-        if number != signal.SIGINT or not os.isatty(0):
-            child.send_signal(signal.SIGINT)
         stopped = True
+        child.send_signal(signal.SIGINT)
         raise KeyboardInterrupt
 
-    # From the checkout, so that its settings hold; isolated, as the command itself is.
-    child = subprocess.Popen(command, cwd=ROOT, env=environment)
+    # From the checkout, so that its settings hold; isolated, as the command itself is. In a session of its own, so
+    # that a terminal's Ctrl-C reaches us alone: pytest ends at once when it gets a second one.
+    child = subprocess.Popen(command, cwd=ROOT, env=environment, start_new_session=True)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, stop)
     try:
@@ -139,7 +139,7 @@ def _run(command: list[str], environment: dict[str, str]) -> int | None:
         try:
             child.wait(_GRACE_SECONDS)
         except (subprocess.TimeoutExpired, KeyboardInterrupt):
-            child.send_signal(signal.SIGKILL)
+            os.killpg(child.pid, signal.SIGKILL)
             child.wait()
         return None
     # The tests may have noticed the signal first.
