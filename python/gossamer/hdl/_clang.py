@@ -1,19 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """Builds fast models: clang, as the `ziglang` package brings it, on Verilator's C++ after its passes (``_generated``).
 
-The package compiles programs for the overlay's threads, so it is there wherever a model is wanted.
+The package compiles programs for the overlay's threads, so it is installed wherever a model is wanted. It is used with
+the headers and the library of this machine's own C++ compiler, which also links: to link, zig builds a C++ library of
+its own first, which takes longer than all of a model.
 """
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 import os
+import re
 import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from gossamer import build_cache, native, step_cache
+from gossamer import build_cache, builds, native, processes, step_cache
 from gossamer.errors import InputError
 from gossamer.hdl import _generated, _run
 
@@ -41,9 +45,8 @@ def objects(model: Path, top: str, verilator: Path, *, many: bool) -> None:
     hot.write_text(_includes(_generated.fast(model)) + (_generated.together(model, top) if many else ""))
     cold.write_text(_includes(_generated.slow(model)))
     selections = [word for option in _SELECTIONS for word in ("-mllvm", f"-{option}")]
-    # What runs once is not worth a compiler's time; but of its library zig builds one for programs that are optimised
-    # at all, and another for those that are not.
-    _compile_all([(hot, ["-O3", *selections]), (cold, ["-O1"])], model, _common(verilator, [model]))
+    # Code that runs once is not worth a compiler's time.
+    _compile_all([(hot, ["-O3", *selections]), (cold, ["-O0"])], model, _common(verilator, [model]))
 
 
 def program(
@@ -69,8 +72,8 @@ def program(
     made += [runtime / name for name in objects_of_runtime]
     made += [model / name for model in models for name in ("gs_hot.o", "gs_cold.o")]
     log = folder / "build.log"
-    options = ["-O3", "-march=native", "-fno-sanitize=undefined", "-o", str(folder / "simulator")]
-    if _zig([*map(str, made), *options], log, folder):
+    command = [*builds.compiler(), *map(str, made), "-s", "-pthread", "-ldl", "-o", str(folder / "simulator")]
+    if _run.run(command, log, folder):
         raise InputError(f"building the simulator failed: {_run.first_error(log)} (all of it in {log})")
 
 
@@ -83,13 +86,26 @@ def _own(source: Path, verilator: Path) -> Path:
 
 def _runtime(folder: Path, verilator: Path) -> None:
     sources = [verilator / "include" / name for name in _RUNTIME]
-    _compile_all([(path, ["-O3"]) for path in sources], folder, _common(verilator, []))
+    # Models call little of it in each cycle.
+    _compile_all([(path, ["-O1"]) for path in sources], folder, _common(verilator, []))
 
 
 def _common(verilator: Path, models: Sequence[Path]) -> list[str]:
     include = verilator / "include"
     folders = (*models, include, include / "vltstd")
-    return [*_FLAGS, *(f"-D{name}=0" for name in _OFF), *(f"-I{path}" for path in folders)]
+    return [*_FLAGS, *_library_headers(), *(f"-D{name}=0" for name in _OFF), *(f"-I{path}" for path in folders)]
+
+
+@functools.cache
+def _library_headers() -> tuple[str, ...]:
+    """Options that select the C++ library of this machine's compiler. InputError if it does not say where that is."""
+    done = processes.run([*builds.compiler(), "-E", "-x", "c++", "-v", os.devnull], env={**os.environ, "LC_ALL": "C"})
+    listed = re.search(r"#include <\.\.\.> search starts here:\n(.*?)End of search list", done.stderr, re.DOTALL)
+    found = [line.strip() for line in listed[1].splitlines()] if listed else []
+    found = [os.path.realpath(folder) for folder in found if "c++" in folder]
+    if not found:
+        raise InputError(f"{builds.compiler()[0]} -v: does not list the headers of its C++ library; use g++ (CXX=g++)")
+    return ("-nostdinc++", *(f"-I{folder}" for folder in found))
 
 
 def _compile_all(jobs: Sequence[tuple[Path, list[str]]], folder: Path, common: Sequence[str]) -> list[Path]:
