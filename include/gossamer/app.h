@@ -44,7 +44,7 @@
 
 #include "gossamer/abi.h"
 #include "gossamer/app/application.h"
-#include "gossamer/app/changing.h"
+#include "gossamer/app/dynamic_graph_run.h"
 #include "gossamer/app/result.h"
 #include "gossamer/core/error.h"
 #include "gossamer/engine.h"
@@ -110,7 +110,7 @@ template <typename App>
 int startApp(const gs_graph* graph, const gs_run_options* options, gs_result** out) noexcept {
   return guarded([&] {
     if constexpr (rules::GoesOn<typename App::Vertex>) {
-      auto result = std::make_unique<ChangingRun<App>>();
+      auto result = std::make_unique<DynamicGraphRun<App>>();
       result->start(*graph, *options);
       *out = result.release();
     } else {

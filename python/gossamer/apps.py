@@ -23,7 +23,7 @@ import numpy as np
 from gossamer import builds, native, processes
 from gossamer.diagnostics import complaint, demangled, first_error, relative
 from gossamer.errors import InputError
-from gossamer.paths import APPS, INCLUDE
+from gossamer.paths import APPS, INCLUDE, app_headers
 
 FLAGS = ("-std=c++20", "-O3", "-march=native", "-mtune=generic", "-g1", "-fPIC", "-Wall", "-Wextra")
 _COLUMN_TYPES: dict[int, type[np.generic]] = {
@@ -134,16 +134,19 @@ ABI_VERSION = 7
 
 def names() -> list[str]:
     """The applications that come with Gossamer."""
-    return sorted(path.name for path in APPS.iterdir() if (path / f"{path.name}.h").is_file())
+    return sorted({path.stem for path in app_headers()})
 
 
 def find(app: str | os.PathLike[str]) -> Path:
     """The header of an application: a name of ours, or a path to a header."""
     text = os.fspath(app)
     if re.fullmatch(r"[a-z0-9][a-z0-9_-]*", text):
-        header = APPS / text / f"{text}.h"
-        if header.is_file():
-            return header
+        headers = app_headers(text)
+        if len(headers) > 1:
+            found = ", ".join(map(relative, headers))
+            raise InputError(f"the application name {text!r} is ambiguous: {found}; rename one header or give its path")
+        if headers:
+            return headers[0]
     path = Path(text)
     if path.suffix in {".h", ".hh", ".hpp"}:
         if path.is_file():

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 from conftest import ROOT, Command
-from system.changing_hosts import CHANGES, REFUSED, check
+from system.dynamic_graph_hosts import CHANGES, REFUSED, check
 
 HOST = ROOT / "tests" / "fixtures" / "hosts" / "polls.cpp"
 FANS = f"fans {2 * 300_000 * 100_000}"

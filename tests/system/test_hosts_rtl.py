@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from conftest import ROOT, Command, Size
-from system.changing_hosts import CHANGES, REFUSED, check
+from system.dynamic_graph_hosts import CHANGES, REFUSED, check
 
 import gossamer_setup
 from gossamer import config as configs

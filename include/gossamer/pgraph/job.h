@@ -16,9 +16,9 @@
 #include <utility>
 #include <vector>
 
-#include "gossamer/changing_graph.h"
 #include "gossamer/core/guard.h"
-#include "gossamer/core/places.h"
+#include "gossamer/core/symbolize.h"
+#include "gossamer/dynamic_graph.h"
 #include "gossamer/engine.h"
 #include "gossamer/engines.h"
 #include "gossamer/pgraph/queues.h"
@@ -100,16 +100,16 @@ class Job {
   // and `resume` say what that begins with. All throw Error where something is not there.
 
   /// Adds a vertex, with the state S{}; it begins with `init`.
-  PVertexId newVertex() { return changing("newVertex").newVertex(); }
+  PVertexId newVertex() { return dynamicGraph("newVertex").newVertex(); }
   void addEdge(PVertexId from, unsigned pin, PVertexId to) { addLabelledEdge(typename V::Edge{}, from, pin, to); }
   void addLabelledEdge(const typename V::Edge& value, PVertexId from, unsigned pin, PVertexId to) {
-    auto& graph = changing("addEdge", {from, to});
+    auto& graph = dynamicGraph("addEdge", {from, to});
     detail::checkPin(pin);
     graph.addEdge(value, from, pin, to);
   }
   /// Removes all edges from one vertex to another on a pin; there must be one.
   void removeEdge(PVertexId from, unsigned pin, PVertexId to) {
-    auto& graph = changing("removeEdge", {from, to});
+    auto& graph = dynamicGraph("removeEdge", {from, to});
     if (!graph.has(from, pin, to)) {
       throw Error("removeEdge: there is no edge from vertex " + std::to_string(from) + " to vertex " +
                   std::to_string(to) + " on pin " + std::to_string(pin));
@@ -118,24 +118,24 @@ class Job {
   }
   /// Removes a vertex and its edges. Other vertices keep their numbers.
   void removeVertex(PVertexId v) {
-    auto& graph = changing("removeVertex", {v});
+    auto& graph = dynamicGraph("removeVertex", {v});
     if (graph.there() == 1) {
       throw Error("removeVertex: no vertex would be left");
     }
     graph.removeVertex(v);
   }
   /// Has `changed` called for a vertex.
-  void wake(PVertexId v) { changing("wake", {v}).wake(v); }
+  void wake(PVertexId v) { dynamicGraph("wake", {v}).wake(v); }
   /// Lets a vertex begin again with `init`, from this state, and wakes those that have an edge to it.
   void reset(PVertexId v, const S& state) {
-    changing("reset", {v}).reset(v);
+    dynamicGraph("reset", {v}).reset(v);
     run_->state[v] = state;
   }
   /// The next part of the run; the host takes part in it as in the first.
   void go() {
     static_assert(rules::GoesOn<V>, "a vertex whose run goes on has a handler: void changed() or void resume()");
     Running& run = *run_;
-    run.resumption = changing("go").wire();
+    run.resumption = dynamicGraph("go").wire();
     if (run.boards) {
 #ifdef GOSSAMER_BOARDS
       onBoards([&] { return run.boards->go(run.onBoards(&run.resumption), run.state.data()), true; });
@@ -167,10 +167,10 @@ class Job {
     RunConfig config;
     bool broken = false;  // it did not come to its end
     Resumption resumption;
-    std::unique_ptr<ChangingGraph<V>> changing;  // where the graph has changed
-    std::unique_ptr<detail::Boards> boards;      // that run it, if it does not run here
-    bool lost = false;                           // said once
-    std::string type;                            // of the vertex, as its source names it
+    std::unique_ptr<DynamicGraph<V>> dynamicGraph;  // where the graph has changed
+    std::unique_ptr<detail::Boards> boards;         // that run it, if it does not run here
+    bool lost = false;                              // said once
+    std::string type;                               // of the vertex, as its source names it
 
 #ifdef GOSSAMER_BOARDS
     /// The graph as boards take it; `from` says what a part begins with that goes on.
@@ -242,7 +242,7 @@ class Job {
   };
 
   /// The graph between two parts of a run, with these vertices in it. Throws Error.
-  ChangingGraph<V>& changing(const std::string& what, std::initializer_list<PVertexId> vertices = {}) {
+  DynamicGraph<V>& dynamicGraph(const std::string& what, std::initializer_list<PVertexId> vertices = {}) {
     Running& run = *run_;
     if (run.boards && rules::WritesEdges<V>) {
       throw Error(what +
@@ -252,12 +252,12 @@ class Job {
     if (run.boards ? !run.boards->over() : !run.over) throw Error(what + ": the run is not over; wait() for its end");
     join();
     if (run.broken) throw Error(what + ": the run did not come to its end; start() another");
-    if (!run.changing) run.changing = std::make_unique<ChangingGraph<V>>(run.problem.network, run.state);
+    if (!run.dynamicGraph) run.dynamicGraph = std::make_unique<DynamicGraph<V>>(run.problem.network, run.state);
     for (const PVertexId v : vertices) {
       detail::checkVertex(what, v, run.problem.network.vertices);
-      if (run.changing->isGone(v)) throw Error(what + ": vertex " + std::to_string(v) + " was removed");
+      if (run.dynamicGraph->isGone(v)) throw Error(what + ": vertex " + std::to_string(v) + " was removed");
     }
-    return *run.changing;
+    return *run.dynamicGraph;
   }
 
   /// What goes wrong there, as an Error.

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import ROOT, Size
-from python.changing_model import Model
+from python.dynamic_graph_model import Model
 
 import gossamer as gs
 import gossamer_setup
@@ -108,7 +108,7 @@ def test_pagerank_goes_on_with_all_changes() -> None:
 @pytest.mark.parametrize("sums", ["uint32_t", "float"])
 def test_handlers_are_those_of_the_other_engines(sums: str, tmp_path: Path) -> None:
     header = tmp_path / "count.h"
-    header.write_text((FIXTURES / "changing-count.h").read_text().replace("Sum<uint32_t>", f"Sum<{sums}>"))
+    header.write_text((FIXTURES / "dynamic-graph-count.h").read_text().replace("Sum<uint32_t>", f"Sum<{sums}>"))
     graph = gs.Graph.from_arrays([0, 1, 2], [1, 2, 3])
     runs = [gs.start(header, graph, engine=engine) for engine in ("cpu", boards())]
     for run in runs:
@@ -130,7 +130,7 @@ def test_handlers_are_those_of_the_other_engines(sums: str, tmp_path: Path) -> N
 def test_rows_of_two_pins_change(multicast: str) -> None:
     """Edges forwards and backwards: every vertex hears again from all that are at an end of its edges."""
     model = Model(9, 60, 120)
-    run = gs.start(FIXTURES / "changing-ends.h", model.graph(), engine=boards(multicast))
+    run = gs.start(FIXTURES / "dynamic-graph-ends.h", model.graph(), engine=boards(multicast))
     for turn in range(4):
         found = run.go()
         before, behind = (np.full(model.vertices, 2**32 - 1) for _ in range(2))
@@ -194,7 +194,7 @@ def test_what_does_not_fit_is_refused_and_restart_goes_on(monkeypatch: pytest.Mo
 
 
 def test_behind_a_part_that_died() -> None:
-    run = gs.start(FIXTURES / "changing-crash.h", gs.Graph.from_arrays([0, 1, 2], [1, 2, 3]), engine=boards())
+    run = gs.start(FIXTURES / "dynamic-graph-crash.h", gs.Graph.from_arrays([0, 1, 2], [1, 2, 3]), engine=boards())
     run.go()
     run.wake(2)
     with pytest.raises(RunDied, match=r"^crash: thread \d+, whose registers point to vertex 2: "):
@@ -210,4 +210,4 @@ def test_what_boards_do_not_take() -> None:
     with pytest.raises(gs.InputError, match=r"^--threads 3: vertices use all 32 threads of the machine$"):
         gs.start("hashmin", graph, engine=boards(), threads=3)
     with pytest.raises(gs.InputError, match=r"^tallies: its recv changes the values of edges, which boards do not"):
-        gs.start(FIXTURES / "changing-edges.h", gs.Graph.from_arrays([0, 1], [1, 2], [3, 4]), engine=boards())
+        gs.start(FIXTURES / "dynamic-graph-edges.h", gs.Graph.from_arrays([0, 1], [1, 2], [3, 4]), engine=boards())

@@ -4,4 +4,4 @@
 
 #define PAGERANK_REAL double
 #define PAGERANK_PERSONAL
-#include "../pagerank/pagerank.h"
+#include "pagerank.h"

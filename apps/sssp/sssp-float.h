@@ -5,4 +5,4 @@
 #define SSSP_NAME "sssp-float"
 #define SSSP_WEIGHT float
 #define SSSP_DISTANCE float
-#include "../sssp/sssp.h"
+#include "sssp.h"

@@ -3,4 +3,4 @@
 #pragma once
 
 #define HEAT_GALS
-#include "../heat/heat.h"
+#include "heat.h"

@@ -18,7 +18,7 @@ namespace gossamer {
 /// needs; when more than half of all places are in no row, all rows move together. So every edge that is added pays
 /// for a few that move, on average.
 template <typename E>
-class ChangingRows {
+class DynamicRows {
   static constexpr bool valuedType = !std::is_empty_v<E>;
 
  public:
@@ -28,7 +28,7 @@ class ChangingRows {
     [[no_unique_address]] E value;
   };
 
-  ChangingRows(const Rows& from, uint32_t vertices)
+  DynamicRows(const Rows& from, uint32_t vertices)
       : valued_(valuedType && from.values), begins_(from.offsets, from.offsets + vertices) {
     ends_.assign(from.ends, from.ends + vertices);
     limits_ = ends_;
@@ -39,8 +39,8 @@ class ChangingRows {
   }
 
   /// The same edges by their other ends.
-  ChangingRows transposed() const {
-    ChangingRows turned(*this, Empty{});
+  DynamicRows transposed() const {
+    DynamicRows turned(*this, Empty{});
     for (size_t v = 0; v < size(); ++v) {
       for (uint64_t i = begins_[v]; i < ends_[v]; ++i) ++turned.begins_[targets_[i] + 1];
     }
@@ -116,7 +116,7 @@ class ChangingRows {
   struct Empty {};
 
   /// Rows of the same size without an edge, with room for as many.
-  ChangingRows(const ChangingRows& like, Empty)
+  DynamicRows(const DynamicRows& like, Empty)
       : valued_(like.valued_), begins_(like.begins_.size()), targets_(like.edges_), edges_(like.edges_) {
     if (valued_) values_.resize(like.edges_);
   }
@@ -198,22 +198,22 @@ class ChangingRows {
 
 /// Edges of one pin that change, by their sources and, where somebody asks for it, by their targets.
 template <typename E>
-class ChangingEdges {
+class DynamicEdges {
  public:
-  using Edge = typename ChangingRows<E>::Edge;
+  using Edge = typename DynamicRows<E>::Edge;
 
-  ChangingEdges() = default;
+  DynamicEdges() = default;
   /// `symmetric`: the edges are their own transpose, and stay so.
-  ChangingEdges(const Rows& out, const Rows& in, uint32_t vertices, bool symmetric)
-      : symmetric_(symmetric), out_(std::make_unique<ChangingRows<E>>(out, vertices)) {
-    if (!symmetric && in) in_ = std::make_unique<ChangingRows<E>>(in, vertices);
+  DynamicEdges(const Rows& out, const Rows& in, uint32_t vertices, bool symmetric)
+      : symmetric_(symmetric), out_(std::make_unique<DynamicRows<E>>(out, vertices)) {
+    if (!symmetric && in) in_ = std::make_unique<DynamicRows<E>>(in, vertices);
   }
 
   Rows out() const { return out_->rows(); }
   /// By target; empty rows where nobody has asked for them.
   Rows in() const { return symmetric_ ? out() : in_ ? in_->rows() : Rows{}; }
   void needIn() {
-    if (!symmetric_ && !in_) in_ = std::make_unique<ChangingRows<E>>(out_->transposed());
+    if (!symmetric_ && !in_) in_ = std::make_unique<DynamicRows<E>>(out_->transposed());
   }
   bool has(uint32_t from, uint32_t to) const { return out_->has(from, to); }
   uint64_t edges() const { return out_->edges(); }
@@ -223,10 +223,10 @@ class ChangingEdges {
     if (in_) in_->addVertices(count);
   }
   void add(std::vector<Edge> some) {
-    change(std::move(some), [](ChangingRows<E>& rows, const std::vector<Edge>& edges) { rows.add(edges); });
+    change(std::move(some), [](DynamicRows<E>& rows, const std::vector<Edge>& edges) { rows.add(edges); });
   }
   void remove(std::vector<Edge> some) {
-    change(std::move(some), [](ChangingRows<E>& rows, const std::vector<Edge>& edges) { rows.remove(edges); });
+    change(std::move(some), [](DynamicRows<E>& rows, const std::vector<Edge>& edges) { rows.remove(edges); });
   }
 
   /// Removes all edges of a vertex; f(other) is told who has lost one by that.
@@ -257,7 +257,7 @@ class ChangingEdges {
   }
   std::vector<Edge> into(uint32_t v) {
     needIn();
-    const ChangingRows<E>& rows = symmetric_ ? *out_ : *in_;
+    const DynamicRows<E>& rows = symmetric_ ? *out_ : *in_;
     std::vector<Edge> all;
     for (const uint32_t* t = rows.begin(v); t < rows.end(v); ++t) all.push_back({*t, v, E{}});
     return all;
@@ -285,12 +285,12 @@ class ChangingEdges {
   }
 
   bool symmetric_ = false;
-  std::unique_ptr<ChangingRows<E>> out_;
-  std::unique_ptr<ChangingRows<E>> in_;
+  std::unique_ptr<DynamicRows<E>> out_;
+  std::unique_ptr<DynamicRows<E>> in_;
 };
 
 /// Which vertices a run that goes on concerns, and which are gone.
-class ChangedVertices {
+class VertexChanges {
  public:
   bool isGone(uint32_t v) const { return v / 64 < gone_.size() && (gone_[v / 64] >> (v % 64) & 1); }
   uint32_t removed() const { return removed_; }

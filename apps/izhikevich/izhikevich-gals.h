@@ -3,4 +3,4 @@
 #pragma once
 
 #define IZHIKEVICH_GALS
-#include "../izhikevich/izhikevich.h"
+#include "izhikevich.h"

@@ -5,4 +5,4 @@
 #define SSSP_NAME "sssp-double"
 #define SSSP_WEIGHT double
 #define SSSP_DISTANCE double
-#include "../sssp/sssp.h"
+#include "sssp.h"

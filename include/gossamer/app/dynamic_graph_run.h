@@ -14,17 +14,17 @@
 #include <vector>
 
 #include "gossamer/app/result.h"
-#include "gossamer/changing_rows.h"
+#include "gossamer/dynamic_rows.h"
 #include "gossamer/engines.h"
 
 namespace gossamer::detail {
 
 template <typename App>
-struct ChangingRun final : AppResult<App> {
+struct DynamicGraphRun final : AppResult<App> {
   using V = typename App::Vertex;
   using S = typename V::State;
   using E = typename V::Edge;
-  using Edge = typename ChangingEdges<E>::Edge;
+  using Edge = typename DynamicEdges<E>::Edge;
   using AppResult<App>::app;
   using AppResult<App>::problem;
   using AppResult<App>::state;
@@ -45,7 +45,7 @@ struct ChangingRun final : AppResult<App> {
     // What the wiring has made is let go of: the rows that change are a copy.
     if (!net.relations[0].out) net.complete(net, false);
     const Relation first = net.relations[0];
-    edges_ = ChangingEdges<E>(first.out, first.in, net.vertices, symmetric_);
+    edges_ = DynamicEdges<E>(first.out, first.in, net.vertices, symmetric_);
     this->wiring->release();
     if (twoWays()) edges_.needIn();
     net.complete = [this](Network&, bool wantIn) {
@@ -316,8 +316,8 @@ struct ChangingRun final : AppResult<App> {
     if (!guard::run(all, &at, fault)) guard::raise(fault);
   }
 
-  ChangingEdges<E> edges_;
-  ChangedVertices vertices_;
+  DynamicEdges<E> edges_;
+  VertexChanges vertices_;
   Resumption from_;                   // what the part that goes, or went last, begins with
   std::vector<uint32_t> removedNow_;  // since the last run
   GraphInfo info_;

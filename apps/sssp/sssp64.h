@@ -5,4 +5,4 @@
 #define SSSP_NAME "sssp64"
 #define SSSP_WEIGHT int64_t
 #define SSSP_DISTANCE uint64_t
-#include "../sssp/sssp.h"
+#include "sssp.h"

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from conftest import ROOT, Size
-from python.changing_model import Model
+from python.dynamic_graph_model import Model
 from python.table_walker import Edge, Walker
 
 import gossamer as gs
@@ -24,7 +24,7 @@ from gossamer.engines._rtl_standing import OnBoards
 from gossamer.engines.rtl_cluster import Plan
 from gossamer.engines.rtl_vertices import MULTICAST, Hardware
 
-ENDS = ROOT / "tests" / "fixtures" / "descriptors" / "changing-ends.h"
+ENDS = ROOT / "tests" / "fixtures" / "descriptors" / "dynamic-graph-ends.h"
 FOUR = 'description = "four boards in a square"\nconfig = "tiny"\ntopology = "mesh 2x2"\nhosts = ["host - x1y1:east"]\n'
 STEPS = 77
 """Most steps, as the walker expects them in threads' headers."""

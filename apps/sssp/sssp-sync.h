@@ -3,4 +3,4 @@
 #pragma once
 
 #define SSSP_SYNC
-#include "../sssp/sssp.h"
+#include "sssp.h"

@@ -8,24 +8,24 @@
 #include <utility>
 #include <vector>
 
-#include "gossamer/changing_rows.h"
+#include "gossamer/dynamic_rows.h"
 #include "gossamer/engine.h"
 
 namespace gossamer {
 
 /// Vertices and pins are checked by the caller.
 template <typename V>
-class ChangingGraph {
+class DynamicGraph {
   using S = typename V::State;
   using E = typename V::Edge;
 
  public:
   /// Copies the edges of a network whose relations are its pins in order.
-  ChangingGraph(Network& net, Array<S>& state) : net_(net), state_(state) {
+  DynamicGraph(Network& net, Array<S>& state) : net_(net), state_(state) {
     for (const Relation& r : net.relations) pins_.emplace_back(r.out, r.in, net.vertices, false);
   }
-  ChangingGraph(const ChangingGraph&) = delete;
-  ChangingGraph& operator=(const ChangingGraph&) = delete;
+  DynamicGraph(const DynamicGraph&) = delete;
+  DynamicGraph& operator=(const DynamicGraph&) = delete;
 
   bool isGone(uint32_t v) const { return vertices_.isGone(v); }
   uint32_t there() const { return net_.vertices - vertices_.removed(); }
@@ -87,7 +87,7 @@ class ChangingGraph {
   }
 
  private:
-  using Edge = typename ChangingEdges<E>::Edge;
+  using Edge = typename DynamicEdges<E>::Edge;
 
   static std::vector<Edge> one(uint32_t from, uint32_t to, const E& value) {
     std::vector<Edge> edges(1);
@@ -103,8 +103,8 @@ class ChangingGraph {
 
   Network& net_;
   Array<S>& state_;
-  std::vector<ChangingEdges<E>> pins_;
-  ChangedVertices vertices_;
+  std::vector<DynamicEdges<E>> pins_;
+  VertexChanges vertices_;
 };
 
 }  // namespace gossamer

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gossamer/core/places.h"
+#include "gossamer/core/symbolize.h"
 
 #include <fcntl.h>
 #include <spawn.h>
@@ -49,7 +49,7 @@ bool startsWith(std::string_view text, std::string_view start) { return text.sub
 bool isUsers(std::string_view file) {
   // The folder that this file lies in, below which all of ours is.
   constexpr std::string_view self = __FILE__;
-  constexpr std::string_view ours = self.substr(0, self.size() - std::string_view("src/core/places.cc").size());
+  constexpr std::string_view ours = self.substr(0, self.size() - std::string_view("src/core/symbolize.cc").size());
   if (file.empty() || file[0] != '/' || startsWith(file, "/usr/")) return false;
   if (ours.empty() || !startsWith(file, ours)) return true;
   const std::string_view inside = file.substr(ours.size());

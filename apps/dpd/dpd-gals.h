@@ -3,4 +3,4 @@
 #pragma once
 
 #define DPD_GALS
-#include "../dpd/dpd.h"
+#include "dpd.h"

@@ -3,4 +3,4 @@
 #pragma once
 
 #define PAGERANK_REAL double
-#include "../pagerank/pagerank.h"
+#include "pagerank.h"

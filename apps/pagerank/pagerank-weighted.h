@@ -4,4 +4,4 @@
 
 #define PAGERANK_REAL double
 #define PAGERANK_WEIGHTED
-#include "../pagerank/pagerank.h"
+#include "pagerank.h"

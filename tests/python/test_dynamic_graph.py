@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from conftest import ROOT
-from python.changing_model import FAR, Model
+from python.dynamic_graph_model import FAR, Model
 from scipy.sparse import csgraph
 
 import gossamer as gs
@@ -106,7 +106,7 @@ def test_pagerank_goes_on_with_all_changes(engine: str, threads: int) -> None:
 
 
 def test_a_vertex_that_is_gone_has_no_part_in_steps() -> None:
-    header = FIXTURES / "changing-count.h"
+    header = FIXTURES / "dynamic-graph-count.h"
     for engine, threads in ENGINES:
         run = gs.start(header, gs.Graph.from_arrays([0, 1, 2], [1, 2, 3]), engine=engine, threads=threads)
         assert run.go().totals == {"there": 4}
@@ -286,7 +286,7 @@ def test_what_cannot_be_is_refused_and_changes_nothing(call: object, said: str) 
 @pytest.mark.parametrize(("engine", "threads"), ENGINES)
 def test_what_edges_have_become_stays(engine: str, threads: int) -> None:
     """A recv that counts on its edges: a row that moves takes the counts along."""
-    header = FIXTURES / "changing-edges.h"
+    header = FIXTURES / "dynamic-graph-edges.h"
     run = gs.start(header, gs.Graph.from_arrays([0, 1, 0], [1, 2, 2], [10, 20, 30]), engine=engine, threads=threads)
     assert run.app.writes_edges
     assert run.go().values.tolist() == [0, 11, 21 + 31]
@@ -296,7 +296,7 @@ def test_what_edges_have_become_stays(engine: str, threads: int) -> None:
 
 def test_edges_without_weights_count() -> None:
     """An application whose edges have values looks at the number of edges of a graph that has no weights."""
-    run = gs.start(FIXTURES / "changing-edges.h", gs.Graph.from_arrays([0, 1, 0], [1, 2, 2]))
+    run = gs.start(FIXTURES / "dynamic-graph-edges.h", gs.Graph.from_arrays([0, 1, 0], [1, 2, 2]))
     run.add_edges([0, 0], [1, 1])
     run.add_edges(1, 0)
     with pytest.raises(gs.InputError, match=r"^tallies: more edges than 6$"):
@@ -331,7 +331,7 @@ def test_what_does_not_go_on_is_refused() -> None:
 def test_the_descriptor_begins_a_vertex_once(tmp_path: Path) -> None:
     """Also one that was removed before the first part, or before a restart; one that goes later begins again."""
     header = tmp_path / "begun.h"
-    text = (FIXTURES / "changing-count.h").read_text()
+    text = (FIXTURES / "dynamic-graph-count.h").read_text()
     once = "void init(const gossamer::VertexInfo&, State& s) { s = {}; }"
     assert once in text
     counting = "uint32_t calls = 0;\n  void init(const gossamer::VertexInfo&, State& s) { s = {++calls, 0, 0, 0}; }"
@@ -350,7 +350,7 @@ def test_the_descriptor_begins_a_vertex_once(tmp_path: Path) -> None:
 
 
 def test_during_a_run_and_behind_one_that_died() -> None:
-    header = FIXTURES / "changing-crash.h"
+    header = FIXTURES / "dynamic-graph-crash.h"
     run = gs.start(header, gs.Graph.from_arrays([0, 1, 2], [1, 2, 3]))
     run.go()
     run.wake(1)
