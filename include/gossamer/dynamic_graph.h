@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A network and its states that a host changes between two parts of a run; for hosts of their own (pgraph.h).
+/// A network and its states, which a host changes between two parts of a run; for programs with a host (pgraph.h).
 #pragma once
 
 #include <algorithm>
@@ -13,14 +13,14 @@
 
 namespace gossamer {
 
-/// Vertices and pins are checked by the caller.
+/// The caller checks vertices and pins.
 template <typename V>
 class DynamicGraph {
   using S = typename V::State;
   using E = typename V::Edge;
 
  public:
-  /// Copies the edges of a network whose relations are its pins in order.
+  /// Copies the edges of a network whose relations are its pins, in order.
   DynamicGraph(Network& net, Array<S>& state) : net_(net), state_(state) {
     for (const Relation& r : net.relations) pins_.emplace_back(r.out, r.in, net.vertices, false);
   }
@@ -28,10 +28,10 @@ class DynamicGraph {
   DynamicGraph& operator=(const DynamicGraph&) = delete;
 
   bool isGone(uint32_t v) const { return vertices_.isGone(v); }
-  uint32_t there() const { return net_.vertices - vertices_.removed(); }
+  uint32_t liveVertices() const { return net_.vertices - vertices_.removed(); }
   bool has(uint32_t from, unsigned pin, uint32_t to) const { return pin < pins_.size() && pins_[pin].has(from, to); }
 
-  /// A vertex behind the last, with the state S{}.
+  /// Appends a vertex, with the state S{}.
   uint32_t newVertex() {
     const uint32_t v = net_.vertices++;
     if (v >= state_.size()) {
@@ -54,13 +54,13 @@ class DynamicGraph {
       if constexpr (rules::ConstantEdges<V>) pins_.back().needIn();
     }
     pins_[pin].add(one(from, to, value));
-    tell(from, to);
+    markChanged(from, to);
   }
 
   /// Removes all edges from one vertex to another.
   void removeEdge(uint32_t from, unsigned pin, uint32_t to) {
     pins_[pin].remove(one(from, to, E{}));
-    tell(from, to);
+    markChanged(from, to);
   }
 
   void removeVertex(uint32_t v) {
@@ -74,7 +74,7 @@ class DynamicGraph {
     for (auto& pin : pins_) pin.sourcesOf(v, [this](uint32_t from) { vertices_.change(from); });
   }
 
-  /// Shows the network the edges as they are; gives what the next part begins with.
+  /// Points the network to the current edges; returns where the next part starts.
   Resumption wire() {
     net_.relations.clear();
     for (size_t p = 0; p < pins_.size(); ++p) {
@@ -96,7 +96,7 @@ class DynamicGraph {
     edges[0].value = value;
     return edges;
   }
-  void tell(uint32_t from, uint32_t to) {
+  void markChanged(uint32_t from, uint32_t to) {
     vertices_.change(from);
     vertices_.change(to);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Rows of edges that change in place: what a change costs grows with the rows that it touches, not with the graph.
+/// Rows of edges that change in place: the cost of a change grows with the rows that it touches, not with the graph.
 #pragma once
 
 #include <algorithm>
@@ -14,9 +14,9 @@
 
 namespace gossamer {
 
-/// Rows with a place of their own each. One that outgrows its place moves to the end, into twice the room that it
-/// needs; when more than half of all places are in no row, all rows move together. So every edge that is added pays
-/// for a few that move, on average.
+/// Rows with reserved space. A row that outgrows its space moves to the end, where it gets twice the space that it
+/// needs. When more than half of the array is unused, all rows are compacted. The amortised cost of adding an edge is
+/// constant.
 template <typename E>
 class DynamicRows {
   static constexpr bool valuedType = !std::is_empty_v<E>;
@@ -38,26 +38,26 @@ class DynamicRows {
     begins_.push_back(targets_.size());
   }
 
-  /// The same edges by their other ends.
+  /// The same edges, by their other ends.
   DynamicRows transposed() const {
-    DynamicRows turned(*this, Empty{});
+    DynamicRows transpose(*this, Empty{});
     for (size_t v = 0; v < size(); ++v) {
-      for (uint64_t i = begins_[v]; i < ends_[v]; ++i) ++turned.begins_[targets_[i] + 1];
+      for (uint64_t i = begins_[v]; i < ends_[v]; ++i) ++transpose.begins_[targets_[i] + 1];
     }
-    for (size_t v = 0; v < size(); ++v) turned.begins_[v + 1] += turned.begins_[v];
-    turned.ends_.assign(turned.begins_.begin(), turned.begins_.end() - 1);
+    for (size_t v = 0; v < size(); ++v) transpose.begins_[v + 1] += transpose.begins_[v];
+    transpose.ends_.assign(transpose.begins_.begin(), transpose.begins_.end() - 1);
     for (size_t v = 0; v < size(); ++v) {
       for (uint64_t i = begins_[v]; i < ends_[v]; ++i) {
-        const uint64_t to = turned.ends_[targets_[i]]++;
-        turned.targets_[to] = static_cast<uint32_t>(v);
-        if (valued_) turned.values_[to] = values_[i];
+        const uint64_t to = transpose.ends_[targets_[i]]++;
+        transpose.targets_[to] = static_cast<uint32_t>(v);
+        if (valued_) transpose.values_[to] = values_[i];
       }
     }
-    turned.limits_ = turned.ends_;
-    return turned;
+    transpose.limits_ = transpose.ends_;
+    return transpose;
   }
 
-  /// As engines see them, until the next change.
+  /// The rows in the engines' form; valid until the next change.
   Rows rows() const {
     Rows r(begins_.data(), targets_.data(), valued_ ? values_.data() : nullptr);
     r.ends = ends_.data();
@@ -71,24 +71,24 @@ class DynamicRows {
   const uint32_t* end(uint32_t v) const { return targets_.data() + ends_[v]; }
   bool has(uint32_t at, uint32_t other) const { return std::binary_search(begin(at), end(at), other); }
 
-  /// Vertices without an edge, behind the last.
+  /// Appends vertices without edges.
   void addVertices(uint32_t count) {
     begins_.resize(begins_.size() + count, begins_.back());
     ends_.resize(ends_.size() + count, begins_.back());
     limits_.resize(ends_.size(), begins_.back());
   }
 
-  /// Adds edges, in ascending order of (at, other); parallel ones stay apart.
+  /// Adds edges, in ascending order of (at, other); parallel edges are kept.
   void add(const std::vector<Edge>& some) {
     for (size_t first = 0; first < some.size();) {
       const size_t last = endOfRow(some, first);
       merge(some, first, last);
       first = last;
     }
-    tidy();
+    compact();
   }
 
-  /// Removes all edges between such ends; in ascending order of (at, other).
+  /// Removes all edges between these pairs; in ascending order of (at, other).
   void remove(const std::vector<Edge>& some) {
     for (size_t first = 0; first < some.size();) {
       const size_t last = endOfRow(some, first);
@@ -106,16 +106,16 @@ class DynamicRows {
       ends_[v] = to;
       first = last;
     }
-    tidy();
+    compact();
   }
 
-  /// Edges that changes have read or moved since this was last asked.
+  /// The number of edges that changes have read or moved since the last call.
   uint64_t takeLooks() { return std::exchange(looks_, 0); }
 
  private:
   struct Empty {};
 
-  /// Rows of the same size without an edge, with room for as many.
+  /// Empty rows of the same number, with space for as many edges.
   DynamicRows(const DynamicRows& like, Empty)
       : valued_(like.valued_), begins_(like.begins_.size()), targets_(like.edges_), edges_(like.edges_) {
     if (valued_) values_.resize(like.edges_);
@@ -129,13 +129,13 @@ class DynamicRows {
     return last;
   }
 
-  /// Adds edges first .. last of some to the row that they belong to.
+  /// Merges edges first .. last of `some` into their row.
   void merge(const std::vector<Edge>& some, size_t first, size_t last) {
     const uint32_t v = some[first].at;
     const uint64_t old = ends_[v] - begins_[v];
     const uint64_t now = old + (last - first);
     if (begins_[v] + now > limits_[v]) move(v, now);
-    // From the back, so that nothing is overwritten that is still to be moved.
+    // Backwards, so that no edge is overwritten before it has moved.
     uint64_t from = begins_[v] + old;
     uint64_t to = begins_[v] + now;
     while (last > first) {
@@ -151,7 +151,7 @@ class DynamicRows {
     edges_ += now - old;
   }
 
-  /// Gives a row twice the room for so many edges, behind all others.
+  /// Moves a row to the end, with twice the space for `count` edges.
   void move(uint32_t v, uint64_t count) {
     const uint64_t to = targets_.size();
     targets_.resize(to + 2 * count);
@@ -166,8 +166,8 @@ class DynamicRows {
   }
   static auto at(uint64_t i) { return static_cast<std::ptrdiff_t>(i); }
 
-  /// Moves all rows together where most places are in none.
-  void tidy() {
+  /// Compacts all rows if most of the array is unused.
+  void compact() {
     if (targets_.size() <= 2 * edges_ + 2 * size() + 1024) return;
     std::vector<uint32_t> targets;
     std::vector<E> values;
@@ -186,31 +186,31 @@ class DynamicRows {
     begins_.back() = targets_.size();
   }
 
-  bool valued_;                   // each edge has a value of its own
-  std::vector<uint64_t> begins_;  // vertices + 1; the last is the number of places
+  bool valued_;                   // each edge has its own value
+  std::vector<uint64_t> begins_;  // vertices + 1; the last is the size of `targets_`
   std::vector<uint64_t> ends_;
-  std::vector<uint64_t> limits_;  // where the row's place ends
+  std::vector<uint64_t> limits_;  // where the row's space ends
   std::vector<uint32_t> targets_;
   std::vector<E> values_;
   uint64_t edges_ = 0;
   uint64_t looks_ = 0;
 };
 
-/// Edges of one pin that change, by their sources and, where somebody asks for it, by their targets.
+/// The changing edges of one pin, by source and, after needIn(), by target.
 template <typename E>
 class DynamicEdges {
  public:
   using Edge = typename DynamicRows<E>::Edge;
 
   DynamicEdges() = default;
-  /// `symmetric`: the edges are their own transpose, and stay so.
+  /// `symmetric`: the edges are their own transpose, and remain so.
   DynamicEdges(const Rows& out, const Rows& in, uint32_t vertices, bool symmetric)
       : symmetric_(symmetric), out_(std::make_unique<DynamicRows<E>>(out, vertices)) {
     if (!symmetric && in) in_ = std::make_unique<DynamicRows<E>>(in, vertices);
   }
 
   Rows out() const { return out_->rows(); }
-  /// By target; empty rows where nobody has asked for them.
+  /// By target; no rows before needIn().
   Rows in() const { return symmetric_ ? out() : in_ ? in_->rows() : Rows{}; }
   void needIn() {
     if (!symmetric_ && !in_) in_ = std::make_unique<DynamicRows<E>>(out_->transposed());
@@ -229,7 +229,7 @@ class DynamicEdges {
     change(std::move(some), [](DynamicRows<E>& rows, const std::vector<Edge>& edges) { rows.remove(edges); });
   }
 
-  /// Removes all edges of a vertex; f(other) is told who has lost one by that.
+  /// Removes all edges of a vertex; calls f(other) for the other end of each.
   template <typename F>
   void isolate(uint32_t v, F&& f) {
     std::vector<Edge> all = outOf(v);
@@ -241,7 +241,7 @@ class DynamicEdges {
     remove(std::move(all));
   }
 
-  /// The vertices that have an edge to v.
+  /// Calls f(from) for each edge from -> v.
   template <typename F>
   void sourcesOf(uint32_t v, F&& f) {
     for (const Edge& e : into(v)) f(e.at);
@@ -263,25 +263,25 @@ class DynamicEdges {
     return all;
   }
 
-  /// Does the same to edges by source and by target.
+  /// Applies the same change to the edges by source and by target.
   template <typename F>
   void change(std::vector<Edge> some, F&& f) {
-    std::vector<Edge> turned;
+    std::vector<Edge> reversed;
     if (in_ || symmetric_) {
       for (const Edge& e : some) {
-        if (!symmetric_ || e.at != e.other) turned.push_back({e.other, e.at, e.value});
+        if (!symmetric_ || e.at != e.other) reversed.push_back({e.other, e.at, e.value});
       }
     }
     const auto sort = [](std::vector<Edge>& edges) {
       std::stable_sort(edges.begin(), edges.end(),
                        [](const Edge& a, const Edge& b) { return a.at != b.at ? a.at < b.at : a.other < b.other; });
     };
-    if (symmetric_) some.insert(some.end(), turned.begin(), turned.end());
+    if (symmetric_) some.insert(some.end(), reversed.begin(), reversed.end());
     sort(some);
     f(*out_, some);
     if (!in_) return;
-    sort(turned);
-    f(*in_, turned);
+    sort(reversed);
+    f(*in_, reversed);
   }
 
   bool symmetric_ = false;
@@ -289,12 +289,12 @@ class DynamicEdges {
   std::unique_ptr<DynamicRows<E>> in_;
 };
 
-/// Which vertices a run that goes on concerns, and which are gone.
+/// The vertices where a continued run starts, and the removed ones.
 class VertexChanges {
  public:
   bool isGone(uint32_t v) const { return v / 64 < gone_.size() && (gone_[v / 64] >> (v % 64) & 1); }
   uint32_t removed() const { return removed_; }
-  /// A bit a vertex, or null where none is gone.
+  /// One bit per removed vertex, or null: none is removed.
   const uint64_t* gone(uint32_t vertices) {
     if (!removed_) return nullptr;
     gone_.resize((size_t{vertices} + 63) / 64);
@@ -309,7 +309,7 @@ class VertexChanges {
     ++removed_;
   }
 
-  /// What has come together since this was last asked.
+  /// The changes since the last call.
   Resumption take() {
     Resumption all;
     all.fresh = sorted(fresh_);
@@ -322,7 +322,7 @@ class VertexChanges {
   }
 
  private:
-  /// Each once, and none that is gone.
+  /// Without duplicates and removed vertices.
   std::vector<uint32_t> sorted(std::vector<uint32_t> list) const {
     std::sort(list.begin(), list.end());
     list.erase(std::unique(list.begin(), list.end()), list.end());

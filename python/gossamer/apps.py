@@ -186,7 +186,7 @@ def _load(header: Path, defines: tuple[str, ...]) -> App:
     library.gs_app_change.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
     library.gs_app_go.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
     library.gs_app_part.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
-    library.gs_app_hear.argtypes = [ctypes.c_void_p, ctypes.c_char_p]
+    library.gs_app_receive.argtypes = [ctypes.c_void_p, ctypes.c_char_p]
     library.gs_app_ended.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
     library.gs_app_free.argtypes = [ctypes.c_void_p]
     text = library.gs_app_describe()
@@ -291,7 +291,7 @@ def _check_widths(header: Path, defines: tuple[str, ...]) -> None:
     command += ["-DGOSSAMER_EXACT_WIDTHS", *types, *(f"-D{d}" for d in defines), "-include", str(header), os.devnull]
     done = processes.run(command)
     errors = [line for line in done.stderr.splitlines() if re.search(r"\berror:", line)]
-    if done.returncode and errors and all("is not as wide everywhere" in line for line in errors):
+    if done.returncode and errors and all("whose width depends on the machine" in line for line in errors):
         raise InputError(first_error(done.stderr, header))
 
 

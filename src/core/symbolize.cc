@@ -18,7 +18,7 @@ namespace gossamer {
 
 namespace {
 
-/// What a program writes; nothing where it cannot be started.
+/// The standard output of a program; empty if it cannot be started.
 std::string outputOf(std::vector<std::string> words) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC)) return {};
@@ -45,9 +45,9 @@ std::string outputOf(std::vector<std::string> words) {
 
 bool startsWith(std::string_view text, std::string_view start) { return text.substr(0, start.size()) == start; }
 
-/// Whether a file is part of what a user has written.
+/// Whether a source file is the user's.
 bool isUsers(std::string_view file) {
-  // The folder that this file lies in, below which all of ours is.
+  // Gossamer's root folder, from the path of this file.
   constexpr std::string_view self = __FILE__;
   constexpr std::string_view ours = self.substr(0, self.size() - std::string_view("src/core/symbolize.cc").size());
   if (file.empty() || file[0] != '/' || startsWith(file, "/usr/")) return false;
@@ -58,17 +58,17 @@ bool isUsers(std::string_view file) {
 
 }  // namespace
 
-std::string lineOf(const std::string& places) {
-  std::vector<std::string> objects;  // in the order of the places
+std::string userLineOf(const std::string& addresses) {
+  std::vector<std::string> objects;  // in the order of the addresses
   std::map<std::string, std::vector<std::string>> offsets;
-  std::istringstream all(places);
-  for (std::string place; std::getline(all, place);) {
-    const size_t at = place.rfind('+');
-    const std::string object = place.substr(0, at);
-    // Code of the user is in one object; what is in the system's is no line of it.
+  std::istringstream all(addresses);
+  for (std::string address; std::getline(all, address);) {
+    const size_t at = address.rfind('+');
+    const std::string object = address.substr(0, at);
+    // System objects contain no user code.
     if (at == std::string::npos || startsWith(object, "/usr/") || startsWith(object, "/lib")) continue;
     if (offsets[object].empty()) objects.push_back(object);
-    offsets[object].push_back(place.substr(at + 1));
+    offsets[object].push_back(address.substr(at + 1));
   }
   std::error_code wrong;
   const std::string here = std::filesystem::current_path(wrong).string() + "/";

@@ -42,12 +42,12 @@ struct DynamicGraphRun final : AppResult<App> {
              graph.weight_high};
     Network& net = problem.network;
     symmetric_ = graph.flags & GS_GRAPH_SYMMETRIC;
-    // What the wiring has made is let go of: the rows that change are a copy.
+    // The rows that change are a copy, so the wiring's own arrays are no longer needed.
     if (!net.relations[0].out) net.complete(net, false);
     const Relation first = net.relations[0];
     edges_ = DynamicEdges<E>(first.out, first.in, net.vertices, symmetric_);
     this->wiring->release();
-    if (twoWays()) edges_.needIn();
+    if (needsReverse()) edges_.needIn();
     net.complete = [this](Network&, bool wantIn) {
       if (wantIn) edges_.needIn();
       wire();
@@ -67,13 +67,13 @@ struct DynamicGraphRun final : AppResult<App> {
       case GS_RESET:
         for (const uint32_t v : named(what)) {
           vertices_.begin(v);
-          tellSources(v);
+          markSources(v);
         }
         break;
       case GS_RESTART:
         static_cast<void>(vertices_.take());
         removedNow_.clear();
-        state_ = Standing::fresh;
+        state_ = StateStatus::initial;
         break;
       default: throw std::logic_error("there is no such change");
     }
@@ -82,7 +82,7 @@ struct DynamicGraphRun final : AppResult<App> {
 
   void go(const gs_run_options& options) override {
     RunOptions run = runOptions(options);
-    refuseBroken();
+    requireStates();
     const PoolLease pool(run.threads ? run.threads : defaultThreads());
     run.pool = &*pool;
     pool->stopAt(run.stop);
@@ -104,7 +104,7 @@ struct DynamicGraphRun final : AppResult<App> {
   }
 
   void part(gs_part& part) override {
-    refuseBroken();
+    requireStates();
     const PoolLease pool(1);
     const bool whole = prepareStates(*pool);
     if (whole) from_ = {};
@@ -121,30 +121,30 @@ struct DynamicGraphRun final : AppResult<App> {
 
   void ended() override {
     statistics.vertices = info_.vertices;
-    if (!statistics.stopped) state_ = Standing::standing;
+    if (!statistics.stopped) state_ = StateStatus::valid;
     this->verdict = Verdict::answer();
     this->judge();
   }
 
  private:
-  enum class Standing { fresh, standing, broken };
+  enum class StateStatus { initial, valid, lost };
 
-  void refuseBroken() const {
-    if (state_ != Standing::broken) return;
+  void requireStates() const {
+    if (state_ != StateStatus::lost) return;
     throw std::invalid_argument(std::string(App::name) +
-                                ": its last run did not come to an end, so there are no states to go on from; "
+                                ": its last run did not reach its end, so there are no states to continue from; "
                                 "call restart()");
   }
 
-  /// Parameters, and the states that the next part begins with; true where all vertices begin. Until `ended` there are
-  /// no states to go on from.
+  /// Sets parameters and the states for the next part; returns true if all vertices start with `init`. The states are
+  /// lost unless `ended` is called.
   bool prepareStates(Pool& pool) {
     app.begin(info_);
-    const bool whole = std::exchange(state_, Standing::broken) == Standing::fresh;
+    const bool whole = std::exchange(state_, StateStatus::lost) == StateStatus::initial;
     from_ = vertices_.take();
     problem.params = app.params(info_);
     if (whole) {
-      this->initialise(pool);  // those that are gone too
+      this->initialise(pool);  // removed vertices as well
       removedNow_.clear();
     } else {
       adapt();
@@ -153,10 +153,10 @@ struct DynamicGraphRun final : AppResult<App> {
   }
 
   static constexpr bool constant() { return rules::ConstantEdges<V>; }
-  /// Messages also go against the direction of edges.
-  bool twoWays() const { return (App::undirected || App::wiring == Wiring::backward) && !symmetric_; }
+  /// Whether messages also travel against the direction of edges.
+  bool needsReverse() const { return (App::undirected || App::wiring == Wiring::backward) && !symmetric_; }
 
-  /// Shows the engine the edges as they are.
+  /// Points the network to the current edges.
   void wire() {
     Network& net = problem.network;
     const Rows out = edges_.out();
@@ -165,14 +165,14 @@ struct DynamicGraphRun final : AppResult<App> {
     net.relations.push_back({0, out, in});
     if (App::wiring == Wiring::backward) {
       net.relations.push_back(symmetric_ ? Relation{1, out, in} : Relation{1, in, out});
-    } else if (twoWays()) {
+    } else if (needsReverse()) {
       net.relations.push_back({0, in, out});
     }
     net.removed = vertices_.removed();
     net.gone = vertices_.gone(net.vertices);
   }
 
-  /// The vertices of a change. Throws where one is not there.
+  /// The vertices of a change. Throws if one does not exist.
   std::vector<uint32_t> named(const gs_change& what) const {
     for (uint64_t i = 0; i < what.count; ++i) check(what.from[i]);
     return {what.from, what.from + what.count};
@@ -181,18 +181,19 @@ struct DynamicGraphRun final : AppResult<App> {
   void check(uint32_t v) const {
     const auto name = [v] { return "the vertex of index " + std::to_string(v); };
     if (v >= problem.network.vertices) {
-      throw std::invalid_argument(name() + " is not there; the graph has " + std::to_string(problem.network.vertices));
+      throw std::invalid_argument(name() + " does not exist; the number of vertices is " +
+                                  std::to_string(problem.network.vertices));
     }
     if (vertices_.isGone(v)) throw std::invalid_argument(name() + " was removed");
   }
 
-  /// Refuses what the application refuses of the graph as it is to be.
-  void ask(GraphInfo next) {
+  /// Lets the application reject the changed graph by throwing.
+  void validate(GraphInfo next) {
     app.begin(next);
     info_ = next;
   }
 
-  /// The ends of all edges of a change; they are there.
+  /// The ends of all edges of a change. Throws if a vertex does not exist.
   std::vector<Edge> pairs(const gs_change& what) const {
     std::vector<Edge> some(what.count);
     for (uint64_t i = 0; i < what.count; ++i) {
@@ -204,16 +205,16 @@ struct DynamicGraphRun final : AppResult<App> {
     return some;
   }
 
-  void tell(const std::vector<Edge>& some) {
+  void markChanged(const std::vector<Edge>& some) {
     for (const Edge& e : some) {
       vertices_.change(e.at);
       vertices_.change(e.other);
     }
   }
 
-  void tellSources(uint32_t v) {
+  void markSources(uint32_t v) {
     edges_.sourcesOf(v, [this](uint32_t from) { vertices_.change(from); });
-    if (!twoWays()) return;
+    if (!needsReverse()) return;
     const Rows out = edges_.out();
     for (uint64_t i = out.offsets[v]; i < out.ends[v]; ++i) vertices_.change(out.targets[i]);
   }
@@ -226,15 +227,15 @@ struct DynamicGraphRun final : AppResult<App> {
         some[i].value = this->wiring->value(what.weight_type, what.weights, i);
         if (what.weights) {
           const double weight = weightOf(what, i);
-          if (!std::isfinite(weight)) throw std::invalid_argument("a weight is no finite number");
+          if (!std::isfinite(weight)) throw std::invalid_argument("a weight is not a finite number");
           next.weightLow = std::min(next.weightLow, weight);
           next.weightHigh = std::max(next.weightHigh, weight);
         }
       }
       next.edges += symmetric_ && what.from[i] != what.to[i] ? 2 : 1;
     }
-    ask(next);
-    tell(some);
+    validate(next);
+    markChanged(some);
     edges_.add(std::move(some));
   }
 
@@ -254,7 +255,7 @@ struct DynamicGraphRun final : AppResult<App> {
       throw std::invalid_argument("there is no edge from the vertex of index " + std::to_string(e.at) +
                                   " to the vertex of index " + std::to_string(e.other));
     }
-    tell(some);
+    markChanged(some);
     edges_.remove(std::move(some));
     info_.edges = edges_.edges();
   }
@@ -266,7 +267,7 @@ struct DynamicGraphRun final : AppResult<App> {
     }
     GraphInfo next = info_;
     next.vertices += static_cast<uint32_t>(count);
-    ask(next);
+    validate(next);
     const uint32_t now = net.vertices + static_cast<uint32_t>(count);
     if (now > state.size()) {
       Array<S> larger(std::max<size_t>(now, state.size() + state.size() / 2));
@@ -292,7 +293,7 @@ struct DynamicGraphRun final : AppResult<App> {
     info_.edges = edges_.edges();
   }
 
-  /// The descriptor's part of going on: initial states of those that begin, and what it changes where edges have.
+  /// The descriptor's part of a continued run: initial states of new vertices, and `changed` where edges have changed.
   void adapt() {
     std::vector<uint32_t> fresh = from_.fresh;
     fresh.insert(fresh.end(), removedNow_.begin(), removedNow_.end());
@@ -318,11 +319,11 @@ struct DynamicGraphRun final : AppResult<App> {
 
   DynamicEdges<E> edges_;
   VertexChanges vertices_;
-  Resumption from_;                   // what the part that goes, or went last, begins with
-  std::vector<uint32_t> removedNow_;  // since the last run
+  Resumption from_;                   // where the current or last part starts
+  std::vector<uint32_t> removedNow_;  // vertices removed since the last run
   GraphInfo info_;
   bool symmetric_ = false;
-  Standing state_ = Standing::fresh;
+  StateStatus state_ = StateStatus::initial;
 };
 
 }  // namespace gossamer::detail

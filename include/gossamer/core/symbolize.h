@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Addresses of compiled code as lines of the source that a user has written.
+/// Maps addresses of compiled code to lines of the user's source.
 #pragma once
 
 #include <string>
 
 namespace gossamer {
 
-/// The innermost line that is neither of a header of ours nor of the system's: FILE:LINE. `places` are addresses as
-/// HandlerDied has them. Empty where nothing tells: without debug information, or without binutils (addr2line).
-std::string lineOf(const std::string& places);
+/// The innermost line that is in the user's own files, not in Gossamer's or the system's headers: FILE:LINE. The format
+/// of `addresses` is that of HandlerDied. Empty without debug information or without binutils (addr2line).
+std::string userLineOf(const std::string& addresses);
 
 }  // namespace gossamer

@@ -37,7 +37,7 @@
 #include "gossamer/cpu/bucket_queue.h"
 #include "gossamer/cpu/exchange.h"
 #include "gossamer/cpu/lanes.h"
-#include "gossamer/cpu/shares.h"
+#include "gossamer/cpu/partition.h"
 #include "gossamer/edge_binding.h"
 #include "gossamer/engine.h"
 
@@ -116,10 +116,10 @@ class Run {
         options_(options),
         n_(net_.vertices),
         there_(n_ - net_.removed),
-        own_(options.pool      ? 1
-             : options.threads ? options.threads
-                               : defaultThreads()),
-        pool_(options.pool ? *options.pool : *own_),
+        ownPool_(options.pool      ? 1
+                 : options.threads ? options.threads
+                                   : defaultThreads()),
+        pool_(options.pool ? *options.pool : *ownPool_),
         threads_(pool_.size()),
         // Chunks are whole words of every bitmap, small enough to balance.
         grain_(std::clamp<size_t>(n_ / (threads_ * 32) / 64 * 64, 64, mostGrain)),
@@ -133,7 +133,7 @@ class Run {
     }
     if constexpr (lazySteps) touched_ = Bitmap(n_);
     if constexpr (hasSettled) heard_ = Bitmap(n_);
-    shareReceivers();
+    partitionReceivers();
     for (unsigned t = 0; t < threads_; ++t) pool_.watch(t, &locals_[t].at);
     pool_.stopAt(options.stop);
   }
@@ -156,7 +156,7 @@ class Run {
   Statistics statistics();
   bool askIn();
   void needOut();
-  void shareReceivers();
+  void partitionReceivers();
   void toHost(const M& message, Local& local);
   [[gnu::noinline]] void flushHost();
   [[gnu::noinline]] void hearHost();
@@ -310,7 +310,7 @@ class Run {
   bool pinExists(PPin pin) const { return pin < pins_ + 2; }
 
   [[noreturn]] void refuse(uint64_t vertexAndPin) const {
-    refusePin(static_cast<uint32_t>(vertexAndPin), static_cast<unsigned>(vertexAndPin >> 32) - 2, pins_);
+    rejectPin(static_cast<uint32_t>(vertexAndPin), static_cast<unsigned>(vertexAndPin >> 32) - 2, pins_);
   }
   static uint64_t badPin(uint32_t v, PPin pin) { return uint64_t{pin} << 32 | v; }
 
@@ -418,8 +418,8 @@ class Run {
   const P& params_;
   const RunOptions& options_;
   size_t n_;
-  size_t there_;   // less the removed ones; of 64 bits, since stores to states of 32 bits would have it read again
-  PoolLease own_;  // where the caller has none
+  size_t there_;       // less the removed ones; of 64 bits, since stores to states of 32 bits would have it read again
+  PoolLease ownPool_;  // where the caller has none
   Pool& pool_;
   unsigned threads_;
   size_t grain_;

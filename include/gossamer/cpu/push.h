@@ -86,8 +86,8 @@ inline void Run<V>::pushPieces(const Rows& rows, uint64_t edges, const Bitmap& s
   const uint64_t slices = exchange_.slices(edges);
   for (uint64_t slice = 0; slice < slices && !stopped(); ++slice) {
     forRanges([&](unsigned part, Local& local) {
-      const size_t begin = wordAt(rows, n_, slice * threads_ + part, slices * threads_);
-      const size_t end = wordAt(rows, n_, slice * threads_ + part + 1, slices * threads_);
+      const size_t begin = firstWordOfPart(rows, n_, slice * threads_ + part, slices * threads_);
+      const size_t end = firstWordOfPart(rows, n_, slice * threads_ + part + 1, slices * threads_);
       local.looks += end - begin;
       forBits(sent, begin, end, [&](size_t v) {
         ++local.looks;

@@ -74,12 +74,12 @@ void Run<V>::needOut() {
   if (hasOut()) return;
   if (net_.complete) net_.complete(net_, false);
   if (!hasOut()) throw std::logic_error("the network has no edges by sender");
-  shareReceivers();
+  partitionReceivers();
 }
 
 template <typename V>
-void Run<V>::shareReceivers() {
-  first_ = cpu::shareReceivers(net_, threads_);
+void Run<V>::partitionReceivers() {
+  first_ = cpu::partitionReceivers(net_, threads_);
   if (threads_ > mostCutting) exchange_.open(first_);
 }
 

@@ -138,7 +138,7 @@ class Engine final : public gossamer::Engine<V> {
           return;
         }
       }
-      if (to >= pins + 2) refusePin(v, to - 2u, pins);
+      if (to >= pins + 2) rejectPin(v, to - 2u, pins);
       for (uint32_t k = 0; k < net.relations.size(); ++k) {
         const Relation& r = net.relations[k];
         if (Pin(r.pin) != to) continue;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gossamer/core/mapping.h"
+#include "gossamer/core/mapped_file.h"
 
 #include <signal.h>
 #include <sys/mman.h>
@@ -12,7 +12,7 @@
 namespace {
 
 struct Mapping {
-  std::atomic<uintptr_t> begin{0};  // 0: the place is free
+  std::atomic<uintptr_t> begin{0};  // 0: the slot is free
   std::atomic<uintptr_t> end{0};
   std::atomic<bool> cut{false};
 };
@@ -21,8 +21,8 @@ Mapping mappings[256];
 uintptr_t page = 4096;
 struct sigaction beforeBus, beforeFault;
 
-/// Puts zeros where the file is gone, from the page that was read to the mapping's end.
-bool mend(uintptr_t at) {
+/// Maps zero pages over the truncated part, from the page of the failed read to the mapping's end.
+bool replaceWithZeros(uintptr_t at) {
   for (Mapping& one : mappings) {
     const uintptr_t begin = one.begin.load(), end = one.end.load();
     if (!begin || at < begin || at >= end) continue;
@@ -35,24 +35,24 @@ bool mend(uintptr_t at) {
   return false;
 }
 
-/// Gives a signal that is not ours to whoever was there before us, when the instruction fails again.
+/// Reinstalls the previous handler, which runs when the instruction fails again.
 void pass(int number, const siginfo_t* info, const struct sigaction& before) {
   sigaction(number, &before, nullptr);
   if (info->si_code <= 0) raise(number);
 }
 
 void onBusError(int number, siginfo_t* info, void*) {
-  if (info->si_code > 0 && mend(reinterpret_cast<uintptr_t>(info->si_addr))) return;
+  if (info->si_code > 0 && replaceWithZeros(reinterpret_cast<uintptr_t>(info->si_addr))) return;
   pass(number, info, beforeBus);
 }
 
-/// Whoever took zeros for offsets reads anywhere. Where that ends on a thread that nobody guards, the process ends, but
-/// says why.
+/// Code that read zeros as offsets may access any address. On a thread without a guard such a fault ends the process;
+/// this handler prints the cause first.
 void onFault(int number, siginfo_t* info, void*) {
   for (const Mapping& one : mappings) {
     if (!one.begin.load() || !one.cut.load()) continue;
     constexpr char line[] =
-        "gossamer: error: a file of a graph was cut short while it was read; there is no answer. Make the file again\n";
+        "gossamer: error: a graph file was truncated while it was read; there is no answer. Create the file again\n";
     [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line, sizeof line - 1);
     _exit(4);
   }

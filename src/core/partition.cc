@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gossamer/cpu/shares.h"
+#include "gossamer/cpu/partition.h"
 
 #include <algorithm>
 #include <atomic>
@@ -7,7 +7,7 @@
 
 namespace gossamer::cpu {
 
-std::vector<uint32_t> shareReceivers(const Network& net, unsigned threads) {
+std::vector<uint32_t> partitionReceivers(const Network& net, unsigned threads) {
   const size_t n = net.vertices;
   std::vector<uint32_t> first(threads + 1, 0);
   first[threads] = net.vertices;
@@ -22,22 +22,22 @@ std::vector<uint32_t> shareReceivers(const Network& net, unsigned threads) {
   std::sort(sample.begin(), sample.end());
   for (unsigned t = 1; t < threads; ++t) {
     const size_t at = sample.empty() ? n * t / threads : sample[sample.size() * t / threads];
-    // Down to a whole word at the end, too: the last one would be in an empty range behind it as well as in its own.
+    // Round down at the end as well: the last, partial word must not also belong to the empty range after it.
     const size_t word = std::min<size_t>((at + 32) / 64, n / 64) * 64;
     first[t] = std::max(first[t - 1], static_cast<uint32_t>(word));
   }
   return first;
 }
 
-size_t wordAt(const Rows& rows, size_t vertices, uint64_t part, uint64_t parts) {
+size_t firstWordOfPart(const Rows& rows, size_t vertices, uint64_t part, uint64_t parts) {
   if (part == parts) return (vertices + 63) / 64;
-  if (!rows.dense()) return (vertices + 63) / 64 * part / parts;  // rows that move are in no order
+  if (!rows.dense()) return (vertices + 63) / 64 * part / parts;  // rows of a dynamic graph are in no order
   const uint64_t edge = rows.offsets[vertices] / parts * part;
   return static_cast<size_t>(std::lower_bound(rows.offsets, rows.offsets + vertices, edge) - rows.offsets) / 64;
 }
 
 bool lengthsVary(const Rows& rows, size_t vertices, Pool& pool) {
-  constexpr uint64_t mostShort = 32;  // mean length from which the ends of rows do not matter
+  constexpr uint64_t mostShort = 32;  // mean length above which mispredicted row ends do not matter
   if (rows.offsets[vertices] / vertices > mostShort) return false;
   std::atomic<uint64_t> changes{0};
   pool.chunks(vertices, 65536, [&](size_t begin, size_t end, unsigned) {
@@ -54,7 +54,7 @@ bool lengthsVary(const Rows& rows, size_t vertices, Pool& pool) {
 }
 
 void sortChunk(const Rows& rows, size_t from, size_t to, Sorted* sorted, uint32_t* sources) {
-  constexpr uint64_t longest = 255;  // longer rows stay as they are
+  constexpr uint64_t longest = 255;  // longer rows are not sorted among each other
   const auto length = [&](size_t v) { return rows.offsets[v + 1] - rows.offsets[v]; };
   uint32_t place[longest + 2] = {};
   for (size_t v = from; v < to; ++v) ++place[std::min(length(v), longest) + 1];
