@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Rows turned around: edges by target, both directions together, whether each edge has its reverse.
+/// Transposed rows: edges by target, both directions merged, and the check whether each edge has its reverse.
 #include <algorithm>
 #include <atomic>
 #include <memory>
@@ -16,9 +16,9 @@
 namespace gossamer::graph {
 namespace {
 
-constexpr std::uint64_t kPart = std::uint64_t{1} << 16;  // edges that one thread turns around at a time
+constexpr std::uint64_t kPart = std::uint64_t{1} << 16;  // edges that a thread transposes at a time
 
-/// On one thread: where each row begins is a sum of counts, and then a cursor.
+/// On one thread: a counting sort, whose row starts serve as cursors.
 template <class Weight>
 void transpose_alone(std::uint64_t vertices, std::uint64_t edges, const std::uint64_t* offsets,
                      const std::uint32_t* targets, const Weight* weights, std::uint64_t* new_offsets,
@@ -31,7 +31,7 @@ void transpose_alone(std::uint64_t vertices, std::uint64_t edges, const std::uin
     for (std::uint64_t e = begin; e < end; ++e) ++new_offsets[targets[e] + 1];
   }
   for (std::uint64_t v = 0; v < vertices; ++v) new_offsets[v + 1] += new_offsets[v];
-  // new_offsets[v] serves as the cursor of row v, and ends as the start of row v + 1.
+  // new_offsets[v] serves as the cursor of row v, and is finally the start of row v + 1.
   for (std::uint64_t v = 0; v < vertices; ++v) {
     stop.look(v);
     for (std::uint64_t e = offsets[v]; e < offsets[v + 1]; ++e) {
@@ -45,7 +45,7 @@ void transpose_alone(std::uint64_t vertices, std::uint64_t edges, const std::uin
   count_work(2 * (vertices + edges));
 }
 
-/// Whether the targets of most edges are so near their sources that rows of neighbours are in a cache together.
+/// Whether most targets are so near their sources that rows of nearby vertices fit a cache together.
 bool stays_near(std::uint64_t vertices, std::uint64_t edges, const std::uint64_t* offsets,
                 const std::uint32_t* targets) {
   constexpr std::uint64_t sample = 1024, near = 65536;
@@ -58,9 +58,9 @@ bool stays_near(std::uint64_t vertices, std::uint64_t edges, const std::uint64_t
   return far < sample / 4;
 }
 
-/// Parts of the edges, in the order of their sources, are put into buckets of neighbouring targets, part after part;
-/// then each bucket is sorted by target, in a cache. A bucket stands where its rows will, so that no second array of
-/// edges is needed. Nothing is done once a thread and vertex.
+/// Parts of the edges, in the order of their sources, are put into buckets of nearby targets, part after part;
+/// then each bucket is sorted by target, within a cache. A bucket occupies the space of its final rows, so that no
+/// second array of edges is needed. No work is proportional to the number of threads times vertices.
 template <class Weight>
 void transpose(std::uint64_t vertices, std::uint64_t edges, const std::uint64_t* offsets, const std::uint32_t* targets,
                const Weight* weights, unsigned threads, std::uint64_t* new_offsets, std::uint32_t* new_targets,
@@ -69,33 +69,33 @@ void transpose(std::uint64_t vertices, std::uint64_t edges, const std::uint64_t*
   using Stored = std::conditional_t<weighted, Weight, char>;
   if (edges < 100000 || (threads == 1 && stays_near(vertices, edges, offsets, targets)))
     return transpose_alone(vertices, edges, offsets, targets, weights, new_offsets, new_targets, new_weights);
-  unsigned shift = 6;  // of a target to its bucket; what is left of it has 16 bits at most
+  unsigned shift = 6;  // from a target to its bucket; the remaining bits are at most 16
   while (shift < 16 && (vertices >> shift) >= 512) ++shift;
   const std::uint64_t width = std::uint64_t{1} << shift;
   const std::uint64_t buckets = (vertices + width - 1) >> shift;
   const std::uint64_t part = std::max(kPart, 16 * buckets);
   const std::uint64_t parts = (edges + part - 1) / part;
 
-  std::vector<std::uint64_t> places(parts * buckets);  // of each part in each bucket
+  std::vector<std::uint64_t> cursors(parts * buckets);  // cursor of each part in each bucket
   in_pieces(threads, edges, part, [&](std::uint64_t begin, std::uint64_t end) {
-    std::uint64_t* const mine = &places[begin / part * buckets];
+    std::uint64_t* const mine = &cursors[begin / part * buckets];
     for (std::uint64_t e = begin; e < end; ++e) ++mine[targets[e] >> shift];
   });
   std::vector<std::uint64_t> starts(buckets + 1, 0);
   for (std::uint64_t p = 0; p < parts; ++p)
-    for (std::uint64_t b = 0; b < buckets; ++b) starts[b + 1] += places[p * buckets + b];
+    for (std::uint64_t b = 0; b < buckets; ++b) starts[b + 1] += cursors[p * buckets + b];
   for (std::uint64_t b = 0; b < buckets; ++b) starts[b + 1] += starts[b];
   std::vector<std::uint64_t> next(starts.begin(), starts.end() - 1);
   for (std::uint64_t p = 0; p < parts; ++p)
     for (std::uint64_t b = 0; b < buckets; ++b) {
-      std::uint64_t& place = places[p * buckets + b];
-      next[b] += std::exchange(place, next[b]);
+      std::uint64_t& cursor = cursors[p * buckets + b];
+      next[b] += std::exchange(cursor, next[b]);
     }
   count_work(2 * parts * buckets);
 
-  const std::unique_ptr<std::uint16_t[]> within(new std::uint16_t[edges]);  // its bucket, a target
+  const std::unique_ptr<std::uint16_t[]> within(new std::uint16_t[edges]);  // each target, relative to its bucket
   in_pieces(threads, edges, part, [&](std::uint64_t begin, std::uint64_t end) {
-    std::uint64_t* const mine = &places[begin / part * buckets];
+    std::uint64_t* const mine = &cursors[begin / part * buckets];
     auto v = static_cast<std::uint64_t>(std::upper_bound(offsets, offsets + vertices + 1, begin) - offsets) - 1;
     for (std::uint64_t e = begin; e < end; ++v) {
       for (const std::uint64_t last = std::min(end, offsets[v + 1]); e < last; ++e) {
@@ -127,8 +127,8 @@ void transpose(std::uint64_t vertices, std::uint64_t edges, const std::uint64_t*
   new_offsets[vertices] = edges;
 }
 
-/// Each row becomes what it was, merged with the same row of the graph turned around; both ascend. A loop,
-/// which is in both, is taken from the first alone.
+/// Each row is merged with the same row of the transposed graph; both ascend. A self-loop, which is in both, is copied
+/// only from the first.
 template <class Weight>
 void symmetrise(std::uint64_t vertices, std::uint64_t edges, const std::uint64_t* offsets, const std::uint32_t* targets,
                 const Weight* weights, unsigned threads, std::uint64_t* new_offsets, std::uint32_t* new_targets,
@@ -174,14 +174,14 @@ void symmetrise(std::uint64_t vertices, std::uint64_t edges, const std::uint64_t
         ++to;
         ++(first ? out : in);
       }
-      // Sorted already, unless parallel edges were not by weight.
+      // Already sorted, unless parallel edges were not in the order of their weights.
       if constexpr (weighted)
         graph::sort_row(new_targets + new_offsets[v], new_weights + new_offsets[v], to - new_offsets[v], scratch);
     }
   });
 }
 
-/// The first edge whose run of parallel edges has not as many reverses with the same weights.
+/// The first edge whose run of parallel edges has a different number of reverses, or reverses with other weights.
 template <class Weight>
 std::uint64_t first_without_reverse(std::uint64_t vertices, const std::uint64_t* offsets, const std::uint32_t* targets,
                                     [[maybe_unused]] const Weight* weights, unsigned threads) {
@@ -209,10 +209,10 @@ std::uint64_t first_without_reverse(std::uint64_t vertices, const std::uint64_t*
   return first.load();
 }
 
-/// Whether every edge has its reverse, without a search an edge. Rows ascend, so when the rows are read one
-/// after another, the reverses of their edges must come in order in the row of each target: a place in every
-/// row moves on, and the edge at it must be the one. A thread that starts with a later row searches for the
-/// place in a row once. There are no more threads than edges a vertex, so that places take less than the rows.
+/// Whether every edge has its reverse, without a search per edge. Rows ascend, so when the rows are read in order, the
+/// reverses of their edges are in order in the row of each target: a cursor in every row advances, and the edge at the
+/// cursor must be the reverse. A thread that does not start at the first row finds each cursor once by search. The
+/// number of threads is at most the edges per vertex, so that the cursors need less memory than the rows.
 template <class Weight>
 bool is_symmetric(std::uint64_t vertices, const std::uint64_t* offsets, const std::uint32_t* targets,
                   [[maybe_unused]] const Weight* weights, unsigned threads) {
@@ -225,23 +225,23 @@ bool is_symmetric(std::uint64_t vertices, const std::uint64_t* offsets, const st
       return number == parts ? vertices : static_cast<std::uint64_t>(found - offsets);
     };
     const std::uint64_t begin = start(part), end = start(part + 1);
-    std::vector<std::uint32_t> passed(vertices, 0);  // edges of a row, and one; 0 where none was looked for
+    std::vector<std::uint32_t> passed(vertices, 0);  // 1 + the cursor of a row; 0 if not yet set
     for (std::uint64_t v = begin; v < end; ++v) {
       if (!symmetric.load(std::memory_order_relaxed)) return;
       for (std::uint64_t e = offsets[v]; e < offsets[v + 1]; ++e) {
         const std::uint32_t to = targets[e];
         const std::uint32_t* const row = targets + offsets[to];
         const std::uint32_t* const row_end = targets + offsets[to + 1];
-        std::uint32_t& place = passed[to];
-        if (place == 0)
-          place = 1 + (begin ? static_cast<std::uint32_t>(
-                                   std::lower_bound(row, row_end, static_cast<std::uint32_t>(begin)) - row)
-                             : 0);
-        const std::uint32_t* const at = row + (place - 1);
+        std::uint32_t& cursor = passed[to];
+        if (cursor == 0)
+          cursor = 1 + (begin ? static_cast<std::uint32_t>(
+                                    std::lower_bound(row, row_end, static_cast<std::uint32_t>(begin)) - row)
+                              : 0);
+        const std::uint32_t* const at = row + (cursor - 1);
         bool same = at < row_end && *at == v;
         if constexpr (!std::is_void_v<Weight>) same = same && weights[at - targets] == weights[e];
         if (!same) return symmetric.store(false, std::memory_order_relaxed);
-        ++place;
+        ++cursor;
       }
     }
   });
