@@ -78,9 +78,10 @@ void CountedFormat::bad_entry(const char* at, std::uint64_t line, unsigned skip,
 
 Numbering CountedFormat::finish(std::deque<Worker>&, gs_graph_shape& shape) {
   if (shape.entries != expected())
-    bad_file(header_.size_line,
-             "the header states %llu %s, but the file has %llu; it is truncated or its header is wrong",
-             (unsigned long long)expected(), entries_are(), (unsigned long long)shape.entries);
+    bad_file(
+        header_.size_line,
+        "the number of %s is %llu in the header, but %llu in the file; the file is truncated or its header is wrong",
+        entries_are(), (unsigned long long)expected(), (unsigned long long)shape.entries);
   shape.vertices = header_.vertices;
   shape.base = 1;
   if (symmetric()) shape.flags = GS_GRAPH_SYMMETRIC;

@@ -22,7 +22,8 @@ class MatrixMarket final : public CountedFormat {
     }
     if (words.empty() || words[0][0] == '%') return HeaderLine::kMore;
     if (words.size() != 3)
-      bad(0, "%zu columns in the line of sizes; it needs three: rows columns entries", words.size());
+      bad(0, "%zu column%s in the line of sizes; it needs three: rows columns entries", words.size(),
+          words.size() == 1 ? "" : "s");
     const std::uint64_t rows = count_word(words[0], "rows");
     const std::uint64_t columns = count_word(words[1], "columns");
     header_.announced_edges = count_word(words[2], "entries");

@@ -17,7 +17,8 @@ class Metis final : public CountedFormat {
     const auto words = split<false>(line);
     if (words.empty() || words[0][0] == '%') return HeaderLine::kMore;
     if (words.size() < 2 || words.size() > 4)
-      bad(0, "%zu columns in the header; it has two to four: vertices edges [format [weights]]", words.size());
+      bad(0, "%zu column%s in the header; it has two to four: vertices edges [format [weights]]", words.size(),
+          words.size() == 1 ? "" : "s");
     const std::uint64_t vertices = count_word(words[0], "vertices");
     header_.announced_edges = count_word(words[1], "edges");
     if (words.size() > 2) read_flags(words[2], words.size() > 3 ? words[3] : std::string_view());
@@ -49,8 +50,8 @@ class Metis final : public CountedFormat {
       }
       if (row >= header_.vertices) {
         if (*at != '\n')
-          bad(line, "more lines of neighbours than the %llu vertices that line %llu states",
-              (unsigned long long)header_.vertices, (unsigned long long)header_.size_line);
+          bad(line, "more lines of neighbours than vertices; line %llu states a number of vertices of %llu",
+              (unsigned long long)header_.size_line, (unsigned long long)header_.vertices);
         ++at;
         continue;
       }
@@ -62,10 +63,11 @@ class Metis final : public CountedFormat {
 
   Numbering finish(std::deque<Worker>& workers, gs_graph_shape& shape) override {
     if (rows_ < header_.vertices)
-      bad_file(header_.size_line,
-               "the header states %llu vertices, but the file has %llu lines of neighbours; it is truncated "
-               "or its header is wrong",
-               (unsigned long long)header_.vertices, (unsigned long long)rows_);
+      bad_file(
+          header_.size_line,
+          "the number of vertices is %llu in the header, but the number of lines of neighbours is %llu; the file is "
+          "truncated or its header is wrong",
+          (unsigned long long)header_.vertices, (unsigned long long)rows_);
     return CountedFormat::finish(workers, shape);
   }
 
@@ -117,7 +119,7 @@ class Metis final : public CountedFormat {
   const char* parse_row(const char* at, std::uint64_t line, std::uint32_t row, Worker& worker) const {
     for (unsigned i = 0; i < skipped_; ++i) {
       std::uint64_t ignored = 0;
-      if (*at == '\n') bad(line, "%u numbers before the neighbours, but the header states %u", i, skipped_);
+      if (*at == '\n') bad(line, "too few numbers before the neighbours: %u instead of %u", i, skipped_);
       const char* const begin = at;
       if (!read_number(at, ignored) || !ends_word(*at))
         bad(line, "%s is not a vertex weight", quoted(word(begin)).c_str());

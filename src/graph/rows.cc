@@ -336,8 +336,8 @@ int gs_graph_count(uint64_t vertices, uint64_t edges, const uint64_t* offsets, c
                   (unsigned long long)wrong);
     for (uint64_t e = offsets[wrong]; e < offsets[wrong + 1]; ++e) {
       if (targets[e] >= vertices)
-        return fail("vertex index %llu has an edge to %lu, but there are %llu vertices", (unsigned long long)wrong,
-                    (unsigned long)targets[e], (unsigned long long)vertices);
+        return fail("vertex index %llu has an edge to %lu, but the number of vertices is %llu",
+                    (unsigned long long)wrong, (unsigned long)targets[e], (unsigned long long)vertices);
     }
     return fail("the row of vertex index %llu is not ascending", (unsigned long long)wrong);
   });

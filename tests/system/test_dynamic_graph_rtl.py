@@ -185,7 +185,7 @@ def test_what_does_not_fit_is_refused_and_restart_goes_on(monkeypatch: pytest.Mo
         run.add_edges(*random.integers(0, 900, (2, 60_000)), np.ones(60_000, np.int64))
         with pytest.raises(gs.InputError, match=r"^tiny: a DRAM has room for .* bytes of the graph, but the lists end"):
             run.go()
-        with pytest.raises(gs.InputError, match=r"its last run did not come to an end, .*call restart\(\)$"):
+        with pytest.raises(gs.InputError, match=r"its last run did not reach its end, .*call restart\(\)$"):
             run.go()
     run.remove_vertices(list(range(5, 900)))
     run.restart()
@@ -199,7 +199,7 @@ def test_behind_a_part_that_died() -> None:
     run.wake(2)
     with pytest.raises(RunDied, match=r"^crash: thread \d+, whose registers point to vertex 2: "):
         run.go()
-    with pytest.raises(gs.InputError, match=r"^crash: its last run did not come to an end, .*call restart\(\)$"):
+    with pytest.raises(gs.InputError, match=r"^crash: its last run did not reach its end, .*call restart\(\)$"):
         run.go()
     run.restart()
     assert run.go().values.tolist() == [0, 1, 2, 3]
