@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Dissipative particle dynamics without barriers; apps/dpd/dpd.h has both.
+/// Dissipative particle dynamics without barriers; dpd.h has both versions.
 #pragma once
 
 #define DPD_GALS

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Connected components in time steps, as the papers run them: in each step a
-/// vertex whose label fell in the last one tells its neighbours.
+/// vertex whose label has decreased in the previous step sends it to its neighbours.
 #pragma once
 
 #include <gossamer/polite.h>
@@ -9,7 +9,7 @@ namespace hashmin_sync {
 
 struct State {
   uint32_t label;
-  uint32_t told;  // the label that the neighbours know
+  uint32_t sent;  // the label that the neighbours know
 };
 
 struct Vertex : gossamer::PVertex<State, gossamer::None, uint32_t> {
@@ -17,11 +17,11 @@ struct Vertex : gossamer::PVertex<State, gossamer::None, uint32_t> {
 
   void init() { *readyToSend = gossamer::Pin(0); }
 
-  /// Its edges have changed: all neighbours hear its label again.
+  /// Its edges have changed: sends its label to all neighbours again.
   void changed() { *readyToSend = gossamer::Pin(0); }
 
   void send(uint32_t* message) {
-    *message = s->told;
+    *message = s->sent;
     *readyToSend = gossamer::No;
   }
 
@@ -30,8 +30,8 @@ struct Vertex : gossamer::PVertex<State, gossamer::None, uint32_t> {
   }
 
   bool step() {
-    if (s->label == s->told) return false;
-    s->told = s->label;
+    if (s->label == s->sent) return false;
+    s->sent = s->label;
     *readyToSend = gossamer::Pin(0);
     return true;
   }
@@ -57,7 +57,7 @@ struct App : gossamer::Application<Vertex> {
   static constexpr bool undirected = true;
   static constexpr bool parallelInit = true;
 
-  void init(const gossamer::VertexInfo& v, State& s) { s.label = s.told = v.index; }
+  void init(const gossamer::VertexInfo& v, State& s) { s.label = s.sent = v.index; }
 
   void results(gossamer::Columns<State>& c) {
     c.add("component", "the first vertex of the same component", [](const State& s) { return s.label; })

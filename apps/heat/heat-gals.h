@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Heat without barriers; apps/heat/heat.h has both.
+/// Heat without barriers; heat.h has both versions.
 #pragma once
 
 #define HEAT_GALS

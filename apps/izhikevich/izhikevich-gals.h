@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Spiking neurons without barriers; apps/izhikevich/izhikevich.h has both.
+/// Spiking neurons without barriers; izhikevich.h has both versions.
 #pragma once
 
 #define IZHIKEVICH_GALS

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/// PageRank without barriers (globally asynchronous, locally synchronous): a vertex goes on to its next iteration as
+/// PageRank without barriers (globally asynchronous, locally synchronous): a vertex starts its next iteration as
 /// soon as it has a message from each neighbour.
 ///
-/// That takes edges that go both ways, as in the paper: a neighbour can then be one iteration ahead, never two, for it
-/// waits for this vertex's message. So messages carry the last bit of their iteration, and there are two sums. The
-/// scores are those of `pagerank` on the same graph after as many iterations.
+/// This requires edges in both directions, as in the paper: a neighbour can then be at most one iteration ahead, since
+/// it waits for this vertex's message. So messages carry the parity of their iteration, and there are two sums. The
+/// scores equal those of `pagerank` on the same graph after the same number of iterations.
 #pragma once
 
 #include <gossamer/polite.h>
@@ -18,25 +18,25 @@ struct Params {
 
 struct Message {
   float share;
-  uint32_t odd;  // last bit of the iteration that it is of
+  uint32_t odd;  // parity of the message's iteration
 };
 
-/// What has come of an iteration.
-struct Heard {
+/// The messages of an iteration.
+struct Inbox {
   float sum;
-  uint32_t missing;  // messages that are still to come, and the vertex's own that is still to go
+  uint32_t missing;  // messages not yet received, plus one for the vertex's own if not yet sent
 };
 
 struct State {
   float score;
   float share;  // damping / degree
   uint32_t degree;
-  uint32_t now;    // iterations done
-  Heard heard[2];  // by the last bit of the iteration
+  uint32_t now;    // completed iterations
+  Inbox inbox[2];  // by the parity of the iteration
 };
 
 struct Vertex : gossamer::PVertex<State, gossamer::None, Message, Params> {
-  /// A vertex alone hears nobody: every iteration gives it the same.
+  /// A vertex without neighbours receives nothing: its score is the same after every iteration.
   void init() {
     if (s->degree == 0) {
       s->score = params->base;
@@ -48,13 +48,13 @@ struct Vertex : gossamer::PVertex<State, gossamer::None, Message, Params> {
   void send(Message* message) {
     *message = {s->score * s->share, s->now & 1};
     *readyToSend = gossamer::No;
-    oneLess(s->heard[s->now & 1]);
+    countDown(s->inbox[s->now & 1]);
   }
 
   void recv(const Message* message, const gossamer::None*) {
-    Heard& heard = s->heard[message->odd];
-    heard.sum += message->share;
-    oneLess(heard);
+    Inbox& inbox = s->inbox[message->odd];
+    inbox.sum += message->share;
+    countDown(inbox);
   }
 
   bool finish(Message* message) {
@@ -63,11 +63,11 @@ struct Vertex : gossamer::PVertex<State, gossamer::None, Message, Params> {
   }
 
  private:
-  /// Ends the iteration if that was all. Of the next one this vertex has not sent yet, so that it cannot end first.
-  void oneLess(Heard& heard) {
-    if (--heard.missing != 0) return;
-    s->score = params->base + heard.sum;
-    heard = {0, s->degree + 1};
+  /// Ends the iteration when no message is missing. The next one cannot end first: this vertex has not sent in it.
+  void countDown(Inbox& inbox) {
+    if (--inbox.missing != 0) return;
+    s->score = params->base + inbox.sum;
+    inbox = {0, s->degree + 1};
     if (++s->now < params->iterations) *readyToSend = gossamer::Pin(0);
   }
 };
@@ -84,8 +84,7 @@ namespace pagerank_gals {
 struct App : gossamer::Application<Vertex> {
   static constexpr const char* name = "pagerank-gals";
   static constexpr const char* summary =
-      "pagerank of the graph with its edges both ways, where vertices keep time by counting messages instead of by "
-      "barriers";
+      "pagerank of the undirected graph, where vertices synchronise by counting messages instead of by barriers";
   static constexpr bool undirected = true;
   static constexpr bool parallelInit = true;
   static constexpr gossamer::Same same = gossamer::Same::within;
@@ -97,8 +96,8 @@ struct App : gossamer::Application<Vertex> {
 
   void parameters(gossamer::Parameters& p) {
     p.real("damping", damping, 0, 0.9999, "share of a score that follows the edges");
-    p.integer("iterations", iterations, 1, 1000000000, "do exactly so many");
-    p.flag("raw", raw, "leave the scores as they are; else they are made to sum to 1");
+    p.integer("iterations", iterations, 1, 1000000000, "number of iterations");
+    p.flag("raw", raw, "do not normalise the scores to a sum of 1");
   }
 
   Params params(const gossamer::GraphInfo& g) { return {static_cast<float>((1 - damping) / g.vertices), iterations}; }
@@ -107,7 +106,7 @@ struct App : gossamer::Application<Vertex> {
     s = {};
     s.score = static_cast<float>(1.0 / v.vertices);
     s.degree = static_cast<uint32_t>(v.degree);
-    s.heard[0].missing = s.heard[1].missing = s.degree + 1;
+    s.inbox[0].missing = s.inbox[1].missing = s.degree + 1;
     s.share = v.degree == 0 ? 0 : static_cast<float>(damping / static_cast<double>(v.degree));
   }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// PageRank of one who always starts over at the same vertices, in double precision.
+/// Personalised PageRank, whose walk always restarts at the same vertices, in double precision.
 #pragma once
 
 #define PAGERANK_REAL double

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// PageRank in double precision, for answers to more than six digits.
+/// PageRank in double precision, for results with more than six correct digits.
 #pragma once
 
 #define PAGERANK_REAL double

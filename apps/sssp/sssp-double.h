@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Shortest paths in double precision, for weights as files have them.
+/// Shortest paths in double precision, for weights with fractions.
 #pragma once
 
 #define SSSP_NAME "sssp-double"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Shortest paths from one vertex, and for each vertex the one before it on such a path.
+/// Shortest paths from one vertex, and for each vertex its predecessor on such a path.
 ///
-/// Of paths of one length the one of fewest edges counts, and of several such vertices before it
-/// the one of smallest index. So every engine gives the same tree, and edges of weight 0 make no
-/// circle of it. Weights and lengths have 64 bits, as in sssp64; the greatest number but one
-/// stands for a way that is longer than they hold.
+/// Among paths of equal length the one with the fewest edges is chosen, and among several predecessors
+/// the one of the smallest index. So every engine computes the same tree, and edges of weight 0 cannot
+/// make it cyclic. Weights and lengths have 64 bits, as in sssp64; `max() - 1` (TooFar) means: a path
+/// exists, but its length overflows the type.
 #pragma once
 
 #include <gossamer/polite.h>
@@ -31,7 +31,7 @@ struct Message {
 struct Vertex : gossamer::PVertex<State, int64_t, Message> {
   void init() { *readyToSend = s->distance == 0 ? gossamer::Pin(0) : gossamer::No; }
 
-  /// Its edges have changed: those behind it hear its distance again.
+  /// Its edges have changed: sends its distance along them again.
   void changed() { *readyToSend = s->distance < TooFar ? gossamer::Pin(0) : gossamer::No; }
 
   void send(Message* message) {
@@ -40,22 +40,22 @@ struct Vertex : gossamer::PVertex<State, int64_t, Message> {
   }
 
   void recv(const Message* message, const int64_t* weight) {
-    uint64_t way = message->distance + static_cast<uint64_t>(*weight);
-    if (way < message->distance || way == Unreached) way = TooFar;
+    uint64_t length = message->distance + static_cast<uint64_t>(*weight);
+    if (length < message->distance || length == Unreached) length = TooFar;
     const uint32_t hops = message->hops + 1;
-    if (way > s->distance || (way == s->distance && hops > s->hops)) return;
-    if (way == s->distance && hops == s->hops) {
-      // As good: those behind need not know.
+    if (length > s->distance || (length == s->distance && hops > s->hops)) return;
+    if (length == s->distance && hops == s->hops) {
+      // An equally good path: nothing changes for the targets.
       if (message->from < s->previous) s->previous = message->from;
       return;
     }
-    s->distance = way;
+    s->distance = length;
     s->hops = hops;
     s->previous = message->from;
     *readyToSend = gossamer::Pin(0);
   }
 
-  /// The bits of numbers from 0 up are in the order of the numbers.
+  /// The bits of non-negative floats are in the order of the numbers.
   uint32_t priority() const { return __builtin_bit_cast(uint32_t, static_cast<float>(s->distance)); }
 };
 
@@ -70,16 +70,16 @@ namespace sssp_paths {
 
 struct App : gossamer::Application<Vertex> {
   static constexpr const char* name = "sssp-paths";
-  static constexpr const char* summary = "shortest paths from one vertex, with the vertex before on each";
+  static constexpr const char* summary = "shortest paths from one vertex, with each vertex's predecessor";
   static constexpr bool parallelInit = true;
 
   uint32_t source = 0;
 
-  void parameters(gossamer::Parameters& p) { p.vertex("source", source, "the vertex that the paths start from"); }
+  void parameters(gossamer::Parameters& p) { p.vertex("source", source, "the source of the paths"); }
 
   void begin(const gossamer::GraphInfo& g) {
     if (g.weightLow < 0) {
-      throw std::invalid_argument("sssp-paths: the graph has a negative weight; it takes weights from 0 up");
+      throw std::invalid_argument("sssp-paths: the graph has a negative weight; weights must be at least 0");
     }
   }
 
@@ -98,13 +98,11 @@ struct App : gossamer::Application<Vertex> {
   }
 
   void results(gossamer::Columns<State>& c) {
-    c.add("distance", "length of the shortest path; 18446744073709551615 where there is none", [](const State& s) {
+    c.add("distance", "length of the shortest path; 18446744073709551615 if no path exists", [](const State& s) {
        return s.distance;
      }).absent(Unreached);
-    c.add("previous", "the vertex before it on that path", [](const State& s) { return s.previous; })
-        .vertex()
-        .absent(None);
-    c.add("hops", "edges of that path", [](const State& s) { return s.hops; }).absent(None);
+    c.add("previous", "the predecessor on that path", [](const State& s) { return s.previous; }).vertex().absent(None);
+    c.add("hops", "number of edges of that path", [](const State& s) { return s.hops; }).absent(None);
   }
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Shortest paths in time steps; apps/sssp/sssp.h has both.
+/// Shortest paths in time steps; sssp.h has both versions.
 #pragma once
 
 #define SSSP_SYNC

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Shortest paths with weights and lengths of 64 bits: nothing that a file can hold overflows them soon.
+/// Shortest paths with 64-bit weights and lengths, which realistic graph files cannot overflow.
 #pragma once
 
 #define SSSP_NAME "sssp64"

@@ -175,7 +175,7 @@ def test_paths_of_real_weights(name: str, random: np.random.Generator, size: Siz
 
 def test_real_lengths_that_overflow() -> None:
     graph = graph_of(4, path_of(4), np.array([3e38, 3e38, 1.0]))
-    with pytest.raises(NoAnswer, match=r"sssp-float: overflow: .* 32 bits hold; take sssp-double .*vertex 2"):
+    with pytest.raises(NoAnswer, match=r"sssp-float: overflow: .* 32 bits can represent; use sssp-double .*vertex 2"):
         gs.run("sssp-float", graph)
     assert gs.run("sssp-double", graph).values.tolist() == [0, 3e38, 6e38, 6e38]
     with pytest.raises(NoAnswer, match="sssp-double: overflow"):

@@ -261,7 +261,7 @@ def test_labels() -> None:
             lambda r: r.add_edges(0, 1, 1.5),
             "add_edges: the weight 1.5 does not fit those of the graph, which are int64",
         ),
-        (lambda r: r.add_edges(0, 1, -2), "sssp: the graph has a negative weight; it takes weights from 0 up"),
+        (lambda r: r.add_edges(0, 1, -2), "sssp: the graph has a negative weight; weights must be at least 0"),
         (lambda r: r.add_edges(0, 1, 2**40), "sssp: the weight 1099511627776 is not an integer from -2147483648 to"),
         (lambda r: r.remove_edges(1, 0), "remove_edges: there is no edge from vertex 1 to vertex 0"),
         (lambda r: r.remove_edges([0, 3], [1, 3]), "remove_edges: there is no edge from vertex 3 to vertex 3"),
