@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Average shortest path: breadth-first search from up to 64 sources at once,
-/// one bit a source, and at each vertex the sum of the distances from them.
+/// one bit per source, and at each vertex the sum of the distances from them.
 ///
 /// A message is the set of all sources that have reached the sender, not only
-/// the new ones: what a receiver knows already costs it nothing, and the sender
-/// need not keep the new ones apart.
+/// the new ones: known sources cost the receiver nothing, and the sender
+/// need not store the new ones separately.
 #pragma once
 
 #include <gossamer/polite.h>
@@ -12,9 +12,9 @@
 namespace asp {
 
 struct State {
-  uint64_t reached;  // the sources whose wave has arrived
-  uint64_t heard;    // what neighbours said since the last step
-  uint32_t sum;      // of the distances from the sources in `reached`
+  uint64_t reached;   // the sources whose wave has arrived
+  uint64_t received;  // sources received from neighbours since the last step
+  uint32_t sum;       // of the distances from the sources in `reached`
 };
 
 struct Vertex : gossamer::PVertex<State, gossamer::None, uint64_t> {
@@ -27,11 +27,11 @@ struct Vertex : gossamer::PVertex<State, gossamer::None, uint64_t> {
     *readyToSend = gossamer::No;
   }
 
-  void recv(const uint64_t* message, const gossamer::None*) { s->heard |= *message; }
+  void recv(const uint64_t* message, const gossamer::None*) { s->received |= *message; }
 
   bool step() {
-    const uint64_t fresh = s->heard & ~s->reached;
-    s->heard = 0;
+    const uint64_t fresh = s->received & ~s->reached;
+    s->received = 0;
     if (!fresh) return false;
     s->reached |= fresh;
     s->sum += static_cast<uint32_t>(__builtin_popcountll(fresh)) * (time + 1);
@@ -56,14 +56,14 @@ namespace asp {
 
 struct App : gossamer::Application<Vertex> {
   static constexpr const char* name = "asp";
-  static constexpr const char* summary = "sum of the hops from many sources (breadth-first from all at once)";
+  static constexpr const char* summary = "sum of the hops from many sources (one breadth-first search for all)";
   static constexpr bool parallelInit = true;
 
   uint32_t sources = 64;
   uint32_t vertices = 0;
 
   void parameters(gossamer::Parameters& p) {
-    p.integer("sources", sources, 1, 64, "how many sources, spaced evenly over the vertices");
+    p.integer("sources", sources, 1, 64, "number of sources, spaced evenly over the vertices");
   }
 
   void begin(const gossamer::GraphInfo& g) {
@@ -77,13 +77,13 @@ struct App : gossamer::Application<Vertex> {
     const auto k = static_cast<uint32_t>((uint64_t{v.index} * sources + n - 1) / n);
     const bool isSource = k < sources && uint64_t{k} * n / sources == v.index;
     s.reached = isSource ? uint64_t{1} << k : 0;
-    s.heard = 0;
+    s.received = 0;
     s.sum = 0;
   }
 
   void results(gossamer::Columns<State>& c) {
     c.add("sum", "sum of the hops from the sources that reach the vertex", [](const State& s) { return s.sum; });
-    c.add("sources", "how many sources reach the vertex",
+    c.add("sources", "number of sources that reach the vertex",
           [](const State& s) { return static_cast<uint32_t>(__builtin_popcountll(s.reached)); });
   }
 };

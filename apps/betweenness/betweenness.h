@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Betweenness from samples: over how many shortest paths a vertex lies (Brandes), from some sources.
+/// Sampled betweenness: the number of shortest paths through a vertex (Brandes), from some sources.
 ///
-/// Seven sources at once, as many as a message holds numbers: each has a lane, and a vertex sends
-/// whenever one of its lanes is at the level that is due; in the other lanes a message has 0, which
-/// adds nothing. A step is a level of all lanes: outwards, each vertex adds up how many shortest
-/// paths lead to it; back again, what its successors depend on it. All vertices know which step it
-/// is, since the aggregate tells when a level reached nobody new in any lane.
+/// Seven sources run at once, as many numbers as fit in a message. Each has a lane, and a vertex sends
+/// whenever one of its lanes is at the current level; the message has 0 in the other lanes. A step
+/// is a level of all lanes. On the way out, each vertex sums the number of shortest
+/// paths that lead to it; on the way back, the dependencies of its successors on it. All vertices know
+/// the current level, since the aggregate shows when a level has reached no new vertex in any lane.
 ///
-/// `recv` does the same in both directions, and touches one cache line of the state, which says in
-/// `open` what lanes take anything in this step.
+/// `recv` is the same in both directions, and accesses one cache line of the state. `open` selects
+/// the lanes that accept values in this step.
 #pragma once
 
 #include <gossamer/polite.h>
@@ -20,25 +20,26 @@ inline constexpr uint32_t Lanes = 7;
 inline constexpr uint64_t Infinite = uint64_t{0x7ff} << 52;  // as a double
 
 struct State {
-  // Of the open lanes, what came in. Outwards: shortest paths. Back: of all targets behind this vertex,
-  // the share of paths through it, over `paths`.
+  // Values received in the open lanes. Out: numbers of shortest paths. Back: the share of paths through this vertex,
+  // over all targets beyond it, divided by `paths`.
   double in[Lanes];
-  uint8_t open;         // a bit a lane: takes what comes in this step
-  uint8_t due;          // a bit a lane: sends in this step
-  bool back;            // the same at all vertices,
-  uint32_t origin;      // and so is this: the level that is due is `time` less this, or back, this less `time`
-  double paths[Lanes];  // shortest ones from the source
+  uint8_t open;         // one bit per lane: accepts values in this step
+  uint8_t due;          // one bit per lane: sends in this step
+  bool back;            // direction; the same at all vertices, as is `origin`
+  uint32_t origin;      // the current level is `time - origin` on the way out, and `origin - time` back
+  double paths[Lanes];  // number of shortest paths from the source
   double sum;           // over all sources, of the share of paths through this vertex
   uint32_t level[Lanes];
-  uint32_t turn;       // it is this source, or None
+  uint32_t number;     // its number as a source, or None
   uint32_t now;        // the source of lane 0
-  uint32_t unused[7];  // so that every state begins a cache line
+  uint32_t unused[7];  // pads the state to whole cache lines
 };
 
+// Packed, to fit the payload of a hardware message.
 // Without room between two of them, and within what a message holds.
 struct [[gnu::packed, gnu::aligned(4)]] Message {
   double lane[Lanes];
-  uint32_t due;  // a bit a lane
+  uint32_t due;  // one bit per lane
 };
 
 struct Params {
@@ -64,13 +65,13 @@ struct Vertex : gossamer::PVertex<State, gossamer::None, Message, Params, Totals
   void recv(const Message* message, const gossamer::None*) {
     const uint32_t lanes = s->open & message->due;
     if (lanes == 0) return;
-    if ((lanes & (lanes - 1)) == 0) {  // as mostly on graphs of many levels
+    if ((lanes & (lanes - 1)) == 0) {  // the usual case on graphs of many levels
       uint32_t k = 0;
       while ((lanes >> k & 1) == 0) ++k;
       s->in[k] += message->lane[k];
       return;
     }
-    // No branches here, so that a compiler can take several at once.
+    // Branch-free, so that a compiler can vectorise it.
     for (uint32_t k = 0; k < Lanes; ++k) {
       s->in[k] += (lanes >> k & 1) != 0 ? message->lane[k] : 0;
     }
@@ -78,7 +79,7 @@ struct Vertex : gossamer::PVertex<State, gossamer::None, Message, Params, Totals
 
   bool step(const Totals& all, Totals& mine) {
     if (!s->back) {
-      // Where the level before reached nobody, the one before that was the last that sent.
+      // If the previous level reached no vertex, the level before that was the last that sent.
       const uint32_t level = time - s->origin;
       if (level == 1 || all.fresh.value() != 0) {
         reach(level);
@@ -105,21 +106,21 @@ struct Vertex : gossamer::PVertex<State, gossamer::None, Message, Params, Totals
   }
 
  private:
-  // What lanes have reached this vertex at `level`.
+  // The lanes that have reached this vertex at `level`.
   uint8_t lanesAt(uint32_t level) const {
     uint32_t lanes = 0;
     for (uint32_t k = 0; k < Lanes; ++k) lanes |= static_cast<uint32_t>(s->level[k] == level) << k;
     return static_cast<uint8_t>(lanes);
   }
 
-  // Outwards: lanes that something came in for are at this level.
+  // On the way out: lanes that received a value reach this vertex at this level.
   void reach(uint32_t level) {
     s->due = 0;
     if (s->open == 0) return;
     for (uint32_t k = 0; k < Lanes; ++k) {
-      const auto bits = __builtin_bit_cast(uint64_t, s->in[k]);  // compared without soft float
+      const auto bits = __builtin_bit_cast(uint64_t, s->in[k]);  // avoids software floating point
       if (bits == 0) continue;
-      // More than can be counted: said here, since all that comes back from this vertex would be 0.
+      // Overflow: recorded here, since all values on the way back from this vertex would be 0.
       if (bits >= Infinite) s->sum = s->in[k];
       s->paths[k] = s->in[k];
       s->in[k] = 0;
@@ -129,11 +130,11 @@ struct Vertex : gossamer::PVertex<State, gossamer::None, Message, Params, Totals
     s->open &= static_cast<uint8_t>(~s->due);
   }
 
-  // The next step, after that of this number, is level 1.
+  // Starts the next sources: step number `step` + 1 is level 1.
   void begin(uint32_t step) {
     s->open = s->due = 0;
     for (uint32_t k = 0; k < Lanes; ++k) {
-      const bool source = s->turn != None && s->turn == s->now + k;
+      const bool source = s->number != None && s->number == s->now + k;
       s->level[k] = source ? 0 : None;
       s->paths[k] = source ? 1 : 0;
       s->in[k] = 0;
@@ -159,7 +160,7 @@ namespace betweenness {
 
 struct App : gossamer::Application<Vertex> {
   static constexpr const char* name = "betweenness";
-  static constexpr const char* summary = "over how many shortest paths a vertex lies, from a sample of sources";
+  static constexpr const char* summary = "how many shortest paths pass through a vertex, from a sample of sources";
   static constexpr gossamer::Wiring wiring = gossamer::Wiring::backward;
   static constexpr gossamer::Same same = gossamer::Same::within;
   static constexpr double tolerance = 1e-9;
@@ -169,7 +170,7 @@ struct App : gossamer::Application<Vertex> {
   uint32_t vertices = 1;
 
   void parameters(gossamer::Parameters& p) {
-    p.integer("sources", sources, 1, 4294967294, "how many sources, spaced evenly over the vertices");
+    p.integer("sources", sources, 1, 4294967294, "number of sources, spaced evenly over the vertices");
   }
 
   void begin(const gossamer::GraphInfo& g) {
@@ -184,13 +185,13 @@ struct App : gossamer::Application<Vertex> {
     const uint64_t n = v.vertices;
     const auto k = static_cast<uint32_t>((uint64_t{v.index} * sources + n - 1) / n);
     s = State{};
-    s.turn = k < sources && uint64_t{k} * n / sources == v.index ? k : None;
+    s.number = k < sources && uint64_t{k} * n / sources == v.index ? k : None;
   }
 
   gossamer::Verdict verdict(const Outcome& run) {
     for (const State& s : run) {
       if (std::isfinite(s.sum)) continue;
-      return gossamer::Verdict::overflow("there are more shortest paths than double precision counts")
+      return gossamer::Verdict::overflow("the number of shortest paths overflows double precision")
           .at(static_cast<uint32_t>(&s - run.begin()));
     }
     return gossamer::Verdict::answer();

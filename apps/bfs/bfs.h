@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Breadth-first search from one vertex: levels, and for each vertex a parent one level nearer.
 ///
-/// A step is a level. Of several parents the one of the smallest index counts, so that every
-/// engine gives the same tree. Trick: `settled` lets an engine that looks from the unreached
-/// vertices for a parent stop at the first, as Beamer's direction-optimizing search does.
+/// A step is a level. Among several parents the one of the smallest index is chosen, so that every
+/// engine computes the same tree. Method: `settled` lets an engine that searches from the unreached
+/// vertices for a parent stop at the first, as in Beamer's direction-optimizing search.
 #pragma once
 
 #include <gossamer/polite.h>
@@ -59,14 +59,15 @@ struct App : gossamer::Application<Vertex> {
 
   uint32_t source = 0;
 
-  void parameters(gossamer::Parameters& p) { p.vertex("source", source, "the vertex that the search starts from"); }
+  void parameters(gossamer::Parameters& p) { p.vertex("source", source, "the source of the search"); }
 
   void init(const gossamer::VertexInfo& v, State& s) { s = {v.index == source ? 0 : None, None, v.index}; }
 
   void results(gossamer::Columns<State>& c) {
-    c.add("level", "edges from the source; 4294967295 where no way leads", [](const State& s) { return s.level; })
-        .absent(None);
-    c.add("parent", "the vertex before it on a shortest way", [](const State& s) { return s.parent; })
+    c.add("level", "edges from the source; 4294967295 if unreachable", [](const State& s) {
+       return s.level;
+     }).absent(None);
+    c.add("parent", "the predecessor on a shortest path", [](const State& s) { return s.parent; })
         .vertex()
         .absent(None);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// How many triangles each vertex is part of, and its clustering coefficient: the share of pairs of
-/// its neighbours that are neighbours themselves.
+/// The number of triangles that each vertex is part of, and its clustering coefficient: the share of
+/// pairs of its neighbours that are themselves neighbours.
 #pragma once
 
 #include "../triangles/neighbours.h"
@@ -23,9 +23,9 @@ struct App : gossamer::Application<neighbours::Vertex> {
 
   void init(const gossamer::VertexInfo& v, State& s) { s = {0, 0, static_cast<uint32_t>(v.degree)}; }
 
-  /// Both other vertices of a triangle tell of each other.
+  /// Each triangle is reported by both other vertices.
   void results(gossamer::Columns<State>& c) {
-    c.add("triangles", "triangles with the vertex", [](const State& s) { return s.common / 2; });
+    c.add("triangles", "triangles that contain the vertex", [](const State& s) { return s.common / 2; });
     c.add("clustering", "share of pairs of its neighbours that are neighbours; 0 with fewer than two",
           [](const State& s) {
             const double degree = s.degree;

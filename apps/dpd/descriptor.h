@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What the host knows of dissipative particle dynamics: parameters, the particles at the start, results.
+/// The host's part of dissipative particle dynamics: parameters, initial particles, results.
 #pragma once
 
 #include <gossamer/app.h>
@@ -16,9 +16,9 @@ struct App : gossamer::Application<Chosen> {
   using State = Chosen::State;
   static constexpr bool inStep = std::is_same_v<Chosen, dpd::Vertex>;
   static constexpr const char* name = inStep ? "dpd" : "dpd-gals";
-  static constexpr const char* summary = inStep
-                                             ? "dissipative particle dynamics: soft particles in a periodic box"
-                                             : "dpd, where cells keep time by counting messages instead of by barriers";
+  static constexpr const char* summary =
+      inStep ? "dissipative particle dynamics: soft particles in a periodic box"
+             : "dpd, where cells synchronise by counting messages instead of by barriers";
   static constexpr bool parallelInit = true;
 
   uint32_t sides[3] = {0, 0, 0};
@@ -31,16 +31,16 @@ struct App : gossamer::Application<Chosen> {
   uint32_t seed = 1;
 
   void parameters(gossamer::Parameters& p) {
-    p.integer("width", sides[0], 0, 1023, "cells of the box along x; 0 for all three: a cube");
+    p.integer("width", sides[0], 0, 1023, "cells of the box along x; 0 for all three sides: a cube");
     p.integer("height", sides[1], 0, 1023, "along y");
     p.integer("depth", sides[2], 0, 1023, "along z");
     p.integer("steps", steps, 0, 1000000000, "time steps");
-    p.real("density", density, 0, 8, "particles a cell");
-    p.real("repulsion", repulsion, 0, 1000, "greatest conservative force of a pair");
-    p.real("friction", friction, 0, 100, "greatest dissipative force of a pair, a unit of speed");
-    p.real("temperature", temperature, 0, 100, "of the start, and what friction and noise keep");
-    p.real("dt", dt, 0.0001, 0.1, "time of a step");
-    p.integer("noise-seed", seed, 0, 4294967295, "of the particles at the start and the noise");
+    p.real("density", density, 0, 8, "particles per cell");
+    p.real("repulsion", repulsion, 0, 1000, "maximum conservative force of a pair");
+    p.real("friction", friction, 0, 100, "maximum dissipative force of a pair, per unit of speed");
+    p.real("temperature", temperature, 0, 100, "initial, and maintained by friction and noise");
+    p.real("dt", dt, 0.0001, 0.1, "duration of a step");
+    p.integer("noise-seed", seed, 0, 4294967295, "of the initial particles and the noise");
   }
 
   void begin(const gossamer::GraphInfo& graph) {
@@ -51,15 +51,15 @@ struct App : gossamer::Application<Chosen> {
     const std::string box =
         std::to_string(sides[0]) + " x " + std::to_string(sides[1]) + " x " + std::to_string(sides[2]);
     if (std::min({sides[0], sides[1], sides[2]}) < 3) {
-      throw std::invalid_argument("a box of " + box + " cells; take --width, --height and --depth of at least 3");
+      throw std::invalid_argument("a box of " + box + " cells; --width, --height and --depth must be at least 3");
     }
     if (std::max({sides[0], sides[1], sides[2]}) > 1023 || cells != graph.vertices ||
         graph.edges != Neighbours * cells) {
       throw std::invalid_argument("a box of " + box + " cells has " + std::to_string(cells) + " vertices and " +
                                   std::to_string(Neighbours * cells) + " edges, the graph has " +
                                   std::to_string(graph.vertices) + " and " + std::to_string(graph.edges) +
-                                  "; take gen:cube:width=W,height=H,depth=D,neighbours=26,around=yes, and " +
-                                  "--width W --height H --depth D where it is no cube");
+                                  "; use gen:cube:width=W,height=H,depth=D,neighbours=26,around=yes, and " +
+                                  "--width W --height H --depth D unless it is a cube");
     }
     if (density * static_cast<double>(cells) > 4294967295.0) throw std::invalid_argument("more than 2^32 particles");
   }
@@ -79,8 +79,8 @@ struct App : gossamer::Application<Chosen> {
     return p;
   }
 
-  /// Particles are anywhere in their cell. The velocities of two with successive numbers are opposite, so that the
-  /// box rests; four uniform numbers added up are nearly normal, of variance 1/3.
+  /// Particles are anywhere in their cell. Particles with successive numbers have opposite velocities, so that the
+  /// total momentum is 0; the sum of four uniform numbers is nearly normal, of variance 1/3.
   void init(const gossamer::VertexInfo& v, State& whole) {
     whole = {};
     dpd::State& s = cellOf(whole);
@@ -88,9 +88,9 @@ struct App : gossamer::Application<Chosen> {
     s.cell = cellAt(static_cast<int32_t>(v.index % width), static_cast<int32_t>(v.index / width % height),
                     static_cast<int32_t>(v.index / width / height));
     const auto before = static_cast<uint32_t>(density * v.index);
-    const auto behind = static_cast<uint32_t>(density * (v.index + 1.0));
+    const auto after = static_cast<uint32_t>(density * (v.index + 1.0));
     const auto all = static_cast<uint32_t>(density * v.vertices);
-    for (uint32_t id = before; id < behind; ++id) {
+    for (uint32_t id = before; id < after; ++id) {
       Particle& one = s.particles[s.count++];
       one.id = id;
       for (uint32_t axis = 0; axis < 3; ++axis) {
@@ -109,16 +109,16 @@ struct App : gossamer::Application<Chosen> {
       const dpd::State& s = cellOf(run.states[v]);
       if (s.faults & WrongGraph || s.around != AllOthers) {
         return gossamer::Verdict::notConverged(
-                   "a cell has other neighbours than in the box; take "
+                   "the neighbours of a cell differ from those in the box; use "
                    "gen:cube:width=W,height=H,depth=D,neighbours=26,around=yes")
             .at(v);
       }
       if (s.faults & Fast) {
-        return gossamer::Verdict::overflow("a particle crosses a cell in a step; take a smaller --dt").at(v);
+        return gossamer::Verdict::overflow("a particle crosses a cell in a step; use a smaller --dt").at(v);
       }
       if (s.faults & Crowded) {
         return gossamer::Verdict::overflow("more than " + std::to_string(Capacity) +
-                                           " particles in a cell; take a lower --density or more --repulsion")
+                                           " particles in a cell; use a lower --density or more --repulsion")
             .at(v);
       }
     }
@@ -128,7 +128,7 @@ struct App : gossamer::Application<Chosen> {
   void results(gossamer::Columns<State>& c) {
     c.add("particles", "in the cell", [](const State& s) { return cellOf(s).count; });
     c.add("kinetic", "energy of the cell's particles", [](const State& s) { return kinetic(cellOf(s)); });
-    c.add("potential", "energy of their pairs, half of each for one particle",
+    c.add("potential", "energy of their pairs, half of each pair per particle",
           [this](const State& s) { return repulsion / 4 * static_cast<double>(cellOf(s).potential) / One; });
     static constexpr const char* names[] = {"momentum-x", "momentum-y", "momentum-z"};
     for (int axis = 0; axis < 3; ++axis) {
@@ -139,7 +139,7 @@ struct App : gossamer::Application<Chosen> {
         return static_cast<double>(sum) / One;
       });
     }
-    c.add("digest", "a number of all bits of its particles, to compare runs", [](const State& whole) {
+    c.add("digest", "a hash of all bits of its particles, to compare runs", [](const State& whole) {
       const dpd::State& s = cellOf(whole);
       uint32_t sum = 0;
       for (uint32_t k = 0; k < s.count; ++k) {
@@ -160,7 +160,7 @@ struct App : gossamer::Application<Chosen> {
   static dpd::State& cellOf(dpd::State& s) { return s; }
   static dpd::State& cellOf(gals::State& s) { return s.cell; }
 
-  /// With velocities of now: half of the last impulse more. Added up in whole numbers, whatever the order.
+  /// With current velocities, which include half of the last impulse. Summed as integers, so the order does not matter.
   static double kinetic(const dpd::State& s) {
     int64_t sum = 0;
     for (uint32_t k = 0; k < s.count; ++k) {

@@ -2,37 +2,37 @@
 /// Dissipative particle dynamics (Hoogerbrugge and Koelman, Europhysics Letters 19,
 /// 1992; in the form of Groot and Warren, J. Chem. Phys. 107, 1997): soft particles
 /// in a periodic box. A vertex is a cell of the box, and a cell's side is the range
-/// of the forces, so that a particle feels its own cell and 26 neighbours.
+/// of the forces, so that a particle interacts with its own cell and 26 neighbours.
 ///
 ///   pair at distance r < 1:  w = 1 - r,  e = (x_i - x_j) / r
 ///   force on i along e:      repulsion w - friction w^2 e.(v_i - v_j) + sigma w noise / sqrt(dt)
 ///
 /// sigma^2 = 2 friction temperature; noise is uniform, of variance 1, from a hash of
 /// the pair and the time, so that both cells of a pair draw the same number. Mass is
-/// 1. Velocities are those of half a step before: v += dt f(x, v), then x += dt v.
+/// 1. Velocities are those of half a step earlier: v += dt f(x, v), then x += dt v.
 ///
-/// A time step has two phases. Cells tell their particles, and each pair's impulses
-/// are added to its particles on both sides; then particles that have left their
-/// cell are told, and each is taken by its new one. Everything is in fixed point: a
-/// sum of impulses does not depend on the order of messages, and what one particle
-/// of a pair gets the other loses, so momentum is kept to the last bit.
+/// A time step has two phases. First cells send their particles, and each pair's impulses
+/// are added to its particles on both sides. Then cells send the particles that have left them,
+/// and each is added to its new cell. Everything is in fixed point: a
+/// sum of impulses does not depend on the order of messages, and the two impulses
+/// of a pair are exactly opposite, so momentum is conserved to the last bit.
 ///
-/// `dpd` ends a phase by the engine's barrier. `dpd-gals` counts: a cell goes on when
-/// it has heard all that its 26 neighbours have to tell. A neighbour may be one phase
-/// ahead, never two, so what comes early is of the other kind, and is kept apart.
+/// In `dpd` the engine's barrier ends a phase. In `dpd-gals` cells count messages: a cell
+/// continues when it has received all messages of its 26 neighbours. A neighbour may be at most
+/// one phase ahead, so an early message is of the other kind, and is stored separately.
 #pragma once
 
 #include <gossamer/polite.h>
 
 namespace dpd {
 
-/// 24 bits behind the point. Places are within the cell, 0 to One.
+/// 24 fractional bits. Positions are relative to the cell, 0 to One.
 inline constexpr int Bits = 24;
 inline constexpr int32_t One = 1 << Bits;
 
 inline constexpr uint32_t Capacity = 16;  // particles of a cell; the mean in a fluid is 3 or 4
 inline constexpr uint32_t Neighbours = 26;
-inline constexpr uint32_t Itself = 13;  // among the 27 cells around it
+inline constexpr uint32_t Itself = 13;  // the cell's own number among the 27 cells around it
 inline constexpr uint32_t AllOthers = (1u << 27) - 1 - (1u << Itself);
 
 /// Products with dt and its root, in fixed point.
@@ -58,7 +58,7 @@ using Cell = uint32_t;
 inline Cell cellAt(int32_t x, int32_t y, int32_t z) { return static_cast<Cell>(x | y << 10 | z << 20); }
 inline int32_t coordinate(Cell cell, int axis) { return static_cast<int32_t>(cell >> 10 * axis & 1023); }
 
-/// Which of the cells around `from` the cell `to` is, 0 to 26; 27 if it is none.
+/// The number of the cell `to` among the cells around `from`, 0 to 26; 27 if it is none of them.
 inline uint32_t direction(Cell from, Cell to, const Params& p) {
   uint32_t number = 0;
   for (int axis = 2; axis >= 0; --axis) {
@@ -71,12 +71,12 @@ inline uint32_t direction(Cell from, Cell to, const Params& p) {
   return number;
 }
 
-enum Kind : uint32_t { Places = 0, Leavers = 1 };
+enum Kind : uint32_t { Positions = 0, Leavers = 1 };
 
-/// One particle. The first of a phase says how many messages this cell has for it, the others 0.
+/// One particle. The first message of a phase has this cell's number of messages as `count`, the others 0.
 struct Message {
   Cell from;
-  Cell to;  // of a leaver
+  Cell to;  // the new cell of a particle that has left
   uint8_t kind;
   uint8_t hasParticle;
   uint8_t count;
@@ -84,17 +84,17 @@ struct Message {
   Particle particle;
 };
 
-/// Why a result is none.
+/// Reasons why there is no result.
 enum Fault : uint32_t { Fine = 0, Crowded = 1, Fast = 2, WrongGraph = 4 };
 
-/// What was told in the phase.
-struct Heard {
-  uint32_t cells;     // that have said how many messages they have
-  uint32_t messages;  // heard
-  uint32_t expected;  // by what these cells have said
+/// The messages received in a phase.
+struct Received {
+  uint32_t cells;     // cells whose first message has arrived
+  uint32_t messages;  // messages received
+  uint32_t expected;  // messages that those cells send
 };
 
-/// Particles of a neighbour that has begun the next time step already.
+/// Particles of neighbours that have already started the next time step.
 struct Early {
   uint32_t count;
   Particle particles[Neighbours * Capacity];
@@ -104,17 +104,17 @@ struct Early {
 struct State {
   Cell cell;
   uint32_t faults;
-  uint32_t around;  // cells that have been heard in the first phase
-  uint32_t now;     // time steps done
+  uint32_t around;  // neighbours that have sent in the first phase
+  uint32_t now;     // completed time steps
   uint32_t kind;    // of the phase
   uint32_t count;   // particles
   uint32_t leaving;
   uint32_t arrived;
-  uint32_t toTell;  // messages of this phase
-  uint32_t told;
+  uint32_t toSend;  // messages of this phase
+  uint32_t sent;
   Particle particles[Capacity];
   int64_t impulse[Capacity][3];
-  int64_t potential;  // half of each pair's, of the last time step
+  int64_t potential;  // half of each pair's, in the last time step
   Particle leavers[Capacity];
   Cell goals[Capacity];
   Particle arrivals[Capacity];
@@ -123,7 +123,7 @@ struct State {
 namespace gals {
 struct State {
   dpd::State cell;
-  Heard heard[2];
+  Received received[2];
   Early early;
 };
 }  // namespace gals
@@ -138,7 +138,7 @@ inline uint32_t scattered(uint32_t x) {
 
 inline int64_t times(int64_t a, int64_t b) { return a * b >> Bits; }
 
-/// The whole root of a number below 2^50, a bit at a time.
+/// The integer square root of a number below 2^50, one bit at a time.
 inline uint32_t root(uint64_t square) {
   uint64_t result = 0;
   for (uint64_t bit = 1ull << 48; bit; bit >>= 2) {
@@ -152,15 +152,15 @@ inline uint32_t root(uint64_t square) {
   return static_cast<uint32_t>(result);
 }
 
-/// What time and pair give by chance, between -1 and 1.
+/// The noise of a pair at a time, between -1 and 1.
 inline int32_t chance(uint32_t low, uint32_t high, uint32_t time, uint32_t seed) {
   const uint32_t bits = scattered(scattered(scattered(scattered(seed) + time) ^ low) + high);
   return static_cast<int32_t>(bits >> 7) - One;
 }
 
-/// Adds what particle k gets from another, in the cell of that direction. Both sides work it out in the same order of
-/// the two, so that they get the same.
-inline void meet(State& s, uint32_t k, const Particle& other, uint32_t direction, const Params& p) {
+/// Adds the impulse that particle k receives from another, in the cell of that direction. Both sides compute it in the
+/// same order of the two particles, so that the results agree.
+inline void interact(State& s, uint32_t k, const Particle& other, uint32_t direction, const Params& p) {
   const Particle& mine = s.particles[k];
   const bool first = mine.id < other.id;
   int64_t apart[3];
@@ -172,7 +172,7 @@ inline void meet(State& s, uint32_t k, const Particle& other, uint32_t direction
     square += toOther * toOther;
   }
   const int64_t r = root(static_cast<uint64_t>(square));
-  // Two at one place have no direction to part in.
+  // Two particles at the same position have no direction.
   if (r == 0 || r >= One) return;
   const int64_t inverse = (int64_t{1} << 2 * Bits) / r;
   const int64_t w = One - r;
@@ -193,27 +193,27 @@ inline void meet(State& s, uint32_t k, const Particle& other, uint32_t direction
   s.potential += times(w, w);
 }
 
-/// A neighbour's particle meets all of this cell.
-inline void meetAll(State& s, const Particle& other, uint32_t direction, const Params& p) {
-  for (uint32_t k = 0; k < s.count; ++k) meet(s, k, other, direction, p);
+/// A neighbour's particle interacts with all particles of this cell.
+inline void interactAll(State& s, const Particle& other, uint32_t direction, const Params& p) {
+  for (uint32_t k = 0; k < s.count; ++k) interact(s, k, other, direction, p);
 }
 
-/// A new time step: nothing has been added up.
-inline void beginPlaces(State& s) {
-  s.kind = Places;
-  s.told = 0;
-  s.toTell = s.count;
+/// Starts a time step with empty sums.
+inline void beginPositions(State& s) {
+  s.kind = Positions;
+  s.sent = 0;
+  s.toSend = s.count;
   s.potential = 0;
   for (uint32_t k = 0; k < s.count; ++k) {
     for (int axis = 0; axis < 3; ++axis) s.impulse[k][axis] = 0;
   }
 }
 
-/// The particles of the cell have heard all neighbours: they meet each other, and all but the last time move.
-inline void endPlaces(State& s, const Params& p) {
+/// After the messages of all neighbours: particles within the cell interact; except in the last step, all move.
+inline void endPositions(State& s, const Params& p) {
   for (uint32_t k = 0; k < s.count; ++k) {
     for (uint32_t other = 0; other < s.count; ++other) {
-      if (other != k) meet(s, k, s.particles[other], Itself, p);
+      if (other != k) interact(s, k, s.particles[other], Itself, p);
     }
   }
   if (s.now == p.steps) return;
@@ -247,8 +247,8 @@ inline void endPlaces(State& s, const Params& p) {
   }
   s.count = stay;
   s.kind = Leavers;
-  s.told = 0;
-  s.toTell = s.leaving;
+  s.sent = 0;
+  s.toSend = s.leaving;
   ++s.now;
 }
 
@@ -260,7 +260,7 @@ inline void arrive(State& s, const Particle& one) {
   }
 }
 
-/// Who has arrived stays.
+/// Adds the particles that have arrived.
 inline void endLeavers(State& s) {
   for (uint32_t k = 0; k < s.arrived; ++k) {
     if (s.count == Capacity) {
@@ -272,22 +272,22 @@ inline void endLeavers(State& s) {
   s.arrived = 0;
 }
 
-/// Fills in the next message of the phase; one without a particle where there is none.
-inline void tell(State& s, Message& m) {
+/// Fills in the next message of the phase; if the cell has no particle to send, one without a particle.
+inline void fill(State& s, Message& m) {
   m = {};
   m.from = s.cell;
   m.kind = static_cast<uint8_t>(s.kind);
-  m.count = static_cast<uint8_t>(s.told ? 0 : s.toTell ? s.toTell : 1);
-  if (s.told < s.toTell) {
+  m.count = static_cast<uint8_t>(s.sent ? 0 : s.toSend ? s.toSend : 1);
+  if (s.sent < s.toSend) {
     m.hasParticle = 1;
-    m.particle = s.kind == Places ? s.particles[s.told] : s.leavers[s.told];
-    if (s.kind == Leavers) m.to = s.goals[s.told];
+    m.particle = s.kind == Positions ? s.particles[s.sent] : s.leavers[s.sent];
+    if (s.kind == Leavers) m.to = s.goals[s.sent];
   }
-  ++s.told;
+  ++s.sent;
 }
 
-/// In the first phase every cell is heard, once: the graph is the box's, or the result is none.
-inline void look(State& s, uint32_t direction) {
+/// In the first phase every neighbour must send exactly once, or the graph is not the box's and there is no result.
+inline void checkNeighbour(State& s, uint32_t direction) {
   const uint32_t bit = direction < 27 ? 1u << direction : 1u << Itself;
   if (bit == 1u << Itself || s.around & bit) s.faults |= WrongGraph;
   s.around |= bit;
@@ -295,38 +295,38 @@ inline void look(State& s, uint32_t direction) {
 
 struct Vertex : gossamer::PVertex<State, gossamer::None, Message, Params> {
   void init() {
-    beginPlaces(*s);
+    beginPositions(*s);
     *readyToSend = gossamer::Pin(0);
   }
 
   void send(Message* message) {
-    tell(*s, *message);
-    if (s->told >= s->toTell) *readyToSend = gossamer::No;
+    fill(*s, *message);
+    if (s->sent >= s->toSend) *readyToSend = gossamer::No;
   }
 
   void recv(const Message* message, const gossamer::None*) {
-    const bool places = message->kind == Places;
-    if (!places && (!message->hasParticle || message->to != s->cell)) return;
+    const bool positions = message->kind == Positions;
+    if (!positions && (!message->hasParticle || message->to != s->cell)) return;
     const uint32_t from = direction(s->cell, message->from, *params);
-    if (places && s->now == 0 && message->count) look(*s, from);
+    if (positions && s->now == 0 && message->count) checkNeighbour(*s, from);
     if (from >= 27 || !message->hasParticle) return;
-    if (places) {
-      meetAll(*s, message->particle, from, *params);
+    if (positions) {
+      interactAll(*s, message->particle, from, *params);
     } else {
       arrive(*s, message->particle);
     }
   }
 
   bool step() {
-    if (s->kind == Places) {
+    if (s->kind == Positions) {
       const bool last = s->now == params->steps;
-      endPlaces(*s, *params);
+      endPositions(*s, *params);
       if (last) return false;
     } else {
       endLeavers(*s);
-      beginPlaces(*s);
+      beginPositions(*s);
     }
-    if (s->toTell) *readyToSend = gossamer::Pin(0);
+    if (s->toSend) *readyToSend = gossamer::Pin(0);
     return true;
   }
 };
@@ -335,39 +335,39 @@ namespace gals {
 
 struct Vertex : gossamer::PVertex<gals::State, gossamer::None, Message, Params> {
   void init() {
-    beginPlaces(s->cell);
+    beginPositions(s->cell);
     *readyToSend = gossamer::Pin(0);
   }
 
   void send(Message* message) {
-    tell(s->cell, *message);
-    if (toldAll()) *readyToSend = gossamer::No;
-    goOn();
+    fill(s->cell, *message);
+    if (sentAll()) *readyToSend = gossamer::No;
+    advance();
   }
 
   void recv(const Message* message, const gossamer::None*) {
     dpd::State& cell = s->cell;
-    Heard& heard = s->heard[message->kind];
-    ++heard.messages;
-    heard.expected += message->count;
-    heard.cells += message->count != 0;
+    Received& received = s->received[message->kind];
+    ++received.messages;
+    received.expected += message->count;
+    received.cells += message->count != 0;
     const uint32_t from = direction(cell.cell, message->from, *params);
-    if (message->kind == Places) {
-      if (cell.now == 0 && message->count) look(cell, from);
-      if (message->hasParticle && from < 27) place(message->particle, from);
+    if (message->kind == Positions) {
+      if (cell.now == 0 && message->count) checkNeighbour(cell, from);
+      if (message->hasParticle && from < 27) receiveParticle(message->particle, from);
     } else if (message->hasParticle && message->to == cell.cell) {
       arrive(cell, message->particle);
     }
-    goOn();
+    advance();
   }
 
  private:
-  bool toldAll() const { return s->cell.told >= (s->cell.toTell ? s->cell.toTell : 1); }
+  bool sentAll() const { return s->cell.sent >= (s->cell.toSend ? s->cell.toSend : 1); }
 
-  void place(const Particle& one, uint32_t from) {
-    if (s->cell.kind == Places) return meetAll(s->cell, one, from, *params);
+  void receiveParticle(const Particle& one, uint32_t from) {
+    if (s->cell.kind == Positions) return interactAll(s->cell, one, from, *params);
     Early& early = s->early;
-    // Only cells that are no neighbours, or are so twice, can be too many.
+    // The space suffices unless the graph has wrong or duplicate neighbours.
     if (early.count == Neighbours * Capacity) {
       s->cell.faults |= WrongGraph;
     } else {
@@ -376,22 +376,22 @@ struct Vertex : gossamer::PVertex<gals::State, gossamer::None, Message, Params> 
     }
   }
 
-  /// Ends the phase when everybody has been told and heard. What neighbours say of the next cannot be all before this
-  /// cell has told its own.
-  void goOn() {
+  /// Ends the phase when this cell has sent all its messages and received all of its neighbours'. The messages of the
+  /// next phase cannot be complete before this cell has sent its own.
+  void advance() {
     dpd::State& cell = s->cell;
-    Heard& heard = s->heard[cell.kind];
-    if (!toldAll() || heard.cells != Neighbours || heard.messages != heard.expected) return;
-    heard = {};
-    if (cell.kind == Places) {
+    Received& received = s->received[cell.kind];
+    if (!sentAll() || received.cells != Neighbours || received.messages != received.expected) return;
+    received = {};
+    if (cell.kind == Positions) {
       const bool last = cell.now == params->steps;
-      endPlaces(cell, *params);
+      endPositions(cell, *params);
       if (last) return;
     } else {
       endLeavers(cell);
-      beginPlaces(cell);
+      beginPositions(cell);
       for (uint32_t k = 0; k < s->early.count; ++k) {
-        meetAll(cell, s->early.particles[k], s->early.directions[k], *params);
+        interactAll(cell, s->early.particles[k], s->early.directions[k], *params);
       }
       s->early.count = 0;
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Connected components: every vertex takes the smallest index it hears of and
-/// passes it on. The smallest go first, so each component is flooded once.
+/// Connected components: every vertex adopts the smallest index that it receives and
+/// sends it on. The smallest are sent first, so each component is flooded once.
 #pragma once
 
 #include <gossamer/polite.h>
@@ -14,7 +14,7 @@ struct State {
 struct Vertex : gossamer::PVertex<State, gossamer::None, uint32_t> {
   void init() { *readyToSend = gossamer::Pin(0); }
 
-  /// Its edges have changed: all neighbours hear its label again.
+  /// Its edges have changed: sends its label to all neighbours again.
   void changed() { *readyToSend = gossamer::Pin(0); }
 
   void send(uint32_t* message) {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Heat: every vertex moves towards the mean temperature of its neighbours, in
-/// time steps. One is kept at 1, all others start at 0.
+/// time steps. One vertex is fixed at 1, all others start at 0.
 ///
 /// On a grid or cube this is the explicit scheme for the heat equation. There
-/// are two ways to keep time. `heat` leaves it to the engine: a step begins when
-/// all messages have arrived. `heat-gals` (globally asynchronous, locally
-/// synchronous) keeps time by counting: a vertex goes on as soon as it has one
-/// message from each neighbour, and no barrier is needed. A neighbour can be one
-/// step ahead, never two: it waits for this vertex's message. So messages carry
-/// the last bit of their time, and there are two sums.
+/// are two versions. In `heat` the engine synchronises: a step starts when
+/// all messages have arrived. In `heat-gals` (globally asynchronous, locally
+/// synchronous) vertices count messages: a vertex continues as soon as it has one
+/// message from each neighbour, without a barrier. A neighbour can be at most one
+/// step ahead, since it waits for this vertex's message. So messages carry
+/// the parity of their step, and there are two sums.
 #pragma once
 
 #include <gossamer/polite.h>
@@ -19,14 +19,14 @@ struct Params {
   uint32_t steps;
 };
 
-/// What a vertex moves by; share is rate / degree, or 0 for one that is kept or alone.
+/// The new value of a vertex; share is rate / degree, or 0 for a vertex that is fixed or isolated.
 inline float moved(float value, float sum, float share, uint32_t degree) {
   return value + share * (sum - static_cast<float>(degree) * value);
 }
 
 struct State {
   float value;
-  float sum;  // of what neighbours said since the last step
+  float sum;  // of the neighbours' values received since the last step
   float share;
   uint32_t degree;
 };
@@ -58,25 +58,25 @@ namespace gals {
 
 struct Message {
   float value;
-  uint32_t odd;  // last bit of the time that it is of
+  uint32_t odd;  // parity of the message's step
 };
 
-/// What has come of a time.
-struct Heard {
+/// The messages of a step.
+struct Inbox {
   float sum;
-  uint32_t missing;  // messages that are still to come, and the vertex's own that is still to go
+  uint32_t missing;  // messages not yet received, plus one for the vertex's own if not yet sent
 };
 
 struct State {
   float value;
   float share;
   uint32_t degree;
-  uint32_t now;    // steps done
-  Heard heard[2];  // by the last bit of the time
+  uint32_t now;    // completed steps
+  Inbox inbox[2];  // by the parity of the step
 };
 
 struct Vertex : gossamer::PVertex<State, gossamer::None, Message, Params> {
-  /// A vertex alone hears nobody, and stays as it is.
+  /// A vertex without neighbours receives nothing, and does not change.
   void init() {
     if (s->degree != 0) *readyToSend = gossamer::Pin(0);
   }
@@ -84,13 +84,13 @@ struct Vertex : gossamer::PVertex<State, gossamer::None, Message, Params> {
   void send(Message* message) {
     *message = {s->value, s->now & 1};
     *readyToSend = gossamer::No;
-    oneLess(s->heard[s->now & 1]);
+    countDown(s->inbox[s->now & 1]);
   }
 
   void recv(const Message* message, const gossamer::None*) {
-    Heard& heard = s->heard[message->odd];
-    heard.sum += message->value;
-    oneLess(heard);
+    Inbox& inbox = s->inbox[message->odd];
+    inbox.sum += message->value;
+    countDown(inbox);
   }
 
   bool finish(Message* message) {
@@ -99,11 +99,11 @@ struct Vertex : gossamer::PVertex<State, gossamer::None, Message, Params> {
   }
 
  private:
-  /// Takes the step if that was all. Of the next time this vertex has not sent yet, so that it cannot end first.
-  void oneLess(Heard& heard) {
-    if (--heard.missing != 0) return;
-    s->value = moved(s->value, heard.sum, s->share, s->degree);
-    heard = {0, s->degree + 1};
+  /// Completes the step when no message is missing. The next step cannot end first: this vertex has not sent in it.
+  void countDown(Inbox& inbox) {
+    if (--inbox.missing != 0) return;
+    s->value = moved(s->value, inbox.sum, s->share, s->degree);
+    inbox = {0, s->degree + 1};
     if (++s->now < params->steps) *readyToSend = gossamer::Pin(0);
   }
 };
@@ -128,14 +128,14 @@ GOSSAMER_VERTEX(heat::Chosen)
 namespace heat {
 
 inline void expect(State&) {}
-inline void expect(gals::State& s) { s.heard[0].missing = s.heard[1].missing = s.degree + 1; }
+inline void expect(gals::State& s) { s.inbox[0].missing = s.inbox[1].missing = s.degree + 1; }
 
 struct App : gossamer::Application<Chosen> {
   static constexpr bool inStep = std::is_same_v<Chosen, heat::Vertex>;
   static constexpr const char* name = inStep ? "heat" : "heat-gals";
   static constexpr const char* summary =
       inStep ? "heat spreads from one vertex, in time steps"
-             : "heat, where vertices keep time by counting messages instead of by barriers";
+             : "heat, where vertices synchronise by counting messages instead of by barriers";
   static constexpr bool undirected = true;
   static constexpr bool parallelInit = true;
   static constexpr gossamer::Same same = gossamer::Same::within;
@@ -147,8 +147,8 @@ struct App : gossamer::Application<Chosen> {
 
   void parameters(gossamer::Parameters& p) {
     p.integer("steps", steps, 1, 1000000000, "time steps");
-    p.real("rate", rate, 0, 1, "share of the way to the neighbours' mean that a vertex goes in a step");
-    p.vertex("hot", hot, "the vertex that is kept at 1");
+    p.real("rate", rate, 0, 1, "change of a vertex in a step, as a share of its difference to the neighbours' mean");
+    p.vertex("hot", hot, "the vertex that is fixed at 1");
   }
 
   Params params(const gossamer::GraphInfo&) { return {steps}; }

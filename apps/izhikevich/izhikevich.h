@@ -5,16 +5,16 @@
 ///   v' = 0.04 v^2 + 5 v + 140 - u + I        at 30 mV: v = c, u = u + d
 ///   u' = a (b v - u)
 ///
-/// A step is a millisecond; v moves in two halves, as in the paper's program. I
-/// is noise from outside and what the sources of spikes give. Everything is in
-/// fixed point, so sums do not depend on the order of messages: all engines give
-/// the same spikes, which floating point in a chaotic net would not.
+/// A step is a millisecond; v is integrated in two half steps, as in the paper's program. I
+/// is external noise plus the current from spikes. Everything is in
+/// fixed point, so sums do not depend on the order of messages: all engines compute
+/// the same spikes, which floating point in a chaotic net would not ensure.
 ///
-/// `izhikevich` leaves it to the engine to keep time: a step begins when all spikes
+/// In `izhikevich` the engine synchronises: a step starts when all spikes
 /// have arrived. `izhikevich-gals` (globally asynchronous, locally synchronous) has no
-/// barrier: a neuron tells its targets in each step whether it spikes, and its sources
-/// that it has done the step, and goes on when it has heard from all of both. So a
-/// neighbour can be one step ahead, never two: messages carry the last bit of their
+/// barrier: in each step a neuron informs its targets whether it spikes, and its sources
+/// that it has completed the step, and continues when it has a message from all of both. So a
+/// neighbour can be at most one step ahead: messages carry the parity of their
 /// step, and there are two sums.
 #pragma once
 
@@ -22,7 +22,7 @@
 
 namespace izhikevich {
 
-/// Numbers with 16 bits behind the point.
+/// Numbers with 16 fractional bits.
 using Fixed = int32_t;
 inline constexpr Fixed One = 1 << 16;
 constexpr Fixed fixed(double x) { return static_cast<Fixed>(x * One + (x < 0 ? -0.5 : 0.5)); }
@@ -33,17 +33,17 @@ struct Params {
   uint32_t seed;
 };
 
-/// What a neuron is, and how it is.
+/// Parameters and state of a neuron.
 struct Neuron {
   Fixed v, u;
   Fixed a, b, c, d;
-  Fixed noise;       // width of the current from outside
-  int32_t strength;  // of a spike at its targets, in 1/256 mV; 1,280,000 at most
+  Fixed noise;       // amplitude of the external current
+  int32_t strength;  // of a spike at its targets, in 1/256 mV; at most 1,280,000
   uint32_t number;
   uint32_t spikes;
 };
 
-/// Bits that depend on everything and look like chance.
+/// A hash, used as a source of pseudo-random bits.
 inline uint32_t scattered(uint32_t x) {
   x ^= x >> 16;
   x *= 0x7feb352d;
@@ -52,14 +52,14 @@ inline uint32_t scattered(uint32_t x) {
   return x ^ x >> 16;
 }
 
-/// The current from outside: four uniform numbers added up are nearly normal, of variance 1/3 here.
+/// The external current: the sum of four uniform numbers is nearly normal, here of variance 1/3.
 inline Fixed outside(const Neuron& n, uint32_t time, uint32_t seed) {
   const uint32_t bits = scattered(scattered(n.number ^ scattered(seed)) + time);
   const int32_t sum = static_cast<int32_t>((bits & 255) + (bits >> 8 & 255) + (bits >> 16 & 255) + (bits >> 24)) - 510;
   return times(n.noise, sum * (One / 256));
 }
 
-/// A millisecond with a current; true for a spike in its beginning.
+/// Simulates a millisecond with a current; returns true for a spike at its beginning.
 inline bool live(Neuron& n, Fixed current) {
   const bool spikes = n.v >= fixed(30);
   if (spikes) {
@@ -70,7 +70,7 @@ inline bool live(Neuron& n, Fixed current) {
   for (int half = 0; half < 2; ++half) {
     const Fixed change = times(times(fixed(0.04), n.v), n.v) + 5 * n.v + fixed(140) - n.u + current;
     n.v += change >> 1;
-    // What is beyond has spiked; in fixed point it must not run away before that is seen.
+    // A larger value is a spike; in fixed point it must not overflow before the spike is detected.
     if (n.v > fixed(100)) n.v = fixed(100);
     if (n.v < fixed(-200)) n.v = fixed(-200);
   }
@@ -78,7 +78,7 @@ inline bool live(Neuron& n, Fixed current) {
   return spikes;
 }
 
-/// A millisecond with what spikes give, in 1/256 mV; true for a spike in its beginning.
+/// Simulates a millisecond with the current of spikes, in 1/256 mV; returns true for a spike at its beginning.
 inline bool liveWith(Neuron& n, int64_t current, uint32_t time, uint32_t seed) {
   if (current > 256 * 1000) current = 256 * 1000;
   if (current < -256 * 1000) current = -256 * 1000;
@@ -87,7 +87,7 @@ inline bool liveWith(Neuron& n, int64_t current, uint32_t time, uint32_t seed) {
 
 struct State {
   Neuron neuron;
-  int64_t current;  // from the spikes of this step: all edges that a graph can have, at the greatest strength, fit
+  int64_t current;  // from the spikes of this step; the maximum number of edges at the maximum strength fits
 };
 
 struct Vertex : gossamer::PVertex<State, gossamer::None, int32_t, Params> {
@@ -118,18 +118,18 @@ struct Vertex : gossamer::PVertex<State, gossamer::None, int32_t, Params> {
 namespace gals {
 
 struct Message {
-  int32_t strength;  // 0 for no spike, and for what goes to a source
-  uint32_t odd;      // last bit of the step that it is of
+  int32_t strength;  // 0 without a spike, and in messages to a source
+  uint32_t odd;      // parity of the message's step
 };
 
 struct State {
   Neuron neuron;
   int64_t currents[2];
-  uint32_t missing[2];  // messages of the step that are still to come, and the neuron's own two that are still to go
+  uint32_t missing[2];  // messages of the step not yet received, plus those of the neuron's own two not yet sent
   uint32_t neighbours;  // sources and targets
-  uint32_t now;         // steps done
-  uint32_t told;        // of this step: 0 nobody, 1 the targets
-  int32_t strength;     // of what this step tells
+  uint32_t now;         // completed steps
+  uint32_t sent;        // in this step: 0 nothing, 1 the message to the targets
+  int32_t strength;     // of the spike in this step's message
 };
 
 /// Pin 0 leads to the targets, pin 1 to the sources.
@@ -140,16 +140,16 @@ struct Vertex : gossamer::PVertex<State, gossamer::None, Message, Params> {
   }
 
   void send(Message* message) {
-    const bool targets = s->told == 0;
+    const bool targets = s->sent == 0;
     *message = {targets ? s->strength : 0, s->now & 1};
     *readyToSend = targets ? gossamer::Pin(1) : gossamer::No;
-    s->told = 1;
-    oneLess(s->now & 1);
+    s->sent = 1;
+    countDown(s->now & 1);
   }
 
   void recv(const Message* message, const gossamer::None*) {
     s->currents[message->odd] += message->strength;
-    oneLess(message->odd);
+    countDown(message->odd);
   }
 
   bool finish(Message* message) {
@@ -158,8 +158,8 @@ struct Vertex : gossamer::PVertex<State, gossamer::None, Message, Params> {
   }
 
  private:
-  /// Takes the next step if that was all. Of the next one this neuron has not sent yet, so that it cannot end first.
-  void oneLess(uint32_t odd) {
+  /// Starts the next step when no message is missing. The step after it cannot start first: this neuron has not sent.
+  void countDown(uint32_t odd) {
     if (--s->missing[odd] != 0) return;
     const int64_t current = s->currents[odd];
     s->currents[odd] = 0;
@@ -169,8 +169,8 @@ struct Vertex : gossamer::PVertex<State, gossamer::None, Message, Params> {
 
   void advance(int64_t current) {
     s->strength = liveWith(s->neuron, current, s->now, params->seed) ? s->neuron.strength : 0;
-    s->told = 0;
-    // Nobody waits for word of the last step.
+    s->sent = 0;
+    // No neuron needs a message of the last step.
     if (++s->now < params->steps) *readyToSend = gossamer::Pin(0);
   }
 };
@@ -206,7 +206,7 @@ struct App : gossamer::Application<Chosen> {
   static constexpr const char* name = inStep ? "izhikevich" : "izhikevich-gals";
   static constexpr const char* summary =
       inStep ? "a net of spiking neurons, in steps of a millisecond"
-             : "izhikevich, where neurons keep time by counting messages instead of by barriers";
+             : "izhikevich, where neurons synchronise by counting messages instead of by barriers";
   static constexpr gossamer::Wiring wiring = inStep ? gossamer::Wiring::given : gossamer::Wiring::backward;
   static constexpr bool parallelInit = true;
 
@@ -216,14 +216,14 @@ struct App : gossamer::Application<Chosen> {
 
   void parameters(gossamer::Parameters& p) {
     p.integer("steps", steps, 1, 1000000000, "milliseconds");
-    p.integer("noise-seed", seed, 0, 4294967295, "of the neurons' kinds and the current from outside");
-    p.real("strength", strength, 0, 10, "of spikes; 1: the targets of one together get what the paper's do");
+    p.integer("noise-seed", seed, 0, 4294967295, "of the neurons' kinds and the external current");
+    p.real("strength", strength, 0, 10, "of spikes; 1: the total effect of a spike on its targets equals the paper's");
   }
 
   Params params(const gossamer::GraphInfo&) { return {steps, seed}; }
 
-  /// Kinds as in the paper's program: r uniform, squared for those that excite. There a spike has 1,000 targets and
-  /// gives each 0.25 mV in the mean, or takes 0.5 mV; here it has fewer, and each gets more.
+  /// Kinds as in the paper's program: r uniform, squared for excitatory neurons. In the paper a spike has 1,000 targets
+  /// and adds 0.25 mV to each on average, or subtracts 0.5 mV; here it has fewer targets, with a larger effect on each.
   void init(const gossamer::VertexInfo& v, State& s) {
     const uint32_t bits = scattered(v.index ^ scattered(seed + 0x9e3779b9));
     const double r = (bits >> 8 & 0xffff) / 65536.0;
@@ -245,8 +245,8 @@ struct App : gossamer::Application<Chosen> {
   }
 
   void results(gossamer::Columns<State>& c) {
-    c.add("spikes", "how often the neuron has spiked", [](const State& s) { return s.neuron.spikes; });
-    c.add("potential", "of its membrane in the end, mV", [](const State& s) { return s.neuron.v / 65536.0f; });
+    c.add("spikes", "number of spikes of the neuron", [](const State& s) { return s.neuron.spikes; });
+    c.add("potential", "of its membrane at the end, mV", [](const State& s) { return s.neuron.v / 65536.0f; });
   }
 };
 

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Core numbers: the greatest k such that the vertex is in a subgraph of vertices that all have k
+/// Core numbers: the largest k such that the vertex is in a subgraph whose vertices all have at least k
 /// neighbours in it.
 ///
-/// Peeling. Every second step finds the least number of neighbours that a vertex has left; the
-/// next step removes those that have no more, and whoever falls as low by it goes at once,
-/// without a step. So there are two steps for each core number that occurs.
+/// Peeling. Every second step finds the minimum number of remaining neighbours of a vertex; the
+/// next step removes the vertices with that number. A vertex that drops to it as a consequence is removed
+/// immediately, without a step. So there are two steps for each core number that occurs.
 #pragma once
 
 #include <gossamer/polite.h>
 
 namespace kcore {
 
-inline constexpr uint32_t Stays = 0xffffffff;
+inline constexpr uint32_t Active = 0xffffffff;
 
 struct State {
   uint32_t left;  // neighbours that are not removed
-  uint32_t core;  // Stays until it is removed
-  uint32_t k;     // whoever has no more neighbours is removed now
+  uint32_t core;  // Active until it is removed
+  uint32_t k;     // a vertex with at most this many neighbours left is removed
 };
 
 struct Totals {
@@ -31,11 +31,11 @@ struct Vertex : gossamer::PVertex<State, gossamer::None, gossamer::None, gossame
 
   void recv(const gossamer::None*, const gossamer::None*) {
     --s->left;
-    if (s->core == Stays && s->left <= s->k) remove();
+    if (s->core == Active && s->left <= s->k) remove();
   }
 
   bool step(const Totals& all, Totals& mine) {
-    if (s->core != Stays) {
+    if (s->core != Active) {
       mine.core.give(s->core);
       return false;
     }
@@ -45,7 +45,7 @@ struct Vertex : gossamer::PVertex<State, gossamer::None, gossamer::None, gossame
     }
     s->k = all.least.value();
     if (s->left <= s->k) remove();
-    // Who goes in the cascade behind this step is asked once more: it tells its core there.
+    // true even if removed here: a later step must report the core, also of vertices that the cascade removes.
     return true;
   }
 
@@ -67,18 +67,18 @@ namespace kcore {
 
 struct App : gossamer::Application<Vertex> {
   static constexpr const char* name = "kcore";
-  static constexpr const char* summary = "core numbers: how dense a subgraph the vertex is part of";
+  static constexpr const char* summary = "core numbers: the density of a subgraph that contains the vertex";
   static constexpr gossamer::Wiring wiring = gossamer::Wiring::simple;
   static constexpr bool parallelInit = true;
 
-  void init(const gossamer::VertexInfo& v, State& s) { s = {static_cast<uint32_t>(v.degree), Stays, 0}; }
+  void init(const gossamer::VertexInfo& v, State& s) { s = {static_cast<uint32_t>(v.degree), Active, 0}; }
 
   void results(gossamer::Columns<State>& c) {
-    c.add("core", "the greatest k of a k-core with the vertex", [](const State& s) { return s.core; });
+    c.add("core", "the largest k of a k-core that contains the vertex", [](const State& s) { return s.core; });
   }
 
   void totals(gossamer::Columns<Totals>& c) {
-    c.add("degeneracy", "the greatest core number", [](const Totals& t) { return t.core.value(); });
+    c.add("degeneracy", "the largest core number", [](const Totals& t) { return t.core.value(); });
   }
 };
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Communities by label propagation, as LDBC Graphalytics defines it (CDLP) for undirected graphs: on
-/// the simple graph every vertex starts with its own label; in each step all take the label that most
-/// of their neighbours have, of several the smallest. The steps are synchronous, so every engine gives
-/// the same labels.
+/// the simple graph every vertex starts with its own label; in each step all vertices adopt the most
+/// frequent label of their neighbours, the smallest in case of a tie. The steps are synchronous, so
+/// every engine computes the same labels.
 ///
-/// A vertex notes on each of its edges what the neighbour said last, and hears of changes only.
+/// A vertex stores on each of its edges the neighbour's last label, and neighbours send only changes.
 #pragma once
 
 #include <gossamer/polite.h>
@@ -21,7 +21,7 @@ struct Message {
   uint32_t label;
 };
 
-/// The second is room to sort in.
+/// `sorted` is scratch space for sorting.
 struct Note {
   uint32_t label;
   uint32_t sorted;
@@ -44,7 +44,7 @@ struct Vertex : gossamer::PVertex<State, gossamer::None, Message, Params> {
     *readyToSend = gossamer::No;
   }
 
-  void recv(const Message* message, const gossamer::None*) { edges.note(place(message->from)).label = message->label; }
+  void recv(const Message* message, const gossamer::None*) { edges.note(edgeTo(message->from)).label = message->label; }
 
   bool step() {
     if (!edges.count() || time >= params->steps) return false;
@@ -58,7 +58,7 @@ struct Vertex : gossamer::PVertex<State, gossamer::None, Message, Params> {
 
  private:
   /// The edge to a neighbour; edges ascend.
-  uint32_t place(uint32_t neighbour) const {
+  uint32_t edgeTo(uint32_t neighbour) const {
     uint32_t low = 0;
     for (uint32_t count = edges.count(); count > 1;) {
       const uint32_t half = count / 2;
@@ -77,20 +77,20 @@ struct Vertex : gossamer::PVertex<State, gossamer::None, Message, Params> {
     uint32_t run = 0;
     for (uint32_t k = 0; k < count; ++k) {
       run = k && edges.note(k).sorted == edges.note(k - 1).sorted ? run + 1 : 1;
-      if (run <= most) continue;  // of runs as long the first stays: the smallest label
+      if (run <= most) continue;  // of runs of equal length the first wins: the smallest label
       most = run;
       best = edges.note(k).sorted;
     }
     return best;
   }
 
-  /// Heapsort: in place, and never slow.
+  /// Heapsort: in place, with a guaranteed bound.
   void sort(uint32_t count) const {
     for (uint32_t k = count / 2; k-- > 0;) sink(k, count);
     for (uint32_t end = count; end-- > 1;) {
-      const uint32_t greatest = edges.note(0).sorted;
+      const uint32_t largest = edges.note(0).sorted;
       edges.note(0).sorted = edges.note(end).sorted;
-      edges.note(end).sorted = greatest;
+      edges.note(end).sorted = largest;
       sink(0, end);
     }
   }
@@ -118,14 +118,15 @@ namespace label_propagation {
 
 struct App : gossamer::Application<Vertex> {
   static constexpr const char* name = "label-propagation";
-  static constexpr const char* summary = "communities: every vertex takes the label that most neighbours have";
+  static constexpr const char* summary = "communities: every vertex adopts the most frequent label of its neighbours";
   static constexpr gossamer::Wiring wiring = gossamer::Wiring::simple;
   static constexpr bool parallelInit = true;
 
   uint32_t iterations = 10;
 
   void parameters(gossamer::Parameters& p) {
-    p.integer("iterations", iterations, 1, 1000000000, "steps at most; it ends earlier where no label changes");
+    p.integer("iterations", iterations, 1, 1000000000,
+              "maximum number of steps; the run ends earlier if no label changes");
   }
 
   Params params(const gossamer::GraphInfo&) { return {iterations}; }
@@ -133,7 +134,7 @@ struct App : gossamer::Application<Vertex> {
   void init(const gossamer::VertexInfo& v, State& s) { s = {v.index, v.index}; }
 
   void results(gossamer::Columns<State>& c) {
-    c.add("community", "the vertex whose label it has", [](const State& s) { return s.label; })
+    c.add("community", "the vertex whose label it has adopted", [](const State& s) { return s.label; })
         .vertex()
         .show(gossamer::Show::groups);
   }

@@ -2,8 +2,8 @@
 /// Shortest paths from up to eight sources at once, asynchronous: a message has
 /// the sender's distances from all of them.
 ///
-/// As in `sssp`, the greatest number but one stands for a way that is there and
-/// too long for the type. Nobody is told of it; it is looked for in the end.
+/// As in `sssp`, `max() - 1` (TooFar) means: a path exists, but its length overflows the
+/// type. It is never sent; `verdict` searches for it.
 #pragma once
 
 #include <gossamer/polite.h>
@@ -16,7 +16,7 @@ inline constexpr uint32_t TooFar = Unreached - 1;
 
 struct State {
   uint32_t distance[Sources];
-  uint32_t news;  // the least distance that the neighbours have not been told of
+  uint32_t news;  // the smallest distance not yet sent to the neighbours
 };
 
 struct Message {
@@ -35,12 +35,12 @@ struct Vertex : gossamer::PVertex<State, int32_t, Message> {
   void recv(const Message* message, const int32_t* weight) {
     for (uint32_t i = 0; i < Sources; ++i) {
       if (message->distance[i] >= TooFar) continue;
-      uint32_t way = message->distance[i] + static_cast<uint32_t>(*weight);
-      if (way < message->distance[i] || way > TooFar) way = TooFar;
-      if (way >= s->distance[i]) continue;
-      s->distance[i] = way;
-      if (way == TooFar) continue;
-      if (way < s->news) s->news = way;
+      uint32_t length = message->distance[i] + static_cast<uint32_t>(*weight);
+      if (length < message->distance[i] || length > TooFar) length = TooFar;
+      if (length >= s->distance[i]) continue;
+      s->distance[i] = length;
+      if (length == TooFar) continue;
+      if (length < s->news) s->news = length;
       *readyToSend = gossamer::Pin(0);
     }
   }
@@ -73,12 +73,12 @@ struct App : gossamer::Application<Vertex> {
   uint32_t sources = Sources;
 
   void parameters(gossamer::Parameters& p) {
-    p.integer("sources", sources, 1, Sources, "how many sources, spaced evenly over the vertices");
+    p.integer("sources", sources, 1, Sources, "number of sources, spaced evenly over the vertices");
   }
 
   void begin(const gossamer::GraphInfo& g) {
     if (g.weightLow < 0) {
-      throw std::invalid_argument("mssp: the graph has a negative weight; it takes weights from 0 up");
+      throw std::invalid_argument("mssp: the graph has a negative weight; weights must be at least 0");
     }
     sources = std::min(sources, g.vertices);
   }
@@ -105,13 +105,13 @@ struct App : gossamer::Application<Vertex> {
   }
 
   void results(gossamer::Columns<State>& c) {
-    c.add("distance", "from the nearest source; 4294967295 where none leads to the vertex", nearest).absent(Unreached);
-    c.add("sum", "of the distances from the sources that lead to the vertex", [](const State& s) {
+    c.add("distance", "from the nearest source; 4294967295 if none reaches the vertex", nearest).absent(Unreached);
+    c.add("sum", "of the distances from the sources that reach the vertex", [](const State& s) {
       uint64_t sum = 0;
       for (const uint32_t d : s.distance) sum += d == Unreached ? 0 : d;
       return sum;
     });
-    c.add("sources", "how many sources lead to the vertex", [](const State& s) {
+    c.add("sources", "number of sources that reach the vertex", [](const State& s) {
       return static_cast<uint32_t>(Sources - std::count(s.distance, s.distance + Sources, Unreached));
     });
   }

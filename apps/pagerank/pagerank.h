@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-/// PageRank: every vertex shares its score among the vertices it points to.
+/// PageRank: every vertex distributes its score among the targets of its edges.
 ///
 /// One step is one iteration of the power method, without the dangling mass:
-/// score = (1 - d)/n + d * sum of score/degree over the in-edges. That fixed
-/// point is the textbook's, up to a factor: spreading the rank of dangling
-/// vertices over all only adds the same constant everywhere, so dividing by
-/// the sum in the end gives it exactly, without a global sum in each step.
+/// score = (1 - d)/n + d * sum of score/degree over the in-edges. Up to a factor, this
+/// fixed point is the textbook's: distributing the rank of dangling vertices over all
+/// vertices only adds the same constant everywhere. So dividing by the sum at the end
+/// yields the textbook's scores, without a global sum in each step.
 ///
-/// The last step is the one behind that in which all scores together moved by no
-/// more than the tolerance. Both sums are in fixed point, so the number of steps
-/// does not depend on the order in which vertices are added up.
+/// The last step follows the first one in which the sum of all changes was at most
+/// the tolerance. Both sums are in fixed point, so the number of steps does not
+/// depend on the order in which vertices are added.
 ///
-/// PAGERANK_WEIGHTED: edges share a score by their weights. PAGERANK_PERSONAL: what does not follow the
-/// edges starts over at some vertices, in equal shares, and so does the mass of dangling ones.
+/// PAGERANK_WEIGHTED: edges share a score in proportion to their weights. PAGERANK_PERSONAL: the part of the score that
+/// does not follow the edges restarts at some vertices, in equal shares, and so does the mass of dangling vertices.
 #pragma once
 
 #include <gossamer/polite.h>
@@ -33,7 +33,7 @@ struct State {
   Real score;
   Real share;  // damping / out-degree (or the sum of the weights), or 0
 #ifdef PAGERANK_PERSONAL
-  Real base;  // 1 - damping where the walk starts over, or 0
+  Real base;  // (1 - damping) / sources at a vertex where the walk restarts, else 0
 #endif
 };
 
@@ -44,13 +44,13 @@ using Weight = gossamer::None;
 #endif
 
 struct Params {
-  Real base;       // (1 - damping) / vertices; personal, each vertex has its own
-  Real tolerance;  // how much all scores may move in the last step, as a share of their sum; below 0: no matter
-  uint32_t most;   // stop after so many steps
+  Real base;       // (1 - damping) / vertices; unused if PAGERANK_PERSONAL
+  Real tolerance;  // permitted change of all scores in the last step, as a share of their sum; below 0: ignored
+  uint32_t most;   // maximum number of steps
 };
 
-// Scores are 1 in all at most; what they move by, twice that. Every change is rounded up: what many vertices move by,
-// each less than the last bit, must not pass for rest. So a tolerance below vertices * 2^-61 is met at rest only.
+// All scores sum to at most 1, and all changes to at most 2. Every change is rounded up, so that many changes below the
+// last bit do not count as convergence. A tolerance below vertices * 2^-61 is therefore met only at a fixed point.
 struct Totals {
   static constexpr Real up = static_cast<Real>(0x1p-62);  // half of the last bit
   gossamer::FixedSum<Real, 61> change;
@@ -62,7 +62,7 @@ struct Totals {
 struct Vertex : gossamer::PVertex<State, Weight, Real, Params, Totals> {
   void init() { *readyToSend = gossamer::Pin(0); }
 
-  /// The graph has changed: the power method goes on from the scores that stand.
+  /// The graph has changed: the power method continues from the stored scores.
   void resume() { *readyToSend = gossamer::Pin(0); }
 
   void send(Real* message) {
@@ -82,14 +82,14 @@ struct Vertex : gossamer::PVertex<State, Weight, Real, Params, Totals> {
 #else
     const Real score = params->base + s->sum;
 #endif
-    // With a number of steps given, only the last one's sums are of interest.
+    // With a fixed number of steps, only the sums of the last one are used.
     if (params->tolerance >= 0 || time + 1 == params->most) {
       mine.change.give(magnitude(score - s->score) + Totals::up);
       mine.scores.give(score);
     }
     s->score = score;
     s->sum = 0;
-    // The same for every vertex: behind the first step `all` is of the step before.
+    // The same for every vertex: after the first step, `all` holds the sums of the previous one.
     const bool settled = time > 0 && params->tolerance >= 0 && all.within(params->tolerance);
     const bool on = time + 1 < params->most && !settled;
     if (on) *readyToSend = gossamer::Pin(0);
@@ -121,15 +121,15 @@ template <typename V>
 struct AppOf : gossamer::Application<V> {
 #if defined(PAGERANK_WEIGHTED)
   static constexpr const char* name = "pagerank-weighted";
-  static constexpr const char* summary = "pagerank by the weights of edges";
+  static constexpr const char* summary = "pagerank in proportion to edge weights";
   static constexpr bool sumsWeights = true;
 #elif defined(PAGERANK_PERSONAL)
   static constexpr const char* name = "pagerank-personal";
-  static constexpr const char* summary = "importance of vertices as some of them see it";
+  static constexpr const char* summary = "importance of vertices relative to some of them";
 #else
   static constexpr const char* name = sizeof(Real) == 4 ? "pagerank" : "pagerank64";
   static constexpr const char* summary =
-      sizeof(Real) == 4 ? "importance of vertices by who points to them" : "pagerank in double precision";
+      sizeof(Real) == 4 ? "importance of vertices by their in-edges" : "pagerank in double precision";
 #endif
   static constexpr gossamer::Same same = gossamer::Same::within;
   static constexpr double tolerance = sizeof(Real) == 4 ? 1e-3 : 1e-8;
@@ -139,7 +139,7 @@ struct AppOf : gossamer::Application<V> {
   double accuracy = sizeof(Real) == 4 ? 1e-4 : 1e-10;
   uint32_t iterations = 0;
   // The sum of a vertex with very many in-edges is noisy in single precision,
-  // and the noise goes round for ever: a tolerance below it is never met.
+  // and the noise circulates: a tolerance below it is never met.
   uint32_t limit = 1000;
   bool raw = false;
 #ifdef PAGERANK_PERSONAL
@@ -148,13 +148,13 @@ struct AppOf : gossamer::Application<V> {
 
   void parameters(gossamer::Parameters& p) {
 #ifdef PAGERANK_PERSONAL
-    p.vertices("source", sources, "a vertex where the walk starts, and starts over");
+    p.vertices("source", sources, "a vertex where the walk starts and restarts");
 #endif
     p.real("damping", damping, 0, 0.9999, "share of a score that follows the edges");
-    p.real("tolerance", accuracy, 1e-15, 1, "stop when all scores together move by no more than this share in a step");
-    p.integer("iterations", iterations, 0, 1000000000, "do exactly so many instead (0: until the tolerance)");
-    p.integer("limit", limit, 1, 1000000000, "give up where the tolerance takes more steps");
-    p.flag("raw", raw, "leave the scores as they are; else they are made to sum to 1");
+    p.real("tolerance", accuracy, 1e-15, 1, "stop when the scores change by at most this share of their sum in a step");
+    p.integer("iterations", iterations, 0, 1000000000, "run exactly this many steps (0: until the tolerance)");
+    p.integer("limit", limit, 1, 1000000000, "give up if the tolerance needs more steps");
+    p.flag("raw", raw, "do not normalise the scores to a sum of 1");
   }
 
 #ifdef PAGERANK_PERSONAL
@@ -168,7 +168,7 @@ struct AppOf : gossamer::Application<V> {
 #ifdef PAGERANK_WEIGHTED
   void begin(const gossamer::GraphInfo& g) {
     if (g.weightLow < 0) {
-      throw std::invalid_argument(std::string(name) + ": the graph has a negative weight; it takes weights from 0 up");
+      throw std::invalid_argument(std::string(name) + ": the graph has a negative weight; weights must be at least 0");
     }
   }
 #endif
@@ -178,22 +178,22 @@ struct AppOf : gossamer::Application<V> {
             iterations ? iterations : limit};
   }
 
-  // What all later steps add is the last one's change times damping / (1 - damping).
-  // Up to the usual damping the tolerance is taken as it is; above it a step may
-  // move a score by less, so that the answer is as near as it is there.
+  // All later steps together would add the last change times damping / (1 - damping).
+  // Up to the usual damping the tolerance applies unchanged; above it the permitted change
+  // of a step is smaller, so that the error is the same as at the usual damping.
   double stepTolerance() const {
     constexpr double usual = 0.85;
     return damping <= usual ? accuracy : accuracy * (usual / (1 - usual)) / (damping / (1 - damping));
   }
 
   gossamer::Verdict verdict(const typename gossamer::Application<V>::Outcome& run) {
-    // Before the limit a run ends only because an earlier step was within the tolerance; the sums are the last one's.
+    // Below the limit a run ends only because an earlier step was within the tolerance; `totals` is the last step's.
     if (iterations || run.statistics.steps < limit) return gossamer::Verdict::answer();
     if (run.totals.within(static_cast<Real>(stepTolerance()))) return gossamer::Verdict::answer();
     return gossamer::Verdict::notConverged("after " + std::to_string(limit) +
-                                           " steps scores still moved by more than the tolerance; give a greater "
-                                           "--limit or --tolerance, or the number of --iterations" +
-                                           (sizeof(Real) == 4 ? ", or take pagerank64" : ""));
+                                           " steps the scores still change by more than the tolerance; use a larger "
+                                           "--limit or --tolerance, or a fixed number of --iterations" +
+                                           (sizeof(Real) == 4 ? ", or use pagerank64" : ""));
   }
 
   void init(const gossamer::VertexInfo& v, State& s) {
@@ -218,7 +218,7 @@ struct AppOf : gossamer::Application<V> {
   }
 
   void totals(gossamer::Columns<Totals>& c) {
-    c.add("change", "share by which all scores together moved in the last step",
+    c.add("change", "sum of all changes in the last step, as a share of the sum of the scores",
           [](const Totals& t) { return t.change.value() / t.scores.value(); });
   }
 };

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Strongly connected components, by colours (Orzan) with trimming.
 ///
-/// Three steps make a round. Trim: who has no in-edge or no out-edge left is a component by
-/// itself, and goes. Colour: every vertex takes the smallest index that leads to it. Collect: from
-/// each vertex that kept its own index as colour, backwards through its colour: those are its
-/// component, and go. Within a step all is asynchronous, so that a chain is one step.
+/// Three steps make a round. Trim: a vertex without a remaining in-edge or out-edge is a component by
+/// itself, and is removed. Colour: every vertex adopts the smallest index that reaches it. Collect: a search
+/// from each vertex that kept its own index as colour, backwards within its colour, finds its component, which is
+/// removed. Within a step all is asynchronous, so that a chain takes one step.
 #pragma once
 
 #include <gossamer/polite.h>
@@ -14,9 +14,9 @@ namespace scc {
 inline constexpr uint32_t None = 0xffffffff;
 
 enum Kind : uint32_t {
-  Colour,     // a way leads here from the vertex `colour`
-  GoneAhead,  // along an edge: its source has gone
-  GoneBack,   // against an edge: its target has gone, as a part of the component `colour` or by itself (None)
+  Colour,         // the vertex `colour` reaches the receiver
+  SourceRemoved,  // along an edge: its source has been removed
+  TargetRemoved,  // against an edge: its target has been removed, as part of the component `colour` or alone (None)
 };
 
 struct Message {
@@ -28,8 +28,8 @@ struct State {
   uint32_t self;
   uint32_t colour;
   uint32_t component;  // None until it is found
-  uint32_t in;         // edges from vertices that have not gone
-  uint32_t out;        // and to such
+  uint32_t in;         // edges from vertices that have not been removed
+  uint32_t out;        // edges to such vertices
 };
 
 struct Vertex : gossamer::PVertex<State, gossamer::None, Message> {
@@ -45,18 +45,18 @@ struct Vertex : gossamer::PVertex<State, gossamer::None, Message> {
       *message = {Colour, s->colour};
       *readyToSend = gossamer::No;
     } else if (*readyToSend == gossamer::Pin(1)) {
-      *message = {GoneBack, s->colour};
+      *message = {TargetRemoved, s->colour};
       *readyToSend = gossamer::Pin(0);
     } else {
-      *message = {GoneAhead, None};
+      *message = {SourceRemoved, None};
       *readyToSend = gossamer::No;
     }
   }
 
   void recv(const Message* message, const gossamer::None*) {
-    if (message->kind == GoneAhead) {
+    if (message->kind == SourceRemoved) {
       --s->in;
-    } else if (message->kind == GoneBack) {
+    } else if (message->kind == TargetRemoved) {
       --s->out;
     }
     if (s->component != None) return;
@@ -66,12 +66,12 @@ struct Vertex : gossamer::PVertex<State, gossamer::None, Message> {
       *readyToSend = gossamer::Pin(0);
     } else if (time % 3 == Trim) {
       trim();
-    } else if (message->kind == GoneBack && message->colour == s->colour) {
-      go(s->colour);
+    } else if (message->kind == TargetRemoved && message->colour == s->colour) {
+      remove(s->colour);
     }
   }
 
-  /// Begins the next phase.
+  /// Starts the next phase.
   bool step() {
     if (s->component != None) return false;
     switch ((time + 1) % 3) {
@@ -84,19 +84,19 @@ struct Vertex : gossamer::PVertex<State, gossamer::None, Message> {
         *readyToSend = gossamer::Pin(0);
         break;
       default:
-        if (s->colour == s->self) go(s->self);
+        if (s->colour == s->self) remove(s->self);
     }
     return true;
   }
 
-  /// The smallest colours go first, so that most vertices tell theirs once.
+  /// The smallest colours are sent first, so that most vertices send only once.
   uint32_t priority() const { return s->colour; }
 
  private:
   void trim() {
-    if (!s->in || !s->out) go(s->self);
+    if (!s->in || !s->out) remove(s->self);
   }
-  void go(uint32_t component) {
+  void remove(uint32_t component) {
     s->component = component;
     *readyToSend = gossamer::Pin(1);
   }

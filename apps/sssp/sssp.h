@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Single-source shortest paths, asynchronous: a vertex that hears of a shorter
-/// way tells its neighbours. The nearest go first, so each mostly tells once.
+/// Single-source shortest paths, asynchronous: a vertex that receives a shorter
+/// distance sends it to its neighbours. The nearest send first, so most vertices send once.
 ///
-/// Trick: the greatest number but one stands for a way that is there and too long
-/// for the type. It is longer than any that fits, so the order of messages does
-/// not matter to it either; it is looked for in the end. Whole numbers travel one
-/// greater than they are, so that every sum that is too long wraps: at a vertex
-/// that has heard of no way it then looks shorter, and the comparison that all
-/// messages go through is the only one that most of them do.
+/// Method: `max() - 1` (TooFar) means: a path exists, but its length overflows the
+/// type. It is longer than any length that fits, so the result does not depend on the
+/// order of messages; `verdict` searches for it. Integer distances are sent incremented
+/// by one, so that every sum that overflows wraps around. At a vertex that is not yet
+/// reached, a wrapped sum compares as shorter, so most messages need only the one
+/// comparison that all messages need.
 ///
-/// SSSP_SYNC: in time steps, as the paper runs it. In each step a vertex whose distance fell in the last one tells its
-/// neighbours, so every edge on a way of many edges may be used many times.
+/// SSSP_SYNC: in time steps, as the paper runs it. In each step a vertex whose distance has decreased in the previous
+/// step sends it to its neighbours, so every edge of a path of many edges may be used many times.
 #pragma once
 
 #include <gossamer/polite.h>
@@ -43,7 +43,7 @@ struct State {
 struct Vertex : gossamer::PVertex<State, Weight, Distance> {
   void init() { *readyToSend = s->distance == 0 ? gossamer::Pin(0) : gossamer::No; }
 
-  /// Its edges have changed: those behind it hear its distance again.
+  /// Its edges have changed: sends its distance along them again.
   void changed() { *readyToSend = s->distance < TooFar ? gossamer::Pin(0) : gossamer::No; }
 
   void send(Distance* message) {
@@ -52,20 +52,20 @@ struct Vertex : gossamer::PVertex<State, Weight, Distance> {
   }
 
   void recv(const Distance* message, const Weight* weight) {
-    const Distance way = *message + static_cast<Distance>(*weight);
+    const Distance length = *message + static_cast<Distance>(*weight);
     if constexpr (Limits::is_integer) {
-      if (way > s->distance) return;
-      if (way >= *message) {
-        s->distance = way - 1;
+      if (length > s->distance) return;
+      if (length >= *message) {
+        s->distance = length - 1;
         *readyToSend = gossamer::Pin(0);
       } else if (s->distance == Unreached) {
         s->distance = TooFar;
       }
     } else {
-      if (way < s->distance) {
-        s->distance = way;
+      if (length < s->distance) {
+        s->distance = length;
         *readyToSend = gossamer::Pin(0);
-      } else if (way == Unreached && s->distance == Unreached) {
+      } else if (length == Unreached && s->distance == Unreached) {
         s->distance = TooFar;
       }
     }
@@ -80,7 +80,7 @@ struct Vertex : gossamer::PVertex<State, Weight, Distance> {
     if constexpr (sizeof(Distance) == 4 && Limits::is_integer) {
       return s->distance;
     } else {
-      // The bits of numbers from 0 up are in the order of the numbers.
+      // The bits of non-negative floats are in the order of the numbers.
       return __builtin_bit_cast(uint32_t, static_cast<float>(s->distance));
     }
   }
@@ -90,35 +90,35 @@ namespace sync {
 
 struct State {
   Distance distance;
-  Distance told;  // the distance that the vertices behind its edges know
+  Distance sent;  // the distance that the targets know
 };
 
 struct Vertex : gossamer::PVertex<State, Weight, Distance> {
   static constexpr bool lazyStep = true;
 
   void init() {
-    s->told = s->distance;
+    s->sent = s->distance;
     *readyToSend = s->distance == 0 ? gossamer::Pin(0) : gossamer::No;
   }
 
-  /// Its edges have changed: those behind it hear its distance again.
-  void changed() { *readyToSend = s->told < TooFar ? gossamer::Pin(0) : gossamer::No; }
+  /// Its edges have changed: sends its distance along them again.
+  void changed() { *readyToSend = s->sent < TooFar ? gossamer::Pin(0) : gossamer::No; }
 
   void send(Distance* message) {
-    *message = s->told;
+    *message = s->sent;
     *readyToSend = gossamer::No;
   }
 
   void recv(const Distance* message, const Weight* weight) {
-    Distance way = *message + static_cast<Distance>(*weight);
-    if (way < *message || way > TooFar) way = TooFar;
-    if (way < s->distance) s->distance = way;
+    Distance length = *message + static_cast<Distance>(*weight);
+    if (length < *message || length > TooFar) length = TooFar;
+    if (length < s->distance) s->distance = length;
   }
 
   bool step() {
-    if (s->distance == s->told) return false;
-    s->told = s->distance;
-    if (s->told < TooFar) *readyToSend = gossamer::Pin(0);
+    if (s->distance == s->sent) return false;
+    s->sent = s->distance;
+    if (s->sent < TooFar) *readyToSend = gossamer::Pin(0);
     return true;
   }
 
@@ -168,11 +168,11 @@ struct App : gossamer::Application<Chosen> {
 
   uint32_t source = 0;
 
-  void parameters(gossamer::Parameters& p) { p.vertex("source", source, "the vertex that the paths start from"); }
+  void parameters(gossamer::Parameters& p) { p.vertex("source", source, "the source of the paths"); }
 
   void begin(const gossamer::GraphInfo& g) {
     if (g.weightLow < 0) {
-      throw std::invalid_argument(std::string(name) + ": the graph has a negative weight; it takes weights from 0 up");
+      throw std::invalid_argument(std::string(name) + ": the graph has a negative weight; weights must be at least 0");
     }
   }
 
@@ -185,18 +185,18 @@ struct App : gossamer::Application<Chosen> {
     const ChosenState* first = run.begin();
     while (first->distance != TooFar) ++first;
     const std::string limit = real ? std::to_string(8 * sizeof(Distance)) + " bits" : std::to_string(TooFar - 1);
-    const std::string other = sizeof(Distance) == 4 ? (real ? "; take sssp-double" : "; take sssp64") : "";
+    const std::string other = sizeof(Distance) == 4 ? (real ? "; use sssp-double" : "; use sssp64") : "";
     return gossamer::Verdict::overflow("the shortest paths to " + std::to_string(far) +
-                                       (far == 1 ? " vertex" : " vertices or more") + " are longer than " + limit +
-                                       (real ? " hold" : "") + other)
+                                       (far == 1 ? " vertex" : " or more vertices") + " are longer than " + limit +
+                                       (real ? " can represent" : "") + other)
         .at(static_cast<uint32_t>(first - run.begin()));
   }
 
   void results(gossamer::Columns<ChosenState>& c) {
-    constexpr const char* help = real ? "length of the shortest path; inf where there is none"
+    constexpr const char* help = real ? "length of the shortest path; inf if no path exists"
                                  : sizeof(Distance) == 4
-                                     ? "length of the shortest path; 4294967295 where there is none"
-                                     : "length of the shortest path; 18446744073709551615 where there is none";
+                                     ? "length of the shortest path; 4294967295 if no path exists"
+                                     : "length of the shortest path; 18446744073709551615 if no path exists";
     c.add("distance", help, [](const ChosenState& s) { return s.distance; }).absent(Unreached);
   }
 };

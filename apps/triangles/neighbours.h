@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Vertices that tell each neighbour all their neighbours, and count those that both have.
+/// Vertices that send each neighbour the list of all their neighbours, and count the common ones.
 ///
-/// A list travels in messages of as many neighbours as fit, all of them along every edge. What is
-/// left of the last is filled up with an index that no vertex has.
+/// A list is split into messages of as many neighbours as fit, each sent along every edge. The last
+/// message is padded with an index that no vertex has.
 ///
-/// Trick: an own neighbour is compared with all of a message at once, in two vectors. Walking down two
-/// lists takes a load and a comparison that wait for each other at each step. Where the message
-/// spans a long piece of the own list, each of its neighbours is searched for instead, side by side.
+/// Method: each own neighbour is compared with a whole message at once, in two vectors. Merging two
+/// lists needs a dependent load and comparison per element. Where the message
+/// spans a long part of the own list, each of its neighbours is searched for instead, in parallel.
 #pragma once
 
 #include <gossamer/polite.h>
 
 namespace neighbours {
 
-inline constexpr uint32_t Many = 14;
-inline constexpr uint32_t Nobody = 0xffffffff;
-/// Own neighbours from which on searches are quicker than comparisons.
-inline constexpr ptrdiff_t Long = 160;
+inline constexpr uint32_t PerMessage = 14;
+inline constexpr uint32_t NoVertex = 0xffffffff;
+/// Number of own neighbours from which searches are faster than comparisons.
+inline constexpr ptrdiff_t SearchFrom = 160;
 
 struct State {
-  uint64_t common;  // neighbours in common with neighbours, over all of them
-  uint32_t told;    // of its neighbours, how many it has told of
+  uint64_t common;  // common neighbours, summed over all neighbours
+  uint32_t sent;    // number of its neighbours that it has sent
   uint32_t degree;
 };
 
 struct Message {
-  uint32_t of[Many];  // ascending
-  uint32_t last;      // of them
+  uint32_t of[PerMessage];  // ascending
+  uint32_t last;            // the last of them
 };
 
 struct Totals {
@@ -36,35 +36,35 @@ struct Totals {
 struct Vertex : gossamer::PVertex<State, gossamer::None, Message, gossamer::None, Totals> {
   gossamer::Edges<> edges;
 
-  /// One neighbour alone has nobody to be told of.
+  /// A vertex with a single neighbour has no other vertex to report to it.
   void init() { *readyToSend = edges.count() > 1 ? gossamer::Pin(0) : gossamer::No; }
 
   void send(Message* message) {
-    const uint32_t* const from = edges.targets() + s->told;
-    const uint32_t left = edges.count() - s->told;
-    for (uint32_t i = 0; i < Many; ++i) message->of[i] = i < left ? from[i] : Nobody;
-    const uint32_t now = left < Many ? left : Many;
+    const uint32_t* const from = edges.targets() + s->sent;
+    const uint32_t left = edges.count() - s->sent;
+    for (uint32_t i = 0; i < PerMessage; ++i) message->of[i] = i < left ? from[i] : NoVertex;
+    const uint32_t now = left < PerMessage ? left : PerMessage;
     message->last = from[now - 1];
-    s->told += now;
-    if (s->told == edges.count()) *readyToSend = gossamer::No;
+    s->sent += now;
+    if (s->sent == edges.count()) *readyToSend = gossamer::No;
   }
 
   void recv(const Message* message, const gossamer::None*) {
     const uint32_t* const all = edges.targets();
     const uint32_t* const end = all + edges.count();
     const uint32_t* own = from(all, end, message->of[0]);
-    if (end - own > Long) {
-      const uint32_t* const behind = from(own, end, message->last + 1);
-      if (behind - own > Long) {
-        s->common += searched(*message, own, behind);
+    if (end - own > SearchFrom) {
+      const uint32_t* const after = from(own, end, message->last + 1);
+      if (after - own > SearchFrom) {
+        s->common += searched(*message, own, after);
         return;
       }
     }
     using Lanes [[gnu::vector_size(32), gnu::may_alias]] = uint32_t;
     Lanes low, high{};
     __builtin_memcpy(&low, message->of, sizeof low);
-    __builtin_memcpy(&high, message->of + 8, sizeof(uint32_t) * (Many - 8));
-    high[6] = high[7] = Nobody;
+    __builtin_memcpy(&high, message->of + 8, sizeof(uint32_t) * (PerMessage - 8));
+    high[6] = high[7] = NoVertex;
     Lanes hits{};
     for (; own < end && *own <= message->last; ++own) {
       const Lanes one = Lanes{} + *own;
@@ -81,7 +81,7 @@ struct Vertex : gossamer::PVertex<State, gossamer::None, Message, gossamer::None
   }
 
  private:
-  /// The first that is not below `least`; a search without a branch to mispredict.
+  /// The first element that is at least `least`; a branch-free search.
   static const uint32_t* from(const uint32_t* at, const uint32_t* end, uint32_t least) {
     for (auto count = static_cast<uint32_t>(end - at); count > 0;) {
       const uint32_t half = (count + 1) / 2;
@@ -91,17 +91,17 @@ struct Vertex : gossamer::PVertex<State, gossamer::None, Message, gossamer::None
     return at;
   }
 
-  /// Searches for all of a message in own neighbours begin .. end, which are not few: step by step for all.
+  /// Binary searches for all elements of a message in own neighbours begin .. end, in lockstep.
   static uint32_t searched(const Message& message, const uint32_t* begin, const uint32_t* end) {
-    uint32_t at[Many] = {};
+    uint32_t at[PerMessage] = {};
     auto count = static_cast<uint32_t>(end - begin);
     for (; count > 1;) {
       const uint32_t half = count / 2;
-      for (uint32_t i = 0; i < Many; ++i) at[i] += begin[at[i] + half] <= message.of[i] ? half : 0;
+      for (uint32_t i = 0; i < PerMessage; ++i) at[i] += begin[at[i] + half] <= message.of[i] ? half : 0;
       count -= half;
     }
     uint32_t common = 0;
-    for (uint32_t i = 0; i < Many; ++i) common += begin[at[i]] == message.of[i] ? 1 : 0;
+    for (uint32_t i = 0; i < PerMessage; ++i) common += begin[at[i]] == message.of[i] ? 1 : 0;
     return common;
   }
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The number of triangles of a graph, each counted once.
 ///
-/// Every pair of neighbours is one edge, from the vertex of fewer neighbours to the other; then two
-/// vertices that are joined have a third behind both exactly once in each triangle.
+/// Every pair of neighbours is one edge, from the vertex with fewer neighbours to the other. Then each triangle has
+/// exactly one edge whose two ends have the third vertex as a common target.
 #pragma once
 
 #include "neighbours.h"
@@ -32,7 +32,7 @@ struct App : gossamer::Application<Vertex> {
   void init(const gossamer::VertexInfo& v, State& s) { s = {0, 0, static_cast<uint32_t>(v.degree)}; }
 
   void results(gossamer::Columns<State>& c) {
-    c.add("counted", "triangles that were counted at this one of their three vertices",
+    c.add("counted", "triangles that were counted at this vertex, one of three",
           [](const State& s) { return s.common; });
   }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Aggregates: a few numbers that every `step` adds to and that the next `step` of every vertex reads.
+/// Aggregates: a few numbers that every `step` contributes to and that the next `step` of every vertex reads.
 ///
 ///     struct Totals {
 ///       gossamer::Sum<uint64_t> reached;
@@ -7,14 +7,14 @@
 ///     };
 ///     struct Vertex : gossamer::PVertex<State, Edge, Message, Params, Totals> {
 ///       bool step(const Totals& all, Totals& mine) {
-///         mine.reached.give(1);            // any number of times, or not at all
-///         return all.reached.value() < 10; // of what all vertices gave in the last step
+///         mine.reached.give(1);            // zero or more contributions
+///         return all.reached.value() < 10; // the reduction of the previous step's contributions
 ///       }
 ///     };
 ///
-/// Each is one 64-bit word and a way to reduce two of them to one, so that hardware and other machines carry them
-/// without knowing the program. All but sums of floating-point numbers come out the same whatever the order, and so
-/// does FixedSum, which adds numbers up as fixed point.
+/// Each aggregate is one 64-bit word with a reduction of two words to one, so that hardware and other machines process
+/// it without knowledge of the program. The result of every reduction is independent of the order, except for sums of
+/// floating-point numbers. FixedSum adds those in fixed point, also independently of the order.
 ///
 /// Freestanding.
 #pragma once
@@ -29,16 +29,16 @@
 
 namespace gossamer {
 
-/// The most words that a vertex's aggregates may have.
+/// The maximum number of words in a vertex's aggregates.
 inline constexpr size_t MaxAggregates = 32;
 
-/// How two words become one. The first four are those of the hardware's barrier, by its numbers.
+/// The reduction of two words. The first four are those of the hardware's barrier, with its numbers.
 enum class Reduce : uint8_t {
   sum = 0,      // modulo 2^64
   min = 1,      // of signed words
   max = 2,      // of signed words
   either = 3,   // bitwise or
-  realSum = 4,  // of words that are the bits of a double; depends on the order
+  realSum = 4,  // of words with the bits of a double; the result depends on the order
 };
 
 namespace detail {
@@ -48,7 +48,7 @@ inline constexpr bool isWhole = std::is_integral_v<T> && !std::is_same_v<T, bool
 template <typename T>
 inline constexpr bool isReal = std::is_same_v<T, float> || std::is_same_v<T, double>;
 
-/// A number as a word whose signed order is that of the numbers; -0 is below 0.
+/// A number as a word; signed comparison of words orders them like the numbers; -0 is below 0.
 template <typename T>
 constexpr int64_t ordered(T value) {
   if constexpr (std::is_same_v<T, float>) {
@@ -64,8 +64,9 @@ constexpr int64_t ordered(T value) {
   }
 }
 
+/// The inverse of ordered().
 template <typename T>
-constexpr T disordered(int64_t word) {
+constexpr T fromOrdered(int64_t word) {
   if constexpr (std::is_same_v<T, float>) {
     const auto bits = static_cast<int32_t>(word);
     return __builtin_bit_cast(float, bits ^ (bits >> 31 & std::numeric_limits<int32_t>::max()));
@@ -89,7 +90,7 @@ constexpr T least() {
   return Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
 }
 
-/// 2^exponent, for exponents that a double's or float's normal numbers have.
+/// 2^exponent, for exponents of a double's or float's normal numbers.
 constexpr double doubleOfTwo(int exponent) {
   return __builtin_bit_cast(double, static_cast<uint64_t>(exponent + 1023) << 52);
 }
@@ -99,9 +100,9 @@ constexpr float floatOfTwo(int exponent) {
 
 inline constexpr int64_t mostFixed = (int64_t{1} << 62) - 1;
 
-/// A number as fixed point, rounded to the nearest, ties to even; what does not fit becomes the greatest that
-/// does, and a NaN 0. By whole numbers alone, for cores without double precision. There it is a function of its own:
-/// inlined, it is most of a `step`, which then no longer finds its way into the loop over vertices.
+/// A number as fixed point, rounded to the nearest, ties to even. Overflow saturates, and a NaN becomes 0. Uses integer
+/// operations only, for cores without double precision. On those cores it is not inlined: the inlined code is most of
+/// a `step`, which the compiler then no longer inlines into the loop over vertices.
 template <typename T>
 #if !__STDC_HOSTED__
 __attribute__((noinline))
@@ -119,7 +120,7 @@ constexpr int64_t fixedByBits(T value, int fraction) {
   int64_t number = exponent ? low | int64_t{1} << mantissaBits : low;
   const int shift = (exponent ? exponent : 1) - bias - mantissaBits + fraction;
   if (shift > 61 - mantissaBits) {
-    // A number without its leading one could be shifted further, but none is both so small and so far out.
+    // A subnormal number could be shifted further, but no type has subnormal numbers of that magnitude.
     number = number ? mostFixed : 0;
   } else if (shift >= 0) {
     number <<= shift;
@@ -131,7 +132,7 @@ constexpr int64_t fixedByBits(T value, int fraction) {
   return bits >> (sizeof(T) * 8 - 1) ? -number : number;
 }
 
-/// The same with the host's floating-point unit: a few instructions.
+/// The same with the host's floating-point unit, in a few instructions.
 template <int Fraction>
 inline int64_t fixedByDouble(double value) {
   const double scaled = value * doubleOfTwo(Fraction);
@@ -140,7 +141,7 @@ inline int64_t fixedByDouble(double value) {
     return scaled != scaled ? 0 : scaled < 0 ? -mostFixed : mostFixed;
   }
 #ifdef __SSE2__
-  // In the rounding mode that every program has unless it sets another; a call of llrint where it may set errno.
+  // Uses the current rounding mode, which is to nearest by default. llrint would be a call, since it may set errno.
   return __builtin_ia32_cvtsd2si64(__extension__(__attribute__((vector_size(16))) double){scaled, 0});
 #else
   return static_cast<int64_t>(__builtin_rint(scaled));
@@ -149,11 +150,11 @@ inline int64_t fixedByDouble(double value) {
 
 }  // namespace detail
 
-/// The sum of all that is given: whole numbers modulo 2^64, floating-point numbers in double precision and in an
-/// order that may differ from run to run.
+/// The sum of all contributions: integers modulo 2^64, floating-point numbers in double precision and in an order
+/// that may differ between runs.
 template <typename T>
 struct Sum {
-  static_assert(detail::isWhole<T> || detail::isReal<T>, "a Sum is of whole numbers, float or double");
+  static_assert(detail::isWhole<T> || detail::isReal<T>, "a Sum needs an integer type, float or double");
   using Whole = std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>;
   using Value = std::conditional_t<detail::isReal<T>, double, Whole>;
   static constexpr Reduce reduce = detail::isReal<T> ? Reduce::realSum : Reduce::sum;
@@ -176,13 +177,13 @@ struct Sum {
   }
 };
 
-/// The sum of floating-point numbers as fixed point with `Fraction` bits behind the point: each is rounded to a
-/// multiple of 2^-Fraction, and the sum of those is exact, whatever the order. It holds sums up to 2^(62 - Fraction);
-/// beyond them it is wrong, so leave room for all vertices.
+/// The sum of floating-point numbers as fixed point with `Fraction` fractional bits: each contribution is rounded to a
+/// multiple of 2^-Fraction, and their sum is exact, independent of the order. Sums up to 2^(62 - Fraction) fit;
+/// larger ones overflow, so choose `Fraction` for the sum over all vertices.
 template <typename T, int Fraction>
 struct FixedSum {
-  static_assert(detail::isReal<T>, "a FixedSum is of float or double");
-  static_assert(Fraction >= -60 && Fraction <= 120, "a FixedSum has from -60 to 120 bits behind the point");
+  static_assert(detail::isReal<T>, "a FixedSum needs float or double");
+  static_assert(Fraction >= -60 && Fraction <= 120, "a FixedSum has -60 to 120 fractional bits");
   static constexpr Reduce reduce = Reduce::sum;
 
   int64_t word = 0;
@@ -201,10 +202,10 @@ struct FixedSum {
   }
 };
 
-/// The least of all that is given, NaN left out; where nobody gives, the greatest there is (infinity).
+/// The minimum of all contributions, ignoring NaN; without contributions, the type's maximum (infinity).
 template <typename T>
 struct Min {
-  static_assert(detail::isWhole<T> || detail::isReal<T>, "a Min is of whole numbers, float or double");
+  static_assert(detail::isWhole<T> || detail::isReal<T>, "a Min needs an integer type, float or double");
   static constexpr Reduce reduce = Reduce::min;
 
   int64_t word = detail::ordered(detail::greatest<T>());
@@ -213,13 +214,13 @@ struct Min {
     const int64_t other = detail::ordered(value);
     if (value == value && other < word) word = other;
   }
-  constexpr T value() const { return detail::disordered<T>(word); }
+  constexpr T value() const { return detail::fromOrdered<T>(word); }
 };
 
-/// The greatest of all that is given, NaN left out; where nobody gives, the least there is (-infinity).
+/// The maximum of all contributions, ignoring NaN; without contributions, the type's minimum (-infinity).
 template <typename T>
 struct Max {
-  static_assert(detail::isWhole<T> || detail::isReal<T>, "a Max is of whole numbers, float or double");
+  static_assert(detail::isWhole<T> || detail::isReal<T>, "a Max needs an integer type, float or double");
   static constexpr Reduce reduce = Reduce::max;
 
   int64_t word = detail::ordered(detail::least<T>());
@@ -228,13 +229,13 @@ struct Max {
     const int64_t other = detail::ordered(value);
     if (value == value && other > word) word = other;
   }
-  constexpr T value() const { return detail::disordered<T>(word); }
+  constexpr T value() const { return detail::fromOrdered<T>(word); }
 };
 
-/// The bits that anybody gives; T is unsigned, or bool: did anybody?
+/// The bitwise or of all contributions; T is unsigned, or bool.
 template <typename T>
 struct Or {
-  static_assert(std::is_unsigned_v<T>, "an Or is of unsigned numbers or bool");
+  static_assert(std::is_unsigned_v<T>, "an Or needs an unsigned type or bool");
   static constexpr Reduce reduce = Reduce::either;
 
   int64_t word = 0;
@@ -243,10 +244,10 @@ struct Or {
   constexpr T value() const { return static_cast<T>(word); }
 };
 
-/// What engines know of a struct of aggregates: its words, one after the other.
+/// The engines' view of a struct of aggregates: consecutive words.
 namespace aggregates {
 
-/// Turns into any aggregate that initialises a member, and tells how it is reduced.
+/// Converts to any aggregate when it initialises a member, and records that member's reduction.
 struct Leaf {
   Reduce* how;
   template <typename A>
@@ -265,11 +266,11 @@ constexpr bool takesLeaves(std::index_sequence<I...>) {
   return requires { A{Leaf{(static_cast<void>(I), nullptr)}...}; };
 }
 
-/// The words in A; none where it is empty.
+/// The number of words in A; zero for an empty struct.
 template <typename A>
 inline constexpr size_t count = std::is_empty_v<A> ? 0 : sizeof(A) / sizeof(int64_t);
 
-/// Whether A is made of aggregates and nothing else.
+/// Whether all members of A are aggregates.
 template <typename A>
 constexpr bool areAll() {
   if constexpr (std::is_empty_v<A>) {
@@ -282,24 +283,24 @@ constexpr bool areAll() {
 }
 
 template <typename A>
-struct Ways {
-  Reduce of[count<A> + 1];  // no array has no element
+struct Reductions {
+  Reduce of[count<A> + 1];  // an array cannot have zero elements
 };
 
 template <typename A, size_t... I>
-constexpr Ways<A> findWays(std::index_sequence<I...>) {
-  Ways<A> found{};
+constexpr Reductions<A> findReductions(std::index_sequence<I...>) {
+  Reductions<A> found{};
   if constexpr (sizeof...(I) > 0) {
     [[maybe_unused]] A probe{Leaf{&found.of[I]}...};
   }
   return found;
 }
 
-/// How each word of A is reduced.
+/// The reduction of each word of A.
 template <typename A>
-inline constexpr Ways<A> ways = findWays<A>(std::make_index_sequence<count<A>>{});
+inline constexpr Reductions<A> reductions = findReductions<A>(std::make_index_sequence<count<A>>{});
 
-/// Two words as one.
+/// Reduces two words to one.
 constexpr int64_t reduced(Reduce how, int64_t a, int64_t b) {
   switch (how) {
     case Reduce::sum: return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
@@ -311,7 +312,7 @@ constexpr int64_t reduced(Reduce how, int64_t a, int64_t b) {
   return __builtin_bit_cast(int64_t, __builtin_bit_cast(double, a) + __builtin_bit_cast(double, b));
 }
 
-/// A's words, to be carried; `words` has room for count<A>.
+/// Copies A's words out; `words` has count<A> elements.
 template <typename A>
 inline void save(const A& from, int64_t* words) {
   if constexpr (count<A> > 0) __builtin_memcpy(words, &from, sizeof(A));
@@ -330,12 +331,12 @@ inline void reduce(A& into, const A& other) {
     int64_t b[count<A>];
     save(into, a);
     save(other, b);
-    for (size_t i = 0; i < count<A>; ++i) a[i] = reduced(ways<A>.of[i], a[i], b[i]);
+    for (size_t i = 0; i < count<A>; ++i) a[i] = reduced(reductions<A>.of[i], a[i], b[i]);
     load(into, a);
   }
 }
 
-/// Calls `step` of a vertex, which takes aggregates if it has some.
+/// Calls `step` of a vertex, with aggregates if it has any.
 template <typename V, typename A>
 inline bool step(V& vertex, const A& all, A& mine) {
   if constexpr (count<A> > 0) {

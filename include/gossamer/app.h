@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The descriptor of an application: what the host knows of a vertex program.
+/// The descriptor of an application: the host's part of a vertex program.
 ///
-/// An application header has the vertex, then for hosted compilers a class
+/// An application header declares the vertex, then for hosted compilers a class
 /// derived from gossamer::Application, then one macro:
 ///
 ///     GOSSAMER_VERTEX(MyVertex)
@@ -20,20 +20,24 @@
 ///     GOSSAMER_APPLICATION(MyApp)
 ///     #endif
 ///
-/// `init` is called for one vertex after the other, in the order of their indices,
-/// so that random numbers drawn in it are the same in every run; `parallelInit =
-/// true` says that no call reads what another has written, and lets all threads.
+/// `init` is called for the vertices in ascending order of their indices, so
+/// that random numbers drawn in it are the same in every run; `parallelInit = true`
+/// declares the calls independent, and runs them on all threads.
 ///
-/// Optional members: `Params params(const GraphInfo&)`, the vertices' run
-/// parameters; `static constexpr Wiring wiring`, which edges it runs on; `sumsWeights = true`, for
-/// the sum of its edges' values in what `init` sees of a vertex; `Edge edge(double weight)`, an edge's value from
-/// the file's weight (without it weights are converted exactly or refused); `void
-/// begin(const GraphInfo&)`, which may refuse by throwing std::invalid_argument
-/// with a sentence; `void receive(const Message&)`, for messages to the host;
-/// `Verdict verdict(const Outcome&)`, asked when the run is over, which may say that
-/// the values are no answer: they are then given to nobody; `void changed(const VertexInfo&, State&)`, where the edges
-/// of a vertex have changed and the run is to go on; `void
-/// totals(Columns<Aggregates>&)`, which names what people see of the last step's aggregates.
+/// Optional members:
+/// - `Params params(const GraphInfo&)`: the vertices' run parameters.
+/// - `static constexpr Wiring wiring`: the edges that the application runs on.
+/// - `sumsWeights = true`: VertexInfo has the sum of the values of the vertex's edges.
+/// - `Edge edge(double weight)`: an edge's value from the file's weight; without it,
+///   weights must convert exactly, else they are an error.
+/// - `void begin(const GraphInfo&)`: may reject a graph by throwing std::invalid_argument
+///   with a sentence.
+/// - `void receive(const Message&)`: receives messages to the host.
+/// - `Verdict verdict(const Outcome&)`: called after the run; may declare that the values
+///   are no answer, and they are then not returned.
+/// - `void changed(const VertexInfo&, State&)`: called before a run continues, for each
+///   vertex whose edges have changed.
+/// - `void totals(Columns<Aggregates>&)`: names the values of the last step's aggregates to report.
 #pragma once
 
 #include <memory>
@@ -44,7 +48,7 @@
 
 #include "gossamer/abi.h"
 #include "gossamer/app/application.h"
-#include "gossamer/app/changing.h"
+#include "gossamer/app/dynamic_graph_run.h"
 #include "gossamer/app/result.h"
 #include "gossamer/core/error.h"
 #include "gossamer/engine.h"
@@ -52,7 +56,7 @@
 
 namespace gossamer::detail {
 
-/// Whatever is thrown becomes a message and a code: nothing crosses into C.
+/// Converts every exception into a message and a code: none may propagate into C.
 template <typename F>
 int guarded(F&& f) noexcept {
   try {
@@ -61,7 +65,7 @@ int guarded(F&& f) noexcept {
     if (!guard::run(f, nullptr, fault)) guard::raise(fault);
     return GS_OK;
   } catch (const HandlerDied& e) {
-    return died(e.what(), e.vertex == HandlerDied::noVertex ? GS_NO_VERTEX : e.vertex, e.places.c_str());
+    return died(e.what(), e.vertex == HandlerDied::noVertex ? GS_NO_VERTEX : e.vertex, e.addresses.c_str());
   } catch (const Died& e) {
     return died(e.what(), GS_NO_VERTEX, "");
   } catch (const std::bad_alloc&) {
@@ -109,8 +113,8 @@ int openApp(const gs_graph* graph, const gs_run_options* options, gs_result** ou
 template <typename App>
 int startApp(const gs_graph* graph, const gs_run_options* options, gs_result** out) noexcept {
   return guarded([&] {
-    if constexpr (rules::GoesOn<typename App::Vertex>) {
-      auto result = std::make_unique<ChangingRun<App>>();
+    if constexpr (rules::Resumable<typename App::Vertex>) {
+      auto result = std::make_unique<DynamicGraphRun<App>>();
       result->start(*graph, *options);
       *out = result.release();
     } else {
@@ -134,9 +138,9 @@ std::string describeColumns(const Columns<S>& columns) {
   return json + "]";
 }
 
-/// Whether the direction of an edge does not matter.
+/// Whether the application ignores the direction of edges.
 template <typename App>
-constexpr bool bothWays() {
+constexpr bool ignoresDirection() {
   return App::undirected || App::wiring == Wiring::simple || App::wiring == Wiring::oriented;
 }
 
@@ -152,10 +156,10 @@ std::string describeApp() {
   std::string json = "{\"name\":" + jsonString(App::name) + ",\"summary\":" + jsonString(App::summary);
   json += ",\"same\":" + std::string(App::same == Same::exact ? "\"exact\"" : "\"within\"");
   json += ",\"tolerance\":" + jsonNumber(App::tolerance);
-  json += ",\"undirected\":" + std::string(bothWays<App>() ? "true" : "false");
+  json += ",\"undirected\":" + std::string(ignoresDirection<App>() ? "true" : "false");
   json += ",\"reads_edges\":" + std::string(rules::ReadsEdges<typename App::Vertex> ? "true" : "false");
   json += ",\"writes_edges\":" + std::string(rules::WritesEdges<typename App::Vertex> ? "true" : "false");
-  json += ",\"goes_on\":" + std::string(rules::GoesOn<typename App::Vertex> ? "true" : "false");
+  json += ",\"goes_on\":" + std::string(rules::Resumable<typename App::Vertex> ? "true" : "false");
   json += ",\"uses_weights\":" + std::string(std::is_empty_v<typename App::Edge> ? "false" : "true");
   json += ",\"state_bytes\":" + std::to_string(rules::bytesOf<typename App::State>());
   json += ",\"edge_bytes\":" + std::to_string(rules::bytesOf<typename App::Edge>());
@@ -172,7 +176,7 @@ std::string describeApp() {
   return json + "],\"columns\":" + describeColumns(columns) + ",\"totals\":" + describeColumns(totals) + "}";
 }
 
-/// Statistics as the C interface has them; pointers into `from`.
+/// Statistics in the C interface's form; pointers refer to `from`.
 inline void exportStatistics(const Statistics& from, gs_statistics& to) {
   to = {.engine = from.engine.c_str(),
         .step_seconds = from.stepSeconds.data(),
@@ -196,7 +200,7 @@ inline void exportStatistics(const Statistics& from, gs_statistics& to) {
         .aggregate_count = from.aggregates.size()};
 }
 
-/// Statistics of an engine that ran elsewhere.
+/// Statistics from an engine that ran elsewhere.
 inline void importStatistics(const gs_statistics& from, Statistics& to) {
   to.engine = from.engine;
   to.threads = from.threads;
@@ -214,7 +218,7 @@ inline void importStatistics(const gs_statistics& from, Statistics& to) {
 
 }  // namespace gossamer::detail
 
-/// Exports the C interface of an application. Once in each shared object.
+/// Exports the C interface of an application. Use it once per shared object.
 #define GOSSAMER_APPLICATION(APP)                                                                                  \
   extern "C" {                                                                                                     \
   int gs_app_abi_version(void) { return GS_ABI_VERSION; }                                                          \
@@ -241,8 +245,8 @@ inline void importStatistics(const gs_statistics& from, Statistics& to) {
   int gs_app_part(gs_result* result, gs_part* part) {                                                              \
     return ::gossamer::detail::guarded([&] { result->part(*part); });                                              \
   }                                                                                                                \
-  int gs_app_hear(gs_result* result, const void* message) {                                                        \
-    return ::gossamer::detail::guarded([&] { result->hear(message); });                                            \
+  int gs_app_receive(gs_result* result, const void* message) {                                                     \
+    return ::gossamer::detail::guarded([&] { result->receive(message); });                                         \
   }                                                                                                                \
   int gs_app_ended(gs_result* result, const gs_statistics* statistics) {                                           \
     return ::gossamer::detail::guarded([&] {                                                                       \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Where engines keep what a vertex reads of its own edges; own_edges.h has what the vertex sees.
+/// The engines' side of a vertex's own edges; own_edges.h has the vertex's side.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace gossamer {
 
-/// Nothing, for vertices without a member `edges`; the calls cost nothing then.
+/// For vertices without a member `edges`: empty calls, without a cost at run time.
 template <typename V>
 class OwnEdges {
  public:
@@ -32,11 +32,11 @@ class OwnEdges<V> {
  public:
   static constexpr bool some = true;
 
-  /// The network has all edges by sender.
+  /// The network must have all edges by sender.
   void open(const Network& net, const E& unit) {
     for (size_t i = 0; i < net.relations.size(); ++i) {
       if (net.relations[i].pin != 0) continue;
-      if (rows_) throw std::logic_error("pin 0 has edges of two kinds, and a vertex reads one");
+      if (rows_) throw std::logic_error("pin 0 has two relations, but a vertex can read only one");
       rows_ = net.relations[i].out;
       relation_ = i;
     }
@@ -45,7 +45,7 @@ class OwnEdges<V> {
     if constexpr (!std::is_empty_v<N>) notes_ = Array<N>(rows_.offsets[net.vertices]);
   }
 
-  /// Fills in what vertex v sees.
+  /// Points the member `edges` to the edges of vertex v.
   void show(V& vertex, size_t v) const {
     const uint64_t first = rows_.offsets[v];
     auto& edges = vertex.edges;
@@ -56,12 +56,12 @@ class OwnEdges<V> {
     if constexpr (!std::is_empty_v<N>) edges.notes_ = const_cast<N*>(notes_.data()) + first;
   }
 
-  /// The edge that `send` of vertex v has named, by its place in the rows of relation().
+  /// The edge that `send` of vertex v has selected, as its index in the rows of relation().
   uint64_t named(const V& vertex, uint32_t v) const {
     if (vertex.edges.along_ >= vertex.edges.count_) {
-      throw Refused("the vertex of index " + std::to_string(v) + " sends along its edge " +
-                    std::to_string(vertex.edges.along_) + ", but it has " + std::to_string(vertex.edges.count_) +
-                    (vertex.edges.count_ == 1 ? " edge" : " edges"));
+      throw ProgramError("the vertex of index " + std::to_string(v) + " sends along its edge " +
+                         std::to_string(vertex.edges.along_) + ", but it has " + std::to_string(vertex.edges.count_) +
+                         (vertex.edges.count_ == 1 ? " edge" : " edges"));
     }
     return rows_.offsets[v] + vertex.edges.along_;
   }

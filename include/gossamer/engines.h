@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The engines by name: the one place that knows them all.
+/// The engines by name: the only list of all engines.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@
 
 namespace gossamer {
 
-/// The engine of that name, or null where there is none.
+/// The engine of that name, or null for an unknown name.
 template <typename V>
 std::unique_ptr<Engine<V>> makeEngine(const std::string& name) {
   if (name == "cpu") return std::make_unique<cpu::Engine<V>>();

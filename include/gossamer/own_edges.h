@@ -2,18 +2,17 @@
 /// A vertex that reads its own edges and sends along one of them.
 ///
 ///     struct Vertex : gossamer::PVertex<State, Edge, Message> {
-///       gossamer::Edges<Edge> edges;   // engines fill it in before every handler
+///       gossamer::Edges<Edge> edges;   // engines set it before every handler
 ///       void init()           { *readyToSend = edges.count() ? gossamer::OneEdge : gossamer::No; }
 ///       void send(Message* m) { edges.along(s->next); ... }
 ///       ...
 ///     };
 ///
-/// The edges are those of pin 0, in ascending order of the vertices that they lead to. What an
-/// edge means does not change: a vertex knows whom it sends to, and what the edge's value is. A
-/// second type is a note that the vertex keeps for each edge: zeros at the start, read and
-/// written by its handlers alone.
+/// The edges are those of pin 0, in ascending order of their target vertices. Targets and edge
+/// values do not change during a run. The second type is a note that the vertex stores for each
+/// edge: zero at the start, read and written only by its handlers.
 ///
-/// All engines have this. A part of polite.h.
+/// All engines support this. Included by polite.h.
 #pragma once
 
 #include <stddef.h>
@@ -28,15 +27,15 @@ class Edges {
   using Value = E;
   using Note = N;
 
-  /// How many edges there are; parallel ones count each.
+  /// The number of edges; parallel edges count separately.
   uint32_t count() const { return count_; }
   /// The index of the vertex that edge k leads to; ascending with k.
   uint32_t to(uint32_t k) const { return targets_[k]; }
-  /// All of them, one after the other.
+  /// The targets of all edges, consecutively.
   const uint32_t* targets() const { return targets_; }
   const E& value(uint32_t k) const { return apart_ ? values_[k] : *values_; }
   N& note(uint32_t k) const { return notes_[k]; }
-  /// Said in `send`: the message on OneEdge goes along edge k. Without it, along edge 0.
+  /// Called in `send`: the message on OneEdge travels along edge k. Default: edge 0.
   void along(uint32_t k) { along_ = k; }
 
  private:
@@ -48,7 +47,7 @@ class Edges {
   N* notes_ = nullptr;
   uint32_t count_ = 0;
   uint32_t along_ = 0;
-  bool apart_ = false;  // each edge has a value of its own
+  bool apart_ = false;  // each edge has its own value
 };
 
 namespace rules {
@@ -58,7 +57,7 @@ inline constexpr bool isEdges = false;
 template <typename E, typename N>
 inline constexpr bool isEdges<Edges<E, N>> = true;
 
-/// The vertex has a member `edges` that engines fill in.
+/// The vertex has a member `edges` that engines set.
 template <typename V>
 concept ReadsEdges = requires(V v) { requires isEdges<decltype(v.edges)>; };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Programs with a host of their own: build a graph, run it, talk to it.
+/// Programs with their own host code: build a graph, run it, exchange messages with it.
 ///
 ///     gossamer::PGraph<Vertex> graph;
 ///     auto a = graph.newVertex(), b = graph.newVertex();
@@ -8,9 +8,9 @@
 ///     auto job = graph.start();
 ///     while (auto message = job.recv()) ...
 ///
-/// `./gossamer run host.cpp` compiles such a program and runs it; the engine is
-/// the one that the command names (GOSSAMER_ENGINE, GOSSAMER_THREADS and
-/// GOSSAMER_SEED in the program's environment).
+/// `./gossamer run host.cpp` compiles such a program and runs it. The command's
+/// options select the engine, through GOSSAMER_ENGINE, GOSSAMER_THREADS and
+/// GOSSAMER_SEED in the program's environment.
 #pragma once
 
 #include <algorithm>
@@ -40,9 +40,9 @@ class PGraphOf {
   using M = typename V::Message;
   using P = typename V::Params;
 
-  PGraphOf() { detail::sayUncaught(); }
+  PGraphOf() { detail::reportUncaught(); }
 
-  /// The same for every vertex of the run.
+  /// The run parameters, the same for every vertex.
   P params{};
 
   /// Adds a vertex, with the state S{}.
@@ -54,8 +54,8 @@ class PGraphOf {
     return static_cast<PVertexId>(states_.size() - 1);
   }
 
-  /// Adds an edge with the value E{}. Throws Error where a vertex or the pin
-  /// cannot be.
+  /// Adds an edge with the value E{}. Throws Error for a vertex that does not exist
+  /// or a pin above the last.
   void addEdge(PVertexId from, unsigned pin, PVertexId to) { addLabelledEdge(E{}, from, pin, to); }
 
   void addLabelledEdge(const E& value, PVertexId from, unsigned pin, PVertexId to) {
@@ -88,7 +88,7 @@ class PGraphOf {
     return fan_in_[v];
   }
 
-  /// Starts a run on states and edges as they are now. Throws Error.
+  /// Starts a run on the current states and edges. Throws Error.
   Job<V> start(const RunConfig& config = RunConfig::fromEnvironment()) const {
 #ifdef GOSSAMER_BOARDS
     if (config.engine == "rtl") return onBoards();
@@ -113,7 +113,7 @@ class PGraphOf {
   };
 
 #ifdef GOSSAMER_BOARDS
-  /// The vertex's type as its source names it; the mapper compiles it for the threads.
+  /// The vertex's type, spelled as in its source; the mapper compiles it for the threads.
   static std::string typeName() {
     const std::string text = __PRETTY_FUNCTION__;  // ... [with V = Name; ...]
     const size_t begin = text.find("V = ") + 4;
@@ -138,8 +138,8 @@ class PGraphOf {
 
   void check(const char* what, PVertexId v) const { detail::checkVertex(what, v, states_.size()); }
 
-  /// Both directions of every pin. A recv that changes edge values gets only
-  /// the one by sender, so that there is one place where they live.
+  /// Both directions of every pin. If recv may change edge values, only the rows by
+  /// sender, so that each value is stored once.
   void wire(typename Job<V>::Running& run) const {
     Network& net = run.problem.network;
     net.vertices = numVertices();
@@ -156,7 +156,7 @@ class PGraphOf {
     }
   }
 
-  /// Edges by `at`, ascending by `other` within a row; equal ones as added.
+  /// Edges by `at`, ascending by `other` within a row; parallel edges in the order of their addition.
   Rows rows(typename Job<V>::Running& run, const Edges& edges, const std::vector<PVertexId>& at,
             const std::vector<PVertexId>& other) const {
     std::vector<uint64_t> order(at.size());
@@ -186,12 +186,12 @@ class PGraphOf {
   std::vector<Edges> pins_;
 };
 
-/// PGraph<Vertex>, or as the papers write it PGraph<Vertex, State, Edge, Message>.
+/// PGraph<Vertex>, or in the papers' form PGraph<Vertex, State, Edge, Message>.
 template <typename V, typename S = typename V::State, typename E = typename V::Edge, typename M = typename V::Message>
 class PGraph : public PGraphOf<V> {
   static_assert(std::is_same_v<S, typename V::State> && std::is_same_v<E, typename V::Edge> &&
                     std::is_same_v<M, typename V::Message>,
-                "the types of the graph are not those of its vertex");
+                "the types of the graph differ from those of its vertex");
 };
 
 }  // namespace gossamer

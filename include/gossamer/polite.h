@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// POLite: a program is the behaviour of one vertex, in five handlers.
+/// POLite: a program describes the behaviour of one vertex, in five handlers.
 ///
 ///     #include <gossamer/polite.h>
 ///
@@ -13,24 +13,24 @@
 ///       bool finish(uint32_t* m)    { *m = s->distance; return true; }
 ///     };
 ///
-/// What the handlers may count on, whatever the engine:
+/// What every engine guarantees to the handlers:
 /// - `init` runs once, before any other handler of the vertex.
-/// - A vertex whose *readyToSend is not No gets `send` called, unless another
-///   of its handlers says No before. Where the message goes is the value of
-///   *readyToSend just before the call: every edge of Pin(p), or the host.
-/// - `recv` runs once for each message and edge. The order of messages is free.
+/// - An engine calls `send` on a vertex whose *readyToSend is not No, unless
+///   another of its handlers sets No first. The value of *readyToSend just before
+///   the call selects the destination: every edge of Pin(p), or the host.
+/// - `recv` runs once for each message and edge. Messages arrive in any order.
 /// - `step` runs on every vertex when no vertex wants to send and no message is
-///   on its way; it returns whether the vertex wants to go on.
-/// - `finish` runs once instead, when every vertex's last `step` said false; a
-///   message that it returns true for goes to the host.
+///   in flight; it returns whether the vertex wants to continue.
+/// - `finish` runs once instead of `step`, when the last `step` of every vertex
+///   returned false. If it returns true, its message is sent to the host.
 /// - With aggregates (a fifth type) `step(all, mine)` adds to `mine` and reads in
-///   `all` what all vertices added in the step before; aggregates.h.
-/// - Where the host changes the graph and the run goes on, `void resume()` runs on every vertex
-///   that was there, `void changed()` on those whose edges have changed; both may be left out.
-///   New vertices have `init`. `time` and the aggregates begin again.
-/// - Handlers of one vertex never overlap. They see their own state only.
+///   `all` what all vertices added in the previous step; aggregates.h.
+/// - When the host has changed the graph and continues the run, `void resume()` runs
+///   on every existing vertex and `void changed()` on those whose edges have changed;
+///   both are optional. `init` runs on new vertices. `time` and the aggregates restart.
+/// - Handlers of one vertex never overlap. They access only the vertex's own state.
 ///
-/// This header is freestanding: it compiles for the overlay's threads as it is.
+/// This header is freestanding: it compiles unchanged for the overlay's threads.
 #pragma once
 
 #include <stddef.h>
@@ -40,11 +40,11 @@
 
 namespace gossamer {
 
-/// Where a vertex wants to send.
+/// The destination of a vertex's next message.
 enum PPin : uint8_t {
-  No = 0,         // nowhere
+  No = 0,         // no message
   HostPin = 1,    // to the host
-  OneEdge = 255,  // along one of its own edges, which `send` names; own_edges.h
+  OneEdge = 255,  // along one of its own edges, which `send` selects; own_edges.h
 };
 
 /// The most pins that a vertex can have.
@@ -57,26 +57,26 @@ constexpr PPin Pin(unsigned p) { return static_cast<PPin>(p + 2); }
 struct None {};
 using PEmpty = None;
 
-/// What a vertex is made of: state S, edge value E, message M, P, values that
-/// are the same for every vertex of a run and that no handler changes, and A, a
-/// struct of aggregates.
+/// The base of a vertex: state S, edge value E, message M, run parameters P, which
+/// are the same for every vertex and which no handler changes, and A, a struct of
+/// aggregates.
 ///
 /// All are plain data: trivially copyable, without pointers, of fixed
-/// width (uint32_t, float; not long or size_t), so that they mean the same on
-/// a PC and on the overlay. Optional members that engines look for:
+/// width (uint32_t, float; not long or size_t), so that they have the same layout
+/// on a PC and on the overlay. Optional members that engines use:
 ///
-///     uint32_t priority() const;              // lower is sent earlier; a hint
+///     uint32_t priority() const;              // a lower value is sent earlier; a hint
 ///     static constexpr bool lazyStep = true;  // see below
 ///     bool settled() const;                   // see below
-///     gossamer::Edges<E> edges;               // its own edges, to read; own_edges.h
+///     gossamer::Edges<E> edges;               // its own edges, read-only; own_edges.h
 ///
-/// `priority` never changes what is right, only what is quick. `lazyStep`
-/// promises that `step`, on a vertex that neither sent nor received since its
-/// last `step`, would change nothing, give nothing and return false; engines then may leave
-/// out the call. `settled`, where it returns true, promises that until the next `step` no
-/// message changes anything but one whose sender has a smaller index than every sender that
-/// the vertex has heard since the last `step`. `--shuffle` ignores all three, and so shows a
-/// promise not kept.
+/// `priority` affects speed, never the result. `lazyStep` promises that `step`, on
+/// a vertex that neither sent nor received since its last `step`, would change no
+/// state, add to no aggregate and return false; engines may then omit the call.
+/// When `settled` returns true, it promises that until the next `step` the only
+/// messages that can change the state are those whose sender has a smaller index
+/// than every sender received from since the last `step`. `--shuffle` ignores all
+/// three members, and thus reveals a broken promise.
 template <typename S, typename E = None, typename M = None, typename P = None, typename A = None>
 struct PVertex {
   using State = S;
@@ -86,10 +86,10 @@ struct PVertex {
   using Aggregates = A;
 
   S* s;                  // this vertex's state
-  PPin* readyToSend;     // where it wants to send
+  PPin* readyToSend;     // destination of its next message
   const P* params;       // the run's parameters
   uint32_t numVertices;  // in the whole graph
-  uint32_t time;         // how many times `step` was called before
+  uint32_t time;         // number of earlier `step` calls
 
   bool step() { return false; }
   bool finish(M*) { return false; }
@@ -97,8 +97,8 @@ struct PVertex {
 
 }  // namespace gossamer
 
-/// Names the vertex of an application header, and checks it against the rule
-/// of what a vertex may be.
+/// Names the vertex of an application header, and checks that the type is a
+/// legal vertex (vertex_rules.h).
 #define GOSSAMER_VERTEX(VERTEX)                            \
   static_assert(::gossamer::rules::Check<VERTEX>::passed); \
   using GossamerVertex = VERTEX;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The rule of what a vertex may be, checked by the compiler with sentences.
+/// The rules for a vertex type, as compile-time checks; each failure is one sentence.
 ///
-/// Freestanding, so the same check runs for the host and for the overlay.
+/// Freestanding: the same checks run for the host and for the overlay.
 #pragma once
 
 #include <concepts>
@@ -10,36 +10,36 @@
 
 #include "gossamer/polite.h"
 
-/// Bytes of message payload that a hardware message holds: four flits of
-/// sixteen bytes less the four that say for which edge it is.
+/// Payload bytes of a hardware message: four flits of sixteen bytes, less the
+/// four bytes that identify the edge.
 #ifndef GOSSAMER_MAX_MESSAGE_BYTES
 #define GOSSAMER_MAX_MESSAGE_BYTES 60
 #endif
-/// Bytes of state a vertex may have, and of run parameters.
+/// Maximum bytes of a vertex's state, and of the run parameters.
 #ifndef GOSSAMER_MAX_STATE_BYTES
 #define GOSSAMER_MAX_STATE_BYTES 65536
 #endif
 
 namespace gossamer::rules {
 
-/// Turns into any scalar when it initialises a member: counts the leaves of a
-/// struct, since brace elision walks into nested structs and arrays.
+/// Converts to any scalar when it initialises a member. Counts the leaves of a
+/// struct, since brace elision descends into nested structs and arrays.
 struct AnyLeaf {
   template <typename T>
     requires std::is_scalar_v<T>
   operator T() const;
 };
 
-/// Turns into plain numbers only: a pointer anywhere in the struct fails.
+/// Converts to plain numbers only: a pointer anywhere in the struct fails.
 struct PlainLeaf {
   template <typename T>
     requires(std::is_arithmetic_v<T> || std::is_enum_v<T>) && (!std::is_same_v<T, long double>)
   operator T() const;
 };
 
-/// As PlainLeaf, without the numbers that are wider on one machine than on another. On a 64-bit
-/// machine uint64_t and size_t are one type; a compiler that is told that int64_t is long long, as
-/// apps.py does with GOSSAMER_EXACT_WIDTHS, can tell them apart.
+/// As PlainLeaf, without the numbers whose width differs between machines. On a 64-bit machine uint64_t
+/// and size_t are the same type; with GOSSAMER_EXACT_WIDTHS, apps.py defines int64_t as long long, which
+/// separates them.
 struct FixedLeaf {
   template <typename T>
     requires(std::is_arithmetic_v<T> || std::is_enum_v<T>) &&
@@ -55,7 +55,7 @@ constexpr bool takesLeaves(std::index_sequence<I...>) {
 template <typename T, typename Leaf, size_t N>
 inline constexpr bool takes = takesLeaves<T, Leaf>(std::make_index_sequence<N>{});
 
-/// The number of scalars in T, found by bisection; low is known to fit.
+/// The number of scalars in T, found by bisection; Low is known to fit.
 template <typename T, size_t Low, size_t High>
 constexpr size_t leavesBetween() {
   if constexpr (High - Low <= 1) {
@@ -70,9 +70,9 @@ constexpr size_t leavesBetween() {
   }
 }
 
-/// True when T holds only what Leaf turns into. Taken on trust: what is larger than
-/// 512 bytes, since the search would cost more time than the compilation; unions; and
-/// classes with constructors or private members, which nobody can look into.
+/// True when T holds only types that Leaf converts to. Accepted without a check: types larger than
+/// 512 bytes, since the search would take longer than the compilation; unions; and classes with
+/// constructors or private members, which cannot be inspected.
 template <typename T, typename Leaf = PlainLeaf>
 constexpr bool plainData() {
   if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T>) {
@@ -123,15 +123,15 @@ concept HasFinish = requires(V v, typename V::Message* m) {
   { v.finish(m) } -> std::same_as<bool>;
 };
 
-/// Edge values stay as they are: engines may share and reorder them.
+/// recv does not change edge values: engines may share and reorder them.
 template <typename V>
 concept ConstantEdges = requires(V v, typename V::Message* m, const typename V::Edge* e) { v.recv(m, e); };
 
-/// recv may change the values of edges, which have some.
+/// recv may change the values of edges, and the edge type is not empty.
 template <typename V>
 concept WritesEdges = !ConstantEdges<V> && !std::is_empty_v<typename V::Edge>;
 
-/// The message is the receiver's to read only.
+/// The receiver does not change the message.
 template <typename V>
 concept ConstantMessages = requires(V v, const typename V::Message* m, typename V::Edge* e) { v.recv(m, e); };
 
@@ -145,7 +145,7 @@ concept HasSettled = requires(const V v) {
   { v.settled() } -> std::same_as<bool>;
 };
 
-/// What a vertex does where a run goes on, on a graph that has changed.
+/// The handlers of a run that continues on a graph that has changed.
 template <typename V>
 concept HasChanged = requires(V v) {
   { v.changed() } -> std::same_as<void>;
@@ -155,9 +155,9 @@ concept HasResume = requires(V v) {
   { v.resume() } -> std::same_as<void>;
 };
 template <typename V>
-concept GoesOn = HasChanged<V> || HasResume<V>;
+concept Resumable = HasChanged<V> || HasResume<V>;
 
-/// `step` is the one that PVertex has, which does nothing.
+/// `step` is PVertex's, which does nothing.
 template <typename V>
 constexpr bool neverSteps() {
   using Base =
@@ -169,11 +169,11 @@ constexpr bool neverSteps() {
   }
 }
 
-/// The vertex writes notes on its edges.
+/// The vertex stores notes on its edges.
 template <typename V>
 concept KeepsNotes = ReadsEdges<V> && !std::is_empty_v<typename decltype(V::edges)::Note>;
 
-/// The edges that a vertex reads are of its own type, and its notes plain data.
+/// Whether the member `edges` has the vertex's edge type and notes of plain data; true for vertices without it.
 template <typename V>
 constexpr bool readsItsOwnEdges() {
   if constexpr (ReadsEdges<V>) {
@@ -198,10 +198,10 @@ constexpr size_t bytesOf() {
   return std::is_empty_v<T> ? 0 : sizeof(T);
 }
 
-/// Instantiating this checks V; each failure is one sentence.
+/// Instantiating Check<V> checks V; each failure is one sentence.
 template <typename V>
 struct Check {
-  static_assert(NamesItsTypes<V>, "a vertex derives from gossamer::PVertex<State, Edge, Message>");
+  static_assert(NamesItsTypes<V>, "a vertex must derive from gossamer::PVertex<State, Edge, Message>");
   using S = typename V::State;
   using E = typename V::Edge;
   using M = typename V::Message;
@@ -211,7 +211,7 @@ struct Check {
   static_assert(HasRecv<V>, "the vertex needs a handler: void recv(Message*, Edge*)");
   using A = typename V::Aggregates;
   static_assert(aggregates::areAll<A>(),
-                "the aggregates are a struct of gossamer::Sum, FixedSum, Min, Max and Or, and of nothing else");
+                "the aggregates must be a struct of only gossamer::Sum, FixedSum, Min, Max and Or");
   static_assert(!aggregates::areAll<A>() || aggregates::count<A> <= MaxAggregates,
                 "the vertex has too many aggregates: at most 32");
   static_assert(!std::is_empty_v<A> || HasStep<V>, "the vertex needs a handler: bool step()");
@@ -222,27 +222,27 @@ struct Check {
   static_assert(std::is_trivially_copyable_v<E>, "the edge type must be trivially copyable: plain data only");
   static_assert(std::is_trivially_copyable_v<M>, "the message must be trivially copyable: plain data only");
   static_assert(std::is_trivially_copyable_v<P>, "the parameters must be trivially copyable: plain data only");
-  static_assert(plainData<S>(), "the vertex state holds a pointer: vertices see their own state only");
-  static_assert(plainData<E>(), "the edge type holds a pointer: it means nothing on another machine");
-  static_assert(plainData<M>(), "the message holds a pointer: it means nothing at another vertex");
-  static_assert(plainData<P>(), "the parameters hold a pointer: they mean nothing on another machine");
+  static_assert(plainData<S>(), "the vertex state holds a pointer: a vertex can access only its own state");
+  static_assert(plainData<E>(), "the edge type holds a pointer: a pointer is invalid on another machine");
+  static_assert(plainData<M>(), "the message holds a pointer: a pointer is invalid at another vertex");
+  static_assert(plainData<P>(), "the parameters hold a pointer: a pointer is invalid on another machine");
 #ifdef GOSSAMER_EXACT_WIDTHS
   static_assert(plainData<S, FixedLeaf>(),
-                "the vertex state holds a long, a size_t or another number that is not as wide everywhere; "
-                "take uint32_t or uint64_t");
+                "the vertex state holds a long, a size_t or another number whose width depends on the machine; "
+                "use uint32_t or uint64_t");
   static_assert(plainData<E, FixedLeaf>(),
-                "the edge type holds a long, a size_t or another number that is not as wide everywhere; "
-                "take uint32_t or uint64_t");
+                "the edge type holds a long, a size_t or another number whose width depends on the machine; "
+                "use uint32_t or uint64_t");
   static_assert(plainData<M, FixedLeaf>(),
-                "the message holds a long, a size_t or another number that is not as wide everywhere; "
-                "take uint32_t or uint64_t");
+                "the message holds a long, a size_t or another number whose width depends on the machine; "
+                "use uint32_t or uint64_t");
   static_assert(plainData<P, FixedLeaf>(),
-                "the parameters hold a long, a size_t or another number that is not as wide everywhere; "
-                "take uint32_t or uint64_t");
+                "the parameters hold a long, a size_t or another number whose width depends on the machine; "
+                "use uint32_t or uint64_t");
 #endif
-  static_assert(!HasSettled<V> || stepsLazily<V>(), "a vertex with settled() steps lazily: lazyStep = true");
+  static_assert(!HasSettled<V> || stepsLazily<V>(), "a vertex with settled() must step lazily: set lazyStep = true");
   static_assert(readsItsOwnEdges<V>(),
-                "the member edges is a gossamer::Edges<Edge, Note>: the edge type of the vertex, notes of plain data");
+                "the member edges must be a gossamer::Edges<Edge, Note> with the vertex's edge type and plain notes");
   static_assert(bytesOf<M>() <= GOSSAMER_MAX_MESSAGE_BYTES,
                 "the message is too large: a hardware message holds 60 bytes (four flits less the edge's key)");
   static_assert(bytesOf<S>() <= GOSSAMER_MAX_STATE_BYTES, "the vertex state is too large: at most 65536 bytes");

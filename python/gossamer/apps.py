@@ -23,7 +23,7 @@ import numpy as np
 from gossamer import builds, native, processes
 from gossamer.diagnostics import complaint, demangled, first_error, relative
 from gossamer.errors import InputError
-from gossamer.paths import APPS, INCLUDE
+from gossamer.paths import APPS, INCLUDE, app_headers
 
 FLAGS = ("-std=c++20", "-O3", "-march=native", "-mtune=generic", "-g1", "-fPIC", "-Wall", "-Wextra")
 _COLUMN_TYPES: dict[int, type[np.generic]] = {
@@ -134,16 +134,19 @@ ABI_VERSION = 7
 
 def names() -> list[str]:
     """The applications that come with Gossamer."""
-    return sorted(path.name for path in APPS.iterdir() if (path / f"{path.name}.h").is_file())
+    return sorted({path.stem for path in app_headers()})
 
 
 def find(app: str | os.PathLike[str]) -> Path:
     """The header of an application: a name of ours, or a path to a header."""
     text = os.fspath(app)
     if re.fullmatch(r"[a-z0-9][a-z0-9_-]*", text):
-        header = APPS / text / f"{text}.h"
-        if header.is_file():
-            return header
+        headers = app_headers(text)
+        if len(headers) > 1:
+            found = ", ".join(map(relative, headers))
+            raise InputError(f"the application name {text!r} is ambiguous: {found}; rename one header or give its path")
+        if headers:
+            return headers[0]
     path = Path(text)
     if path.suffix in {".h", ".hh", ".hpp"}:
         if path.is_file():
@@ -183,7 +186,7 @@ def _load(header: Path, defines: tuple[str, ...]) -> App:
     library.gs_app_change.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
     library.gs_app_go.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
     library.gs_app_part.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
-    library.gs_app_hear.argtypes = [ctypes.c_void_p, ctypes.c_char_p]
+    library.gs_app_receive.argtypes = [ctypes.c_void_p, ctypes.c_char_p]
     library.gs_app_ended.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
     library.gs_app_free.argtypes = [ctypes.c_void_p]
     text = library.gs_app_describe()
@@ -288,7 +291,7 @@ def _check_widths(header: Path, defines: tuple[str, ...]) -> None:
     command += ["-DGOSSAMER_EXACT_WIDTHS", *types, *(f"-D{d}" for d in defines), "-include", str(header), os.devnull]
     done = processes.run(command)
     errors = [line for line in done.stderr.splitlines() if re.search(r"\berror:", line)]
-    if done.returncode and errors and all("is not as wide everywhere" in line for line in errors):
+    if done.returncode and errors and all("whose width depends on the machine" in line for line in errors):
         raise InputError(first_error(done.stderr, header))
 
 

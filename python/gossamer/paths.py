@@ -15,3 +15,12 @@ APPS = ROOT / "apps"
 CONFIG = ROOT / "config"
 DATA = ROOT / "data"
 INCLUDE = ROOT / "include"
+
+
+def app_headers(name: str | None = None) -> list[Path]:
+    """The headers of the applications, or of one name: each ``apps/FAMILY/NAME.h`` where NAME begins with FAMILY.
+
+    Variants of an application share its folder. Other headers in the folder are no applications.
+    """
+    found = (path for path in APPS.glob("*/*.h") if path.stem.startswith(path.parent.name))
+    return sorted(path for path in found if name in (None, path.stem))

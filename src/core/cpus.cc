@@ -13,13 +13,13 @@ namespace gossamer {
 
 namespace {
 
-/// What a quota of so many microseconds in each period leaves; no quota is not above 0.
+/// The processors within a quota in microseconds per period; a quota of 0 or less means none.
 unsigned wholeCpus(double quota, double period) {
   if (!(quota > 0) || !(period > 0)) return 0;
   return static_cast<unsigned>(std::clamp(std::floor(quota / period), 1.0, 1e6));
 }
 
-/// The first number in a file; 0 where there is none, as for "max".
+/// The first number in a file; 0 without one, for example for "max".
 double numberIn(const std::string& path) {
   std::ifstream file(path);
   double number = 0;
@@ -34,7 +34,7 @@ unsigned quotaOf(const std::string& folder, bool second) {
   return file >> quota >> period ? wholeCpus(quota, period) : 0;
 }
 
-/// The least quota of a group and all those that it lies in. What a container does not see of the path is not there.
+/// The smallest quota of a group and its ancestors. Ancestors that a container does not see are skipped.
 unsigned leastQuota(const std::string& root, std::string path, bool second) {
   unsigned least = 0;
   for (;;) {

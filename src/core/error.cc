@@ -10,7 +10,7 @@
 namespace {
 thread_local char last_error[1024] = "";
 thread_local uint64_t last_vertex = GS_NO_VERTEX;
-thread_local char last_places[8192] = "";
+thread_local char last_addresses[8192] = "";
 }  // namespace
 
 namespace gossamer {
@@ -23,10 +23,10 @@ int fail(const char* format, ...) {
   return GS_FAILED;
 }
 
-int died(const char* text, uint64_t vertex, const char* places) {
+int died(const char* text, uint64_t vertex, const char* addresses) {
   std::snprintf(last_error, sizeof last_error, "%s", text);
   last_vertex = vertex;
-  std::snprintf(last_places, sizeof last_places, "%s", places);
+  std::snprintf(last_addresses, sizeof last_addresses, "%s", addresses);
   return GS_DIED;
 }
 
@@ -35,7 +35,7 @@ int died(const char* text, uint64_t vertex, const char* places) {
 const char* gs_last_error() { return last_error; }
 const char* gs_last_death(uint64_t* vertex) {
   *vertex = last_vertex;
-  return last_places;
+  return last_addresses;
 }
 void gs_interrupt() { gossamer::guard::interrupt(); }
 int gs_abi_version() { return GS_ABI_VERSION; }

@@ -23,35 +23,35 @@ namespace {
 constexpr int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP};
 constexpr size_t count = std::size(faults);
 
-/// Of our own, so that it meets no use that anybody else makes of a signal: the last but two of the real-time ones.
-int interruption() { return SIGRTMAX - 2; }
+/// The signal of interrupt(): the third-last real-time signal, which other code is unlikely to use.
+int interruptSignal() { return SIGRTMAX - 2; }
 
-/// A thread that is inside run().
-struct Inside {
+/// A call of run() in progress.
+struct GuardedCall {
   sigjmp_buf out;
   Fault* fault;
-  Inside* outer;
+  GuardedCall* outer;
 };
 
-/// What a thread has for its life: a stack for handlers, since its own may be what overflowed.
+/// Per-thread data: a stack for signal handlers, since the thread's own stack may have overflowed.
 class Thread {
  public:
   Thread();
   ~Thread();
-  Inside* volatile inside = nullptr;
+  GuardedCall* volatile inside = nullptr;
 
  private:
   std::vector<char> stack_;
-  bool own_ = false;
+  bool ownStack_ = false;
 };
 
-std::mutex mutex;  // of the two below
-// Those that have been inside. Never destroyed: a thread may end while the process runs its exit handlers.
+std::mutex mutex;  // of `threads` and `uses`
+// Threads that have called run(). Never destroyed: a thread may end while the process runs its exit handlers.
 std::vector<pthread_t>& threads = *new std::vector<pthread_t>;
 int uses = 0;
 struct sigaction before[count];
 
-thread_local Thread* here = nullptr;  // what a signal handler may read
+thread_local Thread* here = nullptr;  // readable in a signal handler
 
 Thread::Thread() : stack_(65536) {
   stack_t old{};
@@ -60,11 +60,11 @@ Thread::Thread() : stack_(65536) {
     stack_t mine{};
     mine.ss_sp = stack_.data();
     mine.ss_size = stack_.size();
-    own_ = sigaltstack(&mine, nullptr) == 0;
+    ownStack_ = sigaltstack(&mine, nullptr) == 0;
   }
-  // Its first call loads what it needs, which a signal handler must not.
-  void* place = nullptr;
-  backtrace(&place, 1);
+  // The first call of backtrace() loads libraries, which a signal handler must not do.
+  void* address = nullptr;
+  backtrace(&address, 1);
   const std::lock_guard lock(mutex);
   threads.push_back(pthread_self());
   here = this;
@@ -76,7 +76,7 @@ Thread::~Thread() {
     const std::lock_guard lock(mutex);
     std::erase_if(threads, [](pthread_t other) { return pthread_equal(other, pthread_self()); });
   }
-  if (!own_) return;
+  if (!ownStack_) return;
   stack_t none{};
   none.ss_flags = SS_DISABLE;
   sigaltstack(&none, nullptr);
@@ -87,8 +87,8 @@ Thread& thisThread() {
   return one;
 }
 
-/// Behind a jump out of its handler a signal stays blocked unless somebody says otherwise.
-void takeAgain(int number) {
+/// After siglongjmp() out of its handler a signal would stay blocked.
+void unblock(int number) {
   sigset_t one;
   sigemptyset(&one);
   sigaddset(&one, number);
@@ -97,10 +97,10 @@ void takeAgain(int number) {
 
 void onSignal(int number, siginfo_t*, void*) {
   Thread* const thread = here;
-  Inside* const inside = thread ? thread->inside : nullptr;
+  GuardedCall* const inside = thread ? thread->inside : nullptr;
   if (!inside) {
-    if (number == interruption()) return;
-    // Not ours: whoever was there before us has it, when the instruction fails again.
+    if (number == interruptSignal()) return;
+    // Unguarded guarded code: reinstall the previous handler, which runs when the instruction fails again.
     for (size_t i = 0; i < count; ++i) {
       if (faults[i] == number) sigaction(number, &before[i], nullptr);
     }
@@ -108,14 +108,14 @@ void onSignal(int number, siginfo_t*, void*) {
     return;
   }
   Fault& fault = *inside->fault;
-  if (number == interruption()) {
+  if (number == interruptSignal()) {
     fault.interrupted = true;
   } else {
     fault.signal = number;
   }
-  fault.depth = backtrace(fault.places, Fault::mostPlaces);
+  fault.depth = backtrace(fault.addresses, Fault::maxAddresses);
   thread->inside = inside->outer;
-  if (number == interruption()) takeAgain(number);
+  if (number == interruptSignal()) unblock(number);
   siglongjmp(inside->out, 1);
 }
 
@@ -139,11 +139,11 @@ const char* nameOf(Handler handler) {
 
 const char* nameOf(int signal) {
   switch (signal) {
-    case SIGSEGV: return "touches memory that is not its own (SIGSEGV)";
-    case SIGBUS: return "touches memory that is not there (SIGBUS); was a file that the run reads cut short?";
-    case SIGFPE: return "divides by zero, or computes a whole number that does not exist (SIGFPE)";
-    case SIGILL: return "runs an instruction that does not exist (SIGILL)";
-    case SIGTRAP: return "stops in a trap (SIGTRAP)";
+    case SIGSEGV: return "accesses an invalid address (SIGSEGV)";
+    case SIGBUS: return "accesses memory that does not exist (SIGBUS); was a file that the run reads truncated?";
+    case SIGFPE: return "divides by zero, or overflows an integer division (SIGFPE)";
+    case SIGILL: return "executes an illegal instruction (SIGILL)";
+    case SIGTRAP: return "executes a trap (SIGTRAP)";
     default: return "aborts (SIGABRT)";
   }
 }
@@ -165,19 +165,19 @@ std::string describe(const Fault& fault) {
   } catch (const std::exception& error) {
     return text + " throws: " + error.what();
   } catch (...) {
-    return text + " throws what is no std::exception";
+    return text + " throws an object that is no std::exception";
   }
 }
 
-/// Where in its object each address of code is: PATH+0x12ab, one a line. The two innermost are the signal handler and
-/// what called it; the next is what failed, and the others are behind calls, so one less is in the call.
-std::string placesOf(const Fault& fault) {
+/// Each code address relative to its object: PATH+0x12ab, one per line. The two innermost are the signal handler and
+/// its caller; the next is the failing instruction. The others are return addresses, minus one to be inside the call.
+std::string relativeAddresses(const Fault& fault) {
   std::string text;
   for (int i = 2; i < fault.depth; ++i) {
     Dl_info info{};
-    if (!dladdr(fault.places[i], &info) || !info.dli_fname) continue;
+    if (!dladdr(fault.addresses[i], &info) || !info.dli_fname) continue;
     char offset[32];
-    const auto at = static_cast<char*>(fault.places[i]) - static_cast<char*>(info.dli_fbase) - (i > 2);
+    const auto at = static_cast<char*>(fault.addresses[i]) - static_cast<char*>(info.dli_fbase) - (i > 2);
     std::snprintf(offset, sizeof offset, "+0x%zx\n", static_cast<size_t>(at));
     text += std::string(info.dli_fname) + offset;
   }
@@ -186,7 +186,7 @@ std::string placesOf(const Fault& fault) {
 
 }  // namespace
 
-HandlerDied::HandlerDied(const Fault& fault) : Died(describe(fault)), places(placesOf(fault)) {
+HandlerDied::HandlerDied(const Fault& fault) : Died(describe(fault)), addresses(relativeAddresses(fault)) {
   if (fault.position && fault.position->handler != Handler::none) vertex = fault.position->vertex;
 }
 
@@ -197,12 +197,12 @@ Signals::Signals() {
   if (uses++) return;
   struct sigaction action{};
   action.sa_sigaction = onSignal;
-  // No signal stays blocked behind a jump out of its handler.
+  // The handler leaves by siglongjmp(), which does not unblock the signal.
   action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
   for (size_t i = 0; i < count; ++i) sigaction(faults[i], &action, &before[i]);
-  // Several may wait for a thread that wakes late: one after the other, or its stack for handlers is too small.
+  // Several may be pending for a thread that wakes late: handle one at a time, or its signal stack overflows.
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;
-  sigaction(interruption(), &action, nullptr);
+  sigaction(interruptSignal(), &action, nullptr);
 }
 
 Signals::~Signals() {
@@ -213,7 +213,7 @@ Signals::~Signals() {
 
 [[gnu::noinline]] bool run(void (*f)(void*), void* context, const Position* position, Fault& fault) noexcept {
   Thread& thread = thisThread();
-  Inside inside;
+  GuardedCall inside;
   inside.fault = &fault;
   inside.outer = thread.inside;
   fault.position = position;
@@ -228,12 +228,12 @@ Signals::~Signals() {
   return !fault;
 }
 
-Outside::Outside() : inside_(here ? here->inside : nullptr) {
+Unguarded::Unguarded() : inside_(here ? here->inside : nullptr) {
   if (here) here->inside = nullptr;
 }
 
-Outside::~Outside() {
-  if (here) here->inside = static_cast<Inside*>(inside_);
+Unguarded::~Unguarded() {
+  if (here) here->inside = static_cast<GuardedCall*>(inside_);
 }
 
 void raise(const Fault& fault) {
@@ -242,7 +242,7 @@ void raise(const Fault& fault) {
       std::rethrow_exception(fault.thrown);
     } catch (const Died&) {
       throw;
-    } catch (const Refused&) {
+    } catch (const ProgramError&) {
       throw;
     } catch (const std::bad_alloc&) {
       throw;
@@ -253,18 +253,18 @@ void raise(const Fault& fault) {
   throw HandlerDied(fault);
 }
 
-void leaveSignals() {
+void blockSignals() {
   sigset_t others;
   sigfillset(&others);
   for (const int fault : faults) sigdelset(&others, fault);
-  for (const int mine : {interruption(), SIGPROF, SIGVTALRM, SIGPIPE}) sigdelset(&others, mine);
+  for (const int mine : {interruptSignal(), SIGPROF, SIGVTALRM, SIGPIPE}) sigdelset(&others, mine);
   pthread_sigmask(SIG_BLOCK, &others, nullptr);
 }
 
 void interrupt() {
   const std::lock_guard lock(mutex);
   if (!uses) return;
-  for (const pthread_t thread : threads) pthread_kill(thread, interruption());
+  for (const pthread_t thread : threads) pthread_kill(thread, interruptSignal());
 }
 
 }  // namespace guard

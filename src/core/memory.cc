@@ -22,8 +22,8 @@ void* allocateBytes(size_t bytes) {
     if (!memory) throw std::bad_alloc();
     return std::memset(memory, 0, whole);
   }
-  // A mapping larger by a page, cut to the alignment: the kernel then backs it
-  // with huge pages from the first touch.
+  // Maps one huge page more and trims the mapping to the alignment: the kernel then
+  // backs it with huge pages from the first touch.
   const size_t whole = roundUp(bytes, hugePage);
   void* raw = mmap(nullptr, whole + hugePage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (raw == MAP_FAILED) throw std::bad_alloc();

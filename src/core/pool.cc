@@ -20,13 +20,13 @@ inline void relax() {
 #endif
 }
 
-/// Spinning costs whoever wants the core: with more threads than cores, none.
+/// Spinning takes processor time from other threads, so with more threads than cores no thread spins.
 constexpr unsigned spinsOnOwnCore = 4000;
 
-/// The pool of the last run, while nobody has it. Never destroyed: its threads sleep until the process ends.
+/// The pool of the last run, while no run uses it. Never destroyed: its threads sleep until the process ends.
 std::atomic<Pool*> kept{nullptr};
 
-/// How often this process came out of a fork. A child has no threads but the one that forked.
+/// The number of forks that led to this process. A forked child has only the thread that forked.
 std::atomic<unsigned> forks{0};
 
 unsigned countForks() {
@@ -35,7 +35,7 @@ unsigned countForks() {
   return forks.load(std::memory_order_relaxed);
 }
 
-/// Of the calling thread: in Linux each has its own.
+/// Of the calling thread: on Linux each thread has its own niceness.
 int niceness() { return getpriority(PRIO_PROCESS, 0); }
 }  // namespace
 
@@ -43,22 +43,22 @@ Pool::Pool(unsigned threads)
     : size_(threads ? threads : 1),
       forks_(countForks()),
       nice_(niceness()),
-      roomy_(size_ <= defaultThreads()),
+      ownCores_(size_ <= defaultThreads()),
       shares_(size_),
       positions_(size_),
       faults_(size_) {
   CPU_ZERO(&cpus_);
-  roomy_ &= sched_getaffinity(0, sizeof cpus_, &cpus_) == 0;
+  ownCores_ &= sched_getaffinity(0, sizeof cpus_, &cpus_) == 0;
   try {
     for (unsigned i = 1; i < size_; ++i) {
       threads_.emplace_back([this, i] { work(i); });
-      // As top and debuggers show it: from here, so that it is there when the pool is.
+      // The name for top and debuggers. Set here, so that it is visible as soon as the pool exists.
       pthread_setname_np(threads_.back().native_handle(), "gossamer");
     }
   } catch (const std::system_error&) {
     const size_t started = threads_.size() + 1;
     end();
-    throw Died("the system gives " + std::to_string(started) + " of " + std::to_string(size_) +
+    throw Died("the system allows only " + std::to_string(started) + " of " + std::to_string(size_) +
                " threads; use fewer (--threads), or raise the limit (ulimit -u)");
   }
 }
@@ -76,11 +76,11 @@ bool Pool::isLikeNew() const {
   cpu_set_t now;
   CPU_ZERO(&now);
   sched_getaffinity(0, sizeof now, &now);
-  return forks_ == countForks() && nice_ == niceness() && roomy_ == (size_ <= defaultThreads()) &&
+  return forks_ == countForks() && nice_ == niceness() && ownCores_ == (size_ <= defaultThreads()) &&
          CPU_EQUAL(&now, &cpus_);
 }
 
-/// Does a thread's part, and keeps how it ended if that was not well.
+/// Runs a thread's part, and records how it ended if it failed.
 void Pool::perform(Task task, const void* context, unsigned thread) {
   Fault fault;
   if (guard::run([&] { task(context, thread); }, positions_[thread], fault)) return;
@@ -88,10 +88,10 @@ void Pool::perform(Task task, const void* context, unsigned thread) {
   failed_.store(true, std::memory_order_relaxed);
 }
 
-/// The scheduler may put a thread where the caller spins, and leave it there for
-/// many milliseconds: it may use every CPU but that one.
-void Pool::keepOff(int cpu) {
-  own_ = cpu;
+/// The scheduler may place a thread on the processor where the caller spins and leave it there for
+/// many milliseconds. So the pool's threads may use every processor except that one.
+void Pool::keepThreadsOff(int cpu) {
+  callerCpu_ = cpu;
   cpu_set_t others = cpus_;
   if (cpu >= 0 && cpu < CPU_SETSIZE) CPU_CLR(cpu, &others);
   if (CPU_COUNT(&others) == 0) return;
@@ -99,20 +99,20 @@ void Pool::keepOff(int cpu) {
 }
 
 void Pool::start(Task task, const void* context) {
-  const bool sound = std::exchange(sound_, false);
+  const bool sound = std::exchange(intact_, false);
   task_ = task;
   context_ = context;
-  if (const int cpu = sched_getcpu(); roomy_ && cpu != own_) keepOff(cpu);
+  if (const int cpu = sched_getcpu(); ownCores_ && cpu != callerCpu_) keepThreadsOff(cpu);
   gate_.store(0, std::memory_order_release);
   round_.fetch_add(1, std::memory_order_release);
   round_.notify_all();
   perform(task, context, 0);
-  // Nothing is left to begin: only those who have begun are waited for.
+  // No work is left to start: wait only for threads that have joined.
   uint32_t inside = gate_.fetch_or(closed, std::memory_order_acq_rel) | closed;
-  const unsigned spins = roomy_ ? spinsOnOwnCore : 1;
+  const unsigned spins = ownCores_ ? spinsOnOwnCore : 1;
   {
-    // A jump out of here would leave the others at work on what is gone, and blame the wrong handler.
-    const guard::Outside outside;
+    // A jump out of here would leave other threads with dangling pointers, and attribute the fault to a wrong handler.
+    const guard::Unguarded outside;
     for (unsigned spin = 0; inside != closed; ++spin) {
       if (spin < spins) {
         relax();
@@ -123,7 +123,7 @@ void Pool::start(Task task, const void* context) {
     }
   }
   if (!failed_.exchange(false, std::memory_order_relaxed)) {
-    sound_ = sound;
+    intact_ = sound;
     return;
   }
   Fault first;
@@ -134,7 +134,7 @@ void Pool::start(Task task, const void* context) {
   guard::raise(first);
 }
 
-/// Joins the task that is under way; false when there is none.
+/// Joins the running task; false if no task is running.
 bool Pool::enter() {
   uint32_t inside = gate_.load(std::memory_order_relaxed);
   while (!(inside & closed)) {
@@ -146,8 +146,8 @@ bool Pool::enter() {
 }
 
 void Pool::work(unsigned thread) {
-  guard::leaveSignals();
-  const unsigned spins = roomy_ ? spinsOnOwnCore : 1;
+  guard::blockSignals();
+  const unsigned spins = ownCores_ ? spinsOnOwnCore : 1;
   uint32_t seen = 0;
   for (;;) {
     uint32_t round = 0;
@@ -169,7 +169,7 @@ void Pool::work(unsigned thread) {
 PoolLease::PoolLease(unsigned threads) : pool_(nullptr) {
   if (threads > 1) pool_ = kept.exchange(nullptr, std::memory_order_acquire);
   if (pool_ && pool_->size() == threads && pool_->isLikeNew()) return;
-  // The threads of one from before a fork are not there to be ended.
+  // A pool from before a fork has no threads in this process to join.
   if (pool_ && pool_->forks_ == countForks()) delete pool_;
   pool_ = new Pool(threads);
 }
@@ -178,7 +178,7 @@ PoolLease::~PoolLease() {
   pool_->stopAt(nullptr);
   if (pool_->forks_ != countForks()) return;
   Pool* none = nullptr;
-  const bool keep = pool_->size() > 1 && pool_->sound_;
+  const bool keep = pool_->size() > 1 && pool_->intact_;
   if (!keep || !kept.compare_exchange_strong(none, pool_, std::memory_order_release)) delete pool_;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reader of adjacency lists. Nearly all of its time goes into looking up
-// labels (names.h), of which the second pass does a batch at a time, so that
-// their cache misses overlap. On large graphs those misses are what bounds it; on
-// small ones, the walk through the text.
+// The reader of adjacency lists. Nearly all of its time is spent looking up
+// labels (names.h). The second pass looks them up in batches, so that their cache
+// misses overlap. Those misses bound the time on large graphs; on small graphs,
+// scanning the text does.
 #include "gossamer/graph/adjlist.h"
 
 #include <algorithm>
@@ -41,9 +41,9 @@ constexpr std::array<Kind, 256> make_kinds() {
 }
 constexpr std::array<Kind, 256> kKinds = make_kinds();
 
-/// Skips bytes that surely are part of a label, eight at a time: from `at` to the first that may
-/// be a blank, a line end, a comment, a control byte or beyond ASCII. Those above 0x23 and below
-/// 0x7f are none of these; a borrow or a carry only disturbs bytes after the first one found.
+/// Skips bytes that are certainly part of a label, eight at a time: from `at` to the first that may
+/// be a blank, a line end, a comment, a control byte or beyond ASCII. Bytes above 0x23 and below
+/// 0x7f are none of these; a borrow or a carry only affects bytes after the first one found.
 uint64_t skip_plain(std::string_view text, uint64_t at) {
   constexpr uint64_t kOnes = 0x0101010101010101u;
   if constexpr (std::endian::native == std::endian::little) {
@@ -61,7 +61,7 @@ uint64_t skip_plain(std::string_view text, uint64_t at) {
 
 Kind kind(char byte) { return kKinds[static_cast<unsigned char>(byte)]; }
 
-/// A label as messages show it: not too long, and whole characters.
+/// A label for a message: at most kShown bytes, and whole characters.
 std::string shown(std::string_view label) {
   if (label.size() <= kShown) return std::string(label);
   size_t cut = kShown;
@@ -69,7 +69,7 @@ std::string shown(std::string_view label) {
   return std::string(label.substr(0, cut)) + "...";
 }
 
-/// Labels to vertex numbers; the labels' bytes stay in the text.
+/// Maps labels to vertex numbers; the labels' bytes remain in the text.
 class Vertices {
  public:
   uint32_t size() const { return static_cast<uint32_t>(labels_.size()); }
@@ -80,16 +80,16 @@ class Vertices {
     return table_.find(hash, [&](uint32_t vertex) { return graph::same_text(labels_[vertex], label); });
   }
 
-  /// Asks for the memory that find() will look at first.
+  /// Prefetches the memory that find() reads first.
   void prefetch_slot(uint64_t hash) const { table_.prefetch(hash); }
 
-  /// Asks for what find() will look at next; wants the slot to be there.
+  /// Prefetches the memory that find() reads next; the slot should be in the cache.
   void prefetch_label(uint64_t hash) const {
     const uint32_t vertex = table_.guess(hash);
     if (vertex != kNoVertex) __builtin_prefetch(&labels_[vertex]);
   }
 
-  /// Adds a label; gives the vertex that has it already, or kNoVertex.
+  /// Adds a label and returns kNoVertex; or returns the vertex that already has this label.
   uint32_t add(std::string_view label) {
     const uint32_t fresh = size();
     const uint32_t vertex = table_.find_or_add(graph::hash_text(label), fresh,
@@ -116,16 +116,16 @@ struct gs_adjlist {
   gossamer::Vertices vertices;
   uint64_t edges = 0;
   uint64_t label_bytes = 1;
-  std::optional<uint64_t> stated_vertices, stated_edges;  // from the head's comments
+  std::optional<uint64_t> stated_vertices, stated_edges;  // from the comments at the file's head
 
-  uint64_t position = 0;  // of the pass under way
+  uint64_t position = 0;  // in the current pass
   uint64_t line = 1;
   uint32_t row = 0;     // of the second pass
   uint64_t filled = 0;  // edges written by the second pass
   uint64_t label_end = 1;
 
-  /// The next label of the line at `position`; empty at the line's end, where
-  /// `position` then stands. Comments end a line.
+  /// The next label of the line at `position`; empty at the end of the line, and
+  /// `position` is then the line end. Comments end a line.
   std::string_view next_label(bool& has_high, int& bad_byte) {
     while (position < text.size() && gossamer::kind(text[position]) == Kind::kBlank) ++position;
     const uint64_t begin = position;
@@ -155,7 +155,7 @@ struct gs_adjlist {
     }
   }
 
-  /// `# vertices: 12` and `# edges: 34` before the first vertex are promises.
+  /// `# vertices: 12` and `# edges: 34` before the first vertex state the counts.
   void read_comment(std::string_view comment) {
     for (auto& [name, count] : {std::pair{std::string_view("# vertices: "), &stated_vertices},
                                 std::pair{std::string_view("# edges: "), &stated_edges}}) {
@@ -203,7 +203,7 @@ struct gs_adjlist {
     if (const uint32_t known = vertices.add(label); known != gossamer::kNoVertex) {
       const char* first = vertices.label(known).data();
       const auto first_line = 1 + std::count(text.data(), first, '\n');
-      return fail("%s:%llu: vertex '%s' has a line already, line %lld; join the two", path.c_str(), where,
+      return fail("%s:%llu: vertex '%s' already has a line, line %lld; merge the two", path.c_str(), where,
                   gossamer::shown(label).c_str(), static_cast<long long>(first_line));
     }
     label_bytes += label.size() + 1;
@@ -256,7 +256,7 @@ struct gs_adjlist {
 
   int check_counts() const {
     if (vertices.size() == 0) {
-      return fail("%s:%llu: no vertex up to here; an adjacency list has a line for each vertex", path.c_str(),
+      return fail("%s:%llu: no vertex so far; an adjacency list has a line for each vertex", path.c_str(),
                   static_cast<unsigned long long>(line));
     }
     const uint64_t want_vertices = stated_vertices.value_or(vertices.size());

@@ -40,8 +40,8 @@ class Dimacs final : public CountedFormat {
       }
       if (*at != 'a' || !is_blank<false>(at[1]))
         bad(line,
-            "a line of kind %s; after the problem line there are arcs (a source target weight) and comments "
-            "(c)",
+            "a line of kind %s; after the problem line only arcs (a source target weight) and comments "
+            "(c) are allowed",
             quoted(split<false>(line_at(begin))[0]).c_str());
       at = skip_blanks<false>(at + 1);
       std::uint64_t source = 0, target = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Edge lists, SNAP's and plain ones: "source target [weight]", the first line of which says whether the
+/// Edge lists, SNAP's and plain ones: "source target [weight]". The first line determines whether the
 /// vertices are numbers (number_list.cc) or words (word_list.cc).
 #include "graph/text_format.h"
 
@@ -20,10 +20,10 @@ class EdgeList final : public TextFormat {
     for (const std::string_view word : words) {
       const std::size_t at = word.find_first_of(";|");
       if (at != std::string_view::npos && (words.size() == 1 || at == 0 || at + 1 == word.size()))
-        bad(0, "columns apart by '%c'; an edge list has blanks, tabs or commas between them: tr '%c' ' '", word[at],
-            word[at]);
+        bad(0, "columns separated by '%c'; an edge list needs blanks, tabs or commas between them: tr '%c' ' '",
+            word[at], word[at]);
     }
-    // A weight is a number, so this line is no edge.
+    // A weight is a number, so this line is not an edge.
     if (!headed_ && words.size() == 3 && is_heading(words[0]) && is_heading(words[1]) && !looks_numeric(words[2])) {
       headed_ = true;
       return HeaderLine::kMore;
@@ -32,7 +32,7 @@ class EdgeList final : public TextFormat {
       list_ = make_word_list(header_, edges_announced_);
       return HeaderLine::kData;
     }
-    if (words.size() < 2) bad(0, "one column where an edge needs two: source target [weight]");
+    if (words.size() < 2) bad(0, "one column, but an edge needs two: source target [weight]");
     if (words.size() > 3) bad(0, "%zu columns; an edge list has two or three: source target [weight]", words.size());
     list_ = make_number_list(header_, static_cast<unsigned>(words.size()));
     return HeaderLine::kData;
@@ -50,7 +50,7 @@ class EdgeList final : public TextFormat {
   }
 
  private:
-  /// SNAP's "# Nodes: 7115 Edges: 103689": a comment, so no more than noted.
+  /// SNAP's "# Nodes: 7115 Edges: 103689": a comment, so a mismatch is only reported.
   void read_comment(const std::vector<std::string_view>& words) {
     for (std::size_t i = 0; i + 1 < words.size(); ++i) {
       const std::string key = lower(words[i]);
@@ -63,13 +63,13 @@ class EdgeList final : public TextFormat {
   }
 
   bool edges_announced_ = false;
-  bool headed_ = false;  // by a line of column headings
+  bool headed_ = false;  // the list has a line of column headings
   std::unique_ptr<TextFormat> list_;
 };
 
 }  // namespace
 
-void tell_announced(const Header& header, gs_graph_shape& shape) {
+void copy_announced(const Header& header, gs_graph_shape& shape) {
   shape.announced_vertices = header.announced_vertices;
   shape.announced_edges = header.announced_edges;
   shape.announced_line = header.size_line;

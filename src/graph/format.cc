@@ -10,11 +10,11 @@
 
 namespace {
 
-/// The caller's buffer; `put` fails where it is full.
+/// The caller's buffer; the caller of `put` first checks fits().
 class Out {
  public:
   Out(char* buffer, std::size_t capacity) : begin_(buffer), at_(buffer), end_(buffer + capacity) {}
-  bool room(std::size_t bytes) const { return static_cast<std::size_t>(end_ - at_) >= bytes; }
+  bool fits(std::size_t bytes) const { return static_cast<std::size_t>(end_ - at_) >= bytes; }
   void put(char c) { *at_++ = c; }
   void put(const char* text, std::size_t size) {
     std::memcpy(at_, text, size);
@@ -30,7 +30,7 @@ class Out {
     (void)digits;
     char* const first = at_;
     at_ = std::to_chars(at_, end_, value).ptr;
-    // "3" would come back as an integer.
+    // "3" would be read back as an integer.
     if (!std::memchr(first, '.', static_cast<std::size_t>(at_ - first)) &&
         !std::memchr(first, 'e', static_cast<std::size_t>(at_ - first)) &&
         !std::memchr(first, 'n', static_cast<std::size_t>(at_ - first)))
@@ -85,7 +85,7 @@ extern "C" int gs_graph_format(const struct gs_graph_text* graph, uint64_t* row,
     for (; *edge < graph->offsets[v + 1]; ++*edge) {
       const uint64_t t = graph->targets[*edge];
       if ((graph->flags & GS_TEXT_LOWER) && t > v) continue;
-      if (!out.room(name_size(v) + name_size(t) + 2 * kNumber)) {
+      if (!out.fits(name_size(v) + name_size(t) + 2 * kNumber)) {
         *used = out.used();
         if (*used == 0) return gossamer::fail("a vertex label is too long to be written");
         return 0;
@@ -107,7 +107,7 @@ extern "C" int gs_graph_format(const struct gs_graph_text* graph, uint64_t* row,
       if (!rows) out.put('\n');
     }
     if (rows) {
-      if (!out.room(1)) {
+      if (!out.fits(1)) {
         *used = out.used();
         return 0;
       }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Graph generators. Every random draw is a function of the seed and of what it
-/// is for (vertex, edge), never of a stream that threads share: so the graph is
-/// the same whatever the number of threads.
+/// Graph generators. Every random draw is a function of the seed and of its purpose
+/// and item (vertex, edge), never of a stream that threads share: so the graph is
+/// the same for any number of threads.
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -19,7 +19,7 @@
 namespace gossamer::graph {
 namespace {
 
-/// A stream of random words of its own for each (seed, purpose, number).
+/// A separate stream of random words for each (seed, purpose, number).
 class Draw {
  public:
   Draw(std::uint64_t seed, std::uint64_t purpose, std::uint64_t number)
@@ -45,10 +45,10 @@ class Draw {
   std::uint64_t state_;
 };
 
-enum Purpose : std::uint64_t { kPlace = 1, kNeighbours = 2, kEdge = 3, kWeight = 4, kPermute = 5 };
+enum Purpose : std::uint64_t { kPosition = 1, kNeighbours = 2, kEdge = 3, kWeight = 4, kPermute = 5 };
 
 /// A bijection on [0, count): a four-round Feistel network over the next even
-/// number of bits, walked until it lands inside.
+/// number of bits, iterated until the result is in range.
 class Permutation {
  public:
   Permutation(std::uint64_t count, std::uint64_t seed) : count_(count) {
@@ -79,25 +79,25 @@ struct Generated {
   std::vector<std::uint32_t> targets;
 };
 
-struct Place {
+struct Position {
   double x, y;
 };
 
-/// The vertices' places, sorted into square cells in bands of rows, so that the
-/// candidates around a place are a few runs of neighbouring vertices.
+/// The vertices' positions, sorted into square cells in bands of rows, so that the
+/// candidates around a position are a few runs of consecutive vertices.
 class Layout {
  public:
   Layout(std::uint64_t count, double radius, std::uint64_t seed) {
-    // Cells no smaller than one vertex on average, and no larger than the radius asks for.
+    // Cells hold at least one vertex on average, and are at least as wide as the radius.
     const double most = std::max(1.0, std::floor(std::sqrt(static_cast<double>(count))));
     side_ = static_cast<std::uint32_t>(std::clamp(std::floor(1.0 / radius), 1.0, most));
-    std::vector<Place> drawn(count);
+    std::vector<Position> drawn(count);
     std::vector<std::uint32_t> cell(count);
     start_.assign(std::uint64_t{side_} * side_ + 1, 0);
     const Stop stop;
     for (std::uint64_t v = 0; v < count; ++v) {
       stop.look(v);
-      Draw draw(seed, kPlace, v);
+      Draw draw(seed, kPosition, v);
       drawn[v].x = draw.unit();
       drawn[v].y = draw.unit();
       cell[v] = row(drawn[v].y) * side_ + row(drawn[v].x);
@@ -105,15 +105,15 @@ class Layout {
     }
     for (std::size_t c = 1; c < start_.size(); ++c) start_[c] += start_[c - 1];
     std::vector<std::uint32_t> next(start_.begin(), start_.end() - 1);
-    places.resize(count);
+    positions.resize(count);
     for (std::uint64_t v = 0; v < count; ++v) {
       stop.look(v);
-      places[next[cell[v]]++] = drawn[v];
+      positions[next[cell[v]]++] = drawn[v];
     }
   }
 
-  /// Runs [begin, end) of vertices that hold all within `radius` of a place.
-  void runs(const Place& at, double radius, std::vector<std::pair<std::uint32_t, std::uint32_t>>& into) const {
+  /// Runs [begin, end) of vertices that include all vertices within `radius` of a position.
+  void runs(const Position& at, double radius, std::vector<std::pair<std::uint32_t, std::uint32_t>>& into) const {
     into.clear();
     const std::uint32_t left = row(at.x - radius), right = row(at.x + radius);
     for (std::uint32_t band = row(at.y - radius), last = row(at.y + radius); band <= last; ++band) {
@@ -123,7 +123,7 @@ class Layout {
     }
   }
 
-  std::vector<Place> places;  // of each vertex, in the order of the vertices' numbers
+  std::vector<Position> positions;  // of each vertex, in index order
 
  private:
   std::uint32_t row(double at) const {
@@ -133,10 +133,10 @@ class Layout {
   std::vector<std::uint32_t> start_;
 };
 
-/// Draws the neighbours of one vertex.
-/// A free place in a table of vertices.
+/// A free slot in a table of vertices.
 constexpr std::uint32_t kFree = 0xffffffffu;
 
+/// Draws the neighbours of one vertex.
 class Neighbours {
  public:
   Neighbours(const Layout& layout, double radius, std::uint32_t fanout, std::uint64_t seed)
@@ -148,12 +148,12 @@ class Neighbours {
 
   const std::vector<std::uint32_t>& operator()(std::uint32_t vertex) {
     chosen_.clear();
-    layout_.runs(layout_.places[vertex], radius_, runs_);
+    layout_.runs(layout_.positions[vertex], radius_, runs_);
     std::uint64_t all = 0;
     for (const auto& [begin, end] : runs_) all += end - begin;
     Draw draw(seed_, kNeighbours, vertex);
     if (all > 3 * std::uint64_t{fanout_} && by_rejection(vertex, static_cast<std::uint32_t>(all), draw)) return chosen_;
-    // Few candidates: list them, and draw without putting back.
+    // Few candidates: list them, and draw without replacement.
     chosen_.clear();
     for (const auto& [begin, end] : runs_)
       for (std::uint32_t other = begin; other != end; ++other)
@@ -167,13 +167,13 @@ class Neighbours {
 
  private:
   bool near(std::uint32_t a, std::uint32_t b) const {
-    const double x = layout_.places[a].x - layout_.places[b].x;
-    const double y = layout_.places[a].y - layout_.places[b].y;
+    const double x = layout_.positions[a].x - layout_.positions[b].x;
+    const double y = layout_.positions[a].y - layout_.positions[b].y;
     return a != b && x * x + y * y <= radius_ * radius_;
   }
 
-  /// Uniform among the candidates: draws until enough are near and new. Gives up
-  /// where they seem to be too few.
+  /// Uniform among the candidates: draws until enough distinct ones are near. Gives up
+  /// if there seem to be too few.
   bool by_rejection(std::uint32_t vertex, std::uint32_t all, Draw& draw) {
     std::fill(table_.begin(), table_.end(), kFree);
     for (std::uint64_t tries = 16 * std::uint64_t{fanout_} + 64; tries && chosen_.size() < fanout_; --tries) {
@@ -208,7 +208,7 @@ class Neighbours {
 /// Runs the body of a generator.
 template <class Body>
 int guarded(Body&& body) {
-  return run_stoppable("generating the graph", "ask for a smaller one", body);
+  return run_stoppable("generating the graph", "use a smaller one", body);
 }
 
 }  // namespace
@@ -224,11 +224,11 @@ int gs_graph_geometric(uint64_t vertices, uint32_t fanout, double radius, int sh
   return guarded([&] {
     const Layout layout(vertices, radius, seed);
     std::optional<Permutation> shuffled;
-    std::vector<std::uint32_t> place_of;
+    std::vector<std::uint32_t> position_of;
     if (shuffle) {
       shuffled.emplace(vertices, seed);
-      place_of.resize(vertices);
-      for (std::uint64_t p = 0; p < vertices; ++p) place_of[(*shuffled)(p)] = static_cast<std::uint32_t>(p);
+      position_of.resize(vertices);
+      for (std::uint64_t p = 0; p < vertices; ++p) position_of[(*shuffled)(p)] = static_cast<std::uint32_t>(p);
     }
     constexpr std::uint64_t kPiece = 2048;
     std::vector<std::vector<std::uint32_t>> pieces((vertices + kPiece - 1) / kPiece);
@@ -237,7 +237,7 @@ int gs_graph_geometric(uint64_t vertices, uint32_t fanout, double radius, int sh
       std::vector<std::uint32_t>& mine = pieces[begin / kPiece];
       for (std::uint64_t v = begin; v < end; ++v) {
         const std::size_t first = mine.size();
-        for (const std::uint32_t other : neighbours(shuffle ? place_of[v] : static_cast<std::uint32_t>(v)))
+        for (const std::uint32_t other : neighbours(shuffle ? position_of[v] : static_cast<std::uint32_t>(v)))
           mine.push_back(shuffle ? static_cast<std::uint32_t>((*shuffled)(other)) : other);
         std::sort(mine.begin() + static_cast<std::ptrdiff_t>(first), mine.end());
         offsets[v + 1] = mine.size() - first;

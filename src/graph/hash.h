@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Hashes of numbers and of text, good to the last bit.
+/// Hashes of numbers and of text, whose bits are all well mixed.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +22,8 @@ inline std::uint64_t word_at(const char* bytes) {
   return word;
 }
 
-/// Up to eight bytes as a number. Together with `size` it tells texts apart; pieces may overlap, so that no
-/// byte outside of the text is read and no length needs a loop.
+/// Up to eight bytes as a number. Together with `size` it identifies the text. The loads may overlap, so that no
+/// byte outside the text is read and no length needs a loop.
 inline std::uint64_t short_text(const char* bytes, std::size_t size) {
   if (size >= 8) return word_at<std::uint64_t>(bytes);
   if (size >= 4) return word_at<std::uint32_t>(bytes) | word_at<std::uint32_t>(bytes + size - 4) << 32;
@@ -46,7 +46,7 @@ inline std::uint64_t hash_text(std::string_view text) {
   return hash ^ (hash >> 29);
 }
 
-/// a == b, without a call: labels are short.
+/// a == b, without a call, since labels are short.
 inline bool same_text(std::string_view a, std::string_view b) {
   if (a.size() != b.size()) return false;
   std::size_t at = 0;

@@ -21,7 +21,9 @@ class MatrixMarket final : public CountedFormat {
       return HeaderLine::kMore;
     }
     if (words.empty() || words[0][0] == '%') return HeaderLine::kMore;
-    if (words.size() != 3) bad(0, "%zu columns where the sizes stand: rows columns entries", words.size());
+    if (words.size() != 3)
+      bad(0, "%zu column%s in the line of sizes; it needs three: rows columns entries", words.size(),
+          words.size() == 1 ? "" : "s");
     const std::uint64_t rows = count_word(words[0], "rows");
     const std::uint64_t columns = count_word(words[1], "columns");
     header_.announced_edges = count_word(words[2], "entries");
@@ -40,7 +42,7 @@ class MatrixMarket final : public CountedFormat {
 
  protected:
   const char* entries_are() const override { return "entries"; }
-  const char* weights_are() const override { return field_ == Field::integer ? "integer of 64 bits" : "finite number"; }
+  const char* weights_are() const override { return field_ == Field::integer ? "a 64-bit integer" : "a finite number"; }
   bool symmetric() const override { return header_.undirected || symmetry_ == Symmetry::symmetric; }
 
  private:
@@ -50,7 +52,7 @@ class MatrixMarket final : public CountedFormat {
                       symmetry = lower(words[4]);
     if (object != "matrix") bad(0, "object %s; a graph is a 'matrix'", quoted(words[1]).c_str());
     if (form != "coordinate")
-      bad(0, "format %s; a graph is read from 'coordinate' (sparse) files alone", quoted(words[2]).c_str());
+      bad(0, "format %s; a graph must be in 'coordinate' (sparse) format", quoted(words[2]).c_str());
     if (field == "pattern")
       field_ = Field::pattern;
     else if (field == "integer")
@@ -58,7 +60,7 @@ class MatrixMarket final : public CountedFormat {
     else if (field == "real" || field == "double")
       field_ = Field::real;
     else
-      bad(0, "field %s; edges may be pattern, integer or real", quoted(words[3]).c_str());
+      bad(0, "field %s; it must be pattern, integer or real", quoted(words[3]).c_str());
     if (symmetry == "general")
       symmetry_ = Symmetry::general;
     else if (symmetry == "symmetric")
@@ -66,7 +68,7 @@ class MatrixMarket final : public CountedFormat {
     else if (symmetry == "skew-symmetric" && field_ != Field::pattern)
       symmetry_ = Symmetry::skew;
     else
-      bad(0, "symmetry %s; it may be general, symmetric or (with weights) skew-symmetric", quoted(words[4]).c_str());
+      bad(0, "symmetry %s; it must be general, symmetric or (with weights) skew-symmetric", quoted(words[4]).c_str());
     if (header_.undirected && symmetry_ == Symmetry::skew)
       bad(0, "a skew-symmetric matrix cannot be read as undirected");
   }
@@ -103,7 +105,7 @@ class MatrixMarket final : public CountedFormat {
         at = skip_blanks<false>(at);
         if (*at != '\n') bad_entry(begin, line, 0, form);
       }
-      // 0 wraps around, and is out of range with the rest.
+      // 0 wraps around, and is then out of range as well.
       if (--row >= n || --column >= n) bad_entry(begin, line, 0, form);
       ++at;
       ++entries;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// METIS: a header "vertices edges [format [weights]]", then a line for each vertex with its neighbours.
-/// Line i is vertex i, so a block must know how many lines of vertices came before it.
+/// Line i is vertex i, so the parser counts the vertex lines before each block.
 #include <algorithm>
 
 #include "gossamer/core/error.h"
@@ -17,7 +17,8 @@ class Metis final : public CountedFormat {
     const auto words = split<false>(line);
     if (words.empty() || words[0][0] == '%') return HeaderLine::kMore;
     if (words.size() < 2 || words.size() > 4)
-      bad(0, "%zu columns where the header stands: vertices edges [format [weights]]", words.size());
+      bad(0, "%zu column%s in the header; it has two to four: vertices edges [format [weights]]", words.size(),
+          words.size() == 1 ? "" : "s");
     const std::uint64_t vertices = count_word(words[0], "vertices");
     header_.announced_edges = count_word(words[1], "edges");
     if (words.size() > 2) read_flags(words[2], words.size() > 3 ? words[3] : std::string_view());
@@ -49,8 +50,8 @@ class Metis final : public CountedFormat {
       }
       if (row >= header_.vertices) {
         if (*at != '\n')
-          bad(line, "more lines of neighbours than the %llu vertices that line %llu announces",
-              (unsigned long long)header_.vertices, (unsigned long long)header_.size_line);
+          bad(line, "more lines of neighbours than vertices; line %llu states a number of vertices of %llu",
+              (unsigned long long)header_.size_line, (unsigned long long)header_.vertices);
         ++at;
         continue;
       }
@@ -62,14 +63,15 @@ class Metis final : public CountedFormat {
 
   Numbering finish(std::deque<Worker>& workers, gs_graph_shape& shape) override {
     if (rows_ < header_.vertices)
-      bad_file(header_.size_line,
-               "the header announces %llu vertices, but there are %llu lines of neighbours; the file is cut short "
-               "or its header is wrong",
-               (unsigned long long)header_.vertices, (unsigned long long)rows_);
+      bad_file(
+          header_.size_line,
+          "the number of vertices is %llu in the header, but the number of lines of neighbours is %llu; the file is "
+          "truncated or its header is wrong",
+          (unsigned long long)header_.vertices, (unsigned long long)rows_);
     return CountedFormat::finish(workers, shape);
   }
 
-  /// Every edge must stand at both ends.
+  /// Every edge must be listed at both ends.
   void judge(const std::uint64_t* offsets, const std::uint32_t* targets, const void* weights,
              int weight_type) override {
     std::uint64_t vertex = 0, other = 0;
@@ -85,13 +87,13 @@ class Metis final : public CountedFormat {
 
  protected:
   std::uint64_t expected() const override { return 2 * header_.announced_edges; }
-  const char* entries_are() const override { return "neighbours (two an edge)"; }
+  const char* entries_are() const override { return "neighbours (two per edge)"; }
   bool symmetric() const override { return true; }
 
  private:
   void read_flags(std::string_view format, std::string_view count) {
     if (format.size() > 3 || format.find_first_not_of("01") != std::string_view::npos)
-      bad(0, "format %s; it has up to three digits, each 0 or 1: sizes, vertex weights, edge weights",
+      bad(0, "format %s; it must have one to three digits, each 0 or 1: sizes, vertex weights, edge weights",
           quoted(format).c_str());
     auto flag = [&](std::size_t from_end) {
       return format.size() > from_end && format[format.size() - 1 - from_end] == '1';
@@ -101,7 +103,7 @@ class Metis final : public CountedFormat {
     if (!count.empty()) {
       weights = count_word(count, "vertex weights");
       if (weights > 1000 || (weights == 0) == flag(1))
-        bad(0, "%s vertex weights do not go with format %s", quoted(count).c_str(), quoted(format).c_str());
+        bad(0, "%s vertex weights contradict format %s", quoted(count).c_str(), quoted(format).c_str());
     }
     skipped_ = static_cast<unsigned>(weights) + (flag(2) ? 1 : 0);
   }
@@ -113,14 +115,14 @@ class Metis final : public CountedFormat {
     return {at, static_cast<std::size_t>(stop - at)};
   }
 
-  /// The neighbours of one vertex; gives the end of the line.
+  /// Parses the neighbours of one vertex; returns the end of the line.
   const char* parse_row(const char* at, std::uint64_t line, std::uint32_t row, Worker& worker) const {
     for (unsigned i = 0; i < skipped_; ++i) {
       std::uint64_t ignored = 0;
-      if (*at == '\n') bad(line, "%u numbers before the neighbours where the header announces %u", i, skipped_);
+      if (*at == '\n') bad(line, "too few numbers before the neighbours: %u instead of %u", i, skipped_);
       const char* const begin = at;
       if (!read_number(at, ignored) || !ends_word(*at))
-        bad(line, "%s is no weight of a vertex", quoted(word(begin)).c_str());
+        bad(line, "%s is not a vertex weight", quoted(word(begin)).c_str());
       at = skip_blanks<false>(at);
     }
     while (*at != '\n') {
@@ -134,10 +136,10 @@ class Metis final : public CountedFormat {
         continue;
       }
       Number weight;
-      if (*at == '\n') bad(line, "the last neighbour has no weight; the header announces weights of edges");
+      if (*at == '\n') bad(line, "the last neighbour has no weight; the header states edge weights");
       begin = at;
       if (!read_weight(at, weight) || !ends_word(*at))
-        bad(line, "weight %s is no finite number", quoted(word(begin)).c_str());
+        bad(line, "weight %s is not a finite number", quoted(word(begin)).c_str());
       at = skip_blanks<false>(at);
       worker.sink.add(row, static_cast<std::uint32_t>(target), weight);
     }
@@ -147,7 +149,7 @@ class Metis final : public CountedFormat {
   bool weighted_ = false;
   unsigned skipped_ = 0;  // sizes and weights of a vertex, before its neighbours
   std::uint64_t rows_ = 0;
-  std::vector<std::uint64_t> comment_rows_;  // rows before each line of comment
+  std::vector<std::uint64_t> comment_rows_;  // rows before each comment line
 };
 
 }  // namespace

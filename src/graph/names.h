@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Names to indexes 0, 1, 2, ... in the order of first appearance.
+/// Maps names to indexes 0, 1, 2, ... in the order of first appearance.
 ///
-/// Open addressing. A slot has 32 bits of its name's hash, by which it is found
-/// again when the table grows, so growing reads no name; and a name is compared
-/// only where these bits agree. What bounds a look-up in a large table is a cache
-/// miss each for the slot and for the name: `prefetch` lets those of several
-/// look-ups overlap.
+/// Open addressing. A slot stores 32 bits of its name's hash, from which the table
+/// computes the slot again when it grows, without reading the name; and names are compared
+/// only if these bits agree. A look-up in a large table is bound by two cache misses,
+/// one for the slot and one for the name: `prefetch` overlaps those of several
+/// look-ups.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace gossamer::graph {
 
-/// Table of indexes; the caller holds the names and compares them. Not for many threads at once.
+/// Table of indexes; the caller stores the names and compares them. Not thread-safe.
 class IndexTable {
  public:
   static constexpr std::uint32_t kNone = 0xffffffffu;
@@ -25,14 +25,14 @@ class IndexTable {
   /// The index of a name, or kNone. same(index) compares.
   template <class Same>
   std::uint32_t find(std::uint64_t hash, Same&& same) const {
-    return slots_.empty() ? kNone : slots_[place(tag_of(hash), same)].index;
+    return slots_.empty() ? kNone : slots_[slot_of(tag_of(hash), same)].index;
   }
 
-  /// The index of a name; `fresh` is put there and given if the name is new.
+  /// The index of a name; a new name is added with the index `fresh`.
   template <class Same>
   std::uint32_t find_or_add(std::uint64_t hash, std::uint32_t fresh, Same&& same) {
     if ((count_ + 1) * 8 > slots_.size() * 5) grow();
-    Slot& slot = slots_[place(tag_of(hash), same)];
+    Slot& slot = slots_[slot_of(tag_of(hash), same)];
     if (slot.index == kNone) {
       slot = {tag_of(hash), fresh};
       ++count_;
@@ -40,24 +40,24 @@ class IndexTable {
     return slot.index;
   }
 
-  /// Asks for the memory that find looks at first.
+  /// Prefetches the memory that find reads first.
   void prefetch(std::uint64_t hash) const {
     if (!slots_.empty()) __builtin_prefetch(&slots_[tag_of(hash) & (slots_.size() - 1)]);
   }
-  /// The index that find is likely to give, without comparing names; kNone if none is likely.
+  /// The probable result of find, without comparing names; kNone if unknown.
   std::uint32_t guess(std::uint64_t hash) const {
     if (slots_.empty()) return kNone;
     const Slot& slot = slots_[tag_of(hash) & (slots_.size() - 1)];
     return slot.tag == tag_of(hash) ? slot.index : kNone;
   }
 
-  /// Forgets all names, and keeps the memory for about as many.
+  /// Removes all names, and retains memory for about as many.
   void empty() {
     if (slots_.size() > 1024 && count_ * 16 < slots_.size()) slots_.resize(slots_.size() / 2);
     slots_.assign(slots_.size(), Slot{0, kNone});
     count_ = 0;
   }
-  /// Gives the memory back.
+  /// Frees the memory.
   void clear() {
     std::vector<Slot>().swap(slots_);
     count_ = 0;
@@ -70,7 +70,7 @@ class IndexTable {
   static std::uint32_t tag_of(std::uint64_t hash) { return static_cast<std::uint32_t>(hash >> 32); }
 
   template <class Same>
-  std::size_t place(std::uint32_t tag, Same&& same) const {
+  std::size_t slot_of(std::uint32_t tag, Same&& same) const {
     const std::size_t mask = slots_.size() - 1;
     std::size_t at = tag & mask;
     while (slots_[at].index != kNone && (slots_[at].tag != tag || !same(slots_[at].index))) at = (at + 1) & mask;
@@ -95,12 +95,12 @@ class IndexTable {
 
 constexpr std::size_t kMostVertices = 0xfffffffeu;
 
-/// Thrown where an index would not fit 32 bits.
+/// Thrown if an index would not fit 32 bits.
 struct TooManyVertices : std::length_error {
   TooManyVertices() : std::length_error("too many vertices") {}
 };
 
-/// The index of a name that would be the `size`-th.
+/// The index of the next name, when there are `size` names.
 inline std::uint32_t fresh_index(std::size_t size) {
   if (size >= kMostVertices) throw TooManyVertices();
   return static_cast<std::uint32_t>(size);
@@ -124,7 +124,7 @@ class NumberNames {
   std::vector<std::uint64_t> numbers_;
 };
 
-/// Names that are stored in the form in which they leave the library.
+/// Names stored in the form in which the library returns them.
 class TextNames {
  public:
   TextNames() : starts_{1}, text_{'\n'} {}

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Edge lists whose vertices are numbers, in any range and with any gaps.
 ///
-/// Numbers below 2^27 index the buckets; edges with greater ones go through a table of names, one for each thread.
-/// In the end the numbers that occur are ranked: a vertex's index is its place among them.
+/// Numbers below 2^27 index the buckets; edges with larger ones use a table of names, one per thread.
+/// At the end the numbers that occur are ranked: a vertex's index is the rank of its number.
 #include <algorithm>
 #include <atomic>
 #include <utility>
@@ -14,18 +14,18 @@
 namespace gossamer::graph {
 namespace {
 
-/// Numbers from here on are looked up in a table and not used as indexes.
+/// Numbers from here on are looked up in a table instead of used as indexes.
 constexpr std::uint64_t kDirect = std::uint64_t{1} << 27;
 
-/// The edges of one thread whose numbers are looked up, and what it calls these.
-struct FarEdges final : Scratch {
+/// The edges of one thread whose numbers are looked up, and the thread's indexes of those numbers.
+struct LargeEdges final : Scratch {
   NumberNames names;
   Sink edges{kUsualShift};
 };
 
-FarEdges& far_of(Worker& worker) {
-  if (!worker.scratch) worker.scratch = std::make_unique<FarEdges>();
-  return static_cast<FarEdges&>(*worker.scratch);
+LargeEdges& large_of(Worker& worker) {
+  if (!worker.scratch) worker.scratch = std::make_unique<LargeEdges>();
+  return static_cast<LargeEdges&>(*worker.scratch);
 }
 
 /// Moves all edges of a sink to another under new numbers.
@@ -58,23 +58,23 @@ class NumberList final : public TextFormat {
  private:
   template <bool Weighted>
   std::uint64_t parse_edges(const Block& block, Worker& worker);
-  void add_far(std::uint64_t source, std::uint64_t target, const Number& weight, Worker& worker);
-  void all_through_names(std::deque<Worker>& workers);
+  void add_large(std::uint64_t source, std::uint64_t target, const Number& weight, Worker& worker);
+  void rank_all(std::deque<Worker>& workers);
   void merge(const std::vector<std::vector<std::uint64_t>>& sorted);
-  std::vector<std::uint64_t> met(std::deque<Worker>& workers, std::uint64_t most) const;
+  std::vector<std::uint64_t> occurring(std::deque<Worker>& workers, std::uint64_t most) const;
   [[noreturn]] void bad_edge(const char* at, std::uint64_t line) const;
 
   const unsigned columns_;
   const std::uint64_t first_line_;
-  std::vector<std::uint64_t> numbers_;  // that occur, in ascending order, where they are looked up
-  std::deque<Sink> ranked_;             // and the edges between their places
+  std::vector<std::uint64_t> numbers_;  // the numbers that occur, ascending, if any is looked up
+  std::deque<Sink> ranked_;             // the edges between their ranks
 };
 
-/// Says what is wrong with a line.
+/// Reports the error in a line.
 void NumberList::bad_edge(const char* at, std::uint64_t line) const {
   const auto words = split<true>(line_at(at));
   if (words.size() != columns_)
-    bad(line, "%zu column%s where line %llu has %u (source target%s)", words.size(), words.size() == 1 ? "" : "s",
+    bad(line, "%zu column%s, but line %llu has %u (source target%s)", words.size(), words.size() == 1 ? "" : "s",
         (unsigned long long)first_line_, columns_, columns_ == 3 ? " weight" : "");
   for (std::size_t i = 0; i < 2; ++i) {
     const std::string_view word = words[i];
@@ -84,12 +84,12 @@ void NumberList::bad_edge(const char* at, std::uint64_t line) const {
     if (word.size() > 1 && word[0] == '-' && is_digit(word[1]))
       bad(line, "vertex %s is negative; vertices are numbers from 0", shown.c_str());
     if (word.find_first_not_of("0123456789") == std::string_view::npos)
-      bad(line, "vertex %s is too large; the most is %lld", shown.c_str(),
+      bad(line, "vertex %s is too large; the maximum is %lld", shown.c_str(),
           (long long)std::numeric_limits<std::int64_t>::max());
-    bad(line, "%s is no vertex number, but the file's first edge (line %llu) has numbers", shown.c_str(),
+    bad(line, "%s is not a vertex number, but the file's first edge (line %llu) has numbers", shown.c_str(),
         (unsigned long long)first_line_);
   }
-  bad(line, "weight %s is no finite number", quoted(words[2]).c_str());
+  bad(line, "weight %s is not a finite number", quoted(words[2]).c_str());
 }
 
 template <bool Weighted>
@@ -132,7 +132,7 @@ std::uint64_t NumberList::parse_edges(const Block& block, Worker& worker) {
       worker.sink.add(s, t, Weighted ? &weight : nullptr);
       if (undirected && s != t) worker.sink.add(t, s, Weighted ? &weight : nullptr);
     } else {
-      add_far(source, target, weight, worker);
+      add_large(source, target, weight, worker);
     }
   }
   worker.most = most;
@@ -140,18 +140,18 @@ std::uint64_t NumberList::parse_edges(const Block& block, Worker& worker) {
   return line;
 }
 
-/// An edge with a number too far out for buckets.
-void NumberList::add_far(std::uint64_t from, std::uint64_t to, const Number& weight, Worker& worker) {
-  FarEdges& far = far_of(worker);
-  const std::uint32_t source = far.names(from);
-  const std::uint32_t target = far.names(to);
+/// Adds an edge with a number that is too large for buckets.
+void NumberList::add_large(std::uint64_t from, std::uint64_t to, const Number& weight, Worker& worker) {
+  LargeEdges& large = large_of(worker);
+  const std::uint32_t source = large.names(from);
+  const std::uint32_t target = large.names(to);
   const Number* const value = columns_ == 3 ? &weight : nullptr;
-  far.edges.add(source, target, value);
-  if (header_.undirected && source != target) far.edges.add(target, source, value);
+  large.edges.add(source, target, value);
+  if (header_.undirected && source != target) large.edges.add(target, source, value);
 }
 
-/// A bit for every number that occurs, up to `most`.
-std::vector<std::uint64_t> NumberList::met(std::deque<Worker>& workers, std::uint64_t most) const {
+/// A bitmap of the numbers that occur, up to `most`.
+std::vector<std::uint64_t> NumberList::occurring(std::deque<Worker>& workers, std::uint64_t most) const {
   std::vector<std::uint64_t> bits(most / 64 + 1, 0);
   std::vector<EdgeStore*> all;
   for (auto& worker : workers) worker.sink.collect(all);
@@ -173,23 +173,23 @@ std::vector<std::uint64_t> NumberList::met(std::deque<Worker>& workers, std::uin
   return bits;
 }
 
-/// Gives every vertex its index, in ascending order of its number.
+/// Assigns every vertex its index, in ascending order of its number.
 Numbering NumberList::finish(std::deque<Worker>& workers, gs_graph_shape& shape) {
   if (shape.entries == 0) bad_file(0, "%s", kNoEdge);
-  tell_announced(header_, shape);
+  copy_announced(header_, shape);
   std::uint64_t most = 0;
-  bool far = false;
+  bool large = false;
   for (const auto& worker : workers) {
     most = std::max(most, worker.most);
-    far |= worker.scratch != nullptr;
+    large |= worker.scratch != nullptr;
   }
-  if (far || most / 8 > 16 * shape.entries + 65536) {
-    all_through_names(workers);
+  if (large || most / 8 > 16 * shape.entries + 65536) {
+    rank_all(workers);
     shape.vertices = numbers_.size();
     shape.label_kind = GS_LABELS_NUMBER;
     return Numbering(shape.vertices, 0u);
   }
-  std::vector<std::uint64_t> bits = met(workers, most);
+  std::vector<std::uint64_t> bits = occurring(workers, most);
   const bool zero = bits[0] & 1;
   Numbering ranked(std::move(bits));
   shape.vertices = ranked.count();
@@ -202,36 +202,36 @@ Numbering NumberList::finish(std::deque<Worker>& workers, gs_graph_shape& shape)
   return ranked;
 }
 
-/// Ranks all numbers. Each thread looks its own up in a table of its own, so what all do together grows with the
-/// edges and not with the number of threads, and nobody waits for a lock.
-void NumberList::all_through_names(std::deque<Worker>& workers) {
+/// Ranks all numbers. Each thread looks its numbers up in its own table, so the total work grows with the
+/// edges and not with the number of threads, and no thread waits for a lock.
+void NumberList::rank_all(std::deque<Worker>& workers) {
   const auto each = [&](auto&& f) {
     in_pieces(header_.threads, workers.size(), 1, [&](std::uint64_t w, std::uint64_t) { f(w); });
   };
   std::vector<std::vector<std::uint64_t>> sorted(workers.size());
   each([&](std::uint64_t w) {
-    FarEdges& far = far_of(workers[w]);
-    renumber(workers[w].sink, far.edges, [&](std::uint32_t number) { return far.names(number); });
-    far.names.forget_table();
-    sorted[w] = far.names.numbers();
+    LargeEdges& large = large_of(workers[w]);
+    renumber(workers[w].sink, large.edges, [&](std::uint32_t number) { return large.names(number); });
+    large.names.forget_table();
+    sorted[w] = large.names.numbers();
     std::sort(sorted[w].begin(), sorted[w].end());
   });
   merge(sorted);
   for (std::size_t w = 0; w < workers.size(); ++w) ranked_.emplace_back(kUsualShift);
   each([&](std::uint64_t w) {
-    FarEdges& far = far_of(workers[w]);
+    LargeEdges& large = large_of(workers[w]);
     std::vector<std::uint32_t> rank;
-    rank.reserve(far.names.size());
-    for (const std::uint64_t number : far.names.numbers())
+    rank.reserve(large.names.size());
+    for (const std::uint64_t number : large.names.numbers())
       rank.push_back(
           static_cast<std::uint32_t>(std::lower_bound(numbers_.begin(), numbers_.end(), number) - numbers_.begin()));
-    renumber(far.edges, ranked_[w], [&](std::uint32_t index) { return rank[index]; });
+    renumber(large.edges, ranked_[w], [&](std::uint32_t index) { return rank[index]; });
     workers[w].scratch.reset();
   });
 }
 
-/// Puts together what is in several ascending lists, each number once: in parts between numbers of a sample, all parts
-/// at once.
+/// Merges several ascending lists without duplicates: the range is split at numbers of a sample, and all parts are
+/// merged in parallel.
 void NumberList::merge(const std::vector<std::vector<std::uint64_t>>& sorted) {
   constexpr std::size_t kSamples = 256;  // of a list
   const std::size_t parts = header_.threads > 1 ? std::size_t{4} * header_.threads : 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Loops over threads for the graph part: short-lived threads, since each loop
-/// runs for milliseconds at least and a pool would be state to look after.
+/// Parallel loops for the graph part. They use short-lived threads, since each loop
+/// runs for milliseconds at least and a pool would be state to manage.
 #pragma once
 
 #include <atomic>
@@ -16,13 +16,13 @@
 
 namespace gossamer::graph {
 
-/// How many threads `asked` means: 0 is what this process may use.
+/// The number of threads for a request; 0 requests the default.
 inline unsigned thread_count(int asked) {
   if (asked > 0) return static_cast<unsigned>(asked);
   return defaultThreads();
 }
 
-/// Calls body(thread) on `threads` threads; the first exception is thrown on.
+/// Calls body(thread) on `threads` threads; rethrows the first exception.
 template <class Body>
 void on_threads(unsigned threads, Body&& body) {
   if (threads <= 1) {
@@ -45,7 +45,7 @@ void on_threads(unsigned threads, Body&& body) {
     try {
       others.emplace_back(guarded, thread);
     } catch (...) {
-      // No more threads to be had: this one does the share as well.
+      // The system allows no more threads: this one does the share as well.
       guarded(thread);
     }
   }
@@ -54,12 +54,12 @@ void on_threads(unsigned threads, Body&& body) {
   if (failure) std::rethrow_exception(failure);
 }
 
-/// What all threads together have looked at: vertices, edges, bytes. It shows on any machine whether more threads do
-/// more work, which time on a few processors cannot.
+/// The number of items that all threads have read: vertices, edges, bytes. Shows on any machine whether more threads do
+/// more work, which elapsed time on a few processors cannot.
 inline std::atomic<std::uint64_t> work{0};
 inline void count_work(std::uint64_t looks) { work.fetch_add(looks, std::memory_order_relaxed); }
 
-/// Calls body(begin, end) over [0, count) in pieces of `piece`, handed out in order; a signal ends it between two.
+/// Calls body(begin, end) over [0, count) in pieces of `piece`, started in order; a signal stops it between pieces.
 template <class Body>
 void in_pieces(unsigned threads, std::uint64_t count, std::uint64_t piece, Body&& body) {
   if (piece == 0) piece = 1;
@@ -79,7 +79,7 @@ void in_pieces(unsigned threads, std::uint64_t count, std::uint64_t piece, Body&
   });
 }
 
-/// Makes offsets of counts: those of each row stand one place further on, and the first place is 0.
+/// Computes offsets from counts: on entry offsets[v + 1] is the count of row v; on return offsets[0] is 0.
 inline void sum_up(unsigned threads, std::uint64_t* offsets, std::uint64_t rows) {
   constexpr std::uint64_t piece = 65536;
   std::vector<std::uint64_t> sums((rows + piece - 1) / piece + 1, 0);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Text to graph: a stream of text in, compressed sparse rows out, whatever the format (text_format.h).
+/// Text to graph: reads a stream of text in any format (text_format.h) and builds compressed sparse rows.
 ///
-/// The caller feeds text as it comes out of a decompressor. It is cut at newlines
-/// into blocks of a megabyte, which threads parse straight into buckets of edges
-/// (store.h), so that neither the text nor a list of edges is ever whole in
-/// memory. A block knows its place in the file: the message about a bad line is
-/// that of the file's first bad line, with its number, whatever the threads did.
+/// The caller feeds text as the decompressor produces it. The parser cuts it at newlines
+/// into blocks of a megabyte, which threads parse directly into buckets of edges
+/// (store.h), so that neither the text nor a list of edges is ever complete in
+/// memory. Blocks are numbered: the error message is always that of the file's
+/// first bad line, with its line number, independent of the threads.
 #include <algorithm>
 #include <condition_variable>
 #include <deque>
@@ -76,7 +76,7 @@ class Parser {
   // Blocks ---------------------------------------------------------------
   int push(const char* text, std::size_t length);
   int enqueue(std::size_t cut);
-  /// Sources a bucket: enough buckets for all threads, and one bucket's rows fit a cache.
+  /// log2 of the sources per bucket: enough buckets for all threads, and one bucket's rows fit a cache.
   unsigned shift() const {
     const std::uint64_t n = header_.vertices;
     if (!n) return kUsualShift;
@@ -138,12 +138,12 @@ bool Parser::read_header(bool last) {
       const auto* newline = static_cast<const char*>(std::memchr(begin, '\n', head_.size() - head_at_));
       if (!newline) {
         if (head_.size() - head_at_ > kBlock)
-          bad(0, "no end of line within a megabyte: this is no graph in text; see ./gossamer graph --help");
+          bad(0, "no end of line within a megabyte: this is not a graph in text form; see ./gossamer graph --help");
         break;
       }
       const std::string_view line(begin, static_cast<std::size_t>(newline - begin));
       if (line.find('\0') != std::string_view::npos)
-        bad(0, "a NUL byte: this is no graph in text; see ./gossamer graph --help for the known forms");
+        bad(0, "a NUL byte: this is not a graph in text form; see ./gossamer graph --help for the formats");
       const HeaderLine found = format_->header_line(line);
       header_done_ = found != HeaderLine::kMore;
       if (found == HeaderLine::kData) return true;
@@ -186,15 +186,15 @@ int Parser::push(const char* text, std::size_t length) {
       current_.resize(current_.size() * 2);
     } else {
       const std::lock_guard lock(mutex_);
-      // A little more than a block, so that a comment or blanks cannot be meant.
-      if (!failure_) failure_ = Failure{blocks_, 0, "no end of line within a megabyte: this is no line of a graph"};
+      // The buffer is larger than a block, so the line is not just a long comment or blanks.
+      if (!failure_) failure_ = Failure{blocks_, 0, "no end of line within a megabyte: this is not a line of a graph"};
       return GS_FAILED;
     }
   }
   return GS_OK;
 }
 
-/// Hands the first `cut` bytes to the workers, and keeps the rest.
+/// Passes the first `cut` bytes to the workers, and retains the rest.
 int Parser::enqueue(std::size_t cut) {
   Block block;
   block.size = cut;
@@ -206,7 +206,7 @@ int Parser::enqueue(std::size_t cut) {
   if (workers_.empty() && !queue_.empty()) {
     lock.unlock();
     if (states_.empty()) start();
-    // With no threads to be had, the caller's is the worker.
+    // If the system allows no threads, the caller's thread is the worker.
     if (workers_.empty()) parse_queue();
     lock.lock();
   }
@@ -226,7 +226,7 @@ int Parser::enqueue(std::size_t cut) {
   return GS_OK;
 }
 
-/// Starts as many threads as the system gives; they may be none.
+/// Starts as many threads as the system allows, perhaps none.
 void Parser::start() {
   while (states_.size() < threads_) states_.emplace_back(shift());
   for (unsigned i = 0; i < threads_; ++i) {
@@ -276,7 +276,7 @@ std::optional<Failure> Parser::parsed_with(const Block& block, Worker& worker, s
   try {
     if (const void* nul = std::memchr(block.begin(), 0, block.size))
       bad(static_cast<std::uint64_t>(std::count(block.begin(), static_cast<const char*>(nul), '\n')),
-          "a NUL byte; the file is damaged or no text");
+          "a NUL byte; the file is damaged or not text");
     lines = format_->parse(block, worker);
     return {};
   } catch (const BadLine& error) {
@@ -288,7 +288,7 @@ std::optional<Failure> Parser::parsed_with(const Block& block, Worker& worker, s
   }
 }
 
-/// Lets the workers finish what is queued, and waits for them.
+/// Lets the workers finish the queue, and joins them.
 void Parser::stop() {
   {
     const std::lock_guard lock(mutex_);
@@ -299,7 +299,7 @@ void Parser::stop() {
   workers_.clear();
 }
 
-/// Parses what is queued in this thread; no worker may be running.
+/// Parses the queue in this thread; no worker may be running.
 void Parser::parse_queue() {
   if (states_.empty()) states_.emplace_back(shift());
   for (; !queue_.empty(); queue_.pop_front()) parse(queue_.front(), states_[0]);
@@ -369,7 +369,7 @@ int Parser::finish(gs_graph_shape* shape) {
     return wrong(error.line, error.what);
   }
   for (auto* store : stores()) {
-    // GS_I32 < GS_I64 < GS_F64: the widest that was met.
+    // GS_I32 < GS_I64 < GS_F64: the widest type that occurred.
     shape_.weight_type = std::max(shape_.weight_type, store->weight_type());
     for (std::size_t b = 0; b < store->buckets(); ++b) shape_.edges += store->bucket_edges(b);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Rows: built from buckets of edges, sorted, folded, counted.
+/// Operations on rows: building from buckets of edges, sorting, removing duplicates, counting.
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -117,19 +117,19 @@ void build_rows(std::vector<EdgeStore*> stores, const Numbering& numbering, unsi
 
 namespace {
 
-/// Edges that move down to close the gaps between rows that were folded.
+/// A run of edges that moves down to close the gaps of removed edges.
 struct Move {
   std::uint64_t from, to, count;
 };
 constexpr std::uint64_t kMostMoved = std::uint64_t{1} << 16;
 constexpr std::uint64_t kWave = std::uint64_t{1} << 21;  // edges moved at once
 
-/// Moves values down, on all threads. Moves ascend. As many as end below the first one's place are simply copied;
-/// where the gaps are too narrow for that, a wave of them is copied aside first.
+/// Moves values down, on all threads. Moves ascend. Moves that end below the source of the first are copied in
+/// parallel; if the gaps are too narrow for that, a wave of them is first copied to a buffer.
 template <class T>
 void move_down(const std::vector<Move>& moves, T* values) {
   const unsigned threads = thread_count(0);
-  std::vector<T> aside;
+  std::vector<T> buffer;
   const auto end = [&](std::size_t i) { return moves[i].to + moves[i].count; };
   for (std::size_t first = 0, last = 0; first < moves.size(); first = last) {
     const std::uint64_t bottom = moves[first].to;
@@ -143,20 +143,20 @@ void move_down(const std::vector<Move>& moves, T* values) {
       all([&](const Move& m) { std::copy_n(values + m.from, m.count, values + m.to); });
       continue;
     }
-    aside.resize(end(last - 1) - bottom);
-    all([&](const Move& m) { std::copy_n(values + m.from, m.count, aside.data() + (m.to - bottom)); });
-    all([&](const Move& m) { std::copy_n(aside.data() + (m.to - bottom), m.count, values + m.to); });
+    buffer.resize(end(last - 1) - bottom);
+    all([&](const Move& m) { std::copy_n(values + m.from, m.count, buffer.data() + (m.to - bottom)); });
+    all([&](const Move& m) { std::copy_n(buffer.data() + (m.to - bottom), m.count, values + m.to); });
   }
 }
 
-/// Folds edges in place, and gives how many are left. Each piece of rows is folded where it stands, all at
-/// once; then what is left moves down.
+/// Removes edges in place, and returns the number of remaining edges. First all pieces of rows are compacted in
+/// parallel; then the remaining edges move down.
 template <class Weight>
 std::uint64_t simplify(std::uint64_t vertices, std::uint64_t* offsets, std::uint32_t* targets, Weight* weights,
                        unsigned what) {
   constexpr std::uint64_t piece = 16384;
   const std::uint64_t pieces = (vertices + piece - 1) / piece;
-  std::vector<std::uint64_t> starts(pieces + 1);  // a piece writes over the offset that the next one starts with
+  std::vector<std::uint64_t> starts(pieces + 1);  // a piece overwrites the start offset of the next one
   for (std::uint64_t p = 0; p <= pieces; ++p) starts[p] = offsets[std::min(p * piece, vertices)];
   in_pieces(thread_count(0), vertices, piece, [&](std::uint64_t first, std::uint64_t last) {
     std::uint64_t begin = starts[first / piece];
@@ -175,25 +175,25 @@ std::uint64_t simplify(std::uint64_t vertices, std::uint64_t* offsets, std::uint
       offsets[v + 1] = to;
     }
   });
-  std::uint64_t left = vertices ? starts[0] : 0;
+  std::uint64_t remaining = vertices ? starts[0] : 0;
   std::vector<std::uint64_t> down(pieces);
   std::vector<Move> moves;
   for (std::uint64_t p = 0; p < pieces; ++p) {
     const std::uint64_t count = offsets[std::min((p + 1) * piece, vertices)] - starts[p];
-    down[p] = starts[p] - left;
+    down[p] = starts[p] - remaining;
     for (std::uint64_t e = 0; down[p] && e < count; e += kMostMoved)
-      moves.push_back({starts[p] + e, left + e, std::min(kMostMoved, count - e)});
-    left += count;
+      moves.push_back({starts[p] + e, remaining + e, std::min(kMostMoved, count - e)});
+    remaining += count;
   }
   move_down(moves, targets);
   if constexpr (!std::is_void_v<Weight>) move_down(moves, weights);
   in_pieces(thread_count(0), vertices, piece, [&](std::uint64_t first, std::uint64_t last) {
     for (std::uint64_t v = first; v < last; ++v) offsets[v + 1] -= down[first / piece];
   });
-  return left;
+  return remaining;
 }
 
-/// Counts, and gives the first vertex whose row is none of ascending vertices, or their number.
+/// Counts, and returns the first vertex whose row is not a row of ascending vertices, or the number of vertices.
 std::uint64_t count(std::uint64_t vertices, const std::uint64_t* offsets, const std::uint32_t* targets,
                     gs_graph_census& census) {
   constexpr std::uint64_t piece = 16384;
@@ -202,21 +202,21 @@ std::uint64_t count(std::uint64_t vertices, const std::uint64_t* offsets, const 
   std::atomic<std::uint64_t> loops{0};
   std::atomic<std::uint64_t> parallel{0};
   std::vector<std::uint32_t> in(vertices, 0);
-  const auto sound = [&](std::uint64_t v, std::uint64_t& alike) {
+  const auto valid = [&](std::uint64_t v, std::uint64_t& duplicates) {
     const std::uint64_t end = offsets[v + 1];
     if (offsets[v] > end || end > offsets[vertices]) return false;
     for (std::uint64_t e = offsets[v]; e < end; ++e) {
       if (targets[e] >= vertices) return false;
       if (e == offsets[v]) continue;
       if (targets[e] < targets[e - 1]) return false;
-      alike += targets[e] == targets[e - 1];
+      duplicates += targets[e] == targets[e - 1];
     }
     return true;
   };
   in_pieces(threads, vertices, piece, [&](std::uint64_t begin, std::uint64_t end) {
-    std::uint64_t own = 0, alike = 0;
+    std::uint64_t own = 0, duplicates = 0;
     for (std::uint64_t v = begin; v < end; ++v) {
-      if (!sound(v, alike)) {
+      if (!valid(v, duplicates)) {
         std::uint64_t first = wrong.load();
         while (v < first && !wrong.compare_exchange_weak(first, v)) {
         }
@@ -231,7 +231,7 @@ std::uint64_t count(std::uint64_t vertices, const std::uint64_t* offsets, const 
       }
     }
     loops += own;
-    parallel += alike;
+    parallel += duplicates;
   });
   if (wrong != vertices) return wrong;
   census.loops = loops;
@@ -259,7 +259,7 @@ std::uint64_t count(std::uint64_t vertices, const std::uint64_t* offsets, const 
     census.sinks += part.sinks;
     census.sources += part.sources;
     census.isolated += part.isolated;
-    // Of several that have as many the first vertex.
+    // Ties: the first vertex.
     if (part.most_out > census.most_out) {
       census.most_out = part.most_out;
       census.most_out_vertex = part.most_out_vertex;
@@ -336,8 +336,8 @@ int gs_graph_count(uint64_t vertices, uint64_t edges, const uint64_t* offsets, c
                   (unsigned long long)wrong);
     for (uint64_t e = offsets[wrong]; e < offsets[wrong + 1]; ++e) {
       if (targets[e] >= vertices)
-        return fail("vertex index %llu has an edge to %lu, but there are %llu vertices", (unsigned long long)wrong,
-                    (unsigned long)targets[e], (unsigned long long)vertices);
+        return fail("vertex index %llu has an edge to %lu, but the number of vertices is %llu",
+                    (unsigned long long)wrong, (unsigned long)targets[e], (unsigned long long)vertices);
     }
     return fail("the row of vertex index %llu is not ascending", (unsigned long long)wrong);
   });
@@ -350,7 +350,7 @@ int gs_graph_check_rows(uint64_t vertices, uint64_t edges, const uint64_t* offse
     if (offsets[vertices] != edges)
       return fail("the last row ends at edge %llu of %llu", (unsigned long long)offsets[vertices],
                   (unsigned long long)edges);
-    std::atomic<uint64_t> wrong{vertices};  // the first vertex whose row is
+    std::atomic<uint64_t> wrong{vertices};  // the first vertex with a wrong row
     const auto note = [&](uint64_t v) {
       uint64_t first = wrong.load(std::memory_order_relaxed);
       while (v < first && !wrong.compare_exchange_weak(first, v, std::memory_order_relaxed)) {
@@ -358,14 +358,14 @@ int gs_graph_check_rows(uint64_t vertices, uint64_t edges, const uint64_t* offse
     };
     gossamer::graph::in_pieces(gossamer::graph::thread_count(threads), vertices, 4096,
                                [&](uint64_t begin, uint64_t end) {
-                                 // Targets are looked at only where the offsets are sound.
+                                 // Targets are read only if all offsets of the piece are valid.
                                  for (uint64_t v = begin; v < end; ++v)
                                    if (offsets[v] > offsets[v + 1] || offsets[v + 1] > edges) return note(v);
                                  for (uint64_t v = begin; v < end; ++v) {
                                    const uint64_t last = offsets[v + 1];
                                    uint64_t e = offsets[v];
                                    if (e == last) continue;
-                                   // In an ascending row the last is the greatest.
+                                   // The last target of an ascending row is its maximum.
                                    bool descends = false;
                                    for (++e; e < last; ++e) descends |= targets[e] < targets[e - 1];
                                    if (descends || targets[last - 1] >= vertices) return note(v);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What all that works on rows shares: types of weights, sorting a row, the frame of a C function.
+/// Common helpers for operations on rows: weight types, sorting a row, error handling of a C function.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +28,7 @@ int with_type(int type, Body&& body) {
   }
 }
 
-/// Runs the body of a C function that works on rows.
+/// Runs the body of a C function on rows.
 template <class Body>
 int guarded(Body&& body) {
   return run_stoppable("working on the graph", "use a smaller one, or a machine with more", body);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Edges of one thread, in a store for each type of weight that was met.
+/// Edges of one thread, in one store per type of weight that occurs.
 #pragma once
 
 #include <cstdint>

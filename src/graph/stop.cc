@@ -14,13 +14,13 @@ namespace {
 
 constexpr int numbers[] = {SIGINT, SIGTERM, SIGHUP};
 
-std::atomic<int> asked{0};
-struct sigaction before[std::size(numbers)];  // written while no handler of ours is there
+std::atomic<int> requested{0};
+struct sigaction before[std::size(numbers)];  // written only while our handlers are not installed
 thread_local bool stoppable = false;
-thread_local const std::atomic<int>* told = nullptr;
+thread_local const std::atomic<int>* stop_flag = nullptr;
 
 void onSignal(int number, siginfo_t* info, void* context) {
-  asked.store(1, std::memory_order_relaxed);
+  requested.store(1, std::memory_order_relaxed);
   for (size_t i = 0; i < std::size(numbers); ++i) {
     if (numbers[i] != number) continue;
     if (before[i].sa_flags & SA_SIGINFO) {
@@ -40,7 +40,7 @@ bool isHandler(const struct sigaction& action) {
 Stoppable::Stoppable() {
   if (stoppable || gettid() != getpid()) return;
   first_ = stoppable = true;
-  asked.store(0, std::memory_order_relaxed);
+  requested.store(0, std::memory_order_relaxed);
   for (size_t i = 0; i < std::size(numbers); ++i) {
     sigaction(numbers[i], nullptr, &before[i]);
     if (!isHandler(before[i])) continue;
@@ -59,8 +59,8 @@ Stoppable::~Stoppable() {
   stoppable = false;
 }
 
-Stop::Stop() : flag_(stoppable ? &asked : told) {}
+Stop::Stop() : flag_(stoppable ? &requested : stop_flag) {}
 
 }  // namespace gossamer::graph
 
-void gs_graph_stop_at(const int* flag) { gossamer::graph::told = reinterpret_cast<const std::atomic<int>*>(flag); }
+void gs_graph_stop_at(const int* flag) { gossamer::graph::stop_flag = reinterpret_cast<const std::atomic<int>*>(flag); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Ctrl-C and SIGTERM end long work of the graph part in the middle. A program in Python hears of a signal only when
-/// the call has come back; here a loop looks every few thousand elements whether one has come.
+/// Ctrl-C and SIGTERM interrupt long work of the graph part. A Python program handles a signal only after the call has
+/// returned; so loops here check every few thousand elements whether a signal has arrived.
 #pragma once
 
 #include <atomic>
@@ -12,12 +12,12 @@
 
 namespace gossamer::graph {
 
-/// Ends a loop that a signal has asked to end.
+/// Thrown to end a loop after a signal.
 struct Stopped {};
 
-/// While one of these is there on the process's main thread, that thread's work can be stopped by the signals for
-/// which the program has a handler, which is called as well. Other threads, which are told of no signal, are stopped by
-/// what gs_graph_stop_at names.
+/// While an object of this class exists on the process's main thread, the signals for which the program has a handler
+/// stop that thread's work; the program's handler is called as well. Other threads, which receive no signals, are
+/// stopped by the flag of gs_graph_stop_at.
 class Stoppable {
  public:
   Stoppable();
@@ -29,15 +29,15 @@ class Stoppable {
   bool first_ = false;
 };
 
-/// For a loop: taken on the thread that was called, looked at on any.
+/// The stop flag for a loop: constructed on the calling thread, checked on any thread.
 class Stop {
  public:
   Stop();
-  /// Throws Stopped if a signal has come.
+  /// Throws Stopped if a signal has arrived.
   void look() const {
     if (flag_ && flag_->load(std::memory_order_relaxed)) throw Stopped{};
   }
-  /// The same at every 65,536th number.
+  /// The same for every 65,536th number.
   void look(std::uint64_t number) const {
     if ((number & 0xffff) == 0) look();
   }
@@ -46,8 +46,8 @@ class Stop {
   const std::atomic<int>* flag_;
 };
 
-/// Runs the body of a C function; what it throws becomes a code and a message: `doing` ("reading the graph"), and
-/// what to do when memory is short.
+/// Runs the body of a C function and converts exceptions to a code and a message, with `doing` ("reading the graph")
+/// and advice for a lack of memory.
 template <class Body>
 int run_stoppable(const char* doing, const char* advice, Body&& body) {
   try {

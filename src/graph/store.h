@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Edges on their way into compressed sparse rows, in little memory.
+/// A store of edges from which compressed sparse rows are built, in little memory.
 ///
-/// Result: rows built from edges that come in any order, at a peak of about 1.5
-/// times the rows themselves. Trick: edges are dropped at once into buckets of
-/// 2^shift neighbouring sources, so that an edge takes two bytes for its source
-/// and four for its target; a bucket is turned into its rows in one go, and its
-/// pages go back to the system before the next bucket's rows are touched.
-/// What bounds `add` is the one cache line per open bucket.
+/// Result: rows from edges in any order, at a peak of about 1.5 times the memory
+/// of the rows. Method: each edge is stored directly in a bucket of
+/// 2^shift consecutive sources, so that an edge needs two bytes for its source
+/// and four for its target. A bucket is converted to its rows in one pass, and its
+/// pages return to the system before the next bucket's rows are touched.
+/// One cache line per open bucket bounds the speed of `add`.
 #pragma once
 
 #include <sys/mman.h>
@@ -36,7 +36,7 @@ constexpr unsigned type_bytes(int type) {
   }
 }
 
-/// Pages straight from the system, so that a part can be given back.
+/// Pages allocated directly from the system, so that parts can be returned.
 class Pages {
  public:
   explicit Pages(std::size_t slab) : slab_(slab) {}
@@ -78,7 +78,7 @@ class Pages {
 /// Edges in buckets by source. One thread adds; different threads may drain different buckets.
 class EdgeStore {
  public:
-  /// 2^shift sources a bucket, shift <= 16; weights of a gs_type (GS_NONE: without).
+  /// 2^shift sources per bucket, shift <= 16; weights of a gs_type (GS_NONE: unweighted).
   EdgeStore(unsigned shift, int weight_type)
       : shift_(shift),
         type_(weight_type),
@@ -117,7 +117,7 @@ class EdgeStore {
     for (const Chunk* chunk = b.first; chunk; chunk = chunk->next) walk(b, chunk, bucket, see);
   }
 
-  /// As visit, but the edges are gone after it.
+  /// As visit, but removes the edges.
   template <class See>
   void drain(std::size_t bucket, See&& see) {
     if (bucket >= buckets_.size()) return;
@@ -166,7 +166,7 @@ class EdgeStore {
   }
 
   void more(Bucket& b) {
-    // Chunks grow with the bucket: sparse ids make many buckets of few edges.
+    // Chunk sizes grow with the bucket: sparse ids make many buckets of few edges.
     std::size_t size = b.last ? b.last->size * 4 : 256;
     if (size > big_chunk_ / 2) size = big_chunk_;
     auto* chunk = new (size == big_chunk_ ? big_.take(size) : small_.take(size)) Chunk{nullptr, size};
@@ -199,12 +199,12 @@ class EdgeStore {
   std::vector<Bucket> buckets_;
 };
 
-/// From the vertices' numbers in the file to indexes 0 .. count - 1.
+/// Maps the vertices' numbers in the file to indexes 0 .. count - 1.
 class Numbering {
  public:
   /// i -> i - base
   Numbering(std::uint64_t count, std::uint32_t base) : base_(base), count_(count) {}
-  /// i -> how many bits below i are set
+  /// i -> the number of bits set below i
   explicit Numbering(std::vector<std::uint64_t> bits) : bits_(std::move(bits)), before_(bits_.size() + 1) {
     std::uint64_t sum = 0;
     for (std::size_t i = 0; i < bits_.size(); ++i) {
@@ -221,7 +221,7 @@ class Numbering {
     if (!ranked()) return number >= base_ && number - base_ < count_;
     return number / 64 < bits_.size() && (bits_[number / 64] >> (number % 64) & 1);
   }
-  /// The index of `number`, or where it would be.
+  /// The index of `number`, or the index that it would have.
   std::uint32_t operator()(std::uint64_t number) const {
     if (!ranked()) {
       if (number < base_) return 0;
@@ -241,8 +241,8 @@ class Numbering {
   std::uint64_t count_ = 0;
 };
 
-/// Builds rows out of stores of one shift, emptying them. Rows are sorted by
-/// (target, weight). weights may be NULL; weight_type is that of `weights`.
+/// Builds rows from stores of equal shift, emptying them. Rows are sorted by
+/// (target, weight). weights may be NULL; weight_type is the type of `weights`.
 void build_rows(std::vector<EdgeStore*> stores, const Numbering& numbering, unsigned threads, std::uint64_t* offsets,
                 std::uint32_t* targets, void* weights, int weight_type);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Reading numbers and words out of lines of text. Every line ends in '\n', so
-/// no function here needs to know where the text ends.
+/// Parsing of numbers and words in lines of text. Every line ends in '\n', so
+/// no function here needs the end of the text.
 #pragma once
 
 #include <cctype>
@@ -17,7 +17,7 @@
 
 namespace gossamer::graph {
 
-/// Blanks between columns; in lists of edges a comma is one, too.
+/// Blanks between columns; in edge lists this includes the comma.
 template <bool Comma>
 inline bool is_blank(char c) {
   return c == ' ' || c == '\t' || c == '\r' || (Comma && c == ',');
@@ -31,7 +31,7 @@ inline const char* skip_blanks(const char* at) {
 
 inline bool is_digit(char c) { return static_cast<unsigned char>(c - '0') < 10; }
 
-/// Reads digits. False if there is none, or more than fit (`at` is then not moved).
+/// Reads digits. False without a digit, or if the value does not fit (`at` is then unchanged).
 inline bool read_number(const char*& at, std::uint64_t& value) {
   const char* p = at;
   std::uint64_t v = static_cast<unsigned char>(*p - '0');
@@ -44,7 +44,7 @@ inline bool read_number(const char*& at, std::uint64_t& value) {
     ++p;
   }
   if (p - at > 18) [[unlikely]] {
-    // 19 digits fit if the value stays below 2^63; leading zeros do no harm.
+    // 19 digits fit if the value stays below 2^63; leading zeros do not count.
     const char* q = at;
     while (*q == '0') ++q;
     if (p - q > 19) return false;
@@ -57,22 +57,22 @@ inline bool read_number(const char*& at, std::uint64_t& value) {
   return true;
 }
 
-/// A word that is a number as read_number takes it, and nothing else.
+/// Whether a word is exactly a number in the sense of read_number.
 inline bool whole_number(std::string_view word, std::uint64_t& value) {
   const std::string ended = std::string(word) + "\n";
   const char* at = ended.c_str();
   return read_number(at, value) && *at == '\n';
 }
 
-/// A weight as the file has it.
+/// A weight as written in the file.
 struct Number {
   bool whole = false;  // an integer that fits 64 bits
   std::int64_t integer = 0;
   double real = 0;
 };
 
-/// Reads an integer or a decimal number with optional exponent, finite. False if
-/// it is none of these (`at` is then not moved).
+/// Reads an integer or a decimal number with optional exponent, finite. False for
+/// anything else (`at` is then unchanged).
 inline bool read_weight(const char*& at, Number& number) {
   static constexpr double tens[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                     1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
@@ -137,7 +137,7 @@ inline bool read_weight(const char*& at, Number& number) {
   if (mantissa == 0) {
     number.real = negative ? -0.0 : 0.0;
   } else if (exact && mantissa <= (std::uint64_t{1} << 53) && power >= -22 && power <= 22) {
-    // Both factors are exact doubles, so one rounding gives the nearest double.
+    // Both factors are exact doubles, so a single rounding yields the nearest double.
     const auto value = static_cast<double>(mantissa);
     const double result = power < 0 ? value / tens[-power] : value * tens[power];
     number.real = negative ? -result : result;
@@ -166,7 +166,7 @@ inline std::string_view line_at(const char* at) {
   return {at, static_cast<std::size_t>(end - at)};
 }
 
-/// Where the line after this one begins.
+/// The begin of the next line.
 inline const char* next_line(const char* at, const char* end) {
   return static_cast<const char*>(std::memchr(at, '\n', static_cast<std::size_t>(end - at))) + 1;
 }
@@ -185,7 +185,7 @@ std::vector<std::string_view> split(std::string_view line) {
   return words;
 }
 
-/// Whether a word seems meant as a number: digits, with signs, a point or an exponent.
+/// Whether a word is probably meant as a number: digits, with signs, a point or an exponent.
 inline bool looks_numeric(std::string_view word) {
   std::size_t i = !word.empty() && (word[0] == '-' || word[0] == '+') ? 1 : 0;
   if (i == word.size()) return false;
@@ -205,7 +205,7 @@ inline std::string lower(std::string_view word) {
   return result;
 }
 
-/// A piece of the user's file for a message: quoted, short, and printable.
+/// A piece of the user's file for a message: quoted, at most 40 bytes, and printable.
 inline std::string quoted(std::string_view text) {
   std::string result = "'";
   for (const char c : text.substr(0, 40)) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Edge lists whose vertices are words. A line with one word declares a vertex.
 ///
-/// Result: words numbered in the order of their first appearance in the file, whatever the threads did.
-/// Trick: a thread numbers the words of its block in a table of its own, which stays in its cache; then
-/// blocks take turns, in the order of the file, to look up each of their words once in the table of all;
-/// then the thread puts its edges, under the words' final numbers, into its sink. Only the turns are
-/// serial. What bounds a turn are cache misses in the table of all, of which several overlap.
+/// Result: words numbered in the order of their first appearance in the file, for any number of threads.
+/// Method: a thread numbers the words of its block in its own table, which fits its cache. Then
+/// blocks enter, in the order of the file, a critical section that looks up each of their words once in the
+/// global table. Then the thread puts its edges, with the words' final numbers, into its sink. Only the critical
+/// section is serial. Cache misses in the global table bound its time; several of them overlap.
 #include <algorithm>
 #include <array>
 #include <condition_variable>
@@ -43,7 +43,7 @@ constexpr std::array<Kind, 256> kKinds = [] {
 }();
 Kind kind(char c) { return kKinds[static_cast<unsigned char>(c)]; }
 
-/// One block, its words under numbers of its own: 0, 1, 2, ... in the order of first appearance.
+/// One block, with block-local numbers of its words: 0, 1, 2, ... in the order of first appearance.
 struct BlockOfWords final : Scratch {
   IndexTable table;
   std::vector<std::string_view> words;
@@ -54,14 +54,14 @@ struct BlockOfWords final : Scratch {
 
   std::uint64_t lines = 0;
   std::uint64_t word_lines = 0;    // lines with words
-  std::uint64_t first_line = 0;    // of these
-  bool first_is_numbers = false;   // it is an edge between numbers
+  std::uint64_t first_line = 0;    // the first of these
+  bool first_is_numbers = false;   // that line is an edge between numbers
   unsigned columns = 0;            // of the first line with an edge
-  std::uint64_t columns_line = 0;  // where that is
-  bool numbers_only = true;        // all edges are between numbers, the file's first aside
-  bool first_named_again = false;  // a word of the file's first line is in another line, too
-  std::optional<BadLine> failure;  // what it says
-  unsigned failed_columns = 0;     // or that a line had so many, not `columns`
+  std::uint64_t columns_line = 0;  // that line
+  bool numbers_only = true;        // all edges are between numbers, except for the file's first
+  bool first_named_again = false;  // a word of the file's first line is also in another line
+  std::optional<BadLine> failure;  // the error of the block
+  unsigned failed_columns = 0;     // or the number of columns of a line with other than `columns`
 
   void restart() {
     table.empty();
@@ -109,23 +109,23 @@ class WordList final : public TextFormat {
   void read(const Block& block, BlockOfWords& into);
   void read_line(const std::string_view* words, unsigned high, unsigned count, std::uint64_t line, bool first_block,
                  BlockOfWords& into);
-  void await_turn(std::uint64_t block);
-  void take_turn(std::uint64_t block, BlockOfWords& read);
+  void await_order(std::uint64_t block);
+  void merge_in_order(std::uint64_t block, BlockOfWords& read);
   [[noreturn]] void bad_columns(std::uint64_t line, unsigned count) const;
   [[noreturn]] void bad_headings(std::uint64_t line) const;
 
   const bool edges_announced_;
   const std::uint64_t first_line_;
-  // Set by the first block's first line, which one thread reads, and read in turns behind it.
-  bool heading_words_ = false;     // it has what tables are headed by
-  std::uint32_t first_words_ = 0;  // how many words it has: they have the first indices
+  // Set from the first line of the file by the thread of the first block; read in later critical sections.
+  bool heading_words_ = false;     // the line consists of usual column headings
+  std::uint32_t first_words_ = 0;  // the number of its words: they have the first indices
 
-  std::mutex turn_mutex_;
-  std::condition_variable turn_taken_;
-  std::uint64_t turn_ = 0;  // the block whose it is; what follows belongs to it
+  std::mutex order_mutex_;
+  std::condition_variable order_changed_;
+  std::uint64_t next_block_ = 0;  // the next block to enter the critical section, which guards all members below
   TextNames names_;
   std::uint64_t lines_ = 0;       // in the blocks so far
-  std::uint64_t word_lines_ = 0;  // of these with words
+  std::uint64_t word_lines_ = 0;  // those with words
   unsigned columns_ = 0;          // 2 or 3, from the first line with an edge
   std::uint64_t columns_line_ = 0;
   bool first_named_again_ = false;
@@ -133,7 +133,7 @@ class WordList final : public TextFormat {
 };
 
 void WordList::bad_columns(std::uint64_t line, unsigned count) const {
-  bad(line, "%u columns where line %llu has %u (source target%s)", count, (unsigned long long)columns_line_, columns_,
+  bad(line, "%u columns, but line %llu has %u (source target%s)", count, (unsigned long long)columns_line_, columns_,
       columns_ == 3 ? " weight" : "");
 }
 
@@ -142,14 +142,14 @@ void WordList::bad_headings(std::uint64_t line) const {
       (unsigned long long)first_line_);
 }
 
-/// `high`: a bit for each word that has bytes beyond ASCII.
+/// `high`: a bit for each word with bytes beyond ASCII.
 void WordList::read_line(const std::string_view* words, unsigned high, unsigned count, std::uint64_t line,
                          bool first_block, BlockOfWords& into) {
   if (count > 3) bad(line, "more than three columns; an edge list has: source target [weight]");
   const bool files_first = first_block && into.word_lines == 0;
   if (files_first) {
     heading_words_ = count > 1 && is_heading(words[0]) && is_heading(words[1]);
-    // Numbers below a word and a number are no sign of headings.
+    // A first line of a word and a number, followed by numbers, is no sign of headings.
     into.numbers_only = count > 1 && !looks_numeric(words[0]) && !looks_numeric(words[1]);
   } else if (count > 1 && into.numbers_only) {
     into.numbers_only = looks_numeric(words[0]) && looks_numeric(words[1]);
@@ -170,7 +170,7 @@ void WordList::read_line(const std::string_view* words, unsigned high, unsigned 
   if (count == 3) {
     const std::string ended = std::string(words[2]) + "\n";
     const char* p = ended.c_str();
-    if (!read_weight(p, weight) || *p != '\n') bad(line, "weight %s is no finite number", quoted(words[2]).c_str());
+    if (!read_weight(p, weight) || *p != '\n') bad(line, "weight %s is not a finite number", quoted(words[2]).c_str());
   }
   const std::uint32_t source = into.number(words[0], high & 1, line);
   const std::uint32_t target = count > 1 ? into.number(words[1], high & 2, line) : source;
@@ -200,7 +200,7 @@ void WordList::read(const Block& block, BlockOfWords& into) {
           high |= static_cast<unsigned>(stop) << count;
           ++at;
         }
-        if (stop == Kind::kControl) bad(line, "a control character in a vertex label; the file is damaged or no text");
+        if (stop == Kind::kControl) bad(line, "a control character in a vertex label; the file is damaged or not text");
         words[count++] = {begin, static_cast<std::size_t>(at - begin)};
       }
       if (count) read_line(words, high, count, line, block.number == 0, into);
@@ -212,22 +212,22 @@ void WordList::read(const Block& block, BlockOfWords& into) {
   into.lines = line;
 }
 
-void WordList::await_turn(std::uint64_t block) {
-  std::unique_lock lock(turn_mutex_);
-  turn_taken_.wait(lock, [&] { return turn_ >= block; });
+void WordList::await_order(std::uint64_t block) {
+  std::unique_lock lock(order_mutex_);
+  order_changed_.wait(lock, [&] { return next_block_ >= block; });
 }
 
 void WordList::parsed(const Block& block) {
-  await_turn(block.number);
-  const std::lock_guard lock(turn_mutex_);
-  if (turn_ > block.number) return;
-  turn_ = block.number + 1;
-  turn_taken_.notify_all();
+  await_order(block.number);
+  const std::lock_guard lock(order_mutex_);
+  if (next_block_ > block.number) return;
+  next_block_ = block.number + 1;
+  order_changed_.notify_all();
 }
 
-/// Judges the block by those before it, and finds its words' numbers in the graph.
-void WordList::take_turn(std::uint64_t block, BlockOfWords& read) {
-  const std::uint64_t good = read.failure ? read.failure->line : read.lines;  // lines before what is wrong
+/// The critical section: checks the block against the earlier ones, and finds its words' numbers in the graph.
+void WordList::merge_in_order(std::uint64_t block, BlockOfWords& read) {
+  const std::uint64_t good = read.failure ? read.failure->line : read.lines;  // lines before the error
   if (read.word_lines) {
     if (word_lines_ == 1 && heading_words_ && numbers_only_ && read.first_is_numbers) bad_headings(read.first_line);
     numbers_only_ &= read.numbers_only;
@@ -265,9 +265,9 @@ std::uint64_t WordList::parse(const Block& block, Worker& worker) {
   auto& mine = static_cast<BlockOfWords&>(*worker.scratch);
   mine.restart();
   read(block, mine);
-  await_turn(block.number);
-  take_turn(block.number, mine);
-  parsed(block);  // the next one's turn: what follows is nobody else's
+  await_order(block.number);
+  merge_in_order(block.number, mine);
+  parsed(block);  // lets the next block enter; the following code uses only this thread's data
   worker.entries += mine.edges.size();
   for (std::size_t i = 0; i < mine.edges.size(); ++i) {
     const std::uint32_t source = mine.index[mine.edges[i].first];
@@ -282,16 +282,16 @@ std::uint64_t WordList::parse(const Block& block, Worker& worker) {
 Numbering WordList::finish(std::deque<Worker>& workers, gs_graph_shape& shape) {
   for (auto& worker : workers) worker.scratch.reset();
   if (names_.size() == 0) bad_file(0, "%s", kNoEdge);
-  // Vertices alone are a graph only to whom says so, as our own files do.
+  // A graph of vertices only must say so in a comment, as our own files do.
   if (shape.entries == 0 && !(edges_announced_ && header_.announced_edges == 0))
-    bad_file(first_line_, "one column, here and on all other lines; an edge needs two: source target [weight]");
+    bad_file(first_line_, "one column, on this and all other lines; an edge needs two: source target [weight]");
   if (heading_words_ && !first_named_again_)
     bad_file(first_line_,
              "these look like column headings: put a '#' before them (or, if vertices, another line first)");
   if (numbers_only_ && shape.entries > 1)
     bad_file(first_line_,
-             "words here, numbers on all other lines; if these are column headings, put a '#' before them");
-  tell_announced(header_, shape);
+             "words on this line, numbers on all others; if these are column headings, put a '#' before them");
+  copy_announced(header_, shape);
   names_.forget_table();
   shape.vertices = names_.size();
   shape.label_kind = GS_LABELS_STRING;

@@ -19,9 +19,9 @@ using gossamer::graph::in_pieces;
 using gossamer::graph::on_threads;
 using gossamer::graph::thread_count;
 
-constexpr uint64_t kPiece = 1024;  // vertices that a thread takes at a time
+constexpr uint64_t kPiece = 1024;  // vertices that a thread processes at a time
 
-/// What a gs_map_graph points into.
+/// Owns the arrays of a gs_map_graph.
 struct Graph : gs_map_graph {
   Array<uint64_t> offset, works;
   Array<uint32_t> neighbour, weight;
@@ -34,7 +34,7 @@ struct Graph : gs_map_graph {
   }
 };
 
-/// Sums of weights by label, and which labels have one. As large as there are labels; each thread has its own.
+/// Sums of weights by label, and the labels with a sum. One element per label; each thread has its own.
 class Ratings {
  public:
   explicit Ratings(uint64_t labels) : sums_(labels) {}
@@ -56,12 +56,12 @@ class Ratings {
   std::vector<uint32_t> seen_;
 };
 
-/// Rows that threads make piece by piece, put behind each other in the order of pieces.
+/// Rows that threads make piece by piece, concatenated in the order of the pieces.
 class Rows {
  public:
   explicit Rows(uint64_t rows) : rows_(rows), ends_(rows), pieces_((rows + kPiece - 1) / kPiece) {}
 
-  /// Calls row(number, ratings) for every row; what it adds to the ratings is the row.
+  /// Calls row(number, ratings) for every row; the sums that it adds to the ratings become the row.
   template <class Row>
   void make(unsigned threads, uint64_t labels, Row&& row) {
     std::atomic<uint64_t> next{0};
@@ -111,7 +111,7 @@ class Rows {
     std::vector<uint32_t> neighbours, weights;
   };
   uint64_t rows_;
-  Array<uint64_t> ends_;  ///< of each row in its piece
+  Array<uint64_t> ends_;  ///< of each row within its piece
   std::vector<Piece> pieces_;
 };
 
@@ -145,7 +145,7 @@ void undirected(Graph& made, uint64_t vertices, uint64_t edges, const uint32_t* 
       ends[cursor[b].fetch_add(1, std::memory_order_relaxed)] = a;
     }
   });
-  // Equal neighbours become one entry, which stays in the row's place until the rows are moved together.
+  // Equal neighbours become one entry. Rows keep their positions until all are compacted.
   Array<uint32_t> counts(first[vertices]);
   made.offset = Array<uint64_t>(vertices + 1);
   in_pieces(threads, vertices, kPiece, [&](uint64_t begin, uint64_t end) {
@@ -212,19 +212,19 @@ void contract(Graph& made, const gs_map_graph& graph, const uint32_t* labels, ui
   rows.into(made);
 }
 
-/// Moves vertices between labels, block by block: what each vertex of a block wants is found by all threads from what
-/// stood before the block, and then done in order, so that the result does not depend on threads.
-class Mover {
+/// Moves vertices between labels, block by block. For each vertex of a block all threads find the best label from the
+/// state before the block; then the moves are made in order, so that the result is independent of the threads.
+class Refiner {
  public:
-  Mover(const gs_map_graph& graph, uint64_t labels, uint64_t most, unsigned threads, uint32_t* label)
+  Refiner(const gs_map_graph& graph, uint64_t labels, uint64_t most, unsigned threads, uint32_t* label)
       : graph_(graph), most_(most), threads_(threads), label_(label), held_(labels) {
     for (uint64_t v = 0; v < graph.vertices; ++v) held_[label[v]] += graph.work[v];
     for (unsigned t = 0; t < threads; ++t) ratings_.push_back(std::make_unique<Ratings>(labels));
   }
 
-  /// Returns how many vertices have moved.
+  /// Returns the number of vertices that have moved.
   uint64_t round() {
-    // Blocks are small beside the graph: what vertices of one block want at once, they do not see of each other.
+    // Blocks are a small part of the graph, since vertices of one block do not see each other's moves.
     const uint64_t block = std::clamp<uint64_t>(graph_.vertices / 64, 1, 1 << 15);
     std::vector<uint32_t> wanted(block);
     uint64_t moved = 0;
@@ -248,14 +248,14 @@ class Mover {
   }
 
  private:
-  /// The label that the vertex shares most edges with, among those that have room for it. Of equals, the one that
-  /// weighs least, and then the lowest.
+  /// The label that the vertex shares most edges with, among those with enough free capacity. Ties are broken by the
+  /// lower weight, and then by the lower label.
   uint32_t best(uint64_t v, Ratings& ratings) const {
     for (uint64_t e = graph_.offsets[v]; e < graph_.offsets[v + 1]; ++e) {
       ratings.add(label_[graph_.neighbours[e]], graph_.weights[e]);
     }
     uint32_t found = label_[v];
-    // A part that is too heavy loses vertices even if that cuts edges.
+    // A part above its capacity loses vertices even if that cuts edges.
     const bool heavy = held_[found] > most_;
     uint64_t rating = heavy ? 0 : ratings[found];
     bool own = true;
@@ -287,14 +287,14 @@ class Mover {
   std::vector<std::unique_ptr<Ratings>> ratings_;
 };
 
-void rounds(Mover& mover, uint64_t vertices, int most) {
+void rounds(Refiner& refiner, uint64_t vertices, int most) {
   for (int round = 0; round < most; ++round) {
-    if (mover.round() <= vertices / 100) return;
+    if (refiner.round() <= vertices / 100) return;
   }
 }
 
-/// Joins clusters of one vertex each whose heaviest neighbours are in the same cluster, which had no room for them, and
-/// those without neighbours.
+/// Joins single-vertex clusters: those whose heaviest neighbours are in the same cluster, which was full, and those
+/// without neighbours.
 void join_single(const gs_map_graph& graph, uint64_t most, uint32_t* labels) {
   std::vector<uint32_t> size(graph.vertices);
   for (uint64_t v = 0; v < graph.vertices; ++v) ++size[labels[v]];
@@ -320,7 +320,7 @@ void join_single(const gs_map_graph& graph, uint64_t most, uint32_t* labels) {
   }
 }
 
-/// Numbers labels without gaps, in the order of the vertices that have them first. Returns how many there are.
+/// Renumbers labels without gaps, in the order of their first vertices. Returns the number of labels.
 uint64_t number(uint64_t vertices, uint32_t* labels) {
   std::vector<uint32_t> numbers(vertices, UINT32_MAX);
   uint32_t count = 0;
@@ -370,8 +370,8 @@ int gs_map_cluster(const gs_map_graph* graph, uint64_t most, int most_rounds, in
                    uint64_t* count) {
   return guarded([&] {
     std::iota(labels, labels + graph->vertices, 0u);
-    Mover mover(*graph, graph->vertices, most, thread_count(threads), labels);
-    rounds(mover, graph->vertices, most_rounds);
+    Refiner refiner(*graph, graph->vertices, most, thread_count(threads), labels);
+    rounds(refiner, graph->vertices, most_rounds);
     join_single(*graph, most, labels);
     *count = number(graph->vertices, labels);
     return 0;
@@ -381,8 +381,8 @@ int gs_map_cluster(const gs_map_graph* graph, uint64_t most, int most_rounds, in
 int gs_map_refine(const gs_map_graph* graph, uint64_t parts, uint64_t most, int most_rounds, int threads,
                   uint32_t* labels) {
   return guarded([&] {
-    Mover mover(*graph, parts, most, thread_count(threads), labels);
-    rounds(mover, graph->vertices, most_rounds);
+    Refiner refiner(*graph, parts, most, thread_count(threads), labels);
+    rounds(refiner, graph->vertices, most_rounds);
     return 0;
   });
 }

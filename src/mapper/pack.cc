@@ -7,14 +7,14 @@
 
 namespace {
 
-constexpr std::size_t kWindow = 4096;  // places before the end that are looked at
+constexpr std::size_t kWindow = 4096;  // slots before the end that the search covers
 
 }  // namespace
 
-extern "C" uint32_t gs_pack_places(uint64_t count, const uint64_t* first, const uint32_t* sender, const uint8_t* thread,
-                                   const uint32_t* units, uint32_t* places) {
-  std::vector<uint64_t> used;  // by place: the threads that have something there
-  std::vector<uint64_t> need;  // by place behind the message's first
+extern "C" uint32_t gs_pack_keys(uint64_t count, const uint64_t* first, const uint32_t* sender, const uint8_t* thread,
+                                 const uint32_t* units, uint32_t* keys) {
+  std::vector<uint64_t> used;  // by slot: the threads whose table has an entry there
+  std::vector<uint64_t> need;  // the same for the message, by slot after its first
   const auto fits = [&](std::size_t at) {
     const std::size_t end = std::min(need.size(), used.size() - std::min(used.size(), at));
     for (std::size_t i = 0; i < end; ++i) {
@@ -24,24 +24,24 @@ extern "C" uint32_t gs_pack_places(uint64_t count, const uint64_t* first, const 
   };
   uint64_t all = 0;  // threads that receive anything
   for (uint64_t list = first[0]; list < first[count]; ++list) all |= uint64_t{1} << thread[list];
-  std::size_t low = 0;  // places before it are taken
-  std::size_t behind = 0;
+  std::size_t low = 0;  // all slots before it are used
+  std::size_t after = 0;
   for (uint64_t i = 0; i < count; ++i) {
     need.clear();
     for (uint64_t list = first[i]; list < first[i + 1]; ++list) {
       if (need.size() < units[list]) need.resize(units[list]);
       for (uint32_t unit = 0; unit < units[list]; ++unit) need[unit] |= uint64_t{1} << thread[list];
     }
-    std::size_t at = behind;
+    std::size_t at = after;
     if (i == 0 || sender[i] != sender[i - 1] || !fits(at)) {
       while (low < used.size() && used[low] == all) ++low;
       at = std::max(low, used.size() - std::min(used.size(), kWindow));
       while (!fits(at)) ++at;
     }
-    behind = at + need.size();
-    if (used.size() < behind) used.resize(behind);
+    after = at + need.size();
+    if (used.size() < after) used.resize(after);
     for (std::size_t unit = 0; unit < need.size(); ++unit) used[at + unit] |= need[unit];
-    places[i] = static_cast<uint32_t>(at);
+    keys[i] = static_cast<uint32_t>(at);
   }
   return static_cast<uint32_t>(used.size());
 }

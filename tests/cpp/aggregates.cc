@@ -28,8 +28,8 @@ struct Totals {
   Sum<double> real;
 };
 static_assert(aggregates::areAll<Totals>() && aggregates::count<Totals> == 12);
-static_assert(aggregates::ways<Totals>.of[0] == Reduce::sum && aggregates::ways<Totals>.of[5] == Reduce::max &&
-              aggregates::ways<Totals>.of[7] == Reduce::either && aggregates::ways<Totals>.of[11] == Reduce::realSum);
+static_assert(aggregates::reductions<Totals>.of[0] == Reduce::sum && aggregates::reductions<Totals>.of[5] == Reduce::max &&
+              aggregates::reductions<Totals>.of[7] == Reduce::either && aggregates::reductions<Totals>.of[11] == Reduce::realSum);
 
 struct Nested {
   struct Point {
@@ -38,7 +38,7 @@ struct Nested {
   } points[3];
 };
 static_assert(aggregates::areAll<Nested>() && aggregates::count<Nested> == 6);
-static_assert(aggregates::ways<Nested>.of[4] == Reduce::realSum && aggregates::ways<Nested>.of[5] == Reduce::min);
+static_assert(aggregates::reductions<Nested>.of[4] == Reduce::realSum && aggregates::reductions<Nested>.of[5] == Reduce::min);
 static_assert(aggregates::areAll<None>() && aggregates::count<None> == 0);
 struct WithNumber {
   Sum<uint64_t> sum;

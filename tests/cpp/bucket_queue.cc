@@ -57,21 +57,21 @@ GS_TEST(coming_items_are_those_that_popOne_gives) {
   const auto keep = [](uint32_t, uint32_t&) { return true; };
   BucketQueue queue;
   uint32_t item = 0;
-  CHECK(queue.coming().empty());
+  CHECK(queue.upcoming().empty());
   for (uint32_t i = 0; i < 200; ++i) queue.push(7, i);
   size_t told = 0;
   while (queue.popOne(item, keep)) {
     // What is told now comes next, the last first, whatever is told later.
-    const std::vector<uint32_t> coming(queue.coming().begin(), queue.coming().end());
-    told += coming.size();
-    const size_t more = std::min<size_t>(coming.size(), random() % 4);
+    const std::vector<uint32_t> upcoming(queue.upcoming().begin(), queue.upcoming().end());
+    told += upcoming.size();
+    const size_t more = std::min<size_t>(upcoming.size(), random() % 4);
     for (size_t i = 1; i <= more; ++i) {
       CHECK(queue.popOne(item, keep));
-      CHECK_EQ(item, coming[coming.size() - i]);
+      CHECK_EQ(item, upcoming[upcoming.size() - i]);
     }
   }
   CHECK(told > 200);
-  CHECK(queue.coming().empty());
+  CHECK(queue.upcoming().empty());
 }
 
 GS_TEST(keys_come_out_in_exact_order) {
@@ -142,11 +142,11 @@ GS_TEST(one_item_at_a_time_keeps_the_order) {
         const auto item = static_cast<uint32_t>(keys.size() - 1);
         queue.push(keys.back(), item);
         left.insert({keys.back(), item});
-      } else if (queue.waiting() > 2) {
-        const size_t waiting = queue.waiting();
+      } else if (queue.lowestCount() > 2) {
+        const size_t lowestCount = queue.lowestCount();
         const uint32_t lowest = queue.lowest();
         CHECK(queue.pop(items, keyOf));
-        CHECK_EQ(items.size(), waiting);
+        CHECK_EQ(items.size(), lowestCount);
         CHECK_EQ(queue.lowest(), lowest);
         for (const uint32_t item : items) take(item);
       } else {
@@ -180,7 +180,7 @@ GS_TEST(a_limit_is_not_passed) {
     for (int move = 0; move < 500; ++move) {
       CHECK_EQ(queue.empty(), left.empty());
       CHECK(left.empty() || queue.bound() <= left.begin()->first);
-      CHECK(left.empty() ? !queue.reach() : queue.reach() >= left.count(*left.begin()));
+      CHECK(left.empty() ? !queue.nextBucketSize() : queue.nextBucketSize() >= left.count(*left.begin()));
       if (random() % 2) {
         // From the limit on any key may come, however far away the next one is.
         keys.push_back(nextKey(random, limit));
@@ -198,7 +198,7 @@ GS_TEST(a_limit_is_not_passed) {
       }
       const bool there = !left.empty() && left.begin()->first <= limit;
       CHECK_EQ(queue.find(keyOf, limit), there);
-      CHECK(!there || (queue.lowest() == left.begin()->first && queue.waiting()));
+      CHECK(!there || (queue.lowest() == left.begin()->first && queue.lowestCount()));
       CHECK(queue.lowest() <= limit);
       // What is taken goes on from there.
       if (there) limit = std::max(limit, queue.lowest());

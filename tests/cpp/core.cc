@@ -20,7 +20,7 @@
 
 #include "gossamer/core/cpus.h"
 #include "gossamer/core/guard.h"
-#include "gossamer/core/mapping.h"
+#include "gossamer/core/mapped_file.h"
 #include "gossamer/core/memory.h"
 #include "gossamer/core/pool.h"
 

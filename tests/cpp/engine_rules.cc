@@ -386,7 +386,7 @@ GS_TEST(a_vertex_is_in_one_range_wherever_the_edges_end) {
       for (const unsigned threads : {2u, 8u, 16u}) {
         const auto ran = runOn<Tally>(wiring.network(false), states, {}, threads);
         CHECK(ran.stats.pushRounds > 0);
-        const std::vector<uint32_t> first = cpu::shareReceivers(wiring.network(false), threads);
+        const std::vector<uint32_t> first = cpu::partitionReceivers(wiring.network(false), threads);
         CHECK(first.front() == 0 && first.back() == n && std::is_sorted(first.begin(), first.end()));
         CHECK(std::all_of(first.begin(), first.end() - 1, [](uint32_t v) { return v % 64 == 0; }));
         size_t wrong = 0;

@@ -214,7 +214,7 @@ GS_TEST(the_first_bad_line_of_words_is_told) {
     if (line[0] != '%' && gap != std::string::npos && gap > 0 && line[0] != ' ') begins.push_back(at);
   }
   const std::pair<const char*, const char*> faults[] = {
-      {"one two 3\n", "3 columns where line "},
+      {"one two 3\n", "3 columns, but line "},
       {"one two 3 4\n", "more than three columns"},
       {"one \x01two\n", "a control character"},
       {"one t\xffwo\n", "is not UTF-8"},
@@ -271,7 +271,7 @@ GS_TEST(first_lines_above_blocks_of_comments) {
     const Read named = read("from to\n" + comments + "x from\n", GS_EDGE_LIST, 0, threads, random);
     CHECK_EQ(named.message, std::string());
     const Read columns = read("x y\n" + comments + "y x 3\n", GS_EDGE_LIST, 0, threads, random);
-    CHECK(columns.message.starts_with(place + ": 3 columns where line 1 has 2"));
+    CHECK(columns.message.starts_with(place + ": 3 columns, but line 1 has 2"));
     const Read same = read("node node\nx y\n", GS_EDGE_LIST, 0, threads, random);
     CHECK(same.message.starts_with("file:1: these look like column headings"));
   }

@@ -105,7 +105,7 @@ def test_byte_order_mark_is_no_label() -> None:
     [
         (b"", "f.adj:1:", "no vertex"),
         (b"# only\n\n# remarks\n", "f.adj:4:", "no vertex"),
-        (b"a b\nb\n\na\n", "f.adj:4:", "vertex 'a' has a line already, line 1"),
+        (b"a b\nb\n\na\n", "f.adj:4:", "vertex 'a' already has a line, line 1"),
         (b"# h\n\na\nb a\nc zz a\n", "f.adj:5:", "an edge to 'zz', which has no line of its own"),
         (b"a\nb\0c\n", "f.adj:2:", "byte 0x00"),
         (b"a\nb a\x1b[2J\n", "f.adj:2:", "byte 0x1b"),
@@ -119,7 +119,7 @@ def test_byte_order_mark_is_no_label() -> None:
         (b"x" * 70000, "f.adj:1:", "a label of 70000 bytes"),
         (b"# vertices: 3\n# edges: 1\na b\nb\n", "f.adj:5:", "and 1 edges, but its head states 3 and 1"),
         (b"# vertices: 2\n# edges: 4\na b\nb\n", "f.adj:5:", "and 1 edges, but its head states 2 and 4"),
-        ("é".encode() * 100 + b"\n" + "é".encode() * 100 + b"\n", "f.adj:2:", "é...' has a line already"),
+        ("é".encode() * 100 + b"\n" + "é".encode() * 100 + b"\n", "f.adj:2:", "é...' already has a line"),
     ],
 )  # fmt: skip
 def test_bad_text_is_one_clear_line(text: bytes, place: str, what: str) -> None:

@@ -175,13 +175,13 @@ def test_paths_of_real_weights(name: str, random: np.random.Generator, size: Siz
 
 def test_real_lengths_that_overflow() -> None:
     graph = graph_of(4, path_of(4), np.array([3e38, 3e38, 1.0]))
-    with pytest.raises(NoAnswer, match=r"sssp-float: overflow: .* 32 bits hold; take sssp-double .*vertex 2"):
+    with pytest.raises(NoAnswer, match=r"sssp-float: overflow: .* 32 bits can represent; use sssp-double .*vertex 2"):
         gs.run("sssp-float", graph)
     assert gs.run("sssp-double", graph).values.tolist() == [0, 3e38, 6e38, 6e38]
     with pytest.raises(NoAnswer, match="sssp-double: overflow"):
         gs.run("sssp-double", graph_of(3, path_of(3), np.array([1.7e308, 1.7e308])))
     for bad in (math.nan, math.inf):
-        with pytest.raises(gs.InputError, match="no finite number"):
+        with pytest.raises(gs.InputError, match="not a finite number"):
             gs.run("sssp-double", graph_of(3, path_of(3), np.array([1.0, bad])))
     with pytest.raises(gs.InputError, match=r"the weight 1\.0+1e\+300 is too large"):
         gs.run("sssp-float", graph_of(3, path_of(3), np.array([1.0, 1e300])))
@@ -207,20 +207,20 @@ def test_weights_are_exact_or_refused(edge: str) -> None:
             if limits and not limits.min <= weight <= limits.max:
                 continue
             if not least <= int(kind(weight)) <= most:
-                with pytest.raises(gs.InputError, match=f"is no whole number from {least} to {most};"):
+                with pytest.raises(gs.InputError, match=f"is not an integer from {least} to {most};"):
                     gs.run(weigh, graph_of(2, path_of(2), np.array([weight], kind)))
 
 
 @pytest.mark.parametrize(
     ("name", "weight", "advice"),
     [
-        ("sssp", 4_000_000_000, ", or take sssp64"),
-        ("sssp-sync", 4_000_000_000, ", or take sssp64"),
-        ("sssp-float", 1e39, ", or take sssp-double"),
+        ("sssp", 4_000_000_000, ", or use sssp64"),
+        ("sssp-sync", 4_000_000_000, ", or use sssp64"),
+        ("sssp-float", 1e39, ", or use sssp-double"),
         ("sssp64", 1e19, ""),
-        ("sssp", 0.5, ", or take sssp-float or sssp-double"),
-        ("sssp-sync", 1e12 + 0.5, ", or take sssp-float or sssp-double"),
-        ("sssp64", 0.5, ", or take sssp-double"),
+        ("sssp", 0.5, ", or use sssp-float or sssp-double"),
+        ("sssp-sync", 1e12 + 0.5, ", or use sssp-float or sssp-double"),
+        ("sssp64", 0.5, ", or use sssp-double"),
         ("mssp", 0.5, ""),
     ],
 )
@@ -243,7 +243,7 @@ def test_the_first_of_many_weights_that_do_not_fit_is_named(threads: int) -> Non
     weights[[150_000, 150_001, 399_999]] = 0.25, 0.5, 0.75
     order = np.sort(weights)  # parallel edges stand by weight
     first = order[order != np.floor(order)][0]
-    with pytest.raises(gs.InputError, match=f"the weight {first} is no whole number"):
+    with pytest.raises(gs.InputError, match=f"the weight {first} is not an integer"):
         gs.run(weigh, gs.Graph.from_arrays(ends, ends + 1, weights), threads=threads)
 
 
@@ -285,7 +285,7 @@ def test_parameters_keep_all_their_bits() -> None:
 
 
 def test_bounds_that_the_type_does_not_hold_are_refused() -> None:
-    with pytest.raises(gs.InputError, match="parameter narrow: its type does not hold the numbers from -100 to 128"):
+    with pytest.raises(gs.InputError, match="parameter narrow: its type cannot represent the numbers from -100 to 128"):
         app("wide", "NARROW=128")
 
 

@@ -402,6 +402,20 @@ def refusal(app: str, graph: gs.Graph, **given: Any) -> str:
     return text
 
 
+def test_a_name_finds_one_header_of_its_family(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A header whose name does not begin with its folder's name is no application."""
+    for path in ("walk/walk.h", "walk/walk-fast.h", "walk/tables.h", "walk-fast/walk-fast.h"):
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).touch()
+    monkeypatch.setattr("gossamer.paths.APPS", tmp_path)
+    assert apps.names() == ["walk", "walk-fast"]
+    assert apps.find("walk") == tmp_path / "walk/walk.h"
+    with pytest.raises(gs.InputError, match=r"'walk-fast' is ambiguous: .*walk/walk-fast\.h"):
+        apps.find("walk-fast")
+    with pytest.raises(gs.InputError, match="there is no application 'tables'"):
+        apps.find("tables")
+
+
 def test_bad_parameters_are_refused() -> None:
     graph = graph_of(3, (np.array([0, 1]), np.array([1, 2])))
     assert "nothing" in refusal("sssp", graph, source="nothing")

@@ -17,6 +17,8 @@ from typing import Any
 
 import pytest
 
+from gossamer.paths import app_headers
+
 ROOT = Path(__file__).resolve().parents[2]
 FIXTURES = ROOT / "tests" / "fixtures" / "vertices"
 KINDS = ("State", "Edge", "Message", "Params", "Aggregates")
@@ -51,8 +53,7 @@ LINK = ["-target", "riscv32-freestanding-none", *CORE, "-Wl,--entry=handlers"]
 
 def application_headers() -> list[Path]:
     """Every header that names a vertex, ours and the examples'."""
-    found = sorted(path for path in (ROOT / "apps").glob("*/*.h") if path.stem == path.parent.name)
-    found += sorted((ROOT / "examples").glob("**/*.h"))
+    found = [*app_headers(), *sorted((ROOT / "examples").glob("**/*.h"))]
     return [path for path in found if "GOSSAMER_VERTEX(" in path.read_text() or "/apps/" in str(path)]
 
 

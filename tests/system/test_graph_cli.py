@@ -72,7 +72,7 @@ def test_generate_and_convert(command: Command, tmp_path: Path) -> None:
     ("arguments", "said"),
     [
         (["info", "none.mtx"], "none.mtx: no such file"),
-        (["info", "bad.mtx"], "bad.mtx:3: vertex '9' is outside of 1 .. 2, the range that line 2 announces"),
+        (["info", "bad.mtx"], "bad.mtx:3: vertex '9' is outside the range 1 .. 2 that line 2 states"),
         (["info", "cut.mtx.gz"], "cut.mtx.gz: the gzip data"),
         (["info", "."], ".: a directory"),
         (["info", "bad.mtx", "--format", "mxt"], "mxt"),

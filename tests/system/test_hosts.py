@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 from conftest import ROOT, Command
-from system.changing_hosts import CHANGES, REFUSED, check
+from system.dynamic_graph_hosts import CHANGES, REFUSED, check
 
 HOST = ROOT / "tests" / "fixtures" / "hosts" / "polls.cpp"
 FANS = f"fans {2 * 300_000 * 100_000}"
@@ -61,11 +61,11 @@ def line_of(way: str) -> int:
 
 ENDS = [
     ("1", 4, "recv of vertex 17 throws: I have had enough; there is no answer"),
-    ("2", 4, "recv of vertex 17 touches memory that is not its own (SIGSEGV), at {touches}; there is no answer"),
+    ("2", 4, "recv of vertex 17 accesses an invalid address (SIGSEGV), at {touches}; there is no answer"),
     ("3", 4, "recv of vertex 17 aborts (SIGABRT), at {aborts}; there is no answer"),
     ("4", 2, "vertex 17 sends on pin 3, but the graph has 1 pin"),
     ("edge", 2, "addEdge: there is no vertex 99; the graph has 30"),
-    ("thread", 4, "start: the system gives the run no thread; "),
+    ("thread", 4, "start: the system cannot create a thread for the run; "),
 ]
 
 

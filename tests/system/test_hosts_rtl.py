@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from conftest import ROOT, Command, Size
-from system.changing_hosts import CHANGES, REFUSED, check
+from system.dynamic_graph_hosts import CHANGES, REFUSED, check
 
 import gossamer_setup
 from gossamer import config as configs
@@ -242,4 +242,4 @@ def test_parts_call_the_handlers_that_they_call_on_cpu(machine: str, command: Co
 def test_edges_that_messages_change_are_not_read_back(command: Command) -> None:
     assert _lines(command("run", CHANGES, "values")) == ["taken"]
     (said,) = _lines(command(*TINY, CHANGES, "values", timeout=300))
-    assert said.startswith("addEdge: recv changes the values of edges, which boards do not give back; take --engine")
+    assert said.startswith("addEdge: recv changes the values of edges, which boards do not return; use --engine")

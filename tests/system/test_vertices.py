@@ -115,10 +115,10 @@ BROKEN = {
     "wrong_step": "needs a handler: bool step()",
     "plain_step": "the vertex has aggregates, so it needs a handler: bool step(const Aggregates& all",
     "no_step": "the vertex has aggregates, so it needs a handler: bool step(const Aggregates& all",
-    "number_in_aggregates": "the aggregates are a struct of gossamer::Sum, FixedSum, Min, Max and Or",
+    "number_in_aggregates": "the aggregates must be a struct of only gossamer::Sum, FixedSum, Min, Max and Or",
     "many_aggregates": "the vertex has too many aggregates: at most 32",
     "not_trivial": "the vertex state must be trivially copyable",
-    "no_vertex": "a vertex derives from gossamer::PVertex",
+    "no_vertex": "a vertex must derive from gossamer::PVertex",
     "syntax_error": "expected",
     "wrong_type": "velue",
 }
@@ -149,7 +149,7 @@ def test_a_broken_vertex_is_refused(
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [
-        ("long_in_state", "23: the vertex state holds a long, a size_t or another number that is not as wide"),
+        ("long_in_state", "23: the vertex state holds a long, a size_t or another number whose width depends"),
         ("size_t_in_state", "23: the vertex state holds a long"),
         ("long_in_message", "17: the message holds a long"),
     ],

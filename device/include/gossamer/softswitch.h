@@ -107,9 +107,9 @@ class Softswitch {
   static constexpr size_t words = aggregates::count<A>;
   static constexpr bool isHosted = GOSSAMER_POLITE_HOSTED;
   static constexpr bool hears = GOSSAMER_POLITE_HEARS;
-  static constexpr bool isChanging = GOSSAMER_POLITE_CHANGES;
+  static constexpr bool isDynamic = GOSSAMER_POLITE_CHANGES;
   using Own = OwnEdges<V>;
-  static constexpr uint32_t outWords = isChanging || Own::some ? 2 : 1;  // of a list's address, and its end
+  static constexpr uint32_t outWords = isDynamic || Own::some ? 2 : 1;  // of a list's address, and its end
   static constexpr uint32_t listWords = GOSSAMER_POLITE_PINS * outWords;
   static constexpr unsigned Patience = 32;  // messages that are taken before one is sent, twice a thread's queue
   static constexpr uint32_t vertexWords = listWords + Own::words;  // of all that stands in `outs` for a vertex
@@ -161,7 +161,7 @@ class Softswitch {
   };
   /// A message to one thread finds a single edge in its key, unless there is a value to it, or the list may grow.
   static constexpr bool namesVertex =
-      !GOSSAMER_POLITE_MULTICAST && sizeof(Edge) == sizeof(Offset) && !Own::some && !isChanging;
+      !GOSSAMER_POLITE_MULTICAST && sizeof(Edge) == sizeof(Offset) && !Own::some && !isDynamic;
   static_assert(sizeof(Message) <= 1u << GS_LOG_SLOT_BYTES, "the message does not fit into a slot");
 
  public:
@@ -211,7 +211,7 @@ class Softswitch {
       if (before != No && its->pin == No) its->queued = Inside;
     };
     const auto deliver = [&](const M& message, const EdgeList* list) __attribute__((always_inline)) {
-      if (isChanging && GOSSAMER_POLITE_MULTICAST == 2 && !list->bytes) return;
+      if (isDynamic && GOSSAMER_POLITE_MULTICAST == 2 && !list->bytes) return;
       if constexpr (sizeof(Edge) == 2) {
         // Two offsets a word: the cache takes a request a cycle, of all threads of its cores.
         const E none{};
@@ -242,7 +242,7 @@ class Softswitch {
     // In flits less one. What tinselSetLen takes depends on whom the program was written for.
     GS_CSR_WRITE(GS_CSR_SEND_LENGTH, (sizeof(Message) - 1) / GS_FLIT_BYTES);
     GS_CSR_WRITE(GS_CSR_SEND_SLOT, reinterpret_cast<uintptr_t>(slot));
-    if constexpr (isChanging) {
+    if constexpr (isDynamic) {
       header->status = PoliteRuns;
       header->steps = 0;
       header->hostMessages = 0;
@@ -515,7 +515,7 @@ class Softswitch {
     for (uint32_t state = states; state != end; state += stride, flags += stride >> flagShift, own += vertexWords) {
       asm("" : "+r"(state));  // else the compiler counts beside it
       auto* const its = reinterpret_cast<Flags*>(flags);
-      if (isChanging && its->queued == Gone) continue;
+      if (isDynamic && its->queued == Gone) continue;
       V vertex = at(now, state, its);
       if constexpr (Own::some) Own::show(vertex, own);
       visit(vertex, its);

@@ -25,7 +25,7 @@ namespace gossamer {
 template <typename A>
 inline constexpr size_t realSums = [] {
   size_t found = 0;
-  for (size_t i = 0; i < aggregates::count<A>; ++i) found += aggregates::ways<A>.of[i] == Reduce::realSum;
+  for (size_t i = 0; i < aggregates::count<A>; ++i) found += aggregates::reductions<A>.of[i] == Reduce::realSum;
   return found;
 }();
 
@@ -79,13 +79,13 @@ __attribute__((noinline)) inline int64_t number(int64_t whole, int greatest) {
 template <typename A>
 constexpr size_t of_word(size_t word) {
   size_t found = 0;
-  for (size_t i = 0; i < word; ++i) found += aggregates::ways<A>.of[i] == Reduce::realSum;
+  for (size_t i = 0; i < word; ++i) found += aggregates::reductions<A>.of[i] == Reduce::realSum;
   return found;
 }
 template <typename A>
 constexpr size_t word_of(size_t sum) {
   size_t word = 0;
-  while (aggregates::ways<A>.of[word] != Reduce::realSum || of_word<A>(word) != sum) ++word;
+  while (aggregates::reductions<A>.of[word] != Reduce::realSum || of_word<A>(word) != sum) ++word;
   return word;
 }
 
@@ -93,7 +93,7 @@ constexpr size_t word_of(size_t sum) {
 
 template <typename A>
 INLINE void giveWord(unsigned place, const int64_t* from, size_t at, const int64_t* totals) {
-  const Reduce way = aggregates::ways<A>.of[at];
+  const Reduce way = aggregates::reductions<A>.of[at];
   if (realSums<A> > 0 && way == Reduce::realSum) {
     const int64_t greatest = totals[aggregates::count<A> + real_sums::of_word<A>(at)];
     gsReduceSum(place, real_sums::whole(from[at], static_cast<int>(greatest)));
@@ -104,7 +104,7 @@ INLINE void giveWord(unsigned place, const int64_t* from, size_t at, const int64
 template <typename A>
 INLINE void takeWord(unsigned place, int64_t* to, size_t at, const int64_t* totals) {
   to[at] = gsReduced(place);
-  if (realSums<A> > 0 && aggregates::ways<A>.of[at] == Reduce::realSum) {
+  if (realSums<A> > 0 && aggregates::reductions<A>.of[at] == Reduce::realSum) {
     const int64_t greatest = totals[aggregates::count<A> + real_sums::of_word<A>(at)];
     to[at] = real_sums::number(to[at], static_cast<int>(greatest));
   }

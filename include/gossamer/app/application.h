@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What an application's descriptor derives from, and what it is told of graph and vertices. A part of app.h.
+/// The base class of an application's descriptor, and its views of graph and vertices. Part of app.h.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ struct GraphInfo {
   uint32_t vertices = 0;
   uint64_t edges = 0;
   bool weighted = false;
-  double weightLow = 1;  // the range of the weights, as the file has them
+  double weightLow = 1;  // the range of the weights, in the file's units
   double weightHigh = 1;
 };
 
@@ -23,11 +23,11 @@ struct VertexInfo {
   uint32_t index = 0;
   uint64_t degree = 0;  // edges that a message on pin 0 travels along
   uint32_t vertices = 0;
-  uint64_t backward = 0;  // those of pin 1, where the wiring has it
-  double weight = 0;      // the sum of the values of the edges of pin 0, where the application `sumsWeights`
+  uint64_t backward = 0;  // edges of pin 1, with the wiring `backward`
+  double weight = 0;      // the sum of the values of the edges of pin 0, if the application `sumsWeights`
 };
 
-/// What two right answers may differ in.
+/// The permitted difference between two right answers.
 enum class Same {
   exact,   // every value the same
   within,  // |a - b| <= tolerance * max(|a|, |b|, largest value / vertices)
@@ -44,17 +44,17 @@ struct Application {
   using Aggregates = typename V::Aggregates;
   using Outcome = gossamer::Outcome<State, Aggregates>;
 
-  /// Messages travel along edges both ways, whatever the file says.
+  /// Messages travel along edges in both directions, even if the graph is directed.
   static constexpr bool undirected = false;
   static constexpr Wiring wiring = Wiring::given;
   static constexpr bool sumsWeights = false;
   static constexpr Same same = Same::exact;
   static constexpr double tolerance = 0;
-  /// The application that takes weights which do not fit this one's, named where one is refused; or null.
+  /// An application for weights that do not fit this one's, named in the error for such a weight; or null.
   static constexpr const char* wider = nullptr;
-  /// And those that take weights which are no whole numbers, or null.
+  /// Applications for weights that are not integers, or null.
   static constexpr const char* fractional = nullptr;
-  /// `init` of a vertex neither reads nor writes what `init` of another does.
+  /// The calls of `init` are independent: none reads or writes data of another.
   static constexpr bool parallelInit = false;
 
   void parameters(Parameters&) {}

@@ -17,11 +17,11 @@
 namespace gossamer {
 namespace detail {
 
-/// The type of numbers in arrays; GS_NONE for those that no array of the C interface holds.
+/// The element type of an array of T; GS_NONE where the C interface has none.
 template <typename T>
 constexpr gs_type typeOf() {
   if constexpr (std::is_floating_point_v<T>) {
-    static_assert(sizeof(T) == 4 || sizeof(T) == 8, "a number is float or double");
+    static_assert(sizeof(T) == 4 || sizeof(T) == 8, "a floating-point number must be float or double");
     return sizeof(T) == 4 ? GS_F32 : GS_F64;
   } else if constexpr (std::is_integral_v<T> && sizeof(T) == 8) {
     return std::is_signed_v<T> ? GS_I64 : GS_U64;
@@ -34,10 +34,10 @@ constexpr gs_type typeOf() {
 
 }  // namespace detail
 
-/// What of a column is worth seeing first.
+/// Which values of a column to show first.
 enum class Show { largest, smallest, groups };
 
-/// The columns of an application's result: one value a vertex, from its state.
+/// The columns of an application's result: one value per vertex, computed from its state.
 template <typename S>
 class Columns {
  public:
@@ -48,7 +48,7 @@ class Columns {
     bool normalise = false;
     bool isVertex = false;
     Show order = Show::largest;
-    std::string none = "null";  // as JSON has it
+    std::string none = "null";  // in JSON
     std::function<void(const S*, size_t, void*)> write;
 
     /// Divides the values by their sum.
@@ -67,7 +67,7 @@ class Columns {
       isVertex = true;
       return *this;
     }
-    /// The value that stands for "there is none".
+    /// The value that means "no value".
     template <typename T>
     Column& absent(T value) {
       static_assert(std::is_arithmetic_v<T>);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The parameters of an application: what the command line and Python may set.
+/// The parameters of an application, which the command line and Python may set.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,8 @@ std::string jsonNumber(double value);
 
 }  // namespace detail
 
-/// Collects an application's parameters: name, where the value is kept (its
-/// value there is the default), the range, and a line of help.
+/// Collects an application's parameters: the name, the variable that receives the value (its
+/// current value is the default), the range, and a line of help.
 class Parameters {
  public:
   enum class Kind { real, integer, vertex, flag, vertices };
@@ -30,12 +30,12 @@ class Parameters {
     std::string name;
     Kind kind;
     std::string help;
-    std::string low;  // these three as JSON has them: integers to the last digit
+    std::string low;  // these three in JSON, integers with all digits
     std::string high;
     std::string initial;
     std::function<void(const gs_parameter&)> set;
   };
-  /// The bounds of an integer: unsigned where the type is, so that all 64 bits have a name.
+  /// The bounds of an integer: unsigned for an unsigned type, so that they cover all 64 bits.
   template <typename T>
   using Bound = std::conditional_t<std::is_unsigned_v<T>, uint64_t, int64_t>;
 
@@ -44,26 +44,27 @@ class Parameters {
     add(name, Kind::real, help, jsonNumber(low), jsonNumber(high), jsonNumber(value),
         [&value](const gs_parameter& p) { value = p.real; });
   }
-  /// Any integer of at most 64 bits; exact, whatever its value. Throws
-  /// std::invalid_argument where its type does not hold the bounds.
+  /// Any integer of at most 64 bits, represented exactly. Throws
+  /// std::invalid_argument if its type cannot represent the bounds.
   template <typename T>
   void integer(const char* name, T& value, std::type_identity_t<Bound<T>> low, std::type_identity_t<Bound<T>> high,
                const char* help) {
-    static_assert(std::is_integral_v<T> && !std::is_same_v<T, bool>, "a flag is a bool, an integer is not");
+    static_assert(std::is_integral_v<T> && !std::is_same_v<T, bool>,
+                  "an integer parameter must not be a bool; use flag()");
     using Limits = std::numeric_limits<T>;
     if (low < static_cast<Bound<T>>(Limits::min()) || high > static_cast<Bound<T>>(Limits::max()) || low > high) {
-      throw std::invalid_argument(std::string("parameter ") + name + ": its type does not hold the numbers from " +
+      throw std::invalid_argument(std::string("parameter ") + name + ": its type cannot represent the numbers from " +
                                   std::to_string(low) + " to " + std::to_string(high));
     }
     add(name, Kind::integer, help, std::to_string(low), std::to_string(high), std::to_string(value),
         [&value](const gs_parameter& p) { value = static_cast<T>(p.integer); });
   }
-  /// A vertex: its label on the command line, its index here.
+  /// A vertex: given by its label on the command line, stored as its index.
   void vertex(const char* name, uint32_t& value, const char* help) {
     add(name, Kind::vertex, help, "0", "4294967295", std::to_string(value),
         [&value](const gs_parameter& p) { value = static_cast<uint32_t>(p.integer); });
   }
-  /// Any number of vertices, in the order in which they are named; `values` stays as it is where none is.
+  /// Any number of vertices, in the order given; `values` is unchanged if none is given.
   void vertices(const char* name, std::vector<uint32_t>& values, const char* help) {
     add(name, Kind::vertices, help, "0", "4294967295", "0",
         [&values](const gs_parameter& p) { values.push_back(static_cast<uint32_t>(p.integer)); });
@@ -75,7 +76,7 @@ class Parameters {
 
   const std::vector<Entry>& entries() const { return entries_; }
 
-  /// Sets the value of one; throws std::invalid_argument for an unknown name.
+  /// Sets one value; throws std::invalid_argument for an unknown name.
   void set(const gs_parameter& p) const {
     for (const Entry& e : entries_) {
       if (e.name == p.name) return e.set(p);

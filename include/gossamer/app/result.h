@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A run of an application and what has become of it. A part of app.h.
+/// A run of an application and its result. Part of app.h.
 #pragma once
 
 #include <atomic>
@@ -23,7 +23,7 @@ namespace gossamer {
 
 namespace detail {
 
-/// Gives the application its messages to the host; never holds up a run.
+/// Passes messages to the host on to the application; never delays the end of a run.
 template <typename App>
 class AppHost final : public HostEnd {
  public:
@@ -46,17 +46,17 @@ class AppHost final : public HostEnd {
 }  // namespace detail
 }  // namespace gossamer
 
-/// A finished run of an application, behind the C interface.
+/// A finished run of an application: the object of the C interface.
 struct gs_result {
   virtual ~gs_result() = default;
   virtual void column(size_t index, void* out) = 0;
   virtual void total(size_t index, void* out) = 0;
-  virtual void hear(const void* message) = 0;
-  virtual void judge() = 0;  // sets the verdict on the states as they are
-  virtual void change(const gs_change&) { throw std::logic_error("this run was not begun with gs_app_start"); }
-  virtual void go(const gs_run_options&) { throw std::logic_error("this run was not begun with gs_app_start"); }
-  virtual void part(gs_part&) { throw std::logic_error("this run was not begun with gs_app_start"); }
-  virtual void ended() { judge(); }  // an engine elsewhere has written the final states, and `statistics` are its own
+  virtual void receive(const void* message) = 0;
+  virtual void judge() = 0;  // sets the verdict on the current states
+  virtual void change(const gs_change&) { throw std::logic_error("this run was not started with gs_app_start"); }
+  virtual void go(const gs_run_options&) { throw std::logic_error("this run was not started with gs_app_start"); }
+  virtual void part(gs_part&) { throw std::logic_error("this run was not started with gs_app_start"); }
+  virtual void ended() { judge(); }  // an engine elsewhere has stored the final states and set `statistics`
   gossamer::Statistics statistics;
   gossamer::Verdict verdict = gossamer::Verdict::answer();
 };
@@ -75,7 +75,7 @@ struct AppResult : gs_result {
   Columns<typename V::Aggregates> totals;
   std::vector<gs_relation> relations;
 
-  /// Parameters and network. Throws what the application refuses.
+  /// Sets parameters and network. Throws if the application rejects them.
   void prepare(const gs_graph& graph, const gs_run_options& options, Pool& pool) {
     Parameters parameters;
     app.parameters(parameters);
@@ -87,8 +87,9 @@ struct AppResult : gs_result {
     if constexpr (!std::is_empty_v<typename V::Edge>) {
       for (const double weight : {info.weightLow, info.weightHigh}) {
         if (!std::isfinite(weight)) {
-          throw std::invalid_argument(std::string(App::name) + ": the graph has a weight that is no finite number (" +
-                                      std::to_string(weight) + "); mend or drop that edge");
+          throw std::invalid_argument(std::string(App::name) +
+                                      ": the graph has a weight that is not a finite number (" +
+                                      std::to_string(weight) + "); correct or remove that edge");
         }
       }
     }
@@ -102,7 +103,7 @@ struct AppResult : gs_result {
     app.totals(totals);
   }
 
-  /// The descriptor's init of every vertex.
+  /// Calls the descriptor's init for every vertex.
   void initialise(Pool& pool) {
     const size_t vertices = problem.network.vertices;
     std::vector<Position> positions(pool.size());
@@ -127,7 +128,7 @@ struct AppResult : gs_result {
     if (!done) guard::raise(fault);
   }
 
-  /// What the descriptor is told of a vertex.
+  /// The descriptor's view of a vertex.
   VertexInfo about(size_t v) const {
     const Network& net = problem.network;
     VertexInfo info{.index = static_cast<uint32_t>(v), .vertices = net.vertices - net.removed};
@@ -138,10 +139,10 @@ struct AppResult : gs_result {
     return info;
   }
 
-  /// The values of the edges of vertex v, added up.
+  /// The sum of the values of the edges of vertex v.
   double sumOfValues(const Rows& rows, size_t v) const {
     using E = typename V::Edge;
-    static_assert(std::is_arithmetic_v<E>, "an application that sums weights has numbers as edge values");
+    static_assert(std::is_arithmetic_v<E>, "an application with `sumsWeights` needs numbers as edge values");
     const auto count = static_cast<double>(rows.length(v));
     if (!rows.values) return count * static_cast<double>(problem.unit);
     double sum = 0;
@@ -151,7 +152,7 @@ struct AppResult : gs_result {
     return sum;
   }
 
-  /// Shows an engine that runs elsewhere what prepare() has made; with all edges by sender.
+  /// What prepare() has set up, with all edges by sender, for an engine that runs elsewhere.
   gs_problem open() {
     Network& net = problem.network;
     for (size_t i = 0; i < net.relations.size(); ++i) {
@@ -172,18 +173,18 @@ struct AppResult : gs_result {
             sizeof(typename V::Message),
             static_cast<uint32_t>(relations.size()),
             AppHost<App>::listens(),
-            reinterpret_cast<const uint8_t*>(aggregates::ways<typename V::Aggregates>.of),
+            reinterpret_cast<const uint8_t*>(aggregates::reductions<typename V::Aggregates>.of),
             aggregates::count<typename V::Aggregates>};
   }
 
-  void hear(const void* message) override { AppHost<App>(app).fromVertex(message); }
+  void receive(const void* message) override { AppHost<App>(app).fromVertex(message); }
 
   void judge() override {
     if (statistics.stopped) return;
     constexpr size_t words = aggregates::count<typename V::Aggregates>;
     if (statistics.aggregates.size() != words) {
-      throw std::logic_error("the engine " + statistics.engine + " gave " +
-                             std::to_string(statistics.aggregates.size()) + " words of aggregates, not " +
+      throw std::logic_error("the engine " + statistics.engine + " returned aggregates of " +
+                             std::to_string(statistics.aggregates.size()) + " words instead of " +
                              std::to_string(words));
     }
     guard::inDescriptor(Handler::verdict, [&] {
@@ -221,7 +222,7 @@ struct AppResult : gs_result {
   }
 };
 
-/// What an engine takes of the options of the C interface.
+/// The engine's options from those of the C interface.
 inline RunOptions runOptions(const gs_run_options& options) {
   RunOptions run;
   run.threads = options.threads;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The simple graph behind any: each pair of neighbours once, no loops; or oriented.
+/// The simple graph of a graph: each pair of neighbours once, without self-loops; optionally oriented.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +12,12 @@
 
 namespace gossamer::detail {
 
-/// Rows of the simple graph, each pair of neighbours in both rows; or, oriented, in the row of the
-/// one with fewer neighbours, of the smaller index where they have as many. No row is then long:
-/// in a graph of m pairs none has more than sqrt(2 m) entries.
+/// Rows of the simple graph, with each pair of neighbours in both rows. Oriented, each pair is only in the
+/// row of the vertex with fewer neighbours (of the smaller index if their counts are equal). Oriented rows
+/// are short: in a graph of m pairs none has more than sqrt(2 m) entries.
 class SimpleRows {
  public:
-  /// `in` is empty where `out` has every edge both ways.
+  /// `in` is empty if `out` has every edge in both directions.
   SimpleRows(uint64_t vertices, const Rows& out, const Rows& in, Pool& pool, bool oriented)
       : n_(vertices), given_(out), back_(in), pool_(pool), degrees_(vertices) {
     bool plain = !in;
@@ -35,7 +35,7 @@ class SimpleRows {
     if (oriented) {
       orient();
     } else if (plain) {
-      result_[0] = result_[1] = given_;  // as it stands
+      result_[0] = result_[1] = given_;
     } else {
       fill();
     }
@@ -56,7 +56,7 @@ class SimpleRows {
     const uint64_t aEnd = given_.offsets[v + 1];
     uint64_t b = back_ ? back_.offsets[v] : 0;
     const uint64_t bEnd = back_ ? back_.offsets[v + 1] : 0;
-    uint64_t last = v;  // so that the loop is never new
+    uint64_t last = v;  // a self-loop never counts as new
     bool any = false;
     const auto one = [&](uint32_t w) {
       if (w == v || (any && w == last)) return;
@@ -71,14 +71,14 @@ class SimpleRows {
     while (b < bEnd) one(back_.targets[b++]);
   }
 
-  /// The same, where nothing has to be left out for it.
+  /// As neighbours(), faster if the given rows need no filtering.
   template <typename F>
   void each(size_t v, F&& visit) const {
     if (!plain_) return neighbours(v, visit);
     for (uint64_t a = given_.offsets[v]; a < given_.offsets[v + 1]; ++a) visit(given_.targets[a]);
   }
 
-  /// Rows of which offsets[v + 1] holds the length of v's.
+  /// Allocates the rows of one side; on entry offsets[v + 1] is the length of row v.
   uint32_t* open(int side) {
     Array<uint64_t>& offsets = offsets_[side];
     for (size_t v = 0; v < n_; ++v) offsets[v + 1] += offsets[v];
@@ -124,7 +124,7 @@ class SimpleRows {
   Rows given_;
   Rows back_;
   Pool& pool_;
-  bool plain_ = false;  // the given rows are those of a simple graph
+  bool plain_ = false;  // the given rows are already those of a simple graph
   Array<uint32_t> degrees_;
   Array<uint64_t> offsets_[2];
   Array<uint32_t> targets_[2];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What an application says of its own result: that it is the answer, or why it is none.
+/// An application's judgement of its own result: an answer, or why there is none.
 #pragma once
 
 #include <cstdint>
@@ -11,28 +11,28 @@
 
 namespace gossamer {
 
-/// A finished run, as the descriptor's `verdict` sees it.
+/// A finished run, as the descriptor's `verdict` receives it.
 template <typename S, typename A = None>
 struct Outcome {
   const Statistics& statistics;
-  const S* states;  // the final ones, one a vertex
+  const S* states;  // the final states, one per vertex
   uint32_t vertices;
-  [[no_unique_address]] A totals{};  // what the last step has come to
+  [[no_unique_address]] A totals{};  // the reduction of the last step's contributions
 
   const S* begin() const { return states; }
   const S* end() const { return states + vertices; }
 };
 
-/// The command and Python refuse to give out values that are no answer.
+/// Whether the values are an answer. If not, the command and Python do not output them.
 class Verdict {
  public:
   static Verdict answer() { return {}; }
-  /// The run ended at a limit before the values had settled; `why` is a
-  /// sentence's end that says what to do.
+  /// The run ended at a limit before the values had settled; `why` ends the
+  /// sentence and says what to do.
   static Verdict notConverged(std::string why) { return {GS_NOT_CONVERGED, std::move(why)}; }
   /// A value did not fit its type.
   static Verdict overflow(std::string why) { return {GS_OVERFLOW, std::move(why)}; }
-  /// Names a vertex by its index; whoever reads the sentence sees its label.
+  /// Names a vertex by its index; messages show its label.
   Verdict at(uint32_t vertex) && {
     vertex_ = vertex;
     return std::move(*this);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// From a graph of the C interface to the network that an engine takes.
+/// Builds an engine's network from a graph of the C interface.
 #pragma once
 
 #include <algorithm>
@@ -24,19 +24,19 @@
 
 namespace gossamer {
 
-/// Which edges an application runs on.
+/// The edges that an application runs on.
 enum class Wiring {
-  given,     // those of the file; with `undirected`, each both ways
-  backward,  // those of the file on pin 0, and each backwards on pin 1
-  simple,    // both ways, each pair of vertices once, no self-loops
-  oriented,  // those of `simple` once, from the vertex of fewer neighbours (or the smaller index) to the other
+  given,     // the file's edges; with `undirected`, each in both directions
+  backward,  // the file's edges on pin 0, and their reverses on pin 1
+  simple,    // each pair of neighbours once, in both directions, without self-loops
+  oriented,  // the edges of `simple` in one direction: from the vertex with fewer neighbours (or the smaller index)
 };
 
 }  // namespace gossamer
 
 namespace gossamer::detail {
 
-/// Builds the network of one pin from a graph, and keeps what it had to copy.
+/// Builds the network of one pin from a graph, and owns the edge values that it had to convert.
 template <typename App>
 class GraphNetwork {
   using V = typename App::Vertex;
@@ -53,12 +53,12 @@ class GraphNetwork {
     Network net;
     net.vertices = static_cast<uint32_t>(graph_.vertices);
     net.edgesHaveValues = !std::is_empty_v<E> && graph_.weight_type != GS_NONE;
-    if (twoWays() && !graph_.in.offsets) request(true);
-    if (twoWays() && !graph_.out.targets) request(false);
+    if (needsReverse() && !graph_.in.offsets) request(true);
+    if (needsReverse() && !graph_.out.targets) request(false);
     if constexpr (App::wiring == Wiring::simple || App::wiring == Wiring::oriented) {
       if (!graph_.out.targets) request(false);
       simple_ = std::make_unique<SimpleRows>(graph_.vertices, rows(graph_.out, outValues_),
-                                             twoWays() ? rows(graph_.in, inValues_) : Rows{}, pool_,
+                                             needsReverse() ? rows(graph_.in, inValues_) : Rows{}, pool_,
                                              App::wiring == Wiring::oriented);
       net.relations.push_back({0, simple_->out(), simple_->in()});
       return net;
@@ -73,7 +73,7 @@ class GraphNetwork {
 
   E unit() { return edgeValue(1.0); }
 
-  /// The value of the edge that has element i of such an array as its weight.
+  /// The edge value for element i of a weight array of this type.
   E value(int32_t type, const void* weights, size_t i) {
     const auto at = [&]<typename W>(const W* from) { return edgeValue(from[i]); };
     switch (weights ? type : GS_NONE) {
@@ -87,7 +87,7 @@ class GraphNetwork {
     }
   }
 
-  /// Gives back what was copied; the network is then none.
+  /// Frees the converted values; the network is then invalid.
   void release() {
     outValues_ = {};
     inValues_ = {};
@@ -97,23 +97,23 @@ class GraphNetwork {
  private:
   static constexpr bool constant() { return rules::ConstantEdges<V>; }
 
-  static_assert(App::wiring == Wiring::given || !App::undirected, "`undirected` is for the wiring `given`");
+  static_assert(App::wiring == Wiring::given || !App::undirected, "`undirected` requires the wiring `given`");
   static_assert(!rules::ReadsEdges<V> || !App::undirected,
-                "a vertex that reads its edges takes the wiring `simple` in place of `undirected`");
+                "a vertex that reads its edges needs the wiring `simple` instead of `undirected`");
   static_assert(App::wiring == Wiring::given || App::wiring == Wiring::backward || std::is_empty_v<E>,
                 "edges of the wirings `simple` and `oriented` have no values");
   static_assert(App::wiring != Wiring::backward || rules::ConstantEdges<V>,
-                "an edge has one value, so no recv changes it both ways");
+                "edges of the wiring `backward` share one value per pair, so recv may not change it");
 
-  /// Messages go both ways along an edge.
-  static constexpr bool bothWays() { return App::undirected || App::wiring != Wiring::given; }
-  /// For that, edges are wanted in both directions.
-  bool twoWays() const { return bothWays() && !(graph_.flags & GS_GRAPH_SYMMETRIC); }
+  /// Messages travel in both directions along an edge.
+  static constexpr bool bothDirections() { return App::undirected || App::wiring != Wiring::given; }
+  /// So the network needs the reverses of the graph's edges.
+  bool needsReverse() const { return bothDirections() && !(graph_.flags & GS_GRAPH_SYMMETRIC); }
 
   void request(bool wantIn) {
     if (!options_.complete) return;
-    // Python and its threads: nobody may jump out of that.
-    const guard::Outside outside;
+    // A jump out of Python and its threads would break them.
+    const guard::Unguarded outside;
     options_.complete(options_.context, &graph_, wantIn ? 1 : 0);
   }
 
@@ -126,7 +126,7 @@ class GraphNetwork {
     net.relations.push_back({0, out, in});
     if (App::wiring == Wiring::backward) {
       net.relations.push_back(graph_.flags & GS_GRAPH_SYMMETRIC ? Relation{1, out, in} : Relation{1, in, out});
-    } else if (twoWays()) {
+    } else if (needsReverse()) {
       net.relations.push_back({0, in, out});
     }
   }
@@ -135,19 +135,19 @@ class GraphNetwork {
     return requires(App a) { a.edge(1.0); };
   }
 
-  /// An edge's value from the file's weight, exact or refused.
+  /// An edge's value from the file's weight. Throws if it cannot be represented exactly.
   template <typename W>
   E edgeValue(W weight) {
     if constexpr (ownEdge()) {
       return app_.edge(static_cast<double>(weight));
     } else {
       E value{};
-      if (!fits(weight, value)) refuse(weight);
+      if (!fits(weight, value)) rejectWeight(weight);
       return value;
     }
   }
 
-  /// Whether the application's edges hold a weight; `value` is it.
+  /// Whether the application's edge type can represent a weight; sets `value`.
   template <typename W>
   static bool fits(W weight, E& value) {
     if constexpr (std::is_integral_v<E>) {
@@ -160,7 +160,7 @@ class GraphNetwork {
     return true;
   }
 
-  /// Whether a number is one of the integer type T.
+  /// Whether the integer type T can represent a number.
   template <typename T, typename W>
   static bool holds(W weight) {
     using Limits = std::numeric_limits<T>;
@@ -168,19 +168,19 @@ class GraphNetwork {
     if constexpr (std::is_integral_v<W>) {
       return std::cmp_greater_equal(weight, Wide{Limits::min()}) && std::cmp_less_equal(weight, Wide{Limits::max()});
     } else {
-      // The power of two above the greatest is exact; the greatest itself need not be.
+      // max() + 1 is a power of two, and so exact as a double; max() itself may not be.
       const double above = std::ldexp(1.0, Limits::digits);
       return weight >= static_cast<double>(Limits::min()) && weight < above && weight == std::floor(weight);
     }
   }
 
-  /// Says which weight does not fit, and what to do about it.
+  /// Throws an error for a weight that the edge type cannot represent, with advice.
   template <typename W>
-  [[noreturn]] static void refuse(W weight) {
+  [[noreturn]] static void rejectWeight(W weight) {
     std::string why = "is too large for the application";
     if constexpr (std::is_integral_v<E>) {
       using Wide = std::conditional_t<std::is_signed_v<E>, int64_t, uint64_t>;
-      why = "is no whole number from " + std::to_string(Wide{std::numeric_limits<E>::min()}) + " to " +
+      why = "is not an integer from " + std::to_string(Wide{std::numeric_limits<E>::min()}) + " to " +
             std::to_string(Wide{std::numeric_limits<E>::max()});
     }
     const char* other = App::wider;
@@ -188,12 +188,12 @@ class GraphNetwork {
       if (std::isfinite(weight) && weight != std::floor(weight)) other = App::fractional;
     }
     why += "; scale the weights of the graph";
-    if (other) why += std::string(", or take ") + other;
+    if (other) why += std::string(", or use ") + other;
     std::string text;
     if constexpr (std::is_integral_v<W>) {
       text = std::to_string(weight);
     } else {
-      char digits[32];  // JSON has no word for what is no number
+      char digits[32];  // std::to_string would print six decimals only
       std::snprintf(digits, sizeof digits, "%.17g", static_cast<double>(weight));
       text = digits;
     }
@@ -234,10 +234,10 @@ class GraphNetwork {
   template <typename W>
   void keep(const void* weights, Array<E>& kept) {
     const W* from = static_cast<const W*>(weights);
-    if constexpr (ownEdge()) {  // the application's own code may count or draw: in order
+    if constexpr (ownEdge()) {  // the application's function may have side effects: call it in order
       for (size_t i = 0; i < kept.size(); ++i) kept[i] = edgeValue(from[i]);
     } else {
-      std::atomic<size_t> wrong{kept.size()};  // the first that does not fit
+      std::atomic<size_t> wrong{kept.size()};  // the first weight that does not fit
       pool_.chunks(kept.size(), 65536, [&](size_t begin, size_t end, unsigned) {
         for (size_t i = begin; i < end; ++i) {
           if (fits(from[i], kept[i])) [[likely]]
@@ -248,7 +248,7 @@ class GraphNetwork {
           return;
         }
       });
-      if (wrong < kept.size()) refuse(from[wrong]);
+      if (wrong < kept.size()) rejectWeight(from[wrong]);
     }
   }
 

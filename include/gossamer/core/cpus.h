@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-/// How many processors this process may use.
+/// The number of processors that this process may use.
 #pragma once
 
 #include <string>
 
 namespace gossamer {
 
-/// Whole processors that the quota of a control group leaves (cpu.max of version 2, cpu.cfs_quota_us of version 1, of
-/// the group and of those it lies in); at least 1, and 0 where there is no quota. `groups` is where the kernel shows
-/// the groups, `self` the file that names this process's.
+/// The number of whole processors within the CPU quota of this process's control group and its ancestors (cpu.max of
+/// version 2, cpu.cfs_quota_us of version 1): at least 1, or 0 without a quota. `groups` is the mount point of the
+/// control groups, `self` the kernel's file that names this process's groups.
 unsigned quotaCpus(const std::string& groups = "/sys/fs/cgroup", const std::string& self = "/proc/self/cgroup");
 
-/// The number of threads to use when nobody said: the processors that this process may run on, and no more than the
-/// quota was when it started.
+/// The default number of threads: the processors that this process may run on, limited by the CPU quota at the first
+/// call.
 unsigned defaultThreads();
 
 }  // namespace gossamer

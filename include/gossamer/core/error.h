@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// How the library's C functions say what went wrong.
+/// Error reporting of the library's C functions.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@ enum : int { GS_OK = 0, GS_FAILED = -1, GS_INTERRUPTED = -2, GS_DIED = -3 };
 /// The message is one line: what, where (file:line), what to do.
 [[gnu::format(printf, 1, 2)]] int fail(const char* format, ...);
 
-/// The same where a run died: the vertex that it died at, if that is known (else GS_NO_VERTEX), and places in code
-/// (HandlerDied::places). Returns GS_DIED.
-int died(const char* text, uint64_t vertex, const char* places);
+/// The same for an aborted run: the vertex whose handler failed, or GS_NO_VERTEX if there is none, and the code
+/// addresses (HandlerDied::addresses). Returns GS_DIED.
+int died(const char* text, uint64_t vertex, const char* addresses);
 
 }  // namespace gossamer

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Runs code that a user has written so that its end, of whatever kind, is an event and not the end of the process:
-/// exceptions, signals (a bad address, a division by zero, an assertion), and code that does not return.
+/// Runs user code under a guard: an exception, a signal (an invalid address, a division by zero, an assertion) or an
+/// interruption of code that does not return ends the call, not the process.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,9 @@
 
 namespace gossamer {
 
-/// The handlers of a vertex, as messages name them; `start` is the descriptor's init,
-/// `adapt` its changed, `fused` any of recv, step and send, where an engine calls them in one pass. The last three are
-/// functions of the descriptor that concern no vertex.
+/// The handlers of a vertex, for messages. `start` is the descriptor's init, `adapt` its changed, `fused` any of recv,
+/// step and send, where an engine calls them in one pass. The last three are functions of the descriptor that concern
+/// no vertex.
 enum class Handler : uint8_t {
   none,
   init,
@@ -31,52 +31,53 @@ enum class Handler : uint8_t {
   results
 };
 
-/// What a thread is doing. Written in the hottest loops, one store each; read when the thread has died.
+/// The vertex and handler that a thread runs. Written in the hottest loops, one store each; read after a failure.
 struct Position {
   volatile uint32_t vertex = 0;
   volatile Handler handler = Handler::none;
 };
 
-/// How a piece of code ended that did not come to its own end.
+/// How guarded code ended, other than by returning.
 struct Fault {
-  static constexpr int mostPlaces = 24;
+  static constexpr int maxAddresses = 24;
 
   int signal = 0;             // or 0
-  bool interrupted = false;   // it did not return, and somebody has lost patience
+  bool interrupted = false;   // guard::interrupt() ended it
   std::exception_ptr thrown;  // or null
   const Position* position = nullptr;
-  int depth = 0;                  // of `places`
-  void* places[mostPlaces] = {};  // addresses of code, the innermost first; none for exceptions
+  int depth = 0;                       // of `addresses`
+  void* addresses[maxAddresses] = {};  // of code, the innermost first; none for exceptions
 
   explicit operator bool() const { return signal || interrupted || thrown; }
 };
 
-/// A run that cannot go on.
+/// A run that cannot continue.
 class Died : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// The program is wrong in a way that an engine notices.
-class Refused : public std::runtime_error {
+/// An error in the user's program that an engine detects.
+class ProgramError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// A handler ended a run. The text says which, of which vertex (by its index) and how.
+/// A handler aborted a run. The text names the handler, the vertex (by its index) and the cause.
 class HandlerDied : public Died {
  public:
   explicit HandlerDied(const Fault& fault);
 
   static constexpr uint32_t noVertex = ~uint32_t{0};
   uint32_t vertex = noVertex;
-  std::string places;  // OBJECT+0x12ab for each address of code, one a line, the innermost first
+  std::string addresses;  // OBJECT+0x12ab for each code address, one per line, the innermost first
 };
 
 namespace guard {
 
-/// While one of these is there, faults on threads inside run() are caught. Threads of other code are none of ours.
-/// The handler of what interrupt() sends stays: a thread that is kept from one run to the next may be late to hear it.
+/// While an object of this class exists, faults on threads inside run() are caught. Faults elsewhere go to the previous
+/// signal handlers. The handler of interrupt()'s signal remains installed, since a pooled thread may receive that
+/// signal after its run has ended.
 class Signals {
  public:
   Signals();
@@ -85,23 +86,22 @@ class Signals {
   Signals& operator=(const Signals&) = delete;
 };
 
-/// Calls f(context) on this thread. False where it did not come to its end: `fault` says how. What it had on its
-/// stack is given up without destructors where a signal ended it.
+/// Calls f(context) on this thread. Returns false if f did not return; `fault` then has the cause. If a signal ended
+/// it, the objects on its stack are not destroyed.
 bool run(void (*f)(void*), void* context, const Position* position, Fault& fault) noexcept;
 
-/// Throws what has ended a piece of code: HandlerDied, or as it is what an engine has thrown and what says that there
-/// is not enough memory.
+/// Throws the exception for a fault: HandlerDied, or unchanged an engine's own exception or std::bad_alloc.
 [[noreturn]] void raise(const Fault& fault);
 
-/// The same for anything that can be called.
+/// The same for any callable.
 template <typename F>
 bool run(F&& f, const Position* position, Fault& fault) noexcept {
   using Callable = std::remove_reference_t<F>;
   return run([](void* context) { (*static_cast<Callable*>(context))(); }, &f, position, fault);
 }
 
-/// Runs a function of the descriptor that concerns no vertex, such as `receive`: whatever ends it is blamed on it, and
-/// not on the handler in which its thread may be.
+/// Runs a function of the descriptor that concerns no vertex, such as `receive`. A fault is attributed to that
+/// function, not to the handler that the thread was running.
 template <typename F>
 void inDescriptor(Handler which, F&& f) {
   Position position;
@@ -111,24 +111,24 @@ void inDescriptor(Handler which, F&& f) {
   if (!run(f, &position, fault)) raise(fault);
 }
 
-/// While one of these is there, its thread is not inside run(), though run() has called it: it waits for others, or is
-/// in code that is no handler and must come to its own end. What interrupt() ends then is what the others run.
-class Outside {
+/// While an object of this class exists, its thread counts as not inside run(), although run() has called it: the
+/// thread waits for others, or runs code that must not be interrupted. interrupt() then ends only the other threads.
+class Unguarded {
  public:
-  Outside();
-  ~Outside();
-  Outside(const Outside&) = delete;
-  Outside& operator=(const Outside&) = delete;
+  Unguarded();
+  ~Unguarded();
+  Unguarded(const Unguarded&) = delete;
+  Unguarded& operator=(const Unguarded&) = delete;
 
  private:
   void* inside_;
 };
 
-/// From here on this thread takes no signals but faults, those of profilers and what interrupt() sends: what is sent to
-/// the process is for the program's own threads, which may wait for it.
-void leaveSignals();
+/// From this call on, this thread blocks all signals except faults, those of profilers and that of interrupt(). The
+/// program's own threads, which may wait for other signals, receive them.
+void blockSignals();
 
-/// Ends whatever runs inside run() on any thread. For code that does not return by itself.
+/// Ends all guarded code on all threads; for code that does not return by itself.
 void interrupt();
 
 }  // namespace guard

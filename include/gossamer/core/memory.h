@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Arrays of plain data, on huge pages when they are large.
+/// Arrays of plain data, on huge pages if they are large.
 #pragma once
 
 #include <cstddef>
@@ -10,13 +10,13 @@
 
 namespace gossamer {
 
-/// Zeroed bytes, aligned to 64 at least and to 2 MiB on huge pages from 1 MiB
-/// up. Throws std::bad_alloc.
+/// Zeroed bytes, aligned to at least 64 bytes; from 1 MiB on huge pages, aligned to
+/// 2 MiB. Throws std::bad_alloc.
 void* allocateBytes(size_t bytes);
 void releaseBytes(void* memory, size_t bytes) noexcept;
 
-/// An array of plain data that starts zeroed and is never initialised element
-/// by element, so that each thread may be the first to touch its part.
+/// An array of plain data that starts zeroed. No loop initialises it, so that each
+/// thread may be the first to touch its own part.
 template <typename T>
 class Array {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -46,7 +46,7 @@ class Array {
   size_t count_ = 0;
 };
 
-/// One bit a vertex. Threads that write own whole words of 64 vertices.
+/// One bit per vertex. Concurrent writers must own whole words of 64 vertices.
 class Bitmap {
  public:
   Bitmap() = default;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A few threads that run one function together, again and again.
+/// A pool of threads that run one function together, repeatedly.
 #pragma once
 
 #include <sched.h>
@@ -16,14 +16,15 @@
 
 namespace gossamer {
 
-/// `pool.run(f)` calls f(0) .. f(size() - 1), on the calling thread and those of
-/// the pool, and returns when all have. Who is late is not waited for: the others
-/// do his part, so that a busy machine costs no more than the help that did not
-/// come. Waiting threads spin for some microseconds, then sleep. What `f` throws on any thread is thrown here, when
-/// all have ended; so is a signal that guard.h catches (the others do the rest of the work first).
+/// `pool.run(f)` calls f(0) .. f(size() - 1) on the calling thread and those of
+/// the pool, and returns when all calls have. It does not wait for a thread that starts
+/// late: the other threads take over its share, so a busy machine only loses that thread's
+/// help. Idle threads spin for some microseconds, then sleep. run() rethrows an exception
+/// of `f` when all threads have ended, and likewise reports a signal that guard.h catches
+/// (the other threads first complete the work).
 class Pool {
  public:
-  /// Throws Died where the system does not give so many threads.
+  /// Throws Died if the system cannot create that many threads.
   explicit Pool(unsigned threads);
   ~Pool();
   Pool(const Pool&) = delete;
@@ -31,10 +32,10 @@ class Pool {
 
   unsigned size() const { return size_; }
 
-  /// Whether threads that the caller would start now may do what these may: use the same processors, as readily.
+  /// Whether new threads of the caller would have the same processors and the same priority as the pool's.
   bool isLikeNew() const;
 
-  /// Names where a thread writes what it is doing, for those who want to know where it died; null: nowhere.
+  /// Sets where a thread stores the vertex and handler that it runs, for messages about faults; null: nowhere.
   void watch(unsigned thread, const Position* position) { positions_[thread] = position; }
 
   template <typename F>
@@ -42,19 +43,19 @@ class Pool {
     chunks(size_, 1, [&](size_t part, size_t, unsigned) { f(static_cast<unsigned>(part)); });
   }
 
-  /// Where somebody says that a run is to stop, by any number but 0: chunks() then hands out no more. Null: nowhere.
-  void stopAt(const std::atomic<int>* told) { told_ = told; }
-  bool stopped() const { return told_ && told_->load(std::memory_order_relaxed); }
+  /// Sets the flag that stops a run by any value but 0: chunks() then starts no more chunks. Null: no flag.
+  void stopAt(const std::atomic<int>* flag) { stopFlag_ = flag; }
+  bool stopped() const { return stopFlag_ && stopFlag_->load(std::memory_order_relaxed); }
 
   /// Calls f(begin, end, thread) over chunks of [0, count). Every `begin` is a
-  /// multiple of `grain`. Each thread begins with a share of its own, the same
-  /// in every call, so that what it wrote last time is in its cache; who is
-  /// through first helps the others. What is left out when the run is to stop
-  /// leaves all that it computes in pieces: the caller must ask, too.
+  /// multiple of `grain`. Each thread starts with its own share, the same in every
+  /// call, so that its earlier data is in its cache; a thread that has finished its
+  /// share helps the others. After a stop the remaining chunks are skipped, and the
+  /// results are incomplete: the caller must check stopped().
   template <typename F>
   void chunks(size_t count, size_t grain, F&& f) {
     if (size_ == 1 || count <= grain) {
-      // In pieces too, so that whoever waits for the end does not wait for all of it.
+      // In pieces as well, so that a stop takes effect before the end.
       const size_t piece = grain < mostAlone ? mostAlone / grain * grain : grain;
       for (size_t begin = 0; begin < count && !stopped(); begin += piece) {
         f(begin, count - begin < piece ? count : begin + piece, 0u);
@@ -83,7 +84,7 @@ class Pool {
   void start(Task task, const void* context);
   void work(unsigned thread);
   bool enter();
-  void keepOff(int cpu);
+  void keepThreadsOff(int cpu);
   void perform(Task task, const void* context, unsigned thread);
   void end();
 
@@ -93,37 +94,37 @@ class Pool {
 
   static constexpr size_t mostAlone = 4096;
 
-  /// How many threads of the pool are at the task, and whether more may join.
+  /// Number of threads at work on the task, and a flag: no more threads may join.
   static constexpr uint32_t closed = uint32_t{1} << 31;
 
   unsigned size_;
-  unsigned forks_;  // of this process, before the threads were started
-  int nice_;        // what they were given
-  bool roomy_;      // there is a CPU for each thread
-  cpu_set_t cpus_;  // those that the threads may use
-  int own_ = -1;    // and the one that is kept for the caller
+  unsigned forks_;      // fork count of this process when the threads started
+  int nice_;            // niceness of the threads
+  bool ownCores_;       // there is a processor for each thread
+  cpu_set_t cpus_;      // the processors that the threads may use
+  int callerCpu_ = -1;  // the processor reserved for the caller
   std::vector<Share> shares_;
   std::vector<const Position*> positions_;
-  std::vector<Fault> faults_;  // of the task that ends, by thread
+  std::vector<Fault> faults_;  // of the last task, by thread
   std::atomic<bool> failed_{false};
   Task task_ = nullptr;
   const void* context_ = nullptr;
-  const std::atomic<int>* told_ = nullptr;
+  const std::atomic<int>* stopFlag_ = nullptr;
   alignas(64) std::atomic<uint32_t> round_{0};
   alignas(64) std::atomic<uint32_t> gate_{closed};
   std::atomic<bool> stop_{false};
   std::vector<std::thread> threads_;
-  bool sound_ = true;  // nothing on them was broken off
+  bool intact_ = true;  // no task on its threads was aborted
 
   friend class PoolLease;
 };
 
-/// A pool for one run. Starting threads takes longer than a short run, so the process keeps the pool of its last run,
-/// and the next that wants as many threads has it. Runs at the same time have pools of their own, as have those of a
-/// child process, and those after a run that was broken off or after a change of what the caller's threads may use.
+/// A pool for one run. Starting threads takes longer than a short run, so the process retains the pool of its last run
+/// for the next run with the same number of threads. Concurrent runs get separate pools. A new pool is also made in a
+/// child process, after an aborted run, and after the processors or the niceness of the caller have changed.
 class PoolLease {
  public:
-  /// Throws Died where the system does not give so many threads.
+  /// Throws Died if the system cannot create that many threads.
   explicit PoolLease(unsigned threads);
   ~PoolLease();
   PoolLease(const PoolLease&) = delete;

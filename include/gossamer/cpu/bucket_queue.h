@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A priority queue for keys that mostly grow, with nothing to tune.
+/// A priority queue for keys that mostly grow, without parameters to tune.
 #pragma once
 
 #include <array>
@@ -12,17 +12,17 @@
 
 namespace gossamer::cpu {
 
-/// Holds items under 32-bit keys and gives back those of the lowest key.
+/// Stores items under 32-bit keys and returns those of the lowest key.
 ///
-/// Trick: four levels of 256 buckets, one level for each byte of the key. An
-/// item stands at the level of the highest byte in which its key differs from
-/// the lowest key, so it moves at most three times on its way down, always by
-/// a sequential pass. This gives the exact order that delta-stepping gives
-/// approximately, without its delta. Keys below the lowest count as the lowest.
+/// Method: four levels of 256 buckets, one level for each byte of the key. An
+/// item is stored at the level of the highest byte in which its key differs from
+/// the lowest key, so it moves at most three times before it is returned, always in
+/// a sequential pass. The order is exact, where delta-stepping approximates it and
+/// needs a delta. A key below the lowest is treated as the lowest.
 /// (Multi-level buckets: E. Denardo, B. Fox, Operations Research 27, 1979.)
 ///
-/// A bucket is a chain of small blocks from one store, so that a bucket that
-/// grows copies nothing and one that empties leaves its blocks to the next.
+/// A bucket is a chain of small blocks from a common pool: a growing bucket
+/// copies nothing, and an empty one returns its blocks.
 class BucketQueue {
  public:
   void push(uint32_t key, uint32_t item) {
@@ -36,8 +36,8 @@ class BucketQueue {
 
   uint32_t lowest() const { return lowest_; }
 
-  /// How many items stand under the lowest key, as far as that is known.
-  size_t waiting() const { return buckets_[0][lowest_ & 255].count; }
+  /// The number of items known to have the lowest key.
+  size_t lowestCount() const { return buckets_[0][lowest_ & 255].count; }
 
   bool empty() const {
     for (const auto& level : occupied_) {
@@ -48,9 +48,9 @@ class BucketQueue {
     return true;
   }
 
-  /// A key that no item is below; the greatest of all when there is no item.
+  /// A lower bound of all keys; the largest key if the queue is empty.
   uint32_t bound() const {
-    if (waiting()) return lowest_;
+    if (lowestCount()) return lowest_;
     for (unsigned level = 0; level < 4; ++level) {
       const int bucket = first(level);
       if (bucket < 0) continue;
@@ -61,18 +61,18 @@ class BucketQueue {
     return ~uint32_t{0};
   }
 
-  /// How many items stand in the bucket that has them: of that key, and greater ones if the bucket must be spread.
-  size_t reach() const {
-    if (waiting()) return waiting();
+  /// The number of items in the first non-empty bucket: items of the lowest key, and larger ones if it must be spread.
+  size_t nextBucketSize() const {
+    if (lowestCount()) return lowestCount();
     for (unsigned level = 0; level < 4; ++level) {
       if (const int bucket = first(level); bucket >= 0) return buckets_[level][static_cast<size_t>(bucket)].count;
     }
     return 0;
   }
 
-  /// Moves the items of the lowest key into `items` (emptied before); false
-  /// when there are none. `keyOf(item, key)` gives an item's present key, or
-  /// false when the item is no longer wanted.
+  /// Moves the items of the lowest key into `items` (cleared first); false if the queue
+  /// is empty. `keyOf(item, key)` sets an item's current key, or returns
+  /// false to drop the item.
   template <typename KeyOf>
   bool pop(std::vector<uint32_t>& items, KeyOf&& keyOf) {
     items.clear();
@@ -84,25 +84,25 @@ class BucketQueue {
     return true;
   }
 
-  /// Takes one item of the lowest key, the last that was pushed: what it leads
-  /// to is likely to be near it in memory. False when there are none up to `limit`.
+  /// Removes one item of the lowest key, the last that was pushed: the data that it refers
+  /// to is likely to be near in memory. False if no item is at or below `limit`.
   template <typename KeyOf>
   bool popOne(uint32_t& item, KeyOf&& keyOf, uint32_t limit = ~uint32_t{0}) {
     if (!find(keyOf, limit)) return false;
     item = take(buckets_[0][lowest_ & 255]);
-    if (!waiting()) clear(0, lowest_ & 255);
+    if (!lowestCount()) clear(0, lowest_ & 255);
     return true;
   }
 
-  /// The items that popOne gives next if nothing is pushed before, the next one last; as many as stand in one block.
-  std::span<const uint32_t> coming() const {
+  /// The items that popOne returns next if none is pushed first, the next one last; at most one block of them.
+  std::span<const uint32_t> upcoming() const {
     const Bucket& bucket = buckets_[0][lowest_ & 255];
     if (!bucket.used) return {};
     return {block(bucket.head).items, bucket.used};
   }
 
-  /// Makes lowest() the lowest key that has an item, if that is not above `limit`; false when it is, or there is none.
-  /// Keys above `limit` can still be pushed in exact order.
+  /// Sets lowest() to the lowest key with an item, if that is at most `limit`; false if it is larger or the queue is
+  /// empty. Keys above `limit` can still be pushed in exact order.
   template <typename KeyOf>
   bool find(KeyOf&& keyOf, uint32_t limit = ~uint32_t{0}) {
     while (buckets_[0][lowest_ & 255].count == 0) {
@@ -118,7 +118,7 @@ class BucketQueue {
     return lowest_ <= limit;
   }
 
-  /// Forgets the order so far: any key may come next. Only when empty.
+  /// Resets the lowest key, so that any key may be pushed. Only when empty.
   void restart() { lowest_ = 0; }
 
  private:
@@ -133,7 +133,7 @@ class BucketQueue {
   struct Bucket {
     uint32_t head = none;  // the block that is not full
     uint32_t used = 0;     // items in it
-    size_t count = 0;      // items in all
+    size_t count = 0;      // items in the bucket
   };
 
   Block& block(uint32_t index) { return chunks_[index / perChunk][index % perChunk]; }
@@ -152,7 +152,7 @@ class BucketQueue {
     ++bucket.count;
   }
 
-  /// The last item of a bucket that has one.
+  /// Removes the last item of a non-empty bucket.
   uint32_t take(Bucket& bucket) {
     Block& head = block(bucket.head);
     const uint32_t item = head.items[--bucket.used];
@@ -174,7 +174,7 @@ class BucketQueue {
     }
   }
 
-  /// The lowest bucket that has an item, of a level; -1 when none has.
+  /// The lowest non-empty bucket of a level; -1 if all are empty.
   int first(unsigned level) const {
     for (unsigned w = 0; w < 4; ++w) {
       if (occupied_[level][w]) return static_cast<int>(64 * w) + std::countr_zero(occupied_[level][w]);
@@ -184,7 +184,7 @@ class BucketQueue {
 
   void clear(unsigned level, unsigned bucket) { occupied_[level][bucket / 64] &= ~(uint64_t{1} << (bucket % 64)); }
 
-  /// Spreads the lowest bucket of the lowest level that has one, unless all its keys are above `limit`.
+  /// Spreads the lowest bucket of the lowest non-empty level, unless all its keys are above `limit`.
   template <typename KeyOf>
   bool spread(KeyOf&& keyOf, uint32_t limit) {
     for (unsigned level = 1; level < 4; ++level) {

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The `cpu` engine: vertices on the threads of this machine.
 ///
-/// Result: the values that POLite's semantics give, at the speed of a graph
-/// kernel written by hand. Nothing is known of the handlers but their types.
+/// Result: the values of POLite's semantics, at the speed of a hand-written graph
+/// kernel. The engine knows only the types of the handlers.
 ///
-/// Tricks, by how many vertices want to send:
-/// - Nearly all: every sender's message goes into a compact array, and each
-///   vertex pulls over its in-edges with its state in registers. Nobody writes
-///   what another reads.
-/// - Where the compiler proves that `recv` never asks to send, such a round ends
-///   with everything still, so the pull, the `step` that follows and the `send`
-///   after it are one pass over the vertices, between two arrays of messages.
-/// - Some: each thread owns a range of receivers, who hear the senders in index
-///   order, without locks. A few threads cut each sender's row at the ranges' bounds;
-///   many sort messages by range first (Exchange), so that no sender is looked at once
-///   a thread.
-/// - Few: one thread, straight from sender to receiver.
+/// Methods, by the number of vertices that want to send:
+/// - Nearly all: every sender stores its message in a compact array, and each
+///   vertex pulls over its in-edges with its state in registers. No thread writes
+///   data that another reads.
+/// - If the compiler proves that `recv` never sets *readyToSend, the network is idle
+///   after such a round. The pull, the following `step` and the `send` after it are then
+///   one pass over the vertices, between two arrays of messages.
+/// - Some: each thread owns a range of receivers, which receive from the senders in index
+///   order, without locks. With few threads, each one cuts every sender's row at its range's
+///   bounds; many threads first sort messages by range (Exchange), so that they read each
+///   sender once in all.
+/// - Few: one thread delivers directly from sender to receiver.
 /// - With a priority: senders in exact order of priority (BucketQueue), each
-///   bucket in waves, large waves on all threads, each of which queues its receivers (Lanes).
+///   bucket in waves, large waves on all threads, each of which queues its own receivers (Lanes).
 ///
-/// Here are the class, its data and what happens to one vertex. Rooms beside it have the run as a whole: run.h; and
-/// what happens to many: steps.h, rounds.h (which way messages go), push.h, pull.h, fused.h (one pass a step),
-/// ordered.h (by priority).
+/// This header has the class, its data and the operations on one vertex. The other headers of this folder have the rest
+/// of the class: run.h the run as a whole; steps.h the handlers of all vertices; rounds.h the choice between push and
+/// pull; push.h, pull.h; fused.h one pass per step; ordered.h order by priority.
 #pragma once
 
 #include <algorithm>
@@ -37,17 +37,17 @@
 #include "gossamer/cpu/bucket_queue.h"
 #include "gossamer/cpu/exchange.h"
 #include "gossamer/cpu/lanes.h"
-#include "gossamer/cpu/shares.h"
+#include "gossamer/cpu/partition.h"
 #include "gossamer/edge_binding.h"
 #include "gossamer/engine.h"
 
 namespace gossamer::cpu {
 
-/// What becomes of a vertex that a message made ready.
+/// How a vertex that a message made ready is recorded.
 enum class Wake {
-  bitmap,  // it is ready: its bit says so
-  list,    // and it is listed (with a priority: also if that changed)
-  queue,   // and it goes into the queue under its priority
+  bitmap,  // in the bitmap of ready vertices
+  list,    // also in a list (with a priority: also if the priority changed)
+  queue,   // in the bitmap, and in the queue under its priority
 };
 
 /// One run of one problem.
@@ -65,47 +65,47 @@ class Run {
   static constexpr bool hasSettled = rules::HasSettled<V>;
   static constexpr bool readsEdges = OwnEdges<V>::some;
   static constexpr bool largeMessages = sizeof(M) > 16;
-  /// Where few vertices are touched between two steps they are listed, so that a step costs nothing for the others.
+  /// If few vertices are touched between two steps, they are listed, so that a step costs nothing for the others.
   static constexpr bool listsTouched = lazySteps && !hasPriority;
 
-  /// Below this many edges a round is over before a second thread has woken.
+  /// Below this many edges, a round ends before a second thread has woken.
   static constexpr uint64_t smallEdges = 16384;
-  /// Below this many queued vertices one thread finds the lowest before a second has woken.
+  /// Below this many queued vertices, one thread finds the lowest before a second has woken.
   static constexpr size_t smallBucket = 2048;
-  /// How many edges ahead a receiver's state is asked for.
+  /// Prefetch distance for a receiver's state, in edges.
   static constexpr uint64_t ahead = 12;
-  /// How many senders of a wave ahead a row is asked for.
+  /// Prefetch distance for a row, in senders of a wave.
   static constexpr size_t rowsAhead = 4;
-  /// How many turns ahead a sender's row is asked for, and twice as many its bounds.
-  static constexpr uint32_t turnsAhead = 3;
-  /// A pull until vertices settle pays from this share of the edges on.
-  static constexpr uint64_t mostSettled = 15;
-  /// So many threads push by cutting rows: cheaper than sorting messages, but each looks at all senders.
-  static constexpr unsigned mostCutting = 4;
-  static constexpr size_t mostGrain = 4096;
-  /// From so many words on a bitmap is counted by all threads.
-  static constexpr size_t manyWords = 16384;
-  static constexpr size_t mostStepTimes = 100000;
+  /// Prefetch distance for a queued sender's row, in senders; twice that for the row's bounds.
+  static constexpr uint32_t sendersAhead = 3;
+  /// A pull that stops when a vertex settles is worth it from 1/settledPullShare of the edges on.
+  static constexpr uint64_t settledPullShare = 15;
+  /// Up to this many threads push by cutting rows: cheaper than sorting messages, but each thread reads all senders.
+  static constexpr unsigned maxRowCutters = 4;
+  static constexpr size_t maxGrain = 4096;
+  /// From this many words on, all threads count a bitmap.
+  static constexpr size_t parallelWords = 16384;
+  static constexpr size_t maxStepTimes = 100000;
 
-  /// What one thread writes, on cache lines of its own.
+  /// The data that one thread writes, on its own cache lines.
   struct alignas(64) Local {
     uint64_t sends = 0;
     uint64_t deliveries = 0;
     uint64_t stepCalls = 0;
     uint64_t hostMessages = 0;
-    uint64_t messages = 0;  // put into the array of messages, this round
-    uint64_t edges = 0;     // and the edges that they will travel
-    uint64_t badPin = 0;    // vertex and pin of a send to a pin that is not there
+    uint64_t messages = 0;  // stored in the array of messages, this round
+    uint64_t edges = 0;     // that those messages will travel along
+    uint64_t badPin = 0;    // vertex and pin of a send on a pin that does not exist
     uint64_t along = 0;     // the edge of the last message on OneEdge
-    uint64_t alone = 0;     // messages on OneEdge, this round
-    uint64_t looks = 0;     // at vertices, or words of them, besides those that send or step
-    uint64_t probes = 0;    // at edges that deliver nothing
-    uint64_t sum = 0;       // of its share of what all add up
+    uint64_t single = 0;    // messages on OneEdge, this round
+    uint64_t looks = 0;     // reads of vertices or words of them, other than for send and step
+    uint64_t probes = 0;    // reads of edges without a delivery
+    uint64_t sum = 0;       // partial sum of a parallel sum
     bool vote = false;
     Position at;
-    [[no_unique_address]] A mine{};  // what the vertices' steps gave
+    [[no_unique_address]] A mine{};  // contributions of the vertices' steps
     std::vector<M> toHost;
-    std::vector<uint32_t> woken;  // became ready, or changed their priority
+    std::vector<uint32_t> woken;  // vertices that became ready, or whose priority changed
   };
 
  public:
@@ -115,14 +115,14 @@ class Run {
         params_(problem.params),
         options_(options),
         n_(net_.vertices),
-        there_(n_ - net_.removed),
-        own_(options.pool      ? 1
-             : options.threads ? options.threads
-                               : defaultThreads()),
-        pool_(options.pool ? *options.pool : *own_),
+        live_(n_ - net_.removed),
+        ownPool_(options.pool      ? 1
+                 : options.threads ? options.threads
+                                   : defaultThreads()),
+        pool_(options.pool ? *options.pool : *ownPool_),
         threads_(pool_.size()),
         // Chunks are whole words of every bitmap, small enough to balance.
-        grain_(std::clamp<size_t>(n_ / (threads_ * 32) / 64 * 64, 64, mostGrain)),
+        grain_(std::clamp<size_t>(n_ / (threads_ * 32) / 64 * 64, 64, maxGrain)),
         locals_(threads_),
         state_(state),
         pin_(n_),
@@ -132,8 +132,8 @@ class Run {
       edges_ += r.out.edges(n_);
     }
     if constexpr (lazySteps) touched_ = Bitmap(n_);
-    if constexpr (hasSettled) heard_ = Bitmap(n_);
-    shareReceivers();
+    if constexpr (hasSettled) received_ = Bitmap(n_);
+    partitionReceivers();
     for (unsigned t = 0; t < threads_; ++t) pool_.watch(t, &locals_[t].at);
     pool_.stopAt(options.stop);
   }
@@ -151,15 +151,15 @@ class Run {
  private:
   using Clock = std::chrono::steady_clock;
 
-  // From its beginning to its end, the edges it lacks and the host beside it: cpu/run.h
+  // The whole run, requests for edges, and the host: cpu/run.h
   void runAll();
   Statistics statistics();
-  bool askIn();
-  void needOut();
-  void shareReceivers();
+  bool requestIn();
+  void requireOut();
+  void partitionReceivers();
   void toHost(const M& message, Local& local);
   [[gnu::noinline]] void flushHost();
-  [[gnu::noinline]] void hearHost();
+  [[gnu::noinline]] void receiveFromHost();
 
   double elapsed() const { return std::chrono::duration<double>(Clock::now() - begun_).count(); }
 
@@ -167,20 +167,20 @@ class Run {
 
   // ---- The graph -----------------------------------------------------------
 
-  /// What the handlers of vertex `index` see.
+  /// The object that the handlers of vertex `index` run on.
   V vertex([[maybe_unused]] size_t index, S* state, PPin* pin) const {
     V v;
     v.s = state;
     v.readyToSend = pin;
     v.params = &params_;
-    v.numVertices = static_cast<uint32_t>(there_);
+    v.numVertices = static_cast<uint32_t>(live_);
     v.time = static_cast<uint32_t>(time_);
     if constexpr (readsEdges) own_edges_.show(v, index);
     return v;
   }
 
-  /// The value of edge i. A recv that wants it mutable gets what the network
-  /// holds: its builder gave it a copy of its own then.
+  /// The value of edge i. A recv with a mutable edge gets a pointer into the
+  /// network's array: in that case the network's builder has made a private copy.
   E* edge(const Rows& rows, uint64_t i) const {
     if constexpr (!std::is_empty_v<E>) {
       if (rows.values) return const_cast<E*>(static_cast<const E*>(rows.values)) + i;
@@ -188,7 +188,7 @@ class Run {
     return const_cast<E*>(&problem_.unit);
   }
 
-  /// The edges that a message of v on `pin` travels along.
+  /// The number of edges that a message of v on `pin` travels along.
   uint64_t degree(uint32_t v, PPin pin) const {
     if (readsEdges && pin == OneEdge) return 1;
     uint64_t sum = 0;
@@ -207,8 +207,8 @@ class Run {
 
   // ---- One vertex ------------------------------------------------------------
 
-  /// What a thread is about to do, should it not survive it.
-  static void say(Local& local, Handler handler, size_t v) {
+  /// Records the vertex and handler that a thread is about to run, for messages about faults.
+  static void setPosition(Local& local, Handler handler, size_t v) {
     local.at.vertex = static_cast<uint32_t>(v);
     local.at.handler = handler;
   }
@@ -217,49 +217,49 @@ class Run {
     if constexpr (lazySteps) touched_.set(v);
   }
 
-  /// The first touch since the last step, in a round of few.
-  [[gnu::noinline]] void noteTouched(uint32_t v) {
+  /// The first touch since the last step, in a round that lists touched vertices.
+  [[gnu::noinline]] void addTouched(uint32_t v) {
     touched_.set(v);
     touched_list_.push_back(v);
   }
 
-  /// The step of a word of vertices: nothing has been heard since.
-  void forget([[maybe_unused]] size_t word) {
-    if constexpr (hasSettled) heard_.word(word) = 0;
+  /// After the steps of a word of vertices: none has received since its last step.
+  void clearReceived([[maybe_unused]] size_t word) {
+    if constexpr (hasSettled) received_.word(word) = 0;
   }
 
-  /// The arrays that recv needs, by value: nothing to look up in the loop.
+  /// The arrays that recv needs, by value, so that the loop reads no members.
   struct Receivers {
     S* state;
     PPin* pin;
     Bitmap* touched;
-    Bitmap* heard;
+    Bitmap* received;
   };
-  Receivers receivers() { return {state_.data(), pin_.data(), &touched_, &heard_}; }
+  Receivers receivers() { return {state_.data(), pin_.data(), &touched_, &received_}; }
 
-  /// recv, where the state lies. The caller owns v's word of the bitmaps.
+  /// recv in place. The caller owns v's word of the bitmaps.
   template <Wake How>
   void receive(const Receivers& at, uint32_t v, std::conditional_t<largeMessages, const M&, M> message, E* value,
                Local& local) {
     constexpr bool ranked = hasPriority && How != Wake::bitmap;
     local.at.vertex = v;
-    // What the handler touches by way of its state comes behind this, so that a fault is blamed on the right vertex.
+    // Keeps the store above before the handler's memory accesses, so that a fault is attributed to the right vertex.
     asm volatile("" : "+r"(v));
     if constexpr (hasSettled) {
-      // Nothing heard since the last step: then nothing that it hears matters.
-      if (!at.heard->test(v) && vertex(v, at.state + v, at.pin + v).settled()) return;
-      at.heard->set(v);
+      // A settled vertex that has received nothing since its last step ignores all messages.
+      if (!at.received->test(v) && vertex(v, at.state + v, at.pin + v).settled()) return;
+      at.received->set(v);
     }
     const PPin before = at.pin[v];
     PPin now = before;
     V x = vertex(v, at.state + v, &now);
     uint32_t rank = 0;
     if constexpr (ranked) rank = x.priority();
-    hear(x, message, value);
+    callRecv(x, message, value);
     bool changed = now != before;
     if constexpr (ranked) changed |= now != No && x.priority() != rank;
     if constexpr (listsTouched && How == Wake::list) {
-      if (!at.touched->test(v)) noteTouched(v);
+      if (!at.touched->test(v)) addTouched(v);
     } else if constexpr (lazySteps) {
       at.touched->set(v);
     }
@@ -267,8 +267,8 @@ class Run {
       wake<How>(v, before, now, local);
   }
 
-  /// recv, with a copy of the message where the handler may change it or where it fits registers.
-  static void hear(V& x, const M& message, E* value) {
+  /// Calls recv, with a copy of the message if the handler may change it or if it fits registers.
+  static void callRecv(V& x, const M& message, E* value) {
     if constexpr (rules::ConstantMessages<V> && largeMessages) {
       x.recv(&message, value);
     } else {
@@ -292,11 +292,11 @@ class Run {
     }
   }
 
-  /// send, where the state lies; gives where the message goes. The caller owns
+  /// send in place; returns the message's destination. The caller owns
   /// v's word of the bitmaps, and clears its ready bit.
   PPin send(uint32_t v, M& message, Local& local) {
     const PPin to = pin_[v];
-    say(local, Handler::send, v);
+    setPosition(local, Handler::send, v);
     V x = vertex(v, &state_[v], &pin_[v]);
     x.send(&message);
     if constexpr (readsEdges) {
@@ -309,8 +309,8 @@ class Run {
 
   bool pinExists(PPin pin) const { return pin < pins_ + 2; }
 
-  [[noreturn]] void refuse(uint64_t vertexAndPin) const {
-    refusePin(static_cast<uint32_t>(vertexAndPin), static_cast<unsigned>(vertexAndPin >> 32) - 2, pins_);
+  [[noreturn]] void throwBadPin(uint64_t vertexAndPin) const {
+    rejectPin(static_cast<uint32_t>(vertexAndPin), static_cast<unsigned>(vertexAndPin >> 32) - 2, pins_);
   }
   static uint64_t badPin(uint32_t v, PPin pin) { return uint64_t{pin} << 32 | v; }
 
@@ -318,11 +318,11 @@ class Run {
   template <typename F>
   void forWords(F&& f);
   void initialise();
-  void goOn(const Resumption& from);
+  void resumeFrom(const Resumption& from);
   void finish();
-  bool stepNobody();
-  [[gnu::noinline]] void stepThere(size_t begin, size_t end, Local& local);
-  void noteStep();
+  bool stepsHaveNoEffect();
+  [[gnu::noinline]] void stepLive(size_t begin, size_t end, Local& local);
+  void recordStep();
   [[gnu::noinline]] void step();
   template <bool SendToo>
   [[gnu::flatten, gnu::noinline]] void stepRange(size_t begin, size_t end, Local& local);
@@ -330,30 +330,30 @@ class Run {
   [[gnu::flatten, gnu::noinline]] void stepTouched(size_t begin, size_t end, Local& local);
 
   // Rounds of messages: cpu/rounds.h
-  void noteSent(size_t from, size_t to, uint64_t sent, Local& local);
-  void takeOff();
-  void landed();
+  void recordSent(size_t from, size_t to, uint64_t sent, Local& local);
+  void sumSent();
+  void endRound();
   [[gnu::noinline]] void recount();
   template <typename F>
   uint64_t sumOfWords(bool much, F&& f);
   uint64_t countBits(const Bitmap& bits);
-  void carry();
+  void deliverAll();
   void round();
   bool worthPulling(uint64_t edges);
   [[gnu::noinline]] uint64_t readyEdges();
-  [[gnu::noinline]] void straight();
-  void enlist();
+  [[gnu::noinline]] void forwardRound();
+  void listReady();
   void takeWoken(Local& local);
-  // Inlined at once: a function that does nothing but ask is taken for one without effect, and its call dropped.
-  [[gnu::always_inline]] void askForBounds(uint32_t v) const;
-  [[gnu::always_inline]] void askForEdges(uint32_t v) const;
+  // Always inlined: the compiler treats a function that only prefetches as one without effect, and drops its call.
+  [[gnu::always_inline]] void prefetchBounds(uint32_t v) const;
+  [[gnu::always_inline]] void prefetchEdges(uint32_t v) const;
   template <Wake How>
   void forward(uint32_t v, Local& local);
   template <Wake How>
   [[gnu::flatten]] void deliver(const Rows& rows, uint64_t begin, uint64_t end, const M& message, Local& local);
   [[gnu::noinline]] void produce();
-  void needMessages();
-  void book(uint32_t v, PPin to, const M& message, Local& local);
+  void allocateMessages();
+  void storeMessage(uint32_t v, PPin to, const M& message, Local& local);
 
   // Pushing: cpu/push.h
   template <typename F>
@@ -361,13 +361,13 @@ class Run {
   template <typename F>
   static void forBits(const Bitmap& bits, size_t begin, size_t end, F&& f);
   [[gnu::flatten, gnu::noinline]] void push(unsigned range, Local& local);
-  void pushAlone(uint32_t low, uint32_t high, Local& local);
+  void pushSingle(uint32_t low, uint32_t high, Local& local);
   [[gnu::noinline]] void pushSorted();
   template <typename Put>
   void pushPieces(const Rows& rows, uint64_t edges, const Bitmap& sent, Put&& put);
   template <Wake How>
   [[gnu::flatten, gnu::noinline]] void receiveSorted(unsigned range, const Rows& rows, const M* messages, Local& local);
-  std::pair<uint64_t, uint64_t> within(const Rows& rows, size_t v, uint32_t low, uint32_t high, Local& local) const;
+  std::pair<uint64_t, uint64_t> rowPart(const Rows& rows, size_t v, uint32_t low, uint32_t high, Local& local) const;
 
   // Pulling: cpu/pull.h
   [[gnu::noinline]] void pull();
@@ -377,9 +377,9 @@ class Run {
   void settle(uint32_t v, const S& state, PPin pin);
   void gather(S& state, PPin& pin, const Rows& in, size_t v) const;
 
-  // Everyone sends, step after step: cpu/fused.h
-  bool quiet();
-  [[gnu::flatten, gnu::noinline]] bool recvIsQuiet();
+  // Every vertex sends, step after step: cpu/fused.h
+  bool recvNeverWakes();
+  [[gnu::flatten, gnu::noinline]] bool proveRecvNeverWakes();
   [[gnu::noinline]] void pullStepSend();
   [[gnu::noinline]] void sortByLength();
   [[gnu::flatten, gnu::noinline]] void pullStepSendRange(size_t begin, size_t end, Local& local);
@@ -390,11 +390,11 @@ class Run {
   [[gnu::noinline]] void inOrder();
   bool readyAscend();
   void queueReady(bool shared);
-  void nextReady(size_t& cursor);
-  [[gnu::always_inline]] void askForComing() const;
-  bool rest();
-  void inTurn(uint32_t v, uint32_t low, Local& local);
-  void hearHostInOrder();
+  void queueNextReady(size_t& cursor);
+  [[gnu::always_inline]] void prefetchQueued() const;
+  bool poll();
+  void forwardQueued(uint32_t v, uint32_t low, Local& local);
+  void queueFromHost();
   auto keyOfReady() {
     return [this](uint32_t v, uint32_t& key) {
       if (!ready_.test(v)) return false;
@@ -402,14 +402,14 @@ class Run {
       return true;
     };
   }
-  [[gnu::noinline]] void dealOut();
-  [[gnu::noinline]] void turnOfLanes(uint64_t large);
+  [[gnu::noinline]] void moveBucketToLanes();
+  [[gnu::noinline]] void processLanes(uint64_t large);
   void wave();
   void gather(Lane& lane, uint32_t low);
   void sendWave(Lane& lane, Local& local);
-  [[gnu::noinline]] void sendElsewhere(const Lane& lane);
+  [[gnu::noinline]] void sendOffGraph(const Lane& lane);
   void queueWoken(unsigned range, Local& local);
-  void askForRow(const Rows& rows, uint32_t low, size_t i) const;
+  void prefetchRow(const Rows& rows, uint32_t low, size_t i) const;
   [[gnu::flatten, gnu::noinline]] void pushWave(unsigned range, Local& local);
   [[gnu::noinline]] void pushWaveSorted(uint64_t edges);
 
@@ -418,14 +418,14 @@ class Run {
   const P& params_;
   const RunOptions& options_;
   size_t n_;
-  size_t there_;   // less the removed ones; of 64 bits, since stores to states of 32 bits would have it read again
-  PoolLease own_;  // where the caller has none
+  size_t live_;        // n_ less the removed vertices; 64 bits wide, so that stores to 32-bit states do not alias it
+  PoolLease ownPool_;  // used if the caller has no pool
   Pool& pool_;
   unsigned threads_;
   size_t grain_;
   std::vector<Local> locals_;
-  std::vector<uint32_t> first_;             // receivers first_[t] .. first_[t + 1] are range t, one a thread
-  Exchange<!std::is_empty_v<E>> exchange_;  // between them, where there are many
+  std::vector<uint32_t> first_;             // receivers first_[t] .. first_[t + 1] are range t, one per thread
+  Exchange<!std::is_empty_v<E>> exchange_;  // between the threads, if there are many
   unsigned pins_ = 1;
   uint64_t edges_ = 0;
 
@@ -433,8 +433,8 @@ class Run {
   Array<S>& state_;
   Array<PPin> pin_;  // not No exactly where ready_ is set
   Bitmap ready_;
-  Bitmap touched_;  // sent or received since the last step; lazy steps only
-  Bitmap heard_;    // received since then; vertices with settled() only
+  Bitmap touched_;   // sent or received since the last step; lazy steps only
+  Bitmap received_;  // received since the last step; vertices with settled() only
   uint64_t ready_count_ = 0;
   std::vector<uint32_t> list_;  // the ready vertices, while listed_
   bool listed_ = false;
@@ -442,23 +442,23 @@ class Run {
   bool touched_listed_ = false;
 
   Array<M> message_;          // by sender
-  std::vector<Bitmap> sent_;  // by pin: who has a message on its way
-  uint64_t flying_ = 0;
-  uint64_t flying_edges_ = 0;
-  uint64_t flying_alone_ = 0;    // of them, on OneEdge
-  Array<uint64_t> along_;        // and the edge of each, by sender
-  bool everyone_sends_ = false;  // the messages on their way are all vertices', on the one pin
+  std::vector<Bitmap> sent_;  // by pin: vertices with a message in flight
+  uint64_t in_flight_ = 0;
+  uint64_t in_flight_edges_ = 0;
+  uint64_t in_flight_single_ = 0;  // of those, messages on OneEdge
+  Array<uint64_t> along_;          // the edge of each message on OneEdge, by sender
+  bool all_send_ = false;          // all vertices have a message in flight, on the only pin
   Array<M> next_message_;
   uint64_t fused_steps_ = 0;
   Array<Sorted> by_length_;  // the vertices of each chunk, by length
-  Array<uint32_t> sources_;  // and their rows
+  Array<uint32_t> sources_;  // their rows, in that order
   unsigned dense_rounds_ = 0;
-  bool asked_in_ = false;
-  bool asked_quiet_ = false;
-  bool quiet_ = false;
+  bool requested_in_ = false;
+  bool tried_proof_ = false;
+  bool recv_never_wakes_ = false;
 
-  BucketQueue queue_;  // who became ready one at a time
-  Lanes lanes_;        // and who in waves; none on one thread
+  BucketQueue queue_;  // vertices that became ready one at a time
+  Lanes lanes_;        // vertices that became ready in waves; unused on one thread
   std::vector<uint32_t> wave_;
   std::vector<PPin> wave_pin_;
   Array<M> wave_message_;
@@ -467,10 +467,10 @@ class Run {
   uint64_t time_ = 0;
   bool stepped_ = false;
   bool vote_ = false;
-  [[no_unique_address]] A all_{};  // what the last step has come to
+  [[no_unique_address]] A all_{};  // the reduction of the last step's contributions
   uint64_t pull_rounds_ = 0;
   uint64_t push_rounds_ = 0;
-  uint64_t probed_deliveries_ = 0;  // on edges that are counted as looked at already
+  uint64_t probed_deliveries_ = 0;  // deliveries on edges already counted in `probes`
   uint64_t small_rounds_ = 0;
   std::vector<float> step_seconds_;
 };

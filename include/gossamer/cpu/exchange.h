@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Messages on their way between threads: sorted by receiver, in the order of their senders.
+/// Exchange of messages between threads: sorted by receiver, in the order of their senders.
 #pragma once
 
 #include <cstdint>
@@ -12,24 +12,24 @@ namespace gossamer::cpu {
 
 /// Boxes between parts of the senders and ranges of the receivers.
 ///
-/// Trick: whoever has a part reads each of its edges once and puts the message into the box of
-/// the range that it ends in; whoever has a range then empties its boxes, part after part. What
-/// is done grows with the edges and not with the number of threads, and the order in which a
-/// receiver hears is that of the senders, however many threads there are.
+/// Method: the thread of a part reads each of its edges once and puts the message into the box of
+/// the receiver's range; the thread of a range then empties its boxes, part after part. The work
+/// grows with the edges, not with the number of threads, and a receiver receives in the order of
+/// the senders for any number of threads.
 template <bool Valued>
 class Exchange {
   struct Nothing {};
 
  public:
-  /// One message to one receiver: by its sender's place in an array of messages.
+  /// One message to one receiver; `from` is its sender's index in an array of messages.
   struct Parcel {
     uint32_t to;
     uint32_t from;
     [[no_unique_address]] std::conditional_t<Valued, uint64_t, Nothing> edge;
   };
-  static constexpr uint64_t mostParcels = uint64_t{1} << 17;  // on the way at once, by thread
+  static constexpr uint64_t maxParcels = uint64_t{1} << 17;  // in the boxes at once, per thread
 
-  /// One part a range. Ranges start at `first`, multiples of 64, and end at the last of them.
+  /// One part per range. Ranges start at the elements of `first`, multiples of 64; the last element is the end.
   void open(const std::vector<uint32_t>& first) {
     parts_ = static_cast<unsigned>(first.size() - 1);
     boxes_.resize(size_t{parts_} * parts_);
@@ -40,10 +40,10 @@ class Exchange {
   }
   bool isOpen() const { return parts_ != 0; }
 
-  /// How often to fill the boxes for so many messages.
-  uint64_t slices(uint64_t edges) const { return edges / (mostParcels * parts_) + 1; }
+  /// The number of times that the boxes must be filled for this many messages.
+  uint64_t slices(uint64_t edges) const { return edges / (maxParcels * parts_) + 1; }
 
-  /// Puts a message on edges begin .. end into the boxes of a part.
+  /// Puts a message along edges begin .. end into the boxes of a part.
   void put(unsigned part, const Rows& rows, uint64_t begin, uint64_t end, uint32_t from) {
     std::vector<Parcel>* const boxes = boxes_.data() + size_t{part} * parts_;
     for (uint64_t i = begin; i < end; ++i) {

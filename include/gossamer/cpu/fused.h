@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Where everyone sends, step after step: pull, step and send in one pass over the vertices.
-/// A room of cpu/engine.h, where the class and its data are.
+/// Every vertex sends in every step: pull, step and send in one pass over the vertices.
+/// Part of cpu/engine.h, which has the class and its data.
 #pragma once
 
 #include "gossamer/cpu/engine.h"
 
 namespace gossamer::cpu {
 
-/// recvIsQuiet(), asked once.
+/// The cached result of proveRecvNeverWakes().
 template <typename V>
-inline bool Run<V>::quiet() {
-  if (!asked_quiet_) quiet_ = recvIsQuiet();
-  asked_quiet_ = true;
-  return quiet_;
+inline bool Run<V>::recvNeverWakes() {
+  if (!tried_proof_) recv_never_wakes_ = proveRecvNeverWakes();
+  tried_proof_ = true;
+  return recv_never_wakes_;
 }
 
-/// Whether `recv` provably leaves *readyToSend alone: the optimiser, with the
-/// handler inlined, knows what it holds afterwards. False where it does not;
-/// then the handler has run for nothing, on a copy of a real vertex's state
-/// and with a real message.
+/// Whether `recv` provably does not change *readyToSend: the optimiser, with the
+/// handler inlined, knows its value afterwards. Otherwise false, and
+/// the handler has run without effect, on a copy of a real vertex's state
+/// and of a real message.
 template <typename V>
-bool Run<V>::recvIsQuiet() {
+bool Run<V>::proveRecvNeverWakes() {
 #ifdef __OPTIMIZE__
-  if constexpr (rules::KeepsNotes<V>) return false;  // a recv for nothing would write them
+  if constexpr (rules::KeepsNotes<V>) return false;  // this call of recv would change notes
   const Rows& in = net_.relations[0].in;
   size_t v = 0;
   while (in.length(v) == 0) ++v;
@@ -30,7 +30,7 @@ bool Run<V>::recvIsQuiet() {
   PPin pin = No;
   M message = message_[in.targets[in.offsets[v]]];
   V x = vertex(v, &state, &pin);
-  say(locals_[0], Handler::recv, v);
+  setPosition(locals_[0], Handler::recv, v);
   x.recv(&message, edge(in, 0));
   return __builtin_constant_p(pin == No) ? pin == No : false;
 #else
@@ -42,7 +42,7 @@ bool Run<V>::recvIsQuiet() {
 template <typename V>
 void Run<V>::pullStepSend() {
   if (next_message_.empty()) next_message_ = Array<M>(n_);
-  // The copy costs about as much as two steps, so one must not be all there is.
+  // Sorting copies the rows, which costs about as much as two steps, so it holdsBound for the second fused step.
   const Rows& in = net_.relations[0].in;
   const bool valued = in.values && !std::is_empty_v<E>;
   if (++fused_steps_ == 2 && !valued && in.dense() && lengthsVary(in, n_, pool_)) sortByLength();
@@ -55,14 +55,14 @@ void Run<V>::pullStepSend() {
     }
   });
   std::swap(message_, next_message_);
-  takeOff();
-  noteStep();
+  sumSent();
+  recordStep();
   recount();
 }
 
-/// Puts the vertices of each chunk in the order of their numbers of in-edges,
-/// and copies their rows in that order: rows of one length after the other end
-/// where the processor expects it, and are still read from front to back.
+/// Sorts the vertices of each chunk by their numbers of in-edges, and copies
+/// their rows in that order. Consecutive rows then have equal lengths, so that
+/// their ends are predictable, and are still read sequentially.
 template <typename V>
 void Run<V>::sortByLength() {
   by_length_ = Array<Sorted>(n_);
@@ -79,7 +79,7 @@ void Run<V>::pullStepSendRange(size_t begin, size_t end, Local& local) {
   const Rows in = net_.relations[0].in;
   M* const messages = next_message_.data();
   local.at.handler = Handler::fused;
-  const A all = all_;  // locals stay in registers
+  const A all = all_;  // local copies stay in registers
   const P params = params_;
   A mine{};
   bool vote = false;
@@ -96,7 +96,7 @@ void Run<V>::pullStepSendRange(size_t begin, size_t end, Local& local) {
       x.params = &params;
       vote |= aggregates::step(x, all, mine);
       if (pin == Pin(0)) {
-        ++x.time;  // this send comes after the step
+        ++x.time;  // this send follows the step
         M message{};
         x.send(&message);
         messages[v] = message;
@@ -109,9 +109,9 @@ void Run<V>::pullStepSendRange(size_t begin, size_t end, Local& local) {
       state_[v] = state;
     }
     ready_.word(from / 64) = ready;
-    noteSent(from, to, sent, local);
+    recordSent(from, to, sent, local);
     if constexpr (lazySteps) touched_.word(from / 64) = sent;
-    forget(from / 64);
+    clearReceived(from / 64);
   }
   local.vote |= vote;
   aggregates::reduce(local.mine, mine);
@@ -126,7 +126,7 @@ void Run<V>::pullStepSendByLength(size_t begin, size_t end, Local& local) {
   M* const messages = next_message_.data();
   E* const unit = edge({}, 0);
   local.at.handler = Handler::fused;
-  const A all = all_;  // locals stay in registers
+  const A all = all_;  // local copies stay in registers
   const P params = params_;
   A mine{};
   bool vote = false;
@@ -134,8 +134,8 @@ void Run<V>::pullStepSendByLength(size_t begin, size_t end, Local& local) {
     const size_t to = std::min(end, from + grain_);
     const Sorted* const sorted = by_length_.data() + from;
     const uint32_t* source = sources_.data() + offsets[from];
-    uint64_t ready[mostGrain / 64] = {};
-    uint64_t sent[mostGrain / 64] = {};
+    uint64_t ready[maxGrain / 64] = {};
+    uint64_t sent[maxGrain / 64] = {};
     for (size_t k = 0; k < to - from; ++k) {
       const size_t at = sorted[k].at;
       const size_t v = from + at;
@@ -146,11 +146,11 @@ void Run<V>::pullStepSendByLength(size_t begin, size_t end, Local& local) {
       V x = vertex(v, &state, &pin);
       x.params = &params;
       for (const uint32_t* const last = source + sorted[k].length; source < last; ++source) {
-        hear(x, received[*source], unit);
+        callRecv(x, received[*source], unit);
       }
       vote |= aggregates::step(x, all, mine);
       if (pin == Pin(0)) {
-        ++x.time;  // this send comes after the step
+        ++x.time;  // this send follows the step
         M message{};
         x.send(&message);
         messages[v] = message;
@@ -165,9 +165,9 @@ void Run<V>::pullStepSendByLength(size_t begin, size_t end, Local& local) {
     for (size_t w = 0; w * 64 < to - from; ++w) {
       const size_t first = from + w * 64;
       ready_.word(first / 64) = ready[w];
-      noteSent(first, std::min(to, first + 64), sent[w], local);
+      recordSent(first, std::min(to, first + 64), sent[w], local);
       if constexpr (lazySteps) touched_.word(first / 64) = sent[w];
-      forget(first / 64);
+      clearReceived(first / 64);
     }
   }
   local.vote |= vote;

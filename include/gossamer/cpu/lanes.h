@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Queues of ready vertices, one for each range of receivers: what a wave wakes is queued by all threads.
+/// Queues of ready vertices, one per range of receivers, so that all threads queue the vertices that a wave wakes.
 #pragma once
 
 #include <algorithm>
@@ -11,25 +11,25 @@
 
 namespace gossamer::cpu {
 
-/// The vertices of one range, and its part of the wave under way. Whoever has the range writes it.
+/// The vertices of one range, and its part of the current wave. Only the thread that processes the range writes it.
 struct alignas(64) Lane {
   BucketQueue queue;
-  std::vector<uint32_t> listed;  // what the queue held under the wave's key
+  std::vector<uint32_t> listed;  // items of the queue under the wave's key
   std::vector<uint32_t> wave;    // those of them that send
-  size_t base = 0;               // and their place among all
+  size_t base = 0;               // index of the first of `wave` among all lanes' senders
   uint64_t edges = 0;            // that they send along
-  bool odd = false;              // some send elsewhere: to the host, or to pins that are not there
+  bool offGraph = false;         // some messages go to the host, or to pins that do not exist
 };
 
-/// The lanes of all ranges, as one queue. A vertex stands in the lane of its range alone, so that what is done with it
-/// does not hang on which thread does it.
+/// The lanes of all ranges, as one queue. A vertex is stored only in the lane of its range, so that the result does not
+/// depend on which thread processes the range.
 class Lanes {
  public:
   void open(const std::vector<uint32_t>& first) {
     first_ = first;
     lanes_.resize(first.size() - 1);
     for (Lane& lane : lanes_) lane.queue.restart();
-    look();
+    update();
   }
 
   Lane& operator[](size_t range) { return lanes_[range]; }
@@ -42,8 +42,8 @@ class Lanes {
     return lanes_[static_cast<size_t>(above - first_.begin() - 1)];
   }
 
-  /// Sees what the lanes hold. To be called when they have changed.
-  void look() {
+  /// Updates some() and bound(). Call it after the lanes have changed.
+  void update() {
     some_ = false;
     bound_ = ~uint32_t{0};
     for (const Lane& lane : lanes_) {
@@ -52,22 +52,22 @@ class Lanes {
     }
   }
   bool some() const { return some_; }
-  /// A key that no vertex in a lane is below.
+  /// A lower bound of the keys in all lanes.
   uint32_t bound() const { return bound_; }
 
-  /// How many vertices stand under that key, as far as that is known.
-  size_t waiting() const {
+  /// The number of vertices known to have that key.
+  size_t lowestCount() const {
     size_t sum = 0;
-    for (const Lane& lane : lanes_) sum += waits(lane) ? lane.queue.waiting() : 0;
+    for (const Lane& lane : lanes_) sum += holdsBound(lane) ? lane.queue.lowestCount() : 0;
     return sum;
   }
-  /// And how many in the buckets that have them.
-  size_t reach() const {
+  /// The number of vertices in the buckets that contain that key.
+  size_t nextBucketSize() const {
     size_t sum = 0;
-    for (const Lane& lane : lanes_) sum += lane.queue.bound() == bound_ ? lane.queue.reach() : 0;
+    for (const Lane& lane : lanes_) sum += lane.queue.bound() == bound_ ? lane.queue.nextBucketSize() : 0;
     return sum;
   }
-  bool waits(const Lane& lane) const { return lane.queue.lowest() == bound_ && lane.queue.waiting(); }
+  bool holdsBound(const Lane& lane) const { return lane.queue.lowest() == bound_ && lane.queue.lowestCount(); }
 
  private:
   std::vector<uint32_t> first_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Rounds in the order of the vertices' priorities, the lowest first.
-/// A room of cpu/engine.h, where the class and its data are.
+/// Part of cpu/engine.h, which has the class and its data.
 #pragma once
 
 #include "gossamer/cpu/engine.h"
@@ -13,17 +13,17 @@ inline uint32_t Run<V>::priority(uint32_t v) {
   return x.priority();
 }
 
-/// Carries messages until nobody is ready, the lowest priorities first.
+/// Delivers messages until no vertex is ready, the lowest priorities first.
 template <typename V>
 void Run<V>::inOrder() {
   queue_.restart();
-  needOut();
-  // A bucket is large when its edges keep all threads busy for a while.
-  // With few edges a vertex, what a thread saves in work it spends on lists.
+  requireOut();
+  // A bucket is large if its edges keep all threads busy for a while. With few edges
+  // per vertex, list maintenance costs as much as the other threads save.
   const uint64_t mean = edges_ / n_ + 1;
   const uint64_t large = threads_ == 1 || mean < 8 || readsEdges ? ~uint64_t{0} : smallEdges / mean + 1;
   const bool shared = large != ~uint64_t{0};
-  // Where rows are short, a turn is over before what it asks for is there, and a search deep into a grid needs no help.
+  // With short rows, a sender is done before its prefetch completes, and a depth-first search in a grid needs none.
   const bool ask = mean >= 8 && !net_.relations.empty();
   if (shared) lanes_.open(first_);
   const bool sorted = readyAscend();
@@ -31,15 +31,15 @@ void Run<V>::inOrder() {
   Local& local = locals_[0];
   uint32_t v = 0;
   size_t cursor = 0;
-  for (uint64_t turn = 0;; ++turn) {
-    if (turn % 256 == 0 && rest()) break;
-    if (sorted && !queue_.waiting()) nextReady(cursor);
-    if (queue_.waiting() >= large) dealOut();
+  for (uint64_t iteration = 0;; ++iteration) {
+    if (iteration % 256 == 0 && poll()) break;
+    if (sorted && !queue_.lowestCount()) queueNextReady(cursor);
+    if (queue_.lowestCount() >= large) moveBucketToLanes();
     if (lanes_.some() && lanes_.bound() <= queue_.bound()) {
-      turnOfLanes(large);
+      processLanes(large);
     } else if (queue_.popOne(v, keyOfReady(), lanes_.bound())) {
-      if (ask) askForComing();
-      inTurn(v, queue_.lowest(), local);
+      if (ask) prefetchQueued();
+      forwardQueued(v, queue_.lowest(), local);
     } else if (!lanes_.some()) {
       break;
     }
@@ -48,8 +48,8 @@ void Run<V>::inOrder() {
   recount();
 }
 
-/// Whether the ready vertices stand in the order of their priorities already:
-/// then their bits are as good as a queue.
+/// Whether the ready vertices are already in the order of their priorities:
+/// the bitmap then replaces a queue.
 template <typename V>
 inline bool Run<V>::readyAscend() {
   struct Keys {
@@ -60,7 +60,7 @@ inline bool Run<V>::readyAscend() {
   };
   const size_t grain = grain_ / 64;
   std::vector<Keys> pieces(ready_.words() / grain + 1);
-  const auto look = [&](size_t begin, size_t end, unsigned) {
+  const auto checkPiece = [&](size_t begin, size_t end, unsigned) {
     Keys& keys = pieces[begin / grain];
     for (size_t w = begin; w < end && keys.ascend; ++w) {
       for (uint64_t bits = ready_.word(w); bits; bits &= bits - 1) {
@@ -73,9 +73,9 @@ inline bool Run<V>::readyAscend() {
     }
   };
   if (ready_count_ >= smallEdges) {
-    pool_.chunks(ready_.words(), grain, look);
+    pool_.chunks(ready_.words(), grain, checkPiece);
   } else {
-    look(0, ready_.words(), 0);
+    checkPiece(0, ready_.words(), 0);
   }
   locals_[0].looks += ready_.words();
   uint32_t last = 0;
@@ -96,13 +96,13 @@ inline void Run<V>::queueReady(bool shared) {
   forRanges([&](unsigned range, Local&) {
     queueWords(lanes_[range].queue, first_[range] / 64, (first_[range + 1] + size_t{63}) / 64);
   });
-  lanes_.look();
+  lanes_.update();
 }
 
-/// Queues the next vertex from `cursor` on that was ready from the start, if
-/// its turn is before whatever the queues hold.
+/// Queues the next vertex from `cursor` on that was ready at the start, unless the
+/// queues hold a lower key.
 template <typename V>
-inline void Run<V>::nextReady(size_t& cursor) {
+inline void Run<V>::queueNextReady(size_t& cursor) {
   for (size_t w = cursor / 64; w < ready_.words(); ++w) {
     const uint64_t bits = ready_.word(w) & (w == cursor / 64 ? ~uint64_t{0} << (cursor % 64) : ~uint64_t{0});
     if (!bits) continue;
@@ -117,27 +117,27 @@ inline void Run<V>::nextReady(size_t& cursor) {
   cursor = n_;
 }
 
-/// Asks for the rows of the vertices whose turn comes soon. They stand anywhere in memory: without this every turn
-/// waits for its row's bounds, and then for the row.
+/// Prefetches the rows of the vertices that send soon. They are scattered in memory: without this, every sender
+/// stalls for its row's bounds, and then for the row.
 template <typename V>
-inline void Run<V>::askForComing() const {
-  const std::span<const uint32_t> coming = queue_.coming();
-  if (coming.size() <= 2 * turnsAhead) return;
-  askForBounds(coming[coming.size() - 1 - 2 * turnsAhead]);
-  askForEdges(coming[coming.size() - 1 - turnsAhead]);
+inline void Run<V>::prefetchQueued() const {
+  const std::span<const uint32_t> upcoming = queue_.upcoming();
+  if (upcoming.size() <= 2 * sendersAhead) return;
+  prefetchBounds(upcoming[upcoming.size() - 1 - 2 * sendersAhead]);
+  prefetchEdges(upcoming[upcoming.size() - 1 - sendersAhead]);
 }
 
-/// Between two turns: hears the host, says how far it is; true to end.
+/// Receives from the host and reports progress; true to stop.
 template <typename V>
-inline bool Run<V>::rest() {
-  if (problem_.host) hearHostInOrder();
+inline bool Run<V>::poll() {
+  if (problem_.host) queueFromHost();
   options_.note(time_, push_rounds_ + small_rounds_);
   return stopped();
 }
 
-/// A vertex from a queue sends, if it is still ready and its turn is now: up to `low`.
+/// A vertex from a queue sends, if it is still ready and its priority is at most `low`.
 template <typename V>
-inline void Run<V>::inTurn(uint32_t v, uint32_t low, Local& local) {
+inline void Run<V>::forwardQueued(uint32_t v, uint32_t low, Local& local) {
   if (!ready_.test(v)) return;
   const uint32_t key = priority(v);
   if (key > low) return queue_.push(key, v);
@@ -146,9 +146,9 @@ inline void Run<V>::inTurn(uint32_t v, uint32_t low, Local& local) {
   if (ready_.test(v)) queue_.push(priority(v), v);
 }
 
-/// What the host says while a queue is being worked off joins the queue.
+/// Delivers messages of the host; vertices that become ready join the queue.
 template <typename V>
-inline void Run<V>::hearHostInOrder() {
+inline void Run<V>::queueFromHost() {
   uint32_t to = 0;
   M message{};
   Local& local = locals_[0];
@@ -162,38 +162,38 @@ inline void Run<V>::hearHostInOrder() {
 
 /// Moves a large bucket of the queue to the lanes.
 template <typename V>
-void Run<V>::dealOut() {
+void Run<V>::moveBucketToLanes() {
   const uint32_t low = queue_.lowest();
   queue_.pop(list_, keyOfReady());
   for (const uint32_t v : list_) lanes_.of(v).queue.push(low, v);
-  lanes_.look();
+  lanes_.update();
 }
 
-/// The lanes hold the lowest key: a wave where many vertices have it, else they go to the queue.
+/// The lanes hold the lowest key: starts a wave if many vertices have it, else moves them to the queue.
 template <typename V>
-void Run<V>::turnOfLanes(uint64_t large) {
+void Run<V>::processLanes(uint64_t large) {
   const uint32_t low = lanes_.bound();
-  // A bucket of many keys is spread by whoever has the range.
+  // Each range spreads its own bucket of several keys.
   const auto find = [&](unsigned range, Local&) { lanes_[range].queue.find(keyOfReady(), low); };
-  if (lanes_.reach() >= smallBucket) {
+  if (lanes_.nextBucketSize() >= smallBucket) {
     forRanges(find);
   } else {
     for (unsigned range = 0; range < threads_; ++range) find(range, locals_[0]);
   }
-  lanes_.look();
-  const size_t waiting = lanes_.waiting();
-  if (!waiting) return;
-  const size_t alone = queue_.find(keyOfReady(), low) && queue_.lowest() == low ? queue_.waiting() : 0;
-  if (waiting + alone >= large) {
-    if (alone) dealOut();
+  lanes_.update();
+  const size_t lowestCount = lanes_.lowestCount();
+  if (!lowestCount) return;
+  const size_t queued = queue_.find(keyOfReady(), low) && queue_.lowest() == low ? queue_.lowestCount() : 0;
+  if (lowestCount + queued >= large) {
+    if (queued) moveBucketToLanes();
     return wave();
   }
   for (Lane& lane : lanes_) {
-    if (!lanes_.waits(lane)) continue;
+    if (!lanes_.holdsBound(lane)) continue;
     lane.queue.pop(list_, keyOfReady());
     for (const uint32_t v : list_) queue_.push(low, v);
   }
-  lanes_.look();
+  lanes_.update();
 }
 
 /// The vertices of the lowest key in the lanes send, on all threads.
@@ -212,9 +212,9 @@ void Run<V>::wave() {
       for (const uint32_t v : lane.wave) ready_.set(v);
     }
     for (const Lane& lane : lanes_) {
-      for (const uint32_t v : lane.wave) inTurn(v, low, locals_[0]);
+      for (const uint32_t v : lane.wave) forwardQueued(v, low, locals_[0]);
     }
-    return lanes_.look();
+    return lanes_.update();
   }
   ++push_rounds_;
   wave_.resize(count);
@@ -222,9 +222,9 @@ void Run<V>::wave() {
   if (wave_message_.size() < count) wave_message_ = Array<M>(count * 2);
   forRanges([&](unsigned range, Local& local) { sendWave(lanes_[range], local); });
   for (Lane& lane : lanes_) {
-    if (lane.odd) sendElsewhere(lane);
+    if (lane.offGraph) sendOffGraph(lane);
   }
-  if (threads_ <= mostCutting) {
+  if (threads_ <= maxRowCutters) {
     forRanges([&](unsigned range, Local& local) {
       pushWave(range, local);
       queueWoken(range, local);
@@ -232,15 +232,15 @@ void Run<V>::wave() {
   } else {
     pushWaveSorted(edges);
   }
-  lanes_.look();
+  lanes_.update();
 }
 
-/// Those of a lane that send in this wave, each once.
+/// Collects the vertices of a lane that send in this wave, each once.
 template <typename V>
 inline void Run<V>::gather(Lane& lane, uint32_t low) {
   lane.wave.clear();
   lane.edges = 0;
-  if (!lanes_.waits(lane)) return;
+  if (!lanes_.holdsBound(lane)) return;
   lane.queue.pop(lane.listed, keyOfReady());
   for (const uint32_t v : lane.listed) {
     if (!ready_.test(v)) continue;
@@ -249,7 +249,7 @@ inline void Run<V>::gather(Lane& lane, uint32_t low) {
       lane.queue.push(key, v);
       continue;
     }
-    ready_.clear(v);  // so that a vertex listed twice is taken once
+    ready_.clear(v);  // so that a vertex listed twice is collected once
     lane.wave.push_back(v);
     lane.edges += degree(v, pin_[v]);
   }
@@ -257,10 +257,10 @@ inline void Run<V>::gather(Lane& lane, uint32_t low) {
 
 template <typename V>
 inline void Run<V>::sendWave(Lane& lane, Local& local) {
-  lane.odd = false;
+  lane.offGraph = false;
   size_t i = lane.base;
   for (const uint32_t v : lane.wave) {
-    say(local, Handler::send, v);
+    setPosition(local, Handler::send, v);
     wave_[i] = v;
     wave_message_[i] = M{};
     V x = vertex(v, &state_[v], &pin_[v]);
@@ -269,7 +269,7 @@ inline void Run<V>::sendWave(Lane& lane, Local& local) {
     x.send(&wave_message_[i++]);
     ++local.sends;
     touch(v);
-    lane.odd |= to == HostPin || !pinExists(to);
+    lane.offGraph |= to == HostPin || !pinExists(to);
     if (pin_[v] != No) {
       ready_.set(v);
       lane.queue.push(priority(v), v);
@@ -277,19 +277,19 @@ inline void Run<V>::sendWave(Lane& lane, Local& local) {
   }
 }
 
-/// What a lane's part of the wave has sent to the host, in order; refuses pins that are not there.
+/// Sends the messages of a lane's part of the wave to the host, in order; throws for a pin that does not exist.
 template <typename V>
-void Run<V>::sendElsewhere(const Lane& lane) {
+void Run<V>::sendOffGraph(const Lane& lane) {
   for (size_t i = lane.base; i < lane.base + lane.wave.size(); ++i) {
     if (wave_pin_[i] == HostPin) {
       toHost(wave_message_[i], locals_[0]);
     } else if (!pinExists(wave_pin_[i])) {
-      refuse(badPin(wave_[i], wave_pin_[i]));
+      throwBadPin(badPin(wave_[i], wave_pin_[i]));
     }
   }
 }
 
-/// Who was woken in a range, each once, goes into its lane.
+/// Queues the woken vertices of a range in its lane, each once.
 template <typename V>
 inline void Run<V>::queueWoken(unsigned range, Local& local) {
   size_t count = 0;
@@ -306,10 +306,10 @@ inline void Run<V>::queueWoken(unsigned range, Local& local) {
   local.woken.clear();
 }
 
-/// Asks for the places of a row that a search for a bound will look at first. Senders of a wave stand anywhere in
-/// memory: without this every search waits for a miss after the other.
+/// Prefetches the elements of a row that a binary search for a bound reads first. Senders of a wave are scattered in
+/// memory: without this, every search is a sequence of cache misses.
 template <typename V>
-inline void Run<V>::askForRow(const Rows& rows, uint32_t low, size_t i) const {
+inline void Run<V>::prefetchRow(const Rows& rows, uint32_t low, size_t i) const {
   if (i + 2 * rowsAhead < wave_.size()) __builtin_prefetch(rows.offsets + wave_[i + 2 * rowsAhead]);
   if (i + rowsAhead >= wave_.size()) return;
   const uint32_t v = wave_[i + rowsAhead];
@@ -328,9 +328,9 @@ void Run<V>::pushWave(unsigned range, Local& local) {
   for (const Relation& r : net_.relations) {
     for (size_t i = 0; i < wave_.size(); ++i) {
       if (i % 1024 == 0 && stopped()) return;
-      askForRow(r.out, low, i);
+      prefetchRow(r.out, low, i);
       if (wave_pin_[i] != Pin(r.pin)) continue;
-      const auto [begin, end] = within(r.out, wave_[i], low, high, local);
+      const auto [begin, end] = rowPart(r.out, wave_[i], low, high, local);
       deliver<Wake::list>(r.out, begin, end, wave_message_[i], local);
       local.deliveries += end - begin;
     }

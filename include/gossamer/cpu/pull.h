@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Pulling: each vertex looks through its in-edges for messages.
-/// A room of cpu/engine.h, where the class and its data are.
+/// Pulling: each vertex searches its in-edges for messages.
+/// Part of cpu/engine.h, which has the class and its data.
 #pragma once
 
 #include "gossamer/cpu/engine.h"
@@ -9,8 +9,8 @@ namespace gossamer::cpu {
 
 template <typename V>
 void Run<V>::pull() {
-  const bool all = everyone_sends_;
-  if (!all) probed_deliveries_ += flying_edges_;
+  const bool all = all_send_;
+  if (!all) probed_deliveries_ += in_flight_edges_;
   pool_.chunks(n_, grain_, [&](size_t begin, size_t end, unsigned thread) {
     if (stopped()) return;
     if (all) {
@@ -21,7 +21,7 @@ void Run<V>::pull() {
   });
 }
 
-/// Everyone has sent: every in-edge brings a message.
+/// Every vertex has sent: every in-edge has a message.
 template <typename V>
 void Run<V>::pullFull(size_t begin, size_t end, Local& local) {
   const Rows& in = net_.relations[0].in;
@@ -36,8 +36,8 @@ void Run<V>::pullFull(size_t begin, size_t end, Local& local) {
   }
 }
 
-/// Some have sent. Which in-edges bring a message is a coin's toss to the
-/// branch predictor: so they are picked out first, without a branch.
+/// Some vertices have sent. The branch predictor cannot predict which in-edges have
+/// a message, so a branch-free pass selects them first.
 template <typename V>
 void Run<V>::pullSome(size_t begin, size_t end, Local& local) {
   constexpr uint64_t block = 256;
@@ -48,7 +48,7 @@ void Run<V>::pullSome(size_t begin, size_t end, Local& local) {
   for (size_t v = begin; v < end; ++v) {
     local.at.vertex = static_cast<uint32_t>(v);
     if constexpr (hasSettled) {
-      if (!heard_.test(v)) {
+      if (!received_.test(v)) {
         if (vertex(v, &state_[v], &pin_[v]).settled()) continue;
         if (net_.relations.size() == 1) {
           local.probes += pullUntilSettled(v);
@@ -73,7 +73,7 @@ void Run<V>::pullSome(size_t begin, size_t end, Local& local) {
           found += sent.test(sources[i]) ? 1 : 0;
         }
         for (uint32_t k = 0; k < found; ++k) {
-          hear(x, messages[sources[picked[k]]], edge(r.in, from + picked[k]));
+          callRecv(x, messages[sources[picked[k]]], edge(r.in, from + picked[k]));
         }
         any |= found != 0;
       }
@@ -82,8 +82,8 @@ void Run<V>::pullSome(size_t begin, size_t end, Local& local) {
   }
 }
 
-/// Messages to a vertex that has heard nothing yet, the smallest sender first: what comes
-/// after it has settled does not matter. Gives the number of edges looked at.
+/// Messages to a vertex that has received nothing since its last step, the smallest sender first, until it
+/// settles. Returns the number of edges read.
 template <typename V>
 inline uint64_t Run<V>::pullUntilSettled(size_t v) {
   const Relation& r = net_.relations[0];
@@ -98,7 +98,7 @@ inline uint64_t Run<V>::pullUntilSettled(size_t v) {
   PPin pin = pin_[v];
   V x = vertex(v, &state, &pin);
   while (i < last) {
-    hear(x, messages[r.in.targets[i]], edge(r.in, i));
+    callRecv(x, messages[r.in.targets[i]], edge(r.in, i));
     if (x.settled()) break;
     do {
       ++i;
@@ -108,12 +108,12 @@ inline uint64_t Run<V>::pullUntilSettled(size_t v) {
   return i - begin;
 }
 
-/// Puts back the state of a vertex that has received.
+/// Stores the state of a vertex that has received.
 template <typename V>
 inline void Run<V>::settle(uint32_t v, const S& state, PPin pin) {
   state_[v] = state;
   touch(v);
-  if constexpr (hasSettled) heard_.set(v);
+  if constexpr (hasSettled) received_.set(v);
   pin_[v] = pin;
   if (pin == No) {
     ready_.clear(v);
@@ -122,14 +122,14 @@ inline void Run<V>::settle(uint32_t v, const S& state, PPin pin) {
   }
 }
 
-/// recv for every in-edge of v, from everyone's messages.
+/// recv for every in-edge of v, from the messages of all vertices.
 template <typename V>
 inline void Run<V>::gather(S& state, PPin& pin, const Rows& in, size_t v) const {
   const M* const messages = message_.data();
   const uint32_t* const sources = in.targets;
   V x = vertex(v, &state, &pin);
   const uint64_t end = in.ends[v];
-  for (uint64_t i = in.offsets[v]; i < end; ++i) hear(x, messages[sources[i]], edge(in, i));
+  for (uint64_t i = in.offsets[v]; i < end; ++i) callRecv(x, messages[sources[i]], edge(in, i));
 }
 
 }  // namespace gossamer::cpu

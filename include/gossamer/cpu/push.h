@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Pushing: many messages to the receivers in each thread's range.
-/// A room of cpu/engine.h, where the class and its data are.
+/// Part of cpu/engine.h, which has the class and its data.
 #pragma once
 
 #include "gossamer/cpu/engine.h"
@@ -37,19 +37,19 @@ void Run<V>::push(unsigned range, Local& local) {
     local.looks += sent.words();
     for (size_t word = 0; word < sent.words() && !stopped(); word += 64) {
       forBits(sent, word, std::min(sent.words(), word + 64), [&](size_t v) {
-        const auto [begin, end] = within(r.out, v, low, high, local);
+        const auto [begin, end] = rowPart(r.out, v, low, high, local);
         deliver<Wake::bitmap>(r.out, begin, end, message_[v], local);
       });
     }
   }
   if constexpr (readsEdges) {
-    if (flying_alone_) pushAlone(low, high, local);
+    if (in_flight_single_) pushSingle(low, high, local);
   }
 }
 
 /// Delivers messages on OneEdge to receivers in [low, high).
 template <typename V>
-inline void Run<V>::pushAlone(uint32_t low, uint32_t high, Local& local) {
+inline void Run<V>::pushSingle(uint32_t low, uint32_t high, Local& local) {
   const Rows& out = net_.relations[own_edges_.relation()].out;
   const Bitmap& sent = sent_[pins_];
   local.looks += sent.words();
@@ -65,29 +65,29 @@ inline void Run<V>::pushAlone(uint32_t low, uint32_t high, Local& local) {
 template <typename V>
 void Run<V>::pushSorted() {
   for (const Relation& r : net_.relations) {
-    pushPieces(r.out, flying_edges_, sent_[r.pin], [&](unsigned part, size_t v) {
+    pushPieces(r.out, in_flight_edges_, sent_[r.pin], [&](unsigned part, size_t v) {
       exchange_.put(part, r.out, r.out.offsets[v], r.out.ends[v], static_cast<uint32_t>(v));
     });
   }
   if constexpr (readsEdges) {
     const Rows& out = net_.relations[own_edges_.relation()].out;
-    if (!flying_alone_) return;
-    pushPieces(out, flying_alone_, sent_[pins_], [&](unsigned part, size_t v) {
+    if (!in_flight_single_) return;
+    pushPieces(out, in_flight_single_, sent_[pins_], [&](unsigned part, size_t v) {
       exchange_.put(part, out, along_[v], along_[v] + 1, static_cast<uint32_t>(v));
     });
   }
 }
 
-/// Sorts what put(part, v) says of the senders of a bitmap, and delivers it: a slice of the senders after the other,
-/// so that the messages on their way stay in the caches.
+/// Calls put(part, v) for the senders in a bitmap, and delivers the sorted messages: one slice of the senders at a
+/// time, so that the messages in flight fit the caches.
 template <typename V>
 template <typename Put>
 inline void Run<V>::pushPieces(const Rows& rows, uint64_t edges, const Bitmap& sent, Put&& put) {
   const uint64_t slices = exchange_.slices(edges);
   for (uint64_t slice = 0; slice < slices && !stopped(); ++slice) {
     forRanges([&](unsigned part, Local& local) {
-      const size_t begin = wordAt(rows, n_, slice * threads_ + part, slices * threads_);
-      const size_t end = wordAt(rows, n_, slice * threads_ + part + 1, slices * threads_);
+      const size_t begin = firstWordOfPart(rows, n_, slice * threads_ + part, slices * threads_);
+      const size_t end = firstWordOfPart(rows, n_, slice * threads_ + part + 1, slices * threads_);
       local.looks += end - begin;
       forBits(sent, begin, end, [&](size_t v) {
         ++local.looks;
@@ -98,7 +98,7 @@ inline void Run<V>::pushPieces(const Rows& rows, uint64_t edges, const Bitmap& s
   }
 }
 
-/// recv of what is in the boxes of a range.
+/// recv for the messages in the boxes of a range.
 template <typename V>
 template <Wake How>
 void Run<V>::receiveSorted(unsigned range, const Rows& rows, const M* messages, Local& local) {
@@ -117,10 +117,10 @@ void Run<V>::receiveSorted(unsigned range, const Rows& rows, const M* messages, 
   });
 }
 
-/// The part of v's row that lies in [low, high): rows ascend.
+/// The part of v's row with targets in [low, high): rows ascend.
 template <typename V>
-inline std::pair<uint64_t, uint64_t> Run<V>::within(const Rows& rows, size_t v, uint32_t low, uint32_t high,
-                                                    Local& local) const {
+inline std::pair<uint64_t, uint64_t> Run<V>::rowPart(const Rows& rows, size_t v, uint32_t low, uint32_t high,
+                                                     Local& local) const {
   uint64_t begin = rows.offsets[v];
   uint64_t end = rows.ends[v];
   if (threads_ == 1) return {begin, end};

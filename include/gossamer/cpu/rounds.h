@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Rounds of messages: how many go which way, few of them straight from sender to receiver.
-/// A room of cpu/engine.h, where the class and its data are.
+/// Rounds of messages: the choice between push and pull, and direct delivery of few messages.
+/// Part of cpu/engine.h, which has the class and its data.
 #pragma once
 
 #include "gossamer/cpu/engine.h"
 
 namespace gossamer::cpu {
 
-/// Books the messages of one word of vertices, sent on pin 0.
+/// Records the messages of one word of vertices, sent on pin 0.
 template <typename V>
-inline void Run<V>::noteSent(size_t from, size_t to, uint64_t sent, Local& local) {
+inline void Run<V>::recordSent(size_t from, size_t to, uint64_t sent, Local& local) {
   sent_[0].word(from / 64) = sent;
   const auto count = static_cast<uint64_t>(std::popcount(sent));
   local.sends += count;
@@ -25,28 +25,28 @@ inline void Run<V>::noteSent(size_t from, size_t to, uint64_t sent, Local& local
   }
 }
 
-/// Sums up what the threads have sent in this phase.
+/// Sums the messages that the threads have sent in this phase.
 template <typename V>
-inline void Run<V>::takeOff() {
-  flying_ = 0;
-  flying_edges_ = 0;
-  flying_alone_ = 0;
+inline void Run<V>::sumSent() {
+  in_flight_ = 0;
+  in_flight_edges_ = 0;
+  in_flight_single_ = 0;
   for (Local& local : locals_) {
-    if (local.badPin) refuse(local.badPin);
-    flying_ += std::exchange(local.messages, 0);
-    flying_alone_ += std::exchange(local.alone, 0);
-    flying_edges_ += local.edges;
+    if (local.badPin) throwBadPin(local.badPin);
+    in_flight_ += std::exchange(local.messages, 0);
+    in_flight_single_ += std::exchange(local.single, 0);
+    in_flight_edges_ += local.edges;
     local.deliveries += std::exchange(local.edges, 0);
   }
-  everyone_sends_ =
-      mayPull && flying_ == n_ && !flying_alone_ && net_.relations.size() == 1 && net_.relations[0].pin == 0 && hasIn();
+  all_send_ = mayPull && in_flight_ == n_ && !in_flight_single_ && net_.relations.size() == 1 &&
+              net_.relations[0].pin == 0 && hasIn();
   flushHost();
 }
 
 template <typename V>
-inline void Run<V>::landed() {
-  flying_ = 0;
-  flying_edges_ = 0;
+inline void Run<V>::endRound() {
+  in_flight_ = 0;
+  in_flight_edges_ = 0;
   recount();
 }
 
@@ -56,7 +56,7 @@ void Run<V>::recount() {
   listed_ = false;
 }
 
-/// Adds up what f(first word, last word) gives of pieces of the bitmaps: on all threads where there is much of it.
+/// The sum of f(first word, last word) over pieces of the bitmaps; on all threads if there is `much` work.
 template <typename V>
 template <typename F>
 inline uint64_t Run<V>::sumOfWords(bool much, F&& f) {
@@ -71,19 +71,19 @@ inline uint64_t Run<V>::sumOfWords(bool much, F&& f) {
 
 template <typename V>
 inline uint64_t Run<V>::countBits(const Bitmap& bits) {
-  return sumOfWords(bits.words() >= manyWords, [&](size_t begin, size_t end) {
+  return sumOfWords(bits.words() >= parallelWords, [&](size_t begin, size_t end) {
     uint64_t count = 0;
     for (size_t w = begin; w < end; ++w) count += static_cast<uint64_t>(std::popcount(bits.word(w)));
     return count;
   });
 }
 
-/// Rounds of messages until nobody wants to send and none is on its way.
+/// Runs rounds of messages until no vertex wants to send and no message is in flight.
 template <typename V>
-inline void Run<V>::carry() {
+inline void Run<V>::deliverAll() {
   for (;;) {
-    if (problem_.host) hearHost();
-    if ((!ready_count_ && !flying_) || stopped()) return;
+    if (problem_.host) receiveFromHost();
+    if ((!ready_count_ && !in_flight_) || stopped()) return;
     options_.note(time_, pull_rounds_ + push_rounds_ + small_rounds_);
     if constexpr (hasPriority) {
       inOrder();
@@ -95,44 +95,44 @@ inline void Run<V>::carry() {
 
 template <typename V>
 inline void Run<V>::round() {
-  if (!flying_) {
+  if (!in_flight_) {
     bool few = ready_count_ < n_ / 8;
     if (few && threads_ > 1) few = ready_count_ * (edges_ / n_ + 1) < smallEdges;
     if (few && hasSettled) few = !hasOut() || !worthPulling(readyEdges());
-    if (few && hasOut()) return straight();
-    if (threads_ == 1 && hasOut() && !worthPulling(readyEdges())) return straight();
+    if (few && hasOut()) return forwardRound();
+    if (threads_ == 1 && hasOut() && !worthPulling(readyEdges())) return forwardRound();
     produce();
   }
-  if (!flying_edges_) return landed();
-  // One thread would push the messages of so few senders; a pull by several must not look at much more.
-  const bool much = flying_ >= n_ / 8 || flying_edges_ * 2 >= edges_ || hasSettled;
-  if (mayPull && !flying_alone_ && ((much && worthPulling(flying_edges_)) || !hasOut()) && hasIn()) {
+  if (!in_flight_edges_) return endRound();
+  // One thread would push the messages of so few senders; a pull by several threads must not read many more edges.
+  const bool much = in_flight_ >= n_ / 8 || in_flight_edges_ * 2 >= edges_ || hasSettled;
+  if (mayPull && !in_flight_single_ && ((much && worthPulling(in_flight_edges_)) || !hasOut()) && hasIn()) {
     ++pull_rounds_;
-    const bool stepFollows = everyone_sends_ && !ready_count_ && !problem_.host && (!stepped_ || vote_);
-    if (stepFollows && quiet()) return pullStepSend();
+    const bool stepFollows = all_send_ && !ready_count_ && !problem_.host && (!stepped_ || vote_);
+    if (stepFollows && recvNeverWakes()) return pullStepSend();
     pull();
   } else {
-    needOut();
+    requireOut();
     ++push_rounds_;
-    if (threads_ <= mostCutting) {
+    if (threads_ <= maxRowCutters) {
       forRanges([&](unsigned range, Local& local) { push(range, local); });
     } else {
       pushSorted();
     }
   }
-  landed();
+  endRound();
 }
 
-/// A pass over all in-edges reads them in order, a push writes states in
-/// none; but weights make the pass longer, so it must not be in vain.
+/// A pull reads all in-edges sequentially, a push writes states in random order; but
+/// weights make the pull longer, so it must deliver on every edge.
 template <typename V>
 inline bool Run<V>::worthPulling(uint64_t edges) {
   const bool weighted = net_.edgesHaveValues && !std::is_empty_v<E>;
-  // Where a vertex is through once it has settled, most in-edges are not looked at.
-  const bool worth = hasSettled ? edges * mostSettled >= edges_ : weighted ? edges == edges_ : edges * 3 >= edges_;
+  // A vertex that has settled skips its remaining in-edges, so a pull reads only a few.
+  const bool worth = hasSettled ? edges * settledPullShare >= edges_ : weighted ? edges == edges_ : edges * 3 >= edges_;
   if (!worth || !mayPull) return false;
-  // The first such round may be the only one: transpose for the second.
-  return hasIn() || (dense_rounds_++ && askIn());
+  // The first such round may be the only one: transpose only before the second.
+  return hasIn() || (dense_rounds_++ && requestIn());
 }
 
 template <typename V>
@@ -150,25 +150,25 @@ uint64_t Run<V>::readyEdges() {
 }
 
 template <typename V>
-void Run<V>::straight() {
+void Run<V>::forwardRound() {
   ++small_rounds_;
   Local& local = locals_[0];
-  everyone_sends_ = false;
-  if (!listed_ && ready_count_ < n_ / 64) enlist();
+  all_send_ = false;
+  if (!listed_ && ready_count_ < n_ / 64) listReady();
   if (!listed_) touched_listed_ = false;
   if (listed_) {
-    uint32_t turns = 0;
+    uint32_t sends = 0;
     for (const uint32_t v : list_) {
-      if (turns++ % 1024 == 0 && stopped()) break;
+      if (sends++ % 1024 == 0 && stopped()) break;
       if constexpr (listsTouched) {
-        if (touched_listed_ && ready_.test(v) && !touched_.test(v)) noteTouched(v);
+        if (touched_listed_ && ready_.test(v) && !touched_.test(v)) addTouched(v);
       }
       if (ready_.test(v)) forward<Wake::list>(v, local);
       if (ready_.test(v)) local.woken.push_back(v);
     }
     takeWoken(local);
   } else {
-    // In index order; a receiver further on sends what it has gathered in
+    // In index order: a receiver with a larger index sends what it has received in
     // the same sweep.
     for (size_t w = 0; w < ready_.words() && !stopped(); ++w) {
       uint64_t later = ~uint64_t{0};
@@ -184,13 +184,13 @@ void Run<V>::straight() {
 }
 
 template <typename V>
-inline void Run<V>::enlist() {
+inline void Run<V>::listReady() {
   list_.clear();
   forBits(ready_, 0, ready_.words(), [&](size_t v) { list_.push_back(static_cast<uint32_t>(v)); });
   listed_ = true;
 }
 
-/// The next list: those woken and still ready, each once.
+/// The next list: the woken vertices that are still ready, each once.
 template <typename V>
 inline void Run<V>::takeWoken(Local& local) {
   list_.clear();
@@ -204,19 +204,19 @@ inline void Run<V>::takeWoken(Local& local) {
   ready_count_ = list_.size();
 }
 
-/// Asks for the state of a vertex that will send and for the bounds of its row: of the first relation, which is nearly
+/// Prefetches the state of a vertex that will send and the bounds of its row in the first relation, which is nearly
 /// always the only one.
 template <typename V>
-inline void Run<V>::askForBounds(uint32_t v) const {
+inline void Run<V>::prefetchBounds(uint32_t v) const {
   const Rows& rows = net_.relations[0].out;
   __builtin_prefetch(state_.data() + v, 1);
   __builtin_prefetch(rows.offsets + v);
   if (!rows.dense()) __builtin_prefetch(rows.ends + v);
 }
 
-/// And then for the row's first edges.
+/// Prefetches the first edges of that row.
 template <typename V>
-inline void Run<V>::askForEdges(uint32_t v) const {
+inline void Run<V>::prefetchEdges(uint32_t v) const {
   const Rows& rows = net_.relations[0].out;
   const uint64_t begin = rows.offsets[v];
   __builtin_prefetch(rows.targets + begin);
@@ -240,7 +240,7 @@ inline void Run<V>::forward(uint32_t v, Local& local) {
       return;
     }
   }
-  if (!pinExists(to)) refuse(badPin(v, to));
+  if (!pinExists(to)) throwBadPin(badPin(v, to));
   for (const Relation& r : net_.relations) {
     if (Pin(r.pin) != to) continue;
     const uint64_t begin = r.out.offsets[v];
@@ -250,7 +250,7 @@ inline void Run<V>::forward(uint32_t v, Local& local) {
   }
 }
 
-/// recv of the targets of these edges.
+/// recv for the targets of these edges.
 template <typename V>
 template <Wake How>
 inline void Run<V>::deliver(const Rows& rows, uint64_t begin, uint64_t end, const M& message, Local& local) {
@@ -268,37 +268,37 @@ inline void Run<V>::deliver(const Rows& rows, uint64_t begin, uint64_t end, cons
 /// Every ready vertex sends.
 template <typename V>
 void Run<V>::produce() {
-  needMessages();
+  allocateMessages();
   touched_listed_ = false;
   forWords([&](size_t from, size_t, Local& local) {
     const size_t w = from / 64;
     ++local.looks;
     for (Bitmap& sent : sent_) sent.word(w) = 0;
-    uint64_t still = 0;
+    uint64_t remaining = 0;
     for (uint64_t bits = ready_.word(w); bits; bits &= bits - 1) {
       const auto v = static_cast<uint32_t>(from + static_cast<size_t>(std::countr_zero(bits)));
       M message{};
       const PPin to = send(v, message, local);
-      if (pin_[v] != No) still |= uint64_t{1} << (v - from);
-      book(v, to, message, local);
+      if (pin_[v] != No) remaining |= uint64_t{1} << (v - from);
+      storeMessage(v, to, message, local);
     }
-    ready_.word(w) = still;
+    ready_.word(w) = remaining;
   });
-  takeOff();
+  sumSent();
   recount();
 }
 
 template <typename V>
-inline void Run<V>::needMessages() {
+inline void Run<V>::allocateMessages() {
   if (!message_.empty() || !n_) return;
   message_ = Array<M>(n_);
   for (unsigned p = 0; p < pins_ + readsEdges; ++p) sent_.emplace_back(n_);
   if constexpr (readsEdges) along_ = Array<uint64_t>(n_);
 }
 
-/// Puts a message where the receivers will find it.
+/// Stores a message for its receivers.
 template <typename V>
-inline void Run<V>::book(uint32_t v, PPin to, const M& message, Local& local) {
+inline void Run<V>::storeMessage(uint32_t v, PPin to, const M& message, Local& local) {
   if (to == HostPin) return toHost(message, local);
   if constexpr (readsEdges) {
     if (to == OneEdge) {
@@ -307,7 +307,7 @@ inline void Run<V>::book(uint32_t v, PPin to, const M& message, Local& local) {
       along_[v] = local.along;
       ++local.messages;
       ++local.edges;
-      ++local.alone;
+      ++local.single;
       return;
     }
   }

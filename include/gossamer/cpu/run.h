@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A run from its beginning to its end, the edges that it asks for, and its host.
-/// A room of cpu/engine.h, where the class and its data are.
+/// The run as a whole, requests for missing edges, and the host.
+/// Part of cpu/engine.h, which has the class and its data.
 #pragma once
 
 #include "gossamer/cpu/engine.h"
@@ -11,12 +11,12 @@ template <typename V>
 void Run<V>::runAll() {
   begun_ = Clock::now();
   if constexpr (readsEdges) {
-    needOut();
+    requireOut();
     own_edges_.open(net_, problem_.unit);
   }
   initialise();
   while (!stopped()) {
-    carry();
+    deliverAll();
     if (stopped()) break;
     if (problem_.host) {
       flushHost();
@@ -44,8 +44,8 @@ Statistics Run<V>::statistics() {
     s.vertexLooks += local.looks;
     s.edgeLooks += local.probes;
   }
-  // Counted where it costs nothing: every delivery, send and step looks at one; init and finish at all. A
-  // run that goes on counts the latter itself.
+  // Counted without cost in the loops: every delivery, send and step reads one vertex; init and finish read all. A
+  // continued run counts init and finish itself.
   s.vertexLooks += s.sends + s.stepCalls + (problem_.resumption ? 0 : 2 * n_);
   s.edgeLooks += s.deliveries - probed_deliveries_;
   s.steps = time_;
@@ -59,28 +59,28 @@ Statistics Run<V>::statistics() {
   return s;
 }
 
-/// Asks once for edges by receiver; they cost about as much as a few rounds.
+/// Requests the edges by receiver once; they cost about as much as a few rounds.
 template <typename V>
-bool Run<V>::askIn() {
-  if (!hasIn() && !asked_in_ && net_.complete) {
-    asked_in_ = true;
+bool Run<V>::requestIn() {
+  if (!hasIn() && !requested_in_ && net_.complete) {
+    requested_in_ = true;
     net_.complete(net_, true);
   }
   return hasIn();
 }
 
 template <typename V>
-void Run<V>::needOut() {
+void Run<V>::requireOut() {
   if (hasOut()) return;
   if (net_.complete) net_.complete(net_, false);
   if (!hasOut()) throw std::logic_error("the network has no edges by sender");
-  shareReceivers();
+  partitionReceivers();
 }
 
 template <typename V>
-void Run<V>::shareReceivers() {
-  first_ = cpu::shareReceivers(net_, threads_);
-  if (threads_ > mostCutting) exchange_.open(first_);
+void Run<V>::partitionReceivers() {
+  first_ = cpu::partitionReceivers(net_, threads_);
+  if (threads_ > maxRowCutters) exchange_.open(first_);
 }
 
 template <typename V>
@@ -97,20 +97,20 @@ void Run<V>::flushHost() {
   }
 }
 
-/// Delivers what the host has said meanwhile.
+/// Delivers the messages that the host has sent.
 template <typename V>
-void Run<V>::hearHost() {
+void Run<V>::receiveFromHost() {
   uint32_t to = 0;
   M message{};
-  bool heard = false;
+  bool received = false;
   while (problem_.host->toVertex(to, &message)) {
-    heard = true;
+    received = true;
     touched_listed_ = false;
     locals_[0].at.handler = Handler::recv;
     receive<Wake::bitmap>(receivers(), to, message, edge({}, 0), locals_[0]);
     ++locals_[0].deliveries;
   }
-  if (heard) recount();
+  if (received) recount();
 }
 
 }  // namespace gossamer::cpu

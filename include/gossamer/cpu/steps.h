@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// init, step and finish: what all vertices do at once.
-/// A room of cpu/engine.h, where the class and its data are.
+/// init, step and finish, which run on all vertices.
+/// Part of cpu/engine.h, which has the class and its data.
 #pragma once
 
 #include "gossamer/cpu/engine.h"
@@ -18,11 +18,11 @@ inline void Run<V>::forWords(F&& f) {
 
 template <typename V>
 inline void Run<V>::initialise() {
-  if (problem_.resumption) return goOn(*problem_.resumption);
+  if (problem_.resumption) return resumeFrom(*problem_.resumption);
   forWords([&](size_t from, size_t to, Local& local) {
     for (size_t v = from; v < to; ++v) {
       if (net_.isGone(v)) continue;
-      say(local, Handler::init, v);
+      setPosition(local, Handler::init, v);
       V x = vertex(v, &state_[v], &pin_[v]);
       x.init();
       if (pin_[v] != No) ready_.set(v);
@@ -32,11 +32,11 @@ inline void Run<V>::initialise() {
   recount();
 }
 
-/// The states stand: only those begin, or hear of it, who have a reason.
+/// Continues from stored states: `init` and `changed` run only on the vertices that `from` lists.
 template <typename V>
-inline void Run<V>::goOn(const Resumption& from) {
+inline void Run<V>::resumeFrom(const Resumption& from) {
   const auto call = [&](Local& local, Handler handler, uint32_t v, auto&& what) {
-    say(local, handler, v);
+    setPosition(local, handler, v);
     ++local.looks;
     V x = vertex(v, &state_[v], &pin_[v]);
     what(x);
@@ -56,7 +56,7 @@ inline void Run<V>::goOn(const Resumption& from) {
   if constexpr (rules::HasChanged<V>) {
     for (const uint32_t v : from.changed) {
       call(local, Handler::changed, v, [](V& x) { x.changed(); });
-      if (pin_[v] == No) ready_.clear(v);  // resume may have wanted to
+      if (pin_[v] == No) ready_.clear(v);  // resume may have set it
     }
   }
   recount();
@@ -64,14 +64,14 @@ inline void Run<V>::goOn(const Resumption& from) {
 
 template <typename V>
 inline void Run<V>::finish() {
-  // Who looks at the few that a change concerns does not look at all to tell nobody.
+  // Without a host, finish has no effect; skipping it leaves the cost of a continued run proportional to the change.
   if (problem_.resumption && !problem_.host) return;
   forWords([&](size_t from, size_t to, Local& local) {
     if (problem_.resumption) local.looks += to - from;
     for (size_t v = from; v < to; ++v) {
       if (net_.isGone(v)) continue;
       PPin pin = No;
-      say(local, Handler::finish, v);
+      setPosition(local, Handler::finish, v);
       V x = vertex(v, &state_[v], &pin);
       M message{};
       if (x.finish(&message)) toHost(message, local);
@@ -80,7 +80,7 @@ inline void Run<V>::finish() {
 }
 
 template <typename V>
-inline void Run<V>::noteStep() {
+inline void Run<V>::recordStep() {
   stepped_ = true;
   vote_ = false;
   all_ = A{};
@@ -89,12 +89,12 @@ inline void Run<V>::noteStep() {
     aggregates::reduce(all_, std::exchange(local.mine, A{}));
   }
   ++time_;
-  if (step_seconds_.size() < mostStepTimes) step_seconds_.push_back(static_cast<float>(elapsed()));
+  if (step_seconds_.size() < maxStepTimes) step_seconds_.push_back(static_cast<float>(elapsed()));
 }
 
 template <typename V>
 void Run<V>::step() {
-  if (stepNobody()) return noteStep();
+  if (stepsHaveNoEffect()) return recordStep();
   if constexpr (listsTouched) {
     if (touched_listed_ && touched_list_.size() <= n_ / 32) return stepListed();
   }
@@ -109,10 +109,10 @@ void Run<V>::step() {
     }
   }
   if (all && net_.gone) {
-    pool_.chunks(n_, grain_, [&](size_t b, size_t e, unsigned t) { stepThere(b, e, locals_[t]); });
+    pool_.chunks(n_, grain_, [&](size_t b, size_t e, unsigned t) { stepLive(b, e, locals_[t]); });
   } else if (all) {
-    // Where everyone sent last time, everyone will: send in the same pass.
-    const bool sendToo = everyone_sends_ && !problem_.host;
+    // If every vertex sent last time, every one probably will: send in the same pass.
+    const bool sendToo = all_send_ && !problem_.host;
     pool_.chunks(n_, grain_, [&](size_t b, size_t e, unsigned t) {
       if (sendToo) {
         stepRange<true>(b, e, locals_[t]);
@@ -120,13 +120,13 @@ void Run<V>::step() {
         stepRange<false>(b, e, locals_[t]);
       }
     });
-    if (sendToo) takeOff();
+    if (sendToo) sumSent();
   }
-  noteStep();
+  recordStep();
   recount();
   if constexpr (listsTouched) {
     touched_list_.clear();
-    touched_listed_ = !flying_;
+    touched_listed_ = !in_flight_;
   }
 }
 
@@ -134,7 +134,7 @@ template <typename V>
 template <bool SendToo>
 void Run<V>::stepRange(size_t begin, size_t end, Local& local) {
   local.at.handler = SendToo ? Handler::fused : Handler::step;
-  const A all = all_;  // locals stay in registers
+  const A all = all_;  // local copies stay in registers
   A mine{};
   bool vote = false;
   for (size_t from = begin; from < end; from += 64) {
@@ -148,7 +148,7 @@ void Run<V>::stepRange(size_t begin, size_t end, Local& local) {
       vote |= aggregates::step(x, all, mine);
       if constexpr (SendToo) {
         if (pin == Pin(0)) {
-          ++x.time;  // this send comes after the step
+          ++x.time;  // this send follows the step
           M message{};
           x.send(&message);
           message_[v] = message;
@@ -161,31 +161,31 @@ void Run<V>::stepRange(size_t begin, size_t end, Local& local) {
       }
     }
     ready_.word(from / 64) = ready;
-    if constexpr (SendToo) noteSent(from, to, sent, local);
+    if constexpr (SendToo) recordSent(from, to, sent, local);
     if constexpr (lazySteps) touched_.word(from / 64) = sent;
-    forget(from / 64);
+    clearReceived(from / 64);
   }
   local.vote |= vote;
   aggregates::reduce(local.mine, mine);
   local.stepCalls += end - begin;
 }
 
-/// Whether nobody's step would do anything. A run that begins calls them all the same, and counts them.
+/// Whether no vertex's step would have an effect. A run from the start calls the steps nevertheless, to count them.
 template <typename V>
-inline bool Run<V>::stepNobody() {
+inline bool Run<V>::stepsHaveNoEffect() {
   return rules::neverSteps<V>() && problem_.resumption;
 }
 
-/// The step of all but those that are gone.
+/// The step of all vertices that are not removed.
 template <typename V>
-void Run<V>::stepThere(size_t begin, size_t end, Local& local) {
+void Run<V>::stepLive(size_t begin, size_t end, Local& local) {
   const A all = all_;
   A mine{};
   for (size_t v = begin; v < end; ++v) {
     if (net_.isGone(v)) continue;
     PPin pin = No;
     V x = vertex(v, &state_[v], &pin);
-    say(local, Handler::step, v);
+    setPosition(local, Handler::step, v);
     if (aggregates::step(x, all, mine)) local.vote = true;
     ++local.stepCalls;
     if (pin == No) continue;
@@ -194,12 +194,12 @@ void Run<V>::stepThere(size_t begin, size_t end, Local& local) {
   }
   for (size_t w = begin / 64; w * 64 < end; ++w) {
     if constexpr (lazySteps) touched_.word(w) = 0;
-    forget(w);
+    clearReceived(w);
   }
   aggregates::reduce(local.mine, mine);
 }
 
-/// The step of the vertices that are listed as touched, in the order in which they were; those ready then are listed.
+/// The step of the listed touched vertices, in the order in which they were touched; lists those that become ready.
 template <typename V>
 void Run<V>::stepListed() {
   if constexpr (listsTouched) {
@@ -209,10 +209,10 @@ void Run<V>::stepListed() {
     list_.clear();
     for (const uint32_t v : touched_list_) {
       touched_.clear(v);
-      if constexpr (hasSettled) heard_.clear(v);
+      if constexpr (hasSettled) received_.clear(v);
       PPin pin = No;
       V x = vertex(v, &state_[v], &pin);
-      say(local, Handler::step, v);
+      setPosition(local, Handler::step, v);
       if (aggregates::step(x, all, mine)) local.vote = true;
       if (pin == No) continue;
       pin_[v] = pin;
@@ -223,7 +223,7 @@ void Run<V>::stepListed() {
     local.stepCalls += touched_list_.size();
     touched_list_.clear();
     aggregates::reduce(local.mine, mine);
-    noteStep();
+    recordStep();
     ready_count_ = list_.size();
     listed_ = ready_count_ < n_ / 64;
   }
@@ -236,12 +236,12 @@ void Run<V>::stepTouched(size_t begin, size_t end, Local& local) {
     A mine{};
     for (size_t w = begin / 64; w * 64 < end; ++w) {
       const uint64_t touched = std::exchange(touched_.word(w), 0);
-      if (touched) forget(w);  // who has heard is touched
+      if (touched) clearReceived(w);  // vertices that have received are touched
       for (uint64_t bits = touched; bits; bits &= bits - 1) {
         const size_t v = w * 64 + static_cast<size_t>(std::countr_zero(bits));
         PPin pin = No;
         V x = vertex(v, &state_[v], &pin);
-        say(local, Handler::step, v);
+        setPosition(local, Handler::step, v);
         if (aggregates::step(x, all, mine)) local.vote = true;
         if (pin == No) continue;
         pin_[v] = pin;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Graphs for partitioning, and coarser ones made of them. Plain C, for Python.
+/// Graphs for partitioning, and coarser graphs made from them. Plain C, for Python.
 ///
-/// All results are the same for any number of threads. Functions that return int give 0, -1 with a message in
-/// gs_last_error(), or -2 where a signal has ended them.
+/// All results are independent of the number of threads. Functions that return int return 0, -1 with a message in
+/// gs_last_error(), or -2 if a signal interrupted them.
 #pragma once
 
 #include <stdint.h>
@@ -11,8 +11,9 @@
 extern "C" {
 #endif
 
-/// Neighbours both ways, ascending, without loops. Vertex v has the entries `offsets[v]` to `offsets[v + 1]`;
-/// `weights` of an entry is how many edges it stands for, the same at both its ends. `work` is what a vertex weighs.
+/// Neighbours in both directions, ascending, without self-loops. Vertex v has the entries `offsets[v]` to
+/// `offsets[v + 1]`. An entry's weight is the number of edges that it represents, the same at both ends. `work` is the
+/// weight of a vertex.
 struct gs_map_graph {
   uint64_t vertices;
   const uint64_t* offsets;
@@ -21,27 +22,27 @@ struct gs_map_graph {
   const uint64_t* work;
 };
 
-/// Makes the graph of `edges` edges between `vertices` vertices. A vertex weighs `own`, and 1 for each edge in and out,
-/// loops too. `threads` 0 is one a core. Each graph is freed with gs_map_free.
+/// Makes the graph of `edges` edges between `vertices` vertices. The weight of a vertex is `own` plus 1 for each
+/// in-edge and out-edge, self-loops included. `threads` 0: one per core. Free each graph with gs_map_free.
 int gs_map_undirected(uint64_t vertices, uint64_t edges, const uint32_t* sources, const uint32_t* targets, uint64_t own,
                       int threads, struct gs_map_graph** made);
 
-/// Makes the graph among some of the vertices, numbered in their order.
+/// Makes the subgraph of some of the vertices, numbered in their order.
 int gs_map_part(const struct gs_map_graph* graph, const uint32_t* members, uint64_t count, int threads,
                 struct gs_map_graph** made);
 
-/// Makes the graph whose vertices are the labels 0 to `count` - 1; each takes in the vertices that have it.
+/// Makes the graph whose vertices are the labels 0 to `count` - 1; each represents the vertices with that label.
 int gs_map_contract(const struct gs_map_graph* graph, const uint32_t* labels, uint64_t count, int threads,
                     struct gs_map_graph** made);
 
-/// Joins vertices with neighbours that they share most edges with into clusters that weigh at most `most`, in up to
-/// `rounds` rounds; what is left alone is joined with others that have a neighbour in common, or none. `labels`
-/// receives the cluster of each vertex, numbered from 0 on without gaps, `count` how many there are.
+/// Clusters vertices with the neighbours that they share most edges with, up to the weight `most` per cluster, in at
+/// most `rounds` rounds. Vertices left alone are then joined with others that share a neighbour or have none. `labels`
+/// receives the cluster of each vertex, numbered from 0 without gaps, `count` the number of clusters.
 int gs_map_cluster(const struct gs_map_graph* graph, uint64_t most, int rounds, int threads, uint32_t* labels,
                    uint64_t* count);
 
-/// Moves vertices to the part that they share most edges with, as long as that part weighs `most` at most; parts that
-/// weigh more are only left. `labels` are numbers of parts, below `parts`.
+/// Moves vertices to the part that they share most edges with, as long as its weight stays at most `most`; parts above
+/// that weight only lose vertices. `labels` are part numbers below `parts`.
 int gs_map_refine(const struct gs_map_graph* graph, uint64_t parts, uint64_t most, int rounds, int threads,
                   uint32_t* labels);
 

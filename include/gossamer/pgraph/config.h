@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Which engine runs a graph, and what goes wrong. A part of pgraph.h.
+/// The engine of a run, and errors. Part of pgraph.h.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,13 @@
 
 namespace gossamer {
 
-/// What goes wrong in setting up or running a graph: one sentence.
+/// An error in setting up or running a graph: one sentence.
 class Error : public std::runtime_error {
  public:
   explicit Error(const std::string& text, bool died = false) : std::runtime_error(text), died_(died) {}
 
-  /// A run has ended that cannot go on, as where a handler of a vertex crashes. Else something that was asked for
-  /// cannot be.
+  /// True if a run aborted, for example because a handler crashed. False if the program asked for something
+  /// impossible.
   bool died() const { return died_; }
 
  private:
@@ -26,9 +26,9 @@ class Error : public std::runtime_error {
 
 namespace detail {
 
-/// A program that does not catch an Error ends with it as one line, and with the exit code of an application that ends
-/// so. Whatever else is not caught ends it as before.
-inline void sayUncaught() {
+/// Reports an uncaught Error as one line, and exits with the code that an application would return for it. Other
+/// uncaught exceptions terminate the program as usual.
+inline void reportUncaught() {
   static const std::terminate_handler before = std::set_terminate([] {
     try {
       if (const std::exception_ptr thrown = std::current_exception()) std::rethrow_exception(thrown);
@@ -47,7 +47,7 @@ inline void sayUncaught() {
 
 using PVertexId = uint32_t;
 
-/// Which engine runs a program, and how.
+/// The engine of a run, and its options.
 struct RunConfig {
 #ifdef GOSSAMER_BOARDS
   std::string engine = "rtl";
@@ -57,7 +57,7 @@ struct RunConfig {
   unsigned threads = 0;  // 0: every CPU
   uint64_t seed = 0;     // of the shuffle engine
 
-  /// As the command that started the program has said. Throws Error.
+  /// The options of the command that started the program. Throws Error.
   static RunConfig fromEnvironment() {
     RunConfig config;
     if (const char* name = std::getenv("GOSSAMER_ENGINE")) config.engine = name;

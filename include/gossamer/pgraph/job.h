@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A graph that runs, as its host sees it. A part of pgraph.h.
+/// A running graph, as seen by its host. Part of pgraph.h.
 #pragma once
 
 #include <atomic>
@@ -16,17 +16,17 @@
 #include <utility>
 #include <vector>
 
-#include "gossamer/changing_graph.h"
 #include "gossamer/core/guard.h"
-#include "gossamer/core/places.h"
+#include "gossamer/core/symbolize.h"
+#include "gossamer/dynamic_graph.h"
 #include "gossamer/engine.h"
 #include "gossamer/engines.h"
 #include "gossamer/pgraph/queues.h"
 
 namespace gossamer {
 
-/// A graph that runs. The host takes part in it: the vertices' `step` and
-/// `finish` wait until the host waits too, in recv(), or has closed its end.
+/// A running graph. The host takes part in termination: the vertices' `step` and
+/// `finish` run only while the host waits in recv() or has closed its end.
 template <typename V>
 class Job {
   using S = typename V::State;
@@ -43,7 +43,7 @@ class Job {
   }
 
   /// Sends a message to a vertex, as along an edge with the value E{}. Throws
-  /// Error where there is no such vertex, and where the run is over or the host has closed its end.
+  /// Error for a vertex that does not exist, after the end of the run, and after close().
   void send(PVertexId to, const M& message) {
     detail::checkVertex("send", to, run_->problem.network.vertices);
     if (run_->problem.network.isGone(to)) throw Error("send: vertex " + std::to_string(to) + " was removed");
@@ -55,8 +55,8 @@ class Job {
     }
   }
 
-  /// The next message to the host; waits for it. Empty when the run is over
-  /// and every message was taken. Throws Error where the run failed.
+  /// Waits for the next message to the host. Empty when the run is over and no
+  /// message is left. Throws Error if the run failed.
   std::optional<M> recv() {
     std::optional<M> message;
     if (run_->boards) {
@@ -69,20 +69,20 @@ class Job {
     return message;
   }
 
-  /// Whether recv() would not wait: a message is there, or the run is over. A host may poll with it; while it is in
-  /// here, as while it is in recv(), steps go on.
+  /// Whether recv() would return at once: a message has arrived, or the run is over. A host may poll with it: during
+  /// this call, as during recv(), the vertices' steps continue.
   bool canRecv() {
     return run_->boards ? onBoards([&] { return run_->boards->canRecv(); }) : run_->queues.canRecv();
   }
 
-  /// The host has nothing more to send; the run may end without it.
+  /// Declares that the host sends no more messages; the run may then end.
   void close() {
     if (run_->boards) run_->boards->close();
     run_->queues.close();
   }
 
-  /// Waits for the end; messages to the host stay for recv(). Throws Error
-  /// where the run failed.
+  /// Waits for the end; messages to the host remain queued for recv(). Throws Error
+  /// if the run failed.
   const Statistics& wait() {
     close();
     if (run_->boards) onBoards([&] { return run_->boards->finish(), true; });
@@ -90,26 +90,26 @@ class Job {
     return run_->statistics;
   }
 
-  /// What the last step's aggregates have come to, after the end.
+  /// The reduction of the last step's contributions, after the end.
   typename V::Aggregates totals() const { return run_->statistics.template aggregatesAs<typename V::Aggregates>(); }
 
   /// The state of a vertex, after the end.
   const S& state(PVertexId v) const { return run_->state[v]; }
 
-  // A graph that changes, after the end: go() then runs on from the states that stand. The vertex's handlers `changed`
-  // and `resume` say what that begins with. All throw Error where something is not there.
+  // Changes to the graph, after the end of a run: go() then continues from the stored states. The vertex's handlers
+  // `changed` and `resume` start that part. All functions throw Error for a vertex or edge that does not exist.
 
-  /// Adds a vertex, with the state S{}; it begins with `init`.
-  PVertexId newVertex() { return changing("newVertex").newVertex(); }
+  /// Adds a vertex, with the state S{}; it starts with `init`.
+  PVertexId newVertex() { return dynamicGraph("newVertex").newVertex(); }
   void addEdge(PVertexId from, unsigned pin, PVertexId to) { addLabelledEdge(typename V::Edge{}, from, pin, to); }
   void addLabelledEdge(const typename V::Edge& value, PVertexId from, unsigned pin, PVertexId to) {
-    auto& graph = changing("addEdge", {from, to});
+    auto& graph = dynamicGraph("addEdge", {from, to});
     detail::checkPin(pin);
     graph.addEdge(value, from, pin, to);
   }
-  /// Removes all edges from one vertex to another on a pin; there must be one.
+  /// Removes all edges from one vertex to another on a pin; at least one must exist.
   void removeEdge(PVertexId from, unsigned pin, PVertexId to) {
-    auto& graph = changing("removeEdge", {from, to});
+    auto& graph = dynamicGraph("removeEdge", {from, to});
     if (!graph.has(from, pin, to)) {
       throw Error("removeEdge: there is no edge from vertex " + std::to_string(from) + " to vertex " +
                   std::to_string(to) + " on pin " + std::to_string(pin));
@@ -118,24 +118,25 @@ class Job {
   }
   /// Removes a vertex and its edges. Other vertices keep their numbers.
   void removeVertex(PVertexId v) {
-    auto& graph = changing("removeVertex", {v});
-    if (graph.there() == 1) {
+    auto& graph = dynamicGraph("removeVertex", {v});
+    if (graph.liveVertices() == 1) {
       throw Error("removeVertex: no vertex would be left");
     }
     graph.removeVertex(v);
   }
-  /// Has `changed` called for a vertex.
-  void wake(PVertexId v) { changing("wake", {v}).wake(v); }
-  /// Lets a vertex begin again with `init`, from this state, and wakes those that have an edge to it.
+  /// Makes the next part call `changed` on a vertex.
+  void wake(PVertexId v) { dynamicGraph("wake", {v}).wake(v); }
+  /// Restarts a vertex with `init`, from this state, and wakes the sources of its in-edges.
   void reset(PVertexId v, const S& state) {
-    changing("reset", {v}).reset(v);
+    dynamicGraph("reset", {v}).reset(v);
     run_->state[v] = state;
   }
-  /// The next part of the run; the host takes part in it as in the first.
+  /// Starts the next part of the run; the host takes part in it as in the first.
   void go() {
-    static_assert(rules::GoesOn<V>, "a vertex whose run goes on has a handler: void changed() or void resume()");
+    static_assert(rules::Resumable<V>,
+                  "to continue a run, the vertex needs a handler: void changed() or void resume()");
     Running& run = *run_;
-    run.resumption = changing("go").wire();
+    run.resumption = dynamicGraph("go").wire();
     if (run.boards) {
 #ifdef GOSSAMER_BOARDS
       onBoards([&] { return run.boards->go(run.onBoards(&run.resumption), run.state.data()), true; });
@@ -165,15 +166,15 @@ class Job {
     std::atomic<int> stop{0};
     std::thread thread;
     RunConfig config;
-    bool broken = false;  // it did not come to its end
+    bool broken = false;  // the run did not reach its end
     Resumption resumption;
-    std::unique_ptr<ChangingGraph<V>> changing;  // where the graph has changed
-    std::unique_ptr<detail::Boards> boards;      // that run it, if it does not run here
-    bool lost = false;                           // said once
-    std::string type;                            // of the vertex, as its source names it
+    std::unique_ptr<DynamicGraph<V>> dynamicGraph;  // null until the first change
+    std::unique_ptr<detail::Boards> boards;         // null if the run is on this machine
+    bool lost = false;                              // a lost message has been reported
+    std::string type;                               // of the vertex, spelled as in its source
 
 #ifdef GOSSAMER_BOARDS
-    /// The graph as boards take it; `from` says what a part begins with that goes on.
+    /// The graph in the form for boards; `from` lists where a continued run starts.
     host::Vertices onBoards(const Resumption* from = nullptr) const {
       using E = typename V::Edge;
       const Network& net = problem.network;
@@ -210,10 +211,10 @@ class Job {
     }
 #endif
 
-    /// Starts the engine. Throws Error where there is none of that name.
+    /// Starts the engine. Throws Error for an unknown engine name.
     void begin() {
       std::unique_ptr<Engine<V>> engine = makeEngine<V>(config.engine);
-      if (!engine) throw Error("there is no engine " + config.engine + "; there are cpu and shuffle");
+      if (!engine) throw Error("there is no engine " + config.engine + "; the engines are cpu and shuffle");
       RunOptions options;
       options.threads = config.threads;
       options.seed = config.seed;
@@ -234,33 +235,34 @@ class Job {
         thread = std::thread(std::move(all));
       } catch (const std::system_error&) {
         over = broken = true;
-        throw Error("start: the system gives the run no thread; end other programs, or raise the limit (ulimit -u)",
-                    true);
+        throw Error(
+            "start: the system cannot create a thread for the run; end other programs, or raise the limit (ulimit -u)",
+            true);
       }
     }
     std::atomic<bool> over{false};
   };
 
-  /// The graph between two parts of a run, with these vertices in it. Throws Error.
-  ChangingGraph<V>& changing(const std::string& what, std::initializer_list<PVertexId> vertices = {}) {
+  /// The graph between two parts of a run; checks that these vertices exist. Throws Error.
+  DynamicGraph<V>& dynamicGraph(const std::string& what, std::initializer_list<PVertexId> vertices = {}) {
     Running& run = *run_;
     if (run.boards && rules::WritesEdges<V>) {
       throw Error(what +
-                  ": recv changes the values of edges, which boards do not give back; take --engine cpu or shuffle, or "
+                  ": recv changes the values of edges, which boards do not return; use --engine cpu or shuffle, or "
                   "recv with const Edge*");
     }
     if (run.boards ? !run.boards->over() : !run.over) throw Error(what + ": the run is not over; wait() for its end");
     join();
-    if (run.broken) throw Error(what + ": the run did not come to its end; start() another");
-    if (!run.changing) run.changing = std::make_unique<ChangingGraph<V>>(run.problem.network, run.state);
+    if (run.broken) throw Error(what + ": the run did not reach its end; call start() for a new run");
+    if (!run.dynamicGraph) run.dynamicGraph = std::make_unique<DynamicGraph<V>>(run.problem.network, run.state);
     for (const PVertexId v : vertices) {
       detail::checkVertex(what, v, run.problem.network.vertices);
-      if (run.changing->isGone(v)) throw Error(what + ": vertex " + std::to_string(v) + " was removed");
+      if (run.dynamicGraph->isGone(v)) throw Error(what + ": vertex " + std::to_string(v) + " was removed");
     }
-    return *run.changing;
+    return *run.dynamicGraph;
   }
 
-  /// What goes wrong there, as an Error.
+  /// Calls a function of the boards' library and converts its exceptions to Error.
   template <typename F>
   static bool onBoards(F&& call) {
     try {
@@ -272,7 +274,7 @@ class Job {
 
   explicit Job(std::unique_ptr<Running> run) : run_(std::move(run)) {}
 
-  /// The end of a run on boards: states and statistics, once.
+  /// At the end of a run on boards: copies states and statistics, once.
   void collect() {
     Running& run = *run_;
     if (run.statistics.engine.empty()) {
@@ -289,20 +291,20 @@ class Job {
       s.aggregates = std::move(found.aggregates);
     }
     if (run.boards->lost() && !std::exchange(run.lost, true)) {
-      throw Error("send: the run was over before a message of the host had arrived");
+      throw Error("send: the run ended before a message of the host had arrived");
     }
   }
 
-  /// A message of an engine, with the vertex as the host names it.
+  /// An engine's message, with the vertex in the host's terms.
   static std::string named(std::string text) {
     const std::string index = "the vertex of index ";
     if (const size_t at = text.find(index); at != std::string::npos) text.replace(at, index.size(), "vertex ");
     return text;
   }
 
-  /// How a handler ended the run, with the line in the user's source.
+  /// The message for a handler that aborted the run, with the line in the user's source.
   static std::string explained(const HandlerDied& death) {
-    const std::string line = lineOf(death.places);
+    const std::string line = userLineOf(death.addresses);
     return named(death.what()) + (line.empty() ? "" : ", at " + line) + "; there is no answer";
   }
 
@@ -310,13 +312,13 @@ class Job {
     if (run_->boards) return collect();
     if (run_->thread.joinable()) run_->thread.join();
     if (!run_->failure) {
-      if (run_->queues.lost()) throw Error("send: the run was over before a message of the host had arrived");
+      if (run_->queues.lost()) throw Error("send: the run ended before a message of the host had arrived");
       return;
     }
     try {
       std::rethrow_exception(std::exchange(run_->failure, nullptr));
     } catch (const std::bad_alloc&) {
-      throw Error("not enough memory for the run; take a smaller graph, or a machine with more", true);
+      throw Error("not enough memory for the run; use a smaller graph, or a machine with more", true);
     } catch (const HandlerDied& death) {
       throw Error(explained(death), true);
     } catch (const Died& death) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What carries messages between a host and its graph, here or on boards. A part of pgraph.h.
+/// Message queues between a host and its graph, here or on boards. Part of pgraph.h.
 #pragma once
 
 #include <atomic>
@@ -23,11 +23,12 @@ namespace gossamer {
 
 namespace detail {
 
-/// What is the same of a run on boards as of one on this machine.
+/// The checks that are common to runs on boards and on this machine.
 inline void checkSend(bool over, bool closed, uint32_t vertex) {
-  // The host's own mistake first: whether the run is over by then is a matter of time.
+  // The host's own mistake first: its detection must not depend on whether the run happens to be over.
   if (closed) throw Error("send: the host has closed its end; send before close() or wait()");
-  if (over) throw Error("send: the run is over, nothing hears the message to vertex " + std::to_string(vertex));
+  if (over)
+    throw Error("send: the run is over, so there is no receiver for the message to vertex " + std::to_string(vertex));
 }
 
 inline void checkVertex(const std::string& what, uint32_t vertex, size_t count) {
@@ -40,43 +41,43 @@ inline void checkPin(unsigned pin) {
   throw Error("addEdge: pin " + std::to_string(pin) + " is above the last, " + std::to_string(MaxPins - 1));
 }
 
-/// Two queues between the host's thread and the engine's.
+/// Two queues, between the host's thread and the engine's.
 template <typename M>
 class HostQueues final : public HostEnd {
  public:
   // The engine's side.
   void fromVertex(const void* message) override {
     const std::lock_guard lock(mutex_);
-    up_.push_back(*static_cast<const M*>(message));
+    toHost_.push_back(*static_cast<const M*>(message));
     host_.notify_one();
   }
   bool toVertex(uint32_t& vertex, void* message) override {
-    if (!said_.load(std::memory_order_acquire)) return false;
+    if (!pending_.load(std::memory_order_acquire)) return false;
     const std::lock_guard lock(mutex_);
-    if (down_.empty()) {
-      said_.store(false, std::memory_order_relaxed);
+    if (toGraph_.empty()) {
+      pending_.store(false, std::memory_order_relaxed);
       return false;
     }
-    vertex = down_.front().first;
-    *static_cast<M*>(message) = down_.front().second;
-    down_.pop_front();
+    vertex = toGraph_.front().first;
+    *static_cast<M*>(message) = toGraph_.front().second;
+    toGraph_.pop_front();
     return true;
   }
   bool waitIdle() override {
     std::unique_lock lock(mutex_);
-    engine_.wait(lock, [&] { return !down_.empty() || closed_ || (waiting_ && up_.empty()); });
-    return !down_.empty();
+    engine_.wait(lock, [&] { return !toGraph_.empty() || closed_ || (waiting_ && toHost_.empty()); });
+    return !toGraph_.empty();
   }
-  /// For another part of the run. Messages from vertices stay where they are.
+  /// Prepares for another part of the run. Messages from vertices remain queued.
   void reopen() {
     const std::lock_guard lock(mutex_);
     closed_ = over_ = lost_ = false;
-    down_.clear();
+    toGraph_.clear();
   }
   void over() {
     const std::lock_guard lock(mutex_);
     over_ = true;
-    lost_ = !down_.empty();
+    lost_ = !toGraph_.empty();
     host_.notify_all();
   }
 
@@ -84,33 +85,33 @@ class HostQueues final : public HostEnd {
   void send(uint32_t vertex, const M& message) {
     const std::lock_guard lock(mutex_);
     checkSend(over_, closed_, vertex);
-    down_.emplace_back(vertex, message);
-    said_.store(true, std::memory_order_release);
+    toGraph_.emplace_back(vertex, message);
+    pending_.store(true, std::memory_order_release);
     engine_.notify_one();
   }
   std::optional<M> recv() {
     std::unique_lock lock(mutex_);
     waiting_ = true;
     engine_.notify_one();
-    host_.wait(lock, [&] { return !up_.empty() || over_; });
+    host_.wait(lock, [&] { return !toHost_.empty() || over_; });
     waiting_ = false;
-    if (up_.empty()) return std::nullopt;
-    M message = up_.front();
-    up_.pop_front();
+    if (toHost_.empty()) return std::nullopt;
+    M message = toHost_.front();
+    toHost_.pop_front();
     return message;
   }
-  /// Whether recv() would not wait. If it would, the host counts as waiting for a moment: a run whose host only polls
-  /// goes on, too.
+  /// Whether recv() would return at once. Otherwise the host counts as waiting for a moment, so that a run whose host
+  /// only polls makes progress.
   bool canRecv() {
     std::unique_lock lock(mutex_);
-    if (!up_.empty() || over_) return true;
+    if (!toHost_.empty() || over_) return true;
     waiting_ = true;
     engine_.notify_one();
-    const bool came = host_.wait_for(lock, std::chrono::milliseconds(1), [&] { return !up_.empty() || over_; });
+    const bool ready = host_.wait_for(lock, std::chrono::milliseconds(1), [&] { return !toHost_.empty() || over_; });
     waiting_ = false;
-    return came;
+    return ready;
   }
-  /// Whether a message was sent that came behind the end, when it was on its way already.
+  /// Whether the run ended before a message of the host was delivered.
   bool lost() {
     const std::lock_guard lock(mutex_);
     return std::exchange(lost_, false);
@@ -125,9 +126,9 @@ class HostQueues final : public HostEnd {
   std::mutex mutex_;
   std::condition_variable engine_;
   std::condition_variable host_;
-  std::deque<M> up_;
-  std::deque<std::pair<uint32_t, M>> down_;
-  std::atomic<bool> said_{false};
+  std::deque<M> toHost_;
+  std::deque<std::pair<uint32_t, M>> toGraph_;
+  std::atomic<bool> pending_{false};
   bool waiting_ = false;
   bool closed_ = false;
   bool over_ = false;
@@ -137,7 +138,7 @@ class HostQueues final : public HostEnd {
 #ifdef GOSSAMER_BOARDS
 using Boards = host::Job;
 #else
-/// There are none.
+/// A program that was not compiled for boards.
 struct Boards {
   struct Results {
     uint64_t steps, sends, deliveries, hostMessages;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The `shuffle` engine: one thread that delivers in a random order with random
-/// delays, all of it legal. A program whose result depends on the order of its
-/// messages shows itself by another result than the `cpu` engine's.
+/// The `shuffle` engine: one thread that delivers in a random legal order with random
+/// delays. If a program's result depends on the order of its messages, this engine's
+/// result differs from the `cpu` engine's.
 #pragma once
 
 #include <algorithm>
@@ -17,9 +17,9 @@
 
 namespace gossamer::shuffle {
 
-/// Nothing is shared with the `cpu` engine but the vertex: no hint is read, no
-/// round exists. The state is a bag of messages on their way and a bag of
-/// vertices that want to send; each event takes a random one from either.
+/// Shares only the vertex with the `cpu` engine: it ignores hints and has no
+/// rounds. Its state is a bag of messages in flight and a bag of
+/// vertices that want to send; each event removes a random one from either.
 template <typename V>
 class Engine final : public gossamer::Engine<V> {
   using S = typename V::State;
@@ -27,7 +27,7 @@ class Engine final : public gossamer::Engine<V> {
   using M = typename V::Message;
   using A = typename V::Aggregates;
 
-  struct Flying {
+  struct Delivery {
     uint32_t to;
     uint32_t relation;  // or fromHost
     uint64_t edge;
@@ -46,7 +46,7 @@ class Engine final : public gossamer::Engine<V> {
   }
 
  private:
-  /// What a vertex does at the beginning of a run.
+  /// Runs the first handlers of a vertex in a run.
   void start(V x, uint32_t v, const Resumption* resumption) {
     const auto is = [v](const std::vector<uint32_t>& list) { return std::binary_search(list.begin(), list.end(), v); };
     if (!resumption || is(resumption->fresh)) return x.init();
@@ -68,8 +68,8 @@ class Engine final : public gossamer::Engine<V> {
     }
     const uint32_t n = net.vertices;
     std::mt19937_64 random(options.seed);
-    // Each run has a temper of its own: how far sending may run ahead of
-    // delivery, up to everything at once.
+    // A random parameter of the run: how far sending may run ahead of
+    // delivery, up to sending everything first.
     const uint64_t eagerness = 1 + random() % 15;
     const auto pick = [&](uint64_t below) { return random() % below; };
     const auto stopped = [&] { return options.stop && options.stop->load(std::memory_order_relaxed); };
@@ -85,9 +85,9 @@ class Engine final : public gossamer::Engine<V> {
     OwnEdges<V> own;
     own.open(net, problem.unit);
     Array<PPin> pin(n);
-    std::vector<uint32_t> ready;        // a bag
-    std::vector<uint32_t> place(n, 0);  // 1 + where in the bag, or 0
-    std::vector<Flying> air;            // a bag
+    std::vector<uint32_t> ready;       // a bag
+    std::vector<uint32_t> slot(n, 0);  // 1 + index in `ready`, or 0
+    std::vector<Delivery> inFlight;    // a bag
     uint32_t time = 0;
     A all{};
 
@@ -103,24 +103,24 @@ class Engine final : public gossamer::Engine<V> {
       own.show(x, v);
       return x;
     };
-    const auto settle = [&](uint32_t v) {
-      if (pin[v] != No && !place[v]) {
+    const auto updateReady = [&](uint32_t v) {
+      if (pin[v] != No && !slot[v]) {
         ready.push_back(v);
-        place[v] = static_cast<uint32_t>(ready.size());
-      } else if (pin[v] == No && place[v]) {
-        ready[place[v] - 1] = ready.back();
-        place[ready.back()] = place[v];
+        slot[v] = static_cast<uint32_t>(ready.size());
+      } else if (pin[v] == No && slot[v]) {
+        ready[slot[v] - 1] = ready.back();
+        slot[ready.back()] = slot[v];
         ready.pop_back();
-        place[v] = 0;
+        slot[v] = 0;
       }
     };
     const auto toHost = [&](const M& message) {
       ++s.hostMessages;
       if (problem.host) problem.host->fromVertex(&message);
     };
-    const auto hear = [&] {
-      Flying from{0, fromHost, 0, M{}};
-      while (problem.host && problem.host->toVertex(from.to, &from.message)) air.push_back(from);
+    const auto receiveFromHost = [&] {
+      Delivery from{0, fromHost, 0, M{}};
+      while (problem.host && problem.host->toVertex(from.to, &from.message)) inFlight.push_back(from);
     };
     const auto sendOne = [&](uint32_t v) {
       const PPin to = pin[v];
@@ -128,29 +128,29 @@ class Engine final : public gossamer::Engine<V> {
       V x = vertex(v, Handler::send);
       x.send(&message);
       ++s.sends;
-      settle(v);
+      updateReady(v);
       if (to == HostPin) return toHost(message);
       if constexpr (OwnEdges<V>::some) {
         if (to == OneEdge) {
           const uint64_t edge = own.named(x, v);
           const auto k = static_cast<uint32_t>(own.relation());
-          air.push_back({net.relations[k].out.targets[edge], k, edge, message});
+          inFlight.push_back({net.relations[k].out.targets[edge], k, edge, message});
           return;
         }
       }
-      if (to >= pins + 2) refusePin(v, to - 2u, pins);
+      if (to >= pins + 2) rejectPin(v, to - 2u, pins);
       for (uint32_t k = 0; k < net.relations.size(); ++k) {
         const Relation& r = net.relations[k];
         if (Pin(r.pin) != to) continue;
         for (uint64_t i = r.out.offsets[v]; i < r.out.ends[v]; ++i) {
-          air.push_back({r.out.targets[i], k, i, message});
+          inFlight.push_back({r.out.targets[i], k, i, message});
         }
       }
     };
     const auto deliverOne = [&](size_t at) {
-      Flying f = air[at];
-      air[at] = air.back();
-      air.pop_back();
+      Delivery f = inFlight[at];
+      inFlight[at] = inFlight.back();
+      inFlight.pop_back();
       E* edge = &problem.unit;
       if constexpr (!std::is_empty_v<E>) {
         if (f.relation != fromHost && net.relations[f.relation].out.values) {
@@ -160,7 +160,7 @@ class Engine final : public gossamer::Engine<V> {
       V x = vertex(f.to, Handler::recv);
       x.recv(&f.message, edge);
       ++s.deliveries;
-      settle(f.to);
+      updateReady(f.to);
     };
 
     std::vector<uint32_t> order;
@@ -174,23 +174,23 @@ class Engine final : public gossamer::Engine<V> {
     mix();
     for (const uint32_t v : order) {
       start(vertex(v, Handler::init), v, problem.resumption);
-      settle(v);
+      updateReady(v);
     }
     bool stepped = false;
     bool vote = false;
     uint64_t events = 0;
     while (!stopped()) {
       if ((++events & 1023) == 0) {
-        hear();
+        receiveFromHost();
         options.note(time, events);
       }
-      if (!ready.empty() && (air.empty() || pick(16) < eagerness)) {
+      if (!ready.empty() && (inFlight.empty() || pick(16) < eagerness)) {
         sendOne(ready[pick(ready.size())]);
-      } else if (!air.empty()) {
-        deliverOne(pick(air.size()));
+      } else if (!inFlight.empty()) {
+        deliverOne(pick(inFlight.size()));
       } else {
-        hear();
-        if (!air.empty()) continue;
+        receiveFromHost();
+        if (!inFlight.empty()) continue;
         if (problem.host && problem.host->waitIdle()) continue;
         if (stepped && !vote) break;
         stepped = true;
@@ -200,7 +200,7 @@ class Engine final : public gossamer::Engine<V> {
         for (const uint32_t v : order) {
           V x = vertex(v, Handler::step);
           vote |= aggregates::step(x, all, mine);
-          settle(v);
+          updateReady(v);
         }
         all = mine;
         s.stepCalls += order.size();

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from gossamer.errors import InputError
-from gossamer.paths import APPS
+from gossamer.paths import app_headers
 
 if TYPE_CHECKING:
     from gossamer.apps import App
@@ -72,7 +72,7 @@ def first_plain(words: Sequence[str], values: Collection[str]) -> int | None:
 
 
 def _is_app(word: str) -> bool:
-    return word.endswith(_HEADERS) or ("/" not in word and (APPS / word / f"{word}.h").is_file())
+    return word.endswith(_HEADERS) or bool(app_headers(word))
 
 
 @dataclass

@@ -292,7 +292,7 @@ class OnBoards(Standing):
         found = made.tables.outcome.results(read)
         verdict.believe(found)
         for message in messages:
-            native.check(self._app.library.gs_app_hear(self._handle, message.data[4 : 4 + opened.message_bytes]))
+            native.check(self._app.library.gs_app_receive(self._handle, message.data[4 : 4 + opened.message_bytes]))
         made.ended(read)
         there, states = made.states(int(opened.state_bytes))
         seen.states[there] = states

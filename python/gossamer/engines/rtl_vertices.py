@@ -193,7 +193,7 @@ class Hardware(Engine):
             found = tables.outcome.results(memories)
             verdict.believe(found)
         for message in messages:
-            native.check(app.library.gs_app_hear(handle, message.data[4 : 4 + opened.message_bytes]))
+            native.check(app.library.gs_app_receive(handle, message.data[4 : 4 + opened.message_bytes]))
         states = tables.states(memories)
         ctypes.memmove(opened.states, states.ctypes.data, states.nbytes)
         stats = self.statistics(problem.vertices, problem.edges, layout, run, found)

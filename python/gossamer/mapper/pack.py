@@ -21,7 +21,7 @@ def places(first: Numbers, sender: Numbers, thread: Numbers, units: Numbers) -> 
         for values, kind in ((first, np.uint64), (sender, np.uint32), (thread, np.uint8), (units, np.uint32))
     )
     found = np.empty(len(senders), np.uint32)
-    native.lib().gs_pack_places(
+    native.lib().gs_pack_keys(
         ctypes.c_uint64(len(senders)),
         *(ctypes.c_void_p(array.ctypes.data) for array in (firsts, senders, threads, lengths, found)),
     )

@@ -1,8 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-/// Shortest paths in double precision, for weights as files have them.
-#pragma once
-
-#define SSSP_NAME "sssp-double"
-#define SSSP_WEIGHT double
-#define SSSP_DISTANCE double
-#include "../sssp/sssp.h"
