@@ -16,6 +16,34 @@
 
 namespace gossamer::graph {
 
+template <class Weight>
+void sort_row(std::uint32_t* targets, Weight* weights, std::uint64_t count,
+              std::vector<std::pair<std::uint32_t, Weight>>& scratch) {
+  bool sorted = true;
+  for (std::uint64_t i = 1; i < count && sorted; ++i)
+    sorted = targets[i - 1] < targets[i] || (targets[i - 1] == targets[i] && weights[i - 1] <= weights[i]);
+  if (sorted) return;
+  scratch.resize(count);
+  for (std::uint64_t i = 0; i < count; ++i) scratch[i] = {targets[i], weights[i]};
+  std::sort(scratch.begin(), scratch.end());
+  for (std::uint64_t i = 0; i < count; ++i) {
+    targets[i] = scratch[i].first;
+    weights[i] = scratch[i].second;
+  }
+}
+
+// Each weight type is compiled here once, and not in every file that sorts rows.
+template void sort_row(std::uint32_t*, std::int32_t*, std::uint64_t,
+                       std::vector<std::pair<std::uint32_t, std::int32_t>>&);
+template void sort_row(std::uint32_t*, std::uint32_t*, std::uint64_t,
+                       std::vector<std::pair<std::uint32_t, std::uint32_t>>&);
+template void sort_row(std::uint32_t*, std::int64_t*, std::uint64_t,
+                       std::vector<std::pair<std::uint32_t, std::int64_t>>&);
+template void sort_row(std::uint32_t*, std::uint64_t*, std::uint64_t,
+                       std::vector<std::pair<std::uint32_t, std::uint64_t>>&);
+template void sort_row(std::uint32_t*, float*, std::uint64_t, std::vector<std::pair<std::uint32_t, float>>&);
+template void sort_row(std::uint32_t*, double*, std::uint64_t, std::vector<std::pair<std::uint32_t, double>>&);
+
 namespace {
 
 void sort_row(std::uint32_t* targets, std::uint64_t count) {
@@ -293,6 +321,7 @@ using gossamer::fail;
 using gossamer::graph::guarded;
 using gossamer::graph::thread_count;
 using gossamer::graph::with_type;
+using gossamer::graph::with_width;
 
 extern "C" {
 
@@ -312,7 +341,7 @@ int gs_graph_sort(uint64_t vertices, const uint64_t* offsets, uint32_t* targets,
 int gs_graph_simplify(uint64_t vertices, uint64_t* offsets, uint32_t* targets, void* weights, int weight_type,
                       unsigned what, uint64_t* edges) {
   return guarded([&] {
-    return with_type(weights ? weight_type : GS_NONE, [&](auto* type) {
+    return with_width(weights ? weight_type : GS_NONE, [&](auto* type) {
       using Weight = std::remove_pointer_t<decltype(type)>;
       *edges = gossamer::graph::simplify(vertices, offsets, targets, static_cast<Weight*>(weights), what);
       return 0;

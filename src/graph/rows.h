@@ -37,17 +37,20 @@ int guarded(Body&& body) {
 /// Sorts one row by (target, weight); `scratch` is reused between calls.
 template <class Weight>
 void sort_row(std::uint32_t* targets, Weight* weights, std::uint64_t count,
-              std::vector<std::pair<std::uint32_t, Weight>>& scratch) {
-  bool sorted = true;
-  for (std::uint64_t i = 1; i < count && sorted; ++i)
-    sorted = targets[i - 1] < targets[i] || (targets[i - 1] == targets[i] && weights[i - 1] <= weights[i]);
-  if (sorted) return;
-  scratch.resize(count);
-  for (std::uint64_t i = 0; i < count; ++i) scratch[i] = {targets[i], weights[i]};
-  std::sort(scratch.begin(), scratch.end());
-  for (std::uint64_t i = 0; i < count; ++i) {
-    targets[i] = scratch[i].first;
-    weights[i] = scratch[i].second;
+              std::vector<std::pair<std::uint32_t, Weight>>& scratch);
+
+/// Calls the body with a null pointer of an unsigned type as wide as a weight type: for code that only moves weights.
+template <class Body>
+int with_width(int type, Body&& body) {
+  switch (type) {
+    case GS_NONE: return body(static_cast<void*>(nullptr));
+    case GS_I32:
+    case GS_U32:
+    case GS_F32: return body(static_cast<std::uint32_t*>(nullptr));
+    case GS_I64:
+    case GS_U64:
+    case GS_F64: return body(static_cast<std::uint64_t*>(nullptr));
+    default: return fail("unknown weight type %d", type);
   }
 }
 

@@ -2,6 +2,7 @@
 /// Transposed rows: edges by target, both directions merged, and the check whether each edge has its reverse.
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <memory>
 #include <type_traits>
 #include <utility>
@@ -135,14 +136,17 @@ void symmetrise(std::uint64_t vertices, std::uint64_t edges, const std::uint64_t
                 Weight* new_weights) {
   constexpr bool weighted = !std::is_void_v<Weight>;
   using Stored = std::conditional_t<weighted, Weight, char>;
+  // A transposition only moves weights, so it sees words of their width.
+  using Moved = std::conditional_t<sizeof(Stored) == 4, std::uint32_t, std::uint64_t>;
   std::vector<std::uint64_t> in_offsets(vertices + 1);
   std::vector<std::uint32_t> in_targets(edges);
-  std::vector<Stored> in_weights(weighted ? edges : 0);
-  if constexpr (weighted)
-    transpose(vertices, edges, offsets, targets, weights, threads, in_offsets.data(), in_targets.data(),
-              in_weights.data());
-  else
+  std::vector<Moved> in_weights(weighted ? edges : 0);
+  if constexpr (weighted) {
+    transpose(vertices, edges, offsets, targets, reinterpret_cast<const Moved*>(weights), threads, in_offsets.data(),
+              in_targets.data(), in_weights.data());
+  } else {
     transpose<void>(vertices, edges, offsets, targets, nullptr, threads, in_offsets.data(), in_targets.data(), nullptr);
+  }
   const auto loops = [&](std::uint64_t v) {
     const auto [low, high] =
         std::equal_range(targets + offsets[v], targets + offsets[v + 1], static_cast<std::uint32_t>(v));
@@ -167,10 +171,10 @@ void symmetrise(std::uint64_t vertices, std::uint64_t edges, const std::uint64_t
         bool first = in == in_end || (out < out_end && targets[out] < in_targets[in]);
         if (!first && out < out_end && targets[out] == in_targets[in]) {
           first = true;
-          if constexpr (weighted) first = weights[out] <= in_weights[in];
+          if constexpr (weighted) first = weights[out] <= std::bit_cast<Weight>(in_weights[in]);
         }
         new_targets[to] = first ? targets[out] : in_targets[in];
-        if constexpr (weighted) new_weights[to] = first ? weights[out] : in_weights[in];
+        if constexpr (weighted) new_weights[to] = first ? weights[out] : std::bit_cast<Weight>(in_weights[in]);
         ++to;
         ++(first ? out : in);
       }
@@ -255,6 +259,7 @@ using gossamer::fail;
 using gossamer::graph::guarded;
 using gossamer::graph::thread_count;
 using gossamer::graph::with_type;
+using gossamer::graph::with_width;
 
 extern "C" {
 
@@ -262,7 +267,7 @@ int gs_graph_transpose(uint64_t vertices, uint64_t edges, const uint64_t* offset
                        const void* weights, int weight_type, int threads, uint64_t* new_offsets, uint32_t* new_targets,
                        void* new_weights) {
   return guarded([&] {
-    return with_type(weights ? weight_type : GS_NONE, [&](auto* type) {
+    return with_width(weights ? weight_type : GS_NONE, [&](auto* type) {
       using Weight = std::remove_pointer_t<decltype(type)>;
       gossamer::graph::transpose(vertices, edges, offsets, targets, static_cast<const Weight*>(weights),
                                  thread_count(threads), new_offsets, new_targets, static_cast<Weight*>(new_weights));
