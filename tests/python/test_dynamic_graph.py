@@ -224,7 +224,7 @@ def test_labels() -> None:
     assert found.columns["distance"].tolist() == [0, FAR, FAR, 1, 2]
     with pytest.raises(gs.InputError, match=r"^add_edges: vertex ash was removed$"):
         run.add_edges("ash", "elm", 1)
-    with pytest.raises(gs.InputError, match=r"^add_vertices: there is a vertex 'elm' already$"):
+    with pytest.raises(gs.InputError, match=r"^add_vertices: the vertex 'elm' already exists$"):
         run.add_vertices(["elm"])
     with pytest.raises(gs.InputError, match=r"^add_vertices: the graph's vertices have labels; give one"):
         run.add_vertices(1)
@@ -252,14 +252,14 @@ def test_labels() -> None:
     [
         (lambda r: r.add_edges(0, 9, 1), "add_edges: there is no vertex 9; vertices are the numbers 0 .. 3"),
         (lambda r: r.add_edges(-1, 0, 1), "add_edges: there is no vertex -1; vertices are the numbers 0 .. 3"),
-        (lambda r: r.add_edges(0.5, 0, 1), "add_edges: vertices are named by whole numbers or by text, one or a list"),
+        (lambda r: r.add_edges(0.5, 0, 1), "add_edges: vertices are named by integers or by text, one or a list"),
         (lambda r: r.add_edges("x", 0, 1), "add_edges: there is no vertex 'x'; vertices are numbers"),
         (lambda r: r.add_edges([0, 1], [2], [1, 1]), "add_edges: 2 sources and 1 targets; there must be one each"),
         (lambda r: r.add_edges(0, 1), "add_edges: the graph has weights; give one for each edge"),
         (lambda r: r.add_edges(0, 1, [1, 2]), "add_edges: weights must be numbers, one for each of the 1 edges"),
         (
             lambda r: r.add_edges(0, 1, 1.5),
-            "add_edges: the weight 1.5 does not fit those of the graph, which are int64",
+            "add_edges: the weight 1.5 does not fit the type of the graph's weights, int64",
         ),
         (lambda r: r.add_edges(0, 1, -2), "sssp: the graph has a negative weight; weights must be at least 0"),
         (lambda r: r.add_edges(0, 1, 2**40), "sssp: the weight 1099511627776 is not an integer from -2147483648 to"),
@@ -270,7 +270,7 @@ def test_labels() -> None:
         (lambda r: r.add_vertices("abc"), "add_vertices: give the number of new vertices"),
         (lambda r: r.remove_vertices([0, 1, 2, 3]), "remove_vertices: no vertex would be left"),
         (lambda r: r.reset(17), "reset: there is no vertex 17; vertices are the numbers 0 .. 3"),
-        (lambda r: r.wake([[1]]), "wake: vertices are named by whole numbers or by text, one or a list"),
+        (lambda r: r.wake([[1]]), "wake: vertices are named by integers or by text, one or a list"),
     ],
 )
 def test_what_cannot_be_is_refused_and_changes_nothing(call: object, said: str) -> None:
@@ -311,7 +311,7 @@ def test_new_weights_are_finite(kind: type, weight: float) -> None:
     if weight == 1e300 and kind is np.float64:
         return run.add_edges(0, 1, weight)
     finite = np.isfinite(weight) and np.dtype(kind).kind == "i"
-    said = "does not fit those of the graph" if finite else "is no finite number of the graph's type"
+    said = "does not fit the type of the graph's weights" if finite else "is not a finite number of the graph's type"
     with pytest.raises(gs.InputError, match=f"^add_edges: .*{said}"):
         run.add_edges([0, 1], [1, 0], [1, weight])
     return None
@@ -324,7 +324,7 @@ def test_what_does_not_go_on_is_refused() -> None:
     with pytest.raises(gs.InputError, match=r"^a list is no Graph"):
         gs.start("hashmin", [1, 2])  # type: ignore[arg-type]
     run = gs.start("hashmin", graph)
-    with pytest.raises(gs.InputError, match=r"^add_edges: the graph has no weights, so its new edges have none$"):
+    with pytest.raises(gs.InputError, match=r"^add_edges: the graph has no weights, so new edges cannot have weights$"):
         run.add_edges(0, 2, 1)
 
 
@@ -363,7 +363,7 @@ def test_during_a_run_and_behind_one_that_died() -> None:
         except gs.InputError as error:
             refused = str(error)
     other.join()
-    assert refused == "wake: the run is going; wait until go() has returned"
+    assert refused == "wake: the run is in progress; wait until go() has returned"
     run.go()
     run.wake(2)
     with pytest.raises(HandlerDied, match=r"^crash: changed of vertex 2 "):
