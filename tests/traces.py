@@ -24,8 +24,8 @@ class Event:
 
     @property
     def thread(self) -> int:
-        """The number of the track's thread; -1 if it is none."""
         """The number of the track's thread; -1 if it is not a thread's track."""
+        last = self.track.rsplit("/", 1)[-1]
         return int(last.split()[1]) if last.startswith("thread ") and "(" in last else -1
 
 
