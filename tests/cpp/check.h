@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A C++ test: include this in one file, write GS_TEST(name) { CHECK(...); } blocks, and register the
-/// file in test_cpp.py. A failed check is printed with its place and values and the test goes on; the
-/// program exits 1. The first argument, if there is one, is the seed of random cases (see check::seed).
+/// A C++ test framework: include this in one file, write GS_TEST(name) { CHECK(...); } blocks, and register the
+/// file in test_cpp.py. A failed check prints its location and values, and the test continues; the
+/// program then exits 1. The optional first argument is the seed of random cases (see check::seed).
 #pragma once
 
 #include <cstdint>
@@ -31,10 +31,10 @@ struct registration {
 
 inline int failures = 0;
 
-/// The seed that random cases start from; printed at the start, so that a failure can be repeated.
+/// The seed of random cases; printed at the start, so that a failure can be reproduced.
 inline std::uint64_t seed = 1;
 
-/// How much to check: the value for the size that GOSSAMER_TEST_SIZE names.
+/// The amount to check: the value for the size in GOSSAMER_TEST_SIZE.
 template <class T>
 T pick(T quick, T normal, T full) {
   const char* size = std::getenv("GOSSAMER_TEST_SIZE");
@@ -90,7 +90,7 @@ inline int run_all() {
 
 #define CHECK_EQ(a, b) check::equal((a), (b), #a " == " #b, __FILE__, __LINE__)
 
-/// The statement throws an exception of this type (or of a child of it).
+/// The statement throws an exception of this type (or of a derived one).
 #define CHECK_THROWS(type, statement)                                             \
   do {                                                                            \
     bool thrown_ = false;                                                         \
