@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Algorithms as a few plain loops, by which applications are judged on all engines."""
+"""Reference algorithms as plain loops, with which the results of all engines are compared."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import gossamer as gs
 
 
 def propagated(judge: Any, steps: int) -> list[int]:
-    """Label propagation as Graphalytics defines it, on a graph of NetworkX."""
+    """Label propagation in the definition of Graphalytics, on a NetworkX graph."""
     label = list(range(len(judge)))
     for _ in range(steps):
         last = list(label)
@@ -25,7 +25,7 @@ def propagated(judge: Any, steps: int) -> list[int]:
 
 
 def walked(graph: gs.Graph, walkers: int, steps: int, seed: int) -> list[int]:
-    """Each walker by itself, as the example says where it goes."""
+    """Each walker separately, by the rule of the example."""
     mask = 2**64 - 1
     rows = [graph.out.targets[a:b].tolist() for a, b in itertools.pairwise(graph.out.offsets.astype(np.int64))]
     here = [walkers] * graph.vertices
@@ -44,7 +44,7 @@ def walked(graph: gs.Graph, walkers: int, steps: int, seed: int) -> list[int]:
 
 
 def smallest_of_component(labels: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Of SciPy's labels of components: the smallest vertex of each one's, which HashMin finds."""
+    """From SciPy's labels of components: the smallest vertex of each vertex's component, which HashMin computes."""
     smallest = np.full(labels.max() + 1, len(labels))
     np.minimum.at(smallest, labels, np.arange(len(labels)))
     return smallest[labels]

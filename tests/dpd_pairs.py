@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Dissipative particle dynamics as a serial program: all pairs of a box, in whole numbers of 2^-24, without cells."""
+"""Dissipative particle dynamics as a serial program: all pairs of a box, in integers of 2^-24, without cells."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Box:
 
 @dataclass(frozen=True)
 class Ended:
-    """One value a cell; and how often a particle has gone to another cell."""
+    """One value per cell, and the number of times that a particle has moved to another cell."""
 
     particles: Array
     kinetic: Array
@@ -37,7 +37,7 @@ class Ended:
 
 
 def lowbias(x: Any) -> Array:
-    """The hash of 32 bits by its published constants (lowbias32)."""
+    """The 32-bit hash with its published constants (lowbias32)."""
     x = np.asarray(x, np.uint64) & np.uint64(0xFFFFFFFF)
     for shift, factor in ((16, 0x7FEB352D), (15, 0x846CA68B)):
         x = (x ^ x >> np.uint64(shift)) * np.uint64(factor) & np.uint64(0xFFFFFFFF)
@@ -49,7 +49,7 @@ def plus(x: Any, y: Any) -> Array:
 
 
 def fixed(x: Any) -> Any:
-    """To the nearest, halves away from 0."""
+    """Rounds to the nearest, ties away from 0."""
     x = np.asarray(x) * float(ONE)
     return (np.sign(x) * np.floor(np.abs(x) + 0.5)).astype(np.int64)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Graphs that tests of applications make, as ours and as SciPy's matrices."""
+"""Graphs for tests of applications, as gossamer graphs and as SciPy matrices."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def graph_of(
     labels: Any = None,
     base: int = 0,
 ) -> gs.Graph:
-    """A graph of exactly these edges: parallel ones and self-loops stay."""
+    """A graph of exactly these edges, with parallel edges and self-loops."""
     order = np.lexsort((edges[1], edges[0]))
     offsets = np.concatenate(([0], np.cumsum(np.bincount(edges[0], minlength=vertices))))
     kept = None if weights is None else np.asarray(weights)[order]
@@ -30,7 +30,7 @@ def graph_of(
 
 
 def random_edges(random: np.random.Generator, vertices: int, count: int, *, dangling: bool = True) -> Edges:
-    """Edges with a hub, parallel edges, self-loops and, where wanted, vertices that point nowhere."""
+    """Edges with a hub, parallel edges, self-loops and, if `dangling`, vertices without out-edges."""
     sources = random.integers(vertices, size=count)
     targets = random.integers(vertices, size=count)
     hub = random.integers(vertices)
@@ -43,7 +43,7 @@ def random_edges(random: np.random.Generator, vertices: int, count: int, *, dang
 
 
 def lightest(vertices: int, edges: Edges, weights: Any) -> Any:
-    """A SciPy matrix with the lightest of parallel edges."""
+    """A SciPy matrix with only the lightest of parallel edges."""
     order = np.lexsort((weights, edges[1], edges[0]))
     s, t, w = edges[0][order], edges[1][order], np.asarray(weights)[order]
     first = np.ones(len(s), bool)
@@ -52,6 +52,6 @@ def lightest(vertices: int, edges: Edges, weights: Any) -> Any:
 
 
 def matrix(vertices: int, edges: Edges) -> Any:
-    """A SciPy matrix in which parallel edges are added up."""
+    """A SciPy matrix in which parallel edges are summed."""
     ones = np.ones(len(edges[0]))
     return scipy.sparse.csr_array(scipy.sparse.coo_array((ones, edges), shape=(vertices, vertices)))

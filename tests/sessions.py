@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command in a process of its own that gets signals, and all processes that it starts."""
+"""The command in a separate process that receives signals, and all processes that it starts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LAUNCHER = [sys.executable, str(ROOT / "gossamer")]
 
 
 class Session:
-    """The command in a process of its own, and all processes that it has started: they inherit its mark."""
+    """The command in a separate process, and all its descendants, which inherit a mark in their environment."""
 
     def __init__(
         self,
@@ -38,7 +38,7 @@ class Session:
         )
 
     def processes(self) -> list[str]:
-        """The names of the programs that run."""
+        """The names of the running programs."""
         found = []
         for folder in Path("/proc").glob("[0-9]*"):
             try:
@@ -49,8 +49,8 @@ class Session:
         return found
 
     def seconds(self) -> float:
-        """What the command itself has computed."""
-        # Fields 14 and 15, behind the name in brackets: time in user and system mode.
+        """The processor time of the command itself."""
+        # Fields 14 and 15, after the name in parentheses: time in user and system mode.
         fields = Path(f"/proc/{self.child.pid}/stat").read_text().rpartition(")")[2].split()
         return sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK")
 
@@ -61,7 +61,7 @@ class Session:
             time.sleep(0.02)
 
     def ends(self, number: int, within: float) -> tuple[int, str]:
-        """Exit code and last line after a signal to the command alone."""
+        """Exit code and standard error after a signal to the command only."""
         begun = time.monotonic()
         self.child.send_signal(number)
         said = self.child.communicate(timeout=60)[1]

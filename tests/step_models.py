@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What applications that go in time steps come to, by NumPy on whole arrays."""
+"""Reference results of applications in time steps, by NumPy on whole arrays."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from made_graphs import Edges
 
 
 def neighbours(vertices: int, edges: Edges) -> Any:
-    """How many edges lead from a vertex to another, each taken both ways: a loop counts twice."""
+    """The number of edges between each pair of vertices, in both directions: a self-loop counts twice."""
     a, b = np.concatenate([edges[0], edges[1]]), np.concatenate([edges[1], edges[0]])
     return scipy.sparse.csr_array(scipy.sparse.coo_array((np.ones(len(a)), (a, b)), shape=(vertices, vertices)))
 
@@ -30,7 +30,7 @@ def heat(vertices: int, edges: Edges, steps: int, rate: float, hot: int) -> np.n
 
 
 def scattered(x: Any) -> Any:
-    """The hash of 32 bits by its published constants (lowbias32)."""
+    """The 32-bit hash with its published constants (lowbias32)."""
     x = np.asarray(x, np.uint64) & 0xFFFFFFFF
     for shift, factor in ((16, 0x7FEB352D), (15, 0x846CA68B)):
         x ^= x >> np.uint64(shift)
@@ -39,7 +39,7 @@ def scattered(x: Any) -> Any:
 
 
 def spikes(vertices: int, edges: Edges, steps: int, seed: int, scale: float = 1) -> tuple[Any, Any, Any]:
-    """Izhikevich's program on arrays, in whole numbers of 1/65536: spikes, potentials, and who spiked when."""
+    """Izhikevich's program on arrays, in integers of 1/65536: spikes, potentials, and the spikes of each step."""
     number = np.arange(vertices)
     bits = scattered(number ^ int(scattered((seed + 0x9E3779B9) & 0xFFFFFFFF)))
     r, excites = (bits >> np.uint64(8) & np.uint64(0xFFFF)) / 65536, bits % np.uint64(5) != 0

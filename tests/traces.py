@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Perfetto's traces, read with the schema that its own package has: nothing of what wrote them is used."""
+"""Reader of Perfetto traces that uses the schema of Perfetto's own package, and no code of the trace writer."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Event:
-    """A span, or a mark, which has no length."""
+    """A span, or a mark, which has no duration."""
 
     track: str
-    """Names of the track and of those above it, from the top: ``board 0/tile 1,0/thread 17 (core 0)``."""
+    """Names of the track and its ancestors, from the top: ``board 0/tile 1,0/thread 17 (core 0)``."""
     name: str
     begin: int
     end: int
     notes: dict[str, Any]
     begins: tuple[int, ...] = ()
-    """Arrows that begin here, and those that end."""
+    """Arrows that begin here, and arrows that end here."""
     ends: tuple[int, ...] = ()
 
     @property
     def thread(self) -> int:
-        """The number of the track's thread; -1 if it is none."""
+        """The number of the track's thread; -1 if it is not a thread's track."""
         last = self.track.rsplit("/", 1)[-1]
         return int(last.split()[1]) if last.startswith("thread ") and "(" in last else -1
 
 
 @dataclass
 class Trace:
-    """A trace whose every packet was understood."""
+    """A trace in which the schema covers every packet."""
 
     tracks: list[str] = field(default_factory=list)
     spans: list[Event] = field(default_factory=list)
@@ -39,7 +39,7 @@ class Trace:
     counters: dict[str, list[tuple[int, float]]] = field(default_factory=dict)
 
     def arrows(self) -> list[tuple[Event, Event]]:
-        """Mark of the send and of the receive of each arrow. Each end is there once."""
+        """The marks of the send and of the receive of each arrow. Each end occurs once."""
         begins = {number: mark for mark in self.marks for number in mark.begins}
         ends = {number: mark for mark in self.marks for number in mark.ends}
         assert len(begins) == sum(len(mark.begins) for mark in self.marks)
@@ -53,7 +53,7 @@ class Trace:
 
 
 def read(path: Path) -> Trace:
-    """Reads a trace. AssertionError where it is not as Perfetto wants it."""
+    """Reads a trace. AssertionError if it violates Perfetto's rules."""
     from google.protobuf.unknown_fields import UnknownFieldSet
     from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as schema
 
@@ -84,7 +84,7 @@ def read(path: Path) -> Trace:
             above = f"{names[one.parent_uuid]}/" if one.parent_uuid else ""
             names[one.uuid] = above + (one.process.process_name or one.name)
         elif packet.HasField("track_event"):
-            # What a name stands for is settled where the event stands in the file.
+            # Interned names are resolved at the event's position in the file.
             event = packet.track_event
             name = interned["event_names"][event.name_iid] if event.name_iid else ""
             notes = {
@@ -99,7 +99,7 @@ def read(path: Path) -> Trace:
         else:
             raise AssertionError(f"a packet of another kind: {packet}")
     trace.tracks = list(names.values())
-    # As Perfetto does: by time, and where that is the same by place in the file.
+    # As Perfetto does: by time, and ties by position in the file.
     for time, event, name, notes in sorted(events, key=lambda one: one[0]):
         track = names[event.track_uuid]
         made = Event(track, name, time, time, notes, tuple(event.flow_ids), tuple(event.terminating_flow_ids))

@@ -36,7 +36,6 @@ struct State {
 };
 
 // Packed, to fit the payload of a hardware message.
-// Without room between two of them, and within what a message holds.
 struct [[gnu::packed, gnu::aligned(4)]] Message {
   double lane[Lanes];
   uint32_t due;  // one bit per lane

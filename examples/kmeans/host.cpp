@@ -3,7 +3,7 @@
 ///
 ///     ./gossamer run examples/kmeans/host.cpp POINTS CLUSTERS
 ///
-/// POINTS is a file with two numbers a line. Prints the mean of each cluster and its number of points.
+/// POINTS is a file with two numbers per line. Prints the mean of each cluster and its number of points.
 #include <gossamer/pgraph.h>
 
 #include <algorithm>
@@ -17,18 +17,19 @@
 int main(int count, char** arguments) try {
   const long clusters = count == 3 ? std::strtol(arguments[2], nullptr, 10) : 0;
   if (clusters < 1 || clusters > MostClusters) {
-    std::fprintf(stderr, "usage: host.cpp POINTS CLUSTERS, a file of two numbers a line and 1 to %u\n", MostClusters);
+    std::fprintf(stderr, "usage: host.cpp POINTS CLUSTERS, a file with two numbers per line and 1 to %u\n",
+                 MostClusters);
     return 2;
   }
   std::vector<std::pair<double, double>> points;
   std::ifstream file(arguments[1]);
   for (double x, y; file >> x >> y;) points.emplace_back(x, y);
   if (!file.eof() || points.size() < static_cast<size_t>(clusters)) {
-    std::fprintf(stderr, "%s: is no file of two numbers a line, with a line for each cluster\n", arguments[1]);
+    std::fprintf(stderr, "%s: not a file with two numbers per line and at least one line per cluster\n", arguments[1]);
     return 2;
   }
 
-  // Fixed point wants to know how large numbers are: the points are scaled into a square.
+  // Fixed point needs a bounded range: the points are scaled into a square.
   auto [left, right] = std::minmax_element(points.begin(), points.end());
   const auto below = [](const auto& a, const auto& b) { return a.second < b.second; };
   auto [bottom, top] = std::minmax_element(points.begin(), points.end(), below);
@@ -41,7 +42,7 @@ int main(int count, char** arguments) try {
     graph.state(graph.newVertex()) = {static_cast<float>((x - middleX) / scale),
                                       static_cast<float>((y - middleY) / scale), 0};
   }
-  // The first mean is the first point; each further one is the point that is farthest from all before.
+  // The first mean is the first point; each further one is the point farthest from all earlier ones.
   graph.params.clusters = static_cast<uint32_t>(clusters);
   graph.params.most = 1000;
   std::vector<float> distance(points.size(), INFINITY);
@@ -61,7 +62,7 @@ int main(int count, char** arguments) try {
   const auto& how = job.wait();
   const Means means = job.totals();
   if (means.moved.value()) {
-    std::fprintf(stderr, "the means still move after %llu steps\n", static_cast<unsigned long long>(how.steps));
+    std::fprintf(stderr, "the means still change after %llu steps\n", static_cast<unsigned long long>(how.steps));
     return 1;
   }
   for (long k = 0; k < clusters; ++k) {

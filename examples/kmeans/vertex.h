@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// k-means: each vertex is a point and has no neighbours; means are aggregates.
+/// k-means: each vertex is a point without neighbours; the means are aggregates.
 #pragma once
 
 #include <gossamer/polite.h>
@@ -13,11 +13,11 @@ struct Point {
 
 struct Start {
   uint32_t clusters;
-  uint32_t most;  // steps
+  uint32_t most;  // maximum number of steps
   float x[MostClusters], y[MostClusters];
 };
 
-// Three words a cluster and one more. 34 bits behind the point leave room for 2^28 points.
+// Three words per cluster and one more. With 34 fractional bits a sum of 2^28 points fits.
 struct Means {
   struct Cluster {
     gossamer::FixedSum<float, 34> x, y;
@@ -38,7 +38,7 @@ struct PointVertex : gossamer::PVertex<Point, gossamer::None, gossamer::None, St
       float x = params->x[k], y = params->y[k];
       if (time > 0) {
         const float points = static_cast<float>(all.of[k].points.value());
-        if (points == 0) continue;  // what has lost its last point stays empty
+        if (points == 0) continue;  // a cluster that has lost its last point remains empty
         x = all.of[k].x.value() / points;
         y = all.of[k].y.value() / points;
       }

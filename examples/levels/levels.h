@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Breadth-first search by levels: every step is one level, and ends the search when it reached nobody new.
+/// Breadth-first search by levels: every step is one level, and the search ends after a step that
+/// reached no new vertex.
 #pragma once
 
 #include <gossamer/polite.h>
 
 struct LevelsState {
-  uint32_t level;  // edges from the source; Unreached where the search has not been
-  bool heard;      // a neighbour was reached in the last step
+  uint32_t level;  // edges from the source; Unreached if not yet reached
+  bool signalled;  // a neighbour was reached in the last step
 };
 inline constexpr uint32_t Unreached = 0xffffffff;
 
 struct LevelsTotals {
-  gossamer::Sum<uint32_t> reached;  // vertices, by now
-  gossamer::Sum<uint32_t> fresh;    // of them, in this step
+  gossamer::Sum<uint32_t> reached;  // vertices, so far
+  gossamer::Sum<uint32_t> fresh;    // of those, in this step
 };
 
 struct LevelsVertex : gossamer::PVertex<LevelsState, gossamer::None, gossamer::None, gossamer::None, LevelsTotals> {
@@ -20,16 +21,16 @@ struct LevelsVertex : gossamer::PVertex<LevelsState, gossamer::None, gossamer::N
 
   void send(gossamer::None*) { *readyToSend = gossamer::No; }
 
-  void recv(const gossamer::None*, const gossamer::None*) { s->heard = true; }
+  void recv(const gossamer::None*, const gossamer::None*) { s->signalled = true; }
 
   bool step(const LevelsTotals& all, LevelsTotals& mine) {
-    if (s->heard && s->level == Unreached) {
+    if (s->signalled && s->level == Unreached) {
       s->level = time + 1;
       *readyToSend = gossamer::Pin(0);
       mine.fresh.give(1);
     }
     if (s->level != Unreached) mine.reached.give(1);
-    // In the first step nobody has given anything yet.
+    // In the first step there are no contributions yet.
     return time == 0 || all.fresh.value() > 0;
   }
 };
@@ -50,7 +51,7 @@ struct LevelsApp : gossamer::Application<LevelsVertex> {
     c.add("level", "edges from the source", [](const LevelsState& s) { return s.level; }).absent(Unreached);
   }
   void totals(gossamer::Columns<LevelsTotals>& c) {
-    c.add("reached", "vertices that a way leads to", [](const LevelsTotals& t) { return t.reached.value(); });
+    c.add("reached", "vertices that can be reached", [](const LevelsTotals& t) { return t.reached.value(); });
   }
 };
 GOSSAMER_APPLICATION(LevelsApp)

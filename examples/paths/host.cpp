@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A program with a host of its own. Run it with:
+/// A program with its own host code. Run it with:
 ///     ./gossamer run examples/paths/host.cpp
 #include <gossamer/pgraph.h>
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Streets of a town are closed and opened again, and the shortest ways from one corner are kept.
+"""Streets of a town are closed and reopened, and the shortest paths from one corner are updated.
 
     PYTHONPATH=python .gossamer/env/bin/python examples/roadworks/roadworks.py [WIDTH [DAYS]]
 
-Every day eight streets are closed and those of the day before opened. What hung on a closed street begins again; all
-else stands. In the end a run from the beginning says whether the ways are right.
+Every day eight streets are closed and those of the previous day reopened. Vertices whose path used a closed street are
+reset; all others keep their states. Finally a run from the start checks the paths.
 """
 
 import sys
@@ -15,13 +15,13 @@ import gossamer as gs
 from gossamer.graph import generate
 
 
-def behind(previous: np.ndarray, sources: np.ndarray, targets: np.ndarray) -> np.ndarray:
-    """The vertices whose way leads over one of these streets."""
+def downstream(previous: np.ndarray, sources: np.ndarray, targets: np.ndarray) -> np.ndarray:
+    """The vertices whose path uses one of these streets."""
     count = len(previous)
     cut = np.zeros(count, np.bool_)
     cut[targets[previous[targets] == sources]] = True
     before = np.where(previous < count, previous, np.arange(count))
-    while True:  # whoever is behind one that is cut off is so too; each round looks twice as far back
+    while True:  # a vertex after a disconnected one is disconnected as well; each round looks twice as far back
         further = cut | cut[before]
         if (further == cut).all():
             return np.flatnonzero(cut)
@@ -42,20 +42,18 @@ def main(width: int, days: int) -> int:
         if closed is not None:
             run.add_edges(*closed)
         run.remove_edges(u, v)
-        once = np.unique(np.sort([u, v], axis=0), axis=1, return_index=True)[1]  # a street may be drawn both ways
+        once = np.unique(np.sort([u, v], axis=0), axis=1, return_index=True)[1]  # both directions may be drawn
         closed = u[once], v[once], w[once]
-        # Streets lead both ways.
-        lost = behind(found.columns["previous"].astype(np.int64), np.append(u, v), np.append(v, u))
+        # Streets are two-way.
+        lost = downstream(found.columns["previous"].astype(np.int64), np.append(u, v), np.append(v, u))
         run.reset(lost)
         found = run.go()
-        print(f"day {day + 2}: {len(lost)} corners begin again, {found.stats['deliveries']} messages")
+        print(f"day {day + 2}: {len(lost)} corners reset, {found.stats['deliveries']} messages")
     fresh = gs.run("sssp-paths", run.graph, source=0)
     same = all((found.columns[name] == fresh.columns[name]).all() for name in fresh.columns)
-    print(
-        f"a run from the beginning: {fresh.stats['deliveries']} messages, {'the same ways' if same else 'OTHER WAYS'}"
-    )
+    print(f"a run from the start: {fresh.stats['deliveries']} messages, {'the same paths' if same else 'OTHER PATHS'}")
     return 0 if same else 1
 
 
 if __name__ == "__main__":
-    sys.exit(main(*(int(word) for word in [*sys.argv[1:], *["100", "6"][len(sys.argv) - 1 :]])))
+    sys.exit(main(*(int(argument) for argument in [*sys.argv[1:], *["100", "6"][len(sys.argv) - 1 :]])))

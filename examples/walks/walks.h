@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Random walks: how often walkers come by a vertex. A vertex deals its walkers out among its own
-/// edges, and sends as many as go there along each.
+/// Random walks: the number of visits of walkers to each vertex. A vertex distributes its walkers among its own
+/// edges, and sends along each edge the number of walkers that use it.
 #pragma once
 
 #include <gossamer/polite.h>
 
 struct WalksState {
   uint32_t self;
-  uint32_t here;     // walkers that arrived since the last step
+  uint32_t here;  // walkers that arrived since the last step
   uint64_t visits;
-  uint32_t next;     // the first edge that may have walkers to send
+  uint32_t next;  // the first edge that may have walkers to send
 };
 
 struct WalksParams {
@@ -19,7 +19,7 @@ struct WalksParams {
 
 struct WalksVertex : gossamer::PVertex<WalksState, gossamer::None, uint32_t, WalksParams> {
   static constexpr bool lazyStep = true;
-  gossamer::Edges<gossamer::None, uint32_t> edges;  // the note: walkers that leave along the edge
+  gossamer::Edges<gossamer::None, uint32_t> edges;  // the note: walkers to send along the edge
 
   void init() {}
 
@@ -44,7 +44,7 @@ struct WalksVertex : gossamer::PVertex<WalksState, gossamer::None, uint32_t, Wal
   }
 
  private:
-  /// The edge of walker i: the same in every run, whatever the order of messages.
+  /// The edge of walker i: the same in every run, independent of the order of messages.
   uint32_t draw(uint32_t i) const {
     uint64_t x = (uint64_t{params->seed} << 32 | s->self) * 0x9e3779b97f4a7c15u + (uint64_t{time} << 32 | i);
     x = (x ^ x >> 31) * 0x7fb5d329728ea185u;
@@ -65,7 +65,7 @@ GOSSAMER_VERTEX(WalksVertex)
 
 struct WalksApp : gossamer::Application<WalksVertex> {
   static constexpr const char* name = "walks";
-  static constexpr const char* summary = "how often random walks come by a vertex";
+  static constexpr const char* summary = "number of visits of random walks to each vertex";
   static constexpr bool parallelInit = true;
 
   uint32_t walkers = 10;
@@ -73,15 +73,16 @@ struct WalksApp : gossamer::Application<WalksVertex> {
   uint32_t start = 1;
 
   void parameters(gossamer::Parameters& p) {
-    p.integer("walkers", walkers, 0, 1000000, "how many start at each vertex");
-    p.integer("steps", steps, 0, 1000000000, "edges that each goes; it stays where none leads on");
-    p.integer("walk", start, 0, 4294967295, "another number, other walks");
+    p.integer("walkers", walkers, 0, 1000000, "number of walkers that start at each vertex");
+    p.integer("steps", steps, 0, 1000000000, "edges that each walker follows; it stops at a vertex without out-edges");
+    p.integer("walk", start, 0, 4294967295, "seed of the walks");
   }
 
   WalksParams params(const gossamer::GraphInfo&) { return {steps, start}; }
   void init(const gossamer::VertexInfo& v, WalksState& s) { s = {v.index, walkers, 0, 0}; }
   void results(gossamer::Columns<WalksState>& c) {
-    c.add("visits", "times that a walker was there, its start included", [](const WalksState& s) { return s.visits; });
+    c.add("visits", "number of visits of walkers, including their starts",
+          [](const WalksState& s) { return s.visits; });
   }
 };
 GOSSAMER_APPLICATION(WalksApp)

@@ -170,7 +170,7 @@ enum gs_change_kind {
   GS_RESTART = 7,          // the next run starts all vertices with `init`
 };
 
-/// A change between two runs. In a symmetric graph edges are added and removed both ways.
+/// A change between two runs. In a symmetric graph edges are added and removed in both directions.
 struct gs_change {
   int32_t kind;          // enum gs_change_kind
   int32_t weight_type;   // enum gs_type

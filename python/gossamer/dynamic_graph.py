@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs that go on: vertices and edges come and go between their parts, and the states stand."""
+"""Runs that continue: between their parts vertices and edges are added and removed, and the states are kept."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class _Step:
 
 
 class _ChangedGraph(Graph):
-    """A graph and what has become of it since: rows are made when somebody asks for them."""
+    """A graph after changes: its rows are built when they are first read."""
 
     __slots__ = ("_fold", "_rows")
 
@@ -93,33 +93,36 @@ class Run:
         return f"<Run of {self.app.name} on {self._vertices} vertices>"
 
     def go(self) -> Result:
-        """Runs to the end: at first from the beginning, later from the states that stand.
+        """Runs to the end: the first time from the start, later from the stored states.
 
-        Handlers that it begins with: ``resume`` on every vertex that was there, ``changed`` on those whose edges have
+        It starts with these handlers: ``resume`` on every existing vertex, ``changed`` on those whose edges have
         changed or that were woken, ``init`` on those that are new or were reset. Raises what ``gossamer.run`` raises.
         """
         with self._alone("go"):
             return self._standing.go(self._graph())
 
     def add_edges(self, sources: Any, targets: Any, weights: Any = None) -> None:
-        """Adds edges; parallel ones stay apart. Where the graph has weights, so have they.
+        """Adds edges; parallel ones are kept. If the graph has weights, each new edge needs one.
 
-        In a symmetric graph each is added both ways.
+        In a symmetric graph each edge is added in both directions.
         """
         with self._alone("add_edges"):
             ends = self._pairs("add_edges", sources, targets)
             self._change("add_edges", Change.ADD_EDGES, ends, self._weights(weights, len(ends[0])))
 
     def remove_edges(self, sources: Any, targets: Any) -> None:
-        """Removes all edges from each source to its target; there must be one. In a symmetric graph both ways."""
+        """Removes all edges from each source to its target, in a symmetric graph in both directions.
+
+        There must be at least one.
+        """
         with self._alone("remove_edges"):
             ends = self._pairs("remove_edges", sources, targets)
             self._change("remove_edges", Change.REMOVE_EDGES, ends)
 
     def add_vertices(self, new: int | Sequence[str] | Sequence[int]) -> list[str | int]:
-        """Adds vertices without edges, behind the last; gives their labels.
+        """Adds vertices without edges, after the last; returns their labels.
 
-        ``new`` is their number, or their labels where the graph has some.
+        ``new`` is their number, or their labels if the graph has labels.
         """
         with self._alone("add_vertices"):
             labels, count = self._new_labels(new)
@@ -140,9 +143,9 @@ class Run:
             return labels
 
     def remove_vertices(self, vertices: Any) -> None:
-        """Removes vertices and all their edges. None of their handlers runs any more.
+        """Removes vertices and all their edges. Their handlers no longer run.
 
-        Arrays keep a place for them, with the state that the application begins with (``there`` is false).
+        Arrays still have an element for them, with the application's initial state (``there`` is false).
         """
         with self._alone("remove_vertices"):
             gone = self._indices("remove_vertices", vertices)
@@ -150,38 +153,38 @@ class Run:
             self._gone[gone] = True
 
     def wake(self, vertices: Any) -> None:
-        """Lets the next ``go`` call the handler ``changed`` of vertices, as if their edges had changed."""
+        """Makes the next ``go`` call the handler ``changed`` on vertices, as if their edges had changed."""
         with self._alone("wake"):
             self._change("wake", Change.WAKE, (self._indices("wake", vertices),))
 
     def reset(self, vertices: Any) -> None:
-        """Lets vertices begin again, and wakes those with an edge to them: for answers that no longer hold."""
+        """Restarts vertices with ``init``, and wakes the sources of their in-edges: for results that are invalid."""
         with self._alone("reset"):
             self._change("reset", Change.RESET, (self._indices("reset", vertices),))
 
     def restart(self) -> None:
-        """Lets all vertices begin again: the next ``go`` is a run of its own, on the graph as it is."""
+        """Restarts all vertices: the next ``go`` is an independent run on the current graph."""
         with self._alone("restart"):
             self._change("restart", Change.RESTART, ())
 
     @property
     def graph(self) -> Graph:
-        """The graph as it is; a vertex that was removed has no edges."""
+        """The current graph; a vertex that was removed has no edges."""
         with self._alone("graph"):
             return self._graph()
 
     @property
     def there(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
-        """One a vertex, in index order: false where it was removed."""
+        """One element per vertex, in index order: false if it was removed."""
         return ~self._gone
 
     # Within -------------------------------------------------------------------
 
     @contextmanager
     def _alone(self, what: str) -> Iterator[None]:
-        """Nothing else happens to the run meanwhile."""
+        """Rejects other calls on this run meanwhile."""
         if not self._going.acquire(blocking=False):
-            raise InputError(f"{what}: the run is going; wait until go() has returned")
+            raise InputError(f"{what}: the run is in progress; wait until go() has returned")
         try:
             yield
         finally:
@@ -215,7 +218,7 @@ class Run:
         """Vertices by their labels: one, or a list or an array of them."""
         given = np.atleast_1d(np.asarray(labels))
         if given.ndim != 1 or (given.size and given.dtype.kind not in "iuUO"):
-            raise InputError(f"{what}: vertices are named by whole numbers or by text, one or a list of them")
+            raise InputError(f"{what}: vertices are named by integers or by text, one or a list of them")
         if not given.size:
             return np.empty(0, np.uint32)
         if self._labels is None and given.dtype.kind in "iu":
@@ -241,7 +244,7 @@ class Run:
                 raise InputError(f"{what}: there is no vertex {label}")
             return at
         try:
-            # Text: those that were there from the start; a number as text: any.
+            # Text labels: vertices of the first graph; a number given as text: any vertex.
             if self._labels is not None:
                 return self._first.index_of(label)
             return int(self._indices(what, int(label))[0])
@@ -253,18 +256,16 @@ class Run:
     def _pairs(self, what: str, sources: Any, targets: Any) -> tuple[Indices, Indices]:
         ends = self._indices(what, sources), self._indices(what, targets)
         if len(ends[0]) != len(ends[1]):
-            raise InputError(
-                f"{what}: {len(ends[0])} sources and {len(ends[1])} targets; there must be one each an edge"
-            )
+            raise InputError(f"{what}: {len(ends[0])} sources and {len(ends[1])} targets; each edge needs one of each")
         return ends
 
     def _weights(self, weights: Any, count: int) -> Weights | None:
-        """Weights in the type of the graph's, exact or refused."""
+        """Weights converted to the graph's type; InputError unless the conversion is exact."""
         dtype = self._first.weight_type
         if dtype is None and weights is None:
             return None
         if dtype is None:
-            raise InputError("add_edges: the graph has no weights, so its new edges have none")
+            raise InputError("add_edges: the graph has no weights, so new edges cannot have weights")
         if weights is None:
             raise InputError("add_edges: the graph has weights; give one for each edge")
         given = np.atleast_1d(np.asarray(weights))
@@ -273,13 +274,15 @@ class Run:
         with np.errstate(over="ignore"):
             exact = given if dtype.kind != "f" else np.ascontiguousarray(given, dtype)
         if exact.dtype.kind == "f" and not np.isfinite(exact).all():
-            raise InputError(f"add_edges: a weight is no finite number of the graph's type, {dtype}")
+            raise InputError(f"add_edges: a weight is not a finite number of the graph's type, {dtype}")
         if dtype.kind == "f":
             return exact
         limits = np.iinfo(dtype)
         for weight in given.tolist():
             if weight != int(weight) or not limits.min <= weight <= limits.max:
-                raise InputError(f"add_edges: the weight {weight} does not fit those of the graph, which are {dtype}")
+                raise InputError(
+                    f"add_edges: the weight {weight} does not fit the type of the graph's weights, {dtype}"
+                )
         return np.array([int(weight) for weight in given.tolist()], dtype)
 
     def _new_labels(self, new: Any) -> tuple[list[str | int] | None, int]:
@@ -303,20 +306,20 @@ class Run:
         seen: set[str] = set()
         for label in labels:
             if not isinstance(label, str):
-                raise InputError(f"add_vertices: the label {label!r} is no text, as the graph's are")
+                raise InputError(f"add_vertices: the label {label!r} is not text, as the graph's labels are")
             if label in seen or label in self._new or self._first._find(label) is not None:
-                raise InputError(f"add_vertices: there is a vertex {label!r} already")
+                raise InputError(f"add_vertices: the vertex {label!r} already exists")
             seen.add(label)
         return labels, len(labels)
 
     def _graph(self) -> Graph:
-        """The graph as it is, to be made when it is looked at."""
+        """The current graph, built when it is first read."""
         if not self._steps:
             return self._base
         steps = tuple(self._steps)
         base, vertices, labels = self._base, self._vertices, self._labels
         graph = _ChangedGraph(base, vertices, lambda: _fold(base, vertices, steps), labels)
-        # What has changed outgrows the graph: it is folded in, so that all changes together cost a few times as much.
+        # Folds the changes in when they outgrow the graph, so that the total cost of folding stays proportional.
         if sum(step.count for step in steps) > base.edges + base.vertices:
             self._base, self._steps = _plain(*graph.__reduce__()[1]), []
             return self._base
@@ -364,15 +367,15 @@ def start(
     seed: int = 0,
     **parameters: float | str | bool,
 ) -> Run:
-    """A run that goes on where its graph changes; arguments as of ``gossamer.run``.
+    """Starts a run that continues after changes of its graph; arguments as of ``gossamer.run``.
 
-    The vertices need a handler ``changed`` or ``resume``. The graph itself stays as it is: the run has its own edges.
+    The vertices need a handler ``changed`` or ``resume``. The graph itself does not change: the run copies its edges.
     """
     compiled = checked(app, graph, threads)
     if not compiled.goes_on:
         raise InputError(
-            f"{compiled.name}: its vertices have no handler changed() or resume(), so its runs do not go on where the "
-            "graph changes; take gossamer.run on each graph"
+            f"{compiled.name}: its vertices have no handler changed() or resume(), so its runs cannot continue after "
+            "changes of the graph; use gossamer.run on each graph"
         )
     numbers = check(compiled, graph, parameters)
     chosen = engines.get(engine) if isinstance(engine, str) else engine

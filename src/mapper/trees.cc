@@ -245,7 +245,7 @@ struct Trees : gs_map_trees {
 
 int gs_map_trees_make(const gs_map_channels* channels, uint64_t trees, const uint32_t* sources, const uint8_t* wanted,
                       uint32_t tries, int threads, gs_map_trees** made) {
-  return gossamer::graph::run_stoppable("making trees", "take fewer boards", [&] {
+  return gossamer::graph::run_stoppable("making trees", "use fewer boards", [&] {
     auto all = std::make_unique<Trees>();
     const size_t boards = channels->boards;
     all->leaves.resize(trees * boards);

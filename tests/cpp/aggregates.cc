@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Aggregates: every kind against plain arithmetic, and what each step of each vertex sees on every engine and in
-/// every way of carrying messages.
+/// Aggregates: every reduction against plain arithmetic, and the values that each step of each vertex reads, on every
+/// engine and in every delivery mode.
 #include "check.h"
 
 #include <cmath>
@@ -28,8 +28,10 @@ struct Totals {
   Sum<double> real;
 };
 static_assert(aggregates::areAll<Totals>() && aggregates::count<Totals> == 12);
-static_assert(aggregates::reductions<Totals>.of[0] == Reduce::sum && aggregates::reductions<Totals>.of[5] == Reduce::max &&
-              aggregates::reductions<Totals>.of[7] == Reduce::either && aggregates::reductions<Totals>.of[11] == Reduce::realSum);
+static_assert(aggregates::reductions<Totals>.of[0] == Reduce::sum);
+static_assert(aggregates::reductions<Totals>.of[5] == Reduce::max);
+static_assert(aggregates::reductions<Totals>.of[7] == Reduce::either);
+static_assert(aggregates::reductions<Totals>.of[11] == Reduce::realSum);
 
 struct Nested {
   struct Point {
@@ -38,7 +40,8 @@ struct Nested {
   } points[3];
 };
 static_assert(aggregates::areAll<Nested>() && aggregates::count<Nested> == 6);
-static_assert(aggregates::reductions<Nested>.of[4] == Reduce::realSum && aggregates::reductions<Nested>.of[5] == Reduce::min);
+static_assert(aggregates::reductions<Nested>.of[4] == Reduce::realSum);
+static_assert(aggregates::reductions<Nested>.of[5] == Reduce::min);
 static_assert(aggregates::areAll<None>() && aggregates::count<None> == 0);
 struct WithNumber {
   Sum<uint64_t> sum;
@@ -46,7 +49,7 @@ struct WithNumber {
 };
 static_assert(!aggregates::areAll<WithNumber>());
 
-/// What vertex v gives in step t: numbers of every kind that looks at all their bits.
+/// The contributions of vertex v in step t: numbers of every kind, with all their bits in use.
 struct Given {
   uint64_t large;
   int32_t small;
@@ -78,7 +81,7 @@ struct Given {
   }
 };
 
-/// The same of many, in plain loops over wide types.
+/// The reduction of many contributions, in plain loops over wide types.
 struct Expected {
   uint64_t sum = 0;
   int64_t difference = 0;
@@ -116,13 +119,13 @@ struct Expected {
   }
 };
 
-/// By the step that sees it; empty in step 0.
+/// By the step that reads it; empty in step 0.
 std::vector<Expected> expected;
 
 struct GiverState {
   uint32_t vertex;
   uint32_t received;
-  uint32_t wrong;  // steps that saw something else than they should
+  uint32_t wrong;  // steps that read an unexpected value
   uint64_t heard;
 };
 
@@ -131,7 +134,7 @@ struct GiverParams {
   uint32_t sending;  // of 256 vertices, in each step
 };
 
-/// Gives in every step, sends to all (then steps, pulls and sends are one pass) or to some.
+/// Contributes in every step, and sends to all vertices (steps, pulls and sends are then one pass) or to some.
 template <bool Ranked>
 struct Giver : PVertex<GiverState, None, uint32_t, GiverParams, Totals> {
   using Base = PVertex<GiverState, None, uint32_t, GiverParams, Totals>;
@@ -184,7 +187,7 @@ void checkGivers(const Ran<V>& ran, uint32_t steps, const std::string& what) {
   if (check::failures > before) std::fprintf(stderr, "  in %s\n", what.c_str());
 }
 
-// ---- A vertex whose step may be left out ----
+// ---- A vertex whose step may be omitted ----
 
 struct TokenTotals {
   Sum<uint32_t> touched;
@@ -232,7 +235,7 @@ struct Token : PVertex<TokenState, None, None, None, TokenTotals> {
 
 }  // namespace
 
-GS_TEST(each_kind_comes_to_what_arithmetic_says) {
+GS_TEST(each_reduction_matches_plain_arithmetic) {
   std::mt19937_64 random(check::seed);
   for (int round = 0; round < check::pick(200, 1000, 20000); ++round) {
     Totals parts[3];
@@ -248,7 +251,7 @@ GS_TEST(each_kind_comes_to_what_arithmetic_says) {
   }
 }
 
-GS_TEST(limits_of_least_and_greatest) {
+GS_TEST(min_and_max_at_the_limits_of_types) {
   const double inf = std::numeric_limits<double>::infinity();
   const double nan = std::numeric_limits<double>::quiet_NaN();
   Min<double> least;
@@ -276,7 +279,7 @@ GS_TEST(limits_of_least_and_greatest) {
   CHECK_EQ(narrow.value(), uint64_t{1} << 63);
   narrow.give(2);
   CHECK_EQ(narrow.value(), 2u);
-  // The zeros are told apart whatever the order, so that the result does not depend on it.
+  // -0 and +0 are distinct in any order, so that the result does not depend on it.
   Max<float> zeros[2];
   zeros[0].give(0.0f);
   zeros[0].give(-0.0f);
@@ -301,7 +304,7 @@ void compareFixed(T value) {
   CHECK_EQ(detail::fixedByDouble<Fraction>(static_cast<double>(value)), wanted);
 }
 
-GS_TEST(fixed_point_is_the_nearest_by_both_ways) {
+GS_TEST(both_fixed_point_conversions_round_to_nearest) {
   std::mt19937_64 random(check::seed ^ 0x99);
   for (int round = 0; round < check::pick(20000, 100000, 5000000); ++round) {
     const uint64_t bits = random();
@@ -327,7 +330,7 @@ GS_TEST(fixed_point_is_the_nearest_by_both_ways) {
   }
 }
 
-GS_TEST(every_step_sees_what_the_last_one_gave) {
+GS_TEST(every_step_reads_the_previous_contributions) {
   std::mt19937_64 random(check::seed ^ 0x5555);
   uint64_t pulls = 0;
   const uint32_t steps = 6;
@@ -355,10 +358,10 @@ GS_TEST(every_step_sees_what_the_last_one_gave) {
   CHECK(pulls > 0);
 }
 
-GS_TEST(steps_that_are_left_out_give_nothing) {
+GS_TEST(omitted_steps_contribute_nothing) {
   std::mt19937_64 random(check::seed ^ 0x6666);
   for (const uint32_t n : {50u, 4001u}) {
-    // Few edges, so that steps go over few vertices; then many.
+    // Few edges, so that steps cover few vertices; then many.
     for (const uint64_t edges : {uint64_t{n}, uint64_t{n} * 8}) {
       auto wiring = randomWiring<None>(random, n, 1, edges, noValue);
       std::vector<bool> touched(n, true);

@@ -31,7 +31,7 @@ std::vector<uint32_t> lowestOf(Reference& heap, uint32_t& key) {
   return items;
 }
 
-/// Keys near each other, far from each other, and at the edges of the bytes.
+/// Keys near each other, far from each other, and at byte boundaries.
 uint32_t nextKey(std::mt19937_64& random, uint32_t low) {
   const uint64_t room = uint64_t{0xffffffff} - low;
   const unsigned bits = static_cast<unsigned>(random() % 33);
@@ -45,14 +45,14 @@ uint32_t nextKey(std::mt19937_64& random, uint32_t low) {
 
 }  // namespace
 
-GS_TEST(an_empty_queue_gives_nothing) {
+GS_TEST(empty_queue_returns_no_item) {
   BucketQueue queue;
   std::vector<uint32_t> items{1, 2, 3};
   CHECK(!queue.pop(items, [](uint32_t, uint32_t&) { return true; }));
   CHECK(items.empty());
 }
 
-GS_TEST(coming_items_are_those_that_popOne_gives) {
+GS_TEST(upcoming_predicts_popOne) {
   std::mt19937_64 random(check::seed);
   const auto keep = [](uint32_t, uint32_t&) { return true; };
   BucketQueue queue;
@@ -61,7 +61,7 @@ GS_TEST(coming_items_are_those_that_popOne_gives) {
   for (uint32_t i = 0; i < 200; ++i) queue.push(7, i);
   size_t told = 0;
   while (queue.popOne(item, keep)) {
-    // What is told now comes next, the last first, whatever is told later.
+    // The items returned by upcoming() are popped next, the last first, whatever is pushed later.
     const std::vector<uint32_t> upcoming(queue.upcoming().begin(), queue.upcoming().end());
     told += upcoming.size();
     const size_t more = std::min<size_t>(upcoming.size(), random() % 4);
@@ -74,7 +74,7 @@ GS_TEST(coming_items_are_those_that_popOne_gives) {
   CHECK(queue.upcoming().empty());
 }
 
-GS_TEST(keys_come_out_in_exact_order) {
+GS_TEST(keys_are_popped_in_exact_order) {
   std::mt19937_64 random(check::seed);
   for (int round = 0; round < check::pick(40, 200, 2000); ++round) {
     BucketQueue queue;
@@ -119,8 +119,8 @@ GS_TEST(keys_come_out_in_exact_order) {
   }
 }
 
-/// One at a time and all at once, in turn: the order of keys is the same.
-GS_TEST(one_item_at_a_time_keeps_the_order) {
+/// One at a time and all at once, alternating: the order of keys is the same.
+GS_TEST(popOne_and_pop_return_keys_in_the_same_order) {
   std::mt19937_64 random(check::seed ^ 0x0e);
   for (int round = 0; round < check::pick(40, 200, 2000); ++round) {
     BucketQueue queue;
@@ -165,8 +165,8 @@ GS_TEST(one_item_at_a_time_keeps_the_order) {
   }
 }
 
-/// A search that ends at a limit finds what is there up to it, and leaves keys above it in exact order.
-GS_TEST(a_limit_is_not_passed) {
+/// A search that ends at a limit finds the items up to it, and keeps keys above it in exact order.
+GS_TEST(popOne_stops_at_its_limit) {
   std::mt19937_64 random(check::seed ^ 0x11);
   for (int round = 0; round < check::pick(40, 200, 2000); ++round) {
     BucketQueue queue;
@@ -182,7 +182,7 @@ GS_TEST(a_limit_is_not_passed) {
       CHECK(left.empty() || queue.bound() <= left.begin()->first);
       CHECK(left.empty() ? !queue.nextBucketSize() : queue.nextBucketSize() >= left.count(*left.begin()));
       if (random() % 2) {
-        // From the limit on any key may come, however far away the next one is.
+        // Keys from the limit on may be pushed, even if the next key is far away.
         keys.push_back(nextKey(random, limit));
         const auto item = static_cast<uint32_t>(keys.size() - 1);
         queue.push(keys.back(), item);
@@ -200,14 +200,14 @@ GS_TEST(a_limit_is_not_passed) {
       CHECK_EQ(queue.find(keyOf, limit), there);
       CHECK(!there || (queue.lowest() == left.begin()->first && queue.lowestCount()));
       CHECK(queue.lowest() <= limit);
-      // What is taken goes on from there.
+      // Popping continues from there.
       if (there) limit = std::max(limit, queue.lowest());
       if (check::failures) return;
     }
   }
 }
 
-GS_TEST(a_key_below_the_lowest_counts_as_the_lowest) {
+GS_TEST(key_below_the_lowest_is_treated_as_the_lowest) {
   BucketQueue queue;
   std::vector<uint32_t> items;
   const auto keep = [](uint32_t item, uint32_t& key) { return key = item == 1 ? 70000u : 3u, true; };
@@ -223,9 +223,9 @@ GS_TEST(a_key_below_the_lowest_counts_as_the_lowest) {
   CHECK_EQ(queue.lowest(), 70000u);
 }
 
-/// As the engine uses it: an item whose key changes is pushed again, one that
-/// is no longer wanted is left in; what is popped is judged by its present key.
-GS_TEST(keys_change_and_items_go) {
+/// As the engine uses it: an item whose key changes is pushed again, and a dropped
+/// item remains in the queue; popped items are checked by their current key.
+GS_TEST(changed_keys_and_dropped_items) {
   std::mt19937_64 random(check::seed ^ 0x5eed);
   for (int round = 0; round < check::pick(40, 200, 2000); ++round) {
     const uint32_t count = 1 + static_cast<uint32_t>(random() % 60);
@@ -260,11 +260,11 @@ GS_TEST(keys_change_and_items_go) {
           for (uint32_t i = 0; i < count; ++i) {
             if (wanted[i] && key[i] == least) expected.insert(i);
           }
-          // A bucket may hold nothing but leavings; the next one is asked then.
+          // A bucket may contain only dropped items; the queue then searches the next one.
           std::set<uint32_t> got;
           while (got.empty()) {
             if (!queue.pop(items, keyOf)) {
-              // Only leavings were left, and the order so far ends with them.
+              // Only dropped items were left, so the order restarts.
               queue.restart();
               low = 0;
               break;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Proves that a C++ test can fail: GOSSAMER_TEST_FAULT names a fault to make.
+/// Proves that a C++ test can fail: GOSSAMER_TEST_FAULT selects a fault to make.
 #include "check.h"
 
 #include <limits>
@@ -16,26 +16,26 @@ bool fault(const char* name) {
 
 }  // namespace
 
-GS_TEST(values_are_compared) { CHECK_EQ(fault("check") ? 1 : 2, 2); }
+GS_TEST(check_eq_compares_values) { CHECK_EQ(fault("check") ? 1 : 2, 2); }
 
-GS_TEST(exceptions_are_expected) {
+GS_TEST(check_throws_expects_exceptions) {
   CHECK_THROWS(std::exception, throw std::runtime_error("as it should"));
   CHECK(check::failures == 0 || fault("check"));
 }
 
-GS_TEST(memory_is_watched) {
+GS_TEST(sanitizer_detects_memory_errors) {
   const auto numbers = std::make_unique<int[]>(4);
   const volatile int index = fault("overrun") ? 4 : 3;
   CHECK_EQ(numbers[index], 0);
 }
 
-GS_TEST(arithmetic_is_watched) {
+GS_TEST(sanitizer_detects_arithmetic_errors) {
   volatile int number = fault("overflow") ? std::numeric_limits<int>::max() : 1;
   number = number + 1;
   CHECK_EQ(number, 2);
 }
 
-GS_TEST(threads_are_watched) {
+GS_TEST(sanitizer_detects_data_races) {
   int shared = 0;
   std::thread other([&] {
     if (fault("race")) ++shared;

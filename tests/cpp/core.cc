@@ -29,8 +29,8 @@ using gossamer::Bitmap;
 using gossamer::Pool;
 using gossamer::PoolLease;
 
-GS_TEST(an_array_starts_zeroed_and_aligned) {
-  // Around the size from which memory comes in huge pages.
+GS_TEST(array_starts_zeroed_and_aligned) {
+  // Around the size from which memory is on huge pages.
   const size_t huge = size_t{1} << 20;
   for (const size_t bytes : std::vector<size_t>{0, 1, 63, 64, huge - 1, huge, huge + 1, 5 * huge + 17}) {
     Array<uint8_t> a(bytes);
@@ -40,7 +40,7 @@ GS_TEST(an_array_starts_zeroed_and_aligned) {
     size_t set = 0;
     for (size_t i = 0; i < bytes; ++i) set += a[i] != 0;
     CHECK_EQ(set, 0u);
-    // Every byte can be written, the last one too.
+    // Every byte can be written, including the last.
     for (size_t i = 0; i < bytes; ++i) a[i] = static_cast<uint8_t>(i * 7 + 1);
     size_t wrong = 0;
     for (size_t i = 0; i < bytes; ++i) wrong += a[i] != static_cast<uint8_t>(i * 7 + 1);
@@ -48,7 +48,7 @@ GS_TEST(an_array_starts_zeroed_and_aligned) {
   }
 }
 
-GS_TEST(memory_that_is_used_again_is_zeroed_again) {
+GS_TEST(reused_memory_is_zeroed) {
   for (int round = 0; round < 8; ++round) {
     Array<uint32_t> a(1000);
     for (size_t i = 0; i < a.size(); ++i) {
@@ -58,7 +58,7 @@ GS_TEST(memory_that_is_used_again_is_zeroed_again) {
   }
 }
 
-GS_TEST(an_array_moves) {
+GS_TEST(array_can_be_moved) {
   Array<uint32_t> a(10);
   a[3] = 7;
   const uint32_t* where = a.data();
@@ -76,9 +76,9 @@ GS_TEST(an_array_moves) {
   CHECK(c.empty());
 }
 
-GS_TEST(an_array_that_cannot_be_is_refused) { CHECK_THROWS(std::bad_alloc, Array<uint8_t>(size_t{1} << 62)); }
+GS_TEST(oversized_array_throws_bad_alloc) { CHECK_THROWS(std::bad_alloc, Array<uint8_t>(size_t{1} << 62)); }
 
-GS_TEST(a_bitmap_is_a_vector_of_bools) {
+GS_TEST(bitmap_behaves_as_a_vector_of_bools) {
   std::mt19937_64 random(check::seed);
   for (const size_t bits : std::vector<size_t>{0, 1, 63, 64, 65, 1000, 4096}) {
     Bitmap map(bits);
@@ -103,7 +103,7 @@ GS_TEST(a_bitmap_is_a_vector_of_bools) {
   }
 }
 
-GS_TEST(a_pool_runs_each_thread_once) {
+GS_TEST(pool_runs_each_thread_once) {
   for (const unsigned size : {0u, 1u, 2u, 3u, 8u}) {
     Pool pool(size);
     CHECK_EQ(pool.size(), size ? size : 1u);
@@ -111,13 +111,13 @@ GS_TEST(a_pool_runs_each_thread_once) {
     const uint64_t rounds = check::pick<uint64_t>(300, 2000, 20000);
     for (uint64_t round = 1; round <= rounds; ++round) {
       pool.run([&](unsigned thread) { ++calls[thread]; });
-      // What the threads wrote is there, and none is still at it.
+      // All writes of the threads are visible, and none is still running.
       for (const uint64_t count : calls) CHECK_EQ(count, round);
     }
   }
 }
 
-GS_TEST(a_pool_that_slept_wakes) {
+GS_TEST(sleeping_pool_wakes) {
   Pool pool(3);
   for (int round = 0; round < 20; ++round) {
     std::atomic<int> calls{0};
@@ -130,7 +130,7 @@ GS_TEST(a_pool_that_slept_wakes) {
 
 namespace {
 
-/// The threads of a pool by the system's numbers: each waits until all have come.
+/// The threads of a pool by the system's numbers: each waits until all have arrived.
 std::set<pid_t> threadsOf(Pool& pool) {
   std::vector<pid_t> all(pool.size());
   std::atomic<unsigned> come{0};
@@ -148,14 +148,14 @@ std::set<pid_t> threadsOfLease(unsigned threads) {
 
 }  // namespace
 
-GS_TEST(a_pool_is_kept_for_the_next_run) {
+GS_TEST(pool_is_reused_by_the_next_run) {
   const std::set<pid_t> first = threadsOfLease(3);
   CHECK_EQ(first.size(), 3u);
   CHECK(threadsOfLease(3) == first);
-  // One thread needs none of them, and leaves them as they are.
+  // A run with one thread uses no pool, and does not replace the retained one.
   CHECK(threadsOfLease(1) == std::set<pid_t>{gettid()});
   CHECK(threadsOfLease(3) == first);
-  // Other numbers are other pools, as are those at the same time.
+  // Pools of other sizes are separate, as are concurrent ones.
   CHECK_EQ(threadsOfLease(2).size(), 2u);
   const PoolLease one(2);
   const PoolLease other(2);
@@ -164,7 +164,7 @@ GS_TEST(a_pool_is_kept_for_the_next_run) {
   CHECK_EQ(both.size(), 3u);
 }
 
-GS_TEST(leases_of_many_threads_at_once) {
+GS_TEST(concurrent_leases_get_separate_pools) {
   std::vector<std::thread> users;
   std::atomic<size_t> wrong{0};
   for (unsigned user = 0; user < 4; ++user) {
@@ -182,21 +182,21 @@ GS_TEST(leases_of_many_threads_at_once) {
   CHECK_EQ(wrong.load(), 0u);
 }
 
-GS_TEST(a_pool_on_which_a_run_died_is_not_kept) {
+GS_TEST(pool_of_an_aborted_run_is_not_reused) {
   const std::set<pid_t> first = threadsOfLease(3);
   {
     const PoolLease pool(3);
     CHECK_THROWS(std::runtime_error, pool->run([](unsigned part) {
       if (part == 2) throw std::runtime_error("on purpose");
     }));
-    pool->run([](unsigned) {});  // and what goes well later does not make it sound
+    pool->run([](unsigned) {});  // a later success does not make it reusable
   }
   std::set<pid_t> both = threadsOfLease(3);
   both.merge(std::set<pid_t>(first));
   CHECK_EQ(both.size(), 5u);
 }
 
-GS_TEST(a_pool_follows_what_its_caller_may_use) {
+GS_TEST(pool_follows_its_callers_affinity_and_niceness) {
   cpu_set_t before;
   sched_getaffinity(0, sizeof before, &before);
   cpu_set_t one;
@@ -213,7 +213,7 @@ GS_TEST(a_pool_follows_what_its_caller_may_use) {
   CHECK_EQ(both.size(), changed ? 3u : 2u);
 }
 
-GS_TEST(threads_of_a_pool_leave_signals_to_the_program) {
+GS_TEST(pool_threads_block_program_signals) {
   const PoolLease pool(3);
   std::atomic<int> wrong{0};
   std::atomic<unsigned> come{0};
@@ -229,8 +229,8 @@ GS_TEST(threads_of_a_pool_leave_signals_to_the_program) {
   CHECK_EQ(wrong.load(), 0);
 }
 
-GS_TEST(an_interruption_that_comes_late_ends_nothing) {
-  // Kept threads may hear of it when the run has ended already.
+GS_TEST(late_interruption_has_no_effect) {
+  // Threads of a retained pool may receive the signal after the run has ended.
   for (int round = 0; round < check::pick(50, 300, 3000); ++round) {
     const gossamer::guard::Signals signals;
     const PoolLease pool(3);
@@ -239,7 +239,7 @@ GS_TEST(an_interruption_that_comes_late_ends_nothing) {
   }
 }
 
-GS_TEST(chunks_cover_everything_once) {
+GS_TEST(chunks_cover_the_range_once) {
   std::mt19937_64 random(check::seed);
   for (const unsigned size : {1u, 2u, 3u, 8u}) {
     Pool pool(size);
@@ -260,16 +260,16 @@ GS_TEST(chunks_cover_everything_once) {
   }
 }
 
-GS_TEST(there_is_a_thread_at_least) { CHECK(gossamer::defaultThreads() >= 1); }
+GS_TEST(default_threads_is_at_least_one) { CHECK(gossamer::defaultThreads() >= 1); }
 
 namespace {
 
-/// How a process ends that reads a mapped file, is `cut` or not, and then touches memory that is not its own: its exit
-/// code, or a signal's number below zero.
+/// How a process ends that reads a mapped file, truncated if `cut`, and then accesses an invalid address: its exit
+/// code, or minus the number of a signal.
 int endOfReader(bool cut) {
   const pid_t child = fork();
   if (!child) {
-    signal(SIGSEGV, SIG_DFL);  // a sanitizer's own handler would be there before us
+    signal(SIGSEGV, SIG_DFL);  // a sanitizer's handler would be installed first
     close(STDERR_FILENO);
     const int file = memfd_create("graph", 0);
     if (ftruncate(file, 16384)) _exit(90);
@@ -287,14 +287,14 @@ int endOfReader(bool cut) {
 
 }  // namespace
 
-GS_TEST(who_took_zeros_of_a_file_that_was_cut_for_offsets_says_so) {
+GS_TEST(fault_after_reading_a_truncated_file_names_the_cause) {
   CHECK_EQ(endOfReader(true), 4);
   CHECK_EQ(endOfReader(false), -SIGSEGV);
 }
 
 namespace {
 
-/// A folder as the kernel shows control groups in one, gone with the object.
+/// A folder like the kernel's for control groups, removed with the object.
 struct Groups {
   std::filesystem::path root;
   Groups() {
@@ -312,7 +312,7 @@ struct Groups {
 
 }  // namespace
 
-GS_TEST(quotas_of_control_groups) {
+GS_TEST(cpu_quotas_of_control_groups) {
   {
     const Groups g;
     CHECK_EQ(g.quota(), 0u);  // no file that names a group
@@ -323,11 +323,11 @@ GS_TEST(quotas_of_control_groups) {
     g.write("user/me/cpu.max", "350000 100000");
     CHECK_EQ(g.quota(), 3u);  // whole processors
     g.write("user/cpu.max", "200000 100000");
-    CHECK_EQ(g.quota(), 2u);  // the group that it lies in has less
+    CHECK_EQ(g.quota(), 2u);  // the parent group has a smaller quota
     g.write("cpu.max", "50000 100000");
     CHECK_EQ(g.quota(), 1u);
     g.write("self", "0::/not/seen/from/here");
-    CHECK_EQ(g.quota(), 1u);  // what a container sees is the root alone
+    CHECK_EQ(g.quota(), 1u);  // a container sees only the root
     g.write("cpu.max", "something else");
     CHECK_EQ(g.quota(), 0u);
   }
@@ -353,7 +353,7 @@ GS_TEST(quotas_of_control_groups) {
 
 namespace {
 
-/// A thread that outlives all objects of static storage: constructed before them, so destroyed behind them.
+/// A thread that outlives all objects of static storage: constructed before them, so destroyed after them.
 struct Last {
   std::thread thread;
   std::atomic<int> runs{0}, end{0};
@@ -367,7 +367,7 @@ __attribute__((init_priority(101))) Last last;
 
 }  // namespace
 
-GS_TEST(a_thread_that_was_inside_may_end_behind_the_exit_handlers) {
+GS_TEST(guarded_thread_may_end_after_exit_handlers) {
   last.thread = std::thread([] {
     gossamer::Position position;
     gossamer::Fault fault;
@@ -377,5 +377,5 @@ GS_TEST(a_thread_that_was_inside_may_end_behind_the_exit_handlers) {
     last.end.wait(0);
   });
   last.runs.wait(0);
-  CHECK_EQ(last.runs.load(), 1);  // a sanitizer sees the rest, when this program ends
+  CHECK_EQ(last.runs.load(), 1);  // a sanitizer checks the rest when this program ends
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The engines' ways of carrying messages, each against a plain loop: what each
-/// handler sees and when, and that no message is lost, doubled or in another step.
+/// The engines' delivery modes, each against a plain loop: the values and times that each
+/// handler sees, and that no message is lost, duplicated or delivered in another step.
 #include "check.h"
 
 #include <algorithm>
@@ -24,9 +24,9 @@ void checkStepTimes(const T& stats) {
 }
 
 // ---- Programs in time steps ------------------------------------------------------
-// Who sends in which step, and on which pin, follows from vertex and time alone,
-// so the counts are the same in every right run. A step chains up everything that
-// was heard: one message too many, too few or in another step changes the state.
+// The senders and pins of each step follow from vertex and time only, so the counts
+// are the same in every correct run. A step chains up everything that was
+// received: one message too many, too few or in another step changes the state.
 
 struct WaveState {
   uint64_t id;
@@ -35,7 +35,7 @@ struct WaveState {
   uint32_t sends;
   uint32_t received;
   uint32_t steps;
-  uint32_t faults;  // things seen that must not be
+  uint32_t faults;  // violations observed
   uint8_t want;     // what *readyToSend must be
   bool operator==(const WaveState&) const = default;
 };
@@ -43,9 +43,9 @@ struct WaveState {
 struct WaveParams {
   uint32_t steps;
   uint32_t pins;
-  uint32_t hostEvery;     // every so many senders tell the host instead
+  uint32_t hostEvery;     // every n-th sender sends to the host instead
   uint32_t vertices;
-  uint32_t density[4];    // of 256: how many send, step by step in turn
+  uint32_t density[4];    // of 256: the number of senders, by step modulo 4
 };
 
 struct WaveMessage {
@@ -100,12 +100,12 @@ struct Waves : PVertex<WaveState, E, WaveMessage, WaveParams> {
   bool step() {
     WaveState& s = *this->s;
     look(s.steps);
-    s.faults += s.want != No;  // everything is still
+    s.faults += s.want != No;  // the network is idle
     s.chain = mix(s.chain + s.heard + s.received);
     s.heard = 0;
     ++s.steps;
     choose(s.steps);
-    // One vertex alone keeps the run going: every vote must count.
+    // A single vertex keeps the run going: every vote must count.
     return s.id == this->params->vertices / 2 && s.steps < this->params->steps;
   }
   bool finish(WaveMessage* m) {
@@ -117,7 +117,7 @@ struct Waves : PVertex<WaveState, E, WaveMessage, WaveParams> {
   }
 };
 
-/// The same with a priority, which must change nothing; it changes as it runs.
+/// The same with a priority, which changes during the run and must not change the result.
 template <typename E>
 struct PriorityWaves : Waves<E> {
   uint32_t priority() const { return static_cast<uint32_t>(this->s->chain + this->s->received); }
@@ -168,7 +168,7 @@ struct Rounds {
   }
 };
 
-/// Runs one wave program every way, against the plain loop.
+/// Runs one wave program in every mode, against the plain loop.
 template <typename V>
 void everyWay(Wiring<typename V::Edge> wiring, const WaveParams& params, Rounds* byThreads,
               const std::string& name) {
@@ -204,16 +204,16 @@ uint64_t anyValue(unsigned, std::mt19937_64& random) { return random(); }
 
 }  // namespace
 
-GS_TEST(every_way_of_carrying_gives_what_a_plain_loop_gives) {
+GS_TEST(every_delivery_mode_matches_a_plain_loop) {
   std::mt19937_64 random(check::seed);
   const uint32_t n = 3001;
   const uint64_t edges = 60000;  // enough for every parallel mode
   const uint32_t densities[][4] = {
-      {256, 256, 256, 256},  // all, step after step: one pass a step
+      {256, 256, 256, 256},  // all, step after step: one pass per step
       {256, 256, 20, 0},     // all, then few, then none
-      {256, 150, 256, 1},    // messages sent on the wing that are too few to pull
+      {256, 150, 256, 1},    // messages sent in the step's pass that are too few to pull
       {160, 210, 128, 90},   // some
-      {1, 0, 3, 256},        // next to none, then all
+      {1, 0, 3, 256},        // almost none, then all
   };
   Rounds rounds[4];
   int number = 0;
@@ -229,7 +229,7 @@ GS_TEST(every_way_of_carrying_gives_what_a_plain_loop_gives) {
     everyWay<PriorityWaves<uint64_t>>(randomWiring<uint64_t>(random, n, 2, edges, anyValue),
                                       {6, 2, 7, n, {d[0], d[1], d[2], d[3]}}, nullptr, name + " by priority");
   }
-  // Each mode was there, or this test is about less than it says.
+  // Each mode occurred, or this test would check less than it claims.
   for (unsigned i = 0; i < 4; ++i) {
     CHECK(rounds[i].pull > 0);
     CHECK(rounds[i].push > 0);
@@ -244,7 +244,7 @@ struct LeastState {
   bool operator==(const LeastState&) const = default;
 };
 
-/// Everyone takes the least label that he hears of: large waves of one priority.
+/// Every vertex adopts the smallest label that it receives: large waves of one priority.
 struct Least : PVertex<LeastState, None, uint32_t> {
   void init() { *readyToSend = Pin(0); }
   void send(uint32_t* m) {
@@ -261,9 +261,9 @@ struct Least : PVertex<LeastState, None, uint32_t> {
 
 }  // namespace
 
-/// What all threads look at together must not grow with their number: many threads
-/// beside one, where messages are pushed in rounds and where they go in waves.
-GS_TEST(many_threads_look_at_no_more_than_one) {
+/// The total work of all threads must not grow with their number: many threads are compared
+/// with one, for messages pushed in rounds and in waves.
+GS_TEST(work_does_not_grow_with_the_number_of_threads) {
   std::mt19937_64 random(check::seed ^ 0x64);
   const uint32_t n = 6000;
   const uint64_t edges = 240000;
@@ -311,7 +311,7 @@ GS_TEST(random_programs_on_random_wirings) {
   }
 }
 
-GS_TEST(a_network_completes_itself) {
+GS_TEST(missing_edge_directions_are_requested_on_demand) {
   std::mt19937_64 random(check::seed ^ 0x1111);
   const uint32_t n = 2500;
   auto wiring = randomWiring<uint64_t>(random, n, 1, 50000, anyValue);
@@ -320,7 +320,7 @@ GS_TEST(a_network_completes_itself) {
   auto judged = wiring;
   const auto expected = plain<Waves<uint64_t>>(judged, states, params);
   for (const unsigned threads : threadCounts) {
-    // Edges by receiver come when an engine asks: not for one dense round, and once.
+    // Edges by receiver are requested once, and not for a single dense round.
     int asked = 0;
     Network late = wiring.network(false);
     late.complete = [&](Network& net, bool wantIn) {
@@ -333,7 +333,7 @@ GS_TEST(a_network_completes_itself) {
     CHECK_EQ(asked, 1);
     CHECK(ran.stats.pullRounds > 0);
 
-    // Edges by sender may lack their targets as long as everything is pulled.
+    // Edges by sender may lack their targets as long as all messages are pulled.
     int askedOut = 0;
     Network noOut = wiring.network();
     noOut.relations[0].out.targets = nullptr;
@@ -350,7 +350,7 @@ GS_TEST(a_network_completes_itself) {
   }
 }
 
-GS_TEST(edges_both_ways) {
+GS_TEST(relations_in_both_directions_on_one_pin) {
   std::mt19937_64 random(check::seed ^ 0x2222);
   const uint32_t n = 2000;
   auto there = randomWiring<uint64_t>(random, n, 1, 40000, anyValue);
@@ -397,7 +397,7 @@ struct FloodState {
   uint64_t known;
   uint64_t heard;
   uint32_t sends;
-  uint32_t stamp;  // chains the times at which something new came
+  uint32_t stamp;  // chains the times of new values
   bool operator==(const FloodState&) const = default;
 };
 
@@ -423,7 +423,7 @@ struct Flood : PVertex<FloodState, None, uint64_t> {
 
 }  // namespace
 
-GS_TEST(lazy_steps_leave_out_calls_and_nothing_else) {
+GS_TEST(lazy_steps_omit_only_calls_without_effect) {
   std::mt19937_64 random(check::seed ^ 0x4444);
   for (const uint64_t edges : {0u, 8000u, 60000u}) {
     const uint32_t n = edges ? 4000 : 600;
@@ -432,7 +432,7 @@ GS_TEST(lazy_steps_leave_out_calls_and_nothing_else) {
     if (edges) {
       for (unsigned bit = 0; bit < 40; ++bit) states[random() % n].known |= uint64_t{1} << bit;
     } else {
-      // A path: in each step two vertices at most have anything to do.
+      // A path: at most two vertices per step have work.
       std::vector<Wire<None>> path;
       for (uint32_t v = 0; v + 1 < n; ++v) path.push_back({0, v, v + 1, {}});
       wiring = Wiring<None>(n, 1, path);
@@ -460,8 +460,8 @@ GS_TEST(lazy_steps_leave_out_calls_and_nothing_else) {
 namespace {
 
 // ---- Programs without order ---------------------------------------------------------
-// Anything may happen but what the API rules out; every handler looks whether
-// it is called with what the one before left.
+// Anything may happen that the API does not rule out; every handler checks that the
+// state is the one that the previous handler left.
 
 struct WildState {
   uint64_t dice;
@@ -476,7 +476,7 @@ struct WildState {
 };
 
 struct WildParams {
-  uint32_t stay;  // of 256: how often a vertex stays ready after it sent
+  uint32_t stay;  // of 256: how often a vertex remains ready after a send
 };
 
 struct WildMessage {
@@ -542,7 +542,7 @@ struct PriorityWild : Wild {
   uint32_t priority() const { return static_cast<uint32_t>(s->dice >> (s->dice % 33)); }
 };
 
-/// Whatever the order, the books must balance.
+/// In any order, the totals must balance.
 template <typename V>
 void audit(const Wiring<uint32_t>& wiring, const Ran<V>& ran, const char* what) {
   const int before = check::failures;
@@ -556,7 +556,7 @@ void audit(const Wiring<uint32_t>& wiring, const Ran<V>& ran, const char* what) 
     toHost += s.toHost;
     got[v] = s.received;
   }
-  // Each vertex has received what those with a wire to it have sent on its pin.
+  // Each vertex has received what its neighbours have sent on their pins.
   uint64_t deliveries = 0;
   for (const auto& w : wiring.wires) {
     expected[w.to] += ran.state[w.from].onPin[w.pin];
@@ -575,7 +575,7 @@ uint32_t pinValue(unsigned pin, std::mt19937_64&) { return pin; }
 
 }  // namespace
 
-GS_TEST(no_message_is_lost_doubled_or_sent_unasked) {
+GS_TEST(messages_are_delivered_exactly_once) {
   std::mt19937_64 random(check::seed ^ 0x5555);
   uint64_t cancelled = 0;
   Rounds rounds[4];
@@ -627,7 +627,7 @@ struct CallState {
   uint32_t neighbours;  // messages from other vertices
 };
 
-/// Answers each call from the host, and passes it on to its neighbours too.
+/// Answers each call from the host, and forwards it to its neighbours.
 struct Answer : PVertex<CallState, None, CallMessage> {
   void init() {}
   void send(CallMessage* m) {
@@ -657,7 +657,7 @@ struct AnswerInOrder : Answer {
   uint32_t priority() const { return s->id; }
 };
 
-/// Calls one vertex after the other, each when the last has answered.
+/// Calls one vertex after the other, each after the previous answer.
 class Caller : public HostEnd {
  public:
   Caller(uint32_t vertices, uint32_t calls) : vertices_(vertices), left_(calls) { call(); }
@@ -669,7 +669,7 @@ class Caller : public HostEnd {
       return;
     }
     ++answers;
-    late += m.time != 0;  // no step while the host still has something to say
+    late += m.time != 0;  // no step while the host still has messages
     wrong += m.vertex != asked_;
     if (left_) call();
   }
@@ -728,7 +728,7 @@ void converse(unsigned threads) {
   CHECK_EQ(ran.stats.sends, 2u * calls);
 }
 
-/// A host that thinks, on a thread of its own, before it speaks.
+/// A slow host, which waits on its own thread before it sends.
 class Thinker : public HostEnd {
  public:
   explicit Thinker(int messages) {
@@ -772,7 +772,7 @@ class Thinker : public HostEnd {
 
 }  // namespace
 
-GS_TEST(a_run_goes_still_only_when_the_host_does) {
+GS_TEST(run_is_idle_only_when_the_host_waits) {
   for (const unsigned threads : threadCounts) {
     converse<Answer, cpu::Engine>(threads);
     converse<AnswerInOrder, cpu::Engine>(threads);
@@ -780,19 +780,19 @@ GS_TEST(a_run_goes_still_only_when_the_host_does) {
   converse<Answer, shuffle::Engine>(1);
 }
 
-GS_TEST(a_host_that_takes_its_time_is_waited_for) {
+GS_TEST(run_waits_for_a_slow_host) {
   Wiring<None> wiring(2, 1, {});
   for (const unsigned threads : {1u, 3u}) {
     Thinker host(5);
     const auto ran = runOn<Answer>(wiring.network(), {{0, 0, 0, 0, 0}, {1, 0, 0, 0, 0}}, {}, threads, &host);
     CHECK_EQ(ran.state[1].calls, 5u);
     CHECK_EQ(ran.state[1].steps, 3u);
-    // Messages to one vertex may be answered together; the last one is answered.
+    // Calls of one vertex may be answered together; the last one is answered.
     CHECK(host.answers >= 1 + 2 && host.answers <= 5 + 2);
   }
 }
 
-GS_TEST(the_shuffle_engine_repeats_a_seed) {
+GS_TEST(shuffle_engine_is_reproducible_by_seed) {
   std::mt19937_64 random(check::seed ^ 0xbbbb);
   auto wiring = randomWiring<uint32_t>(random, 200, 3, 1000, pinValue);
   std::vector<WildState> states(200);

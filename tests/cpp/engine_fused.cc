@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The pass that pulls, steps and sends at once. The engine takes it only where the optimiser proves that
-/// `recv` leaves *readyToSend alone, so this test is built with -O1 under its sanitizers; and it counts
-/// that the pass was taken.
+/// The pass that pulls, steps and sends at once. The engine uses it only if the optimiser proves that
+/// `recv` does not change *readyToSend, so this test is built with -O1 under its sanitizers; and it counts
+/// that the pass was used.
 #include "check.h"
 #include "network.h"
 
@@ -10,8 +10,8 @@ using namespace test;
 
 namespace {
 
-// On one thread: how often a vertex stepped behind a message that came after another vertex's step. In a
-// pass of its own `step` has no message in between.
+// On one thread: how often a vertex stepped after a message that arrived after another vertex's step. A
+// separate pass of `step` has no message in between.
 uint64_t received = 0;
 uint64_t receivedAtStep = 0;
 uint64_t between = 0;
@@ -29,7 +29,7 @@ struct Params {
   uint32_t steps;
 };
 
-/// Everybody sends in every step, or (E) everybody but for the last steps.
+/// Every vertex sends in every step, or (E) every vertex except in the last steps.
 template <typename E>
 struct Vertex : PVertex<State, E, uint64_t, Params> {
   void init() { *this->readyToSend = Pin(0); }
@@ -80,7 +80,7 @@ void same_as_the_plain_loop(Wiring<E>& wiring, uint32_t steps) {
     }
     CHECK_EQ(ran.stats.steps, judge.steps);
 #ifdef __OPTIMIZE__
-    // Without the pass it is at most one vertex a step.
+    // Without the pass it is at most one vertex per step.
     if (threads == 1) CHECK(between > uint64_t{wiring.vertices} / 2 * (steps - 2));
 #endif
   }
@@ -88,8 +88,8 @@ void same_as_the_plain_loop(Wiring<E>& wiring, uint32_t steps) {
 
 }  // namespace
 
-/// Rows of very different lengths are read by length from the second pass on.
-GS_TEST(rows_of_many_lengths) {
+/// From the second pass on, rows of very different lengths are read in the order of their lengths.
+GS_TEST(fused_pass_with_rows_of_many_lengths) {
   std::mt19937_64 random(check::seed);
   for (const uint32_t vertices : {70u, 1000u, 5000u}) {
     auto wiring = randomWiring<None>(random, vertices, 1, vertices * 6, noValue);
@@ -97,7 +97,7 @@ GS_TEST(rows_of_many_lengths) {
   }
 }
 
-GS_TEST(rows_of_one_length) {
+GS_TEST(fused_pass_with_rows_of_one_length) {
   std::mt19937_64 random(check::seed);
   for (const uint32_t vertices : {64u, 129u, 4000u}) {
     std::vector<Wire<None>> list;
@@ -108,7 +108,7 @@ GS_TEST(rows_of_one_length) {
   }
 }
 
-GS_TEST(edges_with_values) {
+GS_TEST(fused_pass_with_edge_values) {
   std::mt19937_64 random(check::seed);
   auto wiring = randomWiring<uint64_t>(random, 3000, 1, 20000, [](unsigned, std::mt19937_64& r) { return r(); });
   same_as_the_plain_loop(wiring, 5);

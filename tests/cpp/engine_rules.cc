@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What the vertex API promises, one promise a test, on every engine.
+/// The guarantees of the vertex API, one per test, on every engine.
 #include "check.h"
 
 #include <algorithm>
@@ -17,14 +17,14 @@ using namespace test;
 
 namespace {
 
-// ---- One handler's word is final ---------------------------------------------------
+// ---- The last value of readyToSend counts ---------------------------------------------
 
 struct CancelState {
   uint32_t id;
   uint32_t sends;
 };
 
-/// Vertex 0 goes first; whoever hears of it no longer wants to send.
+/// Vertex 0 sends first; a vertex that receives it no longer wants to send.
 struct Cancel : PVertex<CancelState, None, uint32_t> {
   void init() { *readyToSend = Pin(0); }
   void send(uint32_t* m) {
@@ -38,7 +38,7 @@ struct Cancel : PVertex<CancelState, None, uint32_t> {
 
 }  // namespace
 
-GS_TEST(a_vertex_told_to_stop_before_it_sends_does_not_send) {
+GS_TEST(vertex_that_withdraws_before_sending_does_not_send) {
   const uint32_t n = 40000;  // the star's edges make a wave for all threads
   std::vector<Wire<None>> wires;
   for (uint32_t v = 1; v < n; v += 2) wires.push_back({0, 0, v, {}});
@@ -62,7 +62,7 @@ struct RepeatState {
   uint64_t sum;
 };
 
-/// Stays ready after a send, on another pin each time.
+/// Remains ready after a send, on another pin each time.
 struct Repeat : PVertex<RepeatState, None, uint32_t> {
   void init() { *readyToSend = s->left ? Pin(s->left % 2) : No; }
   void send(uint32_t* m) {
@@ -81,7 +81,7 @@ struct RepeatInOrder : Repeat {
 
 }  // namespace
 
-GS_TEST(a_vertex_that_stays_ready_sends_again) {
+GS_TEST(vertex_that_remains_ready_sends_again) {
   std::mt19937_64 random(check::seed ^ 0x6666);
   const uint32_t n = 1500;
   for (const uint32_t senders : {n, n / 3, 5u}) {
@@ -125,7 +125,7 @@ struct CountState {
   uint64_t sum;
 };
 
-/// recv writes to the edge: it counts the messages that have passed.
+/// recv writes to the edge: it counts the messages along it.
 struct Toll : PVertex<CountState, uint32_t, uint32_t> {
   void init() { *readyToSend = s->left ? Pin(0) : No; }
   void send(uint32_t* m) {
@@ -163,7 +163,7 @@ GS_TEST(recv_may_write_to_its_edge) {
       wrong += after.sides[0].out.values[i] != wiring.wires[i].value + states[wiring.wires[i].from].left;
     }
     CHECK_EQ(wrong, 0u);
-    CHECK_EQ(stats.pullRounds, 0u);  // pulled edges would be others than pushed ones
+    CHECK_EQ(stats.pullRounds, 0u);  // pulls and pushes would use different copies of an edge
   };
   for (const unsigned threads : threadCounts) {
     auto a = wiring;
@@ -181,7 +181,7 @@ GS_TEST(recv_may_write_to_its_edge) {
 
 namespace {
 
-// ---- Shortest paths: priority decides how often, never what --------------------------
+// ---- Shortest paths: priority affects the number of sends, never the result ----------
 
 struct PathState {
   uint32_t distance;
@@ -207,7 +207,7 @@ struct PathInOrder : Path {
   uint32_t priority() const { return s->distance; }
 };
 
-/// Dijkstra's algorithm, for the judge.
+/// Dijkstra's algorithm, as the reference.
 std::vector<uint32_t> distances(const Wiring<uint32_t>& wiring, uint32_t source) {
   std::vector<std::vector<std::pair<uint32_t, uint32_t>>> leaving(wiring.vertices);
   for (const auto& w : wiring.wires) leaving[w.from].push_back({w.to, w.value});
@@ -235,8 +235,8 @@ GS_TEST(priority_is_exact_order) {
   std::mt19937_64 random(check::seed ^ 0x8888);
   for (const uint32_t longest : {1u, 9u, 300u, 600u, 1000000u}) {
     const uint32_t n = 20000;
-    // With eight edges a vertex and more, large buckets go to all threads. Few lengths, far apart, make some of many
-    // vertices and some of few.
+    // From eight edges per vertex on, large buckets are processed by all threads. Few lengths, far apart, make some
+    // buckets large and some small.
     const bool waves = longest == 1 || longest == 600;
     const uint64_t edges = longest == 9 ? 20000 : waves ? 240000 : 120000;
     const auto length = [&](unsigned, auto& r) {
@@ -269,16 +269,16 @@ GS_TEST(priority_is_exact_order) {
 
 namespace {
 
-// ---- Waves: what is done does not hang on which thread does it ----------------------
+// ---- Waves: the result does not depend on which thread does what --------------------
 
 struct WaveState {
-  uint64_t heard;  // all messages, and in which order
+  uint64_t heard;  // a hash of all messages in their order
   uint32_t fuel;
   uint32_t id;
   bool operator==(const WaveState&) const = default;
 };
 
-/// Each has several messages to send, one after the other; of every wave some go to the host.
+/// Each vertex has several messages to send in sequence; in every wave some go to the host.
 struct WaveInOrder : PVertex<WaveState, None, uint64_t> {
   static bool tellsHost(uint32_t id, uint32_t fuel) { return id % 4 == 0 && fuel % 2; }
   void next() { *readyToSend = !s->fuel ? No : tellsHost(s->id, s->fuel) ? HostPin : Pin(0); }
@@ -297,7 +297,7 @@ struct WaveInOrder : PVertex<WaveState, None, uint64_t> {
 
 }  // namespace
 
-GS_TEST(waves_come_to_the_same_each_time) {
+GS_TEST(waves_are_deterministic) {
   std::mt19937_64 random(check::seed ^ 0x3a3a);
   const uint32_t n = 6000;
   auto wiring = randomWiring<None>(random, n, 1, 90000, noValue);
@@ -317,7 +317,7 @@ GS_TEST(waves_come_to_the_same_each_time) {
     CHECK_EQ(hosts[0].heard.size(), toHost);
     CHECK(one.state == two.state);
     CHECK(hosts[0].heard == hosts[1].heard);
-    // The order of priorities is that of the fuel, downwards, to whomever it goes.
+    // Messages arrive in the order of priorities, which is descending fuel.
     CHECK(std::is_sorted(hosts[0].heard.begin(), hosts[0].heard.end(),
                          [](uint64_t a, uint64_t b) { return (a & 7) > (b & 7); }));
   }
@@ -325,18 +325,18 @@ GS_TEST(waves_come_to_the_same_each_time) {
 
 namespace {
 
-// ---- Ranges of receivers: each vertex stands in one, wherever the edges end -----------
+// ---- Ranges of receivers: each vertex is in exactly one, wherever the edges end -------
 
 struct TallyState {
   uint64_t sum;
   uint32_t id;
-  uint32_t left;  // messages yet to send; who hears for the first time has one more
+  uint32_t left;  // messages yet to send; the first message adds one
   uint32_t sent;
-  uint32_t latest;  // the greatest priority that it has heard of
+  uint32_t latest;  // the largest priority that it has received
   bool heard;
-  bool late;  // its first message came behind another's of a greater priority
+  bool late;  // its first message arrived after one of a larger priority
 
-  // Of few values, so that waves are large, and in no order of the indices, so that all are queued at the start.
+  // Few values, so that waves are large, and unrelated to the indices, so that all are queued at the start.
   static uint32_t priority(uint32_t id, uint32_t sent) { return id % 3 + 4 * sent; }
   static uint64_t message(uint32_t id, uint32_t sent) { return test::mix(id + 1) << 5 | priority(id, sent); }
 };
@@ -361,15 +361,15 @@ struct Tally : PVertex<TallyState, None, uint64_t> {
 
 }  // namespace
 
-GS_TEST(a_vertex_is_in_one_range_wherever_the_edges_end) {
+GS_TEST(every_vertex_is_in_exactly_one_range) {
   std::mt19937_64 random(check::seed ^ 0x5a5a);
-  // So many vertices are ready at the start that all threads queue them. Two threads have an empty range behind more
-  // than half of all edges; of many threads, those behind a vertex that many edges lead to.
+  // Enough vertices are ready at the start that all threads queue them. With two threads, one range after more than
+  // half of all edges is empty; with many threads, the ranges after a vertex with many in-edges are.
   for (const uint32_t n : {20073u, 20096u}) {
     for (const uint32_t hub : {n - 1, n - 40, 17u}) {
       std::vector<Wire<None>> list;
       for (uint32_t i = 0; i < n * 9; ++i) {
-        // The last vertices hear and wake as the others do.
+        // The last vertices receive and wake as the others do.
         const uint64_t to = i % 9 < 5 ? hub : i % 9 == 5 ? n - 1 - random() % 64 : random() % n;
         list.push_back({0, static_cast<uint32_t>(random() % n), static_cast<uint32_t>(to), {}});
       }
@@ -403,7 +403,7 @@ GS_TEST(a_vertex_is_in_one_range_wherever_the_edges_end) {
 
 namespace {
 
-// ---- What ends a run early ---------------------------------------------------------
+// ---- Early ends of a run --------------------------------------------------------------
 
 struct PinState {
   uint32_t pin;  // 0: never sends
@@ -434,7 +434,7 @@ std::string complaint(F&& f) {
 
 }  // namespace
 
-GS_TEST(a_pin_that_is_not_there_is_an_error) {
+GS_TEST(send_on_a_missing_pin_is_an_error) {
   std::mt19937_64 random(check::seed ^ 0x9999);
   const uint32_t n = 3000;
   auto wiring = randomWiring<None>(random, n, 2, 40000, noValue);
@@ -458,14 +458,14 @@ GS_TEST(a_pin_that_is_not_there_is_an_error) {
 namespace {
 
 std::atomic<uint64_t> finishes{0};
-std::atomic<uint64_t> underWay{0};  // sends so far
+std::atomic<uint64_t> sendsSoFar{0};  // sends so far
 
-/// Never ends by itself: by messages, or in steps.
+/// Never ends by itself: sends messages without end, or in steps.
 template <bool BySteps>
 struct Endless : PVertex<PinState, None, uint32_t> {
   void init() { *readyToSend = s->pin ? Pin(0) : No; }
   void send(uint32_t* m) {
-    underWay.fetch_add(1, std::memory_order_relaxed);
+    sendsSoFar.fetch_add(1, std::memory_order_relaxed);
     *m = 1;
     *readyToSend = No;
   }
@@ -491,10 +491,10 @@ template <typename V, template <typename> typename EngineOf = cpu::Engine>
 void interrupt(const Wiring<None>& given, const std::vector<PinState>& states, unsigned threads) {
   auto wiring = given;
   finishes = 0;
-  underWay = 0;
+  sendsSoFar = 0;
   std::atomic<int> stop{0};
   std::thread other([&] {
-    while (underWay.load() < 1000) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    while (sendsSoFar.load() < 1000) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     stop = 1;
   });
   const auto ran = runOn<V, EngineOf>(wiring.network(), states, {}, threads, nullptr, &stop);
@@ -506,7 +506,7 @@ void interrupt(const Wiring<None>& given, const std::vector<PinState>& states, u
 
 }  // namespace
 
-GS_TEST(a_run_stops_when_it_is_told_to) {
+GS_TEST(run_ends_when_the_stop_flag_is_set) {
   std::mt19937_64 random(check::seed ^ 0xaaaa);
   const uint32_t n = 2000;
   const auto wiring = randomWiring<None>(random, n, 1, 30000, noValue);
@@ -526,7 +526,7 @@ GS_TEST(a_run_stops_when_it_is_told_to) {
 
 namespace {
 
-// ---- When step and finish come --------------------------------------------------------
+// ---- Times of step and finish ----------------------------------------------------------
 
 struct VoteState {
   uint32_t id;
@@ -536,7 +536,7 @@ struct VoteState {
   uint32_t finished;
 };
 
-/// Votes no while others vote yes, and says a last word in the last step.
+/// Votes no while others vote yes, and sends a message in the last step.
 struct Voter : PVertex<VoteState, None, uint32_t> {
   void init() {}
   void send(uint32_t* m) {
@@ -560,7 +560,7 @@ struct Voter : PVertex<VoteState, None, uint32_t> {
 
 }  // namespace
 
-GS_TEST(finish_comes_once_after_all_have_voted_no) {
+GS_TEST(finish_runs_once_after_a_unanimous_no) {
   const uint32_t n = 10;
   std::vector<Wire<None>> wires;
   for (uint32_t v = 0; v < n; ++v) wires.push_back({0, n - 1, v, {}});
@@ -568,8 +568,8 @@ GS_TEST(finish_comes_once_after_all_have_voted_no) {
   std::vector<VoteState> states(n);
   for (uint32_t v = 0; v < n; ++v) states[v].id = v;
   const auto judge = [&](const Ran<Voter>& ran, const Listener<uint32_t>& host) {
-    // Vertex 9 votes yes nine times: ten steps, for everyone; what it sends in
-    // the last one still arrives, and starts no step more.
+    // Vertex 9 votes yes nine times: ten steps for every vertex; its message in
+    // the last one still arrives, and starts no further step.
     CHECK_EQ(ran.stats.steps, 10u);
     for (const VoteState& s : ran.state) {
       CHECK_EQ(s.steps, 10u);

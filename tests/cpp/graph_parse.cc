@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The graph parser, judged by a reader of a few lines that goes through the text with a stringstream;
-/// under the sanitizers, with several threads, text that comes in pieces of any size, and damage.
+/// The graph parser against a short reader with a stringstream; under the
+/// sanitizers, with several threads, text in pieces of any size, and damaged text.
 #include <algorithm>
 #include <map>
 #include <random>
@@ -28,7 +28,7 @@ struct Read {
   std::string words;
 };
 
-/// Feeds text in random pieces; `stop_at` < 0 reads to the end, else the parser is closed there.
+/// Feeds text in random pieces; `stop_at` < 0 reads to the end, otherwise the parser is closed there.
 Read read(const std::string& text, int format, unsigned flags, int threads, Random& random,
           long stop_at = -1) {
   Read result;
@@ -83,7 +83,7 @@ Edges edges_of(const Read& read) {
   return edges;
 }
 
-/// The judge: source and target after `skip` words, a weight if there is one.
+/// The reference: source and target after `skip` words, and a weight if there is one.
 Edges judged(const std::string& text, char comment, bool skip_word) {
   Edges edges;
   std::istringstream lines(text);
@@ -127,12 +127,12 @@ GS_TEST(edge_lists_in_pieces_on_threads) {
     CHECK_EQ(got.message, std::string());
     CHECK(edges_of(got) == judge);
     CHECK(std::is_sorted(got.labels.begin(), got.labels.end()));
-    // A number that several threads have met is one vertex.
+    // A number that several threads have read is one vertex.
     CHECK(std::adjacent_find(got.labels.begin(), got.labels.end()) == got.labels.end());
   }
 }
 
-GS_TEST(undirected_lists_have_both_ways) {
+GS_TEST(undirected_lists_store_both_directions) {
   Random random(check::seed);
   const std::string text = edge_list(random, 5000, 300, true);
   Edges judge = judged(text, '#', false);
@@ -152,7 +152,7 @@ GS_TEST(undirected_lists_have_both_ways) {
 
 namespace {
 
-/// Words of a file: the first ones soon, others ever later, so that all blocks bring new ones.
+/// Words of a file: later ones are ever rarer, so that all blocks have new ones.
 std::string word_list(Random& random, std::size_t lines, bool weighted) {
   std::string text;
   auto word = [&](std::size_t line) {
@@ -171,8 +171,8 @@ std::string word_list(Random& random, std::size_t lines, bool weighted) {
 
 }  // namespace
 
-/// The judge numbers words with a map, line by line.
-GS_TEST(words_are_numbered_in_the_order_of_the_file_on_any_threads) {
+/// The reference numbers words with a map, line by line.
+GS_TEST(words_are_numbered_in_file_order_for_any_thread_count) {
   Random random(check::seed);
   for (int round = 0; round < check::pick(2, 2, 20); ++round) {
     const bool weighted = random() % 2;
@@ -203,8 +203,8 @@ GS_TEST(words_are_numbered_in_the_order_of_the_file_on_any_threads) {
   }
 }
 
-/// Faults that a block finds alone, that only the blocks before it show, and several at once.
-GS_TEST(the_first_bad_line_of_words_is_told) {
+/// Errors that a block finds alone, that depend on earlier blocks, and several at once.
+GS_TEST(first_bad_line_of_a_word_list_is_reported) {
   Random random(check::seed);
   const std::string text = word_list(random, check::pick<std::size_t>(60000, 60000, 600000), false);
   std::vector<std::size_t> begins;  // of lines with two words
@@ -238,7 +238,7 @@ GS_TEST(the_first_bad_line_of_words_is_told) {
   }
 }
 
-GS_TEST(more_threads_do_no_more_work) {
+GS_TEST(work_does_not_grow_with_the_number_of_threads) {
   Random random(check::seed);
   for (const bool words : {false, true}) {
     std::string text;
@@ -256,8 +256,8 @@ GS_TEST(more_threads_do_no_more_work) {
   }
 }
 
-/// Column headings are known by what follows, which may be blocks later; so are columns.
-GS_TEST(first_lines_above_blocks_of_comments) {
+/// Column headings are detected by later lines, perhaps blocks later; so are columns.
+GS_TEST(first_line_before_blocks_of_comments) {
   Random random(check::seed);
   std::string comments;
   while (comments.size() < (std::size_t{3} << 20)) comments += "# nothing here\n";
@@ -297,7 +297,7 @@ GS_TEST(matrices_and_dimacs) {
   CHECK(edges_of(dimacs) == judged(arcs, 'c', true));
 }
 
-GS_TEST(a_metis_line_may_be_longer_than_a_block) {
+GS_TEST(metis_line_may_exceed_a_block) {
   Random random(check::seed);
   const int leaves = check::pick(250000, 250000, 1000000);
   std::string text = std::to_string(leaves + 1) + " " + std::to_string(leaves) + "\n";
@@ -310,7 +310,7 @@ GS_TEST(a_metis_line_may_be_longer_than_a_block) {
   CHECK_EQ(star.offsets[1], static_cast<std::uint64_t>(leaves));
 }
 
-GS_TEST(the_first_bad_line_is_told) {
+GS_TEST(first_bad_line_is_reported) {
   Random random(check::seed);
   const std::string text = edge_list(random, 200000, 100000, false);
   for (int round = 0; round < check::pick(2, 4, 40); ++round) {
@@ -321,7 +321,7 @@ GS_TEST(the_first_bad_line_is_told) {
       damaged[line] = 'x';
       first = std::min(first, line);
     }
-    // The first line says that the file has numbers: leave it alone.
+    // The first line determines that the file has numbers: it remains undamaged.
     if (first < 100) continue;
     const Read got = read(damaged, GS_EDGE_LIST, 0, 4, random);
     const auto number =
@@ -330,7 +330,7 @@ GS_TEST(the_first_bad_line_is_told) {
   }
 }
 
-GS_TEST(closing_early_leaves_nothing_behind) {
+GS_TEST(closing_early_releases_everything) {
   Random random(check::seed);
   const std::string text = edge_list(random, 200000, 100000, true);
   for (int round = 0; round < 5; ++round)
@@ -340,7 +340,7 @@ GS_TEST(closing_early_leaves_nothing_behind) {
     read(words, GS_EDGE_LIST, 0, 4, random, static_cast<long>(random() % words.size()));
 }
 
-GS_TEST(a_format_that_there_is_not) {
+GS_TEST(unknown_format_is_rejected) {
   void* parser = nullptr;
   for (const int format : {0, 5, -1, 99}) {
     CHECK(gs_graph_parser_open("file", format, 0, 1, &parser) != 0);
@@ -349,7 +349,7 @@ GS_TEST(a_format_that_there_is_not) {
   }
 }
 
-GS_TEST(damage_is_an_error_or_a_graph) {
+GS_TEST(damaged_text_is_an_error_or_a_valid_graph) {
   Random random(check::seed);
   const std::pair<int, std::string> samples[] = {
       {GS_EDGE_LIST, "# Nodes: 3 Edges: 3\n0 1\n1 2\n3 0\n"},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Rows turned around, folded and made both ways, and the generators, judged by plain lists of edges;
+/// Operations on rows (transpose, remove edges, symmetrise) and the generators, against plain lists of edges;
 /// under the sanitizers and on several threads.
 #include <algorithm>
 #include <random>
@@ -54,7 +54,7 @@ std::vector<Edge> random_edges(std::mt19937_64& random, std::uint64_t vertices, 
 
 GS_TEST(transpose_is_a_sort_by_target) {
   std::mt19937_64 random(check::seed);
-  // From one bucket of targets to many, the last of them not full; several parts of the edges.
+  // From one bucket of targets to many, the last of them partial; several parts of the edges.
   for (const std::uint64_t vertices : {1u, 7u, 1000u, 60001u})
     for (const std::size_t count :
          {std::size_t{0}, std::size_t{50}, check::pick<std::size_t>(150000, 150000, 2000000)})
@@ -77,7 +77,7 @@ GS_TEST(transpose_is_a_sort_by_target) {
 GS_TEST(simplify_and_count_in_pieces) {
   std::mt19937_64 random(check::seed);
   for (const std::uint32_t vertices : {1u, 16384u, 16385u, 70000u}) {
-    // Most edges in a few rows, so that pieces shrink by very different lengths.
+    // Most edges in a few rows, so that pieces shrink by very different amounts.
     auto edges = random_edges(random, vertices, 60000);
     for (auto& [source, target, weight] : edges)
       if (source % 3 == 0) source = source % 7, target = target % 5;
@@ -113,8 +113,8 @@ GS_TEST(simplify_and_count_in_pieces) {
   }
 }
 
-/// Enough edges that they move in several waves, by gaps narrower and wider than a wave.
-GS_TEST(what_is_left_moves_down) {
+/// Enough edges to move in several waves, with gaps narrower and wider than a wave.
+GS_TEST(remaining_edges_move_down) {
   constexpr std::uint32_t vertices = 70001, degree = 64;
   for (const std::uint32_t gap : {1u, 1000u, 3000000u}) {
     Rows rows;
@@ -185,13 +185,13 @@ GS_TEST(simplify_and_symmetrise) {
   CHECK_EQ(gs_graph_check_symmetric(50, both.offsets.data(), both.targets.data(), both.weights.data(), GS_I32,
                                     3, &vertex, &other),
            0);
-  ++both.weights[both.offsets[1] - 1];  // the last edge of vertex 0 leads elsewhere
+  ++both.weights[both.offsets[1] - 1];  // the last edge of vertex 0 differs
   CHECK(gs_graph_check_symmetric(50, both.offsets.data(), both.targets.data(), both.weights.data(), GS_I32, 3,
                                  &vertex, &other) != 0);
 }
 
-/// Enough edges for several threads; the judge sorts edges and reverses.
-GS_TEST(symmetrise_on_any_number_of_threads) {
+/// Enough edges for several threads; the reference sorts edges and reverses.
+GS_TEST(symmetrise_is_independent_of_the_number_of_threads) {
   std::mt19937_64 random(check::seed);
   for (const std::uint64_t vertices : {3000u, 40000u})
     for (const int threads : {1, 4}) {
@@ -217,8 +217,8 @@ GS_TEST(symmetrise_on_any_number_of_threads) {
     }
 }
 
-/// A road network has fewer edges a vertex than a machine has processors: nothing is done once a thread and vertex.
-GS_TEST(more_threads_do_no_more_work) {
+/// A road network has fewer edges per vertex than a machine has processors: no work may be per thread and vertex.
+GS_TEST(work_does_not_grow_with_the_number_of_threads) {
   std::mt19937_64 random(check::seed);
   const std::uint64_t vertices = 150000;
   const std::vector<Edge> edges = random_edges(random, vertices, 220000);
@@ -245,8 +245,8 @@ GS_TEST(more_threads_do_no_more_work) {
   CHECK(doubled[1] * 100 <= doubled[0] * 115);
 }
 
-/// Judged by counting each edge and its reverse among all edges; small graphs, so that every case comes up.
-GS_TEST(symmetric_is_told_and_the_first_edge_without_its_reverse) {
+/// Reference: counting each edge and its reverse among all edges; small graphs, so that every case occurs.
+GS_TEST(symmetry_check_finds_the_first_edge_without_reverse) {
   std::mt19937_64 random(check::seed);
   int symmetric = 0, lopsided = 0;
   for (int round = 0; round < check::pick(2000, 6000, 200000); ++round) {
@@ -289,7 +289,7 @@ GS_TEST(symmetric_is_told_and_the_first_edge_without_its_reverse) {
   CHECK(symmetric > 100 && lopsided > 100);
 }
 
-GS_TEST(generators_on_any_number_of_threads) {
+GS_TEST(generators_are_independent_of_the_number_of_threads) {
   for (const std::uint64_t count : {1u, 2u, 3000u}) {
     for (const double radius : {0.00001, 0.05, 0.3, 2.0})
       for (const int shuffle : {0, 1}) {

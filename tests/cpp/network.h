@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What the tests of engines share: random wirings, and a plain loop that runs
-/// a vertex program as the API's text says, with nothing of an engine in it.
+/// Shared by the tests of engines: random wirings, and a plain loop that runs
+/// a vertex program by the API's text, without any code of an engine.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@
 
 namespace test {
 
-/// A good mix of 64 bits, so that any missing or doubled message shows.
+/// Mixes all 64 bits, so that any missing or duplicate message changes the result.
 inline uint64_t mix(uint64_t x) {
   x ^= x >> 31;
   x *= 0x7fb5d329728ea185u;
@@ -36,7 +36,7 @@ struct Wire {
   E value;
 };
 
-/// Wires as a list, and as the rows that an engine takes.
+/// Wires as a list, and as the rows of an engine.
 template <typename E>
 class Wiring {
  public:
@@ -99,14 +99,14 @@ class Wiring {
       s.values.push_back(w->value);
     }
     for (uint32_t v = 0; v < vertices; ++v) s.offsets[v + 1] += s.offsets[v];
-    if (s.targets.empty()) s.targets.reserve(1);  // a pointer, if to nothing
+    if (s.targets.empty()) s.targets.reserve(1);  // data() must not be null
     if (s.values.empty()) s.values.reserve(1);
     return s;
   }
 };
 
-/// Random wires, some of them double or from a vertex to itself, a few
-/// vertices with very many. `value(pin, random)` gives each its value.
+/// Random wires, some of them duplicates or self-loops, a few
+/// vertices with very many. `value(pin, random)` returns each wire's value.
 template <typename E, typename F>
 Wiring<E> randomWiring(std::mt19937_64& random, uint32_t n, unsigned pins, uint64_t count, F&& value) {
   std::vector<Wire<E>> list;
@@ -125,10 +125,10 @@ Wiring<E> randomWiring(std::mt19937_64& random, uint32_t n, unsigned pins, uint6
   return Wiring<E>(n, pins, std::move(list));
 }
 
-/// The value of wires that have none.
+/// The value of wires without one.
 inline gossamer::None noValue(unsigned, std::mt19937_64&) { return {}; }
 
-/// What a run comes to.
+/// The result of a run.
 template <typename V>
 struct Outcome {
   std::vector<typename V::State> state;
@@ -138,7 +138,7 @@ struct Outcome {
   std::vector<typename V::Message> host;
 };
 
-/// Runs a program as its API says, one message after the other.
+/// Runs a program by the API's rules, one message after the other.
 template <typename V>
 Outcome<V> plain(Wiring<typename V::Edge>& wiring, std::vector<typename V::State> state,
                  const typename V::Params& params) {
@@ -202,7 +202,7 @@ Outcome<V> plain(Wiring<typename V::Edge>& wiring, std::vector<typename V::State
 
 inline constexpr unsigned threadCounts[] = {1, 2, 3, 8};
 
-/// The host of a run that only listens.
+/// A host that only receives.
 template <typename M>
 class Listener : public gossamer::HostEnd {
  public:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""C++ tests, each built with the library's sources under the sanitizers it names, and run.
+"""C++ tests, each built with the library's sources and its sanitizers, and run.
 
 One line in TESTS registers tests/cpp/<name>.cc. Objects are kept per compiler and
 sanitizer, and compiled anew by Ninja when a source or header that they read has changed.
-A test names the sources that it links, because sanitizers make some of them slow to compile;
-the quick size does without sanitizers for that reason.
+A test lists the sources that it links, because sanitizers make some of them slow to compile;
+the quick size uses no sanitizers for that reason.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ HERE = Path(__file__).resolve().parent
 
 
 class Cpp(NamedTuple):
-    """The sanitizers a test runs under, patterns of the library's sources that it links, and what more --full adds."""
+    """A test's sanitizers, patterns of the library's sources that it links, and the sanitizers that --full adds."""
 
     sanitizers: str
     sources: str = ""
@@ -41,7 +41,7 @@ TESTS: dict[str, Cpp] = {
     "check": Cpp("address thread none"),
     "core": Cpp("address thread", "core/*.cc"),
     "engine": Cpp("address thread", "core/*.cc", full="none"),
-    # What the engine does only with the optimiser's proofs; -Og gives none.
+    # Tests a pass that needs the optimiser's proofs; -Og makes none.
     "engine_fused": Cpp("address-o1 thread", "core/*.cc"),
     "engine_rules": Cpp("thread", "core/*.cc"),
     "graph_parse": Cpp("address thread", "core/*.cc graph/*.cc"),
@@ -50,14 +50,14 @@ TESTS: dict[str, Cpp] = {
 
 FLAGS = {
     "none": "-O0",
-    # -Og compiles twice as fast as -O1 under these sanitizers, and all their checks stay.
+    # -Og compiles twice as fast as -O1 under these sanitizers, with all their checks.
     "address": "-Og -g1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all",
-    # Watching for use after scope hands the address of every local variable out, and nothing is proved of it.
+    # The use-after-scope check takes the address of every local variable, which prevents the proofs.
     "address-o1": "-O1 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all "
     "-fno-sanitize-address-use-after-scope",
     "thread": "-O1 -g1 -fno-omit-frame-pointer -fsanitize=thread",
 }
-# A report of a sanitizer must not pass for a failed check of ours, which exits 1.
+# A sanitizer's report must be distinct from a failed check, which exits 1.
 SANITIZER_EXIT = 66
 BUILD_RULES = """\
 rule cc
@@ -95,7 +95,7 @@ def _rules() -> str:
 
 
 def _jobs() -> list[str]:
-    """As many as processors, which Ninja by itself exceeds by two."""
+    """One job per processor; Ninja's default is two more."""
     return [f"-j{len(os.sched_getaffinity(0))}"]
 
 
@@ -113,9 +113,9 @@ def _ninja(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture(scope="session")
 def built(request: pytest.FixtureRequest) -> None:
-    """Builds all programs that this session will run at once, so that no core idles behind a long one.
+    """Builds all programs that this session will run at once, so that no core is idle during a long build.
 
-    What fails here fails again, with its message, in the tests that need it.
+    A failed build is repeated, with its message, by the tests that need it.
     """
     wanted = set()
     for item in request.session.items:
@@ -125,15 +125,15 @@ def built(request: pytest.FixtureRequest) -> None:
 
 
 def build(name: str, sanitizer: str) -> Path:
-    """The test's program, built where needed."""
+    """The test's program, built if needed."""
     done = _ninja(f"{sanitizer}/{name}")
     assert done.returncode == 0, done.stdout + done.stderr
     return build_dir() / "tests" / sanitizer / name
 
 
 def run(program: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Runs a test program; a data race or a bad access ends it with SANITIZER_EXIT."""
-    # The thread sanitizer wants addresses where it expects them; some kernels scatter them too widely.
+    """Runs a test program; a data race or an invalid access ends it with SANITIZER_EXIT."""
+    # The thread sanitizer requires certain address ranges; some kernels randomise addresses too widely.
     fixed = ["setarch", "-R"] if shutil.which("setarch") and program.parent.name == "thread" else []
     options = f"exitcode={SANITIZER_EXIT}:halt_on_error=1"
     environment = dict(os.environ, ASAN_OPTIONS=options, TSAN_OPTIONS=options, UBSAN_OPTIONS="print_stacktrace=1")
@@ -174,8 +174,10 @@ def test_cpp(name: str, sanitizer: str, seed: int) -> None:
         ("race", "thread", "data race"),
     ],
 )
-def test_a_fault_is_seen(fault: str, sanitizer: str, sign: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The check program makes each kind of fault when told to: none may pass."""
+def test_check_program_detects_each_fault(
+    fault: str, sanitizer: str, sign: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The check program makes each kind of fault on request: none may pass."""
     monkeypatch.setenv("GOSSAMER_TEST_FAULT", fault)
     done = run(build("check", sanitizer))
     assert done.returncode != 0

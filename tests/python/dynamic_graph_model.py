@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A graph that a test keeps for itself while it changes that of a run, and answers by SciPy and NumPy."""
+"""A test's own copy of a changing graph, with reference results by SciPy and NumPy."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Model:
             self._put(*self._pair(), int(self.random.integers(1, 100)))
 
     def _pair(self) -> tuple[int, int]:
-        """Half of all edges touch one of three hubs, so that rows outgrow their places."""
+        """Half of all edges touch one of three hubs, so that rows outgrow their space."""
         there = self.there()
         u, v = (int(x) for x in self.random.choice(there, 2))
         if self.random.random() < 0.5:
@@ -67,7 +67,7 @@ class Model:
         self.edges = [edge for edge in self.edges if edge[0] not in self.gone and edge[1] not in self.gone]
 
     def least(self) -> sp.csr_array:
-        """The least weight of each pair's edges: SciPy would add them up."""
+        """The minimum weight of each pair's edges: SciPy would sum them."""
         best: dict[tuple[int, int], int] = {}
         for u, v, w in self.edges:
             best[u, v] = min(w, best.get((u, v), w))
@@ -79,13 +79,13 @@ class Model:
         return np.array([FAR if np.isinf(d) else int(d) for d in found], np.uint64)
 
     def components(self) -> np.ndarray:
-        """The first vertex of each one's weakly connected component."""
+        """The first vertex of each vertex's weakly connected component."""
         _, names = csgraph.connected_components(self.least(), directed=True, connection="weak")
         first: dict[int, int] = {}
         return np.array([first.setdefault(int(name), v) for v, name in enumerate(names)])
 
     def ranks(self, *, weighted: bool = False) -> np.ndarray:
-        """PageRank by the solution of the linear equations, on those vertices alone that are there."""
+        """PageRank as the solution of the linear equations, on the existing vertices only."""
         there = self.there()
         place = {int(v): i for i, v in enumerate(there)}
         matrix = np.zeros((len(there), len(there)))

@@ -97,7 +97,7 @@ def test_the_temperature_is_the_one_asked_for() -> None:
 def test_what_is_no_box_is_refused(command: Command) -> None:
     cube = "gen:cube:width=4,height=4,depth=4,neighbours=26,around=yes"
     for graph, options, why in [
-        ("gen:grid:width=8,height=8", (), "take gen:cube:width=W,height=H,depth=D,neighbours=26,around=yes"),
+        ("gen:grid:width=8,height=8", (), "use gen:cube:width=W,height=H,depth=D,neighbours=26,around=yes"),
         ("gen:cube:width=4,height=4,depth=4,neighbours=26", (), "1664 edges, the graph has 64 and"),
         (cube, ("--width", "8", "--height", "8", "--depth", "1"), "a box of 8 x 8 x 1 cells; --width, --height"),
         (cube, ("--width", "8", "--height", "4", "--depth", "4"), "cells has 128 vertices"),

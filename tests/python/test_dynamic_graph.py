@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs that go on where their graph changes, against SciPy and NumPy on a graph that the test keeps for itself."""
+"""Runs that continue after changes of their graph, against SciPy and NumPy on a copy of the graph in the test."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ENGINES = [("cpu", 1), ("cpu", 2), ("cpu", 8), ("shuffle", 1)]
 
 @pytest.mark.parametrize(("engine", "threads"), ENGINES)
 @pytest.mark.parametrize("symmetric", [False, True])
-def test_shortest_paths_go_on_with_new_edges(engine: str, threads: int, symmetric: bool) -> None:
+def test_shortest_paths_continue_with_new_edges(engine: str, threads: int, symmetric: bool) -> None:
     model = Model(threads, 150, 300, symmetric=symmetric)
     run = gs.start("sssp64", model.graph(), engine=engine, threads=threads, source=7)
     assert run.go().values.tolist() == model.distances(7).tolist()
@@ -40,8 +40,8 @@ def test_shortest_paths_go_on_with_new_edges(engine: str, threads: int, symmetri
 
 
 @pytest.mark.parametrize(("engine", "threads"), ENGINES)
-def test_shortest_paths_after_edges_have_gone(engine: str, threads: int) -> None:
-    """Who was reached over an edge that is gone begins again; those before it tell it what they know."""
+def test_shortest_paths_after_removed_edges(engine: str, threads: int) -> None:
+    """Vertices reached over a removed edge are reset; the sources of their in-edges send their distances again."""
     model = Model(20 + threads, 120, 500)
     run = gs.start("sssp-paths", model.graph(), engine=engine, threads=threads, source=1)
     found = run.go()
@@ -66,7 +66,7 @@ def test_shortest_paths_after_edges_have_gone(engine: str, threads: int) -> None
 @pytest.mark.parametrize(("engine", "threads"), ENGINES)
 @pytest.mark.parametrize("app", ["hashmin", "hashmin-sync"])
 @pytest.mark.parametrize("symmetric", [False, True])
-def test_components_go_on(engine: str, threads: int, app: str, symmetric: bool) -> None:
+def test_components_continue_after_changes(engine: str, threads: int, app: str, symmetric: bool) -> None:
     model = Model(40 + threads, 200, 90, symmetric=symmetric)
     run = gs.start(app, model.graph(), engine=engine, threads=threads)
     found = run.go()
@@ -84,7 +84,7 @@ def test_components_go_on(engine: str, threads: int, app: str, symmetric: bool) 
 
 
 @pytest.mark.parametrize(("engine", "threads"), ENGINES)
-def test_pagerank_goes_on_with_all_changes(engine: str, threads: int) -> None:
+def test_pagerank_continues_after_all_kinds_of_changes(engine: str, threads: int) -> None:
     model = Model(60 + threads, 130, 600)
     run = gs.start("pagerank64", model.graph(), engine=engine, threads=threads, tolerance=1e-12)
     fresh = run.go().stats["steps"]
@@ -100,12 +100,12 @@ def test_pagerank_goes_on_with_all_changes(engine: str, threads: int) -> None:
         assert found.stats["deliveries"] == len(model.edges) * found.stats["steps"]
     model.check_graph(run)
     model.add_edges(run, 1)
-    assert run.go().stats["steps"] < fresh  # the scores that stand are nearly right
+    assert run.go().stats["steps"] < fresh  # the stored scores are nearly right
     run.restart()
     assert np.allclose(run.go().values, model.ranks(), rtol=1e-7, atol=1e-12)
 
 
-def test_a_vertex_that_is_gone_has_no_part_in_steps() -> None:
+def test_removed_vertices_take_no_part_in_steps() -> None:
     header = FIXTURES / "dynamic-graph-count.h"
     for engine, threads in ENGINES:
         run = gs.start(header, gs.Graph.from_arrays([0, 1, 2], [1, 2, 3]), engine=engine, threads=threads)
@@ -121,7 +121,7 @@ def test_a_vertex_that_is_gone_has_no_part_in_steps() -> None:
 
 
 @pytest.mark.parametrize("threads", [1, 2, 8])
-def test_many_changes_at_once_on_a_graph_that_keeps_all_threads_busy(threads: int) -> None:
+def test_many_changes_at_once_on_all_threads(threads: int) -> None:
     random = np.random.default_rng(threads)
     n = 20_000
     u, v = random.integers(0, n, (2, 150_000))
@@ -154,8 +154,8 @@ def test_many_changes_at_once_on_a_graph_that_keeps_all_threads_busy(threads: in
     assert np.allclose(found.values, score, rtol=1e-7)
 
 
-def test_work_grows_with_the_change_and_not_with_the_graph() -> None:
-    """A path of vertices with a short cut near its end: whoever is before it is not looked at."""
+def test_work_of_a_part_depends_on_the_change_not_on_the_graph() -> None:
+    """A path of vertices with a short cut near its end: the vertices before it are not read."""
     looks = {}
     for n in (20_000, 80_000):
         run = gs.start("sssp64", gs.Graph.from_arrays(np.arange(n - 1), np.arange(1, n), np.full(n - 1, 5)), source=0)
@@ -163,18 +163,18 @@ def test_work_grows_with_the_change_and_not_with_the_graph() -> None:
         run.add_edges([n - 12], [n - 2], [1])
         found = run.go()
         assert found.values[-3:].tolist() == [5 * (n - 3), 5 * (n - 12) + 1, 5 * (n - 12) + 6]
-        assert (found.stats["sends"], found.stats["deliveries"]) == (3, 3)  # its old edge hears again, in vain
+        assert (found.stats["sends"], found.stats["deliveries"]) == (3, 3)  # one repeats on its old edge
         assert found.stats["edge_looks"] < 20
         looks[n] = found.stats["vertex_looks"]
-        # Bits of those that want to send are looked at by words of 64, some five times.
+        # The bitmap of ready vertices is read by words of 64, some five times.
         assert looks[n] < 40 + 6 * n // 64
         run.add_edges([n - 12], [n - 2], [1])
         assert run.go().stats["edge_looks"] < 20
 
 
 @pytest.mark.parametrize("symmetric", [False, True])
-def test_edges_that_come_and_go_leave_no_room_behind(symmetric: bool) -> None:
-    """Rows that move leave holes, which are closed when most edges go: and no edge is lost over it, then or later."""
+def test_rows_are_compacted_without_losing_edges(symmetric: bool) -> None:
+    """Moved rows leave holes, which are closed when most edges are removed; no edge is lost, then or later."""
     model = Model(3, 60, 100, symmetric=symmetric)
     run = gs.start("sssp64", model.graph(), source=0)
     for _ in range(4):
@@ -203,15 +203,15 @@ def test_weights_stay_with_their_edges_in_both_directions() -> None:
         model.remove_vertices(run, [int(model.there()[5])])
 
 
-def test_reset_wakes_those_on_the_other_end_of_edges_both_ways() -> None:
+def test_reset_wakes_neighbours_in_both_directions() -> None:
     run = gs.start("hashmin", gs.Graph.from_arrays([1, 2], [0, 1]))
     assert run.go().values.tolist() == [0, 0, 0]
-    for vertex in (1, 2):  # what it hears again comes against the direction of its edge
+    for vertex in (1, 2):  # the repeated message arrives against the direction of its edge
         run.reset(vertex)
         assert run.go().values.tolist() == [0, 0, 0]
 
 
-def test_labels() -> None:
+def test_labels_of_new_and_removed_vertices() -> None:
     text = gs.Graph.from_arrays(["oak", "ash"], ["ash", "yew"], weights=[3, 4])
     run = gs.start("sssp-paths", text, source="oak")
     run.go()
@@ -224,13 +224,13 @@ def test_labels() -> None:
     assert found.columns["distance"].tolist() == [0, FAR, FAR, 1, 2]
     with pytest.raises(gs.InputError, match=r"^add_edges: vertex ash was removed$"):
         run.add_edges("ash", "elm", 1)
-    with pytest.raises(gs.InputError, match=r"^add_vertices: there is a vertex 'elm' already$"):
+    with pytest.raises(gs.InputError, match=r"^add_vertices: the vertex 'elm' already exists$"):
         run.add_vertices(["elm"])
     with pytest.raises(gs.InputError, match=r"^add_vertices: the graph's vertices have labels; give one"):
         run.add_vertices(1)
     with pytest.raises(gs.InputError, match=r"^remove_edges: there is no edge from vertex fir to vertex oak$"):
         run.remove_edges(["oak", "fir"], ["fir", "oak"])
-    assert run.graph.edges == 2  # nothing of that has happened
+    assert run.graph.edges == 2  # none of that has had an effect
     again = pickle.loads(pickle.dumps(run.graph))
     assert again.label_of(4) == "elm"
     assert again.out.targets.tolist() == [3, 4]
@@ -252,14 +252,14 @@ def test_labels() -> None:
     [
         (lambda r: r.add_edges(0, 9, 1), "add_edges: there is no vertex 9; vertices are the numbers 0 .. 3"),
         (lambda r: r.add_edges(-1, 0, 1), "add_edges: there is no vertex -1; vertices are the numbers 0 .. 3"),
-        (lambda r: r.add_edges(0.5, 0, 1), "add_edges: vertices are named by whole numbers or by text, one or a list"),
+        (lambda r: r.add_edges(0.5, 0, 1), "add_edges: vertices are named by integers or by text, one or a list"),
         (lambda r: r.add_edges("x", 0, 1), "add_edges: there is no vertex 'x'; vertices are numbers"),
         (lambda r: r.add_edges([0, 1], [2], [1, 1]), "add_edges: 2 sources and 1 targets; there must be one each"),
         (lambda r: r.add_edges(0, 1), "add_edges: the graph has weights; give one for each edge"),
         (lambda r: r.add_edges(0, 1, [1, 2]), "add_edges: weights must be numbers, one for each of the 1 edges"),
         (
             lambda r: r.add_edges(0, 1, 1.5),
-            "add_edges: the weight 1.5 does not fit those of the graph, which are int64",
+            "add_edges: the weight 1.5 does not fit the type of the graph's weights, int64",
         ),
         (lambda r: r.add_edges(0, 1, -2), "sssp: the graph has a negative weight; weights must be at least 0"),
         (lambda r: r.add_edges(0, 1, 2**40), "sssp: the weight 1099511627776 is not an integer from -2147483648 to"),
@@ -270,10 +270,10 @@ def test_labels() -> None:
         (lambda r: r.add_vertices("abc"), "add_vertices: give the number of new vertices"),
         (lambda r: r.remove_vertices([0, 1, 2, 3]), "remove_vertices: no vertex would be left"),
         (lambda r: r.reset(17), "reset: there is no vertex 17; vertices are the numbers 0 .. 3"),
-        (lambda r: r.wake([[1]]), "wake: vertices are named by whole numbers or by text, one or a list"),
+        (lambda r: r.wake([[1]]), "wake: vertices are named by integers or by text, one or a list"),
     ],
 )
-def test_what_cannot_be_is_refused_and_changes_nothing(call: object, said: str) -> None:
+def test_rejected_change_has_no_effect(call: object, said: str) -> None:
     run = gs.start("sssp", gs.Graph.from_arrays([0, 1, 2], [1, 2, 3], weights=[1, 2, 3]), source=0)
     run.go()
     with pytest.raises(gs.InputError, match="^" + re.escape(said)):
@@ -284,8 +284,8 @@ def test_what_cannot_be_is_refused_and_changes_nothing(call: object, said: str) 
 
 
 @pytest.mark.parametrize(("engine", "threads"), ENGINES)
-def test_what_edges_have_become_stays(engine: str, threads: int) -> None:
-    """A recv that counts on its edges: a row that moves takes the counts along."""
+def test_changed_edge_values_persist(engine: str, threads: int) -> None:
+    """A recv that counts on its edges: the counts move with a row."""
     header = FIXTURES / "dynamic-graph-edges.h"
     run = gs.start(header, gs.Graph.from_arrays([0, 1, 0], [1, 2, 2], [10, 20, 30]), engine=engine, threads=threads)
     assert run.app.writes_edges
@@ -294,12 +294,12 @@ def test_what_edges_have_become_stays(engine: str, threads: int) -> None:
     assert run.go().values.tolist() == [0, 11 + 12 + 101, 21 + 31 + 22 + 32]
 
 
-def test_edges_without_weights_count() -> None:
-    """An application whose edges have values looks at the number of edges of a graph that has no weights."""
+def test_edge_limit_applies_to_edges_without_weights() -> None:
+    """An application whose edges have values checks the number of edges of an unweighted graph."""
     run = gs.start(FIXTURES / "dynamic-graph-edges.h", gs.Graph.from_arrays([0, 1, 0], [1, 2, 2]))
     run.add_edges([0, 0], [1, 1])
     run.add_edges(1, 0)
-    with pytest.raises(gs.InputError, match=r"^tallies: more edges than 6$"):
+    with pytest.raises(gs.InputError, match=r"^tallies: more than 6 edges$"):
         run.add_edges(2, 0)
     assert run.graph.edges == 6 and run.go().stats["edges"] == 6
 
@@ -311,25 +311,25 @@ def test_new_weights_are_finite(kind: type, weight: float) -> None:
     if weight == 1e300 and kind is np.float64:
         return run.add_edges(0, 1, weight)
     finite = np.isfinite(weight) and np.dtype(kind).kind == "i"
-    said = "does not fit those of the graph" if finite else "is no finite number of the graph's type"
+    said = "does not fit the type of the graph's weights" if finite else "is not a finite number of the graph's type"
     with pytest.raises(gs.InputError, match=f"^add_edges: .*{said}"):
         run.add_edges([0, 1], [1, 0], [1, weight])
     return None
 
 
-def test_what_does_not_go_on_is_refused() -> None:
+def test_application_without_handlers_for_changes_is_rejected() -> None:
     graph = gs.Graph.from_arrays([0, 1], [1, 2])
     with pytest.raises(gs.InputError, match=r"^scc: its vertices have no handler changed\(\) or resume\(\)"):
         gs.start("scc", graph)
     with pytest.raises(gs.InputError, match=r"^a list is no Graph"):
         gs.start("hashmin", [1, 2])  # type: ignore[arg-type]
     run = gs.start("hashmin", graph)
-    with pytest.raises(gs.InputError, match=r"^add_edges: the graph has no weights, so its new edges have none$"):
+    with pytest.raises(gs.InputError, match=r"^add_edges: the graph has no weights, so new edges cannot have weights$"):
         run.add_edges(0, 2, 1)
 
 
-def test_the_descriptor_begins_a_vertex_once(tmp_path: Path) -> None:
-    """Also one that was removed before the first part, or before a restart; one that goes later begins again."""
+def test_descriptor_initialises_each_vertex_once(tmp_path: Path) -> None:
+    """Including one removed before the first part or before a restart; one removed later is initialised again."""
     header = tmp_path / "begun.h"
     text = (FIXTURES / "dynamic-graph-count.h").read_text()
     once = "void init(const gossamer::VertexInfo&, State& s) { s = {}; }"
@@ -349,7 +349,7 @@ def test_the_descriptor_begins_a_vertex_once(tmp_path: Path) -> None:
         assert run.go().columns["n"].tolist() == [6, 7, 8, 9]
 
 
-def test_during_a_run_and_behind_one_that_died() -> None:
+def test_calls_during_a_run_and_after_an_aborted_one_are_rejected() -> None:
     header = FIXTURES / "dynamic-graph-crash.h"
     run = gs.start(header, gs.Graph.from_arrays([0, 1, 2], [1, 2, 3]))
     run.go()
@@ -363,7 +363,7 @@ def test_during_a_run_and_behind_one_that_died() -> None:
         except gs.InputError as error:
             refused = str(error)
     other.join()
-    assert refused == "wake: the run is going; wait until go() has returned"
+    assert refused == "wake: the run is in progress; wait until go() has returned"
     run.go()
     run.wake(2)
     with pytest.raises(HandlerDied, match=r"^crash: changed of vertex 2 "):
@@ -374,7 +374,7 @@ def test_during_a_run_and_behind_one_that_died() -> None:
     assert run.go().values.tolist() == [0, 1, 2, 3]
 
 
-def test_the_example_keeps_its_ways(capsys: pytest.CaptureFixture[str]) -> None:
+def test_roadworks_example_finds_the_same_paths(capsys: pytest.CaptureFixture[str]) -> None:
     main = runpy.run_path(str(ROOT / "examples" / "roadworks" / "roadworks.py"))["main"]
     assert main(30, 5) == 0
     assert capsys.readouterr().out.count("\n") == 7

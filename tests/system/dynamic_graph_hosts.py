@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What tests/fixtures/hosts/changes prints: a host that changes its graph between parts of a run."""
+"""Expected output of tests/fixtures/hosts/dynamic_graph, a host that changes its graph between parts of a run."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from conftest import ROOT
 from scipy.sparse import csgraph
 
-CHANGES = ROOT / "tests" / "fixtures" / "hosts" / "changes" / "host.cpp"
+CHANGES = ROOT / "tests" / "fixtures" / "hosts" / "dynamic_graph" / "host.cpp"
 REFUSED = [
     "addEdge: the run is not over; wait() for its end",
     "addEdge: there is no vertex 3; the graph has 3",
@@ -23,7 +23,7 @@ REFUSED = [
     "0 1",
     "removeVertex: no vertex would be left",
 ]
-"""Of ``changes wrong``."""
+"""Output for the argument ``wrong``."""
 
 
 def check(text: str) -> None:

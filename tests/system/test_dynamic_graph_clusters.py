@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs on clusters that go on where their graph changes.
+"""Runs on clusters that continue after changes of their graph.
 
 Answers are those of SciPy on a graph that the test keeps for itself, and of the ``cpu`` engine; the walker follows the
 tables as they stand in the memories of the simulated boards, from each vertex to every edge.
@@ -27,7 +27,7 @@ from gossamer.engines.rtl_vertices import MULTICAST, Hardware
 ENDS = ROOT / "tests" / "fixtures" / "descriptors" / "dynamic-graph-ends.h"
 FOUR = 'description = "four boards in a square"\nconfig = "tiny"\ntopology = "mesh 2x2"\nhosts = ["host - x1y1:east"]\n'
 STEPS = 77
-"""Most steps, as the walker expects them in threads' headers."""
+"""The maximum number of steps that the walker expects in threads' headers."""
 _PIECE = 256
 
 
@@ -44,7 +44,7 @@ def boards(name: str | Path, multicast: str, **how: object) -> Hardware:
 
 
 class OfBoards(Walker):
-    """Walks what the boards' memories have, and finds it as their threads do; states begin with the vertex's index."""
+    """Reads the boards' memories in the way of their threads; states begin with the vertex's index."""
 
     def __init__(self, run: gs.Run, vertices: list[int], pins: int) -> None:
         standing = run._standing
@@ -86,7 +86,7 @@ class OfBoards(Walker):
 
 
 def least_ends(model: Model) -> tuple[list[int], list[int]]:
-    """The smallest index before and behind each vertex."""
+    """The smallest index upstream and downstream of each vertex."""
     before, behind = ([2**32 - 1] * model.vertices for _ in range(2))
     for u, v, _ in model.edges:
         before[v], behind[u] = min(before[v], u), min(behind[u], v)
@@ -95,7 +95,7 @@ def least_ends(model: Model) -> tuple[list[int], list[int]]:
 
 @pytest.mark.parametrize(("name", "multicast"), [*(("pair", one) for one in MULTICAST), ("four", "full")])
 def test_tables_follow_the_graph(name: str, multicast: str, tmp_path: Path, size: Size) -> None:
-    """Two pins; vertices go and come in their places. Every edge is reached once in the memories of the boards."""
+    """Two pins; new vertices reuse slots of removed ones. Every edge is found once in the memories of the boards."""
     cluster: str | Path = name
     if name == "four":
         cluster = tmp_path / "four.toml"
@@ -128,7 +128,7 @@ def test_tables_follow_the_graph(name: str, multicast: str, tmp_path: Path, size
 
 
 def distances(seed: int, engine: str | Hardware) -> list[list[int]]:
-    """After random changes, each compared with SciPy; the same for one seed."""
+    """Distances after random changes, each compared with SciPy; reproducible by the seed."""
     model = Model(seed, 70, 160)
     run = gs.start("sssp-paths", model.graph(), engine=engine, source=1)
     told = []
@@ -150,8 +150,8 @@ def distances(seed: int, engine: str | Hardware) -> list[list[int]]:
     return told
 
 
-def test_random_changes_give_the_answers_of_scipy_and_cpu(size: Size) -> None:
-    """Values at edges; vertices and edges come, and edges go."""
+def test_random_changes_match_scipy_and_cpu(size: Size) -> None:
+    """Edges with values; vertices and edges are added, and edges are removed."""
     for seed in range(100, 100 + size.pick(1, 1, 6)):
         cpu = distances(seed, "cpu")
         for multicast in MULTICAST:
@@ -159,7 +159,7 @@ def test_random_changes_give_the_answers_of_scipy_and_cpu(size: Size) -> None:
 
 
 def test_steps_and_aggregates_over_boards(size: Size) -> None:
-    """PageRank over wires that lose frames; its tables are made anew where there is no room, and the ranks go on."""
+    """PageRank over links that lose frames; full tables are rebuilt, and the ranks continue."""
     model = Model(60, 30, 80)
     engine = boards("pair", "full", settings={"frame_loss": 0.01}, spare=mapper.Spare(least=1))
     run = gs.start("pagerank", model.graph(), engine=engine, tolerance=1e-3)
@@ -177,7 +177,7 @@ def test_steps_and_aggregates_over_boards(size: Size) -> None:
     model.check_graph(run)
 
 
-def test_a_change_of_one_edge_writes_few_bytes_to_its_boards() -> None:
+def test_one_changed_edge_writes_few_bytes_to_its_boards() -> None:
     n = 80
     ends = np.arange(n - 1), np.arange(1, n), np.full(n - 1, 5)
     run = gs.start("sssp", gs.Graph.from_arrays(*ends), engine=boards("pair", "full"), source=0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs on boards that go on where their graph changes, against SciPy on a graph that the test keeps for itself."""
+"""Runs on boards that continue after changes of their graph, against SciPy on a copy of the graph in the test."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def boards(multicast: str = "local", config: str = "tiny", **how: Any) -> Hardwa
     return Hardware(config=config, multicast=multicast, **how)
 
 
-def test_shortest_paths_go_on(multicast: str, size: Size) -> None:
-    """New edges and vertices; then edges go, and who was reached over them begins again."""
+def test_shortest_paths_continue_after_changes(multicast: str, size: Size) -> None:
+    """Edges and vertices are added; then edges are removed, and the vertices reached over them are reset."""
     for seed in range(size.pick(1, 1, 12)):
         model = Model(seed, 60, 150)
         run = gs.start("sssp-paths", model.graph(), engine=boards(multicast), source=1)
@@ -65,9 +65,9 @@ def test_shortest_paths_go_on(multicast: str, size: Size) -> None:
 
 
 @pytest.mark.parametrize(("symmetric", "config"), [(False, "tiny"), (True, "tiny"), (False, "quad")])
-def test_components_go_on(symmetric: bool, config: str) -> None:
-    """Messages go against the direction of edges too: several relations on one pin. On `quad`, with two memories of
-    instructions, SRAM and 256 threads, too."""
+def test_components_continue_after_changes(symmetric: bool, config: str) -> None:
+    """Messages also travel against the direction of edges: several relations on one pin. Also on `quad`, with two
+    instruction memories, SRAM and 256 threads."""
     model = Model(40, 70, 40, symmetric=symmetric)
     run = gs.start("hashmin", model.graph(), engine=boards(config=config))
     found = run.go()
@@ -83,8 +83,8 @@ def test_components_go_on(symmetric: bool, config: str) -> None:
         found = run.go()
 
 
-def test_pagerank_goes_on_with_all_changes() -> None:
-    """In steps, with aggregates and parameters; vertices go, and their places are given to new ones."""
+def test_pagerank_continues_after_all_kinds_of_changes() -> None:
+    """In steps, with aggregates and parameters; new vertices reuse the slots of removed ones."""
     model = Model(60, 40, 120)
     run = gs.start("pagerank", model.graph(), engine=boards(), tolerance=1e-4)
     run.go()
@@ -106,7 +106,7 @@ def test_pagerank_goes_on_with_all_changes() -> None:
 
 
 @pytest.mark.parametrize("sums", ["uint32_t", "float"])
-def test_handlers_are_those_of_the_other_engines(sums: str, tmp_path: Path) -> None:
+def test_handlers_run_as_on_the_other_engines(sums: str, tmp_path: Path) -> None:
     header = tmp_path / "count.h"
     header.write_text((FIXTURES / "dynamic-graph-count.h").read_text().replace("Sum<uint32_t>", f"Sum<{sums}>"))
     graph = gs.Graph.from_arrays([0, 1, 2], [1, 2, 3])
@@ -115,7 +115,7 @@ def test_handlers_are_those_of_the_other_engines(sums: str, tmp_path: Path) -> N
         assert run.go().totals == {"there": 4}
         run.remove_vertices([1, 3])
         run.add_vertices(2)
-        run.remove_vertices(4)  # never was in a table
+        run.remove_vertices(4)  # was never in a table
         run.wake(2)
     for _ in range(2):
         cpu, rtl = (run.go() for run in runs)
@@ -128,7 +128,7 @@ def test_handlers_are_those_of_the_other_engines(sums: str, tmp_path: Path) -> N
 
 
 def test_rows_of_two_pins_change(multicast: str) -> None:
-    """Edges forwards and backwards: every vertex hears again from all that are at an end of its edges."""
+    """Edges in both directions: every vertex receives again from all its neighbours."""
     model = Model(9, 60, 120)
     run = gs.start(FIXTURES / "dynamic-graph-ends.h", model.graph(), engine=boards(multicast))
     for turn in range(4):
@@ -145,8 +145,8 @@ def test_rows_of_two_pins_change(multicast: str) -> None:
     assert not found.stats["tables_anew"]
 
 
-def test_a_change_of_one_edge_writes_few_bytes() -> None:
-    """Of a graph of any size; and its part takes few cycles."""
+def test_one_changed_edge_writes_few_bytes() -> None:
+    """For a graph of any size; and the part takes few cycles."""
     for n in (100, 1000):
         ends = np.arange(n - 1), np.arange(1, n), np.full(n - 1, 5)
         run = gs.start("sssp", gs.Graph.from_arrays(*ends), engine=boards(), source=0)
@@ -155,12 +155,12 @@ def test_a_change_of_one_edge_writes_few_bytes() -> None:
         found = run.go()
         assert found.values[-3:].tolist() == [5 * (n - 3), 5 * (n - 12) + 1, 5 * (n - 12) + 6]
         assert found.stats["written_bytes"] <= 12 * 32
-        assert 3 <= found.stats["deliveries"] <= 4  # the last edge may hear both the old way and the new one
+        assert 3 <= found.stats["deliveries"] <= 4  # the last edge may carry both the old and the new distance
         assert found.stats["cycles"] < whole
         assert run.go().stats["written_bytes"] == 0
 
 
-def test_tables_are_made_anew_where_there_is_no_room() -> None:
+def test_tables_are_rebuilt_when_full() -> None:
     model = Model(7, 64, 150)
     run = gs.start("sssp64", model.graph(), engine=boards(spare=mapper.Spare(least=1, arena=0)), source=7)
     run.go()
@@ -174,7 +174,7 @@ def test_tables_are_made_anew_where_there_is_no_room() -> None:
     assert all(anew)
 
 
-def test_what_does_not_fit_is_refused_and_restart_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_oversized_change_is_rejected_and_restart_recovers(monkeypatch: pytest.MonkeyPatch) -> None:
     run = gs.start("sssp", gs.Graph.from_arrays([0, 1], [1, 2], [3, 4]), engine=boards(), source=0)
     run.go()
     with monkeypatch.context() as less:
@@ -193,7 +193,7 @@ def test_what_does_not_fit_is_refused_and_restart_goes_on(monkeypatch: pytest.Mo
     assert found.values[:5].tolist() == cpu.values[:5].tolist()
 
 
-def test_behind_a_part_that_died() -> None:
+def test_no_states_after_an_aborted_part() -> None:
     run = gs.start(FIXTURES / "dynamic-graph-crash.h", gs.Graph.from_arrays([0, 1, 2], [1, 2, 3]), engine=boards())
     run.go()
     run.wake(2)
@@ -205,7 +205,7 @@ def test_behind_a_part_that_died() -> None:
     assert run.go().values.tolist() == [0, 1, 2, 3]
 
 
-def test_what_boards_do_not_take() -> None:
+def test_unsupported_applications_are_rejected() -> None:
     graph = gs.Graph.from_arrays([0, 1], [1, 2])
     with pytest.raises(gs.InputError, match=r"^--threads 3: vertices use all 32 threads of the machine$"):
         gs.start("hashmin", graph, engine=boards(), threads=3)

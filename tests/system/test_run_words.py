@@ -190,7 +190,7 @@ def test_what_is_no_answer_is_not_written(command: Command, tmp_path: Path, engi
     text = said(command("run", "pagerank", chain, "--limit", "30", "--damping", "0.99", *written), 4)
     assert "pagerank: did not converge: after 30 steps" in text
     text = said(command("run", "sssp", chain, *written), 4)
-    assert "sssp: overflow: " in text and text.endswith("take sssp64 (the first: vertex 3)")
+    assert "sssp: overflow: " in text and text.endswith("use sssp64 (the first: vertex 3)")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["chain.txt"]
 
 

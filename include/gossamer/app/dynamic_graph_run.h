@@ -31,8 +31,8 @@ struct DynamicGraphRun final : AppResult<App> {
   using AppResult<App>::statistics;
 
   static_assert(App::wiring == Wiring::given || App::wiring == Wiring::backward,
-                "a vertex with changed() or resume() takes the wiring `given` or `backward`: the others are made of "
-                "the graph as a whole");
+                "a vertex with changed() or resume() needs the wiring `given` or `backward`: the others are computed "
+                "from the whole graph");
 
   void start(const gs_graph& graph, const gs_run_options& options) {
     const PoolLease pool(options.threads ? options.threads : defaultThreads());
