@@ -129,7 +129,7 @@ module gs_debug_command
       DebugCommandHalt: op_d = ThreadHalt;
       DebugCommandResume: op_d = ThreadResume;
       DebugCommandInject: op_d = ThreadInject;
-      DebugCommandFlush: op_d = ThreadRests;
+      DebugCommandFlush: op_d = ThreadCheckIdle;
       default: op_d = ThreadStart;
     endcase
     parks = 1'b0;
@@ -172,7 +172,7 @@ module gs_debug_command
       Operate: if (op_valid_o && op_ready_i) begin
         if (!op_allowed_i) state_d = Refuse;
         else if (op_o == ThreadInject) state_d = Settle;
-        else if (op_o == ThreadRests) state_d = Flush;
+        else if (op_o == ThreadCheckIdle) state_d = Flush;
         else if (op_o != ThreadStart || last_start) state_d = Done;
       end
       // Of threads that are started together the others go on.

@@ -126,7 +126,7 @@ module gs_thread_control
     if (free) begin
       from_q   <= from_d;
       thread_q <= thread_d;
-      op_q     <= (from_d == FromCommand) ? cmd_op_i : (from_d == FromRequest) ? req_op_i : ThreadTell;
+      op_q     <= (from_d == FromCommand) ? cmd_op_i : (from_d == FromRequest) ? req_op_i : ThreadReportParked;
     end
     allowed_q <= (valid_q & ctl_allowed_i) != '0;
     trapped_q <= (valid_q & ctl_trapped_i) != '0;

@@ -43,8 +43,8 @@ module gs_tile_cores
   logic [TileCores-1:0][Log2InstrWords-1:0] imem_addr;
   logic [TileCores-1:0][31:0] imem_wdata, imem_rdata;
   logic [TileCores-1:0] rom_en;
-  logic [TileCores-1:0][gs_core_pkg::DecodeW-1:0] rom_addr;
-  logic [TileCores-1:0][gs_core_pkg::CtlW-1:0] rom_word;
+  logic [TileCores-1:0][gs_decode_pkg::DecodeW-1:0] rom_addr;
+  logic [TileCores-1:0][gs_decode_pkg::CtlW-1:0] rom_word;
   logic [TileCores-1:0] retire;
   logic [TileCores-1:0][TidW-1:0] retire_tid;
 
@@ -167,7 +167,7 @@ module gs_tile_cores
         .b_word_o(rom_word[A+1])
       );
     end else begin : gen_one
-      logic [gs_core_pkg::CtlW-1:0] unused_word;
+      logic [gs_decode_pkg::CtlW-1:0] unused_word;
       gs_decode_rom u_rom (
         .clk_i,
         .a_en_i  (rom_en[A]),

@@ -101,8 +101,8 @@ module threads_proof
     unique case (op)
       ThreadStart:  may = status_q[thread] inside {Off, Trapped, Shown};
       ThreadInject: may = status_q[thread] inside {Parked, Trapped, Shown};
-      ThreadTell:   may = status_q[thread] == Parked && !told_q[thread];
-      ThreadRests:  may = !(status_q[thread] inside {Runs, Does});
+      ThreadReportParked:   may = status_q[thread] == Parked && !told_q[thread];
+      ThreadCheckIdle:  may = !(status_q[thread] inside {Runs, Does});
       default:      may = 1'b1;
     endcase
     ctl_allowed = may ? '1 : '0;
@@ -131,7 +131,7 @@ module threads_proof
             halted_q[thread] <= 1'b0;
             if (status_q[thread] == Parked) status_q[thread] <= Runs;
           end
-          ThreadTell: told_q[thread] <= 1'b1;
+          ThreadReportParked: told_q[thread] <= 1'b1;
           default: ;
         endcase
       end
@@ -145,7 +145,7 @@ module threads_proof
       3'd0: command = ThreadHalt;
       3'd1: command = ThreadResume;
       3'd2: command = ThreadInject;
-      3'd3: command = ThreadRests;
+      3'd3: command = ThreadCheckIdle;
       default: command = ThreadStart;
     endcase
   end
@@ -204,7 +204,7 @@ module threads_proof
                  !req_ready || (req_q && {op_q, thread_q} == {req_op_q, req_thread_q} && allowed == may_q))
   `GS_ASSERT_NOW(a_command_is_done_as_it_was_given,
                  !cmd_ready || (cmd_q && {op_q, thread_q} == {cmd_op_q, cmd_thread_q} && allowed == may_q))
-  `GS_ASSERT_NOW(what_nobody_asked_for_changes_nothing, !does_q || req_ready || cmd_ready || op_q == ThreadTell)
+  `GS_ASSERT_NOW(what_nobody_asked_for_changes_nothing, !does_q || req_ready || cmd_ready || op_q == ThreadReportParked)
   `GS_ASSERT_NOW(no_thread_starts_another_during_a_flush,
                  !(hold_i && u_threads.free && u_threads.from_d == FromRequest && req_op_q == ThreadStart))
 
@@ -276,7 +276,7 @@ module threads_proof
   logic found_q, tells_q;
   logic [ThreadW-1:0] found_thread_q;
   always_ff @(posedge clk_i) begin
-    found_q <= rst_ni && does_q && op_q == ThreadTell && may_q;
+    found_q <= rst_ni && does_q && op_q == ThreadReportParked && may_q;
     tells_q <= rst_ni && parked_valid && !parked_ready_i;
     if (does_q) found_thread_q <= thread_q;
   end
@@ -303,13 +303,13 @@ module threads_proof
                  || (cmd_q && {u_threads.op_q, u_threads.thread_q} == {cmd_op_q, cmd_thread_q}))
   `GS_ASSERT_NOW(a_look_is_a_look,
                  (u_threads.valid_q == '0 && !u_threads.done_q) || u_threads.from_q != FromSearch
-                 || (u_threads.op_q == ThreadTell && u_threads.thread_q == u_threads.search_q
+                 || (u_threads.op_q == ThreadReportParked && u_threads.thread_q == u_threads.search_q
                      && !u_threads.parked_valid_q && u_threads.left_q != '0))
   `GS_ASSERT_NOW(who_asks_runs, !req_q || status_q[by_q] inside {Runs, Does} || (u_threads.done_q && req_ready))
   `GS_ASSERT_NOW(who_ends_asks_for_itself, !req_q || req_op_q == ThreadStart || req_thread_q == by_q)
   `GS_ASSERT_NOW(ends_and_starts_are_asked_for, !req_q || req_op_q inside {ThreadStart, ThreadEnd, ThreadTrap})
   `GS_ASSERT_NOW(what_is_commanded,
-                 !cmd_q || cmd_op_q inside {ThreadHalt, ThreadResume, ThreadInject, ThreadRests, ThreadStart})
+                 !cmd_q || cmd_op_q inside {ThreadHalt, ThreadResume, ThreadInject, ThreadCheckIdle, ThreadStart})
   `GS_ASSERT_NOW(starts_are_named, !cmd_q || cmd_op_q != ThreadStart || named_q)
   `GS_ASSERT_NOW(what_was_allowed_is_kept,
                  !u_threads.done_q || {u_threads.allowed_q, u_threads.trapped_q} == {may_q, trapped_q})
@@ -320,7 +320,7 @@ module threads_proof
                  || (may_q ? status_q[thread_q] == Runs
                      : trapped_q == is_trapped && status_q[thread_q] inside {Runs, Parked, Does}))
   `GS_ASSERT_NOW(who_was_looked_at_is_told_of,
-                 !u_threads.done_q || u_threads.op_q != ThreadTell || status_q[thread_q] != Parked || told_q[thread_q])
+                 !u_threads.done_q || u_threads.op_q != ThreadReportParked || status_q[thread_q] != Parked || told_q[thread_q])
   `GS_ASSERT_NOW(who_has_ended_is_off, !u_threads.done_q || u_threads.op_q != ThreadEnd || status_q[thread_q] == Off)
   `GS_ASSERT_NOW(who_has_trapped_has,
                  !u_threads.done_q || u_threads.op_q != ThreadTrap || status_q[thread_q] == Trapped)

@@ -4,6 +4,7 @@
 /// of the tile.
 module core_top
   import gs_core_pkg::*;
+  import gs_decode_pkg::*;
 #(
   /// threads of the core
   parameter  int unsigned ThreadsPerCore = 16,

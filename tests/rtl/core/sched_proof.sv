@@ -86,8 +86,8 @@ module sched_proof
   // Control: an operation is offered until it is done; only what follows on a reset forgets threads. A thread has one
   // request under way, which ends in an answer or in its end.
   `GS_ASSUME_HOLD(an_operation_waits, ctl_valid_i, ctl_ready, {ctl_op_i, ctl_tid_i})
-  `GS_ASSUME_NOW(nothing_is_forgotten, !ctl_valid_i || op != ThreadForget)
-  `GS_ASSUME_NOW(operations_are_known, !ctl_valid_i || op <= ThreadRests)
+  `GS_ASSUME_NOW(nothing_is_forgotten, !ctl_valid_i || op != ThreadClear)
+  `GS_ASSUME_NOW(operations_are_known, !ctl_valid_i || op <= ThreadCheckIdle)
   `GS_ASSUME_NOW(threads_end_that_wait, !ends || waiting_q[ctl_tid_i])
   `GS_ASSUME_NOW(answers_are_for_threads_that_wait, !rsp_valid_i || waiting_q[rsp_tid_i])
   `GS_ASSUME_NOW(quotients_are_for_threads_that_wait, !div_valid_i || waiting_q[div_tid_i])
@@ -115,7 +115,7 @@ module sched_proof
     assign state = u_sched.u_states.mem[t];
     assign left  = !u_sched.clearing_q;
     always_comb begin
-      places = 8'(!left || state.place == PlaceNone) + 8'(left && state.place == PlaceParked) + 8'(waiting_q[t]);
+      places = 8'(!left || state.phase == PhaseStopped) + 8'(left && state.phase == PhaseParked) + 8'(waiting_q[t]);
       if (resolve_back && resolve_wtid == TidW'(t)) places = places + 8'd1;
       if (valid[FetchStage] && !u_sched.fetch_ctl_q && tid[FetchStage] == TidW'(t)) places = places + 8'd1;
       for (int unsigned i = 2; i <= 7; i++) if (valid[i] && tid[i] == TidW'(t)) places = places + 8'd1;
@@ -124,19 +124,19 @@ module sched_proof
       end
     end
     `GS_ASSERT_NOW(a_thread_is_in_one_place, places == 8'd1)
-    `GS_ASSERT_NOW(a_parked_thread_was_halted_or_has_trapped, u_sched.clearing_q || state.place != PlaceParked
+    `GS_ASSERT_NOW(a_parked_thread_was_halted_or_has_trapped, u_sched.clearing_q || state.phase != PhaseParked
                    || state.halted || state.trapped)
     // Whoever is told that a thread rests may rely on it: it is parked, or nowhere.
     logic stands;
-    assign stands = ctl_ready && op == ThreadRests && ctl_tid_i == TidW'(t);
+    assign stands = ctl_ready && op == ThreadCheckIdle && ctl_tid_i == TidW'(t);
     `GS_ASSERT_NOW(a_thread_that_rests_has_nothing_in_flight,
-                   !stands || allowed == (state.place == PlaceNone || state.place == PlaceParked))
+                   !stands || allowed == (state.phase == PhaseStopped || state.phase == PhaseParked))
     // What induction has to know besides.
-    `GS_ASSERT_NOW(a_place_is_known, u_sched.clearing_q || state.place inside {PlaceNone, PlaceActive, PlaceParked})
+    `GS_ASSERT_NOW(a_place_is_known, u_sched.clearing_q || state.phase inside {PhaseStopped, PhaseActive, PhaseParked})
     `GS_ASSERT_NOW(states_are_cleared_in_order, !u_sched.clearing_q || TidW'(t) >= u_sched.ctl_tid_q || state == '0)
   end
 
-  `GS_ASSERT_NOW(clearing_is_alone, !u_sched.clearing_q || (u_sched.ctl_op_q == ThreadForget && valid[7:2] == '0
+  `GS_ASSERT_NOW(clearing_is_alone, !u_sched.clearing_q || (u_sched.ctl_op_q == ThreadClear && valid[7:2] == '0
       && !resolve_back && (!valid[FetchStage] || u_sched.fetch_ctl_q) && used == '0))
   `GS_ASSERT_NOW(an_operation_is_alone, !u_sched.ctl_alone_q || (u_sched.ctl_valid_q && !valid[FetchStage]))
   `GS_ASSERT_NOW(an_operation_keeps_others_out, u_sched.ctl_busy_q == (u_sched.ctl_valid_q || u_sched.fetch_ctl_q))
@@ -149,7 +149,7 @@ module sched_proof
   `GS_ASSERT_NOW(an_operation_is_in_its_place, !u_sched.fetch_ctl_q
       || (valid[FetchStage] && tid[FetchStage] == u_sched.ctl_tid_q))
   `GS_ASSERT_NOW(an_active_thread_left_the_queue, !valid[FetchStage] || u_sched.fetch_ctl_q
-      || u_sched.fetch_old_q.place == PlaceActive)
+      || u_sched.fetch_old_q.phase == PhaseActive)
   `GS_ASSERT_NOW(a_place_is_not_used_twice, !resolve_back || !valid[ResolveStage] || u_sched.resolve_stays_q)
   `GS_ASSERT_NOW(the_thread_there_writes_back, resolve_back || !valid[ResolveStage]
       || resolve_wtid == tid[ResolveStage])
@@ -170,9 +170,9 @@ module sched_proof
     if (!rst_ni) ended_q <= '0;
     else if (done && op == ThreadEnd) ended_q[ctl_tid_i] <= 1'b1;
     again_q   <= ended_q[u_sched.ctl_tid_q];
-    trapped_q <= old.trapped && old.place == PlaceNone;
-    active_q  <= old.place == PlaceActive;
-    parked_q  <= old.place == PlaceParked;
+    trapped_q <= old.trapped && old.phase == PhaseStopped;
+    active_q  <= old.phase == PhaseActive;
+    parked_q  <= old.phase == PhaseParked;
   end
 
   always_ff @(posedge clk_i) begin
@@ -185,10 +185,10 @@ module sched_proof
     a_trapped_thread_gets_an_instruction : cover (done && op == ThreadInject && allowed && trapped);
     a_thread_parks : cover (rst_ni && park);
     a_parked_thread_goes_on : cover (done && op == ThreadResume && !u_sched.idles);
-    a_thread_is_told_of : cover (done && op == ThreadTell && allowed);
-    a_thread_is_told_of_once : cover (done && op == ThreadTell && !allowed && parked_q);
-    a_thread_rests : cover (done && op == ThreadRests && allowed);
-    a_thread_does_not_rest : cover (done && op == ThreadRests && !allowed);
+    a_thread_is_told_of : cover (done && op == ThreadReportParked && allowed);
+    a_thread_is_told_of_once : cover (done && op == ThreadReportParked && !allowed && parked_q);
+    a_thread_rests : cover (done && op == ThreadCheckIdle && allowed);
+    a_thread_does_not_rest : cover (done && op == ThreadCheckIdle && !allowed);
     a_divide_does_not_park : cover (rst_ni && valid[FetchStage] && u_sched.fetch_old_q.halted && !u_sched.fetch_ctl_q
         && !park);
     the_queue_is_full : cover (rst_ni && u_sched.u_queue.gen_distributed.full_q);
