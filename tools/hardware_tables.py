@@ -32,8 +32,8 @@ _PARTS = (
         "Control and status registers",
         "A thread accesses them with the CSR instructions. `fflags`, `frm` and `fcsr` are in the core; an access to "
         "any other one is a request to the tile, which suspends the thread until the response, like a load. These "
-        "allow `csrrw`, or a plain read (`csrrs` with `x0`); setting or clearing bits of them is an illegal instruction. "
-        "`instret` does not count the reading instruction; a reset of the tile does not change it.",
+        "allow `csrrw`, or a plain read (`csrrs` with `x0`); setting or clearing bits of them is an illegal "
+        "instruction. `instret` does not count the reading instruction; a reset of the tile does not change it.",
     ),
     ("trap", "Causes of traps", "A thread that traps stops; the host receives the cause."),
     ("wakeup", "Events to wait for", "Written to `wait`."),

@@ -2,7 +2,7 @@
 `include "gs_cache_types.svh"
 `include "gs_mem_types.svh"
 
-/// The memory benchmark: all threads of a board increment arrays of their own, behind the real caches.
+/// The memory benchmark: all threads of a board increment their own arrays, through the real caches.
 /// Cores are gs_mem_bench_core; caches, crossbar and scheduler are the design's.
 module gs_mem_bench
   import gossamer_pkg::*;
@@ -16,7 +16,7 @@ module gs_mem_bench
 ) (
   input  logic        clk_i,
   input  logic        rst_ni,
-  /// times that every array is gone over
+  /// passes over every array
   input  int unsigned passes_i,
   /// totals over the board: lines fetched, lines written back, instructions
   output logic [63:0] fills_o,

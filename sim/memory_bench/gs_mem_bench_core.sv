@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A barrel core that runs one loop: every thread increments the words of an array of its own, over and over.
+/// A barrel core that runs one loop: every thread increments the words of its own array repeatedly.
 ///
-///     loop:  lw   t0, 0(a0)      waits for its answer
+///     loop:  lw   t0, 0(a0)      waits for the response
 ///            addi t0, t0, 1
-///            sw   t0, 0(a0)      waits for its answer
+///            sw   t0, 0(a0)      waits for the response
 ///            addi a0, a0, 4
 ///            bne  a0, a1, loop
 ///
 /// At most one instruction is issued a cycle, and a thread has one in the pipeline. After its passes over the
-/// array a thread flushes its part of the cache and is done. Only for simulation: it asks as a core would.
+/// array a thread flushes its cache partition and is done. For simulation only: its requests are those of a core.
 module gs_mem_bench_core
   import gs_cache_pkg::CacheLoad, gs_cache_pkg::CacheStore, gs_cache_pkg::CacheFlushAll;
 #(
@@ -24,7 +24,7 @@ module gs_mem_bench_core
   /// line [bytes], lines of an array
   parameter int unsigned LineBytes   = 64,
   parameter int unsigned Lines       = 64,
-  /// where: 0 DRAM, lines of all threads side by side from Base on; 1 SRAM, array after array
+  /// memory of the arrays: 0 DRAM, interleaved by line from Base on; 1 SRAM, one array after the other
   parameter bit          Space       = 1'b0,
   parameter logic [31:0] Base        = 32'h8000_0000,
   /// payloads: GS_CACHE_TYPES
@@ -33,12 +33,12 @@ module gs_mem_bench_core
 ) (
   input  logic       clk_i,
   input  logic       rst_ni,
-  /// times that an array is gone over
+  /// passes over an array
   input  int unsigned passes_i,
   output logic       req_valid_o,
   input  logic       req_ready_i,
   output cache_req_t req_o,
-  // an answer for one of this core's threads
+  // a response to one of this core's threads
   input  logic       rsp_valid_i,
   input  cache_rsp_t rsp_i,
   output logic       issue_o,
@@ -51,7 +51,7 @@ module gs_mem_bench_core
   // Step of the loop: 0 load, 1 add, 2 store, 3 add, 4 branch, 5 flush, 6 done.
   logic [Threads-1:0][2:0]  step_q;
   logic [Threads-1:0][31:0] word_q, pass_q, value_q;
-  // Instructions that leave the pipeline so many cycles from now.
+  // Instructions in the pipeline, by the cycles until they leave it.
   logic [Stages-1:0]            pipe_valid_q;
   logic [Stages-1:0][TidW-1:0]  pipe_tid_q;
   logic run_valid, run_push, run_ready, x_ready, memory;
@@ -63,7 +63,7 @@ module gs_mem_bench_core
   logic [31:0] addr, line, offset;
   logic [$clog2(Threads+1)-1:0] unused_run, unused_resume, unused_x;
 
-  // Run queue: threads at the start, then those that leave the pipeline, then those that were answered.
+  // Run queue: threads at the start, then those that leave the pipeline, then those that got a response.
   always_comb begin
     run_push     = 1'b0;
     run_push_tid = '0;
@@ -111,7 +111,7 @@ module gs_mem_bench_core
     if (step_q[run_tid] == 3'd5) x_req.op = CacheFlushAll;
   end
 
-  // A memory instruction goes through the pipeline before its request comes out: half of its stages.
+  // A memory instruction passes half of the pipeline's stages before its request is sent.
   localparam int unsigned Way = Stages / 2;
   logic       [Way-1:0] way_valid_q;
   cache_req_t [Way-1:0] way_q;

@@ -119,8 +119,8 @@ const Mutation kMutations[] = {
     {"tREFI", [](DramTiming& t) { t.refi = t.refi * 3 / 2; }},
     {"tWTR", [](DramTiming& t) { t.writeToRead--; }},
     {"tWR", [](DramTiming& t) { t.writeToCharge--; }},
-    {"data bus: no time to turn round", [](DramTiming& t) { t.readToWrite--; }},
-    {"data bus: two bursts at once", [](DramTiming& t) { t.readToWrite -= 3; }},
+    {"data bus: no time for the turnaround", [](DramTiming& t) { t.readToWrite--; }},
+    {"data bus: two bursts overlap", [](DramTiming& t) { t.readToWrite -= 3; }},
     {"tCCD", [](DramTiming& t) { t.burst--; }},
 };
 
@@ -147,15 +147,15 @@ int directly() {
   };
   says("", {{10, {K::kActivate, 0, 5}}, {21, {K::kRead, 0, 0, 64}}, {38, {K::kPrecharge, 0}},
             {49, {K::kActivate, 0, 6}}});
-  says("command: two in one clock", {{10, {K::kActivate, 0, 5}}, {10, {K::kActivate, 1, 5}}});
+  says("command: two commands in one clock", {{10, {K::kActivate, 0, 5}}, {10, {K::kActivate, 1, 5}}});
   says("bank: there is none", {{10, {K::kActivate, 8, 5}}});
-  says("activate: no such row", {{10, {K::kActivate, 0, 65536}}});
-  says("activate: of an open bank", {{10, {K::kActivate, 0, 5}}, {100, {K::kActivate, 0, 6}}});
-  says("read: from a closed bank", {{10, {K::kRead, 0, 0, 0}}});
-  says("write: to a closed bank", {{10, {K::kActivate, 0, 5}}, {40, {K::kPrecharge, 0}}, {60, {K::kWrite, 0, 0, 0}}});
+  says("activate: the row does not exist", {{10, {K::kActivate, 0, 65536}}});
+  says("activate: the bank is open", {{10, {K::kActivate, 0, 5}}, {100, {K::kActivate, 0, 6}}});
+  says("read: the bank is closed", {{10, {K::kRead, 0, 0, 0}}});
+  says("write: the bank is closed", {{10, {K::kActivate, 0, 5}}, {40, {K::kPrecharge, 0}}, {60, {K::kWrite, 0, 0, 0}}});
   says("column: not the start", {{10, {K::kActivate, 0, 5}}, {40, {K::kRead, 0, 0, 32}}});
   says("column: not the start", {{10, {K::kActivate, 0, 5}}, {40, {K::kRead, 0, 0, 8192}}});
-  says("refresh: with an open bank", {{10, {K::kActivate, 0, 5}}, {60, {K::kRefresh}}});
+  says("refresh: a bank is open", {{10, {K::kActivate, 0, 5}}, {60, {K::kRefresh}}});
   says("tRP before refresh", {{10, {K::kActivate, 0, 5}}, {50, {K::kPrechargeAll}}, {60, {K::kRefresh}}});
   says("tRAS", {{10, {K::kActivate, 0, 5}}, {37, {K::kPrechargeAll}}});
   return failures;
