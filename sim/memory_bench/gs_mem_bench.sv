@@ -32,7 +32,7 @@ module gs_mem_bench
   `GS_MEM_TYPES(DramPortBytes, ThreadW, 32)
 
   logic     [DramCount-1:0][CachesPerDram-1:0] taken;
-  mem_rsp_t [DramCount-1:0][CachesPerDram-1:0] told;
+  mem_rsp_t [DramCount-1:0][CachesPerDram-1:0] responses;
   logic [DramCount-1:0][CachesPerDram-1:0][CoresPerCache-1:0] issue, done;
 
   for (genvar p = 0; p < DramCount; p++) begin : gen_port
@@ -113,7 +113,7 @@ module gs_mem_bench
       );
 
       assign taken[p][c] = rsp_valid[c] && rsp_ready[c];
-      assign told[p][c]  = rsp[c];
+      assign responses[p][c]  = rsp[c];
     end
   end
 
@@ -123,7 +123,7 @@ module gs_mem_bench
     .mem_rsp_t(mem_rsp_t)
   ) u_totals (
     .clk_i, .rst_ni,
-    .rsp_taken_i(taken), .rsp_i(told), .issue_i(issue),
+    .rsp_taken_i(taken), .rsp_i(responses), .issue_i(issue),
     .fills_o, .writebacks_o, .instructions_o
   );
   assign all_done_o = done == '1;

@@ -452,7 +452,7 @@ async def run(dut: SimHandleBase, benches: list[Bench], limit: int) -> int:
 
 
 @cocotb.test()
-async def against_flat_memory(dut: SimHandleBase) -> None:
+async def cache_matches_flat_memory(dut: SimHandleBase) -> None:
     """Everything random: requests, back-pressure on all streams, latencies and order of the memory."""
     seed, requests = int(os.environ["CACHE_SEED"]), int(os.environ["CACHE_REQUESTS"])
     benches = [Bench(kind, seed, requests, "random") for kind in KINDS]
@@ -487,7 +487,7 @@ class Hits(Bench):
 
 
 @cocotb.test()
-async def one_request_a_cycle(dut: SimHandleBase) -> None:
+async def hits_sustain_one_request_per_cycle(dut: SimHandleBase) -> None:
     """Threads enough for the way through: with hits alone a request goes in every cycle."""
     benches = [Hits(kind, 1, 1400) for kind in KINDS]
     await run(dut, benches, 5_000)
@@ -498,7 +498,7 @@ async def one_request_a_cycle(dut: SimHandleBase) -> None:
 
 
 @cocotb.test()
-async def at_full_speed(dut: SimHandleBase) -> None:
+async def cache_matches_flat_memory_at_full_speed(dut: SimHandleBase) -> None:
     """The same with nobody ever waiting on purpose."""
     seed, requests = int(os.environ["CACHE_SEED"]), int(os.environ["CACHE_REQUESTS"])
     benches = [Bench(kind, seed, requests, "fast") for kind in KINDS]

@@ -188,7 +188,7 @@ def read(thread: int, name: str) -> Request:
 
 
 @cocotb.test()
-async def a_host_that_does_not_read_holds_up_nothing(dut: HierarchyObject) -> None:
+async def stalled_host_blocks_no_other_request(dut: HierarchyObject) -> None:
     """Loads and other registers go on; afterwards every report comes, in order for each thread."""
     made: dict[int, list[bytes]] = defaultdict(list)
     final: set[int] = set()
@@ -253,7 +253,7 @@ async def a_host_that_does_not_read_holds_up_nothing(dut: HierarchyObject) -> No
 
 
 @cocotb.test()
-async def threads_start_once(dut: HierarchyObject) -> None:
+async def threads_start_exactly_once(dut: HierarchyObject) -> None:
     """Threads and the host start threads that run, that have ended or trapped, and none: one start for each end."""
     starts: dict[int, int] = defaultdict(int)
 
@@ -312,7 +312,7 @@ async def threads_start_once(dut: HierarchyObject) -> None:
 
 
 @cocotb.test()
-async def instructions_reach_their_memory(dut: HierarchyObject) -> None:
+async def instruction_writes_reach_their_memory(dut: HierarchyObject) -> None:
     """A thread's write goes to the memory of its core, the loader's to those that it chose; words are read in order."""
     todo: dict[int, deque[Request]] = defaultdict(deque)
 
@@ -390,7 +390,7 @@ async def instructions_reach_their_memory(dut: HierarchyObject) -> None:
 
 
 @cocotb.test()
-async def a_busy_loader_starves_nobody(dut: HierarchyObject) -> None:
+async def busy_loader_starves_no_thread(dut: HierarchyObject) -> None:
     """It writes in every cycle that it gets; threads issue, start, stop and write instructions all the same."""
 
     def act(bench: Bench, thread: int) -> Request | None:
@@ -427,7 +427,7 @@ async def a_busy_loader_starves_nobody(dut: HierarchyObject) -> None:
 
 
 @cocotb.test()
-async def the_host_looks_in(dut: HierarchyObject) -> None:
+async def host_inspects_halted_threads(dut: HierarchyObject) -> None:
     """Ping, flushes, bytes for threads, counters, and how many threads run; commands are done in order."""
     stops: set[int] = set()
     gets: dict[int, list[int]] = defaultdict(list)
@@ -504,7 +504,7 @@ async def the_host_looks_in(dut: HierarchyObject) -> None:
 
 
 @cocotb.test()
-async def answers_carry_every_bit(dut: HierarchyObject) -> None:
+async def responses_carry_every_bit(dut: HierarchyObject) -> None:
     """A guard is read as the router brings it, whatever its bits."""
     asked: dict[int, list[int]] = defaultdict(list)
 
@@ -528,7 +528,7 @@ async def answers_carry_every_bit(dut: HierarchyObject) -> None:
 
 
 @cocotb.test()
-async def bytes_for_threads_come_once(dut: HierarchyObject) -> None:
+async def uart_bytes_arrive_exactly_once(dut: HierarchyObject) -> None:
     """Threads that look all the time get each byte of the host once, in order, whenever it comes."""
     got: dict[int, list[int]] = defaultdict(list)
     talkers = [0, 1, THREADS - 1]
@@ -557,7 +557,7 @@ async def bytes_for_threads_come_once(dut: HierarchyObject) -> None:
 
 
 @cocotb.test()
-async def the_high_word_of_cycles_is_of_its_moment(dut: HierarchyObject) -> None:
+async def cycle_high_matches_its_read_cycle(dut: HierarchyObject) -> None:
     """Around the carry, a thread that reads high, low, high finds out what time it is."""
 
     def act(bench: Bench, thread: int) -> Request | None:

@@ -78,7 +78,7 @@ def _drive(
     return run
 
 
-def test_every_operation_as_spike_has_it(harness: Path, size: Size, seed: int, tmp_path: Path) -> None:
+def test_every_operation_matches_spike(harness: Path, size: Size, seed: int, tmp_path: Path) -> None:
     rng = np.random.default_rng(seed)
     count = size.pick(400, 6000, 40000)  # operands, each in five rounding modes
     records = _records(rng, dict.fromkeys(golden.NAMES, count), tmp_path)
@@ -97,7 +97,7 @@ def test_every_operation_as_spike_has_it(harness: Path, size: Size, seed: int, t
 
 
 @pytest.mark.parametrize(("valid", "ready"), [(100, 50), (30, 100), (70, 70), (100, 5)])
-def test_nothing_is_lost_when_the_receiver_stops(
+def test_no_response_is_lost_under_back_pressure(
     harness: Path, size: Size, seed: int, tmp_path: Path, valid: int, ready: int
 ) -> None:
     """Random gaps between requests, and a receiver that is not always ready."""
@@ -106,7 +106,7 @@ def test_nothing_is_lost_when_the_receiver_stops(
 
 
 @pytest.mark.parametrize("mix", ["arithmetic", "short", "both"])
-def test_an_operation_starts_every_cycle(harness: Path, size: Size, seed: int, tmp_path: Path, mix: str) -> None:
+def test_fpu_starts_one_operation_per_cycle(harness: Path, size: Size, seed: int, tmp_path: Path, mix: str) -> None:
     arithmetic = [name for name in golden.NAMES if name not in SLOW + SHORT]
     names = {"arithmetic": arithmetic, "short": list(SHORT), "both": [*arithmetic, *SHORT]}[mix]
     records = _records(np.random.default_rng(seed), dict.fromkeys(names, size.pick(20, 100, 1000)), tmp_path)
@@ -125,7 +125,7 @@ def test_an_operation_starts_every_cycle(harness: Path, size: Size, seed: int, t
 
 
 @pytest.mark.parametrize("others", ["arithmetic", "all"])
-def test_others_go_on_beside_divide_and_root(harness: Path, size: Size, seed: int, tmp_path: Path, others: str) -> None:
+def test_divide_and_root_do_not_block_other_cores(harness: Path, size: Size, seed: int, tmp_path: Path, others: str) -> None:
     """One core divides without end; the other three lose two places of the pipeline with each of its operations.
 
     Arithmetic alone leaves no place empty by itself: a quotient that waits for one must get one.
@@ -144,7 +144,7 @@ def test_others_go_on_beside_divide_and_root(harness: Path, size: Size, seed: in
     assert together.figures["overtaken"] > 0
 
 
-def test_how_long_divide_and_root_take(harness: Path, size: Size, seed: int, tmp_path: Path) -> None:
+def test_divide_and_root_latency(harness: Path, size: Size, seed: int, tmp_path: Path) -> None:
     """Nearly always alone: what iterates takes as long as docs/hardware/fpu.md says."""
     del size
     records = _records(np.random.default_rng(seed), dict.fromkeys(SLOW, 40), tmp_path)
@@ -165,7 +165,7 @@ def _ordinary(rng: np.random.Generator, name: str, count: int) -> golden.Words:
     return rng.integers(0x3F800000, 0x40800000, (count, 3), dtype=np.uint32)
 
 
-def test_latencies_are_the_constants(harness: Path, seed: int, tmp_path: Path) -> None:
+def test_latencies_equal_the_constants(harness: Path, seed: int, tmp_path: Path) -> None:
     """What config/constants says of the unit is what each operation takes, alone and on ordinary operands."""
     records = _records(np.random.default_rng(seed), dict.fromkeys(golden.NAMES, 20), tmp_path, _ordinary)
     found = _drive(harness, records, tmp_path, seed, valid=1).least
@@ -176,7 +176,7 @@ def test_latencies_are_the_constants(harness: Path, seed: int, tmp_path: Path) -
     assert found == want
 
 
-def test_a_wrong_result_is_noticed(harness: Path, seed: int, tmp_path: Path) -> None:
+def test_harness_detects_wrong_results(harness: Path, seed: int, tmp_path: Path) -> None:
     records = _records(np.random.default_rng(seed), {"madd": 50, "min": 50}, tmp_path)
     for field, name in (("result", "madd"), ("flags", "min")):
         spoiled = records.copy()

@@ -148,7 +148,7 @@ int directly() {
   says("", {{10, {K::kActivate, 0, 5}}, {21, {K::kRead, 0, 0, 64}}, {38, {K::kPrecharge, 0}},
             {49, {K::kActivate, 0, 6}}});
   says("command: two commands in one clock", {{10, {K::kActivate, 0, 5}}, {10, {K::kActivate, 1, 5}}});
-  says("bank: there is none", {{10, {K::kActivate, 8, 5}}});
+  says("bank: the number", {{10, {K::kActivate, 8, 5}}});
   says("activate: the row does not exist", {{10, {K::kActivate, 0, 65536}}});
   says("activate: the bank is open", {{10, {K::kActivate, 0, 5}}, {100, {K::kActivate, 0, 6}}});
   says("read: the bank is closed", {{10, {K::kRead, 0, 0, 0}}});

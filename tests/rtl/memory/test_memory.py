@@ -39,15 +39,15 @@ def run(command: Sequence[object]) -> str:
 
 
 def test_dram_rules(tmp_path: Path, size: Size, seed: int) -> None:
-    """No rule is broken, and a controller that breaks one is caught with its name."""
+    """The controller violates no rule, and the checker names each rule that a wrong timing violates."""
     program = compile_harness(
         tmp_path, "rules", HERE / "dram_rules.cc", SIM / "gs_dram_controller.cc", SIM / "gs_dram_checker.cc"
     )
     run([program, seed, size.pick(2000, 5000, 100_000)])
 
 
-def test_dram_checker_is_needed(tmp_path: Path, size: Size) -> None:
-    """That test fails if the checker forgets a rule."""
+def test_dram_rules_fail_without_the_checker_rule(tmp_path: Path, size: Size) -> None:
+    """The test of the rules fails if the checker lacks a rule."""
     text = (SIM / "gs_dram_checker.cc").read_text(encoding="utf-8")
     for rule in ("tRRD", "tWTR", "tFAW", "tRTP", "tWR", "tCCD", "tRCD")[: size.pick(1, 1, 7)]:
         lame = tmp_path / f"{rule}.cc"
@@ -58,8 +58,8 @@ def test_dram_checker_is_needed(tmp_path: Path, size: Size) -> None:
         assert done.returncode == 1 and f"{rule} was broken and the checker did not say so" in done.stdout
 
 
-def test_bursts_take_turns() -> None:
-    """Of three inputs none begins a second burst while another one waits; bursts are not mixed. By induction."""
+def test_mem_arbiter_is_fair_and_never_interleaves_bursts() -> None:
+    """Of three inputs none begins a second burst while another one waits; bursts never interleave. By induction."""
     block = sources.blocks("memory")
     wanted = tuple(path for path in block.files if path.stem in ("gs_arbiter", "gs_mem_arbiter"))
     design = Sources(wanted, block.include) + [HERE / "arbiter_proof.sv"]
@@ -123,8 +123,8 @@ def bench() -> ModuleType:
 
 
 @pytest.mark.parametrize("row", current_size().pick((), (), (0, 1)))
-def test_cores_draw_what_models_of_them_do(bench: ModuleType, row: int) -> None:
-    """Whole tiles that run a compiled program, and models of cores in front of caches: a quarter of the board."""
+def test_core_models_draw_the_bandwidth_of_real_cores(bench: ModuleType, row: int) -> None:
+    """Compares tiles that run a compiled program with models of cores at the caches, on a quarter of the board."""
     case = bench.CASES[row]
     case = replace(case, warm=case.warm // 2, window=case.window // 4, passes=2)
     config = bench.configuration(case, "quad")

@@ -94,7 +94,7 @@ class Memory:
 
 
 @cocotb.test()
-async def each_access_is_its_own(dut: HierarchyObject) -> None:
+async def every_access_gets_its_own_response(dut: HierarchyObject) -> None:
     """Bytes, halves and words, loads and stores of all memories, and what is none."""
     cocotb.start_soon(Clock(dut.clk_i, 10, unit="ns").start())
     here, host, job = random.getrandbits(32), random.getrandbits(32), random.getrandbits(5)

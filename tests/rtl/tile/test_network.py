@@ -71,7 +71,7 @@ def places(tile: Tile, source: random.Random) -> tuple[int, int]:
     return base + inside, count * line
 
 
-def test_what_is_written_and_filled_is_read(tile: Tile, size: Size, seed: int) -> None:
+def test_reads_return_written_and_filled_data(tile: Tile, size: Size, seed: int) -> None:
     """Writes without replies, fills and reads one after the other, in packets of all lengths; order is kept.
 
     Packets of an odd number of flits come between them.
@@ -103,7 +103,7 @@ def test_what_is_written_and_filled_is_read(tile: Tile, size: Size, seed: int) -
         assert [(reply.tag, reply.address, reply.data) for reply in replies] == expected
 
 
-def test_writes_of_a_host_need_not_be_aligned(tile: Tile, seed: int) -> None:
+def test_unaligned_host_writes_change_only_their_bytes(tile: Tile, seed: int) -> None:
     source = random.Random(seed)
     image = bytearray(4096)
     for _ in range(20):
@@ -114,7 +114,7 @@ def test_writes_of_a_host_need_not_be_aligned(tile: Tile, seed: int) -> None:
     assert tile.read(DRAM + 0x1_0000, 1024).tobytes() == bytes(image)
 
 
-def test_loading_leaves_what_stands_beside(tile: Tile, seed: int) -> None:
+def test_loading_preserves_neighbouring_memory(tile: Tile, seed: int) -> None:
     """Data and zeroes with ends anywhere, over memory that is not zero; what is told of it adds up, byte by byte."""
     source, line = random.Random(seed), tile.config.cache.line_bytes
     base, size = DRAM + (1 << 20), 3 << 20
@@ -144,7 +144,7 @@ def test_loading_leaves_what_stands_beside(tile: Tile, seed: int) -> None:
     assert len(told) > len(segments) + len(zeroes)
 
 
-def test_variables_of_a_program_begin_with_zeroes(tile: Tile, tmp_path: Path) -> None:
+def test_uninitialized_variables_are_zero(tile: Tile, tmp_path: Path) -> None:
     """Those without a value of their own, over memory that a program before has left; nothing beyond them changes."""
     source = tmp_path / "zeroes.c"
     source.write_text(
@@ -169,7 +169,7 @@ def test_variables_of_a_program_begin_with_zeroes(tile: Tile, tmp_path: Path) ->
     assert (done.reason, done.codes) == ("done", {0: 28})
 
 
-def test_instruction_memories_are_written_together_or_alone(tile: Tile, seed: int) -> None:
+def test_instruction_memories_are_written_by_mask(tile: Tile, seed: int) -> None:
     source = random.Random(seed)
     memories = tile.config.core.cores_per_instr_mem
     memories = max(1, tile.config.mailbox.cores_per_mailbox // memories)
@@ -280,7 +280,7 @@ def broken(tile: Tile, source: random.Random) -> tuple[network.Flits, int | None
     return flits, None
 
 
-def test_broken_packets_change_nothing(tile: Tile, size: Size, seed: int) -> None:
+def test_rejected_packets_have_no_effect(tile: Tile, size: Size, seed: int) -> None:
     """Packets that are wrong in every way, between sound ones: each is refused and counted, the sound ones are done."""
     source, line, model = random.Random(seed), tile.config.cache.line_bytes, Model()
     # After reset the mailbox walks over its slots; packets wait for it until then.
@@ -319,7 +319,7 @@ def test_broken_packets_change_nothing(tile: Tile, size: Size, seed: int) -> Non
         assert b"".join(reply.data for reply in found) == model.read(DRAM, 80 * line, line)
 
 
-def test_a_refusal_without_reply_is_told_in_the_next(tile: Tile) -> None:
+def test_status_of_a_rejected_packet_is_in_the_next_host_reply(tile: Tile) -> None:
     """So a host that asks for one reply behind many packets learns of each."""
     line = tile.config.cache.line_bytes
     silent = network.packet(network.header("write", 0, line), bytes(line))
@@ -330,7 +330,7 @@ def test_a_refusal_without_reply_is_told_in_the_next(tile: Tile) -> None:
         tile.write(DRAM + dram(tile) - 4, bytes(8))
 
 
-def test_replies_name_operations_of_the_loader(tile: Tile) -> None:
+def test_replies_contain_only_loader_operations(tile: Tile) -> None:
     """Whatever was asked for: 9 and 10 would be an answer and an event of a control unit, 5 an accelerator's fault."""
     operations = constants.enumeration("load_op")
     for op in range(operations["read_instr"] + 1, 16):
@@ -340,14 +340,14 @@ def test_replies_name_operations_of_the_loader(tile: Tile) -> None:
         assert (reply.op, reply.tag, reply.refusal) == (operations["write"], op, "kind")
 
 
-def test_a_broadcast_is_for_every_tile(tile: Tile) -> None:
+def test_broadcast_address_reaches_every_tile(tile: Tile) -> None:
     line = tile.config.cache.line_bytes
     data = bytes(range(line))
     assert tile.exchange(network.writes(DRAM, data, dest=network.EVERY_TILE), 1)[0].status == 0
     assert tile.exchange(network.request("read", DRAM, line), 1)[0].data == data
 
 
-def test_faults_of_the_accelerator_are_its_own(tile: Tile) -> None:
+def test_accelerator_faults_stop_no_thread(tile: Tile) -> None:
     """It is named as itself, the thread that asked goes on; messages for the host reach it, also the accelerator's."""
     image = device.build(HERE / "fault.c", tile.config)
     tile.load_image(image)
@@ -364,7 +364,7 @@ def test_faults_of_the_accelerator_are_its_own(tile: Tile) -> None:
     assert [message.host for message in done.messages] == [0, 0, 0]
 
 
-def test_a_message_of_the_next_epoch_waits_in_front_of_the_accelerator(tile: Tile) -> None:
+def test_message_of_the_next_epoch_waits_for_that_epoch(tile: Tile) -> None:
     """Its answer has the epoch of the barrier that it waited for: so have the threads that were released before this
     tile and ask its accelerator. A message of an epoch that is over is refused.
     """
@@ -390,7 +390,7 @@ def test_a_message_of_the_next_epoch_waits_in_front_of_the_accelerator(tile: Til
     assert tile.exchange(network.writes(DRAM, data), 1)[0].status == 0
 
 
-def test_traffic_of_the_loader_and_of_threads_share_memory(tile: Tile, seed: int) -> None:
+def test_loader_and_threads_share_memory(tile: Tile, seed: int) -> None:
     """While every thread rewrites memory, the loader writes and reads other lines: both get on, and both are right."""
     source = random.Random(seed)
     image = device.build(HERE / "spin.c", tile.config)

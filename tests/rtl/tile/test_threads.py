@@ -24,7 +24,7 @@ def config(request: pytest.FixtureRequest) -> Config:
     return configs.load(request.param)
 
 
-def test_a_start_of_a_running_thread_traps(config: Config) -> None:
+def test_start_of_a_running_thread_traps(config: Config) -> None:
     box, tids = config.mailbox, config.core.threads_per_core
     defines = [
         f"TinselTestSlotWords={box.slot_bytes // 4}",
@@ -60,7 +60,7 @@ def test_a_start_of_a_running_thread_traps(config: Config) -> None:
         assert 0 < trap.pc < 4 * len(image.instructions) and trap.pc % 4 == 0
 
 
-def test_the_debug_bus_is_refused(config: Config) -> None:
+def test_debug_bus_rejects_invalid_commands(config: Config) -> None:
     """Starts and flushes of threads that run, instructions for threads that are not parked, numbers beyond the tile."""
     refused = constants.enumeration("debug_report")["refused"]
     codes = constants.enumeration("debug_command")
@@ -106,7 +106,7 @@ def test_memory_is_not_read_while_a_thread_runs(config: Config) -> None:
         assert tile.read(0x4000_0000, 1)[0] == 7
 
 
-def test_a_flush_gets_its_turn_at_a_busy_cache(config: Config) -> None:
+def test_flush_is_granted_at_a_busy_cache(config: Config) -> None:
     """Threads load and store without end; the part of the cache of one that stands still is flushed all the same."""
     codes, reports = constants.enumeration("debug_command"), constants.enumeration("debug_report")
     counters = constants.enumeration("debug_counter")

@@ -85,7 +85,7 @@ def test_partitions_are_interleaved_by_line_in_the_upper_half(tile: Tile, seed: 
         assert tile.read(DIRECT + physical[at], 1)[0] == word, f"{at:#x} is at {physical[at]:#x}"
 
 
-def test_every_window_keeps_what_is_stored(tile: Tile, seed: int) -> None:
+def test_every_memory_window_stores_data(tile: Tile, seed: int) -> None:
     source = random.Random(seed)
     sram = tile.config.memory.sram.count * tile.config.memory.sram.bytes
     dram = min(tile.config.memory.dram.bytes, 1 << 30)
@@ -98,7 +98,7 @@ def test_every_window_keeps_what_is_stored(tile: Tile, seed: int) -> None:
             assert tile.read(at, 1)[0] == word, hex(at)
 
 
-def test_each_trap_stops_its_thread_alone(tile: Tile) -> None:
+def test_each_trap_stops_only_its_thread(tile: Tile) -> None:
     done, lines = run(tile, "traps.c", 16)
     causes = constants.enumeration("trap").values
     sram_end = SRAM + tile.config.memory.sram.count * tile.config.memory.sram.bytes
@@ -130,7 +130,7 @@ def test_each_trap_stops_its_thread_alone(tile: Tile) -> None:
     assert done.codes == {}
 
 
-def test_registers_are_read_and_written_as_their_description_says(tile: Tile) -> None:
+def test_register_access_matches_the_description(tile: Tile) -> None:
     """Reading what is only written traps its thread, whichever unit has the register; writing what is only read is no
     instruction, as RISC-V has it."""
     registers, traps = constants.enumeration("csr"), constants.enumeration("trap")
@@ -150,7 +150,7 @@ def test_registers_are_read_and_written_as_their_description_says(tile: Tile) ->
     assert tried == {"mailbox", "cache", "control"}
 
 
-def test_services_of_the_control_unit(tile: Tile) -> None:
+def test_control_unit_services(tile: Tile) -> None:
     emitted: list[tuple[int, int]] = []
     done, lines = run(
         tile, "services.c", 1, inputs={0: b"hello"}, on_emit=lambda thread, word: emitted.append((thread, word))
@@ -168,7 +168,7 @@ def test_services_of_the_control_unit(tile: Tile) -> None:
     assert done.codes == {0: 0, 1: 5}
 
 
-def test_instructions_are_counted_one_by_one(tile: Tile) -> None:
+def test_instret_counts_every_instruction(tile: Tile) -> None:
     """In every thread, while all of them run; what waits counts once, and a divide in two passes does."""
     done, lines = run(tile, "instret.c", tile.threads)
     assert done.reason == "done" and not done.traps
@@ -176,14 +176,14 @@ def test_instructions_are_counted_one_by_one(tile: Tile) -> None:
     assert done.codes == dict.fromkeys(range(tile.threads), 0)
 
 
-def test_a_guard_is_its_threads_own(tile: Tile) -> None:
+def test_guard_applies_only_to_its_thread(tile: Tile) -> None:
     """While all threads set and take away theirs."""
     done, lines = run(tile, "guards.c", tile.threads)
     assert done.reason == "done" and not done.traps and lines == {}
     assert done.codes == dict.fromkeys(range(tile.threads), 0)
 
 
-def test_threads_know_how_many_take_part(tile: Tile) -> None:
+def test_threads_read_the_number_of_participants(tile: Tile) -> None:
     registers = constants.enumeration("csr")
     # csrrs x10, threads, x0; csrrw x0, thread_stop, x10
     program = [registers["threads"] << 20 | 0b010 << 12 | 10 << 7 | 0x73]
@@ -239,7 +239,7 @@ def test_accelerator_shares_memory_with_every_thread(tile: Tile) -> None:
     assert done.codes == dict.fromkeys(range(tile.threads), 0)
 
 
-def test_halted_thread_is_looked_into_and_goes_on(tile: Tile) -> None:
+def test_halted_thread_is_inspected_and_resumes(tile: Tile) -> None:
     """Stop one thread, read a register and its pc by injected instructions, change a register, let it go on."""
     # x5 counts up until x6 is not 0; then the host gets x6.
     stop = constants.enumeration("csr")["thread_stop"]
@@ -275,7 +275,7 @@ def test_halted_thread_is_looked_into_and_goes_on(tile: Tile) -> None:
     assert again == [bytes([constants.enumeration("debug_report")["parked"], 0])]
 
 
-def test_instructions_are_injected_as_they_stand(tile: Tile, seed: int) -> None:
+def test_injected_instructions_execute_unchanged(tile: Tile, seed: int) -> None:
     """Into every thread: numbers that a pair of instructions makes are the thread's, bit by bit."""
     numbers = random.Random(seed)
     value = constants.enumeration("csr")["debug_value"]
@@ -296,7 +296,7 @@ def test_instructions_are_injected_as_they_stand(tile: Tile, seed: int) -> None:
 
 
 @pytest.mark.parametrize("program", current_size().pick(("ring",), *2 * (("heat", "sort", "ring", "memory"),)))
-def test_blocks_that_sleep_change_nothing(config: Config, program: str) -> None:
+def test_clock_gates_do_not_change_behaviour(config: Config, program: str) -> None:
     """The same to the cycle with clock gates and without: end, output, counters, exit codes."""
     awake = _rtl_build.build(
         config, sources.blocks("sim/tile/sim_tile.f", config=config), flags=["-DGS_NO_CLOCK_GATES"], told="all awake"

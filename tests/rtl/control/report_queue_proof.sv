@@ -12,7 +12,7 @@
 /// Beside the queue stands a list of the reports in it. Why there are never too many: behind the host's last start each
 /// thread makes one report at most that it waits for, so N of them start N threads at most, and no more reports of ends
 /// come than threads that run then or are started.
-module reports_proof
+module report_queue_proof
   import gs_control_pkg::*;
   import gs_tile_pkg::*;
 #(

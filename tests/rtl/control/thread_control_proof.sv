@@ -9,7 +9,7 @@
 /// another one; a halted one parks some time later. The debug bus halts, resumes, has trapped threads do an
 /// instruction, and starts threads, of which it has named the last before. Cores take their time; a core in which an
 /// operation is done parks no thread in that cycle (gs_core_sched).
-module threads_proof
+module thread_control_proof
   import gs_thread_pkg::*;
   import gs_tile_pkg::*;
 #(

@@ -6,7 +6,7 @@
 /// that waits for its report is answered once, when that has left, with what it asked for.
 ///
 /// Beside it stands the report that leaves, as docs/hardware/registers.md has it: its bytes, and how many have gone.
-module out_proof
+module debug_out_proof
   import gs_control_pkg::*;
   import gs_tile_pkg::*;
   import gossamer_pkg::*;

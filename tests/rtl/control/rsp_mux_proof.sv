@@ -5,7 +5,7 @@
 /// bus; a core gets one a cycle, and no answer waits for more than one of the other bus.
 ///
 /// Beside it stands the answer on each bus in plain words. The tile has two cores; each bus has two units.
-module answers_proof
+module rsp_mux_proof
   import gs_tile_pkg::*;
 (
   input logic          clk_i,
@@ -93,7 +93,7 @@ module answers_proof
   always_ff @(posedge clk_i) begin
     if (rst_ni && !first_q) begin
       one_waits_where_both_are_for_a_core: assert (same ? (waits == 2'b01 || waits == 2'b10) : waits == '0);
-      the_other_went_first: assert (waited_q == '0 || u_respond.first_q == waited_q[1]);
+      the_other_went_first: assert (waited_q == '0 || u_respond.prefer_b_q == waited_q[1]);
       c_twice: cover (same && waited_q[0] && waits[1]);
       c_both: cover (out_valid == '1);
     end
