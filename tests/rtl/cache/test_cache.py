@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The cache, of every kind that a configuration may ask for, against a flat memory."""
+"""The cache, in every kind that a configuration may select, against a flat memory."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is proved of gs_mem_arbiter: bursts are not mixed, and while an input waits no other one begins two bursts.
+/// Proof of gs_mem_arbiter: bursts never interleave, and while an input waits no other one begins two bursts.
 ///
-/// Of the inputs one is watched, any. All else is free: when beats come, how long bursts are, when they are taken; what
-/// waits stays.
+/// The proof watches any one input. All other behaviour is unconstrained: arrival of beats, length of bursts, ready;
+/// waiting beats are stable.
 module arbiter_proof #(
   localparam int unsigned N = 3
 ) (
@@ -24,7 +24,7 @@ module arbiter_proof #(
   logic out_valid;
   always_ff @(posedge clk_i) if (!rst_ni) watched_q <= (watched_i == 2'd3) ? 2'd0 : watched_i;
 
-  // A beat that waits stays.
+  // A waiting beat is stable.
   logic [N-1:0] waits_q, was_last_q;
   always_ff @(posedge clk_i) begin
     waits_q    <= rst_ni ? valid & ~ready : '0;
@@ -51,7 +51,7 @@ module arbiter_proof #(
     .out_data_o (out_data)
   );
 
-  // The burst under way, and the bursts that others have begun since the watched input waits.
+  // The burst in progress, and the bursts that others have begun since the watched input began to wait.
   logic inside_q, goes, begins;
   logic [1:0] owner_q;
   logic [N-1:0][1:0] passed_q;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The DRAM's controller under random requests: data right, no rule broken. Then again and again with one of its
-// timings a clock too short: the checker must name that very rule.
+// The DRAM's controller under random requests: data are correct, no rule is violated. Then repeatedly with one of its
+// timings one clock too short: the checker must name exactly that rule.
 // Arguments: seed requests
 #include <cstdio>
 #include <cstdlib>
@@ -22,7 +22,7 @@ struct Outcome {
   std::uint64_t wrong = 0, cycles = 0, activates = 0, refreshes = 0;
 };
 
-/// Random lines, in streaks that stay in a row, hop between banks, or go anywhere; reads and writes in runs.
+/// Random lines, in streaks within a row, over banks, or with random strides; reads and writes in runs.
 Outcome run(const DramConfig& config, const DramTiming& timing, std::uint64_t seed, std::uint64_t requests) {
   DramController dram(config, timing);
   std::mt19937_64 random(seed);
@@ -51,7 +51,7 @@ Outcome run(const DramConfig& config, const DramTiming& timing, std::uint64_t se
           if (random() % 8 == 0) pause = random() % 200;
         }
         streak--;
-        // Few enough lines that they meet again.
+        // Few enough lines that addresses repeat.
         address = (address + stride) % config.bytes / config.lineBytes * config.lineBytes % (1ull << 22);
         id = static_cast<std::uint32_t>(sent % 512);
         for (auto& byte : line) byte = static_cast<std::uint8_t>(random());
@@ -92,7 +92,7 @@ Outcome run(const DramConfig& config, const DramTiming& timing, std::uint64_t se
       std::exit(1);
     }
   }
-  // Long enough for a refresh that nobody asked for.
+  // Long enough for a refresh without requests.
   cycle += 20 * config.refi;
   dram.put(cycle, false, true, 0, 0, nullptr);
   for (int i = 0; i < 4000; i++) dram.tick(cycle++);
@@ -104,7 +104,7 @@ Outcome run(const DramConfig& config, const DramTiming& timing, std::uint64_t se
 }
 
 struct Mutation {
-  const char* rule;  // what the checker must say
+  const char* rule;  // the rule that the checker must name
   void (*make)(DramTiming&);
 };
 
@@ -131,7 +131,7 @@ bool named(const std::vector<std::string>& violations, const std::string& rule) 
   return false;
 }
 
-/// Rules that our controller cannot break by a wrong timing: said to the checker directly.
+/// Rules that the controller cannot violate by a wrong timing: the test passes the commands to the checker directly.
 int directly() {
   const DramConfig c;
   int failures = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// records SEED READS: readers of multicast records ask, a memory answers in any order, and who asked is not always
-// ready to take its answer. Each tag gets the words of its own address, once.
+// records SEED READS: readers of multicast records send requests, a memory responds in any order, and readers are not
+// always ready. Each tag gets the words of its own address, once.
 #include <cstdint>
 #include <cstdlib>
 #include <map>
@@ -22,7 +22,7 @@ int main(int, char** arguments) {
     unsigned id;
   };
   std::map<unsigned, uint32_t> asked;  // by tag: the beat
-  std::vector<Line> lines;             // that the memory has been asked for
+  std::vector<Line> lines;             // requests to the memory
   bool answering = false;
   Line answer{};
   uint32_t at = 0;

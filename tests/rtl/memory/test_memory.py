@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What stands between caches and memories, and the models of the memories."""
+"""The path between caches and memories, and the models of the memories."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def harness() -> Path:
 
 
 def test_crossbar_scheduler_axi(harness: Path, size: Size, seed: int) -> None:
-    """Data right under every mood; directions in batches; rows used up; nobody waits without end."""
+    """Data are correct in every phase; directions are batched; rows are fully used; no request starves."""
     requests = size.pick(2000, 6000, 200_000)
     told = {mood["mood"]: mood for mood in map(json.loads, run([harness, seed, requests]).splitlines())}
     assert set(told) == {
@@ -93,18 +93,18 @@ def test_crossbar_scheduler_axi(harness: Path, size: Size, seed: int) -> None:
         "slow addresses",
         "blocked",
     }
-    # Half of all requests turn the direction if nobody sorts them.
+    # Without sorting, half of all requests would change the direction.
     assert told["all out"]["turns"] < 0.2
     assert told["in step"]["turns"] < 0.2
-    # Threads in step meet in rows; at random each request wants another one.
+    # Threads in step share rows; with random addresses each request needs another row.
     assert told["in step"]["rows"] < 0.6 * told["all out"]["rows"]
-    # Where writes are few, one of them waits for a batch of reads at most. (That none is cut short is an assertion.)
+    # If writes are few, a write waits for at most one batch of reads. (An assertion checks that batches are complete.)
     assert 8 <= told["few writes"]["reads"] <= 16
-    # Banks take turns: the next five requests want others, if there are any.
+    # Banks are served round-robin: the next five requests are for other banks, if there are any.
     assert told["few writes"]["soon"] < 0.3
-    # 16 slots, and two on their way to them.
+    # 16 slots, and two writes upstream of them.
     assert told["blocked"]["places"] == 18
-    # 128 requests are open and the memory does one in three cycles; a row that is always busy holds up nobody.
+    # 128 requests are outstanding, and the memory executes one every three cycles; a busy row starves no request.
     assert told["all out"]["longest"] < 6000
     assert told["hotspot"]["longest"] < 300
     assert told["crowd"]["longest"] < 2500

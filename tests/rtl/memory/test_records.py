@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads of multicast records from a board's simulated memory: every reader gets its own answer."""
+"""Reads of multicast records from a board's simulated memory: every reader gets its own response."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An accelerator's loads and stores past the caches, with lines of one beat and of eight."""
+"""An accelerator's loads and stores, which bypass the caches, with lines of one beat and of eight."""
 
 from __future__ import annotations
 
