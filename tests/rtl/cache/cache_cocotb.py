@@ -254,7 +254,7 @@ class Bench:
 
     def answered(self, request: Request, data: int) -> None:
         if request.op in (FLUSH_LINE, FLUSH_ALL):
-            assert request.thread not in self.writing.values(), "a flush was done before its write-back was acknowledged"
+            assert request.thread not in self.writing.values(), "a flush was done before its write-back"
         assert data == request.expect, f"{request}: got {data:#x}, not {request.expect:#x}"
         shared = (request.addr - SHARED) // self.kind.line
         if request.op == FLUSH_LINE and request.funct3 == 0 and request.space == 0 and shared in self.owner:

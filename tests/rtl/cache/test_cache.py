@@ -13,7 +13,10 @@ from gossamer.hdl import sources, verilate
 HERE = Path(__file__).parent
 
 
-@pytest.mark.parametrize("test", ["cache_matches_flat_memory", "cache_matches_flat_memory_at_full_speed", "hits_sustain_one_request_per_cycle"])
+@pytest.mark.parametrize(
+    "test",
+    ["cache_matches_flat_memory", "cache_matches_flat_memory_at_full_speed", "hits_sustain_one_request_per_cycle"],
+)
 def test_cache(test: str, size: Size, seed: int) -> None:
     verilate.cocotb(
         "cache_top",

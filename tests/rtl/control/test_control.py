@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The control unit between threads, host, loader and schedulers; proofs of its parts, with few threads."""
+"""The control unit with threads, host, loader and schedulers; proofs of its modules, with few threads."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def test_control(configuration: str, name: str, size: Size, seed: int) -> None:
         "control_top",
         sources.blocks("tile", config=config) + [HERE / "control_top.sv"],
         "rtl.control.control_cocotb",
-        # Inputs come at the falling edge, at which a gate has decided already: a request to a block that sleeps would
-        # be lost. In a tile they come with the clock; its own tests have gates.
+        # Inputs change at the falling edge, after the gate's decision: a request to a sleeping block would be lost.
+        # In a tile inputs change with the clock; the tile's tests have gates.
         defines={"GS_NO_CLOCK_GATES": 1},
         looks_at={"gs_tile_counters": ["slot_o", "cycles_q"], "gs_ram_sdp": ["mem"]},
         environment={

@@ -92,8 +92,8 @@ module sched_proof
   `GS_ASSUME_NOW(responses_are_for_waiting_threads, !rsp_valid_i || waiting_q[rsp_tid_i])
   `GS_ASSUME_NOW(quotients_are_for_waiting_threads, !div_valid_i || waiting_q[div_tid_i])
   `GS_ASSUME_NOW(at_most_one_response_per_thread, !rsp_valid_i || !div_valid_i || rsp_tid_i != div_tid_i)
-  `GS_ASSUME_NOW(no_response_to_an_ending_thread, !ends || !((rsp_valid_i && rsp_tid_i == ctl_tid_i) || (div_valid_i && div_tid_i
-      == ctl_tid_i)))
+  `GS_ASSUME_NOW(no_response_to_an_ending_thread,
+                 !ends || !((rsp_valid_i && rsp_tid_i == ctl_tid_i) || (div_valid_i && div_tid_i == ctl_tid_i)))
 
   // Slots of the queue that are in use.
   logic [ThreadsPerCore-1:0] used;
@@ -136,7 +136,8 @@ module sched_proof
     `GS_ASSERT_NOW(states_are_cleared_in_order, !u_sched.clearing_q || TidW'(t) >= u_sched.ctl_tid_q || state == '0)
   end
 
-  `GS_ASSERT_NOW(no_thread_exists_during_the_reset_sequence, !u_sched.clearing_q || (u_sched.ctl_op_q == ThreadClear && valid[7:2] == '0
+  `GS_ASSERT_NOW(no_thread_exists_during_the_reset_sequence,
+                 !u_sched.clearing_q || (u_sched.ctl_op_q == ThreadClear && valid[7:2] == '0
       && !resolve_back && (!valid[FetchStage] || u_sched.fetch_ctl_q) && used == '0))
   `GS_ASSERT_NOW(operation_issues_after_a_bubble, !u_sched.ctl_alone_q || (u_sched.ctl_valid_q && !valid[FetchStage]))
   `GS_ASSERT_NOW(busy_flag_covers_the_operation, u_sched.ctl_busy_q == (u_sched.ctl_valid_q || u_sched.fetch_ctl_q))
@@ -189,8 +190,8 @@ module sched_proof
     parked_thread_is_reported_only_once : cover (done && op == ThreadReportParked && !allowed && parked_q);
     thread_is_idle : cover (done && op == ThreadCheckIdle && allowed);
     thread_is_not_idle : cover (done && op == ThreadCheckIdle && !allowed);
-    halted_divide_does_not_park : cover (rst_ni && valid[FetchStage] && u_sched.fetch_old_q.halted && !u_sched.fetch_ctl_q
-        && !park);
+    halted_divide_does_not_park : cover (rst_ni && valid[FetchStage] && u_sched.fetch_old_q.halted
+        && !u_sched.fetch_ctl_q && !park);
     queue_is_full : cover (rst_ni && u_sched.u_queue.gen_distributed.full_q);
   end
 `endif

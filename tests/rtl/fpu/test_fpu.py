@@ -125,7 +125,9 @@ def test_fpu_starts_one_operation_per_cycle(harness: Path, size: Size, seed: int
 
 
 @pytest.mark.parametrize("others", ["arithmetic", "all"])
-def test_divide_and_root_do_not_block_other_cores(harness: Path, size: Size, seed: int, tmp_path: Path, others: str) -> None:
+def test_divide_and_root_do_not_block_other_cores(
+    harness: Path, size: Size, seed: int, tmp_path: Path, others: str
+) -> None:
     """One core divides continuously; the other three lose two pipeline slots for each of its operations.
 
     Arithmetic alone leaves no place empty by itself: a quotient that waits for one must get one.

@@ -41,7 +41,8 @@ module prove_packets
     `GS_ASSUME_NOW(packet_stays_in_its_network, !inside_q || vnet_i[2*i+:2] == vnet_q)
     // Invariant for the induction: an input within a packet owns its network.
     for (genvar v = 0; v < 4; v++) begin : gen_has
-      `GS_ASSERT_NOW(input_within_a_packet_owns_its_network, !inside_q || vnet_q != 2'(v) || (open_q[v] && from_q[v] == 8'(i)))
+      `GS_ASSERT_NOW(input_within_a_packet_owns_its_network,
+                   !inside_q || vnet_q != 2'(v) || (open_q[v] && from_q[v] == 8'(i)))
     end
     `GS_ASSERT_NOW(ready_only_for_a_valid_flit, !taken[i] || valid_i[i])
   end
