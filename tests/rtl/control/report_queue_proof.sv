@@ -10,7 +10,7 @@
 /// or starts another meanwhile. A waiting thread resumes when its report has been read.
 ///
 /// The model is a list of the reports in the queue. The bound: after the host's last start each thread sends at most
-/// one report that it waits for, so N threads start at most N threads, and the number of end reports is at most the number
+/// one report that it waits for, so N threads start at most N threads, and the number of end reports is at most that
 /// of threads that run then or are started.
 module report_queue_proof
   import gs_control_pkg::*;

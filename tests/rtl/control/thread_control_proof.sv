@@ -323,7 +323,8 @@ module thread_control_proof
                  || (may_q ? status_q[thread_q] == Runs
                      : trapped_q == is_trapped && status_q[thread_q] inside {Runs, Parked, Does}))
   `GS_ASSERT_NOW(found_parked_thread_is_reported,
-                 !u_threads.done_q || u_threads.op_q != ThreadReportParked || status_q[thread_q] != Parked || told_q[thread_q])
+                 !u_threads.done_q || u_threads.op_q != ThreadReportParked || status_q[thread_q] != Parked
+                 || told_q[thread_q])
   `GS_ASSERT_NOW(ended_thread_is_off, !u_threads.done_q || u_threads.op_q != ThreadEnd || status_q[thread_q] == Off)
   `GS_ASSERT_NOW(trapped_thread_has_trapped,
                  !u_threads.done_q || u_threads.op_q != ThreadTrap || status_q[thread_q] == Trapped)

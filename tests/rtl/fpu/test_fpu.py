@@ -130,7 +130,7 @@ def test_divide_and_root_do_not_block_other_cores(
 ) -> None:
     """One core divides continuously; the other three lose two pipeline slots for each of its operations.
 
-    Arithmetic alone leaves no place empty by itself: a quotient that waits for one must get one.
+    Arithmetic alone leaves no slot empty: a quotient that waits for a slot must get one.
     """
     count = size.pick(8, 40, 400)
     names = [name for name in golden.NAMES if name not in SLOW and (others == "all" or name not in SHORT)]

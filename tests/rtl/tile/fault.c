@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asks the accelerator for sums of what it cannot read, then for one that it can; then tells the host.
+// Requests sums of unreadable memory from the accelerator, then a readable one; then notifies the host.
 #include <stdint.h>
 #include <tinsel.h>
 
@@ -21,7 +21,7 @@ int main(void) {
     tinselFree(reply);
     if (failed != (i < 3) || mark != i) return 1 + i;
   }
-  // An answer to nowhere is dropped, and so is one to what no accelerator may reach; it goes on.
+  // An answer to an illegal address is dropped, and so is one to a forbidden endpoint; the accelerator continues.
   static const uint32_t nowhere[] = {0x1FFFFFFF, 0x40000000, 0x60000000, 0x80000000, 0xA0004000, 0xC0000000};
   for (uint32_t i = 0; i < sizeof nowhere / sizeof *nowhere; i++) {
     tinselWaitUntil(TINSEL_CAN_SEND);
@@ -37,7 +37,7 @@ int main(void) {
     request[3] = 3;
     tinselSend(tinselHostId(), request);
   }
-  // The accelerator's answer may go to the host, too.
+  // The accelerator may also answer to the host.
   tinselWaitUntil(TINSEL_CAN_SEND);
   request[1] = 0;
   request[2] = tinselHostId();

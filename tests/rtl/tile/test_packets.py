@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Proof of the arbiter that merges packets at the tile's port; what it speaks of happens."""
+"""Proof of the arbiter that merges packets at the tile's port, with covers."""
 
 from __future__ import annotations
 
