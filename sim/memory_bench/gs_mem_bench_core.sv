@@ -112,29 +112,29 @@ module gs_mem_bench_core
   end
 
   // A memory instruction passes half of the pipeline's stages before its request is sent.
-  localparam int unsigned Way = Stages / 2;
-  logic       [Way-1:0] way_valid_q;
-  cache_req_t [Way-1:0] way_q;
+  localparam int unsigned Delay = Stages / 2;
+  logic       [Delay-1:0] delay_valid_q;
+  cache_req_t [Delay-1:0] delay_q;
 
   gs_fifo #(.data_t(cache_req_t), .Depth(Threads)) u_x (
     .clk_i, .rst_ni,
-    .in_valid_i (way_valid_q[0]), .in_ready_o (x_ready), .in_data_i (way_q[0]),
+    .in_valid_i (delay_valid_q[0]), .in_ready_o (x_ready), .in_data_i (delay_q[0]),
     .out_valid_o(req_valid_o), .out_ready_i(req_ready_i), .out_data_o(req_o), .count_o(unused_x)
   );
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      step_q       <= '0;
-      word_q       <= '0;
-      pass_q       <= '0;
-      start_q      <= '1;
-      done_q       <= '0;
-      pipe_valid_q <= '0;
-      way_valid_q  <= '0;
+      step_q        <= '0;
+      word_q        <= '0;
+      pass_q        <= '0;
+      start_q       <= '1;
+      done_q        <= '0;
+      pipe_valid_q  <= '0;
+      delay_valid_q <= '0;
     end else begin
       if (start_q != '0) start_q[run_push_tid] <= 1'b0;
-      pipe_valid_q <= {run_valid && !memory && step_q[run_tid] != 3'd6, pipe_valid_q[Stages-1:1]};
-      way_valid_q  <= {run_valid && memory, way_valid_q[Way-1:1]};
+      pipe_valid_q  <= {run_valid && !memory && step_q[run_tid] != 3'd6, pipe_valid_q[Stages-1:1]};
+      delay_valid_q <= {run_valid && memory, delay_valid_q[Delay-1:1]};
       if (run_valid) begin
         step_q[run_tid] <= step_q[run_tid] + 3'd1;
         if (step_q[run_tid] == 3'd3) word_q[run_tid] <= word_q[run_tid] + 1;
@@ -150,7 +150,7 @@ module gs_mem_bench_core
       end
     end
     pipe_tid_q <= {run_tid, pipe_tid_q[Stages-1:1]};
-    way_q      <= {x_req, way_q[Way-1:1]};
+    delay_q    <= {x_req, delay_q[Delay-1:1]};
     if (run_valid && step_q[run_tid] == 3'd1) value_q[run_tid] <= value_q[run_tid] + 1;
     if (rsp_valid_i && step_q[tid_t'(rsp_i.thread)] == 3'd1) value_q[tid_t'(rsp_i.thread)] <= rsp_i.data;
   end
@@ -158,7 +158,7 @@ module gs_mem_bench_core
   assign done_o = done_q == '1;
 
   always_ff @(posedge clk_i) begin
-    if (rst_ni && ((run_push && !run_ready) || (rsp_valid_i && !resume_ready) || (way_valid_q[0] && !x_ready))) begin
+    if (rst_ni && ((run_push && !run_ready) || (rsp_valid_i && !resume_ready) || (delay_valid_q[0] && !x_ready))) begin
       $fatal(1, "%m: a queue is too short");
     end
   end

@@ -260,7 +260,7 @@ class Bench:
         if request.op == FLUSH_LINE and request.funct3 == 0 and request.space == 0 and shared in self.owner:
             # Flushed lines may be handed over: the next owner must read the stored data.
             self.owner[shared] = self.rng.randrange(self.kind.threads)
-            self.seen["line given away"] += 1
+            self.seen["line handed over"] += 1
 
     # One cycle.
     def step(self, out: int) -> int:
@@ -316,8 +316,8 @@ class Bench:
         _, ident, line, space, addr = self.jobs.pop(index)
         kind = self.kind
         if line is None:
-            places = [(space, addr + i) for i in range(kind.line)]
-            data = bytes(self.memory.get(place, before(*place)) for place in places)
+            addresses = [(space, addr + i) for i in range(kind.line)]
+            data = bytes(self.memory.get(address, before(*address)) for address in addresses)
             parts = [data[i : i + kind.port] for i in range(0, kind.line, kind.port)]
             for number, part in enumerate(parts):
                 self.beats.append((0, int(number == len(parts) - 1), ident, part))
@@ -388,7 +388,7 @@ class Bench:
         assert got["last"] and not self.partial, "bursts are never interleaved"
         assert (space, addr) not in self.writing, "a line was requested before its write-back was acknowledged"
         if ident in self.writing.values():
-            self.seen["fill beside its write-back"] += 1
+            self.seen["fill with its write-back"] += 1
         assert ident not in self.filling
         self.filling.add(ident)
         assert len(self.filling) <= kind.inflight
@@ -407,13 +407,13 @@ class Bench:
 
     def judge(self) -> None:
         """At the end memory has all stored data, and all required events have occurred."""
-        for place, byte in self.flat.items():
-            found = self.memory.get(place, before(*place))
-            assert found == byte, f"{place} is {found} in memory, not {byte}"
+        for address, byte in self.flat.items():
+            found = self.memory.get(address, before(*address))
+            assert found == byte, f"{address} is {found} in memory, not {byte}"
         assert self.seen["write-backs"] == self.write_backs
         wanted = [
             "hit under a miss", "answer out of order", "dirty eviction", "clean eviction", "flush of a dirty line",
-            "flush of an absent line", "flush of nothing", "line given away", "fill beside its write-back",
+            "flush of an absent line", "flush of nothing", "line handed over", "fill with its write-back",
             "all fills open", *(f"load {f}" for f in (0, 1, 2, 4, 5)), *(f"store {f}" for f in (0, 1, 2)),
         ]  # fmt: skip
         if self.pace != "fast":

@@ -296,7 +296,7 @@ class Harness {
   // ---- Operations on threads ----
 
   /// As in gs_thread_pkg.
-  enum class Op : uint8_t { Forget, End, Trap, Start, Inject, Halt, Resume, Tell };
+  enum class Op : uint8_t { Clear, End, Trap, Start, Inject, Halt, Resume, ReportParked };
   struct Operation {
     Op op;
     unsigned tid;
@@ -347,7 +347,7 @@ class Harness {
     if (percent == 0) return;
     if (injecting_ > 0) {
       --injecting_;
-      for (unsigned t = 0; t < threads_; ++t) stood_[t] = 0;
+      for (unsigned t = 0; t < threads_; ++t) parkedCycles_[t] = 0;
       return;
     }
     if (chance(get("wrong", 0))) {
@@ -361,14 +361,14 @@ class Harness {
     }
     for (unsigned t = 0; t < threads_; ++t) {
       // The thread's last register write is done by then.
-      stood_[t] = parked(t) ? stood_[t] + 1 : 0;
-      const bool stands = stood_[t] > 8;
+      parkedCycles_[t] = parked(t) ? parkedCycles_[t] + 1 : 0;
+      const bool settled = parkedCycles_[t] > 8;
       if (halted_[t] == 0) {
         if (!done_[t] && random_() % 1000 < percent) {
           halted_[t] = cycle + 1 + random_() % 300;
           ask(Op::Halt, t);
         }
-      } else if (stands && chance(2)) {
+      } else if (settled && chance(2)) {
         // csrrw x0, debug_value, x5 (or another register) and addi x0, x7, 1: neither changes the thread.
         const uint32_t show = 0x81601073 | static_cast<uint32_t>(get("show", 5)) << 15;
         ask(Op::Inject, t, get("show", 0) || chance(50) ? show : 0x00138013);
@@ -376,7 +376,7 @@ class Harness {
         close(t);
         ++parks_;
         return;
-      } else if (cycle >= halted_[t] && stands && !injected_[t]) {
+      } else if (cycle >= halted_[t] && settled && !injected_[t]) {
         halted_[t] = 0;
         ask(Op::Resume, t);
         ++parks_;
@@ -393,7 +393,7 @@ class Harness {
   bool quiet_ = false;
   int injecting_ = 0, last_trap_ = -1;
   uint32_t last_value_ = 0;
-  std::map<unsigned, unsigned> stood_;
+  std::map<unsigned, unsigned> parkedCycles_;
   std::map<unsigned, uint64_t> halted_;
   std::map<unsigned, bool> injected_;
   std::vector<uint32_t> image_;

@@ -204,10 +204,10 @@ def program(rng: random.Random, tid: int, length: int, loops: int) -> list[int]:
     for number in range(1, BASE):
         code += li(number, maker.integer())
     code += [i_type(0x73, 5, 0, 0, 3), *li(COUNTER, loops)]
-    room = length - len(code) - 8
+    stride = length - len(code) - 8
     units: list[Unit] = []
     jumps: dict[int, int] = {}  # jumping unit, and its distance in units
-    while room > 12:
+    while stride > 12:
         unit = maker.unit()
         pick = rng.random()
         if pick < 0.12:
@@ -224,7 +224,7 @@ def program(rng: random.Random, tid: int, length: int, loops: int) -> list[int]:
             unit = [register << 7 | 0x17, i_type(0x67, 0, maker.rd(), register, 0)]
             jumps[len(units)] = rng.randrange(1, 4)
         units.append(unit)
-        room -= len(unit)
+        stride -= len(unit)
     starts = [0]
     for unit in units:
         starts.append(starts[-1] + len(unit))
@@ -247,11 +247,11 @@ WAY = 5
 """Instructions of a thread before its program."""
 
 
-def image(programs: list[list[int]], room: int) -> list[int]:
-    """Words of an instruction memory: the threads' programs, `room` bytes apart (a power of two)."""
+def image(programs: list[list[int]], stride: int) -> list[int]:
+    """Words of an instruction memory: the threads' programs, `stride` bytes apart (a power of two)."""
     words = [
         i_type(0x73, 2, 5, 0, 0xCC3),  # csrr x5, thread_id
-        i_type(0x13, 1, 5, 5, room.bit_length() - 1),
+        i_type(0x13, 1, 5, 5, stride.bit_length() - 1),
         CODE | 6 << 7 | 0x37,
         r_type(0x33, 0, 0, 5, 5, 6),
         i_type(0x67, 0, 0, 5, 0),
@@ -259,10 +259,10 @@ def image(programs: list[list[int]], room: int) -> list[int]:
     assert len(words) == WAY
     words += [0] * (CODE // 4 - len(words))
     for code in programs:
-        words += code + [0] * (room // 4 - len(code))
+        words += code + [0] * (stride // 4 - len(code))
     return words
 
 
-def place(tid: int, room: int) -> int:
+def program_address(tid: int, stride: int) -> int:
     """Address of a thread's program."""
-    return CODE + tid * room
+    return CODE + tid * stride

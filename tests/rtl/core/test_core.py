@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from conftest import Size, current_size
 from rtl.core import golden, legal_words
-from rtl.core.programs import DATA, SHARE, b_type, i_type, image, j_type, li, place, program, r_type, s_type
+from rtl.core.programs import DATA, SHARE, b_type, i_type, image, j_type, li, program, program_address, r_type, s_type
 
 from gossamer.config import constants
 from gossamer.hdl import prove, sources, verilate
@@ -57,11 +57,11 @@ class Run:
         self.commits = np.fromfile(folder / "commits", dtype=golden.COMMIT)
 
 
-def _same(words: list[list[int]], room: int, run: Run, folder: Path) -> int:
+def _same(words: list[list[int]], stride: int, run: Run, folder: Path) -> int:
     """Compares all threads' instructions with Spike's; returns their number."""
     total = 0
     for tid, code in enumerate(words):
-        at = place(tid, room)
+        at = program_address(tid, stride)
         commits = run.commits[run.commits["tid"] == tid]
         commits = commits[(commits["pc"] >= at) & (commits["pc"] < at + 4 * (len(code) - 1))]
         want = golden.commits(tid, code, at, folder)
@@ -81,21 +81,21 @@ def _random(
     threads: int, goal: int, seed: int, folder: Path, environments: list[dict[str, int]], length: int = 1000
 ) -> None:
     rng = random.Random(seed)
-    room = 0x10000 // threads
+    stride = 0x10000 // threads
     total = part = 0
     while total < goal:
         # A short program runs at least its own length.
-        here = min(length, room // 4)
+        here = min(length, stride // 4)
         loops = max(1, min(24, (goal - total) // (threads * here)))
         words = [program(rng, tid, here, loops) for tid in range(threads)]
         options = environments[part % len(environments)]
-        run = Run(image(words, room), folder, threads, threads, seed=seed + part, cycles=20_000_000, **options)
+        run = Run(image(words, stride), folder, threads, threads, seed=seed + part, cycles=20_000_000, **options)
         assert run.lines == [], run.text
         if options.get("halts"):
             assert run.end["parks"] > threads and run.end["injections"] > 10, run.text
         # Starts of running threads and injections into them are rejected.
         assert (run.end["refusals"] > 10) == (options.get("wrong", 0) > 0), run.text
-        total += _same(words, room, run, folder)
+        total += _same(words, stride, run, folder)
         part += 1
 
 
@@ -207,12 +207,12 @@ def test_every_rounding_mode_change_takes_effect(tmp_path: Path) -> None:
                 code += [i_type(0x73, funct3, 5, bits if immediate else 4, 2 if immediate else number)]
                 code += [r_type(0x53, 7, 0x0C, 6, 1, 2), r_type(0x53, 7, 0x0C, 7, 3, 2)]
     code += [0x6F]
-    room = 0x10000 // THREADS
-    assert 4 * len(code) <= room
+    stride = 0x10000 // THREADS
+    assert 4 * len(code) <= stride
     words = [code] * THREADS
-    run = Run(image(words, room), tmp_path, cycles=20_000_000, least=1, most=20)
+    run = Run(image(words, stride), tmp_path, cycles=20_000_000, least=1, most=20)
     assert run.lines == [], run.text
-    _same(words, room, run, tmp_path)
+    _same(words, stride, run, tmp_path)
 
 
 def test_thread_never_parks_between_passes_of_a_divide(tmp_path: Path) -> None:

@@ -88,7 +88,7 @@ Outcome run(const DramConfig& config, const DramTiming& timing, std::uint64_t se
       }
     }
     if (++cycle > requests * 400 + 100000) {
-      std::printf("the controller stands still after %llu answers\n", static_cast<unsigned long long>(answered));
+      std::printf("the controller makes no progress after %llu responses\n", static_cast<unsigned long long>(answered));
       std::exit(1);
     }
   }

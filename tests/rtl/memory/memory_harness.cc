@@ -166,7 +166,7 @@ class AxiMemory {
       order(false, t.araddr_o - kBase);
     }
     const bool error = (t.bvalid_i && t.bready_o && t.bresp_i >= 2) || (t.rvalid_i && t.rready_o && t.rresp_i >= 2);
-    need(error == (t.error_o != 0), "AXI: an error is told at the wrong time");
+    need(error == (t.error_o != 0), "AXI: an error is reported at the wrong time");
     if (t.bvalid_i && t.bready_o) b_ = false;
     if (t.rvalid_i && t.rready_o) r_.pop_front(), rShown_ = false;
     need(writes_.size() <= 16 && reads_.size() <= 16, "AXI: more bursts open than it may have");
@@ -215,7 +215,7 @@ class AxiMemory {
 
   Contents contents;
   // Order of the requests: number of direction changes, and number of row changes of a bank.
-  std::uint64_t turns = 0, rowChanges = 0, served = 0;
+  std::uint64_t directionChanges = 0, rowChanges = 0, served = 0;
   // Consecutive requests of one direction: maximum, and minimum of reads.
   std::uint64_t longestRun = 0, shortestReads = ~0ull;
   // Number of requests to a bank that one of the previous five requests used
@@ -245,9 +245,9 @@ class AxiMemory {
     lastBanks_.back() = bank;
     if (write != lastWrite_) {
       // The run before the first direction change began in another phase.
-      if (turns > 0) longestRun = std::max(longestRun, run_);
-      if (turns > 0 && !lastWrite_) shortestReads = std::min(shortestReads, run_);
-      run_ = 0, turns++;
+      if (directionChanges > 0) longestRun = std::max(longestRun, run_);
+      if (directionChanges > 0 && !lastWrite_) shortestReads = std::min(shortestReads, run_);
+      run_ = 0, directionChanges++;
     }
     run_++;
     lastWrite_ = write;
@@ -291,12 +291,12 @@ class StreamMemory {
       jobs_.erase(at);
       Line& line = contents.at(job.address);
       for (std::size_t i = 0; i < kBeats; i++) {
-        const auto place = line.begin() + static_cast<std::ptrdiff_t>(i * kPort);
+        const auto target = line.begin() + static_cast<std::ptrdiff_t>(i * kPort);
         if (job.write) {
-          std::copy(job.beats[i].begin(), job.beats[i].end(), place);
+          std::copy(job.beats[i].begin(), job.beats[i].end(), target);
         } else {
           Out out{false, i == kBeats - 1, job.id, {}};
-          std::copy_n(place, kPort, out.data.begin());
+          std::copy_n(target, kPort, out.data.begin());
           out_.push_back(out);
         }
       }
@@ -352,14 +352,14 @@ class Cache {
     if (!(t.rsp_valid_o[n] && t.rsp_ready_i[n])) return;
     Thread& thread = threads_[t.rsp_id_o[n]];
     if (t.rsp_ack_o[n]) {
-      need(thread.writing, "an acknowledgement that nobody waited for");
+      need(thread.writing, "an acknowledgement without a write");
       need(t.rsp_last_o[n], "an acknowledgement is one beat");
       thread.writing = false;
       longest = std::max(longest, cycle - thread.writeAsked);
       done++;
       return;
     }
-    need(thread.reading, "data that nobody waited for");
+    need(thread.reading, "data without a read");
     if (in_ < 0) in_ = t.rsp_id_o[n];
     need(in_ == t.rsp_id_o[n], "answers are mixed");
     const Beat beat = fromWide(t.rsp_data_o[n]);
@@ -531,7 +531,7 @@ int main(int argc, char** argv) {
     cycle++;
   };
   for (const Mood& mood : moods) {
-    axi.turns = axi.rowChanges = axi.served = axi.longestRun = axi.soonAgain = 0;
+    axi.directionChanges = axi.rowChanges = axi.served = axi.longestRun = axi.soonAgain = 0;
     axi.shortestReads = ~0ull;
     // All phases of the crowd
     const std::uint64_t goal = mood.crowd ? std::max<std::uint64_t>(requests, 5000) : requests;
@@ -544,16 +544,16 @@ int main(int argc, char** argv) {
       for (Cache& cache : caches) done += cache.done, quiet = quiet && cache.quiet();
       if (done >= goal && measured == 0) measured = cycle, longestRun = axi.longestRun, reads = axi.shortestReads;
       if (done >= goal && quiet) break;
-      if (cycle - begin > goal * 300 + 20000) fail(std::string(mood.name) + ": it stands still");
+      if (cycle - begin > goal * 300 + 20000) fail(std::string(mood.name) + ": no progress");
       step(mood, done < goal);
     }
     std::uint64_t longest = 0;
     for (Cache& cache : caches) longest = std::max(longest, cache.longest);
     const double served = static_cast<double>(axi.served);
     std::printf("{\"mood\": \"%s\", \"requests\": %llu, \"cycles\": %llu, \"longest\": %llu, "
-                "\"turns\": %.4f, \"rows\": %.4f, \"run\": %llu, \"reads\": %llu, \"soon\": %.4f}\n",
+                "\"direction_changes\": %.4f, \"rows\": %.4f, \"run\": %llu, \"reads\": %llu, \"soon\": %.4f}\n",
                 mood.name, static_cast<unsigned long long>(done), static_cast<unsigned long long>(cycle - begin),
-                static_cast<unsigned long long>(longest), static_cast<double>(axi.turns) / served,
+                static_cast<unsigned long long>(longest), static_cast<double>(axi.directionChanges) / served,
                 static_cast<double>(axi.rowChanges) / served, static_cast<unsigned long long>(longestRun),
                 static_cast<unsigned long long>(reads), static_cast<double>(axi.soonAgain) / served);
   }
@@ -561,9 +561,9 @@ int main(int argc, char** argv) {
   const Mood blocked{"blocked", 1.0, 1.0, 0.0, 1.0, 400, 0.0, false, false, 1.0};
   for (Cache& cache : caches) cache.accepted = 0;
   for (int i = 0; i < 2000; i++) step(blocked, true);
-  std::uint64_t places = 0;
-  for (Cache& cache : caches) places += cache.accepted;
-  std::printf("{\"mood\": \"blocked\", \"places\": %llu}\n", static_cast<unsigned long long>(places));
+  std::uint64_t queuedWrites = 0;
+  for (Cache& cache : caches) queuedWrites += cache.accepted;
+  std::printf("{\"mood\": \"blocked\", \"queued_writes\": %llu}\n", static_cast<unsigned long long>(queuedWrites));
   top.final();
   return 0;
 }

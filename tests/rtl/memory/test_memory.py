@@ -80,8 +80,8 @@ def harness() -> Path:
 def test_crossbar_scheduler_axi(harness: Path, size: Size, seed: int) -> None:
     """Data are correct in every phase; directions are batched; rows are fully used; no request starves."""
     requests = size.pick(2000, 6000, 200_000)
-    told = {mood["mood"]: mood for mood in map(json.loads, run([harness, seed, requests]).splitlines())}
-    assert set(told) == {
+    phases = {mood["mood"]: mood for mood in map(json.loads, run([harness, seed, requests]).splitlines())}
+    assert set(phases) == {
         "mixed",
         "slow memory",
         "slow caches",
@@ -94,20 +94,20 @@ def test_crossbar_scheduler_axi(harness: Path, size: Size, seed: int) -> None:
         "blocked",
     }
     # Without sorting, half of all requests would change the direction.
-    assert told["all out"]["turns"] < 0.2
-    assert told["in step"]["turns"] < 0.2
+    assert phases["all out"]["direction_changes"] < 0.2
+    assert phases["in step"]["direction_changes"] < 0.2
     # Threads in step share rows; with random addresses each request needs another row.
-    assert told["in step"]["rows"] < 0.6 * told["all out"]["rows"]
+    assert phases["in step"]["rows"] < 0.6 * phases["all out"]["rows"]
     # If writes are few, a write waits for at most one batch of reads. (An assertion checks that batches are complete.)
-    assert 8 <= told["few writes"]["reads"] <= 16
+    assert 8 <= phases["few writes"]["reads"] <= 16
     # Banks are served round-robin: the next five requests are for other banks, if there are any.
-    assert told["few writes"]["soon"] < 0.3
+    assert phases["few writes"]["soon"] < 0.3
     # 16 slots, and two writes upstream of them.
-    assert told["blocked"]["places"] == 18
+    assert phases["blocked"]["queued_writes"] == 18
     # 128 requests are outstanding, and the memory executes one every three cycles; a busy row starves no request.
-    assert told["all out"]["longest"] < 6000
-    assert told["hotspot"]["longest"] < 300
-    assert told["crowd"]["longest"] < 2500
+    assert phases["all out"]["longest"] < 6000
+    assert phases["hotspot"]["longest"] < 300
+    assert phases["crowd"]["longest"] < 2500
 
 
 @pytest.fixture(scope="module")

@@ -31,7 +31,7 @@ LOADS = {0: (1, True), 1: (2, True), 2: (4, False), 4: (1, False), 5: (2, False)
 LOAD, STORE, CSR = 0, 1, 2
 
 
-def place() -> int:
+def random_address() -> int:
     """An address of memory, of few lines, so that addresses repeat."""
     base = random.choice([SRAM] * (SRAM_BYTES > 0) + [DRAM, PARTITIONS])
     reach = {SRAM: SRAM_BYTES, DRAM: min(DRAM_BYTES, 1 << 30), PARTITIONS: DRAM_BYTES // 2}[base]
@@ -39,7 +39,7 @@ def place() -> int:
     return base + line + random.randrange(LINE)
 
 
-def nowhere() -> int:
+def unmapped_address() -> int:
     """An unmapped address."""
     beyond = [0, PAD, SRAM - 4, SRAM + SRAM_BYTES, PARTITIONS + DRAM_BYTES // 2, 0xFFFFFFFC]
     return random.choice(beyond if DRAM_BYTES >= 1 << 30 else [*beyond, DRAM + DRAM_BYTES])
@@ -111,21 +111,21 @@ async def every_access_gets_its_own_response(dut: HierarchyObject) -> None:
         op = random.choice([LOAD, STORE])
         funct3 = random.choice([0, 1, 2] if op == STORE else list(LOADS))
         size, signed = LOADS[funct3]
-        address, data = place(), random.getrandbits(32)
+        address, data = random_address(), random.getrandbits(32)
         if random.random() < 0.8:
             address -= address % size
         if random.random() < 0.1:
-            address = nowhere()
+            address = unmapped_address()
         if random.random() < 0.05:
             op = CSR
-        mapped = place_of(address)
+        mapped = physical_address(address)
         bad = op == CSR or mapped is None or address % size != 0
         dut.req_op_i.value, dut.req_funct3_i.value = op, funct3
         dut.req_addr_i.value, dut.req_data_i.value = address, data
         dut.req_valid_i.value = 1
         asked, written = len(memory.asked), len(memory.written)
         memory.old.clear()
-        told: list[list[int]] = []
+        faults: list[list[int]] = []
         answer = None
         for _ in range(400):
             memory.drive()
@@ -134,7 +134,7 @@ async def every_access_gets_its_own_response(dut: HierarchyObject) -> None:
             taken = int(dut.req_valid_i.value) and int(dut.req_ready_o.value)
             memory.watch()
             if int(dut.fault_valid_o.value) and int(dut.fault_ready_i.value):
-                told.append([int(of.value) for of in (dut.fault_head_o, dut.fault_dest_o, dut.fault_payload_o)])
+                faults.append([int(of.value) for of in (dut.fault_head_o, dut.fault_dest_o, dut.fault_payload_o)])
             if int(dut.ans_valid_o.value):
                 answer = (int(dut.ans_flags_o.value), int(dut.ans_data_o.value))
             await FallingEdge(dut.clk_i)
@@ -152,9 +152,9 @@ async def every_access_gets_its_own_response(dut: HierarchyObject) -> None:
             misaligned = address % size != 0
             kind = ("store" if op == STORE else "load") + ("_misaligned" if misaligned else "_fault")
             header = FAULT.pack(reply=here, address=address, tag=TRAP[kind], op=OP, status=STATUS)
-            assert told == [[HEAD | job, host, header]], (told, hex(address), kind)
+            assert faults == [[HEAD | job, host, header]], (faults, hex(address), kind)
             continue
-        assert not told and len(asked_now) == 1
+        assert not faults and len(asked_now) == 1
         where = asked_now[0]
         # Each line of program addresses maps to exactly one line of memory.
         assert where[0] == int(address < DRAM) and physical.setdefault(address // LINE, where) == where
@@ -177,7 +177,7 @@ async def every_access_gets_its_own_response(dut: HierarchyObject) -> None:
     assert min(done.values()) > ACCESSES // 20, done
 
 
-def place_of(address: int) -> int | None:
+def physical_address(address: int) -> int | None:
     """Physical address of an address, or None if it is unmapped; partitions are interleaved by line."""
     for base, reach in ((PARTITIONS, DRAM_BYTES // 2), (DRAM, min(DRAM_BYTES, 1 << 30)), (SRAM, SRAM_BYTES)):
         if address >= base:

@@ -3,13 +3,13 @@
 #include <stdint.h>
 #include <tinsel.h>
 
-static const uint32_t places[] = {0x8, 0x40000002, 0x00100000, 0x40000000};
+static const uint32_t addresses[] = {0x8, 0x40000002, 0x00100000, 0x40000000};
 
 int main(void) {
   volatile uint32_t* request = tinselSendSlot();
   for (uint32_t i = 0; i < 4; i++) {
     tinselWaitUntil(TINSEL_CAN_SEND);
-    request[0] = places[i];
+    request[0] = addresses[i];
     request[1] = 2;
     request[2] = tinselId();
     request[3] = i;

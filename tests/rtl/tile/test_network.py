@@ -62,7 +62,7 @@ class Model:
         return b"".join(self.lines.get(address + at, bytes(line)) for at in range(0, length, line))
 
 
-def places(tile: Tile, source: random.Random) -> tuple[int, int]:
+def random_range(tile: Tile, source: random.Random) -> tuple[int, int]:
     """An address and a legal number of lines: the ends of the memories, and few others, so that accesses overlap."""
     line = tile.config.cache.line_bytes
     base, size = source.choice([(DRAM, dram(tile)), (SRAM, sram(tile))])
@@ -80,7 +80,7 @@ def test_reads_return_written_and_filled_data(tile: Tile, size: Size, seed: int)
     for _ in range(size.pick(5, 15, 200)):
         flits, expected = [], []
         for tag in range(12):
-            address, length = places(tile, source)
+            address, length = random_range(tile, source)
             what = source.choice(["write", "write", "write_instr", "fill", "read"])
             if what == "write_instr":
                 code = source.randbytes(16 * source.randint(1, 16))
