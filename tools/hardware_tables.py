@@ -30,16 +30,20 @@ _PARTS = (
     (
         "csr",
         "Control and status registers",
-        "A thread reaches them with the CSR instructions. `fflags`, `frm` and `fcsr` are in the core; every "
-        "other one is a request to the tile, and the thread sleeps until it is answered, like a load. Those take "
-        "`csrrw`, or a plain read (`csrrs` with `x0`); setting and clearing bits of them is an illegal instruction. "
-        "`instret` does not count the reading instruction, and goes on from where it was when the tile is reset.",
+        "A thread accesses them with the CSR instructions. `fflags`, `frm` and `fcsr` are in the core; an access to "
+        "any other one is a request to the tile, which suspends the thread until the response, like a load. These "
+        "allow `csrrw`, or a plain read (`csrrs` with `x0`); setting or clearing bits of them is an illegal "
+        "instruction. `instret` does not count the reading instruction; a reset of the tile does not change it.",
     ),
-    ("trap", "Causes of traps", "A thread that does something illegal stops; these numbers reach the host."),
+    ("trap", "Causes of traps", "A thread that traps stops; the host receives the cause."),
     ("wakeup", "Events to wait for", "Written to `wait`."),
-    ("idle_result", "How a wait for idleness ended", "The answer of `idle`."),
+    ("idle_result", "Results of idle detection", "Read from `idle`."),
     ("perf_command", "Commands to the counters", "Written to `perf_control`."),
-    ("debug_command", "Debug bus: commands", "Bytes to the tile; in brackets what follows the code, low byte first."),
+    (
+        "debug_command",
+        "Debug bus: commands",
+        "Bytes to the tile. A number in brackets is the width of an argument in bits; the low byte is first.",
+    ),
     ("debug_report", "Debug bus: reports", "Bytes from the tile."),
     ("debug_counter", "Debug bus: counters", "Indices for `read_counter`."),
 )

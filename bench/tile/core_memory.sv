@@ -4,6 +4,7 @@
 /// other ports of both belong to the other core.
 module core_memory
   import gs_core_pkg::*;
+  import gs_decode_pkg::*;
 #(
   /// threads of the core
   parameter  int unsigned ThreadsPerCore = 16,

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Data cache: set-associative, write-back, pseudo-LRU, non-blocking, with sets of its own for each thread.
+/// Data cache: set-associative, write-back, pseudo-LRU, non-blocking, with separate sets for each thread.
 ///
-/// A thread has at most one request open, and its sets are its own. So no two requests in here ever meet in a set:
-/// there is nothing to compare or to forward between them, a hit passes any number of misses, and a miss can
-/// enter its line into the tags before the line has come.
+/// A thread has at most one outstanding request, and no other thread uses its sets. So no two requests in the cache
+/// ever access the same set: no comparison or forwarding between requests is needed, a hit overtakes any number of
+/// misses, and a miss can enter its line into the tags before the line has arrived.
 ///
 ///     request ->[ tags ]->[ compare ]->[ choose ]->[ data ]->[ align ]-> hits  \
 ///                  ^                       | miss      |                        > response
@@ -14,8 +14,8 @@
 ///                                       | requests     wide port      ^ responses
 ///                                       v to memory                   |
 ///
-/// Requests have the narrow port of the data RAM to themselves, fills and write-backs share the wide one:
-/// fills take no request slot. A flush takes one slot more for each line after the first.
+/// Requests have exclusive use of the narrow port of the data RAM; fills and write-backs share the wide one. So a fill
+/// uses no request slot. A flush uses one more slot for each line after the first.
 module gs_cache
   import gs_cache_pkg::*;
   import gs_word_pkg::*;
@@ -30,7 +30,7 @@ module gs_cache
   parameter  int unsigned LineBytes     = 32,
   /// bytes of a beat to or from memory, a power of two from 4 to LineBytes
   parameter  int unsigned PortBytes     = 32,
-  /// fills that are open at once, 1 or more
+  /// fills that may be outstanding at once, 1 or more
   parameter  int unsigned Inflight      = 32,
   /// bits of a physical address in its space
   parameter  int unsigned AddrW         = 32,
@@ -81,7 +81,7 @@ module gs_cache
     $fatal(1, "gs_cache: PortBytes is %0d; it must be a power of two from 4 to LineBytes (%0d)", PortBytes, LineBytes);
   end
   if (Inflight < 1) begin : gen_illegal_inflight
-    $fatal(1, "gs_cache: Inflight is 0; there must be room for one fill");
+    $fatal(1, "gs_cache: Inflight is 0; it must be 1 or more fills");
   end
 
   localparam int unsigned LogWays = $clog2(Ways);
@@ -95,7 +95,7 @@ module gs_cache
   localparam int unsigned TagW = 1 + AddrW - OffW - LogSets;
   localparam int unsigned NarrowW = SetW + LogWays + WordW;
   localparam int unsigned WideW = SetW + LogWays + LogBeats;
-  // Hits under way and waiting; with this many the pipeline never stalls when responses flow.
+  // Hits in flight and waiting; at this depth the pipeline never stalls while responses are accepted.
   localparam int unsigned HitDepth = 16;
 
   typedef struct packed {
@@ -104,7 +104,7 @@ module gs_cache
     logic [TagW-1:0]  tag;
   } line_t;
 
-  // A miss or flush, from the moment that it is known. `addr` is of the byte; `tag` of the line that leaves.
+  // A miss or flush after detection. `addr` is the byte's address; `tag` that of the line to replace.
   typedef struct packed {
     cache_op_e         op;
     logic [2:0]        funct3;
@@ -120,27 +120,27 @@ module gs_cache
     set_of = (SetW'(thread) << LogSets) | (SetW'(addr >> OffW) & SetW'(SetsPerThread - 1));
   endfunction
 
-  // Stage 0: the next line of a flush goes first, then a request if its response will find room.
+  // Stage 0: the next line of a flush has priority, then a request if the hit queue has a free slot for its response.
   logic               init_q, init_last;
   logic [SetW-1:0]    init_set_q;
   logic [4:0]         hits_q, hits_d;
-  logic               room_q;
+  logic               space_q;
   logic               replay_valid, replay_ready;
   cache_req_t         replay, entry;
   logic               entry_valid;
   logic [SetW-1:0]    entry_set;
 
-  assign req_ready_o  = room_q && !replay_valid;
+  assign req_ready_o  = space_q && !replay_valid;
   assign replay_ready = 1'b1;
-  assign entry_valid  = replay_valid || (req_valid_i && room_q);
+  assign entry_valid  = replay_valid || (req_valid_i && space_q);
   always_comb begin
     entry = replay_valid ? replay : req_i;
-    // A flush of everything begins at the first place.
+    // A flush of all lines begins at index 0.
     if (!replay_valid && req_i.op == CacheFlushAll) entry.addr = '0;
   end
   assign entry_set    = set_of(entry.thread, entry.addr);
 
-  // Stages 1 and 2: tags and tree come out of their RAMs.
+  // Stages 1 and 2: read tags and tree from their RAMs.
   logic               s1_valid_q, s2_valid_q;
   cache_req_t         s1_q, s2_q;
   line_t [Ways-1:0]   s2_line;
@@ -153,7 +153,7 @@ module gs_cache
     for (int unsigned w = 0; w < Ways; w++) s2_hit[w] = s2_line[w].valid && s2_line[w].tag == s2_tag;
   end
 
-  // Stage 3: the way, and what leaves it.
+  // Stage 3: select the way and the line to replace.
   logic               s3_valid_q;
   cache_req_t         s3_q;
   line_t [Ways-1:0]   s3_line_q;
@@ -196,7 +196,7 @@ module gs_cache
     s3_line = s3_line_q[s3_way];
   end
 
-  // Stage 4: everything is written. A hit goes on to the data, all else to the miss unit.
+  // Stage 4: write tags and tree. A hit proceeds to the data RAM; a miss or flush is passed to the miss unit.
   logic               s4_valid_q, s4_hit_q, s4_flush_q;
   cache_req_t         s4_q;
   logic [WayW-1:0]    s4_way_q;
@@ -210,7 +210,7 @@ module gs_cache
   assign s4_set        = set_of(s4_q.thread, s4_q.addr);
   assign s4_serve      = s4_valid_q && s4_hit_q && !s4_flush_q;
   assign s4_miss       = s4_valid_q && !(s4_hit_q && !s4_flush_q);
-  // A flush drops what it found; a miss enters the line that it will fetch; a store marks its line.
+  // A flush invalidates its line; a miss enters the line that it will fetch; a store marks its line dirty.
   assign s4_write_line = s4_valid_q && (s4_flush_q ? s4_line_q.valid : (!s4_hit_q || s4_q.op == CacheStore));
   assign s4_new        = '{valid: !s4_flush_q, dirty: s4_q.op == CacheStore, tag: s4_tag_q};
   assign s4_record     = '{
@@ -218,7 +218,7 @@ module gs_cache
     dirty: s4_line_q.valid && s4_line_q.dirty, tag: s4_line_q.tag, data: s4_q.data
   };
 
-  // Stages 5 to 7: the word comes out of the data RAM and is aligned.
+  // Stages 5 to 7: read the word from the data RAM and align it.
   logic               s5_valid_q, s6_valid_q, s7_valid_q;
   logic               s5_load_q, s6_load_q, s7_load_q;
   logic [2:0]         s5_funct3_q, s6_funct3_q, s7_funct3_q;
@@ -252,7 +252,7 @@ module gs_cache
       s6_valid_q <= 1'b0;
       s7_valid_q <= 1'b0;
       hits_q     <= '0;
-      room_q     <= 1'b0;
+      space_q    <= 1'b0;
       init_q     <= 1'b1;
       init_set_q <= '0;
     end else begin
@@ -264,12 +264,12 @@ module gs_cache
       s6_valid_q <= s5_valid_q;
       s7_valid_q <= s6_valid_q;
       hits_q     <= hits_d;
-      // A cycle old: the request that comes now may not be counted yet.
-      room_q     <= hits_q < 5'(HitDepth - 1) && !init_q;
+      // hits_q is one cycle old: it may not include the request that arrives in this cycle.
+      space_q    <= hits_q < 5'(HitDepth - 1) && !init_q;
       if (init_q) init_set_q <= init_set_q + SetW'(1);
       if (init_last) init_q <= 1'b0;
     end
-    // Stages without a request keep what they have: nobody looks at it.
+    // Stages without a request keep their old contents, which no logic reads.
     if (entry_valid) s1_q <= entry;
     if (s1_valid_q) s2_q <= s1_q;
     if (s2_valid_q) begin
@@ -286,7 +286,7 @@ module gs_cache
       s4_way_q   <= s3_way;
       s4_tree_q  <= s3_tree;
       s4_tag_q   <= s3_tag_q;
-      // What a flush does not find must not be dropped.
+      // A flush that misses must not invalidate the line of the selected way.
       s4_line_q  <= s3_line;
       if (s3_flush && !s3_indexed && !s3_hit) s4_line_q.valid <= 1'b0;
     end
@@ -311,7 +311,7 @@ module gs_cache
     end
   end
 
-  // Tags, one RAM a way; after reset every line is made invalid.
+  // Tags, one RAM for each way. After reset every line is invalidated.
   assign init_last = init_set_q == '1;
   for (genvar w = 0; w < Ways; w++) begin : gen_way
     logic [TagW+1:0] word;
@@ -428,7 +428,7 @@ module gs_cache
     .count_o    (hit_count)
   );
 
-  // Misses and flushes on their way out, fills on their way in.
+  // Miss unit and fill unit.
   logic               ack_valid, fill_done;
   logic [ThreadW-1:0] ack_thread;
   logic               read_en, fill_write;
@@ -544,25 +544,25 @@ module gs_cache
   assign event_miss_o   = s4_miss && !s4_flush_q;
   assign event_thread_o = s4_q.thread;
 
-  // Who answers, and how many hits wait, matters to nobody.
+  // The arbiter's index and the queue's count are not needed.
   logic unused;
   assign unused = ^{all_idx, hit_count};
 
-  `GS_ASSERT_NOW(a_line_is_in_one_way_only, !s3_valid_q || (s3_hit_q & (s3_hit_q - Ways'(1))) == '0)
-  `GS_ASSERT_NOW(hits_find_room, !s7_valid_q || hit_space)
-  `GS_ASSUME_HOLD(a_request_that_waits_is_stable, req_valid_i, req_ready_o, req_i)
+  `GS_ASSERT_NOW(line_is_in_at_most_one_way, !s3_valid_q || (s3_hit_q & (s3_hit_q - Ways'(1))) == '0)
+  `GS_ASSERT_NOW(hit_queue_never_overflows, !s7_valid_q || hit_space)
+  `GS_ASSUME_HOLD(request_is_stable_while_it_waits, req_valid_i, req_ready_o, req_i)
 `ifdef VERILATOR
-  // A thread asks again only when it was answered.
-  logic [Threads-1:0] asked_q;
+  // A thread sends its next request only after its response.
+  logic [Threads-1:0] outstanding_q;
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      asked_q <= '0;
+      outstanding_q <= '0;
     end else begin
-      if (rsp_valid_o && rsp_ready_i) asked_q[rsp_o.thread] <= 1'b0;
-      if (req_valid_i && req_ready_o) asked_q[req_i.thread] <= 1'b1;
+      if (rsp_valid_o && rsp_ready_i) outstanding_q[rsp_o.thread] <= 1'b0;
+      if (req_valid_i && req_ready_o) outstanding_q[req_i.thread] <= 1'b1;
     end
   end
-  `GS_ASSUME(a_thread_has_one_request_open, req_valid_i && req_ready_o |-> !asked_q[req_i.thread])
-  `GS_ASSERT(a_response_was_asked_for, rsp_valid_o |-> asked_q[rsp_o.thread])
+  `GS_ASSUME(thread_has_at_most_one_outstanding_request, req_valid_i && req_ready_o |-> !outstanding_q[req_i.thread])
+  `GS_ASSERT(response_has_an_outstanding_request, rsp_valid_o |-> outstanding_q[rsp_o.thread])
 `endif
 endmodule

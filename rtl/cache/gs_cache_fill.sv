@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// A cache's way in: beats from memory go into the data RAM, a store's bytes over them, and the thread
-/// that waited is answered when its line is complete.
+/// Fill unit of a cache: writes beats from memory into the data RAM, merges a store's bytes into them, and responds to
+/// the waiting thread when its line is complete.
 ///
 ///     response ->[ record's RAM, two cycles ]->[ merge ]-> data RAM
-///                                                  |-> word ->[ align ]-> answers
+///                                                  |-> word ->[ align ]-> responses
 module gs_cache_fill
   import gs_cache_pkg::*;
   import gs_word_pkg::*;
@@ -37,7 +37,7 @@ module gs_cache_fill
   input  logic                   mem_rsp_valid_i,
   output logic                   mem_rsp_ready_o,
   input  mem_rsp_t               mem_rsp_i,
-  // wide port of the data RAM; it has precedence there
+  // wide port of the data RAM, with priority over the miss unit
   output logic                   write_o,
   output logic [WideW-1:0]       write_addr_o,
   output logic [8*PortBytes-1:0] write_data_o,
@@ -58,7 +58,7 @@ module gs_cache_fill
   typedef struct packed {
     logic                      store;
     logic [2:0]                funct3;
-    logic [LogSets+OffW-1:0]   place;
+    logic [LogSets+OffW-1:0]   set_offset;
     logic [LogWays:0]          way;
     logic [31:0]               data;
   } record_t;
@@ -66,9 +66,9 @@ module gs_cache_fill
   record_t                record_in, record;
   logic                   accept, f1_valid_q, f2_valid_q, f3_valid_q, ready_q;
   mem_rsp_t               f1_q, f2_q;
-  logic [BeatW-1:0]       beat_q, want_beat;
-  logic [LaneW-1:0]       want_lane;
-  logic                   here;
+  logic [BeatW-1:0]       beat_q, word_beat;
+  logic [LaneW-1:0]       word_lane;
+  logic                   word_in_beat;
   logic [SetW-1:0]        set;
   logic [31:0]            word, word_q;
   logic [31:0]            store_word;
@@ -84,7 +84,7 @@ module gs_cache_fill
   assign record_in = '{
     store: miss_i.op == CacheStore,
     funct3: miss_i.funct3,
-    place: (LogSets + OffW)'(miss_i.addr),
+    set_offset: (LogSets + OffW)'(miss_i.addr),
     way: (LogWays + 1)'(miss_i.way),
     data: miss_i.data
   };
@@ -108,25 +108,25 @@ module gs_cache_fill
     .rdata_o(record)
   );
 
-  assign set          = (SetW'(f2_q.id) << LogSets) | SetW'(record.place >> OffW);
+  assign set          = (SetW'(f2_q.id) << LogSets) | SetW'(record.set_offset >> OffW);
   assign write_o      = f2_valid_q && !f2_q.ack;
   assign write_addr_o = (((WideW'(set) << LogWays) | WideW'(record.way)) << LogBeats)
                        | WideW'(beat_q & BeatW'(Beats - 1));
-  // Which word of which beat the thread asked for.
-  assign want_beat    = BeatW'((record.place & (LogSets + OffW)'(LineBytes - 1)) >> $clog2(PortBytes));
-  assign want_lane    = LaneW'(record.place >> 2) & LaneW'(Lanes - 1);
-  assign here         = want_beat == beat_q;
+  // The beat, and the word within it, that the thread requested.
+  assign word_beat    = BeatW'((record.set_offset & (LogSets + OffW)'(LineBytes - 1)) >> $clog2(PortBytes));
+  assign word_lane    = LaneW'(record.set_offset >> 2) & LaneW'(Lanes - 1);
+  assign word_in_beat = word_beat == beat_q;
   assign store_word   = store_data(record.data, record.funct3[1:0]);
-  assign strobe       = store_strobe(record.funct3[1:0], record.place[1:0]);
+  assign strobe       = store_strobe(record.funct3[1:0], record.set_offset[1:0]);
 
   always_comb begin
     write_data_o = f2_q.data;
     word         = '0;
     for (int unsigned l = 0; l < Lanes; l++) begin
-      if (want_lane == LaneW'(l)) begin
+      if (word_lane == LaneW'(l)) begin
         word |= f2_q.data[32*l+:32];
         for (int unsigned b = 0; b < 4; b++) begin
-          if (record.store && here && strobe[b]) write_data_o[32*l+8*b+:8] = store_word[8*b+:8];
+          if (record.store && word_in_beat && strobe[b]) write_data_o[32*l+8*b+:8] = store_word[8*b+:8];
         end
       end
     end
@@ -152,17 +152,17 @@ module gs_cache_fill
       f1_valid_q <= accept;
       f2_valid_q <= f1_valid_q;
       f3_valid_q <= done_o;
-      // Those under way may all be answers.
+      // Each of the four beats in flight may produce a response.
       ready_q    <= rsp_count < 4'(Depth - 4);
       if (write_o) beat_q <= f2_q.last ? '0 : beat_q + BeatW'(1);
     end
     if (accept) f1_q <= mem_rsp_i;
     if (f1_valid_q) f2_q <= f1_q;
-    if (write_o && here) word_q <= word;
+    if (write_o && word_in_beat) word_q <= word;
     if (done_o) begin
       f3_load_q   <= !record.store;
       f3_funct3_q <= record.funct3;
-      f3_offset_q <= record.place[1:0];
+      f3_offset_q <= record.set_offset[1:0];
       f3_thread_q <= f2_q.id;
     end
   end
@@ -170,7 +170,7 @@ module gs_cache_fill
   gs_fifo #(
     .data_t(cache_rsp_t),
     .Depth (Depth)
-  ) u_answers (
+  ) u_responses (
     .clk_i,
     .rst_ni,
     .in_valid_i (f3_valid_q),
@@ -182,10 +182,10 @@ module gs_cache_fill
     .count_o    (rsp_count)
   );
 
-  `GS_ASSERT_NOW(answers_find_room, !f3_valid_q || rsp_space)
-  `GS_ASSERT(a_line_has_all_its_beats, write_o |-> f2_q.last == (beat_q == BeatW'(Beats - 1)))
+  `GS_ASSERT_NOW(response_queue_never_overflows, !f3_valid_q || rsp_space)
+  `GS_ASSERT(last_marks_the_final_beat_of_a_line, write_o |-> f2_q.last == (beat_q == BeatW'(Beats - 1)))
 
-  // Where the line lies in memory, and what leaves, is the way out's business.
+  // The miss unit uses the line's address in memory and the line that is replaced.
   logic unused;
   assign unused = ^miss_i;
 endmodule

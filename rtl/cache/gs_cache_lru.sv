@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Pseudo-LRU of one set, as a binary tree: a bit at every fork says on which side the older half is.
+/// Pseudo-LRU of one set, as a binary tree: the bit at each node selects the older half.
 ///
 ///             b0                 bit n has children 2n+1 and 2n+2; 1 = the older half is to the right
 ///          b1    b2
@@ -15,9 +15,9 @@ module gs_cache_lru #(
   input  logic [TreeW-1:0] tree_i,
   /// the way to replace
   output logic [WayW-1:0]  oldest_o,
-  /// the way that is used now
+  /// the way that is accessed
   input  logic [WayW-1:0]  used_i,
-  /// the tree after that
+  /// the tree after that access
   output logic [TreeW-1:0] tree_o
 );
   if (Ways < 2) begin : gen_one
@@ -26,7 +26,7 @@ module gs_cache_lru #(
     logic unused;
     assign unused = ^{tree_i, used_i};
   end else begin : gen_tree
-    // At each level the choices so far number the node: 1 at the root, then 2n or 2n+1.
+    // At each level the decisions so far are the node's number: 1 at the root, then 2n or 2n+1.
     logic [WayW:0] walk, touch;
     always_comb begin
       walk = (WayW + 1)'(1);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// A cache's way out: misses and flushes, one after the other, become write-backs and fills.
+/// Miss unit of a cache: turns misses and flushes, one at a time, into write-backs and fills.
 ///
-/// A thread whose last write-back has not been acknowledged waits, at the end of the queue: so a fill can never
-/// overtake the write-back of its own line on the way to memory, whatever reorders requests there. A flush is
-/// done when nothing of its thread is on the way any more.
+/// A thread whose last write-back has not been acknowledged is requeued at the tail. So a fill can never overtake the
+/// write-back of its own line, even if memory reorders requests. A flush is done when no request of its thread is in
+/// flight.
 module gs_cache_miss
   import gs_cache_pkg::*;
 #(
@@ -32,15 +32,15 @@ module gs_cache_miss
 ) (
   input  logic                   clk_i,
   input  logic                   rst_ni,
-  // from the tags: always taken
+  // from the tags: always accepted
   input  logic                   miss_valid_i,
   input  logic [ThreadW-1:0]     miss_thread_i,
   input  miss_t                  miss_i,
-  // from the fills: a write-back was acknowledged, a fill is complete
+  // from the fill unit: a write-back was acknowledged, a fill is complete
   input  logic                   ack_valid_i,
   input  logic [ThreadW-1:0]     ack_thread_i,
   input  logic                   fill_done_i,
-  // wide port of the data RAM: read in a cycle that is granted, data two cycles later
+  // wide port of the data RAM: a read in a granted cycle returns data two cycles later
   output logic                   read_en_o,
   input  logic                   read_grant_i,
   output logic [WideW-1:0]       read_addr_o,
@@ -48,7 +48,7 @@ module gs_cache_miss
   output logic                   mem_req_valid_o,
   input  logic                   mem_req_ready_i,
   output mem_req_t               mem_req_o,
-  // the next line of a flush, back to the tags
+  // the next line of a flush, replayed to the tags
   output logic                   replay_valid_o,
   input  logic                   replay_ready_i,
   output cache_req_t             replay_o,
@@ -76,7 +76,7 @@ module gs_cache_miss
     StDone
   } state_e;
 
-  // What the record keeps here: no store data, they are the fill's business.
+  // A miss or flush. The store's data are in the fill unit's record.
   typedef struct packed {
     cache_op_e           op;
     logic                indexed;
@@ -105,7 +105,7 @@ module gs_cache_miss
   logic               pending_this_q, pending_set;
   logic [OpenW-1:0]   open_q, open_d;
   logic [BeatW-1:0]   beat_q, beat_d;
-  logic               issue, issue_room, flush_op, last_beat;
+  logic               issue, issue_space, flush_op, last_beat;
   beat_t              issue_beat, p1_q, p2_q;
   logic               p1_valid_q, p2_valid_q;
   logic [2:0]         out_count;
@@ -121,7 +121,7 @@ module gs_cache_miss
     way: (LogWays + 1)'(miss_i.way),
     dirty: miss_i.dirty,
     old_space: miss_i.tag[$bits(miss_i.tag)-1],
-    // The tag without the set's number; that is the same for both lines.
+    // The old line's tag, and the set number, which is the same for both lines.
     old_line: (LineW'(miss_i.tag) << LogSets) | (LineW'(miss_i.addr >> OffW) & LineW'(SetsPerThread - 1))
   };
 
@@ -141,7 +141,7 @@ module gs_cache_miss
     .rdata_o(record)
   );
 
-  // Who waits. New misses go first: they cannot wait.
+  // Queue of waiting threads. A new miss has priority over a retry, because the tags cannot stall.
   assign push_valid  = miss_valid_i || state_q == StRetry;
   assign push_thread = miss_valid_i ? miss_thread_i : thread_q;
 
@@ -163,24 +163,24 @@ module gs_cache_miss
 
   assign flush_op   = record.op == CacheFlushLine || record.op == CacheFlushAll;
   assign last_beat  = beat_q == BeatW'(Beats - 1);
-  // Beats under way in the RAM must find room behind it.
-  assign issue_room = 4'(out_count) + 4'(p1_valid_q) + 4'(p2_valid_q) < 4'(OutDepth);
-  assign queue_pop  = state_q == StIdle && queue_valid && open_q != OpenW'(Inflight);
-  assign set        = ((ThreadW + LogSets)'(thread_q) << LogSets)
+  // The output queue must have a free slot for each beat in flight in the RAM.
+  assign issue_space = 4'(out_count) + 4'(p1_valid_q) + 4'(p2_valid_q) < 4'(OutDepth);
+  assign queue_pop   = state_q == StIdle && queue_valid && open_q != OpenW'(Inflight);
+  assign set         = ((ThreadW + LogSets)'(thread_q) << LogSets)
                       | ((ThreadW + LogSets)'(record.addr >> OffW) & (ThreadW + LogSets)'(SetsPerThread - 1));
   assign read_addr_o = (((WideW'(set) << LogWays) | WideW'(record.way)) << LogBeats)
                        | WideW'(beat_q & BeatW'(Beats - 1));
 
-  // A flush that wrote its line back comes again: it finds the line clean and waits for the acknowledgement.
-  // One of all lines then goes on to the next place: the way counts in the low bits of the address, then the set.
-  logic [OffW+LogSets-1:0] place, next_place;
+  // A flush that wrote its line back is retried: it finds the line clean and waits for the acknowledgement.
+  // A flush of all lines then advances to the next index: the way counts in the low bits of the address, then the set.
+  logic [OffW+LogSets-1:0] line_index, next_line_index;
   logic                    next_wraps, way_last;
-  assign place    = (OffW + LogSets)'(record.addr);
-  assign way_last = (place & (OffW + LogSets)'(LineBytes - 1)) == (OffW + LogSets)'(Ways - 1);
+  assign line_index = (OffW + LogSets)'(record.addr);
+  assign way_last   = (line_index & (OffW + LogSets)'(LineBytes - 1)) == (OffW + LogSets)'(Ways - 1);
   always_comb begin
-    next_place = place + (OffW + LogSets)'(1);
-    if (way_last) next_place = place + (OffW + LogSets)'(LineBytes - (Ways - 1));
-    next_wraps = way_last && next_place[OffW+LogSets-1:0] == '0;
+    next_line_index = line_index + (OffW + LogSets)'(1);
+    if (way_last) next_line_index = line_index + (OffW + LogSets)'(LineBytes - (Ways - 1));
+    next_wraps = way_last && next_line_index[OffW+LogSets-1:0] == '0;
   end
 
   always_comb begin
@@ -212,7 +212,7 @@ module gs_cache_miss
         issue_beat = '{
           write: 1'b1, last: last_beat, space: record.old_space, thread: thread_q, line: record.old_line
         };
-        if (read_grant_i && issue_room) begin
+        if (read_grant_i && issue_space) begin
           issue       = 1'b1;
           read_en_o   = 1'b1;
           beat_d      = beat_q + BeatW'(1);
@@ -221,7 +221,7 @@ module gs_cache_miss
         end
       end
       StRead: begin
-        if (issue_room) begin
+        if (issue_space) begin
           issue   = 1'b1;
           state_d = StIdle;
         end
@@ -238,7 +238,7 @@ module gs_cache_miss
     replay_o.funct3 = {2'b00, record.indexed};
     replay_o.thread = thread_q;
     replay_o.space  = record.space;
-    replay_o.addr   = (record.op == CacheFlushAll && !record.dirty) ? AddrW'(next_place) : record.addr;
+    replay_o.addr   = (record.op == CacheFlushAll && !record.dirty) ? AddrW'(next_line_index) : record.addr;
   end
   assign replay_valid_o     = state_q == StReplay;
   assign done_valid_o       = state_q == StDone;
@@ -294,12 +294,12 @@ module gs_cache_miss
     .count_o    (out_count)
   );
 
-  `GS_ASSERT_NOW(every_thread_has_a_place_in_the_queue, !push_valid || push_ready)
-  `GS_ASSERT_NOW(beats_find_room, !p2_valid_q || out_space)
-  `GS_ASSERT(a_thread_has_one_write_back_open, pending_set |-> !pending_q[thread_q])
+  `GS_ASSERT_NOW(thread_queue_never_overflows, !push_valid || push_ready)
+  `GS_ASSERT_NOW(output_queue_accepts_every_beat, !p2_valid_q || out_space)
+  `GS_ASSERT(thread_has_at_most_one_write_back_in_flight, pending_set |-> !pending_q[thread_q])
   `GS_ASSUME(an_acknowledgement_was_waited_for, ack_valid_i |-> pending_q[ack_thread_i])
 
-  // The count is the FIFO's own business, the store's data the fill's.
+  // The queue's count is not needed; the fill unit stores the data of stores.
   logic unused;
   assign unused = ^{queue_count, miss_i.data, miss_i.funct3};
 endmodule

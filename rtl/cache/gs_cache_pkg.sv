@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a cache and its users share.
+/// Types that a cache and its requesters share.
 package gs_cache_pkg;
-  /// what a request asks for
+  /// a request's operation
   typedef enum logic [1:0] {
     CacheLoad      = 2'd0,
     CacheStore     = 2'd1,
-    /// writes one line back if it is dirty, and drops it
+    /// writes one line back if it is dirty, and invalidates it
     CacheFlushLine = 2'd2,
-    /// the same with every line of the thread's partition
+    /// the same for every line of the thread's partition
     CacheFlushAll  = 2'd3
   } cache_op_e;
 
-  /// a request's payload for 64 threads and 32 bits of address; see gs_cache_types.svh
+  /// payload of a request for 64 threads and 32 address bits; see gs_cache_types.svh
   typedef struct packed {
     cache_op_e   op;
     logic [2:0]  funct3;
@@ -21,7 +21,7 @@ package gs_cache_pkg;
     logic [31:0] addr;
     logic [31:0] data;
   } cache_req_t;
-  /// and a response's
+  /// payload of a response
   typedef struct packed {
     logic [5:0]  thread;
     logic [31:0] data;

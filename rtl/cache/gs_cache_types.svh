@@ -5,8 +5,8 @@
 //
 // `addr` is a physical byte address in `space` (gs_mem_pkg::space_e). `data` is unshifted, in both directions:
 // the cache aligns and extends by `funct3`, RISC-V's encoding of a load or store.
-// CacheFlushLine: funct3[0] = 0: the line of `addr`; funct3[0] = 1: by its place in the thread's partition:
-// addr = set number * LineBytes + way.
+// CacheFlushLine: funct3[0] = 0 selects the line of `addr`; funct3[0] = 1 selects a line by its index in the thread's
+// partition: addr = set number * LineBytes + way.
 `ifndef GS_CACHE_TYPES_SVH
 `define GS_CACHE_TYPES_SVH
 

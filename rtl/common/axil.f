@@ -1,3 +1,3 @@
 // SPDX-License-Identifier: Apache-2.0
-// Registers behind AXI4-Lite. Paths are relative to rtl/.
+// Register access through AXI4-Lite. Paths are relative to rtl/.
 common/gs_axil.sv

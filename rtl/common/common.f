@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blocks that everything else is built of. Paths are relative to rtl/.
+// Basic blocks of all other designs. Paths are relative to rtl/.
 +incdir+common
 common/gs_word_pkg.sv
 common/gs_clock_gate.sv

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Least-recently-granted arbiter: of the requests it grants the one whose last grant is the longest ago, in the same
-/// cycle.
+/// Least-recently-granted arbiter: grants the requester whose last grant is the longest ago, in the same cycle.
 ///
-/// Beside the round-robin gs_arbiter it is for requests that come and go: whoever requests again and again is passed by
-/// each other requester at most once, in whatever cycles its requests stand.
+/// Unlike the round-robin gs_arbiter it suits requests that may be withdrawn: each other requester overtakes a
+/// requester at most once, in whichever cycles its requests are asserted.
 module gs_arbiter_lrg #(
   /// requesters, 2 or more
   parameter int unsigned N = 4
@@ -19,7 +18,7 @@ module gs_arbiter_lrg #(
     $fatal(1, "gs_arbiter_lrg: N is %0d; there must be at least two requesters", N);
   end
 
-  // before_q[i][j], j < i: j goes before i.
+  // before_q[i][j], j < i: j has priority over i.
   logic [N-1:0][N-1:0] before_q, before_d, first;
 
   always_comb begin
@@ -49,7 +48,7 @@ module gs_arbiter_lrg #(
     end
   end
 
-  `GS_ASSERT_NOW(there_is_at_most_one_grant, $onehot0(gnt_o))
-  `GS_ASSERT_NOW(only_a_request_is_granted, (gnt_o & ~req_i) == '0)
-  `GS_ASSERT_NOW(there_is_a_grant_if_there_is_a_request, (req_i != '0) == (gnt_o != '0))
+  `GS_ASSERT_NOW(at_most_one_grant, $onehot0(gnt_o))
+  `GS_ASSERT_NOW(every_grant_has_a_request, (gnt_o & ~req_i) == '0)
+  `GS_ASSERT_NOW(any_request_produces_a_grant, (req_i != '0) == (gnt_o != '0))
 endmodule

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Assertions. They are active under Verilator (--assert) and, the immediate ones, under formal proof
-// (FORMAL defined); synthesis sees nothing of them. All of them use the clock `clk_i` and are off in reset
-// (`rst_ni`) of the module that they stand in. A name is a sentence with underscores: it is what a failure prints.
+// Assertions. All of them are active under Verilator (--assert), the immediate ones also in formal proofs (FORMAL
+// defined); synthesis ignores them. All of them use the clock `clk_i` of their module and are disabled in its reset
+// `rst_ni`. A name states the property, in words with underscores: a failure prints it.
 //
 //   `GS_ASSERT(name, property)         a concurrent property; `|->`, `|=>`, `$stable`, `$past` may be used
 //   `GS_ASSERT_NOW(name, expression)   an expression that holds at every clock edge: also proved
-//   `GS_ASSERT_HOLD(name, valid, ready, data)   a payload that waits is stable: also proved
-//   `GS_ASSUME(name, property)         the same as GS_ASSERT, of what comes from outside: not proved
+//   `GS_ASSERT_HOLD(name, valid, ready, data)   a waiting payload is stable: also proved
+//   `GS_ASSUME(name, property)         as GS_ASSERT, about inputs: not proved
 //   `GS_ASSUME_NOW(name, expression)   an assumption for the solver; checked under Verilator
-//   `GS_ASSUME_HOLD(name, valid, ready, data)   as GS_ASSERT_HOLD, of a stream from outside
+//   `GS_ASSUME_HOLD(name, valid, ready, data)   as GS_ASSERT_HOLD, about an input stream
 //   `GS_COVER(name, property)          counts under Verilator with coverage
-//   `GS_COVER_NOW(name, expression)    the same; and a proof must find a way to it
+//   `GS_COVER_NOW(name, expression)    the same; a proof must also reach it
 //
-// Assumptions are for the outermost module of a proof. What a block wants of its surroundings it asserts: an
-// assumption inside would hide the faults of what surrounds it.
+// Assumptions belong in the outermost module of a proof. A block asserts its requirements on its environment: an
+// assumption inside the block would hide faults of the environment.
 `ifndef GS_ASSERT_SVH
 `define GS_ASSERT_SVH
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Registers behind AXI4-Lite: 64 words of 32 bits, one access of each kind at a time.
+/// AXI4-Lite access to 64 registers of 32 bits, one read and one write at a time.
 ///
-/// Whoever has the registers says in the cycle of an access whether there is such a word. What there is not, and a
-/// write of less than a word, is answered with SLVERR and does nothing.
+/// The parent stores the registers, and reports in the cycle of an access whether the word exists. An access to a word
+/// that does not exist and a write of less than a word return SLVERR and have no effect.
 module gs_axil (
   input  logic        clk_i,
   input  logic        rst_ni,
@@ -25,12 +25,12 @@ module gs_axil (
   input  logic        s_axil_rready_i,
   output logic [31:0] s_axil_rdata_o,
   output logic [1:0]  s_axil_rresp_o,
-  /// a word is written, which is for one cycle; whether the word of that number can be
+  /// a pulse of one cycle: a word is written; write_ok_i is 1 if the word can be written
   output logic        write_o,
   output logic [5:0]  write_word_o,
   output logic [31:0] write_data_o,
   input  logic        write_ok_i,
-  /// a word is read, for one cycle, if there is one: what stands at its number, and whether there is one
+  /// a pulse of one cycle: a word is read; its value, and whether it exists
   output logic        read_o,
   output logic [5:0]  read_word_o,
   input  logic [31:0] read_data_i,
@@ -76,6 +76,6 @@ module gs_axil (
   logic unused;
   assign unused = ^{s_axil_awaddr_i[1:0], s_axil_araddr_i[1:0]};
 
-  `GS_ASSERT_HOLD(what_is_read_is_stable_while_it_waits, s_axil_rvalid_o, s_axil_rready_i,
+  `GS_ASSERT_HOLD(read_data_is_stable_while_it_waits, s_axil_rvalid_o, s_axil_rready_i,
                   {s_axil_rdata_o, s_axil_rresp_o})
 endmodule

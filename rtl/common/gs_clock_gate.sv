@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Lets a block sleep in simulation while it has nothing to do: then it costs the simulator nothing.
+/// Stops a block's clock in simulation while the block is idle, so that it costs the simulator no time.
 ///
-/// What the block does is the same with and without: while it sleeps, another clock edge would change nothing.
-/// `busy_i` must be 1 in every cycle in which an input wants something or a state will change by itself, but for
-/// Linger cycles that the clock goes on after it, in which what is in pipelines comes to rest. It must be settled when
-/// the clock falls.
-/// Hardware gets the clock as it is. So does Verilator with GS_NO_CLOCK_GATES, for a test that compares the two.
+/// The gate does not change the block's behaviour: while the clock is stopped, a clock edge would change no state.
+/// `busy_i` must be 1 in every cycle in which an input requests work or a state will change by itself, except in the
+/// Linger cycles after it, in which the clock still runs and pipelines drain. It must be stable at the falling edge of
+/// the clock.
+/// Hardware gets the ungated clock. So does Verilator with GS_NO_CLOCK_GATES, for a test that compares the two.
 ///
 ///     clk_i   __/~~\__/~~\__/~~\__/~~\__/~~\__
 ///     busy_i  ______/~~~~~\___________________
 ///     clk_o   ________/~~\__/~~\__/~~\________   (Linger 1: one edge more)
 module gs_clock_gate #(
-  /// cycles that the clock goes on, 1 or more
+  /// cycles that the clock runs after busy_i, 1 or more
   parameter int unsigned Linger = 15
 ) (
   input  logic clk_i,

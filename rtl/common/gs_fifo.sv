@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Queue of a stream. One item in and one out a cycle, also when it is full or empty but for the way through.
+/// Queue of a stream. It accepts and delivers one item a cycle. Both handshake outputs come from flip-flops: a full
+/// queue accepts no item in the cycle in which one leaves, and an empty queue has no combinational path.
 ///
-/// Block = 0: distributed RAM; an item is at the output one cycle after it came.
-/// Block = 1: block RAM and an output register (block RAM alone is too slow for logic behind it); three cycles.
+/// Block = 0: distributed RAM; an item is at the output one cycle after it arrived.
+/// Block = 1: block RAM and an output register (block RAM alone is too slow for logic at its output); three cycles.
 ///
 ///     in ->[ RAM ]-> out                      Block = 0
 ///     in ->[ RAM ]->[ read ]->[ out ]-> out   Block = 1
 module gs_fifo #(
   /// payload
   parameter  type         data_t = logic [31:0],
-  /// items that it takes, 2 or more
+  /// capacity in items, 2 or more
   parameter  int unsigned Depth  = 16,
   /// 1: block RAM with a registered output, 0: distributed RAM
   parameter  bit          Block  = 1'b0,
@@ -26,7 +27,7 @@ module gs_fifo #(
   output logic              out_valid_o,
   input  logic              out_ready_i,
   output data_t             out_data_o,
-  /// items that are in it
+  /// items in the queue
   output logic [CountW-1:0] count_o
 );
   if (Depth < 2) begin : gen_illegal_depth
@@ -39,7 +40,8 @@ module gs_fifo #(
   localparam logic [PtrW-1:0] Last = PtrW'(Depth - 1);
 
   logic [PtrW-1:0] wptr_q, rptr_q, wptr_next, rptr_next;
-  // Something is in the RAM; the handshake's outputs come from flip-flops, as the next cycle's are known in this one.
+  // The RAM holds an item. The handshake's outputs come from flip-flops, because this cycle determines their values in
+  // the next one.
   logic some_q, some_d;
   logic push, pop;
   logic [Width-1:0] ram_data;
@@ -108,7 +110,7 @@ module gs_fifo #(
       else if (!Even && wptr_q < rptr_q) count_o = CountW'(wptr_q) + CountW'(Depth) - CountW'(rptr_q);
     end
   end else begin : gen_block
-    // Data in the RAM's output register, and in the register behind it.
+    // Valid bits of the RAM's output register and of the register after it.
     logic read_q, out_q, read_free, out_free;
     logic [CountW-1:0] count_q, count_d;
     logic ready_q, ready_d;
@@ -149,7 +151,7 @@ module gs_fifo #(
     end
   end
 
-  `GS_ASSERT_NOW(no_more_items_than_fit, count_o <= CountW'(Depth))
-  `GS_ASSERT_NOW(nothing_is_taken_into_a_full_queue, !push || count_o < CountW'(Depth))
+  `GS_ASSERT_NOW(count_is_at_most_depth, count_o <= CountW'(Depth))
+  `GS_ASSERT_NOW(full_queue_accepts_no_item, !push || count_o < CountW'(Depth))
   `GS_ASSERT_HOLD(payload_is_stable_while_it_waits, out_valid_o, out_ready_i, out_data_o)
 endmodule

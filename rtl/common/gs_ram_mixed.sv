@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Memory with a narrow and a wide port, each reading or writing, one clock: words for one side, flits for the other.
+/// Memory with a narrow and a wide port, each of which reads or writes, one clock: one side accesses words, the other
+/// flits.
 ///
-/// Built of WideBits/NarrowBits true dual-port memories side by side. Word 0 of a wide word is its low end. What
-/// meets in one cycle is as in gs_ram_tdp: after a write the port's output is undefined, and so is what a read gives
-/// if the other port writes the same word.
+/// Built of WideBits/NarrowBits parallel true dual-port memories. Narrow word 0 is the low end of a wide word.
+/// Collisions behave as in gs_ram_tdp: after a write the port's output is undefined, as is the result of a read while
+/// the other port writes the same word.
 module gs_ram_mixed #(
   /// bits of the narrow port
   parameter  int unsigned NarrowBits = 32,
@@ -14,7 +15,7 @@ module gs_ram_mixed #(
   parameter  int unsigned WideDepth  = 256,
   /// bits that a write strobe covers; divides NarrowBits
   parameter  int unsigned ByteBits   = 8,
-  /// clock edges from address to data: 1, or 2 (registered behind the RAM, for speed)
+  /// clock edges from address to data: 1, or 2 (registered after the RAM, for speed)
   parameter  int unsigned Latency    = 1,
   localparam int unsigned Lanes      = WideBits / NarrowBits,
   localparam int unsigned LaneW      = $clog2(Lanes),
@@ -69,7 +70,7 @@ module gs_ram_mixed #(
     );
   end
 
-  // The lane that was read last follows the data.
+  // The lane of the last read, delayed as its data are.
   if (Latency == 1) begin : gen_one
     always_ff @(posedge clk_i) if (n_en_i && !n_we_i) lane_q <= lane;
   end else begin : gen_two

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Memory with one port to write and one to read (simple dual port), one clock.
+/// Memory with one write port and one read port (simple dual port), one clock.
 ///
-/// What a read gives that meets a write to the same address in the same cycle is undefined. The output keeps its
-/// value while `re_i` is 0. Contents are not reset. After `re_i` the data come Latency edges later:
+/// The result of a read that coincides with a write to the same address is undefined. The output keeps its value while
+/// `re_i` is 0. Contents are not reset. The data are valid Latency edges after `re_i`:
 ///
 ///     clk_i    __/~~\__/~~\__/~~\__
 ///     raddr_i  ==< a >=============      (re_i = 1)
 ///     rdata_o  =======< m[a] >======     Latency 1
-///     rdata_o  =============< m[a] >=    Latency 2: registered behind the RAM, for speed
+///     rdata_o  =============< m[a] >=    Latency 2: registered after the RAM, for speed
 module gs_ram_sdp #(
   /// bits of a word
   parameter  int unsigned Width    = 32,
@@ -18,7 +18,7 @@ module gs_ram_sdp #(
   parameter  int unsigned ByteBits = Width,
   /// clock edges from address to data: 0 (distributed only: combinational), 1 or 2
   parameter  int unsigned Latency  = 1,
-  /// "auto", "block" or "distributed": what to build it of
+  /// kind of RAM: "auto", "block" or "distributed"
   parameter  string       Style    = "auto",
   localparam int unsigned AddrW    = $clog2(Depth),
   localparam int unsigned StrbW    = Width / ByteBits
@@ -55,7 +55,7 @@ module gs_ram_sdp #(
 
   if (Latency == 0) begin : gen_now
     assign rdata_o = mem[raddr_i];
-    // No register to enable.
+    // A combinational read has no register to enable.
     logic unused_re;
     assign unused_re = re_i;
   end else begin : gen_registered

@@ -2,9 +2,9 @@
 
 /// Memory with two ports that each read or write (true dual port), one clock.
 ///
-/// The output keeps its value while the port is not enabled; after a cycle that writes it is undefined, as is what
-/// a read gives that meets a write of the other port to the same address. Two writes to one address in one cycle
-/// leave undefined contents.
+/// The output keeps its value while the port is not enabled. After a write it is undefined, as is the result of a read
+/// that coincides with a write of the other port to the same address. Two writes to one address in one cycle leave
+/// undefined contents.
 module gs_ram_tdp #(
   /// bits of a word
   parameter  int unsigned Width    = 32,
@@ -12,7 +12,7 @@ module gs_ram_tdp #(
   parameter  int unsigned Depth    = 1024,
   /// bits that a write strobe covers; divides Width
   parameter  int unsigned ByteBits = Width,
-  /// clock edges from address to data: 1, or 2 (registered behind the RAM, for speed)
+  /// clock edges from address to data: 1, or 2 (registered after the RAM, for speed)
   parameter  int unsigned Latency  = 1,
   localparam int unsigned AddrW    = $clog2(Depth),
   localparam int unsigned StrbW    = Width / ByteBits
@@ -45,7 +45,7 @@ module gs_ram_tdp #(
   logic [Width-1:0] mem[Depth];
   logic [Width-1:0] a_first_q, b_first_q;
 
-  // Two processes, as the two ports of a RAM block are: one process would give one of them priority.
+  // Two processes, like the two ports of a RAM block: in one process one port would have priority.
   always @(posedge clk_i) begin
     if (a_en_i) begin
       if (a_we_i) begin

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Merges N streams into one, round robin. Nothing is registered; what waits at the output is stable,
-/// and an input waits for at most N-1 items of the others.
+/// Merges N streams into one with round-robin arbitration. All paths are combinational; a waiting output item is
+/// stable, and an input waits for at most N-1 items of the other inputs.
 module gs_rr_arbiter #(
   /// inputs, 1 or more
   parameter  int unsigned N      = 2,
@@ -19,7 +19,7 @@ module gs_rr_arbiter #(
   output logic            out_valid_o,
   input  logic            out_ready_i,
   output data_t           out_data_o,
-  /// the input that the item at the output comes from
+  /// the input of the item at the output
   output logic [IdxW-1:0] out_idx_o
 );
   logic [N-1:0] gnt;
@@ -45,6 +45,6 @@ module gs_rr_arbiter #(
 
   `GS_ASSERT_HOLD(payload_is_stable_while_it_waits, out_valid_o, out_ready_i, {out_idx_o, out_data_o})
   for (genvar i = 0; i < N; i++) begin : gen_input
-    `GS_ASSERT_HOLD(an_input_that_waits_is_stable, in_valid_i[i], in_ready_o[i], in_data_i[i])
+    `GS_ASSERT_HOLD(input_is_stable_while_it_waits, in_valid_i[i], in_ready_o[i], in_data_i[i])
   end
 endmodule

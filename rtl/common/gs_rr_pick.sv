@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// The next requester in turn: the first behind the current one, cyclically, the current one excluded.
+/// Next requester in round-robin order: the first after the current one, cyclically, the current one excluded.
 module gs_rr_pick #(
   /// requesters, 2 or more
   parameter int unsigned N = 4
 ) (
   input  logic         clk_i,
   input  logic         rst_ni,
-  /// one bit
+  /// the current requester, one-hot
   input  logic [N-1:0] current_i,
   input  logic [N-1:0] req_i,
-  /// one bit, or none if nobody else requests
+  /// the next requester, one-hot; 0 if no other requester has a request
   output logic [N-1:0] next_o
 );
   if (N < 2) begin : gen_illegal_n
@@ -19,7 +19,8 @@ module gs_rr_pick #(
   end
 
 `ifdef VERILATOR
-  // The same in few operations: the lowest request above the current place, in two rounds one behind the other.
+  // The same function in few operations, for the simulator: the lowest request above the current index, in two
+  // concatenated copies of the requests.
   logic [2*N-1:0] above, lowest;
   always_comb begin
     above  = {req_i, req_i} & ~((2 * N)'({current_i, 1'b0}) - (2 * N)'(1));
@@ -27,7 +28,7 @@ module gs_rr_pick #(
     next_o = (lowest[N-1:0] | lowest[2*N-1:N]) & ~current_i;
   end
 `else
-  // From each place on: the first request behind it.
+  // For each current index: the first request after it.
   always_comb begin
     next_o = '0;
     for (int unsigned c = 0; c < N; c++) begin
@@ -41,8 +42,8 @@ module gs_rr_pick #(
   end
 `endif
 
-  `GS_ASSERT_NOW(there_is_one_current_requester, $onehot(current_i))
-  `GS_ASSERT_NOW(another_requester_is_next, (next_o & ~req_i) == '0 && (next_o & current_i) == '0)
-  `GS_ASSERT_NOW(there_is_a_next_one_if_another_requests, $onehot0(next_o)
+  `GS_ASSERT_NOW(current_is_one_hot, $onehot(current_i))
+  `GS_ASSERT_NOW(next_is_another_requester, (next_o & ~req_i) == '0 && (next_o & current_i) == '0)
+  `GS_ASSERT_NOW(another_request_produces_a_next_one, $onehot0(next_o)
                  && (next_o == '0) == ((req_i & ~current_i) == '0))
 endmodule

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Register slice of a stream: both directions are registered, one item a cycle goes through.
+/// Register slice of a stream: both directions are registered, and it passes one item a cycle.
 ///
-/// Behind the output register stands a second one, which takes the item that is under way when the
-/// receiver stops; so `in_ready_o` comes from a flip-flop and depends on nothing of this cycle.
+/// A second register accepts the item that is in flight when the receiver stalls, so `in_ready_o` comes from a
+/// flip-flop and does not depend on `out_ready_i` combinationally.
 module gs_skid #(
   /// payload
   parameter type data_t = logic [31:0]
@@ -29,7 +29,7 @@ module gs_skid #(
   always_comb begin
     out_free      = !out_valid_q || out_ready_i;
     out_load      = out_free && (spare_valid_q || in_valid_i);
-    // Loaded by what came alone, not by where it goes: the receiver's answer is late.
+    // Loaded with every incoming item, even if the output register accepts it: out_ready_i arrives late in the cycle.
     spare_load    = in_valid_i && in_ready_o;
     out_valid_d   = out_valid_q;
     spare_valid_d = spare_valid_q;
@@ -54,5 +54,5 @@ module gs_skid #(
   end
 
   `GS_ASSERT_HOLD(payload_is_stable_while_it_waits, out_valid_o, out_ready_i, out_data_o)
-  `GS_ASSERT_NOW(spare_is_used_only_behind_a_full_output, !spare_valid_q || out_valid_q)
+  `GS_ASSERT_NOW(spare_register_is_used_only_while_output_is_full, !spare_valid_q || out_valid_q)
 endmodule

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// A stream's way to one of several receivers: a queue of two places that tells each whether its head is for it.
+/// Demultiplexer of a stream to one of several receivers: a queue of two slots with one `valid` for each receiver.
 ///
-/// One item in and one out a cycle. Two places, so that both handshakes come from flip-flops; and a queue instead of
-/// a register slice, as receivers answer late (they arbitrate): that moves a bit instead of loading a wide register.
+/// It accepts and delivers one item a cycle. Two slots allow both handshakes to come from flip-flops. It is a queue
+/// and not a register slice because receivers arbitrate and so assert `ready` late: a late `ready` moves a pointer
+/// instead of loading a wide register.
 module gs_steer_queue #(
   /// receivers
   parameter int unsigned N      = 2,
@@ -15,15 +16,15 @@ module gs_steer_queue #(
   input  logic         rst_ni,
   input  logic         in_valid_i,
   output logic         in_ready_o,
-  /// its receiver: one bit is 1
+  /// the item's receiver, one-hot
   input  logic [N-1:0] in_to_i,
   input  data_t        in_data_i,
-  /// one bit is 1 if there is an item
+  /// one-hot if there is an item, else 0
   output logic [N-1:0] out_valid_o,
   input  logic [N-1:0] out_ready_i,
   output data_t        out_data_o
 );
-  // The receivers of the first item and of the second; none if there is none.
+  // The receivers of the first and of the second item; 0 for an empty slot.
   logic [N-1:0] first_q, second_q;
   logic put_q, take_q, full_q, push, pop;
 
@@ -48,7 +49,7 @@ module gs_steer_queue #(
     if (!full_q) second_q <= in_to_i;
   end
 
-  // Flip-flops: two places of a memory of LUTs would take half as many LUTs again.
+  // Flip-flops: two slots in LUT RAM would need half as many LUTs again.
   data_t even_q, odd_q;
   always_ff @(posedge clk_i) begin
     if (push && !put_q) even_q <= in_data_i;
@@ -56,6 +57,6 @@ module gs_steer_queue #(
   end
   assign out_data_o = take_q ? odd_q : even_q;
 
-  `GS_ASSERT_NOW(an_item_is_for_one_receiver, !push || $onehot(in_to_i))
+  `GS_ASSERT_NOW(item_has_one_receiver, !push || $onehot(in_to_i))
   `GS_ASSERT_HOLD(payload_is_stable_while_it_waits, out_valid_o != '0, pop, {out_valid_o, out_data_o})
 endmodule

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Loads and stores of parts of a 32-bit word, as RISC-V's funct3 names them; funct3[1:0] is the size.
+/// Loads and stores of bytes, halfwords and 32-bit words, as RISC-V's funct3 encodes them; funct3[1:0] is the size.
 package gs_word_pkg;
-  /// The value that a load gives: the addressed part of a word, extended.
+  /// The value that a load returns: the addressed byte, halfword or word, extended to 32 bits.
   function automatic logic [31:0] load_value(logic [31:0] word, logic [2:0] funct3, logic [1:0] offset);
     logic [15:0] half;
     logic [7:0] part;
@@ -20,7 +20,7 @@ package gs_word_pkg;
     else store_strobe = 4'b0001 << offset;
   endfunction
 
-  /// A store's data at every place where they may belong.
+  /// A store's data, replicated to every byte lane that the store may write.
   function automatic logic [31:0] store_data(logic [31:0] data, logic [1:0] size);
     if (size[1]) store_data = data;
     else if (size[0]) store_data = {2{data[15:0]}};

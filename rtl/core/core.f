@@ -2,6 +2,7 @@
 // The barrel core and its instruction memory. Paths are relative to rtl/.
 common/common.f
 core/gs_core_pkg.sv
+core/gs_decode_pkg.sv
 core/gs_thread_pkg.sv
 core/gs_instr_mem.sv
 core/gs_decode_rom.sv

@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Barrel-scheduled RV32IMF core with Zicsr. At most one instruction of a thread is in the pipeline; one that has to
-/// wait (memory, CSR of the tile, FPU, divide) suspends its thread until the answer comes.
+/// Barrel-scheduled RV32IMF core with Zicsr. At most one instruction of a thread is in the pipeline. An instruction
+/// with latency (memory, CSR of the tile, FPU, divide) suspends its thread until the response arrives.
 ///
-///     stage     what happens                           module
+///     stage     work                                   module
 ///     Pick      the thread that issues; its pc         gs_core_sched, gs_core_fetch
 ///     Fetch     address to the instruction memory      gs_core_fetch
 ///     Word      instruction                            gs_core_fetch
 ///     Decode    addresses of registers and table       gs_core_decode, gs_core_read
 ///     Read      registers, control signals             gs_core_decode, gs_core_read
-///     Operand   operands; illegal?                     gs_core_operands
+///     Operand   operands; check for illegal ones       gs_core_operands
 ///     Exec      add, compare, logic; multiplier        gs_core_execute, gs_core_mul
 ///     Resolve   jump, trap, next pc; to the run queue  gs_core_resolve
-///     Send      requests leave                         gs_core_requests
-///     Join      results meet                           gs_core_results
+///     Send      requests enter their queues            gs_core_requests
+///     Join      results are merged                     gs_core_results
 ///     Write     register write                         gs_core_results
 ///
-/// So a thread issues every 8 cycles at most. Two request queues, X and F, have room for all threads: the pipeline
-/// never stalls. A negative quotient or remainder takes a second pass: the divider's magnitude goes to rd, and the
-/// instruction issues again to negate it.
+/// So a thread issues at most one instruction every 8 cycles. The two request queues, X and F, have a slot for each
+/// thread: the pipeline never stalls. A negative quotient or remainder needs a second pass: the divider writes the
+/// magnitude to rd, and the instruction issues again to negate it.
 module gs_core
   import gs_core_pkg::*;
+  import gs_decode_pkg::*;
   import gs_thread_pkg::*;
 #(
   /// hardware threads, 2 to 32, a power of two
@@ -42,12 +43,12 @@ module gs_core
   output logic                      rom_en_o,
   output logic [DecodeW-1:0]        rom_addr_o,
   input  logic [CtlW-1:0]           rom_word_i,
-  // Access to the instruction memory: takes a fetch slot. A word that is read is in imem_rdata_i two cycles later.
+  // Access to the instruction memory, which uses a fetch slot. A word that is read is in imem_rdata_i two cycles later.
   input  logic                      iwr_valid_i,
   input  logic                      iwr_write_i,
   input  logic [PcW-1:0]            iwr_addr_i,
   input  logic [31:0]               iwr_data_i,
-  // Requests and answers, with their threads
+  // Requests and responses, with their threads
   output logic                      x_valid_o,
   input  logic                      x_ready_i,
   output logic [TidW-1:0]           x_tid_o,
@@ -59,9 +60,9 @@ module gs_core
   input  logic                      rsp_valid_i,
   input  logic [TidW-1:0]           rsp_tid_i,
   input  rsp_t                      rsp_i,
-  // Control of threads (gs_thread_pkg); in the cycle of `ready`, whether the operation was allowed, and whether the
-  // thread has trapped since its last start. An injected instruction executes as if it stood at the thread's pc,
-  // which stays unless it jumps.
+  // Control of threads (gs_thread_pkg). In the cycle of `ready`, ctl_allowed_o reports whether the operation was
+  // allowed, and ctl_trapped_o whether the thread has trapped since its last start. An injected instruction executes as
+  // if it were at the thread's pc, which does not change unless the instruction jumps.
   input  logic                      ctl_valid_i,
   output logic                      ctl_ready_o,
   input  thread_op_e                ctl_op_i,
@@ -72,7 +73,7 @@ module gs_core
   // A thread parks
   output logic                      park_o,
   output logic [TidW-1:0]           park_tid_o,
-  // An instruction was issued; one was finished, by this thread (answers count when they come)
+  // An instruction was issued; this thread finished an instruction (a suspended one finishes with its response)
   output logic                      issue_o,
   output logic                      retire_o,
   output logic [TidW-1:0]           retire_tid_o
@@ -86,7 +87,7 @@ module gs_core
 
   typedef logic [TidW-1:0] tid_t;
 
-  // Threads of the stages, as far as the scheduler follows them
+  // Threads of the stages that the scheduler tracks
   logic [ResolveStage:FetchStage] valid;
   tid_t [ResolveStage:FetchStage] tid;
   logic unused_stages;
@@ -117,7 +118,7 @@ module gs_core
   logic resolve_x, resolve_f, resolve_fcsr, resolve_taken, resolve_trap, resolve_back;
   logic [3:0] resolve_cause;
   logic [31:0] resolve_sum, resolve_logic, resolve_instr, resolve_data2, resolve_data3;
-  logic [PcW:0] resolve_pc, resolve_next, resolve_goes_on;
+  logic [PcW:0] resolve_pc, resolve_next, resolve_next_pc;
   logic [PcW-1:0] resolve_target;
   tid_t resolve_wtid;
 
@@ -128,7 +129,7 @@ module gs_core
   logic [31:0] send_div_data, write_low, write_high, write_data;
   logic [5:0] write_reg;
 
-  // Answers that wait
+  // Waiting responses
   logic rsp_waits, rsp_take, div_waits, div_take;
   tid_t rsp_tid, div_tid;
 
@@ -199,7 +200,7 @@ module gs_core
     .resolve_valid_i (valid[ResolveStage]),
     .resolve_tid_i   (tid[ResolveStage]),
     .resolve_again_i (resolve.again),
-    .resolve_pc_i    (resolve_goes_on)
+    .resolve_pc_i    (resolve_next_pc)
   );
 
   gs_core_decode u_decode (
@@ -317,7 +318,7 @@ module gs_core
     .resolve_taken_o (resolve_taken),
     .resolve_trap_o  (resolve_trap),
     .resolve_cause_o (resolve_cause),
-    .resolve_pc_o    (resolve_goes_on)
+    .resolve_pc_o    (resolve_next_pc)
   );
 
   gs_core_requests #(

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Decoder: a table in block RAM gives the control signals two cycles after the instruction; logic makes the
-/// immediate and the checks that the table's index is too narrow for. The table is outside the core, as two share it.
+/// Decoder: a table in block RAM returns the control signals two cycles after the instruction. Logic computes the
+/// immediate and checks the bits that the table's index does not contain. The table (gs_decode_pkg) is outside the core
+/// because two cores share it.
 ///
 ///     Decode: instruction --> [ table ] --> Operand: control signals, illegal
 ///                        \--> immediate --> Operand
 module gs_core_decode
-  import gs_core_pkg::*;
+  import gs_decode_pkg::*;
 (
   input  logic               clk_i,
   input  logic               decode_valid_i,
@@ -18,10 +19,11 @@ module gs_core_decode
   input  logic [CtlW-1:0]    rom_word_i,
   output ctl_t               operand_ctl_o,
   output logic [31:0]        operand_imm_o,
-  // A check failed; the rounding mode is not among them.
+  // A check failed, other than that of the rounding mode
   output logic               operand_illegal_o
 );
-  // Formats, as few bits of the opcode tell them apart; what has no immediate has whatever comes out.
+  // Formats, distinguished by as few bits of the opcode as possible; an instruction without an immediate gets an
+  // arbitrary one.
   logic upper, jump, store, branch;
   logic [31:0] decode_imm, read_imm_q, operand_imm_q;
   logic [4:0] op;
@@ -29,7 +31,7 @@ module gs_core_decode
   assign op     = decode_instr_i[6:2];
   assign upper  = !op[4] && op[2] && op[0];    // LUI, AUIPC: 0x101
   assign jump   = op[4] && op[3] && op[1];     // JAL: 11011
-  assign store  = op[3] && !op[4];             // STORE: 0100x, and OP, which needs none
+  assign store  = op[3] && !op[4];             // STORE: 0100x, and OP, which has no immediate
   assign branch = op[4] && op[2:0] == 3'b000;  // BRANCH: 11000
 
   logic [CtlW-1:0] operand_rom_q;
@@ -58,7 +60,7 @@ module gs_core_decode
   logic tile_csr, rs1_some;
   ctl_t ctl;
 
-  // CSRs 1 to 3 are the core's. Of the others only csrrw may write, and not at all where the number says read-only.
+  // CSRs 1 to 3 belong to the core. Only csrrw may write the other CSRs, unless the number declares them read-only.
   assign tile_csr = decode_instr_i[31:22] != '0 || decode_instr_i[21:20] == '0;
   assign rs1_some = decode_instr_i[19:15] != '0;
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Divider: a bit a cycle, magnitudes only. The dividend comes as a magnitude, the divisor as it is; the core gives the
-/// result its sign afterwards. Dividing by 0 gives all ones and the dividend, as the ISA wants.
+/// Divider: one bit a cycle, on magnitudes. The core passes the dividend as a magnitude and the divisor with its sign,
+/// and applies the result's sign afterwards. A division by 0 returns all ones as the quotient and the dividend as the
+/// remainder, as the ISA requires.
 module gs_core_div #(
   /// bits of a thread's number
   parameter int unsigned TidW = 4
@@ -14,10 +15,10 @@ module gs_core_div #(
   input  logic [TidW-1:0] tid_i,
   input  logic [31:0]     dividend_i,
   input  logic [31:0]     divisor_i,
-  /// the divisor is negative: its magnitude is to be divided by
+  /// the divisor is negative: divide by its magnitude
   input  logic            negative_i,
   input  logic            remainder_i,
-  // Result: stable until it is taken; data are there in the second cycle after that, else 0.
+  // Result: stable until take_i; data_o is valid in the second cycle after that, and 0 in all others.
   output logic            done_o,
   output logic [TidW-1:0] tid_o,
   input  logic            take_i,
@@ -36,7 +37,7 @@ module gs_core_div #(
   assign tid_o   = tid_q;
   assign data_o  = data_q;
 
-  // The shifted remainder less the divisor's magnitude; the top bit says that it is not below 0.
+  // The shifted remainder minus the divisor's magnitude; the top bit is 1 if the difference is not negative.
   always_comb begin
     trial = 'x;
     if (busy_q) trial = {1'b0, rest_q, quotient_q[31], 1'b1} + {1'b0, 1'b1, minus_q, carry_in_q};
@@ -75,5 +76,5 @@ module gs_core_div #(
     end
   end
 
-  `GS_ASSERT_NOW(only_a_result_is_taken, !take_i || done_q)
+  `GS_ASSERT_NOW(take_only_when_done, !take_i || done_q)
 endmodule

@@ -8,7 +8,7 @@ module gs_core_execute
   parameter int unsigned PcW = 11
 ) (
   input  logic           clk_i,
-  // Exec: an instruction, its operands, its place and its jump's target
+  // Exec: an instruction, its operands, its pc and its jump's target
   input  logic           exec_valid_i,
   input  exec_t          exec_i,
   input  logic [31:0]    exec_instr_i,
@@ -18,20 +18,21 @@ module gs_core_execute
   input  logic [31:0]    exec_data3_i,
   input  logic [PcW:0]   exec_pc_i,
   input  logic [19:0]    exec_target_i,
-  // It suspends or stops its thread.
+  // The instruction suspends or stops its thread.
   output logic           exec_stays_o,
-  // Resolve: a request on X or on F, a change of the core's CSRs; the rest counts while there is an instruction
+  // Resolve: a request on X or on F, a change of the core's CSRs; the other outputs are valid with an instruction
   output logic           resolve_x_o,
   output logic           resolve_f_o,
   output logic           resolve_fcsr_o,
   output resolve_t       resolve_o,
-  // 0 if they are not the result, or no address; the instruction if it is illegal, else 0
+  // The sum and the logical result are 0 unless they are the result or an address; resolve_instr_o is 0 unless the
+  // instruction is illegal.
   output logic [31:0]    resolve_sum_o,
   output logic [31:0]    resolve_logic_o,
   output logic [31:0]    resolve_instr_o,
   output logic [31:0]    resolve_data2_o,
   output logic [31:0]    resolve_data3_o,
-  // Places: of the instruction, of the next one, of a jump's target
+  // pc of the instruction, of the next one, of a jump's target
   output logic [PcW:0]   resolve_pc_o,
   output logic [PcW:0]   resolve_next_o,
   output logic [PcW-1:0] resolve_target_o
@@ -43,7 +44,7 @@ module gs_core_execute
   assign exec_stays_o = exec_i.x || exec_i.f;
   assign sum          = {exec_i.a_sign, exec_a_i, 1'b1} + {exec_i.b_sign, exec_b_i, exec_i.carry};
   assign unused_carry = sum[0];
-  // What only the multiplier needs.
+  // Fields that only the multiplier reads
   assign unused_mul   = ^exec_i;
 
   always_comb begin
@@ -79,7 +80,7 @@ module gs_core_execute
       resolve_next_q   <= exec_pc_i + {{PcW{1'b0}}, !(exec_i.again || exec_i.inject)};
       resolve_q        <= '{
         less: sum[33],
-        // A branch subtracts: its second operand is inverted. That the sum is 0 would come too late.
+        // A branch subtracts: its second operand is inverted. A comparison of the sum with 0 would arrive too late.
         equal: (exec_a_i ^ exec_b_i) == '1,
         branch: exec_i.branch && !exec_i.stop,
         slt: exec_i.slt,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Floating-point control and status of all threads: rounding mode and accrued exceptions.
-/// CSR instructions and the flags of results change it in Send, one thread a cycle.
+/// Floating-point control and status register (fcsr) of all threads: rounding mode and accrued exceptions.
+/// CSR instructions and the flags of results change it in Send, for one thread a cycle.
 module gs_core_fcsr #(
   /// threads, 2 to 32
   parameter  int unsigned ThreadsPerCore = 16,
@@ -11,14 +11,14 @@ module gs_core_fcsr #(
   // Operand: rounding mode of a thread
   input  logic [TidW-1:0] operand_tid_i,
   output logic [2:0]      operand_frm_o,
-  // Resolve: a change: 1 write, 2 set, 3 clear; 0 set, and nothing reads it
+  // Resolve: a change: 1 write, 2 set, 3 clear; 0 set without a read
   input  logic            resolve_en_i,
   input  logic [1:0]      resolve_how_i,
   // 1 fflags, 2 frm, 3 both
   input  logic [1:0]      resolve_which_i,
   input  logic [7:0]      resolve_data_i,
   input  logic [TidW-1:0] resolve_tid_i,
-  // Join: what it was before; 0 if nothing reads it
+  // Join: the value before the change; 0 without a read
   output logic [7:0]      join_old_o
 );
   logic send_en_q;
@@ -87,13 +87,13 @@ module gs_core_fcsr #(
     .rdata_o(old[7:5])
   );
 
-  // The same again, to be read at issue.
+  // A second copy of the rounding modes, for the read in Operand.
   gs_ram_sdp #(
     .Width  (3),
     .Depth  (ThreadsPerCore),
     .Latency(0),
     .Style  ("distributed")
-  ) u_mode_c5 (
+  ) u_mode_operand (
     .clk_i,
     .we_i   (send_en_q && send_which_q[1]),
     .wstrb_i(1'b1),

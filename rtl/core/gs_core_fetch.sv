@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Fetch: the pc of each thread, and the instruction at it or the one that control gives.
+/// Fetch: the pc of each thread, and the instruction at that pc or the one that control injects.
 ///
 ///     Pick: pc --> Fetch: address --> Word: instruction --> Decode --> Read --> Operand: pc
 ///      ^-------------------------------------------------------- Resolve: next pc --'
@@ -25,17 +25,17 @@ module gs_core_fetch #(
   input  logic            iwr_write_i,
   input  logic [PcW-1:0]  iwr_addr_i,
   input  logic [31:0]     iwr_data_i,
-  // Pick: the thread that issues; from pc 0; with control's instruction
+  // Pick: the thread that issues; it starts from pc 0; it executes control's instruction
   input  logic [TidW-1:0] pick_tid_i,
   input  logic            pick_start_i,
   input  logic            pick_inject_i,
   input  logic [31:0]     ctl_instr_i,
-  // Stages that have an instruction
+  // Stages that hold an instruction
   input  logic            fetch_valid_i,
   input  logic            word_valid_i,
   input  logic            decode_valid_i,
   input  logic            read_valid_i,
-  // The second pass of a divide; bit PcW of a pc is set if it ran over the end.
+  // The second pass of a divide; bit PcW of a pc is set if it ran past the end of the instruction memory.
   output logic            fetch_again_o,
   output logic [31:0]     decode_instr_o,
   output logic            decode_again_o,
@@ -43,36 +43,36 @@ module gs_core_fetch #(
   output logic            operand_inject_o,
   output logic            operand_again_o,
   output logic [PcW:0]    operand_pc_o,
-  // Resolve: where the thread goes on
+  // Resolve: the thread's next pc
   input  logic            resolve_valid_i,
   input  logic [TidW-1:0] resolve_tid_i,
   input  logic            resolve_again_i,
   input  logic [PcW:0]    resolve_pc_i
 );
-  // Where a thread is; `again` asks for a divide's second pass.
+  // A thread's next pc; `again` requests a divide's second pass.
   typedef struct packed {
     logic         again;
     logic [PcW:0] pc;
-  } where_t;
+  } thread_pc_t;
 
-  where_t pick_where, fetch_where_q, word_where_q, decode_where_q, read_where_q, operand_where_q, resolve_where;
+  thread_pc_t pick_pc, fetch_pc_q, word_pc_q, decode_pc_q, read_pc_q, operand_pc_q, resolve_pc;
 
-  assign resolve_where = '{again: resolve_again_i, pc: resolve_pc_i};
+  assign resolve_pc = '{again: resolve_again_i, pc: resolve_pc_i};
 
   gs_ram_sdp #(
-    .Width  ($bits(where_t)),
+    .Width  ($bits(thread_pc_t)),
     .Depth  (ThreadsPerCore),
     .Latency(0),
     .Style  ("distributed")
-  ) u_where (
+  ) u_pcs (
     .clk_i,
     .we_i   (resolve_valid_i),
     .wstrb_i(1'b1),
     .waddr_i(resolve_tid_i),
-    .wdata_i(resolve_where),
+    .wdata_i(resolve_pc),
     .re_i   (1'b1),
     .raddr_i(pick_tid_i),
-    .rdata_o(pick_where)
+    .rdata_o(pick_pc)
   );
 
   // Fetch
@@ -83,9 +83,9 @@ module gs_core_fetch #(
     if (!rst_ni) fetch_we_q <= 1'b0;
     else fetch_we_q <= iwr_valid_i && iwr_write_i;
     fetch_inject_q <= pick_inject_i;
-    fetch_where_q  <= pick_where;
-    if (iwr_valid_i) fetch_where_q.pc[PcW-1:0] <= iwr_addr_i;
-    else if (pick_start_i) fetch_where_q <= '0;
+    fetch_pc_q  <= pick_pc;
+    if (iwr_valid_i) fetch_pc_q.pc[PcW-1:0] <= iwr_addr_i;
+    else if (pick_start_i) fetch_pc_q <= '0;
     fetch_write_q  <= iwr_data_i;
     if (pick_inject_i) fetch_given_q <= ctl_instr_i;
     if (fetch_inject_q) word_given_q <= fetch_given_q;
@@ -93,27 +93,27 @@ module gs_core_fetch #(
 
   assign imem_en_o    = 1'b1;
   assign imem_we_o    = fetch_we_q;
-  assign imem_addr_o  = fetch_where_q.pc[PcW-1:0];
+  assign imem_addr_o  = fetch_pc_q.pc[PcW-1:0];
   assign imem_wdata_o = fetch_write_q;
 
-  // Stages without an instruction keep what they have: nothing reads it.
+  // Stages without an instruction keep their old contents, which no logic reads.
   always_ff @(posedge clk_i) begin
     {word_inject_q, decode_inject_q, read_inject_q, operand_inject_q} <=
         {fetch_inject_q, word_inject_q, decode_inject_q, read_inject_q};
-    if (fetch_valid_i) word_where_q <= fetch_where_q;
+    if (fetch_valid_i) word_pc_q <= fetch_pc_q;
     if (word_valid_i) begin
-      decode_where_q <= word_where_q;
+      decode_pc_q <= word_pc_q;
       decode_instr_q <= word_inject_q ? word_given_q : imem_rdata_i;
     end
-    if (decode_valid_i) read_where_q <= decode_where_q;
-    if (read_valid_i) operand_where_q <= read_where_q;
+    if (decode_valid_i) read_pc_q <= decode_pc_q;
+    if (read_valid_i) operand_pc_q <= read_pc_q;
   end
 
-  assign fetch_again_o    = fetch_where_q.again;
+  assign fetch_again_o    = fetch_pc_q.again;
   assign decode_instr_o   = decode_instr_q;
-  assign decode_again_o   = decode_where_q.again;
-  assign decode_pc_o      = decode_where_q.pc;
+  assign decode_again_o   = decode_pc_q.again;
+  assign decode_pc_o      = decode_pc_q.pc;
   assign operand_inject_o = operand_inject_q;
-  assign operand_again_o  = operand_where_q.again;
-  assign operand_pc_o     = operand_where_q.pc;
+  assign operand_again_o  = operand_pc_q.again;
+  assign operand_pc_o     = operand_pc_q.pc;
 endmodule

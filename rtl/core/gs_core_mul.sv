@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Multiplier and shifter: a shift is a product with a power of two, to the left its low half, to the right (by 32
-/// less the distance) its high half. Four 18x18 products, one register deep everywhere: DSP blocks are slow.
+/// Multiplier and shifter: a shift is a product with a power of two. A shift to the left is the product's low half; a
+/// shift to the right multiplies by 2^(32 - distance) and is the high half. Four 18x18 products, with a register after
+/// each step, because DSP blocks are slow.
 ///
-///     Operand: one-hot parts --> Exec: multiplier --> Resolve: products --> Send: middle sum --> Join: sum
-///                                                                                        --> Write: low, high
+///     Operand: one-hot fields --> Exec: multiplier --> Resolve: products --> Send: middle sum --> Join: sum
+///                                                                                         --> Write: low, high
 module gs_core_mul (
   input  logic        clk_i,
   // Operand: distance of a shift, and its direction
   input  logic        operand_shift_i,
   input  logic [4:0]  operand_distance_i,
   input  logic        operand_right_i,
-  // Exec: operands, and what to do; there is something to do
+  // Exec: the multiplier is used; operands and mode
   input  logic        exec_uses_i,
   input  logic [31:0] exec_a_i,
   input  logic        exec_a_signed_i,
@@ -25,7 +26,7 @@ module gs_core_mul (
   output logic [31:0] write_low_o,
   output logic [31:0] write_high_o
 );
-  // The distance in two one-hot parts: 8 for its low bits, 4 for its high ones, and one for 32.
+  // The distance in two one-hot fields, 8 bits for its low bits and 4 for its high ones, and one bit for 32.
   logic [7:0] operand_fine, exec_fine_q;
   logic [3:0] operand_coarse, exec_coarse_q;
   logic [4:0] left;
@@ -92,7 +93,7 @@ module gs_core_mul (
   assign write_low_o  = write_low_q;
   assign write_high_o = write_high_q;
 
-  // Of the outer products these bits only repeat the sign.
+  // These bits of the outer products only repeat the sign.
   logic [7:0] unused_high;
   assign unused_high = {send_hh_q[35:30], send_ll_q[35:34]};
 endmodule

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Operands: what an instruction adds, compares or asks for, and whether it may.
+/// Operands: the values that an instruction adds, compares or sends, and the check for illegal instructions.
 ///
-/// A divide adds 0 to its dividend, changing the sign if it is negative; its second pass changes the sign if the value
-/// is positive. (2^31 is its own negative; all ones is the quotient of a division by 0.)
+/// A divide adds 0 to its dividend, and negates a negative dividend; its second pass negates a positive value. (2^31 is
+/// its own negative; all ones is the quotient of a division by 0.)
 module gs_core_operands
   import gs_core_pkg::*;
+  import gs_decode_pkg::*;
 #(
   /// bits of a word's address in the instruction memory
   parameter int unsigned PcW = 11
 ) (
   input  logic         clk_i,
-  // Operand: the instruction, decoded; its registers; whether control gave it, a divide's second pass; rounding mode
+  // Operand: the decoded instruction; its registers; injected by control; a divide's second pass; rounding mode
   input  logic         operand_valid_i,
   input  logic [31:0]  operand_instr_i,
   input  ctl_t         operand_ctl_i,
@@ -25,7 +26,7 @@ module gs_core_operands
   input  logic         operand_again_i,
   input  logic [PcW:0] operand_pc_i,
   input  logic [2:0]   operand_frm_i,
-  // Exec: target of a jump, in words; bits above the pc's tell that it is outside
+  // Exec: target of a jump, in words; a bit above the pc's is set if the target is outside the instruction memory
   output exec_t        exec_o,
   output logic [31:0]  exec_instr_o,
   output logic [31:0]  exec_a_o,
@@ -49,7 +50,7 @@ module gs_core_operands
   assign bad_rm      = ctl.rounds && (rm == 3'd7 || rm == 3'd6 || rm == 3'd5);
   assign bad         = operand_illegal_i || bad_rm;
   assign runs_over   = operand_pc_i[PcW];
-  // What stops a thread whatever its operands are.
+  // Traps for any operands.
   assign stop        = bad || ctl.chk_sys || runs_over;
   assign is_unsigned = ctl.branch ? operand_instr_i[13] : operand_instr_i[12];
   assign sub         = ctl.sub || (ctl.sub_30 && operand_instr_i[30]);
@@ -59,7 +60,7 @@ module gs_core_operands
   assign negate      = divides && div_signed && !operand_inject_i &&
       (operand_data1_i[31] ^ (operand_data2_i[31] && !ctl.fop[1]));
 
-  // gs_core_decode has made its checks.
+  // gs_core_decode has already checked the other fields.
   assign unused_ctl = ^ctl;
 
   always_comb begin
@@ -91,7 +92,7 @@ module gs_core_operands
         a_sign: operand_data1_i[31] && !is_unsigned,
         b_sign: is_unsigned || !(ctl.b_imm ? operand_imm_i[31] : operand_data2_i[31]),
         carry: sub || flip,
-        // The core's own CSRs need no number: what they answer must stand alone.
+        // The core's own CSRs need no number: their value must be the only operand of the OR of results.
         sum_en: (ctl.sum && (!ctl.csr || operand_tile_csr_i)) || ctl.branch,
         logical: ctl.logical,
         mul_lo: ctl.mul_lo,

@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the parts of the core share: stages, requests, control signals of an instruction, the table that makes them.
+/// Types that the core's modules share: stages, requests, and the state of an instruction in Exec and Resolve.
+///
+/// The opcode table and an instruction's control signals are in gs_decode_pkg.
 package gs_core_pkg;
 
   // Stages of the pipeline. A signal's name begins with its stage's: `exec_a` belongs to the instruction in Exec.
-  // Up to Resolve an instruction's thread is known by its stage; behind it results go on by themselves.
+  // Up to Resolve the stage identifies an instruction's thread; after Resolve results carry the thread's number.
   localparam int unsigned PickStage = 0;     // the thread that issues; its pc
   localparam int unsigned FetchStage = 1;    // address to the instruction memory
-  localparam int unsigned WordStage = 2;     // the word from it
-  localparam int unsigned DecodeStage = 3;   // addresses of registers, of the decoder's table
-  localparam int unsigned ReadStage = 4;     // the words from them
-  localparam int unsigned OperandStage = 5;  // operands; illegal?
+  localparam int unsigned WordStage = 2;     // instruction word from the memory
+  localparam int unsigned DecodeStage = 3;   // addresses of the registers and of the opcode table
+  localparam int unsigned ReadStage = 4;     // words from the registers and the table
+  localparam int unsigned OperandStage = 5;  // operands; check for illegal instructions
   localparam int unsigned ExecStage = 6;     // add, compare, logic
-  localparam int unsigned ResolveStage = 7;  // jump, trap, next pc; back to the run queue
-  localparam int unsigned SendStage = 8;     // requests leave
-  localparam int unsigned JoinStage = 9;     // results meet
+  localparam int unsigned ResolveStage = 7;  // jump, trap, next pc; return to the run queue
+  localparam int unsigned SendStage = 8;     // requests enter their queues
+  localparam int unsigned JoinStage = 9;     // results are merged
   localparam int unsigned WriteStage = 10;   // register write
 
-  /// What a request on the X stream wants.
+  /// Operation of a request on the X stream.
   typedef enum logic [1:0] {
     XLoad  = 2'd0,
     XStore = 2'd1,
@@ -28,9 +30,9 @@ package gs_core_pkg;
   /// A request on the X stream: memory, CSRs of the tile, traps.
   typedef struct packed {
     x_op_e       op;
-    logic [2:0]  funct3;  // of a load or store; XCsr: bit 0 = write, bit 1 = rd is wanted
-    logic [31:0] addr;    // address; number of a CSR in [11:0]; XTrap: {cause, pc[25:0]}
-    logic [31:0] data;    // what to store or write; XTrap: trap value
+    logic [2:0]  funct3;  // of a load or store; XCsr: bit 0 = write, bit 1 = read into rd
+    logic [31:0] addr;    // address; XCsr: number of the CSR in [11:0]; XTrap: {cause, pc[25:0]}
+    logic [31:0] data;    // data to store or write; XTrap: trap value
   } x_req_t;
 
   /// An operation of the FPU.
@@ -42,69 +44,31 @@ package gs_core_pkg;
     logic [31:0] c;
   } f_req_t;
 
-  /// The answer to a request or an operation.
+  /// Response to a request or an operation.
   typedef struct packed {
     logic [31:0] data;
     logic [4:0]  flags;  // exceptions to accrue
   } rsp_t;
 
-  /// Operations that wait in the F queue but go to the core's own divider: op[4:3] = 3.
+  /// Operation of the core's own divider, which shares the F queue: op[4:3] = 3.
   localparam logic [4:0] OpDivide = 5'd24;
 
-  // Causes that the core itself finds; the numbers are the ISA's.
+  // Trap causes that the core itself detects; the ISA defines the numbers.
   localparam logic [3:0] CauseFetchMisaligned = 4'd0;
   localparam logic [3:0] CauseFetchFault = 4'd1;
   localparam logic [3:0] CauseIllegal = 4'd2;
   localparam logic [3:0] CauseBreakpoint = 4'd3;
   localparam logic [3:0] CauseCall = 4'd8;
 
-  /// Control signals of an instruction: a word of the decoder's table.
-  typedef struct packed {
-    logic       illegal;   // no such instruction
-    logic       chk_op7;   // bits 31 and 29:26 must be 0
-    logic       chk_30;    // bit 30 must be 0
-    logic       chk_fmt;   // bits 26:25 must be 0: single precision
-    logic       chk_rs2;   // bits 24:21 must be 0
-    logic       chk_sys;   // ecall, ebreak: bits 31:21, rs1 and rd must be 0
-    logic       rounds;    // funct3 is a rounding mode
-    logic       csr;       // csrr*
-    logic       mem;       // load or store
-    logic       store;     // store
-    logic       fpu;       // operation for the FPU
-    logic [4:0] fop;       // which one; for a divide: bit 0 = signed, bit 1 = remainder
-    logic       div;       // divide or remainder
-    logic       a_pc;      // operand A is the pc
-    logic       a_zero;    // operand A is 0
-    logic       b_imm;     // operand B is the immediate
-    logic       b_zero;    // operand B is 0
-    logic       sub_30;    // subtract if bit 30 is set
-    logic       sub;       // subtract
-    logic       logical;   // result is and, or, xor
-    logic       sum;       // the adder's sum is the result, or an address
-    logic       mul_lo;    // result is the low half of the product
-    logic       mul_hi;    // result is the high half of the product
-    logic       mul_a;     // multiplicand is signed; a shift: if bit 30 is set
-    logic       mul_b;     // multiplier is signed
-    logic       shift;     // multiplier is a power of two
-    logic       branch;
-    logic       slt;       // result is the comparison
-    logic       jal;
-    logic       jalr;
-    logic       rd_write;  // writes a register
-    logic       rd_fp;     // a floating-point one
-  } ctl_t;
-
-  localparam int unsigned CtlW = $bits(ctl_t);
-
-  /// What an instruction brings into Exec besides its operands.
+  /// State of an instruction in Exec, apart from its operands.
   typedef struct packed {
     logic       a_sign;   // sign of operand A, or 0 for a comparison without signs
-    logic       b_sign;   // of operand B, inverted
+    logic       b_sign;   // sign of operand B, inverted
     logic       carry;    // carry into the adder
     logic       sum_en;   // the sum is a result, an address or a branch's difference
-    logic       logical;  // so is and, or, xor
+    logic       logical;  // the result of and, or, xor is the result
     logic       mul_lo;   // the product's low half is the result
-    logic       mul_hi;   // its high half
+    logic       mul_hi;   // the product's high half is the result
     logic       mul_a;    // multiplicand is signed
     logic       mul_b;    // multiplier is signed
     logic       shift;    // multiplier is a power of two
@@ -116,26 +80,26 @@ package gs_core_pkg;
     logic       store;
     logic       csr;
     logic       fcsr;     // changes a CSR of the core
-    logic       x;        // makes a request on X, or stops
-    logic       f;        // makes one on F
-    logic       stop;     // traps whatever its operands are
-    logic       illegal;  // for this reason
+    logic       x;        // sends a request on X, or stops
+    logic       f;        // sends a request on F
+    logic       stop;     // traps for any operands
+    logic       illegal;  // traps as an illegal instruction
     logic       again;    // issues again: a divide's first pass whose result is negative
-    logic       inject;   // control has given it
-    logic       write;    // writes a register
-    logic [5:0] rd;       // which one
-    logic [3:0] cause;    // of the trap if it stops
+    logic       inject;   // control has injected it
+    logic       write;    // writes register rd
+    logic [5:0] rd;
+    logic [3:0] cause;    // trap cause if it stops
     logic [2:0] funct3;
     logic [2:0] rm;       // of its request on F; a divide: {remainder, divisor is negative, 0}
     logic [2:0] xfunct3;  // of its request on X
     logic [4:0] fop;      // of its request on F
   } exec_t;
 
-  /// What an instruction brings into Resolve besides its words.
+  /// State of an instruction in Resolve, apart from its data words.
   typedef struct packed {
     logic       less;     // A < B
     logic       equal;    // A = B
-    logic       branch;   // that does not stop
+    logic       branch;   // a branch that does not stop
     logic       slt;
     logic       jal;
     logic       jalr;
@@ -144,9 +108,9 @@ package gs_core_pkg;
     logic       csr;
     logic       stop;
     logic       outside;  // a jump's target is beyond the instruction memory
-    logic       offset;   // its offset is no multiple of 4
+    logic       offset;   // a jump's offset is not a multiple of 4
     logic       again;
-    logic       counts;   // is an instruction of the program, finished: not a divide's first pass, not injected
+    logic       counts;   // counts as finished: not a divide's first pass, not injected
     logic       mul_lo;
     logic       mul_hi;
     logic       write;
@@ -158,175 +122,4 @@ package gs_core_pkg;
     logic [4:0] fop;
     logic [1:0] which;    // CSR of the core: 1 fflags, 2 frm, 3 both
   } resolve_t;
-
-  /// Words of the decoder's table.
-  localparam int unsigned DecodeWords = 1024;
-  localparam int unsigned DecodeW = $clog2(DecodeWords);
-
-  /// Index of an instruction in the table: {1, funct5, funct3, bit 20} for OP-FP,
-  /// {0, opcode[6:2], funct3, bit 25 or (SYSTEM) bit 20} for the others.
-  function automatic logic [DecodeW-1:0] decode_index(
-      input logic [4:0] opcode, input logic [4:0] funct5, input logic [2:0] funct3, input logic bit25,
-      input logic bit20);
-    logic op_fp;
-    op_fp = opcode == 5'b10100;
-    return {op_fp, op_fp ? funct5 : opcode, funct3, opcode[4] ? bit20 : bit25};
-  endfunction
-
-  /// The table's word for OP-FP instructions.
-  function automatic ctl_t decode_fp(input logic [4:0] funct5, input logic [2:0] funct3, input logic bit20);
-    ctl_t ctl;
-    ctl          = '0;
-    ctl.fpu      = 1'b1;
-    ctl.chk_fmt  = 1'b1;
-    ctl.sum      = 1'b1;
-    ctl.b_zero   = 1'b1;
-    ctl.rd_write = 1'b1;
-    ctl.rd_fp    = 1'b1;
-    case (funct5)
-      5'b00000: {ctl.rounds, ctl.fop} = {1'b1, 5'd0};
-      5'b00001: {ctl.rounds, ctl.fop} = {1'b1, 5'd1};
-      5'b00010: {ctl.rounds, ctl.fop} = {1'b1, 5'd2};
-      5'b00011: {ctl.rounds, ctl.fop} = {1'b1, 5'd7};
-      5'b01011: begin
-        {ctl.rounds, ctl.chk_rs2, ctl.fop} = {1'b1, 1'b1, 5'd8};
-        ctl.illegal = bit20;
-      end
-      5'b00100: begin
-        ctl.fop     = 5'd9 + {2'd0, funct3};
-        ctl.illegal = funct3 > 3'd2;
-      end
-      5'b00101: begin
-        ctl.fop     = 5'd12 + {2'd0, funct3};
-        ctl.illegal = funct3 > 3'd1;
-      end
-      5'b10100: begin
-        ctl.fop     = 5'd16 - {2'd0, funct3};
-        ctl.rd_fp   = 1'b0;
-        ctl.illegal = funct3 > 3'd2;
-      end
-      5'b11000: begin
-        {ctl.rounds, ctl.chk_rs2, ctl.fop} = {1'b1, 1'b1, 5'd18 + {4'd0, bit20}};
-        ctl.rd_fp = 1'b0;
-      end
-      5'b11010: {ctl.rounds, ctl.chk_rs2, ctl.fop} = {1'b1, 1'b1, 5'd20 + {4'd0, bit20}};
-      5'b11100: begin
-        // funct3 0 moves bits, which is adding 0; 1 classifies.
-        ctl.chk_rs2 = 1'b1;
-        ctl.fop     = 5'd17;
-        ctl.fpu     = funct3[0];
-        ctl.rd_fp   = 1'b0;
-        ctl.illegal = funct3 > 3'd1 || bit20;
-      end
-      5'b11110: begin
-        ctl.chk_rs2 = 1'b1;
-        ctl.fpu     = 1'b0;
-        ctl.illegal = funct3 != 3'd0 || bit20;
-      end
-      default: ctl.illegal = 1'b1;
-    endcase
-    if (ctl.rounds && (funct3 == 3'd5 || funct3 == 3'd6)) ctl.illegal = 1'b1;
-    return ctl;
-  endfunction
-
-  /// The table's word for the integer and the other floating-point instructions. `more` is bit 25, of SYSTEM bit 20.
-  function automatic ctl_t decode_main(input logic [4:0] opcode, input logic [2:0] funct3, input logic more);
-    ctl_t ctl;
-    logic is_imm;
-    ctl          = '0;
-    is_imm       = opcode == 5'b00100;
-    case (opcode)
-      5'b00000, 5'b00001: begin  // LOAD, LOAD-FP
-        {ctl.mem, ctl.sum, ctl.b_imm, ctl.rd_write} = 4'b1111;
-        ctl.rd_fp   = opcode[0];
-        ctl.illegal = opcode[0] ? funct3 != 3'd2 : (funct3 == 3'd3 || funct3 > 3'd5);
-      end
-      5'b01000, 5'b01001: begin  // STORE, STORE-FP
-        {ctl.mem, ctl.store, ctl.sum, ctl.b_imm} = 4'b1111;
-        ctl.illegal = opcode[0] ? funct3 != 3'd2 : funct3 > 3'd2;
-      end
-      5'b00011: ctl.illegal = funct3 > 3'd1;  // MISC-MEM: fences have nothing to do
-      5'b00100, 5'b01100: begin  // OP-IMM, OP
-        ctl.b_imm    = is_imm;
-        ctl.rd_write = 1'b1;
-        if (!is_imm && more) begin
-          {ctl.chk_op7, ctl.chk_30} = 2'b11;
-          ctl.mul_lo = funct3 == 3'd0;
-          ctl.mul_hi = funct3 inside {3'd1, 3'd2, 3'd3};
-          ctl.mul_a  = funct3 inside {3'd1, 3'd2};
-          ctl.mul_b  = funct3 == 3'd1;
-          if (funct3[2]) begin
-            {ctl.div, ctl.sum, ctl.b_zero} = 3'b111;
-            ctl.fop = OpDivide | {3'd0, funct3[1], !funct3[0]};
-          end
-        end else begin
-          ctl.chk_op7 = !is_imm;
-          ctl.chk_30  = !is_imm && funct3 != 3'd0 && funct3 != 3'd5;
-          case (funct3)
-            3'd0: begin
-              ctl.sum    = 1'b1;
-              ctl.sub_30 = !is_imm;
-            end
-            3'd1, 3'd5: begin
-              ctl.shift   = 1'b1;
-              ctl.chk_op7 = 1'b1;
-              ctl.chk_30  = funct3 == 3'd1;
-              ctl.mul_lo  = funct3 == 3'd1;
-              ctl.mul_hi  = funct3 == 3'd5;
-              ctl.mul_a   = funct3 == 3'd5;
-              ctl.illegal = is_imm && more;
-            end
-            3'd2, 3'd3: {ctl.sub, ctl.slt} = 2'b11;
-            default: ctl.logical = 1'b1;
-          endcase
-        end
-      end
-      5'b00101, 5'b01101: begin  // AUIPC, LUI
-        {ctl.sum, ctl.b_imm, ctl.rd_write} = 3'b111;
-        ctl.a_pc   = !opcode[3];
-        ctl.a_zero = opcode[3];
-      end
-      5'b10000, 5'b10001, 5'b10010, 5'b10011: begin  // fused multiply-add
-        {ctl.fpu, ctl.chk_fmt, ctl.rounds, ctl.sum, ctl.b_zero, ctl.rd_write, ctl.rd_fp} = '1;
-        ctl.fop     = 5'd3 + {3'd0, opcode[1:0]};
-        ctl.illegal = funct3 == 3'd5 || funct3 == 3'd6;
-      end
-      5'b11000: begin  // BRANCH
-        {ctl.branch, ctl.sub} = 2'b11;
-        ctl.illegal = funct3 inside {3'd2, 3'd3};
-      end
-      5'b11001: begin  // JALR
-        {ctl.jalr, ctl.sum, ctl.b_imm, ctl.rd_write} = 4'b1111;
-        ctl.illegal = funct3 != 3'd0;
-      end
-      5'b11011: {ctl.jal, ctl.a_pc, ctl.sum, ctl.b_imm, ctl.rd_write} = '1;  // JAL
-      5'b11100: begin  // SYSTEM
-        ctl.chk_sys = funct3 == 3'd0;
-        ctl.illegal = funct3 == 3'd4;
-        if (funct3[1:0] != 2'd0) {ctl.csr, ctl.sum, ctl.a_zero, ctl.b_imm, ctl.rd_write} = '1;
-      end
-      default: ctl.illegal = 1'b1;
-    endcase
-    return ctl;
-  endfunction
-
-  /// The table. An illegal instruction does nothing else.
-  function automatic ctl_t decode(input logic [9:0] index);
-    ctl_t ctl;
-    ctl = index[9] ? decode_fp(index[8:4], index[3:1], index[0]) : decode_main(index[8:4], index[3:1], index[0]);
-    if (ctl.illegal) begin
-      ctl         = '0;
-      ctl.illegal = 1'b1;
-    end
-    return ctl;
-  endfunction
-
-  typedef logic [DecodeWords-1:0][CtlW-1:0] table_t;
-
-  /// All words of the table.
-  function automatic table_t decode_table();
-    table_t words;
-    for (int unsigned i = 0; i < DecodeWords; i++) words[i] = decode(10'(i));
-    return words;
-  endfunction
 endpackage

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Register read: which registers an instruction reads, and what is in them.
+/// Register read: selects the registers of an instruction and reads them.
 ///
 ///     Decode: addresses --> [ registers ] --> Read: words --> Operand
 module gs_core_read #(
@@ -9,13 +9,13 @@ module gs_core_read #(
   localparam int unsigned TidW           = $clog2(ThreadsPerCore)
 ) (
   input  logic            clk_i,
-  // Decode: the instruction; it is a divide's second pass
+  // Decode: the instruction; whether it is a divide's second pass
   input  logic            decode_valid_i,
   input  logic [TidW-1:0] decode_tid_i,
   input  logic [31:0]     decode_instr_i,
   input  logic            decode_again_i,
   input  logic            read_valid_i,
-  // Operand: the instruction, its registers; its CSR is the tile's, if it has one
+  // Operand: the instruction, its registers; its CSR, if it has one, belongs to the tile
   output logic [31:0]     operand_instr_o,
   output logic            operand_tile_csr_o,
   output logic [31:0]     operand_data1_o,
@@ -32,10 +32,10 @@ module gs_core_read #(
   logic [31:0] read_data1, read_data2, read_data3;
 
   assign system = decode_instr_i[6:4] == 3'b111;
-  // FMADD and its like 100xx, OP-FP 10100 but what converts or moves from integers.
+  // FMADD, FMSUB, FNMSUB, FNMADD: 100xx; OP-FP: 10100, except conversions and moves from integers.
   assign fp1    = decode_instr_i[6:5] == 2'b10 &&
       !(decode_instr_i[4] && decode_instr_i[31] && decode_instr_i[30] && decode_instr_i[28]);
-  // These, and STORE-FP 01001.
+  // The same, and STORE-FP: 01001.
   assign fp2    = decode_instr_i[6:5] == 2'b10 ||
       (decode_instr_i[6:5] == 2'b01 && decode_instr_i[2] && !decode_instr_i[4]);
   // The second pass of a divide reads rd; a CSR instruction reads its operand where a store reads its data.
@@ -61,7 +61,7 @@ module gs_core_read #(
   );
 
   logic [31:0] read_instr_q, operand_instr_q, operand_data1_q, operand_data2_q, operand_data3_q;
-  // The operand of a CSR instruction is in the instruction.
+  // The operand of a CSR instruction is its immediate.
   logic read_zimm_q;
   logic read_tile_csr_q, operand_tile_csr_q;
 

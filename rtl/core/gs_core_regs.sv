@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Registers of all threads, integer and floating-point: a copy in block RAM for each of three read ports.
-/// The third, for fused multiply-add, reads floating-point ones alone. Data come one edge after the address.
-/// x0 is a word that nothing writes; block RAM is 0 when a device is configured.
+/// Integer and floating-point registers of all threads: one copy in block RAM for each of three read ports.
+/// The third port, for fused multiply-add, reads only floating-point registers. Data are valid one edge after the
+/// address. x0 is a word that is never written; block RAM is 0 when a device is configured.
 module gs_core_regs #(
   /// threads, 2 to 32
   parameter  int unsigned ThreadsPerCore = 16,

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Requests: what leaves the pipeline for the tile, the FPU and the divider.
+/// Requests from the pipeline to the tile, the FPU and the divider.
 ///
 ///     Resolve --> Send --> [ X queue ] --> memory, CSRs of the tile, traps
 ///                     `--> [ F queue ] --> FPU
 ///                                    `---> divider
 ///
-/// Each thread has a place in both queues, so the pipeline never stalls.
+/// Each thread has a slot in both queues, so the pipeline never stalls.
 module gs_core_requests
   import gs_core_pkg::*;
 #(
@@ -19,7 +19,7 @@ module gs_core_requests
 ) (
   input  logic            clk_i,
   input  logic            rst_ni,
-  // Resolve: an instruction, the request that it makes, what gs_core_resolve says of it
+  // Resolve: an instruction, its request, the results of gs_core_resolve
   input  logic            resolve_valid_i,
   input  logic [TidW-1:0] resolve_tid_i,
   input  logic            resolve_x_i,
@@ -33,7 +33,7 @@ module gs_core_requests
   input  logic            resolve_taken_i,
   input  logic            resolve_trap_i,
   input  logic [3:0]      resolve_cause_i,
-  // Send: requests on their way into the queues
+  // Send: requests that enter the queues
   output logic            send_x_o,
   output x_req_t          send_x_req_o,
   output logic [TidW-1:0] send_x_tid_o,
@@ -49,7 +49,7 @@ module gs_core_requests
   input  logic            f_ready_i,
   output logic [TidW-1:0] f_tid_o,
   output f_req_t          f_req_o,
-  // Divider: a result is there, and is taken; data in the second cycle after that, else 0
+  // Divider: a result is available, and is taken; data in the second cycle after that, 0 in all others
   output logic            div_valid_o,
   output logic [TidW-1:0] div_tid_o,
   input  logic            div_take_i,
@@ -81,16 +81,16 @@ module gs_core_requests
       send_x_q <= resolve_x_i || (resolve_valid_i && resolve_trap_i);
       send_f_q <= resolve_f_i;
     end
-    // Only what asks or may trap.
+    // Load only for instructions that send a request or may trap.
     if (resolve_x_i || resolve_i.stop || resolve_i.branch || resolve_i.jal || resolve_i.jalr) begin
       send_x_entry_q.tid        <= resolve_tid_i;
       send_x_entry_q.req.op     <= resolve_trap_i ? XTrap : (resolve_i.csr ? XCsr : (resolve_i.store ? XStore : XLoad));
       send_x_entry_q.req.funct3 <= resolve_i.xfunct3;
       send_x_entry_q.req.addr   <= resolve_trap_i ? {2'b00, resolve_cause_i, 26'({resolve_pc_i, 2'b00})}
                                                   : resolve_sum_i;
-      // What stops has no sum, and what is not illegal no instruction.
+      // The sum is 0 for an instruction that stops, and the instruction word is 0 unless it is illegal.
       send_x_entry_q.req.data   <= resolve_trap_i ? (resolve_sum_i | resolve_instr_i) : resolve_data2_i;
-      // Of a branch's target not enough is known here; that it is taken is what makes it trap.
+      // A branch's target is not fully known here; a branch traps only if it is taken.
       if (resolve_i.branch && resolve_taken_i) send_x_entry_q.req.data <= '0;
     end
     if (resolve_f_i) begin
@@ -172,5 +172,5 @@ module gs_core_requests
     .data_o     (send_div_data_o)
   );
 
-  `GS_ASSERT_NOW(queues_have_room, (unused_x_ready || !send_x_q) && (unused_f_ready || !send_f_q))
+  `GS_ASSERT_NOW(no_queue_overflows, (unused_x_ready || !send_x_q) && (unused_f_ready || !send_f_q))
 endmodule

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Jumps and traps: where a thread goes on, or why it does not.
+/// Jumps and traps: a thread's next pc, or its trap cause.
 module gs_core_resolve
   import gs_core_pkg::*;
 #(
   /// bits of a word's address in the instruction memory
   parameter int unsigned PcW = 11
 ) (
-  // Resolve: an instruction; its sum; places of the next instruction and of a jump's target
+  // Resolve: an instruction; its sum; pc of the next instruction and of a jump's target
   input  resolve_t       resolve_i,
   input  logic [31:0]    resolve_sum_i,
   input  logic [PcW:0]   resolve_next_i,
   input  logic [PcW-1:0] resolve_target_i,
-  // It branches; it traps, and why; the pc that it leaves behind
+  // The branch is taken; the instruction traps, and the cause; the thread's next pc
   output logic           resolve_taken_o,
   output logic           resolve_trap_o,
   output logic [3:0]     resolve_cause_o,

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Results: those of the pipeline, answers of the tile, the divider's; they meet, and are written.
+/// Results: merges those of the pipeline, the tile's responses and the divider's results, and writes registers.
 ///
-///     Resolve: sum, logic, link, answer --> Send --> Join: or, with the divider's --> Write: or, with product and
-///                                                                                     CSRs of the core --> register
+///     Resolve: sum, logic, link, response --> Send --> Join: OR, with the divider's --> Write: OR, with product and
+///                                                                                       CSRs of the core --> register
 ///
-/// What is not the result is 0, so that an OR joins all.
+/// Every source but the result's is 0, so that an OR merges all of them.
 module gs_core_results
   import gs_core_pkg::*;
 #(
@@ -21,7 +21,7 @@ module gs_core_results
   // Operand: rounding mode of a thread
   input  logic [TidW-1:0] operand_tid_i,
   output logic [2:0]      operand_frm_o,
-  // Resolve: an instruction, whether it suspends its thread or traps; its words
+  // Resolve: an instruction, whether it suspends its thread or traps; its data words
   input  logic            resolve_valid_i,
   input  logic [TidW-1:0] resolve_tid_i,
   input  logic            resolve_x_i,
@@ -33,17 +33,17 @@ module gs_core_results
   input  logic [31:0]     resolve_logic_i,
   input  logic [7:0]      resolve_fcsr_data_i,
   input  logic [PcW:0]    resolve_next_i,
-  // An answer has this place; the thread that writes back here
+  // A response uses this pipeline slot; the thread that writes back in this slot
   input  logic            resolve_back_i,
   input  logic [TidW-1:0] resolve_wtid_i,
-  // Answers of the tile: always taken; offered to the scheduler, and taken by it
+  // Responses of the tile: always accepted; offered to the scheduler, which takes them
   input  logic            rsp_valid_i,
   input  logic [TidW-1:0] rsp_tid_i,
   input  rsp_t            rsp_i,
   output logic            rsp_valid_o,
   output logic [TidW-1:0] rsp_tid_o,
   input  logic            rsp_take_i,
-  // The divider's; halves of the product
+  // Result of the divider; halves of the product
   input  logic [31:0]     send_div_data_i,
   output logic            join_low_o,
   output logic            join_high_o,
@@ -54,7 +54,7 @@ module gs_core_results
   output logic [TidW-1:0] write_tid_o,
   output logic [5:0]      write_reg_o,
   output logic [31:0]     write_data_o,
-  // An instruction of this thread is finished.
+  // This thread has finished an instruction.
   output logic            retire_o
 );
   typedef struct packed {
@@ -83,7 +83,7 @@ module gs_core_results
 
   assign rsp_tid_o = entry.tid;
 
-  // Only an instruction that is not suspended or stopped has a result here.
+  // Only an instruction that does not suspend or stop its thread has a result here.
   logic keep, unused_rest;
   assign unused_rest = ^resolve_i;
   assign keep        = resolve_valid_i && !resolve_x_i && !resolve_f_i;
@@ -128,7 +128,8 @@ module gs_core_results
     write_wtid_q    <= join_wtid_q;
   end
 
-  // Where the result of each thread's instruction goes, also when it comes as an answer, and whether it counts.
+  // The destination register of each thread's instruction, also for a result that arrives as a response, and whether
+  // the instruction counts.
   gs_ram_sdp #(
     .Width  (8),
     .Depth  (ThreadsPerCore),
@@ -151,10 +152,10 @@ module gs_core_results
   assign write_tid_o  = write_wtid_q;
   assign write_reg_o  = write_rd_q;
   assign write_data_o = write_alu_q | write_low_i | write_high_i | 32'(write_fcsr_q);
-  // Each instruction that ends is here once: by itself, or with its answer.
+  // Each instruction that finishes passes here once: directly, or with its response.
   assign retire_o     = write_retire_q;
 
-  // Floating-point status: an answer's flags take the place that the answer takes.
+  // Floating-point status: a response's flags use the response's pipeline slot.
   logic accrues;
   assign accrues = resolve_back_i && resolve_flags_q != '0;
 
@@ -172,5 +173,5 @@ module gs_core_results
     .join_old_o     (join_fcsr)
   );
 
-  `GS_ASSERT_NOW(answers_have_room, unused_ready || !rsp_valid_i)
+  `GS_ASSERT_NOW(response_queue_never_overflows, unused_ready || !rsp_valid_i)
 endmodule

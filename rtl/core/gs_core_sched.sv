@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Scheduler of a barrel core: which thread issues, where each thread's instruction is, which one comes back.
+/// Scheduler of a barrel core: selects the thread that issues, tracks the stage of each thread's instruction, and
+/// selects the thread that returns to the run queue.
 ///
-/// A thread is in one place: run queue, pipeline, suspended (waiting for its answer), parked, or stopped.
-/// A suspending instruction leaves the last stages of its place in the pipeline unused; an answer takes such a
-/// place, or an empty one, for its write-back and its way into the run queue. There are as many such places as
-/// answers, so answers take no issue slot; one that still waits for 8 cycles gets an empty place made for it.
+/// A thread is in exactly one of: run queue, pipeline, suspended (waiting for its response), parked, stopped.
+/// A suspending instruction leaves the last stages of its pipeline slot unused. A response uses such a slot, or an
+/// empty one, to write back and to return its thread to the run queue. As many slots become unused as responses
+/// arrive, so responses cost no issue slot. For a response that waits 8 cycles the scheduler inserts a bubble.
 ///
 ///     run queue --> Pick --> Fetch --> ... --> Exec --> Resolve --> run queue
-///      control --^                         ^answers
+///      control --^                         ^responses
 ///
-/// The threads' states (gs_thread_pkg) are in a RAM, which is read in Pick and written in Fetch. Control operations go
-/// that way one by one, behind an empty place; no thread leaves the run queue meanwhile, so no state is read before it
-/// is written.
+/// The threads' states (gs_thread_pkg) are in a RAM, which is read in Pick and written in Fetch. Control operations use
+/// the same path one at a time, each after a bubble. No thread leaves the run queue meanwhile, so no state is read
+/// before it is written.
 module gs_core_sched
   import gs_core_pkg::*;
   import gs_thread_pkg::*;
@@ -24,10 +25,10 @@ module gs_core_sched
 ) (
   input  logic                                     clk_i,
   input  logic                                     rst_ni,
-  // The instruction memory is in use: nothing issues.
+  // The instruction memory is in use: no thread issues.
   input  logic                                     block_i,
-  // Control operations; in the cycle of `ready`, whether the operation was allowed, and whether the thread has
-  // trapped since its last start
+  // Control operations. In the cycle of `ready`, ctl_allowed_o reports whether the operation was allowed, and
+  // ctl_trapped_o whether the thread has trapped since its last start.
   input  logic                                     ctl_valid_i,
   output logic                                     ctl_ready_o,
   input  thread_op_e                               ctl_op_i,
@@ -36,37 +37,37 @@ module gs_core_sched
   output logic                                     ctl_trapped_o,
   // The thread in Fetch parks.
   output logic                                     park_o,
-  // Pick: the thread that issues, from pc 0, or an instruction of control
+  // Pick: the thread that issues; it starts from pc 0; it executes an instruction of control
   output logic [TidW-1:0]                          pick_tid_o,
   output logic                                     pick_start_o,
   output logic                                     pick_inject_o,
   // The thread in Fetch is between the two passes of a divide: it does not park here.
   input  logic                                     fetch_again_i,
-  // Threads of the stages; in Fetch also one that parks, and one of an operation that does not issue
+  // Threads of the stages; in Fetch also a thread that parks, and that of an operation that does not issue
   output logic [ResolveStage:FetchStage]           valid_o,
   output logic [ResolveStage:FetchStage][TidW-1:0] tid_o,
-  // The instruction in Exec suspends or stops its thread; the one in Resolve traps after all.
+  // The instruction in Exec suspends or stops its thread; the one in Resolve traps.
   input  logic                                     exec_stays_i,
   input  logic                                     resolve_trap_i,
-  // Answers: of the tile, of the divider
+  // Responses of the tile and of the divider
   input  logic                                     rsp_valid_i,
   input  logic [TidW-1:0]                          rsp_tid_i,
   output logic                                     rsp_take_o,
   input  logic                                     div_valid_i,
   input  logic [TidW-1:0]                          div_tid_i,
   output logic                                     div_take_o,
-  // Resolve: an answer has this place; the thread that writes back here
+  // Resolve: a response uses this pipeline slot; the thread that writes back in this slot
   output logic                                     resolve_back_o,
   output logic [TidW-1:0]                          resolve_wtid_o
 );
-  // cycles that an answer waits before an empty place is made for it
+  // cycles that a response waits before the scheduler inserts a bubble for it
   localparam logic [2:0] Patience = 3'd7;
 
   logic head_valid, pop, push, park, bubble;
   logic [TidW-1:0] head_tid;
 
-  // A control operation waits in one register, so that it is off the issue's path. After reset every thread's state
-  // is cleared by one.
+  // A control operation waits in a register, to keep it off the issue path. After reset such operations clear every
+  // thread's state.
   logic ctl_valid_q, ctl_alone_q, ctl_busy_q, ctl_go, clearing_q;
   thread_op_e ctl_op_q;
   logic [TidW-1:0] ctl_tid_q;
@@ -111,14 +112,14 @@ module gs_core_sched
       ctl_valid_q <= 1'b0;
       ctl_alone_q <= 1'b0;
       ctl_busy_q  <= 1'b0;
-      ctl_op_q    <= ThreadForget;
+      ctl_op_q    <= ThreadClear;
       ctl_tid_q   <= '0;
       clearing_q  <= 1'b1;
       fetch_ctl_q <= 1'b0;
     end else begin
-      // The operation in Fetch is still offered.
+      // In Fetch, ctl_valid_i still offers the operation.
       ctl_valid_q <= ctl_valid_q ? !ctl_go : (clearing_q || ctl_valid_i) && !fetch_ctl_q;
-      // The thread that left the run queue just before has parked or gone on.
+      // The thread that left the run queue in the cycle before has parked or entered the pipeline.
       ctl_alone_q <= ctl_valid_q && !ctl_go;
       ctl_busy_q  <= ctl_valid_q || ((clearing_q || ctl_valid_i) && !fetch_ctl_q);
       fetch_ctl_q <= ctl_go;
@@ -132,11 +133,11 @@ module gs_core_sched
     fetch_old_q <= pick_state;
   end
 
-  // Fetch: an operation is done, and issues or does not; a halted thread parks.
+  // Fetch: a control operation takes effect, and issues or does not; a halted thread parks.
   assign fetch_step = thread_step(ctl_op_q, fetch_old_q);
   always_comb begin
     fetch_state       = fetch_old_q;
-    fetch_state.place = PlaceParked;
+    fetch_state.phase = PhaseParked;
     if (fetch_ctl_q) fetch_state = fetch_step.state;
   end
 
@@ -193,5 +194,5 @@ module gs_core_sched
     .count_o    (unused_count)
   );
 
-  `GS_ASSERT_NOW(the_run_queue_has_room, !push || unused_ready)
+  `GS_ASSERT_NOW(run_queue_never_overflows, !push || unused_ready)
 endmodule

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a simulator's harness sees of a core: what each thread does, and what it has finished. Not synthesized.
+/// A core's state for simulation harnesses: the activity of each thread and its finished instructions. Not synthesized.
 ///
-/// A thread's instruction shows in `sim_retire` once; the register that it writes in `sim_write`, then or later.
+/// A thread's instruction appears in `sim_retire` once; its register write appears in `sim_write` in the same cycle or
+/// later.
 module gs_core_trace
   import gs_core_pkg::*;
 #(
@@ -20,7 +21,7 @@ module gs_core_trace
   // A thread parks.
   input logic                      park_i,
   input logic [TidW-1:0]           park_tid_i,
-  // It is done, or waits for its answer; the answer has come.
+  // The instruction is finished, or waits for its response; the response has arrived.
   input logic                      retire_i,
   input logic [TidW-1:0]           done_tid_i,
   input logic                      back_i,
@@ -31,7 +32,7 @@ module gs_core_trace
   input x_req_t                    x_req_i,
   input logic                      f_i,
   input logic                      div_i,
-  // The divide will issue again; what it writes before is not its result.
+  // The divide will issue again; its first write is not its result.
   input logic                      again_i,
   input logic [TidW-1:0]           f_tid_i,
   // Register write
@@ -49,7 +50,7 @@ module gs_core_trace
     Parked      = 8'd5
   } doing_e;
 
-  // For each thread: what it does, pc and word of the instruction that it issued last, its last request.
+  // For each thread: its activity, pc and word of the instruction that it issued last, its last request.
   logic [7:0]  sim_state[ThreadsPerCore]  /*verilator public_flat_rd*/;
   logic [31:0] sim_pc[ThreadsPerCore]  /*verilator public_flat_rd*/;
   logic [31:0] sim_instr[ThreadsPerCore]  /*verilator public_flat_rd*/;
@@ -69,7 +70,7 @@ module gs_core_trace
   logic [31:0] sim_write_data  /*verilator public_flat_rd*/;
   logic [ThreadsPerCore-1:0] half_q;
 
-  // What only harnesses read may be written at once, which is less work for the simulator.
+  // Only harnesses read these variables: blocking assignments are less work for the simulator.
   always @(posedge clk_i) begin
     sim_issue  = issue_i;
     sim_retire = retire_i;
@@ -109,7 +110,7 @@ module gs_core_trace
     end
   end
 
-  // Most harnesses read only some of all this.
+  // Most harnesses read only some of these variables.
   logic unused_seen;
   assign unused_seen = ^{sim_issue, sim_issue_tid, sim_retire, sim_retire_tid, sim_write, sim_write_tid, sim_write_reg,
                          sim_write_data};

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The decoder's table (gs_core_pkg), for two cores: a port each. A word comes one edge after its address, and stays
-/// while the port is not enabled.
+/// The decoder's opcode table (gs_decode_pkg) for two cores, with one port for each. A word is valid one edge after its
+/// address, and is held while the port is not enabled.
 module gs_decode_rom
-  import gs_core_pkg::*;
+  import gs_decode_pkg::*;
 (
   input  logic               clk_i,
   input  logic               a_en_i,
@@ -13,8 +13,8 @@ module gs_decode_rom
   input  logic [DecodeW-1:0] b_addr_i,
   output logic [CtlW-1:0]    b_word_o
 );
-  // A memory that nothing writes. (Its words are a constant of their own since not every tool can call functions where
-  // it fills memories.)
+  // A read-only memory. Its words are a separate constant because not every tool can call functions in a memory's
+  // initial block.
   localparam table_t Words = decode_table();
   (* rom_style = "block" *)
   logic [CtlW-1:0] rom[DecodeWords];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Instruction memory of two cores: a port each, to fetch and to write. A word comes one edge after its address;
-/// the core registers it.
+/// Instruction memory of two cores, with one port for each that fetches and writes. A word is valid one edge after its
+/// address; the core registers it.
 module gs_instr_mem #(
   /// words, a power of two
   parameter  int unsigned InstrWords = 2048,

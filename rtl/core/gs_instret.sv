@@ -3,33 +3,33 @@
 
 /// Counts the instructions that each thread of a tile has finished, in 64 bits, for the CSRs instret and instreth.
 ///
-/// The cores count in 4 bits a thread. A scan over the threads adds what a thread's 4 bits have gone on by to its count
-/// in a block RAM: soon enough, as a thread finishes at most one instruction every 8 cycles. Counts are in two words,
-/// one after the other through one adder:
+/// The cores count in 4 bits a thread. A scan over the threads adds the increment of a thread's 4 bits to its count in
+/// a block RAM, before the 4 bits can wrap: a thread finishes at most one instruction every 8 cycles. A count is stored
+/// in two words, which pass through one adder, one after the other:
 ///
-///     low:  {bits 31 to 0,  the 4 bits when it was last added up}
-///     high: {bits 63 to 32, 000, bit 31 of the low word when it was last added up}
+///     low:  {bits 31 to 0,  the 4 bits at the last update}
+///     high: {bits 63 to 32, 000, bit 31 of the low word at the last update}
 ///
-///     phase     0        1         2    3    4    5          6    7
-///     thread    asked's  asked's   v    v+1  v+2  v+2's      v+3  v+4, and so on
-///     word      low      high      low  low  low  high       low  low
+///     phase     0          1          2    3    4    5    6    7
+///     thread    requested  requested  v    v+1  v+2  v+2  v+3  v+4, and so on
+///     word      low        high       low  low  low  high low  low
 ///
-/// What is asked for is added up, too, and so exact, but not written: no read meets a write of the same word.
-/// Reset leaves the counts as they are.
+/// A requested count is updated as well, and so is exact, but not written back: no read coincides with a write of the
+/// same word. Reset does not change the counts.
 module gs_instret #(
   /// cores, a power of two
   parameter  int unsigned Cores          = 4,
-  /// threads of a core, a power of two; 64 in all at most
+  /// threads of a core, a power of two; at most 64 in all
   parameter  int unsigned ThreadsPerCore = 16,
   localparam int unsigned TidW           = $clog2(ThreadsPerCore),
   localparam int unsigned ThreadW        = $clog2(Cores * ThreadsPerCore)
 ) (
   input  logic                       clk_i,
   input  logic                       rst_ni,
-  // A core's thread has finished an instruction
+  // A thread of a core has finished an instruction
   input  logic [Cores-1:0]           retire_i,
   input  logic [Cores-1:0][TidW-1:0] retire_tid_i,
-  // A thread's count is asked for, until the cycle in which it is there; it stays as long as it is held, then is 0
+  // Request for a thread's count, held until valid_o; value_o keeps the count while hold_i is 1, then is 0
   input  logic                       ask_i,
   input  logic                       hold_i,
   input  logic [ThreadW-1:0]         ask_thread_i,
@@ -37,14 +37,14 @@ module gs_instret #(
   output logic                       valid_o,
   output logic [31:0]                value_o
 );
-  // With fewer than four threads the scan covers some that do not exist: it must not read what it is writing.
+  // With fewer than four threads the scan includes threads that do not exist: it must not read a word that it writes.
   localparam int unsigned VisitW = (ThreadW < 2) ? 2 : ThreadW;
 
   if (Cores * ThreadsPerCore > 64) begin : gen_illegal_threads
-    $fatal(1, "gs_instret: %0d cores of %0d threads; it counts for 64 threads at most", Cores, ThreadsPerCore);
+    $fatal(1, "gs_instret: Cores * ThreadsPerCore is %0d; it must be at most 64", Cores * ThreadsPerCore);
   end
 
-  // Who and which word: its address, its 4 bits, its word, the sum
+  // The thread and word in each step of the scan: address, the 4 bits, the word, the sum
   typedef struct packed {
     logic              write;
     logic              take;
@@ -110,7 +110,7 @@ module gs_instret #(
     .rdata_o({v2_count, v2_last})
   );
 
-  // Just before a high word its low one was added up.
+  // The low word of the same thread is updated in the cycle before its high word.
   assign v2_step = v2_q.high ? {3'd0, v2_last[0] && !v3_count_q[31]} : v2_seen_q - v2_last;
 
   always_ff @(posedge clk_i) begin
@@ -145,13 +145,13 @@ module gs_instret #(
   end
 
 `ifndef SYNTHESIS
-  // Words that were not written yet may hold anything.
+  // Words that have not been written yet may have any value.
   logic [2**VisitW-1:0] known_q;
   always_ff @(posedge clk_i) begin
     if (!rst_ni) known_q <= '0;
     else if (v3_q.write) known_q[v3_q.thread] <= 1'b1;
   end
-  // Of 64 threads each is looked at every 104 cycles at least.
-  `GS_ASSERT_NOW(four_bits_are_enough, v2_q.high || !known_q[v2_q.thread] || v2_step < 4'd15)
+  // With 64 threads the scan visits each at least every 104 cycles.
+  `GS_ASSERT_NOW(four_bit_count_never_wraps, v2_q.high || !known_q[v2_q.thread] || v2_step < 4'd15)
 `endif
 endmodule

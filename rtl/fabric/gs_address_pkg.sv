@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Addresses: as programs have them, as they are on the wire, and the virtual network of each kind.
+/// Addresses: their form in programs, their form on the wire, and the virtual network of each kind.
 ///
 ///     on the wire (address_*)      kind[3] spare[3] board[12] tile_y[4] tile_x[4] thread[6]
 ///     in a program, as Tinsel's    kind[3] 0        board[12] tile_y tile_x thread, as wide as the configuration needs
 ///
-/// Thread, tile and accelerator addresses are packed without gaps in a program, so thread numbers of a board follow
-/// each other. All other kinds are the same in both. With constant widths the change is wiring.
+/// Thread, tile and accelerator addresses are packed without gaps in a program, so the thread numbers of a board are
+/// consecutive. All other kinds have the same form in both. With constant widths the conversion is wiring.
 package gs_address_pkg;
   import gossamer_pkg::*;
 
-  /// What tiles know of the cluster: whether boards have multicast routers, which take messages by key; how many boards
-  /// and hosts there are, numbered from 0.
+  /// A tile's knowledge of the cluster: whether boards have multicast routers, which accept messages by key; the number
+  /// of boards and of hosts, which are numbered from 0.
   typedef struct packed {
     logic        routers;
     logic [12:0] boards;
@@ -23,7 +23,7 @@ package gs_address_pkg;
     return kind inside {EndpointThread, EndpointTile, EndpointAccelerator};
   endfunction
 
-  /// A program's address as it is on the wire. `spare` is not 0 if bits above the board are set.
+  /// Wire form of a program's address. `spare` is not 0 if bits above the board are set.
   function automatic logic [31:0] gs_wire_address(
       logic [31:0] address, int unsigned thread_bits, int unsigned x_bits, int unsigned y_bits);
     automatic address_thread_t wire_address;
@@ -43,7 +43,7 @@ package gs_address_pkg;
     return wire_address;
   endfunction
 
-  /// The address of a thread, tile or accelerator on the wire as programs have it.
+  /// Program form of a wire address.
   function automatic logic [31:0] gs_program_address(
       address_thread_t wire_address, int unsigned thread_bits, int unsigned x_bits, int unsigned y_bits);
     automatic logic [28:0] rest;
@@ -55,7 +55,7 @@ package gs_address_pkg;
     return {wire_address.kind, rest};
   endfunction
 
-  /// The virtual network in which messages to a kind of endpoint travel.
+  /// The virtual network of messages to a kind of endpoint.
   function automatic vnet_e vnet_of(endpoint_e kind);
     case (kind)
       EndpointAccelerator, EndpointStream, EndpointMatch: return VnetRequest;

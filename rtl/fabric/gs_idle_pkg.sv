@@ -1,66 +1,66 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What endpoints and idle detection tell each other (docs/hardware/idle.md).
+/// Signals between endpoints and idle detection (docs/hardware/idle.md).
 package gs_idle_pkg;
   /// Words that a barrier reduces
   localparam int unsigned IdleWords = 2;
-  /// Bits of them that travel within a board in a cycle
+  /// Bits of these words that a board transfers in a cycle
   localparam int unsigned IdleChunk = 8;
 
-  /// What was given to a barrier: words, and the operation on each.
+  /// The words that threads contributed to a barrier, and the operation on each.
   typedef struct packed {
     logic [IdleWords-1:0]      given;
     logic [IdleWords-1:0][1:0] op;
   } idle_given_t;
 
-  /// A packet that a tile has refused, for one cycle; `why` is job only for a message of another job.
+  /// A packet that a tile has rejected, a pulse of one cycle; `why` is "job" only for a message of another job.
   typedef struct packed {
     logic       valid;
-    /// refusal_e; bits, so that a status can be filled with zeroes
+    /// refusal_e, as plain bits so that a status can be assigned '0
     logic [3:0] why;
     logic [4:0] job;
   } idle_refusal_t;
 
-  /// State of an endpoint; all fields but the chunk were taken in the same cycle.
+  /// State of an endpoint; all fields but the chunk were sampled in the same cycle.
   typedef struct packed {
-    /// no thread of it can go on by itself and nothing is under way inside
+    /// none of its threads can proceed without a message, and no operation is in flight in the endpoint
     logic        idle;
     /// all its waiting threads voted yes
     logic        vote;
-    /// a thread of it is started
+    /// one of its threads is started
     logic        started;
-    /// epoch that it is in
+    /// its current epoch
     logic [1:0]  epoch;
     /// messages that it has sent and received since reset, modulo 2^32
     logic [31:0] sent;
     logic [31:0] received;
-    /// words given in this epoch
+    /// words contributed in this epoch
     idle_given_t given;
     /// 1: `chunk` is the next of its words, in the order of `scan_last` (idle_command_t)
     logic        chunk_valid;
     logic [IdleChunk-1:0] chunk;
-    /// of a tile: what its mailbox refuses, and what it refuses beside
+    /// of a tile: packets that its mailbox rejects, and packets that its other blocks reject
     idle_refusal_t [1:0] refusals;
   } idle_status_t;
 
-  /// What a board tells its endpoints, all in the same cycle.
+  /// Commands of a board to its endpoints, all in the same cycle.
   typedef struct packed {
-    /// one cycle: all threads in idle go on, and learn whether all voted yes; the next epoch begins
+    /// pulse: releases all threads in idle and returns to them whether all voted yes; the next epoch begins
     logic        release_all;
     logic        agreed;
     /// colour of messages that are sent from now on
     logic        wave;
-    /// one cycle: give the words, those of `op` as reduce_order says
+    /// pulse: send the words, in the chunk order of each word's `op` (reduce_from_high)
     logic        scan;
     logic [IdleWords-1:0][1:0] op;
-    /// results, ahead of the release: words from the lowest chunk on
+    /// results, before the release: words from the lowest chunk on
     logic        chunk_valid;
     logic [IdleChunk-1:0] chunk;
-    /// one cycle: the endpoint gets a job. Epoch, counts and words begin anew; none of its threads is started
+    /// pulse: the endpoint is assigned a job. Epoch, counts and words are reset; none of its threads is started
     logic        clear;
   } idle_command_t;
 
-  /// The endpoints of a board in one cycle, or some of them.
+  /// State of all or some of a board's endpoints in one cycle.
   typedef struct packed {
     logic        idle;
     logic        vote;
@@ -71,19 +71,19 @@ package gs_idle_pkg;
     logic [IdleChunk-1:0] chunk;
   } idle_cut_t;
 
-  /// What a board, or a tree of boards, reports.
+  /// Report of a board or of a tree of boards.
   typedef struct packed {
     /// messages sent less those received, modulo 2^32
     logic [31:0] count;
     logic        vote;
     logic        started;
-    /// a message was received that its sender sent behind its own cut
+    /// a message was received that its sender sent after its own cut
     logic        late;
     idle_given_t given;
     logic [IdleWords-1:0][63:0] words;
   } idle_total_t;
 
-  /// What the root decides, for one cycle: a release, or another wave.
+  /// The root's decision, a pulse of one cycle: a release, or another wave.
   typedef struct packed {
     logic        release_all;
     logic        again;
@@ -99,13 +99,13 @@ package gs_idle_pkg;
     logic       wave;
   } idle_entry_t;
 
-  /// Chunks of this operation go from the highest to the lowest, all others the other way.
+  /// Chunks of this operation are sent from the highest to the lowest, those of all others from the lowest.
   function automatic logic reduce_from_high(logic [1:0] op);
     return op inside {gossamer_pkg::ReduceOpMin, gossamer_pkg::ReduceOpMax};
   endfunction
 
-  /// What changes no result.
-  function automatic logic [63:0] reduce_nothing(logic [1:0] op);
+  /// The identity element of an operation.
+  function automatic logic [63:0] reduce_identity(logic [1:0] op);
     case (op)
       gossamer_pkg::ReduceOpMin: return {1'b0, {63{1'b1}}};
       gossamer_pkg::ReduceOpMax: return {1'b1, 63'd0};
@@ -113,7 +113,7 @@ package gs_idle_pkg;
     endcase
   endfunction
 
-  /// Two words of 64 bits in one.
+  /// Reduces two words of 64 bits to one.
   function automatic logic [63:0] reduce(logic [1:0] op, logic [63:0] a, logic [63:0] b);
     case (op)
       gossamer_pkg::ReduceOpMin: return ($signed(a) < $signed(b)) ? a : b;

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Floating-point unit shared by several cores: IEEE 754 single precision as RISC-V's F extension has it.
+/// Floating-point unit shared by several cores: IEEE 754 single precision as RISC-V's F extension defines it.
 ///
-/// One operation starts a cycle. Divide and root iterate beside the pipeline; one of them at a time. Results come
-/// back in another order: the sender's name stands with them, and a thread waits for its one result.
+/// One operation starts each cycle. A separate unit iterates on divides and roots, one at a time. Results may return
+/// out of order: each carries the core and thread of its request, and a thread has one operation in flight.
 ///
 ///     f_req_i[0] --+                  +-> short (compare, sign, class) ---> queue --+
 ///     f_req_i[1] --+--> register 0 ---+                                             +--> skid --> rsp_o
 ///     f_req_i[n] --+                  +-> fma 1 2 3 4 5 6 7 8 9 10 11 12 -----------+
-///                                          |  ^ rounds the quotient in an empty place
+///                                          |  ^ rounds the quotient in an empty slot
 ///                                          +-> divide, root
 ///
-/// When the receiver stops, all stops but the iteration. A short operation leaves an empty place in the pipeline,
-/// in which it gets out at the latest: so the queue, with more places than the pipeline, never fills.
+/// When the receiver stalls, every stage but the iteration stalls. A short operation leaves an empty slot in the
+/// pipeline, and its result leaves the queue no later than with that slot. The queue has more slots than the pipeline,
+/// so it never fills.
 module gs_fpu
   import gs_fpu_pkg::*;
 #(
@@ -32,7 +33,7 @@ module gs_fpu
     logic [31:0]     b;
     logic [31:0]     c;
   },
-  /// response: who asked, result, flags to accrue; not to be set
+  /// response: core and thread of the request, result, flags to accrue; not to be set
   parameter  type         f_rsp_t        = struct packed {
     logic [CoreW-1:0] core;
     logic [TidW-1:0]  tid;
@@ -48,13 +49,13 @@ module gs_fpu
   output logic                rsp_valid_o,
   input  logic                rsp_ready_i,
   output f_rsp_t              rsp_o,
-  /// something is under way, or was in the last dozen cycles in which the pipeline moved
+  /// an operation is in flight, or was within the last dozen cycles in which the pipeline advanced
   output logic                busy_o
 );
   localparam int unsigned IdW = CoreW + TidW;
 
   if (NCores < 1) begin : gen_illegal_cores
-    $fatal(1, "gs_fpu: NCores is 0; a unit belongs to 1 core or more");
+    $fatal(1, "gs_fpu: NCores is 0; it must be 1 core or more");
   end
   if (ThreadsPerCore < 1 || ThreadsPerCore > 64) begin : gen_illegal_threads
     $fatal(1, "gs_fpu: ThreadsPerCore is %0d; it must be 1 to 64", ThreadsPerCore);
@@ -66,34 +67,34 @@ module gs_fpu
     logic           invalid;
   } short_t;
 
-  // Everything moves on.
+  // The pipeline advances.
   logic en;
 
-  // ---- choose a request
+  // ---- select a request
 
-  logic [NCores-1:0] wants, grant, are_short, are_slow;
+  logic [NCores-1:0] requests, grant, are_short, are_slow;
   logic [CoreW-1:0]  core;
   logic              accept, slow_blocked_q, slow_soon, slow_fire;
   logic              valid0_q, short0_q, slow0_q;
   logic [CoreW-1:0]  core0_q;
   f_req_t            chosen, s0_q;
-  logic              slow_here, slow_busy;
+  logic              slow_entering, slow_busy;
 
-  // A second divide or root waits without being in the way of other cores' operations.
-  // Blocked a cycle longer than need be; none is let in that was not granted, or turns would fall into step.
+  // A second divide or root waits without blocking other cores' operations. It is blocked for one cycle more than
+  // necessary. Only granted requests enter, so that arbitration does not synchronize with the divider.
   always_ff @(posedge clk_i) begin
-    slow_blocked_q <= rst_ni && (slow_busy || slow_here || (valid0_q && slow0_q)
+    slow_blocked_q <= rst_ni && (slow_busy || slow_entering || (valid0_q && slow0_q)
                                  || (accept && (grant & are_slow) != '0));
   end
-  // A quotient that waits for rounding gets an empty place.
+  // A quotient that waits for rounding gets an empty slot.
   assign accept = en && !(slow_soon && !slow_fire);
 
   always_comb begin
     for (int unsigned i = 0; i < NCores; i++) begin
-      // Before the choice, which comes late.
+      // Decoded before the selection, because the grant arrives late in the cycle.
       are_short[i] = is_short(f_req_i[i].op);
       are_slow[i]  = is_slow(f_req_i[i].op);
-      wants[i]     = f_valid_i[i] && !(slow_blocked_q && are_slow[i]);
+      requests[i]  = f_valid_i[i] && !(slow_blocked_q && are_slow[i]);
     end
     f_ready_o = accept ? grant : '0;
     chosen    = '0;
@@ -103,7 +104,7 @@ module gs_fpu
   gs_arbiter #(.N(NCores)) u_arbiter (
     .clk_i,
     .rst_ni,
-    .req_i    (wants),
+    .req_i    (requests),
     .gnt_o    (grant),
     .idx_o    (core),
     .advance_i(accept)
@@ -111,8 +112,8 @@ module gs_fpu
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) valid0_q <= 1'b0;
-    else if (en) valid0_q <= accept && wants != '0;
-    if (accept && wants != '0) begin
+    else if (en) valid0_q <= accept && requests != '0;
+    if (accept && requests != '0) begin
       s0_q     <= chosen;
       core0_q  <= core;
       short0_q <= (grant & are_short) != '0;
@@ -167,7 +168,7 @@ module gs_fpu
   logic [31:0]        fma_data;
   flags_t             fma_flags;
 
-  // A result goes back into the pipeline once, as soon as there is a place.
+  // A result re-enters the pipeline once, in the first free slot.
   assign slow_fire = en && slow_done && !slow_sent_q && !(valid0_q && !short0_q);
 
   always_ff @(posedge clk_i) begin
@@ -187,7 +188,7 @@ module gs_fpu
     .b_i            (s0_q.b),
     .c_i            (s0_q.c),
     .slow_start_o   (slow_start),
-    .slow_here_o    (slow_here),
+    .slow_entering_o(slow_entering),
     .slow_sqrt_o    (slow_sqrt),
     .slow_exponent_o(slow_exponent),
     .slow_a_o       (slow_a),
@@ -248,7 +249,7 @@ module gs_fpu
 
   assign busy_o = f_valid_i != '0 || rsp_valid_o || slow_busy || short_out_valid || valid0_q;
 
-  `GS_ASSERT_NOW(the_queue_of_short_results_never_fills, short_ready)
-  `GS_ASSERT_NOW(short_results_wait_for_at_most_the_places_of_the_pipeline, short_count <= 5'd13)
-  `GS_ASSERT_HOLD(a_response_is_stable_while_it_waits, rsp_valid_o, rsp_ready_i, rsp_o)
+  `GS_ASSERT_NOW(short_result_queue_never_fills, short_ready)
+  `GS_ASSERT_NOW(short_results_never_outnumber_pipeline_slots, short_count <= 5'd13)
+  `GS_ASSERT_HOLD(response_is_stable_while_it_waits, rsp_valid_o, rsp_ready_i, rsp_o)
 endmodule

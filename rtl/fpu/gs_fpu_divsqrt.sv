@@ -3,16 +3,16 @@
 
 /// Divide and square root of mantissas, two bits a cycle, one operation at a time.
 ///
-/// Both are the same recurrence, r' = 2 (r - s) where that is not negative, else 2 r. What is subtracted is the
-/// divisor, or for a root twice the root so far with the bit in question behind it:
+/// Both use the same recurrence, r' = 2 (r - s) if that is not negative, else 2 r. The subtrahend s is the divisor, or
+/// for a root twice the root so far with the candidate bit appended:
 ///
 ///     bit      27 26 25 . 24 ..................... 0
 ///     r         integer   fraction                 a mantissa's leading one starts at bit 25 (a root's perhaps at 26)
 ///     s         divisor's leading one at 25, or 2 * q + bit
-///     q               q . fraction                     26 bits; bits still missing show in `sticky_o`
+///     q               q . fraction                     26 bits; `sticky_o` represents the bits after them
 ///
-/// The second bit of a cycle is tried for both outcomes of the first at once. Subnormal operands are shifted up before
-/// that, a bit a cycle. A result waits until it is taken.
+/// The second bit of a cycle is tried for both outcomes of the first in parallel. Subnormal operands are normalized
+/// first, one bit a cycle. A result waits until it is taken.
 module gs_fpu_divsqrt (
   input  logic               clk_i,
   input  logic               rst_ni,
@@ -24,13 +24,13 @@ module gs_fpu_divsqrt (
   /// divisor; 1.0 for a root
   input  logic        [23:0] b_i,
   output logic               busy_o,
-  /// there is a result, or will be in the next cycle
+  /// a result is available, or will be in the next cycle
   output logic               soon_o,
   output logic               done_o,
   output logic signed [9:0]  exponent_o,
   output logic        [25:0] q_o,
   output logic               sticky_o,
-  /// takes the result away
+  /// takes the result and frees the unit
   input  logic               take_i
 );
   typedef enum logic [1:0] {Idle, Normalize, Iterate, Done} state_e;
@@ -41,7 +41,7 @@ module gs_fpu_divsqrt (
   logic        [27:0] r_q, r_d;
   logic        [23:0] d_q, d_d;
   logic        [25:0] q_q, q_d, first, second, second_next;
-  logic        [12:0] pair_q, pair_d;                  // the pair of bits that is next
+  logic        [12:0] pair_q, pair_d;                  // the next pair of bits
   logic        [25:0] first_next;
   logic        [27:0] s_q, s_after_0_q, s_after_1_q;
   logic        [27:0] rest, rest_after_0, rest_after_1;  // within -2^27 and 2^27: bit 27 is the sign
@@ -86,7 +86,7 @@ module gs_fpu_divsqrt (
         if (a_low) r_d = {r_q[26:0], 1'b0};
         if (b_low) d_d = {d_q[22:0], 1'b0};
         if (!a_low && !b_low) begin
-          // A root halves the exponent: an odd one gives a bit to the mantissa.
+          // A root halves the exponent: an odd one moves a bit to the mantissa.
           if (sqrt_q && exp_q[0]) r_d = {r_q[26:0], 1'b0};
           state_d = Iterate;
         end
@@ -106,7 +106,7 @@ module gs_fpu_divsqrt (
     endcase
   end
 
-  // What others choose by stands in registers of its own.
+  // The status outputs have registers of their own, because other modules decide by them late in a cycle.
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       state_q <= Idle;
@@ -125,7 +125,7 @@ module gs_fpu_divsqrt (
     d_q    <= d_d;
     q_q    <= q_d;
     pair_q <= pair_d;
-    // What is subtracted next stands ready: two subtractions in a row are long enough.
+    // The next subtrahends are precomputed: two subtractions in series fill the cycle.
     s_q         <= sqrt_q ? {1'b0, q_d, 1'b0} | {2'b0, first_next} : {2'b0, d_d, 2'b0};
     s_after_0_q <= sqrt_q ? {1'b0, q_d, 1'b0} | {2'b0, second_next} : {2'b0, d_d, 2'b0};
     s_after_1_q <= sqrt_q ? {1'b0, q_d | first_next, 1'b0} | {2'b0, second_next} : {2'b0, d_d, 2'b0};
@@ -135,9 +135,9 @@ module gs_fpu_divsqrt (
   assign q_o        = q_q;
   assign sticky_o   = r_q != '0;
 
-  `GS_ASSERT_NOW(a_start_finds_the_unit_free, !start_i || state_q == Idle)
-  `GS_ASSERT_NOW(only_a_result_is_taken, !take_i || state_q == Done)
-  `GS_ASSERT_NOW(the_registers_say_what_the_state_is,
+  `GS_ASSERT_NOW(start_only_while_idle, !start_i || state_q == Idle)
+  `GS_ASSERT_NOW(take_only_when_done, !take_i || state_q == Done)
+  `GS_ASSERT_NOW(status_registers_match_the_state,
                  busy_o == (state_q != Idle) && done_o == (state_q == Done)
                  && soon_o == (done_o || (state_q == Iterate && pair_q[0])))
 endmodule

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Fused multiply-add, and all that can be had of it: add, subtract, multiply, conversions, and the rounding of
-/// quotients and roots. One operation starts a cycle; a result comes 12 enabled cycles after its operation.
+/// Fused multiply-add, and the operations derived from it: add, subtract, multiply, conversions, and the rounding of
+/// quotients and roots. One operation starts each cycle; its result is valid 12 enabled cycles later.
 ///
 ///     1 unpack      operands, classes, exponent of the product (gs_fpu_unpack)
 ///     2 multiply    four partial products; distance of exponents; special cases
-///     3 product     their sum (or a quotient); which is on top
-///     4 align       one on top, other shifted right by 32           window: 50 bits, product's point behind bit 48
-///     5 align       by 16, 8, 4; what falls off is sticky
+///     3 product     their sum (or a quotient); selects the term on top
+///     4 align       one on top, other shifted right by 32           window: 50 bits, product's point right of bit 48
+///     5 align       by 16, 8, 4; bits shifted out set sticky
 ///     6 add         by 2, 1; sum or difference
 ///     7 magnitude   negated if negative
 ///     8 - 11        normalize by 32 and 16, 8 and 4, 2 and 1, as far as the exponent allows; guard and sticky
 ///    12 round       one addition over exponent and mantissa
 ///       result      (after the register) special values
 ///
-/// Whichever of product and addend has the higher exponent stands on top, unshifted. That exponent is never below
-/// the least one, as the addend's is not: so subnormal results need no shift right, and nothing that is shifted out
-/// can come back by cancellation. Float to integer adds a zero with the exponent of 2^31, which moves the integer's
-/// last bit to bit 17 of the window.
+/// The term with the higher exponent, product or addend, is on top, unshifted. That exponent is never below the least
+/// one, because the addend's never is. So subnormal results need no right shift, and cancellation can never need bits
+/// that were shifted out. Float to integer adds a zero with the exponent of 2^31, which moves the integer's last bit to
+/// bit 17 of the window.
 module gs_fpu_fma
   import gs_fpu_pkg::*;
 #(
-  /// bits of what names the thread that waits for the result
+  /// bits of the requester's core and thread number
   parameter int unsigned IdW = 6
 ) (
   input  logic               clk_i,
@@ -35,15 +35,15 @@ module gs_fpu_fma
   input  logic [31:0]        b_i,
   input  logic [31:0]        c_i,
 
-  // A divide or root without a special result goes to the iterating unit: mantissas and exponent.
+  // A divide or root without a special result starts the iterating unit, with mantissas and exponent.
   output logic               slow_start_o,
   /// a divide or root is in the first stage
-  output logic               slow_here_o,
+  output logic               slow_entering_o,
   output logic               slow_sqrt_o,
   output logic signed [9:0]  slow_exponent_o,
   output logic        [23:0] slow_a_o,
   output logic        [23:0] slow_b_o,
-  // It comes back for rounding in a cycle without valid_i; the quotient is taken two enabled cycles later.
+  // Its result re-enters for rounding in a cycle without valid_i; the quotient is taken two enabled cycles later.
   input  logic               slow_valid_i,
   input  logic signed [9:0]  slow_exponent_i,
   input  logic        [25:0] slow_q_i,
@@ -55,7 +55,7 @@ module gs_fpu_fma
   output logic [31:0]        data_o,
   output flags_t             flags_o
 );
-  /// What goes with a value through all stages.
+  /// Fields that accompany a value through all stages.
   typedef struct packed {
     logic [IdW-1:0] id;
     logic [2:0]     rm;
@@ -73,7 +73,7 @@ module gs_fpu_fma
   logic [12:1]    valid_q;
   logic           valid1_d, valid2_d;
 
-  // What belongs to the divide or root that is under way.
+  // State of the divide or root in flight.
   logic [IdW-1:0] slow_id_q;
   logic [2:0]     slow_rm_q;
   logic           slow_sign_q;
@@ -145,20 +145,20 @@ module gs_fpu_fma
     valid2_d    = valid_q[1] && (!s1.slow || special_any);
   end
 
-  assign slow_here_o     = valid_q[1] && s1.slow;
-  assign slow_start_o    = en_i && slow_here_o && !special_any;
+  assign slow_entering_o = valid_q[1] && s1.slow;
+  assign slow_start_o    = en_i && slow_entering_o && !special_any;
   assign slow_sqrt_o     = s1.sqrt;
   assign slow_exponent_o = s1.ep;
   assign slow_a_o        = s1.ma;
   assign slow_b_o        = s1.mb;
 
-  // ---- 3: product, what is on top
+  // ---- 3: product, term on top
 
   typedef struct packed {
     tag_t        tag;
     special_t    special;
     logic        below_zero;
-    logic        sign_x;       // of what is on top
+    logic        sign_x;       // of the term on top
     logic        subtract;
     logic        c_top;
     logic [47:0] p;
@@ -175,7 +175,7 @@ module gs_fpu_fma
     s3_d.special    = s2_q.special;
     s3_d.below_zero = s2_q.below_zero;
     s3_d.mc         = s2_q.mc;
-    // A product of zero has no exponent worth comparing.
+    // A product of zero has no meaningful exponent.
     s3_d.c_top      = s2_q.zero_p || s2_q.p_over_c[10];
     s3_d.sign_x     = s3_d.c_top ? s2_q.sign_c : s2_q.sign_p;
     s3_d.subtract   = s2_q.sign_p != s2_q.sign_c;
@@ -213,18 +213,18 @@ module gs_fpu_fma
     logic [50:0] sum;
     logic        sticky;
     logic [8:0]  above;
-    logic [5:0]  by;           // shifts to the left that are decided
+    logic [5:0]  by;           // left shifts decided so far
   } sum_t;
 
-  /// Room that the exponent leaves for shifts to the left.
+  /// Headroom of the exponent for left shifts.
   typedef struct packed {
-    logic        ample;        // more than there are bits
+    logic        ample;        // more than the window's width
     logic [5:0]  left;
-  } room_t;
+  } headroom_t;
 
   align_t      s4_d, s4_q, s5_d, s5_q;
   sum_t        s6_d, s6_q, s7_d, s7_q, s8_d, s8_q, s9_d, s9_q, s10_d, s10_q;
-  room_t       room6_d, room6_q, room7_q, room8_d, room8_q, room9_d, room9_q;
+  headroom_t       headroom6_d, headroom6_q, headroom7_q, headroom8_d, headroom8_q, headroom9_d, headroom9_q;
   logic        negative6_d, negative6_q;
   logic [49:0] c_wide, p_wide, y4, y5, y5a, y5b, y6, y6a;
   logic        sticky5, sticky6;
@@ -262,7 +262,7 @@ module gs_fpu_fma
     y6a     = s5_q.distance[1] ? {2'b0, s5_q.y[49:2]} : s5_q.y;
     y6      = s5_q.distance[0] ? {1'b0, y6a[49:1]} : y6a;
     sticky6 = s5_q.sticky || (s5_q.distance[1] && s5_q.y[1:0] != '0) || (s5_q.distance[0] && y6a[0]);
-    // What was shifted out of the lesser makes the difference less by a part of the last place.
+    // Bits shifted out of the smaller term reduce the difference by a fraction of the last bit.
     sum6    = {2'b0, s5_q.x} + ({2'b0, y6} ^ {52{s5_q.subtract}}) + 52'(s5_q.subtract && !sticky6);
 
     s6_d.tag        = s5_q.tag;
@@ -275,12 +275,12 @@ module gs_fpu_fma
     s6_d.above      = s5_q.above;
     s6_d.by         = '0;
     negative6_d     = s5_q.subtract && sum6[51];
-    // An integer stays where it is.
-    room6_d.ample   = !s5_q.tag.to_int && s5_q.above[8:6] != '0;
-    room6_d.left    = s5_q.tag.to_int ? '0 : s5_q.above[5:0];
+    // An integer is not shifted.
+    headroom6_d.ample = !s5_q.tag.to_int && s5_q.above[8:6] != '0;
+    headroom6_d.left  = s5_q.tag.to_int ? '0 : s5_q.above[5:0];
   end
 
-  // ---- 7: magnitude. With a sticky bit, the complement is the magnitude less a part of the last place.
+  // ---- 7: magnitude. With a sticky bit, the complement is the magnitude minus a fraction of the last bit.
 
   always_comb begin
     s7_d      = s6_q;
@@ -288,9 +288,9 @@ module gs_fpu_fma
     s7_d.sign = s6_q.sign ^ negative6_q;
   end
 
-  // ---- 8 to 11: normalize. Each stage finds out the next two shifts and does the two of the stage before.
-  // A shift by 2^k is done if so many leading zeros are there and the exponent has room for it. Once a shift was
-  // refused for a leading one although there was room, there is room for all that are still to come.
+  // ---- 8 to 11: normalize. Each stage decides the next two shifts and performs the two of the stage before.
+  // A shift by 2^k is performed if the sum has 2^k leading zeros and the exponent has the headroom. If a leading one
+  // prevents a shift for which there was headroom, all later (smaller) shifts have headroom as well.
 
   logic [2:0]  none16;
   logic [2:0]  none4;
@@ -298,33 +298,33 @@ module gs_fpu_fma
   logic        ample8, ample9, ample10, none8_next, none9_next, none10_next;
 
   always_comb begin
-    none16[0]  = s7_q.sum[50:35] == '0;
-    none16[1]  = s7_q.sum[34:19] == '0;
-    none16[2]  = s7_q.sum[18:3] == '0;
+    none16[0] = s7_q.sum[50:35] == '0;
+    none16[1] = s7_q.sum[34:19] == '0;
+    none16[2] = s7_q.sum[18:3] == '0;
 
-    s8_d         = s7_q;
-    s8_d.by[5]      = none16[0] && none16[1] && (room7_q.ample || room7_q.left[5]);
-    ample8            = room7_q.ample || (room7_q.left[5] && !s8_d.by[5]);
-    none8_next      = s8_d.by[5] ? none16[2] : none16[0];
-    s8_d.by[4]      = none8_next && (ample8 || room7_q.left[4]);
-    room8_d.left  = room7_q.left;
-    room8_d.ample        = ample8 || (room7_q.left[4] && !s8_d.by[4]);
+    s8_d              = s7_q;
+    s8_d.by[5]        = none16[0] && none16[1] && (headroom7_q.ample || headroom7_q.left[5]);
+    ample8            = headroom7_q.ample || (headroom7_q.left[5] && !s8_d.by[5]);
+    none8_next        = s8_d.by[5] ? none16[2] : none16[0];
+    s8_d.by[4]        = none8_next && (ample8 || headroom7_q.left[4]);
+    headroom8_d.left  = headroom7_q.left;
+    headroom8_d.ample = ample8 || (headroom7_q.left[4] && !s8_d.by[4]);
   end
 
   always_comb begin
-    n8         = s8_q.by[5] ? {s8_q.sum[18:0], 32'b0} : s8_q.sum;
-    n9         = s8_q.by[4] ? {n8[34:0], 16'b0} : n8;
-    none4[0]   = n9[50:47] == '0;
-    none4[1]   = n9[46:43] == '0;
-    none4[2]   = n9[42:39] == '0;
-    s9_d       = s8_q;
-    s9_d.sum   = n9;
-    s9_d.by[3] = none4[0] && none4[1] && (room8_q.ample || room8_q.left[3]);
-    ample9       = room8_q.ample || (room8_q.left[3] && !s9_d.by[3]);
-    none9_next = s9_d.by[3] ? none4[2] : none4[0];
-    s9_d.by[2] = none9_next && (ample9 || room8_q.left[2]);
-    room9_d.left  = room8_q.left;
-    room9_d.ample   = ample9 || (room8_q.left[2] && !s9_d.by[2]);
+    n8                = s8_q.by[5] ? {s8_q.sum[18:0], 32'b0} : s8_q.sum;
+    n9                = s8_q.by[4] ? {n8[34:0], 16'b0} : n8;
+    none4[0]          = n9[50:47] == '0;
+    none4[1]          = n9[46:43] == '0;
+    none4[2]          = n9[42:39] == '0;
+    s9_d              = s8_q;
+    s9_d.sum          = n9;
+    s9_d.by[3]        = none4[0] && none4[1] && (headroom8_q.ample || headroom8_q.left[3]);
+    ample9            = headroom8_q.ample || (headroom8_q.left[3] && !s9_d.by[3]);
+    none9_next        = s9_d.by[3] ? none4[2] : none4[0];
+    s9_d.by[2]        = none9_next && (ample9 || headroom8_q.left[2]);
+    headroom9_d.left  = headroom8_q.left;
+    headroom9_d.ample = ample9 || (headroom8_q.left[2] && !s9_d.by[2]);
   end
 
   logic [50:0] n9a, n10a;
@@ -334,13 +334,13 @@ module gs_fpu_fma
     n10         = s9_q.by[2] ? {n9a[46:0], 4'b0} : n9a;
     s10_d       = s9_q;
     s10_d.sum   = n10;
-    s10_d.by[1] = n10[50:49] == '0 && (room9_q.ample || room9_q.left[1]);
-    ample10       = room9_q.ample || (room9_q.left[1] && !s10_d.by[1]);
+    s10_d.by[1] = n10[50:49] == '0 && (headroom9_q.ample || headroom9_q.left[1]);
+    ample10     = headroom9_q.ample || (headroom9_q.left[1] && !s10_d.by[1]);
     none10_next = s10_d.by[1] ? !n10[48] : !n10[50];
-    s10_d.by[0] = none10_next && (ample10 || room9_q.left[0]);
+    s10_d.by[0] = none10_next && (ample10 || headroom9_q.left[0]);
   end
 
-  // ---- 11: last shift; what decides the rounding
+  // ---- 11: last shift; inputs of the rounding decision
 
   typedef struct packed {
     tag_t        tag;
@@ -350,12 +350,12 @@ module gs_fpu_fma
     logic        zero_sign;    // of an exact zero
     logic [31:0] value;        // exponent less one, and fraction; or an integer, complemented if negative
     logic        leading;      // a float's leading bit
-    logic        some;         // the mantissa is not zero
+    logic        nonzero;      // the mantissa is not zero
     logic        last;
     logic        guard;
     logic        sticky;
-    logic        tiny;         // unless rounding to 24 bits carries into the leading bit
-    logic        ones;         // it does if the bits behind round up
+    logic        tiny;         // tiny unless rounding to 24 bits carries into the leading bit
+    logic        ones;         // it carries if the bits after them round up
     logic        guard_tiny;
     logic        sticky_tiny;
   } s11_t;
@@ -376,7 +376,7 @@ module gs_fpu_fma
     s11_d.below_zero = s10_q.below_zero;
     s11_d.sign       = s10_q.sign;
     s11_d.zero_sign  = s10_q.subtract ? s10_q.tag.rm == RmDown : s10_q.sign;
-    s11_d.some       = n11[50:27] != '0;
+    s11_d.nonzero    = n11[50:27] != '0;
     s11_d.tiny       = !n11[50];
     s11_d.ones       = &n11[49:26];
     s11_d.guard_tiny = n11[25];
@@ -421,7 +421,7 @@ module gs_fpu_fma
     s12_d.special    = s11_q.special;
     s12_d.below_zero = s11_q.below_zero;
     s12_d.inexact    = s11_q.guard || s11_q.sticky;
-    s12_d.zero       = !s11_q.some && !s12_d.inexact && !s11_q.tag.to_int;
+    s12_d.zero       = !s11_q.nonzero && !s12_d.inexact && !s11_q.tag.to_int;
     s12_d.sign       = s12_d.zero ? s11_q.zero_sign : s11_q.sign;
     s12_d.up         = up12;
     s12_d.underflow  = s11_q.tiny && !up_tiny;
@@ -441,10 +441,10 @@ module gs_fpu_fma
       s5_q        <= s5_d;
       s6_q        <= s6_d;
       s7_q        <= s7_d;
-      room6_q     <= room6_d;
-      room7_q     <= room6_q;
-      room8_q     <= room8_d;
-      room9_q     <= room9_d;
+      headroom6_q <= headroom6_d;
+      headroom7_q <= headroom6_q;
+      headroom8_q <= headroom8_d;
+      headroom9_q <= headroom9_d;
       negative6_q <= negative6_d;
       s8_q        <= s8_d;
       s9_q        <= s9_d;
@@ -484,7 +484,7 @@ module gs_fpu_fma
     v_fraction  = 1'b0;
     if (s12_q.tag.to_int) begin
       if (s12_q.special.inf || s12_q.below_zero) begin
-        // The greatest or least integer.
+        // The largest or smallest integer.
         v_fraction = !s12_q.special.sign;
         v_sign     = s12_q.special.sign != s12_q.tag.to_unsigned;
         flags.nv   = s12_q.special.inf || s12_q.up;

@@ -2,12 +2,11 @@
 
 /// Operations without arithmetic: sign injection, minimum and maximum, comparisons, classification.
 ///
-/// Two stages: operands are compared in the first, the result is selected in the second, which has no register of
-/// its own behind it.
+/// Two stages: the first compares operands, the second selects the result and has no output register.
 module gs_fpu_noncomp
   import gs_fpu_pkg::*;
 #(
-  /// bits of what names the thread that waits for the result
+  /// bits of the requester's core and thread number
   parameter int unsigned IdW = 6
 ) (
   input  logic           clk_i,
@@ -58,7 +57,7 @@ module gs_fpu_noncomp
   end
 
   logic       sign_a, sign_b, any_nan, any_snan, both_zero;
-  logic       below;   // a before b in the order in which -0 stands before +0
+  logic       below;   // a < b in the order in which -0 precedes +0
   logic       equal, truth, take_a, take_b, take_class, take_truth, take_nan, sign;
   logic [9:0] class_mask;
 

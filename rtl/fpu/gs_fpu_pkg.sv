@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the floating-point unit and the cores that use it share: operations, rounding modes, flags.
+/// Types that the floating-point unit and its cores share: operations, rounding modes, flags.
 package gs_fpu_pkg;
 
-  /// An operation. FMV is not among them: a core moves bits by itself.
+  /// An operation. FMV is not one of them: the core moves bits itself.
   typedef enum logic [4:0] {
     OpAdd   = 5'd0,   // a + b
     OpSub   = 5'd1,   // a - b
@@ -47,7 +47,7 @@ package gs_fpu_pkg;
     logic nx;  // inexact
   } flags_t;
 
-  /// What an operand is, as far as special cases ask.
+  /// Class of an operand, as far as special cases need it.
   typedef struct packed {
     logic zero;
     logic inf;
@@ -67,7 +67,7 @@ package gs_fpu_pkg;
     return '{zero: none && whole, inf: ones && whole, nan: ones && !whole, snan: ones && !whole && !value[22]};
   endfunction
 
-  /// A result that arithmetic does not give. For conversions to integers `inf` is the saturated value.
+  /// A result other than that of the arithmetic. For conversions to integers `inf` is the saturated value.
   typedef struct packed {
     logic nan;
     logic inf;
@@ -77,13 +77,13 @@ package gs_fpu_pkg;
     logic dz;
   } special_t;
 
-  /// An operation as product and addend. A mantissa's leading one, if it has one, stands at bit 23.
+  /// An operation as product and addend. A mantissa's leading one, if it has one, is bit 23.
   typedef struct packed {
     logic               to_int;
     logic               to_unsigned;
-    logic               slow;        // divide or root, still to be done
+    logic               slow;        // divide or root, not yet computed
     logic               sqrt;
-    logic               quotient;    // divide or root, done
+    logic               quotient;    // divide or root, computed
     logic               sign_p;
     logic               sign_c;
     logic        [23:0] ma;
@@ -95,17 +95,17 @@ package gs_fpu_pkg;
     class_t             class_b;
   } unpacked_t;
 
-  /// The operation iterates beside the pipeline.
+  /// The operation iterates in the divide and root unit.
   function automatic logic is_slow(logic [4:0] op);
     return op == OpDiv || op == OpSqrt;
   endfunction
 
-  /// The operation needs no arithmetic: it takes the short way.
+  /// The operation needs no arithmetic: it uses the short path.
   function automatic logic is_short(logic [4:0] op);
     return op >= OpSgnj && op <= OpClass;
   endfunction
 
-  /// Whether a magnitude is rounded up, from its last bit, the bit behind it and whether more follows.
+  /// Whether a magnitude is rounded up, from its last bit, the guard bit after it, and the sticky bit of the rest.
   function automatic logic rounds_up(logic [2:0] rm, logic sign, logic last, logic guard, logic sticky);
     unique case (rm)
       RmNearestEven: return guard && (last || sticky);

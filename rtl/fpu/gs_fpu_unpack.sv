@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Stage 1 of the arithmetic pipeline: every operation as a product and an addend; and what is special about it.
+/// Stage 1 of the arithmetic pipeline: converts every operation to a product and an addend, and finds special cases.
 ///
 ///     a + b            a * 1.0 + b
 ///     a * b            a * b + 0
 ///     integer          its high 24 bits * 1.0 + its low 8 bits
 ///     float to integer a * 1.0 + 0 with the exponent of 2^31
-///     quotient         quotient * 1.0 + 0 (the quotient itself joins as the product)
+///     quotient         quotient * 1.0 + 0 (the quotient itself enters as the product)
 ///
-/// The special cases are found behind the register, in stage 2.
+/// The special cases are found after the register, in stage 2.
 module gs_fpu_unpack
   import gs_fpu_pkg::*;
 (
@@ -18,7 +18,7 @@ module gs_fpu_unpack
   input  logic [31:0]       a_i,
   input  logic [31:0]       b_i,
   input  logic [31:0]       c_i,
-  /// a quotient or root comes instead, with this sign and exponent
+  /// a quotient or root enters instead of an operation, with this sign and exponent
   input  logic              slow_valid_i,
   input  logic              slow_sign_i,
   input  logic signed [9:0] slow_exponent_i,
@@ -52,7 +52,7 @@ module gs_fpu_unpack
     has_b    = is_mul || is_fused || is_div;
     int_neg  = op_i == OpCvtSW && a_i[31];
 
-    // A subnormal has the exponent of the least normal, without the leading one.
+    // A subnormal has the exponent of the smallest normal number, without the leading one.
     exp_a  = {a_i[30:24], a_i[23] || a_i[30:23] == '0};
     exp_b  = {b_i[30:24], b_i[23] || b_i[30:23] == '0};
     addend = is_fused ? c_i[30:0] : b_i[30:0];
@@ -77,7 +77,7 @@ module gs_fpu_unpack
     else if (from_int) s1_d.ec = 9'd150;  // 2^0 at the last bit
     else if (to_int) s1_d.ec = 9'd158;    // 2^31 at the first bit
 
-    // Biased exponent: a + b - 127, a - b + 127, or a + 127 of which a root takes half.
+    // Biased exponent: a + b - 127, a - b + 127, or a + 127, which a root halves.
     exp_bb     = has_b ? exp_b : 8'd127;
     exp_term   = is_div ? {2'b0, ~exp_bb} : {2'b0, exp_bb};
     exp_offset = is_div ? 10'd896 : (is_sqrt ? 10'd0 : 10'd897);

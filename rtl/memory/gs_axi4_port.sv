@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// A memory stream as AXI4 master, for real controllers: a line is one burst.
+/// Bridge from a memory stream to an AXI4 master, for real controllers: a line is one burst.
 ///
-/// All bursts have the same AXI id, so each direction comes back in order, and two queues remember whose they are.
-/// A write is acknowledged by its response (B): AXI orders reads and writes no other way.
+/// All bursts have the same AXI id, so the responses of each direction arrive in order, and two queues store the ids of
+/// the stream. A write is acknowledged by its response (B): AXI provides no other ordering of reads and writes.
 ///
 ///     requests ->+--[ AW ]--> AW     ids of writes ->[ queue ]-> with B --+
 ///                +--[ W  ]--> W                                           +--> responses
@@ -15,12 +15,12 @@ module gs_axi4_port #(
   /// bytes of a line and of a beat
   parameter  int unsigned LineBytes   = 64,
   parameter  int unsigned PortBytes   = 32,
-  /// bursts of each direction that are open at once, 2 or more
+  /// outstanding bursts of each direction, 2 or more
   parameter  int unsigned Outstanding = 32,
   /// bits of an AXI id, and the id
   parameter  int unsigned AxiIdW      = 4,
   parameter  logic [AxiIdW-1:0] AxiId = '0,
-  /// bits of an AXI address, and where the memory begins there
+  /// bits of an AXI address, and the memory's base address
   parameter  int unsigned AxiAddrW    = 32,
   parameter  logic [AxiAddrW-1:0] Base = '0,
   /// payloads: GS_MEM_TYPES(PortBytes, IdW, any)
@@ -37,7 +37,7 @@ module gs_axi4_port #(
   output logic                 rsp_valid_o,
   input  logic                 rsp_ready_i,
   output mem_rsp_t             rsp_o,
-  /// the memory answered with an error; the thread gets what came with it
+  /// the memory responded with an error; the thread gets the data of that response
   output logic                 error_o,
   // AXI4
   output logic                 awvalid_o,
@@ -84,11 +84,11 @@ module gs_axi4_port #(
     logic [DataW-1:0] data;
   } beat_t;
 
-  // A beat goes on when every place that it needs is free.
+  // A beat is accepted when every register and queue that it needs has free space.
   logic first_q, take;
   logic aw_valid, aw_ready, w_valid, w_ready, ar_valid, ar_ready;
   logic wid_valid, wid_ready, rid_valid, rid_ready;
-  logic wid_pop, rid_pop, wid_there, rid_there;
+  logic wid_pop, rid_pop, wid_outstanding, rid_outstanding;
   logic [IdW-1:0] wid, rid;
   logic [CountW-1:0] unused_wids, unused_rids;
   logic [AxiAddrW-1:0] address;
@@ -156,7 +156,7 @@ module gs_axi4_port #(
     .in_valid_i (wid_valid),
     .in_ready_o (wid_ready),
     .in_data_i  (req_i.id),
-    .out_valid_o(wid_there),
+    .out_valid_o(wid_outstanding),
     .out_ready_i(wid_pop),
     .out_data_o (wid),
     .count_o    (unused_wids)
@@ -171,7 +171,7 @@ module gs_axi4_port #(
     .in_valid_i (rid_valid),
     .in_ready_o (rid_ready),
     .in_data_i  (req_i.id),
-    .out_valid_o(rid_there),
+    .out_valid_o(rid_outstanding),
     .out_ready_i(rid_pop),
     .out_data_o (rid),
     .count_o    (unused_rids)
@@ -189,7 +189,7 @@ module gs_axi4_port #(
   assign wlast_o   = w_out.last;
   assign wstrb_o   = '1;
 
-  // Back: a read's beats stay together.
+  // Responses: a read's beats are not interleaved with acknowledgements.
   logic     [1:0] in_ready;
   mem_rsp_t       in_data[2];
   logic           joined_valid, joined_ready;
@@ -205,7 +205,7 @@ module gs_axi4_port #(
   gs_mem_arbiter #(
     .N     (2),
     .data_t(mem_rsp_t)
-  ) u_back (
+  ) u_rsp_arbiter (
     .clk_i,
     .rst_ni,
     .in_valid_i ({bvalid_i, rvalid_i}),
@@ -230,15 +230,15 @@ module gs_axi4_port #(
     .out_data_o (rsp_o)
   );
 
-  // An error is 2 (slave) or 3 (nobody there).
+  // An error is 2 (SLVERR) or 3 (DECERR).
   assign error_o = (rvalid_i && rready_o && rresp_i[1]) || (bvalid_i && bready_o && bresp_i[1]);
 
-  // One id: nothing to look at. Exclusive accesses are not used.
+  // All ids are the same and are not checked. Exclusive accesses are not used.
   logic unused;
   assign unused = ^{bid_i, rid_i, bresp_i[0], rresp_i[0], req_i.space};
 
-  `GS_ASSUME_NOW(a_read_that_comes_back_was_asked, !rvalid_i || rid_there)
-  `GS_ASSUME_NOW(a_write_that_comes_back_was_asked, !bvalid_i || wid_there)
+  `GS_ASSUME_NOW(read_response_has_an_outstanding_read, !rvalid_i || rid_outstanding)
+  `GS_ASSUME_NOW(write_response_has_an_outstanding_write, !bvalid_i || wid_outstanding)
   `GS_ASSERT_HOLD(aw_is_stable_while_it_waits, awvalid_o, awready_i, awaddr_o)
   `GS_ASSERT_HOLD(w_is_stable_while_it_waits, wvalid_o, wready_i, {wdata_o, wlast_o})
   `GS_ASSERT_HOLD(ar_is_stable_while_it_waits, arvalid_o, arready_i, araddr_o)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Merges N streams of bursts into one, round robin: from its first beat to its last a burst has the output alone.
+/// Merges N streams of bursts into one with round-robin arbitration: beats of different bursts are never interleaved.
 module gs_mem_arbiter #(
   /// inputs, 1 or more
   parameter int unsigned N      = 2,
@@ -21,7 +21,7 @@ module gs_mem_arbiter #(
 );
   localparam int unsigned IdxW = (N > 1) ? $clog2(N) : 1;
 
-  // Between a burst's beats only its owner may go on.
+  // Between the beats of a burst only its input may request.
   logic [N-1:0] open_q, open_d, request, grant;
   logic [IdxW-1:0] unused_idx;
   logic last;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Between caches and memories: memory 0 is the DRAM, the others are SRAMs that take turns line by line.
+/// Crossbar between caches and memories: memory 0 is the DRAM, the others are SRAMs interleaved by line.
 ///
-///     cache 0 --+--[ arbiter ]--[ skid ]--> DRAM          one arbiter for each memory on the way out,
-///     cache 1 --+--[ arbiter ]--[ skid ]--> SRAM 0        one for each cache on the way back;
-///        ...    +--[ arbiter ]--[ skid ]--> SRAM 1        bursts stay whole on both
+///     cache 0 --+--[ arbiter ]--[ skid ]--> DRAM          one arbiter for each memory for requests,
+///     cache 1 --+--[ arbiter ]--[ skid ]--> SRAM 0        one for each cache for responses;
+///        ...    +--[ arbiter ]--[ skid ]--> SRAM 1        neither interleaves bursts
 ///
 /// On the memories' side an id is {cache, thread}. Requests of a cache to one memory stay in order.
 module gs_mem_crossbar #(
@@ -46,17 +46,17 @@ module gs_mem_crossbar #(
   input  memory_rsp_t [Memories-1:0] rsp_i
 );
   if (Caches < 1) begin : gen_illegal_caches
-    $fatal(1, "gs_mem_crossbar: Caches is 0; there must be at least one");
+    $fatal(1, "gs_mem_crossbar: Caches is 0; it must be 1 or more");
   end
   if (Srams != 0 && 1 << $clog2(Srams) != Srams) begin : gen_illegal_srams
-    $fatal(1, "gs_mem_crossbar: Srams is %0d; it must be 0 or a power of two, as lines take turns", Srams);
+    $fatal(1, "gs_mem_crossbar: Srams is %0d; it must be 0 or a power of two, for interleaving", Srams);
   end
 
   localparam int unsigned OffW = $clog2(LineBytes);
   localparam int unsigned LogSrams = (Srams > 1) ? $clog2(Srams) : 0;
   localparam int unsigned MemW = (Memories > 1) ? $clog2(Memories) : 1;
 
-  // Out.
+  // Requests.
   logic        [Caches-1:0][Memories-1:0] out_valid, out_ready;
   memory_req_t                            out_req[Caches];
 
@@ -70,7 +70,7 @@ module gs_mem_crossbar #(
       };
       if (Srams > 0 && req_i[c].space) begin
         memory = MemW'(1) + (MemW'(req_i[c].addr >> OffW) & MemW'(Srams - 1));
-        // The rest of the line's number is its place in that SRAM.
+        // The remaining bits of the line's number are its line number in that SRAM.
         out_req[c].addr = ((req_i[c].addr >> (OffW + LogSrams)) << OffW) | (req_i[c].addr & AddrW'(LineBytes - 1));
       end
       for (int unsigned m = 0; m < Memories; m++) out_valid[c][m] = req_valid_i[c] && memory == MemW'(m);
@@ -118,15 +118,15 @@ module gs_mem_crossbar #(
     );
   end
 
-  // Back.
-  logic        [Memories-1:0]             back_valid, back_ready;
-  memory_rsp_t                            back[Memories];
-  logic        [Memories-1:0][Caches-1:0] back_to;
-  logic        [Caches-1:0][Memories-1:0] home_ready;
-  cache_rsp_t                             home[Memories];
-  logic        [Memories-1:0]             home_last;
+  // Responses.
+  logic        [Memories-1:0]             mem_rsp_valid, mem_rsp_ready;
+  memory_rsp_t                            mem_rsp[Memories];
+  logic        [Memories-1:0][Caches-1:0] mem_rsp_to;
+  logic        [Caches-1:0][Memories-1:0] cache_rsp_ready;
+  cache_rsp_t                             cache_rsp[Memories];
+  logic        [Memories-1:0]             cache_rsp_last;
 
-  for (genvar m = 0; m < Memories; m++) begin : gen_back
+  for (genvar m = 0; m < Memories; m++) begin : gen_mem_rsp
     gs_skid #(
       .data_t(memory_rsp_t)
     ) u_skid (
@@ -135,25 +135,27 @@ module gs_mem_crossbar #(
       .in_valid_i (rsp_valid_i[m]),
       .in_ready_o (rsp_ready_o[m]),
       .in_data_i  (rsp_i[m]),
-      .out_valid_o(back_valid[m]),
-      .out_ready_i(back_ready[m]),
-      .out_data_o (back[m])
+      .out_valid_o(mem_rsp_valid[m]),
+      .out_ready_i(mem_rsp_ready[m]),
+      .out_data_o (mem_rsp[m])
     );
-    for (genvar c = 0; c < Caches; c++) begin : gen_to
-      assign back_to[m][c] = (back[m].id >> ThreadW) == IdW'(c);
+    for (genvar c = 0; c < Caches; c++) begin : gen_dest
+      assign mem_rsp_to[m][c] = (mem_rsp[m].id >> ThreadW) == IdW'(c);
     end
     always_comb begin
-      back_ready[m] = 1'b0;
-      for (int unsigned c = 0; c < Caches; c++) if (back_to[m][c]) back_ready[m] = home_ready[c][m];
+      mem_rsp_ready[m] = 1'b0;
+      for (int unsigned c = 0; c < Caches; c++) if (mem_rsp_to[m][c]) mem_rsp_ready[m] = cache_rsp_ready[c][m];
     end
-    assign home[m]      = '{ack: back[m].ack, last: back[m].last, id: ThreadW'(back[m].id), data: back[m].data};
-    assign home_last[m] = back[m].last;
+    assign cache_rsp[m]      = '{
+      ack: mem_rsp[m].ack, last: mem_rsp[m].last, id: ThreadW'(mem_rsp[m].id), data: mem_rsp[m].data
+    };
+    assign cache_rsp_last[m] = mem_rsp[m].last;
   end
 
-  for (genvar c = 0; c < Caches; c++) begin : gen_home
+  for (genvar c = 0; c < Caches; c++) begin : gen_cache_rsp
     logic [Memories-1:0] valid;
     for (genvar m = 0; m < Memories; m++) begin : gen_valid
-      assign valid[m] = back_valid[m] && back_to[m][c];
+      assign valid[m] = mem_rsp_valid[m] && mem_rsp_to[m][c];
     end
 
     gs_mem_arbiter #(
@@ -163,9 +165,9 @@ module gs_mem_crossbar #(
       .clk_i,
       .rst_ni,
       .in_valid_i (valid),
-      .in_ready_o (home_ready[c]),
-      .in_last_i  (home_last),
-      .in_data_i  (home),
+      .in_ready_o (cache_rsp_ready[c]),
+      .in_last_i  (cache_rsp_last),
+      .in_data_i  (cache_rsp),
       .out_valid_o(rsp_valid_o[c]),
       .out_ready_i(rsp_ready_i[c]),
       .out_data_o (rsp_o[c])
@@ -173,9 +175,9 @@ module gs_mem_crossbar #(
   end
 
   for (genvar c = 0; c < Caches; c++) begin : gen_check
-    `GS_ASSUME_HOLD(a_request_that_waits_is_stable, req_valid_i[c], req_ready_o[c], req_i[c])
+    `GS_ASSUME_HOLD(request_is_stable_while_it_waits, req_valid_i[c], req_ready_o[c], req_i[c])
     if (Srams == 0) begin : gen_no_sram
-      `GS_ASSUME_NOW(there_is_an_sram_if_one_is_asked, !req_valid_i[c] || !req_i[c].space)
+      `GS_ASSUME_NOW(no_sram_request_without_sram, !req_valid_i[c] || !req_i[c].space)
     end
   end
 endmodule

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_mem_types.svh"
 
-/// What caches and memories share: the payloads of their streams in the widest common form, which modules
-/// take as defaults; other widths come from GS_MEM_TYPES.
+/// Types that caches and memories share: the payloads of their streams in the widest common form, which modules use as
+/// defaults. GS_MEM_TYPES declares other widths.
 package gs_mem_pkg;
   /// address space of a request
   typedef enum logic {

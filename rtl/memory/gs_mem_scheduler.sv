@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Turns the requests of thousands of independent threads into an orderly pattern for a DRAM.
+/// DRAM scheduler: reorders the requests of thousands of independent threads for row hits and few bus turnarounds.
 ///
 ///     in ->[ sort ]-> queues of reads:  bank 0: group 0..G-1 ... bank B-1: group 0..G-1  \
 ///              |                                                                          >[ pick ]-> out
 ///              +----> queues of writes: the same, and a RAM for their data               /
 ///
-/// A group holds the requests to the rows of a bank whose numbers are equal in their low bits: mostly one row.
-/// Picks go round the banks, so that the next rows open while data flow; within a bank they stay in a group,
-/// at most Run at a time, so that an open row is used up. Reads and writes go in batches, as turning the
-/// data bus round costs time. Nobody starves: a batch ends, a run ends, and banks and groups take turns.
+/// A group holds the requests to the rows of a bank whose numbers are equal in their low bits: mostly one row. Picks
+/// rotate over the banks, so that the next rows open while data are transferred. Within a bank, up to Run consecutive
+/// picks are from one group, to use an open row fully. Reads and writes are batched, because a turnaround of the data
+/// bus costs time. No request starves: batches and runs are bounded, and banks and groups are served round-robin.
 ///
-/// The order of requests in one group and direction is kept; a write and a read of the same line are never here
-/// together, as nobody asks for a line whose write-back is not acknowledged (gs_mem_types.svh).
-/// Acknowledgements come from what stands behind, when it is sure of its order.
+/// Requests of one group and direction keep their order. A write and a read of the same line are never in the scheduler
+/// together, because no cache requests a line whose write-back is not acknowledged (gs_mem_types.svh). The downstream
+/// controller sends the acknowledgements, once it guarantees the order.
 module gs_mem_scheduler #(
   /// bits of an id, bytes of a line and of a beat, bits of an address
   parameter  int unsigned IdW        = 9,
@@ -25,17 +25,17 @@ module gs_mem_scheduler #(
   parameter  int unsigned Banks      = 8,
   /// bytes of a row, a power of two
   parameter  int unsigned RowBytes   = 8192,
-  /// bytes after which the next bank follows, a power of two from LineBytes to RowBytes
+  /// bank interleave in bytes, a power of two from LineBytes to RowBytes
   parameter  int unsigned BankBytes  = 1024,
-  /// 1: a bank's number is XORed with its row's, as the controller does it too
+  /// 1: a bank's number is XORed with its row's, as in the controller
   parameter  bit          BankHash   = 1'b1,
   /// groups of rows of a bank, a power of two, 2 or more
   parameter  int unsigned RowGroups  = 4,
-  /// requests that a group queues in each direction, a power of two, 2 or more
+  /// requests that each group can queue in each direction, a power of two, 2 or more
   parameter  int unsigned QueueDepth = 16,
-  /// lines that wait to be written, 4 or more
+  /// lines that can wait to be written, 4 or more
   parameter  int unsigned WriteSlots = 64,
-  /// picks from a group before the next of its bank
+  /// consecutive picks from a group before the bank's next group
   parameter  int unsigned Run        = 16,
   /// picks in one direction while the other waits
   parameter  int unsigned Batch      = 32,
@@ -88,7 +88,7 @@ module gs_mem_scheduler #(
     logic [SlotW-1:0] slot;
   } entry_t;
 
-  // Where a line belongs. Folding the whole row into the bank spreads every power of two.
+  // The queue of a line. Folding the whole row number into the bank spreads every power-of-two stride.
   function automatic logic [QueueW-1:0] queue_of(logic [AddrW-1:0] addr);
     logic [BankW-1:0] bank;
     logic [RowW-1:0]  row;
@@ -101,7 +101,7 @@ module gs_mem_scheduler #(
     queue_of[QueueW-1:GroupW] = bank;
   endfunction
 
-  // Sort: one register, then into the queue of its kind.
+  // Sort: one register, then the queue of the request's direction, bank and group.
   logic                in_valid_q, in_fire, in_write_first_q;
   mem_req_t            in_q;
   logic [QueueW-1:0]   in_queue_q;
@@ -112,7 +112,7 @@ module gs_mem_scheduler #(
   entry_t              in_entry;
 
   // Queues: index {write, bank, group}.
-  logic [2*Queues-1:0]           some_q, full_q;
+  logic [2*Queues-1:0]           nonempty_q, full_q;
   logic [PtrW-1:0]               head_q[2*Queues], tail_q[2*Queues];
   logic [PtrW-1:0]               pick_head, push_tail;
   logic [QueueW:0]               push_idx, pick_idx;
@@ -122,7 +122,7 @@ module gs_mem_scheduler #(
   assign in_write_first_q = in_q.write && in_beat_q == '0;
   assign in_slot          = in_write_first_q ? slot : slot_q;
   assign push_idx         = {in_q.write, in_queue_q};
-  // The first beat of a write finds place for all of it.
+  // The first beat of a write allocates a slot for the whole line.
   assign in_fire          = in_valid_q && (in_q.write ? (!in_write_first_q || slot_valid) : 1'b1) && !full_q[push_idx];
   assign in_push          = in_fire && in_q.last;
   assign slot_take        = in_fire && in_write_first_q;
@@ -143,9 +143,9 @@ module gs_mem_scheduler #(
     if (slot_take) slot_q <= slot;
   end
 
-  // Slots of the write data: each is new once, and then comes back.
-  logic             fresh_q, back_valid, back_space, free_valid;
-  logic [SlotW-1:0] fresh_slot_q, back_slot, free_slot;
+  // Slots of the write data: each is first allocated from a counter, and later from the queue of freed slots.
+  logic             fresh_q, freed_valid, freed_space, free_valid;
+  logic [SlotW-1:0] fresh_slot_q, freed_slot, free_slot;
   logic [$clog2(WriteSlots+1)-1:0] unused_free_count;
 
   assign slot_valid = fresh_q || free_valid;
@@ -157,9 +157,9 @@ module gs_mem_scheduler #(
   ) u_free (
     .clk_i,
     .rst_ni,
-    .in_valid_i (back_valid),
-    .in_ready_o (back_space),
-    .in_data_i  (back_slot),
+    .in_valid_i (freed_valid),
+    .in_ready_o (freed_space),
+    .in_data_i  (freed_slot),
     .out_valid_o(free_valid),
     .out_ready_i(slot_take && !fresh_q),
     .out_data_o (free_slot),
@@ -177,42 +177,42 @@ module gs_mem_scheduler #(
   end
 
   // Pick: the direction.
-  logic              writing_q, turn, has_reads, has_writes, other_waits, many_writes, pick_room;
+  logic              writing_q, turnaround, has_reads, has_writes, other_waits, many_writes, pick_space;
   logic [BatchW-1:0] batch_q;
   logic [TotalW-1:0] writes_q;
 
-  assign has_reads   = some_q[Queues-1:0] != '0;
-  assign has_writes  = some_q[2*Queues-1:Queues] != '0;
+  assign has_reads   = nonempty_q[Queues-1:0] != '0;
+  assign has_writes  = nonempty_q[2*Queues-1:Queues] != '0;
   assign many_writes = writes_q >= TotalW'(WriteSlots / 2);
   assign other_waits = writing_q ? has_reads : has_writes;
-  // Writes wait until there are many of them, or reads have had their batch, or there is nothing to read.
+  // Writes wait until many are queued, or the read batch is complete, or no read is queued.
   always_comb begin
-    if (writing_q) turn = !has_writes || batch_q == BatchW'(Batch);
-    else turn = !has_reads || batch_q == BatchW'(Batch) || (many_writes && batch_q >= BatchW'(Batch / 2));
-    if (!other_waits) turn = 1'b0;
+    if (writing_q) turnaround = !has_writes || batch_q == BatchW'(Batch);
+    else turnaround = !has_reads || batch_q == BatchW'(Batch) || (many_writes && batch_q >= BatchW'(Batch / 2));
+    if (!other_waits) turnaround = 1'b0;
   end
 
   // Pick: the group of each bank, then the bank.
-  logic [Queues-1:0]               some;
+  logic [Queues-1:0]               nonempty;
   logic [GroupW-1:0]               group_q[Banks], bank_group[Banks];
   logic [RunW-1:0]                 run_q[Banks];
   logic [Banks-1:0]                bank_has, unused_grant, bank_stays;
   logic [BankW-1:0]                bank;
 
-  assign some = writing_q ? some_q[2*Queues-1:Queues] : some_q[Queues-1:0];
+  assign nonempty = writing_q ? nonempty_q[2*Queues-1:Queues] : nonempty_q[Queues-1:0];
 
   always_comb begin
     bank_has   = '0;
     bank_stays = '0;
     for (int unsigned b = 0; b < Banks; b++) begin
-      automatic logic [RowGroups-1:0] groups = some[b*RowGroups+:RowGroups];
+      automatic logic [RowGroups-1:0] groups = nonempty[b*RowGroups+:RowGroups];
       bank_group[b] = group_q[b];
       if (groups != '0) begin
         bank_has[b]   = 1'b1;
         bank_stays[b] = groups[group_q[b]] && run_q[b] != RunW'(Run);
       end
       if (groups != '0 && !bank_stays[b]) begin
-        // The next group round; the far ones first, so that the nearest wins.
+        // The next nonempty group, cyclically. The loop runs from far to near, so that the nearest one wins.
         for (int unsigned g = RowGroups - 1; g > 0; g--) begin
           if (groups[GroupW'(32'(group_q[b]) + g)]) bank_group[b] = GroupW'(32'(group_q[b]) + g);
         end
@@ -231,7 +231,7 @@ module gs_mem_scheduler #(
     .advance_i(pick)
   );
 
-  assign pick     = bank_has != '0 && pick_room && !turn;
+  assign pick     = bank_has != '0 && pick_space && !turnaround;
   assign pick_idx = {writing_q, bank, bank_group[bank]};
 
   assign pick_head = head_q[pick_idx] + PtrW'(1);
@@ -239,27 +239,27 @@ module gs_mem_scheduler #(
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      some_q    <= '0;
-      full_q    <= '0;
-      head_q    <= '{default: '0};
-      tail_q    <= '{default: '0};
-      writing_q <= 1'b0;
-      batch_q   <= '0;
-      writes_q  <= '0;
-      group_q   <= '{default: '0};
-      run_q     <= '{default: '0};
+      nonempty_q <= '0;
+      full_q     <= '0;
+      head_q     <= '{default: '0};
+      tail_q     <= '{default: '0};
+      writing_q  <= 1'b0;
+      batch_q    <= '0;
+      writes_q   <= '0;
+      group_q    <= '{default: '0};
+      run_q      <= '{default: '0};
     end else begin
       if (pick) begin
-        head_q[pick_idx] <= pick_head;
-        full_q[pick_idx] <= 1'b0;
-        some_q[pick_idx] <= pick_head != tail_q[pick_idx];
+        head_q[pick_idx]     <= pick_head;
+        full_q[pick_idx]     <= 1'b0;
+        nonempty_q[pick_idx] <= pick_head != tail_q[pick_idx];
       end
       if (in_push) begin
-        tail_q[push_idx] <= push_tail;
-        some_q[push_idx] <= 1'b1;
+        tail_q[push_idx]     <= push_tail;
+        nonempty_q[push_idx] <= 1'b1;
         if (!(pick && pick_idx == push_idx)) full_q[push_idx] <= push_tail == head_q[push_idx];
       end
-      if (turn) begin
+      if (turnaround) begin
         writing_q <= !writing_q;
         batch_q   <= '0;
       end else if (pick && batch_q != BatchW'(Batch)) begin
@@ -273,7 +273,7 @@ module gs_mem_scheduler #(
     end
   end
 
-  // The queues' RAM. A request is picked in the cycle after it came at the earliest: it is in the RAM.
+  // The queues' RAM. A request is picked no earlier than the cycle after its arrival, when it is in the RAM.
   entry_t p2_entry, next;
   logic   p1_valid_q, p2_valid_q, p1_write_q, p2_write_q;
   logic   next_valid, next_write, next_ready, next_space;
@@ -297,8 +297,8 @@ module gs_mem_scheduler #(
   );
   assign p2_entry = entry_t'(p2_bits);
 
-  // Picks under way must find room behind.
-  assign pick_room = next_count + 4'(p1_valid_q) + 4'(p2_valid_q) < 4'(OutDepth - 1);
+  // The queue downstream must have a free slot for each pick in flight.
+  assign pick_space = next_count + 4'(p1_valid_q) + 4'(p2_valid_q) < 4'(OutDepth - 1);
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -327,29 +327,29 @@ module gs_mem_scheduler #(
     .count_o    (next_count)
   );
 
-  // Out: a beat a cycle; a write's data come out of their RAM on the way.
+  // Output: one beat a cycle; a write's data are read from their RAM here.
   typedef struct packed {
     logic             write, last, space;
     logic [IdW-1:0]   id;
     logic [AddrW-1:0] addr;
   } head_t;
 
-  logic             e1_valid_q, e2_valid_q, e_issue, e_last, out_space, e_room;
+  logic             e1_valid_q, e2_valid_q, e_issue, e_last, out_space, e_space;
   head_t            e_beat, e1_q, e2_q;
   mem_req_t         e2_full;
   logic [BeatW-1:0] e_beat_q;
   logic [8*PortBytes-1:0] data;
   logic [3:0]       out_count;
 
-  assign e_room     = out_count + 4'(e1_valid_q) + 4'(e2_valid_q) < 4'(OutDepth - 1);
-  assign e_issue    = next_valid && e_room;
+  assign e_space    = out_count + 4'(e1_valid_q) + 4'(e2_valid_q) < 4'(OutDepth - 1);
+  assign e_issue    = next_valid && e_space;
   assign e_last     = !next_write || e_beat_q == BeatW'(Beats - 1);
-  assign next_ready = e_room && e_last;
+  assign next_ready = e_space && e_last;
   assign e_beat     = '{
     write: next_write, last: e_last, space: next.space, id: next.id, addr: AddrW'(next.line) << OffW
   };
-  assign back_valid = e_issue && e_last && next_write;
-  assign back_slot  = next.slot;
+  assign freed_valid = e_issue && e_last && next_write;
+  assign freed_slot  = next.slot;
 
   gs_ram_sdp #(
     .Width  (8 * PortBytes),
@@ -401,28 +401,28 @@ module gs_mem_scheduler #(
   );
 
 `ifndef SYNTHESIS
-  // What was picked, seen from outside: each bank's last group, how long it has stayed there, the batch so far, the
-  // writes that wait.
+  // Independent record of the picks: each bank's last group, the length of its run, the batch so far, the queued
+  // writes.
   logic [GroupW-1:0] seen_group_q[Banks], seen_group, picked_group;
   logic [RunW-1:0]   seen_run_q[Banks];
   logic [BatchW-1:0] seen_batch_q;
   logic [TotalW-1:0] seen_writes_q;
-  logic              seen_stays, takes_turns, batch_is_whole;
+  logic              seen_stays, round_robin, batch_complete;
 
   always_comb begin
-    automatic logic [RowGroups-1:0] groups = some[bank*RowGroups+:RowGroups];
+    automatic logic [RowGroups-1:0] groups = nonempty[bank*RowGroups+:RowGroups];
     seen_group   = seen_group_q[bank];
     picked_group = bank_group[bank];
     seen_stays   = groups[seen_group] && seen_run_q[bank] != RunW'(Run);
-    // It stays, or goes to the next group round that has something; back to its own as the last.
-    takes_turns  = seen_stays ? picked_group == seen_group : groups[picked_group];
+    // The bank stays in its group, or moves to the next nonempty group, cyclically; its own group is the last choice.
+    round_robin  = seen_stays ? picked_group == seen_group : groups[picked_group];
     for (int unsigned g = 1; g < RowGroups; g++) begin
       if (!seen_stays && groups[GroupW'(32'(seen_group) + g)]
           && GroupW'(picked_group - seen_group - GroupW'(1)) > GroupW'(g - 1)) begin
-        takes_turns = 1'b0;
+        round_robin = 1'b0;
       end
     end
-    batch_is_whole = seen_batch_q == BatchW'(Batch) || !(writing_q ? has_writes : has_reads) ||
+    batch_complete = seen_batch_q == BatchW'(Batch) || !(writing_q ? has_writes : has_reads) ||
         (!writing_q && seen_writes_q >= TotalW'(WriteSlots / 2) && seen_batch_q >= BatchW'(Batch / 2));
   end
 
@@ -433,7 +433,7 @@ module gs_mem_scheduler #(
       seen_batch_q  <= '0;
       seen_writes_q <= '0;
     end else begin
-      if (turn) begin
+      if (turnaround) begin
         seen_batch_q <= '0;
       end else if (pick) begin
         seen_group_q[bank] <= picked_group;
@@ -445,16 +445,17 @@ module gs_mem_scheduler #(
     end
   end
 
-  `GS_ASSERT_NOW(groups_of_a_bank_take_turns, !pick || takes_turns)
-  `GS_ASSERT_NOW(a_turn_is_for_what_waits, !turn || (writing_q ? has_reads : has_writes))
-  `GS_ASSERT_NOW(a_batch_is_not_cut_short, !turn || batch_is_whole)
-  `GS_ASSERT_NOW(a_queue_that_is_full_has_no_place, !full_q[push_idx] || tail_q[push_idx] == head_q[push_idx])
-  `GS_ASSERT_NOW(a_full_queue_takes_nothing, !in_push || !some_q[push_idx] || tail_q[push_idx] != head_q[push_idx])
+  `GS_ASSERT_NOW(groups_of_a_bank_are_served_round_robin, !pick || round_robin)
+  `GS_ASSERT_NOW(turnaround_only_if_the_other_direction_waits, !turnaround || (writing_q ? has_reads : has_writes))
+  `GS_ASSERT_NOW(turnaround_only_after_a_complete_batch, !turnaround || batch_complete)
+  `GS_ASSERT_NOW(full_flag_implies_equal_pointers, !full_q[push_idx] || tail_q[push_idx] == head_q[push_idx])
+  `GS_ASSERT_NOW(full_queue_accepts_no_request,
+                 !in_push || !nonempty_q[push_idx] || tail_q[push_idx] != head_q[push_idx])
 `endif
-  `GS_ASSERT_NOW(a_slot_that_comes_back_has_a_place, !back_valid || back_space)
-  `GS_ASSERT_NOW(picks_find_room, !p2_valid_q || next_space)
-  `GS_ASSERT_NOW(beats_find_room, !e2_valid_q || out_space)
-  `GS_ASSERT_NOW(only_what_is_there_is_picked, !pick || some_q[pick_idx])
-  `GS_ASSERT_NOW(a_batch_that_ends_takes_no_more, !pick || !turn)
-  `GS_ASSUME_HOLD(a_request_that_waits_is_stable, in_valid_i, in_ready_o, in_i)
+  `GS_ASSERT_NOW(free_slot_queue_never_overflows, !freed_valid || freed_space)
+  `GS_ASSERT_NOW(pick_queue_never_overflows, !p2_valid_q || next_space)
+  `GS_ASSERT_NOW(output_queue_never_overflows, !e2_valid_q || out_space)
+  `GS_ASSERT_NOW(pick_is_from_a_nonempty_queue, !pick || nonempty_q[pick_idx])
+  `GS_ASSERT_NOW(no_pick_in_a_turnaround, !pick || !turnaround)
+  `GS_ASSUME_HOLD(request_is_stable_while_it_waits, in_valid_i, in_ready_o, in_i)
 endmodule

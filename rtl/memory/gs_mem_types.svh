@@ -3,11 +3,11 @@
 //
 //   `GS_MEM_TYPES(PortBytes, IdW, AddrW) declares mem_req_t and mem_rsp_t.
 //
-// Request: a fill is one beat (write = 0, last = 1), a write-back one beat for each PortBytes of the line, the last
-// with last = 1; its beats are never mixed with other requests. `addr` is the line's first byte in every beat.
-// Response: a fill's beats in order and never mixed with others, the last with last = 1; or, for each write-back, one
-// beat with ack = 1: from now on every request that comes to this memory finds the new line.
-// Until then nobody may ask for a line that is being written back: the caches see to it.
+// Request: a fill is one beat (write = 0, last = 1). A write-back is one beat for each PortBytes of the line, the last
+// with last = 1; its beats are never interleaved with other requests. `addr` is the line's first byte in every beat.
+// Response: a fill's beats in order, never interleaved with others, the last with last = 1; or, for each write-back,
+// one beat with ack = 1: every request that this memory receives from then on accesses the new line. Until then no
+// requester may request the line that is being written back: the caches ensure this.
 `ifndef GS_MEM_TYPES_SVH
 `define GS_MEM_TYPES_SVH
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// All that stands between caches and the memories of one port: crossbar, and a scheduler before the DRAM.
+/// The path between caches and the memories of one port: the crossbar, and a scheduler upstream of the DRAM.
 ///
-/// On the memories' side stand controllers: gs_axi4_port, or the models in sim/memory.
-/// Port 0 is the DRAM, the others are the SRAMs.
+/// The memory side connects to controllers: gs_axi4_port, or the models in sim/memory. Memory 0 is the DRAM, the others
+/// are the SRAMs.
 module gs_memory #(
   /// caches, SRAMs of this port (0 or a power of two), bits of a thread's number in its cache
   parameter  int unsigned Caches     = 8,
@@ -18,7 +18,7 @@ module gs_memory #(
   parameter  int unsigned RowBytes   = 8192,
   parameter  int unsigned BankBytes  = 1024,
   parameter  bit          BankHash   = 1'b1,
-  /// scheduler: see there; Scheduler = 0 leaves it out
+  /// Scheduler = 0 omits the scheduler; its other parameters are documented in gs_mem_scheduler
   parameter  bit          Scheduler  = 1'b1,
   parameter  int unsigned RowGroups  = 4,
   parameter  int unsigned QueueDepth = 16,

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// An accelerator's loads and stores: past the caches, a line of memory for each.
+/// An accelerator's loads and stores: each accesses one line of memory, bypassing the caches.
 ///
-/// It reads what threads have flushed, and threads read what it stored once they hold no older line. A store fetches
-/// the line, changes it and writes it back; it is answered when memory has it. Addresses are those of programs, but for
-/// the scratchpad. An access that no memory answers, or that is misaligned, is answered with flags[0] = 1, and the host
-/// is told: a head flit of the loader's layout with op = fault, tag = the cause, status = address, and in `reply` the
-/// accelerator's address.
+/// An accelerator reads data that threads have flushed; threads read its stores if their cache holds no older copy of
+/// the line. A store fetches the line, modifies it and writes it back; the response is sent when memory acknowledges
+/// the write-back. Addresses are those of programs, without the scratchpad. An access to an unmapped address or a
+/// misaligned one gets a response with flags[0] = 1, and is reported to the host: a header flit of the loader's layout
+/// with op = fault, tag = the cause, status = address, and in `reply` the accelerator's address.
 ///
-///     Idle --request--> Read --asked--> Collect --load: word, store: line--> Answer
-///       |                                  +--store--> Write --line gone--> Settle --acknowledged--> Answer
-///       +--fault--> Fault --told--> Answer
+///     Idle --request--> Read --requested--> Collect --load: word, store: line--> Answer
+///       |                                      +--store--> Write --line sent--> Settle --acknowledged--> Answer
+///       +--fault--> Fault --reported--> Answer
 module gs_acc_memory
   import gs_tile_pkg::*;
   import gossamer_pkg::*;
@@ -21,13 +21,13 @@ module gs_acc_memory
   input  address_accelerator_t here_i,
   input  logic [31:0]          host_i,
   input  logic [4:0]           job_i,
-  // one request under way; its thread does not matter
+  // at most one request in flight; its thread field is ignored
   input  logic                 request_valid_i,
   output logic                 request_ready_o,
   input  request_t             request_i,
   output logic                 answer_valid_o,
   output answer_t              answer_o,
-  // memory; responses are always taken
+  // memory; responses are always accepted
   output logic                 mem_req_valid_o,
   input  logic                 mem_req_ready_i,
   output mem_req_t             mem_req_o,
@@ -47,7 +47,7 @@ module gs_acc_memory
   state_e state_q, state_d;
   request_t req_q;
   logic [31:0] word_q;
-  logic [BeatW-1:0] beat_q, beat_d, wanted;
+  logic [BeatW-1:0] beat_q, beat_d, word_beat;
   logic [Beats-1:0][8*DramPortBytes-1:0] line_q;
   logic is_store, misaligned, bad, bad_q, in_beat;
   logic [8*DramPortBytes-1:0] merged;
@@ -59,13 +59,13 @@ module gs_acc_memory
   assign is_store        = req_q.op == XStore;
   assign misaligned      = (request_i.funct3[1:0] == 2'd1 && request_i.addr[0])
                         || (request_i.funct3[1:0] >= 2'd2 && request_i.addr[1:0] != '0);
-  assign bad             = misaligned || !is_mapped(request_i.addr) || request_i.op[1];
-  assign wanted          = BeatW'((req_q.addr & 32'(CacheLineBytes - 1)) >> LogPort);
-  assign in_beat         = wanted == beat_q;
-  assign lane            = (req_q.addr >> 2) & 32'(Words - 1);
-  assign strobe          = gs_word_pkg::store_strobe(req_q.funct3[1:0], req_q.addr[1:0]);
-  assign store_word      = gs_word_pkg::store_data(req_q.data, req_q.funct3[1:0]);
-  assign beat_word       = mem_rsp_i.data[32*lane+:32];
+  assign bad        = misaligned || !is_mapped(request_i.addr) || request_i.op[1];
+  assign word_beat  = BeatW'((req_q.addr & 32'(CacheLineBytes - 1)) >> LogPort);
+  assign in_beat    = word_beat == beat_q;
+  assign lane       = (req_q.addr >> 2) & 32'(Words - 1);
+  assign strobe     = gs_word_pkg::store_strobe(req_q.funct3[1:0], req_q.addr[1:0]);
+  assign store_word = gs_word_pkg::store_data(req_q.data, req_q.funct3[1:0]);
+  assign beat_word  = mem_rsp_i.data[32*lane+:32];
 
   always_comb begin
     merged = mem_rsp_i.data;
@@ -126,7 +126,7 @@ module gs_acc_memory
     data: (bad_q || is_store) ? 32'd0 : gs_word_pkg::load_value(word_q, req_q.funct3, req_q.addr[1:0])
   };
 
-  // One fault flit, which is a packet.
+  // A fault report is a packet of one flit.
   logic misaligned_q;
   always_ff @(posedge clk_i) if (state_q == Idle) misaligned_q <= misaligned;
   assign fault_valid_o = state_q == Fault;
@@ -142,5 +142,5 @@ module gs_acc_memory
   logic unused;
   assign unused = ^{mem_rsp_i.id, mem_rsp_i.ack, req_q.thread};
 
-  `GS_ASSERT_NOW(a_response_comes_only_when_asked_for, !mem_rsp_valid_i || state_q == Collect || state_q == Settle)
+  `GS_ASSERT_NOW(response_only_after_a_request, !mem_rsp_valid_i || state_q == Collect || state_q == Settle)
 endmodule

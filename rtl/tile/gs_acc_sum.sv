@@ -2,19 +2,19 @@
 
 /// Example of an accelerator: adds up words of memory and sends the sum to the thread named in the request.
 ///
-/// What an accelerator has: flits in, flits out, and a request port to the tile's memory (gs_acc_memory; one request
-/// under way, answered once). This one uses all three.
+/// An accelerator has an input and an output for flits, and a request port to the tile's memory (gs_acc_memory; at most
+/// one request in flight, one response for each). This one uses all three.
 ///
 ///     request, one flit:   word 0  address of the first word
 ///                          word 1  number of words
-///                          word 2  address of the thread that the sum goes to
-///                          word 3  anything: comes back in the answer
+///                          word 2  address of the thread that receives the sum
+///                          word 3  any value: returned in the answer
 ///     answer, one flit:    word 0  sum, modulo 2^32
 ///                          word 1  number of words
 ///                          word 2  0, or 1 if a word could not be read: the sum is that of the words before it
 ///                          word 3  the request's word 3
 ///
-/// The next request is accepted when the answer has left. Addresses are those of programs.
+/// The next request is accepted when the answer has been sent. Addresses are those of programs.
 module gs_acc_sum
   import gs_tile_pkg::*;
   import gossamer_pkg::*;
@@ -32,7 +32,7 @@ module gs_acc_sum
   output request_t request_o,
   input  logic     answer_valid_i,
   input  answer_t  answer_i,
-  /// a message is still to come from it
+  /// a request is in progress: an answer will be sent
   output logic     busy_o
 );
   typedef enum logic [1:0] {Idle, Ask, Wait, Send} state_e;
@@ -42,13 +42,13 @@ module gs_acc_sum
   logic begins, loads;
 
   assign in_ready_o      = state_q == Idle;
-  // Further flits of a longer message say nothing to this accelerator.
+  // This accelerator ignores further flits of a longer message.
   assign begins          = in_valid_i && in_ready_o && first_q && in_i.kind == FlitKindBody;
   assign loads           = state_q == Wait && answer_valid_i;
   assign request_valid_o = state_q == Ask;
   assign request_o       = '{op: XLoad, funct3: 3'b010, addr: address_q, default: '0};
   assign out_valid_o     = state_q == Send;
-  // The switch fills in virtual network, job and epoch.
+  // The switch sets virtual network, job and epoch.
   assign out_o           = '{
     kind: FlitKindBody, last: 1'b1, vnet: VnetMailbox, job: '0, epoch: '0, wave: '0,
     dest: gs_address_pkg::gs_wire_address(reply_q, Log2ThreadsPerTile, Log2MeshWidth, Log2MeshHeight),

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Control unit of a tile: the CSRs that neither core nor mailbox has, traps, start and stop of threads, the debug bus,
-/// and the counters.
+/// Control unit of a tile: the CSRs that belong neither to a core nor to the mailbox, traps, start and stop of threads,
+/// the debug bus, and the counters.
 ///
-/// A request is answered in the order in which it came; one that must wait for something holds up those behind it.
-/// Nothing waits for the host: a report has its place (gs_report_queue), and its thread alone waits until it has left.
+/// Requests are answered in order of arrival; a request that must wait blocks the ones after it. No request waits for
+/// the host: a report always has a slot in gs_report_queue, and only its thread waits until it has been sent.
 ///
 ///     request ->[ request ]->[ request, plan ]-> answer
 ///                                            +-> report queue -> debug bus -> answer
@@ -24,7 +24,7 @@ module gs_control
 ) (
   input  logic                               clk_i,
   input  logic                               rst_ni,
-  // Who and where
+  // Address of the tile, host and job
   input  logic [11:0]                        board_i,
   input  logic [3:0]                         tile_y_i,
   input  logic [3:0]                         tile_x_i,
@@ -37,14 +37,14 @@ module gs_control
   output logic                               dbg_out_valid_o,
   output logic [7:0]                         dbg_out_data_o,
   input  logic                               dbg_out_ready_i,
-  // Requests of threads, and answers
+  // Requests of threads, and their responses
   input  logic                               req_valid_i,
   output logic                               req_ready_o,
   input  to_control_t                        req_i,
   output logic                               ans_valid_o,
   input  logic                               ans_ready_i,
   output answer_t                            ans_o,
-  // A flush of a thread's part of its cache, asked for until it is done
+  // A flush of a thread's partition of its cache, requested until it is done
   output logic                               flush_valid_o,
   output logic [ThreadW-1:0]                 flush_thread_o,
   input  logic                               flush_done_i,
@@ -59,26 +59,27 @@ module gs_control
   output logic [InstrMems-1:0]               iwr_valid_o,
   output instr_access_t                      iwr_o,
   input  logic [InstrMems-1:0][31:0]         imem_rdata_i,
-  // Instruction memories for the loader: a bit for each memory to write, or the one to read; words in order of reads
+  // The loader's access to instruction memories: a bit for each memory to write, or for the one to read; words are
+  // returned in the order of the reads
   input  logic [InstrMems-1:0]               load_iwr_valid_i,
   output logic                               load_iwr_ready_o,
   input  instr_access_t                      load_iwr_i,
   output logic                               load_iwr_rvalid_o,
   output logic [31:0]                        load_iwr_rdata_o,
-  // Instructions that a thread has finished: gs_instret. Its answer is 0 unless it is held.
+  // Instructions that a thread has finished: gs_instret. instret_i is 0 unless the request holds it.
   output instret_ask_t                       instret_ask_o,
   input  logic                               instret_valid_i,
   input  logic [31:0]                        instret_i,
-  // How many threads are started and have neither stopped nor trapped
+  // Number of threads that are started and have neither stopped nor trapped
   output logic [ThreadW:0]                   started_o,
   input  events_t                            events_i
 );
   localparam int unsigned AllThreads = 1 << ThreadW;
-  // Threads that take part: all of the board, or as many as the host says; where this tile is the board, those that it
-  // starts together.
+  // Participating threads: all of the board, or the number that the host sets; if this tile is the whole board, the
+  // number of threads that one command starts together.
   localparam int unsigned BoardW = $clog2(BoardThreads + 1);
 
-  // What has to do with requests, commands and reports sleeps without them; what counts does not.
+  // The logic for requests, commands and reports sleeps without them; the counters never sleep.
   logic clk, cmd_busy, threads_busy, reports_busy, out_busy, first_valid_q, valid_q;
   gs_clock_gate u_gate (
     .clk_i,
@@ -153,7 +154,7 @@ module gs_control
 
   assign csr         = req_q.addr[11:0];
   assign core_of_req = 8'(req_q.thread >> TidW);
-  // The router brings a request every other cycle.
+  // The request router delivers at most one request every other cycle.
   assign req_ready_o = !first_valid_q;
   assign traps       = plan_q.traps || start_refused_q;
 
@@ -172,9 +173,9 @@ module gs_control
     end
   end
 
-  // Bytes for uart_get, and whether there is one: cleared after reset, set by the host, and taken. It is read as the
-  // request comes in, and nothing of the host is written then. A byte that comes later is for the thread's next look;
-  // one that was read as there stays, since no other request takes it.
+  // Bytes for uart_get, each with a valid bit: cleared after reset, set by the host, cleared by uart_get. A byte is
+  // read when the request arrives, and no byte of the host is written in that cycle. A byte that arrives later is for
+  // the thread's next uart_get; a byte that was read as valid stays valid, because no other request takes it.
   logic got, got_we, take_got, clearing_q;
   logic [7:0] got_byte;
   logic [ThreadW-1:0] clear_q, got_thread;
@@ -209,7 +210,8 @@ module gs_control
     .plan_o    (plan)
   );
 
-  // Each thread's address for writes into instruction memory. Whoever is behind the thread that writes it is another.
+  // Each thread's address for writes into instruction memory. The request after one that writes it is always of another
+  // thread.
   logic [Log2InstrWords-1:0] instr_word, instr_word_q;
   gs_ram_sdp #(
     .Width(Log2InstrWords), .Depth(AllThreads), .Latency(1), .Style("block")
@@ -224,8 +226,9 @@ module gs_control
     .rdata_o(instr_word)
   );
 
-  // What takes several cycles: an operation on a thread, a write into instruction memory, a count, and what is read of
-  // u_instr_addr as if it were one. A count comes by in one cycle, behind which the request goes, or later again.
+  // Requests of several cycles: an operation on a thread, a write into instruction memory, a read of a counter, and a
+  // read of u_instr_addr, which is treated as one. The scan over the counters presents a counter for one cycle; the
+  // request finishes after that cycle, or waits for the next pass of the scan.
   logic op_valid, op_ready, iwr_valid, iwr_ready, counted_q;
   logic [31:0] slot_word_q;
   logic [InstrMems-1:0] req_iwr;
@@ -248,7 +251,7 @@ module gs_control
     endcase
     want_high = csr == CsrPerfIdleHigh || csr == CsrCycleHigh;
   end
-  // In a request's first cycle it is too early.
+  // The counter's word is not yet valid in a request's first cycle.
   always_ff @(posedge clk) begin
     counted_q    <= valid_q && !go && slot == want_slot && slot_high == want_high;
     slot_word_q  <= slot_word;
@@ -260,14 +263,14 @@ module gs_control
       done_q          <= 1'b0;
       start_refused_q <= 1'b0;
     end else if (op_ready && plan_q.start && !start_refused_q && !op_allowed) begin
-      // The thread that wanted to start another one traps instead.
+      // The requesting thread traps instead.
       start_refused_q <= 1'b1;
     end else if (op_ready || (iwr_valid && iwr_ready) || instret_valid_i) begin
       done_q <= 1'b1;
     end
   end
 
-  // A report's answer comes behind it.
+  // A report's response is sent after the report.
   logic report_ready, report_ans_valid, report_ans_ready;
   logic [ThreadW-1:0] report_ans_thread;
   logic [8:0] report_ans_data;
@@ -289,7 +292,7 @@ module gs_control
     if (plan_q.got && csr == CsrUartGet && !traps) report.data = {23'd0, 1'b1, plan_q.got_byte};
   end
 
-  // Given up with the answer: in the next cycle it must not be there together with another.
+  // Released with the response: in the next cycle the count must not coincide with another one.
   assign instret_ask_o = '{
     valid: valid_q && plan_q.instret && !done_q,
     hold: valid_q && plan_q.instret && !go,
@@ -309,7 +312,7 @@ module gs_control
   always_comb begin
     value = '0;
     unique case (csr)
-      // Without a request nothing here changes by itself: a simulator leaves out tiles of which that is true.
+      // Without a request the value is constant, so that a simulator can skip idle tiles.
       CsrCycle: value = valid_q ? cycles : '0;
       CsrThreadId: begin
         value = gs_address_pkg::gs_program_address(
@@ -328,7 +331,7 @@ module gs_control
     endcase
   end
 
-  // The router brings a request every other cycle: the answer needs no second place.
+  // The router delivers a request every other cycle: one register for the response is enough.
   answer_t answer_q;
   logic answer_valid_q;
   assign ans_free = !answer_valid_q;
@@ -380,7 +383,7 @@ module gs_control
   );
 
   // --------------------------------------------------- instruction memories
-  // It does not sleep: the loader works while nothing else does.
+  // It never sleeps: the loader works while the other blocks are idle.
   gs_instr_access u_instr_access (
     .clk_i,
     .rst_ni,
@@ -459,10 +462,10 @@ module gs_control
   logic unused;
   assign unused = ^{req_q.op, req_q.funct3, cmd_count};
 
-  `GS_ASSERT_NOW(a_byte_is_not_written_while_it_is_read,
+  `GS_ASSERT_NOW(uart_byte_is_not_written_while_it_is_read,
                  clearing_q || !(got_we && !first_valid_q && req_valid_i && got_thread == req_i.thread))
-  `GS_ASSERT_NOW(a_thread_has_one_request_in_flight,
+  `GS_ASSERT_NOW(thread_has_at_most_one_request_in_flight,
                  !(first_valid_q && valid_q && first_q.thread == req_q.thread))
-  `GS_ASSERT_NOW(a_count_is_for_its_request, instret_i == '0 || (valid_q && plan_q.instret))
-  `GS_ASSERT_NOW(an_answer_finds_room, !(go && ans_valid) || ans_free)
+  `GS_ASSERT_NOW(count_only_with_its_request, instret_i == '0 || (valid_q && plan_q.instret))
+  `GS_ASSERT_NOW(response_register_never_overflows, !(go && ans_valid) || ans_free)
 endmodule

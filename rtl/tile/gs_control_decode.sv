@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a request of a thread to the control unit needs, and what makes it a trap.
+/// Decodes a thread's request to the control unit: the actions that it needs, and whether it traps.
 module gs_control_decode
   import gs_control_pkg::*;
   import gs_core_pkg::*;
@@ -8,7 +8,7 @@ module gs_control_decode
   import gossamer_pkg::*;
 (
   input  to_control_t        req_i,
-  /// a byte waits for this thread
+  /// a uart byte waits for this thread
   input  logic               got_i,
   input  logic [7:0]         got_byte_i,
   output plan_t              plan_o
@@ -33,7 +33,7 @@ module gs_control_decode
       CsrInstret, CsrInstretHigh: plan_o.instret = 1'b1;
       CsrInstrAddress: begin
         plan_o.instr_address = writes;
-        // Its memory answers late in a cycle: what is read waits for the next.
+        // Its memory's output arrives late in a cycle: a read waits for the next cycle.
         plan_o.counter       = reads;
         plan_o.traps         = writes && bad_address;
         plan_o.cause         = TrapBadInstrAddress;
@@ -44,7 +44,7 @@ module gs_control_decode
         plan_o.report = writes;
         plan_o.kind   = ReportStarted;
         plan_o.traps  = writes && far_thread;
-        // Also if the thread turns out to run
+        // Also the cause if the thread is already running
         plan_o.cause  = TrapBadThread;
       end
       CsrThreadStop: begin

@@ -2,19 +2,19 @@
 
 /// Wide event counters in one small RAM.
 ///
-/// Each counter has a few low bits in registers, which count freely. The words of one counter after the other are
-/// visited, the low word first, and increased by what the registers have gained on them. So a count is a round of
-/// visits old at most, and nothing is lost. Each sum shows at the output when it is made: a reader waits for it there.
+/// The low bits of each counter are in registers, which count freely and wrap. A scan visits the words of all counters,
+/// the low word of each first, and adds the increment of the registers since the last visit. So a count is at most one
+/// scan old, and no event is lost. Each updated word appears at the output: a reader waits for it there.
 ///
 ///     visit ->[ low bits, word ]-> - ->[ gain, word ]-> + ->[ sum ]-> RAM, word_o
 module gs_counters #(
   /// counters, 4 or more
   parameter  int unsigned Slots = 32,
-  /// the most events of one cycle, for each counter, 15 at most; 0: it stays 0
-  parameter  logic [Slots-1:0][3:0] Most = '1,
-  /// counters that may be cleared
-  parameter  logic [Slots-1:0] Clears = '1,
-  localparam int unsigned IdxW  = $clog2(Slots)
+  /// maximum events in a cycle, for each counter, at most 15; 0: the counter is always 0
+  parameter  logic [Slots-1:0][3:0] MaxEvents = '1,
+  /// counters that can be cleared
+  parameter  logic [Slots-1:0] Clearable = '1,
+  localparam int unsigned IdxW = $clog2(Slots)
 ) (
   input  logic                  clk_i,
   input  logic                  rst_ni,
@@ -22,7 +22,7 @@ module gs_counters #(
   input  logic [Slots-1:0][3:0] inc_i,
   /// sets a counter to 0
   input  logic [Slots-1:0]      clear_i,
-  /// this counter's low or high word
+  /// the updated word: its counter, low or high, its value
   output logic [IdxW-1:0]       idx_o,
   output logic                  high_o,
   output logic [31:0]           word_o
@@ -31,24 +31,24 @@ module gs_counters #(
     $fatal(1, "gs_counters: Slots is %0d; it must be 4 or more", Slots);
   end
 
-  // Fewer events than the low bits can tell come in a round of visits, two cycles each.
+  // The low bits are wide enough for the events of one scan, which takes two cycles for each counter.
   localparam int unsigned Round = 2 * Slots;
   localparam int unsigned LowW = $clog2(Round * 15 + 1);
 
-  function automatic int unsigned low_bits(int unsigned most);
-    return $clog2(Round * most + 1);
+  function automatic int unsigned low_bits(int unsigned max_events);
+    return $clog2(Round * max_events + 1);
   endfunction
 
   typedef struct packed {
     logic [IdxW-1:0] idx;
     logic            high;
-  } place_t;
+  } word_id_t;
 
   logic [Slots-1:0][LowW-1:0] low;
   logic [Slots-1:0] clear_q;
-  // The word that is read, that has been read, that is increased, that is written
-  place_t read_q, got_q, add_q, write_q;
-  // After reset every counter begins with 0.
+  // Pipeline of the scan: read, word available, add, write
+  word_id_t read_q, got_q, add_q, write_q;
+  // The first scan after reset clears every counter.
   logic first_q, clear, got_clear_q, carry_q;
   logic [LowW-1:0] low_q, mask_q, gain_q, gain_mask_q, gain;
   logic [31:0] word, word_q, sum_q;
@@ -69,12 +69,12 @@ module gs_counters #(
 
   logic [Slots-1:0][LowW-1:0] masks;
   for (genvar i = 0; i < int'(Slots); i++) begin : gen_slot
-    if (Most[i] != '0) begin : gen_used
-      localparam int unsigned W = low_bits(32'(Most[i]));
+    if (MaxEvents[i] != '0) begin : gen_used
+      localparam int unsigned W = low_bits(32'(MaxEvents[i]));
       logic [W-1:0] events_q;
       always_ff @(posedge clk_i) begin
-        if (!rst_ni || (Clears[i] && clear_i[i])) events_q <= '0;
-        else events_q <= events_q + W'(inc_i[i] & 4'((32'd1 << $clog2(32'(Most[i]) + 1)) - 1));
+        if (!rst_ni || (Clearable[i] && clear_i[i])) events_q <= '0;
+        else events_q <= events_q + W'(inc_i[i] & 4'((32'd1 << $clog2(32'(MaxEvents[i]) + 1)) - 1));
       end
       assign low[i]   = LowW'(events_q);
       assign masks[i] = LowW'((64'd1 << W) - 1);
@@ -82,7 +82,7 @@ module gs_counters #(
       assign low[i]   = '0;
       assign masks[i] = '0;
     end
-    if (Clears[i]) begin : gen_clears
+    if (Clearable[i]) begin : gen_clears
       always_ff @(posedge clk_i) begin
         if (!rst_ni) clear_q[i] <= 1'b0;
         else clear_q[i] <= clear_i[i] || (clear_q[i] && (read_q.high || read_q.idx != IdxW'(i)));
@@ -111,10 +111,10 @@ module gs_counters #(
     end
     low_q  <= low[read_q.idx];
     mask_q <= masks[read_q.idx];
-    // Both words are cleared, or none.
+    // A clear applies to both words or to none.
     if (!read_q.high) got_clear_q <= clear;
     word_q      <= got_clear_q ? '0 : word;
-    // The word comes late in a cycle: which bits of the difference count is seen in the next.
+    // The word arrives late in a cycle: the difference is masked in the next.
     gain_q      <= low_q - (got_clear_q ? '0 : word[LowW-1:0]);
     gain_mask_q <= got_q.high ? '0 : mask_q;
     got_q       <= read_q;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Does the commands of the debug bus, one after the other: each is finished before the next begins.
+/// Executes the commands of the debug bus, one at a time.
 ///
-/// What cannot be done (a number beyond the tile, a start or a flush of a thread that runs, an instruction for a thread
-/// that is neither parked nor trapped) is refused, with a report.
+/// A command that cannot be executed (a number beyond the tile, a start or a flush of a running thread, an instruction
+/// for a thread that is neither parked nor trapped) is rejected with a report.
 module gs_debug_command
   import gs_control_pkg::SlotW;
   import gs_thread_pkg::*;
@@ -16,13 +16,14 @@ module gs_debug_command
   input  logic                      in_valid_i,
   input  logic [7:0]                in_data_i,
   output logic                      in_ready_o,
-  /// reports: code, first argument, and the others
+  /// reports: code, first argument, and the other arguments
   output logic                      report_valid_o,
   input  logic                      report_ready_i,
   output debug_report_e             report_code_o,
   output logic [7:0]                report_first_o,
   output logic [63:0]               report_rest_o,
-  /// a flush of a thread's part of its cache is asked for until it is done (gs_tile_memory); no thread may start then
+  /// a flush of a thread's partition of its cache, requested until it is done (gs_tile_memory); no thread may start
+  /// meanwhile
   output logic                      flush_valid_o,
   input  logic                      flush_done_i,
   /// operations on threads (gs_thread_control)
@@ -32,16 +33,16 @@ module gs_debug_command
   output logic [ThreadW-1:0]        op_thread_o,
   input  logic                      op_allowed_i,
   output logic [31:0]               instr_o,
-  /// a start may go on: there is room for what the thread may report
+  /// a start may proceed: the report queue has free slots for the thread's reports
   input  logic                      starts_i,
   /// this thread counts as a user of the tile before it starts
   output logic                      activate_valid_o,
   input  logic                      activate_ready_i,
   output logic [ThreadW-1:0]        activate_thread_o,
-  /// a pulse: so many threads are started together
+  /// pulse: count_o threads are started together
   output logic                      first_o,
   output logic [ThreadW:0]          count_o,
-  /// a pulse: so many threads of the board take part
+  /// pulse: threads_o threads of the board participate
   output logic                      threads_valid_o,
   output logic [31:0]               threads_o,
   /// threads that park in this cycle
@@ -52,17 +53,17 @@ module gs_debug_command
   output logic                      uart_valid_o,
   input  logic                      uart_ready_i,
   output logic [7:0]                byte_o,
-  /// words of the counters come by, one after the other
+  /// the scan over the counters: counter, high word, value
   input  logic [SlotW-1:0]          slot_i,
   input  logic                      high_i,
   input  logic [31:0]               word_i,
-  // A command is under way
+  // A command is in progress
   output logic                      busy_o
 );
-  typedef enum logic [2:0] {Idle, Report, Flush, Operate, Settle, Look, Refuse, Done} state_e;
+  typedef enum logic [2:0] {Idle, Report, Flush, Operate, Settle, ReadCounter, Reject, Done} state_e;
 
-  // Cycles that the host waits for an injected instruction
-  localparam int unsigned PatienceW = 10;
+  // Bits of the timeout for an injected instruction, in cycles
+  localparam int unsigned SettleW = 10;
 
   state_e state_q, state_d;
   logic valid, done;
@@ -70,9 +71,9 @@ module gs_debug_command
   logic [39:0] args;
   logic [ThreadW-1:0] next_q;
   logic [63:0] value_q;
-  logic [PatienceW-1:0] patience_q;
-  logic last_start, low_q, refusing_q, parks, is_slot, far_thread, far_count;
-  // What the command is, decoded a cycle before it is acted upon
+  logic [SettleW-1:0] settle_q;
+  logic last_start, low_q, rejecting_q, parks, is_slot, bad_thread, bad_count;
+  // The command, decoded one cycle before its execution
   logic known_q, bad_d, bad_q, starts_d, starts_q, start_many_q, uart_q;
   thread_op_e op_d;
 
@@ -100,21 +101,21 @@ module gs_debug_command
   assign uart_valid_o  = known_q && state_q == Idle && uart_q && !bad_q && uart_ready_i;
   assign busy_o        = in_valid_i || valid || state_q != Idle;
 
-  // What is refused at once
-  assign far_thread = 32'(number) >= 32'd1 << ThreadW;
-  assign far_count  = 32'(number) > 32'd1 << ThreadW;
+  // Commands that are rejected at once
+  assign bad_thread = 32'(number) >= 32'd1 << ThreadW;
+  assign bad_count  = 32'(number) > 32'd1 << ThreadW;
   always_comb begin
     unique case (code)
       DebugCommandStart, DebugCommandHalt, DebugCommandResume, DebugCommandFlush, DebugCommandUart,
-      DebugCommandInject: bad_d = far_thread;
-      DebugCommandStartFirst: bad_d = far_count;
+      DebugCommandInject: bad_d = bad_thread;
+      DebugCommandStartFirst: bad_d = bad_count;
       DebugCommandReadCounter: bad_d = number > DebugCounterRefused;
       default: bad_d = 1'b0;
     endcase
   end
 
-  // Operations on threads. Threads that are started together may wait for each other's idleness: the last one counts
-  // as a user before the first starts.
+  // Operations on threads. Threads that are started together may wait for each other in idle detection: the last one
+  // counts as a user before the first one starts.
   assign op_thread_o       = start_many_q ? next_q : thread_o;
   assign last_start        = !start_many_q || 8'(next_q) == number - 8'd1;
   assign op_valid_o        = state_q == Operate && (op_o != ThreadStart || starts_i);
@@ -129,7 +130,7 @@ module gs_debug_command
       DebugCommandHalt: op_d = ThreadHalt;
       DebugCommandResume: op_d = ThreadResume;
       DebugCommandInject: op_d = ThreadInject;
-      DebugCommandFlush: op_d = ThreadRests;
+      DebugCommandFlush: op_d = ThreadCheckIdle;
       default: op_d = ThreadStart;
     endcase
     parks = 1'b0;
@@ -138,17 +139,17 @@ module gs_debug_command
     end
   end
 
-  assign report_valid_o = state_q == Report || state_q == Refuse;
-  assign report_first_o = (state_q == Refuse) ? code : number;
+  assign report_valid_o = state_q == Report || state_q == Reject;
+  assign report_first_o = (state_q == Reject) ? code : number;
   always_comb begin
     report_rest_o = value_q;
-    if (state_q == Refuse) report_rest_o[7:0] = (start_many_q && !refusing_q) ? 8'(next_q) : number;
+    if (state_q == Reject) report_rest_o[7:0] = (start_many_q && !rejecting_q) ? 8'(next_q) : number;
     unique case (code)
       DebugCommandPing: report_code_o = DebugReportIdentity;
       DebugCommandFlush: report_code_o = DebugReportFlushed;
       default: report_code_o = DebugReportCounter;
     endcase
-    if (state_q == Refuse) report_code_o = DebugReportRefused;
+    if (state_q == Reject) report_code_o = DebugReportRefused;
   end
 
   always_comb begin
@@ -159,39 +160,40 @@ module gs_debug_command
           DebugCommandPing: state_d = Report;
           DebugCommandStartFirst, DebugCommandStart: state_d = !starts_q ? Done : activate_ready_i ? Operate : Idle;
           DebugCommandHalt, DebugCommandResume, DebugCommandInject, DebugCommandFlush: state_d = Operate;
-          DebugCommandReadCounter: state_d = Look;
+          DebugCommandReadCounter: state_d = ReadCounter;
           DebugCommandUart: state_d = uart_ready_i ? Done : Idle;
-          // What is not known is skipped.
+          // An unknown command is skipped.
           default: state_d = Done;
         endcase
-        if (bad_q) state_d = Refuse;
+        if (bad_q) state_d = Reject;
       end
-      Look: if (low_q && is_slot && high_i) state_d = Report;
+      ReadCounter: if (low_q && is_slot && high_i) state_d = Report;
       Flush: if (flush_done_i) state_d = Report;
       Report: if (report_ready_i) state_d = Done;
       Operate: if (op_valid_o && op_ready_i) begin
-        if (!op_allowed_i) state_d = Refuse;
+        if (!op_allowed_i) state_d = Reject;
         else if (op_o == ThreadInject) state_d = Settle;
-        else if (op_o == ThreadRests) state_d = Flush;
+        else if (op_o == ThreadCheckIdle) state_d = Flush;
         else if (op_o != ThreadStart || last_start) state_d = Done;
       end
-      // Of threads that are started together the others go on.
-      Refuse: if (report_ready_i) state_d = (start_many_q && !refusing_q && !last_start) ? Operate : Done;
-      // The instruction is over when the thread is parked again; one that waits for ever must not stop the host.
-      Settle: if (parks || patience_q == '1) state_d = Done;
+      // If threads are started together, the remaining ones still start.
+      Reject: if (report_ready_i) state_d = (start_many_q && !rejecting_q && !last_start) ? Operate : Done;
+      // The instruction is finished when the thread is parked again. The timeout prevents an instruction that waits
+      // forever from blocking the host.
+      Settle: if (parks || settle_q == '1) state_d = Done;
       default: state_d = Idle;
     endcase
   end
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      state_q    <= Idle;
-      known_q    <= 1'b0;
-      patience_q <= '0;
+      state_q  <= Idle;
+      known_q  <= 1'b0;
+      settle_q <= '0;
     end else begin
-      state_q    <= state_d;
-      known_q    <= valid && !done;
-      patience_q <= (state_q == Settle) ? patience_q + PatienceW'(1) : '0;
+      state_q  <= state_d;
+      known_q  <= valid && !done;
+      settle_q <= (state_q == Settle) ? settle_q + SettleW'(1) : '0;
     end
     bad_q        <= bad_d;
     starts_q     <= starts_d;
@@ -199,18 +201,18 @@ module gs_debug_command
     uart_q       <= code == DebugCommandUart;
     op_o         <= op_d;
     if (state_q == Idle) begin
-      next_q     <= '0;
-      refusing_q <= bad_q;
+      next_q      <= '0;
+      rejecting_q <= bad_q;
     end else if ((state_q == Operate && op_valid_o && op_ready_i && op_allowed_i)
-                 || (state_q == Refuse && report_ready_i)) begin
+                 || (state_q == Reject && report_ready_i)) begin
       next_q <= next_q + ThreadW'(1);
     end
-    low_q <= state_q == Look && ((is_slot && !high_i) || low_q);
-    if (state_q == Look && is_slot) begin
+    low_q <= state_q == ReadCounter && ((is_slot && !high_i) || low_q);
+    if (state_q == ReadCounter && is_slot) begin
       if (high_i) value_q[63:32] <= word_i;
       else value_q[31:0] <= word_i;
     end
   end
 
-  `GS_ASSERT_NOW(a_flush_is_done_that_was_asked_for, !flush_done_i || state_q == Flush)
+  `GS_ASSERT_NOW(flush_done_only_during_a_flush, !flush_done_i || state_q == Flush)
 endmodule

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Sends reports over the debug bus, byte by byte: answers to commands first, then threads that have parked, then the
-/// reports of threads. A thread that waits for its report is answered when that has left.
+/// Sends reports over the debug bus, byte by byte. Reports of commands have the highest priority, then threads that
+/// have parked, then the reports of threads. A thread that waits for its report gets its response when the report has
+/// been sent.
 module gs_debug_out
   import gs_control_pkg::*;
   import gs_tile_pkg::*;
@@ -10,12 +11,12 @@ module gs_debug_out
 #(
   /// first arguments of identity: hash of the configuration
   parameter logic [31:0] Hash   = '0,
-  /// and what the tile has: instruction memories, threads of a core, threads
+  /// the tile's numbers of instruction memories, threads of a core, and threads
   parameter logic [23:0] Counts = '0
 ) (
   input  logic               clk_i,
   input  logic               rst_ni,
-  /// a report of a command: its code, first argument, and the others
+  /// a report of a command: its code, first argument, and the other arguments
   input  logic               cmd_valid_i,
   output logic               cmd_ready_o,
   input  debug_report_e      cmd_code_i,
@@ -29,7 +30,7 @@ module gs_debug_out
   input  logic               thread_valid_i,
   output logic               thread_ready_o,
   input  report_word_t       thread_i,
-  /// the answer of a thread that waited for its report: its data, of which the upper bits are 0
+  /// response to a thread that waited for its report: the low bits of its data, the upper ones are 0
   output logic               ans_valid_o,
   input  logic               ans_ready_i,
   output logic [ThreadW-1:0] ans_thread_o,
@@ -37,20 +38,20 @@ module gs_debug_out
   output logic               out_valid_o,
   output logic [7:0]         out_data_o,
   input  logic               out_ready_i,
-  /// reports are under way
+  /// a report is being sent
   output logic               busy_o
 );
   typedef enum logic [2:0] {Pick, Command, Parked, Head, Data} state_e;
 
   state_e state_q, state_d;
-  // Bytes of this part that have been sent
-  // The number of its last byte; in Data, of the one behind it
+  // Bytes of the current section that have been sent
+  // The number of its last byte; in Data, that number plus one
   logic [3:0] sent_q, last_q, last_d;
   logic byte_valid, ends, free;
   logic [7:0] code, data, data_q;
   logic valid_q;
 
-  // The first word of a thread's report; what is still needed with the second
+  // The first word of a thread's report; the fields that are needed with the second
   report_t head;
   report_kind_e kind_q;
   logic [ThreadW-1:0] thread_q;
@@ -62,7 +63,7 @@ module gs_debug_out
   assign about = 8'(head.about);
   assign pc    = head.pc_known ? 32'({head.pc, 2'b00}) : '1;
 
-  // Bytes behind the code of identity, and of a counter's report: the place of a byte is its number.
+  // Bytes after the code of identity, and of a counter's report, indexed by the byte's number
   logic [15:0][7:0] identity;
   logic [7:0][7:0] rest;
   assign identity = {24'd0, Counts, 8'(DebugVersion), Hash, 32'(DebugMagic), 8'd0};
@@ -72,7 +73,7 @@ module gs_debug_out
 
   assign ends = sent_q == last_q;
 
-  // What is sent
+  // The byte to send
   always_comb begin
     code = cmd_code_i;
     unique case (state_q)
@@ -100,14 +101,14 @@ module gs_debug_out
     if (state_q != Data && sent_q == 4'd0) data = code;
   end
 
-  // Of the part that begins
+  // Length of the next section
   always_comb begin
     unique case (state_d)
       Command: last_d = cmd_code_i[7:4];
       Parked:  last_d = 4'd1;
       Head:    last_d = (head.kind == ReportTrap) ? 4'd6 : 4'd1;
       default: begin
-        // One more than there are: then the report is over.
+        // One more than the number of data bytes: the report ends at that count.
         last_d = 4'd4;
         if (head.kind == ReportUart) last_d = 4'd1;
         if (head.kind == ReportTaken || head.kind == ReportStarted) last_d = 4'd0;
@@ -166,7 +167,7 @@ module gs_debug_out
       thread_q  <= head.thread;
       answers_q <= report_answers(head.kind);
     end
-    // uart_put: taken; uart_get: the byte
+    // uart_put: accepted; uart_get: the byte
     if (!ans_valid_o) begin
       ans_thread_o <= thread_q;
       ans_data_o   <= (kind_q == ReportUart) ? 9'd1 : (kind_q == ReportTaken) ? thread_i[8:0] : '0;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Reads and writes of a tile's instruction memories: by a thread, by the loader, in this order.
+/// Reads and writes of a tile's instruction memories: threads have priority over the loader.
 ///
-/// A memory gives up a fetch slot for each access. There is one access every other cycle at most, so that the loader
-/// never keeps a core from issuing.
+/// Each access uses a fetch slot of its memory. Accesses are at least two cycles apart, so that the loader never blocks
+/// a core's issue.
 ///
-///     requests ->[ access ]-> core, C0 ->[ C1: address ]-> memory ->[ word ]-> the loader
+///     requests ->[ access ]-> core, C0 ->[ C1: address ]-> memory ->[ word ]-> loader
 module gs_instr_access
   import gs_tile_pkg::*;
   import gossamer_pkg::*;
@@ -18,8 +18,8 @@ module gs_instr_access
   output logic                       thread_ready_o,
   input  logic [Log2InstrWords-1:0]  thread_addr_i,
   input  logic [31:0]                thread_data_i,
-  /// of the loader, to all memories of the bits; it reads too, one memory at a time. Words come in the order of the
-  /// reads, 4 cycles later
+  /// accesses of the loader: a write to each memory whose bit is set, or a read of one memory. Words are returned in
+  /// the order of the reads, 4 cycles later
   input  logic [InstrMems-1:0]       load_valid_i,
   output logic                       load_ready_o,
   input  instr_access_t              load_i,
@@ -35,7 +35,7 @@ module gs_instr_access
   instr_access_t access_q;
   logic [31:0] word, rdata_q;
   logic free;
-  // A read in C1, in which the memory gets its address, and in C2, in which it has its word
+  // A read in C1, in which the memory receives its address, and in C2, in which the word is valid
   logic [InstrMems-1:0] c1_read_q, c2_read_q;
   logic rvalid_q;
 
@@ -71,5 +71,5 @@ module gs_instr_access
   assign load_rvalid_o = rvalid_q;
   assign load_rdata_o  = rdata_q;
 
-  `GS_ASSERT_NOW(a_word_is_read_of_one_memory, $countones(c2_read_q) <= 1)
+  `GS_ASSERT_NOW(read_is_of_at_most_one_memory, $countones(c2_read_q) <= 1)
 endmodule

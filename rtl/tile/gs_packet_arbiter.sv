@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Merges streams of flits into virtual networks that share one output, a flit a cycle.
+/// Merges streams of flits of several virtual networks into one output, one flit a cycle.
 ///
-/// Within a network a packet has the output to itself from its first flit to its last; packets of different networks
-/// interleave. Inputs take turns flit by flit. A network that does not take flits holds up its own packets alone: an
-/// input is chosen only if its flit can leave in this cycle.
+/// The flits of a packet are contiguous within their network; packets of different networks interleave. Arbitration is
+/// round-robin for each flit. A network that is not ready blocks only its own packets: an input is granted only if its
+/// flit can be sent in this cycle.
 ///
 ///     a (mailbox)  =A0=A1=====A2=        ready[mailbox]  ~~~~\_/~~
 ///     b (request)  =B0=====B1====        out             =A0=B0=A1=B1=A2=
@@ -20,14 +20,14 @@ module gs_packet_arbiter
   input  logic  [N-1:0] in_valid_i,
   output logic  [N-1:0] in_ready_o,
   input  flit_t         in_i[N],
-  /// one of them is 1 if there is a flit: its network
+  /// one-hot: the network of the flit at the output; 0 if there is no flit
   output logic  [3:0]   out_valid_o,
   /// does not depend on out_valid_o
   input  logic  [3:0]   out_ready_i,
   output flit_t         out_o
 );
   localparam int unsigned IdxW = (N > 1) ? $clog2(N) : 1;
-  // Inside a packet only the input that began it goes on in its network.
+  // Within a packet only its input may send to its network.
   logic [3:0][N-1:0] open_q;
   logic [N-1:0] request;
   logic [IdxW-1:0] unused_idx;
@@ -58,5 +58,5 @@ module gs_packet_arbiter
     end
   end
 
-  `GS_ASSERT_NOW(a_flit_leaves_only_where_it_is_taken, (out_valid_o & ~out_ready_i) == '0)
+  `GS_ASSERT_NOW(flit_is_sent_only_to_a_ready_network, (out_valid_o & ~out_ready_i) == '0)
 endmodule

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// The reports of threads, in the order in which they were made. There is always room: a slow host holds up no request.
+/// Queue of the threads' reports. It never overflows, so a slow host blocks no request.
 ///
-/// A thread has one report at most that it waits for, and is suspended meanwhile. What it reports at its end it can
-/// report again only after another start, which is either the report of another thread that waits for it, or the
-/// host's, which comes only while `starts_o`. So twice as many places as threads are enough behind the last start by
-/// the host, and as many again before it.
+/// A thread has at most one report that it waits for, and is suspended meanwhile. After the report of its end it can
+/// report again only after another start. Another thread starts it, which has a report in the queue and waits for it,
+/// or the host, which may do so only while `starts_o`. So two slots for each thread are enough after the host's last
+/// start, and as many again before it.
 ///
 ///     in ->[ {code, thread, about, pc} ][ data ]-> block RAM -> out, in two words
 module gs_report_queue
@@ -19,7 +19,7 @@ module gs_report_queue
   input  logic    in_valid_i,
   output logic    in_ready_o,
   input  report_t in_i,
-  /// first all but the data, then the data, in the low bits
+  /// two words: all fields but the data, then the data in the low bits
   output logic    out_valid_o,
   input  logic    out_ready_i,
   output report_word_t out_o,
@@ -43,7 +43,7 @@ module gs_report_queue
     if (!rst_ni) second_q <= 1'b0;
     else second_q <= !second_q && in_valid_i;
     if (!second_q) data_q <= in_i.data;
-    // Two places fewer than the sum, since it is a cycle old.
+    // Two slots fewer than the sum, because the count is one cycle old.
     starts_q <= count < ($clog2(Depth+1))'(2 * (2 * AllThreads - 2));
   end
 
@@ -66,5 +66,5 @@ module gs_report_queue
   assign starts_o = starts_q;
   assign busy_o   = push || count != '0;
 
-  `GS_ASSERT_NOW(every_report_has_a_place, !push || ready)
+  `GS_ASSERT_NOW(report_queue_never_overflows, !push || ready)
 endmodule

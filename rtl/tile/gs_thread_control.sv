@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Brings operations on threads (gs_thread_pkg) to the cores, one after the other: those of threads, of the debug bus,
-/// and its own, with which it finds out which threads have parked. It counts the threads that are users of the tile.
+/// Sends operations on threads (gs_thread_pkg) to the cores, one at a time: those of threads, those of the debug bus,
+/// and its own, which detect parked threads. It counts the threads that are users of the tile.
 ///
-/// A requester holds its operation until `ready`; in that cycle `allowed_o` says whether it was done.
+/// A requester holds its operation until `ready`; in that cycle `allowed_o` is 1 if the operation took effect.
 module gs_thread_control
   import gs_tile_pkg::*;
   import gs_thread_pkg::*;
 (
   input  logic                    clk_i,
   input  logic                    rst_ni,
-  /// of a thread's request: start another thread, end or trap this one
+  /// from a thread's request: start another thread, end or trap this one
   input  logic                    req_valid_i,
   output logic                    req_ready_o,
   input  thread_op_e              req_op_i,
   input  logic [ThreadW-1:0]      req_thread_i,
-  /// of the debug bus
+  /// from the debug bus
   input  logic                    cmd_valid_i,
   output logic                    cmd_ready_o,
   input  thread_op_e              cmd_op_i,
   input  logic [ThreadW-1:0]      cmd_thread_i,
   output logic                    allowed_o,
-  /// threads start no others now: a thread's part of the cache is flushed, and it must stay where it is
+  /// threads may not start other threads: a thread's cache partition is being flushed, and the thread must not run
   input  logic                    hold_i,
-  /// this thread is a user from now on, and will be started
+  /// this thread becomes a user, and will be started
   input  logic                    activate_valid_i,
   output logic                    activate_ready_o,
   input  logic [ThreadW-1:0]      activate_thread_i,
@@ -34,7 +34,7 @@ module gs_thread_control
   output logic                    parked_valid_o,
   input  logic                    parked_ready_i,
   output logic [ThreadW-1:0]      parked_thread_o,
-  // Cores; a thread of them parks
+  // Cores; park_i: a thread of the core parks
   output logic [TileCores-1:0]    ctl_valid_o,
   input  logic [TileCores-1:0]    ctl_ready_i,
   output thread_op_e              ctl_op_o,
@@ -42,14 +42,14 @@ module gs_thread_control
   input  logic [TileCores-1:0]    ctl_allowed_i,
   input  logic [TileCores-1:0]    ctl_trapped_i,
   input  logic [TileCores-1:0]    park_i,
-  // Something is under way
+  // An operation is in progress
   output logic                    busy_o
 );
   localparam int unsigned AllThreads = 1 << ThreadW;
 
   typedef enum logic [1:0] {FromRequest, FromCommand, FromSearch} from_e;
 
-  // The operation under way, and the cycle in which it is done
+  // The operation in progress, and the cycle in which it is done
   logic [TileCores-1:0] valid_q;
   logic done_q, allowed_q, trapped_q, last_request_q;
   from_e from_q, from_d;
@@ -57,12 +57,12 @@ module gs_thread_control
   logic [ThreadW-1:0] thread_q, thread_d;
   logic free, some, search, request;
 
-  // A thread becomes a user or is one no more; whether it was one. After reset no thread is one.
+  // A thread becomes a user or stops being one; whether it was one before. After reset no thread is a user.
   logic clearing_q, change_q, becomes_q, was;
   logic [ThreadW-1:0] changes_q;
   logic [ThreadW:0] started_q;
 
-  // After each halt, and each time that a thread parks, all threads are gone over once.
+  // After each halt, and each time that a thread parks, a search visits all threads once.
   logic [ThreadW:0] left_q;
   logic [ThreadW-1:0] search_q, parked_thread_q;
   logic parked_valid_q;
@@ -111,7 +111,7 @@ module gs_thread_control
       if (done_q && from_q == FromSearch && allowed_q) parked_valid_q <= 1'b1;
       else if (parked_ready_i) parked_valid_q <= 1'b0;
 
-      // A start that is refused because of an injected instruction makes no user of a trapped thread.
+      // If a start is rejected because of an injected instruction, a trapped thread does not become a user.
       if (clearing_q) begin
         clearing_q <= changes_q != '1;
         change_q   <= changes_q != '1;
@@ -126,7 +126,7 @@ module gs_thread_control
     if (free) begin
       from_q   <= from_d;
       thread_q <= thread_d;
-      op_q     <= (from_d == FromCommand) ? cmd_op_i : (from_d == FromRequest) ? req_op_i : ThreadTell;
+      op_q     <= (from_d == FromCommand) ? cmd_op_i : (from_d == FromRequest) ? req_op_i : ThreadReportParked;
     end
     allowed_q <= (valid_q & ctl_allowed_i) != '0;
     trapped_q <= (valid_q & ctl_trapped_i) != '0;
@@ -162,7 +162,7 @@ module gs_thread_control
   assign parked_thread_o = parked_thread_q;
   assign busy_o          = req_valid_i || some || !free || parked_valid_q || park_i != '0 || change_q;
 
-  `GS_ASSERT_NOW(no_user_changes_before_all_are_cleared,
+  `GS_ASSERT_NOW(no_user_changes_before_reset_clears_all,
                  !clearing_q || !done_q || !(op_q inside {ThreadStart, ThreadEnd, ThreadTrap}))
-  `GS_ASSERT_NOW(threads_end_that_asked, !done_q || allowed_q || !(op_q inside {ThreadEnd, ThreadTrap}))
+  `GS_ASSERT_NOW(end_and_trap_are_always_allowed, !done_q || allowed_q || !(op_q inside {ThreadEnd, ThreadTrap}))
 endmodule

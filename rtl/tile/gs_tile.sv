@@ -2,8 +2,8 @@
 
 /// A tile: barrel cores, FPUs, caches, mailbox, control unit, loader, and a slot for an accelerator.
 ///
-/// Requests of a core go out through one stream, to the unit that their address or register names; the answer wakes the
-/// thread. The picture is in docs/hardware/tile.md.
+/// A core sends its requests over one stream to the unit that address or register select; the response resumes the
+/// thread. docs/hardware/tile.md shows the block diagram.
 module gs_tile
   import gs_tile_pkg::*;
   import gossamer_pkg::*;
@@ -12,22 +12,23 @@ module gs_tile
   parameter logic [31:0] ConfigHash = '0,
   /// threads of the board
   parameter int unsigned BoardThreads = Threads,
-  /// 1: an accelerator stands in the slot: the match engine, or the example where the configuration has none in tiles
+  /// 1: the slot holds an accelerator: the match engine, or the example if the configuration has no match engine in
+  /// tiles
   parameter bit Accelerator = 1'b0,
-  /// 1: there is no network: a thread that sends beyond the tile is stopped
+  /// 1: there is no network: a thread that sends beyond the tile traps
   parameter bit Alone = 1'b0,
   /// 0: the mailbox has no local multicast (to compare areas)
   parameter bit Multicast = 1'b1
 ) (
   input  logic                      clk_i,
   input  logic                      rst_ni,
-  // Who and where: board, row and column of the tile, address of the host, job and epoch
+  // Identity: board, row and column of the tile, address of the host, job and epoch
   input  logic     [11:0]           board_i,
   input  logic     [3:0]            tile_y_i,
   input  logic     [3:0]            tile_x_i,
   input  logic     [31:0]           host_i,
   input  logic     [6:0]            job_i,
-  // Debug bus, a byte each way
+  // Debug bus, one byte in each direction
   input  logic                      dbg_in_valid_i,
   input  logic     [7:0]            dbg_in_data_i,
   output logic                      dbg_in_ready_o,
@@ -41,8 +42,8 @@ module gs_tile
   input  logic     [TileCaches-1:0] mem_rsp_valid_i,
   output logic     [TileCaches-1:0] mem_rsp_ready_o,
   input  mem_rsp_t [TileCaches-1:0] mem_rsp_i,
-  // Network: a flit a cycle each way, shared data, a handshake for each virtual network. At most one valid bit is 1;
-  // readiness does not depend on it. What leaves is valid only where it is taken.
+  // Network: one flit a cycle in each direction, shared data, a handshake for each virtual network. At most one valid
+  // bit is 1; ready does not depend on it. An output's valid is 1 only if its ready is.
   input  logic     [3:0]            net_in_valid_i,
   output logic     [3:0]            net_in_ready_o,
   input  flit_t                     net_in_i,
@@ -51,12 +52,12 @@ module gs_tile
   output flit_t                     net_out_o,
   // Size of the cluster, for destinations
   input  gs_address_pkg::cluster_t  cluster_i,
-  // Idle detection: the state of mailbox and accelerator in one cycle; a thread is started; what the board commands
+  // Idle detection: the state of mailbox and accelerator in one cycle; a thread is started; the board's command
   output gs_idle_pkg::idle_status_t idle_o,
   output logic                      started_o,
   input  gs_idle_pkg::idle_command_t idle_command_i
 );
-  // Units that answer: caches and control unit over one bus, FPUs and mailbox over the other.
+  // Units that respond: caches and control unit over one bus, FPUs and mailbox over the other.
   localparam int unsigned UnitControl = TileCaches;
   localparam int unsigned UnitFpu = TileCaches + 1;
   localparam int unsigned UnitMailbox = UnitFpu + TileFpus;
@@ -125,7 +126,7 @@ module gs_tile
     assign unit_answer[UnitFpu+u] = fpu_answer[u];
   end
 
-  // ------------------------------------------------- requests and answers
+  // ----------------------------------------------- requests and responses
   logic        [TileCaches-1:0] cache_valid, cache_ready;
   to_cache_t   cache_req[TileCaches];
   logic mailbox_valid, mailbox_ready, control_valid, control_ready, late_valid, late_ready;
@@ -221,7 +222,7 @@ module gs_tile
   assign mreq = '{op: gs_mailbox_pkg::mailbox_op_e'(mailbox_req.op), funct3: mailbox_req.funct3,
                   thread: 6'(mailbox_req.thread), addr: 32'(mailbox_req.addr), data: mailbox_req.data};
 
-  // It hears of threads that end, too: they count for idleness no more.
+  // The mailbox also wakes when a thread ends, because that thread no longer counts for idle detection.
   logic mailbox_clk, mailbox_busy;
   always_ff @(posedge clk_i) started_q <= rst_ni ? started : '0;
   assign started_o = started != '0;
@@ -309,10 +310,10 @@ module gs_tile
 
   // --------------------------------------------------------- accelerator
   logic acc_in_valid, acc_in_ready, acc_out_valid, acc_out_ready, fault_valid, fault_ready, acc_dropped, switch_refused;
-  logic acc_busy, switch_clk, beside_sent, beside_came, switch_refused_own, switch_busy;
+  logic acc_busy, switch_clk, other_sent, other_received, switch_refused_own, switch_busy;
   flit_t acc_in, acc_out, fault;
-  logic move_valid, move_ready, move_reply_valid;
-  flit_t move, move_reply;
+  logic dma_valid, dma_ready, dma_reply_valid;
+  flit_t dma_flit, dma_reply;
 
   if (Accelerator) begin : gen_accelerator
     gs_clock_gate u_gate (
@@ -341,11 +342,11 @@ module gs_tile
         .out_valid_o       (acc_out_valid),
         .out_ready_i       (acc_out_ready),
         .out_o             (acc_out),
-        .move_valid_o      (move_valid),
-        .move_ready_i      (move_ready),
-        .move_o            (move),
-        .move_reply_valid_i(move_reply_valid),
-        .move_reply_i      (move_reply),
+        .move_valid_o      (dma_valid),
+        .move_ready_i      (dma_ready),
+        .move_o            (dma_flit),
+        .move_reply_valid_i(dma_reply_valid),
+        .move_reply_i      (dma_reply),
         .mem_req_valid_o   (direct_valid[1]),
         .mem_req_ready_i   (direct_ready[1]),
         .mem_req_o         (direct[1]),
@@ -358,9 +359,9 @@ module gs_tile
       logic unused_fault;
       assign unused_fault = fault_ready;
     end else begin : gen_sum
-      assign {move_valid, move} = '0;
-      logic unused_move;
-      assign unused_move = ^{move_ready, move_reply_valid, move_reply};
+      assign {dma_valid, dma_flit} = '0;
+      logic unused_dma;
+      assign unused_dma = ^{dma_ready, dma_reply_valid, dma_reply};
       logic request_valid, request_ready, answer_valid;
       request_t request;
       answer_t answer;
@@ -405,39 +406,39 @@ module gs_tile
         .fault_o        (fault)
       );
     end
-    // A message is received, or sent, when its last flit is. Until the answer has left the accelerator is busy.
-    assign beside_sent = acc_out_valid && acc_out_ready && acc_out.last && !acc_dropped;
-    assign beside_came = acc_in_valid && acc_in_ready && acc_in.last;
+    // A message counts as received or sent with its last flit. The accelerator is busy until its answer has been sent.
+    assign other_sent     = acc_out_valid && acc_out_ready && acc_out.last && !acc_dropped;
+    assign other_received = acc_in_valid && acc_in_ready && acc_in.last;
   end else begin : gen_no_accelerator
     assign switch_clk      = clk_i;
     assign direct_valid[1] = 1'b0;
     assign direct[1]       = '0;
     assign {acc_in_ready, acc_out_valid, fault_valid, acc_busy} = '0;
     assign {acc_out, fault} = '0;
-    assign {beside_sent, beside_came} = '0;
-    assign {move_valid, move} = '0;
+    assign {other_sent, other_received} = '0;
+    assign {dma_valid, dma_flit} = '0;
     logic unused_accelerator;
     assign unused_accelerator = ^{acc_in_valid, acc_in, acc_out_ready, fault_ready, acc_busy, direct_ready[1],
-                                  direct_valid[1], direct_rsp_valid[1], acc_dropped, switch_busy, move_ready,
-                                  move_reply_valid, move_reply};
+                                  direct_valid[1], direct_rsp_valid[1], acc_dropped, switch_busy, dma_ready,
+                                  dma_reply_valid, dma_reply};
   end
 
-  // Messages beside the mailbox: the accelerator's, and those that the switch refused.
-  logic [31:0] beside_sent_q, beside_received_q;
+  // Messages other than the mailbox's: those of the accelerator, and those that the switch rejected.
+  logic [31:0] other_sent_q, other_received_q;
   always_ff @(posedge clk_i) begin
     if (!rst_ni || idle_command_i.clear) begin
-      beside_sent_q     <= '0;
-      beside_received_q <= '0;
+      other_sent_q     <= '0;
+      other_received_q <= '0;
     end else begin
-      if (beside_sent) beside_sent_q <= beside_sent_q + 32'd1;
-      if (beside_came || switch_refused_own) beside_received_q <= beside_received_q + 32'd1;
+      if (other_sent) other_sent_q <= other_sent_q + 32'd1;
+      if (other_received || switch_refused_own) other_received_q <= other_received_q + 32'd1;
     end
   end
   always_comb begin
     idle_o          = mailbox_idle;
     idle_o.idle     = mailbox_idle.idle && !acc_busy && !load_busy;
-    idle_o.sent     = mailbox_idle.sent + beside_sent_q;
-    idle_o.received = mailbox_idle.received + beside_received_q;
+    idle_o.sent     = mailbox_idle.sent + other_sent_q;
+    idle_o.received = mailbox_idle.received + other_received_q;
     idle_o.refusals[1] = switch_refusal;
   end
 
@@ -447,14 +448,14 @@ module gs_tile
     .Alone      (Alone),
     .Dma      (Accelerator && MatchInTiles && MatchDma)
   ) u_switch (
-    .clk_i          (switch_clk),
+    .clk_i             (switch_clk),
     .rst_ni,
     .board_i,
     .tile_y_i,
     .tile_x_i,
-    .job_i          (job_i[6:2]),
-    .epoch_i        (mailbox_idle.epoch),
-    .wave_i         (idle_command_i.wave),
+    .job_i  (job_i[6:2]),
+    .epoch_i(mailbox_idle.epoch),
+    .wave_i (idle_command_i.wave),
     .cluster_i,
     .net_in_valid_i,
     .net_in_ready_o,
@@ -462,45 +463,45 @@ module gs_tile
     .net_out_valid_o,
     .net_out_ready_i,
     .net_out_o,
-    .box_in_valid_o (box_in_valid),
-    .box_in_ready_i (box_in_ready),
-    .box_in_o       (box_in),
-    .box_out_valid_i(box_out_valid),
-    .box_out_ready_o(box_out_ready),
-    .box_out_i      (box_out),
-    .far_out_valid_i(far_out_valid),
-    .far_out_ready_o(far_out_ready),
-    .far_out_i      (far_out),
-    .load_in_valid_o(load_in_valid),
-    .load_in_ready_i(load_in_ready),
-    .load_in_o      (load_in),
-    .load_out_valid_i(load_out_valid),
-    .load_out_ready_o(load_out_ready),
-    .load_out_i     (load_out),
-    .acc_in_valid_o (acc_in_valid),
-    .acc_in_ready_i (acc_in_ready),
-    .acc_in_o       (acc_in),
-    .acc_out_valid_i(acc_out_valid),
-    .acc_out_ready_o(acc_out_ready),
-    .acc_out_i      (acc_out),
-    .fault_valid_i  (fault_valid),
-    .fault_ready_o  (fault_ready),
-    .fault_i        (fault),
-    .move_valid_i   (move_valid),
-    .move_ready_o   (move_ready),
-    .move_i         (move),
-    .move_reply_valid_o(move_reply_valid),
-    .move_reply_o   (move_reply),
-    .busy_o         (switch_busy),
-    .acc_dropped_o  (acc_dropped),
-    .refused_o      (switch_refused),
-    .refused_own_o  (switch_refused_own),
-    .refusal_o      (switch_refusal)
+    .box_in_valid_o   (box_in_valid),
+    .box_in_ready_i   (box_in_ready),
+    .box_in_o         (box_in),
+    .box_out_valid_i  (box_out_valid),
+    .box_out_ready_o  (box_out_ready),
+    .box_out_i        (box_out),
+    .far_out_valid_i  (far_out_valid),
+    .far_out_ready_o  (far_out_ready),
+    .far_out_i        (far_out),
+    .load_in_valid_o  (load_in_valid),
+    .load_in_ready_i  (load_in_ready),
+    .load_in_o        (load_in),
+    .load_out_valid_i (load_out_valid),
+    .load_out_ready_o (load_out_ready),
+    .load_out_i       (load_out),
+    .acc_in_valid_o   (acc_in_valid),
+    .acc_in_ready_i   (acc_in_ready),
+    .acc_in_o         (acc_in),
+    .acc_out_valid_i  (acc_out_valid),
+    .acc_out_ready_o  (acc_out_ready),
+    .acc_out_i        (acc_out),
+    .fault_valid_i    (fault_valid),
+    .fault_ready_o    (fault_ready),
+    .fault_i          (fault),
+    .dma_valid_i      (dma_valid),
+    .dma_ready_o      (dma_ready),
+    .dma_i            (dma_flit),
+    .dma_reply_valid_o(dma_reply_valid),
+    .dma_reply_o      (dma_reply),
+    .busy_o           (switch_busy),
+    .acc_dropped_o    (acc_dropped),
+    .refused_o        (switch_refused),
+    .refused_own_o    (switch_refused_own),
+    .refusal_o        (switch_refusal)
   );
   logic unused_epoch;
   assign unused_epoch = ^job_i[1:0];
 
-  // What is only counted is counted a cycle later.
+  // Events are registered: they are counted one cycle later.
   logic flit_out_q, flit_in_q;
   logic [3:0] refused_q;
   always_ff @(posedge clk_i) begin

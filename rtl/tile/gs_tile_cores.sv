@@ -7,7 +7,7 @@ module gs_tile_cores
 (
   input  logic                                     clk_i,
   input  logic                                     rst_ni,
-  // Requests of each core. Answers, which are always taken
+  // Requests of each core. Responses, which are always accepted
   output logic     [TileCores-1:0]                 req_valid_o,
   input  logic     [TileCores-1:0]                 req_ready_i,
   output request_t                                 req_o[TileCores],
@@ -43,8 +43,8 @@ module gs_tile_cores
   logic [TileCores-1:0][Log2InstrWords-1:0] imem_addr;
   logic [TileCores-1:0][31:0] imem_wdata, imem_rdata;
   logic [TileCores-1:0] rom_en;
-  logic [TileCores-1:0][gs_core_pkg::DecodeW-1:0] rom_addr;
-  logic [TileCores-1:0][gs_core_pkg::CtlW-1:0] rom_word;
+  logic [TileCores-1:0][gs_decode_pkg::DecodeW-1:0] rom_addr;
+  logic [TileCores-1:0][gs_decode_pkg::CtlW-1:0] rom_word;
   logic [TileCores-1:0] retire;
   logic [TileCores-1:0][TidW-1:0] retire_tid;
 
@@ -68,7 +68,7 @@ module gs_tile_cores
       .rom_en_o      (rom_en[c]),
       .rom_addr_o    (rom_addr[c]),
       .rom_word_i    (rom_word[c]),
-      // The first core of a memory writes for all of them.
+      // Only the first core of an instruction memory makes the accesses to it.
       .iwr_valid_i   (iwr_valid_i[Mem] && c % CoresAMemory == 0),
       .iwr_write_i   (iwr_i.write),
       .iwr_addr_i    (iwr_i.addr),
@@ -107,8 +107,8 @@ module gs_tile_cores
     assign core_x_ready[c] = req_ready_i[c];
     assign req_o[c]        = core_x_req[c];
 
-    // A register before the FPU, which is far. The FPU's choice comes late: if cores share it, the register is filled
-    // when it is empty, so that a core has it every other cycle, and two of them all of it.
+    // A register upstream of the FPU, which is far away. The FPU's grant arrives late: if cores share the FPU, the
+    // register is filled only while it is empty, so that one core can use every other cycle, and two cores all cycles.
     assign core_f_ready[c] = !f_valid[c] || (CoresAnFpu == 1 && f_ready[c]);
     always_ff @(posedge clk_i) begin
       if (!rst_ni) f_valid[c] <= 1'b0;
@@ -153,7 +153,7 @@ module gs_tile_cores
     end
   end
 
-  // Two cores share a table, whether they share an instruction memory or not.
+  // Two cores share an opcode table, whether they share an instruction memory or not.
   for (genvar r = 0; r < (TileCores + 1) / 2; r++) begin : gen_rom
     localparam int unsigned A = 2 * r;
     if (A + 1 < TileCores) begin : gen_two
@@ -167,7 +167,7 @@ module gs_tile_cores
         .b_word_o(rom_word[A+1])
       );
     end else begin : gen_one
-      logic [gs_core_pkg::CtlW-1:0] unused_word;
+      logic [gs_decode_pkg::CtlW-1:0] unused_word;
       gs_decode_rom u_rom (
         .clk_i,
         .a_en_i  (rom_en[A]),

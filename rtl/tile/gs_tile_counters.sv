@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// What a tile counts: for the host since reset, and for threads what they start, stop and clear.
+/// Event counters of a tile: those for the host count since reset; threads start, stop and clear their own.
 module gs_tile_counters
   import gs_control_pkg::*;
   import gs_tile_pkg::*;
@@ -9,56 +9,56 @@ module gs_tile_counters
 (
   input  logic                 clk_i,
   input  logic                 rst_ni,
-  /// a pulse: what the counters of a core shall do
+  /// pulse: a command for the counters of a core
   input  logic                 control_i,
   input  perf_command_e        command_i,
   input  logic [CoreW-1:0]     core_i,
   input  events_t              events_i,
   /// cycles since reset, the low word
   output logic [31:0]          cycles_o,
-  /// one word of the counters after the other
+  /// the scan over the counters: counter, high word, value
   output logic [SlotW-1:0]     slot_o,
   output logic                 high_o,
   output logic [31:0]          word_o
 );
   if (TileCores > 8) begin : gen_illegal_cores
-    $fatal(1, "gs_tile_counters: a tile has %0d cores; it can have 8", TileCores);
+    $fatal(1, "gs_tile_counters: TileCores is %0d; it must be at most 8", TileCores);
   end
 
-  // The most events of a cycle; an FPU starts one operation.
-  function automatic logic [CounterSlots-1:0][3:0] most();
-    most = '0;
-    most[DebugCounterCycles[SlotW-1:0]]       = 4'd1;
-    most[DebugCounterInstructions[SlotW-1:0]] = 4'(TileCores);
-    most[DebugCounterIdle[SlotW-1:0]]         = 4'(TileCores);
-    most[DebugCounterHits[SlotW-1:0]]         = 4'(TileCaches);
-    most[DebugCounterMisses[SlotW-1:0]]       = 4'(TileCaches);
-    most[DebugCounterWritebacks[SlotW-1:0]]   = 4'(TileCaches);
-    most[DebugCounterSent[SlotW-1:0]]         = 4'd1;
-    most[DebugCounterReceived[SlotW-1:0]]     = 4'd1;
-    most[DebugCounterFlitsOut[SlotW-1:0]]     = 4'd1;
-    most[DebugCounterFlitsIn[SlotW-1:0]]      = 4'd1;
-    most[DebugCounterFpu[SlotW-1:0]]          = 4'(TileFpus);
-    most[DebugCounterRefused[SlotW-1:0]]      = 4'd3;
-    most[SlotHits]                            = 4'(TileCaches);
-    most[SlotMisses]                          = 4'(TileCaches);
-    most[SlotWritebacks]                      = 4'(TileCaches);
-    for (int unsigned c = 0; c < TileCores; c++) most[32'(SlotIdle)+c] = 4'd1;
+  // Maximum events in a cycle; an FPU starts one operation.
+  function automatic logic [CounterSlots-1:0][3:0] max_events();
+    max_events                                      = '0;
+    max_events[DebugCounterCycles[SlotW-1:0]]       = 4'd1;
+    max_events[DebugCounterInstructions[SlotW-1:0]] = 4'(TileCores);
+    max_events[DebugCounterIdle[SlotW-1:0]]         = 4'(TileCores);
+    max_events[DebugCounterHits[SlotW-1:0]]         = 4'(TileCaches);
+    max_events[DebugCounterMisses[SlotW-1:0]]       = 4'(TileCaches);
+    max_events[DebugCounterWritebacks[SlotW-1:0]]   = 4'(TileCaches);
+    max_events[DebugCounterSent[SlotW-1:0]]         = 4'd1;
+    max_events[DebugCounterReceived[SlotW-1:0]]     = 4'd1;
+    max_events[DebugCounterFlitsOut[SlotW-1:0]]     = 4'd1;
+    max_events[DebugCounterFlitsIn[SlotW-1:0]]      = 4'd1;
+    max_events[DebugCounterFpu[SlotW-1:0]]          = 4'(TileFpus);
+    max_events[DebugCounterRefused[SlotW-1:0]]      = 4'd3;
+    max_events[SlotHits]                            = 4'(TileCaches);
+    max_events[SlotMisses]                          = 4'(TileCaches);
+    max_events[SlotWritebacks]                      = 4'(TileCaches);
+    for (int unsigned c = 0; c < TileCores; c++) max_events[32'(SlotIdle)+c] = 4'd1;
   endfunction
 
-  function automatic logic [CounterSlots-1:0] clears();
-    clears = '0;
-    clears[SlotHits]       = 1'b1;
-    clears[SlotMisses]     = 1'b1;
-    clears[SlotWritebacks] = 1'b1;
-    for (int unsigned c = 0; c < TileCores; c++) clears[32'(SlotIdle)+c] = 1'b1;
+  function automatic logic [CounterSlots-1:0] clearable();
+    clearable                 = '0;
+    clearable[SlotHits]       = 1'b1;
+    clearable[SlotMisses]     = 1'b1;
+    clearable[SlotWritebacks] = 1'b1;
+    for (int unsigned c = 0; c < TileCores; c++) clearable[32'(SlotIdle)+c] = 1'b1;
   endfunction
 
-  localparam logic [CounterSlots-1:0][3:0] Bounds = most();
+  localparam logic [CounterSlots-1:0][3:0] MaxEvents = max_events();
 
   logic [31:0] cycles_q;
   logic [TileCores-1:0] counting_q, idle_q;
-  // The units are far: what has happened is counted a cycle later.
+  // The units are far away: their events are registered and counted one cycle later.
   events_t events_q;
   logic [3:0] issued_q;
   logic cache_counts;
@@ -95,7 +95,7 @@ module gs_tile_counters
     end
   end
 
-  // A cache is shared: any core that counts lets it count.
+  // A cache is shared: its counters run while those of any core run.
   assign cache_counts = counting_q != '0;
 
   always_comb begin
@@ -121,9 +121,9 @@ module gs_tile_counters
   end
 
   gs_counters #(
-    .Slots (CounterSlots),
-    .Most  (Bounds),
-    .Clears(clears())
+    .Slots    (CounterSlots),
+    .MaxEvents(MaxEvents),
+    .Clearable(clearable())
   ) u_counters (
     .clk_i,
     .rst_ni,
@@ -137,6 +137,6 @@ module gs_tile_counters
   assign cycles_o = cycles_q;
 
   for (genvar i = 0; i < int'(CounterSlots); i++) begin : gen_checks
-    `GS_ASSERT_NOW(no_more_events_than_said, inc[i] <= Bounds[i])
+    `GS_ASSERT_NOW(events_never_exceed_the_declared_maximum, inc[i] <= MaxEvents[i])
   end
 endmodule

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The caches of a tile, and the way past them into memory.
+/// The caches of a tile, and the path to memory that bypasses them.
 ///
-/// Loader and accelerator access memory past the caches, over the first cache's stream; the top bit of an id tells
-/// their accesses from the cache's. A flush that the host asks for goes to the cache between two requests, with the
-/// thread's number; its answer is taken off here.
+/// Loader and accelerator bypass the caches and share the memory stream of the first cache; the top bit of an id
+/// distinguishes their accesses from the cache's. A flush of the host enters the cache between two requests, with the
+/// thread's number; this module consumes its response.
 module gs_tile_memory
   import gs_tile_pkg::*;
   import gossamer_pkg::*;
@@ -14,18 +14,19 @@ module gs_tile_memory
 ) (
   input  logic                       clk_i,
   input  logic                       rst_ni,
-  // Requests and answers of each cache
+  // Requests and responses of each cache
   input  logic      [TileCaches-1:0] req_valid_i,
   output logic      [TileCaches-1:0] req_ready_o,
   input  to_cache_t                  req_i[TileCaches],
   output logic      [TileCaches-1:0] ans_valid_o,
   input  logic      [TileCaches-1:0] ans_ready_i,
   output answer_t                    ans_o[TileCaches],
-  // The host wants this thread's part of its cache in memory; the thread has no request of its own under way
+  // The host flushes this thread's partition of its cache; the thread has no request of its own in flight
   input  logic                       flush_valid_i,
   input  logic      [ThreadW-1:0]    flush_thread_i,
   output logic                       flush_done_o,
-  // Accesses past the caches: 0 loader, 1 accelerator. Their responses are always taken, off the first port
+  // Accesses that bypass the caches: 0 loader, 1 accelerator. They share the first memory port; their responses are
+  // always accepted
   input  logic      [1:0]            direct_valid_i,
   output logic      [1:0]            direct_ready_o,
   input  mem_req_t                   direct_i[2],
@@ -54,7 +55,7 @@ module gs_tile_memory
     logic cache_mreq_valid, cache_mreq_ready, cache_mrsp_valid, cache_mrsp_ready, rsp_valid, rsp_ready;
     mem_req_t own;
 
-    // The flush has the cache's port, and waits for its answer.
+    // The flush uses the cache's request port, and then waits for its response.
     logic flush_q, waits_q, flush_mine, req_ready;
     assign flush_mine     = flush_valid_i && 32'(flush_thread_i) / CacheThreads == 32'(c);
     assign req_ready_o[c] = req_ready && !flush_q;
@@ -62,7 +63,7 @@ module gs_tile_memory
     always_ff @(posedge clk_i) begin
       if (!rst_ni) {flush_q, waits_q} <= '0;
       else begin
-        // A request that waits goes first, so that it stays.
+        // A waiting request has priority, so that it stays stable.
         if (flush_q) flush_q <= !req_ready;
         else flush_q <= flush_mine && !waits_q && (!req_valid_i[c] || req_ready);
         waits_q <= (flush_q && req_ready) || (waits_q && !flush_done[c]);
@@ -73,7 +74,7 @@ module gs_tile_memory
       op: flush_q || (req_i[c].flush && req_i[c].flush_all) ? gs_cache_pkg::CacheFlushAll
         : req_i[c].flush ? gs_cache_pkg::CacheFlushLine
         : req_i[c].store ? gs_cache_pkg::CacheStore : gs_cache_pkg::CacheLoad,
-      // A line to flush is named by its place.
+      // A flush selects a line by its index in the partition.
       funct3: req_i[c].flush ? 3'b001 : req_i[c].funct3,
       thread: flush_q ? flush_thread_i[CacheThreadW-1:0] : req_i[c].thread,
       space: req_i[c].space, addr: req_i[c].addr, data: req_i[c].data
@@ -118,7 +119,7 @@ module gs_tile_memory
     assign ans_valid_o[c] = rsp_valid && !flush_done[c];
     assign rsp_ready      = ans_ready_i[c] || flush_done[c];
 
-    // Its memory stream; the first cache shares its own with the accesses past the caches.
+    // The cache's memory stream; the first cache shares its stream with the accesses that bypass the caches.
     assign own = '{write: cache_mreq.write, last: cache_mreq.last, space: cache_mreq.space, id: MemIdW'(cache_mreq.id),
                    addr: cache_mreq.addr, data: cache_mreq.data};
     assign cache_mrsp = '{ack: mem_rsp_i[c].ack, last: mem_rsp_i[c].last, id: mem_rsp_i[c].id[CacheThreadW-1:0],

@@ -2,7 +2,7 @@
 `include "gs_cache_types.svh"
 `include "gs_mem_types.svh"
 
-/// What goes between cores, units and router of a tile, in the widths of the configuration.
+/// Types of the streams between cores, units and router of a tile, in the widths of the configuration.
 package gs_tile_pkg;
   import gossamer_pkg::*;
 
@@ -30,33 +30,33 @@ package gs_tile_pkg;
   /// threads that share one DRAM, and the bits that number them
   localparam int unsigned DramThreads = CachesPerDram * ThreadsPerCache;
   localparam int unsigned PartitionW = $clog2(DramThreads);
-  /// bits of an address in a tile's DRAM, as far as 32 bits reach
+  /// bits of an address in a tile's DRAM, at most 32
   localparam int unsigned DramW = ($clog2(DramBytes) > 32) ? 32 : $clog2(DramBytes);
-  /// SRAM that a tile reaches: its share of the board's
+  /// bytes of SRAM that a tile can access: its share of the board's
   localparam int unsigned SramReach = SramCount / DramCount * SramBytes;
 
-  // The address map: what a load or store reaches.
+  // The address map of loads and stores.
   //
-  //     window                    as
+  //     window                    target
   //     SramBase                  SRAM
   //     DramBase                  DRAM, lower 1 GB
-  //     PartitionBase {p, l, b}   DRAM, upper half at most 2 GB, {l, p, b}: line l of every thread p side by side
+  //     PartitionBase {p, l, b}   DRAM, upper half, at most 2 GB, {l, p, b}: line l of all threads p is contiguous
   localparam int unsigned DirectW = (DramW > 30) ? 30 : DramW;
   localparam int unsigned HalfW = DramW - 1;
 
-  /// The address is memory.
+  /// Whether an address is mapped to memory.
   function automatic logic is_mapped(logic [31:0] addr);
     if (addr[31]) return {1'b0, addr[30:0]} < 32'd1 << HalfW;
     if (addr[30]) return {2'b00, addr[29:0]} < 32'd1 << DirectW;
     return SramReach != 0 && addr[31:28] == SramBase[31:28] && {4'h0, addr[27:0]} < 32'(SramReach);
   endfunction
 
-  /// Of an address of memory: SRAM, not DRAM.
+  /// Whether an address of memory is in SRAM, and not in DRAM.
   function automatic logic is_sram(logic [31:30] addr);
     return addr == 2'b00;
   endfunction
 
-  /// An address of memory in its space.
+  /// Physical address of an address of memory, in its space.
   function automatic logic [31:0] physical(logic [31:0] addr);
     if (addr[31]) begin
       return 32'd1 << HalfW
@@ -67,12 +67,12 @@ package gs_tile_pkg;
     return addr[30] ? {2'b00, addr[29:0]} : {4'h0, addr[27:0]};
   endfunction
 
-  /// what a thread asks of its tile
+  /// operations of a thread's requests to its tile
   import gs_core_pkg::x_op_e, gs_core_pkg::XLoad, gs_core_pkg::XStore, gs_core_pkg::XCsr, gs_core_pkg::XTrap;
   export gs_core_pkg::x_op_e, gs_core_pkg::XLoad, gs_core_pkg::XStore, gs_core_pkg::XCsr, gs_core_pkg::XTrap;
 
-  /// A request: load and store with RISC-V's funct3; for a CSR funct3[0] says write, funct3[1] that the answer
-  /// is wanted, and addr is its number; for a trap addr is {cause, pc[25:0]}, pc all ones if it is not known.
+  /// A request: load and store with RISC-V's funct3; for a CSR funct3[0] means write, funct3[1] means read, and addr is
+  /// the CSR's number; for a trap addr is {cause, pc[25:0]}, with pc all ones if it is not known.
   typedef struct packed {
     x_op_e              op;
     logic [2:0]         funct3;
@@ -81,14 +81,14 @@ package gs_tile_pkg;
     logic [31:0]        data;
   } request_t;
 
-  /// The one answer to a request.
+  /// The response to a request.
   typedef struct packed {
     logic [ThreadW-1:0] thread;
     logic [31:0]        data;
     logic [4:0]         flags;
   } answer_t;
 
-  /// A request whose unit is known; guarded: it is in its thread's guard block.
+  /// A request after decoding of its unit; guarded: its address is in the thread's guard block.
   typedef struct packed {
     x_op_e              op;
     logic [2:0]         funct3;
@@ -98,7 +98,7 @@ package gs_tile_pkg;
     logic [31:0]        data;
   } routed_t;
 
-  /// A request at a cache, the address in its space.
+  /// A request at a cache, with a physical address.
   typedef struct packed {
     logic                    flush;
     logic                    flush_all;
@@ -110,7 +110,7 @@ package gs_tile_pkg;
     logic [31:0]             data;
   } to_cache_t;
 
-  /// A request at the mailbox: place in the scratchpad, or a register's number.
+  /// A request at the mailbox: address in the scratchpad, or a register's number.
   localparam int unsigned PadW = ($clog2(ScratchpadBytes) > 12) ? $clog2(ScratchpadBytes) : 12;
   typedef struct packed {
     x_op_e              op;
@@ -120,7 +120,7 @@ package gs_tile_pkg;
     logic [31:0]        data;
   } to_mailbox_t;
 
-  /// A request at the control unit: a register's, or a trap.
+  /// A request at the control unit: a register access, or a trap.
   typedef struct packed {
     x_op_e              op;
     logic [2:0]         funct3;
@@ -129,14 +129,14 @@ package gs_tile_pkg;
     logic [31:0]        data;
   } to_control_t;
 
-  /// What a unit reports of a request that it cannot do; the thread gets no answer.
+  /// A unit's report of a request that it cannot execute; the thread gets no response.
   typedef struct packed {
     logic [ThreadW-1:0] thread;
     logic [5:0]         cause;
     logic [31:0]        addr;
   } late_trap_t;
 
-  /// An operation for an FPU, and its result; a core is one of those that share the FPU.
+  /// An operation for an FPU, and its result; `core` is the index among the cores that share the FPU.
   typedef struct packed {
     logic [4:0]      op;
     logic [2:0]      rm;
@@ -155,14 +155,14 @@ package gs_tile_pkg;
 
   `GS_CACHE_TYPES(CacheThreadW, 32)
 
-  /// bits of an id on a tile's memory streams: the top bit tells accesses past the cache from the cache's own
+  /// bits of an id on a tile's memory streams: the top bit marks accesses that bypass the cache
   localparam int unsigned MemIdW = 1 + ((CacheThreadW > 5) ? CacheThreadW : 5);
   localparam logic [MemIdW-1:0] DirectId = MemIdW'(1 << (MemIdW - 1));
-  /// of those accesses: the accelerator's
+  /// id of the accelerator's accesses
   localparam logic [MemIdW-1:0] AcceleratorId = DirectId | MemIdW'(16);
   `GS_MEM_TYPES(DramPortBytes, MemIdW, 32)
 
-  /// An operation on a thread of a core, and the instruction that is injected (gs_thread_pkg).
+  /// An operation on a thread of a core, and the instruction to inject (gs_thread_pkg).
   typedef struct packed {
     gs_thread_pkg::thread_op_e op;
     logic [TidW-1:0]           tid;
@@ -176,7 +176,7 @@ package gs_tile_pkg;
     logic [31:0]               data;
   } instr_access_t;
 
-  /// Which count of finished instructions is wanted; valid until it has come, holds as long as it stays: gs_instret.
+  /// Request for a count of finished instructions (gs_instret): valid until the response; the count is 0 without hold.
   typedef struct packed {
     logic               valid;
     logic               hold;
@@ -184,7 +184,7 @@ package gs_tile_pkg;
     logic               high;
   } instret_ask_t;
 
-  /// What happens in one cycle, for the counters: a bit for each core that issues, and how many of all others.
+  /// Events of one cycle, for the counters: a bit for each core that issues, and the number of each other event.
   typedef struct packed {
     logic [TileCores-1:0] issue;
     logic [3:0]           hits;
@@ -198,6 +198,6 @@ package gs_tile_pkg;
     logic                 flit_in;
   } events_t;
 
-  /// pc of a trap that is not known where it is found
+  /// pc of a trap whose pc is not known to the unit that reports it
   localparam logic [25:0] PcUnknown = '1;
 endpackage

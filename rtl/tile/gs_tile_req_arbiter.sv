@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Merges requests of all cores for one unit, round robin, into a register.
+/// Merges the requests of all cores for one unit into a register, with round-robin arbitration.
 module gs_tile_req_arbiter #(
   /// inputs
   parameter int unsigned N      = 2,
   /// payload
   parameter type         data_t = logic [31:0],
-  /// 1: the register takes a request only when it is empty, every other cycle: the unit's readiness comes late
+  /// 1: the register accepts a request only while it is empty, every other cycle, because the unit's ready arrives late
   parameter bit          Slow   = 1'b0
 ) (
   input  logic          clk_i,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finds the unit that answers a core's request, by address or register, and the requests that no unit answers.
+/// Selects the unit of a core's request by address or register, and detects requests of no unit.
 ///
-/// Those go to the control unit, which makes a trap of them. Two cycles, one request a cycle.
+/// The control unit receives the latter and traps them. Two cycles of latency, one request a cycle.
 ///
-///     request ->[ request, guard ]-> decode ->[ two places ]-> units
+///     request ->[ request, guard ]-> decode ->[ queue of two ]-> units
 module gs_tile_req_decode
   import gs_tile_pkg::*;
   import gossamer_pkg::*;
@@ -14,7 +14,7 @@ module gs_tile_req_decode
   input  logic                  in_valid_i,
   output logic                  in_ready_o,
   input  request_t              in_i,
-  /// one of them is 1 if there is a request: the caches', the mailbox', the control unit's
+  /// one-hot over caches, mailbox and control unit if there is a request, else 0
   output logic [TileCaches-1:0] cache_valid_o,
   output logic                  mailbox_valid_o,
   output logic                  control_valid_o,
@@ -30,12 +30,12 @@ module gs_tile_req_decode
   logic free;
   routed_t out_d;
 
-  // The request, and the guard of its thread: no other thread changes it, and this one waits.
+  // The request, and the guard of its thread: no other thread changes the guard, and this one waits.
   logic valid_q, guard_set_q;
   request_t req_q;
 
-  // The block that a thread must not touch. Contents are not reset: a bit for each thread says whether there is one.
-  // What a thread writes is there when its next request comes.
+  // The block that a thread must not access. The RAM is not reset: a bit for each thread is 1 if its guard is set. A
+  // thread's write takes effect before its next request.
   localparam int unsigned GuardW = $clog2(GuardBytes);
   logic [31:GuardW] guard_block_q, guard_block;
   logic is_guard, we_q;
@@ -82,7 +82,7 @@ module gs_tile_req_decode
     end
   end
 
-  // Without a request nothing of it matters: the simulator need not look.
+  // Without a request the outputs are unused: the simulator need not evaluate them.
   always_comb begin
     automatic logic is_memory, in_pad, guarded;
     out_d      = 'x;
@@ -103,7 +103,7 @@ module gs_tile_req_decode
         to_cache   = is_mapped(req_q.addr) && !guarded;
         to_mailbox = in_pad && !guarded;
       end else if (req_q.op == XCsr) begin
-        // The mailbox and the control unit look themselves whether a register may be read or written like that.
+        // The mailbox and the control unit check the access to their registers themselves.
         to_cache   = csr_unit(req_q.addr[11:0]) == CsrUnitCache
             && (req_q.funct3[0] ? csr_writable(req_q.addr[11:0]) : csr_readable(req_q.addr[11:0]));
         to_mailbox = csr_unit(req_q.addr[11:0]) == CsrUnitMailbox;

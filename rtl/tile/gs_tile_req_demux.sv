@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Brings the requests of a tile's cores to caches, mailbox and control unit.
+/// Routes the requests of a tile's cores to caches, mailbox and control unit.
 ///
-/// Every core has a gs_tile_req_decode of its own; every unit takes one request a cycle, round robin over the cores. Each
-/// merge carries what its unit needs, and addresses of memory are translated once, behind it. The mailbox also
-/// reports what it cannot do; those reports take turns with the requests of the control unit.
+/// Every core has a gs_tile_req_decode of its own; every unit receives one request a cycle, round-robin over the cores.
+/// Each merge transfers only the fields that its unit needs, and memory addresses are translated once, after the merge.
+/// The mailbox reports requests that it cannot execute; these reports are arbitrated with the requests of the control
+/// unit.
 ///
 ///     core 0 ==[ port ]==+==[ merge ]==> cache       addresses translated
 ///     core 1 ==[ port ]==+==[ merge ]==> mailbox
-///        ...             +==[ merge ]==> control     refused accesses as traps
+///        ...             +==[ merge ]==> control     rejected accesses as traps
 module gs_tile_req_demux
   import gs_tile_pkg::*;
   import gossamer_pkg::*;
@@ -33,14 +34,14 @@ module gs_tile_req_demux
   input  late_trap_t                      late_i
 );
   if (HalfW < PartitionW + Log2LineBytes + 1) begin : gen_illegal_dram
-    $fatal(1, "gs_tile_req_demux: %0d bytes of DRAM are too few for %0d threads", DramBytes, DramThreads);
+    $fatal(1, "gs_tile_req_demux: DramBytes (%0d) is too small for DramThreads (%0d)", DramBytes, DramThreads);
   end
 
   logic        [TileCores-1:0][TileCaches-1:0] cache_valid, cache_ready;
   logic        [TileCores-1:0]                 mailbox_valid, mailbox_ready;
   logic        [TileCores-1:0]                 control_valid, control_ready;
   routed_t     routed[TileCores];
-  to_mailbox_t for_mailbox[TileCores];
+  to_mailbox_t mailbox_in[TileCores];
 
   for (genvar c = 0; c < TileCores; c++) begin : gen_port
     gs_tile_req_decode u_port (
@@ -57,7 +58,7 @@ module gs_tile_req_demux
       .control_ready_i(control_ready[c]),
       .out_o          (routed[c])
     );
-    assign for_mailbox[c] = '{
+    assign mailbox_in[c] = '{
       op: routed[c].op, funct3: routed[c].funct3, thread: routed[c].thread, addr: routed[c].addr[PadW-1:0],
       data: routed[c].data
     };
@@ -83,7 +84,7 @@ module gs_tile_req_demux
       .out_ready_i(cache_ready_i[u]),
       .out_o      (merged)
     );
-    // A line to flush is named by its place.
+    // A flush selects a line by its index in the partition.
     assign cache_o[u] = '{
       flush: merged.op == XCsr, flush_all: merged.data == '1, store: merged.op == XStore,
       funct3: merged.funct3, thread: merged.thread[CacheThreadW-1:0], space: is_sram(merged.addr[31:30]),
@@ -101,24 +102,24 @@ module gs_tile_req_demux
     .rst_ni,
     .in_valid_i (mailbox_valid),
     .in_ready_o (mailbox_ready),
-    .in_i       (for_mailbox),
+    .in_i       (mailbox_in),
     .out_valid_o(mailbox_valid_o),
     .out_ready_i(mailbox_ready_i),
     .out_o      (mailbox_o)
   );
 
   // Requests for the control unit, and the mailbox's reports
-  logic    [TileCores:0] told_valid, told_ready;
-  routed_t told[TileCores+1];
+  logic    [TileCores:0] control_in_valid, control_in_ready;
+  routed_t control_in[TileCores+1];
   routed_t merged;
 
-  assign told_valid    = {late_valid_i, control_valid};
-  assign control_ready = told_ready[TileCores-1:0];
-  assign late_ready_o  = told_ready[TileCores];
-  for (genvar c = 0; c < TileCores; c++) begin : gen_told
-    assign told[c] = routed[c];
+  assign control_in_valid = {late_valid_i, control_valid};
+  assign control_ready    = control_in_ready[TileCores-1:0];
+  assign late_ready_o     = control_in_ready[TileCores];
+  for (genvar c = 0; c < TileCores; c++) begin : gen_control_in
+    assign control_in[c] = routed[c];
   end
-  assign told[TileCores] = '{op: XTrap, thread: late_i.thread, addr: {late_i.cause, PcUnknown}, data: late_i.addr,
+  assign control_in[TileCores] = '{op: XTrap, thread: late_i.thread, addr: {late_i.cause, PcUnknown}, data: late_i.addr,
                              default: '0};
 
   gs_tile_req_arbiter #(
@@ -128,15 +129,15 @@ module gs_tile_req_demux
   ) u_control (
     .clk_i,
     .rst_ni,
-    .in_valid_i (told_valid),
-    .in_ready_o (told_ready),
-    .in_i       (told),
+    .in_valid_i (control_in_valid),
+    .in_ready_o (control_in_ready),
+    .in_i       (control_in),
     .out_valid_o(control_valid_o),
     .out_ready_i(control_ready_i),
     .out_o      (merged)
   );
 
-  // A load or store comes here if no unit answers it.
+  // A load or store reaches the control unit only if its address belongs to no other unit.
   always_comb begin
     control_o = '{op: merged.op, funct3: merged.funct3, thread: merged.thread, addr: merged.addr, data: merged.data};
     if (merged.op == XLoad || merged.op == XStore) begin

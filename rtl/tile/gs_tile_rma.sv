@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Memory access by messages: packets of the request network write, fill and read the tile's memories and its
-/// instruction memories; replies leave in the reply network.
+/// Remote memory access (RMA): packets of the request network write, fill and read the tile's memories and its
+/// instruction memories; replies are sent in the reply network.
 ///
 ///     request ->[ header ]-> check ->[ operation ]-> memory, instruction memories
 ///                   | data flits          ^ |
 ///                   +->[ buffer, 16 flits ]<+-> reply
 ///
-/// A packet is checked when its last flit has come, and has no effect if it is refused. Packets are executed in order.
-/// While one packet's data go to memory the next one's arrive. Memory is accessed in whole lines and past the caches.
-/// The status of a reply is that of its own packet; in a reply to a host else the last refusal since the host's reply
-/// before: so a host asks for one reply behind many packets, and no DMA engine hears of a host's refusals. An operation that
-/// does not exist is not repeated in the reply: it could be taken for an answer or an event of a control unit, or for
-/// an accelerator's fault.
+/// A packet is checked when its last flit has arrived; a rejected packet has no effect. Packets are executed in order.
+/// While one packet's data are written to memory, the next one's arrive. Memory is accessed in whole lines, bypassing
+/// the caches. A reply to a DMA engine has the status of its own packet. A reply to a host has the status of the last
+/// rejected packet since the host's previous reply, so that a host can request one reply after many packets, and DMA
+/// engines never receive the status of a host's packets. The reply never contains an operation code that does not
+/// exist: it could be mistaken for an answer or an event of a control unit, or for an accelerator's fault.
 module gs_tile_rma
   import gs_tile_pkg::*;
   import gossamer_pkg::*;
@@ -25,23 +25,23 @@ module gs_tile_rma
   input  logic                      in_valid_i,
   output logic                      in_ready_o,
   input  flit_t                     in_i,
-  // replies; a packet does not pause inside
+  // replies; the flits of a packet are consecutive
   output logic                      out_valid_o,
   input  logic                      out_ready_i,
   output flit_t                     out_o,
-  // memory; responses are always taken. Of an id the bits of a line's number in a packet are used
+  // memory; responses are always accepted. An id contains the line's number within its packet
   output logic                      mem_req_valid_o,
   input  logic                      mem_req_ready_i,
   output mem_req_t                  mem_req_o,
   input  logic                      mem_rsp_valid_i,
   input  mem_rsp_t                  mem_rsp_i,
-  // instruction memories: a bit for each to write, or for the one to read; what is read comes with instr_rvalid_i
+  // instruction memories: a bit for each to write, or for the one to read; instr_rvalid_i marks the word of a read
   output logic [InstrMems-1:0]      instr_valid_o,
   output instr_access_t             instr_o,
   input  logic                      instr_ready_i,
   input  logic                      instr_rvalid_i,
   input  logic [31:0]               instr_rdata_i,
-  // a packet was refused; something is under way
+  // a packet was rejected; a packet is in progress
   output logic                      refused_o,
   output logic                      busy_o
 );
@@ -57,63 +57,63 @@ module gs_tile_rma
   localparam int unsigned LineBeats = CacheLineBytes / DramPortBytes;
   localparam int unsigned BeatW = (LineBeats > 1) ? $clog2(LineBeats) : 1;
   localparam int unsigned OffW = Log2LineBytes;
-  // Writes that may be under way, a power of two.
-  localparam int unsigned MostWrites = 64;
+  // Maximum writes in flight, a power of two.
+  localparam int unsigned MaxWrites = 64;
 
   if (CacheLineBytes < 16 || RowBytes > 128) begin : gen_illegal_line
-    $fatal(1, "gs_tile_rma: a line has %0d bytes, a beat %0d; a line must have 16 or more, a beat at most 128",
+    $fatal(1, "gs_tile_rma: CacheLineBytes (%0d) must be at least 16, and DramPortBytes (%0d) at most 128",
            CacheLineBytes, DramPortBytes);
   end
 
   if (SramReach != 0 && SramReach != 1 << $clog2(SramReach)) begin : gen_illegal_sram
-    $fatal(1, "gs_tile_rma: a tile reaches %0d bytes of SRAM; it must be a power of two", SramReach);
+    $fatal(1, "gs_tile_rma: SramReach is %0d; it must be a power of two", SramReach);
   end
 
-  // An access lies in a window of 2^bits bytes.
-  function automatic logic fits(logic [31:0] first, logic [32:0] behind, logic [31:0] base, int unsigned bits);
+  // Whether an access is within a window of 2^bits bytes; limit is the first byte after the access.
+  function automatic logic fits(logic [31:0] first, logic [32:0] limit, logic [31:0] base, int unsigned bits);
     automatic logic [32:0] window, number;
     window = {1'b0, base} >> bits;
-    number = behind >> bits;
+    number = limit >> bits;
     return {1'b0, first} >> bits == window
-        && (number == window || (number == window + 33'd1 && (behind & ((33'd1 << bits) - 33'd1)) == '0));
+        && (number == window || (number == window + 33'd1 && (limit & ((33'd1 << bits) - 33'd1)) == '0));
   endfunction
 
   // ------------------------------------------------------------- reception
   typedef enum logic [1:0] {RxHead, RxData, RxCheck} rx_state_e;
   rx_state_e rx_state_q, rx_state_d;
   load_header_t rx_q, rx_head;
-  // The head is one, with no more in it than it may have; all flits behind it hold data.
+  // The header is valid, and its unused fields are 0; all flits after it hold data; the packet is of another job.
   logic rx_kind_q, rx_body_q, rx_job_q;
-  // Data flits of this packet; 17 means more than fit.
+  // Data flits of this packet; 17 means more than the buffer holds.
   logic [4:0] rx_count_q, rx_count_d;
-  // Word behind the last, and before the first, of this packet; flits in the buffer.
-  logic [5:0] put_q, put_d, first_q, first_d;
+  // Write pointer and first word of this packet, in words; flits in the buffer.
+  logic [5:0] wptr_q, wptr_d, first_q, first_d;
   logic [4:0] fill_q, fill_d;
   logic take, push, accept, reject, head;
-  // Every packet begins with a row: flits that stay empty behind this one, behind the one that is executed
+  // Every packet begins at a row: empty flits after the arriving packet, and after the one in execution
   logic [3:0] pad, pad_q;
 
-  // Ends a packet: what is wrong with it, or 0; known in the second cycle of the check.
-  logic [3:0] status, found_q;
+  // The packet's status: the reason of its rejection, or 0; valid in the second cycle of the check.
+  logic [3:0] status, check_status_q;
   logic checked_q;
   logic is_memory, has_data, misaligned, fitting;
-  // First byte behind the access; a window ends where a multiple of its size does.
+  // First byte after the access; windows are aligned to their size.
   logic [32:0] end_of;
   logic [InstrMems-1:0] mems;
 
   typedef enum logic [3:0] {Idle, Write, Read, Collect, WriteInstr, ReadInstr, Settle, Head, Data} state_e;
   state_e state_q, state_d;
-  // What others see of the state stands in registers of its own.
-  logic reads_q, writing_q, asking_q, sends_q;
+  // Registered copies of the state for other blocks.
+  logic replying_q, writing_q, requesting_q, sending_q;
   logic [3:0] freed;
 
-  // Nothing here depends on what comes.
+  // ready depends on registers only, never on the incoming flit.
   always_comb begin
     in_ready_o = 1'b0;
     unique case (rx_state_q)
       RxHead: in_ready_o = 1'b1;
-      // What does not fit in any case is dropped.
-      RxData: in_ready_o = !reads_q && (!fill_q[4] || rx_count_q[4]);
+      // Flits beyond the buffer's capacity are dropped.
+      RxData: in_ready_o = !replying_q && (!fill_q[4] || rx_count_q[4]);
       default: ;
     endcase
   end
@@ -127,7 +127,7 @@ module gs_tile_rma
   always_comb begin
     rx_state_d = rx_state_q;
     rx_count_d = rx_count_q;
-    put_d      = put_q;
+    wptr_d     = wptr_q;
     first_d    = first_q;
     unique case (rx_state_q)
       RxHead: begin
@@ -136,15 +136,15 @@ module gs_tile_rma
       end
       RxData: if (take) begin
         if (rx_count_q != 5'd17) rx_count_d = rx_count_q + 5'd1;
-        if (push) put_d = put_q + 6'd4;
+        if (push) wptr_d = wptr_q + 6'd4;
         if (in_i.last) rx_state_d = RxCheck;
       end
       default: if (accept) begin
         rx_state_d = RxHead;
-        // A refused packet's data are forgotten.
-        if (reject) put_d = first_q;
-        else put_d = put_q + 6'({pad, 2'b00});
-        first_d = put_d;
+        // The data of a rejected packet are discarded.
+        if (reject) wptr_d = first_q;
+        else wptr_d = wptr_q + 6'({pad, 2'b00});
+        first_d = wptr_d;
       end
     endcase
     fill_d = fill_q + 5'(push) - 5'(freed);
@@ -173,98 +173,99 @@ module gs_tile_rma
     else if (misaligned || !fitting || (!is_memory && mems == '0)) status = RefusalAddress;
   end
   assign accept = checked_q && state_q == Idle;
-  assign reject = accept && found_q != '0;
+  assign reject = accept && check_status_q != '0;
 
   // ----------------------------------------------------------- operation
   load_op_e op_q;
   logic [7:0] tag_q;
-  // Refusals since the last reply to a host; this packet's
+  // Status of the last rejected packet since the last reply to a host; this packet's status
   logic [3:0] status_q, own_status_q, group_q;
-  logic reports_q, reports;
+  logic for_host_q, for_host;
   logic [31:0] address_q, address_d, reply_q;
   logic [31:2] end_q;
-  // The operation ends with this word or line; it has ended; a reply is asked for; it is one of instructions.
-  logic last_q, ended_q, ended_d, replies_q, words_q, moves;
-  // Where the reply's data began, and how many there are.
-  logic [31:0] from_q;
-  // The next word or line, and the one behind it
+  // The current word or line is the last; the operation has ended; a reply is requested; the operation accesses
+  // instruction memories.
+  logic last_q, ended_q, ended_d, replies_q, words_q, advance;
+  // Address of the reply's data.
+  logic [31:0] reply_address_q;
+  // The next word or line, and the one after it
   logic [31:0] step, address_next;
   logic [31:2] address_after;
   logic [4:0] size_q, size_d;
-  // Word of the buffer that is read; words that came; beat of a line; lines asked for; writes without acknowledgement
-  logic [5:0] get_q, get_d;
-  logic [6:0] came_q, came_d;
-  logic [BeatW-1:0] beat_q, beat_d, back_q;
+  // Read pointer in words; words received; beat of a line; lines requested; unacknowledged writes
+  logic [5:0] rptr_q, rptr_d;
+  logic [6:0] received_q, received_d;
+  logic [BeatW-1:0] beat_q, beat_d, rsp_beat_q;
   logic [3:0] line_q, line_d;
   logic [6:0] writes_q;
   logic [InstrMems-1:0] mems_q;
-  logic mem_fire, line_ends, acked, line_back, out_fire, asked_q, asked_d;
+  logic mem_fire, line_ends, acked, line_rsp, out_fire, requested_q, requested_d;
   logic [8*RowBytes-1:0] row;
 
-  assign mem_fire   = mem_req_valid_o && mem_req_ready_i;
-  assign line_ends  = beat_q == BeatW'(LineBeats - 1);
-  assign step       = words_q ? 32'd4 : CacheLineBytes;
+  assign mem_fire      = mem_req_valid_o && mem_req_ready_i;
+  assign line_ends     = beat_q == BeatW'(LineBeats - 1);
+  assign step          = words_q ? 32'd4 : CacheLineBytes;
   assign address_next  = address_q + step;
   assign address_after = address_q[31:2] + {step[30:2], 1'b0};
-  assign acked      = mem_rsp_valid_i && mem_rsp_i.ack;
-  assign line_back  = mem_rsp_valid_i && !mem_rsp_i.ack;
-  assign out_fire   = out_valid_o && out_ready_i;
-  // What is refused is the host's to hear, unless a DMA engine hears it. No reply is wanted: 0, which is no DMA engine's address.
-  assign reports    = !rx_kind_q || rx_q.reply[31:29] != EndpointAccelerator;
-  // All of them, or those of the mask; one is read, the first.
-  assign mems       = (rx_q.op == LoadOpReadInstr) ? InstrMems'(rx_q.group & -rx_q.group)
-                    : (rx_q.group == '1) ? '1 : InstrMems'(rx_q.group);
+  assign acked         = mem_rsp_valid_i && mem_rsp_i.ack;
+  assign line_rsp      = mem_rsp_valid_i && !mem_rsp_i.ack;
+  assign out_fire      = out_valid_o && out_ready_i;
+  // The status is for the host unless the reply is to a DMA engine. Address 0 means no reply; no DMA engine has it.
+  assign for_host      = !rx_kind_q || rx_q.reply[31:29] != EndpointAccelerator;
+  // All memories, or those of the mask; a read accesses only the first one.
+  assign mems          = (rx_q.op == LoadOpReadInstr) ? InstrMems'(rx_q.group & -rx_q.group)
+                       : (rx_q.group == '1) ? '1 : InstrMems'(rx_q.group);
 
   always_comb begin
-    state_d   = state_q;
-    address_d = address_q;
-    ended_d   = ended_q;
-    size_d    = size_q;
-    get_d     = get_q;
-    came_d    = came_q;
-    beat_d    = beat_q;
-    line_d    = line_q;
-    asked_d   = asked_q;
-    freed     = '0;
-    moves     = 1'b0;
+    state_d     = state_q;
+    address_d   = address_q;
+    ended_d     = ended_q;
+    size_d      = size_q;
+    rptr_d      = rptr_q;
+    received_d  = received_q;
+    beat_d      = beat_q;
+    line_d      = line_q;
+    requested_d = requested_q;
+    freed       = '0;
+    advance     = 1'b0;
     unique case (state_q)
       Idle: begin
-        beat_d    = '0;
-        came_d    = '0;
-        line_d    = '0;
-        asked_d   = 1'b0;
-        size_d    = '0;
-        get_d     = first_q;
-        address_d = rx_q.address;
-        ended_d   = 1'b0;
+        beat_d      = '0;
+        received_d  = '0;
+        line_d      = '0;
+        requested_d = 1'b0;
+        size_d      = '0;
+        rptr_d      = first_q;
+        address_d   = rx_q.address;
+        ended_d     = 1'b0;
         if (accept) begin
           unique case (rx_q.op)
             LoadOpWrite, LoadOpFill: state_d = Write;
             LoadOpWriteInstr: state_d = WriteInstr;
-            // What was written before must be read: memory does not see to it.
+            // A read waits for earlier writes, because memory does not order them.
             default: state_d = Settle;
           endcase
-          // What is no header names no reply.
+          // A flit that is not a header has no valid reply address.
           if (reject) state_d = (rx_q.reply != '0 && rx_kind_q) ? Head : Idle;
         end
       end
       Write: if (mem_fire) begin
         beat_d = line_ends ? '0 : beat_q + BeatW'(1);
         if (op_q == LoadOpWrite) begin
-          get_d = get_q + 6'(BeatWords);
-          freed = (BeatWords >= 4) ? 4'(BeatWords / 4) : 4'((get_d & 6'd3) == '0);
+          rptr_d = rptr_q + 6'(BeatWords);
+          freed  = (BeatWords >= 4) ? 4'(BeatWords / 4) : 4'((rptr_d & 6'd3) == '0);
         end
         if (line_ends) begin
-          moves     = 1'b1;
+          advance   = 1'b1;
           address_d = address_next;
           if (last_q) state_d = replies_q ? Settle : Idle;
         end
       end
       WriteInstr: begin
         if (instr_ready_i) begin
-          get_d     = get_q + 6'd1;
-          freed     = 4'(get_q[1:0] == '1);
-          moves     = 1'b1;
+          rptr_d    = rptr_q + 6'd1;
+          freed     = 4'(rptr_q[1:0] == '1);
+          advance   = 1'b1;
           address_d = address_next;
           if (last_q) begin
             freed   = 4'd1 + pad_q;
@@ -273,7 +274,7 @@ module gs_tile_rma
         end
       end
       Settle: begin
-        get_d = '0;
+        rptr_d = '0;
         if (writes_q == '0) begin
           unique case (op_q)
             LoadOpRead: state_d = Read;
@@ -282,37 +283,37 @@ module gs_tile_rma
           endcase
         end
       end
-      // The lines of a reply's packet are asked for, one a cycle.
+      // Request the lines of a reply packet, one a cycle.
       Read: if (mem_fire) begin
         line_d    = line_q + 4'd1;
-        moves     = 1'b1;
+        advance   = 1'b1;
         address_d = address_next;
         ended_d   = last_q;
         size_d    = size_q + 5'(CacheLineBytes / 16);
         if (last_q || size_d == 5'(BufferFlits)) state_d = Collect;
       end
-      Collect: if (came_q == {size_q, 2'b00}) state_d = Head;
+      Collect: if (received_q == {size_q, 2'b00}) state_d = Head;
       ReadInstr: begin
-        if (instr_ready_i) asked_d = 1'b1;
+        if (instr_ready_i) requested_d = 1'b1;
         if (instr_rvalid_i) begin
-          asked_d   = 1'b0;
-          moves     = 1'b1;
-          address_d = address_next;
-          ended_d   = last_q;
-          if (came_q[1:0] == '1) size_d = size_q + 5'd1;
+          requested_d = 1'b0;
+          advance     = 1'b1;
+          address_d   = address_next;
+          ended_d     = last_q;
+          if (received_q[1:0] == '1) size_d = size_q + 5'd1;
           if (last_q || size_d == 5'(BufferFlits)) state_d = Head;
         end
       end
       Head: begin
-        // All words of the answer have come, and none comes before the next part is asked for.
-        came_d = '0;
+        // All words of the reply have arrived, and none arrives before the next packet's lines are requested.
+        received_d = '0;
         if (out_fire) begin
-          get_d   = '0;
+          rptr_d  = '0;
           state_d = (size_q != '0) ? Data : Idle;
         end
       end
       Data: if (out_fire) begin
-        get_d = get_q + 6'd4;
+        rptr_d = rptr_q + 6'd4;
         if (out_o.last) begin
           line_d  = '0;
           size_d  = '0;
@@ -321,98 +322,98 @@ module gs_tile_rma
       end
       default: state_d = Idle;
     endcase
-    if (line_back) came_d = came_q + 7'(BeatWords);
-    if (instr_rvalid_i) came_d = came_q + 7'd1;
+    if (line_rsp) received_d = received_q + 7'(BeatWords);
+    if (instr_rvalid_i) received_d = received_q + 7'd1;
   end
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      rx_state_q <= RxHead;
-      state_q    <= Idle;
-      put_q      <= '0;
-      first_q    <= '0;
-      fill_q     <= '0;
-      writes_q   <= '0;
-      back_q     <= '0;
-      status_q   <= '0;
-      reads_q    <= 1'b0;
-      writing_q  <= 1'b0;
-      asking_q   <= 1'b0;
-      sends_q    <= 1'b0;
-      checked_q  <= 1'b0;
+      rx_state_q   <= RxHead;
+      state_q      <= Idle;
+      wptr_q       <= '0;
+      first_q      <= '0;
+      fill_q       <= '0;
+      writes_q     <= '0;
+      rsp_beat_q   <= '0;
+      status_q     <= '0;
+      replying_q   <= 1'b0;
+      writing_q    <= 1'b0;
+      requesting_q <= 1'b0;
+      sending_q    <= 1'b0;
+      checked_q    <= 1'b0;
     end else begin
-      checked_q  <= rx_state_q == RxCheck && !accept;
-      rx_state_q <= rx_state_d;
-      state_q    <= state_d;
-      reads_q    <= state_d inside {Read, Collect, ReadInstr, Settle, Head, Data};
-      writing_q  <= state_d == Write;
-      asking_q   <= state_d == Read;
-      sends_q    <= state_d == Head || state_d == Data;
-      put_q      <= put_d;
-      first_q    <= first_d;
-      fill_q     <= fill_d;
-      writes_q   <= writes_q + 7'(mem_fire && state_q == Write && line_ends) - 7'(acked);
-      if (line_back) back_q <= mem_rsp_i.last ? '0 : back_q + BeatW'(1);
-      if (reject && reports) status_q <= found_q;
-      else if (state_q == Head && out_fire && reports_q) status_q <= '0;
+      checked_q    <= rx_state_q == RxCheck && !accept;
+      rx_state_q   <= rx_state_d;
+      state_q      <= state_d;
+      replying_q   <= state_d inside {Read, Collect, ReadInstr, Settle, Head, Data};
+      writing_q    <= state_d == Write;
+      requesting_q <= state_d == Read;
+      sending_q    <= state_d == Head || state_d == Data;
+      wptr_q       <= wptr_d;
+      first_q      <= first_d;
+      fill_q       <= fill_d;
+      writes_q     <= writes_q + 7'(mem_fire && state_q == Write && line_ends) - 7'(acked);
+      if (line_rsp) rsp_beat_q <= mem_rsp_i.last ? '0 : rsp_beat_q + BeatW'(1);
+      if (reject && for_host) status_q <= check_status_q;
+      else if (state_q == Head && out_fire && for_host_q) status_q <= '0;
     end
-    rx_count_q <= rx_count_d;
-    found_q    <= status;
+    rx_count_q     <= rx_count_d;
+    check_status_q <= status;
     if (head) begin
       rx_q      <= rx_head;
-      // Replies go to hosts and DMA engines alone: nobody else takes them.
+      // Only hosts and DMA engines accept replies.
       rx_kind_q <= in_i.kind == FlitKindHeader && rx_head.spare == '0
                 && (rx_head.reply == '0 || rx_head.reply[31:29] inside {EndpointHost, EndpointAccelerator});
       rx_body_q <= 1'b1;
       rx_job_q  <= in_i.job != job_i;
     end else if (take && in_i.kind != FlitKindBody) rx_body_q <= 1'b0;
     if (accept) begin
-      op_q      <= (found_q == RefusalKind) ? LoadOpWrite : load_op_e'(rx_q.op);
-      tag_q     <= rx_q.tag;
-      group_q   <= rx_q.group;
-      reply_q   <= rx_q.reply;
-      reports_q <= reports;
-      own_status_q <= found_q;
-      replies_q <= rx_q.reply != '0;
-      end_q     <= end_of[31:2];
-      pad_q     <= pad;
-      mems_q    <= mems;
-      words_q   <= !is_memory;
-      last_q    <= is_memory && rx_q.length == CacheLineBytes;
-    end else if (moves) last_q <= address_after == end_q;
+      op_q         <= (check_status_q == RefusalKind) ? LoadOpWrite : load_op_e'(rx_q.op);
+      tag_q        <= rx_q.tag;
+      group_q      <= rx_q.group;
+      reply_q      <= rx_q.reply;
+      for_host_q   <= for_host;
+      own_status_q <= check_status_q;
+      replies_q    <= rx_q.reply != '0;
+      end_q        <= end_of[31:2];
+      pad_q        <= pad;
+      mems_q       <= mems;
+      words_q      <= !is_memory;
+      last_q       <= is_memory && rx_q.length == CacheLineBytes;
+    end else if (advance) last_q <= address_after == end_q;
     address_q <= address_d;
     ended_q   <= ended_d;
-    if (state_q == Idle) from_q <= rx_q.address;
-    else if (state_q == Head && out_fire) from_q <= address_q;
-    size_q    <= size_d;
-    get_q     <= get_d;
-    came_q    <= came_d;
-    beat_q    <= beat_d;
-    line_q    <= line_d;
-    asked_q   <= asked_d;
+    if (state_q == Idle) reply_address_q <= rx_q.address;
+    else if (state_q == Head && out_fire) reply_address_q <= address_q;
+    size_q      <= size_d;
+    rptr_q      <= rptr_d;
+    received_q  <= received_d;
+    beat_q      <= beat_d;
+    line_q      <= line_d;
+    requested_q <= requested_d;
   end
 
   // -------------------------------------------------------------- buffer
   logic buffer_we;
-  logic [5:0] buffer_put;
+  logic [5:0] buffer_wptr;
   logic [RowWords-1:0] buffer_strobe;
   logic [8*RowBytes-1:0] buffer_in;
   logic [8*DramPortBytes-1:0] beat;
 
   always_comb begin
-    // Flits come while nothing is read, and the other way round.
-    buffer_we     = push || line_back || instr_rvalid_i;
-    buffer_put    = put_q;
+    // Incoming flits and read data never write the buffer in the same phase.
+    buffer_we     = push || line_rsp || instr_rvalid_i;
+    buffer_wptr   = wptr_q;
     beat          = (state_q == ReadInstr) ? {BeatWords{instr_rdata_i}} : mem_rsp_i.data;
-    buffer_in     = reads_q ? {(RowWords / BeatWords) {beat}} : {(RowWords / 4) {in_i.payload}};
-    buffer_strobe = RowWords'(4'hF) << (put_q & 6'(RowWords - 1));
+    buffer_in     = replying_q ? {(RowWords / BeatWords) {beat}} : {(RowWords / 4) {in_i.payload}};
+    buffer_strobe = RowWords'(4'hF) << (wptr_q & 6'(RowWords - 1));
     if (state_q == Collect || state_q == Read) begin
-      buffer_put    = 6'(32'(mem_rsp_i.id[3:0]) * (CacheLineBytes / 4) + 32'(back_q) * BeatWords);
-      buffer_strobe = RowWords'((33'd1 << BeatWords) - 33'd1) << (buffer_put & 6'(RowWords - 1));
+      buffer_wptr   = 6'(32'(mem_rsp_i.id[3:0]) * (CacheLineBytes / 4) + 32'(rsp_beat_q) * BeatWords);
+      buffer_strobe = RowWords'((33'd1 << BeatWords) - 33'd1) << (buffer_wptr & 6'(RowWords - 1));
     end
     if (state_q == ReadInstr) begin
-      buffer_put    = came_q[5:0];
-      buffer_strobe = RowWords'(1) << (buffer_put & 6'(RowWords - 1));
+      buffer_wptr   = received_q[5:0];
+      buffer_strobe = RowWords'(1) << (buffer_wptr & 6'(RowWords - 1));
     end
   end
 
@@ -426,40 +427,40 @@ module gs_tile_rma
     .clk_i,
     .we_i   (buffer_we),
     .wstrb_i(buffer_strobe),
-    .waddr_i(RowW'(buffer_put >> LogRowWords)),
+    .waddr_i(RowW'(buffer_wptr >> LogRowWords)),
     .wdata_i(buffer_in),
     .re_i   (1'b1),
-    .raddr_i(RowW'(get_q >> LogRowWords)),
+    .raddr_i(RowW'(rptr_q >> LogRowWords)),
     .rdata_o(row)
   );
 
   // -------------------------------------------------------------- outputs
   logic [31:0] word;
-  assign word = row[32*(get_q & 6'(RowWords - 1))+:32];
+  assign word = row[32*(rptr_q & 6'(RowWords - 1))+:32];
 
   always_comb begin
-    mem_req_valid_o = (writing_q && !writes_q[$clog2(MostWrites)]) || asking_q;
+    mem_req_valid_o = (writing_q && !writes_q[$clog2(MaxWrites)]) || requesting_q;
     mem_req_o       = '{
-      write: writing_q, last: asking_q || line_ends, space: is_sram(address_q[31:30]),
+      write: writing_q, last: requesting_q || line_ends, space: is_sram(address_q[31:30]),
       id: DirectId | MemIdW'(line_q), addr: physical(address_q), data: '0
     };
-    if (op_q == LoadOpWrite) mem_req_o.data = row[32*(get_q & 6'(RowWords - BeatWords))+:8*DramPortBytes];
+    if (op_q == LoadOpWrite) mem_req_o.data = row[32*(rptr_q & 6'(RowWords - BeatWords))+:8*DramPortBytes];
   end
 
-  assign instr_valid_o = (state_q == WriteInstr || (state_q == ReadInstr && !asked_q)) ? mems_q : '0;
+  assign instr_valid_o = (state_q == WriteInstr || (state_q == ReadInstr && !requested_q)) ? mems_q : '0;
   assign instr_o       = '{write: state_q == WriteInstr, addr: address_q[2+:Log2InstrWords], data: word};
 
-  assign out_valid_o = sends_q;
+  assign out_valid_o = sending_q;
   always_comb begin
     automatic load_header_t header;
-    header = '{reply: '0, length: 32'(size_q) << 4, address: from_q, spare: '0,
-               status: reports_q ? status_q : own_status_q, tag: tag_q, group: group_q, op: op_q};
+    header = '{reply: '0, length: 32'(size_q) << 4, address: reply_address_q, spare: '0,
+               status: for_host_q ? status_q : own_status_q, tag: tag_q, group: group_q, op: op_q};
     out_o  = '{kind: FlitKindHeader, last: size_q == '0, vnet: VnetReply, job: job_i, epoch: '0, wave: '0,
                dest: reply_q, payload: header};
     if (state_q == Data) begin
       out_o.kind    = FlitKindBody;
-      out_o.last    = get_q[5:2] == 4'(size_q - 5'd1);
-      out_o.payload = row[32*(get_q & 6'(RowWords - 4))+:128];
+      out_o.last    = rptr_q[5:2] == 4'(size_q - 5'd1);
+      out_o.payload = row[32*(rptr_q & 6'(RowWords - 4))+:128];
     end
   end
 
@@ -469,9 +470,9 @@ module gs_tile_rma
   logic unused;
   assign unused = ^{in_i.vnet, in_i.epoch, in_i.wave, in_i.dest, rx_q.spare, rx_q.status, mem_rsp_i.id};
 
-  `GS_ASSERT_NOW(flits_find_room, !push || !fill_q[4])
-  `GS_ASSERT_NOW(an_acknowledgement_is_of_a_write, !acked || writes_q != '0)
-  `GS_ASSERT_NOW(data_come_only_when_asked_for, !line_back || state_q inside {Read, Collect})
-  `GS_ASSERT_NOW(instructions_come_only_when_asked_for, !instr_rvalid_i || (state_q == ReadInstr && asked_q))
+  `GS_ASSERT_NOW(buffer_never_overflows, !push || !fill_q[4])
+  `GS_ASSERT_NOW(acknowledgement_has_a_write_in_flight, !acked || writes_q != '0)
+  `GS_ASSERT_NOW(read_data_only_after_a_read, !line_rsp || state_q inside {Read, Collect})
+  `GS_ASSERT_NOW(instruction_only_after_a_read, !instr_rvalid_i || (state_q == ReadInstr && requested_q))
   `GS_ASSERT_HOLD(payload_is_stable_while_it_waits, out_valid_o, out_ready_i, out_o)
 endmodule

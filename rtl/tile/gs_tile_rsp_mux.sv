@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Brings the units' answers back to the cores, over two buses that reach every core.
+/// Returns the units' responses to the cores, over two buses that connect to every core.
 ///
-/// Units that share a bus take turns on it. A core takes one answer a cycle, always; when both buses have one for the
-/// same core, one of them waits a cycle, in turn.
+/// Units share a bus by round-robin arbitration. A core always accepts one response a cycle. If both buses have one for
+/// the same core, one bus waits a cycle, alternately.
 ///
 ///     caches, control ==[ round robin ]==[ register ]==+==> every core: [ register ]
 ///     FPUs, mailbox   ==[ round robin ]==[ register ]==+
@@ -14,7 +14,7 @@ module gs_tile_rsp_mux
   /// units of the first bus and of the second
   parameter  int unsigned UnitsA = 2,
   parameter  int unsigned UnitsB = 2,
-  /// all units: those of the first bus first; not to be set
+  /// all units, those of the first bus first; not to be set
   localparam int unsigned Units  = UnitsA + UnitsB
 ) (
   input  logic                    clk_i,
@@ -27,14 +27,14 @@ module gs_tile_rsp_mux
 );
   logic    [1:0] bus_valid_q, bus_valid, waits;
   answer_t       bus_q[2], bus[2];
-  // The bus that goes first when both are for one core.
-  logic          first_q, conflict;
+  // Bus B has priority in the next conflict.
+  logic          prefer_b_q, conflict;
 
   assign conflict = bus_valid_q == '1 && bus_q[0].thread >> TidW == bus_q[1].thread >> TidW;
-  assign waits    = {conflict && !first_q, conflict && first_q};
+  assign waits    = {conflict && !prefer_b_q, conflict && prefer_b_q};
   always_ff @(posedge clk_i) begin
-    if (!rst_ni) first_q <= 1'b0;
-    else if (conflict) first_q <= !first_q;
+    if (!rst_ni) prefer_b_q <= 1'b0;
+    else if (conflict) prefer_b_q <= !prefer_b_q;
   end
 
   for (genvar b = 0; b < 2; b++) begin : gen_bus
@@ -73,14 +73,14 @@ module gs_tile_rsp_mux
   end
 
   for (genvar c = 0; c < TileCores; c++) begin : gen_core
-    logic [1:0] here;
-    for (genvar b = 0; b < 2; b++) begin : gen_here
-      assign here[b] = bus_valid_q[b] && !waits[b] && (bus_q[b].thread >> TidW) == ThreadW'(c);
+    logic [1:0] bus_hit;
+    for (genvar b = 0; b < 2; b++) begin : gen_bus_hit
+      assign bus_hit[b] = bus_valid_q[b] && !waits[b] && (bus_q[b].thread >> TidW) == ThreadW'(c);
     end
     always_ff @(posedge clk_i) begin
-      out_valid_o[c] <= here != '0 && rst_ni;
-      if (here != '0) out_o[c] <= here[1] ? bus_q[1] : bus_q[0];
+      out_valid_o[c] <= bus_hit != '0 && rst_ni;
+      if (bus_hit != '0) out_o[c] <= bus_hit[1] ? bus_q[1] : bus_q[0];
     end
-    `GS_ASSERT_NOW(a_core_takes_one_answer_a_cycle, here != '1)
+    `GS_ASSERT_NOW(core_receives_at_most_one_response_a_cycle, bus_hit != '1)
   end
 endmodule

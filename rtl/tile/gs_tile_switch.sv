@@ -1,30 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Joins mailbox, loader and accelerator of a tile with the network's four virtual networks.
+/// Connects mailbox, loader, accelerator and DMA engine of a tile to the network's four virtual networks.
 ///
 ///     network, mailbox    ==> mailbox                          (the mailbox checks its packets itself)
-///     network, request    ==> loader, accelerator              by kind of address; others are refused
-///     network, reply and control: nothing else in a tile takes them; refused
-///     mailbox             ==> network; its own accelerator
-///     loader, faults      ==> network, reply
-///     accelerator         ==> network; its own mailbox
-///     DMA engine               ==> network, request; its own loader
-///     network, reply      ==> DMA engine, a flit for each write that it asked for; so the own loader's replies to it
+///     network, request    ==> loader, accelerator              by kind of address; others are rejected
+///     network, reply      ==> DMA engine, one flit for each of its writes; others are rejected
+///     network, control    ==> rejected
+///     mailbox             ==> network; accelerator of the tile
+///     loader              ==> network, reply; DMA engine of the tile
+///     faults              ==> network, reply
+///     accelerator         ==> network; mailbox of the tile
+///     DMA engine          ==> network, request; loader of the tile
 ///
-/// A message of the job's next epoch waits in front of the accelerator until that epoch begins here: the answer to it
-/// would have the old epoch, and be refused. A release comes in the control network, so it waits for nothing here.
+/// A message of the job's next epoch waits upstream of the accelerator until that epoch begins in this tile: its answer
+/// would have the old epoch, and would be rejected. A release uses the control network, so it never waits in this
+/// switch.
 ///
-/// A refused packet is dropped whole and counted. Packets of different virtual networks share no buffer: none waits for
-/// a packet that waits for it. The accelerator waits for the mailbox network alone, which always drains. The DMA engine has
-/// a way out of its own: its packets wait for loaders, and these for memory and for its replies, which it always takes.
+/// A rejected packet is dropped as a whole and counted. Packets of different virtual networks share no buffer, so no
+/// cycle of waiting packets can form. The accelerator waits only for the mailbox network, which always drains. The DMA
+/// engine has its own output port: its packets wait for loaders, and loaders wait for memory and for the replies to it,
+/// which it always accepts.
 module gs_tile_switch
   import gossamer_pkg::*;
   import gs_address_pkg::*;
 #(
   /// 1: there is an accelerator
   parameter bit Accelerator = 1'b0,
-  /// 1: there is no network: the accelerator reaches its own tile and hosts only
+  /// 1: there is no network: the accelerator can send only to its own tile and to hosts
   parameter bit Alone       = 1'b0,
   /// 1: there is a DMA engine
   parameter bit Dma       = 1'b0
@@ -72,28 +75,28 @@ module gs_tile_switch
   input  logic        fault_valid_i,
   output logic        fault_ready_o,
   input  flit_t       fault_i,
-  // DMA engine: its packets to loaders, replies to it
-  input  logic        move_valid_i,
-  output logic        move_ready_o,
-  input  flit_t       move_i,
-  output logic        move_reply_valid_o,
-  output flit_t       move_reply_o,
+  // DMA engine: its packets to loaders, the replies to it
+  input  logic        dma_valid_i,
+  output logic        dma_ready_o,
+  input  flit_t       dma_i,
+  output logic        dma_reply_valid_o,
+  output flit_t       dma_reply_o,
   // a flit waits for loader or accelerator
   output logic        busy_o,
-  // a message that the accelerator took, or sent to a destination that is nothing; a packet was refused
+  // the accelerator sent a message to a destination that does not exist; a packet was rejected
   output logic        acc_dropped_o,
   output logic        refused_o,
-  // that packet was a message of this job, which counts as received
+  // the rejected packet was a message of this job, which counts as received
   output logic        refused_own_o,
-  // it came in the request network: why it was refused, and its job
+  // the rejected packet was in the request network: reason and job
   output gs_idle_pkg::idle_refusal_t refusal_o
 );
   // ------------------------------------------------------------ from network
-  // Its head says for the whole packet of the request network where it goes: loader, accelerator or nowhere. A flit
-  // stands in a register with what was found. A head for the accelerator stays there while it is of the next epoch.
+  // The header selects the receiver of a request packet: loader, accelerator or none. Each flit is registered together
+  // with this decision. A header for the accelerator waits in the register while it is of the next epoch.
   address_accelerator_t dest;
-  logic here, everywhere, first_q, to_load, to_acc, to_load_q, to_acc_q, own_q, taken, request_valid_q, request_go;
-  logic request_first_q, request_refused, early, epoch_over;
+  logic here, everywhere, first_q, to_load, to_acc, to_load_q, to_acc_q, own_q, request_valid_q, request_go;
+  logic request_taken, request_first_q, request_refused, early, epoch_over;
   refusal_e why_q;
   logic acc_net_ready, acc_net_valid, load_net_ready, load_net_valid, reply_refused;
   flit_t request_q;
@@ -102,16 +105,16 @@ module gs_tile_switch
   assign here       = {dest.board, dest.tile_y, dest.tile_x} == {board_i, tile_y_i, tile_x_i};
   assign everywhere = {dest.board, dest.tile_y, dest.tile_x} == '1;
   assign to_load    = dest.kind == EndpointTile && (here || everywhere);
-  // There are messages of this epoch and of the next.
+  // Valid messages are of this epoch or of the next.
   assign epoch_over = net_in_i.epoch - epoch_i > 2'd1;
   assign to_acc     = Accelerator && dest.kind == EndpointAccelerator && here && net_in_i.job == job_i
                      && !epoch_over;
   assign early      = to_acc_q && request_first_q && request_q.epoch != epoch_i;
 
-  // Readiness depends on registers alone, never on what comes.
+  // ready depends on registers only, never on the incoming flit.
   assign request_go                  = to_load_q ? load_net_ready : !to_acc_q || (acc_net_ready && !early);
   assign net_in_ready_o[VnetRequest] = !request_valid_q || request_go;
-  assign taken                       = net_in_valid_i[VnetRequest] && net_in_ready_o[VnetRequest];
+  assign request_taken               = net_in_valid_i[VnetRequest] && net_in_ready_o[VnetRequest];
   assign load_net_valid              = request_valid_q && to_load_q;
   assign acc_net_valid               = request_valid_q && to_acc_q && !early;
   assign busy_o                      = request_valid_q;
@@ -121,14 +124,14 @@ module gs_tile_switch
       first_q         <= 1'b1;
       request_valid_q <= 1'b0;
     end else begin
-      if (taken) first_q <= net_in_i.last;
+      if (request_taken) first_q <= net_in_i.last;
       if (net_in_ready_o[VnetRequest]) request_valid_q <= net_in_valid_i[VnetRequest];
     end
     if (net_in_ready_o[VnetRequest]) begin
       request_q       <= net_in_i;
       request_first_q <= first_q;
     end
-    if (taken && first_q) begin
+    if (request_taken && first_q) begin
       own_q     <= dest.kind == EndpointAccelerator && net_in_i.job == job_i;
       to_load_q <= to_load;
       to_acc_q  <= to_acc;
@@ -141,7 +144,7 @@ module gs_tile_switch
 
   assign net_in_ready_o[VnetReply]   = 1'b1;
   assign net_in_ready_o[VnetControl] = 1'b1;
-  // What is for neither of them goes in a cycle.
+  // A flit for neither of them is dropped in a cycle.
   assign request_refused = request_valid_q && request_first_q && !to_load_q && !to_acc_q;
   assign refused_o       = request_refused || reply_refused
                         || net_in_valid_i[VnetControl] && net_in_i.last;
@@ -149,26 +152,26 @@ module gs_tile_switch
   assign refusal_o       = '{valid: request_refused, why: why_q, job: request_q.job};
 
   // ------------------------------------------------------------------ DMA engine
-  logic move_net_valid, move_net_ready, load_net_out_valid, load_net_out_ready;
+  logic dma_net_valid, dma_net_ready, load_net_out_valid, load_net_out_ready;
 
   if (Dma) begin : gen_dma
-    address_tile_t move_dest;
+    address_tile_t dma_dest;
     address_accelerator_t load_dest, reply_dest;
-    logic move_here, reply_here, load_here;
+    logic dma_here, reply_here, load_here;
     logic [1:0] load_ready;
     logic [3:0] load_valid;
 
-    // To the own loader, or away
-    assign move_dest      = move_i.dest;
-    assign move_here      = {move_dest.board, move_dest.tile_y, move_dest.tile_x} == {board_i, tile_y_i, tile_x_i};
-    assign move_net_valid = move_valid_i && !move_here;
-    assign move_ready_o   = move_here ? load_ready[1] : move_net_ready;
+    // To the tile's own loader, or to the network
+    assign dma_dest      = dma_i.dest;
+    assign dma_here      = {dma_dest.board, dma_dest.tile_y, dma_dest.tile_x} == {board_i, tile_y_i, tile_x_i};
+    assign dma_net_valid = dma_valid_i && !dma_here;
+    assign dma_ready_o   = dma_here ? load_ready[1] : dma_net_ready;
     gs_packet_arbiter #(.N(2)) u_load (
       .clk_i,
       .rst_ni,
-      .in_valid_i ({move_valid_i && move_here, load_net_valid}),
+      .in_valid_i ({dma_valid_i && dma_here, load_net_valid}),
       .in_ready_o (load_ready),
-      .in_i       ('{request_q, move_i}),
+      .in_i       ('{request_q, dma_i}),
       .out_valid_o(load_valid),
       .out_ready_i({4{load_in_ready_i}}),
       .out_o      (load_in_o)
@@ -176,7 +179,7 @@ module gs_tile_switch
     assign load_in_valid_o = load_valid != '0;
     assign load_net_ready  = load_ready[0];
 
-    // Replies to it, those of the network first; they are a flit each.
+    // Replies to the DMA engine, one flit each; those of the network have priority.
     assign reply_dest         = net_in_i.dest;
     assign load_dest          = load_out_i.dest;
     assign reply_here         = net_in_valid_i[VnetReply] && net_in_i.kind == FlitKindHeader && net_in_i.last
@@ -185,13 +188,13 @@ module gs_tile_switch
                              == {board_i, tile_y_i, tile_x_i};
     assign load_here          = load_dest.kind == EndpointAccelerator
                              && {load_dest.board, load_dest.tile_y, load_dest.tile_x} == {board_i, tile_y_i, tile_x_i};
-    assign move_reply_valid_o = reply_here || (load_out_valid_i && load_here);
-    assign move_reply_o       = reply_here ? net_in_i : load_out_i;
+    assign dma_reply_valid_o  = reply_here || (load_out_valid_i && load_here);
+    assign dma_reply_o        = reply_here ? net_in_i : load_out_i;
     assign load_net_out_valid = load_out_valid_i && !load_here;
     assign load_out_ready_o   = load_here ? !reply_here : load_net_out_ready;
     assign reply_refused      = net_in_valid_i[VnetReply] && net_in_i.last && !reply_here;
     logic unused_dma;
-    assign unused_dma = ^{move_dest, load_dest, reply_dest};
+    assign unused_dma = ^{dma_dest, load_dest, reply_dest};
   end else begin : gen_no_dma
     assign load_in_valid_o    = load_net_valid;
     assign load_in_o          = request_q;
@@ -199,12 +202,12 @@ module gs_tile_switch
     assign load_net_out_valid = load_out_valid_i;
     assign load_out_ready_o   = load_net_out_ready;
     assign reply_refused      = net_in_valid_i[VnetReply] && net_in_i.last;
-    assign move_net_valid     = 1'b0;
-    assign move_ready_o       = 1'b0;
-    assign move_reply_valid_o = 1'b0;
-    assign move_reply_o       = '0;
+    assign dma_net_valid      = 1'b0;
+    assign dma_ready_o        = 1'b0;
+    assign dma_reply_valid_o  = 1'b0;
+    assign dma_reply_o        = '0;
     logic unused_dma;
-    assign unused_dma = ^{move_valid_i, move_i, move_net_ready, move_net_valid};
+    assign unused_dma = ^{dma_valid_i, dma_i, dma_net_ready, dma_net_valid};
   end
 
   // ------------------------------------------------------------ accelerator
@@ -222,7 +225,7 @@ module gs_tile_switch
     flit_t net_acc, box_net, box_flit, acc_in_flit;
     logic box_ready, acc_ready;
 
-    // From the mailbox: to the own accelerator, or away.
+    // From the mailbox: to the tile's own accelerator, or to the network.
     assign far_dest = far_out_i.dest;
     logic far_acc;
     assign far_acc         = far_dest.kind == EndpointAccelerator
@@ -230,7 +233,8 @@ module gs_tile_switch
     assign far_net_valid   = far_out_valid_i && !far_acc;
     assign far_out_ready_o = far_acc ? ready_acc[1] : far_net_ready;
 
-    // From the accelerator: to the own mailbox, away, or nowhere. Its flits carry network, job and epoch of the tile.
+    // From the accelerator: to the tile's own mailbox, to the network, or dropped. The switch sets virtual network, job
+    // and epoch of its flits.
     assign acc_dest = acc_out_i.dest;
     always_comb begin
       acc_flit       = acc_out_i;
@@ -262,7 +266,7 @@ module gs_tile_switch
     end
     assign acc_dropped_o = acc_drop && acc_out_i.last;
 
-    // Into the mailbox
+    // To the mailbox
     gs_skid #(.data_t(flit_t)) u_box_net (
       .clk_i,
       .rst_ni,
@@ -295,7 +299,7 @@ module gs_tile_switch
       .out_data_o (box_in_o)
     );
 
-    // Into the accelerator
+    // To the accelerator
     gs_skid #(.data_t(flit_t)) u_acc_net (
       .clk_i,
       .rst_ni,
@@ -348,9 +352,10 @@ module gs_tile_switch
   end
 
   // -------------------------------------------------------------- to network
-  // In the mailbox network the mailbox, in the others all but it.
-  localparam int unsigned Others = Accelerator ? 5 : 3;
-  localparam int unsigned Sources = Dma ? Others + 1 : Others;
+  // box_out and the accelerator send in the mailbox network; far_out, loader, faults, accelerator and DMA engine in the
+  // others.
+  localparam int unsigned NonDmaSources = Accelerator ? 5 : 3;
+  localparam int unsigned Sources = Dma ? NonDmaSources + 1 : NonDmaSources;
   logic [Sources-1:0] out_valid, out_ready;
   flit_t out[Sources];
   assign out_valid[2:0] = {load_net_out_valid, far_net_valid, box_out_valid_i};
@@ -369,11 +374,11 @@ module gs_tile_switch
     assign unused_out = ^{fault_valid_i, fault_i, acc_far_valid, acc_flit};
   end
   if (Dma) begin : gen_dma_out
-    assign out_valid[Others] = move_net_valid;
-    assign move_net_ready    = out_ready[Others];
-    assign out[Others]       = move_i;
+    assign out_valid[NonDmaSources] = dma_net_valid;
+    assign dma_net_ready            = out_ready[NonDmaSources];
+    assign out[NonDmaSources]       = dma_i;
   end else begin : gen_no_dma_out
-    assign move_net_ready = 1'b0;
+    assign dma_net_ready = 1'b0;
   end
 
   gs_packet_arbiter #(.N(Sources)) u_out (

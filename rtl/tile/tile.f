@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tile with all that is in it. Paths are relative to rtl/.
+// A tile with all its blocks. Paths are relative to rtl/.
 -f common/common.f
 -f core/core.f
 -f fpu/fpu.f

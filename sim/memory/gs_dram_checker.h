@@ -10,15 +10,15 @@
 
 namespace gossamer::sim {
 
-/// Watches the commands of a DRAM and names every rule that they break. It knows nothing of who sends them.
+/// Checks the commands of a DRAM and reports every rule that they violate. It is independent of the controller.
 class DramChecker {
  public:
   explicit DramChecker(const DramConfig& config) : c_(config), bank_(config.banks) {}
 
-  /// The command at this clock; clocks never go back.
+  /// Checks the command at this clock; clocks never decrease.
   void observe(std::uint64_t clock, const DramCommand& command);
 
-  /// Broken rules so far, each with its clock; the first hundred.
+  /// The first hundred violations, each with its clock.
   const std::vector<std::string>& violations() const { return violations_; }
   std::uint64_t count() const { return count_; }
   /// Commands seen, by kind.
@@ -32,7 +32,7 @@ class DramChecker {
   };
 
   void need(std::uint64_t clock, std::uint64_t since, std::uint64_t gap, const char* rule);
-  void broken(std::uint64_t clock, const std::string& what);
+  void violate(std::uint64_t clock, const std::string& what);
   void activate(std::uint64_t clock, const DramCommand& command);
   void access(std::uint64_t clock, const DramCommand& command);
   void precharge(std::uint64_t clock, Bank& bank);

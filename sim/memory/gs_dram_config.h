@@ -5,7 +5,7 @@
 
 namespace gossamer::sim {
 
-/// What a DRAM is, as [memory.dram] of a configuration says it. Times count its command clock.
+/// Parameters of a DRAM, from [memory.dram] of a configuration. Times are in command clocks.
 struct DramConfig {
   bool doubleRate = true;
   std::uint64_t bytes = 1ull << 32;
@@ -14,15 +14,15 @@ struct DramConfig {
   std::uint64_t rfc = 208, refi = 6240;
   /// Command clock and the design's clock, in kHz.
   std::uint64_t dramKhz = 800000, coreKhz = 250000;
-  /// Through the controller, both ways together, in the design's cycles.
+  /// Latency of the controller, both directions together, in the design's cycles.
   std::uint64_t controllerLatency = 20;
   std::uint64_t lineBytes = 32, portBytes = 32;
-  /// Bytes after which the next bank follows; whether the row's number is folded into the bank's.
+  /// Bank interleave in bytes; whether the row's number is folded into the bank's.
   std::uint64_t bankBytes = 1024;
   bool bankHash = true;
 };
 
-/// A command on a DRAM's wires. PrechargeAll and Refresh have no bank; columns are of bytes, at a burst's start.
+/// A command to a DRAM. PrechargeAll and Refresh have no bank; a column is in bytes, at a burst's start.
 struct DramCommand {
   enum Kind { kActivate, kRead, kWrite, kPrecharge, kPrechargeAll, kRefresh };
   Kind kind;

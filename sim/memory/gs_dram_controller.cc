@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Time is kept in command clocks. The loop jumps over clocks in which nothing can happen: when no command may go,
-// everybody who waits says when he may, and the earliest of that is when to look again.
+// Time is in command clocks. The loop skips clocks without events: while no command can be issued, each waiting party
+// reports its earliest clock, and the loop continues at the minimum of these.
 #include "gs_dram_controller.h"
 
 #include <algorithm>
@@ -29,7 +29,7 @@ DramController::DramController(const DramConfig& config) : DramController(config
 DramController::DramController(const DramConfig& config, const DramTiming& timing)
     : c_(config), t_(timing), store_(config.bytes), checker_(config), bank_(config.banks), refreshDue_(timing.refi) {}
 
-DramController::Place DramController::placeOf(std::uint64_t address) const {
+DramController::Location DramController::locate(std::uint64_t address) const {
   // From high to low: row, upper part of the column, bank, lower part of the column.
   const std::uint64_t parts = c_.rowBytes / c_.bankBytes;
   const std::uint64_t low = address % c_.bankBytes;
@@ -44,16 +44,16 @@ DramController::Place DramController::placeOf(std::uint64_t address) const {
 }
 
 void DramController::peek(std::uint64_t address, std::uint8_t* to, std::size_t count) const {
-  for (std::size_t i = 0; i < count; i++) store_.read(linear(placeOf(address + i)), to + i, 1);
+  for (std::size_t i = 0; i < count; i++) store_.read(linear(locate(address + i)), to + i, 1);
 }
 
 void DramController::poke(std::uint64_t address, const std::uint8_t* from, std::size_t count) {
-  for (std::size_t i = 0; i < count; i++) store_.write(linear(placeOf(address + i)), from + i, 1);
+  for (std::size_t i = 0; i < count; i++) store_.write(linear(locate(address + i)), from + i, 1);
 }
 
 void DramController::put(std::uint64_t cycle, bool write, bool last, std::uint64_t address, std::uint32_t id,
                          const std::uint8_t* data) {
-  if (incomingBytes_ == 0) incoming_ = Request{write, id, address, 0, placeOf(address)};
+  if (incomingBytes_ == 0) incoming_ = Request{write, id, address, 0, locate(address)};
   if (write) {
     std::copy_n(data, c_.portBytes, incoming_.data.begin() + static_cast<std::ptrdiff_t>(incomingBytes_));
     incomingBytes_ += c_.portBytes;
@@ -64,7 +64,7 @@ void DramController::put(std::uint64_t cycle, bool write, bool last, std::uint64
   incoming_.visible = (seen * c_.dramKhz + c_.coreKhz - 1) / c_.coreKhz;
   if (queue_.size() < kWindow) wake_ = 0;
   queue_.push_back(incoming_);
-  // Whoever comes later is served later: the new line counts from now on.
+  // Later requests are served later: they access the new line.
   if (write) acks_.emplace_back(cycle + 1 + c_.controllerLatency / 2, id);
 }
 
@@ -82,27 +82,27 @@ void DramController::tick(std::uint64_t cycle) {
 }
 
 bool DramController::has(std::uint64_t cycle) const {
-  if (!answers_.empty() && (answered_ > 0 || answers_.front().cycle <= cycle)) return true;
+  if (!responses_.empty() && (respondedBytes_ > 0 || responses_.front().cycle <= cycle)) return true;
   return !acks_.empty() && acks_.front().first <= cycle;
 }
 
 DramController::Beat DramController::get() {
   Beat beat;
-  // A line that has begun goes on.
-  if (answered_ == 0 && !acks_.empty() && acks_.front().first <= now_) {
+  // The beats of a line are contiguous.
+  if (respondedBytes_ == 0 && !acks_.empty() && acks_.front().first <= now_) {
     beat.ack = beat.last = true;
     beat.id = acks_.front().second;
     acks_.pop_front();
     return beat;
   }
-  const Answer& answer = answers_.front();
-  beat.id = answer.id;
-  std::copy_n(answer.data.begin() + static_cast<std::ptrdiff_t>(answered_), c_.portBytes, beat.data.begin());
-  answered_ += c_.portBytes;
-  beat.last = answered_ == c_.lineBytes;
+  const Response& response = responses_.front();
+  beat.id = response.id;
+  std::copy_n(response.data.begin() + static_cast<std::ptrdiff_t>(respondedBytes_), c_.portBytes, beat.data.begin());
+  respondedBytes_ += c_.portBytes;
+  beat.last = respondedBytes_ == c_.lineBytes;
   if (beat.last) {
-    answers_.pop_front();
-    answered_ = 0;
+    responses_.pop_front();
+    respondedBytes_ = 0;
   }
   return beat;
 }
@@ -124,7 +124,7 @@ void DramController::step() {
   // A bank is prepared for the first request that needs it.
   std::uint64_t claimed = 0;
   for (std::size_t i = 0; i < visible; i++) {
-    const std::uint64_t bit = 1ull << queue_[i].place.bank;
+    const std::uint64_t bit = 1ull << queue_[i].location.bank;
     if (claimed & bit) continue;
     claimed |= bit;
     if (prepare(queue_[i])) {
@@ -166,29 +166,29 @@ bool DramController::stepRefresh() {
 }
 
 bool DramController::access(Request& head) {
-  Bank& bank = bank_[head.place.bank];
-  if (!bank.open || bank.row != head.place.row) return false;
+  Bank& bank = bank_[head.location.bank];
+  if (!bank.open || bank.row != head.location.row) return false;
   const std::uint64_t when = std::max(bank.canAccess, head.write ? canWrite_ : canRead_);
   if (clock_ < when) {
     wait(when);
     return false;
   }
-  // A line may be part of a burst, or several.
+  // A line may be a part of a burst, or several bursts.
   const std::uint64_t burstBytes = c_.busBytes * c_.burstLength;
-  const std::uint64_t column = head.place.column + head.done;
+  const std::uint64_t column = head.location.column + head.done;
   const std::uint64_t part = std::min(burstBytes, c_.lineBytes);
-  Place place = head.place;
-  place.column = column;
-  place.row = bank.row;
+  Location location = head.location;
+  location.column = column;
+  location.row = bank.row;
   std::uint8_t* data = head.data.data() + head.done;
-  send({head.write ? DramCommand::kWrite : DramCommand::kRead, place.bank, 0, column / burstBytes * burstBytes});
+  send({head.write ? DramCommand::kWrite : DramCommand::kRead, location.bank, 0, column / burstBytes * burstBytes});
   if (head.write) {
-    store_.write(linear(place), data, part);
+    store_.write(linear(location), data, part);
     canRead_ = clock_ + t_.writeToRead;
     canWrite_ = clock_ + t_.burst;
     bank.canPrecharge = std::max(bank.canPrecharge, clock_ + t_.writeToCharge);
   } else {
-    store_.read(linear(place), data, part);
+    store_.read(linear(location), data, part);
     canRead_ = clock_ + t_.burst;
     canWrite_ = clock_ + t_.readToWrite;
     bank.canPrecharge = std::max(bank.canPrecharge, clock_ + t_.rtp);
@@ -199,21 +199,21 @@ bool DramController::access(Request& head) {
   if (!head.write) {
     const std::uint64_t end = clock_ + t_.cl + t_.burst;
     const std::uint64_t cycle = (end * c_.coreKhz + c_.dramKhz - 1) / c_.dramKhz;
-    answers_.push_back({cycle + c_.controllerLatency - c_.controllerLatency / 2, head.id, head.data});
+    responses_.push_back({cycle + c_.controllerLatency - c_.controllerLatency / 2, head.id, head.data});
   }
   queue_.pop_front();
   return true;
 }
 
 bool DramController::prepare(const Request& request) {
-  Bank& bank = bank_[request.place.bank];
-  if (bank.open && bank.row == request.place.row) return false;
+  Bank& bank = bank_[request.location.bank];
+  if (bank.open && bank.row == request.location.row) return false;
   if (bank.open) {
     if (clock_ < bank.canPrecharge) {
       wait(bank.canPrecharge);
       return false;
     }
-    send({DramCommand::kPrecharge, request.place.bank});
+    send({DramCommand::kPrecharge, request.location.bank});
     bank.open = false;
     bank.canActivate = std::max(bank.canActivate, clock_ + t_.rp);
     return true;
@@ -224,9 +224,9 @@ bool DramController::prepare(const Request& request) {
     wait(when);
     return false;
   }
-  send({DramCommand::kActivate, request.place.bank, request.place.row});
+  send({DramCommand::kActivate, request.location.bank, request.location.row});
   bank.open = true;
-  bank.row = request.place.row;
+  bank.row = request.location.row;
   bank.canAccess = clock_ + t_.rcd;
   bank.canPrecharge = clock_ + t_.ras;
   bank.canActivate = clock_ + t_.rc;

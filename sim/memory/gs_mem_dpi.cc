@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What gs_mem_model.sv calls. A model lives as long as the process.
+// DPI functions of gs_mem_model.sv. A model exists until the process ends.
 #include <svdpi.h>
 
 #include <cstdio>
@@ -27,38 +27,38 @@ Registry& registry() {
   return all;
 }
 
-[[noreturn]] void die(const std::string& what) {
+[[noreturn]] void fail(const std::string& what) {
   std::fprintf(stderr, "simulated memory: %s\n", what.c_str());
   std::abort();
 }
 
-/// "key=value key=value": every key must be used, and every one asked for be there.
+/// "key=value key=value": every key must be known, and every required key must be present.
 class Settings {
  public:
   explicit Settings(const char* text) {
     std::istringstream words(text);
     for (std::string word; words >> word;) {
       const std::size_t equals = word.find('=');
-      if (equals == std::string::npos) die("setting without a value: " + word);
+      if (equals == std::string::npos) fail("setting without a value: " + word);
       values_[word.substr(0, equals)] = std::stoull(word.substr(equals + 1));
     }
   }
   std::uint64_t operator()(const char* key) {
     const auto found = values_.find(key);
-    if (found == values_.end()) die(std::string("no setting ") + key);
+    if (found == values_.end()) fail(std::string("no setting ") + key);
     const std::uint64_t value = found->second;
     values_.erase(found);
     return value;
   }
   void end() const {
-    if (!values_.empty()) die("unknown setting " + values_.begin()->first);
+    if (!values_.empty()) fail("unknown setting " + values_.begin()->first);
   }
 
  private:
   std::map<std::string, std::uint64_t> values_;
 };
 
-// A status word: what the model can do after this cycle.
+// A status word: the model's state after this cycle.
 enum : int { kReady = 1, kHas = 2, kBusy = 4, kBroken = 8 };
 
 std::unique_ptr<MemoryModel> makeDram(Settings& get) {
@@ -126,7 +126,7 @@ extern "C" {
 void* gs_mem_new(const char* kind, const char* name, const char* text) {
   Settings settings(text);
   const std::string what = kind;
-  if (what != "dram" && what != "sram") die("no such kind: " + what);
+  if (what != "dram" && what != "sram") fail("no such kind: " + what);
   std::unique_ptr<MemoryModel> model = what == "dram" ? makeDram(settings) : makeSram(settings);
   settings.end();
   model->name = name;
@@ -139,7 +139,7 @@ int gs_mem_tick(void* handle, std::uint64_t cycle) {
   auto& model = *static_cast<MemoryModel*>(handle);
   model.tick(cycle);
   for (const std::string& what : model.violations()) std::fprintf(stderr, "%s: %s\n", model.name.c_str(), what.c_str());
-  return (model.ready() ? kReady : 0) | (model.has(cycle) ? kHas : 0) | (model.quiet() ? 0 : kBusy) |
+  return (model.ready() ? kReady : 0) | (model.has(cycle) ? kHas : 0) | (model.idle() ? 0 : kBusy) |
          (model.violations().empty() ? 0 : kBroken);
 }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A simulated memory in C++: a DRAM with its controller and a checker of every command (gs_dram_controller.h), or a
-/// QDR SRAM (gs_sram_model.h). A broken rule ends the simulation.
+/// QDR SRAM (gs_sram_model.h). A violated rule ends the simulation.
 module gs_mem_model #(
   /// "dram" or "sram"
   parameter string       Kind      = "dram",
-  /// what gs_mem_dpi.cc wants to know of that kind, as "key=value key=value"
+  /// settings of that kind for gs_mem_dpi.cc, as "key=value key=value"
   parameter string       Settings  = "",
   /// line and beat [bytes]
   parameter int unsigned LineBytes = 32,
@@ -64,14 +64,14 @@ module gs_mem_model #(
         gs_mem_put(model, cycle, {30'd0, req_i.last, req_i.write}, 64'(req_i.addr), 32'(req_i.id), beat);
       end
       if (rsp_ready_i) valid_q <= 1'b0;
-      // While nothing is queued time stands still in there, and is made up for later.
+      // While no request is queued the model's time stops, and advances later.
       if (busy_q || (req_valid_i && ready_q)) begin
         state = gs_mem_tick(model, cycle);
-        if (state[Broken]) $fatal(1, "%m: the memory's rules were broken");
+        if (state[Broken]) $fatal(1, "%m: the memory's rules were violated");
         if (state[Has] && (!valid_q || rsp_ready_i)) begin
           flags = 2'(gs_mem_get(model, id, beat));
           valid_q <= 1'b1;
-          if (id >> $bits(rsp_q.id) != 0) $fatal(1, "%m: an answer that nobody asked for");
+          if (id >> $bits(rsp_q.id) != 0) $fatal(1, "%m: a response without a request");
           rsp_q   <= '{ack: flags[0], last: flags[1], id: ($bits(rsp_q.id))'(id), data: ($bits(rsp_q.data))'(beat)};
         end
         ready_q <= state[0];
@@ -79,7 +79,7 @@ module gs_mem_model #(
       end
     end
   end
-  // All of it is one space.
+  // A memory has a single address space.
   logic unused;
   assign unused = req_i.space;
 endmodule

@@ -9,7 +9,7 @@
 
 namespace gossamer::sim {
 
-/// Contents of a simulated memory; pages that nobody wrote take no room and read as zeros.
+/// Contents of a simulated memory; unwritten pages use no storage and read as zeros.
 class MemoryStore {
  public:
   explicit MemoryStore(std::uint64_t bytes) : bytes_(bytes), pages_((bytes + kPage - 1) / kPage) {}

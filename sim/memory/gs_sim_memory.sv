@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_mem_types.svh"
 
-/// The memories of one memory port of a configuration, for simulation: gs_memory with models behind it.
+/// The memories of one memory port of a configuration, for simulation: gs_memory connected to models.
 module gs_sim_memory
   import gossamer_pkg::*;
 #(
@@ -13,7 +13,7 @@ module gs_sim_memory
   /// line [bytes], bits of an address
   parameter int unsigned LineBytes   = CacheLineBytes,
   parameter int unsigned AddrW       = 32,
-  /// 0: requests go to the DRAM in the order in which they come
+  /// 0: the DRAM receives requests in order of arrival
   parameter bit          Scheduler   = 1'b1,
   /// payloads: GS_MEM_TYPES(DramPortBytes, ThreadW, AddrW)
   parameter type         cache_req_t = logic,
@@ -79,7 +79,7 @@ module gs_sim_memory
               DramKind != "sdr", 64'(DramBytes), DramBusBits / 8, DramBurstLength, DramBanks, DramRowBytes),
     $sformatf("cl=%0d cwl=%0d rcd=%0d rp=%0d ras=%0d rrd=%0d faw=%0d wr=%0d wtr=%0d rtp=%0d rfc=%0d refi=%0d ",
               DramCl, DramCwl, DramRcd, DramRp, DramRas, DramRrd, DramFaw, DramWr, DramWtr, DramRtp, DramRfc, DramRefi),
-    // Data move at both edges of the command clock, or at one; banks change as in the scheduler.
+    // Data are transferred at both edges of the command clock, or at one; the bank interleave is that of the scheduler.
     $sformatf("dram_khz=%0d controller_latency=%0d bank_bytes=%0d bank_hash=1",
               DramKind != "sdr" ? DramRateMts * 500 : DramRateMts * 1000, DramControllerLatency, BankBytes)
   };

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads of multicast records, as one more cache at a simulated memory: a beat lies at address 32 * beat of the DRAM.
+/// Reads multicast records through one more cache port of a simulated memory: the DRAM stores a beat at address
+/// 32 * beat.
 ///
-/// Whoever asks has room for every answer, so answers of the memory are always taken: one waits here at most.
+/// A requester has free space for every response, so responses of the memory are always accepted: at most one waits
+/// here.
 module gs_sim_records
   import gs_multicast_pkg::*;
   import gs_tile_pkg::*;
@@ -34,25 +36,25 @@ module gs_sim_records
   localparam int unsigned PortBits = 8 * DramPortBytes;
   localparam int unsigned Held = (LineBits > BeatBits) ? LineBits : BeatBits;
   if (CacheLineBytes < BeatBytes) begin : gen_illegal_lines
-    $fatal(1, "gs_sim_records: lines of %0d bytes are shorter than a beat of records", CacheLineBytes);
+    $fatal(1, "gs_sim_records: CacheLineBytes is %0d; a line must hold a beat of records", CacheLineBytes);
   end
 
-  // Places for answers under way; each knows its reader's tag and which part of the line was asked for.
+  // Slots for outstanding reads, each with its reader's tag and the requested address.
   logic [Ids-1:0] busy_q;
   logic [TagW-1:0] tag_q[Ids];
   logic [31:0] address_q[Ids];
-  logic [MemIdW-1:0] place;
+  logic [MemIdW-1:0] slot;
   logic free, done_q;
   logic [Held-1:0] line_q;
   logic [MemIdW-1:0] done_id_q;
 
   always_comb begin
-    place = '0;
-    free  = 1'b0;
+    slot = '0;
+    free = 1'b0;
     for (int unsigned i = 0; i < Ids; i++) begin
       if (!free && !busy_q[i]) begin
-        place = MemIdW'(i);
-        free  = 1'b1;
+        slot = MemIdW'(i);
+        free = 1'b1;
       end
     end
   end
@@ -60,10 +62,10 @@ module gs_sim_records
   assign mem_valid_o = req_valid_i && free;
   assign req_ready_o = mem_ready_i && free;
   always_comb begin
-    mem_req_o       = '0;
-    mem_req_o.last  = 1'b1;
-    mem_req_o.id    = place;
-    mem_req_o.addr  = {req_beat_i, 5'd0} & ~32'(CacheLineBytes - 1);
+    mem_req_o      = '0;
+    mem_req_o.last = 1'b1;
+    mem_req_o.id   = slot;
+    mem_req_o.addr = {req_beat_i, 5'd0} & ~32'(CacheLineBytes - 1);
   end
 
   assign mem_ready_o = !done_q || rsp_ready_i;
@@ -73,15 +75,15 @@ module gs_sim_records
       done_q <= 1'b0;
     end else begin
       if (mem_valid_o && mem_ready_i) begin
-        busy_q[place]    <= 1'b1;
-        tag_q[place]     <= req_tag_i;
-        address_q[place] <= {req_beat_i, 5'd0};
+        busy_q[slot]    <= 1'b1;
+        tag_q[slot]     <= req_tag_i;
+        address_q[slot] <= {req_beat_i, 5'd0};
       end
       if (rsp_ready_i) done_q <= 1'b0;
-      // Its reader's tag is needed until the answer is taken: the place is free no sooner.
+      // The slot is busy until the response is accepted, because it stores the reader's tag.
       if (done_q && rsp_ready_i) busy_q[done_id_q] <= 1'b0;
       if (mem_valid_i && mem_ready_o) begin
-        // Beats of a line come in their order.
+        // Beats of a line arrive in order.
         line_q <= Held'({mem_rsp_i.data, line_q} >> PortBits);
         if (mem_rsp_i.last) begin
           done_q    <= 1'b1;

@@ -8,9 +8,9 @@ namespace gossamer::sim {
 SramController::SramController(const SramConfig& config)
     : c_(config),
       store_(config.bytes),
-      parts_(config.sramKhz * 2 * config.dataBytes),
+      ticks_(config.sramKhz * 2 * config.dataBytes),
       line_(config.lineBytes * config.coreKhz),
-      latency_(config.readLatency * parts_) {}
+      latency_(config.readLatency * ticks_) {}
 
 void SramController::put(std::uint64_t cycle, bool write, bool last, std::uint64_t address, std::uint32_t id,
                          const std::uint8_t* data) {
@@ -22,14 +22,14 @@ void SramController::put(std::uint64_t cycle, bool write, bool last, std::uint64
   if (!last) return;
   incomingBytes_ = 0;
   std::uint64_t& free = write ? writeFree_ : readFree_;
-  incoming_.begin = std::max((cycle + 1) * parts_, free);
+  incoming_.begin = std::max((cycle + 1) * ticks_, free);
   incoming_.end = free = incoming_.begin + line_;
   (write ? writes_ : reads_).push_back(incoming_);
 }
 
 void SramController::tick(std::uint64_t cycle) {
-  const std::uint64_t now = (cycle + 1) * parts_;
-  // What a read finds is what was written when its time on the bus begins. Both queues, in the order of time.
+  const std::uint64_t now = (cycle + 1) * ticks_;
+  // A read returns the contents at the start of its bus transfer. Both queues are processed in order of time.
   while (true) {
     const bool write = !writes_.empty() && writes_.front().end <= now;
     const bool read = !reads_.empty() && reads_.front().end + latency_ <= now;
@@ -42,7 +42,7 @@ void SramController::tick(std::uint64_t cycle) {
     } else {
       Request& request = reads_.front();
       store_.read(request.address, request.data.data(), c_.lineBytes);
-      answers_.push_back(request);
+      responses_.push_back(request);
       reads_.pop_front();
       readBytes_ += c_.lineBytes;
     }
@@ -51,20 +51,20 @@ void SramController::tick(std::uint64_t cycle) {
 
 SramController::Beat SramController::get() {
   Beat beat;
-  if (answered_ == 0 && !acks_.empty()) {
+  if (respondedBytes_ == 0 && !acks_.empty()) {
     beat.ack = beat.last = true;
     beat.id = acks_.front();
     acks_.pop_front();
     return beat;
   }
-  const Request& answer = answers_.front();
-  beat.id = answer.id;
-  std::copy_n(answer.data.begin() + static_cast<std::ptrdiff_t>(answered_), c_.portBytes, beat.data.begin());
-  answered_ += c_.portBytes;
-  beat.last = answered_ == c_.lineBytes;
+  const Request& response = responses_.front();
+  beat.id = response.id;
+  std::copy_n(response.data.begin() + static_cast<std::ptrdiff_t>(respondedBytes_), c_.portBytes, beat.data.begin());
+  respondedBytes_ += c_.portBytes;
+  beat.last = respondedBytes_ == c_.lineBytes;
   if (beat.last) {
-    answers_.pop_front();
-    answered_ = 0;
+    responses_.pop_front();
+    respondedBytes_ = 0;
   }
   return beat;
 }

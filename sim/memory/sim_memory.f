@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memories of a port with models behind them, in C++ as well, for simulation. Paths are relative to rtl/, those of sim/ to the checkout.
+// The memories of a port with their models, some in C++, for simulation. Paths are relative to rtl/,
+// those of sim/ to the checkout.
 -f memory/memory.f
 sim/memory/gs_mem_model.sv
 sim/memory/gs_sim_memory.sv

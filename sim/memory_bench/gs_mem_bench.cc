@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs gs_mem_bench, or gs_mem_tiles under that name, to its end: counts over a window in the middle, and checks every
-// word of every array at last.
+// Runs gs_mem_bench, or gs_mem_tiles under that name, to its end: counts over a window in the middle, and finally
+// checks every word of every array.
 // Arguments: space line_bytes lines passes threads_of_a_port ports port_parts memory_half warm window limit apart
-// (apart: in the SRAM, lines from one array to the next), then plusargs.
+// (apart: in the SRAM, distance of two arrays in lines), then plusargs.
 #include <verilated.h>
 
 #include <cstdint>
@@ -28,7 +28,7 @@ struct Arrays {
     const std::string name = space ? owner + "gen_sram[" + std::to_string(part + 1) + "].u_sram" : owner + "u_dram";
     MemoryModel* const found = gossamer::sim::findMemory(name);
     if (!found) {
-      std::fprintf(stderr, "no memory %s\n", name.c_str());
+      std::fprintf(stderr, "memory %s does not exist\n", name.c_str());
       std::exit(1);
     }
     return found;
@@ -45,7 +45,7 @@ struct Arrays {
           const std::uint64_t number = word * 4 / line, offset = word * 4 % line;
           const std::uint32_t value = static_cast<std::uint32_t>(values());
           if (space) {
-            // Array after array; lines take turns between the parts.
+            // Arrays one after the other; lines are interleaved over the parts.
             const std::uint64_t all = thread * apart + number;
             visit(models[all % parts], all / parts * line + offset, value);
           } else {

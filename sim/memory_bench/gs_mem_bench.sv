@@ -2,7 +2,7 @@
 `include "gs_cache_types.svh"
 `include "gs_mem_types.svh"
 
-/// The memory benchmark: all threads of a board increment arrays of their own, behind the real caches.
+/// The memory benchmark: all threads of a board increment their own arrays, through the real caches.
 /// Cores are gs_mem_bench_core; caches, crossbar and scheduler are the design's.
 module gs_mem_bench
   import gossamer_pkg::*;
@@ -16,7 +16,7 @@ module gs_mem_bench
 ) (
   input  logic        clk_i,
   input  logic        rst_ni,
-  /// times that every array is gone over
+  /// passes over every array
   input  int unsigned passes_i,
   /// totals over the board: lines fetched, lines written back, instructions
   output logic [63:0] fills_o,
@@ -32,7 +32,7 @@ module gs_mem_bench
   `GS_MEM_TYPES(DramPortBytes, ThreadW, 32)
 
   logic     [DramCount-1:0][CachesPerDram-1:0] taken;
-  mem_rsp_t [DramCount-1:0][CachesPerDram-1:0] told;
+  mem_rsp_t [DramCount-1:0][CachesPerDram-1:0] responses;
   logic [DramCount-1:0][CachesPerDram-1:0][CoresPerCache-1:0] issue, done;
 
   for (genvar p = 0; p < DramCount; p++) begin : gen_port
@@ -113,7 +113,7 @@ module gs_mem_bench
       );
 
       assign taken[p][c] = rsp_valid[c] && rsp_ready[c];
-      assign told[p][c]  = rsp[c];
+      assign responses[p][c]  = rsp[c];
     end
   end
 
@@ -123,7 +123,7 @@ module gs_mem_bench
     .mem_rsp_t(mem_rsp_t)
   ) u_totals (
     .clk_i, .rst_ni,
-    .rsp_taken_i(taken), .rsp_i(told), .issue_i(issue),
+    .rsp_taken_i(taken), .rsp_i(responses), .issue_i(issue),
     .fills_o, .writebacks_o, .instructions_o
   );
   assign all_done_o = done == '1;

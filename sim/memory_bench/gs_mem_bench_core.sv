@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A barrel core that runs one loop: every thread increments the words of an array of its own, over and over.
+/// A barrel core that runs one loop: every thread increments the words of its own array repeatedly.
 ///
-///     loop:  lw   t0, 0(a0)      waits for its answer
+///     loop:  lw   t0, 0(a0)      waits for the response
 ///            addi t0, t0, 1
-///            sw   t0, 0(a0)      waits for its answer
+///            sw   t0, 0(a0)      waits for the response
 ///            addi a0, a0, 4
 ///            bne  a0, a1, loop
 ///
 /// At most one instruction is issued a cycle, and a thread has one in the pipeline. After its passes over the
-/// array a thread flushes its part of the cache and is done. Only for simulation: it asks as a core would.
+/// array a thread flushes its cache partition and is done. For simulation only: its requests are those of a core.
 module gs_mem_bench_core
   import gs_cache_pkg::CacheLoad, gs_cache_pkg::CacheStore, gs_cache_pkg::CacheFlushAll;
 #(
@@ -24,7 +24,7 @@ module gs_mem_bench_core
   /// line [bytes], lines of an array
   parameter int unsigned LineBytes   = 64,
   parameter int unsigned Lines       = 64,
-  /// where: 0 DRAM, lines of all threads side by side from Base on; 1 SRAM, array after array
+  /// memory of the arrays: 0 DRAM, interleaved by line from Base on; 1 SRAM, one array after the other
   parameter bit          Space       = 1'b0,
   parameter logic [31:0] Base        = 32'h8000_0000,
   /// payloads: GS_CACHE_TYPES
@@ -33,12 +33,12 @@ module gs_mem_bench_core
 ) (
   input  logic       clk_i,
   input  logic       rst_ni,
-  /// times that an array is gone over
+  /// passes over an array
   input  int unsigned passes_i,
   output logic       req_valid_o,
   input  logic       req_ready_i,
   output cache_req_t req_o,
-  // an answer for one of this core's threads
+  // a response to one of this core's threads
   input  logic       rsp_valid_i,
   input  cache_rsp_t rsp_i,
   output logic       issue_o,
@@ -51,7 +51,7 @@ module gs_mem_bench_core
   // Step of the loop: 0 load, 1 add, 2 store, 3 add, 4 branch, 5 flush, 6 done.
   logic [Threads-1:0][2:0]  step_q;
   logic [Threads-1:0][31:0] word_q, pass_q, value_q;
-  // Instructions that leave the pipeline so many cycles from now.
+  // Instructions in the pipeline, by the cycles until they leave it.
   logic [Stages-1:0]            pipe_valid_q;
   logic [Stages-1:0][TidW-1:0]  pipe_tid_q;
   logic run_valid, run_push, run_ready, x_ready, memory;
@@ -63,7 +63,7 @@ module gs_mem_bench_core
   logic [31:0] addr, line, offset;
   logic [$clog2(Threads+1)-1:0] unused_run, unused_resume, unused_x;
 
-  // Run queue: threads at the start, then those that leave the pipeline, then those that were answered.
+  // Run queue: threads at the start, then those that leave the pipeline, then those that got a response.
   always_comb begin
     run_push     = 1'b0;
     run_push_tid = '0;
@@ -111,30 +111,30 @@ module gs_mem_bench_core
     if (step_q[run_tid] == 3'd5) x_req.op = CacheFlushAll;
   end
 
-  // A memory instruction goes through the pipeline before its request comes out: half of its stages.
-  localparam int unsigned Way = Stages / 2;
-  logic       [Way-1:0] way_valid_q;
-  cache_req_t [Way-1:0] way_q;
+  // A memory instruction passes half of the pipeline's stages before its request is sent.
+  localparam int unsigned Delay = Stages / 2;
+  logic       [Delay-1:0] delay_valid_q;
+  cache_req_t [Delay-1:0] delay_q;
 
   gs_fifo #(.data_t(cache_req_t), .Depth(Threads)) u_x (
     .clk_i, .rst_ni,
-    .in_valid_i (way_valid_q[0]), .in_ready_o (x_ready), .in_data_i (way_q[0]),
+    .in_valid_i (delay_valid_q[0]), .in_ready_o (x_ready), .in_data_i (delay_q[0]),
     .out_valid_o(req_valid_o), .out_ready_i(req_ready_i), .out_data_o(req_o), .count_o(unused_x)
   );
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      step_q       <= '0;
-      word_q       <= '0;
-      pass_q       <= '0;
-      start_q      <= '1;
-      done_q       <= '0;
-      pipe_valid_q <= '0;
-      way_valid_q  <= '0;
+      step_q        <= '0;
+      word_q        <= '0;
+      pass_q        <= '0;
+      start_q       <= '1;
+      done_q        <= '0;
+      pipe_valid_q  <= '0;
+      delay_valid_q <= '0;
     end else begin
       if (start_q != '0) start_q[run_push_tid] <= 1'b0;
-      pipe_valid_q <= {run_valid && !memory && step_q[run_tid] != 3'd6, pipe_valid_q[Stages-1:1]};
-      way_valid_q  <= {run_valid && memory, way_valid_q[Way-1:1]};
+      pipe_valid_q  <= {run_valid && !memory && step_q[run_tid] != 3'd6, pipe_valid_q[Stages-1:1]};
+      delay_valid_q <= {run_valid && memory, delay_valid_q[Delay-1:1]};
       if (run_valid) begin
         step_q[run_tid] <= step_q[run_tid] + 3'd1;
         if (step_q[run_tid] == 3'd3) word_q[run_tid] <= word_q[run_tid] + 1;
@@ -150,7 +150,7 @@ module gs_mem_bench_core
       end
     end
     pipe_tid_q <= {run_tid, pipe_tid_q[Stages-1:1]};
-    way_q      <= {x_req, way_q[Way-1:1]};
+    delay_q    <= {x_req, delay_q[Delay-1:1]};
     if (run_valid && step_q[run_tid] == 3'd1) value_q[run_tid] <= value_q[run_tid] + 1;
     if (rsp_valid_i && step_q[tid_t'(rsp_i.thread)] == 3'd1) value_q[tid_t'(rsp_i.thread)] <= rsp_i.data;
   end
@@ -158,7 +158,7 @@ module gs_mem_bench_core
   assign done_o = done_q == '1;
 
   always_ff @(posedge clk_i) begin
-    if (rst_ni && ((run_push && !run_ready) || (rsp_valid_i && !resume_ready) || (way_valid_q[0] && !x_ready))) begin
+    if (rst_ni && ((run_push && !run_ready) || (rsp_valid_i && !resume_ready) || (delay_valid_q[0] && !x_ready))) begin
       $fatal(1, "%m: a queue is too short");
     end
   end

@@ -3,15 +3,15 @@
 /// The memory benchmark with whole tiles: real cores run a compiled program that increments arrays. Ports and
 /// results are those of gs_mem_bench, whose harness drives it; the program's own number of passes counts.
 ///
-/// Every tile gets the same packets for its loader, which bring the program: `+flits=FILE`; then all threads are
-/// started over the debug bus. Tiles stand in the mesh row by row; there is no network.
+/// Every tile's loader gets the same packets, which contain the program: `+flits=FILE`; then the debug bus starts all
+/// threads. Tiles are numbered row by row; there is no network.
 module gs_mem_tiles
   import gs_tile_pkg::*;
   import gossamer_pkg::*;
 #(
-  /// 0: requests go to the DRAM in the order in which they come
+  /// 0: the DRAM receives requests in order of arrival
   parameter bit          Scheduler = 1'b1,
-  /// flits of the file, at most
+  /// maximum number of flits in the file
   parameter int unsigned MostFlits = 4096
 ) (
   input  logic        clk_i,
@@ -25,15 +25,15 @@ module gs_mem_tiles
   output logic        any_done_o
 );
   if (TileCaches != 1 || Tiles != DramCount * CachesPerDram) begin : gen_illegal_caches
-    $fatal(1, "gs_mem_tiles: a tile has %0d caches, and a DRAM %0d of %0d tiles; each tile must have its own",
+    $fatal(1, "gs_mem_tiles: TileCaches is %0d, and a DRAM has %0d of %0d tiles; each tile must have its own",
            TileCaches, CachesPerDram, Tiles);
   end
 
   logic     [DramCount-1:0][CachesPerDram-1:0] taken, all_done, any_done;
-  mem_rsp_t [DramCount-1:0][CachesPerDram-1:0] told;
+  mem_rsp_t [DramCount-1:0][CachesPerDram-1:0] responses;
   logic [Tiles-1:0][TileCores-1:0] issue;
 
-  // Flits for every tile's loader, 24 bytes each, the last byte first
+  // Flits for every tile's loader, 24 bytes each, with the last byte first
   logic [191:0] flits[MostFlits];
   int length;
   initial begin
@@ -77,9 +77,9 @@ module gs_mem_tiles
       gs_idle_pkg::idle_status_t unused_idle;
       flit_t unused_flit;
 
-      // Not before the tile has cleared what it must.
+      // After the tile has cleared its memories.
       assign feeds  = wait_q == '1 && at_q < 32'(length);
-      // All threads are started when the program is loaded: two bytes on the debug bus.
+      // After the load of the program, two bytes on the debug bus start all threads.
       assign starts = wait_q == '1 && !feeds && !u_tile.load_busy && told_q != 2'd2;
       always_ff @(posedge clk_i) begin
         if (!rst_ni) begin
@@ -91,7 +91,7 @@ module gs_mem_tiles
           if (wait_q != '1) wait_q <= wait_q + 8'd1;
           if (feeds && net_in_ready[VnetRequest]) begin
             at_q <= at_q + 32'd1;
-            // The loader has taken all of them before threads start.
+            // The loader has accepted all flits before threads start.
             if (at_q + 32'd1 == 32'(length)) wait_q <= '0;
           end
           if (starts && takes) told_q <= told_q + 2'd1;
@@ -140,7 +140,7 @@ module gs_mem_tiles
       assign issue[Tile] = u_tile.issue;
 
       assign taken[p][c] = rsp_valid[c] && rsp_ready[c];
-      assign told[p][c]  = rsp[c];
+      assign responses[p][c]  = rsp[c];
     end
   end
 
@@ -150,7 +150,7 @@ module gs_mem_tiles
     .mem_rsp_t(mem_rsp_t)
   ) u_totals (
     .clk_i, .rst_ni,
-    .rsp_taken_i(taken), .rsp_i(told), .issue_i(issue),
+    .rsp_taken_i(taken), .rsp_i(responses), .issue_i(issue),
     .fills_o, .writebacks_o, .instructions_o
   );
   assign all_done_o = all_done == '1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a memory benchmark counts over a board: lines fetched, lines written back, instructions.
+/// Totals of a memory benchmark over a board: lines fetched, lines written back, instructions.
 module gs_mem_totals #(
   parameter int unsigned Caches    = 1,
   parameter int unsigned Cores     = 1,
@@ -9,7 +9,7 @@ module gs_mem_totals #(
 ) (
   input  logic                  clk_i,
   input  logic                  rst_ni,
-  /// a cache takes this beat
+  /// a cache accepts this beat
   input  logic     [Caches-1:0] rsp_taken_i,
   input  mem_rsp_t [Caches-1:0] rsp_i,
   input  logic     [Cores-1:0]  issue_i,
@@ -17,7 +17,7 @@ module gs_mem_totals #(
   output logic     [63:0]       writebacks_o,
   output logic     [63:0]       instructions_o
 );
-  // A line counts when its last beat has come, or when its write-back is acknowledged.
+  // A line counts when its last beat has arrived, or when its write-back is acknowledged.
   logic [Caches-1:0] fill, writeback;
   for (genvar c = 0; c < Caches; c++) begin : gen_cache
     assign fill[c]      = rsp_taken_i[c] && rsp_i[c].last && !rsp_i[c].ack;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory benchmark: threads that increment arrays, in front of the real caches. Paths are relative to rtl/, those of sim/ to the checkout.
+// The memory benchmark: threads that increment arrays through the real caches. Paths are relative to rtl/,
+// those of sim/ to the checkout.
 -f cache/cache.f
 -f sim/memory/sim_memory.f
 sim/memory_bench/gs_mem_bench.vlt

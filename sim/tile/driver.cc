@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Simulates one tile alone, gs_sim_tile, for the `rtl` engine (host/simulation.h).
+/// Simulates a single tile, gs_sim_tile, for the `rtl` engine (host/simulation.h).
 #include "Vgs_sim_tile.h"
 #include "machine.h"
 #include "simulation.h"
@@ -47,7 +47,7 @@ class TileMachine : public OneBoard<TileMachine, 1, 1> {
   }
 #endif
 
-  /// What the tile shows before the edge is settled, because no input depends on an output.
+  /// The outputs before the edge are stable, because no input depends on an output.
   template <bool kWaves>
   void step(unsigned, unsigned, uint64_t cycle, bool reset, TileHost* hosts) {
     Bus& bus = hosts[0].bus();
@@ -63,7 +63,7 @@ class TileMachine : public OneBoard<TileMachine, 1, 1> {
     model_.eval();
     const bool taken = sends && model_.dbg_in_ready_o;
     const bool entered = model_.net_in_valid_i & model_.net_in_ready_o;
-    const bool heard = model_.dbg_out_valid_o && !reset;
+    const bool byte_out = model_.dbg_out_valid_o && !reset;
     const bool arrived = model_.net_out_valid_o && !reset;
     Flit arrival;
     if (arrived) std::memcpy(arrival.words.data(), &model_.net_out_o[0], sizeof arrival);
@@ -80,12 +80,12 @@ class TileMachine : public OneBoard<TileMachine, 1, 1> {
     if (taken) hosts[0].taken(cycle);
     if (entered) network_.taken(0, cycle);
     if (arrived) network_.hear(0, arrival, cycle);
-    if (heard) hosts[0].hear(byte, cycle);
+    if (byte_out) hosts[0].hear(byte, cycle);
   }
 
  private:
   VerilatedContext context_;
-  /// What the model may ask for ($value$plusargs) stands in the context before the model is made.
+  /// The context gets the plusargs ($value$plusargs) before the model's constructor runs.
   struct Arguments {
     Arguments(VerilatedContext& context, int argc, char** argv) {
       context.randReset(0);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a simulator's harness sees of a mailbox: sends, packets that leave and arrive, messages dealt out. Not
+/// A mailbox's events for simulation harnesses: sends, packets sent and received, messages delivered to threads. Not
 /// synthesized.
 ///
-/// Each event turns its bit over; what belongs to it holds its value until the next such event. So nothing is seen
-/// twice where a simulator leaves out cycles in which nothing can change. It is bound to every gs_mailbox, which knows
-/// nothing of it.
+/// Each event toggles its bit; the event's fields hold their values until the next such event. So a harness sees no
+/// event twice if the simulator skips cycles without changes. This module is bound to every gs_mailbox, which does not
+/// depend on it.
 module gs_sim_mailbox
   import gossamer_pkg::flit_t, gossamer_pkg::flit_kind_e;
 #(
@@ -14,25 +14,26 @@ module gs_sim_mailbox
   localparam int unsigned ThreadW = $clog2(Threads)
 ) (
   input logic               clk_i,
-  // A send has been accepted; the sends of a route leave in this order.
+  // A send has been accepted; the sends of a route are transmitted in this order.
   input logic               send_i,
   input logic [ThreadW-1:0] send_thread_i,
   input logic [1:0]         send_route_i,
   input flit_kind_e         send_kind_i,
   input logic [31:0]        send_dest_i,
   input logic [63:0]        send_head_i,
-  // A flit leaves for the mailbox network.
+  // A flit is sent to the mailbox network.
   input logic               out_i,
   input flit_t              out_flit_i,
-  // A flit leaves for the other virtual networks.
+  // A flit is sent to another virtual network.
   input logic               far_i,
   input flit_t              far_flit_i,
-  // A flit is taken in, from this tile or from the network; at the last it is known whether its packet is refused.
+  // A flit is received, from this tile or from the network; with the last one in_refused_i reports whether the packet
+  // is rejected.
   input logic               in_i,
   input logic               in_local_i,
   input logic               in_refused_i,
   input flit_t              in_flit_i,
-  // A message goes to queues of threads, in the order in which accepted packets end.
+  // A message enters the queues of threads, in the order of the last flits of accepted packets.
   input logic               deal_i,
   input logic               deal_masked_i,
   input logic [ThreadW-1:0] deal_thread_i,
@@ -65,7 +66,7 @@ module gs_sim_mailbox
     sim_deal = 1'b0;
   end
 
-  // What only harnesses read may be written at once, which is less work for the simulator.
+  // Only harnesses read these variables: blocking assignments are less work for the simulator.
   always @(posedge clk_i) begin
     if (send_i) begin
       sim_send        = !sim_send;

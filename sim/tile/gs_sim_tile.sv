@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Simulation top: one tile with memories of its own, alone in its network but for a host.
+/// Simulation top: one tile with its memories; the only other endpoint of its network is a host.
 ///
-/// The host is the driver: its packets enter the request network, and it takes what the tile sends, always.
+/// The driver is the host: its packets enter the request network, and it always accepts the tile's packets.
 module gs_sim_tile
   import gs_tile_pkg::*;
   import gossamer_pkg::*;
 #(
   /// hash of the configuration, for the driver to compare
   parameter logic [31:0] ConfigHash = '0,
-  /// 1: the example accelerator stands in the tile's slot
+  /// 1: the tile's slot holds the example accelerator
   parameter bit Accelerator = 1'b1
 ) (
   input  logic       clk_i,
@@ -21,7 +21,7 @@ module gs_sim_tile
   output logic       dbg_out_valid_o,
   output logic [7:0] dbg_out_data_o,
   input  logic       dbg_out_ready_i,
-  // Network, the host's end: a handshake for each virtual network into the tile; what comes out is taken
+  // Network, the host's end: a handshake for each virtual network into the tile; outputs are always accepted
   input  logic [3:0] net_in_valid_i,
   output logic [3:0] net_in_ready_o,
   input  flit_t      net_in_i,
@@ -73,19 +73,19 @@ module gs_sim_tile
     .idle_command_i (command[0])
   );
 
-  // What leaves the tile is received by the host, but for replies and reports of faults, which are no messages.
-  logic first_q, told_q, is_told;
+  // The host receives every message that leaves the tile. Replies and reports of faults are not messages.
+  logic first_q, header_q, is_header;
   logic [31:0] received_q;
-  assign is_told = first_q ? net_out_o.kind == FlitKindHeader : told_q;
+  assign is_header = first_q ? net_out_o.kind == FlitKindHeader : header_q;
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       first_q    <= 1'b1;
       received_q <= '0;
     end else if (net_out_valid_o[VnetReply]) begin
       first_q <= net_out_o.last;
-      if (net_out_o.last && !is_told) received_q <= received_q + 32'd1;
+      if (net_out_o.last && !is_header) received_q <= received_q + 32'd1;
     end
-    if (net_out_valid_o[VnetReply]) told_q <= is_told;
+    if (net_out_valid_o[VnetReply]) header_q <= is_header;
   end
   always_comb begin
     idle_all[0]          = idle;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Simulates many tiles on one thread: instances of one Verilator model, gs_sim_tile, evaluated together.
 ///
-/// The tiles are independent of each other. Each gets the same requests, `stagger` cycles after the one before it,
-/// so that they are not in step. What they tell is counted and summed up, no more.
+/// The tiles are independent of each other. Each gets the same requests, `stagger` cycles after the previous one, so
+/// that they are not in step. Their outputs are only counted and hashed.
 ///
-/// Arguments: FILE TILES STAGGER MOST APART. FILE holds requests as the simulators read them (host/records.h): 'Q',
-/// 'N' and the first 'R', which is the end. The run ends when all threads of all tiles have ended, or MOST cycles
-/// after the last tile's start. APART 1: each tile is evaluated by itself, for a comparison. Prints a line for each
+/// Arguments: FILE TILES STAGGER LIMIT SEPARATE. FILE has requests in the simulators' format (host/records.h): 'Q', 'N'
+/// and the first 'R', which is the last one. The run ends when all threads of all tiles have ended, or LIMIT cycles
+/// after the last tile's start. SEPARATE 1: each tile is evaluated separately, for a comparison. Prints a line for each
 /// tile, `tile NUMBER cycles CYCLES ended THREADS sum SUM`: cycles from its start to the end of its last thread or of
-/// the run, and a sum over all that it told and when; then `speed CYCLES SECONDS`, of the processor's time, while all
-/// tiles ran.
+/// the run, and a hash of its outputs and their cycles; then `speed CYCLES SECONDS`, in processor time, while all tiles
+/// ran.
 #include <ctime>
 
 #include <cstdio>
@@ -22,7 +22,7 @@
 #include "bus.h"
 #include "network.h"
 
-/// Evaluates each of the models; without `inputs` only the clock has changed. Defined beside the model's own code.
+/// Evaluates each of the models; without `inputs` only the clock has changed. Defined together with the model's code.
 void gs_eval_together(Vgs_sim_tile* const* models, unsigned count, bool inputs);
 
 namespace gossamer::sim {
@@ -32,7 +32,7 @@ using config::DebugCommand;
 using config::DebugReport;
 
 constexpr uint64_t kResetCycles = 16;
-constexpr uint64_t kPatience = 10'000'000;  ///< cycles in which all tiles must have started
+constexpr uint64_t kStartLimit = 10'000'000;  ///< cycles in which all tiles must have started
 
 std::vector<Request> requests(const char* name) {
   std::FILE* file = std::fopen(name, "rb");
@@ -41,11 +41,11 @@ std::vector<Request> requests(const char* name) {
   uint32_t head[2];
   while ((all.empty() || all.back().kind != 'R') && std::fread(head, sizeof head, 1, file) == 1) {
     Request request{static_cast<uint8_t>(head[0]), std::vector<uint8_t>(head[1])};
-    if (std::fread(request.payload.data(), 1, head[1], file) != head[1]) give_up("the last request is cut off");
+    if (std::fread(request.payload.data(), 1, head[1], file) != head[1]) give_up("the last request is truncated");
     if (request.kind == 'Q' || request.kind == 'N' || request.kind == 'R') all.push_back(std::move(request));
   }
   std::fclose(file);
-  if (all.empty() || all.back().kind != 'R') give_up("the requests start nothing");
+  if (all.empty() || all.back().kind != 'R') give_up("the requests start no thread");
   return all;
 }
 
@@ -68,9 +68,9 @@ class Tile {
   bool ended() const { return started_ && ended_ == threads_; }
   uint64_t last() const { return last_; }
 
-  /// The first half of a cycle, before the evaluation: what the host has to say.
+  /// The first half of a cycle, before the evaluation: drives the host's inputs.
   void low(uint64_t cycle) {
-    if (cycle >= begin_ && !started_ && !waits()) request(cycle);
+    if (cycle >= begin_ && !started_ && !waiting()) request(cycle);
     model_.clk_i = 0;
     model_.rst_ni = cycle >= kResetCycles;
     const bool sends = bus_.pending(), flit = network_.pending();
@@ -80,16 +80,16 @@ class Tile {
     if (flit) std::memcpy(&model_.net_in_i[0], network_.head().words.data(), sizeof(Flit));
   }
 
-  /// The second half, before the evaluation: what the tile shows at the clock's edge.
+  /// The second half, before the evaluation: samples the tile's outputs at the clock's edge.
   void high(uint64_t cycle) {
     if (model_.dbg_in_valid_i && model_.dbg_in_ready_o) bus_.pop();
     if (model_.net_in_valid_i & model_.net_in_ready_o) network_.pop();
     if (model_.rst_ni) {
-      if (model_.net_out_valid_o) hear(cycle);
+      if (model_.net_out_valid_o) receive(cycle);
       Report report;
       if (model_.dbg_out_valid_o) {
         add(cycle, model_.dbg_out_data_o);
-        if (bus_.take(model_.dbg_out_data_o, report)) hear(cycle, report);
+        if (bus_.take(model_.dbg_out_data_o, report)) receive(cycle, report);
       }
     }
     model_.clk_i = 1;
@@ -104,7 +104,7 @@ class Tile {
   void finish() { model_.final(); }
 
  private:
-  bool waits() const { return bus_.pending() || network_.pending() || replies_ || packets_; }
+  bool waiting() const { return bus_.pending() || network_.pending() || replies_ || packets_; }
 
   void request(uint64_t cycle) {
     const Request& request = requests_[next_++];
@@ -125,7 +125,7 @@ class Tile {
     }
   }
 
-  void hear(uint64_t cycle) {
+  void receive(uint64_t cycle) {
     Flit flit;
     std::memcpy(flit.words.data(), &model_.net_out_o[0], sizeof flit);
     for (const uint32_t word : flit.words) add(cycle, word);
@@ -136,7 +136,7 @@ class Tile {
     if (static_cast<config::LoadOp>(head.words[0] & 0xF) != config::LoadOp::Fault && packets_) --packets_;
   }
 
-  void hear(uint64_t cycle, const Report& report) {
+  void receive(uint64_t cycle, const Report& report) {
     switch (static_cast<DebugReport>(report.code)) {
       case DebugReport::Stopped:
       case DebugReport::Trap:
@@ -176,7 +176,7 @@ double processor_seconds() {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-void run(const char* file, unsigned count, uint64_t stagger, uint64_t most, bool apart) {
+void run(const char* file, unsigned count, uint64_t stagger, uint64_t limit, bool separate) {
   const std::vector<Request> all = requests(file);
   VerilatedContext context;
   context.randReset(0);
@@ -187,13 +187,13 @@ void run(const char* file, unsigned count, uint64_t stagger, uint64_t most, bool
     models.push_back(tiles.back()->model());
   }
   const auto evaluate = [&](bool inputs) {
-    if (apart) {
+    if (separate) {
       for (Vgs_sim_tile* model : models) model->eval();
     } else {
       gs_eval_together(models.data(), count, inputs);
     }
   };
-  uint64_t cycle = 0, begun = 0, stop = kPatience, timed = 0;
+  uint64_t cycle = 0, started = 0, stop = kStartLimit, timed = 0;
   double since = 0.0, seconds = 0.0;
   bool running = true;
   for (; running && cycle < stop; ++cycle) {
@@ -201,23 +201,23 @@ void run(const char* file, unsigned count, uint64_t stagger, uint64_t most, bool
     evaluate(true);
     for (auto& tile : tiles) tile->high(cycle);
     evaluate(false);
-    if (!begun && tiles.back()->started()) {
-      begun = cycle;
-      stop = cycle + most;
+    if (!started && tiles.back()->started()) {
+      started = cycle;
+      stop = cycle + limit;
       since = processor_seconds();
     }
     if (cycle % 256) continue;
     bool any = false, one = false;
     for (const auto& tile : tiles) (tile->ended() ? one : any) = true;
     running = any;
-    if (one && begun && !timed) {
-      timed = cycle - begun;
+    if (one && started && !timed) {
+      timed = cycle - started;
       seconds = processor_seconds() - since;
     }
   }
-  if (!begun) give_up("the tiles do not start");
+  if (!started) give_up("the tiles do not start");
   if (!timed) {
-    timed = cycle - begun;
+    timed = cycle - started;
     seconds = processor_seconds() - since;
   }
   for (unsigned i = 0; i < count; ++i) tiles[i]->print(i, cycle);
@@ -229,7 +229,7 @@ void run(const char* file, unsigned count, uint64_t stagger, uint64_t most, bool
 }  // namespace gossamer::sim
 
 int main(int argc, char** argv) {
-  if (argc != 6) gossamer::sim::give_up("FILE TILES STAGGER MOST APART");
+  if (argc != 6) gossamer::sim::give_up("FILE TILES STAGGER LIMIT SEPARATE");
   const auto number = [&](int i) { return std::strtoull(argv[i], nullptr, 10); };
   const auto tiles = static_cast<unsigned>(number(2));
   if (tiles < 1) gossamer::sim::give_up("no tiles");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One tile with memories of its own, for simulation. Paths are relative to rtl/, those of sim/ to the checkout.
+// One tile with its memories, for simulation. Paths are relative to rtl/, those of sim/ to the checkout.
 -f tile/tile.f
 -f idle/idle.f
 -f sim/memory/sim_memory.f

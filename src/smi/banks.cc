@@ -151,7 +151,7 @@ bool clockBank(Bank& bank) {
   dram.tick(now);
   const bool has = dram.has(now);
   if (has) answer(bank, dram.get());
-  return asks || has || !dram.quiet();
+  return asks || has || !dram.idle();
 }
 
 [[noreturn]] void wrong(const std::string& what, Place place) {

@@ -81,7 +81,7 @@ def test_the_cause_of_a_trap_is_what_happened() -> None:
     trap = Trap(1, 0, constants.enumeration("trap")["not_received"], 0x40, 0x10_0040)
     text = trap.words(lambda pc: "main at x.c:5")
     assert text == (
-        "not_received: used a slot that this thread does not hold: not received yet, or released already; "
+        "not_received: used a slot that this thread does not own: not received yet, or already released; "
         "address 0x00100040, in main at x.c:5 (pc 0x40)"
     )
 

@@ -158,7 +158,7 @@ def cocotb(
     optimise: str = "-Og",
     looks_at: Mapping[str, Sequence[str]] | None = None,
 ) -> None:
-    """Builds a design for cocotb, and runs a module of tests (``rtl.common.checks``) or those whose name is ``only``.
+    """Builds a design for cocotb, and runs a module of tests (``rtl.cache.cache_cocotb``) or those of name ``only``.
 
     Tests see what the top module declares; of further modules, given by their names, the signals that ``looks_at`` has
     for them. A model that keeps all of its signals takes several times as long to build and to run.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Caches of every kind against a flat memory, with a memory behind that answers in any order and at any time."""
+"""Caches of every kind against a flat memory; the memory model responds in random order and after random delays."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from cocotb.triggers import ReadOnly, RisingEdge, Timer
 from cocotb.types import LogicArray
 
 LOAD, STORE, FLUSH_LINE, FLUSH_ALL = range(4)
-# Where lines are that threads give each other: no thread's own line is there.
+# Addresses of lines that threads hand over to each other, separate from the threads' private lines.
 SHARED = 0xC000_0000
 
 
@@ -33,7 +33,7 @@ class Kind:
 
     @property
     def thread_bits(self) -> int:
-        """Of a thread's number."""
+        """Bits of a thread's number."""
         return (self.threads - 1).bit_length()
 
 
@@ -44,19 +44,19 @@ KINDS = (
     Kind(3, 8, 1, 64, 32, 6),
     Kind(4, 16, 1, 64, 64, 5),
     Kind(5, 4, 4, 16, 8, 1),
-    # More threads than hits, fills and answers have places, and more than a queue of registers serves.
+    # More threads than slots for hits, fills and responses, and more than a queue in registers holds.
     Kind(6, 2, 2, 16, 16, 4, 64),
 )
 
 
 def before(space: int, addr: int) -> int:
-    """The byte that memory has there before anything is written."""
+    """The initial byte of memory at an address."""
     mixed = (addr ^ space << 7) * 0x9E37_79B1
     return (mixed >> 15 ^ mixed >> 24) & 0xFF
 
 
 class Tree:
-    """Pseudo-LRU by intervals: each range of ways remembers which half was used last."""
+    """Pseudo-LRU by intervals: each range of ways records which half was used last."""
 
     def __init__(self, ways: int) -> None:
         self.ways = ways
@@ -73,14 +73,14 @@ class Tree:
         low, high = 0, self.ways
         while high - low > 1:
             middle = (low + high) // 2
-            # A range that was never used is as if its right half was used last.
+            # Initially the right half of each range counts as used last.
             low, high = (low, middle) if self.recent_right.get((low, high), True) else (middle, high)
         return low
 
 
 @dataclass
 class Set:
-    """What the model knows of a set: the line in each way, and which of them are dirty."""
+    """The model's state of a set: the line in each way, and which of them are dirty."""
 
     tree: Tree
     lines: list[tuple[int, int] | None]
@@ -100,7 +100,7 @@ class Request:
 
 
 class Bench:
-    """Drives one cache. Each cycle: look at what happened, check it, choose what comes next."""
+    """Drives one cache. In each cycle it samples the outputs, checks them, and selects the next inputs."""
 
     def __init__(self, kind: Kind, seed: int, requests: int, pace: str) -> None:
         self.kind = kind
@@ -115,7 +115,7 @@ class Bench:
         self.order: deque[int] = deque()
         self.missing: set[int] = set()
         self.filling: set[int] = set()
-        # Shared lines: whose they are, and whom they are being given to.
+        # Shared lines: their owner, and their next owner during a hand-over.
         self.owner = {line: line % kind.threads for line in range(4 * kind.threads)}
         self.jobs: list[tuple[int, int, list[bytes] | None, int, int]] = []
         self.cycle = 0
@@ -133,22 +133,22 @@ class Bench:
         self.rsp_given = True
         self.beat_given = False
 
-    # What a thread asks for.
+    # Requests of a thread.
     def line_of(self, thread: int) -> tuple[int, int]:
-        """A line: own ones of either space, three times as many as fit, or a shared one that is its own now."""
+        """A line: a private one of either space, three times as many as the cache holds, or an owned shared one."""
         kind, rng = self.kind, self.rng
         mine = [line for line, owner in self.owner.items() if owner == thread]
         if mine and rng.random() < 0.1:
             return 0, SHARED + rng.choice(mine) * kind.line
         if thread in self.evicted and rng.random() < 0.15:
-            # At once again what has just left: its write-back may be under way.
+            # The line that was just evicted: its write-back may be in flight.
             return self.evicted.pop(thread)
         reach = kind.ways * kind.sets * 3
-        # Mostly a small part of them, so that there are hits.
+        # Mostly a small subset, so that there are hits.
         near = max(2, kind.ways * kind.sets // 2)
         number = rng.randrange(near) if rng.random() < 0.7 else rng.randrange(reach)
         space = int(number % 5 == 4)
-        # Now and then a line that differs in one bit of the address: which bits, depends on the thread.
+        # Occasionally a line that differs in one address bit; the bits depend on the thread.
         flip = 0
         if rng.random() < 0.2:
             bits = (*range(22, 32),) if space else (*range(22, 32), *range(12, 16))
@@ -254,17 +254,17 @@ class Bench:
 
     def answered(self, request: Request, data: int) -> None:
         if request.op in (FLUSH_LINE, FLUSH_ALL):
-            assert request.thread not in self.writing.values(), "a flush was done before its line was in memory"
+            assert request.thread not in self.writing.values(), "a flush was done before its write-back"
         assert data == request.expect, f"{request}: got {data:#x}, not {request.expect:#x}"
         shared = (request.addr - SHARED) // self.kind.line
         if request.op == FLUSH_LINE and request.funct3 == 0 and request.space == 0 and shared in self.owner:
-            # Flushed lines may be given away: the next owner must see what was stored.
+            # Flushed lines may be handed over: the next owner must read the stored data.
             self.owner[shared] = self.rng.randrange(self.kind.threads)
-            self.seen["line given away"] += 1
+            self.seen["line handed over"] += 1
 
     # One cycle.
     def step(self, out: int) -> int:
-        """Takes what the outputs were before this edge, gives the inputs after it."""
+        """Samples the outputs before this edge, and drives the inputs after it."""
         kind, rng = self.kind, self.rng
         bits = kind.thread_bits
         widths = (
@@ -282,7 +282,7 @@ class Bench:
             if rng.random() < eager:
                 self.offered = self.choose()
         fast = self.pace == "fast"
-        # Now and then nobody takes answers for a while.
+        # Occasionally responses are stalled for a while.
         self.hold = self.hold - 1 if self.hold else rng.randrange(120) if not fast and rng.random() < 0.005 else 0
         self.rsp_given = fast or (not self.hold and rng.random() < 0.8)
         self.ready_given = fast or rng.random() < 0.7
@@ -306,7 +306,7 @@ class Bench:
         return word
 
     def due(self) -> int:
-        # Long enough for all fills to be open before the first comes back, each behind a write-back.
+        # Long enough that all fills are outstanding before the first response, each after a write-back.
         kind = self.kind
         reach = 2 * kind.inflight * (kind.line // kind.port + 1)
         fast = self.pace == "fast"
@@ -316,8 +316,8 @@ class Bench:
         _, ident, line, space, addr = self.jobs.pop(index)
         kind = self.kind
         if line is None:
-            places = [(space, addr + i) for i in range(kind.line)]
-            data = bytes(self.memory.get(place, before(*place)) for place in places)
+            addresses = [(space, addr + i) for i in range(kind.line)]
+            data = bytes(self.memory.get(address, before(*address)) for address in addresses)
             parts = [data[i : i + kind.port] for i in range(0, kind.line, kind.port)]
             for number, part in enumerate(parts):
                 self.beats.append((0, int(number == len(parts) - 1), ident, part))
@@ -328,9 +328,9 @@ class Bench:
             self.beats.append((1, 1, ident, b""))
 
     def look(self, got: dict[str, int]) -> None:
-        """What was handed over at this edge."""
+        """Checks the transfers at this edge."""
         self.cycle += 1
-        assert self.cycle - self.moved < 5000, f"cache {self.kind.index} stands still"
+        assert self.cycle - self.moved < 5000, f"cache {self.kind.index} is deadlocked"
         if got["rsp_valid"] and self.rsp_given:
             self.moved = self.cycle
             request = self.open.pop(got["rsp_thread"])
@@ -375,7 +375,7 @@ class Bench:
     def requested(self, got: dict[str, int]) -> None:
         kind = self.kind
         space, addr, ident = got["space"], got["addr"], got["id"]
-        assert addr % kind.line == 0, "memory is asked for lines"
+        assert addr % kind.line == 0, "memory addresses are those of lines"
         if got["write"]:
             self.partial.append(got["data"].to_bytes(kind.port, "little"))
             assert got["last"] == (len(self.partial) * kind.port == kind.line)
@@ -385,10 +385,10 @@ class Bench:
                 self.jobs.append((self.due(), ident, self.partial, space, addr))
                 self.partial = []
             return
-        assert got["last"] and not self.partial, "bursts stay whole"
-        assert (space, addr) not in self.writing, "a line was asked for before its write-back was acknowledged"
+        assert got["last"] and not self.partial, "bursts are never interleaved"
+        assert (space, addr) not in self.writing, "a line was requested before its write-back was acknowledged"
         if ident in self.writing.values():
-            self.seen["fill beside its write-back"] += 1
+            self.seen["fill with its write-back"] += 1
         assert ident not in self.filling
         self.filling.add(ident)
         assert len(self.filling) <= kind.inflight
@@ -406,26 +406,26 @@ class Bench:
         return not self.to_flush
 
     def judge(self) -> None:
-        """At the end everything stored is in memory, and everything that should happen did."""
-        for place, byte in self.flat.items():
-            found = self.memory.get(place, before(*place))
-            assert found == byte, f"{place} is {found} in memory, not {byte}"
+        """At the end memory has all stored data, and all required events have occurred."""
+        for address, byte in self.flat.items():
+            found = self.memory.get(address, before(*address))
+            assert found == byte, f"{address} is {found} in memory, not {byte}"
         assert self.seen["write-backs"] == self.write_backs
         wanted = [
             "hit under a miss", "answer out of order", "dirty eviction", "clean eviction", "flush of a dirty line",
-            "flush of an absent line", "flush of nothing", "line given away", "fill beside its write-back",
+            "flush of an absent line", "flush of nothing", "line handed over", "fill with its write-back",
             "all fills open", *(f"load {f}" for f in (0, 1, 2, 4, 5)), *(f"store {f}" for f in (0, 1, 2)),
         ]  # fmt: skip
         if self.pace != "fast":
             wanted += ["answer held back", "request held back", "memory held back"]
-            # With one fill open its answer always finds room.
+            # With one outstanding fill the response queue always has a free slot.
             wanted += ["beat held back"] if self.kind.inflight > 1 else []
         missing = [what for what in wanted if not self.seen[what]]
         assert not missing, f"cache {self.kind.index}, {self.pace}: never happened: {missing}"
 
 
 async def run(dut: SimHandleBase, benches: list[Bench], limit: int) -> int:
-    """Resets, and runs until all are done; gives the cycles."""
+    """Resets, and runs until all benches are done; returns the number of cycles."""
     dut.clk_i.value = 0
     dut.rst_ni.value = 0
     await Timer(1, unit="ns")
@@ -452,8 +452,8 @@ async def run(dut: SimHandleBase, benches: list[Bench], limit: int) -> int:
 
 
 @cocotb.test()
-async def against_flat_memory(dut: SimHandleBase) -> None:
-    """Everything random: requests, back-pressure on all streams, latencies and order of the memory."""
+async def cache_matches_flat_memory(dut: SimHandleBase) -> None:
+    """Random requests, back-pressure on all streams, latencies and order of the memory."""
     seed, requests = int(os.environ["CACHE_SEED"]), int(os.environ["CACHE_REQUESTS"])
     benches = [Bench(kind, seed, requests, "random") for kind in KINDS]
     await run(dut, benches, 200 * requests + 20_000)
@@ -462,7 +462,7 @@ async def against_flat_memory(dut: SimHandleBase) -> None:
 
 
 class Hits(Bench):
-    """Only loads that hit, as many as threads can ask for; counts the cycles in which one is taken."""
+    """Only loads that hit, at the threads' maximum rate; counts the cycles in which one is accepted."""
 
     def __init__(self, kind: Kind, seed: int, requests: int) -> None:
         super().__init__(kind, seed, requests, "fast")
@@ -487,8 +487,8 @@ class Hits(Bench):
 
 
 @cocotb.test()
-async def one_request_a_cycle(dut: SimHandleBase) -> None:
-    """Threads enough for the way through: with hits alone a request goes in every cycle."""
+async def hits_sustain_one_request_per_cycle(dut: SimHandleBase) -> None:
+    """With enough threads to cover the latency, and only hits, a request is accepted in every cycle."""
     benches = [Hits(kind, 1, 1400) for kind in KINDS]
     await run(dut, benches, 5_000)
     for bench in benches:
@@ -498,8 +498,8 @@ async def one_request_a_cycle(dut: SimHandleBase) -> None:
 
 
 @cocotb.test()
-async def at_full_speed(dut: SimHandleBase) -> None:
-    """The same with nobody ever waiting on purpose."""
+async def cache_matches_flat_memory_at_full_speed(dut: SimHandleBase) -> None:
+    """The same without artificial stalls."""
     seed, requests = int(os.environ["CACHE_SEED"]), int(os.environ["CACHE_REQUESTS"])
     benches = [Bench(kind, seed, requests, "fast") for kind in KINDS]
     await run(dut, benches, 200 * requests + 20_000)

@@ -2,7 +2,7 @@
 `include "gs_cache_types.svh"
 `include "gs_mem_types.svh"
 
-/// A cache with its ports as two words, so that a test reads and writes each but once a cycle.
+/// A cache with its ports packed into two words, so that a test accesses each only once a cycle.
 module cache_port #(
   parameter int unsigned Threads       = 16,
   parameter int unsigned Ways          = 4,

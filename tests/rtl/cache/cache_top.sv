@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One cache of each kind, side by side: every number of ways, lengths of line, beats of a line, open fills.
+/// One cache of each kind: every number of ways, line lengths, beats of a line, outstanding fills.
 module cache_top (
   input  logic          clk_i,
   input  logic          rst_ni,
   input  logic [1023:0] in_i[7],
   output logic [1023:0] out_o[7]
 );
-  // In reset until the test has reset it, whatever the inputs begin with.
+  // In reset until the test has asserted reset, for any initial inputs.
   /* verilator lint_off PROCASSINIT */
   logic begun_q = 1'b0;
   logic rst_n;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The cache, of every kind that a configuration may ask for, against a flat memory."""
+"""The cache, in every kind that a configuration may select, against a flat memory."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from gossamer.hdl import sources, verilate
 HERE = Path(__file__).parent
 
 
-@pytest.mark.parametrize("test", ["against_flat_memory", "at_full_speed", "one_request_a_cycle"])
+@pytest.mark.parametrize(
+    "test",
+    ["cache_matches_flat_memory", "cache_matches_flat_memory_at_full_speed", "hits_sustain_one_request_per_cycle"],
+)
 def test_cache(test: str, size: Size, seed: int) -> None:
     verilate.cocotb(
         "cache_top",

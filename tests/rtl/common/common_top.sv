@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One of each block of rtl/common (and a second where a parameter makes another design of it), for cocotb.
-/// Ports are named after the block: <block>_<port>.
+/// One instance of each block of rtl/common (and a second one if a parameter selects another design), for cocotb.
+/// Ports are named <block>_<port>.
 module common_top (
   input  logic         clk_i,
   input  logic         rst_ni,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Proof of gs_arbiter: no request, whichever it is, waits for more than N-1 grants of others; a grant that is not
-/// used up stays. That a grant is one-hot and asked for is asserted in the arbiter itself.
+/// Proof of gs_arbiter: any request waits for at most N-1 grants of others; a grant that is not consumed is kept. The
+/// arbiter itself asserts that a grant is one-hot and has a request.
 module prove_arbiter #(
   parameter int unsigned N = 5
 ) (
@@ -27,7 +27,7 @@ module prove_arbiter #(
     .advance_i
   );
 
-  // Any one of them: a register without a first value that holds itself.
+  // Any one requester: a register without an initial value that keeps its value.
   logic [IdxW-1:0] who_q;
   logic            mine, kept_q;
   int              waited_q, pointer, distance;
@@ -47,16 +47,16 @@ module prove_arbiter #(
     else if (advance_i) waited_q <= waited_q + 1;
   end
 
-  `GS_ASSUME_NOW(it_is_one_of_them, 32'(who_q) < N)
-  `GS_ASSERT_NOW(nobody_waits_for_more_than_all_others, waited_q >= 0 && waited_q < N)
-  `GS_ASSERT_NOW(the_index_is_that_of_the_grant, gnt == '0 || gnt == N'(1) << idx)
-  `GS_ASSERT_NOW(a_grant_stays_until_it_is_used_up, !kept_q || !req_i[who_q] || mine)
-  // What induction needs to know of the inside: the pointer comes nearer with each grant.
-  `GS_ASSERT_NOW(the_pointer_comes_nearer, !req_i[who_q] || waited_q + distance < N)
+  `GS_ASSUME_NOW(watched_index_is_legal, 32'(who_q) < N)
+  `GS_ASSERT_NOW(request_waits_for_at_most_all_others, waited_q >= 0 && waited_q < N)
+  `GS_ASSERT_NOW(index_matches_the_grant, gnt == '0 || gnt == N'(1) << idx)
+  `GS_ASSERT_NOW(grant_is_kept_until_consumed, !kept_q || !req_i[who_q] || mine)
+  // Invariant for the induction: the pointer approaches the requester with each grant.
+  `GS_ASSERT_NOW(pointer_approaches_the_requester, !req_i[who_q] || waited_q + distance < N)
   for (genvar i = 1; i < N; i++) begin : gen_ahead
-    `GS_ASSERT_NOW(all_behind_the_pointer_are_ahead, !u_arbiter.ahead_q[i-1] || u_arbiter.ahead_q[i])
+    `GS_ASSERT_NOW(ahead_is_a_suffix_of_the_requesters, !u_arbiter.ahead_q[i-1] || u_arbiter.ahead_q[i])
   end
 
-  `GS_COVER_NOW(a_request_is_granted_behind_all_others, mine && waited_q == N - 1)
-  `GS_COVER_NOW(a_grant_waits, kept_q && mine)
+  `GS_COVER_NOW(request_is_granted_after_all_others, mine && waited_q == N - 1)
+  `GS_COVER_NOW(grant_waits, kept_q && mine)
 endmodule

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The proofs of all memories at once, in all latencies. All inputs are free.
+/// The proofs of all memories in one design, for all latencies. All inputs are unconstrained.
 module prove_memories (
   input logic       clk_i,
   input logic       rst_ni,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The proofs of all queues at once: starting the tools takes longer than they do. All inputs are free.
+/// The proofs of all queues in one design, because the tools' start takes longer than the proofs. All inputs are
+/// unconstrained.
 module prove_queues (
   input logic clk_i,
   input logic rst_ni,
@@ -26,7 +27,7 @@ module prove_queues (
   prove_skid u_skid (
     .clk_i, .rst_ni, .in_valid_i(valid_i[4]), .in_data_i(data_i[4]), .out_ready_i(ready_i[4]), .watch_i(watch_i[4])
   );
-  prove_sort_queue u_sort_queue (
+  prove_steer_queue u_sort_queue (
     .clk_i, .rst_ni, .in_valid_i(valid_i[5]), .in_to_i(to_i), .in_data_i(data_i[5]), .out_ready_i(all_ready_i),
     .watch_i(watch_i[5])
   );

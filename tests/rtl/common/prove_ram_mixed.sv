@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Proof of gs_ram_mixed, and so of the gs_ram_tdp that it is built of: whichever word it is, a read at either port
-/// gives what either port wrote last to each of its bytes, as many cycles later as it should.
+/// Proof of gs_ram_mixed, and of the gs_ram_tdp in it: for any word, a read at either port returns the last value that
+/// either port wrote to each byte, after the declared latency.
 module prove_ram_mixed #(
   parameter int unsigned Latency = 1
 ) (
@@ -44,7 +44,7 @@ module prove_ram_mixed #(
     .w_rdata_o(w_rdata)
   );
 
-  // Any one narrow word; what was written there, and which of its two bytes were.
+  // Any one narrow word; its value, and which of its two bytes have been written.
   logic [2:0] addr_q;
   logic [1:0] known_q, value_q;
   logic       lane, n_here, w_here, n_write, w_write, meet;
@@ -56,9 +56,9 @@ module prove_ram_mixed #(
   assign w_write = w_here && w_we_i;
   assign meet    = n_en_i && w_en_i && n_addr_i[2:1] == w_addr_i;
 
-  `GS_ASSUME_NOW(no_word_is_written_at_both_ports_at_once, !(meet && n_we_i && w_we_i))
+  `GS_ASSUME_NOW(ports_never_write_the_same_word, !(meet && n_we_i && w_we_i))
 
-  // What the outputs must show, in the stages of the RAM.
+  // Expected outputs, in the stages of the RAM.
   logic [1:0] n_known_q, n_known_2_q, n_first_q, n_second_q;
   logic [1:0] w_known_q, w_known_2_q, w_first_q, w_second_q;
 
@@ -101,28 +101,28 @@ module prove_ram_mixed #(
   assign w_early = lane ? u_ram.gen_lane[1].u_ram.b_first_q : u_ram.gen_lane[0].u_ram.b_first_q;
 
   for (genvar i = 0; i < 2; i++) begin : gen_byte
-    `GS_ASSERT_NOW(the_low_lane_holds_what_was_written,
+    `GS_ASSERT_NOW(low_lane_stores_the_written_value,
         !known_q[i] || lane || u_ram.gen_lane[0].u_ram.mem[addr_q[2:1]][i] == value_q[i])
-    `GS_ASSERT_NOW(the_high_lane_holds_what_was_written,
+    `GS_ASSERT_NOW(high_lane_stores_the_written_value,
         !known_q[i] || !lane || u_ram.gen_lane[1].u_ram.mem[addr_q[2:1]][i] == value_q[i])
     if (Latency == 1) begin : gen_one
-      `GS_ASSERT_NOW(the_narrow_port_gives_what_was_written_last, !n_known_q[i] || n_word[i] == n_first_q[i])
-      `GS_ASSERT_NOW(the_wide_port_gives_what_was_written_last, !w_known_q[i] || w_word[i] == w_first_q[i])
+      `GS_ASSERT_NOW(narrow_port_returns_the_last_write, !n_known_q[i] || n_word[i] == n_first_q[i])
+      `GS_ASSERT_NOW(wide_port_returns_the_last_write, !w_known_q[i] || w_word[i] == w_first_q[i])
     end else begin : gen_two
-      `GS_ASSERT_NOW(the_narrow_port_gives_what_was_written_last, !n_known_2_q[i] || n_word[i] == n_second_q[i])
-      `GS_ASSERT_NOW(the_wide_port_gives_what_was_written_last, !w_known_2_q[i] || w_word[i] == w_second_q[i])
-      `GS_ASSERT_NOW(it_is_on_its_way_to_the_wide_port, !w_known_q[i] || w_early[i] == w_first_q[i])
-      `GS_ASSERT_NOW(it_is_on_its_way_to_the_narrow_port,
+      `GS_ASSERT_NOW(narrow_port_returns_the_last_write, !n_known_2_q[i] || n_word[i] == n_second_q[i])
+      `GS_ASSERT_NOW(wide_port_returns_the_last_write, !w_known_2_q[i] || w_word[i] == w_second_q[i])
+      `GS_ASSERT_NOW(value_is_in_the_wide_ports_first_register, !w_known_q[i] || w_early[i] == w_first_q[i])
+      `GS_ASSERT_NOW(value_is_in_the_narrow_ports_first_register,
           !n_known_q[i] || (u_ram.gen_two.first_q == lane
                             && (lane ? u_ram.gen_lane[1].u_ram.a_first_q[i] : u_ram.gen_lane[0].u_ram.a_first_q[i])
                                == n_first_q[i]))
     end
   end
   if (Latency == 1) begin : gen_lane_one
-    `GS_ASSERT_NOW(the_lane_is_remembered, n_known_q == '0 || u_ram.lane_q == lane)
+    `GS_ASSERT_NOW(lane_follows_the_data, n_known_q == '0 || u_ram.lane_q == lane)
   end
 
-  `GS_COVER_NOW(the_narrow_port_reads_what_the_wide_one_wrote, n_known_2_q == '1 && lane)
-  `GS_COVER_NOW(the_wide_port_reads_what_was_written, w_known_2_q == '1 && !lane)
+  `GS_COVER_NOW(narrow_port_reads_a_wide_write, n_known_2_q == '1 && lane)
+  `GS_COVER_NOW(wide_port_reads_a_write, w_known_2_q == '1 && !lane)
   `GS_COVER_NOW(both_ports_read_a_word, n_known_q != '0 && w_known_q != '0)
 endmodule

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Proof of gs_ram_sdp: a read gives what was written last to each byte of that address, whichever address it is,
-/// as many cycles later as it should; the output rests while nothing is read.
+/// Proof of gs_ram_sdp: for any address, a read returns the last value written to each byte, after the declared
+/// latency; the output is stable while re_i is 0.
 module prove_ram_sdp #(
   parameter int unsigned Latency = 1
 ) (
@@ -34,11 +34,11 @@ module prove_ram_sdp #(
     .rdata_o(rdata)
   );
 
-  // Any one address; what was written there, and which of its two bytes were.
+  // Any one address; its value, and which of its two bytes have been written.
   logic [2:0] addr_q;
   logic [1:0] known_q;
   logic [3:0] value_q;
-  // What the output must show, in the stages of the RAM.
+  // Expected output, in the stages of the RAM.
   logic [1:0] first_known_q, second_known_q;
   logic [3:0] first_q, second_q;
   logic       reads;
@@ -54,7 +54,7 @@ module prove_ram_sdp #(
       end
     end
     if (re_i) begin
-      // A read that meets a write is not defined.
+      // The result of a read that coincides with a write is undefined.
       first_known_q <= (reads && !(we_i && waddr_i == raddr_i)) ? known_q : '0;
       first_q       <= value_q;
     end
@@ -68,20 +68,20 @@ module prove_ram_sdp #(
   end
 
   for (genvar i = 0; i < 2; i++) begin : gen_byte
-    `GS_ASSERT_NOW(the_ram_holds_what_was_written,
+    `GS_ASSERT_NOW(ram_stores_the_written_value,
         !known_q[i] || u_ram.mem[addr_q][2*i+:2] == value_q[2*i+:2])
     if (Latency == 0) begin : gen_now
-      `GS_ASSERT_NOW(a_read_gives_what_was_written_last,
+      `GS_ASSERT_NOW(read_returns_the_last_write,
           !(raddr_i == addr_q && known_q[i]) || rdata[2*i+:2] == value_q[2*i+:2])
     end else if (Latency == 1) begin : gen_one
-      `GS_ASSERT_NOW(a_read_gives_what_was_written_last, !first_known_q[i] || rdata[2*i+:2] == first_q[2*i+:2])
+      `GS_ASSERT_NOW(read_returns_the_last_write, !first_known_q[i] || rdata[2*i+:2] == first_q[2*i+:2])
     end else begin : gen_two
-      `GS_ASSERT_NOW(a_read_gives_what_was_written_last, !second_known_q[i] || rdata[2*i+:2] == second_q[2*i+:2])
-      `GS_ASSERT_NOW(it_is_on_its_way,
+      `GS_ASSERT_NOW(read_returns_the_last_write, !second_known_q[i] || rdata[2*i+:2] == second_q[2*i+:2])
+      `GS_ASSERT_NOW(value_is_in_the_first_register,
           !first_known_q[i] || u_ram.gen_registered.first_q[2*i+:2] == first_q[2*i+:2])
     end
   end
 
-  `GS_COVER_NOW(bytes_of_two_writes_are_read, reads && known_q == '1 && value_q[1:0] != value_q[3:2])
-  `GS_COVER_NOW(a_read_meets_a_write, reads && we_i && waddr_i == raddr_i && known_q != '0)
+  `GS_COVER_NOW(read_combines_bytes_of_two_writes, reads && known_q == '1 && value_q[1:0] != value_q[3:2])
+  `GS_COVER_NOW(read_coincides_with_a_write, reads && we_i && waddr_i == raddr_i && known_q != '0)
 endmodule

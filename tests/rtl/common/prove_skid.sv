@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Proof of gs_skid: two items fit, and any item that is watched comes out in its turn and unchanged.
+/// Proof of gs_skid: it holds two items, and any watched item leaves in order and unchanged.
 module prove_skid (
   input logic       clk_i,
   input logic       rst_ni,
   input logic       in_valid_i,
   input logic [2:0] in_data_i,
   input logic       out_ready_i,
-  /// watch the item that comes now
+  /// watch the item that enters in this cycle
   input logic       watch_i
 );
   logic       in_ready, out_valid;
@@ -31,7 +31,7 @@ module prove_skid (
   logic       watching, second;
   logic [2:0] item;
 
-  prove_pair #(
+  prove_two_slot_queue #(
     .Width(3)
   ) u_pair (
     .clk_i,
@@ -49,6 +49,6 @@ module prove_skid (
     .item_o     (item)
   );
 
-  // What induction needs to know of the inside.
-  `GS_ASSERT_NOW(the_second_item_is_kept, !watching || !second || u_skid.spare_data_q == item)
+  // Invariant for the induction.
+  `GS_ASSERT_NOW(second_item_is_in_the_spare_register, !watching || !second || u_skid.spare_data_q == item)
 endmodule

@@ -12,7 +12,7 @@ from conftest import Size
 from gossamer.hdl import prove, sources, verilate
 
 HERE = Path(__file__).resolve().parent
-CHECKS = re.findall(r"^@cocotb.test\(\)\nasync def (\w+)", (HERE / "checks.py").read_text(), re.MULTILINE)
+CHECKS = re.findall(r"^@cocotb.test\(\)\nasync def (\w+)", (HERE / "common_cocotb.py").read_text(), re.MULTILINE)
 
 
 @pytest.mark.parametrize("check", CHECKS)
@@ -20,7 +20,7 @@ def test_cocotb(check: str, size: Size, seed: int) -> None:
     verilate.cocotb(
         "common_top",
         sources.blocks() + [HERE / "common_top.sv"],
-        "rtl.common.checks",
+        "rtl.common.common_cocotb",
         only=check,
         seed=seed,
         optimise="-O0",
@@ -28,7 +28,7 @@ def test_cocotb(check: str, size: Size, seed: int) -> None:
     )
 
 
-@pytest.mark.parametrize(("top", "depth"), [("prove_queues", 4), ("prove_choices", 3), ("prove_memories", 4)])
+@pytest.mark.parametrize(("top", "depth"), [("prove_queues", 4), ("prove_arbiters", 3), ("prove_memories", 4)])
 def test_proof(top: str, depth: int) -> None:
     """Proofs by induction; each top has several blocks in it, with several parameters."""
     proof = prove.prove(top, sources.blocks() + sorted(HERE.glob("prove_*.sv")), depth=depth)

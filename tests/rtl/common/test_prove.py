@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Proofs that prove nothing do not pass: a false assertion, assumptions without a way out, no cover at all."""
+"""Vacuous proofs fail: a false assertion, contradicting assumptions, no cover statement."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ NEVER = "`GS_ASSUME_NOW(nothing_is_possible, in_i[0] && !in_i[0])"
     ],
     ids=["sound", "false", "impossible", "unreached", "uncovered"],
 )
-def test_what_passes(lines: tuple[str, ...], reason: str | None, tmp_path: Path) -> None:
+def test_proof_passes_only_if_sound_and_covered(lines: tuple[str, ...], reason: str | None, tmp_path: Path) -> None:
     file = tmp_path / "proof_top.sv"
     file.write_text(DESIGN.replace("{lines}", "\n  ".join(lines)), encoding="utf-8")
     proof = prove.prove("proof_top", sources.blocks() + [file], mode="bmc", depth=6)

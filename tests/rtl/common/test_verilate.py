@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How models are built: Verilator's library is compiled once for all of them, and a harness that is wrong is told."""
+"""Builds of models: all share one build of Verilator's library, and a compile error of a harness is reported."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ def build(folder: Path, harness: str, step: int, *cxx: str) -> Path:
     )
 
 
-def test_models_share_the_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each has its own parameters and flags, and nothing of the library is compiled for the second."""
+def test_models_share_one_library_build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each model has its own parameters and flags, and the second one compiles no file of the library."""
     first = build(tmp_path, HARNESS, 3, "-DSTART=250")
     assert subprocess.check_output([first], text=True) == "253\n"
     commands: list[str] = []
@@ -70,6 +70,6 @@ def test_models_share_the_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert not (second.parent / "link.log").read_text()
 
 
-def test_a_harness_that_does_not_compile_is_told(tmp_path: Path) -> None:
+def test_harness_compile_error_is_reported(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"building the simulator failed: .*main\.cc.*START"):
         build(tmp_path, HARNESS, 5)

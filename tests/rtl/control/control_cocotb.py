@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cocotb tests of the control unit: threads that ask for anything at any time, and hosts that are slow or wrong."""
+"""cocotb tests of the control unit: threads with random requests at random times, and slow or erroneous hosts."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ TRAP = constants.enumeration("trap")
 COUNTER = constants.enumeration("debug_counter")
 X_LOAD, X_CSR, X_TRAP = 0, 2, 3
 PC_UNKNOWN = 0x3FFFFFF
-# Cycles in which a request that waits for nothing is answered, however many others there are.
+# Maximum latency in cycles of a request without dependencies, under any load.
 BOUND = 40 * THREADS
 
 
 class Request:
-    """What a thread asks of the control unit."""
+    """A thread's request to the control unit."""
 
     def __init__(self, thread: int, name: str, funct3: int, data: int = 0) -> None:
         self.thread, self.name, self.data = thread, name, data
@@ -46,7 +46,7 @@ class Request:
 
 
 class Bench:
-    """Threads, host and memory around the control unit, cycle by cycle."""
+    """Threads, host and memory of the control unit, cycle by cycle."""
 
     def __init__(self, dut: HierarchyObject, act: Callable[[Bench, int], Request | None]) -> None:
         self.dut, self.act = dut, act
@@ -84,7 +84,7 @@ class Bench:
         self.bytes.extend(bytes([COMMAND[name]]) + b"".join(arguments))
 
     async def cycle(self) -> None:
-        """Inputs, then what the cycle shows, then its edge."""
+        """Drives the inputs, samples the outputs, then the edge."""
         dut = self.dut
         dut.dbg_in_valid_i.value = int(bool(self.bytes))
         if self.bytes:
@@ -188,8 +188,8 @@ def read(thread: int, name: str) -> Request:
 
 
 @cocotb.test()
-async def a_host_that_does_not_read_holds_up_nothing(dut: HierarchyObject) -> None:
-    """Loads and other registers go on; afterwards every report comes, in order for each thread."""
+async def stalled_host_blocks_no_other_request(dut: HierarchyObject) -> None:
+    """Loads and other registers proceed; afterwards every report arrives, in order for each thread."""
     made: dict[int, list[bytes]] = defaultdict(list)
     final: set[int] = set()
 
@@ -230,7 +230,7 @@ async def a_host_that_does_not_read_holds_up_nothing(dut: HierarchyObject) -> No
     before, loads, reads = dict(bench.issues), bench.loads, sum(bench.reads.values())
     assert set(bench.issues) == set(range(THREADS)), "not all threads were started"
     await bench.cycles(CYCLES // 2)
-    # All that talk wait by now, each for itself; the quiet ones run.
+    # All threads that report wait by now; the others run.
     assert all(bench.issues[thread] > before[thread] + CYCLES // 200 for thread in quiet)
     assert bench.loads > loads and sum(bench.reads.values()) > reads
     assert bench.slowest < BOUND, f"a read took {bench.slowest} cycles"
@@ -244,7 +244,7 @@ async def a_host_that_does_not_read_holds_up_nothing(dut: HierarchyObject) -> No
     for report in bench.reports:
         heard[report[1]].append(report)
     assert heard == {thread: made[thread] for thread in talkers}
-    # They go on but for those that have ended.
+    # All threads proceed except those that have ended.
     before = dict(bench.issues)
     await bench.cycles(1000)
     assert all((bench.issues[thread] > before[thread]) == (thread not in final) for thread in range(THREADS))
@@ -253,7 +253,7 @@ async def a_host_that_does_not_read_holds_up_nothing(dut: HierarchyObject) -> No
 
 
 @cocotb.test()
-async def threads_start_once(dut: HierarchyObject) -> None:
+async def threads_start_exactly_once(dut: HierarchyObject) -> None:
     """Threads and the host start threads that run, that have ended or trapped, and none: one start for each end."""
     starts: dict[int, int] = defaultdict(int)
 
@@ -283,10 +283,10 @@ async def threads_start_once(dut: HierarchyObject) -> None:
             if target >= THREADS:
                 bench.command(random.choice(["start", "halt", "resume", "flush"]), bytes([target]))
             elif random.random() < 0.6:
-                # Other threads start this one meanwhile.
+                # Other threads may start this one meanwhile.
                 bench.command(random.choice(["start", "flush"]), bytes([target]))
             else:
-                # Refused unless the thread has trapped: none is parked.
+                # Rejected unless the thread has trapped: none is parked.
                 bench.command("inject", bytes([target]), struct.pack("<I", 0x13))
         await bench.cycle()
         for report in bench.reports[handled:]:
@@ -308,11 +308,11 @@ async def threads_start_once(dut: HierarchyObject) -> None:
         handled = len(bench.reports)
     assert trapped > 10 and refused > 3 and sum(starts.values()) > 3, (trapped, refused, sum(starts.values()))
     asked = [report[1] for report in bench.of("refused")].count(COMMAND["flush"]) + len(bench.flushes)
-    assert 3 < len(bench.flushes) < asked, "flushes of threads that rest are done, of threads that run refused"
+    assert 3 < len(bench.flushes) < asked, "flushes of idle threads are done, those of running threads rejected"
 
 
 @cocotb.test()
-async def instructions_reach_their_memory(dut: HierarchyObject) -> None:
+async def instruction_writes_reach_their_memory(dut: HierarchyObject) -> None:
     """A thread's write goes to the memory of its core, the loader's to those that it chose; words are read in order."""
     todo: dict[int, deque[Request]] = defaultdict(deque)
 
@@ -374,12 +374,12 @@ async def instructions_reach_their_memory(dut: HierarchyObject) -> None:
         assert report[2] == TRAP["bad_instr_address"]
     assert not bench.of("refused")
     for thread, told in addresses.items():
-        # The answer to the write alone is nobody's.
+        # No thread waits for the response to the write alone.
         assert [value for of, name, value in bench.answered if (of, name) == (thread, "instr_address")][1:] == told
     for number, memory in enumerate(memories):
         found = [int(memory[word].value) for word in sorted(used | {2})]
         assert found == [want[number][word] for word in sorted(used | {2})], f"memory {number}"
-    # The loader reads what is there, in order.
+    # The loader reads the memories' contents, in order.
     asked = []
     for word in random.sample(sorted(used), min(12, len(used))):
         number = random.randrange(MEMORIES)
@@ -390,8 +390,8 @@ async def instructions_reach_their_memory(dut: HierarchyObject) -> None:
 
 
 @cocotb.test()
-async def a_busy_loader_starves_nobody(dut: HierarchyObject) -> None:
-    """It writes in every cycle that it gets; threads issue, start, stop and write instructions all the same."""
+async def busy_loader_starves_no_thread(dut: HierarchyObject) -> None:
+    """The loader writes in every granted cycle; threads still issue, start, stop and write instructions."""
 
     def act(bench: Bench, thread: int) -> Request | None:
         what = random.random()
@@ -407,7 +407,7 @@ async def a_busy_loader_starves_nobody(dut: HierarchyObject) -> None:
     bench.command("start_first", bytes([THREADS]))
     await bench.until(lambda: len(bench.issues) == THREADS, BOUND, "a thread did not start")
     before = dict(bench.issues)
-    # Halted threads park, get an instruction, and go on.
+    # Halted threads park, execute an injected instruction, and resume.
     for thread in range(0, THREADS, 5):
         bench.command("halt", bytes([thread]))
     halted = list(range(0, THREADS, 5))
@@ -427,7 +427,7 @@ async def a_busy_loader_starves_nobody(dut: HierarchyObject) -> None:
 
 
 @cocotb.test()
-async def the_host_looks_in(dut: HierarchyObject) -> None:
+async def host_inspects_halted_threads(dut: HierarchyObject) -> None:
     """Ping, flushes, bytes for threads, counters, and how many threads run; commands are done in order."""
     stops: set[int] = set()
     gets: dict[int, list[int]] = defaultdict(list)
@@ -453,7 +453,7 @@ async def the_host_looks_in(dut: HierarchyObject) -> None:
     bench.command("start_first", bytes([THREADS]))
     for number, thread in enumerate(threads):
         bench.command("uart", bytes([thread, 0x80 + number]))
-    # Now they run.
+    # From now on they run.
     bench.command("flush", bytes([threads[0]]))
     await bench.until(
         lambda: len(bench.of("counter")) == 8 and len(bench.of("taken")) == 8, 20_000, "not all is answered"
@@ -468,7 +468,7 @@ async def the_host_looks_in(dut: HierarchyObject) -> None:
     assert all(number == COUNTER["cycles"] for number, _ in counts)
     values = [value for _, value in counts]
     assert values == sorted(set(values)) and values[0] > 0 and values[-1] <= bench.now
-    # The order of the answers to commands is that of the commands.
+    # The reports have the order of the commands.
     order = [NAMES[report[0]] for report in bench.reports if NAMES[report[0]] in ("flushed", "counter")]
     assert order == ["flushed", "counter"] * 8
     for thread, name, data in bench.answered:
@@ -504,8 +504,8 @@ async def the_host_looks_in(dut: HierarchyObject) -> None:
 
 
 @cocotb.test()
-async def answers_carry_every_bit(dut: HierarchyObject) -> None:
-    """A guard is read as the router brings it, whatever its bits."""
+async def responses_carry_every_bit(dut: HierarchyObject) -> None:
+    """A guard is returned as the request router delivers it, for any bits."""
     asked: dict[int, list[int]] = defaultdict(list)
 
     def act(_bench: Bench, thread: int) -> Request | None:
@@ -522,14 +522,14 @@ async def answers_carry_every_bit(dut: HierarchyObject) -> None:
     for thread, _, data in bench.answered:
         answers[thread].append(data)
     assert len(bench.answered) > CYCLES // 20, len(bench.answered)
-    # What a thread asked for last may be under way.
+    # A thread's last request may be in flight.
     assert all(len(asked[thread]) - len(told) in (0, 1) for thread, told in answers.items())
     assert all(asked[thread][: len(told)] == told for thread, told in answers.items())
 
 
 @cocotb.test()
-async def bytes_for_threads_come_once(dut: HierarchyObject) -> None:
-    """Threads that look all the time get each byte of the host once, in order, whenever it comes."""
+async def uart_bytes_arrive_exactly_once(dut: HierarchyObject) -> None:
+    """Threads that poll continuously get each byte of the host once, in order, whenever it arrives."""
     got: dict[int, list[int]] = defaultdict(list)
     talkers = [0, 1, THREADS - 1]
 
@@ -542,7 +542,7 @@ async def bytes_for_threads_come_once(dut: HierarchyObject) -> None:
     await bench.until(lambda: len(bench.of("stopped")) == THREADS - len(talkers), 40_000, "not all have ended")
     sent: dict[int, list[int]] = {thread: [random.getrandbits(8) for _ in range(80)] for thread in talkers}
     for number in range(80):
-        # Each of them in another cycle of what the threads do; the next when all have theirs.
+        # Each byte at another phase of the threads' polling; the next ones when all have been read.
         for thread in talkers:
             await bench.cycles(random.randrange(12))
             bench.command("uart", bytes([thread, sent[thread][number]]))
@@ -557,8 +557,8 @@ async def bytes_for_threads_come_once(dut: HierarchyObject) -> None:
 
 
 @cocotb.test()
-async def the_high_word_of_cycles_is_of_its_moment(dut: HierarchyObject) -> None:
-    """Around the carry, a thread that reads high, low, high finds out what time it is."""
+async def cycle_high_matches_its_read_cycle(dut: HierarchyObject) -> None:
+    """Around the carry, a thread that reads high, low, high gets a consistent time."""
 
     def act(bench: Bench, thread: int) -> Request | None:
         step[thread] += 1
@@ -570,7 +570,7 @@ async def the_high_word_of_cycles_is_of_its_moment(dut: HierarchyObject) -> None
     bench.command("start_first", bytes([THREADS]))
     await bench.until(lambda: len(bench.issues) == THREADS, BOUND, "a thread did not start")
     counters, early = dut.u_control.u_counters, 3000 * THREADS // 16
-    # Time passes, less than a visit away from the counter's words.
+    # Advance the time to less than one scan before the carry.
     while int(counters.slot_o.value) != COUNTER["cycles"] + 2:
         await bench.cycle()
     jump = 2**32 - early - int(counters.cycles_q.value)

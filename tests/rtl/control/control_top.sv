@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The control unit with the schedulers of its cores and its instruction memories. Every instruction that issues
-/// suspends its thread: the bench decides what it asked for, and answers.
+/// The control unit with the schedulers of its cores and its instruction memories. Every issued instruction suspends
+/// its thread: the bench selects its request, and responds.
 module control_top
   import gs_core_pkg::*;
   import gs_thread_pkg::*;
@@ -16,7 +16,7 @@ module control_top
   output logic                 dbg_out_valid_o,
   output logic [7:0]           dbg_out_data_o,
   input  logic                 dbg_out_ready_i,
-  // Requests of threads to the control unit, and answers
+  // Requests of threads to the control unit, and responses
   input  logic                 req_valid_i,
   output logic                 req_ready_o,
   input  logic [1:0]           req_op_i,
@@ -27,11 +27,11 @@ module control_top
   output logic                 ans_valid_o,
   output logic [ThreadW-1:0]   ans_thread_o,
   output logic [31:0]          ans_data_o,
-  // A thread of a core has issued; one gets its answer
+  // A thread of a core has issued; a thread gets its response
   output logic [TileCores-1:0] issued_o,
   output logic [7:0]           issued_tid_o[TileCores],
   output logic [TileCores-1:0] injected_o,
-  // The scheduler hears that a thread has ended.
+  // The scheduler receives the end of a thread.
   output logic [TileCores-1:0] ended_o,
   output logic [7:0]           ended_tid_o,
   input  logic [TileCores-1:0] rsp_valid_i,
@@ -72,7 +72,7 @@ module control_top
   assign flush_thread_o = 8'(flush_thread);
   assign load = '{write: load_write_i, addr: load_addr_i[Log2InstrWords-1:0], data: load_data_i};
 
-  // Each thread has finished as many instructions as its number says.
+  // Each thread's count of finished instructions is its number.
   logic instret_valid_q;
   always_ff @(posedge clk_i) instret_valid_q <= ask.valid && rst_ni && !instret_valid_q;
 
@@ -167,7 +167,7 @@ module control_top
     assign unused = ^{valid[6:1], tid[6:2], rsp_tid_i[c][7:TidW]};
   end
 
-  // The memory takes the address of Fetch, and has the word in Word.
+  // The memory samples the address in Fetch, and returns the word in Word.
   for (genvar m = 0; m < InstrMems; m++) begin : gen_memory
     logic [31:0] mem[InstrWords];
     logic [31:0] word_q;

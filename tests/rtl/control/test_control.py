@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The control unit between threads, host, loader and schedulers; proofs of its parts, with few threads."""
+"""The control unit with threads, host, loader and schedulers; proofs of its modules, with few threads."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from gossamer.hdl.sources import Sources
 
 HERE = Path(__file__).parent
 TESTS = (
-    "a_host_that_does_not_read_holds_up_nothing",
-    "threads_start_once",
-    "instructions_reach_their_memory",
-    "a_busy_loader_starves_nobody",
-    "the_host_looks_in",
-    "answers_carry_every_bit",
-    "bytes_for_threads_come_once",
-    "the_high_word_of_cycles_is_of_its_moment",
+    "stalled_host_blocks_no_other_request",
+    "threads_start_exactly_once",
+    "instruction_writes_reach_their_memory",
+    "busy_loader_starves_no_thread",
+    "host_inspects_halted_threads",
+    "responses_carry_every_bit",
+    "uart_bytes_arrive_exactly_once",
+    "cycle_high_matches_its_read_cycle",
 )
 
 
@@ -35,8 +35,8 @@ def test_control(configuration: str, name: str, size: Size, seed: int) -> None:
         "control_top",
         sources.blocks("tile", config=config) + [HERE / "control_top.sv"],
         "rtl.control.control_cocotb",
-        # Inputs come at the falling edge, at which a gate has decided already: a request to a block that sleeps would
-        # be lost. In a tile they come with the clock; its own tests have gates.
+        # Inputs change at the falling edge, after the gate's decision: a request to a sleeping block would be lost.
+        # In a tile inputs change with the clock; the tile's tests have gates.
         defines={"GS_NO_CLOCK_GATES": 1},
         looks_at={"gs_tile_counters": ["slot_o", "cycles_q"], "gs_ram_sdp": ["mem"]},
         environment={
@@ -70,22 +70,22 @@ PACKAGES = (
 
 
 @pytest.mark.parametrize("cores", current_size().pick((1,), (1,), (1, 2)))
-@pytest.mark.parametrize("name", ["reports", "threads", "out"])
+@pytest.mark.parametrize("name", ["report_queue", "thread_control", "debug_out"])
 def test_proof(name: str, cores: int, tmp_path: Path) -> None:
-    """By induction: reports always have a place, operations on threads are done once, reports leave whole."""
-    # Whose operation it is takes two cores.
-    config = few_threads(2 if name == "threads" else cores, tmp_path)
-    module = {"reports": "gs_report_queue", "threads": "gs_thread_control", "out": "gs_debug_out"}[name]
+    """By induction: the report queue never overflows, operations on threads are done once, reports are sent whole."""
+    # A proof of the requester of an operation needs two cores.
+    config = few_threads(2 if name == "thread_control" else cores, tmp_path)
+    module = f"gs_{name}"
     block = sources.blocks("tile", config=config)
     design = Sources(tuple(path for path in block.files if path.stem in (*PACKAGES, module)), block.include)
     proof = prove.prove(f"{name}_proof", design + [HERE / f"{name}_proof.sv"], depth=2, cover_depth=30)
     assert proof, proof.reason
 
 
-def test_answers_wait_for_one_at_most(tmp_path: Path) -> None:
-    """By induction: each comes to its core once, unchanged, and the buses take turns."""
+def test_response_waits_for_at_most_one_other(tmp_path: Path) -> None:
+    """By induction: each response reaches its core once, unchanged, and the buses alternate in conflicts."""
     block = sources.blocks("tile", config=few_threads(2, tmp_path))
     wanted = (*PACKAGES, "gs_tile_rsp_mux", "gs_rr_arbiter", "gs_arbiter", "gs_rr_pick")
     design = Sources(tuple(path for path in block.files if path.stem in wanted), block.include)
-    proof = prove.prove("answers_proof", design + [HERE / "answers_proof.sv"], depth=2, cover_depth=10)
+    proof = prove.prove("rsp_mux_proof", design + [HERE / "rsp_mux_proof.sv"], depth=2, cover_depth=10)
     assert proof, proof.reason

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A core with its instruction memory, an FPU of its own, and the counter of its instructions; the harness is the rest
+/// A core with its instruction memory, its own FPU, and the counter of its instructions; the harness emulates the rest
 /// of the tile.
 module core_top
   import gs_core_pkg::*;
+  import gs_decode_pkg::*;
 #(
   /// threads of the core
   parameter  int unsigned ThreadsPerCore = 16,
@@ -28,7 +29,7 @@ module core_top
   output logic                      rsp_ready_o,
   input  logic [7:0]                rsp_tid_i,
   input  logic [31:0]               rsp_data_i,
-  // Holds back the FPU, both ways.
+  // Stalls the FPU's requests and responses.
   input  logic                      f_stall_i,
   // Control: an operation of gs_thread_pkg
   input  logic                      ctl_valid_i,
@@ -38,14 +39,14 @@ module core_top
   input  logic [31:0]               ctl_instr_i,
   output logic                      ctl_allowed_o,
   output logic                      issue_o,
-  // An instruction was counted; a count is asked for, and comes
+  // An instruction was counted; request for a count, and its response
   output logic                      counted_o,
   input  logic                      instret_ask_i,
   input  logic [7:0]                instret_tid_i,
   input  logic                      instret_high_i,
   output logic                      instret_valid_o,
   output logic [31:0]               instret_o,
-  // What has happened
+  // Events of this cycle
   output logic                      retire_o,
   output logic [7:0]                retire_tid_o,
   output logic [31:0]               retire_pc_o,
@@ -164,7 +165,7 @@ module core_top
     .value_o     (instret_o)
   );
 
-  // It sleeps as it does in a tile.
+  // The FPU sleeps as in a tile.
   logic f_clk, f_busy;
   gs_clock_gate u_f_gate (.clk_i, .rst_ni, .busy_i(f_busy), .clk_o(f_clk));
 
@@ -183,7 +184,7 @@ module core_top
     .busy_o     (f_busy)
   );
 
-  // The harness's answers come first where it says so.
+  // The harness selects whether its responses have priority.
   assign f_ready     = f_unit_ready && !f_stall_i;
   assign f_rsp_ready = !(f_stall_i && rsp_valid_i);
   assign rsp_ready_o = f_stall_i || !f_rsp_valid;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What Spike, the golden model, does with a program: each instruction with its register and memory writes."""
+"""Spike, the golden model: each instruction of a program with its register and memory writes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _LINE = re.compile(
 
 
 def _elf(segments: list[tuple[int, bytes]], tohost: int) -> bytes:
-    """An ELF file with these bytes at these addresses, and the symbols with which a program ends the simulator."""
+    """An ELF file with these segments, and the symbols through which a program ends the simulator."""
     names = b"\0tohost\0fromhost\0"
     symbols = bytes(16) + struct.pack("<IIIBBH", 1, tohost, 8, 0x11, 0, 0xFFF1)
     symbols += struct.pack("<IIIBBH", 8, tohost + 64, 8, 0x11, 0, 0xFFF1)
@@ -54,9 +54,9 @@ def _elf(segments: list[tuple[int, bytes]], tohost: int) -> bytes:
 
 
 def commits(tid: int, code: list[int], at: int, folder: Path) -> Commits:
-    """What a thread's program, placed at an address, does until its last word, the jump to itself."""
+    """Commits of a thread's program at an address, up to its last word, the jump to itself."""
     end = at + 4 * (len(code) - 1)
-    # On the way in: floating point on, as many instructions counted as the core has had. On the way out: tell the host.
+    # Prologue: enable floating point, set the instruction count to the core's. Epilogue: notify the host.
     jump_in = [*li(5, at), 0x00028067]
     way_in = [0x000062B7, 0x3002A073, i_type(0x73, 5, 0, WAY - len(jump_in), 0xB02), *jump_in]
     way_out = [_HOST | 5 << 7 | 0x37, 1 << 20 | 6 << 7 | 0x13, 0x0062A023, 0x0002A223, 0x0000006F]
@@ -77,7 +77,7 @@ def commits(tid: int, code: list[int], at: int, folder: Path) -> Commits:
         capture_output=True,
         timeout=300,
         check=False,
-        # A program that runs astray would fill the disk with what it did.
+        # A runaway program would fill the disk with its log.
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (_MOST_LOG, _MOST_LOG)),
     )
     assert ran.returncode == 0, ran.stderr.decode(errors="replace")

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Runs programs on one core, with memory and control unit played here.
+/// Runs programs on one core; the harness emulates memory and control unit.
 ///
 ///     harness IMAGE COMMITS key=value...
-///     harness WORDS - verdicts=1: each word is injected into thread 0; says which are illegal
+///     harness WORDS - verdicts=1: injects each word into thread 0, and prints which are illegal
 ///
-/// IMAGE: words of the instruction memory. COMMITS: gets a record for each instruction of each thread.
-/// A thread is done when it jumps to itself, has trapped, or writes thread_stop. What happened is printed, a line each.
+/// IMAGE: words of the instruction memory. COMMITS: receives a record for each instruction of each thread.
+/// A thread is done when it jumps to itself, has trapped, or writes thread_stop. The harness prints a line per event.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -137,7 +137,7 @@ class Harness {
     std::fclose(in);
   }
 
-  /// A commit is complete when the thread's next one comes.
+  /// A commit is complete when the thread's next one begins.
   void close(unsigned tid) {
     if (open_[tid]) {
       if (get("quiet", 0) == 0) commits_[tid].push_back(*open_[tid]);
@@ -185,7 +185,7 @@ class Harness {
     ++now_;
   }
 
-  /// What the core has finished up to this cycle.
+  /// Records the instructions that the core has finished up to this cycle.
   void observe() {
     if (!live_) return;
     if (top_.write_o && open_[top_.write_tid_o]) {
@@ -261,7 +261,7 @@ class Harness {
     answer(tid, value);
   }
 
-  /// Sends an answer, some time later.
+  /// Sends a response after a random delay.
   void answer(unsigned tid, uint32_t value) {
     const uint64_t least = get("least", 1), most = get("most", 20);
     answers_.push_back({now_ + least + random_() % (most - least + 1), static_cast<uint8_t>(tid), value});
@@ -270,14 +270,14 @@ class Harness {
   /// One letter for each word: i illegal, p parked again, other letters for other traps.
   int verdicts() {
     quiet_ = true;
-    // Only a thread that has trapped, or is parked, gets instructions.
+    // Only a trapped or parked thread accepts instructions.
     wait(Op::Trap, 0);
     for (uint32_t word : image_) {
-      // The rounding mode that instructions may take from frm is a legal one.
+      // frm holds a legal rounding mode, which instructions may use.
       for (uint32_t instr : {0x00205073U, word}) {
         last_trap_ = -1;
         wait(Op::Inject, 0, instr);
-        // From here on the trace shows that it is no longer parked.
+        // From now on the trace shows that the thread is not parked.
         for (int i = 0; i < 8; ++i) tick();
         for (int wait = 0; !parked(0) && last_trap_ < 0 && !done_[0]; tick()) {
           if (++wait > 2000) fail("an instruction neither ended nor trapped");
@@ -296,12 +296,12 @@ class Harness {
   // ---- Operations on threads ----
 
   /// As in gs_thread_pkg.
-  enum class Op : uint8_t { Forget, End, Trap, Start, Inject, Halt, Resume, Tell };
+  enum class Op : uint8_t { Clear, End, Trap, Start, Inject, Halt, Resume, ReportParked };
   struct Operation {
     Op op;
     unsigned tid;
     uint32_t instr;
-    /// It is right that this one is not allowed.
+    /// The operation must be rejected.
     bool wrong;
   };
 
@@ -339,15 +339,15 @@ class Harness {
     return false;
   }
 
-  /// Debugging at random: threads are halted for a while, and some get an instruction that changes nothing. Threads
-  /// that run are started, and those that are not parked get instructions: both must be refused.
+  /// Random debugging: halts threads for a while, and injects an instruction without effect into some of them. Also
+  /// starts running threads, and injects into threads that are not parked: both must be rejected.
   void control(uint64_t cycle) {
     if (!operate()) return;
     const uint64_t percent = get("halts", 0);
     if (percent == 0) return;
     if (injecting_ > 0) {
       --injecting_;
-      for (unsigned t = 0; t < threads_; ++t) stood_[t] = 0;
+      for (unsigned t = 0; t < threads_; ++t) parkedCycles_[t] = 0;
       return;
     }
     if (chance(get("wrong", 0))) {
@@ -360,23 +360,23 @@ class Harness {
       return;
     }
     for (unsigned t = 0; t < threads_; ++t) {
-      // What it did last is written by then.
-      stood_[t] = parked(t) ? stood_[t] + 1 : 0;
-      const bool stands = stood_[t] > 8;
+      // The thread's last register write is done by then.
+      parkedCycles_[t] = parked(t) ? parkedCycles_[t] + 1 : 0;
+      const bool settled = parkedCycles_[t] > 8;
       if (halted_[t] == 0) {
         if (!done_[t] && random_() % 1000 < percent) {
           halted_[t] = cycle + 1 + random_() % 300;
           ask(Op::Halt, t);
         }
-      } else if (stands && chance(2)) {
-        // csrrw x0, debug_value, x5 (or what is to be shown) and addi x0, x7, 1: neither changes the thread.
+      } else if (settled && chance(2)) {
+        // csrrw x0, debug_value, x5 (or another register) and addi x0, x7, 1: neither changes the thread.
         const uint32_t show = 0x81601073 | static_cast<uint32_t>(get("show", 5)) << 15;
         ask(Op::Inject, t, get("show", 0) || chance(50) ? show : 0x00138013);
         injected_[t] = true;
         close(t);
         ++parks_;
         return;
-      } else if (cycle >= halted_[t] && stands && !injected_[t]) {
+      } else if (cycle >= halted_[t] && settled && !injected_[t]) {
         halted_[t] = 0;
         ask(Op::Resume, t);
         ++parks_;
@@ -393,7 +393,7 @@ class Harness {
   bool quiet_ = false;
   int injecting_ = 0, last_trap_ = -1;
   uint32_t last_value_ = 0;
-  std::map<unsigned, unsigned> stood_;
+  std::map<unsigned, unsigned> parkedCycles_;
   std::map<unsigned, uint64_t> halted_;
   std::map<unsigned, bool> injected_;
   std::vector<uint32_t> image_;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cocotb tests of gs_instret: cores that finish instructions as fast as they can, and counts asked for meanwhile."""
+"""cocotb tests of gs_instret: cores finish instructions at the maximum rate, while counts are requested."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ TID_BITS = (THREADS - 1).bit_length()
 
 
 class Core:
-    """Finishes an instruction a cycle at most, and one of a thread in eight, of the threads that may."""
+    """Finishes at most one instruction a cycle, and at most one of a thread in eight cycles."""
 
     def __init__(self) -> None:
         self.ready = [0] * THREADS
-        # First all threads at full speed, so that each finishes more instructions than a count begins below an end.
+        # First all threads at full speed, so that each count passes the wrap that it starts below.
         self.left = 30 * max(THREADS, STAGES)
         self.odds = 1.0
         self.who = list(range(THREADS))
 
     def pick(self, now: int, sleeping: set[int]) -> int | None:
         if self.left == 0:
-            # Full speed of a few or of all, and droughts.
+            # Phases of full speed of a few or of all threads, and idle phases.
             self.left = random.randrange(1, 400)
             self.odds = random.choice([0.0, 0.3, 1.0, 1.0])
             self.who = random.sample(range(THREADS), random.choice([1, min(STAGES, THREADS), THREADS]))
@@ -46,8 +46,8 @@ class Core:
 
 
 @cocotb.test()
-async def counts_are_exact(dut: HierarchyObject) -> None:
-    """Every answer is the number of instructions before it, across the ends of both words too."""
+async def requested_counts_are_exact(dut: HierarchyObject) -> None:
+    """Every response is the number of instructions before it, also across wraps of both words."""
     cocotb.start_soon(Clock(dut.clk_i, 10, unit="ns").start())
     dut.rst_ni.value = 0
     dut.retire_i.value = 0
@@ -82,7 +82,7 @@ async def counts_are_exact(dut: HierarchyObject) -> None:
             pause -= 1
         elif asked is None:
             asked, high, waited = random.randrange(CORES * THREADS), random.getrandbits(1), -2
-        # A thread's last instruction has been counted when its request comes.
+        # A thread's last instruction has been counted before its request.
         dut.ask_i.value = int(asked is not None and waited >= 0)
         dut.hold_i.value = int(asked is not None and waited >= 0)
         dut.ask_thread_i.value = asked or 0

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random programs for one core's threads: every instruction of RV32IMF and Zicsr that has no effect but on registers,
-memory and the floating-point status. Branches go forward; a loop around all of it makes it long."""
+"""Random programs for one core's threads: every instruction of RV32IMF and Zicsr that affects only registers, memory
+and the floating-point status. Branches are forward; an outer loop makes the program long."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import random
 from collections.abc import Callable
 
 CODE = 0x10000
-"""First address of the programs; below it stands what sends each thread to its own."""
+"""First address of the programs; the code below it dispatches each thread to its own."""
 DATA = 0x40000000
 SHARE = 0x10000
-"""Bytes of memory that each thread has, from DATA on."""
+"""Bytes of memory of each thread, from DATA on."""
 
 BASE, COUNTER = 30, 31  # registers that programs do not write
 Unit = list[int]
@@ -51,7 +51,7 @@ def li(rd: int, value: int) -> Unit:
 
 
 class _Maker:
-    """Makes units: instructions that belong together and that nothing jumps into."""
+    """Generates units: sequences of instructions without a jump target inside."""
 
     def __init__(self, rng: random.Random) -> None:
         self.rng = rng
@@ -118,7 +118,7 @@ class _Maker:
         return [r_type(0x33, self.rng.randrange(4), 1, self.rd(), self.rs(), self.rs())]
 
     def divide(self) -> Unit:
-        """What registers happen to hold rarely divides well: half of the divisors are small or 0."""
+        """Random register values are poor divisors: half of the divisors are small or 0."""
         divisor, unit = self.rs(), []
         if self.rng.getrandbits(1):
             divisor = self.rng.randrange(1, BASE)
@@ -171,7 +171,7 @@ class _Maker:
         return [r_type(0x53, 0, 0x78, f1, self.rs(), 0)]  # fmv.w.x
 
     def status(self) -> Unit:
-        """CSR instructions on fflags, frm, fcsr. Whoever writes a mode sets a legal one at once."""
+        """CSR instructions on fflags, frm, fcsr. A write of a mode is followed by a write of a legal one."""
         number = self.rng.choice((1, 1, 2, 3))
         funct3 = self.rng.choice((1, 2, 3, 5, 6, 7))
         source = self.rng.choice((0, self.rs()))
@@ -181,7 +181,7 @@ class _Maker:
         return unit
 
     def count(self) -> Unit:
-        """How many instructions the thread has finished."""
+        """Reads the number of instructions that the thread has finished."""
         return [i_type(0x73, 2, self.rd(), 0, self.rng.choice((0xC02, 0xC02, 0xC82)))]
 
     def constant(self) -> Unit:
@@ -196,7 +196,7 @@ class _Maker:
 
 
 def program(rng: random.Random, tid: int, length: int, loops: int) -> list[int]:
-    """A program of at most so many words, of which `loops` rounds are run; the last word jumps to itself."""
+    """A program of at most `length` words, with `loops` rounds; the last word jumps to itself."""
     maker = _Maker(rng)
     code = li(BASE, DATA + tid * SHARE + 0x800)
     for number in range(32):
@@ -204,14 +204,14 @@ def program(rng: random.Random, tid: int, length: int, loops: int) -> list[int]:
     for number in range(1, BASE):
         code += li(number, maker.integer())
     code += [i_type(0x73, 5, 0, 0, 3), *li(COUNTER, loops)]
-    room = length - len(code) - 8
+    stride = length - len(code) - 8
     units: list[Unit] = []
-    jumps: dict[int, int] = {}  # unit that jumps, and how many units it goes
-    while room > 12:
+    jumps: dict[int, int] = {}  # jumping unit, and its distance in units
+    while stride > 12:
         unit = maker.unit()
         pick = rng.random()
         if pick < 0.12:
-            # Filled in below, when the lengths are known. Some of the pairs are surely equal.
+            # Patched below, when the lengths are known. Some of the compared pairs are always equal.
             first = maker.rs()
             second = first if rng.random() < 0.2 else maker.rs()
             unit = [b_type(rng.choice((0, 1, 4, 5, 6, 7)), first, second, 0)]
@@ -224,7 +224,7 @@ def program(rng: random.Random, tid: int, length: int, loops: int) -> list[int]:
             unit = [register << 7 | 0x17, i_type(0x67, 0, maker.rd(), register, 0)]
             jumps[len(units)] = rng.randrange(1, 4)
         units.append(unit)
-        room -= len(unit)
+        stride -= len(unit)
     starts = [0]
     for unit in units:
         starts.append(starts[-1] + len(unit))
@@ -247,11 +247,11 @@ WAY = 5
 """Instructions of a thread before its program."""
 
 
-def image(programs: list[list[int]], room: int) -> list[int]:
-    """Words of an instruction memory: each thread's program at its place, `room` bytes apart (a power of two)."""
+def image(programs: list[list[int]], stride: int) -> list[int]:
+    """Words of an instruction memory: the threads' programs, `stride` bytes apart (a power of two)."""
     words = [
         i_type(0x73, 2, 5, 0, 0xCC3),  # csrr x5, thread_id
-        i_type(0x13, 1, 5, 5, room.bit_length() - 1),
+        i_type(0x13, 1, 5, 5, stride.bit_length() - 1),
         CODE | 6 << 7 | 0x37,
         r_type(0x33, 0, 0, 5, 5, 6),
         i_type(0x67, 0, 0, 5, 0),
@@ -259,10 +259,10 @@ def image(programs: list[list[int]], room: int) -> list[int]:
     assert len(words) == WAY
     words += [0] * (CODE // 4 - len(words))
     for code in programs:
-        words += code + [0] * (room // 4 - len(code))
+        words += code + [0] * (stride // 4 - len(code))
     return words
 
 
-def place(tid: int, room: int) -> int:
+def program_address(tid: int, stride: int) -> int:
     """Address of a thread's program."""
-    return CODE + tid * room
+    return CODE + tid * stride

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Proof of the core's scheduler: every thread is in exactly one place at any time, whatever instructions, answers and
-/// control do. So none is lost, and none is twice in the pipeline or the queue. Control may ask for anything at any
-/// time, but for the end of a thread that has not asked for it. Covers show what can happen, and so that the
-/// assumptions leave room for it.
+/// Proof of the core's scheduler: every thread is in exactly one location at any time, for any behaviour of
+/// instructions, responses and control. So no thread is lost, and none is twice in the pipeline or the queue. Control
+/// may request any operation at any time, except the end of a thread that has not requested it. Covers show that the
+/// assumptions allow every transition.
 module sched_proof
   import gs_core_pkg::*;
   import gs_thread_pkg::*;
@@ -65,7 +65,7 @@ module sched_proof
     .resolve_wtid_o(resolve_wtid)
   );
 
-  // The place outside: waiting for an answer, or for its end.
+  // Threads outside the scheduler: they wait for a response, or for their end.
   logic [ThreadsPerCore-1:0] waiting_q, waiting_d;
   logic ends;
   assign ends = ctl_valid_i && (op == ThreadEnd || op == ThreadTrap);
@@ -83,19 +83,19 @@ module sched_proof
     else waiting_q <= waiting_d;
   end
 
-  // Control: an operation is offered until it is done; only what follows on a reset forgets threads. A thread has one
-  // request under way, which ends in an answer or in its end.
-  `GS_ASSUME_HOLD(an_operation_waits, ctl_valid_i, ctl_ready, {ctl_op_i, ctl_tid_i})
-  `GS_ASSUME_NOW(nothing_is_forgotten, !ctl_valid_i || op != ThreadForget)
-  `GS_ASSUME_NOW(operations_are_known, !ctl_valid_i || op <= ThreadRests)
-  `GS_ASSUME_NOW(threads_end_that_wait, !ends || waiting_q[ctl_tid_i])
-  `GS_ASSUME_NOW(answers_are_for_threads_that_wait, !rsp_valid_i || waiting_q[rsp_tid_i])
-  `GS_ASSUME_NOW(quotients_are_for_threads_that_wait, !div_valid_i || waiting_q[div_tid_i])
-  `GS_ASSUME_NOW(one_answer_each, !rsp_valid_i || !div_valid_i || rsp_tid_i != div_tid_i)
-  `GS_ASSUME_NOW(no_answer_to_an_end, !ends || !((rsp_valid_i && rsp_tid_i == ctl_tid_i) || (div_valid_i && div_tid_i
-      == ctl_tid_i)))
+  // Control: an operation is offered until it is done; only the reset sequence clears threads. A thread has at most one
+  // request in flight, which ends with a response or with the thread's end.
+  `GS_ASSUME_HOLD(operation_is_stable_while_it_waits, ctl_valid_i, ctl_ready, {ctl_op_i, ctl_tid_i})
+  `GS_ASSUME_NOW(control_clears_no_thread, !ctl_valid_i || op != ThreadClear)
+  `GS_ASSUME_NOW(operations_are_legal, !ctl_valid_i || op <= ThreadCheckIdle)
+  `GS_ASSUME_NOW(only_waiting_threads_end, !ends || waiting_q[ctl_tid_i])
+  `GS_ASSUME_NOW(responses_are_for_waiting_threads, !rsp_valid_i || waiting_q[rsp_tid_i])
+  `GS_ASSUME_NOW(quotients_are_for_waiting_threads, !div_valid_i || waiting_q[div_tid_i])
+  `GS_ASSUME_NOW(at_most_one_response_per_thread, !rsp_valid_i || !div_valid_i || rsp_tid_i != div_tid_i)
+  `GS_ASSUME_NOW(no_response_to_an_ending_thread,
+                 !ends || !((rsp_valid_i && rsp_tid_i == ctl_tid_i) || (div_valid_i && div_tid_i == ctl_tid_i)))
 
-  // Places of the queue that are in use.
+  // Slots of the queue that are in use.
   logic [ThreadsPerCore-1:0] used;
   logic [TidW-1:0] wptr, rptr;
   assign wptr = u_sched.u_queue.wptr_q;
@@ -109,59 +109,60 @@ module sched_proof
 
   for (genvar t = 0; t < ThreadsPerCore; t++) begin : gen_thread
     thread_state_t state;
-    logic [7:0] places;
+    logic [7:0] locations;
     logic left;
-    // A thread that control sends leaves its old place behind Fetch. While states are cleared there are no threads.
+    // A thread that control issues leaves its old location after Fetch. While states are cleared there are no threads.
     assign state = u_sched.u_states.mem[t];
     assign left  = !u_sched.clearing_q;
     always_comb begin
-      places = 8'(!left || state.place == PlaceNone) + 8'(left && state.place == PlaceParked) + 8'(waiting_q[t]);
-      if (resolve_back && resolve_wtid == TidW'(t)) places = places + 8'd1;
-      if (valid[FetchStage] && !u_sched.fetch_ctl_q && tid[FetchStage] == TidW'(t)) places = places + 8'd1;
-      for (int unsigned i = 2; i <= 7; i++) if (valid[i] && tid[i] == TidW'(t)) places = places + 8'd1;
+      locations = 8'(!left || state.phase == PhaseStopped) + 8'(left && state.phase == PhaseParked) + 8'(waiting_q[t]);
+      if (resolve_back && resolve_wtid == TidW'(t)) locations = locations + 8'd1;
+      if (valid[FetchStage] && !u_sched.fetch_ctl_q && tid[FetchStage] == TidW'(t)) locations = locations + 8'd1;
+      for (int unsigned i = 2; i <= 7; i++) if (valid[i] && tid[i] == TidW'(t)) locations = locations + 8'd1;
       for (int unsigned i = 0; i < ThreadsPerCore; i++) begin
-        if (used[i] && u_sched.u_queue.u_ram.mem[i] == TidW'(t)) places = places + 8'd1;
+        if (used[i] && u_sched.u_queue.u_ram.mem[i] == TidW'(t)) locations = locations + 8'd1;
       end
     end
-    `GS_ASSERT_NOW(a_thread_is_in_one_place, places == 8'd1)
-    `GS_ASSERT_NOW(a_parked_thread_was_halted_or_has_trapped, u_sched.clearing_q || state.place != PlaceParked
+    `GS_ASSERT_NOW(thread_is_in_exactly_one_location, locations == 8'd1)
+    `GS_ASSERT_NOW(parked_thread_was_halted_or_has_trapped, u_sched.clearing_q || state.phase != PhaseParked
                    || state.halted || state.trapped)
-    // Whoever is told that a thread rests may rely on it: it is parked, or nowhere.
-    logic stands;
-    assign stands = ctl_ready && op == ThreadRests && ctl_tid_i == TidW'(t);
-    `GS_ASSERT_NOW(a_thread_that_rests_has_nothing_in_flight,
-                   !stands || allowed == (state.place == PlaceNone || state.place == PlaceParked))
-    // What induction has to know besides.
-    `GS_ASSERT_NOW(a_place_is_known, u_sched.clearing_q || state.place inside {PlaceNone, PlaceActive, PlaceParked})
+    // If ThreadCheckIdle is allowed, the thread is parked or stopped.
+    logic checked;
+    assign checked = ctl_ready && op == ThreadCheckIdle && ctl_tid_i == TidW'(t);
+    `GS_ASSERT_NOW(idle_thread_has_no_instruction_in_flight,
+                   !checked || allowed == (state.phase == PhaseStopped || state.phase == PhaseParked))
+    // Invariants for the induction.
+    `GS_ASSERT_NOW(phase_is_legal, u_sched.clearing_q || state.phase inside {PhaseStopped, PhaseActive, PhaseParked})
     `GS_ASSERT_NOW(states_are_cleared_in_order, !u_sched.clearing_q || TidW'(t) >= u_sched.ctl_tid_q || state == '0)
   end
 
-  `GS_ASSERT_NOW(clearing_is_alone, !u_sched.clearing_q || (u_sched.ctl_op_q == ThreadForget && valid[7:2] == '0
+  `GS_ASSERT_NOW(no_thread_exists_during_the_reset_sequence,
+                 !u_sched.clearing_q || (u_sched.ctl_op_q == ThreadClear && valid[7:2] == '0
       && !resolve_back && (!valid[FetchStage] || u_sched.fetch_ctl_q) && used == '0))
-  `GS_ASSERT_NOW(an_operation_is_alone, !u_sched.ctl_alone_q || (u_sched.ctl_valid_q && !valid[FetchStage]))
-  `GS_ASSERT_NOW(an_operation_keeps_others_out, u_sched.ctl_busy_q == (u_sched.ctl_valid_q || u_sched.fetch_ctl_q))
+  `GS_ASSERT_NOW(operation_issues_after_a_bubble, !u_sched.ctl_alone_q || (u_sched.ctl_valid_q && !valid[FetchStage]))
+  `GS_ASSERT_NOW(busy_flag_covers_the_operation, u_sched.ctl_busy_q == (u_sched.ctl_valid_q || u_sched.fetch_ctl_q))
   `GS_ASSERT_NOW(one_operation_at_a_time, !u_sched.ctl_valid_q || !u_sched.fetch_ctl_q)
-  `GS_ASSERT_NOW(an_operation_is_offered, !u_sched.ctl_busy_q || u_sched.clearing_q
+  `GS_ASSERT_NOW(operation_in_progress_is_offered, !u_sched.ctl_busy_q || u_sched.clearing_q
       || (ctl_valid_i && u_sched.ctl_op_q == op && u_sched.ctl_tid_q == ctl_tid_i))
-  // The state that was read in Pick is still the thread's in Fetch.
-  `GS_ASSERT_NOW(a_state_does_not_change_between, !valid[FetchStage]
+  // The state that was read in Pick is current in Fetch.
+  `GS_ASSERT_NOW(state_is_unchanged_from_pick_to_fetch, !valid[FetchStage]
       || u_sched.fetch_old_q == u_sched.u_states.mem[tid[FetchStage]])
-  `GS_ASSERT_NOW(an_operation_is_in_its_place, !u_sched.fetch_ctl_q
+  `GS_ASSERT_NOW(operation_in_fetch_is_the_registered_one, !u_sched.fetch_ctl_q
       || (valid[FetchStage] && tid[FetchStage] == u_sched.ctl_tid_q))
-  `GS_ASSERT_NOW(an_active_thread_left_the_queue, !valid[FetchStage] || u_sched.fetch_ctl_q
-      || u_sched.fetch_old_q.place == PlaceActive)
-  `GS_ASSERT_NOW(a_place_is_not_used_twice, !resolve_back || !valid[ResolveStage] || u_sched.resolve_stays_q)
-  `GS_ASSERT_NOW(the_thread_there_writes_back, resolve_back || !valid[ResolveStage]
+  `GS_ASSERT_NOW(thread_from_the_queue_is_active, !valid[FetchStage] || u_sched.fetch_ctl_q
+      || u_sched.fetch_old_q.phase == PhaseActive)
+  `GS_ASSERT_NOW(pipeline_slot_is_used_once, !resolve_back || !valid[ResolveStage] || u_sched.resolve_stays_q)
+  `GS_ASSERT_NOW(thread_in_resolve_writes_back, resolve_back || !valid[ResolveStage]
       || resolve_wtid == tid[ResolveStage])
-  `GS_ASSERT_NOW(queue_is_full_or_not, !u_sched.u_queue.gen_distributed.full_q || wptr == rptr)
-  `GS_ASSERT_NOW(queue_has_something,
+  `GS_ASSERT_NOW(full_flag_implies_equal_pointers, !u_sched.u_queue.gen_distributed.full_q || wptr == rptr)
+  `GS_ASSERT_NOW(nonempty_flag_is_correct,
                  u_sched.u_queue.some_q == (wptr != rptr || u_sched.u_queue.gen_distributed.full_q))
 
 `ifdef FORMAL
-  // What is to be seen at least once.
+  // Reachable situations.
   logic done;
   assign done = rst_ni && ctl_ready;
-  // The thread of an operation before it
+  // The operation's thread before the operation
   logic again_q, trapped_q, active_q, parked_q;
   thread_state_t old;
   logic [ThreadsPerCore-1:0] ended_q;
@@ -170,28 +171,28 @@ module sched_proof
     if (!rst_ni) ended_q <= '0;
     else if (done && op == ThreadEnd) ended_q[ctl_tid_i] <= 1'b1;
     again_q   <= ended_q[u_sched.ctl_tid_q];
-    trapped_q <= old.trapped && old.place == PlaceNone;
-    active_q  <= old.place == PlaceActive;
-    parked_q  <= old.place == PlaceParked;
+    trapped_q <= old.trapped && old.phase == PhaseStopped;
+    active_q  <= old.phase == PhaseActive;
+    parked_q  <= old.phase == PhaseParked;
   end
 
   always_ff @(posedge clk_i) begin
-    a_thread_starts : cover (done && op == ThreadStart && allowed);
-    a_start_of_a_thread_that_runs_is_refused : cover (done && op == ThreadStart && !allowed);
-    a_thread_starts_again_after_its_end : cover (done && op == ThreadStart && allowed && again_q);
-    a_thread_starts_again_after_a_trap : cover (done && op == ThreadStart && trapped_q && allowed);
-    a_thread_that_runs_gets_no_instruction : cover (done && op == ThreadInject && !allowed && active_q);
-    a_parked_thread_gets_an_instruction : cover (done && op == ThreadInject && allowed && !trapped);
-    a_trapped_thread_gets_an_instruction : cover (done && op == ThreadInject && allowed && trapped);
-    a_thread_parks : cover (rst_ni && park);
-    a_parked_thread_goes_on : cover (done && op == ThreadResume && !u_sched.idles);
-    a_thread_is_told_of : cover (done && op == ThreadTell && allowed);
-    a_thread_is_told_of_once : cover (done && op == ThreadTell && !allowed && parked_q);
-    a_thread_rests : cover (done && op == ThreadRests && allowed);
-    a_thread_does_not_rest : cover (done && op == ThreadRests && !allowed);
-    a_divide_does_not_park : cover (rst_ni && valid[FetchStage] && u_sched.fetch_old_q.halted && !u_sched.fetch_ctl_q
-        && !park);
-    the_queue_is_full : cover (rst_ni && u_sched.u_queue.gen_distributed.full_q);
+    thread_starts : cover (done && op == ThreadStart && allowed);
+    start_of_a_running_thread_is_rejected : cover (done && op == ThreadStart && !allowed);
+    thread_restarts_after_its_end : cover (done && op == ThreadStart && allowed && again_q);
+    thread_restarts_after_a_trap : cover (done && op == ThreadStart && trapped_q && allowed);
+    injection_into_a_running_thread_is_rejected : cover (done && op == ThreadInject && !allowed && active_q);
+    parked_thread_accepts_an_injection : cover (done && op == ThreadInject && allowed && !trapped);
+    trapped_thread_accepts_an_injection : cover (done && op == ThreadInject && allowed && trapped);
+    thread_parks : cover (rst_ni && park);
+    parked_thread_resumes : cover (done && op == ThreadResume && !u_sched.idles);
+    parked_thread_is_reported : cover (done && op == ThreadReportParked && allowed);
+    parked_thread_is_reported_only_once : cover (done && op == ThreadReportParked && !allowed && parked_q);
+    thread_is_idle : cover (done && op == ThreadCheckIdle && allowed);
+    thread_is_not_idle : cover (done && op == ThreadCheckIdle && !allowed);
+    halted_divide_does_not_park : cover (rst_ni && valid[FetchStage] && u_sched.fetch_old_q.halted
+        && !u_sched.fetch_ctl_q && !park);
+    queue_is_full : cover (rst_ni && u_sched.u_queue.gen_distributed.full_q);
   end
 `endif
 

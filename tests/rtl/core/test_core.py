@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from conftest import Size, current_size
-from rtl.core import golden, legal
-from rtl.core.programs import DATA, SHARE, b_type, i_type, image, j_type, li, place, program, r_type, s_type
+from rtl.core import golden, legal_words
+from rtl.core.programs import DATA, SHARE, b_type, i_type, image, j_type, li, program, program_address, r_type, s_type
 
 from gossamer.config import constants
 from gossamer.hdl import prove, sources, verilate
@@ -38,7 +38,7 @@ def _harness(threads: int) -> Path:
 
 
 class Run:
-    """What a run printed and recorded."""
+    """The printed lines and the records of a run."""
 
     def __init__(self, words: list[int], folder: Path, threads: int = THREADS, of: int = THREADS, **options: int):
         np.array(words, dtype="<u4").tofile(folder / "image")
@@ -57,11 +57,11 @@ class Run:
         self.commits = np.fromfile(folder / "commits", dtype=golden.COMMIT)
 
 
-def _same(words: list[list[int]], room: int, run: Run, folder: Path) -> int:
-    """Compares all threads' instructions with Spike's; how many they are."""
+def _same(words: list[list[int]], stride: int, run: Run, folder: Path) -> int:
+    """Compares all threads' instructions with Spike's; returns their number."""
     total = 0
     for tid, code in enumerate(words):
-        at = place(tid, room)
+        at = program_address(tid, stride)
         commits = run.commits[run.commits["tid"] == tid]
         commits = commits[(commits["pc"] >= at) & (commits["pc"] < at + 4 * (len(code) - 1))]
         want = golden.commits(tid, code, at, folder)
@@ -81,21 +81,21 @@ def _random(
     threads: int, goal: int, seed: int, folder: Path, environments: list[dict[str, int]], length: int = 1000
 ) -> None:
     rng = random.Random(seed)
-    room = 0x10000 // threads
+    stride = 0x10000 // threads
     total = part = 0
     while total < goal:
-        # A short program runs its own length at least.
-        here = min(length, room // 4)
+        # A short program runs at least its own length.
+        here = min(length, stride // 4)
         loops = max(1, min(24, (goal - total) // (threads * here)))
         words = [program(rng, tid, here, loops) for tid in range(threads)]
         options = environments[part % len(environments)]
-        run = Run(image(words, room), folder, threads, threads, seed=seed + part, cycles=20_000_000, **options)
+        run = Run(image(words, stride), folder, threads, threads, seed=seed + part, cycles=20_000_000, **options)
         assert run.lines == [], run.text
         if options.get("halts"):
             assert run.end["parks"] > threads and run.end["injections"] > 10, run.text
-        # Threads that run are not started, and get no instruction.
+        # Starts of running threads and injections into them are rejected.
         assert (run.end["refusals"] > 10) == (options.get("wrong", 0) > 0), run.text
-        total += _same(words, room, run, folder)
+        total += _same(words, stride, run, folder)
         part += 1
 
 
@@ -109,13 +109,13 @@ ENVIRONMENTS = [
 ]
 
 
-def test_programs_do_what_spike_says(size: Size, seed: int, tmp_path: Path) -> None:
-    """All instructions but what leaves the core; memory, FPU and debugging at random speeds."""
+def test_random_programs_match_spike(size: Size, seed: int, tmp_path: Path) -> None:
+    """All instructions without effect outside the core; memory, FPU and debugging with random delays."""
     _random(THREADS, size.pick(10_000, 60_000, 1_000_000), seed, tmp_path, ENVIRONMENTS, size.pick(280, 600, 1000))
 
 
 @pytest.mark.parametrize("threads", [count for count in ALL_THREADS if count != THREADS])
-def test_any_number_of_threads(threads: int, size: Size, seed: int, tmp_path: Path) -> None:
+def test_every_thread_count_matches_spike(threads: int, size: Size, seed: int, tmp_path: Path) -> None:
     _random(threads, size.pick(2_000, 10_000, 100_000), seed, tmp_path, ENVIRONMENTS[2:6:3], 500)
 
 
@@ -141,8 +141,8 @@ FLOATS = [*ALU[:3], r_type(0x53, 0, 0, 1, 2, 3), *ALU[3:6], r_type(0x53, 0, 8, 1
     ],
     ids=["alu-8", "alu-16", "alu-4", "loads-16", "floats-16"],
 )
-def test_one_instruction_a_cycle(body: list[int], threads: int, bound: float, tmp_path: Path) -> None:
-    """With memory and FPU a few less: answers wait for the places that suspended instructions leave."""
+def test_core_issues_one_instruction_per_cycle(body: list[int], threads: int, bound: float, tmp_path: Path) -> None:
+    """Slightly less with memory and FPU: responses wait for the slots that suspended instructions leave."""
     run = Run(_loop(body), tmp_path, threads, fixed=1, warm=1000, cycles=6000, least=1, most=4, quiet=1)
     ipc = run.end["issued"] / run.end["cycles"]
     print(f"{ipc:.4f} instructions a cycle")
@@ -150,7 +150,7 @@ def test_one_instruction_a_cycle(body: list[int], threads: int, bound: float, tm
 
 
 def _cycles(body: list[int], threads: int, folder: Path) -> int:
-    """Cycles that a thread alone spends on a body, from its first issue to the next one behind it."""
+    """Cycles of a single thread for a body, from its first issue to the issue after it."""
 
     def between(words: list[int]) -> int:
         code = [*li(6, 1000), *li(7, 7), *li(8, -7 % 2**32), 0x13, i_type(0x73, 2, 10, 0, 0xC00), *words]
@@ -165,8 +165,8 @@ def _cycles(body: list[int], threads: int, folder: Path) -> int:
     return once
 
 
-def test_latencies_are_the_constants(tmp_path: Path) -> None:
-    """What config/constants says of the core's instructions is what they take."""
+def test_latencies_equal_the_constants(tmp_path: Path) -> None:
+    """The measured latencies of the core's instructions equal those in config/constants."""
     mul, div, divu, rem, remu = (r_type(0x33, funct3, 1, 9, 6, 7) for funct3 in (0, 4, 5, 6, 7))
     assert _cycles([ALU[0]], THREADS, tmp_path) == STAGES
     for funct3 in range(4):
@@ -179,8 +179,8 @@ def test_latencies_are_the_constants(tmp_path: Path) -> None:
     assert _cycles([r_type(0x33, 6, 1, 9, 6, 8)], THREADS, tmp_path) == DIV_LATENCY
 
 
-def test_an_answer_does_not_starve(tmp_path: Path) -> None:
-    """One thread divides and loads among fifteen that never wait: it goes on, a few cycles later than alone."""
+def test_responses_do_not_starve_among_busy_threads(tmp_path: Path) -> None:
+    """One thread divides and loads among fifteen that never suspend: it proceeds a few cycles later than alone."""
     waits = [r_type(0x33, 4, 1, 9, 7, 8), i_type(0x03, 2, 9, 30, 0)]
     busy = ALU[:6]
     code = _loop([])[:-1]
@@ -192,14 +192,14 @@ def test_an_answer_does_not_starve(tmp_path: Path) -> None:
     assert run.end["issued"] > 0.98 * 20_000
 
 
-def test_every_change_of_the_rounding_mode_counts(tmp_path: Path) -> None:
-    """Writing, setting and clearing bits of frm and fcsr, by register and by immediate: the next division rounds so."""
+def test_every_rounding_mode_change_takes_effect(tmp_path: Path) -> None:
+    """After a write, set or clear of frm and fcsr, by register or immediate, the next division uses the new mode."""
     code = [*li(1, 0x3F800000), r_type(0x53, 0, 0x78, 1, 1, 0), *li(2, 0x40400000), r_type(0x53, 0, 0x78, 2, 2, 0)]
     code += [*li(3, 0xBF800000), r_type(0x53, 0, 0x78, 3, 3, 0)]
     for number, shift in ((2, 0), (3, 5)):
         for before in range(4):
             for funct3 in (1, 2, 3, 5, 6, 7):
-                # Modes 0 to 3 alone come of it; immediates have no room for those in fcsr.
+                # Only modes 0 to 3 result; immediates are too narrow for modes in fcsr.
                 bits = (before + funct3) % 4
                 immediate = funct3 >= 5
                 code += [i_type(0x73, 5, 0, before, 2)]
@@ -207,15 +207,15 @@ def test_every_change_of_the_rounding_mode_counts(tmp_path: Path) -> None:
                 code += [i_type(0x73, funct3, 5, bits if immediate else 4, 2 if immediate else number)]
                 code += [r_type(0x53, 7, 0x0C, 6, 1, 2), r_type(0x53, 7, 0x0C, 7, 3, 2)]
     code += [0x6F]
-    room = 0x10000 // THREADS
-    assert 4 * len(code) <= room
+    stride = 0x10000 // THREADS
+    assert 4 * len(code) <= stride
     words = [code] * THREADS
-    run = Run(image(words, room), tmp_path, cycles=20_000_000, least=1, most=20)
+    run = Run(image(words, stride), tmp_path, cycles=20_000_000, least=1, most=20)
     assert run.lines == [], run.text
-    _same(words, room, run, tmp_path)
+    _same(words, stride, run, tmp_path)
 
 
-def test_a_divide_is_not_seen_half_done(tmp_path: Path) -> None:
+def test_thread_never_parks_between_passes_of_a_divide(tmp_path: Path) -> None:
     """Threads of a full core divide with negative results; whenever they are parked, the register is old or new."""
     old, new = 0x55, -(1000 // 7) % 2**32
     code = [*li(6, 1000), *li(8, -7 % 2**32), i_type(0x13, 0, 9, 0, old), r_type(0x33, 4, 1, 9, 6, 8), j_type(0, -8)]
@@ -225,7 +225,7 @@ def test_a_divide_is_not_seen_half_done(tmp_path: Path) -> None:
         if found := re.fullmatch(r"debug tid=(\d+) value=(\S+)", line):
             seen.setdefault(int(found[1]), []).append(int(found[2], 16))
     for tid, values in seen.items():
-        # What a thread had before its first instructions does not matter.
+        # Values before a thread's first instructions are ignored.
         while values and values[0] not in (old, new):
             values.pop(0)
         assert set(values) <= {old, new}, f"thread {tid}: {[hex(value) for value in set(values)]}"
@@ -258,7 +258,7 @@ TRAPS: list[tuple[str, list[int], int, int, int]] = [
 
 
 @pytest.mark.parametrize("case", TRAPS, ids=[case[0] for case in TRAPS])
-def test_a_trap_stops_its_thread_alone(case: tuple[str, list[int], int, int, int], tmp_path: Path) -> None:
+def test_trap_stops_only_its_thread(case: tuple[str, list[int], int, int, int], tmp_path: Path) -> None:
     """The odd threads trap; the even ones count to 300 and end."""
     _, bad, cause, index, value = case
     count = [i_type(0x13, 0, 6, 0, 300), i_type(0x13, 0, 6, 6, -1), b_type(1, 6, 0, -4), 0x6F]
@@ -266,15 +266,15 @@ def test_a_trap_stops_its_thread_alone(case: tuple[str, list[int], int, int, int
     code = [*head, *count, *bad, 0x6F]
     offset = 4 * (len(head) + len(count))
     if case[0] in ("jump back", "branch back"):
-        # Only before the start is nothing: these threads all trap.
+        # Only the address before the start is unmapped: all of these threads trap.
         code, offset = [*bad, 0x6F], 0
     run = Run(code, tmp_path, cycles=100_000)
     pc = offset + 4 * index
-    # A jump says where it would have gone.
+    # The trap value of a jump is its target.
     tval = (value + pc) % 2**32 if case[0] in ("jump by 2", "jump back") else value
     who = range(THREADS) if offset == 0 else range(1, THREADS, 2)
     assert sorted(run.lines) == sorted(f"trap tid={tid} cause={cause} pc={_hex(pc)} tval={_hex(tval)}" for tid in who)
-    # What traps is not finished, so it is not in the trace.
+    # A trapped instruction is not finished, so it is not in the trace.
     assert not np.any((run.commits["pc"] == pc) & np.isin(run.commits["tid"], list(who)))
     for tid in range(0, THREADS, 2):
         if offset:
@@ -285,7 +285,7 @@ def _hex(value: int) -> str:
     return f"{value:#x}" if value else "0"
 
 
-def test_every_bit_of_a_jumps_target_counts(tmp_path: Path) -> None:
+def test_every_bit_of_a_jump_target_is_checked(tmp_path: Path) -> None:
     """Thread n jumps to 2^(16 + n): the first to a word of zeros, the others out of the instruction memory."""
     jump = 4
     code = [i_type(0x73, 2, 5, 0, 0xCC3), *li(6, 0x10000), r_type(0x33, 1, 0, 6, 6, 5), i_type(0x67, 0, 1, 6, 0)]
@@ -295,15 +295,15 @@ def test_every_bit_of_a_jumps_target_counts(tmp_path: Path) -> None:
     assert sorted(run.lines) == sorted(["trap tid=0 cause=2 pc=0x10000 tval=0", *out])
 
 
-def test_running_off_the_end_traps(tmp_path: Path) -> None:
+def test_pc_past_the_end_of_instruction_memory_traps(tmp_path: Path) -> None:
     words = [0x13] * 0x8000
     words[0:3] = [*li(6, 0x20000 - 8), i_type(0x67, 0, 1, 6, 0)]
     run = Run(words, tmp_path, threads=1)
     assert run.lines == ["trap tid=0 cause=1 pc=0x20000 tval=0"]
 
 
-def test_requests_for_the_tiles_csrs(tmp_path: Path) -> None:
-    """How a CSR is asked for: write, answer wanted, value."""
+def test_tile_csr_requests(tmp_path: Path) -> None:
+    """Requests for a CSR: write, read, value."""
     csr = 0x801
     code = [i_type(0x13, 0, 6, 0, 77), i_type(0x73, 1, 7, 6, csr), i_type(0x73, 1, 0, 6, csr)]
     code += [i_type(0x73, 5, 0, 9, csr), i_type(0x73, 2, 7, 0, csr), i_type(0x73, 7, 7, 0, csr)]
@@ -317,7 +317,7 @@ def test_requests_for_the_tiles_csrs(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("cores", "threads"), [(4, 16), (8, 8), (1, 2)])
-def test_finished_instructions_are_counted(cores: int, threads: int, size: Size, seed: int) -> None:
+def test_instret_counts_match_a_model(cores: int, threads: int, size: Size, seed: int) -> None:
     verilate.cocotb(
         "gs_instret",
         sources.listing(ROOT / "rtl" / "core" / "core.f"),
@@ -334,9 +334,9 @@ def test_finished_instructions_are_counted(cores: int, threads: int, size: Size,
     )
 
 
-def test_what_is_illegal(size: Size, seed: int, tmp_path: Path) -> None:
-    """Every opcode, funct3 and funct7, and what else the ISA fixes, one bit wrong or at random."""
-    words = legal.words(random.Random(seed), size.pick(2_000, 20_000, 200_000))
+def test_illegal_words_match_the_isa_table(size: Size, seed: int, tmp_path: Path) -> None:
+    """Every opcode, funct3 and funct7, and all other fixed bits, with one bit inverted or random."""
+    words = legal_words.words(random.Random(seed), size.pick(2_000, 20_000, 200_000))
     np.array(words, dtype="<u4").tofile(tmp_path / "words")
     ran = subprocess.run(
         [_harness(THREADS), tmp_path / "words", "-", "verdicts=1"], capture_output=True, text=True, check=False
@@ -345,16 +345,16 @@ def test_what_is_illegal(size: Size, seed: int, tmp_path: Path) -> None:
     verdicts = ran.stdout.strip()
     assert len(verdicts) == len(words)
     wrong = [
-        f"{word:#010x} is {'legal' if legal.is_legal(word) else 'illegal'}"
+        f"{word:#010x} is {'legal' if legal_words.is_legal(word) else 'illegal'}"
         for word, verdict in zip(words, verdicts, strict=True)
-        if (verdict != "i") != legal.is_legal(word)
+        if (verdict != "i") != legal_words.is_legal(word)
     ]
     assert wrong == []
     assert 0.05 < verdicts.count("i") / len(verdicts) < 0.95
 
 
 def _scheduler(proof: str = "sched_proof") -> sources.Sources:
-    """The scheduler, its queue and its states, and a proof of them."""
+    """The scheduler, its queue, the thread states, and a proof."""
     core = sources.listing(ROOT / "rtl" / "core" / "core.f")
     needs = ("gs_core_pkg", "gs_thread_pkg", "gs_fifo", "gs_ram_sdp", "gs_core_sched")
     files = tuple(path for path in core.files if path.stem in needs)
@@ -362,25 +362,25 @@ def _scheduler(proof: str = "sched_proof") -> sources.Sources:
 
 
 @pytest.mark.parametrize("threads", current_size().pick((4,), (4,), (2, 4)))
-def test_no_thread_is_lost_or_doubled(threads: int) -> None:
-    """Proved for any behaviour of instructions, answers and control."""
+def test_thread_is_in_exactly_one_state(threads: int) -> None:
+    """Proved for any behaviour of instructions, responses and control."""
     proof = prove.prove("sched_proof", _scheduler(), depth=2, cover_depth=0, parameters={"ThreadsPerCore": threads})
     assert proof.passed, proof.reason
 
 
-def test_all_that_threads_can_do_is_reached() -> None:
-    """The proof's assumptions leave room for every start, park, injection, refusal and end."""
+def test_every_thread_transition_is_reachable() -> None:
+    """The proof's assumptions allow every start, park, injection, rejection and end."""
     proof = prove.prove("sched_proof", _scheduler(), mode="cover", depth=32, parameters={"ThreadsPerCore": 2})
     assert proof.passed, proof.reason
 
 
-def test_nothing_waits_long_for_the_scheduler() -> None:
-    """Proved with exact bounds, which are reached: answers, the first thread of the run queue, control."""
-    # Eight threads fill the pipeline, and are started sooner.
+def test_scheduler_waits_have_exact_bounds() -> None:
+    """Proved for responses, the first thread of the run queue, and control, with bounds that covers reach."""
+    # Eight threads fill the pipeline, and their start takes fewer cycles.
     for mode, depth, threads in (("prove", 10, 16), ("cover", 60, 8)):
         proof = prove.prove(
-            "waits_proof",
-            _scheduler("waits_proof"),
+            "sched_wait_proof",
+            _scheduler("sched_wait_proof"),
             mode=mode,
             depth=depth,
             cover_depth=0,

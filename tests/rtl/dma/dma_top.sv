@@ -70,8 +70,8 @@ module dma_top
       .acc_in_valid_o(acc_in_valid), .acc_in_ready_i(acc_in_ready), .acc_in_o(acc_in),
       .acc_out_valid_i(acc_out_valid), .acc_out_ready_o(acc_out_ready), .acc_out_i(acc_out),
       .fault_valid_i(1'b0), .fault_ready_o(unused_fault), .fault_i('0),
-      .move_valid_i(move_valid), .move_ready_o(move_ready), .move_i(move),
-      .move_reply_valid_o(reply_valid), .move_reply_o(reply),
+      .dma_valid_i(move_valid), .dma_ready_o(move_ready), .dma_i(move),
+      .dma_reply_valid_o(reply_valid), .dma_reply_o(reply),
       .busy_o(switch_busy), .acc_dropped_o(unused_dropped), .refused_o(unused_switch), .refused_own_o(unused_own),
       .refusal_o(unused_refusal)
     );

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What Spike, the golden model, makes of floating-point operations: a small program runs on it over all operands.
+"""Spike, the golden model of floating-point operations: a small program runs on it over all operands.
 
 The program is a 32-bit ELF file written here: operands are its data; it writes results and flags to its standard
 output, which the simulator's host interface passes on.
@@ -19,7 +19,7 @@ BASE = 0x80000000
 Words = npt.NDArray[np.uint32]
 
 # Operations as gs_fpu_pkg numbers them: name, RISC-V encoding without registers and rounding mode,
-# whether the rounding mode is a field of it, whether the result is an integer, operand registers.
+# whether it has a rounding mode field, whether the result is an integer, operand registers.
 _FP = 0b1010011
 OPERATIONS: list[tuple[str, int, bool, bool, str]] = [
     ("add", 0x00 << 25 | _FP, True, False, "ab"),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The floating-point unit of four cores of 16 threads, its structures laid open for a C++ harness.
+/// The floating-point unit of four cores of 16 threads, with its structs as plain ports for a C++ harness.
 module gs_fpu_bench (
   input  logic              clk_i,
   input  logic              rst_ni,

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Drives gs_fpu with the operations of a file and holds each response against what the file says.
+// Drives gs_fpu with the operations of a file and compares each response with the file's.
 //
 //   harness FILE SEED VALID READY SPLIT
 //
 // FILE: records of 24 bytes, little endian: op, rounding mode, flags, 0 (bytes), a, b, c, result, number (words).
-// VALID, READY: of 100 cycles, how many a core offers a request in, and the receiver takes a response in.
-// SPLIT 1: divide and root come from core 0 alone, all else from the others; 0: any core takes the next record.
+// VALID, READY: percentage of cycles in which a core offers a request, and in which the receiver accepts a response.
+// SPLIT 1: core 0 sends all divides and roots, the others all other operations; 0: any core sends the next record.
 //
-// Every thread of every core has at most one operation under way. A response must be for a thread that waits, must
-// be the right one, and must not change while it waits. The line of figures at the end is for the test to judge.
+// Every thread of every core has at most one operation in flight. A response must be for a waiting thread, must be
+// correct, and must not change while it waits. The test judges the line of figures at the end.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -62,7 +62,7 @@ int main(int argc, char** argv) {
     const bool split = std::atoi(argv[5]) != 0;
     auto chance = [&](unsigned share) { return share >= 100 || random() % 100 < share; };
 
-    // Which records each core takes: its own queue, or all from one.
+    // The records of each core: its own queue, or a common one.
     std::vector<std::deque<std::size_t>> queues(kCores);
     for (std::size_t i = 0; i < records.size(); i++) {
         const bool slow = records[i].op == kDiv || records[i].op == kSqrt;
@@ -94,7 +94,7 @@ int main(int argc, char** argv) {
     top.rst_ni = 1;
 
     while (done < records.size() && errors < 10) {
-        // Inputs of this cycle. A request that was offered stays.
+        // Inputs of this cycle. An offered request stays.
         for (unsigned core = 0; core < kCores; core++) {
             std::deque<std::size_t>& queue = queues[split ? core : 0];
             if (!offered[core] && !queue.empty() && chance(valid_share)) {
@@ -182,7 +182,7 @@ int main(int argc, char** argv) {
         top.eval();
         cycle++;
     }
-    // Nothing may come any more.
+    // No further response may arrive.
     for (int i = 0; i < 200 && errors == 0; i++) {
         top.f_valid_i = 0;
         top.rsp_ready_i = 1;

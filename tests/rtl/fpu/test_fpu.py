@@ -30,14 +30,14 @@ Make = Callable[[np.random.Generator, str, int], golden.Words]
 
 @pytest.fixture(scope="session")
 def harness() -> Path:
-    """The unit and its driver as a program, built anew when one of its sources has changed."""
+    """The unit and its driver as a program, rebuilt when one of its sources has changed."""
     design = sources.blocks("fpu") + [HERE / "gs_fpu_bench.sv"]
     # The build takes longer than the run.
     return verilate.model("gs_fpu_bench", design, [HERE / "harness.cc"], optimise="-O1")
 
 
 def _records(rng: np.random.Generator, counts: dict[str, int], folder: Path, make: Make = vectors.operands) -> Records:
-    """Records of all rounding modes for so many operands of each operation, as Spike answers them, shuffled."""
+    """Shuffled records of all rounding modes for `count` operands of each operation, with Spike's results."""
     operands = [make(rng, name, counts.get(name, 0)) for name in golden.NAMES]
     parts = []
     for op, (words, (values, flags)) in enumerate(zip(operands, golden.results(operands, folder), strict=True)):
@@ -56,7 +56,7 @@ def _records(rng: np.random.Generator, counts: dict[str, int], folder: Path, mak
 
 
 class Run:
-    """What the harness says: figures, and least and greatest latency of each operation."""
+    """The harness's output: figures, and minimum and maximum latency of each operation."""
 
     def __init__(self, text: str) -> None:
         self.figures = {name: int(value) for name, value in re.findall(r"(\w+)=(\d+)", text.split("latency")[0])}
@@ -78,13 +78,13 @@ def _drive(
     return run
 
 
-def test_every_operation_as_spike_has_it(harness: Path, size: Size, seed: int, tmp_path: Path) -> None:
+def test_every_operation_matches_spike(harness: Path, size: Size, seed: int, tmp_path: Path) -> None:
     rng = np.random.default_rng(seed)
     count = size.pick(400, 6000, 40000)  # operands, each in five rounding modes
     records = _records(rng, dict.fromkeys(golden.NAMES, count), tmp_path)
     for op in range(len(golden.NAMES)):
         assert np.count_nonzero(records["op"] == op) >= count * golden.MODES
-    # What the vectors reach, so that they cannot become easy unseen: all flags, subnormal results, both infinities.
+    # Coverage of the vectors: all flags, subnormal results, both infinities.
     arithmetic = records[records["op"] <= golden.NAMES.index("sqrt")]
     for name, op in (("mul", 2), ("madd", 3), ("nmadd", 6), ("div", 7)):
         part = records[records["op"] == op]
@@ -97,7 +97,7 @@ def test_every_operation_as_spike_has_it(harness: Path, size: Size, seed: int, t
 
 
 @pytest.mark.parametrize(("valid", "ready"), [(100, 50), (30, 100), (70, 70), (100, 5)])
-def test_nothing_is_lost_when_the_receiver_stops(
+def test_no_response_is_lost_under_back_pressure(
     harness: Path, size: Size, seed: int, tmp_path: Path, valid: int, ready: int
 ) -> None:
     """Random gaps between requests, and a receiver that is not always ready."""
@@ -106,7 +106,7 @@ def test_nothing_is_lost_when_the_receiver_stops(
 
 
 @pytest.mark.parametrize("mix", ["arithmetic", "short", "both"])
-def test_an_operation_starts_every_cycle(harness: Path, size: Size, seed: int, tmp_path: Path, mix: str) -> None:
+def test_fpu_starts_one_operation_per_cycle(harness: Path, size: Size, seed: int, tmp_path: Path, mix: str) -> None:
     arithmetic = [name for name in golden.NAMES if name not in SLOW + SHORT]
     names = {"arithmetic": arithmetic, "short": list(SHORT), "both": [*arithmetic, *SHORT]}[mix]
     records = _records(np.random.default_rng(seed), dict.fromkeys(names, size.pick(20, 100, 1000)), tmp_path)
@@ -115,7 +115,7 @@ def test_an_operation_starts_every_cycle(harness: Path, size: Size, seed: int, t
     assert run.figures["cycles"] <= len(records) + LATENCY + 1
     for name in names:
         if name in SHORT:
-            # It comes back early unless results of arithmetic keep it, and then in the place that it left empty.
+            # It returns early unless results of arithmetic delay it, and at the latest in the slot that it left empty.
             assert run.least[name] == SHORT_LATENCY or mix == "both"
             assert run.most[name] <= (SHORT_LATENCY if mix == "short" else LATENCY)
         else:
@@ -125,10 +125,12 @@ def test_an_operation_starts_every_cycle(harness: Path, size: Size, seed: int, t
 
 
 @pytest.mark.parametrize("others", ["arithmetic", "all"])
-def test_others_go_on_beside_divide_and_root(harness: Path, size: Size, seed: int, tmp_path: Path, others: str) -> None:
-    """One core divides without end; the other three lose two places of the pipeline with each of its operations.
+def test_divide_and_root_do_not_block_other_cores(
+    harness: Path, size: Size, seed: int, tmp_path: Path, others: str
+) -> None:
+    """One core divides continuously; the other three lose two pipeline slots for each of its operations.
 
-    Arithmetic alone leaves no place empty by itself: a quotient that waits for one must get one.
+    Arithmetic alone leaves no slot empty: a quotient that waits for a slot must get one.
     """
     count = size.pick(8, 40, 400)
     names = [name for name in golden.NAMES if name not in SLOW and (others == "all" or name not in SHORT)]
@@ -139,13 +141,13 @@ def test_others_go_on_beside_divide_and_root(harness: Path, size: Size, seed: in
     slow, rest = np.count_nonzero(is_slow), np.count_nonzero(~is_slow)
     alone = _drive(harness, records[is_slow], tmp_path, seed, split=1)
     together = _drive(harness, records, tmp_path, seed, split=1)
-    assert alone.figures["cycles"] > rest // 2, "too few of them to be in the way"
+    assert alone.figures["cycles"] > rest // 2, "too few operations to interfere"
     assert together.figures["cycles"] <= rest + 2 * slow + 100
     assert together.figures["overtaken"] > 0
 
 
-def test_how_long_divide_and_root_take(harness: Path, size: Size, seed: int, tmp_path: Path) -> None:
-    """Nearly always alone: what iterates takes as long as docs/hardware/fpu.md says."""
+def test_divide_and_root_latency(harness: Path, size: Size, seed: int, tmp_path: Path) -> None:
+    """With little contention, iterative operations have the latency of docs/hardware/fpu.md."""
     del size
     records = _records(np.random.default_rng(seed), dict.fromkeys(SLOW, 40), tmp_path)
     ordinary = (records["a"] & 0x7F800000 != 0) & (records["b"] & 0x7F800000 != 0)
@@ -165,8 +167,8 @@ def _ordinary(rng: np.random.Generator, name: str, count: int) -> golden.Words:
     return rng.integers(0x3F800000, 0x40800000, (count, 3), dtype=np.uint32)
 
 
-def test_latencies_are_the_constants(harness: Path, seed: int, tmp_path: Path) -> None:
-    """What config/constants says of the unit is what each operation takes, alone and on ordinary operands."""
+def test_latencies_equal_the_constants(harness: Path, seed: int, tmp_path: Path) -> None:
+    """The measured latency of each operation, alone and on normal operands, equals that in config/constants."""
     records = _records(np.random.default_rng(seed), dict.fromkeys(golden.NAMES, 20), tmp_path, _ordinary)
     found = _drive(harness, records, tmp_path, seed, valid=1).least
     want = dict.fromkeys(("add", "sub", "madd", "msub", "nmsub", "nmadd"), LATENCY)
@@ -176,7 +178,7 @@ def test_latencies_are_the_constants(harness: Path, seed: int, tmp_path: Path) -
     assert found == want
 
 
-def test_a_wrong_result_is_noticed(harness: Path, seed: int, tmp_path: Path) -> None:
+def test_harness_detects_wrong_results(harness: Path, seed: int, tmp_path: Path) -> None:
     records = _records(np.random.default_rng(seed), {"madd": 50, "min": 50}, tmp_path)
     for field, name in (("result", "madd"), ("flags", "min")):
         spoiled = records.copy()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operands for floating-point operations: corner cases, operands built to be hard for one operation, random words."""
+"""Operands for floating-point operations: corner cases, hard cases of each operation, random words."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _words(rng: np.random.Generator, count: int) -> Words:
 
 
 def _fractions(rng: np.random.Generator, count: int) -> Words:
-    """Fractions of which many are runs of ones and zeros: ties and carries are common with them."""
+    """Fractions, many of them runs of ones and zeros, with which ties and carries are common."""
     run = (np.uint32(1) << rng.integers(0, 24, count, dtype=np.uint32)) - np.uint32(1)
     other = (np.uint32(1) << rng.integers(0, 24, count, dtype=np.uint32)) - np.uint32(1)
     kind = rng.integers(0, 4, count)
@@ -37,7 +37,7 @@ def _fractions(rng: np.random.Generator, count: int) -> Words:
 
 
 def _floats(rng: np.random.Generator, exponent: npt.NDArray[np.int64]) -> Words:
-    """Floats with these biased exponents, as far as they are ones."""
+    """Floats with these biased exponents, clipped to the legal range."""
     sign = _words(rng, len(exponent)) & np.uint32(0x80000000)
     field = np.clip(exponent, 0, 254).astype(np.uint32) << np.uint32(23)
     return (sign | field | _fractions(rng, len(exponent))).astype(np.uint32)
@@ -59,7 +59,7 @@ def _as_floats(words: Words) -> npt.NDArray[np.float64]:
 
 
 def _combinations(rng: np.random.Generator, values: Words, count: int, places: int) -> Words:
-    """All combinations of these values as operands if they are few enough, else a part of them."""
+    """All combinations of these values as operands if there are few enough, else a sample."""
     whole = len(values) ** places
     chosen = np.arange(whole) if whole <= count else rng.choice(whole, count, replace=False)
     columns = [values[chosen // len(values) ** place % len(values)] for place in range(places)]
@@ -68,7 +68,7 @@ def _combinations(rng: np.random.Generator, values: Words, count: int, places: i
 
 
 def _hard(rng: np.random.Generator, name: str, count: int) -> Words:
-    """Operands that come near to what is difficult about this operation."""
+    """Operands near the hard cases of this operation."""
     ea = rng.integers(0, 255, count)
     a = _floats(rng, ea)
     b = _words(rng, count)
@@ -83,16 +83,16 @@ def _hard(rng: np.random.Generator, name: str, count: int) -> Words:
             a = np.where(kind == 3, _floats(rng, rng.integers(0, 30, count)), a)
             b = np.where(rng.integers(0, 2, count) == 0, b, b ^ np.uint32(0x80000000))
         elif name in ("mul", "madd", "msub", "nmsub", "nmadd"):
-            # Products about 1, at the subnormals and at the overflow, and addends about as large as the product.
+            # Products near 1, near the subnormals and near overflow, and addends about as large as the product.
             to = np.select([kind == 0, kind == 1, kind == 2], [rng.integers(-26, 26, count), 254, 127], 60)
             b = _floats(rng, to + 127 - ea + rng.integers(-2, 3, count))
             product = _as_floats(a) * _as_floats(b)
             exponent = np.floor(np.log2(np.maximum(np.abs(product), 1e-300))).astype(np.int64) + 127
             c = _floats(rng, exponent + rng.integers(-52, 30, count))
             close = _step(rng, _as_words(product)) ^ (_words(rng, count) & np.uint32(0x80000000))
-            # What is left of a product after it was rounded: the addend cancels all that is above it.
+            # The addend cancels the rounded product: the result is the rounding error.
             c = np.where(rng.integers(0, 3, count) == 0, close, c)
-            # A product of 46 ones just below the least normal, less a subnormal: a carry would run through all of it.
+            # A product of 46 ones just below the smallest normal, minus a subnormal: a carry propagates through it.
             ones = rng.integers(0, 16, count) == 0
             a = np.where(ones, (a & np.uint32(0xFF800000)) | np.uint32(0x7FFFFE), a)
             tiny = np.clip(127 - ea + rng.integers(-26, 1, count), 1, 254).astype(np.uint32) << np.uint32(23)
@@ -101,7 +101,7 @@ def _hard(rng: np.random.Generator, name: str, count: int) -> Words:
         elif name == "div":
             to = np.select([kind == 0, kind == 1], [rng.integers(-26, 3, count), 254], rng.integers(0, 255, count))
             b = _floats(rng, ea - to + 127 + rng.integers(-1, 2, count))
-            # Dividends that are products of short numbers give exact and nearly exact quotients.
+            # Dividends that are products of short numbers have exact and nearly exact quotients.
             short = (_words(rng, count) & np.uint32(0x807FF000)) | np.uint32(0x3F800000)
             exact = _step(rng, _as_words(_as_floats(b) * _as_floats(short)), 1)
             a = np.where(kind == 3, exact, a)
@@ -113,7 +113,7 @@ def _hard(rng: np.random.Generator, name: str, count: int) -> Words:
         elif name in ("cvt.w.s", "cvt.wu.s"):
             a = _floats(rng, rng.integers(118, 162, count))
             half = _as_words(np.trunc(rng.integers(-(2**12), 2**12, count) / 2.0 ** rng.integers(0, 11, count)) / 4.0)
-            # A half with one more bit far behind it is no tie.
+            # A half with one more bit far below it is not a tie.
             far = half | (np.uint32(1) << rng.integers(0, 16, count, dtype=np.uint32))
             a = np.select([kind == 0, kind == 1], [half, far], a)
         elif name in ("cvt.s.w", "cvt.s.wu"):
@@ -136,7 +136,7 @@ def operands(rng: np.random.Generator, name: str, count: int) -> Words:
     hard = _hard(rng, name, count // 3)
     rest = count - len(special) - len(corners) - len(hard)
     mixed = np.stack([_words(rng, rest), _words(rng, rest), _words(rng, rest)], axis=1)
-    # A random word beside a corner case.
+    # A random word combined with a corner case.
     place = rng.integers(0, 6, rest)
     for column in range(3):
         corner = CORNERS[rng.integers(0, len(CORNERS), rest)]

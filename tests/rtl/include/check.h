@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a harness in C++ checks: the first thing that is wrong ends it, with file, line and words.
+/// Checks of C++ harnesses: the first failed check ends the program with file, line and message.
 #pragma once
 
 #include <cstdio>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a barrier computes, typed from the specification (docs/hardware/idle.md): words that all give, reduced.
+/// Reference of a barrier's reduction, from the specification (docs/hardware/idle.md): reduces all contributed words.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ inline int64_t reduce(unsigned op, int64_t a, int64_t b) {
   }
 }
 
-/// A word as far as it has been given.
+/// A partially reduced word.
 struct Word {
   bool given = false;
   unsigned op = 0;

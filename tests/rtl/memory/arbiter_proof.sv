@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is proved of gs_mem_arbiter: bursts are not mixed, and while an input waits no other one begins two bursts.
+/// Proof of gs_mem_arbiter: bursts never interleave, and while an input waits no other one begins two bursts.
 ///
-/// Of the inputs one is watched, any. All else is free: when beats come, how long bursts are, when they are taken; what
-/// waits stays.
+/// The proof watches any one input. All other behaviour is unconstrained: arrival of beats, length of bursts, ready;
+/// waiting beats are stable.
 module arbiter_proof #(
   localparam int unsigned N = 3
 ) (
@@ -24,7 +24,7 @@ module arbiter_proof #(
   logic out_valid;
   always_ff @(posedge clk_i) if (!rst_ni) watched_q <= (watched_i == 2'd3) ? 2'd0 : watched_i;
 
-  // A beat that waits stays.
+  // A waiting beat is stable.
   logic [N-1:0] waits_q, was_last_q;
   always_ff @(posedge clk_i) begin
     waits_q    <= rst_ni ? valid & ~ready : '0;
@@ -51,19 +51,19 @@ module arbiter_proof #(
     .out_data_o (out_data)
   );
 
-  // The burst under way, and the bursts that others have begun since the watched input waits.
-  logic inside_q, goes, begins;
+  // The burst in progress, and the bursts that others have begun since the watched input began to wait.
+  logic inside_q, transfer, begins;
   logic [1:0] owner_q;
   logic [N-1:0][1:0] passed_q;
-  assign goes   = out_valid && ready_i;
-  assign begins = goes && !inside_q;
+  assign transfer = out_valid && ready_i;
+  assign begins   = transfer && !inside_q;
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       inside_q <= 1'b0;
       passed_q <= '0;
     end else begin
-      if (goes) inside_q <= !out_data[2];
-      if (goes) owner_q <= out_data[1:0];
+      if (transfer) inside_q <= !out_data[2];
+      if (transfer) owner_q <= out_data[1:0];
       for (int unsigned i = 0; i < N; i++) begin
         if (!valid[watched_q] || ready[watched_q]) passed_q[i] <= '0;
         else if (begins && out_data[1:0] == 2'(i)) passed_q[i] <= passed_q[i] + 2'd1;
@@ -73,18 +73,18 @@ module arbiter_proof #(
 
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      only_what_is_there_goes: assert (!out_valid || (32'(out_data[1:0]) < N && valid[out_data[1:0]]));
-      a_beat_goes_from_one_input: assert (ready == (goes ? N'(1) << out_data[1:0] : '0));
-      something_goes: assert (out_valid || (inside_q ? !valid[owner_q] : valid == '0));
-      a_burst_is_not_mixed: assert (!inside_q || !out_valid || out_data[1:0] == owner_q);
-      nobody_begins_twice: assert ((passed_q & {N{2'b10}}) == '0);
-      c_all_pass: cover ($countones(passed_q) == int'(N) - 1 && ready[watched_q]);
-      c_a_long_burst: cover (inside_q && goes && !out_data[2] && waits_q[watched_q] && owner_q != watched_q);
+      output_beat_is_valid: assert (!out_valid || (32'(out_data[1:0]) < N && valid[out_data[1:0]]));
+      beat_is_from_one_input: assert (ready == (transfer ? N'(1) << out_data[1:0] : '0));
+      output_is_valid_if_an_input_may_send: assert (out_valid || (inside_q ? !valid[owner_q] : valid == '0));
+      bursts_never_interleave: assert (!inside_q || !out_valid || out_data[1:0] == owner_q);
+      no_input_begins_two_bursts: assert ((passed_q & {N{2'b10}}) == '0);
+      c_all_others_pass: cover ($countones(passed_q) == int'(N) - 1 && ready[watched_q]);
+      c_a_long_burst: cover (inside_q && transfer && !out_data[2] && waits_q[watched_q] && owner_q != watched_q);
     end
   end
 
 `ifdef INDUCTION
-  // What its registers have to do with the words: who is behind whom.
+  // Invariants that relate its registers to the model: the order of the inputs.
   logic [N-1:0] ahead, open;
   assign ahead = u_arbiter.u_arbiter.ahead_q;
   assign open  = u_arbiter.open_q;
@@ -98,7 +98,7 @@ module arbiter_proof #(
       assert (waits_q[watched_q] || passed_q == '0);
     end
   end
-  for (genvar i = 0; i < int'(N); i++) begin : gen_behind
+  for (genvar i = 0; i < int'(N); i++) begin : gen_order
     always_ff @(posedge clk_i) begin
       if (rst_ni) begin
         if (i + 1 < int'(N)) assert (!ahead[i] || ahead[i+1]);

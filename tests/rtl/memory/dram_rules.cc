@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The DRAM's controller under random requests: data right, no rule broken. Then again and again with one of its
-// timings a clock too short: the checker must name that very rule.
+// The DRAM's controller under random requests: data are correct, no rule is violated. Then repeatedly with one of its
+// timings one clock too short: the checker must name exactly that rule.
 // Arguments: seed requests
 #include <cstdio>
 #include <cstdlib>
@@ -22,7 +22,7 @@ struct Outcome {
   std::uint64_t wrong = 0, cycles = 0, activates = 0, refreshes = 0;
 };
 
-/// Random lines, in streaks that stay in a row, hop between banks, or go anywhere; reads and writes in runs.
+/// Random lines, in streaks within a row, over banks, or with random strides; reads and writes in runs.
 Outcome run(const DramConfig& config, const DramTiming& timing, std::uint64_t seed, std::uint64_t requests) {
   DramController dram(config, timing);
   std::mt19937_64 random(seed);
@@ -51,7 +51,7 @@ Outcome run(const DramConfig& config, const DramTiming& timing, std::uint64_t se
           if (random() % 8 == 0) pause = random() % 200;
         }
         streak--;
-        // Few enough lines that they meet again.
+        // Few enough lines that addresses repeat.
         address = (address + stride) % config.bytes / config.lineBytes * config.lineBytes % (1ull << 22);
         id = static_cast<std::uint32_t>(sent % 512);
         for (auto& byte : line) byte = static_cast<std::uint8_t>(random());
@@ -88,11 +88,11 @@ Outcome run(const DramConfig& config, const DramTiming& timing, std::uint64_t se
       }
     }
     if (++cycle > requests * 400 + 100000) {
-      std::printf("the controller stands still after %llu answers\n", static_cast<unsigned long long>(answered));
+      std::printf("the controller makes no progress after %llu responses\n", static_cast<unsigned long long>(answered));
       std::exit(1);
     }
   }
-  // Long enough for a refresh that nobody asked for.
+  // Long enough for a refresh without requests.
   cycle += 20 * config.refi;
   dram.put(cycle, false, true, 0, 0, nullptr);
   for (int i = 0; i < 4000; i++) dram.tick(cycle++);
@@ -104,7 +104,7 @@ Outcome run(const DramConfig& config, const DramTiming& timing, std::uint64_t se
 }
 
 struct Mutation {
-  const char* rule;  // what the checker must say
+  const char* rule;  // the rule that the checker must name
   void (*make)(DramTiming&);
 };
 
@@ -119,8 +119,8 @@ const Mutation kMutations[] = {
     {"tREFI", [](DramTiming& t) { t.refi = t.refi * 3 / 2; }},
     {"tWTR", [](DramTiming& t) { t.writeToRead--; }},
     {"tWR", [](DramTiming& t) { t.writeToCharge--; }},
-    {"data bus: no time to turn round", [](DramTiming& t) { t.readToWrite--; }},
-    {"data bus: two bursts at once", [](DramTiming& t) { t.readToWrite -= 3; }},
+    {"data bus: no time for the turnaround", [](DramTiming& t) { t.readToWrite--; }},
+    {"data bus: two bursts overlap", [](DramTiming& t) { t.readToWrite -= 3; }},
     {"tCCD", [](DramTiming& t) { t.burst--; }},
 };
 
@@ -131,7 +131,7 @@ bool named(const std::vector<std::string>& violations, const std::string& rule) 
   return false;
 }
 
-/// Rules that our controller cannot break by a wrong timing: said to the checker directly.
+/// Rules that the controller cannot violate by a wrong timing: the test passes the commands to the checker directly.
 int directly() {
   const DramConfig c;
   int failures = 0;
@@ -147,15 +147,15 @@ int directly() {
   };
   says("", {{10, {K::kActivate, 0, 5}}, {21, {K::kRead, 0, 0, 64}}, {38, {K::kPrecharge, 0}},
             {49, {K::kActivate, 0, 6}}});
-  says("command: two in one clock", {{10, {K::kActivate, 0, 5}}, {10, {K::kActivate, 1, 5}}});
-  says("bank: there is none", {{10, {K::kActivate, 8, 5}}});
-  says("activate: no such row", {{10, {K::kActivate, 0, 65536}}});
-  says("activate: of an open bank", {{10, {K::kActivate, 0, 5}}, {100, {K::kActivate, 0, 6}}});
-  says("read: from a closed bank", {{10, {K::kRead, 0, 0, 0}}});
-  says("write: to a closed bank", {{10, {K::kActivate, 0, 5}}, {40, {K::kPrecharge, 0}}, {60, {K::kWrite, 0, 0, 0}}});
+  says("command: two commands in one clock", {{10, {K::kActivate, 0, 5}}, {10, {K::kActivate, 1, 5}}});
+  says("bank: the number", {{10, {K::kActivate, 8, 5}}});
+  says("activate: the row does not exist", {{10, {K::kActivate, 0, 65536}}});
+  says("activate: the bank is open", {{10, {K::kActivate, 0, 5}}, {100, {K::kActivate, 0, 6}}});
+  says("read: the bank is closed", {{10, {K::kRead, 0, 0, 0}}});
+  says("write: the bank is closed", {{10, {K::kActivate, 0, 5}}, {40, {K::kPrecharge, 0}}, {60, {K::kWrite, 0, 0, 0}}});
   says("column: not the start", {{10, {K::kActivate, 0, 5}}, {40, {K::kRead, 0, 0, 32}}});
   says("column: not the start", {{10, {K::kActivate, 0, 5}}, {40, {K::kRead, 0, 0, 8192}}});
-  says("refresh: with an open bank", {{10, {K::kActivate, 0, 5}}, {60, {K::kRefresh}}});
+  says("refresh: a bank is open", {{10, {K::kActivate, 0, 5}}, {60, {K::kRefresh}}});
   says("tRP before refresh", {{10, {K::kActivate, 0, 5}}, {50, {K::kPrechargeAll}}, {60, {K::kRefresh}}});
   says("tRAS", {{10, {K::kActivate, 0, 5}}, {37, {K::kPrechargeAll}}});
   return failures;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plays the caches in front of crossbar and scheduler, and behind them an AXI4 memory that checks the protocol and two
-// SRAMs, all as unpredictable as the rules allow. Threads check what they read against what they wrote.
+// Emulates the caches upstream of crossbar and scheduler, and downstream an AXI4 memory that checks the protocol and
+// two SRAMs, all with random behaviour within the rules. Threads compare their reads with their writes.
 // Arguments: seed requests
 #include <verilated.h>
 
@@ -55,20 +55,20 @@ void toWide(Wide& wide, const Beat& beat) {
   for (std::size_t i = 0; i < kPort; i++) wide[i / 4] |= static_cast<std::uint32_t>(beat[i]) << (8 * (i % 4));
 }
 
-/// How a phase behaves.
+/// Parameters of a phase.
 struct Mood {
   const char* name;
   double ask, takeAnswer, ready, answer;   // chances in a cycle
   int reach;                               // lines of a thread
   double sram;                             // share of requests to SRAM
   bool hotspot = false;                    // all threads but the last keep one row of one bank busy
-  bool steps = false;                      // threads walk over lines side by side
+  bool steps = false;                      // threads traverse interleaved lines in step
   double writes = 0.5;                     // share of requests that write
-  bool crowd = false;                      // all threads but the last crowd into rows of a bank, see Crowd
+  bool crowd = false;                      // all threads but the last access rows of one bank, see Crowd
   double address = 1.0;                    // AXI's address channels: chance of ready, as a share of `ready`
 };
 
-/// Banks and rows as the scheduler's parameters in memory_top say; rows with equal low bits are a group.
+/// Banks and rows according to the scheduler's parameters in memory_top; rows with equal low bits are a group.
 constexpr std::uint64_t kBanks = 8, kBankBytes = 256, kRowBytes = 1024, kGroups = 4;
 
 std::uint64_t bankOf(std::uint64_t at) {
@@ -77,9 +77,9 @@ std::uint64_t bankOf(std::uint64_t at) {
   return bank;
 }
 
-/// A crowd keeps groups of a bank busy, so that their queues are full and always have something to pick; the last
-/// thread of each cache wants a group of the same bank that the crowd leaves alone. From phase to phase the crowd goes
-/// to another bank and leaves another group; it fills all others, in two banks, or a single one.
+/// A crowd keeps groups of a bank busy, so that their queues are full and never empty; the last thread of each cache
+/// accesses a group of the same bank that the crowd does not use. In each phase the crowd uses another bank and omits
+/// another group; it fills all other groups, in two banks, or a single one.
 struct Crowd {
   std::uint64_t bank, alone;
   bool single;
@@ -89,25 +89,25 @@ struct Crowd {
     return {phase % kBanks, phase / kBanks % kGroups, phase / kBanks / kGroups % 2 != 0};
   }
 
-  /// A line of this thread alone.
+  /// A line that only this thread uses.
   std::uint64_t address(std::uint64_t number, bool last) const {
     std::uint64_t group = alone, in = bank;
     if (!last && single) group = (alone + 1) % kGroups;
     if (!last && !single) group = (alone + 1 + rng() % (kGroups - 1)) % kGroups, in = bank ^ (rng() % 4 == 0 ? 5 : 0);
-    // 16 lines of a row for as many threads; far from where other moods are.
+    // 16 lines of a row for 16 threads, far from the addresses of other phases.
     const std::uint64_t row = 0xc00 + group + kGroups * (number / 16);
     const std::uint64_t there = row * kRowBytes * kBanks + number % 4 * kLine + number / 4 % 4 * kBankBytes * kBanks;
     return there ^ (bankOf(there) ^ in) * kBankBytes;
   }
 };
 
-/// A burst on its way into a memory.
+/// A burst in transfer to a memory.
 struct Burst {
   std::uint64_t address = 0;
   std::vector<Beat> beats;
 };
 
-/// What a line has in it before it is written: a line that comes from elsewhere is noticed.
+/// Initial contents of a line, which depend on its address, so that the wrong line is detected.
 Line untouched(bool space, std::uint64_t address) {
   Line line;
   std::uint64_t state = address * 2 + space;
@@ -121,7 +121,7 @@ Line untouched(bool space, std::uint64_t address) {
 /// Contents by line, for the memories' side.
 class Contents {
  public:
-  /// Of the DRAM, or of one of the SRAMs, which take turns line by line.
+  /// Contents of the DRAM, or of one of the SRAMs, which are interleaved by line.
   explicit Contents(int sram = -1) : sram_(sram) {}
   Line& at(std::uint64_t address) {
     const auto found = lines_.find(address);
@@ -135,12 +135,12 @@ class Contents {
   std::map<std::uint64_t, Line> lines_;
 };
 
-/// The AXI4 memory. It may do reads and writes whenever it likes: AXI promises no order between them.
+/// The AXI4 memory. It executes reads and writes at random times: AXI guarantees no order between them.
 class AxiMemory {
  public:
   explicit AxiMemory(Vmemory_top& top) : t(top) {}
 
-  /// Looks at the handshakes of the edge that is about to come.
+  /// Samples the handshakes of the next edge.
   void look(const Mood& mood) {
     stable("AW", aw_, t.awvalid_o, t.awready_i, {t.awaddr_o, t.awlen_o, t.awsize_o, t.awburst_o, t.awid_o});
     const Beat wdata = fromWide(t.wdata_o);
@@ -166,11 +166,11 @@ class AxiMemory {
       order(false, t.araddr_o - kBase);
     }
     const bool error = (t.bvalid_i && t.bready_o && t.bresp_i >= 2) || (t.rvalid_i && t.rready_o && t.rresp_i >= 2);
-    need(error == (t.error_o != 0), "AXI: an error is told at the wrong time");
+    need(error == (t.error_o != 0), "AXI: an error is reported at the wrong time");
     if (t.bvalid_i && t.bready_o) b_ = false;
     if (t.rvalid_i && t.rready_o) r_.pop_front(), rShown_ = false;
     need(writes_.size() <= 16 && reads_.size() <= 16, "AXI: more bursts open than it may have");
-    // A write is done at any time after it is whole, a read at any time; each in the order of its kind.
+    // A write is executed at any time after its last beat, a read at any time; each kind in order.
     if (!b_ && !writes_.empty() && whole_ > 0 && chance(mood.answer / 2)) {
       Line& line = contents.at(writes_.front());
       for (std::size_t i = 0; i < kBeats; i++) {
@@ -200,7 +200,7 @@ class AxiMemory {
     bWaits_ = t.bvalid_i && b_, rWaits_ = rShown_;
     t.bvalid_i = b_;
     t.bid_i = t.rid_i = 5;
-    // A response that waits does not change; without its valid it means nothing.
+    // A waiting response does not change; without valid it is ignored.
     if (!bWaits_) t.bresp_i = chance(0.8) ? 0 : rng() % 4;
     if (!rWaits_) t.rresp_i = chance(0.8) ? 0 : rng() % 4;
     rShown_ = !r_.empty() && (rShown_ || chance(0.9));
@@ -214,11 +214,11 @@ class AxiMemory {
   bool quiet() const { return writes_.empty() && reads_.empty() && data_.empty() && r_.empty() && !b_; }
 
   Contents contents;
-  // How requests came out: how often the direction turned, and how often a bank's row changed, by its number.
-  std::uint64_t turns = 0, rowChanges = 0, served = 0;
-  // Requests of one direction in a row: at most, and reads at least.
+  // Order of the requests: number of direction changes, and number of row changes of a bank.
+  std::uint64_t directionChanges = 0, rowChanges = 0, served = 0;
+  // Consecutive requests of one direction: maximum, and minimum of reads.
   std::uint64_t longestRun = 0, shortestReads = ~0ull;
-  // How often a request goes to a bank that one of the five before went to
+  // Number of requests to a bank that one of the previous five requests used
   std::uint64_t soonAgain = 0;
 
  private:
@@ -244,10 +244,10 @@ class AxiMemory {
     std::rotate(lastBanks_.begin(), lastBanks_.begin() + 1, lastBanks_.end());
     lastBanks_.back() = bank;
     if (write != lastWrite_) {
-      // The run before the first turn began in another mood.
-      if (turns > 0) longestRun = std::max(longestRun, run_);
-      if (turns > 0 && !lastWrite_) shortestReads = std::min(shortestReads, run_);
-      run_ = 0, turns++;
+      // The run before the first direction change began in another phase.
+      if (directionChanges > 0) longestRun = std::max(longestRun, run_);
+      if (directionChanges > 0 && !lastWrite_) shortestReads = std::min(shortestReads, run_);
+      run_ = 0, directionChanges++;
     }
     run_++;
     lastWrite_ = write;
@@ -265,7 +265,7 @@ class AxiMemory {
   std::array<std::uint64_t, 5> lastBanks_{kBanks, kBanks, kBanks, kBanks, kBanks};
 };
 
-/// An SRAM behind the bare stream; answers in any order, bursts whole.
+/// An SRAM at the plain stream; it responds in any order, without interleaving bursts.
 class StreamMemory {
  public:
   StreamMemory(Vmemory_top& top, int index) : contents(index), t(top), n(index) {}
@@ -291,12 +291,12 @@ class StreamMemory {
       jobs_.erase(at);
       Line& line = contents.at(job.address);
       for (std::size_t i = 0; i < kBeats; i++) {
-        const auto place = line.begin() + static_cast<std::ptrdiff_t>(i * kPort);
+        const auto target = line.begin() + static_cast<std::ptrdiff_t>(i * kPort);
         if (job.write) {
-          std::copy(job.beats[i].begin(), job.beats[i].end(), place);
+          std::copy(job.beats[i].begin(), job.beats[i].end(), target);
         } else {
           Out out{false, i == kBeats - 1, job.id, {}};
-          std::copy_n(place, kPort, out.data.begin());
+          std::copy_n(target, kPort, out.data.begin());
           out_.push_back(out);
         }
       }
@@ -338,7 +338,7 @@ class StreamMemory {
   bool shown_ = false;
 };
 
-/// A cache: each thread has at most one fill and one write-back open, never of the same line.
+/// A cache: each thread has at most one outstanding fill and one write-back, never of the same line.
 class Cache {
  public:
   Cache(Vmemory_top& top, int index) : t(top), n(index) {}
@@ -352,14 +352,14 @@ class Cache {
     if (!(t.rsp_valid_o[n] && t.rsp_ready_i[n])) return;
     Thread& thread = threads_[t.rsp_id_o[n]];
     if (t.rsp_ack_o[n]) {
-      need(thread.writing, "an acknowledgement that nobody waited for");
+      need(thread.writing, "an acknowledgement without a write");
       need(t.rsp_last_o[n], "an acknowledgement is one beat");
       thread.writing = false;
       longest = std::max(longest, cycle - thread.writeAsked);
       done++;
       return;
     }
-    need(thread.reading, "data that nobody waited for");
+    need(thread.reading, "data without a read");
     if (in_ < 0) in_ = t.rsp_id_o[n];
     need(in_ == t.rsp_id_o[n], "answers are mixed");
     const Beat beat = fromWide(t.rsp_data_o[n]);
@@ -376,7 +376,7 @@ class Cache {
 
   void drive(const Mood& mood, bool more) {
     if (more && out_.size() < 8 && chance(mood.ask)) ask(mood);
-    // A burst may pause between its beats. What waits does not change.
+    // A burst may pause between its beats. A waiting beat does not change.
     shown_ = !out_.empty() && (shown_ || mood.ask == 1.0 || chance(0.8));
     t.req_valid_i[n] = shown_;
     if (!out_.empty()) {
@@ -416,7 +416,7 @@ class Cache {
     const int id = static_cast<int>(rng() % kThreads);
     Thread& thread = threads_[static_cast<std::size_t>(id)];
     bool write = chance(mood.writes);
-    // A line is written back some steps after it was read, as a cache does.
+    // A line is written back some steps after its read, as in a cache.
     if (mood.steps) write = thread.read > thread.wrote + 8 && !thread.writing;
     if (write ? thread.writing : thread.reading) return;
     if (mood.steps && !write) {
@@ -428,7 +428,7 @@ class Cache {
     const auto number = static_cast<std::uint64_t>(n * kThreads + id);
     std::uint64_t line = rng() % static_cast<std::uint64_t>(mood.reach) * (kCaches * kThreads) + number;
     if (mood.hotspot && !space) {
-      // One thread is alone in its bank and row; the others crowd into the first 256 bytes of row 0.
+      // One thread has a bank and row of its own; the others access the first 256 bytes of row 0.
       if (id == kThreads - 1) {
         line = 64 * 1024 + number;
       } else if (number < 4) {
@@ -440,7 +440,7 @@ class Cache {
     if (mood.steps) line = (write ? thread.wrote : thread.read) * (kCaches * kThreads) + number;
     std::uint64_t address = line * kLine;
     if (mood.crowd) address = Crowd::now().address(number, id == kThreads - 1);
-    // Some lines differ from others in one high bit of the address; in which, depends on the thread.
+    // Some lines differ from others in one high address bit, which depends on the thread.
     if (mood.sram > 0 && chance(0.3)) address ^= std::uint64_t{1} << (22 + (id + n) % 10);
     if (write) {
       if (thread.reading && thread.readLine == address && thread.readSpace == space) return;
@@ -483,7 +483,7 @@ int main(int argc, char** argv) {
   rng.seed(std::strtoull(argv[1], nullptr, 0));
   const std::uint64_t requests = std::strtoull(argv[2], nullptr, 0);
   VerilatedContext context;
-  // What is not reset begins at random.
+  // State without reset is initialized randomly.
   context.randReset(2);
   context.randSeed(static_cast<int>(rng() % 0x7fffffff) + 1);
   Vmemory_top top(&context);
@@ -515,7 +515,7 @@ int main(int argc, char** argv) {
       {"slow addresses", 0.9, 1.0, 1.0, 1.0, 200, 0.0, false, false, 0.5, false, 0.1},
   };
   const auto step = [&](const Mood& mood, bool more) {
-    // Inputs change after the edge; what is handed over at the next one is seen when they have settled.
+    // Inputs change after the edge; the transfers of the next edge are sampled after they have settled.
     for (Cache& cache : caches) cache.drive(mood, more);
     for (StreamMemory& sram : srams) sram.drive(mood);
     axi.drive(mood);
@@ -531,7 +531,7 @@ int main(int argc, char** argv) {
     cycle++;
   };
   for (const Mood& mood : moods) {
-    axi.turns = axi.rowChanges = axi.served = axi.longestRun = axi.soonAgain = 0;
+    axi.directionChanges = axi.rowChanges = axi.served = axi.longestRun = axi.soonAgain = 0;
     axi.shortestReads = ~0ull;
     // All phases of the crowd
     const std::uint64_t goal = mood.crowd ? std::max<std::uint64_t>(requests, 5000) : requests;
@@ -544,26 +544,26 @@ int main(int argc, char** argv) {
       for (Cache& cache : caches) done += cache.done, quiet = quiet && cache.quiet();
       if (done >= goal && measured == 0) measured = cycle, longestRun = axi.longestRun, reads = axi.shortestReads;
       if (done >= goal && quiet) break;
-      if (cycle - begin > goal * 300 + 20000) fail(std::string(mood.name) + ": it stands still");
+      if (cycle - begin > goal * 300 + 20000) fail(std::string(mood.name) + ": no progress");
       step(mood, done < goal);
     }
     std::uint64_t longest = 0;
     for (Cache& cache : caches) longest = std::max(longest, cache.longest);
     const double served = static_cast<double>(axi.served);
     std::printf("{\"mood\": \"%s\", \"requests\": %llu, \"cycles\": %llu, \"longest\": %llu, "
-                "\"turns\": %.4f, \"rows\": %.4f, \"run\": %llu, \"reads\": %llu, \"soon\": %.4f}\n",
+                "\"direction_changes\": %.4f, \"rows\": %.4f, \"run\": %llu, \"reads\": %llu, \"soon\": %.4f}\n",
                 mood.name, static_cast<unsigned long long>(done), static_cast<unsigned long long>(cycle - begin),
-                static_cast<unsigned long long>(longest), static_cast<double>(axi.turns) / served,
+                static_cast<unsigned long long>(longest), static_cast<double>(axi.directionChanges) / served,
                 static_cast<double>(axi.rowChanges) / served, static_cast<unsigned long long>(longestRun),
                 static_cast<unsigned long long>(reads), static_cast<double>(axi.soonAgain) / served);
   }
-  // A memory that takes nothing: how many writes find a place on their way to it.
+  // A memory that accepts no request: counts the writes that are queued upstream of it.
   const Mood blocked{"blocked", 1.0, 1.0, 0.0, 1.0, 400, 0.0, false, false, 1.0};
   for (Cache& cache : caches) cache.accepted = 0;
   for (int i = 0; i < 2000; i++) step(blocked, true);
-  std::uint64_t places = 0;
-  for (Cache& cache : caches) places += cache.accepted;
-  std::printf("{\"mood\": \"blocked\", \"places\": %llu}\n", static_cast<unsigned long long>(places));
+  std::uint64_t queuedWrites = 0;
+  for (Cache& cache : caches) queuedWrites += cache.accepted;
+  std::printf("{\"mood\": \"blocked\", \"queued_writes\": %llu}\n", static_cast<unsigned long long>(queuedWrites));
   top.final();
   return 0;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_mem_types.svh"
 
-/// Crossbar and scheduler with four caches' streams, an AXI4 port for the DRAM and two bare streams for SRAMs:
-/// all of it for a harness that plays caches, AXI memory and SRAMs.
+/// Crossbar and scheduler with four caches' streams, an AXI4 port for the DRAM and two plain streams for SRAMs, for a
+/// harness that emulates caches, AXI memory and SRAMs.
 module memory_top #(
   parameter int unsigned LineBytes = 64,
   parameter int unsigned PortBytes = 16
@@ -177,7 +177,7 @@ module memory_top #(
     .rvalid_i, .rready_o, .rid_i, .rdata_i, .rresp_i, .rlast_i
   );
 
-  // Nobody looks at the space behind the crossbar.
+  // The space field is unused downstream of the crossbar.
   logic unused;
   assign unused = ^{mreq[1].space, mreq[2].space};
 endmodule

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// records SEED READS: readers of multicast records ask, a memory answers in any order, and who asked is not always
-// ready to take its answer. Each tag gets the words of its own address, once.
+// records SEED READS: readers of multicast records send requests, a memory responds in any order, and readers are not
+// always ready. Each tag gets the words of its own address, once.
 #include <cstdint>
 #include <cstdlib>
 #include <map>
@@ -22,7 +22,7 @@ int main(int, char** arguments) {
     unsigned id;
   };
   std::map<unsigned, uint32_t> asked;  // by tag: the beat
-  std::vector<Line> lines;             // that the memory has been asked for
+  std::vector<Line> lines;             // requests to the memory
   bool answering = false;
   Line answer{};
   uint32_t at = 0;
@@ -59,12 +59,12 @@ int main(int, char** arguments) {
     top.mem_last_i = at + top.port_bytes_o == top.line_bytes_o;
     top.clk_i = 0;
     top.eval();
-    const bool goes = request && top.req_ready_o, to_memory = top.mem_valid_o && top.mem_ready_i;
-    const bool from_memory = answering && top.mem_ready_o, comes = top.rsp_valid_o && top.rsp_ready_i;
+    const bool accepted = request && top.req_ready_o, to_memory = top.mem_valid_o && top.mem_ready_i;
+    const bool from_memory = answering && top.mem_ready_o, returned = top.rsp_valid_o && top.rsp_ready_i;
     if (cycle >= 4) {
-      CHECK(goes == to_memory, "a read is taken that the memory has not got, or the reverse");
+      CHECK(accepted == to_memory, "a read is accepted without a memory request, or the reverse");
       waited += top.rsp_valid_o && !top.rsp_ready_i;
-      if (comes) {
+      if (returned) {
         const auto found = asked.find(top.rsp_tag_o);
         CHECK(found != asked.end(), "an answer to %u, who has not asked", top.rsp_tag_o);
         for (uint32_t word = 0; word < 8; ++word) {
@@ -74,7 +74,7 @@ int main(int, char** arguments) {
         asked.erase(found);
         ++taken;
       }
-      if (goes) {
+      if (accepted) {
         for (const Line& line : lines) CHECK(line.id != top.mem_id_o, "two reads have one number at the memory");
         lines.push_back({top.mem_addr_o, top.mem_id_o});
         asked[top.req_tag_i] = top.req_beat_i;

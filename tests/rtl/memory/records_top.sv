@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// gs_sim_records alone, its structures as plain fields. The memory's answers hold what the harness expects of their
-/// addresses: each word its number times a constant.
+/// gs_sim_records with its structs as plain ports. The memory's responses depend on the addresses, as the harness
+/// expects: each word is its number times a constant.
 module records_top
   import gs_multicast_pkg::*;
   import gs_tile_pkg::*;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What stands between caches and memories, and the models of the memories."""
+"""The path between caches and memories, and the models of the memories."""
 
 from __future__ import annotations
 
@@ -39,15 +39,15 @@ def run(command: Sequence[object]) -> str:
 
 
 def test_dram_rules(tmp_path: Path, size: Size, seed: int) -> None:
-    """No rule is broken, and a controller that breaks one is caught with its name."""
+    """The controller violates no rule, and the checker names each rule that a wrong timing violates."""
     program = compile_harness(
         tmp_path, "rules", HERE / "dram_rules.cc", SIM / "gs_dram_controller.cc", SIM / "gs_dram_checker.cc"
     )
     run([program, seed, size.pick(2000, 5000, 100_000)])
 
 
-def test_dram_checker_is_needed(tmp_path: Path, size: Size) -> None:
-    """That test fails if the checker forgets a rule."""
+def test_dram_rules_fail_without_the_checker_rule(tmp_path: Path, size: Size) -> None:
+    """The test of the rules fails if the checker lacks a rule."""
     text = (SIM / "gs_dram_checker.cc").read_text(encoding="utf-8")
     for rule in ("tRRD", "tWTR", "tFAW", "tRTP", "tWR", "tCCD", "tRCD")[: size.pick(1, 1, 7)]:
         lame = tmp_path / f"{rule}.cc"
@@ -58,8 +58,8 @@ def test_dram_checker_is_needed(tmp_path: Path, size: Size) -> None:
         assert done.returncode == 1 and f"{rule} was broken and the checker did not say so" in done.stdout
 
 
-def test_bursts_take_turns() -> None:
-    """Of three inputs none begins a second burst while another one waits; bursts are not mixed. By induction."""
+def test_mem_arbiter_is_fair_and_never_interleaves_bursts() -> None:
+    """Of three inputs none begins a second burst while another one waits; bursts never interleave. By induction."""
     block = sources.blocks("memory")
     wanted = tuple(path for path in block.files if path.stem in ("gs_arbiter", "gs_mem_arbiter"))
     design = Sources(wanted, block.include) + [HERE / "arbiter_proof.sv"]
@@ -78,10 +78,10 @@ def harness() -> Path:
 
 
 def test_crossbar_scheduler_axi(harness: Path, size: Size, seed: int) -> None:
-    """Data right under every mood; directions in batches; rows used up; nobody waits without end."""
+    """Data are correct in every phase; directions are batched; rows are fully used; no request starves."""
     requests = size.pick(2000, 6000, 200_000)
-    told = {mood["mood"]: mood for mood in map(json.loads, run([harness, seed, requests]).splitlines())}
-    assert set(told) == {
+    phases = {mood["mood"]: mood for mood in map(json.loads, run([harness, seed, requests]).splitlines())}
+    assert set(phases) == {
         "mixed",
         "slow memory",
         "slow caches",
@@ -93,21 +93,21 @@ def test_crossbar_scheduler_axi(harness: Path, size: Size, seed: int) -> None:
         "slow addresses",
         "blocked",
     }
-    # Half of all requests turn the direction if nobody sorts them.
-    assert told["all out"]["turns"] < 0.2
-    assert told["in step"]["turns"] < 0.2
-    # Threads in step meet in rows; at random each request wants another one.
-    assert told["in step"]["rows"] < 0.6 * told["all out"]["rows"]
-    # Where writes are few, one of them waits for a batch of reads at most. (That none is cut short is an assertion.)
-    assert 8 <= told["few writes"]["reads"] <= 16
-    # Banks take turns: the next five requests want others, if there are any.
-    assert told["few writes"]["soon"] < 0.3
-    # 16 slots, and two on their way to them.
-    assert told["blocked"]["places"] == 18
-    # 128 requests are open and the memory does one in three cycles; a row that is always busy holds up nobody.
-    assert told["all out"]["longest"] < 6000
-    assert told["hotspot"]["longest"] < 300
-    assert told["crowd"]["longest"] < 2500
+    # Without sorting, half of all requests would change the direction.
+    assert phases["all out"]["direction_changes"] < 0.2
+    assert phases["in step"]["direction_changes"] < 0.2
+    # Threads in step share rows; with random addresses each request needs another row.
+    assert phases["in step"]["rows"] < 0.6 * phases["all out"]["rows"]
+    # If writes are few, a write waits for at most one batch of reads. (An assertion checks that batches are complete.)
+    assert 8 <= phases["few writes"]["reads"] <= 16
+    # Banks are served round-robin: the next five requests are for other banks, if there are any.
+    assert phases["few writes"]["soon"] < 0.3
+    # 16 slots, and two writes upstream of them.
+    assert phases["blocked"]["queued_writes"] == 18
+    # 128 requests are outstanding, and the memory executes one every three cycles; a busy row starves no request.
+    assert phases["all out"]["longest"] < 6000
+    assert phases["hotspot"]["longest"] < 300
+    assert phases["crowd"]["longest"] < 2500
 
 
 @pytest.fixture(scope="module")
@@ -123,8 +123,8 @@ def bench() -> ModuleType:
 
 
 @pytest.mark.parametrize("row", current_size().pick((), (), (0, 1)))
-def test_cores_draw_what_models_of_them_do(bench: ModuleType, row: int) -> None:
-    """Whole tiles that run a compiled program, and models of cores in front of caches: a quarter of the board."""
+def test_core_models_draw_the_bandwidth_of_real_cores(bench: ModuleType, row: int) -> None:
+    """Compares tiles that run a compiled program with models of cores at the caches, on a quarter of the board."""
     case = bench.CASES[row]
     case = replace(case, warm=case.warm // 2, window=case.window // 4, passes=2)
     config = bench.configuration(case, "quad")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads of multicast records from a board's simulated memory: every reader gets its own answer."""
+"""Reads of multicast records from a board's simulated memory: every reader gets its own response."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ HERE = Path(__file__).parent
 
 
 @pytest.mark.parametrize("name", ["quad", "tiny"])
-def test_every_reader_gets_its_answer(name: str, size: Size, seed: int) -> None:
-    """Also where it takes it late: its number at the memory must not be another's meanwhile."""
+def test_every_reader_gets_its_record(name: str, size: Size, seed: int) -> None:
+    """Also if the reader accepts it late: until then no other read may use its id at the memory."""
     design = sources.blocks("multicast", "tile", config=configs.load(name))
     simulator = verilate.model(
         "records_top",

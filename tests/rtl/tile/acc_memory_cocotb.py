@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cocotb test of an accelerator's loads and stores: each changes or reads its bytes of one line, or is a fault."""
+"""cocotb test of an accelerator's loads and stores: each accesses its bytes of one line, or is a fault."""
 
 from __future__ import annotations
 
@@ -25,28 +25,28 @@ PAD = constants.value("scratchpad_base")
 TRAP = constants.enumeration("trap")
 FAULT, OP = constants.layout("load_header"), constants.enumeration("load_op")["fault"]
 STATUS = constants.enumeration("refusal")["address"]
-# One flit, which is a whole packet.
+# One flit, which is a complete packet.
 HEAD = constants.enumeration("flit_kind")["header"] << 24 | 1 << 16 | constants.enumeration("vnet")["reply"] << 8
 LOADS = {0: (1, True), 1: (2, True), 2: (4, False), 4: (1, False), 5: (2, False)}
 LOAD, STORE, CSR = 0, 1, 2
 
 
-def place() -> int:
-    """An address of memory, of few lines, so that they are met again."""
+def random_address() -> int:
+    """An address of memory, of few lines, so that addresses repeat."""
     base = random.choice([SRAM] * (SRAM_BYTES > 0) + [DRAM, PARTITIONS])
     reach = {SRAM: SRAM_BYTES, DRAM: min(DRAM_BYTES, 1 << 30), PARTITIONS: DRAM_BYTES // 2}[base]
     line = random.choice([0, LINE, reach // 2, reach - LINE, random.randrange(0, reach, LINE)])
     return base + line + random.randrange(LINE)
 
 
-def nowhere() -> int:
-    """An address that no memory answers."""
+def unmapped_address() -> int:
+    """An unmapped address."""
     beyond = [0, PAD, SRAM - 4, SRAM + SRAM_BYTES, PARTITIONS + DRAM_BYTES // 2, 0xFFFFFFFC]
     return random.choice(beyond if DRAM_BYTES >= 1 << 30 else [*beyond, DRAM + DRAM_BYTES])
 
 
 class Memory:
-    """Lines, as beats that come when they like; what is asked of it must be whole."""
+    """Memory lines, returned as beats at random times; checks that requests are complete."""
 
     def __init__(self, dut: HierarchyObject) -> None:
         self.dut = dut
@@ -94,8 +94,8 @@ class Memory:
 
 
 @cocotb.test()
-async def each_access_is_its_own(dut: HierarchyObject) -> None:
-    """Bytes, halves and words, loads and stores of all memories, and what is none."""
+async def every_access_gets_its_own_response(dut: HierarchyObject) -> None:
+    """Loads and stores of bytes, halfwords and words, of all memories and of unmapped addresses."""
     cocotb.start_soon(Clock(dut.clk_i, 10, unit="ns").start())
     here, host, job = random.getrandbits(32), random.getrandbits(32), random.getrandbits(5)
     dut.here_i.value, dut.host_i.value, dut.job_i.value = here, host, job
@@ -111,21 +111,21 @@ async def each_access_is_its_own(dut: HierarchyObject) -> None:
         op = random.choice([LOAD, STORE])
         funct3 = random.choice([0, 1, 2] if op == STORE else list(LOADS))
         size, signed = LOADS[funct3]
-        address, data = place(), random.getrandbits(32)
+        address, data = random_address(), random.getrandbits(32)
         if random.random() < 0.8:
             address -= address % size
         if random.random() < 0.1:
-            address = nowhere()
+            address = unmapped_address()
         if random.random() < 0.05:
             op = CSR
-        mapped = place_of(address)
+        mapped = physical_address(address)
         bad = op == CSR or mapped is None or address % size != 0
         dut.req_op_i.value, dut.req_funct3_i.value = op, funct3
         dut.req_addr_i.value, dut.req_data_i.value = address, data
         dut.req_valid_i.value = 1
         asked, written = len(memory.asked), len(memory.written)
         memory.old.clear()
-        told: list[list[int]] = []
+        faults: list[list[int]] = []
         answer = None
         for _ in range(400):
             memory.drive()
@@ -134,7 +134,7 @@ async def each_access_is_its_own(dut: HierarchyObject) -> None:
             taken = int(dut.req_valid_i.value) and int(dut.req_ready_o.value)
             memory.watch()
             if int(dut.fault_valid_o.value) and int(dut.fault_ready_i.value):
-                told.append([int(of.value) for of in (dut.fault_head_o, dut.fault_dest_o, dut.fault_payload_o)])
+                faults.append([int(of.value) for of in (dut.fault_head_o, dut.fault_dest_o, dut.fault_payload_o)])
             if int(dut.ans_valid_o.value):
                 answer = (int(dut.ans_flags_o.value), int(dut.ans_data_o.value))
             await FallingEdge(dut.clk_i)
@@ -144,7 +144,7 @@ async def each_access_is_its_own(dut: HierarchyObject) -> None:
                 dut.req_data_i.value = random.getrandbits(32)
             if answer is not None:
                 break
-        assert answer is not None, "no answer"
+        assert answer is not None, "no response"
         asked_now, written_now = memory.asked[asked:], memory.written[written:]
         if bad:
             done["faults"] += 1
@@ -152,11 +152,11 @@ async def each_access_is_its_own(dut: HierarchyObject) -> None:
             misaligned = address % size != 0
             kind = ("store" if op == STORE else "load") + ("_misaligned" if misaligned else "_fault")
             header = FAULT.pack(reply=here, address=address, tag=TRAP[kind], op=OP, status=STATUS)
-            assert told == [[HEAD | job, host, header]], (told, hex(address), kind)
+            assert faults == [[HEAD | job, host, header]], (faults, hex(address), kind)
             continue
-        assert not told and len(asked_now) == 1
+        assert not faults and len(asked_now) == 1
         where = asked_now[0]
-        # A line of programs is one of memory, always the same.
+        # Each line of program addresses maps to exactly one line of memory.
         assert where[0] == int(address < DRAM) and physical.setdefault(address // LINE, where) == where
         if address < PARTITIONS:
             assert where[1] == mapped - mapped % LINE
@@ -172,13 +172,13 @@ async def each_access_is_its_own(dut: HierarchyObject) -> None:
             old = memory.old[where]
             assert written_now[0][1] == old[:offset] + bytes_now + old[offset + size :]
     parted = [where for line, where in physical.items() if line >= PARTITIONS // LINE]
-    assert len(set(parted)) == len(parted), "two lines of partitions are one"
+    assert len(set(parted)) == len(parted), "two lines of partitions map to one line of memory"
     assert all(where[1] >= DRAM_BYTES // 2 for where in parted)
     assert min(done.values()) > ACCESSES // 20, done
 
 
-def place_of(address: int) -> int | None:
-    """Where an address is in its memory; None: nowhere. In partitions lines lie elsewhere than they are counted."""
+def physical_address(address: int) -> int | None:
+    """Physical address of an address, or None if it is unmapped; partitions are interleaved by line."""
     for base, reach in ((PARTITIONS, DRAM_BYTES // 2), (DRAM, min(DRAM_BYTES, 1 << 30)), (SRAM, SRAM_BYTES)):
         if address >= base:
             return address - base if address - base < reach else None

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Has the tile's accelerator add up an array, once from each thread but the one whose number it uses.
+// Each thread, except the one whose number the accelerator uses, requests the sum of an array from the accelerator.
 #include <io.h>
 #include <stdint.h>
 #include <tinsel.h>
@@ -22,7 +22,7 @@ int main(void) {
     request[1] = round == 1 ? 0 : COUNT;
     request[2] = me;
     request[3] = me * 16 + round;
-    // What is behind the first flit of a request is nobody's.
+    // The accelerator ignores the flits after a request's first one.
     request[4] = request[0];
     request[5] = COUNT - 1;
     request[6] = request[7] = ~me;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells the host before and behind a barrier. The accelerator's answer to a request of the next epoch comes between.
+// Notifies the host before and after a barrier. The accelerator's answer to a request of the next epoch is between.
 #include <stdint.h>
 #include <tinsel.h>
 

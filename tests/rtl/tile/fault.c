@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asks the accelerator for sums of what it cannot read, then for one that it can; then tells the host.
+// Requests sums of unreadable memory from the accelerator, then a readable one; then notifies the host.
 #include <stdint.h>
 #include <tinsel.h>
 
-static const uint32_t places[] = {0x8, 0x40000002, 0x00100000, 0x40000000};
+static const uint32_t addresses[] = {0x8, 0x40000002, 0x00100000, 0x40000000};
 
 int main(void) {
   volatile uint32_t* request = tinselSendSlot();
   for (uint32_t i = 0; i < 4; i++) {
     tinselWaitUntil(TINSEL_CAN_SEND);
-    request[0] = places[i];
+    request[0] = addresses[i];
     request[1] = 2;
     request[2] = tinselId();
     request[3] = i;
@@ -21,7 +21,7 @@ int main(void) {
     tinselFree(reply);
     if (failed != (i < 3) || mark != i) return 1 + i;
   }
-  // An answer to nowhere is dropped, and so is one to what no accelerator may reach; it goes on.
+  // An answer to an illegal address is dropped, and so is one to a forbidden endpoint; the accelerator continues.
   static const uint32_t nowhere[] = {0x1FFFFFFF, 0x40000000, 0x60000000, 0x80000000, 0xA0004000, 0xC0000000};
   for (uint32_t i = 0; i < sizeof nowhere / sizeof *nowhere; i++) {
     tinselWaitUntil(TINSEL_CAN_SEND);
@@ -37,7 +37,7 @@ int main(void) {
     request[3] = 3;
     tinselSend(tinselHostId(), request);
   }
-  // The accelerator's answer may go to the host, too.
+  // The accelerator may also answer to the host.
   tinselWaitUntil(TINSEL_CAN_SEND);
   request[1] = 0;
   request[2] = tinselHostId();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Single precision in every thread, with operands of its own: what comes out, folded into one word, is printed.
+// Single precision in every thread, with its own operands: prints the results, folded into one word.
 #include <io.h>
 #include <stdint.h>
 #include <tinsel.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every thread changes its guard again and again, and takes it away in some rounds: it is what this thread wrote last.
+// Every thread changes its guard repeatedly, and clears it in some rounds: it always reads its own last write.
 #include <io.h>
 #include <stdint.h>
 #include <tinsel.h>

@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <tinsel.h>
 
-// Bodies of so many instructions, between two reads: the first read counts itself.
+// Bodies with a known number of instructions, between two reads: the first read counts itself.
 #define BETWEEN(body, argument)                                                                                   \
   ({                                                                                                               \
     uint32_t first, second;                                                                                        \
@@ -23,7 +23,7 @@ int main(void) {
   uint32_t adds = BETWEEN("addi t0, x0, 5\n addi t0, t0, 1\n addi t0, t0, 1\n", 0);
   uint32_t waits = BETWEEN(
       "sw x0, 0(%2)\n lw t0, 0(%2)\n csrr t0, cycle\n fence\n fcvt.s.w ft0, t0\n fsqrt.s ft0, ft0\n", word);
-  // Two of the quotients are negative, which takes the core two passes.
+  // Two of the quotients are negative, which need two passes in the core.
   uint32_t divides = BETWEEN(
       "li t0, -7\n li t1, 2\n div t0, t0, t1\n rem t0, t0, t1\n divu t0, t0, t1\n div t0, x0, t1\n", 0);
   uint32_t rounds = 100 * (me + 1);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Proof of gs_packet_arbiter: within a virtual network no packet is mixed with another, no flit is lost, doubled or
-/// changed, nothing leaves where it is not taken, and an input that could go waits for N-1 flits of others at most.
-/// Inputs are any packets of any lengths; every flit of a packet is of one network.
+/// Proof of gs_packet_arbiter: within a virtual network packets never interleave, no flit is lost, duplicated or
+/// changed, a flit is sent only to a ready network, and an eligible input waits for at most N-1 flits of others. Inputs
+/// are any packets of any lengths; all flits of a packet are of one network.
 module prove_packets
   import gossamer_pkg::*;
 #(
@@ -22,11 +22,11 @@ module prove_packets
   logic [N-1:0] taken;
   logic [3:0] out_valid;
 
-  // A packet is under way in a network, and the input that it comes from.
+  // A packet is in progress in a network, and its input.
   logic [3:0] open_q;
   logic [3:0][7:0] from_q;
 
-  // Every flit carries the number of its input, and data.
+  // Every flit contains the number of its input, and data.
   for (genvar i = 0; i < N; i++) begin : gen_in
     assign in[i] = '{kind: FlitKindBody, last: last_i[i], vnet: vnet_e'(vnet_i[2*i+:2]),
                      payload: {112'd0, data_i[8*i+:8], 8'(i)}, default: '0};
@@ -38,12 +38,13 @@ module prove_packets
       else if (taken[i]) inside_q <= !last_i[i];
       if (taken[i]) vnet_q <= vnet_i[2*i+:2];
     end
-    `GS_ASSUME_NOW(a_packet_stays_in_its_network, !inside_q || vnet_i[2*i+:2] == vnet_q)
-    // What induction needs to know: an input that is inside of a packet has its network.
+    `GS_ASSUME_NOW(packet_stays_in_its_network, !inside_q || vnet_i[2*i+:2] == vnet_q)
+    // Invariant for the induction: an input within a packet owns its network.
     for (genvar v = 0; v < 4; v++) begin : gen_has
-      `GS_ASSERT_NOW(who_is_inside_has_the_network, !inside_q || vnet_q != 2'(v) || (open_q[v] && from_q[v] == 8'(i)))
+      `GS_ASSERT_NOW(input_within_a_packet_owns_its_network,
+                   !inside_q || vnet_q != 2'(v) || (open_q[v] && from_q[v] == 8'(i)))
     end
-    `GS_ASSERT_NOW(a_flit_is_taken_only_if_there_is_one, !taken[i] || valid_i[i])
+    `GS_ASSERT_NOW(ready_only_for_a_valid_flit, !taken[i] || valid_i[i])
   end
 
   gs_packet_arbiter #(.N(N)) u_arbiter (
@@ -63,22 +64,22 @@ module prove_packets
       else if (out_valid[v]) open_q[v] <= !out.last;
       if (out_valid[v]) from_q[v] <= out.payload[7:0];
     end
-    `GS_ASSERT_NOW(packets_are_not_mixed, !out_valid[v] || !open_q[v] || out.payload[7:0] == from_q[v])
-    `GS_ASSERT_NOW(the_owner_is_known, !open_q[v] || u_arbiter.open_q[v] == N'(1) << from_q[v])
-    `GS_ASSERT_NOW(the_free_network_is_open, open_q[v] || u_arbiter.open_q[v] == '1)
+    `GS_ASSERT_NOW(packets_never_interleave, !out_valid[v] || !open_q[v] || out.payload[7:0] == from_q[v])
+    `GS_ASSERT_NOW(owner_matches_the_arbiter, !open_q[v] || u_arbiter.open_q[v] == N'(1) << from_q[v])
+    `GS_ASSERT_NOW(free_network_is_open_to_all, open_q[v] || u_arbiter.open_q[v] == '1)
   end
 
   logic some;
   assign some = out_valid != '0;
-  `GS_ASSERT_NOW(one_flit_leaves_at_a_time, (out_valid & (out_valid - 4'd1)) == '0)
-  `GS_ASSERT_NOW(it_leaves_where_it_is_taken, (out_valid & ~ready_i) == '0)
-  `GS_ASSERT_NOW(it_leaves_in_its_network, !some || out_valid == 4'd1 << out.vnet)
-  `GS_ASSERT_NOW(a_flit_leaves_when_one_is_taken, some == (taken != '0))
+  `GS_ASSERT_NOW(at_most_one_flit_is_sent, (out_valid & (out_valid - 4'd1)) == '0)
+  `GS_ASSERT_NOW(flit_is_sent_only_to_a_ready_network, (out_valid & ~ready_i) == '0)
+  `GS_ASSERT_NOW(flit_is_sent_in_its_network, !some || out_valid == 4'd1 << out.vnet)
+  `GS_ASSERT_NOW(flit_is_sent_if_one_is_accepted, some == (taken != '0))
   for (genvar i = 0; i < N; i++) begin : gen_out
-    `GS_ASSERT_NOW(the_flit_is_the_one_that_was_taken, !taken[i] || out == in[i])
+    `GS_ASSERT_NOW(sent_flit_is_the_accepted_one, !taken[i] || out == in[i])
   end
 
-  // Any one of the inputs: how many flits of others left while it could have gone.
+  // Any one input: the number of flits of others while it was eligible.
   logic [7:0] who_q;
   logic [7:0] waited_q;
   int pointer, distance;
@@ -95,17 +96,17 @@ module prove_packets
     if (!rst_ni || !could || taken[who_q[1:0]]) waited_q <= '0;
     else waited_q <= waited_q + 8'd1;
   end
-  `GS_ASSUME_NOW(it_is_one_of_them, 32'(who_q) < N)
-  `GS_ASSERT_NOW(an_input_waits_for_no_more_than_all_others, !could || 32'(waited_q) < N)
-  `GS_ASSERT_NOW(the_pointer_comes_nearer, !could || 32'(waited_q) + distance < N)
+  `GS_ASSUME_NOW(watched_index_is_legal, 32'(who_q) < N)
+  `GS_ASSERT_NOW(input_waits_for_at_most_all_others, !could || 32'(waited_q) < N)
+  `GS_ASSERT_NOW(pointer_approaches_a_waiting_input, !could || 32'(waited_q) + distance < N)
   for (genvar i = 1; i < N; i++) begin : gen_ahead
-    `GS_ASSERT_NOW(all_behind_the_pointer_are_ahead,
+    `GS_ASSERT_NOW(ahead_is_a_suffix_of_the_inputs,
                    !u_arbiter.u_arbiter.ahead_q[i-1] || u_arbiter.u_arbiter.ahead_q[i])
   end
 
 `ifdef FORMAL
-  // What the proof speaks of does happen: packets in two networks interleave, two inputs follow each other in a
-  // network, a network that is not ready is passed by another.
+  // Reachable situations: packets of two networks interleave, two inputs send consecutively in a network, another
+  // network overtakes a stalled one.
   logic [1:0] length_q;
   always_ff @(posedge clk_i) begin
     if (!rst_ni || !out_valid[0]) length_q <= '0;

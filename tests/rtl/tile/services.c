@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the control unit does for threads: starting others, writing instructions, counting, bytes from the host.
+// Services of the control unit for threads: starting others, writing instructions, counting, bytes from the host.
 #include <io.h>
 #include <stdint.h>
 #include <tinsel.h>
@@ -35,7 +35,7 @@ int main(void) {
   tinselPerfCountReset();
   tinselPerfCountStart();
   volatile uint32_t* heap = tinselHeapBase();
-  for (int i = 0; i < 16; i++) heap[i] = i;  // two lines of 32 bytes, less than a thread's part of any cache
+  for (int i = 0; i < 16; i++) heap[i] = i;  // two lines of 32 bytes, less than a thread's partition of any cache
   for (int i = 0; i < 16; i++) heap[i]++;
   tinselPerfCountStop();
   uint32_t hits = tinselHitCount(), misses = tinselMissCount();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every thread has the accelerator add up an array while it changes memory of its own, and checks both.
+// Every thread requests the sum of an array from the accelerator while it changes its own memory, and checks both.
 #include <stdint.h>
 #include <stdio.h>
 #include <tinsel.h>
@@ -26,7 +26,7 @@ int main(void) {
     request[3] = me * 16 + round;
     tinselSetLen(1);
     tinselSend(tinselAccId(0, 0, 0, 0), request);
-    // Misses and write-backs all the while.
+    // Misses and write-backs meanwhile.
     uint32_t pass = 0;
     do {
       for (uint32_t i = 0; i < 1024; i += 64) mine[i] = me * 0x10000 + i + pass;

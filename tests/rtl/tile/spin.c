@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every thread rewrites an array in its own memory, checks it, and counts its passes where the host finds them.
+// Every thread rewrites an array in its own memory, checks it, and counts its passes in a table for the host.
 #include <stdint.h>
 #include <tinsel.h>
 

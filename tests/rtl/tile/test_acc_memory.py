@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An accelerator's loads and stores past the caches, with lines of one beat and of eight."""
+"""An accelerator's loads and stores, which bypass the caches, with lines of one beat and of eight."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ HERE = Path(__file__).parent
 
 
 @pytest.mark.parametrize("configuration", ["tiny", "ecp5"])
-def test_accesses(configuration: str, size: Size, seed: int) -> None:
+def test_accelerator_accesses(configuration: str, size: Size, seed: int) -> None:
     config = configs.load(configuration)
     memory = config.memory
     verilate.cocotb(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tile's network port: the loader, packets that are refused, messages to the host, traffic while threads run."""
+"""The tile's network port: the loader, rejected packets, messages to the host, traffic while threads run."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def sram(tile: Tile) -> int:
 
 
 class Model:
-    """What memory should hold: bytes at addresses."""
+    """Model of memory: bytes at addresses."""
 
     def __init__(self) -> None:
         self.lines: dict[int, bytes] = {}
@@ -62,8 +62,8 @@ class Model:
         return b"".join(self.lines.get(address + at, bytes(line)) for at in range(0, length, line))
 
 
-def places(tile: Tile, source: random.Random) -> tuple[int, int]:
-    """An address and a number of lines that fit there: the ends of the memories, and few others, so that they meet."""
+def random_range(tile: Tile, source: random.Random) -> tuple[int, int]:
+    """An address and a legal number of lines: the ends of the memories, and few others, so that accesses overlap."""
     line = tile.config.cache.line_bytes
     base, size = source.choice([(DRAM, dram(tile)), (SRAM, sram(tile))])
     count = source.randint(1, 40)
@@ -71,8 +71,8 @@ def places(tile: Tile, source: random.Random) -> tuple[int, int]:
     return base + inside, count * line
 
 
-def test_what_is_written_and_filled_is_read(tile: Tile, size: Size, seed: int) -> None:
-    """Writes without replies, fills and reads one after the other, in packets of all lengths; order is kept.
+def test_reads_return_written_and_filled_data(tile: Tile, size: Size, seed: int) -> None:
+    """Sequences of writes without replies, fills and reads, in packets of all lengths; order is kept.
 
     Packets of an odd number of flits come between them.
     """
@@ -80,7 +80,7 @@ def test_what_is_written_and_filled_is_read(tile: Tile, size: Size, seed: int) -
     for _ in range(size.pick(5, 15, 200)):
         flits, expected = [], []
         for tag in range(12):
-            address, length = places(tile, source)
+            address, length = random_range(tile, source)
             what = source.choice(["write", "write", "write_instr", "fill", "read"])
             if what == "write_instr":
                 code = source.randbytes(16 * source.randint(1, 16))
@@ -103,7 +103,7 @@ def test_what_is_written_and_filled_is_read(tile: Tile, size: Size, seed: int) -
         assert [(reply.tag, reply.address, reply.data) for reply in replies] == expected
 
 
-def test_writes_of_a_host_need_not_be_aligned(tile: Tile, seed: int) -> None:
+def test_unaligned_host_writes_change_only_their_bytes(tile: Tile, seed: int) -> None:
     source = random.Random(seed)
     image = bytearray(4096)
     for _ in range(20):
@@ -114,13 +114,13 @@ def test_writes_of_a_host_need_not_be_aligned(tile: Tile, seed: int) -> None:
     assert tile.read(DRAM + 0x1_0000, 1024).tobytes() == bytes(image)
 
 
-def test_loading_leaves_what_stands_beside(tile: Tile, seed: int) -> None:
-    """Data and zeroes with ends anywhere, over memory that is not zero; what is told of it adds up, byte by byte."""
+def test_loading_preserves_neighbouring_memory(tile: Tile, seed: int) -> None:
+    """Unaligned data and zeroes, over memory that is not zero; the reported progress sums to the bytes written."""
     source, line = random.Random(seed), tile.config.cache.line_bytes
     base, size = DRAM + (1 << 20), 3 << 20
     image = bytearray(source.randbytes(1 << 16) * (size >> 16))
     tile.write(base, bytes(image))
-    # Within a line, from one into the next, whole lines, lines with both ends loose, more than is sent at a time.
+    # Within a line, across lines, whole lines, partial lines at both ends, more than one transfer.
     sizes = [1, line - 1, line, line + 1, 3 * line, 10 * line + 5, source.randrange(1, 40 * line), (1 << 20) + 3]
     segments: list[tuple[int, bytes]] = []
     zeroes: list[tuple[int, int]] = []
@@ -140,12 +140,12 @@ def test_loading_leaves_what_stands_beside(tile: Tile, seed: int) -> None:
     total = 4 * len(code) + sum(len(data) for _, data in segments) + sum(length for _, length in zeroes)
     assert {of for _, of in told} == {total} and told[-1][0] == total
     assert all(before < after for (before, _), (after, _) in itertools.pairwise(told))
-    # Not all at once: a user sees it go on.
+    # In several steps: a user sees progress.
     assert len(told) > len(segments) + len(zeroes)
 
 
-def test_variables_of_a_program_begin_with_zeroes(tile: Tile, tmp_path: Path) -> None:
-    """Those without a value of their own, over memory that a program before has left; nothing beyond them changes."""
+def test_uninitialized_variables_are_zero(tile: Tile, tmp_path: Path) -> None:
+    """Variables without an initial value, over memory of a previous program; no byte beyond them changes."""
     source = tmp_path / "zeroes.c"
     source.write_text(
         "#include <stdint.h>\nuint8_t values[7] = {1, 2, 3, 4, 5, 6, 7};\nuint8_t zeroes[5003];\n"
@@ -169,7 +169,7 @@ def test_variables_of_a_program_begin_with_zeroes(tile: Tile, tmp_path: Path) ->
     assert (done.reason, done.codes) == ("done", {0: 28})
 
 
-def test_instruction_memories_are_written_together_or_alone(tile: Tile, seed: int) -> None:
+def test_instruction_memories_are_written_by_mask(tile: Tile, seed: int) -> None:
     source = random.Random(seed)
     memories = tile.config.core.cores_per_instr_mem
     memories = max(1, tile.config.mailbox.cores_per_mailbox // memories)
@@ -191,29 +191,29 @@ def test_instruction_memories_are_written_together_or_alone(tile: Tile, seed: in
 
 
 def broken(tile: Tile, source: random.Random) -> tuple[network.Flits, int | None]:
-    """A packet that must be refused, and the status in its reply; None if no reply comes."""
+    """A packet that must be rejected, and the status in its reply; None if no reply is sent."""
     line = tile.config.cache.line_bytes
     where = DRAM + source.randrange(64) * line
     data = source.randbytes(source.randint(1, 8) * line)
     good = network.header("write", where, len(data), reply=network.HOST)
     kind = source.randrange(19)
-    if kind == 0:  # cut short
+    if kind == 0:  # truncated
         return network.packet(good, data[: source.randrange(0, len(data), 16)]), REFUSAL["length"]
-    if kind == 1:  # too many flits, up to more than the buffer has
+    if kind == 1:  # too many flits, up to more than the buffer holds
         return network.packet(good, data + bytes(16 * source.choice([1, 2, 16, 40]))), REFUSAL["length"]
-    if kind == 2:  # a length that no packet has
+    if kind == 2:  # an illegal length
         wrong = network.header("write", where, source.choice([0, 8, 1 << 31, 0xFFFF_FFE0]), reply=network.HOST)
         return network.packet(wrong, data), REFUSAL["length"]
     if kind == 3:
         wrong = network.header("write", where + source.choice([4, 8, 16 % line or 4]), len(data), reply=network.HOST)
         return network.packet(wrong, data), REFUSAL["address"]
-    if kind == 4:  # beyond the ends of the windows, or over them
+    if kind == 4:  # beyond the ends of the windows, or across them
         place = source.choice(
             [0, SRAM - line, SRAM + sram(tile), DRAM + dram(tile), DRAM + dram(tile) - len(data) + line,
              0x8000_0000 + tile.config.memory.dram.bytes // 2, 0x8000_0000 - line, 0xFFFF_FFE0, 0x0010_0000]
         )  # fmt: skip
         return network.packet(network.header("write", place, len(data), reply=network.HOST), data), REFUSAL["address"]
-    if kind == 5:  # reads and fills over the end; a length that wraps around
+    if kind == 5:  # reads and fills across the end; a length that wraps around
         operation = source.choice(["read", "fill"])
         return network.request(operation, where, source.choice([1 << 31, 0xFFFF_FFE0, dram(tile) + line])), (
             REFUSAL["address"]
@@ -222,7 +222,7 @@ def broken(tile: Tile, source: random.Random) -> tuple[network.Flits, int | None
         head = network.header("write", where, len(data), reply=network.HOST)
         head[0] |= source.randint(5, 15)
         return network.packet(head, data), REFUSAL["kind"]
-    if kind == 7:  # data behind what has none
+    if kind == 7:  # data after an operation without data
         head = network.header(source.choice(["read", "fill"]), where, len(data), reply=network.HOST)
         return network.packet(head, data), REFUSAL["length"]
     if kind == 8:  # instructions beyond the memory, or misaligned
@@ -234,12 +234,12 @@ def broken(tile: Tile, source: random.Random) -> tuple[network.Flits, int | None
         return network.packet(good, data, job=source.randint(1, 31)), REFUSAL["job"]
     if kind == 10:  # for another tile or board
         return network.packet(good, data, dest=network.TILE | 1 << source.randrange(6, 26)), None
-    if kind == 11:  # of a kind that no tile takes
+    if kind == 11:  # of a kind that no tile accepts
         dest = constants.enumeration("endpoint")[source.choice(["stream", "match", "key", "host", "control"])] << 29
         return network.packet(good, data, dest=dest), None
-    if kind == 12:  # a reply or a control packet: nothing here takes them
+    if kind == 12:  # a reply or a control packet, which the tile rejects
         return network.packet(good, data, vnet=source.choice(["reply", "control"])), None
-    if kind == 13:  # a message where the head should be: what it holds is no address for a reply
+    if kind == 13:  # a message instead of the header: it has no valid reply address
         flits = network.packet(good, data)
         flits[0, 5] = flits[1, 5] & ~np.uint32(1 << 10) | np.uint32(flits[0, 5] & 1 << 10)
         return flits, None
@@ -249,16 +249,16 @@ def broken(tile: Tile, source: random.Random) -> tuple[network.Flits, int | None
         others = [network.side(other, last=False, vnet="request") for other in ("header", "mask")]
         flits[at, 5] ^= network.side("body", last=False, vnet="request") ^ source.choice(others)
         return flits, REFUSAL["kind"]
-    if kind == 17:  # something where nothing may be; then what the head says of replies is not believed, either
+    if kind == 17:  # a reserved field is not 0; then the reply address is ignored as well
         head = good.copy()
         spare = constants.layout("load_header").field("spare")
         head[spare.lsb // 32] |= 1 << spare.lsb % 32 + source.randrange(spare.bits)
         return network.packet(head, data), None
-    if kind == 18:  # replies to those who take none
+    if kind == 18:  # replies to endpoints that accept none
         others = ["thread", "tile", "stream", "match", "key", "control"]
         dest = constants.enumeration("endpoint")[source.choice(others)] << 29 | source.randrange(1, 1 << 6)
         return network.packet(network.header("write", where, len(data), reply=dest), data), None
-    if kind == 15:  # messages to threads: of another tile or job, to nobody, longer than a slot
+    if kind == 15:  # messages to threads: of another tile or job, to no thread, longer than a slot
         thread = constants.enumeration("endpoint")["thread"] << 29
         flits = network.packet(good, bytes(16 * source.randrange(0, 3)), dest=thread, vnet="mailbox")
         flits[0, 5] &= ~np.uint32(3 << 11)
@@ -280,10 +280,10 @@ def broken(tile: Tile, source: random.Random) -> tuple[network.Flits, int | None
     return flits, None
 
 
-def test_broken_packets_change_nothing(tile: Tile, size: Size, seed: int) -> None:
-    """Packets that are wrong in every way, between sound ones: each is refused and counted, the sound ones are done."""
+def test_rejected_packets_have_no_effect(tile: Tile, size: Size, seed: int) -> None:
+    """Packets with every kind of error, between valid ones: each is rejected and counted; valid ones are executed."""
     source, line, model = random.Random(seed), tile.config.cache.line_bytes, Model()
-    # After reset the mailbox walks over its slots; packets wait for it until then.
+    # After reset the mailbox initializes its slots; packets wait until then.
     early = network.packet(network.header("read", 0, 0), dest=constants.enumeration("endpoint")["thread"] << 29, job=1,
                            vnet="mailbox")  # fmt: skip
     tile.exchange(early, 0)
@@ -307,7 +307,7 @@ def test_broken_packets_change_nothing(tile: Tile, size: Size, seed: int) -> Non
                 refused += 1
                 if status is not None:
                     expected.append(status)
-        # A refusal without a reply shows in the next one, where that has none of its own; so every round ends with two.
+        # The status of a packet without reply is in the next reply without its own; so every round ends with two.
         last = [network.request("read", DRAM, line, tag=tag) for tag in (1, 2)]
         replies = tile.exchange(np.concatenate(flits + last), len(expected) + 2)
         told = [reply.status for reply in replies]
@@ -319,8 +319,8 @@ def test_broken_packets_change_nothing(tile: Tile, size: Size, seed: int) -> Non
         assert b"".join(reply.data for reply in found) == model.read(DRAM, 80 * line, line)
 
 
-def test_a_refusal_without_reply_is_told_in_the_next(tile: Tile) -> None:
-    """So a host that asks for one reply behind many packets learns of each."""
+def test_status_of_a_rejected_packet_is_in_the_next_host_reply(tile: Tile) -> None:
+    """So a host that requests one reply after many packets detects a rejected one."""
     line = tile.config.cache.line_bytes
     silent = network.packet(network.header("write", 0, line), bytes(line))
     sound = network.writes(DRAM, bytes(line))
@@ -330,8 +330,8 @@ def test_a_refusal_without_reply_is_told_in_the_next(tile: Tile) -> None:
         tile.write(DRAM + dram(tile) - 4, bytes(8))
 
 
-def test_replies_name_operations_of_the_loader(tile: Tile) -> None:
-    """Whatever was asked for: 9 and 10 would be an answer and an event of a control unit, 5 an accelerator's fault."""
+def test_replies_contain_only_loader_operations(tile: Tile) -> None:
+    """For any request: 9 and 10 would be an answer and an event of a control unit, 5 an accelerator's fault."""
     operations = constants.enumeration("load_op")
     for op in range(operations["read_instr"] + 1, 16):
         request = network.packet(network.header("write", DRAM, 16, reply=network.HOST, tag=op))
@@ -340,15 +340,15 @@ def test_replies_name_operations_of_the_loader(tile: Tile) -> None:
         assert (reply.op, reply.tag, reply.refusal) == (operations["write"], op, "kind")
 
 
-def test_a_broadcast_is_for_every_tile(tile: Tile) -> None:
+def test_broadcast_address_reaches_every_tile(tile: Tile) -> None:
     line = tile.config.cache.line_bytes
     data = bytes(range(line))
     assert tile.exchange(network.writes(DRAM, data, dest=network.EVERY_TILE), 1)[0].status == 0
     assert tile.exchange(network.request("read", DRAM, line), 1)[0].data == data
 
 
-def test_faults_of_the_accelerator_are_its_own(tile: Tile) -> None:
-    """It is named as itself, the thread that asked goes on; messages for the host reach it, also the accelerator's."""
+def test_accelerator_faults_stop_no_thread(tile: Tile) -> None:
+    """The fault names the accelerator; the requesting thread continues; the accelerator can send to the host."""
     image = device.build(HERE / "fault.c", tile.config)
     tile.load_image(image)
     done = tile.run(1, max_cycles=1_000_000)
@@ -364,13 +364,13 @@ def test_faults_of_the_accelerator_are_its_own(tile: Tile) -> None:
     assert [message.host for message in done.messages] == [0, 0, 0]
 
 
-def test_a_message_of_the_next_epoch_waits_in_front_of_the_accelerator(tile: Tile) -> None:
+def test_message_of_the_next_epoch_waits_for_that_epoch(tile: Tile) -> None:
     """Its answer has the epoch of the barrier that it waited for: so have the threads that were released before this
     tile and ask its accelerator. A message of an epoch that is over is refused.
     """
 
     def request(word: int, epoch: int) -> network.Flits:
-        """Asks for the sum of no words."""
+        """Requests the sum of no words."""
         accelerator = constants.enumeration("endpoint")["accelerator"] << 29
         flits = network.packet(np.array([0, 0, network.HOST, word], np.uint32), dest=accelerator)
         flits[:, 5] = network.side("body", last=True, vnet="request", epoch=epoch)
@@ -382,7 +382,7 @@ def test_a_message_of_the_next_epoch_waits_in_front_of_the_accelerator(tile: Til
     assert (done.reason, done.codes) == ("done", dict.fromkeys(range(tile.threads), 0))
     told = [(message.epoch, struct.unpack("<4I", message.data)) for message in done.messages]
     assert [(epoch, words[0], words[3]) for epoch, words in told] == [(0, 1, 0), (1, 0, 9), (1, 2, 0)]
-    # Now it is epoch 1, and nothing waits.
+    # Now it is epoch 1, and no message waits.
     before = tile.counters()["refused"]
     tile.exchange(np.concatenate([request(7, 0), request(8, 3)]), 0)
     assert tile.counters()["refused"] == before + 2
@@ -390,8 +390,8 @@ def test_a_message_of_the_next_epoch_waits_in_front_of_the_accelerator(tile: Til
     assert tile.exchange(network.writes(DRAM, data), 1)[0].status == 0
 
 
-def test_traffic_of_the_loader_and_of_threads_share_memory(tile: Tile, seed: int) -> None:
-    """While every thread rewrites memory, the loader writes and reads other lines: both get on, and both are right."""
+def test_loader_and_threads_share_memory(tile: Tile, seed: int) -> None:
+    """While every thread rewrites memory, the loader accesses other lines: both make progress with correct data."""
     source = random.Random(seed)
     image = device.build(HERE / "spin.c", tile.config)
     tile.load_image(image)
@@ -414,7 +414,7 @@ def test_traffic_of_the_loader_and_of_threads_share_memory(tile: Tile, seed: int
         flits.append(network.request("read", region, 264 * line))
         replies = tile.exchange(np.concatenate(flits), 264 * line // network.PACKET)
         assert b"".join(reply.data for reply in replies) == model.read(region, 264 * line, line)
-    # 600 packets of 17 flits: no thread has stood still meanwhile.
+    # 600 packets of 17 flits: every thread has made progress meanwhile.
     for _ in range(20):
         now = progress()
         if all(later > before for later, before in zip(now, seen, strict=True)):

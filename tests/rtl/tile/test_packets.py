@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Proof of the arbiter that merges packets at the tile's port; what it speaks of happens."""
+"""Proof of the arbiter that merges packets at the tile's port, with covers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ HERE = Path(__file__).resolve().parent
 
 
 @pytest.mark.parametrize(("mode", "depth"), [("prove", 3), ("cover", 12)])
-def test_packets_are_never_mixed(mode: str, depth: int) -> None:
+def test_packets_of_a_network_are_never_interleaved(mode: str, depth: int) -> None:
     files = sources.blocks(config=configs.load("tiny")) + [
         sources.RTL / "tile" / "gs_packet_arbiter.sv",
         HERE / "prove_packets.sv",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs that start threads which run, and that write outside of instruction memory: they alone trap."""
+"""Programs that start running threads, and that write outside of instruction memory: only these threads trap."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def config(request: pytest.FixtureRequest) -> Config:
     return configs.load(request.param)
 
 
-def test_a_start_of_a_running_thread_traps(config: Config) -> None:
+def test_start_of_a_running_thread_traps(config: Config) -> None:
     box, tids = config.mailbox, config.core.threads_per_core
     defines = [
         f"TinselTestSlotWords={box.slot_bytes // 4}",
@@ -60,8 +60,8 @@ def test_a_start_of_a_running_thread_traps(config: Config) -> None:
         assert 0 < trap.pc < 4 * len(image.instructions) and trap.pc % 4 == 0
 
 
-def test_the_debug_bus_is_refused(config: Config) -> None:
-    """Starts and flushes of threads that run, instructions for threads that are not parked, numbers beyond the tile."""
+def test_debug_bus_rejects_invalid_commands(config: Config) -> None:
+    """Starts and flushes of running threads, instructions for threads that are not parked, numbers beyond the tile."""
     refused = constants.enumeration("debug_report")["refused"]
     codes = constants.enumeration("debug_command")
 
@@ -80,18 +80,18 @@ def test_the_debug_bus_is_refused(config: Config) -> None:
         wrong += [("uart", FAR), ("inject", FAR), ("start_first", FAR)]
         stream = command("start_first", 1) + b"".join(command(*one) for one in wrong)
         assert tile.ask(stream, len(wrong)) == refusals(*wrong)
-        # One that is parked is flushed.
+        # A parked thread can be flushed.
         reports = constants.enumeration("debug_report")
         assert tile.ask(command("halt", 0), 1) == [bytes([reports["parked"], 0])]
         assert tile.ask(command("flush", 0), 1) == [bytes([reports["flushed"], 0])]
         tile.ask(command("resume", 0) + command("ping", 0)[:1], 1)
-        # Of several that are started together those that run go on.
+        # If several threads are started together, running ones continue.
         replies = tile.ask(command("start_first", 3) + command("start", 2), 2)
         assert replies == refusals(("start_first", 0), ("start", 2))
 
 
 def test_memory_is_not_read_while_a_thread_runs(config: Config) -> None:
-    """What its cache holds would be missing: the host says so. When it has ended, all is there."""
+    """Its cached data would be missing: the host reports it. After the thread's end all data are read."""
     # lui x5, 0x40000; addi x6, x0, 7; sw x6, 0(x5); csrrs x7, uart_get, x0; beq x7, x0, -4; csrrw x0, thread_stop, x0
     program = [0x4000_02B7, 0x0070_0313, 0x0062_A023, 0xCD00_23F3, 0xFE03_8EE3, 0x8140_1073]
     with Tile(config) as tile:
@@ -100,14 +100,14 @@ def test_memory_is_not_read_while_a_thread_runs(config: Config) -> None:
         assert tile.run(1, max_cycles=3_000).reason == "max-cycles"
         with pytest.raises(InputError, match=r"thread 0 still runs: .* when all threads have ended"):
             tile.read(0x4000_0000, 1)
-        # A byte for it: it ends.
+        # The thread ends when it gets a byte.
         codes = constants.enumeration("debug_command")
         tile.ask(bytes([codes["uart"], 0, 1]) + 20 * bytes([codes["ping"]]), 20)
         assert tile.read(0x4000_0000, 1)[0] == 7
 
 
-def test_a_flush_gets_its_turn_at_a_busy_cache(config: Config) -> None:
-    """Threads load and store without end; the part of the cache of one that stands still is flushed all the same."""
+def test_flush_is_granted_at_a_busy_cache(config: Config) -> None:
+    """Threads load and store continuously; the cache partition of a parked thread is still flushed."""
     codes, reports = constants.enumeration("debug_command"), constants.enumeration("debug_report")
     counters = constants.enumeration("debug_counter")
     # lui x5, 0x40000; lw x6, 0(x5); addi x6, x6, 1; sw x6, 0(x5); jal x0, -12
@@ -118,11 +118,11 @@ def test_a_flush_gets_its_turn_at_a_busy_cache(config: Config) -> None:
         before = tile.counters()["hits"]
         stream = bytes([codes["start_first"], idle]) + 8 * bytes([codes["flush"], idle])
         assert tile.ask(stream, 8) == [bytes([reports["flushed"], idle])] * 8
-        # The others go on: each has its own answers.
+        # The others continue: each gets its own responses.
         read = bytes([codes["read_counter"], counters["hits"]])
         first, second = (int.from_bytes(tile.ask(8 * read, 8)[-1][2:], "little") for _ in range(2))
         assert before < first < second
-        # A thread that has been flushed starts like any other.
+        # A flushed thread can be started again.
         assert tile.ask(bytes([codes["start"], idle, codes["start"], idle]), 1) == [
             bytes([reports["refused"], codes["start"], idle])
         ]

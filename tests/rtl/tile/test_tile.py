@@ -55,7 +55,7 @@ def run(tile: Tile, name: str, threads: int, **options: object) -> tuple[Run, di
 
 
 def store(tile: Tile, words: dict[int, int]) -> None:
-    """Has thread 0 store words, flush, and read all of them back."""
+    """Thread 0 stores words, flushes them, and reads all of them back."""
     image = device.build(HERE / "windows.c", tile.config)
     tile.load_image(image)
     table = [len(words), 0, *(number for pair in words.items() for number in pair)]
@@ -66,7 +66,7 @@ def store(tile: Tile, words: dict[int, int]) -> None:
 
 
 def test_partitions_are_interleaved_by_line_in_the_upper_half(tile: Tile, seed: int) -> None:
-    """Words stored through the partitions' window are found where the map says, through the direct one."""
+    """Words stored through the partitions' window are read through the direct one at the mapped addresses."""
     dram, line = tile.config.memory.dram.bytes, tile.config.cache.line_bytes
     sharers = tile.config.cache.caches_per_dram * tile.config.threads_per_cache
     size = dram // 2 // sharers
@@ -74,7 +74,7 @@ def test_partitions_are_interleaved_by_line_in_the_upper_half(tile: Tile, seed: 
     words, physical = {}, {}
     for number in range(64):
         part = number % sharers
-        # The ends of thread 0's partition are its own stack and guard.
+        # The ends of thread 0's partition hold its stack and guard.
         inside = source.choice([line - 4, line, size // 2, size // 2 + 4, source.randrange(16, size // 8) * 4])
         at = PARTITIONS + part * size + inside
         words[at] = source.getrandbits(32)
@@ -85,7 +85,7 @@ def test_partitions_are_interleaved_by_line_in_the_upper_half(tile: Tile, seed: 
         assert tile.read(DIRECT + physical[at], 1)[0] == word, f"{at:#x} is at {physical[at]:#x}"
 
 
-def test_every_window_keeps_what_is_stored(tile: Tile, seed: int) -> None:
+def test_every_memory_window_stores_data(tile: Tile, seed: int) -> None:
     source = random.Random(seed)
     sram = tile.config.memory.sram.count * tile.config.memory.sram.bytes
     dram = min(tile.config.memory.dram.bytes, 1 << 30)
@@ -98,7 +98,7 @@ def test_every_window_keeps_what_is_stored(tile: Tile, seed: int) -> None:
             assert tile.read(at, 1)[0] == word, hex(at)
 
 
-def test_each_trap_stops_its_thread_alone(tile: Tile) -> None:
+def test_each_trap_stops_only_its_thread(tile: Tile) -> None:
     done, lines = run(tile, "traps.c", 16)
     causes = constants.enumeration("trap").values
     sram_end = SRAM + tile.config.memory.sram.count * tile.config.memory.sram.bytes
@@ -130,15 +130,15 @@ def test_each_trap_stops_its_thread_alone(tile: Tile) -> None:
     assert done.codes == {}
 
 
-def test_registers_are_read_and_written_as_their_description_says(tile: Tile) -> None:
-    """Reading what is only written traps its thread, whichever unit has the register; writing what is only read is no
-    instruction, as RISC-V has it."""
+def test_register_access_matches_the_description(tile: Tile) -> None:
+    """A read of a write-only register traps its thread, in any unit; a write of a read-only one is an illegal
+    instruction, as RISC-V defines it."""
     registers, traps = constants.enumeration("csr"), constants.enumeration("trap")
     tried = set()
     for name, number in registers.values.items():
         if registers.units[name] == "core" or registers.access[name] == "rw":
             continue
-        # csrrs x5, number, x0, or csrrw x0, number, x5; behind it thread_stop
+        # csrrs x5, number, x0, or csrrw x0, number, x5; then thread_stop
         read, write = number << 20 | 0b010 << 12 | 5 << 7 | 0x73, number << 20 | 5 << 15 | 0b001 << 12 | 0x73
         wrong, cause, value = read, traps["bad_register"], number
         if registers.access[name] == "ro":
@@ -150,7 +150,7 @@ def test_registers_are_read_and_written_as_their_description_says(tile: Tile) ->
     assert tried == {"mailbox", "cache", "control"}
 
 
-def test_services_of_the_control_unit(tile: Tile) -> None:
+def test_control_unit_services(tile: Tile) -> None:
     emitted: list[tuple[int, int]] = []
     done, lines = run(
         tile, "services.c", 1, inputs={0: b"hello"}, on_emit=lambda thread, word: emitted.append((thread, word))
@@ -160,7 +160,7 @@ def test_services_of_the_control_unit(tile: Tile) -> None:
     assert patched == "41 42"
     assert started == "thread 1 ran"
     hits, misses, stopped = map(int, counts.split())
-    # The lines of the heap are fetched; those of the stack are there already.
+    # The lines of the heap are fetched; those of the stack are already cached.
     assert misses == 16 * 4 // tile.config.cache.line_bytes and hits >= 16 * 3 - misses and stopped == 1
     assert quick == "1"
     assert got == "got hello"
@@ -168,22 +168,22 @@ def test_services_of_the_control_unit(tile: Tile) -> None:
     assert done.codes == {0: 0, 1: 5}
 
 
-def test_instructions_are_counted_one_by_one(tile: Tile) -> None:
-    """In every thread, while all of them run; what waits counts once, and a divide in two passes does."""
+def test_instret_counts_every_instruction(tile: Tile) -> None:
+    """In every thread, while all of them run; a suspended instruction and a divide in two passes count once."""
     done, lines = run(tile, "instret.c", tile.threads)
     assert done.reason == "done" and not done.traps
     assert lines == {me: [f"1 4 7 7 {3 + 200 * (me + 1)} 0"] for me in range(tile.threads)}
     assert done.codes == dict.fromkeys(range(tile.threads), 0)
 
 
-def test_a_guard_is_its_threads_own(tile: Tile) -> None:
-    """While all threads set and take away theirs."""
+def test_guard_applies_only_to_its_thread(tile: Tile) -> None:
+    """While all threads set and clear their guards."""
     done, lines = run(tile, "guards.c", tile.threads)
     assert done.reason == "done" and not done.traps and lines == {}
     assert done.codes == dict.fromkeys(range(tile.threads), 0)
 
 
-def test_threads_know_how_many_take_part(tile: Tile) -> None:
+def test_threads_read_the_number_of_participants(tile: Tile) -> None:
     registers = constants.enumeration("csr")
     # csrrs x10, threads, x0; csrrw x0, thread_stop, x10
     program = [registers["threads"] << 20 | 0b010 << 12 | 10 << 7 | 0x73]
@@ -195,7 +195,7 @@ def test_threads_know_how_many_take_part(tile: Tile) -> None:
 
 
 def folded_floats(me: int) -> int:
-    """What floats.c prints, by NumPy. In double precision each product and sum is exact, so it is rounded once."""
+    """The output of floats.c, by NumPy. In double precision each product and sum is exact, so it is rounded once."""
     state, folded = (me * 0x9E37_79B9 + 1) & 0xFFFF_FFFF, 0
 
     def step() -> np.float64:
@@ -220,7 +220,7 @@ def folded_floats(me: int) -> int:
 
 
 def test_every_core_computes_with_floats(tile: Tile) -> None:
-    """All threads at once, so the way to the unit that cores share is full."""
+    """All threads at once, so that the path to the shared unit is saturated."""
     done, lines = run(tile, "floats.c", tile.threads)
     assert done.reason == "done" and not done.traps
     assert lines == {me: [f"{folded_floats(me):x}"] for me in range(tile.threads)}
@@ -233,14 +233,14 @@ def test_accelerator_sums_for_every_thread(tile: Tile) -> None:
 
 
 def test_accelerator_shares_memory_with_every_thread(tile: Tile) -> None:
-    """Its sums are right while all threads miss in their caches and write back."""
+    """Its sums are correct while all threads miss in their caches and write back."""
     done, lines = run(tile, "sharing.c", tile.threads)
     assert done.reason == "done" and not done.traps and lines == {}
     assert done.codes == dict.fromkeys(range(tile.threads), 0)
 
 
-def test_halted_thread_is_looked_into_and_goes_on(tile: Tile) -> None:
-    """Stop one thread, read a register and its pc by injected instructions, change a register, let it go on."""
+def test_halted_thread_is_inspected_and_resumes(tile: Tile) -> None:
+    """Halts a thread, reads a register and its pc by injected instructions, changes a register, resumes it."""
     # x5 counts up until x6 is not 0; then the host gets x6.
     stop = constants.enumeration("csr")["thread_stop"]
     value = constants.enumeration("csr")["debug_value"]
@@ -261,22 +261,22 @@ def test_halted_thread_is_looked_into_and_goes_on(tile: Tile) -> None:
     def show(register: int) -> bytes:
         return inject(value << 20 | register << 15 | 1 << 12 | 0x73)
 
-    # Identities take time, in which the threads count.
+    # The threads count while the identities are sent.
     tile.ask(command("start_first", bytes([2])) + command("ping") * 20, 20)
     assert tile.ask(command("halt", thread), 1) == [bytes([constants.enumeration("debug_report")["parked"], 1])]
     first, second = (struct.unpack("<xBI", reply)[1] for reply in tile.ask(show(5) + show(5), 2))
-    assert first == second > 0, "a halted thread counts on"
+    assert first == second > 0, "a halted thread still counts"
     (pc,) = tile.ask(inject(0x0000_0397) + show(7), 1)  # auipc x7, 0
     assert struct.unpack("<xBI", pc)[1] in (8, 12)
     ended = tile.ask(inject(0x02A0_0313) + command("resume", thread), 1)  # addi x6, x0, 42
     assert ended == [struct.pack("<BBI", constants.enumeration("debug_report")["debug_value"], 1, 42)]
-    # Thread 0 was not touched: it counts for ever.
+    # Thread 0 was not halted: it counts forever.
     again = tile.ask(command("halt", b"\0"), 1)
     assert again == [bytes([constants.enumeration("debug_report")["parked"], 0])]
 
 
-def test_instructions_are_injected_as_they_stand(tile: Tile, seed: int) -> None:
-    """Into every thread: numbers that a pair of instructions makes are the thread's, bit by bit."""
+def test_injected_instructions_execute_unchanged(tile: Tile, seed: int) -> None:
+    """Into every thread: a pair of instructions loads a constant, which the thread reports unchanged."""
     numbers = random.Random(seed)
     value = constants.enumeration("csr")["debug_value"]
     tile.load([0x0000_0063])  # beq x0, x0, itself
@@ -296,8 +296,8 @@ def test_instructions_are_injected_as_they_stand(tile: Tile, seed: int) -> None:
 
 
 @pytest.mark.parametrize("program", current_size().pick(("ring",), *2 * (("heat", "sort", "ring", "memory"),)))
-def test_blocks_that_sleep_change_nothing(config: Config, program: str) -> None:
-    """The same to the cycle with clock gates and without: end, output, counters, exit codes."""
+def test_clock_gates_do_not_change_behaviour(config: Config, program: str) -> None:
+    """End, output, counters and exit codes are identical to the cycle with and without clock gates."""
     awake = _rtl_build.build(
         config, sources.blocks("sim/tile/sim_tile.f", config=config), flags=["-DGS_NO_CLOCK_GATES"], told="all awake"
     )

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads start others that run, themselves, and numbers that there are not, and write outside of instruction memory.
-// The first thread of each core works on all the same.
+// Threads start running threads, themselves, and numbers that do not exist, and write outside of instruction memory.
+// The first thread of each core still completes its work.
 #include <io.h>
 #include <stdint.h>
 #include <tinsel.h>
@@ -12,7 +12,7 @@ int main(void) {
   uint32_t mine = me & (TinselThreadsPerCore - 1);
   volatile uint32_t* word = board + (me & ~(TinselThreadsPerCore - 1)) * TinselTestSlotWords * TinselTestSlots;
   switch (mine) {
-    case 0:  // the thread at work, which others try to start
+    case 0:  // the working thread, which others try to start
       *word = 0;
       for (uint32_t i = 0; i < 2000; i++) *word = *word + 1;
       printf("%u\n", *word);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every thread does something else that is illegal; the last one does its work all the same.
+// Every thread executes another illegal action; the last one still completes its work.
 #include <io.h>
 #include <stdint.h>
 #include <tinsel.h>
@@ -21,8 +21,8 @@ int main(void) {
     case 8: ((void (*)(void))(uintptr_t)0x6)(); break;
     case 9:
       GS_CSR_WRITE(GS_CSR_GUARD, 0x40011040);
-      load(0x40010ffc);  // the block before is no guard
-      load(0x40012000);  // nor is the block behind
+      load(0x40010ffc);  // the block before is not a guard
+      load(0x40012000);  // nor is the block after
       store(0x40011ffc);
       break;
     case 10: tinselSend(tinselId(), (volatile char*)tinselSendSlot() + 4); break;
@@ -31,7 +31,7 @@ int main(void) {
     case 13: tinselRecv(); break;
     case 14: __asm__ volatile("csrrs x0, 0x801, sp"); break;  // bits of a tile's register cannot be set
     default:
-      // A null pointer and the end of each window are nothing; their last words are something.
+      // A null pointer and the end of each window are unmapped; the windows' last words are mapped.
       store(0x40000000 + TinselTestDirectBytes - 4);
       load(0x80000000 + TinselTestHalfBytes - 4);
       load(0x10000000 + TinselTestSramBytes - 4);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stores words at addresses that the host put into a table, flushes, and reads all of them back.
+// Stores words at the addresses in the host's table, flushes them, and reads all of them back.
 #include <stdint.h>
 #include <stdio.h>
 #include <tinsel.h>
 
-volatile uint32_t table[129][2] = {{1, 0}};  // how many follow; address, word
+volatile uint32_t table[129][2] = {{1, 0}};  // number of entries; address, word
 
 int main(void) {
   uint32_t count = table[0][0];

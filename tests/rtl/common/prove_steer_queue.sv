@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Proof of gs_steer_queue: two items fit, and any item that is watched is shown in its turn, unchanged, to the one
-/// receiver that it is for.
-module prove_sort_queue (
+/// Proof of gs_steer_queue: it holds two items, and any watched item is offered in order, unchanged, and only to its
+/// receiver.
+module prove_steer_queue (
   input logic       clk_i,
   input logic       rst_ni,
   input logic       in_valid_i,
   input logic [1:0] in_to_i,
   input logic [2:0] in_data_i,
   input logic [2:0] out_ready_i,
-  /// watch the item that comes now
+  /// watch the item that enters in this cycle
   input logic       watch_i
 );
   logic       in_ready;
   logic [2:0] in_to, out_valid, out_data;
 
-  // One of three.
+  // One of three receivers.
   assign in_to = (in_to_i == 2'd3) ? 3'b001 : 3'b001 << in_to_i;
 
   gs_steer_queue #(
@@ -34,12 +34,12 @@ module prove_sort_queue (
     .out_data_o (out_data)
   );
 
-  // An item is the payload and whom it is for.
+  // An item is the payload and its receiver.
   logic [1:0] held;
   logic       watching, second;
   logic [2:0] item, to;
 
-  prove_pair #(
+  prove_two_slot_queue #(
     .Width(6)
   ) u_pair (
     .clk_i,
@@ -57,16 +57,16 @@ module prove_sort_queue (
     .item_o     ({to, item})
   );
 
-  `GS_ASSERT_NOW(one_receiver_is_told, (out_valid & (out_valid - 3'd1)) == '0)
-  // What induction needs to know of the inside.
+  `GS_ASSERT_NOW(at_most_one_receiver_is_valid, (out_valid & (out_valid - 3'd1)) == '0)
+  // Invariants for the induction.
   logic there;
   assign there = !u_queue.take_q;
-  `GS_ASSERT_NOW(the_first_place_is_full, (u_queue.first_q != '0) == (held != 2'd0))
-  `GS_ASSERT_NOW(the_second_place_is_full, u_queue.full_q == (held == 2'd2))
-  `GS_ASSERT_NOW(each_is_for_one, !u_queue.full_q || $onehot(u_queue.second_q))
-  `GS_ASSERT_NOW(pointers_are_as_far_apart_as_items, u_queue.put_q == (u_queue.take_q ^ held[0]))
-  `GS_ASSERT_NOW(the_second_item_is_kept, !watching || !second
+  `GS_ASSERT_NOW(first_slot_is_used_if_not_empty, (u_queue.first_q != '0) == (held != 2'd0))
+  `GS_ASSERT_NOW(second_slot_is_used_if_full, u_queue.full_q == (held == 2'd2))
+  `GS_ASSERT_NOW(second_item_has_one_receiver, !u_queue.full_q || $onehot(u_queue.second_q))
+  `GS_ASSERT_NOW(pointer_distance_equals_item_count, u_queue.put_q == (u_queue.take_q ^ held[0]))
+  `GS_ASSERT_NOW(second_item_is_stored, !watching || !second
       || (u_queue.second_q == to && (there ? u_queue.odd_q : u_queue.even_q) == item))
 
-  `GS_COVER_NOW(receivers_take_turns, held == 2'd2 && u_queue.first_q != u_queue.second_q)
+  `GS_COVER_NOW(items_for_different_receivers, held == 2'd2 && u_queue.first_q != u_queue.second_q)
 endmodule

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which words are instructions of RV32IMF with Zicsr and Zifencei on this core, from the ISA manual."""
+"""Legal instruction words of RV32IMF with Zicsr and Zifencei on this core, from the ISA manual."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _ROUNDING = {0x00, 0x04, 0x08, 0x0C, 0x2C, 0x60, 0x68}
 
 
 def is_legal(word: int) -> bool:
-    """Whether a word is an instruction; environment calls are. frm holds a legal mode."""
+    """Whether a word is an instruction, including environment calls; frm holds a legal mode."""
     opcode, funct3, number, source = word & 0x7F, word >> 12 & 7, word >> 20, word >> 15 & 31
     if word in (0x00000073, 0x00100073):
         return True
@@ -62,7 +62,7 @@ def is_legal(word: int) -> bool:
             return False
         if number in (1, 2, 3):
             return True
-        # The tile's: written by csrrw alone, which all have that are not read-only.
+        # CSRs of the tile: only csrrw writes them, unless they are read-only.
         return source == 0 if funct3 & 2 else number >> 10 != 3
     if not any(word & mask == match for mask, match in _TABLE):
         return False
@@ -71,7 +71,7 @@ def is_legal(word: int) -> bool:
 
 
 def words(rng: random.Random, count: int) -> list[int]:
-    """So many words: instructions, instructions with one bit wrong, any word, any CSR."""
+    """`count` words: instructions, instructions with one inverted bit, random words, all CSRs."""
     found = [0x00000073, 0x00100073, 0x10500073, 0x30200073, 0x00008073, 0x000000F3, 0, 0xFFFFFFFF]
     while len(found) < count:
         mask, match = rng.choice(_TABLE)
@@ -86,6 +86,6 @@ def words(rng: random.Random, count: int) -> list[int]:
             word = number << 20 | rng.choice((0, rng.getrandbits(5))) << 15 | rng.getrandbits(8) << 7 | 0x73
         elif pick < 0.8:
             word = rng.choice((0x00000073, 0x00100073)) ^ 1 << rng.randrange(7, 32)
-        # What jumps, or stops the thread by its own wish, would end the test, not the instruction.
+        # Jumps and voluntary stops are excluded, because they would end the test.
         found.append(word)
     return found

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// What is proved of gs_tile_rsp_mux: every answer that is taken comes to its core once and unchanged, in the order of its
-/// bus; a core gets one a cycle, and no answer waits for more than one of the other bus.
+/// Proof of gs_tile_rsp_mux: every accepted response reaches its core once and unchanged, in the order of its bus; a
+/// core receives at most one a cycle, and a response waits for at most one of the other bus.
 ///
-/// Beside it stands the answer on each bus in plain words. The tile has two cores; each bus has two units.
-module answers_proof
+/// The model is the response on each bus. The tile has two cores; each bus has two units.
+module rsp_mux_proof
   import gs_tile_pkg::*;
 (
   input logic          clk_i,
@@ -18,7 +18,7 @@ module answers_proof
   logic [TileCores-1:0] out_valid;
   for (genvar u = 0; u < 4; u++) begin : gen_in
     assign in[u] = in_i[u];
-    `GS_ASSUME_HOLD(an_answer_waits, in_valid_i[u], in_ready[u], in_i[u])
+    `GS_ASSUME_HOLD(response_is_stable_while_it_waits, in_valid_i[u], in_ready[u], in_i[u])
   end
 
   gs_tile_rsp_mux u_respond (
@@ -31,7 +31,7 @@ module answers_proof
     .out_o      (out)
   );
 
-  // ---- In plain words ----
+  // ---- The model ----
   logic [1:0] some_q, takes, waits, waited_q;
   answer_t answer_q[2];
   logic [TileCores-1:0] due_q;
@@ -74,26 +74,26 @@ module answers_proof
   for (genvar b = 0; b < 2; b++) begin : gen_bus
     always_ff @(posedge clk_i) begin
       if (rst_ni && !first_q) begin
-        one_at_a_time: assert ((in_valid_i[2*b+:2] & in_ready[2*b+:2]) != 2'b11);
-        no_answer_over_another: assert (!(takes[b] && some_q[b] && waits[b]));
-        it_waits_once: assert (!(waits[b] && waited_q[b]));
-        a_bus_moves: assert (waits[b] || in_valid_i[2*b+:2] == '0 || takes[b]);
-        the_bus_has_it: assert (u_respond.bus_valid_q[b] == some_q[b]);
-        it_is_unchanged: assert (!some_q[b] || u_respond.bus_q[b] == answer_q[b]);
+        bus_accepts_one_response_a_cycle: assert ((in_valid_i[2*b+:2] & in_ready[2*b+:2]) != 2'b11);
+        no_response_is_overwritten: assert (!(takes[b] && some_q[b] && waits[b]));
+        response_waits_at_most_once: assert (!(waits[b] && waited_q[b]));
+        bus_advances_unless_it_waits: assert (waits[b] || in_valid_i[2*b+:2] == '0 || takes[b]);
+        bus_valid_matches_the_model: assert (u_respond.bus_valid_q[b] == some_q[b]);
+        bus_data_match_the_model: assert (!some_q[b] || u_respond.bus_q[b] == answer_q[b]);
       end
     end
   end
   for (genvar c = 0; c < int'(TileCores); c++) begin : gen_core
     always_ff @(posedge clk_i) begin
       if (rst_ni && !first_q) begin
-        it_comes_once: assert (out_valid[c] == due_q[c] && (!due_q[c] || out[c] == due_answer_q[c]));
+        core_receives_each_response_once: assert (out_valid[c] == due_q[c] && (!due_q[c] || out[c] == due_answer_q[c]));
       end
     end
   end
   always_ff @(posedge clk_i) begin
     if (rst_ni && !first_q) begin
-      one_waits_where_both_are_for_a_core: assert (same ? (waits == 2'b01 || waits == 2'b10) : waits == '0);
-      the_other_went_first: assert (waited_q == '0 || u_respond.first_q == waited_q[1]);
+      exactly_one_bus_waits_in_a_conflict: assert (same ? (waits == 2'b01 || waits == 2'b10) : waits == '0);
+      buses_alternate_in_conflicts: assert (waited_q == '0 || u_respond.prefer_b_q == waited_q[1]);
       c_twice: cover (same && waited_q[0] && waits[1]);
       c_both: cover (out_valid == '1);
     end

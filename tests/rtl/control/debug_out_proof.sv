@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// What is proved of gs_debug_out: every report leaves once and whole, byte by byte as the host reads it, and no two
-/// are mixed; answers to commands go before threads that have parked, and these before the reports of threads; a thread
-/// that waits for its report is answered once, when that has left, with what it asked for.
+/// Proof of gs_debug_out: every report is sent once and complete, byte by byte, and reports never interleave; reports
+/// of commands have priority over parked threads, and these over the reports of threads; a thread that waits for its
+/// report gets exactly one response, after the report has been sent, with the requested data.
 ///
-/// Beside it stands the report that leaves, as docs/hardware/registers.md has it: its bytes, and how many have gone.
-module out_proof
+/// The model is the report that is being sent, in the format of docs/hardware/registers.md, and its number of sent
+/// bytes.
+module debug_out_proof
   import gs_control_pkg::*;
   import gs_tile_pkg::*;
   import gossamer_pkg::*;
@@ -27,7 +28,7 @@ module out_proof
   localparam logic [31:0] Hash = 32'h89AB_CDEF;
   localparam logic [23:0] Counts = 24'h0A_0B0C;
 
-  // ---- What is to be told ----
+  // ---- Reports to send ----
   logic cmd_ready, parked_ready, thread_ready, ans_valid, out_valid, unused_busy;
   logic [ThreadW-1:0] ans_thread;
   logic [8:0] ans_data;
@@ -42,13 +43,13 @@ module out_proof
       default: cmd_code = DebugReportRefused;
     endcase
   end
-  `GS_ASSUME_HOLD(a_command_waits, cmd_valid_i, cmd_ready, {cmd_kind_i, cmd_first_i, cmd_rest_i})
-  `GS_ASSUME_HOLD(a_parked_thread_waits, parked_valid_i, parked_ready, parked_thread_i)
-  `GS_ASSUME_HOLD(a_report_waits, thread_valid_i, thread_ready, thread_word_i)
-  // gs_debug_command takes a cycle between two reports, at least.
+  `GS_ASSUME_HOLD(command_is_stable_while_it_waits, cmd_valid_i, cmd_ready, {cmd_kind_i, cmd_first_i, cmd_rest_i})
+  `GS_ASSUME_HOLD(parked_report_is_stable_while_it_waits, parked_valid_i, parked_ready, parked_thread_i)
+  `GS_ASSUME_HOLD(thread_report_is_stable_while_it_waits, thread_valid_i, thread_ready, thread_word_i)
+  // gs_debug_command leaves at least one cycle between two reports.
   logic told_q;
   always_ff @(posedge clk_i) told_q <= rst_ni && cmd_ready;
-  `GS_ASSUME_NOW(a_command_ends_before_the_next, !(told_q && cmd_valid_i))
+  `GS_ASSUME_NOW(commands_are_separated_by_a_cycle, !(told_q && cmd_valid_i))
 
   gs_debug_out #(
     .Hash  (Hash),
@@ -77,7 +78,7 @@ module out_proof
     .busy_o         (unused_busy)
   );
 
-  // ---- The report that leaves: of whom, and how many of its bytes have gone ----
+  // ---- The report that is being sent: its source, and its number of sent bytes ----
   // States of gs_debug_out, by number
   localparam logic [2:0] InPick = 3'd0, InCommand = 3'd1, InParked = 3'd2, InHead = 3'd3, InData = 3'd4;
   typedef enum logic [1:0] {Nobody, Command, Parked, Thread} who_e;
@@ -90,7 +91,7 @@ module out_proof
   logic [7:0] code;
   logic enters, second, leaves;
 
-  // A byte goes into a register, which leaves in order.
+  // A byte enters a register; bytes leave in order.
   assign enters = u_out.free && u_out.byte_valid;
   assign second = u_out.state_q == InData;
   assign first  = {thread_word_i[HeadW-1:0], 32'd0};
@@ -111,7 +112,7 @@ module out_proof
     if (thread_ready && !second) first_q <= first;
   end
 
-  // Its bytes, as the host reads them; those that a report has not are x.
+  // Its bytes, as the host reads them; bytes beyond the report are x.
   function automatic debug_report_e code_of_kind(report_kind_e kind);
     unique case (kind)
       ReportUart: return DebugReportUart;
@@ -143,15 +144,15 @@ module out_proof
     endcase
   end
 
-  `GS_ASSERT_NOW(a_byte_is_the_next_of_its_report, !enters || (who_q != Nobody && u_out.data == bytes[gone_q]))
-  `GS_ASSERT_NOW(a_report_is_whole_when_it_has_left, !leaves || gone_q + 4'(enters) == 4'd1 + code[7:4])
-  `GS_ASSERT_NOW(no_more_bytes_than_it_has, who_q == Nobody || gone_q <= 4'd1 + code[7:4])
-  `GS_ASSERT_NOW(it_is_taken_from_whom_it_is_of,
+  `GS_ASSERT_NOW(byte_is_the_next_of_its_report, !enters || (who_q != Nobody && u_out.data == bytes[gone_q]))
+  `GS_ASSERT_NOW(report_is_complete_when_it_is_sent, !leaves || gone_q + 4'(enters) == 4'd1 + code[7:4])
+  `GS_ASSERT_NOW(report_has_no_excess_bytes, who_q == Nobody || gone_q <= 4'd1 + code[7:4])
+  `GS_ASSERT_NOW(report_is_popped_from_its_source,
                  {cmd_ready, parked_ready, thread_ready} == ({who_q == Command, who_q == Parked, who_q == Thread}
                  & {cmd_ready, parked_ready, thread_ready}))
-  `GS_ASSERT_HOLD(a_byte_waits_for_the_host, out_valid, out_ready_i, out)
+  `GS_ASSERT_HOLD(byte_is_stable_while_it_waits, out_valid, out_ready_i, out)
 
-  // Each byte that went in comes out, once, in order.
+  // Each byte leaves once, in order.
   logic [7:0] in_q;
   logic full_q;
   always_ff @(posedge clk_i) begin
@@ -159,10 +160,10 @@ module out_proof
     else full_q <= enters || (full_q && !out_ready_i);
     if (enters) in_q <= u_out.data;
   end
-  `GS_ASSERT_NOW(a_byte_comes_out_as_it_went_in, out_valid == full_q && (!full_q || out == in_q))
-  `GS_ASSERT_NOW(a_byte_goes_in_when_there_is_room, !enters || !full_q || out_ready_i)
+  `GS_ASSERT_NOW(bytes_leave_unchanged_and_in_order, out_valid == full_q && (!full_q || out == in_q))
+  `GS_ASSERT_NOW(output_register_never_overflows, !enters || !full_q || out_ready_i)
 
-  // ---- Answers ----
+  // ---- Responses ----
   logic answers, owes_q;
   logic [ThreadW-1:0] owed_thread_q;
   logic [8:0] owed_data_q;
@@ -175,40 +176,40 @@ module out_proof
       owed_data_q   <= (now.kind == ReportUart) ? 9'd1 : (now.kind == ReportTaken) ? thread_word_i[8:0] : '0;
     end
   end
-  `GS_ASSUME_NOW(reports_are_of_some_kind, !(thread_valid_i && !second && who_q == Thread) || first.kind <= ReportTrap)
-  `GS_ASSERT_NOW(a_thread_is_answered_once, ans_valid == owes_q)
-  `GS_ASSERT_NOW(with_what_it_asked_for, !ans_valid || {ans_thread, ans_data} == {owed_thread_q, owed_data_q})
-  `GS_ASSERT_NOW(no_answer_is_overwritten, !answers || !owes_q)
+  `GS_ASSUME_NOW(report_kinds_are_legal, !(thread_valid_i && !second && who_q == Thread) || first.kind <= ReportTrap)
+  `GS_ASSERT_NOW(thread_gets_exactly_one_response, ans_valid == owes_q)
+  `GS_ASSERT_NOW(response_has_the_requested_data, !ans_valid || {ans_thread, ans_data} == {owed_thread_q, owed_data_q})
+  `GS_ASSERT_NOW(no_response_is_overwritten, !answers || !owes_q)
 
-  // ---- Turns: behind an answer to a command comes what waits ----
+  // ---- Fairness: a waiting report is sent after the report of a command ----
   logic [1:0] passed_q;
   always_ff @(posedge clk_i) begin
     if (!rst_ni || who_q inside {Parked, Thread} || !(parked_valid_i || thread_valid_i)) passed_q <= '0;
     else if (cmd_ready) passed_q <= passed_q + 2'd1;
   end
-  `GS_ASSERT_NOW(a_command_passes_those_that_wait_once, passed_q <= 2'd1)
-  `GS_ASSERT_NOW(then_it_is_their_turn,
+  `GS_ASSERT_NOW(waiting_report_is_overtaken_by_at_most_two_commands, passed_q <= 2'd1)
+  `GS_ASSERT_NOW(waiting_report_is_sent_after_the_command,
                  passed_q == '0 || who_q inside {Parked, Thread}
                  || (who_q == Nobody && told_q && (parked_valid_i || thread_valid_i)))
 
-  // ---- For induction ----
-  `GS_ASSERT_NOW(states_are_of_whom,
+  // ---- Invariants for the induction ----
+  `GS_ASSERT_NOW(state_matches_the_source,
                  (u_out.state_q == InPick) == (who_q == Nobody) && (u_out.state_q == InCommand) == (who_q == Command)
                  && (u_out.state_q == InParked) == (who_q == Parked)
                  && (u_out.state_q inside {InHead, InData}) == (who_q == Thread))
-  `GS_ASSERT_NOW(nothing_has_gone_of_nobody, who_q != Nobody || gone_q == '0)
-  `GS_ASSERT_NOW(it_is_still_there,
+  `GS_ASSERT_NOW(no_byte_is_sent_without_a_report, who_q != Nobody || gone_q == '0)
+  `GS_ASSERT_NOW(report_stays_valid_until_sent,
                  (who_q != Command || cmd_valid_i) && (who_q != Parked || parked_valid_i)
                  && (u_out.state_q != InHead || thread_valid_i))
-  `GS_ASSERT_NOW(bytes_are_counted,
+  `GS_ASSERT_NOW(byte_counter_is_correct,
                  who_q == Nobody
                  || gone_q == u_out.sent_q + (!second ? 4'd0 : (first_q.kind == ReportTrap) ? 4'd7 : 4'd2))
-  `GS_ASSERT_NOW(the_last_one_is_known,
+  `GS_ASSERT_NOW(last_byte_is_correct,
                  who_q == Nobody || u_out.last_q == (second ? ((first_q.kind == ReportUart) ? 4'd1
                      : (first_q.kind inside {ReportTaken, ReportStarted}) ? 4'd0 : 4'd4)
                      : (who_q == Thread) ? ((first.kind == ReportTrap) ? 4'd6 : 4'd1) : code[7:4]))
-  `GS_ASSERT_NOW(no_more_are_sent_than_there_are, who_q == Nobody || u_out.sent_q <= u_out.last_q)
-  `GS_ASSERT_NOW(what_the_first_word_said_is_kept,
+  `GS_ASSERT_NOW(sent_never_exceeds_last, who_q == Nobody || u_out.sent_q <= u_out.last_q)
+  `GS_ASSERT_NOW(first_word_fields_are_stored,
                  !second || ({u_out.kind_q, u_out.thread_q} == {first_q.kind, first_q.thread}
                  && first_q.kind <= ReportTrap
                  && u_out.answers_q == !(first_q.kind inside {ReportStopped, ReportTrap})))
@@ -216,10 +217,10 @@ module out_proof
   logic unused;
   assign unused = ^{first_q.about, first_q.pc, first_q.pc_known, first_q.data};
 
-  `GS_COVER_NOW(a_trap_has_left, leaves && who_q == Thread && now.kind == ReportTrap)
-  `GS_COVER_NOW(a_thread_is_answered_with_a_byte, ans_valid && ans_data[8])
-  `GS_COVER_NOW(a_counter_has_left, cmd_ready && cmd_code == DebugReportCounter)
-  `GS_COVER_NOW(one_has_waited_for_a_command, passed_q == 2'd1 && who_q == Nobody)
-  `GS_COVER_NOW(the_second_word_comes_late, second && !thread_valid_i)
-  `GS_COVER_NOW(an_answer_waits_while_the_next_report_has_left, second && u_out.ends && thread_valid_i && owes_q)
+  `GS_COVER_NOW(trap_report_is_sent, leaves && who_q == Thread && now.kind == ReportTrap)
+  `GS_COVER_NOW(response_with_a_byte, ans_valid && ans_data[8])
+  `GS_COVER_NOW(counter_report_is_sent, cmd_ready && cmd_code == DebugReportCounter)
+  `GS_COVER_NOW(report_waited_for_a_command, passed_q == 2'd1 && who_q == Nobody)
+  `GS_COVER_NOW(second_word_arrives_late, second && !thread_valid_i)
+  `GS_COVER_NOW(response_waits_while_the_next_report_is_sent, second && u_out.ends && thread_valid_i && owes_q)
 endmodule

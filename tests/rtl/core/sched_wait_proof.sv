@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Proof of how long anything waits for the core's scheduler, whatever instructions, answers and control do: an answer
-/// for its place in the pipeline, the first thread of the run queue for its issue, an operation of control until it is
-/// done. Where nothing issues, since the instruction memory is in use, answers alone wait on. For the first thread
-/// those cycles count that control leaves it, one behind each operation. The run queue is in order, so a thread issues
-/// after at most `Issue` + 1 of these for itself and for each thread before it.
-module waits_proof
+/// Proof of the longest waits for the core's scheduler, for any behaviour of instructions, responses and control: of a
+/// response for its pipeline slot, of the first thread of the run queue for its issue, of a control operation until it
+/// is done. In cycles without issue, because the instruction memory is in use, only the wait of responses counts. For
+/// the first thread only the cycles count that control leaves to threads, one after each operation. The run queue is in
+/// order, so a thread issues after at most `Issue` + 1 such cycles for itself and for each thread before it.
+module sched_wait_proof
   import gs_core_pkg::*;
   import gs_thread_pkg::*;
 #(
-  /// threads; the pipeline has room for seven, so places are scarce from eight on
+  /// threads; the pipeline has seven slots, so slots are scarce from eight threads on
   parameter  int unsigned ThreadsPerCore = 16,
-  /// most cycles that each waits
+  /// maximum wait of each in cycles
   parameter  int unsigned Answer         = 13,
   parameter  int unsigned Issue          = 1,
   parameter  int unsigned Operation      = 3,
@@ -68,13 +68,13 @@ module waits_proof
     .resolve_wtid_o(resolve_wtid)
   );
 
-  // As the scheduler's own proof shows, no thread is in the queue twice: it has room.
-  `GS_ASSUME_NOW(the_queue_has_room, !u_sched.push || u_sched.unused_ready)
-  `GS_ASSUME_HOLD(an_operation_waits, ctl_valid_i, ctl_ready, {ctl_op_i, ctl_tid_i})
-  `GS_ASSUME_HOLD(an_answer_waits, rsp_valid_i, rsp_take, rsp_tid_i)
-  `GS_ASSUME_HOLD(a_quotient_waits, div_valid_i, div_take, div_tid_i)
+  // The scheduler's own proof shows that no thread is in the queue twice: the queue never overflows.
+  `GS_ASSUME_NOW(run_queue_never_overflows, !u_sched.push || u_sched.unused_ready)
+  `GS_ASSUME_HOLD(operation_is_stable_while_it_waits, ctl_valid_i, ctl_ready, {ctl_op_i, ctl_tid_i})
+  `GS_ASSUME_HOLD(response_is_stable_while_it_waits, rsp_valid_i, rsp_take, rsp_tid_i)
+  `GS_ASSUME_HOLD(quotient_is_stable_while_it_waits, div_valid_i, div_take, div_tid_i)
 
-  // Cycles of each wait up to now. Answers and quotients share their places; a quotient goes first.
+  // Cycles of each wait so far. Responses and quotients share pipeline slots; a quotient has priority.
   logic [4:0] answer_q, issue_q, operation_q;
   // An operation was in Fetch.
   logic after_q;
@@ -93,26 +93,26 @@ module waits_proof
     end
   end
 
-  `GS_ASSERT_NOW(an_answer_finds_its_place, 32'(answer_q) <= Answer)
-  `GS_ASSERT_NOW(the_first_of_the_queue_issues, 32'(issue_q) <= Issue)
-  `GS_ASSERT_NOW(an_operation_is_done, 32'(operation_q) <= Operation)
-  `GS_ASSERT_NOW(behind_an_operation_there_is_room, !after_q || !u_sched.ctl_busy_q)
-  `GS_COVER_NOW(an_answer_waits_so_long, 32'(answer_q) == Answer)
-  `GS_COVER_NOW(the_first_of_the_queue_waits_so_long, 32'(issue_q) == Issue)
-  `GS_COVER_NOW(an_operation_waits_so_long, 32'(operation_q) == Operation)
+  `GS_ASSERT_NOW(response_wait_is_bounded, 32'(answer_q) <= Answer)
+  `GS_ASSERT_NOW(issue_wait_is_bounded, 32'(issue_q) <= Issue)
+  `GS_ASSERT_NOW(operation_wait_is_bounded, 32'(operation_q) <= Operation)
+  `GS_ASSERT_NOW(operation_is_followed_by_a_free_cycle, !after_q || !u_sched.ctl_busy_q)
+  `GS_COVER_NOW(response_wait_reaches_its_bound, 32'(answer_q) == Answer)
+  `GS_COVER_NOW(issue_wait_reaches_its_bound, 32'(issue_q) == Issue)
+  `GS_COVER_NOW(operation_wait_reaches_its_bound, 32'(operation_q) == Operation)
 
-  // What the induction has to know besides.
-  `GS_ASSERT_NOW(an_operation_goes_on, 32'(operation_q) <= (u_sched.fetch_ctl_q ? Operation
+  // Invariants for the induction.
+  `GS_ASSERT_NOW(operation_makes_progress, 32'(operation_q) <= (u_sched.fetch_ctl_q ? Operation
       : u_sched.ctl_alone_q ? Operation - 1 : u_sched.ctl_valid_q ? Operation - 2 : 0))
-  `GS_ASSERT_NOW(patience_counts_the_wait, u_sched.wait_q == answer_q[2:0])
-  `GS_ASSERT_NOW(an_operation_is_alone, !u_sched.ctl_alone_q || (u_sched.ctl_valid_q && !valid[FetchStage]))
-  `GS_ASSERT_NOW(an_operation_keeps_others_out, u_sched.ctl_busy_q == (u_sched.ctl_valid_q || u_sched.fetch_ctl_q))
+  `GS_ASSERT_NOW(wait_counter_matches_the_wait, u_sched.wait_q == answer_q[2:0])
+  `GS_ASSERT_NOW(operation_issues_after_a_bubble, !u_sched.ctl_alone_q || (u_sched.ctl_valid_q && !valid[FetchStage]))
+  `GS_ASSERT_NOW(busy_flag_covers_the_operation, u_sched.ctl_busy_q == (u_sched.ctl_valid_q || u_sched.fetch_ctl_q))
   `GS_ASSERT_NOW(one_operation_at_a_time, !u_sched.ctl_valid_q || !u_sched.fetch_ctl_q)
-  `GS_ASSERT_NOW(queue_is_full_or_not, !u_sched.u_queue.gen_distributed.full_q
+  `GS_ASSERT_NOW(full_flag_implies_equal_pointers, !u_sched.u_queue.gen_distributed.full_q
                  || u_sched.u_queue.wptr_q == u_sched.u_queue.rptr_q)
-  `GS_ASSERT_NOW(queue_has_something, u_sched.u_queue.some_q
+  `GS_ASSERT_NOW(nonempty_flag_is_correct, u_sched.u_queue.some_q
                  == (u_sched.u_queue.wptr_q != u_sched.u_queue.rptr_q || u_sched.u_queue.gen_distributed.full_q))
-  `GS_ASSERT_NOW(an_operation_is_offered, !u_sched.ctl_busy_q || u_sched.clearing_q || ctl_valid_i)
+  `GS_ASSERT_NOW(operation_in_progress_is_offered, !u_sched.ctl_busy_q || u_sched.clearing_q || ctl_valid_i)
 
   logic unused;
   assign unused = ^{pick_tid, pick_start, pick_inject, allowed, trapped, park, resolve_back, resolve_wtid, tid};

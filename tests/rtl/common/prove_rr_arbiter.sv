@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Proof of gs_rr_arbiter: an item comes from one input, unchanged, and what waits for the arbiter waits for at
-/// most N-1 items of others.
-module prove_streams (
+/// Proof of gs_rr_arbiter: an output item is that of one input, unchanged, and an input waits for at most N-1 items of
+/// other inputs.
+module prove_rr_arbiter (
   input logic            clk_i,
   input logic            rst_ni,
   input logic [2:0]      in_valid_i,
@@ -15,14 +15,14 @@ module prove_streams (
   logic [2:0]      merge_data;
   logic [1:0]      merge_idx;
 
-  // Any one input: a register without a first value that holds itself.
+  // Any one input: a register without an initial value that keeps its value.
   logic [1:0] who_q;
   always_ff @(posedge clk_i) who_q <= who_q;
-  `GS_ASSUME_NOW(it_is_one_of_them, who_q < 2'd3)
+  `GS_ASSUME_NOW(watched_index_is_legal, who_q < 2'd3)
 
-  // What the blocks want of their surroundings: what waits is stable.
+  // The block's requirement on its environment: a waiting item is stable.
   for (genvar i = 0; i < 3; i++) begin : gen_stable
-    `GS_ASSUME_HOLD(an_item_waits_for_the_arbiter, in_valid_i[i], merge_ready[i], in_data_i[i])
+    `GS_ASSUME_HOLD(input_is_stable_while_it_waits, in_valid_i[i], merge_ready[i], in_data_i[i])
   end
 
   int waited_q, pointer, distance;
@@ -53,15 +53,15 @@ module prove_streams (
     else if (merge_valid && out_ready_i) waited_q <= waited_q + 1;
   end
 
-  `GS_ASSERT_NOW(an_item_is_at_the_output_if_one_is_there, merge_valid == (in_valid_i != '0))
-  `GS_ASSERT_NOW(it_is_the_item_of_that_input, !merge_valid || merge_data == in_data_i[merge_idx])
-  `GS_ASSERT_NOW(that_input_and_no_other_has_sent, !merge_valid || merge_ready == 3'(out_ready_i) << merge_idx)
-  `GS_ASSERT_NOW(it_has_something, !merge_valid || in_valid_i[merge_idx])
-  `GS_ASSERT_NOW(nobody_waits_for_more_than_all_others, waited_q >= 0 && waited_q < 3)
-  `GS_ASSERT_NOW(the_pointer_comes_nearer, !in_valid_i[who_q] || waited_q + distance < 3)
+  `GS_ASSERT_NOW(output_is_valid_if_any_input_is, merge_valid == (in_valid_i != '0))
+  `GS_ASSERT_NOW(output_item_is_that_of_the_granted_input, !merge_valid || merge_data == in_data_i[merge_idx])
+  `GS_ASSERT_NOW(only_the_granted_input_is_ready, !merge_valid || merge_ready == 3'(out_ready_i) << merge_idx)
+  `GS_ASSERT_NOW(granted_input_is_valid, !merge_valid || in_valid_i[merge_idx])
+  `GS_ASSERT_NOW(input_waits_for_at_most_all_others, waited_q >= 0 && waited_q < 3)
+  `GS_ASSERT_NOW(pointer_approaches_a_waiting_input, !in_valid_i[who_q] || waited_q + distance < 3)
   for (genvar i = 1; i < 3; i++) begin : gen_ahead
-    `GS_ASSERT_NOW(all_behind_the_pointer_are_ahead, !u_merge.u_arbiter.ahead_q[i-1] || u_merge.u_arbiter.ahead_q[i])
+    `GS_ASSERT_NOW(ahead_is_a_suffix_of_the_inputs, !u_merge.u_arbiter.ahead_q[i-1] || u_merge.u_arbiter.ahead_q[i])
   end
 
-  `GS_COVER_NOW(an_item_waits_for_two_others, waited_q == 2 && merge_ready[who_q])
+  `GS_COVER_NOW(input_waits_for_two_others, waited_q == 2 && merge_ready[who_q])
 endmodule

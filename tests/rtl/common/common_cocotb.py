@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cocotb tests of each block of rtl/common, against models in Python that share nothing with them.
+"""cocotb tests of each block of rtl/common, against models in Python that share no code with them.
 
-Inputs change at the falling edge; what is read after they settled is what the rising edge sees.
+Inputs change at the falling edge; outputs are read after they have settled, as the rising edge samples them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MASK = 2**32 - 1
 
 
 class Block:
-    """The ports of one block of common_top, by the names that they have in it."""
+    """The ports of one block of common_top, by their names in the block."""
 
     def __init__(self, dut: HierarchyObject, name: str) -> None:
         self._dut = dut
@@ -56,7 +56,7 @@ class Block:
 
 
 def paces() -> Callable[[], tuple[bool, bool]]:
-    """Who sends and who takes, in phases of other odds: floods, droughts and full stops among them."""
+    """Random send and accept decisions, in phases of different probability, including floods, droughts and stalls."""
     left, send, take = 0, 0.0, 0.0
 
     def pace() -> tuple[bool, bool]:
@@ -71,9 +71,9 @@ def paces() -> Callable[[], tuple[bool, bool]]:
 
 
 async def queue(block: Block, capacity: int, longest: int, counts: bool) -> None:
-    """A queue of ``capacity`` items; the first one is at the output ``longest`` cycles after it came, or sooner.
+    """A queue of ``capacity`` items; the first item is at the output at most ``longest`` cycles after its arrival.
 
-    Order and contents, no item lost or made up, as many taken as fit and not one more, and what waits is stable.
+    Checks order and contents, that no item is lost or invented, the exact capacity, and that a waiting item is stable.
     """
     await block.begin()
     pace, held, age = paces(), deque[int](), 0
@@ -96,11 +96,11 @@ async def queue(block: Block, capacity: int, longest: int, counts: bool) -> None
         if counts:
             assert block.get("count_o") == len(held), "the count is wrong"
         assert ready == (len(held) < capacity), f"{len(held)} of {capacity} items are in it, and ready is {ready}"
-        assert not valid or held, "an item from nowhere"
+        assert not valid or held, "an item from an empty queue"
         age = age + 1 if held else 0
         assert valid or age < longest, f"no item at the output after {age} cycles"
         data = block.get("out_data_o") if valid else None
-        assert shown is None or data == shown, "what waited has changed"
+        assert shown is None or data == shown, "a waiting item has changed"
         if valid:
             assert data == held[0], f"item {passed}: {data:#x} instead of {held[0]:#x}"
             if take:
@@ -112,21 +112,21 @@ async def queue(block: Block, capacity: int, longest: int, counts: bool) -> None
             held.append(offered)
             offered = None
         await block.step()
-    assert passed > CYCLES // 10, "hardly anything went through"
-    # At full pace there is an item a cycle.
+    assert passed > CYCLES // 10, "hardly any item passed"
+    # Without stalls one item passes in each cycle.
     for _ in range(capacity + 8):
         block.set(in_valid_i=1, in_data_i=7, out_ready_i=1)
         await block.step()
     for _ in range(2 * capacity):
         block.set(in_valid_i=1, in_data_i=7, out_ready_i=1)
         await block.settle()
-        assert block.get("in_ready_o") and block.get("out_valid_o"), "a gap at full pace"
+        assert block.get("in_ready_o") and block.get("out_valid_o"), "a gap without stalls"
         await block.step()
 
 
 @cocotb.test()
 async def clock_gate(dut: HierarchyObject) -> None:
-    """A clock edge for every cycle in which it is busy, for the 3 after it, and for no other."""
+    """The gated clock has an edge for every busy cycle and the 3 cycles after it, and for no other."""
     block = Block(dut, "gate")
     await block.begin()
     await RisingEdge(dut.clk_i)
@@ -143,7 +143,7 @@ async def clock_gate(dut: HierarchyObject) -> None:
             slept += 1
         left = 3 if busy else max(left - 1, 0)
         await RisingEdge(dut.clk_i)
-        # From a register, as in a tile: it changes behind the edge.
+        # busy_i comes from a register, as in a tile: it changes after the edge.
         block.set(busy_i=random.random() < 0.2)
     assert slept > CYCLES // 20 and edges > CYCLES // 4
 
@@ -174,7 +174,7 @@ async def arbiter(dut: HierarchyObject) -> None:
     await block.begin()
     size, waited, pointer = 5, [0] * 5, 0
     for cycle in range(CYCLES):
-        # Requests come and go as they like; at the end all of them stay.
+        # Requests are asserted and withdrawn at random; at the end all of them stay asserted.
         request = 2**size - 1 if cycle > CYCLES * 3 // 4 else random.getrandbits(size) & random.getrandbits(size)
         advance = random.random() < 0.7
         block.set(req_i=request, advance_i=advance)
@@ -214,8 +214,8 @@ async def stream_arbiter(dut: HierarchyObject) -> None:
         if valid:
             chosen = block.get("out_idx_o")
             item = block.get("out_data_o")
-            assert item == offered[chosen], "an item that nobody sent, or of another input"
-            assert shown is None or shown == (chosen, item), "what waited has changed"
+            assert item == offered[chosen], "an item that was not sent, or of another input"
+            assert shown is None or shown == (chosen, item), "a waiting item has changed"
             assert block.get("in_ready_o") == (take << chosen)
             shown = None if take else (chosen, item)
             if take:
@@ -228,14 +228,14 @@ async def stream_arbiter(dut: HierarchyObject) -> None:
     assert passed > CYCLES // 10
 
 
-class Sorted(Block):
-    """A queue that sorts, as a plain one: an item is for the receiver that it names, modulo 3, and for no other."""
+class Steered(Block):
+    """A steer queue, used like a plain queue: an item's receiver is its value modulo 3."""
 
     def set(self, **values: int) -> None:
         if "in_data_i" in values:
             values["in_to_i"] = 1 << values["in_data_i"] % 3
         if "out_ready_i" in values:
-            # Receivers that the head is not for may be ready or not: it must not matter.
+            # The ready bits of the other receivers are random: they must have no effect.
             head = 1 << super().get("out_data_o") % 3
             values["out_ready_i"] = random.getrandbits(3) & ~head | (head if values["out_ready_i"] else 0)
         super().set(**values)
@@ -244,23 +244,23 @@ class Sorted(Block):
         value = super().get(port)
         if port != "out_valid_o":
             return value
-        assert value in (0, 1 << super().get("out_data_o") % 3), f"the wrong receiver is told: {value:03b}"
+        assert value in (0, 1 << super().get("out_data_o") % 3), f"valid for the wrong receiver: {value:03b}"
         return int(value != 0)
 
 
 @cocotb.test()
-async def sort_queue(dut: HierarchyObject) -> None:
-    await queue(Sorted(dut, "sort"), 2, 1, False)
+async def steer_queue(dut: HierarchyObject) -> None:
+    await queue(Steered(dut, "sort"), 2, 1, False)
 
 
 def strobed(old: int, new: int, strobe: int, size: int) -> int:
-    """``old`` with the bytes of ``new`` that the strobe names."""
+    """``old`` with the bytes of ``new`` whose strobe is set."""
     mask = sum(0xFF << 8 * i for i in range(size) if strobe >> i & 1)
     return old & ~mask | new & mask
 
 
 class Output:
-    """A RAM's output as it should be: after ``latency`` edges, None where it is not defined."""
+    """A RAM's expected output, after ``latency`` edges; None if it is undefined."""
 
     def __init__(self, latency: int) -> None:
         self.stages: list[int | None] = [None] * latency
@@ -348,7 +348,7 @@ async def ram_of_mixed_width(dut: HierarchyObject) -> None:
         n_data, w_data = random.getrandbits(32), random.getrandbits(128)
         n_strobe, w_strobe = random.getrandbits(4), random.getrandbits(16)
         if cycle < 16:
-            # Everything is written once, so that all is defined.
+            # All words are written once, so that they are defined.
             n_on, w_on, w_write, wide, w_strobe = False, True, True, cycle, 2**16 - 1
         meet = n_on and w_on and row == wide
         if meet and n_write and w_write:

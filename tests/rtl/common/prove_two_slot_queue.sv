@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// What the proofs of queues of two places have in common: two items fit, and any item that is watched comes out in
-/// its turn and unchanged. What induction needs to know of the inside is theirs to add.
-module prove_pair #(
+/// Common part of the proofs of queues with two slots: the queue holds two items, and any watched item leaves in order
+/// and unchanged. Each proof adds the invariants of its queue for the induction.
+module prove_two_slot_queue #(
   /// bits of an item
   parameter int unsigned Width = 3
 ) (
@@ -16,11 +16,11 @@ module prove_pair #(
   input  logic             out_valid_i,
   input  logic             pop_i,
   input  logic [Width-1:0] out_item_i,
-  /// watch the item that comes now
+  /// watch the item that enters in this cycle
   input  logic             watch_i,
-  /// items that are inside
+  /// items in the queue
   output logic [1:0]       inside_o,
-  /// an item is watched, and stands behind another; the item
+  /// an item is watched; it is the second one; its value
   output logic             watching_o,
   output logic             second_o,
   output logic [Width-1:0] item_o
@@ -46,14 +46,14 @@ module prove_pair #(
     end
   end
 
-  `GS_ASSERT_NOW(there_is_room_for_two, in_ready_i == (inside_o < 2'd2))
-  `GS_ASSERT_NOW(what_is_inside_is_at_the_output, out_valid_i == (inside_o != 2'd0))
-  `GS_ASSERT_NOW(the_item_comes_out_as_it_went_in,
+  `GS_ASSERT_NOW(ready_while_fewer_than_two_items, in_ready_i == (inside_o < 2'd2))
+  `GS_ASSERT_NOW(valid_while_not_empty, out_valid_i == (inside_o != 2'd0))
+  `GS_ASSERT_NOW(watched_item_leaves_unchanged,
       !watching_o || second_o || (out_valid_i && out_item_i == item_o))
-  `GS_ASSERT_NOW(the_item_stands_behind_another, !watching_o || !second_o || inside_o == 2'd2)
-  `GS_ASSERT_NOW(there_are_two_at_most, inside_o <= 2'd2)
+  `GS_ASSERT_NOW(second_item_implies_two_items, !watching_o || !second_o || inside_o == 2'd2)
+  `GS_ASSERT_NOW(at_most_two_items, inside_o <= 2'd2)
 
-  `GS_COVER_NOW(both_places_are_taken, inside_o == 2'd2 && !in_ready_i)
-  `GS_COVER_NOW(the_item_is_behind_another, watching_o && second_o && pop_i)
-  `GS_COVER_NOW(the_item_comes_out, watching_o && !second_o && pop_i)
+  `GS_COVER_NOW(queue_is_full, inside_o == 2'd2 && !in_ready_i)
+  `GS_COVER_NOW(watched_item_is_second, watching_o && second_o && pop_i)
+  `GS_COVER_NOW(watched_item_leaves, watching_o && !second_o && pop_i)
 endmodule
