@@ -74,7 +74,7 @@ module gs_sim_uncore
   localparam int unsigned BitsPerKilocycle = 32'((64'(LinksRateMbps) * 64'd1_000_000_000) / 64'(ClockHz));
   // Preamble before a frame; check sum and gap behind it.
   localparam int unsigned Preamble = 8;
-  localparam int unsigned Behind = (LinksOverheadBytes > Preamble) ? LinksOverheadBytes - Preamble : 0;
+  localparam int unsigned Trailer = (LinksOverheadBytes > Preamble) ? LinksOverheadBytes - Preamble : 0;
 
   // ---------------------------------------------------------------- memory
   logic     record_valid, record_ready, answer_valid, answer_ready;
@@ -161,7 +161,7 @@ module gs_sim_uncore
       .BitsPerKilocycle(BitsPerKilocycle),
       .Flight          (1),
       .Preamble        (Preamble),
-      .Behind          (Behind)
+      .Trailer         (Trailer)
     ) u_wire (
       .clk_i,
       .rst_ni,
