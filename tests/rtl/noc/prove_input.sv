@@ -2,8 +2,8 @@
 `include "gs_assert.svh"
 
 /// Proof of gs_mesh_input with its buffers: every flit (an arbitrary one is watched) leaves once, in order, unchanged,
-/// with the route of its packet's head; every slot is returned once; a network that could send waiting for at most
-/// three others.
+/// with the expected_route of its packet's head; every slot is returned once; a network that could send waiting for at
+/// most three others.
 module prove_input
   import gs_noc_pkg::*;
   import gossamer_pkg::*;
@@ -87,25 +87,25 @@ module prove_input
     return (32'(u_input.first[v]) + n) % Depth;
   endfunction
 
-  // The reference route: that of the packet's head, written independently of the package.
+  // The reference expected_route: that of the packet's head, written independently of the package.
   logic [3:0] open_q;
-  dirs_t [3:0] route_q;
-  dirs_t route;
+  dirs_t [3:0] expected_route_q;
+  dirs_t expected_route;
   always_comb begin
-    route = '0;
-    if (tile_i[2] || !tile_i[0]) route[West] = 1'b1;
-    else if (tile_i[1] && MeshHeight > 1) route[North] = 1'b1;
-    else route[Local] = 1'b1;
-    if (open_q[vnet_i]) route = route_q[vnet_i];
+    expected_route = '0;
+    if (tile_i[2] || !tile_i[0]) expected_route[West] = 1'b1;
+    else if (tile_i[1] && MeshHeight > 1) expected_route[North] = 1'b1;
+    else expected_route[Local] = 1'b1;
+    if (open_q[vnet_i]) expected_route = expected_route_q[vnet_i];
   end
   always_ff @(posedge clk_i) begin
     if (!rst_ni) open_q <= '0;
     else if (valid_i) open_q[vnet_i] <= !last_i;
-    if (valid_i) route_q[vnet_i] <= route;
+    if (valid_i) expected_route_q[vnet_i] <= expected_route;
   end
   for (genvar v = 0; v < 4; v++) begin : gen_route
     `GS_ASSERT_NOW(packet_state_is_tracked, open_q[v] == u_input.open_q[v]
-                   && (!open_q[v] || (route_q[v] == u_input.route_q[v] && $onehot(route_q[v]))))
+                   && (!open_q[v] || (expected_route_q[v] == u_input.route_q[v] && $onehot(expected_route_q[v]))))
   end
 
   // The watched flit, how many are ahead of it, and whether it is at the output.
@@ -126,7 +126,7 @@ module prove_input
       watching_q   <= 1'b1;
       item_q       <= data_i;
       last_q       <= last_i;
-      item_route_q <= route;
+      item_route_q <= expected_route;
       ahead_q      <= held - 32'(pop[net_q]);
     end
   end
