@@ -118,7 +118,7 @@ module gs_board_fabric
   // Idle detection, by place
   logic [Jobs-1:0][4:0] job;
   logic [31:0] wave;
-  logic [Jobs-1:0] job_wave, hold, open, host_wave, idle_valid, idle_room, idle_refused, out_valid, out_ready;
+  logic [Jobs-1:0] job_wave, hold, open, host_wave, idle_valid, idle_tree_ready, idle_dropped, out_valid, out_ready;
   logic [Jobs-1:0][1:0] host_epoch;
   idle_status_t [Jobs-1:0] host_status;
   idle_command_t [Jobs-1:0][Tiles-1:0] command;
@@ -240,8 +240,8 @@ module gs_board_fabric
     .flush_o         (flush),
     .idle_valid_o    (idle_valid),
     .idle_packet_o   (packet),
-    .idle_room_i     (idle_room),
-    .idle_refused_i  (idle_refused),
+    .idle_room_i     (idle_tree_ready),
+    .idle_refused_i  (idle_dropped),
     .idle_out_valid_i(out_valid),
     .idle_out_ready_o(out_ready),
     .idle_out_i      (out),
@@ -311,8 +311,8 @@ module gs_board_fabric
       .host_wave_o   (host_wave[j]),
       .packet_valid_i(idle_valid[j]),
       .packet_i      (packet),
-      .room_o        (idle_room[j]),
-      .refused_o     (idle_refused[j]),
+      .tree_ready_o  (idle_tree_ready[j]),
+      .dropped_o     (idle_dropped[j]),
       .out_valid_o   (out_valid[j]),
       .out_ready_i   (out_ready[j]),
       .out_o         (out[j])

@@ -37,8 +37,8 @@ module gs_board_job
   // A packet of idle detection for this job
   input  logic                        packet_valid_i,
   input  control_packet_t             packet_i,
-  output logic                        room_o,
-  output logic                        refused_o,
+  output logic                        tree_ready_o,
+  output logic                        dropped_o,
   output logic                        out_valid_o,
   input  logic                        out_ready_i,
   output flit_t                       out_o
@@ -102,8 +102,8 @@ module gs_board_job
     .two_i      (packet_i.flits == 2'd2),
     .head_i     (packet_i.head),
     .words_i    (packet_i.words),
-    .room_o,
-    .refused_o,
+    .tree_ready_o,
+    .dropped_o,
     .out_valid_o(in_valid),
     .out_ready_i(in_ready),
     .out_o      (in)

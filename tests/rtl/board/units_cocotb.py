@@ -198,7 +198,7 @@ async def idle_packets_answers_first_and_the_last_report_of_each_child(dut: Hier
                 refused = True
         if taken is not None:
             del slots[taken]
-        assert bool(dut.inb_refused_o.value) == refused, "what finds no slot is refused, and nothing else"
+        assert bool(dut.inb_dropped_o.value) == refused, "what finds no slot is refused, and nothing else"
         seen["refused"] += refused
         came = None if board is None else (board, flits)
         await FallingEdge(dut.clk_i)

@@ -31,8 +31,8 @@ module units_top
   input  logic                     inb_two_i,
   input  logic [127:0]             inb_head_i,
   input  logic [127:0]             inb_words_i,
-  output logic                     inb_room_o,
-  output logic                     inb_refused_o,
+  output logic                     inb_tree_ready_o,
+  output logic                     inb_dropped_o,
   output logic                     inb_valid_o,
   input  logic                     inb_ready_i,
   output logic [FlitW-1:0]         inb_flit_o,
@@ -99,15 +99,15 @@ module units_top
   ) u_inbox (
     .clk_i,
     .rst_ni,
-    .valid_i    (inb_valid_i),
-    .two_i      (inb_two_i),
-    .head_i     (inb_head_i),
-    .words_i    (inb_words_i),
-    .room_o     (inb_room_o),
-    .refused_o  (inb_refused_o),
-    .out_valid_o(inb_valid_o),
-    .out_ready_i(inb_ready_i),
-    .out_o      (answered)
+    .valid_i     (inb_valid_i),
+    .two_i       (inb_two_i),
+    .head_i      (inb_head_i),
+    .words_i     (inb_words_i),
+    .tree_ready_o(inb_tree_ready_o),
+    .dropped_o   (inb_dropped_o),
+    .out_valid_o (inb_valid_o),
+    .out_ready_i (inb_ready_i),
+    .out_o       (answered)
   );
 
   idle_status_t [0:0] status;
