@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Proof of gs_mailbox_completions: each request that goes while there is room finds its place when its outcome comes,
-/// two cycles behind, and so does each thread that is freed meanwhile; no place is lost. Requests, frees and takers are
-/// free.
+/// Proof of gs_mailbox_completions: each request that is issued while there is space finds a free entry when its
+/// completion arrives, two cycles later, and so does each thread that is freed meanwhile; no entry is lost. Requests,
+/// freed threads and receivers are arbitrary.
 module completions_proof
   import gs_mailbox_pkg::*;
 #(
-  localparam int unsigned Outcomes = 4
+  localparam int unsigned Depth = 4
 ) (
   input logic clk_i,
   input logic rst_ni,
@@ -17,18 +17,18 @@ module completions_proof
   input logic rsp_ready_i,
   input logic trap_ready_i
 );
-  logic room, take_q, later_q, in_q, free_ready, rsp_valid, trap_valid, busy;
+  logic space, issued_q, later_q, in_q, free_ready, rsp_valid, trap_valid, busy;
   mailbox_rsp_t unused_rsp;
   mailbox_trap_t unused_trap;
 
   gs_mailbox_completions #(
-    .ThreadW (2),
-    .Outcomes(Outcomes)
+    .ThreadW(2),
+    .Depth  (Depth)
   ) u_completions (
     .clk_i,
     .rst_ni,
-    .room_o       (room),
-    .take_i       (take_q),
+    .space_o      (space),
+    .issued_i     (issued_q),
     .in_valid_i   (in_q),
     .in_trap_i    (in_q && trap_i),
     .in_thread_i  ('0),
@@ -49,24 +49,24 @@ module completions_proof
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      take_q  <= 1'b0;
-      later_q <= 1'b0;
-      in_q    <= 1'b0;
+      issued_q <= 1'b0;
+      later_q  <= 1'b0;
+      in_q     <= 1'b0;
     end else begin
-      take_q  <= go_i && room;
-      later_q <= take_q;
-      in_q    <= later_q;
+      issued_q <= go_i && space;
+      later_q  <= issued_q;
+      in_q     <= later_q;
     end
   end
 
   logic unused;
   assign unused = ^{unused_rsp, unused_trap, free_ready};
 
-  `GS_ASSERT_NOW(each_place_is_free_or_taken_once,
-                 32'(u_completions.room_q) + 32'(later_q) + 32'(in_q) + 32'(u_completions.count_unused)
-                     + 32'(u_completions.popped_q) == Outcomes)
-  `GS_ASSERT_NOW(who_has_gone_has_a_place, !take_q || u_completions.room_q != '0)
-  `GS_ASSERT_NOW(what_is_here_is_told, busy || !(take_q || later_q || in_q || rsp_valid || trap_valid))
-  `GS_COVER_NOW(all_places_are_taken, u_completions.room_q == '0)
-  `GS_COVER_NOW(a_thread_is_freed_beside_a_request, free_i && free_ready && take_q)
+  `GS_ASSERT_NOW(every_entry_is_accounted_for_once,
+                 32'(u_completions.space_q) + 32'(later_q) + 32'(in_q) + 32'(u_completions.count_unused)
+                     + 32'(u_completions.popped_q) == Depth)
+  `GS_ASSERT_NOW(issued_requests_have_an_entry, !issued_q || u_completions.space_q != '0)
+  `GS_ASSERT_NOW(busy_while_completions_are_pending, busy || !(issued_q || later_q || in_q || rsp_valid || trap_valid))
+  `GS_COVER_NOW(all_entries_are_reserved, u_completions.space_q == '0)
+  `GS_COVER_NOW(thread_is_freed_while_a_request_is_issued, free_i && free_ready && issued_q)
 endmodule
