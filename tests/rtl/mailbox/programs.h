@@ -56,7 +56,7 @@ inline Task every_slot(Bench& b) {
   unsigned free_slots = kThreads * (kSlotsPerThread - kSendSlots);
   for (unsigned round = 0; round < 3; round++) {
     for (unsigned i = 0; i < free_slots + 5; i++) {
-      b.bring({Flit{0, true, thread_address(i % kThreads), {i, round, 0, 0}}});
+      b.deliver({Flit{0, true, thread_address(i % kThreads), {i, round, 0, 0}}});
     }
     uint64_t before = b.received;
     for (unsigned i = 0; i < free_slots * 2 + 50; i++) co_await value_of(b, 0, read_of(kCanSend));
