@@ -130,10 +130,10 @@ module gs_mailbox_queues #(
       .want_we_i     (want_we_i && (Banks == 1 || want_thread_i[BankW-1:0] == BankW'(s))),
       .want_queue_i  (QueueW'(want_thread_i / ThreadW'(Banks))),
       .want_i,
-      .wake_valid_o (wake_valid[s]),
-      .wake_ready_i (wake_ready_i && wake_first[s]),
-      .wake_queue_o (wake_queue[s]),
-      .busy_o       (busy[s])
+      .wake_valid_o  (wake_valid[s]),
+      .wake_ready_i  (wake_ready_i && wake_first[s]),
+      .wake_queue_o  (wake_queue[s]),
+      .busy_o        (busy[s])
     );
   end
 endmodule

@@ -263,8 +263,8 @@ module gs_mailbox_tx
     .in_data_i      (out_in),
     .out_valid_o,
     .out_ready_i,
-    .out_data_o  (out),
-    .busy_o      (queues_busy)
+    .out_data_o     (out),
+    .busy_o         (queues_busy)
   );
 
   for (genvar r = 0; r < int'(Routes); r++) begin : gen_out

@@ -51,7 +51,7 @@ module gs_mesh_router
 
   for (genvar i = 0; i < Directions; i++) begin : gen_in
     gs_mesh_input #(.From(dir_e'(i))) u_input (
-      .clk_i       (clk),
+      .clk_i      (clk),
       .rst_ni,
       .board_i,
       .tile_y_i,

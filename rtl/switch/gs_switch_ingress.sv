@@ -146,18 +146,18 @@ module gs_switch_ingress
     .Home      (Home),
     .StreamBits(StreamBits)
   ) u_route (
-    .clk_i   (clk),
+    .clk_i       (clk),
     .rst_ni,
     .board_i,
     .clearing_i,
     .table_we_i,
     .table_index_i,
     .table_entry_i,
-    .valid_i (head),
+    .valid_i     (head),
     .flit_i,
     .unroutable_o(unroutable),
-    .port_o  (port),
-    .vc_o    (vc)
+    .port_o      (port),
+    .vc_o        (vc)
   );
 
   // State of the packet whose flit arrived in the last cycle.

@@ -56,7 +56,7 @@ class Untold:
 def random_events(dut: HierarchyObject, odds: float) -> dict[tuple[int, int], int]:
     """Sets the inputs for one cycle; by kind of event and unit, the values that must be told."""
     found: dict[tuple[int, int], int] = {}
-    links = nobody = bad = dest = 0
+    links = unroutable = bad = dest = 0
     for link in range(LINKS):
         # The first field stands in the highest bit.
         for kind, name in enumerate(LINK_EVENTS):
@@ -67,8 +67,8 @@ def random_events(dut: HierarchyObject, odds: float) -> dict[tuple[int, int], in
         value = random.getrandbits(32)
         dest |= value << 32 * port
         if random.random() < odds:
-            nobody |= 1 << port
-            found[WHAT["nobody"], port] = value
+            unroutable |= 1 << port
+            found[WHAT["unroutable"], port] = value
     for router in range(ROUTERS):
         if random.random() < odds:
             bad |= 1 << router
@@ -76,7 +76,7 @@ def random_events(dut: HierarchyObject, odds: float) -> dict[tuple[int, int], in
     refused, word = random.random() < odds, random.getrandbits(32)
     if refused:
         found[WHAT["control"], 0] = word
-    dut.rep_links_i.value, dut.rep_unroutable_i.value, dut.rep_dest_i.value = links, nobody, dest
+    dut.rep_links_i.value, dut.rep_unroutable_i.value, dut.rep_dest_i.value = links, unroutable, dest
     dut.rep_bad_i.value, dut.rep_refused_i.value, dut.rep_refused_word_i.value = bad, refused, word
     return found
 
@@ -119,7 +119,7 @@ async def answers_come_in_order_beside_events(dut: HierarchyObject) -> None:
     told = 0
     for cycle in range(CYCLES + 300):
         random_events(dut, 0.1 if cycle < CYCLES else 0.0)
-        asks = cycle < CYCLES and random.random() < 0.5 and bool(dut.rep_answer_room_o.value)
+        asks = cycle < CYCLES and random.random() < 0.5 and bool(dut.rep_answer_ready_o.value)
         value = random.getrandbits(64)
         dut.rep_answer_valid_i.value, dut.rep_answer_i.value = asks, value
         ready = random.random() < 0.6

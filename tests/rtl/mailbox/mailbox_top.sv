@@ -165,15 +165,15 @@ module mailbox_top
     .XBits         (4),
     .YBits         (4)
   ) u_mailbox (
-    .clk_i         (clk),
+    .clk_i          (clk),
     .rst_ni,
     .tile_i,
     .job_i,
-    .cluster_i     ('{routers: routers_i, boards: boards_i, hosts: hosts_i}),
+    .cluster_i      ('{routers: routers_i, boards: boards_i, hosts: hosts_i}),
     .ready_o,
     .req_valid_i,
     .req_ready_o,
-    .req_i         ('{
+    .req_i          ('{
         op: mailbox_op_e'(req_op_i),
         funct3: req_funct3_i,
         thread: req_thread_i,
@@ -182,10 +182,10 @@ module mailbox_top
     }),
     .rsp_valid_o,
     .rsp_ready_i,
-    .rsp_o         (rsp),
+    .rsp_o          (rsp),
     .trap_valid_o,
     .trap_ready_i,
-    .trap_o        (trap),
+    .trap_o         (trap),
     .net_out_valid_o(out_valid_o),
     .net_out_ready_i(out_ready_i),
     .net_out_o      (net_out),

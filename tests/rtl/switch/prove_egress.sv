@@ -79,16 +79,16 @@ module prove_egress
     .window_i,
     .closes_i,
     .offer_valid_i,
-    .offer_i      (offer),
+    .offer_i(offer),
     .shown_valid_i,
-    .shown_i      (shown),
-    .grant_o      (grant),
-    .space_o       (unused_space),
-    .data_i       (data),
-    .valid_o      (unused_valid),
-    .flit_o       (unused_flit),
+    .shown_i(shown),
+    .grant_o(grant),
+    .space_o(unused_space),
+    .data_i (data),
+    .valid_o(unused_valid),
+    .flit_o (unused_flit),
     .credit_i,
-    .empty_o      (unused_empty)
+    .empty_o(unused_empty)
   );
   for (genvar c = 0; c < SwitchChannels; c++) begin : gen_channel
     `GS_ASSUME_NOW(credits_return_once, !credit_i[c] || u_egress.credits_q[c] != 2'(Window))

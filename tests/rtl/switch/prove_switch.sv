@@ -127,21 +127,21 @@ module prove_switch
   ) u_switch (
     .clk_i,
     .rst_ni,
-    .board_i      ('0),
+    .board_i          ('0),
     .burst_i,
-    .ready_o      (unused_ready),
-    .table_we_i   (1'b0),
-    .table_index_i('0),
-    .table_entry_i('0),
-    .in_valid_i   (in_valid),
-    .in_i         (in),
-    .in_credit_o  (in_credit),
-    .out_valid_o  (out_valid),
-    .out_o        (out),
-    .out_credit_i (out_credit),
+    .ready_o          (unused_ready),
+    .table_we_i       (1'b0),
+    .table_index_i    ('0),
+    .table_entry_i    ('0),
+    .in_valid_i       (in_valid),
+    .in_i             (in),
+    .in_credit_o      (in_credit),
+    .out_valid_o      (out_valid),
+    .out_o            (out),
+    .out_credit_i     (out_credit),
     .unroutable_o     (unused_unroutable),
     .unroutable_dest_o(unused_dest),
-    .empty_o      (unused_empty)
+    .empty_o          (unused_empty)
   );
 
   `GS_COVER_NOW(both_ingresses_send_to_one_port, seen_q[0][0][1] != '0 && seen_q[1][0][1] != '0)
