@@ -17,6 +17,7 @@
 
 #include "Vfabric_top.h"
 #include "check.h"
+#include "flit.h"
 #include "verilated.h"
 
 constexpr unsigned kBoards = 3, kTiles = 4, kWidth = 2, kExits = 2, kPorts = 3, kAll = kBoards * kPorts;
@@ -33,25 +34,7 @@ enum Event : unsigned { kUp = 1, kDown, kRestarted, kMismatch, kNobody, kRecord,
 enum Counter : unsigned { kCountsTileRefused = 6, kEntered, kUnderWay, kNoCounter };
 constexpr unsigned kNoJob = 31;
 
-using Wide = unsigned __int128;
-
-struct Flit {
-  unsigned kind = 0, vnet = 0, tags = 0;
-  bool last = false;
-  uint32_t dest = 0;
-  std::array<uint32_t, 4> payload{};
-  auto operator<=>(const Flit&) const = default;
-  Wide wide() const {
-    Wide all = 0;
-    for (unsigned w = 4; w--;) all = all << 32 | payload[w];
-    return all;
-  }
-  uint64_t bits(unsigned from, unsigned count) const {
-    return static_cast<uint64_t>(wide() >> from) & (count == 64 ? ~uint64_t{0} : (uint64_t{1} << count) - 1);
-  }
-};
-using Packet = std::vector<Flit>;
-using Beat = std::array<uint32_t, 8>;
+using flit_test::Beat, flit_test::Flit, flit_test::Packet, flit_test::Wide;
 
 inline uint32_t address(Kind kind, unsigned board, uint32_t rest = 0) {
   return static_cast<uint32_t>(kind) << 29 | board << 14 | rest;

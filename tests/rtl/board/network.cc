@@ -16,6 +16,7 @@
 
 #include "Vnetwork_top.h"
 #include "check.h"
+#include "flit.h"
 #include "verilated.h"
 
 namespace {
@@ -25,19 +26,7 @@ constexpr uint64_t kPatience = 200'000;
 enum Kind : uint32_t { kThread, kTile, kStream, kMatch, kKey, kHost, kControl, kAccelerator };
 enum FlitKind : unsigned { kBody, kMask, kKeyHead, kHeader };
 
-struct Flit {
-  unsigned kind = 0, vnet = 0, tags = 0;
-  bool last = false;
-  uint32_t dest = 0;
-  std::array<uint32_t, 4> payload{};
-  bool operator==(const Flit&) const = default;
-  bool operator<(const Flit& o) const {
-    return std::tie(kind, vnet, tags, last, dest, payload) <
-           std::tie(o.kind, o.vnet, o.tags, o.last, o.dest, o.payload);
-  }
-};
-using Packet = std::vector<Flit>;
-using Beat = std::array<uint32_t, 8>;
+using flit_test::Beat, flit_test::Flit, flit_test::Packet;
 
 uint32_t address(Kind kind, unsigned board, uint32_t rest) {
   return static_cast<uint32_t>(kind) << 29 | board << 14 | rest;

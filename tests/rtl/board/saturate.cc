@@ -27,6 +27,8 @@
 #include <vector>
 
 #include "Vsaturate_top.h"
+#include "check.h"
+#include "flit.h"
 #include "verilated.h"
 
 namespace {
@@ -38,25 +40,7 @@ enum Kind : uint32_t { kThread, kTile, kStream, kMatch, kKey, kHost, kControl, k
 enum FlitKind : unsigned { kBody, kMask, kKeyHead, kHeader };
 enum Net : unsigned { kMailbox, kRequest, kReply, kControlNet };
 
-#define CHECK(condition, ...)                              \
-  do {                                                     \
-    if (!(condition)) {                                    \
-      std::fprintf(stderr, "%s:%d: ", __FILE__, __LINE__); \
-      std::fprintf(stderr, __VA_ARGS__);                   \
-      std::fprintf(stderr, "\n");                          \
-      std::exit(1);                                        \
-    }                                                      \
-  } while (0)
-
-struct Flit {
-  unsigned kind = 0, vnet = 0, tags = 0;
-  bool last = false;
-  uint32_t dest = 0;
-  std::array<uint32_t, 4> payload{};
-  bool operator==(const Flit&) const = default;
-};
-using Packet = std::vector<Flit>;
-using Beat = std::array<uint32_t, 8>;
+using flit_test::Beat, flit_test::Flit, flit_test::Packet;
 
 uint32_t address(Kind kind, unsigned board, uint32_t rest) {
   return static_cast<uint32_t>(kind) << 29 | board << 14 | rest;

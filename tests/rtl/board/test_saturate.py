@@ -82,7 +82,7 @@ def run(config: Config, wirings: str, seed: int, cycles: int, loss: float = 0.0)
     design = sources.blocks("board/network.f", config=config) + [MAC, HERE / "saturate_top.sv"]
     # A long run is worth a long build.
     optimise = "-O3" if cycles >= LONG else "-Og"
-    simulator = verilate.model("saturate_top", design, [HERE / "saturate.cc"], optimise=optimise)
+    simulator = verilate.model("saturate_top", design, [HERE / "saturate.cc"], optimise=optimise, include=[HERE.parent / "include"])
     command = [simulator, *map(str, (seed, cycles, round(loss * (1 << 20))))]
     return subprocess.run(command, input=wirings, capture_output=True, text=True, check=False)
 

@@ -15,6 +15,7 @@
 
 #include "Vmulticast_top.h"
 #include "check.h"
+#include "flit.h"
 #include "verilated.h"
 
 namespace multicast_test {
@@ -23,17 +24,7 @@ constexpr unsigned kChannels = 8, kKeyed = 2, kWindow = 8, kBoard = 0x5A5;
 constexpr unsigned kMaxPayload = 32;  ///< flits of a packet that is stored whole: at most 16 of a message, and a mask
 constexpr uint64_t kPatience = 100'000;
 
-using Payload = std::array<uint32_t, 4>;
-using Beat = std::array<uint32_t, 8>;
-
-struct Flit {
-  unsigned kind = 0, vnet = 0, tags = 0;
-  bool last = false;
-  uint32_t dest = 0;
-  Payload payload{};
-  bool operator==(const Flit&) const = default;
-};
-using Packet = std::vector<Flit>;
+using flit_test::Beat, flit_test::Flit, flit_test::Packet;
 
 enum FlitKind { kBody, kMask, kKey, kHeader };
 enum RecordKind { kThread, kThreadHalf, kThreadWord, kTile, kTileHalf, kRouter, kIndirect, kThreadDouble };
