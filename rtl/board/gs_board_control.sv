@@ -281,7 +281,7 @@ module gs_board_control
   );
 
   // ------------------------------------------------------------------- out
-  // Idle detection send one packet at a time; the networks are served round-robin, one flit each.
+  // Idle detection sends one packet at a time; the networks are served round-robin, one flit each.
   logic idle_valid, idle_ready, idle_lock_q;
   logic [Jobs-1:0] idle_next, idle_now, idle_now_q;
   logic [((Jobs > 1) ? $clog2(Jobs) : 1)-1:0] unused_at;

@@ -3,7 +3,7 @@
 /// Reduces two streams of words to one, chunk by chunk: sum, minimum, maximum, or bitwise or.
 ///
 /// A word is 64 / Chunk chunks in consecutive cycles: for sum and or the lowest first, for minimum and maximum (signed)
-/// the highest first. Three bits are kept between chunks: the carry, whether the choice is made, and the decided
+/// the highest first. Three bits are kept between chunks: the carry, whether the choice is made, and the chosen
 /// stream.
 module gs_idle_reduce_op #(
   /// bits of a chunk; divides 64

@@ -36,7 +36,7 @@ module gs_mailbox_reduce
 
   // ---- Contributions ----
   // One adder computes all operations: old + value; old + (value and not old), which is old or value; and old - value,
-  // whose sign compares. A bit of a word replaces one LUT each for the old word, the operand, the sum and the new word.
+  // whose sign compares. A bit of a word takes one LUT each for the old word, the operand, the sum and the new word.
   idle_given_t given_q;
   logic [IdleWords-1:0][63:0] word_q;
   logic [63:0] old, operand, sum;

@@ -8,7 +8,7 @@
 ///
 /// There are two streams of keys: those of arriving messages, which are prefetched, and those of indirections, which
 /// belong to the message that is copied now and have priority. Each has slots of its own, so that neither waits for the
-/// other. The cache is direct-mapped, one beat a stream; it is cleared after reset and by `flush_i`.
+/// other. The cache is direct-mapped, one beat a line; it is cleared after reset and by `flush_i`.
 module gs_multicast_records
   import gs_multicast_pkg::*;
   import gossamer_pkg::*;
@@ -141,7 +141,7 @@ module gs_multicast_records
     .rdata_o(stored)
   );
 
-  // A read that collides with a write of its stream is undefined: it counts as a miss.
+  // A read that collides with a write of its line is undefined: it counts as a miss.
   logic clash_q;
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -173,7 +173,7 @@ module gs_multicast_records
   assign busy_o      = clearing_q || busy_q != '0 || used_q != '0 || looked_q;
   assign hit_o       = hit;
 
-  // The beat that a slot waits for, from which the tag of its cache stream is made.
+  // The beat that a slot waits for, from which the tag of its cache line is made.
   logic [BeatAddrW-1:0] slot_beat;
   gs_ram_sdp #(
     .Width  (BeatAddrW),

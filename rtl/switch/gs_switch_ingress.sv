@@ -25,7 +25,7 @@ module gs_switch_ingress
   parameter home_t       Home    = '0,
   /// log2 of the streaming ports behind one port of the switch
   parameter int unsigned StreamBits = 0,
-  /// virtual channels that arrive lanes: 1 or SwitchVcs
+  /// virtual channels that arrive here: 1 or SwitchVcs
   parameter int unsigned Vcs     = SwitchVcs,
   /// flits of the longest packet
   parameter int unsigned MaxFlits = FabricMaxFlits,
@@ -87,7 +87,7 @@ module gs_switch_ingress
 
   typedef logic [LaneW-1:0] lane_t;
 
-  // A lane is a channel as stored lanes: without virtual channels all channels of a network share one lane.
+  // A lane is a channel as stored here: without virtual channels all channels of a network share one lane.
   function automatic logic [Lanes-1:0] lanes_of(channels_t channels);
     logic [Lanes-1:0] lanes;
     for (int unsigned p = 0; p < Lanes; p++) lanes[p] = channels[p*(SwitchVcs/Vcs)];
@@ -259,7 +259,7 @@ module gs_switch_ingress
   lane_t candidate_at_q, other_at;
   waiting_t candidate_q;
   logic [Lanes-1:0] others, other;
-  logic [SwitchLengthW-1:0] left_q;  // flits of the packet under route that are still to be read
+  logic [SwitchLengthW-1:0] left_q;  // flits of the packet in flight that are still to be read
   lane_t in_flight_q;
 
   always_comb begin
@@ -300,7 +300,7 @@ module gs_switch_ingress
         candidate_valid_q <= next_valid[candidate_at_q];
         candidate_q       <= next[candidate_at_q];
       end else begin
-        // No packet busy: a packet that is just complete becomes the candidate without a cycle in the queue.
+        // No packet waits: a packet that is just complete becomes the candidate without a cycle in the queue.
         candidate_valid_q <= push && !head_valid_q[arrived_at_q] && !queued[arrived_at_q];
         candidate_at_q    <= arrived_at_q;
         candidate_q       <= pushed;

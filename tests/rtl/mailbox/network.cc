@@ -408,7 +408,7 @@ void fuzz_round(uint64_t seed) {
   while (!b.all_done()) {
     if (f.left && b.incoming.size() < 3) {
       f.left--;
-      // Nearly right, so that each check is tested run_alone.
+      // Nearly right, so that each check is tested alone.
       unsigned flits = b.chance(220) ? 1 + b.below(kMaxFlits) : kMaxFlits + 1 + b.below(5);
       const uint32_t id = next++ << 4 | (flits & 15);
       const bool mask_head = b.chance(kMulticast ? 90 : 10);

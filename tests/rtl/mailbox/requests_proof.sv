@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Bounded proof about a request that waiting to enter stage A of the mailbox (gs_mailbox_requests): internal requests,
+/// Bounded proof about a request that waits to enter stage A of the mailbox (gs_mailbox_requests): internal requests,
 /// which have priority, overtake it at most three times for each other thread, and once for its own. So it enters,
 /// provided that completions are accepted.
 ///
 /// Reason: a wake-up for a message consumes a registration of its thread, and one more may have been in flight
 /// (gs_mailbox_queue_bank); an end consumes a send. Only a request creates a registration or a send, and while one
-/// waiting here none enters.
+/// waits here none enters.
 ///
 /// The environment models gs_mailbox_queues, with each thread in a bank of its own. Arbitrary are: arrivals of
 /// messages, ends of sends, acceptance of completions, releases. A thread has one request in flight.
@@ -181,7 +181,7 @@ module requests_proof
       if (rsp_valid && rsp_ready_i) busy_q[rsp.thread[ThreadW-1:0]] <= 1'b0;
       if (trap_valid && trap_ready_i) busy_q[trap.thread[ThreadW-1:0]] <= 1'b0;
       registered_q <= registered;
-      // It may be set again at once; a message for a thread whose wake-up is pending waiting.
+      // It may be set again at once; a message for a thread whose wake-up is pending waits.
       if (a_pop) message_q[a_thread] <= 1'b0;
       if (wake_valid && wake_ready) wake_pending_q[wake_thread] <= 1'b0;
       for (int unsigned t = 0; t < Threads; t++) begin

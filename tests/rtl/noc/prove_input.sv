@@ -2,7 +2,7 @@
 `include "gs_assert.svh"
 
 /// Proof of gs_mesh_input with its buffers: every flit (an arbitrary one is watched) leaves once, in order, unchanged,
-/// with the expected_route of its packet's head; every slot is returned once; a network that could send waiting for at
+/// with the route of its packet's head; every slot is returned once; a network that could send waits for at
 /// most three others.
 module prove_input
   import gs_noc_pkg::*;
@@ -87,7 +87,7 @@ module prove_input
     return (32'(u_input.first[v]) + n) % Depth;
   endfunction
 
-  // The reference expected_route: that of the packet's head, written independently of the package.
+  // The reference route: that of the packet's head, written independently of the package.
   logic [3:0] open_q;
   dirs_t [3:0] expected_route_q;
   dirs_t expected_route;

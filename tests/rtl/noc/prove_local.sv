@@ -2,7 +2,7 @@
 `include "gs_assert.svh"
 
 /// Proof of gs_mesh_local: every flit for the tile (an arbitrary one is watched) is delivered once, in order,
-/// unchanged; every slot is returned once; a network that the tile accepts waiting for at most three others, whatever
+/// unchanged; every slot is returned once; a network that the tile accepts waits for at most three others, whatever
 /// the tile does not accept. The tile's flits never overflow the router's buffers.
 module prove_local
   import gs_noc_pkg::*;
@@ -114,7 +114,7 @@ module prove_local
     end
   end
 
-  // Cycles that a network waiting to be offered, although it has a flit and the tile was ready for it in the last
+  // Cycles that a network waits to be offered, although it has a flit and the tile was ready for it in the last
   // cycle.
   int waited_q, current, distance;
   logic waiting;

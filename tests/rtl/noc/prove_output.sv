@@ -3,7 +3,7 @@
 
 /// Proof of gs_mesh_output, for all requests of the inputs and all credits of the receiver: in a virtual network
 /// packets are not interleaved on the link; every granted flit leaves on the link once; the receiver's buffers never
-/// overflow; a flit that could leave can leave until it does; a packet waiting for at most one packet of each other
+/// overflow; a flit that could leave can leave until it does; a packet waits for at most one packet of each other
 /// input.
 module prove_output
   import gs_noc_pkg::*;
@@ -133,7 +133,7 @@ module prove_output
                    == (32'(u_output.gen_vnet[v].count_q) > 32'(u_output.sent_q[v])))
     `GS_ASSERT_NOW(flits_left_only_with_credits, 32'(u_output.gen_vnet[v].count_q) >= 32'(u_output.sent_q[v]))
 
-    // Changes of the owner while an input waiting. Each brings its turn nearer.
+    // Changes of the owner while an input waits. Each brings its turn nearer.
     int changes_q, owner, distance;
     logic waiting, idle_q, ended_q;
     dirs_t was_q;

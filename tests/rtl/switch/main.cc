@@ -11,7 +11,7 @@ namespace {
 
 const unsigned kBursts[] = {0, 1, 4, 16, 255};
 
-/// A destination of any_destination kind; sometimes unroutable.
+/// A destination of any kind; sometimes unroutable.
 uint32_t any_destination(Bench& b, bool unroutable) {
   static const Kind kinds[] = {kThread, kTile, kStream, kMatch, kKey, kControl, kAccelerator};
   if (b.below(8) == 0) return address(kHost, unroutable && b.below(4) == 0 ? 2 + b.below(4000) : b.below(2), 0);

@@ -3,7 +3,7 @@
 
 /// Unbounded proof that an ingress of the switch does not starve a channel: a head for which there is space is offered
 /// after at most one candidate of every other channel, the arbiter advances in each cycle in which no packet is in
-/// flight, and a head that waiting while its window is open is shown.
+/// flight, and a head that waits while its window is open is shown.
 ///
 /// Flits, space and grants are arbitrary; `watched_q` may be any channel. No assumption bounds the length of packets: a
 /// packet in flight ends because its remaining length decreases.
